@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct arena_block {
+	struct arena_block *next;
+	size_t len;
+	size_t cap;
+	_Alignas(max_align_t) uint8_t bytes[];
+};
+
+enum { ARENA_BLOCK = 8192 };
+
+void arena_fini(struct arena *a)
+{
+	struct arena_block *b = a ? a->blocks : NULL;
+
+	while (b) {
+		struct arena_block *next = b->next;
+
+		free(b);
+		b = next;
+	}
+	if (a) {
+		a->blocks = NULL;
+		a->used = 0;
+	}
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size_t aligned;
+	size_t total;
+
+	if (__builtin_add_overflow(size, _Alignof(max_align_t) - 1, &aligned))
+		return NULL;
+	aligned &= ~(_Alignof(max_align_t) - 1);
+	if (__builtin_add_overflow(a->used, aligned, &total) || total > a->max)
+		return NULL;
+
+	struct arena_block *b = a->blocks;
+	if (!b || b->cap - b->len < aligned) {
+		size_t cap = aligned > ARENA_BLOCK ? aligned : ARENA_BLOCK;
+		size_t whole;
+
+		if (__builtin_add_overflow(sizeof(*b), cap, &whole))
+			return NULL;
+		b = calloc(1, whole);
+		if (!b)
+			return NULL;
+		b->cap = cap;
+		b->next = a->blocks;
+		a->blocks = b;
+	}
+	void *p = b->bytes + b->len;
+	b->len += aligned;
+	a->used = total;
+	return p;
+}
+
+char *arena_strn(struct arena *a, const char *s, size_t len)
+{
+	char *p = len < SIZE_MAX ? arena_alloc(a, len + 1) : NULL;
+
+	if (p && len)
+		memcpy(p, s, len);
+	return p;
+}
+
+char *arena_str(struct arena *a, const char *s)
+{
+	return arena_strn(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return NULL;
+	char *p = arena_alloc(a, (size_t)n + 1);
+	if (!p)
+		return NULL;
+	va_start(ap, fmt);
+	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return p;
+}

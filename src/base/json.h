@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes JSON into a buf.  Commas and indentation are the writer's.  Controls
+ * and invisible characters leave as \u escapes, so that the output is safe on
+ * a terminal; a byte that is no UTF-8 leaves as the text \xNN.
+ */
+#ifndef BAWN_JSON_H
+#define BAWN_JSON_H
+
+#include "base.h"
+#include "buf.h"
+
+enum { JSON_DEPTH = 16 };
+
+struct json {
+	struct buf *out;
+	int depth;
+	bool pretty;
+	bool first[JSON_DEPTH];
+	bool after_key;
+};
+
+#define JSON_INIT(buffer, is_pretty)                                                              \
+	((struct json){.out = (buffer), .depth = 0, .pretty = (is_pretty), .first = {true}})
+
+void json_open(struct json *j, char bracket); /* '{' or '[' */
+void json_close(struct json *j, char bracket); /* '}' or ']' */
+void json_key(struct json *j, const char *key);
+void json_str(struct json *j, const char *s);
+void json_span(struct json *j, struct span s);
+void json_u64(struct json *j, uint64_t v);
+void json_i64(struct json *j, int64_t v);
+void json_bool(struct json *j, bool v);
+
+/* A key and its value in one go. */
+void json_key_str(struct json *j, const char *key, const char *s);
+void json_key_u64(struct json *j, const char *key, uint64_t v);
+void json_key_bool(struct json *j, const char *key, bool v);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "span.h"
+
+struct span reader_take(struct reader *r, size_t len)
+{
+	if (r->bad || len > reader_left(r)) {
+		r->bad = true;
+		return (struct span){r->end, 0};
+	}
+	struct span s = {r->at, len};
+	r->at += len;
+	return s;
+}
+
+static uint64_t reader_little_endian(struct reader *r, size_t len)
+{
+	struct span s = reader_take(r, len);
+	uint64_t v = 0;
+
+	for (size_t i = s.len; i > 0; i--)
+		v = v << 8 | s.ptr[i - 1];
+	return v;
+}
+
+uint32_t reader_u32(struct reader *r)
+{
+	return (uint32_t)reader_little_endian(r, 4);
+}
+
+uint64_t reader_u64(struct reader *r)
+{
+	return reader_little_endian(r, 8);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/*
+ * Code points that change how their neighbours look, or are not seen at all:
+ * bidi controls, zero-width and format characters, variation selectors, the
+ * tag block, line and paragraph separators, private use.
+ */
+static const struct {
+	uint32_t first, last;
+} text_hidden[] = {
+	{0x0000, 0x001f},     {0x007f, 0x009f},	    {0x00ad, 0x00ad},	  {0x034f, 0x034f},
+	{0x061c, 0x061c},     {0x115f, 0x1160},	    {0x17b4, 0x17b5},	  {0x180b, 0x180f},
+	{0x200b, 0x200f},     {0x2028, 0x202e},	    {0x2060, 0x206f},	  {0x3164, 0x3164},
+	{0xd800, 0xf8ff},     {0xfe00, 0xfe0f},	    {0xfeff, 0xfeff},	  {0xffa0, 0xffa0},
+	{0xfff0, 0xfffb},     {0x1bca0, 0x1bca3},   {0x1d173, 0x1d17a},	  {0xe0000, 0xe0fff},
+	{0xf0000, 0x10ffff},
+};
+
+bool text_is_hidden(uint32_t cp)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(text_hidden); i++)
+		if (cp >= text_hidden[i].first && cp <= text_hidden[i].last)
+			return true;
+	return false;
+}
+
+size_t text_utf8(struct span s, uint32_t *ret_code_point)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	uint8_t lead = s.ptr[0];
+	size_t len = lead < 0x80	     ? 1
+		     : (lead & 0xe0) == 0xc0 ? 2
+		     : (lead & 0xf0) == 0xe0 ? 3
+		     : (lead & 0xf8) == 0xf0 ? 4
+					     : 0;
+	if (len == 0 || len > s.len)
+		return 0;
+	uint32_t cp = len == 1 ? lead : lead & (0x7fu >> len);
+
+	for (size_t i = 1; i < len; i++) {
+		if ((s.ptr[i] & 0xc0) != 0x80)
+			return 0;
+		cp = cp << 6 | (s.ptr[i] & 0x3fu);
+	}
+	if (cp < least[len] || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		return 0;
+	*ret_code_point = cp;
+	return len;
+}
+
+static void text_escape_keeping(struct buf *into, struct span s, const char *keep)
+{
+	while (s.len > 0) {
+		uint32_t cp = 0;
+		size_t len = text_utf8(s, &cp);
+
+		if (len == 1 && cp && strchr(keep, (int)cp))
+			buf_put_char(into, (char)cp);
+		else if (len == 0)
+			buf_putf(into, "\\x%02x", s.ptr[0]);
+		else if (!text_is_hidden(cp))
+			buf_put(into, s.ptr, len);
+		else if (cp < 0x80)
+			buf_putf(into, "\\x%02x", cp);
+		else
+			buf_putf(into, "\\u{%x}", cp);
+		s.ptr += len ? len : 1;
+		s.len -= len ? len : 1;
+	}
+}
+
+void text_escape(struct buf *into, struct span s)
+{
+	text_escape_keeping(into, s, "");
+}
+
+struct text text_open(int fd)
+{
+	struct text t = {.fd = fd, .tty = isatty(fd) == 1, .width = 80};
+	const char *no_color = getenv("NO_COLOR");
+	const char *force = getenv("CLICOLOR_FORCE");
+	const char *term = getenv("TERM");
+	struct winsize ws;
+
+	t.colour = t.tty && term && !str_equal(term, "dumb");
+	if (force && *force && !str_equal(force, "0"))
+		t.colour = true;
+	if (no_color && *no_color)
+		t.colour = false;
+	if (t.tty && ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col >= 20)
+		t.width = ws.ws_col;
+	return t;
+}
+
+void text_write(const struct text *t, const struct buf *b)
+{
+	/* A reader that went away is not our error to report: there is nobody to tell. */
+	(void)fd_write_all(t->fd, buf_str(b), b->len);
+}
+
+BAWN_PRINTF(3, 0)
+static void text_vprint(const struct text *t, enum text_style style, const char *fmt, va_list ap)
+{
+	static const char *const on[] = {
+		[TEXT_PLAIN] = "",	 [TEXT_STRONG] = "\033[1m", [TEXT_FAINT] = "\033[2m",
+		[TEXT_GOOD] = "\033[32m", [TEXT_BAD] = "\033[1;31m", [TEXT_WARN] = "\033[33m",
+	};
+	_cleanup_free_ char *line = NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(1u << 20);
+	int n = vasprintf(&line, fmt, ap);
+
+	if (n < 0) {
+		line = NULL;
+		return;
+	}
+	bool styled = t->colour && style != TEXT_PLAIN;
+
+	if (styled)
+		buf_put_str(&out, on[style]);
+	text_escape_keeping(&out, (struct span){(const uint8_t *)line, (size_t)n}, "\n\t");
+	if (styled)
+		buf_put_str(&out, "\033[0m");
+	text_write(t, &out);
+}
+
+void text_printf(const struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_vprint(t, TEXT_PLAIN, fmt, ap);
+	va_end(ap);
+}
+
+void text_styled(const struct text *t, enum text_style style, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_vprint(t, style, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pid 1 of the box: it reaps, starts what the keeper names, passes signals on
+ * and reports ends.  It does nothing else, and it has no more rights than the
+ * agent.  When the keeper is gone, so is it, and with it, by the kernel's hand,
+ * every process of the box.
+ */
+#include "init.h"
+
+#include "channel.h"
+#include "fd.h"
+#include "job.h"
+#include "loop.h"
+#include "process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { INIT_JOBS_MAX = 48, INIT_SERVING = 0 };
+
+struct init;
+
+struct init_job {
+	struct init *init;
+	uint64_t id; /* 0: free */
+	pid_t pid;   /* the command, or its terminal's leader */
+	pid_t command; /* of a job with a terminal, once the leader told; else pid */
+	int report;
+	struct loop_handle report_handle;
+};
+
+struct init {
+	const struct plan *plan;
+	struct loop loop;
+	struct channel channel;
+	int signals;
+	struct init_job jobs[INIT_JOBS_MAX];
+};
+
+static int init_send(struct init *in, uint32_t type, const struct schema *s, const void *body,
+		     const int *fds, size_t fd_count)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	schema_encode(&b, s, body);
+	return buf_error(&b) ? buf_error(&b)
+			     : channel_send(in->channel.fd, type, buf_span(&b), fds, fd_count);
+}
+
+static int init_send_job(struct init *in, uint32_t type, uint64_t job, uint64_t value)
+{
+	struct message_job m = {job, value};
+
+	return init_send(in, type, &message_job_schema, &m, NULL, 0);
+}
+
+static struct init_job *init_job_by_id(struct init *in, uint64_t id)
+{
+	for (size_t i = 0; id != 0 && i < INIT_JOBS_MAX; i++)
+		if (in->jobs[i].id == id)
+			return &in->jobs[i];
+	return NULL;
+}
+
+static struct init_job *init_job_free_slot(struct init *in)
+{
+	for (size_t i = 0; i < INIT_JOBS_MAX; i++)
+		if (in->jobs[i].id == 0)
+			return &in->jobs[i];
+	return NULL;
+}
+
+static void init_job_end(struct init_job *job)
+{
+	loop_remove(&job->init->loop, &job->report_handle);
+	fd_close(&job->report);
+	job->id = 0;
+}
+
+/* A leader wrote: the command's pid, or that it stopped. */
+static int init_on_report(void *context, uint32_t events)
+{
+	struct init_job *job = context;
+	struct job_report report;
+
+	(void)events;
+	ssize_t n = read(job->report, &report, sizeof(report));
+
+	if (n != (ssize_t)sizeof(report)) {
+		/* The leader is gone; SIGCHLD tells the rest. */
+		loop_remove(&job->init->loop, &job->report_handle);
+		return 0;
+	}
+	if (report.stopped)
+		return init_send_job(job->init, MESSAGE_STOPPED, job->id, (uint64_t)report.value);
+	job->command = report.value;
+	return 0;
+}
+
+
+static int init_watch_reports(struct init *in, struct init_job *job, int *ret_write)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	int r = loop_add(&in->loop, ends[0], EPOLLIN, init_on_report, job, &job->report_handle);
+
+	job->report = ends[0];
+	*ret_write = ends[1];
+	return r;
+}
+
+/* Puts the given descriptors where the spawn message says. */
+static int init_sort_fds(const struct message_spawn *spawn, int *fds, size_t fd_count,
+			 int ret_sorted[4])
+{
+	size_t next = 0;
+
+	for (int i = 0; i < 4; i++) {
+		ret_sorted[i] = -1;
+		if (!(spawn->gives >> i & 1))
+			continue;
+		if (next == fd_count)
+			return -EPROTO;
+		ret_sorted[i] = fds[next++];
+	}
+	return next == fd_count && spawn->gives < 16 ? 0 : -EPROTO;
+}
+
+static int init_start_job(struct init *in, struct init_job *job, struct job_start *start,
+			  struct error *e)
+{
+	_cleanup_fd_ int master = -1;
+	_cleanup_fd_ int slave = -1;
+	_cleanup_fd_ int report = -1;
+	int r = 0;
+
+	if (start->spawn->terminal) {
+		struct message_job terminal = {start->spawn->job, 0};
+
+		r = job_open_terminal(start->spawn->rows, start->spawn->columns, &master, &slave,
+				      e);
+		if (r == 0)
+			r = init_watch_reports(in, job, &report);
+		if (r == 0)
+			r = init_send(in, MESSAGE_TERMINAL, &message_job_schema, &terminal,
+				      &master, 1);
+		if (r < 0)
+			return r;
+	}
+	start->slave = slave;
+	start->report = report;
+	job->pid = fork();
+	if (job->pid < 0)
+		return error_sys(e, -errno, "starting a process");
+	if (job->pid == 0)
+		job_become(start);
+	job->command = start->spawn->terminal ? 0 : job->pid;
+	job->id = start->spawn->job;
+	return 0;
+}
+
+static int init_on_spawn(void *context, struct span body, int *fds, size_t fd_count,
+			 struct error *e)
+{
+	struct init *in = context;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1u << 20);
+	struct message_spawn spawn;
+	struct job_start start = {.plan = in->plan, .spawn = &spawn};
+	int r = message_decode(body, &message_spawn_schema, &spawn, &arena, e);
+
+	if (r < 0)
+		return r;
+	r = init_sort_fds(&spawn, fds, fd_count, start.fds);
+	if (r < 0 || spawn.job == 0 || init_job_by_id(in, spawn.job))
+		return error_set(e, -EPROTO, "a spawn message that makes no sense");
+	struct init_job *job = init_job_free_slot(in);
+
+	if (!job)
+		return init_send_job(in, MESSAGE_EXITED, spawn.job, 0x10000u | EAGAIN);
+	*job = (struct init_job){.init = in, .report = -1};
+	r = init_start_job(in, job, &start, e);
+	if (r < 0) {
+		init_job_end(job);
+		return init_send_job(in, MESSAGE_EXITED, spawn.job, 0x10000u | (unsigned int)-r);
+	}
+	return 0;
+}
+
+/* value: the signal; with 0x100, to the job's whole process group. */
+static int init_on_signal(void *context, struct span body, int *fds, size_t fd_count,
+			  struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	struct init_job *job = init_job_by_id(in, m.job);
+	int number = (int)(m.value & 0xff);
+
+	if (job && job->command > 0 && number > 0 && number < NSIG)
+		(void)kill(m.value & 0x100 ? -job->command : job->command, number);
+	return 0;
+}
+
+static int init_on_continue(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	struct init_job *job = init_job_by_id(in, m.job);
+
+	if (job && job->report >= 0)
+		(void)kill(job->pid, m.value ? SIGUSR1 : SIGUSR2);
+	else if (job)
+		(void)kill(-job->pid, SIGCONT);
+	return 0;
+}
+
+static const struct channel_rule init_rules[] = {
+	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 4, 1u << INIT_SERVING, init_on_spawn},
+	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << INIT_SERVING, init_on_signal},
+	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << INIT_SERVING, init_on_continue},
+};
+
+static int init_reap(struct init *in)
+{
+	int status = 0;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		for (size_t i = 0; i < INIT_JOBS_MAX; i++) {
+			struct init_job *job = &in->jobs[i];
+			int r = 0;
+
+			if (job->id == 0 || job->pid != pid)
+				continue;
+			if (WIFSTOPPED(status)) {
+				r = init_send_job(in, MESSAGE_STOPPED, job->id,
+						  (uint64_t)WSTOPSIG(status));
+			} else {
+				uint64_t id = job->id;
+
+				init_job_end(job);
+				r = init_send_job(in, MESSAGE_EXITED, id, (uint64_t)status);
+			}
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int init_on_signalfd(void *context, uint32_t events)
+{
+	struct init *in = context;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(in->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		continue;
+	return init_reap(in);
+}
+
+static int init_on_channel(void *context, uint32_t events)
+{
+	struct init *in = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&in->channel, &e);
+
+	(void)events;
+	/* Gone, or not to be understood: either way this box has no keeper any more. */
+	return r <= 0 ? -ECONNRESET : 0;
+}
+
+void init_report_failure(int channel, const struct error *e)
+{
+	struct message_failed m = {(uint64_t)-e->code, e->text, e->next};
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	schema_encode(&b, &message_failed_schema, &m);
+	(void)channel_send(channel, MESSAGE_FAILED, buf_span(&b), NULL, 0);
+}
+
+/* Without a pid namespace nobody else ends what we leave behind. */
+static void init_end_all(const struct plan *plan)
+{
+	if (!plan_goes_without(plan, PLAN_LAYER_PID_NS))
+		return;
+	for (int tries = 0; tries < 1000 && waitpid(-1, NULL, WNOHANG) >= 0; tries++) {
+		char path[64];
+		_cleanup_buf_ struct buf b = BUF_INIT(64u << 10);
+
+		(void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+		if (fd_read_file_at(AT_FDCWD, path, &b) < 0)
+			return;
+		for (char *at = b.ptr; at && *at;) {
+			long pid = strtol(at, &at, 10);
+
+			if (pid > 1)
+				(void)kill((pid_t)pid, SIGKILL);
+			while (*at == ' ')
+				at++;
+		}
+	}
+}
+
+int init_run(const struct plan *plan, int channel)
+{
+	static struct init in;
+	struct loop_handle channel_handle;
+	struct loop_handle signal_handle;
+	sigset_t set;
+
+	in.plan = plan;
+	in.channel = (struct channel){.fd = channel,
+				      .rules = init_rules,
+				      .rule_count = BAWN_ARRAY_SIZE(init_rules),
+				      .state = INIT_SERVING,
+				      .context = &in};
+	(void)sigfillset(&set);
+	(void)sigdelset(&set, SIGSYS);
+	in.signals = process_signalfd(&set);
+	if (in.signals < 0 || loop_init(&in.loop) < 0)
+		return 1;
+	if (plan_goes_without(plan, PLAN_LAYER_PID_NS))
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1ul, 0ul, 0ul, 0ul);
+	if (loop_add(&in.loop, channel, EPOLLIN, init_on_channel, &in, &channel_handle) < 0 ||
+	    loop_add(&in.loop, in.signals, EPOLLIN, init_on_signalfd, &in, &signal_handle) < 0)
+		return 1;
+	if (init_send_job(&in, MESSAGE_READY, 0, 0) == 0)
+		(void)loop_run(&in.loop);
+	init_end_all(plan);
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pid 1 of the box. */
+#ifndef BAWN_INIT_H
+#define BAWN_INIT_H
+
+#include "error.h"
+#include "plan.h"
+
+/* Serves the keeper at the other end of `channel` until it is gone; returns the exit code. */
+int init_run(const struct plan *plan, int channel);
+
+/* Tells the keeper that the launch failed. */
+void init_report_failure(int channel, const struct error *e);
+
+#endif

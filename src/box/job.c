@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A job without a terminal is one process: its own session, then exec.
+ *
+ * A job with a terminal is two.  The leader owns the session and the terminal;
+ * the command is its child, in a process group of its own.  The leader is there
+ * because the kernel discards a keyboard stop (Ctrl-Z) for a group that has no
+ * parent in its session, which is what a command started straight from init
+ * would be.  The leader watches its child and
+ *
+ *	child stopped	reports the signal to init
+ *	child ended	ends in the same way, so that init sees the same status
+ *	SIGUSR1		gives the child the foreground and continues it
+ *	SIGUSR2		continues it in the background
+ */
+#include "job.h"
+
+#include "fd.h"
+#include "process.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { JOB_NOT_RUNNABLE = 126, JOB_NOT_FOUND = 127, JOB_OURS = 125, JOB_PROGRAM = 3 };
+
+int job_open_terminal(uint64_t rows, uint64_t columns, int *ret_master, int *ret_slave,
+		      struct error *e)
+{
+	_cleanup_fd_ int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+	int locked = 0;
+
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0)
+		return error_sys(e, -errno, "opening a terminal in the box");
+	/* By descriptor, never by the name of something under /dev/pts. */
+	_cleanup_fd_ int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return error_sys(e, -errno, "opening the other end of the terminal");
+	if (rows && columns)
+		(void)ioctl(master, TIOCSWINSZ, &size);
+	*ret_master = TAKE_FD(master);
+	*ret_slave = TAKE_FD(slave);
+	return 0;
+}
+
+static _Noreturn void job_fail(const char *what, int code, int status)
+{
+	char line[512];
+	int n = snprintf(line, sizeof(line), "bawn: %s: %s\n", what, error_words(code));
+
+	if (n > 0)
+		(void)fd_write_all(2, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line));
+	_exit(status);
+}
+
+/* 0, 1 and 2 from what was given, the terminal, or /dev/null. */
+static void job_stdio(const struct job_start *start)
+{
+	for (int i = 0; i < 3; i++) {
+		bool null = (start->spawn->nulls >> i & 1) != 0;
+		int from = start->fds[i] >= 0 ? start->fds[i] : null ? -1 : start->slave;
+
+		if (from < 0)
+			from = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (from < 0 || dup2(from, i) < 0)
+			_exit(JOB_OURS);
+	}
+}
+
+/* Nothing above 2 is left, but a program to execute, which closes itself. */
+static void job_close_rest(const struct job_start *start)
+{
+	bool program = start->fds[3] >= 0;
+
+	if (program && start->fds[3] != JOB_PROGRAM &&
+	    dup3(start->fds[3], JOB_PROGRAM, O_CLOEXEC) < 0)
+		_exit(JOB_OURS);
+	if (!plan_goes_without(start->plan, PLAN_LAYER_FDS) &&
+	    close_range(program ? JOB_PROGRAM + 1 : JOB_PROGRAM, ~0u, 0) < 0)
+		_exit(JOB_OURS);
+}
+
+static _Noreturn void job_exec(const struct job_start *start)
+{
+	const struct plan *plan = start->plan;
+	const struct message_spawn *spawn = start->spawn;
+	size_t argc = spawn->argv.count ? spawn->argv.count : plan->argv.count;
+	const struct plan_string *words =
+		spawn->argv.count ? spawn->argv.items : plan->argv.items;
+	const char *cwd = spawn->cwd[0] ? spawn->cwd : plan->cwd;
+	char **argv = calloc(argc + 1, sizeof(char *));
+	char **envp = calloc(plan->env.count + 1, sizeof(char *));
+
+	if (!argv || !envp)
+		_exit(JOB_OURS);
+	for (size_t i = 0; i < argc; i++)
+		argv[i] = (char *)(uintptr_t)words[i].text;
+	for (size_t i = 0; i < plan->env.count; i++)
+		if (asprintf(&envp[i], "%s=%s", plan->env.items[i].name,
+			     plan->env.items[i].value) < 0)
+			_exit(JOB_OURS);
+	job_stdio(start);
+	if (chdir(cwd) < 0)
+		job_fail(cwd, -errno, JOB_OURS);
+	process_reset_signals();
+	job_close_rest(start);
+	if (start->fds[3] >= 0) {
+		(void)fexecve(JOB_PROGRAM, argv, envp);
+		job_fail("the program given by descriptor", -errno, JOB_NOT_RUNNABLE);
+	}
+	(void)execvpe(argv[0], argv, envp);
+	int code = -errno;
+
+	if (code == -ENOENT)
+		job_fail(argv[0], code,
+			 strchr(argv[0], '/') && access(argv[0], F_OK) == 0 ? JOB_NOT_RUNNABLE
+									    : JOB_NOT_FOUND);
+	job_fail(argv[0], code, JOB_NOT_RUNNABLE);
+}
+
+static void job_report(int fd, int stopped, int value)
+{
+	struct job_report report = {.stopped = stopped, .value = value};
+
+	(void)fd_write_all(fd, &report, sizeof(report));
+}
+
+static _Noreturn void job_end_like(int status)
+{
+	if (WIFSIGNALED(status)) {
+		process_reset_signals();
+		(void)raise(WTERMSIG(status));
+	}
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : JOB_OURS);
+}
+
+static void job_foreground(pid_t group)
+{
+	(void)tcsetpgrp(0, group);
+}
+
+/* The leader's life. */
+static _Noreturn void job_lead(const struct job_start *start, pid_t child)
+{
+	sigset_t set;
+
+	(void)signal(SIGTTOU, SIG_IGN);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)sigaddset(&set, SIGUSR1);
+	(void)sigaddset(&set, SIGUSR2);
+	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+	job_report(start->report, 0, child);
+	for (;;) {
+		int status = 0;
+
+		while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
+			if (!WIFSTOPPED(status))
+				job_end_like(status);
+			job_report(start->report, 1, WSTOPSIG(status));
+		}
+		switch (sigwaitinfo(&set, NULL)) {
+		case SIGUSR1:
+			job_foreground(child);
+			(void)kill(-child, SIGCONT);
+			break;
+		case SIGUSR2:
+			(void)kill(-child, SIGCONT);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+_Noreturn void job_become(const struct job_start *start)
+{
+	if (!plan_goes_without(start->plan, PLAN_LAYER_TTY) && setsid() < 0)
+		_exit(JOB_OURS);
+	if (start->slave < 0)
+		job_exec(start);
+
+	/* The leader's own 0 is the terminal, for tcsetpgrp. */
+	if (dup2(start->slave, 0) < 0 || ioctl(0, TIOCSCTTY, 0) < 0)
+		_exit(JOB_OURS);
+	pid_t child = fork();
+
+	if (child < 0)
+		_exit(JOB_OURS);
+	if (child == 0) {
+		/* Both sides set the group; whoever is first, it is done before exec. */
+		(void)setpgid(0, 0);
+		if (start->spawn->foreground) {
+			(void)signal(SIGTTOU, SIG_IGN);
+			job_foreground(getpid());
+		}
+		job_exec(start);
+	}
+	(void)setpgid(child, child);
+	(void)dup2(start->report, 3);
+	struct job_start mine = *start;
+
+	mine.report = 3;
+	(void)close_range(4, ~0u, 0);
+	job_lead(&mine, child);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order matters and is this:
+ *
+ *	ids		who we are in our own user namespace; before anything else,
+ *			because until then every file belongs to nobody
+ *	nested-off	the kernel's counters of further namespaces at 0, while the
+ *			host's /proc is still in view
+ *	loopback, name	the network and host name are ours, so make them usable
+ *	root		root.c
+ *	limits		rlimits; processes count per user namespace
+ *	descriptors	only the channel stays
+ *	no-new-privs	from here on no exec gains anything
+ *	Landlock	root.c, on objects opened in the finished root
+ *	seccomp		the filter, from the plan
+ *	capabilities	gone, and the bounding set empty
+ *	hide		not dumpable: nobody inside looks into pid 1
+ *
+ * Should: apply the plan.  Must not: read anything else, or go on after a
+ * failure.
+ */
+#include "launch.h"
+
+#include "advice.h"
+#include "fd.h"
+#include "open.h"
+#include "process.h"
+#include "root.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int launch_write(const char *path, const char *text)
+{
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
+static int launch_ids(const struct plan *plan, struct error *e)
+{
+	char map[64];
+	int r = launch_write("/proc/self/setgroups", "deny");
+
+	if (r == 0) {
+		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->uid,
+			       (unsigned long long)plan->uid);
+		r = launch_write("/proc/self/uid_map", map);
+	}
+	if (r == 0) {
+		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->gid,
+			       (unsigned long long)plan->gid);
+		r = launch_write("/proc/self/gid_map", map);
+	}
+	return r < 0 ? advice_missing(PLAN_LAYER_USER_NS, r, e) : 0;
+}
+
+static int launch_nested_off(const struct plan *plan, struct error *e)
+{
+	/* Without users of our own the counters would be the host's. */
+	if (plan_goes_without(plan, PLAN_LAYER_USER_NS))
+		return 0;
+	int r = launch_write("/proc/sys/user/max_user_namespaces", "0");
+
+	if (r == 0)
+		r = launch_write("/proc/sys/user/max_net_namespaces", "0");
+	return r < 0 ? advice_missing(PLAN_LAYER_NESTED_OFF, r, e) : 0;
+}
+
+static int launch_loopback(const struct plan *plan, struct error *e)
+{
+	(void)plan;
+	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	_cleanup_fd_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
+		return error_sys(e, -errno, "bringing up the box's own loopback");
+	return 0;
+}
+
+static int launch_host_name(const struct plan *plan, struct error *e)
+{
+	if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
+		return error_sys(e, -errno, "naming the box");
+	return 0;
+}
+
+/* --- limits --------------------------------------------------------------------------- */
+
+/* -1: kept by someone else. */
+static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
+	[PLAN_LIMIT_PROCESSES] = RLIMIT_NPROC, [PLAN_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
+	[PLAN_LIMIT_FILE_SIZE] = RLIMIT_FSIZE, [PLAN_LIMIT_MEMORY] = RLIMIT_DATA,
+	[PLAN_LIMIT_CPU_TIME] = RLIMIT_CPU,    [PLAN_LIMIT_WALL_TIME] = -1,
+};
+
+static int launch_rlimit(int resource, uint64_t value)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+		return -errno;
+	rlim_t want = value < now.rlim_max ? (rlim_t)value : now.rlim_max;
+	struct rlimit lower = {want, want};
+
+	return setrlimit((__rlimit_resource_t)resource, &lower) < 0 ? -errno : 0;
+}
+
+/*
+ * RLIMIT_NPROC does not count for the machine's uid 0.  A pid namespace of our own has a
+ * pid_max of its own since Linux 6.14, which does; pids up to 300 are not given out again.
+ */
+static int launch_root_processes(uint64_t value, struct error *e)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value + 300);
+	int r = launch_write("/proc/sys/kernel/pid_max", text);
+
+	if (r < 0) {
+		(void)error_sys(e, r, "as root this kernel cannot hold a limit of processes");
+		error_next(e, "Run bawn as an ordinary user, or say "
+			      "--limit processes=unlimited (Linux 6.14 brings the limit for root).");
+	}
+	return r;
+}
+
+/* The part that needs the host's /proc, so before the new root. */
+static int launch_early_limits(const struct plan *plan, struct error *e)
+{
+	for (size_t i = 0; i < plan->limits.count; i++)
+		if (plan->limits.items[i].kind == PLAN_LIMIT_PROCESSES && plan->uid == 0 &&
+		    !plan_goes_without(plan, PLAN_LAYER_PID_NS))
+			return launch_root_processes(plan->limits.items[i].value, e);
+	return 0;
+}
+
+static int launch_limits(const struct plan *plan, struct error *e)
+{
+	int r = launch_rlimit(RLIMIT_CORE, 0);
+
+	if (r == 0)
+		r = launch_rlimit(RLIMIT_RTPRIO, 0);
+	for (size_t i = 0; r == 0 && i < plan->limits.count; i++) {
+		const struct plan_limit *l = &plan->limits.items[i];
+
+		if (launch_rlimits[l->kind] >= 0)
+			r = launch_rlimit(launch_rlimits[l->kind], l->value);
+	}
+	return r < 0 ? error_sys(e, r, "setting the limits") : 0;
+}
+
+/* --- what is given up ----------------------------------------------------------------- */
+
+static int launch_no_new_privs(const struct plan *plan, struct error *e)
+{
+	(void)plan;
+	int r = process_no_new_privs();
+
+	return r < 0 ? advice_missing(PLAN_LAYER_NO_NEW_PRIVS, r, e) : 0;
+}
+
+static int launch_landlock(const struct plan *plan, struct error *e)
+{
+	int r = root_landlock(plan, e);
+
+	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
+}
+
+static int launch_seccomp(const struct plan *plan, struct error *e)
+{
+	int r = process_filter(plan->seccomp);
+
+	return r < 0 ? advice_missing(PLAN_LAYER_SECCOMP, r, e) : 0;
+}
+
+static int launch_capabilities(const struct plan *plan, struct error *e)
+{
+	(void)plan;
+	int r = process_drop_capabilities();
+
+	return r < 0 ? advice_missing(PLAN_LAYER_CAPS, r, e) : 0;
+}
+
+static int launch_hide(const struct plan *plan, struct error *e)
+{
+	(void)plan;
+	int r = process_not_dumpable();
+
+	return r < 0 ? error_sys(e, r, "hiding pid 1") : 0;
+}
+
+static int launch_descriptors(int keep, struct error *e)
+{
+	if ((keep > 3 && close_range(3, (unsigned int)keep - 1, 0) < 0) ||
+	    close_range((unsigned int)keep + 1, ~0u, 0) < 0)
+		return advice_missing(PLAN_LAYER_FDS, -errno, e);
+	return 0;
+}
+
+struct launch_step {
+	enum plan_layer layer;
+	int (*apply)(const struct plan *plan, struct error *e);
+};
+
+static const struct launch_step launch_before_root[] = {
+	{PLAN_LAYER_USER_NS, launch_ids},
+	{PLAN_LAYER_NESTED_OFF, launch_nested_off},
+	{PLAN_LAYER_NET_NS, launch_loopback},
+	{PLAN_LAYER_UTS_NS, launch_host_name},
+	{PLAN_LAYER_LIMITS, launch_early_limits},
+	{PLAN_LAYER_MOUNT_NS, root_build},
+	{PLAN_LAYER_LIMITS, launch_limits},
+};
+
+static const struct launch_step launch_after_root[] = {
+	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
+	{PLAN_LAYER_LANDLOCK, launch_landlock},
+	{PLAN_LAYER_SECCOMP, launch_seccomp},
+	{PLAN_LAYER_CAPS, launch_capabilities},
+	{PLAN_LAYER_HIDE_INIT, launch_hide},
+};
+
+static int launch_steps(const struct plan *plan, const struct launch_step *steps, size_t count,
+			struct error *e)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (plan_goes_without(plan, steps[i].layer))
+			continue;
+		int r = steps[i].apply(plan, e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int launch(const struct plan *plan, int keep, struct error *e)
+{
+	/* The user's own mask is for the command; what we make has the modes we say. */
+	mode_t mask = umask(0);
+	int r = launch_steps(plan, launch_before_root, BAWN_ARRAY_SIZE(launch_before_root), e);
+
+	(void)umask(mask);
+	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_FDS))
+		r = launch_descriptors(keep, e);
+	if (r == 0)
+		r = launch_steps(plan, launch_after_root, BAWN_ARRAY_SIZE(launch_after_root), e);
+	return r;
+}

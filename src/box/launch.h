@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher: from fresh namespaces to a finished box. */
+#ifndef BAWN_LAUNCH_H
+#define BAWN_LAUNCH_H
+
+#include "error.h"
+#include "plan.h"
+
+/*
+ * Runs in the new namespaces, with capabilities over them, and ends with none: the caller is
+ * then pid 1 of a finished box.  Only the descriptor `keep` stays open.  A layer that cannot be
+ * applied ends it: there is no way on.
+ */
+int launch(const struct plan *plan, int keep, struct error *e);
+
+#endif

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the root is made.
+ *
+ * 1. Every source is opened first, while the host's tree is still in view: no
+ *    link is followed, the object must be the one the plan was made for (device
+ *    and inode), and a detached copy of its mount is taken, already read-only
+ *    where the plan says so.  There is no moment at which a writable copy of a
+ *    read-only source stands anywhere.
+ * 2. An empty tmpfs is laid over "/".  Mount points are made in it and nowhere
+ *    else: where a mount point lies in something that came from the host it
+ *    must exist there already, or the launch ends.
+ * 3. The copies are attached, in the plan's order.
+ * 4. pivot_root, and the old root is detached: from here the host's tree does
+ *    not exist.  Last, the tmpfs itself becomes read-only.
+ *
+ * Any failure ends the launch; the namespace dies with us, so there is nothing
+ * to undo.
+ */
+#include "root.h"
+
+#include "fd.h"
+#include "landlock.h"
+#include "open.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* <sys/mount.h> and <linux/mount.h> cannot both be included on Debian 12. */
+enum { ROOT_PRIVATE = 1 << 18, ROOT_DETACH = 2 };
+int umount2(const char *target, int flags);
+int mount(const char *source, const char *target, const char *type, unsigned long flags,
+	  const void *data);
+
+static const char *const root_devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
+
+/* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
+static const char *const root_proc_masked[] = {
+	"proc/kcore", "proc/keys",	   "proc/key-users",   "proc/timer_list",
+	"proc/kmsg",  "proc/sysrq-trigger", "proc/sched_debug", "proc/kallsyms",
+};
+
+static const struct {
+	const char *name, *text;
+} root_dev_links[] = {
+	{"ptmx", "pts/ptmx"},	       {"fd", "/proc/self/fd"},
+	{"stdin", "/proc/self/fd/0"},  {"stdout", "/proc/self/fd/1"},
+	{"stderr", "/proc/self/fd/2"},
+};
+
+enum { ROOT_PRIVATE_MAX = 8 };
+
+struct root {
+	const struct plan *plan;
+	int fd;	   /* the new root */
+	dev_t dev; /* its filesystem; in it and in the private ones alone do we create anything */
+	dev_t private_devs[ROOT_PRIVATE_MAX]; /* the plan's own tmpfs, such as /tmp */
+	size_t private_count;
+	int devices[BAWN_ARRAY_SIZE(root_devices)];
+	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
+};
+
+static int root_attributes(int fd, unsigned int at_flags, uint64_t set)
+{
+	struct mount_attr attr = {.attr_set = set, .propagation = ROOT_PRIVATE};
+
+	if (syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | at_flags, &attr, sizeof(attr)) < 0)
+		return -errno;
+	return 0;
+}
+
+static int root_clone_tree(int fd, uint64_t attributes)
+{
+	long tree = syscall(SYS_open_tree, fd, "",
+			    AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return -errno;
+	int r = root_attributes((int)tree, AT_RECURSIVE, attributes);
+	if (r < 0) {
+		(void)close((int)tree);
+		return r;
+	}
+	return (int)tree;
+}
+
+static int root_open_source(const struct plan_mount *m, struct error *e)
+{
+	const char *source = m->kind == PLAN_MOUNT_PROC ? "/proc" : m->source;
+	_cleanup_fd_ int fd = open_no_links(source, O_PATH);
+	struct stat st;
+
+	if (fd < 0)
+		return error_sys(e, fd, "opening %s for the box (asked for by %s)", source,
+				 m->origin);
+	if (m->ino != 0) {
+		if (fstat(fd, &st) < 0)
+			return error_sys(e, -errno, "looking at %s", m->source);
+		if (st.st_ino != m->ino || st.st_dev != m->dev)
+			return error_set(e, -ESTALE,
+					 "%s is not the object it was when the plan was made",
+					 m->source);
+	}
+	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+	if (m->access != PLAN_ACCESS_WRITE)
+		attributes |= MOUNT_ATTR_RDONLY;
+	int tree = root_clone_tree(fd, attributes);
+	if (tree < 0)
+		return error_sys(e, tree, "taking %s into the box", m->source);
+	return tree;
+}
+
+static int root_open_sources(struct root *root, struct error *e)
+{
+	for (size_t i = 0; i < root->plan->mounts.count; i++) {
+		const struct plan_mount *m = &root->plan->mounts.items[i];
+
+		root->sources[i] = -1;
+		/* Ablation: without processes of its own the box can have no /proc of its own. */
+		bool host_proc = m->kind == PLAN_MOUNT_PROC &&
+				 plan_goes_without(root->plan, PLAN_LAYER_PID_NS);
+
+		if (m->kind != PLAN_MOUNT_BIND && !host_proc)
+			continue;
+		root->sources[i] = root_open_source(m, e);
+		if (root->sources[i] < 0)
+			return root->sources[i];
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "/dev/%s", root_devices[i]);
+		_cleanup_fd_ int fd = open_no_links(path, O_PATH);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
+			return error_set(e, -ENODEV, "%s is not a device on this machine", path);
+		root->devices[i] = root_clone_tree(fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+		if (root->devices[i] < 0)
+			return error_sys(e, root->devices[i], "taking %s into the box", path);
+	}
+	return 0;
+}
+
+struct root_option {
+	const char *key, *value;
+};
+
+/* A new filesystem, detached: its mount, or -errno. */
+static int root_new_filesystem(const char *type, const struct root_option *options, size_t count,
+			       uint64_t attributes)
+{
+	_cleanup_fd_ int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+
+	if (context < 0)
+		return -errno;
+	for (size_t i = 0; i < count; i++)
+		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[i].key,
+			    options[i].value, 0) < 0)
+			return -errno;
+	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	long fd = syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int root_new_tmpfs(const char *mode, uint64_t size, uint64_t attributes)
+{
+	char bytes[24];
+	const struct root_option options[] = {{"mode", mode}, {"size", bytes}};
+
+	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)size);
+	return root_new_filesystem("tmpfs", options, size ? 2 : 1, attributes);
+}
+
+static int root_attach(int mount_fd, int target_fd)
+{
+	if (syscall(SYS_move_mount, mount_fd, "", target_fd, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return -errno;
+	return 0;
+}
+
+static bool root_made(const struct root *root, dev_t dev)
+{
+	for (size_t i = 0; i < root->private_count; i++)
+		if (root->private_devs[i] == dev)
+			return true;
+	return dev == root->dev;
+}
+
+/* Makes one missing directory or file, in a tmpfs that we made or not at all. */
+static int root_make(const struct root *root, int parent, const char *name, bool is_dir)
+{
+	struct stat st;
+
+	if (fstat(parent, &st) < 0)
+		return -errno;
+	if (!root_made(root, st.st_dev))
+		return -EROFS;
+	if (is_dir)
+		return mkdirat(parent, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	_cleanup_fd_ int fd =
+		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+
+	return fd < 0 ? -errno : 0;
+}
+
+/* The parent directory of target in the new root, made where it is missing. */
+static int root_parent(const struct root *root, const char *target, const char **ret_name)
+{
+	const char *at = target + 1;
+	_cleanup_fd_ int dir = open_beneath(root->fd, "", O_PATH | O_DIRECTORY, 0);
+	char name[NAME_MAX + 1];
+
+	for (;;) {
+		size_t len = strcspn(at, "/");
+
+		if (dir < 0)
+			return dir;
+		if (at[len] == '\0') {
+			*ret_name = at;
+			return TAKE_FD(dir);
+		}
+		if (len > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, at, len);
+		name[len] = '\0';
+		int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+
+		if (next == -ENOENT) {
+			int r = root_make(root, dir, name, true);
+
+			if (r < 0)
+				return r;
+			next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+		}
+		fd_close(&dir);
+		dir = next;
+		at += len + 1;
+	}
+}
+
+/* The mount point itself, O_PATH. */
+static int root_target(const struct root *root, const char *target, bool is_dir)
+{
+	int fd = open_beneath(root->fd, target + 1, O_PATH, 0);
+	const char *name = NULL;
+
+	if (fd != -ENOENT)
+		return fd;
+	_cleanup_fd_ int parent = root_parent(root, target, &name);
+	if (parent < 0)
+		return parent;
+	int r = root_make(root, parent, name, is_dir);
+	if (r < 0)
+		return r;
+	return open_beneath(parent, name, O_PATH, 0);
+}
+
+static int root_attach_at(const struct root *root, int mount_fd, const char *target, bool is_dir,
+			  struct error *e)
+{
+	_cleanup_fd_ int fd = root_target(root, target, is_dir);
+
+	if (fd == -EROFS)
+		return error_set(e, -EROFS,
+				 "there is no %s to mount on, and nothing is made outside bawn's "
+				 "own root",
+				 target);
+	if (fd < 0)
+		return error_sys(e, fd, "making the mount point %s", target);
+	int r = root_attach(mount_fd, fd);
+	if (r < 0)
+		return error_sys(e, r, "mounting at %s", target);
+	return 0;
+}
+
+static int root_bind(struct root *root, size_t index, struct error *e)
+{
+	const struct plan_mount *m = &root->plan->mounts.items[index];
+	struct stat st;
+
+	if (fstat(root->sources[index], &st) < 0)
+		return error_sys(e, -errno, "looking at %s", m->source);
+	int r = root_attach_at(root, root->sources[index], m->target, S_ISDIR(st.st_mode), e);
+	fd_close(&root->sources[index]);
+	return r;
+}
+
+static int root_tmpfs(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	/* Shared scratch space like /tmp is sticky; a directory with a user's name on it is his. */
+	const char *mode = str_after(m->target, "/run/") ? "0700" : "1777";
+	_cleanup_fd_ int fd =
+		root_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	if (fd < 0)
+		return error_sys(e, fd, "making the private %s", m->target);
+	struct stat st;
+
+	/* What the plan shows below it gets its mount point there. */
+	if (root->private_count < ROOT_PRIVATE_MAX && fstat(fd, &st) == 0)
+		root->private_devs[root->private_count++] = st.st_dev;
+	return root_attach_at(root, fd, m->target, true, e);
+}
+
+static int root_file(const struct root *root, const struct plan_mount *m, struct error *e)
+{
+	const char *name = NULL;
+	_cleanup_fd_ int parent = root_parent(root, m->target, &name);
+	struct stat st;
+
+	if (parent < 0)
+		return error_sys(e, parent, "making %s", m->target);
+	if (fstat(parent, &st) < 0 || st.st_dev != root->dev)
+		return error_set(e, -EROFS, "%s cannot be made up: it lies in a mount", m->target);
+	_cleanup_fd_ int fd =
+		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	int r = fd < 0 ? -errno : fd_write_all(fd, m->data.ptr, m->data.len);
+
+	return r < 0 ? error_sys(e, r, "writing %s", m->target) : 0;
+}
+
+static int root_link(const struct root *root, const struct plan_mount *m, struct error *e)
+{
+	const char *name = NULL;
+	_cleanup_fd_ int parent = root_parent(root, m->target, &name);
+	struct stat st;
+
+	if (parent < 0)
+		return error_sys(e, parent, "making %s", m->target);
+	if (fstat(parent, &st) < 0 || st.st_dev != root->dev)
+		return error_set(e, -EROFS, "%s cannot be a link: it lies in a mount", m->target);
+	if (symlinkat(m->source, parent, name) < 0)
+		return error_sys(e, -errno, "making the link %s", m->target);
+	return 0;
+}
+
+/* Covers what is there with something empty that nobody may read. */
+static int root_hide(const struct root *root, const struct plan_mount *m, struct error *e)
+{
+	_cleanup_fd_ int target = open_beneath(root->fd, m->target + 1, O_PATH, 0);
+	struct stat st;
+
+	if (target == -ENOENT)
+		return 0;
+	if (target < 0 || fstat(target, &st) < 0)
+		return error_sys(e, target < 0 ? target : -errno, "hiding %s (asked for by %s)",
+				 m->target, m->origin);
+	bool is_dir = S_ISDIR(st.st_mode);
+	_cleanup_fd_ int empty = root_target(root, is_dir ? "/.bawn/dir" : "/.bawn/file", is_dir);
+
+	if (empty < 0)
+		return error_sys(e, empty, "making something empty");
+	_cleanup_fd_ int tree = root_clone_tree(empty, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							       MOUNT_ATTR_NODEV |
+							       MOUNT_ATTR_NOEXEC);
+	int r = tree < 0 ? tree : root_attach(tree, target);
+
+	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
+}
+
+static int root_proc(const struct root *root, const struct plan_mount *m, struct error *e)
+{
+	static const struct root_option options[] = {{"hidepid", "invisible"}};
+	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
+	_cleanup_fd_ int fd = root_new_filesystem(
+		"proc", options, 1,
+		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	if (fd < 0) {
+		(void)error_sys(e, fd, "mounting a /proc of the box's own");
+		error_next(e, "Inside a container the outer /proc must be whole: start it with "
+			      "--security-opt systempaths=unconfined (Docker, Podman).");
+		return fd;
+	}
+	return root_attach_at(root, fd, m->target, true, e);
+}
+
+static int root_mask_proc(const struct root *root, struct error *e)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_proc_masked); i++) {
+		_cleanup_fd_ int target = open_beneath(root->fd, root_proc_masked[i], O_PATH, 0);
+
+		if (target == -ENOENT)
+			continue;
+		_cleanup_fd_ int null = open_beneath(root->fd, "dev/null", O_PATH, 0);
+		_cleanup_fd_ int tree =
+			null < 0 ? null
+				 : root_clone_tree(null, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+								 MOUNT_ATTR_NOEXEC);
+		int r = target < 0 ? target : tree < 0 ? tree : root_attach(tree, target);
+
+		if (r < 0)
+			return error_sys(e, r, "masking /%s", root_proc_masked[i]);
+	}
+	return 0;
+}
+
+static int root_dev(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	static const struct root_option pts_options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
+	char target[64];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
+		(void)snprintf(target, sizeof(target), "%s/%s", m->target, root_devices[i]);
+		int r = root_attach_at(root, root->devices[i], target, false, e);
+
+		if (r < 0)
+			return r;
+		fd_close(&root->devices[i]);
+	}
+	_cleanup_fd_ int pts = root_new_filesystem("devpts", pts_options, 2,
+						   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	if (pts < 0)
+		return error_sys(e, pts, "making the box's own terminals (devpts)");
+	(void)snprintf(target, sizeof(target), "%s/pts", m->target);
+	int r = root_attach_at(root, pts, target, true, e);
+	if (r < 0)
+		return r;
+
+	_cleanup_fd_ int shm =
+		root_new_tmpfs("1777", m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (shm < 0)
+		return error_sys(e, shm, "making the private /dev/shm");
+	(void)snprintf(target, sizeof(target), "%s/shm", m->target);
+	r = root_attach_at(root, shm, target, true, e);
+	if (r < 0)
+		return r;
+
+	_cleanup_fd_ int dev = open_beneath(root->fd, m->target + 1, O_PATH | O_DIRECTORY, 0);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_dev_links); i++)
+		if (symlinkat(root_dev_links[i].text, dev, root_dev_links[i].name) < 0)
+			return error_sys(e, -errno, "making /dev/%s", root_dev_links[i].name);
+	return 0;
+}
+
+static int root_apply(struct root *root, size_t index, struct error *e)
+{
+	const struct plan_mount *m = &root->plan->mounts.items[index];
+
+	switch ((enum plan_mount_kind)m->kind) {
+	case PLAN_MOUNT_BIND:
+		return root_bind(root, index, e);
+	case PLAN_MOUNT_TMPFS:
+		return root_tmpfs(root, m, e);
+	case PLAN_MOUNT_PROC:
+		return root->sources[index] >= 0 ? root_bind(root, index, e)
+						 : root_proc(root, m, e);
+	case PLAN_MOUNT_DEV:
+		return root_dev(root, m, e);
+	case PLAN_MOUNT_DIR: {
+		_cleanup_fd_ int fd = root_target(root, m->target, true);
+
+		return fd < 0 ? error_sys(e, fd, "making %s", m->target) : 0;
+	}
+	case PLAN_MOUNT_FILE:
+		return root_file(root, m, e);
+	case PLAN_MOUNT_LINK:
+		return root_link(root, m, e);
+	case PLAN_MOUNT_HIDE:
+		return root_hide(root, m, e);
+	}
+	return error_set(e, -EBADMSG, "unknown kind of mount");
+}
+
+static int root_enter(const struct root *root, struct error *e)
+{
+	if (fchdir(root->fd) < 0)
+		return error_sys(e, -errno, "entering the new root");
+	if (syscall(SYS_pivot_root, ".", ".") < 0)
+		return error_sys(e, -errno, "making it the root");
+	if (umount2(".", ROOT_DETACH) < 0)
+		return error_sys(e, -errno, "letting go of the old root");
+	if (chdir("/") < 0)
+		return error_sys(e, -errno, "entering /");
+	/* Our own tmpfs holds only mount points and made-up files: nobody writes there. */
+	int r = root_attributes(root->fd, 0, MOUNT_ATTR_RDONLY);
+
+	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
+}
+
+int root_build(const struct plan *plan, struct error *e)
+{
+	struct root root = {.plan = plan, .fd = -1};
+	struct stat st;
+
+	/* What we mount is ours, and what the host mounts later does not appear here. */
+	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
+		return error_sys(e, -errno, "parting from the host's mounts");
+	int r = root_open_sources(&root, e);
+	if (r < 0)
+		return r;
+	root.fd = root_new_tmpfs("0755", 16u << 20, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (root.fd < 0)
+		return error_sys(e, root.fd, "making an empty root");
+	if (fstat(root.fd, &st) < 0)
+		return error_sys(e, -errno, "looking at the new root");
+	root.dev = st.st_dev;
+	if (syscall(SYS_move_mount, root.fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(e, -errno, "laying the new root over the old");
+	if (mkdirat(root.fd, ".bawn", 0755) < 0 || mkdirat(root.fd, ".bawn/dir", 0) < 0 ||
+	    mknodat(root.fd, ".bawn/file", S_IFREG, 0) < 0)
+		return error_sys(e, -errno, "making something empty");
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		r = root_apply(&root, i, e);
+		if (r < 0)
+			return r;
+	}
+	r = root_mask_proc(&root, e);
+	if (r < 0)
+		return r;
+	r = root_enter(&root, e);
+	fd_close(&root.fd);
+	return r;
+}
+
+/* --- the same again, by object -------------------------------------------------------- */
+
+static int root_grant(int ruleset, int abi, const char *path, enum landlock_grant grant,
+		      struct error *e)
+{
+	_cleanup_fd_ int fd = open_no_links(path, O_PATH);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(e, fd < 0 ? fd : -errno, "opening %s for Landlock", path);
+	int r = landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), grant);
+
+	return r < 0 ? error_sys(e, r, "granting %s by Landlock", path) : 0;
+}
+
+static int root_grant_dev(int ruleset, int abi, const char *dev, struct error *e)
+{
+	char path[64];
+	int r = root_grant(ruleset, abi, dev, LANDLOCK_GRANT_LIST, e);
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(root_devices); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", dev, root_devices[i]);
+		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_DEVICE, e);
+	}
+	if (r == 0) {
+		(void)snprintf(path, sizeof(path), "%s/pts", dev);
+		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_DEVICE, e);
+	}
+	if (r == 0) {
+		(void)snprintf(path, sizeof(path), "%s/shm", dev);
+		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE, e);
+	}
+	return r;
+}
+
+int root_landlock(const struct plan *plan, struct error *e)
+{
+	int abi = landlock_abi();
+	_cleanup_fd_ int ruleset = abi < 0 ? abi : landlock_new(abi, true);
+
+	if (ruleset < 0)
+		return error_sys(e, ruleset, "asking for Landlock");
+	/* Listing "/" shows mount points; what lies beneath needs its own grant to be read. */
+	int r = root_grant(ruleset, abi, "/", LANDLOCK_GRANT_LIST, e);
+
+	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		switch ((enum plan_mount_kind)m->kind) {
+		case PLAN_MOUNT_BIND:
+		case PLAN_MOUNT_TMPFS:
+		case PLAN_MOUNT_PROC:
+		case PLAN_MOUNT_FILE:
+			r = root_grant(ruleset, abi, m->target,
+				       m->access == PLAN_ACCESS_WRITE ? LANDLOCK_GRANT_WRITE
+								      : LANDLOCK_GRANT_READ,
+				       e);
+			break;
+		case PLAN_MOUNT_DEV:
+			r = root_grant_dev(ruleset, abi, m->target, e);
+			break;
+		case PLAN_MOUNT_DIR:
+		case PLAN_MOUNT_LINK:
+		case PLAN_MOUNT_HIDE:
+			break;
+		}
+		/* Ablation: in the host's tree not everything of the plan is there. */
+		if (r == -ENOENT && plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
+			r = 0;
+	}
+	if (r < 0)
+		return r;
+	r = landlock_restrict(ruleset);
+	return r < 0 ? error_sys(e, r, "entering the Landlock domain") : 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The box's root, built from nothing by the plan's mount list. */
+#ifndef BAWN_ROOT_H
+#define BAWN_ROOT_H
+
+#include "error.h"
+#include "plan.h"
+
+/*
+ * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
+ * lets go of the old one.  On an error the caller ends; nothing was changed outside.
+ */
+int root_build(const struct plan *plan, struct error *e);
+
+/* Says the finished root again with Landlock, from objects opened in it. */
+int root_landlock(const struct plan *plan, struct error *e);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "banner.h"
+
+#include "str.h"
+#include "words.h"
+
+#include <stdio.h>
+
+enum { BANNER_LABEL = 9, BANNER_LINE_MAX = 16 << 10 };
+
+/* How many columns s takes: our own escaping left nothing wide or invisible but letters. */
+static size_t banner_columns(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void banner_line(const struct text *t, enum text_style style, const char *label,
+			const struct buf *words)
+{
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, label);
+	text_styled(t, style, "%s", buf_str(words));
+	text_printf(t, "\n");
+}
+
+/* Adds paths to a line while they fit, then "and 3 more". */
+struct banner_list {
+	struct buf *line;
+	size_t room;
+	size_t left_out;
+};
+
+static void banner_add_path(struct banner_list *l, const struct plan *plan, const char *path)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(BANNER_LINE_MAX);
+	const size_t and_more = sizeof(", and 99 more") - 1;
+
+	words_path(&one, plan, path);
+	if (l->left_out > 0 ||
+	    banner_columns(buf_str(l->line)) + 2 + banner_columns(buf_str(&one)) + and_more > l->room) {
+		l->left_out++;
+		return;
+	}
+	if (l->line->len > 0)
+		buf_put_str(l->line, ", ");
+	buf_put(l->line, one.ptr, one.len);
+}
+
+static void banner_end_list(struct banner_list *l)
+{
+	if (l->left_out > 0)
+		buf_putf(l->line, "%s%zu more", l->line->len ? ", and " : "", l->left_out);
+}
+
+static size_t banner_room(const struct text *t)
+{
+	size_t width = t->width > 40 ? (size_t)t->width : 40;
+
+	return width - BANNER_LABEL - 2;
+}
+
+static void banner_writes(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
+	static const char own[] = "a home and a /tmp of its own";
+	struct banner_list list = {.line = &line, .room = banner_room(t) - sizeof(own) - 1};
+
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		buf_put_str(&line, "everything that you can write");
+		banner_line(t, TEXT_BAD, "writes", &line);
+		return;
+	}
+	if (plan->workspace_access == PLAN_ACCESS_WRITE)
+		banner_add_path(&list, plan, plan->workspace);
+	for (size_t i = 0; i < plan->mounts.count; i++)
+		if (str_equal(plan->mounts.items[i].role, "named") &&
+		    plan->mounts.items[i].access == PLAN_ACCESS_WRITE)
+			banner_add_path(&list, plan, plan->mounts.items[i].target);
+	banner_end_list(&list);
+	if (line.len > 0)
+		buf_put_str(&line, "; ");
+	buf_put_str(&line, own);
+	banner_line(t, TEXT_PLAIN, "writes", &line);
+}
+
+static void banner_reads(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
+	struct banner_list list = {.line = &line, .room = banner_room(t)};
+
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		buf_put_str(&line, "everything that you can read");
+		banner_line(t, TEXT_BAD, "reads", &line);
+		return;
+	}
+	buf_put_str(&line, "the system's programs");
+	if (plan->workspace_access == PLAN_ACCESS_READ)
+		banner_add_path(&list, plan, plan->workspace);
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_READ &&
+		    (str_equal(m->role, "named") || str_equal(m->role, "tool")))
+			banner_add_path(&list, plan, m->target);
+	}
+	banner_end_list(&list);
+	banner_line(t, TEXT_PLAIN, "reads", &line);
+}
+
+static void banner_rest(const struct text *t, const struct plan *plan)
+{
+	bool host = plan->backend == PLAN_BACKEND_HOST;
+	bool open = host || plan_goes_without(plan, PLAN_LAYER_NET_NS);
+
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "reaches");
+	text_styled(t, open ? TEXT_BAD : TEXT_PLAIN, "%s\n",
+		    open ? "everything that this machine can reach"
+			 : "nothing: the network is closed");
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "secrets");
+	text_styled(t, host ? TEXT_BAD : TEXT_PLAIN, "%s\n",
+		    host ? "all of yours, and your whole environment" : "none");
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "trust");
+	text_printf(t, "%s; not recorded in this version\n",
+		    plan->trusted ? "the folder is trusted" : "the folder is not trusted");
+}
+
+static void banner_notes(const struct text *t, const struct plan *plan)
+{
+	size_t warnings = 0;
+	size_t not_given = 0;
+
+	for (size_t i = 0; i < plan->notes.count; i++) {
+		warnings += plan->notes.items[i].kind == PLAN_NOTE_WARNING;
+		not_given += plan->notes.items[i].kind == PLAN_NOTE_NOT_GIVEN;
+	}
+	if (warnings + not_given == 0)
+		return;
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "notes");
+	if (warnings > 0)
+		text_styled(t, TEXT_WARN, "%zu warning%s%s", warnings, warnings == 1 ? "" : "s",
+			    not_given ? ", " : "");
+	if (not_given > 0)
+		text_printf(t, "%zu not given", not_given);
+	text_printf(t, ": bawn explain says which\n");
+}
+
+void banner_print(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf gone = BUF_INIT(BANNER_LINE_MAX);
+
+	text_styled(t, TEXT_STRONG, "bawn");
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		text_styled(t, TEXT_BAD, "       UNSAFE: no box; it runs on this machine as you\n");
+	} else {
+		text_printf(t, "       a box of namespaces%s%s\n", plan->preset[0] ? ", preset " : "",
+			    plan->preset);
+		words_gone_without(&gone, plan);
+	}
+	if (gone.len > 0)
+		text_styled(t, TEXT_BAD, "  %-*sWEAKER: without %s\n", BANNER_LABEL, "",
+			    buf_str(&gone));
+	banner_writes(t, plan);
+	banner_reads(t, plan);
+	banner_rest(t, plan);
+	banner_notes(t, plan);
+}
+
+void banner_summary(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf gone = BUF_INIT(BANNER_LINE_MAX);
+
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		text_styled(t, TEXT_BAD, "bawn: that was UNSAFE: it ran without a box\n");
+		return;
+	}
+	words_gone_without(&gone, plan);
+	if (gone.len > 0)
+		text_styled(t, TEXT_BAD, "bawn: that box was WEAKER: without %s\n", buf_str(&gone));
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the command inside gets its 0, 1 and 2.
+ *
+ *	a pipe		goes in as it is
+ *	/dev/null	is the box's own /dev/null
+ *	a terminal	is a terminal of the box's own; the keeper holds its master
+ *			and we carry the bytes (with --stdio: as the next line)
+ *	anything else	(a file, a socket) stays outside: a pipe goes in and we pump,
+ *			because a descriptor that is open for reading can be opened
+ *			again for writing through /proc
+ *
+ * When both ends of the command are our terminal we go raw at once and every key
+ * belongs to the box.  In a pipeline (`bawn run -- ls | less`) somebody else may
+ * want the keys: the command starts in the background of its terminal, and only
+ * when it is stopped for wanting to read (SIGTTIN) do we go raw and give it the
+ * foreground.
+ */
+#include "client.h"
+
+#include "advice.h"
+#include "channel.h"
+#include "config.h"
+#include "fd.h"
+#include "loop.h"
+#include "message.h"
+#include "process.h"
+#include "pump.h"
+#include "terminal.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CLIENT_STARTING, CLIENT_RUNNING };
+enum { CLIENT_JOB = 1 };
+
+struct client {
+	struct loop loop;
+	struct channel keeper;
+	pid_t keeper_pid;
+	struct loop_handle keeper_handle, signal_handle, input_handle;
+	struct terminal terminal;
+	int output; /* where the box's terminal is shown; -1 without one */
+	bool reading; /* keys go to the box */
+	bool input_waits; /* epoll has the terminal */
+	bool asked_to_stop; /* a stop signal was passed on; the job's stop is ours too */
+	int signals;
+	struct pump pumps[3];
+	bool pumped[3];
+	struct message_spawn spawn;
+	int given[5]; /* plan, 0, 1, 2, program: as many as there are */
+	size_t given_count;
+	bool ended;
+	int status;
+	struct error *error;
+};
+
+static int client_send(struct client *c, uint32_t type, const struct schema *s, const void *body)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	schema_encode(&b, s, body);
+	return buf_error(&b) ? buf_error(&b)
+			     : channel_send(c->keeper.fd, type, buf_span(&b), NULL, 0);
+}
+
+static int client_send_job(struct client *c, uint32_t type, uint64_t value)
+{
+	struct message_job m = {CLIENT_JOB, value};
+	int r = client_send(c, type, &message_job_schema, &m);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+/* --- the terminal --------------------------------------------------------------------- */
+
+static int client_on_key(void *context, uint32_t events)
+{
+	struct client *c = context;
+	uint8_t keys[4096];
+	ssize_t n = read(c->terminal.fd, keys, sizeof(keys));
+
+	(void)events;
+	if (n <= 0) {
+		/* The terminal hung up; the command inside is told so by the end of its own. */
+		loop_remove(&c->loop, &c->input_handle);
+		c->reading = false;
+		return n == 0 || errno == EIO ? client_send_job(c, MESSAGE_SIGNAL, 0x100 | SIGHUP)
+					      : 0;
+	}
+	int r = channel_send(c->keeper.fd, MESSAGE_INPUT, (struct span){keys, (size_t)n}, NULL, 0);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int client_resize(struct client *c)
+{
+	struct message_resize m = {.job = CLIENT_JOB};
+
+	terminal_size(&c->terminal, &m.rows, &m.columns);
+	int r = c->terminal.fd < 0 || m.rows == 0
+			? 0
+			: client_send(c, MESSAGE_RESIZE, &message_resize_schema, &m);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+/* The keys are the box's from here on. */
+static int client_take_terminal(struct client *c)
+{
+	int r = terminal_make_raw(&c->terminal);
+
+	if (r == 0 && !c->reading) {
+		r = loop_add(&c->loop, c->terminal.fd, EPOLLIN, client_on_key, c,
+			     &c->input_handle);
+		c->reading = r == 0;
+	}
+	return r < 0 ? r : client_resize(c);
+}
+
+static void client_leave_terminal(struct client *c)
+{
+	if (c->reading)
+		loop_remove(&c->loop, &c->input_handle);
+	c->reading = false;
+	terminal_restore(&c->terminal);
+}
+
+/* Stops as the job did, so that the user's shell takes over; returns when continued. */
+static void client_stop_too(struct client *c)
+{
+	struct sigaction by_default = {.sa_handler = SIG_DFL};
+	sigset_t tstp;
+
+	if (c->asked_to_stop) {
+		c->asked_to_stop = false;
+		(void)kill(getpid(), SIGSTOP);
+		return;
+	}
+	/* Ctrl-Z was typed into the box; outside it is for our whole pipeline. */
+	(void)sigaction(SIGTSTP, &by_default, NULL);
+	(void)sigemptyset(&tstp);
+	(void)sigaddset(&tstp, SIGTSTP);
+	(void)kill(0, SIGTSTP);
+	(void)sigprocmask(SIG_UNBLOCK, &tstp, NULL); /* here we stop */
+	(void)sigprocmask(SIG_BLOCK, &tstp, NULL);
+}
+
+static int client_on_stopped(void *context, struct span body, int *fds, size_t fd_count,
+			     struct error *e)
+{
+	struct client *c = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	bool wants_terminal = m.value == SIGTTIN || m.value == SIGTTOU;
+
+	if (!wants_terminal || !terminal_is_ours(&c->terminal)) {
+		bool was_raw = c->terminal.raw;
+
+		client_leave_terminal(c);
+		client_stop_too(c);
+		/* Continued: in the foreground again, or sent on its way with `bg`. */
+		if (!terminal_is_ours(&c->terminal) || !(was_raw || wants_terminal))
+			return client_send_job(c, MESSAGE_CONTINUE, 0);
+	}
+	r = client_take_terminal(c);
+	return r < 0 ? r : client_send_job(c, MESSAGE_CONTINUE, 1);
+}
+
+/* --- what the keeper says ------------------------------------------------------------- */
+
+static int client_on_output(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct client *c = context;
+
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	if (c->output >= 0 && fd_write_all(c->output, body.ptr, body.len) == -EPIPE)
+		c->output = -1;
+	return 0;
+}
+
+static int client_on_ready(void *context, struct span body, int *fds, size_t fd_count,
+			   struct error *e)
+{
+	struct client *c = context;
+
+	(void)body;
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	c->keeper.state = CLIENT_RUNNING;
+	return 0;
+}
+
+static int client_on_failed(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct message_failed m;
+	int r = message_decode(body, &message_failed_schema, &m, NULL, e);
+
+	(void)context;
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	r = m.code && m.code < 4096 ? -(int)m.code : -EIO;
+	(void)error_set(e, r, "%s", m.text);
+	error_next(e, "%s", m.next);
+	return r;
+}
+
+static int client_on_exited(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct client *c = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	c->ended = true;
+	c->status = (int)m.value;
+	loop_stop(&c->loop);
+	return 0;
+}
+
+enum {
+	CLIENT_IN_RUNNING = 1u << CLIENT_RUNNING,
+	CLIENT_IN_ANY = 1u << CLIENT_STARTING | 1u << CLIENT_RUNNING,
+};
+
+static const struct channel_rule client_rules[] = {
+	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
+	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
+	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
+	{MESSAGE_EXITED, "EXITED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_exited},
+};
+
+static int client_on_keeper(void *context, uint32_t events)
+{
+	struct client *c = context;
+	int r = channel_receive(&c->keeper, c->error);
+
+	(void)events;
+	if (r == 0)
+		return error_set(c->error, -ECONNRESET,
+				 "the session's keeper is gone, and the box with it");
+	return r < 0 ? r : 0;
+}
+
+static int client_on_signal(void *context, uint32_t events)
+{
+	struct client *c = context;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	if (read(c->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return 0;
+	if (info.ssi_signo == SIGWINCH)
+		return client_resize(c);
+	/* From the keyboard it is for the whole group, from kill(1) for one process. */
+	uint64_t group = info.ssi_code == SI_KERNEL ? 0x100 : 0;
+
+	if (info.ssi_signo == SIGTSTP) {
+		c->asked_to_stop = true;
+		/* Without a terminal the group has no parent in its session: only SIGSTOP stops. */
+		return client_send_job(c, MESSAGE_SIGNAL,
+				       0x100 | (c->spawn.terminal ? SIGTSTP : SIGSTOP));
+	}
+	return client_send_job(c, MESSAGE_SIGNAL, group | info.ssi_signo);
+}
+
+/* --- start ---------------------------------------------------------------------------- */
+
+static int client_seal_plan(const struct plan *plan, struct error *e)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PLAN_BYTES_MAX);
+	int r = plan_encode(plan, &b);
+	_cleanup_fd_ int fd = memfd_create("bawn-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (r == 0 && fd < 0)
+		r = -errno;
+	if (r == 0)
+		r = fd_write_all(fd, b.ptr, b.len);
+	if (r == 0 && fcntl(fd, F_ADD_SEALS,
+			    F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		r = -errno;
+	return r < 0 ? error_sys(e, r, "sealing the plan") : TAKE_FD(fd);
+}
+
+static bool client_is_pipe(int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+}
+
+static bool client_is_null(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 && minor(st->st_rdev) == 3;
+}
+
+static int client_give(struct client *c, int number, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (copy < 0)
+		return -errno;
+	c->given[c->given_count++] = copy;
+	c->spawn.gives |= 1u << number;
+	return 0;
+}
+
+/* A pipe in between: the command gets one end, a pump of ours the other. */
+static int client_give_pumped(struct client *c, int number, int fd)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	int inside = number == 0 ? ends[0] : ends[1];
+	int outside = number == 0 ? ends[1] : ends[0];
+	int r = client_give(c, number, inside);
+
+	(void)close(inside);
+	if (r == 0)
+		r = fd_set_nonblock(outside, true);
+	if (r == 0)
+		r = number == 0 ? pump_start(&c->pumps[0], &c->loop, fd, false, outside, true)
+				: pump_start(&c->pumps[number], &c->loop, outside, true, fd,
+					     false);
+	c->pumped[number] = r == 0;
+	return r;
+}
+
+static int client_give_stdio(struct client *c, const struct client_options *options)
+{
+	for (int i = 0; i < 3; i++) {
+		int fd = options->fds[i];
+		struct stat st;
+		int r = 0;
+
+		if (fd < 0 || fstat(fd, &st) < 0 || client_is_null(&st))
+			c->spawn.nulls |= 1u << i;
+		else if (client_is_pipe(fd, &st))
+			r = client_give(c, i, fd);
+		else if (options->stdio || isatty(fd) != 1)
+			r = client_give_pumped(c, i, fd);
+		else {
+			c->spawn.terminal = true;
+			if (i == 0 || c->terminal.fd < 0)
+				c->terminal.fd = fd;
+			if (i > 0 && c->output < 0)
+				c->output = fd;
+		}
+		if (r < 0)
+			return r;
+	}
+	if (options->exec_fd >= 0)
+		return client_give(c, 3, options->exec_fd);
+	return 0;
+}
+
+static int client_spawn_at(const char *path, int channel, bool close_others, pid_t *ret_pid)
+{
+	static char name[] = "bawn-keeper";
+	char *const argv[] = {name, NULL};
+	char *const envp[] = {NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+
+	(void)sigemptyset(&none);
+	(void)posix_spawn_file_actions_init(&actions);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 3; i++)
+		r = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&actions, channel, 3);
+	if (r == 0 && close_others)
+		r = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+	if (r == 0)
+		r = posix_spawn(ret_pid, path, &actions, &attributes, argv, envp);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
+}
+
+/* Beside bawn (a build tree), in its prefix, or where it was configured to be. */
+static int client_spawn_keeper(struct client *c, int channel, bool close_others, struct error *e)
+{
+	char self[PATH_MAX];
+	char path[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	static const char *const places[] = {"%s/bawn-keeper", "%s/../libexec/bawn/bawn-keeper",
+					     BAWN_LIBEXEC_DIR "/bawn-keeper"};
+	int r = -ENOENT;
+
+	self[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(self, '/');
+
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; r == -ENOENT && i < BAWN_ARRAY_SIZE(places); i++) {
+		const char *tail = places[i] + (places[i][0] == '%' ? 2 : 0);
+
+		(void)snprintf(path, sizeof(path), "%s%s", places[i][0] == '%' ? self : "", tail);
+		r = client_spawn_at(path, channel, close_others, &c->keeper_pid);
+	}
+	if (r < 0) {
+		(void)error_sys(e, r, "starting bawn-keeper");
+		error_next(e, "`bawn doctor` says which parts of bawn are missing.");
+	}
+	return r;
+}
+
+static int client_watch_signals(struct client *c)
+{
+	static const int passed[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,	 SIGUSR1,
+				     SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH};
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(passed); i++) {
+		struct sigaction now;
+
+		/* What our caller ignores (nohup) stays ignored. */
+		if (sigaction(passed[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			(void)sigaddset(&set, passed[i]);
+	}
+	(void)signal(SIGPIPE, SIG_IGN);
+	c->signals = process_signalfd(&set);
+	if (c->signals < 0)
+		return c->signals;
+	return loop_add(&c->loop, c->signals, EPOLLIN, client_on_signal, c, &c->signal_handle);
+}
+
+static int client_start(struct client *c, const struct plan *plan,
+			const struct client_options *options, struct error *e)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(CHANNEL_BYTES_MAX);
+	int ends[2];
+	int r = client_seal_plan(plan, e);
+
+	if (r < 0)
+		return r;
+	c->given[c->given_count++] = r;
+	c->spawn.job = CLIENT_JOB;
+	c->spawn.cwd = "";
+	r = client_watch_signals(c);
+	if (r == 0)
+		r = client_give_stdio(c, options);
+	if (r == 0)
+		r = channel_pair(ends);
+	if (r < 0)
+		return error_sys(e, r, "preparing the session");
+	c->keeper = (struct channel){.fd = ends[0],
+				     .rules = client_rules,
+				     .rule_count = BAWN_ARRAY_SIZE(client_rules),
+				     .state = CLIENT_STARTING,
+				     .context = c};
+	r = client_spawn_keeper(c, ends[1], !plan_goes_without(plan, PLAN_LAYER_FDS), e);
+	(void)close(ends[1]);
+	if (r < 0)
+		return r;
+
+	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
+	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
+	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
+	schema_encode(&body, &message_spawn_schema, &c->spawn);
+	r = buf_error(&body);
+	if (r == 0)
+		r = channel_send(c->keeper.fd, MESSAGE_START, buf_span(&body), c->given,
+				 c->given_count);
+	for (size_t i = 0; i < c->given_count; i++)
+		fd_close(&c->given[i]);
+	if (r == 0)
+		r = loop_add(&c->loop, c->keeper.fd, EPOLLIN, client_on_keeper, c,
+			     &c->keeper_handle);
+	if (r == 0 && c->spawn.foreground)
+		r = client_take_terminal(c);
+	return r < 0 ? error_sys(e, r, "starting the session") : 0;
+}
+
+static void client_end(struct client *c)
+{
+	client_leave_terminal(c);
+	/* The box is gone, so what its pipes still hold is all there will be. */
+	for (int i = 1; i < 3; i++)
+		if (c->pumped[i] && c->ended)
+			pump_finish(&c->pumps[i]);
+	for (int i = 0; i < 3; i++)
+		if (c->pumped[i] && !c->pumps[i].done)
+			pump_stop(&c->pumps[i]);
+	fd_close(&c->keeper.fd);
+	if (c->keeper_pid > 0)
+		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	fd_close(&c->signals);
+	loop_fini(&c->loop);
+}
+
+/* --- no box --------------------------------------------------------------------------- */
+
+/* The host backend: the command as the user's shell would start it.  UNSAFE, and said so. */
+static int client_run_host(const struct plan *plan, int *ret_status, struct error *e)
+{
+	char **argv = calloc(plan->argv.count + 1, sizeof(char *));
+	_cleanup_free_ char **argv_owner = argv;
+	pid_t pid = argv ? fork() : -1;
+
+	if (pid < 0)
+		return error_sys(e, -errno, "starting the command");
+	if (pid == 0) {
+		(void)clearenv();
+		for (size_t i = 0; i < plan->env.count; i++)
+			(void)setenv(plan->env.items[i].name, plan->env.items[i].value, 1);
+		for (size_t i = 0; i < plan->argv.count; i++)
+			argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
+		if (chdir(plan->cwd) == 0)
+			(void)execvp(argv[0], argv);
+		int code = errno;
+
+		(void)fprintf(stderr, "bawn: %s: %s\n", argv[0], error_words(code));
+		_exit(code == ENOENT ? 127 : 126);
+	}
+	/* Keyboard signals reach it by themselves: it is in our group. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGQUIT, SIG_IGN);
+	while (waitpid(pid, ret_status, 0) < 0)
+		if (errno != EINTR)
+			return error_sys(e, -errno, "waiting for the command");
+	return 0;
+}
+
+int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
+	       struct error *e)
+{
+	if (plan->backend == PLAN_BACKEND_HOST)
+		return client_run_host(plan, ret_status, e);
+
+	_cleanup_free_ struct client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return error_set(e, -ENOMEM, "no memory");
+	c->error = e;
+	c->terminal.fd = c->output = c->signals = c->keeper.fd = -1;
+	int r = loop_init(&c->loop);
+
+	if (r < 0)
+		return error_sys(e, r, "starting the session");
+	r = client_start(c, plan, options, e);
+	if (r == 0)
+		r = loop_run(&c->loop);
+	client_end(c);
+	if (r < 0 && e->code == 0)
+		(void)error_sys(e, r, "the session");
+	if (r < 0)
+		(void)advice_diagnose(plan, e);
+	*ret_status = c->status;
+	return r;
+}

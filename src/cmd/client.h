@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The near end of a session: starts a keeper for a plan, lends it this
+ * process's terminal or pipes, and ends with the command's own status.
+ */
+#ifndef BAWN_CLIENT_H
+#define BAWN_CLIENT_H
+
+#include "error.h"
+#include "plan.h"
+
+struct client_options {
+	bool stdio;  /* never a terminal inside, whatever ours are */
+	int exec_fd; /* a sealed memfd to execute instead of looking argv[0] up; -1 for none */
+	int fds[3];  /* what becomes 0, 1 and 2 inside: 0, 1, 2 for our own */
+};
+
+#define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})
+
+/*
+ * Runs the plan's command in a new box.  Returns 0 and the command's wait status (as waitpid
+ * gives it), or a negative errno when the box was not started or was lost.
+ */
+int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
+	       struct error *e);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse.h"
+
+#include "buf.h"
+#include "str.h"
+
+#include <stdio.h>
+
+struct parser {
+	int argc;
+	char **argv;
+	int at; /* the next word */
+	struct invocation *into;
+	struct error *e;
+};
+
+bool invocation_has(const struct invocation *i, enum option_id id)
+{
+	return invocation_value(i, id) != NULL;
+}
+
+const char *invocation_value(const struct invocation *i, enum option_id id)
+{
+	const char *value = NULL;
+
+	for (size_t n = 0; n < i->value_count; n++)
+		if (i->values[n].id == id)
+			value = i->values[n].value;
+	return value;
+}
+
+void invocation_fini(struct invocation *i)
+{
+	free(i->values);
+	free(i->arguments);
+	*i = (struct invocation){.verb = NULL};
+}
+
+const struct verb *verb_find(const char *name, struct error *e)
+{
+	const char *shown[32];
+	size_t count = 0;
+
+	for (size_t i = 0; i < verb_count; i++) {
+		if (str_equal(verbs[i].name, name))
+			return &verbs[i];
+		if (!verbs[i].hidden && count < BAWN_ARRAY_SIZE(shown))
+			shown[count++] = verbs[i].name;
+	}
+	const char *nearest = str_nearest(name, shown, count);
+
+	(void)error_set(e, -EINVAL, "there is no verb '%s'", name);
+	if (nearest)
+		error_next(e, "Did you mean 'bawn %s'? 'bawn --help' lists the verbs.", nearest);
+	else
+		error_next(e, "'bawn --help' lists the verbs. To run a command in the box: "
+			      "bawn run -- COMMAND");
+	return NULL;
+}
+
+/* Whose option is it then?  "It belongs to run and shell." */
+static void parse_say_whose(struct error *e, enum option_id id)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(sizeof(e->next));
+	size_t left = 0;
+
+	for (size_t i = 0; i < verb_count; i++)
+		left += !verbs[i].hidden && verb_takes(&verbs[i], id);
+	for (size_t i = 0; i < verb_count; i++) {
+		if (verbs[i].hidden || !verb_takes(&verbs[i], id))
+			continue;
+		left--;
+		buf_putf(&list, "%s%s", verbs[i].name, left > 1 ? ", " : left == 1 ? " and " : "");
+	}
+	error_next(e, "It belongs to: %s.", buf_str(&list));
+}
+
+/* No verb takes an option of that name (of len bytes), or this one does not. */
+static int parse_refuse_option(struct parser *p, const char *name, size_t len)
+{
+	const struct verb *v = p->into->verb;
+	const char *words[OPTION_COUNT];
+	char typed[64];
+	size_t count = 0;
+
+	(void)snprintf(typed, sizeof(typed), "%.*s", (int)(len < 60 ? len : 60), name);
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (str_equal(options[i].name, typed)) {
+			int r = error_set(p->e, -EINVAL, "'bawn %s' does not take --%s", v->name,
+					  typed);
+
+			parse_say_whose(p->e, options[i].id);
+			return r;
+		}
+		if (verb_takes(v, options[i].id))
+			words[count++] = options[i].name;
+	}
+	int r = error_set(p->e, -EINVAL, "'bawn %s' has no option --%s", v->name, typed);
+	const char *nearest = str_nearest(typed, words, count);
+
+	if (nearest)
+		error_next(p->e, "Did you mean --%s? 'bawn %s --help' lists its options.", nearest,
+			   v->name);
+	else
+		error_next(p->e, "'bawn %s --help' lists its options.", v->name);
+	return r;
+}
+
+static int parse_refuse_letter(struct parser *p, char letter)
+{
+	const struct verb *v = p->into->verb;
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (options[i].letter != letter)
+			continue;
+		int r = error_set(p->e, -EINVAL, "'bawn %s' does not take -%c (--%s)", v->name,
+				  letter, options[i].name);
+
+		parse_say_whose(p->e, options[i].id);
+		return r;
+	}
+	int r = error_set(p->e, -EINVAL, "'bawn %s' has no option -%c", v->name, letter);
+
+	error_next(p->e, "'bawn %s --help' lists its options.", v->name);
+	return r;
+}
+
+/* A value out of a list of words: for NAME=VALUE the name is checked, and that a value follows. */
+static int parse_check_words(struct parser *p, const struct option *o, const char *value)
+{
+	const char *words[OPTION_WORDS_MAX];
+	size_t count = option_words(o, words);
+	bool pair = strchr(o->value, '=') != NULL;
+	size_t len = pair ? strcspn(value, "=") : strlen(value);
+	char word[64];
+
+	(void)snprintf(word, sizeof(word), "%.*s", (int)(len < 60 ? len : 60), value);
+	for (size_t i = 0; i < count; i++) {
+		if (!str_equal(words[i], word))
+			continue;
+		if (!pair || (value[len] == '=' && value[len + 1] != '\0'))
+			return 0;
+		int r = error_set(p->e, -EINVAL, "--%s %s says no value", o->name, word);
+
+		error_next(p->e, "Write it as --%s %s=VALUE.", o->name, word);
+		return r;
+	}
+	if (count == 0)
+		return 0;
+	int r = error_set(p->e, -EINVAL, "--%s: there is no '%s'", o->name, word);
+	const char *nearest = str_nearest(word, words, count);
+	_cleanup_buf_ struct buf list = BUF_INIT(sizeof(p->e->next));
+
+	for (size_t i = 0; i < count; i++)
+		buf_putf(&list, "%s%s", i ? ", " : "", words[i]);
+	error_next(p->e, "%s%s%sThere %s: %s.", nearest ? "Did you mean '" : "",
+		   nearest ? nearest : "", nearest ? "'? " : "", count > 1 ? "are" : "is",
+		   buf_str(&list));
+	return r;
+}
+
+/* value is NULL for a switch. */
+static int parse_keep(struct parser *p, const struct option *o, const char *value)
+{
+	struct invocation *into = p->into;
+
+	if (!o->value && invocation_has(into, o->id))
+		return 0;
+	if (o->value && value[0] == '\0')
+		return error_set(p->e, -EINVAL, "--%s %s: the value is empty", o->name, o->value);
+	if (o->value && !o->repeats && invocation_has(into, o->id))
+		return error_set(p->e, -EINVAL, "--%s was given twice: '%s' and '%s'", o->name,
+				 invocation_value(into, o->id), value);
+	if (o->value) {
+		int r = parse_check_words(p, o, value);
+
+		if (r < 0)
+			return r;
+	}
+	into->values[into->value_count++] = (struct invocation_value){o->id, value ? value : ""};
+	return 0;
+}
+
+/* The value in the next word.  One that looks like an option is a forgotten value, not a value. */
+static int parse_next_value(struct parser *p, const struct option *o, const char **ret_value)
+{
+	const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
+
+	if (!next || str_after(next, "--")) {
+		int r = error_set(p->e, -EINVAL, "--%s needs a value: --%s %s", o->name, o->name,
+				  o->value);
+
+		if (next && next[2] != '\0')
+			error_next(p->e, "If '%s' is meant as the value: --%s=%s", next, o->name,
+				   next);
+		return r;
+	}
+	p->at++;
+	*ret_value = next;
+	return 0;
+}
+
+/* word is what follows "--", not empty. */
+static int parse_long(struct parser *p, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const char *value = word[len] == '=' ? word + len + 1 : NULL;
+	const struct option *o = NULL;
+
+	for (size_t i = 0; i < OPTION_COUNT && !o; i++)
+		if (verb_takes(p->into->verb, options[i].id) && strlen(options[i].name) == len &&
+		    memcmp(options[i].name, word, len) == 0)
+			o = &options[i];
+	if (!o)
+		return parse_refuse_option(p, word, len);
+	if (!o->value && value)
+		return error_set(p->e, -EINVAL, "--%s takes no value", o->name);
+	if (o->value && !value) {
+		int r = parse_next_value(p, o, &value);
+
+		if (r < 0)
+			return r;
+	}
+	return parse_keep(p, o, value);
+}
+
+/* word is what follows "-", not empty: letters of switches, at most one option with a value last.
+ */
+static int parse_letters(struct parser *p, const char *word)
+{
+	while (*word) {
+		const struct option *o = NULL;
+		const char *value = NULL;
+
+		for (size_t i = 0; i < OPTION_COUNT && !o; i++)
+			if (verb_takes(p->into->verb, options[i].id) && options[i].letter == *word)
+				o = &options[i];
+		if (!o)
+			return parse_refuse_letter(p, *word);
+		word++;
+		if (o->value && *word) {
+			value = word;
+			word += strlen(word);
+		} else if (o->value) {
+			int r = parse_next_value(p, o, &value);
+
+			if (r < 0)
+				return r;
+		}
+		int r = parse_keep(p, o, value);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void parse_rest(struct parser *p)
+{
+	while (p->at < p->argc)
+		p->into->arguments[p->into->argument_count++] = p->argv[p->at++];
+}
+
+static int parse_words(struct parser *p)
+{
+	const struct verb *v = p->into->verb;
+	int r = 0;
+
+	while (r == 0 && p->at < p->argc) {
+		char *word = p->argv[p->at];
+
+		if (word[0] != '-' || word[1] == '\0') {
+			if (v->command) {
+				parse_rest(p);
+				break;
+			}
+			p->into->arguments[p->into->argument_count++] = word;
+			p->at++;
+		} else if (str_equal(word, "--")) {
+			p->at++;
+			if (v->arguments_max != 0)
+				parse_rest(p);
+		} else {
+			p->at++;
+			r = word[1] == '-' ? parse_long(p, word + 2) : parse_letters(p, word + 1);
+		}
+	}
+	return r;
+}
+
+static int parse_check_arguments(const struct invocation *i, struct error *e)
+{
+	const struct verb *v = i->verb;
+	int r = 0;
+
+	if (invocation_has(i, OPTION_HELP))
+		return 0;
+	if (i->argument_count < v->arguments_min)
+		r = error_set(e, -EINVAL, "'bawn %s' needs %s", v->name,
+			      v->command ? "a command" : v->usage);
+	else if (v->arguments_max == 0 && i->argument_count > 0)
+		r = error_set(e, -EINVAL, "'bawn %s' takes no arguments, and '%s' is one", v->name,
+			      i->arguments[0]);
+	else if (v->arguments_max > 0 && i->argument_count > v->arguments_max)
+		r = error_set(e, -EINVAL, "'%s' is one argument too many for 'bawn %s'",
+			      i->arguments[v->arguments_max], v->name);
+	if (r < 0)
+		error_next(e, "Usage: bawn %s %s", v->name, v->usage);
+	for (int n = 0; r == 0 && v->words && n < i->argument_count; n++) {
+		const char *nearest = str_nearest(i->arguments[n], v->words, v->word_count);
+
+		if (nearest && str_equal(nearest, i->arguments[n]))
+			continue;
+		r = error_set(e, -EINVAL, "'bawn %s' does not know '%s'", v->name, i->arguments[n]);
+		if (nearest)
+			error_next(e, "Did you mean '%s'? Usage: bawn %s %s", nearest, v->name,
+				   v->usage);
+		else
+			error_next(e, "Usage: bawn %s %s", v->name, v->usage);
+	}
+	return r;
+}
+
+/* The first word: a verb, or one of the two options that stand for one. */
+static int parse_verb(const char *word, const struct verb **ret_verb, struct error *e)
+{
+	static const struct {
+		const char *typed, *verb;
+	} instead[] = {{"--help", "help"}, {"-h", "help"}, {"--version", "version"}};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(instead); i++)
+		if (str_equal(word, instead[i].typed))
+			word = instead[i].verb;
+	if (word[0] == '-') {
+		int r = error_set(e, -EINVAL, "the verb comes first, then its options such as %s",
+				  word);
+
+		error_next(
+			e,
+			"As in: bawn run --read-only -- COMMAND. 'bawn --help' lists the verbs.");
+		return r;
+	}
+	*ret_verb = verb_find(word, e);
+	return *ret_verb ? 0 : -EINVAL;
+}
+
+int parse_command_line(int argc, char **argv, struct invocation *ret_invocation, struct error *e)
+{
+	_cleanup_invocation_ struct invocation i = {.verb = NULL};
+	struct parser p = {.argc = argc, .argv = argv, .at = 2, .into = &i, .e = e};
+	int r = parse_verb(argc > 1 ? argv[1] : "help", &i.verb, e);
+
+	if (r < 0)
+		return r;
+	/* Each switch is kept once, and a word holds at most one value. */
+	i.values = calloc((size_t)argc + OPTION_COUNT, sizeof(*i.values));
+	i.arguments = calloc((size_t)argc + 1, sizeof(*i.arguments));
+	if (!i.values || !i.arguments)
+		return error_sys(e, -ENOMEM, "reading the command line");
+	r = parse_words(&p);
+	if (r < 0)
+		return r;
+	r = parse_check_arguments(&i, e);
+	if (r < 0)
+		return r;
+	*ret_invocation = i;
+	i = (struct invocation){.verb = NULL};
+	return 0;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a command line to a plan, in one pass:
+ *
+ *	facts of the host -> policy files -> flags -> one policy -> what its paths
+ *	lead to -> the private home -> the plan -> its mount points
+ *
+ * Whom a file is believed: the user's configuration when it is his or root's
+ * and nobody else can write it; the administrator's ceiling when it is root's;
+ * the repository's file never more than to narrow, and it is opened as what it
+ * is, a file that anyone may have written.  A file that is there and cannot be
+ * read as it must is an error: it may have said "no".
+ *
+ * Nothing is made on the host outside bawn's own state directory.
+ */
+#include "prepare.h"
+
+#include "advice.h"
+#include "build.h"
+#include "config.h"
+#include "fd.h"
+#include "home_store.h"
+#include "host.h"
+#include "open.h"
+#include "policy.h"
+#include "profile.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREPARE_CEILING "/etc/bawn/policy.yaml"
+
+enum { PREPARE_FILE_MAX = 64 << 10, PREPARE_SOURCES_MAX = 3 };
+
+struct prepare {
+	const struct invocation *invocation;
+	struct arena *arena;
+	struct error *e;
+	struct host host;
+	struct policy_source sources[PREPARE_SOURCES_MAX];
+	size_t source_count;
+	struct policy_flag *flags;
+	size_t flag_count;
+};
+
+void prepared_fini(struct prepared *p)
+{
+	if (!p)
+		return;
+	arena_fini(&p->arena);
+	memset(&p->plan, 0, sizeof(p->plan));
+}
+
+/* Reads an opened policy file and adds it as a layer. */
+static int prepare_add_source(struct prepare *p, enum policy_layer layer, const char *name, int fd)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PREPARE_FILE_MAX);
+	int r = fd_read_all(fd, &text);
+
+	if (r == -EMSGSIZE)
+		return error_set(p->e, r, "%s is larger than %d KiB", name, PREPARE_FILE_MAX >> 10);
+	if (r < 0)
+		return error_sys(p->e, r, "cannot read %s", name);
+	const char *kept = arena_strn(p->arena, buf_str(&text), text.len);
+	const char *shown = arena_str(p->arena, name);
+	if (!kept || !shown)
+		return error_sys(p->e, -ENOMEM, "cannot read %s", name);
+	p->sources[p->source_count++] = (struct policy_source){
+		.layer = layer,
+		.name = shown,
+		.text = {(const uint8_t *)kept, text.len},
+	};
+	return 0;
+}
+
+/* A file whose word counts: regular, of one of the two owners, writable for that owner alone. */
+static int prepare_check_owner(struct prepare *p, int fd, const char *name, uint64_t owner)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return error_sys(p->e, -errno, "cannot look at %s", name);
+	if (!S_ISREG(st.st_mode))
+		return error_set(p->e, -EINVAL, "%s is not a regular file", name);
+	if (st.st_uid != owner && st.st_uid != 0) {
+		r = error_set(p->e, -EPERM, "%s belongs to user %u: what it says is not taken",
+			      name, st.st_uid);
+		error_next(p->e, "Make it %s, or take it away.",
+			   owner == 0 ? "root's" : "your own");
+		return r;
+	}
+	if ((st.st_mode & 022) != 0) {
+		r = error_set(p->e, -EPERM,
+			      "%s can be written by others (mode %04o): what it says is not taken",
+			      name, st.st_mode & 07777);
+		error_next(p->e, "chmod go-w %s", name);
+		return r;
+	}
+	return 0;
+}
+
+static int prepare_read_trusted(struct prepare *p, enum policy_layer layer, const char *name,
+				uint64_t owner)
+{
+	_cleanup_fd_ int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(p->e, -errno, "cannot open %s", name);
+	int r = prepare_check_owner(p, fd, name, owner);
+
+	return r < 0 ? r : prepare_add_source(p, layer, name, fd);
+}
+
+static int prepare_read_user(struct prepare *p)
+{
+	const char *name = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
+	size_t before = p->source_count;
+
+	if (!name)
+		return error_sys(p->e, -ENOMEM, "cannot read your configuration");
+	int r = prepare_read_trusted(p, POLICY_USER, name, p->host.uid);
+
+	if (r < 0 || p->source_count == before)
+		return r;
+	/* A link may keep it in a folder of dot files: that one must not be written either. */
+	r = host_name(&p->host, name, p->arena, p->e);
+	if (r < 0)
+		return r;
+	const struct host_object *file = host_named(&p->host, name);
+	if (!file || !file->path)
+		return error_set(p->e, -ENOENT, "%s went away while it was read", name);
+	r = host_list_add(&p->host.guarded, p->arena, file);
+	return r < 0 ? error_sys(p->e, r, "cannot read your configuration") : 0;
+}
+
+/* The repository's own file: from the held workspace, no link followed, nothing waited for. */
+static int prepare_read_repository(struct prepare *p)
+{
+	const struct host_object *w = &p->host.workspace;
+	_cleanup_fd_ int workspace = open_no_links(w->path, O_PATH | O_DIRECTORY);
+	char name[PATH_MAX + 16];
+	struct stat st;
+
+	if (workspace < 0)
+		return error_sys(p->e, workspace, "cannot open the workspace %s", w->path);
+	if (fstat(workspace, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino)
+		return error_set(p->e, -ESTALE, "the workspace %s changed while it was looked at",
+				 w->path);
+	(void)snprintf(name, sizeof(name), "%s/.bawn.yaml", w->path);
+	_cleanup_fd_ int fd =
+		open_beneath(workspace, ".bawn.yaml", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd == -ELOOP)
+		return error_set(p->e, fd, "%s is a symbolic link, and is not followed", name);
+	if (fd < 0)
+		return error_sys(p->e, fd, "cannot open %s", name);
+	if (fstat(fd, &st) < 0)
+		return error_sys(p->e, -errno, "cannot look at %s", name);
+	if (!S_ISREG(st.st_mode))
+		return error_set(p->e, -EINVAL, "%s is not a regular file", name);
+	return prepare_add_source(p, POLICY_REPOSITORY, name, fd);
+}
+
+static int prepare_read_files(struct prepare *p)
+{
+	int r = prepare_read_user(p);
+
+	if (r == 0)
+		r = prepare_read_repository(p);
+	return r < 0 ? r : prepare_read_trusted(p, POLICY_CEILING, PREPARE_CEILING, 0);
+}
+
+/* A path as typed in a shell, made absolute; "~/..." stays. */
+static const char *prepare_path(struct prepare *p, const char *typed)
+{
+	char resolved[PATH_MAX];
+	char cwd[PATH_MAX];
+
+	if (typed[0] == '~' || (typed[0] == '/' && !strstr(typed, "..")))
+		return typed;
+	/* Where ".." leads, only the file system knows. */
+	if (strstr(typed, "..") && realpath(typed, resolved))
+		return arena_str(p->arena, resolved);
+	if (typed[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		return typed;
+	return arena_printf(p->arena, "%s/%s", cwd, typed);
+}
+
+static void prepare_add_flag(struct prepare *p, const char *key, const char *value,
+			     const char *origin)
+{
+	p->flags[p->flag_count++] =
+		(struct policy_flag){.key = key, .value = value, .origin = origin};
+}
+
+/* One option as the policy key and the value that it stands for. */
+static int prepare_flag(struct prepare *p, const struct invocation_value *v)
+{
+	const struct option *o = &options[v->id];
+	const char *key = o->key;
+	const char *value = v->value;
+	const char *origin = arena_printf(p->arena, "--%s", o->name);
+
+	switch ((unsigned int)v->id) {
+	case OPTION_READ_ONLY:
+		value = "read";
+		break;
+	case OPTION_DEBUG:
+		value = "true";
+		break;
+	case OPTION_READ:
+	case OPTION_WRITE:
+	case OPTION_HIDE:
+		value = prepare_path(p, value);
+		break;
+	case OPTION_ENV:
+		key = strchr(value, '=') ? "env.set" : "env.pass";
+		break;
+	case OPTION_LIMIT: {
+		const char *equals = strchr(value, '=');
+
+		if (!equals)
+			return error_set(p->e, -EINVAL, "--limit takes NAME=VALUE, not %s", value);
+		key = arena_printf(p->arena, "limits.%.*s", (int)(equals - value), value);
+		value = equals + 1;
+		break;
+	}
+	default:
+		break;
+	}
+	if (!key || !value || !origin)
+		return error_sys(p->e, -ENOMEM, "cannot read the options");
+	prepare_add_flag(p, key, value, origin);
+	return 0;
+}
+
+static int prepare_flags(struct prepare *p)
+{
+	const struct invocation *i = p->invocation;
+
+	p->flags = arena_alloc(p->arena, (i->value_count + 1) * sizeof(*p->flags));
+	if (!p->flags)
+		return error_sys(p->e, -ENOMEM, "cannot read the options");
+	if (i->verb && str_equal(i->verb->name, "shell") && !invocation_has(i, OPTION_PRESET))
+		prepare_add_flag(p, "preset", "shell", "bawn shell");
+	for (size_t n = 0; n < i->value_count; n++) {
+		if (!options[i->values[n].id].key)
+			continue;
+		int r = prepare_flag(p, &i->values[n]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Looks up what the policy's paths lead to, once, for the plan to be pure. */
+static int prepare_look(struct prepare *p, const struct policy *policy)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policy->read.count; i++)
+		r = host_name(&p->host, policy->read.items[i].path, p->arena, p->e);
+	for (size_t i = 0; r == 0 && i < policy->write.count; i++)
+		r = host_name(&p->host, policy->write.items[i].path, p->arena, p->e);
+	for (size_t i = 0; r == 0 && i < policy->hide.count; i++)
+		r = host_name(&p->host, policy->hide.items[i].path, p->arena, p->e);
+	return r;
+}
+
+#if BAWN_ABLATION
+/* The layer `environment`, switched off: everything that this process was started with. */
+static int prepare_ablate_env(struct prepare *p, struct plan *plan)
+{
+	size_t count = 0;
+
+	while (p->host.environ[count])
+		count++;
+	struct plan_env *all =
+		arena_alloc(p->arena, (plan->env.count + count) * sizeof(*plan->env.items));
+
+	if (!all)
+		return error_sys(p->e, -ENOMEM, "cannot read BAWN_ABLATE");
+	if (plan->env.count > 0)
+		memcpy(all, plan->env.items, plan->env.count * sizeof(*all));
+	plan->env.items = all;
+	for (size_t i = 0; i < count; i++) {
+		const char *entry = p->host.environ[i];
+		const char *name = arena_strn(p->arena, entry, strcspn(entry, "="));
+
+		if (!name || !strchr(entry, '='))
+			continue;
+		plan->env.items[plan->env.count++] = (struct plan_env){
+			.name = name, .value = strchr(entry, '=') + 1, .origin = "BAWN_ABLATE"};
+	}
+	return 0;
+}
+
+/* Tests only: BAWN_ABLATE="layer,layer" switches layers off, to show what each one holds. */
+static int prepare_ablate(struct prepare *p, struct plan *plan)
+{
+	const char *at = getenv("BAWN_ABLATE");
+
+	if (!at || !*at)
+		return 0;
+	plan->ablate.items = arena_alloc(p->arena, PLAN_LAYER_COUNT * sizeof(*plan->ablate.items));
+	if (!plan->ablate.items)
+		return error_sys(p->e, -ENOMEM, "cannot read BAWN_ABLATE");
+	while (*at) {
+		size_t len = strcspn(at, ",");
+		unsigned int layer = 0;
+
+		while (layer < PLAN_LAYER_COUNT && (strlen(plan_layer_words[layer]) != len ||
+						    strncmp(plan_layer_words[layer], at, len) != 0))
+			layer++;
+		if (layer == PLAN_LAYER_COUNT || plan->ablate.count == PLAN_LAYER_COUNT)
+			return error_set(p->e, -EINVAL, "BAWN_ABLATE: no layer %.*s", (int)len, at);
+		plan->ablate.items[plan->ablate.count++] =
+			(struct plan_without){.layer = layer, .origin = "BAWN_ABLATE"};
+		at += len;
+		at += *at == ',';
+	}
+	for (size_t i = 0; i < plan->ablate.count; i++)
+		if (plan->ablate.items[i].layer == PLAN_LAYER_ENV)
+			return prepare_ablate_env(p, plan);
+	return 0;
+}
+#else
+static int prepare_ablate(struct prepare *p, struct plan *plan)
+{
+	(void)p;
+	(void)plan;
+	return 0;
+}
+#endif
+
+static void prepare_seccomp(struct plan *plan)
+{
+	if (plan->backend == PLAN_BACKEND_HOST)
+		return;
+	plan->seccomp = profile_bpf(plan->debug ? PROFILE_BOX_DEBUG : PROFILE_BOX);
+	plan->seccomp_profile = plan->debug ? "box-debug" : "box";
+}
+
+static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
+			 bool create, struct plan *ret_plan)
+{
+	bool boxed = policy->backend != PLAN_BACKEND_HOST;
+	_cleanup_fd_ int home = -1;
+	struct host_object store = {.path = ""};
+	int r = boxed ? home_store_open(&p->host, create, p->arena, &store, &home, p->e) : 0;
+
+	if (r == 0)
+		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena,
+			       ret_plan, p->e);
+	if (r == 0)
+		r = prepare_ablate(p, ret_plan);
+	if (r == 0 && boxed && create)
+		r = home_store_make_mount_points(home, &p->host, ret_plan, p->arena, p->e);
+	if (r == 0)
+		prepare_seccomp(ret_plan);
+	return r;
+}
+
+int prepare_plan(const struct invocation *i, char *const *argv, bool create,
+		 struct prepared *ret_prepared, struct error *e)
+{
+	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
+	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
+	struct policy policy;
+	int r = host_gather(invocation_value(i, OPTION_WORKSPACE), p.arena, &p.host, e);
+
+	if (r == -ENOSYS)
+		(void)advice_missing_feature(FEATURE_OPENAT2, r, e);
+	if (r == 0)
+		r = prepare_read_files(&p);
+	if (r == 0)
+		r = prepare_flags(&p);
+	if (r == 0)
+		r = policy_merge(p.sources, p.source_count, p.flags, p.flag_count, p.arena, &policy,
+				 e);
+	if (r == 0)
+		r = prepare_look(&p, &policy);
+	if (r == 0)
+		r = prepare_build(&p, &policy, argv, create, &made.plan);
+	if (r < 0)
+		return r;
+	*ret_prepared = made;
+	made.arena = ARENA_INIT(0);
+	return 0;
+}

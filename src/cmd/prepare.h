@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a command line to a plan: read the files, ask the host, merge, build. */
+#ifndef BAWN_PREPARE_H
+#define BAWN_PREPARE_H
+
+#include "plan.h"
+#include "verbs.h"
+
+/* What the plan points into; released together, after the plan's last use. */
+struct prepared {
+	struct arena arena;
+	struct plan plan;
+};
+
+void prepared_fini(struct prepared *p);
+#define _cleanup_prepared_ _cleanup_(prepared_fini)
+
+/*
+ * argv is the command to run inside, NULL-terminated; NULL for the user's own shell.
+ * Creates the private home (in bawn's own state directory) when create is true; explain
+ * passes false and leaves no trace on the disk.
+ */
+int prepare_plan(const struct invocation *i, char *const *argv, bool create,
+		 struct prepared *ret_prepared, struct error *e);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn doctor`: can this machine hold the box?  Every row is tried, not looked
+ * up.  A row is ok, missing (bawn would refuse to start: exit code 1) or info.
+ * The sentences about a missing layer are those of the launcher (advice.h).
+ */
+#include "advice.h"
+#include "buf.h"
+#include "config.h"
+#include "fd.h"
+#include "feature.h"
+#include "help.h"
+#include "helper.h"
+#include "host.h"
+#include "json.h"
+#include "landlock.h"
+#include "str.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum doctor_state { DOCTOR_OK, DOCTOR_MISSING, DOCTOR_INFO };
+
+static const char *const doctor_state_words[] = {"ok", "missing", "info"};
+
+struct doctor_row {
+	const char *group;
+	const char *check;
+	enum doctor_state state;
+	char detail[sizeof(((struct error *)0)->text)];
+	char next[sizeof(((struct error *)0)->next)];
+};
+
+enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20 };
+
+struct doctor {
+	struct feature_facts facts;
+	const char *group; /* of the rows being added */
+	struct doctor_row rows[DOCTOR_ROWS_MAX];
+	size_t count;
+	size_t missing;
+	size_t untried;  /* of the missing */
+	uint32_t absent; /* set of 1u << enum feature */
+};
+
+_Static_assert(FEATURE_COUNT <= 32, "a set of features fits into 32 bits");
+
+/* next may be NULL. */
+static void doctor_add(struct doctor *d, const char *check, enum doctor_state state,
+		       const char *next, const char *fmt, ...) BAWN_PRINTF(5, 6);
+
+static void doctor_add(struct doctor *d, const char *check, enum doctor_state state,
+		       const char *next, const char *fmt, ...)
+{
+	if (d->count == DOCTOR_ROWS_MAX)
+		return;
+	struct doctor_row *row = &d->rows[d->count++];
+	va_list ap;
+
+	row->group = d->group;
+	row->check = check;
+	row->state = state;
+	va_start(ap, fmt);
+	(void)vsnprintf(row->detail, sizeof(row->detail), fmt, ap);
+	va_end(ap);
+	(void)snprintf(row->next, sizeof(row->next), "%s", next ? next : "");
+	d->missing += state == DOCTOR_MISSING;
+}
+
+/* ---- what the kernel gives ---- */
+
+struct doctor_feature {
+	enum feature feature;
+	const char *check;
+	uint32_t needs;   /* set of 1u << enum feature: without them it is not even tried */
+	const char *fine; /* what was seen */
+};
+
+#define NEEDS(feature) (1u << FEATURE_##feature)
+
+static const struct doctor_feature doctor_namespaces[] = {
+	{FEATURE_USER_NS, "user namespace", 0, "made, with the same uid inside"},
+	{FEATURE_MOUNT_NS, "mount namespace", NEEDS(USER_NS), "made, and something mounted in it"},
+	{FEATURE_PID_NS, "pid namespace", NEEDS(USER_NS), "made, with a process 1 of its own"},
+	{FEATURE_NET_NS, "net namespace", NEEDS(USER_NS), "made, with a loopback of its own"},
+	{FEATURE_IPC_NS, "ipc namespace", NEEDS(USER_NS), "made"},
+	{FEATURE_UTS_NS, "uts namespace", NEEDS(USER_NS), "made, with a host name of its own"},
+	{FEATURE_CGROUP_NS, "cgroup namespace", NEEDS(USER_NS), "made"},
+};
+
+static const struct doctor_feature doctor_files[] = {
+	{FEATURE_MOUNT_API, "mount calls", NEEDS(MOUNT_NS),
+	 "open_tree, mount_setattr, fsopen, move_mount"},
+	{FEATURE_PROC, "own /proc", NEEDS(MOUNT_NS) | NEEDS(PID_NS), "mounted"},
+	{FEATURE_DEVPTS, "own terminals", NEEDS(MOUNT_API), "mounted, and a terminal opened"},
+	{FEATURE_OPENAT2, "openat2", 0, "stops at links and at the folder's edge"},
+	{FEATURE_MEMFD, "sealed memory file", 0, "refuses a write once sealed"},
+	{FEATURE_CLOSE_RANGE, "close_range", 0, "closes every descriptor"},
+};
+
+static const struct doctor_feature doctor_restrictions[] = {
+	{FEATURE_NO_NEW_PRIVS, "no new privileges", 0, "set, and stays"},
+	{FEATURE_LANDLOCK, "Landlock", NEEDS(NO_NEW_PRIVS), "refuses what it does not grant"},
+	{FEATURE_SECCOMP, "seccomp filters", NEEDS(NO_NEW_PRIVS), "answer a system call"},
+	{FEATURE_CAPABILITIES, "capabilities", NEEDS(USER_NS), "given up for good"},
+	{FEATURE_NESTED_OFF, "no namespaces inside", NEEDS(USER_NS),
+	 "a count of 0 refuses another one"},
+	{FEATURE_PROCESS_LIMIT, "process limit", NEEDS(USER_NS), "holds"},
+	{FEATURE_PIDFD, "pidfd", 0, "names, signals and waits for a process"},
+};
+
+static void doctor_landlock_detail(char *into, size_t size)
+{
+	static const char *const since[] = {
+		[1] = "files", [2] = ", moves",          [3] = ", truncation",
+		[4] = "",      [5] = ", device control", [6] = ", signals, abstract sockets",
+	};
+	int abi = landlock_abi();
+	size_t len = (size_t)snprintf(into, size, "ABI %d: ", abi);
+
+	for (int i = 1; i <= abi && i < (int)BAWN_ARRAY_SIZE(since); i++)
+		len += (size_t)snprintf(into + len, size - len, "%s", since[i]);
+}
+
+static void doctor_feature(struct doctor *d, const struct doctor_feature *f, int answer)
+{
+	struct error e = ERROR_INIT;
+	char detail[128];
+
+	if (answer < 0) {
+		(void)advice_about_feature(f->feature, answer, &d->facts, &e);
+		doctor_add(d, f->check, DOCTOR_MISSING, e.next, "%s", e.text);
+		return;
+	}
+	(void)snprintf(detail, sizeof(detail), "%s", f->fine);
+	if (f->feature == FEATURE_LANDLOCK)
+		doctor_landlock_detail(detail, sizeof(detail));
+	doctor_add(d, f->check, DOCTOR_OK, NULL, "%s", detail);
+}
+
+static void doctor_try(struct doctor *d, const struct doctor_feature *table, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct doctor_feature *f = &table[i];
+		int answer = -ECANCELED;
+
+		if (f->needs & d->absent) {
+			d->untried++;
+			doctor_add(d, f->check, DOCTOR_MISSING, NULL,
+				   "not tried: it needs what is missing above");
+		} else {
+			answer = feature_check(f->feature);
+			doctor_feature(d, f, answer);
+		}
+		if (answer < 0)
+			d->absent |= 1u << f->feature;
+	}
+}
+
+static void doctor_kernel(struct doctor *d)
+{
+	d->group = "Namespaces";
+	doctor_try(d, doctor_namespaces, BAWN_ARRAY_SIZE(doctor_namespaces));
+	d->group = "Files, mounts and terminals";
+	doctor_try(d, doctor_files, BAWN_ARRAY_SIZE(doctor_files));
+	d->group = "Restrictions";
+	doctor_try(d, doctor_restrictions, BAWN_ARRAY_SIZE(doctor_restrictions));
+}
+
+/* ---- this installation ---- */
+
+static void doctor_helper(struct doctor *d, const char *name)
+{
+	static const char again[] = "Install bawn again, all of it: meson install -C BUILD.";
+	char path[PATH_MAX];
+	char version[40];
+	struct error e = ERROR_INIT;
+	int r = helper_path(name, path, sizeof(path));
+
+	if (r < 0) {
+		doctor_add(d, name, DOCTOR_MISSING, again, "not beside bawn and not in %s",
+			   BAWN_LIBEXEC_DIR);
+		return;
+	}
+	r = helper_version(path, version, sizeof(version));
+	if (r < 0) {
+		(void)error_sys(&e, r, "%s does not tell its version", path);
+		doctor_add(d, name, DOCTOR_MISSING, again, "%s", e.text);
+	} else if (!str_equal(version, BAWN_VERSION)) {
+		doctor_add(d, name, DOCTOR_MISSING, again, "%s is of version %s, and bawn of %s",
+			   path, version, BAWN_VERSION);
+	} else {
+		doctor_add(d, name, DOCTOR_OK, NULL, "%s, of the same version", path);
+	}
+}
+
+static void doctor_state_dir(struct doctor *d)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(DOCTOR_HOME_MAX);
+	struct error e = ERROR_INIT;
+	struct host h;
+
+	if (d->absent & NEEDS(OPENAT2)) {
+		doctor_add(d, "state folder", DOCTOR_MISSING, NULL,
+			   "not tried: it needs what is missing above");
+		d->untried++;
+		return;
+	}
+	if (host_gather_user(&arena, &h, &e) < 0) {
+		doctor_add(d, "your folders", DOCTOR_MISSING, e.next, "%s", e.text);
+		return;
+	}
+	char at[PATH_MAX];
+
+	(void)snprintf(at, sizeof(at), "%s", h.state_dir);
+	/* What does not exist yet is made at the first start; look where that would be. */
+	while (access(at, F_OK) < 0 && errno == ENOENT && strrchr(at, '/') != at)
+		*strrchr(at, '/') = '\0';
+	struct stat st;
+
+	if (stat(at, &st) < 0 || !S_ISDIR(st.st_mode) || access(at, R_OK | W_OK | X_OK) < 0)
+		doctor_add(d, "state folder", DOCTOR_MISSING,
+			   "Make it yours to write, or set XDG_STATE_HOME to a folder that is.",
+			   "%s cannot be written", at);
+	else if (st.st_uid != geteuid() && str_equal(at, h.state_dir))
+		doctor_add(d, "state folder", DOCTOR_MISSING,
+			   "Give it back to yourself with chown, or set XDG_STATE_HOME.",
+			   "%s belongs to another user", at);
+	else
+		doctor_add(d, "state folder", DOCTOR_OK, NULL, "%s%s", h.state_dir,
+			   str_equal(at, h.state_dir) ? "" : " (made at the first start)");
+}
+
+/* ---- for information ---- */
+
+static void doctor_kernel_release(struct doctor *d)
+{
+	struct utsname name;
+
+	if (uname(&name) == 0)
+		doctor_add(d, "kernel", DOCTOR_INFO, NULL, "%s %s, %s", name.sysname, name.release,
+			   name.machine);
+}
+
+static void doctor_switches(struct doctor *d)
+{
+	const struct feature_facts *f = &d->facts;
+
+	if (f->apparmor_restricts > 0)
+		doctor_add(d, "AppArmor", DOCTOR_INFO, NULL,
+			   "restricts user namespaces to programs with a profile");
+	else
+		doctor_add(d, "AppArmor", DOCTOR_INFO, NULL, "does not restrict user namespaces");
+	if (f->seccomp > 0 || f->proc_masked)
+		doctor_add(d, "container", DOCTOR_INFO, NULL,
+			   "this looks like the inside of one:%s%s",
+			   f->seccomp > 0 ? " filtered calls" : "",
+			   f->proc_masked ? " covered /proc" : "");
+	if (f->tiocsti != 0)
+		doctor_add(d, "TIOCSTI", DOCTOR_INFO, NULL,
+			   "switched on; the box has a terminal of its own");
+	else
+		doctor_add(d, "TIOCSTI", DOCTOR_INFO, NULL, "switched off");
+	if (f->yama >= 0)
+		doctor_add(d, "Yama", DOCTOR_INFO, NULL,
+			   "ptrace_scope is %" PRId64 "; not relied upon", f->yama);
+	else
+		doctor_add(d, "Yama", DOCTOR_INFO, NULL, "not there; not relied upon");
+}
+
+/* Whether the user may make cgroups below his own one: cgroup v2, delegated by systemd. */
+static bool doctor_has_cgroup(void)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
+	char path[PATH_MAX];
+
+	if (fd_read_file_at(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
+		return false;
+	const char *own = str_after(buf_str(&b), "0::");
+
+	if (!own)
+		return false;
+	(void)snprintf(path, sizeof(path), "/sys/fs/cgroup%.*s", (int)strcspn(own, "\n"), own);
+	return access(path, W_OK) == 0;
+}
+
+static void doctor_information(struct doctor *d)
+{
+	d->group = "For information";
+	doctor_kernel_release(d);
+	doctor_switches(d);
+	doctor_add(d, "cgroup delegation", DOCTOR_INFO, NULL, "%s; not needed in this version",
+		   doctor_has_cgroup() ? "there" : "not there");
+}
+
+/* ---- showing it ---- */
+
+/* The way out: sentences are wrapped, a command (two blanks in front) stays on its line. */
+static void doctor_print_next(const struct text *t, const char *next)
+{
+	while (*next) {
+		_cleanup_buf_ struct buf line = BUF_INIT(4096);
+		_cleanup_buf_ struct buf out = BUF_INIT(8192);
+		size_t len = strcspn(next, "\n");
+
+		buf_put(&line, next, len);
+		buf_put_str(&out, "           ");
+		if (next[0] == ' ')
+			buf_put_str(&out, buf_str(&line));
+		else
+			help_wrap(&out, buf_str(&line), 11, (size_t)t->width);
+		text_printf(t, "%s\n", buf_str(&out));
+		next += len + (next[len] == '\n');
+	}
+}
+
+static void doctor_print_end(const struct text *t, const struct doctor *d)
+{
+	size_t failed = d->missing - d->untried;
+	char untried[64] = "";
+
+	if (d->untried > 0)
+		(void)snprintf(untried, sizeof(untried), " and %zu could not be tried", d->untried);
+	text_styled(t, TEXT_BAD, "\n%zu %s failed%s: bawn will refuse to start.\n", failed,
+		    failed == 1 ? "check" : "checks", untried);
+}
+
+static void doctor_print(const struct doctor *d)
+{
+	static const enum text_style styles[] = {TEXT_GOOD, TEXT_BAD, TEXT_FAINT};
+	struct text t = text_open(STDOUT_FILENO);
+	const char *group = "";
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct doctor_row *row = &d->rows[i];
+		_cleanup_buf_ struct buf detail = BUF_INIT(8192);
+
+		if (!str_equal(group, row->group))
+			text_styled(&t, TEXT_STRONG, "%s%s\n", i ? "\n" : "", row->group);
+		group = row->group;
+		text_styled(&t, styles[row->state], "  %-7s", doctor_state_words[row->state]);
+		help_wrap(&detail, row->detail, 33, (size_t)t.width);
+		text_printf(&t, "  %-21s %s\n", row->check, buf_str(&detail));
+		doctor_print_next(&t, row->next);
+	}
+	if (d->missing == 0)
+		text_styled(&t, TEXT_GOOD, "\nThis machine can hold the box.\n");
+	else
+		doctor_print_end(&t, d);
+}
+
+static int doctor_print_json(const struct doctor *d)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(HELP_BYTES_MAX);
+	struct json j = JSON_INIT(&b, true);
+
+	json_open(&j, '[');
+	for (size_t i = 0; i < d->count; i++) {
+		json_open(&j, '{');
+		json_key_str(&j, "check", d->rows[i].check);
+		json_key_str(&j, "state", doctor_state_words[d->rows[i].state]);
+		json_key_str(&j, "detail", d->rows[i].detail);
+		json_key_str(&j, "next", d->rows[i].next);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	return help_print(&b);
+}
+
+int verb_doctor(const struct invocation *i)
+{
+	_cleanup_free_ struct doctor *d = calloc(1, sizeof(*d));
+	struct error e = ERROR_INIT;
+
+	if (!d) {
+		(void)error_sys(&e, -ENOMEM, "checking this machine");
+		verb_complain(&e);
+		return EXIT_FOUND;
+	}
+	feature_read_facts(&d->facts);
+	doctor_kernel(d);
+	d->group = "This installation";
+	doctor_helper(d, "bawn-keeper");
+	doctor_helper(d, "bawn-box");
+	doctor_helper(d, "bawn-probe");
+	doctor_state_dir(d);
+	doctor_information(d);
+	if (invocation_has(i, OPTION_JSON)) {
+		int r = doctor_print_json(d);
+
+		if (r != EXIT_OK)
+			return r;
+	} else {
+		doctor_print(d);
+	}
+	return d->missing ? EXIT_FOUND : EXIT_OK;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn explain`: the plan that the launcher would be given, in plain words or,
+ * with --json, whole.  Everything said here is read from the plan; nothing is
+ * started and nothing is made on the disk.
+ */
+#include "help.h"
+#include "prepare.h"
+#include "str.h"
+#include "text.h"
+#include "verbs.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+enum {
+	EXPLAIN_BYTES_MAX = 32 << 20,
+	EXPLAIN_INDENT = 2,
+	EXPLAIN_COLUMN = 26, /* where descriptions begin */
+	EXPLAIN_WIDTH_MAX = 100,
+};
+
+struct explain {
+	const struct text *text;
+	const struct plan *plan;
+	size_t width;
+	bool any; /* the section has a line */
+};
+
+static void explain_section(struct explain *x, const char *title)
+{
+	text_styled(x->text, TEXT_STRONG, "%s%s\n", x->any ? "\n" : "", title);
+	x->any = true;
+}
+
+/* Words, wrapped; escaped already. */
+static void explain_say(const struct explain *x, enum text_style style, const char *words)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	help_wrap(&line, words, EXPLAIN_INDENT, x->width);
+	text_printf(x->text, "%*s", EXPLAIN_INDENT, "");
+	text_styled(x->text, style, "%s", buf_str(&line));
+	text_printf(x->text, "\n");
+}
+
+/* What it is on the left, what is said of it on the right; both escaped. */
+static void explain_item(const struct explain *x, const char *left, const char *right)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(EXPLAIN_BYTES_MAX);
+	size_t len = strlen(left) + EXPLAIN_INDENT;
+
+	if (len + 2 > EXPLAIN_COLUMN) {
+		text_printf(x->text, "%*s%s\n", EXPLAIN_INDENT, "", left);
+		buf_putf(&line, "%*s", EXPLAIN_COLUMN, "");
+	} else {
+		buf_putf(&line, "%*s%-*s", EXPLAIN_INDENT, "", EXPLAIN_COLUMN - EXPLAIN_INDENT,
+			 left);
+	}
+	help_wrap(&line, right, EXPLAIN_COLUMN, x->width);
+	text_printf(x->text, "%s\n", buf_str(&line));
+}
+
+static void explain_path(const struct explain *x, const char *path, const char *what,
+			 const char *origin)
+{
+	_cleanup_buf_ struct buf left = BUF_INIT(EXPLAIN_BYTES_MAX);
+	_cleanup_buf_ struct buf right = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	words_path(&left, x->plan, path);
+	buf_put_str(&right, what);
+	if (origin && *origin && !str_equal(origin, "default")) {
+		buf_put_str(&right, right.len ? " (" : "(");
+		words_text(&right, x->plan, origin);
+		buf_put_char(&right, ')');
+	}
+	explain_item(x, buf_str(&left), buf_str(&right));
+}
+
+static bool explain_is(const struct plan_mount *m, const char *role, enum plan_access access)
+{
+	return str_equal(m->role, role) && m->access == access;
+}
+
+static void explain_runs(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+	_cleanup_buf_ struct buf gone = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	explain_section(x, "Runs");
+	if (p->backend == PLAN_BACKEND_HOST) {
+		buf_put_str(&words, "UNSAFE: there is no box. It runs on this machine, as you, and can "
+				    "do all that you can do (backend host, ");
+		words_text(&words, p, p->backend_origin);
+		buf_put_str(&words, ").");
+		explain_say(x, TEXT_BAD, buf_str(&words));
+		buf_clear(&words);
+	}
+	for (size_t i = 0; i < p->argv.count; i++) {
+		if (i > 0)
+			buf_put_char(&words, ' ');
+		text_escape(&words, span_of_str(p->argv.items[i].text));
+	}
+	explain_item(x, "command", buf_str(&words));
+	explain_path(x, "in", p->cwd, NULL);
+	if (p->backend != PLAN_BACKEND_HOST)
+		explain_path(x, "backend", "namespace: a box of the kernel's own namespaces",
+			     p->backend_origin);
+	if (p->preset[0])
+		explain_item(x, "preset", p->preset);
+	words_gone_without(&gone, p);
+	if (gone.len > 0 && p->backend != PLAN_BACKEND_HOST) {
+		buf_clear(&words);
+		buf_putf(&words, "WEAKER: without %s", buf_str(&gone));
+		for (size_t i = 0; i < p->without.count; i++) {
+			buf_put_str(&words, i ? ", " : " (");
+			words_text(&words, p, p->without.items[i].origin);
+		}
+		buf_put_str(&words, p->without.count ? ")." : " (BAWN_ABLATE).");
+		explain_say(x, TEXT_BAD, buf_str(&words));
+	}
+}
+
+static void explain_writes(struct explain *x)
+{
+	const struct plan *p = x->plan;
+
+	explain_section(x, "Can write");
+	for (size_t i = 0; i < p->mounts.count; i++) {
+		const struct plan_mount *m = &p->mounts.items[i];
+
+		if (explain_is(m, "workspace", PLAN_ACCESS_WRITE))
+			explain_path(x, m->target, "the workspace; writes land at once", m->origin);
+		else if (explain_is(m, "named", PLAN_ACCESS_WRITE))
+			explain_path(x, m->target, "writes land at once", m->origin);
+	}
+	explain_path(x, p->home, "a home of the box's own, kept for this workspace", NULL);
+	for (size_t i = 0; i < p->mounts.count; i++) {
+		const struct plan_mount *m = &p->mounts.items[i];
+		_cleanup_buf_ struct buf what = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		if (m->kind == PLAN_MOUNT_TMPFS) {
+			buf_put_str(&what, "private, gone at the end");
+			if (m->size > 0) {
+				buf_put_str(&what, "; at most ");
+				words_size(&what, m->size);
+			}
+			explain_path(x, m->target, buf_str(&what), m->origin);
+		}
+	}
+}
+
+/* Many targets of one role as one line: "/usr /bin /lib". */
+static void explain_fold(const struct explain *x, const char *prefix, const char *what)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
+	size_t count = 0;
+
+	for (size_t i = 0; i < x->plan->mounts.count; i++) {
+		const struct plan_mount *m = &x->plan->mounts.items[i];
+		bool etc = str_path_beneath(m->target, "/etc");
+
+		if (!str_equal(m->role, "system") || etc != str_equal(prefix, "/etc"))
+			continue;
+		if (names.len > 0)
+			buf_put_char(&names, ' ');
+		text_escape(&names, span_of_str(etc ? m->target + strlen("/etc/") : m->target));
+		count++;
+	}
+	if (count == 0)
+		return;
+	_cleanup_buf_ struct buf line = BUF_INIT(EXPLAIN_BYTES_MAX);
+	buf_putf(&line, "%s: %s", what, buf_str(&names));
+	explain_item(x, prefix, buf_str(&line));
+}
+
+static void explain_reads(struct explain *x)
+{
+	const struct plan *p = x->plan;
+
+	explain_section(x, "Can read");
+	for (size_t i = 0; i < p->mounts.count; i++) {
+		const struct plan_mount *m = &p->mounts.items[i];
+
+		if (explain_is(m, "workspace", PLAN_ACCESS_READ))
+			explain_path(x, m->target, "the workspace", p->workspace_origin);
+		else if (explain_is(m, "named", PLAN_ACCESS_READ))
+			explain_path(x, m->target, "", m->origin);
+		else if (explain_is(m, "tool", PLAN_ACCESS_READ))
+			explain_path(x, m->target, "your tools", m->origin);
+	}
+	explain_fold(x, "system", "its programs and libraries");
+	explain_fold(x, "/etc", "of the host's, only");
+	explain_item(x, "", "made up: passwd, group, hosts, hostname, machine-id, nsswitch.conf, "
+			    "resolv.conf");
+	explain_item(x, "/proc, /dev", "of its own: its own processes; null, zero, full, random, "
+				       "urandom, tty, pts, shm");
+}
+
+static void explain_runs_what(struct explain *x)
+{
+	explain_section(x, "Can run");
+	explain_say(x, TEXT_PLAIN, "Whatever it can read or write, as you and with no further rights.");
+	if (x->plan->debug) {
+		_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		buf_put_str(&words, "Programs in the box can trace each other (");
+		words_text(&words, x->plan, x->plan->debug_origin);
+		buf_put_str(&words, ").");
+		explain_say(x, TEXT_PLAIN, buf_str(&words));
+	}
+}
+
+static void explain_reaches(struct explain *x)
+{
+	explain_section(x, "Can reach");
+	if (plan_goes_without(x->plan, PLAN_LAYER_NET_NS))
+		explain_say(x, TEXT_BAD, "WEAKER: everything that this machine can reach, and its own "
+					 "services.");
+	else
+		explain_say(x, TEXT_PLAIN, "Nothing: the network is closed. It has a loopback of its "
+					   "own.");
+}
+
+static void explain_hidden(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf places = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	explain_section(x, "Cannot see");
+	for (size_t i = 0; i < p->notes.count; i++) {
+		const struct plan_note *n = &p->notes.items[i];
+
+		if (n->kind != PLAN_NOTE_HIDDEN)
+			continue;
+		if (!str_equal(n->origin, "default")) {
+			explain_path(x, n->what, n->why, n->origin);
+			continue;
+		}
+		if (places.len > 0)
+			buf_put_str(&places, ", ");
+		words_path(&places, p, n->what);
+	}
+	if (places.len > 0)
+		explain_item(x, "private places", buf_str(&places));
+	explain_item(x, "the rest", "everything that is not named here: your other files and projects, "
+				    "other users, devices, sockets and processes of the host");
+}
+
+static void explain_environment(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	explain_section(x, "Environment");
+	buf_putf(&names, "%zu variables:", p->env.count);
+	for (size_t i = 0; i < p->env.count; i++) {
+		buf_put_char(&names, ' ');
+		text_escape(&names, span_of_str(p->env.items[i].name));
+	}
+	explain_say(x, TEXT_PLAIN, buf_str(&names));
+	for (size_t i = 0; i < p->env.count; i++)
+		if (!str_equal(p->env.items[i].origin, "default") &&
+		    !str_equal(p->env.items[i].origin, "host"))
+			explain_path(x, p->env.items[i].name, "", p->env.items[i].origin);
+}
+
+static void explain_limits(struct explain *x)
+{
+	const struct plan *p = x->plan;
+
+	explain_section(x, "Limits");
+	for (size_t i = 0; i < p->limits.count; i++) {
+		_cleanup_buf_ struct buf value = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		words_limit(&value, &p->limits.items[i]);
+		explain_path(x, plan_limit_words[p->limits.items[i].kind], buf_str(&value),
+			     p->limits.items[i].origin);
+	}
+	explain_say(x, TEXT_PLAIN, p->limits.count ? "No limit on all its memory or processor time "
+						     "together."
+						   : "None.");
+}
+
+static void explain_protects(struct explain *x)
+{
+	explain_section(x, "What protects it");
+	for (unsigned int layer = 0; layer < PLAN_LAYER_COUNT; layer++)
+		if (!plan_goes_without(x->plan, (enum plan_layer)layer))
+			explain_item(x, plan_layer_words[layer],
+				     words_layer((enum plan_layer)layer));
+}
+
+static void explain_does_not(struct explain *x)
+{
+	explain_section(x, "What does not");
+	explain_item(x, "kernel bugs", "this backend shares the kernel with you");
+	explain_item(x, "side channels", "timing, load, caches");
+	explain_item(x, "the workspace", "writes land at once in this version: look at what changed "
+					 "before you run, build or commit it");
+	explain_item(x, "the record", "there is none in this version");
+}
+
+static void explain_notes(struct explain *x, enum plan_note_kind kind, const char *title)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < x->plan->notes.count; i++) {
+		const struct plan_note *n = &x->plan->notes.items[i];
+		_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		if (n->kind != kind)
+			continue;
+		if (first)
+			explain_section(x, title);
+		first = false;
+		words_text(&words, x->plan, n->what);
+		buf_put_str(&words, ": ");
+		words_text(&words, x->plan, n->why);
+		buf_put_str(&words, " (");
+		words_text(&words, x->plan, n->origin);
+		buf_put_char(&words, ')');
+		explain_say(x, kind == PLAN_NOTE_WARNING ? TEXT_WARN : TEXT_PLAIN, buf_str(&words));
+	}
+}
+
+static void explain_origins(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	const struct {
+		const char *what, *origin;
+	} values[] = {
+		{"backend", p->backend_origin},
+		{"workspace access", p->workspace_origin},
+		{"debug", p->debug_origin},
+	};
+
+	explain_section(x, "Origins");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(values); i++) {
+		_cleanup_buf_ struct buf origin = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		words_text(&origin, p, values[i].origin ? values[i].origin : "default");
+		explain_item(x, values[i].what, buf_str(&origin));
+	}
+	explain_say(x, TEXT_FAINT, "What names no origin above is built in. The whole plan: bawn "
+				   "explain --json.");
+}
+
+static void explain_host(struct explain *x)
+{
+	explain_section(x, "Can write, read, run and reach");
+	explain_say(x, TEXT_BAD, "Everything that you can. Nothing is hidden from it, nothing is "
+				 "closed, nothing is recorded.");
+	explain_environment(x);
+	explain_limits(x);
+	explain_section(x, "What protects it");
+	explain_say(x, TEXT_BAD, "Nothing.");
+}
+
+static void explain_plan(const struct text *text, const struct plan *plan)
+{
+	size_t width = text->width > EXPLAIN_WIDTH_MAX ? EXPLAIN_WIDTH_MAX : (size_t)text->width;
+	struct explain x = {.text = text, .plan = plan, .width = width < 40 ? 40 : width};
+
+	explain_runs(&x);
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		explain_host(&x);
+	} else {
+		explain_writes(&x);
+		explain_reads(&x);
+		explain_runs_what(&x);
+		explain_reaches(&x);
+		explain_hidden(&x);
+		explain_environment(&x);
+		explain_section(&x, "Secrets");
+		explain_say(&x, TEXT_PLAIN, "None.");
+		explain_limits(&x);
+		explain_protects(&x);
+		explain_does_not(&x);
+	}
+	explain_notes(&x, PLAN_NOTE_WARNING, "Warnings");
+	explain_notes(&x, PLAN_NOTE_NOT_GIVEN, "Not given");
+	explain_origins(&x);
+}
+
+static int explain_json(const struct text *text, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(EXPLAIN_BYTES_MAX);
+	struct json j = JSON_INIT(&out, true);
+
+	schema_json(&j, &plan_schema, plan);
+	if (buf_error(&out))
+		return buf_error(&out);
+	text_write(text, &out);
+	return 0;
+}
+
+int verb_explain(const struct invocation *i)
+{
+	_cleanup_prepared_ struct prepared prepared;
+	struct text text = text_open(STDOUT_FILENO);
+	struct error e = ERROR_INIT;
+
+	memset(&prepared, 0, sizeof(prepared));
+	int r = prepare_plan(i, i->argument_count > 0 ? i->arguments : NULL, false, &prepared, &e);
+	if (r == 0 && invocation_has(i, OPTION_JSON)) {
+		r = explain_json(&text, &prepared.plan);
+		if (r < 0)
+			(void)error_sys(&e, r, "cannot write the plan as JSON");
+	} else if (r == 0) {
+		explain_plan(&text, &prepared.plan);
+	}
+	if (r < 0)
+		verb_complain(&e);
+	return r < 0 ? EXIT_BAWN : EXIT_OK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
+#include "banner.h"
+#include "client.h"
+#include "prepare.h"
+#include "process.h"
+#include "str.h"
+#include "text.h"
+#include "verbs.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* No full box: said on every screen, asked for quiet or not. */
+static bool run_is_weaker(const struct plan *plan)
+{
+	return plan->backend == PLAN_BACKEND_HOST || plan->without.count > 0 ||
+	       plan->ablate.count > 0;
+}
+
+/* Ends as the command did: its exit code, or its signal. */
+static int run_end_like(int status)
+{
+	if (WIFSIGNALED(status)) {
+		process_reset_signals();
+		(void)raise(WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+static int run_in_box(const struct invocation *i, char *const *argv)
+{
+	_cleanup_prepared_ struct prepared prepared;
+	struct client_options how = CLIENT_OPTIONS_INIT;
+	struct text err = text_open(STDERR_FILENO);
+	struct error e = ERROR_INIT;
+	int status = 0;
+
+	memset(&prepared, 0, sizeof(prepared));
+	if (prepare_plan(i, argv, true, &prepared, &e) < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	how.stdio = invocation_has(i, OPTION_STDIO);
+	bool weaker = run_is_weaker(&prepared.plan);
+
+	if (weaker || (err.tty && !how.stdio && !invocation_has(i, OPTION_QUIET)))
+		banner_print(&err, &prepared.plan);
+	if (client_run(&prepared.plan, &how, &status, &e) < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (weaker)
+		banner_summary(&err, &prepared.plan);
+	return run_end_like(status);
+}
+
+int verb_run(const struct invocation *i)
+{
+	return run_in_box(i, i->arguments);
+}
+
+int verb_shell(const struct invocation *i)
+{
+	return run_in_box(i, NULL);
+}

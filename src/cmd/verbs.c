@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two tables.  A new option is a row of `options` and a bit in the verbs
+ * that take it; a new verb is a row of `verbs` and a file verb_NAME.c.  Nothing
+ * else needs to be told: parse.c, help.c, man.c and verb_completion.c read them.
+ *
+ * Kept by tests/unit/test_verbs.c: names and letters are unique, one-line texts
+ * fit on a line and end without a full stop, everything is plain ASCII.
+ */
+#include "verbs.h"
+
+#include "grammar.h"
+#include "policy.h"
+#include "str.h"
+
+#define BIT(option) (1u << OPTION_##option)
+
+/* What shapes a plan, and so belongs to every verb that makes one. */
+#define OPTIONS_OF_PLAN                                                                          \
+	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
+	 BIT(HIDE) | BIT(ENV) | BIT(LIMIT) | BIT(WITHOUT) | BIT(DEBUG))
+
+static const char *const shell_words[] = {"bash", "zsh", "fish"};
+
+const struct option options[OPTION_COUNT] = {
+	[OPTION_HELP] = {.id = OPTION_HELP,
+			 .name = "help",
+			 .letter = 'h',
+			 .help = "show examples and options"},
+	[OPTION_JSON] = {.id = OPTION_JSON,
+			 .name = "json",
+			 .help = "print JSON on standard output"},
+	[OPTION_QUIET] = {.id = OPTION_QUIET,
+			  .name = "quiet",
+			  .letter = 'q',
+			  .help = "no banner; warnings and errors stay"},
+	[OPTION_PRESET] = {.id = OPTION_PRESET,
+			   .name = "preset",
+			   .value = "NAME",
+			   .key = "preset",
+			   .help = "begin with the preset for one agent"},
+	[OPTION_BACKEND] = {.id = OPTION_BACKEND,
+			    .name = "backend",
+			    .value = "NAME",
+			    .key = "backend",
+			    .help = "where it runs; 'host' is no box, and UNSAFE"},
+	[OPTION_WORKSPACE] = {.id = OPTION_WORKSPACE,
+			      .name = "workspace",
+			      .letter = 'w',
+			      .value = "DIR",
+			      .help = "work in DIR instead of this folder"},
+	[OPTION_READ_ONLY] = {.id = OPTION_READ_ONLY,
+			      .name = "read-only",
+			      .key = "workspace.access",
+			      .help = "the workspace can be read, not written"},
+	[OPTION_READ] = {.id = OPTION_READ,
+			 .name = "read",
+			 .value = "PATH",
+			 .key = "files.read",
+			 .repeats = true,
+			 .help = "let it also read PATH"},
+	[OPTION_WRITE] = {.id = OPTION_WRITE,
+			  .name = "write",
+			  .value = "PATH",
+			  .key = "files.write",
+			  .repeats = true,
+			  .help = "let it also read and write PATH"},
+	[OPTION_HIDE] = {.id = OPTION_HIDE,
+			 .name = "hide",
+			 .value = "PATH",
+			 .key = "files.hide",
+			 .repeats = true,
+			 .help = "hide PATH, wherever it would be seen"},
+	[OPTION_ENV] = {.id = OPTION_ENV,
+			.name = "env",
+			.value = "NAME[=VALUE]",
+			.key = "env.pass", /* with "=": env.set */
+			.repeats = true,
+			.help = "pass a variable of yours, or set one"},
+	[OPTION_LIMIT] = {.id = OPTION_LIMIT,
+			  .name = "limit",
+			  .value = "NAME=VALUE",
+			  .key = "limits", /* limits.NAME */
+			  .repeats = true,
+			  .help = "limit a resource, as in processes=200"},
+	[OPTION_WITHOUT] = {.id = OPTION_WITHOUT,
+			    .name = "without",
+			    .value = "LAYER",
+			    .key = "without",
+			    .repeats = true,
+			    .help = "weaker: do without one layer of the box"},
+	[OPTION_DEBUG] = {.id = OPTION_DEBUG,
+			  .name = "debug",
+			  .key = "debug",
+			  .help = "let programs in the box trace each other"},
+	[OPTION_STDIO] = {.id = OPTION_STDIO,
+			  .name = "stdio",
+			  .help = "no terminal inside; bytes pass unchanged"},
+};
+
+#define EXITS_OF_COMMAND                                                                          \
+	"0 to 255\tthe command's own exit code; 128 and the number of the signal that ended it\n" \
+	"2\tthe command line makes no sense\n"                                                    \
+	"125\tbawn itself failed, and nothing was run\n"                                          \
+	"126\tthe command was found and cannot be run\n"                                          \
+	"127\tthe command was not found"
+
+#define EXITS_OF_QUESTION "0\tdone\n2\tthe command line makes no sense"
+
+const struct verb verbs[] = {
+	{
+		.name = "run",
+		.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+		.summary = "run a command in the box",
+		.description = "Runs COMMAND in a box of its own and ends with the command's exit "
+			       "code. The "
+			       "command can write this folder, the workspace; it can read the "
+			       "system's programs "
+			       "and your own tool folders; the rest of your files does not exist "
+			       "for it, and the "
+			       "network is closed.\n"
+			       "\n"
+			       "It has a home of its own, kept from run to run for each workspace. "
+			       "Writes to the "
+			       "workspace land at once. A banner on standard error says what the "
+			       "command may do; "
+			       "'bawn explain' with the same options says it at length.\n"
+			       "\n"
+			       "If a layer of the box cannot be had on this machine, nothing is "
+			       "run and the layer "
+			       "is named. To go on without it, name it with --without: the weaker "
+			       "level is then "
+			       "shown on every screen.\n"
+			       "\n"
+			       "The terminal, signals, job control and pipes work as without bawn. "
+			       "With --stdio the "
+			       "command gets pipes and never a terminal, for programs that speak a "
+			       "protocol on "
+			       "their standard streams.",
+		.examples = "bawn run -- bash\ta shell in the box\n"
+			    "bawn run make -j4\tthe first word ends the options\n"
+			    "bawn run --read ~/data -- python3 x.py\tone more folder to read\n"
+			    "bawn run --limit processes=200 -- npm test\tat most 200 processes",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO),
+		.command = true,
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.run = verb_run,
+	},
+	{
+		.name = "shell",
+		.usage = "[OPTIONS]",
+		.summary = "open your own shell in the box",
+		.description =
+			"Opens your login shell in the box that 'bawn run' would make, to look "
+			"around in it and to try what is there and what is not.",
+		.examples = "bawn shell\tlook around in the box\n"
+			    "bawn shell --read-only\twithout writing to this folder\n"
+			    "bawn shell -w ~/project\twith another folder as the workspace",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN,
+		.run = verb_shell,
+	},
+	{
+		.name = "explain",
+		.usage = "[OPTIONS] [--] [COMMAND [ARGUMENT...]]",
+		.summary = "say what the box may do, and why",
+		.description = "Prints the plan of the box that 'bawn run' with the same options "
+			       "would make: what "
+			       "it can read, write, run and reach, what is hidden, what protects "
+			       "it and what does "
+			       "not. Each value names the file and line, or the option, that it "
+			       "came from.\n"
+			       "\n"
+			       "Nothing is started and nothing is written. The plan that is "
+			       "printed is the plan "
+			       "that the launcher is given; --json prints it whole.",
+		.examples = "bawn explain\tthe box for this folder\n"
+			    "bawn explain --write ~/out -- make\twhat one more option changes\n"
+			    "bawn explain --json\tthe whole plan, for programs",
+		.exits = "0\tthe plan was printed\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tno plan could be made",
+		.options = BIT(HELP) | BIT(JSON) | OPTIONS_OF_PLAN,
+		.command = true,
+		.arguments_max = -1,
+		.run = verb_explain,
+	},
+	{
+		.name = "verify",
+		.usage = "[OPTIONS]",
+		.summary = "attack the box from inside and report",
+		.description = "Makes the box that 'bawn run' with the same options would make and "
+			       "runs probes in "
+			       "it: attempts that must fail, each with a control outside that "
+			       "succeeds, so that a "
+			       "probe cannot pass by being broken. Prints a table by promise.\n"
+			       "\n"
+			       "A probe is closed when it was refused in exactly the way that is "
+			       "expected, and open "
+			       "otherwise.",
+		.examples = "bawn verify\tthe box for this folder\n"
+			    "bawn verify --without seccomp\tdoes it hold without seccomp?\n"
+			    "bawn verify --json\tfor programs",
+		.exits = "0\teverything is closed\n"
+			 "1\tsomething is open\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthe box could not be started",
+		.options = BIT(HELP) | BIT(JSON) | OPTIONS_OF_PLAN,
+		.run = verb_verify,
+	},
+	{
+		.name = "doctor",
+		.usage = "[OPTIONS]",
+		.summary = "check that this machine can hold the box",
+		.description = "Tries on this machine, as this user, each thing that the box is "
+			       "built from, and says "
+			       "for each one that is missing what to do. The checks run in "
+			       "short-lived processes of "
+			       "their own and leave nothing behind.",
+		.examples = "bawn doctor\ta table, with the way out of each failure\n"
+			    "bawn doctor --json\tfor programs",
+		.exits = "0\tthis machine can hold the box\n"
+			 "1\tat least one check failed; bawn would refuse to start\n"
+			 "2\tthe command line makes no sense",
+		.options = BIT(HELP) | BIT(JSON),
+		.run = verb_doctor,
+	},
+	{
+		.name = "completion",
+		.usage = "bash|zsh|fish",
+		.summary = "print the completions for a shell",
+		.description =
+			"Prints the script that lets a shell complete bawn's verbs, options, their "
+			"values and the command that is to be run.",
+		.examples = "source <(bawn completion bash)\tfor this bash\n"
+			    "bawn completion zsh > ~/.zfunc/_bawn\tfor zsh, in a folder of $fpath\n"
+			    "bawn completion fish | source\tfor this fish",
+		.exits = EXITS_OF_QUESTION,
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = 1,
+		.words = shell_words,
+		.word_count = BAWN_ARRAY_SIZE(shell_words),
+		.run = verb_completion,
+	},
+	{
+		.name = "help",
+		.usage = "[VERB]",
+		.summary = "show what there is, or one verb's options",
+		.description =
+			"Shows the verbs, or the examples and options of one verb: the same as "
+			"'bawn --help' and 'bawn VERB --help'.",
+		.examples = "bawn help\tthe verbs\n"
+			    "bawn help run\tthe examples and options of 'run'",
+		.exits = EXITS_OF_QUESTION,
+		.options = BIT(HELP),
+		.arguments_max = 1,
+		.run = verb_help,
+	},
+	{
+		.name = "version",
+		.usage = "[OPTIONS]",
+		.summary = "print the version",
+		.description = "Prints the version of bawn: the same as 'bawn --version'.",
+		.examples = "bawn version\tas words\n"
+			    "bawn version --json\tfor programs",
+		.exits = EXITS_OF_QUESTION,
+		.options = BIT(HELP) | BIT(JSON),
+		.run = verb_version,
+	},
+	{
+		.name = "man",
+		.usage = "[VERB]",
+		.summary = "print the source of a manual page",
+		.description = "Prints the manual page of bawn, or of one verb, as troff source. "
+			       "The build "
+			       "makes the installed pages with it.",
+		.examples = "bawn man run | man -l -\tread the page of 'run'",
+		.exits = EXITS_OF_QUESTION,
+		.options = BIT(HELP),
+		.arguments_max = 1,
+		.run = verb_man,
+		.hidden = true,
+	},
+};
+
+const size_t verb_count = BAWN_ARRAY_SIZE(verbs);
+
+size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX])
+{
+	size_t count = 0;
+
+	for (const char *const *name = policy_preset_names();
+	     o->id == OPTION_PRESET && *name && count < OPTION_WORDS_MAX; name++)
+		ret_words[count++] = *name;
+	for (size_t i = 0; o->key && o->value && i < GRAMMAR_KEY_COUNT; i++) {
+		const struct grammar_row *row = &grammar_rows[i];
+		const char *below = str_after(row->name, o->key);
+
+		if (below && below[0] == '.' && count < OPTION_WORDS_MAX)
+			ret_words[count++] = below + 1;
+		for (size_t n = 0; below && below[0] == '\0' && row->words && row->words[n] &&
+				   count < OPTION_WORDS_MAX;
+		     n++)
+			ret_words[count++] = row->words[n];
+	}
+	return count;
+}

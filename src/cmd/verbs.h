@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verbs of the command line and their options, as one table.  The parser,
+ * --help, the man pages and the completions of bash, zsh and fish all come from
+ * it; a verb is one row here and one file verb_NAME.c.
+ */
+#ifndef BAWN_VERBS_H
+#define BAWN_VERBS_H
+
+#include "base.h"
+#include "error.h"
+
+/* Exit codes that are ours.  A command run in the box gives its own. */
+enum {
+	EXIT_OK = 0,
+	EXIT_FOUND = 1,  /* doctor, verify: something is wrong or open */
+	EXIT_USAGE = 2,  /* the command line makes no sense */
+	EXIT_BAWN = 125, /* run, shell: bawn itself failed; nothing was run */
+	EXIT_NOT_RUNNABLE = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+enum option_id {
+	OPTION_HELP,
+	OPTION_JSON,
+	OPTION_QUIET,
+	OPTION_PRESET,
+	OPTION_BACKEND,
+	OPTION_WORKSPACE,
+	OPTION_READ_ONLY,
+	OPTION_READ,
+	OPTION_WRITE,
+	OPTION_HIDE,
+	OPTION_ENV,
+	OPTION_LIMIT,
+	OPTION_WITHOUT,
+	OPTION_DEBUG,
+	OPTION_STDIO,
+	OPTION_COUNT,
+};
+
+struct option {
+	enum option_id id;
+	const char *name;  /* "workspace", typed --workspace */
+	char letter;       /* 0 for none */
+	const char *value; /* "DIR"; NULL for a switch */
+	const char *key;   /* the policy key it sets, "files.read"; NULL when it is not policy */
+	bool repeats;      /* more than one is a list; else the same one twice is refused */
+	const char *help;  /* one line */
+};
+
+struct invocation;
+
+struct verb {
+	const char *name;
+	const char *usage;       /* "[OPTIONS] -- COMMAND [ARGUMENT...]" */
+	const char *summary;     /* one line */
+	const char *description; /* paragraphs, separated by blank lines; for --help and man */
+	const char *examples;    /* lines "command\tmeaning", for --help and man */
+	const char *exits;       /* lines "code\tmeaning", for man */
+	uint32_t options;        /* set of 1u << enum option_id */
+	bool command;            /* its arguments are a command: the first word ends the options */
+	int arguments_min;
+	int arguments_max;        /* -1: any number */
+	const char *const *words; /* what its arguments may be, or NULL when free */
+	size_t word_count;
+	int (*run)(const struct invocation *); /* returns the exit code */
+	bool hidden;
+};
+
+struct invocation_value {
+	enum option_id id;
+	const char *value; /* "" for a switch */
+};
+
+/* A command line that was understood. */
+struct invocation {
+	const struct verb *verb;
+	struct invocation_value *values;
+	size_t value_count;
+	char **arguments; /* what follows the options (or "--"); NULL-terminated */
+	int argument_count;
+};
+
+extern const struct verb verbs[];
+extern const size_t verb_count;
+extern const struct option options[OPTION_COUNT]; /* indexed by id */
+
+/*
+ * The words that an option's value can be (for NAME=VALUE: the names), as the policy's grammar
+ * has them; 0 when any text will do.  At most OPTION_WORDS_MAX.
+ */
+enum { OPTION_WORDS_MAX = 32 };
+size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX]);
+
+bool invocation_has(const struct invocation *i, enum option_id id);
+const char *invocation_value(const struct invocation *i, enum option_id id); /* last, or NULL */
+
+int verb_run(const struct invocation *i);
+int verb_shell(const struct invocation *i);
+int verb_explain(const struct invocation *i);
+int verb_verify(const struct invocation *i);
+int verb_doctor(const struct invocation *i);
+int verb_completion(const struct invocation *i);
+int verb_help(const struct invocation *i);
+int verb_version(const struct invocation *i);
+int verb_man(const struct invocation *i); /* hidden: the build makes the manual pages with it */
+
+/* Prints an error as every verb does: "bawn: sentence", then what to do next, on stderr. */
+void verb_complain(const struct error *e);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "words.h"
+
+#include "str.h"
+#include "text.h"
+
+#include <inttypes.h>
+
+static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
+	[PLAN_LAYER_USER_NS] = "no authority over anything of the host",
+	[PLAN_LAYER_MOUNT_NS] = "a root built from nothing: what is not named does not exist",
+	[PLAN_LAYER_PID_NS] = "processes of its own: those outside cannot be seen or signalled",
+	[PLAN_LAYER_NET_NS] = "no network but a loopback of its own",
+	[PLAN_LAYER_IPC_NS] = "message queues and shared memory of its own",
+	[PLAN_LAYER_UTS_NS] = "a host name of its own",
+	[PLAN_LAYER_CGROUP_NS] = "no view of the host's control groups",
+	[PLAN_LAYER_LANDLOCK] = "every access to a file is checked again, by object",
+	[PLAN_LAYER_SECCOMP] = "system calls by allow list",
+	[PLAN_LAYER_CAPS] = "no capabilities, and none to be had",
+	[PLAN_LAYER_NO_NEW_PRIVS] = "no program gains rights by being run",
+	[PLAN_LAYER_NESTED_OFF] = "no namespaces inside the box",
+	[PLAN_LAYER_FDS] = "no file of the caller stays open inside",
+	[PLAN_LAYER_TTY] = "a terminal of its own: nothing can be typed into yours",
+	[PLAN_LAYER_ENV] = "the environment by allow list",
+	[PLAN_LAYER_HIDE_INIT] = "what holds the box cannot be looked into",
+	[PLAN_LAYER_LIMITS] = "the limits above",
+};
+
+void words_path(struct buf *into, const struct plan *plan, const char *path)
+{
+	if (plan->home && str_path_beneath(path, plan->home)) {
+		buf_put_char(into, '~');
+		path += strlen(plan->home);
+	}
+	text_escape(into, span_of_str(path));
+}
+
+void words_text(struct buf *into, const struct plan *plan, const char *text)
+{
+	size_t len = strlen(plan->home);
+
+	for (;;) {
+		const char *home = len ? strstr(text, plan->home) : NULL;
+
+		/* A path that only begins like the home is another. */
+		while (home && home[len] != '/' && home[len] != '\0' && home[len] != ' ')
+			home = strstr(home + 1, plan->home);
+		if (!home)
+			break;
+		text_escape(into, (struct span){(const uint8_t *)text, (size_t)(home - text)});
+		buf_put_char(into, '~');
+		text = home + len;
+	}
+	text_escape(into, span_of_str(text));
+}
+
+void words_size(struct buf *into, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	while (unit + 1 < BAWN_ARRAY_SIZE(units) && bytes >= 1024 && bytes % 1024 == 0) {
+		bytes /= 1024;
+		unit++;
+	}
+	buf_putf(into, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+void words_duration(struct buf *into, uint64_t seconds)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *one;
+	} units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+	size_t unit = 0;
+
+	while (seconds == 0 ? units[unit].seconds != 1 : seconds % units[unit].seconds != 0)
+		unit++;
+	seconds /= units[unit].seconds;
+	buf_putf(into, "%" PRIu64 " %s%s", seconds, units[unit].one, seconds == 1 ? "" : "s");
+}
+
+void words_limit(struct buf *into, const struct plan_limit *limit)
+{
+	switch ((enum plan_limit_kind)limit->kind) {
+	case PLAN_LIMIT_FILE_SIZE:
+	case PLAN_LIMIT_MEMORY:
+		words_size(into, limit->value);
+		return;
+	case PLAN_LIMIT_CPU_TIME:
+	case PLAN_LIMIT_WALL_TIME:
+		words_duration(into, limit->value);
+		return;
+	case PLAN_LIMIT_PROCESSES:
+	case PLAN_LIMIT_OPEN_FILES:
+	case PLAN_LIMIT_COUNT:
+		break;
+	}
+	buf_putf(into, "%" PRIu64, limit->value);
+}
+
+const char *words_layer(enum plan_layer layer)
+{
+	return words_of_layer[layer];
+}
+
+void words_gone_without(struct buf *into, const struct plan *plan)
+{
+	const char *comma = "";
+
+	for (unsigned int layer = 0; layer < PLAN_LAYER_COUNT; layer++)
+		if (plan_goes_without(plan, (enum plan_layer)layer)) {
+			buf_putf(into, "%s%s", comma, plan_layer_words[layer]);
+			comma = ", ";
+		}
+}

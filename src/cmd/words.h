@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the parts of a plan are put in words: the same on every screen. */
+#ifndef BAWN_WORDS_H
+#define BAWN_WORDS_H
+
+#include "buf.h"
+#include "plan.h"
+
+/* Appends path, escaped, with the home as "~". */
+void words_path(struct buf *into, const struct plan *plan, const char *path);
+
+/* Appends a note's or value's text, escaped, with each mention of the home's path as "~". */
+void words_text(struct buf *into, const struct plan *plan, const char *text);
+
+/* "2 GiB", "512 MiB", "300 bytes". */
+void words_size(struct buf *into, uint64_t bytes);
+
+/* "2 hours", "90 seconds". */
+void words_duration(struct buf *into, uint64_t seconds);
+
+/* A limit's value, in the unit of its kind. */
+void words_limit(struct buf *into, const struct plan_limit *limit);
+
+/* One line of plain words about a layer that is on. */
+const char *words_layer(enum plan_layer layer);
+
+/* "landlock, seccomp": the layers that are gone without; empty when none are. */
+void words_gone_without(struct buf *into, const struct plan *plan);
+
+#endif

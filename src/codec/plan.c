@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include "str.h"
+
+const char *const plan_layer_words[PLAN_LAYER_COUNT] = {
+	[PLAN_LAYER_USER_NS] = "user-namespace",
+	[PLAN_LAYER_MOUNT_NS] = "mount-namespace",
+	[PLAN_LAYER_PID_NS] = "pid-namespace",
+	[PLAN_LAYER_NET_NS] = "net-namespace",
+	[PLAN_LAYER_IPC_NS] = "ipc-namespace",
+	[PLAN_LAYER_UTS_NS] = "uts-namespace",
+	[PLAN_LAYER_CGROUP_NS] = "cgroup-namespace",
+	[PLAN_LAYER_LANDLOCK] = "landlock",
+	[PLAN_LAYER_SECCOMP] = "seccomp",
+	[PLAN_LAYER_CAPS] = "capabilities",
+	[PLAN_LAYER_NO_NEW_PRIVS] = "no-new-privs",
+	[PLAN_LAYER_NESTED_OFF] = "nested-off",
+	[PLAN_LAYER_FDS] = "descriptors",
+	[PLAN_LAYER_TTY] = "terminal",
+	[PLAN_LAYER_ENV] = "environment",
+	[PLAN_LAYER_HIDE_INIT] = "hide-init",
+	[PLAN_LAYER_LIMITS] = "limits",
+};
+
+const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
+	[PLAN_LIMIT_PROCESSES] = "processes", [PLAN_LIMIT_OPEN_FILES] = "open-files",
+	[PLAN_LIMIT_FILE_SIZE] = "file-size", [PLAN_LIMIT_MEMORY] = "memory-per-process",
+	[PLAN_LIMIT_CPU_TIME] = "cpu-time",   [PLAN_LIMIT_WALL_TIME] = "wall-time",
+};
+
+const char *const plan_backend_words[2] = {"namespace", "host"};
+const char *const plan_access_words[3] = {"none", "read", "write"};
+
+static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",
+					       "dir",  "file",	"link", "hide"};
+static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
+
+static const struct schema_field plan_string_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_string, text),
+};
+static const struct schema plan_string_schema = SCHEMA_OF(struct plan_string, plan_string_fields);
+
+static const struct schema_field plan_mount_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_mount, kind, plan_mount_words),
+	SCHEMA_FIELD_ENUM(struct plan_mount, access, plan_access_words),
+	SCHEMA_FIELD_STR(struct plan_mount, target),
+	SCHEMA_FIELD_STR(struct plan_mount, source),
+	SCHEMA_FIELD_U64(struct plan_mount, dev),
+	SCHEMA_FIELD_U64(struct plan_mount, ino),
+	SCHEMA_FIELD_U64(struct plan_mount, size),
+	SCHEMA_FIELD_BYTES(struct plan_mount, data),
+	SCHEMA_FIELD_STR(struct plan_mount, role),
+	SCHEMA_FIELD_STR(struct plan_mount, origin),
+};
+static const struct schema plan_mount_schema = SCHEMA_OF(struct plan_mount, plan_mount_fields);
+
+static const struct schema_field plan_env_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_env, name),
+	SCHEMA_FIELD_STR(struct plan_env, value),
+	SCHEMA_FIELD_STR(struct plan_env, origin),
+};
+static const struct schema plan_env_schema = SCHEMA_OF(struct plan_env, plan_env_fields);
+
+static const struct schema_field plan_limit_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_limit, kind, plan_limit_words),
+	SCHEMA_FIELD_U64(struct plan_limit, value),
+	SCHEMA_FIELD_STR(struct plan_limit, origin),
+};
+static const struct schema plan_limit_schema = SCHEMA_OF(struct plan_limit, plan_limit_fields);
+
+static const struct schema_field plan_without_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_without, layer, plan_layer_words),
+	SCHEMA_FIELD_STR(struct plan_without, origin),
+};
+static const struct schema plan_without_schema =
+	SCHEMA_OF(struct plan_without, plan_without_fields);
+
+static const struct schema_field plan_note_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
+	SCHEMA_FIELD_STR(struct plan_note, what),
+	SCHEMA_FIELD_STR(struct plan_note, why),
+	SCHEMA_FIELD_STR(struct plan_note, origin),
+};
+static const struct schema plan_note_schema = SCHEMA_OF(struct plan_note, plan_note_fields);
+
+static const struct schema_field plan_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan, backend, plan_backend_words),
+	SCHEMA_FIELD_STR(struct plan, backend_origin),
+	SCHEMA_FIELD_STR(struct plan, preset),
+	SCHEMA_FIELD_STR(struct plan, workspace),
+	SCHEMA_FIELD_ENUM(struct plan, workspace_access, plan_access_words),
+	SCHEMA_FIELD_STR(struct plan, workspace_origin),
+	SCHEMA_FIELD_BOOL(struct plan, trusted),
+	SCHEMA_FIELD_STR(struct plan, home),
+	SCHEMA_FIELD_STR(struct plan, home_store),
+	SCHEMA_FIELD_STR(struct plan, cwd),
+	SCHEMA_FIELD_LIST(struct plan, argv, &plan_string_schema),
+	SCHEMA_FIELD_U64(struct plan, uid),
+	SCHEMA_FIELD_U64(struct plan, gid),
+	SCHEMA_FIELD_STR(struct plan, user),
+	SCHEMA_FIELD_STR(struct plan, hostname),
+	SCHEMA_FIELD_BOOL(struct plan, debug),
+	SCHEMA_FIELD_STR(struct plan, debug_origin),
+	SCHEMA_FIELD_LIST(struct plan, mounts, &plan_mount_schema),
+	SCHEMA_FIELD_LIST(struct plan, env, &plan_env_schema),
+	SCHEMA_FIELD_LIST(struct plan, limits, &plan_limit_schema),
+	SCHEMA_FIELD_LIST(struct plan, without, &plan_without_schema),
+	SCHEMA_FIELD_LIST(struct plan, ablate, &plan_without_schema),
+	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
+	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
+	SCHEMA_FIELD_BYTES(struct plan, seccomp),
+};
+const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
+
+bool plan_goes_without(const struct plan *p, enum plan_layer layer)
+{
+	for (size_t i = 0; i < p->without.count; i++)
+		if (p->without.items[i].layer == layer)
+			return true;
+	for (size_t i = 0; i < p->ablate.count; i++)
+		if (p->ablate.items[i].layer == layer)
+			return true;
+	return false;
+}
+
+int plan_encode(const struct plan *p, struct buf *into)
+{
+	buf_put_str(into, PLAN_MAGIC);
+	schema_encode(into, &plan_schema, p);
+	return buf_error(into);
+}
+
+static int plan_check_mount(const struct plan_mount *m, struct error *e)
+{
+	if (!str_path_is_normal(m->target) || str_equal(m->target, "/"))
+		return error_set(e, -EBADMSG, "mount target %s is not a normal absolute path",
+				 m->target);
+	if (m->kind == PLAN_MOUNT_BIND && !str_path_is_normal(m->source))
+		return error_set(e, -EBADMSG, "mount source %s is not a normal absolute path",
+				 m->source);
+	if (m->kind == PLAN_MOUNT_LINK && m->source[0] == '\0')
+		return error_set(e, -EBADMSG, "link %s leads nowhere", m->target);
+	return 0;
+}
+
+static int plan_check(const struct plan *p, struct error *e)
+{
+	if (p->argv.count == 0)
+		return error_set(e, -EBADMSG, "the plan names no command");
+	if (!str_path_is_normal(p->cwd))
+		return error_set(e, -EBADMSG, "directory %s is not a normal absolute path", p->cwd);
+	if (p->mounts.count > PLAN_MOUNTS_MAX)
+		return error_set(e, -EBADMSG, "the plan has %zu mounts; at most %d are possible",
+				 p->mounts.count, PLAN_MOUNTS_MAX);
+	for (size_t i = 0; i < p->mounts.count; i++) {
+		int r = plan_check_mount(&p->mounts.items[i], e);
+
+		if (r < 0)
+			return r;
+	}
+	if (p->seccomp.len % 8 != 0 || p->seccomp.len / 8 > 4096)
+		return error_set(e, -EBADMSG, "the system call filter has an impossible size");
+	return 0;
+}
+
+int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, struct error *e)
+{
+	struct reader r = reader_of(bytes);
+	struct plan p;
+
+	memset(&p, 0, sizeof(p));
+	if (!span_equal(reader_take(&r, sizeof(PLAN_MAGIC) - 1), SPAN_LITERAL(PLAN_MAGIC)))
+		return error_set(e, -EBADMSG, "this is not a plan of this version of bawn");
+	int ret = schema_decode(&r, &plan_schema, &p, arena, e);
+	if (ret < 0)
+		return ret;
+	if (reader_left(&r) != 0)
+		return error_set(e, -EBADMSG, "%zu bytes follow the plan", reader_left(&r));
+	ret = plan_check(&p, e);
+	if (ret < 0)
+		return ret;
+	*ret_plan = p;
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan: what a box is, as data.  Made once from policy, facts and flags,
+ * then never changed.  `bawn explain` shows it, the launcher applies it, the
+ * record will hash it.  Nothing is enforced that is not here; nothing is here
+ * that is not enforced or refused.
+ *
+ * It travels as PLAN_MAGIC and the bytes of plan_schema (schema.h) in a sealed
+ * memfd.  The launcher needs libc and this file to read it, nothing else.
+ */
+#ifndef BAWN_PLAN_H
+#define BAWN_PLAN_H
+
+#include "schema.h"
+
+#define PLAN_MAGIC "bawn-plan-1\n"
+
+enum {
+	PLAN_BYTES_MAX = 4 << 20,
+	PLAN_MOUNTS_MAX = 512,
+	PLAN_ARENA_MAX = 8 << 20,
+};
+
+enum plan_backend { PLAN_BACKEND_NAMESPACE, PLAN_BACKEND_HOST };
+
+/*
+ * The layers that stand between the agent and the machine.  Each is checked
+ * before the start; one that is missing stops it, unless the user chose by name
+ * to go without (`without`).  In an ablation build any may be switched off.
+ */
+enum plan_layer {
+	PLAN_LAYER_USER_NS,   /* own user namespace: no authority over the host's objects */
+	PLAN_LAYER_MOUNT_NS,  /* root built from nothing */
+	PLAN_LAYER_PID_NS,    /* own process tree and /proc */
+	PLAN_LAYER_NET_NS,    /* no interface but an own loopback */
+	PLAN_LAYER_IPC_NS,    /* own System V and POSIX queues */
+	PLAN_LAYER_UTS_NS,    /* own host name */
+	PLAN_LAYER_CGROUP_NS, /* own view of cgroups */
+	PLAN_LAYER_LANDLOCK,  /* the file view said again, by object */
+	PLAN_LAYER_SECCOMP,   /* system calls by allow list */
+	PLAN_LAYER_CAPS,      /* no capabilities, empty bounding set */
+	PLAN_LAYER_NO_NEW_PRIVS,
+	PLAN_LAYER_NESTED_OFF, /* no namespaces inside the box: the kernel's own counters at 0 */
+	PLAN_LAYER_FDS,	       /* no inherited descriptors */
+	PLAN_LAYER_TTY,	       /* own terminal and session */
+	PLAN_LAYER_ENV,	       /* environment by allow list */
+	PLAN_LAYER_HIDE_INIT,  /* pid 1 and the keeper are not dumpable */
+	PLAN_LAYER_LIMITS,     /* rlimits */
+	PLAN_LAYER_COUNT,
+};
+
+enum plan_mount_kind {
+	PLAN_MOUNT_BIND,  /* source, as it is on the host, mounted at target */
+	PLAN_MOUNT_TMPFS, /* empty, private, at most size bytes */
+	PLAN_MOUNT_PROC,  /* the box's own processes */
+	PLAN_MOUNT_DEV,	  /* null zero full random urandom tty, own devpts, own shm */
+	PLAN_MOUNT_DIR,	  /* an empty directory of the box's own root, read-only */
+	PLAN_MOUNT_FILE,  /* a made-up file with content `data`, read-only */
+	PLAN_MOUNT_LINK,  /* a symbolic link to source */
+	PLAN_MOUNT_HIDE,  /* an empty, read-only, unreadable thing over an existing target */
+};
+
+enum plan_access {
+	PLAN_ACCESS_NONE,
+	PLAN_ACCESS_READ,  /* read and run */
+	PLAN_ACCESS_WRITE, /* read, run and write */
+};
+
+struct plan_string {
+	const char *text;
+};
+
+struct plan_mount {
+	unsigned int kind;   /* enum plan_mount_kind */
+	unsigned int access; /* enum plan_access; what Landlock says again */
+	const char *target;  /* absolute and normal, inside */
+	const char *source;  /* bind: absolute, outside; link: the link's text */
+	uint64_t dev;	     /* bind: the object that was meant, checked when mounted; */
+	uint64_t ino;	     /*   ino 0 means not checked (system directories) */
+	uint64_t size;	     /* tmpfs: bytes */
+	struct span data;    /* file: its content */
+	const char *role;    /* "system", "tool", "home", "workspace", "named", ... */
+	const char *origin;  /* file:line, flag or "default" that asked for it */
+};
+
+struct plan_env {
+	const char *name;
+	const char *value;
+	const char *origin;
+};
+
+enum plan_limit_kind {
+	PLAN_LIMIT_PROCESSES,  /* RLIMIT_NPROC, counted in the box's own user namespace */
+	PLAN_LIMIT_OPEN_FILES, /* RLIMIT_NOFILE, per process */
+	PLAN_LIMIT_FILE_SIZE,  /* RLIMIT_FSIZE, bytes, per file */
+	PLAN_LIMIT_MEMORY,     /* RLIMIT_DATA, bytes, per process */
+	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
+	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
+	PLAN_LIMIT_COUNT,
+};
+
+struct plan_limit {
+	unsigned int kind; /* enum plan_limit_kind; at most one entry each; absent = not limited */
+	uint64_t value;
+	const char *origin;
+};
+
+struct plan_without {
+	unsigned int layer; /* enum plan_layer */
+	const char *origin;
+};
+
+/* Something that was asked for and not given, or given and worth a warning. */
+enum plan_note_kind { PLAN_NOTE_NOT_GIVEN, PLAN_NOTE_WARNING, PLAN_NOTE_HIDDEN };
+
+struct plan_note {
+	unsigned int kind;
+	const char *what;
+	const char *why;
+	const char *origin;
+};
+
+struct plan {
+	unsigned int backend; /* enum plan_backend */
+	const char *backend_origin;
+	const char *preset; /* name of the agent preset, "" for none */
+	const char *workspace;
+	unsigned int workspace_access; /* enum plan_access */
+	const char *workspace_origin;
+	bool trusted;
+	const char *home;	/* inside; the user's own home path */
+	const char *home_store; /* outside; what is mounted there */
+	const char *cwd;
+	LIST_OF(struct plan_string) argv;
+	uint64_t uid, gid;
+	const char *user;
+	const char *hostname;
+	bool debug; /* ptrace inside the box */
+	const char *debug_origin;
+	LIST_OF(struct plan_mount) mounts; /* in the order they are made */
+	LIST_OF(struct plan_env) env;
+	LIST_OF(struct plan_limit) limits;
+	LIST_OF(struct plan_without) without;
+	LIST_OF(struct plan_without) ablate; /* honoured by ablation builds only, refused by others */
+	LIST_OF(struct plan_note) notes;
+	const char *seccomp_profile;
+	struct span seccomp; /* BPF: array of struct sock_filter */
+};
+
+extern const struct schema plan_schema;
+extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
+extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
+extern const char *const plan_backend_words[2];
+extern const char *const plan_access_words[3];
+
+bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without or ablate */
+
+int plan_encode(const struct plan *p, struct buf *into);
+
+/* The plan points into bytes and arena; both must outlive it.  Checks everything that a
+ * launcher relies on: magic, types, normal absolute targets, order of mounts. */
+int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, struct error *e);
+
+#endif

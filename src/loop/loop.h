@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One epoll loop.  A source is a descriptor, the events it waits for and a
+ * function.  What epoll hands back is {slot, generation}, never a pointer, so
+ * an event for a source that was removed a moment ago finds nobody at home.
+ */
+#ifndef BAWN_LOOP_H
+#define BAWN_LOOP_H
+
+#include "base.h"
+
+#include <sys/epoll.h>
+
+enum { LOOP_SOURCES_MAX = 64 };
+
+struct loop;
+
+/* Returns 0, or a negative errno that ends the loop. */
+typedef int (*loop_fn)(void *context, uint32_t events);
+
+struct loop_source {
+	int fd;
+	uint32_t events;
+	uint32_t generation;
+	loop_fn fn; /* NULL: the slot is free */
+	void *context;
+};
+
+struct loop {
+	int epoll;
+	bool stop;
+	struct loop_source sources[LOOP_SOURCES_MAX];
+};
+
+struct loop_handle {
+	uint32_t slot;
+	uint32_t generation; /* 0: no source */
+};
+
+int loop_init(struct loop *l);
+void loop_fini(struct loop *l);
+int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
+	     struct loop_handle *ret_handle);
+int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events);
+void loop_remove(struct loop *l, struct loop_handle *h); /* does not close the descriptor */
+int loop_run(struct loop *l);				 /* until loop_stop or an error */
+void loop_stop(struct loop *l);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan's frame: who, where, what, limits and notes.  Mounts are made by
+ * build_mounts.c and build_named.c, the small /etc by build_etc.c, the
+ * environment by build_env.c.
+ */
+#include "build_parts.h"
+
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { BUILD_LIST_FIRST = 16 };
+
+void *build_grow(struct build *b, void **items, size_t *count, size_t size)
+{
+	size_t n = *count;
+
+	/* Full at each power of two from the first size on, as host_list_add has it. */
+	if (n == 0 || (n >= BUILD_LIST_FIRST && (n & (n - 1)) == 0)) {
+		void *more = arena_alloc(b->arena, (n ? 2 * n : BUILD_LIST_FIRST) * size);
+
+		if (!more) {
+			b->no_memory = true;
+			memset(&b->spare, 0, sizeof(b->spare));
+			return &b->spare;
+		}
+		if (n > 0)
+			memcpy(more, *items, n * size);
+		*items = more;
+	}
+	(*count)++;
+	void *item = (char *)*items + n * size;
+	memset(item, 0, size);
+	return item;
+}
+
+const char *build_printf(struct build *b, const char *fmt, ...)
+{
+	char text[8192];
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	const char *s = n >= 0 && (size_t)n < sizeof(text) ? arena_strn(b->arena, text, (size_t)n)
+							   : NULL;
+	if (!s)
+		b->no_memory = true;
+	return s ? s : "";
+}
+
+void build_note(struct build *b, enum plan_note_kind kind, const char *what, const char *why,
+		const char *origin)
+{
+	struct plan_note *note = BUILD_ADD(b, b->plan.notes);
+
+	*note = (struct plan_note){.kind = kind, .what = what, .why = why, .origin = origin};
+}
+
+static void build_identity(struct build *b)
+{
+	struct plan *p = &b->plan;
+	const struct policy *policy = b->policy;
+	const struct host *h = b->host;
+
+	p->backend = policy->backend;
+	p->backend_origin = policy->backend_origin;
+	p->preset = policy->preset;
+	p->workspace = h->workspace.path;
+	p->workspace_access = policy->workspace_access;
+	p->workspace_origin = policy->workspace_origin;
+	p->home = h->home;
+	p->home_store = policy->backend == PLAN_BACKEND_HOST ? "" : b->home_store->path;
+	p->cwd = h->cwd;
+	p->uid = h->uid;
+	p->gid = h->gid;
+	p->user = h->user;
+	p->hostname = "bawn";
+	p->debug = policy->debug;
+	p->debug_origin = policy->debug_origin;
+	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
+		const char *why = h->workspace_owner == h->uid
+					  ? "it is not writable for you; only reading is given"
+					  : build_printf(b,
+							 "it belongs to user %llu and you are %llu; "
+							 "only reading is given",
+							 (unsigned long long)h->workspace_owner,
+							 (unsigned long long)h->uid);
+
+		p->workspace_access = PLAN_ACCESS_READ;
+		build_note(b, PLAN_NOTE_NOT_GIVEN,
+			   build_printf(b, "write access to the workspace %s", p->workspace), why,
+			   p->workspace_origin);
+	}
+}
+
+static void build_command(struct build *b, const char *const *argv)
+{
+	const char *const shell[] = {build_shell(b), NULL};
+
+	for (const char *const *word = argv && argv[0] ? argv : shell; *word; word++)
+		BUILD_ADD(b, b->plan.argv)->text = *word;
+}
+
+static void build_limits(struct build *b)
+{
+	for (unsigned int kind = 0; kind < PLAN_LIMIT_COUNT; kind++) {
+		const struct policy_number *limit = &b->policy->limits[kind];
+
+		if (limit->set)
+			*BUILD_ADD(b, b->plan.limits) = (struct plan_limit){
+				.kind = kind, .value = limit->value, .origin = limit->origin};
+	}
+	for (size_t i = 0; i < b->policy->without.count; i++)
+		*BUILD_ADD(b, b->plan.without) = b->policy->without.items[i];
+}
+
+static void build_notes(struct build *b)
+{
+	const struct host *h = b->host;
+
+	for (size_t i = 0; i < b->policy->notes.count; i++)
+		*BUILD_ADD(b, b->plan.notes) = b->policy->notes.items[i];
+	if (b->plan.backend == PLAN_BACKEND_HOST)
+		return;
+	for (size_t i = 0; b->policy->tools && i < h->left_out.count; i++)
+		build_note(b, PLAN_NOTE_NOT_GIVEN,
+			   build_printf(b, "tool folder %s", h->left_out.items[i].name),
+			   h->left_out.items[i].why, h->left_out.items[i].origin);
+	for (size_t i = 0; i < h->private_places.count; i++) {
+		const char *name = h->private_places.items[i].name;
+		bool said = false;
+
+		for (size_t n = 0; n < b->plan.notes.count; n++)
+			said = said || (b->plan.notes.items[n].kind == PLAN_NOTE_HIDDEN &&
+					str_equal(b->plan.notes.items[n].what, name));
+		if (!said && !build_shows(b, name))
+			build_note(b, PLAN_NOTE_HIDDEN, name, "private place", "default");
+	}
+}
+
+/* What lies on PATH and can be written from inside runs outside, later, by its name. */
+static void build_warn_path(struct build *b)
+{
+	for (size_t i = 0; i < b->host->search.count; i++) {
+		const struct host_object *entry = &b->host->search.items[i];
+		const struct plan_mount *m = build_mount_over(b, entry->path);
+
+		if (m && m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
+		    build_shows(b, entry->path))
+			build_note(b, PLAN_NOTE_WARNING, entry->path,
+				   "it is on your PATH and can be written from inside: what is put "
+				   "there runs outside when you type its name",
+				   m->origin);
+	}
+}
+
+int plan_build(const struct policy *policy, const struct host *host, const char *const *argv,
+	       const struct host_object *home_store, struct arena *arena, struct plan *ret_plan,
+	       struct error *e)
+{
+	struct build b = {
+		.policy = policy,
+		.host = host,
+		.home_store = home_store,
+		.arena = arena,
+		.e = e,
+	};
+
+	build_identity(&b);
+	if (b.plan.backend != PLAN_BACKEND_HOST) {
+		int r = build_mounts(&b);
+
+		if (r < 0)
+			return r;
+		build_warn_path(&b);
+	}
+	build_command(&b, argv);
+	build_env(&b);
+	build_limits(&b);
+	build_notes(&b);
+	if (b.no_memory)
+		return error_sys(e, -ENOMEM, "cannot make the plan");
+	if (b.plan.mounts.count > PLAN_MOUNTS_MAX)
+		return error_set(e, -E2BIG, "the plan has %zu mounts; at most %d are possible",
+				 b.plan.mounts.count, PLAN_MOUNTS_MAX);
+	*ret_plan = b.plan;
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of /etc that are made up: true enough for programs to work, and
+ * silent about the machine's other users, its name, its identity and its
+ * network.
+ */
+#include "build_parts.h"
+
+#include "str.h"
+
+static uint64_t build_hash(const char *s, uint64_t hash)
+{
+	for (; *s; s++)
+		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ull; /* FNV-1a */
+	return hash;
+}
+
+static void build_file(struct build *b, const char *target, const char *content)
+{
+	const struct plan_mount *over = build_mount_over(b, target);
+
+	/* The user named the host's own: that one is shown, and nothing is written over it. */
+	if (over && str_equal(over->target, target))
+		return;
+	*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+		.kind = PLAN_MOUNT_FILE,
+		.access = PLAN_ACCESS_READ,
+		.target = target,
+		.data = span_of_str(content),
+		.role = "made-up",
+		.origin = "default",
+	};
+}
+
+/* Root and nobody are always there: files of others show as nobody's. */
+static const char *build_passwd(struct build *b)
+{
+	const struct plan *p = &b->plan;
+	const char *root = p->uid ? "root:x:0:0:root:/root:/usr/sbin/nologin\n" : "";
+	const char *nobody = p->uid != 65534 ? "nobody:x:65534:65534:nobody:/nonexistent:"
+					       "/usr/sbin/nologin\n"
+					     : "";
+
+	return build_printf(b, "%s%s:x:%llu:%llu:%s:%s:%s\n%s", root, p->user,
+			    (unsigned long long)p->uid, (unsigned long long)p->gid, p->user,
+			    p->home, build_shell(b), nobody);
+}
+
+static const char *build_group(struct build *b)
+{
+	const struct plan *p = &b->plan;
+
+	return build_printf(b, "%s%s:x:%llu:\n%s", p->gid ? "root:x:0:\n" : "", p->user,
+			    (unsigned long long)p->gid, p->gid != 65534 ? "nogroup:x:65534:\n" : "");
+}
+
+/* The same for each run in a workspace, and nobody else's: from the name of its home store. */
+static const char *build_machine_id(struct build *b)
+{
+	const char *name = b->home_store->path;
+
+	return build_printf(b, "%016llx%016llx\n",
+			    (unsigned long long)build_hash(name, 0xcbf29ce484222325ull),
+			    (unsigned long long)build_hash(name, 0x9ae16a3b2f90404full));
+}
+
+void build_etc(struct build *b)
+{
+	build_file(b, "/etc/passwd", build_passwd(b));
+	build_file(b, "/etc/group", build_group(b));
+	build_file(b, "/etc/hosts", "127.0.0.1 localhost bawn\n::1 localhost bawn\n");
+	build_file(b, "/etc/hostname", "bawn\n");
+	build_file(b, "/etc/machine-id", build_machine_id(b));
+	build_file(b, "/etc/nsswitch.conf",
+		   "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
+		   "protocols: files\nservices: files\nrpc: files\nethers: files\n");
+	build_file(b, "/etc/resolv.conf", "# The network is closed: there is nobody to ask.\n");
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The box's own frame, in the order it is made: programs, a small /etc, /proc,
+ * /dev, private /tmp and /run, the private home.  What the user has on top of
+ * it comes from build_named.c.
+ */
+#include "build_parts.h"
+
+#include "str.h"
+
+/* Enough for sockets and lock files. */
+enum { BUILD_RUNTIME_SIZE = 16 << 20 };
+
+const struct plan_mount *build_mount_over(const struct build *b, const char *path)
+{
+	const struct plan_mount *over = NULL;
+
+	/* Of two at one place the later one is on top. */
+	for (size_t i = 0; i < b->plan.mounts.count; i++) {
+		const struct plan_mount *m = &b->plan.mounts.items[i];
+
+		if (str_path_beneath(path, m->target) &&
+		    (!over || strlen(m->target) >= strlen(over->target)))
+			over = m;
+	}
+	return over;
+}
+
+bool build_shows(const struct build *b, const char *path)
+{
+	if (b->plan.backend == PLAN_BACKEND_HOST)
+		return true;
+	/* Anything hidden on the way hides it, whatever was mounted beneath before. */
+	for (size_t i = 0; i < b->plan.mounts.count; i++)
+		if (b->plan.mounts.items[i].kind == PLAN_MOUNT_HIDE &&
+		    str_path_beneath(path, b->plan.mounts.items[i].target))
+			return false;
+	const struct plan_mount *m = build_mount_over(b, path);
+
+	if (!m)
+		return false;
+	if (m->kind == PLAN_MOUNT_LINK)
+		return str_equal(m->role, "system");
+	return m->kind == PLAN_MOUNT_BIND && !str_equal(m->role, "home");
+}
+
+const char *build_shell(const struct build *b)
+{
+	return build_shows(b, b->host->shell) ? b->host->shell : "/bin/sh";
+}
+
+static void build_system(struct build *b, const struct host_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct host_object *o = &list->items[i];
+
+		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+			.kind = o->link ? PLAN_MOUNT_LINK : PLAN_MOUNT_BIND,
+			.access = PLAN_ACCESS_READ,
+			.target = o->name,
+			.source = o->link ? o->link : o->path,
+			.role = "system",
+			.origin = o->origin,
+		};
+	}
+}
+
+static struct plan_mount *build_own(struct build *b, enum plan_mount_kind kind,
+				    enum plan_access access, const char *target)
+{
+	struct plan_mount *m = BUILD_ADD(b, b->plan.mounts);
+
+	*m = (struct plan_mount){
+		.kind = kind,
+		.access = access,
+		.target = target,
+		.role = "private",
+		.origin = "default",
+	};
+	return m;
+}
+
+/* Something of the user's is to be mounted beneath path. */
+static bool build_is_wanted_beneath(const struct build *b, const char *path)
+{
+	const struct host_list *const lists[] = {&b->host->tools, &b->host->named};
+
+	if (str_path_beneath(b->host->workspace.path, path) ||
+	    str_path_beneath(b->host->home, path))
+		return true;
+	for (size_t l = 0; l < BAWN_ARRAY_SIZE(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++) {
+			const struct host_object *o = &lists[l]->items[i];
+
+			if (o->path && (str_path_beneath(o->path, path) ||
+					str_path_beneath(o->name, path)))
+				return true;
+		}
+	return false;
+}
+
+static void build_private(struct build *b)
+{
+	const struct policy_number *size = &b->policy->tmp_size;
+	uint64_t tmp = size->set ? size->value : 0;
+	struct plan_mount *m;
+
+	(void)build_own(b, PLAN_MOUNT_PROC, PLAN_ACCESS_READ, "/proc");
+	m = build_own(b, PLAN_MOUNT_DEV, PLAN_ACCESS_WRITE, "/dev");
+	m->size = tmp; /* of its shm */
+	m = build_own(b, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE, "/tmp");
+	m->size = tmp;
+	if (size->origin)
+		m->origin = size->origin;
+	(void)build_own(b, PLAN_MOUNT_DIR, PLAN_ACCESS_READ, "/run");
+	m = build_own(b, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE,
+		      build_printf(b, "/run/user/%llu", (unsigned long long)b->host->uid));
+	m->size = tmp && tmp < BUILD_RUNTIME_SIZE ? tmp : BUILD_RUNTIME_SIZE;
+	/* A link costs no mount, and nothing can be mounted beneath one. */
+	if (build_is_wanted_beneath(b, "/var/tmp")) {
+		m = build_own(b, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE, "/var/tmp");
+		m->size = tmp;
+	} else {
+		m = build_own(b, PLAN_MOUNT_LINK, PLAN_ACCESS_READ, "/var/tmp");
+		m->source = "/tmp";
+	}
+	m = build_own(b, PLAN_MOUNT_LINK, PLAN_ACCESS_READ, "/var/run");
+	m->source = "/run";
+	m = build_own(b, PLAN_MOUNT_LINK, PLAN_ACCESS_READ, "/etc/mtab");
+	m->source = "/proc/self/mounts";
+}
+
+/* /home -> var/home and the like, where the box has nothing of its own in the way. */
+static void build_links(struct build *b)
+{
+	for (size_t i = 0; i < b->host->links.count; i++) {
+		const struct host_object *o = &b->host->links.items[i];
+		const struct plan_mount *over = build_mount_over(b, o->name);
+		bool in_the_way = over && over->kind != PLAN_MOUNT_TMPFS;
+
+		for (size_t n = 0; n < b->plan.mounts.count; n++)
+			in_the_way = in_the_way ||
+				     str_path_beneath(b->plan.mounts.items[n].target, o->name);
+		if (in_the_way || build_is_wanted_beneath(b, o->name))
+			continue;
+		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+			.kind = PLAN_MOUNT_LINK,
+			.access = PLAN_ACCESS_READ,
+			.target = o->name,
+			.source = o->link,
+			.role = "link",
+			.origin = "default",
+		};
+	}
+}
+
+int build_mounts(struct build *b)
+{
+	build_system(b, &b->host->programs);
+	build_system(b, &b->host->etc);
+	build_private(b);
+	build_links(b);
+	*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND,
+		.access = PLAN_ACCESS_WRITE,
+		.target = b->host->home,
+		.source = b->home_store->path,
+		.dev = b->home_store->dev,
+		.ino = b->home_store->ino,
+		.role = "home",
+		.origin = "default",
+	};
+	int r = build_named(b);
+
+	if (r < 0)
+		return r;
+	build_etc(b);
+	return build_hides(b);
+}

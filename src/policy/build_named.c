@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user has in the box: tool folders, the paths the policy names, the
+ * workspace; and on top of all, what is hidden.
+ *
+ * A grant only adds.  Each is mounted at its own place, outer ones first, and
+ * left out where what lies above it gives as much already.  Two things never
+ * give way: the workspace has the access the policy gives it whatever lies
+ * around it, and a hide wins over everything.
+ */
+#include "build_parts.h"
+
+#include "str.h"
+
+/* Ranks of what wants the same place: the first wins. */
+enum build_rank { BUILD_WORKSPACE, BUILD_WRITE, BUILD_READ, BUILD_TOOL };
+
+struct build_item {
+	struct plan_mount mount;
+	enum build_rank rank;
+};
+
+struct build_items {
+	struct build_item *items;
+	size_t count;
+};
+
+/* Nothing of these is shown, whoever asks: kernel interfaces, devices, sockets of the host. */
+static const char *const build_never[] = {"/proc", "/sys", "/dev", "/run", "/var/run"};
+
+static int build_refuse(struct build *b, const char *origin, const char *what, const char *path,
+			const char *why, const char *next)
+{
+	int r = error_set(b->e, -EPERM, "%s: %s cannot be %s: %s", origin, path, what, why);
+
+	if (next)
+		error_next(b->e, "%s", next);
+	return r;
+}
+
+static bool build_overlap(const char *a, const char *c)
+{
+	return str_path_beneath(a, c) || str_path_beneath(c, a);
+}
+
+/* Of a private place p: path is it or lies in it. */
+static bool build_is_in(const struct host_object *p, const char *path)
+{
+	return str_path_beneath(path, p->name) || str_path_beneath(path, p->path);
+}
+
+static bool build_holds(const struct host_object *p, const char *path)
+{
+	return str_path_beneath(p->name, path) || str_path_beneath(p->path, path);
+}
+
+/* Whatever is written must be neither bawn's own nor private. */
+static int build_check_write(struct build *b, const char *path, const char *origin)
+{
+	const struct host *h = b->host;
+
+	for (size_t i = 0; i < h->guarded.count; i++)
+		if (build_overlap(path, h->guarded.items[i].path))
+			return build_refuse(b, origin, "written", path,
+					    build_printf(b, "bawn's own %s would be in reach",
+							 h->guarded.items[i].path),
+					    "Give only reading, or name a folder without it.");
+	for (size_t i = 0; i < h->private_places.count; i++)
+		if (build_is_in(&h->private_places.items[i], path) ||
+		    build_holds(&h->private_places.items[i], path))
+			return build_refuse(b, origin, "written", path,
+					    build_printf(b, "%s is a private place",
+							 h->private_places.items[i].name),
+					    NULL);
+	return 0;
+}
+
+static int build_check_read(struct build *b, const char *path, const char *origin)
+{
+	const struct host *h = b->host;
+
+	for (size_t i = 0; i < h->guarded.count; i++)
+		if (h->guarded.items[i].is_dir && build_overlap(path, h->guarded.items[i].path))
+			return build_refuse(b, origin, "read", path,
+					    build_printf(b, "bawn keeps its own files in %s",
+							 h->guarded.items[i].path),
+					    "Name a folder without it.");
+	for (size_t i = 0; i < h->private_places.count; i++)
+		if (build_is_in(&h->private_places.items[i], path)) {
+			build_note(b, PLAN_NOTE_WARNING, path,
+				   "it is a private place, and the agent can read it", origin);
+			break;
+		}
+	return 0;
+}
+
+/* The places that the box makes itself, and what no plan shows. */
+static int build_check_place(struct build *b, const char *path, bool write, const char *what,
+			     const char *origin)
+{
+	if (str_path_beneath(b->host->home, path))
+		return build_refuse(b, origin, what, path,
+				    "it is your home or holds it, with everything private in it",
+				    "Name the folders that are needed.");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_never); i++)
+		if (str_path_beneath(path, build_never[i]) &&
+		    !str_path_beneath(path, "/run/media"))
+			return build_refuse(b, origin, what, path,
+					    "the box never has devices, kernel interfaces or sockets "
+					    "of the host",
+					    NULL);
+	for (size_t i = 0; i < b->plan.mounts.count; i++) {
+		const struct plan_mount *m = &b->plan.mounts.items[i];
+		bool ours = !str_equal(m->role, "system");
+
+		if (str_path_beneath(m->target, path) && (ours || write))
+			return build_refuse(b, origin, what, path,
+					    ours ? "the box has its own there"
+						 : "it is a place of the system",
+					    "Name what is needed in it.");
+	}
+	return 0;
+}
+
+static void build_put(struct build *b, struct build_items *list, enum build_rank rank,
+		      const char *target, const struct host_object *o, enum plan_access access,
+		      const char *role, const char *origin)
+{
+	struct build_item *item = BUILD_ADD(b, *list);
+
+	/* Where memory is gone, what came back is too small for an item. */
+	if (b->no_memory)
+		return;
+	item->rank = rank;
+	item->mount = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND,
+		.access = access,
+		.target = target,
+		.source = o->path,
+		.dev = o->dev,
+		.ino = o->ino,
+		.role = role,
+		.origin = origin,
+	};
+}
+
+/* At its own place, and where a link leads there, under the name as well. */
+static void build_put_both(struct build *b, struct build_items *list, enum build_rank rank,
+			   const struct host_object *o, enum plan_access access, const char *role,
+			   const char *origin)
+{
+	build_put(b, list, rank, o->path, o, access, role, origin);
+	if (str_equal(o->name, o->path))
+		return;
+	const struct plan_mount *over = build_mount_over(b, o->name);
+
+	if (!over || over->kind != PLAN_MOUNT_LINK)
+		build_put(b, list, rank, o->name, o, access, role, origin);
+}
+
+static int build_grant(struct build *b, struct build_items *list, const struct policy_path *p,
+		       bool write)
+{
+	const struct host_object *o = host_named(b->host, p->path);
+	const char *what = write ? "written" : "read";
+
+	if (!o || !o->path) {
+		int r = error_set(b->e, -ENOENT, "%s: there is no %s", p->origin, p->path);
+
+		error_next(b->e, "Make it first, or take the line out: nothing is made on the host "
+				 "for a box.");
+		return r;
+	}
+	if (!o->is_dir && !o->is_file)
+		return build_refuse(b, p->origin, what, o->path, "it is no file and no folder",
+				    NULL);
+	int r = build_check_place(b, o->path, write, what, p->origin);
+	if (r == 0)
+		r = write ? build_check_write(b, o->path, p->origin)
+			  : build_check_read(b, o->path, p->origin);
+	if (r < 0)
+		return r;
+	build_put_both(b, list, write ? BUILD_WRITE : BUILD_READ, o,
+		       write ? PLAN_ACCESS_WRITE : PLAN_ACCESS_READ, "named", p->origin);
+	return 0;
+}
+
+static int build_compare(const void *x, const void *y)
+{
+	const struct build_item *a = x;
+	const struct build_item *c = y;
+	/* What lies above is a prefix, and so comes first. */
+	int order = strcmp(a->mount.target, c->mount.target);
+
+	return order ? order : (int)a->rank - (int)c->rank;
+}
+
+/* over shows at the item's place the very thing, with as much access. */
+static bool build_is_given(const struct plan_mount *over, const struct plan_mount *m)
+{
+	if (!over || over->kind != PLAN_MOUNT_BIND || over->access < m->access)
+		return false;
+	const char *rest = m->target + strlen(over->target);
+	const char *same = str_after(m->source, over->source);
+
+	return same && str_equal(same, rest);
+}
+
+static void build_settle(struct build *b, const struct build_items *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct build_item *item = &list->items[i];
+		const struct plan_mount *over = build_mount_over(b, item->mount.target);
+		bool taken = over && str_equal(over->target, item->mount.target);
+
+		if (taken && str_equal(over->role, "workspace") &&
+		    item->mount.access > over->access)
+			build_note(b, PLAN_NOTE_NOT_GIVEN,
+				   build_printf(b, "write access to %s", item->mount.target),
+				   build_printf(b, "it is the workspace, which can only be read (%s)",
+						b->plan.workspace_origin),
+				   item->mount.origin);
+		if (taken || (item->rank != BUILD_WORKSPACE && build_is_given(over, &item->mount)))
+			continue;
+		*BUILD_ADD(b, b->plan.mounts) = item->mount;
+	}
+}
+
+/* The box has something of its own at or beneath path. */
+static bool build_is_frame(const struct build *b, const char *path)
+{
+	for (size_t i = 0; i < b->plan.mounts.count; i++)
+		if (str_path_beneath(b->plan.mounts.items[i].target, path))
+			return true;
+	return false;
+}
+
+int build_named(struct build *b)
+{
+	const struct policy *p = b->policy;
+	const struct host *h = b->host;
+	struct build_items list = {NULL, 0};
+	int r = 0;
+
+	for (size_t i = 0; p->tools && i < h->tools.count; i++)
+		if (!build_is_frame(b, h->tools.items[i].path) &&
+		    !build_is_frame(b, h->tools.items[i].name))
+			build_put_both(b, &list, BUILD_TOOL, &h->tools.items[i], PLAN_ACCESS_READ,
+				       "tool", h->tools.items[i].origin);
+	for (size_t i = 0; r == 0 && i < p->read.count; i++)
+		r = build_grant(b, &list, &p->read.items[i], false);
+	for (size_t i = 0; r == 0 && i < p->write.count; i++)
+		r = build_grant(b, &list, &p->write.items[i], true);
+	if (r == 0 && b->plan.workspace_access == PLAN_ACCESS_WRITE)
+		r = build_check_write(b, h->workspace.path, h->workspace.origin);
+	if (r < 0)
+		return r;
+	build_put(b, &list, BUILD_WORKSPACE, h->workspace.path, &h->workspace,
+		  (enum plan_access)b->plan.workspace_access, "workspace", h->workspace.origin);
+	if (b->no_memory)
+		return error_sys(b->e, -ENOMEM, "cannot make the plan");
+	qsort(list.items, list.count, sizeof(*list.items), build_compare);
+	build_settle(b, &list);
+	return 0;
+}
+
+/* Takes away what is mounted at or beneath path for the user's sake. */
+static void build_drop_beneath(struct build *b, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->plan.mounts.count; i++) {
+		const struct plan_mount *m = &b->plan.mounts.items[i];
+		bool users = str_equal(m->role, "tool") || str_equal(m->role, "named");
+
+		if (!users || !str_path_beneath(m->target, path))
+			b->plan.mounts.items[kept++] = *m;
+	}
+	b->plan.mounts.count = kept;
+}
+
+/* Covers path wherever the box would show it. */
+static void build_cover(struct build *b, const struct host_object *o, const char *origin)
+{
+	size_t count = b->plan.mounts.count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_mount *m = &b->plan.mounts.items[i];
+
+		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(o->path, m->source))
+			continue;
+		const char *place = build_printf(b, "%s%s", m->target, o->path + strlen(m->source));
+		if (build_mount_over(b, place) != m)
+			continue;
+		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+			.kind = PLAN_MOUNT_HIDE,
+			.access = PLAN_ACCESS_NONE,
+			.target = place,
+			.role = "hidden",
+			.origin = origin,
+		};
+	}
+}
+
+static int build_hide(struct build *b, const struct policy_path *p)
+{
+	const struct host_object *o = host_named(b->host, p->path);
+
+	if (!o || !o->path) {
+		build_note(b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
+			   "nothing is there, so nothing is hidden", p->origin);
+		return 0;
+	}
+	build_drop_beneath(b, o->path);
+	build_drop_beneath(b, o->name);
+	for (size_t i = 0; i < b->plan.mounts.count; i++)
+		if (b->plan.mounts.items[i].kind != PLAN_MOUNT_HIDE &&
+		    str_path_beneath(b->plan.mounts.items[i].target, o->path))
+			return build_refuse(b, p->origin, "hidden", o->path,
+					    "the box needs what lies there",
+					    "Name what is to be hidden in it.");
+	build_cover(b, o, p->origin);
+	build_note(b, PLAN_NOTE_HIDDEN, o->path, "hidden by name", p->origin);
+	if (str_path_beneath(b->plan.cwd, o->path))
+		b->plan.cwd = b->plan.workspace;
+	return 0;
+}
+
+/* A folder that was named shows what is in it, but not the private places among that. */
+static void build_cover_private(struct build *b)
+{
+	const struct host_list *list = &b->host->private_places;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct host_object *o = &list->items[i];
+		const struct plan_mount *m = build_mount_over(b, o->path);
+
+		if (m && str_equal(m->role, "named") && str_path_beneath(o->path, m->source) &&
+		    !str_equal(o->path, m->source))
+			build_cover(b, o, m->origin);
+	}
+}
+
+int build_hides(struct build *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < b->policy->hide.count; i++)
+		r = build_hide(b, &b->policy->hide.items[i]);
+	if (r == 0)
+		build_cover_private(b);
+	return r;
+}

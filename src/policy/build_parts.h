@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the build_*.c files share with each other and with nobody else. */
+#ifndef BAWN_BUILD_PARTS_H
+#define BAWN_BUILD_PARTS_H
+
+#include "build.h"
+
+struct build {
+	const struct policy *policy;
+	const struct host *host;
+	const struct host_object *home_store;
+	struct arena *arena;
+	struct error *e;
+	struct plan plan;
+	bool no_memory; /* sticks; what is added after it goes to `spare` */
+	union {
+		struct plan_mount mount;
+		struct plan_env env;
+		struct plan_note note;
+		struct plan_limit limit;
+		struct plan_string string;
+	} spare;
+};
+
+/* A new, zeroed item at the end of a list of the plan; never NULL. */
+void *build_grow(struct build *b, void **items, size_t *count, size_t size);
+#define BUILD_ADD(b, list)                                                                        \
+	((__typeof__((list).items))build_grow((b), (void **)&(list).items, &(list).count,          \
+					      sizeof(*(list).items)))
+
+/* A string of the arena; "" when memory is gone. */
+const char *build_printf(struct build *b, const char *fmt, ...) BAWN_PRINTF(2, 3);
+
+void build_note(struct build *b, enum plan_note_kind kind, const char *what, const char *why,
+		const char *origin);
+
+/* The innermost mount at or above path, as the box will have it; NULL when there is none. */
+const struct plan_mount *build_mount_over(const struct build *b, const char *path);
+
+/* The box sees at path what the host has there. */
+bool build_shows(const struct build *b, const char *path);
+
+/* A shell that is there inside. */
+const char *build_shell(const struct build *b);
+
+/* build_mounts makes the frame and calls the three after it. */
+int build_mounts(struct build *b);
+int build_named(struct build *b); /* tools, named paths, workspace */
+void build_etc(struct build *b);  /* made-up files */
+int build_hides(struct build *b);
+void build_env(struct build *b);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "credential.h"
+
+#include "str.h"
+
+#include <strings.h>
+
+/* Anywhere in a name, whatever its case. */
+static const char *const credential_parts[] = {
+	"SECRET",    "PASSWORD", "PASSWD",     "PASSPHRASE",  "CREDENTIAL", "APIKEY",
+	"ACCESSKEY", "PRIVKEY",	 "PRIVATEKEY", "CONNECTIONSTRING", "TOKEN",
+};
+
+/* As one of the words between underscores. */
+static const char *const credential_words[] = {
+	"KEY",	"KEYS", "PAT",	  "PASS",   "PWD", "PW",  "AUTH", "AUTHORIZATION", "CRED",
+	"CREDS", "JWT", "BEARER", "COOKIE", "DSN", "OAUTH", "PIN", "OTP", "NETRC", "WEBHOOK",
+};
+
+/* Families that are about an account and nothing else. */
+static const char *const credential_families[] = {
+	"AWS_", "AZURE_", "ARM_", "BW_",  "CONSUL_", "DBUS_", "GCLOUD_", "GCP_",    "GOOGLE_",
+	"GPG_", "KRB5",	  "NOMAD_", "OP_", "PG",     "MYSQL_", "REDIS", "SLACK_",  "SSH_",
+	"STRIPE_", "TWILIO_", "VAULT_", "CI_JOB_", "ACTIONS_",
+};
+
+/* How the value of a known kind of credential begins. */
+static const char *const credential_starts[] = {
+	"-----BEGIN",  "AGE-SECRET-KEY-", "AKIA",    "ASIA",	"AIza",	  "ATATT",   "Basic ",
+	"Bearer ",     "SG.",		  "dapi",    "dckr_pat_", "dop_v1_", "eyJ",  "gho_",
+	"ghp_",	       "ghr_",		  "ghs_",    "ghu_",	"github_pat_", "glpat-", "gsk_",
+	"hf_",	       "hvs.",		  "lin_api_", "npm_",	"nvapi-", "pplx-",   "pypi-",
+	"rk_live_",    "sbp_",		  "shpat_",  "sk-",	"sk_live_", "sk_test_", "sq0",
+	"tskey-",      "xai-",		  "xapp-",   "xox",	"ya29.",
+};
+
+enum { CREDENTIAL_WORD_LEAST = 20, CREDENTIAL_KINDS_LEAST = 8 };
+
+static bool credential_word_matches(const char *word, size_t len)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(credential_words); i++)
+		if (strlen(credential_words[i]) == len &&
+		    strncasecmp(word, credential_words[i], len) == 0)
+			return true;
+	return false;
+}
+
+bool credential_in_name(const char *name)
+{
+	char joined[256];
+	size_t len = 0;
+
+	/* PWD and OLDPWD are folders. */
+	if (str_equal(name, "PWD") || str_equal(name, "OLDPWD"))
+		return false;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(credential_families); i++)
+		if (strncasecmp(name, credential_families[i], strlen(credential_families[i])) == 0)
+			return true;
+	for (const char *word = name; *word;) {
+		size_t n = strcspn(word, "_");
+
+		if (credential_word_matches(word, n))
+			return true;
+		word += n;
+		word += strspn(word, "_");
+	}
+	/* The words run together, so that API_KEY and apiKey read the same. */
+	for (const char *c = name; *c && len + 1 < sizeof(joined); c++)
+		if (*c != '_')
+			joined[len++] = *c;
+	joined[len] = '\0';
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(credential_parts); i++)
+		if (strcasestr(joined, credential_parts[i]))
+			return true;
+	return false;
+}
+
+/* scheme://user:password@host */
+static bool credential_in_url(const char *value)
+{
+	const char *at = strstr(value, "://");
+
+	for (; at; at = strstr(at, "://")) {
+		at += 3;
+		size_t len = strcspn(at, "/?#@ ");
+
+		if (at[len] == '@' && memchr(at, ':', len))
+			return true;
+	}
+	return false;
+}
+
+static int credential_kind(char c)
+{
+	if (c >= 'a' && c <= 'z')
+		return 1;
+	if (c >= 'A' && c <= 'Z')
+		return 2;
+	return c >= '0' && c <= '9' ? 3 : 0;
+}
+
+/*
+ * One word of letters and digits in which they change from one kind to another
+ * all the time: names and versions do so at their seams, random text everywhere.
+ */
+static bool credential_is_random(const char *value)
+{
+	size_t len = strlen(value);
+	size_t changes = 0;
+	size_t different = 0;
+	bool seen[256] = {false};
+	int before = 0;
+
+	if (len < CREDENTIAL_WORD_LEAST || value[0] == '/' || value[0] == '~' || value[0] == '.')
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int kind = credential_kind(value[i]);
+
+		if (!kind && !strchr("-_.+/=", value[i]))
+			return false;
+		if (!seen[(unsigned char)value[i]]) {
+			seen[(unsigned char)value[i]] = true;
+			different++;
+		}
+		if (kind && before && kind != before)
+			changes++;
+		before = kind ? kind : before;
+	}
+	return different >= CREDENTIAL_KINDS_LEAST && changes * 5 >= len;
+}
+
+bool credential_in_value(const char *value)
+{
+	value += strspn(value, " \t\n\"'");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(credential_starts); i++)
+		if (str_after(value, credential_starts[i]))
+			return true;
+	return credential_in_url(value) || strstr(value, "PRIVATE KEY-----") ||
+	       credential_is_random(value);
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of keys, and the one reader that follows it for files and for the
+ * command line.  A value is checked whole when it is read, in every layer, also
+ * where the layer may not use it: a file is understood or it is an error, and
+ * only then is asked who may say what (merge.c).
+ */
+#include "grammar.h"
+
+#include "str.h"
+#include "tree.h"
+#include "value.h"
+
+#include <stdio.h>
+
+/* Ten years: far from any overflow of a clock. */
+#define GRAMMAR_DURATION_MOST (3650ull * 86400)
+#define GRAMMAR_SIZE_MOST ((uint64_t)INT64_MAX)
+
+static const char *const grammar_backend_words[] = {"namespace", "host", NULL};
+static const char *const grammar_access_words[] = {"read", "write", NULL};
+static const char *const grammar_bool_words[] = {"false", "true", NULL};
+
+/* Layers that a box can be built without.  The others are the box. */
+static const char *const grammar_without_words[] = {
+	"landlock",         "seccomp",       "net-namespace",
+	"pid-namespace",    "ipc-namespace", "uts-namespace",
+	"cgroup-namespace", "nested-off",    NULL,
+};
+
+/* Words that will be keys, so that who tries them learns where things stand. */
+static const struct {
+	const char *key, *sentence;
+} grammar_later[] = {
+	{"network", "rules for the network come with the gate; until then the network is closed"},
+	{"secrets", "secrets come with the gate; until then the box has none"},
+};
+
+#define LIMIT(kind) (GRAMMAR_LIMITS + (kind))
+
+/* clang-format off */
+const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
+	[GRAMMAR_BACKEND] = {
+		.name = "backend", .type = GRAMMAR_WORD, .words = grammar_backend_words,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_MOST,
+		.standard = "namespace",
+		.help = "where it runs: namespace is the box, host is no box at all (UNSAFE)",
+	},
+	[GRAMMAR_PRESET] = {
+		.name = "preset", .type = GRAMMAR_NAME,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.help = "the preset to start from",
+	},
+	[GRAMMAR_WORKSPACE_ACCESS] = {
+		.name = "workspace.access", .type = GRAMMAR_WORD, .words = grammar_access_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "write",
+		.help = "what it may do with the workspace",
+	},
+	[GRAMMAR_FILES_READ] = {
+		.name = "files.read", .type = GRAMMAR_PATHS,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_WITHIN,
+		.in_preset = true,
+		.help = "files and folders it may also read and run",
+	},
+	[GRAMMAR_FILES_WRITE] = {
+		.name = "files.write", .type = GRAMMAR_PATHS,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_WITHIN,
+		.in_preset = true,
+		.help = "files and folders it may also read, run and write",
+	},
+	[GRAMMAR_FILES_HIDE] = {
+		.name = "files.hide", .type = GRAMMAR_PATHS,
+		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
+		.in_preset = true,
+		.help = "files and folders it must not see, also inside the workspace",
+	},
+	[GRAMMAR_ENV_PASS] = {
+		.name = "env.pass", .type = GRAMMAR_NAMES,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_WITHIN,
+		.in_preset = true,
+		.help = "variables of your environment that it also gets",
+	},
+	[GRAMMAR_ENV_DROP] = {
+		.name = "env.drop", .type = GRAMMAR_NAMES,
+		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
+		.in_preset = true,
+		.help = "variables that it never gets, whoever passes or sets them",
+	},
+	[GRAMMAR_ENV_SET] = {
+		.name = "env.set", .type = GRAMMAR_MAP,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.in_preset = true,
+		.help = "variables that it gets with this value",
+	},
+	[GRAMMAR_TOOLS] = {
+		.name = "tools", .type = GRAMMAR_BOOL, .words = grammar_bool_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "true",
+		.help = "whether it may use the tool folders of your home (nvm, cargo, pyenv, ...)",
+	},
+	[LIMIT(PLAN_LIMIT_PROCESSES)] = {
+		.name = "limits.processes", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "1024", .least = 16, .most = 4 << 20,
+		.help = "processes and threads at one time",
+	},
+	[LIMIT(PLAN_LIMIT_OPEN_FILES)] = {
+		.name = "limits.open-files", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "65536", .least = 64, .most = 1 << 30,
+		.help = "open files of each process",
+	},
+	[LIMIT(PLAN_LIMIT_FILE_SIZE)] = {
+		.name = "limits.file-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
+		.help = "size of each file it writes",
+	},
+	[LIMIT(PLAN_LIMIT_MEMORY)] = {
+		.name = "limits.memory-per-process", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 16 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "memory for the data of each process",
+	},
+	[LIMIT(PLAN_LIMIT_CPU_TIME)] = {
+		.name = "limits.cpu-time", .type = GRAMMAR_DURATION,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 1, .most = GRAMMAR_DURATION_MOST,
+		.help = "processor time of each process",
+	},
+	[LIMIT(PLAN_LIMIT_WALL_TIME)] = {
+		.name = "limits.wall-time", .type = GRAMMAR_DURATION,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited",
+		.least = 1, .most = GRAMMAR_DURATION_MOST,
+		.help = "time by the clock, of the whole session",
+	},
+	[GRAMMAR_TMP_SIZE] = {
+		.name = "limits.tmp-size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "2G", .least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "size of the private /tmp, which is memory",
+	},
+	[GRAMMAR_DEBUG] = {
+		.name = "debug", .type = GRAMMAR_BOOL, .words = grammar_bool_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "false",
+		.help = "whether its processes may trace each other (gdb, strace)",
+	},
+	[GRAMMAR_WITHOUT] = {
+		.name = "without", .type = GRAMMAR_WORDS, .words = grammar_without_words,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_ONLY,
+		.help = "layers of protection to go without",
+	},
+};
+/* clang-format on */
+
+bool grammar_is_list(const struct grammar_row *row)
+{
+	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_PATHS ||
+	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP;
+}
+
+int grammar_append(struct grammar_value *v, const struct grammar_row *row,
+		   const struct grammar_item *item, struct arena *arena)
+{
+	size_t n = v->items.count;
+
+	v->set = true;
+	for (size_t i = 0; i < n; i++) {
+		if (!str_equal(v->items.items[i].text, item->text))
+			continue;
+		if (row->type == GRAMMAR_MAP)
+			v->items.items[i] = *item;
+		return 0;
+	}
+	/* Full at every power of two: then twice the room. */
+	if ((n & (n - 1)) == 0) {
+		struct grammar_item *more =
+			arena_alloc(arena, (n ? 2 * n : 1) * sizeof(struct grammar_item));
+
+		if (!more)
+			return -ENOMEM;
+		if (n > 0)
+			memcpy(more, v->items.items, n * sizeof(*more));
+		v->items.items = more;
+	}
+	v->items.items[v->items.count++] = *item;
+	return 0;
+}
+
+/* --- files --- */
+
+struct grammar_file {
+	const struct policy_source *source;
+	struct grammar_values *values;
+	struct arena *arena;
+	struct error *e;
+};
+
+static struct value_place grammar_place_value(const struct grammar_file *f,
+					      const struct tree_node *n)
+{
+	return (struct value_place){f->source->name, n->line, n->column, f->source->layer};
+}
+
+static struct value_place grammar_place_key(const struct grammar_file *f, const struct tree_node *n)
+{
+	return (struct value_place){f->source->name, n->key_line, n->key_column, f->source->layer};
+}
+
+/* A scalar that was written, not left out. */
+static int grammar_need_scalar(const struct value_site *s, const struct tree_node *n)
+{
+	if (n->kind != TREE_SCALAR)
+		return value_error(&s->at, s->e, "%s takes single values, not a %s here",
+				   s->row->name, n->kind == TREE_LIST ? "list" : "section");
+	if (n->empty)
+		return value_error(&s->at, s->e, "%s has no value here", s->row->name);
+	return 0;
+}
+
+static int grammar_read_items(const struct grammar_file *f, const struct value_site *site,
+			      const struct tree_node *n, struct grammar_value *value)
+{
+	bool is_map = site->row->type == GRAMMAR_MAP;
+
+	if (n->kind != (is_map ? TREE_MAP : TREE_LIST))
+		return value_error(&site->at, f->e, "%s takes %s", site->row->name,
+				   is_map ? "names and values, {} for none"
+					  : "a list, as [one, two], or [] for none");
+	value->set = true;
+	value->layer = f->source->layer;
+	value->origin = value_origin(&site->at, f->arena);
+	if (!value->origin)
+		return value_no_memory(f->e);
+	for (const struct tree_node *c = n->children; c; c = c->next) {
+		struct value_site item = *site;
+
+		item.at = is_map ? grammar_place_key(f, c) : grammar_place_value(f, c);
+		int r = grammar_need_scalar(&item, c);
+
+		if (r == 0)
+			r = value_read_item(&item, c->key, c->text, value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int grammar_read_row(const struct grammar_file *f, enum grammar_key key,
+			    const struct tree_node *n)
+{
+	const struct value_site site = {&grammar_rows[key], grammar_place_value(f, n), f->arena,
+					f->e};
+	const struct value_place key_at = grammar_place_key(f, n);
+
+	if (f->source->layer == POLICY_CEILING && site.row->ceiling == GRAMMAR_CEILING_NO)
+		return value_error(&key_at, f->e, "%s has no place in the administrator's ceiling",
+				   site.row->name);
+	if (f->source->layer == POLICY_PRESET && !site.row->in_preset)
+		return value_error(&key_at, f->e, "%s has no place in a preset", site.row->name);
+	if (grammar_is_list(site.row))
+		return grammar_read_items(f, &site, n, &f->values->of[key]);
+	int r = grammar_need_scalar(&site, n);
+
+	return r < 0 ? r : value_read_scalar(&site, n->text, &f->values->of[key]);
+}
+
+/* The row of that name, or GRAMMAR_KEY_COUNT. */
+static enum grammar_key grammar_find(const char *name)
+{
+	unsigned int key = 0;
+
+	while (key < GRAMMAR_KEY_COUNT && !str_equal(grammar_rows[key].name, name))
+		key++;
+	return key;
+}
+
+/* What of a row's name stands at this level: "read" of files.read beneath "files.". */
+static bool grammar_level_word(const struct grammar_row *row, const char *prefix, char *word,
+			       size_t size)
+{
+	const char *rest = str_after(row->name, prefix);
+
+	if (!rest || strcspn(rest, ".") >= size)
+		return false;
+	memcpy(word, rest, strcspn(rest, "."));
+	word[strcspn(rest, ".")] = '\0';
+	return true;
+}
+
+/* A row that is meant, but stands elsewhere: "read" at the top, "files.read" in one word. */
+static const char *grammar_elsewhere(const char *key)
+{
+	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
+		const char *name = grammar_rows[i].name;
+		const char *dot = strchr(name, '.');
+
+		if (str_equal(name, key) || (dot && str_equal(dot + 1, key)))
+			return name;
+	}
+	return NULL;
+}
+
+static int grammar_unknown_key(const struct grammar_file *f, const char *prefix,
+			       const struct tree_node *n)
+{
+	const struct value_place at = grammar_place_key(f, n);
+	const char *elsewhere = grammar_elsewhere(n->key);
+	const char *dot = elsewhere ? strchr(elsewhere, '.') : NULL;
+	char words[GRAMMAR_KEY_COUNT][64];
+	const char *list[GRAMMAR_KEY_COUNT];
+	size_t count = 0;
+
+	for (size_t i = 0; *prefix == '\0' && i < BAWN_ARRAY_SIZE(grammar_later); i++)
+		if (str_equal(grammar_later[i].key, n->key))
+			return value_error(&at, f->e, "%s: %s", n->key, grammar_later[i].sentence);
+	if (dot)
+		return value_error(
+			&at, f->e, "unknown key %s%.64s; %s stands in the section %.*s, as its %s",
+			prefix, n->key, elsewhere, (int)(dot - elsewhere), elsewhere, dot + 1);
+	if (elsewhere)
+		return value_error(&at, f->e, "unknown key %s%.64s; %s stands in no section",
+				   prefix, n->key, elsewhere);
+	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
+		if (!grammar_level_word(&grammar_rows[i], prefix, words[count], sizeof(words[0])))
+			continue;
+		list[count] = words[count];
+		count++;
+	}
+	int r = value_error(&at, f->e, "unknown key %s%.64s", prefix, *n->key ? n->key : "(empty)");
+
+	return value_suggest(f->e, r, n->key, list, count);
+}
+
+static bool grammar_is_section(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++)
+		if (strncmp(grammar_rows[i].name, name, len) == 0 &&
+		    grammar_rows[i].name[len] == '.')
+			return true;
+	return false;
+}
+
+/* The keys of one section; prefix is "" or "section.". */
+static int grammar_read_section(const struct grammar_file *f, const char *prefix,
+				const struct tree_node *section)
+{
+	for (const struct tree_node *n = section->children; n; n = n->next) {
+		const struct value_place at = grammar_place_value(f, n);
+		char name[128];
+		int len = snprintf(name, sizeof(name), "%s%s", prefix, n->key);
+		bool fits = len > 0 && (size_t)len < sizeof(name) - 1 && !strchr(n->key, '.');
+		enum grammar_key key = fits ? grammar_find(name) : GRAMMAR_KEY_COUNT;
+		int r = 0;
+
+		if (key < GRAMMAR_KEY_COUNT) {
+			r = grammar_read_row(f, key, n);
+		} else if (!fits || !grammar_is_section(name)) {
+			r = grammar_unknown_key(f, prefix, n);
+		} else if (n->kind == TREE_MAP) {
+			name[len] = '.';
+			name[len + 1] = '\0';
+			r = grammar_read_section(f, name, n);
+		} else if (!n->empty) {
+			r = value_error(&at, f->e, "%s is a section with keys beneath it", name);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int grammar_read(const struct policy_source *source, struct grammar_values *ret_values,
+		 struct arena *arena, struct error *e)
+{
+	struct grammar_values values;
+	const struct grammar_file f = {source, &values, arena, e};
+	const struct tree_node *root = NULL;
+	int r = tree_parse(source->name, source->text, arena, &root, e);
+
+	if (r < 0)
+		return r;
+	memset(&values, 0, sizeof(values));
+	if (root) {
+		r = grammar_read_section(&f, "", root);
+		if (r < 0)
+			return r;
+	}
+	*ret_values = values;
+	return 0;
+}
+
+/* --- what is not a file --- */
+
+int grammar_standard(struct grammar_values *ret_values, struct arena *arena, struct error *e)
+{
+	struct grammar_values values;
+
+	memset(&values, 0, sizeof(values));
+	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
+		const struct value_site site = {
+			&grammar_rows[i], {.name = "default", .layer = POLICY_DEFAULT}, arena, e};
+		int r = site.row->standard
+				? value_read_scalar(&site, site.row->standard, &values.of[i])
+				: 0;
+		if (r < 0)
+			return r;
+	}
+	*ret_values = values;
+	return 0;
+}
+
+static int grammar_read_flag_value(const struct value_site *site, const char *text,
+				   struct grammar_value *value)
+{
+	if (!grammar_is_list(site->row))
+		return value_read_scalar(site, text, value);
+	if (site->row->type != GRAMMAR_MAP)
+		return value_read_item(site, NULL, text, value);
+	const char *equals = strchr(text, '=');
+
+	if (!equals)
+		return value_error(&site->at, site->e, "%s takes NAME=VALUE, not %.64s",
+				   site->row->name, text);
+	const char *name = arena_strn(site->arena, text, (size_t)(equals - text));
+
+	return name ? value_read_item(site, name, equals + 1, value) : value_no_memory(site->e);
+}
+
+int grammar_read_flag(const struct policy_flag *flag, struct grammar_values *values,
+		      struct arena *arena, struct error *e)
+{
+	struct value_site site = {NULL, {.name = flag->origin, .layer = POLICY_FLAGS}, arena, e};
+	enum grammar_key key = grammar_find(flag->key);
+
+	if (key == GRAMMAR_KEY_COUNT) {
+		const char *names[GRAMMAR_KEY_COUNT];
+
+		for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++)
+			names[i] = grammar_rows[i].name;
+		int r = value_error(&site.at, e, "unknown key %.64s", flag->key);
+
+		return value_suggest(e, r, flag->key, names, GRAMMAR_KEY_COUNT);
+	}
+	site.row = &grammar_rows[key];
+	if (!tree_text_is_plain(span_of_str(flag->value)))
+		return value_error(&site.at, e,
+				   "%s is one line, without control or invisible characters",
+				   site.row->name);
+	return grammar_read_flag_value(&site, flag->value, &values->of[key]);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy: what the user, the preset, the repository and the administrator
+ * asked for, merged into one value per question.  Every value remembers where
+ * it came from ("default", "preset claude", "/path/file.yaml:12", "--write").
+ * Pure data and pure decisions: nothing here opens a file or asks the kernel.
+ *
+ * Layers, in the order they are merged:
+ *
+ *	default		built in
+ *	preset		for one agent, shipped as data
+ *	user		$XDG_CONFIG_HOME/bawn/config.yaml: may widen
+ *	repository	.bawn.yaml in the workspace: may only narrow; what would
+ *			widen is not given, and noted
+ *	flags		of this command line: may widen
+ *	ceiling		/etc/bawn/policy.yaml: an error when exceeded, naming both places
+ */
+#ifndef BAWN_POLICY_H
+#define BAWN_POLICY_H
+
+#include "plan.h"
+
+enum policy_layer {
+	POLICY_DEFAULT,
+	POLICY_PRESET,
+	POLICY_USER,
+	POLICY_REPOSITORY,
+	POLICY_FLAGS,
+	POLICY_CEILING,
+};
+
+/*
+ * A path in its one spelling (no empty, "." or ".." component, no trailing slash):
+ * absolute, "~", "~/..." or, in a repository's file only, relative to the workspace.
+ */
+struct policy_path {
+	const char *path;
+	const char *origin;
+};
+
+struct policy_env_set {
+	const char *name;
+	const char *value;
+	const char *origin;
+};
+
+struct policy_number {
+	bool set; /* false: unlimited */
+	uint64_t value;
+	const char *origin;
+};
+
+struct policy {
+	unsigned int backend; /* enum plan_backend */
+	const char *backend_origin;
+	const char *preset; /* "" for none */
+	unsigned int workspace_access;
+	const char *workspace_origin;
+	LIST_OF(struct policy_path) read;       /* more to read */
+	LIST_OF(struct policy_path) write;      /* more to write */
+	LIST_OF(struct policy_path) hide;       /* not even to be seen; wins over read and write */
+	LIST_OF(struct policy_path) env_pass;   /* names, or patterns with one trailing '*' */
+	LIST_OF(struct policy_path) env_drop;   /* the same; never in the box, whoever passed it */
+	LIST_OF(struct policy_env_set) env_set; /* none that env_drop names */
+	bool tools;                             /* mount the user's own tool folders */
+	const char *tools_origin;
+	struct policy_number limits[PLAN_LIMIT_COUNT];
+	struct policy_number tmp_size; /* bytes, of each private tmpfs */
+	bool debug;
+	const char *debug_origin;
+	LIST_OF(struct plan_without) without;
+	LIST_OF(struct plan_note) notes; /* not given, warnings */
+};
+
+/* One layer's text, as read from outside. */
+struct policy_source {
+	enum policy_layer layer;
+	const char *name; /* shown in origins and errors: a path, or "preset claude" */
+	struct span text; /* YAML */
+};
+
+/* What the command line said, already split into words. */
+struct policy_flag {
+	const char *key;    /* dotted key of the grammar, "files.write" */
+	const char *value;  /* as typed */
+	const char *origin; /* "--write" */
+};
+
+/*
+ * Merges sources (any order; at most one per layer) and flags.  On an error e names
+ * file, line, column and the nearest valid word.  All strings live in the arena.
+ *
+ * The preset is the source given for that layer; without one, the built-in preset that
+ * the flags, or else the user's file, name by the key "preset".  A verb with a preset of
+ * its own (bawn shell) passes it as its first flag.  Paths in flags are absolute or
+ * begin with "~/": who knows the current directory completes them before.
+ */
+int policy_merge(const struct policy_source *sources, size_t source_count,
+		 const struct policy_flag *flags, size_t flag_count, struct arena *arena,
+		 struct policy *ret_policy, struct error *e);
+
+/* a gives nothing that b does not give: what a repository or a ceiling may turn b into. */
+bool policy_is_within(const struct policy *a, const struct policy *b);
+
+/* pattern is a name, or ends in '*' and stands for every name (or pattern) that begins so. */
+bool policy_name_matches(const char *pattern, const char *name);
+
+/* The presets that are built in, from share/presets. */
+const struct policy_source *policy_preset(const char *name); /* NULL when there is none */
+const char *const *policy_preset_names(void);                /* sorted, NULL-terminated */
+const char *policy_preset_name(const struct policy_source *preset);
+
+#endif

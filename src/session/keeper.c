@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper stands outside the box and keeps one session: it makes the box,
+ * holds the terminal's master, passes bytes and signals between the client and
+ * init, watches the clock, and cleans up.
+ *
+ *	state NEW	waits for START from the client
+ *	state RUNNING	the box is being made or is there; messages go both ways
+ *	(end)		the job ended, the client or init is gone, or time is up:
+ *			init is killed, and with it the box; then EXITED or FAILED
+ *
+ * May: spawn, watch, hold the terminal.  Must not: read files, parse network
+ * bytes, hold keys.  Once the box is started it gives up everything that opens
+ * a file or makes a process (process_confine).
+ *
+ * Nothing of a session lies in the file system; when the keeper dies at any
+ * point the kernel ends init (parent-death signal, and the closed channel), and
+ * init's end is the box's end.
+ */
+#include "keeper.h"
+
+#include "channel.h"
+#include "fd.h"
+#include "loop.h"
+#include "make.h"
+#include "message.h"
+#include "process.h"
+#include "profile.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { KEEPER_NEW, KEEPER_RUNNING };
+enum { KEEPER_JOB = 1 }; /* the session's own command */
+
+struct keeper {
+	struct loop loop;
+	struct channel client, init;
+	struct loop_handle init_handle, master_handle, timer_handle, client_handle;
+	int box;    /* the program bawn-box */
+	int master; /* of the job's terminal, or -1 */
+	int timer;
+	struct make_result made;
+	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
+	size_t output_len;
+	bool ended;	  /* the job has ended, status is its own */
+	uint64_t status;
+	struct buf input; /* for the terminal, not yet taken by it */
+	struct arena arena;
+	struct plan plan;
+	struct error failure;
+};
+
+static int keeper_send(int fd, uint32_t type, const struct schema *s, const void *body,
+		       const int *fds, size_t fd_count)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	schema_encode(&b, s, body);
+	return buf_error(&b) ? buf_error(&b) : channel_send(fd, type, buf_span(&b), fds, fd_count);
+}
+
+/* A small message that must arrive: waits for room. */
+static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
+{
+	for (;;) {
+		int r = channel_send(k->client.fd, type, body, NULL, 0);
+		struct pollfd room = {.fd = k->client.fd, .events = POLLOUT};
+
+		if (r != -EAGAIN)
+			return r;
+		(void)ppoll(&room, 1, NULL, NULL);
+	}
+}
+
+static int keeper_end(struct keeper *k)
+{
+	loop_stop(&k->loop);
+	return 0;
+}
+
+static int keeper_fail(struct keeper *k, const struct error *e)
+{
+	k->failure = *e;
+	return keeper_end(k);
+}
+
+/* --- the terminal --------------------------------------------------------------------- */
+
+/* Sends what was read from the terminal; -EAGAIN while the client is slow. */
+static int keeper_flush_output(struct keeper *k)
+{
+	if (k->output_len == 0)
+		return 0;
+	int r = channel_send(k->client.fd, MESSAGE_OUTPUT,
+			     (struct span){(uint8_t *)k->output, k->output_len}, NULL, 0);
+
+	if (r == 0)
+		k->output_len = 0;
+	return r;
+}
+
+/* Reads once and sends it on; 0 when there was something, else negative errno. */
+static int keeper_pass_output(struct keeper *k)
+{
+	ssize_t n = read(k->master, k->output, sizeof(k->output));
+
+	if (n <= 0)
+		return n < 0 ? -errno : -EIO;
+	k->output_len = (size_t)n;
+	return keeper_flush_output(k);
+}
+
+/* While the client is slow the terminal is not read, so its writers wait; nothing is lost. */
+static int keeper_mind_pace(struct keeper *k)
+{
+	bool slow = k->output_len > 0;
+	uint32_t master = (slow ? 0u : EPOLLIN) | (k->input.len ? EPOLLOUT : 0u);
+	int r = loop_set_events(&k->loop, k->client_handle, EPOLLIN | (slow ? EPOLLOUT : 0u));
+
+	return r < 0 || k->master < 0 ? r : loop_set_events(&k->loop, k->master_handle, master);
+}
+
+static void keeper_drop_master(struct keeper *k)
+{
+	loop_remove(&k->loop, &k->master_handle);
+	fd_close(&k->master);
+}
+
+static int keeper_write_input(struct keeper *k)
+{
+	while (k->input.len > 0) {
+		ssize_t n = write(k->master, k->input.ptr, k->input.len);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0)
+			return -errno;
+		memmove(k->input.ptr, k->input.ptr + n, k->input.len - (size_t)n);
+		k->input.len -= (size_t)n;
+	}
+	return keeper_mind_pace(k);
+}
+
+static int keeper_on_master(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+
+	if (events & EPOLLOUT)
+		(void)keeper_write_input(k);
+	if (!(events & (EPOLLIN | EPOLLHUP)))
+		return 0;
+	int r = keeper_pass_output(k);
+
+	/* EIO: the last user of the other end is gone, for now or for good. */
+	if (r == -EIO)
+		keeper_drop_master(k);
+	else if (r == -EPIPE || r == -ECONNRESET)
+		return keeper_end(k);
+	return keeper_mind_pace(k);
+}
+
+static int keeper_on_terminal(void *context, struct span body, int *fds, size_t fd_count,
+			      struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	if (k->master >= 0)
+		return error_set(e, -EPROTO, "a second terminal for the same job");
+	k->master = TAKE_FD(fds[0]);
+	r = fd_set_nonblock(k->master, true);
+	if (r == 0)
+		r = loop_add(&k->loop, k->master, EPOLLIN, keeper_on_master, k,
+			     &k->master_handle);
+	return r;
+}
+
+static int keeper_on_input(void *context, struct span body, int *fds, size_t fd_count,
+			   struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	if (k->master < 0)
+		return 0;
+	buf_put(&k->input, body.ptr, body.len);
+	/* A program that does not read its keyboard loses what is typed past the buffer's end,
+	 * as with any terminal. */
+	k->input.error = 0;
+	(void)keeper_write_input(k);
+	return 0;
+}
+
+static int keeper_on_resize(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct keeper *k = context;
+	struct message_resize m;
+	int r = message_decode(body, &message_resize_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	struct winsize size = {.ws_row = (unsigned short)m.rows,
+			       .ws_col = (unsigned short)m.columns};
+
+	if (k->master >= 0)
+		(void)ioctl(k->master, TIOCSWINSZ, &size);
+	return 0;
+}
+
+/* --- from init ------------------------------------------------------------------------ */
+
+static int keeper_on_ready(void *context, struct span body, int *fds, size_t fd_count,
+			   struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	return keeper_tell_client(k, MESSAGE_READY, body);
+}
+
+static int keeper_on_failed(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct keeper *k = context;
+	struct message_failed m;
+	int r = message_decode(body, &message_failed_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0)
+		return r;
+	struct error failure = ERROR_INIT;
+
+	(void)error_set(&failure, m.code && m.code < 4096 ? -(int)m.code : -EIO, "%s", m.text);
+	error_next(&failure, "%s", m.next);
+	return keeper_fail(k, &failure);
+}
+
+static int keeper_on_stopped(void *context, struct span body, int *fds, size_t fd_count,
+			     struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	return keeper_tell_client(k, MESSAGE_STOPPED, body);
+}
+
+static int keeper_on_exited(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+
+	(void)fds;
+	(void)fd_count;
+	if (r < 0 || m.job != KEEPER_JOB)
+		return r;
+	if (m.value > 0xffff) {
+		struct error failure = ERROR_INIT;
+
+		(void)error_sys(&failure, -(int)(m.value & 0xffff),
+				"starting the command in the box");
+		return keeper_fail(k, &failure);
+	}
+	k->ended = true;
+	k->status = m.value;
+	return keeper_end(k);
+}
+
+/* --- from the client ------------------------------------------------------------------ */
+
+static int keeper_forward(struct keeper *k, uint32_t type, struct span body)
+{
+	int r = channel_send(k->init.fd, type, body, NULL, 0);
+
+	/* Init may have ended a moment ago; its own channel tells. */
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int keeper_on_signal(void *context, struct span body, int *fds, size_t fd_count,
+			    struct error *e)
+{
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	return keeper_forward(context, MESSAGE_SIGNAL, body);
+}
+
+static int keeper_on_continue(void *context, struct span body, int *fds, size_t fd_count,
+			      struct error *e)
+{
+	(void)fds;
+	(void)fd_count;
+	(void)e;
+	return keeper_forward(context, MESSAGE_CONTINUE, body);
+}
+
+static int keeper_on_timer(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+
+	(void)events;
+	(void)error_set(&e, -ETIME, "the session's time is up");
+	error_next(&e, "The limit is wall-time in the policy; --limit wall-time=8h sets it.");
+	return keeper_fail(k, &e);
+}
+
+static int keeper_start_clock(struct keeper *k)
+{
+	for (size_t i = 0; i < k->plan.limits.count; i++) {
+		const struct plan_limit *l = &k->plan.limits.items[i];
+		struct itimerspec when = {.it_value.tv_sec = (time_t)l->value};
+
+		if (l->kind != PLAN_LIMIT_WALL_TIME)
+			continue;
+		k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (k->timer < 0 || timerfd_settime(k->timer, 0, &when, NULL) < 0)
+			return -errno;
+		return loop_add(&k->loop, k->timer, EPOLLIN, keeper_on_timer, k,
+				&k->timer_handle);
+	}
+	return 0;
+}
+
+static int keeper_on_init(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&k->init, &e);
+
+	(void)events;
+	if (r == 0 || r == -ECONNRESET) {
+		(void)error_set(&e, -ECONNRESET, "the box ended by itself: its pid 1 was killed");
+		return keeper_fail(k, &e);
+	}
+	return r < 0 ? keeper_fail(k, &e) : 0;
+}
+
+static int keeper_read_plan(struct keeper *k, int plan_fd, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(plan_fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
+		return error_set(e, -EFBIG, "the plan has an impossible size");
+	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
+
+	if (bytes == MAP_FAILED)
+		return error_sys(e, -errno, "reading the plan");
+	return plan_decode((struct span){bytes, (size_t)st.st_size}, &k->plan, &k->arena, e);
+}
+
+static const struct channel_rule keeper_init_rules[] = {
+	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
+	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
+	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
+	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
+};
+
+static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
+{
+	int ends[2];
+	int r = channel_pair(ends);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to the box");
+	k->init = (struct channel){.fd = ends[0],
+				   .rules = keeper_init_rules,
+				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
+				   .state = KEEPER_RUNNING,
+				   .context = k};
+	r = make_box(&k->plan, k->box, ends[1], plan_fd, &k->made, e);
+	(void)close(ends[1]);
+	if (r < 0)
+		return r;
+	r = loop_add(&k->loop, k->init.fd, EPOLLIN, keeper_on_init, k, &k->init_handle);
+	return r < 0 ? error_sys(e, r, "watching the box") : 0;
+}
+
+static int keeper_on_start(void *context, struct span body, int *fds, size_t fd_count,
+			   struct error *e)
+{
+	struct keeper *k = context;
+	int r = keeper_read_plan(k, fds[0], e);
+
+	if (r == 0)
+		r = keeper_make(k, fds[0], e);
+	if (r < 0)
+		return r;
+	/* Waits in the socket until init is there to read it. */
+	r = channel_send(k->init.fd, MESSAGE_SPAWN, body, fds + 1, fd_count - 1);
+	if (r == 0)
+		r = keeper_start_clock(k);
+	if (r < 0)
+		return error_sys(e, r, "starting the session");
+	k->client.state = KEEPER_RUNNING;
+	fd_close(&k->box);
+	if (plan_goes_without(&k->plan, PLAN_LAYER_HIDE_INIT))
+		return 0;
+	r = process_confine(profile_bpf(PROFILE_KEEPER));
+	return r < 0 ? error_sys(e, r, "confining the keeper") : 0;
+}
+
+static const struct channel_rule keeper_client_rules[] = {
+	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 5, 1u << KEEPER_NEW, keeper_on_start},
+	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
+	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
+	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
+	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
+};
+
+static int keeper_on_client(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+
+	if (events & EPOLLOUT) {
+		(void)keeper_flush_output(k);
+		return keeper_mind_pace(k);
+	}
+	int r = channel_receive(&k->client, &e);
+
+	if (r == -EAGAIN)
+		return 0;
+	if (r == 0)
+		return keeper_end(k); /* the client is gone: nobody to keep it for */
+	if (r < 0) {
+		e.code = r;
+		return keeper_fail(k, &e);
+	}
+	return 0;
+}
+
+/* Ends the box and waits until nothing of it runs. */
+static void keeper_end_box(struct keeper *k)
+{
+	siginfo_t info;
+
+	if (k->made.pid <= 0)
+		return;
+	/* Two ways to end init: its channel closes, and it is killed. */
+	fd_close(&k->init.fd);
+	if (plan_goes_without(&k->plan, PLAN_LAYER_PID_NS)) {
+		/* It has children to end itself. */
+		struct pollfd wait_for = {.fd = k->made.pidfd, .events = POLLIN};
+
+		(void)ppoll(&wait_for, 1, &(struct timespec){.tv_sec = 5}, NULL);
+	}
+	(void)syscall(SYS_pidfd_send_signal, k->made.pidfd, SIGKILL, NULL, 0);
+	while (waitid(P_PIDFD, (id_t)k->made.pidfd, &info, WEXITED) < 0 && errno == EINTR)
+		continue;
+}
+
+static void keeper_report_end(struct keeper *k)
+{
+	if (k->ended) {
+		struct message_job m = {KEEPER_JOB, k->status};
+
+		(void)keeper_send(k->client.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
+	} else if (k->failure.code != 0) {
+		struct message_failed m = {(uint64_t)-k->failure.code, k->failure.text,
+					   k->failure.next};
+
+		(void)keeper_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
+				  0);
+	}
+}
+
+int keeper_run(int channel, int box)
+{
+	static struct keeper k;
+
+	k.box = box;
+	k.master = k.timer = k.made.pidfd = k.init.fd = -1;
+	k.input = BUF_INIT(1u << 20);
+	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
+	k.client = (struct channel){.fd = channel,
+				    .rules = keeper_client_rules,
+				    .rule_count = BAWN_ARRAY_SIZE(keeper_client_rules),
+				    .state = KEEPER_NEW,
+				    .context = &k};
+	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
+	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k,
+					       &k.client_handle) < 0)
+		return 1;
+	int r = loop_run(&k.loop);
+
+	if (r < 0 && k.failure.code == 0)
+		(void)error_sys(&k.failure, r, "keeping the session");
+	keeper_end_box(&k);
+	(void)fd_set_nonblock(channel, false);
+	(void)keeper_flush_output(&k);
+	/* With the box gone what is left in the terminal is the end of its output. */
+	while (k.master >= 0 && keeper_pass_output(&k) == 0)
+		continue;
+	keeper_report_end(&k);
+	return 0;
+}

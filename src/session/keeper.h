@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keeper: one per session, outside the box. */
+#ifndef BAWN_KEEPER_H
+#define BAWN_KEEPER_H
+
+/* Serves the client at the other end of `channel` until the session ends; `box` is the
+ * program bawn-box, opened.  Returns the exit code. */
+int keeper_run(int channel, int box);
+
+#endif

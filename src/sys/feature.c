@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "feature.h"
+
+#include "buf.h"
+#include "fd.h"
+#include "landlock.h"
+#include "open.h"
+#include "process.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+enum {
+	FEATURE_ANSWER = EUCLEAN, /* what our test filter answers: nothing else gives it */
+	FEATURE_HIGH_FD = 700,
+};
+
+/* ---- a child that answers ---- */
+
+/* The child's answer is its exit code: 0 or an errno, all of which are below 256. */
+static int feature_in_child(int (*check)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		const struct rlimit none = {0, 0};
+
+		/* A refusal by signal must not leave a core file. */
+		(void)setrlimit(RLIMIT_CORE, &none);
+		_exit(-check());
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGSYS ? -ENOSYS : -EPROTO;
+	return -WEXITSTATUS(status);
+}
+
+static int feature_write(const char *path, const char *text)
+{
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
+/* A user namespace in which we are who we were, and the further namespaces of flags. */
+static int feature_enter(int flags)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	char map[64];
+	int r;
+
+	/* The /proc/self of a process that is not dumpable, as the keeper's, is root's to write. */
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return -errno;
+	if (unshare(CLONE_NEWUSER) < 0)
+		return -errno;
+	r = feature_write("/proc/self/setgroups", "deny");
+	if (r < 0)
+		return r;
+	(void)snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	r = feature_write("/proc/self/uid_map", map);
+	if (r < 0)
+		return r;
+	(void)snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	r = feature_write("/proc/self/gid_map", map);
+	if (r < 0)
+		return r;
+	if (flags && unshare(flags) < 0)
+		return -errno;
+	if (flags & CLONE_NEWNS && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -errno;
+	return 0;
+}
+
+static int feature_enter_with(int flags, int (*check)(void))
+{
+	int r = feature_enter(flags);
+
+	if (r < 0)
+		return r;
+	return flags & CLONE_NEWPID ? feature_in_child(check) : check();
+}
+
+/* ---- namespaces ---- */
+
+static int nothing_more(void)
+{
+	return 0;
+}
+
+static int is_process_1(void)
+{
+	return getpid() == 1 ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int mount_tmpfs(void)
+{
+	return mount("tmpfs", "/", "tmpfs", MS_NOSUID | MS_NODEV, "size=4k") < 0 ? -errno : 0;
+}
+
+static int raise_loopback(void)
+{
+	_cleanup_fd_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {.ifr_name = "lo"};
+
+	if (fd < 0)
+		return -errno;
+	request.ifr_flags = IFF_UP;
+	return ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? -errno : 0;
+}
+
+static int set_host_name(void)
+{
+	return sethostname("bawn", 4) < 0 ? -errno : 0;
+}
+
+static int mount_proc(void)
+{
+	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno
+											  : 0;
+}
+
+static int check_user_ns(void)
+{
+	return feature_enter(0);
+}
+
+static int check_mount_ns(void)
+{
+	return feature_enter_with(CLONE_NEWNS, mount_tmpfs);
+}
+
+static int check_pid_ns(void)
+{
+	return feature_enter_with(CLONE_NEWPID, is_process_1);
+}
+
+static int check_net_ns(void)
+{
+	return feature_enter_with(CLONE_NEWNET, raise_loopback);
+}
+
+static int check_ipc_ns(void)
+{
+	return feature_enter_with(CLONE_NEWIPC, nothing_more);
+}
+
+static int check_uts_ns(void)
+{
+	return feature_enter_with(CLONE_NEWUTS, set_host_name);
+}
+
+static int check_cgroup_ns(void)
+{
+	return feature_enter_with(CLONE_NEWCGROUP, nothing_more);
+}
+
+static int check_proc(void)
+{
+	return feature_enter_with(CLONE_NEWNS | CLONE_NEWPID, mount_proc);
+}
+
+/* ---- mounts ---- */
+
+/* A new filesystem of one option, as a descriptor that is mounted nowhere yet. */
+static int feature_new_mount(const char *type, const char *key, const char *value)
+{
+	_cleanup_fd_ int context = fsopen(type, FSOPEN_CLOEXEC);
+
+	if (context < 0)
+		return -errno;
+	if (fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) < 0)
+		return -errno;
+	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	int fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int use_devpts(void)
+{
+	_cleanup_fd_ int pts = feature_new_mount("devpts", "ptmxmode", "0666");
+
+	if (pts < 0)
+		return pts;
+	_cleanup_fd_ int master = openat(pts, "ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int unlock = 0;
+
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0)
+		return -errno;
+	_cleanup_fd_ int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	return slave < 0 ? -errno : 0;
+}
+
+static int use_mount_api(void)
+{
+	struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
+	_cleanup_fd_ int tmp = feature_new_mount("tmpfs", "size", "4k");
+
+	if (tmp < 0)
+		return tmp;
+	if (move_mount(tmp, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -errno;
+	_cleanup_fd_ int tree = open_tree(
+		tmp, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+
+	if (tree < 0)
+		return -errno;
+	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof(read_only)) <
+	    0)
+		return -errno;
+	if (openat(tree, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) >= 0)
+		return FEATURE_NO_EFFECT;
+	return errno == EROFS ? 0 : -errno;
+}
+
+static int check_devpts(void)
+{
+	return feature_enter_with(CLONE_NEWNS, use_devpts);
+}
+
+static int check_mount_api(void)
+{
+	return feature_enter_with(CLONE_NEWNS, use_mount_api);
+}
+
+static int check_openat2(void)
+{
+	_cleanup_fd_ int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int file = -1;
+
+	if (self < 0)
+		return -errno;
+	file = open_beneath(self, "status", O_RDONLY, 0);
+	if (file < 0)
+		return file;
+	int above = open_beneath(self, "..", O_PATH, 0);
+	int magic = open_beneath(self, "root", O_PATH, 0);
+
+	return above == -EXDEV && magic == -ELOOP ? 0 : FEATURE_NO_EFFECT;
+}
+
+/* ---- restrictions ---- */
+
+static int check_landlock(void)
+{
+	int abi = landlock_abi();
+	int r = process_no_new_privs();
+
+	if (abi < 0)
+		return abi;
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int ruleset = landlock_new(abi, true);
+
+	if (ruleset < 0)
+		return ruleset;
+	r = landlock_restrict(ruleset);
+	if (r < 0)
+		return r;
+	if (open("/proc/self/status", O_RDONLY | O_CLOEXEC) >= 0)
+		return FEATURE_NO_EFFECT;
+	return errno == EACCES ? 0 : -errno;
+}
+
+static int check_seccomp(void)
+{
+	const struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | FEATURE_ANSWER),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	int r = process_no_new_privs();
+
+	if (r < 0)
+		return r;
+	r = process_filter((struct span){(const uint8_t *)filter, sizeof(filter)});
+	if (r < 0)
+		return r;
+	return syscall(SYS_getppid) < 0 && errno == FEATURE_ANSWER ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int check_no_new_privs(void)
+{
+	int r = process_no_new_privs();
+
+	if (r < 0)
+		return r;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int check_capabilities(void)
+{
+	int r = feature_enter_with(0, process_drop_capabilities);
+
+	if (r < 0)
+		return r;
+	return unshare(CLONE_NEWIPC) < 0 && errno == EPERM ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int count_no_more(void)
+{
+	int r = feature_write("/proc/sys/user/max_user_namespaces", "0");
+
+	if (r < 0)
+		return r;
+	if (unshare(CLONE_NEWUSER) == 0)
+		return FEATURE_NO_EFFECT;
+	return errno == ENOSPC ? 0 : -errno;
+}
+
+static int check_nested_off(void)
+{
+	return feature_enter_with(0, count_no_more);
+}
+
+static int fork_no_more(void)
+{
+	const struct rlimit one = {1, 1};
+
+	if (setrlimit(RLIMIT_NPROC, &one) < 0)
+		return -errno;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	if (pid < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	(void)waitpid(pid, NULL, 0);
+	return FEATURE_NO_EFFECT;
+}
+
+/*
+ * The kernel never counts the processes of the machine's uid 0.  What holds for root is pid_max,
+ * which a pid namespace has of its own since 6.14.  Before that the file is the host's, and root
+ * would write it, so the question is asked as nobody: who gets through wrote his own.
+ */
+static int count_no_pids(void)
+{
+	return feature_write("/proc/sys/kernel/pid_max", "400");
+}
+
+static int check_process_limit(void)
+{
+	enum { NOBODY = 65534 };
+
+	if (geteuid() != 0)
+		return feature_enter_with(0, fork_no_more);
+	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
+	    syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 ||
+	    syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) < 0)
+		return -errno;
+	return feature_enter_with(CLONE_NEWPID, count_no_pids);
+}
+
+/* ---- descriptors ---- */
+
+static int check_close_range(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	fd = fd_move_up(fd, FEATURE_HIGH_FD);
+	if (fd < 0)
+		return fd;
+	if (syscall(SYS_close_range, 3u, ~0u, 0u) < 0)
+		return -errno;
+	return fcntl(fd, F_GETFD) < 0 && errno == EBADF ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int check_pidfd(void)
+{
+	pid_t pid = fork();
+	siginfo_t info = {.si_pid = 0};
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	_cleanup_fd_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int r = fd < 0 ? -errno : 0;
+
+	if (r == 0 && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)kill(pid, SIGKILL);
+	else if (waitid(P_PIDFD, (id_t)fd, &info, WEXITED) == 0)
+		return 0;
+	else
+		r = -errno;
+	(void)waitpid(pid, NULL, 0);
+	return r;
+}
+
+static int check_memfd(void)
+{
+	_cleanup_fd_ int fd = memfd_create("bawn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -errno;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+	return write(fd, "x", 1) < 0 && errno == EPERM ? 0 : FEATURE_NO_EFFECT;
+}
+
+static int (*const feature_checks[FEATURE_COUNT])(void) = {
+	[FEATURE_USER_NS] = check_user_ns,
+	[FEATURE_MOUNT_NS] = check_mount_ns,
+	[FEATURE_PID_NS] = check_pid_ns,
+	[FEATURE_NET_NS] = check_net_ns,
+	[FEATURE_IPC_NS] = check_ipc_ns,
+	[FEATURE_UTS_NS] = check_uts_ns,
+	[FEATURE_CGROUP_NS] = check_cgroup_ns,
+	[FEATURE_PROC] = check_proc,
+	[FEATURE_DEVPTS] = check_devpts,
+	[FEATURE_MOUNT_API] = check_mount_api,
+	[FEATURE_OPENAT2] = check_openat2,
+	[FEATURE_LANDLOCK] = check_landlock,
+	[FEATURE_SECCOMP] = check_seccomp,
+	[FEATURE_NO_NEW_PRIVS] = check_no_new_privs,
+	[FEATURE_CAPABILITIES] = check_capabilities,
+	[FEATURE_NESTED_OFF] = check_nested_off,
+	[FEATURE_PROCESS_LIMIT] = check_process_limit,
+	[FEATURE_CLOSE_RANGE] = check_close_range,
+	[FEATURE_PIDFD] = check_pidfd,
+	[FEATURE_MEMFD] = check_memfd,
+};
+
+int feature_check(enum feature f)
+{
+	return feature_in_child(feature_checks[f]);
+}
+
+/* ---- switches ---- */
+
+static int64_t feature_read_number(const char *path)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+	uint64_t v;
+
+	if (fd_read_file_at(AT_FDCWD, path, &b) < 0 || b.len == 0)
+		return -1;
+	b.ptr[strcspn(b.ptr, "\n")] = '\0';
+	if (str_parse_u64(b.ptr, &v) < 0 || v > INT64_MAX)
+		return -1;
+	return (int64_t)v;
+}
+
+/* How many seccomp filters this process already carries, from its own status. */
+static int64_t feature_read_seccomp(void)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
+
+	if (fd_read_file_at(AT_FDCWD, "/proc/self/status", &b) < 0)
+		return -1;
+	const char *line = strstr(buf_str(&b), "\nSeccomp:\t");
+
+	return line ? line[strlen("\nSeccomp:\t")] - '0' : -1;
+}
+
+static bool feature_is_proc_masked(void)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4 << 20);
+
+	return fd_read_file_at(AT_FDCWD, "/proc/self/mounts", &b) == 0 &&
+	       (strstr(buf_str(&b), " /proc/kcore ") || strstr(buf_str(&b), " /proc/sys "));
+}
+
+void feature_read_facts(struct feature_facts *ret_facts)
+{
+	*ret_facts = (struct feature_facts){
+		.apparmor_restricts = feature_read_number(
+			"/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+		.userns_clone = feature_read_number("/proc/sys/kernel/unprivileged_userns_clone"),
+		.max_user_namespaces = feature_read_number("/proc/sys/user/max_user_namespaces"),
+		.tiocsti = feature_read_number("/proc/sys/dev/tty/legacy_tiocsti"),
+		.yama = feature_read_number("/proc/sys/kernel/yama/ptrace_scope"),
+		.seccomp = feature_read_seccomp(),
+		.proc_masked = feature_is_proc_masked(),
+	};
+}

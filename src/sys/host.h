@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this machine and this user have, found and not guessed: the facts that a
+ * plan is built from.  Gathered once, at the start, outside the box, with a few
+ * dozen system calls and no walk over directories: it is part of every start.
+ *
+ * Nothing that the agent can write adds a fact.  A folder becomes a tool because
+ * the user's own PATH, variables or home name it, never because a link inside a
+ * project leads to it.
+ */
+#ifndef BAWN_HOST_H
+#define BAWN_HOST_H
+
+#include "arena.h"
+#include "base.h"
+#include "error.h"
+
+/* An existing thing outside, by name and by identity. */
+struct host_object {
+	const char *name; /* absolute, normal: where programs look for it */
+	const char *path; /* the same with links resolved: what is mounted there */
+	uint64_t dev, ino;
+	bool is_dir, is_file; /* neither: a socket, a device, a pipe */
+	const char *link; /* when the name itself is a symbolic link: its text; else NULL */
+	const char *origin; /* why we looked: "PATH", "NVM_DIR", "~/.cargo" */
+	const char *why;    /* of left_out: why it is not given */
+};
+
+struct host_list {
+	struct host_object *items;
+	size_t count;
+};
+
+struct host {
+	uint64_t uid, gid;
+	const char *user;
+	const char *home;  /* absolute, normal, resolved */
+	const char *home_name; /* as $HOME has it; differs when a link leads to home */
+	const char *shell; /* of the user; "/bin/sh" when it is not there */
+	const char *config_dir; /* $XDG_CONFIG_HOME/bawn */
+	const char *state_dir;	/* $XDG_STATE_HOME/bawn */
+	struct host_object workspace;
+	uint64_t workspace_owner;
+	bool workspace_writable; /* the user owns it and may write it */
+	const char *cwd;	 /* the current directory when it lies in the workspace, or that */
+	char *const *environ;
+	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
+	struct host_list etc;	 /* the small set of /etc that is shown */
+	struct host_list tools;	 /* folders of the user's own tools; outermost only */
+	struct host_list search; /* what PATH names and exists, in its order */
+	struct host_list links;	 /* links on the way to home and workspace: /home -> var/home */
+	struct host_list left_out; /* looked like tools, and are not shown: `why` */
+	struct host_list private_places; /* what exists of ~/.ssh and the like: hidden, to be said */
+	struct host_list named; /* what the policy names, looked up by host_name; origin: as written */
+	struct host_list guarded; /* never shown: bawn's own state and configuration */
+};
+
+/*
+ * workspace NULL is the current directory.  Everything lives in the arena.  An error names
+ * what is wrong with the workspace or the home, and what to do.
+ */
+int host_gather(const char *workspace, struct arena *arena, struct host *ret_host,
+		struct error *e);
+
+/* The user alone: name, home, shell and bawn's own folders.  Asks nothing about a workspace. */
+int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e);
+
+/*
+ * Looks up a path of the policy, absolute, "~/..." or relative to the workspace, and appends
+ * it to h->named, its origin being the path as written; path is NULL when nothing is there.
+ */
+int host_name(struct host *h, const char *written, struct arena *arena, struct error *e);
+
+/* Appends a copy of object; -ENOMEM when the arena is full. */
+int host_list_add(struct host_list *list, struct arena *arena, const struct host_object *object);
+
+/* The entry of h->named for a path as it was written; NULL when host_name was not called. */
+static inline const struct host_object *host_named(const struct host *h, const char *written)
+{
+	for (size_t i = 0; i < h->named.count; i++)
+		if (strcmp(h->named.items[i].origin, written) == 0)
+			return &h->named.items[i];
+	return NULL;
+}
+
+/* The value of a variable in env, or NULL. */
+static inline const char *host_env(char *const *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; env && env[i]; i++)
+		if (strncmp(env[i], name, len) == 0 && env[i][len] == '=')
+			return env[i] + len + 1;
+	return NULL;
+}
+
+#endif

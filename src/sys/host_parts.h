@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host_*.c files share with each other and with nobody else. */
+#ifndef BAWN_HOST_PARTS_H
+#define BAWN_HOST_PARTS_H
+
+#include "host.h"
+
+#include <sys/stat.h>
+
+/*
+ * Looks at path (absolute): its name made normal, its resolved path, its identity.
+ * -ENOENT and the like when nothing is there, -EINVAL when it is not absolute.
+ */
+int host_look(const char *path, struct arena *arena, struct host_object *ret_object);
+
+/* The absolute path of what fd holds, from the kernel; -ENOENT when it was removed. */
+int host_path_of(int fd, struct arena *arena, const char **ret_path);
+
+/* The text of a symbolic link; NULL when it is none or cannot be read. */
+const char *host_link_text(const char *name, struct arena *arena);
+
+/* A path that begins with $HOME as it was set, rewritten to begin with the resolved home. */
+const char *host_rehome(const struct host *h, const char *path, struct arena *arena);
+
+/* How a path stands to the private places of the home, existing or not. */
+bool host_is_private(const struct host *h, const char *path);	/* is one, or lies in one */
+bool host_holds_private(const struct host *h, const char *path); /* has one beneath it */
+
+/* A place of the system that is never a workspace nor, when named by PATH, a tool. */
+bool host_is_system_place(const char *path);
+
+/*
+ * Which names three folders of the home have, as bits: a lookup of what is surely not there
+ * costs no system call.  May say yes wrongly, never no.
+ */
+struct host_names {
+	uint64_t bits[32];
+	bool partly; /* too large to be read: every name may be there */
+};
+
+struct host_home_names {
+	struct host_names top, config, share; /* ~, ~/.config, ~/.local/share */
+};
+
+void host_read_names(const struct host *h, struct host_home_names *ret_names);
+bool host_may_have(const struct host_home_names *names, const char *path); /* below the home */
+
+int host_find_user(struct host *h, struct arena *arena, struct error *e);
+int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
+int host_find_system(struct host *h, struct arena *arena);
+int host_find_tools(struct host *h, const struct host_home_names *names, struct arena *arena);
+int host_find_private(struct host *h, const struct host_home_names *names, struct arena *arena);
+
+#endif

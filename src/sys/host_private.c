@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The private places of a home: where keys, tokens, sessions, histories and
+ * mail are kept.  The box shows none of the home anyway; the table says which
+ * folders can never become a tool or a workspace, what deserves a warning when
+ * the user names it, and what `explain` lists as hidden.
+ */
+#include "host_parts.h"
+
+#include "str.h"
+
+#include <stdio.h>
+
+/* In the home itself. */
+static const char *const host_private_home[] = {
+	/* keys and what unlocks other machines */
+	".ssh",
+	".gnupg",
+	".pki",
+	".password-store",
+	".vault-token",
+	".netrc",
+	".authinfo",
+	".authinfo.gpg",
+	".git-credentials",
+	".Xauthority",
+	".ICEauthority",
+	/* clouds and clusters */
+	".aws",
+	".azure",
+	".boto",
+	".databrickscfg",
+	".docker",
+	".fly",
+	".kube",
+	".oci",
+	".pulumi/credentials.json",
+	".s3cfg",
+	".terraform.d/credentials.tfrc.json",
+	".terraformrc",
+	/* registries and databases */
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".gradle/gradle.properties",
+	".kaggle",
+	".m2/settings-security.xml",
+	".m2/settings.xml",
+	".my.cnf",
+	".npmrc",
+	".nuget/NuGet/NuGet.Config",
+	".pgpass",
+	".pypirc",
+	".yarnrc.yml",
+	/* agents: their logins and what was said to them */
+	".aider",
+	".claude",
+	".claude.json",
+	".codex",
+	".continue",
+	".copilot",
+	".cursor",
+	".gemini",
+	".pi",
+	".qwen",
+	/* histories */
+	".bash_history",
+	".lesshst",
+	".mysql_history",
+	".node_repl_history",
+	".psql_history",
+	".python_history",
+	".rediscli_history",
+	".sqlite_history",
+	".viminfo",
+	".zsh_history",
+	/* browsers, mail, wallets */
+	".bitcoin",
+	".electrum",
+	".ethereum",
+	".mozilla",
+	".msmtprc",
+	".mutt",
+	".thunderbird",
+	"Mail",
+	"Maildir",
+	/* where the system keeps a user's application data whole */
+	".var",
+	"snap",
+};
+
+static const char *const host_private_config[] = {
+	"1Password",	 "BraveSoftware",  "Bitwarden",	  "Signal",	    "Slack",
+	"Code",		 "age",		   "amp",	   "anthropic",	    "chromium",
+	"configstore",	 "containers",	   "cursor",	   "discord",	    "doctl",
+	"gcloud",	 "gh",		   "github-copilot", "git/credentials", "glab-cli",
+	"google-chrome", "goose",	   "hub",	   "keepassxc",	    "microsoft-edge",
+	"ngrok",	 "op",		   "opencode",	   "rclone",	    "sops",
+	"stripe",	 "vivaldi",
+};
+
+static const char *const host_private_share[] = {
+	"amp",	     "cursor-agent", "evolution",   "fish/fish_history", "goose",
+	"keyrings",  "kwalletd",     "opencode",    "pass",		 "password-store",
+	"recently-used.xbel", "TelegramDesktop", "Trash", "zsh/history",
+};
+
+static const char *const host_private_cache[] = {
+	"chromium", "google-chrome", "huggingface/token", "keyring", "mozilla", "thunderbird",
+};
+
+static const struct {
+	const char *dir; /* in the home; "" is the home itself */
+	const char *const *names;
+	size_t count;
+} host_private[] = {
+	{"", host_private_home, BAWN_ARRAY_SIZE(host_private_home)},
+	{".config", host_private_config, BAWN_ARRAY_SIZE(host_private_config)},
+	{".local/share", host_private_share, BAWN_ARRAY_SIZE(host_private_share)},
+	{".cache", host_private_cache, BAWN_ARRAY_SIZE(host_private_cache)},
+};
+
+/* What of path follows dir, "" when they are the same; NULL when path is elsewhere. */
+static const char *host_below(const char *path, const char *dir)
+{
+	const char *rest = *dir ? str_after(path, dir) : path;
+
+	if (!rest || (*dir && rest[0] != '\0' && rest[0] != '/'))
+		return NULL;
+	return rest + (rest[0] == '/');
+}
+
+/* in: path is a private place or lies in one; else: one lies in path. */
+static bool host_private_match(const struct host *h, const char *path, bool in)
+{
+	if (!str_path_beneath(path, h->home))
+		return !in && str_path_beneath(h->home, path);
+	const char *rest = host_below(path, h->home);
+
+	for (size_t g = 0; g < BAWN_ARRAY_SIZE(host_private); g++) {
+		const char *tail = host_below(rest, host_private[g].dir);
+
+		/* The folder of the group, or one above it, holds all that the group names. */
+		if (!tail || tail[0] == '\0') {
+			if (!in && host_below(host_private[g].dir, rest))
+				return true;
+			continue;
+		}
+		for (size_t i = 0; i < host_private[g].count; i++) {
+			const char *name = host_private[g].names[i];
+
+			if (in ? host_below(tail, name) != NULL
+			       : host_below(name, tail) && !str_equal(name, tail))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool host_is_private(const struct host *h, const char *path)
+{
+	return host_private_match(h, path, true);
+}
+
+bool host_holds_private(const struct host *h, const char *path)
+{
+	return host_private_match(h, path, false);
+}
+
+static int host_add_private(struct host *h, const char *place, struct arena *arena)
+{
+	char *path = arena_printf(arena, "%s/%s", h->home, place);
+	struct stat st;
+	struct host_object object;
+
+	if (!path)
+		return -ENOMEM;
+	if (lstat(path, &st) < 0)
+		return 0;
+	object = (struct host_object){.name = path, .path = path, .dev = st.st_dev,
+				      .ino = st.st_ino, .is_dir = S_ISDIR(st.st_mode),
+				      .is_file = S_ISREG(st.st_mode)};
+	/* A link: where it leads is as private. */
+	if (S_ISLNK(st.st_mode) && host_look(path, arena, &object) < 0)
+		return 0;
+	object.origin = "private place";
+	return host_list_add(&h->private_places, arena, &object);
+}
+
+int host_find_private(struct host *h, const struct host_home_names *names, struct arena *arena)
+{
+	for (size_t g = 0; g < BAWN_ARRAY_SIZE(host_private); g++) {
+		const char *dir = host_private[g].dir;
+
+		for (size_t i = 0; i < host_private[g].count; i++) {
+			char place[128];
+
+			(void)snprintf(place, sizeof(place), "%s%s%s", dir, *dir ? "/" : "",
+				       host_private[g].names[i]);
+			int r = host_may_have(names, place) ? host_add_private(h, place, arena)
+							     : 0;
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include "fd.h"
+#include "landlock.h"
+
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int process_prctl(int option, unsigned long a, unsigned long b)
+{
+	return prctl(option, a, b, 0ul, 0ul) < 0 ? -errno : 0;
+}
+
+int process_no_new_privs(void)
+{
+	return process_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
+}
+
+int process_not_dumpable(void)
+{
+	return process_prctl(PR_SET_DUMPABLE, 0, 0);
+}
+
+int process_die_with_parent(void)
+{
+	return process_prctl(PR_SET_PDEATHSIG, SIGKILL, 0);
+}
+
+int process_filter(struct span bpf)
+{
+	struct sock_fprog program = {
+		.len = (unsigned short)(bpf.len / sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)bpf.ptr,
+	};
+
+	if (bpf.len == 0 || bpf.len % sizeof(struct sock_filter) != 0)
+		return -EINVAL;
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		return -errno;
+	return 0;
+}
+
+int process_drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+	struct __user_cap_data_struct none[2];
+	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+				   SECBIT_NO_CAP_AMBIENT_RAISE |
+				   SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+
+	memset(none, 0, sizeof(none));
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0ul, 0ul, 0ul) < 0)
+		return -errno;
+	for (unsigned long cap = 0; cap < 64; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0ul, 0ul, 0ul) < 0) {
+			/* EINVAL: one past this kernel's last capability. */
+			if (errno == EINVAL && cap > 0)
+				break;
+			return -errno;
+		}
+	int r = process_prctl(PR_SET_SECUREBITS, bits, 0);
+
+	if (r < 0)
+		return r;
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
+int process_signalfd(const sigset_t *set)
+{
+	if (sigprocmask(SIG_BLOCK, set, NULL) < 0)
+		return -errno;
+	int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void process_reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+int process_confine(struct span bpf)
+{
+	int r = process_no_new_privs();
+
+	if (r == 0)
+		r = process_not_dumpable();
+	if (r < 0)
+		return r;
+	/* No Landlock here is no reason to stop: the filter has no call that opens a file. */
+	int abi = landlock_abi();
+	if (abi > 0) {
+		/* Not scoped: the keeper must be able to end its box. */
+		_cleanup_fd_ int ruleset = landlock_new(abi, false);
+
+		r = ruleset < 0 ? ruleset : landlock_restrict(ruleset);
+		if (r < 0)
+			return r;
+	}
+	return process_filter(bpf);
+}

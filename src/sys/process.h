@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process can give up about itself, and how it is told of signals. */
+#ifndef BAWN_PROCESS_H
+#define BAWN_PROCESS_H
+
+#include "base.h"
+#include "span.h"
+
+#include <signal.h>
+
+int process_no_new_privs(void);
+int process_not_dumpable(void);
+int process_die_with_parent(void);
+
+/* Installs a filter of profile.h; the caller needs no_new_privs or CAP_SYS_ADMIN. */
+int process_filter(struct span bpf);
+
+/* Empties the bounding, ambient, inheritable, permitted and effective sets and locks the
+ * secure bits, so that being uid 0 means nothing. */
+int process_drop_capabilities(void);
+
+/* Blocks every signal of set and returns a signalfd for it, or -errno. */
+int process_signalfd(const sigset_t *set);
+
+/* Default actions and an empty mask, as a program expects to be started. */
+void process_reset_signals(void);
+
+/* Allow-nothing Landlock and the keeper's kind of confinement: no files, no new privileges,
+ * not dumpable, filtered. */
+int process_confine(struct span bpf);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Build-time program: assembles the filters of profile_table.h into classic BPF
+ * and prints them as C.  libseccomp gives the numbers of the calls; the program
+ * itself is ours, because the kernel runs a filter once per system call number
+ * when it is installed, and that is most of what a filter costs at start.
+ * libseccomp can neither join neighbouring numbers into one range nor compare
+ * one argument twice; a binary search over ranges takes about 8 steps where its
+ * tree takes 18 (tests/bench/seccomp prints both).
+ *
+ * Layout of a program:
+ *
+ *	load arch;   not ours -> kill
+ *	load number; x32 bit  -> kill (x86-64)
+ *	binary search over ranges of numbers; each leaf is
+ *		return allow | return ENOSYS | the rules of one call
+ *
+ * A tree node is `if number >= middle goto right`, the left half follows it.
+ */
+#include "profile_table.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NUMBERS = 1024, /* more than the kernel has */
+	CODE_MAX = 4096,
+	LEAF_REFUSE = -1,
+	LEAF_ALLOW = -2, /* else: index of the call's first rule */
+	FAR = 255,	 /* the longest conditional jump */
+};
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#define X32_BIT 0x40000000u
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#define X32_BIT 0u
+#else
+#error "bawn has no system call numbers for this architecture yet"
+#endif
+
+struct range {
+	unsigned int first;
+	int leaf;
+};
+
+struct program {
+	struct sock_filter code[CODE_MAX];
+	unsigned int len;
+	struct range ranges[NUMBERS + 1];
+	unsigned int range_count;
+	int in;
+};
+
+static _Noreturn void die(const char *what)
+{
+	(void)fprintf(stderr, "profile_gen: %s\n", what);
+	exit(1);
+}
+
+static unsigned int emit(struct program *p, unsigned int code, unsigned int jt, unsigned int jf,
+			 unsigned int k)
+{
+	if (p->len == CODE_MAX)
+		die("program too long");
+	p->code[p->len] = (struct sock_filter){(unsigned short)code, (unsigned char)jt,
+					       (unsigned char)jf, k};
+	return p->len++;
+}
+
+static void emit_return(struct program *p, int action)
+{
+	(void)emit(p, BPF_RET | BPF_K, 0, 0,
+		   action == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (unsigned int)action);
+}
+
+/* One rule: each condition that fails skips to the end of the rule. */
+static void emit_rule(struct program *p, const struct profile_rule *rule)
+{
+	unsigned int misses[3];
+	unsigned int miss_count = 0;
+
+	for (unsigned int i = 0; i < 3 && rule->when[i].mask != 0; i++) {
+		const struct profile_condition *c = &rule->when[i];
+
+		(void)emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0,
+			   (unsigned int)offsetof(struct seccomp_data, args) +
+				   8u * (unsigned int)c->argument);
+		if (!c->any && c->mask != 0xffffffffu)
+			(void)emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
+		misses[miss_count++] =
+			c->any ? emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 0, c->mask)
+			       : emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, c->value);
+	}
+	emit_return(p, rule->action);
+	for (unsigned int i = 0; i < miss_count; i++)
+		p->code[misses[i]].jf = (unsigned char)(p->len - misses[i] - 1);
+}
+
+static void emit_leaf(struct program *p, int leaf)
+{
+	if (leaf == LEAF_REFUSE) {
+		emit_return(p, ENOSYS);
+	} else if (leaf == LEAF_ALLOW) {
+		emit_return(p, 0);
+	} else {
+		const struct profile_rule *first = &profile_rules[leaf];
+		const struct profile_rule *end =
+			profile_rules + sizeof(profile_rules) / sizeof(profile_rules[0]);
+
+		for (const struct profile_rule *r = first;
+		     r < end && strcmp(r->call, first->call) == 0; r++)
+			if (r->in & p->in)
+				emit_rule(p, r);
+		if (p->code[p->len - 1].code != (BPF_RET | BPF_K))
+			die("rules do not end in a return");
+	}
+}
+
+static void emit_tree(struct program *p, unsigned int low, unsigned int high)
+{
+	if (high - low == 1) {
+		emit_leaf(p, p->ranges[low].leaf);
+		return;
+	}
+	unsigned int middle = low + (high - low) / 2;
+	/* if number >= first of the right half, jump over the left half */
+	unsigned int node = emit(p, BPF_JMP | BPF_JGE | BPF_K, 0, 1, p->ranges[middle].first);
+	unsigned int far = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+
+	emit_tree(p, low, middle);
+	unsigned int distance = p->len - far - 1;
+
+	if (distance + 1 <= FAR) {
+		/* Near enough for the conditional jump itself: close the gap. */
+		memmove(&p->code[far], &p->code[far + 1],
+			(p->len - far - 1) * sizeof(p->code[0]));
+		p->len--;
+		p->code[node].jt = (unsigned char)distance;
+		p->code[node].jf = 0;
+	} else {
+		p->code[far].k = distance;
+	}
+	emit_tree(p, middle, high);
+}
+
+static int number_of(const char *name, int fallback)
+{
+	int n = seccomp_syscall_resolve_name(name);
+
+	return n >= 0 ? n : fallback;
+}
+
+static void find_ranges(struct program *p)
+{
+	int leaf[NUMBERS];
+
+	for (int i = 0; i < NUMBERS; i++)
+		leaf[i] = LEAF_REFUSE;
+	for (size_t i = 0; i < sizeof(profile_calls) / sizeof(profile_calls[0]); i++) {
+		const struct profile_call *c = &profile_calls[i];
+		int n = number_of(c->name, c->number);
+
+		if (!(c->in & p->in) || n < 0)
+			continue; /* not on this architecture, such as open() on arm64 */
+		if (n >= NUMBERS || leaf[n] != LEAF_REFUSE)
+			die(c->name);
+		leaf[n] = LEAF_ALLOW;
+	}
+	for (int i = (int)(sizeof(profile_rules) / sizeof(profile_rules[0])) - 1; i >= 0; i--) {
+		int n = number_of(profile_rules[i].call, -1);
+
+		if (!(profile_rules[i].in & p->in) || n < 0)
+			continue;
+		if (n >= NUMBERS || leaf[n] == LEAF_ALLOW)
+			die(profile_rules[i].call);
+		leaf[n] = i; /* going backwards: ends at the call's first rule */
+	}
+	for (unsigned int i = 0; i < NUMBERS; i++)
+		if (i == 0 || leaf[i] != leaf[i - 1] || leaf[i] >= 0)
+			p->ranges[p->range_count++] = (struct range){i, leaf[i]};
+}
+
+static void assemble(const char *name, int in)
+{
+	static struct program p;
+
+	memset(&p, 0, sizeof(p));
+	p.in = in;
+	find_ranges(&p);
+	(void)emit(&p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+	(void)emit(&p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, OUR_ARCH);
+	(void)emit(&p, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
+	(void)emit(&p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+	if (X32_BIT) {
+		(void)emit(&p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, X32_BIT);
+		(void)emit(&p, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
+	}
+	emit_tree(&p, 0, p.range_count);
+
+	(void)printf("/* %u ranges, %u instructions */\n", p.range_count, p.len);
+	(void)printf("static const struct sock_filter %s[] = {\n", name);
+	for (unsigned int i = 0; i < p.len; i++)
+		(void)printf("\t{0x%02x, %u, %u, 0x%08x},\n", p.code[i].code, p.code[i].jt,
+			     p.code[i].jf, p.code[i].k);
+	(void)printf("};\n\n");
+}
+
+int main(void)
+{
+	(void)printf("/* Made by profile_gen from profile_table.h; do not edit. */\n"
+		     "#include <linux/filter.h>\n\n");
+	assemble("profile_box_bpf", IN_BOX);
+	assemble("profile_box_debug_bpf", IN_DEBUG);
+	assemble("profile_keeper_bpf", IN_KEEPER);
+	return 0;
+}

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the system tests share: results as TAP lines, commands with a deadline,
+a terminal, and a look at what a test left behind.
+
+The environment says what is tested:
+
+    BAWN            the program (default: bawn from PATH)
+    BAWN_TEST_BIN   the folder of our own test programs (hide)
+
+Every process that a test starts stays a descendant of the test (subreaper), so
+"nothing is left" is a statement about a process tree, not about names.
+"""
+
+import ctypes
+import errno
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+BAWN = os.environ.get("BAWN") or shutil.which("bawn") or "bawn"
+TEST_BIN = os.environ.get("BAWN_TEST_BIN") or os.path.dirname(BAWN)
+HIDE = os.path.join(TEST_BIN, "hide")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+# -- results ---------------------------------------------------------------
+
+class Tap:
+    """Counts results and prints each as one TAP line."""
+
+    def __init__(self, title):
+        self.count = self.failed = self.skipped = 0
+        self.title = title
+        who = "root" if os.geteuid() == 0 else "an ordinary user"
+        say(f"# {title}, as {who}")
+
+    def ok(self, holds, name, detail=""):
+        self.count += 1
+        print(f"{'ok' if holds else 'not ok'} {self.count} - {self.title}: {name}", flush=True)
+        if not holds:
+            self.failed += 1
+            for line in str(detail).splitlines()[:40]:
+                say(f"#   {line}")
+        return bool(holds)
+
+    def equal(self, got, want, name, detail=""):
+        return self.ok(got == want, name, f"got  {got!r}\nwant {want!r}\n{detail}")
+
+    def matches(self, text, pattern, name):
+        return self.ok(re.search(pattern, text, re.S), name, f"no {pattern!r} in:\n{text}")
+
+    def skip(self, name, why):
+        self.count += 1
+        self.skipped += 1
+        print(f"ok {self.count} - {self.title}: {name} # SKIP {why}", flush=True)
+
+    def done(self):
+        print(f"1..{self.count}", flush=True)
+        sys.exit(1 if self.failed else 0)
+
+
+def say(line):
+    print(line, flush=True)
+
+
+# -- commands --------------------------------------------------------------
+
+class Result:
+    def __init__(self, status, out, err, seconds, timed_out):
+        self.status = status          # as a shell sees it: 0..255, 128+n for a signal
+        self.raw = None
+        self.out, self.err = out, err
+        self.seconds = seconds
+        self.timed_out = timed_out
+
+    def __str__(self):
+        return (f"status {self.status}{' (timed out)' if self.timed_out else ''}, "
+                f"{self.seconds:.2f} s\nstdout: {self.out!r}\nstderr: {self.err!r}")
+
+
+def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more):
+    """Runs a command to its end; kills its whole group at the deadline."""
+    started = time.monotonic()
+    more.setdefault("stdin", subprocess.PIPE if input is not None else subprocess.DEVNULL)
+    more.setdefault("stdout", subprocess.PIPE)
+    more.setdefault("stderr", subprocess.PIPE)
+    child = subprocess.Popen([str(a) for a in argv], env=env, cwd=cwd, start_new_session=True, **more)
+    if isinstance(input, str):
+        input = input.encode()
+    timed_out = False
+    try:
+        out, err = child.communicate(input, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        kill_tree(child.pid)
+        out, err = child.communicate()
+    out, err = out or b"", err or b""
+    if not binary:
+        out, err = out.decode(errors="replace"), err.decode(errors="replace")
+    code = child.returncode
+    r = Result(code if code >= 0 else 128 - code, out, err, time.monotonic() - started, timed_out)
+    r.raw = code                      # subprocess' own: negative for a signal
+    return r
+
+
+def bawn(*args, **more):
+    return run(BAWN, *args, **more)
+
+
+def environment(**changes):
+    """This environment with changes; a value of None takes the name away."""
+    env = dict(os.environ)
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    return env
+
+
+class Workspace:
+    """An empty folder to work in, outside /tmp (which the box hides) and gone at the end."""
+
+    def __init__(self):
+        base = os.path.join(os.environ.get("HOME", "/var/tmp"), "bawn-test")
+        os.makedirs(base, exist_ok=True)
+        self.path = os.path.realpath(tempfile.mkdtemp(dir=base))
+
+    def __enter__(self):
+        os.chdir(self.path)
+        return self.path
+
+    def __exit__(self, *_):
+        os.chdir("/")
+        shutil.rmtree(self.path, ignore_errors=True)
+        try:
+            os.rmdir(os.path.dirname(self.path))
+        except OSError:
+            pass
+
+
+# -- processes -------------------------------------------------------------
+
+def adopt_orphans():
+    """From here on every process below us stays below us, whatever dies between."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def proc_stat(pid):
+    """(comm, state, ppid) or None."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as f:
+            text = f.read().decode(errors="replace")
+    except OSError:
+        return None
+    comm, rest = text[text.index("(") + 1:].rsplit(")", 1)
+    fields = rest.split()
+    return comm, fields[0], int(fields[1])
+
+
+def processes():
+    table = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            stat = proc_stat(name)
+            if stat:
+                table[int(name)] = stat
+    return table
+
+
+def descendants(of=None, table=None):
+    """pid -> (comm, state, ppid) of everything below, zombies too."""
+    table = table or processes()
+    children = {}
+    for pid, (_, _, ppid) in table.items():
+        children.setdefault(ppid, []).append(pid)
+    found, queue = {}, list(children.get(of or os.getpid(), []))
+    while queue:
+        pid = queue.pop()
+        found[pid] = table[pid]
+        queue += children.get(pid, [])
+    return found
+
+
+def kill_tree(pid):
+    for p in [pid, *descendants(pid)]:
+        try:
+            os.kill(p, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def reap():
+    """Takes the dead that were handed to us; never waits."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return
+        except ChildProcessError:
+            return
+
+
+def left_processes(seconds=2.0):
+    """What still runs below us after at most this long."""
+    end = time.monotonic() + seconds
+    while True:
+        reap()
+        left = descendants()
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.01)
+
+
+def wait_for(condition, seconds=5.0, step=0.01):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(step)
+    return condition()
+
+
+# -- what a start may leave behind -------------------------------------------
+
+def listing(path, depth=6):
+    """Every name below path, as a set; nothing when it is not there."""
+    found = set()
+    base = path.rstrip("/").count("/")
+    for top, dirs, files in os.walk(path):
+        for name in dirs + files:
+            found.add(os.path.join(top, name))
+        if top.count("/") - base >= depth:
+            dirs.clear()
+    return found
+
+
+def state_dir():
+    return os.path.join(os.environ.get("XDG_STATE_HOME") or
+                        os.path.join(os.environ["HOME"], ".local/state"), "bawn")
+
+
+def is_mine(path):
+    try:
+        return os.lstat(path).st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def read(path):
+    try:
+        with open(path, errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+class Leftovers:
+    """A picture of the machine before, to be compared with after.
+
+    Looks at processes, mounts, namespaces that a process of this user or a mount
+    holds, named sockets, files in /tmp, the run-time and state folders, and our
+    own descriptors.  The private home of a workspace is meant to stay.
+    """
+
+    def __init__(self):
+        self.before = self.look()
+
+    @staticmethod
+    def look():
+        runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
+        homes = os.path.join(state_dir(), "home")
+        namespaces = set()
+        for pid in [os.getpid(), *descendants()]:
+            for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
+                try:
+                    namespaces.add(os.readlink(f"/proc/{pid}/ns/{kind}"))
+                except OSError:
+                    pass
+        sockets = {line.split()[7] for line in read("/proc/net/unix").splitlines()[1:]
+                   if len(line.split()) > 7 and "bawn" in line}
+        return {
+            "mounts": set(read("/proc/self/mountinfo").splitlines()),
+            "namespaces": namespaces,
+            "sockets": sockets,
+            "files in /tmp": {p for p in listing("/tmp", 1) if is_mine(p)},
+            "files in /dev/shm": {p for p in listing("/dev/shm", 1) if is_mine(p)},
+            "run-time files": listing(runtime),
+            "state files": {p for p in listing(state_dir(), 3) if not p.startswith(homes)},
+            "descriptors": set(os.listdir("/proc/self/fd")),
+        }
+
+    def check(self, seconds=2.0):
+        """Sentences about what is left; empty when nothing is."""
+        found = [f"process {pid} {stat}" for pid, stat in left_processes(seconds).items()]
+        after = self.look()
+        for what, now in after.items():
+            extra = now - self.before[what]
+            if what == "descriptors" and len(now) <= len(self.before[what]):
+                continue
+            if what == "state files":   # the folders themselves may be made once
+                extra = {p for p in extra if not os.path.isdir(p)}
+            found += [f"{what}: {e}" for e in sorted(extra)[:10]]
+            if what == "mounts":
+                found += [f"mount gone: {e}" for e in sorted(self.before[what] - now)[:10]]
+        return found
+
+
+# -- a terminal ------------------------------------------------------------
+
+class Terminal:
+    """A command with a terminal of its own, driven from the other side."""
+
+    def __init__(self, *argv, rows=24, columns=80, env=None):
+        self.seen = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                os.execvpe(argv[0], list(argv), env or environment(TERM="xterm", PS1="$ "))
+            finally:
+                os._exit(127)
+        self.resize(rows, columns)
+        self.status = None
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def modes(self):
+        return termios.tcgetattr(self.fd)
+
+    def send(self, data):
+        os.write(self.fd, data if isinstance(data, bytes) else data.encode())
+
+    def pump(self, seconds):
+        """Reads what comes within this time; False at the end of the terminal."""
+        ready, _, _ = select.select([self.fd], [], [], seconds)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError as e:
+            if e.errno != errno.EIO:
+                raise
+            return False
+        self.seen += data
+        return bool(data)
+
+    def expect(self, pattern, seconds=10):
+        """The text up to and with the pattern, which is then taken away; None at the deadline."""
+        compiled = re.compile(pattern.encode() if isinstance(pattern, str) else pattern, re.S)
+        end = time.monotonic() + seconds
+        while True:
+            m = compiled.search(self.seen)
+            if m:
+                text = self.seen[:m.end()]
+                self.seen = self.seen[m.end():]
+                return text.decode(errors="replace")
+            left = end - time.monotonic()
+            if left <= 0 or not self.pump(min(left, 0.2)):
+                return None
+
+    def wait(self, seconds=10):
+        """The status as a shell sees it, or None when it still runs."""
+        end = time.monotonic() + seconds
+        while self.status is None and time.monotonic() < end:
+            self.pump(0.02)
+            pid, raw = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                code = os.waitstatus_to_exitcode(raw)
+                self.status = code if code >= 0 else 128 - code
+        return self.status
+
+    def close(self):
+        if self.status is None:
+            kill_tree(self.pid)
+            self.wait(2)
+        os.close(self.fd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

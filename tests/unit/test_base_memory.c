@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buf, arena and span keep to their limits, and say so once and for all when they cannot. */
+#include "cmocka_lead.h"
+
+#include "arena.h"
+#include "buf.h"
+#include "fd.h"
+#include "span.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void test_buf_stops_at_its_maximum(void **state)
+{
+	(void)state;
+	_cleanup_buf_ struct buf b = BUF_INIT(8);
+
+	buf_put_str(&b, "12345678");
+	assert_int_equal(buf_error(&b), 0);
+	buf_put_char(&b, '9');
+	assert_int_equal(buf_error(&b), -EMSGSIZE);
+	assert_string_equal(buf_str(&b), "12345678");
+}
+
+static void test_buf_error_sticks(void **state)
+{
+	(void)state;
+	_cleanup_buf_ struct buf b = BUF_INIT(4);
+
+	buf_put_str(&b, "ab");
+	buf_put_str(&b, "cde");
+	assert_int_equal(buf_error(&b), -EMSGSIZE);
+	buf_put_char(&b, 'c');
+	buf_putf(&b, "%d", 1);
+	assert_string_equal(buf_str(&b), "ab");
+	assert_int_equal(buf_error(&b), -EMSGSIZE);
+	buf_clear(&b);
+	buf_put_str(&b, "wxyz");
+	assert_int_equal(buf_error(&b), 0);
+	assert_string_equal(buf_str(&b), "wxyz");
+}
+
+static void test_buf_of_nothing_is_a_string(void **state)
+{
+	(void)state;
+	_cleanup_buf_ struct buf b = BUF_INIT(0);
+
+	assert_string_equal(buf_str(&b), "");
+	buf_put(&b, NULL, 0);
+	assert_int_equal(buf_error(&b), 0);
+	assert_string_equal(buf_str(&b), "");
+	buf_fini(&b);
+	buf_fini(&b);
+	buf_fini(NULL);
+}
+
+static void test_buf_refuses_an_impossible_length(void **state)
+{
+	(void)state;
+	_cleanup_buf_ struct buf b = BUF_INIT(SIZE_MAX);
+
+	buf_put_char(&b, 'x');
+	buf_put(&b, "", SIZE_MAX);
+	assert_int_equal(buf_error(&b), -EMSGSIZE);
+	assert_int_equal(b.len, 1);
+}
+
+/* Around the size of buf_putf's own small array, and far beyond it. */
+static void test_buf_putf_any_length(void **state)
+{
+	static const int lengths[] = {0, 1, 510, 511, 512, 513, 70000};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(lengths); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1 << 20);
+
+		buf_put_str(&b, "<");
+		buf_putf(&b, "%*s", lengths[i], "");
+		buf_put_str(&b, ">");
+		assert_int_equal(buf_error(&b), 0);
+		assert_int_equal(b.len, lengths[i] + 2);
+		assert_int_equal(b.ptr[b.len], '\0');
+		assert_int_equal(b.ptr[b.len - 1], '>');
+	}
+	_cleanup_buf_ struct buf small = BUF_INIT(600);
+	buf_putf(&small, "%*s", 601, "");
+	assert_int_equal(buf_error(&small), -EMSGSIZE);
+	assert_int_equal(small.len, 0);
+}
+
+static void test_buf_numbers_are_little_endian(void **state)
+{
+	(void)state;
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+	buf_put_u32(&b, 0x01020304);
+	buf_put_u64(&b, 0x1112131415161718);
+	assert_memory_equal(b.ptr, "\4\3\2\1\x18\x17\x16\x15\x14\x13\x12\x11", 12);
+
+	struct reader r = reader_of(buf_span(&b));
+	assert_int_equal(reader_u32(&r), 0x01020304);
+	assert_int_equal(reader_u64(&r), 0x1112131415161718);
+	assert_int_equal(reader_left(&r), 0);
+	assert_false(r.bad);
+}
+
+static void test_reader_never_passes_the_end(void **state)
+{
+	(void)state;
+	struct reader r = reader_of(SPAN_LITERAL("abcdef"));
+
+	assert_int_equal(reader_take(&r, 2).len, 2);
+	assert_int_equal(reader_u64(&r), 0);
+	assert_true(r.bad);
+	/* Bad once is bad for good, even for what would still fit. */
+	assert_int_equal(reader_take(&r, 1).len, 0);
+	assert_int_equal(reader_u32(&r), 0);
+	assert_int_equal(reader_left(&r), 4);
+
+	struct reader huge = reader_of(SPAN_LITERAL("abc"));
+	assert_int_equal(reader_take(&huge, SIZE_MAX).len, 0);
+	assert_true(huge.bad);
+}
+
+static void test_span_equal(void **state)
+{
+	(void)state;
+	assert_true(span_equal((struct span){NULL, 0}, SPAN_LITERAL("")));
+	assert_true(span_equal(SPAN_LITERAL("a\0b"), SPAN_LITERAL("a\0b")));
+	assert_false(span_equal(SPAN_LITERAL("a\0b"), SPAN_LITERAL("a\0c")));
+	assert_false(span_equal(SPAN_LITERAL("a"), SPAN_LITERAL("ab")));
+	assert_int_equal(span_of_str(NULL).len, 0);
+}
+
+static void test_arena_stops_at_its_maximum(void **state)
+{
+	(void)state;
+	_cleanup_arena_ struct arena a = ARENA_INIT(4096);
+	size_t got = 0;
+
+	while (arena_alloc(&a, 64))
+		got += 64;
+	assert_int_equal(got, 4096);
+	assert_null(arena_alloc(&a, 1));
+	assert_null(arena_str(&a, "x"));
+	assert_null(arena_printf(&a, "%d", 1));
+	assert_non_null(arena_alloc(&a, 0));
+}
+
+static void test_arena_refuses_an_impossible_size(void **state)
+{
+	(void)state;
+	_cleanup_arena_ struct arena a = ARENA_INIT(SIZE_MAX);
+
+	/* With the block's own head in front this one would wrap around. */
+	assert_null(arena_alloc(&a, SIZE_MAX - 16));
+	assert_null(arena_alloc(&a, SIZE_MAX));
+	assert_non_null(arena_alloc(&a, 1));
+}
+
+static void test_arena_memory_is_zeroed_and_aligned(void **state)
+{
+	static const size_t sizes[] = {1, 3, 7, 8, 9, 31, 4000, 9000, 100000};
+
+	(void)state;
+	_cleanup_arena_ struct arena a = ARENA_INIT(1 << 20);
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sizes); i++) {
+		uint8_t *p = arena_alloc(&a, sizes[i]);
+
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+		for (size_t n = 0; n < sizes[i]; n++)
+			assert_int_equal(p[n], 0);
+		memset(p, 0xff, sizes[i]);
+	}
+	assert_string_equal(arena_strn(&a, "abcdef", 3), "abc");
+	assert_string_equal(arena_printf(&a, "%s-%d", "x", 5), "x-5");
+	arena_fini(&a);
+	assert_int_equal(a.used, 0);
+	assert_string_equal(arena_str(&a, "again"), "again");
+	arena_fini(NULL);
+}
+
+static void test_fd_read_all_keeps_to_the_maximum(void **state)
+{
+	(void)state;
+	_cleanup_fd_ int fd = memfd_create("long", MFD_CLOEXEC);
+	_cleanup_buf_ struct buf exact = BUF_INIT(10000);
+	_cleanup_buf_ struct buf less = BUF_INIT(9999);
+
+	assert_int_equal(ftruncate(fd, 10000), 0);
+	assert_int_equal(fd_read_all(fd, &exact), 0);
+	assert_int_equal(exact.len, 10000);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(fd_read_all(fd, &less), -EMSGSIZE);
+}
+
+/* A pipe or a device under the name of a file must neither hold us nor be read. */
+static void test_fd_read_file_takes_regular_files_only(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/bawn-unit.XXXXXX";
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+	assert_non_null(mkdtemp(dir));
+	_cleanup_fd_ int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(mkfifoat(at, "fifo", 0600), 0);
+	assert_int_equal(fd_read_file_at(at, "fifo", &b), -EINVAL);
+	assert_int_equal(fd_read_file_at(at, ".", &b), -EISDIR);
+	assert_int_equal(fd_read_file_at(at, "missing", &b), -ENOENT);
+	assert_int_equal(fd_read_file_at(AT_FDCWD, "/dev/zero", &b), -EINVAL);
+	assert_int_equal(unlinkat(at, "fifo", 0), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void test_fd_flags_and_moves(void **state)
+{
+	(void)state;
+	_cleanup_fd_ int fd = memfd_create("moves", 0);
+
+	assert_int_equal(fd_set_cloexec(fd, true), 0);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	fd = fd_move_up(fd, 300);
+	assert_true(fd >= 300);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	assert_int_equal(fd_set_nonblock(fd, true), 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+	assert_int_equal(fd_set_cloexec(-1, true), -EBADF);
+	errno = EXDEV;
+	fd_close(&fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(errno, EXDEV);
+	fd_close(&fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buf_stops_at_its_maximum),
+		cmocka_unit_test(test_buf_error_sticks),
+		cmocka_unit_test(test_buf_of_nothing_is_a_string),
+		cmocka_unit_test(test_buf_refuses_an_impossible_length),
+		cmocka_unit_test(test_buf_putf_any_length),
+		cmocka_unit_test(test_buf_numbers_are_little_endian),
+		cmocka_unit_test(test_reader_never_passes_the_end),
+		cmocka_unit_test(test_span_equal),
+		cmocka_unit_test(test_arena_stops_at_its_maximum),
+		cmocka_unit_test(test_arena_refuses_an_impossible_size),
+		cmocka_unit_test(test_arena_memory_is_zeroed_and_aligned),
+		cmocka_unit_test(test_fd_read_all_keeps_to_the_maximum),
+		cmocka_unit_test(test_fd_read_file_takes_regular_files_only),
+		cmocka_unit_test(test_fd_flags_and_moves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
