@@ -135,6 +135,7 @@ static _Noreturn void job_end_like(int status)
 {
 	if (WIFSIGNALED(status)) {
 		process_reset_signals();
+		(void)signal(WTERMSIG(status), SIG_DFL);
 		(void)raise(WTERMSIG(status));
 	}
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : JOB_OURS);

@@ -23,6 +23,7 @@
 
 #include "advice.h"
 #include "fd.h"
+#include "feature.h"
 #include "open.h"
 #include "process.h"
 #include "root.h"
@@ -121,7 +122,9 @@ static int launch_root_processes(uint64_t value, struct error *e)
 	char text[24];
 
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value + 300);
-	int r = launch_write("/proc/sys/kernel/pid_max", text);
+	/* Before 6.14 this file is the host's own, and the machine's root could write it. */
+	int r = feature_has_own_pid_max() ? launch_write("/proc/sys/kernel/pid_max", text)
+					  : -EOPNOTSUPP;
 
 	if (r < 0) {
 		(void)error_sys(e, r, "as root this kernel cannot hold a limit of processes");

@@ -42,10 +42,8 @@ int mount(const char *source, const char *target, const char *type, unsigned lon
 static const char *const root_devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 /* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
-static const char *const root_proc_masked[] = {
-	"proc/kcore", "proc/keys",	   "proc/key-users",   "proc/timer_list",
-	"proc/kmsg",  "proc/sysrq-trigger", "proc/sched_debug", "proc/kallsyms",
-};
+static const char *const root_proc_masked[] = {"proc/keys", "proc/key-users", "proc/timer_list",
+						"proc/kcore"};
 
 static const struct {
 	const char *name, *text;
@@ -63,6 +61,10 @@ struct root {
 	dev_t dev; /* its filesystem; in it and in the private ones alone do we create anything */
 	dev_t private_devs[ROOT_PRIVATE_MAX]; /* the plan's own tmpfs, such as /tmp */
 	size_t private_count;
+	int parent; /* the directory of the last mount point; -1 none */
+	bool parent_is_ours;
+	char parent_path[PATH_MAX];
+	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
@@ -134,6 +136,16 @@ static int root_open_sources(struct root *root, struct error *e)
 		if (root->sources[i] < 0)
 			return root->sources[i];
 	}
+	if (plan_goes_without(root->plan, PLAN_LAYER_PID_NS)) {
+		_cleanup_fd_ int fd = open_no_links("/proc", O_PATH);
+
+		root->proc = fd < 0 ? fd
+				    : root_clone_tree(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+								  MOUNT_ATTR_NODEV |
+								  MOUNT_ATTR_NOEXEC);
+		if (root->proc < 0)
+			return error_sys(e, root->proc, "taking /proc into the box");
+	}
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
 		char path[32];
 
@@ -198,91 +210,101 @@ static bool root_made(const struct root *root, dev_t dev)
 	return dev == root->dev;
 }
 
-/* Makes one missing directory or file, in a tmpfs that we made or not at all. */
-static int root_make(const struct root *root, int parent, const char *name, bool is_dir)
+/* Is this directory of a tmpfs that we made? */
+static bool root_owns(const struct root *root, int dir)
 {
 	struct stat st;
 
-	if (fstat(parent, &st) < 0)
-		return -errno;
-	if (!root_made(root, st.st_dev))
-		return -EROFS;
-	if (is_dir)
-		return mkdirat(parent, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
-	_cleanup_fd_ int fd =
-		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-
-	return fd < 0 ? -errno : 0;
+	return fstat(dir, &st) == 0 && root_made(root, st.st_dev);
 }
 
-/* The parent directory of target in the new root, made where it is missing. */
-static int root_parent(const struct root *root, const char *target, const char **ret_name)
+/* Opens the directory name in dir, made first where it is missing and the place is ours. */
+static int root_step(const struct root *root, int dir, const char *name)
 {
-	const char *at = target + 1;
-	_cleanup_fd_ int dir = open_beneath(root->fd, "", O_PATH | O_DIRECTORY, 0);
+	int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+
+	if (next != -ENOENT)
+		return next;
+	if (!root_owns(root, dir))
+		return -EROFS;
+	if (mkdirat(dir, name, 0755) < 0)
+		return -errno;
+	return open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+}
+
+/*
+ * The parent directory of target in the new root.  The last one is kept: neighbours in the plan
+ * are neighbours in the tree.
+ */
+static int root_parent(struct root *root, const char *target, const char **ret_name)
+{
+	const char *slash = strrchr(target, '/');
+	size_t parent_len = (size_t)(slash - target);
 	char name[NAME_MAX + 1];
 
-	for (;;) {
+	*ret_name = slash + 1;
+	if (root->parent >= 0 && strlen(root->parent_path) == parent_len &&
+	    memcmp(root->parent_path, target, parent_len) == 0)
+		return root->parent;
+	if (parent_len >= sizeof(root->parent_path))
+		return -ENAMETOOLONG;
+
+	_cleanup_fd_ int dir = open_beneath(root->fd, "", O_PATH | O_DIRECTORY, 0);
+
+	for (const char *at = target + 1; dir >= 0 && at < slash;) {
 		size_t len = strcspn(at, "/");
 
-		if (dir < 0)
-			return dir;
-		if (at[len] == '\0') {
-			*ret_name = at;
-			return TAKE_FD(dir);
-		}
 		if (len > NAME_MAX)
 			return -ENAMETOOLONG;
 		memcpy(name, at, len);
 		name[len] = '\0';
-		int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+		int next = root_step(root, dir, name);
 
-		if (next == -ENOENT) {
-			int r = root_make(root, dir, name, true);
-
-			if (r < 0)
-				return r;
-			next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
-		}
 		fd_close(&dir);
 		dir = next;
 		at += len + 1;
 	}
+	if (dir < 0)
+		return dir;
+	memcpy(root->parent_path, target, parent_len);
+	root->parent_path[parent_len] = '\0';
+	fd_close(&root->parent);
+	root->parent = TAKE_FD(dir);
+	root->parent_is_ours = root_owns(root, root->parent);
+	return root->parent;
 }
 
-/* The mount point itself, O_PATH. */
-static int root_target(const struct root *root, const char *target, bool is_dir)
+/* Something is mounted at target: what was known of it and beneath is no longer so. */
+static void root_forget_parent(struct root *root, const char *target)
 {
-	int fd = open_beneath(root->fd, target + 1, O_PATH, 0);
-	const char *name = NULL;
-
-	if (fd != -ENOENT)
-		return fd;
-	_cleanup_fd_ int parent = root_parent(root, target, &name);
-	if (parent < 0)
-		return parent;
-	int r = root_make(root, parent, name, is_dir);
-	if (r < 0)
-		return r;
-	return open_beneath(parent, name, O_PATH, 0);
+	if (root->parent >= 0 && str_path_beneath(root->parent_path, target))
+		fd_close(&root->parent);
 }
 
-static int root_attach_at(const struct root *root, int mount_fd, const char *target, bool is_dir,
+static int root_attach_at(struct root *root, int mount_fd, const char *target, bool is_dir,
 			  struct error *e)
 {
-	_cleanup_fd_ int fd = root_target(root, target, is_dir);
+	const char *name = NULL;
+	int parent = root_parent(root, target, &name);
+	int r = parent < 0 ? parent : 0;
 
-	if (fd == -EROFS)
+	if (r == 0 && root->parent_is_ours) {
+		r = is_dir ? mkdirat(parent, name, 0755)
+			   : mknodat(parent, name, S_IFREG | 0444, 0);
+		r = r < 0 && errno != EEXIST ? -errno : 0;
+	}
+	_cleanup_fd_ int fd = r < 0 ? r : open_beneath(parent, name, O_PATH, 0);
+
+	if (fd == -EROFS || fd == -ENOENT)
 		return error_set(e, -EROFS,
 				 "there is no %s to mount on, and nothing is made outside bawn's "
 				 "own root",
 				 target);
 	if (fd < 0)
 		return error_sys(e, fd, "making the mount point %s", target);
-	int r = root_attach(mount_fd, fd);
-	if (r < 0)
-		return error_sys(e, r, "mounting at %s", target);
-	return 0;
+	r = root_attach(mount_fd, fd);
+	root_forget_parent(root, target);
+	return r < 0 ? error_sys(e, r, "mounting at %s", target) : 0;
 }
 
 static int root_bind(struct root *root, size_t index, struct error *e)
@@ -314,16 +336,26 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-static int root_file(const struct root *root, const struct plan_mount *m, struct error *e)
+/* The parent of something that we make up: it must be ours. */
+static int root_own_parent(struct root *root, const char *target, const char **ret_name,
+			   struct error *e)
 {
-	const char *name = NULL;
-	_cleanup_fd_ int parent = root_parent(root, m->target, &name);
-	struct stat st;
+	int parent = root_parent(root, target, ret_name);
 
 	if (parent < 0)
-		return error_sys(e, parent, "making %s", m->target);
-	if (fstat(parent, &st) < 0 || st.st_dev != root->dev)
-		return error_set(e, -EROFS, "%s cannot be made up: it lies in a mount", m->target);
+		return error_sys(e, parent, "making %s", target);
+	if (!root->parent_is_ours)
+		return error_set(e, -EROFS, "%s cannot be made up: it lies in a mount", target);
+	return parent;
+}
+
+static int root_file(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	const char *name = NULL;
+	int parent = root_own_parent(root, m->target, &name, e);
+
+	if (parent < 0)
+		return parent;
 	_cleanup_fd_ int fd =
 		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	int r = fd < 0 ? -errno : fd_write_all(fd, m->data.ptr, m->data.len);
@@ -331,18 +363,27 @@ static int root_file(const struct root *root, const struct plan_mount *m, struct
 	return r < 0 ? error_sys(e, r, "writing %s", m->target) : 0;
 }
 
-static int root_link(const struct root *root, const struct plan_mount *m, struct error *e)
+static int root_link(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	const char *name = NULL;
-	_cleanup_fd_ int parent = root_parent(root, m->target, &name);
-	struct stat st;
+	int parent = root_own_parent(root, m->target, &name, e);
 
 	if (parent < 0)
-		return error_sys(e, parent, "making %s", m->target);
-	if (fstat(parent, &st) < 0 || st.st_dev != root->dev)
-		return error_set(e, -EROFS, "%s cannot be a link: it lies in a mount", m->target);
+		return parent;
 	if (symlinkat(m->source, parent, name) < 0)
 		return error_sys(e, -errno, "making the link %s", m->target);
+	return 0;
+}
+
+static int root_dir(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	const char *name = NULL;
+	int parent = root_own_parent(root, m->target, &name, e);
+
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, name, 0755) < 0 && errno != EEXIST)
+		return error_sys(e, -errno, "making %s", m->target);
 	return 0;
 }
 
@@ -358,7 +399,8 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 		return error_sys(e, target < 0 ? target : -errno, "hiding %s (asked for by %s)",
 				 m->target, m->origin);
 	bool is_dir = S_ISDIR(st.st_mode);
-	_cleanup_fd_ int empty = root_target(root, is_dir ? "/.bawn/dir" : "/.bawn/file", is_dir);
+	_cleanup_fd_ int empty =
+		open_beneath(root->fd, is_dir ? ".bawn/dir" : ".bawn/file", O_PATH, 0);
 
 	if (empty < 0)
 		return error_sys(e, empty, "making something empty");
@@ -370,9 +412,11 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
 }
 
-static int root_proc(const struct root *root, const struct plan_mount *m, struct error *e)
+static int root_proc(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	static const struct root_option options[] = {{"hidepid", "invisible"}};
+	if (root->proc >= 0)
+		return root_attach_at(root, root->proc, m->target, true, e);
 	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
 	_cleanup_fd_ int fd = root_new_filesystem(
 		"proc", options, 1,
@@ -459,11 +503,8 @@ static int root_apply(struct root *root, size_t index, struct error *e)
 						 : root_proc(root, m, e);
 	case PLAN_MOUNT_DEV:
 		return root_dev(root, m, e);
-	case PLAN_MOUNT_DIR: {
-		_cleanup_fd_ int fd = root_target(root, m->target, true);
-
-		return fd < 0 ? error_sys(e, fd, "making %s", m->target) : 0;
-	}
+	case PLAN_MOUNT_DIR:
+		return root_dir(root, m, e);
 	case PLAN_MOUNT_FILE:
 		return root_file(root, m, e);
 	case PLAN_MOUNT_LINK:
@@ -492,9 +533,11 @@ static int root_enter(const struct root *root, struct error *e)
 
 int root_build(const struct plan *plan, struct error *e)
 {
-	struct root root = {.plan = plan, .fd = -1};
+	static struct root root;
 	struct stat st;
 
+	root.plan = plan;
+	root.parent = root.proc = -1;
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");

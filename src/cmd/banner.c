@@ -113,12 +113,13 @@ static void banner_reads(const struct text *t, const struct plan *plan)
 static void banner_rest(const struct text *t, const struct plan *plan)
 {
 	bool host = plan->backend == PLAN_BACKEND_HOST;
-	bool open = host || plan_goes_without(plan, PLAN_LAYER_NET_NS);
+	bool filtered = plan_goes_without(plan, PLAN_LAYER_NET_NS);
 
 	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "reaches");
-	text_styled(t, open ? TEXT_BAD : TEXT_PLAIN, "%s\n",
-		    open ? "everything that this machine can reach"
-			 : "nothing: the network is closed");
+	text_styled(t, host || filtered ? TEXT_BAD : TEXT_PLAIN, "%s\n",
+		    host	? "everything that this machine can reach"
+		    : filtered ? "nothing, by the system call filter alone"
+			       : "nothing: the network is closed");
 	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "secrets");
 	text_styled(t, host ? TEXT_BAD : TEXT_PLAIN, "%s\n",
 		    host ? "all of yours, and your whole environment" : "none");

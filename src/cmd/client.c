@@ -56,8 +56,7 @@ struct client {
 	bool input_waits; /* epoll has the terminal */
 	bool asked_to_stop; /* a stop signal was passed on; the job's stop is ours too */
 	int signals;
-	struct pump pumps[3];
-	bool pumped[3];
+	struct pump *pumps[3]; /* NULL where the command has the descriptor itself */
 	struct message_spawn spawn;
 	int given[5]; /* plan, 0, 1, 2, program: as many as there are */
 	size_t given_count;
@@ -347,12 +346,15 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	(void)close(inside);
 	if (r == 0)
 		r = fd_set_nonblock(outside, true);
-	if (r == 0)
-		r = number == 0 ? pump_start(&c->pumps[0], &c->loop, fd, false, outside, true)
-				: pump_start(&c->pumps[number], &c->loop, outside, true, fd,
-					     false);
-	c->pumped[number] = r == 0;
-	return r;
+	struct pump *pump = r == 0 ? malloc(sizeof(*pump)) : NULL;
+
+	if (!pump) {
+		(void)close(outside);
+		return r < 0 ? r : -ENOMEM;
+	}
+	c->pumps[number] = pump;
+	return number == 0 ? pump_start(pump, &c->loop, fd, false, outside, true)
+			   : pump_start(pump, &c->loop, outside, true, fd, false);
 }
 
 static int client_give_stdio(struct client *c, const struct client_options *options)
@@ -512,12 +514,15 @@ static void client_end(struct client *c)
 {
 	client_leave_terminal(c);
 	/* The box is gone, so what its pipes still hold is all there will be. */
-	for (int i = 1; i < 3; i++)
-		if (c->pumped[i] && c->ended)
-			pump_finish(&c->pumps[i]);
-	for (int i = 0; i < 3; i++)
-		if (c->pumped[i] && !c->pumps[i].done)
-			pump_stop(&c->pumps[i]);
+	for (int i = 0; i < 3; i++) {
+		if (!c->pumps[i])
+			continue;
+		if (i > 0 && c->ended)
+			pump_finish(c->pumps[i]);
+		else if (!c->pumps[i]->done)
+			pump_stop(c->pumps[i]);
+		free(c->pumps[i]);
+	}
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)

@@ -21,12 +21,20 @@ int helper_path(const char *name, char *ret_path, size_t size)
 
 	if (slash)
 		*slash = '\0';
+	const char *last = strrchr(self, '/');
 	const struct {
-		const char *dir, *below;
-	} places[] = {{self, ""}, {self, "/../libexec/bawn"}, {BAWN_LIBEXEC_DIR, ""}};
+		const char *dir;
+		size_t len;
+		const char *below;
+	} places[] = {
+		{self, strlen(self), ""},
+		{self, last ? (size_t)(last - self) : 0, "/libexec/bawn"},
+		{BAWN_LIBEXEC_DIR, strlen(BAWN_LIBEXEC_DIR), ""},
+	};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(places); i++) {
-		int len = snprintf(ret_path, size, "%s%s/%s", places[i].dir, places[i].below, name);
+		int len = snprintf(ret_path, size, "%.*s%s/%s", (int)places[i].len, places[i].dir,
+				   places[i].below, name);
 
 		if (len > 0 && (size_t)len < size && access(ret_path, X_OK) == 0)
 			return 0;

@@ -133,11 +133,10 @@ static void man_words(struct buf *into, const struct option *o)
 {
 	const char *words[OPTION_WORDS_MAX];
 	size_t count = option_words(o, words);
-	bool pair = o->value && strchr(o->value, '=') != NULL;
 
-	if (count == 0)
+	if (count == 0 || !o->value)
 		return;
-	buf_putf(into, "%s is one of", pair ? "NAME" : o->value);
+	buf_putf(into, "%s is one of", strchr(o->value, '=') ? "NAME" : o->value);
 	for (size_t i = 0; i < count; i++) {
 		buf_put_str(into, i == 0 ? "\n" : i + 1 < count ? ",\n" : "\nand\n");
 		buf_put_str(into, "\\fB");
@@ -178,7 +177,7 @@ static void man_see_also(struct buf *into, const struct verb *but)
 			continue;
 		buf_putf(into, "%s.BR bawn\\-%s (1)", n++ ? ",\n" : "", verbs[i].name);
 	}
-	buf_put_char(into, '\n');
+	buf_put_str(into, ",\n.BR bawn\\-policy (5)\n");
 }
 
 void man_verb(struct buf *into, const struct verb *v)

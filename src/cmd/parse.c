@@ -159,7 +159,7 @@ static int parse_check_words(struct parser *p, const struct option *o, const cha
 	return r;
 }
 
-/* value is NULL for a switch. */
+/* value is "" for a switch. */
 static int parse_keep(struct parser *p, const struct option *o, const char *value)
 {
 	struct invocation *into = p->into;
@@ -177,7 +177,7 @@ static int parse_keep(struct parser *p, const struct option *o, const char *valu
 		if (r < 0)
 			return r;
 	}
-	into->values[into->value_count++] = (struct invocation_value){o->id, value ? value : ""};
+	into->values[into->value_count++] = (struct invocation_value){o->id, value};
 	return 0;
 }
 
@@ -221,7 +221,7 @@ static int parse_long(struct parser *p, const char *word)
 		if (r < 0)
 			return r;
 	}
-	return parse_keep(p, o, value);
+	return parse_keep(p, o, value ? value : "");
 }
 
 /* word is what follows "-", not empty: letters of switches, at most one option with a value last.
@@ -230,7 +230,7 @@ static int parse_letters(struct parser *p, const char *word)
 {
 	while (*word) {
 		const struct option *o = NULL;
-		const char *value = NULL;
+		const char *value = "";
 
 		for (size_t i = 0; i < OPTION_COUNT && !o; i++)
 			if (verb_takes(p->into->verb, options[i].id) && options[i].letter == *word)
@@ -322,7 +322,7 @@ static int parse_check_arguments(const struct invocation *i, struct error *e)
 }
 
 /* The first word: a verb, or one of the two options that stand for one. */
-static int parse_verb(const char *word, const struct verb **ret_verb, struct error *e)
+static const struct verb *parse_verb(const char *word, struct error *e)
 {
 	static const struct {
 		const char *typed, *verb;
@@ -332,38 +332,40 @@ static int parse_verb(const char *word, const struct verb **ret_verb, struct err
 		if (str_equal(word, instead[i].typed))
 			word = instead[i].verb;
 	if (word[0] == '-') {
-		int r = error_set(e, -EINVAL, "the verb comes first, then its options such as %s",
-				  word);
-
-		error_next(
-			e,
-			"As in: bawn run --read-only -- COMMAND. 'bawn --help' lists the verbs.");
-		return r;
+		(void)error_set(e, -EINVAL, "the verb comes first, then its options such as %s",
+				word);
+		error_next(e, "As in: bawn run --read-only -- COMMAND. "
+			      "'bawn --help' lists the verbs.");
+		return NULL;
 	}
-	*ret_verb = verb_find(word, e);
-	return *ret_verb ? 0 : -EINVAL;
+	return verb_find(word, e);
+}
+
+static int parse_into(struct invocation *i, int argc, char **argv, struct error *e)
+{
+	struct parser p = {.argc = argc, .argv = argv, .at = 2, .into = i, .e = e};
+
+	i->verb = parse_verb(argc > 1 ? argv[1] : "help", e);
+	if (!i->verb)
+		return -EINVAL;
+	/* Each switch is kept once, and a word holds at most one value. */
+	i->values = calloc((size_t)argc + OPTION_COUNT, sizeof(*i->values));
+	i->arguments = calloc((size_t)argc + 1, sizeof(*i->arguments));
+	if (!i->values || !i->arguments)
+		return error_sys(e, -ENOMEM, "reading the command line");
+	int r = parse_words(&p);
+
+	return r < 0 ? r : parse_check_arguments(i, e);
 }
 
 int parse_command_line(int argc, char **argv, struct invocation *ret_invocation, struct error *e)
 {
-	_cleanup_invocation_ struct invocation i = {.verb = NULL};
-	struct parser p = {.argc = argc, .argv = argv, .at = 2, .into = &i, .e = e};
-	int r = parse_verb(argc > 1 ? argv[1] : "help", &i.verb, e);
+	struct invocation i = {.verb = NULL};
+	int r = parse_into(&i, argc, argv, e);
 
 	if (r < 0)
-		return r;
-	/* Each switch is kept once, and a word holds at most one value. */
-	i.values = calloc((size_t)argc + OPTION_COUNT, sizeof(*i.values));
-	i.arguments = calloc((size_t)argc + 1, sizeof(*i.arguments));
-	if (!i.values || !i.arguments)
-		return error_sys(e, -ENOMEM, "reading the command line");
-	r = parse_words(&p);
-	if (r < 0)
-		return r;
-	r = parse_check_arguments(&i, e);
-	if (r < 0)
-		return r;
-	*ret_invocation = i;
-	i = (struct invocation){.verb = NULL};
-	return 0;
+		invocation_fini(&i);
+	else
+		*ret_invocation = i;
+	return r;
 }

@@ -340,12 +340,33 @@ static int prepare_ablate(struct prepare *p, struct plan *plan)
 }
 #endif
 
-static void prepare_seccomp(struct plan *plan)
+static bool prepare_chose_without(const struct plan *plan, enum plan_layer layer)
 {
+	for (size_t i = 0; i < plan->without.count; i++)
+		if (plan->without.items[i].layer == layer)
+			return true;
+	return false;
+}
+
+/* Which filter.  Without a network namespace the filter is all that closes the network. */
+static int prepare_seccomp(struct plan *plan, struct error *e)
+{
+	bool closed = prepare_chose_without(plan, PLAN_LAYER_NET_NS);
+
 	if (plan->backend == PLAN_BACKEND_HOST)
-		return;
-	plan->seccomp = profile_bpf(plan->debug ? PROFILE_BOX_DEBUG : PROFILE_BOX);
-	plan->seccomp_profile = plan->debug ? "box-debug" : "box";
+		return 0;
+	if (closed && prepare_chose_without(plan, PLAN_LAYER_SECCOMP)) {
+		(void)error_set(e, -EINVAL,
+				"without both net-namespace and seccomp nothing would close the "
+				"network");
+		error_next(e, "Keep one of them, or choose no box by name: --backend host.");
+		return -EINVAL;
+	}
+	plan->seccomp = profile_bpf(closed	   ? PROFILE_BOX_CLOSED
+				    : plan->debug ? PROFILE_BOX_DEBUG
+						  : PROFILE_BOX);
+	plan->seccomp_profile = closed ? "box-closed" : plan->debug ? "box-debug" : "box";
+	return 0;
 }
 
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
@@ -363,9 +384,7 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 		r = prepare_ablate(p, ret_plan);
 	if (r == 0 && boxed && create)
 		r = home_store_make_mount_points(home, &p->host, ret_plan, p->arena, p->e);
-	if (r == 0)
-		prepare_seccomp(ret_plan);
-	return r;
+	return r < 0 ? r : prepare_seccomp(ret_plan, p->e);
 }
 
 int prepare_plan(const struct invocation *i, char *const *argv, bool create,

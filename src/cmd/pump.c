@@ -80,11 +80,12 @@ static int pump_on_writer(void *context, uint32_t events)
 
 int pump_start(struct pump *p, struct loop *loop, int from, bool own_from, int to, bool own_to)
 {
-	*p = (struct pump){.loop = loop,
-			   .from = from,
-			   .to = to,
-			   .own_from = own_from,
-			   .own_to = own_to};
+	memset(p, 0, offsetof(struct pump, bytes));
+	p->loop = loop;
+	p->from = from;
+	p->to = to;
+	p->own_from = own_from;
+	p->own_to = own_to;
 	int r = loop_add(loop, from, EPOLLIN, pump_on_reader, p, &p->reader);
 
 	if (r < 0 && r != -EPERM)

@@ -79,42 +79,42 @@ static void doctor_add(struct doctor *d, const char *check, enum doctor_state st
 
 struct doctor_feature {
 	enum feature feature;
+	uint32_t needs; /* set of 1u << enum feature: without them it is not even tried */
 	const char *check;
-	uint32_t needs;   /* set of 1u << enum feature: without them it is not even tried */
 	const char *fine; /* what was seen */
 };
 
 #define NEEDS(feature) (1u << FEATURE_##feature)
 
 static const struct doctor_feature doctor_namespaces[] = {
-	{FEATURE_USER_NS, "user namespace", 0, "made, with the same uid inside"},
-	{FEATURE_MOUNT_NS, "mount namespace", NEEDS(USER_NS), "made, and something mounted in it"},
-	{FEATURE_PID_NS, "pid namespace", NEEDS(USER_NS), "made, with a process 1 of its own"},
-	{FEATURE_NET_NS, "net namespace", NEEDS(USER_NS), "made, with a loopback of its own"},
-	{FEATURE_IPC_NS, "ipc namespace", NEEDS(USER_NS), "made"},
-	{FEATURE_UTS_NS, "uts namespace", NEEDS(USER_NS), "made, with a host name of its own"},
-	{FEATURE_CGROUP_NS, "cgroup namespace", NEEDS(USER_NS), "made"},
+	{FEATURE_USER_NS, 0, "user namespace", "made, with the same uid inside"},
+	{FEATURE_MOUNT_NS, NEEDS(USER_NS), "mount namespace", "made, and something mounted in it"},
+	{FEATURE_PID_NS, NEEDS(USER_NS), "pid namespace", "made, with a process 1 of its own"},
+	{FEATURE_NET_NS, NEEDS(USER_NS), "net namespace", "made, with a loopback of its own"},
+	{FEATURE_IPC_NS, NEEDS(USER_NS), "ipc namespace", "made"},
+	{FEATURE_UTS_NS, NEEDS(USER_NS), "uts namespace", "made, with a host name of its own"},
+	{FEATURE_CGROUP_NS, NEEDS(USER_NS), "cgroup namespace", "made"},
 };
 
 static const struct doctor_feature doctor_files[] = {
-	{FEATURE_MOUNT_API, "mount calls", NEEDS(MOUNT_NS),
+	{FEATURE_MOUNT_API, NEEDS(MOUNT_NS), "mount calls",
 	 "open_tree, mount_setattr, fsopen, move_mount"},
-	{FEATURE_PROC, "own /proc", NEEDS(MOUNT_NS) | NEEDS(PID_NS), "mounted"},
-	{FEATURE_DEVPTS, "own terminals", NEEDS(MOUNT_API), "mounted, and a terminal opened"},
-	{FEATURE_OPENAT2, "openat2", 0, "stops at links and at the folder's edge"},
-	{FEATURE_MEMFD, "sealed memory file", 0, "refuses a write once sealed"},
-	{FEATURE_CLOSE_RANGE, "close_range", 0, "closes every descriptor"},
+	{FEATURE_PROC, NEEDS(MOUNT_NS) | NEEDS(PID_NS), "own /proc", "mounted"},
+	{FEATURE_DEVPTS, NEEDS(MOUNT_API), "own terminals", "mounted, and a terminal opened"},
+	{FEATURE_OPENAT2, 0, "openat2", "stops at links and at the folder's edge"},
+	{FEATURE_MEMFD, 0, "sealed memory file", "refuses a write once sealed"},
+	{FEATURE_CLOSE_RANGE, 0, "close_range", "closes every descriptor"},
 };
 
 static const struct doctor_feature doctor_restrictions[] = {
-	{FEATURE_NO_NEW_PRIVS, "no new privileges", 0, "set, and stays"},
-	{FEATURE_LANDLOCK, "Landlock", NEEDS(NO_NEW_PRIVS), "refuses what it does not grant"},
-	{FEATURE_SECCOMP, "seccomp filters", NEEDS(NO_NEW_PRIVS), "answer a system call"},
-	{FEATURE_CAPABILITIES, "capabilities", NEEDS(USER_NS), "given up for good"},
-	{FEATURE_NESTED_OFF, "no namespaces inside", NEEDS(USER_NS),
+	{FEATURE_NO_NEW_PRIVS, 0, "no new privileges", "set, and stays"},
+	{FEATURE_LANDLOCK, NEEDS(NO_NEW_PRIVS), "Landlock", "refuses what it does not grant"},
+	{FEATURE_SECCOMP, NEEDS(NO_NEW_PRIVS), "seccomp filters", "answer a system call"},
+	{FEATURE_CAPABILITIES, NEEDS(USER_NS), "capabilities", "given up for good"},
+	{FEATURE_NESTED_OFF, NEEDS(USER_NS), "no namespaces inside",
 	 "a count of 0 refuses another one"},
-	{FEATURE_PROCESS_LIMIT, "process limit", NEEDS(USER_NS), "holds"},
-	{FEATURE_PIDFD, "pidfd", 0, "names, signals and waits for a process"},
+	{FEATURE_PROCESS_LIMIT, NEEDS(USER_NS), "process limit", "holds"},
+	{FEATURE_PIDFD, 0, "pidfd", "names, signals and waits for a process"},
 };
 
 static void doctor_landlock_detail(char *into, size_t size)

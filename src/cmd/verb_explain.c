@@ -217,8 +217,9 @@ static void explain_reaches(struct explain *x)
 {
 	explain_section(x, "Can reach");
 	if (plan_goes_without(x->plan, PLAN_LAYER_NET_NS))
-		explain_say(x, TEXT_BAD, "WEAKER: everything that this machine can reach, and its own "
-					 "services.");
+		explain_say(x, TEXT_BAD,
+			    "WEAKER: nothing, but by the system call filter alone: there is no "
+			    "network namespace behind it, and no loopback of its own.");
 	else
 		explain_say(x, TEXT_PLAIN, "Nothing: the network is closed. It has a loopback of its "
 					   "own.");

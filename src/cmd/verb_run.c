@@ -24,6 +24,7 @@ static int run_end_like(int status)
 {
 	if (WIFSIGNALED(status)) {
 		process_reset_signals();
+		(void)signal(WTERMSIG(status), SIG_DFL);
 		(void)raise(WTERMSIG(status));
 		return 128 + WTERMSIG(status);
 	}

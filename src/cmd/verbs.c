@@ -101,7 +101,7 @@ const struct option options[OPTION_COUNT] = {
 #define EXITS_OF_COMMAND                                                                          \
 	"0 to 255\tthe command's own exit code; 128 and the number of the signal that ended it\n" \
 	"2\tthe command line makes no sense\n"                                                    \
-	"125\tbawn itself failed, and nothing was run\n"                                          \
+	"125\tbawn itself failed: nothing was run, or the session was lost or out of time\n"      \
 	"126\tthe command was found and cannot be run\n"                                          \
 	"127\tthe command was not found"
 

@@ -40,31 +40,31 @@ enum option_id {
 };
 
 struct option {
-	enum option_id id;
 	const char *name;  /* "workspace", typed --workspace */
-	char letter;       /* 0 for none */
 	const char *value; /* "DIR"; NULL for a switch */
 	const char *key;   /* the policy key it sets, "files.read"; NULL when it is not policy */
-	bool repeats;      /* more than one is a list; else the same one twice is refused */
 	const char *help;  /* one line */
+	enum option_id id;
+	char letter;  /* 0 for none */
+	bool repeats; /* more than one is a list; else the same one twice is refused */
 };
 
 struct invocation;
 
 struct verb {
 	const char *name;
-	const char *usage;       /* "[OPTIONS] -- COMMAND [ARGUMENT...]" */
-	const char *summary;     /* one line */
-	const char *description; /* paragraphs, separated by blank lines; for --help and man */
-	const char *examples;    /* lines "command\tmeaning", for --help and man */
-	const char *exits;       /* lines "code\tmeaning", for man */
-	uint32_t options;        /* set of 1u << enum option_id */
-	bool command;            /* its arguments are a command: the first word ends the options */
-	int arguments_min;
-	int arguments_max;        /* -1: any number */
+	const char *usage;        /* "[OPTIONS] -- COMMAND [ARGUMENT...]" */
+	const char *summary;      /* one line */
+	const char *description;  /* paragraphs, separated by blank lines; for man */
+	const char *examples;     /* lines "command\tmeaning", for --help and man */
+	const char *exits;        /* lines "code\tmeaning", for man */
 	const char *const *words; /* what its arguments may be, or NULL when free */
 	size_t word_count;
 	int (*run)(const struct invocation *); /* returns the exit code */
+	uint32_t options;                      /* set of 1u << enum option_id */
+	int arguments_min;
+	int arguments_max; /* -1: any number */
+	bool command;      /* its arguments are a command: the first word ends the options */
 	bool hidden;
 };
 

@@ -341,13 +341,31 @@ static void build_cover_private(struct build *b)
 	}
 }
 
+/* A server of the host answers through any view of its socket, a read-only one too. */
+static void build_cover_sockets(struct build *b)
+{
+	const struct host_list *list = &b->host->sockets;
+
+	for (size_t i = 0; i < list->count; i++) {
+		size_t before = b->plan.mounts.count;
+
+		build_cover(b, &list->items[i], "default");
+		if (b->plan.mounts.count > before)
+			build_note(b, PLAN_NOTE_HIDDEN, list->items[i].path,
+				   "a socket of the host: its server is not for the box",
+				   "default");
+	}
+}
+
 int build_hides(struct build *b)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < b->policy->hide.count; i++)
 		r = build_hide(b, &b->policy->hide.items[i]);
-	if (r == 0)
+	if (r == 0) {
 		build_cover_private(b);
+		build_cover_sockets(b);
+	}
 	return r;
 }

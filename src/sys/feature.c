@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -356,10 +357,23 @@ static int fork_no_more(void)
 	return FEATURE_NO_EFFECT;
 }
 
+bool feature_has_own_pid_max(void)
+{
+	struct utsname name;
+	char *end = NULL;
+
+	if (uname(&name) < 0)
+		return false;
+	unsigned long major = strtoul(name.release, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return major > 6 || (major == 6 && minor >= 14);
+}
+
 /*
  * The kernel never counts the processes of the machine's uid 0.  What holds for root is pid_max,
- * which a pid namespace has of its own since 6.14.  Before that the file is the host's, and root
- * would write it, so the question is asked as nobody: who gets through wrote his own.
+ * where a pid namespace has its own.  Where it does not the file is the host's and root would
+ * write it, so this is asked as nobody: who gets through wrote his own.
  */
 static int count_no_pids(void)
 {
@@ -372,6 +386,8 @@ static int check_process_limit(void)
 
 	if (geteuid() != 0)
 		return feature_enter_with(0, fork_no_more);
+	if (!feature_has_own_pid_max())
+		return -EOPNOTSUPP;
 	if (syscall(SYS_setgroups, 0, NULL) < 0 ||
 	    syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 ||
 	    syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) < 0)

@@ -9,6 +9,7 @@
 
 #include "base.h"
 
+/* In the order in which they build on each other. */
 enum feature {
 	FEATURE_USER_NS,  /* a user namespace with this uid mapped to itself */
 	FEATURE_MOUNT_NS, /* ... in which something can be mounted */
@@ -17,9 +18,9 @@ enum feature {
 	FEATURE_IPC_NS,
 	FEATURE_UTS_NS, /* ... in which the host name can be set */
 	FEATURE_CGROUP_NS,
+	FEATURE_MOUNT_API, /* open_tree, mount_setattr, fsopen, fsmount, move_mount */
 	FEATURE_PROC,      /* an own /proc in an own pid namespace */
 	FEATURE_DEVPTS,    /* an own instance of devpts that gives a terminal */
-	FEATURE_MOUNT_API, /* open_tree, mount_setattr, fsopen, fsmount, move_mount */
 	FEATURE_OPENAT2,   /* the RESOLVE flags stop links and "..", and let the rest pass */
 	FEATURE_LANDLOCK,  /* a ruleset that grants nothing refuses an open */
 	FEATURE_SECCOMP,   /* a filter answers a system call */
@@ -39,6 +40,12 @@ enum { FEATURE_NO_EFFECT = -EBADE };
 
 /* 0, -errno of the first call that failed, or FEATURE_NO_EFFECT.  Forks. */
 int feature_check(enum feature f);
+
+/*
+ * Whether a pid namespace has a pid_max of its own (6.14).  By the version, against the rule: to
+ * try is to write the file, and before 6.14 the machine's root would write the machine's.
+ */
+bool feature_has_own_pid_max(void);
 
 /* Switches that explain a refusal.  -1 where this kernel does not have the switch. */
 struct feature_facts {

@@ -223,6 +223,8 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 		r = host_find_tools(&h, &names, arena);
 	if (r == 0)
 		r = host_find_private(&h, &names, arena);
+	if (r == 0)
+		r = host_find_sockets(&h, arena);
 	if (r < 0)
 		return error_sys(e, r, "cannot look at this machine");
 	*ret_host = h;

@@ -52,6 +52,7 @@ struct host {
 	struct host_list left_out; /* looked like tools, and are not shown: `why` */
 	struct host_list private_places; /* what exists of ~/.ssh and the like: hidden, to be said */
 	struct host_list named; /* what the policy names, looked up by host_name; origin: as written */
+	struct host_list sockets; /* of the host, by path: covered wherever they would show */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
 };
 

@@ -49,6 +49,7 @@ int host_find_user(struct host *h, struct arena *arena, struct error *e);
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
 int host_find_system(struct host *h, struct arena *arena);
 int host_find_tools(struct host *h, const struct host_home_names *names, struct arena *arena);
+int host_find_sockets(struct host *h, struct arena *arena);
 int host_find_private(struct host *h, const struct host_home_names *names, struct arena *arena);
 
 #endif

@@ -93,8 +93,11 @@ static int host_add_system(struct host_list *list, const char *path, struct aren
 		return 0;
 	object.is_dir = S_ISDIR(st.st_mode);
 	object.is_file = S_ISREG(st.st_mode);
-	if (S_ISLNK(st.st_mode))
+	if (S_ISLNK(st.st_mode)) {
 		object.link = host_link_text(path, arena);
+		if (!object.link)
+			return 0;
+	}
 	/* Where else it leads, or whether a folder on the way is a link, takes a closer look. */
 	if (object.link ? !host_link_holds(object.link) : strrchr(path, '/') - path > 4) {
 		int r = host_look(path, arena, &object);

@@ -86,8 +86,9 @@ void process_reset_signals(void)
 {
 	sigset_t none;
 
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
+	/* An exec resets handlers by itself; only what we ignore would stay ignored. */
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGTTOU, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }

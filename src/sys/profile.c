@@ -12,6 +12,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_box_bpf);
 	case PROFILE_BOX_DEBUG:
 		return PROFILE_SPAN(profile_box_debug_bpf);
+	case PROFILE_BOX_CLOSED:
+		return PROFILE_SPAN(profile_box_closed_bpf);
 	case PROFILE_KEEPER:
 		return PROFILE_SPAN(profile_keeper_bpf);
 	}

@@ -5,7 +5,12 @@
 
 #include "span.h"
 
-enum profile_kind { PROFILE_BOX, PROFILE_BOX_DEBUG, PROFILE_KEEPER };
+enum profile_kind {
+	PROFILE_BOX,
+	PROFILE_BOX_DEBUG,
+	PROFILE_BOX_CLOSED, /* goes without a network namespace: no internet sockets at all */
+	PROFILE_KEEPER,
+};
 
 /* An array of struct sock_filter, as bytes. */
 struct span profile_bpf(enum profile_kind kind);

@@ -219,6 +219,7 @@ int main(void)
 		     "#include <linux/filter.h>\n\n");
 	assemble("profile_box_bpf", IN_BOX);
 	assemble("profile_box_debug_bpf", IN_DEBUG);
+	assemble("profile_box_closed_bpf", IN_CLOSED);
 	assemble("profile_keeper_bpf", IN_KEEPER);
 	return 0;
 }

@@ -27,7 +27,9 @@ enum {
 	IN_BOX = 1 << 0,    /* the agent and init */
 	IN_DEBUG = 1 << 1,  /* the same, with `debug: true` */
 	IN_KEEPER = 1 << 2, /* the keeper, once the box is made */
-	IN_ANY_BOX = IN_BOX | IN_DEBUG,
+	IN_CLOSED = 1 << 3, /* a box without a network namespace: no network by this filter alone */
+	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
+	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
 	IN_ALL = IN_ANY_BOX | IN_KEEPER,
 };
 
@@ -170,7 +172,7 @@ enum {
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
 	{                                                                                          \
-		"socket", IN_ANY_BOX,                                                              \
+		"socket", IN_OPEN_BOX,                                                             \
 			{EQ(0, (family)), EQ_MASKED(1, PROFILE_TYPE, (type)), EQ(2, (protocol))},  \
 			0                                                                          \
 	}
@@ -190,7 +192,7 @@ static const struct profile_rule profile_rules[] = {
 	SOCKET_RULE(PROFILE_INET6, PROFILE_DGRAM, 0),
 	SOCKET_RULE(PROFILE_INET6, PROFILE_DGRAM, PROFILE_UDP),
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
-	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
+	{"socket", IN_OPEN_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},

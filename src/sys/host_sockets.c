@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sockets of the host that stand in its file tree, as the kernel lists them.
+ * connect() goes through a read-only view of a folder, and no rule of this
+ * kernel's Landlock stops it: so a socket in what is shown is covered by name.
+ * One that is made later, or in another network namespace, is not in the list.
+ */
+#include "host_parts.h"
+
+#include "buf.h"
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+
+enum { HOST_SOCKETS_MAX = 256, HOST_SOCKETS_BYTES = 4 << 20 };
+
+/* Never shown, so of no interest; most sockets are here. */
+static const char *const host_sockets_elsewhere[] = {"/run", "/var/run", "/dev", "/proc"};
+
+static bool host_socket_counts(const struct host *h, const char *path)
+{
+	if (!str_path_is_normal(path))
+		return false;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(host_sockets_elsewhere); i++)
+		if (str_path_beneath(path, host_sockets_elsewhere[i]))
+			return false;
+	/* Each connection of a server is a line with its name. */
+	for (size_t i = 0; i < h->sockets.count; i++)
+		if (str_equal(h->sockets.items[i].path, path))
+			return false;
+	return h->sockets.count < HOST_SOCKETS_MAX;
+}
+
+int host_find_sockets(struct host *h, struct arena *arena)
+{
+	_cleanup_buf_ struct buf table = BUF_INIT(HOST_SOCKETS_BYTES);
+
+	/* A table that is too long is read as far as it goes. */
+	(void)fd_read_file_at(AT_FDCWD, "/proc/net/unix", &table);
+	for (char *line = table.ptr; line && *line;) {
+		char *end = strchr(line, '\n');
+
+		if (end)
+			*end = '\0';
+		/* Seven columns, none of them with a slash, then the name. */
+		const char *name = strchr(line, '/');
+
+		if (name && name > line && name[-1] == ' ' && host_socket_counts(h, name)) {
+			struct host_object o = {.origin = "/proc/net/unix"};
+
+			o.name = o.path = arena_str(arena, name);
+			int r = o.name ? host_list_add(&h->sockets, arena, &o) : -ENOMEM;
+
+			if (r < 0)
+				return r;
+		}
+		line = end ? end + 1 : NULL;
+	}
+	return 0;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The system call filters, run by an interpreter of classic BPF for every number
+ * from 0 to 600 on three architectures, and compared with what the table says.
+ * The table is read here a second time, in the plainest way there is: rule by
+ * rule, from the top.  A fault in the search tree, a jump or a mask shows as a
+ * difference.
+ */
+#include "../unit/cmocka_lead.h"
+
+#include "base.h"
+#include "profile.h"
+#include "profile_table.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stdio.h>
+
+enum { NUMBERS = 601, RUNS_MAX = 4096 };
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#define X32_BIT 0x40000000u
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#define X32_BIT 0u
+#endif
+
+struct profile {
+	const char *name;
+	enum profile_kind kind;
+	int in;
+};
+
+static const struct profile profiles[] = {
+	{"box", PROFILE_BOX, IN_BOX},
+	{"box-debug", PROFILE_BOX_DEBUG, IN_DEBUG},
+	{"box-closed", PROFILE_BOX_CLOSED, IN_CLOSED},
+	{"keeper", PROFILE_KEEPER, IN_KEEPER},
+};
+
+/* --- the interpreter ------------------------------------------------------------------ */
+
+static uint32_t load(const struct seccomp_data *data, uint32_t offset)
+{
+	uint32_t value = 0;
+
+	if (offset > sizeof(*data) - 4 || offset % 4 != 0)
+		fail_msg("load at %u", offset);
+	memcpy(&value, (const char *)data + offset, 4);
+	return value;
+}
+
+static uint32_t interpret(struct span program, const struct seccomp_data *data)
+{
+	const struct sock_filter *code = (const struct sock_filter *)(const void *)program.ptr;
+	uint32_t count = (uint32_t)(program.len / sizeof(*code));
+	uint32_t a = 0;
+
+	for (uint32_t at = 0, steps = 0; steps < RUNS_MAX; at++, steps++) {
+		if (at >= count)
+			fail_msg("the program runs past its end");
+		const struct sock_filter *c = &code[at];
+		bool jump = false;
+
+		switch (c->code) {
+		case BPF_LD | BPF_W | BPF_ABS:
+			a = load(data, c->k);
+			continue;
+		case BPF_ALU | BPF_AND | BPF_K:
+			a &= c->k;
+			continue;
+		case BPF_RET | BPF_K:
+			return c->k;
+		case BPF_JMP | BPF_JA:
+			at += c->k;
+			continue;
+		case BPF_JMP | BPF_JEQ | BPF_K:
+			jump = a == c->k;
+			break;
+		case BPF_JMP | BPF_JGE | BPF_K:
+			jump = a >= c->k;
+			break;
+		case BPF_JMP | BPF_JGT | BPF_K:
+			jump = a > c->k;
+			break;
+		case BPF_JMP | BPF_JSET | BPF_K:
+			jump = (a & c->k) != 0;
+			break;
+		default:
+			fail_msg("instruction %u has the unknown code 0x%x", at, c->code);
+		}
+		at += jump ? c->jt : c->jf;
+	}
+	fail_msg("the program does not end");
+	return 0;
+}
+
+/* --- the table, read plainly ---------------------------------------------------------- */
+
+static int number_of(const char *name, int fallback)
+{
+	int n = seccomp_syscall_resolve_name(name);
+
+	return n >= 0 ? n : fallback;
+}
+
+static bool rule_matches(const struct profile_rule *rule, const struct seccomp_data *data)
+{
+	for (int i = 0; i < 3 && rule->when[i].mask != 0; i++) {
+		const struct profile_condition *c = &rule->when[i];
+		uint32_t argument = (uint32_t)data->args[c->argument] & c->mask;
+
+		if (c->any ? argument == 0 : argument != c->value)
+			return false;
+	}
+	return true;
+}
+
+/* By native number: what it is in the table.  Resolved once; the test asks very often. */
+static int call_row[1024], first_rule[1024];
+
+static int resolve(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1024; i++)
+		call_row[i] = first_rule[i] = -1;
+	for (int i = 0; i < (int)BAWN_ARRAY_SIZE(profile_calls); i++) {
+		int n = number_of(profile_calls[i].name, profile_calls[i].number);
+
+		if (n >= 0)
+			call_row[n] = i;
+	}
+	for (int i = (int)BAWN_ARRAY_SIZE(profile_rules) - 1; i >= 0; i--) {
+		int n = number_of(profile_rules[i].call, -1);
+
+		if (n >= 0)
+			first_rule[n] = i;
+	}
+	return 0;
+}
+
+static uint32_t expected(const struct profile *p, const struct seccomp_data *data)
+{
+	uint32_t nr = (uint32_t)data->nr;
+
+	if (data->arch != NATIVE || (X32_BIT && (nr & X32_BIT)))
+		return SECCOMP_RET_KILL_PROCESS;
+	if (nr >= 1024)
+		return SECCOMP_RET_ERRNO | ENOSYS;
+	if (call_row[nr] >= 0 && (profile_calls[call_row[nr]].in & p->in))
+		return SECCOMP_RET_ALLOW;
+	for (int i = first_rule[nr]; i >= 0 && i < (int)BAWN_ARRAY_SIZE(profile_rules); i++) {
+		const struct profile_rule *rule = &profile_rules[i];
+
+		if (strcmp(rule->call, profile_rules[first_rule[nr]].call) != 0)
+			break;
+		if ((rule->in & p->in) && rule_matches(rule, data))
+			return rule->action ? SECCOMP_RET_ERRNO | (uint32_t)rule->action
+					    : SECCOMP_RET_ALLOW;
+	}
+	return SECCOMP_RET_ERRNO | ENOSYS;
+}
+
+static size_t compared;
+
+static void compare(const struct profile *p, const struct seccomp_data *data)
+{
+	uint32_t want = expected(p, data);
+	uint32_t got = interpret(profile_bpf(p->kind), data);
+
+	compared++;
+	if (got != want)
+		fail_msg("%s: number 0x%x, arch 0x%x, arguments %llx %llx %llx: the filter says "
+			 "0x%x, the table 0x%x",
+			 p->name, (unsigned int)data->nr, data->arch,
+			 (unsigned long long)data->args[0], (unsigned long long)data->args[1],
+			 (unsigned long long)data->args[2], got, want);
+}
+
+/* --- tests ---------------------------------------------------------------------------- */
+
+static const uint64_t garbage[] = {0, 1ull << 32, 1ull << 63, 0xffffffff00000000ull,
+				   0x123456789abull << 32};
+
+static void the_program_is_one_the_kernel_takes(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++) {
+		struct span program = profile_bpf(profiles[p].kind);
+		const struct sock_filter *code = (const struct sock_filter *)(const void *)program.ptr;
+		size_t count = program.len / sizeof(*code);
+
+		assert_true(count > 0 && count <= BPF_MAXINSNS);
+		assert_int_equal(program.len % sizeof(*code), 0);
+		assert_int_equal(code[count - 1].code, BPF_RET | BPF_K);
+		for (size_t i = 0; i < count; i++) {
+			size_t room = count - i - 1;
+
+			if (BPF_CLASS(code[i].code) != BPF_JMP)
+				continue;
+			if (code[i].code == (BPF_JMP | BPF_JA))
+				assert_true(code[i].k < room);
+			else
+				assert_true(code[i].jt < room && code[i].jf < room);
+		}
+	}
+}
+
+static void every_number_on_every_architecture(void **state)
+{
+	static const uint32_t archs[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64,
+					 AUDIT_ARCH_ARM, AUDIT_ARCH_RISCV64, 0, 0xffffffffu};
+	static const uint32_t bits[] = {0, 0x40000000u, 0x80000000u, 0xc0000000u, 0x20000000u};
+	static const uint64_t arguments[] = {0, 1, ~0ull, 0x7e020000, 0x10000000, 0xffffffff};
+
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++)
+		for (size_t a = 0; a < BAWN_ARRAY_SIZE(archs); a++)
+			for (size_t b = 0; b < BAWN_ARRAY_SIZE(bits); b++)
+				for (uint32_t nr = 0; nr < NUMBERS; nr++)
+					for (size_t v = 0; v < BAWN_ARRAY_SIZE(arguments); v++) {
+						struct seccomp_data data = {
+							.nr = (int)(nr | bits[b]),
+							.arch = archs[a]};
+
+						for (int i = 0; i < 6; i++)
+							data.args[i] = arguments[v];
+						compare(&profiles[p], &data);
+					}
+}
+
+/* For each rule: arguments that meet it, that miss it by one bit, and garbage above. */
+static void every_rule_at_its_edges(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++)
+		for (size_t r = 0; r < BAWN_ARRAY_SIZE(profile_rules); r++) {
+			const struct profile_rule *rule = &profile_rules[r];
+			struct seccomp_data data = {.nr = number_of(rule->call, -1),
+						    .arch = NATIVE};
+
+			for (int i = 0; i < 3 && rule->when[i].mask; i++)
+				data.args[rule->when[i].argument] =
+					rule->when[i].any ? rule->when[i].mask & -rule->when[i].mask
+							  : rule->when[i].value;
+			compare(&profiles[p], &data);
+			for (size_t g = 0; g < BAWN_ARRAY_SIZE(garbage); g++)
+				for (int bit = 0; bit < 64; bit++)
+					for (int i = 0; i < 3; i++) {
+						struct seccomp_data near = data;
+
+						near.args[i] ^= 1ull << bit;
+						for (int n = 0; n < 6; n++)
+							near.args[n] ^= garbage[g];
+						compare(&profiles[p], &near);
+					}
+		}
+}
+
+static void every_socket(void **state)
+{
+	static const uint32_t protocols[] = {0,	 1,  2,	 4,   6,   9,	12,  15,  16,  17,
+					     58, 115, 132, 136, 255, 256, 262, 0xffffffffu};
+	struct seccomp_data data = {.nr = number_of("socket", -1), .arch = NATIVE};
+
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++)
+		for (uint32_t family = 0; family < 64; family++)
+			for (uint32_t type = 0; type < 16; type++)
+				for (size_t n = 0; n < BAWN_ARRAY_SIZE(protocols); n++)
+					for (size_t g = 0; g < BAWN_ARRAY_SIZE(garbage); g++) {
+						data.args[0] = family | garbage[g];
+						data.args[1] = type | 02004000 | garbage[g];
+						data.args[2] = protocols[n] | garbage[g];
+						compare(&profiles[p], &data);
+					}
+}
+
+static void every_ioctl(void **state)
+{
+	struct seccomp_data data = {.nr = number_of("ioctl", -1), .arch = NATIVE};
+
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++)
+		for (uint32_t request = 0x4a00; request < 0x5800; request++)
+			for (size_t g = 0; g < BAWN_ARRAY_SIZE(garbage); g++) {
+				data.args[1] = request | garbage[g];
+				compare(&profiles[p], &data);
+			}
+}
+
+/* What a comparison of two readings of one table cannot show: that the table means it. */
+static void what_must_never_pass(void **state)
+{
+	static const struct {
+		const char *call;
+		uint64_t args[3];
+		uint32_t answer;
+	} cases[] = {
+		{"mount", {0}, ENOSYS},
+		{"bpf", {0}, ENOSYS},
+		{"io_uring_setup", {0}, ENOSYS},
+		{"ptrace", {0}, ENOSYS},
+		{"unshare", {0x10000000}, ENOSYS},
+		{"setns", {0}, ENOSYS},
+		{"clone3", {0}, ENOSYS},
+		{"keyctl", {0}, ENOSYS},
+		{"open_by_handle_at", {0}, ENOSYS},
+		{"clone", {0x10000000 | 17}, EPERM},
+		{"clone", {0x10000000 | 17 | 1ull << 40}, EPERM},
+		{"socket", {40, 1, 0}, EAFNOSUPPORT},
+		{"socket", {17, 3, 0}, EAFNOSUPPORT},
+		{"socket", {2, 3, 1}, EPERM},
+		{"socket", {2, 3 | 02000000, 1}, EPERM},
+		{"socket", {16, 3, 9}, EPERM},
+		{"ioctl", {0, 0x5412}, EPERM},
+		{"ioctl", {0, 0x5412 | 1ull << 32}, EPERM},
+		{"ioctl", {0, 0x541c | 1ull << 63}, EPERM},
+		{"seccomp", {1, 8}, EPERM},
+		{"personality", {0x0400000}, EPERM},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		struct seccomp_data data = {.nr = number_of(cases[i].call, -1), .arch = NATIVE};
+
+		memcpy(data.args, cases[i].args, sizeof(cases[i].args));
+		assert_int_equal(interpret(profile_bpf(PROFILE_BOX), &data),
+				 SECCOMP_RET_ERRNO | cases[i].answer);
+	}
+}
+
+static void what_must_pass(void **state)
+{
+	static const struct {
+		const char *call;
+		uint64_t args[3];
+	} cases[] = {
+		{"read", {0}},	       {"openat", {0}},	      {"execve", {0}},
+		{"clone", {17}},       {"clone", {0x01200011}}, {"socket", {1, 2, 0}},
+		{"socket", {2, 1, 6}}, {"socket", {10, 2, 17}}, {"socket", {16, 3, 0}},
+		{"ioctl", {0, 0x5401}}, {"seccomp", {1, 0}},    {"personality", {0xffffffff}},
+		{"futex", {0}},	       {"landlock_restrict_self", {0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		struct seccomp_data data = {.nr = number_of(cases[i].call, -1), .arch = NATIVE};
+
+		memcpy(data.args, cases[i].args, sizeof(cases[i].args));
+		assert_int_equal(interpret(profile_bpf(PROFILE_BOX), &data), SECCOMP_RET_ALLOW);
+	}
+	(void)printf("# %zu comparisons\n", compared);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_program_is_one_the_kernel_takes),
+		cmocka_unit_test(every_number_on_every_architecture),
+		cmocka_unit_test(every_rule_at_its_edges),
+		cmocka_unit_test(every_socket),
+		cmocka_unit_test(every_ioctl),
+		cmocka_unit_test(what_must_never_pass),
+		cmocka_unit_test(what_must_pass),
+	};
+
+	return cmocka_run_group_tests(tests, resolve, NULL);
+}
