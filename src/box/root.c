@@ -43,7 +43,7 @@ static const char *const root_devices[] = {"null", "zero", "full", "random", "ur
 
 /* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
 static const char *const root_proc_masked[] = {"proc/keys", "proc/key-users", "proc/timer_list",
-						"proc/kcore"};
+						"proc/kcore", "proc/kmsg"};
 
 static const struct {
 	const char *name, *text;

@@ -12,7 +12,7 @@ enum {
 	HELP_WIDTH = 80,
 	HELP_VERB_COLUMN = 14,
 	HELP_OPTION_COLUMN = 28,
-	HELP_EXAMPLE_COLUMN = 32,
+	HELP_EXAMPLE_COLUMN = 42,
 };
 
 static const char help_what[] = "bawn runs a coding agent, or any command, in a box that holds.\n";

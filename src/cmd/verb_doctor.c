@@ -239,6 +239,87 @@ static void doctor_state_dir(struct doctor *d)
 			   str_equal(at, h.state_dir) ? "" : " (made at the first start)");
 }
 
+/* ---- sessions, and what may be left of one ---- */
+
+struct doctor_process {
+	char name[32];
+	uint64_t parent, uid;
+};
+
+/* The number behind "\nKEY:\t" in a status file; UINT64_MAX when there is none. */
+static uint64_t doctor_status_number(const char *status, const char *key)
+{
+	const char *at = strstr(status, key);
+	char digits[24];
+	uint64_t value;
+
+	if (!at)
+		return UINT64_MAX;
+	at += strlen(key);
+	(void)snprintf(digits, sizeof(digits), "%.*s", (int)strspn(at, "0123456789"), at);
+	return str_parse_u64(digits, &value) < 0 ? UINT64_MAX : value;
+}
+
+static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/status", pid);
+	int r = fd_read_file_at(AT_FDCWD, path, &b);
+	const char *name = str_after(buf_str(&b), "Name:\t");
+
+	if (r < 0 || !name)
+		return r < 0 ? r : -EBADMSG;
+	(void)snprintf(ret_process->name, sizeof(ret_process->name), "%.*s",
+		       (int)strcspn(name, "\n"), name);
+	ret_process->parent = doctor_status_number(buf_str(&b), "\nPPid:\t");
+	ret_process->uid = doctor_status_number(buf_str(&b), "\nUid:\t");
+	return 0;
+}
+
+static void doctor_close_dir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir);
+}
+
+/* A keeper lives as long as the bawn that started it; one without is stale. */
+static void doctor_sessions(struct doctor *d)
+{
+	_cleanup_(doctor_close_dir) DIR *dir = opendir("/proc");
+	_cleanup_buf_ struct buf stale = BUF_INIT(256);
+	size_t running = 0;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		struct doctor_process keeper, parent;
+		uint64_t pid;
+
+		if (str_parse_u64(entry->d_name, &pid) < 0 ||
+		    doctor_read_process(pid, &keeper) < 0 || keeper.uid != geteuid() ||
+		    !str_equal(keeper.name, "bawn-keeper"))
+			continue;
+		running++;
+		if (doctor_read_process(keeper.parent, &parent) < 0 ||
+		    !str_equal(parent.name, "bawn"))
+			buf_putf(&stale, " %" PRIu64, pid);
+	}
+	if (stale.len > 0) {
+		_cleanup_buf_ struct buf next = BUF_INIT(512);
+
+		buf_putf(&next,
+			 "Nobody waits for them any more; to end them and their boxes:\n  kill%s",
+			 buf_str(&stale));
+		doctor_add(d, "sessions", DOCTOR_INFO, buf_str(&next),
+			   "%zu running, of which these have lost their bawn:%s", running,
+			   buf_str(&stale));
+	} else if (running > 0) {
+		doctor_add(d, "sessions", DOCTOR_INFO, NULL, "%zu running, none stale", running);
+	} else {
+		doctor_add(d, "sessions", DOCTOR_INFO, NULL, "none running, nothing left behind");
+	}
+}
+
 /* ---- for information ---- */
 
 static void doctor_kernel_release(struct doctor *d)
@@ -295,6 +376,7 @@ static bool doctor_has_cgroup(void)
 static void doctor_information(struct doctor *d)
 {
 	d->group = "For information";
+	doctor_sessions(d);
 	doctor_kernel_release(d);
 	doctor_switches(d);
 	doctor_add(d, "cgroup delegation", DOCTOR_INFO, NULL, "%s; not needed in this version",

@@ -139,8 +139,8 @@ const struct verb verbs[] = {
 			       "their standard streams.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
-			    "bawn run --read ~/data -- python3 x.py\tone more folder to read\n"
-			    "bawn run --limit processes=200 -- npm test\tat most 200 processes",
+			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
+			    "bawn run --limit wall-time=1h -- ./job\tat most an hour",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO),
 		.command = true,

@@ -90,43 +90,56 @@ static bool credential_in_url(const char *value)
 	return false;
 }
 
-static int credential_kind(char c)
+enum credential_kind { CREDENTIAL_OTHER, CREDENTIAL_LOWER, CREDENTIAL_UPPER, CREDENTIAL_DIGIT };
+
+static enum credential_kind credential_kind(char c)
 {
 	if (c >= 'a' && c <= 'z')
-		return 1;
+		return CREDENTIAL_LOWER;
 	if (c >= 'A' && c <= 'Z')
-		return 2;
-	return c >= '0' && c <= '9' ? 3 : 0;
+		return CREDENTIAL_UPPER;
+	return c >= '0' && c <= '9' ? CREDENTIAL_DIGIT : CREDENTIAL_OTHER;
+}
+
+/* Between a letter and a digit, or from a small letter to a capital: at a seam of words, or at
+ * random. */
+static bool credential_is_seam(enum credential_kind before, enum credential_kind now)
+{
+	if (before == CREDENTIAL_OTHER || now == CREDENTIAL_OTHER)
+		return false;
+	return (before == CREDENTIAL_DIGIT) != (now == CREDENTIAL_DIGIT) ||
+	       (before == CREDENTIAL_LOWER && now == CREDENTIAL_UPPER);
 }
 
 /*
- * One word of letters and digits in which they change from one kind to another
- * all the time: names and versions do so at their seams, random text everywhere.
+ * One word of letters and digits that is all seams: names and versions have few
+ * of them, random text has one at every second or third letter.
  */
 static bool credential_is_random(const char *value)
 {
 	size_t len = strlen(value);
-	size_t changes = 0;
+	size_t seams = 0;
 	size_t different = 0;
 	bool seen[256] = {false};
-	int before = 0;
+	bool digit = false;
+	enum credential_kind before = CREDENTIAL_OTHER;
 
 	if (len < CREDENTIAL_WORD_LEAST || value[0] == '/' || value[0] == '~' || value[0] == '.')
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		int kind = credential_kind(value[i]);
+		enum credential_kind kind = credential_kind(value[i]);
 
-		if (!kind && !strchr("-_.+/=", value[i]))
+		if (kind == CREDENTIAL_OTHER && !strchr("-_.+/=", value[i]))
 			return false;
 		if (!seen[(unsigned char)value[i]]) {
 			seen[(unsigned char)value[i]] = true;
 			different++;
 		}
-		if (kind && before && kind != before)
-			changes++;
-		before = kind ? kind : before;
+		digit = digit || kind == CREDENTIAL_DIGIT;
+		seams += credential_is_seam(before, kind);
+		before = kind == CREDENTIAL_OTHER ? before : kind;
 	}
-	return different >= CREDENTIAL_KINDS_LEAST && changes * 5 >= len;
+	return digit && different >= CREDENTIAL_KINDS_LEAST && seams * 5 >= len;
 }
 
 bool credential_in_value(const char *value)

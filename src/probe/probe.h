@@ -91,7 +91,7 @@ struct probe {
 	const char *sentence; /* what it proves, for a person */
 	enum probe_promise promise;
 	unsigned int flags;
-	unsigned int layers; /* set of PROBE_LAYER(): each of them alone is said to hold it */
+	unsigned int layers; /* set of PROBE_LAYER(): what it rests on, alone or together */
 	probe_fn *attempt;
 	int want[PROBE_WANT_MAX]; /* the exact refusals with every layer on; 0 ends */
 	int also[PROBE_WANT_MAX]; /* still a refusal when a layer is off; 0 ends */

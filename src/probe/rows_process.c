@@ -286,7 +286,7 @@ static int process_control_reopen(struct probe_run *run)
 #define OUTSIDE_FILE(corpus, file, is_dir, what)                                                      \
 	{                                                                                          \
 		.id = (corpus), .name = "outside-proc-" file, .sentence = (what),                  \
-		.promise = PROBE_SECRETS, .layers = PROBE_LAYER(PID_NS),                           \
+		.promise = PROBE_SECRETS, .layers = PROBE_LAYER(PID_NS) | PROBE_LAYER(MOUNT_NS),   \
 		.attempt = process_proc_outside, .want = {-ENOENT, PROBE_OWN},                     \
 		.also = {-EACCES, -EPERM}, .control = PROBE_CONTROL_SAME, .text = (file),          \
 		.number = (is_dir)                                                                 \

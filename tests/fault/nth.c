@@ -82,7 +82,7 @@ static struct tracee *tracee_of(pid_t pid)
 	return empty;
 }
 
-/* The call is replaced by none, and its result by the error. */
+/* The call is replaced by a harmless one that every filter allows, and its result by the error. */
 static void tracee_set(pid_t pid, bool entry, int code)
 {
 #if defined(__x86_64__)
@@ -92,14 +92,14 @@ static void tracee_set(pid_t pid, bool entry, int code)
 	if (nth_ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &v) < 0)
 		return;
 	if (entry)
-		regs.orig_rax = (unsigned long long)-1;
+		regs.orig_rax = SYS_getpid;
 	else
 		regs.rax = (unsigned long long)-(long long)code;
 	(void)nth_ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &v);
 #elif defined(__aarch64__)
-	int none = -1;
+	int harmless = SYS_getpid;
 	struct user_regs_struct regs;
-	struct iovec call = {&none, sizeof(none)};
+	struct iovec call = {&harmless, sizeof(harmless)};
 	struct iovec v = {&regs, sizeof(regs)};
 
 	if (entry) {
