@@ -42,21 +42,11 @@ struct init {
 	struct init_job jobs[INIT_JOBS_MAX];
 };
 
-static int init_send(struct init *in, uint32_t type, const struct schema *s, const void *body,
-		     const int *fds, size_t fd_count)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
-
-	schema_encode(&b, s, body);
-	return buf_error(&b) ? buf_error(&b)
-			     : channel_send(in->channel.fd, type, buf_span(&b), fds, fd_count);
-}
-
-static int init_send_job(struct init *in, uint32_t type, uint64_t job, uint64_t value)
+static int init_send_job(struct init *in, enum message_type type, uint64_t job, uint64_t value)
 {
 	struct message_job m = {job, value};
 
-	return init_send(in, type, &message_job_schema, &m, NULL, 0);
+	return message_send(in->channel.fd, type, &message_job_schema, &m, NULL, 0);
 }
 
 static struct init_job *init_job_by_id(struct init *in, uint64_t id)
@@ -117,7 +107,7 @@ static int init_watch_reports(struct init *in, struct init_job *job, int *ret_wr
 }
 
 /* Puts the given descriptors where the spawn message says. */
-static int init_sort_fds(const struct message_spawn *spawn, int *fds, size_t fd_count,
+static int init_sort_fds(const struct message_spawn *spawn, const struct channel_packet *packet,
 			 int ret_sorted[4])
 {
 	size_t next = 0;
@@ -126,11 +116,11 @@ static int init_sort_fds(const struct message_spawn *spawn, int *fds, size_t fd_
 		ret_sorted[i] = -1;
 		if (!(spawn->gives >> i & 1))
 			continue;
-		if (next == fd_count)
+		if (next == packet->fd_count)
 			return -EPROTO;
-		ret_sorted[i] = fds[next++];
+		ret_sorted[i] = packet->fds[next++];
 	}
-	return next == fd_count && spawn->gives < 16 ? 0 : -EPROTO;
+	return next == packet->fd_count && spawn->gives < 16 ? 0 : -EPROTO;
 }
 
 static int init_start_job(struct init *in, struct init_job *job, struct job_start *start,
@@ -144,12 +134,11 @@ static int init_start_job(struct init *in, struct init_job *job, struct job_star
 	if (start->spawn->terminal) {
 		struct message_job terminal = {start->spawn->job, 0};
 
-		r = job_open_terminal(start->spawn->rows, start->spawn->columns, &master, &slave,
-				      e);
+		r = job_open_terminal(start->spawn, &master, &slave, e);
 		if (r == 0)
 			r = init_watch_reports(in, job, &report);
 		if (r == 0)
-			r = init_send(in, MESSAGE_TERMINAL, &message_job_schema, &terminal,
+			r = message_send(in->channel.fd, MESSAGE_TERMINAL, &message_job_schema, &terminal,
 				      &master, 1);
 		if (r < 0)
 			return r;
@@ -166,18 +155,17 @@ static int init_start_job(struct init *in, struct init_job *job, struct job_star
 	return 0;
 }
 
-static int init_on_spawn(void *context, struct span body, int *fds, size_t fd_count,
-			 struct error *e)
+static int init_on_spawn(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1u << 20);
 	struct message_spawn spawn;
 	struct job_start start = {.plan = in->plan, .spawn = &spawn};
-	int r = message_decode(body, &message_spawn_schema, &spawn, &arena, e);
+	int r = message_decode(packet->body, &message_spawn_schema, &spawn, &arena, e);
 
 	if (r < 0)
 		return r;
-	r = init_sort_fds(&spawn, fds, fd_count, start.fds);
+	r = init_sort_fds(&spawn, packet, start.fds);
 	if (r < 0 || spawn.job == 0 || init_job_by_id(in, spawn.job))
 		return error_set(e, -EPROTO, "a spawn message that makes no sense");
 	struct init_job *job = init_job_free_slot(in);
@@ -194,15 +182,12 @@ static int init_on_spawn(void *context, struct span body, int *fds, size_t fd_co
 }
 
 /* value: the signal; with 0x100, to the job's whole process group. */
-static int init_on_signal(void *context, struct span body, int *fds, size_t fd_count,
-			  struct error *e)
+static int init_on_signal(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	struct init_job *job = init_job_by_id(in, m.job);
@@ -213,15 +198,12 @@ static int init_on_signal(void *context, struct span body, int *fds, size_t fd_c
 	return 0;
 }
 
-static int init_on_continue(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int init_on_continue(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	struct init_job *job = init_job_by_id(in, m.job);
@@ -264,7 +246,8 @@ static int init_reap(struct init *in)
 				return r;
 		}
 	}
-	return 0;
+	/* A child that cannot be waited for would never be reported. */
+	return pid < 0 && errno != ECHILD ? -errno : 0;
 }
 
 static int init_on_signalfd(void *context, uint32_t events)
@@ -292,10 +275,8 @@ static int init_on_channel(void *context, uint32_t events)
 void init_report_failure(int channel, const struct error *e)
 {
 	struct message_failed m = {(uint64_t)-e->code, e->text, e->next};
-	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
 
-	schema_encode(&b, &message_failed_schema, &m);
-	(void)channel_send(channel, MESSAGE_FAILED, buf_span(&b), NULL, 0);
+	(void)message_send(channel, MESSAGE_FAILED, &message_failed_schema, &m, NULL, 0);
 }
 
 /* Without a pid namespace nobody else ends what we leave behind. */

@@ -29,11 +29,13 @@
 
 enum { JOB_NOT_RUNNABLE = 126, JOB_NOT_FOUND = 127, JOB_OURS = 125, JOB_PROGRAM = 3 };
 
-int job_open_terminal(uint64_t rows, uint64_t columns, int *ret_master, int *ret_slave,
+int job_open_terminal(const struct message_spawn *spawn, int *ret_master, int *ret_slave,
 		      struct error *e)
 {
 	_cleanup_fd_ int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+	struct winsize size = {.ws_row = (unsigned short)spawn->rows,
+			       .ws_col = (unsigned short)spawn->columns};
+	struct termios modes;
 	int locked = 0;
 
 	if (master < 0 || ioctl(master, TIOCSPTLCK, &locked) < 0)
@@ -42,8 +44,13 @@ int job_open_terminal(uint64_t rows, uint64_t columns, int *ret_master, int *ret
 	_cleanup_fd_ int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (slave < 0)
 		return error_sys(e, -errno, "opening the other end of the terminal");
-	if (rows && columns)
+	if (spawn->rows && spawn->columns)
 		(void)ioctl(master, TIOCSWINSZ, &size);
+	/* As with any terminal program: modes that the kernel does not take are left alone. */
+	if (spawn->modes.len == sizeof(modes)) {
+		memcpy(&modes, spawn->modes.ptr, sizeof(modes));
+		(void)tcsetattr(slave, TCSANOW, &modes);
+	}
 	*ret_master = TAKE_FD(master);
 	*ret_slave = TAKE_FD(slave);
 	return 0;

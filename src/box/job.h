@@ -21,8 +21,9 @@ struct job_report {
 	int32_t value;
 };
 
-/* Opens a terminal of the box's own: master and slave, close-on-exec. */
-int job_open_terminal(uint64_t rows, uint64_t columns, int *ret_master, int *ret_slave,
+/* Opens a terminal of the box's own, in the size and modes that the spawn names: master and
+ * slave, close-on-exec. */
+int job_open_terminal(const struct message_spawn *spawn, int *ret_master, int *ret_slave,
 		      struct error *e);
 
 /* In a fresh child of init: becomes the command, or its terminal's leader.  Never returns. */

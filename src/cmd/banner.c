@@ -39,8 +39,11 @@ static void banner_add_path(struct banner_list *l, const struct plan *plan, cons
 	const size_t and_more = sizeof(", and 99 more") - 1;
 
 	words_path(&one, plan, path);
+	/* The first, which is the workspace, is named however long it is. */
 	if (l->left_out > 0 ||
-	    banner_columns(buf_str(l->line)) + 2 + banner_columns(buf_str(&one)) + and_more > l->room) {
+	    (l->line->len > 0 && banner_columns(buf_str(l->line)) + 2 +
+						 banner_columns(buf_str(&one)) + and_more >
+					 l->room)) {
 		l->left_out++;
 		return;
 	}

@@ -20,13 +20,14 @@
 
 #include "advice.h"
 #include "channel.h"
-#include "config.h"
 #include "fd.h"
+#include "helper.h"
 #include "loop.h"
 #include "message.h"
 #include "process.h"
 #include "pump.h"
 #include "terminal.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -65,19 +66,10 @@ struct client {
 	struct error *error;
 };
 
-static int client_send(struct client *c, uint32_t type, const struct schema *s, const void *body)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
-
-	schema_encode(&b, s, body);
-	return buf_error(&b) ? buf_error(&b)
-			     : channel_send(c->keeper.fd, type, buf_span(&b), NULL, 0);
-}
-
-static int client_send_job(struct client *c, uint32_t type, uint64_t value)
+static int client_send_job(struct client *c, enum message_type type, uint64_t value)
 {
 	struct message_job m = {CLIENT_JOB, value};
-	int r = client_send(c, type, &message_job_schema, &m);
+	int r = message_send(c->keeper.fd, type, &message_job_schema, &m, NULL, 0);
 
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
@@ -110,7 +102,8 @@ static int client_resize(struct client *c)
 	terminal_size(&c->terminal, &m.rows, &m.columns);
 	int r = c->terminal.fd < 0 || m.rows == 0
 			? 0
-			: client_send(c, MESSAGE_RESIZE, &message_resize_schema, &m);
+			: message_send(c->keeper.fd, MESSAGE_RESIZE, &message_resize_schema, &m,
+				       NULL, 0);
 
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
@@ -156,15 +149,12 @@ static void client_stop_too(struct client *c)
 	(void)sigprocmask(SIG_BLOCK, &tstp, NULL);
 }
 
-static int client_on_stopped(void *context, struct span body, int *fds, size_t fd_count,
-			     struct error *e)
+static int client_on_stopped(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	bool wants_terminal = m.value == SIGTTIN || m.value == SIGTTOU;
@@ -184,41 +174,32 @@ static int client_on_stopped(void *context, struct span body, int *fds, size_t f
 
 /* --- what the keeper says ------------------------------------------------------------- */
 
-static int client_on_output(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int client_on_output(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
 
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	if (c->output >= 0 && fd_write_all(c->output, body.ptr, body.len) == -EPIPE)
+	if (c->output >= 0 && fd_write_all(c->output, packet->body.ptr, packet->body.len) == -EPIPE)
 		c->output = -1;
 	return 0;
 }
 
-static int client_on_ready(void *context, struct span body, int *fds, size_t fd_count,
-			   struct error *e)
+static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
 
-	(void)body;
-	(void)fds;
-	(void)fd_count;
+	(void)packet;
 	(void)e;
 	c->keeper.state = CLIENT_RUNNING;
 	return 0;
 }
 
-static int client_on_failed(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int client_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct message_failed m;
-	int r = message_decode(body, &message_failed_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
 
 	(void)context;
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	r = m.code && m.code < 4096 ? -(int)m.code : -EIO;
@@ -227,15 +208,12 @@ static int client_on_failed(void *context, struct span body, int *fds, size_t fd
 	return r;
 }
 
-static int client_on_exited(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int client_on_exited(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	c->ended = true;
@@ -364,7 +342,12 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		struct stat st;
 		int r = 0;
 
-		if (fd < 0 || fstat(fd, &st) < 0 || client_is_null(&st))
+		/* A closed descriptor is /dev/null inside; one that cannot be looked at is an error. */
+		int looked = fd < 0 ? -EBADF : fstat(fd, &st) < 0 ? -errno : 0;
+
+		if (looked < 0 && looked != -EBADF)
+			r = looked;
+		else if (looked < 0 || client_is_null(&st))
 			c->spawn.nulls |= 1u << i;
 		else if (client_is_pipe(fd, &st))
 			r = client_give(c, i, fd);
@@ -414,27 +397,13 @@ static int client_spawn_at(const char *path, int channel, bool close_others, pid
 	return -r;
 }
 
-/* Beside bawn (a build tree), in its prefix, or where it was configured to be. */
 static int client_spawn_keeper(struct client *c, int channel, bool close_others, struct error *e)
 {
-	char self[PATH_MAX];
-	char path[PATH_MAX + 64];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	static const char *const places[] = {"%s/bawn-keeper", "%s/../libexec/bawn/bawn-keeper",
-					     BAWN_LIBEXEC_DIR "/bawn-keeper"};
-	int r = -ENOENT;
+	char path[PATH_MAX];
+	int r = helper_path("bawn-keeper", path, sizeof(path));
 
-	self[n > 0 ? n : 0] = '\0';
-	char *slash = strrchr(self, '/');
-
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; r == -ENOENT && i < BAWN_ARRAY_SIZE(places); i++) {
-		const char *tail = places[i] + (places[i][0] == '%' ? 2 : 0);
-
-		(void)snprintf(path, sizeof(path), "%s%s", places[i][0] == '%' ? self : "", tail);
+	if (r == 0)
 		r = client_spawn_at(path, channel, close_others, &c->keeper_pid);
-	}
 	if (r < 0) {
 		(void)error_sys(e, r, "starting bawn-keeper");
 		error_next(e, "`bawn doctor` says which parts of bawn are missing.");
@@ -466,7 +435,7 @@ static int client_watch_signals(struct client *c)
 static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
-	_cleanup_buf_ struct buf body = BUF_INIT(CHANNEL_BYTES_MAX);
+	struct termios modes;
 	int ends[2];
 	int r = client_seal_plan(plan, e);
 
@@ -495,11 +464,10 @@ static int client_start(struct client *c, const struct plan *plan,
 	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
 	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
 	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	schema_encode(&body, &message_spawn_schema, &c->spawn);
-	r = buf_error(&body);
-	if (r == 0)
-		r = channel_send(c->keeper.fd, MESSAGE_START, buf_span(&body), c->given,
-				 c->given_count);
+	if (c->spawn.terminal && tcgetattr(c->terminal.fd, &modes) == 0)
+		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
+	r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn, c->given,
+			 c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
 		fd_close(&c->given[i]);
 	if (r == 0)
@@ -533,28 +501,33 @@ static void client_end(struct client *c)
 
 /* --- no box --------------------------------------------------------------------------- */
 
+static _Noreturn void client_become_command(const struct plan *plan)
+{
+	char **argv = calloc(plan->argv.count + 1, sizeof(char *));
+	struct text err = text_open(STDERR_FILENO);
+
+	(void)clearenv();
+	for (size_t i = 0; i < plan->env.count; i++)
+		(void)setenv(plan->env.items[i].name, plan->env.items[i].value, 1);
+	for (size_t i = 0; argv && i < plan->argv.count; i++)
+		argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
+	if (argv && chdir(plan->cwd) == 0)
+		(void)execvp(argv[0], argv);
+	int code = errno;
+
+	text_printf(&err, "bawn: %s: %s\n", plan->argv.items[0].text, error_words(code));
+	_exit(code == ENOENT ? 127 : 126);
+}
+
 /* The host backend: the command as the user's shell would start it.  UNSAFE, and said so. */
 static int client_run_host(const struct plan *plan, int *ret_status, struct error *e)
 {
-	char **argv = calloc(plan->argv.count + 1, sizeof(char *));
-	_cleanup_free_ char **argv_owner = argv;
-	pid_t pid = argv ? fork() : -1;
+	pid_t pid = fork();
 
 	if (pid < 0)
 		return error_sys(e, -errno, "starting the command");
-	if (pid == 0) {
-		(void)clearenv();
-		for (size_t i = 0; i < plan->env.count; i++)
-			(void)setenv(plan->env.items[i].name, plan->env.items[i].value, 1);
-		for (size_t i = 0; i < plan->argv.count; i++)
-			argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
-		if (chdir(plan->cwd) == 0)
-			(void)execvp(argv[0], argv);
-		int code = errno;
-
-		(void)fprintf(stderr, "bawn: %s: %s\n", argv[0], error_words(code));
-		_exit(code == ENOENT ? 127 : 126);
-	}
+	if (pid == 0)
+		client_become_command(plan);
 	/* Keyboard signals reach it by themselves: it is in our group. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);

@@ -219,7 +219,7 @@ const struct verb verbs[] = {
 			       "for each one that is missing what to do. The checks run in "
 			       "short-lived processes of "
 			       "their own and leave nothing behind.",
-		.examples = "bawn doctor\ta table, with the way out of each failure\n"
+		.examples = "bawn doctor\ta table, with the ways out\n"
 			    "bawn doctor --json\tfor programs",
 		.exits = "0\tthis machine can hold the box\n"
 			 "1\tat least one check failed; bawn would refuse to start\n"

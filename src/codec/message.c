@@ -15,6 +15,7 @@ static const struct schema_field message_spawn_fields[] = {
 	SCHEMA_FIELD_BOOL(struct message_spawn, foreground),
 	SCHEMA_FIELD_U64(struct message_spawn, rows),
 	SCHEMA_FIELD_U64(struct message_spawn, columns),
+	SCHEMA_FIELD_BYTES(struct message_spawn, modes),
 	SCHEMA_FIELD_STR(struct message_spawn, cwd),
 	SCHEMA_FIELD_LIST(struct message_spawn, argv, &message_string_schema),
 };
@@ -51,4 +52,14 @@ int message_decode(struct span body, const struct schema *s, void *object, struc
 	if (ret == 0 && reader_left(&r) != 0)
 		ret = error_set(e, -EBADMSG, "%zu bytes follow the message", reader_left(&r));
 	return ret;
+}
+
+int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
+		 const int *fds, size_t fd_count)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	schema_encode(&b, s, object);
+	return buf_error(&b) ? buf_error(&b)
+			     : channel_send(fd, (uint32_t)type, buf_span(&b), fds, fd_count);
 }

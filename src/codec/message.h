@@ -16,6 +16,7 @@
 #ifndef BAWN_MESSAGE_H
 #define BAWN_MESSAGE_H
 
+#include "channel.h"
 #include "plan.h"
 
 enum message_type {
@@ -46,6 +47,7 @@ struct message_spawn {
 	bool terminal;	  /* what is neither is the job's own terminal; else /dev/null too */
 	bool foreground;  /* of that terminal, from the start */
 	uint64_t rows, columns;
+	struct span modes; /* of the user's terminal: struct termios; empty for the kernel's own */
 	const char *cwd;	       /* "" for the plan's */
 	LIST_OF(struct plan_string) argv; /* empty for the plan's */
 };
@@ -76,5 +78,9 @@ extern const struct schema message_failed_schema;
 /* Whole body, nothing after it. */
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e);
+
+/* Encodes and sends; 0 or -errno, as channel_send. */
+int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
+		 const int *fds, size_t fd_count);
 
 #endif

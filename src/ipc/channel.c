@@ -46,18 +46,13 @@ int channel_send(int fd, uint32_t type, struct span body, const int *fds, size_t
 	}
 }
 
-struct channel_received {
-	int fds[CHANNEL_FDS_MAX];
-	size_t fd_count;
-};
-
-static void channel_received_fini(struct channel_received *r)
+static void channel_packet_fini(struct channel_packet *p)
 {
-	for (size_t i = 0; i < r->fd_count; i++)
-		fd_close(&r->fds[i]);
+	for (size_t i = 0; i < p->fd_count; i++)
+		fd_close(&p->fds[i]);
 }
 
-static void channel_take_fds(struct msghdr *msg, struct channel_received *into)
+static void channel_take_fds(struct msghdr *msg, struct channel_packet *into)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
@@ -98,7 +93,7 @@ int channel_receive(struct channel *c, struct error *e)
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : error_sys(e, -errno, "receiving a message");
 
-	_cleanup_(channel_received_fini) struct channel_received got = {.fd_count = 0};
+	_cleanup_(channel_packet_fini) struct channel_packet got = {.fd_count = 0};
 	channel_take_fds(&msg, &got);
 	if (n == 0)
 		return 0;
@@ -106,17 +101,17 @@ int channel_receive(struct channel *c, struct error *e)
 	struct reader r = reader_of((struct span){bytes, (size_t)n});
 	uint32_t type = reader_u32(&r);
 	const struct channel_rule *rule = channel_rule(c, type);
-	struct span body = {r.at, reader_left(&r)};
 
+	got.body = (struct span){r.at, reader_left(&r)};
 	if (r.bad || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !rule)
 		return error_set(e, -EPROTO, "unknown or cut message (type %u)", type);
 	if (!(rule->states & 1u << c->state))
 		return error_set(e, -EPROTO, "message %s is not permitted in state %u",
 				 rule->name, c->state);
-	if (body.len > rule->body_max || got.fd_count < rule->fds_min ||
+	if (got.body.len > rule->body_max || got.fd_count < rule->fds_min ||
 	    got.fd_count > rule->fds_max)
 		return error_set(e, -EPROTO, "message %s has %zu bytes and %zu descriptors",
-				 rule->name, body.len, got.fd_count);
-	int ret = rule->handle(c->context, body, got.fds, got.fd_count, e);
+				 rule->name, got.body.len, got.fd_count);
+	int ret = rule->handle(c->context, &got, e);
 	return ret < 0 ? ret : 1;
 }

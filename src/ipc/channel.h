@@ -23,10 +23,15 @@ enum {
 	CHANNEL_FDS_MAX = 8,
 };
 
-/* fds belong to the channel and are closed after the handler, unless it takes them
- * (TAKE_FD on the array's entries). */
-typedef int (*channel_fn)(void *context, struct span body, int *fds, size_t fd_count,
-			  struct error *e);
+/* What came, as a handler sees it.  The descriptors are closed after the handler, unless it
+ * takes them (TAKE_FD on the array's entries). */
+struct channel_packet {
+	struct span body;
+	int fds[CHANNEL_FDS_MAX];
+	size_t fd_count;
+};
+
+typedef int (*channel_fn)(void *context, struct channel_packet *packet, struct error *e);
 
 struct channel_rule {
 	uint32_t type;

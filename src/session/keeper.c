@@ -48,6 +48,7 @@ struct keeper {
 	struct loop_handle init_handle, master_handle, timer_handle, client_handle;
 	int box;    /* the program bawn-box */
 	int master; /* of the job's terminal, or -1 */
+	bool had_terminal;
 	int timer;
 	struct make_result made;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
@@ -59,15 +60,6 @@ struct keeper {
 	struct plan plan;
 	struct error failure;
 };
-
-static int keeper_send(int fd, uint32_t type, const struct schema *s, const void *body,
-		       const int *fds, size_t fd_count)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
-
-	schema_encode(&b, s, body);
-	return buf_error(&b) ? buf_error(&b) : channel_send(fd, type, buf_span(&b), fds, fd_count);
-}
 
 /* A small message that must arrive: waits for room. */
 static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
@@ -169,53 +161,48 @@ static int keeper_on_master(void *context, uint32_t events)
 	return keeper_mind_pace(k);
 }
 
-static int keeper_on_terminal(void *context, struct span body, int *fds, size_t fd_count,
-			      struct error *e)
+static int keeper_on_terminal(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	if (k->master >= 0)
 		return error_set(e, -EPROTO, "a second terminal for the same job");
-	k->master = TAKE_FD(fds[0]);
+	k->master = TAKE_FD(packet->fds[0]);
+	k->had_terminal = true;
 	r = fd_set_nonblock(k->master, true);
 	if (r == 0)
 		r = loop_add(&k->loop, k->master, EPOLLIN, keeper_on_master, k,
 			     &k->master_handle);
-	return r;
+	return r < 0 ? r : keeper_write_input(k);
 }
 
-static int keeper_on_input(void *context, struct span body, int *fds, size_t fd_count,
-			   struct error *e)
+static int keeper_on_input(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	if (k->master < 0)
+	/* What was typed before the box has its terminal waits for it. */
+	if (k->master < 0 && k->had_terminal)
 		return 0;
-	buf_put(&k->input, body.ptr, body.len);
+	buf_put(&k->input, packet->body.ptr, packet->body.len);
 	/* A program that does not read its keyboard loses what is typed past the buffer's end,
 	 * as with any terminal. */
 	k->input.error = 0;
-	(void)keeper_write_input(k);
+	if (k->master >= 0)
+		(void)keeper_write_input(k);
 	return 0;
 }
 
-static int keeper_on_resize(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int keeper_on_resize(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 	struct message_resize m;
-	int r = message_decode(body, &message_resize_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_resize_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	struct winsize size = {.ws_row = (unsigned short)m.rows,
@@ -228,26 +215,20 @@ static int keeper_on_resize(void *context, struct span body, int *fds, size_t fd
 
 /* --- from init ------------------------------------------------------------------------ */
 
-static int keeper_on_ready(void *context, struct span body, int *fds, size_t fd_count,
-			   struct error *e)
+static int keeper_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	return keeper_tell_client(k, MESSAGE_READY, body);
+	return keeper_tell_client(k, MESSAGE_READY, packet->body);
 }
 
-static int keeper_on_failed(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int keeper_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 	struct message_failed m;
-	int r = message_decode(body, &message_failed_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0)
 		return r;
 	struct error failure = ERROR_INIT;
@@ -257,26 +238,20 @@ static int keeper_on_failed(void *context, struct span body, int *fds, size_t fd
 	return keeper_fail(k, &failure);
 }
 
-static int keeper_on_stopped(void *context, struct span body, int *fds, size_t fd_count,
-			     struct error *e)
+static int keeper_on_stopped(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	return keeper_tell_client(k, MESSAGE_STOPPED, body);
+	return keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
 }
 
-static int keeper_on_exited(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int keeper_on_exited(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 	struct message_job m;
-	int r = message_decode(body, &message_job_schema, &m, NULL, e);
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)fds;
-	(void)fd_count;
 	if (r < 0 || m.job != KEEPER_JOB)
 		return r;
 	if (m.value > 0xffff) {
@@ -301,22 +276,16 @@ static int keeper_forward(struct keeper *k, uint32_t type, struct span body)
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
 
-static int keeper_on_signal(void *context, struct span body, int *fds, size_t fd_count,
-			    struct error *e)
+static int keeper_on_signal(void *context, struct channel_packet *packet, struct error *e)
 {
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	return keeper_forward(context, MESSAGE_SIGNAL, body);
+	return keeper_forward(context, MESSAGE_SIGNAL, packet->body);
 }
 
-static int keeper_on_continue(void *context, struct span body, int *fds, size_t fd_count,
-			      struct error *e)
+static int keeper_on_continue(void *context, struct channel_packet *packet, struct error *e)
 {
-	(void)fds;
-	(void)fd_count;
 	(void)e;
-	return keeper_forward(context, MESSAGE_CONTINUE, body);
+	return keeper_forward(context, MESSAGE_CONTINUE, packet->body);
 }
 
 static int keeper_on_timer(void *context, uint32_t events)
@@ -402,18 +371,18 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 	return r < 0 ? error_sys(e, r, "watching the box") : 0;
 }
 
-static int keeper_on_start(void *context, struct span body, int *fds, size_t fd_count,
-			   struct error *e)
+static int keeper_on_start(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
-	int r = keeper_read_plan(k, fds[0], e);
+	int r = keeper_read_plan(k, packet->fds[0], e);
 
 	if (r == 0)
-		r = keeper_make(k, fds[0], e);
+		r = keeper_make(k, packet->fds[0], e);
 	if (r < 0)
 		return r;
 	/* Waits in the socket until init is there to read it. */
-	r = channel_send(k->init.fd, MESSAGE_SPAWN, body, fds + 1, fd_count - 1);
+	r = channel_send(k->init.fd, MESSAGE_SPAWN, packet->body, packet->fds + 1,
+			 packet->fd_count - 1);
 	if (r == 0)
 		r = keeper_start_clock(k);
 	if (r < 0)
@@ -422,7 +391,10 @@ static int keeper_on_start(void *context, struct span body, int *fds, size_t fd_
 	fd_close(&k->box);
 	if (plan_goes_without(&k->plan, PLAN_LAYER_HIDE_INIT))
 		return 0;
-	r = process_confine(profile_bpf(PROFILE_KEEPER));
+	/* Where the user chose to go without filters, there may be none to have. */
+	r = process_confine(plan_goes_without(&k->plan, PLAN_LAYER_SECCOMP)
+				    ? (struct span){NULL, 0}
+				    : profile_bpf(PROFILE_KEEPER));
 	return r < 0 ? error_sys(e, r, "confining the keeper") : 0;
 }
 
@@ -481,12 +453,12 @@ static void keeper_report_end(struct keeper *k)
 	if (k->ended) {
 		struct message_job m = {KEEPER_JOB, k->status};
 
-		(void)keeper_send(k->client.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
+		(void)message_send(k->client.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
 	} else if (k->failure.code != 0) {
 		struct message_failed m = {(uint64_t)-k->failure.code, k->failure.text,
 					   k->failure.next};
 
-		(void)keeper_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
+		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
 				  0);
 	}
 }

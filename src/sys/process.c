@@ -111,5 +111,5 @@ int process_confine(struct span bpf)
 		if (r < 0)
 			return r;
 	}
-	return process_filter(bpf);
+	return bpf.len ? process_filter(bpf) : 0;
 }
