@@ -26,20 +26,20 @@
  */
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
-#define TAKE_PTR(p)                                                                               \
-	({                                                                                         \
-		__typeof__(p) *_take_p = &(p);                                                     \
-		__typeof__(p) _take_v = *_take_p;                                                  \
-		*_take_p = NULL;                                                                   \
-		_take_v;                                                                           \
+#define TAKE_PTR(p)                               \
+	({                                        \
+		__typeof__(p) *_take_p = &(p);    \
+		__typeof__(p) _take_v = *_take_p; \
+		*_take_p = NULL;                  \
+		_take_v;                          \
 	})
 
-#define TAKE_FD(fd)                                                                               \
-	({                                                                                         \
-		int *_take_fd = &(fd);                                                             \
-		int _take_v = *_take_fd;                                                           \
-		*_take_fd = -1;                                                                    \
-		_take_v;                                                                           \
+#define TAKE_FD(fd)                      \
+	({                               \
+		int *_take_fd = &(fd);   \
+		int _take_v = *_take_fd; \
+		*_take_fd = -1;          \
+		_take_v;                 \
 	})
 
 static inline void free_ptr(void *p)

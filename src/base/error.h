@@ -11,7 +11,7 @@
 #include "base.h"
 
 struct error {
-	int code;	/* negative errno, 0 when unset */
+	int code;       /* negative errno, 0 when unset */
 	char text[640]; /* the sentence */
 	char next[512]; /* what to do; may be empty */
 };

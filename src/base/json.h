@@ -20,10 +20,10 @@ struct json {
 	bool after_key;
 };
 
-#define JSON_INIT(buffer, is_pretty)                                                              \
+#define JSON_INIT(buffer, is_pretty) \
 	((struct json){.out = (buffer), .depth = 0, .pretty = (is_pretty), .first = {true}})
 
-void json_open(struct json *j, char bracket); /* '{' or '[' */
+void json_open(struct json *j, char bracket);  /* '{' or '[' */
 void json_close(struct json *j, char bracket); /* '}' or ']' */
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *s);

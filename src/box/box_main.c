@@ -38,8 +38,9 @@ static int box_read_plan(struct arena *arena, struct plan *ret_plan, struct erro
 	int r = plan_decode((struct span){bytes, (size_t)st.st_size}, ret_plan, arena, e);
 
 	if (r == 0 && ret_plan->ablate.count > 0 && !BAWN_ABLATION)
-		return error_set(e, -EPERM, "this plan switches layers off; only a test build "
-					    "may do that");
+		return error_set(e, -EPERM,
+				 "this plan switches layers off; only a test build "
+				 "may do that");
 	return r;
 }
 

@@ -27,8 +27,8 @@ struct init;
 
 struct init_job {
 	struct init *init;
-	uint64_t id; /* 0: free */
-	pid_t pid;   /* the command, or its terminal's leader */
+	uint64_t id;   /* 0: free */
+	pid_t pid;     /* the command, or its terminal's leader */
 	pid_t command; /* of a job with a terminal, once the leader told; else pid */
 	int report;
 	struct loop_handle report_handle;
@@ -92,7 +92,6 @@ static int init_on_report(void *context, uint32_t events)
 	return 0;
 }
 
-
 static int init_watch_reports(struct init *in, struct init_job *job, int *ret_write)
 {
 	int ends[2];
@@ -138,8 +137,8 @@ static int init_start_job(struct init *in, struct init_job *job, struct job_star
 		if (r == 0)
 			r = init_watch_reports(in, job, &report);
 		if (r == 0)
-			r = message_send(in->channel.fd, MESSAGE_TERMINAL, &message_job_schema, &terminal,
-				      &master, 1);
+			r = message_send(in->channel.fd, MESSAGE_TERMINAL, &message_job_schema,
+					 &terminal, &master, 1);
 		if (r < 0)
 			return r;
 	}
@@ -178,6 +177,7 @@ static int init_on_spawn(void *context, struct channel_packet *packet, struct er
 		init_job_end(job);
 		return init_send_job(in, MESSAGE_EXITED, spawn.job, 0x10000u | (unsigned int)-r);
 	}
+	process_forget_start();
 	return 0;
 }
 
@@ -291,13 +291,15 @@ static void init_end_all(const struct plan *plan)
 		(void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 		if (fd_read_file_at(AT_FDCWD, path, &b) < 0)
 			return;
-		for (char *at = b.ptr; at && *at;) {
-			long pid = strtol(at, &at, 10);
+		/* "12 13 14 " */
+		for (const char *at = buf_str(&b); *at;) {
+			char *end = NULL;
+			long pid = strtol(at, &end, 10);
 
-			if (pid > 1)
-				(void)kill((pid_t)pid, SIGKILL);
-			while (*at == ' ')
-				at++;
+			if (end == at || pid <= 1)
+				break;
+			(void)kill((pid_t)pid, SIGKILL);
+			at = end + strspn(end, " \n");
 		}
 	}
 }

@@ -98,19 +98,18 @@ static _Noreturn void job_exec(const struct job_start *start)
 	const struct plan *plan = start->plan;
 	const struct message_spawn *spawn = start->spawn;
 	size_t argc = spawn->argv.count ? spawn->argv.count : plan->argv.count;
-	const struct plan_string *words =
-		spawn->argv.count ? spawn->argv.items : plan->argv.items;
+	const struct plan_string *words = spawn->argv.count ? spawn->argv.items : plan->argv.items;
 	const char *cwd = spawn->cwd[0] ? spawn->cwd : plan->cwd;
 	char **argv = calloc(argc + 1, sizeof(char *));
 	char **envp = calloc(plan->env.count + 1, sizeof(char *));
 
-	if (!argv || !envp)
+	if (argc == 0 || !argv || !envp)
 		_exit(JOB_OURS);
 	for (size_t i = 0; i < argc; i++)
 		argv[i] = (char *)(uintptr_t)words[i].text;
 	for (size_t i = 0; i < plan->env.count; i++)
-		if (asprintf(&envp[i], "%s=%s", plan->env.items[i].name,
-			     plan->env.items[i].value) < 0)
+		if (asprintf(&envp[i], "%s=%s", plan->env.items[i].name, plan->env.items[i].value) <
+		    0)
 			_exit(JOB_OURS);
 	job_stdio(start);
 	if (chdir(cwd) < 0)
@@ -121,7 +120,9 @@ static _Noreturn void job_exec(const struct job_start *start)
 		(void)fexecve(JOB_PROGRAM, argv, envp);
 		job_fail("the program given by descriptor", -errno, JOB_NOT_RUNNABLE);
 	}
-	(void)execvpe(argv[0], argv, envp);
+	/* The command's own PATH says where it is looked for; ours is empty. */
+	environ = envp;
+	(void)execvp(argv[0], argv);
 	int code = -errno;
 
 	if (code == -ENOENT)

@@ -10,9 +10,9 @@
 struct job_start {
 	const struct plan *plan;
 	const struct message_spawn *spawn;
-	int fds[4];	/* 0, 1, 2, and what to execute; -1 where nothing was given */
-	int slave;	/* the job's terminal, or -1 */
-	int report;	/* where the leader writes struct job_report; -1 without a terminal */
+	int fds[4]; /* 0, 1, 2, and what to execute; -1 where nothing was given */
+	int slave;  /* the job's terminal, or -1 */
+	int report; /* where the leader writes struct job_report; -1 without a terminal */
 };
 
 /* What a terminal's leader tells init: the job's own pid first, then each stop. */

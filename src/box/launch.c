@@ -7,6 +7,8 @@
  *	nested-off	the kernel's counters of further namespaces at 0, while the
  *			host's /proc is still in view
  *	loopback, name	the network and host name are ours, so make them usable
+ *	capture		every connection leads to the gate: capture.c; its two sockets
+ *			go out through the channel
  *	root		root.c
  *	limits		rlimits; processes count per user namespace
  *	descriptors	only the channel stays
@@ -22,7 +24,10 @@
 #include "launch.h"
 
 #include "advice.h"
+#include "capture.h"
+#include "channel.h"
 #include "fd.h"
+#include "message.h"
 #include "feature.h"
 #include "open.h"
 #include "process.h"
@@ -128,8 +133,9 @@ static int launch_root_processes(uint64_t value, struct error *e)
 
 	if (r < 0) {
 		(void)error_sys(e, r, "as root this kernel cannot hold a limit of processes");
-		error_next(e, "Run bawn as an ordinary user, or say "
-			      "--limit processes=unlimited (Linux 6.14 brings the limit for root).");
+		error_next(e,
+			   "Run bawn as an ordinary user, or say "
+			   "--limit processes=unlimited (Linux 6.14 brings the limit for root).");
 	}
 	return r;
 }
@@ -207,17 +213,36 @@ static int launch_descriptors(int keep, struct error *e)
 	return 0;
 }
 
+/* The sockets are the gate's; nothing of them stays here. */
+static int launch_capture(const struct plan *plan, int channel, struct error *e)
+{
+	struct capture capture = {-1, -1};
+
+	if (!PLAN_GATE_PRESENT || plan_goes_without(plan, PLAN_LAYER_NET_NS))
+		return 0;
+	int r = capture_open(plan, &capture, e);
+	if (r < 0)
+		return r;
+	const int fds[2] = {capture.tcp, capture.dns};
+
+	r = channel_send(channel, MESSAGE_CAPTURE, (struct span){NULL, 0}, fds, 2);
+	fd_close(&capture.tcp);
+	fd_close(&capture.dns);
+	return r < 0 ? error_sys(e, r, "handing the box's network out") : 0;
+}
+
 struct launch_step {
 	enum plan_layer layer;
 	int (*apply)(const struct plan *plan, struct error *e);
 };
 
 static const struct launch_step launch_before_root[] = {
-	{PLAN_LAYER_USER_NS, launch_ids},
-	{PLAN_LAYER_NESTED_OFF, launch_nested_off},
-	{PLAN_LAYER_NET_NS, launch_loopback},
-	{PLAN_LAYER_UTS_NS, launch_host_name},
+	{PLAN_LAYER_USER_NS, launch_ids},         {PLAN_LAYER_NESTED_OFF, launch_nested_off},
+	{PLAN_LAYER_NET_NS, launch_loopback},     {PLAN_LAYER_UTS_NS, launch_host_name},
 	{PLAN_LAYER_LIMITS, launch_early_limits},
+};
+
+static const struct launch_step launch_root[] = {
 	{PLAN_LAYER_MOUNT_NS, root_build},
 	{PLAN_LAYER_LIMITS, launch_limits},
 };
@@ -250,6 +275,10 @@ int launch(const struct plan *plan, int keep, struct error *e)
 	mode_t mask = umask(0);
 	int r = launch_steps(plan, launch_before_root, BAWN_ARRAY_SIZE(launch_before_root), e);
 
+	if (r == 0)
+		r = launch_capture(plan, keep, e);
+	if (r == 0)
+		r = launch_steps(plan, launch_root, BAWN_ARRAY_SIZE(launch_root), e);
 	(void)umask(mask);
 	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_FDS))
 		r = launch_descriptors(keep, e);

@@ -43,21 +43,20 @@ static const char *const root_devices[] = {"null", "zero", "full", "random", "ur
 
 /* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
 static const char *const root_proc_masked[] = {"proc/keys", "proc/key-users", "proc/timer_list",
-						"proc/kcore", "proc/kmsg"};
+					       "proc/kcore", "proc/kmsg"};
 
 static const struct {
 	const char *name, *text;
 } root_dev_links[] = {
-	{"ptmx", "pts/ptmx"},	       {"fd", "/proc/self/fd"},
-	{"stdin", "/proc/self/fd/0"},  {"stdout", "/proc/self/fd/1"},
-	{"stderr", "/proc/self/fd/2"},
+	{"ptmx", "pts/ptmx"},          {"fd", "/proc/self/fd"},       {"stdin", "/proc/self/fd/0"},
+	{"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"},
 };
 
 enum { ROOT_PRIVATE_MAX = 8 };
 
 struct root {
 	const struct plan *plan;
-	int fd;	   /* the new root */
+	int fd;    /* the new root */
 	dev_t dev; /* its filesystem; in it and in the private ones alone do we create anything */
 	dev_t private_devs[ROOT_PRIVATE_MAX]; /* the plan's own tmpfs, such as /tmp */
 	size_t private_count;
@@ -139,10 +138,10 @@ static int root_open_sources(struct root *root, struct error *e)
 	if (plan_goes_without(root->plan, PLAN_LAYER_PID_NS)) {
 		_cleanup_fd_ int fd = open_no_links("/proc", O_PATH);
 
-		root->proc = fd < 0 ? fd
-				    : root_clone_tree(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-								  MOUNT_ATTR_NODEV |
-								  MOUNT_ATTR_NOEXEC);
+		root->proc =
+			fd < 0 ? fd
+			       : root_clone_tree(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 		if (root->proc < 0)
 			return error_sys(e, root->proc, "taking /proc into the box");
 	}
@@ -289,8 +288,7 @@ static int root_attach_at(struct root *root, int mount_fd, const char *target, b
 	int r = parent < 0 ? parent : 0;
 
 	if (r == 0 && root->parent_is_ours) {
-		r = is_dir ? mkdirat(parent, name, 0755)
-			   : mknodat(parent, name, S_IFREG | 0444, 0);
+		r = is_dir ? mkdirat(parent, name, 0755) : mknodat(parent, name, S_IFREG | 0444, 0);
 		r = r < 0 && errno != EEXIST ? -errno : 0;
 	}
 	_cleanup_fd_ int fd = r < 0 ? r : open_beneath(parent, name, O_PATH, 0);
@@ -323,8 +321,7 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 {
 	/* Shared scratch space like /tmp is sticky; a directory with a user's name on it is his. */
 	const char *mode = str_after(m->target, "/run/") ? "0700" : "1777";
-	_cleanup_fd_ int fd =
-		root_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	_cleanup_fd_ int fd = root_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
 	if (fd < 0)
 		return error_sys(e, fd, "making the private %s", m->target);
@@ -404,9 +401,9 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 
 	if (empty < 0)
 		return error_sys(e, empty, "making something empty");
-	_cleanup_fd_ int tree = root_clone_tree(empty, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-							       MOUNT_ATTR_NODEV |
-							       MOUNT_ATTR_NOEXEC);
+	_cleanup_fd_ int tree =
+		root_clone_tree(empty, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+					       MOUNT_ATTR_NOEXEC);
 	int r = tree < 0 ? tree : root_attach(tree, target);
 
 	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
@@ -418,9 +415,9 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 	if (root->proc >= 0)
 		return root_attach_at(root, root->proc, m->target, true, e);
 	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
-	_cleanup_fd_ int fd = root_new_filesystem(
-		"proc", options, 1,
-		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	_cleanup_fd_ int fd = root_new_filesystem("proc", options, 1,
+						  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							  MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (fd < 0) {
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");

@@ -3,6 +3,7 @@
 
 #include "str.h"
 #include "words.h"
+#include "words_network.h"
 
 #include <stdio.h>
 
@@ -33,23 +34,28 @@ struct banner_list {
 	size_t left_out;
 };
 
-static void banner_add_path(struct banner_list *l, const struct plan *plan, const char *path)
+static void banner_add(struct banner_list *l, const char *one)
 {
-	_cleanup_buf_ struct buf one = BUF_INIT(BANNER_LINE_MAX);
 	const size_t and_more = sizeof(", and 99 more") - 1;
 
-	words_path(&one, plan, path);
 	/* The first, which is the workspace, is named however long it is. */
 	if (l->left_out > 0 ||
-	    (l->line->len > 0 && banner_columns(buf_str(l->line)) + 2 +
-						 banner_columns(buf_str(&one)) + and_more >
-					 l->room)) {
+	    (l->line->len > 0 &&
+	     banner_columns(buf_str(l->line)) + 2 + banner_columns(one) + and_more > l->room)) {
 		l->left_out++;
 		return;
 	}
 	if (l->line->len > 0)
 		buf_put_str(l->line, ", ");
-	buf_put(l->line, one.ptr, one.len);
+	buf_put_str(l->line, one);
+}
+
+static void banner_add_path(struct banner_list *l, const struct plan *plan, const char *path)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(BANNER_LINE_MAX);
+
+	words_path(&one, plan, path);
+	banner_add(l, buf_str(&one));
 }
 
 static void banner_end_list(struct banner_list *l)
@@ -106,26 +112,70 @@ static void banner_reads(const struct text *t, const struct plan *plan)
 		const struct plan_mount *m = &plan->mounts.items[i];
 
 		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_READ &&
-		    (str_equal(m->role, "named") || str_equal(m->role, "tool")))
+		    (str_equal(m->role, "named") || str_equal(m->role, "exposed") ||
+		     str_equal(m->role, "tool")))
 			banner_add_path(&list, plan, m->target);
 	}
 	banner_end_list(&list);
 	banner_line(t, TEXT_PLAIN, "reads", &line);
 }
 
-static void banner_rest(const struct text *t, const struct plan *plan)
+static void banner_secrets(const struct text *t, const struct plan *plan)
 {
+	_cleanup_buf_ struct buf open = BUF_INIT(BANNER_LINE_MAX);
+	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
+
+	if (plan->backend == PLAN_BACKEND_HOST) {
+		buf_put_str(&line, "all of yours, and your whole environment");
+		banner_line(t, TEXT_BAD, "secrets", &line);
+		return;
+	}
+	words_open_secrets(&open, plan);
+	if (open.len == 0)
+		buf_put_str(&line, "none");
+	else if (banner_columns(buf_str(&open)) <= banner_room(t))
+		buf_put(&line, open.ptr, open.len);
+	else
+		buf_put_str(&line, "what was named: bawn explain says which");
+	banner_line(t, open.len ? TEXT_WARN : TEXT_PLAIN, "secrets", &line);
+}
+
+/* "github.com, use npm; nothing else". */
+static void banner_hosts(const struct text *t, const struct plan *plan, struct buf *line)
+{
+	static const char rest[] = "; nothing else";
+	struct banner_list list = {.line = line, .room = banner_room(t) - sizeof(rest)};
+	_cleanup_buf_ struct buf host = BUF_INIT(BANNER_LINE_MAX);
+
+	for (size_t at = 0; words_next_reach(plan, &at, &host);)
+		banner_add(&list, buf_str(&host));
+	banner_end_list(&list);
+	buf_put_str(line, rest);
+}
+
+static void banner_reaches(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
 	bool host = plan->backend == PLAN_BACKEND_HOST;
 	bool filtered = plan_goes_without(plan, PLAN_LAYER_NET_NS);
+	bool rules = words_reaches(plan);
 
-	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "reaches");
-	text_styled(t, host || filtered ? TEXT_BAD : TEXT_PLAIN, "%s\n",
-		    host	? "everything that this machine can reach"
-		    : filtered ? "nothing, by the system call filter alone"
-			       : "nothing: the network is closed");
-	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "secrets");
-	text_styled(t, host ? TEXT_BAD : TEXT_PLAIN, "%s\n",
-		    host ? "all of yours, and your whole environment" : "none");
+	if (host)
+		buf_put_str(&line, "everything that this machine can reach");
+	else if (filtered)
+		buf_put_str(&line, "nothing, by the system call filter alone");
+	else if (rules && PLAN_GATE_PRESENT)
+		banner_hosts(t, plan, &line);
+	else
+		buf_putf(&line, "nothing: the network is closed%s",
+			 rules ? ", and this build opens no rules yet" : "");
+	banner_line(t, host || filtered ? TEXT_BAD : TEXT_PLAIN, "reaches", &line);
+}
+
+static void banner_rest(const struct text *t, const struct plan *plan)
+{
+	banner_reaches(t, plan);
+	banner_secrets(t, plan);
 	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "trust");
 	text_printf(t, "%s; not recorded in this version\n",
 		    plan->trusted ? "the folder is trusted" : "the folder is not trusted");
@@ -159,8 +209,8 @@ void banner_print(const struct text *t, const struct plan *plan)
 	if (plan->backend == PLAN_BACKEND_HOST) {
 		text_styled(t, TEXT_BAD, "       UNSAFE: no box; it runs on this machine as you\n");
 	} else {
-		text_printf(t, "       a box of namespaces%s%s\n", plan->preset[0] ? ", preset " : "",
-			    plan->preset);
+		text_printf(t, "       a box of namespaces%s%s\n",
+			    plan->preset[0] ? ", preset " : "", plan->preset);
 		words_gone_without(&gone, plan);
 	}
 	if (gone.len > 0)

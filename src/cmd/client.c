@@ -39,24 +39,26 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { CLIENT_STARTING, CLIENT_RUNNING };
-enum { CLIENT_JOB = 1 };
+enum { CLIENT_JOB = 1, CLIENT_GRACE_SECONDS = 2 };
 
 struct client {
 	struct loop loop;
 	struct channel keeper;
 	pid_t keeper_pid;
-	struct loop_handle keeper_handle, signal_handle, input_handle;
+	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
-	int output; /* where the box's terminal is shown; -1 without one */
-	bool reading; /* keys go to the box */
-	bool input_waits; /* epoll has the terminal */
+	int output;         /* where the box's terminal is shown; -1 without one */
+	bool reading;       /* keys go to the box */
+	bool input_waits;   /* epoll has the terminal */
 	bool asked_to_stop; /* a stop signal was passed on; the job's stop is ours too */
 	int signals;
+	int grace;             /* a clock, once the terminal is gone; else -1 */
 	struct pump *pumps[3]; /* NULL where the command has the descriptor itself */
 	struct message_spawn spawn;
 	int given[5]; /* plan, 0, 1, 2, program: as many as there are */
@@ -64,6 +66,7 @@ struct client {
 	bool ended;
 	int status;
 	struct error *error;
+	const struct client_options *options;
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -76,6 +79,31 @@ static int client_send_job(struct client *c, enum message_type type, uint64_t va
 
 /* --- the terminal --------------------------------------------------------------------- */
 
+/* The grace is over: nobody can reach the command any more, so it does not go on. */
+static int client_on_grace(void *context, uint32_t events)
+{
+	struct client *c = context;
+
+	(void)events;
+	c->ended = true;
+	c->status = SIGHUP;
+	loop_stop(&c->loop);
+	return 0;
+}
+
+/* The terminal is gone: the command is told, and has a moment to put its things in order. */
+static int client_hang_up(struct client *c)
+{
+	const struct itimerspec grace = {.it_value.tv_sec = CLIENT_GRACE_SECONDS};
+
+	c->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (c->grace < 0 || timerfd_settime(c->grace, 0, &grace, NULL) < 0)
+		return -errno;
+	int r = loop_add(&c->loop, c->grace, EPOLLIN, client_on_grace, c, &c->grace_handle);
+
+	return r < 0 ? r : client_send_job(c, MESSAGE_SIGNAL, 0x100 | SIGHUP);
+}
+
 static int client_on_key(void *context, uint32_t events)
 {
 	struct client *c = context;
@@ -84,11 +112,11 @@ static int client_on_key(void *context, uint32_t events)
 
 	(void)events;
 	if (n <= 0) {
-		/* The terminal hung up; the command inside is told so by the end of its own. */
+		bool gone = n == 0 || errno == EIO;
+
 		loop_remove(&c->loop, &c->input_handle);
 		c->reading = false;
-		return n == 0 || errno == EIO ? client_send_job(c, MESSAGE_SIGNAL, 0x100 | SIGHUP)
-					      : 0;
+		return gone ? client_hang_up(c) : 0;
 	}
 	int r = channel_send(c->keeper.fd, MESSAGE_INPUT, (struct span){keys, (size_t)n}, NULL, 0);
 
@@ -114,8 +142,7 @@ static int client_take_terminal(struct client *c)
 	int r = terminal_make_raw(&c->terminal);
 
 	if (r == 0 && !c->reading) {
-		r = loop_add(&c->loop, c->terminal.fd, EPOLLIN, client_on_key, c,
-			     &c->input_handle);
+		r = loop_add(&c->loop, c->terminal.fd, EPOLLIN, client_on_key, c, &c->input_handle);
 		c->reading = r == 0;
 	}
 	return r < 0 ? r : client_resize(c);
@@ -184,6 +211,17 @@ static int client_on_output(void *context, struct channel_packet *packet, struct
 	return 0;
 }
 
+static int client_on_event(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct client *c = context;
+	struct message_event m;
+	int r = message_decode(packet->body, &message_event_schema, &m, NULL, e);
+
+	if (r == 0 && c->options->on_event)
+		c->options->on_event(c->options->event_context, &m, c->terminal.raw);
+	return r;
+}
+
 static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -191,6 +229,7 @@ static int client_on_ready(void *context, struct channel_packet *packet, struct 
 	(void)packet;
 	(void)e;
 	c->keeper.state = CLIENT_RUNNING;
+	process_forget_start();
 	return 0;
 }
 
@@ -230,6 +269,7 @@ enum {
 static const struct channel_rule client_rules[] = {
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
+	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, CLIENT_IN_ANY, client_on_event},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_exited},
@@ -281,8 +321,8 @@ static int client_seal_plan(const struct plan *plan, struct error *e)
 		r = -errno;
 	if (r == 0)
 		r = fd_write_all(fd, b.ptr, b.len);
-	if (r == 0 && fcntl(fd, F_ADD_SEALS,
-			    F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+	if (r == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
 		r = -errno;
 	return r < 0 ? error_sys(e, r, "sealing the plan") : TAKE_FD(fd);
 }
@@ -342,7 +382,8 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		struct stat st;
 		int r = 0;
 
-		/* A closed descriptor is /dev/null inside; one that cannot be looked at is an error. */
+		/* A closed descriptor is /dev/null inside; one that cannot be looked at is an
+		 * error. */
 		int looked = fd < 0 ? -EBADF : fstat(fd, &st) < 0 ? -errno : 0;
 
 		if (looked < 0 && looked != -EBADF)
@@ -413,7 +454,7 @@ static int client_spawn_keeper(struct client *c, int channel, bool close_others,
 
 static int client_watch_signals(struct client *c)
 {
-	static const int passed[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,	 SIGUSR1,
+	static const int passed[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
 				     SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH};
 	sigset_t set;
 
@@ -436,7 +477,7 @@ static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
 	struct termios modes;
-	int ends[2];
+	int ends[2] = {-1, -1};
 	int r = client_seal_plan(plan, e);
 
 	if (r < 0)
@@ -496,6 +537,7 @@ static void client_end(struct client *c)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	fd_close(&c->signals);
+	fd_close(&c->grace);
 	loop_fini(&c->loop);
 }
 
@@ -509,10 +551,12 @@ static _Noreturn void client_become_command(const struct plan *plan)
 	(void)clearenv();
 	for (size_t i = 0; i < plan->env.count; i++)
 		(void)setenv(plan->env.items[i].name, plan->env.items[i].value, 1);
-	for (size_t i = 0; argv && i < plan->argv.count; i++)
+	if (!argv)
+		_exit(125);
+	for (size_t i = 0; i < plan->argv.count; i++)
 		argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
-	if (argv && chdir(plan->cwd) == 0)
-		(void)execvp(argv[0], argv);
+	if (chdir(plan->cwd) == 0)
+		(void)execvp(plan->argv.items[0].text, argv);
 	int code = errno;
 
 	text_printf(&err, "bawn: %s: %s\n", plan->argv.items[0].text, error_words(code));
@@ -548,7 +592,8 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	if (!c)
 		return error_set(e, -ENOMEM, "no memory");
 	c->error = e;
-	c->terminal.fd = c->output = c->signals = c->keeper.fd = -1;
+	c->options = options;
+	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);
 
 	if (r < 0)

@@ -9,10 +9,16 @@
 #include "error.h"
 #include "plan.h"
 
+struct message_event;
+
 struct client_options {
 	bool stdio;  /* never a terminal inside, whatever ours are */
 	int exec_fd; /* a sealed memfd to execute instead of looking argv[0] up; -1 for none */
 	int fds[3];  /* what becomes 0, 1 and 2 inside: 0, 1, 2 for our own */
+	/* Told of each thing that the gate decided, as it comes; NULL for nobody.  `quiet`: the
+	 * terminal is the box's now, and nothing should be written to it. */
+	void (*on_event)(void *context, const struct message_event *event, bool quiet);
+	void *event_context;
 };
 
 #define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})

@@ -65,17 +65,43 @@ static int store_make_path(const char *path, struct arena *arena)
 	}
 }
 
+/* Nothing is made in a folder of somebody else: HOME may be another's, as under sudo. */
+static int store_check_parent(const struct host *h, struct arena *arena, struct error *e)
+{
+	char *path = arena_str(arena, h->state_dir);
+	struct stat st;
+
+	if (!path)
+		return error_sys(e, -ENOMEM, "cannot make %s", h->state_dir);
+	for (char *slash = strrchr(path, '/'); slash && slash > path; slash = strrchr(path, '/')) {
+		*slash = '\0';
+		if (stat(path, &st) < 0)
+			continue;
+		if (st.st_uid == h->uid)
+			return 0;
+		int r = error_set(e, -EPERM,
+				  "cannot make %s: %s belongs to user %u, and you are user %llu",
+				  h->state_dir, path, st.st_uid, (unsigned long long)h->uid);
+
+		error_next(e, "Set HOME to your own home (sudo -H), or XDG_STATE_HOME.");
+		return r;
+	}
+	return 0;
+}
+
 /* The state directory, the user's own and nobody else's to write. */
-static int store_open_state(const struct host *h, bool create, struct arena *arena,
-			    struct error *e)
+static int store_open_state(const struct host *h, bool create, struct arena *arena, struct error *e)
 {
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 	_cleanup_fd_ int fd = open(h->state_dir, flags);
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT && create) {
-		int r = store_make_path(h->state_dir, arena);
+		int r = store_check_parent(h, arena, e);
 
+		if (r < 0)
+			return r;
+		r = store_make_path(h->state_dir, arena);
 		if (r < 0) {
 			(void)error_sys(e, r, "cannot make %s, where the homes of boxes are kept",
 					h->state_dir);
@@ -158,26 +184,28 @@ static int store_entry(int homes, const char *workspace, bool create, struct are
 
 static int store_guard(struct host *h, int state, struct arena *arena, const char **ret_path)
 {
-	char link[32];
-	char path[PATH_MAX];
+	char magic[32];
+	char text[PATH_MAX];
 
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", state);
-	ssize_t n = readlink(link, path, sizeof(path));
-	if (n <= 0 || (size_t)n >= sizeof(path))
+	(void)snprintf(magic, sizeof(magic), "/proc/self/fd/%d", state);
+	ssize_t n = readlink(magic, text, sizeof(text));
+	if (n <= 0 || (size_t)n >= sizeof(text))
 		return n < 0 ? -errno : -ENAMETOOLONG;
-	*ret_path = arena_strn(arena, path, (size_t)n);
+	*ret_path = arena_strn(arena, text, (size_t)n);
 	if (!*ret_path)
 		return -ENOMEM;
 	for (size_t i = 0; i < h->guarded.count; i++)
 		if (str_equal(h->guarded.items[i].path, *ret_path))
 			return 0;
 	return host_list_add(&h->guarded, arena,
-			     &(struct host_object){.name = h->state_dir, .path = *ret_path,
-						   .is_dir = true, .origin = "state"});
+			     &(struct host_object){.name = h->state_dir,
+						   .path = *ret_path,
+						   .is_dir = true,
+						   .origin = "state"});
 }
 
-int home_store_open(struct host *h, bool create, struct arena *arena,
-		    struct host_object *ret_store, int *ret_fd, struct error *e)
+int home_store_open(struct host *h, bool create, struct arena *arena, struct host_object *ret_store,
+		    int *ret_fd, struct error *e)
 {
 	const char *name = store_name(h->workspace.path, 1, arena);
 	const char *state_path = h->state_dir;
@@ -188,7 +216,9 @@ int home_store_open(struct host *h, bool create, struct arena *arena,
 	if (state < 0 && state != -ENOENT)
 		return state;
 	int r = !name ? -ENOMEM : state < 0 ? 0 : store_guard(h, state, arena, &state_path);
-	_cleanup_fd_ int homes = r < 0 ? r : state < 0 ? -ENOENT : store_dir(state, "homes", create);
+	_cleanup_fd_ int homes = r < 0       ? r
+				 : state < 0 ? -ENOENT
+					     : store_dir(state, "homes", create);
 	_cleanup_fd_ int entry =
 		homes < 0 ? homes : store_entry(homes, h->workspace.path, create, arena, &name);
 	_cleanup_fd_ int home = entry < 0 ? entry : store_dir(entry, "home", create);
@@ -248,8 +278,8 @@ static int store_note_displaced(struct store_point *p, const char *aside)
 		return -ENOMEM;
 	if (count > 0)
 		memcpy(notes, p->plan->notes.items, count * sizeof(*notes));
-	notes[count] = (struct plan_note){.kind = PLAN_NOTE_WARNING, .what = p->target, .why = why,
-					  .origin = "private home"};
+	notes[count] = (struct plan_note){
+		.kind = PLAN_NOTE_WARNING, .what = p->target, .why = why, .origin = "private home"};
 	p->plan->notes.items = notes;
 	p->plan->notes.count = count + 1;
 	return 0;
@@ -292,9 +322,9 @@ static int store_component(struct store_point *p, int dir, const char *name, boo
 		if (is_dir) {
 			r = mkdirat(dir, name, 0755) < 0 ? -errno : 0;
 		} else {
-			_cleanup_fd_ int file = openat(
-				dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				0600);
+			_cleanup_fd_ int file =
+				openat(dir, name,
+				       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 			r = file < 0 ? -errno : 0;
 		}
@@ -370,7 +400,9 @@ int home_store_make_mount_points(int home, const struct host *h, struct plan *pl
 		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(m->target, plan->home) ||
 		    str_equal(m->target, plan->home) || !store_is_on_home(plan, i))
 			continue;
-		struct store_point p = {.plan = plan, .arena = arena, .target = m->target,
+		struct store_point p = {.plan = plan,
+					.arena = arena,
+					.target = m->target,
 					.is_dir = store_source_is_dir(h, m->source)};
 		int r = store_make_point(&p, home, m->target + skip);
 

@@ -24,8 +24,8 @@
  * Finds the private home of h's workspace.  With create false nothing is made, and a home that
  * is not there yet has ino 0 and *ret_fd -1.  The state directory's true path joins h->guarded.
  */
-int home_store_open(struct host *h, bool create, struct arena *arena,
-		    struct host_object *ret_store, int *ret_fd, struct error *e);
+int home_store_open(struct host *h, bool create, struct arena *arena, struct host_object *ret_store,
+		    int *ret_fd, struct error *e);
 
 /*
  * Makes the mount points of plan that lie in its home; home is the descriptor from

@@ -32,9 +32,8 @@ static const char man_about[] =
 	"launcher "
 	"applies it, and 'bawn verify' attacks it from inside.\n"
 	"\n"
-	"In this version the network is closed entirely, writes to the workspace land at once, and "
-	"no "
-	"record is kept.";
+	"The network is closed but for the hosts that are named. In this version TLS is not "
+	"opened, writes to the workspace land at once, and no record is kept.";
 
 /* Text as troff text: nothing in it is a request, an escape or a hyphen to break at. */
 static void man_text(struct buf *into, const char *text, size_t len)

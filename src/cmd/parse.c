@@ -306,7 +306,9 @@ static int parse_check_arguments(const struct invocation *i, struct error *e)
 			      i->arguments[v->arguments_max], v->name);
 	if (r < 0)
 		error_next(e, "Usage: bawn %s %s", v->name, v->usage);
-	for (int n = 0; r == 0 && v->words && n < i->argument_count; n++) {
+	int checked = v->first_word ? 1 : i->argument_count;
+
+	for (int n = 0; r == 0 && v->words && n < checked; n++) {
 		const char *nearest = str_nearest(i->arguments[n], v->words, v->word_count);
 
 		if (nearest && str_equal(nearest, i->arguments[n]))

@@ -219,6 +219,11 @@ static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 	case OPTION_HIDE:
 		value = prepare_path(p, value);
 		break;
+	case OPTION_ALLOW:
+	case OPTION_DENY:
+	case OPTION_USE:
+		key = arena_printf(p->arena, "network.%s", o->name);
+		break;
 	case OPTION_ENV:
 		key = strchr(value, '=') ? "env.set" : "env.pass";
 		break;
@@ -362,7 +367,7 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 		error_next(e, "Keep one of them, or choose no box by name: --backend host.");
 		return -EINVAL;
 	}
-	plan->seccomp = profile_bpf(closed	   ? PROFILE_BOX_CLOSED
+	plan->seccomp = profile_bpf(closed        ? PROFILE_BOX_CLOSED
 				    : plan->debug ? PROFILE_BOX_DEBUG
 						  : PROFILE_BOX);
 	plan->seccomp_profile = closed ? "box-closed" : plan->debug ? "box-debug" : "box";
@@ -387,23 +392,59 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	return r < 0 ? r : prepare_seccomp(ret_plan, p->e);
 }
 
+/* Everything that was said, merged. */
+static int prepare_policy(struct prepare *p, struct policy *ret_policy)
+{
+	const struct invocation *i = p->invocation;
+	int r = host_gather(invocation_value(i, OPTION_WORKSPACE), p->arena, &p->host, p->e);
+
+	if (r == -ENOSYS)
+		(void)advice_missing_feature(FEATURE_OPENAT2, r, p->e);
+	if (r == 0)
+		r = prepare_read_files(p);
+	if (r == 0)
+		r = prepare_flags(p);
+	if (r == 0)
+		r = policy_merge(p->sources, p->source_count, p->flags, p->flag_count, p->arena,
+				 ret_policy, p->e);
+	return r;
+}
+
+int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e)
+{
+	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
+	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
+	struct policy policy;
+	int r = prepare_policy(&p, &policy);
+
+	if (r < 0)
+		return r;
+	made.plan.backend = policy.backend;
+	made.plan.backend_origin = policy.backend_origin;
+	made.plan.home = p.host.home;
+	made.plan.workspace = p.host.workspace.path;
+	made.plan.without.items = policy.without.items;
+	made.plan.without.count = policy.without.count;
+	made.plan.network.items = policy.network.items;
+	made.plan.network.count = policy.network.count;
+	made.plan.notes.items = policy.notes.items;
+	made.plan.notes.count = policy.notes.count;
+	made.config = arena_printf(p.arena, "%s/config.yaml", p.host.config_dir);
+	if (!made.config)
+		return error_sys(e, -ENOMEM, "cannot read your configuration");
+	*ret_prepared = made;
+	made.arena = ARENA_INIT(0);
+	return 0;
+}
+
 int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		 struct prepared *ret_prepared, struct error *e)
 {
 	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
 	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
 	struct policy policy;
-	int r = host_gather(invocation_value(i, OPTION_WORKSPACE), p.arena, &p.host, e);
+	int r = prepare_policy(&p, &policy);
 
-	if (r == -ENOSYS)
-		(void)advice_missing_feature(FEATURE_OPENAT2, r, e);
-	if (r == 0)
-		r = prepare_read_files(&p);
-	if (r == 0)
-		r = prepare_flags(&p);
-	if (r == 0)
-		r = policy_merge(p.sources, p.source_count, p.flags, p.flag_count, p.arena, &policy,
-				 e);
 	if (r == 0)
 		r = prepare_look(&p, &policy);
 	if (r == 0)

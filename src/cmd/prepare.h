@@ -10,6 +10,7 @@
 struct prepared {
 	struct arena arena;
 	struct plan plan;
+	const char *config; /* of prepare_rules: where the user's own file is, or would be */
 };
 
 void prepared_fini(struct prepared *p);
@@ -22,5 +23,11 @@ void prepared_fini(struct prepared *p);
  */
 int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		 struct prepared *ret_prepared, struct error *e);
+
+/*
+ * The same files and options, read and merged; nothing is looked up or made.  Of the plan only
+ * what the verdicts need is there: backend, workspace, home, without, network, notes.
+ */
+int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e);
 
 #endif

@@ -17,7 +17,7 @@
 static const char bash_frame[] =
 	"_bawn()\n"
 	"{\n"
-	"	local i word verb= want= glue= start=0 cur\n"
+	"	local i word verb= want= glue= start=0 given=0 cur\n"
 	"	local -a words=() index=()\n"
 	"\n"
 	"	COMPREPLY=()\n"
@@ -49,6 +49,8 @@ static const char bash_frame[] =
 	"		elif _bawn_runs \"$verb\"; then\n"
 	"			start=$i\n"
 	"			break\n"
+	"		else\n"
+	"			given=1\n"
 	"		fi\n"
 	"	done\n"
 	"	if [[ $start -eq 0 && -z $want && -n $verb && $cur != -* ]] && _bawn_runs "
@@ -65,7 +67,7 @@ static const char bash_frame[] =
 	"		_bawn_value \"${cur%%=*}\" \"${cur#*=}\"\n"
 	"	elif [[ $cur == -* ]]; then\n"
 	"		_bawn_words \"$(_bawn_options \"$verb\")\" \"$cur\"\n"
-	"	else\n"
+	"	elif ((!given)); then\n"
 	"		_bawn_words \"$(_bawn_arguments \"$verb\")\" \"$cur\"\n"
 	"	fi\n"
 	"}\n"
@@ -326,7 +328,7 @@ static void zsh_verb(struct buf *into, const struct verb *v)
 	} else if (v->words) {
 		buf_put_str(into, "\t\t\t'1:argument:(");
 		completion_words(into, v->words, v->word_count, "");
-		buf_put_str(into, ")'");
+		buf_put_str(into, v->arguments_max == 1 ? ")'" : ")' '*:argument:'");
 	} else if (v->run == verb_help) {
 		buf_put_str(into, "\t\t\t'1:verb:(");
 		completion_verbs(into, " ", NULL);
@@ -481,7 +483,12 @@ static void fish_write(struct buf *into)
 		buf_put_str(into, "'\n");
 		if (!v->words && v->run != verb_help)
 			continue;
-		buf_putf(into, "complete -c bawn -n '__bawn_is %s' -a '", v->name);
+		buf_putf(into, "complete -c bawn -n '__bawn_is %s", v->name);
+		if (v->words) {
+			buf_put_str(into, "; and not __fish_seen_subcommand_from ");
+			completion_words(into, v->words, v->word_count, "");
+		}
+		buf_put_str(into, "' -a '");
 		if (v->words)
 			completion_words(into, v->words, v->word_count, "");
 		else

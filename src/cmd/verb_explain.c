@@ -10,6 +10,7 @@
 #include "text.h"
 #include "verbs.h"
 #include "words.h"
+#include "words_network.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -91,8 +92,9 @@ static void explain_runs(struct explain *x)
 
 	explain_section(x, "Runs");
 	if (p->backend == PLAN_BACKEND_HOST) {
-		buf_put_str(&words, "UNSAFE: there is no box. It runs on this machine, as you, and can "
-				    "do all that you can do (backend host, ");
+		buf_put_str(&words,
+			    "UNSAFE: there is no box. It runs on this machine, as you, and can "
+			    "do all that you can do (backend host, ");
 		words_text(&words, p, p->backend_origin);
 		buf_put_str(&words, ").");
 		explain_say(x, TEXT_BAD, buf_str(&words));
@@ -187,22 +189,27 @@ static void explain_reads(struct explain *x)
 		if (explain_is(m, "workspace", PLAN_ACCESS_READ))
 			explain_path(x, m->target, "the workspace", p->workspace_origin);
 		else if (explain_is(m, "named", PLAN_ACCESS_READ))
-			explain_path(x, m->target, "", m->origin);
+			explain_path(x, m->target, "named", m->origin);
+		else if (explain_is(m, "exposed", PLAN_ACCESS_READ))
+			explain_path(x, m->target, "a private place of yours", m->origin);
 		else if (explain_is(m, "tool", PLAN_ACCESS_READ))
 			explain_path(x, m->target, "your tools", m->origin);
 	}
 	explain_fold(x, "system", "its programs and libraries");
 	explain_fold(x, "/etc", "of the host's, only");
-	explain_item(x, "", "made up: passwd, group, hosts, hostname, machine-id, nsswitch.conf, "
-			    "resolv.conf");
-	explain_item(x, "/proc, /dev", "of its own: its own processes; null, zero, full, random, "
-				       "urandom, tty, pts, shm");
+	explain_item(x, "",
+		     "made up: passwd, group, hosts, hostname, machine-id, nsswitch.conf, "
+		     "resolv.conf");
+	explain_item(x, "/proc, /dev",
+		     "of its own: its own processes; null, zero, full, random, "
+		     "urandom, tty, pts, shm");
 }
 
 static void explain_runs_what(struct explain *x)
 {
 	explain_section(x, "Can run");
-	explain_say(x, TEXT_PLAIN, "Whatever it can read or write, as you and with no further rights.");
+	explain_say(x, TEXT_PLAIN,
+		    "Whatever it can read or write, as you and with no further rights.");
 	if (x->plan->debug) {
 		_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
 
@@ -213,16 +220,36 @@ static void explain_runs_what(struct explain *x)
 	}
 }
 
+static void explain_rule(void *context, const char *left, const char *right)
+{
+	explain_item(context, left, right);
+}
+
 static void explain_reaches(struct explain *x)
 {
+	const struct plan *p = x->plan;
+	bool filtered = plan_goes_without(p, PLAN_LAYER_NET_NS);
+	bool open = PLAN_GATE_PRESENT && !filtered && words_reaches(p);
+
 	explain_section(x, "Can reach");
-	if (plan_goes_without(x->plan, PLAN_LAYER_NET_NS))
+	if (filtered)
 		explain_say(x, TEXT_BAD,
 			    "WEAKER: nothing, but by the system call filter alone: there is no "
 			    "network namespace behind it, and no loopback of its own.");
-	else
-		explain_say(x, TEXT_PLAIN, "Nothing: the network is closed. It has a loopback of its "
-					   "own.");
+	else if (!open)
+		explain_say(x, TEXT_PLAIN,
+			    "Nothing: the network is closed. It has a loopback of its own.");
+	if (!PLAN_GATE_PRESENT && p->network.count > 0)
+		explain_say(x, TEXT_WARN,
+			    "These rules were read, but this build does not open the network yet:");
+	else if (filtered && p->network.count > 0)
+		explain_say(x, TEXT_WARN, "So these rules open nothing:");
+	words_network(p, explain_rule, x);
+	if (open)
+		explain_say(
+			x, TEXT_PLAIN,
+			"Nothing else: what no rule allows is refused, and its name is not even "
+			"looked up. It has a loopback of its own.");
 }
 
 static void explain_hidden(struct explain *x)
@@ -236,7 +263,7 @@ static void explain_hidden(struct explain *x)
 
 		if (n->kind != PLAN_NOTE_HIDDEN)
 			continue;
-		if (!str_equal(n->origin, "default")) {
+		if (!str_equal(n->why, "private place")) {
 			explain_path(x, n->what, n->why, n->origin);
 			continue;
 		}
@@ -246,8 +273,9 @@ static void explain_hidden(struct explain *x)
 	}
 	if (places.len > 0)
 		explain_item(x, "private places", buf_str(&places));
-	explain_item(x, "the rest", "everything that is not named here: your other files and projects, "
-				    "other users, devices, sockets and processes of the host");
+	explain_item(x, "the rest",
+		     "everything that is not named here: your other files and projects, "
+		     "other users, devices, sockets and processes of the host");
 }
 
 static void explain_environment(struct explain *x)
@@ -268,6 +296,21 @@ static void explain_environment(struct explain *x)
 			explain_path(x, p->env.items[i].name, "", p->env.items[i].origin);
 }
 
+static void explain_secrets(struct explain *x)
+{
+	_cleanup_buf_ struct buf open = BUF_INIT(EXPLAIN_BYTES_MAX);
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	explain_section(x, "Secrets");
+	words_open_secrets(&open, x->plan);
+	if (open.len == 0) {
+		explain_say(x, TEXT_PLAIN, "None.");
+		return;
+	}
+	buf_putf(&words, "The agent can read what was named: %s.", buf_str(&open));
+	explain_say(x, TEXT_WARN, buf_str(&words));
+}
+
 static void explain_limits(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -280,9 +323,10 @@ static void explain_limits(struct explain *x)
 		explain_path(x, plan_limit_words[p->limits.items[i].kind], buf_str(&value),
 			     p->limits.items[i].origin);
 	}
-	explain_say(x, TEXT_PLAIN, p->limits.count ? "No limit on all its memory or processor time "
-						     "together."
-						   : "None.");
+	explain_say(x, TEXT_PLAIN,
+		    p->limits.count ? "No limit on all its memory or processor time "
+				      "together."
+				    : "None.");
 }
 
 static void explain_protects(struct explain *x)
@@ -299,8 +343,9 @@ static void explain_does_not(struct explain *x)
 	explain_section(x, "What does not");
 	explain_item(x, "kernel bugs", "this backend shares the kernel with you");
 	explain_item(x, "side channels", "timing, load, caches");
-	explain_item(x, "the workspace", "writes land at once in this version: look at what changed "
-					 "before you run, build or commit it");
+	explain_item(x, "the workspace",
+		     "writes land at once in this version: look at what changed "
+		     "before you run, build or commit it");
 	explain_item(x, "the record", "there is none in this version");
 }
 
@@ -345,15 +390,17 @@ static void explain_origins(struct explain *x)
 		words_text(&origin, p, values[i].origin ? values[i].origin : "default");
 		explain_item(x, values[i].what, buf_str(&origin));
 	}
-	explain_say(x, TEXT_FAINT, "What names no origin above is built in. The whole plan: bawn "
-				   "explain --json.");
+	explain_say(x, TEXT_FAINT,
+		    "What names no origin above is built in. The whole plan: bawn "
+		    "explain --json.");
 }
 
 static void explain_host(struct explain *x)
 {
 	explain_section(x, "Can write, read, run and reach");
-	explain_say(x, TEXT_BAD, "Everything that you can. Nothing is hidden from it, nothing is "
-				 "closed, nothing is recorded.");
+	explain_say(x, TEXT_BAD,
+		    "Everything that you can. Nothing is hidden from it, nothing is "
+		    "closed, nothing is recorded.");
 	explain_environment(x);
 	explain_limits(x);
 	explain_section(x, "What protects it");
@@ -375,8 +422,7 @@ static void explain_plan(const struct text *text, const struct plan *plan)
 		explain_reaches(&x);
 		explain_hidden(&x);
 		explain_environment(&x);
-		explain_section(&x, "Secrets");
-		explain_say(&x, TEXT_PLAIN, "None.");
+		explain_secrets(&x);
 		explain_limits(&x);
 		explain_protects(&x);
 		explain_does_not(&x);

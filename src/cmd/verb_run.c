@@ -4,6 +4,7 @@
 #include "client.h"
 #include "prepare.h"
 #include "process.h"
+#include "refused.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
@@ -46,13 +47,19 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	}
 	how.stdio = invocation_has(i, OPTION_STDIO);
 	bool weaker = run_is_weaker(&prepared.plan);
+	bool quiet = how.stdio || invocation_has(i, OPTION_QUIET);
+	_cleanup_refused_ struct refused refused = {.live = err.tty && !quiet ? &err : NULL};
 
-	if (weaker || (err.tty && !how.stdio && !invocation_has(i, OPTION_QUIET)))
+	how.on_event = refused_on_event;
+	how.event_context = &refused;
+	if (weaker || (err.tty && !quiet))
 		banner_print(&err, &prepared.plan);
 	if (client_run(&prepared.plan, &how, &status, &e) < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
+	if (!quiet)
+		refused_summary(&refused, &err);
 	if (weaker)
 		banner_summary(&err, &prepared.plan);
 	return run_end_like(status);

@@ -15,6 +15,7 @@
  * Nothing that comes out of the box is believed beyond one word and a note per
  * row, in the table's order; anything else counts as not run.
  */
+#include "address.h"
 #include "client.h"
 #include "fd.h"
 #include "fixture.h"
@@ -112,7 +113,7 @@ static int verify_start_over(struct error *e)
 		(void)snprintf(canary + 2 * i, 3, "%02x", random[i]);
 	for (size_t i = 0; probe_at(i); i++)
 		if (probe_at(i)->flags & PROBE_VARIABLE)
-			(void)setenv(probe_at(i)->text, canary, 0);
+			(void)setenv(probe_at(i)->text, "made-up-by-bawn-verify", 0);
 	(void)setenv(VERIFY_CANARY, canary, 1);
 	_cleanup_free_ char **argv = verify_arguments(&bytes);
 
@@ -124,12 +125,14 @@ static int verify_start_over(struct error *e)
 /* With every bit turned: see rows_proc.c. */
 static void verify_put_canary(struct buf *facts)
 {
-	_cleanup_buf_ struct buf hex = BUF_INIT(1024);
 	const char *canary = getenv(VERIFY_CANARY);
+	char turned[VERIFY_CANARY_BYTES * 2 + 1];
+	size_t len = 0;
 
-	for (size_t i = 0; canary && canary[i] && i < 2 * VERIFY_CANARY_BYTES; i++)
-		buf_putf(&hex, "%02x", (unsigned char)canary[i] ^ 0xffu);
-	facts_put(facts, "canary", buf_str(&hex));
+	for (; canary && canary[len] && len < sizeof(turned) - 1; len++)
+		turned[len] = (char)((unsigned char)canary[len] ^ 0xffu);
+	turned[len] = '\0';
+	facts_put(facts, "canary", turned);
 }
 
 /* Descriptors that an exec would hand on: files, a folder, a connected socket, a high number. */
@@ -154,7 +157,8 @@ static void verify_open_descriptors(void)
 
 /* --- the plan ------------------------------------------------------------------------- */
 
-static char *const verify_argv[] = {(char *)(uintptr_t) "bawn-probe", NULL};
+static char verify_name[] = "bawn-probe";
+static char *const verify_argv[] = {verify_name, NULL};
 
 /* The user's own invocation, and three folders more. */
 static int verify_plan_with_exhibit(struct verify *v, const struct invocation *i)
@@ -162,8 +166,9 @@ static int verify_plan_with_exhibit(struct verify *v, const struct invocation *i
 	char hidden[PATH_MAX];
 	const char *exhibit = facts_get(&v->facts, "exhibit");
 	const char *moving = facts_get(&v->facts, "moving");
-	struct invocation_value *values = calloc(i->value_count + 3, sizeof(*values));
-	_cleanup_free_ BAWN_UNUSED struct invocation_value *values_owner = values;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1u << 20);
+	struct invocation_value *values =
+		arena_alloc(&arena, (i->value_count + 3) * sizeof(*values));
 	struct invocation more = *i;
 
 	if (!values || !exhibit || !moving)
@@ -264,6 +269,24 @@ static bool verify_gives_path(const struct plan *plan, const char *path, bool wr
 	return best->access == PLAN_ACCESS_WRITE || (!write && best->access == PLAN_ACCESS_READ);
 }
 
+/* A rule allows this very address; a rule about a name gives none. */
+static bool verify_gives_address(const struct plan *plan, const char *text)
+{
+	struct address address;
+
+	if (!text || address_parse(span_of_str(text), 0, &address) < 0)
+		return false;
+	for (size_t i = 0; i < plan->network.count; i++) {
+		const struct plan_rule *rule = &plan->network.items[i];
+
+		if (rule->action == PLAN_ACTION_ALLOW &&
+		    rule->address.len == sizeof(address.bytes) &&
+		    memcmp(rule->address.ptr, address.bytes, sizeof(address.bytes)) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool verify_is_given(const struct verify *v, const struct probe *p)
 {
 	const struct plan *plan = &v->prepared.plan;
@@ -279,6 +302,10 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 	}
 	if ((p->flags & PROBE_PATH) && place_path(&v->facts, p->text, path))
 		return verify_gives_path(plan, path, p->number != O_RDONLY);
+	if (p->flags & PROBE_ADDRESS)
+		return verify_gives_address(plan, str_after(p->text, "host.")
+							  ? facts_get(&v->facts, p->text)
+							  : p->text);
 	return false;
 }
 
@@ -286,6 +313,8 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 
 static int verify_controls(struct verify *v)
 {
+	const struct plan *plan = &v->prepared.plan;
+
 	v->result.count = probe_count();
 	v->result.rows = calloc(v->result.count, sizeof(*v->result.rows));
 	if (!v->result.rows)
@@ -296,7 +325,8 @@ static int verify_controls(struct verify *v)
 		c->probe = probe_at(i);
 		c->given = verify_is_given(v, c->probe);
 		c->unshown = v->unshown;
-		c->weaker = v->prepared.plan.without.count + v->prepared.plan.ablate.count > 0;
+		c->weaker = plan->without.count + plan->ablate.count > 0 ||
+			    (plan->debug && (c->probe->flags & PROBE_DEBUG_ALSO));
 		if (c->probe->control == PROBE_CONTROL_NONE || (c->probe->flags & PROBE_AFTER))
 			continue;
 		run_control(c->probe, &v->facts, &c->outside);
@@ -382,13 +412,15 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 
 	if (r < 0)
 		return r;
+	if (WIFSIGNALED(status))
+		return error_set(&v->error, -EINTR, "bawn-probe was ended by signal %d",
+				 WTERMSIG(status));
 	if (lseek(out, 0, SEEK_SET) < 0 || lseek(err, 0, SEEK_SET) < 0)
 		return error_sys(&v->error, -errno, "reading the answers");
 	r = fd_read_all(out, output);
 	if (r == 0 && fd_read_all(err, &complaints) == 0 && (status != 0 || complaints.len > 0))
 		(void)error_set(&v->error, -EIO, "bawn-probe ended with status %d inside: %.300s",
-				WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-				buf_str(&complaints));
+				WIFEXITED(status) ? WEXITSTATUS(status) : -1, buf_str(&complaints));
 	return r;
 }
 

@@ -18,9 +18,11 @@
 /* What shapes a plan, and so belongs to every verb that makes one. */
 #define OPTIONS_OF_PLAN                                                                          \
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
-	 BIT(HIDE) | BIT(ENV) | BIT(LIMIT) | BIT(WITHOUT) | BIT(DEBUG))
+	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(ENV) | BIT(LIMIT) | BIT(WITHOUT) |  \
+	 BIT(DEBUG))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
+static const char *const policy_words[] = {"test", "check"};
 
 const struct option options[OPTION_COUNT] = {
 	[OPTION_HELP] = {.id = OPTION_HELP,
@@ -71,6 +73,24 @@ const struct option options[OPTION_COUNT] = {
 			 .key = "files.hide",
 			 .repeats = true,
 			 .help = "hide PATH, wherever it would be seen"},
+	[OPTION_ALLOW] = {.id = OPTION_ALLOW,
+			  .name = "allow",
+			  .value = "HOST[:PORT]",
+			  .key = "network", /* network.allow */
+			  .repeats = true,
+			  .help = "let it reach HOST"},
+	[OPTION_DENY] = {.id = OPTION_DENY,
+			 .name = "deny",
+			 .value = "HOST[:PORT]",
+			 .key = "network", /* network.deny */
+			 .repeats = true,
+			 .help = "close HOST, where a rule would allow it"},
+	[OPTION_USE] = {.id = OPTION_USE,
+			.name = "use",
+			.value = "BUNDLE",
+			.key = "network", /* network.use */
+			.repeats = true,
+			.help = "let it reach the hosts of a bundle"},
 	[OPTION_ENV] = {.id = OPTION_ENV,
 			.name = "env",
 			.value = "NAME[=VALUE]",
@@ -112,34 +132,42 @@ const struct verb verbs[] = {
 		.name = "run",
 		.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
 		.summary = "run a command in the box",
-		.description = "Runs COMMAND in a box of its own and ends with the command's exit "
-			       "code. The "
-			       "command can write this folder, the workspace; it can read the "
-			       "system's programs "
-			       "and your own tool folders; the rest of your files does not exist "
-			       "for it, and the "
-			       "network is closed.\n"
-			       "\n"
-			       "It has a home of its own, kept from run to run for each workspace. "
-			       "Writes to the "
-			       "workspace land at once. A banner on standard error says what the "
-			       "command may do; "
-			       "'bawn explain' with the same options says it at length.\n"
-			       "\n"
-			       "If a layer of the box cannot be had on this machine, nothing is "
-			       "run and the layer "
-			       "is named. To go on without it, name it with --without: the weaker "
-			       "level is then "
-			       "shown on every screen.\n"
-			       "\n"
-			       "The terminal, signals, job control and pipes work as without bawn. "
-			       "With --stdio the "
-			       "command gets pipes and never a terminal, for programs that speak a "
-			       "protocol on "
-			       "their standard streams.",
+		.description =
+			"Runs COMMAND in a box of its own and ends with the command's exit "
+			"code. The "
+			"command can write this folder, the workspace; it can read the "
+			"system's programs "
+			"and your own tool folders; the rest of your files does not exist "
+			"for it, and the "
+			"network is closed.\n"
+			"\n"
+			"With --allow it reaches the hosts that you name and no others; "
+			"--use names the hosts of a whole ecosystem by one word. Programs need "
+			"no proxy setting for it. What is refused fails at once, and is "
+			"summed up at the end with the lines that would allow it. "
+			"'bawn policy test' asks the same rules without running anything.\n"
+			"\n"
+			"It has a home of its own, kept from run to run for each workspace. "
+			"Writes to the "
+			"workspace land at once. A banner on standard error says what the "
+			"command may do; "
+			"'bawn explain' with the same options says it at length.\n"
+			"\n"
+			"If a layer of the box cannot be had on this machine, nothing is "
+			"run and the layer "
+			"is named. To go on without it, name it with --without: the weaker "
+			"level is then "
+			"shown on every screen.\n"
+			"\n"
+			"The terminal, signals, job control and pipes work as without bawn. "
+			"With --stdio the "
+			"command gets pipes and never a terminal, for programs that speak a "
+			"protocol on "
+			"their standard streams.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
+			    "bawn run --allow example.org -- ./job\tone host to reach\n"
 			    "bawn run --limit wall-time=1h -- ./job\tat most an hour",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO),
@@ -209,6 +237,35 @@ const struct verb verbs[] = {
 			 "125\tthe box could not be started",
 		.options = BIT(HELP) | BIT(JSON) | OPTIONS_OF_PLAN,
 		.run = verb_verify,
+	},
+	{
+		.name = "policy",
+		.usage = "[OPTIONS] test HOST[:PORT]... | check",
+		.summary = "ask the rules for the network",
+		.description = "'bawn policy test' says for each HOST whether a box with the same "
+			       "options could reach it: the verdict, the rule that decides with "
+			       "its file and line, the reason, and the line to add where there "
+			       "is none. Without a port it is asked for port 443. Nothing is "
+			       "looked up and nothing is run.\n"
+			       "\n"
+			       "'bawn policy check' reads all policy files as 'bawn run' would "
+			       "and prints the rules for the network that came out, with their "
+			       "origins, and what was not given. bawn-policy(5) says what can "
+			       "stand in the files.",
+		.examples = "bawn policy test github.com\tcan it be reached?\n"
+			    "bawn policy test --use npm github.com:22\twith one more option\n"
+			    "bawn policy check\tread the files, show the rules",
+		.exits = "0\tall of it is allowed; the files are good\n"
+			 "1\tat least one HOST is denied\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthe policy could not be read",
+		.options = BIT(HELP) | BIT(JSON) | OPTIONS_OF_PLAN,
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.words = policy_words,
+		.word_count = BAWN_ARRAY_SIZE(policy_words),
+		.first_word = true,
+		.run = verb_policy,
 	},
 	{
 		.name = "doctor",
@@ -294,6 +351,9 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 
 	for (const char *const *name = policy_preset_names();
 	     o->id == OPTION_PRESET && *name && count < OPTION_WORDS_MAX; name++)
+		ret_words[count++] = *name;
+	for (const char *const *name = policy_bundle_names();
+	     o->id == OPTION_USE && *name && count < OPTION_WORDS_MAX; name++)
 		ret_words[count++] = *name;
 	for (size_t i = 0; o->key && o->value && i < GRAMMAR_KEY_COUNT; i++) {
 		const struct grammar_row *row = &grammar_rows[i];

@@ -13,7 +13,7 @@
 /* Exit codes that are ours.  A command run in the box gives its own. */
 enum {
 	EXIT_OK = 0,
-	EXIT_FOUND = 1,  /* doctor, verify: something is wrong or open */
+	EXIT_FOUND = 1,  /* doctor, verify, policy: something is wrong, open or denied */
 	EXIT_USAGE = 2,  /* the command line makes no sense */
 	EXIT_BAWN = 125, /* run, shell: bawn itself failed; nothing was run */
 	EXIT_NOT_RUNNABLE = 126,
@@ -31,6 +31,9 @@ enum option_id {
 	OPTION_READ,
 	OPTION_WRITE,
 	OPTION_HIDE,
+	OPTION_ALLOW,
+	OPTION_DENY,
+	OPTION_USE,
 	OPTION_ENV,
 	OPTION_LIMIT,
 	OPTION_WITHOUT,
@@ -64,6 +67,7 @@ struct verb {
 	uint32_t options;                      /* set of 1u << enum option_id */
 	int arguments_min;
 	int arguments_max; /* -1: any number */
+	bool first_word;   /* only the first of its arguments is one of the words */
 	bool command;      /* its arguments are a command: the first word ends the options */
 	bool hidden;
 };
@@ -101,6 +105,7 @@ int verb_shell(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);
+int verb_policy(const struct invocation *i);
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);
 int verb_version(const struct invocation *i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include "credential.h"
 #include "str.h"
 #include "text.h"
 
@@ -8,8 +9,8 @@
 
 static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_USER_NS] = "no authority over anything of the host",
-	[PLAN_LAYER_MOUNT_NS] = "a root built from nothing: what is not named does not exist",
-	[PLAN_LAYER_PID_NS] = "processes of its own: those outside cannot be seen or signalled",
+	[PLAN_LAYER_MOUNT_NS] = "a root built from nothing; the rest does not exist",
+	[PLAN_LAYER_PID_NS] = "processes of its own; no others can be seen",
 	[PLAN_LAYER_NET_NS] = "no network but a loopback of its own",
 	[PLAN_LAYER_IPC_NS] = "message queues and shared memory of its own",
 	[PLAN_LAYER_UTS_NS] = "a host name of its own",
@@ -102,6 +103,37 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 const char *words_layer(enum plan_layer layer)
 {
 	return words_of_layer[layer];
+}
+
+void words_open_secrets(struct buf *into, const struct plan *plan)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < plan->env.count; i++) {
+		const struct plan_env *v = &plan->env.items[i];
+
+		if (str_equal(v->origin, "default") || str_equal(v->origin, "host") ||
+		    !(credential_in_name(v->name) || credential_in_value(v->value)))
+			continue;
+		buf_put_str(into, comma);
+		text_escape(into, span_of_str(v->name));
+		buf_put_str(into, " (");
+		words_text(into, plan, v->origin);
+		buf_put_char(into, ')');
+		comma = ", ";
+	}
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (!str_equal(m->role, "exposed"))
+			continue;
+		buf_put_str(into, comma);
+		words_path(into, plan, m->target);
+		buf_put_str(into, " (");
+		words_text(into, plan, m->origin);
+		buf_put_char(into, ')');
+		comma = ", ";
+	}
 }
 
 void words_gone_without(struct buf *into, const struct plan *plan)

@@ -24,6 +24,12 @@ void words_limit(struct buf *into, const struct plan_limit *limit);
 /* One line of plain words about a layer that is on. */
 const char *words_layer(enum plan_layer layer);
 
+/*
+ * "GITHUB_TOKEN (--env), ~/.npmrc (--read)": what looks like a secret and is in the box because
+ * somebody named it; empty when there is none.
+ */
+void words_open_secrets(struct buf *into, const struct plan *plan);
+
 /* "landlock, seccomp": the layers that are gone without; empty when none are. */
 void words_gone_without(struct buf *into, const struct plan *plan);
 

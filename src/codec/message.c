@@ -32,16 +32,43 @@ static const struct schema_field message_resize_fields[] = {
 	SCHEMA_FIELD_U64(struct message_resize, rows),
 	SCHEMA_FIELD_U64(struct message_resize, columns),
 };
-const struct schema message_resize_schema =
-	SCHEMA_OF(struct message_resize, message_resize_fields);
+const struct schema message_resize_schema = SCHEMA_OF(struct message_resize, message_resize_fields);
 
 static const struct schema_field message_failed_fields[] = {
 	SCHEMA_FIELD_U64(struct message_failed, code),
 	SCHEMA_FIELD_STR(struct message_failed, text),
 	SCHEMA_FIELD_STR(struct message_failed, next),
 };
-const struct schema message_failed_schema =
-	SCHEMA_OF(struct message_failed, message_failed_fields);
+const struct schema message_failed_schema = SCHEMA_OF(struct message_failed, message_failed_fields);
+
+static const struct schema_field message_resolve_fields[] = {
+	SCHEMA_FIELD_U64(struct message_resolve, id),
+	SCHEMA_FIELD_STR(struct message_resolve, name),
+};
+const struct schema message_resolve_schema =
+	SCHEMA_OF(struct message_resolve, message_resolve_fields);
+
+static const struct schema_field message_resolved_fields[] = {
+	SCHEMA_FIELD_U64(struct message_resolved, id),
+	SCHEMA_FIELD_U64(struct message_resolved, failure),
+	SCHEMA_FIELD_BYTES(struct message_resolved, addresses),
+};
+const struct schema message_resolved_schema =
+	SCHEMA_OF(struct message_resolved, message_resolved_fields);
+
+static const char *const message_event_words[MESSAGE_EVENT_KIND_COUNT] = {"dns", "connect",
+									  "limit"};
+static const struct schema_field message_event_fields[] = {
+	SCHEMA_FIELD_ENUM(struct message_event, kind, message_event_words),
+	SCHEMA_FIELD_BOOL(struct message_event, allowed),
+	SCHEMA_FIELD_STR(struct message_event, host),
+	SCHEMA_FIELD_U64(struct message_event, port),
+	SCHEMA_FIELD_U64(struct message_event, count),
+	SCHEMA_FIELD_STR(struct message_event, origin),
+	SCHEMA_FIELD_STR(struct message_event, reason),
+	SCHEMA_FIELD_STR(struct message_event, line),
+};
+const struct schema message_event_schema = SCHEMA_OF(struct message_event, message_event_fields);
 
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e)

@@ -32,8 +32,11 @@ const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
 const char *const plan_backend_words[2] = {"namespace", "host"};
 const char *const plan_access_words[3] = {"none", "read", "write"};
 
+const char *const plan_action_words[3] = {"deny", "ask", "allow"};
+const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "http", "tcp"};
+
 static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",
-					       "dir",  "file",	"link", "hide"};
+					       "dir",  "file",  "link", "hide"};
 static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
 
 static const struct schema_field plan_string_fields[] = {
@@ -76,6 +79,26 @@ static const struct schema_field plan_without_fields[] = {
 static const struct schema plan_without_schema =
 	SCHEMA_OF(struct plan_without, plan_without_fields);
 
+static const struct schema_field plan_ports_fields[] = {
+	SCHEMA_FIELD_U64(struct plan_ports, from),
+	SCHEMA_FIELD_U64(struct plan_ports, to),
+};
+static const struct schema plan_ports_schema = SCHEMA_OF(struct plan_ports, plan_ports_fields);
+
+static const struct schema_field plan_rule_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_rule, action, plan_action_words),
+	SCHEMA_FIELD_STR(struct plan_rule, host),
+	SCHEMA_FIELD_BYTES(struct plan_rule, address),
+	SCHEMA_FIELD_LIST(struct plan_rule, ports, &plan_ports_schema),
+	SCHEMA_FIELD_BOOL(struct plan_rule, ports_named),
+	SCHEMA_FIELD_ENUM(struct plan_rule, scheme, plan_scheme_words),
+	SCHEMA_FIELD_BOOL(struct plan_rule, private),
+	SCHEMA_FIELD_BOOL(struct plan_rule, ceiling),
+	SCHEMA_FIELD_STR(struct plan_rule, bundle),
+	SCHEMA_FIELD_STR(struct plan_rule, origin),
+};
+const struct schema plan_rule_schema = SCHEMA_OF(struct plan_rule, plan_rule_fields);
+
 static const struct schema_field plan_note_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
 	SCHEMA_FIELD_STR(struct plan_note, what),
@@ -107,6 +130,7 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, limits, &plan_limit_schema),
 	SCHEMA_FIELD_LIST(struct plan, without, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, ablate, &plan_without_schema),
+	SCHEMA_FIELD_LIST(struct plan, network, &plan_rule_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),
@@ -122,6 +146,22 @@ bool plan_goes_without(const struct plan *p, enum plan_layer layer)
 		if (p->ablate.items[i].layer == layer)
 			return true;
 	return false;
+}
+
+/* Besides plain HTTP: where TLS, if any, begins only after words of another protocol. */
+const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT] = {
+	{80, PLAN_SCHEME_HTTP},  {22, PLAN_SCHEME_TCP}, /* ssh */
+	{3306, PLAN_SCHEME_TCP},                        /* mysql */
+	{5432, PLAN_SCHEME_TCP},                        /* postgres */
+	{6379, PLAN_SCHEME_TCP},                        /* redis */
+};
+
+enum plan_scheme plan_scheme_of_port(uint64_t port)
+{
+	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)
+		if (plan_usual_ports[i].port == port)
+			return (enum plan_scheme)plan_usual_ports[i].scheme;
+	return PLAN_SCHEME_TLS;
 }
 
 int plan_encode(const struct plan *p, struct buf *into)
@@ -144,6 +184,36 @@ static int plan_check_mount(const struct plan_mount *m, struct error *e)
 	return 0;
 }
 
+static int plan_check_rule(const struct plan_rule *rule, struct error *e)
+{
+	if (rule->host[0] == '\0' || (rule->address.len != 0 && rule->address.len != 16))
+		return error_set(e, -EBADMSG, "a rule for the network names no host");
+	if (rule->ports.count == 0 || rule->ports.count > PLAN_RULE_PORTS_MAX)
+		return error_set(e, -EBADMSG, "the rule for %s names %zu ports", rule->host,
+				 rule->ports.count);
+	for (size_t i = 0; i < rule->ports.count; i++) {
+		const struct plan_ports *ports = &rule->ports.items[i];
+
+		if (ports->from == 0 || ports->from > ports->to || ports->to > UINT16_MAX)
+			return error_set(e, -EBADMSG, "the rule for %s names an impossible port",
+					 rule->host);
+	}
+	return 0;
+}
+
+static int plan_check_network(const struct plan *p, struct error *e)
+{
+	int r = 0;
+
+	if (p->network.count > PLAN_RULES_MAX)
+		return error_set(e, -EBADMSG,
+				 "the plan has %zu rules for the network; at most %d are possible",
+				 p->network.count, PLAN_RULES_MAX);
+	for (size_t i = 0; r == 0 && i < p->network.count; i++)
+		r = plan_check_rule(&p->network.items[i], e);
+	return r;
+}
+
 static int plan_check(const struct plan *p, struct error *e)
 {
 	if (p->argv.count == 0)
@@ -161,7 +231,7 @@ static int plan_check(const struct plan *p, struct error *e)
 	}
 	if (p->seccomp.len % 8 != 0 || p->seccomp.len / 8 > 4096)
 		return error_set(e, -EBADMSG, "the system call filter has an impossible size");
-	return 0;
+	return plan_check_network(p, e);
 }
 
 int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, struct error *e)

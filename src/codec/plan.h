@@ -19,7 +19,18 @@ enum {
 	PLAN_BYTES_MAX = 4 << 20,
 	PLAN_MOUNTS_MAX = 512,
 	PLAN_ARENA_MAX = 8 << 20,
+	PLAN_RULES_MAX = 4096,
+	PLAN_RULE_PORTS_MAX = 8, /* ports and ranges of one rule */
 };
+
+/*
+ * Whether this build opens what the rules for the network allow.  Until the gate is part of a
+ * box, the rules are read, checked and shown, and the network stays closed.
+ */
+#define PLAN_GATE_PRESENT 1
+
+/* Where the gate answers inside: DNS at 53, CONNECT at 3128, SOCKS5 at 1080. */
+#define PLAN_GATE_ADDRESS "10.255.255.53"
 
 enum plan_backend { PLAN_BACKEND_NAMESPACE, PLAN_BACKEND_HOST };
 
@@ -41,9 +52,9 @@ enum plan_layer {
 	PLAN_LAYER_CAPS,      /* no capabilities, empty bounding set */
 	PLAN_LAYER_NO_NEW_PRIVS,
 	PLAN_LAYER_NESTED_OFF, /* no namespaces inside the box: the kernel's own counters at 0 */
-	PLAN_LAYER_FDS,	       /* no inherited descriptors */
-	PLAN_LAYER_TTY,	       /* own terminal and session */
-	PLAN_LAYER_ENV,	       /* environment by allow list */
+	PLAN_LAYER_FDS,        /* no inherited descriptors */
+	PLAN_LAYER_TTY,        /* own terminal and session */
+	PLAN_LAYER_ENV,        /* environment by allow list */
 	PLAN_LAYER_HIDE_INIT,  /* pid 1 and the keeper are not dumpable */
 	PLAN_LAYER_LIMITS,     /* rlimits */
 	PLAN_LAYER_COUNT,
@@ -53,8 +64,8 @@ enum plan_mount_kind {
 	PLAN_MOUNT_BIND,  /* source, as it is on the host, mounted at target */
 	PLAN_MOUNT_TMPFS, /* empty, private, at most size bytes */
 	PLAN_MOUNT_PROC,  /* the box's own processes */
-	PLAN_MOUNT_DEV,	  /* null zero full random urandom tty, own devpts, own shm */
-	PLAN_MOUNT_DIR,	  /* an empty directory of the box's own root, read-only */
+	PLAN_MOUNT_DEV,   /* null zero full random urandom tty, own devpts, own shm */
+	PLAN_MOUNT_DIR,   /* an empty directory of the box's own root, read-only */
 	PLAN_MOUNT_FILE,  /* a made-up file with content `data`, read-only */
 	PLAN_MOUNT_LINK,  /* a symbolic link to source */
 	PLAN_MOUNT_HIDE,  /* an empty, read-only, unreadable thing over an existing target */
@@ -75,11 +86,11 @@ struct plan_mount {
 	unsigned int access; /* enum plan_access; what Landlock says again */
 	const char *target;  /* absolute and normal, inside */
 	const char *source;  /* bind: absolute, outside; link: the link's text */
-	uint64_t dev;	     /* bind: the object that was meant, checked when mounted; */
-	uint64_t ino;	     /*   ino 0 means not checked (system directories) */
-	uint64_t size;	     /* tmpfs: bytes */
+	uint64_t dev;        /* bind: the object that was meant, checked when mounted; */
+	uint64_t ino;        /*   ino 0 means not checked (system directories) */
+	uint64_t size;       /* tmpfs: bytes */
 	struct span data;    /* file: its content */
-	const char *role;    /* "system", "tool", "home", "workspace", "named", ... */
+	const char *role;    /* "system", "tool", "home", "workspace", "named", "exposed"... */
 	const char *origin;  /* file:line, flag or "default" that asked for it */
 };
 
@@ -110,6 +121,43 @@ struct plan_without {
 	const char *origin;
 };
 
+/* In the order of what they give. */
+enum plan_action {
+	PLAN_ACTION_DENY,
+	PLAN_ACTION_ASK, /* denied until there is someone to ask */
+	PLAN_ACTION_ALLOW,
+};
+
+/* What may be spoken.  BY_PORT: http on 80, tcp on a few (plan_scheme_of_port), else tls. */
+enum plan_scheme {
+	PLAN_SCHEME_BY_PORT,
+	PLAN_SCHEME_TLS,  /* the name in its first bytes is checked; the rest passes unopened */
+	PLAN_SCHEME_HTTP, /* plain; the name of every request is checked */
+	PLAN_SCHEME_TCP,  /* bytes, whatever they are */
+	PLAN_SCHEME_COUNT,
+};
+
+struct plan_ports {
+	uint64_t from, to; /* 1 to 65535, from <= to */
+};
+
+/*
+ * One rule for the network.  The host is a canonical name, "*." and one (names beneath it, never
+ * it itself), or an address; of the ceiling also "*": any name, and in a deny anything at all.
+ */
+struct plan_rule {
+	unsigned int action; /* enum plan_action */
+	const char *host;
+	struct span address;              /* 16 bytes, v4 mapped; empty when the host is a name */
+	LIST_OF(struct plan_ports) ports; /* never empty; all of them for a deny without ports */
+	bool ports_named;                 /* by who wrote it, not by default or by a bundle */
+	unsigned int scheme;              /* enum plan_scheme */
+	bool private;                     /* its addresses may lie in refused ranges */
+	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
+	const char *bundle; /* it came with, "" for none */
+	const char *origin;
+};
+
 /* Something that was asked for and not given, or given and worth a warning. */
 enum plan_note_kind { PLAN_NOTE_NOT_GIVEN, PLAN_NOTE_WARNING, PLAN_NOTE_HIDDEN };
 
@@ -128,7 +176,7 @@ struct plan {
 	unsigned int workspace_access; /* enum plan_access */
 	const char *workspace_origin;
 	bool trusted;
-	const char *home;	/* inside; the user's own home path */
+	const char *home;       /* inside; the user's own home path */
 	const char *home_store; /* outside; what is mounted there */
 	const char *cwd;
 	LIST_OF(struct plan_string) argv;
@@ -141,7 +189,9 @@ struct plan {
 	LIST_OF(struct plan_env) env;
 	LIST_OF(struct plan_limit) limits;
 	LIST_OF(struct plan_without) without;
-	LIST_OF(struct plan_without) ablate; /* honoured by ablation builds only, refused by others */
+	LIST_OF(struct plan_without)
+	ablate;                            /* honoured by ablation builds only, refused by others */
+	LIST_OF(struct plan_rule) network; /* empty: nothing can be reached */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -152,6 +202,20 @@ extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
 extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
 extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
+extern const char *const plan_action_words[3];
+extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
+extern const struct schema plan_rule_schema;
+
+/* What PLAN_SCHEME_BY_PORT stands for at a port: never itself. */
+enum plan_scheme plan_scheme_of_port(uint64_t port);
+
+/* The ports at which that is not TLS. */
+struct plan_usual_port {
+	uint16_t port;
+	unsigned int scheme;
+};
+enum { PLAN_USUAL_PORT_COUNT = 5 };
+extern const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT];
 
 bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without or ablate */
 

@@ -11,7 +11,8 @@ struct schema_list {
 enum { SCHEMA_ITEM_MIN = 4 };
 
 #define FIELD(type, object, f) (*(type *)(void *)((char *)(object) + (f)->offset))
-#define FIELD_CONST(type, object, f) (*(type const *)(const void *)((const char *)(object) + (f)->offset))
+#define FIELD_CONST(type, object, f) \
+	(*(type const *)(const void *)((const char *)(object) + (f)->offset))
 
 void schema_encode(struct buf *into, const struct schema *s, const void *object)
 {
@@ -74,8 +75,8 @@ static int schema_decode_list(struct reader *r, const struct schema_field *f, vo
 			return error_set(e, -ENOMEM, "field %s: no memory", f->name);
 	}
 	for (size_t n = 0; n < list.count; n++) {
-		int r2 = schema_decode(r, f->item, (char *)list.items + n * f->item->size, arena,
-				       e);
+		int r2 =
+			schema_decode(r, f->item, (char *)list.items + n * f->item->size, arena, e);
 		if (r2 < 0)
 			return r2;
 	}

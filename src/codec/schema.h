@@ -36,8 +36,8 @@ struct schema_field {
 	const char *name;
 	enum schema_kind kind;
 	size_t offset;
-	const struct schema *item;	/* of a list */
-	const char *const *words;	/* of an enum */
+	const struct schema *item; /* of a list */
+	const char *const *words;  /* of an enum */
 	size_t word_count;
 };
 
@@ -48,20 +48,40 @@ struct schema {
 };
 
 /* Items live in an arena or in static data; a list never owns them. */
-#define LIST_OF(type)                                                                             \
-	struct {                                                                                   \
-		type *items;                                                                       \
-		size_t count;                                                                      \
+#define LIST_OF(type)         \
+	struct {              \
+		type *items;  \
+		size_t count; \
 	}
 
-#define SCHEMA_FIELD_U64(type, f) {#f, SCHEMA_U64, offsetof(type, f), NULL, NULL, 0}
-#define SCHEMA_FIELD_BOOL(type, f) {#f, SCHEMA_BOOL, offsetof(type, f), NULL, NULL, 0}
-#define SCHEMA_FIELD_STR(type, f) {#f, SCHEMA_STR, offsetof(type, f), NULL, NULL, 0}
-#define SCHEMA_FIELD_BYTES(type, f) {#f, SCHEMA_BYTES, offsetof(type, f), NULL, NULL, 0}
-#define SCHEMA_FIELD_ENUM(type, f, w)                                                             \
-	{#f, SCHEMA_ENUM, offsetof(type, f), NULL, (w), BAWN_ARRAY_SIZE(w)}
-#define SCHEMA_FIELD_LIST(type, f, s) {#f, SCHEMA_LIST, offsetof(type, f), (s), NULL, 0}
-#define SCHEMA_OF(type, table) {sizeof(type), (table), BAWN_ARRAY_SIZE(table)}
+#define SCHEMA_FIELD_U64(type, f)                                \
+	{                                                        \
+#f, SCHEMA_U64, offsetof(type, f), NULL, NULL, 0 \
+	}
+#define SCHEMA_FIELD_BOOL(type, f)                                \
+	{                                                         \
+#f, SCHEMA_BOOL, offsetof(type, f), NULL, NULL, 0 \
+	}
+#define SCHEMA_FIELD_STR(type, f)                                \
+	{                                                        \
+#f, SCHEMA_STR, offsetof(type, f), NULL, NULL, 0 \
+	}
+#define SCHEMA_FIELD_BYTES(type, f)                                \
+	{                                                          \
+#f, SCHEMA_BYTES, offsetof(type, f), NULL, NULL, 0 \
+	}
+#define SCHEMA_FIELD_ENUM(type, f, w)                                             \
+	{                                                                         \
+#f, SCHEMA_ENUM, offsetof(type, f), NULL, (w), BAWN_ARRAY_SIZE(w) \
+	}
+#define SCHEMA_FIELD_LIST(type, f, s)                            \
+	{                                                        \
+#f, SCHEMA_LIST, offsetof(type, f), (s), NULL, 0 \
+	}
+#define SCHEMA_OF(type, table)                                \
+	{                                                     \
+		sizeof(type), (table), BAWN_ARRAY_SIZE(table) \
+	}
 
 void schema_encode(struct buf *into, const struct schema *s, const void *object);
 

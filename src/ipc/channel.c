@@ -20,8 +20,7 @@ int channel_send(int fd, uint32_t type, struct span body, const int *fds, size_t
 {
 	uint8_t head[4] = {(uint8_t)type, (uint8_t)(type >> 8), (uint8_t)(type >> 16),
 			   (uint8_t)(type >> 24)};
-	struct iovec iov[2] = {{head, sizeof(head)},
-			       {(void *)(uintptr_t)body.ptr, body.len}};
+	struct iovec iov[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)body.ptr, body.len}};
 	union channel_control control;
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = body.len ? 2 : 1};
 
@@ -106,8 +105,8 @@ int channel_receive(struct channel *c, struct error *e)
 	if (r.bad || (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !rule)
 		return error_set(e, -EPROTO, "unknown or cut message (type %u)", type);
 	if (!(rule->states & 1u << c->state))
-		return error_set(e, -EPROTO, "message %s is not permitted in state %u",
-				 rule->name, c->state);
+		return error_set(e, -EPROTO, "message %s is not permitted in state %u", rule->name,
+				 c->state);
 	if (got.body.len > rule->body_max || got.fd_count < rule->fds_min ||
 	    got.fd_count > rule->fds_max)
 		return error_set(e, -EPROTO, "message %s has %zu bytes and %zu descriptors",

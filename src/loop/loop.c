@@ -3,6 +3,8 @@
 
 #include "fd.h"
 
+enum { LOOP_FIRST = 16, LOOP_MAX = 1 << 20 };
+
 int loop_init(struct loop *l)
 {
 	memset(l, 0, sizeof(*l));
@@ -13,11 +15,14 @@ int loop_init(struct loop *l)
 void loop_fini(struct loop *l)
 {
 	fd_close(&l->epoll);
+	free(l->sources);
+	l->sources = NULL;
+	l->capacity = 0;
 }
 
 static struct loop_source *loop_find(struct loop *l, uint32_t slot, uint32_t generation)
 {
-	if (slot >= LOOP_SOURCES_MAX || generation == 0)
+	if (slot >= l->capacity || generation == 0)
 		return NULL;
 	struct loop_source *s = &l->sources[slot];
 
@@ -29,25 +34,44 @@ static uint64_t loop_data(uint32_t slot, uint32_t generation)
 	return (uint64_t)generation << 32 | slot;
 }
 
+/* The lowest free slot, made where there is none. */
+static int loop_free_slot(struct loop *l, uint32_t *ret_slot)
+{
+	while (l->free_hint < l->capacity && l->sources[l->free_hint].fn)
+		l->free_hint++;
+	if (l->free_hint == l->capacity) {
+		uint32_t capacity = l->capacity ? l->capacity * 2 : LOOP_FIRST;
+		struct loop_source *sources =
+			capacity > LOOP_MAX ? NULL
+					    : reallocarray(l->sources, capacity, sizeof(*sources));
+
+		if (!sources)
+			return -ENOMEM;
+		memset(sources + l->capacity, 0, (capacity - l->capacity) * sizeof(*sources));
+		l->sources = sources;
+		l->capacity = capacity;
+	}
+	*ret_slot = l->free_hint;
+	return 0;
+}
+
 int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 	     struct loop_handle *ret_handle)
 {
-	for (uint32_t slot = 0; slot < LOOP_SOURCES_MAX; slot++) {
-		struct loop_source *s = &l->sources[slot];
+	uint32_t slot = 0;
+	int r = loop_free_slot(l, &slot);
 
-		if (s->fn)
-			continue;
-		uint32_t generation = s->generation + 1 ? s->generation + 1 : 1;
-		struct epoll_event ev = {.events = events,
-					 .data.u64 = loop_data(slot, generation)};
+	if (r < 0)
+		return r;
+	struct loop_source *s = &l->sources[slot];
+	uint32_t generation = s->generation + 1 ? s->generation + 1 : 1;
+	struct epoll_event ev = {.events = events, .data.u64 = loop_data(slot, generation)};
 
-		if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
-			return -errno;
-		*s = (struct loop_source){fd, events, generation, fn, context};
-		*ret_handle = (struct loop_handle){slot, generation};
-		return 0;
-	}
-	return -ENOSPC;
+	if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
+		return -errno;
+	*s = (struct loop_source){fd, events, generation, fn, context};
+	*ret_handle = (struct loop_handle){slot, generation};
+	return 0;
 }
 
 int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events)
@@ -73,6 +97,8 @@ void loop_remove(struct loop *l, struct loop_handle *h)
 	if (s) {
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
 		s->fn = NULL;
+		if (h->slot < l->free_hint)
+			l->free_hint = h->slot;
 	}
 	h->generation = 0;
 }
@@ -84,7 +110,7 @@ void loop_stop(struct loop *l)
 
 int loop_run(struct loop *l)
 {
-	struct epoll_event events[16];
+	struct epoll_event events[64];
 
 	while (!l->stop) {
 		/* epoll_pwait: the only wait call that the keeper's filter has. */

@@ -11,8 +11,6 @@
 
 #include <sys/epoll.h>
 
-enum { LOOP_SOURCES_MAX = 64 };
-
 struct loop;
 
 /* Returns 0, or a negative errno that ends the loop. */
@@ -29,7 +27,9 @@ struct loop_source {
 struct loop {
 	int epoll;
 	bool stop;
-	struct loop_source sources[LOOP_SOURCES_MAX];
+	struct loop_source *sources;
+	uint32_t capacity;
+	uint32_t free_hint; /* no slot below is free */
 };
 
 struct loop_handle {
@@ -43,7 +43,7 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 	     struct loop_handle *ret_handle);
 int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events);
 void loop_remove(struct loop *l, struct loop_handle *h); /* does not close the descriptor */
-int loop_run(struct loop *l);				 /* until loop_stop or an error */
+int loop_run(struct loop *l);                            /* until loop_stop or an error */
 void loop_stop(struct loop *l);
 
 #endif

@@ -38,23 +38,26 @@ void *build_grow(struct build *b, void **items, size_t *count, size_t size)
 
 const char *build_printf(struct build *b, const char *fmt, ...)
 {
-	char text[8192];
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	const char *s = n >= 0 && (size_t)n < sizeof(text) ? arena_strn(b->arena, text, (size_t)n)
-							   : NULL;
-	if (!s)
+	char *text = n < 0 ? NULL : arena_alloc(b->arena, (size_t)n + 1);
+	if (!text) {
 		b->no_memory = true;
-	return s ? s : "";
+		return "";
+	}
+	va_start(ap, fmt);
+	(void)vsnprintf(text, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return text;
 }
 
 void build_note(struct build *b, enum plan_note_kind kind, const char *what, const char *why,
 		const char *origin)
 {
-	struct plan_note *note = BUILD_ADD(b, b->plan.notes);
+	struct plan_note *note = build_grow(b, BUILD_LIST(b->plan.notes));
 
 	*note = (struct plan_note){.kind = kind, .what = what, .why = why, .origin = origin};
 }
@@ -81,13 +84,14 @@ static void build_identity(struct build *b)
 	p->debug = policy->debug;
 	p->debug_origin = policy->debug_origin;
 	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
-		const char *why = h->workspace_owner == h->uid
-					  ? "it is not writable for you; only reading is given"
-					  : build_printf(b,
-							 "it belongs to user %llu and you are %llu; "
-							 "only reading is given",
-							 (unsigned long long)h->workspace_owner,
-							 (unsigned long long)h->uid);
+		const char *why =
+			h->workspace_owner == h->uid
+				? "it is not writable for you; only reading is given"
+				: build_printf(b,
+					       "it belongs to user %llu and you are %llu; "
+					       "only reading is given",
+					       (unsigned long long)h->workspace_owner,
+					       (unsigned long long)h->uid);
 
 		p->workspace_access = PLAN_ACCESS_READ;
 		build_note(b, PLAN_NOTE_NOT_GIVEN,
@@ -100,8 +104,11 @@ static void build_command(struct build *b, const char *const *argv)
 {
 	const char *const shell[] = {build_shell(b), NULL};
 
-	for (const char *const *word = argv && argv[0] ? argv : shell; *word; word++)
-		BUILD_ADD(b, b->plan.argv)->text = *word;
+	for (const char *const *word = argv && argv[0] ? argv : shell; *word; word++) {
+		struct plan_string *copy = build_grow(b, BUILD_LIST(b->plan.argv));
+
+		copy->text = *word;
+	}
 }
 
 static void build_limits(struct build *b)
@@ -109,12 +116,40 @@ static void build_limits(struct build *b)
 	for (unsigned int kind = 0; kind < PLAN_LIMIT_COUNT; kind++) {
 		const struct policy_number *limit = &b->policy->limits[kind];
 
-		if (limit->set)
-			*BUILD_ADD(b, b->plan.limits) = (struct plan_limit){
-				.kind = kind, .value = limit->value, .origin = limit->origin};
+		if (!limit->set)
+			continue;
+		struct plan_limit *copy = build_grow(b, BUILD_LIST(b->plan.limits));
+
+		*copy = (struct plan_limit){
+			.kind = kind, .value = limit->value, .origin = limit->origin};
 	}
-	for (size_t i = 0; i < b->policy->without.count; i++)
-		*BUILD_ADD(b, b->plan.without) = b->policy->without.items[i];
+	b->plan.without.items = b->policy->without.items;
+	b->plan.without.count = b->policy->without.count;
+}
+
+/* Rules that open more than their words show get a warning. */
+static void build_network(struct build *b)
+{
+	b->plan.network.items = b->policy->network.items;
+	b->plan.network.count = b->policy->network.count;
+	for (size_t i = 0; i < b->policy->network.count; i++) {
+		const struct plan_rule *rule = &b->policy->network.items[i];
+		const char *below = str_after(rule->host, "*.");
+
+		if (rule->ceiling || rule->action == PLAN_ACTION_DENY)
+			continue;
+		if (below && !strchr(below, '.'))
+			build_note(b, PLAN_NOTE_WARNING, build_printf(b, "network: %s", rule->host),
+				   "a whole top-level domain: anyone can have a name in it",
+				   rule->origin);
+		if (rule->private)
+			build_note(
+				b, PLAN_NOTE_WARNING,
+				build_printf(b, "network: %s, private", rule->host),
+				"whoever answers for this name chooses which machines of your own "
+				"network can be reached",
+				rule->origin);
+	}
 }
 
 static void build_notes(struct build *b)
@@ -122,7 +157,8 @@ static void build_notes(struct build *b)
 	const struct host *h = b->host;
 
 	for (size_t i = 0; i < b->policy->notes.count; i++)
-		*BUILD_ADD(b, b->plan.notes) = b->policy->notes.items[i];
+		build_note(b, b->policy->notes.items[i].kind, b->policy->notes.items[i].what,
+			   b->policy->notes.items[i].why, b->policy->notes.items[i].origin);
 	if (b->plan.backend == PLAN_BACKEND_HOST)
 		return;
 	for (size_t i = 0; b->policy->tools && i < h->left_out.count; i++)
@@ -180,6 +216,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	build_command(&b, argv);
 	build_env(&b);
 	build_limits(&b);
+	build_network(&b);
 	build_notes(&b);
 	if (b.no_memory)
 		return error_sys(e, -ENOMEM, "cannot make the plan");

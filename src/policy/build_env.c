@@ -16,31 +16,97 @@
 
 /* Taste and language: values that name nobody and lead nowhere. */
 static const char *const build_env_plain[] = {
-	"CLICOLOR*",	"COLORTERM",  "EDITOR",	   "FORCE_COLOR", "LANG",  "LANGUAGE",
-	"LC_*",		"LESS",	      "LS_COLORS", "MANPAGER",	  "NO_COLOR", "PAGER",
-	"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUST_BACKTRACE", "TERM",
-	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TZ", "VISUAL",
+	"CLICOLOR*",
+	"COLORTERM",
+	"EDITOR",
+	"FORCE_COLOR",
+	"LANG",
+	"LANGUAGE",
+	"LC_*",
+	"LESS",
+	"LS_COLORS",
+	"MANPAGER",
+	"NO_COLOR",
+	"PAGER",
+	"PYTHONDONTWRITEBYTECODE",
+	"PYTHONUNBUFFERED",
+	"RUST_BACKTRACE",
+	"TERM",
+	"TERM_PROGRAM",
+	"TERM_PROGRAM_VERSION",
+	"TZ",
+	"VISUAL",
 };
 
 /* Places of tools and certificates: pass when the box shows every place they name. */
 static const char *const build_env_places[] = {
-	"ANDROID_HOME",	  "ANDROID_SDK_ROOT", "ASDF_DATA_DIR",	   "ASDF_DIR",
-	"BUN_INSTALL",	  "CARGO_HOME",	      "CONDA_EXE",	   "CONDA_PREFIX",
-	"CONDA_PYTHON_EXE", "CPATH",	      "CUDA_HOME",	   "CUDA_PATH",
-	"CURL_CA_BUNDLE", "C_INCLUDE_PATH",   "CPLUS_INCLUDE_PATH", "DENO_INSTALL",
-	"DOTNET_ROOT",	  "FNM_DIR",	      "GIT_SSL_CAINFO",	   "GOENV_ROOT",
-	"GOPATH",	  "GOROOT",	      "GRADLE_HOME",	   "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-	"HOMEBREW_CELLAR", "HOMEBREW_PREFIX", "HOMEBREW_REPOSITORY", "JAVA_HOME",
-	"JDK_HOME",	  "JENV_ROOT",	      "KOTLIN_HOME",	   "LD_LIBRARY_PATH",
-	"LIBRARY_PATH",	  "M2_HOME",	      "MANPATH",	   "MAVEN_HOME",
-	"MISE_DATA_DIR",  "NIX_SSL_CERT_FILE", "NODENV_ROOT",	   "NODE_EXTRA_CA_CERTS",
-	"NPM_CONFIG_PREFIX", "NVM_BIN",	      "NVM_DIR",	   "NVM_INC",
-	"N_PREFIX",	  "OPAMROOT",	      "OPAM_SWITCH_PREFIX", "PIPX_HOME",
-	"PIP_CERT",	  "PKG_CONFIG_PATH",  "PNPM_HOME",	   "POETRY_HOME",
-	"PYENV_ROOT",	  "PYENV_VIRTUAL_ENV", "RBENV_ROOT",	   "REQUESTS_CA_BUNDLE",
-	"RUSTUP_HOME",	  "RYE_HOME",	      "SCALA_HOME",	   "SDKMAN_CANDIDATES_DIR",
-	"SDKMAN_DIR",	  "SSL_CERT_DIR",     "SSL_CERT_FILE",	   "TFENV_ROOT",
-	"VIRTUAL_ENV",	  "VOLTA_HOME",	      "rvm_path",
+	"ANDROID_HOME",
+	"ANDROID_SDK_ROOT",
+	"ASDF_DATA_DIR",
+	"ASDF_DIR",
+	"BUN_INSTALL",
+	"CARGO_HOME",
+	"CONDA_EXE",
+	"CONDA_PREFIX",
+	"CONDA_PYTHON_EXE",
+	"CPATH",
+	"CUDA_HOME",
+	"CUDA_PATH",
+	"CURL_CA_BUNDLE",
+	"C_INCLUDE_PATH",
+	"CPLUS_INCLUDE_PATH",
+	"DENO_INSTALL",
+	"DOTNET_ROOT",
+	"FNM_DIR",
+	"GIT_SSL_CAINFO",
+	"GOENV_ROOT",
+	"GOPATH",
+	"GOROOT",
+	"GRADLE_HOME",
+	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+	"HOMEBREW_CELLAR",
+	"HOMEBREW_PREFIX",
+	"HOMEBREW_REPOSITORY",
+	"JAVA_HOME",
+	"JDK_HOME",
+	"JENV_ROOT",
+	"KOTLIN_HOME",
+	"LD_LIBRARY_PATH",
+	"LIBRARY_PATH",
+	"M2_HOME",
+	"MANPATH",
+	"MAVEN_HOME",
+	"MISE_DATA_DIR",
+	"NIX_SSL_CERT_FILE",
+	"NODENV_ROOT",
+	"NODE_EXTRA_CA_CERTS",
+	"NPM_CONFIG_PREFIX",
+	"NVM_BIN",
+	"NVM_DIR",
+	"NVM_INC",
+	"N_PREFIX",
+	"OPAMROOT",
+	"OPAM_SWITCH_PREFIX",
+	"PIPX_HOME",
+	"PIP_CERT",
+	"PKG_CONFIG_PATH",
+	"PNPM_HOME",
+	"POETRY_HOME",
+	"PYENV_ROOT",
+	"PYENV_VIRTUAL_ENV",
+	"RBENV_ROOT",
+	"REQUESTS_CA_BUNDLE",
+	"RUSTUP_HOME",
+	"RYE_HOME",
+	"SCALA_HOME",
+	"SDKMAN_CANDIDATES_DIR",
+	"SDKMAN_DIR",
+	"SSL_CERT_DIR",
+	"SSL_CERT_FILE",
+	"TFENV_ROOT",
+	"VIRTUAL_ENV",
+	"VOLTA_HOME",
+	"rvm_path",
 };
 
 static const struct plan_env *build_env_find(const struct build *b, const char *name)
@@ -62,7 +128,7 @@ static bool build_env_is_dropped(const struct build *b, const char *name)
 static void build_env_put(struct build *b, const char *name, const char *value, const char *origin)
 {
 	if (!build_env_is_dropped(b, name) && !build_env_find(b, name))
-		*BUILD_ADD(b, b->plan.env) =
+		*build_add_env(b) =
 			(struct plan_env){.name = name, .value = value, .origin = origin};
 }
 
@@ -91,24 +157,26 @@ static bool build_env_is_shown(struct build *b, const char *value)
 	return true;
 }
 
-/* The entries of PATH that are there inside, in their order. */
+/* The entries of PATH that are there inside, in their order, each once. */
 static const char *build_env_path(struct build *b)
 {
+	const struct host_list *search = &b->host->search;
 	_cleanup_buf_ struct buf path = BUF_INIT(64 << 10);
+	const char **taken = arena_alloc(b->arena, (search->count + 1) * sizeof(*taken));
+	size_t count = 0;
 
-	for (size_t i = 0; i < b->host->search.count; i++) {
-		const struct host_object *entry = &b->host->search.items[i];
-		const char *shown = build_shows(b, entry->name)	  ? entry->name
+	for (size_t i = 0; taken && i < search->count; i++) {
+		const struct host_object *entry = &search->items[i];
+		const char *shown = build_shows(b, entry->name)   ? entry->name
 				    : build_shows(b, entry->path) ? entry->path
 								  : NULL;
 		bool again = false;
 
-		for (size_t n = 0; shown && n < i; n++)
-			again = again || str_equal(b->host->search.items[n].name, shown) ||
-				(!build_shows(b, b->host->search.items[n].name) &&
-				 str_equal(b->host->search.items[n].path, shown));
+		for (size_t n = 0; shown && n < count; n++)
+			again = again || str_equal(taken[n], shown);
 		if (!shown || again || strchr(shown, ':'))
 			continue;
+		taken[count++] = shown;
 		if (path.len > 0)
 			buf_put_char(&path, ':');
 		buf_put_str(&path, shown);
@@ -156,11 +224,13 @@ static const char *build_env_allowed(struct build *b, const char *name, const ch
 	}
 	if (origin)
 		return origin;
+	/* The first letter settles most of it: this is done for every variable at every start. */
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_env_plain); i++)
-		if (policy_name_matches(build_env_plain[i], name))
+		if (build_env_plain[i][0] == name[0] &&
+		    policy_name_matches(build_env_plain[i], name))
 			return "default";
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_env_places); i++)
-		if (str_equal(build_env_places[i], name))
+		if (build_env_places[i][0] == name[0] && str_equal(build_env_places[i], name))
 			return build_env_is_shown(b, value) ? "default" : NULL;
 	return NULL;
 }
@@ -183,7 +253,8 @@ static void build_env_consider(struct build *b, const char *entry)
 	bool secret = credential_in_name(name) || credential_in_value(value);
 	if (secret && !users_word) {
 		build_note(b, PLAN_NOTE_NOT_GIVEN, build_printf(b, "variable %s", name),
-			   "it looks like a credential; --env with its whole name passes it", origin);
+			   "it looks like a credential; --env with its whole name passes it",
+			   origin);
 		return;
 	}
 	if (secret)
@@ -225,7 +296,8 @@ void build_env(struct build *b)
 	bool host = b->plan.backend == PLAN_BACKEND_HOST;
 
 	for (size_t i = 0; i < b->policy->env_set.count; i++)
-		build_env_put(b, b->policy->env_set.items[i].name, b->policy->env_set.items[i].value,
+		build_env_put(b, b->policy->env_set.items[i].name,
+			      b->policy->env_set.items[i].value,
 			      b->policy->env_set.items[i].origin);
 	build_env_put(b, "BAWN", "1", "default");
 	if (!host)

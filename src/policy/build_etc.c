@@ -22,7 +22,7 @@ static void build_file(struct build *b, const char *target, const char *content)
 	/* The user named the host's own: that one is shown, and nothing is written over it. */
 	if (over && str_equal(over->target, target))
 		return;
-	*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+	*build_add_mount(b) = (struct plan_mount){
 		.kind = PLAN_MOUNT_FILE,
 		.access = PLAN_ACCESS_READ,
 		.target = target,
@@ -51,7 +51,8 @@ static const char *build_group(struct build *b)
 	const struct plan *p = &b->plan;
 
 	return build_printf(b, "%s%s:x:%llu:\n%s", p->gid ? "root:x:0:\n" : "", p->user,
-			    (unsigned long long)p->gid, p->gid != 65534 ? "nogroup:x:65534:\n" : "");
+			    (unsigned long long)p->gid,
+			    p->gid != 65534 ? "nogroup:x:65534:\n" : "");
 }
 
 /* The same for each run in a workspace, and nobody else's: from the name of its home store. */
@@ -72,7 +73,10 @@ void build_etc(struct build *b)
 	build_file(b, "/etc/hostname", "bawn\n");
 	build_file(b, "/etc/machine-id", build_machine_id(b));
 	build_file(b, "/etc/nsswitch.conf",
-		   "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
+		   "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n"
 		   "protocols: files\nservices: files\nrpc: files\nethers: files\n");
-	build_file(b, "/etc/resolv.conf", "# The network is closed: there is nobody to ask.\n");
+	build_file(b, "/etc/resolv.conf",
+		   PLAN_GATE_PRESENT ? "# bawn's gate answers here.\nnameserver " PLAN_GATE_ADDRESS
+				       "\n"
+				     : "# The network is closed: there is nobody to ask.\n");
 }

@@ -14,14 +14,21 @@ enum { BUILD_RUNTIME_SIZE = 16 << 20 };
 const struct plan_mount *build_mount_over(const struct build *b, const char *path)
 {
 	const struct plan_mount *over = NULL;
+	size_t longest = 0;
 
 	/* Of two at one place the later one is on top. */
 	for (size_t i = 0; i < b->plan.mounts.count; i++) {
 		const struct plan_mount *m = &b->plan.mounts.items[i];
 
-		if (str_path_beneath(path, m->target) &&
-		    (!over || strlen(m->target) >= strlen(over->target)))
+		/* Asked many times at every start: one letter settles most of it. */
+		if (m->target[1] != path[1] || !str_path_beneath(path, m->target))
+			continue;
+		size_t len = strlen(m->target);
+
+		if (len >= longest) {
 			over = m;
+			longest = len;
+		}
 	}
 	return over;
 }
@@ -54,7 +61,7 @@ static void build_system(struct build *b, const struct host_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct host_object *o = &list->items[i];
 
-		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+		*build_add_mount(b) = (struct plan_mount){
 			.kind = o->link ? PLAN_MOUNT_LINK : PLAN_MOUNT_BIND,
 			.access = PLAN_ACCESS_READ,
 			.target = o->name,
@@ -68,7 +75,7 @@ static void build_system(struct build *b, const struct host_list *list)
 static struct plan_mount *build_own(struct build *b, enum plan_mount_kind kind,
 				    enum plan_access access, const char *target)
 {
-	struct plan_mount *m = BUILD_ADD(b, b->plan.mounts);
+	struct plan_mount *m = build_add_mount(b);
 
 	*m = (struct plan_mount){
 		.kind = kind,
@@ -92,8 +99,8 @@ static bool build_is_wanted_beneath(const struct build *b, const char *path)
 		for (size_t i = 0; i < lists[l]->count; i++) {
 			const struct host_object *o = &lists[l]->items[i];
 
-			if (o->path && (str_path_beneath(o->path, path) ||
-					str_path_beneath(o->name, path)))
+			if (o->path &&
+			    (str_path_beneath(o->path, path) || str_path_beneath(o->name, path)))
 				return true;
 		}
 	return false;
@@ -143,7 +150,7 @@ static void build_links(struct build *b)
 				     str_path_beneath(b->plan.mounts.items[n].target, o->name);
 		if (in_the_way || build_is_wanted_beneath(b, o->name))
 			continue;
-		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+		*build_add_mount(b) = (struct plan_mount){
 			.kind = PLAN_MOUNT_LINK,
 			.access = PLAN_ACCESS_READ,
 			.target = o->name,
@@ -160,7 +167,7 @@ int build_mounts(struct build *b)
 	build_system(b, &b->host->etc);
 	build_private(b);
 	build_links(b);
-	*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+	*build_add_mount(b) = (struct plan_mount){
 		.kind = PLAN_MOUNT_BIND,
 		.access = PLAN_ACCESS_WRITE,
 		.target = b->host->home,

@@ -75,7 +75,8 @@ static int build_check_write(struct build *b, const char *path, const char *orig
 	return 0;
 }
 
-static int build_check_read(struct build *b, const char *path, const char *origin)
+static int build_check_read(struct build *b, const char *path, const char *origin,
+			    bool *ret_private)
 {
 	const struct host *h = b->host;
 
@@ -89,6 +90,7 @@ static int build_check_read(struct build *b, const char *path, const char *origi
 		if (build_is_in(&h->private_places.items[i], path)) {
 			build_note(b, PLAN_NOTE_WARNING, path,
 				   "it is a private place, and the agent can read it", origin);
+			*ret_private = true;
 			break;
 		}
 	return 0;
@@ -103,12 +105,12 @@ static int build_check_place(struct build *b, const char *path, bool write, cons
 				    "it is your home or holds it, with everything private in it",
 				    "Name the folders that are needed.");
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_never); i++)
-		if (str_path_beneath(path, build_never[i]) &&
-		    !str_path_beneath(path, "/run/media"))
-			return build_refuse(b, origin, what, path,
-					    "the box never has devices, kernel interfaces or sockets "
-					    "of the host",
-					    NULL);
+		if (str_path_beneath(path, build_never[i]) && !str_path_beneath(path, "/run/media"))
+			return build_refuse(
+				b, origin, what, path,
+				"the box never has devices, kernel interfaces or sockets "
+				"of the host",
+				NULL);
 	for (size_t i = 0; i < b->plan.mounts.count; i++) {
 		const struct plan_mount *m = &b->plan.mounts.items[i];
 		bool ours = !str_equal(m->role, "system");
@@ -122,11 +124,31 @@ static int build_check_place(struct build *b, const char *path, bool write, cons
 	return 0;
 }
 
+/*
+ * A name that leads elsewhere.  What is in the workspace may be an agent's doing: a link there
+ * must not choose what the next box shows.  Elsewhere it is the user's, and is said.
+ */
+static int build_check_link(struct build *b, const struct host_object *o, const char *what,
+			    const char *origin)
+{
+	const char *workspace = b->host->workspace.path;
+
+	if (str_equal(o->name, o->path))
+		return 0;
+	if (str_path_beneath(o->name, workspace) && !str_path_beneath(o->path, workspace))
+		return build_refuse(b, origin, what, o->name,
+				    build_printf(b, "a link in the workspace leads to %s", o->path),
+				    "Name the place itself.");
+	build_note(b, PLAN_NOTE_WARNING, o->name,
+		   build_printf(b, "it is a link, and what is shown is %s", o->path), origin);
+	return 0;
+}
+
 static void build_put(struct build *b, struct build_items *list, enum build_rank rank,
 		      const char *target, const struct host_object *o, enum plan_access access,
 		      const char *role, const char *origin)
 {
-	struct build_item *item = BUILD_ADD(b, *list);
+	struct build_item *item = build_grow(b, BUILD_LIST(*list));
 
 	/* Where memory is gone, what came back is too small for an item. */
 	if (b->no_memory)
@@ -144,6 +166,15 @@ static void build_put(struct build *b, struct build_items *list, enum build_rank
 	};
 }
 
+/* The box has something of its own at or beneath path. */
+static bool build_is_frame(const struct build *b, const char *path)
+{
+	for (size_t i = 0; i < b->plan.mounts.count; i++)
+		if (str_path_beneath(b->plan.mounts.items[i].target, path))
+			return true;
+	return false;
+}
+
 /* At its own place, and where a link leads there, under the name as well. */
 static void build_put_both(struct build *b, struct build_items *list, enum build_rank rank,
 			   const struct host_object *o, enum plan_access access, const char *role,
@@ -153,8 +184,10 @@ static void build_put_both(struct build *b, struct build_items *list, enum build
 	if (str_equal(o->name, o->path))
 		return;
 	const struct plan_mount *over = build_mount_over(b, o->name);
+	bool room = !over || over->kind == PLAN_MOUNT_BIND || over->kind == PLAN_MOUNT_TMPFS ||
+		    over->kind == PLAN_MOUNT_DIR;
 
-	if (!over || over->kind != PLAN_MOUNT_LINK)
+	if (room && !build_is_frame(b, o->name))
 		build_put(b, list, rank, o->name, o, access, role, origin);
 }
 
@@ -163,6 +196,7 @@ static int build_grant(struct build *b, struct build_items *list, const struct p
 {
 	const struct host_object *o = host_named(b->host, p->path);
 	const char *what = write ? "written" : "read";
+	bool exposed = false;
 
 	if (!o || !o->path) {
 		int r = error_set(b->e, -ENOENT, "%s: there is no %s", p->origin, p->path);
@@ -174,14 +208,17 @@ static int build_grant(struct build *b, struct build_items *list, const struct p
 	if (!o->is_dir && !o->is_file)
 		return build_refuse(b, p->origin, what, o->path, "it is no file and no folder",
 				    NULL);
-	int r = build_check_place(b, o->path, write, what, p->origin);
+	int r = build_check_link(b, o, what, p->origin);
+	if (r == 0)
+		r = build_check_place(b, o->path, write, what, p->origin);
 	if (r == 0)
 		r = write ? build_check_write(b, o->path, p->origin)
-			  : build_check_read(b, o->path, p->origin);
+			  : build_check_read(b, o->path, p->origin, &exposed);
 	if (r < 0)
 		return r;
 	build_put_both(b, list, write ? BUILD_WRITE : BUILD_READ, o,
-		       write ? PLAN_ACCESS_WRITE : PLAN_ACCESS_READ, "named", p->origin);
+		       write ? PLAN_ACCESS_WRITE : PLAN_ACCESS_READ, exposed ? "exposed" : "named",
+		       p->origin);
 	return 0;
 }
 
@@ -206,6 +243,20 @@ static bool build_is_given(const struct plan_mount *over, const struct plan_moun
 	return same && str_equal(same, rest);
 }
 
+static bool build_is_needless(const struct plan_mount *over, const struct build_item *item)
+{
+	const struct plan_mount *m = &item->mount;
+
+	/* What was named itself is not to vanish among what is hidden around it. */
+	if (item->rank == BUILD_WORKSPACE || str_equal(m->role, "exposed"))
+		return false;
+	/* The link itself is in sight there, and leads to the place. */
+	if (!str_equal(m->target, m->source) && over && over->kind == PLAN_MOUNT_BIND &&
+	    !str_equal(over->role, "home"))
+		return true;
+	return build_is_given(over, m);
+}
+
 static void build_settle(struct build *b, const struct build_items *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -217,22 +268,14 @@ static void build_settle(struct build *b, const struct build_items *list)
 		    item->mount.access > over->access)
 			build_note(b, PLAN_NOTE_NOT_GIVEN,
 				   build_printf(b, "write access to %s", item->mount.target),
-				   build_printf(b, "it is the workspace, which can only be read (%s)",
+				   build_printf(b,
+						"it is the workspace, which can only be read (%s)",
 						b->plan.workspace_origin),
 				   item->mount.origin);
-		if (taken || (item->rank != BUILD_WORKSPACE && build_is_given(over, &item->mount)))
+		if (taken || build_is_needless(over, item))
 			continue;
-		*BUILD_ADD(b, b->plan.mounts) = item->mount;
+		*build_add_mount(b) = item->mount;
 	}
-}
-
-/* The box has something of its own at or beneath path. */
-static bool build_is_frame(const struct build *b, const char *path)
-{
-	for (size_t i = 0; i < b->plan.mounts.count; i++)
-		if (str_path_beneath(b->plan.mounts.items[i].target, path))
-			return true;
-	return false;
 }
 
 int build_named(struct build *b)
@@ -271,7 +314,8 @@ static void build_drop_beneath(struct build *b, const char *path)
 
 	for (size_t i = 0; i < b->plan.mounts.count; i++) {
 		const struct plan_mount *m = &b->plan.mounts.items[i];
-		bool users = str_equal(m->role, "tool") || str_equal(m->role, "named");
+		bool users = str_equal(m->role, "tool") || str_equal(m->role, "named") ||
+			     str_equal(m->role, "exposed");
 
 		if (!users || !str_path_beneath(m->target, path))
 			b->plan.mounts.items[kept++] = *m;
@@ -292,7 +336,7 @@ static void build_cover(struct build *b, const struct host_object *o, const char
 		const char *place = build_printf(b, "%s%s", m->target, o->path + strlen(m->source));
 		if (build_mount_over(b, place) != m)
 			continue;
-		*BUILD_ADD(b, b->plan.mounts) = (struct plan_mount){
+		*build_add_mount(b) = (struct plan_mount){
 			.kind = PLAN_MOUNT_HIDE,
 			.access = PLAN_ACCESS_NONE,
 			.target = place,

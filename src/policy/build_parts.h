@@ -22,11 +22,20 @@ struct build {
 	} spare;
 };
 
-/* A new, zeroed item at the end of a list of the plan; never NULL. */
+/* A new, zeroed item at the end of a list; never NULL. */
 void *build_grow(struct build *b, void **items, size_t *count, size_t size);
-#define BUILD_ADD(b, list)                                                                        \
-	((__typeof__((list).items))build_grow((b), (void **)&(list).items, &(list).count,          \
-					      sizeof(*(list).items)))
+
+#define BUILD_LIST(list) (void **)&(list).items, &(list).count, sizeof(*(list).items)
+
+static inline struct plan_mount *build_add_mount(struct build *b)
+{
+	return build_grow(b, BUILD_LIST(b->plan.mounts));
+}
+
+static inline struct plan_env *build_add_env(struct build *b)
+{
+	return build_grow(b, BUILD_LIST(b->plan.env));
+}
 
 /* A string of the arena; "" when memory is gone. */
 const char *build_printf(struct build *b, const char *fmt, ...) BAWN_PRINTF(2, 3);

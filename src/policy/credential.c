@@ -7,31 +7,46 @@
 
 /* Anywhere in a name, whatever its case. */
 static const char *const credential_parts[] = {
-	"SECRET",    "PASSWORD", "PASSWD",     "PASSPHRASE",  "CREDENTIAL", "APIKEY",
-	"ACCESSKEY", "PRIVKEY",	 "PRIVATEKEY", "CONNECTIONSTRING", "TOKEN",
+	"SECRET",    "PASSWORD", "PASSWD",     "PASSPHRASE",       "CREDENTIAL", "APIKEY",
+	"ACCESSKEY", "PRIVKEY",  "PRIVATEKEY", "CONNECTIONSTRING", "TOKEN",
 };
 
 /* As one of the words between underscores. */
 static const char *const credential_words[] = {
-	"KEY",	"KEYS", "PAT",	  "PASS",   "PWD", "PW",  "AUTH", "AUTHORIZATION", "CRED",
-	"CREDS", "JWT", "BEARER", "COOKIE", "DSN", "OAUTH", "PIN", "OTP", "NETRC", "WEBHOOK",
+	"KEY",           "KEYS", "PAT",   "PASS",  "PWD",     "PW",     "AUTH",
+	"AUTHORIZATION", "CRED", "CREDS", "JWT",   "BEARER",  "COOKIE", "DSN",
+	"OAUTH",         "PIN",  "OTP",   "NETRC", "WEBHOOK",
 };
 
 /* Families that are about an account and nothing else. */
 static const char *const credential_families[] = {
-	"AWS_", "AZURE_", "ARM_", "BW_",  "CONSUL_", "DBUS_", "GCLOUD_", "GCP_",    "GOOGLE_",
-	"GPG_", "KRB5",	  "NOMAD_", "OP_", "PG",     "MYSQL_", "REDIS", "SLACK_",  "SSH_",
-	"STRIPE_", "TWILIO_", "VAULT_", "CI_JOB_", "ACTIONS_",
+	"AWS_",    "AZURE_", "ARM_",    "BW_",     "CONSUL_", "DBUS_",   "GCLOUD_",  "GCP_",
+	"GOOGLE_", "GPG_",   "KRB5",    "NOMAD_",  "OP_",     "PG",      "MYSQL_",   "REDIS",
+	"SLACK_",  "SSH_",   "STRIPE_", "TWILIO_", "VAULT_",  "CI_JOB_", "ACTIONS_",
 };
 
 /* How the value of a known kind of credential begins. */
 static const char *const credential_starts[] = {
-	"-----BEGIN",  "AGE-SECRET-KEY-", "AKIA",    "ASIA",	"AIza",	  "ATATT",   "Basic ",
-	"Bearer ",     "SG.",		  "dapi",    "dckr_pat_", "dop_v1_", "eyJ",  "gho_",
-	"ghp_",	       "ghr_",		  "ghs_",    "ghu_",	"github_pat_", "glpat-", "gsk_",
-	"hf_",	       "hvs.",		  "lin_api_", "npm_",	"nvapi-", "pplx-",   "pypi-",
-	"rk_live_",    "sbp_",		  "shpat_",  "sk-",	"sk_live_", "sk_test_", "sq0",
-	"tskey-",      "xai-",		  "xapp-",   "xox",	"ya29.",
+	"-----BEGIN",  "AGE-SECRET-KEY-",
+	"AKIA",        "ASIA",
+	"AIza",        "ATATT",
+	"Basic ",      "Bearer ",
+	"SG.",         "dapi",
+	"dckr_pat_",   "dop_v1_",
+	"eyJ",         "gho_",
+	"ghp_",        "ghr_",
+	"ghs_",        "ghu_",
+	"github_pat_", "glpat-",
+	"gsk_",        "hf_",
+	"hvs.",        "lin_api_",
+	"npm_",        "nvapi-",
+	"pplx-",       "pypi-",
+	"rk_live_",    "sbp_",
+	"shpat_",      "sk-",
+	"sk_live_",    "sk_test_",
+	"sq0",         "tskey-",
+	"xai-",        "xapp-",
+	"xox",         "ya29.",
 };
 
 enum { CREDENTIAL_WORD_LEAST = 20, CREDENTIAL_KINDS_LEAST = 8 };

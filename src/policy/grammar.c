@@ -7,6 +7,7 @@
  */
 #include "grammar.h"
 
+#include "rule.h"
 #include "str.h"
 #include "tree.h"
 #include "value.h"
@@ -32,8 +33,7 @@ static const char *const grammar_without_words[] = {
 static const struct {
 	const char *key, *sentence;
 } grammar_later[] = {
-	{"network", "rules for the network come with the gate; until then the network is closed"},
-	{"secrets", "secrets come with the gate; until then the box has none"},
+	{"secrets", "secrets come with interception; until then the box has none"},
 };
 
 #define LIMIT(kind) (GRAMMAR_LIMITS + (kind))
@@ -99,6 +99,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true, .standard = "true",
 		.help = "whether it may use the tool folders of your home (nvm, cargo, pyenv, ...)",
 	},
+	[GRAMMAR_NETWORK] = {
+		.name = "network", .type = GRAMMAR_RULES,
+		.narrow = GRAMMAR_NARROW_DENY, .ceiling = GRAMMAR_CEILING_RULES,
+		.in_preset = true,
+		.help = "rules for what it may reach; what no rule allows is closed",
+	},
 	[LIMIT(PLAN_LIMIT_PROCESSES)] = {
 		.name = "limits.processes", .type = GRAMMAR_NUMBER,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
@@ -161,7 +167,7 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 bool grammar_is_list(const struct grammar_row *row)
 {
 	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_PATHS ||
-	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP;
+	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP || row->type == GRAMMAR_RULES;
 }
 
 int grammar_append(struct grammar_value *v, const struct grammar_row *row,
@@ -223,15 +229,28 @@ static int grammar_need_scalar(const struct value_site *s, const struct tree_nod
 	return 0;
 }
 
+static int grammar_read_item(const struct value_site *s, const struct tree_node *n,
+			     struct grammar_value *value)
+{
+	if (s->row->type == GRAMMAR_RULES)
+		return rule_read(s, n, value);
+	int r = grammar_need_scalar(s, n);
+
+	return r < 0 ? r : value_read_item(s, n->key, n->text, value);
+}
+
 static int grammar_read_items(const struct grammar_file *f, const struct value_site *site,
 			      const struct tree_node *n, struct grammar_value *value)
 {
 	bool is_map = site->row->type == GRAMMAR_MAP;
 
 	if (n->kind != (is_map ? TREE_MAP : TREE_LIST))
-		return value_error(&site->at, f->e, "%s takes %s", site->row->name,
-				   is_map ? "names and values, {} for none"
-					  : "a list, as [one, two], or [] for none");
+		return value_error(
+			&site->at, f->e, "%s takes %s", site->row->name,
+			is_map ? "names and values, {} for none"
+			: site->row->type == GRAMMAR_RULES
+				? "a list of rules, as \"- allow: github.com\", or [] for none"
+				: "a list, as [one, two], or [] for none");
 	value->set = true;
 	value->layer = f->source->layer;
 	value->origin = value_origin(&site->at, f->arena);
@@ -241,10 +260,8 @@ static int grammar_read_items(const struct grammar_file *f, const struct value_s
 		struct value_site item = *site;
 
 		item.at = is_map ? grammar_place_key(f, c) : grammar_place_value(f, c);
-		int r = grammar_need_scalar(&item, c);
+		int r = grammar_read_item(&item, c, value);
 
-		if (r == 0)
-			r = value_read_item(&item, c->key, c->text, value);
 		if (r < 0)
 			return r;
 	}
@@ -438,7 +455,8 @@ int grammar_read_flag(const struct policy_flag *flag, struct grammar_values *val
 		      struct arena *arena, struct error *e)
 {
 	struct value_site site = {NULL, {.name = flag->origin, .layer = POLICY_FLAGS}, arena, e};
-	enum grammar_key key = grammar_find(flag->key);
+	const char *word = str_after(flag->key, "network.");
+	enum grammar_key key = word ? GRAMMAR_NETWORK : grammar_find(flag->key);
 
 	if (key == GRAMMAR_KEY_COUNT) {
 		const char *names[GRAMMAR_KEY_COUNT];
@@ -454,5 +472,7 @@ int grammar_read_flag(const struct policy_flag *flag, struct grammar_values *val
 		return value_error(&site.at, e,
 				   "%s is one line, without control or invisible characters",
 				   site.row->name);
+	if (site.row->type == GRAMMAR_RULES)
+		return rule_read_flag(&site, word ? word : "", flag->value, &values->of[key]);
 	return grammar_read_flag_value(&site, flag->value, &values->of[key]);
 }

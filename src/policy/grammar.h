@@ -27,6 +27,7 @@ enum grammar_key {
 	GRAMMAR_ENV_DROP,
 	GRAMMAR_ENV_SET,
 	GRAMMAR_TOOLS,
+	GRAMMAR_NETWORK,
 	GRAMMAR_LIMITS, /* the first of the limits; they follow in the order of plan_limit_kind */
 	GRAMMAR_LIMITS_LAST = GRAMMAR_LIMITS + PLAN_LIMIT_COUNT - 1,
 	GRAMMAR_TMP_SIZE,
@@ -46,6 +47,7 @@ enum grammar_type {
 	GRAMMAR_PATHS,    /* list */
 	GRAMMAR_NAMES, /* list of names of the environment, each with at most one '*', at its end */
 	GRAMMAR_MAP,   /* names of the environment and their values */
+	GRAMMAR_RULES, /* list of rules for the network (rule.h) */
 };
 
 /* What a repository's own file may do with a key. */
@@ -53,6 +55,7 @@ enum grammar_narrow {
 	GRAMMAR_NARROW_UNSAID, /* a row that says nothing is a bug, and a failing test */
 	GRAMMAR_NARROW_LESS,   /* a smaller value counts; a larger one is not given */
 	GRAMMAR_NARROW_ADD,    /* more of it gives the agent less: items are added */
+	GRAMMAR_NARROW_DENY,   /* of rules only those that deny count */
 	GRAMMAR_NARROW_NEVER,  /* not given */
 };
 
@@ -63,6 +66,7 @@ enum grammar_ceiling {
 	GRAMMAR_CEILING_WITHIN, /* only these, and what is beneath, may be asked for; absent = any
 				 */
 	GRAMMAR_CEILING_ONLY,   /* only these may be asked for; absent = none */
+	GRAMMAR_CEILING_RULES,  /* only what they allow may be allowed; absent = any */
 	GRAMMAR_CEILING_ADD,    /* added to everyone's */
 	GRAMMAR_CEILING_NO,     /* has no place there */
 };
@@ -90,6 +94,7 @@ struct grammar_item {
 	unsigned int layer_word; /* of GRAMMAR_WORDS: enum plan_layer */
 	enum policy_layer layer;
 	const char *origin;
+	LIST_OF(const struct plan_rule) rules; /* of GRAMMAR_RULES; a bundle is many */
 };
 
 /* What one layer, or all layers so far, say about one key. */
@@ -119,7 +124,10 @@ int grammar_standard(struct grammar_values *ret_values, struct arena *arena, str
 int grammar_read(const struct policy_source *source, struct grammar_values *ret_values,
 		 struct arena *arena, struct error *e);
 
-/* One option of the command line: replaces a value, adds to a list. */
+/*
+ * One option of the command line: replaces a value, adds to a list.  A rule's key has its word:
+ * "network.allow", "network.deny", "network.ask", "network.use".
+ */
 int grammar_read_flag(const struct policy_flag *flag, struct grammar_values *values,
 		      struct arena *arena, struct error *e);
 

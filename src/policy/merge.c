@@ -18,6 +18,8 @@
 #include "policy.h"
 
 #include "grammar.h"
+#include "rule.h"
+#include "rules.h"
 #include "str.h"
 
 static const char *const merge_only_narrow = "a repository's file may only narrow";
@@ -127,6 +129,29 @@ static int merge_narrow_never(struct merge *m, enum grammar_key key, const struc
 	return 0;
 }
 
+/* Rules that deny only ever take away; a host that is denied may be one that nobody allowed. */
+static int merge_narrow_deny(struct merge *m, enum grammar_key key, const struct grammar_value *v)
+{
+	const struct grammar_row *row = &grammar_rows[key];
+
+	for (size_t i = 0; i < v->items.count; i++) {
+		const struct grammar_item *item = &v->items.items[i];
+		bool denies = true;
+		int r;
+
+		for (size_t n = 0; n < item->rules.count; n++)
+			denies = denies && item->rules.items[n].action == PLAN_ACTION_DENY;
+		if (denies)
+			r = grammar_append(&m->values.of[key], row, item, m->arena);
+		else
+			r = merge_note(m, merge_show_item(m, row, item), merge_only_narrow,
+				       item->origin);
+		if (r < 0)
+			return denies ? merge_no_memory(m->e) : r;
+	}
+	return 0;
+}
+
 static int merge_narrow(struct merge *m, const struct grammar_values *repository)
 {
 	for (unsigned int key = 0; key < GRAMMAR_KEY_COUNT; key++) {
@@ -141,6 +166,9 @@ static int merge_narrow(struct merge *m, const struct grammar_values *repository
 			break;
 		case GRAMMAR_NARROW_ADD:
 			r = merge_append_all(m, key, v);
+			break;
+		case GRAMMAR_NARROW_DENY:
+			r = merge_narrow_deny(m, key, v);
 			break;
 		case GRAMMAR_NARROW_UNSAID:
 		case GRAMMAR_NARROW_NEVER:
@@ -255,6 +283,129 @@ static int merge_ceiling_list(struct merge *m, enum grammar_key key,
 	return 0;
 }
 
+/* The ceiling's own rules, in one list; an empty one says so with a rule: nothing. */
+static int merge_ceiling_flatten(struct merge *m, const struct grammar_value *c,
+				 struct grammar_item *ret_item)
+{
+	static struct plan_ports every[] = {{1, UINT16_MAX}};
+	struct grammar_item item = {.layer = POLICY_CEILING, .text = "", .origin = c->origin};
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->items.count; i++)
+		count += c->items.items[i].rules.count;
+	struct plan_rule *rules = arena_alloc(m->arena, (count + 1) * sizeof(*rules));
+
+	if (!rules)
+		return merge_no_memory(m->e);
+	for (size_t i = 0; i < c->items.count; i++)
+		for (size_t n = 0; n < c->items.items[i].rules.count; n++)
+			rules[item.rules.count++] = c->items.items[i].rules.items[n];
+	if (count == 0)
+		rules[item.rules.count++] = (struct plan_rule){.action = PLAN_ACTION_DENY,
+							       .host = "*",
+							       .ports = {every, 1},
+							       .ceiling = true,
+							       .bundle = "",
+							       .origin = c->origin};
+	item.rules.items = rules;
+	*ret_item = item;
+	return 0;
+}
+
+/*
+ * What of the ceiling stands against a rule; NULL when nothing does.  The rule must lie within
+ * what the ceiling allows, and not wholly within what it denies: what it denies in part is
+ * denied when it is asked for.
+ */
+static const char *merge_against(const struct grammar_item *most, const struct rules *ceiling,
+				 const struct plan_rule *rule)
+{
+	struct rules_question q = {.literal = rule->address.len > 0};
+	const char *by = NULL;
+
+	if (rule->action == PLAN_ACTION_DENY)
+		return NULL;
+	if (!rule_is_given(most->rules.items, most->rules.count, rule))
+		return most->origin;
+	if (q.literal)
+		memcpy(q.address.bytes, rule->address.ptr, sizeof(q.address.bytes));
+	else if (!rule_example(rule, &q.name))
+		return NULL;
+	for (size_t i = 0; i < rule->ports.count; i++) {
+		const struct plan_rule *denies = NULL;
+
+		q.port = (uint16_t)rule->ports.items[i].from;
+		if (rules_ceiling(ceiling, &q, &denies) >= rule->action)
+			return NULL;
+		by = denies ? denies->origin : most->origin;
+	}
+	return by;
+}
+
+/* The rules of one item that the ceiling lets stand. */
+static int merge_ceiling_item(struct merge *m, const struct grammar_item *most,
+			      const struct rules *ceiling, struct grammar_item *item)
+{
+	struct plan_rule *kept = arena_alloc(m->arena, item->rules.count * sizeof(*kept));
+	size_t count = 0;
+
+	if (!kept)
+		return merge_no_memory(m->e);
+	for (size_t i = 0; i < item->rules.count; i++) {
+		const struct plan_rule *rule = &item->rules.items[i];
+		const char *against = merge_against(most, ceiling, rule);
+
+		if (!against) {
+			kept[count++] = *rule;
+			continue;
+		}
+		const char *shown = rule_show(rule, m->arena);
+		const char *with = rule->bundle[0] ? rule->bundle : NULL;
+
+		if (shown && with)
+			shown = arena_printf(m->arena, "%s (use %s)", shown, with);
+		if (!shown)
+			return merge_no_memory(m->e);
+		if (merge_is_explicit(item->layer)) {
+			(void)error_set(m->e, -EPERM,
+					"network has %.300s by %s; the administrator's ceiling, "
+					"%s, does not allow it",
+					shown, item->origin, against);
+			return merge_beyond(m);
+		}
+		int r = merge_note(
+			m, arena_printf(m->arena, "network: %s", shown),
+			arena_printf(m->arena, "the administrator's ceiling, %s", against),
+			item->origin);
+		if (r < 0)
+			return r;
+	}
+	item->rules.items = kept;
+	item->rules.count = count;
+	return 0;
+}
+
+static int merge_ceiling_rules(struct merge *m, enum grammar_key key, const struct grammar_value *c)
+{
+	_cleanup_rules_ struct rules *ceiling = NULL;
+	struct grammar_value *now = &m->values.of[key];
+	struct grammar_item most;
+
+	if (!c->set)
+		return 0;
+	int r = merge_ceiling_flatten(m, c, &most);
+
+	if (r == 0)
+		r = rules_new(most.rules.items, most.rules.count, &ceiling, m->e);
+	for (size_t i = 0; r == 0 && i < now->items.count; i++)
+		r = merge_ceiling_item(m, &most, ceiling, &now->items.items[i]);
+	if (r < 0)
+		return r;
+	if (grammar_append(now, &grammar_rows[key], &most, m->arena) < 0)
+		return merge_no_memory(m->e);
+	return 0;
+}
+
 static int merge_ceiling(struct merge *m, const struct grammar_values *ceiling, const char *name)
 {
 	for (unsigned int key = 0; key < GRAMMAR_KEY_COUNT; key++) {
@@ -267,6 +418,9 @@ static int merge_ceiling(struct merge *m, const struct grammar_values *ceiling, 
 		case GRAMMAR_CEILING_WITHIN:
 		case GRAMMAR_CEILING_ONLY:
 			r = merge_ceiling_list(m, key, ceiling, name);
+			break;
+		case GRAMMAR_CEILING_RULES:
+			r = merge_ceiling_rules(m, key, &ceiling->of[key]);
 			break;
 		case GRAMMAR_CEILING_ADD:
 			r = merge_append_all(m, key, &ceiling->of[key]);
@@ -331,6 +485,27 @@ static int merge_copy_paths(struct merge *m, enum grammar_key key, struct policy
 	return 0;
 }
 
+static int merge_copy_rules(struct merge *m, struct policy *p)
+{
+	const struct grammar_value *v = &m->values.of[GRAMMAR_NETWORK];
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->items.count; i++)
+		count += v->items.items[i].rules.count;
+	if (count > PLAN_RULES_MAX)
+		return error_set(m->e, -E2BIG,
+				 "network has %zu rules, bundles counted; at most %d "
+				 "are possible",
+				 count, PLAN_RULES_MAX);
+	p->network.items = arena_alloc(m->arena, count * sizeof(*p->network.items));
+	if (!p->network.items)
+		return merge_no_memory(m->e);
+	for (size_t i = 0; i < v->items.count; i++)
+		for (size_t n = 0; n < v->items.items[i].rules.count; n++)
+			p->network.items[p->network.count++] = v->items.items[i].rules.items[n];
+	return 0;
+}
+
 static int merge_copy_lists(struct merge *m, struct policy *p)
 {
 	const struct grammar_value *set = &m->values.of[GRAMMAR_ENV_SET];
@@ -366,7 +541,7 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 			without->items.items[i].layer_word, without->items.items[i].origin};
 	p->notes.items = m->notes.items;
 	p->notes.count = m->notes.count;
-	return 0;
+	return merge_copy_rules(m, p);
 }
 
 static struct policy_number merge_number(const struct grammar_value *v)

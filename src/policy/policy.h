@@ -68,6 +68,8 @@ struct policy {
 	struct policy_number tmp_size; /* bytes, of each private tmpfs */
 	bool debug;
 	const char *debug_origin;
+	LIST_OF(struct plan_rule)
+	network; /* what no rule allows is closed; the ceiling's stand last */
 	LIST_OF(struct plan_without) without;
 	LIST_OF(struct plan_note) notes; /* not given, warnings */
 };
@@ -109,5 +111,9 @@ bool policy_name_matches(const char *pattern, const char *name);
 const struct policy_source *policy_preset(const char *name); /* NULL when there is none */
 const char *const *policy_preset_names(void);                /* sorted, NULL-terminated */
 const char *policy_preset_name(const struct policy_source *preset);
+
+/* The bundles of rules for the network that are built in, from share/bundles. */
+const struct policy_source *policy_bundle(const char *name);
+const char *const *policy_bundle_names(void);
 
 #endif

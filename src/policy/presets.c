@@ -18,6 +18,19 @@ const struct policy_source *policy_preset(const char *name)
 	return NULL;
 }
 
+const struct policy_source *policy_bundle(const char *name)
+{
+	for (size_t i = 0; i < bundle_count; i++)
+		if (str_equal(bundle_names[i], name))
+			return &bundles[i];
+	return NULL;
+}
+
+const char *const *policy_bundle_names(void)
+{
+	return bundle_names;
+}
+
 const char *const *policy_preset_names(void)
 {
 	return preset_names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The presets as presets.py wrote them into the build, sorted by name. */
+/* The presets and bundles as presets.py wrote them into the build, sorted by name. */
 #ifndef BAWN_PRESETS_H
 #define BAWN_PRESETS_H
 
@@ -8,5 +8,9 @@
 extern const struct policy_source presets[];
 extern const size_t preset_count;
 extern const char *const preset_names[]; /* NULL-terminated */
+
+extern const struct policy_source bundles[];
+extern const size_t bundle_count;
+extern const char *const bundle_names[];
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "policy.h"
 
+#include "rule.h"
+#include "rules.h"
 #include "str.h"
 
 bool policy_name_matches(const char *pattern, const char *name)
@@ -72,6 +74,105 @@ static bool within_without(const struct policy *a, const struct policy *b)
 	return true;
 }
 
+/*
+ * Rules.  No rule of one need be found in the other: what counts is the verdict, at every
+ * host that a rule of either names and at one that none names but a wildcard, at every
+ * port where a verdict can change.
+ */
+static bool within_verdict(const struct rules *a, const struct rules *b, struct rules_question *q,
+			   uint64_t port)
+{
+	struct rules_verdict inner;
+	struct rules_verdict outer;
+
+	if (port == 0 || port > UINT16_MAX)
+		return true;
+	q->port = (uint16_t)port;
+	rules_decide(a, q, &inner);
+	rules_decide(b, q, &outer);
+	return inner.action <= outer.action && (inner.schemes & ~outer.schemes) == 0 &&
+	       inner.private <= outer.private;
+}
+
+static bool within_question_of(const struct plan_rule *rule, struct rules_question *q)
+{
+	*q = (struct rules_question){.literal = rule->address.len > 0};
+	if (q->literal)
+		memcpy(q->address.bytes, rule->address.ptr, sizeof(q->address.bytes));
+	return q->literal || rule_example(rule, &q->name);
+}
+
+static bool within_matches(const struct plan_rule *rule, const struct rules_question *q)
+{
+	if (str_equal(rule->host, "*"))
+		return true;
+	if (q->literal)
+		return span_equal(rule->address, (struct span){q->address.bytes, 16});
+	return rule->address.len == 0 && name_matches(&q->name, rule->host);
+}
+
+/* At each port where a range of a rule of p begins, or behind its end. */
+static bool within_ports(const struct rules *a, const struct rules *b, struct rules_question *q,
+			 const struct policy *p)
+{
+	for (size_t i = 0; i < p->network.count; i++) {
+		const struct plan_rule *rule = &p->network.items[i];
+
+		for (size_t n = 0; within_matches(rule, q) && n < rule->ports.count; n++)
+			if (!within_verdict(a, b, q, rule->ports.items[n].from) ||
+			    !within_verdict(a, b, q, rule->ports.items[n].to + 1))
+				return false;
+	}
+	return true;
+}
+
+/* What is spoken can change at the usual ports. */
+static bool within_usual_ports(const struct rules *a, const struct rules *b,
+			       struct rules_question *q)
+{
+	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)
+		if (!within_verdict(a, b, q, plan_usual_ports[i].port) ||
+		    !within_verdict(a, b, q, plan_usual_ports[i].port + 1u))
+			return false;
+	return true;
+}
+
+/* The first `count` rules are about the same host: it was asked about before. */
+static bool within_is_asked(const struct policy *p, size_t count, const struct plan_rule *rule)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_equal(p->network.items[i].host, rule->host))
+			return true;
+	return false;
+}
+
+static bool within_network(const struct policy *a, const struct policy *b)
+{
+	_cleanup_rules_ struct rules *inner = NULL;
+	_cleanup_rules_ struct rules *outer = NULL;
+	const struct policy *const both[] = {a, b};
+	struct error e = ERROR_INIT;
+
+	if (rules_new(a->network.items, a->network.count, &inner, &e) < 0 ||
+	    rules_new(b->network.items, b->network.count, &outer, &e) < 0)
+		return false;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(both); p++)
+		for (size_t i = 0; i < both[p]->network.count; i++) {
+			const struct plan_rule *rule = &both[p]->network.items[i];
+			struct rules_question q;
+
+			if (within_is_asked(both[p], i, rule) ||
+			    (p == 1 && within_is_asked(a, a->network.count, rule)) ||
+			    !within_question_of(rule, &q))
+				continue;
+			if (!within_ports(inner, outer, &q, a) ||
+			    !within_ports(inner, outer, &q, b) ||
+			    !within_usual_ports(inner, outer, &q))
+				return false;
+		}
+	return true;
+}
+
 #define WITHIN(inner, outer, covers) \
 	within_list((inner).items, (inner).count, (outer).items, (outer).count, covers)
 
@@ -87,5 +188,5 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       WITHIN(b->hide, a->hide, within_path) &&
 	       WITHIN(a->env_pass, b->env_pass, policy_name_matches) &&
 	       WITHIN(b->env_drop, a->env_drop, policy_name_matches) && within_env_set(a, b) &&
-	       within_without(a, b);
+	       within_without(a, b) && within_network(a, b);
 }

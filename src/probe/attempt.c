@@ -20,8 +20,8 @@ int attempt_fd(int fd)
 int attempt_call(struct probe_run *run)
 {
 	const struct probe *p = run->probe;
-	long r = syscall(p->number, p->args[0], p->args[1], p->args[2], p->args[3], p->args[4],
-			 p->args[5]);
+	long r = syscall(p->number, p->args[0].number, p->args[1].number, p->args[2].number,
+			 p->args[3].number, p->args[4].number, p->args[5].number);
 
 	if (r < 0)
 		return -errno;
@@ -41,15 +41,14 @@ int attempt_socket(struct probe_run *run)
 {
 	const struct probe *p = run->probe;
 
-	return attempt_fd(socket((int)(intptr_t)p->args[0],
-				 (int)(intptr_t)p->args[1] | SOCK_CLOEXEC,
-				 (int)(intptr_t)p->args[2]));
+	return attempt_fd(socket((int)p->args[0].number, (int)p->args[1].number | SOCK_CLOEXEC,
+				 (int)p->args[2].number));
 }
 
 int attempt_prctl(struct probe_run *run)
 {
 	const struct probe *p = run->probe;
-	int r = prctl((int)(intptr_t)p->args[0], p->args[1], 0, 0, 0);
+	int r = prctl((int)p->args[0].number, p->args[1].number, 0, 0, 0);
 
 	return r == p->number ? PROBE_HELD : PROBE_DONE;
 }

@@ -8,10 +8,10 @@
 
 #include "probe.h"
 
-probe_fn attempt_call;	 /* system call `number` with `args` */
-probe_fn attempt_open;	 /* open(text, number) */
-probe_fn attempt_socket; /* socket(args[0], args[1], args[2]) */
-probe_fn attempt_prctl;	 /* PROBE_HELD when prctl(args[0], args[1]) gives `number` */
+probe_fn attempt_call;         /* system call `number` with `args` */
+probe_fn attempt_open;         /* open(text, number) */
+probe_fn attempt_socket;       /* socket(args[0], args[1], args[2]) */
+probe_fn attempt_prctl;        /* PROBE_HELD when prctl(args[0], args[1]) gives `number` */
 probe_fn attempt_capabilities; /* PROBE_HELD when every set of this process is empty */
 probe_fn attempt_no_core;      /* PROBE_HELD when no core can be written, now or later */
 

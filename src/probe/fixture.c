@@ -6,9 +6,12 @@
 #include "open.h"
 #include "own.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <mqueue.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -92,7 +95,8 @@ static int fixture_trees(struct fixture_state *s)
 {
 	static const struct {
 		const char *dir, *file;
-	} plain[] = {{"private", "private/file"}, {"moving", "moving/mark"},
+	} plain[] = {{"private", "private/file"},
+		     {"moving", "moving/mark"},
 		     {"other", "other/stranger"}};
 	int r = fixture_tree(s, "exhibit");
 
@@ -241,6 +245,39 @@ static void fixture_servers(struct fixture_state *s)
 	fixture_server(s, "port.tcp4-2", AF_INET, SOCK_STREAM, INADDR_LOOPBACK + 1);
 	fixture_server(s, "port.udp4", AF_INET, SOCK_DGRAM, INADDR_LOOPBACK);
 	fixture_server(s, "port.tcp6", AF_INET6, SOCK_STREAM, 0);
+}
+
+/* The first address of each family that is neither loopback's nor of one link only. */
+static void fixture_addresses(struct fixture_state *s)
+{
+	struct ifaddrs *all = NULL;
+	bool found4 = false;
+	bool found6 = false;
+
+	if (getifaddrs(&all) < 0)
+		return;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		char text[INET6_ADDRSTRLEN];
+
+		if (!i->ifa_addr || (i->ifa_flags & IFF_LOOPBACK))
+			continue;
+		if (i->ifa_addr->sa_family == AF_INET && !found4) {
+			struct sockaddr_in v4;
+
+			memcpy(&v4, i->ifa_addr, sizeof(v4));
+			found4 = inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text)) != NULL;
+			facts_put(s->facts, "host.address", text);
+		} else if (i->ifa_addr->sa_family == AF_INET6 && !found6) {
+			struct sockaddr_in6 v6;
+
+			memcpy(&v6, i->ifa_addr, sizeof(v6));
+			if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr))
+				continue;
+			found6 = inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text)) != NULL;
+			facts_put(s->facts, "host.address6", text);
+		}
+	}
+	freeifaddrs(all);
 }
 
 /* --- queues, terminal, names ---------------------------------------------------------- */
@@ -428,6 +465,7 @@ static int fixture_make(struct fixture_state *s, const char *home, const char *r
 	fixture_canary(s, "canary.shm", "/dev/shm");
 	fixture_canary(s, "canary.run", runtime);
 	fixture_servers(s);
+	fixture_addresses(s);
 	fixture_queues(s);
 	fixture_terminal(s);
 	fixture_names(s);
@@ -456,7 +494,8 @@ static void fixture_serve(int listener)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 		if (recv(fd, &byte, 1, 0) == 1)
 			(void)send(fd, &byte, 1, MSG_NOSIGNAL);
-	} else if (recvfrom(listener, &byte, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &len) == 1) {
+	} else if (recvfrom(listener, &byte, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &len) ==
+		   1) {
 		(void)sendto(listener, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
 			     (const struct sockaddr *)&from, len);
 	}
@@ -507,8 +546,15 @@ static _Noreturn void fixture_main(int hold, int answer, const char *home, const
 	/* Ctrl-C is for verify; we end with it, having cleaned up. */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
-	s = (struct fixture_state){.dir_fd = -1, .moving_fd = -1, .watch = -1, .shm = -1, .sem = -1,
-				   .msg = -1, .master = -1, .slave = -1, .facts = &facts};
+	s = (struct fixture_state){.dir_fd = -1,
+				   .moving_fd = -1,
+				   .watch = -1,
+				   .shm = -1,
+				   .sem = -1,
+				   .msg = -1,
+				   .master = -1,
+				   .slave = -1,
+				   .facts = &facts};
 	int r = fixture_make(&s, home, runtime);
 
 	if (r < 0) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 const char *const judge_words[JUDGE_VERDICT_COUNT] = {
-	[JUDGE_CLOSED] = "closed",     [JUDGE_NO_CONTROL] = "no-control",
-	[JUDGE_GIVEN] = "given",       [JUDGE_UNPROVEN] = "unproven",
+	[JUDGE_CLOSED] = "closed", [JUDGE_NO_CONTROL] = "no-control",
+	[JUDGE_GIVEN] = "given",   [JUDGE_UNPROVEN] = "unproven",
 	[JUDGE_OPEN] = "open",
 };
 

@@ -6,11 +6,11 @@
 #include "run.h"
 
 enum judge_verdict {
-	JUDGE_CLOSED,	  /* refused as expected, and the control succeeded */
+	JUDGE_CLOSED,     /* refused as expected, and the control succeeded */
 	JUDGE_NO_CONTROL, /* refused as expected; what would show more is not on this machine */
-	JUDGE_GIVEN,	  /* the plan openly gives this */
-	JUDGE_UNPROVEN,	  /* the attempt or a control that should work did not */
-	JUDGE_OPEN,	  /* not refused, or not in the way that is expected */
+	JUDGE_GIVEN,      /* the plan openly gives this */
+	JUDGE_UNPROVEN,   /* the attempt or a control that should work did not */
+	JUDGE_OPEN,       /* not refused, or not in the way that is expected */
 	JUDGE_VERDICT_COUNT,
 };
 
@@ -20,7 +20,7 @@ struct judge_case {
 	const struct probe *probe;
 	bool ran; /* bawn-probe reported it */
 	bool given;
-	bool weaker; /* the plan goes without a layer: other refusals count too */
+	bool weaker;  /* the plan goes without a layer: other refusals count too */
 	bool unshown; /* the folders of the exhibit could not be shown */
 	struct run_result inside, outside;
 };

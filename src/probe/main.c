@@ -13,9 +13,9 @@
 #include "fd.h"
 #include "run.h"
 #include "scan.h"
+#include "text.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* What can only be seen before anything else happens in this process. */
@@ -43,8 +43,10 @@ int main(void)
 
 	main_look(&text);
 	if (fd_read_all(STDIN_FILENO, &text) < 0 || facts_parse(buf_span(&text), &facts) < 0) {
-		(void)fprintf(stderr, "bawn-probe: the facts on standard input make no sense; it "
-				      "is started by `bawn verify`\n");
+		struct text err = text_open(STDERR_FILENO);
+
+		text_printf(&err, "bawn-probe: the facts on standard input make no sense; it is "
+				  "started by `bawn verify`\n");
 		return 2;
 	}
 	for (size_t i = 0; probe_at(i); i++) {

@@ -127,7 +127,7 @@ int own_control_socket(struct probe_run *run)
 	char protocol[24];
 	bool there;
 
-	(void)snprintf(protocol, sizeof(protocol), "%d", (int)(intptr_t)p->args[2]);
+	(void)snprintf(protocol, sizeof(protocol), "%d", (int)p->args[2].number);
 	if (p->text)
 		there = own_table_has("/proc/net/protocols", 0, p->text);
 	else

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 static const char *const outcome_words[PROBE_OUTCOME_COUNT] = {
-	[PROBE_DONE] = "done",	   [PROBE_ABSENT] = "absent", [PROBE_OWN] = "own",
-	[PROBE_HELD] = "held",	   [PROBE_KILLED] = "killed", [PROBE_DIED] = "died",
-	[PROBE_HUNG] = "hung",	   [PROBE_UNABLE] = "unable",
+	[PROBE_DONE] = "done", [PROBE_ABSENT] = "absent", [PROBE_OWN] = "own",
+	[PROBE_HELD] = "held", [PROBE_KILLED] = "killed", [PROBE_DIED] = "died",
+	[PROBE_HUNG] = "hung", [PROBE_UNABLE] = "unable",
 };
 
 enum { OUTCOME_ERRNO_MAX = 4095 };

@@ -14,7 +14,7 @@
  *   - an attempt that would succeed does no harm: it works on objects of its
  *     own or with arguments that stop short of an effect;
  *   - an attempt never prints and never exits: it returns an outcome;
- *   - an attempt does not send a packet to any address but loopback.
+ *   - nothing is sent from the host's own network to any address but loopback.
  */
 #ifndef BAWN_PROBE_H
 #define BAWN_PROBE_H
@@ -64,12 +64,14 @@ enum {
 					 namespaces of its own, where it has authority */
 	PROBE_MAY_LACK = 1 << 1,      /* the object is the host's: if it is not there, or the user
 					 may not reach it either, there is no control here */
-	PROBE_AFTER = 1 << 2,	      /* the control runs after the box */
-	PROBE_DEBUG = 1 << 3,	      /* the plan's `debug` allows this */
-	PROBE_PATH = 1 << 4,	      /* text is a path outside; a plan that shows it gives it */
+	PROBE_AFTER = 1 << 2,         /* the control runs after the box */
+	PROBE_DEBUG = 1 << 3,         /* the plan's `debug` allows this */
+	PROBE_PATH = 1 << 4,          /* text is a path outside; a plan that shows it gives it */
 	PROBE_VARIABLE = 1 << 5,      /* text is a variable; a plan that sets it gives it */
 	PROBE_RETURNS_FD = 1 << 6,    /* the call would return a descriptor */
-	PROBE_EXHIBIT = 1 << 7,	      /* needs a folder that verify asks to be shown */
+	PROBE_EXHIBIT = 1 << 7,       /* needs a folder that verify asks to be shown */
+	PROBE_DEBUG_ALSO = 1 << 8,    /* with the plan's `debug` the answers of `also` count */
+	PROBE_ADDRESS = 1 << 9,       /* text is an address; a plan that allows it gives it */
 };
 
 enum { PROBE_NOTE_MAX = 200, PROBE_WANT_MAX = 4, PROBE_DEADLINE_MS = 2000 };
@@ -85,34 +87,50 @@ struct probe_run {
 
 typedef int probe_fn(struct probe_run *run);
 
+/* An argument as a system call has it. */
+union probe_arg {
+	long number;
+	const void *pointer;
+};
+
 struct probe {
-	const char *id;	      /* of the corpus, "KS-03" */
+	const char *id;       /* of the corpus, "KS-03" */
 	const char *name;     /* unique, "call-bpf" */
 	const char *sentence; /* what it proves, for a person */
 	enum probe_promise promise;
+	enum probe_control control;
 	unsigned int flags;
 	unsigned int layers; /* set of PROBE_LAYER(): what it rests on, alone or together */
 	probe_fn *attempt;
 	int want[PROBE_WANT_MAX]; /* the exact refusals with every layer on; 0 ends */
 	int also[PROBE_WANT_MAX]; /* still a refusal when a layer is off; 0 ends */
-	enum probe_control control;
 	probe_fn *control_fn;
 	const char *no_control;
 	/* For attempts that many rows share. */
 	const char *text;
 	long number;
-	const void *args[6];
+	union probe_arg args[6];
 };
 
 #define PROBE_LAYER(name) (1u << PLAN_LAYER_##name)
-#define PROBE_ARG(value) ((const void *)(intptr_t)(value))
+#define PROBE_ARG(value)          \
+	{                         \
+		.number = (value) \
+	}
+#define PROBE_POINTER(value)       \
+	{                          \
+		.pointer = (value) \
+	}
 
 struct probe_group {
 	const struct probe *rows;
 	size_t count;
 };
 
-#define PROBE_GROUP(array) {(array), BAWN_ARRAY_SIZE(array)}
+#define PROBE_GROUP(array)                      \
+	{                                       \
+		(array), BAWN_ARRAY_SIZE(array) \
+	}
 
 /* Every group, in the order in which the probes run; ends with a group of no rows. */
 extern const struct probe_group *const probe_groups[];
@@ -120,7 +138,7 @@ extern const struct probe_group *const probe_groups[];
 extern const struct probe_group probe_rows_start, probe_rows_process, probe_rows_proc,
 	probe_rows_calls, probe_rows_sockets, probe_rows_namespaces, probe_rows_terminal,
 	probe_rows_devices, probe_rows_places, probe_rows_readonly, probe_rows_network,
-	probe_rows_services, probe_rows_variables, probe_rows_state;
+	probe_rows_gate, probe_rows_services, probe_rows_variables, probe_rows_state;
 
 size_t probe_count(void);
 const struct probe *probe_at(size_t index); /* NULL past the end */

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 static const char *const devices_given[] = {
-	".",	"..",	  "null", "zero", "full",   "random", "urandom", "tty",
-	"ptmx", "pts",	  "shm",  "fd",	  "stdin",  "stdout", "stderr",
+	".",    "..",  "null", "zero", "full",  "random", "urandom", "tty",
+	"ptmx", "pts", "shm",  "fd",   "stdin", "stdout", "stderr",
 };
 
 static int devices_list(struct probe_run *run)
@@ -47,7 +47,7 @@ static int devices_list(struct probe_run *run)
 static int devices_make(struct probe_run *run)
 {
 	char path[64];
-	mode_t kind = (mode_t)(intptr_t)run->probe->args[0];
+	mode_t kind = (mode_t)run->probe->args[0].number;
 
 	(void)snprintf(path, sizeof(path), "/tmp/bawn-probe-%d", getpid());
 	if (mknod(path, kind | 0600, (dev_t)run->probe->number) < 0)
@@ -56,20 +56,22 @@ static int devices_make(struct probe_run *run)
 	return PROBE_DONE;
 }
 
-#define ABSENT(label, path, what)                                                                 \
-	{                                                                                          \
-		.id = "KS-06", .name = "device-" label, .sentence = (what),                        \
-		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(MOUNT_NS),                         \
-		.attempt = attempt_open, .want = {-ENOENT}, .control = PROBE_CONTROL_SAME,         \
-		.flags = PROBE_MAY_LACK, .text = (path), .number = O_PATH                          \
+#define ABSENT(label, path, what)                                                          \
+	{                                                                                  \
+		.id = "KS-06", .name = "device-" label, .sentence = (what),                \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(MOUNT_NS),                 \
+		.attempt = attempt_open, .want = {-ENOENT}, .control = PROBE_CONTROL_SAME, \
+		.flags = PROBE_MAY_LACK, .text = (path), .number = O_PATH                  \
 	}
 #define MAKE(label, kind, major_number, minor_number, what)                                       \
-	{                                                                                          \
-		.id = "KS-06", .name = "make-" label, .sentence = (what),                          \
-		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(LANDLOCK) | PROBE_LAYER(USER_NS),  \
-		.attempt = devices_make, .want = {-EACCES}, .also = {-EPERM},                      \
-		.control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK,                            \
-		.number = (long)((major_number) << 8 | (minor_number)), .args = {PROBE_ARG(kind)}  \
+	{                                                                                         \
+		.id = "KS-06", .name = "make-" label, .sentence = (what),                         \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(LANDLOCK) | PROBE_LAYER(USER_NS), \
+		.attempt = devices_make, .want = {-EACCES}, .also = {-EPERM},                     \
+		.control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK,                           \
+		.number = (long)((major_number) << 8 | (minor_number)), .args = {                 \
+			PROBE_ARG(kind)                                                           \
+		}                                                                                 \
 	}
 
 static const struct probe rows[] = {

@@ -35,8 +35,8 @@ static int namespaces_child(long pid)
 
 static int namespaces_clone(struct probe_run *run)
 {
-	return namespaces_child(
-		syscall(SYS_clone, (unsigned long)run->probe->number | SIGCHLD, NULL, NULL, NULL, NULL));
+	return namespaces_child(syscall(SYS_clone, (unsigned long)run->probe->number | SIGCHLD,
+					NULL, NULL, NULL, NULL));
 }
 
 static int namespaces_clone3(struct probe_run *run)
@@ -80,51 +80,54 @@ static int namespaces_count(struct probe_run *run)
 #define COUNTED (PROBE_LAYER(SECCOMP) | PROBE_LAYER(NESTED_OFF))
 #define PRIVILEGED (PROBE_LAYER(SECCOMP) | PROBE_LAYER(CAPS))
 
-#define ROW(label, what, held, fn, refusal)                                                       \
-	.id = "KS-01", .name = (label), .sentence = (what), .promise = PROBE_WEAKENING,            \
-	.layers = (held), .attempt = (fn), .want = {(refusal)}, .also = {-EPERM, -ENOSPC},         \
+#define ROW(label, what, held, fn, refusal)                                                \
+	.id = "KS-01", .name = (label), .sentence = (what), .promise = PROBE_WEAKENING,    \
+	.layers = (held), .attempt = (fn), .want = {(refusal)}, .also = {-EPERM, -ENOSPC}, \
 	.control = PROBE_CONTROL_SAME, .flags = PROBE_IN_NAMESPACES
 
-#define CLONE(flag, title, held)                                                                  \
-	{                                                                                          \
-		ROW("clone-" title, "clone() makes no " title " namespace.", held,                 \
-		    namespaces_clone, -EPERM),                                                     \
-			.number = (flag)                                                           \
+#define CLONE(flag, title, held)                                                   \
+	{                                                                          \
+		ROW("clone-" title, "clone() makes no " title " namespace.", held, \
+		    namespaces_clone, -EPERM),                                     \
+			.number = (flag)                                           \
 	}
 #define CLONE_HIGH(flag, title, held)                                                             \
-	{                                                                                          \
-		ROW("clone-" title "-high-bits",                                                   \
-		    "Garbage in the upper half of clone()'s flags hides no " title " namespace.",  \
-		    held, namespaces_clone, -EPERM),                                               \
-			.number = (flag) | 1L << 40                                                \
+	{                                                                                         \
+		ROW("clone-" title "-high-bits",                                                  \
+		    "Garbage in the upper half of clone()'s flags hides no " title " namespace.", \
+		    held, namespaces_clone, -EPERM),                                              \
+			.number = (flag) | 1L << 40                                               \
 	}
-#define CLONE3(flag, title, held)                                                                 \
-	{                                                                                          \
-		ROW("clone3-" title, "clone3() makes no " title " namespace.", held,               \
-		    namespaces_clone3, -ENOSYS),                                                   \
-			.number = (flag)                                                           \
+#define CLONE3(flag, title, held)                                                    \
+	{                                                                            \
+		ROW("clone3-" title, "clone3() makes no " title " namespace.", held, \
+		    namespaces_clone3, -ENOSYS),                                     \
+			.number = (flag)                                             \
 	}
-#define UNSHARE(flag, title, held)                                                                \
-	{                                                                                          \
-		ROW("unshare-" title, "unshare() makes no " title " namespace.", held,             \
-		    attempt_call, -ENOSYS),                                                        \
-			.number = SYS_unshare, .args = {PROBE_ARG(flag)}                           \
+#define UNSHARE(flag, title, held)                                                     \
+	{                                                                              \
+		ROW("unshare-" title, "unshare() makes no " title " namespace.", held, \
+		    attempt_call, -ENOSYS),                                            \
+			.number = SYS_unshare, .args = {                               \
+				PROBE_ARG(flag)                                        \
+			}                                                              \
 	}
-#define ENTER(file)                                                                               \
-	{                                                                                          \
-		.id = "KS-01", .name = "setns-" file,                                              \
-		.sentence = "setns() is refused for a " file " namespace.",                        \
-		.promise = PROBE_WEAKENING, .layers = PRIVILEGED, .attempt = namespaces_enter,     \
-		.want = {-ENOSYS}, .also = {-EPERM}, .control = PROBE_CONTROL_DIFFERS,             \
-		.text = "/proc/self/ns/" file                                                      \
+#define ENTER(file)                                                                            \
+	{                                                                                      \
+		.id = "KS-01", .name = "setns-" file,                                          \
+		.sentence = "setns() is refused for a " file " namespace.",                    \
+		.promise = PROBE_WEAKENING, .layers = PRIVILEGED, .attempt = namespaces_enter, \
+		.want = {-ENOSYS}, .also = {-EPERM}, .control = PROBE_CONTROL_DIFFERS,         \
+		.text = "/proc/self/ns/" file                                                  \
 	}
-#define COUNT(kind)                                                                               \
-	{                                                                                          \
-		.id = "KS-01", .name = "max-" kind "-namespaces",                                  \
-		.sentence = "The kernel itself allows the box no " kind " namespaces.",            \
-		.promise = PROBE_WEAKENING, .layers = PROBE_LAYER(NESTED_OFF),                     \
-		.attempt = namespaces_count, .want = {PROBE_HELD}, .also = {-ENOENT, -EACCES},     \
-		.control = PROBE_CONTROL_SAME, .text = "/proc/sys/user/max_" kind "_namespaces"    \
+#define COUNT(kind)                                                                             \
+	{                                                                                       \
+		.id = "KS-01", .name = "max-" kind "-namespaces",                               \
+		.sentence = "The kernel itself allows the box no " kind " namespaces.",         \
+		.promise = PROBE_WEAKENING,                                                     \
+		.layers = PROBE_LAYER(NESTED_OFF) | PROBE_LAYER(USER_NS),                       \
+		.attempt = namespaces_count, .want = {PROBE_HELD}, .also = {-ENOENT, -EACCES},  \
+		.control = PROBE_CONTROL_SAME, .text = "/proc/sys/user/max_" kind "_namespaces" \
 	}
 
 static const struct probe rows[] = {

@@ -65,36 +65,36 @@ static int places_control(struct probe_run *run)
 	return r;
 }
 
-#define PLACE(label, where, which, what, mode, extra)                                             \
-	{                                                                                          \
-		.id = "FS-13", .name = "place-" label, .sentence = (what), .promise = (which),     \
-		.layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK),                           \
-		.attempt = places_attempt, .want = {-ENOENT, PROBE_OWN, -EACCES, -EROFS},          \
-		.control = PROBE_CONTROL_OWN, .control_fn = places_control,                        \
-		.flags = PROBE_PATH | (extra), .text = (where), .number = (mode)                   \
+#define PLACE(label, where, which, what, mode, extra)                                          \
+	{                                                                                      \
+		.id = "FS-13", .name = "place-" label, .sentence = (what), .promise = (which), \
+		.layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK),                       \
+		.attempt = places_attempt, .want = {-ENOENT, PROBE_OWN, -EACCES, -EROFS},      \
+		.control = PROBE_CONTROL_OWN, .control_fn = places_control,                    \
+		.flags = PROBE_PATH | (extra), .text = (where), .number = (mode)               \
 	}
-#define SECRET(label, where, what)                                                                \
+#define SECRET(label, where, what) \
 	PLACE(label, where, PROBE_SECRETS, what " cannot be read.", O_RDONLY, PROBE_MAY_LACK)
-#define FILES(label, where, what)                                                                 \
+#define FILES(label, where, what) \
 	PLACE(label, where, PROBE_FILES, what " cannot be read.", O_RDONLY, PROBE_MAY_LACK)
-#define LATER(label, where, what)                                                                 \
+#define LATER(label, where, what) \
 	PLACE(label, where, PROBE_LATER, what " cannot be written.", O_WRONLY, PROBE_MAY_LACK)
-#define CANARY(label, where, what)                                                                \
+#define CANARY(label, where, what) \
 	PLACE(label, where, PROBE_FILES, what " cannot be read.", O_RDONLY, 0)
 /* A place that some machines do not have, or not for this user. */
-#define CANARY_MAYBE(label, where, what)                                                          \
+#define CANARY_MAYBE(label, where, what) \
 	PLACE(label, where, PROBE_FILES, what " cannot be read.", O_RDONLY, PROBE_MAY_LACK)
 
 static const struct probe rows[] = {
 	CANARY("canary", "@private.file", "A private file"),
-	CANARY("home-canary", "@canary.home", "A new file in the user's home"),
+	CANARY_MAYBE("home-canary", "@canary.home", "A new file in the user's home"),
 	CANARY_MAYBE("var-tmp-canary", "@canary.var-tmp", "A file in /var/tmp"),
 	CANARY_MAYBE("shm-canary", "@canary.shm", "The host's shared memory"),
 	CANARY_MAYBE("run-canary", "@canary.run", "A file in the user's runtime folder"),
 	CANARY("other-project", "@private", "Another project on the same disk"),
 
-	PLACE("store", "@store", PROBE_RECORD, "Where bawn keeps this box's home cannot be reached.",
-	      O_RDONLY, 0),
+	PLACE("store", "@store", PROBE_RECORD,
+	      "Where bawn keeps this box's home cannot be reached.", O_RDONLY, 0),
 	PLACE("state", "@state", PROBE_RECORD, "What bawn keeps about sessions cannot be reached.",
 	      O_RDONLY, 0),
 

@@ -46,20 +46,20 @@ static int proc_own_only(struct probe_run *run)
  * holds it: else the search would find itself.
  */
 struct proc_canary {
-	unsigned char turned[64];
+	const char *turned;
 	size_t len;
-	char *chunk;
+	char *chunk; /* of PROC_CHUNK bytes */
 	char found[PROBE_NOTE_MAX];
 };
 
-enum { PROC_CHUNK = 64 << 10, PROC_FILES = 20000 };
+enum { PROC_CHUNK = 64 << 10, PROC_FILES = 20000, PROC_CANARY_MIN = 16 };
 
 static bool proc_has_canary(const struct proc_canary *c, size_t len)
 {
 	for (size_t at = 0; at + c->len <= len; at++) {
 		size_t i = 0;
 
-		while (i < c->len && (uint8_t)c->chunk[at + i] + c->turned[i] == 0xff)
+		while (i < c->len && (uint8_t)c->chunk[at + i] + (uint8_t)c->turned[i] == 0xff)
 			i++;
 		if (i == c->len)
 			return true;
@@ -87,21 +87,11 @@ static bool proc_search(const char *path, void *data)
 
 static int proc_find_canary(struct probe_run *run, const char *where)
 {
-	struct proc_canary c;
-	const char *hex = facts_get(run->facts, "canary");
+	static char chunk[PROC_CHUNK];
+	struct proc_canary c = {.turned = facts_get(run->facts, "canary"), .chunk = chunk};
 
-	memset(&c, 0, sizeof(c));
-	for (; hex && hex[0] && hex[1] && c.len < sizeof(c.turned); hex += 2) {
-		unsigned int byte = 0;
-
-		if (sscanf(hex, "%2x", &byte) != 1)
-			return PROBE_UNABLE;
-		c.turned[c.len++] = (unsigned char)byte;
-	}
-	_cleanup_free_ char *chunk = malloc(PROC_CHUNK);
-
-	c.chunk = chunk;
-	if (c.len < 8 || !c.chunk)
+	c.len = c.turned ? strlen(c.turned) : 0;
+	if (c.len < PROC_CANARY_MIN)
 		return PROBE_UNABLE;
 	size_t files = scan_files(where, PROC_FILES, proc_search, &c);
 
@@ -128,9 +118,9 @@ static int proc_control_canary(struct probe_run *run)
 
 /* What a process may set about itself; everything else in /proc is to be read at most. */
 static const char *const proc_settable[] = {
-	"autogroup",  "clear_refs",  "comm",	     "coredump_filter", "fail-nth",
-	"gid_map",    "latency",     "loginuid",     "make-it-fail",	"mem",
-	"oom_adj",    "oom_score_adj", "projid_map", "sched",		"setgroups",
+	"autogroup",      "clear_refs",    "comm",       "coredump_filter", "fail-nth",
+	"gid_map",        "latency",       "loginuid",   "make-it-fail",    "mem",
+	"oom_adj",        "oom_score_adj", "projid_map", "sched",           "setgroups",
 	"timens_offsets", "timerslack_ns", "uid_map",
 };
 
@@ -189,8 +179,8 @@ static int proc_control_writable(struct probe_run *run)
 static int proc_open(struct probe_run *run)
 {
 	struct stat st;
-	_cleanup_fd_ int fd = open(run->probe->text,
-				   (int)run->probe->number | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_fd_ int fd =
+		open(run->probe->text, (int)run->probe->number | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)
 		return -errno;
@@ -213,7 +203,7 @@ static int proc_self_root(struct probe_run *run)
 /* text is a file of /proc/self, args[0] what to write: once set, a map is set for good. */
 static int proc_write_self(struct probe_run *run)
 {
-	const char *text = run->probe->args[0];
+	const char *text = run->probe->args[0].pointer;
 	_cleanup_fd_ int fd = open(run->probe->text, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -229,25 +219,25 @@ static int proc_control_map(struct probe_run *run)
 	return r < 0 ? r : PROBE_DONE;
 }
 
-#define READ(label, path, held, what)                                                             \
-	{                                                                                          \
-		.id = "KS-07", .name = "read-" label, .sentence = (what),                          \
-		.promise = PROBE_MACHINE, .layers = (held), .attempt = proc_open,                  \
-		.want = {-ENOENT, -EACCES, PROBE_OWN}, .also = {-EPERM},                           \
-		.control = PROBE_CONTROL_SAME,                                                     \
-		.flags = PROBE_MAY_LACK, .text = (path), .number = O_RDONLY                        \
+#define READ(label, path, held, what)                                                   \
+	{                                                                               \
+		.id = "KS-07", .name = "read-" label, .sentence = (what),               \
+		.promise = PROBE_MACHINE, .layers = (held), .attempt = proc_open,       \
+		.want = {-ENOENT, -EACCES, PROBE_OWN}, .also = {-EPERM},                \
+		.control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK, .text = (path), \
+		.number = O_RDONLY                                                      \
 	}
 #define WRITE(label, path, what) WRITE_AS(label, path, 0, what)
 /* What a namespace of one's own lets one write: there the control works. */
 #define WRITE_OWN(label, path, what) WRITE_AS(label, path, PROBE_IN_NAMESPACES, what)
-#define WRITE_AS(label, path, where, what)                                                                  \
-	{                                                                                          \
-		.id = "KS-07", .name = "write-" label, .sentence = (what),                         \
-		.promise = PROBE_MACHINE,                                                          \
-		.layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK) | PROBE_LAYER(USER_NS),    \
-		.attempt = proc_open, .want = {-ENOENT, -EACCES, -EROFS, PROBE_OWN},               \
-		.also = {-EPERM}, .control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK | (where),  \
-		.text = (path), .number = O_WRONLY                                                                 \
+#define WRITE_AS(label, path, where, what)                                                      \
+	{                                                                                       \
+		.id = "KS-07", .name = "write-" label, .sentence = (what),                      \
+		.promise = PROBE_MACHINE,                                                       \
+		.layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK) | PROBE_LAYER(USER_NS), \
+		.attempt = proc_open, .want = {-ENOENT, -EACCES, -EROFS, PROBE_OWN},            \
+		.also = {-EPERM}, .control = PROBE_CONTROL_SAME,                                \
+		.flags = PROBE_MAY_LACK | (where), .text = (path), .number = O_WRONLY           \
 	}
 #define SYS PROBE_LAYER(MOUNT_NS)
 
@@ -308,7 +298,7 @@ static const struct probe rows[] = {
 		.control = PROBE_CONTROL_OWN,
 		.control_fn = proc_control_map,
 		.text = "/proc/self/uid_map",
-		.args = {"0 0 4294967295"},
+		.args = {PROBE_POINTER("0 0 4294967295")},
 	},
 	{
 		.id = "KS-07",
@@ -322,7 +312,7 @@ static const struct probe rows[] = {
 		.control = PROBE_CONTROL_OWN,
 		.control_fn = proc_control_map,
 		.text = "/proc/self/gid_map",
-		.args = {"0 0 4294967295"},
+		.args = {PROBE_POINTER("0 0 4294967295")},
 	},
 	{
 		.id = "KS-07",
@@ -336,7 +326,7 @@ static const struct probe rows[] = {
 		.control = PROBE_CONTROL_SAME,
 		.flags = PROBE_MAY_LACK,
 		.text = "/proc/self/oom_score_adj",
-		.args = {"-1000"},
+		.args = {PROBE_POINTER("-1000")},
 	},
 	/* core_pattern is in rows_start.c */
 	WRITE("modprobe", "/proc/sys/kernel/modprobe", "The module helper cannot be changed."),
@@ -349,7 +339,7 @@ static const struct probe rows[] = {
 	WRITE_OWN("ip-forward", "/proc/sys/net/ipv4/ip_forward", "Forwarding cannot be turned on."),
 	WRITE_OWN("ping-range", "/proc/sys/net/ipv4/ping_group_range", "Ping cannot be opened."),
 	WRITE_OWN("max-user-ns", "/proc/sys/user/max_user_namespaces",
-	      "The count of namespaces cannot be raised."),
+		  "The count of namespaces cannot be raised."),
 	WRITE("ns-last-pid", "/proc/sys/kernel/ns_last_pid", "Process numbers cannot be chosen."),
 	WRITE("mtrr", "/proc/mtrr", "Memory ranges cannot be changed."),
 	READ("kcore", "/proc/kcore", 0, "The kernel's memory cannot be opened."),

@@ -62,8 +62,8 @@ static int process_prlimit(struct probe_run *run)
 {
 	struct rlimit limit;
 
-	return process_result(
-		run, prlimit((pid_t)process_number(run), RLIMIT_NOFILE, NULL, &limit));
+	return process_result(run,
+			      prlimit((pid_t)process_number(run), RLIMIT_NOFILE, NULL, &limit));
 }
 
 static int process_session(struct probe_run *run)
@@ -94,8 +94,7 @@ static int process_priority(struct probe_run *run)
 
 static int process_io_priority(struct probe_run *run)
 {
-	return process_result(run,
-			      syscall(SYS_ioprio_get, 1 /* a process */, process_number(run)));
+	return process_result(run, syscall(SYS_ioprio_get, 1 /* a process */, process_number(run)));
 }
 
 static int process_trace(struct probe_run *run)
@@ -110,8 +109,8 @@ static int process_memory(struct probe_run *run)
 	struct iovec here = {&byte, 1};
 	struct iovec there = {&byte, 1};
 
-	return process_result(
-		run, process_vm_readv((pid_t)process_number(run), &here, 1, &there, 1, 0));
+	return process_result(run,
+			      process_vm_readv((pid_t)process_number(run), &here, 1, &there, 1, 0));
 }
 
 /* The names of a directory may show; what counts is whether one of them can be followed. */
@@ -244,7 +243,7 @@ static int process_reopen(int fd)
 
 	if (again < 0)
 		return -errno;
-	int r = fstat(again, &st) < 0 ? PROBE_UNABLE
+	int r = fstat(again, &st) < 0                          ? PROBE_UNABLE
 		: S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? PROBE_OWN
 							       : PROBE_DONE;
 	(void)close(again);
@@ -270,28 +269,29 @@ static int process_control_reopen(struct probe_run *run)
 	return r;
 }
 
-#define OUTSIDE(label, fn, what)                                                                  \
-	{                                                                                          \
-		.id = "PR-04", .name = "outside-" label, .sentence = (what),                       \
-		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(PID_NS), .attempt = (fn),          \
-		.want = {-ESRCH, PROBE_OWN}, .also = {-EPERM}, .control = PROBE_CONTROL_SAME       \
+#define OUTSIDE(label, fn, what)                                                             \
+	{                                                                                    \
+		.id = "PR-04", .name = "outside-" label, .sentence = (what),                 \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(PID_NS), .attempt = (fn),    \
+		.want = {-ESRCH, PROBE_OWN}, .also = {-EPERM}, .control = PROBE_CONTROL_SAME \
 	}
-#define OUTSIDE_CALL(label, fn, what)                                                             \
-	{                                                                                          \
-		.id = "PR-04", .name = "outside-" label, .sentence = (what),                       \
-		.promise = PROBE_RECORD, .layers = PROBE_LAYER(PID_NS) | PROBE_LAYER(SECCOMP),     \
-		.attempt = (fn), .want = {-ENOSYS}, .also = {-ESRCH, -EPERM},                      \
-		.control = PROBE_CONTROL_DIFFERS, .flags = PROBE_DEBUG                             \
+#define OUTSIDE_CALL(label, fn, what)                                                         \
+	{                                                                                     \
+		.id = "PR-04", .name = "outside-" label, .sentence = (what),                  \
+		.promise = PROBE_RECORD,                                                      \
+		.layers = PROBE_LAYER(PID_NS) | PROBE_LAYER(SECCOMP) | PROBE_LAYER(LANDLOCK), \
+		.attempt = (fn), .want = {-ENOSYS}, .also = {-ESRCH, -EPERM},                 \
+		.control = PROBE_CONTROL_DIFFERS, .flags = PROBE_DEBUG_ALSO                   \
 	}
-#define OUTSIDE_FILE(corpus, file, is_dir, what)                                                      \
-	{                                                                                          \
-		.id = (corpus), .name = "outside-proc-" file, .sentence = (what),                  \
-		.promise = PROBE_SECRETS, .layers = PROBE_LAYER(PID_NS) | PROBE_LAYER(MOUNT_NS),   \
-		.attempt = process_proc_outside, .want = {-ENOENT, PROBE_OWN},                     \
-		.also = {-EACCES, -EPERM}, .control = PROBE_CONTROL_SAME, .text = (file),          \
-		.number = (is_dir)                                                                 \
+#define OUTSIDE_FILE(corpus, file, is_dir, what)                                                 \
+	{                                                                                        \
+		.id = (corpus), .name = "outside-proc-" file, .sentence = (what),                \
+		.promise = PROBE_SECRETS, .layers = PROBE_LAYER(PID_NS) | PROBE_LAYER(MOUNT_NS), \
+		.attempt = process_proc_outside, .want = {-ENOENT, PROBE_OWN},                   \
+		.also = {-EACCES, -EPERM}, .control = PROBE_CONTROL_SAME, .text = (file),        \
+		.number = (is_dir)                                                               \
 	}
-#define INIT_FILE(file, is_dir, what)                                                             \
+#define INIT_FILE(file, is_dir, what)                                                              \
 	{                                                                                          \
 		.id = "PR-03", .name = "init-" file, .sentence = (what), .promise = PROBE_SECRETS, \
 		.layers = PROBE_LAYER(HIDE_INIT), .attempt = process_proc_init,                    \

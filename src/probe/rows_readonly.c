@@ -197,20 +197,45 @@ static int readonly_list_hidden(void)
 }
 
 static readonly_fn *const readonly_ways[] = {
-	readonly_write,	      readonly_append,	    readonly_truncate_open, readonly_truncate,
-	readonly_through_link, readonly_create,	    readonly_tmpfile,	    readonly_unlink,
-	readonly_rename_over, readonly_rename_away, readonly_exchange,	    readonly_link,
-	readonly_symlink,     readonly_mkdir,	    readonly_rmdir,	    readonly_fifo,
-	readonly_bind,	      readonly_chmod,	    readonly_fchmod,	    readonly_chown,
-	readonly_utimes,      readonly_futimes,	    readonly_setxattr,	    readonly_removexattr,
-	readonly_flags,	      readonly_reopen,	    readonly_reopen_path,   readonly_read_hidden,
+	readonly_write,        readonly_append,      readonly_truncate_open, readonly_truncate,
+	readonly_through_link, readonly_create,      readonly_tmpfile,       readonly_unlink,
+	readonly_rename_over,  readonly_rename_away, readonly_exchange,      readonly_link,
+	readonly_symlink,      readonly_mkdir,       readonly_rmdir,         readonly_fifo,
+	readonly_bind,         readonly_chmod,       readonly_fchmod,        readonly_chown,
+	readonly_utimes,       readonly_futimes,     readonly_setxattr,      readonly_removexattr,
+	readonly_flags,        readonly_reopen,      readonly_reopen_path,   readonly_read_hidden,
 	readonly_list_hidden,
 };
 
 enum readonly_way {
-	WRITE, APPEND, TRUNCATE_OPEN, TRUNCATE, THROUGH_LINK, CREATE, TMPFILE, UNLINK, RENAME_OVER,
-	RENAME_AWAY, EXCHANGE, LINK, SYMLINK, MKDIR, RMDIR, FIFO, BIND, CHMOD, FCHMOD, CHOWN,
-	UTIMES, FUTIMES, SETXATTR, REMOVEXATTR, FLAGS, REOPEN, REOPEN_PATH, READ_HIDDEN,
+	WRITE,
+	APPEND,
+	TRUNCATE_OPEN,
+	TRUNCATE,
+	THROUGH_LINK,
+	CREATE,
+	TMPFILE,
+	UNLINK,
+	RENAME_OVER,
+	RENAME_AWAY,
+	EXCHANGE,
+	LINK,
+	SYMLINK,
+	MKDIR,
+	RMDIR,
+	FIFO,
+	BIND,
+	CHMOD,
+	FCHMOD,
+	CHOWN,
+	UTIMES,
+	FUTIMES,
+	SETXATTR,
+	REMOVEXATTR,
+	FLAGS,
+	REOPEN,
+	REOPEN_PATH,
+	READ_HIDDEN,
 	LIST_HIDDEN,
 };
 
@@ -298,38 +323,38 @@ static int readonly_control_moved(struct probe_run *run)
 	return attempt_fd(own_open_in(run, "moving", "stranger", O_RDONLY));
 }
 
-#define STAYS(label, way, held, what)                                                             \
-	{                                                                                          \
-		.id = "FS-12", .name = "readonly-" label, .sentence = (what),                      \
-		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS) | (held),                  \
-		.attempt = readonly_attempt, .want = {-EROFS}, .also = {-EACCES, -EPERM},          \
-		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,                      \
-		.flags = PROBE_EXHIBIT, .number = (way)                                            \
+#define STAYS(label, way, held, what)                                                     \
+	{                                                                                 \
+		.id = "FS-12", .name = "readonly-" label, .sentence = (what),             \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS) | (held),         \
+		.attempt = readonly_attempt, .want = {-EROFS}, .also = {-EACCES, -EPERM}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,             \
+		.flags = PROBE_EXHIBIT, .number = (way)                                   \
 	}
 /* Not every filesystem has these. */
-#define STAYS_MAYBE(label, way, what)                                                             \
-	{                                                                                          \
-		.id = "FS-12", .name = "readonly-" label, .sentence = (what),                      \
-		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),                           \
-		.attempt = readonly_attempt, .want = {-EROFS}, .also = {-EACCES, -EPERM},          \
-		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,                      \
-		.flags = PROBE_EXHIBIT | PROBE_MAY_LACK, .number = (way)                           \
+#define STAYS_MAYBE(label, way, what)                                                     \
+	{                                                                                 \
+		.id = "FS-12", .name = "readonly-" label, .sentence = (what),             \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),                  \
+		.attempt = readonly_attempt, .want = {-EROFS}, .also = {-EACCES, -EPERM}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,             \
+		.flags = PROBE_EXHIBIT | PROBE_MAY_LACK, .number = (way)                  \
 	}
-#define ACROSS(label, way, what)                                                                  \
-	{                                                                                          \
-		.id = "FS-05", .name = "across-" label, .sentence = (what),                        \
-		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK),   \
-		.attempt = readonly_link_across, .want = {-EXDEV}, .also = {-EROFS, -EACCES},      \
-		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control_across,               \
-		.flags = PROBE_EXHIBIT, .number = (way)                                                                    \
+#define ACROSS(label, way, what)                                                                 \
+	{                                                                                        \
+		.id = "FS-05", .name = "across-" label, .sentence = (what),                      \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(LANDLOCK), \
+		.attempt = readonly_link_across, .want = {-EXDEV}, .also = {-EROFS, -EACCES},    \
+		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control_across,             \
+		.flags = PROBE_EXHIBIT, .number = (way)                                          \
 	}
-#define HIDDEN(label, way, what)                                                                  \
-	{                                                                                          \
-		.id = "FS-13", .name = "hidden-" label, .sentence = (what),                        \
-		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),                           \
-		.attempt = readonly_attempt, .want = {-EACCES}, .also = {-ENOENT},                 \
-		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,                      \
-		.flags = PROBE_EXHIBIT, .number = (way)                                            \
+#define HIDDEN(label, way, what)                                                   \
+	{                                                                          \
+		.id = "FS-13", .name = "hidden-" label, .sentence = (what),        \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),           \
+		.attempt = readonly_attempt, .want = {-EACCES}, .also = {-ENOENT}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,      \
+		.flags = PROBE_EXHIBIT, .number = (way)                            \
 	}
 #define LOCK PROBE_LAYER(LANDLOCK)
 

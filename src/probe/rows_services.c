@@ -51,8 +51,7 @@ static int services_connect(const char *name)
 	int r = PROBE_UNABLE;
 
 	for (size_t i = 0; len && i < BAWN_ARRAY_SIZE(types); i++) {
-		_cleanup_fd_ int fd =
-			socket(AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		_cleanup_fd_ int fd = socket(AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 		if (fd < 0)
 			return PROBE_UNABLE;
@@ -149,22 +148,22 @@ static int services_queue(struct probe_run *run)
 	return PROBE_DONE;
 }
 
-#define OWN(corpus, label, fact, held, refusal, what)                                             \
-	{                                                                                          \
-		.id = (corpus), .name = "socket-" label, .sentence = (what),                       \
-		.promise = PROBE_NETWORK, .layers = (held), .attempt = services_attempt,           \
-		.want = {(refusal)}, .also = {-EACCES, -EPERM}, .control = PROBE_CONTROL_SAME,     \
-		.text = (fact)                                                                     \
+#define OWN(corpus, label, fact, held, refusal, what)                                          \
+	{                                                                                      \
+		.id = (corpus), .name = "socket-" label, .sentence = (what),                   \
+		.promise = PROBE_NETWORK, .layers = (held), .attempt = services_attempt,       \
+		.want = {(refusal)}, .also = {-EACCES, -EPERM}, .control = PROBE_CONTROL_SAME, \
+		.text = (fact)                                                                 \
 	}
 #define THERE(corpus, label, path, what)                                                          \
-	{                                                                                          \
-		.id = (corpus), .name = "service-" label, .sentence = what " cannot be reached.",  \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(MOUNT_NS),                         \
-		.attempt = services_attempt, .want = {-ENOENT}, .also = {-EACCES},                 \
-		.control = PROBE_CONTROL_OWN, .control_fn = services_control_there,                \
-		.flags = PROBE_MAY_LACK, .text = (path)                                            \
+	{                                                                                         \
+		.id = (corpus), .name = "service-" label, .sentence = what " cannot be reached.", \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(MOUNT_NS),                        \
+		.attempt = services_attempt, .want = {-ENOENT}, .also = {-EACCES},                \
+		.control = PROBE_CONTROL_OWN, .control_fn = services_control_there,               \
+		.flags = PROBE_MAY_LACK, .text = (path)                                           \
 	}
-#define IPC(label, fn, refusal, what)                                                             \
+#define IPC(label, fn, refusal, what)                                                              \
 	{                                                                                          \
 		.id = "RX-02", .name = "ipc-" label, .sentence = (what), .promise = PROBE_MACHINE, \
 		.layers = PROBE_LAYER(IPC_NS), .attempt = (fn), .want = {(refusal)},               \

@@ -18,8 +18,8 @@ static int sockets_pair(struct probe_run *run)
 {
 	int fds[2];
 
-	if (socketpair((int)(intptr_t)run->probe->args[0], (int)(intptr_t)run->probe->args[1],
-		       0, fds) < 0)
+	if (socketpair((int)run->probe->args[0].number, (int)run->probe->args[1].number, 0, fds) <
+	    0)
 		return -errno;
 	return PROBE_DONE;
 }
@@ -28,44 +28,55 @@ static int sockets_pair(struct probe_run *run)
  * Only seccomp is named as holding a family: whether a capability stands behind it too differs
  * from one to the next.
  */
-#define FAMILY(nr, title, protocol, type)                                                         \
-	{                                                                                          \
-		.id = "KS-04", .name = "family-" #nr,                                              \
-		.sentence = "No socket of family " title " can be made.",                          \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                          \
-		.attempt = attempt_socket, .want = {-EAFNOSUPPORT}, .also = {-EPERM, -EACCES},     \
-		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                    \
-		.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (protocol),                 \
-		.args = {PROBE_ARG(nr), PROBE_ARG(type), PROBE_ARG(0)}                             \
+#define FAMILY(nr, title, protocol, type)                                                      \
+	{                                                                                      \
+		.id = "KS-04", .name = "family-" #nr,                                          \
+		.sentence = "No socket of family " title " can be made.",                      \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                      \
+		.attempt = attempt_socket, .want = {-EAFNOSUPPORT}, .also = {-EPERM, -EACCES}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                \
+		.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (protocol), .args = {   \
+			PROBE_ARG(nr),                                                         \
+			PROBE_ARG(type),                                                       \
+			PROBE_ARG(0)                                                           \
+		}                                                                              \
 	}
-#define NETLINK(protocol, title)                                                                  \
-	{                                                                                          \
-		.id = "KS-04", .name = "netlink-" #protocol,                                       \
-		.sentence = "No netlink socket for " title " can be made.",                        \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                          \
-		.attempt = attempt_socket, .want = {-EPERM}, .also = {-EACCES},                    \
-		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                    \
-		.flags = PROBE_MAY_LACK,                                                           \
-		.args = {PROBE_ARG(AF_NETLINK), PROBE_ARG(SOCK_RAW), PROBE_ARG(protocol)}          \
+#define NETLINK(protocol, title)                                                \
+	{                                                                       \
+		.id = "KS-04", .name = "netlink-" #protocol,                    \
+		.sentence = "No netlink socket for " title " can be made.",     \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),       \
+		.attempt = attempt_socket, .want = {-EPERM}, .also = {-EACCES}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket, \
+		.flags = PROBE_MAY_LACK, .args = {                              \
+			PROBE_ARG(AF_NETLINK),                                  \
+			PROBE_ARG(SOCK_RAW),                                    \
+			PROBE_ARG(protocol)                                     \
+		}                                                               \
 	}
-#define KIND(family, type, protocol, listed, label, held, what)                                   \
-	{                                                                                          \
-		.id = "KS-04", .name = "socket-" label, .sentence = (what),                        \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP) | (held),                 \
-		.attempt = attempt_socket, .want = {-EPERM}, .also = {-EACCES},                    \
-		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                    \
-		.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (listed),                   \
-		.args = {PROBE_ARG(family), PROBE_ARG(type), PROBE_ARG(protocol)}                  \
+#define KIND(family, type, protocol, listed, label, held, what)                            \
+	{                                                                                  \
+		.id = "KS-04", .name = "socket-" label, .sentence = (what),                \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP) | (held),         \
+		.attempt = attempt_socket, .want = {-EPERM}, .also = {-EACCES},            \
+		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,            \
+		.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (listed), .args = { \
+			PROBE_ARG(family),                                                 \
+			PROBE_ARG(type),                                                   \
+			PROBE_ARG(protocol)                                                \
+		}                                                                          \
 	}
-#define PAIR(nr, title, protocol, type)                                                           \
+#define PAIR(nr, title, protocol, type)                                                            \
 	{                                                                                          \
 		.id = "KS-04", .name = "pair-" #nr,                                                \
 		.sentence = "No pair of sockets of family " title " can be made.",                 \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                          \
-		.attempt = sockets_pair, .want = {-EAFNOSUPPORT}, .also = {-EPERM, -EOPNOTSUPP},   \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP), .attempt = sockets_pair, \
+		.want = {-EAFNOSUPPORT}, .also = {-EPERM, -EOPNOTSUPP},                            \
 		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                    \
-		.flags = PROBE_MAY_LACK, .text = (protocol),                                       \
-		.args = {PROBE_ARG(nr), PROBE_ARG(type)}                                           \
+		.flags = PROBE_MAY_LACK, .text = (protocol), .args = {                             \
+			PROBE_ARG(nr),                                                             \
+			PROBE_ARG(type)                                                            \
+		}                                                                                  \
 	}
 
 enum { RAW_CLOEXEC = SOCK_RAW | SOCK_CLOEXEC, RAW_NONBLOCK = SOCK_RAW | SOCK_NONBLOCK };
@@ -136,33 +147,41 @@ static const struct probe rows[] = {
 	NETLINK(21, "the crypto layer"),
 	NETLINK(22, "SMC monitoring"),
 
-	KIND(AF_INET, SOCK_RAW, IPPROTO_ICMP, "RAW", "raw-icmp", CAPS, "No raw ICMP socket can be made."),
-	KIND(AF_INET, SOCK_RAW, IPPROTO_TCP, "RAW", "raw-tcp", CAPS, "No raw TCP socket can be made."),
-	KIND(AF_INET, SOCK_RAW, IPPROTO_UDP, "RAW", "raw-udp", CAPS, "No raw UDP socket can be made."),
-	KIND(AF_INET, SOCK_RAW, IPPROTO_RAW, "RAW", "raw-ip", CAPS, "No raw IP socket can be made."),
+	KIND(AF_INET, SOCK_RAW, IPPROTO_ICMP, "RAW", "raw-icmp", CAPS,
+	     "No raw ICMP socket can be made."),
+	KIND(AF_INET, SOCK_RAW, IPPROTO_TCP, "RAW", "raw-tcp", CAPS,
+	     "No raw TCP socket can be made."),
+	KIND(AF_INET, SOCK_RAW, IPPROTO_UDP, "RAW", "raw-udp", CAPS,
+	     "No raw UDP socket can be made."),
+	KIND(AF_INET, SOCK_RAW, IPPROTO_RAW, "RAW", "raw-ip", CAPS,
+	     "No raw IP socket can be made."),
 	KIND(AF_INET, RAW_CLOEXEC, IPPROTO_ICMP, "RAW", "raw-cloexec", CAPS,
 	     "A raw socket cannot hide behind SOCK_CLOEXEC."),
 	KIND(AF_INET, RAW_NONBLOCK, IPPROTO_ICMP, "RAW", "raw-nonblock", CAPS,
 	     "A raw socket cannot hide behind SOCK_NONBLOCK."),
 	KIND(AF_INET6, SOCK_RAW, IPPROTO_ICMPV6, "RAWv6", "raw6-icmp", CAPS,
 	     "No raw ICMPv6 socket can be made."),
-	KIND(AF_INET6, SOCK_RAW, IPPROTO_RAW, "RAWv6", "raw6-ip", CAPS, "No raw IPv6 socket can be made."),
+	KIND(AF_INET6, SOCK_RAW, IPPROTO_RAW, "RAWv6", "raw6-ip", CAPS,
+	     "No raw IPv6 socket can be made."),
 	KIND(AF_INET, SOCK_DGRAM, IPPROTO_ICMP, "PING", "ping", 0, "No ping socket can be made."),
-	KIND(AF_INET6, SOCK_DGRAM, IPPROTO_ICMPV6, "PINGv6", "ping6", 0, "No IPv6 ping socket can be made."),
-	KIND(AF_INET, SOCK_STREAM, IPPROTO_MPTCP, "MPTCP", "mptcp", 0, "No multipath TCP socket can be made."),
+	KIND(AF_INET6, SOCK_DGRAM, IPPROTO_ICMPV6, "PINGv6", "ping6", 0,
+	     "No IPv6 ping socket can be made."),
+	KIND(AF_INET, SOCK_STREAM, IPPROTO_MPTCP, "MPTCP", "mptcp", 0,
+	     "No multipath TCP socket can be made."),
 	KIND(AF_INET, SOCK_STREAM, IPPROTO_SCTP, "SCTP", "sctp", 0, "No SCTP socket can be made."),
 	KIND(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP, "SCTP", "sctp-packets", 0,
 	     "No SCTP packet socket can be made."),
-	KIND(AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE, "UDP-Lite", "udplite", 0, "No UDP-Lite socket can be made."),
+	KIND(AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE, "UDP-Lite", "udplite", 0,
+	     "No UDP-Lite socket can be made."),
 	KIND(AF_INET, SOCK_DCCP, IPPROTO_DCCP, "DCCP", "dccp", 0, "No DCCP socket can be made."),
-	KIND(AF_INET, SOCK_STREAM, 256, "SMC", "smc", 0, "No SMC socket can be made through AF_INET."),
+	KIND(AF_INET, SOCK_STREAM, 256, "SMC", "smc", 0,
+	     "No SMC socket can be made through AF_INET."),
 	KIND(AF_INET, SOCK_DGRAM, 115, "L2TP/IP", "l2tp", CAPS, "No L2TP socket can be made."),
 	KIND(AF_INET, SOCK_PACKET, 3, "PACKET", "old-packet", CAPS,
 	     "The old packet type cannot be reached through AF_INET."),
 
 	PAIR(2, "inet", "TCP", SOCK_STREAM),
 	PAIR(30, "TIPC", "TIPC", SOCK_SEQPACKET),
-	PAIR(40, "vsock", "AF_VSOCK", SOCK_STREAM),
 };
 
 const struct probe_group probe_rows_sockets = PROBE_GROUP(rows);

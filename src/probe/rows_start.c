@@ -36,31 +36,31 @@ static int start_control_state(struct probe_run *run)
 	return r == PROBE_HELD ? PROBE_ABSENT : r;
 }
 
-#define START_CALL(corpus, call, held, what, ...)                                                 \
-	.id = (corpus), .name = "call-" #call, .sentence = (what), .promise = PROBE_MACHINE,       \
-	.layers = PROBE_LAYER(SECCOMP) | (held), .attempt = attempt_call, .want = {-ENOSYS},       \
-	.also = {-EPERM, -EACCES}, .control = PROBE_CONTROL_DIFFERS, .number = SYS_##call,         \
+#define START_CALL(corpus, call, held, what, ...)                                            \
+	.id = (corpus), .name = "call-" #call, .sentence = (what), .promise = PROBE_MACHINE, \
+	.layers = PROBE_LAYER(SECCOMP) | (held), .attempt = attempt_call, .want = {-ENOSYS}, \
+	.also = {-EPERM, -EACCES}, .control = PROBE_CONTROL_DIFFERS, .number = SYS_##call,   \
 	.args = {__VA_ARGS__}
 
 static const struct probe rows[] = {
 	{START_CALL("KS-02", mount, PROBE_LAYER(CAPS), "Nothing can be mounted inside the box.",
-		    NULL, "/", NULL, PROBE_ARG(MS_PRIVATE)),
+		    PROBE_ARG(0), PROBE_POINTER("/"), PROBE_ARG(0), PROBE_ARG(MS_PRIVATE)),
 	 .flags = PROBE_IN_NAMESPACES},
 	{START_CALL("KS-01", unshare, 0, "No process inside can leave its namespaces.",
 		    PROBE_ARG(0))},
 	{START_CALL("KS-01", setns, 0, "No process inside can enter another namespace.",
 		    PROBE_ARG(-1), PROBE_ARG(0))},
 	{START_CALL("KS-03", bpf, PROBE_LAYER(CAPS), "No program can be loaded into the kernel.",
-		    PROBE_ARG(-1), NULL, PROBE_ARG(0))},
+		    PROBE_ARG(-1), PROBE_ARG(0), PROBE_ARG(0))},
 	{START_CALL("KS-03", io_uring_setup, 0,
-		    "io_uring, whose operations pass every filter, cannot be opened.",
-		    PROBE_ARG(1), &start_ring),
+		    "io_uring, whose operations pass every filter, cannot be opened.", PROBE_ARG(1),
+		    PROBE_POINTER(&start_ring)),
 	 .flags = PROBE_RETURNS_FD},
 	{START_CALL("KS-03", keyctl, 0, "The kernel's keyrings cannot be reached.",
 		    PROBE_ARG(KEYCTL_GET_KEYRING_ID), PROBE_ARG(KEY_SPEC_SESSION_KEYRING),
 		    PROBE_ARG(0))},
 	{START_CALL("PR-04", ptrace, 0, "No process can be traced.", PROBE_ARG(PTRACE_PEEKDATA),
-		    PROBE_ARG(-1), NULL, NULL),
+		    PROBE_ARG(-1)),
 	 .flags = PROBE_DEBUG},
 	{
 		.id = "KS-04",

@@ -79,33 +79,34 @@ static int state_control_groups_outside(struct probe_run *run)
 	return r == PROBE_HELD ? PROBE_ABSENT : r;
 }
 
+enum { STATE_DOMAINS_MOST = 64 };
+
 /* --- layers that show only by what they refuse ---------------------------------------- */
 
 /*
- * A process can be in 16 Landlock domains at most.  Who can enter 16 more is in none.  The
- * rules added here are real but bind only this attempt, which ends.
+ * A process can be in 16 Landlock domains at most (64 before Linux 5.19).  Who can enter fewer
+ * is in one already.  The rules added here are real, but bind only this attempt, which ends.
  */
 static int state_landlock(struct probe_run *run)
 {
 	uint64_t handled = 1u << 12; /* making symbolic links */
+	int entered = 0;
+	int r = 0;
 
-	(void)run;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return PROBE_UNABLE;
-	for (int i = 0; i < 16; i++) {
+	for (; r == 0 && entered <= STATE_DOMAINS_MOST; entered += r == 0) {
 		long fd = syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0);
 
 		if (fd < 0)
 			return -errno;
-		int r = syscall(SYS_landlock_restrict_self, fd, 0) < 0 ? errno : 0;
-
+		r = syscall(SYS_landlock_restrict_self, fd, 0) < 0 ? -errno : 0;
 		(void)close((int)fd);
-		if (r == E2BIG)
-			return PROBE_HELD;
-		if (r)
-			return -r;
 	}
-	return PROBE_DONE;
+	probe_note(run, "%d more domains could be entered", entered);
+	if (r != -E2BIG)
+		return r < 0 ? r : PROBE_DONE;
+	return entered == 16 || entered == STATE_DOMAINS_MOST ? PROBE_DONE : PROBE_HELD;
 }
 
 /* A listener of one's own would be asked instead of the filter. */
@@ -143,9 +144,9 @@ static int state_x32(struct probe_run *run)
 
 /* Programs that most systems install with the bit set. */
 static const char *const state_suid[] = {
-	"/usr/bin/su",	    "/usr/bin/sudo",   "/usr/bin/passwd",  "/usr/bin/mount",
-	"/usr/bin/newgrp",  "/usr/bin/chsh",   "/usr/bin/chfn",	   "/usr/bin/gpasswd",
-	"/usr/bin/umount",  "/usr/bin/pkexec", "/usr/bin/chage",   "/usr/bin/expiry",
+	"/usr/bin/su",      "/usr/bin/sudo",   "/usr/bin/passwd",    "/usr/bin/mount",
+	"/usr/bin/newgrp",  "/usr/bin/chsh",   "/usr/bin/chfn",      "/usr/bin/gpasswd",
+	"/usr/bin/umount",  "/usr/bin/pkexec", "/usr/bin/chage",     "/usr/bin/expiry",
 	"/usr/bin/crontab", "/usr/bin/at",     "/usr/bin/ssh-agent",
 };
 
@@ -166,15 +167,18 @@ static const char *state_find_suid(mode_t bit)
  */
 static int state_run_suid(struct probe_run *run)
 {
-	const char *program = state_find_suid((mode_t)run->probe->number);
-	char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t) "--version", NULL};
+	const char *found = state_find_suid((mode_t)run->probe->number);
+	static char version[] = "--version";
+	char program[64] = "";
+	char *const argv[] = {program, version, NULL};
 	static char variable[] = "LD_SHOW_AUXV=1";
 	char *const env[] = {variable, NULL};
 	_cleanup_buf_ struct buf said = BUF_INIT(1u << 16);
 	int ends[2];
 
-	if (!program || pipe2(ends, O_CLOEXEC) < 0)
+	if (!found || pipe2(ends, O_CLOEXEC) < 0)
 		return PROBE_UNABLE;
+	(void)snprintf(program, sizeof(program), "%s", found);
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -255,8 +259,8 @@ static int state_wait(void *unused)
 static int state_processes(struct probe_run *run)
 {
 	long limit = own_number(run, "limit.processes");
-	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-			  CLONE_SYSVSEM;
+	const int flags =
+		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
 	if (limit < 0 || limit > STATE_TASKS_MOST)
 		return PROBE_UNABLE;
@@ -307,21 +311,21 @@ static int state_priority(struct probe_run *run)
 	return attempt_result(setpriority(PRIO_PROCESS, 0, -20));
 }
 
-#define APART(kind, layer, what)                                                                  \
-	{                                                                                          \
-		.id = "KS-08", .name = "apart-" kind, .sentence = (what),                          \
-		.promise = PROBE_WEAKENING, .layers = PROBE_LAYER(layer),                          \
-		.attempt = state_namespace, .want = {PROBE_HELD}, .control = PROBE_CONTROL_SAME,   \
-		.text = (kind)                                                                     \
+#define APART(kind, layer, what)                                                                 \
+	{                                                                                        \
+		.id = "KS-08", .name = "apart-" kind, .sentence = (what),                        \
+		.promise = PROBE_WEAKENING, .layers = PROBE_LAYER(layer),                        \
+		.attempt = state_namespace, .want = {PROBE_HELD}, .control = PROBE_CONTROL_SAME, \
+		.text = (kind)                                                                   \
 	}
-#define RAISE(label, resource, what)                                                              \
-	{                                                                                          \
-		.id = "RX-05", .name = "raise-" label, .sentence = (what),                         \
-		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(CAPS), .attempt = state_raise,     \
-		.want = {-EPERM}, .control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK,          \
-		.number = (resource)                                                               \
+#define RAISE(label, resource, what)                                                         \
+	{                                                                                    \
+		.id = "RX-05", .name = "raise-" label, .sentence = (what),                   \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(CAPS) | PROBE_LAYER(LIMITS), \
+		.attempt = state_raise, .want = {-EPERM}, .control = PROBE_CONTROL_SAME,     \
+		.flags = PROBE_MAY_LACK, .number = (resource)                                \
 	}
-#define STATE(corpus, label, which, held, fn, answer, what)                                       \
+#define STATE(corpus, label, which, held, fn, answer, what)                                        \
 	.id = (corpus), .name = (label), .sentence = (what), .promise = (which), .layers = (held), \
 	.attempt = (fn), .want = {(answer)}, .control = PROBE_CONTROL_SAME
 
@@ -334,7 +338,8 @@ static const struct probe rows[] = {
 	APART("uts", UTS_NS, "The box has a host name of its own."),
 	APART("cgroup", CGROUP_NS, "The box has a view of control groups of its own."),
 	{STATE("KS-08", "landlock-on", PROBE_WEAKENING, PROBE_LAYER(LANDLOCK), state_landlock,
-	       PROBE_HELD, "A Landlock domain is in force.")},
+	       PROBE_HELD, "A Landlock domain is in force."),
+	 .flags = PROBE_MAY_LACK},
 	{STATE("KS-03", "seccomp-listener", PROBE_WEAKENING, PROBE_LAYER(SECCOMP), state_listener,
 	       -EPERM, "No process inside can answer system calls in the filter's place.")},
 	{STATE("KS-03", "personality", PROBE_MACHINE, PROBE_LAYER(SECCOMP), attempt_call, -EPERM,
@@ -392,8 +397,9 @@ static const struct probe rows[] = {
 	{STATE("KS-05", "every-mount-nosuid", PROBE_WEAKENING, PROBE_LAYER(MOUNT_NS),
 	       state_mount_options, PROBE_HELD, "Every mount of the box is nosuid."),
 	 .text = "nosuid"},
-	{STATE("RX-01", "processes", PROBE_MACHINE, PROBE_LAYER(LIMITS), state_processes, -EAGAIN,
-	       "The box cannot have more processes than the plan says."),
+	/* RLIMIT_NPROC does not count for the machine's root: then it is the pid namespace's. */
+	{STATE("RX-01", "processes", PROBE_MACHINE, PROBE_LAYER(LIMITS) | PROBE_LAYER(PID_NS),
+	       state_processes, -EAGAIN, "The box cannot have more processes than the plan says."),
 	 .flags = PROBE_MAY_LACK},
 	{STATE("RX-04", "real-time", PROBE_MACHINE, PROBE_LAYER(CAPS), state_real_time, -EPERM,
 	       "No process inside can take the processor for itself."),

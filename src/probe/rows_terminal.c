@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static char terminal_byte = 'x';
-static int terminal_discipline; /* N_TTY, which it has already */
+static int terminal_discipline;    /* N_TTY, which it has already */
 static char terminal_question = 6; /* TIOCL_GETSHIFTSTATE */
 
 /* The request as the kernel gets it: glibc's ioctl would drop nothing, but let us be sure. */
@@ -30,8 +30,9 @@ static int terminal_request(struct probe_run *run)
 		probe_note(run, "no terminal: %s", error_name(r));
 		return PROBE_UNABLE;
 	}
-	r = syscall(SYS_ioctl, slave, run->probe->number, run->probe->args[0]) < 0 ? -errno
-										    : PROBE_DONE;
+	r = syscall(SYS_ioctl, slave, run->probe->number, run->probe->args[0].number) < 0
+		    ? -errno
+		    : PROBE_DONE;
 	(void)close(slave);
 	(void)close(master);
 	return r;
@@ -94,20 +95,23 @@ static int terminal_host_pts(struct probe_run *run)
 	return attempt_fd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
 }
 
-#define REQUEST(label, nr, argument, what)                                                        \
-	{                                                                                          \
-		.id = "TT-02", .name = "ioctl-" label, .sentence = (what),                         \
-		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(SECCOMP),                          \
-		.attempt = terminal_request, .want = {-EPERM}, .control = PROBE_CONTROL_DIFFERS,   \
-		.number = (nr), .args = {(argument)}                                               \
+#define REQUEST(label, nr, argument, what)                                                       \
+	{                                                                                        \
+		.id = "TT-02", .name = "ioctl-" label, .sentence = (what),                       \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(SECCOMP),                        \
+		.attempt = terminal_request, .want = {-EPERM}, .control = PROBE_CONTROL_DIFFERS, \
+		.number = (nr), .args = {                                                        \
+			PROBE_POINTER(argument)                                                  \
+		}                                                                                \
 	}
-#define PUSH(label, nr, what)                                                                     \
+#define PUSH(label, nr, what)                                                                      \
 	{                                                                                          \
-		.id = "TT-01", .name = "ioctl-" label, .sentence = (what),                         \
-		.promise = PROBE_LATER, .layers = PROBE_LAYER(SECCOMP),                            \
-		.attempt = terminal_request, .want = {-EPERM}, .also = {-EIO},                     \
-		.control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK, .number = (nr),            \
-		.args = {&terminal_byte}                                                           \
+		.id = "TT-01", .name = "ioctl-" label, .sentence = (what), .promise = PROBE_LATER, \
+		.layers = PROBE_LAYER(SECCOMP), .attempt = terminal_request, .want = {-EPERM},     \
+		.also = {-EIO}, .control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK,            \
+		.number = (nr), .args = {                                                          \
+			PROBE_POINTER(&terminal_byte)                                              \
+		}                                                                                  \
 	}
 
 static const struct probe rows[] = {

@@ -13,12 +13,11 @@ static int variables_attempt(struct probe_run *run)
 }
 
 #define VARIABLE(corpus, variable, what)                                                          \
-	{                                                                                          \
-		.id = (corpus), .name = "env-" variable, .sentence = variable ", " what            \
-								      ", is not set inside.",      \
-		.promise = PROBE_SECRETS, .layers = PROBE_LAYER(ENV),                              \
-		.attempt = variables_attempt, .want = {PROBE_ABSENT},                              \
-		.control = PROBE_CONTROL_SAME, .flags = PROBE_VARIABLE, .text = (variable)         \
+	{                                                                                         \
+		.id = (corpus), .name = "env-" variable,                                          \
+		.sentence = variable ", " what ", is not set inside.", .promise = PROBE_SECRETS,  \
+		.layers = PROBE_LAYER(ENV), .attempt = variables_attempt, .want = {PROBE_ABSENT}, \
+		.control = PROBE_CONTROL_SAME, .flags = PROBE_VARIABLE, .text = (variable)        \
 	}
 
 static const struct probe rows[] = {

@@ -33,7 +33,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -46,14 +45,17 @@ struct keeper {
 	struct loop loop;
 	struct channel client, init;
 	struct loop_handle init_handle, master_handle, timer_handle, client_handle;
-	int box;    /* the program bawn-box */
-	int master; /* of the job's terminal, or -1 */
+	int programs; /* the folder of the programs that we start */
+	int master;   /* of the job's terminal, or -1 */
 	bool had_terminal;
 	int timer;
-	struct make_result made;
+	struct make_result made, gate_made, resolver_made;
+	struct channel gate; /* fd -1: the box has no gate */
+	struct loop_handle gate_handle;
+	bool gate_done;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
-	bool ended;	  /* the job has ended, status is its own */
+	bool ended; /* the job has ended, status is its own */
 	uint64_t status;
 	struct buf input; /* for the terminal, not yet taken by it */
 	struct arena arena;
@@ -119,7 +121,9 @@ static int keeper_mind_pace(struct keeper *k)
 	uint32_t master = (slow ? 0u : EPOLLIN) | (k->input.len ? EPOLLOUT : 0u);
 	int r = loop_set_events(&k->loop, k->client_handle, EPOLLIN | (slow ? EPOLLOUT : 0u));
 
-	return r < 0 || k->master < 0 ? r : loop_set_events(&k->loop, k->master_handle, master);
+	if (r < 0 || k->master_handle.generation == 0)
+		return r;
+	return loop_set_events(&k->loop, k->master_handle, master);
 }
 
 static void keeper_drop_master(struct keeper *k)
@@ -151,6 +155,12 @@ static int keeper_on_master(void *context, uint32_t events)
 		(void)keeper_write_input(k);
 	if (!(events & (EPOLLIN | EPOLLHUP)))
 		return 0;
+	if (k->output_len > 0) {
+		/* Hung up (which epoll tells unasked) while the client is slow: what is left is
+		 * read at the end. */
+		loop_remove(&k->loop, &k->master_handle);
+		return 0;
+	}
 	int r = keeper_pass_output(k);
 
 	/* EIO: the last user of the other end is gone, for now or for good. */
@@ -175,8 +185,7 @@ static int keeper_on_terminal(void *context, struct channel_packet *packet, stru
 	k->had_terminal = true;
 	r = fd_set_nonblock(k->master, true);
 	if (r == 0)
-		r = loop_add(&k->loop, k->master, EPOLLIN, keeper_on_master, k,
-			     &k->master_handle);
+		r = loop_add(&k->loop, k->master, EPOLLIN, keeper_on_master, k, &k->master_handle);
 	return r < 0 ? r : keeper_write_input(k);
 }
 
@@ -220,6 +229,7 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 	struct keeper *k = context;
 
 	(void)e;
+	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);
 }
 
@@ -266,6 +276,100 @@ static int keeper_on_exited(void *context, struct channel_packet *packet, struct
 	return keeper_end(k);
 }
 
+/* --- the gate ------------------------------------------------------------------------- */
+
+static int keeper_on_capture(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)e;
+	if (k->gate.fd < 0)
+		return 0;
+	int r = channel_send(k->gate.fd, MESSAGE_CAPTURE, (struct span){NULL, 0}, packet->fds, 2);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int keeper_on_event(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)e;
+	return keeper_tell_client(context, MESSAGE_EVENT, packet->body);
+}
+
+static int keeper_on_done(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)packet;
+	(void)e;
+	k->gate_done = true;
+	return 0;
+}
+
+static const struct channel_rule keeper_gate_rules[] = {
+	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_event},
+	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << KEEPER_RUNNING, keeper_on_done},
+};
+
+/* A gate that is gone is a network that is gone; the session goes on without. */
+static void keeper_lose_gate(struct keeper *k)
+{
+	loop_remove(&k->loop, &k->gate_handle);
+	fd_close(&k->gate.fd);
+}
+
+static int keeper_on_gate(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&k->gate, &e);
+
+	(void)events;
+	if (r <= 0 && r != -EAGAIN)
+		keeper_lose_gate(k);
+	return 0;
+}
+
+static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
+{
+	int channel = -1;
+
+	if (!PLAN_GATE_PRESENT || plan_goes_without(&k->plan, PLAN_LAYER_NET_NS))
+		return 0;
+	int r = make_gate(&k->plan, k->programs, plan_fd, &k->gate_made, &k->resolver_made,
+			  &channel, e);
+
+	if (r < 0)
+		return r;
+	k->gate = (struct channel){.fd = channel,
+				   .rules = keeper_gate_rules,
+				   .rule_count = BAWN_ARRAY_SIZE(keeper_gate_rules),
+				   .state = KEEPER_RUNNING,
+				   .context = k};
+	r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_gate, k, &k->gate_handle);
+	return r < 0 ? error_sys(e, r, "watching the gate") : 0;
+}
+
+/* Lets the gate tell what it still has to tell, and ends it. */
+static void keeper_end_gate(struct keeper *k)
+{
+	struct error e = ERROR_INIT;
+	struct timespec patience = {.tv_nsec = 200 * 1000000L};
+
+	if (k->gate.fd >= 0 &&
+	    channel_send(k->gate.fd, MESSAGE_FLUSH, (struct span){NULL, 0}, NULL, 0) == 0)
+		while (!k->gate_done) {
+			struct pollfd answer = {.fd = k->gate.fd, .events = POLLIN};
+
+			if (ppoll(&answer, 1, &patience, NULL) <= 0 ||
+			    channel_receive(&k->gate, &e) <= 0)
+				break;
+		}
+	fd_close(&k->gate.fd);
+	make_end(&k->gate_made);
+	make_end(&k->resolver_made);
+}
+
 /* --- from the client ------------------------------------------------------------------ */
 
 static int keeper_forward(struct keeper *k, uint32_t type, struct span body)
@@ -310,8 +414,7 @@ static int keeper_start_clock(struct keeper *k)
 		k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 		if (k->timer < 0 || timerfd_settime(k->timer, 0, &when, NULL) < 0)
 			return -errno;
-		return loop_add(&k->loop, k->timer, EPOLLIN, keeper_on_timer, k,
-				&k->timer_handle);
+		return loop_add(&k->loop, k->timer, EPOLLIN, keeper_on_timer, k, &k->timer_handle);
 	}
 	return 0;
 }
@@ -344,6 +447,7 @@ static int keeper_read_plan(struct keeper *k, int plan_fd, struct error *e)
 }
 
 static const struct channel_rule keeper_init_rules[] = {
+	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << KEEPER_RUNNING, keeper_on_capture},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
@@ -363,7 +467,7 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	r = make_box(&k->plan, k->box, ends[1], plan_fd, &k->made, e);
+	r = make_box(&k->plan, k->programs, ends[1], plan_fd, &k->made, e);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
@@ -378,6 +482,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 
 	if (r == 0)
 		r = keeper_make(k, packet->fds[0], e);
+	if (r == 0)
+		r = keeper_make_gate(k, packet->fds[0], e);
 	if (r < 0)
 		return r;
 	/* Waits in the socket until init is there to read it. */
@@ -388,7 +494,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
 	k->client.state = KEEPER_RUNNING;
-	fd_close(&k->box);
+	fd_close(&k->programs);
 	if (plan_goes_without(&k->plan, PLAN_LAYER_HIDE_INIT))
 		return 0;
 	/* Where the user chose to go without filters, there may be none to have. */
@@ -417,7 +523,9 @@ static int keeper_on_client(void *context, uint32_t events)
 	}
 	int r = channel_receive(&k->client, &e);
 
-	if (r == -EAGAIN)
+	/* Without a sentence: nothing to read.  With one it is a handler's, as a clone that failed.
+	 */
+	if (r == -EAGAIN && e.code == 0)
 		return 0;
 	if (r == 0)
 		return keeper_end(k); /* the client is gone: nobody to keep it for */
@@ -431,8 +539,6 @@ static int keeper_on_client(void *context, uint32_t events)
 /* Ends the box and waits until nothing of it runs. */
 static void keeper_end_box(struct keeper *k)
 {
-	siginfo_t info;
-
 	if (k->made.pid <= 0)
 		return;
 	/* Two ways to end init: its channel closes, and it is killed. */
@@ -443,9 +549,7 @@ static void keeper_end_box(struct keeper *k)
 
 		(void)ppoll(&wait_for, 1, &(struct timespec){.tv_sec = 5}, NULL);
 	}
-	(void)syscall(SYS_pidfd_send_signal, k->made.pidfd, SIGKILL, NULL, 0);
-	while (waitid(P_PIDFD, (id_t)k->made.pidfd, &info, WEXITED) < 0 && errno == EINTR)
-		continue;
+	make_end(&k->made);
 }
 
 static void keeper_report_end(struct keeper *k)
@@ -459,16 +563,17 @@ static void keeper_report_end(struct keeper *k)
 					   k->failure.next};
 
 		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
-				  0);
+				   0);
 	}
 }
 
-int keeper_run(int channel, int box)
+int keeper_run(int channel, int programs)
 {
 	static struct keeper k;
 
-	k.box = box;
-	k.master = k.timer = k.made.pidfd = k.init.fd = -1;
+	k.programs = programs;
+	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
+	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
 	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
@@ -477,8 +582,7 @@ int keeper_run(int channel, int box)
 				    .state = KEEPER_NEW,
 				    .context = &k};
 	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
-	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k,
-					       &k.client_handle) < 0)
+	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_handle) < 0)
 		return 1;
 	int r = loop_run(&k.loop);
 
@@ -486,6 +590,7 @@ int keeper_run(int channel, int box)
 		(void)error_sys(&k.failure, r, "keeping the session");
 	keeper_end_box(&k);
 	(void)fd_set_nonblock(channel, false);
+	keeper_end_gate(&k);
 	(void)keeper_flush_output(&k);
 	/* With the box gone what is left in the terminal is the end of its output. */
 	while (k.master >= 0 && keeper_pass_output(&k) == 0)

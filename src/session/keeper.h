@@ -3,8 +3,8 @@
 #ifndef BAWN_KEEPER_H
 #define BAWN_KEEPER_H
 
-/* Serves the client at the other end of `channel` until the session ends; `box` is the
- * program bawn-box, opened.  Returns the exit code. */
-int keeper_run(int channel, int box);
+/* Serves the client at the other end of `channel` until the session ends; `programs` is
+ * the folder of bawn-box and bawn-gate, opened.  Returns the exit code. */
+int keeper_run(int channel, int programs);
 
 #endif

@@ -11,6 +11,7 @@
 #include "make.h"
 
 #include "advice.h"
+#include "channel.h"
 #include "fd.h"
 #include "feature.h"
 
@@ -37,9 +38,10 @@ static const struct {
 	{PLAN_LAYER_CGROUP_NS, FEATURE_CGROUP_NS, CLONE_NEWCGROUP},
 };
 
-/* mounts and pivot_root; loopback; bounding set; the counters of further namespaces */
-static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_SETPCAP,
-					CAP_SYS_RESOURCE};
+/* mounts and pivot_root; loopback and capture; DNS's port; bounding set; the counters of further
+ * namespaces */
+static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE,
+					CAP_SETPCAP, CAP_SYS_RESOURCE};
 
 static int make_ambient(void)
 {
@@ -59,7 +61,7 @@ static int make_ambient(void)
 	return 0;
 }
 
-static _Noreturn void make_child(const struct plan *plan, int box, int channel, int plan_fd)
+static _Noreturn void make_child(const struct plan *plan, int programs, int channel, int plan_fd)
 {
 	static char name[] = "bawn-box";
 	char *const argv[] = {name, NULL};
@@ -69,7 +71,10 @@ static _Noreturn void make_child(const struct plan *plan, int box, int channel, 
 	/* Out of the way first, so that none is overwritten by another. */
 	channel = fd_move_up(channel, 16);
 	plan_fd = fd_move_up(plan_fd, 16);
-	box = fd_move_up(box, 16);
+	int box = openat(programs, "bawn-box", O_PATH | O_CLOEXEC);
+
+	if (box >= 0)
+		box = fd_move_up(box, 16);
 	/* Ablation, root only: an exec leaves the real root what it has. */
 	bool keeps = plan_goes_without(plan, PLAN_LAYER_USER_NS);
 
@@ -100,7 +105,7 @@ static int make_explain(const struct plan *plan, int code, struct error *e)
 	return error_sys(e, code, "making the box's namespaces");
 }
 
-int make_box(const struct plan *plan, int box, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	     struct make_result *ret_result, struct error *e)
 {
 	unsigned long flags = SIGCHLD | CLONE_PIDFD;
@@ -117,7 +122,102 @@ int make_box(const struct plan *plan, int box, int channel, int plan_fd,
 	if (pid < 0)
 		return make_explain(plan, -errno, e);
 	if (pid == 0)
-		make_child(plan, box, channel, plan_fd);
+		make_child(plan, programs, channel, plan_fd);
 	*ret_result = (struct make_result){(pid_t)pid, pidfd};
 	return 0;
+}
+
+/* --- gate and resolver ---------------------------------------------------------------- */
+
+enum { MAKE_FIRST_FD = 3, MAKE_FDS_MAX = 3 };
+
+/* A program of ours, with these descriptors from 3 on, no others, and an empty environment. */
+static int make_program(int programs, const char *name, const int *fds, size_t count,
+			struct make_result *ret_made)
+{
+	int moved[MAKE_FDS_MAX];
+	int pidfd = -1;
+	long pid = syscall(SYS_clone, (unsigned long)(SIGCHLD | CLONE_PIDFD), NULL, &pidfd, NULL,
+			   NULL);
+
+	if (pid < 0)
+		return -errno;
+	if (pid > 0) {
+		*ret_made = (struct make_result){(pid_t)pid, pidfd};
+		return 0;
+	}
+	char *const argv[] = {(char *)(uintptr_t)name, NULL};
+	char *const envp[] = {NULL};
+	int program = openat(programs, name, O_PATH | O_CLOEXEC);
+
+	if (program < 0 || prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0ul, 0ul, 0ul) < 0)
+		_exit(1);
+	program = fd_move_up(program, 16);
+	for (size_t i = 0; i < count; i++) {
+		moved[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 16);
+		if (moved[i] < 0)
+			_exit(1);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (dup2(moved[i], MAKE_FIRST_FD + (int)i) < 0)
+			_exit(1);
+	int next = MAKE_FIRST_FD + (int)count;
+
+	if (program < 0 || dup3(program, next, O_CLOEXEC) < 0 ||
+	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
+		_exit(1);
+	(void)fexecve(next, argv, envp);
+	_exit(1);
+}
+
+static bool make_needs_resolver(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->network.count; i++)
+		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
+		    plan->network.items[i].address.len == 0)
+			return true;
+	return false;
+}
+
+int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
+	      struct make_result *ret_resolver, int *ret_channel, struct error *e)
+{
+	int keeper[2];
+	int lookups[2] = {-1, -1};
+	bool resolver = make_needs_resolver(plan);
+	int r = channel_pair(keeper);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to the gate");
+	if (resolver)
+		r = channel_pair(lookups);
+	if (r == 0) {
+		const int fds[MAKE_FDS_MAX] = {keeper[1], plan_fd, lookups[0]};
+
+		r = make_program(programs, "bawn-gate", fds, resolver ? 3 : 2, ret_gate);
+	}
+	if (r == 0 && resolver)
+		r = make_program(programs, "bawn-resolver", &lookups[1], 1, ret_resolver);
+	(void)close(keeper[1]);
+	fd_close(&lookups[0]);
+	fd_close(&lookups[1]);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		return error_sys(e, r, "starting the gate");
+	}
+	*ret_channel = keeper[0];
+	return 0;
+}
+
+void make_end(struct make_result *made)
+{
+	siginfo_t info;
+
+	if (made->pid <= 0)
+		return;
+	(void)syscall(SYS_pidfd_send_signal, made->pidfd, SIGKILL, NULL, 0);
+	while (waitid(P_PIDFD, (id_t)made->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+		continue;
+	fd_close(&made->pidfd);
+	made->pid = 0;
 }

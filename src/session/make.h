@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the namespaces of a box and starting its launcher in them. */
+/* The processes of a session: the box in its namespaces, the gate, the resolver. */
 #ifndef BAWN_MAKE_H
 #define BAWN_MAKE_H
 
@@ -12,10 +12,21 @@ struct make_result {
 };
 
 /*
- * Starts the program `box` as pid 1 of new namespaces, with descriptors 3 (channel) and 4 (the
- * plan) and nothing else.  When a namespace is refused, e names it and the way out.
+ * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with descriptors
+ * 3 (channel) and 4 (the plan) and nothing else.  When a namespace is refused, e names it and the
+ * way out.
  */
-int make_box(const struct plan *plan, int box, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	     struct make_result *ret_result, struct error *e);
+
+/*
+ * Starts bawn-gate with a channel to us (ret_channel) and, where a rule allows a name,
+ * bawn-resolver with a channel to the gate.
+ */
+int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
+	      struct make_result *ret_resolver, int *ret_channel, struct error *e);
+
+/* Ends a process and waits for it; nothing happens to one that was never made. */
+void make_end(struct make_result *made);
 
 #endif

@@ -69,20 +69,20 @@ static char *host_tidy(const char *path, struct arena *arena, bool *ret_plain)
 
 int host_path_of(int fd, struct arena *arena, const char **ret_path)
 {
-	char name[32];
-	char path[PATH_MAX];
+	char magic[32];
+	char text[PATH_MAX];
 
-	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(name, path, sizeof(path));
+	(void)snprintf(magic, sizeof(magic), "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(magic, text, sizeof(text));
 	if (n < 0)
 		return -errno;
-	if (n == 0 || (size_t)n >= sizeof(path))
+	if (n == 0 || (size_t)n >= sizeof(text))
 		return -ENAMETOOLONG;
-	path[n] = '\0';
+	text[n] = '\0';
 	/* "(unreachable)/..." is no path here; neither is one with a name that says nothing. */
-	if (!str_path_is_normal(path))
+	if (!str_path_is_normal(text))
 		return -ENOENT;
-	*ret_path = arena_strn(arena, path, (size_t)n);
+	*ret_path = arena_strn(arena, text, (size_t)n);
 	return *ret_path ? 0 : -ENOMEM;
 }
 
@@ -183,8 +183,8 @@ static int host_find_guarded(struct host *h, struct arena *arena)
 
 		/* By its name, and when a link leads there, by where it leads as well. */
 		if (host_look(dirs[i], arena, &object) < 0)
-			object = (struct host_object){.name = dirs[i], .path = dirs[i],
-						      .is_dir = true};
+			object = (struct host_object){
+				.name = dirs[i], .path = dirs[i], .is_dir = true};
 		int r = host_list_add(&h->guarded, arena, &object);
 		if (r < 0)
 			return r;
@@ -203,8 +203,7 @@ int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e
 	return 0;
 }
 
-int host_gather(const char *workspace, struct arena *arena, struct host *ret_host,
-		struct error *e)
+int host_gather(const char *workspace, struct arena *arena, struct host *ret_host, struct error *e)
 {
 	struct host h = {.environ = environ, .uid = geteuid(), .gid = getegid()};
 	struct host_home_names names;

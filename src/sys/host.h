@@ -21,9 +21,9 @@ struct host_object {
 	const char *path; /* the same with links resolved: what is mounted there */
 	uint64_t dev, ino;
 	bool is_dir, is_file; /* neither: a socket, a device, a pipe */
-	const char *link; /* when the name itself is a symbolic link: its text; else NULL */
-	const char *origin; /* why we looked: "PATH", "NVM_DIR", "~/.cargo" */
-	const char *why;    /* of left_out: why it is not given */
+	const char *link;     /* when the name itself is a symbolic link: its text; else NULL */
+	const char *origin;   /* why we looked: "PATH", "NVM_DIR", "~/.cargo" */
+	const char *why;      /* of left_out: why it is not given */
 };
 
 struct host_list {
@@ -34,24 +34,26 @@ struct host_list {
 struct host {
 	uint64_t uid, gid;
 	const char *user;
-	const char *home;  /* absolute, normal, resolved */
-	const char *home_name; /* as $HOME has it; differs when a link leads to home */
-	const char *shell; /* of the user; "/bin/sh" when it is not there */
+	const char *home;       /* absolute, normal, resolved */
+	const char *home_name;  /* as $HOME has it; differs when a link leads to home */
+	const char *shell;      /* of the user; "/bin/sh" when it is not there */
 	const char *config_dir; /* $XDG_CONFIG_HOME/bawn */
-	const char *state_dir;	/* $XDG_STATE_HOME/bawn */
+	const char *state_dir;  /* $XDG_STATE_HOME/bawn */
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */
-	const char *cwd;	 /* the current directory when it lies in the workspace, or that */
+	const char *cwd;         /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
-	struct host_list etc;	 /* the small set of /etc that is shown */
-	struct host_list tools;	 /* folders of the user's own tools; outermost only */
-	struct host_list search; /* what PATH names and exists, in its order */
-	struct host_list links;	 /* links on the way to home and workspace: /home -> var/home */
+	struct host_list etc;      /* the small set of /etc that is shown */
+	struct host_list tools;    /* folders of the user's own tools; outermost only */
+	struct host_list search;   /* what PATH names and exists, in its order */
+	struct host_list links;    /* links on the way to home and workspace: /home -> var/home */
 	struct host_list left_out; /* looked like tools, and are not shown: `why` */
-	struct host_list private_places; /* what exists of ~/.ssh and the like: hidden, to be said */
-	struct host_list named; /* what the policy names, looked up by host_name; origin: as written */
+	struct host_list
+		private_places; /* what exists of ~/.ssh and the like: hidden, to be said */
+	struct host_list
+		named; /* what the policy names, looked up by host_name; origin: as written */
 	struct host_list sockets; /* of the host, by path: covered wherever they would show */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
 };
@@ -60,8 +62,7 @@ struct host {
  * workspace NULL is the current directory.  Everything lives in the arena.  An error names
  * what is wrong with the workspace or the home, and what to do.
  */
-int host_gather(const char *workspace, struct arena *arena, struct host *ret_host,
-		struct error *e);
+int host_gather(const char *workspace, struct arena *arena, struct host *ret_host, struct error *e);
 
 /* The user alone: name, home, shell and bawn's own folders.  Asks nothing about a workspace. */
 int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e);

@@ -77,14 +77,17 @@ void host_read_names(const struct host *h, struct host_home_names *ret_names)
 	}
 }
 
-bool host_may_have(const struct host_home_names *names, const char *path)
+bool host_may_have(const struct host_home_names *names, const char *dir, const char *name)
 {
-	const char *rest = str_after(path, ".config/");
+	const char *rest;
 
-	if (rest)
-		return host_names_may_have(&names->config, rest);
-	rest = str_after(path, ".local/share/");
-	if (rest)
-		return host_names_may_have(&names->share, rest);
-	return host_names_may_have(&names->top, path);
+	if (str_equal(dir, ".config"))
+		return host_names_may_have(&names->config, name);
+	if (str_equal(dir, ".local/share"))
+		return host_names_may_have(&names->share, name);
+	if (dir[0] != '\0')
+		return host_names_may_have(&names->top, dir);
+	rest = str_after(name, ".local/share/");
+	return rest ? host_names_may_have(&names->share, rest)
+		    : host_names_may_have(&names->top, name);
 }

@@ -23,7 +23,7 @@ const char *host_link_text(const char *name, struct arena *arena);
 const char *host_rehome(const struct host *h, const char *path, struct arena *arena);
 
 /* How a path stands to the private places of the home, existing or not. */
-bool host_is_private(const struct host *h, const char *path);	/* is one, or lies in one */
+bool host_is_private(const struct host *h, const char *path);    /* is one, or lies in one */
 bool host_holds_private(const struct host *h, const char *path); /* has one beneath it */
 
 /* A place of the system that is never a workspace nor, when named by PATH, a tool. */
@@ -43,7 +43,9 @@ struct host_home_names {
 };
 
 void host_read_names(const struct host *h, struct host_home_names *ret_names);
-bool host_may_have(const struct host_home_names *names, const char *path); /* below the home */
+
+/* Below the home: name in dir, which is "" for the home itself. */
+bool host_may_have(const struct host_home_names *names, const char *dir, const char *name);
 
 int host_find_user(struct host *h, struct arena *arena, struct error *e);
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);

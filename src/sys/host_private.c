@@ -9,8 +9,6 @@
 
 #include "str.h"
 
-#include <stdio.h>
-
 /* In the home itself. */
 static const char *const host_private_home[] = {
 	/* keys and what unlocks other machines */
@@ -29,6 +27,8 @@ static const char *const host_private_home[] = {
 	".aws",
 	".azure",
 	".boto",
+	".bunfig.toml",
+	".condarc",
 	".databrickscfg",
 	".docker",
 	".fly",
@@ -90,19 +90,58 @@ static const char *const host_private_home[] = {
 };
 
 static const char *const host_private_config[] = {
-	"1Password",	 "BraveSoftware",  "Bitwarden",	  "Signal",	    "Slack",
-	"Code",		 "age",		   "amp",	   "anthropic",	    "chromium",
-	"configstore",	 "containers",	   "cursor",	   "discord",	    "doctl",
-	"gcloud",	 "gh",		   "github-copilot", "git/credentials", "glab-cli",
-	"google-chrome", "goose",	   "hub",	   "keepassxc",	    "microsoft-edge",
-	"ngrok",	 "op",		   "opencode",	   "rclone",	    "sops",
-	"stripe",	 "vivaldi",
+	"1Password",
+	"BraveSoftware",
+	"Bitwarden",
+	"Signal",
+	"Slack",
+	"Code",
+	"age",
+	"amp",
+	"anthropic",
+	"chromium",
+	"configstore",
+	"containers",
+	"cursor",
+	"discord",
+	"doctl",
+	"gcloud",
+	"gh",
+	"github-copilot",
+	"git/credentials",
+	"glab-cli",
+	"google-chrome",
+	"goose",
+	"hub",
+	"keepassxc",
+	"microsoft-edge",
+	"ngrok",
+	"op",
+	"opencode",
+	"pnpm",
+	"pypoetry",
+	"rclone",
+	"sops",
+	"stripe",
+	"vivaldi",
 };
 
 static const char *const host_private_share[] = {
-	"amp",	     "cursor-agent", "evolution",   "fish/fish_history", "goose",
-	"keyrings",  "kwalletd",     "opencode",    "pass",		 "password-store",
-	"recently-used.xbel", "TelegramDesktop", "Trash", "zsh/history",
+	"amp",
+	"cursor-agent",
+	"evolution",
+	"fish/fish_history",
+	"goose",
+	"keyrings",
+	"kwalletd",
+	"opencode",
+	"pass",
+	"password-store",
+	"recently-used.xbel",
+	"TelegramDesktop",
+	"uv/credentials",
+	"Trash",
+	"zsh/history",
 };
 
 static const char *const host_private_cache[] = {
@@ -167,9 +206,9 @@ bool host_holds_private(const struct host *h, const char *path)
 	return host_private_match(h, path, false);
 }
 
-static int host_add_private(struct host *h, const char *place, struct arena *arena)
+static int host_add_private(struct host *h, const char *dir, const char *name, struct arena *arena)
 {
-	char *path = arena_printf(arena, "%s/%s", h->home, place);
+	char *path = arena_printf(arena, "%s/%s%s%s", h->home, dir, *dir ? "/" : "", name);
 	struct stat st;
 	struct host_object object;
 
@@ -177,8 +216,11 @@ static int host_add_private(struct host *h, const char *place, struct arena *are
 		return -ENOMEM;
 	if (lstat(path, &st) < 0)
 		return 0;
-	object = (struct host_object){.name = path, .path = path, .dev = st.st_dev,
-				      .ino = st.st_ino, .is_dir = S_ISDIR(st.st_mode),
+	object = (struct host_object){.name = path,
+				      .path = path,
+				      .dev = st.st_dev,
+				      .ino = st.st_ino,
+				      .is_dir = S_ISDIR(st.st_mode),
 				      .is_file = S_ISREG(st.st_mode)};
 	/* A link: where it leads is as private. */
 	if (S_ISLNK(st.st_mode) && host_look(path, arena, &object) < 0)
@@ -193,12 +235,10 @@ int host_find_private(struct host *h, const struct host_home_names *names, struc
 		const char *dir = host_private[g].dir;
 
 		for (size_t i = 0; i < host_private[g].count; i++) {
-			char place[128];
-
-			(void)snprintf(place, sizeof(place), "%s%s%s", dir, *dir ? "/" : "",
-				       host_private[g].names[i]);
-			int r = host_may_have(names, place) ? host_add_private(h, place, arena)
-							     : 0;
+			const char *name = host_private[g].names[i];
+			int r = host_may_have(names, dir, name)
+					? host_add_private(h, dir, name, arena)
+					: 0;
 			if (r < 0)
 				return r;
 		}

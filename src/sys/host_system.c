@@ -17,7 +17,8 @@
 #include <fcntl.h>
 
 static const char *const host_system_dirs[] = {
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
+	"/usr",    "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+	"/libx32", "/opt", "/nix",  "/gnu", "/snap",
 };
 
 static const char *const host_etc_names[] = {
@@ -71,8 +72,8 @@ enum { HOST_JVM_MAX = 64 };
 /* A link into what is shown anyway stays a link, which costs no mount. */
 static bool host_link_holds(const char *text)
 {
-	static const char *const into[] = {"/usr/", "../usr/", "/nix/", "/gnu/", "/etc/alternatives/",
-					   "usr/"};
+	static const char *const into[] = {
+		"/usr/", "../usr/", "/nix/", "/gnu/", "/etc/alternatives/", "usr/"};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(into); i++)
 		if (str_after(text, into[i]))

@@ -36,7 +36,7 @@ static const struct host_manager {
 	{"ASDF_DIR", NULL, ""},
 	{"BUN_INSTALL", ".bun", ""},
 	{"CARGO_HOME", ".cargo", "bin"}, /* beside it: tokens of registries */
-	{"CONDA_ROOT", "miniconda3", ""},
+	{NULL, "miniconda3", ""},
 	{NULL, "anaconda3", ""},
 	{NULL, "miniforge3", ""},
 	{"MAMBA_ROOT_PREFIX", NULL, ""},
@@ -46,7 +46,7 @@ static const struct host_manager {
 	{NULL, ".elan", ""},
 	{"FNM_DIR", ".local/share/fnm", ""},
 	{NULL, ".fnm", ""},
-	{"GHCUP_INSTALL_BASE_PREFIX", ".ghcup", ""},
+	{NULL, ".ghcup", ""},
 	{"GOENV_ROOT", ".goenv", ""},
 	{"GOPATH", "go", "bin"},
 	{"GOROOT", NULL, ""},
@@ -57,7 +57,8 @@ static const struct host_manager {
 	{"MISE_DATA_DIR", ".local/share/mise", ""},
 	{NULL, ".nix-profile", ""},
 	{"NODENV_ROOT", ".nodenv", ""},
-	{"NPM_CONFIG_PREFIX", ".npm-global", ""},
+	{"NPM_CONFIG_PREFIX", ".npm-global", "bin"}, /* beside them: etc/npmrc */
+	{"NPM_CONFIG_PREFIX", ".npm-global", "lib"},
 	{"NVM_DIR", ".nvm", ""},
 	{"N_PREFIX", "n", ""},
 	{"OPAMROOT", ".opam", ""},
@@ -72,8 +73,8 @@ static const struct host_manager {
 	{"SDKMAN_DIR", ".sdkman", ""},
 	{NULL, ".rvm", ""},
 	{"TFENV_ROOT", ".tfenv", ""},
-	{"UV_PYTHON_INSTALL_DIR", ".local/share/uv", ""},
-	{"UV_TOOL_DIR", NULL, ""},
+	{"UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", ""}, /* beside them: credentials */
+	{"UV_TOOL_DIR", ".local/share/uv/tools", ""},
 	{"VIRTUAL_ENV", NULL, ""},
 	{"VOLTA_HOME", ".volta", ""},
 };
@@ -171,8 +172,7 @@ static int host_add_tool(struct host *h, const struct host_object *object, struc
 	return host_list_add(&h->tools, arena, object);
 }
 
-static int host_try_tool(struct host *h, const char *path, const char *origin,
-			 struct arena *arena)
+static int host_try_tool(struct host *h, const char *path, const char *origin, struct arena *arena)
 {
 	struct host_object object;
 
@@ -205,7 +205,7 @@ static int host_find_manager(struct host *h, const struct host_manager *m,
 		return 0;
 	if (m->place[0] == '/')
 		return host_try_tool(h, m->place, m->place, arena);
-	if (!host_may_have(names, m->place))
+	if (!host_may_have(names, "", m->place))
 		return 0;
 	const char *origin = arena_printf(arena, "~/%s%s%s", m->place, slash, m->part);
 	if (!origin)
@@ -237,7 +237,7 @@ static char *host_parent(const char *path, struct arena *arena)
 
 static int host_find_path_entry(struct host *h, const char *entry, struct arena *arena)
 {
-	struct host_object object;
+	struct host_object object = {.name = NULL};
 
 	/* "", "." and the like mean the current folder, which a box must not run from unasked. */
 	if (entry[0] != '/')
@@ -257,8 +257,11 @@ static int host_find_path_entry(struct host *h, const char *entry, struct arena 
 	else if (stat(entry, &st) < 0)
 		r = -errno;
 	else
-		object = (struct host_object){.name = entry, .path = entry, .dev = st.st_dev,
-					      .ino = st.st_ino, .is_dir = S_ISDIR(st.st_mode)};
+		object = (struct host_object){.name = entry,
+					      .path = entry,
+					      .dev = st.st_dev,
+					      .ino = st.st_ino,
+					      .is_dir = S_ISDIR(st.st_mode)};
 	if (r < 0 || !object.is_dir)
 		return r == -ENOMEM ? r : 0;
 	object.origin = "PATH";
@@ -325,8 +328,8 @@ static char *host_tool_unit(char *path, struct arena *arena)
 	return parent;
 }
 
-static int host_follow_bin_link(struct host *h, const char *bin, const char *name,
-				const char *text, struct arena *arena)
+static int host_follow_bin_link(struct host *h, const char *bin, const char *name, const char *text,
+				struct arena *arena)
 {
 	char *path = host_join(bin, text, arena);
 
@@ -338,6 +341,8 @@ static int host_follow_bin_link(struct host *h, const char *bin, const char *nam
 	char *unit = host_tool_unit(path, arena);
 	if (!origin || !unit)
 		return -ENOMEM;
+	if (*unit == '\0')
+		return 0;
 	struct host_object object = {.name = unit, .path = unit, .origin = origin};
 	if (!str_path_beneath(unit, h->home) || !host_is_users_own(h, unit) ||
 	    str_equal(unit, h->home))
@@ -356,6 +361,8 @@ static int host_find_bin_links(struct host *h, struct arena *arena)
 	DIR *dir = opendir(bin);
 	if (!dir)
 		return 0;
+	/* Where it really is: a ".." of a link in it counts from there. */
+	r = host_path_of(dirfd(dir), arena, &bin);
 	for (int i = 0; r == 0 && i < HOST_BIN_MAX; i++) {
 		const struct dirent *entry = readdir(dir);
 		char text[4096];
@@ -371,7 +378,7 @@ static int host_find_bin_links(struct host *h, struct arena *arena)
 		r = host_follow_bin_link(h, bin, entry->d_name, text, arena);
 	}
 	(void)closedir(dir);
-	return r;
+	return r == -ENOMEM ? r : 0;
 }
 
 int host_find_tools(struct host *h, const struct host_home_names *names, struct arena *arena)

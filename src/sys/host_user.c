@@ -152,10 +152,10 @@ int host_find_user(struct host *h, struct arena *arena, struct error *e)
 		return r;
 	const char *named = host_env(h->environ, "USER");
 	h->user = host_user_is_plain(listed.user) ? listed.user
-		  : host_user_is_plain(named)	  ? named
+		  : host_user_is_plain(named)     ? named
 						  : "user";
 	const char *shell = host_env(h->environ, "SHELL");
-	h->shell = host_shell_is_usable(shell)		? shell
+	h->shell = host_shell_is_usable(shell)          ? shell
 		   : host_shell_is_usable(listed.shell) ? listed.shell
 							: "/bin/sh";
 	h->config_dir = host_own_dir(h, "XDG_CONFIG_HOME", ".config", arena);

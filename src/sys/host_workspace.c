@@ -91,9 +91,8 @@ static int host_refuse(struct error *e, const char *path, const char *why)
 bool host_is_system_place(const char *path)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(host_not_workspace); i++)
-		if (host_not_workspace[i].below
-			    ? str_path_beneath(path, host_not_workspace[i].path)
-			    : str_equal(path, host_not_workspace[i].path))
+		if (host_not_workspace[i].below ? str_path_beneath(path, host_not_workspace[i].path)
+						: str_equal(path, host_not_workspace[i].path))
 			return true;
 	return false;
 }
@@ -189,8 +188,11 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
 	r = host_check_workspace(h, path, e);
 	if (r < 0)
 		return r;
-	h->workspace = (struct host_object){.name = path, .path = path, .dev = st.st_dev,
-					    .ino = st.st_ino, .is_dir = true,
+	h->workspace = (struct host_object){.name = path,
+					    .path = path,
+					    .dev = st.st_dev,
+					    .ino = st.st_ino,
+					    .is_dir = true,
 					    .origin = wanted ? "--workspace" : "current folder"};
 	h->workspace_owner = st.st_uid;
 	h->workspace_writable = st.st_uid == h->uid &&

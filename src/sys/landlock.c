@@ -22,7 +22,7 @@ enum {
 	RIGHT_MAKE_FIFO = 1 << 10,
 	RIGHT_MAKE_BLOCK = 1 << 11,
 	RIGHT_MAKE_SYM = 1 << 12,
-	RIGHT_REFER = 1 << 13,	   /* 5.19, ABI 2 */
+	RIGHT_REFER = 1 << 13,     /* 5.19, ABI 2 */
 	RIGHT_TRUNCATE = 1 << 14,  /* 6.2, ABI 3 */
 	RIGHT_IOCTL_DEV = 1 << 15, /* 6.10, ABI 5 */
 
@@ -40,7 +40,7 @@ enum {
 struct ruleset_attr {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net; /* 6.7, ABI 4 */
-	uint64_t scoped;	     /* 6.12, ABI 6 */
+	uint64_t scoped;             /* 6.12, ABI 6 */
 };
 
 struct path_beneath_attr {

@@ -11,9 +11,9 @@
 #include "base.h"
 
 enum landlock_grant {
-	LANDLOCK_GRANT_LIST,  /* list directories */
-	LANDLOCK_GRANT_READ,  /* read and run */
-	LANDLOCK_GRANT_WRITE, /* read, run, create, write, remove */
+	LANDLOCK_GRANT_LIST,   /* list directories */
+	LANDLOCK_GRANT_READ,   /* read and run */
+	LANDLOCK_GRANT_WRITE,  /* read, run, create, write, remove */
 	LANDLOCK_GRANT_DEVICE, /* read, write and ioctl a device node */
 };
 

@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -53,8 +54,7 @@ int process_drop_capabilities(void)
 	struct __user_cap_data_struct none[2];
 	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
-				   SECBIT_NO_CAP_AMBIENT_RAISE |
-				   SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
 	memset(none, 0, sizeof(none));
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0ul, 0ul, 0ul) < 0)
@@ -91,6 +91,21 @@ void process_reset_signals(void)
 	(void)signal(SIGTTOU, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The linker's names for where the program's code begins and ends. */
+extern const char __executable_start[];
+extern const char etext[];
+
+void process_forget_start(void)
+{
+	const uintptr_t page = 4096;
+	uintptr_t first = ((uintptr_t)__executable_start + page - 1) & ~(page - 1);
+	uintptr_t end = (uintptr_t)etext & ~(page - 1);
+
+	/* Code is a clean, private mapping of the file: nothing can be lost by dropping it. */
+	if (end > first)
+		(void)madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 int process_confine(struct span bpf)

@@ -25,6 +25,13 @@ int process_signalfd(const sigset_t *set);
 /* Default actions and an empty mask, as a program expects to be started. */
 void process_reset_signals(void);
 
+/*
+ * For a process that has done its start and will mostly wait: unmaps the pages of its own code.
+ * They stay in the page cache, which all sessions share, and the few that are needed come back
+ * by themselves; the rest no longer counts as this process's memory.
+ */
+void process_forget_start(void);
+
 /* Allow-nothing Landlock and the keeper's kind of confinement: no files, no new privileges,
  * not dumpable, filtered. */
 int process_confine(struct span bpf);

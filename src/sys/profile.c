@@ -16,6 +16,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_box_closed_bpf);
 	case PROFILE_KEEPER:
 		return PROFILE_SPAN(profile_keeper_bpf);
+	case PROFILE_GATE:
+		return PROFILE_SPAN(profile_gate_bpf);
 	}
 	return (struct span){NULL, 0};
 }

@@ -10,6 +10,7 @@ enum profile_kind {
 	PROFILE_BOX_DEBUG,
 	PROFILE_BOX_CLOSED, /* goes without a network namespace: no internet sockets at all */
 	PROFILE_KEEPER,
+	PROFILE_GATE,
 };
 
 /* An array of struct sock_filter, as bytes. */

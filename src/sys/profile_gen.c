@@ -33,7 +33,7 @@ enum {
 	CODE_MAX = 4096,
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
-	FAR = 255,	 /* the longest conditional jump */
+	FAR = 255,       /* the longest conditional jump */
 };
 
 #if defined(__x86_64__)
@@ -70,8 +70,8 @@ static unsigned int emit(struct program *p, unsigned int code, unsigned int jt, 
 {
 	if (p->len == CODE_MAX)
 		die("program too long");
-	p->code[p->len] = (struct sock_filter){(unsigned short)code, (unsigned char)jt,
-					       (unsigned char)jf, k};
+	p->code[p->len] =
+		(struct sock_filter){(unsigned short)code, (unsigned char)jt, (unsigned char)jf, k};
 	return p->len++;
 }
 
@@ -95,9 +95,8 @@ static void emit_rule(struct program *p, const struct profile_rule *rule)
 				   8u * (unsigned int)c->argument);
 		if (!c->any && c->mask != 0xffffffffu)
 			(void)emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
-		misses[miss_count++] =
-			c->any ? emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 0, c->mask)
-			       : emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, c->value);
+		misses[miss_count++] = c->any ? emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 0, c->mask)
+					      : emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, c->value);
 	}
 	emit_return(p, rule->action);
 	for (unsigned int i = 0; i < miss_count; i++)
@@ -140,8 +139,7 @@ static void emit_tree(struct program *p, unsigned int low, unsigned int high)
 
 	if (distance + 1 <= FAR) {
 		/* Near enough for the conditional jump itself: close the gap. */
-		memmove(&p->code[far], &p->code[far + 1],
-			(p->len - far - 1) * sizeof(p->code[0]));
+		memmove(&p->code[far], &p->code[far + 1], (p->len - far - 1) * sizeof(p->code[0]));
 		p->len--;
 		p->code[node].jt = (unsigned char)distance;
 		p->code[node].jf = 0;
@@ -221,5 +219,6 @@ int main(void)
 	assemble("profile_box_debug_bpf", IN_DEBUG);
 	assemble("profile_box_closed_bpf", IN_CLOSED);
 	assemble("profile_keeper_bpf", IN_KEEPER);
+	assemble("profile_gate_bpf", IN_GATE);
 	return 0;
 }

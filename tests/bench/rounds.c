@@ -20,8 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { CASES_MAX = 16, WARM_UP = 2 };
 
 struct bench_case {

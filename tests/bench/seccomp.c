@@ -70,8 +70,8 @@ static double install_micros(struct span bpf)
 		int r = process_filter(bpf);
 
 		(void)clock_gettime(CLOCK_MONOTONIC, &b);
-		micros = (double)(b.tv_sec - a.tv_sec) * 1e6 +
-			 (double)(b.tv_nsec - a.tv_nsec) / 1e3;
+		micros =
+			(double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3;
 		if (r < 0 || write(ends[1], &micros, sizeof(micros)) < 0)
 			_exit(1);
 		_exit(0);
@@ -119,8 +119,8 @@ int main(int argc, char **argv)
 	for (size_t k = 0; k < KINDS; k++) {
 		qsort(all[k].micros, (size_t)rounds, sizeof(double), compare);
 		(void)printf("# %-20s %12zu %10.0f %10.0f\n", all[k].name,
-			     all[k].bpf.len / sizeof(struct sock_filter),
-			     all[k].micros[rounds / 2], all[k].micros[0]);
+			     all[k].bpf.len / sizeof(struct sock_filter), all[k].micros[rounds / 2],
+			     all[k].micros[0]);
 	}
 	bool held = all[0].micros[0] <= all[1].micros[0];
 

@@ -26,8 +26,6 @@
 #define __NR_landlock_restrict_self 446
 #endif
 
-extern char **environ;
-
 enum { LANDLOCK_LAYERS_MAX = 16 };
 
 /* The lines of a file that begin with one of the words; all when there are none. */

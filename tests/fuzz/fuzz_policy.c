@@ -6,6 +6,8 @@
  * neither.
  */
 #include "policy.h"
+#include "rule.h"
+#include "rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,11 +24,16 @@ static const char *const users[] = {
 	"backend: host\ndebug: true\nwithout: [landlock, seccomp]\nlimits: {processes: unlimited}\n"
 	"files: {read: [/a, ~/b], write: [~/c], hide: [/d]}\n"
 	"env: {pass: [A, B_*], drop: [C_*], set: {D: e, F: ''}}\n",
+	"network: [allow: a.test, {allow: '*.b.test', ports: [1-1000], scheme: tcp}, deny: "
+	"x.b.test,\n"
+	" ask: c.test, {allow: d.test, private: true}, allow: 127.0.0.1, use: openrouter]\n",
 };
 
 static const struct policy_flag flags[] = {
 	{"files.read", "/flag", "--read"},
 	{"limits.open-files", "100", "--limit"},
+	{"network.allow", "*.flag.test:22", "--allow"},
+	{"network.deny", "y.b.test", "--deny"},
 };
 
 struct outcome {
@@ -61,13 +68,39 @@ static void check_within(enum policy_layer layer, struct span text)
 		};
 
 		for (size_t n = 0; n <= BAWN_ARRAY_SIZE(flags); n += BAWN_ARRAY_SIZE(flags)) {
-			_cleanup_(outcome_fini) struct outcome before = merge(sources, 1, n);
 			_cleanup_(outcome_fini) struct outcome after = merge(sources, 2, n);
 
+			/* What is not understood is not, whatever the user said. */
+			if (after.r == -EINVAL)
+				return;
+			if (after.r < 0)
+				continue;
+			_cleanup_(outcome_fini) struct outcome before = merge(sources, 1, n);
+
 			MUST(before.r == 0);
-			if (after.r == 0)
-				MUST(policy_is_within(&after.policy, &before.policy));
+			MUST(policy_is_within(&after.policy, &before.policy));
 		}
+	}
+}
+
+/* Rules that were read can be asked, in this plan and in the one that arrives. */
+static void check_rules(const struct policy *p)
+{
+	_cleanup_rules_ struct rules *rules = NULL;
+	struct error e = ERROR_INIT;
+
+	MUST(rules_new(p->network.items, p->network.count, &rules, &e) == 0);
+	for (size_t i = 0; i < p->network.count && i < 64; i++) {
+		struct rules_question q = {
+			.port = (uint16_t)p->network.items[i].ports.items[0].from};
+		struct rules_verdict v;
+
+		if (!rule_example(&p->network.items[i], &q.name))
+			continue;
+		rules_decide(rules, &q, &v);
+		MUST(v.reason[0] != '\0' && v.action <= PLAN_ACTION_ALLOW);
+		MUST(v.action != PLAN_ACTION_ALLOW || rules_may_resolve(rules, &q.name));
+		MUST(v.action != PLAN_ACTION_ALLOW || v.allow_line[0] == '\0');
 	}
 }
 
@@ -77,8 +110,10 @@ static void check_reads(enum policy_layer layer, struct span text)
 	const struct policy_source source = {layer, "text", text};
 	_cleanup_(outcome_fini) struct outcome o = merge(&source, 1, 0);
 
-	if (o.r == 0)
-		MUST(policy_is_within(&o.policy, &o.policy));
+	if (o.r < 0)
+		return;
+	MUST(policy_is_within(&o.policy, &o.policy));
+	check_rules(&o.policy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -46,6 +46,24 @@ static struct plan_env env[] = {{"HOME", "/home/u", "default"}, {"EMPTY", "", "-
 static struct plan_limit limits[] = {{PLAN_LIMIT_PROCESSES, 1024, "default"},
 				     {PLAN_LIMIT_WALL_TIME, UINT64_MAX, "--limit"}};
 static struct plan_without without[] = {{PLAN_LAYER_LANDLOCK, "config.yaml:9"}};
+static struct plan_ports ports[] = {{443, 443}, {8000, 8010}};
+static const uint8_t address[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 1};
+static struct plan_rule network[] = {
+	{.action = PLAN_ACTION_ALLOW,
+	 .host = "*.example.org",
+	 .ports = LIST(ports),
+	 .ports_named = true,
+	 .scheme = PLAN_SCHEME_TCP,
+	 .private = true,
+	 .origin = "config.yaml:5"},
+	{.action = PLAN_ACTION_ASK,
+	 .host = "[2001:db8::1]",
+	 .address = {address, sizeof(address)},
+	 .ports = LIST(ports),
+	 .bundle = "npm",
+	 .origin = "--use"},
+	{.action = PLAN_ACTION_DENY, .host = "*", .ports = LIST(ports), .ceiling = true},
+};
 static struct plan_note notes[] = {
 	{PLAN_NOTE_NOT_GIVEN, "files.write: /etc", "a repository's file may only narrow",
 	 ".bawn.yaml:4"},
@@ -86,6 +104,7 @@ static const struct plan plans[] = {
 		.limits = LIST(limits),
 		.without = LIST(without),
 		.ablate = LIST(without),
+		.network = LIST(network),
 		.notes = LIST(notes),
 		.seccomp_profile = "agent",
 		.seccomp = {filter, sizeof(filter)},

@@ -44,8 +44,8 @@ static void facts_keep_every_byte(void **state)
 
 static void bad_facts_are_refused(void **state)
 {
-	static const char *const bad[] = {"no tab\n",	 "\tno key\n", "no end\tx",   "a\t%0g\n",
-					  "a\t%4\n",	 "a\t%00\n",   "a\tx\x01y\n", "a\t\x80\n"};
+	static const char *const bad[] = {"no tab\n", "\tno key\n", "no end\tx",   "a\t%0g\n",
+					  "a\t%4\n",  "a\t%00\n",   "a\tx\x01y\n", "a\t\x80\n"};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(bad); i++) {
@@ -69,7 +69,8 @@ static const struct probe row = {
 
 static void a_line_comes_back_as_it_went(void **state)
 {
-	static const int outcomes[] = {PROBE_DONE, PROBE_HELD, PROBE_UNABLE, -EPERM, -ENOSYS, -4000};
+	static const int outcomes[] = {PROBE_DONE, PROBE_HELD, PROBE_UNABLE,
+				       -EPERM,     -ENOSYS,    -4000};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(outcomes); i++) {

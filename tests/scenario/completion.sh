@@ -98,6 +98,9 @@ has "bash: completes the command without --" printf "$(in_bash run print)"
 has "bash: completes a file for the command" "file one" "$(in_bash run -- cat f)"
 lacks "bash: options end at the command" --workspace "$(in_bash run cat --wo)"
 has "bash: options go on after a value" --workspace "$(in_bash run --read cat --wo)"
+has "bash: completes a bundle" github-read "$(in_bash run --use git)"
+has "bash: completes a word of policy" test "$(in_bash policy te)"
+lacks "bash: offers it once" check "$(in_bash policy test '')"
 has "bash: completes a shell" fish "$(in_bash completion f)"
 has "bash: completes help for a verb" doctor "$(in_bash help doc)"
 
@@ -125,6 +128,9 @@ if command -v fish >/dev/null; then
 	has "fish: completes the command after --" printf "$(in_fish 'bawn run -- print')"
 	has "fish: completes the command without --" printf "$(in_fish 'bawn run --read x print')"
 	lacks "fish: options end at the command" --workspace "$(in_fish 'bawn run cat --wo')"
+	has "fish: completes a bundle" npm "$(in_fish 'bawn run --use np')"
+	has "fish: completes a word of policy" test "$(in_fish 'bawn policy te')"
+	lacks "fish: offers it once" check "$(in_fish 'bawn policy test ')"
 	has "fish: completes a shell" zsh "$(in_fish 'bawn completion z')"
 	has "fish: completes help for a verb" doctor "$(in_fish 'bawn help do')"
 else
@@ -156,6 +162,8 @@ if command -v zsh >/dev/null; then
 	if zsh -n "$work/functions/_bawn"; then ok "zsh: reads the script"; else not_ok "zsh: reads the script"; fi
 	has "zsh: completes a verb" verify "$(in_zsh 'bawn veri')"
 	has "zsh: completes an option" --workspace= "$(in_zsh 'bawn run --works')"
+	has "zsh: completes a bundle" openrouter "$(in_zsh 'bawn run --use openr')"
+	has "zsh: completes a word of policy" check "$(in_zsh 'bawn policy che')"
 	has "zsh: completes a layer" landlock "$(in_zsh 'bawn run --without lan')"
 else
 	skip "zsh: completions" "zsh is not installed"

@@ -18,20 +18,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Not inline: each has a path on its stack, and a test uses many. */
+#define FAKE static BAWN_UNUSED __attribute__((noinline))
+
 struct fake_home {
-	char root[64];	    /* /tmp/bawn-test-XXXXXX */
-	char home[96];	    /* root/home/jo */
-	char project[128];  /* home/code/project */
+	char root[64];     /* /tmp/bawn-test-XXXXXX */
+	char home[96];     /* root/home/jo */
+	char project[128]; /* home/code/project */
 };
 
 /* The variables of the tester that must not leak into a test. */
 static const char *const fake_home_unset[] = {
-	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "NVM_DIR",   "PYENV_ROOT",
-	"CARGO_HOME",	   "RUSTUP_HOME",    "GOPATH",	       "GOROOT",    "JAVA_HOME",
-	"VIRTUAL_ENV",	   "BAWN_ABLATE",    "PNPM_HOME",      "VOLTA_HOME", "BUN_INSTALL",
+	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "NVM_DIR",    "PYENV_ROOT",
+	"CARGO_HOME",      "RUSTUP_HOME",    "GOPATH",        "GOROOT",     "JAVA_HOME",
+	"VIRTUAL_ENV",     "BAWN_ABLATE",    "PNPM_HOME",     "VOLTA_HOME", "BUN_INSTALL",
 };
 
-static inline const char *fake_path(char *into, const char *dir, const char *name)
+FAKE const char *fake_path(char *into, const char *dir, const char *name)
 {
 	int n = snprintf(into, PATH_MAX, "%s/%s", dir, name);
 
@@ -40,7 +43,7 @@ static inline const char *fake_path(char *into, const char *dir, const char *nam
 }
 
 /* Makes dir/name and the folders on the way. */
-static inline void fake_dir(const char *dir, const char *name)
+FAKE void fake_dir(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -54,7 +57,7 @@ static inline void fake_dir(const char *dir, const char *name)
 	assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
 }
 
-static inline void fake_parents(const char *dir, const char *name)
+FAKE void fake_parents(const char *dir, const char *name)
 {
 	const char *slash = strrchr(name, '/');
 	char parent[PATH_MAX];
@@ -65,7 +68,7 @@ static inline void fake_parents(const char *dir, const char *name)
 	fake_dir(dir, parent);
 }
 
-static inline void fake_file(const char *dir, const char *name, const char *text)
+FAKE void fake_file(const char *dir, const char *name, const char *text)
 {
 	char path[PATH_MAX];
 
@@ -77,7 +80,7 @@ static inline void fake_file(const char *dir, const char *name, const char *text
 	assert_int_equal(chmod(path, 0644), 0);
 }
 
-static inline void fake_link(const char *dir, const char *name, const char *text)
+FAKE void fake_link(const char *dir, const char *name, const char *text)
 {
 	char path[PATH_MAX];
 
@@ -85,7 +88,7 @@ static inline void fake_link(const char *dir, const char *name, const char *text
 	assert_int_equal(symlink(text, fake_path(path, dir, name)), 0);
 }
 
-static inline bool fake_exists(const char *dir, const char *name)
+FAKE bool fake_exists(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -93,7 +96,7 @@ static inline bool fake_exists(const char *dir, const char *name)
 	return lstat(fake_path(path, dir, name), &st) == 0;
 }
 
-static inline void fake_home_make(struct fake_home *f)
+FAKE void fake_home_make(struct fake_home *f)
 {
 	memset(f, 0, sizeof(*f));
 	(void)snprintf(f->root, sizeof(f->root), "/tmp/bawn-test-XXXXXX");
@@ -110,8 +113,7 @@ static inline void fake_home_make(struct fake_home *f)
 	assert_int_equal(chdir(f->project), 0);
 }
 
-static inline int fake_home_remove_one(const char *path, const struct stat *st, int kind,
-				       struct FTW *where)
+FAKE int fake_home_remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
 	(void)st;
 	(void)kind;
@@ -119,7 +121,7 @@ static inline int fake_home_remove_one(const char *path, const struct stat *st, 
 	return remove(path);
 }
 
-static inline void fake_home_remove(struct fake_home *f)
+FAKE void fake_home_remove(struct fake_home *f)
 {
 	assert_int_equal(chdir("/"), 0);
 	/* Only what we made ourselves, by the name that we gave it. */
@@ -127,7 +129,7 @@ static inline void fake_home_remove(struct fake_home *f)
 	assert_int_equal(nftw(f->root, fake_home_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-static inline int fake_home_setup(void **state)
+FAKE int fake_home_setup(void **state)
 {
 	struct fake_home *f = malloc(sizeof(*f));
 
@@ -138,7 +140,7 @@ static inline int fake_home_setup(void **state)
 	return 0;
 }
 
-static inline int fake_home_teardown(void **state)
+FAKE int fake_home_teardown(void **state)
 {
 	fake_home_remove(*state);
 	free(*state);

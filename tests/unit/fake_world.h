@@ -31,8 +31,12 @@ struct world {
 static inline struct host_object *world_add(struct world *w, struct host_list *list,
 					    const char *path)
 {
-	struct host_object o = {.name = path, .path = path, .dev = 1, .ino = w->next_ino++,
-				.is_dir = true, .origin = "test"};
+	struct host_object o = {.name = path,
+				.path = path,
+				.dev = 1,
+				.ino = w->next_ino++,
+				.is_dir = true,
+				.origin = "test"};
 	struct host_object *items =
 		arena_alloc(&w->arena, (list->count + 1) * sizeof(struct host_object));
 
@@ -45,16 +49,16 @@ static inline struct host_object *world_add(struct world *w, struct host_list *l
 }
 
 /* A path of the policy, which exists outside unless missing. */
-#define WORLD_GRANT(w, list, text, from)                                                          \
-	do {                                                                                       \
-		struct policy_path *grown = arena_alloc(                                           \
-			&(w)->arena, ((w)->policy.list.count + 1) * sizeof(struct policy_path));   \
-		assert_non_null(grown);                                                            \
-		if ((w)->policy.list.count)                                                        \
-			memcpy(grown, (w)->policy.list.items,                                      \
-			       (w)->policy.list.count * sizeof(struct policy_path));               \
-		grown[(w)->policy.list.count++] = (struct policy_path){(text), (from)};            \
-		(w)->policy.list.items = grown;                                                    \
+#define WORLD_GRANT(w, list, text, from)                                                         \
+	do {                                                                                     \
+		struct policy_path *grown = arena_alloc(                                         \
+			&(w)->arena, ((w)->policy.list.count + 1) * sizeof(struct policy_path)); \
+		assert_non_null(grown);                                                          \
+		if ((w)->policy.list.count)                                                      \
+			memcpy(grown, (w)->policy.list.items,                                    \
+			       (w)->policy.list.count * sizeof(struct policy_path));             \
+		grown[(w)->policy.list.count++] = (struct policy_path){(text), (from)};          \
+		(w)->policy.list.items = grown;                                                  \
 	} while (0)
 
 static inline struct host_object *world_named(struct world *w, const char *path)
@@ -88,14 +92,22 @@ static inline void world_init(struct world *w)
 	memset(w, 0, sizeof(*w));
 	w->arena = ARENA_INIT(16 << 20);
 	w->next_ino = 100;
-	w->host = (struct host){.uid = 1000, .gid = 1000, .user = "jo", .home = WORLD_HOME,
-				.home_name = WORLD_HOME, .shell = "/bin/bash",
+	w->host = (struct host){.uid = 1000,
+				.gid = 1000,
+				.user = "jo",
+				.home = WORLD_HOME,
+				.home_name = WORLD_HOME,
+				.shell = "/bin/bash",
 				.config_dir = WORLD_HOME "/.config/bawn",
 				.state_dir = WORLD_HOME "/.local/state/bawn",
-				.cwd = WORLD_WORKSPACE, .workspace_owner = 1000,
+				.cwd = WORLD_WORKSPACE,
+				.workspace_owner = 1000,
 				.workspace_writable = true};
-	w->host.workspace = (struct host_object){.name = WORLD_WORKSPACE, .path = WORLD_WORKSPACE,
-						 .dev = 1, .ino = 7, .is_dir = true,
+	w->host.workspace = (struct host_object){.name = WORLD_WORKSPACE,
+						 .path = WORLD_WORKSPACE,
+						 .dev = 1,
+						 .ino = 7,
+						 .is_dir = true,
 						 .origin = "current folder"};
 	(void)world_add(w, &w->host.programs, "/usr");
 	world_add(w, &w->host.programs, "/bin")->link = "usr/bin";
@@ -106,13 +118,17 @@ static inline void world_init(struct world *w)
 	(void)world_add(w, &w->host.guarded, w->host.config_dir);
 	(void)world_add(w, &w->host.search, "/usr/bin");
 	(void)world_add(w, &w->host.search, "/bin");
-	w->policy = (struct policy){.backend = PLAN_BACKEND_NAMESPACE, .backend_origin = "default",
-				    .preset = "", .workspace_access = PLAN_ACCESS_WRITE,
-				    .workspace_origin = "default", .tools = true,
-				    .tools_origin = "default", .debug_origin = "default"};
+	w->policy = (struct policy){.backend = PLAN_BACKEND_NAMESPACE,
+				    .backend_origin = "default",
+				    .preset = "",
+				    .workspace_access = PLAN_ACCESS_WRITE,
+				    .workspace_origin = "default",
+				    .tools = true,
+				    .tools_origin = "default",
+				    .debug_origin = "default"};
 	w->policy.tmp_size = (struct policy_number){true, 1 << 30, "default"};
-	w->store = (struct host_object){.name = WORLD_STORE, .path = WORLD_STORE, .dev = 1, .ino = 9,
-					.is_dir = true};
+	w->store = (struct host_object){
+		.name = WORLD_STORE, .path = WORLD_STORE, .dev = 1, .ino = 9, .is_dir = true};
 	w->host.environ = w->environ;
 }
 

@@ -79,8 +79,10 @@ static void etc_says_nothing_about_the_machine(void **state)
 			    "127.0.0.1 localhost bawn\n::1 localhost bawn\n");
 	assert_string_equal(file(w, "/etc/hostname"), "bawn\n");
 	assert_int_equal(strlen(file(w, "/etc/machine-id")), 33);
-	assert_null(strstr(file(w, "/etc/resolv.conf"), "nameserver"));
-	assert_non_null(strstr(file(w, "/etc/nsswitch.conf"), "hosts: files\n"));
+	/* Nobody is asked, or the gate: never a server of the host's. */
+	if (!PLAN_GATE_PRESENT)
+		assert_null(strstr(file(w, "/etc/resolv.conf"), "nameserver"));
+	assert_non_null(strstr(file(w, "/etc/nsswitch.conf"), "hosts: files"));
 }
 
 static void root_is_named_once_in_passwd(void **state)
@@ -234,8 +236,19 @@ static void home_and_what_holds_it_are_never_granted(void **state)
 static void places_of_the_box_are_never_granted(void **state)
 {
 	static const char *const paths[] = {
-		"/etc",	"/var",	   "/tmp", "/run",	 "/run/user/1000", "/run/docker.sock", "/proc",
-		"/proc/sys", "/sys", "/sys/fs/cgroup", "/dev", "/dev/kvm", "/var/run/docker.sock",
+		"/etc",
+		"/var",
+		"/tmp",
+		"/run",
+		"/run/user/1000",
+		"/run/docker.sock",
+		"/proc",
+		"/proc/sys",
+		"/sys",
+		"/sys/fs/cgroup",
+		"/dev",
+		"/dev/kvm",
+		"/var/run/docker.sock",
 		"/run/user/1000/bus",
 	};
 
@@ -274,8 +287,12 @@ static void sockets_and_devices_are_never_granted(void **state)
 static void bawns_own_folders_are_never_granted(void **state)
 {
 	static const char *const paths[] = {
-		WORLD_HOME "/.local/state/bawn", WORLD_HOME "/.local/state", WORLD_HOME "/.local",
-		WORLD_STORE, WORLD_HOME "/.config/bawn", WORLD_HOME "/.config",
+		WORLD_HOME "/.local/state/bawn",
+		WORLD_HOME "/.local/state",
+		WORLD_HOME "/.local",
+		WORLD_STORE,
+		WORLD_HOME "/.config/bawn",
+		WORLD_HOME "/.config",
 		WORLD_HOME "/.config/bawn/config.yaml",
 	};
 
@@ -354,6 +371,62 @@ static void a_named_folder_does_not_show_the_private_places_in_it(void **state)
 	assert_non_null(world_note(w, PLAN_NOTE_HIDDEN, "settings.xml"));
 }
 
+static void a_private_place_that_is_named_shows_in_a_named_folder(void **state)
+{
+	struct world *w = *state;
+
+	(void)world_add(w, &w->host.private_places, WORLD_HOME "/.m2/settings.xml");
+	(void)world_add(w, &w->host.private_places, WORLD_HOME "/.m2/settings-security.xml");
+	world_read(w, WORLD_HOME "/.m2");
+	world_read(w, WORLD_HOME "/.m2/settings.xml");
+	world_build(w);
+	expect_access(w, WORLD_HOME "/.m2/settings.xml", WORLD_HOME "/.m2/settings.xml",
+		      PLAN_ACCESS_READ);
+	assert_false(is_shown(w, WORLD_HOME "/.m2/settings-security.xml"));
+}
+
+static void a_link_in_the_workspace_never_adds_a_mount(void **state)
+{
+	struct world *w = *state;
+
+	world_read(w, WORLD_WORKSPACE "/data");
+	w->host.named.items[0].path = WORLD_HOME "/Documents";
+	world_refused(w, "a link in the workspace leads to " WORLD_HOME "/Documents");
+}
+
+static void a_link_elsewhere_is_said(void **state)
+{
+	struct world *w = *state;
+
+	world_read(w, "/disk/data");
+	w->host.named.items[0].name = WORLD_HOME "/data";
+	world_build(w);
+	assert_non_null(world_note(w, PLAN_NOTE_WARNING, WORLD_HOME "/data"));
+	expect_access(w, WORLD_HOME "/data/x", "/disk/data/x", PLAN_ACCESS_READ);
+	expect_access(w, "/disk/data/x", "/disk/data/x", PLAN_ACCESS_READ);
+}
+
+static void nothing_is_mounted_on_a_link_that_is_in_sight(void **state)
+{
+	static const char *const names[] = {WORLD_WORKSPACE "/in", WORLD_HOME "/.nvm/link",
+					    "/usr/local/link",     "/proc/self/cwd",
+					    "/bin/link",           "/etc"};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
+		struct world w;
+
+		world_init(&w);
+		(void)world_add(&w, &w.host.tools, WORLD_HOME "/.nvm");
+		world_read(&w, i == 0 ? WORLD_WORKSPACE "/out" : "/disk/data");
+		w.host.named.items[0].name = names[i];
+		world_build(&w);
+		if (world_at(&w, names[i]))
+			fail_msg("%s is a mount point", names[i]);
+		arena_fini(&w.arena);
+	}
+}
+
 static void a_hide_wins_over_everything(void **state)
 {
 	struct world *w = *state;
@@ -404,8 +477,8 @@ static void hiding_what_is_not_there_is_a_warning(void **state)
 
 static void what_the_box_needs_cannot_be_hidden(void **state)
 {
-	static const char *const paths[] = {"/usr", "/etc", WORLD_HOME, WORLD_WORKSPACE,
-					    WORLD_HOME "/code", "/proc"};
+	static const char *const paths[] = {"/usr",          "/etc",          WORLD_HOME,
+					    WORLD_WORKSPACE, "/home/jo/code", "/proc"};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++) {
@@ -484,8 +557,8 @@ static void limits_layers_and_notes_are_carried_over(void **state)
 {
 	struct world *w = *state;
 	struct plan_without without = {PLAN_LAYER_LANDLOCK, "--without"};
-	struct plan_note note = {PLAN_NOTE_NOT_GIVEN, "files.write ~/x", "a repository may only narrow",
-				 ".bawn.yaml:4"};
+	struct plan_note note = {PLAN_NOTE_NOT_GIVEN, "files.write ~/x",
+				 "a repository may only narrow", ".bawn.yaml:4"};
 
 	w->policy.limits[PLAN_LIMIT_PROCESSES] = (struct policy_number){true, 64, "--limit"};
 	w->policy.without.items = &without;
@@ -507,14 +580,14 @@ static void without_a_command_it_is_the_users_shell(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(plan_build(&w->policy, &w->host, NULL, &w->store, &w->arena, &w->plan, &w->e),
-			 0);
+	assert_int_equal(
+		plan_build(&w->policy, &w->host, NULL, &w->store, &w->arena, &w->plan, &w->e), 0);
 	assert_int_equal(w->plan.argv.count, 1);
 	assert_string_equal(w->plan.argv.items[0].text, "/bin/bash");
 	/* One that is not there inside is replaced. */
 	w->host.shell = WORLD_HOME "/bin/fish";
-	assert_int_equal(plan_build(&w->policy, &w->host, NULL, &w->store, &w->arena, &w->plan, &w->e),
-			 0);
+	assert_int_equal(
+		plan_build(&w->policy, &w->host, NULL, &w->store, &w->arena, &w->plan, &w->e), 0);
 	assert_string_equal(w->plan.argv.items[0].text, "/bin/sh");
 	assert_string_equal(world_value(w, "SHELL"), "/bin/sh");
 	(void)world_add(w, &w->host.tools, WORLD_HOME "/bin");
@@ -565,8 +638,9 @@ static uint32_t dice(uint32_t *seed, uint32_t sides)
 
 static const char *random_path(struct world *w, uint32_t *seed)
 {
-	static const char *const starts[] = {"/home/jo", "/home/jo/code", "/srv", "/opt", "/usr",
-					     "/var/tmp", "/tmp", "/home/jo/.local"};
+	static const char *const starts[] = {"/home/jo", "/home/jo/code",  "/srv",
+					     "/opt",     "/usr",           "/var/tmp",
+					     "/tmp",     "/home/jo/.local"};
 	static const char *const names[] = {"a", "b", "c", "project", ".x"};
 	const char *path = starts[dice(seed, BAWN_ARRAY_SIZE(starts))];
 	uint32_t depth = 1 + dice(seed, 3);
@@ -626,8 +700,9 @@ static void any_mixture_keeps_the_promises(void **state)
 				bool hidden = false;
 
 				for (size_t k = 0; k < w.policy.hide.count; k++)
-					hidden = hidden ||
-						 str_path_beneath(path, w.policy.hide.items[k].path);
+					hidden =
+						hidden ||
+						str_path_beneath(path, w.policy.hide.items[k].path);
 				if (hidden)
 					continue;
 				if (!m || (m->access != PLAN_ACCESS_WRITE &&
@@ -635,7 +710,8 @@ static void any_mixture_keeps_the_promises(void **state)
 					fail_msg("%s cannot be written", path);
 			}
 			const struct plan_mount *m = world_over(&w, WORLD_HOME "/code/a/b");
-			assert_true(!m || m->access != PLAN_ACCESS_WRITE || str_equal(m->role, "home"));
+			assert_true(!m || m->access != PLAN_ACCESS_WRITE ||
+				    str_equal(m->role, "home"));
 			assert_false(is_shown(&w, WORLD_STORE));
 		}
 		arena_fini(&w.arena);
@@ -668,6 +744,10 @@ int main(void)
 		cmocka_unit_test(private_places_are_never_written),
 		PROMISE(a_private_place_that_is_named_is_read_with_a_warning),
 		PROMISE(a_named_folder_does_not_show_the_private_places_in_it),
+		PROMISE(a_private_place_that_is_named_shows_in_a_named_folder),
+		PROMISE(a_link_in_the_workspace_never_adds_a_mount),
+		PROMISE(a_link_elsewhere_is_said),
+		cmocka_unit_test(nothing_is_mounted_on_a_link_that_is_in_sight),
 		PROMISE(a_hide_wins_over_everything),
 		PROMISE(a_hide_covers_every_name_of_a_thing),
 		PROMISE(hiding_what_is_not_there_is_a_warning),

@@ -153,8 +153,8 @@ static void each_variable_passes_or_not_as_promised(void **state)
 		WORLD_GRANT(&w, env_pass, name_of(&w, variables[i].entry), "--env");
 		expect_passes(&w, variables[i].entry, variables[i].by_name, "by its name");
 		if (variables[i].by_pattern == NO) {
-			const struct plan_note *note = world_note(
-				&w, PLAN_NOTE_WARNING, name_of(&w, variables[i].entry));
+			const struct plan_note *note =
+				world_note(&w, PLAN_NOTE_WARNING, name_of(&w, variables[i].entry));
 
 			assert_true(note && str_equal(note->origin, "--env"));
 		}
@@ -233,8 +233,8 @@ static void path_names_only_what_is_there_inside(void **state)
 			    "/.nvm/other/bin:" WORLD_WORKSPACE "/node_modules/.bin");
 	w->policy.tools = false;
 	world_build(w);
-	assert_string_equal(world_value(w, "PATH"), "/usr/bin:/bin:/usr/local/bin:" WORLD_WORKSPACE
-						    "/node_modules/.bin");
+	assert_string_equal(world_value(w, "PATH"),
+			    "/usr/bin:/bin:/usr/local/bin:" WORLD_WORKSPACE "/node_modules/.bin");
 }
 
 static void an_empty_path_is_the_systems(void **state)
@@ -249,7 +249,8 @@ static void an_empty_path_is_the_systems(void **state)
 static void what_is_set_wins_and_what_is_dropped_is_gone(void **state)
 {
 	struct world *w = *state;
-	struct policy_env_set set[] = {{"HOME", "/elsewhere", "--env"}, {"TERM", "dumb", "--env"},
+	struct policy_env_set set[] = {{"HOME", "/elsewhere", "--env"},
+				       {"TERM", "dumb", "--env"},
 				       {"NEW", "value", "config.yaml:9"}};
 
 	w->policy.env_set.items = set;
@@ -311,12 +312,21 @@ static void a_variable_that_is_not_set_is_said(void **state)
 static void ordinary_values_are_no_credentials(void **state)
 {
 	static const char *const values[] = {
-		"", "1", "xterm-256color-italic-truecolor", "en_GB.UTF-8",
-		"/home/jo/.nvm/versions/node/v20.11.1/bin", "v20.11.1-linux-x64-release",
-		"America/Argentina/ComodRivadavia", "aVeryLongCamelCaseNameOfAThing",
-		"correct-horse-battery-staple", "--quit-if-one-screen --RAW-CONTROL-CHARS",
-		"https://example.com/a/b?x=1", "user@example.com", "java-17-openjdk-amd64",
-		"00000000000000000000000000000000", "NVIDIA-GeForce-RTX-4090-24GB",
+		"",
+		"1",
+		"xterm-256color-italic-truecolor",
+		"en_GB.UTF-8",
+		"/home/jo/.nvm/versions/node/v20.11.1/bin",
+		"v20.11.1-linux-x64-release",
+		"America/Argentina/ComodRivadavia",
+		"aVeryLongCamelCaseNameOfAThing",
+		"correct-horse-battery-staple",
+		"--quit-if-one-screen --RAW-CONTROL-CHARS",
+		"https://example.com/a/b?x=1",
+		"user@example.com",
+		"java-17-openjdk-amd64",
+		"00000000000000000000000000000000",
+		"NVIDIA-GeForce-RTX-4090-24GB",
 	};
 
 	(void)state;

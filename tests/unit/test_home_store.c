@@ -6,7 +6,8 @@
 #include "home_store.h"
 #include "str.h"
 
-struct try {
+struct
+try {
 	struct arena arena;
 	struct host host;
 	struct host_object store;
@@ -37,14 +38,16 @@ static int try_point(struct try *t, const char *name, bool is_dir)
 	char *target = arena_printf(&t->arena, "%s/%s", t->host.home, name);
 
 	assert_true(mounts && target);
-	mounts[0] = (struct plan_mount){.kind = PLAN_MOUNT_BIND, .target = t->host.home,
-					.source = t->store.path, .role = "home"};
-	mounts[1] = (struct plan_mount){.kind = PLAN_MOUNT_BIND, .target = target,
-					.source = target, .role = "named"};
-	t->plan = (struct plan){.home = t->host.home, .home_store = t->store.path,
-				.mounts = {mounts, 2}};
-	struct host_object named = {.name = target, .path = target, .is_dir = is_dir,
-				    .origin = target};
+	mounts[0] = (struct plan_mount){.kind = PLAN_MOUNT_BIND,
+					.target = t->host.home,
+					.source = t->store.path,
+					.role = "home"};
+	mounts[1] = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND, .target = target, .source = target, .role = "named"};
+	t->plan = (struct plan){
+		.home = t->host.home, .home_store = t->store.path, .mounts = {mounts, 2}};
+	struct host_object named = {
+		.name = target, .path = target, .is_dir = is_dir, .origin = target};
 	assert_int_equal(host_list_add(&t->host.named, &t->arena, &named), 0);
 	return home_store_make_mount_points(t->fd, &t->host, &t->plan, &t->arena, &t->e);
 }
@@ -179,6 +182,23 @@ static void a_state_directory_that_others_can_write_is_refused(void **state)
 	try_end(&t);
 }
 
+static void nothing_is_made_in_the_home_of_someone_else(void **state)
+{
+	struct fake_home *f = *state;
+	struct try t;
+
+	/* Root's, for a user; a user's, for root. */
+	if (geteuid() == 0)
+		assert_int_equal(chown(f->home, 12345, 12345), 0);
+	else
+		assert_int_equal(setenv("HOME", "/usr/share", 1), 0);
+	try_open(&t, true);
+	assert_int_equal(t.r, -EPERM);
+	assert_non_null(strstr(t.e.next, "sudo -H"));
+	assert_false(fake_exists(t.host.home, ".local"));
+	try_end(&t);
+}
+
 static void links_in_the_state_directory_are_not_followed(void **state)
 {
 	struct fake_home *f = *state;
@@ -291,14 +311,16 @@ static void a_mount_on_another_mount_needs_no_point(void **state)
 	try_open(&t, true);
 	(void)fake_path(folder, t.host.home, "code");
 	(void)fake_path(inner, t.host.home, "code/project");
-	mounts[0] = (struct plan_mount){.kind = PLAN_MOUNT_BIND, .target = t.host.home,
-					.source = t.store.path, .role = "home"};
-	mounts[1] = (struct plan_mount){.kind = PLAN_MOUNT_BIND, .target = folder, .source = folder,
-					.role = "named"};
-	mounts[2] = (struct plan_mount){.kind = PLAN_MOUNT_BIND, .target = inner, .source = inner,
-					.role = "workspace"};
-	t.plan = (struct plan){.home = t.host.home, .home_store = t.store.path,
-			       .mounts = {mounts, 3}};
+	mounts[0] = (struct plan_mount){.kind = PLAN_MOUNT_BIND,
+					.target = t.host.home,
+					.source = t.store.path,
+					.role = "home"};
+	mounts[1] = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND, .target = folder, .source = folder, .role = "named"};
+	mounts[2] = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND, .target = inner, .source = inner, .role = "workspace"};
+	t.plan = (struct plan){
+		.home = t.host.home, .home_store = t.store.path, .mounts = {mounts, 3}};
 	assert_int_equal(home_store_make_mount_points(t.fd, &t.host, &t.plan, &t.arena, &t.e), 0);
 	assert_true(fake_exists(t.store.path, "code"));
 	assert_false(fake_exists(t.store.path, "code/project"));
@@ -316,6 +338,7 @@ int main(void)
 		PROMISE(two_workspaces_with_one_hash_are_told_apart),
 		PROMISE(names_of_workspaces_are_made_plain),
 		PROMISE(a_state_directory_that_others_can_write_is_refused),
+		PROMISE(nothing_is_made_in_the_home_of_someone_else),
 		PROMISE(links_in_the_state_directory_are_not_followed),
 		PROMISE(mount_points_are_made_in_the_home),
 		PROMISE(what_is_planted_is_moved_aside_and_never_followed),

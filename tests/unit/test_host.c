@@ -5,7 +5,8 @@
 #include "host.h"
 #include "str.h"
 
-struct try {
+struct
+try {
 	struct arena arena;
 	struct host host;
 	struct error e;
@@ -142,11 +143,11 @@ static void the_current_folder_is_kept_inside_a_named_workspace(void **state)
 static void system_places_are_never_a_workspace(void **state)
 {
 	static const char *const places[] = {
-		"/usr",	 "/usr/bin", "/usr/lib", "/usr/share", "/usr/local", "/usr/local/bin",
-		"/etc",	 "/etc/ssl", "/proc",	 "/proc/self", "/proc/self/fd", "/dev",
-		"/dev/shm", "/sys",	     "/run",	 "/boot",      "/var",	     "/var/lib",
-		"/var/log", "/var/tmp",  "/tmp",	 "/home",      "/opt",	     "/mnt",
-		"/srv",
+		"/usr",           "/usr/bin", "/usr/lib", "/usr/share", "/usr/local",
+		"/usr/local/bin", "/etc",     "/etc/ssl", "/proc",      "/proc/self",
+		"/proc/self/fd",  "/dev",     "/dev/shm", "/sys",       "/run",
+		"/boot",          "/var",     "/var/lib", "/var/log",   "/var/tmp",
+		"/tmp",           "/home",    "/opt",     "/mnt",       "/srv",
 	};
 	struct stat st;
 
@@ -171,9 +172,17 @@ static void home_and_what_holds_it_are_never_a_workspace(void **state)
 
 static void private_places_are_never_a_workspace(void **state)
 {
-	static const char *const in[] = {".ssh", ".ssh/keys", ".gnupg", ".aws", ".config/gh",
-					 ".claude/skills", ".mozilla/firefox", ".password-store",
-					 ".local/share/keyrings", ".docker", ".kube"};
+	static const char *const in[] = {".ssh",
+					 ".ssh/keys",
+					 ".gnupg",
+					 ".aws",
+					 ".config/gh",
+					 ".claude/skills",
+					 ".mozilla/firefox",
+					 ".password-store",
+					 ".local/share/keyrings",
+					 ".docker",
+					 ".kube"};
 	static const char *const around[] = {".config", ".local", ".local/share", ".cargo", ".m2"};
 	struct fake_home *f = *state;
 	char path[PATH_MAX];
@@ -286,9 +295,10 @@ static void links_on_the_way_to_home_are_kept(void **state)
 
 static void the_system_is_programs_and_a_small_etc(void **state)
 {
-	static const char *const never[] = {"/etc/shadow", "/etc/passwd", "/etc/hosts", "/etc/machine-id",
-					    "/etc/ssl/private", "/etc/ssl", "/etc/npmrc", "/etc/pip.conf",
-					    "/etc/ssh", "/etc/sudoers", "/etc/resolv.conf", "/etc"};
+	static const char *const never[] = {"/etc/shadow",     "/etc/passwd",      "/etc/hosts",
+					    "/etc/machine-id", "/etc/ssl/private", "/etc/ssl",
+					    "/etc/npmrc",      "/etc/pip.conf",    "/etc/ssh",
+					    "/etc/sudoers",    "/etc/resolv.conf", "/etc"};
 	struct try t;
 	size_t mounts = 0;
 	bool usr = false;

@@ -5,7 +5,8 @@
 #include "host.h"
 #include "str.h"
 
-struct try {
+struct
+try {
 	struct arena arena;
 	struct host host;
 	struct error e;
@@ -68,7 +69,7 @@ static void managers_are_found_in_their_usual_place(void **state)
 		{".cargo/bin", ".cargo/bin"},
 		{".rustup/toolchains", ".rustup"},
 		{"go/bin", "go/bin"},
-		{".local/share/uv/python", ".local/share/uv"},
+		{".local/share/uv/python", ".local/share/uv/python"},
 		{".local/share/mise/shims", ".local/share/mise"},
 		{".asdf/shims", ".asdf"},
 		{".volta/bin", ".volta"},
@@ -84,7 +85,7 @@ static void managers_are_found_in_their_usual_place(void **state)
 		{".local/share/pipx/venvs", ".local/share/pipx"},
 		{".local/pipx/venvs", ".local/pipx"},
 		{".local/share/pypoetry/venv", ".local/share/pypoetry"},
-		{".npm-global/bin", ".npm-global"},
+		{".npm-global/lib", ".npm-global/lib"},
 		{"miniconda3/bin", "miniconda3"},
 		{".dotnet/tools", ".dotnet"},
 		{".ghcup/bin", ".ghcup"},
@@ -116,12 +117,13 @@ static void managers_are_found_by_their_variable(void **state)
 	static const struct {
 		const char *variable, *part;
 	} managers[] = {
-		{"NVM_DIR", ""},	{"PYENV_ROOT", ""},   {"CARGO_HOME", "/bin"}, {"RUSTUP_HOME", ""},
-		{"GOPATH", "/bin"},	{"GOROOT", ""},	      {"MISE_DATA_DIR", ""},  {"ASDF_DATA_DIR", ""},
-		{"VOLTA_HOME", ""},	{"BUN_INSTALL", ""},  {"DENO_INSTALL", ""},   {"SDKMAN_DIR", ""},
-		{"FNM_DIR", ""},	{"N_PREFIX", ""},     {"RBENV_ROOT", ""},     {"PNPM_HOME", ""},
-		{"JAVA_HOME", ""},	{"VIRTUAL_ENV", ""},  {"CONDA_PREFIX", ""},   {"DOTNET_ROOT", ""},
-		{"UV_PYTHON_INSTALL_DIR", ""},
+		{"NVM_DIR", ""},       {"PYENV_ROOT", ""},    {"CARGO_HOME", "/bin"},
+		{"RUSTUP_HOME", ""},   {"GOPATH", "/bin"},    {"GOROOT", ""},
+		{"MISE_DATA_DIR", ""}, {"ASDF_DATA_DIR", ""}, {"VOLTA_HOME", ""},
+		{"BUN_INSTALL", ""},   {"DENO_INSTALL", ""},  {"SDKMAN_DIR", ""},
+		{"FNM_DIR", ""},       {"N_PREFIX", ""},      {"RBENV_ROOT", ""},
+		{"PNPM_HOME", ""},     {"JAVA_HOME", ""},     {"VIRTUAL_ENV", ""},
+		{"CONDA_PREFIX", ""},  {"DOTNET_ROOT", ""},   {"UV_PYTHON_INSTALL_DIR", ""},
 	};
 	struct fake_home f;
 
@@ -132,8 +134,8 @@ static void managers_are_found_by_their_variable(void **state)
 
 		fake_home_make(&f);
 		fake_dir(f.home, "own/place/bin");
-		assert_int_equal(setenv(managers[i].variable, fake_path(path, f.home, "own/place"), 1),
-				 0);
+		assert_int_equal(
+			setenv(managers[i].variable, fake_path(path, f.home, "own/place"), 1), 0);
 		(void)snprintf(shown, sizeof(shown), "own/place%s", managers[i].part);
 		expect_tool(&f, shown, managers[i].variable);
 		(void)unsetenv(managers[i].variable);
@@ -210,11 +212,31 @@ static void an_outer_folder_that_is_found_later_replaces_the_inner(void **state)
 static void home_and_private_places_are_never_tools(void **state)
 {
 	static const char *const names[] = {
-		"",	     "..",	   "../..",	".ssh",	     ".ssh/bin",   ".aws",
-		".gnupg",    ".config",	   ".config/gh", ".docker/bin", ".kube",   ".claude",
-		".claude/local", ".codex", ".mozilla",	".local",    ".local/share",
-		".local/share/keyrings",   ".password-store", ".gemini", ".cache", ".m2",
-		".local/state/bawn",	   ".config/bawn", ".local/state",
+		"",
+		"..",
+		"../..",
+		".ssh",
+		".ssh/bin",
+		".aws",
+		".gnupg",
+		".config",
+		".config/gh",
+		".docker/bin",
+		".kube",
+		".claude",
+		".claude/local",
+		".codex",
+		".mozilla",
+		".local",
+		".local/share",
+		".local/share/keyrings",
+		".password-store",
+		".gemini",
+		".cache",
+		".m2",
+		".local/state/bawn",
+		".config/bawn",
+		".local/state",
 	};
 	struct fake_home *f = *state;
 
@@ -237,7 +259,8 @@ static void home_and_private_places_are_never_tools(void **state)
 
 static void a_link_does_not_make_a_private_place_a_tool(void **state)
 {
-	static const char *const leads[] = {".ssh", ".", "..", ".config", ".claude", ".local/state/bawn"};
+	static const char *const leads[] = {".ssh",    ".",       "..",
+					    ".config", ".claude", ".local/state/bawn"};
 	struct fake_home *f = *state;
 	char path[PATH_MAX];
 
@@ -296,14 +319,15 @@ static void fnm_leads_through_the_runtime_directory(void **state)
 
 	fake_dir(f->home, ".local/share/fnm/node-versions/v20/installation/bin");
 	fake_dir(f->root, "run");
-	fake_link(f->root, "run/multishell", "../home/jo/.local/share/fnm/node-versions/v20/installation");
+	fake_link(f->root, "run/multishell",
+		  "../home/jo/.local/share/fnm/node-versions/v20/installation");
 	assert_int_equal(setenv("PATH", fake_path(path, f->root, "run/multishell/bin"), 1), 0);
 	expect_tool(f, ".local/share/fnm", "fnm");
 	try_gather(&t);
 	assert_int_equal(t.host.search.count, 1);
-	assert_string_equal(t.host.search.items[0].path,
-			    fake_path(path, f->home,
-				      ".local/share/fnm/node-versions/v20/installation/bin"));
+	assert_string_equal(
+		t.host.search.items[0].path,
+		fake_path(path, f->home, ".local/share/fnm/node-versions/v20/installation/bin"));
 	assert_int_equal(t.host.left_out.count, 0);
 	try_end(&t);
 }
@@ -319,7 +343,8 @@ static void links_of_local_bin_bring_what_they_need(void **state)
 		 "../share/tools/lib/node_modules/@openai/codex/bin/codex.js",
 		 ".local/share/tools/lib/node_modules"},
 		{".venvs/black/bin/black", "black", "../../.venvs/black/bin/black", ".venvs/black"},
-		{".opencode/bin/opencode", "opencode", "../../.opencode/bin/opencode", ".opencode/bin"},
+		{".opencode/bin/opencode", "opencode", "../../.opencode/bin/opencode",
+		 ".opencode/bin"},
 		{"code/other/bin/tool", "tool", "../../code/other/bin/tool", NULL},
 		{".ssh/id", "id", "../../.ssh/id", NULL},
 		{".config/x/tool", "x", "../../.config/gh/../x/tool", ".config/x"},
@@ -346,7 +371,8 @@ static void links_of_local_bin_bring_what_they_need(void **state)
 		if (t.host.tools.count != (cases[i].shown ? 2 : 1))
 			fail_msg("%s: %zu tool folders", cases[i].text, t.host.tools.count);
 		if (cases[i].shown)
-			assert_non_null(find(&t.host.tools, fake_path(path, f.home, cases[i].shown)));
+			assert_non_null(
+				find(&t.host.tools, fake_path(path, f.home, cases[i].shown)));
 		try_end(&t);
 		fake_home_remove(&f);
 	}

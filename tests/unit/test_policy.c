@@ -37,7 +37,7 @@ static void test_defaults(void **state)
 	assert_false(p->debug);
 	assert_int_equal(p->read.count + p->write.count + p->hide.count, 0);
 	assert_int_equal(p->env_pass.count + p->env_drop.count + p->env_set.count, 0);
-	assert_int_equal(p->without.count + p->notes.count, 0);
+	assert_int_equal(p->without.count + p->network.count + p->notes.count, 0);
 	assert_true(p->limits[PLAN_LIMIT_PROCESSES].set);
 	assert_int_equal(p->limits[PLAN_LIMIT_PROCESSES].value, 1024);
 	assert_int_equal(p->limits[PLAN_LIMIT_OPEN_FILES].value, 65536);
@@ -155,11 +155,8 @@ static void test_unknown_keys(void **state)
 					   "stands in the section files, as its read");
 	user_refused("files:\n  tools: true\n",
 		     "config.yaml:2:3: unknown key files.tools; tools stands in no section");
-	user_refused("network:\n  allow: [x]\n", "config.yaml:1:1: network: rules for the network "
-						 "come with the gate; until then the network is "
-						 "closed");
-	user_refused("secrets: {}\n", "config.yaml:1:1: secrets: secrets come with the gate; until "
-				      "then the box has none");
+	user_refused("secrets: {}\n", "config.yaml:1:1: secrets: secrets come with interception; "
+				      "until then the box has none");
 	user_refused("limits: 5\n", "config.yaml:1:9: limits is a section with keys beneath it");
 	user_refused("limits: ''\n", "config.yaml:1:9: limits is a section with keys beneath it");
 }
@@ -465,6 +462,7 @@ static const char *small_value(const struct grammar_row *row)
 	case GRAMMAR_WORDS:
 	case GRAMMAR_PATHS:
 	case GRAMMAR_NAMES:
+	case GRAMMAR_RULES:
 		return "[]";
 	case GRAMMAR_MAP:
 		return "{}";
@@ -494,6 +492,8 @@ static const char *large_value(const struct grammar_row *row)
 		return "[X]";
 	case GRAMMAR_MAP:
 		return "{X: y}";
+	case GRAMMAR_RULES:
+		return "[allow: example.org]";
 	}
 	return NULL;
 }

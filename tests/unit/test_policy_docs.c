@@ -4,6 +4,7 @@
 
 #include "fd.h"
 #include "grammar.h"
+#include "rule.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -25,17 +26,20 @@ static const char *const type_words[] = {
 	[GRAMMAR_SIZE] = "size",        [GRAMMAR_DURATION] = "time",
 	[GRAMMAR_WORDS] = "layers",     [GRAMMAR_PATHS] = "paths",
 	[GRAMMAR_NAMES] = "names",      [GRAMMAR_MAP] = "names and values",
-	[GRAMMAR_BOOL] = "true, false", [GRAMMAR_WORD] = NULL,
+	[GRAMMAR_BOOL] = "true, false", [GRAMMAR_RULES] = "rules",
+	[GRAMMAR_WORD] = NULL,
 };
 static const char *const narrow_words[] = {
 	[GRAMMAR_NARROW_LESS] = "less",
 	[GRAMMAR_NARROW_ADD] = "more of it",
+	[GRAMMAR_NARROW_DENY] = "only deny",
 	[GRAMMAR_NARROW_NEVER] = "no",
 };
 static const char *const ceiling_words[] = {
 	[GRAMMAR_CEILING_MOST] = "the most",
 	[GRAMMAR_CEILING_WITHIN] = "only these; absent: any",
 	[GRAMMAR_CEILING_ONLY] = "only these; absent: none",
+	[GRAMMAR_CEILING_RULES] = "within these; absent: any",
 	[GRAMMAR_CEILING_ADD] = "added to all",
 	[GRAMMAR_CEILING_NO] = "no",
 };
@@ -90,19 +94,25 @@ static bool span_has(struct span text, const char *word)
 	return text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 }
 
+/* As it reads: "\-" is a minus. */
+static void unescape_minus(struct buf *page)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < page->len; i++)
+		if (page->ptr[i] != '\\' || page->ptr[i + 1] != '-')
+			page->ptr[len++] = page->ptr[i];
+	page->ptr[len] = '\0';
+}
+
 /* Every key is an item of the manual, with its help, its words and its default. */
 static void test_man_page(void **state)
 {
 	_cleanup_buf_ struct buf page = BUF_INIT(1 << 20);
-	size_t len = 0;
 
 	(void)state;
 	read_source("man/bawn-policy.5", &page);
-	/* As it reads: "\-" is a minus. */
-	for (size_t i = 0; i < page.len; i++)
-		if (page.ptr[i] != '\\' || page.ptr[i + 1] != '-')
-			page.ptr[len++] = page.ptr[i];
-	page.ptr[len] = '\0';
+	unescape_minus(&page);
 	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
 		const struct grammar_row *row = &grammar_rows[i];
 		const struct span item = man_item(&page, row->name);
@@ -118,6 +128,31 @@ static void test_man_page(void **state)
 				fail_msg("man/bawn-policy.5 lacks, at %s, the word %s", row->name,
 					 *w);
 	}
+}
+
+/* What can stand in a rule, and every bundle, is in both. */
+static void test_rules_are_explained(void **state)
+{
+	_cleanup_buf_ struct buf doc = BUF_INIT(1 << 20);
+	_cleanup_buf_ struct buf page = BUF_INIT(1 << 20);
+	_cleanup_buf_ struct buf word = BUF_INIT(256);
+	const char *const *const lists[] = {rule_keys, policy_bundle_names()};
+
+	(void)state;
+	read_source("docs/POLICY.md", &doc);
+	read_source("man/bawn-policy.5", &page);
+	unescape_minus(&page);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(lists); i++)
+		for (const char *const *w = lists[i]; *w; w++) {
+			buf_clear(&word);
+			buf_putf(&word, "`%s`", *w);
+			if (!strstr(buf_str(&doc), buf_str(&word)))
+				fail_msg("docs/POLICY.md lacks %s", *w);
+			buf_clear(&word);
+			buf_putf(&word, i ? ".Cm %s" : ".It Ic %s :", *w);
+			if (!strstr(buf_str(&page), buf_str(&word)))
+				fail_msg("man/bawn-policy.5 lacks %s", *w);
+		}
 }
 
 /* The next ```yaml block of text, as a span; NULL pointer when there is none. */
@@ -180,6 +215,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table_in_policy_md),
 		cmocka_unit_test(test_man_page),
+		cmocka_unit_test(test_rules_are_explained),
 		cmocka_unit_test(test_examples),
 	};
 

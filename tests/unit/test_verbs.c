@@ -134,6 +134,9 @@ static void test_keys_are_in_the_grammar(void **state)
 		{OPTION_READ, "files.read", "/a"},
 		{OPTION_WRITE, "files.write", "/a"},
 		{OPTION_HIDE, "files.hide", "/a"},
+		{OPTION_ALLOW, "network.allow", "*.example.org:8443"},
+		{OPTION_DENY, "network.deny", "example.org"},
+		{OPTION_USE, "network.use", "npm"},
 		{OPTION_ENV, "env.pass", "NAME"},
 		{OPTION_LIMIT, "limits.processes", "100"},
 		{OPTION_WITHOUT, "without", "landlock"},
@@ -167,6 +170,9 @@ static void test_words_come_from_the_grammar(void **state)
 	assert_int_equal(option_words(&options[OPTION_LIMIT], words), PLAN_LIMIT_COUNT + 1);
 	assert_string_equal(words[0], "processes");
 	assert_true(option_words(&options[OPTION_PRESET], words) > 0);
+	assert_true(option_words(&options[OPTION_USE], words) > 10);
+	assert_string_equal(words[0], "anthropic");
+	assert_int_equal(option_words(&options[OPTION_ALLOW], words), 0);
 	assert_int_equal(option_words(&options[OPTION_READ], words), 0);
 	assert_int_equal(option_words(&options[OPTION_DEBUG], words), 0);
 }
@@ -215,6 +221,10 @@ static const struct line lines[] = {
 	{"run --without landlock --without seccomp ls", "run", "without=landlock without=seccomp",
 	 "ls"},
 	{"run --backend host ls", "run", "backend=host", "ls"},
+	{"run --allow a.test --allow b.test:22 --deny c.test --use npm ls", "run",
+	 "allow=a.test allow=b.test:22 deny=c.test use=npm", "ls"},
+	{"policy test --use npm a.test b.test:22", "policy", "use=npm", "test a.test b.test:22"},
+	{"policy check --json", "policy", "json=", "check"},
 	{"run --read-only --debug --stdio ls", "run", "read-only= debug= stdio=", "ls"},
 
 	/* where options end */
@@ -239,9 +249,14 @@ static const struct line lines[] = {
 	{"run -x ls", NULL, "no option -x", "'bawn run --help'"},
 	{"run -qx ls", NULL, "no option -x", "'bawn run --help'"},
 	{"run --json ls", NULL, "'bawn run' does not take --json",
-	 "explain, verify, doctor and version"},
-	{"doctor -w /a", NULL, "does not take -w (--workspace)", "run, shell, explain and verify"},
+	 "explain, verify, policy, doctor and version"},
+	{"doctor -w /a", NULL, "does not take -w (--workspace)",
+	 "run, shell, explain, verify and policy"},
 	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run."},
+	{"policy", NULL, "'bawn policy' needs", "Usage: bawn policy"},
+	{"policy tset a.test", NULL, "'bawn policy' does not know 'tset'", "Did you mean 'test'?"},
+	{"run --use nmp ls", NULL, "there is no 'nmp'", "Did you mean 'npm'?"},
+	{"doctor --allow a.test", NULL, "'bawn doctor' does not take --allow", ""},
 	{"run --quiet=yes ls", NULL, "--quiet takes no value", ""},
 	{"run --write", NULL, "--write needs a value: --write PATH", ""},
 	{"run --write -- ls", NULL, "--write needs a value", ""},

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "refused.h"
+
+#include "str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { REFUSED_MAX = 100, REFUSED_HOST_WIDTH = 32 };
+
+struct refused_item {
+	unsigned int kind;
+	uint64_t port, count;
+	char *host, *reason, *line, *origin;
+};
+
+void refused_fini(struct refused *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		free(r->items[i].host);
+		free(r->items[i].reason);
+		free(r->items[i].line);
+		free(r->items[i].origin);
+	}
+	free(r->items);
+	r->items = NULL;
+	r->count = 0;
+}
+
+static struct refused_item *refused_find(struct refused *r, const struct message_event *e)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->items[i].kind == e->kind && r->items[i].port == e->port &&
+		    str_equal(r->items[i].host, e->host))
+			return &r->items[i];
+	return NULL;
+}
+
+static struct refused_item *refused_add(struct refused *r, const struct message_event *e)
+{
+	if (!r->items)
+		r->items = calloc(REFUSED_MAX, sizeof(*r->items));
+	if (!r->items || r->count == REFUSED_MAX) {
+		r->left_out++;
+		return NULL;
+	}
+	struct refused_item item = {.kind = e->kind,
+				    .port = e->port,
+				    .host = strdup(e->host),
+				    .reason = strdup(e->reason),
+				    .line = strdup(e->line),
+				    .origin = strdup(e->origin)};
+
+	r->items[r->count] = item;
+	if (!item.host || !item.reason || !item.line || !item.origin) {
+		r->left_out++;
+		free(item.host);
+		free(item.reason);
+		free(item.line);
+		free(item.origin);
+		return NULL;
+	}
+	return &r->items[r->count++];
+}
+
+static void refused_name(const struct refused_item *item, char *text, size_t size)
+{
+	if (item->port)
+		(void)snprintf(text, size,
+			       strchr(item->host, ':') ? "[%s]:%" PRIu64 : "%s:%" PRIu64,
+			       item->host, item->port);
+	else
+		(void)snprintf(text, size, "%s", item->host);
+}
+
+void refused_on_event(void *context, const struct message_event *event, bool quiet)
+{
+	struct refused *r = context;
+	char name[320];
+
+	if (event->allowed)
+		return;
+	struct refused_item *item = refused_find(r, event);
+	bool first = !item;
+
+	if (!item)
+		item = refused_add(r, event);
+	if (!item)
+		return;
+	item->count = event->count;
+	if (!first || quiet || !r->live)
+		return;
+	refused_name(item, name, sizeof(name));
+	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s\n", name, item->reason);
+}
+
+/* The same line for two ports, or for a question and a connection, is pasted once. */
+static bool refused_line_is_new(const struct refused *r, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (str_equal(r->items[i].line, r->items[index].line))
+			return false;
+	return r->items[index].line[0] != '\0';
+}
+
+void refused_summary(const struct refused *r, const struct text *t)
+{
+	bool lines = false;
+	char name[320];
+
+	if (r->count == 0)
+		return;
+	text_printf(t, "bawn: refused on the network:\n");
+	for (size_t i = 0; i < r->count; i++) {
+		const struct refused_item *item = &r->items[i];
+
+		refused_name(item, name, sizeof(name));
+		text_printf(t, "  %-*s %s%s%s%s", REFUSED_HOST_WIDTH, name, item->reason,
+			    item->origin[0] ? " (" : "", item->origin, item->origin[0] ? ")" : "");
+		if (item->count > 1)
+			text_printf(t, ", %" PRIu64 " times", item->count);
+		text_printf(t, "\n");
+		lines = lines || item->line[0];
+	}
+	if (r->left_out > 0)
+		text_printf(t, "  and more than these\n");
+	if (!lines)
+		return;
+	text_printf(t, "To allow it, put under `network:` in your config.yaml:\n");
+	for (size_t i = 0; i < r->count; i++)
+		if (refused_line_is_new(r, i))
+			text_printf(t, "  %s\n", r->items[i].line);
+}

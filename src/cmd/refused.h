@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the gate refused during a run: told once as it happens, and summed up at the end. */
+#ifndef BAWN_REFUSED_H
+#define BAWN_REFUSED_H
+
+#include "message.h"
+#include "text.h"
+
+struct refused_item;
+
+struct refused {
+	const struct text *live; /* where a line goes as it happens; NULL for nowhere */
+	struct refused_item *items;
+	size_t count;
+	uint64_t left_out; /* beyond the list */
+};
+
+void refused_fini(struct refused *r);
+#define _cleanup_refused_ _cleanup_(refused_fini)
+
+/* For client_options.on_event; the context is a struct refused. */
+void refused_on_event(void *context, const struct message_event *event, bool quiet);
+
+/* Hosts, how often, why, and the lines to paste; nothing when nothing was refused. */
+void refused_summary(const struct refused *r, const struct text *t);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "words_network.h"
+
+#include "str.h"
+#include "text.h"
+#include "words.h"
+
+#include <inttypes.h>
+
+enum { WORDS_LINE_MAX = 1 << 20 };
+
+void words_ports(struct buf *into, const struct plan_rule *rule)
+{
+	for (size_t i = 0; i < rule->ports.count; i++) {
+		const struct plan_ports *p = &rule->ports.items[i];
+
+		if (i > 0)
+			buf_put_str(into, ", ");
+		if (p->from == 1 && p->to == UINT16_MAX)
+			buf_put_str(into, "every port");
+		else if (p->from == p->to)
+			buf_putf(into, "%" PRIu64, p->from);
+		else
+			buf_putf(into, "%" PRIu64 "-%" PRIu64, p->from, p->to);
+	}
+}
+
+const char *words_schemes(unsigned int schemes)
+{
+	bool tls = schemes & 1u << PLAN_SCHEME_TLS;
+	bool http = schemes & 1u << PLAN_SCHEME_HTTP;
+
+	if (schemes & 1u << PLAN_SCHEME_TCP)
+		return "any bytes";
+	return tls && http ? "TLS or plain HTTP" : tls ? "TLS" : http ? "plain HTTP" : "nothing";
+}
+
+static void words_origin(struct buf *into, const struct plan *plan, const char *origin)
+{
+	buf_put_str(into, " (");
+	words_text(into, plan, origin);
+	buf_put_char(into, ')');
+}
+
+/* What a rule does, without its host. */
+static void words_rule(struct buf *into, const struct plan_rule *rule)
+{
+	bool every = !rule->ports_named && rule->action == PLAN_ACTION_DENY;
+
+	if (rule->action == PLAN_ACTION_DENY)
+		buf_put_str(into, every ? "denied" : "denied at ");
+	if (!every)
+		words_ports(into, rule);
+	if (rule->scheme != PLAN_SCHEME_BY_PORT)
+		buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
+	if (rule->private)
+		buf_put_str(into, ", private addresses too");
+	if (rule->action == PLAN_ACTION_ASK)
+		buf_put_str(into, ": asks first, and is denied while there is nobody to ask");
+}
+
+/* The rules from `at` on that are one line: a bundle's, the ceiling's, or one. */
+static size_t words_run(const struct plan *plan, size_t at)
+{
+	const struct plan_rule *first = &plan->network.items[at];
+	size_t end = at + 1;
+
+	while (end < plan->network.count) {
+		const struct plan_rule *rule = &plan->network.items[end];
+		bool same = first->ceiling ? rule->ceiling
+					   : first->bundle[0] && !rule->ceiling &&
+						     str_equal(first->bundle, rule->bundle) &&
+						     str_equal(first->origin, rule->origin);
+
+		if (!same)
+			break;
+		end++;
+	}
+	return end;
+}
+
+/* "*.example.org (443), example.net (443)"; of the ceiling with what they do. */
+static void words_list(struct buf *into, const struct plan *plan, size_t at, size_t end)
+{
+	const char *lead = "";
+
+	for (; at < end; at++) {
+		const struct plan_rule *rule = &plan->network.items[at];
+
+		buf_put_str(into, lead);
+		lead = ", ";
+		if (rule->ceiling)
+			buf_putf(into, "%s ", plan_action_words[rule->action]);
+		text_escape(into, span_of_str(rule->host));
+		if (rule->action == PLAN_ACTION_DENY && !rule->ports_named)
+			continue;
+		buf_put_str(into, " (");
+		words_ports(into, rule);
+		if (rule->scheme != PLAN_SCHEME_BY_PORT)
+			buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
+		buf_put_char(into, ')');
+	}
+}
+
+void words_network(const struct plan *plan,
+		   void (*line)(void *context, const char *left, const char *right), void *context)
+{
+	for (size_t at = 0; at < plan->network.count;) {
+		const struct plan_rule *rule = &plan->network.items[at];
+		size_t end = words_run(plan, at);
+		_cleanup_buf_ struct buf left = BUF_INIT(WORDS_LINE_MAX);
+		_cleanup_buf_ struct buf right = BUF_INIT(WORDS_LINE_MAX);
+
+		if (rule->ceiling) {
+			buf_put_str(&left, "at most");
+			words_list(&right, plan, at, end);
+		} else if (rule->bundle[0]) {
+			buf_putf(&left, "use %s", rule->bundle);
+			words_list(&right, plan, at, end);
+		} else {
+			text_escape(&left, span_of_str(rule->host));
+			words_rule(&right, rule);
+		}
+		words_origin(&right, plan, rule->origin);
+		line(context, buf_str(&left), buf_str(&right));
+		at = end;
+	}
+}
+
+const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *into)
+{
+	buf_clear(into);
+	while (*at < plan->network.count) {
+		const struct plan_rule *rule = &plan->network.items[*at];
+
+		*at = words_run(plan, *at);
+		if (rule->ceiling || rule->action != PLAN_ACTION_ALLOW)
+			continue;
+		if (rule->bundle[0])
+			buf_putf(into, "use %s", rule->bundle);
+		else
+			text_escape(into, span_of_str(rule->host));
+		return buf_str(into);
+	}
+	return NULL;
+}
+
+bool words_reaches(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->network.count; i++)
+		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
+		    !plan->network.items[i].ceiling)
+			return true;
+	return false;
+}

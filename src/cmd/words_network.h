@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the rules for the network are put in words: the same on every screen. */
+#ifndef BAWN_WORDS_NETWORK_H
+#define BAWN_WORDS_NETWORK_H
+
+#include "buf.h"
+#include "plan.h"
+
+/* "443, 80", "8000-8010, 22", "every port". */
+void words_ports(struct buf *into, const struct plan_rule *rule);
+
+/* "TLS", "TLS or plain HTTP", "any bytes": a set of 1u << enum plan_scheme. */
+const char *words_schemes(unsigned int schemes);
+
+/*
+ * Calls line for each rule that somebody wrote, and once for each bundle and for the ceiling:
+ * what it is about on the left, what it does and whose it is on the right; both escaped.
+ */
+void words_network(const struct plan *plan,
+		   void (*line)(void *context, const char *left, const char *right), void *context);
+
+/* Some rule allows something. */
+bool words_reaches(const struct plan *plan);
+
+/* The next host from *at on that a rule allows; NULL at the end.  A bundle's is "use NAME". */
+const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *into);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Passes over the body of a request, to find where the next request begins.
+ *
+ *	length		that many bytes
+ *	chunked		chunks, "0" CRLF, trailers, CRLF
+ *	chunk		size in hex without leading zeros, CRLF, that many bytes, CRLF
+ *	trailer		a field, as in a head
+ *
+ * Strict as the head is: CRLF only, no chunk extensions, no trailer that would change
+ * how the request is read.  Nothing is kept.
+ */
+#ifndef BAWN_HTTP_BODY_H
+#define BAWN_HTTP_BODY_H
+
+#include "feed.h"
+#include "http_head.h"
+
+enum {
+	HTTP_TRAILER_MAX = 8 << 10, /* bytes of all trailers */
+	HTTP_TRAILER_NAME_MAX = 64,
+	HTTP_CHUNK_DIGITS_MAX = 15, /* a size below 2^60 */
+};
+
+struct http_body {
+	enum feed state;
+	const char *why; /* when BAD */
+	uint64_t left;   /* bytes of the body or of the chunk at hand */
+
+	/* The reader's own. */
+	uint8_t step;
+	uint8_t digits;
+	uint8_t name_len;
+	uint16_t trailer; /* bytes */
+	uint8_t name[HTTP_TRAILER_NAME_MAX];
+};
+
+/* For the body of a head that is DONE. */
+struct http_body http_body_of(const struct http_head *h);
+
+/* ret_used (NULL is allowed) gets how much of the piece belongs to the body. */
+enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used);
+
+#endif

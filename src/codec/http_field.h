@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes and names of HTTP/1 fields, for the head and for the trailers of a body.
+ */
+#ifndef BAWN_HTTP_FIELD_H
+#define BAWN_HTTP_FIELD_H
+
+#include "span.h"
+
+enum http_field_kind {
+	HTTP_FIELD_OTHER,
+	HTTP_FIELD_HOST,
+	HTTP_FIELD_CONTENT_LENGTH,
+	HTTP_FIELD_TRANSFER_ENCODING,
+	HTTP_FIELD_CONNECTION,
+	HTTP_FIELD_UPGRADE,
+	HTTP_FIELD_NOT_IN_TRAILER, /* says how to read, route or allow a message */
+	HTTP_FIELD_DISGUISED, /* content_length, transfer_encoding: some servers see no difference
+			       */
+};
+
+/* A byte of a token (RFC 9110, 5.6.2): names of fields and methods. */
+bool http_is_token_byte(uint8_t c);
+
+/* 1 byte or more, all of a token. */
+bool http_is_token(struct span s);
+
+/* A byte of a field's value: no control but the tab. */
+static inline bool http_is_value_byte(uint8_t c)
+{
+	return c == '\t' || (c >= 0x20 && c != 0x7f);
+}
+
+/* Without the spaces and tabs around it. */
+struct span http_trim(struct span s);
+
+/* Equal but for the case of ASCII letters. */
+bool http_same_word(struct span s, const char *word);
+
+enum http_field_kind http_field_kind_of(struct span name);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flow.h"
+
+#include "fd.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FLOW_PENDING_MAX = 1 << 20, FLOW_DNS_PORT = 53 };
+
+/* Where programs that insist on a proxy find one, and where DNS is, inside. */
+static const uint8_t flow_service[16] = {[10] = 0xff, [11] = 0xff, 10, 255, 255, 53};
+enum { FLOW_PORT_CONNECT = 3128, FLOW_PORT_SOCKS = 1080 };
+
+/* --- the lists ------------------------------------------------------------------------ */
+
+static void flow_wait(struct flow *f, int64_t deadline)
+{
+	struct gate *g = f->gate;
+
+	if (f->deadline == 0 && deadline != 0) {
+		f->next_waiting = g->waiting;
+		if (g->waiting)
+			g->waiting->previous_waiting = f;
+		g->waiting = f;
+	} else if (f->deadline != 0 && deadline == 0) {
+		if (f->previous_waiting)
+			f->previous_waiting->next_waiting = f->next_waiting;
+		else
+			g->waiting = f->next_waiting;
+		if (f->next_waiting)
+			f->next_waiting->previous_waiting = f->previous_waiting;
+		f->next_waiting = f->previous_waiting = NULL;
+	}
+	f->deadline = deadline;
+	if (deadline != 0)
+		(void)gate_tick(g);
+}
+
+void flow_set_state(struct flow *f, enum flow_state state, int64_t milliseconds)
+{
+	f->state = state;
+	flow_wait(f, milliseconds ? gate_now() + milliseconds : 0);
+}
+
+static void flow_close_end(struct flow *f, int end, bool reset)
+{
+	struct flow_end *e = &f->ends[end];
+	struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+	if (e->fd < 0)
+		return;
+	if (reset)
+		(void)setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	loop_remove(&f->gate->loop, &e->handle);
+	fd_close(&e->fd);
+}
+
+static void flow_drop_dial(struct flow *f)
+{
+	if (!f->dial)
+		return;
+	for (int i = 0; i < FLOW_DIALS; i++) {
+		loop_remove(&f->gate->loop, &f->dial->attempts[i].handle);
+		fd_close(&f->dial->attempts[i].fd);
+	}
+	free(f->dial);
+	f->dial = NULL;
+}
+
+static void flow_free(struct flow *f, bool reset)
+{
+	struct gate *g = f->gate;
+
+	flow_wait(f, 0);
+	flow_drop_dial(f);
+	for (int end = 0; end < 2; end++) {
+		flow_close_end(f, end, reset);
+		buf_fini(&f->ends[end].pending);
+	}
+	buf_fini(&f->first);
+	free(f->check);
+	if (f->previous)
+		f->previous->next = f->next;
+	else
+		g->flows = f->next;
+	if (f->next)
+		f->next->previous = f->previous;
+	g->flow_count--;
+	free(f);
+}
+
+void flow_end(struct flow *f)
+{
+	flow_free(f, false);
+}
+
+void flow_reset(struct flow *f)
+{
+	flow_free(f, true);
+}
+
+/* --- deciding ------------------------------------------------------------------------- */
+
+static const char *flow_host(const struct flow *f, char *text, size_t size)
+{
+	if (f->name)
+		return f->name->name.text;
+	(void)size;
+	address_format(&f->address, text);
+	return text;
+}
+
+static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
+
+/* The addresses that may be dialled: those in refused ranges are not, unless the rule says so. */
+static void flow_dial_checked(struct flow *f, const struct address *all, size_t count)
+{
+	struct address good[MADE_UP_ADDRESSES];
+	size_t good_count = 0;
+	const char *why = "no address";
+
+	for (size_t i = 0; i < count && good_count < MADE_UP_ADDRESSES; i++)
+		if (f->private_allowed || !address_is_refused(&all[i], &why))
+			good[good_count++] = all[i];
+	if (good_count == 0) {
+		struct rules_verdict v = {.action = PLAN_ACTION_DENY};
+		char text[64];
+
+		(void)snprintf(v.reason, sizeof(v.reason),
+			       count ? "its addresses are not of the public network: %s"
+				     : "it has no address%.0s",
+			       why);
+		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		return;
+	}
+	flow_start_dial(f, good, good_count);
+}
+
+void flow_decide(struct flow *f)
+{
+	struct rules_question q = {.port = f->port};
+	struct rules_verdict v;
+	char text[64];
+
+	/* Until it is connected nothing more is read; only its end is noticed. */
+	(void)relay_watch(f, FLOW_BOX, 0);
+	if (f->name) {
+		q.name = f->name->name;
+	} else {
+		q.literal = true;
+		q.address = f->address;
+	}
+	rules_decide(f->gate->rules, &q, &v);
+	if (v.action != PLAN_ACTION_ALLOW) {
+		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		return;
+	}
+	f->schemes = v.schemes;
+	f->private_allowed = v.private;
+	if (!f->name) {
+		/* Named in the plan as this very address, so it is meant, wherever it lies. */
+		flow_start_dial(f, &f->address, 1);
+	} else if (f->name->address_count > 0 &&
+		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
+		flow_dial_checked(f, f->name->addresses, f->name->address_count);
+	} else if (gate_ask(f->gate, &f->name->name, &f->lookup) < 0) {
+		flow_reset(f);
+	} else {
+		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
+	}
+}
+
+void flow_resolved(struct gate *g, const struct message_resolved *answer)
+{
+	struct flow *next;
+
+	for (struct flow *f = g->waiting; f; f = next) {
+		next = f->next_waiting;
+		if (f->state != FLOW_LOOKUP || f->lookup != answer->id)
+			continue;
+		struct made_up_name *n = f->name;
+
+		n->address_count = answer->addresses.len / 16;
+		if (n->address_count > MADE_UP_ADDRESSES)
+			n->address_count = MADE_UP_ADDRESSES;
+		memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
+		n->resolved_at = gate_now();
+		flow_dial_checked(f, n->addresses, n->address_count);
+		return;
+	}
+}
+
+/* --- dialling ------------------------------------------------------------------------- */
+
+static void flow_dial_failed(struct flow *f)
+{
+	if (f->proxied) {
+		proxy_answer(f, false, f->dial->last_error);
+		return;
+	}
+	/* The program is connected to us already; a reset is the nearest to what happened. */
+	flow_reset(f);
+}
+
+static bool flow_dialling(const struct flow_dial *d)
+{
+	for (int i = 0; i < FLOW_DIALS; i++)
+		if (d->attempts[i].fd >= 0)
+			return true;
+	return false;
+}
+
+static int flow_on_attempt(void *context, uint32_t events);
+
+/* Starts the next address, if there is one and a place for it. */
+static void flow_dial_next(struct flow *f)
+{
+	struct flow_dial *d = f->dial;
+
+	while (d->next < d->address_count) {
+		int slot = d->attempts[0].fd < 0 ? 0 : d->attempts[1].fd < 0 ? 1 : -1;
+
+		if (slot < 0)
+			return;
+		struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(f->port)};
+		struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(f->port)};
+		const struct address *a = &d->addresses[d->next++];
+		bool v4 = address_is_v4(a);
+
+		memcpy(&to.sin6_addr, a->bytes, 16);
+		memcpy(&to4.sin_addr, a->bytes + 12, 4);
+		int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+				0);
+		int on = 1;
+
+		if (fd >= 0)
+			(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		if (fd >= 0 &&
+		    connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
+			    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
+		    errno != EINPROGRESS) {
+			d->last_error = errno;
+			(void)close(fd);
+			continue;
+		}
+		d->attempts[slot].fd = fd;
+		if (fd < 0 || loop_add(&f->gate->loop, fd, EPOLLOUT, flow_on_attempt, f,
+				       &d->attempts[slot].handle) < 0) {
+			d->last_error = ENFILE;
+			fd_close(&d->attempts[slot].fd);
+			continue;
+		}
+		d->next_at = gate_now() + FLOW_DIAL_STAGGER;
+		return;
+	}
+}
+
+static void flow_connected(struct flow *f, int slot)
+{
+	struct flow_end *out = &f->ends[FLOW_OUT];
+	struct flow_dial *d = f->dial;
+
+	out->fd = TAKE_FD(d->attempts[slot].fd);
+	loop_remove(&f->gate->loop, &d->attempts[slot].handle);
+	flow_drop_dial(f);
+	out->events = 0;
+	if (loop_add(&f->gate->loop, out->fd, 0, relay_on_out, f, &out->handle) < 0) {
+		flow_reset(f);
+		return;
+	}
+	if (f->proxied)
+		proxy_answer(f, true, 0);
+	else
+		relay_begin(f);
+}
+
+static int flow_on_attempt(void *context, uint32_t events)
+{
+	struct flow *f = context;
+	struct flow_dial *d = f->dial;
+
+	(void)events;
+	for (int i = 0; i < FLOW_DIALS; i++) {
+		int error = 0;
+		socklen_t len = sizeof(error);
+		struct sockaddr_storage peer;
+		socklen_t peer_len = sizeof(peer);
+
+		if (d->attempts[i].fd < 0 ||
+		    getsockopt(d->attempts[i].fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+			continue;
+		if (error == 0 &&
+		    getpeername(d->attempts[i].fd, (struct sockaddr *)&peer, &peer_len) == 0) {
+			flow_connected(f, i);
+			return 0;
+		}
+		if (error == 0)
+			continue; /* not this one: still on its way */
+		d->last_error = error;
+		loop_remove(&f->gate->loop, &d->attempts[i].handle);
+		fd_close(&d->attempts[i].fd);
+	}
+	flow_dial_next(f);
+	if (!flow_dialling(d))
+		flow_dial_failed(f);
+	return 0;
+}
+
+static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count)
+{
+	f->dial = calloc(1, sizeof(*f->dial));
+	if (!f->dial) {
+		flow_reset(f);
+		return;
+	}
+	f->dial->attempts[0].fd = f->dial->attempts[1].fd = -1;
+	f->dial->address_count = count;
+	memcpy(f->dial->addresses, addresses, count * sizeof(addresses[0]));
+	flow_set_state(f, FLOW_DIAL, GATE_DIAL_MS);
+	flow_dial_next(f);
+	if (!flow_dialling(f->dial))
+		flow_dial_failed(f);
+}
+
+void flow_on_time(struct flow *f, int64_t now)
+{
+	if (f->state == FLOW_DIAL && now >= f->dial->next_at && now < f->deadline)
+		flow_dial_next(f);
+	else if (now >= f->deadline)
+		flow_reset(f);
+}
+
+/* --- accepting ------------------------------------------------------------------------ */
+
+void flow_accept(struct gate *g, int fd)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6};
+	socklen_t len = sizeof(to);
+	struct flow *f = calloc(1, sizeof(*f));
+	int on = 1;
+
+	if (!f || getsockname(fd, (struct sockaddr *)&to, &len) < 0) {
+		free(f);
+		(void)close(fd);
+		return;
+	}
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	f->gate = g;
+	f->ends[FLOW_BOX] = (struct flow_end){.fd = fd, .pending = BUF_INIT(FLOW_PENDING_MAX)};
+	f->ends[FLOW_OUT] = (struct flow_end){.fd = -1, .pending = BUF_INIT(FLOW_PENDING_MAX)};
+	f->first = BUF_INIT(FLOW_FIRST_MAX);
+	f->next = g->flows;
+	if (g->flows)
+		g->flows->previous = f;
+	g->flows = f;
+	g->flow_count++;
+	memcpy(f->address.bytes, &to.sin6_addr, 16);
+	f->port = ntohs(to.sin6_port);
+	if (loop_add(&g->loop, fd, 0, relay_on_box, f, &f->ends[FLOW_BOX].handle) < 0) {
+		flow_reset(f);
+		return;
+	}
+	bool service = memcmp(f->address.bytes, flow_service, 16) == 0;
+
+	if (f->port == FLOW_DNS_PORT) {
+		flow_set_state(f, FLOW_DNS, GATE_CHECK_MS);
+		(void)relay_watch(f, FLOW_BOX, EPOLLIN);
+	} else if (service && (f->port == FLOW_PORT_CONNECT || f->port == FLOW_PORT_SOCKS)) {
+		f->proxied = true;
+		f->socks = f->port == FLOW_PORT_SOCKS;
+		flow_set_state(f, FLOW_PROXY, GATE_CHECK_MS);
+		(void)relay_watch(f, FLOW_BOX, EPOLLIN);
+	} else {
+		f->name = made_up_find(&g->made_up, &f->address);
+		flow_decide(f);
+	}
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One connection of the box.
+ *
+ *	DECIDE	  nothing is known but where the program wanted to go
+ *	PROXY	  it speaks CONNECT or SOCKS5 to us; what it asks for is still to come
+ *	DNS	  it asks DNS questions over TCP
+ *	LOOKUP	  allowed; the resolver was asked for the name
+ *	DIAL	  connecting outside, to one address after the other
+ *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
+ *		  TLS for the same name, or HTTP for the same host
+ *	RELAY	  bytes go both ways; plain HTTP is checked request by request
+ *	(end)	  closed, or reset as the other side was
+ *
+ * Box bytes are read only in PROXY, DNS, CHECK and RELAY; nothing of them is sent on
+ * before CHECK is passed.
+ */
+#ifndef BAWN_FLOW_H
+#define BAWN_FLOW_H
+
+#include "buf.h"
+#include "client_hello.h"
+#include "dns.h"
+#include "gate.h"
+#include "http_body.h"
+#include "http_head.h"
+#include "socks5.h"
+
+enum flow_state {
+	FLOW_DECIDE,
+	FLOW_PROXY,
+	FLOW_DNS,
+	FLOW_LOOKUP,
+	FLOW_DIAL,
+	FLOW_CHECK,
+	FLOW_RELAY,
+};
+
+enum { FLOW_BOX, FLOW_OUT }; /* the two ends */
+
+enum {
+	FLOW_DIALS = 2,            /* at the same time */
+	FLOW_DIAL_STAGGER = 250,   /* ms until the next address is tried beside the first */
+	FLOW_FIRST_MAX = 80 << 10, /* of the bytes that CHECK and PROXY look at */
+};
+
+struct flow_end {
+	int fd;
+	struct loop_handle handle;
+	uint32_t events;
+	bool eof;           /* it will send no more */
+	bool shut;          /* we told it that we will send no more */
+	struct buf pending; /* to be written to it */
+};
+
+struct flow_dial {
+	size_t address_count, next;
+	struct address addresses[MADE_UP_ADDRESSES];
+	struct {
+		int fd;
+		struct loop_handle handle;
+	} attempts[FLOW_DIALS];
+	int64_t next_at; /* ms */
+	int last_error;
+};
+
+/* What CHECK and plain HTTP need; released when bytes may pass unseen. */
+struct flow_check {
+	struct client_hello hello;
+	struct http_head head;
+	struct http_body body;
+	bool in_body;
+	struct socks5_greeting greeting;
+	struct socks5_request request;
+	struct dns_frame question;
+};
+
+struct flow {
+	struct gate *gate;
+	struct flow *next, *previous;                 /* of all */
+	struct flow *next_waiting, *previous_waiting; /* of those with a deadline */
+	enum flow_state state;
+	struct flow_end ends[2];
+	struct made_up_name *name; /* NULL: a literal address */
+	struct address address;    /* where the program wanted to go */
+	uint16_t port;
+	unsigned int schemes; /* set of 1u << enum plan_scheme that may be spoken */
+	bool private_allowed;
+	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
+	bool socks;
+	bool http;        /* what the first byte said: plain HTTP, not TLS */
+	int64_t deadline; /* ms */
+	uint64_t lookup;
+	struct flow_dial *dial;
+	struct flow_check *check;
+	struct buf first; /* read from the box, not yet sent on */
+};
+
+/* Takes over a socket that was accepted; its own address is where the program wanted to go. */
+void flow_accept(struct gate *g, int fd);
+void flow_end(struct flow *f);   /* both closed in order */
+void flow_reset(struct flow *f); /* both reset: the program sees ECONNRESET */
+void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v);
+
+/* Decides about host and port (name or literal) and goes on to look up and dial, or refuses. */
+void flow_decide(struct flow *f);
+void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
+void flow_resolved(struct gate *g, const struct message_resolved *answer);
+void flow_on_time(struct flow *f, int64_t now);
+
+/* relay.c */
+int relay_on_box(void *context, uint32_t events);
+int relay_on_out(void *context, uint32_t events);
+void relay_begin(struct flow *f); /* the outside is connected */
+int relay_watch(struct flow *f, int end, uint32_t events);
+
+/* proxy.c */
+void proxy_read(struct flow *f);
+void proxy_read_dns(struct flow *f); /* DNS over TCP */
+void proxy_answer(struct flow *f, bool connected, int error);
+
+/* refusal.c */
+void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
+		  const struct rules_verdict *v);
+void refusal_flush(struct gate *g);
+void refusal_limit(struct gate *g, const char *what);
+size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
+		    size_t size);
+
+#endif

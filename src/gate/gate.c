@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate.h"
+
+#include "fd.h"
+#include "flow.h"
+#include "process.h"
+#include "profile.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GATE_WAITING, GATE_SERVING };
+enum { GATE_ACCEPTS = 32 }; /* in a row; then others have their turn */
+
+int64_t gate_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst)
+{
+	int64_t now = gate_now();
+
+	if (b->at == 0)
+		b->tokens = burst;
+	else
+		b->tokens += (now - b->at) * rate / 1000;
+	/* Only whole tokens were counted; what is left of the last millisecond is given away. */
+	b->at = now;
+	if (b->tokens > burst)
+		b->tokens = burst;
+	if (b->tokens <= 0)
+		return false;
+	b->tokens--;
+	return true;
+}
+
+/* --- time ----------------------------------------------------------------------------- */
+
+static int gate_on_timer(void *context, uint32_t events)
+{
+	struct gate *g = context;
+	uint64_t ticks = 0;
+	int64_t now = gate_now();
+	struct flow *next = NULL;
+
+	(void)events;
+	(void)!read(g->timer, &ticks, sizeof(ticks));
+	for (struct flow *f = g->waiting; f; f = next) {
+		next = f->next_waiting;
+		flow_on_time(f, now);
+	}
+	g->ticking = false;
+	if (g->full) {
+		g->full = false;
+		(void)loop_set_events(&g->loop, g->tcp_handle, EPOLLIN);
+	}
+	return g->waiting ? gate_tick(g) : 0;
+}
+
+int gate_tick(struct gate *g)
+{
+	const struct itimerspec once = {.it_value.tv_nsec = GATE_TICK_MS * 1000000L};
+
+	if (g->ticking)
+		return 0;
+	g->ticking = true;
+	return timerfd_settime(g->timer, 0, &once, NULL) < 0 ? -errno : 0;
+}
+
+/* --- the resolver --------------------------------------------------------------------- */
+
+int gate_ask(struct gate *g, const struct name *name, uint64_t *ret_id)
+{
+	struct message_resolve m = {.id = ++g->next_lookup, .name = name->text};
+
+	if (g->resolver.fd < 0)
+		return -ENOTCONN;
+	*ret_id = m.id;
+	return message_send(g->resolver.fd, MESSAGE_RESOLVE, &message_resolve_schema, &m, NULL, 0);
+}
+
+static int gate_on_resolved(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct message_resolved m;
+	int r = message_decode(packet->body, &message_resolved_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	if (m.addresses.len % sizeof(struct address) != 0)
+		return error_set(e, -EPROTO, "an answer that is no list of addresses");
+	flow_resolved(context, &m);
+	return 0;
+}
+
+static const struct channel_rule gate_resolver_rules[] = {
+	{MESSAGE_RESOLVED, "RESOLVED", 2048, 0, 0, 1u << GATE_SERVING, gate_on_resolved},
+};
+
+static int gate_on_resolver(void *context, uint32_t events)
+{
+	struct gate *g = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&g->resolver, &e);
+
+	(void)events;
+	if (r <= 0 && r != -EAGAIN) {
+		/* No resolver, no new connections to names; those that stand go on. */
+		loop_remove(&g->loop, &g->resolver_handle);
+		fd_close(&g->resolver.fd);
+	}
+	return 0;
+}
+
+/* --- the box -------------------------------------------------------------------------- */
+
+static int gate_on_tcp(void *context, uint32_t events)
+{
+	struct gate *g = context;
+
+	(void)events;
+	for (int i = 0; i < GATE_ACCEPTS; i++) {
+		int fd = accept4(g->tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0 &&
+		    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+			/* They wait in the queue until the next tick, and we do not spin. */
+			g->full = true;
+			(void)loop_set_events(&g->loop, g->tcp_handle, 0);
+			return gate_tick(g);
+		}
+		if (fd < 0)
+			return 0;
+		if (g->flow_count >= GATE_FLOWS_MAX ||
+		    !gate_take(&g->new_flows, GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
+			struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+			(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+			(void)close(fd);
+			refusal_limit(g, "connections");
+			continue;
+		}
+		flow_accept(g, fd);
+	}
+	return 0;
+}
+
+static int gate_on_capture(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+
+	g->tcp = TAKE_FD(packet->fds[0]);
+	g->dns = TAKE_FD(packet->fds[1]);
+	g->keeper.state = GATE_SERVING;
+	int r = loop_add(&g->loop, g->tcp, EPOLLIN, gate_on_tcp, g, &g->tcp_handle);
+
+	if (r == 0)
+		r = loop_add(&g->loop, g->dns, EPOLLIN, answer_on_dns, g, &g->dns_handle);
+	return r < 0 ? error_sys(e, r, "opening the gate") : 0;
+}
+
+static int gate_on_flush(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+
+	(void)packet;
+	(void)e;
+	refusal_flush(g);
+	return channel_send(g->keeper.fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
+}
+
+static const struct channel_rule gate_keeper_rules[] = {
+	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << GATE_WAITING, gate_on_capture},
+	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, 1u << GATE_WAITING | 1u << GATE_SERVING, gate_on_flush},
+};
+
+static int gate_on_keeper(void *context, uint32_t events)
+{
+	struct gate *g = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&g->keeper, &e);
+
+	(void)events;
+	/* Without a keeper there is no session: the network is gone with us. */
+	return r <= 0 && r != -EAGAIN ? -ECONNRESET : 0;
+}
+
+/* --- start ---------------------------------------------------------------------------- */
+
+static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(plan_fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
+		return error_set(e, -EFBIG, "the plan has an impossible size");
+	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
+
+	if (bytes == MAP_FAILED)
+		return error_sys(e, -errno, "reading the plan");
+	int r = plan_decode((struct span){bytes, (size_t)st.st_size}, &g->plan, &g->arena, e);
+
+	if (r == 0)
+		r = rules_new(g->plan.network.items, g->plan.network.count, &g->rules, e);
+	return r;
+}
+
+/* Two descriptors a connection, up to what the machine lets us have. */
+static void gate_raise_descriptors(void)
+{
+	struct rlimit now;
+
+	if (getrlimit(RLIMIT_NOFILE, &now) == 0) {
+		now.rlim_cur = now.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &now);
+	}
+}
+
+int gate_run(int keeper, int resolver, int plan_fd)
+{
+	static struct gate g;
+	struct error e = ERROR_INIT;
+
+	g.tcp = g.dns = -1;
+	g.arena = ARENA_INIT(PLAN_ARENA_MAX);
+	g.keeper = (struct channel){.fd = keeper,
+				    .rules = gate_keeper_rules,
+				    .rule_count = BAWN_ARRAY_SIZE(gate_keeper_rules),
+				    .state = GATE_WAITING,
+				    .context = &g};
+	g.resolver = (struct channel){.fd = resolver,
+				      .rules = gate_resolver_rules,
+				      .rule_count = BAWN_ARRAY_SIZE(gate_resolver_rules),
+				      .state = GATE_SERVING,
+				      .context = &g};
+	gate_raise_descriptors();
+	g.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (g.timer < 0 || gate_read_plan(&g, plan_fd, &e) < 0 || loop_init(&g.loop) < 0)
+		return 1;
+	(void)close(plan_fd);
+	if (loop_add(&g.loop, keeper, EPOLLIN, gate_on_keeper, &g, &g.keeper_handle) < 0 ||
+	    loop_add(&g.loop, g.timer, EPOLLIN, gate_on_timer, &g, &g.timer_handle) < 0)
+		return 1;
+	if (resolver >= 0 &&
+	    loop_add(&g.loop, resolver, EPOLLIN, gate_on_resolver, &g, &g.resolver_handle) < 0)
+		return 1;
+	/* From here on hostile bytes: no files, no programs, sockets only. */
+	if (process_confine(profile_bpf(PROFILE_GATE)) < 0)
+		return 1;
+	process_forget_start();
+	(void)loop_run(&g.loop);
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gate: the only way from the box to the network.  Names in, verdicts out.
+ *
+ *	gate.c	    accepts connections, keeps time, talks to keeper and resolver
+ *	answer.c    DNS inside
+ *	flow.c	    one connection: who decides, dialling, ending
+ *	relay.c	    its bytes
+ *	proxy.c	    CONNECT and SOCKS5, for programs that insist
+ *	refusal.c   what a refused program is told, and the count of refusals
+ *	made_up.c   addresses that stand for names
+ */
+#ifndef BAWN_GATE_H
+#define BAWN_GATE_H
+
+#include "channel.h"
+#include "loop.h"
+#include "made_up.h"
+#include "message.h"
+#include "plan.h"
+#include "rules.h"
+
+struct flow;
+struct refusals;
+
+/* What one session may use at most. */
+enum {
+	GATE_FLOWS_MAX = 16384,
+	GATE_NEW_PER_SECOND = 4000,
+	GATE_NEW_BURST = 16384,
+	GATE_QUESTIONS_PER_SECOND = 1000,
+	GATE_QUESTIONS_BURST = 4000,
+	GATE_CHECK_MS = 15000, /* to say what a connection is for */
+	GATE_DIAL_MS = 20000,
+	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
+	GATE_TICK_MS = 50,
+};
+
+/* A bucket of tokens: `burst` at once, `rate` a second. */
+struct gate_bucket {
+	int64_t at; /* ms */
+	int64_t tokens;
+};
+
+struct gate {
+	struct loop loop;
+	struct channel keeper, resolver;
+	struct loop_handle keeper_handle, resolver_handle, tcp_handle, dns_handle, timer_handle;
+	int tcp, dns, timer;
+	bool ticking;
+	bool full; /* no descriptors left: nothing is accepted until the next tick */
+	struct plan plan;
+	struct rules *rules;
+	struct made_up made_up;
+	struct refusals *refusals;
+	struct flow *waiting; /* flows that have a deadline: not yet relaying */
+	struct flow *flows;   /* all */
+	size_t flow_count;
+	uint64_t next_lookup;
+	struct gate_bucket new_flows, questions;
+	struct arena arena;
+};
+
+/* Serves the keeper until it is gone; returns the exit code.  resolver may be -1. */
+int gate_run(int keeper, int resolver, int plan_fd);
+
+int64_t gate_now(void); /* ms */
+bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst);
+
+/* Asks for a name's addresses; gate_resolved of flow.c is told. */
+int gate_ask(struct gate *g, const struct name *name, uint64_t *ret_id);
+int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
+
+/* answer.c */
+int answer_on_dns(void *context, uint32_t events);
+/* One question, as UDP or in TCP framing: the answer's bytes; 0 when there is none to give. */
+size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size);
+
+#endif

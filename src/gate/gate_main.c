@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bawn-gate: started by the keeper with an empty environment and up to three
+ * descriptors: 3, the keeper; 4, the plan; 5, the resolver (absent when no rule
+ * allows a name).
+ */
+#include "fd.h"
+#include "gate.h"
+#include "process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { GATE_KEEPER = 3, GATE_PLAN = 4, GATE_RESOLVER = 5 };
+
+int main(void)
+{
+	bool resolver = fcntl(GATE_RESOLVER, F_GETFD) >= 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)setsid();
+	if (process_not_dumpable() < 0)
+		return 1;
+	return gate_run(GATE_KEEPER, resolver ? GATE_RESOLVER : -1, GATE_PLAN);
+}

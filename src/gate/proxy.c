@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For programs that insist on a proxy: CONNECT at port 3128 and SOCKS5 at port
+ * 1080 of the address that also answers DNS.  They name a host and a port, and
+ * from there on are decided, dialled and checked like any other connection.
+ *
+ * And DNS over TCP, which is the same kind of thing: a little protocol that we
+ * answer ourselves.
+ */
+#include "flow.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+
+static bool proxy_send(struct flow *f, const void *bytes, size_t len)
+{
+	/* A few bytes on a connection that has sent nothing yet: there is room, or it is broken. */
+	if (send(f->ends[FLOW_BOX].fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len)
+		return true;
+	flow_reset(f);
+	return false;
+}
+
+/* What the program named takes the place of where it connected to. */
+static void proxy_go_to(struct flow *f, const struct authority *target)
+{
+	f->port = target->port;
+	if (target->is_address) {
+		f->name = NULL;
+		f->address = target->address;
+	} else {
+		/* A name that no rule allows gets no address of its own. */
+		struct rules_question q = {.name = target->name, .port = target->port};
+		struct rules_verdict v;
+
+		rules_decide(f->gate->rules, &q, &v);
+		if (v.action != PLAN_ACTION_ALLOW) {
+			flow_refuse(f, target->name.text, &v);
+			return;
+		}
+		f->name = made_up_get(&f->gate->made_up, &target->name);
+		if (!f->name) {
+			flow_reset(f);
+			return;
+		}
+	}
+	flow_decide(f);
+}
+
+void proxy_answer(struct flow *f, bool connected, int error)
+{
+	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+	static const char failed[] =
+		"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+	uint8_t reply[SOCKS5_REPLY_SIZE];
+	enum socks5_reply code = connected               ? SOCKS5_SUCCEEDED
+				 : error == EACCES       ? SOCKS5_NOT_ALLOWED
+				 : error == ECONNREFUSED ? SOCKS5_REFUSED
+				 : error == ENETUNREACH  ? SOCKS5_NETWORK_UNREACHABLE
+							 : SOCKS5_HOST_UNREACHABLE;
+
+	socks5_format_reply(code, reply);
+	bool sent = f->socks    ? proxy_send(f, reply, sizeof(reply))
+		    : connected ? proxy_send(f, established, sizeof(established) - 1)
+				: proxy_send(f, failed, sizeof(failed) - 1);
+
+	if (!sent)
+		return;
+	if (!connected) {
+		flow_end(f);
+		return;
+	}
+	free(f->check);
+	f->check = NULL;
+	relay_begin(f);
+}
+
+static void proxy_feed_connect(struct flow *f, struct span bytes)
+{
+	struct http_head *head = &f->check->head;
+
+	buf_put(&f->first, bytes.ptr, bytes.len);
+	switch (buf_error(&f->first) ? FEED_BAD : http_head_read(head, buf_span(&f->first))) {
+	case FEED_MORE:
+		return;
+	case FEED_BAD:
+		flow_reset(f);
+		return;
+	case FEED_DONE:
+		break;
+	}
+	bool early = head->len != f->first.len;
+
+	buf_clear(&f->first);
+	/* Only tunnels, and nothing behind the head before we said yes. */
+	if (head->form != HTTP_TARGET_AUTHORITY || early || head->authority.port == 0) {
+		static const char not_here[] =
+			"HTTP/1.1 405 Method Not Allowed\r\nAllow: CONNECT\r\n"
+			"Content-Length: 0\r\nConnection: close\r\n\r\n";
+
+		if (proxy_send(f, not_here, sizeof(not_here) - 1))
+			flow_end(f);
+		return;
+	}
+	proxy_go_to(f, &head->authority);
+}
+
+static void proxy_feed_socks(struct flow *f, struct span bytes)
+{
+	struct flow_check *c = f->check;
+	size_t used = 0;
+
+	if (c->greeting.state != FEED_DONE) {
+		uint8_t method[SOCKS5_METHOD_SIZE];
+		enum feed said = socks5_greeting_feed(&c->greeting, bytes, &used);
+
+		if (said == FEED_MORE)
+			return;
+		bool good = said == FEED_DONE && c->greeting.plain;
+
+		socks5_format_method(good, method);
+		if (!proxy_send(f, method, sizeof(method)))
+			return;
+		if (!good) {
+			flow_end(f);
+			return;
+		}
+		bytes.ptr += used;
+		bytes.len -= used;
+	}
+	if (bytes.len == 0)
+		return;
+	switch (socks5_request_feed(&c->request, bytes, &used)) {
+	case FEED_MORE:
+		return;
+	case FEED_BAD: {
+		uint8_t reply[SOCKS5_REPLY_SIZE];
+
+		socks5_format_reply(c->request.reply, reply);
+		if (proxy_send(f, reply, sizeof(reply)))
+			flow_end(f);
+		return;
+	}
+	case FEED_DONE:
+		break;
+	}
+	if (used != bytes.len)
+		flow_reset(f); /* talks before it was answered */
+	else
+		proxy_go_to(f, &c->request.target);
+}
+
+static void proxy_feed_dns(struct flow *f, struct span bytes)
+{
+	struct dns_frame *frame = &f->check->question;
+
+	while (bytes.len > 0) {
+		uint8_t answer[2 + DNS_MESSAGE_MAX];
+		size_t used = 0;
+		enum feed said = dns_frame_feed(frame, bytes, &used);
+
+		bytes.ptr += used;
+		bytes.len -= used;
+		if (said == FEED_MORE)
+			return;
+		size_t len = said == FEED_BAD ? 0
+					      : answer_question(f->gate, dns_frame_message(frame),
+								answer + 2, DNS_MESSAGE_MAX);
+
+		if (len == 0) {
+			flow_reset(f);
+			return;
+		}
+		dns_format_length(len, answer);
+		if (!proxy_send(f, answer, len + 2))
+			return;
+		dns_frame_next(frame);
+	}
+}
+
+static void proxy_receive(struct flow *f, void (*feed)(struct flow *f, struct span bytes))
+{
+	uint8_t bytes[4096];
+	ssize_t n = recv(f->ends[FLOW_BOX].fd, bytes, sizeof(bytes), 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		flow_end(f);
+		return;
+	}
+	if (!f->check)
+		f->check = calloc(1, sizeof(*f->check));
+	if (!f->check)
+		flow_reset(f);
+	else
+		feed(f, (struct span){bytes, (size_t)n});
+}
+
+void proxy_read(struct flow *f)
+{
+	proxy_receive(f, f->socks ? proxy_feed_socks : proxy_feed_connect);
+}
+
+void proxy_read_dns(struct flow *f)
+{
+	proxy_receive(f, proxy_feed_dns);
+}

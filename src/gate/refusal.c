@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Refusals that teach: each says what was refused, by which rule or for want of
+ * one, and the line that would allow it; to the program in its own protocol,
+ * and once to the user.  The same refusal again is counted, and told again only
+ * when the count has grown tenfold and at the end.
+ */
+#include "flow.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+
+enum { REFUSALS_MAX = 512 };
+
+struct refusal {
+	unsigned int kind;
+	uint16_t port;
+	uint64_t count, told;
+	char host[256];
+	char reason[160];
+	char line[320];
+	char origin[256];
+};
+
+struct refusals {
+	size_t count;
+	uint64_t uncounted; /* beyond the table */
+	struct refusal items[REFUSALS_MAX];
+};
+
+static void refusal_tell(struct gate *g, struct refusal *r)
+{
+	struct message_event m = {.kind = r->kind,
+				  .allowed = false,
+				  .host = r->host,
+				  .port = r->port,
+				  .count = r->count,
+				  .origin = r->origin,
+				  .reason = r->reason,
+				  .line = r->line};
+
+	r->told = r->count;
+	(void)message_send(g->keeper.fd, MESSAGE_EVENT, &message_event_schema, &m, NULL, 0);
+}
+
+static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char *host,
+				   uint16_t port)
+{
+	if (!g->refusals)
+		g->refusals = calloc(1, sizeof(*g->refusals));
+	struct refusals *all = g->refusals;
+
+	if (!all)
+		return NULL;
+	for (size_t i = 0; i < all->count; i++) {
+		struct refusal *r = &all->items[i];
+
+		if (r->kind == kind && r->port == port && strcmp(r->host, host) == 0)
+			return r;
+	}
+	if (all->count == REFUSALS_MAX) {
+		all->uncounted++;
+		return NULL;
+	}
+	struct refusal *r = &all->items[all->count++];
+
+	r->kind = kind;
+	r->port = port;
+	(void)snprintf(r->host, sizeof(r->host), "%s", host);
+	return r;
+}
+
+void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
+		  const struct rules_verdict *v)
+{
+	struct refusal *r = refusal_get(g, kind, host, port);
+
+	if (!r)
+		return;
+	if (r->count++ == 0) {
+		(void)snprintf(r->reason, sizeof(r->reason), "%s", v->reason);
+		(void)snprintf(r->line, sizeof(r->line), "%s", v->allow_line);
+		(void)snprintf(r->origin, sizeof(r->origin), "%s", v->rule ? v->rule->origin : "");
+	}
+	if (r->told == 0 || r->count >= r->told * 10)
+		refusal_tell(g, r);
+}
+
+void refusal_limit(struct gate *g, const char *what)
+{
+	struct rules_verdict v;
+
+	memset(&v, 0, sizeof(v));
+	(void)snprintf(v.reason, sizeof(v.reason), "more %s than one session may have", what);
+	refusal_note(g, MESSAGE_EVENT_LIMIT, what, 0, &v);
+}
+
+void refusal_flush(struct gate *g)
+{
+	for (size_t i = 0; g->refusals && i < g->refusals->count; i++) {
+		struct refusal *r = &g->refusals->items[i];
+
+		if (r->told != r->count)
+			refusal_tell(g, r);
+	}
+}
+
+/* --- what the program is told --------------------------------------------------------- */
+
+/* Plain text that is also easy to read by machine: one JSON line at its end. */
+size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
+		    size_t size)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(4096);
+	_cleanup_buf_ struct buf page = BUF_INIT(8192);
+	struct json j = JSON_INIT(&body, false);
+
+	buf_putf(&body, "bawn refused this: %s port %u: %s\n", host, port, v->reason);
+	if (v->allow_line[0])
+		buf_putf(&body, "To allow it, add to the policy under `network:`\n  %s\n",
+			 v->allow_line);
+	json_open(&j, '{');
+	json_key_str(&j, "refused_by", "bawn");
+	json_key_str(&j, "host", host);
+	json_key_u64(&j, "port", port);
+	json_key_str(&j, "reason", v->reason);
+	json_key_str(&j, "allow", v->allow_line);
+	json_close(&j, '}');
+	buf_put_char(&body, '\n');
+	buf_putf(&page,
+		 "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n"
+		 "Content-Length: %zu\r\nConnection: close\r\nX-Refused-By: bawn\r\n\r\n",
+		 body.len);
+	buf_put(&page, body.ptr, body.len);
+	if (buf_error(&page) || page.len > size)
+		return 0;
+	memcpy(into, page.ptr, page.len);
+	return page.len;
+}
+
+void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v)
+{
+	/* fatal, access_denied */
+	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
+	char page[8192];
+	int fd = f->ends[FLOW_BOX].fd;
+
+	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
+	if (f->proxied && (f->state == FLOW_PROXY || f->state == FLOW_LOOKUP)) {
+		if (!f->socks) {
+			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+			(void)send(fd, page, n, MSG_NOSIGNAL);
+			flow_end(f);
+			return;
+		}
+		proxy_answer(f, false, EACCES);
+		return;
+	}
+	if (f->http || (f->port == 80 && !f->check)) {
+		size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+		(void)send(fd, page, n, MSG_NOSIGNAL);
+		(void)shutdown(fd, SHUT_WR);
+		flow_end(f);
+		return;
+	}
+	if (f->check && !f->http) {
+		(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
+		flow_end(f);
+		return;
+	}
+	flow_reset(f);
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A rule is a small section: one word that says what it does with which host, and
+ * what narrows that.  Names are read by the one parser of names (codec/name.h), so
+ * what is compared here is what the gate compares.
+ *
+ * Invariants: a rule that leaves here has a canonical host and between 1 and
+ * PLAN_RULE_PORTS_MAX ranges of ports; one written in the ceiling says so; one out of
+ * a bundle names its bundle and the place of the `use`, and counts as one that names
+ * no ports, so that who denies the same host is obeyed.
+ */
+#include "rule.h"
+
+#include "authority.h"
+#include "str.h"
+
+#include <stdio.h>
+
+enum rule_key {
+	RULE_ALLOW,
+	RULE_DENY,
+	RULE_ASK,
+	RULE_USE,
+	RULE_PORTS,
+	RULE_SCHEME,
+	RULE_PRIVATE,
+	RULE_APEX,
+	RULE_KEY_COUNT,
+};
+
+const char *const rule_keys[] = {
+	[RULE_ALLOW] = "allow",     [RULE_DENY] = "deny",   [RULE_ASK] = "ask",
+	[RULE_USE] = "use",         [RULE_PORTS] = "ports", [RULE_SCHEME] = "scheme",
+	[RULE_PRIVATE] = "private", [RULE_APEX] = "apex",   [RULE_KEY_COUNT] = NULL,
+};
+
+/* Words that will be keys of a rule. */
+static const char *const rule_later[] = {"methods", "paths", "secret"};
+
+static const unsigned int rule_actions[] = {
+	[RULE_ALLOW] = PLAN_ACTION_ALLOW,
+	[RULE_DENY] = PLAN_ACTION_DENY,
+	[RULE_ASK] = PLAN_ACTION_ASK,
+};
+
+/* A rule while it is read. */
+struct rule_draft {
+	const struct value_site *s;
+	const struct tree_node *of[RULE_KEY_COUNT]; /* of a file */
+	struct plan_rule rule;
+	struct plan_ports ports[PLAN_RULE_PORTS_MAX];
+	bool apex;
+};
+
+static struct value_place rule_place(const struct value_site *s, const struct tree_node *n)
+{
+	return (struct value_place){s->at.name, n->line, n->column, s->at.layer};
+}
+
+static struct value_place rule_place_key(const struct value_site *s, const struct tree_node *n)
+{
+	return (struct value_place){s->at.name, n->key_line, n->key_column, s->at.layer};
+}
+
+/* --- the host --- */
+
+/* Why it is no host, in words that lead to one. */
+static int rule_bad_host(const struct value_site *s, const char *text)
+{
+	struct address address;
+
+	if (*text == '\0')
+		return value_error(&s->at, s->e, "a rule names a host; this one is empty");
+	if (strstr(text, "://") || strchr(text, '/'))
+		return value_error(&s->at, s->e,
+				   "%.128s: name the host alone, without scheme and path", text);
+	if (address_parse(span_of_str(text), 0, &address) == 0)
+		return value_error(&s->at, s->e,
+				   "an address with colons stands in brackets: [%.64s]", text);
+	if (strchr(text, '*'))
+		return value_error(
+			&s->at, s->e,
+			"%.128s: a * stands only as the first label, as in *.example.org", text);
+	if (text[0] == '.')
+		return value_error(&s->at, s->e, "%.128s: names beneath a host are written *%.128s",
+				   text, text);
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			return value_error(
+				&s->at, s->e,
+				"%.128s: write a name of another alphabet as it is looked "
+				"up, with xn--",
+				text);
+	return value_error(&s->at, s->e, "%.128s is not a host, or not a host and a port", text);
+}
+
+static int rule_read_address(struct rule_draft *d, const char *text, const struct address *a)
+{
+	const struct value_site *s = d->s;
+	char usual[ADDRESS_TEXT_SIZE];
+	bool v4 = address_is_v4(a);
+	uint8_t *bytes = arena_alloc(s->arena, sizeof(a->bytes));
+
+	address_format(a, usual);
+	size_t len = strlen(usual);
+
+	/* 127.1 and 0x7f.1 are addresses to some readers; a policy has one spelling. */
+	if (v4 && !(strncmp(text, usual, len) == 0 && (text[len] == '\0' || text[len] == ':')))
+		return value_error(&s->at, s->e, "%.128s is the address %s; write it so", text,
+				   usual);
+	d->rule.host = v4 ? arena_str(s->arena, usual) : arena_printf(s->arena, "[%s]", usual);
+	if (!bytes || !d->rule.host)
+		return value_no_memory(s->e);
+	memcpy(bytes, a->bytes, sizeof(a->bytes));
+	d->rule.address = (struct span){bytes, sizeof(a->bytes)};
+	return 0;
+}
+
+/* HOST, *.HOST or an address, each with :PORT or without. */
+static int rule_read_host(struct rule_draft *d, const char *text)
+{
+	const struct value_site *s = d->s;
+	const char *below = str_after(text, "*.");
+	struct authority a;
+	int r = 0;
+
+	if (str_equal(text, "*") && s->at.layer != POLICY_CEILING)
+		return value_error(&s->at, s->e, "%s cannot be everything; name the hosts",
+				   s->row->name);
+	if (str_equal(text, "*")) {
+		d->rule.host = "*";
+		return 0;
+	}
+	if (authority_parse(span_of_str(below ? below : text), &a) < 0 || (below && a.is_address))
+		return rule_bad_host(s, text);
+	if (a.is_address)
+		r = rule_read_address(d, text, &a.address);
+	else
+		d->rule.host = arena_printf(s->arena, "%s%s", below ? "*." : "", a.name.text);
+	if (r < 0)
+		return r;
+	if (!d->rule.host)
+		return value_no_memory(s->e);
+	if (!a.is_address && strlen(d->rule.host) > NAME_TEXT_MAX)
+		return value_error(&s->at, s->e, "%.64s...: there is no room for a name in front",
+				   text);
+	if (a.port != 0) {
+		d->ports[0] = (struct plan_ports){a.port, a.port};
+		d->rule.ports.count = 1;
+		d->rule.ports_named = true;
+	}
+	return 0;
+}
+
+/* --- what stands beside it --- */
+
+static int rule_need_scalar(const struct value_site *s, const struct tree_node *n, const char *key)
+{
+	const struct value_place at = rule_place(s, n);
+
+	if (n->kind != TREE_SCALAR)
+		return value_error(&at, s->e, "%s takes a single value, not a %s", key,
+				   n->kind == TREE_LIST ? "list" : "section");
+	if (n->empty)
+		return value_error(&at, s->e, "%s has no value here", key);
+	return 0;
+}
+
+/* Decimal digits without a leading zero, 1 to 65535. */
+static bool rule_parse_port(const char *text, size_t len, uint64_t *ret_port)
+{
+	char digits[6];
+
+	if (len == 0 || len >= sizeof(digits) || text[0] == '0')
+		return false;
+	memcpy(digits, text, len);
+	digits[len] = '\0';
+	return str_parse_u64(digits, ret_port) == 0 && *ret_port <= UINT16_MAX;
+}
+
+static int rule_read_port(struct rule_draft *d, const struct tree_node *n)
+{
+	const struct value_site *s = d->s;
+	const struct value_place at = rule_place(s, n);
+	struct plan_ports *ports = &d->ports[d->rule.ports.count];
+	int r = rule_need_scalar(s, n, "ports");
+
+	if (r < 0)
+		return r;
+	size_t len = strcspn(n->text, "-");
+	bool good = rule_parse_port(n->text, len, &ports->from);
+
+	ports->to = ports->from;
+	if (good && n->text[len] == '-')
+		good = rule_parse_port(n->text + len + 1, strlen(n->text + len + 1), &ports->to);
+	if (!good || ports->from > ports->to)
+		return value_error(&at, s->e,
+				   "a port is a number from 1 to 65535, or a range as 8000-8010, "
+				   "not %.64s",
+				   *n->text ? n->text : "empty");
+	d->rule.ports.count++;
+	return 0;
+}
+
+static int rule_read_ports(struct rule_draft *d, const struct tree_node *n)
+{
+	const struct value_site *s = d->s;
+	const struct value_place at = rule_place(s, n);
+
+	if (d->rule.ports_named)
+		return value_error(&at, s->e,
+				   "the port stands behind the host already; name it once");
+	if (n->kind != TREE_LIST)
+		return value_error(&at, s->e, "ports takes a list, as [443, 8443]");
+	if (!n->children)
+		return value_error(&at, s->e, "ports is empty; leave it out for the usual ones");
+	d->rule.ports_named = true;
+	for (const struct tree_node *c = n->children; c; c = c->next) {
+		if (d->rule.ports.count == PLAN_RULE_PORTS_MAX)
+			return value_error(&at, s->e, "a rule has at most %d ports and ranges",
+					   PLAN_RULE_PORTS_MAX);
+		int r = rule_read_port(d, c);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int rule_read_scheme(struct rule_draft *d, const struct tree_node *n)
+{
+	const struct value_site *s = d->s;
+	const struct value_place at = rule_place(s, n);
+	const struct value_place key = rule_place_key(s, n);
+	int r = rule_need_scalar(s, n, "scheme");
+
+	if (r < 0)
+		return r;
+	for (unsigned int i = PLAN_SCHEME_TLS; i < PLAN_SCHEME_COUNT; i++)
+		if (str_equal(plan_scheme_words[i], n->text))
+			d->rule.scheme = i;
+	if (d->rule.scheme == PLAN_SCHEME_BY_PORT) {
+		r = value_error(&at, s->e, "scheme is tls, http or tcp, not %.64s",
+				*n->text ? n->text : "empty");
+		return value_suggest(s->e, r, n->text, plan_scheme_words + PLAN_SCHEME_TLS,
+				     PLAN_SCHEME_COUNT - PLAN_SCHEME_TLS);
+	}
+	if (d->rule.action == PLAN_ACTION_DENY)
+		return value_error(&key, s->e, "a deny has no scheme: it closes all of them");
+	if (d->rule.scheme == PLAN_SCHEME_TCP && !d->rule.ports_named)
+		return value_error(&at, s->e, "scheme tcp passes any bytes, and so needs ports");
+	return 0;
+}
+
+/* true or false of a key that belongs to some rules only; `why` not, or NULL. */
+static int rule_read_switch(struct rule_draft *d, enum rule_key key, const char *why, bool *ret_on)
+{
+	const struct tree_node *n = d->of[key];
+	const struct value_place at = rule_place(d->s, n);
+	const struct value_place key_at = rule_place_key(d->s, n);
+	int r = rule_need_scalar(d->s, n, rule_keys[key]);
+
+	if (r < 0)
+		return r;
+	if (!str_equal(n->text, "true") && !str_equal(n->text, "false"))
+		return value_error(&at, d->s->e, "%s is true or false, not %.64s", rule_keys[key],
+				   *n->text ? n->text : "empty");
+	*ret_on = str_equal(n->text, "true");
+	if (*ret_on && why)
+		return value_error(&key_at, d->s->e, "%s", why);
+	return 0;
+}
+
+static int rule_read_switches(struct rule_draft *d)
+{
+	const struct plan_rule *rule = &d->rule;
+	int r = 0;
+
+	if (d->of[RULE_PRIVATE])
+		r = rule_read_switch(
+			d, RULE_PRIVATE,
+			rule->action == PLAN_ACTION_DENY ? "a deny has no use for private"
+			: rule->address.len > 0
+				? "private is for names; an address that is named is meant"
+				: NULL,
+			&d->rule.private);
+	if (r == 0 && d->of[RULE_APEX])
+		r = rule_read_switch(
+			d, RULE_APEX,
+			str_after(rule->host, "*.")
+				? NULL
+				: "apex is for names with *, and takes in the host itself",
+			&d->apex);
+	return r;
+}
+
+/* --- the whole rule --- */
+
+static void rule_default_ports(struct rule_draft *d)
+{
+	struct plan_rule *rule = &d->rule;
+
+	if (rule->ports.count > 0)
+		return;
+	if (rule->action == PLAN_ACTION_DENY) {
+		d->ports[rule->ports.count++] = (struct plan_ports){1, UINT16_MAX};
+		return;
+	}
+	if (rule->scheme != PLAN_SCHEME_HTTP)
+		d->ports[rule->ports.count++] = (struct plan_ports){443, 443};
+	if (rule->scheme != PLAN_SCHEME_TLS)
+		d->ports[rule->ports.count++] = (struct plan_ports){80, 80};
+}
+
+/* Adds what the draft has become to value: one rule, or with its apex two. */
+static int rule_append(struct rule_draft *d, struct grammar_value *value)
+{
+	const struct value_site *s = d->s;
+	struct plan_rule *rules = arena_alloc(s->arena, 2 * sizeof(*rules));
+	struct grammar_item item = {.layer = s->at.layer, .origin = value_origin(&s->at, s->arena)};
+
+	rule_default_ports(d);
+	d->rule.ports.items = arena_alloc(s->arena, d->rule.ports.count * sizeof(d->ports[0]));
+	if (!rules || !d->rule.ports.items || !item.origin)
+		return value_no_memory(s->e);
+	memcpy(d->rule.ports.items, d->ports, d->rule.ports.count * sizeof(d->ports[0]));
+	d->rule.ceiling = s->at.layer == POLICY_CEILING;
+	d->rule.bundle = "";
+	d->rule.origin = item.origin;
+	rules[0] = rules[1] = d->rule;
+	if (d->apex)
+		rules[1].host = rules[0].host + 2;
+	item.rules.items = rules;
+	item.rules.count = d->apex ? 2 : 1;
+	item.text = rule_show(rules, s->arena);
+	if (item.text && d->apex)
+		item.text = arena_printf(s->arena, "%s apex", item.text);
+	if (!item.text || grammar_append(value, s->row, &item, s->arena) < 0)
+		return value_no_memory(s->e);
+	return 0;
+}
+
+static int rule_read_draft(struct rule_draft *d, enum rule_key word, const char *host,
+			   struct grammar_value *value)
+{
+	d->rule.action = rule_actions[word];
+	int r = rule_read_host(d, host);
+
+	if (r == 0 && d->of[RULE_PORTS])
+		r = rule_read_ports(d, d->of[RULE_PORTS]);
+	if (r == 0 && d->of[RULE_SCHEME])
+		r = rule_read_scheme(d, d->of[RULE_SCHEME]);
+	if (r == 0)
+		r = rule_read_switches(d);
+	return r < 0 ? r : rule_append(d, value);
+}
+
+/* --- bundles --- */
+
+/* The rules of a bundle's file, as it has them. */
+static int rule_read_bundle(const struct value_site *s, const struct policy_source *bundle,
+			    struct grammar_value *value)
+{
+	struct value_site site = *s;
+	const struct tree_node *root = NULL;
+	int r = tree_parse(bundle->name, bundle->text, s->arena, &root, s->e);
+
+	if (r < 0)
+		return r;
+	site.at = (struct value_place){.name = bundle->name, .layer = bundle->layer};
+	if (!root || !str_equal(root->children->key, "network") || root->children->next)
+		return value_error(&site.at, s->e, "a bundle has network: and nothing else");
+	for (const struct tree_node *n = root->children->children; r == 0 && n; n = n->next) {
+		site.at = rule_place(&site, n);
+		r = rule_read(&site, n, value);
+	}
+	return r;
+}
+
+static int rule_use(const struct value_site *s, const char *name, struct grammar_value *value)
+{
+	const struct policy_source *bundle = policy_bundle(name);
+	struct grammar_value read = {.set = false};
+	struct grammar_item item = {.layer = s->at.layer, .origin = value_origin(&s->at, s->arena)};
+	struct plan_rule *rules = NULL;
+	size_t count = 0;
+
+	if (!bundle) {
+		const char *const *names = policy_bundle_names();
+
+		while (names[count])
+			count++;
+		int r = value_error(&s->at, s->e, "there is no bundle %.64s",
+				    *name ? name : "without a name");
+		return value_suggest(s->e, r, name, names, count);
+	}
+	/* One within another would need an order, and an end. */
+	if (str_after(s->at.name, "bundle "))
+		return value_error(&s->at, s->e, "a bundle uses no other");
+	int r = rule_read_bundle(s, bundle, &read);
+
+	if (r < 0)
+		return r;
+	rules = arena_alloc(s->arena, 2 * read.items.count * sizeof(*rules));
+	item.text = arena_printf(s->arena, "use %s", name);
+	if (!rules || !item.text || !item.origin)
+		return value_no_memory(s->e);
+	for (size_t i = 0; i < read.items.count; i++)
+		for (size_t n = 0; n < read.items.items[i].rules.count; n++) {
+			rules[count] = read.items.items[i].rules.items[n];
+			rules[count].bundle = item.text + strlen("use ");
+			rules[count].origin = item.origin;
+			rules[count].ports_named = false;
+			rules[count].ceiling = s->at.layer == POLICY_CEILING;
+			count++;
+		}
+	item.rules.items = rules;
+	item.rules.count = count;
+	return grammar_append(value, s->row, &item, s->arena) < 0 ? value_no_memory(s->e) : 0;
+}
+
+/* --- a rule of a file, and of the command line --- */
+
+static int rule_unknown_key(const struct value_site *s, const struct tree_node *n)
+{
+	const struct value_place at = rule_place_key(s, n);
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rule_later); i++)
+		if (str_equal(rule_later[i], n->key))
+			return value_error(
+				&at, s->e,
+				"%s comes with interception; until then a rule speaks of "
+				"hosts, ports and schemes",
+				n->key);
+	int r = value_error(&at, s->e, "unknown key %.64s in a rule", *n->key ? n->key : "(empty)");
+
+	return value_suggest(s->e, r, n->key, rule_keys, RULE_KEY_COUNT);
+}
+
+/* Finds the keys of the rule; the one of the first four comes back. */
+static int rule_collect(struct rule_draft *d, const struct tree_node *n, enum rule_key *ret_word)
+{
+	const struct value_site *s = d->s;
+	enum rule_key word = RULE_KEY_COUNT;
+
+	for (const struct tree_node *c = n->children; c; c = c->next) {
+		const struct value_place at = rule_place_key(s, c);
+		unsigned int key = 0;
+
+		while (key < RULE_KEY_COUNT && !str_equal(rule_keys[key], c->key))
+			key++;
+		if (key == RULE_KEY_COUNT)
+			return rule_unknown_key(s, c);
+		if (key <= RULE_USE && word != RULE_KEY_COUNT)
+			return value_error(&at, s->e, "a rule does one thing: %s or %s, not both",
+					   rule_keys[word], rule_keys[key]);
+		if (key <= RULE_USE)
+			word = key;
+		d->of[key] = c;
+	}
+	if (word == RULE_KEY_COUNT)
+		return value_error(&s->at, s->e, "a rule says allow, deny, ask or use");
+	for (unsigned int key = RULE_PORTS; word == RULE_USE && key < RULE_KEY_COUNT; key++)
+		if (d->of[key]) {
+			const struct value_place at = rule_place_key(s, d->of[key]);
+
+			return value_error(&at, s->e, "a bundle is used as it is, without %s",
+					   rule_keys[key]);
+		}
+	*ret_word = word;
+	return 0;
+}
+
+int rule_read(const struct value_site *s, const struct tree_node *n, struct grammar_value *value)
+{
+	struct rule_draft d = {.s = s};
+	enum rule_key word = RULE_KEY_COUNT;
+
+	if (n->kind != TREE_MAP)
+		return value_error(&s->at, s->e, "a rule says what it does, as in \"allow: %.64s\"",
+				   n->kind == TREE_SCALAR && *n->text ? n->text : "github.com");
+	int r = rule_collect(&d, n, &word);
+
+	if (r == 0)
+		r = rule_need_scalar(s, d.of[word], rule_keys[word]);
+	if (r < 0)
+		return r;
+	struct value_site site = *s;
+
+	site.at = rule_place(s, d.of[word]);
+	d.s = &site;
+	return word == RULE_USE ? rule_use(&site, d.of[word]->text, value)
+				: rule_read_draft(&d, word, d.of[word]->text, value);
+}
+
+int rule_read_flag(const struct value_site *s, const char *word, const char *text,
+		   struct grammar_value *value)
+{
+	struct rule_draft d = {.s = s};
+	unsigned int key = 0;
+
+	while (key <= RULE_USE && !str_equal(rule_keys[key], word))
+		key++;
+	if (key > RULE_USE)
+		return value_error(&s->at, s->e, "a rule says allow, deny, ask or use, not %.64s",
+				   *word ? word : "nothing");
+	return key == RULE_USE ? rule_use(s, text, value) : rule_read_draft(&d, key, text, value);
+}
+
+/* --- showing and comparing --- */
+
+const char *rule_show(const struct plan_rule *rule, struct arena *arena)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2048);
+	bool ports = rule->ports_named || rule->bundle[0] != '\0';
+
+	buf_putf(&out, "%s %s", plan_action_words[rule->action], rule->host);
+	for (size_t i = 0; ports && i < rule->ports.count; i++) {
+		const struct plan_ports *p = &rule->ports.items[i];
+
+		buf_putf(&out, "%s%llu",
+			 i                       ? ", "
+			 : rule->ports.count > 1 ? " ports "
+						 : " port ",
+			 (unsigned long long)p->from);
+		if (p->to != p->from)
+			buf_putf(&out, "-%llu", (unsigned long long)p->to);
+	}
+	if (rule->scheme != PLAN_SCHEME_BY_PORT)
+		buf_putf(&out, " scheme %s", plan_scheme_words[rule->scheme]);
+	if (rule->private)
+		buf_put_str(&out, " private");
+	return buf_error(&out) ? NULL : arena_str(arena, buf_str(&out));
+}
+
+/* Among them is a port at which, when nothing is said, something else than TLS is spoken. */
+static bool rule_has_usual_port(const struct plan_ports *p, bool http_only)
+{
+	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)
+		if (p->from <= plan_usual_ports[i].port && plan_usual_ports[i].port <= p->to &&
+		    (!http_only || plan_usual_ports[i].scheme == PLAN_SCHEME_HTTP))
+			return true;
+	return false;
+}
+
+/* Whatever inner lets be spoken at these ports, outer lets too. */
+static bool rule_covers_scheme(unsigned int outer, unsigned int inner, const struct plan_ports *p)
+{
+	bool one = p->from == p->to;
+	unsigned int usual = plan_scheme_of_port(p->from);
+
+	if (outer == PLAN_SCHEME_TCP || outer == inner)
+		return true;
+	if (outer == PLAN_SCHEME_BY_PORT && inner == PLAN_SCHEME_TLS)
+		return !rule_has_usual_port(p, true);
+	if (outer == PLAN_SCHEME_BY_PORT)
+		return one && (usual == inner || usual == PLAN_SCHEME_TCP);
+	if (inner == PLAN_SCHEME_BY_PORT && outer == PLAN_SCHEME_TLS)
+		return !rule_has_usual_port(p, false);
+	return inner == PLAN_SCHEME_BY_PORT && one && usual == outer;
+}
+
+static bool rule_covers_host(const struct plan_rule *outer, const struct plan_rule *inner)
+{
+	if (outer->address.len > 0 || inner->address.len > 0)
+		return span_equal(outer->address, inner->address);
+	if (str_equal(outer->host, "*"))
+		return true;
+	if (outer->host[0] != '*')
+		return str_equal(outer->host, inner->host);
+	/* "*.example.org" covers "*.example.org", "*.a.example.org" and "a.example.org". */
+	size_t len = strlen(inner->host);
+	size_t tail = strlen(outer->host) - 1;
+
+	return len > tail && str_equal(inner->host + len - tail, outer->host + 1);
+}
+
+static bool rule_covers_ports(const struct plan_rule *outer, const struct plan_ports *inner)
+{
+	for (size_t i = 0; i < outer->ports.count; i++)
+		if (outer->ports.items[i].from <= inner->from &&
+		    inner->to <= outer->ports.items[i].to)
+			return true;
+	return false;
+}
+
+bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan_rule *inner)
+{
+	for (size_t i = 0; i < inner->ports.count; i++) {
+		const struct plan_ports *p = &inner->ports.items[i];
+		size_t n = 0;
+
+		while (n < count &&
+		       !(list[n].action >= inner->action && (list[n].private || !inner->private) &&
+			 rule_covers_host(&list[n], inner) && rule_covers_ports(&list[n], p) &&
+			 rule_covers_scheme(list[n].scheme, inner->scheme, p)))
+			n++;
+		if (n == count)
+			return false;
+	}
+	return true;
+}
+
+bool rule_example(const struct plan_rule *rule, struct name *ret_name)
+{
+	char text[NAME_TEXT_MAX + 16];
+	const char *below = str_after(rule->host, "*.");
+
+	if (rule->address.len > 0 || str_equal(rule->host, "*"))
+		return false;
+	(void)snprintf(text, sizeof(text), "%s%s", below ? "any-other." : "",
+		       below ? below : rule->host);
+	return name_parse(span_of_str(text), ret_name) == 0;
+}

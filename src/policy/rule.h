@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One rule of `network:`, from what somebody wrote to struct plan_rule: the host in
+ * its one spelling, the ports and the scheme written out.  And the two questions that
+ * a ceiling asks of rules.
+ */
+#ifndef BAWN_RULE_H
+#define BAWN_RULE_H
+
+#include "name.h"
+#include "tree.h"
+#include "value.h"
+
+/* What may stand in a rule: one of the first four, and the others beside it. */
+extern const char *const rule_keys[]; /* NULL-terminated */
+
+/* One item of the list in a file; added to value. */
+int rule_read(const struct value_site *s, const struct tree_node *n, struct grammar_value *value);
+
+/* The same from the command line: word is allow, deny, ask or use. */
+int rule_read_flag(const struct value_site *s, const char *word, const char *text,
+		   struct grammar_value *value);
+
+/* "allow *.example.org ports 443, 8443 scheme tls": as a person would write it in one line. */
+const char *rule_show(const struct plan_rule *rule, struct arena *arena);
+
+/* Everything that inner gives is given by rules of list too. */
+bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan_rule *inner);
+
+/* A name that the rule is about and that, of a wildcard, no other rule names.  False: none fits. */
+bool rule_example(const struct plan_rule *rule, struct name *ret_name);
+
+#endif

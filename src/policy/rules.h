@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verdict: may this name, or this address, be reached at this port?  A pure
+ * function of the question and a set of rules; nothing here resolves, dials or waits.
+ *
+ * Of the rules that match, the most specific decides:
+ *
+ *	the exact name, then the wildcard with the most labels, and so on to the
+ *	shortest; an address is matched only by a rule that names it
+ *	    at one host: a port that was named, then the ports by default
+ *		at one host and port: deny, then ask, then allow
+ *	no rule: deny
+ *
+ * So the order in which rules were written says nothing.  The scheme takes no part in
+ * the choice; it is what the rule that was chosen lets be spoken there.
+ *
+ * Rules of the administrator's ceiling are a set of their own.  Where there are any,
+ * a question is put to both sets and the answer that gives less holds.
+ *
+ * A set never changes.  To change the rules of a session, make another and free the old.
+ */
+#ifndef BAWN_RULES_H
+#define BAWN_RULES_H
+
+#include "address.h"
+#include "error.h"
+#include "name.h"
+#include "plan.h"
+
+struct rules;
+
+/* Takes copies: nothing of items need outlive the call.  -EINVAL when a host is not canonical. */
+int rules_new(const struct plan_rule *items, size_t count, struct rules **ret_rules,
+	      struct error *e);
+void rules_free(struct rules *r);
+
+static inline void rules_free_ptr(struct rules **r)
+{
+	rules_free(*r);
+}
+#define _cleanup_rules_ _cleanup_(rules_free_ptr)
+
+struct rules_question {
+	struct name name;       /* unless literal */
+	bool literal;           /* a connection to a bare address */
+	struct address address; /* then */
+	uint16_t port;
+	unsigned int scheme; /* enum plan_scheme; BY_PORT while it is not known */
+};
+
+struct rules_verdict {
+	unsigned int action;  /* enum plan_action; all but ALLOW refuse */
+	unsigned int schemes; /* set of 1u << enum plan_scheme that may be spoken; TCP: any bytes,
+				 and then the other two are in it as well; 0 for a deny */
+	bool private;         /* the name may lead to refused addresses */
+	const struct plan_rule *rule; /* lives with the rules; NULL: none matched */
+	char reason[160];             /* in words, without a full stop */
+	char allow_line[300];         /* of `network:`; "" when allowed, and when none would do */
+};
+
+void rules_decide(const struct rules *r, const struct rules_question *q,
+		  struct rules_verdict *ret_verdict);
+
+/* What the ceiling alone gives, and by which rule; ALLOW when there is none. */
+unsigned int rules_ceiling(const struct rules *r, const struct rules_question *q,
+			   const struct plan_rule **ret_rule);
+
+/* Whether the name is allowed at any port: only then is a question of DNS answered. */
+bool rules_may_resolve(const struct rules *r, const struct name *name);
+
+#endif
