@@ -374,7 +374,15 @@ static int capture_rules(const struct plan *plan, struct error *e)
 		r = netlink_send(&n);
 	}
 	netlink_close(&n);
-	return r < 0 ? error_sys(e, r, "handing the box's connections to the gate (nf_tables)") : 0;
+	if (r < 0) {
+		(void)error_sys(e, r, "handing the box's connections to the gate (nf_tables)");
+		error_next(
+			e,
+			"The kernel needs nf_tables with nft_tproxy and nft_reject, built in or as "
+			"modules (Debian's kernels have them). Or, weaker and with no network at "
+			"all: --without net-namespace.");
+	}
+	return r;
 }
 
 /* --- the sockets ---------------------------------------------------------------------- */

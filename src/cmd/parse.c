@@ -306,7 +306,7 @@ static int parse_check_arguments(const struct invocation *i, struct error *e)
 			      i->arguments[v->arguments_max], v->name);
 	if (r < 0)
 		error_next(e, "Usage: bawn %s %s", v->name, v->usage);
-	int checked = v->first_word ? 1 : i->argument_count;
+	int checked = v->first_word && i->argument_count > 1 ? 1 : i->argument_count;
 
 	for (int n = 0; r == 0 && v->words && n < checked; n++) {
 		const char *nearest = str_nearest(i->arguments[n], v->words, v->word_count);

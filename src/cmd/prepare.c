@@ -415,6 +415,8 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
 	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
 	struct policy policy;
+
+	memset(&policy, 0, sizeof(policy));
 	int r = prepare_policy(&p, &policy);
 
 	if (r < 0)

@@ -350,9 +350,8 @@ static void on_record_byte(struct client_hello *h, uint8_t byte)
 	h->wire++;
 	h->record[h->record_have++] = byte;
 	if (h->record_have == 1 && byte != RECORD_HANDSHAKE)
-		bad(h, byte & 0x80 && h->wire == 1
-			       ? "the hello is of SSL 2, which no server speaks any more"
-			       : "the bytes are not a TLS handshake");
+		bad(h, byte & 0x80 && h->wire == 1 ? "the hello has the form of SSL 2"
+						   : "the bytes are not a TLS handshake");
 	else if (h->record_have == sizeof(h->record))
 		on_record(h);
 }

@@ -11,7 +11,9 @@
  * nothing but an OPT record behind it and nothing behind that.  An answer repeats the
  * question byte for byte, with the asker's spelling, and says "recursion available":
  * without that Go takes an empty answer for a broken server.  A negative answer
- * has no SOA record; resolvers then take it as final and do not keep it.
+ * has no SOA record; resolvers then take it as final and do not keep it.  To refuse a
+ * name say NXDOMAIN: glibc, musl, c-ares and Go stop there, while REFUSED and SERVFAIL make
+ * them ask again (musl for five seconds).
  */
 #ifndef BAWN_DNS_H
 #define BAWN_DNS_H

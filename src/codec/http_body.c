@@ -168,3 +168,16 @@ enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used)
 		*ret_used = used;
 	return b->state;
 }
+
+uint64_t http_body_unseen(const struct http_body *b)
+{
+	bool plain = b->step == STEP_LENGTH || b->step == STEP_DATA;
+
+	return b->state == FEED_MORE && plain && b->left > 0 ? b->left - 1 : 0;
+}
+
+void http_body_skip(struct http_body *b, uint64_t count)
+{
+	if (count <= http_body_unseen(b))
+		b->left -= count;
+}

@@ -41,4 +41,11 @@ struct http_body http_body_of(const struct http_head *h);
 /* ret_used (NULL is allowed) gets how much of the piece belongs to the body. */
 enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used);
 
+/*
+ * So many of the next bytes are body whatever they are, and not its last: they need not be
+ * fed, when http_body_skip is told how many of them went by.
+ */
+uint64_t http_body_unseen(const struct http_body *b);
+void http_body_skip(struct http_body *b, uint64_t count);
+
 #endif

@@ -15,6 +15,15 @@
 
 enum { ANSWER_TTL = 60, ANSWER_TURNS = 64 };
 
+bool answer_may_ask(struct gate *g, uint16_t asker)
+{
+	if (gate_take(&g->questions[asker % GATE_ASKERS], GATE_QUESTIONS_PER_SECOND,
+		      GATE_QUESTIONS_BURST))
+		return true;
+	refusal_limit(g, "questions to DNS");
+	return false;
+}
+
 size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size)
 {
 	struct dns_question q;
@@ -28,9 +37,6 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 		a.rcode = (enum dns_rcode)r;
 	} else if (q.name_error) {
 		a.rcode = DNS_NXDOMAIN;
-	} else if (!gate_take(&g->questions, GATE_QUESTIONS_PER_SECOND, GATE_QUESTIONS_BURST)) {
-		a.rcode = DNS_SERVFAIL;
-		refusal_limit(g, "questions to DNS");
 	} else if (!rules_may_resolve(g->rules, &q.name)) {
 		struct rules_question asked = {.name = q.name, .port = 443};
 		struct rules_verdict v;
@@ -88,6 +94,10 @@ int answer_on_dns(void *context, uint32_t events)
 				memcpy(&to, CMSG_DATA(c), sizeof(to));
 				known = true;
 			}
+		/* One who asks too much is not answered, which costs next to nothing; the queue
+		 * is everybody's. */
+		if (!answer_may_ask(g, ntohs(from.sin6_port)))
+			continue;
 		size_t len =
 			answer_question(g, (struct span){bytes, (size_t)n}, answer, sizeof(answer));
 

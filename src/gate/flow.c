@@ -55,18 +55,15 @@ static void flow_close_end(struct flow *f, int end, bool reset)
 		return;
 	if (reset)
 		(void)setsockopt(e->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	loop_remove(&f->gate->loop, &e->handle);
-	fd_close(&e->fd);
+	loop_close(&f->gate->loop, &e->handle, &e->fd);
 }
 
 static void flow_drop_dial(struct flow *f)
 {
 	if (!f->dial)
 		return;
-	for (int i = 0; i < FLOW_DIALS; i++) {
-		loop_remove(&f->gate->loop, &f->dial->attempts[i].handle);
-		fd_close(&f->dial->attempts[i].fd);
-	}
+	for (int i = 0; i < FLOW_DIALS; i++)
+		loop_close(&f->gate->loop, &f->dial->attempts[i].handle, &f->dial->attempts[i].fd);
 	free(f->dial);
 	f->dial = NULL;
 }
@@ -167,7 +164,7 @@ void flow_decide(struct flow *f)
 	} else if (f->name->address_count > 0 &&
 		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
 		flow_dial_checked(f, f->name->addresses, f->name->address_count);
-	} else if (gate_ask(f->gate, &f->name->name, &f->lookup) < 0) {
+	} else if (gate_ask(f->gate, f->name) < 0) {
 		flow_reset(f);
 	} else {
 		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
@@ -176,21 +173,21 @@ void flow_decide(struct flow *f)
 
 void flow_resolved(struct gate *g, const struct message_resolved *answer)
 {
+	struct made_up_name *n = made_up_by_number(&g->made_up, (uint32_t)answer->id);
 	struct flow *next;
 
+	if (!n || n->lookup != answer->id)
+		return;
+	n->lookup = 0;
+	n->address_count = answer->addresses.len / 16;
+	if (n->address_count > MADE_UP_ADDRESSES)
+		n->address_count = MADE_UP_ADDRESSES;
+	memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
+	n->resolved_at = gate_now();
 	for (struct flow *f = g->waiting; f; f = next) {
 		next = f->next_waiting;
-		if (f->state != FLOW_LOOKUP || f->lookup != answer->id)
-			continue;
-		struct made_up_name *n = f->name;
-
-		n->address_count = answer->addresses.len / 16;
-		if (n->address_count > MADE_UP_ADDRESSES)
-			n->address_count = MADE_UP_ADDRESSES;
-		memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
-		n->resolved_at = gate_now();
-		flow_dial_checked(f, n->addresses, n->address_count);
-		return;
+		if (f->state == FLOW_LOOKUP && f->name == n)
+			flow_dial_checked(f, n->addresses, n->address_count);
 	}
 }
 
@@ -248,8 +245,8 @@ static void flow_dial_next(struct flow *f)
 			continue;
 		}
 		d->attempts[slot].fd = fd;
-		if (fd < 0 || loop_add(&f->gate->loop, fd, EPOLLOUT, flow_on_attempt, f,
-				       &d->attempts[slot].handle) < 0) {
+		if (fd < 0 || loop_add(&f->gate->loop, fd, EPOLLOUT, flow_on_attempt,
+				       &d->attempts[slot], &d->attempts[slot].handle) < 0) {
 			d->last_error = ENFILE;
 			fd_close(&d->attempts[slot].fd);
 			continue;
@@ -259,19 +256,16 @@ static void flow_dial_next(struct flow *f)
 	}
 }
 
-static void flow_connected(struct flow *f, int slot)
+static void flow_connected(struct flow *f, struct flow_attempt *a)
 {
 	struct flow_end *out = &f->ends[FLOW_OUT];
-	struct flow_dial *d = f->dial;
 
-	out->fd = TAKE_FD(d->attempts[slot].fd);
-	loop_remove(&f->gate->loop, &d->attempts[slot].handle);
+	out->fd = TAKE_FD(a->fd);
+	out->handle = a->handle;
+	out->events = EPOLLOUT;
+	a->handle.generation = 0;
+	loop_rebind(&f->gate->loop, out->handle, relay_on_out, f);
 	flow_drop_dial(f);
-	out->events = 0;
-	if (loop_add(&f->gate->loop, out->fd, 0, relay_on_out, f, &out->handle) < 0) {
-		flow_reset(f);
-		return;
-	}
 	if (f->proxied)
 		proxy_answer(f, true, 0);
 	else
@@ -280,32 +274,22 @@ static void flow_connected(struct flow *f, int slot)
 
 static int flow_on_attempt(void *context, uint32_t events)
 {
-	struct flow *f = context;
-	struct flow_dial *d = f->dial;
+	struct flow_attempt *a = context;
+	struct flow *f = a->flow;
+	int error = 0;
+	socklen_t len = sizeof(error);
 
 	(void)events;
-	for (int i = 0; i < FLOW_DIALS; i++) {
-		int error = 0;
-		socklen_t len = sizeof(error);
-		struct sockaddr_storage peer;
-		socklen_t peer_len = sizeof(peer);
-
-		if (d->attempts[i].fd < 0 ||
-		    getsockopt(d->attempts[i].fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
-			continue;
-		if (error == 0 &&
-		    getpeername(d->attempts[i].fd, (struct sockaddr *)&peer, &peer_len) == 0) {
-			flow_connected(f, i);
-			return 0;
-		}
-		if (error == 0)
-			continue; /* not this one: still on its way */
-		d->last_error = error;
-		loop_remove(&f->gate->loop, &d->attempts[i].handle);
-		fd_close(&d->attempts[i].fd);
+	if (getsockopt(a->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		error = errno;
+	if (error == 0) {
+		flow_connected(f, a);
+		return 0;
 	}
+	f->dial->last_error = error;
+	loop_close(&f->gate->loop, &a->handle, &a->fd);
 	flow_dial_next(f);
-	if (!flow_dialling(d))
+	if (!flow_dialling(f->dial))
 		flow_dial_failed(f);
 	return 0;
 }
@@ -317,7 +301,8 @@ static void flow_start_dial(struct flow *f, const struct address *addresses, siz
 		flow_reset(f);
 		return;
 	}
-	f->dial->attempts[0].fd = f->dial->attempts[1].fd = -1;
+	for (int i = 0; i < FLOW_DIALS; i++)
+		f->dial->attempts[i] = (struct flow_attempt){.flow = f, .fd = -1};
 	f->dial->address_count = count;
 	memcpy(f->dial->addresses, addresses, count * sizeof(addresses[0]));
 	flow_set_state(f, FLOW_DIAL, GATE_DIAL_MS);
@@ -331,7 +316,7 @@ void flow_on_time(struct flow *f, int64_t now)
 	if (f->state == FLOW_DIAL && now >= f->dial->next_at && now < f->deadline)
 		flow_dial_next(f);
 	else if (now >= f->deadline)
-		flow_reset(f);
+		relay_late(f);
 }
 
 /* --- accepting ------------------------------------------------------------------------ */

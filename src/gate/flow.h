@@ -50,13 +50,15 @@ struct flow_end {
 	uint32_t events;
 	bool eof;           /* it will send no more */
 	bool shut;          /* we told it that we will send no more */
+	bool large;         /* its bytes come in large pieces */
 	struct buf pending; /* to be written to it */
 };
 
 struct flow_dial {
 	size_t address_count, next;
 	struct address addresses[MADE_UP_ADDRESSES];
-	struct {
+	struct flow_attempt {
+		struct flow *flow;
 		int fd;
 		struct loop_handle handle;
 	} attempts[FLOW_DIALS];
@@ -70,6 +72,11 @@ struct flow_check {
 	struct http_head head;
 	struct http_body body;
 	bool in_body;
+	bool passed;    /* a request went out */
+	bool upgrading; /* it asked for a WebSocket; the box is not read until the origin said */
+	bool refused;   /* a later one was: `first` is its answer, due when the origin has ended */
+	uint8_t reply_len;
+	char reply[12]; /* the origin's first bytes, "HTTP/1.1 101" */
 	struct socks5_greeting greeting;
 	struct socks5_request request;
 	struct dns_frame question;
@@ -90,7 +97,6 @@ struct flow {
 	bool socks;
 	bool http;        /* what the first byte said: plain HTTP, not TLS */
 	int64_t deadline; /* ms */
-	uint64_t lookup;
 	struct flow_dial *dial;
 	struct flow_check *check;
 	struct buf first; /* read from the box, not yet sent on */
@@ -109,9 +115,11 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer);
 void flow_on_time(struct flow *f, int64_t now);
 
 /* relay.c */
+void relay_init(void);
 int relay_on_box(void *context, uint32_t events);
 int relay_on_out(void *context, uint32_t events);
 void relay_begin(struct flow *f); /* the outside is connected */
+void relay_late(struct flow *f);  /* its deadline has come */
 int relay_watch(struct flow *f, int end, uint32_t events);
 
 /* proxy.c */

@@ -30,14 +30,16 @@ bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst)
 {
 	int64_t now = gate_now();
 
-	if (b->at == 0)
+	int64_t more = (now - b->at) * rate / 1000;
+
+	if (b->at == 0 || b->tokens + more >= burst) {
 		b->tokens = burst;
-	else
-		b->tokens += (now - b->at) * rate / 1000;
-	/* Only whole tokens were counted; what is left of the last millisecond is given away. */
-	b->at = now;
-	if (b->tokens > burst)
-		b->tokens = burst;
+		b->at = now;
+	} else {
+		/* Time that made no whole token yet still counts the next time. */
+		b->tokens += more;
+		b->at += more * 1000 / rate;
+	}
 	if (b->tokens <= 0)
 		return false;
 	b->tokens--;
@@ -79,14 +81,24 @@ int gate_tick(struct gate *g)
 
 /* --- the resolver --------------------------------------------------------------------- */
 
-int gate_ask(struct gate *g, const struct name *name, uint64_t *ret_id)
+int gate_ask(struct gate *g, struct made_up_name *name)
 {
-	struct message_resolve m = {.id = ++g->next_lookup, .name = name->text};
+	/* The number in it leads back to the name, whoever is still waiting then. */
+	struct message_resolve m = {.id = ++g->next_lookup << 32 | name->number,
+				    .name = name->name.text};
+	int64_t now = gate_now();
 
 	if (g->resolver.fd < 0)
 		return -ENOTCONN;
-	*ret_id = m.id;
-	return message_send(g->resolver.fd, MESSAGE_RESOLVE, &message_resolve_schema, &m, NULL, 0);
+	if (name->lookup != 0 && now - name->asked_at < GATE_DIAL_MS)
+		return 0;
+	int r = message_send(g->resolver.fd, MESSAGE_RESOLVE, &message_resolve_schema, &m, NULL, 0);
+
+	if (r == 0) {
+		name->lookup = m.id;
+		name->asked_at = now;
+	}
+	return r;
 }
 
 static int gate_on_resolved(void *context, struct channel_packet *packet, struct error *e)
@@ -242,6 +254,7 @@ int gate_run(int keeper, int resolver, int plan_fd)
 				      .state = GATE_SERVING,
 				      .context = &g};
 	gate_raise_descriptors();
+	relay_init();
 	g.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (g.timer < 0 || gate_read_plan(&g, plan_fd, &e) < 0 || loop_init(&g.loop) < 0)
 		return 1;
@@ -253,7 +266,9 @@ int gate_run(int keeper, int resolver, int plan_fd)
 	    loop_add(&g.loop, resolver, EPOLLIN, gate_on_resolver, &g, &g.resolver_handle) < 0)
 		return 1;
 	/* From here on hostile bytes: no files, no programs, sockets only. */
-	if (process_confine(profile_bpf(PROFILE_GATE)) < 0)
+	if (process_confine(plan_goes_without(&g.plan, PLAN_LAYER_SECCOMP)
+				    ? (struct span){NULL, 0}
+				    : profile_bpf(PROFILE_GATE)) < 0)
 		return 1;
 	process_forget_start();
 	(void)loop_run(&g.loop);

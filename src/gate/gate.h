@@ -28,8 +28,9 @@ enum {
 	GATE_FLOWS_MAX = 16384,
 	GATE_NEW_PER_SECOND = 4000,
 	GATE_NEW_BURST = 16384,
-	GATE_QUESTIONS_PER_SECOND = 1000,
+	GATE_QUESTIONS_PER_SECOND = 1000, /* of one asker */
 	GATE_QUESTIONS_BURST = 4000,
+	GATE_ASKERS = 4096,    /* told apart by the port they ask from */
 	GATE_CHECK_MS = 15000, /* to say what a connection is for */
 	GATE_DIAL_MS = 20000,
 	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
@@ -57,7 +58,7 @@ struct gate {
 	struct flow *flows;   /* all */
 	size_t flow_count;
 	uint64_t next_lookup;
-	struct gate_bucket new_flows, questions;
+	struct gate_bucket new_flows, questions[GATE_ASKERS];
 	struct arena arena;
 };
 
@@ -67,13 +68,15 @@ int gate_run(int keeper, int resolver, int plan_fd);
 int64_t gate_now(void); /* ms */
 bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst);
 
-/* Asks for a name's addresses; gate_resolved of flow.c is told. */
-int gate_ask(struct gate *g, const struct name *name, uint64_t *ret_id);
+/* Asks for a name's addresses, unless that was done already; flow_resolved is told. */
+int gate_ask(struct gate *g, struct made_up_name *name);
 int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
 
 /* answer.c */
 int answer_on_dns(void *context, uint32_t events);
 /* One question, as UDP or in TCP framing: the answer's bytes; 0 when there is none to give. */
 size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size);
+/* Whether who asks from this port (0: over TCP) has not asked too much. */
+bool answer_may_ask(struct gate *g, uint16_t asker);
 
 #endif

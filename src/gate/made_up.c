@@ -103,6 +103,11 @@ bool made_up_is_one(const struct address *a)
 	return a->bytes[0] == 0xfd && a->bytes[1] == 0x5a && a->bytes[2] == 0;
 }
 
+struct made_up_name *made_up_by_number(const struct made_up *m, uint32_t number)
+{
+	return number > 0 && number <= m->count ? m->by_number[number - 1] : NULL;
+}
+
 struct made_up_name *made_up_find(const struct made_up *m, const struct address *a)
 {
 	uint32_t number = 0;
@@ -115,5 +120,5 @@ struct made_up_name *made_up_find(const struct made_up *m, const struct address 
 		number -= 198u << 24 | 18u << 16;
 	else if (memcmp(a->bytes + 2, (uint8_t[10]){0}, 10) != 0)
 		return NULL;
-	return number > 0 && number <= m->count ? m->by_number[number - 1] : NULL;
+	return made_up_by_number(m, number);
 }

@@ -25,6 +25,8 @@ struct made_up_name {
 	uint32_t number;
 	struct made_up_name *next; /* in its hash bucket */
 	int64_t resolved_at;       /* ms; 0: never */
+	uint64_t lookup;           /* the question that is with the resolver; 0: none */
+	int64_t asked_at;          /* ms */
 	size_t address_count;
 	struct address addresses[MADE_UP_ADDRESSES];
 };
@@ -42,6 +44,9 @@ struct made_up_name *made_up_get(struct made_up *m, const struct name *name);
 
 /* The entry whose address this is, or NULL. */
 struct made_up_name *made_up_find(const struct made_up *m, const struct address *address);
+
+/* The entry of that number, or NULL. */
+struct made_up_name *made_up_by_number(const struct made_up *m, uint32_t number);
 
 struct address made_up_v4(const struct made_up_name *n);
 struct address made_up_v6(const struct made_up_name *n);

@@ -163,9 +163,10 @@ static void proxy_feed_dns(struct flow *f, struct span bytes)
 		bytes.len -= used;
 		if (said == FEED_MORE)
 			return;
-		size_t len = said == FEED_BAD ? 0
-					      : answer_question(f->gate, dns_frame_message(frame),
-								answer + 2, DNS_MESSAGE_MAX);
+		bool good = said != FEED_BAD && answer_may_ask(f->gate, 0);
+		size_t len = good ? answer_question(f->gate, dns_frame_message(frame), answer + 2,
+						    DNS_MESSAGE_MAX)
+				  : 0;
 
 		if (len == 0) {
 			flow_reset(f);

@@ -90,17 +90,39 @@ int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events)
 	return 0;
 }
 
-void loop_remove(struct loop *l, struct loop_handle *h)
+static void loop_free_source(struct loop *l, struct loop_handle *h)
 {
-	struct loop_source *s = loop_find(l, h->slot, h->generation);
-
-	if (s) {
-		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
-		s->fn = NULL;
+	if (loop_find(l, h->slot, h->generation)) {
+		l->sources[h->slot].fn = NULL;
 		if (h->slot < l->free_hint)
 			l->free_hint = h->slot;
 	}
 	h->generation = 0;
+}
+
+void loop_remove(struct loop *l, struct loop_handle *h)
+{
+	const struct loop_source *s = loop_find(l, h->slot, h->generation);
+
+	if (s)
+		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+	loop_free_source(l, h);
+}
+
+void loop_close(struct loop *l, struct loop_handle *h, int *fd)
+{
+	loop_free_source(l, h);
+	fd_close(fd);
+}
+
+void loop_rebind(struct loop *l, struct loop_handle h, loop_fn fn, void *context)
+{
+	struct loop_source *s = loop_find(l, h.slot, h.generation);
+
+	if (s) {
+		s->fn = fn;
+		s->context = context;
+	}
 }
 
 void loop_stop(struct loop *l)

@@ -43,7 +43,14 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 	     struct loop_handle *ret_handle);
 int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events);
 void loop_remove(struct loop *l, struct loop_handle *h); /* does not close the descriptor */
-int loop_run(struct loop *l);                            /* until loop_stop or an error */
+
+/* Closes the descriptor too, which spares the call that takes it out of the set: it must be
+ * the only one of its file, or the set would keep it. */
+void loop_close(struct loop *l, struct loop_handle *h, int *fd);
+
+/* The same descriptor, and from now on another function for it. */
+void loop_rebind(struct loop *l, struct loop_handle h, loop_fn fn, void *context);
+int loop_run(struct loop *l); /* until loop_stop or an error */
 void loop_stop(struct loop *l);
 
 #endif

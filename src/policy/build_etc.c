@@ -78,5 +78,6 @@ void build_etc(struct build *b)
 	build_file(b, "/etc/resolv.conf",
 		   PLAN_GATE_PRESENT ? "# bawn's gate answers here.\nnameserver " PLAN_GATE_ADDRESS
 				       "\n"
+				       "options timeout:1 attempts:5\n"
 				     : "# The network is closed: there is nobody to ask.\n");
 }

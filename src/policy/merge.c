@@ -389,7 +389,7 @@ static int merge_ceiling_rules(struct merge *m, enum grammar_key key, const stru
 {
 	_cleanup_rules_ struct rules *ceiling = NULL;
 	struct grammar_value *now = &m->values.of[key];
-	struct grammar_item most;
+	struct grammar_item most = {.text = NULL};
 
 	if (!c->set)
 		return 0;

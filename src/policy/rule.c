@@ -480,17 +480,18 @@ int rule_read(const struct value_site *s, const struct tree_node *n, struct gram
 		return value_error(&s->at, s->e, "a rule says what it does, as in \"allow: %.64s\"",
 				   n->kind == TREE_SCALAR && *n->text ? n->text : "github.com");
 	int r = rule_collect(&d, n, &word);
+	const struct tree_node *host = r == 0 ? d.of[word] : NULL;
 
-	if (r == 0)
-		r = rule_need_scalar(s, d.of[word], rule_keys[word]);
-	if (r < 0)
+	if (host)
+		r = rule_need_scalar(s, host, rule_keys[word]);
+	if (r < 0 || !host)
 		return r;
 	struct value_site site = *s;
 
-	site.at = rule_place(s, d.of[word]);
+	site.at = rule_place(s, host);
 	d.s = &site;
-	return word == RULE_USE ? rule_use(&site, d.of[word]->text, value)
-				: rule_read_draft(&d, word, d.of[word]->text, value);
+	return word == RULE_USE ? rule_use(&site, host->text, value)
+				: rule_read_draft(&d, word, host->text, value);
 }
 
 int rule_read_flag(const struct value_site *s, const char *word, const char *text,

@@ -263,23 +263,25 @@ static int rules_make(struct rules *r, struct rules_set *s, bool ceiling,
 int rules_new(const struct plan_rule *items, size_t count, struct rules **ret_rules,
 	      struct error *e)
 {
-	_cleanup_rules_ struct rules *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return error_set(e, -ENOMEM, "no memory for the rules of the network");
-	r->arena = ARENA_INIT(RULES_BYTES_MAX);
 	for (size_t i = 0; i < count; i++)
 		if (!rules_is_canonical(&items[i]))
 			return error_set(e, -EINVAL, "%.64s is not how a rule names a host",
 					 items[i].host);
+	struct rules *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return error_set(e, -ENOMEM, "no memory for the rules of the network");
+	r->arena = ARENA_INIT(RULES_BYTES_MAX);
 	int ret = rules_make(r, &r->asked, false, items, count);
 
 	if (ret == 0)
 		ret = rules_make(r, &r->ceiling, true, items, count);
-	if (ret < 0)
+	if (ret < 0) {
+		rules_free(r);
 		return error_set(e, ret, "no memory for %zu rules of the network", count);
+	}
 	r->bounded = r->ceiling.count > 0;
-	*ret_rules = TAKE_PTR(r);
+	*ret_rules = r;
 	return 0;
 }
 
@@ -527,23 +529,21 @@ static void rules_put_ceiling(struct rules_words *w, const struct rules_pick *p)
 	}
 }
 
-static void rules_put_reason(char reason[160], const struct rules_question *q,
+static void rules_put_reason(struct rules_words *w, const struct rules_question *q,
 			     const struct rules_answer *a, bool by_ceiling)
 {
-	struct rules_words w = {reason, sizeof(((struct rules_verdict *)NULL)->reason), 0};
-
 	if (by_ceiling) {
-		rules_put_ceiling(&w, &a->ceiling);
+		rules_put_ceiling(w, &a->ceiling);
 	} else if (!a->asked.rule) {
-		rules_put_unnamed(&w, q, a->asked_match.count > 0);
+		rules_put_unnamed(w, q, a->asked_match.count > 0);
 	} else if (rules_is_mute(&a->asked, q->scheme)) {
-		rules_put(&w, "the rule for ");
-		rules_put_host(&w, a->asked.rule);
-		rules_put(&w, " allows only ");
-		rules_put_schemes(&w, a->asked.schemes);
-		rules_put(&w, " here");
+		rules_put(w, "the rule for ");
+		rules_put_host(w, a->asked.rule);
+		rules_put(w, " allows only ");
+		rules_put_schemes(w, a->asked.schemes);
+		rules_put(w, " here");
 	} else {
-		rules_put_rule(&w, &a->asked);
+		rules_put_rule(w, &a->asked);
 	}
 }
 
@@ -585,10 +585,9 @@ static unsigned int rules_line_scheme(const struct rules_question *q, const stru
  * stands above every wildcard; where a rule for that host is in the way, or a ceiling
  * above, it names the port too.  Where that is not enough, the rule itself has to go.
  */
-static void rules_put_line(char line[300], const struct rules_question *q,
+static void rules_put_line(struct rules_words *w, const struct rules_question *q,
 			   const struct rules_answer *a, bool bounded)
 {
-	struct rules_words w = {line, sizeof(((struct rules_verdict *)NULL)->allow_line), 0};
 	const struct rules_pick *p = &a->asked;
 	unsigned int scheme = rules_line_scheme(q, a);
 	bool same_host = p->rule && p->host->kind != RULES_WILDCARD;
@@ -596,18 +595,17 @@ static void rules_put_line(char line[300], const struct rules_question *q,
 	if (same_host && p->named && p->action != PLAN_ACTION_ALLOW)
 		return;
 	if (scheme == plan_scheme_of_port(q->port)) {
-		rules_put(&w, "- allow: ");
-		rules_put_question(&w, q,
-				   same_host || bounded || (q->port != 443 && q->port != 80));
+		rules_put(w, "- allow: ");
+		rules_put_question(w, q, same_host || bounded || (q->port != 443 && q->port != 80));
 		return;
 	}
-	rules_put(&w, "- {allow: ");
-	rules_put_question(&w, q, false);
-	rules_put(&w, ", ports: [");
-	rules_put_port(&w, q->port);
-	rules_put(&w, "], scheme: ");
-	rules_put(&w, plan_scheme_words[scheme]);
-	rules_put(&w, "}");
+	rules_put(w, "- {allow: ");
+	rules_put_question(w, q, false);
+	rules_put(w, ", ports: [");
+	rules_put_port(w, q->port);
+	rules_put(w, "], scheme: ");
+	rules_put(w, plan_scheme_words[scheme]);
+	rules_put(w, "}");
 }
 
 /* --- the verdict --- */
@@ -616,6 +614,8 @@ void rules_decide(const struct rules *r, const struct rules_question *q,
 		  struct rules_verdict *ret_verdict)
 {
 	struct rules_verdict *v = ret_verdict;
+	struct rules_words reason = {v->reason, sizeof(v->reason), 0};
+	struct rules_words line = {v->allow_line, sizeof(v->allow_line), 0};
 	struct rules_answer a;
 
 	rules_answer(r, q, &a);
@@ -634,10 +634,10 @@ void rules_decide(const struct rules *r, const struct rules_question *q,
 	v->schemes = v->action == PLAN_ACTION_DENY ? 0 : schemes;
 	v->reason[0] = '\0';
 	v->allow_line[0] = '\0';
-	rules_put_reason(v->reason, q, &a, by_ceiling);
+	rules_put_reason(&reason, q, &a, by_ceiling);
 	if (v->action != PLAN_ACTION_ALLOW && a.ceiling.action == PLAN_ACTION_ALLOW &&
 	    !ceiling_mute)
-		rules_put_line(v->allow_line, q, &a, r->bounded);
+		rules_put_line(&line, q, &a, r->bounded);
 }
 
 unsigned int rules_ceiling(const struct rules *r, const struct rules_question *q,

@@ -127,8 +127,9 @@ static int gate_connect(struct probe_run *run)
 	}
 	if (gate_is_host(run))
 		return gate_route(&to, len);
-	_cleanup_fd_ int fd = gate_dial(&to, len, &outcome);
+	int fd = gate_dial(&to, len, &outcome);
 
+	fd_close(&fd);
 	return outcome;
 }
 

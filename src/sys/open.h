@@ -16,11 +16,4 @@ int open_beneath(int dir, const char *path, int flags, mode_t mode);
 /* An absolute path none of whose components is a link.  The descriptor, or -errno. */
 int open_no_links(const char *path, int flags);
 
-/* Makes the missing directories of a relative path below dir, mode 0755, and opens the last as
- * O_PATH.  The descriptor, or -errno. */
-int open_made_dirs(int dir, const char *path);
-
-/* The same for the parents of path alone; ret_name is the last component, within path. */
-int open_made_parent(int dir, const char *path, const char **ret_name);
-
 #endif

@@ -41,344 +41,109 @@ struct profile_call {
 	int in;
 };
 
-#define CALL(name)                    \
-	{                             \
-#name, -1, IN_ANY_BOX \
-	}
-#define CALL_NEW(name, number)              \
-	{                                   \
-#name, (number), IN_ANY_BOX \
-	}
-#define CALL_ALL(name)            \
-	{                         \
-#name, -1, IN_ALL \
-	}
-#define CALL_GATE(name)                         \
-	{                                       \
-#name, -1, IN_ANY_BOX | IN_GATE \
-	}
-#define CALL_DEBUG(name)            \
-	{                           \
-#name, -1, IN_DEBUG \
-	}
+/* A table, and its macros are braces: laid out by hand. */
+/* clang-format off */
+#define CALL(name) {#name, -1, IN_ANY_BOX}
+#define CALL_NEW(name, number) {#name, (number), IN_ANY_BOX}
+#define CALL_ALL(name) {#name, -1, IN_ALL}
+#define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
+#define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
 static const struct profile_call profile_calls[] = {
 	/* memory */
-	CALL_ALL(brk),
-	CALL_ALL(mmap),
-	CALL_ALL(munmap),
-	CALL(mprotect),
-	CALL_ALL(mremap),
-	CALL_ALL(madvise),
-	CALL(msync),
-	CALL(mincore),
-	CALL(mlock),
-	CALL(mlock2),
-	CALL(munlock),
-	CALL(mlockall),
-	CALL(munlockall),
-	CALL(membarrier),
-	CALL(pkey_mprotect),
-	CALL(pkey_alloc),
-	CALL(pkey_free),
-	CALL(memfd_create),
-	CALL_NEW(cachestat, 451),
-	CALL_NEW(map_shadow_stack, 453),
-	CALL_NEW(mseal, 462),
+	CALL_ALL(brk), CALL_ALL(mmap), CALL_ALL(munmap), CALL(mprotect), CALL_ALL(mremap),
+	CALL_ALL(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
+	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
+	CALL(pkey_free), CALL(memfd_create), CALL_NEW(cachestat, 451),
+	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
 
 	/* descriptors, reading and writing */
-	CALL_ALL(read),
-	CALL_ALL(write),
-	CALL_ALL(readv),
-	CALL_ALL(writev),
-	CALL(pread64),
-	CALL(pwrite64),
-	CALL(preadv),
-	CALL(pwritev),
-	CALL(preadv2),
-	CALL(pwritev2),
-	CALL_ALL(close),
-	CALL(close_range),
-	CALL(lseek),
-	{"dup", -1, IN_ANY_BOX},
-	CALL(dup2),
-	CALL_ALL(dup3),
-	CALL(pipe),
-	CALL_ALL(pipe2),
-	CALL_ALL(fcntl),
-	CALL(flock),
-	CALL(fsync),
-	CALL(fdatasync),
-	CALL(sync),
-	CALL(syncfs),
-	CALL(sync_file_range),
-	CALL(sendfile),
-	CALL(splice),
-	CALL(tee),
-	CALL(vmsplice),
-	CALL(copy_file_range),
-	CALL(fadvise64),
-	CALL(readahead),
-	CALL(fallocate),
-	CALL(ftruncate),
-	CALL(truncate),
+	CALL_ALL(read), CALL_ALL(write), CALL_ALL(readv), CALL_ALL(writev), CALL(pread64),
+	CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_ALL(close),
+	CALL(close_range), CALL(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_ALL(pipe2), CALL_ALL(fcntl), CALL(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
+	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
+	CALL(vmsplice), CALL(copy_file_range), CALL(fadvise64), CALL(readahead), CALL(fallocate),
+	CALL(ftruncate), CALL(truncate),
 	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
-	CALL(io_setup),
-	CALL(io_destroy),
-	CALL(io_submit),
-	CALL(io_cancel),
-	CALL(io_getevents),
+	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL(open),
-	CALL(openat),
-	CALL(openat2),
-	CALL(creat),
-	CALL(stat),
-	CALL(lstat),
-	CALL_ALL(fstat),
-	CALL_ALL(newfstatat),
-	CALL(statx),
-	CALL(statfs),
-	CALL(fstatfs),
-	CALL(access),
-	CALL(faccessat),
-	CALL(faccessat2),
-	CALL(getdents),
-	CALL(getdents64),
-	CALL(getcwd),
-	CALL(chdir),
-	CALL(fchdir),
-	CALL(rename),
-	CALL(renameat),
-	CALL(renameat2),
-	CALL(mkdir),
-	CALL(mkdirat),
-	CALL(rmdir),
-	CALL(link),
-	CALL(linkat),
-	CALL(unlink),
-	CALL(unlinkat),
-	CALL(symlink),
-	CALL(symlinkat),
-	CALL(readlink),
-	CALL(readlinkat),
-	CALL(chmod),
-	CALL(fchmod),
-	CALL(fchmodat),
-	CALL_NEW(fchmodat2, 452),
-	CALL(chown),
-	CALL(fchown),
-	CALL(lchown),
-	CALL(fchownat),
-	CALL(umask),
-	CALL(mknod),
-	CALL(mknodat),
-	CALL(utime),
-	CALL(utimes),
-	CALL(futimesat),
-	CALL(utimensat),
-	CALL(setxattr),
-	CALL(lsetxattr),
-	CALL(fsetxattr),
-	CALL(getxattr),
-	CALL(lgetxattr),
-	CALL(fgetxattr),
-	CALL(listxattr),
-	CALL(llistxattr),
-	CALL(flistxattr),
-	CALL(removexattr),
-	CALL(lremovexattr),
-	CALL(fremovexattr),
-	CALL_NEW(setxattrat, 463),
-	CALL_NEW(getxattrat, 464),
-	CALL_NEW(listxattrat, 465),
-	CALL_NEW(removexattrat, 466),
-	CALL(inotify_init),
-	CALL(inotify_init1),
-	CALL(inotify_add_watch),
-	CALL(inotify_rm_watch),
+	CALL(open), CALL(openat), CALL(openat2), CALL(creat), CALL(stat), CALL(lstat),
+	CALL_ALL(fstat), CALL_ALL(newfstatat), CALL(statx), CALL(statfs), CALL(fstatfs),
+	CALL(access), CALL(faccessat), CALL(faccessat2), CALL(getdents), CALL(getdents64),
+	CALL(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL(renameat), CALL(renameat2),
+	CALL(mkdir), CALL(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
+	CALL(unlinkat), CALL(symlink), CALL(symlinkat), CALL(readlink), CALL(readlinkat),
+	CALL(chmod), CALL(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
+	CALL(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
+	CALL(utime), CALL(utimes), CALL(futimesat), CALL(utimensat), CALL(setxattr),
+	CALL(lsetxattr), CALL(fsetxattr), CALL(getxattr), CALL(lgetxattr), CALL(fgetxattr),
+	CALL(listxattr), CALL(llistxattr), CALL(flistxattr), CALL(removexattr), CALL(lremovexattr),
+	CALL(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
+	CALL_NEW(listxattrat, 465), CALL_NEW(removexattrat, 466), CALL(inotify_init),
+	CALL(inotify_init1), CALL(inotify_add_watch), CALL(inotify_rm_watch),
 
 	/* waiting */
-	CALL(poll),
-	CALL_ALL(ppoll),
-	CALL(select),
-	CALL(pselect6),
-	CALL(epoll_create),
-	CALL_ALL(epoll_create1),
-	CALL_ALL(epoll_ctl),
-	CALL(epoll_wait),
-	CALL_ALL(epoll_pwait),
-	CALL(epoll_pwait2),
-	CALL(eventfd),
-	CALL(eventfd2),
-	CALL(signalfd),
-	CALL_ALL(signalfd4),
-	CALL_ALL(timerfd_create),
-	CALL_ALL(timerfd_settime),
-	CALL(timerfd_gettime),
-	CALL_ALL(futex),
-	CALL(futex_waitv),
-	CALL_NEW(futex_wake, 454),
-	CALL_NEW(futex_wait, 455),
-	CALL_NEW(futex_requeue, 456),
-	CALL(set_robust_list),
-	CALL(get_robust_list),
-	CALL(rseq),
+	CALL(poll), CALL_ALL(ppoll), CALL(select), CALL(pselect6), CALL(epoll_create),
+	CALL_ALL(epoll_create1), CALL_ALL(epoll_ctl), CALL(epoll_wait), CALL_ALL(epoll_pwait),
+	CALL(epoll_pwait2), CALL(eventfd), CALL(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
+	CALL_ALL(timerfd_create), CALL_ALL(timerfd_settime), CALL(timerfd_gettime),
+	CALL_ALL(futex), CALL(futex_waitv), CALL_NEW(futex_wake, 454), CALL_NEW(futex_wait, 455),
+	CALL_NEW(futex_requeue, 456), CALL(set_robust_list), CALL(get_robust_list), CALL(rseq),
 
 	/* processes, threads, signals */
-	CALL(fork),
-	CALL(vfork),
-	CALL(execve),
-	CALL(execveat),
-	CALL_ALL(exit),
-	CALL_ALL(exit_group),
-	CALL_ALL(wait4),
-	CALL_ALL(waitid),
-	CALL(kill),
-	CALL(tkill),
-	CALL(tgkill),
-	CALL(pidfd_open),
-	CALL_ALL(pidfd_send_signal),
-	CALL_ALL(rt_sigaction),
-	CALL_ALL(rt_sigprocmask),
-	CALL_ALL(rt_sigreturn),
-	CALL(rt_sigpending),
-	CALL(rt_sigtimedwait),
-	CALL(rt_sigsuspend),
-	CALL(rt_sigqueueinfo),
-	CALL(rt_tgsigqueueinfo),
-	CALL(sigaltstack),
-	CALL(pause),
-	CALL(alarm),
-	CALL_ALL(restart_syscall),
-	CALL(prctl),
-	CALL(arch_prctl),
-	CALL(set_tid_address),
-	CALL_ALL(getpid),
-	CALL(gettid),
-	CALL(getppid),
-	CALL(getpgrp),
-	CALL(getpgid),
-	CALL(setpgid),
-	CALL(getsid),
-	CALL(setsid),
-	CALL(getuid),
-	CALL(geteuid),
-	CALL(getgid),
-	CALL(getegid),
-	CALL(getresuid),
-	CALL(getresgid),
-	CALL(getgroups),
-	CALL(setuid),
-	CALL(setgid),
-	CALL(setreuid),
-	CALL(setregid),
-	CALL(setresuid),
-	CALL(setresgid),
-	CALL(setgroups),
-	CALL(setfsuid),
-	CALL(setfsgid),
-	CALL(capget),
-	CALL(capset),
-	CALL(getpriority),
-	CALL(setpriority),
-	CALL(ioprio_get),
-	CALL(ioprio_set),
-	CALL(sched_yield),
-	CALL(sched_getaffinity),
-	CALL(sched_setaffinity),
-	CALL(sched_getattr),
-	CALL(sched_setattr),
-	CALL(sched_getparam),
-	CALL(sched_setparam),
-	CALL(sched_getscheduler),
-	CALL(sched_setscheduler),
-	CALL(sched_get_priority_max),
-	CALL(sched_get_priority_min),
-	CALL(sched_rr_get_interval),
-	CALL(getcpu),
-	CALL(getrlimit),
-	CALL(setrlimit),
-	CALL_ALL(prlimit64),
-	CALL(getrusage),
-	CALL(times),
-	CALL(sysinfo),
+	CALL(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_ALL(exit), CALL_ALL(exit_group),
+	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
+	CALL(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
+	CALL_ALL(rt_sigprocmask), CALL_ALL(rt_sigreturn), CALL(rt_sigpending),
+	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
+	CALL(sigaltstack), CALL(pause), CALL(alarm), CALL_ALL(restart_syscall), CALL(prctl),
+	CALL(arch_prctl), CALL(set_tid_address), CALL_ALL(getpid), CALL(gettid), CALL(getppid),
+	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL(getuid),
+	CALL(geteuid), CALL(getgid), CALL(getegid), CALL(getresuid), CALL(getresgid),
+	CALL(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
+	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
+	CALL(capget), CALL(capset), CALL(getpriority), CALL(setpriority), CALL(ioprio_get),
+	CALL(ioprio_set), CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity),
+	CALL(sched_getattr), CALL(sched_setattr), CALL(sched_getparam), CALL(sched_setparam),
+	CALL(sched_getscheduler), CALL(sched_setscheduler), CALL(sched_get_priority_max),
+	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL(getrlimit),
+	CALL(setrlimit), CALL_ALL(prlimit64), CALL(getrusage), CALL(times), CALL(sysinfo),
 	CALL(uname),
 
 	/* time: to read, never to set */
-	CALL(time),
-	CALL(gettimeofday),
-	CALL_ALL(clock_gettime),
-	CALL(clock_getres),
-	CALL(nanosleep),
-	CALL(clock_nanosleep),
-	CALL(getitimer),
-	CALL(setitimer),
-	CALL(timer_create),
-	CALL(timer_settime),
-	CALL(timer_gettime),
-	CALL(timer_getoverrun),
+	CALL(time), CALL(gettimeofday), CALL_ALL(clock_gettime), CALL(clock_getres),
+	CALL(nanosleep), CALL(clock_nanosleep), CALL(getitimer), CALL(setitimer),
+	CALL(timer_create), CALL(timer_settime), CALL(timer_gettime), CALL(timer_getoverrun),
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	CALL_GATE(connect),
-	{"accept", -1, IN_ANY_BOX},
-	CALL_GATE(accept4),
-	CALL(bind),
-	CALL(listen),
-	CALL_GATE(sendto),
-	CALL_GATE(recvfrom),
-	CALL_ALL(sendmsg),
-	CALL_ALL(recvmsg),
-	CALL(sendmmsg),
-	CALL(recvmmsg),
-	CALL_GATE(shutdown),
-	CALL_GATE(getsockname),
-	CALL_GATE(getpeername),
-	CALL_GATE(setsockopt),
-	CALL_GATE(getsockopt),
+	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, CALL_GATE(accept4), CALL(bind), CALL(listen), CALL_GATE(sendto),
+	CALL_GATE(recvfrom), CALL_ALL(sendmsg), CALL_ALL(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
+	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), CALL_GATE(getsockopt),
 
 	/* System V and POSIX queues: the box has its own namespace of them */
-	CALL(shmget),
-	CALL(shmat),
-	CALL(shmdt),
-	CALL(shmctl),
-	CALL(semget),
-	CALL(semop),
-	CALL(semtimedop),
-	CALL(semctl),
-	CALL(msgget),
-	CALL(msgsnd),
-	CALL(msgrcv),
-	CALL(msgctl),
-	CALL(mq_open),
-	CALL(mq_unlink),
-	CALL(mq_timedsend),
-	CALL(mq_timedreceive),
-	CALL(mq_notify),
+	CALL(shmget), CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semget), CALL(semop),
+	CALL(semtimedop), CALL(semctl), CALL(msgget), CALL(msgsnd), CALL(msgrcv), CALL(msgctl),
+	CALL(mq_open), CALL(mq_unlink), CALL(mq_timedsend), CALL(mq_timedreceive), CALL(mq_notify),
 	CALL(mq_getsetattr),
 
 	/* more confinement is always welcome */
-	CALL(landlock_create_ruleset),
-	CALL(landlock_add_rule),
-	CALL(landlock_restrict_self),
+	CALL(landlock_create_ruleset), CALL(landlock_add_rule), CALL(landlock_restrict_self),
 
 	CALL_ALL(getrandom),
 
 	/* only with `debug: true`: looking into one's own processes */
-	CALL_DEBUG(ptrace),
-	CALL_DEBUG(process_vm_readv),
-	CALL_DEBUG(process_vm_writev),
-	CALL_DEBUG(kcmp),
-	CALL_DEBUG(pidfd_getfd),
+	CALL_DEBUG(ptrace), CALL_DEBUG(process_vm_readv), CALL_DEBUG(process_vm_writev),
+	CALL_DEBUG(kcmp), CALL_DEBUG(pidfd_getfd),
 };
 
 /* action: 0 allows, else the errno that is answered. */
 struct profile_condition {
-	int argument;   /* 0 to 5; -1 ends the list */
-	uint32_t mask;  /* applied to the low 32 bits; 0 ends the list */
+	int argument;	/* 0 to 5; -1 ends the list */
+	uint32_t mask;	/* applied to the low 32 bits; 0 ends the list */
 	uint32_t value; /* equal to this after masking; with `any`, some bit of mask is set */
 	int any;
 };
@@ -390,18 +155,9 @@ struct profile_rule {
 	int action;
 };
 
-#define EQ(arg, v)                         \
-	{                                  \
-		(arg), 0xffffffffu, (v), 0 \
-	}
-#define EQ_MASKED(arg, m, v)       \
-	{                          \
-		(arg), (m), (v), 0 \
-	}
-#define ANY(arg, m)              \
-	{                        \
-		(arg), (m), 0, 1 \
-	}
+#define EQ(arg, v) {(arg), 0xffffffffu, (v), 0}
+#define EQ_MASKED(arg, m, v) {(arg), (m), (v), 0}
+#define ANY(arg, m) {(arg), (m), 0, 1}
 
 enum {
 	/* CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}; NEWTIME shares its bit with the signal and
@@ -419,10 +175,10 @@ enum {
 };
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
-	{                                                                                         \
-		"socket", IN_OPEN_BOX,                                                            \
-			{EQ(0, (family)), EQ_MASKED(1, PROFILE_TYPE, (type)), EQ(2, (protocol))}, \
-			0                                                                         \
+	{                                                                                          \
+		"socket", IN_OPEN_BOX,                                                             \
+			{EQ(0, (family)), EQ_MASKED(1, PROFILE_TYPE, (type)), EQ(2, (protocol))},  \
+			0                                                                          \
 	}
 
 /* Rows of one call stand together, in the order they are tried. */
@@ -439,8 +195,10 @@ static const struct profile_rule profile_rules[] = {
 	SOCKET_RULE(PROFILE_INET6, PROFILE_STREAM, PROFILE_TCP),
 	SOCKET_RULE(PROFILE_INET6, PROFILE_DGRAM, 0),
 	SOCKET_RULE(PROFILE_INET6, PROFILE_DGRAM, PROFILE_UDP),
-	{"socket", IN_GATE, {EQ(0, PROFILE_INET), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM)}, 0},
-	{"socket", IN_GATE, {EQ(0, PROFILE_INET6), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM)}, 0},
+	{"socket", IN_GATE,
+		{EQ(0, PROFILE_INET), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM), EQ(2, 0)}, 0},
+	{"socket", IN_GATE,
+		{EQ(0, PROFILE_INET6), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM), EQ(2, 0)}, 0},
 	{"socket", IN_GATE, {{0}}, EAFNOSUPPORT},
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
 	{"socket", IN_OPEN_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
@@ -453,17 +211,17 @@ static const struct profile_rule profile_rules[] = {
 	{"socketpair", IN_ANY_BOX, {{0}}, EAFNOSUPPORT},
 
 	/* keystrokes for someone else's shell, console and keyboard maps, line disciplines */
-	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},                     /* TIOCSTI */
-	{"ioctl", IN_ALL, {EQ(1, 0x541c)}, EPERM},                     /* TIOCLINUX */
-	{"ioctl", IN_ALL, {EQ(1, 0x541d)}, EPERM},                     /* TIOCCONS */
-	{"ioctl", IN_ALL, {EQ(1, 0x5423)}, EPERM},                     /* TIOCSETD */
-	{"ioctl", IN_ALL, {EQ(1, 0x5457)}, EPERM},                     /* TIOCSLCKTRMIOS */
+	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},			/* TIOCSTI */
+	{"ioctl", IN_ALL, {EQ(1, 0x541c)}, EPERM},			/* TIOCLINUX */
+	{"ioctl", IN_ALL, {EQ(1, 0x541d)}, EPERM},			/* TIOCCONS */
+	{"ioctl", IN_ALL, {EQ(1, 0x5423)}, EPERM},			/* TIOCSETD */
+	{"ioctl", IN_ALL, {EQ(1, 0x5457)}, EPERM},			/* TIOCSLCKTRMIOS */
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x4b00)}, EPERM}, /* KD* */
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x5600)}, EPERM}, /* VT_* */
 	{"ioctl", IN_ALL, {{0}}, 0},
 
 	{"personality", IN_ANY_BOX, {EQ(0, 0)}, 0},
-	{"personality", IN_ANY_BOX, {EQ(0, 0x0040000)}, 0},   /* ADDR_NO_RANDOMIZE */
+	{"personality", IN_ANY_BOX, {EQ(0, 0x0040000)}, 0}, /* ADDR_NO_RANDOMIZE */
 	{"personality", IN_ANY_BOX, {EQ(0, 0xffffffffu)}, 0}, /* to ask */
 	{"personality", IN_ANY_BOX, {{0}}, EPERM},
 
@@ -471,5 +229,7 @@ static const struct profile_rule profile_rules[] = {
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},
 	{"seccomp", IN_ANY_BOX, {{0}}, 0},
 };
+
+/* clang-format on */
 
 #endif

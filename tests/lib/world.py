@@ -146,6 +146,7 @@ class World:
         self.loop.run_forever()
 
     async def open_all(self):
+        self.never = asyncio.Event()
         await self.loop.create_datagram_endpoint(lambda: Names(self), local_addr=(DNS_ADDRESS, 53))
 
         async def listen(handler, host, port, **more):
@@ -215,7 +216,8 @@ class World:
         writer.transport.abort()
 
     async def silent(self, reader, writer, c):
-        await self.swallow(reader, writer, c)
+        """Neither reads nor writes nor closes."""
+        await self.never.wait()
 
     async def late(self, reader, writer, c):
         """Says nothing until the client has said all; then all of it, backwards."""
@@ -247,6 +249,10 @@ class World:
             method, target, _ = line.split(" ", 2)
             header = {k.strip().lower(): v.strip() for k, _, v in (f.partition(":") for f in fields)}
             body = await self.read_body(reader, c, header)
+            if target == "/websocket":
+                writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+                await self.echo(reader, writer, c)
+                return
             if target.startswith("/big/"):
                 await self.send_big(writer, int(target.rsplit("/", 1)[1]))
                 continue

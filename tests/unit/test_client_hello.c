@@ -282,6 +282,12 @@ static void test_bad_extensions(void **state)
 		{SPAN_LITERAL("\376\015\0\0"), past},
 		{SPAN_LITERAL("\376\015\0\001\001"), "the ECH extension is not of the outer kind"},
 		{SPAN_LITERAL("\376\015\0\002\002x"), "the ECH extension is not of the outer kind"},
+		/* Past its extension, but not past the end: another one follows. */
+		{SPAN_LITERAL("\0\0\0\006\0\004\0\0\002a\0\027\0\0"), past},
+		{SPAN_LITERAL("\0\0\0\0\0\027\0\0"), past},
+		{SPAN_LITERAL("\0\020\0\005\0\003\003h2\0\027\0\0"), past},
+		{SPAN_LITERAL("\0\020\0\0\0\027\0\0"), past},
+		{SPAN_LITERAL("\376\015\0\0\0\027\0\0"), past},
 		{SPAN_LITERAL("\0\027\0\001"), past},
 		{SPAN_LITERAL("\0\027\377\377"), past},
 		{SPAN_LITERAL("\0\027\0"), past},
@@ -365,8 +371,7 @@ static void test_bad_records(void **state)
 		struct span bytes;
 		const char *why;
 	} rows[] = {
-		{SPAN_LITERAL("\200\056\001\0\002"),
-		 "the hello is of SSL 2, which no server speaks any more"},
+		{SPAN_LITERAL("\200\056\001\0\002"), "the hello has the form of SSL 2"},
 		{SPAN_LITERAL("GET / HTTP/1.1\r\n"), no_tls},
 		{SPAN_LITERAL("SSH-2.0-x\r\n"), no_tls},
 		{SPAN_LITERAL("\0"), no_tls},

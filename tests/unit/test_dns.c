@@ -17,6 +17,7 @@
 #define A_IN "\0\1\0\1"
 #define OPT_PLAIN "\0\0\51\4\320\0\0\0\0\0\0" /* 1232 bytes, version 0, no option */
 #define LABEL_63 "\77aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LABEL_64 "\100aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define LABEL_61 "\75bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define LABEL_62 "\76bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
@@ -116,6 +117,9 @@ static void test_refused(void **state)
 		{SPAN_LITERAL(ID RD "\0\1\0\0\0\1\0\0" GITHUB A_IN), DNS_FORMERR},
 		{SPAN_LITERAL(ID RD "\0\1\0\0\0\0\0\2" GITHUB A_IN OPT_PLAIN OPT_PLAIN),
 		 DNS_FORMERR},
+		{SPAN_LITERAL(ID RD "\0\1\0\0\0\0\0\2" GITHUB A_IN), DNS_FORMERR},
+		{SPAN_LITERAL(ID RD "\0\1\0\0\0\0\1\0" GITHUB A_IN), DNS_FORMERR},
+		{SPAN_LITERAL(ID RD ONE LABEL_64 "\0" A_IN), DNS_FORMERR},
 		{SPAN_LITERAL(ID RD ONE GITHUB A_IN "x"), DNS_FORMERR},
 		{SPAN_LITERAL(ID RD ONE GITHUB A_IN OPT_PLAIN), DNS_FORMERR},
 		{SPAN_LITERAL(ID RD WITH_OPT GITHUB A_IN OPT_PLAIN "x"), DNS_FORMERR},

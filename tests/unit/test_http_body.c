@@ -218,13 +218,50 @@ static void test_connection(void **state)
 	assert_int_equal(left.len, 0);
 }
 
+/* What went by unseen and what was fed lead to the same end, wherever the change is. */
+static void test_unseen(void **state)
+{
+	static const char chunked[] = "14\r\n01234567890123456789\r\n3\r\nabc\r\n0\r\n\r\nGET";
+	static const enum http_framing framings[] = {HTTP_BODY_LENGTH, HTTP_BODY_CHUNKED};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(framings); i++) {
+		const struct http_head h = {.framing = framings[i],
+					    .content_length = sizeof(chunked) - 4};
+		struct span left = {(const uint8_t *)chunked, sizeof(chunked) - 1};
+		struct http_body b = http_body_of(&h);
+		uint64_t skipped = 0;
+
+		while (b.state == FEED_MORE) {
+			uint64_t unseen = http_body_unseen(&b);
+			size_t used = 0;
+
+			if (unseen == 0) {
+				(void)http_body_feed(&b, (struct span){left.ptr, 1}, &used);
+				unseen = used;
+			} else {
+				http_body_skip(&b, unseen + 1); /* too many: nothing happens */
+				assert_int_equal(http_body_unseen(&b), unseen);
+				http_body_skip(&b, unseen);
+				skipped += unseen;
+			}
+			left.ptr += unseen;
+			left.len -= unseen;
+		}
+		assert_int_equal(b.state, FEED_DONE);
+		assert_int_equal(left.len, 3);
+		assert_int_equal(skipped,
+				 framings[i] == HTTP_BODY_LENGTH ? sizeof(chunked) - 5 : 19 + 2);
+		assert_int_equal(http_body_unseen(&b), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_trailer_limit),
-		cmocka_unit_test(test_connection),
+		cmocka_unit_test(test_lengths),       cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_trailer_limit), cmocka_unit_test(test_connection),
+		cmocka_unit_test(test_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

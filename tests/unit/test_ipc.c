@@ -70,8 +70,12 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	int ends[2];
 
-	if (!f || channel_pair(ends) < 0)
+	if (!f)
 		return -1;
+	if (channel_pair(ends) < 0) {
+		free(f);
+		return -1;
+	}
 	f->peer = ends[0];
 	f->seen.kept = -1;
 	f->channel = (struct channel){.fd = ends[1],

@@ -270,6 +270,15 @@ static void test_words_fit(void **state)
 
 /* --- the table of spellings --- */
 
+static unsigned int hex_digit(char c)
+{
+	const char *digits = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	assert_non_null(at);
+	return at ? (unsigned int)(at - digits) : 0;
+}
+
 /* \xNN, \r, \n, \t and \\ stand for bytes. */
 static size_t unescape(const char *from, size_t len, uint8_t *into)
 {
@@ -284,8 +293,10 @@ static size_t unescape(const char *from, size_t len, uint8_t *into)
 			       : from[i] == 'n' ? '\n'
 			       : from[i] == 't' ? '\t'
 						: (unsigned char)from[i];
-			if (from[i] == 'x' && sscanf(from + i + 1, "%2x", &byte) == 1)
+			if (from[i] == 'x' && i + 2 < len) {
+				byte = hex_digit(from[i + 1]) << 4 | hex_digit(from[i + 2]);
 				i += 2;
+			}
 		}
 		into[n++] = (uint8_t)byte;
 	}
@@ -638,7 +649,7 @@ static void test_may_resolve(void **state)
 		_cleanup_rules_ struct rules *r = set_rules(&s);
 
 		for (size_t n = 0; n < BAWN_ARRAY_SIZE(random_questions); n++) {
-			struct rules_question q;
+			struct rules_question q = {.port = 0};
 			bool reached = false;
 
 			assert_true(ask_parse(span_of_str(random_questions[n]), &q));
@@ -780,7 +791,7 @@ static int64_t now_ns(void)
 	struct timespec t;
 
 	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &t), 0);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
 /* How long a verdict takes with many rules; a bound that only something absurd exceeds. */
