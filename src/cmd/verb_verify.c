@@ -324,6 +324,8 @@ static int verify_controls(struct verify *v)
 
 		c->probe = probe_at(i);
 		c->given = verify_is_given(v, c->probe);
+		if (c->given && (c->probe->flags & PROBE_ADDRESS))
+			facts_put(&v->text, "given", c->probe->name);
 		c->unshown = v->unshown;
 		c->weaker = plan->without.count + plan->ablate.count > 0 ||
 			    (plan->debug && (c->probe->flags & PROBE_DEBUG_ALSO));

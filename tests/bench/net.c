@@ -3,7 +3,7 @@
  * Both ends of the network measurements.
  *
  *	net serve ADDRESS
- *	net client HOST HTTP-PORT [PROXY-HOST:PORT]
+ *	net client HOST HTTP-PORT [PROXY-HOST:PORT [CREDENTIALS]]
  *
  * The server is one process and one loop: plain bytes and HTTP, each on ports of its own.
  *
@@ -25,7 +25,8 @@
  *	rate C MS	GETs per second over C connections
  *	hold N		opens N connections, one byte each way; they stay until `drop`
  *
- * With a proxy, plain bytes go by CONNECT and HTTP in the form that names the host.
+ * With a proxy, plain bytes go by CONNECT and HTTP in the form that names the host;
+ * credentials are in base64, as the proxy wants them.
  */
 #include "base.h"
 #include "fd.h"
@@ -302,6 +303,7 @@ struct client {
 	const char *host;
 	uint16_t http_port;
 	bool proxied;
+	char credentials[512];      /* a header line, or nothing */
 	struct sockaddr_storage to; /* the host, or the proxy */
 	socklen_t to_len;
 	int held[HOLD_MAX];
@@ -348,7 +350,7 @@ static int dial(struct client *c, uint16_t port, bool http)
 	struct sockaddr_storage to = c->to;
 	_cleanup_fd_ int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	uint64_t body = 0;
-	char text[256];
+	char text[1024];
 
 	if (!c->proxied && to.ss_family == AF_INET6)
 		((struct sockaddr_in6 *)&to)->sin6_port = htons(port);
@@ -361,8 +363,8 @@ static int dial(struct client *c, uint16_t port, bool http)
 	set_nodelay(fd);
 	if (!c->proxied || http)
 		return TAKE_FD(fd);
-	int n = snprintf(text, sizeof(text), "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n\r\n",
-			 c->host, port, c->host, port);
+	int n = snprintf(text, sizeof(text), "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n%s\r\n",
+			 c->host, port, c->host, port, c->credentials);
 
 	if (!send_all(fd, text, (size_t)n) || read_head(fd, &body) != 0)
 		return -1;
@@ -379,8 +381,9 @@ static size_t request(const struct client *c, const char *method, uint64_t n, ui
 	if (body)
 		(void)snprintf(length, sizeof(length), "Content-Length: %llu\r\n",
 			       (unsigned long long)body);
-	int len = snprintf(into, size, "%s %s/%llu HTTP/1.1\r\nHost: %s:%u\r\n%s\r\n", method,
-			   where, (unsigned long long)n, c->host, c->http_port, length);
+	int len = snprintf(into, size, "%s %s/%llu HTTP/1.1\r\nHost: %s:%u\r\n%s%s\r\n", method,
+			   where, (unsigned long long)n, c->host, c->http_port, c->credentials,
+			   length);
 
 	return len > 0 ? (size_t)len : 0;
 }
@@ -411,7 +414,7 @@ static bool write_bytes(int fd, uint64_t count)
 
 static bool get(const struct client *c, int fd, const char *method, uint64_t n, uint64_t body)
 {
-	char text[512];
+	char text[1024];
 	size_t len = request(c, method, n, body, text, sizeof(text));
 	uint64_t length = 0;
 
@@ -510,7 +513,7 @@ static bool rate(struct client *c, uint64_t connections, uint64_t ms)
 	int fds[RATE_MAX];
 	struct epoll_event ev, events[64];
 	_cleanup_fd_ int epoll = epoll_create1(EPOLL_CLOEXEC);
-	char text[512];
+	char text[1024];
 	size_t len = request(c, "GET", 64, 0, text, sizeof(text));
 	uint64_t count = 0;
 	bool good = connections > 0 && connections <= RATE_MAX;
@@ -624,7 +627,10 @@ static int be_client(int argc, char **argv)
 	if (str_parse_u64(argv[3], &port) < 0)
 		return 2;
 	c.http_port = (uint16_t)port;
-	if (argc == 5) {
+	if (argc == 6)
+		(void)snprintf(c.credentials, sizeof(c.credentials),
+			       "Proxy-Authorization: Basic %s\r\n", argv[5]);
+	if (argc >= 5) {
 		char *colon = strrchr(argv[4], ':');
 
 		if (!colon)
@@ -651,9 +657,10 @@ int main(int argc, char **argv)
 	raise_descriptors();
 	if (argc == 3 && str_equal(argv[1], "serve"))
 		return serve(argv[2]);
-	if ((argc == 4 || argc == 5) && str_equal(argv[1], "client"))
+	if (argc >= 4 && argc <= 6 && str_equal(argv[1], "client"))
 		return be_client(argc, argv);
-	(void)fputs("usage: net serve ADDRESS | net client HOST HTTP-PORT [PROXY-HOST:PORT]\n",
+	(void)fputs("usage: net serve ADDRESS | net client HOST HTTP-PORT [PROXY-HOST:PORT "
+		    "[CREDENTIALS]]\n",
 		    stderr);
 	return 2;
 }

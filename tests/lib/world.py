@@ -34,7 +34,8 @@ DNS_ADDRESS = "192.0.2.53"
 WEB, WEB6, RAW, TLS_LOG = "203.0.113.10", "2001:db8::10", "203.0.113.11", "203.0.113.12"
 PLAIN = "198.51.100.11"
 NOBODY = "203.0.113.99"          # on loopback, nobody listens
-OWN = [DNS_ADDRESS, WEB, RAW, TLS_LOG, NOBODY, "198.51.100.10", PLAIN]
+VERIFIED = "192.0.2.1"            # an address that `bawn verify` tries
+OWN = [DNS_ADDRESS, VERIFIED, WEB, RAW, TLS_LOG, NOBODY, "198.51.100.10", PLAIN]
 # Where no name may lead.  On this loopback all of them answer, and tell.
 TRAPS = ["10.0.0.5", "172.16.0.5", "192.168.0.5", "169.254.169.254", "100.64.0.5", "192.0.0.5",
          "198.18.0.77", "240.0.0.5", "fd00::5", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
@@ -158,6 +159,7 @@ class World:
         await listen(self.web, PLAIN, 443)       # HTTP, no TLS
         await listen(self.swallow, TLS_LOG, 443)
         await listen(self.swallow, TLS_LOG, 80)
+        await listen(self.swallow, VERIFIED, 443)
         for port, handler in ((ECHO, self.echo), (RESET, self.reset), (SILENT, self.silent),
                               (LATE, self.late), (COUNT, self.count)):
             await listen(handler, RAW, port)
@@ -266,7 +268,9 @@ class World:
                 status, answer = "404 Not Found", b""
             else:
                 answer = f"{header.get('host')} {target}\n".encode()
-            writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(answer)}\r\n\r\n".encode() +
+            kind = "text/html" if path.endswith("/") else "application/octet-stream"
+            writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(answer)}\r\n"
+                         f"Content-Type: {kind}\r\n\r\n".encode() +
                          (b"" if method == "HEAD" else answer))
             await writer.drain()
 

@@ -303,6 +303,28 @@ static void test_repository_only_denies(void **state)
 	assert_int_equal(ask(r, "y.b.test", 0).action, PLAN_ACTION_ALLOW);
 }
 
+/* The user goes above a repository's deny by being more specific, not by saying the same. */
+static void test_flags_over_repository(void **state)
+{
+	_cleanup_try_ struct try_outcome same =
+		TRY(.repository = "network: [deny: a.test]",
+		    .flags = {{"network.allow", "a.test", "--allow"}});
+	_cleanup_try_ struct try_outcome above =
+		TRY(.repository = "network: [deny: a.test]",
+		    .flags = {{"network.allow", "a.test:443", "--allow"}});
+
+	(void)state;
+	try_good(&same);
+	try_good(&above);
+	_cleanup_rules_ struct rules *r = ask_rules(&same.policy);
+	_cleanup_rules_ struct rules *w = ask_rules(&above.policy);
+
+	assert_int_equal(ask(r, "a.test", 0).action, PLAN_ACTION_DENY);
+	assert_string_equal(ask(r, "a.test", 0).allow_line, "- allow: a.test:443");
+	assert_int_equal(ask(w, "a.test", 0).action, PLAN_ACTION_ALLOW);
+	assert_int_equal(ask(w, "a.test:80", 0).action, PLAN_ACTION_DENY);
+}
+
 /* What a repository may say about rules, over what a user may have said: never wider. */
 static void test_repository_never_widens(void **state)
 {
@@ -637,6 +659,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_empty_is_nothing),
 		cmocka_unit_test(test_repository_only_denies),
+		cmocka_unit_test(test_flags_over_repository),
 		cmocka_unit_test(test_repository_never_widens),
 		cmocka_unit_test(test_within_sees_rules),
 		cmocka_unit_test(test_ceiling),

@@ -412,6 +412,47 @@ static void test_ceiling(void **state)
 	}
 }
 
+/* A rule of the ceiling that is more exact narrows what is spoken, and where a name may lead. */
+static void test_ceiling_narrows(void **state)
+{
+	_cleanup_try_ struct try_outcome o =
+		TRY(.user = "network: [{allow: '*.test', ports: [443], scheme: tcp, private: true},"
+			    " {allow: b.test, ports: [443], scheme: http}]",
+		    .ceiling =
+			    "network: [{allow: '*.test', ports: [443], scheme: tcp, private: true},"
+			    " {allow: a.test, ports: [443]}, {allow: '*.b.test', ports: [443]}]");
+	_cleanup_try_ struct try_outcome split =
+		TRY(.user = "network: [{allow: '*.test', ports: [443], scheme: http}]",
+		    .ceiling = "network: [{allow: '*.test', ports: [443], scheme: tcp},"
+			       " {allow: '*.b.test', ports: [443]}]");
+
+	(void)state;
+	try_good(&o);
+	_cleanup_rules_ struct rules *r = ask_rules(&o.policy);
+	struct rules_verdict v = ask(r, "x.test", ANY);
+
+	assert_int_equal(v.action, PLAN_ACTION_ALLOW);
+	assert_true(v.private);
+	assert_true(v.schemes & 1u << PLAN_SCHEME_TCP);
+	v = ask(r, "a.test", ANY);
+	assert_int_equal(v.action, PLAN_ACTION_ALLOW);
+	assert_false(v.private);
+	assert_int_equal(v.schemes, 1u << PLAN_SCHEME_TLS);
+	v = ask(r, "a.test", PLAN_SCHEME_HTTP);
+	assert_int_equal(v.action, PLAN_ACTION_DENY);
+	assert_string_equal(v.reason, "the administrator's ceiling allows only TLS here");
+	assert_string_equal(v.allow_line, "");
+
+	/* Plain HTTP by one, TLS by the other: nothing. */
+	try_good(&split);
+	_cleanup_rules_ struct rules *s = ask_rules(&split.policy);
+
+	assert_int_equal(ask(s, "x.test", ANY).action, PLAN_ACTION_ALLOW);
+	v = ask(s, "x.b.test", ANY);
+	assert_int_equal(v.action, PLAN_ACTION_DENY);
+	assert_int_equal(v.schemes, 0);
+}
+
 /* --- properties, over rules made at random --- */
 
 static uint64_t seed = 1;
@@ -857,6 +898,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_words_fit),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_ceiling),
+		cmocka_unit_test(test_ceiling_narrows),
 		cmocka_unit_test(test_verdict_is_the_plain_one),
 		cmocka_unit_test(test_order_says_nothing),
 		cmocka_unit_test(test_may_resolve),
