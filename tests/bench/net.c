@@ -271,7 +271,7 @@ static int serve(const char *address)
 	static const uint16_t ports[] = {PORT_ECHO, PORT_SOURCE, PORT_SINK, PORT_HTTP,
 					 PORT_HTTP_TOO};
 	static struct listener listeners[BAWN_ARRAY_SIZE(ports)];
-	struct server s;
+	static struct server s;
 
 	if (loop_init(&s.loop) < 0)
 		return 1;
@@ -455,7 +455,14 @@ static bool sample(struct client *c, char what, int *kept)
 			*kept = TAKE_FD(fresh);
 	}
 	int fd = one ? *kept : fresh;
+	/*
+	 * Ended by a reset: with thousands of ends that linger, finding a free port would be
+	 * what is measured.
+	 */
+	struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
+	if (!one)
+		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	return http ? get(c, fd, "GET", 64, 0) : trip(fd);
 }
 
