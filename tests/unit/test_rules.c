@@ -305,7 +305,7 @@ static size_t unescape(const char *from, size_t len, uint8_t *into)
 
 static void check_spelling(const struct rules *r, const char *line)
 {
-	uint8_t host[2048];
+	uint8_t host[2048] = {0};
 	size_t len = strcspn(line, "\t");
 	bool want = str_after(line + len, "\tallow\t") != NULL;
 	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
@@ -313,7 +313,9 @@ static void check_spelling(const struct rules *r, const char *line)
 
 	assert_true(want || str_after(line + len, "\tdeny\t"));
 	assert_true(len < sizeof(host));
-	if (ask_parse((struct span){host, unescape(line, len, host)}, &q))
+	size_t host_len = unescape(line, len, host);
+
+	if (ask_parse((struct span){host, host_len}, &q))
 		rules_decide(r, &q, &v);
 	if ((v.action == PLAN_ACTION_ALLOW) != want)
 		fail_msg("%s: %s", line, plan_action_words[v.action]);
