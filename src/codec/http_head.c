@@ -206,6 +206,23 @@ static enum feed on_field(struct http_head *h, struct span name, struct span val
 	return FEED_MORE;
 }
 
+/* Spaces before the value are common; a tab, or anything behind it, is read in two ways. */
+static bool is_padded(struct span raw)
+{
+	while (raw.len > 0 && raw.ptr[0] == ' ') {
+		raw.ptr++;
+		raw.len--;
+	}
+	return http_trim(raw).len != raw.len;
+}
+
+static bool is_framing(struct span name)
+{
+	enum http_field_kind kind = http_field_kind_of(name);
+
+	return kind == HTTP_FIELD_CONTENT_LENGTH || kind == HTTP_FIELD_TRANSFER_ENCODING;
+}
+
 static enum feed on_field_line(struct http_head *h, struct span head, struct span line)
 {
 	struct span name = line;
@@ -220,8 +237,11 @@ static enum feed on_field_line(struct http_head *h, struct span head, struct spa
 		return bad(h, 400, "a field's name has a byte that no name has");
 	if (h->field_count == HTTP_HEAD_FIELDS_MAX)
 		return bad(h, 431, "the request has more than 200 fields");
-	struct span value = http_trim((struct span){colon + 1, line.len - name.len - 1});
+	struct span raw = {colon + 1, line.len - name.len - 1};
+	struct span value = http_trim(raw);
 
+	if (is_framing(name) && is_padded(raw))
+		return bad(h, 400, "the field of the body's length has blanks around its value");
 	h->fields[h->field_count].name = piece_of(head, name);
 	h->fields[h->field_count].value = piece_of(head, value);
 	h->field_count++;

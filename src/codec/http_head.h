@@ -11,7 +11,8 @@
  *	- exactly one Host, and it agrees with a target that names a host itself; CONNECT,
  *	  whose target is the host, may go without;
  *	- one Content-Length of plain digits, or one Transfer-Encoding that is "chunked" to
- *	  the letter, never both; neither disguised with '_' nor named by Connection.
+ *	  the letter, never both; neither disguised with '_', padded behind its value or
+ *	  with tabs, nor named by Connection.
  *
  * The caller keeps the request's bytes together from the first on and shows all it has
  * each time; they may move between calls.  Reading goes on where it stopped.

@@ -76,7 +76,7 @@ static const struct {
 	 HTTP_TARGET_ORIGIN, HTTP_BODY_LENGTH, 9223372036854775799u, true, false},
 	{SPAN_LITERAL(POST "Transfer-Encoding: chunked\r\n" END), "POST", "/", "a", 0,
 	 HTTP_TARGET_ORIGIN, HTTP_BODY_CHUNKED, 0, true, false},
-	{SPAN_LITERAL(POST "TRANSFER-ENCODING:chunked \r\n" END), "POST", "/", "a", 0,
+	{SPAN_LITERAL(POST "TRANSFER-ENCODING:chunked\r\n" END), "POST", "/", "a", 0,
 	 HTTP_TARGET_ORIGIN, HTTP_BODY_CHUNKED, 0, true, false},
 	{SPAN_LITERAL("GET http://a/x HTTP/1.1\r\n" HOST END), "GET", "http://a/x", "a", 0,
 	 HTTP_TARGET_ABSOLUTE, HTTP_BODY_NONE, 0, true, false},
@@ -167,6 +167,7 @@ static const char two_lengths[] = "the request has more than one Content-Length"
 static const char no_number[] = "the Content-Length is not a plain number";
 static const char large_number[] = "the Content-Length is too large";
 static const char two_codings[] = "the request has more than one Transfer-Encoding";
+static const char padded[] = "the field of the body's length has blanks around its value";
 static const char coding[] = "the Transfer-Encoding is not \"chunked\"";
 static const char both[] = "the request has both Content-Length and Transfer-Encoding";
 static const char disguised[] = "a field's name has '_' where a known name has '-'";
@@ -354,7 +355,7 @@ static const struct refusal framings[] = {
 	{SPAN_LITERAL(POST "Content-Length: 4;5\r\n" END), no_number},
 	{SPAN_LITERAL(POST "Content-Length: 4 5\r\n" END), no_number},
 	{SPAN_LITERAL(POST "Content-Length:\r\n" END), no_number},
-	{SPAN_LITERAL(POST "Content-Length: \t\r\n" END), no_number},
+	{SPAN_LITERAL(POST "Content-Length: \t\r\n" END), padded},
 	{SPAN_LITERAL(POST "Content-Length: +4\r\n" END), no_number},
 	{SPAN_LITERAL(POST "Content-Length: -4\r\n" END), no_number},
 	{SPAN_LITERAL(POST "Content-Length: -0\r\n" END), no_number},
@@ -397,6 +398,13 @@ static const struct refusal framings[] = {
 	 two_codings},
 	{SPAN_LITERAL(POST "Transfer-Encoding:\r\n" END), coding},
 	{SPAN_LITERAL(POST "Transfer-Encoding: \r\n" END), coding},
+	{SPAN_LITERAL(POST "Transfer-Encoding: chunked \r\n" END), padded},
+	{SPAN_LITERAL(POST "Transfer-Encoding: chunked\t\r\n" END), padded},
+	{SPAN_LITERAL(POST "Transfer-Encoding:\tchunked\r\n" END), padded},
+	{SPAN_LITERAL(POST "Transfer-Encoding: \tchunked\r\n" END), padded},
+	{SPAN_LITERAL(POST "Content-Length: 4\t\r\n" END), padded},
+	{SPAN_LITERAL(POST "Content-Length:\t4\r\n" END), padded},
+	{SPAN_LITERAL(POST "Content-Length: 4 \r\n" END), padded},
 	{SPAN_LITERAL(POST "Transfer-Encoding: xchunked\r\n" END), coding},
 	{SPAN_LITERAL(POST "Transfer-Encoding: chunkedx\r\n" END), coding},
 	{SPAN_LITERAL(POST "Transfer-Encoding: chunk\r\n" END), coding},
