@@ -8,34 +8,15 @@
 #include "fd.h"
 #include "init.h"
 #include "launch.h"
-#include "plan.h"
+#include "plan_read.h"
 #include "process.h"
 #include "start.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { BOX_CHANNEL = 3, BOX_PLAN = 4 };
 
-/* The plan cannot change any more: all four seals, or it is not one. */
 static int box_read_plan(struct arena *arena, struct plan *ret_plan, struct error *e)
 {
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	struct stat st;
-
-	int have = fcntl(BOX_PLAN, F_GET_SEALS);
-
-	if (fstat(BOX_PLAN, &st) < 0 || have < 0 || (have & seals) != seals)
-		return error_set(e, -EPERM, "the plan is not sealed");
-	if (st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
-		return error_set(e, -EFBIG, "the plan has an impossible size");
-	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, BOX_PLAN, 0);
-
-	if (bytes == MAP_FAILED)
-		return error_sys(e, -errno, "reading the plan");
-	int r = plan_decode((struct span){bytes, (size_t)st.st_size}, ret_plan, arena, e);
+	int r = plan_read(BOX_PLAN, ret_plan, arena, e);
 
 	if (r == 0 && ret_plan->ablate.count > 0 && !BAWN_ABLATION)
 		return error_set(e, -EPERM,

@@ -3,14 +3,13 @@
 
 #include "fd.h"
 #include "flow.h"
+#include "plan_read.h"
 #include "process.h"
 #include "profile.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -210,15 +209,7 @@ static int gate_on_keeper(void *context, uint32_t events)
 
 static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 {
-	struct stat st;
-
-	if (fstat(plan_fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
-		return error_set(e, -EFBIG, "the plan has an impossible size");
-	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
-
-	if (bytes == MAP_FAILED)
-		return error_sys(e, -errno, "reading the plan");
-	int r = plan_decode((struct span){bytes, (size_t)st.st_size}, &g->plan, &g->arena, e);
+	int r = plan_read(plan_fd, &g->plan, &g->arena, e);
 
 	if (r == 0)
 		r = rules_new(g->plan.network.items, g->plan.network.count, &g->rules, e);

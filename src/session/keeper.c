@@ -24,6 +24,7 @@
 #include "loop.h"
 #include "make.h"
 #include "message.h"
+#include "plan_read.h"
 #include "process.h"
 #include "profile.h"
 
@@ -31,8 +32,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -433,19 +432,6 @@ static int keeper_on_init(void *context, uint32_t events)
 	return r < 0 ? keeper_fail(k, &e) : 0;
 }
 
-static int keeper_read_plan(struct keeper *k, int plan_fd, struct error *e)
-{
-	struct stat st;
-
-	if (fstat(plan_fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
-		return error_set(e, -EFBIG, "the plan has an impossible size");
-	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
-
-	if (bytes == MAP_FAILED)
-		return error_sys(e, -errno, "reading the plan");
-	return plan_decode((struct span){bytes, (size_t)st.st_size}, &k->plan, &k->arena, e);
-}
-
 static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << KEEPER_RUNNING, keeper_on_capture},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
@@ -478,7 +464,7 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 static int keeper_on_start(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
-	int r = keeper_read_plan(k, packet->fds[0], e);
+	int r = plan_read(packet->fds[0], &k->plan, &k->arena, e);
 
 	if (r == 0)
 		r = keeper_make(k, packet->fds[0], e);
