@@ -28,6 +28,7 @@
 #include <limits.h>
 #include <linux/mount.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -52,7 +53,11 @@ static const struct {
 	{"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"},
 };
 
-enum { ROOT_PRIVATE_MAX = 8 };
+enum {
+	ROOT_PRIVATE_MAX = 8,
+	ROOT_TRUST_FIRST = 5, /* descriptors: the trust files that the plan names, by format */
+	ROOT_TRUST_MAX = 4 << 20,
+};
 
 struct root {
 	const struct plan *plan;
@@ -65,6 +70,7 @@ struct root {
 	char parent_path[PATH_MAX];
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
+	bool trust_made[PLAN_TRUST_COUNT];
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
@@ -409,6 +415,56 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
 }
 
+/* The session's own file of a format, once, in our own root; shown wherever the plan says. */
+static int root_copy_trust(const struct root *root, const char *name, int from)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	int have = fcntl(from, F_GET_SEALS);
+	struct stat st;
+
+	if (have < 0 || (have & seals) != seals || fstat(from, &st) < 0)
+		return -EPERM;
+	if (st.st_size <= 0 || st.st_size > ROOT_TRUST_MAX)
+		return -EFBIG;
+	_cleanup_fd_ int fd =
+		openat(root->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	if (fd < 0)
+		return -errno;
+	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, from, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	int r = fd_write_all(fd, bytes, (size_t)st.st_size);
+
+	(void)munmap(bytes, (size_t)st.st_size);
+	return r;
+}
+
+static int root_trust(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	unsigned int format = (unsigned int)plan_trust_of(m); /* plan_decode has looked */
+	char name[32];
+	int from = ROOT_TRUST_FIRST;
+
+	for (unsigned int i = 0; i < format; i++)
+		from += plan_has_trust(root->plan, i) ? 1 : 0;
+	(void)snprintf(name, sizeof(name), ".bawn/%s", m->source);
+	if (!root->trust_made[format]) {
+		int r = root_copy_trust(root, name, from);
+
+		if (r < 0)
+			return error_sys(e, r, "making the trust file %s", m->source);
+		root->trust_made[format] = true;
+	}
+	_cleanup_fd_ int file = open_beneath(root->fd, name, O_PATH, 0);
+	_cleanup_fd_ int tree =
+		file < 0 ? file
+			 : root_clone_tree(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							 MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	return tree < 0 ? error_sys(e, tree, "taking the trust file %s", m->source)
+			: root_attach_at(root, tree, m->target, false, e);
+}
+
 static int root_proc(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	static const struct root_option options[] = {{"hidepid", "invisible"}};
@@ -508,6 +564,8 @@ static int root_apply(struct root *root, size_t index, struct error *e)
 		return root_link(root, m, e);
 	case PLAN_MOUNT_HIDE:
 		return root_hide(root, m, e);
+	case PLAN_MOUNT_TRUST:
+		return root_trust(root, m, e);
 	}
 	return error_set(e, -EBADMSG, "unknown kind of mount");
 }
@@ -618,6 +676,7 @@ int root_landlock(const struct plan *plan, struct error *e)
 		case PLAN_MOUNT_TMPFS:
 		case PLAN_MOUNT_PROC:
 		case PLAN_MOUNT_FILE:
+		case PLAN_MOUNT_TRUST:
 			r = root_grant(ruleset, abi, m->target,
 				       m->access == PLAN_ACCESS_WRITE ? LANDLOCK_GRANT_WRITE
 								      : LANDLOCK_GRANT_READ,

@@ -19,6 +19,20 @@
  *	gate -> resolver   RESOLVE
  *	resolver -> gate   RESOLVED
  *	keeper -> client   EVENT
+ *
+ *	keeper -> gate     KEYS      its end of the channel to keys, then the plan's authorities
+ *	keys -> keeper     TRUST     the trust files that the plan names, sealed
+ *	                   FAILED
+ *	keys -> gate       AUTHORITY once, first
+ *	gate -> keys       LEAF      back CERTIFICATE | REFUSED
+ *	                   RELEASE   back VALUE | REFUSED
+ *	                   SIGN      back SIGNATURE | REFUSED
+ *	client -> keys     VALUE     each secret of the plan, then whenever asked
+ *	                   REFUSED   there is none
+ *	keys -> client     NEED      a value that has expired
+ *
+ * VALUE carries a secret: it is sent by message_send_secret, and its channels are `secret`, so
+ * that neither end keeps a copy of the packet.
  */
 #ifndef BAWN_MESSAGE_H
 #define BAWN_MESSAGE_H
@@ -45,11 +59,25 @@ enum message_type {
 	MESSAGE_EVENT,
 	MESSAGE_RESOLVE,
 	MESSAGE_RESOLVED,
+	MESSAGE_KEYS,
+	MESSAGE_TRUST,
+	MESSAGE_AUTHORITY,
+	MESSAGE_LEAF,
+	MESSAGE_CERTIFICATE,
+	MESSAGE_RELEASE,
+	MESSAGE_VALUE,
+	MESSAGE_REFUSED,
+	MESSAGE_SIGN,
+	MESSAGE_SIGNATURE,
+	MESSAGE_NEED,
 };
 
 enum {
-	MESSAGE_DATA_MAX = 32 << 10, /* of INPUT and OUTPUT */
-	MESSAGE_GIVES_EXEC = 1 << 3, /* in `gives`: the last descriptor is what to execute */
+	MESSAGE_DATA_MAX = 32 << 10,   /* of INPUT and OUTPUT */
+	MESSAGE_GIVES_EXEC = 1 << 3,   /* in `gives`: the last descriptor is what to execute */
+	MESSAGE_GIVES_VALUES = 1 << 4, /* in START's: the last one is keys' channel to the client */
+	MESSAGE_VALUE_MAX = 16 << 10,  /* bytes of one secret, all parts together */
+	MESSAGE_SIGN_MAX = 4 << 10,    /* of a string to sign */
 };
 
 /* Something to run: START (the plan's own command) and SPAWN (that, or another). */
@@ -100,6 +128,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_DNS,     /* a question for a name */
 	MESSAGE_EVENT_CONNECT, /* a connection */
 	MESSAGE_EVENT_LIMIT,   /* a limit of the session was reached */
+	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
@@ -114,6 +143,90 @@ struct message_event {
 	const char *line;   /* the line of policy that would allow it; "" when there is none */
 };
 
+/*
+ * Between gate, keys and client.  An answer has the id of its question; questions are numbered by
+ * who asks, and several may be open.  `index` is the secret's in the plan.
+ */
+struct message_authority {
+	struct span certificate; /* the session's CA, DER */
+	struct span crl;         /* DER: what the gate serves at PLAN_CRL_PATH */
+};
+
+struct message_leaf {
+	uint64_t id;
+	const char *name; /* canonical host name, or a literal address */
+};
+
+struct message_certificate {
+	uint64_t id;
+	struct span certificate; /* DER; its issuer is the session's CA */
+	struct span key;         /* DER, PKCS #8; one key for all leaves of a session */
+	uint64_t expires;        /* seconds since 1970 */
+};
+
+/* One request, as keys sees it: it decides again whether this secret may go there. */
+struct message_release {
+	uint64_t id;
+	uint64_t index;
+	const char *host;
+	uint64_t port;
+	unsigned int scheme; /* enum plan_scheme: PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
+	const char *method;
+	const char *path;    /* decoded and normalised, without query */
+	const char *unclear; /* "", or why the path can be read in two ways */
+};
+
+/*
+ * A secret's value, in the form of secrets.h.  Of kind aws the gate is given the lines with an
+ * empty one in place of the secret key, which never leaves keys.
+ */
+struct message_value {
+	uint64_t id; /* of RELEASE; 0 from the client */
+	uint64_t index;
+	uint64_t expires; /* seconds since 1970; 0: does not */
+	struct span value;
+};
+
+struct message_refused {
+	uint64_t id;    /* of the question; 0 from the client */
+	uint64_t index; /* of the secret; 0 for a leaf */
+	const char *reason;
+};
+
+/* AWS SigV4: keys derives the day's key and signs; the gate made the string. */
+struct message_sign {
+	uint64_t id;
+	uint64_t index;
+	const char *host;
+	uint64_t port;
+	unsigned int scheme;
+	const char *method;
+	const char *path;
+	const char *unclear;
+	const char *date; /* YYYYMMDD */
+	const char *region;
+	const char *service;
+	struct span text; /* the string to sign */
+};
+
+struct message_signature {
+	uint64_t id;
+	struct span signature; /* 32 bytes */
+};
+
+struct message_need {
+	uint64_t index;
+};
+
+extern const struct schema message_authority_schema;
+extern const struct schema message_leaf_schema;
+extern const struct schema message_certificate_schema;
+extern const struct schema message_release_schema;
+extern const struct schema message_value_schema;
+extern const struct schema message_refused_schema;
+extern const struct schema message_sign_schema;
+extern const struct schema message_signature_schema;
+extern const struct schema message_need_schema;
 extern const struct schema message_resolve_schema;
 extern const struct schema message_resolved_schema;
 extern const struct schema message_event_schema;
@@ -129,5 +242,8 @@ int message_decode(struct span body, const struct schema *s, void *object, struc
 /* Encodes and sends; 0 or -errno, as channel_send. */
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count);
+
+/* The same for something that must leave no copy behind: encoded in one place, which is wiped. */
+int message_send_secret(int fd, enum message_type type, const struct schema *s, const void *object);
 
 #endif

@@ -35,8 +35,10 @@ const char *const plan_access_words[3] = {"none", "read", "write"};
 const char *const plan_action_words[3] = {"deny", "ask", "allow"};
 const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "http", "tcp"};
 
-static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",
-					       "dir",  "file",  "link", "hide"};
+const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
+
+static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",  "dir",
+					       "file", "link",  "hide", "trust"};
 static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
 
 static const struct schema_field plan_string_fields[] = {
@@ -131,11 +133,30 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, without, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, ablate, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, network, &plan_rule_schema),
+	SCHEMA_FIELD_LIST(struct plan, authorities, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),
 };
 const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
+
+int plan_trust_of(const struct plan_mount *m)
+{
+	if (m->kind != PLAN_MOUNT_TRUST)
+		return -1;
+	for (int i = 0; i < PLAN_TRUST_COUNT; i++)
+		if (str_equal(m->source, plan_trust_words[i]))
+			return i;
+	return -1;
+}
+
+bool plan_has_trust(const struct plan *p, enum plan_trust format)
+{
+	for (size_t i = 0; i < p->mounts.count; i++)
+		if (plan_trust_of(&p->mounts.items[i]) == (int)format)
+			return true;
+	return false;
+}
 
 bool plan_goes_without(const struct plan *p, enum plan_layer layer)
 {
@@ -181,6 +202,8 @@ static int plan_check_mount(const struct plan_mount *m, struct error *e)
 				 m->source);
 	if (m->kind == PLAN_MOUNT_LINK && m->source[0] == '\0')
 		return error_set(e, -EBADMSG, "link %s leads nowhere", m->target);
+	if (m->kind == PLAN_MOUNT_TRUST && plan_trust_of(m) < 0)
+		return error_set(e, -EBADMSG, "%s is no format of a trust file", m->source);
 	return 0;
 }
 
@@ -231,6 +254,13 @@ static int plan_check(const struct plan *p, struct error *e)
 	}
 	if (p->seccomp.len % 8 != 0 || p->seccomp.len / 8 > 4096)
 		return error_set(e, -EBADMSG, "the system call filter has an impossible size");
+	if (p->authorities.count > PLAN_AUTHORITIES_MAX)
+		return error_set(e, -EBADMSG, "the plan names %zu files of authorities",
+				 p->authorities.count);
+	for (size_t i = 0; i < p->authorities.count; i++)
+		if (!str_path_is_normal(p->authorities.items[i].text))
+			return error_set(e, -EBADMSG, "authorities %s is no normal absolute path",
+					 p->authorities.items[i].text);
 	return plan_check_network(p, e);
 }
 

@@ -21,6 +21,7 @@ enum {
 	PLAN_ARENA_MAX = 8 << 20,
 	PLAN_RULES_MAX = 4096,
 	PLAN_RULE_PORTS_MAX = 8, /* ports and ranges of one rule */
+	PLAN_AUTHORITIES_MAX = 4,
 };
 
 /*
@@ -31,6 +32,10 @@ enum {
 
 /* Where the gate answers inside: DNS at 53, CONNECT at 3128, SOCKS5 at 1080. */
 #define PLAN_GATE_ADDRESS "10.255.255.53"
+
+/* The session's CRL, which every leaf names; the gate answers it itself, at port 80. */
+#define PLAN_CRL_PATH "/bawn.crl"
+#define PLAN_CRL_URL "http://" PLAN_GATE_ADDRESS PLAN_CRL_PATH
 
 enum plan_backend { PLAN_BACKEND_NAMESPACE, PLAN_BACKEND_HOST };
 
@@ -69,6 +74,15 @@ enum plan_mount_kind {
 	PLAN_MOUNT_FILE,  /* a made-up file with content `data`, read-only */
 	PLAN_MOUNT_LINK,  /* a symbolic link to source */
 	PLAN_MOUNT_HIDE,  /* an empty, read-only, unreadable thing over an existing target */
+	PLAN_MOUNT_TRUST, /* a file that keys makes: source is its format, plan_trust_words */
+};
+
+/* The files that tell programs in the box to trust the session's CA. */
+enum plan_trust {
+	PLAN_TRUST_BUNDLE,   /* PEM: the host's authorities and the session's */
+	PLAN_TRUST_JAVA,     /* the same as a Java key store */
+	PLAN_TRUST_CHROMIUM, /* managed policy of Chromium and Chrome: the session's alone */
+	PLAN_TRUST_COUNT,
 };
 
 enum plan_access {
@@ -85,7 +99,7 @@ struct plan_mount {
 	unsigned int kind;   /* enum plan_mount_kind */
 	unsigned int access; /* enum plan_access; what Landlock says again */
 	const char *target;  /* absolute and normal, inside */
-	const char *source;  /* bind: absolute, outside; link: the link's text */
+	const char *source;  /* bind: absolute, outside; link: the link's text; trust: the format */
 	uint64_t dev;        /* bind: the object that was meant, checked when mounted; */
 	uint64_t ino;        /*   ino 0 means not checked (system directories) */
 	uint64_t size;       /* tmpfs: bytes */
@@ -192,6 +206,7 @@ struct plan {
 	LIST_OF(struct plan_without)
 	ablate;                            /* honoured by ablation builds only, refused by others */
 	LIST_OF(struct plan_rule) network; /* empty: nothing can be reached */
+	LIST_OF(struct plan_string) authorities; /* outside: PEM files, whom the gate believes */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -204,6 +219,7 @@ extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
+extern const char *const plan_trust_words[PLAN_TRUST_COUNT];
 extern const struct schema plan_rule_schema;
 
 /* What PLAN_SCHEME_BY_PORT stands for at a port: never itself. */
@@ -216,6 +232,12 @@ struct plan_usual_port {
 };
 enum { PLAN_USUAL_PORT_COUNT = 5 };
 extern const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT];
+
+/* The format that a TRUST mount names: enum plan_trust, or -1. */
+int plan_trust_of(const struct plan_mount *m);
+
+/* Whether some mount of the plan is of this format. */
+bool plan_has_trust(const struct plan *p, enum plan_trust format);
 
 bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without or ablate */
 

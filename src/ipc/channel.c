@@ -112,5 +112,8 @@ int channel_receive(struct channel *c, struct error *e)
 		return error_set(e, -EPROTO, "message %s has %zu bytes and %zu descriptors",
 				 rule->name, got.body.len, got.fd_count);
 	int ret = rule->handle(c->context, &got, e);
+
+	if (c->secret)
+		explicit_bzero(bytes, (size_t)n);
 	return ret < 0 ? ret : 1;
 }

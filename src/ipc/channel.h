@@ -48,6 +48,7 @@ struct channel {
 	size_t rule_count;
 	unsigned int state;
 	void *context;
+	bool secret; /* nothing of a packet stays in memory when it has been handled */
 };
 
 int channel_pair(int ret_fds[2]); /* both close-on-exec */

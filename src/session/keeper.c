@@ -453,7 +453,9 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	r = make_box(&k->plan, k->programs, ends[1], plan_fd, &k->made, e);
+	struct make_box_fds fds = {.channel = ends[1], .plan = plan_fd};
+
+	r = make_box(&k->plan, k->programs, &fds, &k->made, e);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;

@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { MAKE_FIRST_FD = 3, MAKE_FDS_MAX = 16, MAKE_OUT_OF_THE_WAY = 32 };
+
 static const struct {
 	enum plan_layer layer;
 	enum feature feature; /* how to ask for this one alone */
@@ -61,31 +63,48 @@ static int make_ambient(void)
 	return 0;
 }
 
-static _Noreturn void make_child(const struct plan *plan, int programs, int channel, int plan_fd)
+/* Copies of these, out of the way first so that none is overwritten, at 3, 4, 5... */
+static int make_place_fds(const int *fds, size_t count)
+{
+	int moved[MAKE_FDS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		moved[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, MAKE_OUT_OF_THE_WAY);
+		if (moved[i] < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (dup2(moved[i], MAKE_FIRST_FD + (int)i) < 0)
+			return -errno;
+	return 0;
+}
+
+static _Noreturn void make_child(const struct plan *plan, int programs,
+				 const struct make_box_fds *given)
 {
 	static char name[] = "bawn-box";
 	char *const argv[] = {name, NULL};
 	char *const envp[] = {NULL};
+	int fds[2 + PLAN_TRUST_COUNT] = {given->channel, given->plan};
+	int box = openat(programs, "bawn-box", O_PATH | O_CLOEXEC);
+	int next = MAKE_FIRST_FD + 2 + (int)given->trust_count;
 	sigset_t none;
 
-	/* Out of the way first, so that none is overwritten by another. */
-	channel = fd_move_up(channel, 16);
-	plan_fd = fd_move_up(plan_fd, 16);
-	int box = openat(programs, "bawn-box", O_PATH | O_CLOEXEC);
-
 	if (box >= 0)
-		box = fd_move_up(box, 16);
+		box = fd_move_up(box, MAKE_OUT_OF_THE_WAY);
+	memcpy(fds + 2, given->trust, given->trust_count * sizeof(fds[0]));
 	/* Ablation, root only: an exec leaves the real root what it has. */
 	bool keeps = plan_goes_without(plan, PLAN_LAYER_USER_NS);
 
-	if ((!keeps && make_ambient() < 0) || channel < 0 || plan_fd < 0 || box < 0 ||
-	    dup2(channel, 3) < 0 || dup2(plan_fd, 4) < 0 || dup3(box, 5, O_CLOEXEC) < 0)
+	if ((!keeps && make_ambient() < 0) || box < 0 ||
+	    make_place_fds(fds, 2 + given->trust_count) < 0 || dup3(box, next, O_CLOEXEC) < 0)
 		_exit(1);
-	if (!plan_goes_without(plan, PLAN_LAYER_FDS) && close_range(6, ~0u, 0) < 0)
+	if (!plan_goes_without(plan, PLAN_LAYER_FDS) &&
+	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
 		_exit(1);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)fexecve(5, argv, envp);
+	(void)fexecve(next, argv, envp);
 	_exit(1);
 }
 
@@ -105,7 +124,7 @@ static int make_explain(const struct plan *plan, int code, struct error *e)
 	return error_sys(e, code, "making the box's namespaces");
 }
 
-int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, const struct make_box_fds *fds,
 	     struct make_result *ret_result, struct error *e)
 {
 	unsigned long flags = SIGCHLD | CLONE_PIDFD;
@@ -122,20 +141,17 @@ int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	if (pid < 0)
 		return make_explain(plan, -errno, e);
 	if (pid == 0)
-		make_child(plan, programs, channel, plan_fd);
+		make_child(plan, programs, fds);
 	*ret_result = (struct make_result){(pid_t)pid, pidfd};
 	return 0;
 }
 
 /* --- gate and resolver ---------------------------------------------------------------- */
 
-enum { MAKE_FIRST_FD = 3, MAKE_FDS_MAX = 3 };
-
 /* A program of ours, with these descriptors from 3 on, no others, and an empty environment. */
 static int make_program(int programs, const char *name, const int *fds, size_t count,
 			struct make_result *ret_made)
 {
-	int moved[MAKE_FDS_MAX];
 	int pidfd = -1;
 	long pid = syscall(SYS_clone, (unsigned long)(SIGCHLD | CLONE_PIDFD), NULL, &pidfd, NULL,
 			   NULL);
@@ -152,18 +168,10 @@ static int make_program(int programs, const char *name, const int *fds, size_t c
 
 	if (program < 0 || prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0ul, 0ul, 0ul) < 0)
 		_exit(1);
-	program = fd_move_up(program, 16);
-	for (size_t i = 0; i < count; i++) {
-		moved[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 16);
-		if (moved[i] < 0)
-			_exit(1);
-	}
-	for (size_t i = 0; i < count; i++)
-		if (dup2(moved[i], MAKE_FIRST_FD + (int)i) < 0)
-			_exit(1);
+	program = fd_move_up(program, MAKE_OUT_OF_THE_WAY);
 	int next = MAKE_FIRST_FD + (int)count;
 
-	if (program < 0 || dup3(program, next, O_CLOEXEC) < 0 ||
+	if (program < 0 || make_place_fds(fds, count) < 0 || dup3(program, next, O_CLOEXEC) < 0 ||
 	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
 		_exit(1);
 	(void)fexecve(next, argv, envp);
@@ -192,7 +200,7 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 	if (resolver)
 		r = channel_pair(lookups);
 	if (r == 0) {
-		const int fds[MAKE_FDS_MAX] = {keeper[1], plan_fd, lookups[0]};
+		const int fds[] = {keeper[1], plan_fd, lookups[0]};
 
 		r = make_program(programs, "bawn-gate", fds, resolver ? 3 : 2, ret_gate);
 	}

@@ -11,12 +11,18 @@ struct make_result {
 	int pidfd;
 };
 
+/* What the box's first process is given: 3, 4, and from 5 on the trust files. */
+struct make_box_fds {
+	int channel, plan;
+	int trust[PLAN_TRUST_COUNT];
+	size_t trust_count;
+};
+
 /*
- * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with descriptors
- * 3 (channel) and 4 (the plan) and nothing else.  When a namespace is refused, e names it and the
- * way out.
+ * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with these
+ * descriptors and nothing else.  When a namespace is refused, e names it and the way out.
  */
-int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
+int make_box(const struct plan *plan, int programs, const struct make_box_fds *fds,
 	     struct make_result *ret_result, struct error *e);
 
 /*

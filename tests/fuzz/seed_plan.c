@@ -41,7 +41,9 @@ static struct plan_mount mounts[] = {
 	 .data = SPAN_LITERAL("127.0.0.1 localhost\n")},
 	{.kind = PLAN_MOUNT_LINK, .target = "/bin", .source = "usr/bin"},
 	{.kind = PLAN_MOUNT_HIDE, .target = "/home/u/src/keys", .origin = ".bawn.yaml:2"},
+	{.kind = PLAN_MOUNT_TRUST, .target = "/etc/ssl/certs/java/cacerts", .source = "java"},
 };
+static struct plan_string authorities[] = {{"/etc/ssl/certs/ca-certificates.crt"}};
 static struct plan_env env[] = {{"HOME", "/home/u", "default"}, {"EMPTY", "", "--env"}};
 static struct plan_limit limits[] = {{PLAN_LIMIT_PROCESSES, 1024, "default"},
 				     {PLAN_LIMIT_WALL_TIME, UINT64_MAX, "--limit"}};
@@ -105,6 +107,7 @@ static const struct plan plans[] = {
 		.without = LIST(without),
 		.ablate = LIST(without),
 		.network = LIST(network),
+		.authorities = LIST(authorities),
 		.notes = LIST(notes),
 		.seccomp_profile = "agent",
 		.seccomp = {filter, sizeof(filter)},

@@ -40,7 +40,9 @@ static struct plan_mount mounts[] = {
 	 .origin = "default"},
 	{.kind = PLAN_MOUNT_LINK, .target = "/bin", .source = "usr/bin", .role = "system"},
 	{.kind = PLAN_MOUNT_HIDE, .target = "/usr/local/secret", .origin = "/a/b.yaml:7"},
+	{.kind = PLAN_MOUNT_TRUST, .target = "/etc/ssl/certs/a.crt", .source = "bundle"},
 };
+static struct plan_string authorities[] = {{"/etc/ssl/certs/a.crt"}};
 static struct plan_env env[] = {{"PATH", "/usr/bin:/bin", "default"}, {"EMPTY", "", "--env"}};
 static struct plan_limit limits[] = {{PLAN_LIMIT_PROCESSES, 4096, "default"},
 				     {PLAN_LIMIT_WALL_TIME, 0, "--limit"}};
@@ -81,6 +83,8 @@ static struct plan plan_sample(void)
 	p.limits.count = BAWN_ARRAY_SIZE(limits);
 	p.without.items = without;
 	p.without.count = BAWN_ARRAY_SIZE(without);
+	p.authorities.items = authorities;
+	p.authorities.count = BAWN_ARRAY_SIZE(authorities);
 	p.notes.items = notes;
 	p.notes.count = BAWN_ARRAY_SIZE(notes);
 	return p;
@@ -116,6 +120,9 @@ static void test_round_trip(void **state)
 	assert_int_equal(q.gid, UINT32_MAX);
 	assert_true(q.trusted);
 	assert_int_equal(q.ablate.count, 0);
+	assert_true(plan_has_trust(&q, PLAN_TRUST_BUNDLE));
+	assert_false(plan_has_trust(&q, PLAN_TRUST_JAVA));
+	assert_string_equal(q.authorities.items[0].text, authorities[0].text);
 	assert_true(plan_goes_without(&q, PLAN_LAYER_LANDLOCK));
 	assert_false(plan_goes_without(&q, PLAN_LAYER_SECCOMP));
 	assert_true(span_equal(q.seccomp, p.seccomp));
