@@ -101,9 +101,13 @@ static int launch_host_name(const struct plan *plan, struct error *e)
 
 /* -1: kept by someone else. */
 static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
-	[PLAN_LIMIT_PROCESSES] = RLIMIT_NPROC, [PLAN_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
-	[PLAN_LIMIT_FILE_SIZE] = RLIMIT_FSIZE, [PLAN_LIMIT_MEMORY] = RLIMIT_DATA,
-	[PLAN_LIMIT_CPU_TIME] = RLIMIT_CPU,    [PLAN_LIMIT_WALL_TIME] = -1,
+	[PLAN_LIMIT_PROCESSES] = RLIMIT_NPROC,
+	[PLAN_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
+	[PLAN_LIMIT_FILE_SIZE] = RLIMIT_FSIZE,
+	[PLAN_LIMIT_MEMORY] = RLIMIT_DATA,
+	[PLAN_LIMIT_CPU_TIME] = RLIMIT_CPU,
+	[PLAN_LIMIT_WALL_TIME] = -1,
+	[PLAN_LIMIT_NETWORK] = -1,
 };
 
 static int launch_rlimit(int resource, uint64_t value)

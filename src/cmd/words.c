@@ -86,6 +86,7 @@ void words_limit(struct buf *into, const struct plan_limit *limit)
 	switch ((enum plan_limit_kind)limit->kind) {
 	case PLAN_LIMIT_FILE_SIZE:
 	case PLAN_LIMIT_MEMORY:
+	case PLAN_LIMIT_NETWORK:
 		words_size(into, limit->value);
 		return;
 	case PLAN_LIMIT_CPU_TIME:

@@ -121,6 +121,7 @@ enum plan_limit_kind {
 	PLAN_LIMIT_MEMORY,     /* RLIMIT_DATA, bytes, per process */
 	PLAN_LIMIT_CPU_TIME,   /* RLIMIT_CPU, seconds, per process */
 	PLAN_LIMIT_WALL_TIME,  /* seconds, whole session, kept by the keeper */
+	PLAN_LIMIT_NETWORK,    /* bytes both ways, whole session, kept by the gate */
 	PLAN_LIMIT_COUNT,
 };
 

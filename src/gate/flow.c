@@ -152,6 +152,8 @@ void flow_decide(struct flow *f)
 		q.address = f->address;
 	}
 	rules_decide(f->gate->rules, &q, &v);
+	if (v.action == PLAN_ACTION_ALLOW && f->gate->bytes_left == 0)
+		refusal_spent(f->gate, &v);
 	if (v.action != PLAN_ACTION_ALLOW) {
 		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
 		return;

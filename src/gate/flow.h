@@ -132,6 +132,7 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 		  const struct rules_verdict *v);
 void refusal_flush(struct gate *g);
 void refusal_limit(struct gate *g, const char *what);
+void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
 size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
 		    size_t size);
 

@@ -45,6 +45,28 @@ bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst)
 	return true;
 }
 
+size_t gate_room(const struct gate *g, size_t most)
+{
+	if (g->bytes_left >= most)
+		return most;
+	return g->bytes_left > 0 ? (size_t)g->bytes_left : 1;
+}
+
+bool gate_spend(struct gate *g, size_t count)
+{
+	struct rules_verdict v;
+
+	if (count <= g->bytes_left) {
+		g->bytes_left -= g->bytes ? count : 0;
+		return true;
+	}
+	refusal_spent(g, &v);
+	refusal_note(g, MESSAGE_EVENT_LIMIT, "network-bytes", 0, &v);
+	while (g->flows)
+		flow_reset(g->flows);
+	return false;
+}
+
 /* --- time ----------------------------------------------------------------------------- */
 
 static int gate_on_timer(void *context, uint32_t events)
@@ -207,10 +229,21 @@ static int gate_on_keeper(void *context, uint32_t events)
 
 /* --- start ---------------------------------------------------------------------------- */
 
+static void gate_take_limits(struct gate *g)
+{
+	g->bytes_left = UINT64_MAX;
+	for (size_t i = 0; i < g->plan.limits.count; i++)
+		if (g->plan.limits.items[i].kind == PLAN_LIMIT_NETWORK) {
+			g->bytes = &g->plan.limits.items[i];
+			g->bytes_left = g->bytes->value;
+		}
+}
+
 static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 {
 	int r = plan_read(plan_fd, &g->plan, &g->arena, e);
 
+	gate_take_limits(g);
 	if (r == 0)
 		r = rules_new(g->plan.network.items, g->plan.network.count, &g->rules, e);
 	return r;

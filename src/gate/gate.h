@@ -59,6 +59,8 @@ struct gate {
 	size_t flow_count;
 	uint64_t next_lookup;
 	struct gate_bucket new_flows, questions[GATE_ASKERS];
+	const struct plan_limit *bytes; /* of the session; NULL: unlimited */
+	uint64_t bytes_left;
 	struct arena arena;
 };
 
@@ -67,6 +69,14 @@ int gate_run(int keeper, int resolver, int plan_fd);
 
 int64_t gate_now(void); /* ms */
 bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst);
+
+/*
+ * So many bytes of a connection are about to pass.  False: that is more than the session may
+ * have, and all of its connections have ended, the caller's too.  Who reads asks gate_room
+ * first how many: at least one, so that an end is still noticed.
+ */
+bool gate_spend(struct gate *g, size_t count);
+size_t gate_room(const struct gate *g, size_t most);
 
 /* Asks for a name's addresses, unless that was done already; flow_resolved is told. */
 int gate_ask(struct gate *g, struct made_up_name *name);

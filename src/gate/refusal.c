@@ -7,6 +7,7 @@
  */
 #include "flow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -93,6 +94,15 @@ void refusal_limit(struct gate *g, const char *what)
 	memset(&v, 0, sizeof(v));
 	(void)snprintf(v.reason, sizeof(v.reason), "more %s than one session may have", what);
 	refusal_note(g, MESSAGE_EVENT_LIMIT, what, 0, &v);
+}
+
+void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict)
+{
+	memset(ret_verdict, 0, sizeof(*ret_verdict));
+	(void)snprintf(ret_verdict->reason, sizeof(ret_verdict->reason),
+		       "the session has had its %" PRIu64 " bytes of network (limits.%s, %s)",
+		       g->bytes ? g->bytes->value : 0, plan_limit_words[PLAN_LIMIT_NETWORK],
+		       g->bytes ? g->bytes->origin : "");
 }
 
 void refusal_flush(struct gate *g)

@@ -442,6 +442,7 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 		from->eof = true;
 		return 0;
 	}
+	(void)gate_spend(f->gate, (size_t)n); /* no more was asked for than there is room */
 	if (end == FLOW_BOX && f->check)
 		http_body_skip(&f->check->body, (uint64_t)n);
 	ssize_t sent = splice(relay_pipe[0], NULL, to->fd, NULL, (size_t)n, SPLICE_F_NONBLOCK);
@@ -459,11 +460,11 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 static int relay_turn(struct flow *f, int end)
 {
 	struct flow_end *from = &f->ends[end];
-	size_t unseen = from->large ? relay_unseen(f, end) : 0;
+	size_t unseen = from->large ? gate_room(f->gate, relay_unseen(f, end)) : 0;
 
 	if (unseen >= RELAY_LARGE)
 		return relay_turn_spliced(f, end, unseen);
-	ssize_t n = recv(from->fd, relay_scratch, sizeof(relay_scratch), 0);
+	ssize_t n = recv(from->fd, relay_scratch, gate_room(f->gate, sizeof(relay_scratch)), 0);
 
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -475,6 +476,8 @@ static int relay_turn(struct flow *f, int end)
 		from->eof = true;
 		return 0;
 	}
+	if (!gate_spend(f->gate, (size_t)n))
+		return -1;
 	struct span bytes = {relay_scratch, (size_t)n};
 
 	from->large = n >= RELAY_LARGE && relay_pipe[0] >= 0;

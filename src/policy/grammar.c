@@ -144,6 +144,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.least = 1, .most = GRAMMAR_DURATION_MOST,
 		.help = "time by the clock, of the whole session",
 	},
+	[LIMIT(PLAN_LIMIT_NETWORK)] = {
+		.name = "limits.network-bytes", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "unlimited", .least = 1, .most = GRAMMAR_SIZE_MOST,
+		.help = "bytes sent and received over the network, of the whole session",
+	},
 	[GRAMMAR_TMP_SIZE] = {
 		.name = "limits.tmp-size", .type = GRAMMAR_SIZE,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,

@@ -65,6 +65,7 @@ class Connection:
 
     def __init__(self, port, peer):
         self.port, self.peer, self.data, self.closed = port, peer, b"", False
+        self.length = 0           # of COUNT's, which keeps no bytes
 
     def note(self, data):
         if len(self.data) < LOG_MAX:
@@ -233,6 +234,7 @@ class World:
         length = crc = 0
         while data := await reader.read(1 << 20):
             length, crc = length + len(data), zlib.crc32(data, crc)
+            c.length = length
         writer.write(f"{length} {crc}".encode())
         await writer.drain()
 

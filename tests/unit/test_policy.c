@@ -45,6 +45,7 @@ static void test_defaults(void **state)
 	assert_false(p->limits[PLAN_LIMIT_MEMORY].set);
 	assert_false(p->limits[PLAN_LIMIT_CPU_TIME].set);
 	assert_false(p->limits[PLAN_LIMIT_WALL_TIME].set);
+	assert_false(p->limits[PLAN_LIMIT_NETWORK].set);
 	assert_string_equal(p->limits[PLAN_LIMIT_WALL_TIME].origin, "default");
 	assert_int_equal(p->tmp_size.value, 2ull << 30);
 }
@@ -83,6 +84,7 @@ static void test_origins(void **state)
 							 "  memory-per-process: 512M\n"
 							 "  cpu-time: 90m\n"
 							 "  wall-time: 2d\n"
+							 "  network-bytes: 10G\n"
 							 "  tmp-size: unlimited\n"
 							 "debug: true\n"
 							 "without: [landlock, seccomp]\n",
@@ -127,13 +129,14 @@ static void test_origins(void **state)
 	assert_int_equal(p->limits[PLAN_LIMIT_MEMORY].value, 512ull << 20);
 	assert_int_equal(p->limits[PLAN_LIMIT_CPU_TIME].value, 5400);
 	assert_int_equal(p->limits[PLAN_LIMIT_WALL_TIME].value, 2 * 86400);
+	assert_int_equal(p->limits[PLAN_LIMIT_NETWORK].value, 10ull << 30);
 	assert_false(p->tmp_size.set);
-	assert_string_equal(p->tmp_size.origin, "config.yaml:20");
+	assert_string_equal(p->tmp_size.origin, "config.yaml:21");
 	assert_true(p->debug);
-	assert_string_equal(p->debug_origin, "config.yaml:21");
+	assert_string_equal(p->debug_origin, "config.yaml:22");
 	assert_int_equal(p->without.count, 2);
 	assert_int_equal(p->without.items[1].layer, PLAN_LAYER_SECCOMP);
-	assert_string_equal(p->without.items[1].origin, "config.yaml:22");
+	assert_string_equal(p->without.items[1].origin, "config.yaml:23");
 	assert_int_equal(p->notes.count, 0);
 }
 
