@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds a few known words (values of secrets, placeholders) in bytes, however they are
+ * written there:
+ *
+ *	text	each byte as itself, or escaped in any of the usual ways, in any mixture:
+ *		%XX (again and again: %25XX), \uXXXX, \xXX, a backslash before itself,
+ *		&#NN; &#xXX; &amp; and so on, =XX; and in UTF-16 or UTF-32
+ *	base64	of something with the word in it, at each of the three places in a group of
+ *		three bytes; with either alphabet, padded or not, broken into lines; its own
+ *		letters escaped as above.  So the Basic of "user:word" is found as well
+ *	hex	in either case, with or without a separator between the bytes
+ *
+ * A finder is made once and never changes.  It looks at each pair of bytes in a table of
+ * all pairs that a word can begin with, and reads on only where one is; what it reads on is
+ * read in one way (an escape that is well formed is an escape), plus once more as plain
+ * bytes for words that hold such characters themselves.  Work is bounded by the length of
+ * the words for each place that looks like a beginning.
+ *
+ * The caller keeps the bytes together and shows those it has; when a word may have begun
+ * before their end, it is told from where on to keep them.
+ *
+ * Words are secrets: a finder is wiped when it is freed.
+ */
+#ifndef BAWN_FINDER_H
+#define BAWN_FINDER_H
+
+#include "span.h"
+
+enum {
+	FINDER_WORD_MIN = 8, /* bytes; less is found everywhere */
+	FINDER_WORD_MAX = 8192,
+	FINDER_WORDS_MAX = 512,
+	/* What is kept of a beginning: longer ones, which no program writes, are let go. */
+	FINDER_KEPT_MAX = 64 << 10,
+};
+
+enum finder_form {
+	FINDER_PLAIN,   /* byte for byte */
+	FINDER_ESCAPED, /* text, with an escape at least */
+	FINDER_BASE64,
+	FINDER_HEX,
+};
+
+extern const char *const finder_form_words[4];
+
+enum finder_outcome {
+	FINDER_NOTHING, /* and nothing begun */
+	FINDER_BEGUN,   /* a word may begin at `at`; more bytes would tell */
+	FINDER_FOUND,
+};
+
+struct finder_hit {
+	size_t at, len;
+	size_t word; /* index, as given to finder_new */
+	enum finder_form form;
+	/* The finder's own: which needle. */
+	size_t needle;
+};
+
+struct finder;
+
+/*
+ * masks: what finder_mask writes in place of each word; NULL when it is not called.  A mask
+ * is brought to its word's length.  -EINVAL: a word is too short or too long, or there
+ * are too many; -ENOMEM.
+ */
+int finder_new(const struct span *words, const struct span *masks, size_t count,
+	       struct finder **ret_finder) BAWN_MUST_USE;
+void finder_free(struct finder *f);
+
+static inline void finder_free_ptr(struct finder **f)
+{
+	finder_free(*f);
+}
+#define _cleanup_finder_ _cleanup_(finder_free_ptr)
+
+/*
+ * Looks from `from` on for the first word that is there, the longest of those that begin at
+ * one place.  end: no byte follows these.  ret_hit: with BEGUN only `at`.
+ */
+enum finder_outcome finder_next(const struct finder *f, struct span bytes, size_t from, bool end,
+				struct finder_hit *ret_hit);
+
+/* Writes the mask over a hit, in the same form and of the same length. */
+void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes words out of a stream of bytes, in every form that finder.h finds, wherever it is
+ * cut.  What is taken out is replaced by its mask in the same form and of the same length,
+ * so a length that was told before stays true.
+ *
+ * Bytes that may be the beginning of a word are kept back until more have come, except for
+ * SCRUB_LET bytes: they go at once, or a conversation in small messages would wait for a
+ * byte that nobody sends.  So of a word that is cut right behind its beginning, that much
+ * may be seen; a placeholder has the beginning of its value anyway.
+ */
+#ifndef BAWN_SCRUB_H
+#define BAWN_SCRUB_H
+
+#include "buf.h"
+#include "finder.h"
+
+enum {
+	SCRUB_LET = 3,
+	SCRUB_PIECE_MAX = 1 << 20, /* of bytes fed at once */
+};
+
+/* One stream.  Starts as all zeros but for the finder, which has masks and outlives it. */
+struct scrub {
+	const struct finder *finder;
+	uint64_t found; /* words taken out so far */
+
+	/* Its own: bytes that are kept, of which the first `sent` are gone already; what lies
+	 * before `begin` was given out by the last call. */
+	struct buf kept;
+	size_t begin, sent;
+};
+
+/* Wipes what it keeps. */
+void scrub_fini(struct scrub *s);
+
+/*
+ * ret_out: what may go on; points into `in` or into s, good until the next call.  After
+ * `end` nothing is kept.  -ENOMEM, -E2BIG: the stream cannot go on.
+ */
+int scrub_feed(struct scrub *s, struct span in, bool end, struct span *ret_out) BAWN_MUST_USE;
+
+/* One whole piece, such as the value of a field: ret_changed (NULL is allowed). */
+void scrub_whole(const struct finder *f, uint8_t *bytes, size_t len, bool *ret_changed);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts secrets into requests.  The box writes a placeholder; where the plan binds its secret
+ * to this host, port, scheme, method and path, and the placeholder stands where the secret
+ * says, the value takes its place:
+ *
+ *	authorization	"Bearer P", "token P" and the like, and Basic, decoded and encoded again
+ *	named fields	the value, or a part of it
+ *	query, body, WebSocket text		only where the secret says so
+ *	AWS		id and token in their places, and the request signed anew
+ *
+ * Anywhere else, for another host, in another encoding: refused, and never sent on.  On a
+ * host where a secret is bound, a request with a credential that no secret put there is
+ * refused too, unless the rule says `credentials: true`: an attacker's own key on an allowed
+ * host is a way out.
+ *
+ * How one request goes:
+ *
+ *	put_in_look	reads the head	-> NOTHING, NEEDS, REFUSED
+ *	  NEEDS:	put_in_needs lists the secrets; each value comes by put_in_give
+ *	put_in_apply	changes the head -> NOTHING (ready to be sent), SIGN, REFUSED
+ *	  SIGN:		put_in_signing says what keys is to sign; then put_in_signed
+ *	put_in_body	each piece of the body, whether or not the head needed anything
+ *	put_in_trailers
+ *
+ * Between look and apply the message must stay as it is (http_message_keep).  What apply
+ * points the message at lives in the put_in, which wipes it.
+ */
+#ifndef BAWN_PUT_IN_H
+#define BAWN_PUT_IN_H
+
+#include "http_message.h"
+#include "message.h"
+#include "secrets.h"
+
+enum { PUT_IN_NEEDS_MAX = 8 };
+
+/* The placeholders of a plan, which must outlive it; one per gate. */
+struct put_in_book;
+int put_in_book_new(const struct plan_secret *secrets, size_t count, struct put_in_book **ret_book);
+void put_in_book_free(struct put_in_book *book);
+
+/* Where bytes go on to.  0 or -errno, which ends the stream; `end` comes once. */
+struct put_in_sink {
+	int (*give)(void *context, struct span bytes, bool end);
+	void *context;
+};
+
+enum put_in_outcome {
+	PUT_IN_NOTHING, /* nothing more to do: send it */
+	PUT_IN_NEEDS,   /* values; then put_in_apply */
+	PUT_IN_SIGN,    /* a signature; then put_in_signed */
+	PUT_IN_REFUSED, /* put_in_why */
+};
+
+/* One request. */
+struct put_in;
+
+/* NULL: no memory.  `at` is looked at in put_in_look only.  credentials: foreign ones may pass. */
+struct put_in *put_in_new(const struct put_in_book *book);
+void put_in_free(struct put_in *p);
+
+enum put_in_outcome put_in_look(struct put_in *p, const struct http_message *m,
+				const struct secrets_place *at, bool credentials);
+
+/* Indices of secrets; *ret_count of them. */
+const size_t *put_in_needs(const struct put_in *p, size_t *ret_count);
+
+/* The value that keys released; copied.  -EINVAL: not one that was needed, or not as it must be. */
+int put_in_give(struct put_in *p, const struct message_value *value);
+
+enum put_in_outcome put_in_apply(struct put_in *p, struct http_message *m);
+
+/* After SIGN: index, date, region, service and text are filled in; the rest is the caller's. */
+void put_in_signing(const struct put_in *p, struct message_sign *ret_sign);
+enum put_in_outcome put_in_signed(struct put_in *p, struct http_message *m, struct span signature);
+
+/* -EPERM: refused (put_in_why); what was given to the sink so far has no whole placeholder. */
+int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
+int put_in_trailers(struct put_in *p, struct http_message *m);
+
+/* Bytes from the box after 101, frames; the same errors, and -EPROTO for what is no frame. */
+int put_in_websocket(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
+
+/* Of REFUSED and of errors: a reason for a person, without any value.  Its secret's name or "". */
+const char *put_in_why(const struct put_in *p);
+const char *put_in_secret(const struct put_in *p);
+
+/* Names of the secrets that went in, "a, b"; "" for none: for the event. */
+const char *put_in_names(const struct put_in *p);
+
+#endif
