@@ -129,6 +129,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_CONNECT, /* a connection */
 	MESSAGE_EVENT_LIMIT,   /* a limit of the session was reached */
 	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
+	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
