@@ -43,8 +43,8 @@ const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chrom
 
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
 
-static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",  "dir",
-					       "file", "link",  "hide", "trust"};
+static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
+					       "file", "link",  "hide", "trust", "socket"};
 static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
 
 static const struct schema_field plan_string_fields[] = {
@@ -106,6 +106,7 @@ static const struct schema_field plan_rule_fields[] = {
 	SCHEMA_FIELD_BOOL(struct plan_rule, passthrough),
 	SCHEMA_FIELD_BOOL(struct plan_rule, websocket),
 	SCHEMA_FIELD_BOOL(struct plan_rule, credentials),
+	SCHEMA_FIELD_BOOL(struct plan_rule, sign),
 	SCHEMA_FIELD_BOOL(struct plan_rule, ceiling),
 	SCHEMA_FIELD_STR(struct plan_rule, bundle),
 	SCHEMA_FIELD_STR(struct plan_rule, origin),
@@ -145,6 +146,15 @@ static const struct schema_field plan_secret_fields[] = {
 };
 const struct schema plan_secret_schema = SCHEMA_OF(struct plan_secret, plan_secret_fields);
 
+static const struct schema_field plan_ssh_key_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_ssh_key, host),
+	SCHEMA_FIELD_U64(struct plan_ssh_key, port),
+	SCHEMA_FIELD_BYTES(struct plan_ssh_key, key),
+	SCHEMA_FIELD_STR(struct plan_ssh_key, origin),
+};
+static const struct schema plan_ssh_key_schema =
+	SCHEMA_OF(struct plan_ssh_key, plan_ssh_key_fields);
+
 static const struct schema_field plan_note_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
 	SCHEMA_FIELD_STR(struct plan_note, what),
@@ -179,6 +189,8 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, network, &plan_rule_schema),
 	SCHEMA_FIELD_LIST(struct plan, authorities, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, secrets, &plan_secret_schema),
+	SCHEMA_FIELD_LIST(struct plan, ssh_keys, &plan_ssh_key_schema),
+	SCHEMA_FIELD_STR(struct plan, ssh_agent),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),

@@ -72,15 +72,16 @@ enum plan_layer {
 };
 
 enum plan_mount_kind {
-	PLAN_MOUNT_BIND,  /* source, as it is on the host, mounted at target */
-	PLAN_MOUNT_TMPFS, /* empty, private, at most size bytes */
-	PLAN_MOUNT_PROC,  /* the box's own processes */
-	PLAN_MOUNT_DEV,   /* null zero full random urandom tty, own devpts, own shm */
-	PLAN_MOUNT_DIR,   /* an empty directory of the box's own root, read-only */
-	PLAN_MOUNT_FILE,  /* a made-up file with content `data`, read-only */
-	PLAN_MOUNT_LINK,  /* a symbolic link to source */
-	PLAN_MOUNT_HIDE,  /* an empty, read-only, unreadable thing over an existing target */
-	PLAN_MOUNT_TRUST, /* a file that keys makes: source is its format, plan_trust_words */
+	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target */
+	PLAN_MOUNT_TMPFS,  /* empty, private, at most size bytes */
+	PLAN_MOUNT_PROC,   /* the box's own processes */
+	PLAN_MOUNT_DEV,    /* null zero full random urandom tty, own devpts, own shm */
+	PLAN_MOUNT_DIR,    /* an empty directory of the box's own root, read-only */
+	PLAN_MOUNT_FILE,   /* a made-up file with content `data`, read-only */
+	PLAN_MOUNT_LINK,   /* a symbolic link to source */
+	PLAN_MOUNT_HIDE,   /* an empty, read-only, unreadable thing over an existing target */
+	PLAN_MOUNT_TRUST,  /* a file that keys makes: source is its format, plan_trust_words */
+	PLAN_MOUNT_SOCKET, /* a listening socket; whom it leads to: `ssh_keys` */
 };
 
 /* The files that tell programs in the box to trust the session's CA. */
@@ -179,6 +180,7 @@ struct plan_rule {
 	bool passthrough;                    /* TLS stays closed there, and no secret is put in */
 	bool websocket;                      /* a request may become a WebSocket */
 	bool credentials;   /* credentials that are no secret of the plan may be sent there */
+	bool sign;          /* the user's ssh agent signs logins there */
 	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
 	const char *bundle; /* it came with, "" for none */
 	const char *origin;
@@ -227,6 +229,17 @@ struct plan_secret {
 	const char *origin;
 };
 
+/*
+ * A key of a host where the user's ssh agent may be asked to sign a login.  There are some:
+ * the box has a socket that leads to the signer.
+ */
+struct plan_ssh_key {
+	const char *host;
+	uint64_t port;
+	struct span key; /* as ssh writes it: its kind, then its numbers */
+	const char *origin;
+};
+
 /* Something that was asked for and not given, or given and worth a warning. */
 enum plan_note_kind { PLAN_NOTE_NOT_GIVEN, PLAN_NOTE_WARNING, PLAN_NOTE_HIDDEN };
 
@@ -261,8 +274,12 @@ struct plan {
 	LIST_OF(struct plan_without)
 	ablate;                            /* honoured by ablation builds only, refused by others */
 	LIST_OF(struct plan_rule) network; /* empty: nothing can be reached */
-	LIST_OF(struct plan_string) authorities; /* outside: PEM files, whom the gate believes */
-	LIST_OF(struct plan_secret) secrets;     /* messages name them by their place here */
+	LIST_OF(struct plan_string)
+	authorities;                         /* outside: PEM files, whom the gate believes */
+	LIST_OF(struct plan_secret) secrets; /* messages name them by their place here */
+	LIST_OF(struct plan_ssh_key)
+	ssh_keys;              /* of all hosts with `sign`, as known outside */
+	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
