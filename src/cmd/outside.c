@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "outside.h"
+
+#include "fd.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int64_t outside_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Its output is `out`; no other descriptor of ours goes along. */
+static int outside_spawn(const char *const *argv, int out, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int r = posix_spawn_file_actions_init(&actions);
+
+	if (r != 0)
+		return -r;
+	r = posix_spawnattr_init(&attributes);
+	if (r != 0) {
+		(void)posix_spawn_file_actions_destroy(&actions);
+		return -r;
+	}
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	r = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&actions, out, 1);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	if (r == 0)
+		r = posix_spawnp(ret_pid, argv[0], &actions, &attributes,
+				 (char *const *)(uintptr_t)argv, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
+}
+
+/* To its end, or until the time is up. */
+static int outside_read(int fd, int64_t until, struct buf *into)
+{
+	char bytes[4096];
+	int r = 0;
+
+	while (r == 0) {
+		int64_t left = until - outside_now();
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int ready = left <= 0 ? 0 : poll(&p, 1, (int)left);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0) {
+			r = ready < 0 ? -errno : -ETIME;
+			break;
+		}
+		ssize_t n = read(fd, bytes, sizeof(bytes));
+
+		if (n <= 0) {
+			r = n < 0 ? -errno : 0;
+			break;
+		}
+		buf_put(into, bytes, (size_t)n);
+		r = buf_error(into);
+	}
+	/* It may have been a secret. */
+	explicit_bzero(bytes, sizeof(bytes));
+	return r;
+}
+
+/* It has closed its output; the rest of its time is for ending. */
+static int outside_wait(pid_t pid, int64_t until, int *ret_status)
+{
+	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	int64_t left = until - outside_now();
+	bool late = pidfd < 0 || poll(&p, 1, left > 0 ? (int)left : 0) <= 0;
+	int status = 0;
+
+	if (late)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return late ? -ETIME : 0;
+}
+
+int outside_run(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
+		struct error *e)
+{
+	int64_t until = outside_now() + milliseconds;
+	int ends[2];
+	pid_t pid = 0;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(e, -errno, "running %s", argv[0]);
+	int r = outside_spawn(argv, ends[1], &pid);
+
+	(void)close(ends[1]);
+	if (r < 0) {
+		(void)close(ends[0]);
+		return r == -ENOENT
+			       ? error_set(e, r, "there is no program %s on your PATH", argv[0])
+			       : error_sys(e, r, "running %s", argv[0]);
+	}
+	int read_r = outside_read(ends[0], until, into);
+
+	(void)close(ends[0]);
+	/* What was not read to its end does not go on. */
+	r = outside_wait(pid, read_r < 0 ? outside_now() : until, ret_status);
+	if (read_r == -EMSGSIZE)
+		return error_set(e, read_r, "%s printed more than %zu bytes", argv[0], into->max);
+	if (read_r == -ETIME || r == -ETIME)
+		return error_set(e, -ETIME, "%s did not end within %d seconds", argv[0],
+				 milliseconds / 1000);
+	r = read_r < 0 ? read_r : r;
+	return r < 0 ? error_sys(e, r, "running %s", argv[0]) : 0;
+}
