@@ -6,6 +6,7 @@
 enum step {
 	STEP_LENGTH, /* bytes until the end */
 	STEP_SIZE,   /* digits of a chunk's size */
+	STEP_EXTENSION,
 	STEP_SIZE_LF,
 	STEP_DATA, /* bytes of a chunk */
 	STEP_DATA_CR,
@@ -59,14 +60,31 @@ static enum feed on_size(struct http_body *b, uint8_t c)
 		b->step = STEP_SIZE_LF;
 		return FEED_MORE;
 	}
+	if (b->answer && b->digits > 0 && (c == ';' || c == ' ' || c == '\t')) {
+		b->name_len = 0;
+		b->step = STEP_EXTENSION;
+		return FEED_MORE;
+	}
 	if (c == ';')
 		return bad(b, "a chunk has an extension");
-	if (digit < 0 || (b->digits > 0 && b->left == 0))
+	if (digit < 0 || (b->digits > 0 && b->left == 0 && !b->answer))
 		return bad(b, "the size of a chunk is not a plain hexadecimal number");
 	if (b->digits == HTTP_CHUNK_DIGITS_MAX)
 		return bad(b, "the size of a chunk is too large");
 	b->left = b->left << 4 | (unsigned int)digit;
 	b->digits++;
+	return FEED_MORE;
+}
+
+/* Of an answer; counted in name_len, which no trailer needs yet. */
+static enum feed on_extension(struct http_body *b, uint8_t c)
+{
+	if (c == '\r')
+		b->step = STEP_SIZE_LF;
+	else if (!http_is_value_byte(c))
+		return bad(b, "a chunk's extension has a control byte");
+	else if (b->name_len++ == HTTP_CHUNK_EXTENSION_MAX)
+		return bad(b, "a chunk's extension is too long");
 	return FEED_MORE;
 }
 
@@ -114,6 +132,8 @@ static enum feed on_byte(struct http_body *b, uint8_t c)
 	switch ((enum step)b->step) {
 	case STEP_SIZE:
 		return on_size(b, c);
+	case STEP_EXTENSION:
+		return on_extension(b, c);
 	case STEP_SIZE_LF:
 		return expect(b, c, '\n', b->left > 0 ? STEP_DATA : STEP_LINE);
 	case STEP_DATA_CR:
@@ -167,6 +187,26 @@ enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used)
 	if (ret_used)
 		*ret_used = used;
 	return b->state;
+}
+
+struct span http_body_take(struct http_body *b, struct span *in, struct buf *trailers)
+{
+	struct span data = {in->ptr, 0};
+
+	while (b->state == FEED_MORE && in->len > 0 && data.len == 0) {
+		if (b->step == STEP_LENGTH || b->step == STEP_DATA) {
+			data = (struct span){in->ptr, pass_over(b, in->len)};
+			in->ptr += data.len;
+			in->len -= data.len;
+			continue;
+		}
+		if (b->step >= STEP_LINE && trailers)
+			buf_put_char(trailers, (char)*in->ptr);
+		b->state = on_byte(b, *in->ptr);
+		in->ptr++;
+		in->len--;
+	}
+	return data;
 }
 
 uint64_t http_body_unseen(const struct http_body *b)

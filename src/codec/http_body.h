@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passes over the body of a request, to find where the next request begins.
+ * Passes over the body of a request or an answer, to find where the next one begins, and
+ * takes its data out of its framing where that is wanted.
  *
  *	length		that many bytes
  *	chunked		chunks, "0" CRLF, trailers, CRLF
@@ -9,23 +10,30 @@
  *
  * Strict as the head is: CRLF only, no chunk extensions, no trailer that would change
  * how the request is read.  Nothing is kept.
+ *
+ * An origin's answer may have what RFC 9112 allows and servers do: zeros in front of a
+ * chunk's size, blanks and extensions behind it.  They go no further: the data is framed
+ * anew for the box.
  */
 #ifndef BAWN_HTTP_BODY_H
 #define BAWN_HTTP_BODY_H
 
+#include "buf.h"
 #include "feed.h"
 #include "http_head.h"
 
 enum {
 	HTTP_TRAILER_MAX = 8 << 10, /* bytes of all trailers */
 	HTTP_TRAILER_NAME_MAX = 64,
-	HTTP_CHUNK_DIGITS_MAX = 15, /* a size below 2^60 */
+	HTTP_CHUNK_DIGITS_MAX = 15,     /* a size below 2^60 */
+	HTTP_CHUNK_EXTENSION_MAX = 255, /* bytes, of an answer */
 };
 
 struct http_body {
 	enum feed state;
 	const char *why; /* when BAD */
 	uint64_t left;   /* bytes of the body or of the chunk at hand */
+	bool answer;     /* of an origin: what is said above */
 
 	/* The reader's own. */
 	uint8_t step;
@@ -40,6 +48,13 @@ struct http_body http_body_of(const struct http_head *h);
 
 /* ret_used (NULL is allowed) gets how much of the piece belongs to the body. */
 enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used);
+
+/*
+ * As http_body_feed, to the next piece of data: what it gives is part of *in, which goes on
+ * behind it.  Empty: all of *in was taken, or the body is over.  The bytes of trailers are
+ * put into trailers (NULL is allowed), each line with its CRLF and the empty one too.
+ */
+struct span http_body_take(struct http_body *b, struct span *in, struct buf *trailers);
 
 /*
  * So many of the next bytes are body whatever they are, and not its last: they need not be
