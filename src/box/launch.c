@@ -246,10 +246,20 @@ static const struct launch_step launch_before_root[] = {
 	{PLAN_LAYER_LIMITS, launch_early_limits},
 };
 
-static const struct launch_step launch_root[] = {
-	{PLAN_LAYER_MOUNT_NS, root_build},
-	{PLAN_LAYER_LIMITS, launch_limits},
-};
+/* As launch_capture, for the socket that the root has. */
+static int launch_root(const struct plan *plan, int channel, struct error *e)
+{
+	_cleanup_fd_ int socket = -1;
+
+	if (plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
+		return 0;
+	int r = root_build(plan, &socket, e);
+
+	if (r < 0 || socket < 0)
+		return r;
+	r = channel_send(channel, MESSAGE_SSH_SOCKET, (struct span){NULL, 0}, &socket, 1);
+	return r < 0 ? error_sys(e, r, "handing the box's ssh socket out") : 0;
+}
 
 static const struct launch_step launch_after_root[] = {
 	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
@@ -282,7 +292,9 @@ int launch(const struct plan *plan, int keep, struct error *e)
 	if (r == 0)
 		r = launch_capture(plan, keep, e);
 	if (r == 0)
-		r = launch_steps(plan, launch_root, BAWN_ARRAY_SIZE(launch_root), e);
+		r = launch_root(plan, keep, e);
+	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_LIMITS))
+		r = launch_limits(plan, e);
 	(void)umask(mask);
 	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_FDS))
 		r = launch_descriptors(keep, e);

@@ -29,9 +29,11 @@
 #include <linux/mount.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* <sys/mount.h> and <linux/mount.h> cannot both be included on Debian 12. */
@@ -57,6 +59,7 @@ enum {
 	ROOT_PRIVATE_MAX = 8,
 	ROOT_TRUST_FIRST = 5, /* descriptors: the trust files that the plan names, by format */
 	ROOT_TRUST_MAX = 4 << 20,
+	ROOT_SOCKET_QUEUE = 16,
 };
 
 struct root {
@@ -71,6 +74,7 @@ struct root {
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
 	bool trust_made[PLAN_TRUST_COUNT];
+	int socket;                   /* the one that the plan has; -1 none */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
@@ -465,6 +469,27 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 			: root_attach_at(root, tree, m->target, false, e);
 }
 
+/* Bound by its name alone, from its own directory: the path may be long. */
+static int root_socket(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *name = NULL;
+	int parent = root_own_parent(root, m->target, &name, e);
+
+	if (parent < 0)
+		return parent;
+	if (root->socket >= 0 || strlen(name) >= sizeof(address.sun_path))
+		return error_set(e, -EINVAL, "%s cannot be made: one socket, of a short name",
+				 m->target);
+	memcpy(address.sun_path, name, strlen(name));
+	root->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (root->socket < 0 || fchdir(parent) < 0 ||
+	    bind(root->socket, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(root->socket, ROOT_SOCKET_QUEUE) < 0)
+		return error_sys(e, -errno, "making the socket %s", m->target);
+	return 0;
+}
+
 static int root_proc(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	static const struct root_option options[] = {{"hidepid", "invisible"}};
@@ -566,6 +591,8 @@ static int root_apply(struct root *root, size_t index, struct error *e)
 		return root_hide(root, m, e);
 	case PLAN_MOUNT_TRUST:
 		return root_trust(root, m, e);
+	case PLAN_MOUNT_SOCKET:
+		return root_socket(root, m, e);
 	}
 	return error_set(e, -EBADMSG, "unknown kind of mount");
 }
@@ -586,13 +613,13 @@ static int root_enter(const struct root *root, struct error *e)
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
-int root_build(const struct plan *plan, struct error *e)
+int root_build(const struct plan *plan, int *ret_socket, struct error *e)
 {
 	static struct root root;
 	struct stat st;
 
 	root.plan = plan;
-	root.parent = root.proc = -1;
+	root.parent = root.proc = root.socket = -1;
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
@@ -620,6 +647,7 @@ int root_build(const struct plan *plan, struct error *e)
 		return r;
 	r = root_enter(&root, e);
 	fd_close(&root.fd);
+	*ret_socket = root.socket;
 	return r;
 }
 
@@ -687,6 +715,7 @@ int root_landlock(const struct plan *plan, struct error *e)
 			break;
 		case PLAN_MOUNT_DIR:
 		case PLAN_MOUNT_LINK:
+		case PLAN_MOUNT_SOCKET: /* connecting is not for Landlock to say */
 		case PLAN_MOUNT_HIDE:
 			break;
 		}

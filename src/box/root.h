@@ -10,7 +10,8 @@
  * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
  * lets go of the old one.  On an error the caller ends; nothing was changed outside.
  */
-int root_build(const struct plan *plan, struct error *e);
+/* ret_socket gets the box's listening socket; -1 when the plan has none. */
+int root_build(const struct plan *plan, int *ret_socket, struct error *e);
 
 /* Says the finished root again with Landlock, from objects opened in it. */
 int root_landlock(const struct plan *plan, struct error *e);

@@ -39,7 +39,9 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +69,7 @@ struct client {
 	int status;
 	struct error *error;
 	const struct client_options *options;
+	const char *ssh_agent;
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -222,6 +225,27 @@ static int client_on_event(void *context, struct channel_packet *packet, struct 
 	return r;
 }
 
+/* The signer wants a connection to the user's agent; it is not for it to open one. */
+static int client_on_ssh_connect(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct client *c = context;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = c->ssh_agent;
+	_cleanup_fd_ int fd = -1;
+
+	(void)e;
+	if (*path && strlen(path) < sizeof(address.sun_path)) {
+		memcpy(address.sun_path, path, strlen(path));
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+			fd_close(&fd);
+	}
+	int r = channel_send(c->keeper.fd, MESSAGE_SSH_CONNECTED, packet->body, &fd,
+			     fd >= 0 ? 1 : 0);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
 static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -270,6 +294,7 @@ static const struct channel_rule client_rules[] = {
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, CLIENT_IN_ANY, client_on_event},
+	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_RUNNING, client_on_ssh_connect},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_exited},
@@ -593,6 +618,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 		return error_set(e, -ENOMEM, "no memory");
 	c->error = e;
 	c->options = options;
+	c->ssh_agent = plan->ssh_agent;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);
 

@@ -6,7 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { REFUSED_MAX = 100, REFUSED_HOST_WIDTH = 32 };
+enum {
+	REFUSED_MAX = 512,  /* as many as the gate tells apart */
+	REFUSED_LINES = 50, /* of the summary; the others are added up */
+	REFUSED_HOST_WIDTH = 32,
+};
 
 struct refused_item {
 	unsigned int kind;
@@ -80,6 +84,10 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 
 	if (event->allowed)
 		return;
+	if (event->kind == MESSAGE_EVENT_MORE) {
+		r->left_out += event->count;
+		return;
+	}
 	struct refused_item *item = refused_find(r, event);
 	bool first = !item;
 
@@ -105,13 +113,17 @@ static bool refused_line_is_new(const struct refused *r, size_t index)
 
 void refused_summary(const struct refused *r, const struct text *t)
 {
+	size_t shown = r->count < REFUSED_LINES ? r->count : REFUSED_LINES;
+	uint64_t more = r->left_out;
 	bool lines = false;
 	char name[320];
 
 	if (r->count == 0)
 		return;
+	for (size_t i = shown; i < r->count; i++)
+		more += r->items[i].count;
 	text_printf(t, "bawn: refused on the network:\n");
-	for (size_t i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		const struct refused_item *item = &r->items[i];
 
 		refused_name(item, name, sizeof(name));
@@ -122,12 +134,12 @@ void refused_summary(const struct refused *r, const struct text *t)
 		text_printf(t, "\n");
 		lines = lines || item->line[0];
 	}
-	if (r->left_out > 0)
-		text_printf(t, "  and more than these\n");
+	if (more > 0)
+		text_printf(t, "  and %" PRIu64 " more\n", more);
 	if (!lines)
 		return;
 	text_printf(t, "To allow it, put under `network:` in your config.yaml:\n");
-	for (size_t i = 0; i < r->count; i++)
+	for (size_t i = 0; i < shown; i++)
 		if (refused_line_is_new(r, i))
 			text_printf(t, "  %s\n", r->items[i].line);
 }

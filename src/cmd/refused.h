@@ -12,7 +12,7 @@ struct refused {
 	const struct text *live; /* where a line goes as it happens; NULL for nowhere */
 	struct refused_item *items;
 	size_t count;
-	uint64_t left_out; /* beyond the list */
+	uint64_t left_out; /* refusals beyond the list */
 };
 
 void refused_fini(struct refused *r);

@@ -31,6 +31,12 @@
  *	                   REFUSED   there is none
  *	keys -> client     NEED      a value that has expired
  *
+ *	init -> keeper     SSH_SOCKET	 the box's socket of the ssh agent
+ *	keeper -> signer   the same, and SSH_CONNECTED
+ *	signer -> keeper   EVENT, SSH_CONNECT	 a connection to the user's agent is wanted, for...
+ *	keeper -> client   SSH_CONNECT
+ *	client -> keeper   SSH_CONNECTED	 ...this one; no descriptor: there is none to be had
+ *
  * VALUE carries a secret: it is sent by message_send_secret, and its channels are `secret`, so
  * that neither end keeps a copy of the packet.
  */
@@ -70,6 +76,9 @@ enum message_type {
 	MESSAGE_SIGN,
 	MESSAGE_SIGNATURE,
 	MESSAGE_NEED,
+	MESSAGE_SSH_SOCKET,
+	MESSAGE_SSH_CONNECT,
+	MESSAGE_SSH_CONNECTED,
 };
 
 enum {
@@ -129,6 +138,8 @@ enum message_event_kind {
 	MESSAGE_EVENT_CONNECT, /* a connection */
 	MESSAGE_EVENT_LIMIT,   /* a limit of the session was reached */
 	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
+	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
+	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "http_field.h"
+#include "http_path.h"
+#include "name.h"
 #include "str.h"
 
 const char *const plan_layer_words[PLAN_LAYER_COUNT] = {
@@ -38,8 +41,10 @@ const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "htt
 
 const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
 
-static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",  "dir",
-					       "file", "link",  "hide", "trust"};
+const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
+
+static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
+					       "file", "link",  "hide", "trust", "socket"};
 static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
 
 static const struct schema_field plan_string_fields[] = {
@@ -96,11 +101,59 @@ static const struct schema_field plan_rule_fields[] = {
 	SCHEMA_FIELD_BOOL(struct plan_rule, ports_named),
 	SCHEMA_FIELD_ENUM(struct plan_rule, scheme, plan_scheme_words),
 	SCHEMA_FIELD_BOOL(struct plan_rule, private),
+	SCHEMA_FIELD_LIST(struct plan_rule, methods, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan_rule, paths, &plan_string_schema),
+	SCHEMA_FIELD_BOOL(struct plan_rule, passthrough),
+	SCHEMA_FIELD_BOOL(struct plan_rule, websocket),
+	SCHEMA_FIELD_BOOL(struct plan_rule, credentials),
+	SCHEMA_FIELD_BOOL(struct plan_rule, sign),
 	SCHEMA_FIELD_BOOL(struct plan_rule, ceiling),
 	SCHEMA_FIELD_STR(struct plan_rule, bundle),
 	SCHEMA_FIELD_STR(struct plan_rule, origin),
 };
 const struct schema plan_rule_schema = SCHEMA_OF(struct plan_rule, plan_rule_fields);
+
+static const struct schema_field plan_secret_part_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_secret_part, placeholder),
+	SCHEMA_FIELD_LIST(struct plan_secret_part, variables, &plan_string_schema),
+};
+static const struct schema plan_secret_part_schema =
+	SCHEMA_OF(struct plan_secret_part, plan_secret_part_fields);
+
+static const struct schema_field plan_binding_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_binding, host),
+	SCHEMA_FIELD_LIST(struct plan_binding, ports, &plan_ports_schema),
+	SCHEMA_FIELD_ENUM(struct plan_binding, scheme, plan_scheme_words),
+	SCHEMA_FIELD_LIST(struct plan_binding, methods, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan_binding, paths, &plan_string_schema),
+};
+static const struct schema plan_binding_schema =
+	SCHEMA_OF(struct plan_binding, plan_binding_fields);
+
+static const struct schema_field plan_secret_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_secret, name),
+	SCHEMA_FIELD_ENUM(struct plan_secret, kind, plan_secret_words),
+	SCHEMA_FIELD_LIST(struct plan_secret, parts, &plan_secret_part_schema),
+	SCHEMA_FIELD_LIST(struct plan_secret, bindings, &plan_binding_schema),
+	SCHEMA_FIELD_BOOL(struct plan_secret, in_authorization),
+	SCHEMA_FIELD_LIST(struct plan_secret, headers, &plan_string_schema),
+	SCHEMA_FIELD_BOOL(struct plan_secret, in_query),
+	SCHEMA_FIELD_BOOL(struct plan_secret, in_body),
+	SCHEMA_FIELD_BOOL(struct plan_secret, in_websocket),
+	SCHEMA_FIELD_LIST(struct plan_secret, files, &plan_string_schema),
+	SCHEMA_FIELD_STR(struct plan_secret, source),
+	SCHEMA_FIELD_STR(struct plan_secret, origin),
+};
+const struct schema plan_secret_schema = SCHEMA_OF(struct plan_secret, plan_secret_fields);
+
+static const struct schema_field plan_ssh_key_fields[] = {
+	SCHEMA_FIELD_STR(struct plan_ssh_key, host),
+	SCHEMA_FIELD_U64(struct plan_ssh_key, port),
+	SCHEMA_FIELD_BYTES(struct plan_ssh_key, key),
+	SCHEMA_FIELD_STR(struct plan_ssh_key, origin),
+};
+static const struct schema plan_ssh_key_schema =
+	SCHEMA_OF(struct plan_ssh_key, plan_ssh_key_fields);
 
 static const struct schema_field plan_note_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
@@ -135,6 +188,9 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, ablate, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, network, &plan_rule_schema),
 	SCHEMA_FIELD_LIST(struct plan, authorities, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, secrets, &plan_secret_schema),
+	SCHEMA_FIELD_LIST(struct plan, ssh_keys, &plan_ssh_key_schema),
+	SCHEMA_FIELD_STR(struct plan, ssh_agent),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),
@@ -208,21 +264,95 @@ static int plan_check_mount(const struct plan_mount *m, struct error *e)
 	return 0;
 }
 
+/* What rules and bindings have in common; `what` and `name` say of which. */
+static int plan_check_ports(const struct plan_ports *ports, size_t count, const char *what,
+			    const char *name, struct error *e)
+{
+	if (count == 0 || count > PLAN_RULE_PORTS_MAX)
+		return error_set(e, -EBADMSG, "the %s %s names %zu ports", what, name, count);
+	for (size_t i = 0; i < count; i++)
+		if (ports[i].from == 0 || ports[i].from > ports[i].to || ports[i].to > UINT16_MAX)
+			return error_set(e, -EBADMSG, "the %s %s names an impossible port", what,
+					 name);
+	return 0;
+}
+
+static int plan_check_requests(const struct plan_string *methods, size_t method_count,
+			       const struct plan_string *paths, size_t path_count, const char *what,
+			       const char *name, struct error *e)
+{
+	if (method_count > PLAN_RULE_WORDS_MAX || path_count > PLAN_RULE_WORDS_MAX)
+		return error_set(e, -EBADMSG, "the %s %s names too many methods or paths", what,
+				 name);
+	for (size_t i = 0; i < method_count; i++)
+		if (!http_is_token(span_of_str(methods[i].text)))
+			return error_set(e, -EBADMSG, "the %s %s names an impossible method", what,
+					 name);
+	for (size_t i = 0; i < path_count; i++)
+		if (http_glob_check(span_of_str(paths[i].text)) != NULL)
+			return error_set(e, -EBADMSG, "the %s %s names an impossible path", what,
+					 name);
+	return 0;
+}
+
 static int plan_check_rule(const struct plan_rule *rule, struct error *e)
 {
 	if (rule->host[0] == '\0' || (rule->address.len != 0 && rule->address.len != 16))
 		return error_set(e, -EBADMSG, "a rule for the network names no host");
-	if (rule->ports.count == 0 || rule->ports.count > PLAN_RULE_PORTS_MAX)
-		return error_set(e, -EBADMSG, "the rule for %s names %zu ports", rule->host,
-				 rule->ports.count);
-	for (size_t i = 0; i < rule->ports.count; i++) {
-		const struct plan_ports *ports = &rule->ports.items[i];
+	int r = plan_check_ports(rule->ports.items, rule->ports.count, "rule for", rule->host, e);
 
-		if (ports->from == 0 || ports->from > ports->to || ports->to > UINT16_MAX)
-			return error_set(e, -EBADMSG, "the rule for %s names an impossible port",
-					 rule->host);
+	if (r < 0)
+		return r;
+	return plan_check_requests(rule->methods.items, rule->methods.count, rule->paths.items,
+				   rule->paths.count, "rule for", rule->host, e);
+}
+
+static int plan_check_binding(const struct plan_secret *secret, const struct plan_binding *b,
+			      struct error *e)
+{
+	struct name_pattern pattern;
+
+	if (name_parse_pattern(span_of_str(b->host), &pattern) < 0 ||
+	    !str_equal(pattern.text, b->host))
+		return error_set(e, -EBADMSG, "the secret %s is bound to no host", secret->name);
+	if (b->scheme != PLAN_SCHEME_TLS && b->scheme != PLAN_SCHEME_HTTP)
+		return error_set(e, -EBADMSG, "the secret %s is bound to no scheme", secret->name);
+	int r = plan_check_ports(b->ports.items, b->ports.count, "secret", secret->name, e);
+
+	if (r < 0)
+		return r;
+	return plan_check_requests(b->methods.items, b->methods.count, b->paths.items,
+				   b->paths.count, "secret", secret->name, e);
+}
+
+static int plan_check_secret(const struct plan_secret *secret, struct error *e)
+{
+	size_t most = secret->kind == PLAN_SECRET_AWS ? PLAN_SECRET_PARTS_MAX : 1;
+	size_t least = secret->kind == PLAN_SECRET_AWS ? PLAN_SECRET_PARTS_MAX - 1 : 1;
+	int r = 0;
+
+	if (secret->name[0] == '\0')
+		return error_set(e, -EBADMSG, "a secret has no name");
+	if (secret->parts.count < least || secret->parts.count > most)
+		return error_set(e, -EBADMSG, "the secret %s has %zu parts", secret->name,
+				 secret->parts.count);
+	for (size_t i = 0; i < secret->parts.count; i++) {
+		size_t len = strlen(secret->parts.items[i].placeholder);
+
+		if (len < PLAN_PLACEHOLDER_MIN || len > PLAN_PLACEHOLDER_MAX)
+			return error_set(e, -EBADMSG, "the secret %s has an impossible placeholder",
+					 secret->name);
 	}
-	return 0;
+	for (size_t i = 0; i < secret->headers.count; i++)
+		if (!http_is_token(span_of_str(secret->headers.items[i].text)))
+			return error_set(e, -EBADMSG, "the secret %s names an impossible header",
+					 secret->name);
+	if (secret->bindings.count == 0 || secret->bindings.count > PLAN_BINDINGS_MAX)
+		return error_set(e, -EBADMSG, "the secret %s has %zu bindings", secret->name,
+				 secret->bindings.count);
+	for (size_t i = 0; r == 0 && i < secret->bindings.count; i++)
+		r = plan_check_binding(secret, &secret->bindings.items[i], e);
+	return r;
 }
 
 static int plan_check_network(const struct plan *p, struct error *e)
@@ -235,6 +365,11 @@ static int plan_check_network(const struct plan *p, struct error *e)
 				 p->network.count, PLAN_RULES_MAX);
 	for (size_t i = 0; r == 0 && i < p->network.count; i++)
 		r = plan_check_rule(&p->network.items[i], e);
+	if (r == 0 && p->secrets.count > PLAN_SECRETS_MAX)
+		return error_set(e, -EBADMSG, "the plan has %zu secrets; at most %d are possible",
+				 p->secrets.count, PLAN_SECRETS_MAX);
+	for (size_t i = 0; r == 0 && i < p->secrets.count; i++)
+		r = plan_check_secret(&p->secrets.items[i], e);
 	return r;
 }
 

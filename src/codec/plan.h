@@ -20,8 +20,14 @@ enum {
 	PLAN_MOUNTS_MAX = 512,
 	PLAN_ARENA_MAX = 8 << 20,
 	PLAN_RULES_MAX = 4096,
-	PLAN_RULE_PORTS_MAX = 8, /* ports and ranges of one rule */
 	PLAN_AUTHORITIES_MAX = 4,
+	PLAN_RULE_PORTS_MAX = 8,  /* ports and ranges of one rule, or of one binding of a secret */
+	PLAN_RULE_WORDS_MAX = 64, /* methods, or paths, of one of these */
+	PLAN_SECRETS_MAX = 64,
+	PLAN_BINDINGS_MAX = 64,    /* of one secret */
+	PLAN_SECRET_PARTS_MAX = 3, /* of one secret */
+	PLAN_PLACEHOLDER_MIN = 8,  /* bytes; what is shorter cannot be told from other text */
+	PLAN_PLACEHOLDER_MAX = 8192,
 };
 
 /*
@@ -66,15 +72,16 @@ enum plan_layer {
 };
 
 enum plan_mount_kind {
-	PLAN_MOUNT_BIND,  /* source, as it is on the host, mounted at target */
-	PLAN_MOUNT_TMPFS, /* empty, private, at most size bytes */
-	PLAN_MOUNT_PROC,  /* the box's own processes */
-	PLAN_MOUNT_DEV,   /* null zero full random urandom tty, own devpts, own shm */
-	PLAN_MOUNT_DIR,   /* an empty directory of the box's own root, read-only */
-	PLAN_MOUNT_FILE,  /* a made-up file with content `data`, read-only */
-	PLAN_MOUNT_LINK,  /* a symbolic link to source */
-	PLAN_MOUNT_HIDE,  /* an empty, read-only, unreadable thing over an existing target */
-	PLAN_MOUNT_TRUST, /* a file that keys makes: source is its format, plan_trust_words */
+	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target */
+	PLAN_MOUNT_TMPFS,  /* empty, private, at most size bytes */
+	PLAN_MOUNT_PROC,   /* the box's own processes */
+	PLAN_MOUNT_DEV,    /* null zero full random urandom tty, own devpts, own shm */
+	PLAN_MOUNT_DIR,    /* an empty directory of the box's own root, read-only */
+	PLAN_MOUNT_FILE,   /* a made-up file with content `data`, read-only */
+	PLAN_MOUNT_LINK,   /* a symbolic link to source */
+	PLAN_MOUNT_HIDE,   /* an empty, read-only, unreadable thing over an existing target */
+	PLAN_MOUNT_TRUST,  /* a file that keys makes: source is its format, plan_trust_words */
+	PLAN_MOUNT_SOCKET, /* a listening socket; whom it leads to: `ssh_keys` */
 };
 
 /* The files that tell programs in the box to trust the session's CA. */
@@ -168,8 +175,68 @@ struct plan_rule {
 	bool ports_named;                 /* by who wrote it, not by default or by a bundle */
 	unsigned int scheme;              /* enum plan_scheme */
 	bool private;                     /* its addresses may lie in refused ranges */
+	LIST_OF(struct plan_string) methods; /* upper case; GET stands for HEAD too; empty: any */
+	LIST_OF(struct plan_string) paths;   /* globs (http_path.h); empty: any */
+	bool passthrough;                    /* TLS stays closed there, and no secret is put in */
+	bool websocket;                      /* a request may become a WebSocket */
+	bool credentials;   /* credentials that are no secret of the plan may be sent there */
+	bool sign;          /* the user's ssh agent signs logins there */
 	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
 	const char *bundle; /* it came with, "" for none */
+	const char *origin;
+};
+
+/*
+ * A secret: a value that works at the places it is bound to and is never in the plan.  What the
+ * box has instead is a placeholder for each part of the value.
+ */
+enum plan_secret_kind {
+	PLAN_SECRET_PLAIN, /* one part */
+	PLAN_SECRET_BASIC, /* one part: the password of HTTP Basic, and nowhere else put in */
+	PLAN_SECRET_AWS,   /* parts: key id, secret key (signs, is never sent), session token */
+	PLAN_SECRET_KIND_COUNT,
+};
+
+/* The parts of a value of kind aws; the value has them as lines, the token may be missing. */
+enum plan_secret_aws_part { PLAN_SECRET_AWS_ID, PLAN_SECRET_AWS_KEY, PLAN_SECRET_AWS_TOKEN };
+
+struct plan_secret_part {
+	const char *placeholder;
+	LIST_OF(struct plan_string) variables; /* inside, that have it */
+};
+
+/* All of it must fit: host, port, scheme, method and path. */
+struct plan_binding {
+	const char *host;                    /* a canonical name, or "*." and one; no address */
+	LIST_OF(struct plan_ports) ports;    /* never empty */
+	unsigned int scheme;                 /* PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
+	LIST_OF(struct plan_string) methods; /* as in a rule */
+	LIST_OF(struct plan_string) paths;
+};
+
+struct plan_secret {
+	const char *name;
+	unsigned int kind;                      /* enum plan_secret_kind */
+	LIST_OF(struct plan_secret_part) parts; /* never empty */
+	LIST_OF(struct plan_binding) bindings;  /* never empty */
+	bool in_authorization;                  /* Bearer, token, Basic */
+	LIST_OF(struct plan_string)
+	headers; /* lower case; fields that are the value, or have it
+		  */
+	bool in_query, in_body, in_websocket;
+	LIST_OF(struct plan_string) files; /* inside, made up, that have a placeholder */
+	const char *source;                /* where the value is, in words; never the value */
+	const char *origin;
+};
+
+/*
+ * A key of a host where the user's ssh agent may be asked to sign a login.  There are some:
+ * the box has a socket that leads to the signer.
+ */
+struct plan_ssh_key {
+	const char *host;
+	uint64_t port;
+	struct span key; /* as ssh writes it: its kind, then its numbers */
 	const char *origin;
 };
 
@@ -207,7 +274,12 @@ struct plan {
 	LIST_OF(struct plan_without)
 	ablate;                            /* honoured by ablation builds only, refused by others */
 	LIST_OF(struct plan_rule) network; /* empty: nothing can be reached */
-	LIST_OF(struct plan_string) authorities; /* outside: PEM files, whom the gate believes */
+	LIST_OF(struct plan_string)
+	authorities;                         /* outside: PEM files, whom the gate believes */
+	LIST_OF(struct plan_secret) secrets; /* messages name them by their place here */
+	LIST_OF(struct plan_ssh_key)
+	ssh_keys;              /* of all hosts with `sign`, as known outside */
+	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -221,7 +293,9 @@ extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_trust_words[PLAN_TRUST_COUNT];
+extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
+extern const struct schema plan_secret_schema;
 
 /* What PLAN_SCHEME_BY_PORT stands for at a port: never itself. */
 enum plan_scheme plan_scheme_of_port(uint64_t port);

@@ -38,11 +38,7 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 	} else if (q.name_error) {
 		a.rcode = DNS_NXDOMAIN;
 	} else if (!rules_may_resolve(g->rules, &q.name)) {
-		struct rules_question asked = {.name = q.name, .port = 443};
-		struct rules_verdict v;
-
-		rules_decide(g->rules, &asked, &v);
-		refusal_note(g, MESSAGE_EVENT_DNS, q.name.text, 0, &v);
+		refusal_question(g, &q);
 		a.rcode = DNS_NXDOMAIN;
 	} else if (q.type == DNS_A || q.type == DNS_AAAA) {
 		const struct made_up_name *n = made_up_get(&g->made_up, &q.name);

@@ -130,6 +130,7 @@ void proxy_answer(struct flow *f, bool connected, int error);
 /* refusal.c */
 void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
 		  const struct rules_verdict *v);
+void refusal_question(struct gate *g, const struct dns_question *q);
 void refusal_flush(struct gate *g);
 void refusal_limit(struct gate *g, const char *what);
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);

@@ -4,6 +4,10 @@
  * one, and the line that would allow it; to the program in its own protocol,
  * and once to the user.  The same refusal again is counted, and told again only
  * when the count has grown tenfold and at the end.
+ *
+ * The table is bounded, for the box chooses the names: what finds no place in it is
+ * counted, and that number is told at the end.  A box that makes names collide gains
+ * nothing: whole hashes are compared, at most REFUSALS_MAX of them.
  */
 #include "flow.h"
 
@@ -11,11 +15,19 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-enum { REFUSALS_MAX = 512 };
+enum {
+	REFUSALS_MAX = 512,
+	REFUSALS_BUCKETS = 1024,
+	REFUSAL_PAIR_MS = 1000, /* the questions for A and AAAA of one lookup come within this */
+};
 
 struct refusal {
 	unsigned int kind;
 	uint16_t port;
+	uint16_t type; /* of the last question, while the other of its pair may come */
+	uint32_t hash;
+	uint16_t next;    /* in its bucket: index + 1; 0 for the last */
+	int64_t asked_at; /* ms */
 	uint64_t count, told;
 	char host[256];
 	char reason[160];
@@ -25,7 +37,8 @@ struct refusal {
 
 struct refusals {
 	size_t count;
-	uint64_t uncounted; /* beyond the table */
+	uint64_t beyond; /* what found no place */
+	uint16_t buckets[REFUSALS_BUCKETS];
 	struct refusal items[REFUSALS_MAX];
 };
 
@@ -44,31 +57,65 @@ static void refusal_tell(struct gate *g, struct refusal *r)
 	(void)message_send(g->keeper.fd, MESSAGE_EVENT, &message_event_schema, &m, NULL, 0);
 }
 
+/* FNV-1a. */
+static uint32_t refusal_hash(unsigned int kind, const char *host, uint16_t port)
+{
+	uint32_t h = (2166136261u ^ kind) * 16777619u;
+
+	h = (h ^ port) * 16777619u;
+	for (; *host; host++)
+		h = (h ^ (uint8_t)*host) * 16777619u;
+	return h;
+}
+
+/* The refusal that was there already, or one without a count; NULL: there is no place. */
 static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char *host,
 				   uint16_t port)
 {
+	uint32_t hash = refusal_hash(kind, host, port);
+
 	if (!g->refusals)
 		g->refusals = calloc(1, sizeof(*g->refusals));
 	struct refusals *all = g->refusals;
 
 	if (!all)
 		return NULL;
-	for (size_t i = 0; i < all->count; i++) {
-		struct refusal *r = &all->items[i];
+	uint16_t *bucket = &all->buckets[hash % REFUSALS_BUCKETS];
 
-		if (r->kind == kind && r->port == port && strcmp(r->host, host) == 0)
+	for (uint16_t at = *bucket; at != 0; at = all->items[at - 1].next) {
+		struct refusal *r = &all->items[at - 1];
+
+		if (r->hash == hash && r->kind == kind && r->port == port &&
+		    strcmp(r->host, host) == 0)
 			return r;
 	}
 	if (all->count == REFUSALS_MAX) {
-		all->uncounted++;
+		all->beyond++;
 		return NULL;
 	}
 	struct refusal *r = &all->items[all->count++];
 
 	r->kind = kind;
 	r->port = port;
+	r->hash = hash;
+	r->next = *bucket;
+	*bucket = (uint16_t)all->count;
 	(void)snprintf(r->host, sizeof(r->host), "%s", host);
 	return r;
+}
+
+static void refusal_explain(struct refusal *r, const struct rules_verdict *v)
+{
+	(void)snprintf(r->reason, sizeof(r->reason), "%s", v->reason);
+	(void)snprintf(r->line, sizeof(r->line), "%s", v->allow_line);
+	(void)snprintf(r->origin, sizeof(r->origin), "%s", v->rule ? v->rule->origin : "");
+}
+
+static void refusal_count(struct gate *g, struct refusal *r)
+{
+	r->count++;
+	if (r->told == 0 || r->count >= r->told * 10)
+		refusal_tell(g, r);
 }
 
 void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
@@ -78,22 +125,50 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 
 	if (!r)
 		return;
-	if (r->count++ == 0) {
-		(void)snprintf(r->reason, sizeof(r->reason), "%s", v->reason);
-		(void)snprintf(r->line, sizeof(r->line), "%s", v->allow_line);
-		(void)snprintf(r->origin, sizeof(r->origin), "%s", v->rule ? v->rule->origin : "");
+	if (r->count == 0)
+		refusal_explain(r, v);
+	refusal_count(g, r);
+}
+
+/* A lookup is two questions, and was refused once. */
+static bool refusal_is_second(struct refusal *r, uint16_t type)
+{
+	int64_t now = gate_now();
+	bool second =
+		(r->type == DNS_A && type == DNS_AAAA) || (r->type == DNS_AAAA && type == DNS_A);
+
+	second = second && now - r->asked_at < REFUSAL_PAIR_MS;
+	r->type = second ? 0 : type;
+	r->asked_at = now;
+	return second;
+}
+
+void refusal_question(struct gate *g, const struct dns_question *q)
+{
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_DNS, q->name.text, 0);
+
+	if (!r || refusal_is_second(r, q->type))
+		return;
+	if (r->count == 0) {
+		struct rules_question asked = {.name = q->name, .port = 443};
+		struct rules_verdict v;
+
+		rules_decide(g->rules, &asked, &v);
+		refusal_explain(r, &v);
 	}
-	if (r->told == 0 || r->count >= r->told * 10)
-		refusal_tell(g, r);
+	refusal_count(g, r);
 }
 
 void refusal_limit(struct gate *g, const char *what)
 {
-	struct rules_verdict v;
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, what, 0);
 
-	memset(&v, 0, sizeof(v));
-	(void)snprintf(v.reason, sizeof(v.reason), "more %s than one session may have", what);
-	refusal_note(g, MESSAGE_EVENT_LIMIT, what, 0, &v);
+	if (!r)
+		return;
+	if (r->count == 0)
+		(void)snprintf(r->reason, sizeof(r->reason), "more %s than one session may have",
+			       what);
+	refusal_count(g, r);
 }
 
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict)
@@ -107,12 +182,20 @@ void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict)
 
 void refusal_flush(struct gate *g)
 {
-	for (size_t i = 0; g->refusals && i < g->refusals->count; i++) {
-		struct refusal *r = &g->refusals->items[i];
+	const struct refusals *all = g->refusals;
+	struct message_event more = {.kind = MESSAGE_EVENT_MORE,
+				     .host = "",
+				     .count = all ? all->beyond : 0,
+				     .origin = "",
+				     .reason = "",
+				     .line = ""};
 
-		if (r->told != r->count)
-			refusal_tell(g, r);
-	}
+	for (size_t i = 0; all && i < all->count; i++)
+		if (all->items[i].told != all->items[i].count)
+			refusal_tell(g, &g->refusals->items[i]);
+	if (more.count > 0)
+		(void)message_send(g->keeper.fd, MESSAGE_EVENT, &message_event_schema, &more, NULL,
+				   0);
 }
 
 /* --- what the program is told --------------------------------------------------------- */

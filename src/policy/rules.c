@@ -137,6 +137,20 @@ static bool rules_is_canonical(const struct plan_rule *rule)
 	       str_equal(pattern.text, rule->host);
 }
 
+/* Puts a copy of a list's items and of their texts in its place. */
+static int rules_copy_words(struct plan_string **items, size_t count, struct arena *arena)
+{
+	struct plan_string *copy = arena_alloc(arena, count * sizeof(*copy));
+
+	for (size_t i = 0; copy && i < count; i++) {
+		copy[i].text = arena_str(arena, (*items)[i].text);
+		if (!copy[i].text)
+			return -ENOMEM;
+	}
+	*items = copy;
+	return copy ? 0 : -ENOMEM;
+}
+
 static struct plan_rule *rules_copy_one(const struct plan_rule *from, struct arena *arena)
 {
 	struct plan_rule *rule = arena_alloc(arena, sizeof(*rule));
@@ -159,6 +173,9 @@ static struct plan_rule *rules_copy_one(const struct plan_rule *from, struct are
 	if (from->ports.count > 0)
 		memcpy(ports, from->ports.items, from->ports.count * sizeof(*ports));
 	rule->ports.items = ports;
+	if (rules_copy_words(&rule->methods.items, rule->methods.count, arena) < 0 ||
+	    rules_copy_words(&rule->paths.items, rule->paths.count, arena) < 0)
+		return NULL;
 	return rule;
 }
 
@@ -283,6 +300,11 @@ int rules_new(const struct plan_rule *items, size_t count, struct rules **ret_ru
 	r->bounded = r->ceiling.count > 0;
 	*ret_rules = r;
 	return 0;
+}
+
+int rules_of_plan(const struct plan *plan, struct rules **ret_rules, struct error *e)
+{
+	return rules_new(plan->network.items, plan->network.count, ret_rules, e);
 }
 
 void rules_free(struct rules *r)
@@ -632,6 +654,7 @@ void rules_decide(const struct rules *r, const struct rules_question *q,
 	v->rule = p->rule;
 	v->private = a.asked.private && a.ceiling.private;
 	v->schemes = v->action == PLAN_ACTION_DENY ? 0 : schemes;
+	v->open = v->passthrough = v->websocket = v->credentials = false;
 	v->reason[0] = '\0';
 	v->allow_line[0] = '\0';
 	rules_put_reason(&reason, q, &a, by_ceiling);

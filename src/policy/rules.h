@@ -11,6 +11,17 @@
  *		at one host and port: deny, then ask, then allow
  *	no rule: deny
  *
+ * A rule may speak of requests: of their methods, of their paths.  A deny that does so
+ * takes requests away and closes no host.  Where any rule at a host and port does, or a
+ * secret is bound there, a connection that is allowed is `open`: what is in it has to be
+ * read, and each request in it decided on its own.  Of the rules at that host and port
+ * that match a request:
+ *
+ *	the path with the longest beginning without a *; a method that was named; a port
+ *	that was named; then deny, ask, allow
+ *	no rule: deny, when a rule there allows other requests; where rules there only
+ *	deny, the next wildcard decides
+ *
  * So the order in which rules were written says nothing.  The scheme takes no part in
  * the choice; it is what the rule that was chosen lets be spoken there.
  *
@@ -34,6 +45,10 @@ int rules_new(const struct plan_rule *items, size_t count, struct rules **ret_ru
 	      struct error *e);
 void rules_free(struct rules *r);
 
+/* The rules of a plan, that know where its secrets are bound.  Nothing of the plan need outlive it.
+ */
+int rules_of_plan(const struct plan *plan, struct rules **ret_rules, struct error *e);
+
 static inline void rules_free_ptr(struct rules **r)
 {
 	rules_free(*r);
@@ -46,6 +61,10 @@ struct rules_question {
 	struct address address; /* then */
 	uint16_t port;
 	unsigned int scheme; /* enum plan_scheme; BY_PORT while it is not known */
+	bool request;        /* about one request, not about the connection */
+	struct span method;  /* then: as it was sent */
+	struct span path;    /* then: as http_path.h gives it */
+	const char *unclear; /* then: NULL, or why the path can be read in two ways */
 };
 
 struct rules_verdict {
@@ -53,6 +72,10 @@ struct rules_verdict {
 	unsigned int schemes; /* set of 1u << enum plan_scheme that may be spoken; TCP: any bytes,
 				 and then the other two are in it as well; 0 for a deny */
 	bool private;         /* the name may lead to refused addresses */
+	bool open;            /* requests have to be read: TLS must be opened, or HTTP parsed */
+	bool passthrough;     /* of a connection: the rule wants TLS left closed; never with open */
+	bool websocket;       /* of a request: it may become a WebSocket */
+	bool credentials;     /* of a request: it may carry credentials that are no secret */
 	const struct plan_rule *rule; /* lives with the rules; NULL: none matched */
 	char reason[160];             /* in words, without a full stop */
 	char allow_line[300];         /* of `network:`; "" when allowed, and when none would do */

@@ -48,9 +48,11 @@ struct keeper {
 	int master;   /* of the job's terminal, or -1 */
 	bool had_terminal;
 	int timer;
-	struct make_result made, gate_made, resolver_made;
+	struct make_result made, gate_made, resolver_made, signer_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
+	struct channel signer; /* fd -1: nobody signs */
+	struct loop_handle signer_handle;
 	bool gate_done;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
@@ -367,6 +369,76 @@ static void keeper_end_gate(struct keeper *k)
 	fd_close(&k->gate.fd);
 	make_end(&k->gate_made);
 	make_end(&k->resolver_made);
+	fd_close(&k->signer.fd);
+	make_end(&k->signer_made);
+}
+
+/* --- the signer ----------------------------------------------------------------------- */
+
+/* To a signer that may have ended a moment ago: nobody signs then, and nothing else is lost. */
+static int keeper_tell_signer(struct keeper *k, uint32_t type, const struct channel_packet *packet)
+{
+	if (k->signer.fd < 0)
+		return 0;
+	int r = channel_send(k->signer.fd, type, packet->body, packet->fds, packet->fd_count);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int keeper_on_ssh_socket(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)e;
+	return keeper_tell_signer(context, MESSAGE_SSH_SOCKET, packet);
+}
+
+static int keeper_on_ssh_connect(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)e;
+	return keeper_tell_client(context, MESSAGE_SSH_CONNECT, packet->body);
+}
+
+static int keeper_on_ssh_connected(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)e;
+	return keeper_tell_signer(context, MESSAGE_SSH_CONNECTED, packet);
+}
+
+static const struct channel_rule keeper_signer_rules[] = {
+	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_event},
+	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ssh_connect},
+};
+
+static int keeper_on_signer(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&k->signer, &e);
+
+	(void)events;
+	if (r <= 0 && r != -EAGAIN) {
+		loop_remove(&k->loop, &k->signer_handle);
+		fd_close(&k->signer.fd);
+	}
+	return 0;
+}
+
+static int keeper_make_signer(struct keeper *k, int plan_fd, struct error *e)
+{
+	int channel = -1;
+
+	if (k->plan.ssh_keys.count == 0)
+		return 0;
+	int r = make_signer(k->programs, plan_fd, &k->signer_made, &channel, e);
+
+	if (r < 0)
+		return r;
+	k->signer = (struct channel){.fd = channel,
+				     .rules = keeper_signer_rules,
+				     .rule_count = BAWN_ARRAY_SIZE(keeper_signer_rules),
+				     .state = KEEPER_RUNNING,
+				     .context = k};
+	r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_signer, k, &k->signer_handle);
+	return r < 0 ? error_sys(e, r, "watching the signer") : 0;
 }
 
 /* --- from the client ------------------------------------------------------------------ */
@@ -434,6 +506,7 @@ static int keeper_on_init(void *context, uint32_t events)
 
 static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << KEEPER_RUNNING, keeper_on_capture},
+	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
@@ -472,6 +545,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_make(k, packet->fds[0], e);
 	if (r == 0)
 		r = keeper_make_gate(k, packet->fds[0], e);
+	if (r == 0)
+		r = keeper_make_signer(k, packet->fds[0], e);
 	if (r < 0)
 		return r;
 	/* Waits in the socket until init is there to read it. */
@@ -496,6 +571,8 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 5, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
+	{MESSAGE_SSH_CONNECTED, "SSH_CONNECTED", 16, 0, 1, 1u << KEEPER_RUNNING,
+	 keeper_on_ssh_connected},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
 };
@@ -560,8 +637,8 @@ int keeper_run(int channel, int programs)
 	static struct keeper k;
 
 	k.programs = programs;
-	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
-	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
+	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = k.signer.fd = -1;
+	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
 	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,

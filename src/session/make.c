@@ -217,6 +217,26 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 	return 0;
 }
 
+int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,
+		struct error *e)
+{
+	int keeper[2];
+	int r = channel_pair(keeper);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to the signer");
+	const int fds[] = {keeper[1], plan_fd};
+
+	r = make_program(programs, "bawn-ssh", fds, 2, ret_signer);
+	(void)close(keeper[1]);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		return error_sys(e, r, "starting the signer");
+	}
+	*ret_channel = keeper[0];
+	return 0;
+}
+
 void make_end(struct make_result *made)
 {
 	siginfo_t info;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes of a session: the box in its namespaces, the gate, the resolver. */
+/* The processes of a session: the box in its namespaces, the gate, the resolver, the signer. */
 #ifndef BAWN_MAKE_H
 #define BAWN_MAKE_H
 
@@ -31,6 +31,10 @@ int make_box(const struct plan *plan, int programs, const struct make_box_fds *f
  */
 int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
 	      struct make_result *ret_resolver, int *ret_channel, struct error *e);
+
+/* Starts bawn-ssh with a channel to us. */
+int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,
+		struct error *e);
 
 /* Ends a process and waits for it; nothing happens to one that was never made. */
 void make_end(struct make_result *made);

@@ -18,6 +18,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_keeper_bpf);
 	case PROFILE_GATE:
 		return PROFILE_SPAN(profile_gate_bpf);
+	case PROFILE_SIGNER:
+		return PROFILE_SPAN(profile_signer_bpf);
 	}
 	return (struct span){NULL, 0};
 }

@@ -11,6 +11,7 @@ enum profile_kind {
 	PROFILE_BOX_CLOSED, /* goes without a network namespace: no internet sockets at all */
 	PROFILE_KEEPER,
 	PROFILE_GATE,
+	PROFILE_SIGNER,
 };
 
 /* An array of struct sock_filter, as bytes. */

@@ -220,5 +220,6 @@ int main(void)
 	assemble("profile_box_closed_bpf", IN_CLOSED);
 	assemble("profile_keeper_bpf", IN_KEEPER);
 	assemble("profile_gate_bpf", IN_GATE);
+	assemble("profile_signer_bpf", IN_SIGNER);
 	return 0;
 }

@@ -29,9 +29,10 @@ enum {
 	IN_KEEPER = 1 << 2, /* the keeper, once the box is made */
 	IN_CLOSED = 1 << 3, /* a box without a network namespace: no network by this filter alone */
 	IN_GATE = 1 << 4,   /* the gate, before it reads its first byte of the box */
+	IN_SIGNER = 1 << 6, /* the signer of ssh logins, likewise */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
-	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE,
+	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER,
 };
 
 /* number: for calls younger than Debian 12's tables, the same on every architecture; else -1. */
@@ -120,8 +121,8 @@ static const struct profile_call profile_calls[] = {
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, CALL_GATE(accept4), CALL(bind), CALL(listen), CALL_GATE(sendto),
-	CALL_GATE(recvfrom), CALL_ALL(sendmsg), CALL_ALL(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
+	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL(bind), CALL(listen),
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_ALL(sendmsg), CALL_ALL(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
 	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), CALL_GATE(getsockopt),
 
 	/* System V and POSIX queues: the box has its own namespace of them */

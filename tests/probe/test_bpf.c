@@ -41,6 +41,7 @@ static const struct profile profiles[] = {
 	{"box-closed", PROFILE_BOX_CLOSED, IN_CLOSED},
 	{"keeper", PROFILE_KEEPER, IN_KEEPER},
 	{"gate", PROFILE_GATE, IN_GATE},
+	{"signer", PROFILE_SIGNER, IN_SIGNER},
 };
 
 /* --- the interpreter ------------------------------------------------------------------ */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The protocol between ssh and its agent (RFC 9987 and OpenSSH's PROTOCOL.agent), as far as a
+ * program in the box may speak it: list keys, sign for a login, and say which host the login
+ * is for (session-bind@openssh.com).  Everything else is OTHER, and answered with a failure.
+ *
+ *	message		u32 length, big endian, then that many bytes: a type and its fields
+ *	string		u32 length, big endian, then that many bytes
+ *
+ * What is signed in a login (RFC 4252, 7, and publickey-hostbound-v00@openssh.com):
+ *
+ *	string session, byte 50, string user, string "ssh-connection", string method,
+ *	bool true, string algorithm, string key [, string host key]
+ *
+ * Nothing is copied: spans point into the message.
+ */
+#ifndef BAWN_SSH_AGENT_H
+#define BAWN_SSH_AGENT_H
+
+#include "buf.h"
+#include "feed.h"
+
+enum {
+	SSH_AGENT_MESSAGE_MAX = 64 << 10, /* bytes behind the length */
+	SSH_AGENT_SESSION_MAX = 64,       /* bytes of a session's identifier: a hash */
+	SSH_AGENT_KEYS_MAX = 256,         /* of a list */
+};
+
+/* The types we make ourselves. */
+enum { SSH_AGENT_FAILURE = 5, SSH_AGENT_SUCCESS = 6 };
+
+enum ssh_agent_kind {
+	SSH_AGENT_OTHER,
+	SSH_AGENT_LIST,
+	SSH_AGENT_SIGN,
+	SSH_AGENT_BIND,
+};
+
+struct ssh_agent_request {
+	enum ssh_agent_kind kind;
+	/* SIGN */
+	struct span key;  /* which to sign with */
+	struct span data; /* what */
+	/* BIND */
+	struct span host_key, session, signature;
+	bool forwarding; /* the connection is for another agent's user, not for a login */
+};
+
+/* A login, out of what is to be signed. */
+struct ssh_login {
+	struct span session, user, algorithm, key;
+	struct span host_key; /* empty unless the host asked for it */
+};
+
+/*
+ * How long the message is that these bytes begin with, its length field included.  FEED_MORE:
+ * not all of it is there (*ret_len is 0 while even the length is not).  FEED_BAD: too long.
+ */
+enum feed ssh_agent_frame(struct span bytes, size_t *ret_len);
+
+/* message: without its length.  -EBADMSG when one of the three kinds is malformed. */
+int ssh_agent_parse(struct span message, struct ssh_agent_request *ret) BAWN_MUST_USE;
+
+/* -EBADMSG when it is anything but a login by key. */
+int ssh_login_parse(struct span data, struct ssh_login *ret) BAWN_MUST_USE;
+
+/*
+ * The agent's list of keys, for the box: as it is, without the comments, which often name
+ * people and machines.  message and what is put into `into`: without the length.
+ */
+int ssh_agent_copy_list(struct span message, struct buf *into) BAWN_MUST_USE;
+
+/* A string: its length and its bytes; and the next one of a reader. */
+void ssh_put_string(struct buf *b, struct span s);
+struct span ssh_take_string(struct reader *r);
+
+/* A message, with its length. */
+void ssh_agent_put(struct buf *b, struct span message);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The signer: an ssh agent inside the box that holds no key.  It stands outside, between a
+ * socket in the box and the user's own agent, and passes on only what serves a login at a host
+ * that a rule with `sign` names.
+ *
+ *	list	only on a connection that is bound to such a host; comments are taken out
+ *	bind	ssh says which host it talks to, and shows that host's signature over the
+ *		session; the key must be one that the plan has for a named host, the
+ *		signature good, and the connection for a login, not for forwarding
+ *	sign	a login in that very session, nothing else: no file, no commit, no other host
+ *
+ * Everything else is answered with a failure, as an agent that does not know it would.  What
+ * counts is the host's key, not its name: who reaches another host by a named one's address
+ * cannot show its signature.
+ *
+ * May: the box's socket, connections to the agent that it is given.  Must not: open files,
+ * make connections itself, hold a private key.
+ */
+#ifndef BAWN_SIGNER_H
+#define BAWN_SIGNER_H
+
+/* Serves the keeper until it is gone; returns the exit code. */
+int signer_run(int keeper, int plan_fd);
+
+#endif
