@@ -24,8 +24,10 @@
 #include "helper.h"
 #include "loop.h"
 #include "message.h"
+#include "plan_seal.h"
 #include "process.h"
 #include "pump.h"
+#include "session_store.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -35,7 +37,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -44,6 +45,7 @@
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CLIENT_STARTING, CLIENT_RUNNING };
@@ -336,22 +338,6 @@ static int client_on_signal(void *context, uint32_t events)
 
 /* --- start ---------------------------------------------------------------------------- */
 
-static int client_seal_plan(const struct plan *plan, struct error *e)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(PLAN_BYTES_MAX);
-	int r = plan_encode(plan, &b);
-	_cleanup_fd_ int fd = memfd_create("bawn-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (r == 0 && fd < 0)
-		r = -errno;
-	if (r == 0)
-		r = fd_write_all(fd, b.ptr, b.len);
-	if (r == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		r = -errno;
-	return r < 0 ? error_sys(e, r, "sealing the plan") : TAKE_FD(fd);
-}
-
 static bool client_is_pipe(int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -498,12 +484,28 @@ static int client_watch_signals(struct client *c)
 	return loop_add(&c->loop, c->signals, EPOLLIN, client_on_signal, c, &c->signal_handle);
 }
 
+/* The keeper serves the session's control socket, and holds its lock with us. */
+static int client_send_control(struct client *c)
+{
+	const struct session_store *s = c->options->session;
+	struct timespec now;
+
+	if (!s)
+		return 0;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	struct message_session m = {
+		.name = s->name, .since = (uint64_t)now.tv_sec, .pid = (uint64_t)getpid()};
+	const int fds[2] = {s->listener, s->folder};
+
+	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds, 2);
+}
+
 static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
 	struct termios modes;
 	int ends[2] = {-1, -1};
-	int r = client_seal_plan(plan, e);
+	int r = plan_seal(plan, e);
 
 	if (r < 0)
 		return r;
@@ -532,8 +534,10 @@ static int client_start(struct client *c, const struct plan *plan,
 	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
 	if (c->spawn.terminal && tcgetattr(c->terminal.fd, &modes) == 0)
 		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
-	r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn, c->given,
-			 c->given_count);
+	r = client_send_control(c);
+	if (r == 0)
+		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
+				 c->given, c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
 		fd_close(&c->given[i]);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include "plan.h"
 
 struct message_event;
+struct session_store;
 
 struct client_options {
 	bool stdio;  /* never a terminal inside, whatever ours are */
@@ -19,6 +20,7 @@ struct client_options {
 	 * terminal is the box's now, and nothing should be written to it. */
 	void (*on_event)(void *context, const struct message_event *event, bool quiet);
 	void *event_context;
+	const struct session_store *session; /* where it can be found; NULL: nowhere */
 };
 
 #define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})

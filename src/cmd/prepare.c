@@ -410,6 +410,13 @@ static int prepare_policy(struct prepare *p, struct policy *ret_policy)
 	return r;
 }
 
+static int prepare_places(struct prepare *p, struct prepared *made)
+{
+	made->config = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
+	made->places = session_places_of(&p->host);
+	return made->config ? 0 : error_sys(p->e, -ENOMEM, "cannot read your configuration");
+}
+
 int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e)
 {
 	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
@@ -431,9 +438,8 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	made.plan.network.count = policy.network.count;
 	made.plan.notes.items = policy.notes.items;
 	made.plan.notes.count = policy.notes.count;
-	made.config = arena_printf(p.arena, "%s/config.yaml", p.host.config_dir);
-	if (!made.config)
-		return error_sys(e, -ENOMEM, "cannot read your configuration");
+	if (prepare_places(&p, &made) < 0)
+		return -ENOMEM;
 	*ret_prepared = made;
 	made.arena = ARENA_INIT(0);
 	return 0;
@@ -451,6 +457,8 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		r = prepare_look(&p, &policy);
 	if (r == 0)
 		r = prepare_build(&p, &policy, argv, create, &made.plan);
+	if (r == 0)
+		r = prepare_places(&p, &made);
 	if (r < 0)
 		return r;
 	*ret_prepared = made;

@@ -4,13 +4,15 @@
 #define BAWN_PREPARE_H
 
 #include "plan.h"
+#include "session_store.h"
 #include "verbs.h"
 
 /* What the plan points into; released together, after the plan's last use. */
 struct prepared {
 	struct arena arena;
 	struct plan plan;
-	const char *config; /* of prepare_rules: where the user's own file is, or would be */
+	const char *config; /* where the user's own file is, or would be */
+	struct session_places places;
 };
 
 void prepared_fini(struct prepared *p);

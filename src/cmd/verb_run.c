@@ -5,6 +5,7 @@
 #include "prepare.h"
 #include "process.h"
 #include "refused.h"
+#include "session_store.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
@@ -50,6 +51,15 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	bool quiet = how.stdio || invocation_has(i, OPTION_QUIET);
 	_cleanup_refused_ struct refused refused = {.live = err.tty && !quiet ? &err : NULL};
 
+	_cleanup_session_store_ struct session_store session = SESSION_STORE_INIT;
+
+	if (prepared.plan.backend != PLAN_BACKEND_HOST) {
+		if (session_store_make(&prepared.places, &session, &e) < 0) {
+			verb_complain(&e);
+			return EXIT_BAWN;
+		}
+		how.session = &session;
+	}
 	how.on_event = refused_on_event;
 	how.event_context = &refused;
 	if (weaker || (err.tty && !quiet))

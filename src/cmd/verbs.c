@@ -239,6 +239,27 @@ const struct verb verbs[] = {
 		.run = verb_verify,
 	},
 	{
+		.name = "sessions",
+		.usage = "[OPTIONS]",
+		.summary = "list what is running",
+		.description =
+			"Lists your live sessions: the name that bawn gave to each, for how long "
+			"it "
+			"has been running, its workspace and its command. The name is what "
+			"--session "
+			"takes. A run without a box (--backend host) is no session.\n"
+			"\n"
+			"What a killed session has left in the folder of sockets is removed. 'bawn "
+			"ls' is the same verb.",
+		.examples = "bawn sessions\twhat is running\n"
+			    "bawn sessions --json\tfor programs: pid, backend, all",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthe sessions could not be looked for",
+		.options = BIT(HELP) | BIT(JSON),
+		.run = verb_sessions,
+	},
+	{
 		.name = "policy",
 		.usage = "[OPTIONS] test HOST[:PORT]... | check",
 		.summary = "ask the rules for the network",
@@ -339,6 +360,19 @@ const struct verb verbs[] = {
 		.options = BIT(HELP),
 		.arguments_max = 1,
 		.run = verb_man,
+		.hidden = true,
+	},
+	{
+		.name = "ls",
+		.usage = "[OPTIONS]",
+		.summary = "another name for sessions",
+		.description = "The same as 'bawn sessions'.",
+		.examples = "bawn ls\twhat is running",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthe sessions could not be looked for",
+		.options = BIT(HELP) | BIT(JSON),
+		.run = verb_sessions,
 		.hidden = true,
 	},
 };

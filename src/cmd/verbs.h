@@ -105,6 +105,7 @@ int verb_shell(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);
+int verb_sessions(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);

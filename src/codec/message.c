@@ -57,7 +57,7 @@ const struct schema message_resolved_schema =
 	SCHEMA_OF(struct message_resolved, message_resolved_fields);
 
 static const char *const message_event_words[MESSAGE_EVENT_KIND_COUNT] = {
-	"dns", "connect", "limit", "keys", "more", "sign"};
+	"dns", "connect", "limit", "keys", "more", "sign", "policy"};
 static const struct schema_field message_event_fields[] = {
 	SCHEMA_FIELD_ENUM(struct message_event, kind, message_event_words),
 	SCHEMA_FIELD_BOOL(struct message_event, allowed),
@@ -148,6 +148,49 @@ static const struct schema_field message_need_fields[] = {
 	SCHEMA_FIELD_U64(struct message_need, index),
 };
 const struct schema message_need_schema = SCHEMA_OF(struct message_need, message_need_fields);
+static const struct schema_field message_session_fields[] = {
+	SCHEMA_FIELD_STR(struct message_session, name),
+	SCHEMA_FIELD_U64(struct message_session, since),
+	SCHEMA_FIELD_U64(struct message_session, pid),
+	SCHEMA_FIELD_U64(struct message_session, generation),
+	SCHEMA_FIELD_BOOL(struct message_session, gate),
+};
+const struct schema message_session_schema =
+	SCHEMA_OF(struct message_session, message_session_fields);
+
+static const struct schema_field message_change_fields[] = {
+	SCHEMA_FIELD_U64(struct message_change, generation),
+	SCHEMA_FIELD_BOOL(struct message_change, allowed),
+	SCHEMA_FIELD_STR(struct message_change, what),
+	SCHEMA_FIELD_STR(struct message_change, reason),
+};
+const struct schema message_change_schema = SCHEMA_OF(struct message_change, message_change_fields);
+
+static const struct schema_field message_changed_fields[] = {
+	SCHEMA_FIELD_U64(struct message_changed, id),
+	SCHEMA_FIELD_U64(struct message_changed, failure),
+	SCHEMA_FIELD_STR(struct message_changed, text),
+	SCHEMA_FIELD_U64(struct message_changed, ended),
+};
+const struct schema message_changed_schema =
+	SCHEMA_OF(struct message_changed, message_changed_fields);
+
+static const struct schema_field message_count_fields[] = {
+	SCHEMA_FIELD_U64(struct message_count, id),
+	SCHEMA_FIELD_STR(struct message_count, host),
+	SCHEMA_FIELD_U64(struct message_count, port),
+};
+const struct schema message_count_schema = SCHEMA_OF(struct message_count, message_count_fields);
+
+static const struct schema_field message_counted_fields[] = {
+	SCHEMA_FIELD_U64(struct message_counted, id),
+	SCHEMA_FIELD_U64(struct message_counted, questions),
+	SCHEMA_FIELD_U64(struct message_counted, connections),
+	SCHEMA_FIELD_U64(struct message_counted, last),
+	SCHEMA_FIELD_STR(struct message_counted, reason),
+};
+const struct schema message_counted_schema =
+	SCHEMA_OF(struct message_counted, message_counted_fields);
 
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e)

@@ -39,6 +39,14 @@
  *
  * VALUE carries a secret: it is sent by message_send_secret, and its channels are `secret`, so
  * that neither end keeps a copy of the packet.
+ *
+ *	client -> keeper   CONTROL   before START: the session's name; its socket and folder
+ *	peer -> keeper     STATUS, CHANGE (a plan with other rules), COUNT
+ *	keeper -> peer     STATE (the plan), CHANGED, COUNTED, FAILED
+ *	keeper -> gate     RULES (that plan), COUNT
+ *	gate -> keeper     CHANGED, COUNTED
+ *
+ * A peer is any command of the same user, at the socket of a session.
  */
 #ifndef BAWN_MESSAGE_H
 #define BAWN_MESSAGE_H
@@ -79,6 +87,14 @@ enum message_type {
 	MESSAGE_SSH_SOCKET,
 	MESSAGE_SSH_CONNECT,
 	MESSAGE_SSH_CONNECTED,
+	MESSAGE_CONTROL,
+	MESSAGE_STATUS,
+	MESSAGE_STATE,
+	MESSAGE_CHANGE,
+	MESSAGE_CHANGED,
+	MESSAGE_RULES,
+	MESSAGE_COUNT,
+	MESSAGE_COUNTED,
 };
 
 enum {
@@ -103,7 +119,7 @@ struct message_spawn {
 };
 
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
- * EXITED (the wait status), READY and TERMINAL (0). */
+ * EXITED (the wait status), READY and TERMINAL (0).  RULES: `job` is the number of the change. */
 struct message_job {
 	uint64_t job;
 	uint64_t value;
@@ -140,6 +156,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
 	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
+	MESSAGE_EVENT_POLICY,  /* the rules were changed: `host` says what, `reason` by what */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
@@ -238,6 +255,51 @@ extern const struct schema message_refused_schema;
 extern const struct schema message_sign_schema;
 extern const struct schema message_signature_schema;
 extern const struct schema message_need_schema;
+/* CONTROL, and with its generation STATE: what a session is called.  The rest is in the plan. */
+struct message_session {
+	const char *name;
+	uint64_t since;      /* CLOCK_REALTIME, seconds */
+	uint64_t pid;        /* of the bawn that started it */
+	uint64_t generation; /* of its rules: how often they were changed */
+	bool gate;           /* there is one, and it lives */
+};
+
+/* A change of the rules: what is now allowed (or closed), and by what, for a person. */
+struct message_change {
+	uint64_t generation; /* of the rules that it was made from */
+	bool allowed;
+	const char *what;
+	const char *reason;
+};
+
+/* What came of RULES: failure is 0, or an errno and its sentence. */
+struct message_changed {
+	uint64_t id;
+	uint64_t failure;
+	const char *text;
+	uint64_t ended; /* connections that are no longer allowed */
+};
+
+/* How often was this refused?  Port 0: at any. */
+struct message_count {
+	uint64_t id;
+	const char *host;
+	uint64_t port;
+};
+
+struct message_counted {
+	uint64_t id;
+	uint64_t questions; /* of DNS */
+	uint64_t connections;
+	uint64_t last;      /* CLOCK_REALTIME, seconds; 0: never */
+	const char *reason; /* of the last */
+};
+
+extern const struct schema message_session_schema;
+extern const struct schema message_change_schema;
+extern const struct schema message_changed_schema;
+extern const struct schema message_count_schema;
+extern const struct schema message_counted_schema;
 extern const struct schema message_resolve_schema;
 extern const struct schema message_resolved_schema;
 extern const struct schema message_event_schema;

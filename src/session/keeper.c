@@ -4,7 +4,7 @@
  * holds the terminal's master, passes bytes and signals between the client and
  * init, watches the clock, and cleans up.
  *
- *	state NEW	waits for START from the client
+ *	state NEW	waits for START from the client; CONTROL may come before
  *	state RUNNING	the box is being made or is there; messages go both ways
  *	(end)		the job ended, the client or init is gone, or time is up:
  *			init is killed, and with it the box; then EXITED or FAILED
@@ -13,13 +13,15 @@
  * bytes, hold keys.  Once the box is started it gives up everything that opens
  * a file or makes a process (process_confine).
  *
- * Nothing of a session lies in the file system; when the keeper dies at any
- * point the kernel ends init (parent-death signal, and the closed channel), and
- * init's end is the box's end.
+ * In the file system a session has a folder with a socket (control.h), which
+ * the client made and removes; its lock is ours too, so it ends with us both.
+ * When the keeper dies at any point the kernel ends init (parent-death signal, and the closed
+ *channel), and init's end is the box's end.
  */
 #include "keeper.h"
 
 #include "channel.h"
+#include "control.h"
 #include "fd.h"
 #include "loop.h"
 #include "make.h"
@@ -54,6 +56,7 @@ struct keeper {
 	struct channel signer; /* fd -1: nobody signs */
 	struct loop_handle signer_handle;
 	bool gate_done;
+	struct control control;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
 	bool ended; /* the job has ended, status is its own */
@@ -307,9 +310,25 @@ static int keeper_on_done(void *context, struct channel_packet *packet, struct e
 	return 0;
 }
 
+static int keeper_on_changed(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_on_changed(&k->control, packet->body, e);
+}
+
+static int keeper_on_counted(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_on_counted(&k->control, packet->body, e);
+}
+
 static const struct channel_rule keeper_gate_rules[] = {
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_event},
 	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << KEEPER_RUNNING, keeper_on_done},
+	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_changed},
+	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_counted},
 };
 
 /* A gate that is gone is a network that is gone; the session goes on without. */
@@ -317,6 +336,7 @@ static void keeper_lose_gate(struct keeper *k)
 {
 	loop_remove(&k->loop, &k->gate_handle);
 	fd_close(&k->gate.fd);
+	control_lose_gate(&k->control);
 }
 
 static int keeper_on_gate(void *context, uint32_t events)
@@ -347,7 +367,10 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_gate_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_gate, k, &k->gate_handle);
+	/* A gate that does not read its messages does not hold us up. */
+	r = fd_set_nonblock(channel, true);
+	if (r == 0)
+		r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_gate, k, &k->gate_handle);
 	return r < 0 ? error_sys(e, r, "watching the gate") : 0;
 }
 
@@ -556,6 +579,9 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_start_clock(k);
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
+	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
+	if (r < 0)
+		return r;
 	k->client.state = KEEPER_RUNNING;
 	fd_close(&k->programs);
 	if (plan_goes_without(&k->plan, PLAN_LAYER_HIDE_INIT))
@@ -567,7 +593,15 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	return r < 0 ? error_sys(e, r, "confining the keeper") : 0;
 }
 
+static int keeper_on_control(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_open(&k->control, packet, e);
+}
+
 static const struct channel_rule keeper_client_rules[] = {
+	{MESSAGE_CONTROL, "CONTROL", 256, 2, 2, 1u << KEEPER_NEW, keeper_on_control},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 5, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
@@ -632,6 +666,17 @@ static void keeper_report_end(struct keeper *k)
 	}
 }
 
+/* What other commands do to the session is seen in it. */
+static void keeper_tell_event(void *context, const struct message_event *event)
+{
+	struct keeper *k = context;
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	schema_encode(&b, &message_event_schema, event);
+	if (buf_error(&b) == 0)
+		(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
+}
+
 int keeper_run(int channel, int programs)
 {
 	static struct keeper k;
@@ -639,6 +684,7 @@ int keeper_run(int channel, int programs)
 	k.programs = programs;
 	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = k.signer.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
+	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,

@@ -176,10 +176,13 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
 
 static int host_find_guarded(struct host *h, struct arena *arena)
 {
-	const char *const dirs[] = {h->state_dir, h->config_dir};
+	const char *const dirs[] = {h->state_dir, h->config_dir, h->runtime_dir};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(dirs); i++) {
 		struct host_object object;
+
+		if (!dirs[i])
+			continue;
 
 		/* By its name, and when a link leads there, by where it leads as well. */
 		if (host_look(dirs[i], arena, &object) < 0)

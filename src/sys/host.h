@@ -34,11 +34,12 @@ struct host_list {
 struct host {
 	uint64_t uid, gid;
 	const char *user;
-	const char *home;       /* absolute, normal, resolved */
-	const char *home_name;  /* as $HOME has it; differs when a link leads to home */
-	const char *shell;      /* of the user; "/bin/sh" when it is not there */
-	const char *config_dir; /* $XDG_CONFIG_HOME/bawn */
-	const char *state_dir;  /* $XDG_STATE_HOME/bawn */
+	const char *home;        /* absolute, normal, resolved */
+	const char *home_name;   /* as $HOME has it; differs when a link leads to home */
+	const char *shell;       /* of the user; "/bin/sh" when it is not there */
+	const char *config_dir;  /* $XDG_CONFIG_HOME/bawn */
+	const char *state_dir;   /* $XDG_STATE_HOME/bawn */
+	const char *runtime_dir; /* $XDG_RUNTIME_DIR/bawn, where that is the user's; or NULL */
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HOST_PASSWD_MAX = 1 << 20, HOST_USER_MAX = 64 };
@@ -143,6 +144,18 @@ static const char *host_own_dir(const struct host *h, const char *variable, cons
 	return arena_printf(arena, "%s/%s/bawn", h->home, fallback);
 }
 
+/* Only where the folder is the user's own and nobody else can write it: else there is none. */
+static const char *host_find_runtime(const struct host *h, struct arena *arena)
+{
+	const char *base = host_env(h->environ, "XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (!base || !str_path_is_normal(base) || str_equal(base, "/") || stat(base, &st) < 0 ||
+	    !S_ISDIR(st.st_mode) || st.st_uid != h->uid || (st.st_mode & 022) != 0)
+		return NULL;
+	return arena_printf(arena, "%s/bawn", base);
+}
+
 int host_find_user(struct host *h, struct arena *arena, struct error *e)
 {
 	struct host_passwd listed = host_passwd_find(h->uid, arena);
@@ -160,6 +173,7 @@ int host_find_user(struct host *h, struct arena *arena, struct error *e)
 							: "/bin/sh";
 	h->config_dir = host_own_dir(h, "XDG_CONFIG_HOME", ".config", arena);
 	h->state_dir = host_own_dir(h, "XDG_STATE_HOME", ".local/state", arena);
+	h->runtime_dir = host_find_runtime(h, arena);
 	if (!h->config_dir || !h->state_dir)
 		return error_sys(e, -ENOMEM, "cannot look at your home");
 	return 0;

@@ -121,9 +121,9 @@ static const struct profile_call profile_calls[] = {
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL(bind), CALL(listen),
+	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL(bind), CALL(listen),
 	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_ALL(sendmsg), CALL_ALL(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
-	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), CALL_GATE(getsockopt),
+	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
 	CALL(shmget), CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semget), CALL(semop),

@@ -305,6 +305,8 @@ class Leftovers:
     def check(self, seconds=2.0):
         """Sentences about what is left; empty when nothing is."""
         found = [f"process {pid} {stat}" for pid, stat in left_processes(seconds).items()]
+        # The folder of a session that was killed is removed by whichever command comes next.
+        bawn("sessions")
         after = self.look()
         for what, now in after.items():
             extra = now - self.before[what]

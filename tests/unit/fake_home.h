@@ -29,9 +29,10 @@ struct fake_home {
 
 /* The variables of the tester that must not leak into a test. */
 static const char *const fake_home_unset[] = {
-	"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "NVM_DIR",    "PYENV_ROOT",
-	"CARGO_HOME",      "RUSTUP_HOME",    "GOPATH",        "GOROOT",     "JAVA_HOME",
-	"VIRTUAL_ENV",     "BAWN_ABLATE",    "PNPM_HOME",     "VOLTA_HOME", "BUN_INSTALL",
+	"XDG_CONFIG_HOME", "XDG_STATE_HOME",  "XDG_DATA_HOME", "NVM_DIR",
+	"PYENV_ROOT",      "XDG_RUNTIME_DIR", "CARGO_HOME",    "RUSTUP_HOME",
+	"GOPATH",          "GOROOT",          "JAVA_HOME",     "VIRTUAL_ENV",
+	"BAWN_ABLATE",     "PNPM_HOME",       "VOLTA_HOME",    "BUN_INSTALL",
 };
 
 FAKE const char *fake_path(char *into, const char *dir, const char *name)

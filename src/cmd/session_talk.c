@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session_talk.h"
+
+#include "fd.h"
+#include "plan_seal.h"
+#include "str.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	TALK_MS = 2000, /* for an answer */
+	TALK_SESSIONS_MAX = 4096,
+};
+
+/* An answer on its way from the channel's table to who asked. */
+struct talk {
+	struct session *session;
+	struct message_changed changed;
+	struct message_counted counted;
+	struct error failure; /* what the keeper says went wrong */
+};
+
+void session_fini(struct session *s)
+{
+	fd_close(&s->fd);
+	arena_fini(&s->arena);
+}
+
+void session_list_fini(struct session_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		session_fini(&l->items[i]);
+	free(l->items);
+	*l = (struct session_list){NULL, 0};
+}
+
+/* --- what comes back ------------------------------------------------------------------ */
+
+static int talk_read_plan(struct session *s, int fd, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
+		return error_set(e, -EFBIG, "the plan has an impossible size");
+	uint8_t *bytes = arena_alloc(&s->arena, (size_t)st.st_size);
+
+	if (!bytes)
+		return error_sys(e, -ENOMEM, "reading the session's plan");
+	if (pread(fd, bytes, (size_t)st.st_size, 0) != st.st_size)
+		return error_set(e, -EIO, "the session's plan is cut");
+	return plan_decode((struct span){bytes, (size_t)st.st_size}, &s->plan, &s->arena, e);
+}
+
+static int talk_on_state(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct talk *t = context;
+	struct session *s = t->session;
+	int r = message_decode(packet->body, &message_session_schema, &s->state, NULL, e);
+
+	s->state.name = s->name;
+	return r < 0 ? r : talk_read_plan(s, packet->fds[0], e);
+}
+
+static int talk_on_changed(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct talk *t = context;
+	int r = message_decode(packet->body, &message_changed_schema, &t->changed, NULL, e);
+
+	if (r == 0 && t->changed.failure != 0 && t->changed.failure < 4096)
+		(void)error_set(&t->failure, -(int)t->changed.failure, "%s", t->changed.text);
+	t->changed.text = "";
+	return r;
+}
+
+static int talk_on_counted(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct talk *t = context;
+	int r = message_decode(packet->body, &message_counted_schema, &t->counted, NULL, e);
+
+	if (r < 0)
+		return r;
+	t->counted.reason = arena_str(&t->session->arena, t->counted.reason);
+	return t->counted.reason ? 0 : error_sys(e, -ENOMEM, "reading the session's answer");
+}
+
+static int talk_on_failed(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct talk *t = context;
+	struct message_failed m;
+	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	(void)error_set(&t->failure, m.code && m.code < 4096 ? -(int)m.code : -EIO, "%s", m.text);
+	return 0;
+}
+
+static const struct channel_rule talk_rules[] = {
+	{MESSAGE_STATE, "STATE", 512, 1, 1, 1u << 0, talk_on_state},
+	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << 0, talk_on_changed},
+	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << 0, talk_on_counted},
+	{MESSAGE_FAILED, "FAILED", 2048, 0, 0, 1u << 0, talk_on_failed},
+};
+
+/* One message out, one back. */
+static int talk_once(struct talk *t, enum message_type type, const struct schema *s,
+		     const void *object, const int *plan, struct error *e)
+{
+	struct channel channel = {.fd = t->session->fd,
+				  .rules = talk_rules,
+				  .rule_count = BAWN_ARRAY_SIZE(talk_rules),
+				  .context = t};
+	struct pollfd answer = {.fd = channel.fd, .events = POLLIN};
+	int r = s ? message_send(channel.fd, type, s, object, plan, plan ? 1 : 0)
+		  : channel_send(channel.fd, (uint32_t)type, (struct span){NULL, 0}, NULL, 0);
+
+	if (r == 0 && poll(&answer, 1, TALK_MS) <= 0)
+		r = -ETIME;
+	if (r == 0)
+		r = channel_receive(&channel, e);
+	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
+		return error_set(e, -ECONNRESET, "the session %s has ended", t->session->name);
+	if (r == -ETIME || r == -EAGAIN)
+		return error_set(e, -ETIME, "the session %s does not answer", t->session->name);
+	if (r < 0)
+		return e->code ? r : error_sys(e, r, "asking the session %s", t->session->name);
+	if (t->failure.code != 0) {
+		*e = t->failure;
+		return e->code;
+	}
+	return 0;
+}
+
+int session_ask(struct session *s, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT};
+
+	arena_fini(&s->arena);
+	s->arena = ARENA_INIT(2 * PLAN_ARENA_MAX);
+	return talk_once(&t, MESSAGE_STATUS, NULL, NULL, NULL, e);
+}
+
+int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
+		   uint64_t *ret_ended, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT};
+	_cleanup_fd_ int fd = plan_seal(plan, e);
+
+	if (fd < 0)
+		return fd;
+	int r = talk_once(&t, MESSAGE_CHANGE, &message_change_schema, what, &fd, e);
+
+	if (r == 0)
+		*ret_ended = t.changed.ended;
+	return r;
+}
+
+int session_count(struct session *s, const char *host, uint16_t port,
+		  struct message_counted *ret_counted, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT};
+	struct message_count m = {.host = host, .port = port};
+	int r = talk_once(&t, MESSAGE_COUNT, &message_count_schema, &m, NULL, e);
+
+	if (r == 0)
+		*ret_counted = t.counted;
+	return r;
+}
+
+/* --- finding -------------------------------------------------------------------------- */
+
+static int talk_open(const struct session_places *places, const char *name,
+		     struct session *ret_session, struct error *e)
+{
+	struct session *s = ret_session;
+
+	*s = (struct session){.fd = session_store_connect(places, name)};
+	(void)snprintf(s->name, sizeof(s->name), "%s", name);
+	if (s->fd == -ENOENT || s->fd == -ECONNREFUSED) {
+		s->code = -ENOENT;
+		s->fd = -1;
+		return error_set(e, -ENOENT, "there is no session %s", name);
+	}
+	s->code = s->fd < 0 ? error_sys(e, s->fd, "reaching the session %s", name)
+			    : session_ask(s, e);
+	if (s->code < 0)
+		fd_close(&s->fd);
+	return s->code;
+}
+
+struct talk_names {
+	char (*names)[SESSION_NAME_MAX];
+	size_t count;
+};
+
+static int talk_add_name(void *context, const char *name)
+{
+	struct talk_names *n = context;
+
+	if (n->count == TALK_SESSIONS_MAX)
+		return 0;
+	if (n->count % 16 == 0) {
+		char(*more)[SESSION_NAME_MAX] =
+			reallocarray(n->names, n->count + 16, SESSION_NAME_MAX);
+
+		if (!more)
+			return -ENOMEM;
+		n->names = more;
+	}
+	(void)snprintf(n->names[n->count++], SESSION_NAME_MAX, "%s", name);
+	return 0;
+}
+
+static int talk_compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int session_list_get(const struct session_places *places, struct session_list *ret_list,
+		     struct error *e)
+{
+	struct talk_names found = {NULL, 0};
+	int r = session_store_each(places, talk_add_name, &found, e);
+	_cleanup_free_ void *names = found.names;
+	struct session_list list = {NULL, 0};
+
+	if (r == 0 && found.count > 0)
+		list.items = calloc(found.count, sizeof(*list.items));
+	if (r < 0 || (found.count > 0 && !list.items))
+		return r < 0 ? r : error_sys(e, -ENOMEM, "looking for sessions");
+	if (found.count > 0)
+		qsort(found.names, found.count, SESSION_NAME_MAX, talk_compare);
+	for (size_t i = 0; i < found.count; i++) {
+		struct error why = ERROR_INIT;
+		struct session *s = &list.items[list.count];
+
+		/* One that has just ended is none. */
+		r = talk_open(places, found.names[i], s, &why);
+		if (r == -ENOENT || r == -ECONNRESET)
+			session_fini(s);
+		else
+			list.count++;
+	}
+	*ret_list = list;
+	return 0;
+}
+
+/* "calm-otter (~/src/a), tidy-wren (~/src/b)" */
+static void talk_say_which(const struct session_list *l, struct error *e)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(4096);
+
+	for (size_t i = 0; i < l->count; i++)
+		if (names.len < 200)
+			buf_putf(&names, "%s%s (%.80s)", i ? ", " : "", l->items[i].name,
+				 l->items[i].fd < 0 ? "does not answer"
+						    : l->items[i].plan.workspace);
+		else if (i + 1 == l->count)
+			buf_put_str(&names, ", and more: 'bawn sessions' lists them");
+	error_next(e, "Choose one with --session NAME: %s.", buf_str(&names));
+}
+
+/* The one that is meant; *ret is set when 0 is returned. */
+static int talk_pick(struct session_list *l, const char *at, struct session **ret, struct error *e)
+{
+	struct session *here = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->items[i].fd >= 0 && at && str_path_beneath(at, l->items[i].plan.workspace)) {
+			here = &l->items[i];
+			count++;
+		}
+	if (count == 0 && l->count == 1 && l->items[0].fd >= 0)
+		here = &l->items[0];
+	if (here && count <= 1) {
+		*ret = here;
+		return 0;
+	}
+	if (l->count == 0) {
+		(void)error_set(e, -ENOENT, "no session is running");
+		error_next(e, "'bawn run' and 'bawn shell' start one.");
+		return -ENOENT;
+	}
+	(void)error_set(e, -ENOTUNIQ,
+			count ? "several sessions run in this workspace"
+			      : "none of the running sessions works in this folder");
+	talk_say_which(l, e);
+	return -ENOTUNIQ;
+}
+
+int session_choose(const struct session_places *places, const char *name, const char *at,
+		   struct session *ret_session, struct error *e)
+{
+	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	struct session *picked = NULL;
+	int r;
+
+	if (name) {
+		r = talk_open(places, name, ret_session, e);
+		if (r < 0)
+			session_fini(ret_session);
+		if (r == -ENOENT)
+			error_next(e, "'bawn sessions' lists those that run.");
+		return r;
+	}
+	r = session_list_get(places, &list, e);
+	if (r == 0)
+		r = talk_pick(&list, at, &picked, e);
+	if (r < 0 || !picked)
+		return r;
+	*ret_session = *picked;
+	picked->fd = -1;
+	picked->arena = ARENA_INIT(0);
+	ret_session->state.name = ret_session->name;
+	return 0;
+}

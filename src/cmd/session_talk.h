@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Talking to a live session: what it is, as its keeper tells (STATE and the plan),
+ * and what can be asked of it.  Nothing here waits longer than a second or so for a
+ * keeper that does not answer.
+ */
+#ifndef BAWN_SESSION_TALK_H
+#define BAWN_SESSION_TALK_H
+
+#include "message.h"
+#include "session_store.h"
+
+struct session {
+	char name[SESSION_NAME_MAX];
+	int fd;   /* to its keeper; -1 when it does not answer */
+	int code; /* then why, -errno */
+	struct message_session state;
+	struct arena arena; /* of the plan */
+	struct plan plan;   /* with the rules that are in force now */
+};
+
+void session_fini(struct session *s);
+#define _cleanup_session_ _cleanup_(session_fini)
+
+struct session_list {
+	struct session *items;
+	size_t count;
+};
+
+void session_list_fini(struct session_list *l);
+#define _cleanup_session_list_ _cleanup_(session_list_fini)
+
+/* Every live session of the user, sorted by name; those that do not answer have fd -1. */
+int session_list_get(const struct session_places *places, struct session_list *ret_list,
+		     struct error *e);
+
+/*
+ * The session of that name.  With name NULL: the one whose workspace holds the folder `at`, or
+ * else the only one.  -ENOENT when there is none, -ENOTUNIQ when there are several; e lists them.
+ */
+int session_choose(const struct session_places *places, const char *name, const char *at,
+		   struct session *ret_session, struct error *e);
+
+/* Asks again: what it is now. */
+int session_ask(struct session *s, struct error *e);
+
+/*
+ * Gives the session the rules of plan, which is its own with another `network`; its text and
+ * flag say what changed.  -EAGAIN: somebody else was first, ask again.  *ret_ended: connections
+ * that were ended by it.
+ */
+int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
+		   uint64_t *ret_ended, struct error *e);
+
+/* How often its gate refused host at port (0: any).  The answer's words live in the arena. */
+int session_count(struct session *s, const char *host, uint16_t port,
+		  struct message_counted *ret_counted, struct error *e);
+
+#endif

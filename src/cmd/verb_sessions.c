@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn sessions`: what is running.  Also tidies up after sessions that were killed. */
+#include "host.h"
+#include "json.h"
+#include "session_talk.h"
+#include "text.h"
+#include "verbs.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
+
+/* "make -j4", escaped; at most so many bytes of it. */
+static void sessions_command(struct buf *into, const struct plan *plan, size_t most)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(SESSIONS_BYTES_MAX);
+
+	for (size_t i = 0; i < plan->argv.count; i++) {
+		if (i > 0)
+			buf_put_char(&all, ' ');
+		text_escape(&all, span_of_str(plan->argv.items[i].text));
+	}
+	size_t len = all.len;
+
+	if (len <= most) {
+		buf_put(into, buf_str(&all), len);
+		return;
+	}
+	len = most > 3 ? most - 3 : 0;
+	while (len > 0 && ((unsigned char)all.ptr[len] & 0xc0) == 0x80)
+		len--; /* not in the middle of a letter */
+	buf_put(into, buf_str(&all), len);
+	buf_put_str(into, "...");
+}
+
+/* "3 hours", "now". */
+static void sessions_age(struct buf *into, uint64_t since)
+{
+	uint64_t now = (uint64_t)time(NULL);
+	uint64_t seconds = now > since ? now - since : 0;
+	static const struct {
+		uint64_t seconds;
+		const char *word;
+	} units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(units); i++)
+		if (seconds >= units[i].seconds) {
+			uint64_t n = seconds / units[i].seconds;
+
+			buf_putf(into, "%" PRIu64 " %s%s", n, units[i].word, n == 1 ? "" : "s");
+			return;
+		}
+	buf_putf(into, "%" PRIu64 " second%s", seconds, seconds == 1 ? "" : "s");
+}
+
+static void sessions_print_one(const struct text *t, const struct session *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
+	_cleanup_buf_ struct buf age = BUF_INIT(64);
+
+	if (s->fd < 0) {
+		text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
+		text_printf(t, "does not answer (%s)\n", error_words(s->code));
+		return;
+	}
+	sessions_age(&age, s->state.since);
+	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
+	words_path(&line, &s->plan, s->plan.workspace);
+	buf_put_str(&line, "  ");
+	size_t used = line.len + SESSIONS_NAME;
+	size_t width = (size_t)t->width;
+
+	sessions_command(&line, &s->plan, width > used + 20 ? width - used : 20);
+	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
+	text_printf(t, "%s\n", buf_str(&line));
+}
+
+static void sessions_json_one(struct json *j, const struct session *s)
+{
+	json_open(j, '{');
+	json_key_str(j, "name", s->name);
+	json_key_bool(j, "answers", s->fd >= 0);
+	if (s->fd >= 0) {
+		json_key_str(j, "workspace", s->plan.workspace);
+		json_key(j, "command");
+		json_open(j, '[');
+		for (size_t i = 0; i < s->plan.argv.count; i++)
+			json_str(j, s->plan.argv.items[i].text);
+		json_close(j, ']');
+		json_key_u64(j, "since", s->state.since);
+		json_key_u64(j, "pid", s->state.pid);
+		json_key_str(j, "backend", plan_backend_words[s->plan.backend]);
+		json_key_str(j, "preset", s->plan.preset);
+		json_key_bool(j, "gate", s->state.gate);
+		json_key_u64(j, "changes", s->state.generation);
+	}
+	json_close(j, '}');
+}
+
+static int sessions_print_json(const struct session_list *l)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(SESSIONS_BYTES_MAX);
+	struct text t = text_open(STDOUT_FILENO);
+	struct json j = JSON_INIT(&out, true);
+
+	json_open(&j, '[');
+	for (size_t i = 0; i < l->count; i++)
+		sessions_json_one(&j, &l->items[i]);
+	json_close(&j, ']');
+	if (buf_error(&out))
+		return EXIT_BAWN;
+	text_write(&t, &out);
+	return EXIT_OK;
+}
+
+int verb_sessions(const struct invocation *i)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	struct text t = text_open(STDOUT_FILENO);
+	struct error e = ERROR_INIT;
+	struct host host;
+	int r = host_gather_user(&arena, &host, &e);
+
+	if (r == 0) {
+		struct session_places places = session_places_of(&host);
+
+		r = session_list_get(&places, &list, &e);
+	}
+	if (r < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (invocation_has(i, OPTION_JSON))
+		return sessions_print_json(&list);
+	for (size_t n = 0; n < list.count; n++)
+		sessions_print_one(&t, &list.items[n]);
+	if (list.count == 0)
+		text_printf(&t, "no session is running\n");
+	return EXIT_OK;
+}

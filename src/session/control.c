@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control.h"
+
+#include "fd.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CONTROL_SERVING };
+
+/* A plan that nobody can change any more. */
+#define CONTROL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+void control_init(struct control *c, struct loop *loop, const struct channel *gate,
+		  void (*tell)(void *context, const struct message_event *event), void *context)
+{
+	memset(c, 0, sizeof(*c));
+	c->loop = loop;
+	c->gate = gate;
+	c->tell = tell;
+	c->context = context;
+	c->uid = geteuid();
+	c->listener = c->folder = c->plan = c->change.plan = -1;
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		c->peers[i].channel.fd = -1;
+}
+
+/* --- peers ---------------------------------------------------------------------------- */
+
+static void control_drop(struct control_peer *p)
+{
+	loop_remove(p->control->loop, &p->handle);
+	fd_close(&p->channel.fd);
+	p->waiting = 0;
+}
+
+/* A peer that has no room for its answer is not waited for. */
+static void control_answer(struct control_peer *p, enum message_type type, const struct schema *s,
+			   const void *object, const int *fds, size_t fd_count)
+{
+	if (message_send(p->channel.fd, type, s, object, fds, fd_count) < 0)
+		control_drop(p);
+}
+
+static void control_fail(struct control_peer *p, int code, const char *text)
+{
+	struct message_failed m = {(uint64_t)-code, text, ""};
+
+	control_answer(p, MESSAGE_FAILED, &message_failed_schema, &m, NULL, 0);
+}
+
+static struct control_peer *control_waiting(struct control *c, uint64_t id)
+{
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		if (c->peers[i].channel.fd >= 0 && c->peers[i].waiting == id)
+			return &c->peers[i];
+	return NULL;
+}
+
+/* To the gate, which may be gone or too busy to be written to. */
+static int control_ask_gate(struct control *c, enum message_type type, const struct schema *s,
+			    const void *object, const int *fds, size_t fd_count)
+{
+	return c->gate->fd < 0 ? -ENOTCONN
+			       : message_send(c->gate->fd, type, s, object, fds, fd_count);
+}
+
+static const char *control_no_gate(int code)
+{
+	return code == -ENOTCONN ? "this session has no gate: nothing of its network can change"
+				 : "the gate of this session does not take messages";
+}
+
+static int control_on_status(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+
+	(void)packet;
+	(void)e;
+	c->session.gate = c->gate->fd >= 0;
+	control_answer(p, MESSAGE_STATE, &message_session_schema, &c->session, &c->plan, 1);
+	return 0;
+}
+
+static int control_on_change(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+	struct message_change m;
+	int r = message_decode(packet->body, &message_change_schema, &m, NULL, e);
+	int seals = fcntl(packet->fds[0], F_GET_SEALS);
+
+	if (r < 0)
+		return r;
+	if (seals < 0 || (seals & CONTROL_SEALS) != CONTROL_SEALS)
+		return error_set(e, -EPROTO, "a plan that is not sealed");
+	if (c->change.id != 0 || m.generation != c->session.generation) {
+		control_fail(p, -EAGAIN, "the rules were changed by somebody else meanwhile");
+		return 0;
+	}
+	struct message_job rules = {.job = ++c->next};
+
+	r = control_ask_gate(c, MESSAGE_RULES, &message_job_schema, &rules, packet->fds, 1);
+	if (r < 0) {
+		control_fail(p, r, control_no_gate(r));
+		return 0;
+	}
+	c->change.id = p->waiting = rules.job;
+	c->change.plan = TAKE_FD(packet->fds[0]);
+	c->change.allowed = m.allowed;
+	(void)snprintf(c->change.what, sizeof(c->change.what), "%s", m.what);
+	(void)snprintf(c->change.reason, sizeof(c->change.reason), "%s", m.reason);
+	return 0;
+}
+
+static int control_on_count(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+	struct message_count m;
+	int r = message_decode(packet->body, &message_count_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	m.id = ++c->next;
+	r = control_ask_gate(c, MESSAGE_COUNT, &message_count_schema, &m, NULL, 0);
+	if (r < 0)
+		control_fail(p, r, control_no_gate(r));
+	else
+		p->waiting = m.id;
+	return 0;
+}
+
+static const struct channel_rule control_rules[] = {
+	{MESSAGE_STATUS, "STATUS", 0, 0, 0, 1u << CONTROL_SERVING, control_on_status},
+	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
+	{MESSAGE_COUNT, "COUNT", 512, 0, 0, 1u << CONTROL_SERVING, control_on_count},
+};
+
+static int control_on_peer(void *context, uint32_t events)
+{
+	struct control_peer *p = context;
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&p->channel, &e);
+
+	(void)events;
+	/* Gone, or not to be understood: the same. */
+	if (r <= 0 && r != -EAGAIN)
+		control_drop(p);
+	return 0;
+}
+
+static struct control_peer *control_place(struct control *c)
+{
+	struct control_peer *oldest = &c->peers[0];
+
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		if (c->peers[i].channel.fd < 0)
+			return &c->peers[i];
+		if (c->peers[i].turn < oldest->turn)
+			oldest = &c->peers[i];
+	}
+	control_drop(oldest);
+	return oldest;
+}
+
+static bool control_is_ours(const struct control *c, int fd)
+{
+	struct ucred who = {.uid = (uid_t)-1};
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 || len != sizeof(who))
+		return false;
+	return who.uid == c->uid || who.uid == 0;
+}
+
+static int control_on_listener(void *context, uint32_t events)
+{
+	struct control *c = context;
+	_cleanup_fd_ int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	if (fd < 0 || !control_is_ours(c, fd))
+		return 0;
+	struct control_peer *p = control_place(c);
+
+	*p = (struct control_peer){.control = c, .turn = ++c->next};
+	p->channel = (struct channel){.fd = TAKE_FD(fd),
+				      .rules = control_rules,
+				      .rule_count = BAWN_ARRAY_SIZE(control_rules),
+				      .state = CONTROL_SERVING,
+				      .context = p};
+	if (loop_add(c->loop, p->channel.fd, EPOLLIN, control_on_peer, p, &p->handle) < 0)
+		control_drop(p);
+	return 0;
+}
+
+/* --- the session ---------------------------------------------------------------------- */
+
+int control_open(struct control *c, struct channel_packet *packet, struct error *e)
+{
+	int r = message_decode(packet->body, &message_session_schema, &c->session, NULL, e);
+
+	if (r < 0)
+		return r;
+	if (c->listener >= 0)
+		return error_set(e, -EPROTO, "a second control socket");
+	(void)snprintf(c->name, sizeof(c->name), "%s", c->session.name);
+	c->session.name = c->name;
+	c->session.generation = 0;
+	c->listener = TAKE_FD(packet->fds[0]);
+	c->folder = TAKE_FD(packet->fds[1]);
+	return 0;
+}
+
+int control_start(struct control *c, int plan, struct error *e)
+{
+	c->plan = plan;
+	if (c->listener < 0)
+		return 0;
+	int r = loop_add(c->loop, c->listener, EPOLLIN, control_on_listener, c,
+			 &c->listener_handle);
+
+	return r < 0 ? error_sys(e, r, "opening the session's control socket") : 0;
+}
+
+/* --- what the gate answers ------------------------------------------------------------ */
+
+static void control_accept_change(struct control *c)
+{
+	struct message_event event = {.kind = MESSAGE_EVENT_POLICY,
+				      .allowed = c->change.allowed,
+				      .host = c->change.what,
+				      .count = 1,
+				      .origin = "",
+				      .reason = c->change.reason,
+				      .line = ""};
+
+	fd_close(&c->plan);
+	c->plan = TAKE_FD(c->change.plan);
+	c->session.generation++;
+	c->tell(c->context, &event);
+}
+
+int control_on_changed(struct control *c, struct span body, struct error *e)
+{
+	struct message_changed m;
+	int r = message_decode(body, &message_changed_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	if (c->change.id == 0 || m.id != c->change.id)
+		return error_set(e, -EPROTO, "an answer to a change that nobody made");
+	struct control_peer *p = control_waiting(c, m.id);
+
+	c->change.id = 0;
+	if (m.failure == 0)
+		control_accept_change(c);
+	fd_close(&c->change.plan);
+	if (!p)
+		return 0;
+	p->waiting = 0;
+	control_answer(p, MESSAGE_CHANGED, &message_changed_schema, &m, NULL, 0);
+	return 0;
+}
+
+int control_on_counted(struct control *c, struct span body, struct error *e)
+{
+	struct message_counted m;
+	int r = message_decode(body, &message_counted_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	struct control_peer *p = control_waiting(c, m.id);
+
+	if (!p)
+		return 0;
+	p->waiting = 0;
+	control_answer(p, MESSAGE_COUNTED, &message_counted_schema, &m, NULL, 0);
+	return 0;
+}
+
+void control_lose_gate(struct control *c)
+{
+	c->change.id = 0;
+	fd_close(&c->change.plan);
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		struct control_peer *p = &c->peers[i];
+
+		if (p->channel.fd < 0 || p->waiting == 0)
+			continue;
+		p->waiting = 0;
+		control_fail(p, -ENOTCONN, control_no_gate(-ENOTCONN));
+	}
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control socket of a session: where other commands of the same user ask
+ * what it is, and change the rules of its network while it runs.
+ *
+ * The client made the socket, in a folder of the user's own; the keeper accepts.
+ * A peer must have our uid (SO_PEERCRED; root may look into anyone's session),
+ * and is served by a table like any other channel:
+ *
+ *	STATUS	    answered with STATE and the plan as it is now
+ *	CHANGE	    brings a plan, sealed; its rules go to the gate, and CHANGED
+ *		    follows when they hold there.  One at a time, and only from the
+ *		    generation that is in force: who was overtaken asks again
+ *	COUNT	    how often the gate refused something
+ *
+ * Nobody can hold the keeper up: peers are few, the oldest makes room for a new
+ * one, nothing waits for a peer to read, and one that does not is gone.
+ */
+#ifndef BAWN_CONTROL_H
+#define BAWN_CONTROL_H
+
+#include "channel.h"
+#include "loop.h"
+#include "message.h"
+
+enum { CONTROL_PEERS = 8, CONTROL_NAME_MAX = 64 };
+
+struct control;
+
+struct control_peer {
+	struct control *control;
+	struct channel channel; /* fd -1: nobody */
+	struct loop_handle handle;
+	uint64_t turn;    /* when it came, as a number */
+	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
+};
+
+struct control {
+	struct loop *loop;
+	const struct channel *gate; /* its fd is -1 when there is none */
+	/* Shows an event in the session itself. */
+	void (*tell)(void *context, const struct message_event *event);
+	void *context;
+	uid_t uid; /* ours */
+
+	struct message_session session;
+	char name[CONTROL_NAME_MAX];
+	int listener, folder; /* -1: the session cannot be reached; the folder is a lock */
+	struct loop_handle listener_handle;
+	int plan; /* in force, sealed */
+
+	struct control_peer peers[CONTROL_PEERS];
+	uint64_t next; /* turn, or id */
+
+	struct {             /* the change that is with the gate */
+		uint64_t id; /* 0: none */
+		int plan;
+		bool allowed;
+		char what[320], reason[64];
+	} change;
+};
+
+/* All closed; before anything else. */
+void control_init(struct control *c, struct loop *loop, const struct channel *gate,
+		  void (*tell)(void *context, const struct message_event *event), void *context);
+
+/* CONTROL came: takes its two descriptors. */
+int control_open(struct control *c, struct channel_packet *packet, struct error *e);
+
+/* From now on peers are served; the plan becomes ours. */
+int control_start(struct control *c, int plan, struct error *e);
+
+/* The gate's answers. */
+int control_on_changed(struct control *c, struct span body, struct error *e);
+int control_on_counted(struct control *c, struct span body, struct error *e);
+
+/* The gate is gone: nobody waits for it any more. */
+void control_lose_gate(struct control *c);
+
+#endif
