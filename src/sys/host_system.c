@@ -56,6 +56,7 @@ static const char *const host_etc_names[] = {
 	"protocols",
 	"services",
 	/* single tools that stop or complain without it */
+	"chromium.d",
 	"fonts",
 	"gitconfig",
 	"groff",

@@ -266,7 +266,7 @@ class World:
                 answer = f"{len(body)} {zlib.crc32(body)}\n".encode()
             elif path in self.files:
                 answer = self.files[path]
-            elif path.startswith("/repo.git/"):
+            elif path.startswith(("/repo.git/", "/debian/")):
                 status, answer = "404 Not Found", b""
             else:
                 answer = f"{header.get('host')} {target}\n".encode()
