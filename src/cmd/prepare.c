@@ -21,6 +21,7 @@
 #include "fd.h"
 #include "home_store.h"
 #include "host.h"
+#include "known_hosts.h"
 #include "open.h"
 #include "policy.h"
 #include "profile.h"
@@ -222,6 +223,7 @@ static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 	case OPTION_ALLOW:
 	case OPTION_DENY:
 	case OPTION_USE:
+	case OPTION_SSH:
 		key = arena_printf(p->arena, "network.%s", o->name);
 		break;
 	case OPTION_ENV:
@@ -261,6 +263,41 @@ static int prepare_flags(struct prepare *p)
 
 		if (r < 0)
 			return r;
+	}
+	return 0;
+}
+
+/* The agent that the user's own environment names, when it is his. */
+static const char *prepare_ssh_agent(const struct host *h)
+{
+	const char *path = host_env(h->environ, "SSH_AUTH_SOCK");
+	struct stat st;
+
+	return path && path[0] == '/' && stat(path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+			       st.st_uid == h->uid
+		       ? path
+		       : NULL;
+}
+
+/* Looks up the hosts at which the user's agent may sign: each port that a rule names alone. */
+static int prepare_ssh(struct prepare *p, const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->network.count; i++) {
+		const struct plan_rule *rule = &policy->network.items[i];
+
+		if (!rule->sign || rule->ceiling)
+			continue;
+		p->host.ssh_agent = prepare_ssh_agent(&p->host);
+		for (size_t n = 0; p->host.ssh_agent && n < rule->ports.count; n++) {
+			int r = rule->ports.items[n].from != rule->ports.items[n].to
+					? 0
+					: known_hosts_read(&p->host, rule->host,
+							   rule->ports.items[n].from, rule->origin,
+							   p->arena, p->e);
+
+			if (r < 0)
+				return r;
+		}
 	}
 	return 0;
 }
@@ -455,6 +492,8 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 
 	if (r == 0)
 		r = prepare_look(&p, &policy);
+	if (r == 0)
+		r = prepare_ssh(&p, &policy);
 	if (r == 0)
 		r = prepare_build(&p, &policy, argv, create, &made.plan);
 	if (r == 0)

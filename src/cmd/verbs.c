@@ -18,8 +18,8 @@
 /* What shapes a plan, and so belongs to every verb that makes one. */
 #define OPTIONS_OF_PLAN                                                                          \
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
-	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(ENV) | BIT(LIMIT) | BIT(WITHOUT) |  \
-	 BIT(DEBUG))
+	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |      \
+	 BIT(WITHOUT) | BIT(DEBUG))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const policy_words[] = {"test", "check"};
@@ -91,6 +91,12 @@ const struct option options[OPTION_COUNT] = {
 			.key = "network", /* network.use */
 			.repeats = true,
 			.help = "let it reach the hosts of a bundle"},
+	[OPTION_SSH] = {.id = OPTION_SSH,
+			.name = "ssh",
+			.value = "HOST[:PORT]",
+			.key = "network", /* network.ssh */
+			.repeats = true,
+			.help = "let it log in at HOST by ssh, signed by your agent"},
 	[OPTION_ENV] = {.id = OPTION_ENV,
 			.name = "env",
 			.value = "NAME[=VALUE]",

@@ -51,8 +51,10 @@ static void words_rule(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, every ? "denied" : "denied at ");
 	if (!every)
 		words_ports(into, rule);
-	if (rule->scheme != PLAN_SCHEME_BY_PORT)
+	if (rule->scheme != PLAN_SCHEME_BY_PORT && !rule->sign)
 		buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
+	if (rule->sign)
+		buf_put_str(into, ", logins signed by your ssh agent");
 	if (rule->private)
 		buf_put_str(into, ", private addresses too");
 	if (rule->action == PLAN_ACTION_ASK)

@@ -217,6 +217,8 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	build_env(&b);
 	build_limits(&b);
 	build_network(&b);
+	if (b.plan.backend != PLAN_BACKEND_HOST)
+		build_ssh(&b);
 	build_notes(&b);
 	if (b.no_memory)
 		return error_sys(e, -ENOMEM, "cannot make the plan");

@@ -15,7 +15,7 @@ static uint64_t build_hash(const char *s, uint64_t hash)
 	return hash;
 }
 
-static void build_file(struct build *b, const char *target, const char *content)
+void build_file(struct build *b, const char *target, const char *content)
 {
 	const struct plan_mount *over = build_mount_over(b, target);
 

@@ -19,6 +19,7 @@ struct build {
 		struct plan_note note;
 		struct plan_limit limit;
 		struct plan_string string;
+		struct plan_ssh_key ssh_key;
 	} spare;
 };
 
@@ -58,5 +59,9 @@ int build_named(struct build *b); /* tools, named paths, workspace */
 void build_etc(struct build *b);  /* made-up files */
 int build_hides(struct build *b);
 void build_env(struct build *b);
+void build_ssh(struct build *b); /* behind build_env and the rules */
+
+/* A made-up file, unless the user named the host's own there. */
+void build_file(struct build *b, const char *target, const char *content);
 
 #endif

@@ -20,6 +20,7 @@ enum rule_key {
 	RULE_ALLOW,
 	RULE_DENY,
 	RULE_ASK,
+	RULE_SSH,
 	RULE_USE,
 	RULE_PORTS,
 	RULE_SCHEME,
@@ -29,9 +30,10 @@ enum rule_key {
 };
 
 const char *const rule_keys[] = {
-	[RULE_ALLOW] = "allow",     [RULE_DENY] = "deny",   [RULE_ASK] = "ask",
-	[RULE_USE] = "use",         [RULE_PORTS] = "ports", [RULE_SCHEME] = "scheme",
-	[RULE_PRIVATE] = "private", [RULE_APEX] = "apex",   [RULE_KEY_COUNT] = NULL,
+	[RULE_ALLOW] = "allow",   [RULE_DENY] = "deny",       [RULE_ASK] = "ask",
+	[RULE_SSH] = "ssh",       [RULE_USE] = "use",         [RULE_PORTS] = "ports",
+	[RULE_SCHEME] = "scheme", [RULE_PRIVATE] = "private", [RULE_APEX] = "apex",
+	[RULE_KEY_COUNT] = NULL,
 };
 
 /* Words that will be keys of a rule. */
@@ -41,6 +43,7 @@ static const unsigned int rule_actions[] = {
 	[RULE_ALLOW] = PLAN_ACTION_ALLOW,
 	[RULE_DENY] = PLAN_ACTION_DENY,
 	[RULE_ASK] = PLAN_ACTION_ASK,
+	[RULE_SSH] = PLAN_ACTION_ALLOW,
 };
 
 /* A rule while it is read. */
@@ -306,6 +309,10 @@ static void rule_default_ports(struct rule_draft *d)
 		d->ports[rule->ports.count++] = (struct plan_ports){1, UINT16_MAX};
 		return;
 	}
+	if (rule->sign) {
+		d->ports[rule->ports.count++] = (struct plan_ports){22, 22};
+		return;
+	}
 	if (rule->scheme != PLAN_SCHEME_HTTP)
 		d->ports[rule->ports.count++] = (struct plan_ports){443, 443};
 	if (rule->scheme != PLAN_SCHEME_TLS)
@@ -340,11 +347,32 @@ static int rule_append(struct rule_draft *d, struct grammar_value *value)
 	return 0;
 }
 
+/* A login is signed for one host, known by its key: a name, and nothing but ssh. */
+static int rule_check_ssh(struct rule_draft *d)
+{
+	const struct value_site *s = d->s;
+
+	if (d->rule.host[0] == '*' || d->rule.address.len > 0)
+		return value_error(&s->at, s->e, "ssh takes the name of one host, not %.64s",
+				   d->rule.host);
+	if (d->of[RULE_SCHEME]) {
+		const struct value_place at = rule_place_key(s, d->of[RULE_SCHEME]);
+
+		return value_error(&at, s->e, "ssh has no scheme: it is its own");
+	}
+	d->rule.scheme = PLAN_SCHEME_TCP;
+	return 0;
+}
+
 static int rule_read_draft(struct rule_draft *d, enum rule_key word, const char *host,
 			   struct grammar_value *value)
 {
 	d->rule.action = rule_actions[word];
+	d->rule.sign = word == RULE_SSH;
 	int r = rule_read_host(d, host);
+
+	if (r == 0 && d->rule.sign)
+		r = rule_check_ssh(d);
 
 	if (r == 0 && d->of[RULE_PORTS])
 		r = rule_read_ports(d, d->of[RULE_PORTS]);
@@ -437,7 +465,7 @@ static int rule_unknown_key(const struct value_site *s, const struct tree_node *
 	return value_suggest(s->e, r, n->key, rule_keys, RULE_KEY_COUNT);
 }
 
-/* Finds the keys of the rule; the one of the first four comes back. */
+/* Finds the keys of the rule; the one of the first five comes back. */
 static int rule_collect(struct rule_draft *d, const struct tree_node *n, enum rule_key *ret_word)
 {
 	const struct value_site *s = d->s;
@@ -459,7 +487,7 @@ static int rule_collect(struct rule_draft *d, const struct tree_node *n, enum ru
 		d->of[key] = c;
 	}
 	if (word == RULE_KEY_COUNT)
-		return value_error(&s->at, s->e, "a rule says allow, deny, ask or use");
+		return value_error(&s->at, s->e, "a rule says allow, deny, ask, ssh or use");
 	for (unsigned int key = RULE_PORTS; word == RULE_USE && key < RULE_KEY_COUNT; key++)
 		if (d->of[key]) {
 			const struct value_place at = rule_place_key(s, d->of[key]);
@@ -503,7 +531,8 @@ int rule_read_flag(const struct value_site *s, const char *word, const char *tex
 	while (key <= RULE_USE && !str_equal(rule_keys[key], word))
 		key++;
 	if (key > RULE_USE)
-		return value_error(&s->at, s->e, "a rule says allow, deny, ask or use, not %.64s",
+		return value_error(&s->at, s->e,
+				   "a rule says allow, deny, ask, ssh or use, not %.64s",
 				   *word ? word : "nothing");
 	return key == RULE_USE ? rule_use(s, text, value) : rule_read_draft(&d, key, text, value);
 }
@@ -515,7 +544,7 @@ const char *rule_show(const struct plan_rule *rule, struct arena *arena)
 	_cleanup_buf_ struct buf out = BUF_INIT(2048);
 	bool ports = rule->ports_named || rule->bundle[0] != '\0';
 
-	buf_putf(&out, "%s %s", plan_action_words[rule->action], rule->host);
+	buf_putf(&out, "%s %s", rule->sign ? "ssh" : plan_action_words[rule->action], rule->host);
 	for (size_t i = 0; ports && i < rule->ports.count; i++) {
 		const struct plan_ports *p = &rule->ports.items[i];
 
@@ -527,7 +556,7 @@ const char *rule_show(const struct plan_rule *rule, struct arena *arena)
 		if (p->to != p->from)
 			buf_putf(&out, "-%llu", (unsigned long long)p->to);
 	}
-	if (rule->scheme != PLAN_SCHEME_BY_PORT)
+	if (rule->scheme != PLAN_SCHEME_BY_PORT && !rule->sign)
 		buf_putf(&out, " scheme %s", plan_scheme_words[rule->scheme]);
 	if (rule->private)
 		buf_put_str(&out, " private");
@@ -593,7 +622,8 @@ bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan
 
 		while (n < count &&
 		       !(list[n].action >= inner->action && (list[n].private || !inner->private) &&
-			 rule_covers_host(&list[n], inner) && rule_covers_ports(&list[n], p) &&
+			 (list[n].sign || !inner->sign) && rule_covers_host(&list[n], inner) &&
+			 rule_covers_ports(&list[n], p) &&
 			 rule_covers_scheme(list[n].scheme, inner->scheme, p)))
 			n++;
 		if (n == count)

@@ -15,6 +15,8 @@
 #include "base.h"
 #include "error.h"
 
+struct plan_ssh_key;
+
 /* An existing thing outside, by name and by identity. */
 struct host_object {
 	const char *name; /* absolute, normal: where programs look for it */
@@ -55,6 +57,9 @@ struct host {
 		private_places; /* what exists of ~/.ssh and the like: hidden, to be said */
 	struct host_list
 		named; /* what the policy names, looked up by host_name; origin: as written */
+	const char *ssh_agent;         /* the socket of the user's ssh agent; NULL for none */
+	struct plan_ssh_key *ssh_keys; /* of the hosts that the policy names for ssh */
+	size_t ssh_key_count;
 	struct host_list sockets; /* of the host, by path: covered wherever they would show */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
 };

@@ -45,6 +45,8 @@ static void test_rules_are_read(void **state)
 		{"{allow: a.test, scheme: http}", "allow a.test scheme http"},
 		{"{allow: a.test, private: true}", "allow a.test private"},
 		{"{allow: a.test, private: false}", "allow a.test"},
+		{"{ssh: a.test}", "ssh a.test"},
+		{"{ssh: a.test:2222}", "ssh a.test port 2222"},
 		{"{allow: '*.a.test', apex: true}", "allow *.a.test\nallow a.test"},
 		{"{allow: '*.a.test', apex: false}", "allow *.a.test"},
 		{"deny: gist.github.com", "deny gist.github.com"},
@@ -107,8 +109,8 @@ static const struct {
 			    "github.com\", or [] for none"},
 	{"[a.test]", "1:11: a rule says what it does, as in \"allow: a.test\""},
 	{"[[a.test]]", "1:11: a rule says what it does, as in \"allow: github.com\""},
-	{"[{}]", "1:11: a rule says allow, deny, ask or use"},
-	{"[{ports: [443]}]", "1:11: a rule says allow, deny, ask or use"},
+	{"[{}]", "1:11: a rule says allow, deny, ask, ssh or use"},
+	{"[{ports: [443]}]", "1:11: a rule says allow, deny, ask, ssh or use"},
 	{"[{alow: a.test}]", "1:12: unknown key alow in a rule; did you mean allow?"},
 	{"[{allow: a.test, port: 1}]", "1:27: unknown key port in a rule; did you mean ports?"},
 	{"[{'': a.test}]", "1:12: unknown key (empty) in a rule"},
@@ -185,6 +187,10 @@ static const struct {
 	{"[{allow: a.test, scheme: by-port}]", "1:35: scheme is tls, http or tcp, not by-port"},
 	{"[{allow: a.test, scheme: tcp}]", "1:35: scheme tcp passes any bytes, and so needs ports"},
 	{"[{deny: a.test, scheme: http}]", "1:26: a deny has no scheme: it closes all of them"},
+	{"[{ssh: '*.a.test'}]", "1:17: ssh takes the name of one host, not *.a.test"},
+	{"[{ssh: 192.0.2.1}]", "1:17: ssh takes the name of one host, not 192.0.2.1"},
+	{"[{ssh: a.test, scheme: tls}]", "1:25: ssh has no scheme: it is its own"},
+	{"[{ssh: a.test, allow: b.test}]", "1:25: a rule does one thing: ssh or allow, not both"},
 	{"[{allow: a.test, private: yes}]", "1:36: private is true or false, not yes"},
 	{"[{deny: a.test, private: true}]", "1:26: a deny has no use for private"},
 	{"[{allow: 10.0.0.1, private: true}]",
@@ -251,8 +257,8 @@ static void test_flags(void **state)
 	assert_string_equal(o.policy.network.items[3].origin, "--use");
 	try_refused(&bad, "--allow: b.test/x: name the host alone, without scheme and path");
 	try_refused(&bundle, "--use: there is no bundle nmp; did you mean npm?");
-	try_refused(&word, "--open: a rule says allow, deny, ask or use, not open");
-	try_refused(&none, "--network: a rule says allow, deny, ask or use, not nothing");
+	try_refused(&word, "--open: a rule says allow, deny, ask, ssh or use, not open");
+	try_refused(&none, "--network: a rule says allow, deny, ask, ssh or use, not nothing");
 }
 
 static void test_empty_is_nothing(void **state)
