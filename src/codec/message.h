@@ -4,7 +4,8 @@
  * between the keeper and init.  Bodies are schema.h structs, but for INPUT and
  * OUTPUT, whose body is the bytes.
  *
- *	client -> keeper   START     plan memfd, then the given descriptors
+ *	client -> keeper   START     plan memfd; keys' end of the channel for values, where the
+ *	                             plan needs keys; then the given descriptors
  *	                   INPUT, RESIZE, SIGNAL, CONTINUE
  *	keeper -> client   FAILED | READY, then OUTPUT, STOPPED, EXITED (the last one)
  *
@@ -98,11 +99,10 @@ enum message_type {
 };
 
 enum {
-	MESSAGE_DATA_MAX = 32 << 10,   /* of INPUT and OUTPUT */
-	MESSAGE_GIVES_EXEC = 1 << 3,   /* in `gives`: the last descriptor is what to execute */
-	MESSAGE_GIVES_VALUES = 1 << 4, /* in START's: the last one is keys' channel to the client */
-	MESSAGE_VALUE_MAX = 16 << 10,  /* bytes of one secret, all parts together */
-	MESSAGE_SIGN_MAX = 4 << 10,    /* of a string to sign */
+	MESSAGE_DATA_MAX = 32 << 10,  /* of INPUT and OUTPUT */
+	MESSAGE_GIVES_EXEC = 1 << 3,  /* in `gives`: the last descriptor is what to execute */
+	MESSAGE_VALUE_MAX = 16 << 10, /* bytes of one secret, all parts together */
+	MESSAGE_SIGN_MAX = 4 << 10,   /* of a string to sign */
 };
 
 /* Something to run: START (the plan's own command) and SPAWN (that, or another). */

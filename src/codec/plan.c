@@ -197,6 +197,22 @@ static const struct schema_field plan_fields[] = {
 };
 const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
 
+bool plan_rule_opens(const struct plan_rule *rule)
+{
+	return !rule->passthrough && (rule->methods.count > 0 || rule->paths.count > 0);
+}
+
+bool plan_needs_keys(const struct plan *p)
+{
+	/* Without a gate nobody opens anything. */
+	if (p->backend == PLAN_BACKEND_HOST || plan_goes_without(p, PLAN_LAYER_NET_NS))
+		return false;
+	for (size_t i = 0; i < p->network.count; i++)
+		if (plan_rule_opens(&p->network.items[i]))
+			return true;
+	return p->secrets.count > 0;
+}
+
 int plan_trust_of(const struct plan_mount *m)
 {
 	if (m->kind != PLAN_MOUNT_TRUST)

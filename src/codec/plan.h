@@ -308,6 +308,12 @@ struct plan_usual_port {
 enum { PLAN_USUAL_PORT_COUNT = 5 };
 extern const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT];
 
+/* The rule speaks of requests, so that what it is about has to be opened to be decided. */
+bool plan_rule_opens(const struct plan_rule *rule);
+
+/* Some connection may have to be opened, or there is a secret: the session has a process keys. */
+bool plan_needs_keys(const struct plan *p);
+
 /* The format that a TRUST mount names: enum plan_trust, or -1. */
 int plan_trust_of(const struct plan_mount *m);
 

@@ -20,6 +20,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_gate_bpf);
 	case PROFILE_SIGNER:
 		return PROFILE_SPAN(profile_signer_bpf);
+	case PROFILE_KEYS:
+		return PROFILE_SPAN(profile_keys_bpf);
 	}
 	return (struct span){NULL, 0};
 }

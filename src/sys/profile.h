@@ -12,6 +12,7 @@ enum profile_kind {
 	PROFILE_KEEPER,
 	PROFILE_GATE,
 	PROFILE_SIGNER,
+	PROFILE_KEYS,
 };
 
 /* An array of struct sock_filter, as bytes. */

@@ -221,5 +221,6 @@ int main(void)
 	assemble("profile_keeper_bpf", IN_KEEPER);
 	assemble("profile_gate_bpf", IN_GATE);
 	assemble("profile_signer_bpf", IN_SIGNER);
+	assemble("profile_keys_bpf", IN_KEYS);
 	return 0;
 }

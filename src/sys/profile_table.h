@@ -30,6 +30,7 @@ enum {
 	IN_CLOSED = 1 << 3, /* a box without a network namespace: no network by this filter alone */
 	IN_GATE = 1 << 4,   /* the gate, before it reads its first byte of the box */
 	IN_SIGNER = 1 << 6, /* the signer of ssh logins, likewise */
+	IN_KEYS = 1 << 5,   /* keys, before it makes its first key: messages, memory, the clock */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
 	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER,
@@ -47,22 +48,23 @@ struct profile_call {
 #define CALL(name) {#name, -1, IN_ANY_BOX}
 #define CALL_NEW(name, number) {#name, (number), IN_ANY_BOX}
 #define CALL_ALL(name) {#name, -1, IN_ALL}
+#define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
 #define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
 static const struct profile_call profile_calls[] = {
 	/* memory */
-	CALL_ALL(brk), CALL_ALL(mmap), CALL_ALL(munmap), CALL(mprotect), CALL_ALL(mremap),
-	CALL_ALL(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
+	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL(mprotect), CALL_KEYS(mremap),
+	CALL_KEYS(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
 	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
 	CALL(pkey_free), CALL(memfd_create), CALL_NEW(cachestat, 451),
 	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
 
 	/* descriptors, reading and writing */
-	CALL_ALL(read), CALL_ALL(write), CALL_ALL(readv), CALL_ALL(writev), CALL(pread64),
-	CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_ALL(close),
+	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL(pread64),
+	CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
 	CALL(close_range), CALL(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_ALL(fcntl), CALL(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
+	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
 	CALL(vmsplice), CALL(copy_file_range), CALL(fadvise64), CALL(readahead), CALL(fallocate),
 	CALL(ftruncate), CALL(truncate),
@@ -72,7 +74,7 @@ static const struct profile_call profile_calls[] = {
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
 	CALL(open), CALL(openat), CALL(openat2), CALL(creat), CALL(stat), CALL(lstat),
-	CALL_ALL(fstat), CALL_ALL(newfstatat), CALL(statx), CALL(statfs), CALL(fstatfs),
+	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL(statx), CALL(statfs), CALL(fstatfs),
 	CALL(access), CALL(faccessat), CALL(faccessat2), CALL(getdents), CALL(getdents64),
 	CALL(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL(renameat), CALL(renameat2),
 	CALL(mkdir), CALL(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
@@ -87,21 +89,21 @@ static const struct profile_call profile_calls[] = {
 	CALL(inotify_init1), CALL(inotify_add_watch), CALL(inotify_rm_watch),
 
 	/* waiting */
-	CALL(poll), CALL_ALL(ppoll), CALL(select), CALL(pselect6), CALL(epoll_create),
-	CALL_ALL(epoll_create1), CALL_ALL(epoll_ctl), CALL(epoll_wait), CALL_ALL(epoll_pwait),
+	CALL(poll), CALL_KEYS(ppoll), CALL(select), CALL(pselect6), CALL(epoll_create),
+	CALL_ALL(epoll_create1), CALL_KEYS(epoll_ctl), CALL(epoll_wait), CALL_KEYS(epoll_pwait),
 	CALL(epoll_pwait2), CALL(eventfd), CALL(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
-	CALL_ALL(timerfd_create), CALL_ALL(timerfd_settime), CALL(timerfd_gettime),
-	CALL_ALL(futex), CALL(futex_waitv), CALL_NEW(futex_wake, 454), CALL_NEW(futex_wait, 455),
+	CALL_ALL(timerfd_create), CALL_KEYS(timerfd_settime), CALL(timerfd_gettime),
+	CALL_KEYS(futex), CALL(futex_waitv), CALL_NEW(futex_wake, 454), CALL_NEW(futex_wait, 455),
 	CALL_NEW(futex_requeue, 456), CALL(set_robust_list), CALL(get_robust_list), CALL(rseq),
 
 	/* processes, threads, signals */
-	CALL(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_ALL(exit), CALL_ALL(exit_group),
+	CALL(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_KEYS(exit), CALL_KEYS(exit_group),
 	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
 	CALL(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
-	CALL_ALL(rt_sigprocmask), CALL_ALL(rt_sigreturn), CALL(rt_sigpending),
+	CALL_KEYS(rt_sigprocmask), CALL_KEYS(rt_sigreturn), CALL(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
-	CALL(sigaltstack), CALL(pause), CALL(alarm), CALL_ALL(restart_syscall), CALL(prctl),
-	CALL(arch_prctl), CALL(set_tid_address), CALL_ALL(getpid), CALL(gettid), CALL(getppid),
+	CALL(sigaltstack), CALL(pause), CALL(alarm), CALL_KEYS(restart_syscall), CALL(prctl),
+	CALL(arch_prctl), CALL(set_tid_address), CALL_KEYS(getpid), CALL(gettid), CALL(getppid),
 	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL(getuid),
 	CALL(geteuid), CALL(getgid), CALL(getegid), CALL(getresuid), CALL(getresgid),
 	CALL(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
@@ -115,14 +117,14 @@ static const struct profile_call profile_calls[] = {
 	CALL(uname),
 
 	/* time: to read, never to set */
-	CALL(time), CALL(gettimeofday), CALL_ALL(clock_gettime), CALL(clock_getres),
+	CALL(time), CALL(gettimeofday), CALL_KEYS(clock_gettime), CALL(clock_getres),
 	CALL(nanosleep), CALL(clock_nanosleep), CALL(getitimer), CALL(setitimer),
 	CALL(timer_create), CALL(timer_settime), CALL(timer_gettime), CALL(timer_getoverrun),
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
 	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL(bind), CALL(listen),
-	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_ALL(sendmsg), CALL_ALL(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
 	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
@@ -134,7 +136,7 @@ static const struct profile_call profile_calls[] = {
 	/* more confinement is always welcome */
 	CALL(landlock_create_ruleset), CALL(landlock_add_rule), CALL(landlock_restrict_self),
 
-	CALL_ALL(getrandom),
+	CALL_KEYS(getrandom),
 
 	/* only with `debug: true`: looking into one's own processes */
 	CALL_DEBUG(ptrace), CALL_DEBUG(process_vm_readv), CALL_DEBUG(process_vm_writev),

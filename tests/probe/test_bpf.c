@@ -42,6 +42,7 @@ static const struct profile profiles[] = {
 	{"keeper", PROFILE_KEEPER, IN_KEEPER},
 	{"gate", PROFILE_GATE, IN_GATE},
 	{"signer", PROFILE_SIGNER, IN_SIGNER},
+	{"keys", PROFILE_KEYS, IN_KEYS},
 };
 
 /* --- the interpreter ------------------------------------------------------------------ */

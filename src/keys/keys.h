@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keys: the process that holds the session's CA key and the real values of its
+ * secrets, and nothing else.  It has no network, opens no file, and reads no HTTP.
+ *
+ *	keeper	says nothing; when it is gone, so are we
+ *	client	VALUE | REFUSED, once for each secret, and again after each NEED
+ *	gate	LEAF -> CERTIFICATE, RELEASE -> VALUE, SIGN -> SIGNATURE; each may be REFUSED
+ *
+ * Whether a secret may go where the gate wants it is decided here once more, by the same
+ * function (secrets.h): a gate that is somebody else's gets a value only for a place that the
+ * plan binds it to, and the secret key of AWS not even then.
+ *
+ * A question for a value that has not come yet, or has expired, waits for the client's
+ * answer, KEYS_PATIENCE at most.  A message that the tables do not permit ends the process:
+ * what was opened is closed then, not open.
+ */
+#ifndef BAWN_KEYS_H
+#define BAWN_KEYS_H
+
+#include "ca.h"
+#include "channel.h"
+#include "loop.h"
+#include "message.h"
+#include "value.h"
+
+enum {
+	KEYS_WAITING_MAX = 64, /* questions that wait for a value */
+	KEYS_PATIENCE = 60,    /* seconds */
+};
+
+/* One question, as it came. */
+struct keys_waiting {
+	uint32_t type; /* 0: free */
+	uint64_t index;
+	uint64_t until; /* seconds since 1970 */
+	uint8_t *body;
+	size_t len;
+};
+
+struct keys {
+	struct loop loop;
+	struct channel keeper, gate, client;
+	struct loop_handle keeper_handle, gate_handle, client_handle, timer_handle;
+	int timer;
+	const struct plan *plan;
+	struct ca *ca;
+	struct value values[PLAN_SECRETS_MAX];
+	bool awaited[PLAN_SECRETS_MAX]; /* the client owes us an answer */
+	struct keys_waiting waiting[KEYS_WAITING_MAX];
+};
+
+/* Ready to be told and asked; descriptors are the caller's. */
+void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keeper, int gate,
+	       int client);
+void keys_fini(struct keys *k); /* wipes; the authority is the caller's */
+
+/* Handles one message of the gate or the client, as channel_receive. */
+int keys_receive_gate(struct keys *k, struct error *e);
+int keys_receive_client(struct keys *k, struct error *e);
+
+/* Refuses what has waited too long at `now`. */
+void keys_expire(struct keys *k, uint64_t now);
+
+/* The whole process, from its descriptors on: its exit code. */
+int keys_run(void);
+
+#endif

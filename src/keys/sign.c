@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sign.h"
+
+#include "str.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { SIGN_DAY = 24 * 60 * 60, SIGN_SCOPE_MAX = 200 };
+
+/* Today by UTC, yesterday or tomorrow: near midnight, and for clocks that differ. */
+static bool sign_is_near(const char *date, int64_t now)
+{
+	for (int64_t off = -SIGN_DAY; off <= SIGN_DAY; off += SIGN_DAY) {
+		time_t at = (time_t)(now + off);
+		struct tm day;
+		char text[16];
+
+		if (gmtime_r(&at, &day) && strftime(text, sizeof(text), "%Y%m%d", &day) == 8 &&
+		    str_equal(text, date))
+			return true;
+	}
+	return false;
+}
+
+static bool sign_is_word(const char *s)
+{
+	return s[0] != '\0' && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+/* The line after the first `skip` lines of text. */
+static struct span sign_line(struct span text, unsigned int skip)
+{
+	while (skip-- > 0) {
+		const uint8_t *end = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+
+		if (!end)
+			return (struct span){NULL, 0};
+		text.len -= (size_t)(end + 1 - text.ptr);
+		text.ptr = end + 1;
+	}
+	const uint8_t *end = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+
+	return (struct span){text.ptr, end ? (size_t)(end - text.ptr) : text.len};
+}
+
+const char *sign_refuse(const struct message_sign *m, int64_t now)
+{
+	char scope[SIGN_SCOPE_MAX];
+	struct span first = sign_line(m->text, 0);
+
+	if (!sign_is_near(m->date, now))
+		return "its date is not today's";
+	if (!sign_is_word(m->region) || !sign_is_word(m->service) ||
+	    snprintf(scope, sizeof(scope), "%s/%s/%s/aws4_request", m->date, m->region,
+		     m->service) >= (int)sizeof(scope))
+		return "its region or service is no word";
+	/* AWS4-HMAC-SHA256, and -PAYLOAD and -TRAILER for what is signed piece by piece. */
+	if (first.len < 16 || memcmp(first.ptr, "AWS4-HMAC-SHA256", 16) != 0 ||
+	    !span_equal(sign_line(m->text, 2), span_of_str(scope)))
+		return "what is to be signed is of another scope";
+	return NULL;
+}
+
+static bool sign_step(const void *key, size_t key_len, const void *bytes, size_t len, uint8_t *into)
+{
+	unsigned int size = 0;
+
+	return HMAC(EVP_sha256(), key, (int)key_len, bytes, len, into, &size) && size == SIGN_BYTES;
+}
+
+int sign_aws(struct span key, const char *date, const char *region, const char *service,
+	     struct span text, uint8_t ret_signature[SIGN_BYTES])
+{
+	static const char prefix[] = "AWS4", request[] = "aws4_request";
+	const size_t room = sizeof(prefix) - 1 + key.len;
+	uint8_t *first = OPENSSL_secure_malloc(room);
+	uint8_t a[SIGN_BYTES], b[SIGN_BYTES];
+
+	if (!first)
+		return -EIO;
+	memcpy(first, prefix, sizeof(prefix) - 1);
+	if (key.len)
+		memcpy(first + sizeof(prefix) - 1, key.ptr, key.len);
+	bool ok = sign_step(first, room, date, strlen(date), a) &&
+		  sign_step(a, sizeof(a), region, strlen(region), b) &&
+		  sign_step(b, sizeof(b), service, strlen(service), a) &&
+		  sign_step(a, sizeof(a), request, sizeof(request) - 1, b) &&
+		  sign_step(b, sizeof(b), text.ptr, text.len, ret_signature);
+
+	OPENSSL_secure_clear_free(first, room);
+	OPENSSL_cleanse(a, sizeof(a));
+	OPENSSL_cleanse(b, sizeof(b));
+	return ok ? 0 : -EIO;
+}

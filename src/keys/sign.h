@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AWS Signature Version 4, the part that needs the secret key: the key of one
+ * day, region and service, and the signature of a string.  The string itself is
+ * the gate's.
+ */
+#ifndef BAWN_SIGN_H
+#define BAWN_SIGN_H
+
+#include "message.h"
+#include "span.h"
+
+enum { SIGN_BYTES = 32 };
+
+/* NULL, or what is wrong with the question: a date that is not today's (a day more or less), a
+ * scope that is not that of the text. */
+const char *sign_refuse(const struct message_sign *m, int64_t now);
+
+/* 0 or -EIO. */
+int sign_aws(struct span key, const char *date, const char *region, const char *service,
+	     struct span text, uint8_t ret_signature[SIGN_BYTES]);
+
+#endif
