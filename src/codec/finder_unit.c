@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finder_unit.h"
+
+#include "encode.h"
+
+/* An escape at hand: how far it was read, and whether the bytes ended first. */
+struct unit_reader {
+	struct span in;
+	size_t at;
+	bool end;
+	bool short_of; /* more bytes would tell */
+};
+
+static int peek(struct unit_reader *r, size_t ahead)
+{
+	if (r->at + ahead < r->in.len)
+		return r->in.ptr[r->at + ahead];
+	r->short_of = true;
+	return -1;
+}
+
+/* Two hex digits at `ahead`: their value, or -1. */
+static int peek_hex(struct unit_reader *r, size_t ahead)
+{
+	int high = peek(r, ahead);
+
+	if (high < 0 || decode_hex_digit((uint8_t)high) < 0)
+		return -1;
+	int low = peek(r, ahead + 1);
+
+	if (low < 0 || decode_hex_digit((uint8_t)low) < 0)
+		return -1;
+	return decode_hex_digit((uint8_t)high) << 4 | decode_hex_digit((uint8_t)low);
+}
+
+static bool take_hex(struct unit_reader *r, size_t ahead, struct unit *u)
+{
+	int v = peek_hex(r, ahead);
+
+	if (v < 0)
+		return false;
+	*u = (struct unit){(uint8_t)v, (uint8_t)(r->at + ahead + 2), UNIT_HEX, 0, 0};
+	return true;
+}
+
+/* %XX, %25XX, %2525XX. */
+static bool read_percent(struct unit_reader *r, bool once, struct unit *u)
+{
+	if (!take_hex(r, 1, u))
+		return false;
+	for (int i = 0; !once && i < UNIT_AGAIN_MAX && u->byte == '%'; i++) {
+		struct unit_reader further = {r->in, u->len, r->end, false};
+		struct unit more;
+
+		if (!take_hex(&further, 0, &more)) {
+			r->short_of = further.short_of;
+			break;
+		}
+		*u = more;
+	}
+	return true;
+}
+
+/* Backslashes, and what they are for. */
+static bool read_backslash(struct unit_reader *r, struct unit *u)
+{
+	size_t run = 1;
+
+	while (run < UNIT_BACKSLASHES_MAX && peek(r, run) == '\\')
+		run++;
+	int c = peek(r, run);
+
+	if (c < 0)
+		return false;
+	r->at += run;
+	if (c == 'u') {
+		int high = peek_hex(r, 1);
+
+		return high == 0 && take_hex(r, 3, u);
+	}
+	if (c == 'x')
+		return take_hex(r, 1, u);
+	if (run % 2 == 0) /* of JSON: backslashes themselves */
+		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
+	else if (c == 'n' || c == 'r' || c == 't')
+		*u = (struct unit){'\n', (uint8_t)(run + 1), UNIT_FIXED, 0, 0};
+	else if (unit_is_punctuation((uint8_t)c))
+		*u = (struct unit){(uint8_t)c, (uint8_t)(run + 1), UNIT_FIXED, 0, 0};
+	else
+		return false;
+	return true;
+}
+
+static bool read_number(struct unit_reader *r, struct unit *u)
+{
+	int first = peek(r, 2);
+	bool hex = first >= 0 && (first | 0x20) == 'x';
+	size_t from = hex ? 3 : 2, count = 0;
+	uint32_t v = 0;
+
+	for (; count < 8; count++) {
+		int c = peek(r, from + count);
+		int digit = c < 0 ? -1 : decode_hex_digit((uint8_t)c);
+
+		if (digit < 0 || (!hex && digit > 9))
+			break;
+		v = v * (hex ? 16 : 10) + (uint32_t)digit;
+	}
+	if (count < 2 || v > 0xff || peek(r, from + count) != ';')
+		return false;
+	*u = (struct unit){(uint8_t)v, (uint8_t)(from + count + 1), hex ? UNIT_HEX : UNIT_DECIMAL,
+			   1, (uint8_t)count};
+	return true;
+}
+
+static const struct {
+	const char *text;
+	uint8_t byte;
+} entities[] = {
+	{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''},
+};
+
+uint8_t unit_entity(uint8_t byte)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(entities); i++)
+		if (entities[i].byte == byte)
+			return (uint8_t)entities[i].text[1];
+	return 0;
+}
+
+static bool read_entity(struct unit_reader *r, struct unit *u)
+{
+	int c = peek(r, 1);
+
+	if (c == '#')
+		return read_number(r, u);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(entities); i++) {
+		size_t len = 1;
+
+		while (entities[i].text[len] && peek(r, len) == entities[i].text[len])
+			len++;
+		if (entities[i].text[len])
+			continue;
+		*u = (struct unit){entities[i].byte, (uint8_t)len, UNIT_FIXED, 0, 0};
+		return true;
+	}
+	return false;
+}
+
+bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit)
+{
+	struct unit_reader r = {at, 0, end, false};
+	bool is = false;
+
+	*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
+	if (at.ptr[0] == '%')
+		is = read_percent(&r, once, ret_unit);
+	else if (at.ptr[0] == '\\')
+		is = read_backslash(&r, ret_unit);
+	else if (at.ptr[0] == '&')
+		is = read_entity(&r, ret_unit);
+	else if (at.ptr[0] == '=')
+		is = take_hex(&r, 1, ret_unit);
+	if (!is)
+		*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
+	return end || !r.short_of;
+}
+
+static void write_hex(uint8_t *digits, uint8_t byte)
+{
+	bool lower = digits[0] >= 'a' || digits[1] >= 'a';
+
+	for (int i = 0; i < 2; i++) {
+		int v = i == 0 ? byte >> 4 : byte & 15;
+
+		digits[i] = (uint8_t)(v < 10 ? '0' + v : (lower ? 'a' : 'A') + v - 10);
+	}
+}
+
+static void write_decimal(uint8_t *digits, size_t count, uint8_t byte)
+{
+	unsigned int v = count < 3 && byte > 99 ? '0' : byte;
+
+	for (size_t i = count; i > 0; i--, v /= 10)
+		digits[i - 1] = (uint8_t)('0' + v % 10);
+}
+
+void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte)
+{
+	if (u->kind == UNIT_ITSELF)
+		bytes[0] = byte;
+	else if (u->kind == UNIT_HEX)
+		write_hex(bytes + u->len - u->tail - 2, byte);
+	else if (u->kind == UNIT_DECIMAL)
+		write_decimal(bytes + u->len - u->tail - u->count, u->count, byte);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One character of text as it may be written: itself, or an escape that stands for it.
+ * Read in one way: what is a well-formed escape is an escape.  For the finder only.
+ */
+#ifndef BAWN_FINDER_UNIT_H
+#define BAWN_FINDER_UNIT_H
+
+#include "span.h"
+
+enum {
+	UNIT_LEN_MAX = 24,
+	UNIT_BACKSLASHES_MAX = 8, /* JSON in JSON in JSON */
+	UNIT_AGAIN_MAX = 4,       /* %25 before %XX */
+};
+
+/* How another character can be written in its place. */
+enum unit_kind {
+	UNIT_ITSELF,
+	UNIT_HEX,     /* its last digits are two hex digits, `tail` bytes before its end */
+	UNIT_DECIMAL, /* `count` decimal digits, `tail` bytes before its end */
+	UNIT_FIXED,   /* it cannot: \/ or &amp; */
+};
+
+struct unit {
+	uint8_t byte; /* what it stands for */
+	uint8_t len;
+	uint8_t kind;
+	uint8_t tail, count;
+};
+
+/* Whether an escape may begin with this byte: for any other, the unit is the byte itself. */
+static inline bool unit_is_lead(uint8_t c)
+{
+	return c == '%' || c == '\\' || c == '&' || c == '=';
+}
+
+/* One that a backslash may stand before to mean just it. */
+static inline bool unit_is_punctuation(uint8_t c)
+{
+	return c > 0x20 && c < 0x7f &&
+	       !((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'));
+}
+
+/* What follows the '&' of its entity; 0: it has none. */
+uint8_t unit_entity(uint8_t byte);
+
+/*
+ * at: 1 byte or more.  once: %25XX is a percent and two letters.  false: more bytes would
+ * tell (never with end).
+ */
+bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit);
+
+/* Writes `byte` in place of the unit at bytes, in the same form and length as far as it can be. */
+void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A word is found and taken out however it is written, wherever the bytes are cut, and
+ * nothing else is touched.
+ */
+#include "cmocka_lead.h"
+
+#include "../lib/spell.h"
+#include "encode.h"
+#include "finder.h"
+#include "scrub.h"
+
+static const char *const words[] = {
+	"sk-ant-api03-Zx81/jW+kQ==_AA9~",
+	"ghp_0123456789abcdefABCDEFghijklmnopqrst",
+	"8letters",
+	"pa%41ss&amp;wo\\rd\"=3D",
+};
+static const char *const masks[] = {
+	"sk-ant-api03-Qy37/vU+oN==_BB8~",
+	"ghp_zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQ",
+	"PLACEHOL",
+	"XXXXXXXXXXXXXXXXXXXXX",
+};
+
+enum { WORDS = BAWN_ARRAY_SIZE(words) };
+
+static struct finder *make(void)
+{
+	struct span w[WORDS], m[WORDS];
+	struct finder *f = NULL;
+
+	for (size_t i = 0; i < WORDS; i++) {
+		w[i] = span_of_str(words[i]);
+		m[i] = span_of_str(masks[i]);
+	}
+	assert_int_equal(finder_new(w, m, WORDS, &f), 0);
+	return f;
+}
+
+static struct finder *make_one(size_t i)
+{
+	struct span w = span_of_str(words[i]), m = span_of_str(masks[i]);
+	struct finder *f = NULL;
+
+	assert_int_equal(finder_new(&w, &m, 1, &f), 0);
+	return f;
+}
+
+/* Through a scrubber in pieces: the first of `first` bytes, then of `rest`. */
+static uint64_t scrub_cut(const struct finder *f, struct span bytes, size_t first, size_t rest,
+			  struct buf *into)
+{
+	struct scrub s = {.finder = f};
+
+	buf_clear(into);
+	for (size_t at = 0, size = first; at < bytes.len; at += size, size = rest) {
+		size_t n = size < bytes.len - at ? size : bytes.len - at;
+		uint8_t *copy = malloc(n + 1);
+		struct span out;
+
+		assert_non_null(copy);
+		memcpy(copy, bytes.ptr + at, n);
+		assert_int_equal(scrub_feed(&s, (struct span){copy, n}, false, &out), 0);
+		buf_put(into, out.ptr, out.len);
+		/* Never behind by more than a word, never ahead. */
+		assert_true(into->len <= at + n);
+		free(copy);
+		size = n;
+	}
+	struct span out;
+
+	assert_int_equal(scrub_feed(&s, (struct span){NULL, 0}, true, &out), 0);
+	buf_put(into, out.ptr, out.len);
+	assert_int_equal(buf_error(into), 0);
+	uint64_t found = s.found;
+
+	scrub_fini(&s);
+	return found;
+}
+
+static bool is_clean(const struct finder *f, struct span bytes)
+{
+	struct finder_hit hit;
+
+	return finder_next(f, bytes, 0, true, &hit) == FINDER_NOTHING;
+}
+
+/* Digits of hex may change their case: "30" does not say which one its neighbours have. */
+static bool is_same(const struct buf *a, const struct buf *b, size_t from)
+{
+	for (size_t i = from; i < a->len && i < b->len; i++)
+		if (a->ptr[i] != b->ptr[i] && (a->ptr[i] ^ b->ptr[i]) != 0x20)
+			return false;
+	return a->len == b->len;
+}
+
+static void try_spelling(const struct spelling *how, size_t word)
+{
+	struct finder *f = make(), *alone = make_one(word);
+	struct buf text = BUF_INIT(1 << 16), wanted = BUF_INIT(1 << 16), got = BUF_INIT(1 << 20);
+	const char *around[] = {"{\"k\": \"", "\", \"n\": 1}"};
+
+	buf_put_str(&text, around[0]);
+	how->write(&text, span_of_str(words[word]));
+	buf_put_str(&text, around[1]);
+	buf_put_str(&wanted, around[0]);
+	how->write(&wanted, span_of_str(masks[word]));
+	buf_put_str(&wanted, around[1]);
+	for (size_t cut = 1; cut <= text.len; cut++) {
+		if (scrub_cut(f, buf_span(&text), cut, text.len, &got) != 1)
+			fail_msg("%s of \"%s\", cut at %zu: not found: %s", how->name, words[word],
+				 cut, buf_str(&got));
+		assert_int_equal(got.len, text.len);
+		if (how->exact && !is_same(&got, &wanted, SCRUB_LET + 20))
+			fail_msg("%s of \"%s\", cut at %zu: %s", how->name, words[word], cut,
+				 buf_str(&got));
+	}
+	if (scrub_cut(f, buf_span(&text), 1, 1, &got) != 1)
+		fail_msg("%s of \"%s\", byte by byte", how->name, words[word]);
+	assert_int_equal(got.len, text.len);
+	if (scrub_cut(f, buf_span(&text), text.len, 1, &got) != 1 ||
+	    !is_clean(alone, buf_span(&got)))
+		fail_msg("%s of \"%s\": something is left: %s", how->name, words[word],
+			 buf_str(&got));
+	if (how->exact)
+		assert_true(is_same(&got, &wanted, 0));
+	buf_fini(&text);
+	buf_fini(&wanted);
+	buf_fini(&got);
+	finder_free(f);
+	finder_free(alone);
+}
+
+static void test_every_spelling(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(spellings_all); i++)
+		for (size_t w = 0; w < WORDS; w++)
+			try_spelling(&spellings_all[i], w);
+}
+
+/* The forms that put_in tells apart. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *text;
+		enum finder_outcome outcome;
+		enum finder_form form;
+		size_t at, len;
+	} rows[] = {
+		{"x8letters", FINDER_FOUND, FINDER_PLAIN, 1, 8},
+		{"x%38letters", FINDER_FOUND, FINDER_ESCAPED, 1, 10},
+		{"8letter\\u0073", FINDER_FOUND, FINDER_ESCAPED, 0, 13},
+		{"OGxldHRlcnM=", FINDER_FOUND, FINDER_BASE64, 0, 10},
+		{"--386c657474657273", FINDER_FOUND, FINDER_HEX, 2, 16},
+		{"8letter", FINDER_BEGUN, 0, 0, 0},
+		{"8letterS", FINDER_NOTHING, 0, 0, 0},
+		{"88letters", FINDER_FOUND, FINDER_PLAIN, 1, 8},
+		{"%8letters", FINDER_FOUND, FINDER_PLAIN, 1, 8},
+		{"%%38letters", FINDER_FOUND, FINDER_ESCAPED, 1, 10},
+		{"\\8letters", FINDER_FOUND, FINDER_PLAIN, 1, 8},
+		{"%u8letters", FINDER_FOUND, FINDER_PLAIN, 2, 8},
+		{"8 letters", FINDER_NOTHING, 0, 0, 0},
+		{"", FINDER_NOTHING, 0, 0, 0},
+		{"z", FINDER_NOTHING, 0, 0, 0},
+		{"zz8", FINDER_BEGUN, 0, 2, 0},
+		{"zz%", FINDER_BEGUN, 0, 2, 0},
+	};
+	struct finder *f = make_one(2);
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		struct finder_hit hit = {0};
+		enum finder_outcome o = finder_next(f, span_of_str(rows[i].text), 0, false, &hit);
+
+		if (o != rows[i].outcome)
+			fail_msg("%s: %d", rows[i].text, (int)o);
+		if (o != FINDER_NOTHING)
+			assert_int_equal(hit.at, rows[i].at);
+		if (o != FINDER_FOUND)
+			continue;
+		assert_int_equal(hit.len, rows[i].len);
+		assert_int_equal(hit.form, rows[i].form);
+	}
+	finder_free(f);
+}
+
+/* What is not the word goes through as it came, at every cut, also what looks like it. */
+static void test_nothing_else(void **state)
+{
+	static const char *const texts[] = {
+		"8letter8letter8letter%8letter\\8letter\\u00388letter&#8letter&#56;8letter=38",
+		"\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\u\\u0\\u00\\u003\\u0038",
+		"%25%25%25%25%25%25%25%2525%252525%38le%74te",
+		"386c6574746572730"[0] == '3' ? "386c65747465727" : "",
+		"sk-ant-api03-ghp_0123456789abcdefABCDEFghijklmnopqrs",
+	};
+	struct finder *f = make();
+	struct buf got = BUF_INIT(1 << 16);
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(texts); i++)
+		for (size_t cut = 1; cut <= strlen(texts[i]); cut++) {
+			assert_int_equal(scrub_cut(f, span_of_str(texts[i]), cut, 1, &got), 0);
+			assert_string_equal(buf_str(&got), texts[i]);
+		}
+	buf_fini(&got);
+	finder_free(f);
+}
+
+/* A conversation of small messages does not wait: at most SCRUB_LET bytes look like nothing. */
+static void test_no_waiting(void **state)
+{
+	struct finder *f = make();
+	struct scrub s = {.finder = f};
+	struct span out;
+
+	(void)state;
+	for (size_t i = 1; i <= SCRUB_LET; i++) {
+		assert_int_equal(
+			scrub_feed(&s, (struct span){(const uint8_t *)"\n8le", i + 1}, false, &out),
+			0);
+		assert_int_equal(out.len, i + 1);
+	}
+	/* The rest of the word is still taken out. */
+	assert_int_equal(scrub_feed(&s, SPAN_LITERAL("tters!"), false, &out), 0);
+	assert_int_equal(out.len, 6);
+	assert_memory_equal(out.ptr, "CEHOL!", 6);
+	assert_int_equal(s.found, 1);
+	scrub_fini(&s);
+	finder_free(f);
+}
+
+static void test_many_and_next_to_each_other(void **state)
+{
+	struct finder *f = make();
+	struct buf got = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		buf_put_str(&text, words[i % WORDS]);
+	for (size_t cut = 1; cut < 100; cut += 7) {
+		assert_int_equal(scrub_cut(f, buf_span(&text), cut, cut, &got), 300);
+		assert_int_equal(got.len, text.len);
+		for (size_t w = 0; w < WORDS; w++)
+			assert_null(memmem(got.ptr, got.len, words[w], strlen(words[w])));
+	}
+	buf_fini(&got);
+	buf_fini(&text);
+	finder_free(f);
+}
+
+static void test_what_cannot_be_a_word(void **state)
+{
+	struct span w = SPAN_LITERAL("7letter");
+	struct finder *f = NULL;
+
+	(void)state;
+	assert_int_equal(finder_new(&w, NULL, 1, &f), -EINVAL);
+	assert_null(f);
+	assert_int_equal(finder_new(NULL, NULL, 0, &f), 0);
+	struct finder_hit hit;
+
+	assert_int_equal(finder_next(f, SPAN_LITERAL("anything"), 0, false, &hit), FINDER_NOTHING);
+	finder_free(f);
+	/* A mask of another length is brought to the word's. */
+	struct span eight = SPAN_LITERAL("8letters"), mask = SPAN_LITERAL("abc");
+	uint8_t text[] = "x8lettersy";
+
+	assert_int_equal(finder_new(&eight, &mask, 1, &f), 0);
+	scrub_whole(f, text, sizeof(text) - 1, NULL);
+	assert_string_equal((char *)text, "xabc*****y");
+	finder_free(f);
+}
+
+static void test_encode(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+	} rows[] = {
+		{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+	uint8_t back[16];
+	struct buf b = BUF_INIT(64);
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		buf_clear(&b);
+		encode_base64(&b, span_of_str(rows[i].bytes));
+		assert_string_equal(buf_str(&b), rows[i].text);
+		ssize_t n = decode_base64(span_of_str(rows[i].text), back, sizeof(back));
+
+		assert_int_equal(n, strlen(rows[i].bytes));
+		assert_memory_equal(back, rows[i].bytes, (size_t)n);
+	}
+	assert_int_equal(decode_base64(SPAN_LITERAL("Zg"), back, sizeof(back)), 1);
+	static const char *const not [] = {
+		"Z", "Zh==", "Zg=", "Zg===", "Z=g=", "Zm9v ", "Zm9-", "====", "Zm9v="};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(not ); i++)
+		assert_int_equal(decode_base64(span_of_str(not [i]), back, sizeof(back)), -EINVAL);
+	assert_int_equal(decode_base64(SPAN_LITERAL("Zm9v"), back, 2), -E2BIG);
+	buf_clear(&b);
+	encode_percent(&b, SPAN_LITERAL("a/b c%~"), "/");
+	assert_string_equal(buf_str(&b), "a/b%20c%25~");
+	assert_int_equal(decode_percent(buf_span(&b), back, sizeof(back)), 7);
+	assert_memory_equal(back, "a/b c%~", 7);
+	assert_int_equal(decode_percent(SPAN_LITERAL("%4"), back, sizeof(back)), -EINVAL);
+	buf_clear(&b);
+	encode_json(&b, SPAN_LITERAL("a\"\\\n"));
+	assert_string_equal(buf_str(&b), "a\\\"\\\\\\u000a");
+	buf_fini(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_spelling),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_nothing_else),
+		cmocka_unit_test(test_no_waiting),
+		cmocka_unit_test(test_many_and_next_to_each_other),
+		cmocka_unit_test(test_what_cannot_be_a_word),
+		cmocka_unit_test(test_encode),
+	};
+
+	return cmocka_run_group_tests_name("finder", tests, NULL, NULL);
+}
