@@ -278,7 +278,7 @@ struct plan {
 	authorities;                         /* outside: PEM files, whom the gate believes */
 	LIST_OF(struct plan_secret) secrets; /* messages name them by their place here */
 	LIST_OF(struct plan_ssh_key)
-	ssh_keys;              /* of all hosts with `sign`, as known outside */
+	ssh_keys;              /* of all hosts that rules name for ssh, as known outside */
 	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;

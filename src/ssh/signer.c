@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { SIGNER_WAITING, SIGNER_SERVING };
-enum { SIGNER_PEERS_MAX = 16 };
+enum { SIGNER_PEERS_MAX = 16, SIGNER_REFUSALS_MAX = 64 };
 
 /*
  * One program inside, and its own connection to the agent: what the agent is told about a
@@ -41,6 +41,13 @@ struct signer_peer {
 	uint8_t session[SSH_AGENT_SESSION_MAX];
 };
 
+/* Hosts and reasons are told apart by their place in memory: both are ours and stay. */
+struct signer_refusal {
+	const struct plan_ssh_key *host;
+	const char *why;
+	uint64_t count, next;
+};
+
 struct signer {
 	struct loop loop;
 	struct channel keeper;
@@ -50,6 +57,7 @@ struct signer {
 	struct plan plan;
 	struct arena arena;
 	struct signer_peer peers[SIGNER_PEERS_MAX];
+	struct signer_refusal refusals[SIGNER_REFUSALS_MAX];
 };
 
 static void signer_end_peer(struct signer_peer *p)
@@ -63,18 +71,38 @@ static void signer_end_peer(struct signer_peer *p)
 
 /* --- what was decided ----------------------------------------------------------------- */
 
+/* The same refusal again is counted, and told when the count has grown tenfold. */
+static uint64_t signer_count(struct signer *s, const struct plan_ssh_key *host, const char *why)
+{
+	for (size_t i = 0; i < SIGNER_REFUSALS_MAX; i++) {
+		struct signer_refusal *r = &s->refusals[i];
+
+		if (r->count > 0 && (r->host != host || r->why != why))
+			continue;
+		r->host = host;
+		r->why = why;
+		if (++r->count < r->next)
+			return 0;
+		r->next = r->count * 10;
+		return r->count;
+	}
+	return 0;
+}
+
 static void signer_tell(struct signer *s, const struct plan_ssh_key *host, const char *refused)
 {
+	uint64_t count = refused ? signer_count(s, host, refused) : 1;
 	struct message_event m = {.kind = MESSAGE_EVENT_SIGN,
 				  .allowed = refused == NULL,
-				  .host = host ? host->host : "",
+				  .host = host ? host->host : "your ssh agent",
 				  .port = host ? host->port : 0,
-				  .count = 1,
+				  .count = count,
 				  .origin = host ? host->origin : "",
 				  .reason = refused ? refused : "a login with a key of your agent",
 				  .line = ""};
 
-	(void)message_send(s->keeper.fd, MESSAGE_EVENT, &message_event_schema, &m, NULL, 0);
+	if (count > 0)
+		(void)message_send(s->keeper.fd, MESSAGE_EVENT, &message_event_schema, &m, NULL, 0);
 }
 
 /* --- to the box ----------------------------------------------------------------------- */
@@ -242,7 +270,7 @@ static void signer_bind(struct signer_peer *p, const struct ssh_agent_request *q
 	const struct plan_ssh_key *host = signer_host_of(p->signer, q->host_key);
 
 	if (!host)
-		signer_refuse(p, NULL, "a login at a host that no rule with `sign` names");
+		signer_refuse(p, NULL, "a login at a host that no rule names for ssh");
 	else if (q->forwarding)
 		signer_refuse(p, host, "the agent is not forwarded to other hosts");
 	else if (p->host)

@@ -2,7 +2,7 @@
 /*
  * The signer: an ssh agent inside the box that holds no key.  It stands outside, between a
  * socket in the box and the user's own agent, and passes on only what serves a login at a host
- * that a rule with `sign` names.
+ * that a rule names for ssh.
  *
  *	list	only on a connection that is bound to such a host; comments are taken out
  *	bind	ssh says which host it talks to, and shows that host's signature over the
