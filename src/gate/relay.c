@@ -367,6 +367,40 @@ static bool relay_check_http(struct flow *f, struct span bytes)
 	return bytes.len == 0 || relay_send(f, bytes);
 }
 
+/* What the first bytes are taken for: a method begins with a letter, and so does ssh. */
+static unsigned int relay_scheme(struct span bytes)
+{
+	uint8_t first = bytes.ptr[0] | 0x20;
+
+	if (bytes.ptr[0] == 0x16)
+		return PLAN_SCHEME_TLS;
+	if (first < 'a' || first > 'z' || (bytes.len >= 4 && memcmp(bytes.ptr, "SSH-", 4) == 0))
+		return PLAN_SCHEME_TCP;
+	return PLAN_SCHEME_HTTP;
+}
+
+/* Said in the rules' own words, with the line that would allow it. */
+static void relay_refuse_scheme(struct flow *f, unsigned int scheme)
+{
+	struct rules_question q = {.port = f->port, .scheme = scheme};
+	struct rules_verdict v;
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (f->name)
+		q.name = f->name->name;
+	q.literal = !f->name;
+	q.address = f->address;
+	rules_decide(f->gate->rules, &q, &v);
+	f->http = scheme == PLAN_SCHEME_HTTP;
+	if (scheme != PLAN_SCHEME_TCP) {
+		flow_refuse(f, relay_host(f, text), &v);
+		return;
+	}
+	/* Neither a page nor an alert is anything to it. */
+	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, relay_host(f, text), f->port, &v);
+	flow_reset(f);
+}
+
 /* The first byte tells TLS from HTTP where a rule allows both. */
 static bool relay_check(struct flow *f, struct span bytes)
 {
@@ -375,11 +409,7 @@ static bool relay_check(struct flow *f, struct span bytes)
 
 		f->http = !tls;
 		if (!(f->schemes & 1u << (tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP))) {
-			char text[ADDRESS_TEXT_SIZE];
-
-			relay_refuse(f, relay_host(f, text),
-				     tls ? "this rule allows no TLS there"
-					 : "this rule allows TLS there, and this is not TLS");
+			relay_refuse_scheme(f, relay_scheme(bytes));
 			return false;
 		}
 		flow_set_state(f, FLOW_RELAY, GATE_CHECK_MS);
