@@ -31,7 +31,7 @@ const struct verb *verb_find(const char *name, struct error *e);
 
 static inline bool verb_takes(const struct verb *v, enum option_id id)
 {
-	return v->options & 1u << id;
+	return v->options >> id & 1;
 }
 
 #endif

@@ -5,6 +5,9 @@
  */
 #include "authority.h"
 #include "help.h"
+#include "http_field.h"
+#include "http_head.h"
+#include "http_path.h"
 #include "json.h"
 #include "prepare.h"
 #include "rules.h"
@@ -31,7 +34,7 @@ struct policy_show {
 
 /* One thing that was asked, and the answer. */
 struct policy_answer {
-	char shown[NAME_TEXT_MAX + 16]; /* canonical, with its port */
+	char shown[1024]; /* canonical, with its port; of a request with method and path */
 	struct rules_verdict verdict;
 	bool in_box; /* false: no box, no rules */
 };
@@ -51,32 +54,106 @@ static void policy_refuse(struct rules_verdict *v, const char *reason)
 	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-static void policy_decide(const struct policy_show *s, const char *asked,
+/* What is asked about: a host, or a request. */
+struct policy_asked {
+	struct authority authority;
+	unsigned int scheme; /* BY_PORT of a host alone */
+	const char *target;  /* path and query; NULL of a host alone */
+	const char *method;
+};
+
+/* HOST[:PORT], or a URL.  NULL, or why it is neither. */
+static const char *policy_read(const char *text, const char *method, struct policy_asked *ret)
+{
+	const char *rest = str_after(text, "https://");
+	size_t len = strlen(text);
+
+	*ret = (struct policy_asked){.method = method};
+	if (rest || str_after(text, "http://")) {
+		ret->scheme = rest ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP;
+		text = rest ? rest : str_after(text, "http://");
+		len = strcspn(text, "/?#");
+		ret->target = text[len] == '/' ? text + len : "/";
+	}
+	if (authority_parse((struct span){(const uint8_t *)text, len}, &ret->authority) < 0)
+		return strchr(text, '/') && !ret->target
+			       ? "this is no host; a path stands in a URL, behind https://"
+			       : "this is no host that can be asked for";
+	if (ret->authority.port == 0)
+		ret->authority.port = ret->scheme == PLAN_SCHEME_HTTP ? HTTP_PORT : POLICY_PORT;
+	/* A method makes a request of a host alone. */
+	if (!ret->target && method)
+		ret->target = "/";
+	if (!ret->method)
+		ret->method = "GET";
+	return NULL;
+}
+
+static void policy_show_asked(const struct policy_asked *asked, struct policy_answer *ret_answer)
+{
+	const struct authority *a = &asked->authority;
+	_cleanup_buf_ struct buf shown = BUF_INIT(sizeof(ret_answer->shown));
+	char address[ADDRESS_TEXT_SIZE];
+
+	address_format(&a->address, address);
+	if (asked->target)
+		buf_putf(&shown, "%s ", asked->method);
+	buf_putf(&shown, a->is_address && !address_is_v4(&a->address) ? "[%s]:%u" : "%s:%u",
+		 a->is_address ? address : a->name.text, a->port);
+	if (asked->target)
+		buf_put_str(&shown, asked->target);
+	(void)snprintf(ret_answer->shown, sizeof(ret_answer->shown), "%s", buf_str(&shown));
+}
+
+static void policy_ask(const struct policy_show *s, const struct policy_asked *asked,
+		       struct rules_verdict *v)
+{
+	const struct authority *a = &asked->authority;
+	struct rules_question q = {.name = a->name,
+				   .literal = a->is_address,
+				   .address = a->address,
+				   .port = a->port,
+				   .scheme = asked->scheme,
+				   .request = asked->target != NULL};
+	size_t len = asked->target ? strlen(asked->target) : 0;
+	_cleanup_free_ uint8_t *bytes = malloc(len + 1);
+	struct http_path path = {.unclear = NULL};
+	const char *why = NULL;
+
+	if (!bytes) {
+		policy_refuse(v, "no memory");
+		return;
+	}
+	if (q.request && !http_is_token(span_of_str(asked->method)))
+		why = "this is no method";
+	else if (q.request && http_path_read(span_of_str(asked->target), bytes, &path, &why) == 0)
+		why = NULL;
+	if (why) {
+		policy_refuse(v, why);
+		return;
+	}
+	q.method = span_of_str(asked->method);
+	q.path = path.path;
+	q.unclear = path.unclear;
+	rules_decide(s->rules, &q, v);
+}
+
+static void policy_decide(const struct policy_show *s, const char *text, const char *method,
 			  struct policy_answer *ret_answer)
 {
 	const struct plan *plan = &s->prepared->plan;
 	struct rules_verdict *v = &ret_answer->verdict;
-	struct authority a;
+	struct policy_asked asked;
+	const char *why = policy_read(text, method, &asked);
 
 	ret_answer->in_box = plan->backend != PLAN_BACKEND_HOST;
-	(void)snprintf(ret_answer->shown, sizeof(ret_answer->shown), "%s", asked);
-	if (authority_parse(span_of_str(asked), &a) < 0) {
-		policy_refuse(v, strchr(asked, '/')
-					 ? "this is no host; name it alone, without scheme and path"
-					 : "this is no host that can be asked for");
+	(void)snprintf(ret_answer->shown, sizeof(ret_answer->shown), "%s", text);
+	if (why) {
+		policy_refuse(v, why);
 		return;
 	}
-	struct rules_question q = {.name = a.name,
-				   .literal = a.is_address,
-				   .address = a.address,
-				   .port = a.port ? a.port : POLICY_PORT};
-	char address[ADDRESS_TEXT_SIZE];
-
-	address_format(&a.address, address);
-	(void)snprintf(ret_answer->shown, sizeof(ret_answer->shown),
-		       a.is_address && !address_is_v4(&a.address) ? "[%s]:%u" : "%s:%u",
-		       a.is_address ? address : a.name.text, q.port);
-	rules_decide(s->rules, &q, v);
+	policy_show_asked(&asked, ret_answer);
+	policy_ask(s, &asked, v);
 	if (policy_closed(plan))
 		policy_refuse(v, policy_closed(plan));
 	if (!ret_answer->in_box) {
@@ -111,6 +188,10 @@ static void policy_print_rule(const struct policy_show *s, const struct rules_ve
 	if (v->action == PLAN_ACTION_ALLOW && v->schemes)
 		buf_putf(&words, ": %s%s", words_schemes(v->schemes),
 			 v->private ? ", private addresses too" : "");
+	if (v->action == PLAN_ACTION_ALLOW && v->open)
+		buf_put_str(&words, ", each request decided on its own");
+	if (v->passthrough)
+		buf_put_str(&words, ", left closed");
 	policy_print_line(s, buf_str(&words));
 }
 
@@ -166,6 +247,10 @@ static void policy_json(struct json *j, const struct policy_answer *a)
 			json_str(j, plan_scheme_words[i]);
 	json_close(j, ']');
 	json_key_bool(j, "private", v->private);
+	json_key_bool(j, "open", v->open);
+	json_key_bool(j, "passthrough", v->passthrough);
+	json_key_bool(j, "websocket", v->websocket);
+	json_key_bool(j, "credentials", v->credentials);
 	json_key_str(j, "allow_line", v->allow_line);
 	json_close(j, '}');
 }
@@ -182,25 +267,62 @@ static int policy_print_json(const struct buf *b)
 
 /* --- the two words --- */
 
+/* One argument, with one method. */
+static bool policy_test_one(struct policy_show *s, struct json *j, const char *text,
+			    const char *method)
+{
+	struct policy_answer a;
+
+	policy_decide(s, text, method, &a);
+	if (j)
+		policy_json(j, &a);
+	else
+		policy_print(s, &a);
+	return a.verdict.action == PLAN_ACTION_ALLOW;
+}
+
+/* One argument, with each method that was named. */
+static bool policy_test_each(struct policy_show *s, const struct invocation *i, struct json *j,
+			     const char *text)
+{
+	bool all = true;
+
+	for (size_t n = 0; n < i->value_count; n++)
+		if (i->values[n].id == OPTION_METHOD &&
+		    !policy_test_one(s, j, text, i->values[n].value))
+			all = false;
+	return invocation_has(i, OPTION_METHOD) ? all : policy_test_one(s, j, text, NULL);
+}
+
+/* A word in capitals before another argument: its method. */
+static bool policy_is_method(const struct invocation *i, int n)
+{
+	const char *word = i->arguments[n];
+
+	return n + 1 < i->argument_count && *word &&
+	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") == strlen(word);
+}
+
 static int policy_test(struct policy_show *s, const struct invocation *i)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(POLICY_BYTES_MAX);
 	struct json j = JSON_INIT(&out, true);
 	bool json = invocation_has(i, OPTION_JSON);
-	int exit_code = EXIT_OK;
+	bool all = true;
 
 	if (json)
 		json_open(&j, '[');
 	for (int n = 1; n < i->argument_count; n++) {
-		struct policy_answer a;
+		bool good = true;
 
-		policy_decide(s, i->arguments[n], &a);
-		if (a.verdict.action != PLAN_ACTION_ALLOW)
-			exit_code = EXIT_FOUND;
-		if (json)
-			policy_json(&j, &a);
-		else
-			policy_print(s, &a);
+		if (policy_is_method(i, n)) {
+			good = policy_test_one(s, json ? &j : NULL, i->arguments[n + 1],
+					       i->arguments[n]);
+			n++;
+		} else {
+			good = policy_test_each(s, i, json ? &j : NULL, i->arguments[n]);
+		}
+		all = all && good;
 	}
 	if (json)
 		json_close(&j, ']');
@@ -208,7 +330,9 @@ static int policy_test(struct policy_show *s, const struct invocation *i)
 		text_printf(s->text,
 			    "\nThis build does not open the network yet: whatever the rules "
 			    "say, it is closed.\n");
-	return json && policy_print_json(&out) < 0 ? EXIT_BAWN : exit_code;
+	if (json && policy_print_json(&out) < 0)
+		return EXIT_BAWN;
+	return all ? EXIT_OK : EXIT_FOUND;
 }
 
 static void policy_print_row(void *context, const char *left, const char *right)
@@ -311,7 +435,7 @@ int verb_policy(const struct invocation *i)
 	int r = prepare_rules(i, &prepared, &e);
 
 	if (r == 0)
-		r = rules_new(prepared.plan.network.items, prepared.plan.network.count, &rules, &e);
+		r = rules_of_plan(&prepared.plan, &rules, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

@@ -13,7 +13,7 @@
 #include "policy.h"
 #include "str.h"
 
-#define BIT(option) (1u << OPTION_##option)
+#define BIT(option) (1ull << OPTION_##option)
 
 /* What shapes a plan, and so belongs to every verb that makes one. */
 #define OPTIONS_OF_PLAN                                                                          \
@@ -122,6 +122,11 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_STDIO] = {.id = OPTION_STDIO,
 			  .name = "stdio",
 			  .help = "no terminal inside; bytes pass unchanged"},
+	[OPTION_METHOD] = {.id = OPTION_METHOD,
+			   .name = "method",
+			   .value = "METHOD",
+			   .repeats = true,
+			   .help = "requests with this method, as GET"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -267,13 +272,15 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "policy",
-		.usage = "[OPTIONS] test HOST[:PORT]... | check",
+		.usage = "[OPTIONS] test HOST[:PORT]|URL... | check",
 		.summary = "ask the rules for the network",
 		.description = "'bawn policy test' says for each HOST whether a box with the same "
 			       "options could reach it: the verdict, the rule that decides with "
 			       "its file and line, the reason, and the line to add where there "
-			       "is none. Without a port it is asked for port 443. Nothing is "
-			       "looked up and nothing is run.\n"
+			       "is none. Without a port it is asked for port 443. A URL is asked "
+			       "for as a request, with the method GET or the one of --method; "
+			       "a method can also stand in front of it as a word of its own. "
+			       "Nothing is looked up and nothing is run.\n"
 			       "\n"
 			       "'bawn policy check' reads all policy files as 'bawn run' would "
 			       "and prints the rules for the network that came out, with their "
@@ -281,12 +288,13 @@ const struct verb verbs[] = {
 			       "stand in the files.",
 		.examples = "bawn policy test github.com\tcan it be reached?\n"
 			    "bawn policy test --use npm github.com:22\twith one more option\n"
+			    "bawn policy test PUT https://example.org/a\tone request\n"
 			    "bawn policy check\tread the files, show the rules",
 		.exits = "0\tall of it is allowed; the files are good\n"
-			 "1\tat least one HOST is denied\n"
+			 "1\tat least one HOST or request is denied\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe policy could not be read",
-		.options = BIT(HELP) | BIT(JSON) | OPTIONS_OF_PLAN,
+		.options = BIT(HELP) | BIT(JSON) | BIT(METHOD) | OPTIONS_OF_PLAN,
 		.arguments_min = 1,
 		.arguments_max = -1,
 		.words = policy_words,

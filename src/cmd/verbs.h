@@ -40,6 +40,7 @@ enum option_id {
 	OPTION_WITHOUT,
 	OPTION_DEBUG,
 	OPTION_STDIO,
+	OPTION_METHOD,
 	OPTION_COUNT,
 };
 
@@ -65,7 +66,7 @@ struct verb {
 	const char *const *words; /* what its arguments may be, or NULL when free */
 	size_t word_count;
 	int (*run)(const struct invocation *); /* returns the exit code */
-	uint32_t options;                      /* set of 1u << enum option_id */
+	uint64_t options;                      /* set of 1ull << enum option_id */
 	int arguments_min;
 	int arguments_max; /* -1: any number */
 	bool first_word;   /* only the first of its arguments is one of the words */

@@ -42,6 +42,28 @@ static void words_origin(struct buf *into, const struct plan *plan, const char *
 	buf_put_char(into, ')');
 }
 
+static void words_strings(struct buf *into, const char *lead, const struct plan_string *items,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		buf_put_str(into, i ? ", " : lead);
+		text_escape(into, span_of_str(items[i].text));
+	}
+}
+
+/* What a rule says of requests. */
+static void words_requests(struct buf *into, const struct plan_rule *rule)
+{
+	words_strings(into, ", only ", rule->methods.items, rule->methods.count);
+	words_strings(into, ", only paths ", rule->paths.items, rule->paths.count);
+	if (rule->passthrough)
+		buf_put_str(into, ", TLS left closed");
+	if (rule->websocket)
+		buf_put_str(into, ", WebSocket too");
+	if (rule->credentials)
+		buf_put_str(into, ", other credentials too");
+}
+
 /* What a rule does, without its host. */
 static void words_rule(struct buf *into, const struct plan_rule *rule)
 {
@@ -57,6 +79,7 @@ static void words_rule(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, ", logins signed by your ssh agent");
 	if (rule->private)
 		buf_put_str(into, ", private addresses too");
+	words_requests(into, rule);
 	if (rule->action == PLAN_ACTION_ASK)
 		buf_put_str(into, ": asks first, and is denied while there is nobody to ask");
 }
@@ -94,12 +117,14 @@ static void words_list(struct buf *into, const struct plan *plan, size_t at, siz
 		if (rule->ceiling)
 			buf_putf(into, "%s ", plan_action_words[rule->action]);
 		text_escape(into, span_of_str(rule->host));
-		if (rule->action == PLAN_ACTION_DENY && !rule->ports_named)
+		if (rule->action == PLAN_ACTION_DENY && !rule->ports_named &&
+		    rule->methods.count == 0 && rule->paths.count == 0)
 			continue;
 		buf_put_str(into, " (");
 		words_ports(into, rule);
 		if (rule->scheme != PLAN_SCHEME_BY_PORT)
 			buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
+		words_requests(into, rule);
 		buf_put_char(into, ')');
 	}
 }

@@ -154,6 +154,13 @@ void flow_decide(struct flow *f)
 	rules_decide(f->gate->rules, &q, &v);
 	if (v.action == PLAN_ACTION_ALLOW && f->gate->bytes_left == 0)
 		refusal_spent(f->gate, &v);
+	/* What cannot be read cannot be judged, and is not let through. */
+	if (v.action == PLAN_ACTION_ALLOW && v.open) {
+		v.action = PLAN_ACTION_DENY;
+		(void)snprintf(v.reason, sizeof(v.reason),
+			       "a rule or a secret speaks of its requests, and this build does "
+			       "not open connections yet");
+	}
 	if (v.action != PLAN_ACTION_ALLOW) {
 		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
 		return;

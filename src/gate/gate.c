@@ -245,7 +245,7 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 
 	gate_take_limits(g);
 	if (r == 0)
-		r = rules_new(g->plan.network.items, g->plan.network.count, &g->rules, e);
+		r = rules_of_plan(&g->plan, &g->rules, e);
 	return r;
 }
 

@@ -12,9 +12,8 @@
 #include "rule.h"
 
 #include "authority.h"
+#include "http_path.h"
 #include "str.h"
-
-#include <stdio.h>
 
 enum rule_key {
 	RULE_ALLOW,
@@ -26,18 +25,31 @@ enum rule_key {
 	RULE_SCHEME,
 	RULE_PRIVATE,
 	RULE_APEX,
+	RULE_METHODS,
+	RULE_PATHS,
+	RULE_PASSTHROUGH,
+	RULE_WEBSOCKET,
+	RULE_CREDENTIALS,
 	RULE_KEY_COUNT,
 };
 
 const char *const rule_keys[] = {
-	[RULE_ALLOW] = "allow",   [RULE_DENY] = "deny",       [RULE_ASK] = "ask",
-	[RULE_SSH] = "ssh",       [RULE_USE] = "use",         [RULE_PORTS] = "ports",
-	[RULE_SCHEME] = "scheme", [RULE_PRIVATE] = "private", [RULE_APEX] = "apex",
+	[RULE_ALLOW] = "allow",
+	[RULE_DENY] = "deny",
+	[RULE_ASK] = "ask",
+	[RULE_SSH] = "ssh",
+	[RULE_USE] = "use",
+	[RULE_PORTS] = "ports",
+	[RULE_SCHEME] = "scheme",
+	[RULE_PRIVATE] = "private",
+	[RULE_APEX] = "apex",
+	[RULE_METHODS] = "methods",
+	[RULE_PATHS] = "paths",
+	[RULE_PASSTHROUGH] = "passthrough",
+	[RULE_WEBSOCKET] = "websocket",
+	[RULE_CREDENTIALS] = "credentials",
 	[RULE_KEY_COUNT] = NULL,
 };
-
-/* Words that will be keys of a rule. */
-static const char *const rule_later[] = {"methods", "paths", "secret"};
 
 static const unsigned int rule_actions[] = {
 	[RULE_ALLOW] = PLAN_ACTION_ALLOW,
@@ -169,6 +181,35 @@ static int rule_need_scalar(const struct value_site *s, const struct tree_node *
 	return 0;
 }
 
+/* A list of words, each once written, none of them a list itself. */
+static int rule_read_words(const struct value_site *s, const struct tree_node *n, const char *key,
+			   const char *example, struct plan_string **ret_items, size_t *ret_count)
+{
+	const struct value_place at = rule_place(s, n);
+	struct plan_string *items = arena_alloc(s->arena, PLAN_RULE_WORDS_MAX * sizeof(*items));
+	size_t count = 0;
+
+	if (!items)
+		return value_no_memory(s->e);
+	if (n->kind != TREE_LIST)
+		return value_error(&at, s->e, "%s takes a list, as %s", key, example);
+	if (!n->children)
+		return value_error(&at, s->e, "%s is empty; leave it out for any", key);
+	for (const struct tree_node *c = n->children; c; c = c->next) {
+		int r = rule_need_scalar(s, c, key);
+
+		if (r < 0)
+			return r;
+		if (count == PLAN_RULE_WORDS_MAX)
+			return value_error(&at, s->e, "%s has more than %d items", key,
+					   PLAN_RULE_WORDS_MAX);
+		items[count++].text = c->text;
+	}
+	*ret_items = items;
+	*ret_count = count;
+	return 0;
+}
+
 /* Decimal digits without a leading zero, 1 to 65535. */
 static bool rule_parse_port(const char *text, size_t len, uint64_t *ret_port)
 {
@@ -255,6 +296,82 @@ static int rule_read_scheme(struct rule_draft *d, const struct tree_node *n)
 	return 0;
 }
 
+/* --- requests --- */
+
+int rule_read_methods(const struct value_site *s, const struct tree_node *n,
+		      struct plan_string **ret_items, size_t *ret_count)
+{
+	int r = rule_read_words(s, n, "methods", "[GET, POST]", ret_items, ret_count);
+
+	for (size_t i = 0; r == 0 && i < *ret_count; i++) {
+		const char *method = (*ret_items)[i].text;
+		const struct value_place at = rule_place(s, n);
+		bool upper = strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") == strlen(method);
+
+		if (upper && *method && !str_equal(method, "CONNECT"))
+			continue;
+		return value_error(&at, s->e,
+				   "%.64s is no method; they are written in capitals, and CONNECT "
+				   "is not one that can be named",
+				   *method ? method : "(empty)");
+	}
+	return r;
+}
+
+int rule_read_paths(const struct value_site *s, const struct tree_node *n,
+		    struct plan_string **ret_items, size_t *ret_count)
+{
+	int r = rule_read_words(s, n, "paths", "[/v1/**]", ret_items, ret_count);
+
+	for (size_t i = 0; r == 0 && i < *ret_count; i++) {
+		const struct value_place at = rule_place(s, n);
+		const char *path = (*ret_items)[i].text;
+		const char *wrong = http_glob_check(span_of_str(path));
+
+		if (wrong)
+			r = value_error(&at, s->e, "%.128s: %s", *path ? path : "(empty)", wrong);
+	}
+	return r;
+}
+
+/* Among the ports is one where, when no scheme is said, something else than requests is sent. */
+static bool rule_is_mute(const struct plan_rule *rule)
+{
+	if (rule->scheme != PLAN_SCHEME_BY_PORT || rule->action == PLAN_ACTION_DENY)
+		return rule->scheme == PLAN_SCHEME_TCP;
+	for (size_t i = 0; i < rule->ports.count; i++)
+		if (rule->ports.items[i].from == rule->ports.items[i].to &&
+		    plan_scheme_of_port(rule->ports.items[i].from) == PLAN_SCHEME_TCP)
+			return true;
+	return false;
+}
+
+/* methods and paths. */
+static int rule_read_requests(struct rule_draft *d)
+{
+	struct plan_rule *rule = &d->rule;
+	const struct tree_node *n = d->of[RULE_METHODS] ? d->of[RULE_METHODS] : d->of[RULE_PATHS];
+	int r = 0;
+
+	if (d->of[RULE_METHODS])
+		r = rule_read_methods(d->s, d->of[RULE_METHODS], &rule->methods.items,
+				      &rule->methods.count);
+	if (r == 0 && d->of[RULE_PATHS])
+		r = rule_read_paths(d->s, d->of[RULE_PATHS], &rule->paths.items,
+				    &rule->paths.count);
+	if (r < 0 || !n)
+		return r;
+	const struct value_place at = rule_place_key(d->s, n);
+
+	rule->ports.items = d->ports;
+	if (rule_is_mute(rule))
+		return value_error(&at, d->s->e,
+				   "%s is about HTTP, and there bytes of any kind are spoken; "
+				   "say scheme: tls or scheme: http",
+				   n->key);
+	return 0;
+}
+
 /* true or false of a key that belongs to some rules only; `why` not, or NULL. */
 static int rule_read_switch(struct rule_draft *d, enum rule_key key, const char *why, bool *ret_on)
 {
@@ -274,15 +391,29 @@ static int rule_read_switch(struct rule_draft *d, enum rule_key key, const char 
 	return 0;
 }
 
+/* Why a rule cannot leave TLS closed; NULL when it can. */
+static const char *rule_no_passthrough(const struct rule_draft *d)
+{
+	if (d->rule.action == PLAN_ACTION_DENY)
+		return "a deny has no use for passthrough";
+	if (d->rule.scheme == PLAN_SCHEME_HTTP)
+		return "passthrough is for TLS; plain HTTP has nothing to open";
+	if (d->of[RULE_METHODS] || d->of[RULE_PATHS] || d->of[RULE_WEBSOCKET] ||
+	    d->of[RULE_CREDENTIALS])
+		return "passthrough leaves TLS closed, and then nothing can be said of requests";
+	return NULL;
+}
+
 static int rule_read_switches(struct rule_draft *d)
 {
 	const struct plan_rule *rule = &d->rule;
+	bool deny = rule->action == PLAN_ACTION_DENY;
 	int r = 0;
 
 	if (d->of[RULE_PRIVATE])
 		r = rule_read_switch(
 			d, RULE_PRIVATE,
-			rule->action == PLAN_ACTION_DENY ? "a deny has no use for private"
+			deny ? "a deny has no use for private"
 			: rule->address.len > 0
 				? "private is for names; an address that is named is meant"
 				: NULL,
@@ -294,6 +425,17 @@ static int rule_read_switches(struct rule_draft *d)
 				? NULL
 				: "apex is for names with *, and takes in the host itself",
 			&d->apex);
+	if (r == 0 && d->of[RULE_PASSTHROUGH])
+		r = rule_read_switch(d, RULE_PASSTHROUGH, rule_no_passthrough(d),
+				     &d->rule.passthrough);
+	if (r == 0 && d->of[RULE_WEBSOCKET])
+		r = rule_read_switch(d, RULE_WEBSOCKET,
+				     deny ? "a deny has no use for websocket" : NULL,
+				     &d->rule.websocket);
+	if (r == 0 && d->of[RULE_CREDENTIALS])
+		r = rule_read_switch(d, RULE_CREDENTIALS,
+				     deny ? "a deny has no use for credentials" : NULL,
+				     &d->rule.credentials);
 	return r;
 }
 
@@ -379,6 +521,8 @@ static int rule_read_draft(struct rule_draft *d, enum rule_key word, const char 
 	if (r == 0 && d->of[RULE_SCHEME])
 		r = rule_read_scheme(d, d->of[RULE_SCHEME]);
 	if (r == 0)
+		r = rule_read_requests(d);
+	if (r == 0)
 		r = rule_read_switches(d);
 	return r < 0 ? r : rule_append(d, value);
 }
@@ -453,13 +597,9 @@ static int rule_unknown_key(const struct value_site *s, const struct tree_node *
 {
 	const struct value_place at = rule_place_key(s, n);
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rule_later); i++)
-		if (str_equal(rule_later[i], n->key))
-			return value_error(
-				&at, s->e,
-				"%s comes with interception; until then a rule speaks of "
-				"hosts, ports and schemes",
-				n->key);
+	if (str_equal(n->key, "secret"))
+		return value_error(&at, s->e,
+				   "a secret names its hosts itself, in the section secrets");
 	int r = value_error(&at, s->e, "unknown key %.64s in a rule", *n->key ? n->key : "(empty)");
 
 	return value_suggest(s->e, r, n->key, rule_keys, RULE_KEY_COUNT);
@@ -535,111 +675,4 @@ int rule_read_flag(const struct value_site *s, const char *word, const char *tex
 				   "a rule says allow, deny, ask, ssh or use, not %.64s",
 				   *word ? word : "nothing");
 	return key == RULE_USE ? rule_use(s, text, value) : rule_read_draft(&d, key, text, value);
-}
-
-/* --- showing and comparing --- */
-
-const char *rule_show(const struct plan_rule *rule, struct arena *arena)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(2048);
-	bool ports = rule->ports_named || rule->bundle[0] != '\0';
-
-	buf_putf(&out, "%s %s", rule->sign ? "ssh" : plan_action_words[rule->action], rule->host);
-	for (size_t i = 0; ports && i < rule->ports.count; i++) {
-		const struct plan_ports *p = &rule->ports.items[i];
-
-		buf_putf(&out, "%s%llu",
-			 i                       ? ", "
-			 : rule->ports.count > 1 ? " ports "
-						 : " port ",
-			 (unsigned long long)p->from);
-		if (p->to != p->from)
-			buf_putf(&out, "-%llu", (unsigned long long)p->to);
-	}
-	if (rule->scheme != PLAN_SCHEME_BY_PORT && !rule->sign)
-		buf_putf(&out, " scheme %s", plan_scheme_words[rule->scheme]);
-	if (rule->private)
-		buf_put_str(&out, " private");
-	return buf_error(&out) ? NULL : arena_str(arena, buf_str(&out));
-}
-
-/* Among them is a port at which, when nothing is said, something else than TLS is spoken. */
-static bool rule_has_usual_port(const struct plan_ports *p, bool http_only)
-{
-	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)
-		if (p->from <= plan_usual_ports[i].port && plan_usual_ports[i].port <= p->to &&
-		    (!http_only || plan_usual_ports[i].scheme == PLAN_SCHEME_HTTP))
-			return true;
-	return false;
-}
-
-/* Whatever inner lets be spoken at these ports, outer lets too. */
-static bool rule_covers_scheme(unsigned int outer, unsigned int inner, const struct plan_ports *p)
-{
-	bool one = p->from == p->to;
-	unsigned int usual = plan_scheme_of_port(p->from);
-
-	if (outer == PLAN_SCHEME_TCP || outer == inner)
-		return true;
-	if (outer == PLAN_SCHEME_BY_PORT && inner == PLAN_SCHEME_TLS)
-		return !rule_has_usual_port(p, true);
-	if (outer == PLAN_SCHEME_BY_PORT)
-		return one && (usual == inner || usual == PLAN_SCHEME_TCP);
-	if (inner == PLAN_SCHEME_BY_PORT && outer == PLAN_SCHEME_TLS)
-		return !rule_has_usual_port(p, false);
-	return inner == PLAN_SCHEME_BY_PORT && one && usual == outer;
-}
-
-static bool rule_covers_host(const struct plan_rule *outer, const struct plan_rule *inner)
-{
-	if (outer->address.len > 0 || inner->address.len > 0)
-		return span_equal(outer->address, inner->address);
-	if (str_equal(outer->host, "*"))
-		return true;
-	if (outer->host[0] != '*')
-		return str_equal(outer->host, inner->host);
-	/* "*.example.org" covers "*.example.org", "*.a.example.org" and "a.example.org". */
-	size_t len = strlen(inner->host);
-	size_t tail = strlen(outer->host) - 1;
-
-	return len > tail && str_equal(inner->host + len - tail, outer->host + 1);
-}
-
-static bool rule_covers_ports(const struct plan_rule *outer, const struct plan_ports *inner)
-{
-	for (size_t i = 0; i < outer->ports.count; i++)
-		if (outer->ports.items[i].from <= inner->from &&
-		    inner->to <= outer->ports.items[i].to)
-			return true;
-	return false;
-}
-
-bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan_rule *inner)
-{
-	for (size_t i = 0; i < inner->ports.count; i++) {
-		const struct plan_ports *p = &inner->ports.items[i];
-		size_t n = 0;
-
-		while (n < count &&
-		       !(list[n].action >= inner->action && (list[n].private || !inner->private) &&
-			 (list[n].sign || !inner->sign) && rule_covers_host(&list[n], inner) &&
-			 rule_covers_ports(&list[n], p) &&
-			 rule_covers_scheme(list[n].scheme, inner->scheme, p)))
-			n++;
-		if (n == count)
-			return false;
-	}
-	return true;
-}
-
-bool rule_example(const struct plan_rule *rule, struct name *ret_name)
-{
-	char text[NAME_TEXT_MAX + 16];
-	const char *below = str_after(rule->host, "*.");
-
-	if (rule->address.len > 0 || str_equal(rule->host, "*"))
-		return false;
-	(void)snprintf(text, sizeof(text), "%s%s", below ? "any-other." : "",
-		       below ? below : rule->host);
-	return name_parse(span_of_str(text), ret_name) == 0;
 }

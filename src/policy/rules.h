@@ -78,7 +78,7 @@ struct rules_verdict {
 	bool credentials;     /* of a request: it may carry credentials that are no secret */
 	const struct plan_rule *rule; /* lives with the rules; NULL: none matched */
 	char reason[160];             /* in words, without a full stop */
-	char allow_line[300];         /* of `network:`; "" when allowed, and when none would do */
+	char allow_line[320];         /* of `network:`; "" when allowed, and when none would do */
 };
 
 void rules_decide(const struct rules *r, const struct rules_question *q,

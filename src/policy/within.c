@@ -6,6 +6,8 @@
  */
 #include "policy.h"
 
+#include "buf.h"
+#include "http_path.h"
 #include "rule.h"
 #include "rules.h"
 #include "str.h"
@@ -91,15 +93,8 @@ static bool within_verdict(const struct rules *a, const struct rules *b, struct 
 	rules_decide(a, q, &inner);
 	rules_decide(b, q, &outer);
 	return inner.action <= outer.action && (inner.schemes & ~outer.schemes) == 0 &&
-	       inner.private <= outer.private;
-}
-
-static bool within_question_of(const struct plan_rule *rule, struct rules_question *q)
-{
-	*q = (struct rules_question){.literal = rule->address.len > 0};
-	if (q->literal)
-		memcpy(q->address.bytes, rule->address.ptr, sizeof(q->address.bytes));
-	return q->literal || rule_example(rule, &q->name);
+	       inner.private <= outer.private && inner.websocket <= outer.websocket &&
+	       inner.credentials <= outer.credentials;
 }
 
 static bool within_matches(const struct plan_rule *rule, const struct rules_question *q)
@@ -109,6 +104,62 @@ static bool within_matches(const struct plan_rule *rule, const struct rules_ques
 	if (q->literal)
 		return span_equal(rule->address, (struct span){q->address.bytes, 16});
 	return rule->address.len == 0 && name_matches(&q->name, rule->host);
+}
+
+/*
+ * One request at every port where a verdict can change: the rule's own, and one of a method
+ * that nobody names.  A glob stands for the path that has "x" in place of each star.
+ */
+static bool within_request(const struct rules *a, const struct rules *b, struct rules_question *q,
+			   const struct plan_rule *rule, const char *glob)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT(2 * HTTP_GLOB_MAX);
+	uint8_t bytes[2 * HTTP_GLOB_MAX];
+	struct http_path read = {.unclear = NULL};
+	const char *why = NULL;
+	bool good = true;
+
+	for (const char *c = glob; *c; c++)
+		buf_putf(&path, *c == '*' ? "x" : *c == ' ' ? "%%20" : "%c", *c);
+	if (buf_error(&path) || http_path_read(buf_span(&path), bytes, &read, &why) < 0)
+		return true;
+	q->request = true;
+	q->path = read.path;
+	for (size_t i = 0; good && i <= rule->methods.count; i++) {
+		q->method = span_of_str(i < rule->methods.count ? rule->methods.items[i].text
+								: "OTHER");
+		for (size_t n = 0; good && n < rule->ports.count; n++)
+			good = within_verdict(a, b, q, rule->ports.items[n].from) &&
+			       within_verdict(a, b, q, rule->ports.items[n].to + 1);
+	}
+	q->request = false;
+	return good;
+}
+
+/* The requests that any rule of p names, asked of the host at hand. */
+static bool within_requests(const struct rules *a, const struct rules *b, struct rules_question *q,
+			    const struct policy *p)
+{
+	for (size_t i = 0; i < p->network.count; i++) {
+		const struct plan_rule *rule = &p->network.items[i];
+
+		if (!within_matches(rule, q))
+			continue;
+		if (!within_request(a, b, q, rule, "/any-other"))
+			return false;
+		for (size_t n = 0; n < rule->paths.count; n++)
+			if (!within_request(a, b, q, rule, rule->paths.items[n].text))
+				return false;
+	}
+	return true;
+}
+
+static bool within_question_of(const struct plan_rule *rule, struct rules_question *q)
+{
+	*q = (struct rules_question){.literal = rule->address.len > 0};
+	if (q->literal)
+		memcpy(q->address.bytes, rule->address.ptr, sizeof(q->address.bytes));
+	return q->literal || rule_example(rule, &q->name);
 }
 
 /* At each port where a range of a rule of p begins, or behind its end. */
@@ -167,7 +218,9 @@ static bool within_network(const struct policy *a, const struct policy *b)
 				continue;
 			if (!within_ports(inner, outer, &q, a) ||
 			    !within_ports(inner, outer, &q, b) ||
-			    !within_usual_ports(inner, outer, &q))
+			    !within_usual_ports(inner, outer, &q) ||
+			    !within_requests(inner, outer, &q, a) ||
+			    !within_requests(inner, outer, &q, b))
 				return false;
 		}
 	return true;

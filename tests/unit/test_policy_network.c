@@ -58,6 +58,15 @@ static void test_rules_are_read(void **state)
 		{"allow: '[2001:DB8:0:0::1]'", "allow [2001:db8::1]"},
 		{"allow: '[2001:db8::1]:22'", "allow [2001:db8::1] port 22"},
 		{"allow: no", "allow no"},
+		{"{allow: a.test, methods: [GET, POST]}", "allow a.test methods GET, POST"},
+		{"{allow: a.test, methods: [M-SEARCH], paths: [/a/*, /b/**]}",
+		 "allow a.test methods M-SEARCH paths /a/*, /b/**"},
+		{"{deny: a.test, paths: [/admin/**]}", "deny a.test paths /admin/**"},
+		{"{allow: a.test, passthrough: true}", "allow a.test passthrough"},
+		{"{allow: a.test, websocket: true, credentials: true}",
+		 "allow a.test websocket credentials"},
+		{"{allow: a.test, ports: [22], scheme: tls, paths: [/x]}",
+		 "allow a.test port 22 scheme tls paths /x"},
 	};
 
 	(void)state;
@@ -116,15 +125,43 @@ static const struct {
 	{"[{'': a.test}]", "1:12: unknown key (empty) in a rule"},
 	{"[{allow: a.test, deny: b.test}]", "1:27: a rule does one thing: allow or deny, not both"},
 	{"[{use: npm, allow: b.test}]", "1:22: a rule does one thing: use or allow, not both"},
-	{"[{allow: a.test, methods: [GET]}]",
-	 "1:27: methods comes with interception; until then a rule speaks of hosts, ports "
-	 "and schemes"},
-	{"[{allow: a.test, paths: [/x]}]",
-	 "1:27: paths comes with interception; until then a rule speaks of hosts, ports "
-	 "and schemes"},
 	{"[{allow: a.test, secret: x}]",
-	 "1:27: secret comes with interception; until then a rule speaks of hosts, ports "
-	 "and schemes"},
+	 "1:27: a secret names its hosts itself, in the section secrets"},
+
+	/* requests */
+	{"[{allow: a.test, methods: GET}]", "1:36: methods takes a list, as [GET, POST]"},
+	{"[{allow: a.test, methods: []}]", "1:36: methods is empty; leave it out for any"},
+	{"[{allow: a.test, methods: [[GET]]}]", "1:37: methods takes a single value, not a list"},
+	{"[{allow: a.test, methods: [get]}]",
+	 "1:36: get is no method; they are written in capitals, and CONNECT is not one that can "
+	 "be named"},
+	{"[{allow: a.test, methods: [CONNECT]}]",
+	 "1:36: CONNECT is no method; they are written in capitals, and CONNECT is not one that "
+	 "can be named"},
+	{"[{allow: a.test, paths: /x}]", "1:34: paths takes a list, as [/v1/**]"},
+	{"[{allow: a.test, paths: [x]}]", "1:34: x: a path begins with a slash, as in /v1/**"},
+	{"[{allow: a.test, paths: ['/x?y=1']}]",
+	 "1:34: /x?y=1: a rule speaks of the path alone, without ? and what follows"},
+	{"[{allow: a.test, paths: ['/a/../b']}]",
+	 "1:34: /a/../b: a path with dot or empty segments, a backslash, a semicolon, a double "
+	 "escape or bytes that are no UTF-8 is never matched"},
+	{"[{allow: a.test, paths: ['/***']}]",
+	 "1:34: /***: a path has * or **, not more stars together"},
+	{"[{allow: a.test, ports: [7], scheme: tcp, methods: [GET]}]",
+	 "1:52: methods is about HTTP, and there bytes of any kind are spoken; say scheme: tls or "
+	 "scheme: http"},
+	{"[{allow: 'a.test:22', paths: [/x]}]",
+	 "1:32: paths is about HTTP, and there bytes of any kind are spoken; say scheme: tls or "
+	 "scheme: http"},
+	{"[{deny: a.test, passthrough: true}]", "1:26: a deny has no use for passthrough"},
+	{"[{deny: a.test, websocket: true}]", "1:26: a deny has no use for websocket"},
+	{"[{deny: a.test, credentials: true}]", "1:26: a deny has no use for credentials"},
+	{"[{allow: a.test, passthrough: yes}]", "1:40: passthrough is true or false, not yes"},
+	{"[{allow: a.test, passthrough: true, paths: [/x]}]",
+	 "1:27: passthrough leaves TLS closed, and then nothing can be said of requests"},
+	{"[{allow: a.test, scheme: http, passthrough: true}]",
+	 "1:41: passthrough is for TLS; plain HTTP has nothing to open"},
+	{"[{use: npm, methods: [GET]}]", "1:22: a bundle is used as it is, without methods"},
 
 	/* hosts */
 	{"[allow: ]", "1:18: allow has no value here"},

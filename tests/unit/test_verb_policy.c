@@ -65,6 +65,39 @@ static void expect(const char *line, int code, const char *const *words)
 
 #define SAYS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* A URL is a request, and so is a host with a method. */
+static void test_requests(void **state)
+{
+	struct fake_home *f = *state;
+
+	fake_file(f->home, ".config/bawn/config.yaml",
+		  "network:\n"
+		  "  - {allow: api.example.org, methods: [GET, POST], paths: [/v1/**]}\n"
+		  "  - {allow: pinned.example.org, passthrough: true}\n"
+		  "  - allow: plain.example.org\n");
+	expect("policy test https://api.example.org/v1/a?b=/..", EXIT_OK,
+	       SAYS("allowed  GET api.example.org:443/v1/a?b=/..\n", "decided on"));
+	expect("policy test http://api.example.org/v1/a", EXIT_OK,
+	       SAYS("GET api.example.org:80/v1/a\n", "plain HTTP"));
+	expect("policy test PUT https://api.example.org/v1/a", EXIT_FOUND,
+	       SAYS("denied   PUT api.example.org:443/v1/a\n", "do not allow PUT with this path",
+		    "- {allow: api.example.org, methods: [PUT], paths: [/v1/a]}"));
+	expect("policy test https://api.example.org/v1/a --method POST --method DELETE", EXIT_FOUND,
+	       SAYS("allowed  POST api.", "denied   DELETE api."));
+	expect("policy test https://api.example.org/v1/../a", EXIT_FOUND,
+	       SAYS("can be read in two ways"));
+	expect("policy test https://api.example.org/%zz", EXIT_FOUND, SAYS("broken escape"));
+	expect("policy test --method GET api.example.org", EXIT_FOUND,
+	       SAYS("denied   GET api.example.org:443/\n"));
+	expect("policy test api.example.org", EXIT_OK, SAYS("allowed  api.example.org:443\n"));
+	expect("policy test pinned.example.org", EXIT_OK, SAYS("left closed"));
+	expect("policy test plain.example.org/x", EXIT_FOUND, SAYS("behind https://"));
+	expect("policy test --json https://api.example.org/v1/a", EXIT_OK,
+	       SAYS("\"host\": \"GET api.example.org:443/v1/a\"", "\"open\": true"));
+	expect("policy check", EXIT_OK,
+	       SAYS("443, 80, only GET, POST, only paths /v1/**", "TLS left closed"));
+}
+
 static void test_says_verdict_rule_and_line(void **state)
 {
 	struct fake_home *f = *state;
@@ -89,7 +122,7 @@ static void test_says_verdict_rule_and_line(void **state)
 		    "denied   [2001:db8::1]:22\n", "- allow: \"[2001:db8::1]:22\"\n"));
 	/* One that is denied among many. */
 	expect("policy test github.com evil.org", EXIT_FOUND, SAYS("allowed", "denied"));
-	expect("policy test https://github.com/x", EXIT_FOUND, SAYS("without scheme and path"));
+	expect("policy test github.com/x", EXIT_FOUND, SAYS("a path stands in a URL"));
 	expect("policy test github.com@evil.test", EXIT_FOUND, SAYS("no host"));
 	expect("policy test \033[31mred", EXIT_FOUND, SAYS("\\x1b[31mred"));
 }
@@ -216,6 +249,7 @@ static void test_banner_names_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PROMISE(test_requests),
 		PROMISE(test_says_verdict_rule_and_line),
 		PROMISE(test_takes_the_options_of_a_run),
 		PROMISE(test_the_repository_is_asked_too),
