@@ -42,6 +42,7 @@
 enum {
 	CAPTURE_PORT = 1, /* below 1024: nobody in the box can bind it */
 	CAPTURE_BACKLOG = 4096,
+	CAPTURE_QUESTIONS = 1 << 20, /* bytes of the queue, or as many as the machine gives */
 	CAPTURE_LO = 1,
 	CAPTURE_PRIORITY_MANGLE = -150,
 	IPV4_DESTINATION = 16, /* offsets in the network header */
@@ -399,6 +400,7 @@ static int capture_socket(int type, uint16_t port, struct error *e)
 	struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
 	_cleanup_fd_ int fd = socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	bool tcp = type == SOCK_STREAM;
+	int questions = CAPTURE_QUESTIONS;
 	int off = 0;
 	int r = fd < 0 ? -errno : 0;
 
@@ -410,6 +412,8 @@ static int capture_socket(int type, uint16_t port, struct error *e)
 		r = capture_option(fd, IPPROTO_IPV6, tcp ? IPV6_TRANSPARENT : IPV6_RECVPKTINFO);
 	if (r == 0 && !tcp)
 		r = capture_option(fd, IPPROTO_IPV6, IPV6_FREEBIND);
+	if (!tcp)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &questions, sizeof(questions));
 	if (r == 0 && bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0)
 		r = -errno;
 	if (r == 0 && tcp && listen(fd, CAPTURE_BACKLOG) < 0)

@@ -5,6 +5,10 @@
  * Types other than A and AAAA have no answer (so no HTTPS or SVCB records, and
  * with them no encrypted ClientHello and no other ports).  The real lookup is
  * made when a connection comes, outside.
+ *
+ * All programs of the box share one queue of questions, and the kernel drops what
+ * finds it full.  So it is emptied many at a time, those of one who asks too much are
+ * dropped before anything of them is read, and then he is muted (mute.c).
  */
 #include "flow.h"
 
@@ -13,15 +17,39 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-enum { ANSWER_TTL = 60, ANSWER_TURNS = 64 };
+enum {
+	ANSWER_TTL = 60,
+	ANSWER_BATCH = 32,
+	ANSWER_WORK = 512,     /* in one turn of the loop; then connections have theirs */
+	ANSWER_WORK_SAID = 12, /* what an answer costs, where a dropped question costs 1 */
+	ANSWER_FEW = 16,       /* questions in a row, of one who asks now and then */
+};
 
-bool answer_may_ask(struct gate *g, uint16_t asker)
+/* What one call receives, and what the next sends. */
+struct answer_batch {
+	struct mmsghdr in[ANSWER_BATCH], out[ANSWER_BATCH];
+	struct iovec in_iov[ANSWER_BATCH], out_iov[ANSWER_BATCH];
+	struct sockaddr_in6 from[ANSWER_BATCH];
+	union answer_control {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+			   CMSG_SPACE(sizeof(struct in_pktinfo))];
+	} control[ANSWER_BATCH];
+	uint8_t questions[ANSWER_BATCH][DNS_MESSAGE_MAX];
+	uint8_t answers[ANSWER_BATCH][DNS_MESSAGE_MAX];
+};
+
+bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now)
 {
-	if (gate_take(&g->questions[asker % GATE_ASKERS], GATE_QUESTIONS_PER_SECOND,
-		      GATE_QUESTIONS_BURST))
-		return true;
-	refusal_limit(g, "questions to DNS");
-	return false;
+	struct gate_bucket *b = &g->questions[asker % GATE_ASKERS];
+	bool may = gate_take(b, now, GATE_QUESTIONS_PER_SECOND, GATE_QUESTIONS_BURST);
+
+	/* When the box as a whole asks too much, those who ask little are still heard. */
+	if (may && !gate_take(&g->answers, now, GATE_ANSWERS_PER_SECOND, GATE_ANSWERS_BURST))
+		may = b->tokens >= GATE_QUESTIONS_BURST - ANSWER_FEW;
+	if (!may)
+		refusal_limit(g, "questions to DNS");
+	return may;
 }
 
 size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size)
@@ -57,60 +85,86 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 				 size < q.udp_size || q.udp_size == 0 ? size : q.udp_size);
 }
 
+/* The address that was asked, whichever it was: the answer has to come from there. */
+static bool answer_asked_address(struct msghdr *msg, struct in6_pktinfo *ret)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			memcpy(ret, CMSG_DATA(c), sizeof(*ret));
+			ret->ipi6_ifindex = 0;
+			return true;
+		}
+	return false;
+}
+
+static int answer_receive(struct gate *g, struct answer_batch *b)
+{
+	for (int i = 0; i < ANSWER_BATCH; i++) {
+		b->in_iov[i] = (struct iovec){b->questions[i], DNS_MESSAGE_MAX};
+		b->in[i].msg_hdr = (struct msghdr){.msg_name = &b->from[i],
+						   .msg_namelen = sizeof(b->from[i]),
+						   .msg_iov = &b->in_iov[i],
+						   .msg_iovlen = 1,
+						   .msg_control = b->control[i].bytes,
+						   .msg_controllen = sizeof(b->control[i])};
+	}
+	return recvmmsg(g->dns, b->in, ANSWER_BATCH, MSG_DONTWAIT, NULL);
+}
+
+/* Makes the answer to question `in` the one to be sent as number `out`; false: there is none. */
+static bool answer_one(struct gate *g, struct answer_batch *b, int in, int out)
+{
+	struct msghdr *msg = &b->in[in].msg_hdr;
+	struct in6_pktinfo from;
+	size_t len = answer_question(g, (struct span){b->questions[in], b->in[in].msg_len},
+				     b->answers[out], DNS_MESSAGE_MAX);
+
+	if (len == 0 || !answer_asked_address(msg, &from))
+		return false;
+	/* Over what was received: it has been read. */
+	msg->msg_controllen = CMSG_SPACE(sizeof(from));
+	memset(&b->control[in], 0, sizeof(b->control[in]));
+	struct cmsghdr *c = &b->control[in].header;
+
+	c->cmsg_level = IPPROTO_IPV6;
+	c->cmsg_type = IPV6_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(from));
+	memcpy(CMSG_DATA(c), &from, sizeof(from));
+	b->out_iov[out] = (struct iovec){b->answers[out], len};
+	b->out[out].msg_hdr = *msg;
+	b->out[out].msg_hdr.msg_iov = &b->out_iov[out];
+	return true;
+}
+
 int answer_on_dns(void *context, uint32_t events)
 {
+	static struct answer_batch b;
 	struct gate *g = context;
+	int received = ANSWER_BATCH;
 
 	(void)events;
-	for (int i = 0; i < ANSWER_TURNS; i++) {
-		uint8_t bytes[DNS_MESSAGE_MAX];
-		uint8_t answer[DNS_MESSAGE_MAX];
-		struct sockaddr_in6 from;
-		struct iovec iov = {bytes, sizeof(bytes)};
-		union {
-			struct cmsghdr header;
-			char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
-				   CMSG_SPACE(sizeof(struct in_pktinfo))];
-		} control;
-		struct msghdr msg = {.msg_name = &from,
-				     .msg_namelen = sizeof(from),
-				     .msg_iov = &iov,
-				     .msg_iovlen = 1,
-				     .msg_control = control.bytes,
-				     .msg_controllen = sizeof(control.bytes)};
-		ssize_t n = recvmsg(g->dns, &msg, 0);
+	for (int work = 0; work < ANSWER_WORK && received == ANSWER_BATCH;) {
+		int64_t now = gate_now();
+		int out = 0;
 
-		if (n < 0)
-			return 0;
-		struct in6_pktinfo to = {.ipi6_ifindex = 0};
-		bool known = false;
+		received = answer_receive(g, &b);
+		for (int i = 0; i < received; i++) {
+			uint16_t asker = ntohs(b.from[i].sin6_port);
 
-		for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
-			if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
-				memcpy(&to, CMSG_DATA(c), sizeof(to));
-				known = true;
-			}
-		/* One who asks too much is not answered, which costs next to nothing; the queue
-		 * is everybody's. */
-		if (!answer_may_ask(g, ntohs(from.sin6_port)))
-			continue;
-		size_t len =
-			answer_question(g, (struct span){bytes, (size_t)n}, answer, sizeof(answer));
+			if (!answer_may_ask(g, asker, now))
+				mute_add(g, asker, now);
+			else if (answer_one(g, &b, i, out))
+				out++;
+		}
+		mute_apply(g, now);
+		/* Who does not read his answers loses them; the others have theirs. */
+		for (int sent = 0; sent < out;) {
+			int n = sendmmsg(g->dns, b.out + sent, (unsigned int)(out - sent),
+					 MSG_DONTWAIT | MSG_NOSIGNAL);
 
-		if (len == 0 || !known)
-			continue;
-		/* From the address that was asked, whichever it was. */
-		to.ipi6_ifindex = 0;
-		iov = (struct iovec){answer, len};
-		memset(&control, 0, sizeof(control));
-		msg.msg_controllen = CMSG_SPACE(sizeof(to));
-		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-		c->cmsg_level = IPPROTO_IPV6;
-		c->cmsg_type = IPV6_PKTINFO;
-		c->cmsg_len = CMSG_LEN(sizeof(to));
-		memcpy(CMSG_DATA(c), &to, sizeof(to));
-		(void)sendmsg(g->dns, &msg, MSG_NOSIGNAL);
+			sent += n > 0 ? n : 1;
+		}
+		work += received + out * ANSWER_WORK_SAID;
 	}
 	return 0;
 }

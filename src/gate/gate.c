@@ -25,10 +25,8 @@ int64_t gate_now(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst)
+bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst)
 {
-	int64_t now = gate_now();
-
 	int64_t more = (now - b->at) * rate / 1000;
 
 	if (b->at == 0 || b->tokens + more >= burst) {
@@ -87,7 +85,9 @@ static int gate_on_timer(void *context, uint32_t events)
 		g->full = false;
 		(void)loop_set_events(&g->loop, g->tcp_handle, EPOLLIN);
 	}
-	return g->waiting ? gate_tick(g) : 0;
+	bool muted = mute_on_time(g, now);
+
+	return g->waiting || muted ? gate_tick(g) : 0;
 }
 
 int gate_tick(struct gate *g)
@@ -174,7 +174,7 @@ static int gate_on_tcp(void *context, uint32_t events)
 		if (fd < 0)
 			return 0;
 		if (g->flow_count >= GATE_FLOWS_MAX ||
-		    !gate_take(&g->new_flows, GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
+		    !gate_take(&g->new_flows, gate_now(), GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
 			struct linger now = {.l_onoff = 1, .l_linger = 0};
 
 			(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));

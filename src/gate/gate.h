@@ -8,6 +8,7 @@
  *	relay.c	    its bytes
  *	proxy.c	    CONNECT and SOCKS5, for programs that insist
  *	refusal.c   what a refused program is told, and the count of refusals
+ *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
  */
 #ifndef BAWN_GATE_H
@@ -28,9 +29,11 @@ enum {
 	GATE_FLOWS_MAX = 16384,
 	GATE_NEW_PER_SECOND = 4000,
 	GATE_NEW_BURST = 16384,
-	GATE_QUESTIONS_PER_SECOND = 1000, /* of one asker */
-	GATE_QUESTIONS_BURST = 4000,
-	GATE_ASKERS = 4096,    /* told apart by the port they ask from */
+	GATE_QUESTIONS_PER_SECOND = 200, /* of one asker */
+	GATE_QUESTIONS_BURST = 2000,
+	GATE_ANSWERS_PER_SECOND = 20000, /* to all of them */
+	GATE_ANSWERS_BURST = 4000,
+	GATE_ASKERS = 16384,   /* told apart by the port they ask from */
 	GATE_CHECK_MS = 15000, /* to say what a connection is for */
 	GATE_DIAL_MS = 20000,
 	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
@@ -41,6 +44,16 @@ enum {
 struct gate_bucket {
 	int64_t at; /* ms */
 	int64_t tokens;
+};
+
+enum { MUTE_PORTS = 512 };
+
+/* The ports that are not heard for a while. */
+struct mute {
+	size_t count, applied;
+	int64_t until, applied_at, ms;
+	uint16_t ports[MUTE_PORTS];
+	uint8_t is[65536 / 8];
 };
 
 struct gate {
@@ -58,7 +71,8 @@ struct gate {
 	struct flow *flows;   /* all */
 	size_t flow_count;
 	uint64_t next_lookup;
-	struct gate_bucket new_flows, questions[GATE_ASKERS];
+	struct gate_bucket new_flows, answers, questions[GATE_ASKERS];
+	struct mute mute;
 	const struct plan_limit *bytes; /* of the session; NULL: unlimited */
 	uint64_t bytes_left;
 	struct arena arena;
@@ -68,7 +82,7 @@ struct gate {
 int gate_run(int keeper, int resolver, int plan_fd);
 
 int64_t gate_now(void); /* ms */
-bool gate_take(struct gate_bucket *b, int64_t rate, int64_t burst);
+bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst);
 
 /*
  * So many bytes of a connection are about to pass.  False: that is more than the session may
@@ -87,6 +101,14 @@ int answer_on_dns(void *context, uint32_t events);
 /* One question, as UDP or in TCP framing: the answer's bytes; 0 when there is none to give. */
 size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size);
 /* Whether who asks from this port (0: over TCP) has not asked too much. */
-bool answer_may_ask(struct gate *g, uint16_t asker);
+bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now);
+
+/* mute.c */
+struct sock_filter;
+void mute_add(struct gate *g, uint16_t port, int64_t now);
+void mute_apply(struct gate *g, int64_t now);   /* what was added since */
+bool mute_on_time(struct gate *g, int64_t now); /* whether time still matters */
+/* The filter for these ports, which are in order; into has room for MUTE_PORTS of them. */
+size_t mute_program(const uint16_t *ports, size_t count, struct sock_filter *into);
 
 #endif

@@ -124,7 +124,7 @@ static const struct profile_call profile_calls[] = {
 
 	/* sockets; which ones, see the rules */
 	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL(bind), CALL(listen),
-	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL(sendmmsg), CALL(recvmmsg),
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_GATE(sendmmsg), CALL_GATE(recvmmsg),
 	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
