@@ -36,6 +36,8 @@ static const struct {
 	{"NVM_BIN=/home/jo/.nvm/versions/node/v20.11.1/bin", YES, YES, YES},
 	{"PYENV_ROOT=/home/jo/.pyenv", NO, YES, YES},
 	{"GOPATH=/home/jo/go", NO, YES, YES},
+	{"PLAYWRIGHT_BROWSERS_PATH=/opt/browsers", YES, YES, YES},
+	{"PLAYWRIGHT_BROWSERS_PATH=0", NO, YES, YES},
 	{"GOROOT=/usr/local/go", YES, YES, YES},
 	{"JAVA_HOME=/usr/lib/jvm/java-17-openjdk-amd64", YES, YES, YES},
 	{"SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt", YES, YES, YES},

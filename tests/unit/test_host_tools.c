@@ -86,6 +86,8 @@ static void managers_are_found_in_their_usual_place(void **state)
 		{".local/pipx/venvs", ".local/pipx"},
 		{".local/share/pypoetry/venv", ".local/share/pypoetry"},
 		{".npm-global/lib", ".npm-global/lib"},
+		{".cache/ms-playwright/chromium-1", ".cache/ms-playwright"},
+		{".cache/puppeteer/chrome", ".cache/puppeteer"},
 		{"miniconda3/bin", "miniconda3"},
 		{".dotnet/tools", ".dotnet"},
 		{".ghcup/bin", ".ghcup"},
