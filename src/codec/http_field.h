@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes and names of HTTP/1 fields, for the head and for the trailers of a body.
+ * The bytes of a request's line and of fields, for heads and for the trailers of a body.
  */
 #ifndef BAWN_HTTP_FIELD_H
 #define BAWN_HTTP_FIELD_H
@@ -29,6 +29,18 @@ bool http_is_token(struct span s);
 static inline bool http_is_value_byte(uint8_t c)
 {
 	return c == '\t' || (c >= 0x20 && c != 0x7f);
+}
+
+/* Of a method.  Upper case only: a server that folds it would read another than we do. */
+static inline bool http_is_method_byte(uint8_t c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+/* A target has no fragment, and no backslash that some server takes for a slash. */
+static inline bool http_is_target_byte(uint8_t c)
+{
+	return c > 0x20 && c < 0x7f && c != '#' && c != '\\';
 }
 
 /* Without the spaces and tabs around it. */

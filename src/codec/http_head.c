@@ -15,18 +15,6 @@ static struct http_piece piece_of(struct span head, struct span part)
 	return (struct http_piece){(uint16_t)(part.ptr - head.ptr), (uint16_t)part.len};
 }
 
-/* Upper case only: a server that folds it would read another method than we do. */
-static bool is_method_byte(uint8_t c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-/* A target has no fragment, and no backslash that some server takes for a slash. */
-static bool is_target_byte(uint8_t c)
-{
-	return c > 0x20 && c < 0x7f && c != '#' && c != '\\';
-}
-
 /* What stands before the first c, which is taken away with it; all of it when there is none. */
 static struct span take_until(struct span *s, uint8_t c)
 {
@@ -62,7 +50,7 @@ static enum feed parse_target(struct http_head *h, struct span method, struct sp
 	bool connect = span_equal(method, SPAN_LITERAL("CONNECT"));
 
 	for (size_t i = 0; i < target.len; i++)
-		if (!is_target_byte(target.ptr[i]))
+		if (!http_is_target_byte(target.ptr[i]))
 			return bad(h, 400, "the request's target has a byte that no target has");
 	if (target.len == 0)
 		return bad(h, 400, "the request has no target");
@@ -318,7 +306,7 @@ static enum feed on_byte(struct http_head *h, uint8_t c)
 	/* The method, up to the first space. */
 	if (c == ' ' && h->scanned > 0)
 		h->method.len = (uint16_t)h->scanned;
-	else if (!is_method_byte(c) || h->scanned == HTTP_METHOD_MAX)
+	else if (!http_is_method_byte(c) || h->scanned == HTTP_METHOD_MAX)
 		return bad(h, 400, "the bytes are not an HTTP request");
 	return FEED_MORE;
 }
