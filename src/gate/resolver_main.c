@@ -9,13 +9,16 @@
  * finds its name services that way.
  *
  * May: read what name services read, and talk to them.  Must not: write a file,
- * gain rights, see what the names are for.
+ * start a program, look into another process, gain rights, see what the names are for.
+ * Name services are foreign code, so its filter lists what such code does anywhere: files
+ * to read, sockets, children; and not what would make it more than a reader.
  */
 #include "channel.h"
 #include "fd.h"
 #include "landlock.h"
 #include "message.h"
 #include "process.h"
+#include "profile.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -108,17 +111,15 @@ static const struct channel_rule resolver_rules[] = {
 };
 
 /* Reading what name services read; writing nothing, anywhere. */
-static int resolver_confine(void)
+static int resolver_confine_files(void)
 {
 	static const char *const readable[] = {"/etc", "/usr", "/lib", "/lib64", "/run",
 					       "/var", "/opt", "/nix", "/proc",  "/dev"};
 	int abi = landlock_abi();
-	int r = process_no_new_privs();
+	int r = 0;
 
-	if (r == 0)
-		r = process_not_dumpable();
-	if (r < 0 || abi < 0)
-		return r;
+	if (abi < 0)
+		return 0;
 	_cleanup_fd_ int ruleset = landlock_new(abi, false);
 
 	if (ruleset < 0)
@@ -134,6 +135,20 @@ static int resolver_confine(void)
 			return r;
 	}
 	return landlock_restrict(ruleset);
+}
+
+static int resolver_confine(void)
+{
+	int r = process_no_new_privs();
+
+	if (r == 0)
+		r = process_not_dumpable();
+	if (r == 0)
+		r = resolver_confine_files();
+	if (r == 0)
+		r = process_filter(profile_bpf(PROFILE_RESOLVER));
+	/* On a kernel without filters the gate ends, unless that was asked for by name. */
+	return r == -ENOSYS || r == -EINVAL ? 0 : r;
 }
 
 int main(void)

@@ -22,6 +22,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_signer_bpf);
 	case PROFILE_KEYS:
 		return PROFILE_SPAN(profile_keys_bpf);
+	case PROFILE_RESOLVER:
+		return PROFILE_SPAN(profile_resolver_bpf);
 	}
 	return (struct span){NULL, 0};
 }

@@ -13,6 +13,7 @@ enum profile_kind {
 	PROFILE_GATE,
 	PROFILE_SIGNER,
 	PROFILE_KEYS,
+	PROFILE_RESOLVER,
 };
 
 /* An array of struct sock_filter, as bytes. */

@@ -222,5 +222,6 @@ int main(void)
 	assemble("profile_gate_bpf", IN_GATE);
 	assemble("profile_signer_bpf", IN_SIGNER);
 	assemble("profile_keys_bpf", IN_KEYS);
+	assemble("profile_resolver_bpf", IN_RESOLVER);
 	return 0;
 }

@@ -31,9 +31,10 @@ enum {
 	IN_GATE = 1 << 4,   /* the gate, before it reads its first byte of the box */
 	IN_SIGNER = 1 << 6, /* the signer of ssh logins, likewise */
 	IN_KEYS = 1 << 5,   /* keys, before it makes its first key: messages, memory, the clock */
+	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
-	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER,
+	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_RESOLVER,
 };
 
 /* number: for calls younger than Debian 12's tables, the same on every architecture; else -1. */
@@ -50,35 +51,37 @@ struct profile_call {
 #define CALL_ALL(name) {#name, -1, IN_ALL}
 #define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
+#define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_RESOLVER}
+#define CALL_OUTSIDE(name) {#name, -1, IN_ANY_BOX | IN_GATE | IN_RESOLVER}
 #define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
 static const struct profile_call profile_calls[] = {
 	/* memory */
-	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL(mprotect), CALL_KEYS(mremap),
+	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL_NAMES(mprotect), CALL_KEYS(mremap),
 	CALL_KEYS(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
 	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
 	CALL(pkey_free), CALL(memfd_create), CALL_NEW(cachestat, 451),
 	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
 
 	/* descriptors, reading and writing */
-	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL(pread64),
+	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_NAMES(pread64),
 	CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
-	CALL(close_range), CALL(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
+	CALL(close_range), CALL_NAMES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_NAMES(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
-	CALL(vmsplice), CALL(copy_file_range), CALL(fadvise64), CALL(readahead), CALL(fallocate),
+	CALL(vmsplice), CALL(copy_file_range), CALL_NAMES(fadvise64), CALL(readahead), CALL(fallocate),
 	CALL(ftruncate), CALL(truncate),
 	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
 	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL(open), CALL(openat), CALL(openat2), CALL(creat), CALL(stat), CALL(lstat),
-	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL(statx), CALL(statfs), CALL(fstatfs),
-	CALL(access), CALL(faccessat), CALL(faccessat2), CALL(getdents), CALL(getdents64),
-	CALL(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL(renameat), CALL(renameat2),
+	CALL_NAMES(open), CALL_NAMES(openat), CALL(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_NAMES(statx), CALL_NAMES(statfs), CALL_NAMES(fstatfs),
+	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_NAMES(getdents64),
+	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL(renameat), CALL(renameat2),
 	CALL(mkdir), CALL(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
-	CALL(unlinkat), CALL(symlink), CALL(symlinkat), CALL(readlink), CALL(readlinkat),
+	CALL(unlinkat), CALL(symlink), CALL(symlinkat), CALL_NAMES(readlink), CALL_NAMES(readlinkat),
 	CALL(chmod), CALL(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
 	CALL(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
 	CALL(utime), CALL(utimes), CALL(futimesat), CALL(utimensat), CALL(setxattr),
@@ -89,43 +92,43 @@ static const struct profile_call profile_calls[] = {
 	CALL(inotify_init1), CALL(inotify_add_watch), CALL(inotify_rm_watch),
 
 	/* waiting */
-	CALL(poll), CALL_KEYS(ppoll), CALL(select), CALL(pselect6), CALL(epoll_create),
-	CALL_ALL(epoll_create1), CALL_KEYS(epoll_ctl), CALL(epoll_wait), CALL_KEYS(epoll_pwait),
-	CALL(epoll_pwait2), CALL(eventfd), CALL(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
+	CALL_NAMES(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
+	CALL_ALL(epoll_create1), CALL_KEYS(epoll_ctl), CALL_NAMES(epoll_wait), CALL_KEYS(epoll_pwait),
+	CALL(epoll_pwait2), CALL(eventfd), CALL_NAMES(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
 	CALL_ALL(timerfd_create), CALL_KEYS(timerfd_settime), CALL(timerfd_gettime),
 	CALL_KEYS(futex), CALL(futex_waitv), CALL_NEW(futex_wake, 454), CALL_NEW(futex_wait, 455),
-	CALL_NEW(futex_requeue, 456), CALL(set_robust_list), CALL(get_robust_list), CALL(rseq),
+	CALL_NEW(futex_requeue, 456), CALL_NAMES(set_robust_list), CALL(get_robust_list), CALL_NAMES(rseq),
 
 	/* processes, threads, signals */
-	CALL(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_KEYS(exit), CALL_KEYS(exit_group),
+	CALL_NAMES(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_KEYS(exit), CALL_KEYS(exit_group),
 	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
 	CALL(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
 	CALL_KEYS(rt_sigprocmask), CALL_KEYS(rt_sigreturn), CALL(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
-	CALL(sigaltstack), CALL(pause), CALL(alarm), CALL_KEYS(restart_syscall), CALL(prctl),
-	CALL(arch_prctl), CALL(set_tid_address), CALL_KEYS(getpid), CALL(gettid), CALL(getppid),
-	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL(getuid),
-	CALL(geteuid), CALL(getgid), CALL(getegid), CALL(getresuid), CALL(getresgid),
-	CALL(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
+	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_KEYS(restart_syscall), CALL_NAMES(prctl),
+	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_NAMES(gettid), CALL_NAMES(getppid),
+	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL_NAMES(getuid),
+	CALL_NAMES(geteuid), CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
+	CALL_NAMES(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
 	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
 	CALL(capget), CALL(capset), CALL(getpriority), CALL(setpriority), CALL(ioprio_get),
-	CALL(ioprio_set), CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity),
+	CALL(ioprio_set), CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity), CALL(sched_setaffinity),
 	CALL(sched_getattr), CALL(sched_setattr), CALL(sched_getparam), CALL(sched_setparam),
 	CALL(sched_getscheduler), CALL(sched_setscheduler), CALL(sched_get_priority_max),
-	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL(getrlimit),
-	CALL(setrlimit), CALL_ALL(prlimit64), CALL(getrusage), CALL(times), CALL(sysinfo),
-	CALL(uname),
+	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL_NAMES(getrlimit),
+	CALL(setrlimit), CALL_ALL(prlimit64), CALL(getrusage), CALL(times), CALL_NAMES(sysinfo),
+	CALL_NAMES(uname),
 
 	/* time: to read, never to set */
-	CALL(time), CALL(gettimeofday), CALL_KEYS(clock_gettime), CALL(clock_getres),
-	CALL(nanosleep), CALL(clock_nanosleep), CALL(getitimer), CALL(setitimer),
+	CALL_NAMES(time), CALL_NAMES(gettimeofday), CALL_KEYS(clock_gettime), CALL_NAMES(clock_getres),
+	CALL_NAMES(nanosleep), CALL_NAMES(clock_nanosleep), CALL(getitimer), CALL(setitimer),
 	CALL(timer_create), CALL(timer_settime), CALL(timer_gettime), CALL(timer_getoverrun),
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	CALL_GATE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL(bind), CALL(listen),
-	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_GATE(sendmmsg), CALL_GATE(recvmmsg),
-	CALL_GATE(shutdown), CALL_GATE(getsockname), CALL_GATE(getpeername), CALL_GATE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER},
+	CALL_OUTSIDE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL_NAMES(bind), CALL(listen),
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_RESOLVER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_RESOLVER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
+	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_RESOLVER},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
 	CALL(shmget), CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semget), CALL(semop),
@@ -179,17 +182,17 @@ enum {
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
 	{                                                                                          \
-		"socket", IN_OPEN_BOX,                                                             \
+		"socket", IN_OPEN_BOX | IN_RESOLVER,                                               \
 			{EQ(0, (family)), EQ_MASKED(1, PROFILE_TYPE, (type)), EQ(2, (protocol))},  \
 			0                                                                          \
 	}
 
 /* Rows of one call stand together, in the order they are tried. */
 static const struct profile_rule profile_rules[] = {
-	{"clone", IN_ANY_BOX, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
-	{"clone", IN_ANY_BOX, {{0}}, 0},
+	{"clone", IN_ANY_BOX | IN_RESOLVER, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
+	{"clone", IN_ANY_BOX | IN_RESOLVER, {{0}}, 0},
 
-	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socket", IN_ANY_BOX | IN_RESOLVER, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, PROFILE_TCP),
 	SOCKET_RULE(PROFILE_INET, PROFILE_DGRAM, 0),
@@ -204,14 +207,14 @@ static const struct profile_rule profile_rules[] = {
 		{EQ(0, PROFILE_INET6), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM), EQ(2, 0)}, 0},
 	{"socket", IN_GATE, {{0}}, EAFNOSUPPORT},
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
-	{"socket", IN_OPEN_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
+	{"socket", IN_OPEN_BOX | IN_RESOLVER, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},
-	{"socket", IN_ANY_BOX, {{0}}, EAFNOSUPPORT},
+	{"socket", IN_ANY_BOX | IN_RESOLVER, {{0}}, EAFNOSUPPORT},
 
-	{"socketpair", IN_ANY_BOX, {EQ(0, PROFILE_UNIX)}, 0},
-	{"socketpair", IN_ANY_BOX, {{0}}, EAFNOSUPPORT},
+	{"socketpair", IN_ANY_BOX | IN_RESOLVER, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socketpair", IN_ANY_BOX | IN_RESOLVER, {{0}}, EAFNOSUPPORT},
 
 	/* keystrokes for someone else's shell, console and keyboard maps, line disciplines */
 	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},			/* TIOCSTI */

@@ -43,6 +43,7 @@ static const struct profile profiles[] = {
 	{"gate", PROFILE_GATE, IN_GATE},
 	{"signer", PROFILE_SIGNER, IN_SIGNER},
 	{"keys", PROFILE_KEYS, IN_KEYS},
+	{"resolver", PROFILE_RESOLVER, IN_RESOLVER},
 };
 
 /* --- the interpreter ------------------------------------------------------------------ */
