@@ -10,6 +10,7 @@ enum {
 	REFUSED_MAX = 512,  /* as many as the gate tells apart */
 	REFUSED_LINES = 50, /* of the summary; the others are added up */
 	REFUSED_HOST_WIDTH = 32,
+	REFUSED_HOSTS_MAX = 1024,
 };
 
 struct refused_item {
@@ -26,9 +27,11 @@ void refused_fini(struct refused *r)
 		free(r->items[i].line);
 		free(r->items[i].origin);
 	}
+	for (size_t i = 0; i < r->change_count; i++)
+		free(r->changes[i]);
 	free(r->items);
 	r->items = NULL;
-	r->count = 0;
+	r->count = r->change_count = 0;
 }
 
 static struct refused_item *refused_find(struct refused *r, const struct message_event *e)
@@ -77,11 +80,45 @@ static void refused_name(const struct refused_item *item, char *text, size_t siz
 		(void)snprintf(text, size, "%s", item->host);
 }
 
+/* What `bawn allow` must be told to allow it; empty when no such word would do. */
+static void refused_command(const struct refused_item *item, char *text, size_t size)
+{
+	const char *host = str_after(item->line, "- allow: ");
+	size_t len = host ? strlen(host) : 0;
+
+	if (len > 1 && host[0] == '"') {
+		host++;
+		len -= 2;
+	}
+	(void)snprintf(text, size, "%.*s", (int)len, len ? host : "");
+}
+
+/* The rules of the session were changed from outside, while it runs. */
+static void refused_on_change(struct refused *r, const struct message_event *event, bool quiet)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "%s (%s)", event->host, event->reason);
+	if (!quiet && r->live)
+		text_styled(r->live, TEXT_FAINT, "bawn: %s\n", text);
+	char *kept = r->change_count < BAWN_ARRAY_SIZE(r->changes) ? strdup(text) : NULL;
+
+	if (kept)
+		r->changes[r->change_count++] = kept;
+	else
+		r->changes_left_out++;
+}
+
 void refused_on_event(void *context, const struct message_event *event, bool quiet)
 {
 	struct refused *r = context;
 	char name[320];
+	char command[320];
 
+	if (event->kind == MESSAGE_EVENT_POLICY) {
+		refused_on_change(r, event, quiet);
+		return;
+	}
 	if (event->allowed)
 		return;
 	if (event->kind == MESSAGE_EVENT_MORE) {
@@ -99,7 +136,9 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 	if (!first || quiet || !r->live)
 		return;
 	refused_name(item, name, sizeof(name));
-	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s\n", name, item->reason);
+	refused_command(item, command, sizeof(command));
+	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s%s%s\n", name, item->reason,
+		    command[0] ? "; to allow it: bawn allow " : "", command);
 }
 
 /* The same line for two ports, or for a question and a connection, is pasted once. */
@@ -111,6 +150,37 @@ static bool refused_line_is_new(const struct refused *r, size_t index)
 	return r->items[index].line[0] != '\0';
 }
 
+static void refused_print_changes(const struct refused *r, const struct text *t)
+{
+	if (r->change_count == 0)
+		return;
+	text_printf(t, "bawn: changed while it ran:\n");
+	for (size_t i = 0; i < r->change_count; i++)
+		text_printf(t, "  %s\n", r->changes[i]);
+	if (r->changes_left_out > 0)
+		text_printf(t, "  and %" PRIu64 " times more\n", r->changes_left_out);
+}
+
+/* The lines to paste, and the command that writes them. */
+static void refused_print_ways(const struct refused *r, const struct text *t, size_t shown)
+{
+	_cleanup_buf_ struct buf hosts = BUF_INIT(REFUSED_HOSTS_MAX);
+
+	text_printf(t, "To allow it, put under `network:` in your config.yaml:\n");
+	for (size_t i = 0; i < shown; i++) {
+		char command[320];
+
+		if (!refused_line_is_new(r, i))
+			continue;
+		text_printf(t, "  %s\n", r->items[i].line);
+		refused_command(&r->items[i], command, sizeof(command));
+		if (command[0])
+			buf_putf(&hosts, " %s", command);
+	}
+	if (hosts.len > 0 && !buf_error(&hosts))
+		text_printf(t, "or: bawn allow --for always%s\n", buf_str(&hosts));
+}
+
 void refused_summary(const struct refused *r, const struct text *t)
 {
 	size_t shown = r->count < REFUSED_LINES ? r->count : REFUSED_LINES;
@@ -118,6 +188,7 @@ void refused_summary(const struct refused *r, const struct text *t)
 	bool lines = false;
 	char name[320];
 
+	refused_print_changes(r, t);
 	if (r->count == 0)
 		return;
 	for (size_t i = shown; i < r->count; i++)
@@ -136,10 +207,6 @@ void refused_summary(const struct refused *r, const struct text *t)
 	}
 	if (more > 0)
 		text_printf(t, "  and %" PRIu64 " more\n", more);
-	if (!lines)
-		return;
-	text_printf(t, "To allow it, put under `network:` in your config.yaml:\n");
-	for (size_t i = 0; i < shown; i++)
-		if (refused_line_is_new(r, i))
-			text_printf(t, "  %s\n", r->items[i].line);
+	if (lines)
+		refused_print_ways(r, t, shown);
 }

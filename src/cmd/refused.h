@@ -6,13 +6,18 @@
 #include "message.h"
 #include "text.h"
 
+enum { REFUSED_CHANGES_MAX = 32 };
+
 struct refused_item;
 
 struct refused {
 	const struct text *live; /* where a line goes as it happens; NULL for nowhere */
 	struct refused_item *items;
 	size_t count;
-	uint64_t left_out; /* refusals beyond the list */
+	uint64_t left_out;                  /* refusals beyond the list */
+	char *changes[REFUSED_CHANGES_MAX]; /* of the rules, while it ran; in words */
+	size_t change_count;
+	uint64_t changes_left_out;
 };
 
 void refused_fini(struct refused *r);

@@ -10,6 +10,7 @@
 #include "http_path.h"
 #include "json.h"
 #include "prepare.h"
+#include "reload.h"
 #include "rules.h"
 #include "str.h"
 #include "text.h"
@@ -405,14 +406,22 @@ static int policy_check(struct policy_show *s, const struct invocation *i)
 	return EXIT_OK;
 }
 
-/* test wants hosts, check none. */
+/* test wants hosts, check and reload none; only reload is about a session. */
 static int policy_count_arguments(const struct invocation *i, bool test, struct error *e)
 {
-	if (test && i->argument_count < 2)
+	bool reload = str_equal(i->arguments[0], "reload");
+
+	if (invocation_has(i, OPTION_SESSION) && !reload)
+		(void)error_set(e, -EINVAL, "--session is for 'bawn policy reload'");
+	else if (reload && i->value_count > (size_t)invocation_has(i, OPTION_SESSION))
+		(void)error_set(e, -EINVAL,
+				"'bawn policy reload' takes no option but --session: "
+				"the session keeps its own");
+	else if (test && i->argument_count < 2)
 		(void)error_set(e, -EINVAL, "'bawn policy test' needs a HOST");
 	else if (!test && i->argument_count > 1)
-		(void)error_set(e, -EINVAL, "'%s' is one argument too many for 'bawn policy check'",
-				i->arguments[1]);
+		(void)error_set(e, -EINVAL, "'%s' is one argument too many for 'bawn policy %s'",
+				i->arguments[1], i->arguments[0]);
 	else
 		return 0;
 	error_next(e, "Usage: bawn %s %s", i->verb->name, i->verb->usage);
@@ -432,6 +441,8 @@ int verb_policy(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}
+	if (str_equal(i->arguments[0], "reload"))
+		return reload_run(i);
 	int r = prepare_rules(i, &prepared, &e);
 
 	if (r == 0)

@@ -22,7 +22,8 @@
 	 BIT(WITHOUT) | BIT(DEBUG))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
-static const char *const policy_words[] = {"test", "check"};
+static const char *const for_words[] = {"session", "always"};
+static const char *const policy_words[] = {"test", "check", "reload"};
 
 const struct option options[OPTION_COUNT] = {
 	[OPTION_HELP] = {.id = OPTION_HELP,
@@ -127,6 +128,14 @@ const struct option options[OPTION_COUNT] = {
 			   .value = "METHOD",
 			   .repeats = true,
 			   .help = "requests with this method, as GET"},
+	[OPTION_SESSION] = {.id = OPTION_SESSION,
+			    .name = "session",
+			    .value = "NAME",
+			    .help = "the session, when more than one is running"},
+	[OPTION_FOR] = {.id = OPTION_FOR,
+			.name = "for",
+			.value = "HOW-LONG",
+			.help = "until the session ends, or always"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -271,8 +280,61 @@ const struct verb verbs[] = {
 		.run = verb_sessions,
 	},
 	{
+		.name = "allow",
+		.usage = "[OPTIONS] HOST[:PORT]...",
+		.summary = "let a running session reach a host",
+		.description =
+			"Adds rules to a session while it runs: what is in the box can reach each "
+			"HOST "
+			"from now on, at ports 443 and 80 unless one is named. Without --session "
+			"it "
+			"is the session of this folder, or the only one that is running.\n"
+			"\n"
+			"It holds until the session ends. With --for always the rule is also "
+			"written into your config.yaml, whose lines and comments stay as they are; "
+			"where that cannot be done safely the line is shown for you to paste.\n"
+			"\n"
+			"The administrator's ceiling bounds it like any other rule. When another "
+			"rule "
+			"stands against it, nothing is changed and that rule is named. The session "
+			"itself shows each change.",
+		.examples = "bawn allow example.org\tfor the session of this folder\n"
+			    "bawn allow --for always example.org\tand for those to come\n"
+			    "bawn allow --session calm-otter db.test:5432\tby its name",
+		.exits = "0\tit is allowed\n"
+			 "1\tanother rule stands against it; nothing was changed\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it could not be changed",
+		.options = BIT(HELP) | BIT(SESSION) | BIT(FOR),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.run = verb_allow,
+	},
+	{
+		.name = "deny",
+		.usage = "[OPTIONS] HOST[:PORT]...",
+		.summary = "close a host to a running session",
+		.description = "Adds rules to a session while it runs: what is in the box can no "
+			       "longer reach "
+			       "HOST, at any port unless one is named. Connections that were "
+			       "allowed before "
+			       "and are not any more end at once. 'bawn allow' takes it back.\n"
+			       "\n"
+			       "Which session, for how long, and what is written: as 'bawn allow'.",
+		.examples = "bawn deny example.org\tclose it, and end its connections\n"
+			    "bawn deny --for always example.org\tand for sessions to come",
+		.exits = "0\tit is denied\n"
+			 "1\ta more specific rule still allows it; nothing was changed\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it could not be changed",
+		.options = BIT(HELP) | BIT(SESSION) | BIT(FOR),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.run = verb_deny,
+	},
+	{
 		.name = "policy",
-		.usage = "[OPTIONS] test HOST[:PORT]|URL... | check",
+		.usage = "[OPTIONS] test HOST[:PORT]|URL... | check | reload",
 		.summary = "ask the rules for the network",
 		.description = "'bawn policy test' says for each HOST whether a box with the same "
 			       "options could reach it: the verdict, the rule that decides with "
@@ -285,16 +347,22 @@ const struct verb verbs[] = {
 			       "'bawn policy check' reads all policy files as 'bawn run' would "
 			       "and prints the rules for the network that came out, with their "
 			       "origins, and what was not given. bawn-policy(5) says what can "
-			       "stand in the files.",
+			       "stand in the files.\n"
+			       "\n"
+			       "'bawn policy reload' reads them again for a session that is "
+			       "running: its rules for the network become what the files say now, "
+			       "with its own options and what 'bawn allow' and 'bawn deny' have "
+			       "added. The rest of a box does not change while it runs.",
 		.examples = "bawn policy test github.com\tcan it be reached?\n"
 			    "bawn policy test --use npm github.com:22\twith one more option\n"
 			    "bawn policy test PUT https://example.org/a\tone request\n"
-			    "bawn policy check\tread the files, show the rules",
+			    "bawn policy check\tread the files, show the rules\n"
+			    "bawn policy reload\tfor the session of this folder",
 		.exits = "0\tall of it is allowed; the files are good\n"
 			 "1\tat least one HOST or request is denied\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe policy could not be read",
-		.options = BIT(HELP) | BIT(JSON) | BIT(METHOD) | OPTIONS_OF_PLAN,
+		.options = BIT(HELP) | BIT(JSON) | BIT(METHOD) | OPTIONS_OF_PLAN | BIT(SESSION),
 		.arguments_min = 1,
 		.arguments_max = -1,
 		.words = policy_words,
@@ -396,6 +464,9 @@ const size_t verb_count = BAWN_ARRAY_SIZE(verbs);
 size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX])
 {
 	size_t count = 0;
+
+	for (size_t i = 0; o->id == OPTION_FOR && i < BAWN_ARRAY_SIZE(for_words); i++)
+		ret_words[count++] = for_words[i];
 
 	for (const char *const *name = policy_preset_names();
 	     o->id == OPTION_PRESET && *name && count < OPTION_WORDS_MAX; name++)

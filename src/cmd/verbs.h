@@ -41,6 +41,8 @@ enum option_id {
 	OPTION_DEBUG,
 	OPTION_STDIO,
 	OPTION_METHOD,
+	OPTION_SESSION,
+	OPTION_FOR,
 	OPTION_COUNT,
 };
 
@@ -108,6 +110,8 @@ int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);
 int verb_sessions(const struct invocation *i);
+int verb_allow(const struct invocation *i);
+int verb_deny(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);

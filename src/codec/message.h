@@ -156,7 +156,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
 	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
-	MESSAGE_EVENT_POLICY,  /* the rules were changed: `host` says what, `reason` by what */
+	MESSAGE_EVENT_POLICY,  /* the rules were changed: `host` says how, `reason` by what */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
@@ -264,7 +264,7 @@ struct message_session {
 	bool gate;           /* there is one, and it lives */
 };
 
-/* A change of the rules: what is now allowed (or closed), and by what, for a person. */
+/* A change of the rules: "allowed web.test", and by what, for a person. */
 struct message_change {
 	uint64_t generation; /* of the rules that it was made from */
 	bool allowed;

@@ -180,6 +180,71 @@ void flow_decide(struct flow *f)
 	}
 }
 
+/* What is spoken on a connection that was let through: one of the schemes that it might speak. */
+static unsigned int flow_spoken(const struct flow *f)
+{
+	if (f->schemes & 1u << PLAN_SCHEME_TCP)
+		return PLAN_SCHEME_TCP;
+	return f->http ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS;
+}
+
+/* Whether it stands with an address that a name may lead to only with `private`. */
+static bool flow_is_private(const struct flow *f)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_UNSPEC};
+	struct sockaddr_in to4;
+	socklen_t len = sizeof(to);
+	struct address a = {{[10] = 0xff, [11] = 0xff}};
+	const char *why = "";
+
+	if (!f->name || getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
+		return false;
+	if (to.sin6_family == AF_INET6) {
+		memcpy(a.bytes, &to.sin6_addr, 16);
+	} else {
+		memcpy(&to4, &to, sizeof(to4));
+		memcpy(a.bytes + 12, &to4.sin_addr, 4);
+	}
+	return address_is_refused(&a, &why);
+}
+
+bool flow_decide_again(struct flow *f)
+{
+	struct rules_question q = {.port = f->port};
+	struct rules_verdict v;
+
+	switch (f->state) {
+	case FLOW_DECIDE:
+	case FLOW_PROXY:
+	case FLOW_DNS:
+		return false;
+	case FLOW_LOOKUP:
+	case FLOW_DIAL:
+		flow_drop_dial(f);
+		f->state = FLOW_LOOKUP;
+		flow_decide(f);
+		return false;
+	case FLOW_CHECK:
+	case FLOW_RELAY:
+		break;
+	}
+	if (f->name)
+		q.name = f->name->name;
+	q.literal = !f->name;
+	q.address = f->address;
+	rules_decide(f->gate->rules, &q, &v);
+	/* In CHECK it has still to show what it speaks, and is held to what may be spoken now. */
+	if (v.action != PLAN_ACTION_ALLOW ||
+	    (f->state == FLOW_RELAY && !(v.schemes & 1u << flow_spoken(f))) ||
+	    (f->private_allowed && !v.private && flow_is_private(f))) {
+		flow_reset(f);
+		return true;
+	}
+	f->schemes = v.schemes;
+	f->private_allowed = v.private;
+	return false;
+}
+
 void flow_resolved(struct gate *g, const struct message_resolved *answer)
 {
 	struct made_up_name *n = made_up_by_number(&g->made_up, (uint32_t)answer->id);

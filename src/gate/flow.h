@@ -110,6 +110,10 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 
 /* Decides about host and port (name or literal) and goes on to look up and dial, or refuses. */
 void flow_decide(struct flow *f);
+
+/* The rules have changed: what is pending is decided anew, and a connection that is no longer
+ * allowed is reset (then true). */
+bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
 void flow_resolved(struct gate *g, const struct message_resolved *answer);
 void flow_on_time(struct flow *f, int64_t now);
@@ -132,6 +136,9 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 		  const struct rules_verdict *v);
 void refusal_question(struct gate *g, const struct dns_question *q);
 void refusal_flush(struct gate *g);
+/* How often host was refused, at this port or (0) at any. */
+void refusal_sum(const struct gate *g, const char *host, uint64_t port,
+		 struct message_counted *ret_sum);
 void refusal_limit(struct gate *g, const char *what);
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
 size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GATE_WAITING, GATE_SERVING };
+enum { GATE_WAITING, GATE_SERVING, GATE_IN_ANY = 1u << GATE_WAITING | 1u << GATE_SERVING };
 enum { GATE_ACCEPTS = 32 }; /* in a row; then others have their turn */
 
 int64_t gate_now(void)
@@ -213,7 +213,9 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 
 static const struct channel_rule gate_keeper_rules[] = {
 	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << GATE_WAITING, gate_on_capture},
-	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, 1u << GATE_WAITING | 1u << GATE_SERVING, gate_on_flush},
+	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, GATE_IN_ANY, gate_on_flush},
+	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
+	{MESSAGE_COUNT, "COUNT", 512, 0, 0, GATE_IN_ANY, change_on_count},
 };
 
 static int gate_on_keeper(void *context, uint32_t events)

@@ -10,6 +10,7 @@
  *	refusal.c   what a refused program is told, and the count of refusals
  *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
+ *	change.c    other rules, while the session runs
  */
 #ifndef BAWN_GATE_H
 #define BAWN_GATE_H
@@ -65,6 +66,7 @@ struct gate {
 	bool full; /* no descriptors left: nothing is accepted until the next tick */
 	struct plan plan;
 	struct rules *rules;
+	uint64_t changes; /* of the rules, so far */
 	struct made_up made_up;
 	struct refusals *refusals;
 	struct flow *waiting; /* flows that have a deadline: not yet relaying */
@@ -95,6 +97,10 @@ size_t gate_room(const struct gate *g, size_t most);
 /* Asks for a name's addresses, unless that was done already; flow_resolved is told. */
 int gate_ask(struct gate *g, struct made_up_name *name);
 int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
+
+/* change.c */
+int change_on_rules(void *context, struct channel_packet *packet, struct error *e);
+int change_on_count(void *context, struct channel_packet *packet, struct error *e);
 
 /* answer.c */
 int answer_on_dns(void *context, uint32_t events);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bawn-gate: started by the keeper with an empty environment and up to three
- * descriptors: 3, the keeper; 4, the plan; 5, the resolver (absent when no rule
- * allows a name).
+ * bawn-gate: started by the keeper with an empty environment and three
+ * descriptors: 3, the keeper; 4, the plan; 5, the resolver.
  */
 #include "fd.h"
 #include "gate.h"

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <time.h>
 
 enum {
 	REFUSALS_MAX = 512,
@@ -29,6 +30,8 @@ struct refusal {
 	uint16_t next;    /* in its bucket: index + 1; 0 for the last */
 	int64_t asked_at; /* ms */
 	uint64_t count, told;
+	uint64_t rules; /* the change of rules since which its words hold */
+	uint64_t last;  /* CLOCK_REALTIME, seconds */
 	char host[256];
 	char reason[160];
 	char line[320];
@@ -104,8 +107,16 @@ static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char
 	return r;
 }
 
-static void refusal_explain(struct refusal *r, const struct rules_verdict *v)
+/* The first of its kind, or the first since the rules have changed. */
+static bool refusal_is_new(const struct gate *g, const struct refusal *r)
 {
+	return r->count == 0 || r->rules != g->changes;
+}
+
+static void refusal_explain(const struct gate *g, struct refusal *r, const struct rules_verdict *v)
+{
+	r->rules = g->changes;
+
 	(void)snprintf(r->reason, sizeof(r->reason), "%s", v->reason);
 	(void)snprintf(r->line, sizeof(r->line), "%s", v->allow_line);
 	(void)snprintf(r->origin, sizeof(r->origin), "%s", v->rule ? v->rule->origin : "");
@@ -114,6 +125,7 @@ static void refusal_explain(struct refusal *r, const struct rules_verdict *v)
 static void refusal_count(struct gate *g, struct refusal *r)
 {
 	r->count++;
+	r->last = (uint64_t)time(NULL);
 	if (r->told == 0 || r->count >= r->told * 10)
 		refusal_tell(g, r);
 }
@@ -125,8 +137,8 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 
 	if (!r)
 		return;
-	if (r->count == 0)
-		refusal_explain(r, v);
+	if (refusal_is_new(g, r))
+		refusal_explain(g, r, v);
 	refusal_count(g, r);
 }
 
@@ -149,12 +161,12 @@ void refusal_question(struct gate *g, const struct dns_question *q)
 
 	if (!r || refusal_is_second(r, q->type))
 		return;
-	if (r->count == 0) {
+	if (refusal_is_new(g, r)) {
 		struct rules_question asked = {.name = q->name, .port = 443};
 		struct rules_verdict v;
 
 		rules_decide(g->rules, &asked, &v);
-		refusal_explain(r, &v);
+		refusal_explain(g, r, &v);
 	}
 	refusal_count(g, r);
 }
@@ -178,6 +190,31 @@ void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict)
 		       "the session has had its %" PRIu64 " bytes of network (limits.%s, %s)",
 		       g->bytes ? g->bytes->value : 0, plan_limit_words[PLAN_LIMIT_NETWORK],
 		       g->bytes ? g->bytes->origin : "");
+}
+
+void refusal_sum(const struct gate *g, const char *host, uint64_t port,
+		 struct message_counted *ret_sum)
+{
+	const struct refusals *all = g->refusals;
+	struct message_counted sum = {.reason = ""};
+
+	for (size_t i = 0; all && i < all->count; i++) {
+		const struct refusal *r = &all->items[i];
+		bool question = r->kind == MESSAGE_EVENT_DNS;
+
+		if (strcmp(r->host, host) != 0 ||
+		    (!question && (r->kind == MESSAGE_EVENT_LIMIT || (port && r->port != port))))
+			continue;
+		if (question)
+			sum.questions += r->count;
+		else
+			sum.connections += r->count;
+		if (r->last >= sum.last) {
+			sum.last = r->last;
+			sum.reason = r->reason;
+		}
+	}
+	*ret_sum = sum;
 }
 
 void refusal_flush(struct gate *g)

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -148,9 +149,10 @@ int make_box(const struct plan *plan, int programs, const struct make_box_fds *f
 
 /* --- gate and resolver ---------------------------------------------------------------- */
 
-/* A program of ours, with these descriptors from 3 on, no others, and an empty environment. */
-static int make_program(int programs, const char *name, const int *fds, size_t count,
-			struct make_result *ret_made)
+/* A program of ours, with these descriptors from 3 on, no others, and an empty environment.  One
+ * that is made for `later` is executed when there is something to read at 3. */
+static int make_program_when(int programs, const char *name, const int *fds, size_t count,
+			     bool later, struct make_result *ret_made)
 {
 	int pidfd = -1;
 	long pid = syscall(SYS_clone, (unsigned long)(SIGCHLD | CLONE_PIDFD), NULL, &pidfd, NULL,
@@ -174,8 +176,19 @@ static int make_program(int programs, const char *name, const int *fds, size_t c
 	if (program < 0 || make_place_fds(fds, count) < 0 || dup3(program, next, O_CLOEXEC) < 0 ||
 	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
 		_exit(1);
+	struct pollfd asked = {.fd = MAKE_FIRST_FD, .events = POLLIN};
+
+	(void)prctl(PR_SET_NAME, (unsigned long)(uintptr_t)name, 0ul, 0ul, 0ul);
+	while (later && ppoll(&asked, 1, NULL, NULL) < 0 && errno == EINTR)
+		continue;
 	(void)fexecve(next, argv, envp);
 	_exit(1);
+}
+
+static int make_program(int programs, const char *name, const int *fds, size_t count,
+			struct make_result *ret_made)
+{
+	return make_program_when(programs, name, fds, count, false, ret_made);
 }
 
 static bool make_needs_resolver(const struct plan *plan)
@@ -192,20 +205,20 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 {
 	int keeper[2];
 	int lookups[2] = {-1, -1};
-	bool resolver = make_needs_resolver(plan);
 	int r = channel_pair(keeper);
 
 	if (r < 0)
 		return error_sys(e, r, "making a channel to the gate");
-	if (resolver)
-		r = channel_pair(lookups);
+	r = channel_pair(lookups);
 	if (r == 0) {
 		const int fds[] = {keeper[1], plan_fd, lookups[0]};
 
-		r = make_program(programs, "bawn-gate", fds, resolver ? 3 : 2, ret_gate);
+		r = make_program(programs, "bawn-gate", fds, BAWN_ARRAY_SIZE(fds), ret_gate);
 	}
-	if (r == 0 && resolver)
-		r = make_program(programs, "bawn-resolver", &lookups[1], 1, ret_resolver);
+	/* Rules can change while the session runs, and we will not be able to start it then. */
+	if (r == 0)
+		r = make_program_when(programs, "bawn-resolver", &lookups[1], 1,
+				      !make_needs_resolver(plan), ret_resolver);
 	(void)close(keeper[1]);
 	fd_close(&lookups[0]);
 	fd_close(&lookups[1]);

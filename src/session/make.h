@@ -26,8 +26,8 @@ int make_box(const struct plan *plan, int programs, const struct make_box_fds *f
 	     struct make_result *ret_result, struct error *e);
 
 /*
- * Starts bawn-gate with a channel to us (ret_channel) and, where a rule allows a name,
- * bawn-resolver with a channel to the gate.
+ * Starts bawn-gate with a channel to us (ret_channel), and bawn-resolver with a channel to the
+ * gate; where no rule allows a name, a process waits to become it when the first is asked for.
  */
 int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
 	      struct make_result *ret_resolver, int *ret_channel, struct error *e);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *e)
+int plan_map(int fd, struct span *ret_bytes, struct error *e)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	struct stat st;
@@ -20,5 +20,14 @@ int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *
 
 	if (bytes == MAP_FAILED)
 		return error_sys(e, -errno, "reading the plan");
-	return plan_decode((struct span){bytes, (size_t)st.st_size}, ret_plan, arena, e);
+	*ret_bytes = (struct span){bytes, (size_t)st.st_size};
+	return 0;
+}
+
+int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *e)
+{
+	struct span bytes;
+	int r = plan_map(fd, &bytes, e);
+
+	return r < 0 ? r : plan_decode(bytes, ret_plan, arena, e);
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other rules while the session runs.  The keeper hands on a whole plan, sealed; of it only
+ * the rules for the network are taken.  A set of rules is never changed in place: a new one is
+ * made, takes the old one's place and every connection is held against it.  What cannot
+ * be read changes nothing.
+ *
+ * Questions of DNS follow at once, because they are answered by the set that is there.
+ */
+#include "flow.h"
+
+#include "plan_read.h"
+
+#include <sys/mman.h>
+
+static int change_read(int fd, struct rules **ret_rules, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
+	struct span bytes;
+	struct plan plan;
+	int r = plan_map(fd, &bytes, e);
+
+	if (r < 0)
+		return r;
+	r = plan_decode(bytes, &plan, &arena, e);
+	if (r == 0)
+		r = rules_of_plan(&plan, ret_rules, e);
+	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
+	return r;
+}
+
+/* Holds every connection against the rules; how many have ended by it. */
+static uint64_t change_flows(struct gate *g)
+{
+	uint64_t ended = 0;
+	struct flow *next = NULL;
+
+	for (struct flow *f = g->flows; f; f = next) {
+		next = f->next;
+		ended += flow_decide_again(f);
+	}
+	return ended;
+}
+
+int change_on_rules(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+	struct message_job m;
+	struct error why = ERROR_INIT;
+	struct rules *rules = NULL;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	r = change_read(packet->fds[0], &rules, &why);
+
+	struct message_changed answer = {
+		.id = m.job, .failure = (uint64_t)(r < 0 ? -r : 0), .text = why.text};
+
+	if (r == 0) {
+		struct rules *old = g->rules;
+
+		g->rules = rules;
+		g->changes++;
+		answer.ended = change_flows(g);
+		rules_free(old);
+	}
+	return message_send(g->keeper.fd, MESSAGE_CHANGED, &message_changed_schema, &answer, NULL,
+			    0);
+}
+
+int change_on_count(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+	struct message_count m;
+	struct message_counted sum;
+	int r = message_decode(packet->body, &message_count_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	refusal_sum(g, m.host, m.port, &sum);
+	sum.id = m.id;
+	return message_send(g->keeper.fd, MESSAGE_COUNTED, &message_counted_schema, &sum, NULL, 0);
+}

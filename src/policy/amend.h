@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of a live session, amended: by `bawn allow` and `bawn deny`, or by reading
+ * the policy files again.  Pure: a list in, another list out.
+ *
+ * What the user says last holds.  So a rule of `bawn deny` is one of named ports, whether or not
+ * it names one, and with that stands above every rule for the same host; a later `bawn allow` takes
+ * it back, as far as it goes, and the other way round.  Rules that came from elsewhere are never
+ * taken out: an allow that one of them stands against has no effect, and the verdict says so
+ * (rules.h).
+ */
+#ifndef BAWN_AMEND_H
+#define BAWN_AMEND_H
+
+#include "arena.h"
+#include "plan.h"
+
+/* The origins of what was said while the session ran. */
+#define AMEND_ALLOW "bawn allow"
+#define AMEND_DENY "bawn deny"
+
+struct amend_list {
+	struct plan_rule *items;
+	size_t count;
+};
+
+/* Adds one rule, whose origin is one of the two.  -ENOMEM, or -E2BIG beyond PLAN_RULES_MAX. */
+int amend_add(struct amend_list *list, const struct plan_rule *rule, struct arena *arena);
+
+/*
+ * The rules of the files as they are now, with what the command line of the session and the
+ * two verbs have added to the old ones.
+ */
+int amend_reload(const struct amend_list *now, const struct amend_list *files, struct arena *arena,
+		 struct amend_list *ret_list);
+
+#endif
