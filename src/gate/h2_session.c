@@ -365,6 +365,7 @@ ssize_t h2_stream_read(nghttp2_session *session BAWN_UNUSED, int32_t id BAWN_UNU
 	if (len == 0 && !end)
 		return NGHTTP2_ERR_DEFERRED;
 	st->sent += len;
+	st->moved = gate_now();
 	h2_note_sent(h, st);
 	if (end) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF;

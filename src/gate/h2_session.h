@@ -20,8 +20,8 @@
 enum {
 	H2_STREAMS_MAX = 100,
 	H2_CONTINUATIONS = 8,
-	H2_WINDOW = 1 << 20,
-	H2_WINDOW_ALL = 2 << 20,
+	H2_WINDOW = 512 << 10,
+	H2_WINDOW_ALL = 8 << 20, /* so that no stream waits because another's body is not taken */
 	H2_RESETS = 200,
 	H2_RESETS_RATE = 20,
 	H2_FRAMES = 2000,
@@ -68,6 +68,7 @@ struct h2_stream {
 	size_t held; /* given to the owner and not consumed */
 	size_t sent; /* framed, and the owner has still to be told */
 	struct h2_piece *first, *last;
+	int64_t moved; /* ms: when something of these was taken, or the first of them came */
 	struct http_message *trailers;
 	void *trailer_bytes;
 };

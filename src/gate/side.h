@@ -26,8 +26,8 @@
  * calls side_consumed at one side for what the other side's on_sent told has at most a
  * window, or two reads, of every body in memory.
  *
- * Calling back.  Events come only from within side_feed, side_end, side_sent and
- * side_output.  In an event the owner may call everything of any side but these four and
+ * Calling back.  Events come only from within side_feed, side_end, side_sent, side_output
+ * and side_tick.  In an event the owner may call everything of any side but these five and
  * side_free.  Spans of an event are good until it returns; those of a message likewise
  * (its names and values may lie in the reader's own buffer).
  *
@@ -44,6 +44,8 @@
 #define BAWN_SIDE_H
 
 #include "http_message.h"
+
+enum { SIDE_STALL_MS = 300000 };
 
 enum side_role { SIDE_SERVER, SIDE_CLIENT };
 
@@ -97,6 +99,7 @@ struct side_ops {
 	struct span (*output)(struct side *side);
 	void (*sent)(struct side *side, size_t count);
 	enum side_phase (*phase)(const struct side *side);
+	void (*tick)(struct side *side, int64_t now); /* NULL: it has no clock of its own */
 	void (*close)(struct side *side);
 	struct side_stream *(*open)(struct side *side, void *context);
 	int (*send_head)(struct side_stream *s, const struct http_message *m, bool end);
@@ -165,6 +168,16 @@ static inline void side_sent(struct side *side, size_t count)
 static inline enum side_phase side_phase(const struct side *side)
 {
 	return side->ops->phase(side);
+}
+
+/*
+ * Now and then, with gate_now().  HTTP/2 resets the streams (SIDE_TOO_MUCH) of which the other
+ * end has taken nothing for SIDE_STALL_MS although there was something to take.
+ */
+static inline void side_tick(struct side *side, int64_t now)
+{
+	if (side->ops->tick)
+		side->ops->tick(side, now);
 }
 
 /* No more streams after those that are: Connection: close, GOAWAY. */

@@ -14,6 +14,7 @@
  *	HPACK table		4 KiB each way
  *	body bytes on the way	H2_WINDOW of a stream, H2_WINDOW_ALL of all: the window opens
  *				only for what the owner has consumed
+ *	a body that stalls	SIDE_STALL_MS: the stream is reset (side_tick)
  *	streams that fail	H2_RESETS at once and H2_RESETS_RATE a second: reset by the box,
  *				or by us for what it sent
  *	frames without content	H2_FRAMES at once and H2_FRAMES_RATE a second: PING, SETTINGS,
@@ -24,7 +25,7 @@
  *
  * A connection that is over one of the last four, or breaks the protocol itself, gets
  * GOAWAY and ends.  With both windows full, all heads at their largest and nothing read
- * by the other end it has at most H2_WINDOW_ALL + H2_MEMORY_MAX + 200 KiB: below 7 MiB.
+ * by the other end it has at most H2_WINDOW_ALL + H2_MEMORY_MAX + 200 KiB: below 13 MiB.
  * An idle one has some 20 KiB, which are nghttp2's.
  *
  * Push is refused, extended CONNECT not offered.  Memory that nghttp2 gives back is wiped:
@@ -421,6 +422,22 @@ static void h2_end(struct side *side, bool clean BAWN_UNUSED)
 	h2_tell(h);
 }
 
+static void h2_tick(struct side *side, int64_t now)
+{
+	struct h2 *h = h2_of(side);
+
+	h->telling = true;
+	for (struct h2_stream *st = h->streams; st; st = st->next) {
+		if (!st->first || st->over || st->closed || now - st->moved < SIDE_STALL_MS)
+			continue;
+		h2_stream_drop(h, st, NGHTTP2_ENHANCE_YOUR_CALM);
+		h2_stream_forget(st);
+		h2_tell_reset(st, SIDE_TOO_MUCH, "the other end does not take what it asked for");
+	}
+	h->telling = false;
+	h2_session_sweep(h);
+}
+
 static bool h2_wants_input(const struct side *side)
 {
 	const struct h2 *h = h2_of(side);
@@ -559,6 +576,8 @@ static int h2_send_body(struct side_stream *s, struct span bytes, bool end)
 			st->last->next = piece;
 		else
 			st->first = piece;
+		if (st->first == piece)
+			st->moved = gate_now();
 		st->last = piece;
 	}
 	st->out_end = end;
@@ -661,6 +680,7 @@ static const struct side_ops h2_ops = {
 	.output = h2_output,
 	.sent = h2_sent,
 	.phase = h2_phase,
+	.tick = h2_tick,
 	.close = h2_close,
 	.open = h2_open,
 	.send_head = h2_send_head,

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { BUDGET_STREAMS = 200, BUDGET_BODIES = 2 << 20 };
+enum { BUDGET_STREAMS = 200, BUDGET_BODIES = 8 << 20 };
 
 static void ask(struct side_owner *o, const char *method, bool end)
 {

@@ -7,10 +7,11 @@
 
 #include "../lib/h2_wire.h"
 #include "../lib/side_owner.h"
+#include "gate.h"
 
 #include <stdio.h>
 
-enum { END = NGHTTP2_FLAG_END_STREAM };
+enum { END = NGHTTP2_FLAG_END_STREAM, WINDOW = 512 << 10, WINDOW_ALL = 8 << 20 };
 
 static struct side_owner *begin(enum side_role role)
 {
@@ -259,13 +260,13 @@ static void test_a_window_opens_for_what_was_consumed(void **state)
 						n + sizeof(block) == all),
 				 0);
 	side_owner_pump(client, server, 100000);
-	assert_int_equal(server->bodies, 1 << 20);
-	assert_int_equal(client->sent, 1 << 20);
-	side_consumed(server->streams[1], 600 << 10);
+	assert_int_equal(server->bodies, WINDOW);
+	assert_int_equal(client->sent, WINDOW);
+	side_consumed(server->streams[1], 300 << 10);
 	side_owner_pump(client, server, 100000);
-	assert_int_equal(server->bodies, (1 << 20) + (600 << 10));
+	assert_int_equal(server->bodies, WINDOW + (300 << 10));
 	server->holds = false;
-	side_consumed(server->streams[1], 1 << 20);
+	side_consumed(server->streams[1], WINDOW);
 	side_owner_pump(client, server, 100000);
 	assert_int_equal(server->bodies, all);
 	assert_int_equal(client->sent, all);
@@ -279,19 +280,19 @@ static void test_a_stream_gives_its_window_back(void **state)
 {
 	struct side_owner *client = begin(SIDE_CLIENT), *server = begin(SIDE_SERVER);
 	struct http_message m = request("PUT", "/");
-	static uint8_t block[1 << 20];
+	static uint8_t block[WINDOW];
 
 	(void)state;
 	server->holds = server->unnamed = true;
 	m.body = HTTP_MESSAGE_UNKNOWN;
-	for (size_t i = 1; i <= 8; i++) {
+	for (size_t i = 1; i <= 3 * WINDOW_ALL / WINDOW; i++) {
 		assert_int_equal(side_owner_open(client), i);
 		assert_int_equal(side_send_head(client->streams[i], &m, false), 0);
 		assert_int_equal(side_send_body(client->streams[i],
 						(struct span){block, sizeof(block)}, false),
 				 0);
 		side_owner_pump(client, server, 100000);
-		assert_int_equal(server->bodies, i << 20);
+		assert_int_equal(server->bodies, i * WINDOW);
 		if (i % 2 == 0) {
 			side_owner_release(server, i);
 		} else {
@@ -300,6 +301,38 @@ static void test_a_stream_gives_its_window_back(void **state)
 		}
 		side_owner_pump(client, server, 100000);
 	}
+	side_owner_free(client);
+	side_owner_free(server);
+}
+
+/* Who asks for a body and never opens his window for it does not keep it here. */
+static void test_a_stalled_stream_ends(void **state)
+{
+	struct side_owner *client = begin(SIDE_CLIENT), *server = begin(SIDE_SERVER);
+	struct http_message answer = {.status = 200, .body = HTTP_MESSAGE_UNKNOWN};
+	static uint8_t block[WINDOW + 1];
+
+	(void)state;
+	client->holds = client->unnamed = true;
+	assert_int_equal(ask(client, "/1"), 1);
+	assert_int_equal(ask(client, "/2"), 2);
+	side_owner_pump(client, server, 100000);
+	buf_clear(&server->log);
+	assert_int_equal(side_send_head(server->streams[1], &answer, false), 0);
+	assert_int_equal(side_send_head(server->streams[2], &answer, false), 0);
+	assert_int_equal(
+		side_send_body(server->streams[1], (struct span){block, sizeof(block)}, false), 0);
+	/* The second has nothing to say for long, which is no stall. */
+	assert_int_equal(side_send_body(server->streams[2], SPAN_LITERAL("x"), false), 0);
+	side_owner_pump(client, server, 100000);
+	assert_int_equal(client->bodies, WINDOW + 1);
+	side_tick(server->side, gate_now() + SIDE_STALL_MS - 1000);
+	assert_log(server, "");
+	side_tick(server->side, gate_now() + SIDE_STALL_MS + 1000);
+	assert_log(server, "1 reset too much: the other end does not take what it asked for\n");
+	side_owner_pump(client, server, 100000);
+	assert_log(client, "1 200 unknown\n2 200 unknown\n"
+			   "1 reset too much: the other end reset the stream\n");
 	side_owner_free(client);
 	side_owner_free(server);
 }
@@ -915,6 +948,7 @@ int main(void)
 		cmocka_unit_test(test_only_so_many_streams_at_once),
 		cmocka_unit_test(test_a_window_opens_for_what_was_consumed),
 		cmocka_unit_test(test_a_stream_gives_its_window_back),
+		cmocka_unit_test(test_a_stalled_stream_ends),
 		cmocka_unit_test(test_an_early_answer_is_whole),
 		cmocka_unit_test(test_the_end_is_told_and_kept),
 		cmocka_unit_test(test_a_cut_connection_resets),
