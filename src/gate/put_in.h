@@ -40,6 +40,13 @@ struct put_in_book;
 int put_in_book_new(const struct plan_secret *secrets, size_t count, struct put_in_book **ret_book);
 void put_in_book_free(struct put_in_book *book);
 
+/*
+ * The head of an answer, after take_out_head, of a host where a secret is bound: cookies that
+ * it sets may come back; any other is a foreign credential.
+ */
+void put_in_note_cookies(struct put_in_book *book, const struct name *host,
+			 const struct http_message *m);
+
 /* Where bytes go on to.  0 or -errno, which ends the stream; `end` comes once. */
 struct put_in_sink {
 	int (*give)(void *context, struct span bytes, bool end);

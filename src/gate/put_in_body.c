@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What follows a head.  Bytes that hold no placeholder go on as they came, without a copy.
+ * Where a value goes in, or would be refused, what may be the beginning of a placeholder is
+ * kept until more has come; but when nothing is put in, the first few bytes of it go on, as
+ * in scrub.h, and never a whole one.
+ */
+#include "put_in_parts.h"
+
+#include "encode.h"
+#include "scrub.h"
+
+/* One value into the stream, as its surroundings want it. */
+static int give_value(struct put_in *p, struct span value, const struct put_in_sink *sink)
+{
+	struct buf text = {.max = 6 * value.len};
+
+	if (p->how == PUT_IN_RAW)
+		return sink->give(sink->context, value, false);
+	/* Measured generously and held apart, so that it never moves. */
+	text.cap = 6 * value.len + 1;
+	text.ptr = (char *)put_in_alloc(p, 6 * value.len);
+	if (!text.ptr)
+		return -ENOMEM;
+	if (p->how == PUT_IN_JSON)
+		encode_json(&text, value);
+	else
+		encode_percent(&text, value, "");
+	return sink->give(sink->context, buf_span(&text), false);
+}
+
+static int keep(struct put_in *p, struct span bytes)
+{
+	struct buf larger = BUF_INIT(FINDER_KEPT_MAX + SCRUB_PIECE_MAX);
+
+	if (bytes.len == 0) {
+		p->kept.len = 0;
+		return 0;
+	}
+	/* bytes may lie in what was kept before. */
+	buf_put(&larger, bytes.ptr, bytes.len);
+	buf_fini(&p->kept);
+	p->kept = larger;
+	return buf_error(&p->kept);
+}
+
+static bool goes_in(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot)
+{
+	const struct put_in_value *v = put_in_value_of(p, p->book->words[hit->word].secret);
+
+	return v && v->value.len > 0 && (spot == PUT_IN_AT_BODY ? v->in_body : v->in_websocket);
+}
+
+/* Says why not, for a placeholder in what follows a head that needed no value for it. */
+static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot)
+{
+	const struct plan_secret *s = &p->book->secrets[p->book->words[hit->word].secret];
+	int r = put_in_judge(p, hit, spot, (struct span){NULL, 0});
+
+	if (r == 0)
+		put_in_refuse(p, s->name,
+			      "the placeholder of the secret %s is in a request to which the"
+			      " secret is not bound",
+			      s->name);
+	return -EPERM;
+}
+
+/* All of bytes that can go: what was found is replaced; *ret_stays is where the rest begins. */
+static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot spot,
+		const struct put_in_sink *sink, size_t *out, size_t *ret_stays)
+{
+	struct finder_hit hit = {0};
+	enum finder_outcome o;
+	size_t from = 0;
+
+	while ((o = finder_next(p->book->finder, bytes, from, end, &hit)) == FINDER_FOUND) {
+		if (!goes_in(p, &hit, spot) || hit.form != FINDER_PLAIN)
+			return refuse(p, &hit, spot);
+		int r = hit.at > *out
+				? sink->give(sink->context,
+					     (struct span){bytes.ptr + *out, hit.at - *out}, false)
+				: 0;
+
+		if (r == 0)
+			r = give_value(p, put_in_part(p, &hit), sink);
+		if (r < 0)
+			return r;
+		*out = from = hit.at + hit.len;
+	}
+	*ret_stays = o == FINDER_BEGUN ? hit.at : bytes.len;
+	return 0;
+}
+
+int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,
+		  const struct put_in_sink *sink)
+{
+	struct span bytes = in;
+	size_t out = p->kept.len > 0 ? p->sent : 0, stays = 0;
+
+	if (p->book->word_count == 0)
+		return sink->give(sink->context, in, end);
+	if (in.len > SCRUB_PIECE_MAX)
+		return -E2BIG;
+	if (p->kept.len > 0) {
+		buf_put(&p->kept, in.ptr, in.len);
+		if (buf_error(&p->kept))
+			return buf_error(&p->kept);
+		bytes = buf_span(&p->kept);
+	}
+	int r = pass(p, bytes, end, spot, sink, &out, &stays);
+
+	if (r < 0)
+		return r;
+	size_t tail = bytes.len - stays;
+	size_t goes = !p->replaces && tail <= SCRUB_LET ? bytes.len : stays;
+
+	if (goes < out)
+		goes = out;
+	if (goes > out || end)
+		r = sink->give(sink->context, (struct span){bytes.ptr + out, goes - out}, end);
+	p->sent = goes - stays;
+	return r < 0 ? r : keep(p, (struct span){bytes.ptr + stays, tail});
+}
+
+int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)
+{
+	return put_in_stream(p, in, end, PUT_IN_AT_BODY, sink);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of put_in share. */
+#ifndef BAWN_PUT_IN_PARTS_H
+#define BAWN_PUT_IN_PARTS_H
+
+#include "buf.h"
+#include "finder.h"
+#include "put_in.h"
+
+enum {
+	PUT_IN_WORDS_MAX = PLAN_SECRETS_MAX * PLAN_SECRET_PARTS_MAX,
+	PUT_IN_WHY_SIZE = 240,
+	PUT_IN_COOKIES = 1024, /* remembered; the oldest are forgotten */
+};
+
+/* A placeholder: whose it is. */
+struct put_in_word {
+	size_t secret, part;
+};
+
+struct put_in_book {
+	const struct plan_secret *secrets;
+	size_t count;
+	size_t word_count;
+	struct put_in_word words[PUT_IN_WORDS_MAX];
+	struct finder *finder; /* of all placeholders, in the order of `words` */
+	/* Cookies that origins of this session set: digests of host and cookie. */
+	size_t cookie_next;
+	uint8_t cookies[PUT_IN_COOKIES][16];
+};
+
+/* Bytes that are wiped with the put_in. */
+struct put_in_memory {
+	struct put_in_memory *next;
+	size_t len;
+	uint8_t bytes[];
+};
+
+struct put_in_value {
+	size_t secret;
+	struct span value; /* empty until it was given */
+	bool in_body, in_websocket;
+};
+
+/* How a value is written where it goes. */
+enum put_in_writing { PUT_IN_RAW, PUT_IN_PERCENT, PUT_IN_JSON };
+
+struct put_in {
+	const struct put_in_book *book;
+	struct put_in_memory *memory;
+	size_t need_count;
+	size_t needs[PUT_IN_NEEDS_MAX];
+	struct put_in_value values[PUT_IN_NEEDS_MAX]; /* in the order of needs */
+	const char *secret;                           /* of the refusal: a name, or "" */
+	char why[PUT_IN_WHY_SIZE];
+	char names[PUT_IN_WHY_SIZE];
+
+	/* Of the body, and of WebSocket text. */
+	bool replaces;           /* some secret goes into it */
+	enum put_in_writing how; /* it is written there */
+	bool ended;
+	struct buf kept;
+	size_t sent; /* of kept: bytes that are out already */
+};
+
+/* Where in a request a placeholder was found. */
+enum put_in_spot {
+	PUT_IN_AT_LINE, /* method, authority, path */
+	PUT_IN_AT_QUERY,
+	PUT_IN_AT_AUTHORIZATION,
+	PUT_IN_AT_BASIC, /* within what Basic decodes to */
+	PUT_IN_AT_FIELD,
+	PUT_IN_AT_NAME, /* of a field */
+	PUT_IN_AT_TRAILER,
+	PUT_IN_AT_BODY,
+	PUT_IN_AT_WEBSOCKET,
+	PUT_IN_SPOTS,
+};
+
+/* put_in.c */
+uint8_t *put_in_alloc(struct put_in *p, size_t len);
+enum put_in_outcome put_in_refuse(struct put_in *p, const char *secret, const char *fmt, ...)
+	BAWN_PRINTF(3, 4);
+/* May this placeholder be replaced there?  -EPERM with the reason. */
+int put_in_judge(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
+		 struct span field);
+struct put_in_value *put_in_value_of(struct put_in *p, size_t secret);
+/* What takes the place of a hit; empty: the value has no such part. */
+struct span put_in_part(struct put_in *p, const struct finder_hit *hit);
+
+/* put_in_head.c: the parts of a head that are looked at apart. */
+struct put_in_target {
+	struct span path, query; /* query: without the '?' */
+};
+struct put_in_target put_in_split(struct span target);
+bool put_in_is_basic(struct span value, struct span *ret_rest);
+/* Decoded into memory of p; -EINVAL: it is none. */
+int put_in_decode_basic(struct put_in *p, struct span rest, struct span *ret_text);
+
+/* put_in_body.c */
+int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,
+		  const struct put_in_sink *sink);
+
+/* put_in_foreign.c: -EPERM with the reason when the request has a credential of its own. */
+int put_in_check_foreign(struct put_in *p, const struct http_message *m,
+			 const struct secrets_place *at);
+
+#endif
