@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The format of a record, byte by byte.  docs/RECORD.md says the same for readers elsewhere.
+ *
+ * A file of frames, nothing before, between or behind them.  A frame is one line:
+ *
+ *	offset	bytes	what
+ *	0	8	length of the event in bytes, hexadecimal, lower case: 00000002 to 0000ffff
+ *	8	1	space
+ *	9	64	hash of the event: SHA-256 of a zero byte and the event (a leaf of
+ *			RFC 6962), hexadecimal, lower case
+ *	73	1	space
+ *	74	length	the event
+ *	...	1	newline
+ *
+ * An event is a JSON object on one line, in UTF-8, without insignificant white space.  Its
+ * first members are always these, in this order and spelling:
+ *
+ *	{"seq":N,"prev":"HASH","boot":N,"wall":"TIME","kind":"WORD"
+ *
+ *	seq	1, 2, 3...
+ *	prev	hash of the event before; of the first, 64 zeros
+ *	boot	nanoseconds of the boot clock (it goes on during suspend, and never back)
+ *	wall	the clock on the wall, UTC, as 2026-11-15T05:52:20.123456789Z
+ *	kind	a word of lower-case letters and '-'
+ *
+ * and then what the kind has.  Text of the agent's (a path, an argument) that is valid UTF-8 is
+ * a string, with controls and invisible characters escaped; other bytes are
+ * {"b64":"..."}: either way they come back as they were.
+ *
+ * A reader of frames is strict: each of these has one spelling.  Where a file ends within
+ * a frame, everything before that frame stands.
+ */
+#ifndef BAWN_FRAME_H
+#define BAWN_FRAME_H
+
+#include "buf.h"
+#include "feed.h"
+#include "hash.h"
+
+enum {
+	FRAME_HEAD = 74,
+	FRAME_EVENT_MIN = 2,
+	FRAME_EVENT_MAX = 0xffff,
+	FRAME_MAX = FRAME_HEAD + FRAME_EVENT_MAX + 1,
+	FRAME_KIND_MAX = 24,
+	FRAME_WALL_SIZE = 30, /* of the time on the wall, without a NUL */
+};
+
+/* A frame; spans point into the bytes that were read. */
+struct frame {
+	size_t len;        /* of the whole frame */
+	struct span event; /* JSON */
+	struct hash hash;  /* of it, and the head says so too */
+	uint64_t seq;
+	struct span prev; /* hexadecimal, as it is written */
+	uint64_t boot;
+	struct span wall, kind;
+	struct span rest; /* of the event behind its kind: ",..." and the last brace */
+	const char *why;  /* when BAD */
+};
+
+/* DONE, MORE (the bytes end within a frame) or BAD. */
+enum feed frame_read(struct span bytes, struct frame *ret);
+
+/* The event's first members, up to the kind; the caller puts the others and the last brace. */
+void frame_begin(struct buf *event, uint64_t seq, const struct hash *prev, uint64_t boot_ns,
+		 const char wall[FRAME_WALL_SIZE], const char *kind);
+
+/* The time on the wall as an event has it.  What `ret` holds of the second before is used again
+ * when *second is that one, so that the calendar is asked once a second. */
+void frame_format_wall(int64_t seconds, uint32_t nanoseconds, int64_t *second,
+		       char ret[FRAME_WALL_SIZE]);
+
+/* Head, event and newline; ret_hash is the event's. */
+void frame_put(struct buf *into, struct span event, struct hash *ret_hash);
+
+/* ,"key":"text" or ,"key":{"b64":"..."} */
+void frame_put_bytes(struct buf *event, const char *key, struct span bytes);
+void frame_put_u64(struct buf *event, const char *key, uint64_t value);
+void frame_put_hash(struct buf *event, const char *key, const struct hash *hash);
+
+/* The string member of this name in `rest`, as it is written; empty when there is none.  For
+ * members that we wrote ourselves and that have no escapes in them. */
+struct span frame_plain_member(const struct frame *f, const char *key);
+/* Digits likewise; -ENOENT. */
+int frame_number_member(const struct frame *f, const char *key, uint64_t *ret) BAWN_MUST_USE;
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SHA-256 as the record uses it: leaves and nodes of RFC 6962, and HMAC for seals. */
+#ifndef BAWN_HASH_H
+#define BAWN_HASH_H
+
+#include "span.h"
+
+enum { HASH_SIZE = 32, HASH_HEX = 64 };
+
+struct hash {
+	uint8_t bytes[HASH_SIZE];
+};
+
+static inline bool hash_equal(const struct hash *a, const struct hash *b)
+{
+	return memcmp(a->bytes, b->bytes, HASH_SIZE) == 0;
+}
+
+/* Once, before anything else; -EIO when there is no SHA-256. */
+int hash_init(void);
+
+void hash_of(struct span bytes, struct hash *ret);                /* plain */
+void hash_leaf(struct span bytes, struct hash *ret);              /* 0x00 in front */
+void hash_node(const struct hash *left, const struct hash *right, /* 0x01 in front */
+	       struct hash *ret);
+void hash_mac(const struct hash *key, struct span bytes, struct hash *ret); /* HMAC */
+
+void hash_format(const struct hash *h, char ret[HASH_HEX]); /* lower case, no NUL */
+/* 64 lower-case digits; -EINVAL. */
+int hash_parse(const char *hex, struct hash *ret) BAWN_MUST_USE;
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sealing with a key that only goes forward.
+ *
+ *	user	S0 is made once; each session takes HMAC(S, "session") as its own first
+ *		key and leaves HMAC(S, "next") behind
+ *	session	each seal uses K for its mac and leaves HMAC(K, "next") behind
+ *
+ * What is left behind takes the place of what was used, which is wiped: whoever has the
+ * machine now can seal what comes, and not what has been.  Who kept S0 elsewhere (the
+ * verification key) can make every key again, and so check every seal.
+ */
+#ifndef BAWN_SEAL_H
+#define BAWN_SEAL_H
+
+#include "hash.h"
+
+/* The key of the session with this number, the first being 0. */
+void seal_session_key(const struct hash *verification, uint64_t number, struct hash *ret);
+
+/* Takes a session's key out of the user's and moves that on. */
+void seal_take_session(struct hash *user, struct hash *ret);
+
+/* The mac of a seal: what it covers, in one string; then the key moves on. */
+void seal_make(struct hash *key, uint64_t seq, const struct hash *prev, const struct hash *root,
+	       struct hash *ret_mac);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writer.h"
+
+#include "fd.h"
+#include "seal.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum { WRITER_FRAMES_MAX = (WRITER_BATCH + 2) * FRAME_MAX };
+
+void writer_init(struct writer *w, int fd, struct hash *key)
+{
+	memset(w, 0, sizeof(*w));
+	w->fd = fd;
+	w->event = BUF_INIT(FRAME_EVENT_MAX);
+	w->frames = BUF_INIT(WRITER_FRAMES_MAX);
+	w->key = *key;
+	explicit_bzero(key, sizeof(*key));
+}
+
+void writer_fini(struct writer *w)
+{
+	buf_fini(&w->event);
+	buf_fini(&w->frames);
+	explicit_bzero(&w->key, sizeof(w->key));
+}
+
+struct buf *writer_begin(struct writer *w, const char *kind)
+{
+	struct timespec boot, wall;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	(void)clock_gettime(CLOCK_REALTIME, &wall);
+	frame_format_wall(wall.tv_sec, (uint32_t)wall.tv_nsec, &w->wall_second, w->wall);
+	w->event.error = 0;
+	buf_clear(&w->event);
+	frame_begin(&w->event, w->seq + 1, &w->prev,
+		    (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec, w->wall, kind);
+	return &w->event;
+}
+
+/* Adds the event to chain and tree. */
+static int writer_add(struct writer *w)
+{
+	buf_put_char(&w->event, '}');
+	if (w->failed || buf_error(&w->event))
+		return w->failed ? w->failed : buf_error(&w->event);
+	frame_put(&w->frames, buf_span(&w->event), &w->prev);
+	if (buf_error(&w->frames)) {
+		w->failed = buf_error(&w->frames);
+		return w->failed;
+	}
+	merkle_add(&w->tree, &w->prev);
+	w->seq++;
+	return 0;
+}
+
+int writer_end(struct writer *w)
+{
+	int r = writer_add(w);
+
+	if (r < 0)
+		return r;
+	return ++w->waiting >= WRITER_BATCH ? writer_commit(w) : 0;
+}
+
+static int writer_seal(struct writer *w)
+{
+	struct hash root, mac, prev = w->prev;
+	struct buf *event = writer_begin(w, "seal");
+
+	merkle_root(&w->tree, &root);
+	seal_make(&w->key, w->seq + 1, &prev, &root, &mac);
+	frame_put_hash(event, "root", &root);
+	frame_put_hash(event, "mac", &mac);
+	return writer_add(w);
+}
+
+int writer_commit(struct writer *w)
+{
+	if (w->failed || w->waiting == 0)
+		return w->failed;
+	int r = writer_seal(w);
+
+	if (r == 0)
+		r = fd_write_all(w->fd, w->frames.ptr, w->frames.len);
+	if (r == 0 && fdatasync(w->fd) < 0)
+		r = -errno;
+	if (r < 0) {
+		w->failed = r;
+		return r;
+	}
+	buf_clear(&w->frames);
+	w->durable = w->seq;
+	w->waiting = 0;
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a record: events become frames (frame.h), frames a chain and a tree, and a commit
+ * seals all so far (seal.h) and waits until the disk has it.  What a commit covered is
+ * acknowledged; what was not, a kill may lose.
+ *
+ * An event is begun, filled with frame_put_*, and ended.  A commit comes by itself with the
+ * WRITER_BATCH-th event since the last; the owner sees to it that none waits longer than
+ * WRITER_WAIT_MS.
+ *
+ * The first failure to write sticks: nothing is acknowledged any more, and the owner stops the
+ * box.
+ */
+#ifndef BAWN_WRITER_H
+#define BAWN_WRITER_H
+
+#include "error.h"
+#include "frame.h"
+#include "merkle.h"
+
+enum { WRITER_BATCH = 100, WRITER_WAIT_MS = 1000 };
+
+struct writer {
+	int fd; /* opened for appending; not the writer's to close */
+	struct buf event, frames;
+	struct merkle tree;
+	struct hash prev, key;
+	int64_t wall_second; /* whose text is in `wall` */
+	char wall[FRAME_WALL_SIZE];
+	uint64_t seq;     /* of the last event */
+	uint64_t durable; /* of the last that the disk has */
+	uint64_t waiting; /* events since the last commit */
+	int failed;       /* 0 or -errno */
+};
+
+/* A new chain in an empty file; key is the session's (seal.h), and taken. */
+void writer_init(struct writer *w, int fd, struct hash *key);
+void writer_fini(struct writer *w); /* wipes the key */
+
+/* The next event, up to its kind. */
+struct buf *writer_begin(struct writer *w, const char *kind);
+
+/* 0 or -errno; -EMSGSIZE: too large for an event, which is then left out, and the owner says
+ * what is missing. */
+int writer_end(struct writer *w) BAWN_MUST_USE;
+
+/* 0: everything so far is durable. */
+int writer_commit(struct writer *w) BAWN_MUST_USE;
+
+#endif
