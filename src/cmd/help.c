@@ -81,8 +81,6 @@ void help_all(struct buf *into)
 		if (!verbs[i].hidden)
 			buf_putf(&rows, "%s\t%s\n", verbs[i].name, verbs[i].summary);
 	buf_put_str(into, help_what);
-	buf_put_str(into, "\nTry first:\n");
-	help_columns(into, help_try, HELP_EXAMPLE_COLUMN);
 	buf_put_str(into, "\nUsage: bawn VERB [OPTIONS] [ARGUMENT...]\n\nVerbs:\n");
 	help_columns(into, buf_str(&rows), HELP_VERB_COLUMN);
 	buf_put_str(into,

@@ -333,6 +333,34 @@ const struct verb verbs[] = {
 		.run = verb_deny,
 	},
 	{
+		.name = "why",
+		.usage = "[OPTIONS] HOST[:PORT]...",
+		.summary = "say why a host is reached, or refused",
+		.description =
+			"Says for each HOST what a running session decides about it: the rule, "
+			"with its "
+			"file and line, the reason, how often it was refused and when last, and "
+			"what would allow it: the line of policy and the command. Without a port "
+			"it is "
+			"asked for port 443, and refusals at every port are counted.\n"
+			"\n"
+			"Without --session it is the session of this folder, or the only one that "
+			"is "
+			"running; when there is none, the policy files answer. Nothing is looked "
+			"up.",
+		.examples = "bawn why example.org\tin the session of this folder\n"
+			    "bawn why --session calm-otter db.test:5432\tby its name\n"
+			    "bawn why --json example.org\tfor programs",
+		.exits = "0\tall of it is allowed\n"
+			 "1\tat least one HOST is denied\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or the policy could not be read",
+		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.run = verb_why,
+	},
+	{
 		.name = "policy",
 		.usage = "[OPTIONS] test HOST[:PORT]|URL... | check | reload",
 		.summary = "ask the rules for the network",

@@ -112,6 +112,7 @@ int verb_doctor(const struct invocation *i);
 int verb_sessions(const struct invocation *i);
 int verb_allow(const struct invocation *i);
 int verb_deny(const struct invocation *i);
+int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);
