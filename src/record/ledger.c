@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger.h"
+
+#include "fd.h"
+#include "seal.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the file ------------------------------------------------------------------------- */
+
+/* Where the ledger ends: behind its last whole frame. */
+struct ledger_tail {
+	uint64_t seq;
+	struct hash hash;
+	off_t size; /* of all whole frames */
+	off_t torn; /* bytes behind them */
+};
+
+int ledger_open(int dir, struct error *e)
+{
+	int fd = openat(dir, "ledger", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return error_sys(e, -errno, "opening the ledger of your records");
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX) {
+		(void)close(fd);
+		return error_set(e, -EINVAL, "the ledger of your records is no plain file");
+	}
+	return fd;
+}
+
+/* Waits for other sessions that are writing; the lock goes with the descriptor's last copy. */
+static int ledger_lock(int fd, bool on)
+{
+	while (flock(fd, on ? LOCK_EX : LOCK_UN) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+/* The last whole frame stands in the last two frames' worth of bytes; lines end where frames do. */
+static int ledger_find_tail(int fd, struct ledger_tail *ret)
+{
+	static uint8_t bytes[2 * FRAME_MAX];
+	struct stat st;
+
+	memset(ret, 0, sizeof(*ret));
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	off_t from = st.st_size > (off_t)sizeof(bytes) ? st.st_size - (off_t)sizeof(bytes) : 0;
+	ssize_t n = pread(fd, bytes, sizeof(bytes), from);
+
+	if (n < 0)
+		return -errno;
+	size_t len = (size_t)n;
+
+	while (len > 0 && bytes[len - 1] != '\n')
+		len--;
+	ret->size = from + (off_t)len;
+	ret->torn = st.st_size - ret->size;
+	if (len == 0)
+		return from == 0 ? 0 : -EBADMSG;
+	const uint8_t *before = memrchr(bytes, '\n', len - 1);
+	size_t start = before ? (size_t)(before - bytes) + 1 : 0;
+	struct frame f;
+
+	if ((!before && from > 0) ||
+	    frame_read((struct span){bytes + start, len - start}, &f) != FEED_DONE)
+		return -EBADMSG;
+	ret->seq = f.seq;
+	ret->hash = f.hash;
+	return 0;
+}
+
+static void ledger_begin_entry(struct buf *event, const struct ledger_tail *tail, const char *kind)
+{
+	struct timespec boot, wall;
+	int64_t second = -1;
+	char text[FRAME_WALL_SIZE];
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	(void)clock_gettime(CLOCK_REALTIME, &wall);
+	frame_format_wall(wall.tv_sec, (uint32_t)wall.tv_nsec, &second, text);
+	frame_begin(event, tail->seq + 1, &tail->hash,
+		    (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec, text, kind);
+}
+
+/* Closes the event and writes it; the tail moves on. */
+static int ledger_write_entry(int fd, struct buf *event, struct ledger_tail *tail)
+{
+	_cleanup_buf_ struct buf frame = BUF_INIT(FRAME_MAX);
+
+	buf_put_char(event, '}');
+	if (buf_error(event))
+		return buf_error(event);
+	frame_put(&frame, buf_span(event), &tail->hash);
+	int r = buf_error(&frame) ? buf_error(&frame) : fd_write_all(fd, frame.ptr, frame.len);
+
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	if (r == 0) {
+		tail->seq++;
+		tail->size += (off_t)frame.len;
+	}
+	return r;
+}
+
+/* A torn end is taken away, and that it was is entered. */
+static int ledger_mend(int fd, struct ledger_tail *tail)
+{
+	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
+
+	if (tail->torn == 0)
+		return 0;
+	if (ftruncate(fd, tail->size) < 0)
+		return -errno;
+	ledger_begin_entry(&event, tail, "cut");
+	frame_put_u64(&event, "bytes", (uint64_t)tail->torn);
+	tail->torn = 0;
+	return ledger_write_entry(fd, &event, tail);
+}
+
+static int ledger_prepare(int fd, struct ledger_tail *ret_tail)
+{
+	int r = ledger_lock(fd, true);
+
+	if (r == 0)
+		r = ledger_find_tail(fd, ret_tail);
+	return r < 0 ? r : ledger_mend(fd, ret_tail);
+}
+
+static int ledger_explain(int r, struct error *e)
+{
+	if (r == 0)
+		return 0;
+	if (r == -EBADMSG) {
+		(void)error_set(e, r, "the ledger of your records is not what bawn wrote");
+		error_next(e, "bawn record verify says where; move it away to begin a new one.");
+		return r;
+	}
+	return error_sys(e, r, "writing the ledger of your records");
+}
+
+/* --- the user's key ------------------------------------------------------------------- */
+
+/* A file of ours, whole or not at all. */
+static int ledger_put_file(int dir, const char *name, struct span text)
+{
+	char temporary[40];
+
+	(void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
+	(void)unlinkat(dir, temporary, 0);
+	_cleanup_fd_ int fd =
+		openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = fd < 0 ? -errno : fd_write_all(fd, text.ptr, text.len);
+
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(dir, temporary, dir, name) < 0)
+		r = -errno;
+	if (r == 0 && fsync(dir) < 0)
+		r = -errno;
+	return r;
+}
+
+static int ledger_put_key(int dir, const char *name, uint64_t number, const struct hash *key)
+{
+	char text[32 + HASH_HEX], hex[HASH_HEX];
+
+	hash_format(key, hex);
+	int len = snprintf(text, sizeof(text), "%llu %.*s\n", (unsigned long long)number, HASH_HEX,
+			   hex);
+	int r = ledger_put_file(dir, name, (struct span){(uint8_t *)text, (size_t)len});
+
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(hex, sizeof(hex));
+	return r;
+}
+
+static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(256);
+	int r = fd_read_file_at(dir, "seal", &text);
+	char *space = r == 0 ? strchr(text.ptr, ' ') : NULL;
+
+	if (r < 0)
+		return r;
+	if (!space || strlen(space + 1) != HASH_HEX + 1 || space[HASH_HEX + 1] != '\n')
+		return -EBADMSG;
+	*space = '\0';
+	r = str_parse_u64(text.ptr, ret_number) < 0 || hash_parse(space + 1, ret_key) < 0 ? -EBADMSG
+											  : 0;
+	explicit_bzero(text.ptr, text.cap);
+	return r;
+}
+
+/* The first session of all: a key is made, and kept twice until the user took his copy. */
+static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
+{
+	if (getrandom(ret_key->bytes, HASH_SIZE, 0) != HASH_SIZE)
+		return -EIO;
+	*ret_number = 0;
+	int r = ledger_put_key(dir, "verification", 0, ret_key);
+
+	return r < 0 ? r : ledger_put_key(dir, "seal", 0, ret_key);
+}
+
+/* --- entries -------------------------------------------------------------------------- */
+
+static int ledger_take_key(int dir, uint64_t *ret_number, struct hash *ret_key)
+{
+	struct hash user;
+	int r = ledger_get_key(dir, ret_number, &user);
+
+	if (r == -ENOENT)
+		r = ledger_make_key(dir, ret_number, &user);
+	if (r == 0) {
+		seal_take_session(&user, ret_key);
+		/* Gone from the disk before it is used: a number is never taken twice. */
+		r = ledger_put_key(dir, "seal", *ret_number + 1, &user);
+	}
+	explicit_bzero(&user, sizeof(user));
+	return r;
+}
+
+int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
+		 struct hash *ret_key, struct error *e)
+{
+	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
+	struct ledger_tail tail;
+	int r = ledger_prepare(ledger, &tail);
+
+	if (r == 0)
+		r = ledger_take_key(dir, ret_number, ret_key);
+	if (r == 0) {
+		ledger_begin_entry(&event, &tail, "begin");
+		frame_put_bytes(&event, "session", span_of_str(session));
+		frame_put_u64(&event, "number", *ret_number);
+		r = ledger_write_entry(ledger, &event, &tail);
+	}
+	(void)ledger_lock(ledger, false);
+	return ledger_explain(r, e);
+}
+
+int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
+{
+	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
+	struct ledger_tail tail;
+	int r = ledger_prepare(ledger, &tail);
+
+	if (r == 0) {
+		ledger_begin_entry(&event, &tail, "end");
+		frame_put_bytes(&event, "session", span_of_str(end->session));
+		frame_put_u64(&event, "number", end->number);
+		frame_put_u64(&event, "events", end->events);
+		frame_put_hash(&event, "head", &end->head);
+		frame_put_hash(&event, "root", &end->root);
+		r = ledger_write_entry(ledger, &event, &tail);
+	}
+	(void)ledger_lock(ledger, false);
+	return ledger_explain(r, e);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static bool ledger_hash(const struct frame *f, const char *key, struct hash *ret)
+{
+	struct span hex = frame_plain_member(f, key);
+
+	return hex.len == HASH_HEX && hash_parse((const char *)hex.ptr, ret) == 0;
+}
+
+static const char *ledger_read_entry(struct ledger_reader *r, struct ledger_entry *ret)
+{
+	const struct frame *f = &ret->frame;
+	char prev[HASH_HEX];
+	bool begin = span_equal(f->kind, SPAN_LITERAL("begin"));
+	bool end = span_equal(f->kind, SPAN_LITERAL("end"));
+
+	hash_format(&r->prev, prev);
+	if (f->seq != r->seq + 1 || memcmp(f->prev.ptr, prev, HASH_HEX) != 0)
+		return "an entry does not follow the one before it";
+	if (!begin && !end)
+		return span_equal(f->kind, SPAN_LITERAL("cut")) ? NULL : "an entry of no kind";
+	ret->session = frame_plain_member(f, "session");
+	if (ret->session.len == 0 || ret->session.len > LEDGER_NAME_MAX ||
+	    frame_number_member(f, "number", &ret->number) < 0)
+		return "an entry that names no session";
+	if (end && (frame_number_member(f, "events", &ret->events) < 0 ||
+		    !ledger_hash(f, "head", &ret->head) || !ledger_hash(f, "root", &ret->root)))
+		return "an end without its head";
+	return NULL;
+}
+
+enum feed ledger_next(struct ledger_reader *r, struct ledger_entry *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	enum feed said =
+		frame_read((struct span){r->bytes.ptr + r->at, r->bytes.len - r->at}, &ret->frame);
+
+	if (said == FEED_MORE)
+		return said;
+	r->why = said == FEED_BAD ? ret->frame.why : ledger_read_entry(r, ret);
+	if (r->why)
+		return FEED_BAD;
+	r->at += ret->frame.len;
+	r->seq = ret->frame.seq;
+	r->prev = ret->frame.hash;
+	merkle_add(&r->tree, &ret->frame.hash);
+	return FEED_DONE;
+}

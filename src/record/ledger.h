@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The user's ledger: one chain of frames (frame.h) over all sessions, in the record's folder.
+ *
+ *	ledger		frames: `begin` and `end` of each session, `cut` when bytes behind the
+ *			last whole frame were taken away (a write that power or a kill tore)
+ *	seal		the number of the next session and the user's key at that point
+ *	verification	the first key, until the user took it away to keep elsewhere
+ *
+ * Written under a lock on `ledger`; each entry is durable before the call returns.  A session
+ * that is gone from its folder still stands here; one that was cut does not have the head that
+ * stands here.
+ */
+#ifndef BAWN_LEDGER_H
+#define BAWN_LEDGER_H
+
+#include "error.h"
+#include "frame.h"
+#include "merkle.h"
+
+enum { LEDGER_MAX = 1 << 30, LEDGER_NAME_MAX = 64 };
+
+/* How a session ended, as its recorder knows it. */
+struct ledger_end {
+	const char *session; /* the name of its folder */
+	uint64_t number, events;
+	struct hash head, root;
+};
+
+/* A descriptor that keeps working without the folder: what `end` needs. */
+int ledger_open(int dir, struct error *e);
+
+/* Takes the next number and key, and enters the session: `number` and `key` are its. */
+int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
+		 struct hash *ret_key, struct error *e);
+int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e);
+
+/* One entry after the other. */
+struct ledger_entry {
+	struct frame frame;
+	struct span session; /* of begin and end */
+	uint64_t number;
+	struct hash head, root; /* of end */
+	uint64_t events;
+};
+
+/* Reads entry by entry, the chain checked; DONE for each, MORE at the end (also a torn one). */
+struct ledger_reader {
+	struct span bytes;
+	size_t at;
+	struct merkle tree;
+	struct hash prev;
+	uint64_t seq;
+	const char *why; /* when BAD */
+};
+enum feed ledger_next(struct ledger_reader *r, struct ledger_entry *ret);
+
+#endif
