@@ -39,7 +39,7 @@ static void *block_new(void *context, unsigned int count, unsigned int size)
 
 static void block_free(void *context, void *bytes)
 {
-	struct block *b = (struct block *)((uint8_t *)bytes - offsetof(struct block, bytes));
+	struct block *b = (void *)((uint8_t *)bytes - offsetof(struct block, bytes));
 
 	(void)context;
 	explicit_bzero(b->bytes, b->size);

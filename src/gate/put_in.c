@@ -8,6 +8,7 @@
 
 #include "encode.h"
 #include "http_field.h"
+#include "reframe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,6 +83,7 @@ void put_in_free(struct put_in *p)
 	if (p->kept.ptr)
 		explicit_bzero(p->kept.ptr, p->kept.cap);
 	buf_fini(&p->kept);
+	reframe_free(p->frames);
 	free(p);
 }
 
@@ -182,6 +184,7 @@ static const char *const spot_words[PUT_IN_SPOTS] = {
 	[PUT_IN_AT_TRAILER] = "in a trailer",
 	[PUT_IN_AT_BODY] = "in the body",
 	[PUT_IN_AT_WEBSOCKET] = "in a WebSocket message",
+	[PUT_IN_AT_BINARY] = "in a WebSocket message that is not text",
 };
 
 static bool has_header(const struct plan_secret *s, struct span field)
@@ -212,6 +215,7 @@ static bool goes_there(const struct plan_secret *s, enum put_in_spot spot, struc
 	case PUT_IN_AT_LINE:
 	case PUT_IN_AT_NAME:
 	case PUT_IN_AT_TRAILER:
+	case PUT_IN_AT_BINARY:
 	case PUT_IN_SPOTS:
 		break;
 	}

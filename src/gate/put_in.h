@@ -86,7 +86,10 @@ enum put_in_outcome put_in_signed(struct put_in *p, struct http_message *m, stru
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
 int put_in_trailers(struct put_in *p, struct http_message *m);
 
-/* Bytes from the box after 101, frames; the same errors, and -EPROTO for what is no frame. */
+/*
+ * Bytes from the box after 101: messages are looked through, and changed where a secret says
+ * so.  The same errors, and -EPROTO for what is no frame.
+ */
 int put_in_websocket(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
 
 /* Of REFUSED and of errors: a reason for a person, without any value.  Its secret's name or "". */

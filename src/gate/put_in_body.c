@@ -8,6 +8,7 @@
 #include "put_in_parts.h"
 
 #include "encode.h"
+#include "reframe.h"
 #include "scrub.h"
 
 /* One value into the stream, as its surroundings want it. */
@@ -48,7 +49,9 @@ static bool goes_in(struct put_in *p, const struct finder_hit *hit, enum put_in_
 {
 	const struct put_in_value *v = put_in_value_of(p, p->book->words[hit->word].secret);
 
-	return v && v->value.len > 0 && (spot == PUT_IN_AT_BODY ? v->in_body : v->in_websocket);
+	if (!v || v->value.len == 0)
+		return false;
+	return spot == PUT_IN_AT_BODY ? v->in_body : spot == PUT_IN_AT_WEBSOCKET && v->in_websocket;
 }
 
 /* Says why not, for a placeholder in what follows a head that needed no value for it. */
@@ -125,4 +128,62 @@ int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot s
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)
 {
 	return put_in_stream(p, in, end, PUT_IN_AT_BODY, sink);
+}
+
+/* ---- WebSocket ---- */
+
+static int collect(void *context, struct span bytes, bool end)
+{
+	struct buf *into = context;
+
+	(void)end;
+	buf_put(into, bytes.ptr, bytes.len);
+	return buf_error(into);
+}
+
+/* Values go into text only; a placeholder in binary is refused as one in the wrong place. */
+static int on_message(void *context, bool text, struct span piece, bool end, struct buf *into)
+{
+	struct put_in *p = context;
+	const struct put_in_sink sink = {collect, into};
+	bool replaces = p->replaces;
+
+	p->replaces = replaces && text;
+	p->how = PUT_IN_RAW;
+	int r = put_in_stream(p, piece, end, text ? PUT_IN_AT_WEBSOCKET : PUT_IN_AT_BINARY, &sink);
+
+	p->replaces = replaces;
+	if (end) {
+		p->kept.len = 0;
+		p->sent = 0;
+	}
+	return r;
+}
+
+static int on_control(void *context, uint8_t *bytes, size_t len)
+{
+	struct put_in *p = context;
+	struct finder_hit hit;
+
+	return finder_next(p->book->finder, (struct span){bytes, len}, 0, true, &hit) ==
+			       FINDER_FOUND
+		       ? refuse(p, &hit, PUT_IN_AT_BINARY)
+		       : 0;
+}
+
+int put_in_websocket(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)
+{
+	static const struct reframe_ops ops = {on_message, on_control};
+
+	if (p->book->word_count == 0)
+		return sink->give(sink->context, in, end);
+	if (!p->frames)
+		p->frames = reframe_new(true, !p->replaces);
+	if (!p->frames)
+		return -ENOMEM;
+	int r = reframe_feed(p->frames, in, end, &ops, p, sink);
+
+	if (r == -EPROTO)
+		put_in_refuse(p, "", "what was sent is no WebSocket: %s", p->frames->in.why);
+	return r;
 }

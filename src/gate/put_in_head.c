@@ -210,6 +210,9 @@ enum put_in_outcome put_in_apply(struct put_in *p, struct http_message *m)
 	p->how = writing_of(m);
 	if (p->replaces && m->body == HTTP_MESSAGE_LENGTH && !keeps_length(p))
 		m->body = HTTP_MESSAGE_UNKNOWN;
+	/* Compressed frames could not be changed. */
+	if (p->replaces && m->websocket)
+		http_message_remove(m, "sec-websocket-extensions");
 	note_names(p);
 	return PUT_IN_NOTHING;
 }

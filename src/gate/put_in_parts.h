@@ -61,6 +61,7 @@ struct put_in {
 	bool ended;
 	struct buf kept;
 	size_t sent; /* of kept: bytes that are out already */
+	struct reframe *frames;
 };
 
 /* Where in a request a placeholder was found. */
@@ -74,6 +75,7 @@ enum put_in_spot {
 	PUT_IN_AT_TRAILER,
 	PUT_IN_AT_BODY,
 	PUT_IN_AT_WEBSOCKET,
+	PUT_IN_AT_BINARY,
 	PUT_IN_SPOTS,
 };
 

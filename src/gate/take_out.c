@@ -3,6 +3,7 @@
 
 #include "http_field.h"
 #include "put_in_parts.h"
+#include "reframe.h"
 #include "scrub.h"
 #include "take_out_parts.h"
 
@@ -139,6 +140,7 @@ struct take_out_answer {
 	struct inflater *inflater; /* NULL: it came plain */
 	uint64_t in_fields;
 	char why[120];
+	struct reframe *frames;
 };
 
 int take_out_begin(struct take_out *t, struct take_out_answer **ret_answer)
@@ -176,6 +178,7 @@ void take_out_end(struct take_out_answer *a)
 	}
 	scrub_fini(&a->scrub);
 	inflater_free(a->inflater);
+	reframe_free(a->frames);
 	words_release(a->words);
 	free(a);
 }
@@ -306,4 +309,48 @@ int take_out_body(struct take_out_answer *a, struct span in, bool end,
 	if (!a)
 		return sink->give(sink->context, in, end);
 	return a->inflater ? give_inflated(a, in, end, sink) : give(a, in, end, sink);
+}
+
+/* ---- WebSocket ---- */
+
+static int on_message(void *context, bool text, struct span piece, bool end, struct buf *into)
+{
+	struct take_out_answer *a = context;
+	struct span out;
+	int r = scrub_feed(&a->scrub, piece, end, &out);
+
+	(void)text;
+	if (r < 0)
+		return r;
+	buf_put(into, out.ptr, out.len);
+	return buf_error(into);
+}
+
+static int on_control(void *context, uint8_t *bytes, size_t len)
+{
+	struct take_out_answer *a = context;
+	bool changed = false;
+
+	scrub_whole(a->words->finder, bytes, len, &changed);
+	a->in_fields += changed;
+	return 0;
+}
+
+int take_out_websocket(struct take_out_answer *a, struct span in, bool end,
+		       const struct put_in_sink *sink)
+{
+	static const struct reframe_ops ops = {on_message, on_control};
+
+	if (!a)
+		return sink->give(sink->context, in, end);
+	if (!a->frames)
+		a->frames = reframe_new(false, false);
+	if (!a->frames)
+		return -ENOMEM;
+	int r = reframe_feed(a->frames, in, end, &ops, a, sink);
+
+	if (r == -EPROTO)
+		(void)snprintf(a->why, sizeof(a->why), "what came is no WebSocket: %s",
+			       a->frames->in.why);
+	return r;
 }

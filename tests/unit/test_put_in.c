@@ -8,6 +8,7 @@
 
 #include "encode.h"
 #include "take_out.h"
+#include "websocket.h"
 
 #include <stdio.h>
 #include <zlib.h>
@@ -686,6 +687,156 @@ static void test_bomb(void **state)
 	buf_fini(&bomb);
 }
 
+/* ---- WebSocket ---- */
+
+static int box_frames(void *object, struct span in, bool end, const struct put_in_sink *sink)
+{
+	return put_in_websocket(object, in, end, sink);
+}
+
+static int origin_frames(void *object, struct span in, bool end, const struct put_in_sink *sink)
+{
+	return take_out_websocket(object, in, end, sink);
+}
+
+static void put_frame(struct buf *into, bool client, bool fin, uint8_t opcode, const char *text)
+{
+	const uint8_t mask[4] = {1, 2, 3, 250};
+	size_t at;
+
+	websocket_put_head(into, fin, 0, opcode, client ? mask : NULL, strlen(text));
+	at = into->len;
+	buf_put_str(into, text);
+	if (client)
+		websocket_mask(mask, 0, (uint8_t *)into->ptr + at, strlen(text));
+}
+
+/* Messages one after the other, "text|" each; control frames as "<text>". */
+static void read_frames(struct span in, bool client, struct buf *into)
+{
+	struct websocket w = {.from_client = client};
+	size_t used = 0;
+
+	buf_clear(into);
+	for (enum websocket_event e = WEBSOCKET_HEAD; e != WEBSOCKET_MORE;) {
+		struct span data;
+
+		e = websocket_read(&w, in, &used, &data);
+		assert_int_not_equal(e, WEBSOCKET_BAD);
+		bool control = websocket_is_control(w.opcode);
+		size_t at = into->len;
+
+		if (e == WEBSOCKET_HEAD && control)
+			buf_put_char(into, '<');
+		if (e == WEBSOCKET_DATA) {
+			buf_put(into, data.ptr, data.len);
+			websocket_mask(w.mask, w.len - w.left - data.len, (uint8_t *)into->ptr + at,
+				       data.len);
+		}
+		if (e != WEBSOCKET_MORE && w.left == 0 && (control || w.fin))
+			buf_put_char(into, control ? '>' : '|');
+		in = (struct span){in.ptr + used, in.len - used};
+	}
+	assert_int_equal(in.len, 0);
+}
+
+static void test_websocket_put_in(void **state)
+{
+	struct buf frames = BUF_INIT(4096), got = BUF_INIT(4096);
+	struct sunk s = {.bytes = BUF_INIT(8192)};
+
+	(void)state;
+	put_frame(&frames, true, true, WEBSOCKET_TEXT, "{\"k\":\"" WEB_P "\"}");
+	put_frame(&frames, true, false, WEBSOCKET_TEXT, "a web-PLACE");
+	put_frame(&frames, true, true, WEBSOCKET_PING, "p");
+	put_frame(&frames, true, false, WEBSOCKET_CONTINUATION, "HOLDER-");
+	put_frame(&frames, true, true, WEBSOCKET_CONTINUATION, "1 b");
+	put_frame(&frames, true, true, WEBSOCKET_BINARY, "web-PLACE");
+	put_frame(&frames, true, true, WEBSOCKET_CLOSE, "\3\350");
+	for (size_t cut = 1; cut <= frames.len; cut++) {
+		enum put_in_outcome o;
+		struct http_message *m = request("web.test", "/", "sec-websocket-extensions: x\n");
+		struct secrets_place at = place_of("web.test", "/");
+		struct put_in *p = put_in_new(book);
+
+		m->websocket = true;
+		m->body = HTTP_MESSAGE_NONE;
+		o = put_in_look(p, m, &at, false);
+		assert_int_equal(o, PUT_IN_NEEDS);
+		assert_int_equal(give_all(p), 0);
+		assert_int_equal(put_in_apply(p, m), PUT_IN_NOTHING);
+		assert_int_equal(m->field_count, 0);
+		assert_int_equal(
+			feed(box_frames, p, buf_span(&frames), cut, cut % 3 ? 4096 : 1, &s), 0);
+		read_frames(buf_span(&s.bytes), true, &got);
+		/* The ping may stand before or within the message. */
+		char *ping = strstr(got.ptr, "<p>");
+
+		assert_non_null(ping);
+		memmove(ping, ping + 3, strlen(ping + 3) + 1);
+		assert_string_equal(got.ptr,
+				    "{\"k\":\"" WEB_V "\"}|a " WEB_V " b|web-PLACE|<\3\350>");
+		put_in_free(p);
+	}
+	buf_fini(&frames);
+	buf_fini(&got);
+	buf_fini(&s.bytes);
+}
+
+static void test_websocket_refused(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		const char *text;
+	} rows[] = {{WEBSOCKET_TEXT, "x " KEY_P},
+		    {WEBSOCKET_BINARY, WEB_P},
+		    {WEBSOCKET_PING, WEB_P},
+		    {WEBSOCKET_TEXT, "d2ViLVBMQUNFSE9MREVSLTE="}};
+	struct buf frames = BUF_INIT(4096);
+	struct sunk s = {.bytes = BUF_INIT(8192)};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		enum put_in_outcome o;
+		struct put_in *p = run("other.test", "/", "", false, &o);
+
+		buf_clear(&frames);
+		put_frame(&frames, true, true, rows[i].opcode, rows[i].text);
+		assert_int_equal(feed(box_frames, p, buf_span(&frames), 7, 7, &s), -EPERM);
+		assert_true(put_in_secret(p)[0] != '\0');
+		put_in_free(p);
+	}
+	buf_fini(&frames);
+	buf_fini(&s.bytes);
+}
+
+static void test_websocket_take_out(void **state)
+{
+	struct take_out *t = knowing();
+	struct buf frames = BUF_INIT(4096), got = BUF_INIT(4096);
+	struct sunk s = {.bytes = BUF_INIT(8192)};
+
+	(void)state;
+	put_frame(&frames, false, true, WEBSOCKET_TEXT, "a " KEY_V " b");
+	put_frame(&frames, false, false, WEBSOCKET_BINARY, "sk-ant-realre");
+	put_frame(&frames, false, true, WEBSOCKET_PING, KEY_V);
+	put_frame(&frames, false, true, WEBSOCKET_CONTINUATION, "alreal123");
+	for (size_t cut = 1; cut <= frames.len; cut++) {
+		struct take_out_answer *a = NULL;
+
+		assert_int_equal(take_out_begin(t, &a), 0);
+		assert_int_equal(feed(origin_frames, a, buf_span(&frames), cut, 4096, &s), 0);
+		read_frames(buf_span(&s.bytes), false, &got);
+		assert_null(strstr(got.ptr, "realreal"));
+		assert_int_equal(take_out_count(a), 3);
+		take_out_end(a);
+	}
+	buf_fini(&frames);
+	buf_fini(&got);
+	buf_fini(&s.bytes);
+	take_out_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -702,6 +853,9 @@ int main(void)
 		cmocka_unit_test(test_take_out_of_bodies),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_websocket_put_in),
+		cmocka_unit_test(test_websocket_refused),
+		cmocka_unit_test(test_websocket_take_out),
 	};
 
 	return cmocka_run_group_tests_name("put_in", tests, make_book, free_book);

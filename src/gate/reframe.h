@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One direction of a WebSocket whose messages are looked through or changed on the way.
+ * Frames are read strictly and written anew: a message goes on in as many pieces as it can
+ * go in without waiting, whole when it came whole, and control frames in between as they came.
+ */
+#ifndef BAWN_REFRAME_H
+#define BAWN_REFRAME_H
+
+#include "put_in.h"
+#include "websocket.h"
+
+enum { REFRAME_PAYLOAD_MAX = 4 << 20 }; /* of one piece, with values put in */
+
+/* What is done with the payload. */
+struct reframe_ops {
+	/* A piece of a message; what goes on is put into `into`.  end: of the message. */
+	int (*message)(void *context, bool text, struct span piece, bool end, struct buf *into);
+	/* A control frame's whole payload, changed in place. */
+	int (*control)(void *context, uint8_t *bytes, size_t len);
+};
+
+struct reframe {
+	struct websocket in;
+	bool packed;      /* the message at hand is compressed: it passes as it is */
+	bool text, begun; /* of the message at hand: its kind; a piece of it went out */
+	uint8_t reserved; /* bits of its first frame */
+	uint8_t control[WEBSOCKET_CONTROL_MAX];
+	size_t control_len;
+	struct buf payload, frames;
+};
+
+struct reframe *reframe_new(bool from_client, bool extended); /* NULL: no memory */
+void reframe_free(struct reframe *r);                         /* wipes */
+
+/* -EPROTO: no frames (r->in.why); errors of the ops and of the sink. */
+int reframe_feed(struct reframe *r, struct span in, bool end, const struct reframe_ops *ops,
+		 void *context, const struct put_in_sink *sink) BAWN_MUST_USE;
+
+#endif
