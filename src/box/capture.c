@@ -20,6 +20,9 @@
  *	other TCP			reset
  *	all else (UDP, ICMP, SCTP)	unreachable
  *
+ * Of what is refused so, the gate gets a copy of the packet's beginning (nfnetlink_log), to
+ * tell the user; where the kernel has no such log it is refused untold.
+ *
  * The sockets are opened here and used outside; the box has none of it, and
  * without capabilities cannot change it.
  */
@@ -33,6 +36,7 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_log.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -44,6 +48,9 @@ enum {
 	CAPTURE_BACKLOG = 4096,
 	CAPTURE_QUESTIONS = 1 << 20, /* bytes of the queue, or as many as the machine gives */
 	CAPTURE_LO = 1,
+	CAPTURE_LOG_GROUP = 1,
+	CAPTURE_LOG_BYTES = 64,  /* of a packet: the ports are within */
+	CAPTURE_LOG_RATE = 1000, /* a second; beyond it packets are refused untold */
 	CAPTURE_PRIORITY_MANGLE = -150,
 	IPV4_DESTINATION = 16, /* offsets in the network header */
 	IPV6_DESTINATION = 24,
@@ -286,6 +293,34 @@ static void capture_reject(struct netlink *n, bool tcp, bool last)
 	capture_rule_end(n, rule);
 }
 
+static void capture_put_be64(struct netlink *n, uint16_t attribute, uint64_t v)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(v >> (56 - 8 * i));
+	netlink_put(n, attribute, bytes, sizeof(bytes));
+}
+
+/* What comes this far is refused next: the gate may tell of it. */
+static void capture_log(struct netlink *n)
+{
+	const uint8_t group[2] = {0, CAPTURE_LOG_GROUP};
+	struct capture_rule rule = capture_rule_begin(n, "out", false);
+	struct capture_expression x = capture_expr(n, "limit");
+
+	capture_put_be64(n, NFTA_LIMIT_RATE, CAPTURE_LOG_RATE);
+	capture_put_be64(n, NFTA_LIMIT_UNIT, 1);
+	netlink_put_be32(n, NFTA_LIMIT_BURST, CAPTURE_LOG_RATE);
+	netlink_put_be32(n, NFTA_LIMIT_TYPE, NFT_LIMIT_PKTS);
+	capture_expr_end(n, x);
+	x = capture_expr(n, "log");
+	netlink_put(n, NFTA_LOG_GROUP, group, sizeof(group));
+	netlink_put_be32(n, NFTA_LOG_SNAPLEN, CAPTURE_LOG_BYTES);
+	capture_expr_end(n, x);
+	capture_rule_end(n, rule);
+}
+
 static void capture_tproxy(struct netlink *n)
 {
 	const uint8_t port[2] = {0, CAPTURE_PORT};
@@ -351,7 +386,7 @@ static void capture_accept_named(struct netlink *n, const struct plan *plan)
 	capture_accept_to(n, "out", made_up6, 16, 16);
 }
 
-static int capture_rules(const struct plan *plan, struct error *e)
+static int capture_send_rules(const struct plan *plan, bool log)
 {
 	struct netlink n;
 	int r = netlink_open(&n, NETLINK_NETFILTER);
@@ -369,12 +404,24 @@ static int capture_rules(const struct plan *plan, struct error *e)
 		capture_accept_named(&n, plan);
 		capture_accept_dns(&n, IPPROTO_UDP);
 		capture_accept_dns(&n, IPPROTO_TCP);
+		if (log)
+			capture_log(&n);
 		capture_reject(&n, true, false);
 		capture_reject(&n, false, true);
 		capture_batch(&n, NFNL_MSG_BATCH_END);
 		r = netlink_send(&n);
 	}
 	netlink_close(&n);
+	return r;
+}
+
+static int capture_rules(const struct plan *plan, bool log, struct error *e)
+{
+	int r = capture_send_rules(plan, log);
+
+	/* A batch is taken whole or not at all; without the log it may be. */
+	if (r < 0 && log)
+		r = capture_send_rules(plan, false);
 	if (r < 0) {
 		(void)error_sys(e, r, "handing the box's connections to the gate (nf_tables)");
 		error_next(
@@ -384,6 +431,35 @@ static int capture_rules(const struct plan *plan, struct error *e)
 			"all: --without net-namespace.");
 	}
 	return r;
+}
+
+/* --- the log -------------------------------------------------------------------------- */
+
+/* A socket that gets the log of this namespace, each packet at once; -errno where there is none. */
+static int capture_open_log(void)
+{
+	const struct nfgenmsg header = {.nfgen_family = AF_UNSPEC,
+					.version = NFNETLINK_V0,
+					.res_id = htons(CAPTURE_LOG_GROUP)};
+	const struct nfulnl_msg_config_cmd bind = {.command = NFULNL_CFG_CMD_BIND};
+	const struct nfulnl_msg_config_mode mode = {.copy_range = htonl(CAPTURE_LOG_BYTES),
+						    .copy_mode = NFULNL_COPY_PACKET};
+	struct netlink n;
+	int r = netlink_open(&n, NETLINK_NETFILTER);
+
+	if (r == 0) {
+		netlink_begin(&n, (uint16_t)(NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG), NLM_F_ACK,
+			      &header, sizeof(header));
+		netlink_put(&n, NFULA_CFG_CMD, &bind, sizeof(bind));
+		netlink_put(&n, NFULA_CFG_MODE, &mode, sizeof(mode));
+		netlink_put_be32(&n, NFULA_CFG_QTHRESH, 1);
+		netlink_end(&n);
+		r = netlink_send(&n);
+	}
+	int fd = r < 0 ? r : TAKE_FD(n.fd);
+
+	netlink_close(&n);
+	return fd;
 }
 
 /* --- the sockets ---------------------------------------------------------------------- */
@@ -424,9 +500,10 @@ static int capture_socket(int type, uint16_t port, struct error *e)
 int capture_open(const struct plan *plan, struct capture *ret_capture, struct error *e)
 {
 	int r = capture_routes(e);
+	_cleanup_fd_ int log = r < 0 ? r : capture_open_log();
 
 	if (r == 0)
-		r = capture_rules(plan, e);
+		r = capture_rules(plan, log >= 0, e);
 	if (r < 0)
 		return r;
 	_cleanup_fd_ int tcp = capture_socket(SOCK_STREAM, CAPTURE_PORT, e);
@@ -434,6 +511,6 @@ int capture_open(const struct plan *plan, struct capture *ret_capture, struct er
 
 	if (dns < 0)
 		return dns;
-	*ret_capture = (struct capture){TAKE_FD(tcp), TAKE_FD(dns)};
+	*ret_capture = (struct capture){TAKE_FD(tcp), TAKE_FD(dns), log < 0 ? -1 : TAKE_FD(log)};
 	return 0;
 }

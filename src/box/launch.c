@@ -220,18 +220,20 @@ static int launch_descriptors(int keep, struct error *e)
 /* The sockets are the gate's; nothing of them stays here. */
 static int launch_capture(const struct plan *plan, int channel, struct error *e)
 {
-	struct capture capture = {-1, -1};
+	struct capture capture = {-1, -1, -1};
 
 	if (!PLAN_GATE_PRESENT || plan_goes_without(plan, PLAN_LAYER_NET_NS))
 		return 0;
 	int r = capture_open(plan, &capture, e);
 	if (r < 0)
 		return r;
-	const int fds[2] = {capture.tcp, capture.dns};
+	const int fds[3] = {capture.tcp, capture.dns, capture.log};
 
-	r = channel_send(channel, MESSAGE_CAPTURE, (struct span){NULL, 0}, fds, 2);
+	r = channel_send(channel, MESSAGE_CAPTURE, (struct span){NULL, 0}, fds,
+			 capture.log >= 0 ? 3 : 2);
 	fd_close(&capture.tcp);
 	fd_close(&capture.dns);
+	fd_close(&capture.log);
 	return r < 0 ? error_sys(e, r, "handing the box's network out") : 0;
 }
 

@@ -11,10 +11,10 @@
  *
  *	keeper -> init     SPAWN     the given descriptors
  *	                   RESIZE, SIGNAL, CONTINUE
- *	init -> keeper     CAPTURE (the gate's two sockets), FAILED | READY, then per job
+ *	init -> keeper     CAPTURE (the gate's sockets), FAILED | READY, then per job
  *	                   TERMINAL (the pty's master), STOPPED, EXITED
  *
- *	keeper -> gate     CAPTURE   the two sockets, once
+ *	keeper -> gate     CAPTURE   the sockets, once
  *	                   FLUSH     tell the rest, then DONE
  *	gate -> keeper     EVENT, DONE
  *	gate -> resolver   RESOLVE

@@ -198,6 +198,10 @@ static int gate_on_capture(void *context, struct channel_packet *packet, struct 
 
 	if (r == 0)
 		r = loop_add(&g->loop, g->dns, EPOLLIN, answer_on_dns, g, &g->dns_handle);
+	if (r == 0 && packet->fd_count > 2) {
+		g->log = TAKE_FD(packet->fds[2]);
+		r = loop_add(&g->loop, g->log, EPOLLIN, rejected_on_log, g, &g->log_handle);
+	}
 	return r < 0 ? error_sys(e, r, "opening the gate") : 0;
 }
 
@@ -207,12 +211,13 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 
 	(void)packet;
 	(void)e;
+	(void)rejected_on_log(g, 0);
 	refusal_flush(g);
 	return channel_send(g->keeper.fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
 }
 
 static const struct channel_rule gate_keeper_rules[] = {
-	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << GATE_WAITING, gate_on_capture},
+	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 3, 1u << GATE_WAITING, gate_on_capture},
 	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, GATE_IN_ANY, gate_on_flush},
 	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, GATE_IN_ANY, change_on_count},
@@ -267,7 +272,7 @@ int gate_run(int keeper, int resolver, int plan_fd)
 	static struct gate g;
 	struct error e = ERROR_INIT;
 
-	g.tcp = g.dns = -1;
+	g.tcp = g.dns = g.log = -1;
 	g.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	g.keeper = (struct channel){.fd = keeper,
 				    .rules = gate_keeper_rules,

@@ -8,6 +8,7 @@
  *	relay.c	    its bytes
  *	proxy.c	    CONNECT and SOCKS5, for programs that insist
  *	refusal.c   what a refused program is told, and the count of refusals
+ *	rejected.c  what the kernel refused at connect, told
  *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
  *	change.c    other rules, while the session runs
@@ -61,7 +62,9 @@ struct gate {
 	struct loop loop;
 	struct channel keeper, resolver;
 	struct loop_handle keeper_handle, resolver_handle, tcp_handle, dns_handle, timer_handle;
+	struct loop_handle log_handle;
 	int tcp, dns, timer;
+	int log; /* -1: this kernel does not tell what it refuses */
 	bool ticking;
 	bool full; /* no descriptors left: nothing is accepted until the next tick */
 	struct plan plan;
@@ -108,6 +111,9 @@ int answer_on_dns(void *context, uint32_t events);
 size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size);
 /* Whether who asks from this port (0: over TCP) has not asked too much. */
 bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now);
+
+/* rejected.c */
+int rejected_on_log(void *context, uint32_t events);
 
 /* mute.c */
 struct sock_filter;

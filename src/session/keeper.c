@@ -289,7 +289,8 @@ static int keeper_on_capture(void *context, struct channel_packet *packet, struc
 	(void)e;
 	if (k->gate.fd < 0)
 		return 0;
-	int r = channel_send(k->gate.fd, MESSAGE_CAPTURE, (struct span){NULL, 0}, packet->fds, 2);
+	int r = channel_send(k->gate.fd, MESSAGE_CAPTURE, (struct span){NULL, 0}, packet->fds,
+			     packet->fd_count);
 
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
@@ -528,7 +529,7 @@ static int keeper_on_init(void *context, uint32_t events)
 }
 
 static const struct channel_rule keeper_init_rules[] = {
-	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 2, 1u << KEEPER_RUNNING, keeper_on_capture},
+	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 3, 1u << KEEPER_RUNNING, keeper_on_capture},
 	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
