@@ -156,7 +156,10 @@ enum message_event_kind {
 	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
 	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
-	MESSAGE_EVENT_POLICY,  /* the rules were changed: `host` says how, `reason` by what */
+	MESSAGE_EVENT_REQUEST, /* a request: `host` is its method, host and path */
+	MESSAGE_EVENT_SECRET,  /* a secret was put in, or not: `host` is where, `origin` which */
+	MESSAGE_EVENT_CERTIFICATE, /* of an origin, or ours that a program did not take */
+	MESSAGE_EVENT_POLICY,      /* the rules were changed: `host` says how, `reason` by what */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

@@ -2,6 +2,7 @@
 #include "flow.h"
 
 #include "fd.h"
+#include "intercept.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -46,6 +47,12 @@ void flow_set_state(struct flow *f, enum flow_state state, int64_t milliseconds)
 	flow_wait(f, milliseconds ? gate_now() + milliseconds : 0);
 }
 
+void flow_set_deadline(struct flow *f, int64_t at)
+{
+	if (f->deadline != at)
+		flow_wait(f, at);
+}
+
 static void flow_close_end(struct flow *f, int end, bool reset)
 {
 	struct flow_end *e = &f->ends[end];
@@ -74,6 +81,7 @@ static void flow_free(struct flow *f, bool reset)
 
 	flow_wait(f, 0);
 	flow_drop_dial(f);
+	intercept_free(f->intercept);
 	for (int end = 0; end < 2; end++) {
 		flow_close_end(f, end, reset);
 		buf_fini(&f->ends[end].pending);
@@ -154,19 +162,13 @@ void flow_decide(struct flow *f)
 	rules_decide(f->gate->rules, &q, &v);
 	if (v.action == PLAN_ACTION_ALLOW && f->gate->bytes_left == 0)
 		refusal_spent(f->gate, &v);
-	/* What cannot be read cannot be judged, and is not let through. */
-	if (v.action == PLAN_ACTION_ALLOW && v.open) {
-		v.action = PLAN_ACTION_DENY;
-		(void)snprintf(v.reason, sizeof(v.reason),
-			       "a rule or a secret speaks of its requests, and this build does "
-			       "not open connections yet");
-	}
 	if (v.action != PLAN_ACTION_ALLOW) {
 		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
 		return;
 	}
 	f->schemes = v.schemes;
 	f->private_allowed = v.private;
+	f->open = v.open;
 	if (!f->name) {
 		/* Named in the plan as this very address, so it is meant, wherever it lies. */
 		flow_start_dial(f, &f->address, 1);
@@ -197,6 +199,8 @@ static bool flow_is_private(const struct flow *f)
 	struct address a = {{[10] = 0xff, [11] = 0xff}};
 	const char *why = "";
 
+	if (f->name && f->intercept)
+		return address_is_refused(&f->intercept->address, &why);
 	if (!f->name || getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
 		return false;
 	if (to.sin6_family == AF_INET6) {
@@ -226,6 +230,7 @@ bool flow_decide_again(struct flow *f)
 		return false;
 	case FLOW_CHECK:
 	case FLOW_RELAY:
+	case FLOW_OPEN:
 		break;
 	}
 	if (f->name)
@@ -233,15 +238,20 @@ bool flow_decide_again(struct flow *f)
 	q.literal = !f->name;
 	q.address = f->address;
 	rules_decide(f->gate->rules, &q, &v);
-	/* In CHECK it has still to show what it speaks, and is held to what may be spoken now. */
-	if (v.action != PLAN_ACTION_ALLOW ||
-	    (f->state == FLOW_RELAY && !(v.schemes & 1u << flow_spoken(f))) ||
+	/*
+	 * In CHECK it has still to show what it speaks, and is held to what may be spoken now. What
+	 * passes unread cannot be held to a rule that speaks of requests; what is read is, with
+	 * its next request.
+	 */
+	if (v.action != PLAN_ACTION_ALLOW || (f->state == FLOW_RELAY && v.open) ||
+	    (f->state != FLOW_CHECK && !(v.schemes & 1u << flow_spoken(f))) ||
 	    (f->private_allowed && !v.private && flow_is_private(f))) {
 		flow_reset(f);
 		return true;
 	}
 	f->schemes = v.schemes;
 	f->private_allowed = v.private;
+	f->open = v.open;
 	return false;
 }
 

@@ -10,6 +10,7 @@
  *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
  *		  TLS for the same name, or HTTP for the same host
  *	RELAY	  bytes go both ways; plain HTTP is checked request by request
+ *	OPEN	  its rules speak of requests: it is opened, and intercept.h has it
  *	(end)	  closed, or reset as the other side was
  *
  * Box bytes are read only in PROXY, DNS, CHECK and RELAY; nothing of them is sent on
@@ -34,6 +35,7 @@ enum flow_state {
 	FLOW_DIAL,
 	FLOW_CHECK,
 	FLOW_RELAY,
+	FLOW_OPEN,
 };
 
 enum { FLOW_BOX, FLOW_OUT }; /* the two ends */
@@ -93,13 +95,15 @@ struct flow {
 	uint16_t port;
 	unsigned int schemes; /* set of 1u << enum plan_scheme that may be spoken */
 	bool private_allowed;
+	bool open;    /* its requests must be read */
 	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
 	bool socks;
 	bool http;        /* what the first byte said: plain HTTP, not TLS */
 	int64_t deadline; /* ms */
 	struct flow_dial *dial;
 	struct flow_check *check;
-	struct buf first; /* read from the box, not yet sent on */
+	struct intercept *intercept; /* of OPEN */
+	struct buf first;            /* read from the box, not yet sent on */
 };
 
 /* Takes over a socket that was accepted; its own address is where the program wanted to go. */
@@ -115,6 +119,7 @@ void flow_decide(struct flow *f);
  * allowed is reset (then true). */
 bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
+void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */
 void flow_resolved(struct gate *g, const struct message_resolved *answer);
 void flow_on_time(struct flow *f, int64_t now);
 
@@ -141,6 +146,11 @@ void refusal_sum(const struct gate *g, const char *host, uint64_t port,
 		 struct message_counted *ret_sum);
 void refusal_limit(struct gate *g, const char *what);
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
+/* A secret was put in: told like a refusal, once and in numbers. */
+void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port);
+/* what: the request, "" for a connection. */
+void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,
+		  const char *host, uint16_t port);
 size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
 		    size_t size);
 

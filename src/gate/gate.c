@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "flow.h"
 #include "plan_read.h"
+#include "put_in.h"
 #include "process.h"
 #include "profile.h"
 
@@ -216,7 +217,17 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 	return channel_send(g->keeper.fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
 }
 
+static int gate_on_keys(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct gate *g = context;
+	int r = key_ask_open(&g->keys, &g->loop, packet->fds, packet->fd_count);
+
+	return r < 0 ? error_sys(e, r, "taking the channel to keys") : 0;
+}
+
 static const struct channel_rule gate_keeper_rules[] = {
+	{MESSAGE_KEYS, "KEYS", 0, 1, 1 + PLAN_AUTHORITIES_MAX,
+	 1u << GATE_WAITING | 1u << GATE_SERVING, gate_on_keys},
 	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 3, 1u << GATE_WAITING, gate_on_capture},
 	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, GATE_IN_ANY, gate_on_flush},
 	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
@@ -253,6 +264,8 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 	gate_take_limits(g);
 	if (r == 0)
 		r = rules_of_plan(&g->plan, &g->rules, e);
+	if (r == 0 && g->plan.secrets.count > 0)
+		r = put_in_book_new(g->plan.secrets.items, g->plan.secrets.count, &g->book);
 	return r;
 }
 
@@ -272,7 +285,7 @@ int gate_run(int keeper, int resolver, int plan_fd)
 	static struct gate g;
 	struct error e = ERROR_INIT;
 
-	g.tcp = g.dns = g.log = -1;
+	g.tcp = g.dns = g.log = g.keys.channel.fd = -1;
 	g.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	g.keeper = (struct channel){.fd = keeper,
 				    .rules = gate_keeper_rules,

@@ -7,6 +7,8 @@
  *	flow.c	    one connection: who decides, dialling, ending
  *	relay.c	    its bytes
  *	proxy.c	    CONNECT and SOCKS5, for programs that insist
+ *	intercept.c a connection that is opened, with leg.c, exchange.c, side.h, tls.c
+ *	key_ask.c   what keys is asked for
  *	refusal.c   what a refused program is told, and the count of refusals
  *	rejected.c  what the kernel refused at connect, told
  *	mute.c	    askers that flood, silenced by the kernel
@@ -17,6 +19,7 @@
 #define BAWN_GATE_H
 
 #include "channel.h"
+#include "key_ask.h"
 #include "loop.h"
 #include "made_up.h"
 #include "message.h"
@@ -24,6 +27,7 @@
 #include "rules.h"
 
 struct flow;
+struct put_in_book;
 struct refusals;
 
 /* What one session may use at most. */
@@ -61,6 +65,8 @@ struct mute {
 struct gate {
 	struct loop loop;
 	struct channel keeper, resolver;
+	struct key_ask_link keys;
+	struct put_in_book *book; /* the plan's placeholders; NULL: it has no secrets */
 	struct loop_handle keeper_handle, resolver_handle, tcp_handle, dns_handle, timer_handle;
 	struct loop_handle log_handle;
 	int tcp, dns, timer;

@@ -11,6 +11,8 @@
  */
 #include "flow.h"
 
+#include "text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -26,6 +28,7 @@ struct refusal {
 	unsigned int kind;
 	uint16_t port;
 	uint16_t type; /* of the last question, while the other of its pair may come */
+	bool allowed;  /* no refusal, but counted like one: a secret that was put in */
 	uint32_t hash;
 	uint16_t next;    /* in its bucket: index + 1; 0 for the last */
 	int64_t asked_at; /* ms */
@@ -48,7 +51,7 @@ struct refusals {
 static void refusal_tell(struct gate *g, struct refusal *r)
 {
 	struct message_event m = {.kind = r->kind,
-				  .allowed = false,
+				  .allowed = r->allowed,
 				  .host = r->host,
 				  .port = r->port,
 				  .count = r->count,
@@ -61,9 +64,9 @@ static void refusal_tell(struct gate *g, struct refusal *r)
 }
 
 /* FNV-1a. */
-static uint32_t refusal_hash(unsigned int kind, const char *host, uint16_t port)
+static uint32_t refusal_hash(unsigned int kind, bool allowed, const char *host, uint16_t port)
 {
-	uint32_t h = (2166136261u ^ kind) * 16777619u;
+	uint32_t h = (2166136261u ^ (kind << 1 | allowed)) * 16777619u;
 
 	h = (h ^ port) * 16777619u;
 	for (; *host; host++)
@@ -72,10 +75,10 @@ static uint32_t refusal_hash(unsigned int kind, const char *host, uint16_t port)
 }
 
 /* The refusal that was there already, or one without a count; NULL: there is no place. */
-static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char *host,
-				   uint16_t port)
+static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allowed,
+				   const char *host, uint16_t port)
 {
-	uint32_t hash = refusal_hash(kind, host, port);
+	uint32_t hash = refusal_hash(kind, allowed, host, port);
 
 	if (!g->refusals)
 		g->refusals = calloc(1, sizeof(*g->refusals));
@@ -88,8 +91,8 @@ static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char
 	for (uint16_t at = *bucket; at != 0; at = all->items[at - 1].next) {
 		struct refusal *r = &all->items[at - 1];
 
-		if (r->hash == hash && r->kind == kind && r->port == port &&
-		    strcmp(r->host, host) == 0)
+		if (r->hash == hash && r->kind == kind && r->allowed == allowed &&
+		    r->port == port && strcmp(r->host, host) == 0)
 			return r;
 	}
 	if (all->count == REFUSALS_MAX) {
@@ -99,6 +102,7 @@ static struct refusal *refusal_get(struct gate *g, unsigned int kind, const char
 	struct refusal *r = &all->items[all->count++];
 
 	r->kind = kind;
+	r->allowed = allowed;
 	r->port = port;
 	r->hash = hash;
 	r->next = *bucket;
@@ -133,12 +137,25 @@ static void refusal_count(struct gate *g, struct refusal *r)
 void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
 		  const struct rules_verdict *v)
 {
-	struct refusal *r = refusal_get(g, kind, host, port);
+	struct refusal *r = refusal_get(g, kind, false, host, port);
 
 	if (!r)
 		return;
 	if (refusal_is_new(g, r))
 		refusal_explain(g, r, v);
+	refusal_count(g, r);
+}
+
+void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port)
+{
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_SECRET, true, where, port);
+
+	if (!r)
+		return;
+	if (r->count == 0) {
+		(void)snprintf(r->reason, sizeof(r->reason), "put in");
+		(void)snprintf(r->origin, sizeof(r->origin), "%s", secret);
+	}
 	refusal_count(g, r);
 }
 
@@ -157,7 +174,7 @@ static bool refusal_is_second(struct refusal *r, uint16_t type)
 
 void refusal_question(struct gate *g, const struct dns_question *q)
 {
-	struct refusal *r = refusal_get(g, MESSAGE_EVENT_DNS, q->name.text, 0);
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_DNS, false, q->name.text, 0);
 
 	if (!r || refusal_is_second(r, q->type))
 		return;
@@ -173,7 +190,7 @@ void refusal_question(struct gate *g, const struct dns_question *q)
 
 void refusal_limit(struct gate *g, const char *what)
 {
-	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, what, 0);
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, false, what, 0);
 
 	if (!r)
 		return;
@@ -238,25 +255,36 @@ void refusal_flush(struct gate *g)
 /* --- what the program is told --------------------------------------------------------- */
 
 /* Plain text that is also easy to read by machine: one JSON line at its end. */
-size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
-		    size_t size)
+void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,
+		  const char *host, uint16_t port)
 {
-	_cleanup_buf_ struct buf body = BUF_INIT(4096);
-	_cleanup_buf_ struct buf page = BUF_INIT(8192);
-	struct json j = JSON_INIT(&body, false);
+	struct json j = JSON_INIT(body, false);
 
-	buf_putf(&body, "bawn refused this: %s port %u: %s\n", host, port, v->reason);
+	buf_put_str(body, "bawn refused this: ");
+	text_escape(body, span_of_str(what[0] ? what : host));
+	buf_putf(body, " port %u: %s\n", port, v->reason);
 	if (v->allow_line[0])
-		buf_putf(&body, "To allow it, add to the policy under `network:`\n  %s\n",
+		buf_putf(body, "To allow it, add to the policy under `network:`\n  %s\n",
 			 v->allow_line);
 	json_open(&j, '{');
 	json_key_str(&j, "refused_by", "bawn");
 	json_key_str(&j, "host", host);
 	json_key_u64(&j, "port", port);
+	if (what[0])
+		json_key_str(&j, "request", what);
 	json_key_str(&j, "reason", v->reason);
 	json_key_str(&j, "allow", v->allow_line);
 	json_close(&j, '}');
-	buf_put_char(&body, '\n');
+	buf_put_char(body, '\n');
+}
+
+size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
+		    size_t size)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(4096);
+	_cleanup_buf_ struct buf page = BUF_INIT(8192);
+
+	refusal_text(&body, v, "", host, port);
 	buf_putf(&page,
 		 "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n"
 		 "Content-Length: %zu\r\nConnection: close\r\nX-Refused-By: bawn\r\n\r\n",

@@ -14,6 +14,7 @@
 #include "flow.h"
 
 #include "fd.h"
+#include "intercept.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -195,7 +196,10 @@ static bool relay_send_first(struct flow *f)
 	return true;
 }
 
-/* TLS: the ClientHello must name the host that was asked for.  False: the flow has ended. */
+/*
+ * TLS: the ClientHello must name the host that was asked for.  False: the flow has ended, or is
+ * opened and no longer ours.
+ */
 static bool relay_check_tls(struct flow *f, struct span bytes)
 {
 	struct client_hello *hello = &f->check->hello;
@@ -221,6 +225,16 @@ static bool relay_check_tls(struct flow *f, struct span bytes)
 	if (f->name && !name_equal(&hello->name, &f->name->name)) {
 		relay_refuse(f, hello->name.text,
 			     "the TLS handshake names another host than was asked for");
+		return false;
+	}
+	if (f->open) {
+		struct client_hello known = *hello;
+
+		buf_put(&f->first, bytes.ptr, bytes.len);
+		if (buf_error(&f->first) == 0)
+			intercept_begin(f, &known);
+		else
+			flow_reset(f);
 		return false;
 	}
 	/* What came with its end may be more than its beginning, and needs no look. */
@@ -412,6 +426,11 @@ static bool relay_check(struct flow *f, struct span bytes)
 			relay_refuse_scheme(f, relay_scheme(bytes));
 			return false;
 		}
+		if (f->open && f->http) {
+			buf_put(&f->first, bytes.ptr, bytes.len);
+			intercept_begin(f, NULL);
+			return false;
+		}
 		flow_set_state(f, FLOW_RELAY, GATE_CHECK_MS);
 	}
 	bool alive = f->http ? relay_check_http(f, bytes) : relay_check_tls(f, bytes);
@@ -571,6 +590,7 @@ int relay_on_box(void *context, uint32_t events)
 	case FLOW_DECIDE:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
+	case FLOW_OPEN:
 		break;
 	}
 	/* Nothing is read yet, so this is its end: nobody waits for the answer. */
@@ -585,6 +605,10 @@ int relay_on_out(void *context, uint32_t events)
 
 void relay_late(struct flow *f)
 {
+	if (f->intercept) {
+		intercept_late(f->intercept);
+		return;
+	}
 	if (!f->check || !f->check->refused || f->ends[FLOW_OUT].eof) {
 		flow_reset(f);
 		return;

@@ -1,0 +1,763 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One request and its answer.
+ *
+ *	(head)	  it must be for the host that was dialled; then the rules decide, then the
+ *		  secrets are looked at
+ *	ASKING	  keys was asked for a value or a signature
+ *	WAITING	  for a leg to the origin
+ *	PASSING	  its head is with the origin; what follows passes both ways
+ *
+ * Until PASSING the head is kept, and so is what has come of its body, which is no more than
+ * the box's side lets itself be fed.  A body is never gathered: what one side gives the
+ * other takes, and the first is told when it has gone (side.h).
+ *
+ * What is refused is answered on the box's side, in its own protocol, with a page that says
+ * why.  When an answer had begun it is cut instead, so that nobody takes half of it for the
+ * whole.
+ */
+#include "intercept.h"
+
+#include "authority.h"
+#include "http_path.h"
+
+#include <stdio.h>
+
+enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
+
+enum exchange_state { EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
+
+struct exchange {
+	struct intercept *intercept;
+	struct exchange *next, **link;
+	enum exchange_state state;
+	struct side_stream *box, *out;
+	bool head;          /* its method is HEAD */
+	bool request_ended; /* the box has said all */
+	bool answer_begun;
+	bool raw;             /* a WebSocket from here on */
+	bool fresh;           /* the leg had carried no request before */
+	bool trailers_follow; /* what ends now is the body, not the message */
+	size_t taken[2], queued[2];
+	struct http_message *kept, *kept_trailers;
+	void *kept_bytes, *kept_trailer_bytes;
+	struct buf early; /* of the body */
+	char *what;       /* method, host and path, for a person */
+	char *path;       /* as the rules saw it */
+	const char *unclear;
+	char method[33];
+	struct put_in *put_in;
+	struct take_out_answer *answer;
+	size_t needs_at;
+	struct key_ask ask;
+};
+
+static struct exchange *exchange_new(struct intercept *i, struct side_stream *box)
+{
+	struct exchange *x = calloc(1, sizeof(*x));
+	struct exchange **link = &i->exchanges;
+
+	if (!x)
+		return NULL;
+	x->intercept = i;
+	x->box = box;
+	box->context = x;
+	x->early = BUF_INIT(INTERCEPT_PENDING_MAX);
+	while (*link)
+		link = &(*link)->next;
+	x->link = link;
+	*link = x;
+	return x;
+}
+
+static void exchange_forget_head(struct exchange *x)
+{
+	free(x->kept);
+	free(x->kept_bytes);
+	free(x->kept_trailers);
+	free(x->kept_trailer_bytes);
+	x->kept = x->kept_trailers = NULL;
+	x->kept_bytes = x->kept_trailer_bytes = NULL;
+	buf_fini(&x->early);
+}
+
+/* Its streams are released, which ends what has not ended. */
+static void exchange_finish(struct exchange *x)
+{
+	key_ask_drop(&x->ask);
+	side_release(x->box);
+	side_release(x->out);
+	*x->link = x->next;
+	if (x->next)
+		x->next->link = x->link;
+	exchange_forget_head(x);
+	put_in_free(x->put_in);
+	take_out_end(x->answer);
+	free(x->what);
+	free(x->path);
+	free(x);
+}
+
+void exchange_free_all(struct intercept *i)
+{
+	while (i->exchanges)
+		exchange_finish(i->exchanges);
+}
+
+/* The answer is not whole, and must not look so. */
+static void exchange_cut(struct exchange *x, enum side_why why)
+{
+	side_reset(x->box, why);
+	if (!x->intercept->box_h2)
+		x->intercept->cut = true;
+	exchange_finish(x);
+}
+
+/* --- answering ourselves -------------------------------------------------------------- */
+
+static const char *exchange_what(const struct exchange *x)
+{
+	return x->what ? x->what : "";
+}
+
+/* The whole answer, and the end of the exchange. */
+static void exchange_answer(struct exchange *x, unsigned int status, const struct rules_verdict *v)
+{
+	struct intercept *i = x->intercept;
+	_cleanup_buf_ struct buf body = BUF_INIT(8192);
+	struct http_message m;
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (x->answer_begun) {
+		exchange_cut(x, SIDE_CANCELLED);
+		return;
+	}
+	refusal_text(&body, v, exchange_what(x), intercept_host(i, text), i->flow->port);
+	memset(&m, 0, offsetof(struct http_message, fields));
+	m.status = (uint16_t)status;
+	m.body = HTTP_MESSAGE_LENGTH;
+	m.length = body.len;
+	(void)http_message_add(&m, SPAN_LITERAL("content-type"),
+			       SPAN_LITERAL("text/plain; charset=utf-8"));
+	(void)http_message_add(&m, SPAN_LITERAL("x-refused-by"), SPAN_LITERAL("bawn"));
+	side_release(TAKE_PTR(x->out));
+	int r = side_send_head(x->box, &m, x->head);
+
+	if (r == 0 && !x->head)
+		r = side_send_body(x->box, buf_span(&body), true);
+	if (r < 0)
+		exchange_cut(x, SIDE_INTERNAL);
+	else
+		exchange_finish(x);
+}
+
+/* Refused, and told to the user too. */
+static void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
+			    const struct rules_verdict *v)
+{
+	refusal_note(x->intercept->gate, kind, exchange_what(x), x->intercept->flow->port, v);
+	exchange_answer(x, status, v);
+}
+
+static void exchange_refuse_for(struct exchange *x, unsigned int status,
+				enum message_event_kind kind, const char *reason)
+{
+	struct rules_verdict v;
+
+	memset(&v, 0, sizeof(v));
+	(void)snprintf(v.reason, sizeof(v.reason), "%s", reason);
+	exchange_refuse(x, status, kind, &v);
+}
+
+/* The origin's fault or absence: no refusal, and already told where it was found. */
+static void exchange_fail(struct exchange *x, const char *reason)
+{
+	struct rules_verdict v;
+
+	memset(&v, 0, sizeof(v));
+	(void)snprintf(v.reason, sizeof(v.reason), "%s", reason);
+	exchange_answer(x, 502, &v);
+}
+
+/* --- back-pressure -------------------------------------------------------------------- */
+
+/* What the source may give again, now that so much has gone. */
+static void exchange_consume(struct exchange *x, int way, size_t gone)
+{
+	struct side_stream *from = way == EXCHANGE_UP ? x->box : x->out;
+	size_t n = x->queued[way] == 0    ? x->taken[way]
+		   : gone < x->taken[way] ? gone
+					  : x->taken[way];
+
+	x->taken[way] -= n;
+	if (n > 0 && from)
+		side_consumed(from, n);
+}
+
+static int exchange_pass(struct exchange *x, int way, struct span bytes, bool end)
+{
+	struct side_stream *to = way == EXCHANGE_UP ? x->out : x->box;
+
+	end = end && !x->trailers_follow;
+	if (bytes.len == 0 && !end)
+		return 0;
+	int r = side_send_body(to, bytes, end);
+
+	if (r == 0)
+		x->queued[way] += bytes.len;
+	return r;
+}
+
+static int exchange_give_up(void *context, struct span bytes, bool end)
+{
+	return exchange_pass(context, EXCHANGE_UP, bytes, end);
+}
+
+static int exchange_give_down(void *context, struct span bytes, bool end)
+{
+	return exchange_pass(context, EXCHANGE_DOWN, bytes, end);
+}
+
+static void exchange_on_sent(struct exchange *x, int way, size_t count)
+{
+	x->queued[way] -= count < x->queued[way] ? count : x->queued[way];
+	exchange_consume(x, way, count);
+}
+
+/* --- the request ---------------------------------------------------------------------- */
+
+/* What the origin is sent of a body.  False: the exchange is over. */
+static bool exchange_send_up(struct exchange *x, struct span bytes, bool end)
+{
+	const struct put_in_sink sink = {exchange_give_up, x};
+	int r = !x->put_in || x->raw ? exchange_pass(x, EXCHANGE_UP, bytes, end)
+				     : put_in_body(x->put_in, bytes, end, &sink);
+
+	if (r == 0) {
+		exchange_consume(x, EXCHANGE_UP, 0);
+		return true;
+	}
+	if (r == -EPERM || r == -EPROTO) {
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
+	} else {
+		/* The origin takes no more; its answer, if there is one, says why. */
+		if (r == -EPIPE && x->answer_begun)
+			return true;
+		exchange_fail(x, "the request's body cannot be sent on");
+	}
+	return false;
+}
+
+static void exchange_send_trailers_up(struct exchange *x, struct http_message *m)
+{
+	x->trailers_follow = true;
+	if (!exchange_send_up(x, (struct span){NULL, 0}, true))
+		return;
+	x->trailers_follow = false;
+	if (x->put_in && put_in_trailers(x->put_in, m) < 0)
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
+	else
+		(void)side_send_trailers(x->out, m);
+}
+
+static bool exchange_keep(struct exchange *x, const struct http_message *m)
+{
+	if (x->kept == m)
+		return true;
+	x->kept = malloc(sizeof(*x->kept));
+	if (x->kept) {
+		memcpy(x->kept, m, sizeof(*m));
+		x->kept_bytes = http_message_keep(x->kept, NULL);
+	}
+	return x->kept && x->kept_bytes;
+}
+
+/* From here on what is put in is also taken out, of this answer and those that follow. */
+static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
+{
+	struct intercept *i = x->intercept;
+	const char *names = x->put_in ? put_in_names(x->put_in) : "";
+
+	if (names[0] != '\0') {
+		if (!i->taken)
+			i->taken = take_out_new();
+		int r = i->taken ? take_out_add(i->taken, x->put_in) : -ENOMEM;
+
+		if (r < 0)
+			return r;
+		refusal_use(i->gate, names, exchange_what(x), i->flow->port);
+	}
+	int r = i->taken ? take_out_ask_plain(i->taken, m) : 0;
+
+	return r < 0 || !i->taken ? r : take_out_begin(i->taken, &x->answer);
+}
+
+static void exchange_forward(struct exchange *x, struct http_message *m)
+{
+	struct intercept *i = x->intercept;
+
+	if (i->failure[0] != '\0') {
+		exchange_fail(x, i->failure);
+		return;
+	}
+	struct leg *leg = intercept_open(i, x, &x->out);
+
+	if (!leg && i->failure[0] != '\0') {
+		exchange_fail(x, i->failure);
+		return;
+	}
+	if (!leg) {
+		x->state = EXCHANGE_WAITING;
+		if (!exchange_keep(x, m))
+			exchange_fail(x, "out of memory");
+		return;
+	}
+	x->fresh = !leg->used;
+	leg->used = true;
+	x->state = EXCHANGE_PASSING;
+	bool end = x->request_ended && x->early.len == 0 && !x->kept_trailers;
+	int r = exchange_prepare_answer(x, m);
+
+	if (r == 0)
+		r = side_send_head(x->out, m, end);
+	if (r < 0) {
+		exchange_fail(x, r == -E2BIG ? "the request is too large" : "out of memory");
+		return;
+	}
+	struct buf early = x->early;
+
+	x->early = BUF_INIT(INTERCEPT_PENDING_MAX);
+	bool last = x->request_ended && !x->kept_trailers;
+	bool alive = end || early.len == 0 || exchange_send_up(x, buf_span(&early), last);
+
+	buf_fini(&early);
+	if (!alive)
+		return;
+	if (x->kept_trailers)
+		exchange_send_trailers_up(x, x->kept_trailers);
+	else
+		exchange_forget_head(x);
+}
+
+/* --- secrets -------------------------------------------------------------------------- */
+
+static void exchange_ask(struct exchange *x);
+
+static void exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome,
+				    struct http_message *m)
+{
+	switch (outcome) {
+	case PUT_IN_NOTHING:
+		exchange_forward(x, m);
+		return;
+	case PUT_IN_NEEDS:
+	case PUT_IN_SIGN:
+		x->state = EXCHANGE_ASKING;
+		if (!exchange_keep(x, m))
+			exchange_fail(x, "out of memory");
+		else
+			exchange_ask(x);
+		return;
+	case PUT_IN_REFUSED:
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
+		return;
+	}
+}
+
+static void exchange_on_value(void *context, const struct key_ask_answer *answer)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+
+	intercept_enter(i);
+	if (answer->refused) {
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
+	} else if (!answer->value || put_in_give(x->put_in, answer->value) < 0) {
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
+				    "the secret's value cannot be put in");
+	} else {
+		x->needs_at++;
+		exchange_ask(x);
+	}
+	intercept_leave(i);
+}
+
+/* Asks for the next value; when all are there, puts them in. */
+static void exchange_ask(struct exchange *x)
+{
+	struct intercept *i = x->intercept;
+	char text[ADDRESS_TEXT_SIZE];
+	size_t count = 0;
+	const size_t *needs = put_in_needs(x->put_in, &count);
+
+	if (x->needs_at >= count) {
+		enum put_in_outcome outcome = put_in_apply(x->put_in, x->kept);
+
+		if (outcome == PUT_IN_SIGN)
+			exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
+					    "requests are not signed by this build yet");
+		else if (outcome == PUT_IN_NEEDS)
+			exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
+					    "the secret's value cannot be put in");
+		else
+			exchange_secret_outcome(x, outcome, x->kept);
+		return;
+	}
+	struct message_release m = {.index = needs[x->needs_at],
+				    .host = intercept_host(i, text),
+				    .port = i->flow->port,
+				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				    .method = x->method,
+				    .path = x->path,
+				    .unclear = x->unclear ? x->unclear : ""};
+
+	key_ask_release(&i->gate->keys, &x->ask, &m, exchange_on_value, x);
+}
+
+/* --- the verdict ---------------------------------------------------------------------- */
+
+/* SNI was checked against the name that was dialled; so must be what the request says. */
+static bool exchange_agrees(const struct intercept *i, struct span authority)
+{
+	const struct flow *f = i->flow;
+	struct authority a;
+
+	if (authority_parse(authority, &a) < 0 || (a.port != 0 && a.port != f->port))
+		return false;
+	if (f->name)
+		return !a.is_address && name_equal(&a.name, &f->name->name);
+	return a.is_address && address_equal(&a.address, &f->address);
+}
+
+static bool exchange_describe(struct exchange *x, const struct http_message *m, struct span path)
+{
+	char text[ADDRESS_TEXT_SIZE];
+	const char *host = intercept_host(x->intercept, text);
+
+	x->head = span_equal(m->method, SPAN_LITERAL("HEAD"));
+	(void)snprintf(x->method, sizeof(x->method), "%.*s", (int)m->method.len,
+		       (const char *)m->method.ptr);
+	x->path = strndup((const char *)path.ptr, path.len);
+	if (!x->path)
+		return false;
+	return asprintf(&x->what, "%s %s%s", x->method, host, x->path) >= 0 || (x->what = NULL);
+}
+
+static void exchange_decide(struct exchange *x, struct http_message *m)
+{
+	static uint8_t bytes[HTTP_PATH_MAX];
+	struct intercept *i = x->intercept;
+	const struct flow *f = i->flow;
+	struct http_path path = {.path = SPAN_LITERAL("*")};
+	struct rules_verdict v;
+	const char *why = "the request's target is too long";
+	bool asterisk = span_equal(m->target, SPAN_LITERAL("*"));
+	int r = asterisk                        ? 0
+		: m->target.len > sizeof(bytes) ? -EINVAL
+						: http_path_read(m->target, bytes, &path, &why);
+
+	x->unclear = path.unclear;
+	if (!exchange_describe(x, m, r == 0 ? path.path : SPAN_LITERAL("/"))) {
+		exchange_fail(x, "out of memory");
+		return;
+	}
+	if (r < 0) {
+		exchange_refuse_for(x, 400, MESSAGE_EVENT_REQUEST, why);
+		return;
+	}
+	if (!exchange_agrees(i, m->authority)) {
+		exchange_refuse_for(x, 421, MESSAGE_EVENT_REQUEST,
+				    "the request is for another host than was asked for");
+		return;
+	}
+	struct rules_question q = {.port = f->port,
+				   .literal = !f->name,
+				   .address = f->address,
+				   .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				   .request = true,
+				   .method = m->method,
+				   .path = path.path,
+				   .unclear = path.unclear};
+
+	if (f->name)
+		q.name = f->name->name;
+	rules_decide(i->gate->rules, &q, &v);
+	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket) {
+		v.action = PLAN_ACTION_DENY;
+		(void)snprintf(v.reason, sizeof(v.reason),
+			       "the rule for it does not say `websocket: true`");
+	}
+	if (v.action != PLAN_ACTION_ALLOW) {
+		exchange_refuse(x, 403, MESSAGE_EVENT_REQUEST, &v);
+		return;
+	}
+	if (!i->gate->book) {
+		exchange_forward(x, m);
+		return;
+	}
+	const struct secrets_place at = {.host = q.name,
+					 .port = f->port,
+					 .scheme = q.scheme,
+					 .method = m->method,
+					 .path = path.path,
+					 .unclear = path.unclear};
+
+	x->put_in = put_in_new(i->gate->book);
+	if (!x->put_in)
+		exchange_fail(x, "out of memory");
+	else
+		exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v.credentials), m);
+}
+
+void exchange_on_leg(struct intercept *i)
+{
+	struct exchange *next;
+
+	for (struct exchange *x = i->exchanges; x; x = next) {
+		next = x->next;
+		if (x->state == EXCHANGE_WAITING)
+			exchange_forward(x, x->kept);
+	}
+	/* The next request tries again, where the origin could be had before. */
+	if (i->served && i->reached)
+		i->failure[0] = '\0';
+}
+
+/* --- what the box's side tells -------------------------------------------------------- */
+
+static void exchange_on_box_head(void *owner, struct side_stream *s, struct http_message *m,
+				 bool end)
+{
+	struct leg *leg = owner;
+	struct exchange *x = exchange_new(leg->intercept, s);
+
+	if (!x) {
+		side_reset(s, SIDE_INTERNAL);
+		side_release(s);
+		return;
+	}
+	x->request_ended = end;
+	exchange_decide(x, m);
+}
+
+static void exchange_on_box_body(void *owner, struct side_stream *s, struct span bytes, bool end)
+{
+	struct exchange *x = s->context;
+
+	(void)owner;
+	x->request_ended = end;
+	x->taken[EXCHANGE_UP] += bytes.len;
+	if (x->state == EXCHANGE_PASSING) {
+		(void)exchange_send_up(x, bytes, end);
+		return;
+	}
+	buf_put(&x->early, bytes.ptr, bytes.len);
+	if (buf_error(&x->early))
+		exchange_fail(x, "out of memory");
+}
+
+static void exchange_on_box_trailers(void *owner, struct side_stream *s, struct http_message *m)
+{
+	struct exchange *x = s->context;
+
+	(void)owner;
+	x->request_ended = true;
+	if (x->state == EXCHANGE_PASSING) {
+		exchange_send_trailers_up(x, m);
+		return;
+	}
+	x->kept_trailers = malloc(sizeof(*m));
+	if (x->kept_trailers) {
+		memcpy(x->kept_trailers, m, sizeof(*m));
+		x->kept_trailer_bytes = http_message_keep(x->kept_trailers, NULL);
+	}
+	if (!x->kept_trailers || !x->kept_trailer_bytes)
+		exchange_fail(x, "out of memory");
+}
+
+static void exchange_on_box_reset(void *owner, struct side_stream *s, enum side_why why,
+				  const char *words)
+{
+	struct exchange *x = s->context;
+
+	(void)owner;
+	(void)words;
+	if (x->out)
+		side_reset(x->out, why);
+	exchange_finish(x);
+}
+
+static void exchange_on_box_sent(void *owner, struct side_stream *s, size_t count)
+{
+	(void)owner;
+	exchange_on_sent(s->context, EXCHANGE_DOWN, count);
+}
+
+static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int status,
+			    const char *words)
+{
+	struct leg *leg = owner;
+	struct intercept *i = leg->intercept;
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (!s) {
+		struct rules_verdict v;
+
+		memset(&v, 0, sizeof(v));
+		(void)snprintf(v.reason, sizeof(v.reason), "%s", words);
+		refusal_note(i->gate, MESSAGE_EVENT_REQUEST, intercept_host(i, text), i->flow->port,
+			     &v);
+		return;
+	}
+	struct exchange *x = s->context ? s->context : exchange_new(i, s);
+
+	if (!x) {
+		side_release(s);
+		return;
+	}
+	if (!x->what)
+		x->what = strdup(intercept_host(i, text));
+	exchange_refuse_for(x, status, MESSAGE_EVENT_REQUEST, words);
+}
+
+static void exchange_on_box_free(void *owner)
+{
+	(void)owner;
+}
+
+const struct side_events exchange_box_events = {
+	.on_head = exchange_on_box_head,
+	.on_body = exchange_on_box_body,
+	.on_trailers = exchange_on_box_trailers,
+	.on_reset = exchange_on_box_reset,
+	.on_sent = exchange_on_box_sent,
+	.on_bad = exchange_on_bad,
+	.on_free = exchange_on_box_free,
+};
+
+/* --- what the origin's side tells ----------------------------------------------------- */
+
+static void exchange_take_out_failed(struct exchange *x, int r)
+{
+	if (r == -EPROTO && x->answer)
+		exchange_refuse_for(x, 502, MESSAGE_EVENT_SECRET, take_out_why(x->answer));
+	else if (x->answer_begun)
+		exchange_cut(x, SIDE_INTERNAL);
+	else
+		exchange_fail(x, "the answer cannot be passed on");
+}
+
+/* Interim, or the one that counts. */
+static void exchange_on_out_head(void *owner, struct side_stream *s, struct http_message *m,
+				 bool end)
+{
+	struct exchange *x = s->context;
+	bool interim = http_message_is_interim(m);
+
+	(void)owner;
+	/* It would lead to QUIC, which is closed, and cost the program its time. */
+	http_message_remove(m, "alt-svc");
+	int r = take_out_head(x->answer, m, !end && !interim);
+
+	if (r == 0)
+		r = side_send_head(x->box, m, end);
+	if (r < 0) {
+		exchange_take_out_failed(x, r);
+		return;
+	}
+	x->answer_begun = !interim;
+	x->raw = m->status == 101;
+	if (end)
+		exchange_finish(x);
+}
+
+static void exchange_on_out_body(void *owner, struct side_stream *s, struct span bytes, bool end)
+{
+	struct exchange *x = s->context;
+	const struct put_in_sink sink = {exchange_give_down, x};
+
+	(void)owner;
+	x->taken[EXCHANGE_DOWN] += bytes.len;
+	int r = !x->answer || x->raw ? exchange_pass(x, EXCHANGE_DOWN, bytes, end)
+				     : take_out_body(x->answer, bytes, end, &sink);
+
+	if (r < 0) {
+		exchange_take_out_failed(x, r);
+		return;
+	}
+	exchange_consume(x, EXCHANGE_DOWN, 0);
+	if (end)
+		exchange_finish(x);
+}
+
+static void exchange_on_out_trailers(void *owner, struct side_stream *s, struct http_message *m)
+{
+	struct exchange *x = s->context;
+	const struct put_in_sink sink = {exchange_give_down, x};
+	int r = 0;
+
+	(void)owner;
+	x->trailers_follow = true;
+	if (x->answer)
+		r = take_out_body(x->answer, (struct span){NULL, 0}, true, &sink);
+	x->trailers_follow = false;
+	if (r == 0)
+		r = take_out_head(x->answer, m, false);
+	if (r == 0)
+		r = side_send_trailers(x->box, m);
+	if (r < 0)
+		exchange_take_out_failed(x, r);
+	else
+		exchange_finish(x);
+}
+
+static void exchange_on_out_reset(void *owner, struct side_stream *s, enum side_why why,
+				  const char *words)
+{
+	struct exchange *x = s->context;
+	char reason[160];
+
+	(void)owner;
+	/*
+	 * A connection that had served before was closed under this request, as may happen: the
+	 * program sees the same and sends it again, if it may be sent twice.
+	 */
+	if (x->answer_begun || (why == SIDE_CUT && !x->fresh)) {
+		exchange_cut(x, why);
+		return;
+	}
+	(void)snprintf(reason, sizeof(reason), "the origin gave no answer: %s", words);
+	exchange_fail(x, reason);
+}
+
+static void exchange_on_out_sent(void *owner, struct side_stream *s, size_t count)
+{
+	(void)owner;
+	exchange_on_sent(s->context, EXCHANGE_UP, count);
+}
+
+static void exchange_on_out_bad(void *owner, struct side_stream *s, unsigned int status,
+				const char *words)
+{
+	(void)owner;
+	(void)s;
+	(void)status;
+	(void)words;
+}
+
+static void exchange_on_out_free(void *owner)
+{
+	struct leg *leg = owner;
+
+	exchange_on_leg(leg->intercept);
+}
+
+const struct side_events exchange_out_events = {
+	.on_head = exchange_on_out_head,
+	.on_body = exchange_on_out_body,
+	.on_trailers = exchange_on_out_trailers,
+	.on_reset = exchange_on_out_reset,
+	.on_sent = exchange_on_out_sent,
+	.on_bad = exchange_on_out_bad,
+	.on_free = exchange_on_out_free,
+};

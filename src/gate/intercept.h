@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An opened connection: the gate stands between box and origin and reads what passes.
+ *
+ *	box --- leg --- side --- exchanges --- side --- leg --- origin
+ *	       (TLS)  (HTTP)   (one request    (HTTP)  (TLS)
+ *				and its answer)
+ *
+ *	leg.c	     a socket, TLS on it where there is any, and its side
+ *	intercept.c  what belongs to the whole: opening, dialling again, ending, time
+ *	exchange.c   one request: verdict, secrets, its answer
+ *
+ * How it opens: the origin's handshake comes first and offers what the box offered; a leaf
+ * for the name is got from keys meanwhile; then the box's handshake, with the protocol that
+ * the origin chose.  So both sides normally speak the same.  When the origin cannot be had (no
+ * good certificate, no connection) the box's handshake is done all the same, and each
+ * request is answered with the reason.  Plain HTTP takes the same road without TLS.
+ *
+ * One leg leads to the box, several may lead to the origin: HTTP/2 from the box to an origin
+ * that has only HTTP/1 needs one for each request under way.  A leg to the origin that was
+ * closed between requests is dialled again, to the address that was checked and dialled
+ * before.
+ *
+ * Nothing here is released while a side or TLS is at work.  What happens is entered and left
+ * (intercept_enter, intercept_leave); with the last leave everything is brought in order:
+ * output is sent, legs that are over are closed, who waits is watched.
+ */
+#ifndef BAWN_INTERCEPT_H
+#define BAWN_INTERCEPT_H
+
+#include "flow.h"
+#include "key_ask.h"
+#include "put_in.h"
+#include "side.h"
+#include "take_out.h"
+#include "tls.h"
+
+enum {
+	INTERCEPT_LEGS = 8,              /* to the origin, of one connection of the box */
+	INTERCEPT_PENDING_MAX = 2 << 20, /* bytes that a socket did not take yet */
+	INTERCEPT_READ = 128 << 10,
+	INTERCEPT_LINGER_MS = 2000, /* for the box to read the last answer while it still sends */
+};
+
+enum leg_state {
+	LEG_NONE,
+	LEG_CONNECTING,
+	LEG_HANDSHAKE,
+	LEG_SERVING,
+	LEG_LINGERING, /* all is said; what still comes is thrown away */
+};
+
+struct leg {
+	struct intercept *intercept;
+	enum leg_state state;
+	int fd;
+	struct loop_handle handle;
+	uint32_t events;
+	struct tls *tls; /* NULL: plain */
+	struct side *side;
+	bool eof;
+	bool used;          /* it has carried a request */
+	int64_t since;      /* ms: of this state, or of a head that has begun */
+	bool beginning;     /* a head has begun, at `since` */
+	struct buf pending; /* to be written to the socket */
+};
+
+struct intercept {
+	struct flow *flow;
+	struct gate *gate;
+	int depth;     /* of intercept_enter */
+	bool doomed;   /* ends with the last leave */
+	bool cut;      /* the box's answer is not whole: its end must not look like one */
+	int64_t begun; /* ms */
+	bool tls;
+	bool offers_h2, offers_http11; /* the box */
+	bool h2;                       /* the origin chose it */
+	bool box_h2;                   /* and so does the box */
+	bool reached;                  /* the origin could be had, once */
+	bool served;                   /* the box's side is there */
+	struct leg box;
+	struct leg out[INTERCEPT_LEGS];
+	struct address address; /* of the origin, as it was dialled */
+	struct buf first;       /* the box's ClientHello, or the first of its requests */
+	struct key_ask leaf_asked;
+	const struct tls_leaf *leaf;
+	char failure[200]; /* why the origin cannot be had; "": it can */
+	struct take_out *taken;
+	struct exchange *exchanges;
+};
+
+/* CHECK is passed and the connection is to be opened: takes the flow's sockets and f->first. */
+void intercept_begin(struct flow *f, const struct client_hello *hello);
+void intercept_free(struct intercept *i);
+void intercept_late(struct intercept *i);
+
+void intercept_enter(struct intercept *i);
+void intercept_leave(struct intercept *i); /* i may be gone behind it */
+
+/* The host in words. */
+const char *intercept_host(const struct intercept *i, char text[ADDRESS_TEXT_SIZE]);
+
+/*
+ * A leg to the origin that can take a request now, with its stream; NULL: one is on its way
+ * (exchange_on_leg will be told), or, with i->failure set, there will be none.
+ */
+struct leg *intercept_open(struct intercept *i, void *context, struct side_stream **ret_stream);
+
+/* leg.c */
+void leg_init(struct leg *l, struct intercept *i);
+int leg_take(struct leg *l, int *fd, struct loop_handle *handle); /* both are the leg's now */
+void leg_close(struct leg *l, bool reset);
+int leg_dial(struct leg *l, const struct address *to, uint16_t port);
+/* With the handshake's first flight, where there is TLS.  Towards the box also what it said. */
+void leg_start(struct leg *l, struct span first);
+bool leg_send(struct leg *l);          /* what the side has to say; true: something went */
+bool leg_is_done(const struct leg *l); /* its side is over and all is out */
+void leg_finish(struct leg *l);        /* says good bye and lingers */
+void leg_watch(struct leg *l);
+
+/* intercept.c: what a leg tells. */
+void intercept_on_connected(struct leg *l);
+void intercept_on_ready(struct leg *l);                   /* the handshake is done */
+void intercept_on_failed(struct leg *l, const char *why); /* before it was serving */
+void intercept_on_lost(struct leg *l);                    /* the socket broke */
+
+/* exchange.c */
+extern const struct side_events exchange_box_events, exchange_out_events; /* owner: struct leg */
+void exchange_on_leg(struct intercept *i);
+void exchange_free_all(struct intercept *i);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One socket of an opened connection.  What is read is decrypted and fed to the side at once,
+ * all of it; what the side has to say is encrypted into one buffer that all legs share and
+ * sent; only what the socket does not take is kept.  So an idle leg has no buffer, and
+ * whoever does not read is not read from: its side stops asking for input.
+ */
+#include "intercept.h"
+
+#include "fd.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+enum {
+	LEG_PLAIN = 64 << 10,
+	LEG_WIRE = 256 << 10, /* is sent when there is so much */
+};
+
+static uint8_t leg_in[INTERCEPT_READ];
+static uint8_t leg_plain[LEG_PLAIN];
+static struct buf leg_out = {.max = 4 << 20};
+
+void leg_init(struct leg *l, struct intercept *i)
+{
+	*l = (struct leg){.intercept = i, .fd = -1, .pending = BUF_INIT(INTERCEPT_PENDING_MAX)};
+}
+
+static bool leg_is_box(const struct leg *l)
+{
+	return l == &l->intercept->box;
+}
+
+void leg_close(struct leg *l, bool reset)
+{
+	struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+	if (l->fd >= 0 && reset)
+		(void)setsockopt(l->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	if (l->fd >= 0)
+		loop_close(&l->intercept->gate->loop, &l->handle, &l->fd);
+	side_free(TAKE_PTR(l->side));
+	tls_free(TAKE_PTR(l->tls));
+	buf_fini(&l->pending);
+	leg_init(l, l->intercept);
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+/* Sends what is in the shared buffer; what the socket does not take is kept.  0 or -errno. */
+static int leg_put_out(struct leg *l)
+{
+	struct span bytes = buf_span(&leg_out);
+	ssize_t n = 0;
+
+	if (buf_error(&leg_out))
+		return buf_error(&leg_out);
+	if (bytes.len > 0 && l->pending.len == 0) {
+		n = send(l->fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+		if (n < 0 && errno != EAGAIN)
+			return -errno;
+		if (n < 0)
+			n = 0;
+	}
+	buf_put(&l->pending, bytes.ptr + n, bytes.len - (size_t)n);
+	buf_clear(&leg_out);
+	return buf_error(&l->pending);
+}
+
+static int leg_flush(struct leg *l)
+{
+	if (l->pending.len == 0)
+		return 0;
+	ssize_t n = send(l->fd, l->pending.ptr, l->pending.len, MSG_NOSIGNAL);
+
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	memmove(l->pending.ptr, l->pending.ptr + n, l->pending.len - (size_t)n);
+	l->pending.len -= (size_t)n;
+	if (l->pending.len == 0)
+		buf_fini(&l->pending);
+	return 0;
+}
+
+static int leg_encrypt(struct leg *l, struct span bytes)
+{
+	if (l->tls)
+		return tls_write(l->tls, bytes, &leg_out);
+	buf_put(&leg_out, bytes.ptr, bytes.len);
+	return buf_error(&leg_out);
+}
+
+bool leg_send(struct leg *l)
+{
+	bool moved = false;
+	int r = 0;
+
+	if (l->state != LEG_SERVING)
+		return false;
+	while (r == 0 && l->pending.len == 0) {
+		struct span bytes = side_output(l->side);
+
+		if (bytes.len == 0)
+			break;
+		if (bytes.len > LEG_WIRE)
+			bytes.len = LEG_WIRE;
+		r = leg_encrypt(l, bytes);
+		if (r == 0)
+			side_sent(l->side, bytes.len);
+		if (r == 0 && leg_out.len >= LEG_WIRE)
+			r = leg_put_out(l);
+		moved = true;
+	}
+	if (r == 0 && leg_out.len > 0)
+		r = leg_put_out(l);
+	buf_clear(&leg_out);
+	if (r < 0)
+		intercept_on_lost(l);
+	return moved;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static void leg_feed(struct leg *l, struct span bytes)
+{
+	/* A side that cannot go on has said all it has to; it is over then. */
+	if (bytes.len > 0 && l->side)
+		(void)side_feed(l->side, bytes);
+}
+
+/* The other end will send no more. */
+static void leg_end(struct leg *l, bool clean)
+{
+	l->eof = true;
+	/* In TLS nobody closes half of a connection: who waited for an answer is gone. */
+	if (l->tls && leg_is_box(l) && l->side && side_phase(l->side) == SIDE_BUSY)
+		l->intercept->doomed = true;
+	else if (l->state == LEG_SERVING && l->side)
+		side_end(l->side, clean);
+	else if (l->state == LEG_LINGERING)
+		leg_close(l, false);
+	else
+		intercept_on_failed(l, "it ended the connection during the handshake");
+}
+
+static void leg_read_tls(struct leg *l)
+{
+	for (bool more = true; more && l->state == LEG_SERVING;) {
+		size_t len = 0;
+		enum tls_state said = tls_read(l->tls, leg_plain, LEG_PLAIN, &len, &leg_out);
+		int r = leg_out.len > 0 ? leg_put_out(l) : 0;
+
+		leg_feed(l, (struct span){leg_plain, len});
+		more = said == TLS_READY && r == 0;
+		if (r < 0 || said == TLS_FAILED) {
+			intercept_on_lost(l);
+		} else if (said == TLS_CLOSED) {
+			leg_end(l, true);
+		}
+	}
+}
+
+static void leg_shake(struct leg *l)
+{
+	enum tls_state said = tls_handshake(l->tls, &leg_out);
+	int r = leg_put_out(l);
+	bool certificate = false;
+
+	if (r < 0 || said == TLS_FAILED || said == TLS_CLOSED) {
+		intercept_on_failed(l, said == TLS_FAILED ? tls_why(l->tls, &certificate)
+							  : "it ended the connection");
+		return;
+	}
+	if (said != TLS_READY)
+		return;
+	l->state = LEG_SERVING;
+	intercept_on_ready(l);
+	if (l->state == LEG_SERVING)
+		leg_read_tls(l);
+}
+
+static void leg_take_bytes(struct leg *l, struct span bytes)
+{
+	if (!l->tls) {
+		leg_feed(l, bytes);
+		return;
+	}
+	tls_feed(l->tls, bytes);
+	if (l->state == LEG_HANDSHAKE)
+		leg_shake(l);
+	else
+		leg_read_tls(l);
+}
+
+void leg_start(struct leg *l, struct span first)
+{
+	l->state = l->tls ? LEG_HANDSHAKE : LEG_SERVING;
+	l->since = gate_now();
+	if (!l->tls)
+		intercept_on_ready(l);
+	leg_take_bytes(l, first);
+}
+
+/* One read.  False: the flow, and with it the leg, is gone. */
+static bool leg_read(struct leg *l)
+{
+	struct gate *g = l->intercept->gate;
+	ssize_t n = recv(l->fd, leg_in, gate_room(g, sizeof(leg_in)), 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return true;
+	if (n > 0 && !gate_spend(g, (size_t)n))
+		return false;
+	if (n < 0 && l->state == LEG_LINGERING)
+		leg_close(l, false);
+	else if (n < 0 && l->state == LEG_SERVING)
+		intercept_on_lost(l);
+	else if (n < 0)
+		intercept_on_failed(l, error_words(-errno));
+	else if (n == 0)
+		leg_end(l, !l->tls);
+	else if (l->state != LEG_LINGERING)
+		leg_take_bytes(l, (struct span){leg_in, (size_t)n});
+	return true;
+}
+
+/* --- the socket ----------------------------------------------------------------------- */
+
+static uint32_t leg_wanted(const struct leg *l)
+{
+	uint32_t events = l->pending.len > 0 ? EPOLLOUT : 0u;
+
+	switch (l->state) {
+	case LEG_CONNECTING:
+		return EPOLLOUT;
+	case LEG_HANDSHAKE:
+	case LEG_LINGERING:
+		return l->eof ? events : events | EPOLLIN;
+	case LEG_SERVING:
+		if (!l->eof && l->side && side_wants_input(l->side))
+			events |= EPOLLIN;
+		return events;
+	case LEG_NONE:
+		break;
+	}
+	return events;
+}
+
+void leg_watch(struct leg *l)
+{
+	uint32_t events = leg_wanted(l);
+
+	if (l->fd < 0 || l->events == events)
+		return;
+	l->events = events;
+	if (loop_set_events(&l->intercept->gate->loop, l->handle, events) < 0)
+		l->intercept->doomed = true;
+}
+
+static void leg_connected(struct leg *l)
+{
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		error = errno;
+	if (error != 0)
+		intercept_on_failed(l, error_words(-error));
+	else
+		intercept_on_connected(l);
+}
+
+static int leg_on_event(void *context, uint32_t events)
+{
+	struct leg *l = context;
+	struct intercept *i = l->intercept;
+
+	intercept_enter(i);
+	if (l->state == LEG_CONNECTING) {
+		leg_connected(l);
+	} else if (l->state != LEG_NONE) {
+		if ((events & EPOLLOUT) && leg_flush(l) < 0)
+			intercept_on_lost(l);
+		/* Its end may have been read already; that it broke epoll tells unasked, and again.
+		 */
+		bool in = l->fd >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR));
+
+		if (in && !l->eof && (l->events & EPOLLIN)) {
+			if (!leg_read(l))
+				return 0;
+		} else if (in && (events & (EPOLLHUP | EPOLLERR))) {
+			intercept_on_lost(l);
+		}
+	}
+	intercept_leave(i);
+	return 0;
+}
+
+int leg_take(struct leg *l, int *fd, struct loop_handle *handle)
+{
+	l->fd = TAKE_FD(*fd);
+	l->handle = *handle;
+	handle->generation = 0;
+	l->events = UINT32_MAX; /* not known: the next leg_watch says */
+	loop_rebind(&l->intercept->gate->loop, l->handle, leg_on_event, l);
+	return 0;
+}
+
+int leg_dial(struct leg *l, const struct address *to, uint16_t port)
+{
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	bool is_v4 = address_is_v4(to);
+	_cleanup_fd_ int fd =
+		socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(&v6.sin6_addr, to->bytes, 16);
+	memcpy(&v4.sin_addr, to->bytes + 12, 4);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(fd, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6,
+		    is_v4 ? sizeof(v4) : sizeof(v6)) < 0 &&
+	    errno != EINPROGRESS)
+		return -errno;
+	int r = loop_add(&l->intercept->gate->loop, fd, EPOLLOUT, leg_on_event, l, &l->handle);
+
+	if (r < 0)
+		return r;
+	l->fd = TAKE_FD(fd);
+	l->events = EPOLLOUT;
+	l->state = LEG_CONNECTING;
+	l->since = gate_now();
+	return 0;
+}
+
+bool leg_is_done(const struct leg *l)
+{
+	return l->state == LEG_SERVING && l->side && side_phase(l->side) == SIDE_OVER &&
+	       l->pending.len == 0;
+}
+
+/* Says that it was all.  The box may still be sending: to close now would take the answer away. */
+void leg_finish(struct leg *l)
+{
+	bool cut = leg_is_box(l) && l->intercept->cut;
+
+	if (l->tls && !cut)
+		tls_close(l->tls, &leg_out);
+	if (leg_put_out(l) < 0 || l->eof || !leg_is_box(l) || cut) {
+		buf_clear(&leg_out);
+		leg_close(l, cut && !l->tls);
+		return;
+	}
+	(void)shutdown(l->fd, SHUT_WR);
+	l->state = LEG_LINGERING;
+	l->since = gate_now();
+}
