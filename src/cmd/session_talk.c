@@ -232,7 +232,7 @@ int session_list_get(const struct session_places *places, struct session_list *r
 	if (r < 0 || (found.count > 0 && !list.items))
 		return r < 0 ? r : error_sys(e, -ENOMEM, "looking for sessions");
 	if (found.count > 0)
-		qsort(found.names, found.count, SESSION_NAME_MAX, talk_compare);
+		qsort(names, found.count, SESSION_NAME_MAX, talk_compare);
 	for (size_t i = 0; i < found.count; i++) {
 		struct error why = ERROR_INIT;
 		struct session *s = &list.items[list.count];

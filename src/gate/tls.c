@@ -176,6 +176,7 @@ static bool tls_set_up(SSL_CTX *context)
 	static const char suites[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
 				     "TLS_CHACHA20_POLY1305_SHA256";
 	static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
+	char groups[] = "X25519:P-256:P-384"; /* the macro takes a const away */
 
 	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
 					     SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -184,7 +185,7 @@ static bool tls_set_up(SSL_CTX *context)
 	return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
 	       SSL_CTX_set_ciphersuites(context, suites) == 1 &&
 	       SSL_CTX_set_cipher_list(context, ciphers) == 1 &&
-	       SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1;
+	       SSL_CTX_set1_groups_list(context, groups) == 1;
 }
 
 static void tls_set_up_client(struct tls_world *w)
@@ -341,9 +342,12 @@ static void tls_resume(struct tls *t)
 
 static bool tls_expect(struct tls *t, const struct name *name, const struct address *address)
 {
-	if (name)
-		return SSL_set_tlsext_host_name(t->ssl, name->text) == 1 &&
-		       SSL_set1_host(t->ssl, name->text) == 1;
+	if (name) {
+		struct name own = *name; /* as above */
+
+		return SSL_set_tlsext_host_name(t->ssl, own.text) == 1 &&
+		       SSL_set1_host(t->ssl, own.text) == 1;
+	}
 	bool v4 = address_is_v4(address);
 
 	return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(t->ssl), address->bytes + (v4 ? 12 : 0),
