@@ -230,8 +230,9 @@ static void exchange_on_sent(struct exchange *x, int way, size_t count)
 static bool exchange_send_up(struct exchange *x, struct span bytes, bool end)
 {
 	const struct put_in_sink sink = {exchange_give_up, x};
-	int r = !x->put_in || x->raw ? exchange_pass(x, EXCHANGE_UP, bytes, end)
-				     : put_in_body(x->put_in, bytes, end, &sink);
+	int r = !x->put_in ? exchange_pass(x, EXCHANGE_UP, bytes, end)
+		: x->raw   ? put_in_websocket(x->put_in, bytes, end, &sink)
+			   : put_in_body(x->put_in, bytes, end, &sink);
 
 	if (r == 0) {
 		exchange_consume(x, EXCHANGE_UP, 0);
@@ -678,8 +679,9 @@ static void exchange_on_out_body(void *owner, struct side_stream *s, struct span
 
 	(void)owner;
 	x->taken[EXCHANGE_DOWN] += bytes.len;
-	int r = !x->answer || x->raw ? exchange_pass(x, EXCHANGE_DOWN, bytes, end)
-				     : take_out_body(x->answer, bytes, end, &sink);
+	int r = !x->answer ? exchange_pass(x, EXCHANGE_DOWN, bytes, end)
+		: x->raw   ? take_out_websocket(x->answer, bytes, end, &sink)
+			   : take_out_body(x->answer, bytes, end, &sink);
 
 	if (r < 0) {
 		exchange_take_out_failed(x, r);

@@ -221,6 +221,7 @@ bool flow_decide_again(struct flow *f)
 	case FLOW_DECIDE:
 	case FLOW_PROXY:
 	case FLOW_DNS:
+	case FLOW_CRL:
 		return false;
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
@@ -437,6 +438,9 @@ void flow_accept(struct gate *g, int fd)
 
 	if (f->port == FLOW_DNS_PORT) {
 		flow_set_state(f, FLOW_DNS, GATE_CHECK_MS);
+		(void)relay_watch(f, FLOW_BOX, EPOLLIN);
+	} else if (service && f->port == HTTP_PORT) {
+		flow_set_state(f, FLOW_CRL, GATE_CHECK_MS);
 		(void)relay_watch(f, FLOW_BOX, EPOLLIN);
 	} else if (service && (f->port == FLOW_PORT_CONNECT || f->port == FLOW_PORT_SOCKS)) {
 		f->proxied = true;

@@ -5,6 +5,7 @@
  *	DECIDE	  nothing is known but where the program wanted to go
  *	PROXY	  it speaks CONNECT or SOCKS5 to us; what it asks for is still to come
  *	DNS	  it asks DNS questions over TCP
+ *	CRL	  it asks for the list of revoked certificates of the session's CA
  *	LOOKUP	  allowed; the resolver was asked for the name
  *	DIAL	  connecting outside, to one address after the other
  *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
@@ -13,7 +14,7 @@
  *	OPEN	  its rules speak of requests: it is opened, and intercept.h has it
  *	(end)	  closed, or reset as the other side was
  *
- * Box bytes are read only in PROXY, DNS, CHECK and RELAY; nothing of them is sent on
+ * Box bytes are read only in PROXY, DNS, CRL, CHECK, RELAY and OPEN; nothing of them is sent on
  * before CHECK is passed.
  */
 #ifndef BAWN_FLOW_H
@@ -31,6 +32,7 @@ enum flow_state {
 	FLOW_DECIDE,
 	FLOW_PROXY,
 	FLOW_DNS,
+	FLOW_CRL,
 	FLOW_LOOKUP,
 	FLOW_DIAL,
 	FLOW_CHECK,
@@ -134,6 +136,7 @@ int relay_watch(struct flow *f, int end, uint32_t events);
 /* proxy.c */
 void proxy_read(struct flow *f);
 void proxy_read_dns(struct flow *f); /* DNS over TCP */
+void proxy_read_crl(struct flow *f);
 void proxy_answer(struct flow *f, bool connected, int error);
 
 /* refusal.c */

@@ -4,8 +4,8 @@
  * 1080 of the address that also answers DNS.  They name a host and a port, and
  * from there on are decided, dialled and checked like any other connection.
  *
- * And DNS over TCP, which is the same kind of thing: a little protocol that we
- * answer ourselves.
+ * And DNS over TCP and the session's CRL, which are the same kind of thing: little
+ * protocols that we answer ourselves.
  */
 #include "flow.h"
 
@@ -179,6 +179,37 @@ static void proxy_feed_dns(struct flow *f, struct span bytes)
 	}
 }
 
+/* One request; the only thing here is the CRL, for programs that insist on one. */
+static void proxy_feed_crl(struct flow *f, struct span bytes)
+{
+	struct http_head *head = &f->check->head;
+	_cleanup_buf_ struct buf answer = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	buf_put(&f->first, bytes.ptr, bytes.len);
+	enum feed said =
+		buf_error(&f->first) ? FEED_BAD : http_head_read(head, buf_span(&f->first));
+	struct span asked = buf_span(&f->first);
+
+	if (said == FEED_MORE)
+		return;
+	const struct buf *crl = &f->gate->keys.crl;
+	bool get = said == FEED_DONE && http_head_is_method(head, asked, "GET");
+	bool good = (get || (said == FEED_DONE && http_head_is_method(head, asked, "HEAD"))) &&
+		    crl->len > 0 &&
+		    span_equal(http_piece_of(asked, head->target), span_of_str(PLAN_CRL_PATH));
+
+	buf_putf(&answer,
+		 "HTTP/1.1 %s\r\nContent-Type: application/pkix-crl\r\nContent-Length: %zu\r\n"
+		 "Connection: close\r\n\r\n",
+		 good ? "200 OK" : "404 Not Found", good ? crl->len : 0);
+	if (good && get)
+		buf_put(&answer, crl->ptr, crl->len);
+	if (proxy_send(f, answer.ptr, answer.len)) {
+		(void)shutdown(f->ends[FLOW_BOX].fd, SHUT_WR);
+		flow_end(f);
+	}
+}
+
 static void proxy_receive(struct flow *f, void (*feed)(struct flow *f, struct span bytes))
 {
 	uint8_t bytes[4096];
@@ -206,4 +237,9 @@ void proxy_read(struct flow *f)
 void proxy_read_dns(struct flow *f)
 {
 	proxy_receive(f, proxy_feed_dns);
+}
+
+void proxy_read_crl(struct flow *f)
+{
+	proxy_receive(f, proxy_feed_crl);
 }

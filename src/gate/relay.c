@@ -584,6 +584,9 @@ int relay_on_box(void *context, uint32_t events)
 	case FLOW_DNS:
 		proxy_read_dns(f);
 		return 0;
+	case FLOW_CRL:
+		proxy_read_crl(f);
+		return 0;
 	case FLOW_CHECK:
 	case FLOW_RELAY:
 		return relay_on_end(f, FLOW_BOX, events);
