@@ -214,6 +214,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 		build_warn_path(&b);
 	}
 	build_command(&b, argv);
+	build_secrets(&b);
 	build_env(&b);
 	build_limits(&b);
 	build_network(&b);

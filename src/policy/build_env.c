@@ -252,6 +252,14 @@ static void build_env_consider(struct build *b, const char *entry)
 	const char *origin = build_env_allowed(b, name, value, &users_word);
 	if (!origin)
 		return;
+	const char *held = b->plan.backend != PLAN_BACKEND_HOST ? build_secret_of(b, name) : NULL;
+
+	if (held) {
+		build_note(b, PLAN_NOTE_NOT_GIVEN, build_printf(b, "variable %s", name),
+			   build_printf(b, "it is the secret %s, whose value stays outside", held),
+			   origin);
+		return;
+	}
 	bool secret = credential_in_name(name) || credential_in_value(value);
 	if (secret && !users_word) {
 		build_note(b, PLAN_NOTE_NOT_GIVEN, build_printf(b, "variable %s", name),

@@ -19,6 +19,8 @@ struct build {
 		struct plan_note note;
 		struct plan_limit limit;
 		struct plan_string string;
+		struct plan_secret secret;
+		struct plan_secret_part part;
 		struct plan_ssh_key ssh_key;
 	} spare;
 };
@@ -58,7 +60,11 @@ int build_mounts(struct build *b);
 int build_named(struct build *b); /* tools, named paths, workspace */
 void build_etc(struct build *b);  /* made-up files */
 int build_hides(struct build *b);
+void build_secrets(struct build *b); /* before build_env: placeholders win over what is passed */
 void build_env(struct build *b);
+
+/* The secret of the policy that has this variable, inside or as its source; NULL for none. */
+const char *build_secret_of(const struct build *b, const char *variable);
 void build_ssh(struct build *b); /* behind build_env and the rules */
 
 /* A made-up file, unless the user named the host's own there. */

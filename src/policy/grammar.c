@@ -8,6 +8,7 @@
 #include "grammar.h"
 
 #include "rule.h"
+#include "secret.h"
 #include "str.h"
 #include "tree.h"
 #include "value.h"
@@ -27,13 +28,6 @@ static const char *const grammar_without_words[] = {
 	"landlock",         "seccomp",       "net-namespace",
 	"pid-namespace",    "ipc-namespace", "uts-namespace",
 	"cgroup-namespace", "nested-off",    NULL,
-};
-
-/* Words that will be keys, so that who tries them learns where things stand. */
-static const struct {
-	const char *key, *sentence;
-} grammar_later[] = {
-	{"secrets", "secrets come with interception; until then the box has none"},
 };
 
 #define LIMIT(kind) (GRAMMAR_LIMITS + (kind))
@@ -105,6 +99,11 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true,
 		.help = "rules for what it may reach; what no rule allows is closed",
 	},
+	[GRAMMAR_SECRETS] = {
+		.name = "secrets", .type = GRAMMAR_SECTIONS,
+		.narrow = GRAMMAR_NARROW_PLACES, .ceiling = GRAMMAR_CEILING_PLACES,
+		.help = "values that it can use and never see, and where",
+	},
 	[LIMIT(PLAN_LIMIT_PROCESSES)] = {
 		.name = "limits.processes", .type = GRAMMAR_NUMBER,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
@@ -173,7 +172,8 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 bool grammar_is_list(const struct grammar_row *row)
 {
 	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_PATHS ||
-	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP || row->type == GRAMMAR_RULES;
+	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP ||
+	       row->type == GRAMMAR_RULES || row->type == GRAMMAR_SECTIONS;
 }
 
 int grammar_append(struct grammar_value *v, const struct grammar_row *row,
@@ -185,7 +185,7 @@ int grammar_append(struct grammar_value *v, const struct grammar_row *row,
 	for (size_t i = 0; i < n; i++) {
 		if (!str_equal(v->items.items[i].text, item->text))
 			continue;
-		if (row->type == GRAMMAR_MAP)
+		if (row->type == GRAMMAR_MAP || row->type == GRAMMAR_SECTIONS)
 			v->items.items[i] = *item;
 		return 0;
 	}
@@ -240,6 +240,8 @@ static int grammar_read_item(const struct value_site *s, const struct tree_node 
 {
 	if (s->row->type == GRAMMAR_RULES)
 		return rule_read(s, n, value);
+	if (s->row->type == GRAMMAR_SECTIONS)
+		return secret_read(s, n, value);
 	int r = grammar_need_scalar(s, n);
 
 	return r < 0 ? r : value_read_item(s, n->key, n->text, value);
@@ -248,12 +250,14 @@ static int grammar_read_item(const struct value_site *s, const struct tree_node 
 static int grammar_read_items(const struct grammar_file *f, const struct value_site *site,
 			      const struct tree_node *n, struct grammar_value *value)
 {
-	bool is_map = site->row->type == GRAMMAR_MAP;
+	bool sections = site->row->type == GRAMMAR_SECTIONS;
+	bool is_map = site->row->type == GRAMMAR_MAP || sections;
 
 	if (n->kind != (is_map ? TREE_MAP : TREE_LIST))
 		return value_error(
 			&site->at, f->e, "%s takes %s", site->row->name,
-			is_map ? "names and values, {} for none"
+			sections ? "a section for each secret, beneath its name, {} for none"
+			: is_map ? "names and values, {} for none"
 			: site->row->type == GRAMMAR_RULES
 				? "a list of rules, as \"- allow: github.com\", or [] for none"
 				: "a list, as [one, two], or [] for none");
@@ -286,6 +290,9 @@ static int grammar_read_row(const struct grammar_file *f, enum grammar_key key,
 				   site.row->name);
 	if (f->source->layer == POLICY_PRESET && !site.row->in_preset)
 		return value_error(&key_at, f->e, "%s has no place in a preset", site.row->name);
+	if (f->source->layer == POLICY_STORE && key != GRAMMAR_SECRETS)
+		return value_error(&key_at, f->e, "%s has no place among stored secrets",
+				   site.row->name);
 	if (grammar_is_list(site.row))
 		return grammar_read_items(f, &site, n, &f->values->of[key]);
 	int r = grammar_need_scalar(&site, n);
@@ -339,9 +346,6 @@ static int grammar_unknown_key(const struct grammar_file *f, const char *prefix,
 	const char *list[GRAMMAR_KEY_COUNT];
 	size_t count = 0;
 
-	for (size_t i = 0; *prefix == '\0' && i < BAWN_ARRAY_SIZE(grammar_later); i++)
-		if (str_equal(grammar_later[i].key, n->key))
-			return value_error(&at, f->e, "%s: %s", n->key, grammar_later[i].sentence);
 	if (dot)
 		return value_error(
 			&at, f->e, "unknown key %s%.64s; %s stands in the section %.*s, as its %s",

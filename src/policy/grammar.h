@@ -28,6 +28,7 @@ enum grammar_key {
 	GRAMMAR_ENV_SET,
 	GRAMMAR_TOOLS,
 	GRAMMAR_NETWORK,
+	GRAMMAR_SECRETS,
 	GRAMMAR_LIMITS, /* the first of the limits; they follow in the order of plan_limit_kind */
 	GRAMMAR_LIMITS_LAST = GRAMMAR_LIMITS + PLAN_LIMIT_COUNT - 1,
 	GRAMMAR_TMP_SIZE,
@@ -48,6 +49,7 @@ enum grammar_type {
 	GRAMMAR_NAMES, /* list of names of the environment, each with at most one '*', at its end */
 	GRAMMAR_MAP,   /* names of the environment and their values */
 	GRAMMAR_RULES, /* list of rules for the network (rule.h) */
+	GRAMMAR_SECTIONS, /* secrets by their names (secret.h) */
 };
 
 /* What a repository's own file may do with a key. */
@@ -56,6 +58,7 @@ enum grammar_narrow {
 	GRAMMAR_NARROW_LESS,   /* a smaller value counts; a larger one is not given */
 	GRAMMAR_NARROW_ADD,    /* more of it gives the agent less: items are added */
 	GRAMMAR_NARROW_DENY,   /* of rules only those that deny count */
+	GRAMMAR_NARROW_PLACES, /* of secrets only fewer places */
 	GRAMMAR_NARROW_NEVER,  /* not given */
 };
 
@@ -67,6 +70,7 @@ enum grammar_ceiling {
 				 */
 	GRAMMAR_CEILING_ONLY,   /* only these may be asked for; absent = none */
 	GRAMMAR_CEILING_RULES,  /* only what they allow may be allowed; absent = any */
+	GRAMMAR_CEILING_PLACES, /* of secrets only these, at most there; absent = any */
 	GRAMMAR_CEILING_ADD,    /* added to everyone's */
 	GRAMMAR_CEILING_NO,     /* has no place there */
 };
@@ -88,6 +92,8 @@ extern const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT];
 /* "unlimited": larger than every number that can be written. */
 #define GRAMMAR_UNLIMITED UINT64_MAX
 
+struct secret_said;
+
 struct grammar_item {
 	const char *text;        /* the path (normal), the name or the word */
 	const char *value;       /* of a map's entry */
@@ -95,6 +101,7 @@ struct grammar_item {
 	enum policy_layer layer;
 	const char *origin;
 	LIST_OF(const struct plan_rule) rules; /* of GRAMMAR_RULES; a bundle is many */
+	const struct secret_said *secret;      /* of GRAMMAR_SECTIONS */
 };
 
 /* What one layer, or all layers so far, say about one key. */

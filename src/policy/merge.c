@@ -15,31 +15,21 @@
  * never does (policy_is_within, tested and fuzzed); ret_policy is written only
  * on success; every value names its origin.
  */
-#include "policy.h"
+#include "merge_parts.h"
 
-#include "grammar.h"
 #include "rule.h"
 #include "rules.h"
 #include "str.h"
 
-static const char *const merge_only_narrow = "a repository's file may only narrow";
+const char *const merge_only_narrow = "a repository's file may only narrow";
 
-struct merge {
-	struct arena *arena;
-	struct error *e;
-	struct grammar_values values; /* what stands so far */
-	const char *preset;           /* its name, "" for none */
-	LIST_OF(struct plan_note) notes;
-	size_t note_room;
-};
-
-static int merge_no_memory(struct error *e)
+int merge_no_memory(struct error *e)
 {
 	return error_set(e, -ENOMEM, "no memory to merge the policy");
 }
 
 /* Something asked for and not given; what and why are in the arena already. */
-static int merge_note(struct merge *m, const char *what, const char *why, const char *origin)
+int merge_note(struct merge *m, const char *what, const char *why, const char *origin)
 {
 	if (!what || !why)
 		return merge_no_memory(m->e);
@@ -170,6 +160,9 @@ static int merge_narrow(struct merge *m, const struct grammar_values *repository
 		case GRAMMAR_NARROW_DENY:
 			r = merge_narrow_deny(m, key, v);
 			break;
+		case GRAMMAR_NARROW_PLACES:
+			r = merge_narrow_secrets(m, v);
+			break;
 		case GRAMMAR_NARROW_UNSAID:
 		case GRAMMAR_NARROW_NEVER:
 			r = merge_narrow_never(m, key, v);
@@ -184,12 +177,12 @@ static int merge_narrow(struct merge *m, const struct grammar_values *repository
 /* --- the ceiling --- */
 
 /* Somebody chose it, as opposed to what comes without being asked for. */
-static bool merge_is_explicit(enum policy_layer layer)
+bool merge_is_explicit(enum policy_layer layer)
 {
 	return layer == POLICY_USER || layer == POLICY_FLAGS;
 }
 
-static int merge_beyond(struct merge *m)
+int merge_beyond(struct merge *m)
 {
 	error_next(m->e, "ask for less, or ask the administrator");
 	return -EPERM;
@@ -422,6 +415,9 @@ static int merge_ceiling(struct merge *m, const struct grammar_values *ceiling, 
 		case GRAMMAR_CEILING_RULES:
 			r = merge_ceiling_rules(m, key, &ceiling->of[key]);
 			break;
+		case GRAMMAR_CEILING_PLACES:
+			r = merge_ceiling_secrets(m, &ceiling->of[key]);
+			break;
 		case GRAMMAR_CEILING_ADD:
 			r = merge_append_all(m, key, &ceiling->of[key]);
 			break;
@@ -539,6 +535,10 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 	for (size_t i = 0; i < without->items.count; i++)
 		p->without.items[p->without.count++] = (struct plan_without){
 			without->items.items[i].layer_word, without->items.items[i].origin};
+	int r = merge_copy_secrets(m, p);
+
+	if (r < 0)
+		return r;
 	p->notes.items = m->notes.items;
 	p->notes.count = m->notes.count;
 	return merge_copy_rules(m, p);
@@ -638,7 +638,8 @@ static int merge_find_preset(struct merge *m, struct merge_layers *l)
 static int merge_read(struct merge *m, struct merge_layers *l, const struct policy_flag *flags,
 		      size_t flag_count)
 {
-	static const enum policy_layer files[] = {POLICY_CEILING, POLICY_USER, POLICY_REPOSITORY};
+	static const enum policy_layer files[] = {POLICY_CEILING, POLICY_STORE, POLICY_USER,
+						  POLICY_REPOSITORY};
 	int r = grammar_standard(&l->values[POLICY_DEFAULT], m->arena, m->e);
 
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(files); i++)

@@ -9,6 +9,7 @@
  *
  *	default		built in
  *	preset		for one agent, shipped as data
+ *	store		what `bawn secret` keeps: secrets, and nothing else
  *	user		$XDG_CONFIG_HOME/bawn/config.yaml: may widen
  *	repository	.bawn.yaml in the workspace: may only narrow; what would
  *			widen is not given, and noted
@@ -23,6 +24,7 @@
 enum policy_layer {
 	POLICY_DEFAULT,
 	POLICY_PRESET,
+	POLICY_STORE,
 	POLICY_USER,
 	POLICY_REPOSITORY,
 	POLICY_FLAGS,
@@ -50,6 +52,39 @@ struct policy_number {
 	const char *origin;
 };
 
+/* Where a secret's value is, outside. */
+enum policy_from {
+	POLICY_FROM_STORE,   /* `bawn secret add` put it into a file of bawn's own */
+	POLICY_FROM_KEYRING, /* or into the user's keyring, by the Secret Service */
+	POLICY_FROM_ENV,     /* a variable */
+	POLICY_FROM_FILE,    /* a file, whole */
+	POLICY_FROM_COMMAND, /* what a command prints */
+	POLICY_FROM_COUNT,
+};
+
+struct policy_secret_file {
+	const char *path; /* inside; absolute, or "~/..." */
+	const char *text; /* "{}" stands for the placeholder, "{1}" for another part's, "\\n" for a
+			     new line */
+};
+
+/* A secret as it was asked for.  The value is not here, and nothing here tells it. */
+struct policy_secret {
+	const char *name;
+	unsigned int kind; /* enum plan_secret_kind */
+	LIST_OF(struct plan_binding) bindings;
+	bool in_authorization, in_query, in_body, in_websocket;
+	LIST_OF(struct plan_string) headers;   /* lower case */
+	LIST_OF(struct plan_string) variables; /* inside; of kind aws one for each part */
+	LIST_OF(struct policy_secret_file) files;
+	LIST_OF(struct plan_string) shapes; /* one for each part (shape.h) */
+	unsigned int from;                  /* enum policy_from */
+	const char *from_text;              /* the variable, the path, the command; else "" */
+	uint64_t expires;                   /* of a stored value: seconds since 1970; 0: never */
+	uint64_t refresh;                   /* of the others: seconds; 0: read once */
+	const char *origin;
+};
+
 struct policy {
 	unsigned int backend; /* enum plan_backend */
 	const char *backend_origin;
@@ -70,6 +105,7 @@ struct policy {
 	const char *debug_origin;
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is closed; the ceiling's stand last */
+	LIST_OF(struct policy_secret) secrets;
 	LIST_OF(struct plan_without) without;
 	LIST_OF(struct plan_note) notes; /* not given, warnings */
 };
@@ -115,5 +151,11 @@ const char *policy_preset_name(const struct policy_source *preset);
 /* The bundles of rules for the network that are built in, from share/bundles. */
 const struct policy_source *policy_bundle(const char *name);
 const char *const *policy_bundle_names(void);
+
+/* What is known of secrets by their names, built in, from share/secrets: keys of a section. */
+const struct policy_source *policy_known_secret(const char *name); /* NULL when there is none */
+const char *const *policy_known_secret_names(void);
+
+extern const char *const policy_from_words[POLICY_FROM_COUNT];
 
 #endif

@@ -35,3 +35,16 @@ const char *const *policy_preset_names(void)
 {
 	return preset_names;
 }
+
+const struct policy_source *policy_known_secret(const char *name)
+{
+	for (size_t i = 0; i < secret_count; i++)
+		if (str_equal(secret_names[i], name))
+			return &secrets[i];
+	return NULL;
+}
+
+const char *const *policy_known_secret_names(void)
+{
+	return secret_names;
+}

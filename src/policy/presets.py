@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes share/presets/NAME.yaml (or share/bundles) as C arrays: they are data, and
+"""Writes share/presets/NAME.yaml (or share/bundles, share/secrets) as C arrays: they are data, and
 part of the program.  No file is looked up at run time, so none can be put in its place.
 
-    presets.py preset|bundle OUTPUT INPUT..."""
+    presets.py preset|bundle|secret OUTPUT INPUT..."""
 import pathlib
 import sys
 

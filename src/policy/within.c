@@ -10,6 +10,7 @@
 #include "http_path.h"
 #include "rule.h"
 #include "rules.h"
+#include "secret.h"
 #include "str.h"
 
 bool policy_name_matches(const char *pattern, const char *name)
@@ -226,6 +227,31 @@ static bool within_network(const struct policy *a, const struct policy *b)
 	return true;
 }
 
+/* Every secret of a is one of b's, at no more places, from the same source. */
+static bool within_secrets(const struct policy *a, const struct policy *b)
+{
+	for (size_t i = 0; i < a->secrets.count; i++) {
+		const struct policy_secret *inner = &a->secrets.items[i];
+		const struct policy_secret *outer = NULL;
+
+		for (size_t n = 0; n < b->secrets.count; n++)
+			if (str_equal(b->secrets.items[n].name, inner->name))
+				outer = &b->secrets.items[n];
+		if (!outer || outer->from != inner->from ||
+		    !str_equal(outer->from_text, inner->from_text) ||
+		    inner->in_authorization > outer->in_authorization ||
+		    inner->in_query > outer->in_query || inner->in_body > outer->in_body ||
+		    inner->in_websocket > outer->in_websocket ||
+		    inner->headers.count > outer->headers.count)
+			return false;
+		for (size_t n = 0; n < inner->bindings.count; n++)
+			if (!secret_is_given(outer->bindings.items, outer->bindings.count,
+					     &inner->bindings.items[n]))
+				return false;
+	}
+	return true;
+}
+
 #define WITHIN(inner, outer, covers) \
 	within_list((inner).items, (inner).count, (outer).items, (outer).count, covers)
 
@@ -241,5 +267,5 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       WITHIN(b->hide, a->hide, within_path) &&
 	       WITHIN(a->env_pass, b->env_pass, policy_name_matches) &&
 	       WITHIN(b->env_drop, a->env_drop, policy_name_matches) && within_env_set(a, b) &&
-	       within_without(a, b) && within_network(a, b);
+	       within_without(a, b) && within_secrets(a, b) && within_network(a, b);
 }

@@ -14,6 +14,7 @@
 #include "arena.h"
 #include "base.h"
 #include "error.h"
+#include "span.h"
 
 struct plan_ssh_key;
 
@@ -60,8 +61,9 @@ struct host {
 	const char *ssh_agent;         /* the socket of the user's ssh agent; NULL for none */
 	struct plan_ssh_key *ssh_keys; /* of the hosts that the policy names for ssh */
 	size_t ssh_key_count;
-	struct host_list sockets; /* of the host, by path: covered wherever they would show */
-	struct host_list guarded; /* never shown: bawn's own state and configuration */
+	struct span placeholder_key; /* of this user; empty when there is none yet */
+	struct host_list sockets;    /* of the host, by path: covered wherever they would show */
+	struct host_list guarded;    /* never shown: bawn's own state and configuration */
 };
 
 /*

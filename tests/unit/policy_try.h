@@ -9,7 +9,7 @@
 
 /* What a test writes in each layer; NULL for no file. */
 struct try_layers {
-	const char *preset, *user, *repository, *ceiling;
+	const char *preset, *user, *repository, *ceiling, *store;
 	struct policy_flag flags[4];
 };
 
@@ -29,7 +29,7 @@ static inline void try_fini(struct try_outcome *o)
 static inline struct try_outcome try_merge(struct try_layers l)
 {
 	struct try_outcome o = {.arena = ARENA_INIT(PLAN_ARENA_MAX), .e = ERROR_INIT};
-	struct policy_source sources[4];
+	struct policy_source sources[5];
 	size_t n = 0;
 	size_t flags = 0;
 	const struct policy_source all[] = {
@@ -37,6 +37,7 @@ static inline struct try_outcome try_merge(struct try_layers l)
 		{POLICY_REPOSITORY, ".bawn.yaml", span_of_str(l.repository)},
 		{POLICY_USER, "config.yaml", span_of_str(l.user)},
 		{POLICY_PRESET, "preset test", span_of_str(l.preset)},
+		{POLICY_STORE, "secrets.yaml", span_of_str(l.store)},
 	};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all); i++)

@@ -27,12 +27,11 @@ static const char *const type_words[] = {
 	[GRAMMAR_WORDS] = "layers",     [GRAMMAR_PATHS] = "paths",
 	[GRAMMAR_NAMES] = "names",      [GRAMMAR_MAP] = "names and values",
 	[GRAMMAR_BOOL] = "true, false", [GRAMMAR_RULES] = "rules",
-	[GRAMMAR_WORD] = NULL,
+	[GRAMMAR_WORD] = NULL,          [GRAMMAR_SECTIONS] = "secrets",
 };
 static const char *const narrow_words[] = {
-	[GRAMMAR_NARROW_LESS] = "less",
-	[GRAMMAR_NARROW_ADD] = "more of it",
-	[GRAMMAR_NARROW_DENY] = "only deny",
+	[GRAMMAR_NARROW_LESS] = "less",      [GRAMMAR_NARROW_ADD] = "more of it",
+	[GRAMMAR_NARROW_DENY] = "only deny", [GRAMMAR_NARROW_PLACES] = "fewer places",
 	[GRAMMAR_NARROW_NEVER] = "no",
 };
 static const char *const ceiling_words[] = {
@@ -40,6 +39,7 @@ static const char *const ceiling_words[] = {
 	[GRAMMAR_CEILING_WITHIN] = "only these; absent: any",
 	[GRAMMAR_CEILING_ONLY] = "only these; absent: none",
 	[GRAMMAR_CEILING_RULES] = "within these; absent: any",
+	[GRAMMAR_CEILING_PLACES] = "only these, there; absent: any",
 	[GRAMMAR_CEILING_ADD] = "added to all",
 	[GRAMMAR_CEILING_NO] = "no",
 };
