@@ -2,7 +2,7 @@
 /*
  * Both ends of the network measurements.
  *
- *	net serve ADDRESS
+ *	net serve ADDRESS [CERTIFICATE KEY]
  *	net client HOST HTTP-PORT [PROXY-HOST:PORT [CREDENTIALS]]
  *
  * The server is one process and one loop: plain bytes and HTTP, each on ports of its own.
@@ -12,6 +12,7 @@
  *	7003	reads a count and that many bytes, and sends one byte
  *	8080	HTTP: GET /N answers N bytes, POST takes its body
  *	8081	the same, so that a second rule can be measured
+ *	8443	HTTP in TLS, GET only; with a certificate
  *
  * The client reads commands from its standard input and answers each with one line,
  * so that one that sits in a box for the whole run can take turns with others:
@@ -20,6 +21,8 @@
  *	trip N		... of one byte there and back on one connection
  *	get N		... of a GET on one connection
  *	fresh N		... of a GET on a connection of its own
+ *	secure N	... of a GET in TLS, on one connection
+ *	handshake N	... of a GET in TLS, on a connection of its own, nothing resumed
  *	down N, up N	bytes per second of N bytes, plain
  *	fetch N, post N	bytes per second of N bytes, HTTP
  *	rate C MS	GETs per second over C connections
@@ -37,6 +40,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -49,6 +53,7 @@ enum {
 	PORT_SINK = 7003,
 	PORT_HTTP = 8080,
 	PORT_HTTP_TOO = 8081,
+	PORT_TLS = 8443,
 	HEAD_MAX = 1024,
 	CHUNK = 256 << 10,
 	SAMPLES_MAX = 100000,
@@ -95,6 +100,7 @@ static uint64_t number_after(const char *text, const char *word)
 
 struct server {
 	struct loop loop;
+	SSL_CTX *tls; /* NULL: no certificate, no TLS */
 };
 
 struct listener {
@@ -111,12 +117,14 @@ struct peer {
 	struct loop_handle handle;
 	uint64_t to_read, to_send; /* bytes that need no look */
 	bool answer_due;           /* once to_read is 0 */
+	SSL *tls;
 	size_t len;
 	char head[HEAD_MAX];
 };
 
 static void peer_free(struct peer *p)
 {
+	SSL_free(p->tls);
 	loop_remove(&p->server->loop, &p->handle);
 	fd_close(&p->fd);
 	free(p);
@@ -216,12 +224,38 @@ static bool peer_pass_over(struct peer *p)
 	return send(p->fd, "x", 1, MSG_NOSIGNAL) == 1;
 }
 
+/* A handshake, then one GET after the other; answers are small and go out at once. */
+static bool peer_tls(struct peer *p)
+{
+	int n = SSL_read(p->tls, p->head + p->len, (int)(HEAD_MAX - 1 - p->len));
+
+	if (n <= 0)
+		return SSL_get_error(p->tls, n) == SSL_ERROR_WANT_READ;
+	p->len += (size_t)n;
+	p->head[p->len] = '\0';
+	if (!strstr(p->head, "\r\n\r\n"))
+		return p->len < HEAD_MAX - 1;
+	uint64_t body = number_after(p->head, "/");
+	char answer[256];
+	int len =
+		snprintf(answer, sizeof(answer), "HTTP/1.1 200 OK\r\nContent-Length: %llu\r\n\r\n",
+			 (unsigned long long)body);
+
+	p->len = 0;
+	if (body + (uint64_t)len > sizeof(answer))
+		return false;
+	memset(answer + len, 'x', (size_t)body);
+	return SSL_write(p->tls, answer, len + (int)body) == len + (int)body;
+}
+
 static int peer_on(void *context, uint32_t events)
 {
 	struct peer *p = context;
 	bool alive = true;
 
-	if (events & EPOLLOUT) {
+	if (p->tls) {
+		alive = peer_tls(p);
+	} else if (events & EPOLLOUT) {
 		alive = peer_send(p);
 	} else if (p->to_read > 0) {
 		alive = peer_pass_over(p);
@@ -261,21 +295,44 @@ static int listener_on(void *context, uint32_t events)
 		p->server = l->server;
 		p->fd = fd;
 		p->port = l->port;
+		if (p->port == PORT_TLS) {
+			p->tls = SSL_new(l->server->tls);
+			if (p->tls && SSL_set_fd(p->tls, fd) == 1)
+				SSL_set_accept_state(p->tls);
+		}
 		if (loop_add(&l->server->loop, fd, EPOLLIN, peer_on, p, &p->handle) < 0)
 			peer_free(p);
 	}
 }
 
-static int serve(const char *address)
+static SSL_CTX *serve_tls(const char *certificate, const char *key)
 {
-	static const uint16_t ports[] = {PORT_ECHO, PORT_SOURCE, PORT_SINK, PORT_HTTP,
-					 PORT_HTTP_TOO};
+	SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
+
+	if (!tls || SSL_CTX_use_certificate_chain_file(tls, certificate) != 1 ||
+	    SSL_CTX_use_PrivateKey_file(tls, key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_set_num_tickets(tls, 0) != 1) {
+		SSL_CTX_free(tls);
+		return NULL;
+	}
+	return tls;
+}
+
+static int serve(const char *address, const char *certificate, const char *key)
+{
+	static const uint16_t ports[] = {PORT_ECHO, PORT_SOURCE,   PORT_SINK,
+					 PORT_HTTP, PORT_HTTP_TOO, PORT_TLS};
 	static struct listener listeners[BAWN_ARRAY_SIZE(ports)];
 	static struct server s;
 
 	if (loop_init(&s.loop) < 0)
 		return 1;
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ports); i++) {
+	if (certificate) {
+		s.tls = serve_tls(certificate, key);
+		if (!s.tls)
+			return 1;
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ports) - (certificate ? 0 : 1); i++) {
 		struct listener *l = &listeners[i];
 		struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(ports[i])};
 		int on = 1;
@@ -308,6 +365,8 @@ struct client {
 	socklen_t to_len;
 	int held[HOLD_MAX];
 	size_t held_count;
+	SSL_CTX *tls;
+	SSL *kept_tls;
 	uint64_t samples[SAMPLES_MAX];
 };
 
@@ -439,9 +498,80 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* A connection to where HTTP is spoken in TLS, its handshake done; NULL: there is none. */
+static SSL *dial_tls(struct client *c)
+{
+	_cleanup_fd_ int fd = dial(c, PORT_TLS, false);
+
+	if (!c->tls)
+		c->tls = SSL_CTX_new(TLS_client_method());
+	SSL *tls = fd >= 0 && c->tls ? SSL_new(c->tls) : NULL;
+	char name[256];
+
+	(void)snprintf(name, sizeof(name), "%s", c->host);
+	if (!tls || SSL_set_fd(tls, fd) != 1 || SSL_set_tlsext_host_name(tls, name) != 1 ||
+	    SSL_connect(tls) != 1) {
+		SSL_free(tls);
+		return NULL;
+	}
+	(void)TAKE_FD(fd);
+	return tls;
+}
+
+static void hang_up(SSL *tls)
+{
+	struct linger reset = {.l_onoff = 1, .l_linger = 0};
+	int fd = tls ? SSL_get_fd(tls) : -1;
+
+	SSL_free(tls);
+	if (fd >= 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	fd_close(&fd);
+}
+
+static bool get_tls(const struct client *c, SSL *tls)
+{
+	char text[512];
+	int len = snprintf(text, sizeof(text), "GET /64 HTTP/1.1\r\nHost: %s:%u\r\n\r\n", c->host,
+			   PORT_TLS);
+
+	if (SSL_write(tls, text, len) != len)
+		return false;
+	for (int have = 0; have < (int)sizeof(text) - 1;) {
+		int n = SSL_read(tls, text + have, (int)sizeof(text) - 1 - have);
+
+		if (n <= 0)
+			return false;
+		have += n;
+		text[have] = '\0';
+		const char *end = strstr(text, "\r\n\r\n");
+
+		if (end && text + have - (end + 4) >= 64)
+			return true;
+	}
+	return false;
+}
+
+static bool sample_tls(struct client *c, bool one)
+{
+	SSL *tls = one ? c->kept_tls : NULL;
+
+	if (!tls)
+		tls = dial_tls(c);
+	if (one)
+		c->kept_tls = tls;
+	bool good = tls && get_tls(c, tls);
+
+	if (!one)
+		hang_up(tls);
+	return good;
+}
+
 /* One sample of a latency; kept is the connection of those that need only one. */
 static bool sample(struct client *c, char what, int *kept)
 {
+	if (what == 's' || what == 'h')
+		return sample_tls(c, what == 's');
 	bool http = what == 'g' || what == 'f';
 	uint16_t port = http ? c->http_port : PORT_ECHO;
 	bool one = what == 't' || what == 'g';
@@ -479,6 +609,8 @@ static bool latency(struct client *c, char what, uint64_t count)
 			return false;
 		c->samples[i] = now() - start;
 	}
+	hang_up(c->kept_tls);
+	c->kept_tls = NULL;
 	qsort(c->samples, count, sizeof(c->samples[0]), by_size);
 	(void)printf("%llu %llu\n", (unsigned long long)c->samples[count / 2],
 		     (unsigned long long)c->samples[0]);
@@ -597,7 +729,7 @@ static bool command(struct client *c, char *line)
 	    (words[2] && str_parse_u64(words[2], &ms) < 0))
 		return false;
 	if (str_equal(line, "connect") || str_equal(line, "trip") || str_equal(line, "get") ||
-	    str_equal(line, "fresh"))
+	    str_equal(line, "fresh") || str_equal(line, "secure") || str_equal(line, "handshake"))
 		return latency(c, line[0], n);
 	if (str_equal(line, "rate"))
 		return rate(c, n, ms);
@@ -662,11 +794,12 @@ static int be_client(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	raise_descriptors();
-	if (argc == 3 && str_equal(argv[1], "serve"))
-		return serve(argv[2]);
+	if ((argc == 3 || argc == 5) && str_equal(argv[1], "serve"))
+		return serve(argv[2], argc == 5 ? argv[3] : NULL, argc == 5 ? argv[4] : NULL);
 	if (argc >= 4 && argc <= 6 && str_equal(argv[1], "client"))
 		return be_client(argc, argv);
-	(void)fputs("usage: net serve ADDRESS | net client HOST HTTP-PORT [PROXY-HOST:PORT "
+	(void)fputs("usage: net serve ADDRESS [CERTIFICATE KEY] | net client HOST HTTP-PORT "
+		    "[PROXY-HOST:PORT "
 		    "[CREDENTIALS]]\n",
 		    stderr);
 	return 2;
