@@ -9,6 +9,7 @@
  *	loopback, name	the network and host name are ours, so make them usable
  *	capture		every connection leads to the gate: capture.c; its two sockets
  *			go out through the channel
+ *	trust files	from keys, by way of the keeper, where the plan names some
  *	root		root.c
  *	limits		rlimits; processes count per user namespace
  *	descriptors	only the channel stays
@@ -248,6 +249,32 @@ static const struct launch_step launch_before_root[] = {
 	{PLAN_LAYER_LIMITS, launch_early_limits},
 };
 
+static int launch_on_trust(void *context, struct channel_packet *packet, struct error *e)
+{
+	(void)context;
+	(void)e;
+	for (size_t i = 0; i < packet->fd_count; i++)
+		root_give_trust(TAKE_FD(packet->fds[i]));
+	return 0;
+}
+
+/* The files of keys, which is started when we are: the root is what they are needed for. */
+static int launch_trust(const struct plan *plan, int fd, struct error *e)
+{
+	static const struct channel_rule rules[] = {
+		{MESSAGE_TRUST, "TRUST", 0, 0, PLAN_TRUST_COUNT, 1u << 0, launch_on_trust},
+	};
+	struct channel c = {.fd = fd, .rules = rules, .rule_count = BAWN_ARRAY_SIZE(rules)};
+
+	if (!plan_needs_keys(plan))
+		return 0;
+	int r = channel_receive(&c, e);
+
+	if (r == 0)
+		return error_set(e, -ECONNRESET, "the keeper is gone");
+	return r < 0 ? r : 0;
+}
+
 /* As launch_capture, for the socket that the root has. */
 static int launch_root(const struct plan *plan, int channel, struct error *e)
 {
@@ -293,6 +320,8 @@ int launch(const struct plan *plan, int keep, struct error *e)
 
 	if (r == 0)
 		r = launch_capture(plan, keep, e);
+	if (r == 0)
+		r = launch_trust(plan, keep, e);
 	if (r == 0)
 		r = launch_root(plan, keep, e);
 	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_LIMITS))

@@ -57,7 +57,6 @@ static const struct {
 
 enum {
 	ROOT_PRIVATE_MAX = 8,
-	ROOT_TRUST_FIRST = 5, /* descriptors: the trust files that the plan names, by format */
 	ROOT_TRUST_MAX = 4 << 20,
 	ROOT_SOCKET_QUEUE = 16,
 };
@@ -77,6 +76,15 @@ struct root {
 	int socket;                   /* the one that the plan has; -1 none */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
+
+/* The trust files that the plan names, in the order of their formats. */
+static int root_trust_fds[PLAN_TRUST_COUNT];
+static size_t root_trust_count;
+
+void root_give_trust(int fd)
+{
+	root_trust_fds[root_trust_count++] = fd;
+}
 
 static int root_attributes(int fd, unsigned int at_flags, uint64_t set)
 {
@@ -447,13 +455,14 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 {
 	unsigned int format = (unsigned int)plan_trust_of(m); /* plan_decode has looked */
 	char name[32];
-	int from = ROOT_TRUST_FIRST;
+	size_t from = 0;
 
 	for (unsigned int i = 0; i < format; i++)
 		from += plan_has_trust(root->plan, i) ? 1 : 0;
 	(void)snprintf(name, sizeof(name), ".bawn/%s", m->source);
 	if (!root->trust_made[format]) {
-		int r = root_copy_trust(root, name, from);
+		int r = from < root_trust_count ? root_copy_trust(root, name, root_trust_fds[from])
+						: -ENOENT;
 
 		if (r < 0)
 			return error_sys(e, r, "making the trust file %s", m->source);

@@ -11,6 +11,10 @@
  * lets go of the old one.  On an error the caller ends; nothing was changed outside.
  */
 /* ret_socket gets the box's listening socket; -1 when the plan has none. */
+/* One of the trust files that the plan names, in the order of their formats; at most
+ * PLAN_TRUST_COUNT of them, before root_build. */
+void root_give_trust(int fd);
+
 int root_build(const struct plan *plan, int *ret_socket, struct error *e);
 
 /* Says the finished root again with Landlock, from objects opened in it. */

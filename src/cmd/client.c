@@ -65,7 +65,8 @@ struct client {
 	int grace;             /* a clock, once the terminal is gone; else -1 */
 	struct pump *pumps[3]; /* NULL where the command has the descriptor itself */
 	struct message_spawn spawn;
-	int given[5]; /* plan, 0, 1, 2, program: as many as there are */
+	struct handover handover;
+	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
 	size_t given_count;
 	bool ended;
 	int status;
@@ -512,6 +513,13 @@ static int client_start(struct client *c, const struct plan *plan,
 	c->given[c->given_count++] = r;
 	c->spawn.job = CLIENT_JOB;
 	c->spawn.cwd = "";
+	r = handover_open(&c->handover, plan, options->read_value, options->value_context,
+			  &c->given[c->given_count], e);
+	if (r == 0)
+		r = handover_send(&c->handover, false, e);
+	if (r < 0)
+		return r;
+	c->given_count += c->given[c->given_count] >= 0;
 	r = client_watch_signals(c);
 	if (r == 0)
 		r = client_give_stdio(c, options);
@@ -540,6 +548,10 @@ static int client_start(struct client *c, const struct plan *plan,
 				 c->given, c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
 		fd_close(&c->given[i]);
+	if (r == 0 && handover_send(&c->handover, true, e) < 0)
+		return e->code;
+	if (r == 0)
+		r = handover_watch(&c->handover, &c->loop);
 	if (r == 0)
 		r = loop_add(&c->loop, c->keeper.fd, EPOLLIN, client_on_keeper, c,
 			     &c->keeper_handle);
@@ -561,6 +573,7 @@ static void client_end(struct client *c)
 			pump_stop(c->pumps[i]);
 		free(c->pumps[i]);
 	}
+	handover_close(&c->handover);
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
@@ -623,6 +636,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	c->error = e;
 	c->options = options;
 	c->ssh_agent = plan->ssh_agent;
+	c->handover = HANDOVER_INIT;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);
 

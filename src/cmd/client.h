@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "plan.h"
+#include "handover.h"
 
 struct message_event;
 struct session_store;
@@ -20,6 +21,8 @@ struct client_options {
 	 * terminal is the box's now, and nothing should be written to it. */
 	void (*on_event)(void *context, const struct message_event *event, bool quiet);
 	void *event_context;
+	handover_fn read_value; /* of the plan's secrets; NULL when there are none */
+	void *value_context;
 	const struct session_store *session; /* where it can be found; NULL: nowhere */
 };
 

@@ -302,6 +302,15 @@ static int prepare_ssh(struct prepare *p, const struct policy *policy)
 	return 0;
 }
 
+/* Whether the plan will need whom this machine trusts. */
+static bool prepare_opens(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->network.count; i++)
+		if (plan_rule_opens(&policy->network.items[i]))
+			return true;
+	return policy->secrets.count > 0;
+}
+
 /* Looks up what the policy's paths lead to, once, for the plan to be pure. */
 static int prepare_look(struct prepare *p, const struct policy *policy)
 {
@@ -494,6 +503,8 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		r = prepare_look(&p, &policy);
 	if (r == 0)
 		r = prepare_ssh(&p, &policy);
+	if (r == 0 && prepare_opens(&policy))
+		r = host_gather_trust(&p.host, p.arena, p.e);
 	if (r == 0)
 		r = prepare_build(&p, &policy, argv, create, &made.plan);
 	if (r == 0)

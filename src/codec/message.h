@@ -22,8 +22,8 @@
  *	keeper -> client   EVENT
  *
  *	keeper -> gate     KEYS      its end of the channel to keys, then the plan's authorities
- *	keys -> keeper     TRUST     the trust files that the plan names, sealed
- *	                   FAILED
+ *	keys -> keeper     TRUST     the trust files that the plan names, sealed; or FAILED
+ *	keeper -> init     TRUST     the same, passed on: the launcher waits for it before SPAWN
  *	keys -> gate       AUTHORITY once, first
  *	gate -> keys       LEAF      back CERTIFICATE | REFUSED
  *	                   RELEASE   back VALUE | REFUSED

@@ -3,522 +3,564 @@
 
 #include "address.h"
 #include "arena.h"
+#include "crypto.h"
+#include "der.h"
 #include "limit.h"
 #include "str.h"
+#include "value.h"
 
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/rand.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <time.h>
 
 enum {
 	CA_SERIAL_BYTES = 16,
 	CA_DAY = 24 * 60 * 60,
-	CA_CN_MAX = 64, /* of a common name, by X.520 */
+	CA_COMMON_NAME_MAX = 64, /* by X.520 */
+	CA_ID_BYTES = 20,        /* of a key identifier */
+	CA_CERTIFICATE_MAX = 48 << 10,
+	CA_NAME_MAX = 64,
 };
+
+#define CA_OID(bytes) ((struct span){(const uint8_t *)(bytes), sizeof(bytes) - 1})
+#define CA_ECDSA_SHA256 CA_OID("\x2a\x86\x48\xce\x3d\x04\x03\x02")
+#define CA_EC_PUBLIC_KEY CA_OID("\x2a\x86\x48\xce\x3d\x02\x01")
+#define CA_P256 CA_OID("\x2a\x86\x48\xce\x3d\x03\x01\x07")
+#define CA_SERVER_AUTH CA_OID("\x2b\x06\x01\x05\x05\x07\x03\x01")
+
+/* The last byte of 2.5.4.x, a part of a name, and of 2.5.29.x, an extension. */
+enum { CA_COMMON_NAME = 3, CA_ORGANISATION = 10 };
+enum {
+	CA_SUBJECT_KEY = 14,
+	CA_KEY_USAGE = 15,
+	CA_ALT_NAME = 17,
+	CA_BASIC_CONSTRAINTS = 19,
+	CA_CRL_NUMBER = 20,
+	CA_NAME_CONSTRAINTS = 30,
+	CA_CRL_PLACES = 31,
+	CA_AUTHORITY_KEY = 35,
+	CA_EXTENDED_KEY_USAGE = 37,
+};
+
+/* What a general name is, by its number. */
+enum { CA_NAME_DNS = 2, CA_NAME_URI = 6, CA_NAME_IP = 7 };
 
 struct ca_kept {
 	char *host;
-	uint8_t *der;
-	size_t len;
+	struct buf der;
 	uint64_t expires;
 };
 
 struct ca {
-	EVP_PKEY *key, *leaf_key;
-	X509 *certificate;
-	uint8_t *certificate_der, *crl_der, *leaf_key_der;
-	size_t certificate_len, crl_len, leaf_key_len;
+	struct crypto_key *key, *leaf_key;
+	uint8_t point[CRYPTO_POINT], leaf_point[CRYPTO_POINT];
+	char name[CA_NAME_MAX];
+	struct buf certificate, crl;
+	struct value leaf_key_der;
 	struct limit limit;
 	struct arena arena;
 	struct ca_kept kept[CA_KEPT];
 	size_t next_kept;
 };
 
-static int ca_bad(struct error *e, const char *what)
-{
-	const char *why = ERR_reason_error_string(ERR_peek_last_error());
-
-	(void)error_set(e, -EIO, "%s: %s", what, why ? why : "no reason given");
-	ERR_clear_error();
-	return -EIO;
-}
-
-static void ca_free_x509(X509 **x)
-{
-	X509_free(*x);
-}
-
-static void ca_free_names(GENERAL_NAMES **names)
-{
-	GENERAL_NAMES_free(*names);
-}
-
 /* --- what certificates are made of ---------------------------------------------------- */
 
-static bool ca_set_serial(X509 *x)
+static void ca_put_algorithm(struct buf *b)
 {
-	uint8_t bytes[CA_SERIAL_BYTES];
-	BIGNUM *number = NULL;
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
-		return false;
-	bytes[0] = (uint8_t)((bytes[0] & 0x7f) | 0x40); /* positive, and always as long */
-	number = BN_bin2bn(bytes, sizeof(bytes), NULL);
-	bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(x));
+	der_put(b, DER_OID, CA_ECDSA_SHA256);
+	der_close(b, at);
+}
 
-	BN_free(number);
-	return ok;
+static void ca_put_name_part(struct buf *b, uint8_t kind, const char *text)
+{
+	const uint8_t oid[] = {0x55, 4, kind};
+	size_t set = der_open(b, DER_SET);
+	size_t part = der_open(b, DER_SEQUENCE);
+
+	der_put(b, DER_OID, (struct span){oid, sizeof(oid)});
+	der_put(b, DER_UTF8_STRING, span_of_str(text));
+	der_close(b, part);
+	der_close(b, set);
+}
+
+static void ca_put_own_name(struct buf *b, const struct ca *ca)
+{
+	size_t at = der_open(b, DER_SEQUENCE);
+
+	ca_put_name_part(b, CA_ORGANISATION, "bawn");
+	ca_put_name_part(b, CA_COMMON_NAME, ca->name);
+	der_close(b, at);
 }
 
 /* Valid from a day ago, for clients whose clock is behind. */
-static bool ca_set_days(X509 *x, int days)
+static void ca_put_days(struct buf *b, int days)
 {
-	return X509_gmtime_adj(X509_getm_notBefore(x), -CA_DAY) &&
-	       X509_gmtime_adj(X509_getm_notAfter(x), (long)days * CA_DAY);
+	int64_t now = (int64_t)time(NULL);
+	size_t at = der_open(b, DER_SEQUENCE);
+
+	der_put_time(b, now - CA_DAY);
+	der_put_time(b, now + (int64_t)days * CA_DAY);
+	der_close(b, at);
 }
 
-static bool ca_add_text(X509_NAME *name, const char *field, const char *text)
+static void ca_put_curve(struct buf *b)
 {
-	return X509_NAME_add_entry_by_txt(name, field, MBSTRING_ASC, (const uint8_t *)text, -1, -1,
-					  0) == 1;
+	size_t at = der_open(b, DER_SEQUENCE);
+
+	der_put(b, DER_OID, CA_EC_PUBLIC_KEY);
+	der_put(b, DER_OID, CA_P256);
+	der_close(b, at);
 }
 
-static bool ca_add_basic(X509 *x, bool ca)
+static void ca_put_public_key(struct buf *b, const uint8_t point[CRYPTO_POINT])
 {
-	BASIC_CONSTRAINTS basic = {.ca = ca ? 0xff : 0};
-	ASN1_INTEGER *path = ca ? ASN1_INTEGER_new() : NULL;
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	if (ca && (!path || !ASN1_INTEGER_set(path, 0))) {
-		ASN1_INTEGER_free(path);
-		return false;
-	}
-	basic.pathlen = path;
-	bool ok = X509_add1_ext_i2d(x, NID_basic_constraints, &basic, 1, X509V3_ADD_DEFAULT) == 1;
-
-	ASN1_INTEGER_free(path);
-	return ok;
+	ca_put_curve(b);
+	der_put_bits(b, (struct span){point, CRYPTO_POINT});
+	der_close(b, at);
 }
 
-static bool ca_add_usage(X509 *x, const int *bits, size_t count)
+/* Positive, and always as long. */
+static int ca_put_serial(struct buf *b)
 {
-	ASN1_BIT_STRING *usage = ASN1_BIT_STRING_new();
-	bool ok = usage != NULL;
+	uint8_t bytes[CA_SERIAL_BYTES];
+	int r = crypto_random(bytes, sizeof(bytes));
 
-	for (size_t i = 0; ok && i < count; i++)
-		ok = ASN1_BIT_STRING_set_bit(usage, bits[i], 1) == 1;
-	ok = ok && X509_add1_ext_i2d(x, NID_key_usage, usage, 1, X509V3_ADD_DEFAULT) == 1;
-	ASN1_BIT_STRING_free(usage);
-	return ok;
+	bytes[0] = (uint8_t)((bytes[0] & 0x7f) | 0x40);
+	der_put_integer(b, (struct span){bytes, sizeof(bytes)});
+	return r;
 }
+
+/* An extension; its content is written between the two. */
+struct ca_extension {
+	size_t whole, content;
+};
+
+static struct ca_extension ca_open_extension(struct buf *b, uint8_t kind, bool critical)
+{
+	const uint8_t oid[] = {0x55, 0x1d, kind};
+	struct ca_extension x = {.whole = der_open(b, DER_SEQUENCE)};
+
+	der_put(b, DER_OID, (struct span){oid, sizeof(oid)});
+	if (critical)
+		der_put(b, DER_BOOLEAN, (struct span){(const uint8_t *)"\xff", 1});
+	x.content = der_open(b, DER_OCTET_STRING);
+	return x;
+}
+
+static void ca_close_extension(struct buf *b, struct ca_extension x)
+{
+	der_close(b, x.content);
+	der_close(b, x.whole);
+}
+
+/* One whose content is always the same. */
+static void ca_put_extension(struct buf *b, uint8_t kind, bool critical, const char *der,
+			     size_t len)
+{
+	struct ca_extension x = ca_open_extension(b, kind, critical);
+
+	buf_put(b, der, len);
+	ca_close_extension(b, x);
+}
+
+#define CA_PUT_EXTENSION(b, kind, critical, der) \
+	ca_put_extension((b), (kind), (critical), (der), sizeof(der) - 1)
 
 /* RFC 7093: the first 160 bits of the SHA-256 of the public key. */
-static ASN1_OCTET_STRING *ca_key_id(const X509 *x)
+static void ca_put_key_id(struct buf *b, unsigned int tag, const uint8_t point[CRYPTO_POINT])
 {
-	uint8_t digest[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
-	ASN1_OCTET_STRING *id = ASN1_OCTET_STRING_new();
+	uint8_t digest[CRYPTO_SHA256];
 
-	if (id && X509_pubkey_digest(x, EVP_sha256(), digest, &len) == 1 && len >= 20 &&
-	    ASN1_OCTET_STRING_set(id, digest, 20) == 1)
-		return id;
-	ASN1_OCTET_STRING_free(id);
-	return NULL;
+	crypto_sha256((struct span){point, CRYPTO_POINT}, digest);
+	der_put(b, tag, (struct span){digest, CA_ID_BYTES});
 }
 
-static bool ca_add_key_id(X509 *x)
+static void ca_put_subject_key(struct buf *b, const uint8_t point[CRYPTO_POINT])
 {
-	ASN1_OCTET_STRING *id = ca_key_id(x);
-	bool ok = id &&
-		  X509_add1_ext_i2d(x, NID_subject_key_identifier, id, 0, X509V3_ADD_DEFAULT) == 1;
+	struct ca_extension x = ca_open_extension(b, CA_SUBJECT_KEY, false);
 
-	ASN1_OCTET_STRING_free(id);
-	return ok;
+	ca_put_key_id(b, DER_OCTET_STRING, point);
+	ca_close_extension(b, x);
 }
 
-static AUTHORITY_KEYID *ca_issuer_id(const X509 *issuer)
+static void ca_put_authority_key(struct buf *b, const struct ca *ca)
 {
-	AUTHORITY_KEYID *id = AUTHORITY_KEYID_new();
+	struct ca_extension x = ca_open_extension(b, CA_AUTHORITY_KEY, false);
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	if (id)
-		id->keyid = ca_key_id(issuer);
-	if (id && id->keyid)
-		return id;
-	AUTHORITY_KEYID_free(id);
-	return NULL;
+	ca_put_key_id(b, DER_CONTEXT, ca->point);
+	der_close(b, at);
+	ca_close_extension(b, x);
 }
 
-static GENERAL_NAME *ca_dns_name(const char *text)
+/* What was to be signed, the algorithm, and the signature, as one. */
+static int ca_put_signed(struct buf *b, const struct ca *ca, struct span signed_part)
 {
-	GENERAL_NAME *name = GENERAL_NAME_new();
-	ASN1_IA5STRING *string = ASN1_IA5STRING_new();
+	uint8_t unused_bits = 0;
+	size_t whole = der_open(b, DER_SEQUENCE);
 
-	if (name && string && ASN1_STRING_set(string, text, -1) == 1) {
-		GENERAL_NAME_set0_value(name, GEN_DNS, string);
-		return name;
-	}
-	ASN1_IA5STRING_free(string);
-	GENERAL_NAME_free(name);
-	return NULL;
-}
+	buf_put(b, signed_part.ptr, signed_part.len);
+	ca_put_algorithm(b);
+	size_t bits = der_open(b, DER_BIT_STRING);
 
-static GENERAL_NAME *ca_ip_name(const void *bytes, size_t len)
-{
-	GENERAL_NAME *name = GENERAL_NAME_new();
-	ASN1_OCTET_STRING *string = ASN1_OCTET_STRING_new();
+	buf_put(b, &unused_bits, 1);
+	int r = crypto_key_sign(ca->key, signed_part, b);
 
-	if (name && string && ASN1_OCTET_STRING_set(string, bytes, (int)len) == 1) {
-		GENERAL_NAME_set0_value(name, GEN_IPADD, string);
-		return name;
-	}
-	ASN1_OCTET_STRING_free(string);
-	GENERAL_NAME_free(name);
-	return NULL;
+	der_close(b, bits);
+	der_close(b, whole);
+	return r < 0 ? r : buf_error(b);
 }
 
 /* --- name constraints ----------------------------------------------------------------- */
 
-static bool ca_add_subtree(STACK_OF(GENERAL_SUBTREE) * *list, GENERAL_NAME *base)
+static void ca_put_subtree(struct buf *b, unsigned int kind, struct span name)
 {
-	GENERAL_SUBTREE *tree = base ? GENERAL_SUBTREE_new() : NULL;
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	if (!*list)
-		*list = sk_GENERAL_SUBTREE_new_null();
-	if (!tree || !*list) {
-		GENERAL_NAME_free(base);
-		GENERAL_SUBTREE_free(tree);
-		return false;
-	}
-	GENERAL_NAME_free(tree->base);
-	tree->base = base;
-	if (sk_GENERAL_SUBTREE_push(*list, tree) > 0)
-		return true;
-	GENERAL_SUBTREE_free(tree);
-	return false;
+	der_put(b, DER_CONTEXT + kind, name);
+	der_close(b, at);
 }
 
 /* An address with a mask of all ones. */
-static GENERAL_NAME *ca_ip_subtree(const struct address *a)
+static void ca_put_address_subtree(struct buf *b, const struct address *a)
 {
 	uint8_t bytes[32];
 	size_t len = address_is_v4(a) ? 4 : 16;
 
 	memcpy(bytes, a->bytes + 16 - len, len);
 	memset(bytes + len, 0xff, len);
-	return ca_ip_name(bytes, 2 * len);
+	ca_put_subtree(b, CA_NAME_IP, (struct span){bytes, 2 * len});
 }
 
-/* A form that is not named is not limited: where no address is opened, all are excluded. */
-static bool ca_limit_addresses(NAME_CONSTRAINTS *limits, const struct limit *l)
+static bool ca_is_limited(const struct limit *l)
+{
+	return !l->any && l->names.count <= CA_NAMES_MAX && l->addresses.count <= CA_NAMES_MAX;
+}
+
+static void ca_put_limits(struct buf *b, const struct limit *l)
 {
 	static const uint8_t none[32];
-	bool ok = true;
+	struct ca_extension x = ca_open_extension(b, CA_NAME_CONSTRAINTS, true);
+	size_t whole = der_open(b, DER_SEQUENCE);
+	size_t permitted = der_open(b, DER_CONTEXT_SEQ);
 
-	for (size_t i = 0; ok && i < l->addresses.count; i++)
-		ok = ca_add_subtree(&limits->permittedSubtrees,
-				    ca_ip_subtree(&l->addresses.items[i]));
-	if (l->addresses.count == 0)
-		ok = ca_add_subtree(&limits->excludedSubtrees, ca_ip_name(none, 8)) &&
-		     ca_add_subtree(&limits->excludedSubtrees, ca_ip_name(none, 32));
-	return ok;
-}
-
-static bool ca_add_limits(X509 *x, const struct limit *l)
-{
-	if (l->any || l->names.count > CA_NAMES_MAX || l->addresses.count > CA_NAMES_MAX)
-		return true;
-	NAME_CONSTRAINTS *limits = NAME_CONSTRAINTS_new();
-	bool ok = limits != NULL;
-
-	for (size_t i = 0; ok && i < l->names.count; i++)
-		ok = ca_add_subtree(&limits->permittedSubtrees,
-				    ca_dns_name(l->names.items[i].text));
+	for (size_t i = 0; i < l->names.count; i++)
+		ca_put_subtree(b, CA_NAME_DNS, span_of_str(l->names.items[i].text));
 	/* Only addresses are opened: no name at all, said as one that cannot be looked up. */
-	if (ok && l->names.count == 0)
-		ok = ca_add_subtree(&limits->permittedSubtrees, ca_dns_name("none.invalid"));
-	ok = ok && ca_limit_addresses(limits, l) &&
-	     X509_add1_ext_i2d(x, NID_name_constraints, limits, 1, X509V3_ADD_DEFAULT) == 1;
-	NAME_CONSTRAINTS_free(limits);
-	return ok;
+	if (l->names.count == 0)
+		ca_put_subtree(b, CA_NAME_DNS, SPAN_LITERAL("none.invalid"));
+	for (size_t i = 0; i < l->addresses.count; i++)
+		ca_put_address_subtree(b, &l->addresses.items[i]);
+	der_close(b, permitted);
+	/* A form that is not named is not limited: where no address is opened, all are excluded. */
+	if (l->addresses.count == 0) {
+		size_t excluded = der_open(b, DER_CONTEXT_SEQ + 1);
+
+		ca_put_subtree(b, CA_NAME_IP, (struct span){none, 8});
+		ca_put_subtree(b, CA_NAME_IP, (struct span){none, 32});
+		der_close(b, excluded);
+	}
+	der_close(b, whole);
+	ca_close_extension(b, x);
 }
 
 /* --- the authority -------------------------------------------------------------------- */
 
-static bool ca_make_certificate(struct ca *a)
+static int ca_make_certificate(struct ca *ca)
 {
-	static const int usage[] = {5, 6}; /* keyCertSign, cRLSign */
+	_cleanup_buf_ struct buf b = BUF_INIT(CA_CERTIFICATE_MAX);
+	size_t whole = der_open(&b, DER_SEQUENCE);
+	size_t version = der_open(&b, DER_CONTEXT_SEQ);
+
+	der_put_small(&b, 2); /* version 3 */
+	der_close(&b, version);
+	int r = ca_put_serial(&b);
+
+	ca_put_algorithm(&b);
+	ca_put_own_name(&b, ca);
+	ca_put_days(&b, CA_DAYS);
+	ca_put_own_name(&b, ca);
+	ca_put_public_key(&b, ca->point);
+	size_t outer = der_open(&b, DER_CONTEXT_SEQ + 3);
+	size_t extensions = der_open(&b, DER_SEQUENCE);
+
+	CA_PUT_EXTENSION(&b, CA_BASIC_CONSTRAINTS, true, "\x30\x06\x01\x01\xff\x02\x01\x00");
+	CA_PUT_EXTENSION(&b, CA_KEY_USAGE, true, "\x03\x02\x01\x06"); /* keyCertSign, cRLSign */
+	ca_put_subject_key(&b, ca->point);
+	if (ca_is_limited(&ca->limit))
+		ca_put_limits(&b, &ca->limit);
+	der_close(&b, extensions);
+	der_close(&b, outer);
+	der_close(&b, whole);
+	return r < 0 ? r : ca_put_signed(&ca->certificate, ca, buf_span(&b));
+}
+
+static int ca_make_crl(struct ca *ca)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CA_CERTIFICATE_MAX);
+	int64_t now = (int64_t)time(NULL);
+	size_t whole = der_open(&b, DER_SEQUENCE);
+
+	der_put_small(&b, 1); /* version 2 */
+	ca_put_algorithm(&b);
+	ca_put_own_name(&b, ca);
+	der_put_time(&b, now - CA_DAY);
+	der_put_time(&b, now + (int64_t)CA_DAYS * CA_DAY);
+	size_t outer = der_open(&b, DER_CONTEXT_SEQ);
+	size_t extensions = der_open(&b, DER_SEQUENCE);
+
+	ca_put_authority_key(&b, ca);
+	CA_PUT_EXTENSION(&b, CA_CRL_NUMBER, false, "\x02\x01\x01");
+	der_close(&b, extensions);
+	der_close(&b, outer);
+	der_close(&b, whole);
+	return ca_put_signed(&ca->crl, ca, buf_span(&b));
+}
+
+/* PKCS #8, around the form of RFC 5915.  Written in one place, which is wiped. */
+static int ca_write_leaf_key(struct ca *ca)
+{
+	char bytes[256];
+	struct buf b = {bytes, 0, sizeof(bytes), sizeof(bytes) - 1, 0};
+	uint8_t scalar[CRYPTO_SCALAR];
+	int r = crypto_key_scalar(ca->leaf_key, scalar);
+	size_t whole = der_open(&b, DER_SEQUENCE);
+
+	der_put_small(&b, 0);
+	ca_put_curve(&b);
+	size_t wrapped = der_open(&b, DER_OCTET_STRING);
+	size_t key = der_open(&b, DER_SEQUENCE);
+
+	der_put_small(&b, 1);
+	der_put(&b, DER_OCTET_STRING, (struct span){scalar, sizeof(scalar)});
+	size_t public = der_open(&b, DER_CONTEXT_SEQ + 1);
+
+	der_put_bits(&b, (struct span){ca->leaf_point, CRYPTO_POINT});
+	der_close(&b, public);
+	der_close(&b, key);
+	der_close(&b, wrapped);
+	der_close(&b, whole);
+	if (r == 0)
+		r = buf_error(&b);
+	if (r == 0)
+		r = value_set(&ca->leaf_key_der, buf_span(&b), 0);
+	explicit_bzero(bytes, sizeof(bytes));
+	explicit_bzero(scalar, sizeof(scalar));
+	return r;
+}
+
+static int ca_make_keys(struct ca *ca)
+{
 	uint8_t mark[4];
-	char name[64];
+	int r = crypto_key_new(&ca->key);
 
-	a->certificate = X509_new();
-	if (!a->certificate || RAND_bytes(mark, sizeof(mark)) != 1)
-		return false;
-	(void)snprintf(name, sizeof(name), "bawn session %02x%02x%02x%02x", mark[0], mark[1],
-		       mark[2], mark[3]);
-	X509 *x = a->certificate;
-
-	return X509_set_version(x, X509_VERSION_3) == 1 && ca_set_serial(x) &&
-	       ca_set_days(x, CA_DAYS) && ca_add_text(X509_get_subject_name(x), "O", "bawn") &&
-	       ca_add_text(X509_get_subject_name(x), "CN", name) &&
-	       X509_set_issuer_name(x, X509_get_subject_name(x)) == 1 &&
-	       X509_set_pubkey(x, a->key) == 1 && ca_add_basic(x, true) &&
-	       ca_add_usage(x, usage, BAWN_ARRAY_SIZE(usage)) && ca_add_key_id(x) &&
-	       ca_add_limits(x, &a->limit) && X509_sign(x, a->key, EVP_sha256()) > 0;
-}
-
-static bool ca_fill_crl(const struct ca *a, X509_CRL *crl)
-{
-	ASN1_TIME *from = X509_gmtime_adj(NULL, -CA_DAY);
-	ASN1_TIME *to = X509_gmtime_adj(NULL, (long)CA_DAYS * CA_DAY);
-	AUTHORITY_KEYID *id = ca_issuer_id(a->certificate);
-	ASN1_INTEGER *number = ASN1_INTEGER_new();
-
-	bool ok = from && to && id && number && ASN1_INTEGER_set(number, 1) == 1 &&
-		  X509_CRL_set_version(crl, X509_CRL_VERSION_2) == 1 &&
-		  X509_CRL_set_issuer_name(crl, X509_get_subject_name(a->certificate)) == 1 &&
-		  X509_CRL_set1_lastUpdate(crl, from) == 1 &&
-		  X509_CRL_set1_nextUpdate(crl, to) == 1 &&
-		  X509_CRL_add1_ext_i2d(crl, NID_authority_key_identifier, id, 0,
-					X509V3_ADD_DEFAULT) == 1 &&
-		  X509_CRL_add1_ext_i2d(crl, NID_crl_number, number, 0, X509V3_ADD_DEFAULT) == 1 &&
-		  X509_CRL_sign(crl, a->key, EVP_sha256()) > 0;
-
-	ASN1_TIME_free(from);
-	ASN1_TIME_free(to);
-	AUTHORITY_KEYID_free(id);
-	ASN1_INTEGER_free(number);
-	return ok;
-}
-
-static bool ca_make_crl(struct ca *a)
-{
-	X509_CRL *crl = X509_CRL_new();
-	bool ok = crl && ca_fill_crl(a, crl);
-	int len = ok ? i2d_X509_CRL(crl, &a->crl_der) : -1;
-
-	X509_CRL_free(crl);
-	a->crl_len = len > 0 ? (size_t)len : 0;
-	return len > 0;
-}
-
-static bool ca_make_leaf_key(struct ca *a)
-{
-	a->leaf_key = EVP_EC_gen("P-256");
-	PKCS8_PRIV_KEY_INFO *info = a->leaf_key ? EVP_PKEY2PKCS8(a->leaf_key) : NULL;
-	int len = info ? i2d_PKCS8_PRIV_KEY_INFO(info, &a->leaf_key_der) : -1;
-
-	PKCS8_PRIV_KEY_INFO_free(info);
-	a->leaf_key_len = len > 0 ? (size_t)len : 0;
-	return len > 0;
+	if (r == 0)
+		r = crypto_key_new(&ca->leaf_key);
+	if (r == 0)
+		r = crypto_key_point(ca->key, ca->point);
+	if (r == 0)
+		r = crypto_key_point(ca->leaf_key, ca->leaf_point);
+	if (r == 0)
+		r = crypto_random(mark, sizeof(mark));
+	if (r == 0)
+		(void)snprintf(ca->name, sizeof(ca->name), "bawn session %02x%02x%02x%02x", mark[0],
+			       mark[1], mark[2], mark[3]);
+	return r;
 }
 
 int ca_new(const struct plan *plan, struct ca **ret_ca, struct error *e)
 {
-	_cleanup_ca_ struct ca *a = calloc(1, sizeof(*a));
+	_cleanup_ca_ struct ca *ca = calloc(1, sizeof(*ca));
 
-	if (!a)
+	if (!ca)
 		return error_sys(e, -ENOMEM, "making the session's authority");
-	a->arena = ARENA_INIT(PLAN_ARENA_MAX);
-	int r = limit_of_plan(plan, &a->arena, &a->limit, e);
+	ca->arena = ARENA_INIT(PLAN_ARENA_MAX);
+	ca->certificate = BUF_INIT(CA_CERTIFICATE_MAX);
+	ca->crl = BUF_INIT(CA_CERTIFICATE_MAX);
+	int r = limit_of_plan(plan, &ca->arena, &ca->limit, e);
 
 	if (r < 0)
 		return r;
-	a->key = EVP_EC_gen("P-256");
-	if (!a->key || !ca_make_certificate(a))
-		return ca_bad(e, "making the session's authority");
-	int len = i2d_X509(a->certificate, &a->certificate_der);
-
-	a->certificate_len = len > 0 ? (size_t)len : 0;
-	if (len <= 0 || !ca_make_crl(a) || !ca_make_leaf_key(a))
-		return ca_bad(e, "making the session's authority");
-	*ret_ca = TAKE_PTR(a);
+	r = ca_make_keys(ca);
+	if (r == 0)
+		r = ca_write_leaf_key(ca);
+	if (r == 0)
+		r = ca_make_certificate(ca);
+	if (r == 0)
+		r = ca_make_crl(ca);
+	if (r < 0)
+		return error_sys(e, r, "making the session's authority");
+	*ret_ca = TAKE_PTR(ca);
 	return 0;
 }
 
-void ca_free(struct ca *a)
+void ca_free(struct ca *ca)
 {
-	if (!a)
+	if (!ca)
 		return;
 	for (size_t i = 0; i < CA_KEPT; i++) {
-		free(a->kept[i].host);
-		OPENSSL_free(a->kept[i].der);
+		free(ca->kept[i].host);
+		buf_fini(&ca->kept[i].der);
 	}
-	EVP_PKEY_free(a->key);
-	EVP_PKEY_free(a->leaf_key);
-	X509_free(a->certificate);
-	OPENSSL_free(a->certificate_der);
-	OPENSSL_free(a->crl_der);
-	OPENSSL_clear_free(a->leaf_key_der, a->leaf_key_len);
-	arena_fini(&a->arena);
-	free(a);
+	crypto_key_free(ca->key);
+	crypto_key_free(ca->leaf_key);
+	buf_fini(&ca->certificate);
+	buf_fini(&ca->crl);
+	value_wipe(&ca->leaf_key_der);
+	arena_fini(&ca->arena);
+	free(ca);
 }
 
-struct span ca_certificate(const struct ca *a)
+struct span ca_certificate(const struct ca *ca)
 {
-	return (struct span){a->certificate_der, a->certificate_len};
+	return buf_span(&ca->certificate);
 }
 
-struct span ca_crl(const struct ca *a)
+struct span ca_crl(const struct ca *ca)
 {
-	return (struct span){a->crl_der, a->crl_len};
+	return buf_span(&ca->crl);
 }
 
-bool ca_may_sign(const struct ca *a, const char *host)
+bool ca_may_sign(const struct ca *ca, const char *host)
 {
-	return limit_has(&a->limit, host);
+	return limit_has(&ca->limit, host);
 }
 
 /* --- leaves --------------------------------------------------------------------------- */
 
-static GENERAL_NAME *ca_host_name(const char *host)
+/*
+ * What is no name, or too long for a common name, is in subjectAltName alone, which is critical
+ * then: OpenSSL holds a common name against the limits for names even when it is an address.
+ */
+static void ca_put_subject(struct buf *b, const char *host, bool named)
 {
-	struct address a;
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	if (address_parse(span_of_str(host), 0, &a) < 0)
-		return ca_dns_name(host);
-	size_t len = address_is_v4(&a) ? 4 : 16;
-
-	return ca_ip_name(a.bytes + 16 - len, len);
+	if (named)
+		ca_put_name_part(b, CA_COMMON_NAME, host);
+	der_close(b, at);
 }
 
-/* What is no name, or too long for a common name, is in subjectAltName alone, which is critical
- * then: OpenSSL holds a common name against the limits for names even when it is an address. */
-static bool ca_add_host(X509 *x, const char *host)
+static void ca_put_alt_name(struct buf *b, const char *host, const struct address *a, bool critical)
 {
-	_cleanup_(ca_free_names) GENERAL_NAMES *names = GENERAL_NAMES_new();
-	GENERAL_NAME *name = names ? ca_host_name(host) : NULL;
-	bool named = name && name->type == GEN_DNS && strlen(host) <= CA_CN_MAX;
+	struct ca_extension x = ca_open_extension(b, CA_ALT_NAME, critical);
+	size_t at = der_open(b, DER_SEQUENCE);
+	size_t len = a && address_is_v4(a) ? 4 : 16;
 
-	if (!name || sk_GENERAL_NAME_push(names, name) <= 0) {
-		GENERAL_NAME_free(name);
-		return false;
-	}
-	return (!named || ca_add_text(X509_get_subject_name(x), "CN", host)) &&
-	       X509_add1_ext_i2d(x, NID_subject_alt_name, names, named ? 0 : 1,
-				 X509V3_ADD_DEFAULT) == 1;
+	if (a)
+		der_put(b, DER_CONTEXT + CA_NAME_IP, (struct span){a->bytes + 16 - len, len});
+	else
+		der_put(b, DER_CONTEXT + CA_NAME_DNS, span_of_str(host));
+	der_close(b, at);
+	ca_close_extension(b, x);
 }
 
-static bool ca_add_server_use(X509 *x)
+static void ca_put_server_use(struct buf *b)
 {
-	EXTENDED_KEY_USAGE *uses = EXTENDED_KEY_USAGE_new();
-	ASN1_OBJECT *use = OBJ_nid2obj(NID_server_auth); /* static: not ours to free */
-	bool ok = uses && sk_ASN1_OBJECT_push(uses, use) > 0 &&
-		  X509_add1_ext_i2d(x, NID_ext_key_usage, uses, 0, X509V3_ADD_DEFAULT) == 1;
+	struct ca_extension x = ca_open_extension(b, CA_EXTENDED_KEY_USAGE, false);
+	size_t at = der_open(b, DER_SEQUENCE);
 
-	EXTENDED_KEY_USAGE_free(uses);
-	return ok;
+	der_put(b, DER_OID, CA_SERVER_AUTH);
+	der_close(b, at);
+	ca_close_extension(b, x);
 }
 
-static bool ca_add_crl_place(X509 *x)
+static void ca_put_crl_place(struct buf *b)
 {
-	STACK_OF(DIST_POINT) *places = sk_DIST_POINT_new_null();
-	DIST_POINT *place = DIST_POINT_new();
-	GENERAL_NAME *url = GENERAL_NAME_new();
-	ASN1_IA5STRING *text = ASN1_IA5STRING_new();
-	bool ok = places && place && url && text && ASN1_STRING_set(text, PLAN_CRL_URL, -1) == 1;
+	struct ca_extension x = ca_open_extension(b, CA_CRL_PLACES, false);
+	size_t places = der_open(b, DER_SEQUENCE);
+	size_t place = der_open(b, DER_SEQUENCE);
+	size_t point = der_open(b, DER_CONTEXT_SEQ);
+	size_t full_name = der_open(b, DER_CONTEXT_SEQ);
 
-	if (ok) {
-		place->distpoint = DIST_POINT_NAME_new();
-		ok = place->distpoint != NULL;
-	}
-	if (ok) {
-		place->distpoint->type = 0; /* fullname */
-		place->distpoint->name.fullname = GENERAL_NAMES_new();
-		ok = place->distpoint->name.fullname != NULL;
-	}
-	if (ok) {
-		GENERAL_NAME_set0_value(url, GEN_URI, text);
-		text = NULL;
-		ok = sk_GENERAL_NAME_push(place->distpoint->name.fullname, url) > 0;
-		url = ok ? NULL : url;
-	}
-	if (ok) {
-		ok = sk_DIST_POINT_push(places, place) > 0;
-		place = ok ? NULL : place;
-	}
-	ok = ok &&
-	     X509_add1_ext_i2d(x, NID_crl_distribution_points, places, 0, X509V3_ADD_DEFAULT) == 1;
-	ASN1_IA5STRING_free(text);
-	GENERAL_NAME_free(url);
-	DIST_POINT_free(place);
-	sk_DIST_POINT_pop_free(places, DIST_POINT_free);
-	return ok;
+	der_put(b, DER_CONTEXT + CA_NAME_URI, SPAN_LITERAL(PLAN_CRL_URL));
+	der_close(b, full_name);
+	der_close(b, point);
+	der_close(b, place);
+	der_close(b, places);
+	ca_close_extension(b, x);
 }
 
-static bool ca_add_issuer_id(X509 *x, const X509 *issuer)
+static int ca_write_leaf(const struct ca *ca, const char *host, struct buf *into)
 {
-	AUTHORITY_KEYID *id = ca_issuer_id(issuer);
-	bool ok = id && X509_add1_ext_i2d(x, NID_authority_key_identifier, id, 0,
-					  X509V3_ADD_DEFAULT) == 1;
+	_cleanup_buf_ struct buf b = BUF_INIT(CA_CERTIFICATE_MAX);
+	struct address address;
+	bool is_address = address_parse(span_of_str(host), 0, &address) == 0;
+	bool named = !is_address && strlen(host) <= CA_COMMON_NAME_MAX;
+	size_t whole = der_open(&b, DER_SEQUENCE);
+	size_t version = der_open(&b, DER_CONTEXT_SEQ);
 
-	AUTHORITY_KEYID_free(id);
-	return ok;
+	der_put_small(&b, 2); /* version 3 */
+	der_close(&b, version);
+	int r = ca_put_serial(&b);
+
+	ca_put_algorithm(&b);
+	ca_put_own_name(&b, ca);
+	ca_put_days(&b, CA_LEAF_DAYS);
+	ca_put_subject(&b, host, named);
+	ca_put_public_key(&b, ca->leaf_point);
+	size_t outer = der_open(&b, DER_CONTEXT_SEQ + 3);
+	size_t extensions = der_open(&b, DER_SEQUENCE);
+
+	ca_put_alt_name(&b, host, is_address ? &address : NULL, !named);
+	CA_PUT_EXTENSION(&b, CA_BASIC_CONSTRAINTS, true, "\x30\x00");
+	CA_PUT_EXTENSION(&b, CA_KEY_USAGE, true, "\x03\x02\x07\x80"); /* digitalSignature */
+	ca_put_server_use(&b);
+	ca_put_subject_key(&b, ca->leaf_point);
+	ca_put_authority_key(&b, ca);
+	ca_put_crl_place(&b);
+	der_close(&b, extensions);
+	der_close(&b, outer);
+	der_close(&b, whole);
+	return r < 0 ? r : ca_put_signed(into, ca, buf_span(&b));
 }
 
-static bool ca_fill_leaf(const struct ca *a, const char *host, X509 *x)
+static const struct ca_kept *ca_make_leaf(struct ca *ca, const char *host)
 {
-	static const int usage[] = {0}; /* digitalSignature */
-
-	return X509_set_version(x, X509_VERSION_3) == 1 && ca_set_serial(x) &&
-	       ca_set_days(x, CA_LEAF_DAYS) &&
-	       X509_set_issuer_name(x, X509_get_subject_name(a->certificate)) == 1 &&
-	       X509_set_pubkey(x, a->leaf_key) == 1 && ca_add_host(x, host) &&
-	       ca_add_basic(x, false) && ca_add_usage(x, usage, BAWN_ARRAY_SIZE(usage)) &&
-	       ca_add_server_use(x) && ca_add_key_id(x) && ca_add_issuer_id(x, a->certificate) &&
-	       ca_add_crl_place(x) && X509_sign(x, a->key, EVP_sha256()) > 0;
-}
-
-static const struct ca_kept *ca_make_leaf(struct ca *a, const char *host)
-{
-	struct ca_kept *kept = &a->kept[a->next_kept];
-	_cleanup_(ca_free_x509) X509 *x = X509_new();
+	struct ca_kept *kept = &ca->kept[ca->next_kept];
+	_cleanup_buf_ struct buf der = BUF_INIT(CA_CERTIFICATE_MAX);
 	_cleanup_free_ char *copy = strdup(host);
-	uint8_t *der = NULL;
 
-	if (!x || !copy || !ca_fill_leaf(a, host, x))
-		return NULL;
-	int len = i2d_X509(x, &der);
-
-	if (len <= 0)
+	if (!copy || ca_write_leaf(ca, host, &der) < 0)
 		return NULL;
 	free(kept->host);
-	OPENSSL_free(kept->der);
+	buf_fini(&kept->der);
 	*kept = (struct ca_kept){
 		.host = TAKE_PTR(copy),
 		.der = der,
-		.len = (size_t)len,
 		/* An hour before its end, so that nobody is given one that ends on the way. */
 		.expires = (uint64_t)time(NULL) + CA_LEAF_DAYS * CA_DAY - 3600,
 	};
-	a->next_kept = (a->next_kept + 1) % CA_KEPT;
+	der = BUF_INIT(0);
+	ca->next_kept = (ca->next_kept + 1) % CA_KEPT;
 	return kept;
 }
 
-static const struct ca_kept *ca_find_leaf(const struct ca *a, const char *host)
+static const struct ca_kept *ca_find_leaf(const struct ca *ca, const char *host)
 {
 	uint64_t now = (uint64_t)time(NULL);
 
-	for (size_t i = 0; i < CA_KEPT && a->kept[i].host; i++)
-		if (a->kept[i].expires > now && str_equal(a->kept[i].host, host))
-			return &a->kept[i];
+	for (size_t i = 0; i < CA_KEPT && ca->kept[i].host; i++)
+		if (ca->kept[i].expires > now && str_equal(ca->kept[i].host, host))
+			return &ca->kept[i];
 	return NULL;
 }
 
-int ca_leaf(struct ca *a, const char *host, struct ca_leaf *ret_leaf, struct error *e)
+int ca_leaf(struct ca *ca, const char *host, struct ca_leaf *ret_leaf, struct error *e)
 {
-	if (!ca_may_sign(a, host))
+	if (!ca_may_sign(ca, host))
 		return error_set(e, -EACCES, "no rule of the plan opens %s", host);
-	const struct ca_kept *kept = ca_find_leaf(a, host);
+	const struct ca_kept *kept = ca_find_leaf(ca, host);
 
 	if (!kept)
-		kept = ca_make_leaf(a, host);
+		kept = ca_make_leaf(ca, host);
 	if (!kept)
-		return ca_bad(e, "making a certificate");
-	*ret_leaf = (struct ca_leaf){.certificate = {kept->der, kept->len},
-				     .key = {a->leaf_key_der, a->leaf_key_len},
+		return error_set(e, -EIO, "a certificate for %s could not be made", host);
+	*ret_leaf = (struct ca_leaf){.certificate = buf_span(&kept->der),
+				     .key = value_span(&ca->leaf_key_der),
 				     .expires = kept->expires};
 	return 0;
 }

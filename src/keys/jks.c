@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jks.h"
 
-#include <openssl/evp.h>
+#include "crypto.h"
 
-enum { JKS_HEAD = 12, JKS_TRUSTED = 2, JKS_VERSION = 2, JKS_SUM = 20 };
+enum { JKS_HEAD = 12, JKS_TRUSTED = 2, JKS_VERSION = 2 };
 
 static void jks_put_number(struct buf *b, uint64_t v, unsigned int bytes)
 {
@@ -36,24 +36,10 @@ void jks_add(struct jks *j, const char *alias, struct span der)
 	j->count++;
 }
 
-static bool jks_sum(struct span bytes, uint8_t sum[EVP_MAX_MD_SIZE])
-{
-	static const char password[] = "\0c\0h\0a\0n\0g\0e\0i\0t"; /* UTF-16BE */
-	static const char salt[] = "Mighty Aphrodite";
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	bool ok = context && EVP_DigestInit_ex(context, EVP_sha1(), NULL) == 1 &&
-		  EVP_DigestUpdate(context, password, sizeof(password) - 1) == 1 &&
-		  EVP_DigestUpdate(context, salt, sizeof(salt) - 1) == 1 &&
-		  EVP_DigestUpdate(context, bytes.ptr, bytes.len) == 1 &&
-		  EVP_DigestFinal_ex(context, sum, NULL) == 1;
-
-	EVP_MD_CTX_free(context);
-	return ok;
-}
-
 void jks_commit(struct jks *j)
 {
-	uint8_t sum[EVP_MAX_MD_SIZE];
+	static const char password[] = "\0c\0h\0a\0n\0g\0e\0i\0t"; /* UTF-16BE */
+	uint8_t sum[CRYPTO_SHA1];
 
 	if (buf_error(j->into))
 		return;
@@ -61,8 +47,10 @@ void jks_commit(struct jks *j)
 
 	for (unsigned int i = 0; i < 4; i++)
 		head[JKS_HEAD - 1 - i] = (uint8_t)(j->count >> 8 * i);
-	if (!jks_sum((struct span){head, j->into->len - j->start}, sum))
-		j->into->error = -EIO;
-	else
-		buf_put(j->into, sum, JKS_SUM);
+	const struct span pieces[] = {{(const uint8_t *)password, sizeof(password) - 1},
+				      SPAN_LITERAL("Mighty Aphrodite"),
+				      {head, j->into->len - j->start}};
+
+	crypto_sha1(pieces, BAWN_ARRAY_SIZE(pieces), sum);
+	buf_put(j->into, sum, sizeof(sum));
 }

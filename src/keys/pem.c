@@ -5,47 +5,74 @@ enum { PEM_LINE = 48 }; /* bytes a line, 64 characters */
 
 static const char pem_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* 0 to 63, or -1. */
-static int pem_value(uint8_t c)
+enum { PEM_BLANK = 64, PEM_BAD = 255 };
+
+/* What each byte stands for; made at the first use. */
+static const uint8_t *pem_table(void)
 {
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
+	static uint8_t table[256];
+
+	if (table[0] == 0) {
+		memset(table, PEM_BAD, sizeof(table));
+		for (uint8_t i = 0; i < 64; i++)
+			table[(uint8_t)pem_digits[i]] = i;
+		table['\n'] = table['\r'] = table[' '] = table['\t'] = PEM_BLANK;
+	}
+	return table;
+}
+
+/* A group's bytes, given up to two '='.  Bits that no byte takes must be 0: one certificate, one
+ * text. */
+static bool pem_put_group(struct buf *into, uint32_t group, unsigned int pads)
+{
+	const uint8_t bytes[3] = {(uint8_t)(group >> 16), (uint8_t)(group >> 8), (uint8_t)group};
+
+	if ((pads == 1 && bytes[2] != 0) || (pads == 2 && (bytes[1] | bytes[2]) != 0))
+		return false;
+	buf_put(into, bytes, 3 - pads);
+	return true;
 }
 
 static int pem_decode(struct span text, struct buf *into)
 {
+	const uint8_t *table = pem_table();
+	uint8_t piece[192] = {0}; /* many groups at a time, so that the buffer is asked seldom */
+	size_t piece_len = 0, before = into->len;
 	uint32_t group = 0;
 	unsigned int digits = 0, pads = 0;
-	size_t before = into->len;
 
 	for (size_t i = 0; i < text.len; i++) {
-		uint8_t c = text.ptr[i];
-		int v = pem_value(c);
+		uint8_t v = table[text.ptr[i]];
 
-		if (c == '\n' || c == '\r' || c == ' ' || c == '\t')
+		if (v == PEM_BLANK)
 			continue;
-		if (c == '=' && digits >= 2)
+		if (text.ptr[i] == '=' && digits >= 2) {
 			pads++;
-		else if (v < 0 || pads > 0)
+			v = 0;
+		} else if (v == PEM_BAD || pads > 0) {
 			return -EBADMSG;
-		group = group << 6 | (uint32_t)(v < 0 ? 0 : v);
+		}
+		group = group << 6 | v;
 		if (++digits < 4)
 			continue;
-		const uint8_t bytes[3] = {(uint8_t)(group >> 16), (uint8_t)(group >> 8),
-					  (uint8_t)group};
-
-		/* Bits that no byte takes must be 0: one certificate, one text. */
-		if ((pads == 1 && bytes[2] != 0) || (pads == 2 && (bytes[1] | bytes[2]) != 0))
-			return -EBADMSG;
-		buf_put(into, bytes, 3 - pads);
+		if (pads > 0) {
+			buf_put(into, piece, piece_len);
+			piece_len = 0;
+			if (!pem_put_group(into, group, pads))
+				return -EBADMSG;
+		} else {
+			piece[piece_len++] = (uint8_t)(group >> 16);
+			piece[piece_len++] = (uint8_t)(group >> 8);
+			piece[piece_len++] = (uint8_t)group;
+		}
+		if (piece_len == sizeof(piece)) {
+			buf_put(into, piece, piece_len);
+			piece_len = 0;
+		}
 		group = 0;
 		digits = 0;
 	}
+	buf_put(into, piece, piece_len);
 	return digits == 0 && into->len > before ? 0 : -EBADMSG;
 }
 

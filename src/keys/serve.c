@@ -13,7 +13,6 @@
 #include "trust.h"
 
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -158,9 +157,6 @@ static int serve_introduce(const struct ca *a)
 static int serve_start(const struct plan *plan, struct serve_files *files, struct span host,
 		       struct ca **ret_ca, struct error *e)
 {
-	/* Nothing of a machine's openssl.cnf: what is linked in is what there is. */
-	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) != 1)
-		return error_set(e, -EIO, "starting the library of certificates");
 	int r = ca_new(plan, ret_ca, e);
 
 	if (r < 0)

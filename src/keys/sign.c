@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sign.h"
 
+#include "crypto.h"
 #include "str.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -65,34 +64,31 @@ const char *sign_refuse(const struct message_sign *m, int64_t now)
 	return NULL;
 }
 
-static bool sign_step(const void *key, size_t key_len, const void *bytes, size_t len, uint8_t *into)
+static void sign_step(uint8_t key[SIGN_BYTES], struct span bytes)
 {
-	unsigned int size = 0;
-
-	return HMAC(EVP_sha256(), key, (int)key_len, bytes, len, into, &size) && size == SIGN_BYTES;
+	crypto_hmac_sha256((struct span){key, SIGN_BYTES}, bytes, key);
 }
 
 int sign_aws(struct span key, const char *date, const char *region, const char *service,
 	     struct span text, uint8_t ret_signature[SIGN_BYTES])
 {
-	static const char prefix[] = "AWS4", request[] = "aws4_request";
+	static const char prefix[] = "AWS4";
 	const size_t room = sizeof(prefix) - 1 + key.len;
 	uint8_t *first = OPENSSL_secure_malloc(room);
-	uint8_t a[SIGN_BYTES], b[SIGN_BYTES];
+	uint8_t step[SIGN_BYTES];
 
 	if (!first)
 		return -EIO;
 	memcpy(first, prefix, sizeof(prefix) - 1);
 	if (key.len)
 		memcpy(first + sizeof(prefix) - 1, key.ptr, key.len);
-	bool ok = sign_step(first, room, date, strlen(date), a) &&
-		  sign_step(a, sizeof(a), region, strlen(region), b) &&
-		  sign_step(b, sizeof(b), service, strlen(service), a) &&
-		  sign_step(a, sizeof(a), request, sizeof(request) - 1, b) &&
-		  sign_step(b, sizeof(b), text.ptr, text.len, ret_signature);
-
+	crypto_hmac_sha256((struct span){first, room}, span_of_str(date), step);
+	sign_step(step, span_of_str(region));
+	sign_step(step, span_of_str(service));
+	sign_step(step, SPAN_LITERAL("aws4_request"));
+	sign_step(step, text);
+	memcpy(ret_signature, step, sizeof(step));
 	OPENSSL_secure_clear_free(first, room);
-	OPENSSL_cleanse(a, sizeof(a));
-	OPENSSL_cleanse(b, sizeof(b));
-	return ok ? 0 : -EIO;
+	OPENSSL_cleanse(step, sizeof(step));
+	return 0;
 }

@@ -81,6 +81,8 @@ static void build_identity(struct build *b)
 	p->gid = h->gid;
 	p->user = h->user;
 	p->hostname = "bawn";
+	p->without.items = policy->without.items;
+	p->without.count = policy->without.count;
 	p->debug = policy->debug;
 	p->debug_origin = policy->debug_origin;
 	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
@@ -123,8 +125,6 @@ static void build_limits(struct build *b)
 		*copy = (struct plan_limit){
 			.kind = kind, .value = limit->value, .origin = limit->origin};
 	}
-	b->plan.without.items = b->policy->without.items;
-	b->plan.without.count = b->policy->without.count;
 }
 
 /* Rules that open more than their words show get a warning. */
@@ -206,18 +206,22 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	};
 
 	build_identity(&b);
+	build_network(&b);
 	if (b.plan.backend != PLAN_BACKEND_HOST) {
-		int r = build_mounts(&b);
+		int made = build_mounts(&b);
 
-		if (r < 0)
-			return r;
+		if (made < 0)
+			return made;
 		build_warn_path(&b);
 	}
 	build_command(&b, argv);
 	build_secrets(&b);
+	int r = build_trust(&b);
+
+	if (r < 0)
+		return r;
 	build_env(&b);
 	build_limits(&b);
-	build_network(&b);
 	if (b.plan.backend != PLAN_BACKEND_HOST)
 		build_ssh(&b);
 	build_notes(&b);

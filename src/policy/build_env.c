@@ -4,7 +4,8 @@
  * the list, what the policy passes or sets.  Everything else stays outside.
  *
  *	env.drop	takes a name away, whoever gave it
- *	env.set		wins over every other value
+ *	env.set		wins over every other value, but for the variables that name
+ *			whom to trust, where connections are opened (build_trust.c)
  *	an exact name in the user's own file or on the command line passes, with a
  *		warning when it looks like a credential
  *	the list, a preset, a pattern: pass what does not look like a credential
@@ -127,7 +128,7 @@ static bool build_env_is_dropped(const struct build *b, const char *name)
 	return false;
 }
 
-static void build_env_put(struct build *b, const char *name, const char *value, const char *origin)
+void build_env_put(struct build *b, const char *name, const char *value, const char *origin)
 {
 	if (!build_env_is_dropped(b, name) && !build_env_find(b, name))
 		*build_add_env(b) =
@@ -305,6 +306,7 @@ void build_env(struct build *b)
 {
 	bool host = b->plan.backend == PLAN_BACKEND_HOST;
 
+	build_trust_env(b);
 	for (size_t i = 0; i < b->policy->env_set.count; i++)
 		build_env_put(b, b->policy->env_set.items[i].name,
 			      b->policy->env_set.items[i].value,

@@ -12,7 +12,9 @@ struct build {
 	struct arena *arena;
 	struct error *e;
 	struct plan plan;
-	bool no_memory; /* sticks; what is added after it goes to `spare` */
+	const char
+		*trust_bundle; /* inside: the authorities to trust; NULL where nothing is opened */
+	bool no_memory;        /* sticks; what is added after it goes to `spare` */
 	union {
 		struct plan_mount mount;
 		struct plan_env env;
@@ -65,7 +67,12 @@ void build_env(struct build *b);
 
 /* The secret of the policy that has this variable, inside or as its source; NULL for none. */
 const char *build_secret_of(const struct build *b, const char *variable);
-void build_ssh(struct build *b); /* behind build_env and the rules */
+/* The first to put a name has it, unless env.drop takes it away. */
+void build_env_put(struct build *b, const char *name, const char *value, const char *origin);
+
+int build_trust(struct build *b);      /* mounts, when rules and secrets are known */
+void build_trust_env(struct build *b); /* variables, before all others */
+void build_ssh(struct build *b);       /* behind build_env and the rules */
 
 /* A made-up file, unless the user named the host's own there. */
 void build_file(struct build *b, const char *target, const char *content);

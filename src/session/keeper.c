@@ -23,6 +23,7 @@
 #include "channel.h"
 #include "control.h"
 #include "fd.h"
+#include "keyring.h"
 #include "loop.h"
 #include "make.h"
 #include "message.h"
@@ -56,6 +57,7 @@ struct keeper {
 	struct channel signer; /* fd -1: nobody signs */
 	struct loop_handle signer_handle;
 	bool gate_done;
+	struct keyring keyring; /* where the plan needs keys */
 	struct control control;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
@@ -395,6 +397,54 @@ static void keeper_end_gate(struct keeper *k)
 	make_end(&k->resolver_made);
 	fd_close(&k->signer.fd);
 	make_end(&k->signer_made);
+	keyring_end(&k->keyring);
+}
+
+/* --- keys ----------------------------------------------------------------------------- */
+
+/* The gate sees it by itself and closes what would have to be opened; here it is said. */
+static void keeper_on_keys_gone(void *context)
+{
+	struct keeper *k = context;
+	const struct message_event m = {
+		.kind = MESSAGE_EVENT_KEYS,
+		.host = "keys",
+		.count = 1,
+		.reason = "it ended; hosts that have to be opened are closed from now on"};
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	schema_encode(&b, &message_event_schema, &m);
+	(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
+}
+
+/* First of all, so that it makes its CA while the box and the gate start. */
+static int keeper_make_keys(struct keeper *k, struct channel_packet *packet, struct error *e)
+{
+	if (packet->fd_count < 2)
+		return error_set(e, -EPROTO, "a plan with secrets, and no way to bring them");
+	int r = keyring_start(&k->keyring, &k->plan, k->programs, packet->fds[0], packet->fds[1],
+			      e);
+
+	fd_close(&packet->fds[1]);
+	return r;
+}
+
+/* When both are there: keys and gate know each other, and the box has its trust files. */
+static int keeper_introduce_keys(struct keeper *k, struct error *e)
+{
+	int r = keyring_meet(&k->keyring, k->gate.fd, e);
+
+	if (r == 0)
+		r = keyring_trust(&k->keyring, &k->plan, e);
+	if (r < 0)
+		return r;
+	r = channel_send(k->init.fd, MESSAGE_TRUST, (struct span){NULL, 0}, k->keyring.trust,
+			 k->keyring.trust_count);
+	if (r == -EPIPE || r == -ECONNRESET)
+		r = 0; /* the box ended already; its own channel tells why */
+	if (r == 0)
+		r = keyring_watch(&k->keyring, &k->loop, keeper_on_keys_gone, k);
+	return r < 0 ? error_sys(e, r, "handing the box its trust files") : 0;
 }
 
 /* --- the signer ----------------------------------------------------------------------- */
@@ -550,9 +600,7 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	struct make_box_fds fds = {.channel = ends[1], .plan = plan_fd};
-
-	r = make_box(&k->plan, k->programs, &fds, &k->made, e);
+	r = make_box(&k->plan, k->programs, ends[1], plan_fd, &k->made, e);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
@@ -564,18 +612,24 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 {
 	struct keeper *k = context;
 	int r = plan_read(packet->fds[0], &k->plan, &k->arena, e);
+	bool keys = r == 0 && plan_needs_keys(&k->plan);
+	size_t first = keys ? 2 : 1; /* of the descriptors for the command */
 
+	if (keys)
+		r = keeper_make_keys(k, packet, e);
 	if (r == 0)
 		r = keeper_make(k, packet->fds[0], e);
 	if (r == 0)
 		r = keeper_make_gate(k, packet->fds[0], e);
+	if (r == 0 && keys)
+		r = keeper_introduce_keys(k, e);
 	if (r == 0)
 		r = keeper_make_signer(k, packet->fds[0], e);
 	if (r < 0)
 		return r;
 	/* Waits in the socket until init is there to read it. */
-	r = channel_send(k->init.fd, MESSAGE_SPAWN, packet->body, packet->fds + 1,
-			 packet->fd_count - 1);
+	r = channel_send(k->init.fd, MESSAGE_SPAWN, packet->body, packet->fds + first,
+			 packet->fd_count - first);
 	if (r == 0)
 		r = keeper_start_clock(k);
 	if (r < 0)
@@ -603,7 +657,7 @@ static int keeper_on_control(void *context, struct channel_packet *packet, struc
 
 static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 2, 1u << KEEPER_NEW, keeper_on_control},
-	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 5, 1u << KEEPER_NEW, keeper_on_start},
+	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
 	{MESSAGE_SSH_CONNECTED, "SSH_CONNECTED", 16, 0, 1, 1u << KEEPER_RUNNING,
@@ -686,6 +740,7 @@ int keeper_run(int channel, int programs)
 	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = k.signer.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
+	k.keyring = KEYRING_INIT;
 	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,

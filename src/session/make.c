@@ -80,25 +80,23 @@ static int make_place_fds(const int *fds, size_t count)
 	return 0;
 }
 
-static _Noreturn void make_child(const struct plan *plan, int programs,
-				 const struct make_box_fds *given)
+static _Noreturn void make_child(const struct plan *plan, int programs, int channel, int plan_fd)
 {
 	static char name[] = "bawn-box";
 	char *const argv[] = {name, NULL};
 	char *const envp[] = {NULL};
-	int fds[2 + PLAN_TRUST_COUNT] = {given->channel, given->plan};
+	const int fds[] = {channel, plan_fd};
 	int box = openat(programs, "bawn-box", O_PATH | O_CLOEXEC);
-	int next = MAKE_FIRST_FD + 2 + (int)given->trust_count;
+	const int next = MAKE_FIRST_FD + (int)BAWN_ARRAY_SIZE(fds);
 	sigset_t none;
 
 	if (box >= 0)
 		box = fd_move_up(box, MAKE_OUT_OF_THE_WAY);
-	memcpy(fds + 2, given->trust, given->trust_count * sizeof(fds[0]));
 	/* Ablation, root only: an exec leaves the real root what it has. */
 	bool keeps = plan_goes_without(plan, PLAN_LAYER_USER_NS);
 
 	if ((!keeps && make_ambient() < 0) || box < 0 ||
-	    make_place_fds(fds, 2 + given->trust_count) < 0 || dup3(box, next, O_CLOEXEC) < 0)
+	    make_place_fds(fds, BAWN_ARRAY_SIZE(fds)) < 0 || dup3(box, next, O_CLOEXEC) < 0)
 		_exit(1);
 	if (!plan_goes_without(plan, PLAN_LAYER_FDS) &&
 	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
@@ -125,7 +123,7 @@ static int make_explain(const struct plan *plan, int code, struct error *e)
 	return error_sys(e, code, "making the box's namespaces");
 }
 
-int make_box(const struct plan *plan, int programs, const struct make_box_fds *fds,
+int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	     struct make_result *ret_result, struct error *e)
 {
 	unsigned long flags = SIGCHLD | CLONE_PIDFD;
@@ -142,7 +140,7 @@ int make_box(const struct plan *plan, int programs, const struct make_box_fds *f
 	if (pid < 0)
 		return make_explain(plan, -errno, e);
 	if (pid == 0)
-		make_child(plan, programs, fds);
+		make_child(plan, programs, channel, plan_fd);
 	*ret_result = (struct make_result){(pid_t)pid, pidfd};
 	return 0;
 }
@@ -227,6 +225,36 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 		return error_sys(e, r, "starting the gate");
 	}
 	*ret_channel = keeper[0];
+	return 0;
+}
+
+int make_keys(int programs, const struct make_keys_fds *given, struct make_result *ret_keys,
+	      int *ret_channel, int *ret_gate, struct error *e)
+{
+	int keeper[2], gate[2];
+	int r = channel_pair(keeper);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to keys");
+	r = channel_pair(gate);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		(void)close(keeper[1]);
+		return error_sys(e, r, "making a channel to keys");
+	}
+	int fds[4 + PLAN_AUTHORITIES_MAX] = {keeper[1], given->plan, gate[1], given->values};
+
+	memcpy(fds + 4, given->authorities, given->authority_count * sizeof(fds[0]));
+	r = make_program(programs, "bawn-keys", fds, 4 + given->authority_count, ret_keys);
+	(void)close(keeper[1]);
+	(void)close(gate[1]);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		(void)close(gate[0]);
+		return error_sys(e, r, "starting keys");
+	}
+	*ret_channel = keeper[0];
+	*ret_gate = gate[0];
 	return 0;
 }
 

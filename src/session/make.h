@@ -11,18 +11,12 @@ struct make_result {
 	int pidfd;
 };
 
-/* What the box's first process is given: 3, 4, and from 5 on the trust files. */
-struct make_box_fds {
-	int channel, plan;
-	int trust[PLAN_TRUST_COUNT];
-	size_t trust_count;
-};
-
 /*
- * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with these
- * descriptors and nothing else.  When a namespace is refused, e names it and the way out.
+ * Starts the program bawn-box of the folder `programs` as pid 1 of new namespaces, with descriptors
+ * 3 (channel) and 4 (the plan) and nothing else.  When a namespace is refused, e names it and the
+ * way out.
  */
-int make_box(const struct plan *plan, int programs, const struct make_box_fds *fds,
+int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	     struct make_result *ret_result, struct error *e);
 
 /*
@@ -31,6 +25,17 @@ int make_box(const struct plan *plan, int programs, const struct make_box_fds *f
  */
 int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
 	      struct make_result *ret_resolver, int *ret_channel, struct error *e);
+
+/* What keys is given besides its channels to us and to the gate: 4, 6, and from 7 on. */
+struct make_keys_fds {
+	int plan, values;
+	int authorities[PLAN_AUTHORITIES_MAX];
+	size_t authority_count;
+};
+
+/* Starts bawn-keys with a channel to us and one whose other end (ret_gate) is for the gate. */
+int make_keys(int programs, const struct make_keys_fds *fds, struct make_result *ret_keys,
+	      int *ret_channel, int *ret_gate, struct error *e);
 
 /* Starts bawn-ssh with a channel to us. */
 int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,

@@ -62,8 +62,9 @@ struct host {
 	struct plan_ssh_key *ssh_keys; /* of the hosts that the policy names for ssh */
 	size_t ssh_key_count;
 	struct span placeholder_key; /* of this user; empty when there is none yet */
-	struct host_list sockets;    /* of the host, by path: covered wherever they would show */
-	struct host_list guarded;    /* never shown: bawn's own state and configuration */
+	struct host_list trust; /* files of authorities, by host_gather_trust; origin: the format */
+	struct host_list sockets; /* of the host, by path: covered wherever they would show */
+	struct host_list guarded; /* never shown: bawn's own state and configuration */
 };
 
 /*
@@ -80,6 +81,10 @@ int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e
  * it to h->named, its origin being the path as written; path is NULL when nothing is there.
  */
 int host_name(struct host *h, const char *written, struct arena *arena, struct error *e);
+
+/* Fills h->trust: "bundle" (PEM), "java", "own" (an administrator's, PEM), and "chromium" or
+ * "chrome" where there is one. */
+int host_gather_trust(struct host *h, struct arena *arena, struct error *e);
 
 /* Appends a copy of object; -ENOMEM when the arena is full. */
 int host_list_add(struct host_list *list, struct arena *arena, const struct host_object *object);

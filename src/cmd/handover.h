@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the values of a plan's secrets reach the process keys: from here, over a
+ * channel of their own that passes through the keeper unread.  Each is read where
+ * the user keeps it, sent, and wiped; they are never in the plan, in a file of
+ * ours, or in an argument.  When one has expired keys asks, and it is read again.
+ */
+#ifndef BAWN_HANDOVER_H
+#define BAWN_HANDOVER_H
+
+#include "channel.h"
+#include "loop.h"
+#include "plan.h"
+
+/*
+ * Reads one value: whoever made the plan knows where it is.  `into` has room for MESSAGE_VALUE_MAX
+ * and does not grow; it is wiped by the caller.  *ret_expires is 0 where it does not.
+ */
+typedef int (*handover_fn)(void *context, const struct plan_secret *secret, struct buf *into,
+			   uint64_t *ret_expires, struct error *e);
+
+struct handover {
+	struct channel channel; /* fd -1: the plan needs none */
+	struct loop *loop;
+	struct loop_handle handle;
+	const struct plan *plan;
+	size_t next; /* the first that has not been sent */
+	handover_fn read;
+	void *context;
+};
+
+#define HANDOVER_INIT ((struct handover){.channel = {.fd = -1}})
+
+/* *ret_keys is the end for keys; both are -1 where the plan needs no keys. */
+int handover_open(struct handover *v, const struct plan *plan, handover_fn read, void *context,
+		  int *ret_keys, struct error *e);
+
+/*
+ * Sends each value; one that cannot be read ends the start, with the reason.  Called before the
+ * session is started, so that nothing runs when one is missing: what finds no room in the
+ * channel then is sent by the second call, after it, which waits.
+ */
+int handover_send(struct handover *v, bool wait, struct error *e);
+
+/* From here on answers what keys asks for. */
+int handover_watch(struct handover *v, struct loop *loop);
+void handover_close(struct handover *v);
+
+#endif
