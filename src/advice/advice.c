@@ -299,6 +299,12 @@ static const struct advice_feature advice_features[FEATURE_COUNT] = {
 	[FEATURE_MEMFD] = {PLAN_LAYER_COUNT,
 			   "There is no sealed memory file for the plan to travel in",
 			   "Use a kernel that is built with CONFIG_MEMFD_CREATE."},
+	[FEATURE_NF_TABLES] = {PLAN_LAYER_COUNT,
+			       "There is no nf_tables with tproxy and reject, so the box has one "
+			       "listener for each port: connections to ports that a rule names, "
+			       "and to 80 and 443, reach the gate; all others are refused",
+			       "To have every port, use a kernel with nf_tables, nft_tproxy and "
+			       "nft_reject, built in or as modules (Debian's kernels have them)."},
 };
 
 int advice_about_feature(enum feature f, int code, const struct feature_facts *facts,
@@ -335,6 +341,9 @@ static bool advice_builds_on(const struct plan *plan, enum feature f)
 				return true;
 		return false;
 	}
+	/* A box is made without nf_tables too: it has fewer ports. */
+	if (f == FEATURE_NF_TABLES)
+		return false;
 	return layer == PLAN_LAYER_COUNT || !plan_goes_without(plan, layer);
 }
 

@@ -218,23 +218,46 @@ static int launch_descriptors(int keep, struct error *e)
 	return 0;
 }
 
+/* As many messages as it takes: the first has the socket of DNS and the one of the rules. */
+static int launch_send_capture(int channel, const struct capture *c)
+{
+	size_t at = 0;
+	int r = 0;
+
+	for (bool first = true; r == 0 && (first || at < c->count); first = false) {
+		struct message_capture m = {.dns = first,
+					    .log = first && c->log >= 0,
+					    .rules = first && c->rules >= 0,
+					    .plain = c->plain};
+		int fds[CHANNEL_FDS_MAX];
+		size_t count = 0;
+
+		if (m.dns)
+			fds[count++] = c->dns;
+		if (m.log)
+			fds[count++] = c->log;
+		while (at < c->count && count < CHANNEL_FDS_MAX - (size_t)m.rules) {
+			fds[count++] = c->listeners[at++];
+			m.listeners++;
+		}
+		if (m.rules)
+			fds[count++] = c->rules;
+		r = message_send(channel, MESSAGE_CAPTURE, &message_capture_schema, &m, fds, count);
+	}
+	return r;
+}
+
 /* The sockets are the gate's; nothing of them stays here. */
 static int launch_capture(const struct plan *plan, int channel, struct error *e)
 {
-	struct capture capture = {-1, -1, -1};
+	_cleanup_(capture_close) struct capture capture = CAPTURE_INIT;
 
 	if (!PLAN_GATE_PRESENT || plan_goes_without(plan, PLAN_LAYER_NET_NS))
 		return 0;
 	int r = capture_open(plan, &capture, e);
 	if (r < 0)
 		return r;
-	const int fds[3] = {capture.tcp, capture.dns, capture.log};
-
-	r = channel_send(channel, MESSAGE_CAPTURE, (struct span){NULL, 0}, fds,
-			 capture.log >= 0 ? 3 : 2);
-	fd_close(&capture.tcp);
-	fd_close(&capture.dns);
-	fd_close(&capture.log);
+	r = launch_send_capture(channel, &capture);
 	return r < 0 ? error_sys(e, r, "handing the box's network out") : 0;
 }
 

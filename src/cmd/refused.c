@@ -101,6 +101,9 @@ static void refused_on_change(struct refused *r, const struct message_event *eve
 	(void)snprintf(text, sizeof(text), "%s (%s)", event->host, event->reason);
 	if (!quiet && r->live)
 		text_styled(r->live, TEXT_FAINT, "bawn: %s\n", text);
+	/* What holds from the start is no change. */
+	if (event->origin[0])
+		return;
 	char *kept = r->change_count < BAWN_ARRAY_SIZE(r->changes) ? strdup(text) : NULL;
 
 	if (kept)

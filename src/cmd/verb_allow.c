@@ -135,6 +135,39 @@ static int allow_check(struct allow *a, const struct plan *plan)
 	return r;
 }
 
+/* Without nf_tables only the ports and addresses of the session's first rules lead to the gate. */
+static bool allow_is_open(const struct plan *plan, uint64_t port)
+{
+	for (size_t i = 0; i < plan->network.count; i++) {
+		const struct plan_rule *rule = &plan->network.items[i];
+
+		for (size_t n = 0; n < rule->ports.count; n++)
+			if (rule->action == PLAN_ACTION_ALLOW && !rule->ceiling &&
+			    rule->ports.items[n].from <= port && port <= rule->ports.items[n].to)
+				return true;
+	}
+	return port == 80 || port == 443;
+}
+
+static int allow_check_ports(struct allow *a)
+{
+	for (size_t i = 0; a->session.state.plain && !a->deny && i < a->said.network.count; i++) {
+		const struct plan_rule *rule = &a->said.network.items[i];
+
+		if (rule->address.len == 0 &&
+		    allow_is_open(&a->session.plan, rule->ports.items[0].from))
+			continue;
+		(void)error_set(&a->e, -EPERM,
+				"%s port %" PRIu64 " cannot be opened while %s runs: this kernel "
+				"has no nf_tables",
+				rule->host, rule->ports.items[0].from, a->session.name);
+		error_next(&a->e, "A session that starts with the rule has it: "
+				  "bawn allow --for always, or bawn run --allow.");
+		return -EPERM;
+	}
+	return 0;
+}
+
 /* --- the session --- */
 
 static int allow_change(struct allow *a, struct amend_list *list, const char *hosts,
@@ -269,6 +302,9 @@ static int allow_do(struct allow *a)
 		buf_putf(&what, "%zu hosts", a->said.network.count);
 	}
 	if (a->live) {
+		r = allow_check_ports(a);
+		if (r < 0)
+			return r;
 		r = allow_in_session(a, buf_str(&what), &ended);
 		if (r < 0)
 			return r;

@@ -94,6 +94,7 @@ static const struct doctor_feature doctor_namespaces[] = {
 	{FEATURE_IPC_NS, NEEDS(USER_NS), "ipc namespace", "made"},
 	{FEATURE_UTS_NS, NEEDS(USER_NS), "uts namespace", "made, with a host name of its own"},
 	{FEATURE_CGROUP_NS, NEEDS(USER_NS), "cgroup namespace", "made"},
+	{FEATURE_NF_TABLES, NEEDS(NET_NS), "nf_tables", "hands every connection to the gate"},
 };
 
 static const struct doctor_feature doctor_files[] = {
@@ -132,12 +133,15 @@ static void doctor_landlock_detail(char *into, size_t size)
 
 static void doctor_feature(struct doctor *d, const struct doctor_feature *f, int answer)
 {
+	/* The one thing that a box can do without, and still holds. */
+	bool optional = f->feature == FEATURE_NF_TABLES;
 	struct error e = ERROR_INIT;
 	char detail[128];
 
 	if (answer < 0) {
 		(void)advice_about_feature(f->feature, answer, &d->facts, &e);
-		doctor_add(d, f->check, DOCTOR_MISSING, e.next, "%s", e.text);
+		doctor_add(d, f->check, optional ? DOCTOR_INFO : DOCTOR_MISSING, e.next, "%s",
+			   e.text);
 		return;
 	}
 	(void)snprintf(detail, sizeof(detail), "%s", f->fine);

@@ -4,6 +4,7 @@
  * with --json, whole.  Everything said here is read from the plan; nothing is
  * started and nothing is made on the disk.
  */
+#include "feature.h"
 #include "help.h"
 #include "prepare.h"
 #include "str.h"
@@ -245,6 +246,12 @@ static void explain_reaches(struct explain *x)
 	else if (filtered && p->network.count > 0)
 		explain_say(x, TEXT_WARN, "So these rules open nothing:");
 	words_network(p, explain_rule, x);
+	if (open && feature_check(FEATURE_NF_TABLES) < 0)
+		explain_say(
+			x, TEXT_WARN,
+			"This kernel has no nf_tables: only connections to the ports that a rule "
+			"names, and to 80 and 443, reach the gate. Other ports are refused, also "
+			"to rules that are added while it runs.");
 	if (open)
 		explain_say(
 			x, TEXT_PLAIN,

@@ -135,6 +135,9 @@ static void why_print_count(const struct why *w, const struct why_answer *a)
 
 	if (w->live && !w->session.state.gate)
 		why_line(w, "but the gate of this session is gone, and with it the network");
+	if (w->live && w->session.state.plain)
+		why_line(w, "this kernel has no nf_tables: only ports that a rule named when the "
+			    "session started are open, and 80 and 443");
 	if (!w->live || all == 0)
 		return;
 	buf_putf(&words, "refused %" PRIu64 " time%s", all, all == 1 ? "" : "s");

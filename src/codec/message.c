@@ -149,12 +149,23 @@ static const struct schema_field message_need_fields[] = {
 	SCHEMA_FIELD_U64(struct message_need, index),
 };
 const struct schema message_need_schema = SCHEMA_OF(struct message_need, message_need_fields);
+static const struct schema_field message_capture_fields[] = {
+	SCHEMA_FIELD_U64(struct message_capture, listeners),
+	SCHEMA_FIELD_BOOL(struct message_capture, dns),
+	SCHEMA_FIELD_BOOL(struct message_capture, log),
+	SCHEMA_FIELD_BOOL(struct message_capture, rules),
+	SCHEMA_FIELD_BOOL(struct message_capture, plain),
+};
+const struct schema message_capture_schema =
+	SCHEMA_OF(struct message_capture, message_capture_fields);
+
 static const struct schema_field message_session_fields[] = {
 	SCHEMA_FIELD_STR(struct message_session, name),
 	SCHEMA_FIELD_U64(struct message_session, since),
 	SCHEMA_FIELD_U64(struct message_session, pid),
 	SCHEMA_FIELD_U64(struct message_session, generation),
 	SCHEMA_FIELD_BOOL(struct message_session, gate),
+	SCHEMA_FIELD_BOOL(struct message_session, plain),
 };
 const struct schema message_session_schema =
 	SCHEMA_OF(struct message_session, message_session_fields);

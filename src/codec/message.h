@@ -14,7 +14,7 @@
  *	init -> keeper     CAPTURE (the gate's sockets), FAILED | READY, then per job
  *	                   TERMINAL (the pty's master), STOPPED, EXITED
  *
- *	keeper -> gate     CAPTURE   the sockets, once
+ *	keeper -> gate     CAPTURE   the sockets
  *	                   FLUSH     tell the rest, then DONE
  *	gate -> keeper     EVENT, DONE
  *	gate -> resolver   RESOLVE
@@ -265,6 +265,7 @@ struct message_session {
 	uint64_t pid;        /* of the bawn that started it */
 	uint64_t generation; /* of its rules: how often they were changed */
 	bool gate;           /* there is one, and it lives */
+	bool plain;          /* without nf_tables: only the ports of its first rules are open */
 };
 
 /* A change of the rules: "allowed web.test", and by what, for a person. */
@@ -298,6 +299,15 @@ struct message_counted {
 	const char *reason; /* of the last */
 };
 
+/* CAPTURE: the descriptors are the socket of DNS, the log, listeners, and the netlink of nf_tables,
+ * those that there are, in this order.  The first has DNS; more may follow with listeners alone. */
+struct message_capture {
+	uint64_t listeners;
+	bool dns, log, rules;
+	bool plain; /* no nf_tables: a listener for each port */
+};
+
+extern const struct schema message_capture_schema;
 extern const struct schema message_session_schema;
 extern const struct schema message_change_schema;
 extern const struct schema message_changed_schema;

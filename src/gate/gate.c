@@ -66,6 +66,12 @@ bool gate_spend(struct gate *g, size_t count)
 	return false;
 }
 
+static void gate_watch_doors(struct gate *g, uint32_t events)
+{
+	for (size_t i = 0; i < g->door_count; i++)
+		(void)loop_set_events(&g->loop, g->doors[i].handle, events);
+}
+
 /* --- time ----------------------------------------------------------------------------- */
 
 static int gate_on_timer(void *context, uint32_t events)
@@ -84,7 +90,7 @@ static int gate_on_timer(void *context, uint32_t events)
 	g->ticking = false;
 	if (g->full) {
 		g->full = false;
-		(void)loop_set_events(&g->loop, g->tcp_handle, EPOLLIN);
+		gate_watch_doors(g, EPOLLIN);
 	}
 	bool muted = mute_on_time(g, now);
 
@@ -159,17 +165,18 @@ static int gate_on_resolver(void *context, uint32_t events)
 
 static int gate_on_tcp(void *context, uint32_t events)
 {
-	struct gate *g = context;
+	struct gate_door *door = context;
+	struct gate *g = door->gate;
 
 	(void)events;
 	for (int i = 0; i < GATE_ACCEPTS; i++) {
-		int fd = accept4(g->tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 &&
 		    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
 			/* They wait in the queue until the next tick, and we do not spin. */
 			g->full = true;
-			(void)loop_set_events(&g->loop, g->tcp_handle, 0);
+			gate_watch_doors(g, 0);
 			return gate_tick(g);
 		}
 		if (fd < 0)
@@ -188,21 +195,37 @@ static int gate_on_tcp(void *context, uint32_t events)
 	return 0;
 }
 
+static int gate_open_door(struct gate *g, int fd)
+{
+	struct gate_door *door = &g->doors[g->door_count++];
+
+	*door = (struct gate_door){.gate = g, .fd = fd};
+	return loop_add(&g->loop, fd, EPOLLIN, gate_on_tcp, door, &door->handle);
+}
+
 static int gate_on_capture(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct gate *g = context;
+	struct message_capture m;
+	int r = message_decode(packet->body, &message_capture_schema, &m, NULL, e);
 
-	g->tcp = TAKE_FD(packet->fds[0]);
-	g->dns = TAKE_FD(packet->fds[1]);
-	g->keeper.state = GATE_SERVING;
-	int r = loop_add(&g->loop, g->tcp, EPOLLIN, gate_on_tcp, g, &g->tcp_handle);
-
-	if (r == 0)
+	if (r < 0)
+		return r;
+	if (m.rules || m.dns != (g->keeper.state == GATE_WAITING) || (m.log && !m.dns) ||
+	    m.listeners + m.dns + m.log != packet->fd_count ||
+	    m.listeners > GATE_DOORS_MAX - g->door_count)
+		return error_set(e, -EPROTO, "sockets that do not fit");
+	for (size_t i = (size_t)m.dns + m.log; r == 0 && i < packet->fd_count; i++)
+		r = gate_open_door(g, TAKE_FD(packet->fds[i]));
+	if (r == 0 && m.dns) {
+		g->dns = TAKE_FD(packet->fds[0]);
 		r = loop_add(&g->loop, g->dns, EPOLLIN, answer_on_dns, g, &g->dns_handle);
-	if (r == 0 && packet->fd_count > 2) {
-		g->log = TAKE_FD(packet->fds[2]);
+	}
+	if (r == 0 && m.log) {
+		g->log = TAKE_FD(packet->fds[1]);
 		r = loop_add(&g->loop, g->log, EPOLLIN, rejected_on_log, g, &g->log_handle);
 	}
+	g->keeper.state = GATE_SERVING;
 	return r < 0 ? error_sys(e, r, "opening the gate") : 0;
 }
 
@@ -228,7 +251,7 @@ static int gate_on_keys(void *context, struct channel_packet *packet, struct err
 static const struct channel_rule gate_keeper_rules[] = {
 	{MESSAGE_KEYS, "KEYS", 0, 1, 1 + PLAN_AUTHORITIES_MAX,
 	 1u << GATE_WAITING | 1u << GATE_SERVING, gate_on_keys},
-	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 3, 1u << GATE_WAITING, gate_on_capture},
+	{MESSAGE_CAPTURE, "CAPTURE", 40, 1, CHANNEL_FDS_MAX, GATE_IN_ANY, gate_on_capture},
 	{MESSAGE_FLUSH, "FLUSH", 0, 0, 0, GATE_IN_ANY, gate_on_flush},
 	{MESSAGE_RULES, "RULES", 16, 1, 1, GATE_IN_ANY, change_on_rules},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, GATE_IN_ANY, change_on_count},
@@ -285,7 +308,7 @@ int gate_run(int keeper, int resolver, int plan_fd)
 	static struct gate g;
 	struct error e = ERROR_INIT;
 
-	g.tcp = g.dns = g.log = g.keys.channel.fd = -1;
+	g.dns = g.log = g.keys.channel.fd = -1;
 	g.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	g.keeper = (struct channel){.fd = keeper,
 				    .rules = gate_keeper_rules,

@@ -44,6 +44,7 @@ enum {
 	GATE_DIAL_MS = 20000,
 	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
 	GATE_TICK_MS = 50,
+	GATE_DOORS_MAX = 48,
 };
 
 /* A bucket of tokens: `burst` at once, `rate` a second. */
@@ -62,14 +63,23 @@ struct mute {
 	uint8_t is[65536 / 8];
 };
 
+/* Where the box's connections arrive: one listener, or without nf_tables one for each port. */
+struct gate_door {
+	struct gate *gate;
+	int fd;
+	struct loop_handle handle;
+};
+
 struct gate {
 	struct loop loop;
 	struct channel keeper, resolver;
 	struct key_ask_link keys;
 	struct put_in_book *book; /* the plan's placeholders; NULL: it has no secrets */
-	struct loop_handle keeper_handle, resolver_handle, tcp_handle, dns_handle, timer_handle;
+	struct loop_handle keeper_handle, resolver_handle, dns_handle, timer_handle;
 	struct loop_handle log_handle;
-	int tcp, dns, timer;
+	int dns, timer;
+	struct gate_door doors[GATE_DOORS_MAX];
+	size_t door_count;
 	int log; /* -1: this kernel does not tell what it refuses */
 	bool ticking;
 	bool full; /* no descriptors left: nothing is accepted until the next tick */

@@ -399,51 +399,54 @@ static int gate_bind(struct probe_run *run)
 
 /* --- the rows ------------------------------------------------------------------------- */
 
+/* Without nf_tables most of the world is unreachable, which is as good a refusal. */
 #define GATE_ROW(corpus, label, what, fn)                                                        \
 	.id = (corpus), .name = (label), .sentence = (what), .promise = PROBE_NETWORK,           \
 	.layers = PROBE_LAYER(NET_NS), .attempt = (fn), .also = {-EPERM, -EACCES, -ENETUNREACH}, \
 	.control = PROBE_CONTROL_OWN, .control_fn = gate_control
 
-#define CONNECT(label, address, port, what)                                              \
-	{                                                                                \
-		GATE_ROW("NW-04", "connect-" label, what, gate_connect),                 \
-			.want = {-ECONNREFUSED}, .flags = GATE_FLAGS, .text = (address), \
-			.number = (port)                                                 \
+#define CONNECT(label, address, port, what)                                         \
+	{                                                                           \
+		GATE_ROW("NW-04", "connect-" label, what, gate_connect),            \
+			.want = {-ECONNREFUSED, -ENETUNREACH}, .flags = GATE_FLAGS, \
+			.text = (address), .number = (port)                         \
 	}
-#define CONNECT6(label, address, port, what)                                           \
-	{                                                                              \
-		GATE_ROW("NW-04", "connect-" label, what, gate_connect),               \
-			.want = {-ECONNREFUSED}, .flags = GATE_FLAGS | PROBE_MAY_LACK, \
-			.text = (address), .number = (port)                            \
+#define CONNECT6(label, address, port, what)                                                      \
+	{                                                                                         \
+		GATE_ROW("NW-04", "connect-" label, what, gate_connect),                          \
+			.want = {-ECONNREFUSED, -ENETUNREACH},                                    \
+			.flags = GATE_FLAGS | PROBE_MAY_LACK, .text = (address), .number = (port) \
 	}
-#define DATAGRAM(label, address, port, what)                                           \
-	{                                                                              \
-		GATE_ROW("NW-07", "udp-" label, what, gate_datagram),                  \
-			.want = {-EPERM, -ECONNREFUSED}, .flags = PROBE_IN_NAMESPACES, \
-			.text = (address), .number = (port)                            \
+#define DATAGRAM(label, address, port, what)                                              \
+	{                                                                                 \
+		GATE_ROW("NW-07", "udp-" label, what, gate_datagram),                     \
+			.want = {-EPERM, -ECONNREFUSED, -ENETUNREACH},                    \
+			.flags = PROBE_IN_NAMESPACES, .text = (address), .number = (port) \
 	}
 #define DATAGRAM6(label, address, port, what)                                             \
 	{                                                                                 \
 		GATE_ROW("NW-07", "udp-" label, what, gate_datagram),                     \
-			.want = {-EPERM, -ECONNREFUSED},                                  \
+			.want = {-EPERM, -ECONNREFUSED, -ENETUNREACH},                    \
 			.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (address), \
 			.number = (port)                                                  \
 	}
-#define ASK(corpus, label, address, port, talk, answer, what)                                \
-	{                                                                                    \
-		GATE_ROW(corpus, "ask-" label, what, gate_ask),                              \
-			.want = {(answer)}, .flags = PROBE_IN_NAMESPACES, .text = (address), \
-			.number = (port), .args = {                                          \
-				PROBE_POINTER(talk)                                          \
-			}                                                                    \
-	}
-#define ASK6(corpus, label, address, port, talk, answer, what)                             \
+#define ASK(corpus, label, address, port, talk, answer, what)                              \
 	{                                                                                  \
 		GATE_ROW(corpus, "ask-" label, what, gate_ask),                            \
-			.want = {(answer)}, .flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, \
-			.text = (address), .number = (port), .args = {                     \
+			.want = {(answer), -ENETUNREACH, -ECONNREFUSED},                   \
+			.flags = PROBE_IN_NAMESPACES, .text = (address), .number = (port), \
+			.args = {                                                          \
 				PROBE_POINTER(talk)                                        \
 			}                                                                  \
+	}
+#define ASK6(corpus, label, address, port, talk, answer, what)                            \
+	{                                                                                 \
+		GATE_ROW(corpus, "ask-" label, what, gate_ask),                           \
+			.want = {(answer), -ENETUNREACH, -ECONNREFUSED},                  \
+			.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK, .text = (address), \
+			.number = (port), .args = {                                       \
+				PROBE_POINTER(talk)                                       \
+			}                                                                 \
 	}
 #define CHANGE(label, type, what)                                                              \
 	{                                                                                      \

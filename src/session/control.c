@@ -2,16 +2,15 @@
 #include "control.h"
 
 #include "fd.h"
+#include "nft.h"
+#include "plan_read.h"
 
-#include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { CONTROL_SERVING };
-
-/* A plan that nobody can change any more. */
-#define CONTROL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 void control_init(struct control *c, struct loop *loop, const struct channel *gate,
 		  void (*tell)(void *context, const struct message_event *event), void *context)
@@ -22,7 +21,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
-	c->listener = c->folder = c->plan = c->change.plan = -1;
+	c->listener = c->folder = c->plan = c->capture = c->change.plan = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
 }
@@ -85,24 +84,119 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	return 0;
 }
 
+/* --- addresses ------------------------------------------------------------------------ */
+
+static bool control_has_opened(const struct control *c, const struct address *a)
+{
+	for (size_t i = 0; i < c->opened_count; i++)
+		if (memcmp(c->opened[i].bytes, a->bytes, sizeof(a->bytes)) == 0)
+			return true;
+	return false;
+}
+
+/* Lets the box's connections to an address through to the gate, which decides. */
+static int control_open_address(struct control *c, const struct plan_rule *rule)
+{
+	struct nft_prefix to = {.bits = 128};
+	struct address a;
+
+	memcpy(a.bytes, rule->address.ptr, sizeof(a.bytes));
+	if (control_has_opened(c, &a))
+		return 0;
+	if (c->opened_count == CONTROL_ADDRESSES_MAX)
+		return -ENOSPC;
+	to.v4 = address_is_v4(&a);
+	if (to.v4) {
+		to.bits = 32;
+		memcpy(to.bytes, a.bytes + 12, 4);
+	} else {
+		memcpy(to.bytes, a.bytes, sizeof(a.bytes));
+	}
+	int r = nft_capture_more(c->capture, &to);
+
+	if (r == 0)
+		c->opened[c->opened_count++] = a;
+	return r;
+}
+
+static int control_open_addresses(struct control *c, const struct plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && c->capture >= 0 && i < plan->network.count; i++) {
+		const struct plan_rule *rule = &plan->network.items[i];
+
+		if (rule->action == PLAN_ACTION_ALLOW && rule->address.len == 16)
+			r = control_open_address(c, rule);
+	}
+	return r;
+}
+
+/* The same for a plan that came; 0 or -errno. */
+static int control_open_of(struct control *c, int fd, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
+	struct span bytes;
+	struct plan plan;
+	int r = plan_map(fd, &bytes, e);
+
+	if (r < 0)
+		return r;
+	r = plan_decode(bytes, &plan, &arena, e);
+	if (r == 0) {
+		r = control_open_addresses(c, &plan);
+		if (r < 0)
+			(void)error_sys(e, r, "opening the box to another address");
+	}
+	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
+	return r;
+}
+
+void control_take_capture(struct control *c, int netlink)
+{
+	fd_close(&c->capture);
+	c->capture = netlink;
+}
+
+void control_say_plain(struct control *c, bool opens)
+{
+	struct message_event event = {
+		.kind = MESSAGE_EVENT_POLICY,
+		.allowed = false,
+		.host = "only ports that a rule names are open, and 80 and 443",
+		.count = 1,
+		.origin = "kernel",
+		.reason = "no nf_tables here: bawn doctor",
+		.line = ""};
+
+	c->session.plain = true;
+	if (opens)
+		c->tell(c->context, &event);
+}
+
+/* --- what peers ask ------------------------------------------------------------------- */
+
 static int control_on_change(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
 	struct control *c = p->control;
 	struct message_change m;
 	int r = message_decode(packet->body, &message_change_schema, &m, NULL, e);
-	int seals = fcntl(packet->fds[0], F_GET_SEALS);
 
 	if (r < 0)
 		return r;
-	if (seals < 0 || (seals & CONTROL_SEALS) != CONTROL_SEALS)
-		return error_set(e, -EPROTO, "a plan that is not sealed");
 	if (c->change.id != 0 || m.generation != c->session.generation) {
 		control_fail(p, -EAGAIN, "the rules were changed by somebody else meanwhile");
 		return 0;
 	}
 	struct message_job rules = {.job = ++c->next};
+	struct error why = ERROR_INIT;
 
+	r = control_open_of(c, packet->fds[0], &why);
+	if (r < 0) {
+		control_fail(p, r, why.text);
+		return 0;
+	}
 	r = control_ask_gate(c, MESSAGE_RULES, &message_job_schema, &rules, packet->fds, 1);
 	if (r < 0) {
 		control_fail(p, r, control_no_gate(r));

@@ -19,11 +19,12 @@
 #ifndef BAWN_CONTROL_H
 #define BAWN_CONTROL_H
 
+#include "address.h"
 #include "channel.h"
 #include "loop.h"
 #include "message.h"
 
-enum { CONTROL_PEERS = 8, CONTROL_NAME_MAX = 64 };
+enum { CONTROL_PEERS = 8, CONTROL_NAME_MAX = 64, CONTROL_ADDRESSES_MAX = 256 };
 
 struct control;
 
@@ -47,7 +48,10 @@ struct control {
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: the session cannot be reached; the folder is a lock */
 	struct loop_handle listener_handle;
-	int plan; /* in force, sealed */
+	int plan;    /* in force, sealed */
+	int capture; /* netlink of nf_tables in the box; -1: there is none */
+	struct address opened[CONTROL_ADDRESSES_MAX]; /* by us, while the session ran */
+	size_t opened_count;
 
 	struct control_peer peers[CONTROL_PEERS];
 	uint64_t next; /* turn, or id */
@@ -66,6 +70,15 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 
 /* CONTROL came: takes its two descriptors. */
 int control_open(struct control *c, struct channel_packet *packet, struct error *e);
+
+/*
+ * The kernel refuses connections of the box to addresses that no rule named at its start.  With
+ * this socket, opened in the box's namespace, others can be let through to the gate.
+ */
+void control_take_capture(struct control *c, int netlink);
+
+/* There is no nf_tables: whoever asks is told, and the session when its rules open something. */
+void control_say_plain(struct control *c, bool opens);
 
 /* From now on peers are served; the plan becomes ours. */
 int control_start(struct control *c, int plan, struct error *e);

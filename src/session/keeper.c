@@ -284,16 +284,28 @@ static int keeper_on_exited(void *context, struct channel_packet *packet, struct
 
 /* --- the gate ------------------------------------------------------------------------- */
 
+/* The netlink of nf_tables stays here; the sockets go on to the gate. */
 static int keeper_on_capture(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
+	struct message_capture m;
+	int r = message_decode(packet->body, &message_capture_schema, &m, NULL, e);
 
-	(void)e;
+	if (r < 0)
+		return r;
+	if (m.dns + m.log + m.listeners + m.rules != packet->fd_count)
+		return error_set(e, -EPROTO, "sockets that do not fit");
+	if (m.rules)
+		control_take_capture(&k->control, TAKE_FD(packet->fds[packet->fd_count - 1]));
+	else if (m.dns && m.plain)
+		control_say_plain(&k->control, k->plan.network.count > 0);
 	if (k->gate.fd < 0)
 		return 0;
-	int r = channel_send(k->gate.fd, MESSAGE_CAPTURE, (struct span){NULL, 0}, packet->fds,
-			     packet->fd_count);
+	size_t count = packet->fd_count - m.rules;
 
+	m.rules = false;
+	r = message_send(k->gate.fd, MESSAGE_CAPTURE, &message_capture_schema, &m, packet->fds,
+			 count);
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
 
@@ -579,7 +591,8 @@ static int keeper_on_init(void *context, uint32_t events)
 }
 
 static const struct channel_rule keeper_init_rules[] = {
-	{MESSAGE_CAPTURE, "CAPTURE", 0, 2, 3, 1u << KEEPER_RUNNING, keeper_on_capture},
+	{MESSAGE_CAPTURE, "CAPTURE", 40, 1, CHANNEL_FDS_MAX, 1u << KEEPER_RUNNING,
+	 keeper_on_capture},
 	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},

@@ -4,12 +4,14 @@
 #include "buf.h"
 #include "fd.h"
 #include "landlock.h"
+#include "nft.h"
 #include "open.h"
 #include "process.h"
 #include "str.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
 #include <sched.h>
@@ -448,6 +450,24 @@ static int check_memfd(void)
 	return write(fd, "x", 1) < 0 && errno == EPERM ? 0 : FEATURE_NO_EFFECT;
 }
 
+static int hand_over_connections(void)
+{
+	struct netlink n;
+	int r = netlink_open(&n, NETLINK_NETFILTER);
+
+	if (r == 0) {
+		nft_capture_begin(&n, 1);
+		r = nft_capture_end(&n, false);
+	}
+	netlink_close(&n);
+	return r;
+}
+
+static int check_nf_tables(void)
+{
+	return feature_enter_with(CLONE_NEWNET, hand_over_connections);
+}
+
 static int (*const feature_checks[FEATURE_COUNT])(void) = {
 	[FEATURE_USER_NS] = check_user_ns,
 	[FEATURE_MOUNT_NS] = check_mount_ns,
@@ -469,6 +489,7 @@ static int (*const feature_checks[FEATURE_COUNT])(void) = {
 	[FEATURE_CLOSE_RANGE] = check_close_range,
 	[FEATURE_PIDFD] = check_pidfd,
 	[FEATURE_MEMFD] = check_memfd,
+	[FEATURE_NF_TABLES] = check_nf_tables,
 };
 
 int feature_check(enum feature f)

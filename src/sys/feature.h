@@ -31,7 +31,9 @@ enum feature {
 				  own */
 	FEATURE_CLOSE_RANGE,
 	FEATURE_PIDFD,
-	FEATURE_MEMFD, /* a memfd that can be sealed */
+	FEATURE_MEMFD,     /* a memfd that can be sealed */
+	FEATURE_NF_TABLES, /* with tproxy and reject, in an own network namespace; the box can do
+			      without */
 	FEATURE_COUNT,
 };
 

@@ -22,6 +22,10 @@ struct netlink {
 int netlink_open(struct netlink *n, int protocol);
 void netlink_close(struct netlink *n);
 
+/* The same with a socket that stays open. */
+void netlink_use(struct netlink *n, int fd);
+void netlink_leave(struct netlink *n);
+
 /* A message: begin with its fixed header, attributes, end. */
 void netlink_begin(struct netlink *n, uint16_t type, uint16_t flags, const void *header,
 		   size_t header_len);

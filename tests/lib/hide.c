@@ -13,6 +13,7 @@
 #include "base.h"
 #include "str.h"
 
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -89,6 +90,8 @@ static const struct feature features[] = {
 	NAMESPACE("ipc", CLONE_NEWIPC),
 	NAMESPACE("uts", CLONE_NEWUTS),
 	NAMESPACE("cgroup", CLONE_NEWCGROUP),
+	{"nf-tables", "a kernel built without it",
+		{{__NR_socket, EPROTONOSUPPORT, 2, UINT32_MAX, NETLINK_NETFILTER}}},
 	{"openat2", "a kernel before 5.6, or an old container profile",
 		{{__NR_openat2, ENOSYS, ALWAYS}}},
 	{"mount-api", "a kernel before 5.2",
