@@ -201,7 +201,7 @@ static void banner_notes(const struct text *t, const struct plan *plan)
 	text_printf(t, ": bawn explain says which\n");
 }
 
-void banner_print(const struct text *t, const struct plan *plan)
+void banner_print(const struct text *t, const struct plan *plan, const char *session)
 {
 	_cleanup_buf_ struct buf gone = BUF_INIT(BANNER_LINE_MAX);
 
@@ -209,8 +209,9 @@ void banner_print(const struct text *t, const struct plan *plan)
 	if (plan->backend == PLAN_BACKEND_HOST) {
 		text_styled(t, TEXT_BAD, "       UNSAFE: no box; it runs on this machine as you\n");
 	} else {
-		text_printf(t, "       a box of namespaces%s%s\n",
-			    plan->preset[0] ? ", preset " : "", plan->preset);
+		text_printf(t, "       a box of namespaces%s%s%s%s\n",
+			    plan->preset[0] ? ", preset " : "", plan->preset,
+			    session[0] ? ", session " : "", session);
 		words_gone_without(&gone, plan);
 	}
 	if (gone.len > 0)

@@ -10,7 +10,7 @@
 #include "plan.h"
 #include "text.h"
 
-void banner_print(const struct text *t, const struct plan *plan);
+void banner_print(const struct text *t, const struct plan *plan, const char *session);
 
 /* One line at the end, for a session that was no full box. */
 void banner_summary(const struct text *t, const struct plan *plan);

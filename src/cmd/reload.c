@@ -69,6 +69,11 @@ static int reload_send(struct session *s, const struct amend_list *list, const s
 
 	if (r < 0)
 		return r;
+	/* Keys is started with a session, for the hosts that are opened then. */
+	if (plan_needs_keys(&plan) && !plan_needs_keys(&s->plan))
+		text_printf(out,
+			    "Hosts with rules about requests stay closed until another session "
+			    "starts.\n");
 	text_printf(out, "%s now has %s", s->name, rules);
 	if (ended > 0)
 		text_printf(out, "; %" PRIu64 " connection%s ended by it", ended,

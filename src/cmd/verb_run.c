@@ -63,8 +63,12 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	how.on_event = refused_on_event;
 	how.event_context = &refused;
 	if (weaker || (err.tty && !quiet))
-		banner_print(&err, &prepared.plan);
-	if (client_run(&prepared.plan, &how, &status, &e) < 0) {
+		banner_print(&err, &prepared.plan, session.name);
+	int r = client_run(&prepared.plan, &how, &status, &e);
+
+	/* Before we end as the command did, which may be by a signal. */
+	session_store_fini(&session);
+	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}

@@ -377,7 +377,7 @@ static void show_banner(const struct plan *plan, struct buf *into, bool summary)
 	if (summary)
 		banner_summary(&t, plan);
 	else
-		banner_print(&t, plan);
+		banner_print(&t, plan, "calm-otter");
 	read_back(fd, into);
 }
 
