@@ -93,7 +93,7 @@ class Origins(world.World):
         for name, address in zip(BAD_CERTIFICATES, BAD):
             short = name.split(".")[0]
             if short == "no-tls":
-                await self.listen(self.api, address, 443)
+                await self.listen(self.no_tls, address, 443)
                 continue
             c = self.context(short)
             if short == "old-tls":
@@ -101,6 +101,11 @@ class Origins(world.World):
                 c.maximum_version = ssl.TLSVersion.TLSv1_1
                 c.set_ciphers("ALL:@SECLEVEL=0")
             await self.listen(self.api, address, 443, ssl=c)
+
+    async def no_tls(self, reader, writer, c):
+        c.note(await reader.read(1 << 16))
+        self.answer(writer, "what?\n", "400 Bad Request")
+        await writer.drain()
 
     # -- HTTP/1.1 -----------------------------------------------------------------
 
