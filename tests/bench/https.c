@@ -288,7 +288,7 @@ struct link {
 };
 
 struct client {
-	const char *host;
+	char *host;
 	uint16_t port;
 	bool proxied;
 	char credentials[512], token[512]; /* header lines, or nothing */
