@@ -90,7 +90,7 @@ static int store_check_parent(const struct host *h, struct arena *arena, struct 
 }
 
 /* The state directory, the user's own and nobody else's to write. */
-static int store_open_state(const struct host *h, bool create, struct arena *arena, struct error *e)
+int home_store_state(const struct host *h, bool create, struct arena *arena, struct error *e)
 {
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 	_cleanup_fd_ int fd = open(h->state_dir, flags);
@@ -209,7 +209,7 @@ int home_store_open(struct host *h, bool create, struct arena *arena, struct hos
 {
 	const char *name = store_name(h->workspace.path, 1, arena);
 	const char *state_path = h->state_dir;
-	_cleanup_fd_ int state = store_open_state(h, create, arena, e);
+	_cleanup_fd_ int state = home_store_state(h, create, arena, e);
 	struct host_object store = {.name = NULL, .is_dir = true, .origin = "default"};
 	struct stat st;
 

@@ -21,6 +21,12 @@
 #include "plan.h"
 
 /*
+ * The state directory itself, for O_PATH: the user's own and nobody else's to write.  -ENOENT
+ * when it is not there and may not be made.
+ */
+int home_store_state(const struct host *h, bool create, struct arena *arena, struct error *e);
+
+/*
  * Finds the private home of h's workspace.  With create false nothing is made, and a home that
  * is not there yet has ino 0 and *ret_fd -1.  The state directory's true path joins h->guarded.
  */

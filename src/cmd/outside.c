@@ -14,6 +14,8 @@
 
 extern char **environ;
 
+enum { OUTSIDE_INPUT_MAX = 32 << 10 };
+
 static int64_t outside_now(void)
 {
 	struct timespec t;
@@ -22,8 +24,8 @@ static int64_t outside_now(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Its output is `out`; no other descriptor of ours goes along. */
-static int outside_spawn(const char *const *argv, int out, pid_t *ret_pid)
+/* Its output is `out`, its input `in` or nothing; no other descriptor of ours goes along. */
+static int outside_spawn(const char *const *argv, int in, int out, bool quiet, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -40,9 +42,14 @@ static int outside_spawn(const char *const *argv, int out, pid_t *ret_pid)
 	(void)sigemptyset(&none);
 	(void)posix_spawnattr_setsigmask(&attributes, &none);
 	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	r = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	r = in < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+		   : posix_spawn_file_actions_adddup2(&actions, in, 0);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(&actions, out, 1);
+	if (r == 0 && quiet)
+		r = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_addchdir_np(&actions, "/");
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (r == 0)
@@ -102,8 +109,8 @@ static int outside_wait(pid_t pid, int64_t until, int *ret_status)
 	return late ? -ETIME : 0;
 }
 
-int outside_run(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
-		struct error *e)
+static int outside_go(const char *const *argv, int milliseconds, int input, bool quiet,
+		      struct buf *into, int *ret_status, struct error *e)
 {
 	int64_t until = outside_now() + milliseconds;
 	int ends[2];
@@ -111,7 +118,7 @@ int outside_run(const char *const *argv, int milliseconds, struct buf *into, int
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(e, -errno, "running %s", argv[0]);
-	int r = outside_spawn(argv, ends[1], &pid);
+	int r = outside_spawn(argv, input, ends[1], quiet, &pid);
 
 	(void)close(ends[1]);
 	if (r < 0) {
@@ -132,4 +139,36 @@ int outside_run(const char *const *argv, int milliseconds, struct buf *into, int
 				 milliseconds / 1000);
 	r = read_r < 0 ? read_r : r;
 	return r < 0 ? error_sys(e, r, "running %s", argv[0]) : 0;
+}
+
+int outside_run(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
+		struct error *e)
+{
+	return outside_go(argv, milliseconds, -1, false, into, ret_status, e);
+}
+
+int outside_quiet(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
+		  struct error *e)
+{
+	return outside_go(argv, milliseconds, -1, true, into, ret_status, e);
+}
+
+/* A pipe takes that much without a reader. */
+int outside_run_with(const char *const *argv, int milliseconds, struct span input, struct buf *into,
+		     int *ret_status, struct error *e)
+{
+	int ends[2];
+
+	if (input.len == 0)
+		return outside_run(argv, milliseconds, into, ret_status, e);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(e, -errno, "running %s", argv[0]);
+	_cleanup_fd_ int reader = ends[0];
+	int r = input.len > OUTSIDE_INPUT_MAX ? -EMSGSIZE
+					      : fd_write_all(ends[1], input.ptr, input.len);
+
+	(void)close(ends[1]);
+	if (r < 0)
+		return error_sys(e, r, "running %s", argv[0]);
+	return outside_go(argv, milliseconds, reader, false, into, ret_status, e);
 }

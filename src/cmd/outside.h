@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a program of the user's, outside the box, and takes what it prints: a password
- * manager, ssh-keygen.  No shell, no input, a deadline, a bound on the output.  Its messages
- * (standard error) and its environment are the user's own.
- *
- * Never in a directory or on a file that the agent can write.
+ * manager, ssh-keygen.  No shell, a deadline, a bound on the output.  Its messages
+ * (standard error) and its environment are the user's own; its directory is /, so that it is
+ * never one that the agent can write.
  */
 #ifndef BAWN_OUTSIDE_H
 #define BAWN_OUTSIDE_H
@@ -18,5 +17,11 @@
  */
 int outside_run(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
 		struct error *e);
+
+/* The same with bytes on its standard input, at most 32 KiB; and with its messages thrown away. */
+int outside_run_with(const char *const *argv, int milliseconds, struct span input, struct buf *into,
+		     int *ret_status, struct error *e);
+int outside_quiet(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,
+		  struct error *e);
 
 #endif

@@ -25,6 +25,7 @@
 #include "open.h"
 #include "policy.h"
 #include "profile.h"
+#include "secret_store.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -35,7 +36,7 @@
 
 #define PREPARE_CEILING "/etc/bawn/policy.yaml"
 
-enum { PREPARE_FILE_MAX = 64 << 10, PREPARE_SOURCES_MAX = 3 };
+enum { PREPARE_FILE_MAX = 64 << 10, PREPARE_SOURCES_MAX = 4 };
 
 struct prepare {
 	const struct invocation *invocation;
@@ -168,9 +169,21 @@ static int prepare_read_repository(struct prepare *p)
 	return prepare_add_source(p, POLICY_REPOSITORY, name, fd);
 }
 
+/* What `bawn secret` keeps; only the user can have written it. */
+static int prepare_read_store(struct prepare *p)
+{
+	const char *name = secret_store_path(&p->host, p->arena);
+
+	return name ? prepare_read_trusted(p, POLICY_STORE, name, p->host.uid)
+		    : error_sys(p->e, -ENOMEM, "cannot read your secrets");
+}
+
 static int prepare_read_files(struct prepare *p)
 {
 	int r = prepare_read_user(p);
+
+	if (r == 0)
+		r = prepare_read_store(p);
 
 	if (r == 0)
 		r = prepare_read_repository(p);
@@ -428,6 +441,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	struct host_object store = {.path = ""};
 	int r = boxed ? home_store_open(&p->host, create, p->arena, &store, &home, p->e) : 0;
 
+	if (r == 0 && boxed && policy->secrets.count > 0)
+		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena,
 			       ret_plan, p->e);
@@ -460,6 +475,7 @@ static int prepare_places(struct prepare *p, struct prepared *made)
 {
 	made->config = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
 	made->places = session_places_of(&p->host);
+	made->sources.host = p->host;
 	return made->config ? 0 : error_sys(p->e, -ENOMEM, "cannot read your configuration");
 }
 
@@ -484,6 +500,8 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	made.plan.network.count = policy.network.count;
 	made.plan.notes.items = policy.notes.items;
 	made.plan.notes.count = policy.notes.count;
+	made.sources.secrets.items = policy.secrets.items;
+	made.sources.secrets.count = policy.secrets.count;
 	if (prepare_places(&p, &made) < 0)
 		return -ENOMEM;
 	*ret_prepared = made;
@@ -511,6 +529,8 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		r = prepare_places(&p, &made);
 	if (r < 0)
 		return r;
+	made.sources.secrets.items = policy.secrets.items;
+	made.sources.secrets.count = policy.secrets.count;
 	*ret_prepared = made;
 	made.arena = ARENA_INIT(0);
 	return 0;

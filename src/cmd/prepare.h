@@ -4,6 +4,7 @@
 #define BAWN_PREPARE_H
 
 #include "plan.h"
+#include "secret_source.h"
 #include "session_store.h"
 #include "verbs.h"
 
@@ -13,6 +14,7 @@ struct prepared {
 	struct plan plan;
 	const char *config; /* where the user's own file is, or would be */
 	struct session_places places;
+	struct secret_sources sources; /* where the values of the plan's secrets are */
 };
 
 void prepared_fini(struct prepared *p);

@@ -62,6 +62,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	}
 	how.on_event = refused_on_event;
 	how.event_context = &refused;
+	how.read_value = secret_source_read;
+	how.value_context = &prepared.sources;
 	if (weaker || (err.tty && !quiet))
 		banner_print(&err, &prepared.plan, session.name);
 	int r = client_run(&prepared.plan, &how, &status, &e);

@@ -410,6 +410,8 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 	lent.fds[0] = input;
 	lent.fds[1] = out;
 	lent.fds[2] = err;
+	lent.read_value = secret_source_read;
+	lent.value_context = &v->prepared.sources;
 	int r = client_run(&v->prepared.plan, &lent, &status, &v->error);
 
 	if (r < 0)

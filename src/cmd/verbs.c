@@ -11,6 +11,7 @@
 
 #include "grammar.h"
 #include "policy.h"
+#include "secret.h"
 #include "str.h"
 
 #define BIT(option) (1ull << OPTION_##option)
@@ -23,6 +24,7 @@
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};
+static const char *const secret_words[] = {"add", "ls", "rm", "test"};
 static const char *const policy_words[] = {"test", "check", "reload"};
 
 const struct option options[OPTION_COUNT] = {
@@ -136,6 +138,60 @@ const struct option options[OPTION_COUNT] = {
 			.name = "for",
 			.value = "HOW-LONG",
 			.help = "until the session ends, or always"},
+	[OPTION_HOST] = {.id = OPTION_HOST,
+			 .name = "host",
+			 .value = "HOST[:PORT]",
+			 .repeats = true,
+			 .help = "it works at HOST; http://HOST for plain HTTP"},
+	[OPTION_PATH] = {.id = OPTION_PATH,
+			 .name = "path",
+			 .value = "GLOB",
+			 .repeats = true,
+			 .help = "only in requests for such paths, as /v1/**"},
+	[OPTION_HEADER] = {.id = OPTION_HEADER,
+			   .name = "header",
+			   .value = "NAME",
+			   .repeats = true,
+			   .help = "put it in this header, as x-api-key"},
+	[OPTION_IN] = {.id = OPTION_IN,
+		       .name = "in",
+		       .value = "PLACE",
+		       .repeats = true,
+		       .help = "put it in authorization, query, body, websocket"},
+	[OPTION_KIND] = {.id = OPTION_KIND,
+			 .name = "kind",
+			 .value = "KIND",
+			 .help = "plain, basic (a password) or aws (signs)"},
+	[OPTION_VARIABLE] = {.id = OPTION_VARIABLE,
+			     .name = "variable",
+			     .value = "NAME",
+			     .repeats = true,
+			     .help = "this variable inside has the placeholder"},
+	[OPTION_FILE] = {.id = OPTION_FILE,
+			 .name = "file",
+			 .value = "PATH[=TEXT]",
+			 .repeats = true,
+			 .help = "this file inside has it, at {} in TEXT"},
+	[OPTION_FROM_ENV] = {.id = OPTION_FROM_ENV,
+			     .name = "from-env",
+			     .value = "NAME",
+			     .help = "read the value from a variable of yours"},
+	[OPTION_FROM_FILE] = {.id = OPTION_FROM_FILE,
+			      .name = "from-file",
+			      .value = "PATH",
+			      .help = "read the value from a file"},
+	[OPTION_FROM_COMMAND] = {.id = OPTION_FROM_COMMAND,
+				 .name = "from-command",
+				 .value = "COMMAND",
+				 .help = "read the value from what a command prints"},
+	[OPTION_EXPIRES] = {.id = OPTION_EXPIRES,
+			    .name = "expires",
+			    .value = "TIME",
+			    .help = "a date, or from now on as in 30d"},
+	[OPTION_REFRESH] = {.id = OPTION_REFRESH,
+			    .name = "refresh",
+			    .value = "TIME",
+			    .help = "read it again after TIME, as 1h"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -399,6 +455,47 @@ const struct verb verbs[] = {
 		.run = verb_policy,
 	},
 	{
+		.name = "secret",
+		.usage = "[OPTIONS] add NAME | ls | rm NAME | test NAME [URL]",
+		.summary = "keep values that the agent uses and never sees",
+		.description =
+			"A secret works in the box at the hosts that it is bound to: programs "
+			"there have a placeholder of its shape, in a variable or a file, and the "
+			"gate puts the value in, outside. It is never inside.\n"
+			"\n"
+			"'bawn secret add' takes the value from a prompt that does not show it, or "
+			"from standard input, and keeps it in your keyring where there is one, "
+			"else in a file that only you can read. With --from-env, --from-file or "
+			"--from-command nothing is kept: the value is read at each start, and "
+			"again after --refresh. A command runs without a shell. Names that are "
+			"known, as ANTHROPIC_API_KEY or GITHUB_TOKEN, need no option; others "
+			"need --host.\n"
+			"\n"
+			"'bawn secret ls' shows what there is, never a value. 'bawn secret test' "
+			"reads the value, says what shape it has, and whether it would be put in "
+			"a request for URL; nothing is sent. bawn-policy(5) has the same as a "
+			"section of a file, and what each part means.",
+		.examples = "bawn secret add ANTHROPIC_API_KEY\task for the value, keep it\n"
+			    "bawn secret add GH_TOKEN --from-file ~/.gh\tread it each time\n"
+			    "bawn secret add MINE --host api.example.org\tone of your own\n"
+			    "bawn secret test MINE https://api.example.org/\twould it be put in?\n"
+			    "bawn secret rm MINE\tforget it",
+		.exits = "0\tdone\n"
+			 "1\tthere is no such secret, or it would not be put in\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tit could not be read or kept",
+		.options = BIT(HELP) | BIT(JSON) | BIT(METHOD) | BIT(HOST) | BIT(PATH) |
+			   BIT(HEADER) | BIT(IN) | BIT(KIND) | BIT(VARIABLE) | BIT(FILE) |
+			   BIT(FROM_ENV) | BIT(FROM_FILE) | BIT(FROM_COMMAND) | BIT(EXPIRES) |
+			   BIT(REFRESH),
+		.arguments_min = 1,
+		.arguments_max = 3,
+		.words = secret_words,
+		.word_count = BAWN_ARRAY_SIZE(secret_words),
+		.first_word = true,
+		.run = verb_secret,
+	},
+	{
 		.name = "doctor",
 		.usage = "[OPTIONS]",
 		.summary = "check that this machine can hold the box",
@@ -502,6 +599,10 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 	for (const char *const *name = policy_bundle_names();
 	     o->id == OPTION_USE && *name && count < OPTION_WORDS_MAX; name++)
 		ret_words[count++] = *name;
+	for (size_t i = 0; o->id == OPTION_IN && secret_in_words[i]; i++)
+		ret_words[count++] = secret_in_words[i];
+	for (size_t i = 0; o->id == OPTION_KIND && i < PLAN_SECRET_KIND_COUNT; i++)
+		ret_words[count++] = plan_secret_words[i];
 	for (size_t i = 0; o->key && o->value && i < GRAMMAR_KEY_COUNT; i++) {
 		const struct grammar_row *row = &grammar_rows[i];
 		const char *below = str_after(row->name, o->key);

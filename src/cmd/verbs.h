@@ -43,6 +43,18 @@ enum option_id {
 	OPTION_METHOD,
 	OPTION_SESSION,
 	OPTION_FOR,
+	OPTION_HOST,
+	OPTION_PATH,
+	OPTION_HEADER,
+	OPTION_IN,
+	OPTION_KIND,
+	OPTION_VARIABLE,
+	OPTION_FILE,
+	OPTION_FROM_ENV,
+	OPTION_FROM_FILE,
+	OPTION_FROM_COMMAND,
+	OPTION_EXPIRES,
+	OPTION_REFRESH,
 	OPTION_COUNT,
 };
 
@@ -114,6 +126,7 @@ int verb_allow(const struct invocation *i);
 int verb_deny(const struct invocation *i);
 int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
+int verb_secret(const struct invocation *i);
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);
 int verb_version(const struct invocation *i);

@@ -149,6 +149,20 @@ static size_t shape_prefix(struct span value)
 	return 0;
 }
 
+/* Known keys that have parts; in the others a dash is a character like any other. */
+static bool shape_is_separated(struct span value)
+{
+	static const char *const beginnings[] = {"github_pat_", "xox", "xapp-", "pat-", "tskey-"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(beginnings); i++) {
+		size_t len = strlen(beginnings[i]);
+
+		if (value.len > len && memcmp(value.ptr, beginnings[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool shape_is_dash(uint8_t c)
 {
 	return c == '-' || c == '_';
@@ -177,7 +191,8 @@ void shape_of(struct span value, struct buf *into)
 
 	for (size_t i = start; i < value.len; i++)
 		dashes += shape_is_dash(value.ptr[i]);
-	bool dashed = dashes <= SHAPE_SEPARATORS_MAX && value.len >= SHAPE_SEPARATED_MIN;
+	bool dashed = dashes <= SHAPE_SEPARATORS_MAX && value.len >= SHAPE_SEPARATED_MIN &&
+		      (start == 0 || shape_is_separated(value));
 	size_t end = value.len;
 
 	while (end > start && value.ptr[end - 1] == '=')

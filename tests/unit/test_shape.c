@@ -74,6 +74,7 @@ static void test_shapes(void **state)
 		const char *value, *shape;
 	} rows[] = {
 		{"sk-ant-api03-AbCdEfGh0123-_xyz-_-_-_AA", "sk-ant-api03-{25:s}"},
+		{"sk-ant-api03-AbCdEfGhIjKlMnOp-QrStUvWx_Yz", "sk-ant-api03-{28:s}"},
 		{"ghp_0123456789abcdefABCDEF0123456789abcd", "ghp_{36:n}"},
 		{"AKIAIOSFODNN7EXAMPLE", "AKIA{16:A}"},
 		{"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "{40:b}"},

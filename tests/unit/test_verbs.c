@@ -250,7 +250,7 @@ static const struct line lines[] = {
 	{"run -x ls", NULL, "no option -x", "'bawn run --help'"},
 	{"run -qx ls", NULL, "no option -x", "'bawn run --help'"},
 	{"run --json ls", NULL, "'bawn run' does not take --json",
-	 "explain, verify, sessions, why, policy, doctor and version"},
+	 "explain, verify, sessions, why, policy, secret, doctor and version"},
 	{"doctor -w /a", NULL, "does not take -w (--workspace)",
 	 "run, shell, explain, verify and policy"},
 	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run."},

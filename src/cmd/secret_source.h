@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the values of secrets come from, outside: the store, the keyring, a variable, a file, a
+ * command.  A command runs without a shell, in /, with no input, for a minute at most; its
+ * program is one that nobody but root and the user can have put where it is.
+ */
+#ifndef BAWN_SECRET_SOURCE_H
+#define BAWN_SECRET_SOURCE_H
+
+#include "error.h"
+#include "host.h"
+#include "policy.h"
+
+/* The secrets that were asked for, and whose they are. */
+struct secret_sources {
+	LIST_OF(const struct policy_secret) secrets;
+	struct host host; /* of it: uid, home, state_dir, workspace, environ */
+};
+
+/* Splits a command into words as a shell does, with quotes and backslashes; nothing is expanded.
+ * The list ends in NULL.  -EINVAL: a quote is not closed, or there is no word. */
+int secret_split(const char *command, struct arena *arena, const char *const **ret_argv,
+		 struct error *e);
+
+/*
+ * The program of that name on PATH, or an absolute path: a regular file that only root or the
+ * user can write, in such a folder, outside the workspace.  NULL and an error when there is none.
+ */
+const char *secret_program(const struct host *h, const char *name, struct arena *arena,
+			   struct error *e);
+
+/* The value as it is now, without the new line behind it, checked.  `into` does not grow. */
+int secret_value_read(const struct host *h, const struct policy_secret *secret, struct buf *into,
+		      uint64_t *ret_expires, struct error *e);
+
+/* The same for a secret of the plan; context is a struct secret_sources.  Fits handover_fn. */
+int secret_source_read(void *context, const struct plan_secret *secret, struct buf *into,
+		       uint64_t *ret_expires, struct error *e);
+
+#endif
