@@ -174,7 +174,7 @@ int config_add_line(const char *name, struct span text, const char *line, struct
 		return r;
 	const struct tree_node *network = edit_find(before, "network");
 	const struct tree_node *last = edit_last(network);
-	int indent = last ? edit_indent(text, network->children) : 2;
+	int indent = network && last ? edit_indent(text, network->children) : 2;
 
 	if (network && last && network->kind == TREE_LIST && indent >= 0) {
 		edit_insert(ret_text, text, edit_last_line(last), indent, line);

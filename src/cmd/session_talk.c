@@ -227,10 +227,11 @@ int session_list_get(const struct session_places *places, struct session_list *r
 	_cleanup_free_ void *names = found.names;
 	struct session_list list = {NULL, 0};
 
-	if (r == 0 && found.count > 0)
-		list.items = calloc(found.count, sizeof(*list.items));
-	if (r < 0 || (found.count > 0 && !list.items))
-		return r < 0 ? r : error_sys(e, -ENOMEM, "looking for sessions");
+	if (r < 0)
+		return r;
+	list.items = calloc(found.count + 1, sizeof(*list.items));
+	if (!list.items)
+		return error_sys(e, -ENOMEM, "looking for sessions");
 	if (found.count > 0)
 		qsort(names, found.count, SESSION_NAME_MAX, talk_compare);
 	for (size_t i = 0; i < found.count; i++) {

@@ -635,11 +635,10 @@ static size_t memory_needed(const struct span *words, size_t count, bool masks)
 int finder_new(const struct span *words, const struct span *masks, size_t count,
 	       struct finder **ret_finder)
 {
-	_cleanup_finder_ struct finder *f = NULL;
-
 	if (check_words(words, count) < 0)
 		return -EINVAL;
-	f = calloc(1, sizeof(*f));
+	_cleanup_finder_ struct finder *f = calloc(1, sizeof(*f));
+
 	if (!f)
 		return -ENOMEM;
 	f->memory_len = memory_needed(words, count, masks != NULL);

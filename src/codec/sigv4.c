@@ -308,7 +308,7 @@ static bool has_field(const struct http_message *m, struct span name)
 
 int sigv4_choose_fields(struct sigv4 *s, const struct http_message *m, const char **ret_why)
 {
-	char list[sizeof(s->signed_fields)];
+	char list[sizeof(s->signed_fields)] = "";
 	struct span rest = span_of_str(s->signed_fields);
 	size_t len = 0;
 

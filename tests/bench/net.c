@@ -532,7 +532,7 @@ static void hang_up(SSL *tls)
 static bool get_tls(const struct client *c, SSL *tls)
 {
 	char text[512];
-	int len = snprintf(text, sizeof(text), "GET /64 HTTP/1.1\r\nHost: %s:%u\r\n\r\n", c->host,
+	int len = snprintf(text, sizeof(text), "GET /64 HTTP/1.1\r\nHost: %s:%d\r\n\r\n", c->host,
 			   PORT_TLS);
 
 	if (SSL_write(tls, text, len) != len)
