@@ -9,8 +9,9 @@
  *	PASSING	  its head is with the origin; what follows passes both ways
  *
  * Until PASSING the head is kept, and so is what has come of its body, which is no more than
- * the box's side lets itself be fed.  A body is never gathered: what one side gives the
- * other takes, and the first is told when it has gone (side.h).
+ * the box's side lets itself be fed.  A body is never gathered, but for one whose hash is part
+ * of a signature (exchange_gather): what one side gives the other takes, and the first is told
+ * when it has gone (side.h).
  *
  * What is refused is answered on the box's side, in its own protocol, with a page that says
  * why.  When an answer had begun it is cut instead, so that nobody takes half of it for the
@@ -38,6 +39,7 @@ struct exchange {
 	bool raw;             /* a WebSocket from here on */
 	bool fresh;           /* the leg had carried no request before */
 	bool trailers_follow; /* what ends now is the body, not the message */
+	bool gathering;       /* the body is hashed before the head goes */
 	size_t taken[2], queued[2];
 	struct http_message *kept, *kept_trailers;
 	void *kept_bytes, *kept_trailer_bytes;
@@ -383,6 +385,73 @@ static void exchange_on_value(void *context, const struct key_ask_answer *answer
 	intercept_leave(i);
 }
 
+static void exchange_on_signature(void *context, const struct key_ask_answer *answer)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+
+	intercept_enter(i);
+	if (answer->refused)
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
+	else
+		exchange_secret_outcome(x, put_in_signed(x->put_in, x->kept, answer->signature),
+					x->kept);
+	intercept_leave(i);
+}
+
+static void exchange_sign(struct exchange *x)
+{
+	struct intercept *i = x->intercept;
+	char text[ADDRESS_TEXT_SIZE];
+	struct message_sign m = {.host = intercept_host(i, text),
+				 .port = i->flow->port,
+				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				 .method = x->method,
+				 .path = x->path,
+				 .unclear = x->unclear ? x->unclear : ""};
+
+	put_in_signing(x->put_in, &m);
+	key_ask_sign(&i->gate->keys, &x->ask, &m, exchange_on_signature, x);
+}
+
+/*
+ * A service signs its body's hash: then the body is there before the head goes.  It is bounded
+ * (PUT_IN_GATHER_MAX), and the box's side is told at once that it may give more.
+ */
+static void exchange_gather(struct exchange *x)
+{
+	const struct http_message go_on = {.status = 100};
+
+	x->gathering = true;
+	x->early.max = PUT_IN_GATHER_MAX;
+	side_consumed(x->box, x->taken[EXCHANGE_UP]);
+	x->taken[EXCHANGE_UP] = 0;
+	if (x->kept->expect_continue && side_send_head(x->box, &go_on, false) < 0)
+		exchange_cut(x, SIDE_INTERNAL);
+	else
+		x->kept->expect_continue = false;
+}
+
+static void exchange_put_in(struct exchange *x)
+{
+	if (put_in_gathers(x->put_in) && !x->request_ended) {
+		exchange_gather(x);
+		return;
+	}
+	if (put_in_gathers(x->put_in))
+		put_in_gathered(x->put_in, buf_span(&x->early));
+	x->gathering = false;
+	enum put_in_outcome outcome = put_in_apply(x->put_in, x->kept);
+
+	if (outcome == PUT_IN_SIGN)
+		exchange_sign(x);
+	else if (outcome == PUT_IN_NEEDS)
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
+				    "the secret's value cannot be put in");
+	else
+		exchange_secret_outcome(x, outcome, x->kept);
+}
+
 /* Asks for the next value; when all are there, puts them in. */
 static void exchange_ask(struct exchange *x)
 {
@@ -392,16 +461,7 @@ static void exchange_ask(struct exchange *x)
 	const size_t *needs = put_in_needs(x->put_in, &count);
 
 	if (x->needs_at >= count) {
-		enum put_in_outcome outcome = put_in_apply(x->put_in, x->kept);
-
-		if (outcome == PUT_IN_SIGN)
-			exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-					    "requests are not signed by this build yet");
-		else if (outcome == PUT_IN_NEEDS)
-			exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-					    "the secret's value cannot be put in");
-		else
-			exchange_secret_outcome(x, outcome, x->kept);
+		exchange_put_in(x);
 		return;
 	}
 	struct message_release m = {.index = needs[x->needs_at],
@@ -547,14 +607,21 @@ static void exchange_on_box_body(void *owner, struct side_stream *s, struct span
 
 	(void)owner;
 	x->request_ended = end;
-	x->taken[EXCHANGE_UP] += bytes.len;
+	if (!x->gathering)
+		x->taken[EXCHANGE_UP] += bytes.len;
 	if (x->state == EXCHANGE_PASSING) {
 		(void)exchange_send_up(x, bytes, end);
 		return;
 	}
 	buf_put(&x->early, bytes.ptr, bytes.len);
-	if (buf_error(&x->early))
-		exchange_fail(x, "out of memory");
+	if (buf_error(&x->early)) {
+		exchange_fail(x, "the request's body is too large to be held here");
+		return;
+	}
+	if (x->gathering && bytes.len > 0)
+		side_consumed(s, bytes.len);
+	if (x->gathering && end)
+		exchange_put_in(x);
 }
 
 static void exchange_on_box_trailers(void *owner, struct side_stream *s, struct http_message *m)
@@ -574,6 +641,8 @@ static void exchange_on_box_trailers(void *owner, struct side_stream *s, struct 
 	}
 	if (!x->kept_trailers || !x->kept_trailer_bytes)
 		exchange_fail(x, "out of memory");
+	else if (x->gathering)
+		exchange_put_in(x);
 }
 
 static void exchange_on_box_reset(void *owner, struct side_stream *s, enum side_why why,
@@ -660,6 +729,8 @@ static void exchange_on_out_head(void *owner, struct side_stream *s, struct http
 	http_message_remove(m, "alt-svc");
 	int r = take_out_head(x->answer, m, !end && !interim);
 
+	if (x->intercept->gate->book && x->intercept->flow->name)
+		put_in_note_cookies(x->intercept->gate->book, &x->intercept->flow->name->name, m);
 	if (r == 0)
 		r = side_send_head(x->box, m, end);
 	if (r < 0) {

@@ -195,19 +195,27 @@ static bool has_header(const struct plan_secret *s, struct span field)
 	return false;
 }
 
+/* Whether this is the secret that the request is signed with. */
+static bool signs_with(const struct put_in *p, const struct plan_secret *s)
+{
+	return p->signs && &p->book->secrets[p->signer] == s;
+}
+
 /* Whether the secret says that it goes there. */
-static bool goes_there(const struct plan_secret *s, enum put_in_spot spot, struct span field)
+static bool goes_there(const struct put_in *p, const struct plan_secret *s, enum put_in_spot spot,
+		       struct span field)
 {
 	switch (spot) {
 	case PUT_IN_AT_QUERY:
-		return s->in_query;
+		return s->in_query || signs_with(p, s);
 	case PUT_IN_AT_AUTHORIZATION:
-		return s->kind == PLAN_SECRET_PLAIN &&
-		       (s->in_authorization || has_header(s, field));
+		return signs_with(p, s) || (s->kind == PLAN_SECRET_PLAIN &&
+					    (s->in_authorization || has_header(s, field)));
 	case PUT_IN_AT_BASIC:
 		return s->in_authorization || has_header(s, field);
 	case PUT_IN_AT_FIELD:
-		return has_header(s, field);
+		return has_header(s, field) ||
+		       (signs_with(p, s) && http_same_word(field, "x-amz-security-token"));
 	case PUT_IN_AT_BODY:
 		return s->in_body;
 	case PUT_IN_AT_WEBSOCKET:
@@ -229,7 +237,10 @@ int put_in_judge(struct put_in *p, const struct finder_hit *hit, enum put_in_spo
 	bool plain = hit->form == FINDER_PLAIN ||
 		     (hit->form == FINDER_ESCAPED && spot == PUT_IN_AT_QUERY);
 
-	if (!goes_there(s, spot, field))
+	bool key =
+		s->kind == PLAN_SECRET_AWS && p->book->words[hit->word].part == PLAN_SECRET_AWS_KEY;
+
+	if (key || !goes_there(p, s, spot, field))
 		put_in_refuse(p, s->name,
 			      "the placeholder of the secret %s stands %s%s%.*s, where it"
 			      " is not put in",
@@ -360,7 +371,10 @@ enum put_in_outcome put_in_look(struct put_in *p, const struct http_message *m,
 				const struct secrets_place *at, bool credentials)
 {
 	const struct look l = {p, at};
-	int r = p->book->word_count > 0 ? look_at_all(&l, m) : 0;
+	int r = p->book->word_count > 0 ? put_in_look_signed(p, m) : 0;
+
+	if (r == 0 && p->book->word_count > 0)
+		r = look_at_all(&l, m);
 
 	if (r == 0 && !credentials &&
 	    secrets_bound(p->book->secrets, p->book->count, &at->host, at->port))

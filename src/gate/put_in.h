@@ -20,6 +20,7 @@
  *	  NEEDS:	put_in_needs lists the secrets; each value comes by put_in_give
  *	put_in_apply	changes the head -> NOTHING (ready to be sent), SIGN, REFUSED
  *	  SIGN:		put_in_signing says what keys is to sign; then put_in_signed
+ *	  put_in_gathers:	before put_in_apply the whole body is gathered, put_in_gathered
  *	put_in_body	each piece of the body, whether or not the head needed anything
  *	put_in_trailers
  *
@@ -33,7 +34,10 @@
 #include "message.h"
 #include "secrets.h"
 
-enum { PUT_IN_NEEDS_MAX = 8 };
+enum {
+	PUT_IN_NEEDS_MAX = 8,
+	PUT_IN_GATHER_MAX = 8 << 20, /* of a body that is hashed before it is sent */
+};
 
 /* The placeholders of a plan, which must outlive it; one per gate. */
 struct put_in_book;
@@ -75,6 +79,13 @@ const size_t *put_in_needs(const struct put_in *p, size_t *ret_count);
 
 /* The value that keys released; copied.  -EINVAL: not one that was needed, or not as it must be. */
 int put_in_give(struct put_in *p, const struct message_value *value);
+
+/*
+ * After look: the body must be there before put_in_apply, which signs its hash.  At most
+ * PUT_IN_GATHER_MAX; it is still sent by put_in_body.
+ */
+bool put_in_gathers(const struct put_in *p);
+void put_in_gathered(struct put_in *p, struct span body);
 
 enum put_in_outcome put_in_apply(struct put_in *p, struct http_message *m);
 

@@ -32,7 +32,7 @@ static int give_value(struct put_in *p, struct span value, const struct put_in_s
 
 static int keep(struct put_in *p, struct span bytes)
 {
-	struct buf larger = BUF_INIT(FINDER_KEPT_MAX + SCRUB_PIECE_MAX);
+	struct buf larger = BUF_INIT(FINDER_KEPT_MAX + SCRUB_PIECE_MAX + 64);
 
 	if (bytes.len == 0) {
 		p->kept.len = 0;
@@ -127,6 +127,15 @@ int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot s
 
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)
 {
+	/* What was gathered comes at once. */
+	while (in.len > SCRUB_PIECE_MAX) {
+		int r = put_in_stream(p, (struct span){in.ptr, SCRUB_PIECE_MAX}, false,
+				      PUT_IN_AT_BODY, sink);
+
+		if (r < 0)
+			return r;
+		in = (struct span){in.ptr + SCRUB_PIECE_MAX, in.len - SCRUB_PIECE_MAX};
+	}
 	return put_in_stream(p, in, end, PUT_IN_AT_BODY, sink);
 }
 

@@ -214,5 +214,5 @@ enum put_in_outcome put_in_apply(struct put_in *p, struct http_message *m)
 	if (p->replaces && m->websocket)
 		http_message_remove(m, "sec-websocket-extensions");
 	note_names(p);
-	return PUT_IN_NOTHING;
+	return p->signs ? put_in_begin_signing(p, m) : PUT_IN_NOTHING;
 }

@@ -6,6 +6,7 @@
 #include "buf.h"
 #include "finder.h"
 #include "put_in.h"
+#include "sigv4.h"
 
 enum {
 	PUT_IN_WORDS_MAX = PLAN_SECRETS_MAX * PLAN_SECRET_PARTS_MAX,
@@ -55,6 +56,13 @@ struct put_in {
 	char why[PUT_IN_WHY_SIZE];
 	char names[PUT_IN_WHY_SIZE];
 
+	/* Of a request that is signed. */
+	bool signs, gathers;
+	size_t signer; /* its secret */
+	struct sigv4 sigv4;
+	struct span signing; /* the text that keys signs */
+	char body_hash[SIGV4_SIGNATURE_LEN + 1];
+
 	/* Of the body, and of WebSocket text. */
 	bool replaces;           /* some secret goes into it */
 	enum put_in_writing how; /* it is written there */
@@ -98,6 +106,10 @@ struct put_in_target put_in_split(struct span target);
 bool put_in_is_basic(struct span value, struct span *ret_rest);
 /* Decoded into memory of p; -EINVAL: it is none. */
 int put_in_decode_basic(struct put_in *p, struct span rest, struct span *ret_text);
+
+/* put_in_sign.c */
+int put_in_look_signed(struct put_in *p, const struct http_message *m);
+enum put_in_outcome put_in_begin_signing(struct put_in *p, const struct http_message *m);
 
 /* put_in_body.c */
 int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,

@@ -39,6 +39,16 @@ static struct plan_secret_part git_part[] = {{.placeholder = GIT_P}};
 static struct plan_secret_part web_part[] = {{.placeholder = WEB_P}};
 static struct plan_string key_headers[] = {{"x-api-key"}};
 
+#define AWS_ID_P "AKIAPLACEHOLDER00001"
+#define AWS_KEY_P "placeholder+of/the+secret/key+0123456789"
+#define AWS_TOKEN_P "placeholder-of-the-token"
+#define AWS_ID_V "AKIAREALREALREAL0002"
+#define AWS_TOKEN_V "real-token/+="
+
+static struct plan_binding aws_at[] = {BIND("*.aws.test")};
+static struct plan_secret_part aws_parts[] = {
+	{.placeholder = AWS_ID_P}, {.placeholder = AWS_KEY_P}, {.placeholder = AWS_TOKEN_P}};
+
 static const struct plan_secret secrets[] = {
 	{.name = "KEY",
 	 .parts = {key_part, 1},
@@ -51,9 +61,10 @@ static const struct plan_secret secrets[] = {
 	 .in_query = true,
 	 .in_body = true,
 	 .in_websocket = true},
+	{.name = "AWS", .kind = PLAN_SECRET_AWS, .parts = {aws_parts, 3}, .bindings = {aws_at, 1}},
 };
 
-static const char *const values[] = {KEY_V, GIT_V, WEB_V};
+static const char *const values[] = {KEY_V, GIT_V, WEB_V, AWS_ID_V "\n\n" AWS_TOKEN_V};
 static struct put_in_book *book;
 
 static int make_book(void **state)
@@ -486,6 +497,80 @@ static void test_trailers(void **state)
 	put_in_free(p);
 }
 
+/* ---- signing ---- */
+
+#define V4(id, service)                                                                 \
+	"authorization: AWS4-HMAC-SHA256 Credential=" id "/20150830/us-east-1/" service \
+	"/aws4_request, SignedHeaders=accept-encoding;host;x-amz-date, Signature="      \
+	"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31\n"
+#define AWS_FIELDS "accept-encoding: gzip\nx-amz-date: 20150830T123600Z\n"
+
+static void test_sign(void **state)
+{
+	static const char aa[] =
+		"AWS4-HMAC-SHA256 Credential=" AWS_ID_V
+		"/20150830/us-east-1/sts/aws4_request, SignedHeaders=host;x-amz-date, Signature="
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	uint8_t signature[32];
+	struct message_sign sign = {0};
+	struct http_message *m =
+		request("sts.aws.test", "/",
+			AWS_FIELDS "x-amz-security-token: " AWS_TOKEN_P "\n" V4(AWS_ID_P, "sts"));
+	struct secrets_place at = place_of("sts.aws.test", "/");
+	struct put_in *p = put_in_new(book);
+
+	(void)state;
+	memset(signature, 0xaa, sizeof(signature));
+	assert_int_equal(put_in_look(p, m, &at, false), PUT_IN_NEEDS);
+	assert_true(put_in_gathers(p));
+	put_in_gathered(p, SPAN_LITERAL("Action=GetCallerIdentity"));
+	assert_false(put_in_gathers(p));
+	assert_int_equal(give_all(p), 0);
+	assert_int_equal(put_in_apply(p, m), PUT_IN_SIGN);
+	assert_span(field_of("x-amz-security-token"), AWS_TOKEN_V);
+	put_in_signing(p, &sign);
+	assert_int_equal(sign.index, 3);
+	assert_string_equal(sign.date, "20150830");
+	assert_string_equal(sign.region, "us-east-1");
+	assert_string_equal(sign.service, "sts");
+	assert_non_null(memmem(sign.text.ptr, sign.text.len,
+			       "AWS4-HMAC-SHA256\n20150830T123600Z\n20150830/us-east-1/sts/", 57));
+	assert_int_equal(put_in_signed(p, m, (struct span){signature, 32}), PUT_IN_NOTHING);
+	assert_span(field_of("authorization"), aa);
+	assert_string_equal(put_in_names(p), "AWS");
+	put_in_free(p);
+}
+
+static void test_sign_refused(void **state)
+{
+	static const struct {
+		const char *host, *fields, *why;
+		bool credentials;
+	} rows[] = {
+		{"x.aws.test", AWS_FIELDS V4("AKIAEVIL", "s3"), "credential of its own", false},
+		{"other.test", AWS_FIELDS V4(AWS_ID_P, "s3"), "not bound to this host", true},
+		{"x.aws.test", "x: " AWS_KEY_P "\n", "not put in", true},
+		{"x.aws.test",
+		 "x-amz-security-token: " AWS_KEY_P "\n" AWS_FIELDS V4(AWS_ID_P, "s3"),
+		 "not put in", true},
+		{"x.aws.test", "authorization: Bearer " AWS_ID_P "\n", "not put in", true},
+		{"x.aws.test",
+		 "x-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD\n" AWS_FIELDS V4(
+			 AWS_ID_P, "s3"),
+		 "in chunks", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		enum put_in_outcome o;
+		struct put_in *p = run(rows[i].host, "/", rows[i].fields, rows[i].credentials, &o);
+
+		if (o != PUT_IN_REFUSED || !strstr(put_in_why(p), rows[i].why))
+			fail_msg("row %zu: %d \"%s\"", i, (int)o, put_in_why(p));
+		put_in_free(p);
+	}
+}
+
 /* ---- taking out ---- */
 
 static struct take_out *knowing(void)
@@ -849,6 +934,8 @@ int main(void)
 		cmocka_unit_test(test_body_length),
 		cmocka_unit_test(test_values_that_must_not_be),
 		cmocka_unit_test(test_trailers),
+		cmocka_unit_test(test_sign),
+		cmocka_unit_test(test_sign_refused),
 		cmocka_unit_test(test_take_out_of_fields),
 		cmocka_unit_test(test_take_out_of_bodies),
 		cmocka_unit_test(test_compressed),
