@@ -30,6 +30,7 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -634,6 +635,7 @@ static int be_client(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	raise_descriptors();
+	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc == 6 && str_equal(argv[1], "serve"))
 		return serve(argv);
 	if (argc >= 4 && argc <= 6 && str_equal(argv[1], "client"))
