@@ -131,7 +131,15 @@ static void banner_secrets(const struct text *t, const struct plan *plan)
 		return;
 	}
 	words_open_secrets(&open, plan);
-	if (open.len == 0)
+	for (size_t i = 0; open.len == 0 && i < plan->secrets.count; i++)
+		buf_putf(&line, "%s%s", i ? ", " : "", plan->secrets.items[i].name);
+	if (line.len > 0 && banner_columns(buf_str(&line)) + 20 > banner_room(t)) {
+		buf_clear(&line);
+		buf_putf(&line, "%zu", plan->secrets.count);
+	}
+	if (line.len > 0)
+		buf_put_str(&line, ", by placeholders");
+	else if (open.len == 0)
 		buf_put_str(&line, "none");
 	else if (banner_columns(buf_str(&open)) <= banner_room(t))
 		buf_put(&line, open.ptr, open.len);

@@ -310,10 +310,20 @@ static void explain_secrets(struct explain *x)
 
 	explain_section(x, "Secrets");
 	words_open_secrets(&open, x->plan);
-	if (open.len == 0) {
-		explain_say(x, TEXT_PLAIN, "None.");
-		return;
+	for (size_t i = 0; i < x->plan->secrets.count; i++) {
+		buf_clear(&words);
+		words_secret(&words, x->plan, &x->plan->secrets.items[i]);
+		explain_item(x, x->plan->secrets.items[i].name, buf_str(&words));
 	}
+	if (x->plan->secrets.count > 0)
+		explain_say(x, TEXT_PLAIN,
+			    "Their values are never inside: they are put in outside, at these "
+			    "places and at no others.");
+	if (open.len == 0 && x->plan->secrets.count == 0)
+		explain_say(x, TEXT_PLAIN, "None.");
+	if (open.len == 0)
+		return;
+	buf_clear(&words);
 	buf_putf(&words, "The agent can read what was named: %s.", buf_str(&open));
 	explain_say(x, TEXT_WARN, buf_str(&words));
 }

@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include "credential.h"
+#include "secret.h"
 #include "str.h"
 #include "text.h"
 
@@ -114,6 +115,7 @@ void words_open_secrets(struct buf *into, const struct plan *plan)
 		const struct plan_env *v = &plan->env.items[i];
 
 		if (str_equal(v->origin, "default") || str_equal(v->origin, "host") ||
+		    str_after(v->origin, "placeholder of ") ||
 		    !(credential_in_name(v->name) || credential_in_value(v->value)))
 			continue;
 		buf_put_str(into, comma);
@@ -135,6 +137,50 @@ void words_open_secrets(struct buf *into, const struct plan *plan)
 		buf_put_char(into, ')');
 		comma = ", ";
 	}
+}
+
+void words_secret(struct buf *into, const struct plan *plan, const struct plan_secret *s)
+{
+	const struct {
+		bool on;
+		const char *word;
+	} in[] = {{s->in_authorization, "authorization"},
+		  {s->in_query, "query"},
+		  {s->in_body, "body"},
+		  {s->in_websocket, "websocket"}};
+	const char *lead = " in ";
+
+	for (size_t i = 0; i < s->bindings.count; i++) {
+		buf_put_str(into, i ? ", " : "");
+		secret_show_binding(&s->bindings.items[i], into);
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(in); i++)
+		if (in[i].on) {
+			buf_putf(into, "%s%s", lead, in[i].word);
+			lead = ", ";
+		}
+	for (size_t i = 0; i < s->headers.count; i++) {
+		buf_putf(into, "%s%s", lead, s->headers.items[i].text);
+		lead = ", ";
+	}
+	if (s->kind != PLAN_SECRET_PLAIN)
+		buf_putf(into, ", %s", plan_secret_words[s->kind]);
+	buf_put_str(into, "; its value: ");
+	words_text(into, plan, s->source);
+	lead = "; a placeholder in ";
+	for (size_t i = 0; i < s->parts.count; i++)
+		for (size_t n = 0; n < s->parts.items[i].variables.count; n++) {
+			buf_putf(into, "%s%s", lead, s->parts.items[i].variables.items[n].text);
+			lead = ", ";
+		}
+	for (size_t i = 0; i < s->files.count; i++) {
+		buf_put_str(into, lead);
+		words_path(into, plan, s->files.items[i].text);
+		lead = ", ";
+	}
+	buf_put_str(into, " (");
+	words_text(into, plan, s->origin);
+	buf_put_char(into, ')');
 }
 
 void words_gone_without(struct buf *into, const struct plan *plan)

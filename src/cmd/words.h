@@ -30,6 +30,9 @@ const char *words_layer(enum plan_layer layer);
  */
 void words_open_secrets(struct buf *into, const struct plan *plan);
 
+/* Where a secret is put in, where its value is, and where the box has its placeholder. */
+void words_secret(struct buf *into, const struct plan *plan, const struct plan_secret *s);
+
 /* "landlock, seccomp": the layers that are gone without; empty when none are. */
 void words_gone_without(struct buf *into, const struct plan *plan);
 

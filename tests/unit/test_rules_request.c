@@ -304,6 +304,57 @@ static void test_words(void **state)
 	}
 }
 
+/* The worked example of docs/POLICY.md: read everything, push only here. */
+static void test_github(void **state)
+{
+	static const struct {
+		const char *host, *request;
+		bool allowed;
+	} rows[] = {
+		{"github.com", "GET /any/thing", true},
+		{"github.com", "GET /o/r.git/info/refs?service=git-upload-pack", true},
+		{"github.com", "GET /o/r.git/info/refs?service=git-receive-pack", true},
+		{"github.com", "POST /o/r.git/git-upload-pack", true},
+		{"github.com", "POST /o/r/git-upload-pack", true},
+		{"github.com", "POST /o/r.git/info/lfs/objects/batch", true},
+		{"github.com", "POST /ORG/REPO.git/git-receive-pack", true},
+		{"github.com", "POST /ORG/REPO/git-receive-pack", true},
+		{"github.com", "POST /ORG/OTHER.git/git-receive-pack", false},
+		{"github.com", "POST /EVIL/REPO.git/git-receive-pack", false},
+		{"github.com", "POST /EVIL/../ORG/REPO.git/git-receive-pack", false},
+		{"github.com", "POST /ORG/REPO.git/../x/git-receive-pack", false},
+		{"github.com", "POST /ORG%2fREPO/git-receive-pack", false},
+		{"github.com", "POST /session", false},
+		{"github.com", "PUT /o/r.git/git-upload-pack", false},
+		{"api.github.com", "GET /repos/o/r/issues", true},
+		{"api.github.com", "POST /repos/ORG/REPO/issues/1/comments", true},
+		{"api.github.com", "PATCH /repos/ORG/REPO/pulls/1", true},
+		{"api.github.com", "POST /repos/EVIL/REPO/issues/1/comments", false},
+		{"api.github.com", "POST /graphql", false},
+		{"api.github.com", "POST /gists", false},
+		{"api.github.com", "DELETE /repos/ORG/REPO", false},
+		{"codeload.github.com", "GET /o/r/zip/main", true},
+		{"uploads.github.com", "POST /repos/ORG/REPO/releases/1/assets", false},
+	};
+	_cleanup_try_ struct try_outcome o = try_network(
+		"use: github-read, {allow: github.com, methods: [POST], paths: "
+		"[/ORG/REPO/git-receive-pack, /ORG/REPO.git/git-receive-pack]}, {allow: "
+		"api.github.com, methods: [POST, PATCH, PUT], paths: [/repos/ORG/REPO/issues/**, "
+		"/repos/ORG/REPO/pulls/**]}",
+		NULL);
+	_cleanup_rules_ struct rules *r = ask_rules(&o.policy);
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const struct rules_verdict v = ask_request(r, rows[i].host, rows[i].request, ANY);
+
+		if ((v.action == PLAN_ACTION_ALLOW) != rows[i].allowed)
+			fail_msg("%s %s: %s", rows[i].host, rows[i].request, v.reason);
+	}
+	assert_true(ask(r, "github.com", ANY).open);
+	assert_false(ask(r, "codeload.github.com", ANY).open);
+}
+
 /* --- properties, over rules made at random --- */
 
 static uint64_t seed = 11;
@@ -462,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_extras),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_github),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_a_deny_never_widens),
 		cmocka_unit_test(test_ceiling_refuses),
