@@ -36,6 +36,7 @@ struct exchange {
 	bool head;          /* its method is HEAD */
 	bool request_ended; /* the box has said all */
 	bool answer_begun;
+	bool answer_ended;    /* the origin has said all; the box has not yet taken it */
 	bool raw;             /* a WebSocket from here on */
 	bool fresh;           /* the leg had carried no request before */
 	bool trailers_follow; /* what ends now is the body, not the message */
@@ -218,6 +219,17 @@ static int exchange_give_up(void *context, struct span bytes, bool end)
 static int exchange_give_down(void *context, struct span bytes, bool end)
 {
 	return exchange_pass(context, EXCHANGE_DOWN, bytes, end);
+}
+
+/*
+ * The answer is whole.  In HTTP/2 many can be on their way to a box that takes none of them,
+ * so each counts as held until it has gone.
+ */
+static void exchange_end(struct exchange *x)
+{
+	x->answer_ended = true;
+	if (!x->intercept->box_h2 || x->queued[EXCHANGE_DOWN] == 0)
+		exchange_finish(x);
 }
 
 static void exchange_on_sent(struct exchange *x, int way, size_t count)
@@ -659,8 +671,12 @@ static void exchange_on_box_reset(void *owner, struct side_stream *s, enum side_
 
 static void exchange_on_box_sent(void *owner, struct side_stream *s, size_t count)
 {
+	struct exchange *x = s->context;
+
 	(void)owner;
-	exchange_on_sent(s->context, EXCHANGE_DOWN, count);
+	exchange_on_sent(x, EXCHANGE_DOWN, count);
+	if (x->answer_ended && x->queued[EXCHANGE_DOWN] == 0)
+		exchange_finish(x);
 }
 
 static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int status,
@@ -760,7 +776,7 @@ static void exchange_on_out_body(void *owner, struct side_stream *s, struct span
 	}
 	exchange_consume(x, EXCHANGE_DOWN, 0);
 	if (end)
-		exchange_finish(x);
+		exchange_end(x);
 }
 
 static void exchange_on_out_trailers(void *owner, struct side_stream *s, struct http_message *m)
@@ -781,7 +797,7 @@ static void exchange_on_out_trailers(void *owner, struct side_stream *s, struct 
 	if (r < 0)
 		exchange_take_out_failed(x, r);
 	else
-		exchange_finish(x);
+		exchange_end(x);
 }
 
 static void exchange_on_out_reset(void *owner, struct side_stream *s, enum side_why why,
@@ -791,11 +807,17 @@ static void exchange_on_out_reset(void *owner, struct side_stream *s, enum side_
 	char reason[160];
 
 	(void)owner;
+	/* It has answered and wants no more of the request. */
+	if (x->answer_ended)
+		return;
 	/*
 	 * A connection that had served before was closed under this request, as may happen: the
-	 * program sees the same and sends it again, if it may be sent twice.
+	 * program sees the same and sends it again, if it may be sent twice.  HTTP/2 says when
+	 * it may.
 	 */
-	if (x->answer_begun || (why == SIDE_CUT && !x->fresh)) {
+	bool again = x->intercept->box_h2 ? why == SIDE_REFUSED : why == SIDE_CUT && !x->fresh;
+
+	if (x->answer_begun || again) {
 		exchange_cut(x, why);
 		return;
 	}

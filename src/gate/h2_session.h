@@ -34,6 +34,7 @@ enum {
 	H2_OUTPUT = 32 << 10,    /* given to the owner at a time, and one frame more */
 	H2_FRAME_MAX = 20 << 10, /* nghttp2 writes frames of 16 KiB at most */
 	H2_FRAME_HEAD = 9,
+	H2_TURNS = 4, /* of writing and telling, until there is something */
 };
 
 /* Bytes of a body that nghttp2 has not yet asked for. */

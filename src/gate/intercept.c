@@ -50,9 +50,9 @@ static bool intercept_add_side(struct leg *l, bool h2)
 
 static enum tls_alpn intercept_alpn(const struct intercept *i)
 {
-	if (i->h2 || !i->offers_http11)
-		return i->offers_h2 ? TLS_ALPN_H2 : TLS_ALPN_NONE;
-	return TLS_ALPN_HTTP11;
+	if (i->offers_h2 && (i->h2 || !i->offers_http11))
+		return TLS_ALPN_H2;
+	return i->offers_http11 ? TLS_ALPN_HTTP11 : TLS_ALPN_NONE;
 }
 
 /* The box's turn, once the origin has answered (or cannot) and the leaf is there. */
@@ -114,14 +114,26 @@ void intercept_on_connected(struct leg *l)
 
 	if (i->tls) {
 		l->tls = tls_new_client(i->gate->keys.world, f->name ? &f->name->name : NULL,
-					&f->address, f->port, i->offers_h2,
-					i->offers_http11 || i->offers_h2);
+					&f->address, f->port, i->offers_h2 || i->insists,
+					!i->insists && (i->offers_http11 || i->offers_h2));
 		if (!l->tls) {
 			intercept_on_failed(l, "out of memory");
 			return;
 		}
 	}
 	leg_start(l, (struct span){NULL, 0});
+}
+
+/* An origin that has nothing but HTTP/2, for a box that does not offer it, is dialled again. */
+static bool intercept_insist(struct leg *l)
+{
+	struct intercept *i = l->intercept;
+
+	if (i->insists || i->offers_h2 || !l->tls || !tls_wants_other_alpn(l->tls))
+		return false;
+	i->insists = true;
+	leg_close(l, true);
+	return leg_dial(l, &i->address, i->flow->port) == 0;
 }
 
 void intercept_on_failed(struct leg *l, const char *why)
@@ -140,6 +152,8 @@ void intercept_on_failed(struct leg *l, const char *why)
 		i->doomed = true;
 		return;
 	}
+	if (handshake && intercept_insist(l))
+		return;
 	(void)snprintf(i->failure, sizeof(i->failure), "%s: %s",
 		       certificate ? "the certificate of the origin is not good"
 		       : handshake ? "the TLS handshake with the origin failed"
@@ -186,7 +200,7 @@ struct leg *intercept_open(struct intercept *i, void *context, struct side_strea
 		if (*ret_stream)
 			return l;
 		/* HTTP/2 takes the next when it has room; on_free will say. */
-		coming = coming || (i->h2 && side_phase(l->side) == SIDE_BUSY);
+		coming = coming || (i->h2 && side_may_open(l->side));
 	}
 	if (coming || !unused)
 		return NULL;
@@ -252,6 +266,14 @@ static int64_t intercept_deadline_of(struct leg *l)
 static int64_t intercept_deadline(struct intercept *i)
 {
 	int64_t first = i->served ? 0 : i->begun + GATE_DIAL_MS + GATE_CHECK_MS;
+	bool ticks = i->exchanges && (i->h2 || i->box_h2);
+
+	if (!ticks)
+		i->tick_at = 0;
+	else if (i->tick_at == 0)
+		i->tick_at = gate_now() + INTERCEPT_TICK_MS;
+	if (ticks && (first == 0 || i->tick_at < first))
+		first = i->tick_at;
 
 	for (size_t n = 0; n <= INTERCEPT_LEGS; n++) {
 		int64_t at = intercept_deadline_of(n == 0 ? &i->box : &i->out[n - 1]);
@@ -290,11 +312,24 @@ void intercept_leave(struct intercept *i)
 		flow_end(i->flow);
 }
 
+static void intercept_tick(struct intercept *i, int64_t now)
+{
+	i->tick_at = 0;
+	for (size_t n = 0; n <= INTERCEPT_LEGS; n++) {
+		struct leg *l = n == 0 ? &i->box : &i->out[n - 1];
+
+		if (l->state == LEG_SERVING && l->side)
+			side_tick(l->side, now);
+	}
+}
+
 void intercept_late(struct intercept *i)
 {
 	int64_t now = gate_now();
 
 	intercept_enter(i);
+	if (i->tick_at != 0 && now >= i->tick_at)
+		intercept_tick(i, now);
 	if (!i->served && now >= i->begun + GATE_DIAL_MS + GATE_CHECK_MS)
 		i->doomed = true;
 	for (size_t n = 0; n <= INTERCEPT_LEGS; n++) {

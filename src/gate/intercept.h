@@ -39,6 +39,7 @@ enum {
 	INTERCEPT_LEGS = 8,              /* to the origin, of one connection of the box */
 	INTERCEPT_PENDING_MAX = 2 << 20, /* bytes that a socket did not take yet */
 	INTERCEPT_READ = 128 << 10,
+	INTERCEPT_TICK_MS = 20000,  /* how often a side of HTTP/2 is asked for stalled streams */
 	INTERCEPT_LINGER_MS = 2000, /* for the box to read the last answer while it still sends */
 };
 
@@ -76,8 +77,10 @@ struct intercept {
 	bool offers_h2, offers_http11; /* the box */
 	bool h2;                       /* the origin chose it */
 	bool box_h2;                   /* and so does the box */
-	bool reached;                  /* the origin could be had, once */
-	bool served;                   /* the box's side is there */
+	bool insists;    /* on HTTP/2, the origin: the box's requests are translated */
+	int64_t tick_at; /* ms: side_tick is due; 0: nobody needs it */
+	bool reached;    /* the origin could be had, once */
+	bool served;     /* the box's side is there */
 	struct leg box;
 	struct leg out[INTERCEPT_LEGS];
 	struct address address; /* of the origin, as it was dialled */

@@ -101,6 +101,7 @@ struct side_ops {
 	enum side_phase (*phase)(const struct side *side);
 	void (*tick)(struct side *side, int64_t now); /* NULL: it has no clock of its own */
 	void (*close)(struct side *side);
+	bool (*may_open)(const struct side *side);
 	struct side_stream *(*open)(struct side *side, void *context);
 	int (*send_head)(struct side_stream *s, const struct http_message *m, bool end);
 	int (*send_body)(struct side_stream *s, struct span bytes, bool end);
@@ -184,6 +185,12 @@ static inline void side_tick(struct side *side, int64_t now)
 static inline void side_close(struct side *side)
 {
 	side->ops->close(side);
+}
+
+/* CLIENT.  Whether it will take another stream, now or when on_free says so. */
+static inline bool side_may_open(const struct side *side)
+{
+	return side->ops->may_open(side);
 }
 
 /* CLIENT.  NULL: not now (see on_free), not any more (SIDE_OVER), or no memory. */

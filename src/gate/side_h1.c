@@ -591,11 +591,18 @@ static void h1_close(struct side *side)
 	h1_of(side)->last = true;
 }
 
+static bool h1_may_open(const struct side *side)
+{
+	const struct h1 *h = (const struct h1 *)side;
+
+	return !h->last && !h->dead && side->role == SIDE_CLIENT;
+}
+
 static struct side_stream *h1_open(struct side *side, void *context)
 {
 	struct h1 *h = h1_of(side);
 
-	if (h->taken || h->last || h->dead || side->role != SIDE_CLIENT)
+	if (h->taken || !h1_may_open(side))
 		return NULL;
 	h1_begin(h, context);
 	return &h->stream;
@@ -648,6 +655,7 @@ static const struct side_ops h1_ops = {
 	.sent = h1_sent,
 	.phase = h1_phase,
 	.close = h1_close,
+	.may_open = h1_may_open,
 	.open = h1_open,
 	.send_head = h1_send_head,
 	.send_body = h1_send_body,

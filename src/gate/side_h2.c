@@ -377,18 +377,24 @@ static void h2_write(struct h2 *h)
 	} while (n == 0 && !h->silent && h2_send_due(h));
 }
 
-/* Has something to write ready, when there is something. */
+/*
+ * Has something to write ready, when there is something.  What the owner is told may make it
+ * say more, or us; if that is all there is to write, it must not wait for the next occasion.
+ */
 static void h2_fill(struct h2 *h)
 {
-	if (h->output_at < h->output_len || h->silent || !nghttp2_session_want_write(h->session))
-		return;
-	if (!h->output)
-		h->output = malloc(H2_OUTPUT + H2_FRAME_MAX);
-	if (h->output)
-		h2_write(h);
-	else
-		h2_on_error(h, NGHTTP2_ERR_NOMEM);
-	h2_tell(h);
+	for (int turn = 0; turn < H2_TURNS; turn++) {
+		if (h->output_at < h->output_len || h->silent ||
+		    !nghttp2_session_want_write(h->session))
+			return;
+		if (!h->output)
+			h->output = malloc(H2_OUTPUT + H2_FRAME_MAX);
+		if (h->output)
+			h2_write(h);
+		else
+			h2_on_error(h, NGHTTP2_ERR_NOMEM);
+		h2_tell(h);
+	}
 }
 
 static int h2_feed(struct side *side, struct span bytes)
@@ -493,6 +499,11 @@ static void h2_close(struct side *side)
 }
 
 /* --- messages --------------------------------------------------------------------------- */
+
+static bool h2_will_open(const struct side *side)
+{
+	return !h2_is_last(h2_of(side));
+}
 
 static struct side_stream *h2_open(struct side *side, void *context)
 {
@@ -682,6 +693,7 @@ static const struct side_ops h2_ops = {
 	.phase = h2_phase,
 	.tick = h2_tick,
 	.close = h2_close,
+	.may_open = h2_will_open,
 	.open = h2_open,
 	.send_head = h2_send_head,
 	.send_body = h2_send_body,

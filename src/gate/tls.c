@@ -44,6 +44,7 @@ struct tls {
 	uint16_t port;
 	bool bad_certificate;
 	char why[160];
+	bool other_alpn;
 };
 
 /* --- the bytes ------------------------------------------------------------------------ */
@@ -399,8 +400,10 @@ void tls_feed(struct tls *t, struct span bytes)
 static enum tls_state tls_fail(struct tls *t)
 {
 	long verified = SSL_is_server(t->ssl) ? X509_V_OK : SSL_get_verify_result(t->ssl);
-	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+	unsigned long error = ERR_peek_last_error();
+	const char *reason = ERR_reason_error_string(error);
 
+	t->other_alpn = ERR_GET_REASON(error) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL;
 	t->bad_certificate = verified != X509_V_OK;
 	if (t->bad_certificate)
 		reason = X509_verify_cert_error_string(verified);
@@ -486,6 +489,11 @@ void tls_close(struct tls *t, struct buf *out)
 	(void)SSL_shutdown(t->ssl);
 	ERR_clear_error();
 	t->out = NULL;
+}
+
+bool tls_wants_other_alpn(const struct tls *t)
+{
+	return t->other_alpn;
 }
 
 const char *tls_why(const struct tls *t, bool *ret_certificate)

@@ -63,6 +63,9 @@ void tls_feed(struct tls *t, struct span bytes);
 
 /* Goes on with the handshake; what it has to say is put into out. */
 enum tls_state tls_handshake(struct tls *t, struct buf *out);
+/* Of one that failed: the other end speaks none of what was offered. */
+bool tls_wants_other_alpn(const struct tls *t);
+
 enum tls_alpn tls_alpn(const struct tls *t); /* what both ends agreed on */
 
 /*

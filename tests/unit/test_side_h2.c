@@ -362,6 +362,20 @@ static void test_an_early_answer_is_whole(void **state)
 	assert_log(client, "1 413 length=204800\n1 end\n"
 			   "1 reset cancelled: the other end reset the stream\n");
 	assert_int_equal(side_phase(server->side), SIDE_IDLE);
+
+	/* Also when its end comes alone, and nothing else is to be written then. */
+	assert_int_equal(side_owner_open(client), 2);
+	assert_int_equal(side_send_head(client->streams[2], &m, false), 0);
+	side_owner_pump(client, server, 1000);
+	answer.body = HTTP_MESSAGE_UNKNOWN;
+	assert_int_equal(side_send_head(server->streams[2], &answer, false), 0);
+	assert_int_equal(side_send_body(server->streams[2], SPAN_LITERAL("x"), false), 0);
+	side_owner_pump(client, server, 1000);
+	assert_int_equal(side_send_body(server->streams[2], (struct span){NULL, 0}, true), 0);
+	side_owner_release(server, 2);
+	side_owner_pump(client, server, 1000);
+	assert_log(client, "2 413 unknown\n2 end\n"
+			   "2 reset cancelled: the other end reset the stream\n");
 	side_owner_free(client);
 	side_owner_free(server);
 }
