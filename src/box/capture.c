@@ -210,6 +210,9 @@ static int capture_socket(int type, uint16_t port, bool plain, struct error *e)
 		r = capture_option(fd, IPPROTO_IPV6, tcp ? IPV6_TRANSPARENT : IPV6_RECVPKTINFO);
 	if (r == 0 && !tcp)
 		r = capture_option(fd, IPPROTO_IPV6, IPV6_FREEBIND);
+	/* Those that are accepted have it from the listener. */
+	if (r == 0 && tcp)
+		r = capture_option(fd, IPPROTO_TCP, TCP_NODELAY);
 	if (!tcp)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &questions, sizeof(questions));
 	if (r == 0 && bind(fd, (struct sockaddr *)&any, sizeof(any)) < 0)

@@ -151,8 +151,10 @@ void flow_decide(struct flow *f)
 	struct rules_verdict v;
 	char text[64];
 
-	/* Until it is connected nothing more is read; only its end is noticed. */
-	(void)relay_watch(f, FLOW_BOX, 0);
+	/* Until it is connected nothing more is read.  Most are connected in no time, so its end is
+	 * noticed from the next tick on (flow_on_time). */
+	if (f->ends[FLOW_BOX].handle.generation != 0)
+		(void)relay_watch(f, FLOW_BOX, 0);
 	if (f->name) {
 		q.name = f->name->name;
 	} else {
@@ -298,47 +300,35 @@ static bool flow_dialling(const struct flow_dial *d)
 
 static int flow_on_attempt(void *context, uint32_t events);
 
-/* Starts the next address, if there is one and a place for it. */
-static void flow_dial_next(struct flow *f)
+/* A socket that is connected or about to be; -errno. */
+static int flow_dial_one(const struct address *a, uint16_t port)
 {
-	struct flow_dial *d = f->dial;
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	bool v4 = address_is_v4(a);
+	_cleanup_fd_ int fd =
+		socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
 
-	while (d->next < d->address_count) {
-		int slot = d->attempts[0].fd < 0 ? 0 : d->attempts[1].fd < 0 ? 1 : -1;
+	if (fd < 0)
+		return -errno;
+	memcpy(&to.sin6_addr, a->bytes, 16);
+	memcpy(&to4.sin_addr, a->bytes + 12, 4);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
+		    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
+	    errno != EINPROGRESS)
+		return -errno;
+	return TAKE_FD(fd);
+}
 
-		if (slot < 0)
-			return;
-		struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(f->port)};
-		struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(f->port)};
-		const struct address *a = &d->addresses[d->next++];
-		bool v4 = address_is_v4(a);
+/* What is near is connected when connect() returns, whatever that says. */
+static bool flow_is_connected(int fd)
+{
+	struct sockaddr_in6 peer;
+	socklen_t len = sizeof(peer);
 
-		memcpy(&to.sin6_addr, a->bytes, 16);
-		memcpy(&to4.sin_addr, a->bytes + 12, 4);
-		int fd = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-				0);
-		int on = 1;
-
-		if (fd >= 0)
-			(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-		if (fd >= 0 &&
-		    connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
-			    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
-		    errno != EINPROGRESS) {
-			d->last_error = errno;
-			(void)close(fd);
-			continue;
-		}
-		d->attempts[slot].fd = fd;
-		if (fd < 0 || loop_add(&f->gate->loop, fd, EPOLLOUT, flow_on_attempt,
-				       &d->attempts[slot], &d->attempts[slot].handle) < 0) {
-			d->last_error = ENFILE;
-			fd_close(&d->attempts[slot].fd);
-			continue;
-		}
-		d->next_at = gate_now() + FLOW_DIAL_STAGGER;
-		return;
-	}
+	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
 }
 
 static void flow_connected(struct flow *f, struct flow_attempt *a)
@@ -355,6 +345,42 @@ static void flow_connected(struct flow *f, struct flow_attempt *a)
 		proxy_answer(f, true, 0);
 	else
 		relay_begin(f);
+}
+
+/* Starts the next address, if there is one and a place for it; when none is under way then, the
+ * dial has failed.  The flow may be connected after it, or at its end. */
+static void flow_dial_next(struct flow *f)
+{
+	struct flow_dial *d = f->dial;
+
+	while (d->next < d->address_count) {
+		struct flow_attempt *a = d->attempts[0].fd < 0   ? &d->attempts[0]
+					 : d->attempts[1].fd < 0 ? &d->attempts[1]
+								 : NULL;
+
+		if (!a)
+			return;
+		int fd = flow_dial_one(&d->addresses[d->next++], f->port);
+
+		if (fd < 0) {
+			d->last_error = -fd;
+			continue;
+		}
+		a->fd = fd;
+		if (flow_is_connected(fd)) {
+			flow_connected(f, a);
+			return;
+		}
+		if (loop_add(&f->gate->loop, fd, EPOLLOUT, flow_on_attempt, a, &a->handle) < 0) {
+			d->last_error = ENFILE;
+			fd_close(&a->fd);
+			continue;
+		}
+		d->next_at = gate_now() + FLOW_DIAL_STAGGER;
+		return;
+	}
+	if (!flow_dialling(d))
+		flow_dial_failed(f);
 }
 
 static int flow_on_attempt(void *context, uint32_t events)
@@ -374,8 +400,6 @@ static int flow_on_attempt(void *context, uint32_t events)
 	f->dial->last_error = error;
 	loop_close(&f->gate->loop, &a->handle, &a->fd);
 	flow_dial_next(f);
-	if (!flow_dialling(f->dial))
-		flow_dial_failed(f);
 	return 0;
 }
 
@@ -392,12 +416,13 @@ static void flow_start_dial(struct flow *f, const struct address *addresses, siz
 	memcpy(f->dial->addresses, addresses, count * sizeof(addresses[0]));
 	flow_set_state(f, FLOW_DIAL, GATE_DIAL_MS);
 	flow_dial_next(f);
-	if (!flow_dialling(f->dial))
-		flow_dial_failed(f);
 }
 
 void flow_on_time(struct flow *f, int64_t now)
 {
+	if ((f->state == FLOW_LOOKUP || f->state == FLOW_DIAL) &&
+	    f->ends[FLOW_BOX].handle.generation == 0)
+		(void)relay_watch(f, FLOW_BOX, 0);
 	if (f->state == FLOW_DIAL && now >= f->dial->next_at && now < f->deadline)
 		flow_dial_next(f);
 	else if (now >= f->deadline)
@@ -411,14 +436,12 @@ void flow_accept(struct gate *g, int fd)
 	struct sockaddr_in6 to = {.sin6_family = AF_INET6};
 	socklen_t len = sizeof(to);
 	struct flow *f = calloc(1, sizeof(*f));
-	int on = 1;
 
 	if (!f || getsockname(fd, (struct sockaddr *)&to, &len) < 0) {
 		free(f);
 		(void)close(fd);
 		return;
 	}
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	f->gate = g;
 	f->ends[FLOW_BOX] = (struct flow_end){.fd = fd, .pending = BUF_INIT(FLOW_PENDING_MAX)};
 	f->ends[FLOW_OUT] = (struct flow_end){.fd = -1, .pending = BUF_INIT(FLOW_PENDING_MAX)};
@@ -430,10 +453,6 @@ void flow_accept(struct gate *g, int fd)
 	g->flow_count++;
 	memcpy(f->address.bytes, &to.sin6_addr, 16);
 	f->port = ntohs(to.sin6_port);
-	if (loop_add(&g->loop, fd, 0, relay_on_box, f, &f->ends[FLOW_BOX].handle) < 0) {
-		flow_reset(f);
-		return;
-	}
 	bool service = memcmp(f->address.bytes, flow_service, 16) == 0;
 
 	if (f->port == FLOW_DNS_PORT) {

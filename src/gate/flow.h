@@ -50,8 +50,9 @@ enum {
 
 struct flow_end {
 	int fd;
-	struct loop_handle handle;
+	struct loop_handle handle; /* none until there is something to wait for */
 	uint32_t events;
+	bool over;          /* both ways: there is nothing to wait for any more */
 	bool eof;           /* it will send no more */
 	bool shut;          /* we told it that we will send no more */
 	bool large;         /* its bytes come in large pieces */

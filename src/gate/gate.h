@@ -68,6 +68,7 @@ struct gate_door {
 	struct gate *gate;
 	int fd;
 	struct loop_handle handle;
+	int accepts; /* to try the next time */
 };
 
 struct gate {

@@ -24,7 +24,6 @@
 
 enum {
 	RELAY_SCRATCH = 256 << 10,
-	RELAY_TURNS = 4,        /* reads in a row; then another flow has its turn */
 	RELAY_LARGE = 64 << 10, /* a piece of this size: the next one is spliced */
 	RELAY_PIPE = 256 << 10,
 	RELAY_SPLICE = 512 << 10, /* a piece of a pipe may be larger than a page */
@@ -43,11 +42,14 @@ void relay_init(void)
 int relay_watch(struct flow *f, int end, uint32_t events)
 {
 	struct flow_end *e = &f->ends[end];
+	bool there = e->handle.generation != 0;
 
-	if (e->events == events || e->handle.generation == 0)
+	if (e->over || e->fd < 0 || (there && e->events == events))
 		return 0;
 	e->events = events;
-	return loop_set_events(&f->gate->loop, e->handle, events);
+	return there ? loop_set_events(&f->gate->loop, e->handle, events)
+		     : loop_add(&f->gate->loop, e->fd, events,
+				end == FLOW_BOX ? relay_on_box : relay_on_out, f, &e->handle);
 }
 
 static uint32_t relay_wanted(const struct flow *f, int end)
@@ -502,10 +504,10 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 		flow_reset(f);
 		return -1;
 	}
-	return from->large && to->pending.len == 0;
+	return 0;
 }
 
-/* One read from an end, passed on.  1: there may be more, 0: not now, -1: the flow has ended. */
+/* One read from an end, passed on; then others have their turn.  -1: the flow has ended. */
 static int relay_turn(struct flow *f, int end)
 {
 	struct flow_end *from = &f->ends[end];
@@ -541,7 +543,7 @@ static int relay_turn(struct flow *f, int end)
 		flow_set_state(f, FLOW_RELAY, RELAY_LAST_MS);
 	else if (end == FLOW_OUT && f->check && f->check->upgrading)
 		relay_see_reply(f, bytes);
-	return n == RELAY_SCRATCH && f->ends[!end].pending.len == 0;
+	return 0;
 }
 
 static int relay_on_end(struct flow *f, int end, uint32_t events)
@@ -559,16 +561,10 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 			return 0;
 		}
 		loop_remove(&f->gate->loop, &mine->handle);
+		mine->over = true;
 	}
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		for (int i = 0; i < RELAY_TURNS && !mine->eof; i++) {
-			int r = relay_turn(f, end);
-
-			if (r < 0)
-				return 0;
-			if (r == 0)
-				break;
-		}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !mine->eof && relay_turn(f, end) < 0)
+		return 0;
 	relay_mind(f);
 	return 0;
 }

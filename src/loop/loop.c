@@ -3,7 +3,15 @@
 
 #include "fd.h"
 
-enum { LOOP_FIRST = 16, LOOP_MAX = 1 << 20 };
+#include <time.h>
+
+enum {
+	LOOP_FIRST = 16,
+	LOOP_MAX = 1 << 20,
+	LOOP_EVENTS = 64,
+	LOOP_HOPE = 4,  /* looks in vain before it sleeps at once again */
+	LOOP_REST = 64, /* waits until then, at least */
+};
 
 int loop_init(struct loop *l)
 {
@@ -130,13 +138,56 @@ void loop_stop(struct loop *l)
 	l->stop = true;
 }
 
+static int64_t loop_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* epoll_pwait: the only wait call that the keeper's filter has. */
+static int loop_poll(const struct loop *l, struct epoll_event *events, int timeout)
+{
+	return epoll_pwait(l->epoll, events, LOOP_EVENTS, timeout, NULL);
+}
+
+/*
+ * Waits as loop_poll does.  An eager loop looks for a while before it sleeps, as long as that
+ * finds something: where a sleep would have been shorter than such a look, and until a few of
+ * them were in vain.
+ */
+static int loop_wait(struct loop *l, struct epoll_event *events)
+{
+	if (l->eager_ns == 0)
+		return loop_poll(l, events, -1);
+	int64_t from = loop_now();
+	bool looks = l->hope > 0;
+	int n = 0;
+
+	if (looks) {
+		do
+			n = loop_poll(l, events, 0);
+		while (n == 0 && loop_now() - from < l->eager_ns);
+		l->hope = n > 0 ? LOOP_HOPE : l->hope - 1;
+		if (l->hope == 0)
+			l->rest = LOOP_REST;
+	}
+	if (n == 0)
+		n = loop_poll(l, events, -1);
+	if (l->rest > 0)
+		l->rest--;
+	else if (!looks && loop_now() - from < 2 * l->eager_ns) /* the waking is in it */
+		l->hope = LOOP_HOPE;
+	return n;
+}
+
 int loop_run(struct loop *l)
 {
-	struct epoll_event events[64];
+	struct epoll_event events[LOOP_EVENTS];
 
 	while (!l->stop) {
-		/* epoll_pwait: the only wait call that the keeper's filter has. */
-		int n = epoll_pwait(l->epoll, events, BAWN_ARRAY_SIZE(events), -1, NULL);
+		int n = loop_wait(l, events);
 
 		if (n < 0) {
 			if (errno == EINTR)

@@ -27,6 +27,8 @@ struct loop_source {
 struct loop {
 	int epoll;
 	bool stop;
+	int64_t eager_ns; /* so long it looks for events before it sleeps, if that pays; 0: never */
+	int hope, rest;
 	struct loop_source *sources;
 	uint32_t capacity;
 	uint32_t free_hint; /* no slot below is free */

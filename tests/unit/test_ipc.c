@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 enum { TYPE_PLAIN = 7, TYPE_WITH_FD = 8, TYPE_LATER = 9, STATE_FIRST = 0, STATE_SECOND = 1 };
@@ -282,6 +283,57 @@ static void test_slots_are_used_again_under_another_generation(void **state)
 		fd_close(&fds[i]);
 }
 
+struct soon {
+	struct loop *loop;
+	int timer;
+	long delay; /* ns until the next */
+	int left;
+};
+
+static int on_soon(void *context, uint32_t events)
+{
+	struct soon *s = context;
+	struct itimerspec next = {.it_value.tv_nsec = s->delay};
+	uint64_t count = 0;
+
+	(void)events;
+	assert_int_equal(read(s->timer, &count, sizeof(count)), sizeof(count));
+	if (--s->left == 0)
+		loop_stop(s->loop);
+	assert_int_equal(timerfd_settime(s->timer, 0, &next, NULL), 0);
+	return 0;
+}
+
+/* An eager loop looks for what comes at once, and gives that up when nothing does. */
+static void test_eager_loop(void **state)
+{
+	static const struct {
+		long delay;
+		bool looks;
+	} cases[] = {{1, true}, {3000000, false}};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		struct loop loop;
+		struct loop_handle handle;
+		struct soon s = {.loop = &loop, .delay = cases[i].delay, .left = 100};
+		struct itimerspec first = {.it_value.tv_nsec = 1};
+
+		assert_int_equal(loop_init(&loop), 0);
+		loop.eager_ns = 200000;
+		loop.hope = 4;
+		s.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		assert_true(s.timer >= 0);
+		assert_int_equal(loop_add(&loop, s.timer, EPOLLIN, on_soon, &s, &handle), 0);
+		assert_int_equal(timerfd_settime(s.timer, 0, &first, NULL), 0);
+		assert_int_equal(loop_run(&loop), 0);
+		assert_int_equal(s.left, 0);
+		assert_int_equal(loop.hope > 0, cases[i].looks);
+		(void)close(s.timer);
+		loop_fini(&loop);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_gone_peer_is_told_apart, setup, teardown),
 		cmocka_unit_test(test_removed_source_gets_no_event),
 		cmocka_unit_test(test_slots_are_used_again_under_another_generation),
+		cmocka_unit_test(test_eager_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
