@@ -120,9 +120,9 @@ int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot s
 	if (goes < out)
 		goes = out;
 	if (goes > out || end)
-		r = sink->give(sink->context, (struct span){bytes.ptr + out, goes - out}, end);
+		r = sink->give(sink->context, span_skip((struct span){bytes.ptr, goes}, out), end);
 	p->sent = goes - stays;
-	return r < 0 ? r : keep(p, (struct span){bytes.ptr + stays, tail});
+	return r < 0 ? r : keep(p, span_skip(bytes, stays));
 }
 
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)

@@ -143,7 +143,7 @@ int reframe_feed(struct reframe *r, struct span in, bool end, const struct refra
 		struct span data;
 		enum websocket_event event = websocket_read(&r->in, in, &used, &data);
 
-		in = (struct span){in.ptr + used, in.len - used};
+		in = span_skip(in, used);
 		if (event == WEBSOCKET_BAD)
 			return -EPROTO;
 		if (event == WEBSOCKET_MORE)

@@ -101,11 +101,7 @@ static int h1_reserve(struct h1 *h, size_t more)
 
 static struct span h1_pending(const struct h1 *h)
 {
-	struct span all = buf_span(&h->output);
-
-	all.ptr += h->output_at;
-	all.len -= h->output_at;
-	return all;
+	return span_skip(buf_span(&h->output), h->output_at);
 }
 
 static void h1_sent(struct side *side, size_t count)

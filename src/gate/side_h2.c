@@ -456,7 +456,7 @@ static struct span h2_output(struct side *side)
 	struct h2 *h = h2_of(side);
 
 	h2_fill(h);
-	return (struct span){h->output + h->output_at, h->output_len - h->output_at};
+	return span_skip((struct span){h->output, h->output_len}, h->output_at);
 }
 
 static void h2_sent(struct side *side, size_t count)

@@ -124,6 +124,14 @@ static void test_reader_never_passes_the_end(void **state)
 	assert_true(huge.bad);
 }
 
+static void test_span_skip(void **state)
+{
+	(void)state;
+	assert_true(span_equal(span_skip(SPAN_LITERAL("abc"), 1), SPAN_LITERAL("bc")));
+	assert_int_equal(span_skip(SPAN_LITERAL("abc"), 3).len, 0);
+	assert_null(span_skip((struct span){NULL, 0}, 0).ptr);
+}
+
 static void test_span_equal(void **state)
 {
 	(void)state;
@@ -247,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_buf_putf_any_length),
 		cmocka_unit_test(test_buf_numbers_are_little_endian),
 		cmocka_unit_test(test_reader_never_passes_the_end),
+		cmocka_unit_test(test_span_skip),
 		cmocka_unit_test(test_span_equal),
 		cmocka_unit_test(test_arena_stops_at_its_maximum),
 		cmocka_unit_test(test_arena_refuses_an_impossible_size),
