@@ -55,6 +55,7 @@ struct client {
 	struct loop loop;
 	struct channel keeper;
 	pid_t keeper_pid;
+	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
 	int output;         /* where the box's terminal is shown; -1 without one */
@@ -249,6 +250,22 @@ static int client_on_ssh_connect(void *context, struct channel_packet *packet, s
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
 }
 
+static int client_spawn_at(const char *path, const char *name, int channel, bool close_others,
+			   pid_t *ret_pid);
+
+/* Without one names stay closed; the session goes on as it was. */
+static int client_on_resolver(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct client *c = context;
+	char path[PATH_MAX];
+
+	(void)e;
+	if (c->resolver_pid == 0 && helper_path("bawn-resolver", path, sizeof(path)) == 0)
+		(void)client_spawn_at(path, "bawn-resolver", packet->fds[0], true,
+				      &c->resolver_pid);
+	return 0;
+}
+
 static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -297,6 +314,7 @@ static const struct channel_rule client_rules[] = {
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, CLIENT_IN_ANY, client_on_event},
+	{MESSAGE_RESOLVER, "RESOLVER", 0, 1, 1, CLIENT_IN_RUNNING, client_on_resolver},
 	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_RUNNING, client_on_ssh_connect},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
@@ -421,10 +439,11 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 	return 0;
 }
 
-static int client_spawn_at(const char *path, int channel, bool close_others, pid_t *ret_pid)
+/* One of our programs, with nothing but a channel at 3. */
+static int client_spawn_at(const char *path, const char *name, int channel, bool close_others,
+			   pid_t *ret_pid)
 {
-	static char name[] = "bawn-keeper";
-	char *const argv[] = {name, NULL};
+	char *const argv[] = {(char *)(uintptr_t)name, NULL};
 	char *const envp[] = {NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -456,7 +475,7 @@ static int client_spawn_keeper(struct client *c, int channel, bool close_others,
 	int r = helper_path("bawn-keeper", path, sizeof(path));
 
 	if (r == 0)
-		r = client_spawn_at(path, channel, close_others, &c->keeper_pid);
+		r = client_spawn_at(path, "bawn-keeper", channel, close_others, &c->keeper_pid);
 	if (r < 0) {
 		(void)error_sys(e, r, "starting bawn-keeper");
 		error_next(e, "`bawn doctor` says which parts of bawn are missing.");
@@ -577,6 +596,10 @@ static void client_end(struct client *c)
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	/* It would end with the gate, once its own lookups are over. */
+	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
+		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	fd_close(&c->signals);
 	fd_close(&c->grace);

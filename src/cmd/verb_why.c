@@ -141,7 +141,9 @@ static void why_print_count(const struct why *w, const struct why_answer *a)
 	if (!w->live || all == 0)
 		return;
 	buf_putf(&words, "refused %" PRIu64 " time%s", all, all == 1 ? "" : "s");
-	if (c->questions > 0)
+	if (c->connections == 0)
+		buf_put_str(&words, ", when its name was asked for");
+	else if (c->questions > 0)
 		buf_putf(&words, " (%" PRIu64 " when its name was asked for)", c->questions);
 	buf_put_str(&words, ", last ");
 	words_duration(&words, now > c->last ? now - c->last : 0);

@@ -47,6 +47,8 @@
  *	keeper -> gate     RULES (that plan), COUNT
  *	gate -> keeper     CHANGED, COUNTED
  *
+ *	keeper -> client   RESOLVER  start one, with this channel: the rules now allow names
+ *
  * A peer is any command of the same user, at the socket of a session.
  */
 #ifndef BAWN_MESSAGE_H
@@ -96,6 +98,7 @@ enum message_type {
 	MESSAGE_RULES,
 	MESSAGE_COUNT,
 	MESSAGE_COUNTED,
+	MESSAGE_RESOLVER,
 };
 
 enum {

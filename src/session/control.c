@@ -132,6 +132,15 @@ static int control_open_addresses(struct control *c, const struct plan *plan)
 	return r;
 }
 
+static bool control_has_names(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->network.count; i++)
+		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
+		    plan->network.items[i].address.len == 0)
+			return true;
+	return false;
+}
+
 /* The same for a plan that came; 0 or -errno. */
 static int control_open_of(struct control *c, int fd, struct error *e)
 {
@@ -144,6 +153,7 @@ static int control_open_of(struct control *c, int fd, struct error *e)
 		return r;
 	r = plan_decode(bytes, &plan, &arena, e);
 	if (r == 0) {
+		c->change.names = control_has_names(&plan);
 		r = control_open_addresses(c, &plan);
 		if (r < 0)
 			(void)error_sys(e, r, "opening the box to another address");
@@ -336,6 +346,7 @@ static void control_accept_change(struct control *c)
 	fd_close(&c->plan);
 	c->plan = TAKE_FD(c->change.plan);
 	c->session.generation++;
+	c->names = c->names || c->change.names;
 	c->tell(c->context, &event);
 }
 

@@ -56,10 +56,11 @@ struct control {
 	struct control_peer peers[CONTROL_PEERS];
 	uint64_t next; /* turn, or id */
 
+	bool names;          /* a rule that came allows some */
 	struct {             /* the change that is with the gate */
 		uint64_t id; /* 0: none */
 		int plan;
-		bool allowed;
+		bool allowed, names;
 		char what[320], reason[64];
 	} change;
 };

@@ -58,6 +58,7 @@ struct keeper {
 	struct loop_handle signer_handle;
 	bool gate_done;
 	struct keyring keyring; /* where the plan needs keys */
+	int lookups;            /* the resolver's end, while there is none; or -1 */
 	struct control control;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
@@ -70,16 +71,22 @@ struct keeper {
 };
 
 /* A small message that must arrive: waits for room. */
-static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
+static int keeper_tell_client_fds(struct keeper *k, uint32_t type, struct span body, const int *fds,
+				  size_t fd_count)
 {
 	for (;;) {
-		int r = channel_send(k->client.fd, type, body, NULL, 0);
+		int r = channel_send(k->client.fd, type, body, fds, fd_count);
 		struct pollfd room = {.fd = k->client.fd, .events = POLLOUT};
 
 		if (r != -EAGAIN)
 			return r;
 		(void)ppoll(&room, 1, NULL, NULL);
 	}
+}
+
+static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
+{
+	return keeper_tell_client_fds(k, type, body, NULL, 0);
 }
 
 static int keeper_end(struct keeper *k)
@@ -373,7 +380,7 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 	if (!PLAN_GATE_PRESENT || plan_goes_without(&k->plan, PLAN_LAYER_NET_NS))
 		return 0;
 	int r = make_gate(&k->plan, k->programs, plan_fd, &k->gate_made, &k->resolver_made,
-			  &channel, e);
+			  &channel, &k->lookups, e);
 
 	if (r < 0)
 		return r;
@@ -734,12 +741,23 @@ static void keeper_report_end(struct keeper *k)
 	}
 }
 
+/* The rules allow a name for the first time.  We start no more programs; the client can. */
+static void keeper_want_resolver(struct keeper *k)
+{
+	if (k->lookups >= 0)
+		(void)keeper_tell_client_fds(k, MESSAGE_RESOLVER, (struct span){NULL, 0},
+					     &k->lookups, 1);
+	fd_close(&k->lookups);
+}
+
 /* What other commands do to the session is seen in it. */
 static void keeper_tell_event(void *context, const struct message_event *event)
 {
 	struct keeper *k = context;
 	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 
+	if (k->control.names)
+		keeper_want_resolver(k);
 	schema_encode(&b, &message_event_schema, event);
 	if (buf_error(&b) == 0)
 		(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
@@ -752,6 +770,7 @@ int keeper_run(int channel, int programs)
 	k.programs = programs;
 	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = k.signer.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
+	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.keyring = KEYRING_INIT;
 	k.input = BUF_INIT(1u << 20);

@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -147,10 +146,9 @@ int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 
 /* --- gate and resolver ---------------------------------------------------------------- */
 
-/* A program of ours, with these descriptors from 3 on, no others, and an empty environment.  One
- * that is made for `later` is executed when there is something to read at 3. */
-static int make_program_when(int programs, const char *name, const int *fds, size_t count,
-			     bool later, struct make_result *ret_made)
+/* A program of ours, with these descriptors from 3 on, no others, and an empty environment. */
+static int make_program(int programs, const char *name, const int *fds, size_t count,
+			struct make_result *ret_made)
 {
 	int pidfd = -1;
 	long pid = syscall(SYS_clone, (unsigned long)(SIGCHLD | CLONE_PIDFD), NULL, &pidfd, NULL,
@@ -174,19 +172,8 @@ static int make_program_when(int programs, const char *name, const int *fds, siz
 	if (program < 0 || make_place_fds(fds, count) < 0 || dup3(program, next, O_CLOEXEC) < 0 ||
 	    close_range((unsigned int)next + 1, ~0u, 0) < 0)
 		_exit(1);
-	struct pollfd asked = {.fd = MAKE_FIRST_FD, .events = POLLIN};
-
-	(void)prctl(PR_SET_NAME, (unsigned long)(uintptr_t)name, 0ul, 0ul, 0ul);
-	while (later && ppoll(&asked, 1, NULL, NULL) < 0 && errno == EINTR)
-		continue;
 	(void)fexecve(next, argv, envp);
 	_exit(1);
-}
-
-static int make_program(int programs, const char *name, const int *fds, size_t count,
-			struct make_result *ret_made)
-{
-	return make_program_when(programs, name, fds, count, false, ret_made);
 }
 
 static bool make_needs_resolver(const struct plan *plan)
@@ -199,8 +186,9 @@ static bool make_needs_resolver(const struct plan *plan)
 }
 
 int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
-	      struct make_result *ret_resolver, int *ret_channel, struct error *e)
+	      struct make_result *ret_resolver, int *ret_channel, int *ret_lookups, struct error *e)
 {
+	bool resolver = make_needs_resolver(plan);
 	int keeper[2];
 	int lookups[2] = {-1, -1};
 	int r = channel_pair(keeper);
@@ -213,18 +201,18 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 
 		r = make_program(programs, "bawn-gate", fds, BAWN_ARRAY_SIZE(fds), ret_gate);
 	}
-	/* Rules can change while the session runs, and we will not be able to start it then. */
-	if (r == 0)
-		r = make_program_when(programs, "bawn-resolver", &lookups[1], 1,
-				      !make_needs_resolver(plan), ret_resolver);
+	if (r == 0 && resolver)
+		r = make_program(programs, "bawn-resolver", &lookups[1], 1, ret_resolver);
 	(void)close(keeper[1]);
 	fd_close(&lookups[0]);
-	fd_close(&lookups[1]);
+	if (r < 0 || resolver)
+		fd_close(&lookups[1]);
 	if (r < 0) {
 		(void)close(keeper[0]);
 		return error_sys(e, r, "starting the gate");
 	}
 	*ret_channel = keeper[0];
+	*ret_lookups = lookups[1];
 	return 0;
 }
 

@@ -21,10 +21,12 @@ int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 
 /*
  * Starts bawn-gate with a channel to us (ret_channel), and bawn-resolver with a channel to the
- * gate; where no rule allows a name, a process waits to become it when the first is asked for.
+ * gate.  Where no rule allows a name there is no resolver yet, and its end of that channel is
+ * *ret_lookups (else -1), for when the rules change.
  */
 int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
-	      struct make_result *ret_resolver, int *ret_channel, struct error *e);
+	      struct make_result *ret_resolver, int *ret_channel, int *ret_lookups,
+	      struct error *e);
 
 /* What keys is given besides its channels to us and to the gate: 4, 6, and from 7 on. */
 struct make_keys_fds {
