@@ -72,7 +72,14 @@ static struct refused_item *refused_add(struct refused *r, const struct message_
 
 static void refused_name(const struct refused_item *item, char *text, size_t size)
 {
-	if (item->port)
+	/* Of a request: method, host and path, with the port where it is not the usual one. */
+	bool request = item->kind == MESSAGE_EVENT_REQUEST || item->kind == MESSAGE_EVENT_SECRET;
+
+	if (request && (item->port == 443 || item->port == 80))
+		(void)snprintf(text, size, "%s", item->host);
+	else if (request)
+		(void)snprintf(text, size, "%s, port %" PRIu64, item->host, item->port);
+	else if (item->port)
 		(void)snprintf(text, size,
 			       strchr(item->host, ':') ? "[%s]:%" PRIu64 : "%s:%" PRIu64,
 			       item->host, item->port);

@@ -16,6 +16,7 @@
 enum {
 	LEG_PLAIN = 64 << 10,
 	LEG_WIRE = 256 << 10, /* is sent when there is so much */
+	LEG_LAST_READS = 8,
 };
 
 static uint8_t leg_in[INTERCEPT_READ];
@@ -91,6 +92,31 @@ static int leg_encrypt(struct leg *l, struct span bytes)
 	return buf_error(&leg_out);
 }
 
+static void leg_take_bytes(struct leg *l, struct span bytes);
+
+/*
+ * It takes no more.  What it said before that still counts: an origin that answers early and
+ * closes has answered.
+ */
+static void leg_refused(struct leg *l)
+{
+	struct gate *g = l->intercept->gate;
+
+	buf_clear(&leg_out);
+	for (int i = 0; i < LEG_LAST_READS && l->state == LEG_SERVING && !l->eof &&
+			g->bytes_left >= sizeof(leg_in);
+	     i++) {
+		ssize_t n = leg_is_box(l) ? 0 : recv(l->fd, leg_in, sizeof(leg_in), 0);
+
+		if (n <= 0)
+			break;
+		(void)gate_spend(g, (size_t)n); /* there is room for it */
+		leg_take_bytes(l, (struct span){leg_in, (size_t)n});
+	}
+	if (l->state == LEG_SERVING)
+		intercept_on_lost(l);
+}
+
 bool leg_send(struct leg *l)
 {
 	bool moved = false;
@@ -116,7 +142,7 @@ bool leg_send(struct leg *l)
 		r = leg_put_out(l);
 	buf_clear(&leg_out);
 	if (r < 0)
-		intercept_on_lost(l);
+		leg_refused(l);
 	return moved;
 }
 
@@ -279,9 +305,12 @@ static int leg_on_event(void *context, uint32_t events)
 	intercept_enter(i);
 	if (l->state == LEG_CONNECTING) {
 		leg_connected(l);
-	} else if (l->state != LEG_NONE) {
-		if ((events & EPOLLOUT) && leg_flush(l) < 0)
-			intercept_on_lost(l);
+	} else if (l->state == LEG_NONE) {
+		/* The box, not yet read from: so this is its end. */
+		i->doomed = true;
+	} else {
+		if ((events & EPOLLOUT) && leg_flush(l) < 0 && l->state == LEG_SERVING)
+			leg_refused(l);
 		/* Its end may have been read already; that it broke epoll tells unasked, and again.
 		 */
 		bool in = l->fd >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR));
