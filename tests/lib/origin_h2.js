@@ -63,6 +63,14 @@ const special = {
 		s.end(`push allowed: ${s.pushAllowed} ${pushed}`);
 	},
 	'/cookies': (s, h) => { s.respond({ ':status': 200 }); s.end(String(h.cookie)); },
+	// What it was given as a credential it gives back: in a field, in the body byte by byte, in a trailer.
+	'/told': (s, h) => {
+		s.respond({ ':status': 200, 'x-told': h.authorization }, { waitForTrailers: true });
+		s.on('wantTrailers', () => s.sendTrailers({ 'x-told-again': h.authorization }));
+		for (const c of h.authorization)
+			s.write(c);
+		s.end();
+	},
 	'/many': (s) => {
 		const h = { ':status': 200 };
 		for (let i = 0; i < 110; i++)
