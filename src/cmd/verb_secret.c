@@ -250,8 +250,8 @@ static int secret_section(struct secret_verb *v, struct policy_secret *ret_secre
 
 /* --- add: the value --- */
 
-/* A line that is typed and not shown. */
-static int secret_read_terminal(int fd, struct buf *into)
+/* A line that is typed and not shown; nothing is asked before the terminal keeps quiet. */
+static int secret_read_terminal(struct secret_verb *v, int fd, const char *what, struct buf *into)
 {
 	struct termios before;
 	struct termios quiet;
@@ -262,14 +262,18 @@ static int secret_read_terminal(int fd, struct buf *into)
 		return -errno;
 	quiet = before;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL | ISIG);
+	/* It ends the line, so that it is seen at once. */
+	quiet.c_cc[VEOL] = SECRET_CANCEL;
 	if (tcsetattr(fd, TCSAFLUSH, &quiet) < 0)
 		return -errno;
+	text_printf(&v->err, "%s for %s, not shown: ", what, v->name);
 	while ((n = read(fd, &c, 1)) == 1 && c != '\n' && c != SECRET_CANCEL)
 		buf_put_char(into, c);
 	int r = n < 0 ? -errno : n == 1 && c == SECRET_CANCEL ? -ECANCELED : buf_error(into);
 
 	c = 0;
 	(void)tcsetattr(fd, TCSAFLUSH, &before);
+	text_printf(&v->err, "\n");
 	return r;
 }
 
@@ -295,9 +299,7 @@ static int secret_ask(struct secret_verb *v, const struct policy_secret *s, stru
 
 		if (i > 0)
 			buf_put_char(into, '\n');
-		text_printf(&v->err, "%s for %s, not shown: ", aws ? parts[i] : "Value", v->name);
-		r = secret_read_terminal(tty, into);
-		text_printf(&v->err, "\n");
+		r = secret_read_terminal(v, tty, aws ? parts[i] : "Value", into);
 		/* Without a token there is no third line. */
 		if (i > 0 && into->len == before + 1)
 			into->len = before;
