@@ -329,6 +329,35 @@ int sigv4_choose_fields(struct sigv4 *s, const struct http_message *m, const cha
 	return 0;
 }
 
+int sigv4_sign_also(struct sigv4 *s, const char *name)
+{
+	char list[sizeof(s->signed_fields)];
+	struct buf into = {.ptr = list, .cap = sizeof(list), .max = sizeof(list) - 1};
+	struct span rest = span_of_str(s->signed_fields), wanted = span_of_str(name);
+	bool done = false;
+
+	while (rest.len > 0 || !done) {
+		struct span one = rest.len > 0 ? take_until(&rest, ';') : wanted;
+		size_t n = one.len < wanted.len ? one.len : wanted.len;
+		int order = memcmp(one.ptr, wanted.ptr, n);
+		bool same = span_equal(one, wanted);
+
+		if (into.len > 0)
+			buf_put_char(&into, ';');
+		if (!done && !same && (order > 0 || (order == 0 && one.len > wanted.len))) {
+			buf_put(&into, wanted.ptr, wanted.len);
+			buf_put_char(&into, ';');
+			done = true;
+		}
+		buf_put(&into, one.ptr, one.len);
+		done |= same;
+	}
+	if (buf_error(&into))
+		return -EINVAL;
+	memcpy(s->signed_fields, list, into.len + 1);
+	return 0;
+}
+
 /* Dot segments and empty ones gone, then each byte escaped that is not plain. */
 static int put_general_path(struct span path, struct buf *into)
 {

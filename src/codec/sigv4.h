@@ -60,6 +60,9 @@ bool sigv4_is_s3(const struct sigv4 *s);
 /* The names that the new signature covers, into s->signed_fields.  -EINVAL as above. */
 int sigv4_choose_fields(struct sigv4 *s, const struct http_message *m, const char **ret_why);
 
+/* One more field, in its place in the list.  -EINVAL: there is no room. */
+int sigv4_sign_also(struct sigv4 *s, const char *name) BAWN_MUST_USE;
+
 /* payload: the hash in hex, or the word in its place.  -EINVAL: a field is missing, or too much. */
 int sigv4_canonical(const struct sigv4 *s, const struct http_message *m, struct span payload,
 		    struct buf *into) BAWN_MUST_USE;

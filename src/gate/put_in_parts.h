@@ -109,7 +109,7 @@ int put_in_decode_basic(struct put_in *p, struct span rest, struct span *ret_tex
 
 /* put_in_sign.c */
 int put_in_look_signed(struct put_in *p, const struct http_message *m);
-enum put_in_outcome put_in_begin_signing(struct put_in *p, const struct http_message *m);
+enum put_in_outcome put_in_begin_signing(struct put_in *p, struct http_message *m);
 
 /* put_in_body.c */
 int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,

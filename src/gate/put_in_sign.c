@@ -100,8 +100,45 @@ static struct span payload_of(const struct put_in *p)
 							    : span_of_str(p->body_hash);
 }
 
+/*
+ * A key that is for some hours only goes with a token, of which the box need not know: when the
+ * value has one and the request has none, it is added, and signed as well.
+ */
+static int add_token(struct put_in *p, struct http_message *m)
+{
+	const struct put_in_value *v = put_in_value_of(p, p->signer);
+	struct span token =
+		v ? secrets_part(&p->book->secrets[p->signer], v->value, PLAN_SECRET_AWS_TOKEN)
+		  : (struct span){NULL, 0};
+	static const char parameter[] = "&X-Amz-Security-Token=";
+
+	if (token.len == 0 || http_message_find(m, "x-amz-security-token", 0) ||
+	    (p->sigv4.presigned &&
+	     memmem(m->target.ptr, m->target.len, parameter + 1, sizeof(parameter) - 2)))
+		return 0;
+	if (!p->sigv4.presigned) {
+		int r = http_message_add(m, SPAN_LITERAL("x-amz-security-token"), token);
+
+		if (r == 0)
+			m->fields[m->field_count - 1].secret = true;
+		return r < 0 ? r : sigv4_sign_also(&p->sigv4, "x-amz-security-token");
+	}
+	size_t size = m->target.len + sizeof(parameter) - 1 + 3 * token.len;
+	struct buf text = {.ptr = (char *)put_in_alloc(p, size), .cap = size + 1, .max = size};
+	const uint8_t *signature = p->sigv4.signature.ptr;
+
+	if (!text.ptr)
+		return -ENOMEM;
+	buf_put(&text, m->target.ptr, m->target.len);
+	buf_put(&text, parameter, sizeof(parameter) - 1);
+	encode_percent(&text, token, "");
+	p->sigv4.signature.ptr = (const uint8_t *)text.ptr + (signature - m->target.ptr);
+	m->target = buf_span(&text);
+	return 0;
+}
+
 /* Of a head that has its id and token: the text that keys signs. */
-enum put_in_outcome put_in_begin_signing(struct put_in *p, const struct http_message *m)
+enum put_in_outcome put_in_begin_signing(struct put_in *p, struct http_message *m)
 {
 	const char *name = p->book->secrets[p->signer].name, *why = "";
 	char hash[SHA256_DIGEST_LENGTH * 2 + 1];
@@ -112,8 +149,10 @@ enum put_in_outcome put_in_begin_signing(struct put_in *p, const struct http_mes
 		hash_hex((struct span){NULL, 0}, p->body_hash);
 	if (sigv4_read(m, &p->sigv4, &why) < 0 || sigv4_choose_fields(&p->sigv4, m, &why) < 0)
 		return put_in_refuse(p, name, "the request cannot be signed anew: %s", why);
-	int r = sigv4_canonical(&p->sigv4, m, payload_of(p), &canonical);
+	int r = add_token(p, m);
 
+	if (r == 0)
+		r = sigv4_canonical(&p->sigv4, m, payload_of(p), &canonical);
 	if (r == 0)
 		hash_hex(buf_span(&canonical), hash);
 	/* It holds the token, and for presigned requests the id. */

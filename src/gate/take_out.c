@@ -85,9 +85,10 @@ int take_out_add(struct take_out *t, const struct put_in *p)
 	for (size_t i = 0; r == 0 && i < p->need_count; i++) {
 		const struct plan_secret *s = &p->book->secrets[p->values[i].secret];
 
-		for (size_t k = 0; r == 0 && k < s->parts.count; k++)
+		/* A token may be there of which the plan has no placeholder. */
+		for (size_t k = 0; r == 0 && k < PLAN_SECRET_PARTS_MAX; k++)
 			r = add_word(t, secrets_part(s, p->values[i].value, k),
-				     s->parts.items[k].placeholder);
+				     k < s->parts.count ? s->parts.items[k].placeholder : "");
 	}
 	return r;
 }

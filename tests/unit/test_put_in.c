@@ -49,6 +49,11 @@ static struct plan_binding aws_at[] = {BIND("*.aws.test")};
 static struct plan_secret_part aws_parts[] = {
 	{.placeholder = AWS_ID_P}, {.placeholder = AWS_KEY_P}, {.placeholder = AWS_TOKEN_P}};
 
+static struct plan_binding temp_at[] = {BIND("*.temp.test")};
+static struct plan_secret_part temp_parts[] = {
+	{.placeholder = "AKIAPLACEHOLDER00009"},
+	{.placeholder = "another+placeholder/of+a/key+0123456789"}};
+
 static const struct plan_secret secrets[] = {
 	{.name = "KEY",
 	 .parts = {key_part, 1},
@@ -62,9 +67,14 @@ static const struct plan_secret secrets[] = {
 	 .in_body = true,
 	 .in_websocket = true},
 	{.name = "AWS", .kind = PLAN_SECRET_AWS, .parts = {aws_parts, 3}, .bindings = {aws_at, 1}},
+	{.name = "TEMP",
+	 .kind = PLAN_SECRET_AWS,
+	 .parts = {temp_parts, 2},
+	 .bindings = {temp_at, 1}},
 };
 
-static const char *const values[] = {KEY_V, GIT_V, WEB_V, AWS_ID_V "\n\n" AWS_TOKEN_V};
+static const char *const values[] = {KEY_V, GIT_V, WEB_V, AWS_ID_V "\n\n" AWS_TOKEN_V,
+				     AWS_ID_V "\n\n" AWS_TOKEN_V};
 static struct put_in_book *book;
 
 static int make_book(void **state)
@@ -541,6 +551,46 @@ static void test_sign(void **state)
 	put_in_free(p);
 }
 
+/* The box knows of no token; the value has one. */
+static void test_sign_token(void **state)
+{
+	static const char target[] =
+		"/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAPLACEHOLDER00009%"
+		"2F20150830%2F"
+		"us-east-1%2Fs3%2Faws4_request&X-Amz-Date=20150830T123600Z&X-Amz-Expires=60"
+		"&X-Amz-SignedHeaders=host&X-Amz-Signature="
+		"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31";
+	uint8_t signature[32];
+	enum put_in_outcome o;
+	struct put_in *p = run("sts.temp.test", "/",
+			       "x-amz-content-sha256: UNSIGNED-PAYLOAD\n" AWS_FIELDS V4(
+				       "AKIAPLACEHOLDER00009", "s3"),
+			       false, &o);
+
+	(void)state;
+	memset(signature, 0xaa, sizeof(signature));
+	assert_int_equal(o, PUT_IN_SIGN);
+	assert_span(field_of("x-amz-security-token"), AWS_TOKEN_V);
+	assert_int_equal(put_in_signed(p, &message, (struct span){signature, 32}), PUT_IN_NOTHING);
+	assert_non_null(memmem(field_of("authorization").ptr, field_of("authorization").len,
+			       "SignedHeaders=host;x-amz-date;x-amz-security-token,", 51));
+	put_in_free(p);
+	p = run("s3.temp.test", target, "", false, &o);
+	if (o != PUT_IN_SIGN)
+		fail_msg("%s", put_in_why(p));
+	assert_int_equal(put_in_signed(p, &message, (struct span){signature, 32}), PUT_IN_NOTHING);
+	struct buf got = BUF_INIT(4096);
+
+	buf_put(&got, message.target.ptr, message.target.len);
+	assert_non_null(strstr(buf_str(&got), "X-Amz-Credential=" AWS_ID_V "%2F20150830"));
+	assert_non_null(strstr(buf_str(&got),
+			       "&X-Amz-Signature=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			       "aaaaaaaaaaaaaaaaaaaaaaaa&X-Amz-Security-Token="
+			       "real-token%2F%2B%3D"));
+	buf_fini(&got);
+	put_in_free(p);
+}
+
 static void test_sign_refused(void **state)
 {
 	static const struct {
@@ -935,6 +985,7 @@ int main(void)
 		cmocka_unit_test(test_values_that_must_not_be),
 		cmocka_unit_test(test_trailers),
 		cmocka_unit_test(test_sign),
+		cmocka_unit_test(test_sign_token),
 		cmocka_unit_test(test_sign_refused),
 		cmocka_unit_test(test_take_out_of_fields),
 		cmocka_unit_test(test_take_out_of_bodies),
