@@ -61,10 +61,15 @@ int secret_split(const char *command, struct arena *arena, const char *const **r
 
 /* --- programs --- */
 
-/* Only root or the user can have changed it. */
+/* Only root or the user can have changed it; root is who has "/", also where it has another number.
+ */
 static bool source_is_safe(const struct host *h, const struct stat *st)
 {
-	return (st->st_uid == 0 || st->st_uid == h->uid) && (st->st_mode & 022) == 0;
+	struct stat top;
+	uid_t root = stat("/", &top) == 0 ? top.st_uid : 0;
+
+	return (st->st_uid == 0 || st->st_uid == root || st->st_uid == h->uid) &&
+	       (st->st_mode & 022) == 0;
 }
 
 static bool source_program_is_safe(const struct host *h, const char *path, struct arena *arena)
