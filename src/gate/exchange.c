@@ -20,6 +20,7 @@
 #include "intercept.h"
 
 #include "authority.h"
+#include "http_field.h"
 #include "http_path.h"
 
 #include <stdio.h>
@@ -516,6 +517,39 @@ static bool exchange_describe(struct exchange *x, const struct http_message *m, 
 	return asprintf(&x->what, "%s %s%s", x->method, host, x->path) >= 0 || (x->what = NULL);
 }
 
+/* The method that a request asks to be taken for; empty when it does not. */
+static struct span exchange_other_method(const struct http_message *m)
+{
+	static const char *const names[] = {"x-http-method-override", "x-http-method",
+					    "x-method-override"};
+
+	for (size_t i = 0; i < m->field_count; i++)
+		for (size_t n = 0; n < BAWN_ARRAY_SIZE(names); n++)
+			if (http_same_word(m->fields[i].name, names[n]))
+				return m->fields[i].value;
+	return (struct span){NULL, 0};
+}
+
+/* Some origins take its word: then it must be allowed as both, and is no place for a secret. */
+static void exchange_decide_other(const struct intercept *i, const struct http_message *m,
+				  const struct rules_question *q, struct rules_verdict *v)
+{
+	struct rules_question other = *q;
+	const struct plan *plan = &i->gate->plan;
+
+	other.method = exchange_other_method(m);
+	if (v->action != PLAN_ACTION_ALLOW || other.method.len == 0 ||
+	    span_equal(other.method, m->method))
+		return;
+	rules_decide(i->gate->rules, &other, v);
+	if (v->action != PLAN_ACTION_ALLOW ||
+	    !secrets_bound(plan->secrets.items, plan->secrets.count, &q->name, q->port))
+		return;
+	v->action = PLAN_ACTION_DENY;
+	v->allow_line[0] = '\0';
+	(void)snprintf(v->reason, sizeof(v->reason),
+		       "it asks to be taken for another method, where a secret is bound");
+}
 static void exchange_decide(struct exchange *x, struct http_message *m)
 {
 	static uint8_t bytes[HTTP_PATH_MAX];
@@ -555,6 +589,7 @@ static void exchange_decide(struct exchange *x, struct http_message *m)
 	if (f->name)
 		q.name = f->name->name;
 	rules_decide(i->gate->rules, &q, &v);
+	exchange_decide_other(i, m, &q, &v);
 	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket) {
 		v.action = PLAN_ACTION_DENY;
 		(void)snprintf(v.reason, sizeof(v.reason),
