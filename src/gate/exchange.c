@@ -590,7 +590,7 @@ static void exchange_decide(struct exchange *x, struct http_message *m)
 		q.name = f->name->name;
 	rules_decide(i->gate->rules, &q, &v);
 	exchange_decide_other(i, m, &q, &v);
-	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket) {
+	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket && f->open) {
 		v.action = PLAN_ACTION_DENY;
 		(void)snprintf(v.reason, sizeof(v.reason),
 			       "the rule for it does not say `websocket: true`");

@@ -428,7 +428,9 @@ static bool relay_check(struct flow *f, struct span bytes)
 			relay_refuse_scheme(f, relay_scheme(bytes));
 			return false;
 		}
-		if (f->open && f->http) {
+		/* Where there are secrets, plain requests are looked through for placeholders too.
+		 */
+		if (f->http && (f->open || f->gate->plan.secrets.count > 0)) {
 			buf_put(&f->first, bytes.ptr, bytes.len);
 			intercept_begin(f, NULL);
 			return false;
