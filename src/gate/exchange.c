@@ -657,7 +657,9 @@ static void exchange_on_box_body(void *owner, struct side_stream *s, struct span
 	if (!x->gathering)
 		x->taken[EXCHANGE_UP] += bytes.len;
 	if (x->state == EXCHANGE_PASSING) {
-		(void)exchange_send_up(x, bytes, end);
+		/* A WebSocket has its own way to close; who ends the connection ends it whole. */
+		if (exchange_send_up(x, bytes, end) && x->raw && end)
+			exchange_finish(x);
 		return;
 	}
 	buf_put(&x->early, bytes.ptr, bytes.len);
