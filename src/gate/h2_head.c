@@ -170,7 +170,7 @@ static void join_cookie(struct h2_head *head)
 		return;
 	for (size_t i = 0; i < m->field_count; i++)
 		len += is(m->fields[i].name, "cookie") ? m->fields[i].value.len + 2 : 0;
-	head->cookie = malloc(len);
+	head->cookie = malloc(len > 0 ? len : 1);
 	head->cookie_len = len;
 	if (!head->cookie) {
 		h2_head_bad(head, 431, "out of memory");
