@@ -270,7 +270,8 @@ class Leftovers:
 
     Looks at processes, mounts, namespaces that a process of this user or a mount
     holds, named sockets, files in /tmp, the run-time and state folders, and our
-    own descriptors.  The private home of a workspace is meant to stay.
+    own descriptors.  The private home of a workspace is meant to stay, and so is the
+    user's key from which placeholders are made.
     """
 
     def __init__(self):
@@ -279,7 +280,7 @@ class Leftovers:
     @staticmethod
     def look():
         runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
-        homes = os.path.join(state_dir(), "home")
+        stays = (os.path.join(state_dir(), "home"), os.path.join(state_dir(), "placeholder.key"))
         namespaces = set()
         for pid in [os.getpid(), *descendants()]:
             for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
@@ -298,7 +299,7 @@ class Leftovers:
             "files in /tmp": {p for p in listing("/tmp", 1) if is_mine(p)},
             "files in /dev/shm": {p for p in listing("/dev/shm", 1) if is_mine(p)},
             "run-time files": listing(runtime),
-            "state files": {p for p in listing(state_dir(), 3) if not p.startswith(homes)},
+            "state files": {p for p in listing(state_dir(), 3) if not p.startswith(stays)},
             "descriptors": set(os.listdir("/proc/self/fd")),
         }
 
