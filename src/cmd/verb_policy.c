@@ -252,6 +252,7 @@ static void policy_json(struct json *j, const struct policy_answer *a)
 	json_key_bool(j, "passthrough", v->passthrough);
 	json_key_bool(j, "websocket", v->websocket);
 	json_key_bool(j, "credentials", v->credentials);
+	json_key_bool(j, "mask", v->mask);
 	json_key_str(j, "allow_line", v->allow_line);
 	json_close(j, '}');
 }

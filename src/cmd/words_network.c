@@ -62,6 +62,8 @@ static void words_requests(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, ", WebSocket too");
 	if (rule->credentials)
 		buf_put_str(into, ", other credentials too");
+	if (rule->mask && rule->bundle[0] == '\0')
+		buf_put_str(into, ", placeholders blotted out");
 }
 
 /* What a rule does, without its host. */

@@ -106,6 +106,7 @@ static const struct schema_field plan_rule_fields[] = {
 	SCHEMA_FIELD_BOOL(struct plan_rule, passthrough),
 	SCHEMA_FIELD_BOOL(struct plan_rule, websocket),
 	SCHEMA_FIELD_BOOL(struct plan_rule, credentials),
+	SCHEMA_FIELD_BOOL(struct plan_rule, mask),
 	SCHEMA_FIELD_BOOL(struct plan_rule, sign),
 	SCHEMA_FIELD_BOOL(struct plan_rule, ceiling),
 	SCHEMA_FIELD_STR(struct plan_rule, bundle),

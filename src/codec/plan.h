@@ -180,6 +180,7 @@ struct plan_rule {
 	bool passthrough;                    /* TLS stays closed there, and no secret is put in */
 	bool websocket;                      /* a request may become a WebSocket */
 	bool credentials;   /* credentials that are no secret of the plan may be sent there */
+	bool mask;          /* a placeholder in a body is blotted out there, not refused */
 	bool sign;          /* the user's ssh agent signs logins there */
 	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
 	const char *bundle; /* it came with, "" for none */

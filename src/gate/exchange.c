@@ -35,6 +35,7 @@ struct exchange {
 	enum exchange_state state;
 	struct side_stream *box, *out;
 	bool head;          /* its method is HEAD */
+	bool told_masked;   /* that something of it was blotted out */
 	bool request_ended; /* the box has said all */
 	bool answer_begun;
 	bool answer_ended;    /* the origin has said all; the box has not yet taken it */
@@ -241,6 +242,21 @@ static void exchange_on_sent(struct exchange *x, int way, size_t count)
 
 /* --- the request ---------------------------------------------------------------------- */
 
+/* Once for a request: what the program wrote is not what went out. */
+static void exchange_tell_masked(struct exchange *x)
+{
+	struct rules_verdict v;
+
+	if (x->told_masked || !x->put_in || !put_in_masked(x->put_in))
+		return;
+	x->told_masked = true;
+	memset(&v, 0, sizeof(v));
+	(void)snprintf(v.reason, sizeof(v.reason),
+		       "a placeholder in the body was blotted out; the rest of it went");
+	refusal_note(x->intercept->gate, MESSAGE_EVENT_SECRET, exchange_what(x),
+		     x->intercept->flow->port, &v);
+}
+
 /* What the origin is sent of a body.  False: the exchange is over. */
 static bool exchange_send_up(struct exchange *x, struct span bytes, bool end)
 {
@@ -250,6 +266,7 @@ static bool exchange_send_up(struct exchange *x, struct span bytes, bool end)
 			   : put_in_body(x->put_in, bytes, end, &sink);
 
 	if (r == 0) {
+		exchange_tell_masked(x);
 		exchange_consume(x, EXCHANGE_UP, 0);
 		return true;
 	}
@@ -614,7 +631,8 @@ static void exchange_decide(struct exchange *x, struct http_message *m)
 	if (!x->put_in)
 		exchange_fail(x, "out of memory");
 	else
-		exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v.credentials), m);
+		exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v.credentials, v.mask),
+					m);
 }
 
 void exchange_on_leg(struct intercept *i)

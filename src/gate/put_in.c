@@ -121,6 +121,11 @@ const char *put_in_secret(const struct put_in *p)
 	return p->secret;
 }
 
+bool put_in_masked(const struct put_in *p)
+{
+	return p->masked;
+}
+
 const char *put_in_names(const struct put_in *p)
 {
 	return p->names;
@@ -368,14 +373,14 @@ static int look_at_all(const struct look *l, const struct http_message *m)
 }
 
 enum put_in_outcome put_in_look(struct put_in *p, const struct http_message *m,
-				const struct secrets_place *at, bool credentials)
+				const struct secrets_place *at, bool credentials, bool mask)
 {
 	const struct look l = {p, at};
 	int r = p->book->word_count > 0 ? put_in_look_signed(p, m) : 0;
 
 	if (r == 0 && p->book->word_count > 0)
 		r = look_at_all(&l, m);
-
+	p->mask = mask;
 	if (r == 0 && !credentials &&
 	    secrets_bound(p->book->secrets, p->book->count, &at->host, at->port))
 		r = put_in_check_foreign(p, m, at);

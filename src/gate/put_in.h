@@ -67,12 +67,13 @@ enum put_in_outcome {
 /* One request. */
 struct put_in;
 
-/* NULL: no memory.  `at` is looked at in put_in_look only.  credentials: foreign ones may pass. */
+/* NULL: no memory.  `at` is looked at in put_in_look only.  credentials: foreign ones may pass.
+ * mask: a placeholder in the body that is not put in is blotted out, and the request goes on. */
 struct put_in *put_in_new(const struct put_in_book *book);
 void put_in_free(struct put_in *p);
 
 enum put_in_outcome put_in_look(struct put_in *p, const struct http_message *m,
-				const struct secrets_place *at, bool credentials);
+				const struct secrets_place *at, bool credentials, bool mask);
 
 /* Indices of secrets; *ret_count of them. */
 const size_t *put_in_needs(const struct put_in *p, size_t *ret_count);
@@ -106,6 +107,9 @@ int put_in_websocket(struct put_in *p, struct span in, bool end, const struct pu
 /* Of REFUSED and of errors: a reason for a person, without any value.  Its secret's name or "". */
 const char *put_in_why(const struct put_in *p);
 const char *put_in_secret(const struct put_in *p);
+
+/* Whether something of the body was blotted out so far. */
+bool put_in_masked(const struct put_in *p);
 
 /* Names of the secrets that went in, "a, b"; "" for none: for the event. */
 const char *put_in_names(const struct put_in *p);

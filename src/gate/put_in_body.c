@@ -68,6 +68,28 @@ static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_sp
 	return -EPERM;
 }
 
+/* As long as what it covers, so that the body keeps its length. */
+static int give_mask(struct put_in *p, size_t len, const struct put_in_sink *sink)
+{
+	static const uint8_t blots[] = "********************************";
+	int r = 0;
+
+	p->masked = true;
+	while (r == 0 && len > 0) {
+		size_t n = len < sizeof(blots) - 1 ? len : sizeof(blots) - 1;
+
+		r = sink->give(sink->context, (struct span){blots, n}, false);
+		len -= n;
+	}
+	return r;
+}
+
+static bool is_masked(const struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot)
+{
+	return p->mask && (spot == PUT_IN_AT_BODY || spot == PUT_IN_AT_WEBSOCKET) &&
+	       (hit->form == FINDER_PLAIN || hit->form == FINDER_ESCAPED);
+}
+
 /* All of bytes that can go: what was found is replaced; *ret_stays is where the rest begins. */
 static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot spot,
 		const struct put_in_sink *sink, size_t *out, size_t *ret_stays)
@@ -77,18 +99,23 @@ static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot 
 	size_t from = 0;
 
 	while ((o = finder_next(p->book->finder, bytes, from, end, &hit)) == FINDER_FOUND) {
-		if (!goes_in(p, &hit, spot) || hit.form != FINDER_PLAIN)
+		bool goes = goes_in(p, &hit, spot) && hit.form == FINDER_PLAIN;
+		size_t behind = hit.at + hit.len;
+
+		if (!goes && !is_masked(p, &hit, spot))
 			return refuse(p, &hit, spot);
 		int r = hit.at > *out
 				? sink->give(sink->context,
 					     (struct span){bytes.ptr + *out, hit.at - *out}, false)
 				: 0;
 
+		/* Of what is blotted out the first few bytes may be gone already. */
 		if (r == 0)
-			r = give_value(p, put_in_part(p, &hit), sink);
+			r = goes ? give_value(p, put_in_part(p, &hit), sink)
+				 : give_mask(p, behind - (*out > hit.at ? *out : hit.at), sink);
 		if (r < 0)
 			return r;
-		*out = from = hit.at + hit.len;
+		*out = from = behind;
 	}
 	*ret_stays = o == FINDER_BEGUN ? hit.at : bytes.len;
 	return 0;

@@ -64,6 +64,8 @@ struct put_in {
 	char body_hash[SIGV4_SIGNATURE_LEN + 1];
 
 	/* Of the body, and of WebSocket text. */
+	bool mask;               /* what is not put in is blotted out, in the body */
+	bool masked;             /* something was */
 	bool replaces;           /* some secret goes into it */
 	enum put_in_writing how; /* it is written there */
 	bool ended;

@@ -30,6 +30,7 @@ enum rule_key {
 	RULE_PASSTHROUGH,
 	RULE_WEBSOCKET,
 	RULE_CREDENTIALS,
+	RULE_MASK,
 	RULE_KEY_COUNT,
 };
 
@@ -48,6 +49,7 @@ const char *const rule_keys[] = {
 	[RULE_PASSTHROUGH] = "passthrough",
 	[RULE_WEBSOCKET] = "websocket",
 	[RULE_CREDENTIALS] = "credentials",
+	[RULE_MASK] = "mask",
 	[RULE_KEY_COUNT] = NULL,
 };
 
@@ -436,6 +438,9 @@ static int rule_read_switches(struct rule_draft *d)
 		r = rule_read_switch(d, RULE_CREDENTIALS,
 				     deny ? "a deny has no use for credentials" : NULL,
 				     &d->rule.credentials);
+	if (r == 0 && d->of[RULE_MASK])
+		r = rule_read_switch(d, RULE_MASK, deny ? "a deny has no use for mask" : NULL,
+				     &d->rule.mask);
 	return r;
 }
 

@@ -46,6 +46,8 @@ const char *rule_show(const struct plan_rule *rule, struct arena *arena)
 		buf_put_str(&out, " websocket");
 	if (rule->credentials)
 		buf_put_str(&out, " credentials");
+	if (rule->mask && rule->bundle[0] == '\0')
+		buf_put_str(&out, " mask");
 	return buf_error(&out) ? NULL : arena_str(arena, buf_str(&out));
 }
 

@@ -38,6 +38,7 @@ static void rules_add(struct rules_pick *p, const struct rules_row *row, uint16_
 	p->passthrough = p->passthrough || row->rule->passthrough;
 	p->websocket = p->websocket || row->rule->websocket;
 	p->credentials = p->credentials || row->rule->credentials;
+	p->mask = p->mask || row->rule->mask;
 }
 
 /* --- a connection --- */
@@ -250,6 +251,7 @@ static void rules_extras(const struct rules *r, const struct rules_question *q,
 	v->websocket =
 		q->request && a->asked.websocket && (a->ceiling.websocket || !a->ceiling.limited);
 	v->credentials = q->request && a->asked.credentials && a->ceiling.credentials;
+	v->mask = q->request && a->asked.mask; /* gives nothing: no ceiling is asked */
 }
 
 void rules_decide(const struct rules *r, const struct rules_question *q,

@@ -76,6 +76,7 @@ struct rules_verdict {
 	bool passthrough;     /* of a connection: the rule wants TLS left closed; never with open */
 	bool websocket;       /* of a request: it may become a WebSocket */
 	bool credentials;     /* of a request: it may carry credentials that are no secret */
+	bool mask;            /* of a request: placeholders in its body are blotted out */
 	const struct plan_rule *rule; /* lives with the rules; NULL: none matched */
 	char reason[160];             /* in words, without a full stop */
 	char allow_line[320];         /* of `network:`; "" when allowed, and when none would do */

@@ -76,7 +76,7 @@ struct rules_pick {
 	unsigned int schemes;
 	bool named, private;
 	bool limited; /* of a connection: some rule there speaks of requests */
-	bool passthrough, websocket, credentials;
+	bool passthrough, websocket, credentials, mask;
 	bool unclear;         /* of a request: a rule names paths, and this path is none */
 	bool others;          /* of a request: no rule matched, and some allow other requests */
 	struct rules_fit fit; /* of a request */

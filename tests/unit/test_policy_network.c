@@ -45,6 +45,7 @@ static void test_rules_are_read(void **state)
 		{"{allow: a.test, scheme: http}", "allow a.test scheme http"},
 		{"{allow: a.test, private: true}", "allow a.test private"},
 		{"{allow: a.test, private: false}", "allow a.test"},
+		{"{allow: a.test, mask: true}", "allow a.test mask"},
 		{"{ssh: a.test}", "ssh a.test"},
 		{"{ssh: a.test:2222}", "ssh a.test port 2222"},
 		{"{allow: '*.a.test', apex: true}", "allow *.a.test\nallow a.test"},

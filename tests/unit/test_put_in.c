@@ -165,7 +165,7 @@ static struct put_in *run(const char *host, const char *target, const char *fiel
 	struct put_in *p = put_in_new(book);
 
 	assert_non_null(p);
-	*ret = put_in_look(p, m, &at, credentials);
+	*ret = put_in_look(p, m, &at, credentials, false);
 	if (*ret == PUT_IN_NEEDS) {
 		assert_int_equal(give_all(p), 0);
 		*ret = put_in_apply(p, m);
@@ -461,6 +461,51 @@ static void test_body(void **state)
 	buf_fini(&s.bytes);
 }
 
+/* Where the rule says mask: blotted out to its length, whose secret and in whatever pieces. */
+static void test_mask(void **state)
+{
+	static const char body[] = "{\"env\":\"A=" KEY_P "\\nB=" GIT_P "\"} sk-ant-";
+	struct sunk s = {.bytes = BUF_INIT(4096)};
+
+	(void)state;
+	for (size_t cut = 0; cut <= strlen(body); cut++) {
+		struct http_message *m = request("api.test", "/", "x-api-key: " KEY_P "\n");
+		struct secrets_place at = place_of("api.test", "/");
+		struct put_in *p = put_in_new(book);
+
+		assert_int_equal(put_in_look(p, m, &at, false, true), PUT_IN_NEEDS);
+		assert_int_equal(give_all(p), 0);
+		assert_int_equal(put_in_apply(p, m), PUT_IN_NOTHING);
+		assert_false(put_in_masked(p));
+		assert_int_equal(
+			feed(body_feed, p, span_of_str(body), cut ? cut : 1, cut ? 4096 : 1, &s),
+			0);
+		assert_true(put_in_masked(p));
+		assert_int_equal(s.bytes.len, strlen(body));
+		assert_non_null(strstr(s.bytes.ptr, "*******\\nB="));
+		assert_non_null(strstr(s.bytes.ptr, "*******\"} sk-ant-"));
+		assert_null(strstr(s.bytes.ptr, KEY_P));
+		assert_null(strstr(s.bytes.ptr, GIT_P));
+		assert_null(strstr(s.bytes.ptr, KEY_V));
+		put_in_free(p);
+	}
+	/* In a head it is refused all the same, and so is one that is disguised. */
+	struct http_message *m = request("api.test", "/", "x-other: " KEY_P "\n");
+	struct secrets_place at = place_of("api.test", "/");
+	struct put_in *p = put_in_new(book);
+
+	assert_int_equal(put_in_look(p, m, &at, false, true), PUT_IN_REFUSED);
+	put_in_free(p);
+	m = request("other.test", "/", "");
+	at = place_of("other.test", "/");
+	p = put_in_new(book);
+	assert_int_equal(put_in_look(p, m, &at, false, true), PUT_IN_NOTHING);
+	assert_int_equal(feed(body_feed, p, SPAN_LITERAL("Z2hwX1BQUFBQUFBQUFBQUFBQUFA="), 9, 9, &s),
+			 -EPERM);
+	put_in_free(p);
+	buf_fini(&s.bytes);
+}
+
 /* A body of another length says so; one of the same keeps it. */
 static void test_body_length(void **state)
 {
@@ -485,7 +530,7 @@ static void test_values_that_must_not_be(void **state)
 	const struct message_value other = {.index = 1, .value = SPAN_LITERAL("something")};
 
 	(void)state;
-	assert_int_equal(put_in_look(p, m, &at, false), PUT_IN_NEEDS);
+	assert_int_equal(put_in_look(p, m, &at, false, false), PUT_IN_NEEDS);
 	assert_int_equal(put_in_give(p, &bad), -EINVAL);
 	assert_int_equal(put_in_give(p, &other), -EINVAL);
 	/* Without a value nothing goes. */
@@ -531,7 +576,7 @@ static void test_sign(void **state)
 
 	(void)state;
 	memset(signature, 0xaa, sizeof(signature));
-	assert_int_equal(put_in_look(p, m, &at, false), PUT_IN_NEEDS);
+	assert_int_equal(put_in_look(p, m, &at, false, false), PUT_IN_NEEDS);
 	assert_true(put_in_gathers(p));
 	put_in_gathered(p, SPAN_LITERAL("Action=GetCallerIdentity"));
 	assert_false(put_in_gathers(p));
@@ -896,7 +941,7 @@ static void test_websocket_put_in(void **state)
 
 		m->websocket = true;
 		m->body = HTTP_MESSAGE_NONE;
-		o = put_in_look(p, m, &at, false);
+		o = put_in_look(p, m, &at, false, false);
 		assert_int_equal(o, PUT_IN_NEEDS);
 		assert_int_equal(give_all(p), 0);
 		assert_int_equal(put_in_apply(p, m), PUT_IN_NOTHING);
@@ -983,6 +1028,7 @@ int main(void)
 		cmocka_unit_test(test_body),
 		cmocka_unit_test(test_body_length),
 		cmocka_unit_test(test_values_that_must_not_be),
+		cmocka_unit_test(test_mask),
 		cmocka_unit_test(test_trailers),
 		cmocka_unit_test(test_sign),
 		cmocka_unit_test(test_sign_token),
