@@ -331,7 +331,7 @@ int sigv4_choose_fields(struct sigv4 *s, const struct http_message *m, const cha
 
 int sigv4_sign_also(struct sigv4 *s, const char *name)
 {
-	char list[sizeof(s->signed_fields)];
+	char list[sizeof(s->signed_fields)] = "";
 	struct buf into = {.ptr = list, .cap = sizeof(list), .max = sizeof(list) - 1};
 	struct span rest = span_of_str(s->signed_fields), wanted = span_of_str(name);
 	bool done = false;
