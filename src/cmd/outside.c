@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
 
 static int64_t outside_now(void)

@@ -515,6 +515,8 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
 	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
 	struct policy policy;
+
+	memset(&policy, 0, sizeof(policy));
 	int r = prepare_policy(&p, &policy);
 
 	if (r == 0)

@@ -74,17 +74,16 @@ static void refused_name(const struct refused_item *item, char *text, size_t siz
 {
 	/* Of a request: method, host and path, with the port where it is not the usual one. */
 	bool request = item->kind == MESSAGE_EVENT_REQUEST || item->kind == MESSAGE_EVENT_SECRET;
+	bool usual = item->port == 0 || (request && (item->port == 443 || item->port == 80));
 
-	if (request && (item->port == 443 || item->port == 80))
+	if (usual)
 		(void)snprintf(text, size, "%s", item->host);
 	else if (request)
 		(void)snprintf(text, size, "%s, port %" PRIu64, item->host, item->port);
-	else if (item->port)
+	else
 		(void)snprintf(text, size,
 			       strchr(item->host, ':') ? "[%s]:%" PRIu64 : "%s:%" PRIu64,
 			       item->host, item->port);
-	else
-		(void)snprintf(text, size, "%s", item->host);
 }
 
 /* What `bawn allow` must be told to allow it; empty when no such word would do. */

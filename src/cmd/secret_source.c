@@ -132,7 +132,7 @@ static int source_command(const struct host *h, const char *command, struct buf 
 	int status = 0;
 	int r = secret_split(command, &arena, &argv, e);
 
-	if (r < 0)
+	if (r < 0 || !argv)
 		return r;
 	const char *program = secret_program(h, argv[0], &arena, e);
 

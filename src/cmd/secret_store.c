@@ -268,6 +268,7 @@ static int store_change(const struct host *h, const struct policy_secret *put, c
 		return dir == -ENOENT ? -ENOENT : dir;
 	if (flock(dir, LOCK_EX) < 0)
 		return error_sys(e, -errno, "cannot lock %s", h->state_dir);
+	memset(&policy, 0, sizeof(policy));
 	int r = store_sections(h, dir, arena, &policy, e);
 
 	if (r < 0)

@@ -139,7 +139,7 @@ int session_ask(struct session *s, struct error *e)
 	struct talk t = {.session = s, .failure = ERROR_INIT};
 
 	arena_fini(&s->arena);
-	s->arena = ARENA_INIT(2 * PLAN_ARENA_MAX);
+	s->arena = ARENA_INIT(2 * (size_t)PLAN_ARENA_MAX);
 	return talk_once(&t, MESSAGE_STATUS, NULL, NULL, NULL, e);
 }
 

@@ -4,6 +4,12 @@
 #include "encode.h"
 #include "http_field.h"
 
+/* Of an array of ours, which is never NULL. */
+static struct span text_of(const char *s)
+{
+	return (struct span){(const uint8_t *)s, strlen(s)};
+}
+
 static const char algorithm[] = "AWS4-HMAC-SHA256";
 /* SHA-256 of nothing: the second line of what a chunk signs. */
 static const char hash_of_nothing[] =
@@ -192,7 +198,7 @@ static int read_presigned(struct sigv4 *s, struct span query, const char **ret_w
 
 	s->presigned = true;
 	if (!decoded_parameter(query, "x-amz-algorithm", text, sizeof(text), &raw, &value) ||
-	    !span_equal(value, span_of_str(algorithm)))
+	    !span_equal(value, text_of(algorithm)))
 		return wrong(ret_why, "its algorithm is not AWS4-HMAC-SHA256");
 	if (!decoded_parameter(query, "x-amz-credential", text, sizeof(text), &raw, &value))
 		return wrong(ret_why, "its credential is missing");
@@ -309,7 +315,7 @@ static bool has_field(const struct http_message *m, struct span name)
 int sigv4_choose_fields(struct sigv4 *s, const struct http_message *m, const char **ret_why)
 {
 	char list[sizeof(s->signed_fields)] = "";
-	struct span rest = span_of_str(s->signed_fields);
+	struct span rest = text_of(s->signed_fields);
 	size_t len = 0;
 
 	while (rest.len > 0) {
@@ -333,7 +339,7 @@ int sigv4_sign_also(struct sigv4 *s, const char *name)
 {
 	char list[sizeof(s->signed_fields)] = "";
 	struct buf into = {.ptr = list, .cap = sizeof(list), .max = sizeof(list) - 1};
-	struct span rest = span_of_str(s->signed_fields), wanted = span_of_str(name);
+	struct span rest = text_of(s->signed_fields), wanted = text_of(name);
 	bool done = false;
 
 	while (rest.len > 0 || !done) {
@@ -500,7 +506,7 @@ int sigv4_canonical(const struct sigv4 *s, const struct http_message *m, struct 
 		    struct buf *into)
 {
 	struct span query = m->target, path = take_until(&query, '?');
-	struct span names = span_of_str(s->signed_fields);
+	struct span names = text_of(s->signed_fields);
 	int r = 0;
 
 	buf_put(into, m->method.ptr, m->method.len);

@@ -326,6 +326,7 @@ static int leg_on_event(void *context, uint32_t events)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): TAKE_FD writes it */
 int leg_take(struct leg *l, int *fd, struct loop_handle *handle)
 {
 	l->fd = TAKE_FD(*fd);

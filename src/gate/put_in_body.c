@@ -196,6 +196,7 @@ static int on_message(void *context, bool text, struct span piece, bool end, str
 	return r;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): others change what they are shown */
 static int on_control(void *context, uint8_t *bytes, size_t len)
 {
 	struct put_in *p = context;

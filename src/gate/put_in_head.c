@@ -160,7 +160,7 @@ static bool keeps_length(struct put_in *p)
 {
 	for (size_t i = 0; i < p->need_count; i++) {
 		const struct plan_secret *s = &p->book->secrets[p->values[i].secret];
-		struct buf text = BUF_INIT(3 * MESSAGE_VALUE_MAX);
+		struct buf text = BUF_INIT(3 * (size_t)MESSAGE_VALUE_MAX);
 
 		if (!p->values[i].in_body)
 			continue;

@@ -17,6 +17,7 @@
 
 #include <openssl/sha.h>
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written through the buf */
 static void hash_hex(struct span bytes, char into[SHA256_DIGEST_LENGTH * 2 + 1])
 {
 	uint8_t hash[SHA256_DIGEST_LENGTH];

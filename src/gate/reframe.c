@@ -22,7 +22,7 @@ struct reframe *reframe_new(bool from_client, bool extended)
 	r->in.from_client = from_client;
 	r->in.extended = extended;
 	r->payload = roomy(REFRAME_PAYLOAD_MAX);
-	r->frames = roomy(2 * REFRAME_PAYLOAD_MAX);
+	r->frames = roomy(2 * (size_t)REFRAME_PAYLOAD_MAX);
 	return r;
 }
 

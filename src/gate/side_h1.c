@@ -116,7 +116,7 @@ static void h1_sent(struct side *side, size_t count)
 
 	h->output.len = h->output_at = 0;
 	h->queued = 0;
-	if (!h->taken || h->output.cap > 4 * H1_OUT_STEP)
+	if (!h->taken || h->output.cap > 4 * (size_t)H1_OUT_STEP)
 		buf_fini(&h->output);
 	if (queued > 0 && h->taken && !h->reset)
 		side->events->on_sent(side->owner, &h->stream, queued);
@@ -477,9 +477,7 @@ static int h1_read(struct h1 *h, struct span *in)
 	while (in->len > 0 && h1_may_read(h)) {
 		bool good = true;
 
-		if (h->side.role == SIDE_SERVER && !h->taken)
-			good = h1_take_head(h, in);
-		else if (h->in == H1_HEAD)
+		if ((h->side.role == SIDE_SERVER && !h->taken) || h->in == H1_HEAD)
 			good = h1_take_head(h, in);
 		else if (h->in == H1_BODY)
 			good = h1_take_body(h, in);

@@ -532,7 +532,7 @@ static const struct ca_kept *ca_make_leaf(struct ca *ca, const char *host)
 		.host = TAKE_PTR(copy),
 		.der = der,
 		/* An hour before its end, so that nobody is given one that ends on the way. */
-		.expires = (uint64_t)time(NULL) + CA_LEAF_DAYS * CA_DAY - 3600,
+		.expires = (uint64_t)time(NULL) + CA_LEAF_DAYS * (uint64_t)CA_DAY - 3600,
 	};
 	der = BUF_INIT(0);
 	ca->next_kept = (ca->next_kept + 1) % CA_KEPT;

@@ -62,7 +62,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 				   .scheme = m->scheme,
 				   .method = span_of_str(m->method),
 				   .path = span_of_str(m->path),
-				   .unclear = m->unclear[0] ? m->unclear : NULL};
+				   .unclear = m->unclear && m->unclear[0] ? m->unclear : NULL};
 
 	if (name_parse(span_of_str(m->host), &at.host) < 0 || m->port > UINT16_MAX)
 		return "it is bound to names, and this is none";

@@ -499,9 +499,9 @@ static int rule_check_ssh(struct rule_draft *d)
 {
 	const struct value_site *s = d->s;
 
-	if (d->rule.host[0] == '*' || d->rule.address.len > 0)
+	if (!d->rule.host || d->rule.host[0] == '*' || d->rule.address.len > 0)
 		return value_error(&s->at, s->e, "ssh takes the name of one host, not %.64s",
-				   d->rule.host);
+				   d->rule.host ? d->rule.host : "nothing");
 	if (d->of[RULE_SCHEME]) {
 		const struct value_place at = rule_place_key(s, d->of[RULE_SCHEME]);
 

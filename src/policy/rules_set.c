@@ -298,7 +298,7 @@ int rules_of_plan(const struct plan *plan, struct rules **ret_rules, struct erro
 	_cleanup_rules_ struct rules *r = NULL;
 	int ret = rules_new(plan->network.items, plan->network.count, &r, e);
 
-	if (ret < 0)
+	if (ret < 0 || !r)
 		return ret;
 	if (rules_bind_all(r, plan) < 0)
 		return error_set(e, -ENOMEM, "no memory for the rules of the network");

@@ -110,8 +110,9 @@ static int secret_narrow_one(const struct plan_binding *from, const struct plan_
 			     struct plan_binding *ret)
 {
 	struct plan_string *methods =
-		arena_alloc(arena, 2 * PLAN_RULE_WORDS_MAX * sizeof(*methods));
-	struct plan_string *paths = arena_alloc(arena, 2 * PLAN_RULE_WORDS_MAX * sizeof(*paths));
+		arena_alloc(arena, 2 * (size_t)PLAN_RULE_WORDS_MAX * sizeof(*methods));
+	struct plan_string *paths =
+		arena_alloc(arena, 2 * (size_t)PLAN_RULE_WORDS_MAX * sizeof(*paths));
 
 	if (!methods || !paths)
 		return -ENOMEM;

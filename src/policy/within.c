@@ -114,7 +114,7 @@ static bool within_matches(const struct plan_rule *rule, const struct rules_ques
 static bool within_request(const struct rules *a, const struct rules *b, struct rules_question *q,
 			   const struct plan_rule *rule, const char *glob)
 {
-	_cleanup_buf_ struct buf path = BUF_INIT(2 * HTTP_GLOB_MAX);
+	_cleanup_buf_ struct buf path = BUF_INIT(2 * (size_t)HTTP_GLOB_MAX);
 	uint8_t bytes[2 * HTTP_GLOB_MAX];
 	struct http_path read = {.unclear = NULL};
 	const char *why = NULL;

@@ -235,7 +235,7 @@ int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
 		 struct hash *ret_key, struct error *e)
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
-	struct ledger_tail tail;
+	struct ledger_tail tail = {.seq = 0};
 	int r = ledger_prepare(ledger, &tail);
 
 	if (r == 0)
@@ -253,7 +253,7 @@ int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
 int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
-	struct ledger_tail tail;
+	struct ledger_tail tail = {.seq = 0};
 	int r = ledger_prepare(ledger, &tail);
 
 	if (r == 0) {

@@ -26,7 +26,7 @@ int plan_map(int fd, struct span *ret_bytes, struct error *e)
 
 int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *e)
 {
-	struct span bytes;
+	struct span bytes = {NULL, 0};
 	int r = plan_map(fd, &bytes, e);
 
 	return r < 0 ? r : plan_decode(bytes, ret_plan, arena, e);

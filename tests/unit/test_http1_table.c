@@ -26,8 +26,8 @@ static void unescape_one(const char **at, struct buf *into)
 	if (c == 'r' || c == 'n' || c == 't' || c == '\\') {
 		buf_put_char(into, c == 'r' ? '\r' : c == 'n' ? '\n' : c == 't' ? '\t' : '\\');
 	} else if (c == 'x') {
-		buf_put_char(into, (char)(decode_hex_digit((uint8_t)(*at)[0]) << 4 |
-					  decode_hex_digit((uint8_t)(*at)[1])));
+		buf_put_char(into, (char)((unsigned int)decode_hex_digit((uint8_t)(*at)[0]) << 4 |
+					  (unsigned int)decode_hex_digit((uint8_t)(*at)[1])));
 		*at += 2;
 	} else {
 		bool text = c == '(';

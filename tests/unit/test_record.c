@@ -255,8 +255,8 @@ static void test_merkle(void **state)
 	struct hash leaves[LEAVES], proof[MERKLE_PROOF_MAX], root, old;
 
 	(void)state;
-	for (uint8_t i = 0; i < LEAVES; i++)
-		hash_leaf((struct span){&i, 1}, &leaves[i]);
+	for (size_t i = 0; i < LEAVES; i++)
+		hash_leaf((struct span){(const uint8_t *)&i, sizeof(i)}, &leaves[i]);
 	for (uint64_t count = 1; count <= LEAVES; count++) {
 		merkle_root_of(leaves, count, &root);
 		for (uint64_t i = 0; i < count; i++) {

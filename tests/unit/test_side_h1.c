@@ -279,6 +279,10 @@ static void send_answer(struct owner *o, unsigned int status, enum http_message_
 	m.status = (uint16_t)status;
 	m.body = body;
 	m.length = length;
+	if (!o->stream) {
+		fail_msg("there is no request to answer");
+		return;
+	}
 	assert_int_equal(side_send_head(o->stream, &m, end), 0);
 }
 
@@ -304,7 +308,8 @@ static void test_answers_of_unknown_length(void **state)
 	assert_int_equal(feed(o, "GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n"), 0);
 	send_answer(o, 103, HTTP_MESSAGE_NONE, 0, false);
 	send_answer(o, 200, HTTP_MESSAGE_UNKNOWN, 0, false);
-	assert_int_equal(side_send_body(o->stream, span_of_str("abc"), true), 0);
+	if (o->stream)
+		assert_int_equal(side_send_body(o->stream, span_of_str("abc"), true), 0);
 	side_release(TAKE_PTR(o->stream));
 	assert_output(o, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc");
 	assert_int_equal(side_phase(o->side), SIDE_OVER);

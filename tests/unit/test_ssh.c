@@ -98,10 +98,9 @@ static struct span from_hex(const char *hex, uint8_t into[BYTES_MAX])
 
 	assert_true(len <= BYTES_MAX);
 	for (size_t i = 0; i < len; i++) {
-		unsigned int byte = 0;
+		const char digits[] = {hex[2 * i], hex[2 * i + 1], '\0'};
 
-		assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-		into[i] = (uint8_t)byte;
+		into[i] = (uint8_t)strtoul(digits, NULL, 16);
 	}
 	return (struct span){into, len};
 }
