@@ -89,13 +89,8 @@ static int talk_on_counted(void *context, struct channel_packet *packet, struct 
 static int talk_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct talk *t = context;
-	struct message_failed m;
-	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
 
-	if (r < 0)
-		return r;
-	(void)error_set(&t->failure, m.code && m.code < 4096 ? -(int)m.code : -EIO, "%s", m.text);
-	return 0;
+	return message_decode_failed(packet->body, &t->failure, e);
 }
 
 static const struct channel_rule talk_rules[] = {

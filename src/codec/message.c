@@ -215,6 +215,18 @@ int message_decode(struct span body, const struct schema *s, void *object, struc
 	return ret;
 }
 
+int message_decode_failed(struct span body, struct error *ret_failure, struct error *e)
+{
+	struct message_failed m;
+	int r = message_decode(body, &message_failed_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	(void)error_set(ret_failure, m.code && m.code < 4096 ? -(int)m.code : -EIO, "%s", m.text);
+	error_next(ret_failure, "%s", m.next);
+	return 0;
+}
+
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count)
 {

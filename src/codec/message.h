@@ -328,6 +328,9 @@ extern const struct schema message_failed_schema;
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e);
 
+/* A FAILED: what the peer said, with its code, its sentence and what to do. */
+int message_decode_failed(struct span body, struct error *ret_failure, struct error *e);
+
 /* Encodes and sends; 0 or -errno, as channel_send. */
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count);

@@ -51,11 +51,6 @@ void ssh_put_string(struct buf *b, struct span s)
 	buf_put(b, s.ptr, s.len);
 }
 
-void ssh_agent_put(struct buf *b, struct span message)
-{
-	ssh_put_string(b, message);
-}
-
 enum feed ssh_agent_frame(struct span bytes, size_t *ret_len)
 {
 	struct reader r = reader_of(bytes);

@@ -70,11 +70,9 @@ int ssh_login_parse(struct span data, struct ssh_login *ret) BAWN_MUST_USE;
  */
 int ssh_agent_copy_list(struct span message, struct buf *into) BAWN_MUST_USE;
 
-/* A string: its length and its bytes; and the next one of a reader. */
+/* A string, its length and its bytes, which is also how a message is framed; and the next
+ * string of a reader. */
 void ssh_put_string(struct buf *b, struct span s);
 struct span ssh_take_string(struct reader *r);
-
-/* A message, with its length. */
-void ssh_agent_put(struct buf *b, struct span message);
 
 #endif

@@ -5,7 +5,6 @@
 #include "intercept.h"
 
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -300,28 +299,6 @@ static bool flow_dialling(const struct flow_dial *d)
 
 static int flow_on_attempt(void *context, uint32_t events);
 
-/* A socket that is connected or about to be; -errno. */
-static int flow_dial_one(const struct address *a, uint16_t port)
-{
-	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-	struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	bool v4 = address_is_v4(a);
-	_cleanup_fd_ int fd =
-		socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1;
-
-	if (fd < 0)
-		return -errno;
-	memcpy(&to.sin6_addr, a->bytes, 16);
-	memcpy(&to4.sin_addr, a->bytes + 12, 4);
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
-		    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
-	    errno != EINPROGRESS)
-		return -errno;
-	return TAKE_FD(fd);
-}
-
 /* What is near is connected when connect() returns, whatever that says. */
 static bool flow_is_connected(int fd)
 {
@@ -360,7 +337,7 @@ static void flow_dial_next(struct flow *f)
 
 		if (!a)
 			return;
-		int fd = flow_dial_one(&d->addresses[d->next++], f->port);
+		int fd = gate_dial(&d->addresses[d->next++], f->port);
 
 		if (fd < 0) {
 			d->last_error = -fd;

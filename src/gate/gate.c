@@ -10,6 +10,8 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -72,6 +74,27 @@ static void gate_watch_doors(struct gate *g, uint32_t events)
 {
 	for (size_t i = 0; i < g->door_count; i++)
 		(void)loop_set_events(&g->loop, g->doors[i].handle, events);
+}
+
+int gate_dial(const struct address *a, uint16_t port)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+	bool v4 = address_is_v4(a);
+	_cleanup_fd_ int fd =
+		socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(&to.sin6_addr, a->bytes, 16);
+	memcpy(&to4.sin_addr, a->bytes + 12, 4);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
+		    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
+	    errno != EINPROGRESS)
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 /* --- time ----------------------------------------------------------------------------- */

@@ -104,6 +104,8 @@ struct gate {
 int gate_run(int keeper, int resolver, int plan_fd);
 
 int64_t gate_now(void); /* ms */
+/* A socket to outside that is connected or about to be; -errno. */
+int gate_dial(const struct address *to, uint16_t port);
 bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst);
 
 /*

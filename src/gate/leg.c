@@ -9,8 +9,6 @@
 
 #include "fd.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 enum {
@@ -339,22 +337,10 @@ int leg_take(struct leg *l, int *fd, struct loop_handle *handle)
 
 int leg_dial(struct leg *l, const struct address *to, uint16_t port)
 {
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	bool is_v4 = address_is_v4(to);
-	_cleanup_fd_ int fd =
-		socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1;
+	_cleanup_fd_ int fd = gate_dial(to, port);
 
 	if (fd < 0)
-		return -errno;
-	memcpy(&v6.sin6_addr, to->bytes, 16);
-	memcpy(&v4.sin_addr, to->bytes + 12, 4);
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (connect(fd, is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6,
-		    is_v4 ? sizeof(v4) : sizeof(v6)) < 0 &&
-	    errno != EINPROGRESS)
-		return -errno;
+		return fd;
 	int r = loop_add(&l->intercept->gate->loop, fd, EPOLLOUT, leg_on_event, l, &l->handle);
 
 	if (r < 0)

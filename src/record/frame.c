@@ -16,9 +16,7 @@ static uint32_t frame_length(const uint8_t *at)
 	uint32_t value = 0;
 
 	for (size_t i = 0; i < 8; i++) {
-		uint32_t d = at[i] >= '0' && at[i] <= '9'   ? at[i] - (uint32_t)'0'
-			     : at[i] >= 'a' && at[i] <= 'f' ? at[i] - (uint32_t)'a' + 10
-							    : 16u;
+		uint32_t d = hash_digit(at[i]);
 
 		if (d == 16)
 			return 0;
@@ -166,6 +164,13 @@ struct span frame_plain_member(const struct frame *f, const char *key)
 	return word;
 }
 
+bool frame_hash_member(const struct frame *f, const char *key, struct hash *ret)
+{
+	struct span hex = frame_plain_member(f, key);
+
+	return hex.len == HASH_HEX && hash_parse((const char *)hex.ptr, ret) == 0;
+}
+
 int frame_number_member(const struct frame *f, const char *key, uint64_t *ret)
 {
 	struct reader r = frame_member(f, key);
@@ -175,24 +180,24 @@ int frame_number_member(const struct frame *f, const char *key, uint64_t *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-void frame_format_wall(int64_t seconds, uint32_t nanoseconds, int64_t *second,
-		       char ret[FRAME_WALL_SIZE])
+/* The calendar is asked once a second. */
+static void frame_set_wall(struct frame_clock *c, int64_t seconds, uint32_t nanoseconds)
 {
 	time_t at = (time_t)seconds;
 	char text[64];
 	struct tm t;
 
-	if (seconds != *second) {
+	if (c->wall[0] == '\0' || seconds != c->second) {
 		memset(&t, 0, sizeof(t));
 		(void)gmtime_r(&at, &t);
 		(void)snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.000000000Z",
 			       t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min,
 			       t.tm_sec);
-		memcpy(ret, text, FRAME_WALL_SIZE);
-		*second = seconds;
+		memcpy(c->wall, text, FRAME_WALL_SIZE);
+		c->second = seconds;
 	}
 	for (size_t i = 0; i < 9; i++, nanoseconds /= 10)
-		ret[FRAME_WALL_SIZE - 2 - i] = (char)('0' + nanoseconds % 10);
+		c->wall[FRAME_WALL_SIZE - 2 - i] = (char)('0' + nanoseconds % 10);
 }
 
 static void frame_put_number(struct buf *into, uint64_t value)
@@ -208,20 +213,24 @@ static void frame_put_number(struct buf *into, uint64_t value)
 
 #define FRAME_PUT(into, literal) buf_put((into), (literal), sizeof(literal) - 1)
 
-void frame_begin(struct buf *event, uint64_t seq, const struct hash *prev, uint64_t boot_ns,
-		 const char wall[FRAME_WALL_SIZE], const char *kind)
+void frame_begin(struct buf *event, struct frame_clock *clock, uint64_t seq,
+		 const struct hash *prev, const char *kind)
 {
+	struct timespec boot, wall;
 	char hex[HASH_HEX];
 
+	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
+	(void)clock_gettime(CLOCK_REALTIME, &wall);
+	frame_set_wall(clock, wall.tv_sec, (uint32_t)wall.tv_nsec);
 	hash_format(prev, hex);
 	FRAME_PUT(event, "{\"seq\":");
 	frame_put_number(event, seq);
 	FRAME_PUT(event, ",\"prev\":\"");
 	buf_put(event, hex, HASH_HEX);
 	FRAME_PUT(event, "\",\"boot\":");
-	frame_put_number(event, boot_ns);
+	frame_put_number(event, (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec);
 	FRAME_PUT(event, ",\"wall\":\"");
-	buf_put(event, wall, FRAME_WALL_SIZE);
+	buf_put(event, clock->wall, FRAME_WALL_SIZE);
 	FRAME_PUT(event, "\",\"kind\":\"");
 	buf_put_str(event, kind);
 	FRAME_PUT(event, "\"");

@@ -63,14 +63,16 @@ struct frame {
 /* DONE, MORE (the bytes end within a frame) or BAD. */
 enum feed frame_read(struct span bytes, struct frame *ret);
 
-/* The event's first members, up to the kind; the caller puts the others and the last brace. */
-void frame_begin(struct buf *event, uint64_t seq, const struct hash *prev, uint64_t boot_ns,
-		 const char wall[FRAME_WALL_SIZE], const char *kind);
+/* The text of the second that was last written; all zeros to begin with. */
+struct frame_clock {
+	int64_t second;
+	char wall[FRAME_WALL_SIZE];
+};
 
-/* The time on the wall as an event has it.  What `ret` holds of the second before is used again
- * when *second is that one, so that the calendar is asked once a second. */
-void frame_format_wall(int64_t seconds, uint32_t nanoseconds, int64_t *second,
-		       char ret[FRAME_WALL_SIZE]);
+/* The event's first members, as of now, up to the kind; the caller puts the others and the last
+ * brace. */
+void frame_begin(struct buf *event, struct frame_clock *clock, uint64_t seq,
+		 const struct hash *prev, const char *kind);
 
 /* Head, event and newline; ret_hash is the event's. */
 void frame_put(struct buf *into, struct span event, struct hash *ret_hash);
@@ -83,6 +85,8 @@ void frame_put_hash(struct buf *event, const char *key, const struct hash *hash)
 /* The string member of this name in `rest`, as it is written; empty when there is none.  For
  * members that we wrote ourselves and that have no escapes in them. */
 struct span frame_plain_member(const struct frame *f, const char *key);
+/* A hash likewise. */
+bool frame_hash_member(const struct frame *f, const char *key, struct hash *ret);
 /* Digits likewise; -ENOENT. */
 int frame_number_member(const struct frame *f, const char *key, uint64_t *ret) BAWN_MUST_USE;
 

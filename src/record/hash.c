@@ -80,19 +80,15 @@ void hash_format(const struct hash *h, char ret[HASH_HEX])
 	}
 }
 
-static int hash_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int hash_parse(const char *hex, struct hash *ret)
 {
 	struct hash h;
 
 	for (size_t i = 0; i < HASH_SIZE; i++) {
-		int high = hash_digit(hex[2 * i]), low = hash_digit(hex[2 * i + 1]);
+		unsigned int high = hash_digit((uint8_t)hex[2 * i]);
+		unsigned int low = hash_digit((uint8_t)hex[2 * i + 1]);
 
-		if (high < 0 || low < 0)
+		if (high == 16 || low == 16)
 			return -EINVAL;
 		h.bytes[i] = (uint8_t)(high << 4 | low);
 	}

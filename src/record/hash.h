@@ -25,6 +25,14 @@ void hash_node(const struct hash *left, const struct hash *right, /* 0x01 in fro
 	       struct hash *ret);
 void hash_mac(const struct hash *key, struct span bytes, struct hash *ret); /* HMAC */
 
+/* A lower-case hexadecimal digit; 16 for anything else. */
+static inline unsigned int hash_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9'   ? c - (unsigned int)'0'
+	       : c >= 'a' && c <= 'f' ? c - (unsigned int)'a' + 10
+				      : 16u;
+}
+
 void hash_format(const struct hash *h, char ret[HASH_HEX]); /* lower case, no NUL */
 /* 64 lower-case digits; -EINVAL. */
 int hash_parse(const char *hex, struct hash *ret) BAWN_MUST_USE;

@@ -10,7 +10,6 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- the file ------------------------------------------------------------------------- */
@@ -82,15 +81,9 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 
 static void ledger_begin_entry(struct buf *event, const struct ledger_tail *tail, const char *kind)
 {
-	struct timespec boot, wall;
-	int64_t second = -1;
-	char text[FRAME_WALL_SIZE];
+	struct frame_clock clock = {.second = 0};
 
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	(void)clock_gettime(CLOCK_REALTIME, &wall);
-	frame_format_wall(wall.tv_sec, (uint32_t)wall.tv_nsec, &second, text);
-	frame_begin(event, tail->seq + 1, &tail->hash,
-		    (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec, text, kind);
+	frame_begin(event, &clock, tail->seq + 1, &tail->hash, kind);
 }
 
 /* Closes the event and writes it; the tail moves on. */
@@ -271,13 +264,6 @@ int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static bool ledger_hash(const struct frame *f, const char *key, struct hash *ret)
-{
-	struct span hex = frame_plain_member(f, key);
-
-	return hex.len == HASH_HEX && hash_parse((const char *)hex.ptr, ret) == 0;
-}
-
 static const char *ledger_read_entry(struct ledger_reader *r, struct ledger_entry *ret)
 {
 	const struct frame *f = &ret->frame;
@@ -295,7 +281,8 @@ static const char *ledger_read_entry(struct ledger_reader *r, struct ledger_entr
 	    frame_number_member(f, "number", &ret->number) < 0)
 		return "an entry that names no session";
 	if (end && (frame_number_member(f, "events", &ret->events) < 0 ||
-		    !ledger_hash(f, "head", &ret->head) || !ledger_hash(f, "root", &ret->root)))
+		    !frame_hash_member(f, "head", &ret->head) ||
+		    !frame_hash_member(f, "root", &ret->root)))
 		return "an end without its head";
 	return NULL;
 }

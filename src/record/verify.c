@@ -17,19 +17,12 @@ static bool verify_kind_is(const struct frame *f, const char *kind)
 	return span_equal(f->kind, span_of_str(kind));
 }
 
-static bool verify_hash_member(const struct frame *f, const char *key, struct hash *ret)
-{
-	struct span hex = frame_plain_member(f, key);
-
-	return hex.len == HASH_HEX && hash_parse((const char *)hex.ptr, ret) == 0;
-}
-
 /* NULL, or what is wrong with the seal. */
 static const char *verify_seal(struct verify *v, const struct frame *f)
 {
 	struct hash said_root, said_mac, root, mac;
 
-	if (!verify_hash_member(f, "root", &said_root) || !verify_hash_member(f, "mac", &said_mac))
+	if (!frame_hash_member(f, "root", &said_root) || !frame_hash_member(f, "mac", &said_mac))
 		return "the seal has no root or no mac";
 	merkle_root(&v->tree, &root);
 	if (!hash_equal(&root, &said_root))

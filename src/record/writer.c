@@ -4,7 +4,6 @@
 #include "fd.h"
 #include "seal.h"
 
-#include <time.h>
 #include <unistd.h>
 
 enum { WRITER_FRAMES_MAX = (WRITER_BATCH + 2) * FRAME_MAX };
@@ -28,15 +27,9 @@ void writer_fini(struct writer *w)
 
 struct buf *writer_begin(struct writer *w, const char *kind)
 {
-	struct timespec boot, wall;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	(void)clock_gettime(CLOCK_REALTIME, &wall);
-	frame_format_wall(wall.tv_sec, (uint32_t)wall.tv_nsec, &w->wall_second, w->wall);
 	w->event.error = 0;
 	buf_clear(&w->event);
-	frame_begin(&w->event, w->seq + 1, &w->prev,
-		    (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec, w->wall, kind);
+	frame_begin(&w->event, &w->clock, w->seq + 1, &w->prev, kind);
 	return &w->event;
 }
 

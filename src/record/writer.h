@@ -25,8 +25,7 @@ struct writer {
 	struct buf event, frames;
 	struct merkle tree;
 	struct hash prev, key;
-	int64_t wall_second; /* whose text is in `wall` */
-	char wall[FRAME_WALL_SIZE];
+	struct frame_clock clock;
 	uint64_t seq;     /* of the last event */
 	uint64_t durable; /* of the last that the disk has */
 	uint64_t waiting; /* events since the last commit */

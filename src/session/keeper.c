@@ -249,16 +249,10 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 static int keeper_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
-	struct message_failed m;
-	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
-
-	if (r < 0)
-		return r;
 	struct error failure = ERROR_INIT;
+	int r = message_decode_failed(packet->body, &failure, e);
 
-	(void)error_set(&failure, m.code && m.code < 4096 ? -(int)m.code : -EIO, "%s", m.text);
-	error_next(&failure, "%s", m.next);
-	return keeper_fail(k, &failure);
+	return r < 0 ? r : keeper_fail(k, &failure);
 }
 
 static int keeper_on_stopped(void *context, struct channel_packet *packet, struct error *e)

@@ -25,16 +25,14 @@ static int keyring_on_trust(void *context, struct channel_packet *packet, struct
 
 static int keyring_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
-	struct message_failed m;
-	int r = message_decode(packet->body, &message_failed_schema, &m, NULL, e);
+	struct error failure = ERROR_INIT;
+	int r = message_decode_failed(packet->body, &failure, e);
 
 	(void)context;
 	if (r < 0)
 		return r;
-	r = m.code && m.code < 4096 ? -(int)m.code : -EIO;
-	(void)error_set(e, r, "%s", m.text);
-	error_next(e, "%s", m.next);
-	return r;
+	*e = failure;
+	return failure.code;
 }
 
 static const struct channel_rule keyring_rules[] = {

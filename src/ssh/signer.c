@@ -112,7 +112,7 @@ static void signer_reply(struct signer_peer *p, struct span message)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(SSH_AGENT_MESSAGE_MAX + 4);
 
-	ssh_agent_put(&b, message);
+	ssh_put_string(&b, message);
 	if (buf_error(&b) || send(p->box, b.ptr, b.len, MSG_NOSIGNAL) != (ssize_t)b.len) {
 		signer_end_peer(p);
 		return;
