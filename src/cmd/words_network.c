@@ -66,8 +66,21 @@ static void words_requests(struct buf *into, const struct plan_rule *rule)
 		buf_put_str(into, ", placeholders blotted out");
 }
 
+/* A rule asks for it, and nothing was missing: that would be a note of the plan. */
+static bool words_signs(const struct plan *plan, const struct plan_rule *rule)
+{
+	for (size_t i = 0; i < plan->notes.count; i++) {
+		const struct plan_note *n = &plan->notes.items[i];
+		const char *host = str_after(n->what, "logins signed by your ssh agent at ");
+
+		if (n->kind == PLAN_NOTE_NOT_GIVEN && host && str_equal(host, rule->host))
+			return false;
+	}
+	return rule->sign;
+}
+
 /* What a rule does, without its host. */
-static void words_rule(struct buf *into, const struct plan_rule *rule)
+static void words_rule(struct buf *into, const struct plan *plan, const struct plan_rule *rule)
 {
 	bool every = !rule->ports_named && rule->action == PLAN_ACTION_DENY;
 
@@ -77,7 +90,7 @@ static void words_rule(struct buf *into, const struct plan_rule *rule)
 		words_ports(into, rule);
 	if (rule->scheme != PLAN_SCHEME_BY_PORT && !rule->sign)
 		buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
-	if (rule->sign)
+	if (words_signs(plan, rule))
 		buf_put_str(into, ", logins signed by your ssh agent");
 	if (rule->private)
 		buf_put_str(into, ", private addresses too");
@@ -148,7 +161,7 @@ void words_network(const struct plan *plan,
 			words_list(&right, plan, at, end);
 		} else {
 			text_escape(&left, span_of_str(rule->host));
-			words_rule(&right, rule);
+			words_rule(&right, plan, rule);
 		}
 		words_origin(&right, plan, rule->origin);
 		line(context, buf_str(&left), buf_str(&right));
