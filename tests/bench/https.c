@@ -19,6 +19,7 @@
  *	rate C MS	GETs per second over C connections
  *	hold N		opens N connections, one GET each; they stay until `drop`
  */
+#include "ends.h"
 #include "base.h"
 #include "fd.h"
 #include "loop.h"
@@ -46,31 +47,6 @@ enum {
 };
 
 static char chunk[CHUNK];
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void set_nodelay(int fd)
-{
-	int on = 1;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 /* The number behind the first occurrence of word, in any case; 0 without one. */
 static uint64_t number_after(const char *text, const char *word)
@@ -428,13 +404,6 @@ static bool get(const struct client *c, struct link *l, const char *method, uint
 		uint64_t body)
 {
 	return ask(c, l, method, n, body) && (!body || write_bytes(l, body)) && answered(l);
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static bool latency(struct client *c, bool fresh, uint64_t count)

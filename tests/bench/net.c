@@ -31,6 +31,7 @@
  * With a proxy, plain bytes go by CONNECT and HTTP in the form that names the host;
  * credentials are in base64, as the proxy wants them.
  */
+#include "ends.h"
 #include "base.h"
 #include "fd.h"
 #include "loop.h"
@@ -62,31 +63,6 @@ enum {
 };
 
 static uint8_t chunk[CHUNK];
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void set_nodelay(int fd)
-{
-	int on = 1;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-}
-
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 /* The number behind the first occurrence of word; 0 without one. */
 static uint64_t number_after(const char *text, const char *word)
@@ -489,13 +465,6 @@ static bool trip(int fd)
 	char byte = 'x';
 
 	return send_all(fd, &byte, 1) && recv(fd, &byte, 1, 0) == 1;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* A connection to where HTTP is spoken in TLS, its handshake done; NULL: there is none. */
