@@ -49,6 +49,16 @@
  *
  *	keeper -> client   RESOLVER  start one, with this channel: the rules now allow names
  *
+ *	client -> keeper   RECORD    before START: the session's name in the records; the folder of
+ *	                             all records, that of this one
+ *	keeper -> recorder RECORD    the same
+ *	init -> keeper     WATCH     the listener of the box's filter; passed on to the recorder
+ *	keeper, gate -> recorder   NOTES     what happened (note.h)
+ *	recorder -> keeper, gate   RECORDED  up to this note the disk has it
+ *	keeper -> recorder FLUSH     the box has ended: reconcile, seal; back DONE
+ *	recorder -> keeper READY     the session's begin is in the record; FAILED: there is no
+ *record
+ *
  * A peer is any command of the same user, at the socket of a session.
  */
 #ifndef BAWN_MESSAGE_H
@@ -99,6 +109,10 @@ enum message_type {
 	MESSAGE_COUNT,
 	MESSAGE_COUNTED,
 	MESSAGE_RESOLVER,
+	MESSAGE_RECORD,
+	MESSAGE_WATCH,
+	MESSAGE_NOTES,
+	MESSAGE_RECORDED,
 };
 
 enum {

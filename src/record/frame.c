@@ -282,9 +282,8 @@ static bool frame_is_text(struct span bytes)
 	return true;
 }
 
-void frame_put_bytes(struct buf *event, const char *key, struct span bytes)
+void frame_put_value(struct buf *event, struct span bytes)
 {
-	frame_put_key(event, key);
 	if (frame_is_plain(bytes)) {
 		buf_put_char(event, '"');
 		buf_put(event, bytes.ptr, bytes.len);
@@ -298,6 +297,12 @@ void frame_put_bytes(struct buf *event, const char *key, struct span bytes)
 		encode_base64(event, bytes);
 		FRAME_PUT(event, "\"}");
 	}
+}
+
+void frame_put_bytes(struct buf *event, const char *key, struct span bytes)
+{
+	frame_put_key(event, key);
+	frame_put_value(event, bytes);
 }
 
 void frame_put_u64(struct buf *event, const char *key, uint64_t value)

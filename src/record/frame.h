@@ -79,6 +79,8 @@ void frame_put(struct buf *into, struct span event, struct hash *ret_hash);
 
 /* ,"key":"text" or ,"key":{"b64":"..."} */
 void frame_put_bytes(struct buf *event, const char *key, struct span bytes);
+/* The value alone. */
+void frame_put_value(struct buf *event, struct span bytes);
 void frame_put_u64(struct buf *event, const char *key, uint64_t value);
 void frame_put_hash(struct buf *event, const char *key, const struct hash *hash);
 
