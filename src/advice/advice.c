@@ -156,6 +156,15 @@ const struct advice advice_table[PLAN_LAYER_COUNT] = {
 				"login has "
 				"('ulimit -a -H').",
 		},
+	[PLAN_LAYER_RECORD] =
+		{
+			.optional = true,
+			.title = "record",
+			.protects = "What happened is known afterwards, and cannot be changed "
+				    "unnoticed.",
+			.missing = "The record could not be written",
+			.next = "Make room, or set XDG_STATE_HOME to a folder that can be written.",
+		},
 };
 
 /* Layers that need a user namespace with some authority in it. */

@@ -27,6 +27,7 @@
 #include "plan_seal.h"
 #include "process.h"
 #include "pump.h"
+#include "record_folder.h"
 #include "session_store.h"
 #include "terminal.h"
 #include "text.h"
@@ -518,6 +519,18 @@ static int client_send_control(struct client *c)
 	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds, 2);
 }
 
+static int client_send_record(struct client *c)
+{
+	const struct record_folder *f = c->options->record;
+
+	if (!f)
+		return 0;
+	const struct message_record m = {.name = f->session, .folder = f->name};
+	const int fds[2] = {f->all, f->own};
+
+	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds, 2);
+}
+
 static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
@@ -560,6 +573,8 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (c->spawn.terminal && tcgetattr(c->terminal.fd, &modes) == 0)
 		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
 	r = client_send_control(c);
+	if (r == 0)
+		r = client_send_record(c);
 	if (r == 0)
 		r = message_send(c->keeper.fd, MESSAGE_START, &message_spawn_schema, &c->spawn,
 				 c->given, c->given_count);

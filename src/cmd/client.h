@@ -11,6 +11,7 @@
 #include "handover.h"
 
 struct message_event;
+struct record_folder;
 struct session_store;
 
 struct client_options {
@@ -24,6 +25,7 @@ struct client_options {
 	handover_fn read_value; /* of the plan's secrets; NULL when there are none */
 	void *value_context;
 	const struct session_store *session; /* where it can be found; NULL: nowhere */
+	const struct record_folder *record;  /* NULL: the plan goes without */
 };
 
 #define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})

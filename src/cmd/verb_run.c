@@ -4,6 +4,7 @@
 #include "client.h"
 #include "prepare.h"
 #include "process.h"
+#include "record_folder.h"
 #include "refused.h"
 #include "session_store.h"
 #include "str.h"
@@ -59,6 +60,15 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 			return EXIT_BAWN;
 		}
 		how.session = &session;
+	}
+	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
+
+	if (how.session && !plan_goes_without(&prepared.plan, PLAN_LAYER_RECORD)) {
+		if (record_folder_make(prepared.places.state, session.name, &record, &e) < 0) {
+			verb_complain(&e);
+			return EXIT_BAWN;
+		}
+		how.record = &record;
 	}
 	how.on_event = refused_on_event;
 	how.event_context = &refused;

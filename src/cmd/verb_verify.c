@@ -22,10 +22,11 @@
 #include "helper.h"
 #include "place.h"
 #include "prepare.h"
+#include "record_folder.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
-#include "verify_show.h"
+#include "verify.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -412,8 +413,17 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 	lent.fds[2] = err;
 	lent.read_value = secret_source_read;
 	lent.value_context = &v->prepared.sources;
-	int r = client_run(&v->prepared.plan, &lent, &status, &v->error);
+	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
+	int r = 0;
 
+	/* The box that is proven is the one that is used, so it is recorded, too. */
+	if (v->prepared.plan.backend != PLAN_BACKEND_HOST &&
+	    !plan_goes_without(&v->prepared.plan, PLAN_LAYER_RECORD)) {
+		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
+		lent.record = &record;
+	}
+	if (r == 0)
+		r = client_run(&v->prepared.plan, &lent, &status, &v->error);
 	if (r < 0)
 		return r;
 	if (WIFSIGNALED(status))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verify_show.h"
+#include "verify.h"
 
 #include "fd.h"
 #include "json.h"

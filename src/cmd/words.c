@@ -26,6 +26,7 @@ static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_ENV] = "the environment by allow list",
 	[PLAN_LAYER_HIDE_INIT] = "what holds the box cannot be looked into",
 	[PLAN_LAYER_LIMITS] = "the limits above",
+	[PLAN_LAYER_RECORD] = "what happens is recorded, outside and sealed",
 };
 
 void words_path(struct buf *into, const struct plan *plan, const char *path)

@@ -204,6 +204,12 @@ static const struct schema_field message_counted_fields[] = {
 const struct schema message_counted_schema =
 	SCHEMA_OF(struct message_counted, message_counted_fields);
 
+static const struct schema_field message_record_fields[] = {
+	SCHEMA_FIELD_STR(struct message_record, name),
+	SCHEMA_FIELD_STR(struct message_record, folder),
+};
+const struct schema message_record_schema = SCHEMA_OF(struct message_record, message_record_fields);
+
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e)
 {

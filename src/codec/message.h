@@ -316,6 +316,12 @@ struct message_counted {
 	const char *reason; /* of the last */
 };
 
+/* RECORD: what a session is called, and its folder among the records. */
+struct message_record {
+	const char *name;
+	const char *folder;
+};
+
 /* CAPTURE: the descriptors are the socket of DNS, the log, listeners, and the netlink of nf_tables,
  * those that there are, in this order.  The first has DNS; more may follow with listeners alone. */
 struct message_capture {
@@ -325,6 +331,7 @@ struct message_capture {
 };
 
 extern const struct schema message_capture_schema;
+extern const struct schema message_record_schema;
 extern const struct schema message_session_schema;
 extern const struct schema message_change_schema;
 extern const struct schema message_changed_schema;

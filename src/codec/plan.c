@@ -24,6 +24,7 @@ const char *const plan_layer_words[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_ENV] = "environment",
 	[PLAN_LAYER_HIDE_INIT] = "hide-init",
 	[PLAN_LAYER_LIMITS] = "limits",
+	[PLAN_LAYER_RECORD] = "record",
 };
 
 const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {

@@ -68,6 +68,7 @@ enum plan_layer {
 	PLAN_LAYER_ENV,        /* environment by allow list */
 	PLAN_LAYER_HIDE_INIT,  /* pid 1 and the keeper are not dumpable */
 	PLAN_LAYER_LIMITS,     /* rlimits */
+	PLAN_LAYER_RECORD,     /* what happens is recorded */
 	PLAN_LAYER_COUNT,
 };
 

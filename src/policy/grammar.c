@@ -25,9 +25,8 @@ static const char *const grammar_bool_words[] = {"false", "true", NULL};
 
 /* Layers that a box can be built without.  The others are the box. */
 static const char *const grammar_without_words[] = {
-	"landlock",         "seccomp",       "net-namespace",
-	"pid-namespace",    "ipc-namespace", "uts-namespace",
-	"cgroup-namespace", "nested-off",    NULL,
+	"landlock",      "seccomp",          "net-namespace", "pid-namespace", "ipc-namespace",
+	"uts-namespace", "cgroup-namespace", "nested-off",    "record",        NULL,
 };
 
 #define LIMIT(kind) (GRAMMAR_LIMITS + (kind))

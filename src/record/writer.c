@@ -55,7 +55,9 @@ int writer_end(struct writer *w)
 
 	if (r < 0)
 		return r;
-	return ++w->waiting >= WRITER_BATCH ? writer_commit(w) : 0;
+	if (++w->waiting < WRITER_BATCH)
+		return 0;
+	return w->deferred ? writer_flush(w) : writer_commit(w);
 }
 
 static int writer_seal(struct writer *w)
@@ -70,7 +72,7 @@ static int writer_seal(struct writer *w)
 	return writer_add(w);
 }
 
-int writer_commit(struct writer *w)
+int writer_flush(struct writer *w)
 {
 	if (w->failed || w->waiting == 0)
 		return w->failed;
@@ -78,14 +80,32 @@ int writer_commit(struct writer *w)
 
 	if (r == 0)
 		r = fd_write_all(w->fd, w->frames.ptr, w->frames.len);
-	if (r == 0 && fdatasync(w->fd) < 0)
-		r = -errno;
 	if (r < 0) {
 		w->failed = r;
 		return r;
 	}
+	w->bytes += w->frames.len;
 	buf_clear(&w->frames);
-	w->durable = w->seq;
 	w->waiting = 0;
+	return 0;
+}
+
+void writer_synced(struct writer *w, uint64_t seq)
+{
+	if (seq > w->durable)
+		w->durable = seq;
+}
+
+int writer_commit(struct writer *w)
+{
+	int r = writer_flush(w);
+
+	if (r < 0 || w->durable == w->seq)
+		return r;
+	if (fdatasync(w->fd) < 0) {
+		w->failed = -errno;
+		return w->failed;
+	}
+	writer_synced(w, w->seq);
 	return 0;
 }

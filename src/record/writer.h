@@ -29,7 +29,9 @@ struct writer {
 	uint64_t seq;     /* of the last event */
 	uint64_t durable; /* of the last that the disk has */
 	uint64_t waiting; /* events since the last commit */
+	uint64_t bytes;   /* written to fd */
 	int failed;       /* 0 or -errno */
+	bool deferred;    /* the owner syncs: a full batch is only written (writer_flush) */
 };
 
 /* A new chain in an empty file; key is the session's (seal.h), and taken. */
@@ -45,5 +47,10 @@ int writer_end(struct writer *w) BAWN_MUST_USE;
 
 /* 0: everything so far is durable. */
 int writer_commit(struct writer *w) BAWN_MUST_USE;
+
+/* Its two halves, for an owner that has somebody else wait for the disk: everything so far is
+ * sealed and written; and, later, the disk has what was written up to seq. */
+int writer_flush(struct writer *w) BAWN_MUST_USE;
+void writer_synced(struct writer *w, uint64_t seq);
 
 #endif

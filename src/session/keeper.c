@@ -30,6 +30,7 @@
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
+#include "recording.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -58,7 +59,8 @@ struct keeper {
 	struct loop_handle signer_handle;
 	bool gate_done;
 	struct keyring keyring; /* where the plan needs keys */
-	int lookups;            /* the resolver's end, while there is none; or -1 */
+	struct recording recording;
+	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
@@ -242,8 +244,21 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 	struct keeper *k = context;
 
 	(void)e;
+	struct note ready;
+
+	note_begin(&ready, NOTE_SESSION, "ready");
+	note_word(&ready, NOTE_FIELD_HOW, "kernel");
+	recording_note(&k->recording, &ready);
 	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);
+}
+
+static int keeper_on_watch(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	(void)e;
+	return recording_watch(&k->recording, packet);
 }
 
 static int keeper_on_failed(void *context, struct channel_packet *packet, struct error *e)
@@ -373,8 +388,11 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 
 	if (!PLAN_GATE_PRESENT || plan_goes_without(&k->plan, PLAN_LAYER_NET_NS))
 		return 0;
-	int r = make_gate(&k->plan, k->programs, plan_fd, &k->gate_made, &k->resolver_made,
-			  &channel, &k->lookups, e);
+	const struct make_gate_fds given = {plan_fd, k->recording.gate};
+	int r = make_gate(&k->plan, k->programs, &given, &k->gate_made, &k->resolver_made, &channel,
+			  &k->lookups, e);
+
+	fd_close(&k->recording.gate);
 
 	if (r < 0)
 		return r;
@@ -426,6 +444,7 @@ static void keeper_on_keys_gone(void *context)
 		.reason = "it ended; hosts that have to be opened are closed from now on"};
 	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 
+	recording_event(&k->recording, &m);
 	schema_encode(&b, &message_event_schema, &m);
 	(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
 }
@@ -490,8 +509,22 @@ static int keeper_on_ssh_connected(void *context, struct channel_packet *packet,
 	return keeper_tell_signer(context, MESSAGE_SSH_CONNECTED, packet);
 }
 
+/* The gate sends its notes itself; the signer's are made from what it has to show. */
+static int keeper_on_signer_event(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(4096);
+	struct message_event m;
+	int r = message_decode(packet->body, &message_event_schema, &m, &arena, e);
+
+	if (r < 0)
+		return r;
+	recording_event(&k->recording, &m);
+	return keeper_tell_client(k, MESSAGE_EVENT, packet->body);
+}
+
 static const struct channel_rule keeper_signer_rules[] = {
-	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_event},
+	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signer_event},
 	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ssh_connect},
 };
 
@@ -595,12 +628,19 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_CAPTURE, "CAPTURE", 40, 1, CHANNEL_FDS_MAX, 1u << KEEPER_RUNNING,
 	 keeper_on_capture},
 	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
+	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_watch},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 };
+
+/* No box without a record. */
+static void keeper_on_recorder_gone(void *context, const struct error *why)
+{
+	(void)keeper_fail(context, why);
+}
 
 static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 {
@@ -629,7 +669,9 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	bool keys = r == 0 && plan_needs_keys(&k->plan);
 	size_t first = keys ? 2 : 1; /* of the descriptors for the command */
 
-	if (keys)
+	if (r == 0 && !plan_goes_without(&k->plan, PLAN_LAYER_RECORD))
+		r = recording_start(&k->recording, k->programs, packet->fds[0], e);
+	if (r == 0 && keys)
 		r = keeper_make_keys(k, packet, e);
 	if (r == 0)
 		r = keeper_make(k, packet->fds[0], e);
@@ -639,6 +681,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_introduce_keys(k, e);
 	if (r == 0)
 		r = keeper_make_signer(k, packet->fds[0], e);
+	if (r == 0)
+		r = recording_wait(&k->recording, e);
 	if (r < 0)
 		return r;
 	/* Waits in the socket until init is there to read it. */
@@ -646,6 +690,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 			 packet->fd_count - first);
 	if (r == 0)
 		r = keeper_start_clock(k);
+	if (r == 0)
+		r = recording_serve(&k->recording, &k->loop, keeper_on_recorder_gone, k);
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);
@@ -669,7 +715,15 @@ static int keeper_on_control(void *context, struct channel_packet *packet, struc
 	return control_open(&k->control, packet, e);
 }
 
+static int keeper_on_record(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return recording_take(&k->recording, packet, e);
+}
+
 static const struct channel_rule keeper_client_rules[] = {
+	{MESSAGE_RECORD, "RECORD", 512, 2, 2, 1u << KEEPER_NEW, keeper_on_record},
 	{MESSAGE_CONTROL, "CONTROL", 256, 2, 2, 1u << KEEPER_NEW, keeper_on_control},
 	{MESSAGE_START, "START", CHANNEL_BYTES_MAX, 1, 6, 1u << KEEPER_NEW, keeper_on_start},
 	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << KEEPER_RUNNING, keeper_on_input},
@@ -735,6 +789,18 @@ static void keeper_report_end(struct keeper *k)
 	}
 }
 
+/* A session whose record could not be ended has failed, however its command did. */
+static void keeper_end_record(struct keeper *k)
+{
+	struct error e = ERROR_INIT;
+
+	recording_end(&k->recording, k->ended ? &k->status : NULL, &e);
+	if (e.code != 0 && k->failure.code == 0) {
+		k->failure = e;
+		k->ended = false;
+	}
+}
+
 /* The rules allow a name for the first time.  We start no more programs; the client can. */
 static void keeper_want_resolver(struct keeper *k)
 {
@@ -752,6 +818,7 @@ static void keeper_tell_event(void *context, const struct message_event *event)
 
 	if (k->control.names)
 		keeper_want_resolver(k);
+	recording_event(&k->recording, event);
 	schema_encode(&b, &message_event_schema, event);
 	if (buf_error(&b) == 0)
 		(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
@@ -767,6 +834,7 @@ int keeper_run(int channel, int programs)
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.keyring = KEYRING_INIT;
+	k.recording = RECORDING_INIT;
 	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
@@ -788,6 +856,7 @@ int keeper_run(int channel, int programs)
 	/* With the box gone what is left in the terminal is the end of its output. */
 	while (k.master >= 0 && keeper_pass_output(&k) == 0)
 		continue;
+	keeper_end_record(&k);
 	keeper_report_end(&k);
 	return 0;
 }

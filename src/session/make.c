@@ -185,8 +185,9 @@ static bool make_needs_resolver(const struct plan *plan)
 	return false;
 }
 
-int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_result *ret_gate,
-	      struct make_result *ret_resolver, int *ret_channel, int *ret_lookups, struct error *e)
+int make_gate(const struct plan *plan, int programs, const struct make_gate_fds *given,
+	      struct make_result *ret_gate, struct make_result *ret_resolver, int *ret_channel,
+	      int *ret_lookups, struct error *e)
 {
 	bool resolver = make_needs_resolver(plan);
 	int keeper[2];
@@ -197,9 +198,10 @@ int make_gate(const struct plan *plan, int programs, int plan_fd, struct make_re
 		return error_sys(e, r, "making a channel to the gate");
 	r = channel_pair(lookups);
 	if (r == 0) {
-		const int fds[] = {keeper[1], plan_fd, lookups[0]};
+		const int fds[] = {keeper[1], given->plan, lookups[0], given->record};
 
-		r = make_program(programs, "bawn-gate", fds, BAWN_ARRAY_SIZE(fds), ret_gate);
+		r = make_program(programs, "bawn-gate", fds,
+				 BAWN_ARRAY_SIZE(fds) - (given->record < 0), ret_gate);
 	}
 	if (r == 0 && resolver)
 		r = make_program(programs, "bawn-resolver", &lookups[1], 1, ret_resolver);
@@ -240,6 +242,35 @@ int make_keys(int programs, const struct make_keys_fds *given, struct make_resul
 		(void)close(keeper[0]);
 		(void)close(gate[0]);
 		return error_sys(e, r, "starting keys");
+	}
+	*ret_channel = keeper[0];
+	*ret_gate = gate[0];
+	return 0;
+}
+
+int make_recorder(int programs, int plan_fd, struct make_result *ret_recorder, int *ret_channel,
+		  int *ret_gate, struct error *e)
+{
+	int keeper[2], gate[2];
+	int r = channel_pair(keeper);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to the recorder");
+	r = channel_pair(gate);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		(void)close(keeper[1]);
+		return error_sys(e, r, "making a channel to the recorder");
+	}
+	const int fds[] = {keeper[1], plan_fd, gate[1]};
+
+	r = make_program(programs, "bawn-recorder", fds, BAWN_ARRAY_SIZE(fds), ret_recorder);
+	(void)close(keeper[1]);
+	(void)close(gate[1]);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		(void)close(gate[0]);
+		return error_sys(e, r, "starting the recorder");
 	}
 	*ret_channel = keeper[0];
 	*ret_gate = gate[0];

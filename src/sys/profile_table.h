@@ -19,8 +19,6 @@
 #ifndef BAWN_PROFILE_TABLE_H
 #define BAWN_PROFILE_TABLE_H
 
-#include "profile_watch.h"
-
 #include <errno.h>
 #include <stdint.h>
 
@@ -34,9 +32,10 @@ enum {
 	IN_SIGNER = 1 << 6, /* the signer of ssh logins, likewise */
 	IN_KEYS = 1 << 5,   /* keys, before it makes its first key: messages, memory, the clock */
 	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
+	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
-	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_RESOLVER,
+	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_RESOLVER | IN_RECORDER,
 };
 
 /* number: for calls younger than Debian 12's tables, the same on every architecture; else -1. */
@@ -54,36 +53,38 @@ struct profile_call {
 #define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
 #define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_RESOLVER}
+#define CALL_RECORD(name) {#name, -1, IN_ANY_BOX | IN_RECORDER}
+#define CALL_FILES(name) {#name, -1, IN_ANY_BOX | IN_RESOLVER | IN_RECORDER}
 #define CALL_OUTSIDE(name) {#name, -1, IN_ANY_BOX | IN_GATE | IN_RESOLVER}
 #define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
 static const struct profile_call profile_calls[] = {
 	/* memory */
-	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL_NAMES(mprotect), CALL_KEYS(mremap),
+	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL_FILES(mprotect), CALL_KEYS(mremap),
 	CALL_KEYS(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
 	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
 	CALL(pkey_free), CALL(memfd_create), CALL_NEW(cachestat, 451),
 	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
 
 	/* descriptors, reading and writing */
-	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_NAMES(pread64),
-	CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
-	CALL(close_range), CALL_NAMES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_NAMES(flock), CALL(fsync), CALL(fdatasync), CALL(sync),
+	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_FILES(pread64),
+	CALL_RECORD(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
+	CALL(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_RECORD(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
-	CALL(vmsplice), CALL(copy_file_range), CALL_NAMES(fadvise64), CALL(readahead), CALL(fallocate),
-	CALL(ftruncate), CALL(truncate),
+	CALL(vmsplice), CALL(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
+	CALL_RECORD(ftruncate), CALL(truncate),
 	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
 	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL_NAMES(open), CALL_NAMES(openat), CALL(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
-	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_NAMES(statx), CALL_NAMES(statfs), CALL_NAMES(fstatfs),
-	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_NAMES(getdents64),
-	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL(renameat), CALL(renameat2),
-	CALL(mkdir), CALL(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
-	CALL(unlinkat), CALL(symlink), CALL(symlinkat), CALL_NAMES(readlink), CALL_NAMES(readlinkat),
+	CALL_NAMES(open), CALL_FILES(openat), CALL(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_FILES(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
+	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_FILES(getdents64),
+	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_RECORD(renameat), CALL_RECORD(renameat2),
+	CALL(mkdir), CALL_RECORD(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
+	CALL_RECORD(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_FILES(readlinkat),
 	CALL(chmod), CALL(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
 	CALL(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
 	CALL(utime), CALL(utimes), CALL(futimesat), CALL(utimensat), CALL(setxattr),
@@ -94,7 +95,7 @@ static const struct profile_call profile_calls[] = {
 	CALL(inotify_init1), CALL(inotify_add_watch), CALL(inotify_rm_watch),
 
 	/* waiting */
-	CALL_NAMES(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
+	CALL_FILES(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
 	CALL_ALL(epoll_create1), CALL_KEYS(epoll_ctl), CALL_NAMES(epoll_wait), CALL_KEYS(epoll_pwait),
 	CALL(epoll_pwait2), CALL(eventfd), CALL_NAMES(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
 	CALL_ALL(timerfd_create), CALL_KEYS(timerfd_settime), CALL(timerfd_gettime),
@@ -104,19 +105,19 @@ static const struct profile_call profile_calls[] = {
 	/* processes, threads, signals */
 	CALL_NAMES(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_KEYS(exit), CALL_KEYS(exit_group),
 	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
-	CALL(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
+	CALL_RECORD(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
 	CALL_KEYS(rt_sigprocmask), CALL_KEYS(rt_sigreturn), CALL(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
 	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_KEYS(restart_syscall), CALL_NAMES(prctl),
-	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_NAMES(gettid), CALL_NAMES(getppid),
+	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_FILES(gettid), CALL_FILES(getppid),
 	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL_NAMES(getuid),
 	CALL_NAMES(geteuid), CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
 	CALL_NAMES(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
 	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
-	CALL(capget), CALL(capset), CALL(getpriority), CALL(setpriority), CALL(ioprio_get),
-	CALL(ioprio_set), CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity), CALL(sched_setaffinity),
+	CALL(capget), CALL(capset), CALL(getpriority), CALL_RECORD(setpriority), CALL(ioprio_get),
+	CALL_RECORD(ioprio_set), CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity), CALL(sched_setaffinity),
 	CALL(sched_getattr), CALL(sched_setattr), CALL(sched_getparam), CALL(sched_setparam),
-	CALL(sched_getscheduler), CALL(sched_setscheduler), CALL(sched_get_priority_max),
+	CALL(sched_getscheduler), CALL_RECORD(sched_setscheduler), CALL(sched_get_priority_max),
 	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL_NAMES(getrlimit),
 	CALL(setrlimit), CALL_ALL(prlimit64), CALL(getrusage), CALL(times), CALL_NAMES(sysinfo),
 	CALL_NAMES(uname),
@@ -144,7 +145,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_KEYS(getrandom),
 
 	/* only with `debug: true`: looking into one's own processes */
-	CALL_DEBUG(ptrace), CALL_DEBUG(process_vm_readv), CALL_DEBUG(process_vm_writev),
+	CALL_DEBUG(ptrace), {"process_vm_readv", -1, IN_DEBUG | IN_RECORDER}, CALL_DEBUG(process_vm_writev),
 	CALL_DEBUG(kcmp), CALL_DEBUG(pidfd_getfd),
 };
 
@@ -237,70 +238,6 @@ static const struct profile_rule profile_rules[] = {
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},
 	{"seccomp", IN_ANY_BOX, {{0}}, 0},
 };
-
-/* --- a box that is watched (profile_watch.h) --- */
-
-#define SEEN(name, number, seen, dir, path, to_dir, to, flags, mode)                               \
-	{#name, (number), PROFILE_SEEN_##seen, (dir), (path), (to_dir), (to), (flags), (mode)}
-/* On one path, at the start of the arguments; below a folder; of a descriptor. */
-#define SEEN_PATH(name, seen, flags, mode) SEEN(name, -1, seen, -1, 0, -1, -1, flags, mode)
-#define SEEN_AT(name, seen, flags, mode) SEEN(name, -1, seen, 0, 1, -1, -1, flags, mode)
-#define SEEN_FD(name, seen, mode) SEEN(name, -1, seen, 0, -1, -1, -1, -1, mode)
-
-/*
- * Not here: utimensat and its kind (a time is no content, and untar makes one for each file);
- * ftruncate, write and mmap (what they change was opened to be written, and that is seen).
- * set_tid_address is what every program's C library calls once, just after exec.
- */
-static const struct profile_watched profile_watched[] = {
-	SEEN_PATH(execve, EXEC, -1, -1), SEEN_AT(execveat, EXEC, 4, -1),
-	SEEN(set_tid_address, -1, STARTED, -1, -1, -1, -1, -1, -1),
-
-	SEEN_PATH(open, OPEN, 1, 2), SEEN_AT(openat, OPEN, 2, 3), SEEN_AT(openat2, OPEN_HOW, 2, -1),
-	SEEN_PATH(creat, OPEN, -1, 1), SEEN_PATH(truncate, TRUNCATE, -1, -1),
-
-	SEEN_PATH(unlink, DELETE, -1, -1), SEEN_AT(unlinkat, DELETE, 2, -1),
-	SEEN_PATH(rmdir, RMDIR, -1, -1),
-	SEEN_PATH(mkdir, MKDIR, -1, 1), SEEN_AT(mkdirat, MKDIR, -1, 2),
-	SEEN_PATH(mknod, MKNOD, -1, 1), SEEN_AT(mknodat, MKNOD, -1, 2),
-	SEEN(bind, -1, BIND, -1, 1, -1, -1, -1, 2),
-
-	SEEN(rename, -1, RENAME, -1, 0, -1, 1, -1, -1),
-	SEEN(renameat, -1, RENAME, 0, 1, 2, 3, -1, -1),
-	SEEN(renameat2, -1, RENAME, 0, 1, 2, 3, 4, -1),
-	SEEN(link, -1, LINK, -1, 0, -1, 1, -1, -1),
-	SEEN(linkat, -1, LINK, 0, 1, 2, 3, 4, -1),
-	SEEN(symlink, -1, SYMLINK, -1, 1, -1, 0, -1, -1),
-	SEEN(symlinkat, -1, SYMLINK, 1, 2, -1, 0, -1, -1),
-
-	SEEN_PATH(chmod, CHMOD, -1, 1), SEEN_FD(fchmod, CHMOD, 1), SEEN_AT(fchmodat, CHMOD, -1, 2),
-	SEEN(fchmodat2, 452, CHMOD, 0, 1, -1, -1, 3, 2),
-	SEEN_PATH(chown, CHOWN, -1, -1), SEEN_PATH(lchown, CHOWN, -1, -1), SEEN_FD(fchown, CHOWN, -1),
-	SEEN_AT(fchownat, CHOWN, 4, -1),
-	SEEN_PATH(setxattr, XATTR, -1, -1), SEEN_PATH(lsetxattr, XATTR, -1, -1),
-	SEEN_FD(fsetxattr, XATTR, -1), SEEN(setxattrat, 463, XATTR, 0, 1, -1, -1, 2, -1),
-	SEEN_PATH(removexattr, XATTR, -1, -1), SEEN_PATH(lremovexattr, XATTR, -1, -1),
-	SEEN_FD(fremovexattr, XATTR, -1), SEEN(removexattrat, 466, XATTR, 0, 1, -1, -1, 2, -1),
-
-	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
-};
-
-/* Of the flags of an open: it can change something; it shows no content. */
-enum {
-	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000, /* O_WRONLY, O_RDWR, O_CREAT,
-								    * O_TRUNC, __O_TMPFILE */
-#if defined(__aarch64__)
-	PROFILE_OPEN_BARE = 040000 | 010000000, /* O_DIRECTORY, O_PATH */
-#else
-	PROFILE_OPEN_BARE = 0200000 | 010000000,
-#endif
-};
-
-/*
- * Refused calls that are so ordinary that each would cost a program time and tell nobody
- * anything: every new thread tries clone3 before it uses clone.  They answer at once.
- */
-static const char *const profile_quiet[] = {"clone3"};
 
 /* clang-format on */
 

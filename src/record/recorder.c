@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder.h"
+
+#include "channel.h"
+#include "config.h"
+#include "event.h"
+#include "fd.h"
+#include "ledger.h"
+#include "loop.h"
+#include "message.h"
+#include "plan_read.h"
+#include "process.h"
+#include "profile.h"
+#include "segment.h"
+#include "syncer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
+enum {
+	RECORDER_FORMAT = 1,
+	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
+};
+
+/* Who sends notes, and up to where it was answered. */
+struct recorder_sender {
+	struct channel channel; /* fd -1: there is none */
+	struct loop_handle handle;
+	uint64_t asked; /* the last id that waits, and the event it became */
+	uint64_t asked_seq;
+	uint64_t answered;
+	bool paused;
+};
+
+struct recorder {
+	struct loop loop;
+	struct recorder_sender keeper, gate;
+	struct arena arena;
+	struct plan plan;
+	struct hash plan_hash;
+	struct writer writer;
+	struct segment segment;
+	struct syncer syncer;
+	uint64_t syncing; /* the event up to which the syncer is at work */
+	int all, own;     /* folders: of all records, of this one */
+	int ledger;
+	char folder[LEDGER_NAME_MAX + 1], name[LEDGER_NAME_MAX + 1];
+	uint64_t number;
+	int timer;
+	bool timer_set, begun, ended;
+	uint64_t status; /* of the session's command; as wait(2) */
+	bool has_status;
+	struct error failure;
+};
+
+/* --- the disk ------------------------------------------------------------------------- */
+
+static int recorder_fail(struct recorder *r, int code, const char *what)
+{
+	if (r->failure.code == 0) {
+		(void)error_sys(&r->failure, code, "%s", what);
+		error_next(&r->failure, "Make room where your records are; --without record runs "
+					"without one.");
+	}
+	loop_stop(&r->loop);
+	return 0;
+}
+
+static void recorder_answer(struct recorder_sender *s, uint64_t durable)
+{
+	if (s->channel.fd < 0 || s->asked == s->answered || s->asked_seq > durable)
+		return;
+	const struct message_recorded m = {s->asked};
+
+	/* A sender that does not read its answers waits for them in vain; it is not waited for. */
+	if (message_send(s->channel.fd, MESSAGE_RECORDED, &message_recorded_schema, &m, NULL, 0) ==
+	    0)
+		s->answered = s->asked;
+}
+
+static void recorder_pace(struct recorder *r, struct recorder_sender *s)
+{
+	bool wait = r->writer.seq - r->writer.durable > RECORDER_BEHIND_MAX;
+
+	if (s->channel.fd < 0 || wait == s->paused)
+		return;
+	s->paused = wait;
+	(void)loop_set_events(&r->loop, s->handle, wait ? 0 : EPOLLIN);
+}
+
+static bool recorder_is_waited_for(const struct recorder *r)
+{
+	return r->keeper.asked_seq > r->writer.durable || r->gate.asked_seq > r->writer.durable;
+}
+
+static int recorder_set_timer(struct recorder *r)
+{
+	const struct itimerspec when = {.it_value = {.tv_sec = WRITER_WAIT_MS / 1000,
+						     .tv_nsec = WRITER_WAIT_MS % 1000 * 1000000L}};
+
+	if (r->timer_set)
+		return 0;
+	r->timer_set = true;
+	return timerfd_settime(r->timer, 0, &when, NULL) < 0 ? -errno : 0;
+}
+
+/* A full segment is left behind whole: nobody has to look at two files for one seal. */
+static int recorder_next_segment(struct recorder *r)
+{
+	int ret = writer_commit(&r->writer);
+
+	if (ret == 0)
+		ret = segment_next(&r->segment, r->own, &r->writer);
+	return ret;
+}
+
+/* After something was written: sees to it that the disk gets it in time. */
+static int recorder_settle(struct recorder *r, bool now)
+{
+	struct writer *w = &r->writer;
+	int ret = 0;
+
+	if (now || recorder_is_waited_for(r))
+		ret = writer_flush(w);
+	if (ret == 0 && segment_is_full(&r->segment, w) && !r->syncer.busy)
+		ret = recorder_next_segment(r);
+	/* What was not flushed yet is a batch that fills, and has its second. */
+	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
+		r->syncing = w->seq - w->waiting;
+		ret = syncer_ask(&r->syncer, w->fd);
+	}
+	if (ret == 0 && w->waiting > 0)
+		ret = recorder_set_timer(r);
+	recorder_pace(r, &r->keeper);
+	recorder_pace(r, &r->gate);
+	return ret < 0 ? recorder_fail(r, ret, "writing the record") : 0;
+}
+
+static int recorder_on_synced(void *context, uint32_t events)
+{
+	struct recorder *r = context;
+	int result = 0;
+	int ret = syncer_answer(&r->syncer, &result);
+
+	(void)events;
+	if (ret == 0)
+		ret = result;
+	if (ret < 0) {
+		r->writer.failed = ret;
+		return recorder_fail(r, ret, "writing the record to the disk");
+	}
+	writer_synced(&r->writer, r->syncing);
+	recorder_answer(&r->keeper, r->writer.durable);
+	recorder_answer(&r->gate, r->writer.durable);
+	return recorder_settle(r, false);
+}
+
+static int recorder_on_timer(void *context, uint32_t events)
+{
+	struct recorder *r = context;
+	uint64_t times;
+
+	(void)events;
+	if (read(r->timer, &times, sizeof(times)) < 0)
+		return 0;
+	r->timer_set = false;
+	return recorder_settle(r, true);
+}
+
+/* --- notes ---------------------------------------------------------------------------- */
+
+static int recorder_write(struct recorder *r, const struct message_note *note)
+{
+	int ret = event_write(&r->writer, note);
+
+	if (ret != -EMSGSIZE)
+		return ret;
+	/* Too long for one event, which notes cannot be unless their sender is broken. */
+	struct note gap;
+
+	note_begin(&gap, NOTE_GAP, NULL);
+	note_number(&gap, NOTE_FIELD_COUNT_OF, 1);
+	note_word(&gap, NOTE_FIELD_REASON, "an event was too long");
+	return event_write(&r->writer, &gap.m);
+}
+
+static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, struct span body,
+			       struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1u << 20);
+	struct reader in = reader_of(body);
+	struct message_note note;
+	int more, ret = 0;
+
+	while (ret == 0 && (more = note_decode(&in, &note, &arena, e)) != 0) {
+		if (more < 0)
+			return more;
+		ret = recorder_write(r, &note);
+		if (note.id > s->asked) {
+			s->asked = note.id;
+			s->asked_seq = r->writer.seq;
+		}
+	}
+	if (ret < 0)
+		return recorder_fail(r, ret, "writing the record");
+	return recorder_settle(r, false);
+}
+
+static int recorder_on_keeper_notes(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recorder *r = context;
+
+	return recorder_take_notes(r, &r->keeper, packet->body, e);
+}
+
+static int recorder_on_gate_notes(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recorder *r = context;
+
+	return recorder_take_notes(r, &r->gate, packet->body, e);
+}
+
+static const struct channel_rule recorder_gate_rules[] = {
+	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
+	 recorder_on_gate_notes},
+};
+
+/* The gate is gone, or not to be understood: said, and the keeper sees to the rest. */
+static int recorder_lose_gate(struct recorder *r)
+{
+	loop_remove(&r->loop, &r->gate.handle);
+	fd_close(&r->gate.channel.fd);
+	return 0;
+}
+
+static int recorder_on_gate(void *context, uint32_t events)
+{
+	struct recorder *r = context;
+	struct error e = ERROR_INIT;
+	int ret = channel_receive(&r->gate.channel, &e);
+
+	(void)events;
+	return ret <= 0 && ret != -EAGAIN ? recorder_lose_gate(r) : 0;
+}
+
+/* --- begin and end -------------------------------------------------------------------- */
+
+static int recorder_write_begin(struct recorder *r)
+{
+	const struct plan *p = &r->plan;
+	struct buf *event = event_begin(&r->writer, NOTE_SESSION);
+	char hex[HASH_HEX + 1];
+
+	hash_format(&r->plan_hash, hex);
+	hex[HASH_HEX] = '\0';
+	event_put_word(event, NOTE_FIELD_OP, "begin");
+	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	event_put_list_begin(event, NOTE_FIELD_ARGV);
+	for (size_t i = 0; i < p->argv.count && event->len < FRAME_EVENT_MAX / 2; i++)
+		event_put_list_item(event, span_of_str(p->argv.items[i].text));
+	event_put_list_end(event);
+	event_put_text(event, NOTE_FIELD_CWD, span_of_str(p->cwd));
+	event_put_text(event, NOTE_FIELD_NAME, span_of_str(r->name));
+	event_put_number(event, NOTE_FIELD_NUMBER, r->number);
+	event_put_word(event, NOTE_FIELD_PLAN, hex);
+	event_put_word(event, NOTE_FIELD_VERSION, BAWN_VERSION);
+	event_put_number(event, NOTE_FIELD_FORMAT, RECORDER_FORMAT);
+	event_put_text(event, NOTE_FIELD_WORKSPACE, span_of_str(p->workspace));
+	event_put_word(event, NOTE_FIELD_ACCESS, plan_access_words[p->workspace_access]);
+	event_put_word(event, NOTE_FIELD_AGENT, p->preset);
+	event_put_word(event, NOTE_FIELD_BACKEND, plan_backend_words[p->backend]);
+	event_put_list_begin(event, NOTE_FIELD_WITHOUT);
+	for (size_t i = 0; i < p->without.count; i++)
+		event_put_list_item(event,
+				    span_of_str(plan_layer_words[p->without.items[i].layer]));
+	event_put_list_end(event);
+	return writer_end(&r->writer);
+}
+
+static int recorder_open(struct recorder *r, struct error *e)
+{
+	struct hash key;
+
+	/* Who holds this is at work on the session: it is not compressed and not removed. */
+	if (flock(r->own, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(e, -errno, "locking the session's record");
+	r->ledger = ledger_open(r->all, e);
+	if (r->ledger < 0)
+		return r->ledger;
+	int ret = ledger_begin(r->all, r->ledger, r->folder, &r->number, &key, e);
+
+	if (ret < 0)
+		return ret;
+	ret = segment_first(&r->segment, r->own);
+	if (ret == 0) {
+		writer_init(&r->writer, r->segment.fd, &key);
+		r->writer.deferred = true;
+		r->begun = true;
+		ret = recorder_write_begin(r);
+	}
+	if (ret == 0)
+		ret = writer_commit(&r->writer);
+	/* The names too: a file that nobody finds was not written. */
+	if (ret == 0 && fsync(r->own) < 0)
+		ret = -errno;
+	explicit_bzero(&key, sizeof(key));
+	return ret < 0 ? error_sys(e, ret, "beginning the session's record") : 0;
+}
+
+static int recorder_on_record(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recorder *r = context;
+	struct message_record m;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(4096);
+	int ret = message_decode(packet->body, &message_record_schema, &m, &arena, e);
+
+	if (ret < 0)
+		return ret;
+	if (strlen(m.folder) > LEDGER_NAME_MAX || strlen(m.name) > LEDGER_NAME_MAX)
+		return error_set(e, -EPROTO, "a name that is too long");
+	(void)snprintf(r->folder, sizeof(r->folder), "%s", m.folder);
+	(void)snprintf(r->name, sizeof(r->name), "%s", m.name);
+	r->all = TAKE_FD(packet->fds[0]);
+	r->own = TAKE_FD(packet->fds[1]);
+	ret = recorder_open(r, e);
+	if (ret < 0)
+		return ret;
+	ret = process_filter(profile_bpf(PROFILE_RECORDER));
+	if (ret < 0)
+		return error_sys(e, ret, "confining the recorder");
+	r->keeper.channel.state = RECORDER_SERVING;
+	r->gate.channel.state = RECORDER_SERVING;
+	if (r->gate.channel.fd >= 0)
+		ret = loop_add(&r->loop, r->gate.channel.fd, EPOLLIN, recorder_on_gate, r,
+			       &r->gate.handle);
+	if (ret == 0)
+		ret = channel_send(r->keeper.channel.fd, MESSAGE_READY, (struct span){NULL, 0},
+				   NULL, 0);
+	return ret < 0 ? error_sys(e, ret, "serving the session") : 0;
+}
+
+static int recorder_on_flush(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recorder *r = context;
+	struct message_job m;
+	int ret = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (ret < 0)
+		return ret;
+	r->has_status = m.job != 0;
+	r->status = m.value;
+	r->ended = true;
+	loop_stop(&r->loop);
+	return 0;
+}
+
+static const struct channel_rule recorder_keeper_rules[] = {
+	{MESSAGE_RECORD, "RECORD", 512, 2, 2, 1u << RECORDER_NEW, recorder_on_record},
+	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
+	 recorder_on_keeper_notes},
+	{MESSAGE_FLUSH, "FLUSH", 16, 0, 0, 1u << RECORDER_SERVING, recorder_on_flush},
+};
+
+static int recorder_on_keeper(void *context, uint32_t events)
+{
+	struct recorder *r = context;
+	struct error e = ERROR_INIT;
+	int ret = channel_receive(&r->keeper.channel, &e);
+
+	(void)events;
+	if (ret == -EAGAIN)
+		return 0;
+	if (ret == 0)
+		loop_stop(&r->loop); /* killed: the box is gone with it, or will be in a moment */
+	if (ret < 0) {
+		r->failure = e;
+		r->failure.code = ret;
+		loop_stop(&r->loop);
+	}
+	return 0;
+}
+
+/* Everything that the gate said before it ended; there is nobody else in its channel. */
+static void recorder_drain_gate(struct recorder *r)
+{
+	struct error e = ERROR_INIT;
+
+	while (r->gate.channel.fd >= 0 && r->failure.code == 0)
+		if (channel_receive(&r->gate.channel, &e) <= 0)
+			(void)recorder_lose_gate(r);
+}
+
+static int recorder_write_end(struct recorder *r)
+{
+	struct buf *event = event_begin(&r->writer, NOTE_SESSION);
+	int status = (int)r->status;
+
+	event_put_word(event, NOTE_FIELD_OP, "end");
+	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	if (r->has_status && WIFSIGNALED(status))
+		event_put_number(event, NOTE_FIELD_SIGNAL, (uint64_t)WTERMSIG(status));
+	else if (r->has_status)
+		event_put_number(event, NOTE_FIELD_EXIT, (uint64_t)WEXITSTATUS(status));
+	else
+		event_put_word(event, NOTE_FIELD_REASON,
+			       r->ended ? "the box was ended" : "the keeper was killed");
+	event_put_number(event, NOTE_FIELD_EVENTS, r->writer.seq + 1);
+	int ret = writer_end(&r->writer);
+
+	return ret < 0 ? ret : writer_commit(&r->writer);
+}
+
+static int recorder_finish(struct recorder *r)
+{
+	struct error *e = &r->failure;
+	int ret = recorder_write_end(r);
+
+	if (ret < 0)
+		return error_sys(e, ret, "writing the end of the record");
+	segment_last(&r->segment, &r->writer);
+	struct ledger_end end = {.session = r->folder,
+				 .number = r->number,
+				 .events = r->writer.seq,
+				 .head = r->writer.prev};
+
+	merkle_root(&r->writer.tree, &end.root);
+	return ledger_enter_end(r->ledger, &end, e);
+}
+
+static void recorder_report(struct recorder *r)
+{
+	int fd = r->keeper.channel.fd;
+
+	if (r->failure.code == 0) {
+		(void)channel_send(fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
+		return;
+	}
+	const struct message_failed m = {(uint64_t)-r->failure.code, r->failure.text,
+					 r->failure.next};
+
+	(void)message_send(fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL, 0);
+}
+
+static int recorder_read_plan(struct recorder *r, int fd, struct error *e)
+{
+	struct span bytes;
+	int ret = hash_init();
+
+	if (ret == 0)
+		ret = plan_map(fd, &bytes, e);
+	if (ret < 0)
+		return ret;
+	hash_of(bytes, &r->plan_hash);
+	return plan_decode(bytes, &r->plan, &r->arena, e);
+}
+
+static int recorder_start(struct recorder *r, int plan, struct error *e)
+{
+	/* First, while nothing is in memory that it does not need. */
+	int ret = syncer_start(&r->syncer);
+
+	if (ret == 0)
+		ret = process_no_new_privs();
+	if (ret == 0)
+		ret = loop_init(&r->loop);
+	if (ret == 0)
+		ret = loop_add(&r->loop, r->keeper.channel.fd, EPOLLIN, recorder_on_keeper, r,
+			       &r->keeper.handle);
+	struct loop_handle synced, timer;
+
+	if (ret == 0)
+		ret = loop_add(&r->loop, r->syncer.fd, EPOLLIN, recorder_on_synced, r, &synced);
+	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (ret == 0)
+		ret = r->timer < 0
+			      ? -errno
+			      : loop_add(&r->loop, r->timer, EPOLLIN, recorder_on_timer, r, &timer);
+	if (ret < 0)
+		return error_sys(e, ret, "starting the recorder");
+	return recorder_read_plan(r, plan, e);
+}
+
+int recorder_run(int keeper, int plan, int gate)
+{
+	static struct recorder r;
+	struct error *e = &r.failure;
+
+	r.arena = ARENA_INIT(PLAN_ARENA_MAX);
+	r.syncer = SYNCER_INIT;
+	r.all = r.own = r.ledger = r.timer = r.segment.fd = -1;
+	r.keeper.channel = (struct channel){.fd = keeper,
+					    .rules = recorder_keeper_rules,
+					    .rule_count = BAWN_ARRAY_SIZE(recorder_keeper_rules),
+					    .context = &r};
+	r.gate.channel = (struct channel){.fd = gate,
+					  .rules = recorder_gate_rules,
+					  .rule_count = BAWN_ARRAY_SIZE(recorder_gate_rules),
+					  .context = &r};
+	int ret = recorder_start(&r, plan, e);
+
+	if (ret == 0)
+		ret = loop_run(&r.loop);
+	if (ret < 0 && e->code == 0)
+		(void)error_sys(e, ret, "recording the session");
+	if (r.begun) {
+		if (e->code == 0)
+			recorder_drain_gate(&r);
+		if (e->code == 0)
+			(void)recorder_finish(&r);
+	}
+	recorder_report(&r);
+	syncer_end(&r.syncer);
+	writer_fini(&r.writer);
+	return e->code == 0 ? 0 : 1;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bawn-recorder: started by the keeper with an empty environment and these descriptors: 3, the
+ * keeper; 4, the plan; 5, the gate, where there is one.
+ */
+#include "process.h"
+#include "recorder.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { RECORDER_KEEPER = 3, RECORDER_PLAN = 4, RECORDER_GATE = 5 };
+
+int main(void)
+{
+	bool gate = fcntl(RECORDER_GATE, F_GETFD) >= 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)setsid();
+	/* A keeper that is killed is part of the story: we outlive it to write that down. */
+	(void)prctl(PR_SET_PDEATHSIG, 0ul, 0ul, 0ul, 0ul);
+	if (process_not_dumpable() < 0)
+		return 1;
+	return recorder_run(RECORDER_KEEPER, RECORDER_PLAN, gate ? RECORDER_GATE : -1);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "syncer.h"
+
+#include "channel.h"
+#include "fd.h"
+#include "process.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SYNCER_ASK = 1, SYNCER_SERVING = 0 };
+
+static int syncer_on_ask(void *context, struct channel_packet *packet, struct error *e)
+{
+	const int *fd = context;
+	int32_t result = fdatasync(packet->fds[0]) < 0 ? -errno : 0;
+
+	(void)e;
+	return channel_send(*fd, SYNCER_ASK, (struct span){(uint8_t *)&result, sizeof(result)},
+			    NULL, 0);
+}
+
+static _Noreturn void syncer_serve(int fd)
+{
+	static const struct channel_rule rules[] = {
+		{SYNCER_ASK, "SYNC", 0, 1, 1, 1u << SYNCER_SERVING, syncer_on_ask},
+	};
+	struct channel c = {.fd = fd, .rules = rules, .rule_count = 1, .context = &fd};
+	struct error e = ERROR_INIT;
+
+	(void)prctl(PR_SET_NAME, "bawn-syncer");
+	while (channel_receive(&c, &e) > 0)
+		continue;
+	_exit(0);
+}
+
+int syncer_start(struct syncer *s)
+{
+	int ends[2];
+	int r = channel_pair(ends);
+
+	if (r < 0)
+		return r;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)close(ends[0]);
+		/* Nothing else of the recorder's: a session must end when its parts have. */
+		int fd = ends[1] == 3 ? 3 : dup2(ends[1], 3);
+
+		(void)close_range(4, ~0u, 0);
+		(void)process_die_with_parent();
+		syncer_serve(fd);
+	}
+	(void)close(ends[1]);
+	if (pid < 0) {
+		r = -errno;
+		(void)close(ends[0]);
+		return r;
+	}
+	*s = (struct syncer){.fd = ends[0], .pid = pid};
+	return 0;
+}
+
+void syncer_end(struct syncer *s)
+{
+	if (s->fd < 0)
+		return;
+	fd_close(&s->fd);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+int syncer_ask(struct syncer *s, int file)
+{
+	if (s->busy)
+		return -EBUSY;
+	int r = channel_send(s->fd, SYNCER_ASK, (struct span){NULL, 0}, &file, 1);
+
+	s->busy = r == 0;
+	return r;
+}
+
+static int syncer_on_answer(void *context, struct channel_packet *packet, struct error *e)
+{
+	int32_t result = -EPROTO;
+
+	(void)e;
+	if (packet->body.len == sizeof(result))
+		memcpy(&result, packet->body.ptr, sizeof(result));
+	*(int *)context = result;
+	return 0;
+}
+
+int syncer_answer(struct syncer *s, int *ret_result)
+{
+	static const struct channel_rule rules[] = {
+		{SYNCER_ASK, "SYNC", sizeof(int32_t), 0, 0, 1u << SYNCER_SERVING, syncer_on_answer},
+	};
+	struct channel c = {.fd = s->fd, .rules = rules, .rule_count = 1, .context = ret_result};
+	struct error e = ERROR_INIT;
+	int r = channel_receive(&c, &e);
+
+	s->busy = false;
+	return r > 0 ? 0 : r == 0 ? -ECONNRESET : r;
+}

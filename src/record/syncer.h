@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A child of the recorder that waits for the disk in its stead.  It is given a descriptor of the
+ * file and told when; it answers when fdatasync has, with what that said.  One at a time.
+ */
+#ifndef BAWN_SYNCER_H
+#define BAWN_SYNCER_H
+
+#include "base.h"
+
+#include <sys/types.h>
+
+struct syncer {
+	int fd; /* our end; -1: there is none */
+	pid_t pid;
+	bool busy;
+};
+
+#define SYNCER_INIT ((struct syncer){.fd = -1})
+
+/* Forks.  Before the recorder confines itself, and before it reads a byte of the box's. */
+int syncer_start(struct syncer *s);
+void syncer_end(struct syncer *s);
+
+/* Begins; -EBUSY while one is on its way. */
+int syncer_ask(struct syncer *s, int file);
+
+/* When fd is readable: *ret_result is what fdatasync said, 0 or -errno. */
+int syncer_answer(struct syncer *s, int *ret_result);
+
+#endif

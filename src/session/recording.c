@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording.h"
+
+#include "fd.h"
+
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RECORDING_SERVING };
+enum {
+	RECORDING_PATIENCE = 20,      /* seconds, for a machine that is very busy */
+	RECORDING_END_PATIENCE = 600, /* a large workspace is compared with the record */
+};
+
+static int recording_on_ready(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+
+	(void)packet;
+	(void)e;
+	r->ready = true;
+	return 0;
+}
+
+static int recording_on_done(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+
+	(void)packet;
+	(void)e;
+	r->done = true;
+	return 0;
+}
+
+static int recording_on_recorded(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+	struct message_recorded m;
+	int ret = message_decode(packet->body, &message_recorded_schema, &m, NULL, e);
+
+	if (ret == 0)
+		r->recorded = m.id;
+	return ret;
+}
+
+static int recording_on_failed(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+	struct error failure = ERROR_INIT;
+	int ret = message_decode_failed(packet->body, &failure, e);
+
+	if (ret < 0)
+		return ret;
+	r->failure = failure;
+	*e = failure;
+	return failure.code;
+}
+
+static const struct channel_rule recording_rules[] = {
+	{MESSAGE_READY, "READY", 0, 0, 0, 1u << RECORDING_SERVING, recording_on_ready},
+	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << RECORDING_SERVING, recording_on_done},
+	{MESSAGE_RECORDED, "RECORDED", 8, 0, 0, 1u << RECORDING_SERVING, recording_on_recorded},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << RECORDING_SERVING, recording_on_failed},
+};
+
+int recording_take(struct recording *r, struct channel_packet *packet, struct error *e)
+{
+	if (r->folders[0] >= 0)
+		return error_set(e, -EPROTO, "a second record for one session");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(r->folders); i++)
+		r->folders[i] = TAKE_FD(packet->fds[i]);
+	buf_put(&r->record, packet->body.ptr, packet->body.len);
+	return buf_error(&r->record);
+}
+
+int recording_start(struct recording *r, int programs, int plan_fd, struct error *e)
+{
+	int channel = -1;
+
+	if (r->folders[0] < 0)
+		return error_set(e, -EPROTO, "a plan with a record, and no place for it");
+	int ret = make_recorder(programs, plan_fd, &r->made, &channel, &r->gate, e);
+
+	if (ret < 0)
+		return ret;
+	r->channel = (struct channel){.fd = channel,
+				      .rules = recording_rules,
+				      .rule_count = BAWN_ARRAY_SIZE(recording_rules),
+				      .state = RECORDING_SERVING,
+				      .context = r};
+	ret = channel_send(channel, MESSAGE_RECORD, buf_span(&r->record), r->folders,
+			   BAWN_ARRAY_SIZE(r->folders));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(r->folders); i++)
+		fd_close(&r->folders[i]);
+	return ret < 0 ? error_sys(e, ret, "starting the recorder") : 0;
+}
+
+/* One message, or a sentence about why there is none. */
+static int recording_receive(struct recording *r, int64_t deadline, struct error *e)
+{
+	struct pollfd answer = {.fd = r->channel.fd, .events = POLLIN};
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &now);
+	const struct timespec left = {.tv_sec = deadline > now.tv_sec ? deadline - now.tv_sec : 0};
+	int ret = ppoll(&answer, 1, &left, NULL);
+
+	if (ret < 0)
+		return errno == EINTR ? 0 : error_sys(e, -errno, "waiting for the recorder");
+	if (ret == 0)
+		return error_set(e, -ETIMEDOUT, "the recorder does not answer");
+	ret = channel_receive(&r->channel, e);
+	if (ret == 0 || ret == -ECONNRESET)
+		return error_set(e, -ECONNRESET, "the recorder ended by itself");
+	return ret < 0 && ret != -EAGAIN ? ret : 0;
+}
+
+static int64_t recording_deadline(int seconds)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec + seconds;
+}
+
+int recording_wait(struct recording *r, struct error *e)
+{
+	int64_t deadline = recording_deadline(RECORDING_PATIENCE);
+	int ret = 0;
+
+	while (r->channel.fd >= 0 && !r->ready && ret == 0)
+		ret = recording_receive(r, deadline, e);
+	return ret;
+}
+
+static int recording_on_channel(void *context, uint32_t events)
+{
+	struct recording *r = context;
+	struct error e = ERROR_INIT;
+	int ret = channel_receive(&r->channel, &e);
+
+	(void)events;
+	if (ret > 0 || ret == -EAGAIN)
+		return 0;
+	if (ret == 0 || ret == -ECONNRESET)
+		(void)error_set(&e, -ECONNRESET, "the recorder was killed");
+	error_next(&e, "%s", e.next[0] ? e.next : "Without a record the box does not go on.");
+	loop_remove(r->loop, &r->handle);
+	r->on_gone(r->context, &e);
+	return 0;
+}
+
+int recording_serve(struct recording *r, struct loop *loop,
+		    void (*on_gone)(void *context, const struct error *why), void *context)
+{
+	if (r->channel.fd < 0)
+		return 0;
+	r->loop = loop;
+	r->on_gone = on_gone;
+	r->context = context;
+	return loop_add(loop, r->channel.fd, EPOLLIN, recording_on_channel, r, &r->handle);
+}
+
+/* To a recorder that may have ended a moment ago: its own channel tells. */
+static int recording_send(struct recording *r, uint32_t type, struct span body, const int *fds,
+			  size_t fd_count)
+{
+	if (r->channel.fd < 0)
+		return 0;
+	int ret = channel_send(r->channel.fd, type, body, fds, fd_count);
+
+	return ret == -EPIPE || ret == -ECONNRESET ? 0 : ret;
+}
+
+int recording_watch(struct recording *r, struct channel_packet *packet)
+{
+	return recording_send(r, MESSAGE_WATCH, packet->body, packet->fds, packet->fd_count);
+}
+
+void recording_note(struct recording *r, const struct note *n)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
+
+	if (r->channel.fd < 0)
+		return;
+	note_encode(&b, n);
+	if (buf_error(&b) == 0)
+		(void)recording_send(r, MESSAGE_NOTES, buf_span(&b), NULL, 0);
+}
+
+int recording_decide(struct recording *r, struct note *n, struct error *e)
+{
+	int64_t deadline = recording_deadline(RECORDING_PATIENCE);
+	int ret = 0;
+
+	if (r->channel.fd < 0)
+		return 0;
+	n->m.id = ++r->asked;
+	recording_note(r, n);
+	while (r->recorded < r->asked && ret == 0)
+		ret = recording_receive(r, deadline, e);
+	return ret;
+}
+
+static const struct {
+	enum note_kind kind;
+	const char *op;
+} recording_kinds[MESSAGE_EVENT_KIND_COUNT] = {
+	[MESSAGE_EVENT_DNS] = {NOTE_DNS, "question"},
+	[MESSAGE_EVENT_CONNECT] = {NOTE_NETWORK, "connect"},
+	[MESSAGE_EVENT_LIMIT] = {NOTE_LIMIT, "reached"},
+	[MESSAGE_EVENT_KEYS] = {NOTE_TAMPER, "lost"},
+	[MESSAGE_EVENT_MORE] = {NOTE_GAP, "more"},
+	[MESSAGE_EVENT_SIGN] = {NOTE_SECRET, "sign"},
+	[MESSAGE_EVENT_REQUEST] = {NOTE_NETWORK, "request"},
+	[MESSAGE_EVENT_SECRET] = {NOTE_SECRET, "use"},
+	[MESSAGE_EVENT_CERTIFICATE] = {NOTE_NETWORK, "certificate"},
+	[MESSAGE_EVENT_POLICY] = {NOTE_POLICY, "change"},
+};
+
+void recording_event(struct recording *r, const struct message_event *event)
+{
+	struct note n;
+
+	note_begin(&n, recording_kinds[event->kind].kind, recording_kinds[event->kind].op);
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_word(&n, NOTE_FIELD_VERDICT, event->allowed ? "allowed" : "refused");
+	if (event->count > 1)
+		note_number(&n, NOTE_FIELD_COUNT_OF, event->count);
+	note_word(&n, NOTE_FIELD_HOST, event->host);
+	if (event->port)
+		note_number(&n, NOTE_FIELD_PORT, event->port);
+	note_word(&n, NOTE_FIELD_RULE, event->origin);
+	note_word(&n, NOTE_FIELD_REASON, event->reason);
+	note_word(&n, NOTE_FIELD_ALLOW, event->line);
+	recording_note(r, &n);
+}
+
+void recording_end(struct recording *r, const uint64_t *status, struct error *e)
+{
+	const struct message_job m = {status ? 1 : 0, status ? *status : 0};
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+	int64_t deadline = recording_deadline(RECORDING_END_PATIENCE);
+	int ret = 0;
+
+	if (r->channel.fd >= 0 && r->ready && r->failure.code == 0) {
+		schema_encode(&b, &message_job_schema, &m);
+		ret = recording_send(r, MESSAGE_FLUSH, buf_span(&b), NULL, 0);
+		while (ret == 0 && !r->done)
+			ret = recording_receive(r, deadline, e);
+	}
+	fd_close(&r->channel.fd);
+	fd_close(&r->gate);
+	make_end(&r->made);
+	buf_fini(&r->record);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper's side of the recorder:
+ *
+ *	recording_take	 RECORD came from the client: the folders
+ *	recording_start	 starts the recorder, first of all: it begins the record while the box
+ *			 is made
+ *	recording_wait	 until the session's begin is on the disk: nothing runs before
+ *	recording_serve	 from now on its end is ours: no box without a record
+ *	recording_end	 the box has ended: waits until the record has, too
+ *
+ * A session that goes without a record has none of it, and every call here does nothing.
+ */
+#ifndef BAWN_RECORDING_H
+#define BAWN_RECORDING_H
+
+#include "channel.h"
+#include "loop.h"
+#include "make.h"
+#include "message.h"
+#include "note.h"
+
+struct recording {
+	struct make_result made;
+	struct channel channel; /* fd -1: there is none */
+	struct loop *loop;
+	struct loop_handle handle;
+	int folders[2];    /* of all records, of this one; until the recorder has them */
+	int gate;          /* the gate's end, until it has it */
+	struct buf record; /* the message RECORD */
+	bool ready, done;
+	uint64_t asked, recorded; /* ids of notes */
+	struct error failure;
+	void (*on_gone)(void *context, const struct error *why);
+	void *context;
+};
+
+#define RECORDING_INIT                             \
+	((struct recording){.made = {0, -1},       \
+			    .channel = {.fd = -1}, \
+			    .folders = {-1, -1},   \
+			    .gate = -1,            \
+			    .record = BUF_INIT(512)})
+
+int recording_take(struct recording *r, struct channel_packet *packet, struct error *e);
+int recording_start(struct recording *r, int programs, int plan_fd, struct error *e);
+int recording_wait(struct recording *r, struct error *e);
+int recording_serve(struct recording *r, struct loop *loop,
+		    void (*on_gone)(void *context, const struct error *why), void *context);
+
+/* The listener of the box's filter goes on to the recorder. */
+int recording_watch(struct recording *r, struct channel_packet *packet);
+
+/* Something that the keeper knows, or that was told to it to be shown. */
+void recording_note(struct recording *r, const struct note *n);
+void recording_event(struct recording *r, const struct message_event *event);
+
+/* The same, and the disk has it when this returns 0. */
+int recording_decide(struct recording *r, struct note *n, struct error *e);
+
+/* status: of the command, as wait(2) says it; NULL when it was ended. */
+void recording_end(struct recording *r, const uint64_t *status, struct error *e);
+
+#endif
