@@ -15,7 +15,8 @@
  *	descriptors	only the channel stays
  *	no-new-privs	from here on no exec gains anything
  *	Landlock	root.c, on objects opened in the finished root
- *	seccomp		the filter, from the plan
+ *	seccomp		the filter, from the plan; of a watched box its listener goes out
+ *			through the channel
  *	capabilities	gone, and the bounding set empty
  *	hide		not dumpable: nobody inside looks into pid 1
  *
@@ -30,8 +31,10 @@
 #include "fd.h"
 #include "message.h"
 #include "feature.h"
+#include "notify.h"
 #include "open.h"
 #include "process.h"
+#include "profile.h"
 #include "root.h"
 
 #include <arpa/inet.h>
@@ -187,11 +190,27 @@ static int launch_landlock(const struct plan *plan, struct error *e)
 	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
 }
 
-static int launch_seccomp(const struct plan *plan, struct error *e)
+/* Of a watched box the filter asks the recorder, who gets the listener by way of the keeper.
+ * From here on nothing that is watched or refused returns before it serves. */
+static int launch_seccomp(const struct plan *plan, int channel, struct error *e)
 {
-	int r = process_filter(plan->seccomp);
+	enum profile_kind kind;
+	enum profile_watch watch = PROFILE_WATCH_NOTHING;
 
-	return r < 0 ? advice_missing(PLAN_LAYER_SECCOMP, r, e) : 0;
+	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP))
+		return 0;
+	if (profile_by_name(plan->seccomp_profile, &kind, &watch) < 0 || !watch) {
+		int r = process_filter(plan->seccomp);
+
+		return r < 0 ? advice_missing(PLAN_LAYER_SECCOMP, r, e) : 0;
+	}
+	_cleanup_fd_ int listener = notify_listen(plan->seccomp);
+
+	if (listener < 0)
+		return advice_missing(PLAN_LAYER_SECCOMP, listener, e);
+	int r = channel_send(channel, MESSAGE_WATCH, (struct span){NULL, 0}, &listener, 1);
+
+	return r < 0 ? error_sys(e, r, "handing the watch over the box out") : 0;
 }
 
 static int launch_capabilities(const struct plan *plan, struct error *e)
@@ -316,7 +335,9 @@ static int launch_root(const struct plan *plan, int channel, struct error *e)
 static const struct launch_step launch_after_root[] = {
 	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
 	{PLAN_LAYER_LANDLOCK, launch_landlock},
-	{PLAN_LAYER_SECCOMP, launch_seccomp},
+};
+
+static const struct launch_step launch_after_seccomp[] = {
 	{PLAN_LAYER_CAPS, launch_capabilities},
 	{PLAN_LAYER_HIDE_INIT, launch_hide},
 };
@@ -354,5 +375,10 @@ int launch(const struct plan *plan, int keep, struct error *e)
 		r = launch_descriptors(keep, e);
 	if (r == 0)
 		r = launch_steps(plan, launch_after_root, BAWN_ARRAY_SIZE(launch_after_root), e);
+	if (r == 0)
+		r = launch_seccomp(plan, keep, e);
+	if (r == 0)
+		r = launch_steps(plan, launch_after_seccomp, BAWN_ARRAY_SIZE(launch_after_seccomp),
+				 e);
 	return r;
 }

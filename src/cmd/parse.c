@@ -347,6 +347,7 @@ static int parse_into(struct invocation *i, int argc, char **argv, struct error 
 {
 	struct parser p = {.argc = argc, .argv = argv, .at = 2, .into = i, .e = e};
 
+	i->words = argv;
 	i->verb = parse_verb(argc > 1 ? argv[1] : "help", e);
 	if (!i->verb)
 		return -EINVAL;

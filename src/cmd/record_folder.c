@@ -2,6 +2,7 @@
 #include "record_folder.h"
 
 #include "fd.h"
+#include "home_store.h"
 #include "open.h"
 
 #include <fcntl.h>
@@ -10,27 +11,40 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RECORD_FOLDER "record"
+
 enum { RECORD_FOLDER_TRIES = 100 };
 
-/* The folder of all records, the user's alone. */
-static int record_folder_all(const char *state_dir)
+/* In the folder `state`, which is at state_dir: the user's alone. */
+static int record_folder_in(int state, const char *state_dir, bool create, struct error *e)
 {
-	_cleanup_fd_ int state = open(state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (create && mkdirat(state, RECORD_FOLDER, 0700) < 0 && errno != EEXIST)
+		return error_sys(e, -errno, "cannot make %s/" RECORD_FOLDER, state_dir);
+	_cleanup_fd_ int fd = open_beneath(state, RECORD_FOLDER, O_RDONLY | O_DIRECTORY, 0);
 	struct stat st;
 
-	if (state < 0)
-		return -errno;
-	if (mkdirat(state, "record", 0700) < 0 && errno != EEXIST)
-		return -errno;
-	_cleanup_fd_ int all = open_beneath(state, "record", O_RDONLY | O_DIRECTORY, 0);
+	if (fd == -ENOENT && !create)
+		return fd;
+	if (fd < 0)
+		return error_sys(e, fd, "cannot open %s/" RECORD_FOLDER, state_dir);
+	if (fstat(fd, &st) < 0)
+		return error_sys(e, -errno, "cannot look at %s/" RECORD_FOLDER, state_dir);
+	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+		int r = error_set(e, -EPERM,
+				  "%s/" RECORD_FOLDER " is not yours alone (owner %u, mode %04o)",
+				  state_dir, st.st_uid, st.st_mode & 07777);
 
-	if (all < 0)
-		return all;
-	if (fstat(all, &st) < 0)
-		return -errno;
-	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-		return -EPERM;
-	return TAKE_FD(all);
+		error_next(e, "chmod 700 %s/" RECORD_FOLDER, state_dir);
+		return r;
+	}
+	return TAKE_FD(fd);
+}
+
+int record_folder_open(const struct host *h, bool create, struct arena *arena, struct error *e)
+{
+	_cleanup_fd_ int state = home_store_state(h, create, arena, e);
+
+	return state < 0 ? state : record_folder_in(state, h->state_dir, create, e);
 }
 
 static int record_folder_own(int all, const char *session, char *ret_name)
@@ -65,23 +79,24 @@ int record_folder_make(const char *state_dir, const char *session, struct record
 		       struct error *e)
 {
 	mode_t mask = umask(077);
+	_cleanup_fd_ int state = open(state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	*ret = RECORD_FOLDER_INIT;
 	ret->session = session;
-	ret->all = record_folder_all(state_dir);
+	ret->all = state < 0 ? error_sys(e, -errno, "cannot open %s", state_dir)
+			     : record_folder_in(state, state_dir, true, e);
 	if (ret->all >= 0)
 		ret->own = record_folder_own(ret->all, session, ret->name);
 	(void)umask(mask);
+	if (ret->all >= 0 && ret->own < 0)
+		(void)error_sys(e, ret->own, "cannot make a folder in %s/" RECORD_FOLDER,
+				state_dir);
 	int r = ret->all < 0 ? ret->all : ret->own;
 
-	if (r >= 0)
-		return 0;
-	(void)error_sys(e, r, "cannot make a folder for the record in %s/record", state_dir);
-	error_next(e, "%s",
-		   r == -EPERM ? "It must be yours, and closed to others: chmod 700."
-			       : "Make room there, or set XDG_STATE_HOME; --without record runs "
-				 "without one.");
-	return r;
+	if (r < 0 && !e->next[0])
+		error_next(e, "Make room there, or set XDG_STATE_HOME; --without record runs "
+			      "without one.");
+	return r < 0 ? r : 0;
 }
 
 void record_folder_fini(struct record_folder *f)

@@ -11,6 +11,7 @@
 #define BAWN_RECORD_FOLDER_H
 
 #include "error.h"
+#include "host.h"
 
 enum { RECORD_FOLDER_NAME_MAX = 64 };
 
@@ -21,6 +22,10 @@ struct record_folder {
 };
 
 #define RECORD_FOLDER_INIT ((struct record_folder){.all = -1, .own = -1})
+
+/* The folder of all records, for reading, so that it can be synced; -ENOENT when it is not there
+ * and may not be made. */
+int record_folder_open(const struct host *h, bool create, struct arena *arena, struct error *e);
 
 int record_folder_make(const char *state_dir, const char *session, struct record_folder *ret,
 		       struct error *e);

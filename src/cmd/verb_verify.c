@@ -26,7 +26,7 @@
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
-#include "verify.h"
+#include "verify_show.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -25,6 +25,7 @@
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
+static const char *const record_words[] = {"verify"};
 static const char *const policy_words[] = {"test", "check", "reload"};
 
 const struct option options[OPTION_COUNT] = {
@@ -494,6 +495,35 @@ const struct verb verbs[] = {
 		.word_count = BAWN_ARRAY_SIZE(secret_words),
 		.first_word = true,
 		.run = verb_secret,
+	},
+	{
+		.name = "record",
+		.usage = "[OPTIONS] verify [SESSION...]",
+		.summary = "verify what was recorded",
+		.description =
+			"Each session has a record: a chain of events outside the box, sealed with "
+			"a key that only goes forward, and entered in a ledger of all sessions. A "
+			"SESSION is a name (the newest of that name), the beginning of one, or "
+			"'last'.\n"
+			"\n"
+			"'bawn record verify' reads records whole and says for each: unanchored "
+			"(it "
+			"agrees with itself, and nothing from elsewhere was at hand), interrupted "
+			"(it stops without an end), running, or what is wrong and where.",
+		.examples = "bawn record verify\tall of them\n"
+			    "bawn record verify last\tthe newest",
+		.exits = "0\tdone; verify: nothing is wrong\n"
+			 "1\tverify: something is wrong, or missing\n"
+			 "2\tthe command line makes no sense\n"
+			 "3\tverify: nothing is wrong but that a session was interrupted\n"
+			 "125\tthe records could not be read or written",
+		.options = BIT(HELP),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.words = record_words,
+		.word_count = BAWN_ARRAY_SIZE(record_words),
+		.first_word = true,
+		.run = verb_elsewhere,
 	},
 	{
 		.name = "doctor",

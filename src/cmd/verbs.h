@@ -13,7 +13,7 @@
 /* Exit codes that are ours.  A command run in the box gives its own. */
 enum {
 	EXIT_OK = 0,
-	EXIT_FOUND = 1,  /* doctor, verify, policy: something is wrong, open or denied */
+	EXIT_FOUND = 1,  /* doctor, verify, policy, record: something is wrong, open or denied */
 	EXIT_USAGE = 2,  /* the command line makes no sense */
 	EXIT_BAWN = 125, /* run, shell: bawn itself failed; nothing was run */
 	EXIT_NOT_RUNNABLE = 126,
@@ -100,6 +100,7 @@ struct invocation {
 	size_t value_count;
 	char **arguments; /* what follows the options (or "--"); NULL-terminated */
 	int argument_count;
+	char **words; /* the whole command line, as it came */
 };
 
 extern const struct verb verbs[];
@@ -127,6 +128,7 @@ int verb_deny(const struct invocation *i);
 int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_secret(const struct invocation *i);
+int verb_elsewhere(const struct invocation *i); /* record...: becomes bawn-record */
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);
 int verb_version(const struct invocation *i);

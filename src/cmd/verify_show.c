@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verify.h"
+#include "verify_show.h"
 
 #include "fd.h"
 #include "json.h"

@@ -14,6 +14,8 @@
 
 /* --- the file ------------------------------------------------------------------------- */
 
+enum { LEDGER_ENTRY_MAX = 1024 }; /* of one entry's bytes; there is never more than one unsynced */
+
 /* Where the ledger ends: behind its last whole frame. */
 struct ledger_tail {
 	uint64_t seq;
@@ -60,7 +62,13 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 	if (n < 0)
 		return -errno;
 	size_t len = (size_t)n;
+	size_t last = len > LEDGER_ENTRY_MAX ? len - LEDGER_ENTRY_MAX : 0;
+	/* A page that power did not let through reads as zeros, also before one that came through.
+	 */
+	const uint8_t *zero = memchr(bytes + last, '\0', len - last);
 
+	if (zero)
+		len = (size_t)(zero - bytes);
 	while (len > 0 && bytes[len - 1] != '\n')
 		len--;
 	ret->size = from + (off_t)len;

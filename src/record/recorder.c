@@ -11,7 +11,7 @@
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
-#include "segment.h"
+#include "logfile.h"
 #include "syncer.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ struct recorder {
 	struct plan plan;
 	struct hash plan_hash;
 	struct writer writer;
-	struct segment segment;
+	struct logfile logfile;
 	struct syncer syncer;
 	uint64_t syncing; /* the event up to which the syncer is at work */
 	int all, own;     /* folders: of all records, of this one */
@@ -116,7 +116,7 @@ static int recorder_next_segment(struct recorder *r)
 	int ret = writer_commit(&r->writer);
 
 	if (ret == 0)
-		ret = segment_next(&r->segment, r->own, &r->writer);
+		ret = logfile_next(&r->logfile, r->own, &r->writer);
 	return ret;
 }
 
@@ -128,7 +128,7 @@ static int recorder_settle(struct recorder *r, bool now)
 
 	if (now || recorder_is_waited_for(r))
 		ret = writer_flush(w);
-	if (ret == 0 && segment_is_full(&r->segment, w) && !r->syncer.busy)
+	if (ret == 0 && logfile_is_full(&r->logfile, w) && !r->syncer.busy)
 		ret = recorder_next_segment(r);
 	/* What was not flushed yet is a batch that fills, and has its second. */
 	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
@@ -297,9 +297,9 @@ static int recorder_open(struct recorder *r, struct error *e)
 
 	if (ret < 0)
 		return ret;
-	ret = segment_first(&r->segment, r->own);
+	ret = logfile_first(&r->logfile, r->own);
 	if (ret == 0) {
-		writer_init(&r->writer, r->segment.fd, &key);
+		writer_init(&r->writer, r->logfile.fd, &key);
 		r->writer.deferred = true;
 		r->begun = true;
 		ret = recorder_write_begin(r);
@@ -423,7 +423,7 @@ static int recorder_finish(struct recorder *r)
 
 	if (ret < 0)
 		return error_sys(e, ret, "writing the end of the record");
-	segment_last(&r->segment, &r->writer);
+	logfile_last(&r->logfile, &r->writer);
 	struct ledger_end end = {.session = r->folder,
 				 .number = r->number,
 				 .events = r->writer.seq,
@@ -493,7 +493,7 @@ int recorder_run(int keeper, int plan, int gate)
 
 	r.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	r.syncer = SYNCER_INIT;
-	r.all = r.own = r.ledger = r.timer = r.segment.fd = -1;
+	r.all = r.own = r.ledger = r.timer = r.logfile.fd = -1;
 	r.keeper.channel = (struct channel){.fd = keeper,
 					    .rules = recorder_keeper_rules,
 					    .rule_count = BAWN_ARRAY_SIZE(recorder_keeper_rules),

@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that a session's record is written to: 000001.log, 000002.log and so on, in its
- * folder.  Chain and seals go on from one to the next.  Room on the disk is taken ahead of what
- * is written, so that a disk that fills up stops the session while its end can still be written.
+ * A segment of a record: one file of frames, plain (000001.log) or compressed with zstd
+ * (000001.log.zst), as bytes in memory.  A plain one is mapped, and can be looked at again when
+ * it grew; a compressed one is one zstd frame that says its size, unpacked whole.
  */
 #ifndef BAWN_SEGMENT_H
 #define BAWN_SEGMENT_H
 
-#include "writer.h"
+#include "error.h"
+#include "span.h"
 
 enum {
-	SEGMENT_MAX = 64 << 20,
-	SEGMENT_RESERVE = 4 << 20,
+	SEGMENT_MAX = 256 << 20, /* bytes of frames; the recorder begins a new one long before */
 	SEGMENT_NAME_SIZE = 24,
 };
 
 struct segment {
-	int fd;
-	uint64_t number; /* 1... */
-	uint64_t from;   /* bytes that the writer had written when it began */
+	struct span bytes; /* of frames */
+	int fd;            /* of a plain one; -1 of a compressed one, or none */
+	bool packed;
 };
 
-void segment_name(uint64_t number, char ret[SEGMENT_NAME_SIZE]);
+#define SEGMENT_INIT ((struct segment){.fd = -1})
 
-int segment_first(struct segment *s, int dir) BAWN_MUST_USE;
-bool segment_is_full(const struct segment *s, const struct writer *w);
+void segment_close(struct segment *s);
+#define _cleanup_segment_ _cleanup_(segment_close)
 
-/* The next one, durable in its folder, is the writer's from now on; everything so far must be
- * committed. */
-int segment_next(struct segment *s, int dir, struct writer *w) BAWN_MUST_USE;
+/* "000001.log", or "000001.log.zst". */
+void segment_name(char ret[SEGMENT_NAME_SIZE], uint32_t number, bool packed);
 
-/* The record has ended: room that was taken and not needed is given back. */
-void segment_last(struct segment *s, const struct writer *w);
+/* -ENOENT when there is neither form of it; the plain one is taken where both are. */
+int segment_open(int folder, uint32_t number, struct segment *ret, struct error *e);
+
+/* Looks at a plain one again: 1 when it has grown, 0, or -errno.  Spans into it are void. */
+int segment_grow(struct segment *s);
+
+/* Unpacks one zstd frame into new pages (munmap); strict. -EBADMSG when it is none. */
+int segment_unpack(struct span packed, struct span *ret, struct error *e);
 
 #endif

@@ -3,18 +3,14 @@
 
 #include "seal.h"
 
-struct verify {
-	struct verify_result *ret;
-	struct merkle tree;
-	struct hash prev, key;
-	char prev_hex[HASH_HEX];
-	uint64_t seq, boot;
-	bool ended; /* the event "end" was there */
-};
-
 static bool verify_kind_is(const struct frame *f, const char *kind)
 {
 	return span_equal(f->kind, span_of_str(kind));
+}
+
+static bool verify_op_is(const struct frame *f, const char *op)
+{
+	return span_equal(frame_plain_member(f, "op"), span_of_str(op));
 }
 
 /* NULL, or what is wrong with the seal. */
@@ -35,8 +31,22 @@ static const char *verify_seal(struct verify *v, const struct frame *f)
 	return NULL;
 }
 
+/* The first event, and only the first, says which session this is. */
+static const char *verify_session(struct verify *v, const struct frame *f)
+{
+	bool begin = verify_op_is(f, "begin");
+
+	if (v->seq > 0 && begin)
+		return "a second session in one record";
+	if (v->seq == 0 && (!begin || frame_number_member(f, "number", &v->ret->number) < 0))
+		return "the record does not begin with its session";
+	return NULL;
+}
+
 static const char *verify_frame(struct verify *v, const struct frame *f)
 {
+	bool session = verify_kind_is(f, "session"), seal = verify_kind_is(f, "seal");
+
 	if (f->seq != v->seq + 1)
 		return f->seq <= v->seq ? "an event comes twice, or out of its place"
 					: "events are missing";
@@ -44,16 +54,18 @@ static const char *verify_frame(struct verify *v, const struct frame *f)
 		return "the event does not follow the one before it";
 	if (f->boot < v->boot)
 		return "the clock goes back";
-	if (v->seq == 0 && !verify_kind_is(f, "session"))
-		return "the record does not begin with its session";
-	if (v->seq > 0 && verify_kind_is(f, "session"))
-		return "a second session in one record";
-	if (v->ended && !verify_kind_is(f, "seal"))
+	if (v->ret->ended && !seal)
 		return "events follow the end";
-	return verify_kind_is(f, "seal") ? verify_seal(v, f) : NULL;
+	if (session || v->seq == 0) {
+		const char *why = verify_session(v, f);
+
+		if (why || !session)
+			return why ? why : "the record does not begin with its session";
+	}
+	return seal ? verify_seal(v, f) : NULL;
 }
 
-static void verify_take(struct verify *v, const struct frame *f, uint64_t behind)
+static void verify_take(struct verify *v, const struct frame *f)
 {
 	struct verify_result *ret = v->ret;
 
@@ -61,54 +73,86 @@ static void verify_take(struct verify *v, const struct frame *f, uint64_t behind
 	hash_format(&f->hash, v->prev_hex);
 	v->seq = f->seq;
 	v->boot = f->boot;
-	v->ended = v->ended || verify_kind_is(f, "end");
 	merkle_add(&v->tree, &f->hash);
 	ret->events++;
+	ret->unsealed_bytes += f->len;
+	if (verify_kind_is(f, "session") && verify_op_is(f, "end"))
+		ret->ended = true;
 	if (!verify_kind_is(f, "seal"))
 		return;
 	ret->seals++;
 	ret->sealed = f->seq;
-	ret->unsealed_bytes = behind;
+	ret->unsealed_bytes = 0;
 	ret->head = f->hash;
 	merkle_root(&v->tree, &ret->root);
 }
 
-void verify_frames(struct span bytes, const struct hash *key, struct verify_result *ret)
+static bool verify_break(struct verify *v, const char *why, uint64_t offset)
 {
-	struct verify v = {.ret = ret};
+	struct verify_result *ret = v->ret;
+
+	ret->state = VERIFY_BROKEN;
+	ret->why = why;
+	ret->segment = v->segment;
+	ret->offset = offset;
+	ret->seq = v->seq + 1;
+	return false;
+}
+
+void verify_begin(struct verify *v, const struct hash *key, struct verify_result *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	memset(v, 0, sizeof(*v));
+	v->ret = ret;
+	ret->macs = key != NULL;
+	hash_format(&v->prev, v->prev_hex);
+	if (key)
+		v->key = *key;
+}
+
+bool verify_segment(struct verify *v, struct span bytes)
+{
 	size_t at = 0;
 
-	memset(ret, 0, sizeof(*ret));
-	ret->macs = key != NULL;
-	ret->unsealed_bytes = bytes.len;
-	hash_format(&v.prev, v.prev_hex);
-	if (key)
-		v.key = *key;
+	if (v->ret->state == VERIFY_BROKEN)
+		return false;
+	if (v->torn)
+		return verify_break(v, "the segment ends within an event", 0);
+	v->segment++;
 	while (at < bytes.len) {
 		struct frame f;
-		enum feed said = frame_read((struct span){bytes.ptr + at, bytes.len - at}, &f);
-		const char *why = said == FEED_DONE ? verify_frame(&v, &f) : f.why;
+		enum feed said = frame_read(span_skip(bytes, at), &f);
 
-		if (said == FEED_MORE)
-			break;
-		if (why) {
-			*ret = (struct verify_result){.state = VERIFY_BROKEN,
-						      .why = why,
-						      .offset = at,
-						      .seq = v.seq + 1,
-						      .events = ret->events,
-						      .seals = ret->seals,
-						      .sealed = ret->sealed,
-						      .macs = ret->macs,
-						      .head = ret->head,
-						      .root = ret->root};
-			break;
+		if (said == FEED_MORE) {
+			v->torn = true;
+			v->ret->unsealed_bytes += bytes.len - at;
+			return true;
 		}
+		const char *why = said == FEED_DONE ? verify_frame(v, &f) : f.why;
+
+		if (why)
+			return verify_break(v, why, at);
 		at += f.len;
-		verify_take(&v, &f, bytes.len - at);
+		verify_take(v, &f);
 	}
-	explicit_bzero(&v.key, sizeof(v.key));
+	return true;
+}
+
+void verify_end(struct verify *v)
+{
+	struct verify_result *ret = v->ret;
+
+	explicit_bzero(&v->key, sizeof(v->key));
 	if (ret->state == VERIFY_BROKEN)
 		return;
-	ret->state = v.ended && ret->unsealed_bytes == 0 ? VERIFY_WHOLE : VERIFY_INTERRUPTED;
+	ret->state = ret->ended && ret->unsealed_bytes == 0 ? VERIFY_WHOLE : VERIFY_INTERRUPTED;
+}
+
+void verify_frames(struct span bytes, const struct hash *key, struct verify_result *ret)
+{
+	struct verify v;
+
+	verify_begin(&v, key, ret);
+	(void)verify_segment(&v, bytes);
+	verify_end(&v);
 }

@@ -3,6 +3,9 @@
  * Is this record what was written?  Every frame, its number, its place in the chain, the
  * clock that never goes back, each seal's root and, for who has the verification key, each
  * seal's mac.
+ *
+ * A record comes in segments, one after the other: verify_begin, verify_segment for each,
+ * verify_end.  verify_frames is all three for one that is a single piece.
  */
 #ifndef BAWN_VERIFY_H
 #define BAWN_VERIFY_H
@@ -13,21 +16,39 @@
 enum verify_state {
 	VERIFY_WHOLE,       /* from its first event to its last, and sealed */
 	VERIFY_INTERRUPTED, /* it stops without an end; what was sealed stands */
-	VERIFY_BROKEN,      /* not what was written: `why`, at `offset` */
+	VERIFY_BROKEN,      /* not what was written: `why`, at `segment` and `offset` */
 };
 
 struct verify_result {
 	enum verify_state state;
 	const char *why;
-	uint64_t offset, seq;    /* where, when broken */
+	uint32_t segment;        /* where, when broken: from 1 */
+	uint64_t offset, seq;    /* in the segment's frames; and of which event */
 	uint64_t events, seals;  /* that stand */
 	uint64_t sealed;         /* the last event that a seal covers */
 	uint64_t unsealed_bytes; /* behind the last seal */
 	bool macs;               /* were checked */
+	bool ended;              /* the session's end is there */
 	struct hash head, root;  /* of the last event, and of all of them, up to the last seal */
+	uint64_t number;         /* of the session, as its first event says */
+};
+
+struct verify {
+	struct verify_result *ret;
+	struct merkle tree;
+	struct hash prev, key;
+	char prev_hex[HASH_HEX];
+	uint64_t seq, boot;
+	uint32_t segment;
+	bool torn; /* the last segment ended within a frame */
 };
 
 /* key: the session's first (seal_session_key), or NULL. */
+void verify_begin(struct verify *v, const struct hash *key, struct verify_result *ret);
+/* False: it is broken, and nothing that follows matters. */
+bool verify_segment(struct verify *v, struct span bytes);
+void verify_end(struct verify *v);
+
 void verify_frames(struct span bytes, const struct hash *key, struct verify_result *ret);
 
 #endif

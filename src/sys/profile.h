@@ -3,6 +3,7 @@
 #ifndef BAWN_PROFILE_H
 #define BAWN_PROFILE_H
 
+#include "profile_watch.h"
 #include "span.h"
 
 enum profile_kind {
@@ -19,5 +20,31 @@ enum profile_kind {
 
 /* An array of struct sock_filter, as bytes. */
 struct span profile_bpf(enum profile_kind kind);
+
+/* The same of a box that is watched; empty for what is no box. */
+struct span profile_watched_bpf(enum profile_kind kind, enum profile_watch watch);
+
+/* A profile's name as the plan has it: "box", and what is watched: "box-debug+reads". */
+const char *profile_name(enum profile_kind kind, enum profile_watch watch);
+
+/* The profile of that name; -ENOENT. */
+int profile_by_name(const char *name, enum profile_kind *ret_kind, enum profile_watch *ret_watch);
+
+enum profile_verdict {
+	PROFILE_ALLOWED, /* the filter asks nobody about it */
+	PROFILE_REFUSED,
+	PROFILE_WATCHED,
+};
+
+struct profile_answer {
+	enum profile_verdict verdict;
+	int error;                             /* refused: with this errno, positive */
+	const char *name;                      /* of the call; NULL: unknown */
+	const struct profile_watched *watched; /* where it is */
+};
+
+/* What becomes of a call by this profile's table; its filter does the same. */
+struct profile_answer profile_judge(enum profile_kind kind, enum profile_watch watch, int number,
+				    const uint64_t args[6]);
 
 #endif

@@ -16,6 +16,12 @@
  *		return allow | return ENOSYS | the rules of one call
  *
  * A tree node is `if number >= middle goto right`, the left half follows it.
+ *
+ * Of a watched box (profile_watch.h) the same program: what it refuses, and what is watched,
+ * becomes a notification.
+ *
+ * With the argument "numbers" it prints what profile_judge.c needs of the same table instead: the
+ * calls by their number, since only libseccomp knows those.
  */
 #include "profile_table.h"
 
@@ -33,7 +39,10 @@ enum {
 	CODE_MAX = 4096,
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
-	FAR = 255,       /* the longest conditional jump */
+	LEAF_NOTIFY = -3,
+	LEAF_QUIET = -4,     /* ENOSYS also where it is watched */
+	LEAF_OPEN = NUMBERS, /* and above: an open whose flags are this argument */
+	FAR = 255,           /* the longest conditional jump */
 };
 
 #if defined(__x86_64__)
@@ -57,6 +66,7 @@ struct program {
 	struct range ranges[NUMBERS + 1];
 	unsigned int range_count;
 	int in;
+	enum profile_watch watch;
 };
 
 static _Noreturn void die(const char *what)
@@ -75,10 +85,36 @@ static unsigned int emit(struct program *p, unsigned int code, unsigned int jt, 
 	return p->len++;
 }
 
+static void emit_answer(struct program *p, unsigned int answer)
+{
+	(void)emit(p, BPF_RET | BPF_K, 0, 0, answer);
+}
+
 static void emit_return(struct program *p, int action)
 {
-	(void)emit(p, BPF_RET | BPF_K, 0, 0,
-		   action == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (unsigned int)action);
+	emit_answer(p, action == 0 ? SECCOMP_RET_ALLOW
+		       : p->watch  ? SECCOMP_RET_USER_NOTIF
+				   : SECCOMP_RET_ERRNO | (unsigned int)action);
+}
+
+static void emit_load(struct program *p, int argument)
+{
+	(void)emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0,
+		   (unsigned int)offsetof(struct seccomp_data, args) + 8u * (unsigned int)argument);
+}
+
+/* What can change something is watched; what reads, where that is; no folder, no bare handle. */
+static void emit_open(struct program *p, int flags)
+{
+	emit_load(p, flags);
+	if (p->watch == PROFILE_WATCH_READS) {
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 1, 0, PROFILE_OPEN_CHANGES);
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 1, 0, PROFILE_OPEN_BARE);
+	} else {
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, PROFILE_OPEN_CHANGES);
+	}
+	emit_answer(p, SECCOMP_RET_USER_NOTIF);
+	emit_answer(p, SECCOMP_RET_ALLOW);
 }
 
 /* One rule: each condition that fails skips to the end of the rule. */
@@ -90,9 +126,7 @@ static void emit_rule(struct program *p, const struct profile_rule *rule)
 	for (unsigned int i = 0; i < 3 && rule->when[i].mask != 0; i++) {
 		const struct profile_condition *c = &rule->when[i];
 
-		(void)emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0,
-			   (unsigned int)offsetof(struct seccomp_data, args) +
-				   8u * (unsigned int)c->argument);
+		emit_load(p, c->argument);
 		if (!c->any && c->mask != 0xffffffffu)
 			(void)emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
 		misses[miss_count++] = c->any ? emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 0, c->mask)
@@ -109,6 +143,12 @@ static void emit_leaf(struct program *p, int leaf)
 		emit_return(p, ENOSYS);
 	} else if (leaf == LEAF_ALLOW) {
 		emit_return(p, 0);
+	} else if (leaf == LEAF_NOTIFY) {
+		emit_answer(p, SECCOMP_RET_USER_NOTIF);
+	} else if (leaf == LEAF_QUIET) {
+		emit_answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	} else if (leaf >= LEAF_OPEN) {
+		emit_open(p, leaf - LEAF_OPEN);
 	} else {
 		const struct profile_rule *first = &profile_rules[leaf];
 		const struct profile_rule *end =
@@ -156,6 +196,30 @@ static int number_of(const char *name, int fallback)
 	return n >= 0 ? n : fallback;
 }
 
+/* Of the calls that are allowed, and of the refused. */
+static void find_watched(int leaf[NUMBERS])
+{
+	for (size_t i = 0; i < sizeof(profile_watched) / sizeof(profile_watched[0]); i++) {
+		const struct profile_watched *w = &profile_watched[i];
+		int n = number_of(w->call, w->number);
+
+		if (n < 0)
+			continue;
+		if (n >= NUMBERS || leaf[n] != LEAF_ALLOW)
+			die(w->call);
+		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + w->flags
+									: LEAF_NOTIFY;
+	}
+	for (size_t i = 0; i < sizeof(profile_quiet) / sizeof(profile_quiet[0]); i++) {
+		int n = number_of(profile_quiet[i], -1);
+
+		if (n >= NUMBERS || (n >= 0 && leaf[n] != LEAF_REFUSE))
+			die(profile_quiet[i]);
+		if (n >= 0)
+			leaf[n] = LEAF_QUIET;
+	}
+}
+
 static void find_ranges(struct program *p)
 {
 	int leaf[NUMBERS];
@@ -181,17 +245,20 @@ static void find_ranges(struct program *p)
 			die(profile_rules[i].call);
 		leaf[n] = i; /* going backwards: ends at the call's first rule */
 	}
+	if (p->watch)
+		find_watched(leaf);
 	for (unsigned int i = 0; i < NUMBERS; i++)
 		if (i == 0 || leaf[i] != leaf[i - 1] || leaf[i] >= 0)
 			p->ranges[p->range_count++] = (struct range){i, leaf[i]};
 }
 
-static void assemble(const char *name, int in)
+static void assemble_watched(const char *name, int in, enum profile_watch watch)
 {
 	static struct program p;
 
 	memset(&p, 0, sizeof(p));
 	p.in = in;
+	p.watch = watch;
 	find_ranges(&p);
 	(void)emit(&p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
 	(void)emit(&p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, OUR_ARCH);
@@ -211,13 +278,62 @@ static void assemble(const char *name, int in)
 	(void)printf("};\n\n");
 }
 
-int main(void)
+static void assemble(const char *name, int in)
 {
+	assemble_watched(name, in, PROFILE_WATCH_NOTHING);
+}
+
+static void assemble_box(const char *name, int in)
+{
+	static const char *const more[PROFILE_WATCH_COUNT] = {"bpf", "changes_bpf", "reads_bpf"};
+	char whole[64];
+
+	for (int watch = 0; watch < PROFILE_WATCH_COUNT; watch++) {
+		(void)snprintf(whole, sizeof(whole), "profile_%s_%s", name, more[watch]);
+		assemble_watched(whole, in, (enum profile_watch)watch);
+	}
+}
+
+/* By number: the call's name, and where it stands in the tables; -1 nowhere. */
+static void print_numbers(void)
+{
+	(void)printf("static const struct profile_number profile_numbers[] = {\n");
+	for (int n = 0; n < NUMBERS; n++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, n);
+		const char *known = name;
+		int call = -1, rule = -1, watched = -1;
+
+		for (size_t i = 0; i < sizeof(profile_calls) / sizeof(profile_calls[0]); i++)
+			if (number_of(profile_calls[i].name, profile_calls[i].number) == n) {
+				call = (int)i;
+				known = profile_calls[i].name;
+			}
+		for (int i = (int)(sizeof(profile_rules) / sizeof(profile_rules[0])) - 1; i >= 0;
+		     i--)
+			if (number_of(profile_rules[i].call, -1) == n)
+				rule = i;
+		for (size_t i = 0; i < sizeof(profile_watched) / sizeof(profile_watched[0]); i++)
+			if (number_of(profile_watched[i].call, profile_watched[i].number) == n)
+				watched = (int)i;
+		if (known)
+			(void)printf("\t[%d] = {\"%s\", %d, %d, %d},\n", n, known, call, rule,
+				     watched);
+		free(name);
+	}
+	(void)printf("};\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "numbers") == 0) {
+		print_numbers();
+		return 0;
+	}
 	(void)printf("/* Made by profile_gen from profile_table.h; do not edit. */\n"
 		     "#include <linux/filter.h>\n\n");
-	assemble("profile_box_bpf", IN_BOX);
-	assemble("profile_box_debug_bpf", IN_DEBUG);
-	assemble("profile_box_closed_bpf", IN_CLOSED);
+	assemble_box("box", IN_BOX);
+	assemble_box("box_debug", IN_DEBUG);
+	assemble_box("box_closed", IN_CLOSED);
 	assemble("profile_keeper_bpf", IN_KEEPER);
 	assemble("profile_gate_bpf", IN_GATE);
 	assemble("profile_signer_bpf", IN_SIGNER);

@@ -19,6 +19,8 @@
 #ifndef BAWN_PROFILE_TABLE_H
 #define BAWN_PROFILE_TABLE_H
 
+#include "profile_watch.h"
+
 #include <errno.h>
 #include <stdint.h>
 
@@ -238,6 +240,70 @@ static const struct profile_rule profile_rules[] = {
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},
 	{"seccomp", IN_ANY_BOX, {{0}}, 0},
 };
+
+/* --- a box that is watched (profile_watch.h) --- */
+
+#define SEEN(name, number, seen, dir, path, to_dir, to, flags, mode)                               \
+	{#name, (number), PROFILE_SEEN_##seen, (dir), (path), (to_dir), (to), (flags), (mode)}
+/* On one path, at the start of the arguments; below a folder; of a descriptor. */
+#define SEEN_PATH(name, seen, flags, mode) SEEN(name, -1, seen, -1, 0, -1, -1, flags, mode)
+#define SEEN_AT(name, seen, flags, mode) SEEN(name, -1, seen, 0, 1, -1, -1, flags, mode)
+#define SEEN_FD(name, seen, mode) SEEN(name, -1, seen, 0, -1, -1, -1, -1, mode)
+
+/*
+ * Not here: utimensat and its kind (a time is no content, and untar makes one for each file);
+ * ftruncate, write and mmap (what they change was opened to be written, and that is seen).
+ * set_tid_address is what every program's C library calls once, just after exec.
+ */
+static const struct profile_watched profile_watched[] = {
+	SEEN_PATH(execve, EXEC, -1, -1), SEEN_AT(execveat, EXEC, 4, -1),
+	SEEN(set_tid_address, -1, STARTED, -1, -1, -1, -1, -1, -1),
+
+	SEEN_PATH(open, OPEN, 1, 2), SEEN_AT(openat, OPEN, 2, 3), SEEN_AT(openat2, OPEN_HOW, 2, -1),
+	SEEN_PATH(creat, OPEN, -1, 1), SEEN_PATH(truncate, TRUNCATE, -1, -1),
+
+	SEEN_PATH(unlink, DELETE, -1, -1), SEEN_AT(unlinkat, DELETE, 2, -1),
+	SEEN_PATH(rmdir, RMDIR, -1, -1),
+	SEEN_PATH(mkdir, MKDIR, -1, 1), SEEN_AT(mkdirat, MKDIR, -1, 2),
+	SEEN_PATH(mknod, MKNOD, -1, 1), SEEN_AT(mknodat, MKNOD, -1, 2),
+	SEEN(bind, -1, BIND, -1, 1, -1, -1, -1, 2),
+
+	SEEN(rename, -1, RENAME, -1, 0, -1, 1, -1, -1),
+	SEEN(renameat, -1, RENAME, 0, 1, 2, 3, -1, -1),
+	SEEN(renameat2, -1, RENAME, 0, 1, 2, 3, 4, -1),
+	SEEN(link, -1, LINK, -1, 0, -1, 1, -1, -1),
+	SEEN(linkat, -1, LINK, 0, 1, 2, 3, 4, -1),
+	SEEN(symlink, -1, SYMLINK, -1, 1, -1, 0, -1, -1),
+	SEEN(symlinkat, -1, SYMLINK, 1, 2, -1, 0, -1, -1),
+
+	SEEN_PATH(chmod, CHMOD, -1, 1), SEEN_FD(fchmod, CHMOD, 1), SEEN_AT(fchmodat, CHMOD, -1, 2),
+	SEEN(fchmodat2, 452, CHMOD, 0, 1, -1, -1, 3, 2),
+	SEEN_PATH(chown, CHOWN, -1, -1), SEEN_PATH(lchown, CHOWN, -1, -1), SEEN_FD(fchown, CHOWN, -1),
+	SEEN_AT(fchownat, CHOWN, 4, -1),
+	SEEN_PATH(setxattr, XATTR, -1, -1), SEEN_PATH(lsetxattr, XATTR, -1, -1),
+	SEEN_FD(fsetxattr, XATTR, -1), SEEN(setxattrat, 463, XATTR, 0, 1, -1, -1, 2, -1),
+	SEEN_PATH(removexattr, XATTR, -1, -1), SEEN_PATH(lremovexattr, XATTR, -1, -1),
+	SEEN_FD(fremovexattr, XATTR, -1), SEEN(removexattrat, 466, XATTR, 0, 1, -1, -1, 2, -1),
+
+	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
+};
+
+/* Of the flags of an open: it can change something; it shows no content. */
+enum {
+	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000, /* O_WRONLY, O_RDWR, O_CREAT,
+								    * O_TRUNC, __O_TMPFILE */
+#if defined(__aarch64__)
+	PROFILE_OPEN_BARE = 040000 | 010000000, /* O_DIRECTORY, O_PATH */
+#else
+	PROFILE_OPEN_BARE = 0200000 | 010000000,
+#endif
+};
+
+/*
+ * Refused calls that are so ordinary that each would cost a program time and tell nobody
+ * anything: every new thread tries clone3 before it uses clone.  They answer at once.
+ */
+static const char *const profile_quiet[] = {"clone3"};
 
 /* clang-format on */
 

@@ -33,7 +33,10 @@ static int write_all(int fd, unsigned long events)
 	int r = 0;
 
 	writer_init(&w, fd, &key);
-	(void)writer_begin(&w, "session");
+	struct buf *first = writer_begin(&w, "session");
+
+	frame_put_bytes(first, "op", SPAN_LITERAL("begin"));
+	frame_put_u64(first, "number", 0);
 	r = writer_end(&w);
 	for (unsigned long i = 0; r == 0 && i < events; i++) {
 		struct buf *event = writer_begin(&w, "file");
@@ -46,7 +49,7 @@ static int write_all(int fd, unsigned long events)
 		frame_put_bytes(event, "verdict", SPAN_LITERAL("allow"));
 		r = writer_end(&w);
 	}
-	(void)writer_begin(&w, "end");
+	frame_put_bytes(writer_begin(&w, "session"), "op", SPAN_LITERAL("end"));
 	if (r == 0)
 		r = writer_end(&w);
 	if (r == 0)

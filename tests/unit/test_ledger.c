@@ -184,6 +184,33 @@ static void test_torn(void **state)
 	folder_end(&f);
 }
 
+/* Zeros stand where the disk got only a later page of an entry: torn, and not changed. */
+static void test_zeros(void **state)
+{
+	struct folder f = folder_new();
+	_cleanup_buf_ struct buf bytes = BUF_INIT(1 << 20);
+	uint64_t number = 0;
+	struct hash key;
+
+	(void)state;
+	begin(&f, "one", &number, &key);
+	begin(&f, "two", &number, &key);
+	assert_int_equal(fd_read_file_at(f.dir, "ledger", &bytes), 0);
+	size_t second = (size_t)((char *)memchr(bytes.ptr, '\n', bytes.len) - bytes.ptr) + 1;
+
+	for (size_t zeros = 1; second + zeros <= bytes.len; zeros++) {
+		_cleanup_fd_ int fd =
+			openat(f.dir, "ledger", O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+
+		bytes.ptr[second + zeros - 1] = '\0';
+		assert_int_equal(fd_write_all(fd, bytes.ptr, bytes.len), 0);
+		begin(&f, "next", &number, &key);
+		assert_int_equal(count(&f, "begin"), 2);
+		assert_int_equal(count(&f, "cut"), 1);
+	}
+	folder_end(&f);
+}
+
 /* Changed, it is not written on: a chain over something else would hide that. */
 static void test_changed(void **state)
 {
@@ -218,7 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sessions),     cmocka_unit_test(test_key_is_gone),
 		cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_zeros),        cmocka_unit_test(test_changed),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

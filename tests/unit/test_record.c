@@ -29,7 +29,11 @@ static struct buf make_record(unsigned int events, bool ended)
 	assert_true(fd >= 0);
 	seal_session_key(&verification, 0, &key);
 	writer_init(&w, fd, &key);
-	frame_put_bytes(writer_begin(&w, "session"), "name", SPAN_LITERAL("calm-otter"));
+	struct buf *first = writer_begin(&w, "session");
+
+	frame_put_bytes(first, "op", SPAN_LITERAL("begin"));
+	frame_put_bytes(first, "name", SPAN_LITERAL("calm-otter"));
+	frame_put_u64(first, "number", 0);
 	assert_int_equal(writer_end(&w), 0);
 	for (unsigned int i = 0; i < events; i++) {
 		struct buf *event = writer_begin(&w, "network");
@@ -39,7 +43,7 @@ static struct buf make_record(unsigned int events, bool ended)
 		assert_int_equal(writer_end(&w), 0);
 	}
 	if (ended) {
-		(void)writer_begin(&w, "end");
+		frame_put_bytes(writer_begin(&w, "session"), "op", SPAN_LITERAL("end"));
 		assert_int_equal(writer_end(&w), 0);
 	}
 	assert_int_equal(writer_commit(&w), 0);

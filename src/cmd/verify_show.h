@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `bawn verify` found, between finding and showing it. */
-#ifndef BAWN_VERIFY_H
-#define BAWN_VERIFY_H
+#ifndef BAWN_VERIFY_SHOW_H
+#define BAWN_VERIFY_SHOW_H
 
 #include "judge.h"
 #include "plan.h"

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "logfile.h"
+
+#include "fd.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void logfile_name(uint64_t number, char ret[LOGFILE_NAME_SIZE])
+{
+	(void)snprintf(ret, LOGFILE_NAME_SIZE, "%06" PRIu64 ".log", number % 1000000000u);
+}
+
+static int logfile_make(int dir, uint64_t number)
+{
+	char name[LOGFILE_NAME_SIZE];
+
+	logfile_name(number, name);
+	_cleanup_fd_ int fd = openat(
+		dir, name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	/* Not every file system can; one that is full says so. */
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOGFILE_RESERVE) < 0 && errno != EOPNOTSUPP &&
+	    errno != ENOSYS)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int logfile_first(struct logfile *s, int dir)
+{
+	*s = (struct logfile){.number = 1};
+	s->fd = logfile_make(dir, s->number);
+	return s->fd < 0 ? s->fd : 0;
+}
+
+bool logfile_is_full(const struct logfile *s, const struct writer *w)
+{
+	return w->bytes - s->from >= LOGFILE_MAX;
+}
+
+int logfile_next(struct logfile *s, int dir, struct writer *w)
+{
+	_cleanup_fd_ int fd = logfile_make(dir, s->number + 1);
+
+	if (fd < 0)
+		return fd;
+	if (fsync(dir) < 0)
+		return -errno;
+	logfile_last(s, w);
+	fd_close(&s->fd);
+	s->fd = TAKE_FD(fd);
+	s->number++;
+	s->from = w->bytes;
+	w->fd = s->fd;
+	return 0;
+}
+
+void logfile_last(struct logfile *s, const struct writer *w)
+{
+	/* To the size that it has; it is only room that goes, and if it stays nothing is lost. */
+	if (ftruncate(s->fd, (off_t)(w->bytes - s->from)) < 0)
+		return;
+}

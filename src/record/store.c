@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- names ---------------------------------------------------------------------------- */
+
+/* "20261115-084532" as seconds; -1 when it is none. */
+static int64_t store_stamp(const char *text)
+{
+	static const char shape[] = "00000000-000000";
+	int digits[STORE_STAMP];
+
+	for (size_t i = 0; i < STORE_STAMP; i++) {
+		if (shape[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != shape[i])
+			return -1;
+		digits[i] = text[i] - '0';
+	}
+	struct tm t = {
+		.tm_year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3] - 1900,
+		.tm_mon = digits[4] * 10 + digits[5] - 1,
+		.tm_mday = digits[6] * 10 + digits[7],
+		.tm_hour = digits[9] * 10 + digits[10],
+		.tm_min = digits[11] * 10 + digits[12],
+		.tm_sec = digits[13] * 10 + digits[14],
+	};
+
+	return (int64_t)timegm(&t);
+}
+
+bool store_parse_folder(const char *folder, struct store_session *ret)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t len = strlen(folder);
+
+	if (len < STORE_STAMP + 2 || len >= STORE_FOLDER_SIZE || folder[STORE_STAMP] != '-' ||
+	    strspn(folder, plain) != len)
+		return false;
+	int64_t start = store_stamp(folder);
+
+	if (start < 0)
+		return false;
+	if (!ret)
+		return true;
+	memset(ret, 0, sizeof(*ret));
+	ret->start = start;
+	memcpy(ret->folder, folder, len);
+	memcpy(ret->name, folder + STORE_STAMP + 1, len - STORE_STAMP - 1);
+	/* The number that tells two of one second apart is no part of the name. */
+	char *dash = strrchr(ret->name, '-');
+
+	if (dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1))
+		*dash = '\0';
+	return true;
+}
+
+/* --- the list ------------------------------------------------------------------------- */
+
+static void store_close_dir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir);
+}
+
+static int store_compare(const void *a, const void *b)
+{
+	const struct store_session *x = a, *y = b;
+	int lengths = (int)strlen(x->folder) - (int)strlen(y->folder);
+
+	/* -2 before -10. */
+	if (x->start == y->start && str_equal(x->name, y->name) && lengths != 0)
+		return lengths;
+	return strcmp(x->folder, y->folder);
+}
+
+static int store_list(struct store *s)
+{
+	int again = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(store_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	size_t room = 0;
+
+	if (!dir) {
+		int r = -errno;
+
+		fd_close(&again);
+		return r;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		struct store_session session;
+
+		if (!store_parse_folder(entry->d_name, &session) || s->count == STORE_SESSIONS_MAX)
+			continue;
+		if (s->count == room) {
+			room = room ? room * 2 : 64;
+			void *more = reallocarray(s->sessions, room, sizeof(*s->sessions));
+
+			if (!more)
+				return -ENOMEM;
+			s->sessions = more;
+		}
+		s->sessions[s->count++] = session;
+	}
+	if (s->count > 0)
+		qsort(s->sessions, s->count, sizeof(*s->sessions), store_compare);
+	return 0;
+}
+
+int store_open(int dir, struct store *ret, struct error *e)
+{
+	struct store s = {.dir = dir};
+	int r = store_list(&s);
+
+	if (r < 0) {
+		store_fini(&s);
+		return error_sys(e, r, "cannot list the records");
+	}
+	*ret = s;
+	return 0;
+}
+
+void store_fini(struct store *s)
+{
+	free(s->sessions);
+	fd_close(&s->dir);
+	*s = STORE_INIT;
+}
+
+/* --- which one ------------------------------------------------------------------------ */
+
+/* Newest first: the first that fits is taken, unless another name fits as well. */
+static const struct store_session *store_find_prefix(const struct store *s, const char *typed,
+						     struct error *e)
+{
+	const struct store_session *found = NULL;
+
+	for (size_t i = s->count; i-- > 0;) {
+		const struct store_session *at = &s->sessions[i];
+		bool by_name = str_after(at->name, typed) != NULL;
+
+		if (!by_name && !str_after(at->folder, typed))
+			continue;
+		if (found && !(by_name && str_equal(found->name, at->name))) {
+			(void)error_set(e, -ENOTUNIQ, "'%s' may be %s or %s", typed, at->folder,
+					found->folder);
+			error_next(e, "Say more of it.");
+			return NULL;
+		}
+		found = found ? found : at;
+	}
+	return found;
+}
+
+const struct store_session *store_find(const struct store *s, const char *typed, struct error *e)
+{
+	if (s->count > 0 && str_equal(typed, "last"))
+		return &s->sessions[s->count - 1];
+	for (size_t i = s->count; i-- > 0;)
+		if (str_equal(s->sessions[i].folder, typed) ||
+		    str_equal(s->sessions[i].name, typed))
+			return &s->sessions[i];
+	*e = ERROR_INIT;
+	const struct store_session *found = typed[0] ? store_find_prefix(s, typed, e) : NULL;
+
+	if (!found && e->code == 0) {
+		(void)error_set(e, -ENOENT, "there is no record of a session '%s'", typed);
+		error_next(e,
+			   s->count ? "'bawn show' lists them." : "Nothing has been recorded yet.");
+	}
+	return found;
+}
+
+int store_open_session(const struct store *s, const struct store_session *session, struct error *e)
+{
+	int fd = openat(s->dir, session->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? error_sys(e, -errno, "cannot open the record %s", session->folder) : fd;
+}
+
+bool store_is_running(const struct store *s, const struct store_session *session)
+{
+	_cleanup_fd_ int fd = store_open_session(s, session, NULL);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+uint32_t store_count_segments(int folder, uint32_t *ret_behind)
+{
+	uint32_t count = 0, most = 0;
+	char name[SEGMENT_NAME_SIZE];
+	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(store_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+
+	if (!dir)
+		fd_close(&again);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		unsigned int number = 0;
+
+		if (sscanf(entry->d_name, "%6u.log", &number) != 1)
+			continue;
+		for (int packed = 0; packed < 2; packed++) {
+			segment_name(name, number, packed);
+			if (str_equal(name, entry->d_name) && number > most)
+				most = number;
+		}
+	}
+	for (bool there = true; there && count < most; count += there) {
+		there = false;
+		for (int packed = 0; packed < 2 && !there; packed++) {
+			segment_name(name, count + 1, packed);
+			there = faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		}
+	}
+	*ret_behind = most > count ? most : 0;
+	return count;
+}
+
+/* --- frame by frame ------------------------------------------------------------------- */
+
+int store_cursor_open(const struct store *s, const struct store_session *session,
+		      struct store_cursor *ret, struct error *e)
+{
+	int folder = store_open_session(s, session, e);
+
+	if (folder < 0)
+		return folder;
+	*ret = STORE_CURSOR_INIT;
+	ret->folder = folder;
+	return 0;
+}
+
+void store_cursor_close(struct store_cursor *c)
+{
+	segment_close(&c->segment);
+	fd_close(&c->folder);
+}
+
+static enum feed store_bad(struct store_cursor *c, const char *why)
+{
+	(void)snprintf(c->why, sizeof(c->why), "segment %u, offset %llu: %s", c->number,
+		       (unsigned long long)c->offset, why);
+	return FEED_BAD;
+}
+
+/* DONE: it is open; MORE: there is none of that number yet. */
+static enum feed store_open_segment(struct store_cursor *c, uint32_t number)
+{
+	struct segment next = SEGMENT_INIT;
+	struct error e = ERROR_INIT;
+	int r = segment_open(c->folder, number, &next, &e);
+
+	if (r == -ENOENT)
+		return FEED_MORE;
+	if (r < 0) {
+		(void)snprintf(c->why, sizeof(c->why), "%.250s", e.text);
+		return FEED_BAD;
+	}
+	segment_close(&c->segment);
+	c->segment = next;
+	c->number = number;
+	c->offset = 0;
+	return FEED_DONE;
+}
+
+/* What is there at this moment. */
+static enum feed store_read(struct store_cursor *c, struct frame *ret)
+{
+	if (c->offset > c->segment.bytes.len)
+		return store_bad(c, "the segment is shorter than it was");
+	enum feed said = frame_read(span_skip(c->segment.bytes, c->offset), ret);
+
+	if (said == FEED_BAD)
+		return store_bad(c, ret->why);
+	if (said == FEED_DONE)
+		c->offset += ret->len;
+	return said;
+}
+
+enum feed store_next(struct store_cursor *c, struct frame *ret)
+{
+	if (c->number == 0) {
+		enum feed said = store_open_segment(c, 1);
+
+		if (said != FEED_DONE)
+			return said;
+	}
+	for (;;) {
+		enum feed said = store_read(c, ret);
+
+		if (said != FEED_MORE)
+			return said;
+		/* The next one is there before anything is added to it, and this one whole. */
+		uint32_t number = c->number;
+		uint64_t offset = c->offset;
+		char name[2][SEGMENT_NAME_SIZE];
+		bool next = false;
+
+		for (int packed = 0; packed < 2; packed++) {
+			segment_name(name[packed], number + 1, packed);
+			next = next ||
+			       faccessat(c->folder, name[packed], F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+		}
+		int grown = segment_grow(&c->segment);
+
+		if (grown < 0)
+			return store_bad(c, error_words(grown));
+		if (grown > 0)
+			continue;
+		if (!next)
+			return FEED_MORE;
+		if (offset < c->segment.bytes.len)
+			return store_bad(c, "the segment ends within an event");
+		said = store_open_segment(c, number + 1);
+		if (said != FEED_DONE)
+			return said;
+	}
+}
+
+enum feed store_seek(struct store_cursor *c, uint32_t number, uint64_t offset)
+{
+	if (number != c->number) {
+		enum feed said = number ? store_open_segment(c, number) : FEED_DONE;
+
+		if (said != FEED_DONE)
+			return said;
+		if (number == 0)
+			segment_close(&c->segment);
+		c->number = number;
+	}
+	c->offset = offset;
+	return FEED_DONE;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a watched box asks the recorder about.  A call of such a box is let through by the filter
+ * as it was, or waits for the recorder (SECCOMP_RET_USER_NOTIF), which answers it:
+ *
+ *	refused	the call's rules refuse it, or it has none: exactly the errno that the filter
+ *		without a watch would have given, never anything else
+ *	watched	it goes on, when the recorder has seen what is asked for
+ *
+ * profile_judge decides which, from the same table as the filter.
+ */
+#ifndef BAWN_PROFILE_WATCH_H
+#define BAWN_PROFILE_WATCH_H
+
+/* How much is watched. */
+enum profile_watch {
+	PROFILE_WATCH_NOTHING, /* the plain filter */
+	PROFILE_WATCH_CHANGES, /* executions, changes to files, connections; and refused calls */
+	PROFILE_WATCH_READS,   /* and what is opened to read */
+	PROFILE_WATCH_COUNT,
+};
+
+enum profile_seen {
+	PROFILE_SEEN_EXEC,
+	PROFILE_SEEN_STARTED,  /* a program's first steps: what exec became can be looked at */
+	PROFILE_SEEN_OPEN,     /* flags say what for */
+	PROFILE_SEEN_OPEN_HOW, /* flags are in memory: struct open_how */
+	PROFILE_SEEN_TRUNCATE,
+	PROFILE_SEEN_DELETE, /* with AT_REMOVEDIR in its flags, of a folder */
+	PROFILE_SEEN_RMDIR,
+	PROFILE_SEEN_RENAME,
+	PROFILE_SEEN_LINK,
+	PROFILE_SEEN_SYMLINK, /* `to` is text, not a path */
+	PROFILE_SEEN_MKDIR,
+	PROFILE_SEEN_MKNOD,
+	PROFILE_SEEN_CHMOD,
+	PROFILE_SEEN_CHOWN,
+	PROFILE_SEEN_XATTR,
+	PROFILE_SEEN_BIND,    /* of a socket that becomes a file */
+	PROFILE_SEEN_CONNECT, /* `path` is a socket address, `mode` its length */
+};
+
+/* A watched call, and which of its arguments are what; -1: it has no such argument. */
+struct profile_watched {
+	const char *call;
+	int number; /* as in struct profile_call */
+	enum profile_seen seen;
+	int dir, path;  /* path < 0: dir is the file itself */
+	int to_dir, to; /* the other path, of a rename or a link */
+	int flags;
+	int mode;
+};
+
+#endif
