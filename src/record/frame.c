@@ -125,6 +125,7 @@ enum feed frame_read(struct span bytes, struct frame *ret)
 		return FEED_MORE;
 	ret->len = (size_t)FRAME_HEAD + len + 1;
 	ret->event = (struct span){bytes.ptr + FRAME_HEAD, len};
+	ret->hex = (struct span){bytes.ptr + 9, HASH_HEX};
 	hash_leaf(ret->event, &ret->hash);
 	hash_format(&ret->hash, hex);
 	ret->why = bytes.ptr[ret->len - 1] != '\n' ? "the frame has no end"

@@ -52,6 +52,7 @@ struct frame {
 	size_t len;        /* of the whole frame */
 	struct span event; /* JSON */
 	struct hash hash;  /* of it, and the head says so too */
+	struct span hex;   /* the same, as it is written there */
 	uint64_t seq;
 	struct span prev; /* hexadecimal, as it is written */
 	uint64_t boot;

@@ -70,7 +70,7 @@ static void verify_take(struct verify *v, const struct frame *f)
 	struct verify_result *ret = v->ret;
 
 	v->prev = f->hash;
-	hash_format(&f->hash, v->prev_hex);
+	memcpy(v->prev_hex, f->hex.ptr, HASH_HEX);
 	v->seq = f->seq;
 	v->boot = f->boot;
 	merkle_add(&v->tree, &f->hash);
