@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "touched.h"
 
-#include <sys/random.h>
-
 enum {
 	TOUCHED_FLAGS = 0x3f,
 	TOUCHED_FIRST = 1024,
@@ -10,51 +8,10 @@ enum {
 	TOUCHED_PATH_MAX = 8192,
 };
 
-/* --- SipHash-1-3 ---------------------------------------------------------------------- */
-
-static inline uint64_t touched_rotate(uint64_t v, unsigned int by)
-{
-	return v << by | v >> (64 - by);
-}
-
-static inline void touched_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = touched_rotate(v[1], 13) ^ v[0];
-	v[0] = touched_rotate(v[0], 32);
-	v[2] += v[3];
-	v[3] = touched_rotate(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = touched_rotate(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = touched_rotate(v[1], 17) ^ v[2];
-	v[2] = touched_rotate(v[2], 32);
-}
-
 /* Of a path, without the bits that are flags; never 0, which is an empty slot. */
 static uint64_t touched_hash(const struct touched *t, struct span path)
 {
-	uint64_t v[4] = {t->key[0] ^ 0x736f6d6570736575u, t->key[1] ^ 0x646f72616e646f6du,
-			 t->key[0] ^ 0x6c7967656e657261u, t->key[1] ^ 0x7465646279746573u};
-	uint64_t word = 0;
-	size_t i = 0;
-
-	for (; i + 8 <= path.len; i += 8) {
-		memcpy(&word, path.ptr + i, 8);
-		v[3] ^= word;
-		touched_round(v);
-		v[0] ^= word;
-	}
-	word = (uint64_t)path.len << 56;
-	for (size_t k = 0; i + k < path.len; k++)
-		word |= (uint64_t)path.ptr[i + k] << 8 * k;
-	v[3] ^= word;
-	touched_round(v);
-	v[0] ^= word;
-	v[2] ^= 0xff;
-	for (int k = 0; k < 3; k++)
-		touched_round(v);
-	uint64_t hash = (v[0] ^ v[1] ^ v[2] ^ v[3]) & ~(uint64_t)TOUCHED_FLAGS;
+	uint64_t hash = keyed_hash(&t->key, path) & ~(uint64_t)TOUCHED_FLAGS;
 
 	return hash ? hash : (uint64_t)TOUCHED_FLAGS + 1;
 }
@@ -65,7 +22,7 @@ int touched_init(struct touched *t)
 {
 	memset(t, 0, sizeof(*t));
 	t->text = BUF_INIT(TOUCHED_TEXT_MAX);
-	return getrandom(t->key, sizeof(t->key), 0) == (ssize_t)sizeof(t->key) ? 0 : -EIO;
+	return keyed_init(&t->key);
 }
 
 void touched_fini(struct touched *t)
@@ -184,7 +141,7 @@ static struct touched_pair *touched_new_pair(struct touched *t)
 static bool touched_pair(struct touched *t, struct span from, struct span to, bool link)
 {
 	uint64_t a = touched_hash(t, from), b = touched_hash(t, to);
-	uint64_t both = (touched_rotate(a, 7) ^ b) & ~(uint64_t)TOUCHED_FLAGS;
+	uint64_t both = ((a << 7 | a >> 57) ^ b) & ~(uint64_t)TOUCHED_FLAGS;
 
 	/* The same two names again, as with every save of an editor. */
 	if (!touched_put(t, both ? both : a, TOUCHED_IS_PAIR))

@@ -19,6 +19,7 @@
 #define BAWN_TOUCHED_H
 
 #include "buf.h"
+#include "keyed.h"
 #include "span.h"
 
 enum {
@@ -46,7 +47,7 @@ struct touched_pair {
 };
 
 struct touched {
-	uint64_t key[2];
+	struct keyed key;
 	uint64_t *slots;
 	size_t capacity, count;
 	struct touched_pair *pairs;

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest.h"
+
+#include "fd.h"
+#include "open.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const char *const manifest_reason_words[MANIFEST_REASON_COUNT] = {
+	[MANIFEST_DENIED] = "may not be read",
+	[MANIFEST_VANISHED] = "changed while it was looked at",
+	[MANIFEST_MOUNT] = "has another filesystem mounted on it",
+	[MANIFEST_DEEP] = "lies too deep",
+	[MANIFEST_FULL] = "is more than is compared",
+	[MANIFEST_FAILED] = "could not be read",
+};
+
+enum {
+	MANIFEST_HEAD_SIZE = 4096,
+	MANIFEST_OPEN_MAX = 3840, /* bytes of a path that are opened at once */
+	MANIFEST_DENTS = 64 << 10,
+};
+
+static const size_t manifest_entries_size =
+	(size_t)MANIFEST_ENTRIES_MAX * sizeof(struct manifest_entry);
+
+int manifest_init(struct manifest *m, int root, int64_t since)
+{
+	size_t size = MANIFEST_HEAD_SIZE + manifest_entries_size + MANIFEST_NAMES_MAX;
+	struct statx st;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	memset(m, 0, sizeof(*m));
+	if (memory == MAP_FAILED)
+		return -errno;
+	if (statx(root, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0) {
+		int code = -errno;
+
+		(void)munmap(memory, size);
+		return code;
+	}
+	m->head = (struct manifest_head *)(void *)memory;
+	m->entries = (struct manifest_entry *)(void *)(memory + MANIFEST_HEAD_SIZE);
+	m->names = memory + MANIFEST_HEAD_SIZE + manifest_entries_size;
+	m->root = root;
+	m->since = since;
+	m->entries[0] = (struct manifest_entry){.inode = st.stx_ino, .mode = st.stx_mode};
+	m->head->names = 1;
+	m->head->count = 1;
+	return 0;
+}
+
+void manifest_fini(struct manifest *m)
+{
+	if (m->head)
+		(void)munmap(m->head,
+			     MANIFEST_HEAD_SIZE + manifest_entries_size + MANIFEST_NAMES_MAX);
+	memset(m, 0, sizeof(*m));
+}
+
+struct span manifest_link(const struct manifest *m, const struct manifest_entry *e)
+{
+	if (!S_ISLNK(e->mode))
+		return (struct span){NULL, 0};
+	return (struct span){(const uint8_t *)m->names + e->name + e->name_len + 1, e->size};
+}
+
+/* --- paths ---------------------------------------------------------------------------- */
+
+/* The entries from the tree down to this one, itself last; how many, or -1: too deep. */
+static int manifest_chain(const struct manifest *m, uint32_t index,
+			  uint32_t ret[MANIFEST_DEPTH_MAX])
+{
+	int depth = 0;
+
+	for (uint32_t i = index; i != 0; i = m->entries[i].parent)
+		if (depth++ == MANIFEST_DEPTH_MAX)
+			return -1;
+	for (int at = depth; at > 0; index = m->entries[index].parent)
+		ret[--at] = index;
+	return depth;
+}
+
+void manifest_path(const struct manifest *m, uint32_t index, struct buf *into)
+{
+	uint32_t chain[MANIFEST_DEPTH_MAX];
+	int depth = manifest_chain(m, index, chain);
+
+	for (int i = 0; i < depth; i++) {
+		const struct manifest_entry *e = &m->entries[chain[i]];
+
+		if (i > 0)
+			buf_put_char(into, '/');
+		buf_put(into, m->names + e->name, e->name_len);
+	}
+}
+
+/* --- one directory -------------------------------------------------------------------- */
+
+/* Opens beneath *fd, which is closed when it is not the tree itself, and takes its place. */
+static int manifest_open_more(const struct manifest *m, int *fd, const char *path)
+{
+	int next = open_beneath(*fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
+
+	if (*fd != m->root)
+		fd_close(fd);
+	*fd = next;
+	return next < 0 ? next : 0;
+}
+
+/* The directory again, by its names; in pieces, as paths longer than the kernel takes exist. */
+static int manifest_open(const struct manifest *m, uint32_t index)
+{
+	uint32_t chain[MANIFEST_DEPTH_MAX];
+	char path[MANIFEST_OPEN_MAX + 256 + 2];
+	int depth = manifest_chain(m, index, chain);
+	size_t len = 0;
+	int fd = m->root;
+
+	if (depth < 0)
+		return -ENAMETOOLONG;
+	for (int i = 0; i < depth; i++) {
+		const struct manifest_entry *e = &m->entries[chain[i]];
+
+		if (len > 0)
+			path[len++] = '/';
+		memcpy(path + len, m->names + e->name, e->name_len);
+		len += e->name_len;
+		path[len] = 0;
+		if (len < MANIFEST_OPEN_MAX && i + 1 < depth)
+			continue;
+		int r = manifest_open_more(m, &fd, path);
+
+		if (r < 0)
+			return r;
+		len = 0;
+	}
+	if (depth > 0)
+		return fd;
+	fd = open_beneath(m->root, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return fd;
+}
+
+static int64_t manifest_time(struct statx_timestamp t)
+{
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool manifest_has_room(const struct manifest *m, size_t bytes)
+{
+	return m->head->count < MANIFEST_ENTRIES_MAX &&
+	       bytes <= MANIFEST_NAMES_MAX - m->head->names;
+}
+
+/* What a link says, behind its name; it may be another one than was counted. */
+static void manifest_take_link(struct manifest *m, int dir, struct manifest_entry *e)
+{
+	char *text = m->names + m->head->names;
+	size_t room = MANIFEST_NAMES_MAX - m->head->names - 1;
+	ssize_t n = readlinkat(dir, m->names + e->name, text, room < 4096 ? room : 4096);
+
+	e->size = n > 0 ? (uint64_t)n : 0;
+	text[e->size] = 0;
+	m->head->names += (uint32_t)e->size + 1;
+}
+
+/* One name of a directory.  False: there is no room. */
+static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const char *name)
+{
+	struct statx st;
+	size_t len = strlen(name);
+
+	if (!manifest_has_room(m, len + 1 + 4096 + 1)) {
+		m->head->entries_left_out++;
+		return false;
+	}
+	/* Gone already, or not to be looked at: then it is not there for us. */
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+		  STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		return true;
+	struct manifest_entry *e = &m->entries[m->head->count];
+	uint8_t flags = 0;
+
+	if (st.stx_mask & STATX_BTIME && manifest_time(st.stx_btime) > m->since)
+		flags |= MANIFEST_BORN;
+	if (S_ISDIR(st.stx_mode) && st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		flags |= MANIFEST_OTHER;
+	*e = (struct manifest_entry){
+		.inode = st.stx_ino,
+		.size = st.stx_size,
+		.mtime = manifest_time(st.stx_mtime),
+		.ctime = manifest_time(st.stx_ctime),
+		.parent = parent,
+		.name = m->head->names,
+		.mode = st.stx_mode,
+		.uid = st.stx_uid,
+		.gid = st.stx_gid,
+		.name_len = (uint16_t)len,
+		.flags = flags,
+		.links = st.stx_nlink > 1 ? 2 : 1,
+	};
+	memcpy(m->names + e->name, name, len + 1);
+	m->head->names += (uint32_t)len + 1;
+	if (S_ISLNK(st.stx_mode))
+		manifest_take_link(m, dir, e);
+	m->head->count++;
+	return true;
+}
+
+/* 0 when all names were taken; else the reason, and what was taken stays. */
+static int manifest_take_names(struct manifest *m, int dir, uint32_t parent)
+{
+	static _Alignas(uint64_t) char bytes[MANIFEST_DENTS];
+
+	for (;;) {
+		long n = syscall(SYS_getdents64, dir, bytes, sizeof(bytes));
+
+		if (n <= 0)
+			return n == 0 ? 0 : -EIO;
+		for (long at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(void *)(bytes + at);
+			const char *name = d->d_name;
+
+			at += d->d_reclen;
+			if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
+				continue;
+			if (!manifest_take(m, dir, parent, name))
+				return -ENOSPC;
+		}
+	}
+}
+
+static enum manifest_reason manifest_reason_of(int code)
+{
+	switch (code) {
+	case -EACCES:
+	case -EPERM:
+		return MANIFEST_DENIED;
+	case -ENAMETOOLONG:
+		return MANIFEST_DEEP;
+	case -ENOSPC:
+		return MANIFEST_FULL;
+	case -ENOENT:
+	case -ENOTDIR:
+	case -ELOOP:
+	case -ESTALE:
+	case -EAGAIN:
+	case -EXDEV:
+		return MANIFEST_VANISHED;
+	default:
+		return MANIFEST_FAILED;
+	}
+}
+
+static int manifest_read_directory(struct manifest *m, uint32_t index)
+{
+	_cleanup_fd_ int dir = manifest_open(m, index);
+	struct stat st;
+
+	if (dir < 0)
+		return dir;
+	if (fstat(dir, &st) < 0 || st.st_ino != m->entries[index].inode)
+		return -ESTALE;
+	int r = manifest_take_names(m, dir, index);
+
+	if (r < 0)
+		return r;
+	/* Looked at afterwards: what changed it meanwhile counts. */
+	if (fstat(dir, &st) < 0)
+		return -errno;
+	if (st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > m->since)
+		m->entries[index].flags |= MANIFEST_LATE;
+	m->entries[index].flags |= MANIFEST_READ;
+	return 0;
+}
+
+bool manifest_step(struct manifest *m)
+{
+	while (m->head->next < m->head->count && !S_ISDIR(m->entries[m->head->next].mode))
+		m->head->next++;
+	if (m->head->next == m->head->count) {
+		m->head->done = true;
+		return false;
+	}
+	uint32_t index = m->head->next;
+
+	if (m->entries[index].flags & MANIFEST_OTHER) {
+		m->head->unread[MANIFEST_MOUNT]++;
+	} else {
+		int r = manifest_read_directory(m, index);
+
+		if (r < 0)
+			m->head->unread[manifest_reason_of(r)]++;
+	}
+	m->head->next++;
+	return true;
+}
