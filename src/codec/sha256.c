@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sha256.h"
 
+#include "sha256_x86.h"
+
+#include <endian.h>
+
 static const uint32_t sha256_k[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
 	0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
@@ -58,10 +62,23 @@ static void sha256_block(struct sha256 *s, const uint8_t *block)
 		s->state[i] += v[i];
 }
 
+static void sha256_blocks(struct sha256 *s, const uint8_t *bytes, size_t blocks)
+{
+	if (sha256_x86_is_there()) {
+		sha256_x86_blocks(s->state, bytes, blocks, sha256_k);
+		return;
+	}
+	for (; blocks > 0; blocks--, bytes += SHA256_BLOCK)
+		sha256_block(s, bytes);
+}
+
 void sha256_begin(struct sha256 *s)
 {
-	*s = (struct sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-				       0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+	static const uint32_t first[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+					  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+	memcpy(s->state, first, sizeof(first));
+	s->len = 0;
 }
 
 void sha256_add(struct sha256 *s, struct span bytes)
@@ -70,27 +87,38 @@ void sha256_add(struct sha256 *s, struct span bytes)
 		size_t at = s->len % SHA256_BLOCK;
 		size_t n = SHA256_BLOCK - at < bytes.len ? SHA256_BLOCK - at : bytes.len;
 
-		memcpy(s->block + at, bytes.ptr, n);
+		if (at == 0 && bytes.len >= SHA256_BLOCK) {
+			n = bytes.len - bytes.len % SHA256_BLOCK;
+			sha256_blocks(s, bytes.ptr, n / SHA256_BLOCK);
+		} else {
+			memcpy(s->block + at, bytes.ptr, n);
+			if (at + n == SHA256_BLOCK)
+				sha256_blocks(s, s->block, 1);
+		}
 		s->len += n;
-		bytes = (struct span){bytes.ptr + n, bytes.len - n};
-		if (s->len % SHA256_BLOCK == 0)
-			sha256_block(s, s->block);
+		bytes = span_skip(bytes, n);
 	}
 }
 
 void sha256_end(struct sha256 *s, uint8_t ret[SHA256_SIZE])
 {
-	static const uint8_t padding[SHA256_BLOCK] = {0x80};
-	uint64_t bits = s->len * 8;
+	const uint64_t bits = htobe64(s->len * 8);
 	size_t at = s->len % SHA256_BLOCK;
-	uint8_t length[8];
 
-	for (size_t i = 0; i < 8; i++)
-		length[i] = (uint8_t)(bits >> (56 - 8 * i));
-	sha256_add(s, (struct span){padding, at < 56 ? 56 - at : 120 - at});
-	sha256_add(s, (struct span){length, sizeof(length)});
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		ret[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+	s->block[at++] = 0x80;
+	if (at > SHA256_BLOCK - sizeof(bits)) {
+		memset(s->block + at, 0, SHA256_BLOCK - at);
+		sha256_blocks(s, s->block, 1);
+		at = 0;
+	}
+	memset(s->block + at, 0, SHA256_BLOCK - sizeof(bits) - at);
+	memcpy(s->block + SHA256_BLOCK - sizeof(bits), &bits, sizeof(bits));
+	sha256_blocks(s, s->block, 1);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(s->state); i++) {
+		uint32_t word = htobe32(s->state[i]);
+
+		memcpy(ret + 4 * i, &word, sizeof(word));
+	}
 }
 
 void sha256_hmac(struct span key, struct span text, uint8_t ret[SHA256_SIZE])

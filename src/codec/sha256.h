@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for names and placeholders, in programs that link no
- * cryptographic library.  Not for signatures and not for secrets: those are keys', by OpenSSL.
+ * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for names, placeholders and the record, in programs
+ * that link no cryptographic library: OpenSSL's would be most of what the recorder's start costs.
+ * Not for signatures and not for secrets: those are keys', by OpenSSL.
  */
 #ifndef BAWN_SHA256_H
 #define BAWN_SHA256_H

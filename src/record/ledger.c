@@ -20,9 +20,12 @@ enum { LEDGER_ENTRY_MAX = 1024 }; /* of one entry's bytes; there is never more t
 struct ledger_tail {
 	uint64_t seq;
 	struct hash hash;
-	off_t size; /* of all whole frames */
-	off_t torn; /* bytes behind them */
+	off_t size;    /* of all whole frames */
+	off_t torn;    /* bytes behind them */
+	uint64_t next; /* number, as the last entry knows it */
 };
+
+enum { LEDGER_KEY_TEXT = 32 + HASH_HEX };
 
 int ledger_open(int dir, struct error *e)
 {
@@ -84,6 +87,8 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 		return -EBADMSG;
 	ret->seq = f.seq;
 	ret->hash = f.hash;
+	if (frame_number_member(&f, "number", &ret->next) == 0)
+		ret->next++;
 	return 0;
 }
 
@@ -105,8 +110,6 @@ static int ledger_write_entry(int fd, struct buf *event, struct ledger_tail *tai
 	frame_put(&frame, buf_span(event), &tail->hash);
 	int r = buf_error(&frame) ? buf_error(&frame) : fd_write_all(fd, frame.ptr, frame.len);
 
-	if (r == 0 && fdatasync(fd) < 0)
-		r = -errno;
 	if (r == 0) {
 		tail->seq++;
 		tail->size += (off_t)frame.len;
@@ -172,17 +175,40 @@ static int ledger_put_file(int dir, const char *name, struct span text)
 	return r;
 }
 
-static int ledger_put_key(int dir, const char *name, uint64_t number, const struct hash *key)
+static int ledger_format_key(uint64_t number, const struct hash *key, char text[LEDGER_KEY_TEXT])
 {
-	char text[32 + HASH_HEX], hex[HASH_HEX];
+	char hex[HASH_HEX];
 
 	hash_format(key, hex);
-	int len = snprintf(text, sizeof(text), "%llu %.*s\n", (unsigned long long)number, HASH_HEX,
-			   hex);
+	int len = snprintf(text, LEDGER_KEY_TEXT, "%llu %.*s\n", (unsigned long long)number,
+			   HASH_HEX, hex);
+
+	explicit_bzero(hex, sizeof(hex));
+	return len;
+}
+
+static int ledger_put_key(int dir, const char *name, uint64_t number, const struct hash *key)
+{
+	char text[LEDGER_KEY_TEXT];
+	int len = ledger_format_key(number, key, text);
 	int r = ledger_put_file(dir, name, (struct span){(uint8_t *)text, (size_t)len});
 
 	explicit_bzero(text, sizeof(text));
-	explicit_bzero(hex, sizeof(hex));
+	return r;
+}
+
+/* In place: it never gets shorter, it is within one sector, and nobody finds it half moved. */
+static int ledger_move_key(int dir, uint64_t number, const struct hash *key, int *ret_fd)
+{
+	char text[LEDGER_KEY_TEXT];
+	_cleanup_fd_ int fd = openat(dir, "seal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int len = ledger_format_key(number, key, text);
+	ssize_t n = fd < 0 ? -1 : pwrite(fd, text, (size_t)len, 0);
+	int r = n < 0 ? -errno : n == len ? 0 : -EIO;
+
+	explicit_bzero(text, sizeof(text));
+	if (r == 0)
+		*ret_fd = TAKE_FD(fd);
 	return r;
 }
 
@@ -216,38 +242,65 @@ static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 
 /* --- entries -------------------------------------------------------------------------- */
 
-static int ledger_take_key(int dir, uint64_t *ret_number, struct hash *ret_key)
+/*
+ * The next number and its key; the file moves on, in place and not yet on the disk.  Where power
+ * was lost before it was, the last entry knows better: a number is never taken twice.
+ */
+static int ledger_take_key(int dir, uint64_t next, uint64_t *ret_number, struct hash *ret_key,
+			   int *ret_seal)
 {
 	struct hash user;
 	int r = ledger_get_key(dir, ret_number, &user);
 
 	if (r == -ENOENT)
 		r = ledger_make_key(dir, ret_number, &user);
+	while (r == 0 && *ret_number < next) {
+		seal_take_session(&user, ret_key);
+		(*ret_number)++;
+	}
 	if (r == 0) {
 		seal_take_session(&user, ret_key);
-		/* Gone from the disk before it is used: a number is never taken twice. */
-		r = ledger_put_key(dir, "seal", *ret_number + 1, &user);
+		r = ledger_move_key(dir, *ret_number + 1, &user, ret_seal);
 	}
 	explicit_bzero(&user, sizeof(user));
 	return r;
 }
 
-int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
-		 struct hash *ret_key, struct error *e)
+int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledger_begun *ret,
+			  struct error *e)
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
 	struct ledger_tail tail = {.seq = 0};
 	int r = ledger_prepare(ledger, &tail);
 
+	ret->seal = -1;
 	if (r == 0)
-		r = ledger_take_key(dir, ret_number, ret_key);
+		r = ledger_take_key(dir, tail.next, &ret->number, &ret->key, &ret->seal);
 	if (r == 0) {
 		ledger_begin_entry(&event, &tail, "begin");
 		frame_put_bytes(&event, "session", span_of_str(session));
-		frame_put_u64(&event, "number", *ret_number);
+		frame_put_u64(&event, "number", ret->number);
 		r = ledger_write_entry(ledger, &event, &tail);
 	}
 	(void)ledger_lock(ledger, false);
+	if (r < 0)
+		fd_close(&ret->seal);
+	return ledger_explain(r, e);
+}
+
+int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
+		 struct hash *ret_key, struct error *e)
+{
+	struct ledger_begun begun;
+	int r = ledger_begin_unsynced(dir, ledger, session, &begun, e);
+
+	if (r < 0)
+		return r;
+	r = fdatasync(begun.seal) < 0 || fdatasync(ledger) < 0 ? -errno : 0;
+	fd_close(&begun.seal);
+	*ret_number = begun.number;
+	*ret_key = begun.key;
+	explicit_bzero(&begun, sizeof(begun));
 	return ledger_explain(r, e);
 }
 
@@ -266,6 +319,8 @@ int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
 		frame_put_hash(&event, "root", &end->root);
 		r = ledger_write_entry(ledger, &event, &tail);
 	}
+	if (r == 0 && fdatasync(ledger) < 0)
+		r = -errno;
 	(void)ledger_lock(ledger, false);
 	return ledger_explain(r, e);
 }

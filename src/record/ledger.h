@@ -7,7 +7,8 @@
  *	seal		the number of the next session and the user's key at that point
  *	verification	the first key, until the user took it away to keep elsewhere
  *
- * Written under a lock on `ledger`; each entry is durable before the call returns.  A session
+ * Written under a lock on `ledger`; each entry is durable before the call returns, but for
+ * ledger_begin_unsynced.  A session
  * that is gone from its folder still stands here; one that was cut does not have the head that
  * stands here.
  */
@@ -29,6 +30,16 @@ struct ledger_end {
 
 /* A descriptor that keeps working without the folder: what `end` needs. */
 int ledger_open(int dir, struct error *e);
+
+/* A session that was entered, and whose entry is durable when first `seal`, then the ledger has
+ * been synced. */
+struct ledger_begun {
+	uint64_t number;
+	struct hash key;
+	int seal; /* the caller's to close */
+};
+int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledger_begun *ret,
+			  struct error *e);
 
 /* Takes the next number and key, and enters the session: `number` and `key` are its. */
 int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,

@@ -133,7 +133,7 @@ static int recorder_settle(struct recorder *r, bool now)
 	/* What was not flushed yet is a batch that fills, and has its second. */
 	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
 		r->syncing = w->seq - w->waiting;
-		ret = syncer_ask(&r->syncer, w->fd);
+		ret = syncer_ask(&r->syncer, &w->fd, 1);
 	}
 	if (ret == 0 && w->waiting > 0)
 		ret = recorder_set_timer(r);
@@ -283,9 +283,22 @@ static int recorder_write_begin(struct recorder *r)
 	return writer_end(&r->writer);
 }
 
+/*
+ * Keys and names of this session go to the disk, in an order in which any part of it is a ledger
+ * and a record.  The command does not wait for that; whatever is acknowledged does.
+ */
+static int recorder_sync_begin(struct recorder *r, int seal)
+{
+	const int files[] = {seal, r->ledger, r->writer.fd, r->own, r->all};
+	int ret = writer_flush(&r->writer);
+
+	r->syncing = r->writer.seq;
+	return ret < 0 ? ret : syncer_ask(&r->syncer, files, BAWN_ARRAY_SIZE(files));
+}
+
 static int recorder_open(struct recorder *r, struct error *e)
 {
-	struct hash key;
+	struct ledger_begun begun;
 
 	/* Who holds this is at work on the session: it is not compressed and not removed. */
 	if (flock(r->own, LOCK_EX | LOCK_NB) < 0)
@@ -293,23 +306,22 @@ static int recorder_open(struct recorder *r, struct error *e)
 	r->ledger = ledger_open(r->all, e);
 	if (r->ledger < 0)
 		return r->ledger;
-	int ret = ledger_begin(r->all, r->ledger, r->folder, &r->number, &key, e);
+	int ret = ledger_begin_unsynced(r->all, r->ledger, r->folder, &begun, e);
 
 	if (ret < 0)
 		return ret;
+	r->number = begun.number;
 	ret = logfile_first(&r->logfile, r->own);
 	if (ret == 0) {
-		writer_init(&r->writer, r->logfile.fd, &key);
+		writer_init(&r->writer, r->logfile.fd, &begun.key);
 		r->writer.deferred = true;
 		r->begun = true;
 		ret = recorder_write_begin(r);
 	}
 	if (ret == 0)
-		ret = writer_commit(&r->writer);
-	/* The names too: a file that nobody finds was not written. */
-	if (ret == 0 && fsync(r->own) < 0)
-		ret = -errno;
-	explicit_bzero(&key, sizeof(key));
+		ret = recorder_sync_begin(r, begun.seal);
+	fd_close(&begun.seal);
+	explicit_bzero(&begun, sizeof(begun));
 	return ret < 0 ? error_sys(e, ret, "beginning the session's record") : 0;
 }
 
@@ -419,7 +431,11 @@ static int recorder_write_end(struct recorder *r)
 static int recorder_finish(struct recorder *r)
 {
 	struct error *e = &r->failure;
-	int ret = recorder_write_end(r);
+	int result = 0;
+	int ret = r->syncer.busy ? syncer_answer(&r->syncer, &result) : 0;
+
+	if (ret == 0)
+		ret = result < 0 ? result : recorder_write_end(r);
 
 	if (ret < 0)
 		return error_sys(e, ret, "writing the end of the record");

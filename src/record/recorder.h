@@ -3,7 +3,7 @@
  * The recorder of one session: whatever is to be known later passes through here.
  *
  *	state NEW	waits for RECORD: opens the ledger and the first segment, and enters
- *			the session's begin; READY when the disk has it
+ *			the session's begin; READY when it is written
  *	state SERVING	notes of keeper and gate become events, and what the box's filter
  *			reports; those that somebody waits for are answered by RECORDED
  *	(end)		FLUSH, or the keeper is gone: the box has ended.  Its end is entered

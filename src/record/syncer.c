@@ -15,7 +15,10 @@ enum { SYNCER_ASK = 1, SYNCER_SERVING = 0 };
 static int syncer_on_ask(void *context, struct channel_packet *packet, struct error *e)
 {
 	const int *fd = context;
-	int32_t result = fdatasync(packet->fds[0]) < 0 ? -errno : 0;
+	int32_t result = 0;
+
+	for (size_t i = 0; i < packet->fd_count && result == 0; i++)
+		result = fdatasync(packet->fds[i]) < 0 ? -errno : 0;
 
 	(void)e;
 	return channel_send(*fd, SYNCER_ASK, (struct span){(uint8_t *)&result, sizeof(result)},
@@ -25,7 +28,7 @@ static int syncer_on_ask(void *context, struct channel_packet *packet, struct er
 static _Noreturn void syncer_serve(int fd)
 {
 	static const struct channel_rule rules[] = {
-		{SYNCER_ASK, "SYNC", 0, 1, 1, 1u << SYNCER_SERVING, syncer_on_ask},
+		{SYNCER_ASK, "SYNC", 0, 1, CHANNEL_FDS_MAX, 1u << SYNCER_SERVING, syncer_on_ask},
 	};
 	struct channel c = {.fd = fd, .rules = rules, .rule_count = 1, .context = &fd};
 	struct error e = ERROR_INIT;
@@ -73,11 +76,11 @@ void syncer_end(struct syncer *s)
 		continue;
 }
 
-int syncer_ask(struct syncer *s, int file)
+int syncer_ask(struct syncer *s, const int *files, size_t count)
 {
 	if (s->busy)
 		return -EBUSY;
-	int r = channel_send(s->fd, SYNCER_ASK, (struct span){NULL, 0}, &file, 1);
+	int r = channel_send(s->fd, SYNCER_ASK, (struct span){NULL, 0}, files, count);
 
 	s->busy = r == 0;
 	return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child of the recorder that waits for the disk in its stead.  It is given a descriptor of the
- * file and told when; it answers when fdatasync has, with what that said.  One at a time.
+ * A child of the recorder that waits for the disk in its stead.  It is given descriptors and
+ * syncs them in their order; it answers when that is done, with what went wrong.  One request at
+ * a time.
  */
 #ifndef BAWN_SYNCER_H
 #define BAWN_SYNCER_H
@@ -23,7 +24,7 @@ int syncer_start(struct syncer *s);
 void syncer_end(struct syncer *s);
 
 /* Begins; -EBUSY while one is on its way. */
-int syncer_ask(struct syncer *s, int file);
+int syncer_ask(struct syncer *s, const int *files, size_t count);
 
 /* When fd is readable: *ret_result is what fdatasync said, 0 or -errno. */
 int syncer_answer(struct syncer *s, int *ret_result);

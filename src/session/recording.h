@@ -5,7 +5,7 @@
  *	recording_take	 RECORD came from the client: the folders
  *	recording_start	 starts the recorder, first of all: it begins the record while the box
  *			 is made
- *	recording_wait	 until the session's begin is on the disk: nothing runs before
+ *	recording_wait	 until the session's begin is written: nothing runs before
  *	recording_serve	 from now on its end is ours: no box without a record
  *	recording_end	 the box has ended: waits until the record has, too
  *
