@@ -202,7 +202,9 @@ static int control_on_change(void *context, struct channel_packet *packet, struc
 	struct message_job rules = {.job = ++c->next};
 	struct error why = ERROR_INIT;
 
-	r = control_open_of(c, packet->fds[0], &why);
+	r = c->decide(c->context, &m, packet->fds[0], &why);
+	if (r == 0)
+		r = control_open_of(c, packet->fds[0], &why);
 	if (r < 0) {
 		control_fail(p, r, why.text);
 		return 0;

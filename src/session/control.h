@@ -41,6 +41,9 @@ struct control {
 	const struct channel *gate; /* its fd is -1 when there is none */
 	/* Shows an event in the session itself. */
 	void (*tell)(void *context, const struct message_event *event);
+	/* Keeps a change that is about to be made, with its plan: what is not kept is not made. */
+	int (*decide)(void *context, const struct message_change *change, int plan,
+		      struct error *e);
 	void *context;
 	uid_t uid; /* ours */
 

@@ -824,6 +824,14 @@ static void keeper_tell_event(void *context, const struct message_event *event)
 		(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
 }
 
+static int keeper_decide(void *context, const struct message_change *change, int plan,
+			 struct error *e)
+{
+	struct keeper *k = context;
+
+	return recording_change(&k->recording, change, plan, e);
+}
+
 int keeper_run(int channel, int programs)
 {
 	static struct keeper k;
@@ -833,6 +841,7 @@ int keeper_run(int channel, int programs)
 	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
+	k.control.decide = keeper_decide;
 	k.keyring = KEYRING_INIT;
 	k.recording = RECORDING_INIT;
 	k.input = BUF_INIT(1u << 20);

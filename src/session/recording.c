@@ -2,8 +2,12 @@
 #include "recording.h"
 
 #include "fd.h"
+#include "plan_read.h"
+#include "sha256.h"
 
 #include <poll.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -201,6 +205,36 @@ int recording_decide(struct recording *r, struct note *n, struct error *e)
 	while (r->recorded < r->asked && ret == 0)
 		ret = recording_receive(r, deadline, e);
 	return ret;
+}
+
+int recording_change(struct recording *r, const struct message_change *change, int plan,
+		     struct error *e)
+{
+	uint8_t digest[SHA256_SIZE];
+	char hex[2 * SHA256_SIZE + 1];
+	struct sha256 s;
+	struct span bytes;
+	struct note n;
+
+	if (r->channel.fd < 0)
+		return 0;
+	int ret = plan_map(plan, &bytes, e);
+
+	if (ret < 0)
+		return ret;
+	sha256_begin(&s);
+	sha256_add(&s, bytes);
+	sha256_end(&s, digest);
+	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		(void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	note_begin(&n, NOTE_GRANT, change->allowed ? "allow" : "deny");
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_word(&n, NOTE_FIELD_VERDICT, change->allowed ? "allowed" : "refused");
+	note_word(&n, NOTE_FIELD_HOST, change->what);
+	note_word(&n, NOTE_FIELD_REASON, change->reason);
+	note_word(&n, NOTE_FIELD_PLAN, hex);
+	return recording_decide(r, &n, e);
 }
 
 static const struct {

@@ -55,7 +55,11 @@ int recording_watch(struct recording *r, struct channel_packet *packet);
 void recording_note(struct recording *r, const struct note *n);
 void recording_event(struct recording *r, const struct message_event *event);
 
-/* The same, and the disk has it when this returns 0. */
+/* Other rules, and who wanted them: on the disk when this returns 0. */
+int recording_change(struct recording *r, const struct message_change *change, int plan,
+		     struct error *e);
+
+/* A note that is on the disk when this returns 0. */
 int recording_decide(struct recording *r, struct note *n, struct error *e);
 
 /* status: of the command, as wait(2) says it; NULL when it was ended. */

@@ -280,7 +280,8 @@ class Leftovers:
     @staticmethod
     def look():
         runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
-        stays = (os.path.join(state_dir(), "home"), os.path.join(state_dir(), "placeholder.key"))
+        # A private home, and the records, are there to stay.
+        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record"))
         namespaces = set()
         for pid in [os.getpid(), *descendants()]:
             for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
