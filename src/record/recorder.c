@@ -25,6 +25,7 @@
 enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
 enum {
 	RECORDER_FORMAT = 1,
+	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
 	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
 };
 
@@ -251,6 +252,27 @@ static int recorder_on_gate(void *context, uint32_t events)
 
 /* --- begin and end -------------------------------------------------------------------- */
 
+/* As much of the command as fits; how much is missing is said. */
+static void recorder_put_command(struct buf *event, const struct plan *p)
+{
+	size_t room = RECORDER_COMMAND_MAX, missing = 0;
+
+	event_put_list_begin(event, NOTE_FIELD_ARGV);
+	for (size_t i = 0; i < p->argv.count; i++) {
+		struct span word = span_of_str(p->argv.items[i].text);
+		size_t n = word.len < room ? word.len : room;
+
+		missing += word.len - n;
+		room -= n;
+		if (n > 0 || word.len == 0)
+			event_put_list_item(event, (struct span){word.ptr, n});
+		room -= room > 0;
+	}
+	event_put_list_end(event);
+	if (missing > 0)
+		event_put_number(event, NOTE_FIELD_CUT, missing);
+}
+
 static int recorder_write_begin(struct recorder *r)
 {
 	const struct plan *p = &r->plan;
@@ -261,10 +283,7 @@ static int recorder_write_begin(struct recorder *r)
 	hex[HASH_HEX] = '\0';
 	event_put_word(event, NOTE_FIELD_OP, "begin");
 	event_put_word(event, NOTE_FIELD_HOW, "kernel");
-	event_put_list_begin(event, NOTE_FIELD_ARGV);
-	for (size_t i = 0; i < p->argv.count && event->len < FRAME_EVENT_MAX / 2; i++)
-		event_put_list_item(event, span_of_str(p->argv.items[i].text));
-	event_put_list_end(event);
+	recorder_put_command(event, p);
 	event_put_text(event, NOTE_FIELD_CWD, span_of_str(p->cwd));
 	event_put_text(event, NOTE_FIELD_NAME, span_of_str(r->name));
 	event_put_number(event, NOTE_FIELD_NUMBER, r->number);
