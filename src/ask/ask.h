@@ -25,6 +25,7 @@ int ask_open(struct ask *ret, struct error *e);
 void ask_close(struct ask *a);
 #define _cleanup_ask_ _cleanup_(ask_close)
 
+int ask_log(const struct invocation *i);
 int ask_record(const struct invocation *i);
 
 #endif

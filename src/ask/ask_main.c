@@ -16,6 +16,7 @@ static const struct {
 	const char *verb;
 	int (*run)(const struct invocation *i);
 } ask_verbs[] = {
+	{"log", ask_log},
 	{"record", ask_record},
 };
 

@@ -60,11 +60,11 @@ static const char bash_frame[] =
 	"	if ((start)); then\n"
 	"		_bawn_command \"${index[start]}\"\n"
 	"	elif [[ -n $want ]]; then\n"
-	"		_bawn_value \"$want\" \"$cur\"\n"
+	"		_bawn_value \"$verb $want\" \"$cur\"\n"
 	"	elif [[ -z $verb ]]; then\n"
 	"		_bawn_words \"$_bawn_verbs --help --version\" \"$cur\"\n"
 	"	elif [[ $cur == --*=* ]]; then\n"
-	"		_bawn_value \"${cur%%=*}\" \"${cur#*=}\"\n"
+	"		_bawn_value \"$verb ${cur%%=*}\" \"${cur#*=}\"\n"
 	"	elif [[ $cur == -* ]]; then\n"
 	"		_bawn_words \"$(_bawn_options \"$verb\")\" \"$cur\"\n"
 	"	elif ((!given)); then\n"
@@ -203,14 +203,40 @@ static void bash_arguments(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
+/* An option of this name or letter whose value is something else, for another verb. */
+static bool bash_is_shared(const struct option *o)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (options[i].id != o->id && (str_equal(options[i].name, o->name) ||
+					       (o->letter && options[i].letter == o->letter)))
+			return true;
+	return false;
+}
+
+/* "*' --kind' | *' -k')"; by its verbs where another verb has one of that name. */
+static void bash_pattern(struct buf *into, const struct option *o)
+{
+	bool shared = bash_is_shared(o);
+	const char *lead = "\t";
+
+	for (size_t i = 0; i < (shared ? verb_count : 1); i++) {
+		if (shared && (verbs[i].hidden || !verb_takes(&verbs[i], o->id)))
+			continue;
+		const char *verb = shared ? verbs[i].name : "", *any = shared ? "" : "*";
+
+		buf_putf(into, "%s%s'%s --%s'", lead, any, verb, o->name);
+		if (o->letter)
+			buf_putf(into, " | %s'%s -%c'", any, verb, o->letter);
+		lead = " | ";
+	}
+	buf_put_str(into, ")\n\t\t");
+}
+
 static void bash_value(struct buf *into, const struct option *o)
 {
 	if (!o->value)
 		return;
-	buf_putf(into, "\t--%s", o->name);
-	if (o->letter)
-		buf_putf(into, " | -%c", o->letter);
-	buf_put_str(into, ")\n\t\t");
+	bash_pattern(into, o);
 	switch (completion_kind(o)) {
 	case VALUE_PAIR:
 		buf_put_str(into, "compopt -o nospace 2>/dev/null\n\t\t_bawn_words '");
@@ -256,7 +282,7 @@ static void bash_write(struct buf *into)
 	buf_put_str(into, ") ]]\n}\n\n");
 	bash_options(into);
 	bash_arguments(into);
-	buf_put_str(into, "# _bawn_value OPTION PREFIX\n_bawn_value()\n{\n\tcase $1 in\n");
+	buf_put_str(into, "# _bawn_value 'VERB OPTION' PREFIX\n_bawn_value()\n{\n\tcase $1 in\n");
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		bash_value(into, &options[i]);
 	buf_put_str(into, "\tesac\n}\n\n");

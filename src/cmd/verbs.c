@@ -10,6 +10,7 @@
 #include "verbs.h"
 
 #include "grammar.h"
+#include "note.h"
 #include "policy.h"
 #include "secret.h"
 #include "str.h"
@@ -24,6 +25,7 @@
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};
+static const char *const verdict_words[] = {"allowed", "refused"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
 static const char *const record_words[] = {"verify"};
 static const char *const policy_words[] = {"test", "check", "reload"};
@@ -193,6 +195,50 @@ const struct option options[OPTION_COUNT] = {
 			    .name = "refresh",
 			    .value = "TIME",
 			    .help = "read it again after TIME, as 1h"},
+	[OPTION_FOLLOW] = {.id = OPTION_FOLLOW,
+			   .name = "follow",
+			   .letter = 'f',
+			   .help = "go on while the session runs"},
+	[OPTION_LAST] = {.id = OPTION_LAST,
+			 .name = "last",
+			 .letter = 'n',
+			 .value = "N",
+			 .help = "only the last N events"},
+	[OPTION_TREE] = {.id = OPTION_TREE,
+			 .name = "tree",
+			 .help = "the processes as a tree, and what each did"},
+	[OPTION_EVENT_KIND] = {.id = OPTION_EVENT_KIND,
+			       .name = "kind",
+			       .value = "KIND",
+			       .repeats = true,
+			       .help = "events of this kind, as file or network"},
+	[OPTION_EVENT_HOST] = {.id = OPTION_EVENT_HOST,
+			       .name = "host",
+			       .value = "HOST[:PORT]",
+			       .repeats = true,
+			       .help = "events about this host; *.test is a pattern"},
+	[OPTION_EVENT_PATH] = {.id = OPTION_EVENT_PATH,
+			       .name = "path",
+			       .value = "PATH",
+			       .repeats = true,
+			       .help = "events about PATH or beneath; or a pattern"},
+	[OPTION_PROCESS] = {.id = OPTION_PROCESS,
+			    .name = "process",
+			    .value = "NAME|NUMBER",
+			    .repeats = true,
+			    .help = "what this program, or execution, did"},
+	[OPTION_VERDICT] = {.id = OPTION_VERDICT,
+			    .name = "verdict",
+			    .value = "VERDICT",
+			    .help = "what was allowed, or refused"},
+	[OPTION_SINCE] = {.id = OPTION_SINCE,
+			  .name = "since",
+			  .value = "TIME",
+			  .help = "from TIME on: 08:45, a date, or 10m (ago)"},
+	[OPTION_UNTIL] = {.id = OPTION_UNTIL,
+			  .name = "until",
+			  .value = "TIME",
+			  .help = "before TIME"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -497,6 +543,45 @@ const struct verb verbs[] = {
 		.run = verb_secret,
 	},
 	{
+		.name = "log",
+		.usage = "[OPTIONS] [SESSION|all]",
+		.summary = "show what happened in a session, event by event",
+		.description =
+			"Prints the record of a session, one line for each event: its number, "
+			"when, which program and execution, what, and to what. A SESSION is a "
+			"name (the newest of that name), the beginning of one, or 'last', which is "
+			"meant when none is given; 'all' goes through every record. 'bawn why "
+			"NUMBER' says more about one event.\n"
+			"\n"
+			"Options narrow it down; several of one kind are alternatives. --path "
+			"takes a file, a folder or a pattern as '*.c'; --host a name or a pattern; "
+			"--process a program as git, or the number of an execution. Seals, and "
+			"confirmations of an event before, are left out unless their kind is asked "
+			"for.\n"
+			"\n"
+			"--tree shows the processes as a tree instead, with what each one did. "
+			"--json prints every event as it is recorded, with its session, one on a "
+			"line.\n"
+			"\n"
+			"Names that the box chose are shown escaped. Filters are answered with "
+			"the help of an index beside the records, which is made as it is needed "
+			"and can be deleted at any time.",
+		.examples = "bawn log\tthe last session, from its start\n"
+			    "bawn log -f\tand go on while it runs\n"
+			    "bawn log --verdict refused\twhat was refused\n"
+			    "bawn log --process git --path src\twhat git did beneath src\n"
+			    "bawn log --tree calm-otter\tits processes",
+		.exits = "0\tdone\n"
+			 "1\tthe record could not be read to its end\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such record, or it cannot be opened",
+		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(FOLLOW) | BIT(LAST) |
+			   BIT(TREE) | BIT(EVENT_KIND) | BIT(EVENT_HOST) | BIT(EVENT_PATH) |
+			   BIT(PROCESS) | BIT(VERDICT) | BIT(SINCE) | BIT(UNTIL),
+		.arguments_max = 1,
+		.run = verb_elsewhere,
+	},
+	{
 		.name = "record",
 		.usage = "[OPTIONS] verify [SESSION...]",
 		.summary = "verify what was recorded",
@@ -623,6 +708,10 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 	for (size_t i = 0; o->id == OPTION_FOR && i < BAWN_ARRAY_SIZE(for_words); i++)
 		ret_words[count++] = for_words[i];
 
+	for (size_t i = 0; o->id == OPTION_VERDICT && i < BAWN_ARRAY_SIZE(verdict_words); i++)
+		ret_words[count++] = verdict_words[i];
+	for (size_t i = 0; o->id == OPTION_EVENT_KIND && i < NOTE_KIND_COUNT; i++)
+		ret_words[count++] = note_kinds[i];
 	for (const char *const *name = policy_preset_names();
 	     o->id == OPTION_PRESET && *name && count < OPTION_WORDS_MAX; name++)
 		ret_words[count++] = *name;

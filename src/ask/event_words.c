@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "event_words.h"
+
+#include "str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { WORDS_WHO = 16, WORDS_DID = 10, WORDS_COMMAND_MAX = 4096 };
+
+/* --- words ---------------------------------------------------------------------------- */
+
+static const struct {
+	enum note_kind kind;
+	const char *op; /* NULL: any */
+	const char *did;
+} words_table[] = {
+	{NOTE_SESSION, "begin", "began"},
+	{NOTE_SESSION, "ready", "ready"},
+	{NOTE_SESSION, "end", "ended"},
+	{NOTE_PROCESS, "exec", "ran"},
+	{NOTE_PROCESS, "ran", "is"},
+	{NOTE_PROCESS, "exit", "exited"},
+	{NOTE_PROCESS, "digest", "has digest"},
+	{NOTE_FILE, "create", "created"},
+	{NOTE_FILE, "write", "wrote"},
+	{NOTE_FILE, "truncate", "truncated"},
+	{NOTE_FILE, "delete", "deleted"},
+	{NOTE_FILE, "rename", "renamed"},
+	{NOTE_FILE, "link", "linked"},
+	{NOTE_FILE, "symlink", "symlinked"},
+	{NOTE_FILE, "mkdir", "made"},
+	{NOTE_FILE, "rmdir", "removed"},
+	{NOTE_FILE, "mknod", "made node"},
+	{NOTE_FILE, "chmod", "chmod"},
+	{NOTE_FILE, "chown", "chown"},
+	{NOTE_FILE, "xattr", "attributes"},
+	{NOTE_FILE, "times", "touched"},
+	{NOTE_FILE, "read", "read"},
+	{NOTE_CALL, NULL, "called"},
+	{NOTE_NETWORK, "connect", "connected"},
+	{NOTE_NETWORK, "close", "closed"},
+	{NOTE_NETWORK, "request", "requested"},
+	{NOTE_NETWORK, "answer", "answered"},
+	{NOTE_NETWORK, "certificate", "was shown"},
+	{NOTE_DNS, NULL, "looked up"},
+	{NOTE_SECRET, "use", "used"},
+	{NOTE_SECRET, "sign", "signed"},
+	{NOTE_SECRET, "leak", "LEAK"},
+	{NOTE_GRANT, NULL, "granted"},
+	{NOTE_POLICY, NULL, "rules"},
+	{NOTE_LIMIT, NULL, "limit"},
+	{NOTE_TAMPER, NULL, "ALARM"},
+	{NOTE_GAP, NULL, "MISSING"},
+	{NOTE_HOLD, NULL, "held"},
+	{NOTE_APPLY, NULL, "applied"},
+	{NOTE_KEEPING, NULL, "removed"},
+	{NOTE_SEAL, NULL, "sealed"},
+};
+
+const char *event_words_did(const struct event *ev)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_table); i++)
+		if (words_table[i].kind == ev->kind &&
+		    (!words_table[i].op || event_is(ev, NOTE_FIELD_OP, words_table[i].op)))
+			return words_table[i].did;
+	return NULL;
+}
+
+bool event_words_is_quiet(const struct event *ev)
+{
+	return ev->kind == NOTE_SEAL ||
+	       (ev->kind == NOTE_PROCESS &&
+		(event_is(ev, NOTE_FIELD_OP, "ran") || event_is(ev, NOTE_FIELD_OP, "digest")));
+}
+
+static bool words_is_refused(const struct event *ev)
+{
+	return event_is(ev, NOTE_FIELD_VERDICT, "refused");
+}
+
+/* --- pieces --------------------------------------------------------------------------- */
+
+void event_words_path(struct buf *into, struct span workspace, struct span path)
+{
+	if (workspace.len > 1 && path.len > workspace.len + 1 &&
+	    memcmp(path.ptr, workspace.ptr, workspace.len) == 0 && path.ptr[workspace.len] == '/')
+		path = span_skip(path, workspace.len + 1);
+	text_escape(into, path);
+}
+
+static bool words_wants_quotes(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] <= ' ' || strchr("'\"\\$`;&|<>()*?[]#~!{}", s.ptr[i]))
+			return true;
+	return s.len == 0;
+}
+
+void event_words_command(struct buf *into, const struct event *ev, enum note_field field,
+			 uint8_t *scratch, size_t most)
+{
+	struct event_items items = event_items_of(ev, field, scratch);
+	size_t from = into->len;
+	struct span item;
+
+	while (event_items_next(&items, &item)) {
+		const char *quote = words_wants_quotes(item) ? "'" : "";
+
+		if (into->len - from >= most) {
+			buf_put_str(into, " ...");
+			return;
+		}
+		item.len = item.len < most ? item.len : most;
+		buf_putf(into, "%s%s", into->len > from ? " " : "", quote);
+		text_escape(into, item);
+		buf_put_str(into, quote);
+	}
+}
+
+void event_words_bytes(struct buf *into, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	size_t unit = 0;
+	double value = (double)bytes;
+
+	for (; value >= 999.5 && unit + 1 < BAWN_ARRAY_SIZE(units); unit++)
+		value /= 1000;
+	if (unit == 0 || value >= 99.95)
+		buf_putf(into, "%.0f %s", value, units[unit]);
+	else
+		buf_putf(into, "%.1f %s", value, units[unit]);
+}
+
+static void words_text(struct buf *into, const struct event *ev, enum note_field field,
+		       const char *before)
+{
+	struct span text = event_text(ev, field);
+
+	if (text.len == 0)
+		return;
+	buf_put_str(into, before);
+	text_escape(into, text);
+}
+
+/* host:port, an IPv6 address in brackets. */
+static void words_host(struct buf *into, const struct event *ev)
+{
+	enum note_field field =
+		event_has(ev, NOTE_FIELD_HOST) ? NOTE_FIELD_HOST : NOTE_FIELD_ADDRESS;
+	struct span host = event_text(ev, field);
+	bool bracket = host.len > 0 && memchr(host.ptr, ':', host.len);
+
+	buf_put_str(into, bracket ? "[" : "");
+	text_escape(into, host);
+	buf_put_str(into, bracket ? "]" : "");
+	if (event_has(ev, NOTE_FIELD_PORT))
+		buf_putf(into, ":%" PRIu64, event_number(ev, NOTE_FIELD_PORT));
+}
+
+static void words_carried(struct buf *into, const struct event *ev)
+{
+	if (event_has(ev, NOTE_FIELD_SENT)) {
+		buf_put_str(into, "  ");
+		event_words_bytes(into, event_number(ev, NOTE_FIELD_SENT));
+		buf_put_str(into, " out");
+	}
+	if (event_has(ev, NOTE_FIELD_RECEIVED)) {
+		buf_put_str(into, ", ");
+		event_words_bytes(into, event_number(ev, NOTE_FIELD_RECEIVED));
+		buf_put_str(into, " in");
+	}
+	if (event_has(ev, NOTE_FIELD_MS))
+		buf_putf(into, ", %" PRIu64 ".%" PRIu64 " s",
+			 event_number(ev, NOTE_FIELD_MS) / 1000,
+			 event_number(ev, NOTE_FIELD_MS) / 100 % 10);
+}
+
+static void words_ending(struct buf *into, const struct event *ev)
+{
+	if (event_has(ev, NOTE_FIELD_SIGNAL))
+		buf_putf(into, "by signal %" PRIu64, event_number(ev, NOTE_FIELD_SIGNAL));
+	else if (event_has(ev, NOTE_FIELD_EXIT))
+		buf_putf(into, "with %" PRIu64, event_number(ev, NOTE_FIELD_EXIT));
+}
+
+/* --- objects by kind ------------------------------------------------------------------ */
+
+static void words_process(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	if (event_is(ev, NOTE_FIELD_OP, "exec")) {
+		if (event_text(ev, NOTE_FIELD_ARGV).len > 0)
+			event_words_command(into, ev, NOTE_FIELD_ARGV, w->scratch,
+					    WORDS_COMMAND_MAX);
+		else
+			event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+		struct span cwd = event_text(ev, NOTE_FIELD_CWD);
+
+		if (cwd.len > 0 && !span_equal(cwd, w->workspace)) {
+			buf_put_str(into, "  in ");
+			event_words_path(into, w->workspace, cwd);
+		}
+		return;
+	}
+	event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+	words_text(into, ev, NOTE_FIELD_DIGEST, "  sha256 ");
+	words_ending(into, ev);
+}
+
+static void words_file(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	bool folder = event_is(ev, NOTE_FIELD_OP, "mkdir") || event_is(ev, NOTE_FIELD_OP, "rmdir");
+
+	event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+	buf_put_str(into, folder ? "/" : "");
+	if (event_has(ev, NOTE_FIELD_TO)) {
+		buf_put_str(into, event_is(ev, NOTE_FIELD_OP, "rename") ? " to " : " -> ");
+		event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_TO));
+	}
+	if (event_is(ev, NOTE_FIELD_OP, "chmod") && event_has(ev, NOTE_FIELD_MODE))
+		buf_putf(into, "  to %04" PRIo64, event_number(ev, NOTE_FIELD_MODE));
+}
+
+static void words_network(const struct event *ev, struct buf *into)
+{
+	if (event_has(ev, NOTE_FIELD_METHOD)) {
+		text_escape(into, event_text(ev, NOTE_FIELD_METHOD));
+		buf_put_char(into, ' ');
+	}
+	words_host(into, ev);
+	if (event_has(ev, NOTE_FIELD_PATH))
+		text_escape(into, event_text(ev, NOTE_FIELD_PATH));
+	if (event_has(ev, NOTE_FIELD_STATUS))
+		buf_putf(into, "  %" PRIu64, event_number(ev, NOTE_FIELD_STATUS));
+	if (event_has(ev, NOTE_FIELD_HOST))
+		words_text(into, ev, NOTE_FIELD_ADDRESS, "  at ");
+	words_carried(into, ev);
+}
+
+static void words_session(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	if (event_is(ev, NOTE_FIELD_OP, "begin")) {
+		words_text(into, ev, NOTE_FIELD_NAME, "");
+		buf_put_str(into, ": ");
+		event_words_command(into, ev, NOTE_FIELD_ARGV, w->scratch, WORDS_COMMAND_MAX);
+		words_text(into, ev, NOTE_FIELD_WORKSPACE, "  in ");
+		words_text(into, ev, NOTE_FIELD_AGENT, ", preset ");
+		if (event_text(ev, NOTE_FIELD_WITHOUT).len > 0) {
+			buf_put_str(into, ", WITHOUT ");
+			event_words_command(into, ev, NOTE_FIELD_WITHOUT, w->scratch,
+					    WORDS_COMMAND_MAX);
+		}
+		return;
+	}
+	if (event_has(ev, NOTE_FIELD_PROBES))
+		buf_putf(into, "%" PRIu64 " probes held", event_number(ev, NOTE_FIELD_PROBES));
+	words_text(into, ev, NOTE_FIELD_WATCHED, "  watched: ");
+	words_ending(into, ev);
+	if (event_has(ev, NOTE_FIELD_EVENTS))
+		buf_putf(into, ", %" PRIu64 " events", event_number(ev, NOTE_FIELD_EVENTS));
+	if (event_number(ev, NOTE_FIELD_UNATTRIBUTED) > 0)
+		buf_putf(into, ", %" PRIu64 " changes UNATTRIBUTED",
+			 event_number(ev, NOTE_FIELD_UNATTRIBUTED));
+}
+
+/* What has no line of its own: every field that there is, by its name. */
+static void words_plain(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	static const uint64_t elsewhere = 1ull << NOTE_FIELD_OP | 1ull << NOTE_FIELD_HOW |
+					  1ull << NOTE_FIELD_VERDICT | 1ull << NOTE_FIELD_EXEC |
+					  1ull << NOTE_FIELD_PID | 1ull << NOTE_FIELD_COUNT_OF |
+					  1ull << NOTE_FIELD_REASON | 1ull << NOTE_FIELD_BY;
+	size_t from = into->len;
+
+	for (unsigned int i = 0; i < NOTE_FIELD_COUNT; i++) {
+		enum note_field field = (enum note_field)i;
+
+		if (!event_has(ev, field) || (elsewhere >> i & 1))
+			continue;
+		buf_putf(into, "%s%s ", into->len > from ? "  " : "", note_fields[i].name);
+		if (note_fields[i].type == NOTE_TYPE_NUMBER)
+			buf_putf(into, "%" PRIu64, event_number(ev, field));
+		else if (note_fields[i].type == NOTE_TYPE_LIST)
+			event_words_command(into, ev, field, w->scratch, WORDS_COMMAND_MAX);
+		else
+			text_escape(into, event_text(ev, field));
+	}
+}
+
+static void words_object(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	if (ev->kind == NOTE_PROCESS)
+		words_process(w, ev, into);
+	else if (ev->kind == NOTE_FILE)
+		words_file(w, ev, into);
+	else if (ev->kind == NOTE_NETWORK)
+		words_network(ev, into);
+	else if (ev->kind == NOTE_SESSION)
+		words_session(w, ev, into);
+	else if (ev->kind == NOTE_DNS) {
+		words_host(into, ev);
+		words_text(into, ev, NOTE_FIELD_TYPE, "  ");
+	} else if (ev->kind == NOTE_CALL) {
+		words_text(into, ev, NOTE_FIELD_CALLED, "");
+	} else if (ev->kind == NOTE_SECRET) {
+		words_text(into, ev, NOTE_FIELD_SECRET, "secret ");
+		if (event_has(ev, NOTE_FIELD_HOST)) {
+			buf_put_str(into, " at ");
+			words_host(into, ev);
+		}
+	} else if (ev->kind == NOTE_TAMPER) {
+		words_text(into, ev, NOTE_FIELD_OP, "");
+		buf_put_char(into, ' ');
+		event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+	} else {
+		words_plain(w, ev, into);
+	}
+}
+
+/* --- the line ------------------------------------------------------------------------- */
+
+static void words_clock(struct event_words *w, struct span wall, struct buf *into)
+{
+	int64_t seconds = 0;
+	uint32_t nanoseconds;
+
+	if (event_wall_seconds(wall, &seconds, &nanoseconds) < 0) {
+		buf_put_str(into, "--:--:--");
+		return;
+	}
+	if (w->clock[0] == '\0' || seconds != w->second) {
+		time_t at = (time_t)seconds, now = time(NULL);
+		struct tm t, today;
+
+		memset(&t, 0, sizeof(t));
+		memset(&today, 0, sizeof(today));
+		(void)localtime_r(&at, &t);
+		(void)localtime_r(&now, &today);
+		bool same = t.tm_year == today.tm_year && t.tm_yday == today.tm_yday;
+
+		(void)strftime(w->clock, sizeof(w->clock), same ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S",
+			       &t);
+		w->second = seconds;
+	}
+	buf_put_str(into, w->clock);
+}
+
+static size_t words_columns(uint32_t cp)
+{
+	bool wide = cp >= 0x1100 &&
+		    (cp <= 0x115f || (cp >= 0x2e80 && cp <= 0xa4cf) ||
+		     (cp >= 0xac00 && cp <= 0xd7a3) || (cp >= 0xf900 && cp <= 0xfaff) ||
+		     (cp >= 0xfe30 && cp <= 0xfe6f) || (cp >= 0xff00 && cp <= 0xff60) ||
+		     (cp >= 0x1f300 && cp <= 0x1faff) || (cp >= 0x20000 && cp <= 0x3fffd));
+
+	return wide ? 2 : 1;
+}
+
+void event_words_cut(struct buf *b, size_t from, size_t columns)
+{
+	size_t at = from, used = 0, fits = from;
+
+	while (at < b->len) {
+		uint32_t cp = 0;
+		size_t len =
+			text_utf8((struct span){(const uint8_t *)b->ptr + at, b->len - at}, &cp);
+
+		len = len ? len : 1;
+		used += words_columns(cp);
+		if (used > columns) {
+			b->len = columns > 3 ? fits : from;
+			b->ptr[b->len] = '\0';
+			buf_put_str(b, columns > 3 ? "..." : "");
+			return;
+		}
+		at += len;
+		if (used + 3 <= columns)
+			fits = at;
+	}
+}
+
+/* Fills up with blanks to so many columns since `from`; our own columns and escaped names. */
+static void words_pad(struct buf *b, size_t from, size_t columns)
+{
+	size_t used = 0;
+
+	for (size_t at = from; at < b->len;) {
+		uint32_t cp = 0;
+		size_t len =
+			text_utf8((struct span){(const uint8_t *)b->ptr + at, b->len - at}, &cp);
+
+		used += words_columns(cp);
+		at += len ? len : 1;
+	}
+	do
+		buf_put_char(b, ' ');
+	while (++used < columns);
+}
+
+static void words_who(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	char room[64];
+	struct buf program = {room, 0, sizeof(room), sizeof(room) - 1, 0};
+	size_t from = into->len;
+
+	if (!event_has(ev, NOTE_FIELD_EXEC)) {
+		buf_put_str(into, ev->kind == NOTE_SESSION ? "bawn" : "-");
+		words_pad(into, from, WORDS_WHO);
+		return;
+	}
+	if (w->program && w->program(w->context, event_number(ev, NOTE_FIELD_EXEC), &program) == 0)
+		text_escape(into, buf_span(&program));
+	event_words_cut(into, from, WORDS_WHO - 5);
+	buf_putf(into, "[%" PRIu64 "]", event_number(ev, NOTE_FIELD_EXEC));
+	words_pad(into, from, WORDS_WHO);
+}
+
+static const char *words_style(const struct event_words *w, const struct event *ev)
+{
+	if (!w->colour)
+		return "";
+	if (words_is_refused(ev) || ev->kind == NOTE_TAMPER || ev->kind == NOTE_GAP ||
+	    event_is(ev, NOTE_FIELD_OP, "leak"))
+		return "\033[1;31m";
+	if (ev->kind == NOTE_GRANT || ev->kind == NOTE_POLICY || ev->kind == NOTE_LIMIT)
+		return "\033[33m";
+	return ev->kind == NOTE_SESSION ? "\033[1m" : "";
+}
+
+/* Up to the object; the columns that it took. */
+static size_t words_begin(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	size_t from = into->len, styles = 0;
+	const char *faint = w->colour ? "\033[2m" : "", *plain = w->colour ? "\033[0m" : "";
+
+	if (w->session) {
+		buf_putf(into, "%s%s%s", faint, w->session, plain);
+		words_pad(into, from + strlen(faint) + strlen(plain), 18);
+		styles += strlen(faint) + strlen(plain);
+	}
+	buf_putf(into, "%s%6" PRIu64 "%s  ", faint, ev->seq, plain);
+	styles += strlen(faint) + strlen(plain);
+	words_clock(w, ev->wall, into);
+	buf_put_str(into, "  ");
+	words_who(w, ev, into);
+	return into->len - from - styles;
+}
+
+void event_words_line(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	bool refused = words_is_refused(ev);
+	const char *did = event_words_did(ev), *style = words_style(w, ev);
+	size_t used = words_begin(w, ev, into), did_from = into->len;
+
+	buf_put_str(into, style);
+	if (refused)
+		buf_put_str(into, "refused");
+	else if (did)
+		buf_put_str(into, did);
+	else
+		text_escape(into, event_has(ev, NOTE_FIELD_OP) ? event_text(ev, NOTE_FIELD_OP)
+							       : ev->word);
+	buf_put_str(into, style[0] ? "\033[0m" : "");
+	words_pad(into, did_from + strlen(style) + (style[0] ? 4 : 0), WORDS_DID);
+	used += into->len - did_from - strlen(style) - (style[0] ? 4 : 0);
+	size_t from = into->len;
+
+	if (refused && ev->kind == NOTE_CALL)
+		buf_put_str(into, "call ");
+	else if (refused && event_has(ev, NOTE_FIELD_OP)) {
+		text_escape(into, event_text(ev, NOTE_FIELD_OP));
+		buf_put_char(into, ' ');
+	}
+	words_object(w, ev, into);
+	if (event_number(ev, NOTE_FIELD_COUNT_OF) > 1)
+		buf_putf(into, "  x%" PRIu64, event_number(ev, NOTE_FIELD_COUNT_OF));
+	words_text(into, ev, NOTE_FIELD_REASON, "  ");
+	if (w->width > 0)
+		event_words_cut(into, from,
+				(size_t)w->width > used + 16 ? (size_t)w->width - used : 16);
+	buf_put_char(into, '\n');
+}
+
+void event_words_unreadable(struct event_words *w, const struct event *ev, struct buf *into)
+{
+	(void)words_begin(w, ev, into);
+	buf_put_str(into, "UNREADABLE  an event that is not written as events are\n");
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index_parts.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { INDEX_VERSION = 1 };
+
+static const char index_tables[] =
+	"CREATE TABLE meta(key BLOB NOT NULL);"
+	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"
+	" first BLOB NOT NULL, segment INT NOT NULL, offset INT NOT NULL, seq INT NOT NULL,"
+	" ready_segment INT NOT NULL, ready_offset INT NOT NULL,"
+	" end_segment INT NOT NULL, end_offset INT NOT NULL);"
+	"CREATE TABLE block(session INT NOT NULL, number INT NOT NULL, segment INT NOT NULL,"
+	" offset INT NOT NULL, low INT NOT NULL, high INT NOT NULL,"
+	" PRIMARY KEY(session, number)) WITHOUT ROWID;"
+	"CREATE TABLE name(id INTEGER PRIMARY KEY, text BLOB NOT NULL);"
+	"CREATE TABLE used(session INT NOT NULL, what INT NOT NULL, name INT NOT NULL,"
+	" block INT NOT NULL, PRIMARY KEY(session, what, name, block)) WITHOUT ROWID;"
+	"CREATE TABLE run(session INT NOT NULL, exec INT NOT NULL, parent INT NOT NULL,"
+	" pid INT NOT NULL, seq INT NOT NULL, program BLOB NOT NULL, command BLOB NOT NULL,"
+	" begin INT NOT NULL, finish INT NOT NULL, exit INT NOT NULL, signal INT NOT NULL,"
+	" PRIMARY KEY(session, exec)) WITHOUT ROWID;"
+	"CREATE TABLE did(session INT NOT NULL, exec INT NOT NULL, what INT NOT NULL,"
+	" name INT NOT NULL, count INT NOT NULL, first INT NOT NULL, last INT NOT NULL,"
+	" reason INT NOT NULL, allow INT NOT NULL,"
+	" PRIMARY KEY(session, what, name, exec)) WITHOUT ROWID;";
+
+static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
+	[INDEX_BEGIN] = "BEGIN IMMEDIATE",
+	[INDEX_COMMIT] = "COMMIT",
+	[INDEX_ROLLBACK] = "ROLLBACK",
+	[INDEX_FIND_SESSION] = "SELECT id, segment, offset, seq, ready_segment, ready_offset,"
+			       " end_segment, end_offset, first FROM session WHERE folder=?1",
+	[INDEX_ADD_SESSION] = "INSERT INTO session VALUES(NULL, ?1, ?2, 0, 0, 0, 0, 0, 0, 0)",
+	[INDEX_MOVE_SESSION] = "UPDATE session SET segment=?2, offset=?3, seq=?4, ready_segment=?5,"
+			       " ready_offset=?6, end_segment=?7, end_offset=?8 WHERE id=?1",
+	[INDEX_DROP_SESSION] = "DELETE FROM session WHERE id=?1",
+	[INDEX_ADD_BLOCK] = "INSERT OR IGNORE INTO block VALUES(?1, ?2, ?3, ?4, ?5, ?5)",
+	[INDEX_STRETCH_BLOCK] = "UPDATE block SET low=min(low, ?3), high=max(high, ?4)"
+				" WHERE session=?1 AND number=?2",
+	[INDEX_ADD_NAME] = "INSERT OR IGNORE INTO name VALUES(?1, ?2)",
+	[INDEX_ADD_USED] = "INSERT OR IGNORE INTO used VALUES(?1, ?2, ?3, ?4)",
+	[INDEX_ADD_RUN] = "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3, ?4, ?5, ?7, ?8, ?6,"
+			  " 0, -1, -1)",
+	[INDEX_END_RUN] = "UPDATE run SET finish=?3, exit=?4, signal=?5"
+			  " WHERE session=?1 AND exec=?2",
+	[INDEX_ADD_DID] = "INSERT INTO did VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+			  " ON CONFLICT DO UPDATE SET count=count+excluded.count,"
+			  " last=excluded.last, reason=excluded.reason, allow=excluded.allow",
+	[INDEX_ASK_USED] = "SELECT block FROM used WHERE session=?1 AND what=?2 AND name=?3",
+	/* Of all sessions: to read them in a row is quicker than to look each one up. */
+	[INDEX_ASK_NAMES] = "SELECT id, text FROM name",
+	[INDEX_ASK_PROGRAMS] = "SELECT exec, program FROM run WHERE session=?1",
+	[INDEX_ASK_TIMES] = "SELECT number FROM block WHERE session=?1 AND high>=?2 AND low<?3",
+	[INDEX_ASK_BLOCK] = "SELECT segment, offset FROM block WHERE session=?1 AND number=?2",
+	[INDEX_ASK_PROGRAM] = "SELECT program FROM run WHERE session=?1 AND exec=?2",
+	[INDEX_ASK_RUNS] = "SELECT exec, parent, pid, seq, begin, finish, exit, signal, program,"
+			   " command FROM run WHERE session=?1 ORDER BY exec",
+	[INDEX_ASK_SUM] = "SELECT 0, sum(d.count), min(d.first), max(d.last), n.text,"
+			  " (SELECT text FROM name WHERE id=d.reason),"
+			  " (SELECT text FROM name WHERE id=d.allow), count(*) OVER (), max(d.last)"
+			  " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1 AND d.what=?2"
+			  " GROUP BY d.name ORDER BY 2 DESC, 3 LIMIT ?3",
+	[INDEX_ASK_DEEDS] = "SELECT d.what, d.count, d.first, d.last, n.text,"
+			    " (SELECT text FROM name WHERE id=d.reason),"
+			    " (SELECT text FROM name WHERE id=d.allow), 1, d.exec"
+			    " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1"
+			    " ORDER BY d.exec, d.first",
+};
+
+const char *index_what_word(enum index_what what)
+{
+	static const char *const words[] = {
+		[INDEX_USED_KIND] = "kind",
+		[INDEX_USED_VERDICT] = "verdict",
+		[INDEX_USED_EXEC] = "exec",
+		[INDEX_USED_HOST] = "host",
+		[INDEX_USED_PATH] = "path",
+		[INDEX_DID_CHANGE] = "changed",
+		[INDEX_DID_READ] = "read",
+		[INDEX_DID_RUN] = "commands",
+		[INDEX_DID_REACH] = "reached",
+		[INDEX_DID_REFUSED_HOST] = "refused-hosts",
+		[INDEX_DID_REFUSED_FILE] = "refused-files",
+		[INDEX_DID_REFUSED_CALL] = "refused-calls",
+		[INDEX_DID_SECRET] = "secrets",
+		[INDEX_DID_LEAK] = "leaks",
+		[INDEX_DID_TAMPER] = "alarms",
+		[INDEX_DID_GAP] = "gaps",
+		[INDEX_DID_LIMIT] = "limits",
+		[INDEX_DID_DECISION] = "decisions",
+	};
+
+	return words[what];
+}
+
+/* --- the file --------------------------------------------------------------------------- */
+
+int index_fail(struct index *x, int code, struct error *e)
+{
+	int why = (code & 0xff) == SQLITE_FULL       ? -ENOSPC
+		  : (code & 0xff) == SQLITE_NOMEM    ? -ENOMEM
+		  : (code & 0xff) == SQLITE_BUSY     ? -EBUSY
+		  : (code & 0xff) == SQLITE_READONLY ? -EROFS
+						     : -EIO;
+
+	return error_set(e, why, "the index of the records: %s",
+			 x->db ? sqlite3_errmsg(x->db) : sqlite3_errstr(code));
+}
+
+void index_close(struct index **x)
+{
+	struct index *it = *x;
+
+	if (!it)
+		return;
+	for (size_t i = 0; i < INDEX_STATEMENT_COUNT; i++)
+		(void)sqlite3_finalize(it->statements[i]);
+	(void)sqlite3_close(it->db);
+	free(it->names);
+	free(it->uses);
+	free(it->sums);
+	free(it);
+	*x = NULL;
+}
+
+static int index_get_version(struct index *x, int *ret)
+{
+	sqlite3_stmt *s = NULL;
+	int r = sqlite3_prepare_v2(x->db, "PRAGMA user_version", -1, &s, NULL);
+
+	if (r == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		*ret = sqlite3_column_int(s, 0);
+	(void)sqlite3_finalize(s);
+	return r;
+}
+
+static int index_make_tables(struct index *x)
+{
+	sqlite3_stmt *s = NULL;
+	char version[40];
+	uint64_t key[2];
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return SQLITE_ERROR;
+	(void)snprintf(version, sizeof(version), "PRAGMA user_version=%d", INDEX_VERSION);
+	int r = sqlite3_exec(x->db, "BEGIN IMMEDIATE", NULL, NULL, NULL), made = 0;
+
+	if (r == SQLITE_OK)
+		r = index_get_version(x, &made);
+	/* Somebody else was quicker. */
+	if (r == SQLITE_OK && made == INDEX_VERSION)
+		return sqlite3_exec(x->db, "COMMIT", NULL, NULL, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(x->db, index_tables, NULL, NULL, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_prepare_v2(x->db, "INSERT INTO meta VALUES(?1)", -1, &s, NULL);
+	if (r == SQLITE_OK) {
+		(void)sqlite3_bind_blob(s, 1, key, sizeof(key), SQLITE_TRANSIENT);
+		r = sqlite3_step(s) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+	}
+	(void)sqlite3_finalize(s);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(x->db, version, NULL, NULL, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(x->db, "COMMIT", NULL, NULL, NULL);
+	return r;
+}
+
+static int index_prepare(struct index *x)
+{
+	sqlite3_stmt *s = NULL;
+	int r = sqlite3_prepare_v2(x->db, "SELECT key FROM meta", -1, &s, NULL);
+
+	if (r == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW &&
+	    sqlite3_column_bytes(s, 0) == sizeof(x->key))
+		memcpy(x->key, sqlite3_column_blob(s, 0), sizeof(x->key));
+	else
+		r = SQLITE_CORRUPT;
+	(void)sqlite3_finalize(s);
+	for (size_t i = 0; r == SQLITE_OK && i < INDEX_STATEMENT_COUNT; i++)
+		r = sqlite3_prepare_v3(x->db, index_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+				       &x->statements[i], NULL);
+	return r;
+}
+
+/* NORMAL and a write-ahead log: power loss may cost the last batches, never the file. */
+static int index_open_file(const char *path, struct index **ret)
+{
+	_cleanup_index_ struct index *x = calloc(1, sizeof(*x));
+	int version = 0;
+
+	if (!x)
+		return SQLITE_NOMEM;
+	x->names = calloc(INDEX_NAMES, sizeof(*x->names));
+	x->uses = calloc(INDEX_USES, sizeof(*x->uses));
+	x->sums = calloc(INDEX_SUMS, sizeof(*x->sums));
+	int r = x->names && x->uses && x->sums
+			? sqlite3_open_v2(path, &x->db,
+					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+						  SQLITE_OPEN_NOMUTEX,
+					  NULL)
+			: SQLITE_NOMEM;
+
+	if (r == SQLITE_OK)
+		r = sqlite3_busy_timeout(x->db, 200);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(x->db,
+				 "PRAGMA page_size=8192; PRAGMA journal_mode=WAL;"
+				 "PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;"
+				 "PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=4000;"
+				 "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON",
+				 NULL, NULL, NULL);
+	if (r == SQLITE_OK)
+		r = index_get_version(x, &version);
+	if (r == SQLITE_OK && version == 0)
+		r = index_make_tables(x);
+	else if (r == SQLITE_OK && version != INDEX_VERSION)
+		r = SQLITE_NOTADB;
+	if (r == SQLITE_OK)
+		r = index_prepare(x);
+	if (r == SQLITE_OK)
+		*ret = TAKE_PTR(x);
+	return r;
+}
+
+static bool index_is_broken(int r)
+{
+	r &= 0xff;
+	return r == SQLITE_CORRUPT || r == SQLITE_NOTADB || r == SQLITE_ERROR || r == SQLITE_SCHEMA;
+}
+
+static void index_delete(int dir)
+{
+	static const char *const names[] = {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
+					    "index.sqlite-journal"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		(void)unlinkat(dir, names[i], 0);
+}
+
+int index_open(const struct store *s, struct index **ret, struct error *e)
+{
+	char path[64];
+	int r = SQLITE_CANTOPEN;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/index.sqlite", s->dir);
+	for (int round = 0; round < 2 && r != SQLITE_OK && s->dir >= 0; round++) {
+		/* SQLite gives its other files the mode of this one. */
+		_cleanup_fd_ int fd = openat(s->dir, "index.sqlite",
+					     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+		r = fd < 0 ? SQLITE_CANTOPEN : index_open_file(path, ret);
+		if (r != SQLITE_OK && round == 0 && index_is_broken(r))
+			index_delete(s->dir);
+		else if (r != SQLITE_OK)
+			break;
+	}
+	if (r != SQLITE_OK)
+		r = index_open_file(":memory:", ret);
+	return r == SQLITE_OK ? 0 : error_set(e, -EIO, "the index: %s", sqlite3_errstr(r));
+}
+
+/* --- statements --------------------------------------------------------------------------- */
+
+void index_run_statement(struct index *x, enum index_statement s, const int64_t *numbers,
+			 size_t count)
+{
+	sqlite3_stmt *st = x->statements[s];
+
+	for (size_t i = 0; i < count; i++)
+		(void)sqlite3_bind_int64(st, (int)i + 1, numbers[i]);
+	int r = sqlite3_step(st);
+
+	if (r != SQLITE_DONE && r != SQLITE_ROW && x->failed == SQLITE_OK)
+		x->failed = r;
+	(void)sqlite3_reset(st);
+}
+
+/* SipHash-2-4 (Aumasson and Bernstein), 64 bits. */
+static void index_sip_round(uint64_t v[4])
+{
+#define ROTATE(a, n) ((a) << (n) | (a) >> (64 - (n)))
+	v[0] += v[1], v[1] = ROTATE(v[1], 13) ^ v[0], v[0] = ROTATE(v[0], 32);
+	v[2] += v[3], v[3] = ROTATE(v[3], 16) ^ v[2];
+	v[0] += v[3], v[3] = ROTATE(v[3], 21) ^ v[0];
+	v[2] += v[1], v[1] = ROTATE(v[1], 17) ^ v[2], v[2] = ROTATE(v[2], 32);
+#undef ROTATE
+}
+
+uint64_t index_name_id(const struct index *x, struct span text)
+{
+	uint64_t v[4] = {x->key[0] ^ 0x736f6d6570736575u, x->key[1] ^ 0x646f72616e646f6du,
+			 x->key[0] ^ 0x6c7967656e657261u, x->key[1] ^ 0x7465646279746573u};
+
+	for (size_t at = 0; at <= text.len; at += 8) {
+		size_t n = text.len - at < 8 ? text.len - at : 8;
+		uint64_t m = 0;
+
+		if (n > 0)
+			memcpy(&m, text.ptr + at, n);
+		if (n < 8)
+			m |= (uint64_t)(text.len & 0xff) << 56;
+		v[3] ^= m;
+		index_sip_round(v);
+		index_sip_round(v);
+		v[0] ^= m;
+	}
+	v[2] ^= 0xff;
+	for (int i = 0; i < 4; i++)
+		index_sip_round(v);
+	/* 0 is for "none"; ids are positive in the file. */
+	return ((v[0] ^ v[1] ^ v[2] ^ v[3]) >> 1) | 1;
+}
+
+/* --- questions ---------------------------------------------------------------------------- */
+
+static sqlite3_stmt *index_ask(struct index *x, enum index_statement s, const int64_t *numbers,
+			       size_t count)
+{
+	sqlite3_stmt *st = x->statements[s];
+
+	(void)sqlite3_reset(st);
+	for (size_t i = 0; i < count; i++)
+		(void)sqlite3_bind_int64(st, (int)i + 1, numbers[i]);
+	return st;
+}
+
+static struct span index_column(sqlite3_stmt *st, int column)
+{
+	const void *ptr = sqlite3_column_blob(st, column);
+
+	return (struct span){ptr, ptr ? (size_t)sqlite3_column_bytes(st, column) : 0};
+}
+
+int index_find(struct index *x, const struct store_session *session, struct index_place *ret)
+{
+	sqlite3_stmt *st = x->statements[INDEX_FIND_SESSION];
+
+	(void)sqlite3_bind_text(st, 1, session->folder, -1, SQLITE_TRANSIENT);
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW)
+		*ret = (struct index_place){
+			.id = sqlite3_column_int64(st, 0),
+			.segment = (uint32_t)sqlite3_column_int64(st, 1),
+			.offset = (uint64_t)sqlite3_column_int64(st, 2),
+			.seq = (uint64_t)sqlite3_column_int64(st, 3),
+			.ready_segment = (uint64_t)sqlite3_column_int64(st, 4),
+			.ready_offset = (uint64_t)sqlite3_column_int64(st, 5),
+			.end_segment = (uint64_t)sqlite3_column_int64(st, 6),
+			.end_offset = (uint64_t)sqlite3_column_int64(st, 7),
+		};
+	(void)sqlite3_reset(st);
+	return r == SQLITE_ROW ? 0 : -ENOENT;
+}
+
+int index_block(struct index *x, const struct index_place *place, size_t block,
+		uint32_t *ret_segment, uint64_t *ret_offset)
+{
+	sqlite3_stmt *st = index_ask(x, INDEX_ASK_BLOCK, (int64_t[]){place->id, (int64_t)block}, 2);
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW) {
+		*ret_segment = (uint32_t)sqlite3_column_int64(st, 0);
+		*ret_offset = (uint64_t)sqlite3_column_int64(st, 1);
+	}
+	(void)sqlite3_reset(st);
+	return r == SQLITE_ROW ? 0 : -ENOENT;
+}
+
+int index_program(struct index *x, const struct index_place *place, uint64_t exec, struct buf *into)
+{
+	sqlite3_stmt *st =
+		index_ask(x, INDEX_ASK_PROGRAM, (int64_t[]){place->id, (int64_t)exec}, 2);
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW) {
+		struct span program = index_column(st, 0);
+
+		buf_put(into, program.ptr, program.len);
+	}
+	(void)sqlite3_reset(st);
+	return r == SQLITE_ROW ? 0 : -ENOENT;
+}
+
+/* --- blocks ------------------------------------------------------------------------------- */
+
+struct index_set {
+	struct index *x;
+	const struct index_place *place;
+	uint8_t *bits;
+	size_t blocks;
+};
+
+static void index_add_rows(struct index_set *set, sqlite3_stmt *st)
+{
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		uint64_t block = (uint64_t)sqlite3_column_int64(st, 0);
+
+		if (block < set->blocks)
+			set->bits[block / 8] |= (uint8_t)(1u << block % 8);
+	}
+	(void)sqlite3_reset(st);
+}
+
+static void index_add_used(struct index_set *set, enum index_what what, uint64_t name)
+{
+	index_add_rows(set, index_ask(set->x, INDEX_ASK_USED,
+				      (int64_t[]){set->place->id, what, (int64_t)name}, 3));
+}
+
+static void index_add_words(struct index_set *set, enum index_what what,
+			    const struct filter_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		index_add_used(set, what, index_name_id(set->x, span_of_str(l->items[i])));
+}
+
+static void index_add_names(struct index_set *set, enum index_what what,
+			    const struct filter_list *l)
+{
+	sqlite3_stmt *st = index_ask(set->x, INDEX_ASK_NAMES, (int64_t[]){set->place->id, what}, 2);
+
+	while (sqlite3_step(st) == SQLITE_ROW) {
+		struct span text = index_column(st, 1);
+		bool fits = false;
+
+		/* A port is the event's own matter. */
+		for (size_t i = 0; i < l->count && !fits; i++)
+			fits = what == INDEX_USED_PATH ? filter_path(l->items[i], text)
+						       : filter_host_anywhere(l->items[i], text);
+		if (fits)
+			index_add_used(set, what, (uint64_t)sqlite3_column_int64(st, 0));
+	}
+	(void)sqlite3_reset(st);
+}
+
+static void index_add_processes(struct index_set *set, const struct filter_list *l)
+{
+	uint64_t exec;
+	bool names = false;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (filter_process(l->items[i], &exec) == 0)
+			index_add_used(set, INDEX_USED_EXEC, exec);
+		else
+			names = true;
+	if (!names)
+		return;
+	sqlite3_stmt *st = index_ask(set->x, INDEX_ASK_PROGRAMS, (int64_t[]){set->place->id}, 1);
+
+	while (sqlite3_step(st) == SQLITE_ROW)
+		if (filter_program(l, index_column(st, 1)))
+			index_add_used(set, INDEX_USED_EXEC, (uint64_t)sqlite3_column_int64(st, 0));
+	(void)sqlite3_reset(st);
+}
+
+int index_blocks(struct index *x, const struct index_place *place, const struct filter *f,
+		 uint8_t **ret_set, size_t *ret_count, struct error *e)
+{
+	size_t blocks = place->seq ? (place->seq - 1) / INDEX_BLOCK + 1 : 0, size = blocks / 8 + 1;
+	_cleanup_free_ uint8_t *all = malloc(size), *one = malloc(size);
+
+	if (!all || !one)
+		return error_set(e, -ENOMEM, "the set of blocks does not fit into memory");
+	memset(all, 0xff, size);
+	for (int round = 0; round < 6; round++) {
+		const struct filter_list *lists[] = {&f->kinds, &f->verdicts,  &f->hosts,
+						     &f->paths, &f->processes, NULL};
+		const struct filter_list *l = lists[round];
+		struct index_set set = {x, place, one, blocks};
+
+		if (l ? l->count == 0 : f->since == 0 && f->until == 0)
+			continue;
+		memset(one, 0, size);
+		if (round == 0 || round == 1)
+			index_add_words(&set, round == 0 ? INDEX_USED_KIND : INDEX_USED_VERDICT, l);
+		else if (round == 2 || round == 3)
+			index_add_names(&set, round == 2 ? INDEX_USED_HOST : INDEX_USED_PATH, l);
+		else if (round == 4)
+			index_add_processes(&set, l);
+		else
+			index_add_rows(&set, index_ask(x, INDEX_ASK_TIMES,
+						       (int64_t[]){place->id, f->since,
+								   f->until ? f->until : INT64_MAX},
+						       3));
+		for (size_t i = 0; i < size; i++)
+			all[i] &= one[i];
+	}
+	*ret_set = TAKE_PTR(all);
+	*ret_count = blocks;
+	return 0;
+}
+
+/* --- what happened ------------------------------------------------------------------------ */
+
+static int index_deed_rows(struct index *x, sqlite3_stmt *st, int what,
+			   int (*found)(void *context, const struct index_deed *deed),
+			   void *context, struct error *e)
+{
+	int step, r = 0;
+
+	while ((step = sqlite3_step(st)) == SQLITE_ROW && r >= 0) {
+		struct index_deed deed = {
+			.exec = (uint64_t)sqlite3_column_int64(st, 8),
+			.what = (enum index_what)(what >= 0 ? what : sqlite3_column_int(st, 0)),
+			.count = (uint64_t)sqlite3_column_int64(st, 1),
+			.first = (uint64_t)sqlite3_column_int64(st, 2),
+			.last = (uint64_t)sqlite3_column_int64(st, 3),
+			.name = index_column(st, 4),
+			.reason = index_column(st, 5),
+			.allow = index_column(st, 6),
+			.names = (uint64_t)sqlite3_column_int64(st, 7),
+		};
+
+		r = found(context, &deed);
+	}
+	(void)sqlite3_reset(st);
+	return r < 0 ? r : step == SQLITE_DONE || step == SQLITE_ROW ? 0 : index_fail(x, step, e);
+}
+
+int index_sum(struct index *x, const struct index_place *place, enum index_what what, size_t most,
+	      int (*found)(void *context, const struct index_deed *deed), void *context,
+	      struct error *e)
+{
+	sqlite3_stmt *st = index_ask(x, INDEX_ASK_SUM,
+				     (int64_t[]){place->id, what, most ? (int64_t)most : -1}, 3);
+
+	return index_deed_rows(x, st, (int)what, found, context, e);
+}
+
+int index_deeds(struct index *x, const struct index_place *place,
+		int (*found)(void *context, const struct index_deed *deed), void *context,
+		struct error *e)
+{
+	return index_deed_rows(x, index_ask(x, INDEX_ASK_DEEDS, (int64_t[]){place->id}, 1), -1,
+			       found, context, e);
+}
+
+int index_runs(struct index *x, const struct index_place *place,
+	       int (*found)(void *context, const struct index_run *run), void *context,
+	       struct error *e)
+{
+	sqlite3_stmt *st = index_ask(x, INDEX_ASK_RUNS, (int64_t[]){place->id}, 1);
+	int step, r = 0;
+
+	while ((step = sqlite3_step(st)) == SQLITE_ROW && r >= 0) {
+		struct index_run run = {
+			.exec = (uint64_t)sqlite3_column_int64(st, 0),
+			.parent = (uint64_t)sqlite3_column_int64(st, 1),
+			.pid = (uint64_t)sqlite3_column_int64(st, 2),
+			.seq = (uint64_t)sqlite3_column_int64(st, 3),
+			.begin = sqlite3_column_int64(st, 4),
+			.finish = sqlite3_column_int64(st, 5),
+			.exit = sqlite3_column_int64(st, 6),
+			.signal = sqlite3_column_int64(st, 7),
+			.program = index_column(st, 8),
+			.command = index_column(st, 9),
+		};
+
+		r = found(context, &run);
+	}
+	(void)sqlite3_reset(st);
+	return r < 0 ? r : step == SQLITE_DONE || step == SQLITE_ROW ? 0 : index_fail(x, step, e);
+}

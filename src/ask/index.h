@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The index of all records: index.sqlite in their folder, made from them and never the other way
+ * round.  It can be deleted at any time; one that is broken, of another version or not about
+ * these records is deleted and made again.
+ *
+ * It does not hold events.  A record is taken in blocks of INDEX_BLOCK events, and the index
+ * knows which kinds, verdicts, executions, hosts and paths each block has: who filters is told
+ * which blocks to read, reads the events themselves, and decides on them.  A mistake in the
+ * index can cost time, and what stands behind its end is read without it.  Beside that it keeps
+ * sums for `bawn show`: what each execution did, how often, and to what.
+ *
+ *	session	id, folder, first (hash of its first event), segment, offset, seq: taken up to
+ *		there; ready and end: where those events are
+ *	block	session, number: segment and offset of its first event; low and high: its times
+ *	name	id (a keyed hash), text: hosts, paths, words
+ *	used	what, name, session, block
+ *	run	session, exec: parent, pid, seq, program, command, begin, finish, exit, signal
+ *	did	session, exec, what, name: count, first, last (numbers of events), reason, allow
+ *
+ * One writes at a time; who finds it busy reads what there is (SQLite's write-ahead log).
+ */
+#ifndef BAWN_INDEX_H
+#define BAWN_INDEX_H
+
+#include "event_read.h"
+#include "filter.h"
+#include "store.h"
+
+enum {
+	INDEX_BLOCK = 256,
+	INDEX_BATCH = 10240, /* events in one transaction */
+	INDEX_PROGRAM_MAX = 32,
+	INDEX_COMMAND_MAX = 512,
+};
+
+/* What `used` and `did` speak of.  The numbers are in the file: new ones go to the end. */
+enum index_what {
+	INDEX_USED_KIND,
+	INDEX_USED_VERDICT,
+	INDEX_USED_EXEC,
+	INDEX_USED_HOST,
+	INDEX_USED_PATH,
+	INDEX_DID_CHANGE,       /* a file */
+	INDEX_DID_READ,         /* a file outside, or a marked one */
+	INDEX_DID_RUN,          /* a program, by its name */
+	INDEX_DID_REACH,        /* host:port */
+	INDEX_DID_REFUSED_HOST, /* host:port, or a name that was asked for */
+	INDEX_DID_REFUSED_FILE,
+	INDEX_DID_REFUSED_CALL,
+	INDEX_DID_SECRET, /* was used */
+	INDEX_DID_LEAK,   /* a placeholder where it has no business */
+	INDEX_DID_TAMPER, /* path or words */
+	INDEX_DID_GAP,    /* reason; the count is of events */
+	INDEX_DID_LIMIT,
+	INDEX_DID_DECISION, /* grants and changes of the rules */
+};
+
+/* "changed", "refused-host"...: as --json names it. */
+const char *index_what_word(enum index_what what);
+
+struct index;
+
+/* records: the folder of all records.  Where none can be kept there (a folder that cannot be
+ * written), it is made in memory. */
+int index_open(const struct store *s, struct index **ret, struct error *e);
+void index_close(struct index **x);
+#define _cleanup_index_ _cleanup_(index_close)
+
+/* How far it is: told now and then while it takes a while. */
+struct index_progress {
+	void (*tell)(void *context, uint64_t events);
+	void *context;
+};
+
+/*
+ * Takes what the session's record has beyond what is known, for at most budget_ms (0: all of it).
+ * 1: all of it is there now; 0: the time was not enough, or somebody else is writing; or -errno.
+ */
+int index_update(struct index *x, const struct store *s, const struct store_session *session,
+		 unsigned int budget_ms, const struct index_progress *progress, struct error *e);
+
+/* Where a record stands in the index. */
+struct index_place {
+	int64_t id;
+	uint32_t segment;
+	uint64_t offset, seq; /* what lies before is known */
+	uint64_t ready_segment, ready_offset, end_segment, end_offset; /* segment 0: not seen */
+};
+
+/* -ENOENT: not known. */
+int index_find(struct index *x, const struct store_session *session, struct index_place *ret);
+
+/*
+ * Which blocks may have what the filter lets through, as a set of bits, block 0 first, up to
+ * and with the one that place->seq is in; the caller frees it.
+ */
+int index_blocks(struct index *x, const struct index_place *place, const struct filter *f,
+		 uint8_t **ret_set, size_t *ret_count, struct error *e);
+
+/* Where a block begins; -ENOENT. */
+int index_block(struct index *x, const struct index_place *place, size_t block,
+		uint32_t *ret_segment, uint64_t *ret_offset);
+
+/* The program that an execution is: "git"; -ENOENT. */
+int index_program(struct index *x, const struct index_place *place, uint64_t exec,
+		  struct buf *into);
+
+/* --- what happened ---------------------------------------------------------------------- */
+
+struct index_deed {
+	uint64_t exec;
+	enum index_what what;
+	struct span name, reason, allow;
+	uint64_t count, first, last;
+	uint64_t names; /* of index_sum: how many different ones there are in all */
+};
+
+/*
+ * Each name of that kind, over all executions: the most frequent first, at most `most`
+ * (0: all).  A negative answer of `found` ends it.
+ */
+int index_sum(struct index *x, const struct index_place *place, enum index_what what, size_t most,
+	      int (*found)(void *context, const struct index_deed *deed), void *context,
+	      struct error *e);
+
+/* Everything that each execution did, one execution after the other. */
+int index_deeds(struct index *x, const struct index_place *place,
+		int (*found)(void *context, const struct index_deed *deed), void *context,
+		struct error *e);
+
+struct index_run {
+	uint64_t exec, parent, pid, seq;
+	struct span program, command;
+	int64_t begin, finish; /* nanoseconds of the boot clock; finish 0: it has not ended */
+	int64_t exit, signal;  /* -1: not known, or not so */
+};
+
+/* Every execution, in the order in which they began. */
+int index_runs(struct index *x, const struct index_place *place,
+	       int (*found)(void *context, const struct index_run *run), void *context,
+	       struct error *e);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking events in.  Within a block each thing is entered once, within a batch each sum is added
+ * up once, and a name that was lately entered is not entered again: most events cost no
+ * statement at all.  What is at hand is entered before the transaction ends, so that the place in
+ * `session` and everything before it become visible together.
+ */
+#include "index_parts.h"
+
+#include "str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+/* The record that is taken in, and how far it is. */
+struct index_taking {
+	struct index *x;
+	struct store_cursor cursor;
+	struct index_place place;
+	uint64_t block; /* that the uses at hand belong to */
+	int64_t low, high;
+	bool any; /* event of that block was taken now */
+};
+
+/* --- names, uses, sums ---------------------------------------------------------------- */
+
+static uint64_t index_name(struct index *x, struct span text)
+{
+	uint64_t id = text.len > 0 ? index_name_id(x, text) : 0;
+	uint64_t *known = &x->names[id % INDEX_NAMES];
+
+	if (text.len == 0 || *known == id)
+		return id;
+	(void)sqlite3_bind_blob(x->statements[INDEX_ADD_NAME], 2, text.ptr, (int)text.len,
+				SQLITE_STATIC);
+	index_run_statement(x, INDEX_ADD_NAME, (int64_t[]){(int64_t)id}, 1);
+	*known = id;
+	return id;
+}
+
+static void index_use(struct index_taking *t, enum index_what what, uint64_t name)
+{
+	struct index *x = t->x;
+	size_t at = (size_t)(name * 0x9e3779b97f4a7c15u >> 40) + what;
+
+	for (;; at++) {
+		struct index_use *u = &x->uses[at % INDEX_USES];
+
+		if (u->stamp == x->stamp && u->what == (uint32_t)what && u->name == name)
+			return;
+		if (u->stamp == x->stamp && x->use_count < INDEX_USES / 2)
+			continue;
+		/* Too many: entered at once, and not remembered. */
+		if (u->stamp != x->stamp) {
+			*u = (struct index_use){name, (uint32_t)what, x->stamp};
+			x->use_count++;
+		}
+		break;
+	}
+	index_run_statement(x, INDEX_ADD_USED,
+			    (int64_t[]){t->place.id, what, (int64_t)name, (int64_t)t->block}, 4);
+}
+
+static void index_flush_sums(struct index_taking *t)
+{
+	struct index *x = t->x;
+
+	for (size_t i = 0; x->sum_count > 0 && i < INDEX_SUMS; i++) {
+		struct index_sum_of *s = &x->sums[i];
+
+		if (!s->there)
+			continue;
+		index_run_statement(x, INDEX_ADD_DID,
+				    (int64_t[]){t->place.id, (int64_t)s->exec, s->what,
+						(int64_t)s->name, (int64_t)s->count,
+						(int64_t)s->first, (int64_t)s->last,
+						(int64_t)s->reason, (int64_t)s->allow},
+				    9);
+		s->there = false;
+		x->sum_count--;
+	}
+}
+
+/* ev did this: `what` to `name`. */
+static void index_add(struct index_taking *t, const struct event *ev, enum index_what what,
+		      struct span name)
+{
+	struct index *x = t->x;
+	uint64_t id = index_name(x, name), exec = event_number(ev, NOTE_FIELD_EXEC);
+	uint64_t count =
+		event_has(ev, NOTE_FIELD_COUNT_OF) ? event_number(ev, NOTE_FIELD_COUNT_OF) : 1;
+
+	if (id == 0)
+		return;
+	if (x->sum_count > INDEX_SUMS / 4 * 3)
+		index_flush_sums(t);
+	size_t at = (size_t)((id ^ exec * 0x9e3779b97f4a7c15u) >> 20) + what;
+	struct index_sum_of *s = &x->sums[at % INDEX_SUMS];
+
+	while (s->there && (s->exec != exec || s->name != id || s->what != (uint32_t)what))
+		s = &x->sums[++at % INDEX_SUMS];
+	if (!s->there) {
+		*s = (struct index_sum_of){.exec = exec,
+					   .name = id,
+					   .what = (uint32_t)what,
+					   .first = ev->seq,
+					   .there = true};
+		x->sum_count++;
+	}
+	s->count += count < 1 ? 1 : count;
+	s->last = ev->seq;
+	if (event_has(ev, NOTE_FIELD_REASON))
+		s->reason = index_name(x, event_text(ev, NOTE_FIELD_REASON));
+	if (event_has(ev, NOTE_FIELD_ALLOW))
+		s->allow = index_name(x, event_text(ev, NOTE_FIELD_ALLOW));
+}
+
+/* --- kinds ---------------------------------------------------------------------------- */
+
+static struct span index_last_part(struct span path)
+{
+	const uint8_t *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+
+	return slash ? span_skip(path, (size_t)(slash - path.ptr) + 1) : path;
+}
+
+/* "git status --short"; as bytes, for who shows it escapes them. */
+static void index_command(struct index *x, const struct event *ev, struct buf *into)
+{
+	struct event_items items = event_items_of(ev, NOTE_FIELD_ARGV, x->scratch);
+	struct span item;
+
+	while (into->len < INDEX_COMMAND_MAX && event_items_next(&items, &item)) {
+		if (into->len > 0)
+			buf_put_char(into, ' ');
+		buf_put(into, item.ptr,
+			item.len < INDEX_COMMAND_MAX ? item.len : INDEX_COMMAND_MAX);
+	}
+	if (into->len == 0)
+		buf_put(into, event_text(ev, NOTE_FIELD_PATH).ptr,
+			event_text(ev, NOTE_FIELD_PATH).len);
+	if (into->len > INDEX_COMMAND_MAX)
+		into->len = INDEX_COMMAND_MAX;
+}
+
+static void index_take_process(struct index_taking *t, const struct event *ev)
+{
+	struct index *x = t->x;
+	int64_t exec = (int64_t)event_number(ev, NOTE_FIELD_EXEC);
+
+	if (event_is(ev, NOTE_FIELD_OP, "exec")) {
+		struct span program = index_last_part(event_text(ev, NOTE_FIELD_PATH));
+		char room[4 * INDEX_COMMAND_MAX];
+		struct buf command = {room, 0, sizeof(room), sizeof(room) - 1, 0};
+
+		program.len = program.len < INDEX_PROGRAM_MAX ? program.len : INDEX_PROGRAM_MAX;
+		index_command(x, ev, &command);
+		sqlite3_stmt *st = x->statements[INDEX_ADD_RUN];
+
+		(void)sqlite3_bind_blob(st, 7, program.len ? (const char *)program.ptr : "",
+					(int)program.len, SQLITE_STATIC);
+		(void)sqlite3_bind_blob(st, 8, room, (int)command.len, SQLITE_STATIC);
+		index_run_statement(x, INDEX_ADD_RUN,
+				    (int64_t[]){t->place.id, exec,
+						(int64_t)event_number(ev, NOTE_FIELD_PARENT),
+						(int64_t)event_number(ev, NOTE_FIELD_PID),
+						(int64_t)ev->seq, (int64_t)ev->boot},
+				    6);
+		index_add(t, ev, INDEX_DID_RUN, program);
+	} else if (event_is(ev, NOTE_FIELD_OP, "exit")) {
+		int64_t code = event_has(ev, NOTE_FIELD_EXIT)
+				       ? (int64_t)event_number(ev, NOTE_FIELD_EXIT)
+				       : -1;
+		int64_t by = event_has(ev, NOTE_FIELD_SIGNAL)
+				     ? (int64_t)event_number(ev, NOTE_FIELD_SIGNAL)
+				     : -1;
+
+		index_run_statement(x, INDEX_END_RUN,
+				    (int64_t[]){t->place.id, exec, (int64_t)ev->boot, code, by}, 5);
+	}
+}
+
+static void index_take_file(struct index_taking *t, const struct event *ev)
+{
+	struct span path = event_text(ev, NOTE_FIELD_PATH);
+
+	if (event_is(ev, NOTE_FIELD_VERDICT, "refused")) {
+		index_add(t, ev, INDEX_DID_REFUSED_FILE, path);
+		return;
+	}
+	index_add(t, ev, event_is(ev, NOTE_FIELD_OP, "read") ? INDEX_DID_READ : INDEX_DID_CHANGE,
+		  path);
+	/* What a symlink says is no file that was changed. */
+	if (event_has(ev, NOTE_FIELD_TO) && !event_is(ev, NOTE_FIELD_OP, "symlink"))
+		index_add(t, ev, INDEX_DID_CHANGE, event_text(ev, NOTE_FIELD_TO));
+}
+
+static void index_take_host(struct index_taking *t, const struct event *ev)
+{
+	struct span host = event_text(ev, NOTE_FIELD_HOST);
+	char name[300];
+
+	if (host.len == 0)
+		host = event_text(ev, NOTE_FIELD_ADDRESS);
+	int len = event_has(ev, NOTE_FIELD_PORT) ? snprintf(name, sizeof(name), "%.*s:%" PRIu64,
+							    (int)(host.len < 256 ? host.len : 256),
+							    host.len ? (const char *)host.ptr : "",
+							    event_number(ev, NOTE_FIELD_PORT))
+						 : 0;
+
+	if (len > 0)
+		host = (struct span){(const uint8_t *)name, strnlen(name, sizeof(name))};
+	if (event_is(ev, NOTE_FIELD_VERDICT, "refused"))
+		index_add(t, ev, INDEX_DID_REFUSED_HOST, host);
+	else if (event_is(ev, NOTE_FIELD_OP, "connect"))
+		index_add(t, ev, INDEX_DID_REACH, host);
+}
+
+static void index_take_session(struct index_taking *t, const struct event *ev, uint32_t segment,
+			       uint64_t offset)
+{
+	if (event_is(ev, NOTE_FIELD_OP, "ready")) {
+		t->place.ready_segment = segment;
+		t->place.ready_offset = offset;
+	} else if (event_is(ev, NOTE_FIELD_OP, "end")) {
+		t->place.end_segment = segment;
+		t->place.end_offset = offset;
+	}
+}
+
+/* The first of these that the event has; else its op, else its kind. */
+static struct span index_words(const struct event *ev, enum note_field a, enum note_field b)
+{
+	return event_has(ev, a)               ? event_text(ev, a)
+	       : event_has(ev, b)             ? event_text(ev, b)
+	       : event_has(ev, NOTE_FIELD_OP) ? event_text(ev, NOTE_FIELD_OP)
+					      : ev->word;
+}
+
+static void index_take_kind(struct index_taking *t, const struct event *ev, uint32_t segment,
+			    uint64_t offset)
+{
+	static const struct {
+		enum note_kind kind;
+		enum index_what what;
+		enum note_field name, other;
+	} plain[] = {
+		{NOTE_CALL, INDEX_DID_REFUSED_CALL, NOTE_FIELD_CALLED, NOTE_FIELD_PATH},
+		{NOTE_TAMPER, INDEX_DID_TAMPER, NOTE_FIELD_PATH, NOTE_FIELD_REASON},
+		{NOTE_GAP, INDEX_DID_GAP, NOTE_FIELD_REASON, NOTE_FIELD_PATH},
+		{NOTE_LIMIT, INDEX_DID_LIMIT, NOTE_FIELD_REASON, NOTE_FIELD_NAME},
+		{NOTE_GRANT, INDEX_DID_DECISION, NOTE_FIELD_REASON, NOTE_FIELD_RULE},
+		{NOTE_POLICY, INDEX_DID_DECISION, NOTE_FIELD_REASON, NOTE_FIELD_RULE},
+	};
+
+	if (ev->kind == NOTE_FILE)
+		index_take_file(t, ev);
+	else if (ev->kind == NOTE_PROCESS)
+		index_take_process(t, ev);
+	else if (ev->kind == NOTE_NETWORK || ev->kind == NOTE_DNS)
+		index_take_host(t, ev);
+	else if (ev->kind == NOTE_SESSION)
+		index_take_session(t, ev, segment, offset);
+	else if (ev->kind == NOTE_SECRET)
+		index_add(t, ev,
+			  event_is(ev, NOTE_FIELD_OP, "leak") ? INDEX_DID_LEAK : INDEX_DID_SECRET,
+			  index_words(ev, NOTE_FIELD_SECRET, NOTE_FIELD_HOST));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(plain); i++)
+		if (plain[i].kind == ev->kind)
+			index_add(t, ev, plain[i].what,
+				  index_words(ev, plain[i].name, plain[i].other));
+}
+
+/* --- blocks --------------------------------------------------------------------------- */
+
+static void index_end_block(struct index_taking *t)
+{
+	if (t->any)
+		index_run_statement(t->x, INDEX_STRETCH_BLOCK,
+				    (int64_t[]){t->place.id, (int64_t)t->block, t->low, t->high},
+				    4);
+	t->any = false;
+	t->x->stamp++;
+	t->x->use_count = 0;
+}
+
+static void index_take(struct index_taking *t, const struct frame *f, uint32_t segment,
+		       uint64_t offset)
+{
+	struct index *x = t->x;
+	struct event *ev = &x->event;
+	uint64_t block = (f->seq - 1) / INDEX_BLOCK;
+	int64_t wall = 0;
+	uint32_t nanoseconds;
+
+	/* One that cannot be read has still a kind, and `bawn log` says what it is. */
+	(void)!event_read(f, ev, NULL);
+	(void)!event_wall_seconds(f->wall, &wall, &nanoseconds);
+	if (!t->any || block != t->block) {
+		index_end_block(t);
+		t->block = block;
+		t->low = t->high = wall;
+		t->any = true;
+		index_run_statement(
+			x, INDEX_ADD_BLOCK,
+			(int64_t[]){t->place.id, (int64_t)block, segment, (int64_t)offset, wall},
+			5);
+	}
+	t->low = wall < t->low ? wall : t->low;
+	t->high = wall > t->high ? wall : t->high;
+	index_use(t, INDEX_USED_KIND, index_name(x, ev->word));
+	if (event_has(ev, NOTE_FIELD_VERDICT))
+		index_use(t, INDEX_USED_VERDICT, index_name(x, event_text(ev, NOTE_FIELD_VERDICT)));
+	if (event_has(ev, NOTE_FIELD_EXEC))
+		index_use(t, INDEX_USED_EXEC, event_number(ev, NOTE_FIELD_EXEC));
+	if (event_text(ev, NOTE_FIELD_HOST).len > 0)
+		index_use(t, INDEX_USED_HOST, index_name(x, event_text(ev, NOTE_FIELD_HOST)));
+	if (event_text(ev, NOTE_FIELD_PATH).len > 0)
+		index_use(t, INDEX_USED_PATH, index_name(x, event_text(ev, NOTE_FIELD_PATH)));
+	if (event_text(ev, NOTE_FIELD_TO).len > 0)
+		index_use(t, INDEX_USED_PATH, index_name(x, event_text(ev, NOTE_FIELD_TO)));
+	index_take_kind(t, ev, segment, offset);
+	t->place.seq = f->seq;
+}
+
+/* --- one record ----------------------------------------------------------------------- */
+
+static int64_t index_now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void index_forget(struct index *x, int64_t id)
+{
+	static const char *const tables[] = {"block", "used", "run", "did"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tables); i++) {
+		char sql[80];
+
+		(void)snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE session=%" PRId64, tables[i],
+			       id);
+		int r = sqlite3_exec(x->db, sql, NULL, NULL, NULL);
+
+		x->failed = x->failed ? x->failed : r;
+	}
+	index_run_statement(x, INDEX_DROP_SESSION, (int64_t[]){id}, 1);
+}
+
+/* A folder of the same name may hold another record by now. */
+static bool index_is_same(struct index *x, const struct store_session *session,
+			  const struct hash *first)
+{
+	sqlite3_stmt *st = x->statements[INDEX_FIND_SESSION];
+
+	(void)sqlite3_bind_text(st, 1, session->folder, -1, SQLITE_TRANSIENT);
+	bool same = sqlite3_step(st) == SQLITE_ROW &&
+		    sqlite3_column_bytes(st, 8) == sizeof(first->bytes) &&
+		    memcmp(sqlite3_column_blob(st, 8), first->bytes, sizeof(first->bytes)) == 0;
+
+	(void)sqlite3_reset(st);
+	return same;
+}
+
+/* Finds or makes the session's row; FEED_MORE: the record has nothing yet. */
+static enum feed index_enter(struct index_taking *t, const struct store_session *session)
+{
+	struct index *x = t->x;
+	struct frame f;
+	enum feed said = store_next(&t->cursor, &f);
+
+	if (said != FEED_DONE)
+		return said;
+	int r = index_find(x, session, &t->place);
+
+	if (r == 0 && !index_is_same(x, session, &f.hash)) {
+		index_forget(x, t->place.id);
+		memset(x->names, 0, INDEX_NAMES * sizeof(*x->names));
+		r = -ENOENT;
+	}
+	if (r < 0) {
+		sqlite3_stmt *st = x->statements[INDEX_ADD_SESSION];
+
+		(void)sqlite3_bind_text(st, 1, session->folder, -1, SQLITE_TRANSIENT);
+		(void)sqlite3_bind_blob(st, 2, f.hash.bytes, sizeof(f.hash.bytes),
+					SQLITE_TRANSIENT);
+		index_run_statement(x, INDEX_ADD_SESSION, NULL, 0);
+		t->place = (struct index_place){.id = sqlite3_last_insert_rowid(x->db)};
+	}
+	return store_seek(&t->cursor, t->place.segment, t->place.offset);
+}
+
+/* One batch: 1 when there is nothing further, 0 when there is. */
+static int index_take_batch(struct index_taking *t, bool *ret_bad)
+{
+	struct frame f;
+
+	for (unsigned int i = 0; i < INDEX_BATCH; i++) {
+		uint32_t segment = t->cursor.number;
+		uint64_t offset = t->cursor.offset;
+		enum feed said = store_next(&t->cursor, &f);
+
+		*ret_bad = said == FEED_BAD;
+		if (said != FEED_DONE)
+			return 1;
+		/* It may have gone on to the next segment for it. */
+		if (t->cursor.number != segment) {
+			segment = t->cursor.number;
+			offset = 0;
+		}
+		index_take(t, &f, segment, offset);
+	}
+	return 0;
+}
+
+static void index_leave(struct index_taking *t)
+{
+	struct index_place *p = &t->place;
+
+	index_end_block(t);
+	index_flush_sums(t);
+	p->segment = t->cursor.number;
+	p->offset = t->cursor.offset;
+	index_run_statement(t->x, INDEX_MOVE_SESSION,
+			    (int64_t[]){p->id, p->segment, (int64_t)p->offset, (int64_t)p->seq,
+					(int64_t)p->ready_segment, (int64_t)p->ready_offset,
+					(int64_t)p->end_segment, (int64_t)p->end_offset},
+			    8);
+}
+
+/* What was begun and failed leaves nothing behind, here or in the file. */
+static int index_give_up(struct index *x, int failed, struct error *e)
+{
+	int r = index_fail(x, failed, e);
+
+	index_run_statement(x, INDEX_ROLLBACK, NULL, 0);
+	memset(x->names, 0, INDEX_NAMES * sizeof(*x->names));
+	memset(x->sums, 0, INDEX_SUMS * sizeof(*x->sums));
+	x->sum_count = 0;
+	x->failed = SQLITE_OK;
+	return r;
+}
+
+/* A transaction: 1 at the end of what there is, 0, or -errno; -EBUSY: somebody else writes. */
+static int index_step(struct index_taking *t, const struct store_session *session, bool first,
+		      struct error *e)
+{
+	struct index *x = t->x;
+	bool bad = false;
+	int done = 0;
+
+	x->failed = SQLITE_OK;
+	index_run_statement(x, INDEX_BEGIN, NULL, 0);
+	if (x->failed)
+		return index_fail(x, x->failed, e);
+	struct index_place now;
+	enum feed said = first ? index_enter(t, session) : FEED_DONE;
+
+	/* Between two of ours somebody else may have gone on: then it is theirs to do. */
+	if (!first && (index_find(x, session, &now) < 0 || now.seq != t->place.seq)) {
+		index_run_statement(x, INDEX_ROLLBACK, NULL, 0);
+		return error_set(e, -EBUSY, "somebody else keeps the index");
+	}
+	if (said == FEED_DONE) {
+		done = index_take_batch(t, &bad);
+		index_leave(t);
+	}
+	index_run_statement(x, INDEX_COMMIT, NULL, 0);
+	if (x->failed)
+		return index_give_up(x, x->failed, e);
+	if (said == FEED_BAD || bad)
+		return error_set(e, -EBADMSG, "%s", t->cursor.why);
+	return said == FEED_MORE || done ? 1 : 0;
+}
+
+int index_update(struct index *x, const struct store *s, const struct store_session *session,
+		 unsigned int budget_ms, const struct index_progress *progress, struct error *e)
+{
+	struct index_taking t = {.x = x, .cursor = STORE_CURSOR_INIT};
+	int64_t began = index_now_ms();
+	int r = store_cursor_open(s, session, &t.cursor, e);
+
+	for (bool first = true; r == 0; first = false) {
+		r = index_step(&t, session, first, e);
+		if (progress && progress->tell && index_now_ms() - began > 1000)
+			progress->tell(progress->context, t.place.seq);
+		if (r == 0 && budget_ms && index_now_ms() - began >= budget_ms)
+			break;
+	}
+	store_cursor_close(&t.cursor);
+	return r == -EBUSY || r == -EROFS ? 0 : r;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inquiry.h"
+
+#include "text.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+/* A line that is written over while it takes a while, and wiped when it is done. */
+static void inquiry_tell(void *context, uint64_t events)
+{
+	struct text *t = context;
+
+	text_printf(t, "reading the record: %" PRIu64 " events ", events);
+	(void)!write(t->fd, "\r", 1);
+}
+
+static void inquiry_wipe(const struct text *t)
+{
+	static const char wipe[] = "\r\033[K";
+
+	(void)!write(t->fd, wipe, sizeof(wipe) - 1);
+}
+
+static int inquiry_update(struct inquiry *q, struct error *e)
+{
+	struct text t = text_open(STDERR_FILENO);
+	struct index_progress progress = {t.tty ? inquiry_tell : NULL, &t};
+	int r = index_update(q->index, &q->ask.store, q->session, 0, &progress, e);
+
+	if (t.tty && r >= 0)
+		inquiry_wipe(&t);
+	/* What can be read is told, and where it ends. */
+	if (r == -EBADMSG) {
+		q->unread_error = *e;
+		q->unread = q->unread_error.text;
+		r = 0;
+	}
+	q->whole = r > 0;
+	if (r < 0)
+		return r;
+	r = index_find(q->index, q->session, &q->place);
+	return r == 0 ? 0 : error_set(e, r, "the record %s has no events yet", q->session->folder);
+}
+
+int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)
+{
+	struct frame f;
+	enum feed said = store_seek(&q->cursor, (uint32_t)segment, offset);
+
+	if (said == FEED_DONE)
+		said = store_next(&q->cursor, &f);
+	if (said != FEED_DONE)
+		return said == FEED_MORE ? -ENOENT : -EBADMSG;
+	return event_read(&f, &q->event, NULL);
+}
+
+int inquiry_read(struct inquiry *q, uint64_t seq)
+{
+	uint32_t segment;
+	uint64_t offset;
+	struct frame f;
+
+	if (seq == 0 || seq > q->place.seq ||
+	    index_block(q->index, &q->place, (seq - 1) / INDEX_BLOCK, &segment, &offset) < 0)
+		return -ENOENT;
+	enum feed said = store_seek(&q->cursor, segment, offset);
+
+	while (said == FEED_DONE && (said = store_next(&q->cursor, &f)) == FEED_DONE)
+		if (f.seq >= seq)
+			return f.seq == seq ? event_read(&f, &q->event, NULL) : -ENOENT;
+	return said == FEED_BAD ? -EBADMSG : -ENOENT;
+}
+
+int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
+{
+	q->cursor = STORE_CURSOR_INIT;
+	int r = ask_open(&q->ask, e);
+
+	if (r < 0)
+		return r;
+	q->session = store_find(&q->ask.store, wanted ? wanted : "last", e);
+	if (!q->session)
+		return e->code;
+	q->running = store_is_running(&q->ask.store, q->session);
+	r = index_open(&q->ask.store, &q->index, e);
+	if (r == 0)
+		r = inquiry_update(q, e);
+	if (r == 0)
+		r = store_cursor_open(&q->ask.store, q->session, &q->cursor, e);
+	if (r == 0 && inquiry_read_at(q, 0, 0) == 0) {
+		struct span text = event_text(&q->event, NOTE_FIELD_WORKSPACE);
+
+		q->workspace_len = text.len < sizeof(q->workspace) ? text.len : 0;
+		if (q->workspace_len > 0)
+			memcpy(q->workspace, text.ptr, q->workspace_len);
+	}
+	return r;
+}
+
+void inquiry_close(struct inquiry *q)
+{
+	store_cursor_close(&q->cursor);
+	index_close(&q->index);
+	ask_close(&q->ask);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One session's record with its index brought up to date: what --tree, show and why begin with. */
+#ifndef BAWN_INQUIRY_H
+#define BAWN_INQUIRY_H
+
+#include "ask.h"
+#include "event_read.h"
+#include "index.h"
+
+struct inquiry {
+	struct ask ask;
+	struct index *index;
+	struct index_place place;
+	const struct store_session *session;
+	bool running, whole; /* whole: the index has all that there is */
+	const char *unread;  /* why the record cannot be read to its end; or NULL */
+	struct error unread_error;
+	char workspace[NOTE_TEXT_MAX];
+	size_t workspace_len;
+	struct store_cursor cursor;
+	struct event event; /* that was last read */
+};
+
+/* wanted: NULL for the last session. */
+int inquiry_open(struct inquiry *q, const char *wanted, struct error *e);
+void inquiry_close(struct inquiry *q);
+#define _cleanup_inquiry_ _cleanup_(inquiry_close)
+
+/* Reads the event at a place into q->event: 0, -ENOENT, or -EBADMSG.  Its texts last until the
+ * next is read. */
+int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset);
+
+/* The event of a number. */
+int inquiry_read(struct inquiry *q, uint64_t seq);
+
+static inline struct span inquiry_workspace(const struct inquiry *q)
+{
+	return (struct span){(const uint8_t *)q->workspace, q->workspace_len};
+}
+
+#endif
