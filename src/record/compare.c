@@ -192,7 +192,8 @@ static int compare_put(struct compare *c, uint32_t before, uint32_t after, enum 
 		c->changes = changes;
 		c->capacity = capacity;
 	}
-	c->changes[c->count++] = (struct compare_change){before, after, kind};
+	c->changes[c->count++] =
+		(struct compare_change){.before = before, .after = after, .kind = kind};
 	return 0;
 }
 

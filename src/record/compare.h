@@ -45,6 +45,7 @@ extern const char *const compare_words[COMPARE_KIND_COUNT];
 struct compare_change {
 	uint32_t before, after; /* entries, or MANIFEST_NONE */
 	enum compare_kind kind;
+	bool settled; /* for who goes through them: the last word is spoken */
 };
 
 struct compare {

@@ -3,6 +3,8 @@
 
 #include "sha256.h"
 
+#include <unistd.h>
+
 int hash_init(void)
 {
 	return 0;
@@ -21,6 +23,26 @@ static void hash_parts(const struct span *parts, size_t count, struct hash *ret)
 void hash_of(struct span bytes, struct hash *ret)
 {
 	hash_parts(&bytes, 1, ret);
+}
+
+int hash_file(int fd, struct hash *ret)
+{
+	static uint8_t bytes[128 << 10];
+	struct sha256 s;
+	off_t at = 0;
+	ssize_t n;
+
+	sha256_begin(&s);
+	while ((n = pread(fd, bytes, sizeof(bytes), at)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		sha256_add(&s, (struct span){bytes, (size_t)n});
+		at += n;
+	}
+	sha256_end(&s, ret->bytes);
+	return 0;
 }
 
 void hash_leaf(struct span bytes, struct hash *ret)

@@ -30,6 +30,11 @@ enum {
 static const size_t manifest_entries_size =
 	(size_t)MANIFEST_ENTRIES_MAX * sizeof(struct manifest_entry);
 
+static int64_t manifest_time(struct statx_timestamp t)
+{
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 int manifest_init(struct manifest *m, int root, int64_t since)
 {
 	size_t size = MANIFEST_HEAD_SIZE + manifest_entries_size + MANIFEST_NAMES_MAX;
@@ -51,7 +56,10 @@ int manifest_init(struct manifest *m, int root, int64_t since)
 	m->names = memory + MANIFEST_HEAD_SIZE + manifest_entries_size;
 	m->root = root;
 	m->since = since;
-	m->entries[0] = (struct manifest_entry){.inode = st.stx_ino, .mode = st.stx_mode};
+	m->entries[0] = (struct manifest_entry){.inode = st.stx_ino,
+						.mode = st.stx_mode,
+						.mtime = manifest_time(st.stx_mtime),
+						.ctime = manifest_time(st.stx_ctime)};
 	m->head->names = 1;
 	m->head->count = 1;
 	return 0;
@@ -146,11 +154,6 @@ static int manifest_open(const struct manifest *m, uint32_t index)
 		return fd;
 	fd = open_beneath(m->root, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	return fd;
-}
-
-static int64_t manifest_time(struct statx_timestamp t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static bool manifest_has_room(const struct manifest *m, size_t bytes)

@@ -2,7 +2,7 @@
 #include "touched.h"
 
 enum {
-	TOUCHED_FLAGS = 0x3f,
+	TOUCHED_FLAGS = 0x7f,
 	TOUCHED_FIRST = 1024,
 	TOUCHED_STEPS = 512, /* names that are looked at for one path */
 	TOUCHED_PATH_MAX = 8192,
@@ -38,7 +38,7 @@ void touched_fini(struct touched *t)
 /* The slot that has this hash, or the empty one where it belongs. */
 static uint64_t *touched_slot(uint64_t *slots, size_t capacity, uint64_t hash)
 {
-	size_t i = (size_t)(hash >> 6) & (capacity - 1);
+	size_t i = (size_t)(hash >> 7) & (capacity - 1);
 
 	while (slots[i] && (slots[i] & ~(uint64_t)TOUCHED_FLAGS) != hash)
 		i = (i + 1) & (capacity - 1);
@@ -326,8 +326,11 @@ static bool touched_search(const struct touched *t, struct span path, unsigned i
 			_cleanup_buf_ struct buf other = BUF_INIT(TOUCHED_PATH_MAX);
 
 			touched_rename(t, p, back != 0, path, &other);
+			/* By its later name it may have been replaced, too. */
 			if (buf_error(&other) == 0 &&
-			    touched_search(t, buf_span(&other), effects, depth - 1, steps))
+			    touched_search(t, buf_span(&other),
+					   back ? effects : effects | TOUCHED_MADE, depth - 1,
+					   steps))
 				return true;
 		}
 	}

@@ -7,7 +7,7 @@
  * touched_pair besides for the two paths of a rename or a symbolic link.  Paths are as in the
  * event: absolute, as inside the box, cleaned of "." and "..", links not followed.
  *
- * A path is 58 bits of a keyed hash and 6 of what was done to it: 8 bytes, in a table that is at
+ * A path is 57 bits of a keyed hash and 7 of what was done to it: 8 bytes, in a table that is at
  * least half empty; 1,048,576 paths are 16 MB, and no more are taken.  The key is the session's
  * own, so that nobody can choose a name that is taken for another one.  Only the two paths of a
  * pair are kept as text, because what lies beneath them has other names before and after.
@@ -32,12 +32,13 @@ enum {
 /* What was done to a path; several may be. */
 enum touched_effect {
 	TOUCHED_MADE = 1 << 0,  /* made, written, cut; or something was moved or linked there */
-	TOUCHED_META = 1 << 1,  /* mode, owner, attributes, times */
+	TOUCHED_META = 1 << 1,  /* mode, owner, attributes */
 	TOUCHED_GONE = 1 << 2,  /* removed, or moved away */
 	TOUCHED_CHILD = 1 << 3, /* something in it was made or removed; follows by itself */
 	TOUCHED_MOVED = 1 << 4, /* an end of a rename whose pair did not fit */
 	TOUCHED_IS_PAIR = 1 << 5,
-	TOUCHED_ANY = TOUCHED_MADE | TOUCHED_META | TOUCHED_GONE,
+	TOUCHED_TIMES = 1 << 6, /* its times were set, to now */
+	TOUCHED_ANY = TOUCHED_MADE | TOUCHED_META | TOUCHED_GONE | TOUCHED_TIMES,
 };
 
 struct touched_pair {

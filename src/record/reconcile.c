@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reconcile.h"
+
+#include "event.h"
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	RECONCILE_STEP_BACK = 100000000, /* ns that a clock may be corrected without a word */
+	RECONCILE_PROGRESS = 1000000000, /* ns until the first word of progress, and between two */
+	RECONCILE_DEPTH = 4,             /* renames of one file that are followed back */
+};
+
+/* Not in Debian 12's magic.h, or not in that header. */
+enum { RECONCILE_CIFS = 0xff534d42, RECONCILE_SMB2 = 0xfe534d42, RECONCILE_CEPH = 0x00c36400 };
+
+static int64_t reconcile_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* --- begin ---------------------------------------------------------------------------- */
+
+/* Files whose times another machine, or a program, makes. */
+static bool reconcile_has_own_clock(int root)
+{
+	struct statfs fs;
+
+	if (fstatfs(root, &fs) < 0)
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case NFS_SUPER_MAGIC:
+	case SMB_SUPER_MAGIC:
+	case (uint32_t)RECONCILE_CIFS:
+	case (uint32_t)RECONCILE_SMB2:
+	case RECONCILE_CEPH:
+	case V9FS_MAGIC:
+	case AFS_SUPER_MAGIC:
+	case CODA_SUPER_MAGIC:
+	case FUSE_SUPER_MAGIC:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static const struct plan_mount *reconcile_workspace(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
+		    str_equal(m->role, "workspace") && str_equal(m->target, plan->workspace))
+			return m;
+	}
+	return NULL;
+}
+
+int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e)
+{
+	const struct plan_mount *m = reconcile_workspace(plan);
+
+	*r = RECONCILE_INIT;
+	if (!m)
+		return 0;
+	r->since = reconcile_clock(CLOCK_REALTIME_COARSE);
+	r->offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
+	r->workspace = m->target;
+	int ret = touched_init(&r->touched);
+
+	if (ret < 0)
+		return error_sys(e, ret, "preparing to compare the workspace");
+	r->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
+	struct stat st;
+
+	if (r->root < 0 || fstat(r->root, &st) < 0)
+		return error_sys(e, r->root < 0 ? r->root : -errno, "opening %s", m->source);
+	if (m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
+		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
+	r->clock = reconcile_has_own_clock(r->root);
+	ret = manifest_init(&r->before, r->root, r->since);
+	return ret < 0 ? error_sys(e, ret, "preparing to compare the workspace") : 0;
+}
+
+int reconcile_scan(struct reconcile *r, struct loop *loop, scanner_fn on_digest, void *context)
+{
+	return scanner_start(&r->scanner, loop, r->root >= 0 ? &r->before : NULL, on_digest,
+			     context);
+}
+
+void reconcile_fini(struct reconcile *r)
+{
+	scanner_end(&r->scanner);
+	manifest_fini(&r->before);
+	touched_fini(&r->touched);
+	fd_close(&r->root);
+}
+
+/* --- what explains a difference ------------------------------------------------------- */
+
+/* While the differences are gone through. */
+struct reconcile_work {
+	struct reconcile *r;
+	struct compare c;
+	struct manifest after;
+	struct buf path;   /* of the difference at hand, as inside the box */
+	struct buf inodes; /* of files with several names, one of which has an event: uint64_t */
+	struct writer *w;
+	struct reconcile_result *result;
+	uint64_t named;
+};
+
+static void reconcile_put_path(struct reconcile_work *k, const struct manifest *m, uint32_t index)
+{
+	buf_clear(&k->path);
+	k->path.error = 0;
+	buf_put_str(&k->path, k->r->workspace);
+	if (index == 0)
+		return;
+	buf_put_char(&k->path, '/');
+	manifest_path(m, index, &k->path);
+}
+
+static int reconcile_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The files with several names of which one has an event. */
+static void reconcile_find_links(struct reconcile_work *k, const struct manifest *m)
+{
+	for (uint32_t i = 1; i < m->head->count; i++) {
+		const struct manifest_entry *e = &m->entries[i];
+
+		if (e->links < 2 || S_ISDIR(e->mode))
+			continue;
+		reconcile_put_path(k, m, i);
+		if (touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_ANY))
+			buf_put(&k->inodes, &e->inode, sizeof(e->inode));
+	}
+}
+
+static void reconcile_sort_links(struct reconcile_work *k)
+{
+	if (k->inodes.len > 0)
+		qsort(k->inodes.ptr, k->inodes.len / sizeof(uint64_t), sizeof(uint64_t),
+		      reconcile_order);
+}
+
+static bool reconcile_has_linked(const struct reconcile_work *k, const struct manifest_entry *e)
+{
+	return k->inodes.len > 0 &&
+	       bsearch(&e->inode, k->inodes.ptr, k->inodes.len / sizeof(uint64_t), sizeof(uint64_t),
+		       reconcile_order) != NULL;
+}
+
+/* A folder above was put there by an event. */
+static bool reconcile_is_beneath_made(const struct reconcile_work *k)
+{
+	struct span path = buf_span(&k->path);
+	size_t least = strlen(k->r->workspace);
+
+	while (path.len > least) {
+		while (path.len > least && path.ptr[path.len - 1] != '/')
+			path.len--;
+		path.len -= path.len > least;
+		if (path.len > least &&
+		    touched_effects(&k->r->touched, path) & (TOUCHED_MADE | TOUCHED_MOVED))
+			return true;
+	}
+	return false;
+}
+
+/* What this file was called at the start, if renames of folders above it tell. */
+static uint32_t reconcile_origin(const struct reconcile_work *k, struct span path, uint64_t inode,
+				 unsigned int depth)
+{
+	size_t least = strlen(k->r->workspace) + 1;
+	size_t at = 0;
+	_cleanup_buf_ struct buf name = BUF_INIT(MANIFEST_PATH_MAX);
+
+	while (depth > 0 && touched_other_name(&k->r->touched, path, true, &at, &name)) {
+		struct span other = buf_span(&name);
+		uint32_t found = MANIFEST_NONE;
+
+		if (other.len > least && memcmp(other.ptr, path.ptr, least) == 0)
+			found = compare_find(&k->c, span_skip(other, least));
+		if (found != MANIFEST_NONE && k->r->before.entries[found].inode == inode)
+			return found;
+		found = reconcile_origin(k, other, inode, depth - 1);
+		if (found != MANIFEST_NONE)
+			return found;
+	}
+	return MANIFEST_NONE;
+}
+
+/*
+ * Something that stands where it did not stand before: moved there with a folder above it, and
+ * the same as it was?  Then it is not gone from its old place either.  `kind` becomes what else
+ * is different about it.
+ */
+static bool reconcile_is_moved(struct reconcile_work *k, struct compare_change *change,
+			       uint32_t origin)
+{
+	const struct manifest_entry *e = &k->after.entries[change->after];
+
+	if (origin != MANIFEST_NONE) {
+		return !compare_pair(&k->c, origin, change->after, &change->kind) ||
+		       (change->kind != COMPARE_CHANGED && change->kind != COMPARE_TIMES);
+	}
+	/* Its old name was never looked at; but nothing happened to it in this session. */
+	return k->c.clock && !compare_is_fresh(&k->c, e) && reconcile_is_beneath_made(k);
+}
+
+static const unsigned int reconcile_effects[COMPARE_KIND_COUNT] = {
+	[COMPARE_CREATED] = TOUCHED_MADE, [COMPARE_CHANGED] = TOUCHED_MADE,
+	[COMPARE_DELETED] = TOUCHED_GONE, [COMPARE_ATTRIBUTES] = TOUCHED_MADE | TOUCHED_META,
+	[COMPARE_TIMES] = TOUCHED_ANY,
+};
+
+/* This inode did not stand at this place before. */
+static bool reconcile_is_elsewhere(const struct reconcile_work *k,
+				   const struct compare_change *change)
+{
+	return change->after != MANIFEST_NONE &&
+	       (change->before == MANIFEST_NONE || k->r->before.entries[change->before].inode !=
+							   k->after.entries[change->after].inode);
+}
+
+/* Written, as its times tell, but there is an event that says that these were set. */
+static bool reconcile_is_times_event(const struct reconcile_work *k,
+				     const struct compare_change *change,
+				     const struct manifest_entry *e)
+{
+	return change->before != MANIFEST_NONE && !reconcile_is_elsewhere(k, change) &&
+	       k->r->before.entries[change->before].size == e->size &&
+	       touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES);
+}
+
+static bool reconcile_is_explained(struct reconcile_work *k, struct compare_change *change)
+{
+	bool gone = change->after == MANIFEST_NONE;
+	const struct manifest *m = gone ? &k->r->before : &k->after;
+	const struct manifest_entry *e = &m->entries[gone ? change->before : change->after];
+
+	reconcile_put_path(k, m, gone ? change->before : change->after);
+	uint32_t origin =
+		reconcile_is_elsewhere(k, change)
+			? reconcile_origin(k, buf_span(&k->path), e->inode, RECONCILE_DEPTH)
+			: MANIFEST_NONE;
+
+	/* What is here now is not gone from where it was. */
+	if (origin != MANIFEST_NONE)
+		k->c.to_after[origin] = change->after;
+	if (touched_explains(&k->r->touched, buf_span(&k->path), reconcile_effects[change->kind]))
+		return true;
+	switch (change->kind) {
+	case COMPARE_CREATED:
+		return reconcile_is_moved(k, change, origin);
+	case COMPARE_DELETED:
+		return k->c.to_after[change->before] != MANIFEST_NONE;
+	case COMPARE_CHANGED:
+		if (reconcile_is_times_event(k, change, e)) {
+			change->kind = COMPARE_TIMES;
+			change->settled = true;
+			return false;
+		}
+		return reconcile_has_linked(k, e) ||
+		       (reconcile_is_elsewhere(k, change) && reconcile_is_moved(k, change, origin));
+	case COMPARE_ATTRIBUTES:
+		return reconcile_has_linked(k, e);
+	case COMPARE_TIMES:
+		return reconcile_has_linked(k, e) ||
+		       (change->before != MANIFEST_NONE &&
+			reconcile_has_linked(k, &k->r->before.entries[change->before]));
+	case COMPARE_KIND_COUNT:
+		break;
+	}
+	return false;
+}
+
+/* Keeps the differences that nothing explains. */
+static void reconcile_sift(struct reconcile_work *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->c.count; i++) {
+		struct compare_change change = k->c.changes[i];
+
+		if (change.settled || !reconcile_is_explained(k, &change))
+			k->c.changes[kept++] = change;
+	}
+	k->result->confirmed += k->c.count - kept;
+	k->c.count = kept;
+}
+
+/* Links that stood in the workspace all along lead to other names as well. */
+static void reconcile_add_links(struct reconcile_work *k, const struct manifest *m)
+{
+	for (uint32_t i = 1; i < m->head->count; i++) {
+		if (!S_ISLNK(m->entries[i].mode))
+			continue;
+		reconcile_put_path(k, m, i);
+		touched_linked(&k->r->touched, buf_span(&k->path),
+			       manifest_link(m, &m->entries[i]));
+	}
+}
+
+static int reconcile_explain(struct reconcile_work *k)
+{
+	int ret = touched_settle(&k->r->touched);
+
+	if (ret < 0)
+		return ret;
+	reconcile_sift(k);
+	if (k->c.count == 0)
+		return 0;
+	/* What is left is worth more trouble. */
+	reconcile_add_links(k, &k->r->before);
+	reconcile_add_links(k, &k->after);
+	ret = touched_settle(&k->r->touched);
+	if (ret < 0)
+		return ret;
+	reconcile_find_links(k, &k->r->before);
+	reconcile_find_links(k, &k->after);
+	reconcile_sort_links(k);
+	reconcile_sift(k);
+	return 0;
+}
+
+/* --- events --------------------------------------------------------------------------- */
+
+static const char *const reconcile_reasons[COMPARE_KIND_COUNT] = {
+	[COMPARE_CREATED] = "it is new, and no event says who made it",
+	[COMPARE_CHANGED] = "its content changed, and no event says who wrote it",
+	[COMPARE_DELETED] = "it is gone, and no event says who removed it",
+	[COMPARE_ATTRIBUTES] = "its mode or owner changed, and no event says by whom",
+	[COMPARE_TIMES] = "its times changed, and as far as they tell nothing else",
+};
+
+/* An event has room for a path that the kernel takes; beyond that its end is left out. */
+static struct span reconcile_cut(struct span path, uint64_t *ret_cut)
+{
+	*ret_cut = path.len > NOTE_TEXT_MAX ? path.len - NOTE_TEXT_MAX : 0;
+	return (struct span){path.ptr, path.len - *ret_cut};
+}
+
+static int reconcile_name(struct reconcile_work *k, const struct compare_change *change)
+{
+	bool gone = change->after == MANIFEST_NONE;
+	const struct manifest *m = gone ? &k->r->before : &k->after;
+	const struct manifest_entry *e = &m->entries[gone ? change->before : change->after];
+	bool times = change->kind == COMPARE_TIMES;
+	uint64_t cut;
+
+	reconcile_put_path(k, m, gone ? change->before : change->after);
+	if (!times && k->result->unattributed++ == 0) {
+		size_t len = k->path.len < sizeof(k->result->first) - 1
+				     ? k->path.len
+				     : sizeof(k->result->first) - 1;
+
+		memcpy(k->result->first, k->path.ptr, len);
+		k->result->first_kind = change->kind;
+	}
+	k->result->times += times;
+	if (k->named++ >= RECONCILE_NAMED_MAX)
+		return 0;
+	struct buf *event = event_begin(k->w, NOTE_TAMPER);
+
+	event_put_word(event, NOTE_FIELD_OP, times ? "times" : "unattributed");
+	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	event_put_text(event, NOTE_FIELD_PATH, reconcile_cut(buf_span(&k->path), &cut));
+	if (cut > 0)
+		event_put_number(event, NOTE_FIELD_CUT, cut);
+	event_put_number(event, NOTE_FIELD_INODE, e->inode);
+	event_put_number(event, NOTE_FIELD_MODE, e->mode);
+	event_put_word(event, NOTE_FIELD_TYPE, compare_words[change->kind]);
+	event_put_text(event, NOTE_FIELD_REASON, span_of_str(reconcile_reasons[change->kind]));
+	return writer_end(k->w);
+}
+
+static int reconcile_gap(struct writer *w, uint64_t count, struct span path, const char *reason)
+{
+	struct buf *event = event_begin(w, NOTE_GAP);
+
+	event_put_word(event, NOTE_FIELD_OP, "compare");
+	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	if (count > 0)
+		event_put_number(event, NOTE_FIELD_COUNT_OF, count);
+	if (path.len > 0)
+		event_put_text(event, NOTE_FIELD_PATH, path);
+	event_put_text(event, NOTE_FIELD_REASON, span_of_str(reason));
+	return writer_end(w);
+}
+
+/* What of the second look is not known, by reason. */
+static int reconcile_tell_unread(struct reconcile_work *k)
+{
+	for (int i = 0; i < MANIFEST_REASON_COUNT; i++) {
+		uint64_t count = k->after.head->unread[i];
+		char reason[128];
+
+		if (count == 0)
+			continue;
+		k->result->unknown += count;
+		(void)snprintf(reason, sizeof(reason),
+			       "not compared: in the workspace is a folder that %s",
+			       manifest_reason_words[i]);
+		int ret = reconcile_gap(k->w, count, (struct span){NULL, 0}, reason);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Folders that changed before the first look came by, without an event that says how: a file may
+ * be missing there of which nothing is known.
+ */
+static int reconcile_tell_late(struct reconcile_work *k)
+{
+	uint64_t count = 0;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < k->after.head->count; i++) {
+		const struct manifest_entry *e = &k->after.entries[i];
+		uint32_t before = k->c.to_before[i];
+
+		if (!S_ISDIR(e->mode) || before == MANIFEST_NONE)
+			continue;
+		unsigned int flags =
+			before == COMPARE_UNKNOWN ? 0 : k->r->before.entries[before].flags;
+
+		if ((flags & MANIFEST_READ && !(flags & MANIFEST_LATE)) ||
+		    (k->c.clock && !compare_is_fresh(&k->c, e)))
+			continue;
+		reconcile_put_path(k, &k->after, i);
+		if (touched_effects(&k->r->touched, buf_span(&k->path)) &
+		    (TOUCHED_CHILD | TOUCHED_MADE | TOUCHED_MOVED))
+			continue;
+		first = count++ == 0 ? i : first;
+	}
+	if (count == 0)
+		return 0;
+	uint64_t cut;
+
+	k->result->unknown += count;
+	reconcile_put_path(k, &k->after, first);
+	return reconcile_gap(k->w, count, reconcile_cut(buf_span(&k->path), &cut),
+			     "a folder changed before it was first looked at: what was removed "
+			     "there is not known");
+}
+
+static int reconcile_tell(struct reconcile_work *k)
+{
+	int ret = 0;
+
+	/* Files whose times alone changed come last: they are the least of it. */
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; ret == 0 && i < k->c.count; i++)
+			if ((k->c.changes[i].kind == COMPARE_TIMES) == (pass == 1))
+				ret = reconcile_name(k, &k->c.changes[i]);
+	if (ret == 0 && k->named > RECONCILE_NAMED_MAX)
+		ret = reconcile_gap(k->w, k->named - RECONCILE_NAMED_MAX, (struct span){NULL, 0},
+				    "changes without an event that are too many to be named");
+	if (ret == 0 && k->r->touched.left_out > 0)
+		ret = reconcile_gap(k->w, k->r->touched.left_out, (struct span){NULL, 0},
+				    "paths of events that are too many to be held against the "
+				    "workspace: what is called unattributed may be theirs");
+	if (ret == 0 && !k->c.clock)
+		ret = reconcile_gap(k->w, 0, (struct span){NULL, 0},
+				    "the workspace's times are not by this machine's clock, or it "
+				    "was set back: what changed before the first look is not "
+				    "known");
+	if (ret == 0)
+		ret = reconcile_tell_unread(k);
+	return ret == 0 ? reconcile_tell_late(k) : ret;
+}
+
+/* --- end ------------------------------------------------------------------------------ */
+
+static void reconcile_look_again(struct reconcile_work *k)
+{
+	int64_t word = reconcile_clock(CLOCK_MONOTONIC) + RECONCILE_PROGRESS;
+
+	while (manifest_step(&k->after)) {
+		if (!k->r->on_progress || reconcile_clock(CLOCK_MONOTONIC) < word)
+			continue;
+		k->r->on_progress(k->r->progress_context, k->after.head->count);
+		word += RECONCILE_PROGRESS;
+	}
+	k->result->files = k->after.head->count - 1;
+}
+
+static int reconcile_compare(struct reconcile_work *k)
+{
+	int64_t offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
+	bool clock = k->r->clock && offset > k->r->offset - RECONCILE_STEP_BACK;
+	int ret = manifest_init(&k->after, k->r->root, k->r->since);
+
+	if (ret == 0)
+		reconcile_look_again(k);
+	if (ret == 0)
+		ret = compare_init(&k->c, &k->r->before, &k->after, clock);
+	if (ret == 0)
+		ret = compare_run(&k->c);
+	return ret == 0 ? reconcile_explain(k) : ret;
+}
+
+int reconcile_end(struct reconcile *r, struct writer *w, struct reconcile_result *ret)
+{
+	struct reconcile_work k = {
+		.r = r, .path = BUF_INIT(MANIFEST_PATH_MAX), .w = w, .result = ret};
+
+	memset(ret, 0, sizeof(*ret));
+	scanner_end(&r->scanner);
+	if (r->root < 0)
+		return 0;
+	k.inodes = BUF_INIT(64u << 20);
+	int failed = reconcile_compare(&k);
+
+	if (failed < 0)
+		ret->why = error_words(failed);
+	else
+		ret->compared = true;
+	int code = failed < 0 ? reconcile_gap(w, 0, (struct span){NULL, 0},
+					      "the workspace could not be compared")
+			      : reconcile_tell(&k);
+
+	compare_fini(&k.c);
+	manifest_fini(&k.after);
+	buf_fini(&k.path);
+	buf_fini(&k.inodes);
+	return code;
+}

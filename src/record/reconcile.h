@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What changed in the workspace, held against what the events say.
+ *
+ *	reconcile_begin	before the box exists: the clock, and the workspace's directory
+ *	reconcile_scan	once the session is on its way: the scanner takes the first look, at
+ *			the lowest priority and so perhaps late (compare.h says why that is
+ *			enough)
+ *	touched		whoever writes an event of a file says so there, all the while
+ *	reconcile_end	the box is gone: the second look, and the difference
+ *
+ * A difference that an event explains is confirmed.  One that none explains is unattributed: it
+ * was done by something outside the box, or by a way that was not seen, and each becomes an event
+ * "tamper", op "unattributed", with its path.  What explains a difference:
+ *
+ *	an event of the same effect on this path (a chmod does not explain other content)
+ *	one on a name that it had before, or that leads there through links (touched.h)
+ *	one on another hard link of the same file
+ *	for what lies in a renamed folder and is the same as before: the rename
+ *
+ * Not called unattributed, but counted and named (op "times"): a file of the same size whose
+ * mtime does not lie in the session.  Times alone are no event, because unpacking sets them for
+ * every file; but who writes unseen and then sets the time back looks like that.
+ *
+ * What cannot be known is said by an event "gap": directories that could not be read, files that
+ * may have been removed before the first look came by, a clock that was set back.
+ */
+#ifndef BAWN_RECONCILE_H
+#define BAWN_RECONCILE_H
+
+#include "compare.h"
+#include "error.h"
+#include "plan.h"
+#include "scanner.h"
+#include "touched.h"
+#include "writer.h"
+
+enum { RECONCILE_NAMED_MAX = 10000 }; /* events; the rest is a number */
+
+struct reconcile_result {
+	bool compared;         /* false: there was nothing to compare, or it failed: `why` */
+	const char *why;       /* in words; NULL when nothing is amiss */
+	uint64_t files;        /* that were looked at */
+	uint64_t confirmed;    /* differences that events explain */
+	uint64_t unattributed; /* differences that none explains */
+	uint64_t times;        /* files whose times changed, and nothing else */
+	uint64_t unknown;      /* directories of which not all is known */
+	char first[512]; /* path of the first that is unattributed, for a person; may be cut */
+	enum compare_kind first_kind;
+};
+
+struct reconcile {
+	int root;              /* the workspace, or -1: nothing is compared */
+	const char *workspace; /* inside; of the plan */
+	int64_t since;         /* when the session began: CLOCK_REALTIME_COARSE */
+	int64_t offset;        /* of that clock to the one that is never set */
+	bool clock;            /* ctime is by this machine's clock */
+	struct touched touched;
+	struct manifest before;
+	struct scanner scanner;
+	void (*on_progress)(void *context, uint64_t files); /* now and then, after a second */
+	void *progress_context;
+};
+
+#define RECONCILE_INIT ((struct reconcile){.root = -1, .scanner = SCANNER_INIT})
+
+/* The plan must outlive it.  A workspace that cannot be opened is an error; one that the box
+ * may not write is not compared. */
+int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e);
+
+/* Forks the scanner; digests come by the function.  0 or -errno. */
+int reconcile_scan(struct reconcile *r, struct loop *loop, scanner_fn on_digest, void *context);
+
+/* When every process of the box is gone.  0, or -errno when events could not be written; whatever
+ * else goes wrong is in the result and in the record. */
+int reconcile_end(struct reconcile *r, struct writer *w,
+		  struct reconcile_result *ret) BAWN_MUST_USE;
+
+void reconcile_fini(struct reconcile *r);
+
+#endif

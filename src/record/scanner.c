@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scanner.h"
+
+#include "channel.h"
+#include "fd.h"
+
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SCANNER_ASK = 1, SCANNER_SERVING = 0 };
+enum {
+	SCANNER_CHANNEL = 3, /* descriptors of the child */
+	SCANNER_ROOT = 4,
+	SCANNER_IN_FLIGHT = 4,
+	SCANNER_EVERY = 16, /* directories between two looks at the channel */
+};
+
+struct scanner_answer {
+	uint64_t index;
+	int64_t result;
+	struct hash digest;
+};
+
+static int64_t scanner_time(struct timespec t)
+{
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* --- the child ------------------------------------------------------------------------ */
+
+static int scanner_hash(int fd, struct hash *ret)
+{
+	struct stat before, after;
+
+	if (fstat(fd, &before) < 0)
+		return -errno;
+	int r = hash_file(fd, ret);
+
+	if (r == 0 && fstat(fd, &after) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	bool same = before.st_size == after.st_size &&
+		    scanner_time(before.st_mtim) == scanner_time(after.st_mtim);
+
+	return same ? 0 : -ESTALE;
+}
+
+static int scanner_on_ask(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct scanner_answer answer = {.result = -EPROTO};
+
+	(void)context;
+	(void)e;
+	if (packet->body.len != sizeof(answer.index))
+		return -EPROTO;
+	memcpy(&answer.index, packet->body.ptr, sizeof(answer.index));
+	answer.result = scanner_hash(packet->fds[0], &answer.digest);
+	return channel_send(SCANNER_CHANNEL, SCANNER_ASK,
+			    (struct span){(const uint8_t *)&answer, sizeof(answer)}, NULL, 0);
+}
+
+static void scanner_be_humble(void)
+{
+	const struct sched_param none = {0};
+
+	/* What the system does not let us give up we keep. */
+	(void)setpriority(PRIO_PROCESS, 0, 19);
+	(void)sched_setscheduler(0, SCHED_IDLE, &none);
+	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+static _Noreturn void scanner_serve(struct manifest *m)
+{
+	static const struct channel_rule rules[] = {
+		{SCANNER_ASK, "DIGEST", sizeof(uint64_t), 1, 1, 1u << SCANNER_SERVING,
+		 scanner_on_ask},
+	};
+	struct channel c = {.fd = SCANNER_CHANNEL, .rules = rules, .rule_count = 1};
+	struct error e = ERROR_INIT;
+	struct pollfd asked = {.fd = SCANNER_CHANNEL, .events = POLLIN};
+	const struct timespec at_once = {0};
+
+	scanner_be_humble();
+	for (unsigned int i = 0; m && manifest_step(m); i++) {
+		if (i % SCANNER_EVERY != 0 || ppoll(&asked, 1, &at_once, NULL) <= 0)
+			continue;
+		if (channel_receive(&c, &e) <= 0)
+			_exit(0);
+	}
+	while (channel_receive(&c, &e) > 0)
+		continue;
+	_exit(0);
+}
+
+static _Noreturn void scanner_become(int channel, struct manifest *m)
+{
+	int away = m ? fcntl(m->root, F_DUPFD_CLOEXEC, SCANNER_ROOT + 1) : -1;
+
+	if (channel != SCANNER_CHANNEL && dup3(channel, SCANNER_CHANNEL, O_CLOEXEC) < 0)
+		_exit(1);
+	if (m && (away < 0 || dup3(away, SCANNER_ROOT, O_CLOEXEC) < 0))
+		_exit(1);
+	/* Nothing else of the recorder's: a session must end when its parts have. */
+	if (close_range(m ? SCANNER_ROOT + 1 : SCANNER_ROOT, ~0u, 0) < 0)
+		_exit(1);
+	if (m)
+		m->root = SCANNER_ROOT;
+	scanner_serve(m);
+}
+
+/* --- the recorder --------------------------------------------------------------------- */
+
+static void scanner_send(struct scanner *s)
+{
+	while (s->sent < s->count && s->sent - s->answered < SCANNER_IN_FLIGHT) {
+		struct scanner_file *f = &s->files[s->sent];
+		uint64_t index = s->sent;
+
+		if (channel_send(s->fd, SCANNER_ASK,
+				 (struct span){(const uint8_t *)&index, sizeof(index)}, &f->fd,
+				 1) < 0)
+			return;
+		fd_close(&f->fd);
+		s->sent++;
+	}
+}
+
+static int scanner_on_answer(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct scanner *s = context;
+	struct scanner_answer answer;
+
+	if (packet->body.len != sizeof(answer))
+		return error_set(e, -EPROTO, "a digest that is none");
+	memcpy(&answer, packet->body.ptr, sizeof(answer));
+	if (answer.index != s->answered || s->answered == s->sent)
+		return error_set(e, -EPROTO, "a digest that nobody asked for");
+	struct scanner_file *f = &s->files[s->answered++];
+	const struct scanner_digest digest = {.path = f->path,
+					      .device = f->device,
+					      .inode = f->inode,
+					      .digest = answer.digest,
+					      .result = (int)answer.result};
+	int r = s->on_digest(s->context, &digest);
+
+	free(f->path);
+	f->path = NULL;
+	scanner_send(s);
+	return r;
+}
+
+static int scanner_receive(struct scanner *s)
+{
+	static const struct channel_rule rules[] = {
+		{SCANNER_ASK, "DIGESTED", sizeof(struct scanner_answer), 0, 0,
+		 1u << SCANNER_SERVING, scanner_on_answer},
+	};
+	struct channel c = {.fd = s->fd, .rules = rules, .rule_count = 1, .context = s};
+	struct error e = ERROR_INIT;
+
+	return channel_receive(&c, &e);
+}
+
+static void scanner_lose(struct scanner *s)
+{
+	if (s->loop)
+		loop_remove(s->loop, &s->handle);
+	fd_close(&s->fd);
+}
+
+static int scanner_on_channel(void *context, uint32_t events)
+{
+	struct scanner *s = context;
+	int r = scanner_receive(s);
+
+	(void)events;
+	/* Without it digests and deletions are missing, and that is said at the end. */
+	if (r <= 0 && r != -EAGAIN)
+		scanner_lose(s);
+	return 0;
+}
+
+int scanner_start(struct scanner *s, struct loop *loop, struct manifest *before,
+		  scanner_fn on_digest, void *context)
+{
+	int ends[2];
+	int r = channel_pair(ends);
+
+	if (r < 0)
+		return r;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		scanner_become(ends[1], before);
+	(void)close(ends[1]);
+	if (pid < 0) {
+		r = -errno;
+		(void)close(ends[0]);
+		return r;
+	}
+	*s = (struct scanner){.fd = ends[0],
+			      .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+			      .pid = pid,
+			      .loop = loop,
+			      .on_digest = on_digest,
+			      .context = context};
+	return loop ? loop_add(loop, s->fd, EPOLLIN, scanner_on_channel, s, &s->handle) : 0;
+}
+
+static bool scanner_is_known(const struct scanner *s, const struct scanner_file *f)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct scanner_file *k = &s->files[i];
+
+		if (k->inode == f->inode && k->device == f->device && k->size == f->size &&
+		    k->mtime == f->mtime && k->ctime == f->ctime)
+			return true;
+	}
+	return false;
+}
+
+static bool scanner_has_room(struct scanner *s)
+{
+	if (s->count - s->sent == SCANNER_WAITING_MAX || s->count == SCANNER_FILES_MAX)
+		return false;
+	if (!s->files)
+		s->files = calloc(SCANNER_FILES_MAX, sizeof(*s->files));
+	return s->files != NULL;
+}
+
+void scanner_digest(struct scanner *s, int fd, const char *path)
+{
+	_cleanup_fd_ int taken = fd;
+	struct stat st;
+
+	if (s->fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	struct scanner_file f = {.device = st.st_dev,
+				 .inode = st.st_ino,
+				 .size = (uint64_t)st.st_size,
+				 .mtime = scanner_time(st.st_mtim),
+				 .ctime = scanner_time(st.st_ctim)};
+
+	if (scanner_is_known(s, &f))
+		return;
+	f.path = scanner_has_room(s) ? strdup(path) : NULL;
+	if (!f.path) {
+		s->left_out++;
+		return;
+	}
+	f.fd = TAKE_FD(taken);
+	s->files[s->count++] = f;
+	scanner_send(s);
+}
+
+static int64_t scanner_now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The digests that are on their way. */
+static void scanner_wait(struct scanner *s)
+{
+	int64_t deadline = scanner_now_ms() + SCANNER_PATIENCE_MS;
+
+	while (s->fd >= 0 && s->answered < s->count) {
+		int64_t left = deadline - scanner_now_ms();
+		const struct timespec wait = {.tv_sec = left / 1000,
+					      .tv_nsec = left % 1000 * 1000000};
+		struct pollfd answer = {.fd = s->fd, .events = POLLIN};
+
+		if (left <= 0 || ppoll(&answer, 1, &wait, NULL) <= 0)
+			break;
+		if (scanner_receive(s) <= 0)
+			scanner_lose(s);
+	}
+}
+
+void scanner_end(struct scanner *s)
+{
+	if (s->pid <= 0)
+		return;
+	scanner_wait(s);
+	scanner_lose(s);
+	if (s->pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	fd_close(&s->pidfd);
+	s->left_out += s->count - s->answered;
+	for (size_t i = 0; i < s->count; i++) {
+		if (i >= s->sent)
+			fd_close(&s->files[i].fd);
+		free(s->files[i].path);
+	}
+	free(s->files);
+	s->files = NULL;
+	s->count = s->sent = s->answered = 0;
+	s->pid = 0;
+}

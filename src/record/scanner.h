@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A child of the recorder for what takes long and is not urgent: the first look at the workspace
+ * (manifest.h) and the digests of the programs that run.  It has the lowest priority that there
+ * is, for processor and disk: what the session itself does goes first.
+ *
+ * It is forked from the recorder once that is serving, under the recorder's filter, and keeps two
+ * descriptors: its channel and the workspace.  The manifest is written into memory that both
+ * share.  A digest is asked for with a descriptor of the file; asked again for the same file
+ * (device, inode, size and times are the same) it is not taken twice.
+ *
+ * When the recorder is gone its channel says so, and it ends.
+ */
+#ifndef BAWN_SCANNER_H
+#define BAWN_SCANNER_H
+
+#include "hash.h"
+#include "loop.h"
+#include "manifest.h"
+
+enum {
+	SCANNER_FILES_MAX = 4096, /* different files whose digest is asked for in a session */
+	SCANNER_WAITING_MAX = 64, /* of these, that are held open until it is their turn */
+	SCANNER_PATIENCE_MS = 5000,
+};
+
+/* A file whose digest was asked for. */
+struct scanner_file {
+	uint64_t device, inode, size;
+	int64_t mtime, ctime;
+	int fd;     /* until it is sent; then -1 */
+	char *path; /* until it is answered */
+};
+
+struct scanner_digest {
+	const char *path;
+	uint64_t device, inode;
+	struct hash digest;
+	int result; /* 0, -ESTALE: it changed while it was read, or another -errno */
+};
+
+typedef int (*scanner_fn)(void *context, const struct scanner_digest *digest);
+
+struct scanner {
+	int fd, pidfd; /* -1: there is none */
+	pid_t pid;
+	struct loop *loop;
+	struct loop_handle handle;
+	struct scanner_file *files;
+	size_t count, sent, answered;
+	uint64_t left_out; /* that were too many */
+	scanner_fn on_digest;
+	void *context;
+};
+
+#define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1})
+
+/* Forks.  `before` is walked by the child, where it is not NULL.  0 or -errno. */
+int scanner_start(struct scanner *s, struct loop *loop, struct manifest *before,
+		  scanner_fn on_digest, void *context);
+
+/* Asks for the digest of the program behind fd, which is taken (as the path is copied): an open
+ * file, not O_PATH.  The answer comes by on_digest, sooner or later. */
+void scanner_digest(struct scanner *s, int fd, const char *path);
+
+/* Waits, at most SCANNER_PATIENCE_MS, for the digests that are on their way; then the child is
+ * gone, and the manifest is as complete as it says. */
+void scanner_end(struct scanner *s);
+
+#endif
