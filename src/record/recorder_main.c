@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { RECORDER_KEEPER = 3, RECORDER_PLAN = 4, RECORDER_GATE = 5 };
@@ -19,6 +20,8 @@ int main(void)
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)setsid();
+	/* The user's own mask is for the command; what we make has the modes we say. */
+	(void)umask(0);
 	/* A keeper that is killed is part of the story: we outlive it to write that down. */
 	(void)prctl(PR_SET_PDEATHSIG, 0ul, 0ul, 0ul, 0ul);
 	if (process_not_dumpable() < 0)
