@@ -26,6 +26,7 @@ void ask_close(struct ask *a);
 #define _cleanup_ask_ _cleanup_(ask_close)
 
 int ask_log(const struct invocation *i);
+int ask_show(const struct invocation *i);
 int ask_record(const struct invocation *i);
 
 #endif

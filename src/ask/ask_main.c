@@ -17,6 +17,7 @@ static const struct {
 	int (*run)(const struct invocation *i);
 } ask_verbs[] = {
 	{"log", ask_log},
+	{"show", ask_show},
 	{"record", ask_record},
 };
 

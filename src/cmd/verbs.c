@@ -582,6 +582,32 @@ const struct verb verbs[] = {
 		.run = verb_elsewhere,
 	},
 	{
+		.name = "show",
+		.usage = "[OPTIONS] [SESSION]",
+		.summary = "the story of a session on one screen",
+		.description =
+			"Sums up the record of a session: what was run and how it ended, which "
+			"files it changed and where, what it read outside of its workspace, the "
+			"hosts it reached, the secrets that were used, what was refused, how "
+			"often, "
+			"and the line of policy that would allow it, alarms, and how complete the "
+			"record is. A SESSION is meant as in 'bawn log'; without one it is the "
+			"last.\n"
+			"\n"
+			"'whole' means that the record goes on to the session's end; whether it is "
+			"as it was written is what 'bawn record verify' says.",
+		.examples = "bawn show\tthe last session\n"
+			    "bawn show calm-otter\tanother one\n"
+			    "bawn show --json\tfor programs, with more of each list",
+		.exits = "0\tdone\n"
+			 "1\tthe record could not be read to its end\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such record, or it cannot be opened",
+		.options = BIT(HELP) | BIT(JSON),
+		.arguments_max = 1,
+		.run = verb_elsewhere,
+	},
+	{
 		.name = "record",
 		.usage = "[OPTIONS] verify [SESSION...]",
 		.summary = "verify what was recorded",

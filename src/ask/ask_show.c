@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn show`: the story of a session on one screen.  What was run and how it ended, what it
+ * changed, reached and was refused, with the line that would allow it, what gives cause for
+ * alarm, and how complete all this is.  Sums come from the index; what the session says about
+ * itself from its own events.
+ */
+#include "event_words.h"
+#include "inquiry.h"
+
+#include "help.h"
+#include "json.h"
+#include "str.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	SHOW_LABEL = 11,
+	SHOW_NAMES = 6,   /* in a row */
+	SHOW_REFUSED = 4, /* of each kind */
+	SHOW_JSON = 1000,
+	SHOW_GROUPS = 128,
+	SHOW_GROUP_MAX = 64,
+	SHOW_BYTES_MAX = 4 << 20,
+};
+
+/* Files that were changed, by the folder that they are in. */
+struct show_group {
+	char name[SHOW_GROUP_MAX];
+	uint64_t files;
+};
+
+struct show {
+	struct inquiry q;
+	struct text text;
+	struct json *json;
+	struct buf row;         /* that is being put together */
+	uint64_t names, events; /* of that row: different ones, and in all */
+	size_t named;
+	const char *label; /* for the first row of several */
+	struct show_group groups[SHOW_GROUPS];
+	size_t group_count;
+	uint64_t grouped; /* files that are in none of them */
+	uint64_t count;   /* of refusals, alarms */
+	struct error e;
+};
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void show_row(struct show *s, const char *label, enum text_style style, const char *words)
+{
+	_cleanup_buf_ struct buf wrapped = BUF_INIT(SHOW_BYTES_MAX);
+	size_t width = (size_t)s->text.width;
+
+	help_wrap(&wrapped, words, SHOW_LABEL, width < 120 ? width : 120);
+	text_styled(&s->text, TEXT_FAINT, "%-*s", SHOW_LABEL, label);
+	text_styled(&s->text, style, "%s\n", buf_str(&wrapped));
+}
+
+static const char *show_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "git 120, make 80". */
+static int show_on_name(void *context, const struct index_deed *deed)
+{
+	struct show *s = context;
+	size_t from = s->row.len;
+
+	s->names = deed->names;
+	s->events += deed->count;
+	if (s->named++ > 0)
+		buf_put_str(&s->row, ", ");
+	event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
+	event_words_cut(&s->row, from, 60);
+	if (deed->count > 1)
+		buf_putf(&s->row, " %" PRIu64, deed->count);
+	return 0;
+}
+
+/* One row of names, the most frequent first; nothing when there are none. */
+static int show_names(struct show *s, const char *label, enum index_what what, const char *one,
+		      enum text_style style)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
+
+	buf_clear(&s->row);
+	s->names = s->events = s->named = 0;
+	int r = index_sum(s->q.index, &s->q.place, what, SHOW_NAMES, show_on_name, s, &s->e);
+
+	if (r < 0 || s->names == 0)
+		return r;
+	if (one)
+		buf_putf(&line, "%" PRIu64 " %s%s: ", s->names, one, show_plural(s->names));
+	buf_put(&line, s->row.ptr, s->row.len);
+	if (s->names > s->named)
+		buf_putf(&line, " and %" PRIu64 " more", s->names - s->named);
+	show_row(s, label, style, buf_str(&line));
+	return 0;
+}
+
+/* --- what was changed ----------------------------------------------------------------- */
+
+/* "src" for src/a/b.c in the workspace, "/tmp" for what lies there. */
+static void show_group_name(const struct show *s, struct span path, struct buf *into)
+{
+	struct span workspace = inquiry_workspace(&s->q);
+	bool inside = workspace.len > 1 && path.len > workspace.len + 1 &&
+		      memcmp(path.ptr, workspace.ptr, workspace.len) == 0 &&
+		      path.ptr[workspace.len] == '/';
+
+	if (inside)
+		path = span_skip(path, workspace.len + 1);
+	const uint8_t *slash = path.len > 1 ? memchr(path.ptr + 1, '/', path.len - 1) : NULL;
+
+	if (slash)
+		path.len = (size_t)(slash - path.ptr) + (inside ? 1 : 0);
+	text_escape(into, path);
+	event_words_cut(into, 0, SHOW_GROUP_MAX / 2);
+}
+
+static int show_on_change(void *context, const struct index_deed *deed)
+{
+	struct show *s = context;
+	char room[4 * SHOW_GROUP_MAX];
+	_cleanup_buf_ struct buf name = BUF_INIT(SHOW_BYTES_MAX);
+
+	show_group_name(s, deed->name, &name);
+	(void)snprintf(room, sizeof(room), "%.*s", SHOW_GROUP_MAX - 1, buf_str(&name));
+	s->names = deed->names;
+	for (size_t i = 0; i < s->group_count; i++)
+		if (str_equal(s->groups[i].name, room)) {
+			s->groups[i].files++;
+			return 0;
+		}
+	if (s->group_count == SHOW_GROUPS) {
+		s->grouped++;
+		return 0;
+	}
+	struct show_group *g = &s->groups[s->group_count++];
+
+	(void)snprintf(g->name, sizeof(g->name), "%.*s", SHOW_GROUP_MAX - 1, room);
+	g->files = 1;
+	return 0;
+}
+
+static int show_compare(const void *a, const void *b)
+{
+	const struct show_group *x = a, *y = b;
+
+	return x->files != y->files ? (x->files < y->files ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static int show_changes(struct show *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
+
+	s->names = 0;
+	int r = index_sum(s->q.index, &s->q.place, INDEX_DID_CHANGE, 0, show_on_change, s, &s->e);
+
+	if (r < 0)
+		return r;
+	if (s->names == 0) {
+		show_row(s, "changed", TEXT_PLAIN, "no file");
+		return 0;
+	}
+	qsort(s->groups, s->group_count, sizeof(*s->groups), show_compare);
+	buf_putf(&line, "%" PRIu64 " file%s: ", s->names, show_plural(s->names));
+	for (size_t i = 0; i < s->group_count && i < SHOW_NAMES; i++) {
+		buf_putf(&line, "%s%s", i ? ", " : "", s->groups[i].name);
+		if (s->groups[i].files > 1)
+			buf_putf(&line, " %" PRIu64, s->groups[i].files);
+	}
+	if (s->group_count > SHOW_NAMES || s->grouped)
+		buf_put_str(&line, " and elsewhere");
+	show_row(s, "changed", TEXT_PLAIN, buf_str(&line));
+	return 0;
+}
+
+/* --- refusals ------------------------------------------------------------------------- */
+
+static int show_on_refusal(void *context, const struct index_deed *deed)
+{
+	struct show *s = context;
+	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
+	size_t from;
+
+	s->count++;
+	buf_put_str(&line, deed->what == INDEX_DID_REFUSED_CALL   ? "call "
+			   : deed->what == INDEX_DID_REFUSED_FILE ? "file "
+								  : "");
+	from = line.len;
+	event_words_path(&line, inquiry_workspace(&s->q), deed->name);
+	event_words_cut(&line, from, 48);
+	buf_putf(&line, " x%" PRIu64, deed->count);
+	if (deed->reason.len > 0) {
+		buf_put_str(&line, ", ");
+		text_escape(&line, deed->reason);
+	}
+	show_row(s, s->label, TEXT_BAD, buf_str(&line));
+	s->label = "";
+	if (deed->allow.len > 0) {
+		buf_clear(&line);
+		text_escape(&line, deed->allow);
+		text_printf(&s->text, "%*s%s\n", SHOW_LABEL + 4, "", buf_str(&line));
+	}
+	if (deed->names > s->names)
+		s->names = deed->names;
+	return 0;
+}
+
+static int show_refusals(struct show *s)
+{
+	static const enum index_what kinds[] = {INDEX_DID_REFUSED_HOST, INDEX_DID_REFUSED_FILE,
+						INDEX_DID_REFUSED_CALL};
+	uint64_t left_out = 0;
+	int r = 0;
+
+	s->label = "refused";
+	s->count = 0;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(kinds) && r == 0; i++) {
+		s->names = 0;
+		r = index_sum(s->q.index, &s->q.place, kinds[i], SHOW_REFUSED, show_on_refusal, s,
+			      &s->e);
+		left_out += s->names > SHOW_REFUSED ? s->names - SHOW_REFUSED : 0;
+	}
+	if (r == 0 && s->count == 0)
+		show_row(s, "refused", TEXT_PLAIN, "nothing");
+	if (r == 0 && left_out > 0)
+		text_printf(&s->text, "%*sand %" PRIu64 " more: bawn log --verdict refused %s\n",
+			    SHOW_LABEL, "", left_out, s->q.session->name);
+	return r;
+}
+
+/* --- the session itself --------------------------------------------------------------- */
+
+/* The number of bytes that a home's path has in front of this one; "~" stands for it. */
+static void show_home(const struct show *s, struct span path, struct buf *into)
+{
+	const char *home = s->q.ask.host.home;
+	size_t len = home ? strlen(home) : 0;
+
+	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
+	    (path.len == len || path.ptr[len] == '/')) {
+		buf_put_char(into, '~');
+		path = span_skip(path, len);
+	}
+	text_escape(into, path);
+}
+
+static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
+{
+	uint32_t nanoseconds;
+	char clock[40] = "at no known time";
+
+	if (event_wall_seconds(wall, ret_seconds, &nanoseconds) == 0) {
+		time_t at = (time_t)*ret_seconds;
+		struct tm t;
+
+		memset(&t, 0, sizeof(t));
+		(void)localtime_r(&at, &t);
+		(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &t);
+	}
+	buf_put_str(into, clock);
+}
+
+/* How it ended, in words; and whether anything can still come. */
+static void show_ending(struct show *s, struct buf *into, int64_t begin)
+{
+	struct inquiry *q = &s->q;
+	int64_t end = 0;
+	uint32_t nanoseconds;
+	bool ended = q->place.end_segment > 0 &&
+		     inquiry_read_at(q, q->place.end_segment, q->place.end_offset) == 0;
+
+	if (!ended && inquiry_read(q, q->place.seq) < 0)
+		return;
+	if (event_wall_seconds(q->event.wall, &end, &nanoseconds) == 0 && end >= begin) {
+		buf_put_str(into, ", ");
+		words_duration(into, (uint64_t)(end - begin));
+	}
+	if (!ended) {
+		buf_put_str(into, q->running ? ", still running" : ", INTERRUPTED: it has no end");
+		return;
+	}
+	if (event_has(&q->event, NOTE_FIELD_SIGNAL))
+		buf_putf(into, ", ended by signal %" PRIu64,
+			 event_number(&q->event, NOTE_FIELD_SIGNAL));
+	else if (event_has(&q->event, NOTE_FIELD_EXIT))
+		buf_putf(into, ", exit %" PRIu64, event_number(&q->event, NOTE_FIELD_EXIT));
+}
+
+static void show_head(struct show *s)
+{
+	struct inquiry *q = &s->q;
+	_cleanup_buf_ struct buf command = BUF_INIT(SHOW_BYTES_MAX),
+				 where = BUF_INIT(SHOW_BYTES_MAX), when = BUF_INIT(SHOW_BYTES_MAX);
+	static uint8_t scratch[FRAME_EVENT_MAX];
+	int64_t begin = 0;
+
+	if (inquiry_read_at(q, 0, 0) < 0)
+		return;
+	event_words_command(&command, &q->event, NOTE_FIELD_ARGV, scratch, 200);
+	text_styled(&s->text, TEXT_STRONG, "%s  ", q->session->name);
+	size_t used = strlen(q->session->name) + 2, width = (size_t)s->text.width;
+
+	event_words_cut(&command, 0, width > used + 20 ? width - used : 20);
+	text_printf(&s->text, "%s\n", buf_str(&command));
+	show_home(s, inquiry_workspace(q), &where);
+	if (event_has(&q->event, NOTE_FIELD_ACCESS)) {
+		buf_put_str(&where, " (");
+		text_escape(&where, event_text(&q->event, NOTE_FIELD_ACCESS));
+		buf_put_char(&where, ')');
+	}
+	if (event_text(&q->event, NOTE_FIELD_AGENT).len > 0) {
+		buf_put_str(&where, ", preset ");
+		text_escape(&where, event_text(&q->event, NOTE_FIELD_AGENT));
+	}
+	if (event_text(&q->event, NOTE_FIELD_WITHOUT).len > 0) {
+		buf_put_str(&where, ", WITHOUT ");
+		event_words_command(&where, &q->event, NOTE_FIELD_WITHOUT, scratch, 200);
+	}
+	show_row(s, "in", TEXT_PLAIN, buf_str(&where));
+	show_time(q->event.wall, &when, &begin);
+	show_ending(s, &when, begin);
+	show_row(s, "began", TEXT_PLAIN, buf_str(&when));
+}
+
+/* --- how complete it is ----------------------------------------------------------------- */
+
+static int show_on_count(void *context, const struct index_deed *deed)
+{
+	struct show *s = context;
+
+	s->count += deed->count;
+	return 0;
+}
+
+static uint64_t show_count(struct show *s, enum index_what what)
+{
+	s->count = 0;
+	(void)index_sum(s->q.index, &s->q.place, what, 0, show_on_count, s, &s->e);
+	return s->count;
+}
+
+static void show_record(struct show *s)
+{
+	struct inquiry *q = &s->q;
+	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
+	uint64_t gaps = show_count(s, INDEX_DID_GAP);
+	bool good = !q->unread && gaps == 0 && (q->place.end_segment > 0 || q->running);
+
+	buf_putf(&line, "%" PRIu64 " events, ", q->place.seq);
+	if (q->place.ready_segment > 0 &&
+	    inquiry_read_at(q, q->place.ready_segment, q->place.ready_offset) == 0 &&
+	    event_has(&q->event, NOTE_FIELD_WATCHED)) {
+		buf_put_str(&line, "watched: ");
+		text_escape(&line, event_text(&q->event, NOTE_FIELD_WATCHED));
+		buf_put_str(&line, ", ");
+	}
+	if (gaps > 0)
+		buf_putf(&line, "%" PRIu64 " events MISSING, ", gaps);
+	else
+		buf_put_str(&line, "no gaps, ");
+	if (q->unread) {
+		buf_put_str(&line, "UNREADABLE: ");
+		text_escape(&line, span_of_str(q->unread));
+	} else {
+		buf_put_str(&line, q->place.end_segment > 0 ? "whole"
+				   : q->running             ? "still growing"
+							    : "INTERRUPTED");
+	}
+	if (!q->whole && !q->unread)
+		buf_put_str(&line, "; the index is behind, these sums are of its part");
+	show_row(s, "record", good ? TEXT_PLAIN : TEXT_BAD, buf_str(&line));
+}
+
+static int show_alarms(struct show *s)
+{
+	uint64_t alarms = show_count(s, INDEX_DID_TAMPER) + show_count(s, INDEX_DID_LEAK);
+	int r = 0;
+
+	if (alarms == 0) {
+		show_row(s, "alarms", TEXT_PLAIN, "none");
+		return 0;
+	}
+	r = show_names(s, "ALARMS", INDEX_DID_TAMPER, "object", TEXT_BAD);
+	if (r == 0)
+		r = show_names(s, "LEAKS", INDEX_DID_LEAK, "placeholder", TEXT_BAD);
+	return r;
+}
+
+static int show_screen(struct show *s)
+{
+	show_head(s);
+	int r = show_names(s, "ran", INDEX_DID_RUN, "program", TEXT_PLAIN);
+
+	if (r == 0)
+		r = show_changes(s);
+	if (r == 0)
+		r = show_names(s, "read", INDEX_DID_READ, "file", TEXT_PLAIN);
+	if (r == 0)
+		r = show_names(s, "reached", INDEX_DID_REACH, NULL, TEXT_PLAIN);
+	if (r == 0)
+		r = show_names(s, "secrets", INDEX_DID_SECRET, NULL, TEXT_PLAIN);
+	if (r == 0)
+		r = show_names(s, "decided", INDEX_DID_DECISION, NULL, TEXT_PLAIN);
+	if (r == 0)
+		r = show_names(s, "limits", INDEX_DID_LIMIT, NULL, TEXT_WARN);
+	if (r == 0)
+		r = show_refusals(s);
+	if (r == 0)
+		r = show_alarms(s);
+	if (r == 0)
+		show_record(s);
+	return r;
+}
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+static int show_on_json(void *context, const struct index_deed *deed)
+{
+	struct show *s = context;
+
+	json_open(s->json, '{');
+	json_key(s->json, "name");
+	json_span(s->json, deed->name);
+	json_key_u64(s->json, "count", deed->count);
+	json_key_u64(s->json, "first", deed->first);
+	json_key_u64(s->json, "last", deed->last);
+	if (deed->reason.len > 0) {
+		json_key(s->json, "reason");
+		json_span(s->json, deed->reason);
+	}
+	if (deed->allow.len > 0) {
+		json_key(s->json, "allow");
+		json_span(s->json, deed->allow);
+	}
+	json_close(s->json, '}');
+	return 0;
+}
+
+static void show_json_fields(struct show *s, const char *key, int read)
+{
+	struct inquiry *q = &s->q;
+	static uint8_t scratch[FRAME_EVENT_MAX];
+
+	if (read < 0)
+		return;
+	json_key(s->json, key);
+	json_open(s->json, '{');
+	json_key(s->json, "wall");
+	json_span(s->json, q->event.wall);
+	for (unsigned int i = NOTE_FIELD_COUNT_OF; i < NOTE_FIELD_COUNT; i++) {
+		struct event_items items = event_items_of(&q->event, (enum note_field)i, scratch);
+		struct span item;
+
+		if (!event_has(&q->event, (enum note_field)i))
+			continue;
+		json_key(s->json, note_fields[i].name);
+		if (note_fields[i].type == NOTE_TYPE_NUMBER) {
+			json_u64(s->json, q->event.values[i].number);
+		} else if (note_fields[i].type == NOTE_TYPE_LIST) {
+			json_open(s->json, '[');
+			while (event_items_next(&items, &item))
+				json_span(s->json, item);
+			json_close(s->json, ']');
+		} else {
+			json_span(s->json, q->event.values[i].text);
+		}
+	}
+	json_close(s->json, '}');
+}
+
+static int show_json(struct show *s)
+{
+	struct inquiry *q = &s->q;
+	struct json *j = s->json;
+	int r = 0;
+
+	json_open(j, '{');
+	json_key_str(j, "session", q->session->folder);
+	json_key_str(j, "name", q->session->name);
+	json_key_str(j, "state",
+		     q->unread                  ? "unreadable"
+		     : q->place.end_segment > 0 ? "whole"
+		     : q->running               ? "running"
+						: "interrupted");
+	if (q->unread)
+		json_key_str(j, "why", q->unread);
+	json_key_u64(j, "events", q->place.seq);
+	json_key_bool(j, "indexed", q->whole);
+	show_json_fields(s, "begin", inquiry_read_at(q, 0, 0));
+	if (q->place.ready_segment > 0)
+		show_json_fields(s, "ready",
+				 inquiry_read_at(q, q->place.ready_segment, q->place.ready_offset));
+	if (q->place.end_segment > 0)
+		show_json_fields(s, "end",
+				 inquiry_read_at(q, q->place.end_segment, q->place.end_offset));
+	for (unsigned int what = INDEX_DID_CHANGE; r == 0 && what <= INDEX_DID_DECISION; what++) {
+		json_key(j, index_what_word((enum index_what)what));
+		json_open(j, '[');
+		r = index_sum(q->index, &q->place, (enum index_what)what, SHOW_JSON, show_on_json,
+			      s, &s->e);
+		json_close(j, ']');
+	}
+	json_close(j, '}');
+	return r;
+}
+
+int ask_show(const struct invocation *i)
+{
+	_cleanup_free_ struct show *s = calloc(1, sizeof(*s));
+	_cleanup_buf_ struct buf out = BUF_INIT(64 << 20);
+	struct json j = JSON_INIT(&out, true);
+
+	if (!s)
+		return EXIT_BAWN;
+	s->text = text_open(STDOUT_FILENO);
+	s->row = BUF_INIT(SHOW_BYTES_MAX);
+	s->json = &j;
+	int r = inquiry_open(&s->q, i->argument_count ? i->arguments[0] : NULL, &s->e);
+
+	if (r == 0 && invocation_has(i, OPTION_JSON)) {
+		r = show_json(s);
+		text_write(&s->text, &out);
+	} else if (r == 0) {
+		r = show_screen(s);
+	}
+	bool unread = s->q.unread != NULL;
+
+	if (r < 0)
+		verb_complain(&s->e);
+	inquiry_close(&s->q);
+	buf_fini(&s->row);
+	return r < 0 ? EXIT_BAWN : unread ? EXIT_FOUND : EXIT_OK;
+}
