@@ -180,13 +180,22 @@ static void banner_reaches(const struct text *t, const struct plan *plan)
 	banner_line(t, host || filtered ? TEXT_BAD : TEXT_PLAIN, "reaches", &line);
 }
 
+static const char *banner_record(const struct plan *plan)
+{
+	if (plan_goes_without(plan, PLAN_LAYER_RECORD))
+		return "not recorded";
+	return plan->backend == PLAN_BACKEND_HOST ? "recorded: when it ran, not what it did"
+						  : "recorded: bawn log";
+}
+
 static void banner_rest(const struct text *t, const struct plan *plan)
 {
 	banner_reaches(t, plan);
 	banner_secrets(t, plan);
 	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "trust");
-	text_printf(t, "%s; not recorded in this version\n",
-		    plan->trusted ? "the folder is trusted" : "the folder is not trusted");
+	text_printf(t, "%s; %s\n",
+		    plan->trusted ? "the folder is trusted" : "the folder is not trusted",
+		    banner_record(plan));
 }
 
 static void banner_notes(const struct text *t, const struct plan *plan)

@@ -22,6 +22,7 @@
 #include "channel.h"
 #include "fd.h"
 #include "helper.h"
+#include "host_run.h"
 #include "loop.h"
 #include "message.h"
 #include "plan_seal.h"
@@ -619,51 +620,11 @@ static void client_end(struct client *c)
 	loop_fini(&c->loop);
 }
 
-/* --- no box --------------------------------------------------------------------------- */
-
-static _Noreturn void client_become_command(const struct plan *plan)
-{
-	char **argv = calloc(plan->argv.count + 1, sizeof(char *));
-	struct text err = text_open(STDERR_FILENO);
-
-	(void)clearenv();
-	for (size_t i = 0; i < plan->env.count; i++)
-		(void)setenv(plan->env.items[i].name, plan->env.items[i].value, 1);
-	if (!argv)
-		_exit(125);
-	for (size_t i = 0; i < plan->argv.count; i++)
-		argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
-	if (chdir(plan->cwd) == 0)
-		(void)execvp(plan->argv.items[0].text, argv);
-	int code = errno;
-
-	text_printf(&err, "bawn: %s: %s\n", plan->argv.items[0].text, error_words(code));
-	_exit(code == ENOENT ? 127 : 126);
-}
-
-/* The host backend: the command as the user's shell would start it.  UNSAFE, and said so. */
-static int client_run_host(const struct plan *plan, int *ret_status, struct error *e)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return error_sys(e, -errno, "starting the command");
-	if (pid == 0)
-		client_become_command(plan);
-	/* Keyboard signals reach it by themselves: it is in our group. */
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGQUIT, SIG_IGN);
-	while (waitpid(pid, ret_status, 0) < 0)
-		if (errno != EINTR)
-			return error_sys(e, -errno, "waiting for the command");
-	return 0;
-}
-
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e)
 {
 	if (plan->backend == PLAN_BACKEND_HOST)
-		return client_run_host(plan, ret_status, e);
+		return host_run(plan, options->record, ret_status, e);
 
 	_cleanup_free_ struct client *c = calloc(1, sizeof(*c));
 

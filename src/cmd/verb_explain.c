@@ -363,7 +363,9 @@ static void explain_does_not(struct explain *x)
 	explain_item(x, "the workspace",
 		     "writes land at once in this version: look at what changed "
 		     "before you run, build or commit it");
-	explain_item(x, "the record", "there is none in this version");
+	explain_item(x, "the record",
+		     "it is yours: whoever acts as you outside the box can remove it, though not "
+		     "change it unnoticed (bawn record anchor)");
 }
 
 static void explain_notes(struct explain *x, enum plan_note_kind kind, const char *title)

@@ -63,8 +63,10 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	}
 	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
 
-	if (how.session && !plan_goes_without(&prepared.plan, PLAN_LAYER_RECORD)) {
-		if (record_folder_make(prepared.places.state, session.name, &record, &e) < 0) {
+	if (!plan_goes_without(&prepared.plan, PLAN_LAYER_RECORD)) {
+		const char *name = how.session ? session.name : "host";
+
+		if (record_folder_make(prepared.places.state, name, &record, &e) < 0) {
 			verb_complain(&e);
 			return EXIT_BAWN;
 		}
