@@ -15,6 +15,7 @@
 #include "syncer.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@ enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
 enum {
 	RECORDER_FORMAT = 1,
 	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
+	RECORDER_PATIENCE_MS = 2000, /* with a gate that is being ended */
 	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
 };
 
@@ -35,6 +37,7 @@ struct recorder_sender {
 	struct loop_handle handle;
 	uint64_t asked; /* the last id that waits, and the event it became */
 	uint64_t asked_seq;
+	uint64_t promised; /* the last id that the disk has when the syncer answers */
 	uint64_t answered;
 	bool paused;
 };
@@ -73,16 +76,26 @@ static int recorder_fail(struct recorder *r, int code, const char *what)
 	return 0;
 }
 
-static void recorder_answer(struct recorder_sender *s, uint64_t durable)
+static void recorder_answer(struct recorder_sender *s)
 {
-	if (s->channel.fd < 0 || s->asked == s->answered || s->asked_seq > durable)
-		return;
-	const struct message_recorded m = {s->asked};
+	const struct message_recorded m = {s->promised};
 
+	if (s->channel.fd < 0 || s->promised == s->answered)
+		return;
 	/* A sender that does not read its answers waits for them in vain; it is not waited for. */
 	if (message_send(s->channel.fd, MESSAGE_RECORDED, &message_recorded_schema, &m, NULL, 0) ==
 	    0)
-		s->answered = s->asked;
+		s->answered = s->promised;
+}
+
+/* The disk is about to have everything that is written. */
+static void recorder_promise(struct recorder *r)
+{
+	r->syncing = r->writer.seq - r->writer.waiting;
+	if (r->keeper.asked_seq <= r->syncing)
+		r->keeper.promised = r->keeper.asked;
+	if (r->gate.asked_seq <= r->syncing)
+		r->gate.promised = r->gate.asked;
 }
 
 static void recorder_pace(struct recorder *r, struct recorder_sender *s)
@@ -118,6 +131,11 @@ static int recorder_next_segment(struct recorder *r)
 
 	if (ret == 0)
 		ret = logfile_next(&r->logfile, r->own, &r->writer);
+	if (ret == 0) {
+		recorder_promise(r);
+		recorder_answer(&r->keeper);
+		recorder_answer(&r->gate);
+	}
 	return ret;
 }
 
@@ -133,7 +151,7 @@ static int recorder_settle(struct recorder *r, bool now)
 		ret = recorder_next_segment(r);
 	/* What was not flushed yet is a batch that fills, and has its second. */
 	if (ret == 0 && w->seq - w->waiting > w->durable && !r->syncer.busy) {
-		r->syncing = w->seq - w->waiting;
+		recorder_promise(r);
 		ret = syncer_ask(&r->syncer, &w->fd, 1);
 	}
 	if (ret == 0 && w->waiting > 0)
@@ -157,8 +175,8 @@ static int recorder_on_synced(void *context, uint32_t events)
 		return recorder_fail(r, ret, "writing the record to the disk");
 	}
 	writer_synced(&r->writer, r->syncing);
-	recorder_answer(&r->keeper, r->writer.durable);
-	recorder_answer(&r->gate, r->writer.durable);
+	recorder_answer(&r->keeper);
+	recorder_answer(&r->gate);
 	return recorder_settle(r, false);
 }
 
@@ -311,7 +329,7 @@ static int recorder_sync_begin(struct recorder *r, int seal)
 	const int files[] = {seal, r->ledger, r->writer.fd, r->own, r->all};
 	int ret = writer_flush(&r->writer);
 
-	r->syncing = r->writer.seq;
+	recorder_promise(r);
 	return ret < 0 ? ret : syncer_ask(&r->syncer, files, BAWN_ARRAY_SIZE(files));
 }
 
@@ -368,6 +386,8 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	r->keeper.channel.state = RECORDER_SERVING;
 	r->gate.channel.state = RECORDER_SERVING;
 	if (r->gate.channel.fd >= 0)
+		ret = fd_set_nonblock(r->gate.channel.fd, true);
+	if (ret == 0 && r->gate.channel.fd >= 0)
 		ret = loop_add(&r->loop, r->gate.channel.fd, EPOLLIN, recorder_on_gate, r,
 			       &r->gate.handle);
 	if (ret == 0)
@@ -422,9 +442,13 @@ static void recorder_drain_gate(struct recorder *r)
 {
 	struct error e = ERROR_INIT;
 
-	while (r->gate.channel.fd >= 0 && r->failure.code == 0)
-		if (channel_receive(&r->gate.channel, &e) <= 0)
+	while (r->gate.channel.fd >= 0 && r->failure.code == 0) {
+		struct pollfd gate = {.fd = r->gate.channel.fd, .events = POLLIN};
+
+		if (poll(&gate, 1, RECORDER_PATIENCE_MS) <= 0 ||
+		    channel_receive(&r->gate.channel, &e) <= 0)
 			(void)recorder_lose_gate(r);
+	}
 }
 
 static int recorder_write_end(struct recorder *r)
