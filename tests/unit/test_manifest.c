@@ -345,6 +345,7 @@ static void test_a_tree_that_is_very_deep(void **state)
 		assert_true(dir >= 0);
 	}
 	(void)close(dir);
+	next_tick();
 	walk(w, &m, now());
 	assert_int_equal(m.head->count, 7 + MANIFEST_DEPTH_MAX + 1);
 	assert_int_equal(m.head->unread[MANIFEST_DEEP], 1);
