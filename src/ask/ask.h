@@ -27,6 +27,7 @@ void ask_close(struct ask *a);
 
 int ask_log(const struct invocation *i);
 int ask_show(const struct invocation *i);
+int ask_why(const struct invocation *i); /* of events and paths */
 int ask_record(const struct invocation *i);
 
 #endif

@@ -18,6 +18,7 @@ static const struct {
 } ask_verbs[] = {
 	{"log", ask_log},
 	{"show", ask_show},
+	{"why", ask_why},
 	{"record", ask_record},
 };
 

@@ -447,34 +447,10 @@ static int show_on_json(void *context, const struct index_deed *deed)
 
 static void show_json_fields(struct show *s, const char *key, int read)
 {
-	struct inquiry *q = &s->q;
-	static uint8_t scratch[FRAME_EVENT_MAX];
-
 	if (read < 0)
 		return;
 	json_key(s->json, key);
-	json_open(s->json, '{');
-	json_key(s->json, "wall");
-	json_span(s->json, q->event.wall);
-	for (unsigned int i = NOTE_FIELD_COUNT_OF; i < NOTE_FIELD_COUNT; i++) {
-		struct event_items items = event_items_of(&q->event, (enum note_field)i, scratch);
-		struct span item;
-
-		if (!event_has(&q->event, (enum note_field)i))
-			continue;
-		json_key(s->json, note_fields[i].name);
-		if (note_fields[i].type == NOTE_TYPE_NUMBER) {
-			json_u64(s->json, q->event.values[i].number);
-		} else if (note_fields[i].type == NOTE_TYPE_LIST) {
-			json_open(s->json, '[');
-			while (event_items_next(&items, &item))
-				json_span(s->json, item);
-			json_close(s->json, ']');
-		} else {
-			json_span(s->json, q->event.values[i].text);
-		}
-	}
-	json_close(s->json, '}');
+	inquiry_json_event(&s->q, s->json);
 }
 
 static int show_json(struct show *s)

@@ -74,6 +74,12 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 			    " (SELECT text FROM name WHERE id=d.allow), 1, d.exec"
 			    " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1"
 			    " ORDER BY d.exec, d.first",
+	[INDEX_ASK_DEEDS_OF] = "SELECT d.what, d.count, d.first, d.last, n.text,"
+			       " (SELECT text FROM name WHERE id=d.reason),"
+			       " (SELECT text FROM name WHERE id=d.allow), 1, d.exec"
+			       " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1"
+			       " AND d.what=?2 AND d.name=?3 ORDER BY d.first",
+	[INDEX_ASK_PARENT] = "SELECT parent, command FROM run WHERE session=?1 AND exec=?2",
 };
 
 const char *index_what_word(enum index_what what)
@@ -544,6 +550,33 @@ int index_deeds(struct index *x, const struct index_place *place,
 {
 	return index_deed_rows(x, index_ask(x, INDEX_ASK_DEEDS, (int64_t[]){place->id}, 1), -1,
 			       found, context, e);
+}
+
+int index_deeds_of(struct index *x, const struct index_place *place, enum index_what what,
+		   struct span name, int (*found)(void *context, const struct index_deed *deed),
+		   void *context, struct error *e)
+{
+	int64_t numbers[] = {place->id, what, (int64_t)index_name_id(x, name)};
+
+	return index_deed_rows(x, index_ask(x, INDEX_ASK_DEEDS_OF, numbers, 3), (int)what, found,
+			       context, e);
+}
+
+int index_parent(struct index *x, const struct index_place *place, uint64_t exec,
+		 uint64_t *ret_parent, struct buf *command)
+{
+	sqlite3_stmt *st = index_ask(x, INDEX_ASK_PARENT, (int64_t[]){place->id, (int64_t)exec}, 2);
+	int r = sqlite3_step(st);
+
+	if (r == SQLITE_ROW) {
+		struct span text = index_column(st, 1);
+
+		*ret_parent = (uint64_t)sqlite3_column_int64(st, 0);
+		if (command && text.len > 0)
+			buf_put(command, text.ptr, text.len);
+	}
+	(void)sqlite3_reset(st);
+	return r == SQLITE_ROW ? 0 : -ENOENT;
 }
 
 int index_runs(struct index *x, const struct index_place *place,

@@ -129,6 +129,15 @@ int index_deeds(struct index *x, const struct index_place *place,
 		int (*found)(void *context, const struct index_deed *deed), void *context,
 		struct error *e);
 
+/* What was done to one name, execution by execution. */
+int index_deeds_of(struct index *x, const struct index_place *place, enum index_what what,
+		   struct span name, int (*found)(void *context, const struct index_deed *deed),
+		   void *context, struct error *e);
+
+/* Who started an execution; and, where command is given, its command line.  -ENOENT. */
+int index_parent(struct index *x, const struct index_place *place, uint64_t exec,
+		 uint64_t *ret_parent, struct buf *command);
+
 struct index_run {
 	uint64_t exec, parent, pid, seq;
 	struct span program, command;

@@ -72,6 +72,42 @@ int inquiry_read(struct inquiry *q, uint64_t seq)
 	return said == FEED_BAD ? -EBADMSG : -ENOENT;
 }
 
+static void inquiry_json_field(const struct event *ev, enum note_field field, struct json *j)
+{
+	static uint8_t scratch[FRAME_EVENT_MAX];
+	struct event_items items = event_items_of(ev, field, scratch);
+	struct span item;
+
+	json_key(j, note_fields[field].name);
+	if (note_fields[field].type == NOTE_TYPE_NUMBER) {
+		json_u64(j, event_number(ev, field));
+	} else if (note_fields[field].type == NOTE_TYPE_LIST) {
+		json_open(j, '[');
+		while (event_items_next(&items, &item))
+			json_span(j, item);
+		json_close(j, ']');
+	} else {
+		json_span(j, event_text(ev, field));
+	}
+}
+
+void inquiry_json_event(const struct inquiry *q, struct json *j)
+{
+	const struct event *ev = &q->event;
+
+	json_open(j, '{');
+	json_key_str(j, "session", q->session->folder);
+	json_key_u64(j, "seq", ev->seq);
+	json_key(j, "wall");
+	json_span(j, ev->wall);
+	json_key(j, "kind");
+	json_span(j, ev->word);
+	for (unsigned int i = 0; i < NOTE_FIELD_COUNT; i++)
+		if (event_has(ev, (enum note_field)i))
+			inquiry_json_field(ev, (enum note_field)i, j);
+	json_close(j, '}');
+}
+
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
 {
 	q->cursor = STORE_CURSOR_INIT;

@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "event_read.h"
 #include "index.h"
+#include "json.h"
 
 struct inquiry {
 	struct ask ask;
@@ -32,6 +33,9 @@ int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset);
 
 /* The event of a number. */
 int inquiry_read(struct inquiry *q, uint64_t seq);
+
+/* q->event as an object: number, time, kind, and its fields by the names of note.h. */
+void inquiry_json_event(const struct inquiry *q, struct json *j);
 
 static inline struct span inquiry_workspace(const struct inquiry *q)
 {

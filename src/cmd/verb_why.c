@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * `bawn why`, by the shape of what is asked about (why_shape.h).  An event is the record's alone,
+ * and bawn-record answers; of a path the plan is told here, and what was recorded there.
+ *
  * `bawn why HOST`: what a session decides about a host and by which rule, how often it
  * has refused it, and what would change that.  Without a session, what the policy
  * files say.  The verdict is rules_decide's, over the rules that are in force.
  */
 #include "authority.h"
+#include "elsewhere.h"
 #include "help.h"
 #include "host.h"
 #include "json.h"
@@ -14,6 +18,8 @@
 #include "str.h"
 #include "text.h"
 #include "words.h"
+#include "why_path.h"
+#include "why_shape.h"
 #include "words_network.h"
 
 #include <inttypes.h>
@@ -281,8 +287,98 @@ static int why_each(struct why *w, bool *ret_all)
 	return 0;
 }
 
+/* --- paths --- */
+
+/* The plan of the session that is running; without one, what the files would make. */
+static int why_find_plan(struct why *w, char *ret_where, size_t size)
+{
+	const char *name = invocation_value(w->invocation, OPTION_SESSION);
+	char cwd[PATH_MAX];
+	int r = host_gather_user(&w->arena, &w->host, &w->e);
+
+	if (r < 0)
+		return r;
+	struct session_places places = session_places_of(&w->host);
+
+	r = session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
+			   &w->e);
+	w->plan = &w->session.plan;
+	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.name : "");
+	if (r == -ENOENT) {
+		w->e = ERROR_INIT;
+		r = prepare_plan(w->invocation, NULL, false, &w->files, &w->e);
+		w->plan = &w->files.plan;
+		(void)snprintf(ret_where, size, "by your files, for this folder");
+	}
+	return r;
+}
+
+static int why_print_paths(const struct invocation *i)
+{
+	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
+	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
+	struct json j = JSON_INIT(&out, true);
+	char where[128], path[PATH_MAX];
+
+	if (!w)
+		return EXIT_BAWN;
+	w->invocation = i;
+	w->arena = ARENA_INIT(1 << 20);
+	w->session.fd = -1;
+	w->out = text_open(STDOUT_FILENO);
+	bool json = invocation_has(i, OPTION_JSON);
+	int r = why_find_plan(w, where, sizeof(where));
+
+	json_open(&j, '[');
+	for (int n = 0; r == 0 && n < i->argument_count; n++) {
+		if (why_shape(i->arguments[n]) != WHY_PATH)
+			continue;
+		r = why_shape_path(i->arguments[n], path, sizeof(path));
+		if (r == 0 && json)
+			why_path_json(&j, w->plan, path);
+		else if (r == 0)
+			why_path_print(&w->out, w->plan, path, where);
+	}
+	json_close(&j, ']');
+	if (r == 0 && json)
+		text_write(&w->out, &out);
+	if (r < 0)
+		verb_complain(&w->e);
+	session_fini(&w->session);
+	prepared_fini(&w->files);
+	arena_fini(&w->arena);
+	return r < 0 ? EXIT_BAWN : EXIT_OK;
+}
+
+/* Events and paths; -1 when these are hosts. */
+static int why_elsewhere(const struct invocation *i)
+{
+	int hosts = 0, paths = 0;
+
+	for (int n = 0; n < i->argument_count; n++) {
+		hosts += why_shape(i->arguments[n]) == WHY_HOST;
+		paths += why_shape(i->arguments[n]) == WHY_PATH;
+	}
+	if (hosts == i->argument_count)
+		return -1;
+	if (hosts > 0) {
+		struct error e = ERROR_INIT;
+
+		(void)error_set(&e, -EINVAL, "ask about hosts, and about events or paths, apart");
+		verb_complain(&e);
+		return EXIT_USAGE;
+	}
+	int r = paths > 0 ? why_print_paths(i) : EXIT_OK;
+
+	return r != EXIT_OK ? r : elsewhere_run(i);
+}
+
 int verb_why(const struct invocation *i)
 {
+	int elsewhere = why_elsewhere(i);
+
+	if (elsewhere >= 0)
+		return elsewhere;
 	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
 	struct json j = JSON_INIT(&out, true);

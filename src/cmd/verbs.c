@@ -437,8 +437,8 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "why",
-		.usage = "[OPTIONS] HOST[:PORT]...",
-		.summary = "say why a host is reached, or refused",
+		.usage = "[OPTIONS] HOST[:PORT]... | EVENT... | PATH...",
+		.summary = "say why a host, a path or an event was decided so",
 		.description =
 			"Says for each HOST what a running session decides about it: the rule, "
 			"with its "
@@ -450,8 +450,18 @@ const struct verb verbs[] = {
 			"Without --session it is the session of this folder, or the only one that "
 			"is "
 			"running; when there is none, the policy files answer. Nothing is looked "
-			"up.",
+			"up.\n"
+			"\n"
+			"An EVENT is a number that 'bawn log' shows, of the last session, or "
+			"SESSION:NUMBER: who did it, the verdict, the rule with its file and line, "
+			"what would allow it, and how it is known.\n"
+			"\n"
+			"A PATH has a slash in it: which entry of the plan shows it to the box, or "
+			"hides it, and what the record of the last session (or --session) says "
+			"about it.",
 		.examples = "bawn why example.org\tin the session of this folder\n"
+			    "bawn why 417\tan event of the last session\n"
+			    "bawn why ~/.ssh/id_ed25519\ta path\n"
 			    "bawn why --session calm-otter db.test:5432\tby its name\n"
 			    "bawn why --json example.org\tfor programs",
 		.exits = "0\tall of it is allowed\n"
