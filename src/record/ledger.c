@@ -220,7 +220,10 @@ static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 
 	if (r < 0)
 		return r;
-	if (!space || strlen(space + 1) != HASH_HEX + 1 || space[HASH_HEX + 1] != '\n')
+	/* Where the number grew by a digit and power went, the last newline may be missing. */
+	if (space && space[strlen(space) - 1] == '\n')
+		space[strlen(space) - 1] = '\0';
+	if (!space || strlen(space + 1) != HASH_HEX)
 		return -EBADMSG;
 	*space = '\0';
 	r = str_parse_u64(text.ptr, ret_number) < 0 || hash_parse(space + 1, ret_key) < 0 ? -EBADMSG

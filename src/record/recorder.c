@@ -76,16 +76,20 @@ static int recorder_fail(struct recorder *r, int code, const char *what)
 	return 0;
 }
 
-static void recorder_answer(struct recorder_sender *s)
+static void recorder_answer(struct recorder *r, struct recorder_sender *s)
 {
 	const struct message_recorded m = {s->promised};
 
 	if (s->channel.fd < 0 || s->promised == s->answered)
 		return;
+	int ret = message_send(s->channel.fd, MESSAGE_RECORDED, &message_recorded_schema, &m, NULL,
+			       0);
+
 	/* A sender that does not read its answers waits for them in vain; it is not waited for. */
-	if (message_send(s->channel.fd, MESSAGE_RECORDED, &message_recorded_schema, &m, NULL, 0) ==
-	    0)
+	if (ret == 0)
 		s->answered = s->promised;
+	else if (ret != -EAGAIN && ret != -EPIPE && ret != -ECONNRESET)
+		(void)recorder_fail(r, ret, "answering who waits for the record");
 }
 
 /* The disk is about to have everything that is written. */
@@ -133,8 +137,8 @@ static int recorder_next_segment(struct recorder *r)
 		ret = logfile_next(&r->logfile, r->own, &r->writer);
 	if (ret == 0) {
 		recorder_promise(r);
-		recorder_answer(&r->keeper);
-		recorder_answer(&r->gate);
+		recorder_answer(r, &r->keeper);
+		recorder_answer(r, &r->gate);
 	}
 	return ret;
 }
@@ -175,8 +179,8 @@ static int recorder_on_synced(void *context, uint32_t events)
 		return recorder_fail(r, ret, "writing the record to the disk");
 	}
 	writer_synced(&r->writer, r->syncing);
-	recorder_answer(&r->keeper);
-	recorder_answer(&r->gate);
+	recorder_answer(r, &r->keeper);
+	recorder_answer(r, &r->gate);
 	return recorder_settle(r, false);
 }
 

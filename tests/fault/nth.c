@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -33,7 +34,7 @@ enum { TRACEES_MAX = 512, EXIT_TROUBLE = 99 };
 struct tracee {
 	pid_t pid; /* 0: free */
 	char program[16];
-	bool failing;
+	bool failing, renaming;
 };
 
 static struct {
@@ -135,7 +136,12 @@ static void on_call(struct tracee *t)
 
 	if (nth_ptrace(PTRACE_GET_SYSCALL_INFO, t->pid, sizeof(info), &info) < 0)
 		return;
+	if (t->renaming) {
+		t->renaming = false;
+		tracee_name(t);
+	}
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		t->renaming = info.entry.nr == SYS_prctl && info.entry.args[0] == PR_SET_NAME;
 		on_entry(t, info.entry.nr);
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && t->failing) {
 		t->failing = false;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scripted session of the record, to be killed, starved of space or cut from power, and the
- * judge of what is left.
+ * A scripted session of the real recorder, to be killed, starved of space or cut from power, and
+ * the judge of what is left.  This program stands where the keeper does.
  *
- *	record_writer session DIR NAME EVENTS	writes one session into the records in DIR; says
- *						"ack N" for each N that became durable, and "end"
- *	record_writer check DIR EVENTS		reads "NAME ACKNOWLEDGED ENDED" lines and judges
- *						these sessions, then begins another one
- *	record_writer kills DIR COUNT SEED	so many sessions, each killed at a random moment
- *						and judged
+ *	record_writer session PROGRAMS ROOT NAME EVENTS
+ *			one session into the records in ROOT/records; says "ack N" when the
+ *			first N of its events were acknowledged, and "end"
+ *	record_writer check PROGRAMS ROOT EVENTS
+ *			reads "NAME ACKNOWLEDGED ENDED" lines and judges these sessions, then
+ *			begins another one
+ *	record_writer kills PROGRAMS ROOT COUNT SEED
+ *			so many sessions, each with its recorder or its keeper killed at a
+ *			random moment, and judged
+ *
+ * PROGRAMS is the folder of bawn-recorder; ROOT/workspace is the workspace of the sessions.
  *
  * What must hold, however a session ended: each event that was acknowledged is there and is the
  * one that was written, the ledger is one chain that knows the session, no number was taken
@@ -19,15 +24,19 @@
 #include "event.h"
 #include "fd.h"
 #include "ledger.h"
+#include "logfile.h"
+#include "plan_seal.h"
+#include "recording.h"
 #include "seal.h"
 #include "str.h"
 #include "verify.h"
-#include "writer.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -44,12 +53,16 @@ enum {
 	ROUND = 500, /* kills in one folder of records */
 };
 
-#define SEGMENT "000001.log"
+/* Where all happens. */
+struct place {
+	int programs, records;
+	char workspace[PATH_MAX];
+};
 
 static int usage(void)
 {
-	(void)fputs("usage: record_writer session DIR NAME EVENTS | check DIR EVENTS | "
-		    "kills DIR COUNT SEED\n",
+	(void)fputs("usage: record_writer session PROGRAMS ROOT NAME EVENTS | check PROGRAMS ROOT "
+		    "EVENTS | kills PROGRAMS ROOT COUNT SEED\n",
 		    stderr);
 	return EXIT_USAGE;
 }
@@ -73,17 +86,6 @@ static struct span scripted_path(unsigned long i, char into[PATH_MAX_LEN + 1])
 	return (struct span){(const uint8_t *)into, end};
 }
 
-static int put_event(struct writer *w, unsigned long i)
-{
-	char path[PATH_MAX_LEN + 1];
-	struct buf *event = event_begin(w, NOTE_FILE);
-
-	event_put_word(event, NOTE_FIELD_OP, "write");
-	event_put_number(event, NOTE_FIELD_PID, 1000 + i);
-	event_put_text(event, NOTE_FIELD_PATH, scripted_path(i, path));
-	return writer_end(w);
-}
-
 /* One line, one call. */
 __attribute__((format(printf, 2, 3))) static int say(int fd, const char *fmt, ...)
 {
@@ -96,77 +98,98 @@ __attribute__((format(printf, 2, 3))) static int say(int fd, const char *fmt, ..
 	return fd_write_all(fd, text, strlen(text));
 }
 
-static int say_durable(struct writer *w, int acks, uint64_t *said)
+static void scripted_note(struct note *n, unsigned long i, char path[PATH_MAX_LEN + 1])
 {
-	if (w->durable == *said)
-		return 0;
-	*said = w->durable;
-	return say(acks, "ack %llu\n", (unsigned long long)*said);
+	note_begin(n, NOTE_FILE, "write");
+	note_word(n, NOTE_FIELD_HOW, "kernel");
+	note_number(n, NOTE_FIELD_PID, 1000 + i);
+	note_text(n, NOTE_FIELD_PATH, scripted_path(i, path));
 }
 
-static int write_events(struct writer *w, unsigned long events, int acks)
+/* Some wait for the disk; most do not. */
+static int send_events(struct recording *r, unsigned long events, int acks, struct error *e)
 {
-	uint64_t said = 0;
-	int r;
+	char path[PATH_MAX_LEN + 1];
+	int ret = 0;
 
-	(void)writer_begin(w, "session");
-	r = writer_end(w);
-	if (r == 0)
-		r = writer_commit(w);
-	for (unsigned long i = 0; r == 0 && i < events; i++) {
-		r = put_event(w, i);
-		if (r == 0 && i % DECISION_EVERY == 3)
-			r = writer_commit(w);
-		if (r == 0)
-			r = say_durable(w, acks, &said);
+	for (unsigned long i = 0; ret == 0 && i < events; i++) {
+		struct note n;
+
+		scripted_note(&n, i, path);
+		if (i % DECISION_EVERY != 3) {
+			recording_note(r, &n);
+			continue;
+		}
+		ret = recording_decide(r, &n, e);
+		if (ret == 0)
+			ret = say(acks, "ack %lu\n", i + 1);
 	}
-	if (r == 0) {
-		(void)writer_begin(w, "end");
-		r = writer_end(w);
-	}
-	if (r == 0)
-		r = writer_commit(w);
-	return r < 0 ? r : say_durable(w, acks, &said);
+	return ret;
 }
 
-static int write_session(int records, const char *name, unsigned long events, int acks,
+/* As the client does: the folder of the session, and what the recorder is told. */
+static int give_folders(struct recording *r, const struct place *p, const char *name,
+			struct error *e)
+{
+	const struct message_record m = {name, name};
+	_cleanup_buf_ struct buf body = BUF_INIT(512);
+	struct channel_packet packet = {.fd_count = 2, .fds = {-1, -1}};
+
+	if (mkdirat(p->records, name, 0700) < 0)
+		return error_sys(e, -errno, "making the folder of %s", name);
+	schema_encode(&body, &message_record_schema, &m);
+	packet.body = buf_span(&body);
+	packet.fds[0] = fcntl(p->records, F_DUPFD_CLOEXEC, 3);
+	packet.fds[1] = open_folder(p->records, name);
+	if (packet.fds[0] < 0 || packet.fds[1] < 0)
+		return error_sys(e, -errno, "opening the folder of %s", name);
+	return recording_take(r, &packet, e);
+}
+
+static int make_plan(const struct place *p, struct error *e)
+{
+	static struct plan_string argv[] = {{"script"}};
+	struct plan plan = {.backend_origin = "",
+			    .preset = "",
+			    .workspace = p->workspace,
+			    .workspace_access = PLAN_ACCESS_WRITE,
+			    .workspace_origin = "",
+			    .home = "/home/someone",
+			    .home_store = "",
+			    .cwd = p->workspace,
+			    .user = "someone",
+			    .hostname = "bawn",
+			    .debug_origin = "",
+			    .seccomp_profile = "default",
+			    .argv = {argv, 1}};
+
+	return plan_seal(&plan, e);
+}
+
+static int write_session(const struct place *p, const char *name, unsigned long events, int acks,
 			 struct error *e)
 {
-	uint64_t number = 0;
-	struct hash key;
+	struct recording r = RECORDING_INIT;
+	const uint64_t status = 0;
+	_cleanup_fd_ int plan = make_plan(p, e);
+	int ret = plan < 0 ? plan : give_folders(&r, p, name, e);
 
-	if (mkdirat(records, name, 0700) < 0)
-		return error_sys(e, -errno, "making the folder of %s", name);
-	_cleanup_fd_ int folder = open_folder(records, name);
-	_cleanup_fd_ int ledger = ledger_open(records, e);
-
-	if (folder < 0 || ledger < 0)
-		return folder < 0 ? error_sys(e, -errno, "opening the folder") : ledger;
-	int r = ledger_begin(records, ledger, name, &number, &key, e);
-
-	if (r < 0)
-		return r;
-	_cleanup_fd_ int fd =
-		openat(folder, SEGMENT, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0 || fsync(folder) < 0)
-		return error_sys(e, -errno, "making the record");
-	struct writer w;
-
-	writer_init(&w, fd, &key);
-	r = write_events(&w, events, acks);
-	struct ledger_end end = {
-		.session = name, .number = number, .events = w.seq, .head = w.prev};
-
-	merkle_root(&w.tree, &end.root);
-	writer_fini(&w);
-	if (r < 0)
-		return error_sys(e, r, "writing the record");
-	r = ledger_enter_end(ledger, &end, e);
-	if (r < 0)
-		return r;
-	r = say(acks, "end\n");
-	return r < 0 ? error_sys(e, r, "saying that it ended") : 0;
+	if (ret == 0)
+		ret = recording_start(&r, p->programs, plan, e);
+	fd_close(&r.gate); /* this session has none */
+	if (ret == 0)
+		ret = say(acks, "recorder %d\n", (int)r.made.pid);
+	if (ret == 0)
+		ret = recording_wait(&r, e);
+	if (ret == 0)
+		ret = send_events(&r, events, acks, e);
+	r.failure.code = ret;
+	recording_end(&r, &status, e);
+	if (ret == 0 && !r.done)
+		ret = e->code ? e->code : -EPROTO;
+	if (ret == 0)
+		ret = say(acks, "end\n");
+	return ret < 0 && e->code == 0 ? error_sys(e, ret, "recording the session") : ret;
 }
 
 /* --- the judge -------------------------------------------------------------------------- */
@@ -178,7 +201,7 @@ struct left { /* what a session must have left behind */
 };
 
 struct judge {
-	int records;
+	const struct place *place;
 	unsigned long events;
 	unsigned int troubles;
 	unsigned int whole, interrupted, missing; /* how sessions ended, for the summary */
@@ -278,46 +301,55 @@ static struct hash first_key(int records)
 	return key;
 }
 
-/* The events that stand are those of the script, in its order; the seals are not counted. */
-static bool is_scripted(struct span bytes, uint64_t events)
-{
-	char path[PATH_MAX_LEN + 1];
-	unsigned long i = 0;
+/* What stands of the script. */
+struct stands {
+	unsigned long events; /* of the script, in its order */
+	uint64_t asked;       /* number of the event that was acknowledged last */
+	bool foreign;         /* there are others, too */
+	bool exited;          /* the end says that all was sent */
+};
 
-	for (uint64_t n = 0; n < events; n++) {
+static struct stands read_script(struct span bytes, uint64_t events, uint64_t acknowledged)
+{
+	struct stands ret = {.events = 0};
+	char path[PATH_MAX_LEN + 1];
+
+	for (uint64_t n = 0; n < events && !ret.foreign; n++) {
 		_cleanup_buf_ struct buf want = BUF_INIT(FRAME_EVENT_MAX);
+		uint64_t status;
 		struct frame f;
 
-		if (frame_read(bytes, &f) != FEED_DONE)
-			return false;
+		ret.foreign = frame_read(bytes, &f) != FEED_DONE;
 		bytes.ptr += f.len;
 		bytes.len -= f.len;
+		if (span_equal(f.kind, SPAN_LITERAL("session")) &&
+		    frame_number_member(&f, "exit", &status) == 0)
+			ret.exited = true;
 		if (!span_equal(f.kind, SPAN_LITERAL("file")))
 			continue;
-		event_put_text(&want, NOTE_FIELD_PATH, scripted_path(i++, path));
+		event_put_text(&want, NOTE_FIELD_PATH, scripted_path(ret.events, path));
 		if (!memmem(f.rest.ptr, f.rest.len, want.ptr, want.len))
-			return false;
+			ret.foreign = true;
+		if (++ret.events == acknowledged)
+			ret.asked = f.seq;
 	}
-	return true;
+	return ret;
 }
 
 static void judge_events(struct judge *j, const struct left *l, const struct file *log,
 			 const struct entered *in, const struct verify_result *v)
 {
-	unsigned long long stand = v->events;
+	struct stands s = read_script(log->bytes, v->events, l->acknowledged);
 
-	if (v->events < l->acknowledged)
-		trouble(j, l->name, "%llu events were acknowledged, %llu stand (%s)",
-			(unsigned long long)l->acknowledged, stand, v->why ? v->why : "no trouble");
-	if (v->sealed < l->acknowledged)
-		trouble(j, l->name, "acknowledged up to %llu, sealed up to %llu",
-			(unsigned long long)l->acknowledged, (unsigned long long)v->sealed);
-	if (!is_scripted(log->bytes, v->events))
-		trouble(j, l->name, "events that were never written");
-	if (v->state == VERIFY_WHOLE && v->events - v->seals != j->events + 2)
-		trouble(j, l->name, "whole with %llu events and %llu seals", stand,
-			(unsigned long long)v->seals);
-	if (l->ended && (v->state != VERIFY_WHOLE || !in->ended))
+	if (s.events < l->acknowledged || v->sealed < s.asked)
+		trouble(j, l->name, "%llu events were acknowledged, %lu stand, sealed to %llu (%s)",
+			(unsigned long long)l->acknowledged, s.events,
+			(unsigned long long)v->sealed, v->why ? v->why : "no trouble");
+	if (s.foreign)
+		trouble(j, l->name, "events that were never sent");
+	if (v->state == VERIFY_WHOLE && s.exited && s.events != j->events)
+		trouble(j, l->name, "whole with %lu of %lu events", s.events, j->events);
+	if (l->ended && (v->state != VERIFY_WHOLE || !s.exited || !in->ended))
 		trouble(j, l->name, "ended well, but the record or the ledger has no end");
 	if (in->ended && (v->state != VERIFY_WHOLE || !hash_equal(&in->end.head, &v->head) ||
 			  !hash_equal(&in->end.root, &v->root) || in->end.events != v->events))
@@ -326,14 +358,20 @@ static void judge_events(struct judge *j, const struct left *l, const struct fil
 	j->interrupted += v->state != VERIFY_WHOLE;
 }
 
-static void judge_session(struct judge *j, const struct left *l, const struct file *ledger,
-			  bool torn)
+static void judge_session(struct judge *j, const struct left *l, bool torn)
 {
-	struct entered in = judge_ledger(j, ledger, l->name, torn);
-	_cleanup_fd_ int folder = open_folder(j->records, l->name);
-	_cleanup_file_ struct file log = file_map(folder, SEGMENT);
+	_cleanup_fd_ int folder = open_folder(j->place->records, l->name);
+	char name[LOGFILE_NAME_SIZE];
+
+	/* A recorder whose keeper was killed writes that down. */
+	if (folder >= 0 && flock(folder, LOCK_SH) < 0)
+		trouble(j, l->name, "its folder cannot be locked");
+	logfile_name(1, name);
+	_cleanup_file_ struct file ledger = file_map(j->place->records, "ledger");
+	_cleanup_file_ struct file log = file_map(folder, name);
+	struct entered in = judge_ledger(j, &ledger, l->name, torn);
+	struct hash first = first_key(j->place->records), key;
 	struct verify_result v;
-	struct hash first = first_key(j->records), key;
 
 	if (log.error || log.bytes.len == 0) {
 		j->missing++;
@@ -343,7 +381,10 @@ static void judge_session(struct judge *j, const struct left *l, const struct fi
 		return;
 	}
 	if (!in.begun) {
-		trouble(j, l->name, "a record that the ledger does not know");
+		/* Nothing of it was acknowledged: the disk may have one without the other. */
+		j->missing++;
+		if (l->acknowledged > 0)
+			trouble(j, l->name, "a record that the ledger does not know");
 		return;
 	}
 	seal_session_key(&first, in.begin.number, &key);
@@ -354,15 +395,13 @@ static void judge_session(struct judge *j, const struct left *l, const struct fi
 /* Another session on top of what is left: begins, ends, and is whole. */
 static void judge_next(struct judge *j, const char *name)
 {
-	struct left l = {.name = name, .acknowledged = j->events + 2, .ended = true};
+	struct left l = {.name = name, .acknowledged = j->events, .ended = true};
 	struct error e = ERROR_INIT;
 	_cleanup_fd_ int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	if (write_session(j->records, name, j->events, nowhere, &e) < 0)
+	if (write_session(j->place, name, j->events, nowhere, &e) < 0)
 		trouble(j, name, "the next session does not begin: %s", e.text);
-	_cleanup_file_ struct file ledger = file_map(j->records, "ledger");
-
-	judge_session(j, &l, &ledger, false);
+	judge_session(j, &l, false);
 }
 
 /* --- killing ---------------------------------------------------------------------------- */
@@ -406,11 +445,27 @@ static void read_acks(int fd, struct left *l)
 	}
 }
 
-/* One session, killed after `ns` (0: not at all); how long it lived, 0 when it was refused. */
-static uint64_t kill_session(int records, struct left *l, uint64_t ns)
+/* The recorder's pid, which is the first that a session says; 0 when it does not. */
+static pid_t read_recorder(int fd)
+{
+	char line[32] = "";
+	uint64_t pid = 0;
+
+	for (size_t n = 0; n + 1 < sizeof(line) && read(fd, line + n, 1) == 1; n++)
+		if (line[n] == '\n') {
+			line[n] = '\0';
+			const char *number = str_after(line, "recorder ");
+
+			return number && str_parse_u64(number, &pid) == 0 ? (pid_t)pid : 0;
+		}
+	return 0;
+}
+
+/* One session of which recorder or keeper are killed after `ns` (0: neither); how long it lived,
+ * 0 when it was refused. */
+static uint64_t kill_session(const struct place *p, struct left *l, uint64_t ns, bool keeper)
 {
 	struct timespec wait = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-	uint64_t began = now_ns();
 	int acks[2], status = 0;
 
 	if (pipe2(acks, O_CLOEXEC) < 0)
@@ -419,22 +474,25 @@ static uint64_t kill_session(int records, struct left *l, uint64_t ns)
 
 	if (pid == 0) {
 		struct error e = ERROR_INIT;
-		int r = write_session(records, l->name, KILLED_EVENTS, acks[1], &e);
+		int r = write_session(p, l->name, KILLED_EVENTS, acks[1], &e);
 
-		if (r < 0)
+		if (r < 0 && ns == 0)
 			(void)printf("%s: %s\n", l->name, e.text);
 		(void)fflush(stdout);
 		_exit(r < 0 ? EXIT_FAILED : 0);
 	}
 	(void)close(acks[1]);
-	if (pid > 0 && ns > 0) {
+	pid_t recorder = pid > 0 ? read_recorder(acks[0]) : 0;
+	uint64_t began = now_ns();
+
+	if (recorder > 0 && ns > 0) {
 		(void)nanosleep(&wait, NULL);
-		(void)kill(pid, SIGKILL);
+		/* Nobody waited for it yet, or it is the keeper's zombie: the pid is still its. */
+		(void)kill(keeper ? pid : recorder, SIGKILL);
 	}
 	read_acks(acks[0], l);
 	(void)close(acks[0]);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid ||
-	    (WIFEXITED(status) && WEXITSTATUS(status) != 0))
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || recorder == 0)
 		return 0;
 	return now_ns() - began;
 }
@@ -442,47 +500,64 @@ static uint64_t kill_session(int records, struct left *l, uint64_t ns)
 /* Sessions in one folder of records; each is judged, then only the ledger keeps it. */
 static void kill_round(struct judge *j, unsigned long count, uint64_t *random)
 {
+	const struct place *p = j->place;
 	struct left l = {.name = "undisturbed"};
-	uint64_t whole = kill_session(j->records, &l, 0);
-	char name[32];
+	uint64_t whole = kill_session(p, &l, 0, false);
+	char name[32], file[LOGFILE_NAME_SIZE];
 
 	if (whole == 0 || !l.ended)
 		trouble(j, l.name, "the session was not written");
+	logfile_name(1, file);
 	for (unsigned long i = 0; i < count && whole > 0; i++) {
+		uint64_t ns = 1 + random_next(random) % (whole + whole / 9);
+
 		(void)snprintf(name, sizeof(name), "session-%lu", i);
 		l = (struct left){.name = name};
-		uint64_t lived =
-			kill_session(j->records, &l, 1 + random_next(random) % (whole + whole / 9));
-
-		if (lived == 0)
+		if (kill_session(p, &l, ns, random_next(random) % 4 == 0) == 0)
 			trouble(j, name, "the session was refused");
 		/* The machine is not always as busy as it was for the first: one of three ends. */
 		whole = l.ended ? whole - whole / 16 : whole + whole / 32;
-		_cleanup_file_ struct file ledger = file_map(j->records, "ledger");
+		judge_session(j, &l, true);
+		_cleanup_fd_ int folder = open_folder(p->records, name);
 
-		judge_session(j, &l, &ledger, true);
-		_cleanup_fd_ int folder = open_folder(j->records, name);
-
-		(void)unlinkat(folder, SEGMENT, 0);
-		(void)unlinkat(j->records, name, AT_REMOVEDIR);
+		(void)unlinkat(folder, file, 0);
+		(void)unlinkat(p->records, name, AT_REMOVEDIR);
 	}
 	judge_next(j, "after");
 }
 
-static int do_kills(int dir, unsigned long count, uint64_t seed)
+static int open_place(struct place *p, const char *programs, const char *root)
+{
+	_cleanup_fd_ int dir = open_folder(AT_FDCWD, root);
+	int len = snprintf(p->workspace, sizeof(p->workspace), "%s/workspace", root);
+
+	if (dir < 0 || len < 0 || (size_t)len >= sizeof(p->workspace))
+		return -EINVAL;
+	if ((mkdirat(dir, "records", 0700) < 0 || mkdirat(dir, "workspace", 0700) < 0) &&
+	    errno != EEXIST)
+		return -errno;
+	p->programs = open_folder(AT_FDCWD, programs);
+	p->records = open_folder(dir, "records");
+	return p->programs < 0 || p->records < 0 ? -ENOENT : 0;
+}
+
+static int do_kills(const char *programs, const char *root, unsigned long count, uint64_t seed)
 {
 	struct judge j = {.events = KILLED_EVENTS};
 	uint64_t random = seed * 2 + 1;
-	char name[32];
+	char path[PATH_MAX];
 
 	for (unsigned long done = 0; done < count && j.troubles == 0; done += ROUND) {
-		(void)snprintf(name, sizeof(name), "round-%lu", done / ROUND);
-		if (mkdirat(dir, name, 0700) < 0)
-			return EXIT_USAGE;
-		_cleanup_fd_ int records = open_folder(dir, name);
+		struct place p;
+		int len = snprintf(path, sizeof(path), "%s/round-%lu", root, done / ROUND);
 
-		j.records = records;
+		if (len < 0 || (size_t)len >= sizeof(path) || mkdir(path, 0700) < 0 ||
+		    open_place(&p, programs, path) < 0)
+			return EXIT_USAGE;
+		j.place = &p;
 		kill_round(&j, count - done < ROUND ? count - done : ROUND, &random);
+		(void)close(p.records);
+		(void)close(p.programs);
 	}
 	(void)printf("# %lu kills: %u whole, %u interrupted, %u with nothing written yet\n", count,
 		     j.whole, j.interrupted, j.missing);
@@ -491,31 +566,27 @@ static int do_kills(int dir, unsigned long count, uint64_t seed)
 
 /* --- the words -------------------------------------------------------------------------- */
 
-static int do_session(int records, const char *name, unsigned long events)
+static int do_session(const struct place *p, const char *name, unsigned long events)
 {
 	struct error e = ERROR_INIT;
 
-	if (write_session(records, name, events, STDOUT_FILENO, &e) == 0)
+	if (write_session(p, name, events, STDOUT_FILENO, &e) == 0)
 		return 0;
 	(void)fprintf(stderr, "%s\n%s\n", e.text, e.next);
 	return EXIT_FAILED;
 }
 
-static int do_check(int records, unsigned long events)
+static int do_check(const struct place *p, unsigned long events)
 {
-	struct judge j = {.records = records, .events = events};
+	struct judge j = {.place = p, .events = events};
 	char name[LEDGER_NAME_MAX + 1];
 	unsigned long long acknowledged;
 	int ended;
 
-	{
-		_cleanup_file_ struct file ledger = file_map(records, "ledger");
+	while (scanf("%64s %llu %d", name, &acknowledged, &ended) == 3) {
+		struct left l = {name, acknowledged, ended != 0};
 
-		while (scanf("%64s %llu %d", name, &acknowledged, &ended) == 3) {
-			struct left l = {name, acknowledged, ended != 0};
-
-			judge_session(&j, &l, &ledger, true);
-		}
+		judge_session(&j, &l, true);
 	}
 	judge_next(&j, "after");
 	(void)printf("# %u whole, %u interrupted, %u with nothing written yet\n", j.whole,
@@ -525,17 +596,21 @@ static int do_check(int records, unsigned long events)
 
 int main(int argc, char **argv)
 {
-	_cleanup_fd_ int dir = argc > 3 ? open_folder(AT_FDCWD, argv[2]) : -1;
 	uint64_t first = 0, second = 0;
+	struct place p;
 
-	if (dir < 0 || hash_init() < 0)
+	/* A recorder that was killed is seen by what it does not answer. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (argc < 5 || hash_init() < 0)
 		return usage();
-	if (str_equal(argv[1], "session") && argc == 5 && str_parse_u64(argv[4], &first) == 0)
-		return do_session(dir, argv[3], first);
-	if (str_equal(argv[1], "check") && str_parse_u64(argv[3], &first) == 0)
-		return do_check(dir, first);
-	if (str_equal(argv[1], "kills") && argc == 5 && str_parse_u64(argv[3], &first) == 0 &&
-	    str_parse_u64(argv[4], &second) == 0)
-		return do_kills(dir, first, second);
-	return usage();
+	if (str_equal(argv[1], "kills"))
+		return argc == 6 && str_parse_u64(argv[4], &first) == 0 &&
+				       str_parse_u64(argv[5], &second) == 0
+			       ? do_kills(argv[2], argv[3], first, second)
+			       : usage();
+	if (str_parse_u64(argv[argc - 1], &first) < 0 || open_place(&p, argv[2], argv[3]) < 0)
+		return usage();
+	if (str_equal(argv[1], "session") && argc == 6)
+		return do_session(&p, argv[4], first);
+	return str_equal(argv[1], "check") && argc == 5 ? do_check(&p, first) : usage();
 }

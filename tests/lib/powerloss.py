@@ -9,14 +9,15 @@ were written when the call began), fsync of a folder its names; nothing else doe
 states() gives, for each prefix of the trace, the contents that may be found afterwards: all
 that was not made durable is gone; all of it is there (as after a kill); names without bytes and
 bytes without names; the bytes that were not durable torn at several lengths, filled up with
-zeros, and their pages written in another order.
+zeros, and their pages written in another order; of what was written over in place, the size without
+the bytes and the bytes without the size.
 """
 
 import os
 import re
 import subprocess
 
-PAGE = 4096
+PAGE, SECTOR = 4096, 512
 CALLS = ("open,openat,openat2,creat,write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate,truncate,rename,renameat,"
          "renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,fallocate,sendfile,copy_file_range,sync_file_range")
 LINE = re.compile(r"^(?P<pid>\d+) +(?P<call>\w+)\((?P<args>.*?)(?:\) += (?P<result>-?\d+)(?P<path><[^>]*>)?.*|"
@@ -200,7 +201,12 @@ class Disk:
 def tears(durable, written):
     """Ways in which bytes that were not durable may have reached the disk."""
     if not written.startswith(durable):
-        yield "cut to nothing", b""
+        # Written over in place, within a sector: that is old or new, and so is the size.
+        if len(written) != len(durable):
+            yield "new bytes with the old size", written[:len(durable)]
+            yield "old bytes with the new size", durable.ljust(len(written), b"\0")[:len(written)]
+        if max(len(written), len(durable)) > SECTOR:
+            raise Unknown("a write in place that is longer than a sector")
         return
     tail = written[len(durable):]
     boundary = -len(durable) % PAGE
