@@ -22,9 +22,9 @@ enum note_kind {
 	NOTE_PROCESS, /* exec, ran (what exec became), exit, digest (of a program's file) */
 	NOTE_FILE,    /* what was done to a file, or tried: see ops */
 	NOTE_CALL,    /* a system call that was refused */
-	NOTE_NETWORK, /* connect, close, request, answer, certificate */
+	NOTE_NETWORK, /* decision, connect, close, request, certificate (src/gate/tell.h) */
 	NOTE_DNS,     /* question */
-	NOTE_SECRET,  /* use, sign, leak (a placeholder where it has no business) */
+	NOTE_SECRET,  /* decision, use, sign, leak (a placeholder where it has no business) */
 	NOTE_GRANT,   /* the user let something happen */
 	NOTE_POLICY,  /* the rules were changed */
 	NOTE_LIMIT,   /* a limit was reached */
@@ -74,10 +74,11 @@ enum note_field {
 	NOTE_FIELD_SCHEME,  /* word: tls, http, tcp, ssh */
 	NOTE_FIELD_METHOD,  /* text */
 	NOTE_FIELD_STATUS,  /* of an HTTP answer */
-	NOTE_FIELD_SENT,    /* bytes from the box */
+	NOTE_FIELD_SENT,    /* bytes from the box; these three are sums where there is a count */
 	NOTE_FIELD_RECEIVED,
 	NOTE_FIELD_MS,     /* how long it took */
-	NOTE_FIELD_TYPE,   /* word: of a DNS question: A, AAAA, other number */
+	NOTE_FIELD_TYPE,   /* word: of a DNS question: A, AAAA (the first of a lookup), other number
+			    */
 	NOTE_FIELD_SECRET, /* which secret; never its value */
 	NOTE_FIELD_RULE,   /* text: file:line of the rule that decided */
 	NOTE_FIELD_REASON, /* text, for a person */

@@ -127,3 +127,14 @@ int scrub_feed(struct scrub *s, struct span in, bool end, struct span *ret_out)
 	s->sent = out - stays;
 	return buf_error(&s->kept);
 }
+
+void scrub_blot(const struct finder *f, uint8_t *bytes, size_t len)
+{
+	struct finder_hit hit;
+	size_t from = 0;
+
+	while (finder_next(f, (struct span){bytes, len}, from, true, &hit) == FINDER_FOUND) {
+		memset(bytes + hit.at, '*', hit.len);
+		from = hit.at + hit.len;
+	}
+}

@@ -43,4 +43,7 @@ int scrub_feed(struct scrub *s, struct span in, bool end, struct span *ret_out) 
 /* One whole piece, such as the value of a field: ret_changed (NULL is allowed). */
 void scrub_whole(const struct finder *f, uint8_t *bytes, size_t len, bool *ret_changed);
 
+/* The same, with stars in place of what was found: for text about what passed. */
+void scrub_blot(const struct finder *f, uint8_t *bytes, size_t len);
+
 #endif

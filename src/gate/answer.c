@@ -10,7 +10,7 @@
  * finds it full.  So it is emptied many at a time, those of one who asks too much are
  * dropped before anything of them is read, and then he is muted (mute.c).
  */
-#include "flow.h"
+#include "tell.h"
 
 #include "dns.h"
 
@@ -57,16 +57,20 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 	struct dns_question q;
 	struct dns_answer a = {.rcode = DNS_NOERROR, .ttl = ANSWER_TTL};
 	struct address addresses[2];
+	bool allowed = false;
 	int r = dns_parse_question(question, &q);
 
 	if (r < 0)
 		return 0;
 	if (r > 0) {
+		tell_no_question(g, &q, "it is no question that is answered here");
 		a.rcode = (enum dns_rcode)r;
 	} else if (q.name_error) {
+		tell_no_question(g, &q, "it is no name of a host");
 		a.rcode = DNS_NXDOMAIN;
 	} else if (!rules_may_resolve(g->rules, &q.name)) {
 		refusal_question(g, &q);
+		tell_question(g, &q, true);
 		a.rcode = DNS_NXDOMAIN;
 	} else if (q.type == DNS_A || q.type == DNS_AAAA) {
 		const struct made_up_name *n = made_up_get(&g->made_up, &q.name);
@@ -75,12 +79,17 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 			a.rcode = DNS_SERVFAIL;
 			refusal_limit(g, "names");
 		} else {
+			allowed = true;
 			addresses[0] = made_up_v4(n);
 			addresses[1] = made_up_v6(n);
 			a.addresses = addresses;
 			a.count = 2;
 		}
+	} else {
+		allowed = true; /* that there is nothing of this type */
 	}
+	if (allowed)
+		tell_question(g, &q, false);
 	return dns_format_answer(&q, &a, into,
 				 size < q.udp_size || q.udp_size == 0 ? size : q.udp_size);
 }

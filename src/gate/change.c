@@ -7,7 +7,7 @@
  *
  * Questions of DNS follow at once, because they are answered by the set that is there.
  */
-#include "flow.h"
+#include "tell.h"
 
 #include "plan_read.h"
 
@@ -64,6 +64,7 @@ int change_on_rules(void *context, struct channel_packet *packet, struct error *
 		g->changes++;
 		answer.ended = change_flows(g);
 		rules_free(old);
+		tell_applied(g, answer.ended);
 	}
 	return message_send(g->keeper.fd, MESSAGE_CHANGED, &message_changed_schema, &answer, NULL,
 			    0);

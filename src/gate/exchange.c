@@ -4,6 +4,8 @@
  *
  *	(head)	  it must be for the host that was dialled; then the rules decide, then the
  *		  secrets are looked at
+ *	RECORD	  a secret goes there for the first time; its value is not asked for before the
+ *		  record has that on disk
  *	ASKING	  keys was asked for a value or a signature
  *	WAITING	  for a leg to the origin
  *	PASSING	  its head is with the origin; what follows passes both ways
@@ -22,12 +24,13 @@
 #include "authority.h"
 #include "http_field.h"
 #include "http_path.h"
+#include "tell.h"
 
 #include <stdio.h>
 
 enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
 
-enum exchange_state { EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
+enum exchange_state { EXCHANGE_RECORD, EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
 
 struct exchange {
 	struct intercept *intercept;
@@ -55,6 +58,13 @@ struct exchange {
 	struct take_out_answer *answer;
 	size_t needs_at;
 	struct key_ask ask;
+	struct account_wait record;   /* of RECORD */
+	int64_t begun;                /* ms */
+	const struct plan_rule *rule; /* that allowed it; only while the rules are those of... */
+	uint64_t changes;             /* ...this change */
+	unsigned int status;          /* of the answer */
+	uint64_t passed[2];           /* bytes of the bodies */
+	bool told;                    /* the record has it */
 };
 
 static struct exchange *exchange_new(struct intercept *i, struct side_stream *box)
@@ -66,6 +76,7 @@ static struct exchange *exchange_new(struct intercept *i, struct side_stream *bo
 		return NULL;
 	x->intercept = i;
 	x->box = box;
+	x->begun = gate_now();
 	box->context = x;
 	x->early = BUF_INIT(INTERCEPT_PENDING_MAX);
 	while (*link)
@@ -86,9 +97,54 @@ static void exchange_forget_head(struct exchange *x)
 	buf_fini(&x->early);
 }
 
+/* --- what the record is told ---------------------------------------------------------- */
+
+static struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
+{
+	const struct intercept *i = x->intercept;
+	bool same = x->rule && x->changes == i->gate->changes;
+
+	return (struct tell_request){
+		.host = intercept_host(i, text),
+		.port = i->flow->port,
+		.tls = i->tls,
+		.method = x->method,
+		.path = span_of_str(x->path),
+		.status = x->status,
+		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_RECEIVED | 1u << FOLD_TIME,
+			 .sums = {x->passed[EXCHANGE_UP], x->passed[EXCHANGE_DOWN],
+				  (uint64_t)(gate_now() - x->begun)}},
+		.rule = same ? x->rule->origin : "",
+		.taken = i->taken};
+}
+
+/* Once: when it was refused, has become a WebSocket, or is over. */
+static void exchange_tell(struct exchange *x, const struct rules_verdict *refused)
+{
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (x->told)
+		return;
+	x->told = true;
+	const struct tell_request r = exchange_told(x, text);
+
+	tell_request(x->intercept->gate, &r, refused);
+}
+
+static void exchange_tell_secret(const struct exchange *x, const char *op, const char *secret,
+				 const struct rules_verdict *refused)
+{
+	char text[ADDRESS_TEXT_SIZE];
+	const struct tell_request r = exchange_told(x, text);
+
+	tell_secret(x->intercept->gate, op, &r, secret, refused);
+}
+
 /* Its streams are released, which ends what has not ended. */
 static void exchange_finish(struct exchange *x)
 {
+	exchange_tell(x, NULL);
+	account_drop(&x->record);
 	key_ask_drop(&x->ask);
 	side_release(x->box);
 	side_release(x->out);
@@ -161,6 +217,14 @@ static void exchange_refuse(struct exchange *x, unsigned int status, enum messag
 			    const struct rules_verdict *v)
 {
 	refusal_note(x->intercept->gate, kind, exchange_what(x), x->intercept->flow->port, v);
+	if (kind == MESSAGE_EVENT_SECRET) {
+		bool leak = x->put_in && put_in_why(x->put_in)[0] != '\0';
+
+		exchange_tell_secret(x, leak ? "leak" : "use", leak ? put_in_secret(x->put_in) : "",
+				     v);
+	}
+	x->status = status;
+	exchange_tell(x, v);
 	exchange_answer(x, status, v);
 }
 
@@ -181,6 +245,7 @@ static void exchange_fail(struct exchange *x, const char *reason)
 
 	memset(&v, 0, sizeof(v));
 	(void)snprintf(v.reason, sizeof(v.reason), "%s", reason);
+	x->status = 502;
 	exchange_answer(x, 502, &v);
 }
 
@@ -255,6 +320,7 @@ static void exchange_tell_masked(struct exchange *x)
 		       "a placeholder in the body was blotted out; the rest of it went");
 	refusal_note(x->intercept->gate, MESSAGE_EVENT_SECRET, exchange_what(x),
 		     x->intercept->flow->port, &v);
+	exchange_tell_secret(x, "leak", "", &v);
 }
 
 /* What the origin is sent of a body.  False: the exchange is over. */
@@ -319,6 +385,7 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 		if (r < 0)
 			return r;
 		refusal_use(i->gate, names, exchange_what(x), i->flow->port);
+		exchange_tell_secret(x, put_in_signs(x->put_in) ? "sign" : "use", names, NULL);
 	}
 	int r = i->taken ? take_out_ask_plain(i->taken, m) : 0;
 
@@ -482,6 +549,35 @@ static void exchange_put_in(struct exchange *x)
 		exchange_secret_outcome(x, outcome, x->kept);
 }
 
+static void exchange_on_recorded(void *context, bool recorded)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+
+	intercept_enter(i);
+	x->state = EXCHANGE_ASKING;
+	if (recorded)
+		exchange_ask(x);
+	else
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, "the record does not answer");
+	intercept_leave(i);
+}
+
+/* Whether the record has that this secret goes there; if not, exchange_ask comes again. */
+static bool exchange_is_recorded(struct exchange *x, size_t secret)
+{
+	struct gate *g = x->intercept->gate;
+	char text[ADDRESS_TEXT_SIZE];
+	const struct tell_request r = exchange_told(x, text);
+	uint64_t id = tell_release(g, &r, secret);
+
+	if (account_has(g->account, id))
+		return true;
+	x->state = EXCHANGE_RECORD;
+	account_wait(g->account, &x->record, id, gate_now(), exchange_on_recorded, x);
+	return false;
+}
+
 /* Asks for the next value; when all are there, puts them in. */
 static void exchange_ask(struct exchange *x)
 {
@@ -494,6 +590,8 @@ static void exchange_ask(struct exchange *x)
 		exchange_put_in(x);
 		return;
 	}
+	if (!exchange_is_recorded(x, needs[x->needs_at]))
+		return;
 	struct message_release m = {.index = needs[x->needs_at],
 				    .host = intercept_host(i, text),
 				    .port = i->flow->port,
@@ -607,6 +705,8 @@ static void exchange_decide(struct exchange *x, struct http_message *m)
 		q.name = f->name->name;
 	rules_decide(i->gate->rules, &q, &v);
 	exchange_decide_other(i, m, &q, &v);
+	x->rule = v.rule;
+	x->changes = i->gate->changes;
 	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket && f->open) {
 		v.action = PLAN_ACTION_DENY;
 		(void)snprintf(v.reason, sizeof(v.reason),
@@ -672,6 +772,7 @@ static void exchange_on_box_body(void *owner, struct side_stream *s, struct span
 
 	(void)owner;
 	x->request_ended = end;
+	x->passed[EXCHANGE_UP] += bytes.len;
 	if (!x->gathering)
 		x->taken[EXCHANGE_UP] += bytes.len;
 	if (x->state == EXCHANGE_PASSING) {
@@ -746,8 +847,14 @@ static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int sta
 
 		memset(&v, 0, sizeof(v));
 		(void)snprintf(v.reason, sizeof(v.reason), "%s", words);
-		refusal_note(i->gate, MESSAGE_EVENT_REQUEST, intercept_host(i, text), i->flow->port,
-			     &v);
+		const struct tell_request r = {.host = intercept_host(i, text),
+					       .port = i->flow->port,
+					       .tls = i->tls,
+					       .method = "",
+					       .rule = ""};
+
+		refusal_note(i->gate, MESSAGE_EVENT_REQUEST, r.host, r.port, &v);
+		tell_request(i->gate, &r, &v);
 		return;
 	}
 	struct exchange *x = s->context ? s->context : exchange_new(i, s);
@@ -810,6 +917,9 @@ static void exchange_on_out_head(void *owner, struct side_stream *s, struct http
 	}
 	x->answer_begun = !interim;
 	x->raw = m->status == 101;
+	x->status = interim ? x->status : m->status;
+	if (x->raw)
+		exchange_tell(x, NULL);
 	if (end)
 		exchange_finish(x);
 }
@@ -821,6 +931,7 @@ static void exchange_on_out_body(void *owner, struct side_stream *s, struct span
 
 	(void)owner;
 	x->taken[EXCHANGE_DOWN] += bytes.len;
+	x->passed[EXCHANGE_DOWN] += bytes.len;
 	int r = !x->answer ? exchange_pass(x, EXCHANGE_DOWN, bytes, end)
 		: x->raw   ? take_out_websocket(x->answer, bytes, end, &sink)
 			   : take_out_body(x->answer, bytes, end, &sink);

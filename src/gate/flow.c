@@ -3,6 +3,7 @@
 
 #include "fd.h"
 #include "intercept.h"
+#include "tell.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -79,8 +80,11 @@ static void flow_free(struct flow *f, bool reset)
 	struct gate *g = f->gate;
 
 	flow_wait(f, 0);
+	account_drop(&f->record);
 	flow_drop_dial(f);
 	intercept_free(f->intercept);
+	relay_tell_request(f, 0);
+	tell_closed(f);
 	for (int end = 0; end < 2; end++) {
 		flow_close_end(f, end, reset);
 		buf_fini(&f->ends[end].pending);
@@ -119,6 +123,7 @@ static const char *flow_host(const struct flow *f, char *text, size_t size)
 }
 
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
+static void flow_record(struct flow *f);
 
 /* The addresses that may be dialled: those in refused ranges are not, unless the rule says so. */
 static void flow_dial_checked(struct flow *f, const struct address *all, size_t count)
@@ -170,6 +175,13 @@ void flow_decide(struct flow *f)
 	f->schemes = v.schemes;
 	f->private_allowed = v.private;
 	f->open = v.open;
+	f->rule = v.rule;
+	flow_record(f);
+}
+
+/* Allowed, and on record. */
+static void flow_go(struct flow *f)
+{
 	if (!f->name) {
 		/* Named in the plan as this very address, so it is meant, wherever it lies. */
 		flow_start_dial(f, &f->address, 1);
@@ -177,10 +189,38 @@ void flow_decide(struct flow *f)
 		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
 		flow_dial_checked(f, f->name->addresses, f->name->address_count);
 	} else if (gate_ask(f->gate, f->name) < 0) {
+		tell_not_connected(f, "there is no resolver to ask for its addresses");
 		flow_reset(f);
 	} else {
 		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
 	}
+}
+
+static void flow_on_recorded(void *context, bool recorded)
+{
+	struct flow *f = context;
+	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
+	char text[64];
+
+	if (recorded) {
+		flow_go(f);
+		return;
+	}
+	(void)snprintf(v.reason, sizeof(v.reason), "the record does not answer");
+	flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+}
+
+static void flow_record(struct flow *f)
+{
+	struct account *a = f->gate->account;
+	uint64_t id = tell_decision(f);
+
+	if (account_has(a, id)) {
+		flow_go(f);
+		return;
+	}
+	flow_set_state(f, FLOW_RECORD, GATE_DIAL_MS);
+	account_wait(a, &f->record, id, gate_now(), flow_on_recorded, f);
 }
 
 /* What is spoken on a connection that was let through: one of the schemes that it might speak. */
@@ -224,8 +264,10 @@ bool flow_decide_again(struct flow *f)
 	case FLOW_DNS:
 	case FLOW_CRL:
 		return false;
+	case FLOW_RECORD:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
+		account_drop(&f->record);
 		flow_drop_dial(f);
 		f->state = FLOW_LOOKUP;
 		flow_decide(f);
@@ -254,6 +296,7 @@ bool flow_decide_again(struct flow *f)
 	f->schemes = v.schemes;
 	f->private_allowed = v.private;
 	f->open = v.open;
+	f->rule = v.rule;
 	return false;
 }
 
@@ -281,6 +324,7 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 
 static void flow_dial_failed(struct flow *f)
 {
+	tell_not_connected(f, error_words(-f->dial->last_error));
 	if (f->proxied) {
 		proxy_answer(f, false, f->dial->last_error);
 		return;
@@ -315,9 +359,11 @@ static void flow_connected(struct flow *f, struct flow_attempt *a)
 	out->fd = TAKE_FD(a->fd);
 	out->handle = a->handle;
 	out->events = EPOLLOUT;
+	f->dialled = a->address;
 	a->handle.generation = 0;
 	loop_rebind(&f->gate->loop, out->handle, relay_on_out, f);
 	flow_drop_dial(f);
+	tell_connected(f);
 	if (f->proxied)
 		proxy_answer(f, true, 0);
 	else
@@ -337,7 +383,8 @@ static void flow_dial_next(struct flow *f)
 
 		if (!a)
 			return;
-		int fd = gate_dial(&d->addresses[d->next++], f->port);
+		a->address = d->addresses[d->next++];
+		int fd = gate_dial(&a->address, f->port);
 
 		if (fd < 0) {
 			d->last_error = -fd;
@@ -397,7 +444,7 @@ static void flow_start_dial(struct flow *f, const struct address *addresses, siz
 
 void flow_on_time(struct flow *f, int64_t now)
 {
-	if ((f->state == FLOW_LOOKUP || f->state == FLOW_DIAL) &&
+	if ((f->state == FLOW_RECORD || f->state == FLOW_LOOKUP || f->state == FLOW_DIAL) &&
 	    f->ends[FLOW_BOX].handle.generation == 0)
 		(void)relay_watch(f, FLOW_BOX, 0);
 	if (f->state == FLOW_DIAL && now >= f->dial->next_at && now < f->deadline)

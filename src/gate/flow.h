@@ -6,7 +6,8 @@
  *	PROXY	  it speaks CONNECT or SOCKS5 to us; what it asks for is still to come
  *	DNS	  it asks DNS questions over TCP
  *	CRL	  it asks for the list of revoked certificates of the session's CA
- *	LOOKUP	  allowed; the resolver was asked for the name
+ *	RECORD	  allowed, for the first time; nothing leaves before the record has that on disk
+ *	LOOKUP	  the resolver was asked for the name
  *	DIAL	  connecting outside, to one address after the other
  *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
  *		  TLS for the same name, or HTTP for the same host
@@ -33,6 +34,7 @@ enum flow_state {
 	FLOW_PROXY,
 	FLOW_DNS,
 	FLOW_CRL,
+	FLOW_RECORD,
 	FLOW_LOOKUP,
 	FLOW_DIAL,
 	FLOW_CHECK,
@@ -64,6 +66,7 @@ struct flow_dial {
 	struct address addresses[MADE_UP_ADDRESSES];
 	struct flow_attempt {
 		struct flow *flow;
+		struct address address;
 		int fd;
 		struct loop_handle handle;
 	} attempts[FLOW_DIALS];
@@ -87,6 +90,15 @@ struct flow_check {
 	struct dns_frame question;
 };
 
+/* A request of plain HTTP, until its answer begins. */
+struct flow_request {
+	int64_t at; /* ms */
+	uint64_t sent;
+	size_t path_len;
+	char method[HTTP_METHOD_MAX + 1];
+	uint8_t path[];
+};
+
 struct flow {
 	struct gate *gate;
 	struct flow *next, *previous;                 /* of all */
@@ -105,8 +117,14 @@ struct flow {
 	int64_t deadline; /* ms */
 	struct flow_dial *dial;
 	struct flow_check *check;
-	struct intercept *intercept; /* of OPEN */
-	struct buf first;            /* read from the box, not yet sent on */
+	struct intercept *intercept;  /* of OPEN */
+	const struct plan_rule *rule; /* that allowed it; of the rules that hold now; or NULL */
+	struct account_wait record;   /* of RECORD */
+	struct address dialled;
+	int64_t connected_at;         /* ms; 0: it is not, or its end was told */
+	uint64_t passed[2];           /* bytes read from each end */
+	struct flow_request *request; /* of plain HTTP: not yet told; or NULL */
+	struct buf first;             /* read from the box, not yet sent on */
 };
 
 /* Takes over a socket that was accepted; its own address is where the program wanted to go. */
@@ -133,6 +151,7 @@ int relay_on_out(void *context, uint32_t events);
 void relay_begin(struct flow *f); /* the outside is connected */
 void relay_late(struct flow *f);  /* its deadline has come */
 int relay_watch(struct flow *f, int end, uint32_t events);
+void relay_tell_request(struct flow *f, unsigned int status); /* f->request, if there is one */
 
 /* proxy.c */
 void proxy_read(struct flow *f);

@@ -7,6 +7,7 @@
 #include "put_in.h"
 #include "process.h"
 #include "profile.h"
+#include "tell.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -118,8 +119,9 @@ static int gate_on_timer(void *context, uint32_t events)
 		gate_watch_doors(g, EPOLLIN);
 	}
 	bool muted = mute_on_time(g, now);
+	bool telling = account_on_time(g->account, now);
 
-	return g->waiting || muted ? gate_tick(g) : 0;
+	return g->waiting || muted || telling ? gate_tick(g) : 0;
 }
 
 int gate_tick(struct gate *g)
@@ -267,6 +269,23 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 	(void)e;
 	(void)rejected_on_log(g, 0);
 	refusal_flush(g);
+	for (struct flow *f = g->flows; f; f = f->next)
+		tell_closed(f);
+	account_flush(g->account);
+	g->flushing = true;
+	return 0;
+}
+
+/* The end of a round of events: the record is told, and who waits for that is. */
+static int gate_on_turn(void *context, uint32_t events)
+{
+	struct gate *g = context;
+	int r = account_turn(g->account);
+
+	(void)events;
+	if (r < 0 || !g->flushing || !account_is_out(g->account))
+		return r;
+	g->flushing = false;
 	return channel_send(g->keeper.fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
 }
 
@@ -347,7 +366,20 @@ static void gate_be_eager(struct gate *g)
 		g->loop.eager_ns = GATE_EAGER_NS;
 }
 
-int gate_run(int keeper, int resolver, int plan_fd)
+/* While the record is behind, these are heard all the same. */
+static int gate_open_account(struct gate *g, int recorder)
+{
+	if (recorder < 0)
+		return plan_goes_without(&g->plan, PLAN_LAYER_RECORD) ? 0 : -ENOTCONN;
+	g->account = account_new(recorder, &g->loop);
+	if (!g->account)
+		return -ENOMEM;
+	int r = loop_keep(&g->loop, g->keeper_handle);
+
+	return r < 0 ? r : loop_keep(&g->loop, g->timer_handle);
+}
+
+int gate_run(int keeper, int resolver, int recorder, int plan_fd)
 {
 	static struct gate g;
 	struct error e = ERROR_INIT;
@@ -376,6 +408,10 @@ int gate_run(int keeper, int resolver, int plan_fd)
 	if (resolver >= 0 &&
 	    loop_add(&g.loop, resolver, EPOLLIN, gate_on_resolver, &g, &g.resolver_handle) < 0)
 		return 1;
+	if (gate_open_account(&g, recorder) < 0)
+		return 1;
+	g.loop.turn = gate_on_turn;
+	g.loop.turn_context = &g;
 	gate_be_eager(&g);
 	/* From here on hostile bytes: no files, no programs, sockets only. */
 	if (process_confine(plan_goes_without(&g.plan, PLAN_LAYER_SECCOMP)

@@ -14,10 +14,13 @@
  *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
  *	change.c    other rules, while the session runs
+ *	tell.c	    what the record is told of all this; account.c takes it there, fold.c counts
+ *		    what comes again
  */
 #ifndef BAWN_GATE_H
 #define BAWN_GATE_H
 
+#include "account.h"
 #include "channel.h"
 #include "key_ask.h"
 #include "loop.h"
@@ -89,8 +92,10 @@ struct gate {
 	uint64_t changes; /* of the rules, so far */
 	struct made_up made_up;
 	struct refusals *refusals;
-	struct flow *waiting; /* flows that have a deadline: not yet relaying */
-	struct flow *flows;   /* all */
+	struct account *account; /* NULL: the session goes without record */
+	bool flushing;           /* DONE is due when the account is out */
+	struct flow *waiting;    /* flows that have a deadline: not yet relaying */
+	struct flow *flows;      /* all */
 	size_t flow_count;
 	uint64_t next_lookup;
 	struct gate_bucket new_flows, answers, questions[GATE_ASKERS];
@@ -100,8 +105,8 @@ struct gate {
 	struct arena arena;
 };
 
-/* Serves the keeper until it is gone; returns the exit code.  resolver may be -1. */
-int gate_run(int keeper, int resolver, int plan_fd);
+/* Serves the keeper until it is gone; returns the exit code.  resolver and recorder may be -1. */
+int gate_run(int keeper, int resolver, int recorder, int plan_fd);
 
 int64_t gate_now(void); /* ms */
 /* A socket to outside that is connected or about to be; -errno. */

@@ -9,6 +9,7 @@
 #include "encode.h"
 #include "http_field.h"
 #include "reframe.h"
+#include "scrub.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,6 +55,12 @@ void put_in_book_free(struct put_in_book *book)
 		return;
 	finder_free(book->finder);
 	free(book);
+}
+
+void put_in_blot(const struct put_in_book *book, uint8_t *bytes, size_t len)
+{
+	if (book->word_count > 0)
+		scrub_blot(book->finder, bytes, len);
 }
 
 /* ---- one request ---- */
@@ -124,6 +131,11 @@ const char *put_in_secret(const struct put_in *p)
 bool put_in_masked(const struct put_in *p)
 {
 	return p->masked;
+}
+
+bool put_in_signs(const struct put_in *p)
+{
+	return p->signs;
 }
 
 const char *put_in_names(const struct put_in *p)

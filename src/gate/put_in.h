@@ -51,6 +51,9 @@ void put_in_book_free(struct put_in_book *book);
 void put_in_note_cookies(struct put_in_book *book, const struct name *host,
 			 const struct http_message *m);
 
+/* Stars over every placeholder in text about a request: for the record. */
+void put_in_blot(const struct put_in_book *book, uint8_t *bytes, size_t len);
+
 /* Where bytes go on to.  0 or -errno, which ends the stream; `end` comes once. */
 struct put_in_sink {
 	int (*give)(void *context, struct span bytes, bool end);
@@ -110,6 +113,8 @@ const char *put_in_secret(const struct put_in *p);
 
 /* Whether something of the body was blotted out so far. */
 bool put_in_masked(const struct put_in *p);
+
+bool put_in_signs(const struct put_in *p); /* the request was signed anew */
 
 /* Names of the secrets that went in, "a, b"; "" for none: for the event. */
 const char *put_in_names(const struct put_in *p);

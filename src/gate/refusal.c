@@ -9,7 +9,7 @@
  * counted, and that number is told at the end.  A box that makes names collide gains
  * nothing: whole hashes are compared, at most REFUSALS_MAX of them.
  */
-#include "flow.h"
+#include "tell.h"
 
 #include "text.h"
 
@@ -139,6 +139,7 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 {
 	struct refusal *r = refusal_get(g, kind, false, host, port);
 
+	tell_refused(g, kind, host, port, v);
 	if (!r)
 		return;
 	if (refusal_is_new(g, r))
@@ -192,6 +193,7 @@ void refusal_limit(struct gate *g, const char *what)
 {
 	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, false, what, 0);
 
+	tell_limit(g, what);
 	if (!r)
 		return;
 	if (r->count == 0)
@@ -304,7 +306,8 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 	int fd = f->ends[FLOW_BOX].fd;
 
 	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
-	if (f->proxied && (f->state == FLOW_PROXY || f->state == FLOW_LOOKUP)) {
+	if (f->proxied &&
+	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP)) {
 		if (!f->socks) {
 			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
 

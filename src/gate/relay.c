@@ -14,7 +14,9 @@
 #include "flow.h"
 
 #include "fd.h"
+#include "http_path.h"
 #include "intercept.h"
+#include "tell.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -290,6 +292,74 @@ static void relay_see_reply(struct flow *f, struct span bytes)
 		c->upgrading = false;
 }
 
+/* --- what the record is told of plain requests ---------------------------------------- */
+
+/* 0: its answer was not seen to begin. */
+void relay_tell_request(struct flow *f, unsigned int status)
+{
+	struct flow_request *asked = f->request;
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (!asked)
+		return;
+	const struct tell_request r = {
+		.host = relay_host(f, text),
+		.port = f->port,
+		.method = asked->method,
+		.path = {asked->path, asked->path_len},
+		.status = status,
+		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_TIME,
+			 .sums = {[FOLD_SENT] = asked->sent,
+				  [FOLD_TIME] = (uint64_t)(gate_now() - asked->at)}},
+		.rule = f->rule ? f->rule->origin : ""};
+
+	tell_request(f->gate, &r, NULL);
+	free(asked);
+	f->request = NULL;
+}
+
+/* Of the head that is about to go.  -ENOMEM. */
+static int relay_keep_request(struct flow *f)
+{
+	static uint8_t bytes[HTTP_PATH_MAX];
+	struct span head = buf_span(&f->first);
+	struct span method = http_piece_of(head, f->check->head.method);
+	struct span target = http_piece_of(head, f->check->head.target);
+
+	if (!f->gate->account)
+		return 0;
+	/* The one before, which was not answered yet. */
+	relay_tell_request(f, 0);
+	struct span path = tell_path(target, bytes);
+
+	f->request = malloc(sizeof(*f->request) + path.len);
+	if (!f->request)
+		return -ENOMEM;
+	*f->request = (struct flow_request){.at = gate_now(), .path_len = path.len};
+	(void)snprintf(f->request->method, sizeof(f->request->method), "%.*s", (int)method.len,
+		       (const char *)method.ptr);
+	memcpy(f->request->path, path.ptr, path.len);
+	return 0;
+}
+
+/*
+ * The first bytes of an answer.  Those that follow are not read, so of requests that came at
+ * once only the last has a status, and its bytes are in the connection's.
+ */
+static void relay_see_status(struct flow *f, struct span bytes)
+{
+	static const char version[] = "HTTP/1.";
+	unsigned int status = 0;
+
+	if (bytes.len >= 12 && memcmp(bytes.ptr, version, sizeof(version) - 1) == 0)
+		for (size_t i = 9; i < 12 && bytes.ptr[i] >= '0' && bytes.ptr[i] <= '9'; i++)
+			status = status * 10 + bytes.ptr[i] - '0';
+	/* The real answer is still to come. */
+	if (status >= 100 && status < 200 && status != 101)
+		return;
+	relay_tell_request(f, status >= 100 ? status : 0);
+}
+
 /* A whole head is there: is it for the host that was asked for?  Then it goes out. */
 static bool relay_pass_head(struct flow *f)
 {
@@ -310,6 +380,10 @@ static bool relay_pass_head(struct flow *f)
 	}
 	bool websocket = relay_wants_websocket(&c->head, buf_span(&f->first));
 
+	if (relay_keep_request(f) < 0) {
+		flow_reset(f);
+		return false;
+	}
 	if (!relay_send_first(f))
 		return false;
 	c->upgrading = websocket && !c->passed;
@@ -358,6 +432,8 @@ static bool relay_take_body(struct flow *f, struct span *bytes)
 		relay_refuse(f, relay_host(f, text), c->body.why);
 		return false;
 	}
+	if (f->request)
+		f->request->sent += used;
 	if (!relay_send(f, (struct span){bytes->ptr, used}))
 		return false;
 	c->in_body = said == FEED_MORE;
@@ -467,6 +543,8 @@ static size_t relay_unseen(const struct flow *f, int end)
 {
 	const struct flow_check *c = f->check;
 
+	if (end == FLOW_OUT && f->request)
+		return 0;
 	if (!c)
 		return RELAY_SPLICE;
 	if (c->refused || c->upgrading)
@@ -496,8 +574,11 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 		return 0;
 	}
 	(void)gate_spend(f->gate, (size_t)n); /* no more was asked for than there is room */
+	f->passed[end] += (uint64_t)n;
 	if (end == FLOW_BOX && f->check)
 		http_body_skip(&f->check->body, (uint64_t)n);
+	if (end == FLOW_BOX && f->request)
+		f->request->sent += (uint64_t)n;
 	ssize_t sent = splice(relay_pipe[0], NULL, to->fd, NULL, (size_t)n, SPLICE_F_NONBLOCK);
 	int error = sent < 0 && errno != EAGAIN ? -errno : 0;
 	int r = relay_keep_pipe(f, !end, (size_t)(sent < 0 ? n : n - sent));
@@ -529,6 +610,7 @@ static int relay_turn(struct flow *f, int end)
 		from->eof = true;
 		return 0;
 	}
+	f->passed[end] += (uint64_t)n;
 	if (!gate_spend(f->gate, (size_t)n))
 		return -1;
 	struct span bytes = {relay_scratch, (size_t)n};
@@ -541,6 +623,8 @@ static int relay_turn(struct flow *f, int end)
 		flow_reset(f);
 		return -1;
 	}
+	if (end == FLOW_OUT && f->request)
+		relay_see_status(f, bytes);
 	if (end == FLOW_OUT && f->check && f->check->refused)
 		flow_set_state(f, FLOW_RELAY, RELAY_LAST_MS);
 	else if (end == FLOW_OUT && f->check && f->check->upgrading)
@@ -589,6 +673,7 @@ int relay_on_box(void *context, uint32_t events)
 	case FLOW_RELAY:
 		return relay_on_end(f, FLOW_BOX, events);
 	case FLOW_DECIDE:
+	case FLOW_RECORD:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
 	case FLOW_OPEN:
@@ -610,6 +695,8 @@ void relay_late(struct flow *f)
 		intercept_late(f->intercept);
 		return;
 	}
+	if (f->state == FLOW_LOOKUP || f->state == FLOW_DIAL)
+		tell_not_connected(f, "it took too long");
 	if (!f->check || !f->check->refused || f->ends[FLOW_OUT].eof) {
 		flow_reset(f);
 		return;

@@ -115,6 +115,12 @@ static int make_words(struct take_out *t)
 	return 0;
 }
 
+void take_out_blot(const struct take_out *t, uint8_t *bytes, size_t len)
+{
+	if (t->made)
+		scrub_blot(t->made->finder, bytes, len);
+}
+
 int take_out_ask_plain(const struct take_out *t, struct http_message *request)
 {
 	if (t->count == 0)

@@ -31,6 +31,9 @@ void take_out_free(struct take_out *t);
 /* Once put_in_apply is done: the values that p put in are taken out from here on. */
 int take_out_add(struct take_out *t, const struct put_in *p) BAWN_MUST_USE;
 
+/* Stars over every value in text about a request: for the record. */
+void take_out_blot(const struct take_out *t, uint8_t *bytes, size_t len);
+
 /* One answer, from its first interim answer to its trailers. */
 struct take_out_answer;
 int take_out_begin(struct take_out *t, struct take_out_answer **ret_answer) BAWN_MUST_USE;

@@ -16,6 +16,7 @@ enum {
 int loop_init(struct loop *l)
 {
 	memset(l, 0, sizeof(*l));
+	l->kept = -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return l->epoll < 0 ? -errno : 0;
 }
@@ -23,6 +24,7 @@ int loop_init(struct loop *l)
 void loop_fini(struct loop *l)
 {
 	fd_close(&l->epoll);
+	fd_close(&l->kept);
 	free(l->sources);
 	l->sources = NULL;
 	l->capacity = 0;
@@ -77,7 +79,8 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 
 	if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
 		return -errno;
-	*s = (struct loop_source){fd, events, generation, fn, context};
+	*s = (struct loop_source){
+		.fd = fd, .events = events, .generation = generation, .fn = fn, .context = context};
 	*ret_handle = (struct loop_handle){slot, generation};
 	return 0;
 }
@@ -92,10 +95,32 @@ int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events)
 		return 0;
 	struct epoll_event ev = {.events = events, .data.u64 = loop_data(h.slot, h.generation)};
 
-	if (epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0)
+	if (epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0 ||
+	    (s->kept && epoll_ctl(l->kept, EPOLL_CTL_MOD, s->fd, &ev) < 0))
 		return -errno;
 	s->events = events;
 	return 0;
+}
+
+int loop_keep(struct loop *l, struct loop_handle h)
+{
+	struct loop_source *s = loop_find(l, h.slot, h.generation);
+
+	if (!s)
+		return -ENOENT;
+	struct epoll_event ev = {.events = s->events, .data.u64 = loop_data(h.slot, h.generation)};
+
+	if (l->kept < 0)
+		l->kept = epoll_create1(EPOLL_CLOEXEC);
+	if (l->kept < 0 || epoll_ctl(l->kept, EPOLL_CTL_ADD, s->fd, &ev) < 0)
+		return -errno;
+	s->kept = true;
+	return 0;
+}
+
+void loop_hold(struct loop *l, bool held)
+{
+	l->held = held && l->kept >= 0;
 }
 
 static void loop_free_source(struct loop *l, struct loop_handle *h)
@@ -114,6 +139,8 @@ void loop_remove(struct loop *l, struct loop_handle *h)
 
 	if (s)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+	if (s && s->kept)
+		(void)epoll_ctl(l->kept, EPOLL_CTL_DEL, s->fd, NULL);
 	loop_free_source(l, h);
 }
 
@@ -149,7 +176,7 @@ static int64_t loop_now(void)
 /* epoll_pwait: the only wait call that the keeper's filter has. */
 static int loop_poll(const struct loop *l, struct epoll_event *events, int timeout)
 {
-	return epoll_pwait(l->epoll, events, LOOP_EVENTS, timeout, NULL);
+	return epoll_pwait(l->held ? l->kept : l->epoll, events, LOOP_EVENTS, timeout, NULL);
 }
 
 /*
@@ -159,7 +186,7 @@ static int loop_poll(const struct loop *l, struct epoll_event *events, int timeo
  */
 static int loop_wait(struct loop *l, struct epoll_event *events)
 {
-	if (l->eager_ns == 0)
+	if (l->eager_ns == 0 || l->held)
 		return loop_poll(l, events, -1);
 	int64_t from = loop_now();
 	bool looks = l->hope > 0;
@@ -203,6 +230,10 @@ int loop_run(struct loop *l)
 			if (r < 0)
 				return r;
 		}
+		int r = l->turn ? l->turn(l->turn_context, 0) : 0;
+
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

@@ -3,6 +3,9 @@
  * One epoll loop.  A source is a descriptor, the events it waits for and a
  * function.  What epoll hands back is {slot, generation}, never a pointer, so
  * an event for a source that was removed a moment ago finds nobody at home.
+ *
+ * A loop can be held: then only the sources that were kept are heard, and all others wait in
+ * the kernel, each with what it has to say.
  */
 #ifndef BAWN_LOOP_H
 #define BAWN_LOOP_H
@@ -22,16 +25,21 @@ struct loop_source {
 	uint32_t generation;
 	loop_fn fn; /* NULL: the slot is free */
 	void *context;
+	bool kept; /* heard while the loop is held */
 };
 
 struct loop {
 	int epoll;
+	int kept; /* a second set, of the sources that are kept; -1: there are none */
+	bool held;
 	bool stop;
 	int64_t eager_ns; /* so long it looks for events before it sleeps, if that pays; 0: never */
 	int hope, rest;
 	struct loop_source *sources;
 	uint32_t capacity;
 	uint32_t free_hint; /* no slot below is free */
+	loop_fn turn;       /* called when a round of events is done, before the next; or NULL */
+	void *turn_context;
 };
 
 struct loop_handle {
@@ -52,6 +60,11 @@ void loop_close(struct loop *l, struct loop_handle *h, int *fd);
 
 /* The same descriptor, and from now on another function for it. */
 void loop_rebind(struct loop *l, struct loop_handle h, loop_fn fn, void *context);
+
+/* This source is heard also while the loop is held. */
+int loop_keep(struct loop *l, struct loop_handle h);
+void loop_hold(struct loop *l, bool held);
+
 int loop_run(struct loop *l); /* until loop_stop or an error */
 void loop_stop(struct loop *l);
 
