@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn record`: are the records what was written, and what is kept of them. */
-#include "ask.h"
+#include "ask_record.h"
 
 #include "fd.h"
+#include "str.h"
 #include "text.h"
 #include "verify.h"
 
@@ -53,7 +54,7 @@ static int record_verify_one(const struct text *t, const struct ask *a,
 	return v.state == VERIFY_WHOLE ? EXIT_OK : EXIT_INTERRUPTED;
 }
 
-static int record_verify(const struct ask *a, const struct invocation *i, struct error *e)
+int ask_record_verify(const struct ask *a, const struct invocation *i, struct error *e)
 {
 	struct text t = text_open(STDOUT_FILENO);
 	int worst = EXIT_OK;
@@ -73,16 +74,27 @@ static int record_verify(const struct ask *a, const struct invocation *i, struct
 	return worst;
 }
 
+static const struct {
+	const char *word;
+	int (*run)(const struct ask *a, const struct invocation *i, struct error *e);
+} record_verbs[] = {
+	{"verify", ask_record_verify},
+	{"export", ask_record_export},
+	{"send", ask_record_send},
+};
+
 int ask_record(const struct invocation *i)
 {
 	_cleanup_ask_ struct ask a;
 	struct error e = ERROR_INIT;
 	int r = ask_open(&a, &e);
 
-	if (r == 0)
-		r = record_verify(&a, i, &e);
-	if (r >= 0)
-		return r;
-	verb_complain(&e);
-	return EXIT_BAWN;
+	for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(record_verbs); n++)
+		if (str_equal(record_verbs[n].word, i->arguments[0])) {
+			r = record_verbs[n].run(&a, i, &e);
+			break;
+		}
+	if (e.code != 0)
+		verb_complain(&e);
+	return r < 0 ? EXIT_BAWN : r;
 }

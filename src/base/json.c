@@ -64,11 +64,28 @@ static void json_code_point(struct buf *out, uint32_t cp)
 	buf_putf(out, "\\u%04x", cp);
 }
 
+/* How much of the beginning leaves as it is: most of what is ever written. */
+static size_t json_plain(struct span s)
+{
+	size_t len = 0;
+
+	while (len < s.len && s.ptr[len] >= 0x20 && s.ptr[len] < 0x7f && s.ptr[len] != '"' &&
+	       s.ptr[len] != '\\')
+		len++;
+	return len;
+}
+
 void json_span(struct json *j, struct span s)
 {
 	json_lead(j);
 	buf_put_char(j->out, '"');
 	while (s.len > 0) {
+		size_t plain = json_plain(s);
+
+		buf_put(j->out, s.ptr, plain);
+		s = span_skip(s, plain);
+		if (s.len == 0)
+			break;
 		uint32_t cp = 0;
 		size_t len = text_utf8(s, &cp);
 

@@ -25,6 +25,7 @@
 #include "host_run.h"
 #include "loop.h"
 #include "message.h"
+#include "outward.h"
 #include "plan_seal.h"
 #include "process.h"
 #include "pump.h"
@@ -37,7 +38,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -275,6 +275,8 @@ static int client_on_ready(void *context, struct channel_packet *packet, struct 
 	(void)packet;
 	(void)e;
 	c->keeper.state = CLIENT_RUNNING;
+	if (c->options->outward)
+		outward_start(c->options->outward);
 	process_forget_start();
 	return 0;
 }
@@ -439,34 +441,14 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 	return 0;
 }
 
-/* One of our programs, with nothing but a channel at 3. */
+/* One of our programs, without arguments or environment. */
 static int client_spawn_at(const char *path, const char *name, int channel, bool close_others,
 			   pid_t *ret_pid)
 {
 	char *const argv[] = {(char *)(uintptr_t)name, NULL};
 	char *const envp[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
 
-	(void)sigemptyset(&none);
-	(void)posix_spawn_file_actions_init(&actions);
-	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	int r = 0;
-
-	for (int i = 0; r == 0 && i < 3; i++)
-		r = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&actions, channel, 3);
-	if (r == 0 && close_others)
-		r = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-	if (r == 0)
-		r = posix_spawn(ret_pid, path, &actions, &attributes, argv, envp);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	(void)posix_spawnattr_destroy(&attributes);
-	return -r;
+	return helper_spawn(path, argv, envp, channel, close_others, ret_pid);
 }
 
 static int client_spawn_keeper(struct client *c, int channel, bool close_others, struct error *e)

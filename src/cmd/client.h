@@ -11,6 +11,7 @@
 #include "handover.h"
 
 struct message_event;
+struct outward;
 struct record_folder;
 struct session_store;
 
@@ -26,6 +27,7 @@ struct client_options {
 	void *value_context;
 	const struct session_store *session; /* where it can be found; NULL: nowhere */
 	const struct record_folder *record;  /* NULL: the plan goes without */
+	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
 };
 
 #define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})

@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -56,4 +58,31 @@ int helper_version(const char *path, char *ret_version, size_t size)
 	/* The buffer ends in a NUL, so this stops at the latest there. */
 	(void)snprintf(ret_version, size, "%.32s", at + sizeof(HELPER_MARK) - 1);
 	return 0;
+}
+
+int helper_spawn(const char *path, char *const argv[], char *const envp[], int channel,
+		 bool close_others, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+
+	(void)sigemptyset(&none);
+	(void)posix_spawn_file_actions_init(&actions);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 3; i++)
+		r = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&actions, channel, 3);
+	if (r == 0 && close_others)
+		r = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+	if (r == 0)
+		r = posix_spawn(ret_pid, path, &actions, &attributes, argv, envp);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
 }

@@ -18,4 +18,9 @@ int helper_path(const char *name, char *ret_path, size_t size);
 /* The version that the file at path carries; 0, -ENOMSG when it carries none, or -errno. */
 int helper_version(const char *path, char *ret_version, size_t size);
 
+/* Starts one, with nothing but a channel at 3: no streams, no signals blocked, and with
+ * close_others no other descriptor. */
+int helper_spawn(const char *path, char *const argv[], char *const envp[], int channel,
+		 bool close_others, pid_t *ret_pid);
+
 #endif

@@ -2,6 +2,7 @@
 /* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
 #include "banner.h"
 #include "client.h"
+#include "outward.h"
 #include "prepare.h"
 #include "process.h"
 #include "record_folder.h"
@@ -72,6 +73,13 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		}
 		how.record = &record;
 	}
+	struct outward outward = OUTWARD_INIT;
+
+	if (how.record && outward_is_wanted()) {
+		outward.state = prepared.places.state;
+		outward.session = record.name;
+		how.outward = &outward;
+	}
 	how.on_event = refused_on_event;
 	how.event_context = &refused;
 	how.read_value = secret_source_read;
@@ -80,6 +88,9 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		banner_print(&err, &prepared.plan, session.name);
 	int r = client_run(&prepared.plan, &how, &status, &e);
 
+	/* The recorder's lock was ours too. */
+	record_folder_fini(&record);
+	outward_end(&outward, &err);
 	/* Before we end as the command did, which may be by a signal. */
 	session_store_fini(&session);
 	if (r < 0) {

@@ -27,7 +27,8 @@ static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};
 static const char *const verdict_words[] = {"allowed", "refused"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
-static const char *const record_words[] = {"verify"};
+static const char *const record_words[] = {"verify", "export", "send"};
+static const char *const format_words[] = {"jsonl", "otlp", "ocsf"};
 static const char *const policy_words[] = {"test", "check", "reload"};
 
 const struct option options[OPTION_COUNT] = {
@@ -239,6 +240,14 @@ const struct option options[OPTION_COUNT] = {
 			  .name = "until",
 			  .value = "TIME",
 			  .help = "before TIME"},
+	[OPTION_FORMAT] = {.id = OPTION_FORMAT,
+			   .name = "format",
+			   .value = "FORMAT",
+			   .help = "of an export: jsonl, otlp or ocsf"},
+	[OPTION_TO] = {.id = OPTION_TO,
+		       .name = "to",
+		       .value = "FILE",
+		       .help = "write into FILE, not to standard output"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -619,8 +628,8 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "record",
-		.usage = "[OPTIONS] verify [SESSION...]",
-		.summary = "verify what was recorded",
+		.usage = "[OPTIONS] verify|export|send [SESSION...]",
+		.summary = "verify and export what was recorded",
 		.description =
 			"Each session has a record: a chain of events outside the box, sealed with "
 			"a key that only goes forward, and entered in a ledger of all sessions. A "
@@ -630,15 +639,26 @@ const struct verb verbs[] = {
 			"'bawn record verify' reads records whole and says for each: unanchored "
 			"(it "
 			"agrees with itself, and nothing from elsewhere was at hand), interrupted "
-			"(it stops without an end), running, or what is wrong and where.",
+			"(it stops without an end), running, or what is wrong and where.\n"
+			"\n"
+			"'bawn record export' prints the events of one session, the last unless "
+			"one is named, in the words of others: jsonl (as they were recorded), "
+			"otlp (OpenTelemetry's logs as JSON) or ocsf. docs/EXPORT.md says what "
+			"becomes what.\n"
+			"\n"
+			"Where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, sessions are sent "
+			"there as they run. 'bawn record send' sends what could not be sent "
+			"then, or all of the session that is named.",
 		.examples = "bawn record verify\tall of them\n"
-			    "bawn record verify last\tthe newest",
+			    "bawn record verify last\tthe newest\n"
+			    "bawn record export --format ocsf\tthe newest, for a SIEM\n"
+			    "bawn record send\twhat the collector does not have yet",
 		.exits = "0\tdone; verify: nothing is wrong\n"
-			 "1\tverify: something is wrong, or missing\n"
+			 "1\tverify: something is wrong, or missing; send: some is left\n"
 			 "2\tthe command line makes no sense\n"
 			 "3\tverify: nothing is wrong but that a session was interrupted\n"
 			 "125\tthe records could not be read or written",
-		.options = BIT(HELP),
+		.options = BIT(HELP) | BIT(FORMAT) | BIT(TO),
 		.arguments_min = 1,
 		.arguments_max = -1,
 		.words = record_words,
@@ -743,6 +763,8 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 
 	for (size_t i = 0; o->id == OPTION_FOR && i < BAWN_ARRAY_SIZE(for_words); i++)
 		ret_words[count++] = for_words[i];
+	for (size_t i = 0; o->id == OPTION_FORMAT && i < BAWN_ARRAY_SIZE(format_words); i++)
+		ret_words[count++] = format_words[i];
 
 	for (size_t i = 0; o->id == OPTION_VERDICT && i < BAWN_ARRAY_SIZE(verdict_words); i++)
 		ret_words[count++] = verdict_words[i];
