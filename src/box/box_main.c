@@ -45,5 +45,5 @@ int main(void)
 		init_report_failure(BOX_CHANNEL, &e);
 		return 1;
 	}
-	return init_run(&plan, BOX_CHANNEL);
+	return init_run(&plan, BOX_CHANNEL, (uint64_t)r);
 }

@@ -304,7 +304,7 @@ static void init_end_all(const struct plan *plan)
 	}
 }
 
-int init_run(const struct plan *plan, int channel)
+int init_run(const struct plan *plan, int channel, uint64_t probes)
 {
 	static struct init in;
 	struct loop_handle channel_handle;
@@ -327,7 +327,7 @@ int init_run(const struct plan *plan, int channel)
 	if (loop_add(&in.loop, channel, EPOLLIN, init_on_channel, &in, &channel_handle) < 0 ||
 	    loop_add(&in.loop, in.signals, EPOLLIN, init_on_signalfd, &in, &signal_handle) < 0)
 		return 1;
-	if (init_send_job(&in, MESSAGE_READY, 0, 0) == 0)
+	if (init_send_job(&in, MESSAGE_READY, 0, probes) == 0)
 		(void)loop_run(&in.loop);
 	init_end_all(plan);
 	return 0;

@@ -6,8 +6,9 @@
 #include "error.h"
 #include "plan.h"
 
-/* Serves the keeper at the other end of `channel` until it is gone; returns the exit code. */
-int init_run(const struct plan *plan, int channel);
+/* Serves the keeper at the other end of `channel` until it is gone; returns the exit code.
+ * probes: how many held, for the record. */
+int init_run(const struct plan *plan, int channel, uint64_t probes);
 
 /* Tells the keeper that the launch failed. */
 void init_report_failure(int channel, const struct error *e);

@@ -136,7 +136,8 @@ struct message_spawn {
 };
 
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
- * EXITED (the wait status), READY and TERMINAL (0).  RULES: `job` is the number of the change. */
+ * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
+ * number of the change. */
 struct message_job {
 	uint64_t job;
 	uint64_t value;

@@ -15,6 +15,8 @@ static bool start_skips(const struct plan *plan, const struct probe *p)
 
 int probe_start(const struct plan *plan, struct error *e)
 {
+	int held = 0;
+
 	for (size_t i = 0; i < probe_rows_start.count; i++) {
 		const struct probe *p = &probe_rows_start.rows[i];
 		struct probe_run run = {.probe = p};
@@ -36,6 +38,7 @@ int probe_start(const struct plan *plan, struct error *e)
 				      "this is a fault of bawn worth reporting");
 			return -EPERM;
 		}
+		held++;
 	}
-	return 0;
+	return held;
 }

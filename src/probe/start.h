@@ -11,8 +11,8 @@
 #include "plan.h"
 
 /*
- * 0, or -EPERM with the probe that found the box open.  Skips what rests on a layer that the
- * plan openly goes without.
+ * How many held, or -EPERM with the probe that found the box open.  Skips what rests on a layer
+ * that the plan openly goes without.
  */
 int probe_start(const struct plan *plan, struct error *e);
 

@@ -243,11 +243,15 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 {
 	struct keeper *k = context;
 
-	(void)e;
+	struct message_job m;
 	struct note ready;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
+	if (r < 0)
+		return r;
 	note_begin(&ready, NOTE_SESSION, "ready");
 	note_word(&ready, NOTE_FIELD_HOW, "kernel");
+	note_number(&ready, NOTE_FIELD_PROBES, m.value);
 	recording_note(&k->recording, &ready);
 	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);

@@ -256,7 +256,7 @@ static void what_is_gone_without_is_not_asked_for(void **state)
 		all[i].layer = i;
 	plan.ablate.items = all;
 	plan.ablate.count = PLAN_LAYER_COUNT;
-	assert_int_equal(probe_start(&plan, &e), 0);
+	assert_true(probe_start(&plan, &e) >= 0);
 }
 
 int main(void)
