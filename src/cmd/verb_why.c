@@ -313,7 +313,8 @@ static int why_find_plan(struct why *w, char *ret_where, size_t size)
 	return r;
 }
 
-static int why_print_paths(const struct invocation *i)
+/* Where no plan can be made that is said, and the record still asked. */
+static void why_print_paths(const struct invocation *i)
 {
 	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
@@ -321,7 +322,7 @@ static int why_print_paths(const struct invocation *i)
 	char where[128], path[PATH_MAX];
 
 	if (!w)
-		return EXIT_BAWN;
+		return;
 	w->invocation = i;
 	w->arena = ARENA_INIT(1 << 20);
 	w->session.fd = -1;
@@ -347,7 +348,6 @@ static int why_print_paths(const struct invocation *i)
 	session_fini(&w->session);
 	prepared_fini(&w->files);
 	arena_fini(&w->arena);
-	return r < 0 ? EXIT_BAWN : EXIT_OK;
 }
 
 /* Events and paths; -1 when these are hosts. */
@@ -368,9 +368,9 @@ static int why_elsewhere(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}
-	int r = paths > 0 ? why_print_paths(i) : EXIT_OK;
-
-	return r != EXIT_OK ? r : elsewhere_run(i);
+	if (paths > 0)
+		why_print_paths(i);
+	return elsewhere_run(i);
 }
 
 int verb_why(const struct invocation *i)
