@@ -426,10 +426,16 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 		error_next(e, "Keep one of them, or choose no box by name: --backend host.");
 		return -EINVAL;
 	}
-	plan->seccomp = profile_bpf(closed        ? PROFILE_BOX_CLOSED
-				    : plan->debug ? PROFILE_BOX_DEBUG
-						  : PROFILE_BOX);
-	plan->seccomp_profile = closed ? "box-closed" : plan->debug ? "box-debug" : "box";
+	enum profile_kind kind = closed        ? PROFILE_BOX_CLOSED
+				 : plan->debug ? PROFILE_BOX_DEBUG
+					       : PROFILE_BOX;
+	enum profile_watch watch = plan_goes_without(plan, PLAN_LAYER_RECORD)
+					   ? PROFILE_WATCH_NOTHING
+				   : plan->record_reads == PLAN_READS_NONE ? PROFILE_WATCH_CHANGES
+									   : PROFILE_WATCH_READS;
+
+	plan->seccomp = profile_watched_bpf(kind, watch);
+	plan->seccomp_profile = profile_name(kind, watch);
 	return 0;
 }
 

@@ -400,6 +400,7 @@ static void explain_origins(struct explain *x)
 		{"backend", p->backend_origin},
 		{"workspace access", p->workspace_origin},
 		{"debug", p->debug_origin},
+		{"recorded reads", p->record_origin},
 	};
 
 	explain_section(x, "Origins");

@@ -42,6 +42,8 @@ const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "htt
 
 const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
 
+const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside", "none"};
+
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
 
 static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
@@ -193,6 +195,9 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, secrets, &plan_secret_schema),
 	SCHEMA_FIELD_LIST(struct plan, ssh_keys, &plan_ssh_key_schema),
 	SCHEMA_FIELD_STR(struct plan, ssh_agent),
+	SCHEMA_FIELD_ENUM(struct plan, record_reads, plan_reads_words),
+	SCHEMA_FIELD_STR(struct plan, record_origin),
+	SCHEMA_FIELD_LIST(struct plan, record_marks, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),

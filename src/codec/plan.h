@@ -242,6 +242,14 @@ struct plan_ssh_key {
 	const char *origin;
 };
 
+/* Of what is read, what the record has; in the order of what it does not tell. */
+enum plan_reads {
+	PLAN_READS_ALL,
+	PLAN_READS_OUTSIDE, /* files that were granted, marked, or are not shown */
+	PLAN_READS_NONE,
+	PLAN_READS_COUNT,
+};
+
 /* Something that was asked for and not given, or given and worth a warning. */
 enum plan_note_kind { PLAN_NOTE_NOT_GIVEN, PLAN_NOTE_WARNING, PLAN_NOTE_HIDDEN };
 
@@ -280,8 +288,11 @@ struct plan {
 	authorities;                         /* outside: PEM files, whom the gate believes */
 	LIST_OF(struct plan_secret) secrets; /* messages name them by their place here */
 	LIST_OF(struct plan_ssh_key)
-	ssh_keys;              /* of all hosts that rules name for ssh, as known outside */
-	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
+	ssh_keys;                  /* of all hosts that rules name for ssh, as known outside */
+	const char *ssh_agent;     /* outside: the socket of the user's agent; "" for none */
+	unsigned int record_reads; /* enum plan_reads */
+	const char *record_origin;
+	LIST_OF(struct plan_string) record_marks; /* paths inside whose reading is recorded */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -295,6 +306,7 @@ extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_trust_words[PLAN_TRUST_COUNT];
+extern const char *const plan_reads_words[PLAN_READS_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
 extern const struct schema plan_secret_schema;

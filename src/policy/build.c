@@ -85,6 +85,13 @@ static void build_identity(struct build *b)
 	p->without.count = policy->without.count;
 	p->debug = policy->debug;
 	p->debug_origin = policy->debug_origin;
+	p->record_reads = policy->record_reads;
+	p->record_origin = policy->record_origin;
+	for (size_t i = 0; i < policy->record_mark.count; i++) {
+		struct plan_string *mark = build_grow(b, BUILD_LIST(p->record_marks));
+
+		mark->text = policy->record_mark.items[i].path;
+	}
 	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
 		const char *why =
 			h->workspace_owner == h->uid

@@ -21,6 +21,7 @@
 
 static const char *const grammar_backend_words[] = {"namespace", "host", NULL};
 static const char *const grammar_access_words[] = {"read", "write", NULL};
+static const char *const grammar_reads_words[] = {"all", "outside", "none", NULL};
 static const char *const grammar_bool_words[] = {"false", "true", NULL};
 
 /* Layers that a box can be built without.  The others are the box. */
@@ -159,6 +160,18 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
 		.in_preset = true, .standard = "false",
 		.help = "whether its processes may trace each other (gdb, strace)",
+	},
+	[GRAMMAR_RECORD_READS] = {
+		.name = "record.reads", .type = GRAMMAR_WORD, .words = grammar_reads_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.standard = "outside",
+		.help = "which files that it reads are recorded; outside: granted, marked or hidden ones",
+	},
+	[GRAMMAR_RECORD_MARK] = {
+		.name = "record.mark", .type = GRAMMAR_PATHS,
+		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
+		.in_preset = true,
+		.help = "files and folders whose reading is recorded, also inside the workspace",
 	},
 	[GRAMMAR_WITHOUT] = {
 		.name = "without", .type = GRAMMAR_WORDS, .words = grammar_without_words,

@@ -516,6 +516,7 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 		{GRAMMAR_FILES_HIDE, &p->hide.items, &p->hide.count},
 		{GRAMMAR_ENV_PASS, &p->env_pass.items, &p->env_pass.count},
 		{GRAMMAR_ENV_DROP, &p->env_drop.items, &p->env_drop.count},
+		{GRAMMAR_RECORD_MARK, &p->record_mark.items, &p->record_mark.count},
 	};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(lists); i++) {
@@ -567,6 +568,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.tools_origin = v[GRAMMAR_TOOLS].origin;
 	p.debug = v[GRAMMAR_DEBUG].number != 0;
 	p.debug_origin = v[GRAMMAR_DEBUG].origin;
+	p.record_reads = (unsigned int)v[GRAMMAR_RECORD_READS].number;
+	p.record_origin = v[GRAMMAR_RECORD_READS].origin;
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);

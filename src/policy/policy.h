@@ -103,6 +103,9 @@ struct policy {
 	struct policy_number tmp_size; /* bytes, of each private tmpfs */
 	bool debug;
 	const char *debug_origin;
+	unsigned int record_reads; /* enum plan_reads */
+	const char *record_origin;
+	LIST_OF(struct policy_path) record_mark; /* whose reading is recorded, wherever they are */
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is closed; the ceiling's stand last */
 	LIST_OF(struct policy_secret) secrets;

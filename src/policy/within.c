@@ -262,9 +262,10 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 			return false;
 	return a->backend <= b->backend && str_equal(a->preset, b->preset) &&
 	       a->workspace_access <= b->workspace_access && a->tools <= b->tools &&
-	       a->debug <= b->debug && within_number(&a->tmp_size, &b->tmp_size) &&
-	       WITHIN(a->read, b->read, within_path) && WITHIN(a->write, b->write, within_path) &&
-	       WITHIN(b->hide, a->hide, within_path) &&
+	       a->debug <= b->debug && a->record_reads <= b->record_reads &&
+	       WITHIN(b->record_mark, a->record_mark, within_path) &&
+	       within_number(&a->tmp_size, &b->tmp_size) && WITHIN(a->read, b->read, within_path) &&
+	       WITHIN(a->write, b->write, within_path) && WITHIN(b->hide, a->hide, within_path) &&
 	       WITHIN(a->env_pass, b->env_pass, policy_name_matches) &&
 	       WITHIN(b->env_drop, a->env_drop, policy_name_matches) && within_env_set(a, b) &&
 	       within_without(a, b) && within_secrets(a, b) && within_network(a, b);

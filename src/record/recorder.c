@@ -13,6 +13,7 @@
 #include "profile.h"
 #include "logfile.h"
 #include "syncer.h"
+#include "watch.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -60,6 +61,7 @@ struct recorder {
 	bool timer_set, begun, ended;
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
+	struct watch *watch; /* NULL: the box is not watched */
 	struct error failure;
 };
 
@@ -102,9 +104,14 @@ static void recorder_promise(struct recorder *r)
 		r->gate.promised = r->gate.asked;
 }
 
+static bool recorder_is_behind(const struct recorder *r)
+{
+	return r->writer.seq - r->writer.durable > RECORDER_BEHIND_MAX;
+}
+
 static void recorder_pace(struct recorder *r, struct recorder_sender *s)
 {
-	bool wait = r->writer.seq - r->writer.durable > RECORDER_BEHIND_MAX;
+	bool wait = recorder_is_behind(r);
 
 	if (s->channel.fd < 0 || wait == s->paused)
 		return;
@@ -162,6 +169,8 @@ static int recorder_settle(struct recorder *r, bool now)
 		ret = recorder_set_timer(r);
 	recorder_pace(r, &r->keeper);
 	recorder_pace(r, &r->gate);
+	if (r->watch)
+		watch_pause(r->watch, recorder_is_behind(r));
 	return ret < 0 ? recorder_fail(r, ret, "writing the record") : 0;
 }
 
@@ -270,6 +279,34 @@ static int recorder_on_gate(void *context, uint32_t events)
 
 	(void)events;
 	return ret <= 0 && ret != -EAGAIN ? recorder_lose_gate(r) : 0;
+}
+
+/* --- the box -------------------------------------------------------------------------- */
+
+static int recorder_on_watched(void *context)
+{
+	return recorder_settle(context, false);
+}
+
+static int recorder_make_watch(struct recorder *r, struct error *e)
+{
+	const struct watch_to to = {.loop = &r->loop,
+				    .writer = &r->writer,
+				    .plan = &r->plan,
+				    .wrote = recorder_on_watched,
+				    .context = r};
+
+	r->watch = watch_new(&to, e);
+	return r->watch ? 0 : e->code;
+}
+
+static int recorder_on_watch(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recorder *r = context;
+
+	if (!r->watch)
+		return error_set(e, -EPROTO, "a watch over a box that has none");
+	return watch_take(r->watch, TAKE_FD(packet->fds[0]), e);
 }
 
 /* --- begin and end -------------------------------------------------------------------- */
@@ -384,6 +421,9 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	ret = recorder_open(r, e);
 	if (ret < 0)
 		return ret;
+	ret = recorder_make_watch(r, e);
+	if (ret < 0)
+		return ret;
 	ret = process_filter(profile_bpf(PROFILE_RECORDER));
 	if (ret < 0)
 		return error_sys(e, ret, "confining the recorder");
@@ -419,6 +459,7 @@ static const struct channel_rule recorder_keeper_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 2, 1u << RECORDER_NEW, recorder_on_record},
 	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
 	 recorder_on_keeper_notes},
+	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << RECORDER_SERVING, recorder_on_watch},
 	{MESSAGE_FLUSH, "FLUSH", 16, 0, 0, 1u << RECORDER_SERVING, recorder_on_flush},
 };
 
@@ -482,8 +523,11 @@ static int recorder_finish(struct recorder *r)
 	int ret = r->syncer.busy ? syncer_answer(&r->syncer, &result) : 0;
 
 	if (ret == 0)
-		ret = result < 0 ? result : recorder_write_end(r);
-
+		ret = result;
+	if (ret == 0 && r->watch)
+		ret = watch_finish(r->watch);
+	if (ret == 0)
+		ret = recorder_write_end(r);
 	if (ret < 0)
 		return error_sys(e, ret, "writing the end of the record");
 	logfile_last(&r->logfile, &r->writer);
@@ -579,6 +623,7 @@ int recorder_run(int keeper, int plan, int gate)
 	}
 	recorder_report(&r);
 	syncer_end(&r.syncer);
+	watch_free(r.watch);
 	writer_fini(&r.writer);
 	return e->code == 0 ? 0 : 1;
 }

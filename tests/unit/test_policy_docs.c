@@ -60,7 +60,8 @@ static void test_table_in_policy_md(void **state)
 		if (type_words[row->type])
 			buf_put_str(&line, type_words[row->type]);
 		else
-			buf_putf(&line, "%s, %s", row->words[0], row->words[1]);
+			for (const char *const *w = row->words; *w; w++)
+				buf_putf(&line, "%s%s", w == row->words ? "" : ", ", *w);
 		buf_putf(&line, " | %s | %s | %s | %s |\n", row->standard ? row->standard : "",
 			 narrow_words[row->narrow], ceiling_words[row->ceiling], row->help);
 		if (!strstr(buf_str(&doc), buf_str(&line)))

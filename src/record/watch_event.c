@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of the watch.  Members stand in the order of enum note_field. */
+#include "watch_parts.h"
+
+#include "event.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+	WATCH_ESCAPED = 6, /* bytes that one may become in an event */
+	WATCH_EVENT_ROOM = FRAME_EVENT_MAX - WATCH_ESCAPED * WATCH_PATH_MAX - 1024,
+};
+
+static struct buf *watch_event_begin(struct watch *w, enum note_kind kind, const char *op,
+				     const char *how)
+{
+	struct buf *event = event_begin(w->to.writer, kind);
+
+	event_put_word(event, NOTE_FIELD_OP, op);
+	event_put_word(event, NOTE_FIELD_HOW, how);
+	return event;
+}
+
+static void watch_put_who(struct buf *event, uint64_t exec, pid_t pid)
+{
+	if (exec)
+		event_put_number(event, NOTE_FIELD_EXEC, exec);
+	event_put_number(event, NOTE_FIELD_PID, (uint64_t)pid);
+}
+
+/* As much of a path as an event has room for; how much is missing. */
+static uint64_t watch_put_path(struct buf *event, enum note_field field, const char *path,
+			       size_t len)
+{
+	size_t kept = len < NOTE_TEXT_MAX ? len : NOTE_TEXT_MAX;
+
+	if (len)
+		event_put_text(event, field, (struct span){(const uint8_t *)path, kept});
+	return len - kept;
+}
+
+/* --- files ---------------------------------------------------------------------------- */
+
+/* For the comparison with the disk at the end. */
+static void watch_touch(struct watch *w, enum watch_touch touch)
+{
+	const struct watch_call *c = &w->call;
+	struct span path = {(const uint8_t *)c->path, c->path_len};
+	struct span to = {(const uint8_t *)c->to, c->to_len};
+	struct touched *t = w->to.touched;
+
+	if (!t || path.len == 0)
+		return;
+	switch (touch) {
+	case WATCH_TOUCH_NOT:
+		break;
+	case WATCH_TOUCH_MADE:
+		touched_add(t, path, TOUCHED_MADE);
+		break;
+	case WATCH_TOUCH_META:
+		touched_add(t, path, TOUCHED_META);
+		break;
+	case WATCH_TOUCH_GONE:
+		touched_add(t, path, TOUCHED_GONE);
+		break;
+	case WATCH_TOUCH_RENAMED:
+		if (to.len)
+			touched_renamed(t, path, to);
+		if (to.len && (c->flags & RENAME_EXCHANGE))
+			touched_renamed(t, to, path);
+		break;
+	case WATCH_TOUCH_LINKED:
+		if (to.len)
+			touched_add(t, to, TOUCHED_MADE);
+		break;
+	case WATCH_TOUCH_SYMLINKED:
+		touched_add(t, path, TOUCHED_MADE);
+		touched_linked(t, path, to);
+		break;
+	}
+}
+
+int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f)
+{
+	const struct watch_call *c = &w->call;
+	const struct watch_fold_entry what = {.exec = p->exec,
+					      .pid = p->pid,
+					      .kind = NOTE_FILE,
+					      .op = f->op,
+					      .refused = f->refused};
+
+	if (!f->refused)
+		watch_touch(w, f->touch);
+	int r = watch_fold_add(&w->fold, &what,
+			       (struct span){(const uint8_t *)c->path, c->path_len},
+			       (struct span){(const uint8_t *)c->to, c->to_len});
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct buf *event = watch_event_begin(w, NOTE_FILE, f->op, "reported");
+
+	if (f->refused)
+		event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	watch_put_who(event, p->exec, p->pid);
+	uint64_t cut = watch_put_path(event, NOTE_FIELD_PATH, c->path, c->path_len);
+
+	cut += watch_put_path(event, NOTE_FIELD_TO, c->to, c->to_len);
+	if (cut)
+		event_put_number(event, NOTE_FIELD_CUT, cut);
+	if (f->has_mode)
+		event_put_number(event, NOTE_FIELD_MODE, c->mode & 07777777);
+	if (f->has_flags)
+		event_put_number(event, NOTE_FIELD_FLAGS, c->flags);
+	event_put_word(event, NOTE_FIELD_REASON, c->reason);
+	return writer_end(w->to.writer);
+}
+
+/* --- refused calls -------------------------------------------------------------------- */
+
+static int watch_write_call(struct watch *w, const struct watch_fold_entry *e, const char *name,
+			    uint64_t count)
+{
+	struct buf *event = watch_event_begin(w, NOTE_CALL, NULL, "kernel");
+
+	event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	if (count)
+		event_put_number(event, NOTE_FIELD_COUNT_OF, count);
+	watch_put_who(event, e->exec, e->pid);
+	event_put_word(event, NOTE_FIELD_CALLED, name);
+	return writer_end(w->to.writer);
+}
+
+int watch_event_call(struct watch *w, const struct watch_process *p, const char *name, int number)
+{
+	const struct watch_fold_entry what = {.exec = p ? p->exec : 0,
+					      .pid = p ? p->pid : 0,
+					      .kind = NOTE_CALL,
+					      .op = "",
+					      .refused = true};
+	char text[24];
+
+	if (!name)
+		(void)snprintf(text, sizeof(text), "%d", number);
+	else
+		(void)snprintf(text, sizeof(text), "%s", name);
+	int r = watch_fold_add(&w->fold, &what, span_of_str(text), (struct span){NULL, 0});
+
+	return r != 0 ? (r < 0 ? r : 0) : watch_write_call(w, &what, text, 0);
+}
+
+/* --- repeats -------------------------------------------------------------------------- */
+
+int watch_event_repeats(void *context, const struct watch_fold_entry *e)
+{
+	struct watch *w = context;
+
+	if (e->kind == NOTE_CALL)
+		return watch_write_call(w, e, e->text, e->repeats);
+	struct buf *event = watch_event_begin(w, (enum note_kind)e->kind, e->op, "reported");
+
+	if (e->refused)
+		event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	event_put_number(event, NOTE_FIELD_COUNT_OF, e->repeats);
+	watch_put_who(event, e->exec, e->pid);
+	uint64_t cut = watch_put_path(event, NOTE_FIELD_PATH, e->text, e->path_len);
+
+	cut += watch_put_path(event, NOTE_FIELD_TO, e->text + e->path_len + 1, e->to_len);
+	if (cut)
+		event_put_number(event, NOTE_FIELD_CUT, cut);
+	return writer_end(w->to.writer);
+}
+
+/* --- processes ------------------------------------------------------------------------ */
+
+/* As many arguments as there is room for, whatever they become; the bytes of the others. */
+static uint64_t watch_put_argv(struct buf *event, const struct buf *argv)
+{
+	uint64_t cut = 0;
+	const char *end = argv->ptr + argv->len;
+
+	if (argv->len == 0)
+		return 0;
+	event_put_list_begin(event, NOTE_FIELD_ARGV);
+	for (const char *at = argv->ptr; at < end;) {
+		size_t len = strnlen(at, (size_t)(end - at));
+
+		if (cut == 0 && event->len + WATCH_ESCAPED * len + 8 < WATCH_EVENT_ROOM)
+			event_put_list_item(event, (struct span){(const uint8_t *)at, len});
+		else
+			cut += len + 1;
+		at += len + 1;
+	}
+	event_put_list_end(event);
+	return cut;
+}
+
+static int watch_write_exec(struct watch *w, const struct watch_process *p, const char *op,
+			    uint64_t parent)
+{
+	const struct watch_exec *x = p->asked;
+	struct buf *event = watch_event_begin(w, NOTE_PROCESS, op, "reported");
+
+	if (p->exec)
+		event_put_number(event, NOTE_FIELD_EXEC, p->exec);
+	if (parent)
+		event_put_number(event, NOTE_FIELD_PARENT, parent);
+	event_put_number(event, NOTE_FIELD_PID, (uint64_t)p->pid);
+	uint64_t cut =
+		x->cut + watch_put_path(event, NOTE_FIELD_PATH, buf_str(&x->path), x->path.len);
+
+	cut += watch_put_argv(event, &x->argv);
+	if (cut)
+		event_put_number(event, NOTE_FIELD_CUT, cut);
+	(void)watch_put_path(event, NOTE_FIELD_CWD, buf_str(&x->cwd), x->cwd.len);
+	event_put_word(event, NOTE_FIELD_REASON, x->reason);
+	return writer_end(w->to.writer);
+}
+
+int watch_event_exec(struct watch *w, struct watch_process *p)
+{
+	uint64_t parent = watch_process_execed(&w->processes, p);
+	int r = watch_write_exec(w, p, "exec", parent);
+
+	watch_exec_free(p->asked);
+	p->asked = NULL;
+	return r;
+}
+
+int watch_event_tried(struct watch *w, struct watch_process *p)
+{
+	int r = watch_write_exec(w, p, "tried", 0);
+
+	watch_exec_free(p->asked);
+	p->asked = NULL;
+	return r;
+}
+
+int watch_event_ran(struct watch *w, const struct watch_process *p)
+{
+	char path[WATCH_PATH_MAX];
+	ssize_t n = watch_process_link(p, "exe", path, sizeof(path));
+	struct stat st;
+
+	if (n <= 0 || fstatat(p->folder, "exe", &st, 0) < 0)
+		return 0;
+	struct buf *event = watch_event_begin(w, NOTE_PROCESS, "ran", "kernel");
+
+	watch_put_who(event, p->exec, p->pid);
+	(void)watch_put_path(event, NOTE_FIELD_PATH, path, (size_t)n);
+	event_put_number(event, NOTE_FIELD_DEVICE, st.st_dev);
+	event_put_number(event, NOTE_FIELD_INODE, st.st_ino);
+	int r = writer_end(w->to.writer);
+
+	if (r == 0 && w->to.ran)
+		w->to.ran(w->to.context, p->pid, st.st_dev, st.st_ino,
+			  (struct span){(const uint8_t *)path, (size_t)n});
+	return r;
+}
+
+int watch_event_exit(struct watch *w, const struct watch_process *p, int status)
+{
+	int r = watch_fold_flush(&w->fold, p->exec);
+
+	if (r < 0)
+		return r;
+	struct buf *event = watch_event_begin(w, NOTE_PROCESS, "exit", "kernel");
+
+	watch_put_who(event, p->exec, p->pid);
+	if (status >= 0 && WIFSIGNALED(status))
+		event_put_number(event, NOTE_FIELD_SIGNAL, (uint64_t)WTERMSIG(status));
+	else if (status >= 0)
+		event_put_number(event, NOTE_FIELD_EXIT, (uint64_t)WEXITSTATUS(status));
+	return writer_end(w->to.writer);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The same thing done again and again is one event, and another one that says how often.  The
+ * first time is written at once; repeats are counted for a second at most, or until the execution
+ * ends, and then written with their count.  Nothing that was counted is lost: an entry that has
+ * to make room is written first.
+ */
+#ifndef BAWN_WATCH_FOLD_H
+#define BAWN_WATCH_FOLD_H
+
+#include "keyed.h"
+
+enum { WATCH_FOLD_SLOTS = 2048 };
+
+struct watch_fold_entry {
+	uint64_t hash;
+	uint64_t exec;
+	pid_t pid;
+	unsigned int kind; /* enum note_kind */
+	const char *op;    /* or the name of a call; static */
+	bool refused;
+	uint64_t repeats; /* since it was written */
+	bool listed;      /* in `repeating` */
+	char *text;       /* path, and behind its NUL the other one */
+	size_t path_len, to_len, room;
+};
+
+/* Writes an entry's repeats; 0 or -errno. */
+typedef int (*watch_fold_fn)(void *context, const struct watch_fold_entry *entry);
+
+struct watch_fold {
+	struct watch_fold_entry entries[WATCH_FOLD_SLOTS];
+	struct keyed key;
+	size_t used;
+	uint16_t repeating[WATCH_FOLD_SLOTS]; /* the entries that have repeats, and some others */
+	size_t repeating_count;
+	watch_fold_fn write;
+	void *context;
+};
+
+int watch_fold_init(struct watch_fold *f, watch_fold_fn write, void *context);
+void watch_fold_fini(struct watch_fold *f);
+
+/* 1: it is a repeat, and counted; 0: it is new, to be written now; -errno. */
+int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, struct span path,
+		   struct span to);
+
+/* Writes what was counted: of one execution; or of all (exec 0), which are then forgotten. */
+int watch_fold_flush(struct watch_fold *f, uint64_t exec);
+
+#endif
