@@ -198,7 +198,7 @@ static int export_run(const struct ask *ask, const struct store_session *session
 	return export_file_close(&file, r, e);
 }
 
-int ask_record_export(const struct ask *a, const struct invocation *i, struct error *e)
+int record_export(const struct ask *a, const struct invocation *i, struct error *e)
 {
 	const struct export_format *format =
 		export_format_of(invocation_value(i, OPTION_FORMAT), e);
@@ -215,7 +215,7 @@ int ask_record_export(const struct ask *a, const struct invocation *i, struct er
 	return s ? export_run(a, s, format, invocation_value(i, OPTION_TO), e) : e->code;
 }
 
-int ask_record_send(const struct ask *a, const struct invocation *i, struct error *e)
+int record_send(const struct ask *a, const struct invocation *i, struct error *e)
 {
 	char path[PATH_MAX];
 	int r = helper_path("bawn-otlp", path, sizeof(path));

@@ -4,96 +4,87 @@
 
 #include "fd.h"
 #include "str.h"
-#include "text.h"
-#include "verify.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
-/* One session, from its first segment to its last. */
-static int record_read(const struct ask *a, const struct store_session *s,
-		       struct verify_result *ret, struct error *e)
+/* Each word, how many arguments may follow it, and the options that it takes besides --help. */
+static const struct record_word {
+	const char *word;
+	int (*run)(const struct ask *a, const struct invocation *i, struct error *e);
+	int min, max; /* -1: any number */
+	uint64_t options;
+} record_words[] = {
+	{"verify", record_verify, 0, -1,
+	 1ull << OPTION_JSON | 1ull << OPTION_KEY | 1ull << OPTION_ANCHOR},
+	{"export", record_export, 0, 1, 1ull << OPTION_FORMAT | 1ull << OPTION_TO},
+	{"send", record_send, 0, -1, 0},
+	{"anchor", record_anchor, 0, 1, 1ull << OPTION_JSON | 1ull << OPTION_TO},
+	{"proof", record_proof, 1, 2, 1ull << OPTION_TO},
+	{"key", record_key, 0, 0, 1ull << OPTION_TO | 1ull << OPTION_YES},
+	{"compress", record_compress, 0, -1, 0},
+	{"prune", record_prune, 0, 0,
+	 1ull << OPTION_OLDER_THAN | 1ull << OPTION_KEEP_SIZE | 1ull << OPTION_DRY_RUN |
+		 1ull << OPTION_YES},
+};
+
+void record_put_size(struct buf *into, uint64_t bytes)
 {
-	_cleanup_fd_ int folder = store_open_session(&a->store, s, e);
-	struct verify v;
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	size_t unit = 0;
+	uint64_t tenths = bytes * 10;
 
-	if (folder < 0)
-		return folder;
-	verify_begin(&v, NULL, ret);
-	for (uint32_t number = 1;; number++) {
-		_cleanup_segment_ struct segment segment = SEGMENT_INIT;
-		int r = segment_open(folder, number, &segment, e);
-
-		if (r < 0 && r != -ENOENT)
-			return r;
-		if (r < 0 || !verify_segment(&v, segment.bytes))
-			break;
+	while (tenths >= 10000 && unit + 1 < BAWN_ARRAY_SIZE(units)) {
+		tenths /= 1000;
+		unit++;
 	}
-	verify_end(&v);
+	if (unit == 0)
+		buf_putf(into, "%llu B", (unsigned long long)bytes);
+	else
+		buf_putf(into, "%llu.%llu %s", (unsigned long long)tenths / 10,
+			 (unsigned long long)tenths % 10, units[unit]);
+}
+
+int record_read_file(const char *path, struct buf *into, struct error *e)
+{
+	int r = fd_read_file_at(AT_FDCWD, path, into);
+
+	return r < 0 ? error_sys(e, r, "cannot read %s", path) : 0;
+}
+
+/* An option or argument that this word has no use for is refused, not passed over. */
+static int record_check(const struct record_word *w, const struct invocation *i, struct error *e)
+{
+	int count = i->argument_count - 1;
+
+	for (size_t n = 0; n < i->value_count; n++)
+		if (!(w->options >> i->values[n].id & 1))
+			return error_set(e, -EINVAL, "'bawn record %s' does not take --%s", w->word,
+					 options[i->values[n].id].name);
+	if (count < w->min)
+		return error_set(e, -EINVAL, "'bawn record %s' needs a SESSION", w->word);
+	if (w->max >= 0 && count > w->max)
+		return error_set(e, -EINVAL, "'%s' is one argument too many for 'bawn record %s'",
+				 i->arguments[w->max + 1], w->word);
 	return 0;
 }
 
-static int record_verify_one(const struct text *t, const struct ask *a,
-			     const struct store_session *s, struct error *e)
-{
-	struct verify_result v;
-	int r = record_read(a, s, &v, e);
-
-	if (r < 0)
-		return r;
-	if (v.state == VERIFY_BROKEN) {
-		text_printf(t, "%s  wrong: segment %u, offset %llu, event %llu: %s\n", s->folder,
-			    v.segment, (unsigned long long)v.offset, (unsigned long long)v.seq,
-			    v.why);
-		return EXIT_FOUND;
-	}
-	text_printf(t, "%s  %s, %llu events\n", s->folder,
-		    v.state == VERIFY_WHOLE          ? "unanchored"
-		    : store_is_running(&a->store, s) ? "running"
-						     : "interrupted",
-		    (unsigned long long)v.events);
-	return v.state == VERIFY_WHOLE ? EXIT_OK : EXIT_INTERRUPTED;
-}
-
-int ask_record_verify(const struct ask *a, const struct invocation *i, struct error *e)
-{
-	struct text t = text_open(STDOUT_FILENO);
-	int worst = EXIT_OK;
-	size_t count = i->argument_count > 1 ? (size_t)i->argument_count - 1 : a->store.count;
-
-	for (size_t n = 0; n < count; n++) {
-		const struct store_session *s =
-			i->argument_count > 1 ? store_find(&a->store, i->arguments[n + 1], e)
-					      : &a->store.sessions[n];
-		int r = s ? record_verify_one(&t, a, s, e) : e->code;
-
-		if (r < 0)
-			return r;
-		if (r == EXIT_FOUND || worst == EXIT_OK)
-			worst = r;
-	}
-	return worst;
-}
-
-static const struct {
-	const char *word;
-	int (*run)(const struct ask *a, const struct invocation *i, struct error *e);
-} record_verbs[] = {
-	{"verify", ask_record_verify},
-	{"export", ask_record_export},
-	{"send", ask_record_send},
-};
-
 int ask_record(const struct invocation *i)
 {
-	_cleanup_ask_ struct ask a;
+	_cleanup_ask_ struct ask a = {.store = STORE_INIT};
 	struct error e = ERROR_INIT;
+	const struct record_word *w = record_words;
+
+	while (!str_equal(w->word, i->arguments[0]))
+		w++;
+	if (record_check(w, i, &e) < 0) {
+		error_next(&e, "Usage: bawn record %s", i->verb->usage);
+		verb_complain(&e);
+		return EXIT_USAGE;
+	}
 	int r = ask_open(&a, &e);
 
-	for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(record_verbs); n++)
-		if (str_equal(record_verbs[n].word, i->arguments[0])) {
-			r = record_verbs[n].run(&a, i, &e);
-			break;
-		}
+	if (r == 0)
+		r = w->run(&a, i, &e);
 	if (e.code != 0)
 		verb_complain(&e);
 	return r < 0 ? EXIT_BAWN : r;

@@ -8,8 +8,19 @@
 
 #include "ask.h"
 
-int ask_record_verify(const struct ask *a, const struct invocation *i, struct error *e);
-int ask_record_export(const struct ask *a, const struct invocation *i, struct error *e);
-int ask_record_send(const struct ask *a, const struct invocation *i, struct error *e);
+int record_verify(const struct ask *a, const struct invocation *i, struct error *e);
+int record_export(const struct ask *a, const struct invocation *i, struct error *e);
+int record_send(const struct ask *a, const struct invocation *i, struct error *e);
+int record_anchor(const struct ask *a, const struct invocation *i, struct error *e);
+int record_proof(const struct ask *a, const struct invocation *i, struct error *e);
+int record_key(const struct ask *a, const struct invocation *i, struct error *e);
+int record_compress(const struct ask *a, const struct invocation *i, struct error *e);
+int record_prune(const struct ask *a, const struct invocation *i, struct error *e);
+
+/* "3.2 MB"; for a person. */
+void record_put_size(struct buf *into, uint64_t bytes);
+
+/* The whole of a file that the user names, up to a few pages. */
+int record_read_file(const char *path, struct buf *into, struct error *e);
 
 #endif

@@ -27,7 +27,8 @@ static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};
 static const char *const verdict_words[] = {"allowed", "refused"};
 static const char *const secret_words[] = {"add", "ls", "rm", "test"};
-static const char *const record_words[] = {"verify", "export", "send"};
+static const char *const record_words[] = {"verify", "anchor", "proof",    "key",
+					   "export", "send",   "compress", "prune"};
 static const char *const format_words[] = {"jsonl", "otlp", "ocsf"};
 static const char *const policy_words[] = {"test", "check", "reload"};
 
@@ -248,6 +249,31 @@ const struct option options[OPTION_COUNT] = {
 		       .name = "to",
 		       .value = "FILE",
 		       .help = "write into FILE, not to standard output"},
+	[OPTION_KEY] = {.id = OPTION_KEY,
+			.name = "key",
+			.value = "FILE",
+			.help = "check the seals with this verification key"},
+	[OPTION_ANCHOR] = {.id = OPTION_ANCHOR,
+			   .name = "anchor",
+			   .value = "FILE",
+			   .repeats = true,
+			   .help = "compare with what 'record anchor' exported"},
+	[OPTION_YES] = {.id = OPTION_YES,
+			.name = "yes",
+			.letter = 'y',
+			.help = "do it without asking"},
+	[OPTION_OLDER_THAN] = {.id = OPTION_OLDER_THAN,
+			       .name = "older-than",
+			       .value = "AGE",
+			       .help = "remove records older than this, as 90d"},
+	[OPTION_KEEP_SIZE] = {.id = OPTION_KEEP_SIZE,
+			      .name = "keep-size",
+			      .value = "SIZE",
+			      .help = "remove the oldest until they fit, as 5G"},
+	[OPTION_DRY_RUN] = {.id = OPTION_DRY_RUN,
+			    .name = "dry-run",
+			    .letter = 'n',
+			    .help = "only say what would be done"},
 };
 
 #define EXITS_OF_COMMAND                                                                          \
@@ -628,18 +654,28 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "record",
-		.usage = "[OPTIONS] verify|export|send [SESSION...]",
-		.summary = "verify and export what was recorded",
+		.usage = "[OPTIONS] verify|anchor|proof|key|export|send|compress|prune",
+		.summary = "verify, export and keep what was recorded",
 		.description =
 			"Each session has a record: a chain of events outside the box, sealed with "
 			"a key that only goes forward, and entered in a ledger of all sessions. A "
 			"SESSION is a name (the newest of that name), the beginning of one, or "
 			"'last'.\n"
 			"\n"
-			"'bawn record verify' reads records whole and says for each: unanchored "
-			"(it "
-			"agrees with itself, and nothing from elsewhere was at hand), interrupted "
-			"(it stops without an end), running, or what is wrong and where.\n"
+			"'bawn record verify' reads records whole and says for each: valid (what "
+			"was kept elsewhere agrees with it), unanchored (it agrees with itself, "
+			"and nothing from elsewhere was at hand), interrupted (it stops without "
+			"an end), running, or exactly what is wrong and where. --key takes the "
+			"file with the verification key, --anchor one that 'record anchor' made.\n"
+			"\n"
+			"'bawn record anchor' prints a signed checkpoint of the ledger, and so of "
+			"all sessions that ended, or of one session as it is now: keep it on "
+			"another machine. It is a note as transparency logs have it, for --anchor "
+			"and for other tools. 'bawn record proof' prints why an event is part of "
+			"its session's tree, or a session's end part of the ledger's.\n"
+			"\n"
+			"'bawn record key' shows the verification key, once, and removes it from "
+			"this machine: who has it can tell sealed events from forged ones.\n"
 			"\n"
 			"'bawn record export' prints the events of one session, the last unless "
 			"one is named, in the words of others: jsonl (as they were recorded), "
@@ -648,17 +684,27 @@ const struct verb verbs[] = {
 			"\n"
 			"Where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, sessions are sent "
 			"there as they run. 'bawn record send' sends what could not be sent "
-			"then, or all of the session that is named.",
+			"then, or all of the session that is named.\n"
+			"\n"
+			"'bawn record compress' packs finished sessions with zstd; everything "
+			"reads "
+			"them as before. 'bawn record prune' removes records of finished sessions "
+			"by --older-than "
+			"and --keep-size, and enters in the ledger what was removed. Nothing else "
+			"removes a record.",
 		.examples = "bawn record verify\tall of them\n"
-			    "bawn record verify last\tthe newest\n"
+			    "bawn record verify last --key FILE\twith the key you kept\n"
+			    "bawn record anchor --to FILE\ta head to keep elsewhere\n"
 			    "bawn record export --format ocsf\tthe newest, for a SIEM\n"
-			    "bawn record send\twhat the collector does not have yet",
+			    "bawn record send\twhat the collector does not have yet\n"
+			    "bawn record prune --older-than 90d -n\twhat would be removed",
 		.exits = "0\tdone; verify: nothing is wrong\n"
 			 "1\tverify: something is wrong, or missing; send: some is left\n"
 			 "2\tthe command line makes no sense\n"
 			 "3\tverify: nothing is wrong but that a session was interrupted\n"
 			 "125\tthe records could not be read or written",
-		.options = BIT(HELP) | BIT(FORMAT) | BIT(TO),
+		.options = BIT(HELP) | BIT(JSON) | BIT(FORMAT) | BIT(KEY) | BIT(ANCHOR) | BIT(TO) |
+			   BIT(YES) | BIT(OLDER_THAN) | BIT(KEEP_SIZE) | BIT(DRY_RUN),
 		.arguments_min = 1,
 		.arguments_max = -1,
 		.words = record_words,

@@ -18,11 +18,10 @@ enum { LEDGER_ENTRY_MAX = 1024 }; /* of one entry's bytes; there is never more t
 
 /* Where the ledger ends: behind its last whole frame. */
 struct ledger_tail {
-	uint64_t seq;
+	uint64_t seq, begun;
 	struct hash hash;
-	off_t size;    /* of all whole frames */
-	off_t torn;    /* bytes behind them */
-	uint64_t next; /* number, as the last entry knows it */
+	off_t size; /* of all whole frames */
+	off_t torn; /* bytes behind them */
 };
 
 enum { LEDGER_KEY_TEXT = 32 + HASH_HEX };
@@ -87,8 +86,9 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 		return -EBADMSG;
 	ret->seq = f.seq;
 	ret->hash = f.hash;
-	if (frame_number_member(&f, "number", &ret->next) == 0)
-		ret->next++;
+	/* Without it the seal knows; and verify says what is wrong with the entry. */
+	if (frame_number_member(&f, "begun", &ret->begun) < 0)
+		ret->begun = 0;
 	return 0;
 }
 
@@ -97,6 +97,13 @@ static void ledger_begin_entry(struct buf *event, const struct ledger_tail *tail
 	struct frame_clock clock = {.second = 0};
 
 	frame_begin(event, &clock, tail->seq + 1, &tail->hash, kind);
+	frame_put_u64(event, "begun", tail->begun);
+}
+
+static void ledger_put_session(struct buf *event, const char *session, uint64_t number)
+{
+	frame_put_bytes(event, "session", span_of_str(session));
+	frame_put_u64(event, "number", number);
 }
 
 /* Closes the event and writes it; the tail moves on. */
@@ -212,23 +219,43 @@ static int ledger_move_key(int dir, uint64_t number, const struct hash *key, int
 	return r;
 }
 
+int ledger_parse_key(struct span text, uint64_t *ret_number, struct hash *ret_key)
+{
+	const uint8_t *space = text.len ? memchr(text.ptr, ' ', text.len) : NULL;
+	char number[24];
+
+	if (!space || (size_t)(space - text.ptr) >= sizeof(number))
+		return -EBADMSG;
+	struct span hex = span_skip(text, (size_t)(space - text.ptr) + 1);
+
+	(void)snprintf(number, sizeof(number), "%.*s", (int)(space - text.ptr),
+		       (const char *)text.ptr);
+	/* Where the number grew by a digit and power went, the last newline may be missing. */
+	if (hex.len < HASH_HEX || hex.len > HASH_HEX + 1 ||
+	    (hex.len > HASH_HEX && hex.ptr[HASH_HEX] != '\n') ||
+	    str_parse_u64(number, ret_number) < 0 || hash_parse((const char *)hex.ptr, ret_key) < 0)
+		return -EBADMSG;
+	return 0;
+}
+
 static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
 	int r = fd_read_file_at(dir, "seal", &text);
-	char *space = r == 0 ? strchr(text.ptr, ' ') : NULL;
 
-	if (r < 0)
-		return r;
-	/* Where the number grew by a digit and power went, the last newline may be missing. */
-	if (space && space[strlen(space) - 1] == '\n')
-		space[strlen(space) - 1] = '\0';
-	if (!space || strlen(space + 1) != HASH_HEX)
-		return -EBADMSG;
-	*space = '\0';
-	r = str_parse_u64(text.ptr, ret_number) < 0 || hash_parse(space + 1, ret_key) < 0 ? -EBADMSG
-											  : 0;
-	explicit_bzero(text.ptr, text.cap);
+	if (r == 0)
+		r = ledger_parse_key(buf_span(&text), ret_number, ret_key);
+	if (text.ptr)
+		explicit_bzero(text.ptr, text.cap);
+	return r;
+}
+
+int ledger_next_number(int dir, uint64_t *ret_number)
+{
+	struct hash key;
+	int r = ledger_get_key(dir, ret_number, &key);
+
+	explicit_bzero(&key, sizeof(key));
 	return r;
 }
 
@@ -246,26 +273,19 @@ static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 /* --- entries -------------------------------------------------------------------------- */
 
 /*
- * The next number and its key; the file moves on, in place and not yet on the disk.  Where power
- * was lost before it was, the last entry knows better: a number is never taken twice.
+ * The user's key for the next session, and its number.  Where power was lost before the seal had
+ * moved on, the last entry knows better: a number is never taken twice.
  */
-static int ledger_take_key(int dir, uint64_t next, uint64_t *ret_number, struct hash *ret_key,
-			   int *ret_seal)
+static int ledger_take_key(int dir, uint64_t begun, uint64_t *ret_number, struct hash *ret_user)
 {
-	struct hash user;
-	int r = ledger_get_key(dir, ret_number, &user);
+	int r = ledger_get_key(dir, ret_number, ret_user);
 
 	if (r == -ENOENT)
-		r = ledger_make_key(dir, ret_number, &user);
-	while (r == 0 && *ret_number < next) {
-		seal_take_session(&user, ret_key);
-		(*ret_number)++;
+		r = ledger_make_key(dir, ret_number, ret_user);
+	if (r == 0 && *ret_number < begun) {
+		seal_skip(ret_user, begun - *ret_number);
+		*ret_number = begun;
 	}
-	if (r == 0) {
-		seal_take_session(&user, ret_key);
-		r = ledger_move_key(dir, *ret_number + 1, &user, ret_seal);
-	}
-	explicit_bzero(&user, sizeof(user));
 	return r;
 }
 
@@ -274,17 +294,26 @@ int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledge
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
 	struct ledger_tail tail = {.seq = 0};
+	struct hash user, mac;
 	int r = ledger_prepare(ledger, &tail);
 
 	ret->seal = -1;
 	if (r == 0)
-		r = ledger_take_key(dir, tail.next, &ret->number, &ret->key, &ret->seal);
+		r = ledger_take_key(dir, tail.begun, &ret->number, &user);
 	if (r == 0) {
+		seal_ledger(&user, tail.seq + 1, &tail.hash, ret->number, span_of_str(session),
+			    &mac);
+		seal_take_session(&user, &ret->key);
+		tail.begun = ret->number + 1;
 		ledger_begin_entry(&event, &tail, "begin");
-		frame_put_bytes(&event, "session", span_of_str(session));
-		frame_put_u64(&event, "number", ret->number);
+		ledger_put_session(&event, session, ret->number);
+		frame_put_hash(&event, "mac", &mac);
 		r = ledger_write_entry(ledger, &event, &tail);
 	}
+	/* Entered first, moved on then: a seal that is ahead says that the ledger was cut. */
+	if (r == 0)
+		r = ledger_move_key(dir, tail.begun, &user, &ret->seal);
+	explicit_bzero(&user, sizeof(user));
 	(void)ledger_lock(ledger, false);
 	if (r < 0)
 		fd_close(&ret->seal);
@@ -299,7 +328,7 @@ int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
 
 	if (r < 0)
 		return r;
-	r = fdatasync(begun.seal) < 0 || fdatasync(ledger) < 0 ? -errno : 0;
+	r = fdatasync(ledger) < 0 || fdatasync(begun.seal) < 0 ? -errno : 0;
 	fd_close(&begun.seal);
 	*ret_number = begun.number;
 	*ret_key = begun.key;
@@ -315,8 +344,7 @@ int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
 
 	if (r == 0) {
 		ledger_begin_entry(&event, &tail, "end");
-		frame_put_bytes(&event, "session", span_of_str(end->session));
-		frame_put_u64(&event, "number", end->number);
+		ledger_put_session(&event, end->session, end->number);
 		frame_put_u64(&event, "events", end->events);
 		frame_put_hash(&event, "head", &end->head);
 		frame_put_hash(&event, "root", &end->root);
@@ -328,29 +356,74 @@ int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e)
 	return ledger_explain(r, e);
 }
 
+int ledger_enter_removed(int ledger, const struct ledger_removed *removed, struct error *e)
+{
+	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
+	struct ledger_tail tail = {.seq = 0};
+	int r = ledger_prepare(ledger, &tail);
+
+	if (r == 0) {
+		ledger_begin_entry(&event, &tail, "removed");
+		ledger_put_session(&event, removed->session, removed->number);
+		frame_put_u64(&event, "events", removed->events);
+		frame_put_hash(&event, "head", &removed->head);
+		frame_put_u64(&event, "bytes", removed->bytes);
+		frame_put_bytes(&event, "reason", span_of_str(removed->reason));
+		r = ledger_write_entry(ledger, &event, &tail);
+	}
+	if (r == 0 && fdatasync(ledger) < 0)
+		r = -errno;
+	(void)ledger_lock(ledger, false);
+	return ledger_explain(r, e);
+}
+
 /* --- reading -------------------------------------------------------------------------- */
+
+static const char *const ledger_kinds[LEDGER_KIND_COUNT] = {
+	[LEDGER_CUT] = "cut",
+	[LEDGER_BEGIN] = "begin",
+	[LEDGER_END] = "end",
+	[LEDGER_REMOVED] = "removed",
+};
+
+/* What an entry has besides its session. */
+static const char *ledger_read_more(struct ledger_entry *entry)
+{
+	const struct frame *f = &entry->frame;
+
+	if (entry->kind == LEDGER_BEGIN)
+		return frame_hash_member(f, "mac", &entry->mac) ? NULL : "a begin without its mac";
+	if (frame_number_member(f, "events", &entry->events) < 0 ||
+	    !frame_hash_member(f, "head", &entry->head))
+		return "an end without its head";
+	entry->reason = frame_plain_member(f, "reason");
+	if (entry->kind == LEDGER_END && !frame_hash_member(f, "root", &entry->root))
+		return "an end without its root";
+	return NULL;
+}
 
 static const char *ledger_read_entry(struct ledger_reader *r, struct ledger_entry *ret)
 {
 	const struct frame *f = &ret->frame;
 	char prev[HASH_HEX];
-	bool begin = span_equal(f->kind, SPAN_LITERAL("begin"));
-	bool end = span_equal(f->kind, SPAN_LITERAL("end"));
 
 	hash_format(&r->prev, prev);
 	if (f->seq != r->seq + 1 || memcmp(f->prev.ptr, prev, HASH_HEX) != 0)
 		return "an entry does not follow the one before it";
-	if (!begin && !end)
-		return span_equal(f->kind, SPAN_LITERAL("cut")) ? NULL : "an entry of no kind";
+	while (ret->kind < LEDGER_KIND_COUNT &&
+	       !span_equal(f->kind, span_of_str(ledger_kinds[ret->kind])))
+		ret->kind++;
+	if (ret->kind == LEDGER_KIND_COUNT)
+		return "an entry of no kind";
+	if (frame_number_member(f, "begun", &ret->begun) < 0 || ret->begun < r->begun)
+		return "an entry that does not count the sessions";
+	if (ret->kind == LEDGER_CUT)
+		return NULL;
 	ret->session = frame_plain_member(f, "session");
 	if (ret->session.len == 0 || ret->session.len > LEDGER_NAME_MAX ||
 	    frame_number_member(f, "number", &ret->number) < 0)
 		return "an entry that names no session";
-	if (end && (frame_number_member(f, "events", &ret->events) < 0 ||
-		    !frame_hash_member(f, "head", &ret->head) ||
-		    !frame_hash_member(f, "root", &ret->root)))
-		return "an end without its head";
-	return NULL;
+	return ledger_read_more(ret);
 }
 
 enum feed ledger_next(struct ledger_reader *r, struct ledger_entry *ret)
@@ -367,6 +440,7 @@ enum feed ledger_next(struct ledger_reader *r, struct ledger_entry *ret)
 	r->at += ret->frame.len;
 	r->seq = ret->frame.seq;
 	r->prev = ret->frame.hash;
+	r->begun = ret->begun;
 	merkle_add(&r->tree, &ret->frame.hash);
 	return FEED_DONE;
 }

@@ -2,10 +2,15 @@
 /*
  * The user's ledger: one chain of frames (frame.h) over all sessions, in the record's folder.
  *
- *	ledger		frames: `begin` and `end` of each session, `cut` when bytes behind the
- *			last whole frame were taken away (a write that power or a kill tore)
+ *	ledger		frames: `begin` and `end` of each session, `removed` when the user let its
+ *			record go, `cut` when bytes behind the last whole frame were taken away
+ *			(a write that power or a kill tore)
  *	seal		the number of the next session and the user's key at that point
  *	verification	the first key, until the user took it away to keep elsewhere
+ *
+ * Every entry says how many sessions were begun so far.  An entry is there before `seal` moves
+ * on: a seal that is behind (power) is moved after it, and one that is ahead says that the ledger
+ * was cut.  A begin has a mac by the user's key of that moment (seal.h), over all before it.
  *
  * Written under a lock on `ledger`; each entry is durable before the call returns, but for
  * ledger_begin_unsynced.  A session
@@ -28,10 +33,18 @@ struct ledger_end {
 	struct hash head, root;
 };
 
+/* A record that is about to be removed, because the user asked. */
+struct ledger_removed {
+	const char *session;
+	uint64_t number, events, bytes;
+	struct hash head;
+	const char *reason; /* a word: age, size */
+};
+
 /* A descriptor that keeps working without the folder: what `end` needs. */
 int ledger_open(int dir, struct error *e);
 
-/* A session that was entered, and whose entry is durable when first `seal`, then the ledger has
+/* A session that was entered, and whose entry is durable when first the ledger, then `seal` has
  * been synced. */
 struct ledger_begun {
 	uint64_t number;
@@ -46,13 +59,27 @@ int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
 		 struct hash *ret_key, struct error *e);
 int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e);
 
+int ledger_enter_removed(int ledger, const struct ledger_removed *removed, struct error *e);
+
+/* What the seal says: the number of the next session; -ENOENT when there is none. */
+int ledger_next_number(int dir, uint64_t *ret_number) BAWN_MUST_USE;
+
+/* "NUMBER HEX\n", as seal and verification are written. */
+int ledger_parse_key(struct span text, uint64_t *ret_number, struct hash *ret_key) BAWN_MUST_USE;
+
+enum ledger_kind { LEDGER_CUT, LEDGER_BEGIN, LEDGER_END, LEDGER_REMOVED, LEDGER_KIND_COUNT };
+
 /* One entry after the other. */
 struct ledger_entry {
 	struct frame frame;
-	struct span session; /* of begin and end */
+	enum ledger_kind kind;
+	uint64_t begun;      /* sessions so far, with this one */
+	struct span session; /* of all but cut */
 	uint64_t number;
-	struct hash head, root; /* of end */
+	struct hash mac;        /* of begin */
+	struct hash head, root; /* of end; root not of removed */
 	uint64_t events;
+	struct span reason; /* of removed */
 };
 
 /* Reads entry by entry, the chain checked; DONE for each, MORE at the end (also a torn one). */
@@ -61,7 +88,7 @@ struct ledger_reader {
 	size_t at;
 	struct merkle tree;
 	struct hash prev;
-	uint64_t seq;
+	uint64_t seq, begun;
 	const char *why; /* when BAD */
 };
 enum feed ledger_next(struct ledger_reader *r, struct ledger_entry *ret);

@@ -367,7 +367,7 @@ static int recorder_write_begin(struct recorder *r)
  */
 static int recorder_sync_begin(struct recorder *r, int seal)
 {
-	const int files[] = {seal, r->ledger, r->writer.fd, r->own, r->all};
+	const int files[] = {r->ledger, seal, r->writer.fd, r->own, r->all};
 	int ret = writer_flush(&r->writer);
 
 	recorder_promise(r);
@@ -378,8 +378,9 @@ static int recorder_open(struct recorder *r, struct error *e)
 {
 	struct ledger_begun begun;
 
-	/* Who holds this is at work on the session: it is not compressed and not removed. */
-	if (flock(r->own, LOCK_EX | LOCK_NB) < 0)
+	/* Who holds this is at work on the session: it is not compressed and not removed.  Waits
+	 * for who looks whether it is held, which is a moment. */
+	if (flock(r->own, LOCK_EX) < 0)
 		return error_sys(e, -errno, "locking the session's record");
 	r->ledger = ledger_open(r->all, e);
 	if (r->ledger < 0)

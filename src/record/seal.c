@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { SEAL_NAME_MAX = 128 }; /* more than a folder's name has */
+
 static void seal_step(struct hash *key, const char *word, struct hash *ret)
 {
 	struct hash next;
@@ -19,12 +21,34 @@ void seal_take_session(struct hash *user, struct hash *ret)
 	seal_step(user, "session", ret);
 }
 
+void seal_skip(struct hash *user, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		seal_step(user, "session", NULL);
+}
+
+void seal_ledger(const struct hash *user, uint64_t seq, const struct hash *prev, uint64_t number,
+		 struct span session, struct hash *ret_mac)
+{
+	char text[64 + HASH_HEX + SEAL_NAME_MAX], prev_hex[HASH_HEX];
+	struct hash key;
+	size_t name = session.len < SEAL_NAME_MAX ? session.len : SEAL_NAME_MAX;
+
+	hash_format(prev, prev_hex);
+	int len = snprintf(text, sizeof(text), "%llu %.*s %llu %.*s", (unsigned long long)seq,
+			   HASH_HEX, prev_hex, (unsigned long long)number, (int)name,
+			   (const char *)session.ptr);
+
+	hash_mac(user, SPAN_LITERAL("ledger"), &key);
+	hash_mac(&key, (struct span){(const uint8_t *)text, (size_t)len}, ret_mac);
+	explicit_bzero(&key, sizeof(key));
+}
+
 void seal_session_key(const struct hash *verification, uint64_t number, struct hash *ret)
 {
 	struct hash user = *verification;
 
-	for (uint64_t i = 0; i < number; i++)
-		seal_step(&user, "session", NULL);
+	seal_skip(&user, number);
 	seal_take_session(&user, ret);
 	explicit_bzero(&user, sizeof(user));
 }

@@ -4,6 +4,7 @@
  *
  *	user	S0 is made once; each session takes HMAC(S, "session") as its own first
  *		key and leaves HMAC(S, "next") behind
+ *		its begin in the ledger has a mac with HMAC(S, "ledger")
  *	session	each seal uses K for its mac and leaves HMAC(K, "next") behind
  *
  * What is left behind takes the place of what was used, which is wiped: whoever has the
@@ -20,6 +21,14 @@ void seal_session_key(const struct hash *verification, uint64_t number, struct h
 
 /* Takes a session's key out of the user's and moves that on. */
 void seal_take_session(struct hash *user, struct hash *ret);
+
+/* Leaves `count` sessions' keys behind. */
+void seal_skip(struct hash *user, uint64_t count);
+
+/* The mac of a session's begin in the ledger, by the user's key before the session takes its own.
+ */
+void seal_ledger(const struct hash *user, uint64_t seq, const struct hash *prev, uint64_t number,
+		 struct span session, struct hash *ret_mac);
 
 /* The mac of a seal: what it covers, in one string; then the key moves on. */
 void seal_make(struct hash *key, uint64_t seq, const struct hash *prev, const struct hash *root,

@@ -76,6 +76,9 @@ static void verify_take(struct verify *v, const struct frame *f)
 	merkle_add(&v->tree, &f->hash);
 	ret->events++;
 	ret->unsealed_bytes += f->len;
+	for (size_t i = 0; i < v->mark_count; i++)
+		if (v->marks[i].size == v->tree.size)
+			merkle_root(&v->tree, &v->marks[i].found);
 	if (verify_kind_is(f, "session") && verify_op_is(f, "end"))
 		ret->ended = true;
 	if (!verify_kind_is(f, "seal"))
@@ -108,6 +111,12 @@ void verify_begin(struct verify *v, const struct hash *key, struct verify_result
 	hash_format(&v->prev, v->prev_hex);
 	if (key)
 		v->key = *key;
+}
+
+void verify_mark(struct verify *v, uint64_t size, const struct hash *root)
+{
+	if (v->mark_count < VERIFY_MARKS_MAX)
+		v->marks[v->mark_count++] = (struct verify_mark){.size = size, .root = *root};
 }
 
 bool verify_segment(struct verify *v, struct span bytes)

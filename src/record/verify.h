@@ -33,8 +33,18 @@ struct verify_result {
 	uint64_t number;         /* of the session, as its first event says */
 };
 
+/* A root that the tree had at a size, as somebody kept it; and what it is. */
+struct verify_mark {
+	uint64_t size;
+	struct hash root, found;
+};
+
+enum { VERIFY_MARKS_MAX = 16 };
+
 struct verify {
 	struct verify_result *ret;
+	struct verify_mark marks[VERIFY_MARKS_MAX];
+	size_t mark_count;
 	struct merkle tree;
 	struct hash prev, key;
 	char prev_hex[HASH_HEX];
@@ -45,6 +55,8 @@ struct verify {
 
 /* key: the session's first (seal_session_key), or NULL. */
 void verify_begin(struct verify *v, const struct hash *key, struct verify_result *ret);
+/* To be compared by who asks, at the end: found is zeros where the record is shorter. */
+void verify_mark(struct verify *v, uint64_t size, const struct hash *root);
 /* False: it is broken, and nothing that follows matters. */
 bool verify_segment(struct verify *v, struct span bytes);
 void verify_end(struct verify *v);

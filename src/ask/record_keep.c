@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn record compress` and `prune`: how records are kept, and let go when the user asks. */
+#include "ask_record.h"
+#include "keep.h"
+
+#include "text.h"
+#include "value.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- compress ------------------------------------------------------------------------- */
+
+int record_compress(const struct ask *a, const struct invocation *i, struct error *e)
+{
+	struct text t = text_open(STDOUT_FILENO);
+	int done = 0;
+
+	if (i->argument_count == 1)
+		done = keep_compress_all(&a->store, 0, e);
+	for (int n = 1; done >= 0 && n < i->argument_count; n++) {
+		const struct store_session *s = store_find(&a->store, i->arguments[n], e);
+		int r = s ? keep_compress(&a->store, s, e) : e->code;
+
+		done = r < 0 ? r : done + r;
+	}
+	if (done < 0)
+		return done;
+	text_printf(&t, "%d segment%s compressed\n", done, done == 1 ? "" : "s");
+	return EXIT_OK;
+}
+
+/* --- prune ---------------------------------------------------------------------------- */
+
+/* What is to stay. */
+struct keep_rule {
+	bool has_age, has_size, dry;
+	uint64_t age, size;
+};
+
+/* As the policy's limits are written. */
+static int keep_read_value(const char *option, enum grammar_type type, const char *text,
+			   struct arena *arena, uint64_t *ret, struct error *e)
+{
+	const struct grammar_row row = {.name = type == GRAMMAR_SIZE ? "SIZE" : "AGE",
+					.type = type,
+					.least = 1,
+					.most = UINT64_MAX / 2};
+	const struct value_site site = {
+		.row = &row, .at = {.name = option}, .arena = arena, .e = e};
+	struct grammar_value value = {.set = false};
+	int r = text ? value_read_scalar(&site, text, &value) : 0;
+
+	*ret = value.number;
+	return r;
+}
+
+static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(64 << 10);
+	const char *age = invocation_value(i, OPTION_OLDER_THAN);
+	const char *size = invocation_value(i, OPTION_KEEP_SIZE);
+
+	*ret = (struct keep_rule){.has_age = age != NULL,
+				  .has_size = size != NULL,
+				  .dry = invocation_has(i, OPTION_DRY_RUN)};
+	if (!age && !size)
+		return error_set(e, -EINVAL,
+				 "say what may go: --older-than AGE, --keep-size SIZE, or both");
+	int r = keep_read_value("--older-than", GRAMMAR_DURATION, age, &arena, &ret->age, e);
+
+	return r < 0 ? r
+		     : keep_read_value("--keep-size", GRAMMAR_SIZE, size, &arena, &ret->size, e);
+}
+
+/* Why it goes; NULL when it stays.  total: of all that still stand, this one and newer. */
+static const char *keep_reason(const struct keep_rule *rule, const struct store_session *s,
+			       uint64_t total)
+{
+	int64_t now = (int64_t)time(NULL);
+
+	if (rule->has_age && s->start < now && (uint64_t)(now - s->start) > rule->age)
+		return "age";
+	return rule->has_size && total > rule->size ? "size" : NULL;
+}
+
+static int keep_prune(const struct ask *a, const struct keep_rule *rule, const struct audit *audit,
+		      struct error *e)
+{
+	struct text t = text_open(STDOUT_FILENO);
+	_cleanup_buf_ struct buf freed = BUF_INIT(64);
+	uint64_t total = 0, gone = 0, count = 0;
+
+	for (size_t n = 0; n < a->store.count; n++)
+		total += keep_size(&a->store, &a->store.sessions[n]);
+	for (size_t n = 0; n < a->store.count; n++) {
+		const struct store_session *s = &a->store.sessions[n];
+		const struct audit_session *entered = audit_find(audit, s->folder);
+		bool left = entered && entered->removed;
+		const char *reason = left ? entered->reason : keep_reason(rule, s, total);
+		uint64_t size = keep_size(&a->store, s);
+
+		if (!reason || store_is_running(&a->store, s))
+			continue;
+		int r = rule->dry ? 0 : keep_remove(&a->store, s, entered, reason, e);
+
+		if (r == -EBUSY)
+			continue;
+		if (r < 0)
+			return r;
+		total -= size;
+		gone += size;
+		count++;
+		text_printf(&t, "%s  %s, for its %s\n", s->folder,
+			    rule->dry ? "would be removed" : "removed", reason);
+	}
+	record_put_size(&freed, gone);
+	text_printf(&t, "%" PRIu64 " record%s, %s\n", count, count == 1 ? "" : "s",
+		    buf_str(&freed));
+	return EXIT_OK;
+}
+
+int record_prune(const struct ask *a, const struct invocation *i, struct error *e)
+{
+	_cleanup_audit_ struct audit audit = {.count = 0};
+	struct keep_rule rule;
+	int r = keep_read_rule(i, &rule, e);
+
+	if (r < 0)
+		return EXIT_USAGE;
+	if (a->store.dir < 0)
+		return EXIT_OK;
+	r = audit_ledger(a->store.dir, NULL, &audit, e);
+	if (r == 0 && audit.why[0]) {
+		r = error_set(e, -EBADMSG, "the ledger is not what was written: %s", audit.why);
+		error_next(e, "Nothing is removed while that is so; 'bawn record verify'.");
+	}
+	return r < 0 ? r : keep_prune(a, &rule, &audit, e);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn record verify`: every record, held against the ledger, the key and the checkpoints that
+ * the user kept (audit.h), one line each.
+ */
+#include "ask_record.h"
+#include "audit.h"
+
+#include "fd.h"
+#include "json.h"
+#include "str.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	VERIFY_ANCHORS_MAX = 64,
+	VERIFY_BYTES_MAX = 256 << 20, /* of JSON, for as many sessions as there can be */
+	VERIFY_NAME = 34,
+};
+
+#define RECORD_LEDGER "ledger"
+
+/* A run: what is given from outside, and what was found so far. */
+struct record_run {
+	const struct ask *ask;
+	struct audit audit;
+	struct buf notes[VERIFY_ANCHORS_MAX];
+	struct checkpoint anchors[VERIFY_ANCHORS_MAX];
+	size_t anchor_count;
+	struct text text;
+	struct json *json; /* NULL: lines */
+	size_t counts[AUDIT_STATE_COUNT];
+	size_t total, done;
+	int64_t began, shown; /* milliseconds */
+	bool progress;        /* a line of it stands on the terminal */
+};
+
+static void record_run_fini(struct record_run *r)
+{
+	for (size_t i = 0; i < r->anchor_count; i++)
+		buf_fini(&r->notes[i]);
+	audit_fini(&r->audit);
+}
+
+static int64_t record_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- what is given -------------------------------------------------------------------- */
+
+static int record_load_key(const char *path, struct hash *ret, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1024);
+	uint64_t number = 0;
+	int r = record_read_file(path, &text, e);
+
+	if (r == 0 && (ledger_parse_key(buf_span(&text), &number, ret) < 0 || number != 0))
+		r = error_set(e, -EBADMSG,
+			      "%s is not a verification key as 'bawn record key' "
+			      "shows it",
+			      path);
+	if (text.ptr)
+		explicit_bzero(text.ptr, text.cap);
+	return r;
+}
+
+/* The key that signs here, when there is one; others' checkpoints are taken as they are kept. */
+static bool record_is_ours(const struct ask *a, struct checkpoint_key *ret)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(1024);
+	bool good = a->store.dir >= 0 && fd_read_file_at(a->store.dir, "anchor", &line) == 0 &&
+		    checkpoint_key_parse(buf_span(&line), ret) == 0;
+
+	if (line.ptr)
+		explicit_bzero(line.ptr, line.cap);
+	return good;
+}
+
+static int record_load_anchor(struct record_run *run, const char *path, struct error *e)
+{
+	_cleanup_checkpoint_key_ struct checkpoint_key key = {.name = ""};
+	struct buf *note = &run->notes[run->anchor_count];
+	struct checkpoint *c = &run->anchors[run->anchor_count];
+
+	if (run->anchor_count == VERIFY_ANCHORS_MAX)
+		return error_set(e, -E2BIG, "more than %d checkpoints", VERIFY_ANCHORS_MAX);
+	*note = BUF_INIT(CHECKPOINT_MAX);
+	run->anchor_count++;
+	int r = record_read_file(path, note, e);
+
+	if (r < 0)
+		return r;
+	const char *why = checkpoint_parse(buf_span(note), c);
+
+	if (why)
+		return error_set(e, -EBADMSG, "%s is no checkpoint: %s", path, why);
+	if (record_is_ours(run->ask, &key) && memcmp(key.id, c->id, sizeof(c->id)) == 0 &&
+	    !checkpoint_is_by(c, &key))
+		return error_set(e, -EBADMSG, "%s is not as it was signed", path);
+	return 0;
+}
+
+/* Of the ledger: bawn/USER@HOST.  Of a session: with its folder behind it. */
+static const char *record_anchor_folder(const struct checkpoint *c, char ret[STORE_FOLDER_SIZE])
+{
+	if (c->signer.len >= c->origin.len ||
+	    c->origin.len - c->signer.len - 1 >= STORE_FOLDER_SIZE)
+		return NULL;
+	struct span rest = span_skip(c->origin, c->signer.len + 1);
+
+	memcpy(ret, rest.ptr, rest.len);
+	ret[rest.len] = '\0';
+	return ret;
+}
+
+static int record_load(struct record_run *run, const struct invocation *i, struct error *e)
+{
+	const char *path = invocation_value(i, OPTION_KEY);
+	struct hash key;
+	int r = path ? record_load_key(path, &key, e) : 0;
+
+	for (size_t n = 0; r == 0 && n < i->value_count; n++)
+		if (i->values[n].id == OPTION_ANCHOR)
+			r = record_load_anchor(run, i->values[n].value, e);
+	if (r == 0 && run->ask->store.dir >= 0)
+		r = audit_ledger(run->ask->store.dir, path ? &key : NULL, &run->audit, e);
+	explicit_bzero(&key, sizeof(key));
+	for (size_t n = 0; r == 0 && n < run->anchor_count; n++) {
+		char folder[STORE_FOLDER_SIZE];
+
+		if (!record_anchor_folder(&run->anchors[n], folder))
+			audit_anchor(&run->audit, &run->anchors[n]);
+	}
+	return r;
+}
+
+/* --- showing -------------------------------------------------------------------------- */
+
+static void record_progress(struct record_run *run, const char *folder)
+{
+	int64_t now = record_now();
+
+	if (!run->text.tty || run->json || now - run->began < 1000 || now - run->shown < 200)
+		return;
+	run->shown = now;
+	run->progress = true;
+	text_printf(&run->text, "%zu of %zu: %s", run->done, run->total, folder);
+	(void)fd_write_all(run->text.fd, "\r", 1);
+}
+
+static void record_clear_progress(struct record_run *run)
+{
+	if (run->progress)
+		(void)fd_write_all(run->text.fd, "\r\033[K", 4);
+	run->progress = false;
+}
+
+static enum text_style record_style(enum audit_state state)
+{
+	return state == AUDIT_WRONG         ? TEXT_BAD
+	       : state == AUDIT_INTERRUPTED ? TEXT_WARN
+	       : state == AUDIT_VALID       ? TEXT_GOOD
+					    : TEXT_PLAIN;
+}
+
+static void record_show_line(struct record_run *run, const char *name,
+			     const struct audit_finding *f)
+{
+	const char *what = str_equal(name, RECORD_LEDGER) ? "entries" : "events";
+
+	record_clear_progress(run);
+	text_printf(&run->text, "%-*s  ", VERIFY_NAME, name);
+	text_styled(&run->text, record_style(f->state), "%s", audit_words[f->state]);
+	if (f->record.events > 0)
+		text_printf(&run->text, ", %" PRIu64 " %s", f->record.events, what);
+	if (f->has_place)
+		text_printf(&run->text, ", segment %u, offset %" PRIu64 ", event %" PRIu64,
+			    f->record.segment, f->record.offset, f->record.seq);
+	text_printf(&run->text, "%s%s\n", f->why[0] ? ": " : "", f->why);
+}
+
+static void record_show_json(struct json *j, const char *name, const struct audit_finding *f)
+{
+	char hex[HASH_HEX + 1];
+
+	json_open(j, '{');
+	json_key_str(j, "session", name);
+	json_key_str(j, "state", audit_words[f->state]);
+	json_key_u64(j, "events", f->record.events);
+	json_key_u64(j, "sealed", f->record.sealed);
+	json_key_bool(j, "macs", f->record.macs);
+	json_key_u64(j, "bytes", f->bytes);
+	if (f->record.seals > 0) {
+		hash_format(&f->record.head, hex);
+		hex[HASH_HEX] = '\0';
+		json_key_str(j, "head", hex);
+		hash_format(&f->record.root, hex);
+		json_key_str(j, "root", hex);
+	}
+	if (f->why[0])
+		json_key_str(j, "why", f->why);
+	if (f->has_place) {
+		json_key_u64(j, "segment", f->record.segment);
+		json_key_u64(j, "offset", f->record.offset);
+		json_key_u64(j, "event", f->record.seq);
+	}
+	json_close(j, '}');
+}
+
+static void record_found(struct record_run *run, const char *name, const struct audit_finding *f)
+{
+	run->counts[f->state]++;
+	run->done++;
+	if (run->json)
+		record_show_json(run->json, name, f);
+	else
+		record_show_line(run, name, f);
+}
+
+/* --- the run -------------------------------------------------------------------------- */
+
+static int record_check_session(struct record_run *run, const struct store_session *s,
+				struct error *e)
+{
+	struct checkpoint own[VERIFY_MARKS_MAX];
+	char folder[STORE_FOLDER_SIZE];
+	struct audit_finding f;
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->anchor_count && count < VERIFY_MARKS_MAX; i++)
+		if (record_anchor_folder(&run->anchors[i], folder) && str_equal(folder, s->folder))
+			own[count++] = run->anchors[i];
+	record_progress(run, s->folder);
+	int r = audit_check(&run->audit, &run->ask->store, s, own, count, &f, e);
+
+	if (r == 0)
+		record_found(run, s->folder, &f);
+	return r;
+}
+
+/* Those that the ledger has, and the disk has not. */
+static void record_check_missing(struct record_run *run)
+{
+	struct audit_finding f;
+
+	for (size_t i = 0; i < run->audit.count; i++) {
+		if (run->audit.sessions[i].seen)
+			continue;
+		audit_missing(&run->audit, &run->audit.sessions[i], &f);
+		record_found(run, run->audit.sessions[i].folder, &f);
+	}
+}
+
+static void record_check_ledger(struct record_run *run)
+{
+	struct audit_finding f = {
+		.state = run->audit.why[0] ? AUDIT_WRONG
+			 : run->audit.entries > 0 && (run->audit.covered > 0 || run->audit.has_key)
+				 ? AUDIT_VALID
+				 : AUDIT_UNANCHORED};
+
+	if (!run->audit.is_there && run->ask->store.count == 0)
+		return;
+	memcpy(f.why, run->audit.why, sizeof(run->audit.why));
+	f.record.events = run->audit.entries;
+	record_found(run, RECORD_LEDGER, &f);
+}
+
+static int record_run_all(struct record_run *run, const struct invocation *i, struct error *e)
+{
+	const struct store *store = &run->ask->store;
+	bool named = i->argument_count > 1;
+	size_t count = named ? (size_t)i->argument_count - 1 : store->count;
+	int r = 0;
+
+	run->total = count;
+	run->began = record_now();
+	record_check_ledger(run);
+	for (size_t n = 0; r == 0 && n < count; n++) {
+		const struct store_session *s =
+			named ? store_find(store, i->arguments[n + 1], e) : &store->sessions[n];
+
+		r = s ? record_check_session(run, s, e) : e->code;
+	}
+	if (r == 0 && !named)
+		record_check_missing(run);
+	record_clear_progress(run);
+	return r;
+}
+
+/* In a word, and what to do where nothing was at hand from elsewhere. */
+static void record_sum_up(struct record_run *run)
+{
+	if (run->done == 0)
+		text_printf(&run->text, "Nothing has been recorded yet.\n");
+	else if (run->counts[AUDIT_UNANCHORED] > 0 && run->counts[AUDIT_WRONG] == 0)
+		text_printf(
+			&run->text,
+			"Unanchored: whoever can write here could have written all of it. "
+			"Keep what 'bawn record anchor' and 'bawn record key' give elsewhere.\n");
+}
+
+int record_verify(const struct ask *a, const struct invocation *i, struct error *e)
+{
+	_cleanup_(record_run_fini) struct record_run run = {.ask = a,
+							    .text = text_open(STDOUT_FILENO)};
+	_cleanup_buf_ struct buf out = BUF_INIT(VERIFY_BYTES_MAX);
+	struct json j = JSON_INIT(&out, true);
+	int r = record_load(&run, i, e);
+
+	if (invocation_has(i, OPTION_JSON))
+		run.json = &j;
+	json_open(&j, '[');
+	if (r == 0)
+		r = record_run_all(&run, i, e);
+	json_close(&j, ']');
+	if (r < 0)
+		return r;
+	if (run.json)
+		text_write(&run.text, &out);
+	else
+		record_sum_up(&run);
+	return run.counts[AUDIT_WRONG]         ? EXIT_FOUND
+	       : run.counts[AUDIT_INTERRUPTED] ? EXIT_INTERRUPTED
+					       : EXIT_OK;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "audit.h"
+
+#include "fd.h"
+#include "seal.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+const char *const audit_words[AUDIT_STATE_COUNT] = {
+	[AUDIT_VALID] = "valid",     [AUDIT_UNANCHORED] = "unanchored",
+	[AUDIT_RUNNING] = "running", [AUDIT_INTERRUPTED] = "interrupted",
+	[AUDIT_REMOVED] = "removed", [AUDIT_WRONG] = "wrong",
+};
+
+void audit_fini(struct audit *a)
+{
+	free(a->sessions);
+	free(a->leaves);
+	explicit_bzero(a, sizeof(*a));
+}
+
+/* The user's key as it was before the session of that number; they are mostly asked in order. */
+static const struct hash *audit_user_key(struct audit *a, uint64_t number)
+{
+	if (number < a->at) {
+		a->user = a->key;
+		a->at = 0;
+	}
+	seal_skip(&a->user, number - a->at);
+	a->at = number;
+	return &a->user;
+}
+
+/* --- the ledger ----------------------------------------------------------------------- */
+
+static int audit_compare_folder(const void *x, const void *y)
+{
+	const struct audit_session *a = x, *b = y;
+
+	return strcmp(a->folder, b->folder);
+}
+
+const struct audit_session *audit_find(const struct audit *a, const char *folder)
+{
+	struct audit_session key;
+
+	(void)snprintf(key.folder, sizeof(key.folder), "%s", folder);
+	return a->count ? bsearch(&key, a->sessions, a->count, sizeof(key), audit_compare_folder)
+			: NULL;
+}
+
+/* While it is read, sessions stand in the order of their numbers. */
+static struct audit_session *audit_by_number(struct audit *a, uint64_t number)
+{
+	size_t low = 0, high = a->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->sessions[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->count && a->sessions[low].number == number ? &a->sessions[low] : NULL;
+}
+
+/* Room for one more of both lists, doubled as they grow. */
+static int audit_grow(struct audit *a)
+{
+	if (a->entries == 0 || (a->entries & (a->entries - 1)) == 0) {
+		size_t room = a->entries ? 2 * (size_t)a->entries : 64;
+		void *leaves = reallocarray(a->leaves, room, sizeof(*a->leaves));
+
+		if (leaves)
+			a->leaves = leaves;
+		void *sessions =
+			leaves ? reallocarray(a->sessions, room, sizeof(*a->sessions)) : NULL;
+
+		if (!sessions)
+			return -ENOMEM;
+		a->sessions = sessions;
+	}
+	return 0;
+}
+
+static const char *audit_begin(struct audit *a, const struct ledger_entry *entry)
+{
+	struct audit_session *s = &a->sessions[a->count];
+	struct hash mac, prev;
+
+	if (a->count > 0 && entry->number <= s[-1].number)
+		return "a session's number comes twice";
+	if (a->has_key) {
+		if (hash_parse((const char *)entry->frame.prev.ptr, &prev) < 0)
+			return "an entry does not follow the one before it";
+		seal_ledger(audit_user_key(a, entry->number), entry->frame.seq, &prev,
+			    entry->number, entry->session, &mac);
+		if (!hash_equal(&mac, &entry->mac))
+			return "the entry was not made with your key: the ledger was written anew";
+	}
+	memset(s, 0, sizeof(*s));
+	(void)snprintf(s->folder, sizeof(s->folder), "%.*s", (int)entry->session.len,
+		       (const char *)entry->session.ptr);
+	s->number = entry->number;
+	a->count++;
+	return NULL;
+}
+
+static const char *audit_entry(struct audit *a, const struct ledger_entry *entry)
+{
+	if (entry->kind == LEDGER_CUT)
+		return NULL;
+	if (entry->kind == LEDGER_BEGIN)
+		return audit_begin(a, entry);
+	struct audit_session *s = audit_by_number(a, entry->number);
+
+	if (!s || !span_equal(span_of_str(s->folder), entry->session))
+		return "it ends a session that was not begun";
+	if (entry->kind == LEDGER_REMOVED) {
+		s->removed = true;
+		(void)snprintf(s->when, sizeof(s->when), "%.*s", (int)entry->frame.wall.len,
+			       (const char *)entry->frame.wall.ptr);
+		(void)snprintf(s->reason, sizeof(s->reason), "%.*s", (int)entry->reason.len,
+			       (const char *)entry->reason.ptr);
+		return NULL;
+	}
+	if (s->ended)
+		return "it ends a session a second time";
+	s->ended = true;
+	s->events = entry->events;
+	s->head = entry->head;
+	s->root = entry->root;
+	s->entry = a->entries;
+	return NULL;
+}
+
+static int audit_read(struct audit *a, struct span bytes)
+{
+	struct ledger_reader r = {.bytes = bytes};
+	struct ledger_entry entry;
+	enum feed said;
+	const char *why = NULL;
+
+	while (!why && (said = ledger_next(&r, &entry)) == FEED_DONE) {
+		if (audit_grow(a) < 0)
+			return -ENOMEM;
+		why = audit_entry(a, &entry);
+		a->leaves[a->entries++] = entry.frame.hash;
+	}
+	if (r.why || why)
+		(void)snprintf(a->why, sizeof(a->why), "entry %" PRIu64 ", offset %zu: %s",
+			       r.seq + (why ? 0 : 1), why ? r.at - entry.frame.len : r.at,
+			       why ? why : r.why);
+	return 0;
+}
+
+int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct error *e)
+{
+	_cleanup_fd_ int fd = openat(dir, "ledger", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	void *bytes = MAP_FAILED;
+	uint64_t next = 0;
+	int r = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->has_key = key != NULL;
+	if (key)
+		ret->key = ret->user = *key;
+	if (fd < 0 && errno == ENOENT)
+		(void)snprintf(ret->why, sizeof(ret->why), "the ledger is gone");
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_sys(e, -errno, "opening the ledger");
+	ret->is_there = true;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
+		return error_set(e, -EINVAL, "the ledger is no plain file");
+	if (st.st_size > 0)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (st.st_size > 0 && bytes == MAP_FAILED)
+		return error_sys(e, -errno, "reading the ledger");
+	if (st.st_size > 0) {
+		r = audit_read(ret, (struct span){bytes, (size_t)st.st_size});
+		(void)munmap(bytes, (size_t)st.st_size);
+	}
+	if (r < 0)
+		return error_sys(e, r, "reading the ledger");
+	/* An entry is there before the seal moves on. */
+	if (ret->why[0] == '\0' && ledger_next_number(dir, &next) == 0 &&
+	    next > (ret->count ? ret->sessions[ret->count - 1].number + 1 : 0))
+		(void)snprintf(ret->why, sizeof(ret->why),
+			       "it was cut: %" PRIu64 " sessions were begun, and the last that it "
+			       "has is number %" PRIu64,
+			       next, ret->count ? ret->sessions[ret->count - 1].number : 0);
+	if (ret->count > 0)
+		qsort(ret->sessions, ret->count, sizeof(*ret->sessions), audit_compare_folder);
+	return 0;
+}
+
+void audit_anchor(struct audit *a, const struct checkpoint *c)
+{
+	struct hash root;
+
+	if (a->why[0])
+		return;
+	if (c->size > a->entries) {
+		(void)snprintf(a->why, sizeof(a->why),
+			       "it was cut: the checkpoint has %" PRIu64
+			       " entries, and it has %" PRIu64,
+			       c->size, a->entries);
+		return;
+	}
+	merkle_root_of(a->leaves, c->size, &root);
+	if (!hash_equal(&root, &c->root))
+		(void)snprintf(a->why, sizeof(a->why),
+			       "it was written anew: its first %" PRIu64
+			       " entries are not those of the checkpoint",
+			       c->size);
+	else if (c->size > a->covered)
+		a->covered = c->size;
+}
+
+/* --- a session ------------------------------------------------------------------------ */
+
+static void audit_say(struct audit_finding *f, enum audit_state state, const char *why)
+{
+	f->state = state;
+	(void)snprintf(f->why, sizeof(f->why), "%.300s", why);
+}
+
+/* All its segments. */
+static int audit_read_session(int folder, struct verify *v, struct audit_finding *f,
+			      struct error *e)
+{
+	uint32_t behind = 0;
+	uint32_t count = store_count_segments(folder, &behind);
+
+	for (uint32_t number = 1; number <= count; number++) {
+		_cleanup_segment_ struct segment segment = SEGMENT_INIT;
+		struct error why = ERROR_INIT;
+		int r = segment_open(folder, number, &segment, &why);
+
+		if (r == -EBADMSG || r == -EFBIG) {
+			audit_say(f, AUDIT_WRONG, why.text);
+			break;
+		}
+		if (r < 0)
+			return error_sys(e, r, "reading segment %u", number);
+		f->bytes += segment.bytes.len;
+		if (!verify_segment(v, segment.bytes))
+			break;
+	}
+	verify_end(v);
+	if (f->state == AUDIT_WRONG)
+		return 0;
+	if (f->record.state == VERIFY_BROKEN) {
+		audit_say(f, AUDIT_WRONG, f->record.why);
+		f->has_place = true;
+	} else if (behind) {
+		(void)snprintf(f->why, sizeof(f->why), "segment %u is missing, and %u is there",
+			       count + 1, behind);
+		f->state = AUDIT_WRONG;
+	}
+	return 0;
+}
+
+/* The record as it stands, beside what the ledger says of its end. */
+static void audit_compare(const struct audit_session *s, struct audit_finding *f)
+{
+	const struct verify_result *v = &f->record;
+
+	if (v->events > 0 && v->number != s->number) {
+		(void)snprintf(f->why, sizeof(f->why),
+			       "this is the record of session number %" PRIu64
+			       ", in the place of number %" PRIu64,
+			       v->number, s->number);
+		f->state = AUDIT_WRONG;
+	} else if (!s->ended) {
+		audit_say(f, AUDIT_INTERRUPTED,
+			  v->state == VERIFY_WHOLE ? "its end is not entered in the ledger" : "");
+	} else if (v->events >= s->events && v->state != VERIFY_WHOLE) {
+		audit_say(f, AUDIT_WRONG, "bytes stand behind its end that bawn did not write");
+	} else if (v->events < s->events) {
+		(void)snprintf(f->why, sizeof(f->why),
+			       "its tail was cut: it ended with event %" PRIu64
+			       ", and event %" PRIu64 " is the last that is here",
+			       s->events, v->events);
+		f->state = AUDIT_WRONG;
+	} else if (v->events > s->events || !hash_equal(&v->head, &s->head) ||
+		   !hash_equal(&v->root, &s->root)) {
+		(void)snprintf(f->why, sizeof(f->why),
+			       "its chain was written anew: event %" PRIu64
+			       " is not the one that the ledger has as its end",
+			       s->events);
+		f->state = AUDIT_WRONG;
+	}
+}
+
+/* Its own checkpoints; true when one covers all of it. */
+static bool audit_own_anchors(const struct verify *v, struct audit_finding *f)
+{
+	bool covered = false;
+
+	for (size_t i = 0; i < v->mark_count && f->state != AUDIT_WRONG; i++) {
+		const struct verify_mark *m = &v->marks[i];
+
+		if (m->size > f->record.events)
+			(void)snprintf(f->why, sizeof(f->why),
+				       "its tail was cut: the checkpoint has %" PRIu64
+				       " events, and it has %" PRIu64,
+				       m->size, f->record.events);
+		else if (!hash_equal(&m->root, &m->found))
+			(void)snprintf(f->why, sizeof(f->why),
+				       "its chain was written anew: its first %" PRIu64
+				       " events are not those of the checkpoint",
+				       m->size);
+		else {
+			covered = covered || m->size == f->record.events;
+			continue;
+		}
+		f->state = AUDIT_WRONG;
+	}
+	return covered;
+}
+
+int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
+		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
+		struct error *e)
+{
+	const struct audit_session *s = audit_find(a, session->folder);
+	bool running = store_is_running(store, session);
+	_cleanup_fd_ int folder = store_open_session(store, session, e);
+	struct hash key;
+	struct verify v;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->state = AUDIT_UNANCHORED;
+	if (folder < 0)
+		return folder;
+	if (s)
+		a->sessions[s - a->sessions].seen = true;
+	if (s && a->has_key) {
+		struct hash user = *audit_user_key(a, s->number);
+
+		seal_take_session(&user, &key);
+		explicit_bzero(&user, sizeof(user));
+	}
+	verify_begin(&v, s && a->has_key ? &key : NULL, &ret->record);
+	explicit_bzero(&key, sizeof(key));
+	for (size_t i = 0; i < anchor_count; i++)
+		verify_mark(&v, anchors[i].size, &anchors[i].root);
+	int r = audit_read_session(folder, &v, ret, e);
+
+	if (r < 0)
+		return r;
+	if (s && s->removed) {
+		audit_missing(a, s, ret);
+		return 0;
+	}
+	/* Its folder is there a moment before its begin is entered. */
+	if (ret->state != AUDIT_WRONG && !s && (running || ret->bytes == 0))
+		audit_say(ret, AUDIT_INTERRUPTED, "nothing was recorded");
+	else if (ret->state != AUDIT_WRONG && !s)
+		audit_say(ret, AUDIT_WRONG,
+			  "the ledger does not know it: the ledger was cut, or the record is not "
+			  "of this machine");
+	if (ret->state != AUDIT_WRONG && s)
+		audit_compare(s, ret);
+	bool covered = audit_own_anchors(&v, ret);
+
+	if (ret->state == AUDIT_INTERRUPTED && running)
+		audit_say(ret, AUDIT_RUNNING, "");
+	if (ret->state == AUDIT_UNANCHORED && s &&
+	    (covered || s->entry < a->covered || a->has_key) && a->why[0] == '\0')
+		ret->state = AUDIT_VALID;
+	return 0;
+}
+
+void audit_missing(const struct audit *a, const struct audit_session *s, struct audit_finding *ret)
+{
+	(void)a;
+	memset(ret, 0, sizeof(*ret));
+	ret->state = s->removed ? AUDIT_REMOVED : AUDIT_WRONG;
+	if (s->removed)
+		(void)snprintf(ret->why, sizeof(ret->why), "by you on %.10s, for its %s", s->when,
+			       s->reason);
+	else
+		(void)snprintf(
+			ret->why, sizeof(ret->why),
+			"its folder is gone, and the ledger does not say that you removed it");
+}

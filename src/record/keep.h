@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeping records: the segments of finished sessions are compressed, and whole sessions are
+ * removed when the user asks.  Both under the lock that a recorder holds while it lives, and both
+ * so that power or a kill at any point leaves every event in one readable form.
+ *
+ *	compress	NAME.zst.tmp is written, synced, read back and compared byte by byte;
+ *renamed to NAME.zst, the folder synced; then NAME is unlinked remove		`removed` is entered
+ *in the ledger first: what is then left of the folder is taken away by whoever comes next
+ */
+#ifndef BAWN_KEEP_H
+#define BAWN_KEEP_H
+
+#include "audit.h"
+#include "store.h"
+
+/* Bytes on the disk; 0 when it cannot be read. */
+uint64_t keep_size(const struct store *s, const struct store_session *session);
+
+/* How many segments were compressed: 0 as well when its recorder lives, or -errno. */
+int keep_compress(const struct store *s, const struct store_session *session, struct error *e);
+
+/* Those that are not yet, oldest first, until so many bytes were read (0: all); how many. */
+int keep_compress_all(const struct store *s, uint64_t bytes_max, struct error *e);
+
+/* -EBUSY when its recorder lives. */
+int keep_remove(const struct store *s, const struct store_session *session,
+		const struct audit_session *entered, const char *reason, struct error *e);
+
+#endif
