@@ -69,11 +69,8 @@ struct recorder {
 
 static int recorder_fail(struct recorder *r, int code, const char *what)
 {
-	if (r->failure.code == 0) {
+	if (r->failure.code == 0)
 		(void)error_sys(&r->failure, code, "%s", what);
-		error_next(&r->failure, "Make room where your records are; --without record runs "
-					"without one.");
-	}
 	loop_stop(&r->loop);
 	return 0;
 }
@@ -541,6 +538,12 @@ static int recorder_finish(struct recorder *r)
 	return ledger_enter_end(r->ledger, &end, e);
 }
 
+static bool recorder_is_disk_trouble(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EROFS ||
+	       code == -EIO;
+}
+
 static void recorder_report(struct recorder *r)
 {
 	int fd = r->keeper.channel.fd;
@@ -549,6 +552,11 @@ static void recorder_report(struct recorder *r)
 		(void)channel_send(fd, MESSAGE_DONE, (struct span){NULL, 0}, NULL, 0);
 		return;
 	}
+	if (!r->failure.next[0])
+		error_next(&r->failure, "%s--without record runs without one.",
+			   recorder_is_disk_trouble(r->failure.code)
+				   ? "Make room where your records are, or set XDG_STATE_HOME; "
+				   : "");
 	const struct message_failed m = {(uint64_t)-r->failure.code, r->failure.text,
 					 r->failure.next};
 

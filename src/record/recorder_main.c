@@ -19,6 +19,7 @@ int main(void)
 	bool gate = fcntl(RECORDER_GATE, F_GETFD) >= 0;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, and is told */
 	(void)setsid();
 	/* The user's own mask is for the command; what we make has the modes we say. */
 	(void)umask(0);

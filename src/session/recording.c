@@ -149,7 +149,8 @@ static int recording_on_channel(void *context, uint32_t events)
 		return 0;
 	if (ret == 0 || ret == -ECONNRESET)
 		(void)error_set(&e, -ECONNRESET, "the recorder was killed");
-	error_next(&e, "%s", e.next[0] ? e.next : "Without a record the box does not go on.");
+	if (!e.next[0])
+		error_next(&e, "Without a record the box does not go on.");
 	loop_remove(r->loop, &r->handle);
 	r->on_gone(r->context, &e);
 	return 0;
