@@ -605,6 +605,8 @@ static void client_end(struct client *c)
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e)
 {
+	if (plan->backend == PLAN_BACKEND_HOST && options->outward)
+		outward_start(options->outward);
 	if (plan->backend == PLAN_BACKEND_HOST)
 		return host_run(plan, options->record, ret_status, e);
 
