@@ -243,6 +243,9 @@ static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
 	int r = fd_read_file_at(dir, "seal", &text);
 
+	/* Where it grew by a digit and power went, a zero stands in the last place. */
+	if (r == 0)
+		text.len = strnlen(buf_str(&text), text.len);
 	if (r == 0)
 		r = ledger_parse_key(buf_span(&text), ret_number, ret_key);
 	if (text.ptr)
