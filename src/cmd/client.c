@@ -226,6 +226,9 @@ static int client_on_event(void *context, struct channel_packet *packet, struct 
 	struct message_event m;
 	int r = message_decode(packet->body, &message_event_schema, &m, NULL, e);
 
+	/* The box is gone, and with it whatever the terminal was raw for. */
+	if (r == 0 && (m.kind == MESSAGE_EVENT_COMPARING || m.kind == MESSAGE_EVENT_UNATTRIBUTED))
+		client_leave_terminal(c);
 	if (r == 0 && c->options->on_event)
 		c->options->on_event(c->options->event_context, &m, c->terminal.raw);
 	return r;

@@ -10,6 +10,7 @@
 #include "session_store.h"
 #include "str.h"
 #include "text.h"
+#include "unattributed.h"
 #include "verbs.h"
 
 #include <signal.h>
@@ -35,6 +36,26 @@ static int run_end_like(int status)
 	return WEXITSTATUS(status);
 }
 
+/* What is told while it runs and at its end. */
+struct run_told {
+	struct refused refused;
+	struct unattributed unattributed;
+};
+
+static void run_told_fini(struct run_told *t)
+{
+	refused_fini(&t->refused);
+	unattributed_fini(&t->unattributed);
+}
+
+static void run_on_event(void *context, const struct message_event *event, bool quiet)
+{
+	struct run_told *t = context;
+
+	if (!unattributed_on_event(&t->unattributed, event))
+		refused_on_event(&t->refused, event, quiet);
+}
+
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
 	_cleanup_prepared_ struct prepared prepared;
@@ -51,7 +72,9 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	how.stdio = invocation_has(i, OPTION_STDIO);
 	bool weaker = run_is_weaker(&prepared.plan);
 	bool quiet = how.stdio || invocation_has(i, OPTION_QUIET);
-	_cleanup_refused_ struct refused refused = {.live = err.tty && !quiet ? &err : NULL};
+	const struct text *live = err.tty && !quiet ? &err : NULL;
+	_cleanup_(run_told_fini) struct run_told told = {.refused = {.live = live},
+							 .unattributed = {.live = live}};
 
 	_cleanup_session_store_ struct session_store session = SESSION_STORE_INIT;
 
@@ -80,8 +103,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		outward.session = record.name;
 		how.outward = &outward;
 	}
-	how.on_event = refused_on_event;
-	how.event_context = &refused;
+	how.on_event = run_on_event;
+	how.event_context = &told;
 	how.read_value = secret_source_read;
 	how.value_context = &prepared.sources;
 	if (weaker || (err.tty && !quiet))
@@ -98,7 +121,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		return EXIT_BAWN;
 	}
 	if (!quiet)
-		refused_summary(&refused, &err);
+		refused_summary(&told.refused, &err);
+	unattributed_summary(&told.unattributed, &err, session.name);
 	if (weaker)
 		banner_summary(&err, &prepared.plan);
 	return run_end_like(status);

@@ -56,6 +56,7 @@
  *	keeper, gate -> recorder   NOTES     what happened (note.h)
  *	recorder -> keeper, gate   RECORDED  up to this note the disk has it
  *	keeper -> recorder FLUSH     the box has ended: reconcile, seal; back DONE
+ *	recorder -> keeper EVENT     to be shown; passed on to the client
  *	recorder -> keeper READY     the session's begin is in the record; FAILED: there is no
  *record
  *
@@ -176,8 +177,11 @@ enum message_event_kind {
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
 	MESSAGE_EVENT_REQUEST, /* a request: `host` is its method, host and path */
 	MESSAGE_EVENT_SECRET,  /* a secret was put in, or not: `host` is where, `origin` which */
-	MESSAGE_EVENT_CERTIFICATE, /* of an origin, or ours that a program did not take */
-	MESSAGE_EVENT_POLICY,      /* the rules were changed: `host` says how, `reason` by what */
+	MESSAGE_EVENT_CERTIFICATE,  /* of an origin, or ours that a program did not take */
+	MESSAGE_EVENT_POLICY,       /* the rules were changed: `host` says how, `reason` by what */
+	MESSAGE_EVENT_COMPARING,    /* the workspace with the record: `count` files so far */
+	MESSAGE_EVENT_UNATTRIBUTED, /* `count` changes without an event; `host` is one, `reason`
+				     * its kind */
 	MESSAGE_EVENT_KIND_COUNT,
 };
 

@@ -76,9 +76,10 @@ enum note_field {
 	NOTE_FIELD_STATUS,  /* of an HTTP answer */
 	NOTE_FIELD_SENT,    /* bytes from the box; these three are sums where there is a count */
 	NOTE_FIELD_RECEIVED,
-	NOTE_FIELD_MS,     /* how long it took */
-	NOTE_FIELD_TYPE,   /* word: of a DNS question: A, AAAA (the first of a lookup), other number
-			    */
+	NOTE_FIELD_MS,   /* how long it took */
+	NOTE_FIELD_TYPE, /* word: of a DNS question: A, AAAA (the first of a lookup), other number;
+			  * of a change without an event: created, changed, deleted, attributes,
+			  * times */
 	NOTE_FIELD_SECRET, /* which secret; never its value */
 	NOTE_FIELD_RULE,   /* text: file:line of the rule that decided */
 	NOTE_FIELD_REASON, /* text, for a person */
@@ -99,6 +100,8 @@ enum note_field {
 	NOTE_FIELD_WATCHED,      /* word: all | files | nothing: what is seen inside */
 	NOTE_FIELD_EVENTS,       /* number: events so far, by how: end */
 	NOTE_FIELD_UNATTRIBUTED, /* number: of changes, at the end */
+	NOTE_FIELD_CONFIRMED,    /* number: of changes on disk that events explain, at the end */
+	NOTE_FIELD_TIMES,        /* number: of files whose times alone changed, at the end */
 	NOTE_FIELD_COUNT,
 };
 

@@ -15,6 +15,8 @@
  *
  *	a file that was removed before the walk came by.  Its directory has a newer time than the
  *	session then, and is MANIFEST_LATE: who asks has to say so (compare.late)
+ *	what was changed in the same tick of the clock (1 to 10 ms) in which the session began,
+ *	and before the walk came by: it cannot be told from what was done just before
  *	anything by ctime where the clock was set back meanwhile, or where ctime is another
  *	machine's clock (NFS and its kind): `clock` is false then, and only the first way is used
  *

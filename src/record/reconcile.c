@@ -84,8 +84,11 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 	r->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
 	struct stat st;
 
-	if (r->root < 0 || fstat(r->root, &st) < 0)
-		return error_sys(e, r->root < 0 ? r->root : -errno, "opening %s", m->source);
+	if (r->root < 0 || fstat(r->root, &st) < 0) {
+		r->failed = r->root < 0 ? r->root : -errno;
+		fd_close(&r->root);
+		return 0;
+	}
 	if (m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
 		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
 	r->clock = reconcile_has_own_clock(r->root);
@@ -93,10 +96,9 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 	return ret < 0 ? error_sys(e, ret, "preparing to compare the workspace") : 0;
 }
 
-int reconcile_scan(struct reconcile *r, struct loop *loop, scanner_fn on_digest, void *context)
+int reconcile_scan(struct reconcile *r, const struct scanner_to *to)
 {
-	return scanner_start(&r->scanner, loop, r->root >= 0 ? &r->before : NULL, on_digest,
-			     context);
+	return scanner_start(&r->scanner, r->root >= 0 ? &r->before : NULL, to);
 }
 
 void reconcile_fini(struct reconcile *r)
@@ -358,6 +360,22 @@ static struct span reconcile_cut(struct span path, uint64_t *ret_cut)
 	return (struct span){path.ptr, path.len - *ret_cut};
 }
 
+static void reconcile_show(struct reconcile_work *k, enum compare_kind kind)
+{
+	struct reconcile_result *result = k->result;
+
+	result->unattributed++;
+	if (result->shown_count == RECONCILE_SHOWN_MAX)
+		return;
+	char *path = result->shown[result->shown_count].path;
+	size_t max = sizeof(result->shown[0].path) - 1;
+
+	memcpy(path, k->path.ptr, k->path.len < max ? k->path.len : max);
+	if (k->path.len > max)
+		memcpy(path + max - 3, "...", 3);
+	result->shown[result->shown_count++].kind = kind;
+}
+
 static int reconcile_name(struct reconcile_work *k, const struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
@@ -367,18 +385,13 @@ static int reconcile_name(struct reconcile_work *k, const struct compare_change 
 	uint64_t cut;
 
 	reconcile_put_path(k, m, gone ? change->before : change->after);
-	if (!times && k->result->unattributed++ == 0) {
-		size_t len = k->path.len < sizeof(k->result->first) - 1
-				     ? k->path.len
-				     : sizeof(k->result->first) - 1;
-
-		memcpy(k->result->first, k->path.ptr, len);
-		k->result->first_kind = change->kind;
-	}
-	k->result->times += times;
+	if (times)
+		k->result->times++;
+	else
+		reconcile_show(k, change->kind);
 	if (k->named++ >= RECONCILE_NAMED_MAX)
 		return 0;
-	struct buf *event = event_begin(k->w, NOTE_TAMPER);
+	struct buf *event = event_begin(k->w, times ? NOTE_FILE : NOTE_TAMPER);
 
 	event_put_word(event, NOTE_FIELD_OP, times ? "times" : "unattributed");
 	event_put_word(event, NOTE_FIELD_HOW, "kernel");
@@ -491,6 +504,30 @@ static int reconcile_tell(struct reconcile_work *k)
 	return ret == 0 ? reconcile_tell_late(k) : ret;
 }
 
+int reconcile_write_digest(struct writer *w, const struct scanner_digest *d)
+{
+	struct buf *event = event_begin(w, NOTE_PROCESS);
+	char hex[HASH_HEX + 1] = "";
+	uint64_t cut;
+
+	hash_format(&d->digest, hex);
+	event_put_word(event, NOTE_FIELD_OP, "digest");
+	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	event_put_text(event, NOTE_FIELD_PATH, reconcile_cut(span_of_str(d->path), &cut));
+	if (cut > 0)
+		event_put_number(event, NOTE_FIELD_CUT, cut);
+	if (d->result == 0)
+		event_put_word(event, NOTE_FIELD_DIGEST, hex);
+	event_put_number(event, NOTE_FIELD_DEVICE, d->device);
+	event_put_number(event, NOTE_FIELD_INODE, d->inode);
+	if (d->result == -ESTALE)
+		event_put_text(event, NOTE_FIELD_REASON,
+			       SPAN_LITERAL("it changed while it was read"));
+	else if (d->result < 0)
+		event_put_text(event, NOTE_FIELD_REASON, span_of_str(error_words(d->result)));
+	return writer_end(w);
+}
+
 /* --- end ------------------------------------------------------------------------------ */
 
 static void reconcile_look_again(struct reconcile_work *k)
@@ -528,15 +565,17 @@ int reconcile_end(struct reconcile *r, struct writer *w, struct reconcile_result
 
 	memset(ret, 0, sizeof(*ret));
 	scanner_end(&r->scanner);
-	if (r->root < 0)
-		return 0;
-	k.inodes = BUF_INIT(64u << 20);
-	int failed = reconcile_compare(&k);
+	int told = r->scanner.left_out == 0
+			   ? 0
+			   : reconcile_gap(w, r->scanner.left_out, (struct span){NULL, 0},
+					   "programs whose digest was not taken");
 
-	if (failed < 0)
-		ret->why = error_words(failed);
-	else
-		ret->compared = true;
+	if (told < 0 || (r->root < 0 && r->failed == 0))
+		return told;
+	k.inodes = BUF_INIT(64u << 20);
+	int failed = r->failed < 0 ? r->failed : reconcile_compare(&k);
+
+	ret->compared = failed == 0;
 	int code = failed < 0 ? reconcile_gap(w, 0, (struct span){NULL, 0},
 					      "the workspace could not be compared")
 			      : reconcile_tell(&k);

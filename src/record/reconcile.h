@@ -18,9 +18,10 @@
  *	one on another hard link of the same file
  *	for what lies in a renamed folder and is the same as before: the rename
  *
- * Not called unattributed, but counted and named (op "times"): a file of the same size whose
- * mtime does not lie in the session.  Times alone are no event, because unpacking sets them for
- * every file; but who writes unseen and then sets the time back looks like that.
+ * Not called unattributed, but counted and named (an event "file", op "times", that is nobody's): a
+ * file of the same size whose mtime does not lie in the session.  Times that the caller chooses are
+ * no event, because unpacking sets them for every file; but who writes unseen and then sets the
+ * time back looks like that.
  *
  * What cannot be known is said by an event "gap": directories that could not be read, files that
  * may have been removed before the first look came by, a clock that was set back.
@@ -35,22 +36,28 @@
 #include "touched.h"
 #include "writer.h"
 
-enum { RECONCILE_NAMED_MAX = 10000 }; /* events; the rest is a number */
+enum {
+	RECONCILE_NAMED_MAX = 10000, /* events; the rest is a number */
+	RECONCILE_SHOWN_MAX = 5,
+};
 
 struct reconcile_result {
-	bool compared;         /* false: there was nothing to compare, or it failed: `why` */
-	const char *why;       /* in words; NULL when nothing is amiss */
-	uint64_t files;        /* that were looked at */
-	uint64_t confirmed;    /* differences that events explain */
+	bool compared;      /* false: there was nothing to compare, or (in the record) it failed */
+	uint64_t files;     /* that were looked at */
+	uint64_t confirmed; /* differences that events explain */
 	uint64_t unattributed; /* differences that none explains */
 	uint64_t times;        /* files whose times changed, and nothing else */
 	uint64_t unknown;      /* directories of which not all is known */
-	char first[512]; /* path of the first that is unattributed, for a person; may be cut */
-	enum compare_kind first_kind;
+	struct {
+		char path[256]; /* for a person; may be cut */
+		enum compare_kind kind;
+	} shown[RECONCILE_SHOWN_MAX]; /* the first that are unattributed */
+	size_t shown_count;
 };
 
 struct reconcile {
 	int root;              /* the workspace, or -1: nothing is compared */
+	int failed;            /* 0, or -errno: it could not be opened */
 	const char *workspace; /* inside; of the plan */
 	int64_t since;         /* when the session began: CLOCK_REALTIME_COARSE */
 	int64_t offset;        /* of that clock to the one that is never set */
@@ -64,17 +71,22 @@ struct reconcile {
 
 #define RECONCILE_INIT ((struct reconcile){.root = -1, .scanner = SCANNER_INIT})
 
-/* The plan must outlive it.  A workspace that cannot be opened is an error; one that the box
- * may not write is not compared. */
+/* The plan must outlive it.  A workspace that the box may not write is not compared; neither is
+ * one that cannot be read, and that is said at the end.  Another folder than was meant is an
+ * error. */
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e);
 
-/* Forks the scanner; digests come by the function.  0 or -errno. */
-int reconcile_scan(struct reconcile *r, struct loop *loop, scanner_fn on_digest, void *context);
+/* Forks the scanner.  0 or -errno: then digests and what was removed are not known, which is said
+ * at the end. */
+int reconcile_scan(struct reconcile *r, const struct scanner_to *to);
 
 /* When every process of the box is gone.  0, or -errno when events could not be written; whatever
  * else goes wrong is in the result and in the record. */
 int reconcile_end(struct reconcile *r, struct writer *w,
 		  struct reconcile_result *ret) BAWN_MUST_USE;
+
+/* The event of a digest. */
+int reconcile_write_digest(struct writer *w, const struct scanner_digest *d) BAWN_MUST_USE;
 
 void reconcile_fini(struct reconcile *r);
 

@@ -11,6 +11,7 @@
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
+#include "reconcile.h"
 #include "logfile.h"
 #include "syncer.h"
 #include "watch.h"
@@ -62,6 +63,8 @@ struct recorder {
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch; /* NULL: the box is not watched */
+	struct reconcile reconcile;
+	struct reconcile_result compared;
 	struct error failure;
 };
 
@@ -278,6 +281,64 @@ static int recorder_on_gate(void *context, uint32_t events)
 	return ret <= 0 && ret != -EAGAIN ? recorder_lose_gate(r) : 0;
 }
 
+/* --- the workspace -------------------------------------------------------------------- */
+
+static int recorder_on_digest(void *context, const struct scanner_digest *digest)
+{
+	struct recorder *r = context;
+	int ret = reconcile_write_digest(&r->writer, digest);
+
+	return ret < 0 ? recorder_fail(r, ret, "writing the record") : recorder_settle(r, false);
+}
+
+/* In the scanner: the key is for who seals. */
+static void recorder_forget(void *context)
+{
+	struct recorder *r = context;
+
+	explicit_bzero(&r->writer.key, sizeof(r->writer.key));
+}
+
+/* Nobody waits for it: the box is being made meanwhile. */
+static void recorder_scan(struct recorder *r)
+{
+	const struct scanner_to to = {.loop = &r->loop,
+				      .on_digest = recorder_on_digest,
+				      .forget = recorder_forget,
+				      .context = r};
+
+	(void)reconcile_scan(&r->reconcile, &to);
+}
+
+static void recorder_show(struct recorder *r, const struct message_event *m)
+{
+	(void)message_send(r->keeper.channel.fd, MESSAGE_EVENT, &message_event_schema, m, NULL, 0);
+}
+
+static void recorder_on_progress(void *context, uint64_t files)
+{
+	recorder_show(context,
+		      &(struct message_event){.kind = MESSAGE_EVENT_COMPARING, .count = files});
+}
+
+/* Every process of the box is gone: what changed, against what the events say. */
+static int recorder_compare(struct recorder *r)
+{
+	struct reconcile_result *c = &r->compared;
+
+	r->reconcile.on_progress = recorder_on_progress;
+	r->reconcile.progress_context = r;
+	int ret = reconcile_end(&r->reconcile, &r->writer, c);
+
+	for (size_t i = 0; i < c->shown_count; i++)
+		recorder_show(r,
+			      &(struct message_event){.kind = MESSAGE_EVENT_UNATTRIBUTED,
+						      .host = c->shown[i].path,
+						      .count = c->unattributed,
+						      .reason = compare_words[c->shown[i].kind]});
+	return ret;
+}
+
 /* --- the box -------------------------------------------------------------------------- */
 
 static int recorder_on_watched(void *context)
@@ -285,12 +346,31 @@ static int recorder_on_watched(void *context)
 	return recorder_settle(context, false);
 }
 
+/* A program runs: its digest, unless that is known. */
+static void recorder_on_ran(void *context, pid_t pid, uint64_t device, uint64_t inode,
+			    struct span path)
+{
+	struct recorder *r = context;
+	char name[64];
+
+	(void)device;
+	(void)inode;
+	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		scanner_digest(&r->reconcile.scanner, fd, path);
+}
+
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
 				    .plan = &r->plan,
+				    .touched =
+					    r->reconcile.root >= 0 ? &r->reconcile.touched : NULL,
 				    .wrote = recorder_on_watched,
+				    .ran = recorder_on_ran,
 				    .context = r};
 
 	r->watch = watch_new(&to, e);
@@ -416,7 +496,9 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	(void)snprintf(r->name, sizeof(r->name), "%s", m.name);
 	r->all = TAKE_FD(packet->fds[0]);
 	r->own = TAKE_FD(packet->fds[1]);
-	ret = recorder_open(r, e);
+	ret = reconcile_begin(&r->reconcile, &r->plan, e);
+	if (ret == 0)
+		ret = recorder_open(r, e);
 	if (ret < 0)
 		return ret;
 	ret = recorder_make_watch(r, e);
@@ -435,6 +517,8 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	if (ret == 0)
 		ret = channel_send(r->keeper.channel.fd, MESSAGE_READY, (struct span){NULL, 0},
 				   NULL, 0);
+	if (ret == 0)
+		recorder_scan(r);
 	return ret < 0 ? error_sys(e, ret, "serving the session") : 0;
 }
 
@@ -509,6 +593,11 @@ static int recorder_write_end(struct recorder *r)
 		event_put_word(event, NOTE_FIELD_REASON,
 			       r->ended ? "the box was ended" : "the keeper was killed");
 	event_put_number(event, NOTE_FIELD_EVENTS, r->writer.seq + 1);
+	if (r->compared.compared) {
+		event_put_number(event, NOTE_FIELD_UNATTRIBUTED, r->compared.unattributed);
+		event_put_number(event, NOTE_FIELD_CONFIRMED, r->compared.confirmed);
+		event_put_number(event, NOTE_FIELD_TIMES, r->compared.times);
+	}
 	int ret = writer_end(&r->writer);
 
 	return ret < 0 ? ret : writer_commit(&r->writer);
@@ -524,6 +613,8 @@ static int recorder_finish(struct recorder *r)
 		ret = result;
 	if (ret == 0 && r->watch)
 		ret = watch_finish(r->watch);
+	if (ret == 0 && r->watch)
+		ret = recorder_compare(r);
 	if (ret == 0)
 		ret = recorder_write_end(r);
 	if (ret < 0)
@@ -609,6 +700,7 @@ int recorder_run(int keeper, int plan, int gate)
 
 	r.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	r.syncer = SYNCER_INIT;
+	r.reconcile = RECONCILE_INIT;
 	r.all = r.own = r.ledger = r.timer = r.logfile.fd = -1;
 	r.keeper.channel = (struct channel){.fd = keeper,
 					    .rules = recorder_keeper_rules,
@@ -633,6 +725,7 @@ int recorder_run(int keeper, int plan, int gate)
 	recorder_report(&r);
 	syncer_end(&r.syncer);
 	watch_free(r.watch);
+	reconcile_fini(&r.reconcile);
 	writer_fini(&r.writer);
 	return e->code == 0 ? 0 : 1;
 }

@@ -98,7 +98,10 @@ static _Noreturn void scanner_serve(struct manifest *m)
 		if (channel_receive(&c, &e) <= 0)
 			_exit(0);
 	}
-	while (channel_receive(&c, &e) > 0)
+	const struct timespec rest = {.tv_sec = SCANNER_REST_MS / 1000,
+				      .tv_nsec = SCANNER_REST_MS % 1000 * 1000000L};
+
+	while (ppoll(&asked, 1, &rest, NULL) > 0 && channel_receive(&c, &e) > 0)
 		continue;
 	_exit(0);
 }
@@ -121,17 +124,19 @@ static _Noreturn void scanner_become(int channel, struct manifest *m)
 
 /* --- the recorder --------------------------------------------------------------------- */
 
+static int scanner_fork(struct scanner *s, struct manifest *before);
+
 static void scanner_send(struct scanner *s)
 {
-	while (s->sent < s->count && s->sent - s->answered < SCANNER_IN_FLIGHT) {
-		struct scanner_file *f = &s->files[s->sent];
+	if (s->fd < 0 && s->sent < s->count && s->deaths < SCANNER_DEATHS_MAX)
+		(void)scanner_fork(s, NULL);
+	while (s->fd >= 0 && s->sent < s->count && s->sent - s->answered < SCANNER_IN_FLIGHT) {
 		uint64_t index = s->sent;
 
 		if (channel_send(s->fd, SCANNER_ASK,
-				 (struct span){(const uint8_t *)&index, sizeof(index)}, &f->fd,
-				 1) < 0)
+				 (struct span){(const uint8_t *)&index, sizeof(index)},
+				 &s->files[index].fd, 1) < 0)
 			return;
-		fd_close(&f->fd);
 		s->sent++;
 	}
 }
@@ -152,10 +157,11 @@ static int scanner_on_answer(void *context, struct channel_packet *packet, struc
 					      .inode = f->inode,
 					      .digest = answer.digest,
 					      .result = (int)answer.result};
-	int r = s->on_digest(s->context, &digest);
+	int r = s->to.on_digest(s->to.context, &digest);
 
 	free(f->path);
 	f->path = NULL;
+	fd_close(&f->fd);
 	scanner_send(s);
 	return r;
 }
@@ -172,11 +178,23 @@ static int scanner_receive(struct scanner *s)
 	return channel_receive(&c, &e);
 }
 
+/* The child is gone, or has to go. */
 static void scanner_lose(struct scanner *s)
 {
-	if (s->loop)
-		loop_remove(s->loop, &s->handle);
+	if (s->pid <= 0)
+		return;
+	if (s->to.loop)
+		loop_remove(s->to.loop, &s->handle);
 	fd_close(&s->fd);
+	if (s->pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	fd_close(&s->pidfd);
+	s->pid = 0;
+	s->deaths += s->sent > s->answered;
+	/* It may have gone to rest at the very moment it was asked. */
+	s->sent = s->answered;
 }
 
 static int scanner_on_channel(void *context, uint32_t events)
@@ -185,14 +203,14 @@ static int scanner_on_channel(void *context, uint32_t events)
 	int r = scanner_receive(s);
 
 	(void)events;
-	/* Without it digests and deletions are missing, and that is said at the end. */
-	if (r <= 0 && r != -EAGAIN)
+	if (r <= 0 && r != -EAGAIN) {
 		scanner_lose(s);
+		scanner_send(s);
+	}
 	return 0;
 }
 
-int scanner_start(struct scanner *s, struct loop *loop, struct manifest *before,
-		  scanner_fn on_digest, void *context)
+static int scanner_fork(struct scanner *s, struct manifest *before)
 {
 	int ends[2];
 	int r = channel_pair(ends);
@@ -201,21 +219,29 @@ int scanner_start(struct scanner *s, struct loop *loop, struct manifest *before,
 		return r;
 	pid_t pid = fork();
 
-	if (pid == 0)
+	if (pid == 0) {
+		if (s->to.forget)
+			s->to.forget(s->to.context);
 		scanner_become(ends[1], before);
+	}
 	(void)close(ends[1]);
 	if (pid < 0) {
 		r = -errno;
 		(void)close(ends[0]);
 		return r;
 	}
-	*s = (struct scanner){.fd = ends[0],
-			      .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
-			      .pid = pid,
-			      .loop = loop,
-			      .on_digest = on_digest,
-			      .context = context};
-	return loop ? loop_add(loop, s->fd, EPOLLIN, scanner_on_channel, s, &s->handle) : 0;
+	s->fd = ends[0];
+	s->pid = pid;
+	s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return s->to.loop ? loop_add(s->to.loop, s->fd, EPOLLIN, scanner_on_channel, s, &s->handle)
+			  : 0;
+}
+
+int scanner_start(struct scanner *s, struct manifest *before, const struct scanner_to *to)
+{
+	*s = SCANNER_INIT;
+	s->to = *to;
+	return scanner_fork(s, before);
 }
 
 static bool scanner_is_known(const struct scanner *s, const struct scanner_file *f)
@@ -239,12 +265,12 @@ static bool scanner_has_room(struct scanner *s)
 	return s->files != NULL;
 }
 
-void scanner_digest(struct scanner *s, int fd, const char *path)
+void scanner_digest(struct scanner *s, int fd, struct span path)
 {
 	_cleanup_fd_ int taken = fd;
 	struct stat st;
 
-	if (s->fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!s->to.on_digest || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	struct scanner_file f = {.device = st.st_dev,
 				 .inode = st.st_ino,
@@ -254,7 +280,7 @@ void scanner_digest(struct scanner *s, int fd, const char *path)
 
 	if (scanner_is_known(s, &f))
 		return;
-	f.path = scanner_has_room(s) ? strdup(path) : NULL;
+	f.path = scanner_has_room(s) ? strndup((const char *)path.ptr, path.len) : NULL;
 	if (!f.path) {
 		s->left_out++;
 		return;
@@ -285,30 +311,20 @@ static void scanner_wait(struct scanner *s)
 
 		if (left <= 0 || ppoll(&answer, 1, &wait, NULL) <= 0)
 			break;
-		if (scanner_receive(s) <= 0)
-			scanner_lose(s);
+		(void)scanner_on_channel(s, POLLIN);
 	}
 }
 
 void scanner_end(struct scanner *s)
 {
-	if (s->pid <= 0)
-		return;
 	scanner_wait(s);
 	scanner_lose(s);
-	if (s->pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-	fd_close(&s->pidfd);
 	s->left_out += s->count - s->answered;
-	for (size_t i = 0; i < s->count; i++) {
-		if (i >= s->sent)
-			fd_close(&s->files[i].fd);
+	for (size_t i = s->answered; i < s->count; i++) {
+		fd_close(&s->files[i].fd);
 		free(s->files[i].path);
 	}
 	free(s->files);
 	s->files = NULL;
 	s->count = s->sent = s->answered = 0;
-	s->pid = 0;
 }

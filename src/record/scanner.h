@@ -9,7 +9,8 @@
  * share.  A digest is asked for with a descriptor of the file; asked again for the same file
  * (device, inode, size and times are the same) it is not taken twice.
  *
- * When the recorder is gone its channel says so, and it ends.
+ * With nothing left to do it ends, and the next digest starts another one.  When the recorder is
+ * gone its channel says so, and it ends, too.
  */
 #ifndef BAWN_SCANNER_H
 #define BAWN_SCANNER_H
@@ -22,14 +23,16 @@ enum {
 	SCANNER_FILES_MAX = 4096, /* different files whose digest is asked for in a session */
 	SCANNER_WAITING_MAX = 64, /* of these, that are held open until it is their turn */
 	SCANNER_PATIENCE_MS = 5000,
+	SCANNER_REST_MS = 1000, /* without a question it ends */
+	SCANNER_DEATHS_MAX = 3, /* with one: then no more are asked */
 };
 
 /* A file whose digest was asked for. */
 struct scanner_file {
 	uint64_t device, inode, size;
 	int64_t mtime, ctime;
-	int fd;     /* until it is sent; then -1 */
-	char *path; /* until it is answered */
+	int fd;     /* until it is answered; then -1 */
+	char *path; /* the same */
 };
 
 struct scanner_digest {
@@ -39,29 +42,33 @@ struct scanner_digest {
 	int result; /* 0, -ESTALE: it changed while it was read, or another -errno */
 };
 
-typedef int (*scanner_fn)(void *context, const struct scanner_digest *digest);
+/* Whom the scanner answers. */
+struct scanner_to {
+	struct loop *loop; /* NULL: answers are only taken at the end */
+	int (*on_digest)(void *context, const struct scanner_digest *digest);
+	void (*forget)(void *context); /* in the child: wipes what is not for it; or NULL */
+	void *context;
+};
 
 struct scanner {
 	int fd, pidfd; /* -1: there is none */
 	pid_t pid;
-	struct loop *loop;
+	struct scanner_to to;
 	struct loop_handle handle;
 	struct scanner_file *files;
 	size_t count, sent, answered;
-	uint64_t left_out; /* that were too many */
-	scanner_fn on_digest;
-	void *context;
+	unsigned int deaths; /* that left a question unanswered */
+	uint64_t left_out;   /* that were too many */
 };
 
 #define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1})
 
 /* Forks.  `before` is walked by the child, where it is not NULL.  0 or -errno. */
-int scanner_start(struct scanner *s, struct loop *loop, struct manifest *before,
-		  scanner_fn on_digest, void *context);
+int scanner_start(struct scanner *s, struct manifest *before, const struct scanner_to *to);
 
 /* Asks for the digest of the program behind fd, which is taken (as the path is copied): an open
  * file, not O_PATH.  The answer comes by on_digest, sooner or later. */
-void scanner_digest(struct scanner *s, int fd, const char *path);
+void scanner_digest(struct scanner *s, int fd, struct span path);
 
 /* Waits, at most SCANNER_PATIENCE_MS, for the digests that are on their way; then the child is
  * gone, and the manifest is as complete as it says. */

@@ -145,6 +145,7 @@ static const struct {
 	[PROFILE_SEEN_CHMOD] = {"chmod", WATCH_TOUCH_META, true},
 	[PROFILE_SEEN_CHOWN] = {"chown", WATCH_TOUCH_META, false},
 	[PROFILE_SEEN_XATTR] = {"xattr", WATCH_TOUCH_META, false},
+	[PROFILE_SEEN_TIMES] = {"times", WATCH_TOUCH_TIMES, false},
 	[PROFILE_SEEN_BIND] = {"mknod", WATCH_TOUCH_MADE, false},
 };
 
@@ -351,6 +352,7 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 	case PROFILE_SEEN_CHMOD:
 	case PROFILE_SEEN_CHOWN:
 	case PROFILE_SEEN_XATTR:
+	case PROFILE_SEEN_TIMES:
 	case PROFILE_SEEN_BIND:
 		break;
 	}

@@ -108,9 +108,11 @@ int watch_call_read(const struct profile_watched *w, const struct notify_call *c
 	if (w->seen == PROFILE_SEEN_BIND)
 		return watch_call_read_bind(w, call, p, ret);
 	bool may_be_empty = !is_open && (ret->flags & AT_EMPTY_PATH);
+	/* Times are set by descriptor with no path at all. */
+	bool bare = w->seen == PROFILE_SEEN_TIMES && w->dir >= 0 && call->args[w->path] == 0;
 
-	ret->path_len =
-		watch_call_path(call, p, w->dir, w->path, may_be_empty, ret->path, &ret->reason);
+	ret->path_len = watch_call_path(call, p, w->dir, bare ? -1 : w->path, may_be_empty,
+					ret->path, &ret->reason);
 	if (w->to < 0)
 		return 0;
 	if (w->seen == PROFILE_SEEN_SYMLINK) {

@@ -64,6 +64,9 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 	case WATCH_TOUCH_META:
 		touched_add(t, path, TOUCHED_META);
 		break;
+	case WATCH_TOUCH_TIMES:
+		touched_add(t, path, TOUCHED_TIMES);
+		break;
 	case WATCH_TOUCH_GONE:
 		touched_add(t, path, TOUCHED_GONE);
 		break;
@@ -74,6 +77,7 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 			touched_renamed(t, to, path);
 		break;
 	case WATCH_TOUCH_LINKED:
+		touched_add(t, path, TOUCHED_META);
 		if (to.len)
 			touched_add(t, to, TOUCHED_MADE);
 		break;

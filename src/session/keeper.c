@@ -641,6 +641,12 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
 };
 
+/* What the recorder found when the workspace was compared with the record. */
+static void keeper_show(void *context, struct span event)
+{
+	(void)keeper_tell_client(context, MESSAGE_EVENT, event);
+}
+
 /* No box without a record. */
 static void keeper_on_recorder_gone(void *context, const struct error *why)
 {
@@ -697,6 +703,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_start_clock(k);
 	if (r == 0)
 		r = recording_serve(&k->recording, &k->loop, keeper_on_recorder_gone, k);
+	k->recording.on_event = keeper_show;
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
 	r = control_start(&k->control, TAKE_FD(packet->fds[0]), e);

@@ -61,7 +61,18 @@ static int recording_on_failed(void *context, struct channel_packet *packet, str
 	return failure.code;
 }
 
+static int recording_on_event(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+
+	(void)e;
+	if (r->on_event)
+		r->on_event(r->context, packet->body);
+	return 0;
+}
+
 static const struct channel_rule recording_rules[] = {
+	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << RECORDING_SERVING, recording_on_event},
 	{MESSAGE_READY, "READY", 0, 0, 0, 1u << RECORDING_SERVING, recording_on_ready},
 	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << RECORDING_SERVING, recording_on_done},
 	{MESSAGE_RECORDED, "RECORDED", 8, 0, 0, 1u << RECORDING_SERVING, recording_on_recorded},

@@ -32,6 +32,7 @@ struct recording {
 	uint64_t asked, recorded; /* ids of notes */
 	struct error failure;
 	void (*on_gone)(void *context, const struct error *why);
+	void (*on_event)(void *context, struct span event); /* to be shown: message_event */
 	void *context;
 };
 

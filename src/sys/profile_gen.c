@@ -40,9 +40,10 @@ enum {
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
 	LEAF_NOTIFY = -3,
-	LEAF_QUIET = -4,     /* ENOSYS also where it is watched */
-	LEAF_OPEN = NUMBERS, /* and above: an open whose flags are this argument */
-	FAR = 255,           /* the longest conditional jump */
+	LEAF_QUIET = -4,            /* ENOSYS also where it is watched */
+	LEAF_OPEN = NUMBERS,        /* and above: an open whose flags are this argument */
+	LEAF_TIMES = LEAF_OPEN + 8, /* and above: watched where this argument is NULL */
+	FAR = 255,                  /* the longest conditional jump */
 };
 
 #if defined(__x86_64__)
@@ -117,6 +118,15 @@ static void emit_open(struct program *p, int flags)
 	emit_answer(p, SECCOMP_RET_ALLOW);
 }
 
+/* The lower half of a pointer is enough: one that has nothing there is asked about in vain. */
+static void emit_times(struct program *p, int times)
+{
+	emit_load(p, times);
+	(void)emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_answer(p, SECCOMP_RET_USER_NOTIF);
+	emit_answer(p, SECCOMP_RET_ALLOW);
+}
+
 /* One rule: each condition that fails skips to the end of the rule. */
 static void emit_rule(struct program *p, const struct profile_rule *rule)
 {
@@ -147,6 +157,8 @@ static void emit_leaf(struct program *p, int leaf)
 		emit_answer(p, SECCOMP_RET_USER_NOTIF);
 	} else if (leaf == LEAF_QUIET) {
 		emit_answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	} else if (leaf >= LEAF_TIMES) {
+		emit_times(p, leaf - LEAF_TIMES);
 	} else if (leaf >= LEAF_OPEN) {
 		emit_open(p, leaf - LEAF_OPEN);
 	} else {
@@ -208,6 +220,7 @@ static void find_watched(int leaf[NUMBERS])
 		if (n >= NUMBERS || leaf[n] != LEAF_ALLOW)
 			die(w->call);
 		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + w->flags
+			  : w->seen == PROFILE_SEEN_TIMES               ? LEAF_TIMES + w->mode
 									: LEAF_NOTIFY;
 	}
 	for (size_t i = 0; i < sizeof(profile_quiet) / sizeof(profile_quiet[0]); i++) {

@@ -51,6 +51,8 @@ static int profile_rules_say(int in, int first, const uint64_t args[6])
 static bool profile_is_seen(const struct profile_watched *w, enum profile_watch watch,
 			    const uint64_t args[6])
 {
+	if (w->seen == PROFILE_SEEN_TIMES)
+		return (uint32_t)args[w->mode] == 0;
 	if (w->seen != PROFILE_SEEN_OPEN || w->flags < 0)
 		return true;
 	uint32_t flags = (uint32_t)args[w->flags];

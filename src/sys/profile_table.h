@@ -71,7 +71,7 @@ static const struct profile_call profile_calls[] = {
 	/* descriptors, reading and writing */
 	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_FILES(pread64),
 	CALL_RECORD(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
-	CALL(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_RECORD(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
 	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_RECORD(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
 	CALL(vmsplice), CALL(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
@@ -81,7 +81,7 @@ static const struct profile_call profile_calls[] = {
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL_NAMES(open), CALL_FILES(openat), CALL(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_NAMES(open), CALL_FILES(openat), CALL_RECORD(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
 	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_FILES(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
 	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_FILES(getdents64),
 	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_RECORD(renameat), CALL_RECORD(renameat2),
@@ -174,6 +174,7 @@ enum {
 	/* CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}; NEWTIME shares its bit with the signal and
 	 * exists only for clone3 and unshare, which are not allowed at all. */
 	PROFILE_CLONE_NEW = 0x7e020000,
+	PROFILE_FORK = 0x01200011, /* CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID, SIGCHLD */
 	PROFILE_UNIX = 1,
 	PROFILE_INET = 2,
 	PROFILE_INET6 = 10,
@@ -196,6 +197,9 @@ enum {
 static const struct profile_rule profile_rules[] = {
 	{"clone", IN_ANY_BOX | IN_RESOLVER, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_RESOLVER, {{0}}, 0},
+	/* fork, as the C library does it, for the scanner; no program is ever started */
+	{"clone", IN_RECORDER, {EQ(0, PROFILE_FORK)}, 0},
+	{"clone", IN_RECORDER, {{0}}, EPERM},
 
 	{"socket", IN_ANY_BOX | IN_RESOLVER, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
@@ -218,8 +222,8 @@ static const struct profile_rule profile_rules[] = {
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},
 	{"socket", IN_ANY_BOX | IN_RESOLVER, {{0}}, EAFNOSUPPORT},
 
-	{"socketpair", IN_ANY_BOX | IN_RESOLVER, {EQ(0, PROFILE_UNIX)}, 0},
-	{"socketpair", IN_ANY_BOX | IN_RESOLVER, {{0}}, EAFNOSUPPORT},
+	{"socketpair", IN_ANY_BOX | IN_RESOLVER | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socketpair", IN_ANY_BOX | IN_RESOLVER | IN_RECORDER, {{0}}, EAFNOSUPPORT},
 
 	/* keystrokes for someone else's shell, console and keyboard maps, line disciplines */
 	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},			/* TIOCSTI */
@@ -251,7 +255,8 @@ static const struct profile_rule profile_rules[] = {
 #define SEEN_FD(name, seen, mode) SEEN(name, -1, seen, 0, -1, -1, -1, -1, mode)
 
 /*
- * Not here: utimensat and its kind (a time is no content, and untar makes one for each file);
+ * Not here: utimensat and its kind with times of the caller's own (a time is no content, and
+ * untar sets one for each file; set to now it looks as if the file were written, and is seen);
  * ftruncate, write and mmap (what they change was opened to be written, and that is seen).
  * set_tid_address is what every program's C library calls once, just after exec.
  */
@@ -284,6 +289,9 @@ static const struct profile_watched profile_watched[] = {
 	SEEN_FD(fsetxattr, XATTR, -1), SEEN(setxattrat, 463, XATTR, 0, 1, -1, -1, 2, -1),
 	SEEN_PATH(removexattr, XATTR, -1, -1), SEEN_PATH(lremovexattr, XATTR, -1, -1),
 	SEEN_FD(fremovexattr, XATTR, -1), SEEN(removexattrat, 466, XATTR, 0, 1, -1, -1, 2, -1),
+
+	SEEN_PATH(utime, TIMES, -1, 1), SEEN_PATH(utimes, TIMES, -1, 1),
+	SEEN_AT(futimesat, TIMES, -1, 2), SEEN_AT(utimensat, TIMES, 3, 2),
 
 	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
 };

@@ -197,6 +197,8 @@ static bool is_watched(const struct profile *p, const struct seccomp_data *data)
 	const struct profile_watched *w =
 		nr < 1024 && watched_row[nr] >= 0 ? &profile_watched[watched_row[nr]] : NULL;
 
+	if (w && w->seen == PROFILE_SEEN_TIMES)
+		return (uint32_t)data->args[w->mode] == 0;
 	if (!w || w->seen != PROFILE_SEEN_OPEN || w->flags < 0)
 		return w != NULL;
 	uint32_t flags = (uint32_t)data->args[w->flags];
@@ -405,6 +407,8 @@ static void what_must_be_asked_about(void **state)
 		{"openat", {0, 0, O_DIRECTORY}, SECCOMP_RET_ALLOW, SECCOMP_RET_ALLOW},
 		{"openat", {0, 0, O_PATH}, SECCOMP_RET_ALLOW, SECCOMP_RET_ALLOW},
 		{"openat2", {0}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
+		{"utimensat", {0, 0, 0}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
+		{"utimensat", {0, 0, 4096}, SECCOMP_RET_ALLOW, SECCOMP_RET_ALLOW},
 		{"mount", {0}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
 		{"seccomp", {1, 8}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
 		{"clone3", {0}, SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_ERRNO | ENOSYS},

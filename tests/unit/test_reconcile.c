@@ -130,12 +130,13 @@ static int teardown(void **state)
 /* The session begins, and the first look is finished before anything happens. */
 static void begin(struct world *w, bool scanned)
 {
+	const struct scanner_to to = {.loop = &w->loop, .on_digest = on_digest, .context = w};
 	struct error e = ERROR_INIT;
 
 	assert_int_equal(reconcile_begin(&w->r, &w->plan, &e), 0);
 	if (scanned) {
-		assert_int_equal(reconcile_scan(&w->r, &w->loop, on_digest, w), 0);
-		for (int i = 0; i < 2000 && !w->r.before.head->done; i++)
+		assert_int_equal(reconcile_scan(&w->r, &to), 0);
+		for (int i = 0; i < 30000 && !w->r.before.head->done; i++)
 			(void)usleep(1000);
 		assert_true(w->r.before.head->done);
 	}
@@ -162,8 +163,8 @@ static bool names(const struct world *w, const char *op, const char *path, const
 	char text[256];
 
 	(void)snprintf(text, sizeof(text),
-		       "\"kind\":\"tamper\",\"op\":\"%s\",\"how\":\"kernel\",\"path\":\"%s\",\"",
-		       op, path);
+		       "\"kind\":\"%s\",\"op\":\"%s\",\"how\":\"kernel\",\"path\":\"%s\",\"",
+		       strcmp(op, "times") == 0 ? "file" : "tamper", op, path);
 	const char *at = memmem(w->record.ptr, w->record.len, text, strlen(text));
 
 	(void)snprintf(text, sizeof(text), "\"type\":\"%s\"", kind);
@@ -229,7 +230,8 @@ static void test_what_none_explains_is_named(void **state)
 	assert_true(names(w, "unattributed", "/w/b", "deleted"));
 	assert_true(names(w, "unattributed", "/w/d/c", "attributes"));
 	assert_int_equal(w->writer.seq, 4 + 1); /* and the seal */
-	assert_true(w->result.first[0] == '/');
+	assert_int_equal(w->result.shown_count, 4);
+	assert_memory_equal(w->result.shown[0].path, "/w/", 3);
 }
 
 static void test_times_are_counted_and_no_alarm(void **state)
@@ -357,13 +359,26 @@ static void test_more_than_are_named(void **state)
 static void test_a_workspace_that_may_not_be_written(void **state)
 {
 	struct world *w = *state;
+	const struct scanner_to to = {.loop = &w->loop, .on_digest = on_digest, .context = w};
 	struct error e = ERROR_INIT;
 
 	w->mount.access = PLAN_ACCESS_READ;
 	assert_int_equal(reconcile_begin(&w->r, &w->plan, &e), 0);
-	assert_int_equal(reconcile_scan(&w->r, &w->loop, on_digest, w), 0);
+	assert_int_equal(reconcile_scan(&w->r, &to), 0);
 	assert_int_equal(reconcile_end(&w->r, &w->writer, &w->result), 0);
 	assert_false(w->result.compared);
+}
+
+static void test_a_workspace_that_cannot_be_opened(void **state)
+{
+	struct world *w = *state;
+	struct error e = ERROR_INIT;
+
+	w->mount.source = "/nowhere-at-all";
+	assert_int_equal(reconcile_begin(&w->r, &w->plan, &e), 0);
+	assert_int_equal(reconcile_end(&w->r, &w->writer, &w->result), 0);
+	assert_false(w->result.compared);
+	assert_int_equal(w->writer.seq, 1); /* and it is said */
 }
 
 static void test_another_folder_than_was_meant(void **state)
@@ -382,7 +397,7 @@ static void ask(struct world *w, const char *name)
 	int fd = openat(w->root, name, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	scanner_digest(&w->r.scanner, fd, name);
+	scanner_digest(&w->r.scanner, fd, span_of_str(name));
 }
 
 static void test_digests_are_taken_once(void **state)
@@ -412,6 +427,49 @@ static void test_a_changed_file_is_another_one(void **state)
 	ask(w, "b");
 	end(w);
 	assert_int_equal(w->digests, 3);
+}
+
+/* With nothing to do the scanner ends; the next question starts another one. */
+static void test_the_scanner_rests(void **state)
+{
+	struct world *w = *state;
+
+	begin(w, true);
+	ask(w, "a");
+	assert_int_equal(waitpid(w->r.scanner.pid, NULL, WNOHANG), 0);
+	for (int i = 0; i < 300 && w->r.scanner.pid > 0; i++) {
+		struct epoll_event event;
+
+		/* the loop, for a moment */
+		if (epoll_wait(w->loop.epoll, &event, 1, 100) > 0)
+			(void)w->loop.sources[w->r.scanner.handle.slot].fn(&w->r.scanner, EPOLLIN);
+	}
+	assert_int_equal(w->r.scanner.pid, 0);
+	assert_int_equal(w->digests, 1);
+	ask(w, "a"); /* is known */
+	assert_int_equal(w->r.scanner.pid, 0);
+	ask(w, "b");
+	assert_true(w->r.scanner.pid > 0);
+	end(w);
+	assert_int_equal(w->digests, 2);
+	assert_int_equal(w->r.scanner.left_out, 0);
+}
+
+/* Killed with a question open, it is asked again; but not for ever. */
+static void test_a_scanner_that_is_killed(void **state)
+{
+	struct world *w = *state;
+
+	begin(w, true);
+	pid_t first = w->r.scanner.pid;
+
+	assert_int_equal(kill(first, SIGSTOP), 0);
+	ask(w, "a");
+	assert_int_equal(kill(first, SIGKILL), 0);
+	end(w);
+	assert_int_equal(w->digests, 1);
+	assert_int_equal(w->digest_result, 0);
+	assert_int_equal(w->r.scanner.deaths, 1);
 }
 
 static void test_too_many_digests_are_counted(void **state)
@@ -446,9 +504,12 @@ int main(void)
 		T(test_without_a_first_look),
 		T(test_more_than_are_named),
 		T(test_a_workspace_that_may_not_be_written),
+		T(test_a_workspace_that_cannot_be_opened),
 		T(test_another_folder_than_was_meant),
 		T(test_digests_are_taken_once),
 		T(test_a_changed_file_is_another_one),
+		T(test_the_scanner_rests),
+		T(test_a_scanner_that_is_killed),
 		T(test_too_many_digests_are_counted),
 	};
 
