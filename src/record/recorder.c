@@ -504,7 +504,9 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	ret = recorder_make_watch(r, e);
 	if (ret < 0)
 		return ret;
-	ret = process_filter(profile_bpf(PROFILE_RECORDER));
+	/* Where the user chose to go without filters, there may be none to have. */
+	if (!plan_goes_without(&r->plan, PLAN_LAYER_SECCOMP))
+		ret = process_filter(profile_bpf(PROFILE_RECORDER));
 	if (ret < 0)
 		return error_sys(e, ret, "confining the recorder");
 	r->keeper.channel.state = RECORDER_SERVING;
