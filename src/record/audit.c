@@ -92,15 +92,12 @@ static int audit_grow(struct audit *a)
 static const char *audit_begin(struct audit *a, const struct ledger_entry *entry)
 {
 	struct audit_session *s = &a->sessions[a->count];
-	struct hash mac, prev;
+	struct hash mac;
 
 	if (a->count > 0 && entry->number <= s[-1].number)
 		return "a session's number comes twice";
 	if (a->has_key) {
-		if (hash_parse((const char *)entry->frame.prev.ptr, &prev) < 0)
-			return "an entry does not follow the one before it";
-		seal_ledger(audit_user_key(a, entry->number), entry->frame.seq, &prev,
-			    entry->number, entry->session, &mac);
+		seal_ledger(audit_user_key(a, entry->number), entry->covered, &mac);
 		if (!hash_equal(&mac, &entry->mac))
 			return "the entry was not made with your key: the ledger was written anew";
 	}

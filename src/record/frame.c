@@ -172,6 +172,20 @@ bool frame_hash_member(const struct frame *f, const char *key, struct hash *ret)
 	return hex.len == HASH_HEX && hash_parse((const char *)hex.ptr, ret) == 0;
 }
 
+bool frame_split_mac(const struct frame *f, struct span *ret_covered, struct hash *ret_mac)
+{
+	static const struct span lead = SPAN_LITERAL(",\"mac\":\"");
+	size_t tail = lead.len + HASH_HEX + 2;
+
+	if (f->rest.len < tail)
+		return false;
+	const uint8_t *at = f->event.ptr + f->event.len - tail;
+
+	*ret_covered = (struct span){f->event.ptr, f->event.len - tail};
+	return memcmp(at, lead.ptr, lead.len) == 0 && at[tail - 2] == '"' &&
+	       hash_parse((const char *)at + lead.len, ret_mac) == 0;
+}
+
 int frame_number_member(const struct frame *f, const char *key, uint64_t *ret)
 {
 	struct reader r = frame_member(f, key);

@@ -90,6 +90,8 @@ void frame_put_hash(struct buf *event, const char *key, const struct hash *hash)
 struct span frame_plain_member(const struct frame *f, const char *key);
 /* A hash likewise. */
 bool frame_hash_member(const struct frame *f, const char *key, struct hash *ret);
+/* The mac that an event ends with, and the bytes in front of it, which it is over. */
+bool frame_split_mac(const struct frame *f, struct span *ret_covered, struct hash *ret_mac);
 /* Digits likewise; -ENOENT. */
 int frame_number_member(const struct frame *f, const char *key, uint64_t *ret) BAWN_MUST_USE;
 

@@ -304,12 +304,11 @@ int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledge
 	if (r == 0)
 		r = ledger_take_key(dir, tail.begun, &ret->number, &user);
 	if (r == 0) {
-		seal_ledger(&user, tail.seq + 1, &tail.hash, ret->number, span_of_str(session),
-			    &mac);
-		seal_take_session(&user, &ret->key);
 		tail.begun = ret->number + 1;
 		ledger_begin_entry(&event, &tail, "begin");
 		ledger_put_session(&event, session, ret->number);
+		seal_ledger(&user, buf_span(&event), &mac);
+		seal_take_session(&user, &ret->key);
 		frame_put_hash(&event, "mac", &mac);
 		r = ledger_write_entry(ledger, &event, &tail);
 	}
@@ -395,7 +394,8 @@ static const char *ledger_read_more(struct ledger_entry *entry)
 	const struct frame *f = &entry->frame;
 
 	if (entry->kind == LEDGER_BEGIN)
-		return frame_hash_member(f, "mac", &entry->mac) ? NULL : "a begin without its mac";
+		return frame_split_mac(f, &entry->covered, &entry->mac) ? NULL
+									: "a begin without its mac";
 	if (frame_number_member(f, "events", &entry->events) < 0 ||
 	    !frame_hash_member(f, "head", &entry->head))
 		return "an end without its head";

@@ -76,7 +76,8 @@ struct ledger_entry {
 	uint64_t begun;      /* sessions so far, with this one */
 	struct span session; /* of all but cut */
 	uint64_t number;
-	struct hash mac;        /* of begin */
+	struct span covered; /* of begin: what its mac is over */
+	struct hash mac;
 	struct hash head, root; /* of end; root not of removed */
 	uint64_t events;
 	struct span reason; /* of removed */

@@ -25,13 +25,12 @@ void seal_take_session(struct hash *user, struct hash *ret);
 /* Leaves `count` sessions' keys behind. */
 void seal_skip(struct hash *user, uint64_t count);
 
-/* The mac of a session's begin in the ledger, by the user's key before the session takes its own.
- */
-void seal_ledger(const struct hash *user, uint64_t seq, const struct hash *prev, uint64_t number,
-		 struct span session, struct hash *ret_mac);
+/* The mac of a session's begin in the ledger, by the user's key before the session takes its own:
+ * over the entry's bytes in front of the mac, which name the entry before. */
+void seal_ledger(const struct hash *user, struct span entry, struct hash *ret_mac);
 
-/* The mac of a seal: what it covers, in one string; then the key moves on. */
-void seal_make(struct hash *key, uint64_t seq, const struct hash *prev, const struct hash *root,
-	       struct hash *ret_mac);
+/* The mac of a seal, over its bytes in front of the mac: its number, the hash of the event before,
+ * the time and the root of all before.  Then the key moves on. */
+void seal_make(struct hash *key, struct span event, struct hash *ret_mac);
 
 #endif

@@ -17,14 +17,15 @@ static bool verify_op_is(const struct frame *f, const char *op)
 static const char *verify_seal(struct verify *v, const struct frame *f)
 {
 	struct hash said_root, said_mac, root, mac;
+	struct span covered;
 
-	if (!frame_hash_member(f, "root", &said_root) || !frame_hash_member(f, "mac", &said_mac))
+	if (!frame_hash_member(f, "root", &said_root) || !frame_split_mac(f, &covered, &said_mac))
 		return "the seal has no root or no mac";
 	merkle_root(&v->tree, &root);
 	if (!hash_equal(&root, &said_root))
 		return "the seal is over other events";
 	if (v->ret->macs) {
-		seal_make(&v->key, f->seq, &v->prev, &root, &mac);
+		seal_make(&v->key, covered, &mac);
 		if (!hash_equal(&mac, &said_mac))
 			return "the seal was not made with the session's key";
 	}

@@ -62,12 +62,12 @@ int writer_end(struct writer *w)
 
 static int writer_seal(struct writer *w)
 {
-	struct hash root, mac, prev = w->prev;
+	struct hash root, mac;
 	struct buf *event = writer_begin(w, "seal");
 
 	merkle_root(&w->tree, &root);
-	seal_make(&w->key, w->seq + 1, &prev, &root, &mac);
 	frame_put_hash(event, "root", &root);
+	seal_make(&w->key, buf_span(event), &mac);
 	frame_put_hash(event, "mac", &mac);
 	return writer_add(w);
 }
