@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorder.h"
 
+#include "advice.h"
 #include "channel.h"
 #include "config.h"
 #include "event.h"
@@ -508,7 +509,7 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	if (!plan_goes_without(&r->plan, PLAN_LAYER_SECCOMP))
 		ret = process_filter(profile_bpf(PROFILE_RECORDER));
 	if (ret < 0)
-		return error_sys(e, ret, "confining the recorder");
+		return advice_missing(PLAN_LAYER_SECCOMP, ret, e);
 	r->keeper.channel.state = RECORDER_SERVING;
 	r->gate.channel.state = RECORDER_SERVING;
 	if (r->gate.channel.fd >= 0)
