@@ -412,6 +412,26 @@ static bool prepare_chose_without(const struct plan *plan, enum plan_layer layer
 	return false;
 }
 
+/*
+ * How much the filter asks the recorder about.  Where nothing is granted and nothing is marked, a
+ * read that is of interest can only be one that fails; who walks through a tree, folder by folder
+ * (grep, find), is not held up for those.
+ */
+static enum profile_watch prepare_watch(const struct plan *plan)
+{
+	if (plan_goes_without(plan, PLAN_LAYER_RECORD))
+		return PROFILE_WATCH_NOTHING;
+	if (plan->record_reads == PLAN_READS_NONE)
+		return PROFILE_WATCH_CHANGES;
+	if (plan->record_reads == PLAN_READS_ALL || plan->record_marks.count > 0)
+		return PROFILE_WATCH_READS;
+	for (size_t i = 0; i < plan->mounts.count; i++)
+		if (str_equal(plan->mounts.items[i].role, "named") ||
+		    str_equal(plan->mounts.items[i].role, "exposed"))
+			return PROFILE_WATCH_READS;
+	return PROFILE_WATCH_NAMES;
+}
+
 /* Which filter.  Without a network namespace the filter is all that closes the network. */
 static int prepare_seccomp(struct plan *plan, struct error *e)
 {
@@ -429,10 +449,7 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 	enum profile_kind kind = closed        ? PROFILE_BOX_CLOSED
 				 : plan->debug ? PROFILE_BOX_DEBUG
 					       : PROFILE_BOX;
-	enum profile_watch watch = plan_goes_without(plan, PLAN_LAYER_RECORD)
-					   ? PROFILE_WATCH_NOTHING
-				   : plan->record_reads == PLAN_READS_NONE ? PROFILE_WATCH_CHANGES
-									   : PROFILE_WATCH_READS;
+	enum profile_watch watch = prepare_watch(plan);
 
 	plan->seccomp = profile_watched_bpf(kind, watch);
 	plan->seccomp_profile = profile_name(kind, watch);

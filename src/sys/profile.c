@@ -9,8 +9,9 @@
 #define PROFILE_BOX_ROW(name, words)                                                             \
 	{                                                                                        \
 		{PROFILE_SPAN(profile_##name##_bpf), PROFILE_SPAN(profile_##name##_changes_bpf), \
+		 PROFILE_SPAN(profile_##name##_names_bpf),                                       \
 		 PROFILE_SPAN(profile_##name##_reads_bpf)},                                      \
-			{words, words "+changes", words "+reads"},                               \
+			{words, words "+changes", words "+names", words "+reads"},               \
 	}
 
 /* By enum profile_kind: the boxes come first. */

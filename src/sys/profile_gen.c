@@ -29,6 +29,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +41,10 @@ enum {
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
 	LEAF_NOTIFY = -3,
-	LEAF_QUIET = -4,            /* ENOSYS also where it is watched */
-	LEAF_OPEN = NUMBERS,        /* and above: an open whose flags are this argument */
-	LEAF_TIMES = LEAF_OPEN + 8, /* and above: watched where this argument is NULL */
-	FAR = 255,                  /* the longest conditional jump */
+	LEAF_QUIET = -4,               /* ENOSYS also where it is watched */
+	LEAF_OPEN = NUMBERS,           /* and above: an open, its row among the watched */
+	LEAF_TIMES = LEAF_OPEN + 1024, /* and above: watched where this argument is NULL */
+	FAR = 255,                     /* the longest conditional jump */
 };
 
 #if defined(__x86_64__)
@@ -105,14 +106,21 @@ static void emit_load(struct program *p, int argument)
 }
 
 /* What can change something is watched; what reads, where that is; no folder, no bare handle. */
-static void emit_open(struct program *p, int flags)
+static void emit_open(struct program *p, const struct profile_watched *w)
 {
-	emit_load(p, flags);
-	if (p->watch == PROFILE_WATCH_READS) {
-		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 1, 0, PROFILE_OPEN_CHANGES);
-		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 1, 0, PROFILE_OPEN_BARE);
-	} else {
+	bool names = p->watch == PROFILE_WATCH_NAMES && w->dir >= 0;
+	unsigned int skip = names ? 3 : 1; /* to the answers */
+
+	emit_load(p, w->flags);
+	if (p->watch == PROFILE_WATCH_CHANGES) {
 		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, PROFILE_OPEN_CHANGES);
+	} else {
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, skip, 0, PROFILE_OPEN_CHANGES);
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, skip, 0, PROFILE_OPEN_BARE);
+	}
+	if (names) {
+		emit_load(p, w->dir);
+		(void)emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (unsigned int)PROFILE_AT_FDCWD);
 	}
 	emit_answer(p, SECCOMP_RET_USER_NOTIF);
 	emit_answer(p, SECCOMP_RET_ALLOW);
@@ -160,7 +168,7 @@ static void emit_leaf(struct program *p, int leaf)
 	} else if (leaf >= LEAF_TIMES) {
 		emit_times(p, leaf - LEAF_TIMES);
 	} else if (leaf >= LEAF_OPEN) {
-		emit_open(p, leaf - LEAF_OPEN);
+		emit_open(p, &profile_watched[leaf - LEAF_OPEN]);
 	} else {
 		const struct profile_rule *first = &profile_rules[leaf];
 		const struct profile_rule *end =
@@ -219,7 +227,7 @@ static void find_watched(int leaf[NUMBERS])
 			continue;
 		if (n >= NUMBERS || leaf[n] != LEAF_ALLOW)
 			die(w->call);
-		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + w->flags
+		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + (int)i
 			  : w->seen == PROFILE_SEEN_TIMES               ? LEAF_TIMES + w->mode
 									: LEAF_NOTIFY;
 	}
@@ -298,7 +306,8 @@ static void assemble(const char *name, int in)
 
 static void assemble_box(const char *name, int in)
 {
-	static const char *const more[PROFILE_WATCH_COUNT] = {"bpf", "changes_bpf", "reads_bpf"};
+	static const char *const more[PROFILE_WATCH_COUNT] = {"bpf", "changes_bpf", "names_bpf",
+							      "reads_bpf"};
 	char whole[64];
 
 	for (int watch = 0; watch < PROFILE_WATCH_COUNT; watch++) {

@@ -57,8 +57,12 @@ static bool profile_is_seen(const struct profile_watched *w, enum profile_watch 
 		return true;
 	uint32_t flags = (uint32_t)args[w->flags];
 
-	return (flags & PROFILE_OPEN_CHANGES) ||
-	       (watch == PROFILE_WATCH_READS && !(flags & PROFILE_OPEN_BARE));
+	if (flags & PROFILE_OPEN_CHANGES)
+		return true;
+	if (watch == PROFILE_WATCH_CHANGES || (flags & PROFILE_OPEN_BARE))
+		return false;
+	return watch == PROFILE_WATCH_READS || w->dir < 0 ||
+	       (int32_t)args[w->dir] == PROFILE_AT_FDCWD;
 }
 
 struct profile_answer profile_judge(enum profile_kind kind, enum profile_watch watch, int number,

@@ -296,6 +296,8 @@ static const struct profile_watched profile_watched[] = {
 	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
 };
 
+enum { PROFILE_AT_FDCWD = -100 };
+
 /* Of the flags of an open: it can change something; it shows no content. */
 enum {
 	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000, /* O_WRONLY, O_RDWR, O_CREAT,

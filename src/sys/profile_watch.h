@@ -16,7 +16,9 @@
 enum profile_watch {
 	PROFILE_WATCH_NOTHING, /* the plain filter */
 	PROFILE_WATCH_CHANGES, /* executions, changes to files, connections; and refused calls */
-	PROFILE_WATCH_READS,   /* and what is opened to read */
+	PROFILE_WATCH_NAMES,   /* and what is opened to read, but for what is looked for beneath a
+				* folder that is open: who walks through a tree reads in it only */
+	PROFILE_WATCH_READS,   /* and that too */
 	PROFILE_WATCH_COUNT,
 };
 

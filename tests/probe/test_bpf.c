@@ -46,10 +46,13 @@ static const struct profile profiles[] = {
 	{"keys", PROFILE_KEYS, IN_KEYS, 0},
 	{"resolver", PROFILE_RESOLVER, IN_RESOLVER, 0},
 	{"box+changes", PROFILE_BOX, IN_BOX, PROFILE_WATCH_CHANGES},
+	{"box+names", PROFILE_BOX, IN_BOX, PROFILE_WATCH_NAMES},
 	{"box+reads", PROFILE_BOX, IN_BOX, PROFILE_WATCH_READS},
 	{"box-debug+changes", PROFILE_BOX_DEBUG, IN_DEBUG, PROFILE_WATCH_CHANGES},
+	{"box-debug+names", PROFILE_BOX_DEBUG, IN_DEBUG, PROFILE_WATCH_NAMES},
 	{"box-debug+reads", PROFILE_BOX_DEBUG, IN_DEBUG, PROFILE_WATCH_READS},
 	{"box-closed+changes", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_CHANGES},
+	{"box-closed+names", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_NAMES},
 	{"box-closed+reads", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_READS},
 	{"recorder", PROFILE_RECORDER, IN_RECORDER, 0},
 };
@@ -205,7 +208,10 @@ static bool is_watched(const struct profile *p, const struct seccomp_data *data)
 
 	if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY)))
 		return true;
-	return p->watch == PROFILE_WATCH_READS && !(flags & (O_DIRECTORY | O_PATH));
+	if (p->watch == PROFILE_WATCH_CHANGES || (flags & (O_DIRECTORY | O_PATH)))
+		return false;
+	return p->watch == PROFILE_WATCH_READS || strcmp(w->call, "open") == 0 ||
+	       (int)data->args[0] == AT_FDCWD;
 }
 
 /* A watched box: what was refused is asked about, and what is watched. */
@@ -383,6 +389,8 @@ static void every_open(void **state)
 						data.args[i] = (1u << a | 1u << b | O_CLOEXEC) |
 							       garbage[(a + b) % 5];
 					compare(&profiles[p], &data);
+					data.args[0] = (uint32_t)AT_FDCWD | garbage[(a + b) % 5];
+					compare(&profiles[p], &data);
 				}
 }
 
@@ -394,6 +402,10 @@ static void what_must_be_asked_about(void **state)
 		uint64_t args[4];
 		uint32_t changes, reads;
 	} cases[] = {
+		{"openat",
+		 {(uint32_t)AT_FDCWD, 0, O_RDONLY},
+		 SECCOMP_RET_ALLOW,
+		 SECCOMP_RET_USER_NOTIF},
 		{"execve", {0}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
 		{"unlinkat", {0}, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_USER_NOTIF},
 		{"openat", {0, 0, O_RDONLY}, SECCOMP_RET_ALLOW, SECCOMP_RET_USER_NOTIF},
@@ -428,6 +440,16 @@ static void what_must_be_asked_about(void **state)
 			interpret(profile_watched_bpf(PROFILE_BOX, PROFILE_WATCH_READS), &data),
 			cases[i].reads);
 	}
+	/* What is looked for beneath an open folder is asked about only where all reads are. */
+	struct seccomp_data beneath = {.nr = number_of("openat", -1), .arch = NATIVE, .args = {5}};
+	struct seccomp_data here = {
+		.nr = number_of("openat", -1), .arch = NATIVE, .args = {(uint32_t)AT_FDCWD}};
+	struct span names = profile_watched_bpf(PROFILE_BOX, PROFILE_WATCH_NAMES);
+
+	assert_int_equal(interpret(names, &beneath), SECCOMP_RET_ALLOW);
+	assert_int_equal(interpret(names, &here), SECCOMP_RET_USER_NOTIF);
+	beneath.args[2] = O_RDWR;
+	assert_int_equal(interpret(names, &beneath), SECCOMP_RET_USER_NOTIF);
 	/* Another architecture's call ends the process here too. */
 	struct seccomp_data foreign = {.nr = 0, .arch = AUDIT_ARCH_I386};
 
@@ -476,7 +498,8 @@ static void every_ioctl(void **state)
  */
 static bool is_found_out(const struct profile *p, struct span program)
 {
-	static const uint64_t arguments[] = {0, 1, ~0ull, 0x10000000, O_DIRECTORY, O_DIRECTORY | 1};
+	static const uint64_t arguments[] = {
+		0, 1, ~0ull, 0x10000000, O_DIRECTORY, O_DIRECTORY | 1, (uint32_t)AT_FDCWD};
 
 	for (uint32_t nr = 0; nr < NUMBERS; nr++)
 		for (size_t v = 0; v < BAWN_ARRAY_SIZE(arguments); v++) {
