@@ -26,7 +26,6 @@ enum {
 
 struct ask_export {
 	struct export *x;
-	struct event *event;
 	struct buf out;
 	int fd;
 	struct export_otlp otlp;
@@ -43,7 +42,7 @@ static void export_jsonl(struct ask_export *a, const struct frame *f)
 
 static void export_ocsf(struct ask_export *a, const struct frame *f)
 {
-	export_ocsf_event(&a->out, a->x, f, a->event);
+	export_ocsf_event(&a->out, a->x, f, &a->x->event);
 	buf_put_char(&a->out, '\n');
 }
 
@@ -62,7 +61,7 @@ static void export_otlp(struct ask_export *a, const struct frame *f)
 		export_otlp_finish(a);
 	if (a->batch++ == 0)
 		export_otlp_begin(&a->otlp, &a->out, a->x);
-	export_otlp_event(&a->otlp, f, a->event);
+	export_otlp_event(&a->otlp, f, &a->x->event);
 }
 
 struct export_format {
@@ -150,7 +149,7 @@ static int export_session(struct ask_export *a, const struct export_format *form
 
 	while (r == 0 && (said = store_next(c, &f)) == FEED_DONE) {
 		if (format->reads)
-			export_read(&f, a->event);
+			export_read(&f, &a->x->event);
 		format->put(a, &f);
 		if (a->out.len >= EXPORT_FLUSH)
 			r = export_flush(a, e);
@@ -173,7 +172,6 @@ static int export_run(const struct ask *ask, const struct store_session *session
 	_cleanup_otlp_settings_ struct otlp_settings settings = OTLP_SETTINGS_INIT;
 	_cleanup_store_cursor_ struct store_cursor cursor = STORE_CURSOR_INIT;
 	_cleanup_export_ struct export *x = NULL;
-	_cleanup_free_ struct event *event = calloc(1, sizeof(*event));
 	struct export_file file;
 	char host[256] = "";
 	int r = otlp_settings_read_resource(&settings, environ, e);
@@ -185,13 +183,12 @@ static int export_run(const struct ask *ask, const struct store_session *session
 	if (gethostname(host, sizeof(host) - 1) < 0 || host[0] == '\0')
 		(void)snprintf(host, sizeof(host), "localhost");
 	x = export_new(session->folder, host, &settings);
-	if (!x || !event)
+	if (!x)
 		return error_set(e, -ENOMEM, "no memory");
 	r = export_file_open(&file, to, e);
 	if (r < 0)
 		return r;
-	struct ask_export a = {
-		.x = x, .event = event, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
+	struct ask_export a = {.x = x, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
 
 	r = export_session(&a, format, &cursor, e);
 	buf_fini(&a.out);

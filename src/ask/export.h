@@ -26,7 +26,8 @@ struct export
 	const char *session;                  /* its folder, which names it for good */
 	const char *host;                     /* this machine */
 	const struct otlp_settings *settings; /* service and attributes */
-	struct buf sentence, name;            /* of the event at hand */
+	struct event event;                   /* at hand */
+	struct buf sentence, name;            /* of it */
 	uint8_t scratch[FRAME_EVENT_MAX];
 };
 

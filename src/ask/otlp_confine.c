@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "landlock.h"
 #include "process.h"
+#include "profile.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,5 +49,11 @@ int otlp_confine(int sent, int records, const char *certificate)
 
 	if (r == 0)
 		r = process_not_dumpable();
-	return r < 0 ? r : confine_files(sent, records, certificate);
+	if (r == 0)
+		r = confine_files(sent, records, certificate);
+	if (r == 0)
+		r = process_filter(profile_bpf(PROFILE_SENDER));
+	/* On a kernel without filters there is no session to send the record of, unless that was
+	 * asked for by name. */
+	return r == -ENOSYS || r == -EINVAL ? 0 : r;
 }

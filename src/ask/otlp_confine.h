@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What bawn-otlp gives up before it reads a record or talks to anybody: it can read what name
- * services and OpenSSL read and the records, and write nothing but STATE/sent.
+ * services and OpenSSL read and the records, write nothing but STATE/sent, and start no program.
  */
 #ifndef BAWN_OTLP_CONFINE_H
 #define BAWN_OTLP_CONFINE_H

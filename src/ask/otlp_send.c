@@ -89,7 +89,7 @@ static void stream_forget(struct otlp_stream *s)
 }
 
 /* Reads what there is, up to a batch.  How many events, or -errno. */
-static int stream_fill(struct otlp_sender *sender, struct otlp_stream *s, struct error *e)
+static int stream_fill(struct otlp_stream *s, struct error *e)
 {
 	struct export_otlp o;
 	struct frame f;
@@ -101,8 +101,8 @@ static int stream_fill(struct otlp_sender *sender, struct otlp_stream *s, struct
 	       (said = store_next(&s->record, &f)) == FEED_DONE) {
 		if (f.seq <= s->cursor.seq)
 			continue;
-		export_read(&f, &sender->event);
-		export_otlp_event(&o, &f, &sender->event);
+		export_read(&f, &s->export->event);
+		export_otlp_event(&o, &f, &s->export->event);
 		s->first = s->count == 0 ? f.seq : s->first;
 		s->last = f.seq;
 		s->count++;
@@ -221,7 +221,7 @@ int otlp_send(struct otlp_sender *sender, struct otlp_stream *s, struct error *e
 {
 	struct otlp_answer answer = OTLP_ANSWER_INIT;
 	struct error why = ERROR_INIT;
-	int r = s->count > 0 ? (int)s->count : stream_fill(sender, s, e);
+	int r = s->count > 0 ? (int)s->count : stream_fill(s, e);
 
 	if (r <= 0)
 		return r;

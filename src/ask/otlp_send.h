@@ -33,7 +33,6 @@ struct otlp_sender {
 	const char *host;
 	struct otlp_clock clock;
 	struct otlp_wire wire;
-	struct event event;
 	unsigned int failures; /* in a row */
 	int64_t not_before;    /* the next try */
 	char problem[256];     /* of the last that failed, or of what was refused */

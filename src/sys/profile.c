@@ -66,6 +66,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_resolver_bpf);
 	case PROFILE_RECORDER:
 		return PROFILE_SPAN(profile_recorder_bpf);
+	case PROFILE_SENDER:
+		return PROFILE_SPAN(profile_sender_bpf);
 	}
 	return (struct span){NULL, 0};
 }

@@ -16,6 +16,7 @@ enum profile_kind {
 	PROFILE_KEYS,
 	PROFILE_RESOLVER,
 	PROFILE_RECORDER,
+	PROFILE_SENDER,
 };
 
 /* An array of struct sock_filter, as bytes. */

@@ -362,5 +362,6 @@ int main(int argc, char **argv)
 	assemble("profile_keys_bpf", IN_KEYS);
 	assemble("profile_resolver_bpf", IN_RESOLVER);
 	assemble("profile_recorder_bpf", IN_RECORDER);
+	assemble("profile_sender_bpf", IN_SENDER);
 	return 0;
 }

@@ -35,9 +35,11 @@ enum {
 	IN_KEYS = 1 << 5,   /* keys, before it makes its first key: messages, memory, the clock */
 	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
 	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
+	IN_SENDER = 1 << 9,   /* who sends records: as the resolver, and it keeps how far it came */
+	IN_NAMES = IN_RESOLVER | IN_SENDER, /* both look names up */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
-	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_RESOLVER | IN_RECORDER,
+	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_NAMES | IN_RECORDER,
 };
 
 /* number: for calls younger than Debian 12's tables, the same on every architecture; else -1. */
@@ -54,10 +56,12 @@ struct profile_call {
 #define CALL_ALL(name) {#name, -1, IN_ALL}
 #define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
-#define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_RESOLVER}
+#define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_NAMES}
 #define CALL_RECORD(name) {#name, -1, IN_ANY_BOX | IN_RECORDER}
-#define CALL_FILES(name) {#name, -1, IN_ANY_BOX | IN_RESOLVER | IN_RECORDER}
-#define CALL_OUTSIDE(name) {#name, -1, IN_ANY_BOX | IN_GATE | IN_RESOLVER}
+#define CALL_KEEP(name) {#name, -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER}
+#define CALL_SENDER(name) {#name, -1, IN_ANY_BOX | IN_SENDER}
+#define CALL_FILES(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER}
+#define CALL_OUTSIDE(name) {#name, -1, IN_ANY_BOX | IN_GATE | IN_NAMES}
 #define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
 static const struct profile_call profile_calls[] = {
@@ -72,7 +76,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_FILES(pread64),
 	CALL_RECORD(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
 	CALL_RECORD(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_RECORD(fdatasync), CALL(sync),
+	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_KEEP(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
 	CALL(vmsplice), CALL(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
 	CALL_RECORD(ftruncate), CALL(truncate),
@@ -81,12 +85,12 @@ static const struct profile_call profile_calls[] = {
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL_NAMES(open), CALL_FILES(openat), CALL_RECORD(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_NAMES(open), CALL_FILES(openat), CALL_KEEP(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
 	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_FILES(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
 	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_FILES(getdents64),
-	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_RECORD(renameat), CALL_RECORD(renameat2),
-	CALL(mkdir), CALL_RECORD(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
-	CALL_RECORD(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_FILES(readlinkat),
+	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_KEEP(renameat), CALL_RECORD(renameat2),
+	CALL(mkdir), CALL_KEEP(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
+	CALL_KEEP(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_FILES(readlinkat),
 	CALL(chmod), CALL(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
 	CALL(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
 	CALL(utime), CALL(utimes), CALL(futimesat), CALL(utimensat), CALL(setxattr),
@@ -94,7 +98,7 @@ static const struct profile_call profile_calls[] = {
 	CALL(listxattr), CALL(llistxattr), CALL(flistxattr), CALL(removexattr), CALL(lremovexattr),
 	CALL(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
 	CALL_NEW(listxattrat, 465), CALL_NEW(removexattrat, 466), CALL(inotify_init),
-	CALL(inotify_init1), CALL(inotify_add_watch), CALL(inotify_rm_watch),
+	CALL_SENDER(inotify_init1), CALL_SENDER(inotify_add_watch), CALL(inotify_rm_watch),
 
 	/* waiting */
 	CALL_FILES(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
@@ -132,8 +136,8 @@ static const struct profile_call profile_calls[] = {
 
 	/* sockets; which ones, see the rules */
 	CALL_OUTSIDE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL_NAMES(bind), CALL(listen),
-	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_RESOLVER}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_RESOLVER}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
-	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_RESOLVER},
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
+	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
 	CALL(shmget), CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semget), CALL(semop),
@@ -188,20 +192,20 @@ enum {
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
 	{                                                                                          \
-		"socket", IN_OPEN_BOX | IN_RESOLVER,                                               \
+		"socket", IN_OPEN_BOX | IN_NAMES,                                               \
 			{EQ(0, (family)), EQ_MASKED(1, PROFILE_TYPE, (type)), EQ(2, (protocol))},  \
 			0                                                                          \
 	}
 
 /* Rows of one call stand together, in the order they are tried. */
 static const struct profile_rule profile_rules[] = {
-	{"clone", IN_ANY_BOX | IN_RESOLVER, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
-	{"clone", IN_ANY_BOX | IN_RESOLVER, {{0}}, 0},
+	{"clone", IN_ANY_BOX | IN_NAMES, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
+	{"clone", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
 	/* fork, as the C library does it, for the scanner; no program is ever started */
 	{"clone", IN_RECORDER, {EQ(0, PROFILE_FORK)}, 0},
 	{"clone", IN_RECORDER, {{0}}, EPERM},
 
-	{"socket", IN_ANY_BOX | IN_RESOLVER, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socket", IN_ANY_BOX | IN_NAMES, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, PROFILE_TCP),
 	SOCKET_RULE(PROFILE_INET, PROFILE_DGRAM, 0),
@@ -216,14 +220,14 @@ static const struct profile_rule profile_rules[] = {
 		{EQ(0, PROFILE_INET6), EQ_MASKED(1, PROFILE_TYPE, PROFILE_STREAM), EQ(2, 0)}, 0},
 	{"socket", IN_GATE, {{0}}, EAFNOSUPPORT},
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
-	{"socket", IN_OPEN_BOX | IN_RESOLVER, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
+	{"socket", IN_OPEN_BOX | IN_NAMES, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},
-	{"socket", IN_ANY_BOX | IN_RESOLVER, {{0}}, EAFNOSUPPORT},
+	{"socket", IN_ANY_BOX | IN_NAMES, {{0}}, EAFNOSUPPORT},
 
-	{"socketpair", IN_ANY_BOX | IN_RESOLVER | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
-	{"socketpair", IN_ANY_BOX | IN_RESOLVER | IN_RECORDER, {{0}}, EAFNOSUPPORT},
+	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {{0}}, EAFNOSUPPORT},
 
 	/* keystrokes for someone else's shell, console and keyboard maps, line disciplines */
 	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},			/* TIOCSTI */

@@ -55,6 +55,7 @@ static const struct profile profiles[] = {
 	{"box-closed+names", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_NAMES},
 	{"box-closed+reads", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_READS},
 	{"recorder", PROFILE_RECORDER, IN_RECORDER, 0},
+	{"sender", PROFILE_SENDER, IN_SENDER, 0},
 };
 
 static struct span program_of(const struct profile *p)
