@@ -3,6 +3,7 @@
 #include "ask_record.h"
 
 #include "fd.h"
+#include "keep.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -85,6 +86,8 @@ int ask_record(const struct invocation *i)
 
 	if (r == 0)
 		r = w->run(&a, i, &e);
+	if (r == EXIT_OK)
+		keep_tidy(&a.store);
 	if (e.code != 0)
 		verb_complain(&e);
 	return r < 0 ? EXIT_BAWN : r;

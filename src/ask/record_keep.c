@@ -18,7 +18,7 @@ int record_compress(const struct ask *a, const struct invocation *i, struct erro
 	int done = 0;
 
 	if (i->argument_count == 1)
-		done = keep_compress_all(&a->store, 0, e);
+		done = keep_compress_all(&a->store, e);
 	for (int n = 1; done >= 0 && n < i->argument_count; n++) {
 		const struct store_session *s = store_find(&a->store, i->arguments[n], e);
 		int r = s ? keep_compress(&a->store, s, e) : e->code;

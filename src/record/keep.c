@@ -11,7 +11,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { KEEP_LEVEL = 3 };
+enum {
+	KEEP_LEVEL = 3,
+	KEEP_TIDY_SESSIONS = 64,
+	KEEP_TIDY_LEAST = 64 << 10, /* less than that saves next to nothing */
+	KEEP_TIDY_BYTES = 64 << 20, /* a fifth of a second */
+};
 
 static void keep_close_dir(DIR **dir)
 {
@@ -162,21 +167,33 @@ int keep_compress(const struct store *s, const struct store_session *session, st
 	return done;
 }
 
-int keep_compress_all(const struct store *s, uint64_t bytes_max, struct error *e)
+int keep_compress_all(const struct store *s, struct error *e)
 {
-	uint64_t bytes = 0;
 	int done = 0;
 
-	for (size_t i = 0; i < s->count && (bytes_max == 0 || bytes < bytes_max); i++) {
-		uint64_t before = keep_size(s, &s->sessions[i]);
+	for (size_t i = 0; i < s->count; i++) {
 		int r = keep_compress(s, &s->sessions[i], e);
 
 		if (r < 0)
 			return r;
 		done += r;
-		bytes += r > 0 ? before : 0;
 	}
 	return done;
+}
+
+void keep_tidy(const struct store *s)
+{
+	size_t first = s->count > KEEP_TIDY_SESSIONS ? s->count - KEEP_TIDY_SESSIONS : 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = first; i < s->count && bytes < KEEP_TIDY_BYTES; i++) {
+		uint64_t size = keep_size(s, &s->sessions[i]);
+		struct error e = ERROR_INIT;
+
+		/* What cannot be compressed stays as it is, and can be read. */
+		if (size >= KEEP_TIDY_LEAST && keep_compress(s, &s->sessions[i], &e) > 0)
+			bytes += size;
+	}
 }
 
 /* --- removing ------------------------------------------------------------------------- */

@@ -20,8 +20,11 @@ uint64_t keep_size(const struct store *s, const struct store_session *session);
 /* How many segments were compressed: 0 as well when its recorder lives, or -errno. */
 int keep_compress(const struct store *s, const struct store_session *session, struct error *e);
 
-/* Those that are not yet, oldest first, until so many bytes were read (0: all); how many. */
-int keep_compress_all(const struct store *s, uint64_t bytes_max, struct error *e);
+/* All that are not yet; how many. */
+int keep_compress_all(const struct store *s, struct error *e);
+
+/* A little of that, on the way: of the newest sessions, what is large and done in a moment. */
+void keep_tidy(const struct store *s);
 
 /* -EBUSY when its recorder lives. */
 int keep_remove(const struct store *s, const struct store_session *session,
