@@ -388,15 +388,15 @@ static int keeper_on_gate(void *context, uint32_t events)
 
 static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 {
+	/* Closed here also where there is no gate: the recorder waits for its end. */
+	_cleanup_fd_ int record = TAKE_FD(k->recording.gate);
 	int channel = -1;
 
 	if (!PLAN_GATE_PRESENT || plan_goes_without(&k->plan, PLAN_LAYER_NET_NS))
 		return 0;
-	const struct make_gate_fds given = {plan_fd, k->recording.gate};
+	const struct make_gate_fds given = {plan_fd, record};
 	int r = make_gate(&k->plan, k->programs, &given, &k->gate_made, &k->resolver_made, &channel,
 			  &k->lookups, e);
-
-	fd_close(&k->recording.gate);
 
 	if (r < 0)
 		return r;
