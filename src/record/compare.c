@@ -165,9 +165,7 @@ static bool compare_new(const struct compare *c, uint32_t parent, const struct m
 	*ret_kind = COMPARE_CREATED;
 	if (parent == MANIFEST_NONE)
 		return true;
-	unsigned int flags = parent == COMPARE_UNKNOWN ? 0 : c->before->entries[parent].flags;
-
-	if (flags & MANIFEST_READ && !(flags & MANIFEST_LATE))
+	if (parent != COMPARE_UNKNOWN && manifest_is_known(c->before, parent))
 		return true;
 	if (!compare_is_fresh(c, a))
 		return false;
@@ -240,12 +238,6 @@ static int compare_backward(struct compare *c)
 
 int compare_run(struct compare *c)
 {
-	for (uint32_t i = 0; i < c->before->head->count; i++) {
-		const struct manifest_entry *e = &c->before->entries[i];
-
-		c->late += S_ISDIR(e->mode) &&
-			   (!(e->flags & MANIFEST_READ) || e->flags & MANIFEST_LATE);
-	}
 	int r = compare_forward(c);
 
 	return r < 0 ? r : compare_backward(c);

@@ -14,7 +14,7 @@
  * came by, and looks the same in both, is found all the same.  What this cannot find:
  *
  *	a file that was removed before the walk came by.  Its directory has a newer time than the
- *	session then, and is MANIFEST_LATE: who asks has to say so (compare.late)
+ *	session then, and is MANIFEST_LATE: who asks has to say so
  *	what was changed in the same tick of the clock (1 to 10 ms) in which the session began,
  *	and before the walk came by: it cannot be told from what was done just before
  *	anything by ctime where the clock was set back meanwhile, or where ctime is another
@@ -60,7 +60,6 @@ struct compare {
 	uint32_t *to_before; /* of each entry of `after`; COMPARE_UNKNOWN as well */
 	struct compare_change *changes;
 	size_t count, capacity;
-	uint64_t late; /* directories of `before` that were read late, or not at all */
 };
 
 /* Both manifests must outlive it. */

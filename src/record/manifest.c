@@ -65,10 +65,26 @@ int manifest_init(struct manifest *m, int root, int64_t since)
 	return 0;
 }
 
+void manifest_freeze(struct manifest *m)
+{
+	/* In this order: all names of the directories before `next` are counted, and what is
+	 * counted was written. */
+	uint32_t next = __atomic_load_n(&m->head->next, __ATOMIC_ACQUIRE);
+	uint32_t count = __atomic_load_n(&m->head->count, __ATOMIC_ACQUIRE);
+
+	m->frozen = *m->head;
+	m->frozen.next = next;
+	m->frozen.count = count;
+	m->shared = m->head;
+	m->head = &m->frozen;
+}
+
 void manifest_fini(struct manifest *m)
 {
-	if (m->head)
-		(void)munmap(m->head,
+	struct manifest_head *memory = m->shared ? m->shared : m->head;
+
+	if (memory)
+		(void)munmap(memory,
 			     MANIFEST_HEAD_SIZE + manifest_entries_size + MANIFEST_NAMES_MAX);
 	memset(m, 0, sizeof(*m));
 }
@@ -213,7 +229,7 @@ static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const ch
 	m->head->names += (uint32_t)len + 1;
 	if (S_ISLNK(st.stx_mode))
 		manifest_take_link(m, dir, e);
-	m->head->count++;
+	__atomic_store_n(&m->head->count, m->head->count + 1, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -284,6 +300,13 @@ static int manifest_read_directory(struct manifest *m, uint32_t index)
 	return 0;
 }
 
+bool manifest_is_known(const struct manifest *m, uint32_t index)
+{
+	unsigned int flags = m->entries[index].flags;
+
+	return index < m->head->next && flags & MANIFEST_READ && !(flags & MANIFEST_LATE);
+}
+
 bool manifest_step(struct manifest *m)
 {
 	while (m->head->next < m->head->count && !S_ISDIR(m->entries[m->head->next].mode))
@@ -302,6 +325,6 @@ bool manifest_step(struct manifest *m)
 		if (r < 0)
 			m->head->unread[manifest_reason_of(r)]++;
 	}
-	m->head->next++;
+	__atomic_store_n(&m->head->next, index + 1, __ATOMIC_RELEASE);
 	return true;
 }

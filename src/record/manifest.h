@@ -79,6 +79,8 @@ struct manifest_head {
 
 struct manifest {
 	struct manifest_head *head;
+	struct manifest_head *shared; /* of which `head` is a copy, once it is frozen; or NULL */
+	struct manifest_head frozen;
 	struct manifest_entry *entries;
 	char *names;
 	int root;      /* the directory; not ours to close */
@@ -92,6 +94,13 @@ void manifest_fini(struct manifest *m);
 
 /* Reads one directory more; false when there is none left. */
 bool manifest_step(struct manifest *m);
+
+/* For who does not walk itself: what is here now is all that it will see, even while the walker
+ * goes on for a moment. */
+void manifest_freeze(struct manifest *m);
+
+/* Of a directory: its names are those that it had when the session began. */
+bool manifest_is_known(const struct manifest *m, uint32_t index);
 
 static inline struct span manifest_name(const struct manifest *m, const struct manifest_entry *e)
 {

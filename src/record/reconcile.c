@@ -455,10 +455,7 @@ static int reconcile_tell_late(struct reconcile_work *k)
 
 		if (!S_ISDIR(e->mode) || before == MANIFEST_NONE)
 			continue;
-		unsigned int flags =
-			before == COMPARE_UNKNOWN ? 0 : k->r->before.entries[before].flags;
-
-		if ((flags & MANIFEST_READ && !(flags & MANIFEST_LATE)) ||
+		if ((before != COMPARE_UNKNOWN && manifest_is_known(&k->r->before, before)) ||
 		    (k->c.clock && !compare_is_fresh(&k->c, e)))
 			continue;
 		reconcile_put_path(k, &k->after, i);
@@ -547,6 +544,8 @@ static int reconcile_compare(struct reconcile_work *k)
 {
 	int64_t offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
 	bool clock = k->r->clock && offset > k->r->offset - RECONCILE_STEP_BACK;
+
+	manifest_freeze(&k->r->before);
 	int ret = manifest_init(&k->after, k->r->root, k->r->since);
 
 	if (ret == 0)

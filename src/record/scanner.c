@@ -178,6 +178,24 @@ static int scanner_receive(struct scanner *s)
 	return channel_receive(&c, &e);
 }
 
+/*
+ * On a busy machine the turn of a child of the lowest priority to end may be long in coming;
+ * whoever waits for the recorder does not wait for that.
+ */
+static void scanner_take_leave(struct scanner *s, pid_t pid)
+{
+	pid_t *free_slot = NULL;
+
+	for (size_t i = 0; i < SCANNER_ENDED_MAX; i++) {
+		if (s->ended[i] && waitpid(s->ended[i], NULL, WNOHANG) != 0)
+			s->ended[i] = 0;
+		if (!s->ended[i])
+			free_slot = &s->ended[i];
+	}
+	if (waitpid(pid, NULL, free_slot ? WNOHANG : 0) == 0)
+		*free_slot = pid;
+}
+
 /* The child is gone, or has to go. */
 static void scanner_lose(struct scanner *s)
 {
@@ -188,8 +206,7 @@ static void scanner_lose(struct scanner *s)
 	fd_close(&s->fd);
 	if (s->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	scanner_take_leave(s, s->pid);
 	fd_close(&s->pidfd);
 	s->pid = 0;
 	s->deaths += s->sent > s->answered;
@@ -298,27 +315,39 @@ static int64_t scanner_now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The digests that are on their way. */
-static void scanner_wait(struct scanner *s)
+/* What the child has answered, and we not yet read. */
+static void scanner_drain(struct scanner *s)
+{
+	struct pollfd answer = {.fd = s->fd, .events = POLLIN};
+	const struct timespec at_once = {0};
+
+	while (s->fd >= 0 && s->answered < s->sent && ppoll(&answer, 1, &at_once, NULL) > 0 &&
+	       scanner_receive(s) > 0)
+		continue;
+}
+
+/* What it has not: its turn may be long in coming, and now there is nobody to disturb. */
+static void scanner_finish(struct scanner *s)
 {
 	int64_t deadline = scanner_now_ms() + SCANNER_PATIENCE_MS;
 
-	while (s->fd >= 0 && s->answered < s->count) {
-		int64_t left = deadline - scanner_now_ms();
-		const struct timespec wait = {.tv_sec = left / 1000,
-					      .tv_nsec = left % 1000 * 1000000};
-		struct pollfd answer = {.fd = s->fd, .events = POLLIN};
+	for (; s->answered < s->count && scanner_now_ms() < deadline; s->answered++) {
+		struct scanner_file *f = &s->files[s->answered];
+		struct scanner_digest digest = {
+			.path = f->path, .device = f->device, .inode = f->inode};
 
-		if (left <= 0 || ppoll(&answer, 1, &wait, NULL) <= 0)
-			break;
-		(void)scanner_on_channel(s, POLLIN);
+		digest.result = scanner_hash(f->fd, &digest.digest);
+		(void)s->to.on_digest(s->to.context, &digest);
+		free(f->path);
+		fd_close(&f->fd);
 	}
 }
 
 void scanner_end(struct scanner *s)
 {
-	scanner_wait(s);
+	scanner_drain(s);
 	scanner_lose(s);
+	scanner_finish(s);
 	s->left_out += s->count - s->answered;
 	for (size_t i = s->answered; i < s->count; i++) {
 		fd_close(&s->files[i].fd);

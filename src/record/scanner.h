@@ -20,10 +20,11 @@
 #include "manifest.h"
 
 enum {
-	SCANNER_FILES_MAX = 4096, /* different files whose digest is asked for in a session */
-	SCANNER_WAITING_MAX = 64, /* of these, that are held open until it is their turn */
-	SCANNER_PATIENCE_MS = 5000,
-	SCANNER_REST_MS = 1000, /* without a question it ends */
+	SCANNER_FILES_MAX = 4096,   /* different files whose digest is asked for in a session */
+	SCANNER_WAITING_MAX = 64,   /* of these, that are held open until it is their turn */
+	SCANNER_PATIENCE_MS = 2000, /* for the digests that are left at the end */
+	SCANNER_REST_MS = 1000,     /* without a question it ends */
+	SCANNER_ENDED_MAX = 4,
 	SCANNER_DEATHS_MAX = 3, /* with one: then no more are asked */
 };
 
@@ -57,8 +58,9 @@ struct scanner {
 	struct loop_handle handle;
 	struct scanner_file *files;
 	size_t count, sent, answered;
-	unsigned int deaths; /* that left a question unanswered */
-	uint64_t left_out;   /* that were too many */
+	unsigned int deaths;            /* that left a question unanswered */
+	pid_t ended[SCANNER_ENDED_MAX]; /* children that have yet to be taken leave of; or 0 */
+	uint64_t left_out;              /* that were too many */
 };
 
 #define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1})
@@ -70,8 +72,11 @@ int scanner_start(struct scanner *s, struct manifest *before, const struct scann
  * file, not O_PATH.  The answer comes by on_digest, sooner or later. */
 void scanner_digest(struct scanner *s, int fd, struct span path);
 
-/* Waits, at most SCANNER_PATIENCE_MS, for the digests that are on their way; then the child is
- * gone, and the manifest is as complete as it says. */
+/*
+ * The child is told to go and not waited for: on a busy machine its turn to end may be long in
+ * coming.  What it has written of the manifest stays (manifest_freeze).  Digests that are missing
+ * are taken here and now, for at most SCANNER_PATIENCE_MS.
+ */
 void scanner_end(struct scanner *s);
 
 #endif
