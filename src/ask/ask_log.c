@@ -27,6 +27,8 @@ enum {
 	LOG_FLUSH = 64 << 10,
 	LOG_OUT_MAX = 4 << 20,
 	LOG_INDEX_MS = 2000, /* that a question waits for the index; the rest is read without */
+	LOG_NAMES_MS = 50,   /* where it is only for the names of programs */
+	LOG_SLICE_MS = 50,   /* of taking in, between showing what was found */
 	LOG_FOLLOW_MS = 100,
 	LOG_PROGRAMS_MAX = 1 << 20,
 };
@@ -51,6 +53,7 @@ struct log {
 	uint64_t last; /* only so many, the last; 0: all */
 	uint64_t skip; /* so many are not shown */
 	uint64_t shown;
+	uint64_t done; /* events up to this one were looked at */
 	bool json, follow, all, count_only, indexed;
 	struct event event;
 	struct event_words words;
@@ -61,6 +64,8 @@ struct log {
 
 static void log_flush(struct log *l)
 {
+	if (l->out.len == 0)
+		return;
 	text_write(&l->text, &l->out);
 	buf_clear(&l->out);
 }
@@ -198,7 +203,7 @@ static int log_stream(struct log *l)
 }
 
 /* The events of one block that the index knows. */
-static int log_block(struct log *l, size_t block)
+static int log_block(struct log *l, uint64_t block)
 {
 	uint32_t segment;
 	uint64_t offset;
@@ -211,7 +216,8 @@ static int log_block(struct log *l, size_t block)
 	while (said == FEED_DONE && (said = store_next(&l->cursor, &f)) == FEED_DONE) {
 		if (f.seq > l->place.seq || (f.seq - 1) / INDEX_BLOCK != block)
 			break;
-		log_take(l, &f);
+		if (f.seq > l->done)
+			log_take(l, &f);
 	}
 	return said == FEED_BAD ? log_bad(l) : 0;
 }
@@ -223,36 +229,64 @@ static int log_tail(struct log *l)
 	return log_stream(l);
 }
 
-/* From which block on the last N are: counted from the end. */
-static int log_count_back(struct log *l, const uint8_t *set, size_t count, size_t *ret_from)
+/* The blocks of one chunk that may have something, from block `from` on. */
+static int log_chunk(struct log *l, uint64_t chunk, uint64_t from)
 {
+	uint64_t mask = index_chunk(l->index, &l->place, chunk, &l->filter);
+	int r = 0;
+
+	for (uint64_t n = 0; r == 0 && n < INDEX_CHUNK; n++)
+		if ((mask >> n & 1) && chunk * INDEX_CHUNK + n >= from)
+			r = log_block(l, chunk * INDEX_CHUNK + n);
+	return r;
+}
+
+/* From which block on the last N are: counted from the end. */
+static int log_count_back(struct log *l, uint64_t *ret_from)
+{
+	uint64_t chunk = index_chunks(&l->place);
 	int r;
 
 	l->count_only = true;
 	l->shown = 0;
 	r = log_tail(l);
-	*ret_from = count;
-	while (r == 0 && *ret_from > 0 && l->shown < l->last) {
-		--*ret_from;
-		if (set[*ret_from / 8] >> *ret_from % 8 & 1)
-			r = log_block(l, *ret_from);
+	*ret_from = chunk * INDEX_CHUNK;
+	while (r == 0 && chunk-- > 0 && l->shown < l->last) {
+		uint64_t mask = index_chunk(l->index, &l->place, chunk, &l->filter);
+
+		for (uint64_t n = INDEX_CHUNK; r == 0 && n-- > 0 && l->shown < l->last;) {
+			*ret_from = chunk * INDEX_CHUNK + n;
+			if (mask >> n & 1)
+				r = log_block(l, *ret_from);
+		}
 	}
 	l->skip = l->shown > l->last ? l->shown - l->last : 0;
 	l->count_only = false;
 	return r;
 }
 
+/* What the index knows, then what it comes to know, slice by slice; then what it does not. */
 static int log_by_index(struct log *l)
 {
-	_cleanup_free_ uint8_t *set = NULL;
-	size_t count = 0, from = 0;
-	int r = index_blocks(l->index, &l->place, &l->filter, &set, &count, &l->e);
+	struct error e = ERROR_INIT;
+	uint64_t from = 0;
+	int r = l->last ? log_count_back(l, &from) : 0, more;
 
-	if (r == 0 && l->last)
-		r = log_count_back(l, set, count, &from);
-	for (size_t block = from; r == 0 && block < count; block++)
-		if (set[block / 8] >> block % 8 & 1)
-			r = log_block(l, block);
+	do {
+		uint64_t chunk = from / INDEX_CHUNK;
+
+		chunk = l->done / INDEX_BATCH > chunk ? l->done / INDEX_BATCH : chunk;
+		for (; r == 0 && chunk < index_chunks(&l->place); chunk++) {
+			r = log_chunk(l, chunk, from);
+			log_flush(l);
+		}
+		l->done = l->place.seq;
+		more = r < 0 || l->last ? 1
+					: index_update(l->index, &l->ask.store, l->session,
+						       LOG_SLICE_MS, NULL, &e);
+		if (more >= 0 && index_find(l->index, l->session, &l->place) < 0)
+			break;
+	} while (r == 0 && more >= 0 && l->place.seq > l->done);
 	return r < 0 ? r : log_tail(l);
 }
 
@@ -330,13 +364,13 @@ static int log_begin(struct log *l)
 }
 
 /* Questions that the index answers.  It may stay behind: then more is read. */
-static void log_ask_index(struct log *l)
+static void log_ask_index(struct log *l, unsigned int budget_ms)
 {
 	struct error e = ERROR_INIT;
 
 	if (!l->index && index_open(&l->ask.store, &l->index, &e) < 0)
 		return;
-	(void)index_update(l->index, &l->ask.store, l->session, LOG_INDEX_MS, NULL, &e);
+	(void)index_update(l->index, &l->ask.store, l->session, budget_ms, NULL, &e);
 	l->known = index_find(l->index, l->session, &l->place) == 0;
 }
 
@@ -348,12 +382,12 @@ static int log_session(struct log *l)
 	free(l->programs.names);
 	l->programs = (struct log_programs){NULL, 0};
 	l->known = false;
-	l->skip = 0;
+	l->skip = l->done = 0;
 	l->words.session = l->all ? l->session->name : NULL;
 	if (r == 0)
 		r = log_begin(l);
 	if (r == 0 && (filtered || l->last))
-		log_ask_index(l);
+		log_ask_index(l, !filtered ? LOG_NAMES_MS : l->last ? LOG_INDEX_MS : LOG_SLICE_MS);
 	if (r == 0 && filtered && l->known)
 		r = log_by_index(l);
 	else if (r == 0 && l->last && !filtered)

@@ -6,14 +6,14 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { INDEX_VERSION = 1 };
+enum { INDEX_VERSION = 2 };
 
 static const char index_tables[] =
-	"CREATE TABLE meta(key BLOB NOT NULL);"
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"
 	" first BLOB NOT NULL, segment INT NOT NULL, offset INT NOT NULL, seq INT NOT NULL,"
 	" ready_segment INT NOT NULL, ready_offset INT NOT NULL,"
@@ -21,17 +21,14 @@ static const char index_tables[] =
 	"CREATE TABLE block(session INT NOT NULL, number INT NOT NULL, segment INT NOT NULL,"
 	" offset INT NOT NULL, low INT NOT NULL, high INT NOT NULL,"
 	" PRIMARY KEY(session, number)) WITHOUT ROWID;"
-	"CREATE TABLE name(id INTEGER PRIMARY KEY, text BLOB NOT NULL);"
-	"CREATE TABLE used(session INT NOT NULL, what INT NOT NULL, name INT NOT NULL,"
-	" block INT NOT NULL, PRIMARY KEY(session, what, name, block)) WITHOUT ROWID;"
 	"CREATE TABLE run(session INT NOT NULL, exec INT NOT NULL, parent INT NOT NULL,"
 	" pid INT NOT NULL, seq INT NOT NULL, program BLOB NOT NULL, command BLOB NOT NULL,"
 	" begin INT NOT NULL, finish INT NOT NULL, exit INT NOT NULL, signal INT NOT NULL,"
 	" PRIMARY KEY(session, exec)) WITHOUT ROWID;"
-	"CREATE TABLE did(session INT NOT NULL, exec INT NOT NULL, what INT NOT NULL,"
-	" name INT NOT NULL, count INT NOT NULL, first INT NOT NULL, last INT NOT NULL,"
-	" reason INT NOT NULL, allow INT NOT NULL,"
-	" PRIMARY KEY(session, what, name, exec)) WITHOUT ROWID;";
+	"CREATE TABLE fact(session INT NOT NULL, what INT NOT NULL, chunk INT NOT NULL,"
+	" name BLOB NOT NULL, exec INT NOT NULL, mask INT NOT NULL, count INT NOT NULL,"
+	" first INT NOT NULL, last INT NOT NULL, reason BLOB, allow BLOB,"
+	" PRIMARY KEY(session, what, chunk, name, exec)) WITHOUT ROWID;";
 
 static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 	[INDEX_BEGIN] = "BEGIN IMMEDIATE",
@@ -46,39 +43,41 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 	[INDEX_ADD_BLOCK] = "INSERT OR IGNORE INTO block VALUES(?1, ?2, ?3, ?4, ?5, ?5)",
 	[INDEX_STRETCH_BLOCK] = "UPDATE block SET low=min(low, ?3), high=max(high, ?4)"
 				" WHERE session=?1 AND number=?2",
-	[INDEX_ADD_NAME] = "INSERT OR IGNORE INTO name VALUES(?1, ?2)",
-	[INDEX_ADD_USED] = "INSERT OR IGNORE INTO used VALUES(?1, ?2, ?3, ?4)",
 	[INDEX_ADD_RUN] = "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3, ?4, ?5, ?7, ?8, ?6,"
 			  " 0, -1, -1)",
 	[INDEX_END_RUN] = "UPDATE run SET finish=?3, exit=?4, signal=?5"
 			  " WHERE session=?1 AND exec=?2",
-	[INDEX_ADD_DID] = "INSERT INTO did VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-			  " ON CONFLICT DO UPDATE SET count=count+excluded.count,"
-			  " last=excluded.last, reason=excluded.reason, allow=excluded.allow",
-	[INDEX_ASK_USED] = "SELECT block FROM used WHERE session=?1 AND what=?2 AND name=?3",
-	/* Of all sessions: to read them in a row is quicker than to look each one up. */
-	[INDEX_ASK_NAMES] = "SELECT id, text FROM name",
-	[INDEX_ASK_PROGRAMS] = "SELECT exec, program FROM run WHERE session=?1",
-	[INDEX_ASK_TIMES] = "SELECT number FROM block WHERE session=?1 AND high>=?2 AND low<?3",
+	[INDEX_ADD_FACT] = "INSERT INTO fact VALUES(?1, ?2, ?3, ?9, ?4, ?5, ?6, ?7, ?8, ?10, ?11)"
+			   " ON CONFLICT DO UPDATE SET mask=mask|excluded.mask,"
+			   " count=count+excluded.count, last=excluded.last,"
+			   " reason=excluded.reason, allow=excluded.allow",
+	[INDEX_ASK_WORD] = "SELECT mask FROM fact WHERE session=?1 AND what=?2 AND chunk=?3"
+			   " AND name=?4",
+	[INDEX_ASK_NAMES] = "SELECT mask, name FROM fact WHERE session=?1 AND what=?2 AND chunk=?3",
+	[INDEX_ASK_BENEATH] = "SELECT mask FROM fact WHERE session=?1 AND what=?2 AND chunk=?3"
+			      " AND name>=?4 AND name<?5",
+	[INDEX_ASK_EXEC] = "SELECT mask FROM fact WHERE session=?1 AND what=?2 AND chunk=?3"
+			   " AND name=x'' AND exec=?4",
+	[INDEX_ASK_PROGRAMS] = "SELECT f.mask, r.program FROM fact f JOIN run r ON"
+			       " r.session=f.session AND r.exec=f.exec WHERE f.session=?1"
+			       " AND f.what=?2 AND f.chunk=?3",
+	[INDEX_ASK_TIMES] = "SELECT 1<<(number-?2) FROM block WHERE session=?1 AND"
+			    " number>=?2 AND number<?3 AND high>=?4 AND low<?5",
 	[INDEX_ASK_BLOCK] = "SELECT segment, offset FROM block WHERE session=?1 AND number=?2",
 	[INDEX_ASK_PROGRAM] = "SELECT program FROM run WHERE session=?1 AND exec=?2",
 	[INDEX_ASK_RUNS] = "SELECT exec, parent, pid, seq, begin, finish, exit, signal, program,"
 			   " command FROM run WHERE session=?1 ORDER BY exec",
-	[INDEX_ASK_SUM] = "SELECT 0, sum(d.count), min(d.first), max(d.last), n.text,"
-			  " (SELECT text FROM name WHERE id=d.reason),"
-			  " (SELECT text FROM name WHERE id=d.allow), count(*) OVER (), max(d.last)"
-			  " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1 AND d.what=?2"
-			  " GROUP BY d.name ORDER BY 2 DESC, 3 LIMIT ?3",
-	[INDEX_ASK_DEEDS] = "SELECT d.what, d.count, d.first, d.last, n.text,"
-			    " (SELECT text FROM name WHERE id=d.reason),"
-			    " (SELECT text FROM name WHERE id=d.allow), 1, d.exec"
-			    " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1"
-			    " ORDER BY d.exec, d.first",
-	[INDEX_ASK_DEEDS_OF] = "SELECT d.what, d.count, d.first, d.last, n.text,"
-			       " (SELECT text FROM name WHERE id=d.reason),"
-			       " (SELECT text FROM name WHERE id=d.allow), 1, d.exec"
-			       " FROM did d JOIN name n ON n.id=d.name WHERE d.session=?1"
-			       " AND d.what=?2 AND d.name=?3 ORDER BY d.first",
+	/* With max() the other columns are of the row that has it. */
+	[INDEX_ASK_SUM] = "SELECT 0, sum(count), min(first), max(last), name, reason, allow,"
+			  " count(*) OVER (), 0 FROM fact WHERE session=?1 AND what=?2"
+			  " GROUP BY name ORDER BY 2 DESC, 3 LIMIT ?3",
+	[INDEX_ASK_DEEDS] =
+		"SELECT what, sum(count), min(first), max(last), name, reason, allow, 1,"
+		" exec FROM fact WHERE session=?1 AND what>=?2"
+		" GROUP BY exec, what, name ORDER BY exec, 3",
+	[INDEX_ASK_DEEDS_OF] = "SELECT what, count, first, last, name, reason, allow, 1, exec"
+			       " FROM fact WHERE session=?1 AND what=?2 AND chunk=?3 AND name=?4"
+			       " ORDER BY first",
 	[INDEX_ASK_PARENT] = "SELECT parent, command FROM run WHERE session=?1 AND exec=?2",
 };
 
@@ -131,9 +130,9 @@ void index_close(struct index **x)
 	for (size_t i = 0; i < INDEX_STATEMENT_COUNT; i++)
 		(void)sqlite3_finalize(it->statements[i]);
 	(void)sqlite3_close(it->db);
-	free(it->names);
-	free(it->uses);
-	free(it->sums);
+	free(it->facts);
+	free(it->order);
+	buf_fini(&it->texts);
 	free(it);
 	*x = NULL;
 }
@@ -151,30 +150,17 @@ static int index_get_version(struct index *x, int *ret)
 
 static int index_make_tables(struct index *x)
 {
-	sqlite3_stmt *s = NULL;
 	char version[40];
-	uint64_t key[2];
 
-	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		return SQLITE_ERROR;
 	(void)snprintf(version, sizeof(version), "PRAGMA user_version=%d", INDEX_VERSION);
 	int r = sqlite3_exec(x->db, "BEGIN IMMEDIATE", NULL, NULL, NULL), made = 0;
 
 	if (r == SQLITE_OK)
 		r = index_get_version(x, &made);
-	/* Somebody else was quicker. */
-	if (r == SQLITE_OK && made == INDEX_VERSION)
-		return sqlite3_exec(x->db, "COMMIT", NULL, NULL, NULL);
-	if (r == SQLITE_OK)
+	/* Somebody else may have been quicker. */
+	if (r == SQLITE_OK && made != INDEX_VERSION)
 		r = sqlite3_exec(x->db, index_tables, NULL, NULL, NULL);
-	if (r == SQLITE_OK)
-		r = sqlite3_prepare_v2(x->db, "INSERT INTO meta VALUES(?1)", -1, &s, NULL);
-	if (r == SQLITE_OK) {
-		(void)sqlite3_bind_blob(s, 1, key, sizeof(key), SQLITE_TRANSIENT);
-		r = sqlite3_step(s) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
-	}
-	(void)sqlite3_finalize(s);
-	if (r == SQLITE_OK)
+	if (r == SQLITE_OK && made != INDEX_VERSION)
 		r = sqlite3_exec(x->db, version, NULL, NULL, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(x->db, "COMMIT", NULL, NULL, NULL);
@@ -183,15 +169,8 @@ static int index_make_tables(struct index *x)
 
 static int index_prepare(struct index *x)
 {
-	sqlite3_stmt *s = NULL;
-	int r = sqlite3_prepare_v2(x->db, "SELECT key FROM meta", -1, &s, NULL);
+	int r = SQLITE_OK;
 
-	if (r == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW &&
-	    sqlite3_column_bytes(s, 0) == sizeof(x->key))
-		memcpy(x->key, sqlite3_column_blob(s, 0), sizeof(x->key));
-	else
-		r = SQLITE_CORRUPT;
-	(void)sqlite3_finalize(s);
 	for (size_t i = 0; r == SQLITE_OK && i < INDEX_STATEMENT_COUNT; i++)
 		r = sqlite3_prepare_v3(x->db, index_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
 				       &x->statements[i], NULL);
@@ -206,15 +185,14 @@ static int index_open_file(const char *path, struct index **ret)
 
 	if (!x)
 		return SQLITE_NOMEM;
-	x->names = calloc(INDEX_NAMES, sizeof(*x->names));
-	x->uses = calloc(INDEX_USES, sizeof(*x->uses));
-	x->sums = calloc(INDEX_SUMS, sizeof(*x->sums));
-	int r = x->names && x->uses && x->sums
-			? sqlite3_open_v2(path, &x->db,
-					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-						  SQLITE_OPEN_NOMUTEX,
-					  NULL)
-			: SQLITE_NOMEM;
+	x->facts = calloc(INDEX_FACTS, sizeof(*x->facts));
+	x->order = calloc(INDEX_FACTS, sizeof(*x->order));
+	x->texts = BUF_INIT(INDEX_TEXTS);
+	if (!x->facts || !x->order || getrandom(x->key, sizeof(x->key), 0) != sizeof(x->key))
+		return SQLITE_NOMEM;
+	int r = sqlite3_open_v2(path, &x->db,
+				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				NULL);
 
 	if (r == SQLITE_OK)
 		r = sqlite3_busy_timeout(x->db, 200);
@@ -302,7 +280,7 @@ static void index_sip_round(uint64_t v[4])
 #undef ROTATE
 }
 
-uint64_t index_name_id(const struct index *x, struct span text)
+uint64_t index_hash(const struct index *x, struct span text)
 {
 	uint64_t v[4] = {x->key[0] ^ 0x736f6d6570736575u, x->key[1] ^ 0x646f72616e646f6du,
 			 x->key[0] ^ 0x6c7967656e657261u, x->key[1] ^ 0x7465646279746573u};
@@ -323,8 +301,7 @@ uint64_t index_name_id(const struct index *x, struct span text)
 	v[2] ^= 0xff;
 	for (int i = 0; i < 4; i++)
 		index_sip_round(v);
-	/* 0 is for "none"; ids are positive in the file. */
-	return ((v[0] ^ v[1] ^ v[2] ^ v[3]) >> 1) | 1;
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -369,7 +346,7 @@ int index_find(struct index *x, const struct store_session *session, struct inde
 	return r == SQLITE_ROW ? 0 : -ENOENT;
 }
 
-int index_block(struct index *x, const struct index_place *place, size_t block,
+int index_block(struct index *x, const struct index_place *place, uint64_t block,
 		uint32_t *ret_segment, uint64_t *ret_offset)
 {
 	sqlite3_stmt *st = index_ask(x, INDEX_ASK_BLOCK, (int64_t[]){place->id, (int64_t)block}, 2);
@@ -400,41 +377,79 @@ int index_program(struct index *x, const struct index_place *place, uint64_t exe
 
 /* --- blocks ------------------------------------------------------------------------------- */
 
-struct index_set {
-	struct index *x;
-	const struct index_place *place;
-	uint8_t *bits;
-	size_t blocks;
-};
-
-static void index_add_rows(struct index_set *set, sqlite3_stmt *st)
+/* One question about one chunk; text is bound as its fourth. */
+static sqlite3_stmt *index_ask_chunk(struct index *x, enum index_statement s, int64_t session,
+				     enum index_what what, uint64_t chunk)
 {
-	while (sqlite3_step(st) == SQLITE_ROW) {
-		uint64_t block = (uint64_t)sqlite3_column_int64(st, 0);
+	return index_ask(x, s, (int64_t[]){session, what, (int64_t)chunk}, 3);
+}
 
-		if (block < set->blocks)
-			set->bits[block / 8] |= (uint8_t)(1u << block % 8);
-	}
+static uint64_t index_rows(sqlite3_stmt *st)
+{
+	uint64_t mask = 0;
+
+	while (sqlite3_step(st) == SQLITE_ROW)
+		mask |= (uint64_t)sqlite3_column_int64(st, 0);
 	(void)sqlite3_reset(st);
+	return mask;
 }
 
-static void index_add_used(struct index_set *set, enum index_what what, uint64_t name)
+static uint64_t index_chunk_words(struct index *x, int64_t session, uint64_t chunk,
+				  enum index_what what, const struct filter_list *l)
 {
-	index_add_rows(set, index_ask(set->x, INDEX_ASK_USED,
-				      (int64_t[]){set->place->id, what, (int64_t)name}, 3));
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_WORD, session, what, chunk);
+
+		(void)sqlite3_bind_blob(st, 4, l->items[i], (int)strlen(l->items[i]),
+					SQLITE_STATIC);
+		mask |= index_rows(st);
+	}
+	return mask;
 }
 
-static void index_add_words(struct index_set *set, enum index_what what,
-			    const struct filter_list *l)
+/* A path without a pattern that is absolute: it, and what lies beneath. */
+static uint64_t index_chunk_beneath(struct index *x, int64_t session, uint64_t chunk,
+				    const char *path)
 {
-	for (size_t i = 0; i < l->count; i++)
-		index_add_used(set, what, index_name_id(set->x, span_of_str(l->items[i])));
+	size_t len = strlen(path);
+	char low[PATH_MAX + 2], high[PATH_MAX + 2];
+	struct filter_list one = {{low}, 1};
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	(void)snprintf(low, sizeof(low), "%.*s", (int)len, path);
+	uint64_t mask = index_chunk_words(x, session, chunk, INDEX_USED_PATH, &one);
+	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_BENEATH, session, INDEX_USED_PATH, chunk);
+
+	/* '0' is what follows '/'. */
+	(void)snprintf(low, sizeof(low), "%.*s/", (int)len, path);
+	(void)snprintf(high, sizeof(high), "%.*s0", (int)len, path);
+	(void)sqlite3_bind_blob(st, 4, low, (int)len + 1, SQLITE_STATIC);
+	(void)sqlite3_bind_blob(st, 5, high, (int)len + 1, SQLITE_STATIC);
+	return mask | index_rows(st);
 }
 
-static void index_add_names(struct index_set *set, enum index_what what,
-			    const struct filter_list *l)
+static bool index_is_place(const char *path)
 {
-	sqlite3_stmt *st = index_ask(set->x, INDEX_ASK_NAMES, (int64_t[]){set->place->id, what}, 2);
+	return path[0] == '/' && path[1] && strlen(path) < PATH_MAX && !strpbrk(path, "*?[");
+}
+
+static uint64_t index_chunk_names(struct index *x, int64_t session, uint64_t chunk,
+				  enum index_what what, const struct filter_list *l)
+{
+	uint64_t mask = 0;
+	size_t places = 0;
+
+	for (size_t i = 0; i < l->count && what == INDEX_USED_PATH; i++)
+		if (index_is_place(l->items[i])) {
+			mask |= index_chunk_beneath(x, session, chunk, l->items[i]);
+			places++;
+		}
+	if (places == l->count)
+		return mask;
+	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_NAMES, session, what, chunk);
 
 	while (sqlite3_step(st) == SQLITE_ROW) {
 		struct span text = index_column(st, 1);
@@ -445,66 +460,69 @@ static void index_add_names(struct index_set *set, enum index_what what,
 			fits = what == INDEX_USED_PATH ? filter_path(l->items[i], text)
 						       : filter_host_anywhere(l->items[i], text);
 		if (fits)
-			index_add_used(set, what, (uint64_t)sqlite3_column_int64(st, 0));
+			mask |= (uint64_t)sqlite3_column_int64(st, 0);
 	}
 	(void)sqlite3_reset(st);
+	return mask;
 }
 
-static void index_add_processes(struct index_set *set, const struct filter_list *l)
+static uint64_t index_chunk_processes(struct index *x, int64_t session, uint64_t chunk,
+				      const struct filter_list *l)
 {
-	uint64_t exec;
+	uint64_t mask = 0, exec;
 	bool names = false;
 
-	for (size_t i = 0; i < l->count; i++)
-		if (filter_process(l->items[i], &exec) == 0)
-			index_add_used(set, INDEX_USED_EXEC, exec);
-		else
+	for (size_t i = 0; i < l->count; i++) {
+		if (filter_process(l->items[i], &exec) < 0) {
 			names = true;
+			continue;
+		}
+		sqlite3_stmt *st =
+			index_ask_chunk(x, INDEX_ASK_EXEC, session, INDEX_USED_EXEC, chunk);
+
+		(void)sqlite3_bind_int64(st, 4, (int64_t)exec);
+		mask |= index_rows(st);
+	}
 	if (!names)
-		return;
-	sqlite3_stmt *st = index_ask(set->x, INDEX_ASK_PROGRAMS, (int64_t[]){set->place->id}, 1);
+		return mask;
+	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_PROGRAMS, session, INDEX_USED_EXEC, chunk);
 
 	while (sqlite3_step(st) == SQLITE_ROW)
 		if (filter_program(l, index_column(st, 1)))
-			index_add_used(set, INDEX_USED_EXEC, (uint64_t)sqlite3_column_int64(st, 0));
+			mask |= (uint64_t)sqlite3_column_int64(st, 0);
 	(void)sqlite3_reset(st);
+	return mask;
 }
 
-int index_blocks(struct index *x, const struct index_place *place, const struct filter *f,
-		 uint8_t **ret_set, size_t *ret_count, struct error *e)
+static uint64_t index_chunk_times(struct index *x, int64_t session, uint64_t chunk,
+				  const struct filter *f)
 {
-	size_t blocks = place->seq ? (place->seq - 1) / INDEX_BLOCK + 1 : 0, size = blocks / 8 + 1;
-	_cleanup_free_ uint8_t *all = malloc(size), *one = malloc(size);
+	int64_t from = (int64_t)chunk * INDEX_CHUNK;
 
-	if (!all || !one)
-		return error_set(e, -ENOMEM, "the set of blocks does not fit into memory");
-	memset(all, 0xff, size);
-	for (int round = 0; round < 6; round++) {
-		const struct filter_list *lists[] = {&f->kinds, &f->verdicts,  &f->hosts,
-						     &f->paths, &f->processes, NULL};
-		const struct filter_list *l = lists[round];
-		struct index_set set = {x, place, one, blocks};
+	return index_rows(index_ask(x, INDEX_ASK_TIMES,
+				    (int64_t[]){session, from, from + INDEX_CHUNK, f->since,
+						f->until ? f->until : INT64_MAX},
+				    5));
+}
 
-		if (l ? l->count == 0 : f->since == 0 && f->until == 0)
-			continue;
-		memset(one, 0, size);
-		if (round == 0 || round == 1)
-			index_add_words(&set, round == 0 ? INDEX_USED_KIND : INDEX_USED_VERDICT, l);
-		else if (round == 2 || round == 3)
-			index_add_names(&set, round == 2 ? INDEX_USED_HOST : INDEX_USED_PATH, l);
-		else if (round == 4)
-			index_add_processes(&set, l);
-		else
-			index_add_rows(&set, index_ask(x, INDEX_ASK_TIMES,
-						       (int64_t[]){place->id, f->since,
-								   f->until ? f->until : INT64_MAX},
-						       3));
-		for (size_t i = 0; i < size; i++)
-			all[i] &= one[i];
-	}
-	*ret_set = TAKE_PTR(all);
-	*ret_count = blocks;
-	return 0;
+uint64_t index_chunk(struct index *x, const struct index_place *place, uint64_t chunk,
+		     const struct filter *f)
+{
+	uint64_t mask = UINT64_MAX;
+
+	if (f->verdicts.count > 0)
+		mask &= index_chunk_words(x, place->id, chunk, INDEX_USED_VERDICT, &f->verdicts);
+	if (mask && f->kinds.count > 0)
+		mask &= index_chunk_words(x, place->id, chunk, INDEX_USED_KIND, &f->kinds);
+	if (mask && (f->since || f->until))
+		mask &= index_chunk_times(x, place->id, chunk, f);
+	if (mask && f->hosts.count > 0)
+		mask &= index_chunk_names(x, place->id, chunk, INDEX_USED_HOST, &f->hosts);
+	if (mask && f->processes.count > 0)
+		mask &= index_chunk_processes(x, place->id, chunk, &f->processes);
+	if (mask && f->paths.count > 0)
+		mask &= index_chunk_names(x, place->id, chunk, INDEX_USED_PATH, &f->paths);
+	return mask;
 }
 
 /* --- what happened ------------------------------------------------------------------------ */
@@ -548,18 +566,24 @@ int index_deeds(struct index *x, const struct index_place *place,
 		int (*found)(void *context, const struct index_deed *deed), void *context,
 		struct error *e)
 {
-	return index_deed_rows(x, index_ask(x, INDEX_ASK_DEEDS, (int64_t[]){place->id}, 1), -1,
-			       found, context, e);
+	return index_deed_rows(
+		x, index_ask(x, INDEX_ASK_DEEDS, (int64_t[]){place->id, INDEX_DID_CHANGE}, 2), -1,
+		found, context, e);
 }
 
 int index_deeds_of(struct index *x, const struct index_place *place, enum index_what what,
 		   struct span name, int (*found)(void *context, const struct index_deed *deed),
 		   void *context, struct error *e)
 {
-	int64_t numbers[] = {place->id, what, (int64_t)index_name_id(x, name)};
+	int r = 0;
 
-	return index_deed_rows(x, index_ask(x, INDEX_ASK_DEEDS_OF, numbers, 3), (int)what, found,
-			       context, e);
+	for (uint64_t chunk = 0; r == 0 && chunk < index_chunks(place); chunk++) {
+		sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_DEEDS_OF, place->id, what, chunk);
+
+		(void)sqlite3_bind_blob(st, 4, name.ptr, (int)name.len, SQLITE_STATIC);
+		r = index_deed_rows(x, st, (int)what, found, context, e);
+	}
+	return r;
 }
 
 int index_parent(struct index *x, const struct index_place *place, uint64_t exec,

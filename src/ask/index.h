@@ -4,19 +4,23 @@
  * round.  It can be deleted at any time; one that is broken, of another version or not about
  * these records is deleted and made again.
  *
- * It does not hold events.  A record is taken in blocks of INDEX_BLOCK events, and the index
- * knows which kinds, verdicts, executions, hosts and paths each block has: who filters is told
- * which blocks to read, reads the events themselves, and decides on them.  A mistake in the
- * index can cost time, and what stands behind its end is read without it.  Beside that it keeps
- * sums for `bawn show`: what each execution did, how often, and to what.
+ * It does not hold events.  A record is taken in blocks of INDEX_BLOCK events, and chunks of
+ * INDEX_CHUNK blocks; the index knows which kinds, verdicts, executions, hosts and paths each
+ * block of a chunk has: who filters is told which blocks to read, reads the events themselves,
+ * and decides on them.  A mistake in the index can cost time, and what stands behind its end is
+ * read without it.  Beside that it keeps sums for `bawn show`: what each execution did, how
+ * often, and to what.
  *
  *	session	id, folder, first (hash of its first event), segment, offset, seq: taken up to
  *		there; ready and end: where those events are
  *	block	session, number: segment and offset of its first event; low and high: its times
- *	name	id (a keyed hash), text: hosts, paths, words
- *	used	what, name, session, block
  *	run	session, exec: parent, pid, seq, program, command, begin, finish, exit, signal
- *	did	session, exec, what, name: count, first, last (numbers of events), reason, allow
+ *	fact	session, what, chunk, name, exec: mask (blocks of the chunk, a bit each) of what is
+ *		used; count, first, last (numbers of events), reason, allow of what was done
+ *
+ * A chunk's facts are gathered in memory and entered in the order of their key, which grows with
+ * the record: the file is written from its start to its end and not all over, at ten million
+ * events as at ten thousand.
  *
  * One writes at a time; who finds it busy reads what there is (SQLite's write-ahead log).
  */
@@ -28,13 +32,14 @@
 #include "store.h"
 
 enum {
-	INDEX_BLOCK = 256,
-	INDEX_BATCH = 10240, /* events in one transaction */
+	INDEX_BLOCK = 256,                       /* events */
+	INDEX_CHUNK = 64,                        /* blocks */
+	INDEX_BATCH = INDEX_BLOCK * INDEX_CHUNK, /* events in one transaction */
 	INDEX_PROGRAM_MAX = 32,
 	INDEX_COMMAND_MAX = 512,
 };
 
-/* What `used` and `did` speak of.  The numbers are in the file: new ones go to the end. */
+/* What facts are about.  The numbers are in the file: new ones go to the end. */
 enum index_what {
 	INDEX_USED_KIND,
 	INDEX_USED_VERDICT,
@@ -91,15 +96,18 @@ struct index_place {
 /* -ENOENT: not known. */
 int index_find(struct index *x, const struct store_session *session, struct index_place *ret);
 
-/*
- * Which blocks may have what the filter lets through, as a set of bits, block 0 first, up to
- * and with the one that place->seq is in; the caller frees it.
- */
-int index_blocks(struct index *x, const struct index_place *place, const struct filter *f,
-		 uint8_t **ret_set, size_t *ret_count, struct error *e);
+/* How many chunks there are, the one that place->seq is in being the last. */
+static inline uint64_t index_chunks(const struct index_place *place)
+{
+	return place->seq ? (place->seq - 1) / INDEX_BATCH + 1 : 0;
+}
+
+/* Which blocks of a chunk may have what the filter lets through: the first is bit 0. */
+uint64_t index_chunk(struct index *x, const struct index_place *place, uint64_t chunk,
+		     const struct filter *f);
 
 /* Where a block begins; -ENOENT. */
-int index_block(struct index *x, const struct index_place *place, size_t block,
+int index_block(struct index *x, const struct index_place *place, uint64_t block,
 		uint32_t *ret_segment, uint64_t *ret_offset);
 
 /* The program that an execution is: "git"; -ENOENT. */

@@ -17,13 +17,13 @@ enum index_statement {
 	INDEX_DROP_SESSION,
 	INDEX_ADD_BLOCK,
 	INDEX_STRETCH_BLOCK,
-	INDEX_ADD_NAME,
-	INDEX_ADD_USED,
 	INDEX_ADD_RUN,
 	INDEX_END_RUN,
-	INDEX_ADD_DID,
-	INDEX_ASK_USED,
+	INDEX_ADD_FACT,
+	INDEX_ASK_WORD,
 	INDEX_ASK_NAMES,
+	INDEX_ASK_BENEATH,
+	INDEX_ASK_EXEC,
 	INDEX_ASK_PROGRAMS,
 	INDEX_ASK_TIMES,
 	INDEX_ASK_BLOCK,
@@ -36,38 +36,41 @@ enum index_statement {
 	INDEX_STATEMENT_COUNT,
 };
 
-enum { INDEX_NAMES = 1 << 16, INDEX_USES = 1 << 12, INDEX_SUMS = 1 << 15 };
-
-/* One thing that the block at hand has. */
-struct index_use {
-	uint64_t name;
-	uint32_t what, stamp; /* stamp: of the block it was put in for */
+enum {
+	INDEX_FACTS = 1 << 17,  /* places in the table; at most half are taken */
+	INDEX_TEXTS = 32 << 20, /* bytes of names of a chunk */
+	INDEX_NAME_MAX = NOTE_TEXT_MAX + 16,
 };
 
-/* One sum of the batch at hand. */
-struct index_sum_of {
-	uint64_t exec, name, reason, allow, count, first, last;
+/* A text among those of the chunk. */
+struct index_text {
+	uint32_t at, len;
+};
+
+/* A fact of the chunk at hand. */
+struct index_fact {
+	uint64_t hash; /* 0: the place is free */
+	uint64_t exec, mask, count, first, last;
+	struct index_text name, reason, allow;
 	uint32_t what;
-	bool there;
 };
 
 struct index {
 	sqlite3 *db;
 	sqlite3_stmt *statements[INDEX_STATEMENT_COUNT];
-	uint64_t key[2]; /* of the names' hash: nobody can make two names meet */
-
 	/* while a record is taken in */
-	uint64_t *names;        /* ids that are in the file, each in the place of its last bits */
-	struct index_use *uses; /* of the block; open addressing */
-	struct index_sum_of *sums;
-	size_t use_count, sum_count;
-	uint32_t stamp;
+	uint64_t key[2]; /* of the table's hash: the box cannot choose where its names go */
+	struct index_fact *facts; /* open addressing */
+	uint32_t *order;          /* those that are taken, to be sorted */
+	size_t fact_count;
+	struct buf texts;
 	struct event event;
 	uint8_t scratch[FRAME_EVENT_MAX];
 	int failed; /* of SQLite, the first */
 };
 
-uint64_t index_name_id(const struct index *x, struct span text);
+/* SipHash with the table's key. */
+uint64_t index_hash(const struct index *x, struct span text);
 
 /* A statement with its numbers bound, run to its end; texts are bound before. */
 void index_run_statement(struct index *x, enum index_statement s, const int64_t *numbers,

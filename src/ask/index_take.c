@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking events in.  Within a block each thing is entered once, within a batch each sum is added
- * up once, and a name that was lately entered is not entered again: most events cost no
- * statement at all.  What is at hand is entered before the transaction ends, so that the place in
+ * Taking events in.  What a chunk has and what was done in it is gathered in a table and entered
+ * once, in the order of the key, when the chunk or the transaction ends: so that the place in
  * `session` and everything before it become visible together.
  */
 #include "index_parts.h"
@@ -23,97 +22,131 @@ struct index_taking {
 	bool any; /* event of that block was taken now */
 };
 
-/* --- names, uses, sums ---------------------------------------------------------------- */
+/* --- facts ---------------------------------------------------------------------------- */
 
-static uint64_t index_name(struct index *x, struct span text)
+static struct span index_text_of(const struct index *x, struct index_text t)
 {
-	uint64_t id = text.len > 0 ? index_name_id(x, text) : 0;
-	uint64_t *known = &x->names[id % INDEX_NAMES];
-
-	if (text.len == 0 || *known == id)
-		return id;
-	(void)sqlite3_bind_blob(x->statements[INDEX_ADD_NAME], 2, text.ptr, (int)text.len,
-				SQLITE_STATIC);
-	index_run_statement(x, INDEX_ADD_NAME, (int64_t[]){(int64_t)id}, 1);
-	*known = id;
-	return id;
+	return (struct span){(const uint8_t *)x->texts.ptr + t.at, t.len};
 }
 
-static void index_use(struct index_taking *t, enum index_what what, uint64_t name)
+static struct index_text index_keep_text(struct index *x, struct span text)
 {
-	struct index *x = t->x;
-	size_t at = (size_t)(name * 0x9e3779b97f4a7c15u >> 40) + what;
+	struct index_text kept = {(uint32_t)x->texts.len, (uint32_t)text.len};
 
-	for (;; at++) {
-		struct index_use *u = &x->uses[at % INDEX_USES];
-
-		if (u->stamp == x->stamp && u->what == (uint32_t)what && u->name == name)
-			return;
-		if (u->stamp == x->stamp && x->use_count < INDEX_USES / 2)
-			continue;
-		/* Too many: entered at once, and not remembered. */
-		if (u->stamp != x->stamp) {
-			*u = (struct index_use){name, (uint32_t)what, x->stamp};
-			x->use_count++;
-		}
-		break;
-	}
-	index_run_statement(x, INDEX_ADD_USED,
-			    (int64_t[]){t->place.id, what, (int64_t)name, (int64_t)t->block}, 4);
+	buf_put(&x->texts, text.ptr, text.len);
+	return kept;
 }
 
-static void index_flush_sums(struct index_taking *t)
+static int index_compare(const void *a, const void *b, void *context)
+{
+	const struct index *x = context;
+	const struct index_fact *f = &x->facts[*(const uint32_t *)a],
+				*g = &x->facts[*(const uint32_t *)b];
+
+	if (f->what != g->what)
+		return f->what < g->what ? -1 : 1;
+	struct span n = index_text_of(x, f->name), m = index_text_of(x, g->name);
+	int r = memcmp(n.ptr, m.ptr, n.len < m.len ? n.len : m.len);
+
+	if (r != 0 || n.len != m.len)
+		return r ? r : n.len < m.len ? -1 : 1;
+	return f->exec < g->exec ? -1 : f->exec > g->exec;
+}
+
+static void index_bind_text(struct index *x, sqlite3_stmt *st, int at, struct index_text t)
+{
+	struct span text = index_text_of(x, t);
+
+	if (t.len > 0 || at == 9)
+		(void)sqlite3_bind_blob(st, at, t.len ? (const char *)text.ptr : "", (int)t.len,
+					SQLITE_STATIC);
+	else
+		(void)sqlite3_bind_null(st, at);
+}
+
+/* Enters what was gathered of the chunk. */
+static void index_flush(struct index_taking *t)
+{
+	struct index *x = t->x;
+	sqlite3_stmt *st = x->statements[INDEX_ADD_FACT];
+
+	if (buf_error(&x->texts) && !x->failed)
+		x->failed = SQLITE_NOMEM;
+	if (x->fact_count > 0 && !x->failed)
+		qsort_r(x->order, x->fact_count, sizeof(*x->order), index_compare, x);
+	for (size_t i = 0; i < x->fact_count; i++) {
+		struct index_fact *f = &x->facts[x->order[i]];
+
+		index_bind_text(x, st, 9, f->name);
+		index_bind_text(x, st, 10, f->reason);
+		index_bind_text(x, st, 11, f->allow);
+		index_run_statement(x, INDEX_ADD_FACT,
+				    (int64_t[]){t->place.id, f->what,
+						(int64_t)(t->block / INDEX_CHUNK), (int64_t)f->exec,
+						(int64_t)f->mask, (int64_t)f->count,
+						(int64_t)f->first, (int64_t)f->last},
+				    8);
+		f->hash = 0;
+	}
+	x->fact_count = 0;
+	buf_clear(&x->texts);
+}
+
+/* The fact of that key, new or known. */
+static struct index_fact *index_fact(struct index_taking *t, enum index_what what, struct span name,
+				     uint64_t exec)
 {
 	struct index *x = t->x;
 
-	for (size_t i = 0; x->sum_count > 0 && i < INDEX_SUMS; i++) {
-		struct index_sum_of *s = &x->sums[i];
+	if (x->fact_count >= INDEX_FACTS / 2 || x->texts.len > INDEX_TEXTS / 2)
+		index_flush(t);
+	uint64_t hash =
+		index_hash(x, name) ^ (exec + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)what << 32;
+	size_t at = (size_t)(hash % INDEX_FACTS);
 
-		if (!s->there)
+	hash |= 1;
+	for (;; at = (at + 1) % INDEX_FACTS) {
+		struct index_fact *f = &x->facts[at];
+
+		if (f->hash == hash && f->what == (uint32_t)what && f->exec == exec &&
+		    span_equal(index_text_of(x, f->name), name))
+			return f;
+		if (f->hash)
 			continue;
-		index_run_statement(x, INDEX_ADD_DID,
-				    (int64_t[]){t->place.id, (int64_t)s->exec, s->what,
-						(int64_t)s->name, (int64_t)s->count,
-						(int64_t)s->first, (int64_t)s->last,
-						(int64_t)s->reason, (int64_t)s->allow},
-				    9);
-		s->there = false;
-		x->sum_count--;
+		*f = (struct index_fact){.hash = hash,
+					 .what = (uint32_t)what,
+					 .exec = exec,
+					 .name = index_keep_text(x, name)};
+		x->order[x->fact_count++] = (uint32_t)at;
+		return f;
 	}
+}
+
+/* The block at hand has this. */
+static void index_use(struct index_taking *t, enum index_what what, struct span name, uint64_t exec)
+{
+	index_fact(t, what, name, exec)->mask |= 1ull << t->block % INDEX_CHUNK;
 }
 
 /* ev did this: `what` to `name`. */
 static void index_add(struct index_taking *t, const struct event *ev, enum index_what what,
 		      struct span name)
 {
-	struct index *x = t->x;
-	uint64_t id = index_name(x, name), exec = event_number(ev, NOTE_FIELD_EXEC);
-	uint64_t count =
-		event_has(ev, NOTE_FIELD_COUNT_OF) ? event_number(ev, NOTE_FIELD_COUNT_OF) : 1;
+	uint64_t count = event_number(ev, NOTE_FIELD_COUNT_OF);
 
-	if (id == 0)
+	if (name.len == 0)
 		return;
-	if (x->sum_count > INDEX_SUMS / 4 * 3)
-		index_flush_sums(t);
-	size_t at = (size_t)((id ^ exec * 0x9e3779b97f4a7c15u) >> 20) + what;
-	struct index_sum_of *s = &x->sums[at % INDEX_SUMS];
+	struct index_fact *f = index_fact(t, what, name, event_number(ev, NOTE_FIELD_EXEC));
+	struct span reason = event_text(ev, NOTE_FIELD_REASON),
+		    allow = event_text(ev, NOTE_FIELD_ALLOW);
 
-	while (s->there && (s->exec != exec || s->name != id || s->what != (uint32_t)what))
-		s = &x->sums[++at % INDEX_SUMS];
-	if (!s->there) {
-		*s = (struct index_sum_of){.exec = exec,
-					   .name = id,
-					   .what = (uint32_t)what,
-					   .first = ev->seq,
-					   .there = true};
-		x->sum_count++;
-	}
-	s->count += count < 1 ? 1 : count;
-	s->last = ev->seq;
-	if (event_has(ev, NOTE_FIELD_REASON))
-		s->reason = index_name(x, event_text(ev, NOTE_FIELD_REASON));
-	if (event_has(ev, NOTE_FIELD_ALLOW))
-		s->allow = index_name(x, event_text(ev, NOTE_FIELD_ALLOW));
+	f->first = f->count ? f->first : ev->seq;
+	f->count += count < 1 ? 1 : count;
+	f->last = ev->seq;
+	if (reason.len > 0 && !span_equal(reason, index_text_of(t->x, f->reason)))
+		f->reason = index_keep_text(t->x, reason);
+	if (allow.len > 0 && !span_equal(allow, index_text_of(t->x, f->allow)))
+		f->allow = index_keep_text(t->x, allow);
 }
 
 /* --- kinds ---------------------------------------------------------------------------- */
@@ -281,8 +314,6 @@ static void index_end_block(struct index_taking *t)
 				    (int64_t[]){t->place.id, (int64_t)t->block, t->low, t->high},
 				    4);
 	t->any = false;
-	t->x->stamp++;
-	t->x->use_count = 0;
 }
 
 static void index_take(struct index_taking *t, const struct frame *f, uint32_t segment,
@@ -299,6 +330,8 @@ static void index_take(struct index_taking *t, const struct frame *f, uint32_t s
 	(void)!event_wall_seconds(f->wall, &wall, &nanoseconds);
 	if (!t->any || block != t->block) {
 		index_end_block(t);
+		if (block / INDEX_CHUNK != t->block / INDEX_CHUNK)
+			index_flush(t);
 		t->block = block;
 		t->low = t->high = wall;
 		t->any = true;
@@ -309,17 +342,21 @@ static void index_take(struct index_taking *t, const struct frame *f, uint32_t s
 	}
 	t->low = wall < t->low ? wall : t->low;
 	t->high = wall > t->high ? wall : t->high;
-	index_use(t, INDEX_USED_KIND, index_name(x, ev->word));
-	if (event_has(ev, NOTE_FIELD_VERDICT))
-		index_use(t, INDEX_USED_VERDICT, index_name(x, event_text(ev, NOTE_FIELD_VERDICT)));
+	static const struct span none = {(const uint8_t *)"", 0};
+	static const struct {
+		enum note_field field;
+		enum index_what what;
+	} used[] = {{NOTE_FIELD_VERDICT, INDEX_USED_VERDICT},
+		    {NOTE_FIELD_HOST, INDEX_USED_HOST},
+		    {NOTE_FIELD_PATH, INDEX_USED_PATH},
+		    {NOTE_FIELD_TO, INDEX_USED_PATH}};
+
+	index_use(t, INDEX_USED_KIND, ev->word, 0);
 	if (event_has(ev, NOTE_FIELD_EXEC))
-		index_use(t, INDEX_USED_EXEC, event_number(ev, NOTE_FIELD_EXEC));
-	if (event_text(ev, NOTE_FIELD_HOST).len > 0)
-		index_use(t, INDEX_USED_HOST, index_name(x, event_text(ev, NOTE_FIELD_HOST)));
-	if (event_text(ev, NOTE_FIELD_PATH).len > 0)
-		index_use(t, INDEX_USED_PATH, index_name(x, event_text(ev, NOTE_FIELD_PATH)));
-	if (event_text(ev, NOTE_FIELD_TO).len > 0)
-		index_use(t, INDEX_USED_PATH, index_name(x, event_text(ev, NOTE_FIELD_TO)));
+		index_use(t, INDEX_USED_EXEC, none, event_number(ev, NOTE_FIELD_EXEC));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(used); i++)
+		if (event_text(ev, used[i].field).len > 0)
+			index_use(t, used[i].what, event_text(ev, used[i].field), 0);
 	index_take_kind(t, ev, segment, offset);
 	t->place.seq = f->seq;
 }
@@ -336,7 +373,7 @@ static int64_t index_now_ms(void)
 
 static void index_forget(struct index *x, int64_t id)
 {
-	static const char *const tables[] = {"block", "used", "run", "did"};
+	static const char *const tables[] = {"block", "run", "fact"};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tables); i++) {
 		char sql[80];
@@ -378,7 +415,6 @@ static enum feed index_enter(struct index_taking *t, const struct store_session 
 
 	if (r == 0 && !index_is_same(x, session, &f.hash)) {
 		index_forget(x, t->place.id);
-		memset(x->names, 0, INDEX_NAMES * sizeof(*x->names));
 		r = -ENOENT;
 	}
 	if (r < 0) {
@@ -421,7 +457,7 @@ static void index_leave(struct index_taking *t)
 	struct index_place *p = &t->place;
 
 	index_end_block(t);
-	index_flush_sums(t);
+	index_flush(t);
 	p->segment = t->cursor.number;
 	p->offset = t->cursor.offset;
 	index_run_statement(t->x, INDEX_MOVE_SESSION,
@@ -437,9 +473,6 @@ static int index_give_up(struct index *x, int failed, struct error *e)
 	int r = index_fail(x, failed, e);
 
 	index_run_statement(x, INDEX_ROLLBACK, NULL, 0);
-	memset(x->names, 0, INDEX_NAMES * sizeof(*x->names));
-	memset(x->sums, 0, INDEX_SUMS * sizeof(*x->sums));
-	x->sum_count = 0;
 	x->failed = SQLITE_OK;
 	return r;
 }
