@@ -55,20 +55,38 @@ static int watch_confirm(struct watch *w, struct watch_process *p)
 	return r < 0 ? r : watch_event_ran(w, p);
 }
 
-/* The process is heard of, or somebody waits to know.  An exec that is still under way stays. */
-static int watch_settle(struct watch *w, struct watch_process *p, bool heard)
+static bool watch_has_execed(const struct watch_process *p)
 {
 	uint64_t stack = watch_process_stack(p);
 
-	if (stack != 0 && stack != p->asked->stack)
+	return stack != 0 && stack != p->asked->stack;
+}
+
+/*
+ * The process is heard of, so its exec has happened, or has failed; but for one thread that is
+ * heard of while another is still at it.
+ */
+static int watch_hear(struct watch *w, struct watch_process *p, enum profile_seen seen,
+		      pid_t thread)
+{
+	if (seen == PROFILE_SEEN_STARTED || watch_has_execed(p))
 		return watch_confirm(w, p);
-	return heard ? watch_event_tried(w, p) : 0;
+	/* The next exec of a search along PATH is looked at with the one before. */
+	if (seen == PROFILE_SEEN_EXEC || thread != p->asked->thread)
+		return 0;
+	return watch_event_tried(w, p);
+}
+
+/* Somebody waits to know.  An exec that is still under way stays. */
+static int watch_settle(struct watch *w, struct watch_process *p)
+{
+	return watch_has_execed(p) ? watch_confirm(w, p) : 0;
 }
 
 static void watch_on_settle(void *context, struct watch_process *p)
 {
 	/* What cannot be written is said by the next event. */
-	(void)watch_settle(context, p, false);
+	(void)watch_settle(context, p);
 }
 
 /* The last part of a path. */
@@ -88,6 +106,7 @@ static int watch_on_exec(struct watch *w, const struct profile_watched *what,
 	if (x) {
 		x->stack = watch_process_stack(p);
 		x->since = w->now;
+		x->thread = call->thread;
 	}
 	int answered = notify_continue(w->listener, call->id);
 
@@ -319,13 +338,8 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 		(void)notify_continue(w->listener, call->id);
 		return 0;
 	}
-	/* An exec is settled by what comes next. */
-	if (p->asked && what->seen == PROFILE_SEEN_STARTED)
-		r = watch_confirm(w, p);
-	else if (p->asked && what->seen != PROFILE_SEEN_EXEC)
-		r = watch_settle(w, p, true);
-	else if (p->asked && watch_process_stack(p) != p->asked->stack)
-		r = watch_confirm(w, p);
+	if (p->asked)
+		r = watch_hear(w, p, what->seen, call->thread);
 	if (r < 0) {
 		(void)notify_refuse(w->listener, call->id, EIO);
 		return r;
@@ -401,7 +415,7 @@ static int watch_look_around(struct watch *w, bool *ret_more)
 		for (struct watch_process *p = w->processes.slots[i]; r == 0 && p; p = p->next) {
 			if (!p->asked)
 				continue;
-			r = watch_settle(w, p, false);
+			r = watch_settle(w, p);
 			*ret_more |= p->asked &&
 				     w->now - p->asked->since < (int64_t)WATCH_CONFIRM_TRIES *
 									WATCH_CONFIRM_MS * WATCH_MS;

@@ -31,6 +31,7 @@ struct watch_exec {
 	struct buf path, argv, cwd; /* argv: texts, each ended by a NUL */
 	uint64_t cut;               /* bytes of argv that are not here */
 	const char *reason;         /* why there is no path; NULL */
+	pid_t thread;               /* that asked */
 	uint64_t stack;             /* of the process when it asked */
 	int64_t since;
 };
