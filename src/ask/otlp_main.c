@@ -219,6 +219,8 @@ static int follow_step(struct follow *f, bool *tried_at_end, struct error *e)
 	struct otlp_sender *s = &f->main->sender;
 	bool over = otlp_clock_is_ending(&s->clock) &&
 		    !store_is_running(&f->main->store, f->own.session);
+
+	f->own.over = over;
 	int r = otlp_clock_now() >= f->due || otlp_clock_is_ending(&s->clock)
 			? otlp_send(s, &f->own, e)
 			: 0;

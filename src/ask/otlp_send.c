@@ -103,11 +103,11 @@ static int stream_fill(struct otlp_stream *s, struct error *e)
 			continue;
 		export_read(&f, &s->export->event);
 		export_otlp_event(&o, &f, &s->export->event);
-		s->first = s->count == 0 ? f.seq : s->first;
 		s->last = f.seq;
 		s->count++;
 	}
 	export_otlp_end(&o);
+	s->at_end = said == FEED_MORE && s->over;
 	if (said == FEED_BAD && s->count == 0)
 		return error_set(e, -EBADMSG, "%s: %s", s->session->folder, s->record.why);
 	if (buf_error(&s->body))
@@ -134,6 +134,7 @@ static int stream_pass(struct otlp_stream *s, uint64_t refused, struct error *e)
 	s->cursor.seq = s->last;
 	s->cursor.segment = s->record.number;
 	s->cursor.offset = s->record.offset;
+	s->cursor.whole = s->at_end;
 	stream_forget(s);
 	int r = otlp_cursor_keep(&s->cursor, e);
 

@@ -51,11 +51,13 @@ struct otlp_stream {
 	struct export *export;
 	uint64_t sent, refused; /* by this stream */
 	size_t batch_max;       /* events; 413 makes it smaller */
+	bool over;              /* the caller's word: no more will come */
 
 	/* The batch at hand. */
 	struct buf body;
 	size_t count;
-	uint64_t first, last; /* their numbers */
+	uint64_t last; /* number of its last */
+	bool at_end;   /* it is the session's last */
 };
 
 #define OTLP_STREAM_INIT \
