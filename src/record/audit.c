@@ -47,7 +47,7 @@ static int audit_compare_folder(const void *x, const void *y)
 
 const struct audit_session *audit_find(const struct audit *a, const char *folder)
 {
-	struct audit_session key;
+	struct audit_session key = {.number = 0};
 
 	(void)snprintf(key.folder, sizeof(key.folder), "%s", folder);
 	return a->count ? bsearch(&key, a->sessions, a->count, sizeof(key), audit_compare_folder)
@@ -141,10 +141,9 @@ static int audit_read(struct audit *a, struct span bytes)
 {
 	struct ledger_reader r = {.bytes = bytes};
 	struct ledger_entry entry;
-	enum feed said;
 	const char *why = NULL;
 
-	while (!why && (said = ledger_next(&r, &entry)) == FEED_DONE) {
+	while (!why && ledger_next(&r, &entry) == FEED_DONE) {
 		if (audit_grow(a) < 0)
 			return -ENOMEM;
 		why = audit_entry(a, &entry);

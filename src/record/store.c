@@ -192,6 +192,16 @@ bool store_is_running(const struct store *s, const struct store_session *session
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
+/* Of a name that begins with one; else 0. */
+static uint32_t store_segment_number(const char *name)
+{
+	uint32_t number = 0;
+
+	for (; *name >= '0' && *name <= '9' && number < 100000000; name++)
+		number = number * 10 + (uint32_t)(*name - '0');
+	return number;
+}
+
 uint32_t store_count_segments(int folder, uint32_t *ret_behind)
 {
 	uint32_t count = 0, most = 0;
@@ -202,11 +212,9 @@ uint32_t store_count_segments(int folder, uint32_t *ret_behind)
 	if (!dir)
 		fd_close(&again);
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		unsigned int number = 0;
+		uint32_t number = store_segment_number(entry->d_name);
 
-		if (sscanf(entry->d_name, "%6u.log", &number) != 1)
-			continue;
-		for (int packed = 0; packed < 2; packed++) {
+		for (int packed = 0; number > 0 && packed < 2; packed++) {
 			segment_name(name, number, packed);
 			if (str_equal(name, entry->d_name) && number > most)
 				most = number;

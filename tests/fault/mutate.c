@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 	if (m.truth.state != VERIFY_WHOLE)
 		return 99;
 	for (unsigned long i = 0; i < count; i++) {
-		_cleanup_buf_ struct buf b = BUF_INIT(4 * MUTATE_MAX);
+		_cleanup_buf_ struct buf b = BUF_INIT((size_t)4 * MUTATE_MAX);
 
 		buf_put(&b, m.original.ptr, m.original.len);
 		for (uint64_t n = 1 + mutate_dice(&m, 2); n > 0 && b.len > 0; n--) {
