@@ -21,7 +21,7 @@ int record_compress(const struct ask *a, const struct invocation *i, struct erro
 		done = keep_compress_all(&a->store, e);
 	for (int n = 1; done >= 0 && n < i->argument_count; n++) {
 		const struct store_session *s = store_find(&a->store, i->arguments[n], e);
-		int r = s ? keep_compress(&a->store, s, e) : e->code;
+		int r = s ? keep_compress(&a->store, s, 0, e) : e->code;
 
 		done = r < 0 ? r : done + r;
 	}

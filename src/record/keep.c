@@ -15,7 +15,7 @@ enum {
 	KEEP_LEVEL = 3,
 	KEEP_TIDY_SESSIONS = 64,
 	KEEP_TIDY_LEAST = 64 << 10, /* less than that saves next to nothing */
-	KEEP_TIDY_BYTES = 64 << 20, /* a fifth of a second */
+	KEEP_TIDY_BYTES = 32 << 20, /* a segment at most, which is half a second */
 };
 
 static void keep_close_dir(DIR **dir)
@@ -116,7 +116,7 @@ static int keep_read_back(int folder, const char *name, struct span plain, struc
 	return r == 0 && !span_equal(again.bytes, plain) ? -EIO : r;
 }
 
-static int keep_compress_segment(int folder, uint32_t number, struct error *e)
+static int keep_compress_segment(int folder, uint32_t number, uint64_t *bytes, struct error *e)
 {
 	char plain[SEGMENT_NAME_SIZE], packed[SEGMENT_NAME_SIZE], making[SEGMENT_NAME_SIZE + 4];
 	_cleanup_segment_ struct segment segment = SEGMENT_INIT;
@@ -129,6 +129,7 @@ static int keep_compress_segment(int folder, uint32_t number, struct error *e)
 
 	if (r < 0 || segment.packed || segment.bytes.len == 0)
 		return r < 0 ? r : 0;
+	*bytes += segment.bytes.len;
 	r = keep_squeeze(segment.bytes, &small);
 	if (r == 0)
 		r = keep_write(folder, making, buf_span(&small));
@@ -145,8 +146,10 @@ static int keep_compress_segment(int folder, uint32_t number, struct error *e)
 	return r < 0 ? error_sys(e, r, "compressing %s", plain) : 1;
 }
 
-int keep_compress(const struct store *s, const struct store_session *session, struct error *e)
+int keep_compress(const struct store *s, const struct store_session *session, uint64_t bytes_max,
+		  struct error *e)
 {
+	uint64_t bytes = 0;
 	_cleanup_fd_ int folder = store_open_session(s, session, e);
 	uint32_t behind = 0;
 	int done = 0;
@@ -157,8 +160,9 @@ int keep_compress(const struct store *s, const struct store_session *session, st
 		return errno == EWOULDBLOCK ? 0 : -errno;
 	uint32_t count = store_count_segments(folder, &behind);
 
-	for (uint32_t number = 1; number <= count; number++) {
-		int r = keep_compress_segment(folder, number, e);
+	for (uint32_t number = 1; number <= count && (bytes_max == 0 || bytes < bytes_max);
+	     number++) {
+		int r = keep_compress_segment(folder, number, &bytes, e);
 
 		if (r < 0)
 			return r;
@@ -172,7 +176,7 @@ int keep_compress_all(const struct store *s, struct error *e)
 	int done = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		int r = keep_compress(s, &s->sessions[i], e);
+		int r = keep_compress(s, &s->sessions[i], 0, e);
 
 		if (r < 0)
 			return r;
@@ -184,15 +188,14 @@ int keep_compress_all(const struct store *s, struct error *e)
 void keep_tidy(const struct store *s)
 {
 	size_t first = s->count > KEEP_TIDY_SESSIONS ? s->count - KEEP_TIDY_SESSIONS : 0;
-	uint64_t bytes = 0;
 
-	for (size_t i = first; i < s->count && bytes < KEEP_TIDY_BYTES; i++) {
-		uint64_t size = keep_size(s, &s->sessions[i]);
+	for (size_t i = first; i < s->count; i++) {
 		struct error e = ERROR_INIT;
 
 		/* What cannot be compressed stays as it is, and can be read. */
-		if (size >= KEEP_TIDY_LEAST && keep_compress(s, &s->sessions[i], &e) > 0)
-			bytes += size;
+		if (keep_size(s, &s->sessions[i]) >= KEEP_TIDY_LEAST &&
+		    keep_compress(s, &s->sessions[i], KEEP_TIDY_BYTES, &e) > 0)
+			return;
 	}
 }
 

@@ -17,13 +17,15 @@
 /* Bytes on the disk; 0 when it cannot be read. */
 uint64_t keep_size(const struct store *s, const struct store_session *session);
 
-/* How many segments were compressed: 0 as well when its recorder lives, or -errno. */
-int keep_compress(const struct store *s, const struct store_session *session, struct error *e);
+/* How many segments were compressed, until their bytes were bytes_max (0: all); 0 as well when
+ * its recorder lives; or -errno. */
+int keep_compress(const struct store *s, const struct store_session *session, uint64_t bytes_max,
+		  struct error *e);
 
 /* All that are not yet; how many. */
 int keep_compress_all(const struct store *s, struct error *e);
 
-/* A little of that, on the way: of the newest sessions, what is large and done in a moment. */
+/* A little of that, on the way: one of the newest sessions that is large, a segment of it. */
 void keep_tidy(const struct store *s);
 
 /* -EBUSY when its recorder lives. */
