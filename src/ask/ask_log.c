@@ -53,8 +53,8 @@ struct log {
 	uint64_t last; /* only so many, the last; 0: all */
 	uint64_t skip; /* so many are not shown */
 	uint64_t shown;
-	uint64_t done; /* events up to this one were looked at */
-	bool json, follow, all, count_only, indexed;
+	uint64_t done;                             /* events up to this one were looked at */
+	bool json, follow, all, count_only, begun; /* begun: something was written */
 	struct event event;
 	struct event_words words;
 	struct error e;
@@ -68,6 +68,7 @@ static void log_flush(struct log *l)
 		return;
 	text_write(&l->text, &l->out);
 	buf_clear(&l->out);
+	l->begun = true;
 }
 
 static bool log_is_plain(struct span s)
@@ -235,9 +236,13 @@ static int log_chunk(struct log *l, uint64_t chunk, uint64_t from)
 	uint64_t mask = index_chunk(l->index, &l->place, chunk, &l->filter);
 	int r = 0;
 
-	for (uint64_t n = 0; r == 0 && n < INDEX_CHUNK; n++)
+	for (uint64_t n = 0; r == 0 && n < INDEX_CHUNK; n++) {
 		if ((mask >> n & 1) && chunk * INDEX_CHUNK + n >= from)
 			r = log_block(l, chunk * INDEX_CHUNK + n);
+		/* The first line does not wait for others. */
+		if (!l->begun)
+			log_flush(l);
+	}
 	return r;
 }
 
@@ -254,7 +259,9 @@ static int log_count_back(struct log *l, uint64_t *ret_from)
 	while (r == 0 && chunk-- > 0 && l->shown < l->last) {
 		uint64_t mask = index_chunk(l->index, &l->place, chunk, &l->filter);
 
-		for (uint64_t n = INDEX_CHUNK; r == 0 && n-- > 0 && l->shown < l->last;) {
+		for (uint64_t k = 1; r == 0 && k <= INDEX_CHUNK && l->shown < l->last; k++) {
+			uint64_t n = INDEX_CHUNK - k;
+
 			*ret_from = chunk * INDEX_CHUNK + n;
 			if (mask >> n & 1)
 				r = log_block(l, *ret_from);
@@ -464,14 +471,14 @@ static int log_sessions(struct log *l, const char *wanted)
 
 int ask_log(const struct invocation *i)
 {
+	if (invocation_has(i, OPTION_TREE))
+		return log_tree(i);
 	_cleanup_free_ struct log *l = calloc(1, sizeof(*l));
 	const char *named = invocation_value(i, OPTION_SESSION);
 	int usage, r;
 
 	if (!l)
 		return EXIT_BAWN;
-	if (invocation_has(i, OPTION_TREE))
-		return log_tree(i);
 	l->cursor = STORE_CURSOR_INIT;
 	l->text = text_open(STDOUT_FILENO);
 	l->out = BUF_INIT(LOG_OUT_MAX);

@@ -177,7 +177,7 @@ static bool event_pass_number(struct reader *r)
 /* Passes over any value.  No recursion: the brackets that are open are kept in a row. */
 static bool event_pass(struct reader *r)
 {
-	char open[EVENT_DEPTH];
+	char open[EVENT_DEPTH] = "";
 	size_t depth = 0;
 	struct span text;
 	bool escaped;

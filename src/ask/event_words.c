@@ -461,7 +461,7 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 	else
 		text_escape(into, event_has(ev, NOTE_FIELD_OP) ? event_text(ev, NOTE_FIELD_OP)
 							       : ev->word);
-	event_words_cut(into, did_from + strlen(style), WORDS_DID * 2);
+	event_words_cut(into, did_from + strlen(style), (size_t)WORDS_DID * 2);
 	buf_put_str(into, style[0] ? "\033[0m" : "");
 	words_pad(into, did_from + strlen(style) + (style[0] ? 4 : 0), WORDS_DID);
 	used += into->len - did_from - strlen(style) - (style[0] ? 4 : 0);

@@ -170,7 +170,7 @@ static bool filter_ago(const char *typed, int64_t now, int64_t *ret)
 	static const struct {
 		char unit;
 		int64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
 	size_t len = strlen(typed);
 	char digits[16];
 	uint64_t count;

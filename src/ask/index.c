@@ -188,11 +188,10 @@ static int index_open_file(const char *path, struct index **ret)
 	x->facts = calloc(INDEX_FACTS, sizeof(*x->facts));
 	x->order = calloc(INDEX_FACTS, sizeof(*x->order));
 	x->texts = BUF_INIT(INDEX_TEXTS);
-	if (!x->facts || !x->order || getrandom(x->key, sizeof(x->key), 0) != sizeof(x->key))
-		return SQLITE_NOMEM;
-	int r = sqlite3_open_v2(path, &x->db,
-				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-				NULL);
+	bool there = x->facts && x->order &&
+		     getrandom(x->key, sizeof(x->key), 0) == (ssize_t)sizeof(x->key);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+	int r = there ? sqlite3_open_v2(path, &x->db, flags, NULL) : SQLITE_NOMEM;
 
 	if (r == SQLITE_OK)
 		r = sqlite3_busy_timeout(x->db, 200);

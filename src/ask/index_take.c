@@ -19,7 +19,8 @@ struct index_taking {
 	struct index_place place;
 	uint64_t block; /* that the uses at hand belong to */
 	int64_t low, high;
-	bool any; /* event of that block was taken now */
+	bool any;           /* event of that block was taken now */
+	unsigned int batch; /* events in one transaction */
 };
 
 /* --- facts ---------------------------------------------------------------------------- */
@@ -434,7 +435,7 @@ static int index_take_batch(struct index_taking *t, bool *ret_bad)
 {
 	struct frame f;
 
-	for (unsigned int i = 0; i < INDEX_BATCH; i++) {
+	for (unsigned int i = 0; i < t->batch; i++) {
 		uint32_t segment = t->cursor.number;
 		uint64_t offset = t->cursor.offset;
 		enum feed said = store_next(&t->cursor, &f);
@@ -512,7 +513,11 @@ static int index_step(struct index_taking *t, const struct store_session *sessio
 int index_update(struct index *x, const struct store *s, const struct store_session *session,
 		 unsigned int budget_ms, const struct index_progress *progress, struct error *e)
 {
-	struct index_taking t = {.x = x, .cursor = STORE_CURSOR_INIT};
+	/* Who has little time gets it in small pieces. */
+	struct index_taking t = {.x = x,
+				 .cursor = STORE_CURSOR_INIT,
+				 .batch = budget_ms && budget_ms < 1000 ? INDEX_BATCH / 8
+									: INDEX_BATCH};
 	int64_t began = index_now_ms();
 	int r = store_cursor_open(s, session, &t.cursor, e);
 
