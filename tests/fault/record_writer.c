@@ -548,7 +548,7 @@ static int do_kills(const char *programs, const char *root, unsigned long count,
 	char path[PATH_MAX];
 
 	for (unsigned long done = 0; done < count && j.troubles == 0; done += ROUND) {
-		struct place p;
+		struct place p = {.programs = -1, .records = -1};
 		int len = snprintf(path, sizeof(path), "%s/round-%lu", root, done / ROUND);
 
 		if (len < 0 || (size_t)len >= sizeof(path) || mkdir(path, 0700) < 0 ||
@@ -579,13 +579,15 @@ static int do_session(const struct place *p, const char *name, unsigned long eve
 static int do_check(const struct place *p, unsigned long events)
 {
 	struct judge j = {.place = p, .events = events};
-	char name[LEDGER_NAME_MAX + 1];
-	unsigned long long acknowledged;
-	int ended;
+	char line[LEDGER_NAME_MAX + 32];
 
-	while (scanf("%64s %llu %d", name, &acknowledged, &ended) == 3) {
-		struct left l = {name, acknowledged, ended != 0};
+	while (fgets(line, sizeof(line), stdin)) {
+		char *rest = NULL, *name = strtok_r(line, " ", &rest);
+		const char *acknowledged = strtok_r(NULL, " ", &rest);
+		struct left l = {.name = name, .ended = rest && rest[0] == '1'};
 
+		if (!acknowledged || str_parse_u64(acknowledged, &l.acknowledged) < 0)
+			return usage();
 		judge_session(&j, &l, true);
 	}
 	judge_next(&j, "after");
@@ -597,7 +599,7 @@ static int do_check(const struct place *p, unsigned long events)
 int main(int argc, char **argv)
 {
 	uint64_t first = 0, second = 0;
-	struct place p;
+	struct place p = {.programs = -1, .records = -1};
 
 	/* A recorder that was killed is seen by what it does not answer. */
 	(void)signal(SIGPIPE, SIG_IGN);
