@@ -267,7 +267,10 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	/* What is here now is not gone from where it was. */
 	if (origin != MANIFEST_NONE)
 		k->c.to_after[origin] = change->after;
-	if (touched_explains(&k->r->touched, buf_span(&k->path), reconcile_effects[change->kind]))
+	unsigned int effects =
+		change->kind < COMPARE_KIND_COUNT ? reconcile_effects[change->kind] : 0;
+
+	if (touched_explains(&k->r->touched, buf_span(&k->path), effects))
 		return true;
 	switch (change->kind) {
 	case COMPARE_CREATED:
@@ -372,7 +375,7 @@ static void reconcile_show(struct reconcile_work *k, enum compare_kind kind)
 
 	memcpy(path, k->path.ptr, k->path.len < max ? k->path.len : max);
 	if (k->path.len > max)
-		memcpy(path + max - 3, "...", 3);
+		(void)snprintf(path + max - 3, 4, "...");
 	result->shown[result->shown_count++].kind = kind;
 }
 

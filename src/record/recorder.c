@@ -659,7 +659,7 @@ static void recorder_report(struct recorder *r)
 
 static int recorder_read_plan(struct recorder *r, int fd, struct error *e)
 {
-	struct span bytes;
+	struct span bytes = {NULL, 0};
 	int ret = hash_init();
 
 	if (ret == 0)

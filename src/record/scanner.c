@@ -45,10 +45,10 @@ static int scanner_hash(int fd, struct hash *ret)
 		return -errno;
 	int r = hash_file(fd, ret);
 
-	if (r == 0 && fstat(fd, &after) < 0)
-		r = -errno;
 	if (r < 0)
 		return r;
+	if (fstat(fd, &after) < 0)
+		return -errno;
 	bool same = before.st_size == after.st_size &&
 		    scanner_time(before.st_mtim) == scanner_time(after.st_mtim);
 

@@ -49,14 +49,14 @@ static bool touched_grow(struct touched *t)
 {
 	if (t->count >= TOUCHED_PATHS_MAX)
 		return false;
-	if (t->count * 2 < t->capacity)
+	if (t->slots && t->count * 2 < t->capacity)
 		return true;
 	size_t capacity = t->capacity ? t->capacity * 2 : TOUCHED_FIRST;
 	uint64_t *slots = calloc(capacity, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < t->capacity; i++)
+	for (size_t i = 0; t->slots && i < t->capacity; i++)
 		if (t->slots[i])
 			*touched_slot(slots, capacity, t->slots[i] & ~(uint64_t)TOUCHED_FLAGS) =
 				t->slots[i];

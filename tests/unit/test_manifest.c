@@ -124,7 +124,7 @@ static void check(const struct world *w, const struct manifest *before, bool clo
 	_cleanup_manifest_ struct manifest after = {0};
 	_cleanup_compare_ struct compare c;
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20), line = BUF_INIT(1 << 20);
-	char *lines[32];
+	char *lines[32] = {NULL};
 
 	walk(w, &after, before->since);
 	assert_int_equal(compare_init(&c, before, &after, clock), 0);

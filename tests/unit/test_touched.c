@@ -176,7 +176,7 @@ static void test_more_pairs_than_fit(void **state)
 		touched_renamed(&t, s(from), s(to));
 	}
 	assert_int_equal(t.pair_count, TOUCHED_PAIRS_MAX);
-	(void)snprintf(to, sizeof(to), "/w/t%u/x", TOUCHED_PAIRS_MAX + 5);
+	(void)snprintf(to, sizeof(to), "/w/t%d/x", TOUCHED_PAIRS_MAX + 5);
 	assert_true(explains(&t, to, TOUCHED_MADE));
 	assert_false(explains(&t, "/w/t7/x", TOUCHED_MADE));
 }
