@@ -60,6 +60,7 @@ struct recorder {
 	char folder[LEDGER_NAME_MAX + 1], name[LEDGER_NAME_MAX + 1];
 	uint64_t number;
 	int timer;
+	bool settled; /* the start is over, and its code forgotten */
 	bool timer_set, begun, ended;
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
@@ -203,6 +204,10 @@ static int recorder_on_timer(void *context, uint32_t events)
 	if (read(r->timer, &times, sizeof(times)) < 0)
 		return 0;
 	r->timer_set = false;
+	if (!r->settled) {
+		r->settled = true;
+		process_forget_start();
+	}
 	return recorder_settle(r, true);
 }
 

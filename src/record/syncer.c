@@ -34,6 +34,7 @@ static _Noreturn void syncer_serve(int fd)
 	struct error e = ERROR_INIT;
 
 	(void)prctl(PR_SET_NAME, "bawn-syncer");
+	process_forget_start();
 	while (channel_receive(&c, &e) > 0)
 		continue;
 	_exit(0);
