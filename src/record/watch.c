@@ -45,6 +45,14 @@ static void watch_wake_in(struct watch *w, int64_t ms)
 	(void)timerfd_settime(w->timer, 0, &when, NULL);
 }
 
+/* 1: the call goes on.  0: its process was killed meanwhile, and it does not happen. */
+static int watch_let_go(struct watch *w, const struct notify_call *call)
+{
+	int r = notify_continue(w->listener, call->id);
+
+	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+}
+
 /* --- what exec became ----------------------------------------------------------------- */
 
 /* It has happened: two events, what was said and what is. */
@@ -108,12 +116,12 @@ static int watch_on_exec(struct watch *w, const struct profile_watched *what,
 		x->since = w->now;
 		x->thread = call->thread;
 	}
-	int answered = notify_continue(w->listener, call->id);
+	int answered = watch_let_go(w, call);
 
 	w->started = true;
-	if (!x || answered < 0) {
+	if (!x || answered <= 0) {
 		watch_exec_free(x);
-		return x ? 0 : -ENOMEM;
+		return x ? answered : -ENOMEM;
 	}
 	/* A search along PATH is one exec, of the place where it is found. */
 	if (p->asked && str_equal(watch_last(&p->asked->path), watch_last(&x->path))) {
@@ -252,11 +260,10 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 	const struct watch_call *c = &w->call;
 	struct watch_file f = {.has_flags = false};
 	int r = watch_call_read(what, call, p, &w->call);
-	int answered = notify_continue(w->listener, call->id);
+	int answered = watch_let_go(w, call);
 
-	/* Killed meanwhile: it does not happen. */
-	if (r < 0 || answered < 0)
-		return 0;
+	if (r < 0 || answered <= 0)
+		return answered < 0 ? answered : 0;
 	if (what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW) {
 		bool changes = c->flags &
 			       (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY));
@@ -281,15 +288,16 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 
 /* --- the network ---------------------------------------------------------------------- */
 
-static void watch_on_connect(struct watch *w, const struct profile_watched *what,
-			     const struct notify_call *call, const struct watch_process *p)
+static int watch_on_connect(struct watch *w, const struct profile_watched *what,
+			    const struct notify_call *call, const struct watch_process *p)
 {
 	struct watch_connect c = {.exec = p ? p->exec : 0, .when = w->now};
 	int r = watch_call_read_address(what, call, c.address, &c.port);
 
-	(void)notify_continue(w->listener, call->id);
 	if (r == 0 && c.exec)
 		w->connects[w->connect_next++ % WATCH_CONNECTS] = c;
+	r = watch_let_go(w, call);
+	return r < 0 ? r : 0;
 }
 
 uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint16_t port)
@@ -318,12 +326,12 @@ static int watch_refuse(struct watch *w, const struct profile_answer *answer,
 	int error = answer->verdict == PROFILE_REFUSED ? answer->error : ENOSYS;
 	int r = notify_refuse(w->listener, call->id, error);
 
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	if (!w->started) {
 		w->probes++;
 		return 0;
 	}
-	if (r < 0)
-		return 0;
 	watch_wake_in(w, WATCH_FOLD_MS);
 	return watch_event_call(w, p, answer->name, call->number);
 }
@@ -334,10 +342,8 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 	struct watch_process *p = watch_process_of(&w->processes, call->thread, w->now);
 	int r = 0;
 
-	if (!p) {
-		(void)notify_continue(w->listener, call->id);
-		return 0;
-	}
+	if (!p)
+		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	if (p->asked)
 		r = watch_hear(w, p, what->seen, call->thread);
 	if (r < 0) {
@@ -348,11 +354,9 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 	case PROFILE_SEEN_EXEC:
 		return watch_on_exec(w, what, call, p);
 	case PROFILE_SEEN_STARTED:
-		(void)notify_continue(w->listener, call->id);
-		return 0;
+		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	case PROFILE_SEEN_CONNECT:
-		watch_on_connect(w, what, call, p);
-		return 0;
+		return watch_on_connect(w, what, call, p);
 	case PROFILE_SEEN_OPEN:
 	case PROFILE_SEEN_OPEN_HOW:
 	case PROFILE_SEEN_TRUNCATE:

@@ -65,7 +65,10 @@ int notify_receive(int listener, struct notify_call *ret_call)
 
 static int notify_answer(int listener, struct seccomp_notif_resp *answer)
 {
-	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, answer) < 0 ? -errno : 0;
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, answer) == 0)
+		return 0;
+	/* Still waiting, and for good: whoever holds the listener must let go of it. */
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &answer->id) == 0 ? -EIO : -ENOENT;
 }
 
 int notify_continue(int listener, uint64_t id)

@@ -30,7 +30,8 @@ void notify_take_turns(int listener);
 int notify_receive(int listener, struct notify_call *ret_call);
 
 /* The call goes on.  -ENOENT: its process has been killed, and it does not happen; so as long as
- * this says 0, what was read of the process since it came was this process's. */
+ * this says 0, what was read of the process since it came was this process's.  -EIO: it could not
+ * be answered, and waits for ever. */
 int notify_continue(int listener, uint64_t id);
 
 /* The call answers this errno (positive). */
