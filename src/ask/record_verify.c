@@ -143,16 +143,21 @@ static int record_load(struct record_run *run, const struct invocation *i, struc
 
 /* --- showing -------------------------------------------------------------------------- */
 
-static void record_progress(struct record_run *run, const char *folder)
+/* From the second second on, where somebody looks. */
+static void record_progress(void *context, const char *folder, uint64_t bytes)
 {
+	struct record_run *run = context;
+	_cleanup_buf_ struct buf size = BUF_INIT(64);
 	int64_t now = record_now();
 
 	if (!run->text.tty || run->json || now - run->began < 1000 || now - run->shown < 200)
 		return;
 	run->shown = now;
 	run->progress = true;
-	text_printf(&run->text, "%zu of %zu: %s", run->done, run->total, folder);
-	(void)fd_write_all(run->text.fd, "\r", 1);
+	record_put_size(&size, bytes);
+	text_printf(&run->text, "%zu of %zu: %s, %s", run->done, run->total, folder,
+		    buf_str(&size));
+	(void)fd_write_all(run->text.fd, "\033[K\r", 4);
 }
 
 static void record_clear_progress(struct record_run *run)
@@ -237,7 +242,7 @@ static int record_check_session(struct record_run *run, const struct store_sessi
 	for (size_t i = 0; i < run->anchor_count && count < VERIFY_MARKS_MAX; i++)
 		if (record_anchor_folder(&run->anchors[i], folder) && str_equal(folder, s->folder))
 			own[count++] = run->anchors[i];
-	record_progress(run, s->folder);
+	record_progress(run, s->folder, 0);
 	int r = audit_check(&run->audit, &run->ask->store, s, own, count, &f, e);
 
 	if (r == 0)
@@ -280,7 +285,9 @@ static int record_run_all(struct record_run *run, const struct invocation *i, st
 	size_t count = named ? (size_t)i->argument_count - 1 : store->count;
 	int r = 0;
 
-	run->total = count;
+	run->total = count + 1; /* and the ledger */
+	run->audit.progress = record_progress;
+	run->audit.context = run;
 	run->began = record_now();
 	record_check_ledger(run);
 	for (size_t n = 0; r == 0 && n < count; n++) {

@@ -229,8 +229,8 @@ static void audit_say(struct audit_finding *f, enum audit_state state, const cha
 }
 
 /* All its segments. */
-static int audit_read_session(int folder, struct verify *v, struct audit_finding *f,
-			      struct error *e)
+static int audit_read_session(const struct audit *a, const char *name, int folder, struct verify *v,
+			      struct audit_finding *f, struct error *e)
 {
 	uint32_t behind = 0;
 	uint32_t count = store_count_segments(folder, &behind);
@@ -249,6 +249,8 @@ static int audit_read_session(int folder, struct verify *v, struct audit_finding
 		f->bytes += segment.bytes.len;
 		if (!verify_segment(v, segment.bytes))
 			break;
+		if (a->progress)
+			a->progress(a->context, name, f->bytes);
 	}
 	verify_end(v);
 	if (f->state == AUDIT_WRONG)
@@ -349,7 +351,7 @@ int audit_check(struct audit *a, const struct store *store, const struct store_s
 	explicit_bzero(&key, sizeof(key));
 	for (size_t i = 0; i < anchor_count; i++)
 		verify_mark(&v, anchors[i].size, &anchors[i].root);
-	int r = audit_read_session(folder, &v, ret, e);
+	int r = audit_read_session(a, session->folder, folder, &v, ret, e);
 
 	if (r < 0)
 		return r;

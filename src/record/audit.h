@@ -50,6 +50,9 @@ struct audit {
 	uint64_t covered; /* entries that a checkpoint covers */
 	bool is_there;
 	char why[256]; /* what is wrong with it; "" when nothing */
+	/* called after each segment of a session, with how much of it was read; or NULL */
+	void (*progress)(void *context, const char *folder, uint64_t bytes);
+	void *context;
 	/* the key, and how far it was moved on */
 	bool has_key;
 	struct hash key, user;
