@@ -68,5 +68,6 @@ void unattributed_summary(const struct unattributed *u, const struct text *t, co
 		text_printf(t, "  %s\n", u->lines[i]);
 	if (u->count > u->shown)
 		text_printf(t, "  and more: %s in all\n", number);
-	text_printf(t, "To see them and what the session did: bawn show %s\n", session);
+	text_printf(t, "To see %s and what the session did: bawn show %s\n",
+		    u->count == 1 ? "it" : "them", session);
 }
