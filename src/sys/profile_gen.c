@@ -41,10 +41,12 @@ enum {
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
 	LEAF_NOTIFY = -3,
-	LEAF_QUIET = -4,               /* ENOSYS also where it is watched */
-	LEAF_OPEN = NUMBERS,           /* and above: an open, its row among the watched */
-	LEAF_TIMES = LEAF_OPEN + 1024, /* and above: watched where this argument is NULL */
-	FAR = 255,                     /* the longest conditional jump */
+	LEAF_QUIET = -4, /* ENOSYS also where it is watched */
+	/* and above: an open, its row among the watched */
+	LEAF_OPEN = sizeof(profile_rules) / sizeof(profile_rules[0]),
+	/* and above: watched where this argument is NULL */
+	LEAF_TIMES = LEAF_OPEN + sizeof(profile_watched) / sizeof(profile_watched[0]),
+	FAR = 255, /* the longest conditional jump */
 };
 
 #if defined(__x86_64__)
