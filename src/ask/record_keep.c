@@ -101,7 +101,8 @@ static int keep_prune(const struct ask *a, const struct keep_rule *rule, const s
 		const char *reason = left ? entered->reason : keep_reason(rule, s, total);
 		uint64_t size = keep_size(&a->store, s);
 
-		if (!reason || store_is_running(&a->store, s))
+		/* One that the ledger does not know is for verify to tell of, not to be lost. */
+		if (!reason || (!entered && size > 0) || store_is_running(&a->store, s))
 			continue;
 		int r = rule->dry ? 0 : keep_remove(&a->store, s, entered, reason, e);
 
