@@ -159,10 +159,39 @@ static const struct store_session *store_find_prefix(const struct store *s, cons
 	return found;
 }
 
+/* When a session's folder was made, in nanoseconds; 0 where the file system does not say. */
+static int64_t store_birth(const struct store *s, const struct store_session *session)
+{
+	struct statx st;
+
+	if (statx(s->dir, session->folder, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return 0;
+	return st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+}
+
+/* Names say only the second: of those that began in the same one, the one made last.  Of one name
+ * the number behind it tells. */
+static const struct store_session *store_last(const struct store *s)
+{
+	const struct store_session *last = &s->sessions[s->count - 1];
+	int64_t birth = store_birth(s, last);
+
+	for (size_t i = s->count - 1; i-- > 0 && s->sessions[i].start == last->start;) {
+		int64_t other = store_birth(s, &s->sessions[i]);
+
+		if (other > birth && !str_equal(s->sessions[i].name, last->name)) {
+			birth = other;
+			last = &s->sessions[i];
+		}
+	}
+	return last;
+}
+
 const struct store_session *store_find(const struct store *s, const char *typed, struct error *e)
 {
 	if (s->count > 0 && str_equal(typed, "last"))
-		return &s->sessions[s->count - 1];
+		return store_last(s);
 	for (size_t i = s->count; i-- > 0;)
 		if (str_equal(s->sessions[i].folder, typed) ||
 		    str_equal(s->sessions[i].name, typed))
