@@ -7,7 +7,6 @@
 #include "put_in.h"
 #include "process.h"
 #include "profile.h"
-#include "tell.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -269,8 +268,9 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 	(void)e;
 	(void)rejected_on_log(g, 0);
 	refusal_flush(g);
-	for (struct flow *f = g->flows; f; f = f->next)
-		tell_closed(f);
+	/* The box is gone; what it left under way is told by its end. */
+	while (g->flows)
+		flow_end(g->flows);
 	account_flush(g->account);
 	g->flushing = true;
 	return 0;
