@@ -96,9 +96,14 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 	return ret < 0 ? error_sys(e, ret, "preparing to compare the workspace") : 0;
 }
 
-int reconcile_scan(struct reconcile *r, const struct scanner_to *to)
+void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *to)
 {
-	return scanner_start(&r->scanner, r->root >= 0 ? &r->before : NULL, to);
+	scanner_init(&r->scanner, records, to);
+}
+
+int reconcile_scan(struct reconcile *r)
+{
+	return scanner_start(&r->scanner, r->root >= 0 ? &r->before : NULL);
 }
 
 void reconcile_fini(struct reconcile *r)

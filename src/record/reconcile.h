@@ -76,9 +76,12 @@ struct reconcile {
  * error. */
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e);
 
+/* Digests can be asked for; records is the folder of all of them. */
+void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *to);
+
 /* Forks the scanner.  0 or -errno: then digests and what was removed are not known, which is said
  * at the end. */
-int reconcile_scan(struct reconcile *r, const struct scanner_to *to);
+int reconcile_scan(struct reconcile *r);
 
 /* When every process of the box is gone.  0, or -errno when events could not be written; whatever
  * else goes wrong is in the result and in the record. */

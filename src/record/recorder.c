@@ -30,6 +30,7 @@ enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
 enum {
 	RECORDER_FORMAT = 1,
 	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
+	RECORDER_START_MS = 100, /* what ends sooner is not worth a first look at the workspace */
 	RECORDER_PATIENCE_MS = 2000, /* with a gate that is being ended */
 	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
 };
@@ -128,8 +129,10 @@ static bool recorder_is_waited_for(const struct recorder *r)
 
 static int recorder_set_timer(struct recorder *r)
 {
-	const struct itimerspec when = {.it_value = {.tv_sec = WRITER_WAIT_MS / 1000,
-						     .tv_nsec = WRITER_WAIT_MS % 1000 * 1000000L}};
+	/* The first time it also ends the start. */
+	const long ms = r->settled ? WRITER_WAIT_MS : RECORDER_START_MS;
+	const struct itimerspec when = {
+		.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}};
 
 	if (r->timer_set)
 		return 0;
@@ -206,6 +209,7 @@ static int recorder_on_timer(void *context, uint32_t events)
 	r->timer_set = false;
 	if (!r->settled) {
 		r->settled = true;
+		(void)reconcile_scan(&r->reconcile);
 		process_forget_start();
 	}
 	return recorder_settle(r, true);
@@ -305,15 +309,14 @@ static void recorder_forget(void *context)
 	explicit_bzero(&r->writer.key, sizeof(r->writer.key));
 }
 
-/* Nobody waits for it: the box is being made meanwhile. */
-static void recorder_scan(struct recorder *r)
+static void recorder_serve_digests(struct recorder *r)
 {
 	const struct scanner_to to = {.loop = &r->loop,
 				      .on_digest = recorder_on_digest,
 				      .forget = recorder_forget,
 				      .context = r};
 
-	(void)reconcile_scan(&r->reconcile, &to);
+	reconcile_serve(&r->reconcile, r->all, &to);
 }
 
 static void recorder_show(struct recorder *r, const struct message_event *m)
@@ -526,7 +529,7 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 		ret = channel_send(r->keeper.channel.fd, MESSAGE_READY, (struct span){NULL, 0},
 				   NULL, 0);
 	if (ret == 0)
-		recorder_scan(r);
+		recorder_serve_digests(r);
 	return ret < 0 ? error_sys(e, ret, "serving the session") : 0;
 }
 

@@ -128,6 +128,8 @@ static int scanner_fork(struct scanner *s, struct manifest *before);
 
 static void scanner_send(struct scanner *s)
 {
+	if (!s->awake)
+		return;
 	if (s->fd < 0 && s->sent < s->count && s->deaths < SCANNER_DEATHS_MAX)
 		(void)scanner_fork(s, NULL);
 	while (s->fd >= 0 && s->sent < s->count && s->sent - s->answered < SCANNER_IN_FLIGHT) {
@@ -153,10 +155,12 @@ static int scanner_on_answer(void *context, struct channel_packet *packet, struc
 		return error_set(e, -EPROTO, "a digest that nobody asked for");
 	struct scanner_file *f = &s->files[s->answered++];
 	const struct scanner_digest digest = {.path = f->path,
-					      .device = f->device,
-					      .inode = f->inode,
+					      .device = f->key.device,
+					      .inode = f->key.inode,
 					      .digest = answer.digest,
 					      .result = (int)answer.result};
+	if (digest.result == 0)
+		digests_add(&s->known, &f->key, &digest.digest);
 	int r = s->to.on_digest(s->to.context, &digest);
 
 	free(f->path);
@@ -254,23 +258,42 @@ static int scanner_fork(struct scanner *s, struct manifest *before)
 			  : 0;
 }
 
-int scanner_start(struct scanner *s, struct manifest *before, const struct scanner_to *to)
+void scanner_init(struct scanner *s, int records, const struct scanner_to *to)
 {
 	*s = SCANNER_INIT;
 	s->to = *to;
-	return scanner_fork(s, before);
+	if (records >= 0)
+		digests_open(&s->known, records);
 }
 
-static bool scanner_is_known(const struct scanner *s, const struct scanner_file *f)
+int scanner_start(struct scanner *s, struct manifest *before)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct scanner_file *k = &s->files[i];
+	s->awake = true;
+	int r = scanner_fork(s, before);
 
-		if (k->inode == f->inode && k->device == f->device && k->size == f->size &&
-		    k->mtime == f->mtime && k->ctime == f->ctime)
+	scanner_send(s);
+	return r;
+}
+
+static bool scanner_is_asked(const struct scanner *s, const struct digests_key *key)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (digests_is(&s->files[i].key, key))
 			return true;
-	}
 	return false;
+}
+
+/* One that an earlier session took is told at once, and once. */
+static bool scanner_tell_known(struct scanner *s, const struct digests_key *key, struct span path)
+{
+	struct scanner_digest digest = {.device = key->device, .inode = key->inode};
+	int r = digests_take(&s->known, key, &digest.digest);
+	_cleanup_free_ char *name = r == 1 ? strndup((const char *)path.ptr, path.len) : NULL;
+
+	digest.path = name;
+	if (name)
+		(void)s->to.on_digest(s->to.context, &digest);
+	return r >= 0;
 }
 
 static bool scanner_has_room(struct scanner *s)
@@ -289,13 +312,13 @@ void scanner_digest(struct scanner *s, int fd, struct span path)
 
 	if (!s->to.on_digest || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	struct scanner_file f = {.device = st.st_dev,
-				 .inode = st.st_ino,
-				 .size = (uint64_t)st.st_size,
-				 .mtime = scanner_time(st.st_mtim),
-				 .ctime = scanner_time(st.st_ctim)};
+	struct scanner_file f = {.key = {.device = st.st_dev,
+					 .inode = st.st_ino,
+					 .size = (uint64_t)st.st_size,
+					 .mtime = scanner_time(st.st_mtim),
+					 .ctime = scanner_time(st.st_ctim)}};
 
-	if (scanner_is_known(s, &f))
+	if (scanner_is_asked(s, &f.key) || scanner_tell_known(s, &f.key, path))
 		return;
 	f.path = scanner_has_room(s) ? strndup((const char *)path.ptr, path.len) : NULL;
 	if (!f.path) {
@@ -334,9 +357,11 @@ static void scanner_finish(struct scanner *s)
 	for (; s->answered < s->count && scanner_now_ms() < deadline; s->answered++) {
 		struct scanner_file *f = &s->files[s->answered];
 		struct scanner_digest digest = {
-			.path = f->path, .device = f->device, .inode = f->inode};
+			.path = f->path, .device = f->key.device, .inode = f->key.inode};
 
 		digest.result = scanner_hash(f->fd, &digest.digest);
+		if (digest.result == 0)
+			digests_add(&s->known, &f->key, &digest.digest);
 		(void)s->to.on_digest(s->to.context, &digest);
 		free(f->path);
 		fd_close(&f->fd);
@@ -356,4 +381,5 @@ void scanner_end(struct scanner *s)
 	free(s->files);
 	s->files = NULL;
 	s->count = s->sent = s->answered = 0;
+	digests_close(&s->known);
 }

@@ -15,6 +15,7 @@
 #ifndef BAWN_SCANNER_H
 #define BAWN_SCANNER_H
 
+#include "digests.h"
 #include "hash.h"
 #include "loop.h"
 #include "manifest.h"
@@ -30,8 +31,7 @@ enum {
 
 /* A file whose digest was asked for. */
 struct scanner_file {
-	uint64_t device, inode, size;
-	int64_t mtime, ctime;
+	struct digests_key key;
 	int fd;     /* until it is answered; then -1 */
 	char *path; /* the same */
 };
@@ -54,7 +54,9 @@ struct scanner_to {
 struct scanner {
 	int fd, pidfd; /* -1: there is none */
 	pid_t pid;
+	bool awake; /* was started; until then questions wait */
 	struct scanner_to to;
+	struct digests known; /* from earlier sessions */
 	struct loop_handle handle;
 	struct scanner_file *files;
 	size_t count, sent, answered;
@@ -63,10 +65,13 @@ struct scanner {
 	uint64_t left_out;              /* that were too many */
 };
 
-#define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1})
+#define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1, .known = DIGESTS_INIT})
+
+/* Questions can come from now on; records: the folder of `digests`, or -1. */
+void scanner_init(struct scanner *s, int records, const struct scanner_to *to);
 
 /* Forks.  `before` is walked by the child, where it is not NULL.  0 or -errno. */
-int scanner_start(struct scanner *s, struct manifest *before, const struct scanner_to *to);
+int scanner_start(struct scanner *s, struct manifest *before);
 
 /* Asks for the digest of the program behind fd, which is taken (as the path is copied): an open
  * file, not O_PATH.  The answer comes by on_digest, sooner or later. */

@@ -135,7 +135,8 @@ static void begin(struct world *w, bool scanned)
 
 	assert_int_equal(reconcile_begin(&w->r, &w->plan, &e), 0);
 	if (scanned) {
-		assert_int_equal(reconcile_scan(&w->r, &to), 0);
+		reconcile_serve(&w->r, -1, &to);
+		assert_int_equal(reconcile_scan(&w->r), 0);
 		for (int i = 0; i < 30000 && !w->r.before.head->done; i++)
 			(void)usleep(1000);
 		assert_true(w->r.before.head->done);
@@ -364,7 +365,8 @@ static void test_a_workspace_that_may_not_be_written(void **state)
 
 	w->mount.access = PLAN_ACCESS_READ;
 	assert_int_equal(reconcile_begin(&w->r, &w->plan, &e), 0);
-	assert_int_equal(reconcile_scan(&w->r, &to), 0);
+	reconcile_serve(&w->r, -1, &to);
+	assert_int_equal(reconcile_scan(&w->r), 0);
 	assert_int_equal(reconcile_end(&w->r, &w->writer, &w->result), 0);
 	assert_false(w->result.compared);
 }

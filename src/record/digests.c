@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digests.h"
+
+#include "fd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t digests_check(const struct digests_entry *entry)
+{
+	const uint8_t *bytes = (const uint8_t *)entry;
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < offsetof(struct digests_entry, check); i++)
+		h = (h ^ bytes[i]) * 1099511628211u;
+	return h;
+}
+
+/* What can be believed of the file, and nothing behind the first that cannot. */
+static void digests_load(struct digests *d, size_t count)
+{
+	size_t size = count * sizeof(*d->entries);
+
+	d->entries = count ? malloc(size) : NULL;
+	d->taken = count ? calloc(count, sizeof(*d->taken)) : NULL;
+	if (!d->entries || !d->taken || pread(d->fd, d->entries, size, 0) != (ssize_t)size)
+		return;
+	while (d->count < count &&
+	       d->entries[d->count].check == digests_check(&d->entries[d->count]))
+		d->count++;
+}
+
+void digests_open(struct digests *d, int dir)
+{
+	struct stat st;
+
+	*d = DIGESTS_INIT;
+	d->fd = openat(dir, "digests", O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (d->fd < 0 || fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	size_t count = (size_t)st.st_size / sizeof(*d->entries);
+
+	if (count <= DIGESTS_MAX)
+		digests_load(d, count);
+	/* Too many, or a torn end: it begins anew. */
+	if ((d->count * sizeof(*d->entries) != (size_t)st.st_size || count > DIGESTS_MAX) &&
+	    ftruncate(d->fd, (off_t)(d->count * sizeof(*d->entries))) < 0)
+		fd_close(&d->fd);
+}
+
+void digests_close(struct digests *d)
+{
+	free(d->entries);
+	free(d->taken);
+	fd_close(&d->fd);
+	*d = DIGESTS_INIT;
+}
+
+int digests_take(struct digests *d, const struct digests_key *key, struct hash *ret)
+{
+	for (size_t i = d->count; i > 0; i--) {
+		if (!digests_is(&d->entries[i - 1].key, key))
+			continue;
+		if (d->taken[i - 1])
+			return 0;
+		d->taken[i - 1] = true;
+		*ret = d->entries[i - 1].digest;
+		return 1;
+	}
+	return -ENOENT;
+}
+
+void digests_add(struct digests *d, const struct digests_key *key, const struct hash *digest)
+{
+	struct digests_entry entry = {.key = *key, .digest = *digest};
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (d->fd < 0 || key->ctime / 1000000000 + DIGESTS_AGE_S > now.tv_sec)
+		return;
+	entry.check = digests_check(&entry);
+	/* One write: two sessions do not tear each other's. */
+	if (write(d->fd, &entry, sizeof(entry)) != (ssize_t)sizeof(entry))
+		fd_close(&d->fd);
+}
