@@ -97,7 +97,8 @@ enum note_field {
 	NOTE_FIELD_BACKEND,      /* word */
 	NOTE_FIELD_WITHOUT,      /* list of words: layers that the user did without */
 	NOTE_FIELD_PROBES,       /* number: start-up probes that held */
-	NOTE_FIELD_WATCHED,      /* word: all | files | nothing: what is seen inside */
+	NOTE_FIELD_WATCHED,      /* word: nothing | changes | opens | reads: what is seen inside
+				    (profile_watch.h) */
 	NOTE_FIELD_EVENTS,       /* number: events so far, by how: end */
 	NOTE_FIELD_UNATTRIBUTED, /* number: of changes, at the end */
 	NOTE_FIELD_CONFIRMED,    /* number: of changes on disk that events explain, at the end */

@@ -239,6 +239,20 @@ static int keeper_on_resize(void *context, struct channel_packet *packet, struct
 
 /* --- from init ------------------------------------------------------------------------ */
 
+/* How much of what happens inside is seen. */
+static const char *keeper_watched(const struct plan *plan)
+{
+	static const char *const words[PROFILE_WATCH_COUNT] = {"nothing", "changes", "opens",
+							       "reads"};
+	enum profile_kind kind;
+	enum profile_watch watch = PROFILE_WATCH_NOTHING;
+
+	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP) ||
+	    profile_by_name(plan->seccomp_profile, &kind, &watch) < 0)
+		return words[PROFILE_WATCH_NOTHING];
+	return words[watch];
+}
+
 static int keeper_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -252,6 +266,7 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 	note_begin(&ready, NOTE_SESSION, "ready");
 	note_word(&ready, NOTE_FIELD_HOW, "kernel");
 	note_number(&ready, NOTE_FIELD_PROBES, m.value);
+	note_word(&ready, NOTE_FIELD_WATCHED, keeper_watched(&k->plan));
 	recording_note(&k->recording, &ready);
 	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);
