@@ -75,6 +75,7 @@ static const struct schema note_item_schema = SCHEMA_OF(struct note_item, note_i
 static const struct schema_field message_note_fields[] = {
 	SCHEMA_FIELD_U64(struct message_note, id),
 	SCHEMA_FIELD_U64(struct message_note, kind),
+	SCHEMA_FIELD_BYTES(struct message_note, inside),
 	SCHEMA_FIELD_LIST(struct message_note, items, &note_item_schema),
 };
 const struct schema message_note_schema = SCHEMA_OF(struct message_note, message_note_fields);
@@ -161,6 +162,8 @@ int note_decode(struct reader *r, struct message_note *ret, struct arena *arena,
 		return ret_code;
 	if (ret->kind >= NOTE_KIND_COUNT || ret->items.count > NOTE_ITEMS_MAX)
 		return error_set(e, -EBADMSG, "a note of a kind that does not exist");
+	if (ret->inside.len != 0 && ret->inside.len != NOTE_INSIDE)
+		return error_set(e, -EBADMSG, "a note of a connection to no address");
 	for (size_t i = 0; i < ret->items.count; i++)
 		if (!note_item_is_good(&ret->items.items[i], i ? &ret->items.items[i - 1] : NULL))
 			return error_set(e, -EBADMSG,

@@ -124,6 +124,8 @@ struct note_item {
 struct message_note {
 	uint64_t id; /* 0: nobody waits */
 	uint64_t kind;
+	struct span inside; /* of a connection: address and port that the box asked for, for the
+			     * recorder to find out who did; NOTE_INSIDE bytes, or none */
 	LIST_OF(struct note_item) items; /* in the order of enum note_field */
 };
 
@@ -134,7 +136,7 @@ struct message_recorded {
 extern const struct schema message_note_schema;
 extern const struct schema message_recorded_schema;
 
-enum { NOTE_ITEMS_MAX = 64, NOTE_TEXT_MAX = 4096 };
+enum { NOTE_INSIDE = 18, NOTE_ITEMS_MAX = 64, NOTE_TEXT_MAX = 4096 };
 
 /* A note while it is put together: note_text() and the others, then note_encode(). */
 struct note {

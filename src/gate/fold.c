@@ -56,7 +56,7 @@ static void fold_tell(const struct fold *f, const struct message_note *m, uint64
 	bool counted = count < 2;
 	size_t sum = 0, i = 0;
 
-	n.m = (struct message_note){.kind = m->kind, .items = {n.items, 0}};
+	n.m = (struct message_note){.kind = m->kind, .inside = m->inside, .items = {n.items, 0}};
 	while (i < m->items.count || sum < FOLD_SUMS || !counted) {
 		uint64_t next = i < m->items.count ? m->items.items[i].field : NOTE_FIELD_COUNT;
 

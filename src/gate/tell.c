@@ -136,6 +136,15 @@ uint64_t tell_decision(struct flow *f)
 	return account_decide(g->account, &d, &n);
 }
 
+/* Where the box itself wanted to go; `inside` has room for it as long as the note. */
+static void tell_inside(struct note *n, const struct flow *f, uint8_t inside[NOTE_INSIDE])
+{
+	memcpy(inside, f->address.bytes, sizeof(f->address.bytes));
+	inside[16] = (uint8_t)(f->port >> 8);
+	inside[17] = (uint8_t)f->port;
+	n->m.inside = (struct span){inside, NOTE_INSIDE};
+}
+
 /* As far as connect and close are alike. */
 static void tell_flow(struct note *n, const struct flow *f, const char *op,
 		      char texts[2][ADDRESS_TEXT_SIZE])
@@ -152,6 +161,7 @@ static void tell_flow(struct note *n, const struct flow *f, const char *op,
 void tell_connected(struct flow *f)
 {
 	char texts[2][ADDRESS_TEXT_SIZE];
+	uint8_t inside[NOTE_INSIDE];
 	struct note n;
 
 	f->connected_at = gate_now();
@@ -159,6 +169,7 @@ void tell_connected(struct flow *f)
 		return;
 	tell_flow(&n, f, "connect", texts);
 	note_word(&n, NOTE_FIELD_RULE, f->rule ? f->rule->origin : "");
+	tell_inside(&n, f, inside);
 	account_put(f->gate->account, &n, NULL, f->connected_at);
 	(void)gate_tick(f->gate);
 }
@@ -166,6 +177,7 @@ void tell_connected(struct flow *f)
 void tell_not_connected(struct flow *f, const char *why)
 {
 	char texts[2][ADDRESS_TEXT_SIZE];
+	uint8_t inside[NOTE_INSIDE];
 	struct note n;
 
 	if (!f->gate->account)
@@ -173,6 +185,7 @@ void tell_not_connected(struct flow *f, const char *why)
 	tell_flow(&n, f, "connect", texts);
 	note_word(&n, NOTE_FIELD_RULE, f->rule ? f->rule->origin : "");
 	note_word(&n, NOTE_FIELD_REASON, why);
+	tell_inside(&n, f, inside);
 	account_put(f->gate->account, &n, NULL, gate_now());
 	(void)gate_tick(f->gate);
 }

@@ -232,17 +232,47 @@ static int recorder_write(struct recorder *r, const struct message_note *note)
 	return event_write(&r->writer, &gap.m);
 }
 
+/* A connection: who asked for it, as far as the watch has seen.  `room` is for the longer note. */
+static void recorder_attribute(const struct recorder *r, struct message_note *note,
+			       struct note_item room[NOTE_ITEMS_MAX])
+{
+	static const char by[] = "reported";
+	const uint8_t *inside = note->inside.ptr;
+	uint64_t exec = 0;
+	size_t before = 0;
+
+	if (note->inside.len == NOTE_INSIDE && r->watch && note->items.count + 2 <= NOTE_ITEMS_MAX)
+		exec = watch_who_connected(r->watch, inside,
+					   (uint16_t)(inside[16] << 8 | inside[17]));
+	if (exec == 0)
+		return;
+	while (before < note->items.count && note->items.items[before].field < NOTE_FIELD_EXEC)
+		before++;
+	if (before < note->items.count && note->items.items[before].field <= NOTE_FIELD_BY)
+		return; /* it says so itself */
+	memcpy(room, note->items.items, before * sizeof(room[0]));
+	room[before] = (struct note_item){.field = NOTE_FIELD_EXEC, .number = exec};
+	room[before + 1] = (struct note_item){.field = NOTE_FIELD_BY,
+					      .text = {(const uint8_t *)by, sizeof(by) - 1}};
+	memcpy(room + before + 2, note->items.items + before,
+	       (note->items.count - before) * sizeof(room[0]));
+	note->items.items = room;
+	note->items.count += 2;
+}
+
 static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, struct span body,
 			       struct error *e)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1u << 20);
 	struct reader in = reader_of(body);
 	struct message_note note;
+	struct note_item room[NOTE_ITEMS_MAX];
 	int more, ret = 0;
 
 	while (ret == 0 && (more = note_decode(&in, &note, &arena, e)) != 0) {
 		if (more < 0)
 			return more;
+		recorder_attribute(r, &note, room);
 		ret = recorder_write(r, &note);
 		if (note.id > s->asked) {
 			s->asked = note.id;
