@@ -37,9 +37,10 @@ int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, st
 {
 	struct watch_fold_entry new = *what;
 
-	/* Of `to` only the length: two that differ in it alone have to share a slot. */
+	/* Of `to` only the length: two that differ in it alone have to share a slot.  Words stand
+	 * close together in memory, and what is done in turn must not. */
 	new.hash = (keyed_hash(&f->key, path) ^ to.len ^ what->exec * 31 ^
-		    (uint64_t)(uintptr_t)what->op >> 3) |
+		    (uint64_t)(uintptr_t)what->op * 0x9e3779b97f4a7c15u) |
 		   1; /* 0: the slot is free */
 	struct watch_fold_entry *e = &f->entries[(new.hash >> 1) % WATCH_FOLD_SLOTS];
 
