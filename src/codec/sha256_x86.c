@@ -40,13 +40,13 @@ SHA256_X86 static void sha256_x86_block(__m128i *abef, __m128i *cdgh, const uint
 	const __m128i abef_before = *abef, cdgh_before = *cdgh;
 	__m128i w[4];
 
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		w[i] = _mm_shuffle_epi8(
 			_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i)),
 			big_endian);
 		/* In registers, all of it. */
 #pragma GCC unroll 16
-	for (int i = 0; i < 16; i++) {
+	for (size_t i = 0; i < 16; i++) {
 		sha256_x86_rounds(abef, cdgh, w[i & 3], k + 4 * i);
 		if (i < 12)
 			w[i & 3] = sha256_x86_schedule(w[i & 3], w[(i + 1) & 3], w[(i + 2) & 3],

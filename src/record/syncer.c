@@ -103,10 +103,12 @@ int syncer_answer(struct syncer *s, int *ret_result)
 	static const struct channel_rule rules[] = {
 		{SYNCER_ASK, "SYNC", sizeof(int32_t), 0, 0, 1u << SYNCER_SERVING, syncer_on_answer},
 	};
-	struct channel c = {.fd = s->fd, .rules = rules, .rule_count = 1, .context = ret_result};
+	int result = -EPROTO;
+	struct channel c = {.fd = s->fd, .rules = rules, .rule_count = 1, .context = &result};
 	struct error e = ERROR_INIT;
 	int r = channel_receive(&c, &e);
 
 	s->busy = false;
+	*ret_result = result;
 	return r > 0 ? 0 : r == 0 ? -ECONNRESET : r;
 }
