@@ -540,6 +540,7 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 		ret = recorder_open(r, e);
 	if (ret < 0)
 		return ret;
+	recorder_serve_digests(r);
 	ret = recorder_make_watch(r, e);
 	if (ret < 0)
 		return ret;
@@ -558,8 +559,6 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	if (ret == 0)
 		ret = channel_send(r->keeper.channel.fd, MESSAGE_READY, (struct span){NULL, 0},
 				   NULL, 0);
-	if (ret == 0)
-		recorder_serve_digests(r);
 	return ret < 0 ? error_sys(e, ret, "serving the session") : 0;
 }
 
