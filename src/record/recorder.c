@@ -30,7 +30,6 @@ enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
 enum {
 	RECORDER_FORMAT = 1,
 	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
-	RECORDER_START_MS = 100, /* what ends sooner is not worth a first look at the workspace */
 	RECORDER_PATIENCE_MS = 2000, /* with a gate that is being ended */
 	RECORDER_BEHIND_MAX = 50000, /* events the disk may lag behind before senders wait */
 };
@@ -129,10 +128,8 @@ static bool recorder_is_waited_for(const struct recorder *r)
 
 static int recorder_set_timer(struct recorder *r)
 {
-	/* The first time it also ends the start. */
-	const long ms = r->settled ? WRITER_WAIT_MS : RECORDER_START_MS;
-	const struct itimerspec when = {
-		.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}};
+	const struct itimerspec when = {.it_value = {.tv_sec = WRITER_WAIT_MS / 1000,
+						     .tv_nsec = WRITER_WAIT_MS % 1000 * 1000000L}};
 
 	if (r->timer_set)
 		return 0;
@@ -209,7 +206,6 @@ static int recorder_on_timer(void *context, uint32_t events)
 	r->timer_set = false;
 	if (!r->settled) {
 		r->settled = true;
-		(void)reconcile_scan(&r->reconcile);
 		process_forget_start();
 	}
 	return recorder_settle(r, true);
@@ -559,6 +555,9 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	if (ret == 0)
 		ret = channel_send(r->keeper.channel.fd, MESSAGE_READY, (struct span){NULL, 0},
 				   NULL, 0);
+	/* Nobody waits for the first look: the box is being made meanwhile. */
+	if (ret == 0)
+		(void)reconcile_scan(&r->reconcile);
 	return ret < 0 ? error_sys(e, ret, "serving the session") : 0;
 }
 
