@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ask.h"
 
-#include "hash.h"
 #include "record_folder.h"
 
 enum { ASK_BYTES_MAX = 1 << 20 };
@@ -9,8 +8,6 @@ enum { ASK_BYTES_MAX = 1 << 20 };
 int ask_open(struct ask *ret, struct error *e)
 {
 	*ret = (struct ask){.arena = ARENA_INIT(ASK_BYTES_MAX), .store = STORE_INIT};
-	if (hash_init() < 0)
-		return error_set(e, -EIO, "there is no SHA-256 to read records with");
 	int r = host_gather_user(&ret->arena, &ret->host, e);
 	int dir = r < 0 ? r : record_folder_open(&ret->host, false, &ret->arena, e);
 

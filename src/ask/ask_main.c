@@ -25,17 +25,11 @@ static const struct {
 int main(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation i = {.verb = NULL};
-	_cleanup_buf_ struct buf help = BUF_INIT(HELP_BYTES_MAX);
 	struct error e = ERROR_INIT;
+	int status = EXIT_OK;
 
-	if (parse_command_line(argc, argv, &i, &e) < 0) {
-		verb_complain(&e);
-		return EXIT_USAGE;
-	}
-	if (invocation_has(&i, OPTION_HELP)) {
-		help_verb(&help, i.verb);
-		return help_print(&help);
-	}
+	if (!help_or_run(argc, argv, &i, &status))
+		return status;
 	for (size_t n = 0; n < BAWN_ARRAY_SIZE(ask_verbs); n++)
 		if (str_equal(ask_verbs[n].verb, i.verb->name))
 			return ask_verbs[n].run(&i);

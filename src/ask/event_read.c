@@ -22,19 +22,6 @@ static bool event_take(struct reader *r, const char *text)
 	return true;
 }
 
-/* Digits without a leading zero; no sign, no fraction: we write no other numbers. */
-static bool event_take_number(struct reader *r, uint64_t *ret)
-{
-	const uint8_t *from = r->at;
-
-	*ret = 0;
-	for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-		if (__builtin_mul_overflow(*ret, 10u, ret) ||
-		    __builtin_add_overflow(*ret, (uint64_t)(*r->at - '0'), ret))
-			return false;
-	return r->at > from && (*from != '0' || r->at == from + 1);
-}
-
 /* What stands between the quotes, the escapes still in it. */
 static bool event_take_written(struct reader *r, struct span *ret, bool *ret_escaped)
 {
@@ -263,7 +250,7 @@ static bool event_take_value(struct reader *r, struct event *ev, enum note_field
 	*v = (struct event_value){.number = 0};
 	switch (note_fields[field].type) {
 	case NOTE_TYPE_NUMBER:
-		good = event_take_number(r, &v->number);
+		good = reader_decimal(r, &v->number);
 		break;
 	case NOTE_TYPE_LIST:
 		good = event_take_list(r, scratch, &v->text);

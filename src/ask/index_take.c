@@ -4,6 +4,7 @@
  * once, in the order of the key, when the chunk or the transaction ends: so that the place in
  * `session` and everything before it become visible together.
  */
+#include "clock.h"
 #include "index_parts.h"
 
 #include "str.h"
@@ -364,14 +365,6 @@ static void index_take(struct index_taking *t, const struct frame *f, uint32_t s
 
 /* --- one record ----------------------------------------------------------------------- */
 
-static int64_t index_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void index_forget(struct index *x, int64_t id)
 {
 	static const char *const tables[] = {"block", "run", "fact"};
@@ -518,14 +511,14 @@ int index_update(struct index *x, const struct store *s, const struct store_sess
 				 .cursor = STORE_CURSOR_INIT,
 				 .batch = budget_ms && budget_ms < 1000 ? INDEX_BATCH / 8
 									: INDEX_BATCH};
-	int64_t began = index_now_ms();
+	int64_t began = clock_ms(CLOCK_MONOTONIC);
 	int r = store_cursor_open(s, session, &t.cursor, e);
 
 	for (bool first = true; r == 0; first = false) {
 		r = index_step(&t, session, first, e);
-		if (progress && progress->tell && index_now_ms() - began > 1000)
+		if (progress && progress->tell && clock_ms(CLOCK_MONOTONIC) - began > 1000)
 			progress->tell(progress->context, t.place.seq);
-		if (r == 0 && budget_ms && index_now_ms() - began >= budget_ms)
+		if (r == 0 && budget_ms && clock_ms(CLOCK_MONOTONIC) - began >= budget_ms)
 			break;
 	}
 	store_cursor_close(&t.cursor);

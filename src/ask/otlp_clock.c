@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otlp_clock.h"
 
+#include "clock.h"
+
 #include <limits.h>
 #include <poll.h>
 #include <time.h>
 
 int64_t otlp_clock_now(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return clock_ms(CLOCK_BOOTTIME);
 }
 
 int otlp_clock_wait(struct otlp_clock *c, int fd, short events, int64_t deadline)

@@ -19,16 +19,7 @@ static bool cursor_take_text(struct reader *r, struct span text)
 /* " name 12", without a leading zero. */
 static bool cursor_take(struct reader *r, struct span name, uint64_t *ret)
 {
-	if (!cursor_take_text(r, name))
-		return false;
-	const uint8_t *from = r->at;
-
-	*ret = 0;
-	for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-		if (__builtin_mul_overflow(*ret, 10u, ret) ||
-		    __builtin_add_overflow(*ret, (uint64_t)(*r->at - '0'), ret))
-			return false;
-	return r->at > from && (*from != '0' || r->at == from + 1);
+	return cursor_take_text(r, name) && reader_decimal(r, ret);
 }
 
 int otlp_cursor_parse(struct span text, struct otlp_cursor *ret)

@@ -16,7 +16,6 @@
  * not: write anything else, start a program.
  */
 #include "fd.h"
-#include "hash.h"
 #include "open.h"
 #include "otlp_confine.h"
 #include "otlp_send.h"
@@ -63,8 +62,6 @@ static int main_open(struct main *m, const char *state, int owner, struct error 
 		return error_set(e, -ENOENT,
 				 "no collector is named: set "
 				 "OTEL_EXPORTER_OTLP_ENDPOINT to its address");
-	if (hash_init() < 0)
-		return error_set(e, -EIO, "there is no SHA-256 to read records with");
 	_cleanup_fd_ int dir = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir < 0)

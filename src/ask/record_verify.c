@@ -6,6 +6,7 @@
 #include "ask_record.h"
 #include "audit.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "json.h"
 #include "str.h"
@@ -43,14 +44,6 @@ static void record_run_fini(struct record_run *r)
 	for (size_t i = 0; i < r->anchor_count; i++)
 		buf_fini(&r->notes[i]);
 	audit_fini(&r->audit);
-}
-
-static int64_t record_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* --- what is given -------------------------------------------------------------------- */
@@ -148,7 +141,7 @@ static void record_progress(void *context, const char *folder, uint64_t bytes)
 {
 	struct record_run *run = context;
 	_cleanup_buf_ struct buf size = BUF_INIT(64);
-	int64_t now = record_now();
+	int64_t now = clock_ms(CLOCK_MONOTONIC);
 
 	if (!run->text.tty || run->json || now - run->began < 1000 || now - run->shown < 200)
 		return;
@@ -288,7 +281,7 @@ static int record_run_all(struct record_run *run, const struct invocation *i, st
 	run->total = count + 1; /* and the ledger */
 	run->audit.progress = record_progress;
 	run->audit.context = run;
-	run->began = record_now();
+	run->began = clock_ms(CLOCK_MONOTONIC);
 	record_check_ledger(run);
 	for (size_t n = 0; r == 0 && n < count; n++) {
 		const struct store_session *s =

@@ -31,3 +31,15 @@ uint64_t reader_u64(struct reader *r)
 {
 	return reader_little_endian(r, 8);
 }
+
+bool reader_decimal(struct reader *r, uint64_t *ret)
+{
+	const uint8_t *from = r->at;
+
+	*ret = 0;
+	for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
+		if (__builtin_mul_overflow(*ret, 10u, ret) ||
+		    __builtin_add_overflow(*ret, (uint64_t)(*r->at - '0'), ret))
+			return false;
+	return r->at > from && (*from != '0' || r->at == from + 1);
+}

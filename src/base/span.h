@@ -53,4 +53,8 @@ struct span reader_take(struct reader *r, size_t len);
 uint32_t reader_u32(struct reader *r); /* little endian */
 uint64_t reader_u64(struct reader *r);
 
+/* Decimal digits, as many as there are, without a leading zero; no sign.  False when there are
+ * none, or more than fit. */
+bool reader_decimal(struct reader *r, uint64_t *ret);
+
 #endif

@@ -139,3 +139,20 @@ void verb_complain(const struct error *e)
 	if (e->next[0])
 		text_printf(&t, "%s\n", e->next);
 }
+
+bool help_or_run(int argc, char **argv, struct invocation *ret, int *ret_status)
+{
+	_cleanup_buf_ struct buf help = BUF_INIT(HELP_BYTES_MAX);
+	struct error e = ERROR_INIT;
+
+	if (parse_command_line(argc, argv, ret, &e) < 0) {
+		verb_complain(&e);
+		*ret_status = EXIT_USAGE;
+		return false;
+	}
+	if (!invocation_has(ret, OPTION_HELP))
+		return true;
+	help_verb(&help, ret->verb);
+	*ret_status = help_print(&help);
+	return false;
+}

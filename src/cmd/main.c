@@ -26,20 +26,12 @@ int main(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation i = {.verb = NULL};
 	_cleanup_buf_ struct buf help = BUF_INIT(HELP_BYTES_MAX);
-	struct error e = ERROR_INIT;
+	int status = EXIT_OK;
 
 	main_fill_standard_streams();
 	if (argc < 2) {
 		help_first(&help);
 		return help_print(&help);
 	}
-	if (parse_command_line(argc, argv, &i, &e) < 0) {
-		verb_complain(&e);
-		return EXIT_USAGE;
-	}
-	if (invocation_has(&i, OPTION_HELP)) {
-		help_verb(&help, i.verb);
-		return help_print(&help);
-	}
-	return i.verb->run(&i);
+	return help_or_run(argc, argv, &i, &status) ? i.verb->run(&i) : status;
 }

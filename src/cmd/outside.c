@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outside.h"
 
+#include "clock.h"
 #include "fd.h"
 
 #include <fcntl.h>
@@ -13,14 +14,6 @@
 #include <unistd.h>
 
 enum { OUTSIDE_INPUT_MAX = 32 << 10 };
-
-static int64_t outside_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Its output is `out`, its input `in` or nothing; no other descriptor of ours goes along. */
 static int outside_spawn(const char *const *argv, int in, int out, bool quiet, pid_t *ret_pid)
@@ -65,7 +58,7 @@ static int outside_read(int fd, int64_t until, struct buf *into)
 	int r = 0;
 
 	while (r == 0) {
-		int64_t left = until - outside_now();
+		int64_t left = until - clock_ms(CLOCK_MONOTONIC);
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		int ready = left <= 0 ? 0 : poll(&p, 1, (int)left);
 
@@ -94,7 +87,7 @@ static int outside_wait(pid_t pid, int64_t until, int *ret_status)
 {
 	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	int64_t left = until - outside_now();
+	int64_t left = until - clock_ms(CLOCK_MONOTONIC);
 	bool late = pidfd < 0 || poll(&p, 1, left > 0 ? (int)left : 0) <= 0;
 	int status = 0;
 
@@ -110,7 +103,7 @@ static int outside_wait(pid_t pid, int64_t until, int *ret_status)
 static int outside_go(const char *const *argv, int milliseconds, int input, bool quiet,
 		      struct buf *into, int *ret_status, struct error *e)
 {
-	int64_t until = outside_now() + milliseconds;
+	int64_t until = clock_ms(CLOCK_MONOTONIC) + milliseconds;
 	int ends[2];
 	pid_t pid = 0;
 
@@ -129,7 +122,7 @@ static int outside_go(const char *const *argv, int milliseconds, int input, bool
 
 	(void)close(ends[0]);
 	/* What was not read to its end does not go on. */
-	r = outside_wait(pid, read_r < 0 ? outside_now() : until, ret_status);
+	r = outside_wait(pid, read_r < 0 ? clock_ms(CLOCK_MONOTONIC) : until, ret_status);
 	if (read_r == -EMSGSIZE)
 		return error_set(e, read_r, "%s printed more than %zu bytes", argv[0], into->max);
 	if (read_r == -ETIME || r == -ETIME)

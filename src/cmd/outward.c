@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outward.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "helper.h"
 #include "otlp_settings.h"
@@ -46,17 +47,9 @@ void outward_start(struct outward *o)
 	fd_close(&ends[1]);
 }
 
-static int64_t outward_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void outward_end(struct outward *o, const struct text *t)
 {
-	int64_t end = outward_now() + OUTWARD_LAST_MS, left;
+	int64_t end = clock_ms(CLOCK_BOOTTIME) + OUTWARD_LAST_MS, left;
 	char line[OUTWARD_LINE];
 	size_t len = 0;
 	bool over = false;
@@ -64,7 +57,7 @@ void outward_end(struct outward *o, const struct text *t)
 	if (o->fd < 0)
 		return;
 	(void)shutdown(o->fd, SHUT_WR);
-	while (!over && (left = end - outward_now()) > 0) {
+	while (!over && (left = end - clock_ms(CLOCK_BOOTTIME)) > 0) {
 		struct pollfd p = {.fd = o->fd, .events = POLLIN};
 
 		if (poll(&p, 1, (int)left) <= 0)

@@ -245,8 +245,8 @@ static void why_json(struct json *j, const struct why *w, const struct why_answe
 
 /* --- the verb --- */
 
-/* The session's rules; without one, the files'. */
-static int why_find(struct why *w)
+/* The session that is asked about, and its plan; -ENOENT: there is none. */
+static int why_choose(struct why *w)
 {
 	const char *name = invocation_value(w->invocation, OPTION_SESSION);
 	char cwd[PATH_MAX];
@@ -256,11 +256,18 @@ static int why_find(struct why *w)
 		return r;
 	struct session_places places = session_places_of(&w->host);
 
-	r = session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
-			   &w->e);
-	w->live = r == 0;
 	w->plan = &w->session.plan;
-	if (r == -ENOENT && !name) {
+	return session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
+			      &w->e);
+}
+
+/* The session's rules; without one, the files'. */
+static int why_find(struct why *w)
+{
+	int r = why_choose(w);
+
+	w->live = r == 0;
+	if (r == -ENOENT && !invocation_has(w->invocation, OPTION_SESSION)) {
 		w->e = ERROR_INIT;
 		r = prepare_rules(w->invocation, &w->files, &w->e);
 		w->plan = &w->files.plan;
@@ -292,17 +299,8 @@ static int why_each(struct why *w, bool *ret_all)
 /* The plan of the session that is running; without one, what the files would make. */
 static int why_find_plan(struct why *w, char *ret_where, size_t size)
 {
-	const char *name = invocation_value(w->invocation, OPTION_SESSION);
-	char cwd[PATH_MAX];
-	int r = host_gather_user(&w->arena, &w->host, &w->e);
+	int r = why_choose(w);
 
-	if (r < 0)
-		return r;
-	struct session_places places = session_places_of(&w->host);
-
-	r = session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
-			   &w->e);
-	w->plan = &w->session.plan;
 	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.name : "");
 	if (r == -ENOENT) {
 		w->e = ERROR_INIT;

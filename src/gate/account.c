@@ -2,6 +2,7 @@
 #include "account.h"
 
 #include "fd.h"
+#include "fnv.h"
 #include "message.h"
 
 enum { ACCOUNT_OPEN };
@@ -169,15 +170,11 @@ void account_flush(struct account *a)
 
 /* --- decisions ------------------------------------------------------------------------ */
 
-/* FNV-1a */
 static uint32_t account_hash(const struct account_decision *d)
 {
-	uint32_t h = (2166136261u ^ d->port) * 16777619u;
+	uint32_t h = fnv_mix(fnv_mix(FNV_START, d->port), (uint32_t)d->what);
 
-	h = (h ^ (uint32_t)d->what) * 16777619u;
-	for (const char *c = d->host; *c; c++)
-		h = (h ^ (uint8_t)*c) * 16777619u;
-	return h;
+	return fnv_bytes(h, d->host, strlen(d->host));
 }
 
 static struct account_known *account_find(const struct account *a, const struct account_decision *d,

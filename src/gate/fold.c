@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
 
+#include "fnv.h"
+
 struct fold_entry {
 	struct fold_entry *next; /* in its bucket */
 	uint32_t hash;
@@ -92,27 +94,17 @@ static bool fold_tells(const struct note_item *item, bool half)
 	return item->field < NOTE_FIELD_RULE && !(half && item->field == NOTE_FIELD_TYPE);
 }
 
-static uint32_t fold_hash_bytes(uint32_t h, const void *bytes, size_t len)
-{
-	const uint8_t *at = bytes;
-
-	/* FNV-1a */
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ at[i]) * 16777619u;
-	return h;
-}
-
 static uint32_t fold_hash(const struct message_note *m, bool half)
 {
-	uint32_t h = 2166136261u ^ (uint32_t)m->kind;
+	uint32_t h = FNV_START ^ (uint32_t)m->kind;
 
 	for (size_t i = 0; i < m->items.count && m->items.items[i].field < NOTE_FIELD_RULE; i++) {
 		const struct note_item *item = &m->items.items[i];
 
 		if (!fold_tells(item, half))
 			continue;
-		h = (h ^ (uint32_t)(item->field << 16 ^ item->number)) * 16777619u;
-		h = fold_hash_bytes(h, item->text.ptr, item->text.len);
+		h = fnv_mix(h, (uint32_t)(item->field << 16 ^ item->number));
+		h = fnv_bytes(h, item->text.ptr, item->text.len);
 	}
 	return h;
 }

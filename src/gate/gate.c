@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "flow.h"
 #include "plan_read.h"
@@ -24,10 +25,7 @@ enum { GATE_ACCEPTS = 32 }; /* in a row at most; then others have their turn */
 
 int64_t gate_now(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return clock_ms(CLOCK_MONOTONIC);
 }
 
 bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "made_up.h"
 
+#include "fnv.h"
+
 enum { MADE_UP_FIRST = 64 };
 
 static const uint8_t made_up_mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -14,14 +16,10 @@ void made_up_fini(struct made_up *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* FNV-1a.  The names were allowed by a rule, so nobody gains by making them collide. */
+/* The names were allowed by a rule, so nobody gains by making them collide. */
 static uint32_t made_up_hash(const struct name *name)
 {
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < name->len; i++)
-		h = (h ^ (uint8_t)name->text[i]) * 16777619u;
-	return h;
+	return fnv_bytes(FNV_START, name->text, name->len);
 }
 
 static int made_up_grow(struct made_up *m)

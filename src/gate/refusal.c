@@ -9,6 +9,7 @@
  * counted, and that number is told at the end.  A box that makes names collide gains
  * nothing: whole hashes are compared, at most REFUSALS_MAX of them.
  */
+#include "fnv.h"
 #include "tell.h"
 
 #include "text.h"
@@ -63,15 +64,11 @@ static void refusal_tell(struct gate *g, struct refusal *r)
 	(void)message_send(g->keeper.fd, MESSAGE_EVENT, &message_event_schema, &m, NULL, 0);
 }
 
-/* FNV-1a. */
 static uint32_t refusal_hash(unsigned int kind, bool allowed, const char *host, uint16_t port)
 {
-	uint32_t h = (2166136261u ^ (kind << 1 | allowed)) * 16777619u;
+	uint32_t h = fnv_mix(fnv_mix(FNV_START, kind << 1 | allowed), port);
 
-	h = (h ^ port) * 16777619u;
-	for (; *host; host++)
-		h = (h ^ (uint8_t)*host) * 16777619u;
-	return h;
+	return fnv_bytes(h, host, strlen(host));
 }
 
 /* The refusal that was there already, or one without a count; NULL: there is no place. */

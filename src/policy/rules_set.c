@@ -7,6 +7,7 @@
  * The hash runs from the last byte of a name to the first, so that one pass over a
  * name gives the hash of each of its tails.
  */
+#include "fnv.h"
 #include "rules_parts.h"
 
 #include "str.h"
@@ -15,20 +16,13 @@ enum { RULES_BYTES_MAX = 16 << 20 };
 
 /* --- making a set --- */
 
-#define RULES_HASH_START 2166136261u
-
-static uint32_t rules_hash_byte(uint32_t hash, uint8_t byte)
-{
-	return (hash ^ byte) * 16777619u;
-}
-
 static uint32_t rules_hash(const void *key, size_t len)
 {
 	const uint8_t *bytes = key;
-	uint32_t hash = RULES_HASH_START;
+	uint32_t hash = FNV_START;
 
 	while (len > 0)
-		hash = rules_hash_byte(hash, bytes[--len]);
+		hash = fnv_mix(hash, bytes[--len]);
 	return hash;
 }
 
@@ -328,11 +322,11 @@ static void rules_match_name(const struct rules_set *s, const struct name *name,
 	uint32_t hashes[RULES_LABELS_MAX];
 	uint8_t starts[RULES_LABELS_MAX];
 	size_t tails = 0;
-	uint32_t hash = RULES_HASH_START;
+	uint32_t hash = FNV_START;
 
 	/* From the end: one tail for each label, the last of them the whole name. */
 	for (size_t i = name->len; i > 0; i--) {
-		hash = rules_hash_byte(hash, (uint8_t)name->text[i - 1]);
+		hash = fnv_mix(hash, (uint8_t)name->text[i - 1]);
 		if (i > 1 && name->text[i - 2] != '.')
 			continue;
 		hashes[tails] = hash;
@@ -358,5 +352,5 @@ void rules_match(const struct rules_set *s, const struct rules_question *q, stru
 	else
 		rules_match_name(s, &q->name, m);
 	if (s->any)
-		rules_match_add(m, rules_find(s, RULES_ANY, RULES_HASH_START, "", 0));
+		rules_match_add(m, rules_find(s, RULES_ANY, FNV_START, "", 0));
 }

@@ -5,11 +5,6 @@
 
 #include <unistd.h>
 
-int hash_init(void)
-{
-	return 0;
-}
-
 static void hash_parts(const struct span *parts, size_t count, struct hash *ret)
 {
 	struct sha256 s;

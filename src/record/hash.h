@@ -16,9 +16,6 @@ static inline bool hash_equal(const struct hash *a, const struct hash *b)
 	return memcmp(a->bytes, b->bytes, HASH_SIZE) == 0;
 }
 
-/* Once, before anything else; -EIO when there is no SHA-256. */
-int hash_init(void);
-
 void hash_of(struct span bytes, struct hash *ret);                /* plain */
 void hash_leaf(struct span bytes, struct hash *ret);              /* 0x00 in front */
 void hash_node(const struct hash *left, const struct hash *right, /* 0x01 in front */

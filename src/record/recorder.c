@@ -7,13 +7,13 @@
 #include "event.h"
 #include "fd.h"
 #include "ledger.h"
+#include "logfile.h"
 #include "loop.h"
 #include "message.h"
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
 #include "reconcile.h"
-#include "logfile.h"
 #include "syncer.h"
 #include "watch.h"
 
@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RECORDER_NEW, RECORDER_SERVING, RECORDER_ENDING };
+enum { RECORDER_NEW, RECORDER_SERVING };
 enum {
 	RECORDER_FORMAT = 1,
 	RECORDER_COMMAND_MAX = 4096, /* bytes of it; escaped they are six times as many at most */
@@ -382,14 +382,11 @@ static int recorder_on_watched(void *context)
 }
 
 /* A program runs: its digest, unless that is known. */
-static void recorder_on_ran(void *context, pid_t pid, uint64_t device, uint64_t inode,
-			    struct span path)
+static void recorder_on_ran(void *context, pid_t pid, struct span path)
 {
 	struct recorder *r = context;
 	char name[64];
 
-	(void)device;
-	(void)inode;
 	(void)snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 
@@ -695,11 +692,9 @@ static void recorder_report(struct recorder *r)
 
 static int recorder_read_plan(struct recorder *r, int fd, struct error *e)
 {
-	struct span bytes = {NULL, 0};
-	int ret = hash_init();
+	struct span bytes;
+	int ret = plan_map(fd, &bytes, e);
 
-	if (ret == 0)
-		ret = plan_map(fd, &bytes, e);
 	if (ret < 0)
 		return ret;
 	hash_of(bytes, &r->plan_hash);

@@ -2,6 +2,7 @@
 #include "scanner.h"
 
 #include "channel.h"
+#include "clock.h"
 #include "fd.h"
 
 #include <fcntl.h>
@@ -330,14 +331,6 @@ void scanner_digest(struct scanner *s, int fd, struct span path)
 	scanner_send(s);
 }
 
-static int64_t scanner_now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* What the child has answered, and we not yet read. */
 static void scanner_drain(struct scanner *s)
 {
@@ -352,9 +345,9 @@ static void scanner_drain(struct scanner *s)
 /* What it has not: its turn may be long in coming, and now there is nobody to disturb. */
 static void scanner_finish(struct scanner *s)
 {
-	int64_t deadline = scanner_now_ms() + SCANNER_PATIENCE_MS;
+	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + SCANNER_PATIENCE_MS;
 
-	for (; s->answered < s->count && scanner_now_ms() < deadline; s->answered++) {
+	for (; s->answered < s->count && clock_ms(CLOCK_BOOTTIME) < deadline; s->answered++) {
 		struct scanner_file *f = &s->files[s->answered];
 		struct scanner_digest digest = {
 			.path = f->path, .device = f->key.device, .inode = f->key.inode};

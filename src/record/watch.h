@@ -37,7 +37,7 @@ struct watch_to {
 	struct touched *touched;     /* NULL: nobody keeps the paths */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */
-	void (*ran)(void *context, pid_t pid, uint64_t device, uint64_t inode, struct span path);
+	void (*ran)(void *context, pid_t pid, struct span path);
 	void *context;
 };
 

@@ -260,8 +260,7 @@ int watch_event_ran(struct watch *w, const struct watch_process *p)
 	int r = writer_end(w->to.writer);
 
 	if (r == 0 && w->to.ran)
-		w->to.ran(w->to.context, p->pid, st.st_dev, st.st_ino,
-			  (struct span){(const uint8_t *)path, (size_t)n});
+		w->to.ran(w->to.context, p->pid, (struct span){(const uint8_t *)path, (size_t)n});
 	return r;
 }
 

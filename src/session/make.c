@@ -218,63 +218,65 @@ int make_gate(const struct plan *plan, int programs, const struct make_gate_fds 
 	return 0;
 }
 
-int make_keys(int programs, const struct make_keys_fds *given, struct make_result *ret_keys,
-	      int *ret_channel, int *ret_gate, struct error *e)
+/* A channel to us, and one for the gate. */
+static int make_channels(int keeper[2], int gate[2])
 {
-	int keeper[2], gate[2];
 	int r = channel_pair(keeper);
 
 	if (r < 0)
-		return error_sys(e, r, "making a channel to keys");
+		return r;
 	r = channel_pair(gate);
 	if (r < 0) {
 		(void)close(keeper[0]);
 		(void)close(keeper[1]);
-		return error_sys(e, r, "making a channel to keys");
 	}
-	int fds[4 + PLAN_AUTHORITIES_MAX] = {keeper[1], given->plan, gate[1], given->values};
+	return r;
+}
 
-	memcpy(fds + 4, given->authorities, given->authority_count * sizeof(fds[0]));
-	r = make_program(programs, "bawn-keys", fds, 4 + given->authority_count, ret_keys);
+/* The program has its ends, or was not started: what stays here is what the caller is given. */
+static void make_keep_ends(int r, const int keeper[2], const int gate[2], int *ret_channel,
+			   int *ret_gate)
+{
 	(void)close(keeper[1]);
 	(void)close(gate[1]);
 	if (r < 0) {
 		(void)close(keeper[0]);
 		(void)close(gate[0]);
-		return error_sys(e, r, "starting keys");
+		return;
 	}
 	*ret_channel = keeper[0];
 	*ret_gate = gate[0];
-	return 0;
+}
+
+int make_keys(int programs, const struct make_keys_fds *given, struct make_result *ret_keys,
+	      int *ret_channel, int *ret_gate, struct error *e)
+{
+	int keeper[2], gate[2];
+	int r = make_channels(keeper, gate);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to keys");
+	int fds[4 + PLAN_AUTHORITIES_MAX] = {keeper[1], given->plan, gate[1], given->values};
+
+	memcpy(fds + 4, given->authorities, given->authority_count * sizeof(fds[0]));
+	r = make_program(programs, "bawn-keys", fds, 4 + given->authority_count, ret_keys);
+	make_keep_ends(r, keeper, gate, ret_channel, ret_gate);
+	return r < 0 ? error_sys(e, r, "starting keys") : 0;
 }
 
 int make_recorder(int programs, int plan_fd, struct make_result *ret_recorder, int *ret_channel,
 		  int *ret_gate, struct error *e)
 {
 	int keeper[2], gate[2];
-	int r = channel_pair(keeper);
+	int r = make_channels(keeper, gate);
 
 	if (r < 0)
 		return error_sys(e, r, "making a channel to the recorder");
-	r = channel_pair(gate);
-	if (r < 0) {
-		(void)close(keeper[0]);
-		(void)close(keeper[1]);
-		return error_sys(e, r, "making a channel to the recorder");
-	}
 	const int fds[] = {keeper[1], plan_fd, gate[1]};
 
 	r = make_program(programs, "bawn-recorder", fds, BAWN_ARRAY_SIZE(fds), ret_recorder);
-	(void)close(keeper[1]);
-	(void)close(gate[1]);
-	if (r < 0) {
-		(void)close(keeper[0]);
-		(void)close(gate[0]);
-		return error_sys(e, r, "starting the recorder");
-	}
-	*ret_channel = keeper[0];
-	*ret_gate = gate[0];
-	return 0;
+	make_keep_ends(r, keeper, gate, ret_channel, ret_gate);
+	return r < 0 ? error_sys(e, r, "starting the recorder") : 0;
 }
 
 int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,

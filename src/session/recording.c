@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "encode.h"
 #include "fd.h"
 #include "plan_read.h"
 #include "sha256.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -222,8 +222,8 @@ int recording_decide(struct recording *r, struct note *n, struct error *e)
 int recording_change(struct recording *r, const struct message_change *change, int plan,
 		     struct error *e)
 {
+	_cleanup_buf_ struct buf hex = BUF_INIT(2 * SHA256_SIZE + 1);
 	uint8_t digest[SHA256_SIZE];
-	char hex[2 * SHA256_SIZE + 1];
 	struct sha256 s;
 	struct span bytes;
 	struct note n;
@@ -238,14 +238,13 @@ int recording_change(struct recording *r, const struct message_change *change, i
 	sha256_add(&s, bytes);
 	sha256_end(&s, digest);
 	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		(void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	encode_hex(&hex, (struct span){digest, sizeof(digest)});
 	note_begin(&n, NOTE_GRANT, change->allowed ? "allow" : "deny");
 	note_word(&n, NOTE_FIELD_HOW, "kernel");
 	note_word(&n, NOTE_FIELD_VERDICT, change->allowed ? "allowed" : "refused");
 	note_word(&n, NOTE_FIELD_HOST, change->what);
 	note_word(&n, NOTE_FIELD_REASON, change->reason);
-	note_word(&n, NOTE_FIELD_PLAN, hex);
+	note_word(&n, NOTE_FIELD_PLAN, buf_str(&hex));
 	return recording_decide(r, &n, e);
 }
 

@@ -360,7 +360,7 @@ static int make(struct maker *m, int records, const char *folder, char **what)
 
 int main(int argc, char **argv)
 {
-	if (argc < 4 || hash_init() < 0) {
+	if (argc < 4) {
 		(void)fprintf(stderr, "make_record RECORDS NAME EVENTS [open] | strings FILE\n");
 		return 2;
 	}

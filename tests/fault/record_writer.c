@@ -603,7 +603,7 @@ int main(int argc, char **argv)
 
 	/* A recorder that was killed is seen by what it does not answer. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (argc < 5 || hash_init() < 0)
+	if (argc < 5)
 		return usage();
 	if (str_equal(argv[1], "kills"))
 		return argc == 6 && str_parse_u64(argv[4], &first) == 0 &&

@@ -110,12 +110,6 @@ static void test_spellings(void **state)
 	assert_null(checkpoint_parse(span_of_str(GOOD "\xe2\x80\x94 witness.example AAAA\n"), &c));
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return hash_init();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,5 +119,5 @@ int main(void)
 		cmocka_unit_test(test_spellings),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

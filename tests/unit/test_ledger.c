@@ -234,12 +234,6 @@ static void test_changed(void **state)
 	folder_end(&f);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return hash_init();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,5 +242,5 @@ int main(void)
 		cmocka_unit_test(test_zeros),        cmocka_unit_test(test_changed),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

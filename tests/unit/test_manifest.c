@@ -5,6 +5,8 @@
  */
 #include "cmocka_lead.h"
 
+#include "tree_lead.h"
+
 #include "compare.h"
 #include "fd.h"
 
@@ -19,30 +21,9 @@ struct world {
 	int root;
 };
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Over the next tick of the clock that files have. */
-static void next_tick(void)
-{
-	int64_t then = now();
-
-	while (now() == then)
-		(void)usleep(1000);
-}
-
 static void put(const struct world *w, const char *name, const char *text)
 {
-	int fd = openat(w->root, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
-	(void)close(fd);
+	put_at(w->root, name, text);
 }
 
 static void folder(const struct world *w, const char *name)

@@ -5,6 +5,8 @@
  */
 #include "cmocka_lead.h"
 
+#include "tree_lead.h"
+
 #include "fd.h"
 #include "reconcile.h"
 #include "seal.h"
@@ -33,29 +35,9 @@ struct world {
 	struct buf record;
 };
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void next_tick(void)
-{
-	int64_t then = now();
-
-	while (now() == then)
-		(void)usleep(1000);
-}
-
 static void put(const struct world *w, const char *name, const char *text)
 {
-	int fd = openat(w->root, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
-	(void)close(fd);
+	put_at(w->root, name, text);
 }
 
 static int on_digest(void *context, const struct scanner_digest *digest)
@@ -92,7 +74,6 @@ static int setup(void **state)
 				       .role = "workspace"};
 	w->plan = (struct plan){.workspace = "/w", .mounts = {&w->mount, 1}};
 	w->file = memfd_create("record", MFD_CLOEXEC);
-	assert_int_equal(hash_init(), 0);
 	assert_int_equal(loop_init(&w->loop), 0);
 	writer_init(&w->writer, w->file, &key);
 	w->record = BUF_INIT(64 << 20);

@@ -306,12 +306,6 @@ static void test_merkle_vectors(void **state)
 			    "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return hash_init();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,5 +322,5 @@ int main(void)
 		cmocka_unit_test(test_merkle_vectors),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,12 +263,6 @@ static void test_packed_badly(void **state)
 	assert_true(segment_unpack((struct span){(uint8_t *)packed, 2 * size}, &bytes, &e) < 0);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return hash_init();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,5 +272,5 @@ int main(void)
 		cmocka_unit_test(test_packed_badly),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

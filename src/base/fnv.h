@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FNV-1a, for tables whose owner does not mind that names can be made to collide. */
+#ifndef BAWN_FNV_H
+#define BAWN_FNV_H
+
+#include "base.h"
+
+#define FNV_START 2166136261u
+
+static inline uint32_t fnv_mix(uint32_t hash, uint32_t value)
+{
+	return (hash ^ value) * 16777619u;
+}
+
+static inline uint32_t fnv_bytes(uint32_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = fnv_mix(hash, at[i]);
+	return hash;
+}
+
+#endif
