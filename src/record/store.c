@@ -201,8 +201,8 @@ const struct store_session *store_find(const struct store *s, const char *typed,
 
 	if (!found && e->code == 0) {
 		(void)error_set(e, -ENOENT, "there is no record of a session '%s'", typed);
-		error_next(e,
-			   s->count ? "'bawn show' lists them." : "Nothing has been recorded yet.");
+		error_next(e, s->count ? "'bawn record verify' lists them."
+				       : "Nothing has been recorded yet.");
 	}
 	return found;
 }
