@@ -13,19 +13,19 @@ static const struct record_word {
 	const char *word;
 	int (*run)(const struct ask *a, const struct invocation *i, struct error *e);
 	int min, max; /* -1: any number */
-	uint64_t options;
+	option_set options;
 } record_words[] = {
 	{"verify", record_verify, 0, -1,
-	 1ull << OPTION_JSON | 1ull << OPTION_KEY | 1ull << OPTION_ANCHOR},
-	{"export", record_export, 0, 1, 1ull << OPTION_FORMAT | 1ull << OPTION_TO},
+	 OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_KEY) | OPTION_BIT(OPTION_ANCHOR)},
+	{"export", record_export, 0, 1, OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_TO)},
 	{"send", record_send, 0, -1, 0},
-	{"anchor", record_anchor, 0, 1, 1ull << OPTION_JSON | 1ull << OPTION_TO},
-	{"proof", record_proof, 1, 2, 1ull << OPTION_TO},
-	{"key", record_key, 0, 0, 1ull << OPTION_TO | 1ull << OPTION_YES},
+	{"anchor", record_anchor, 0, 1, OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_TO)},
+	{"proof", record_proof, 1, 2, OPTION_BIT(OPTION_TO)},
+	{"key", record_key, 0, 0, OPTION_BIT(OPTION_TO) | OPTION_BIT(OPTION_YES)},
 	{"compress", record_compress, 0, -1, 0},
 	{"prune", record_prune, 0, 0,
-	 1ull << OPTION_OLDER_THAN | 1ull << OPTION_KEEP_SIZE | 1ull << OPTION_DRY_RUN |
-		 1ull << OPTION_YES},
+	 OPTION_BIT(OPTION_OLDER_THAN) | OPTION_BIT(OPTION_KEEP_SIZE) | OPTION_BIT(OPTION_DRY_RUN) |
+		 OPTION_BIT(OPTION_YES)},
 };
 
 void record_put_size(struct buf *into, uint64_t bytes)

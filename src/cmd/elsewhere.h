@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs that read records are another program's, bawn-record (src/ask). */
+/* The verbs that read records and layers are other programs': bawn-record (src/ask) and
+ * bawn-review (src/review). */
 #ifndef BAWN_ELSEWHERE_H
 #define BAWN_ELSEWHERE_H
 
 #include "verbs.h"
 
-/* Becomes bawn-record with the words that bawn was given; returns (EXIT_BAWN) only when that
+/* Becomes that program with the words that bawn was given; returns (EXIT_BAWN) only when that
  * fails. */
-int elsewhere_run(const struct invocation *i);
+int elsewhere_run(const struct invocation *i, const char *program);
 
 #endif

@@ -479,6 +479,7 @@ int verb_doctor(const struct invocation *i)
 	doctor_helper(d, "bawn-probe");
 	doctor_helper(d, "bawn-recorder");
 	doctor_helper(d, "bawn-record");
+	doctor_helper(d, "bawn-review");
 	doctor_state_dir(d);
 	doctor_information(d);
 	if (invocation_has(i, OPTION_JSON)) {

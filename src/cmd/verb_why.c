@@ -368,7 +368,7 @@ static int why_elsewhere(const struct invocation *i)
 	}
 	if (paths > 0)
 		why_print_paths(i);
-	return elsewhere_run(i);
+	return elsewhere_run(i, "bawn-record");
 }
 
 int verb_why(const struct invocation *i)

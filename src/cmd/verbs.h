@@ -75,8 +75,27 @@ enum option_id {
 	OPTION_OLDER_THAN,
 	OPTION_KEEP_SIZE,
 	OPTION_DRY_RUN,
+	/* the workspace */
+	OPTION_DIRECT,
+	OPTION_REVIEW,
+	OPTION_CONTINUE,
+	OPTION_FRESH,
+	OPTION_SYSTEM,
+	OPTION_WORKTREE,
+	OPTION_STAT,
+	OPTION_BETWEEN,
+	OPTION_THEIRS,
+	OPTION_OURS,
+	OPTION_MERGE,
+	OPTION_RELEASE,
+	OPTION_PATCH,
+	OPTION_FROM,
 	OPTION_COUNT,
 };
+
+/* A set of options. */
+__extension__ typedef unsigned __int128 option_set;
+#define OPTION_BIT(id) ((option_set)1 << (id))
 
 struct option {
 	const char *name;  /* "workspace", typed --workspace */
@@ -100,7 +119,8 @@ struct verb {
 	const char *const *words; /* what its arguments may be, or NULL when free */
 	size_t word_count;
 	int (*run)(const struct invocation *); /* returns the exit code */
-	uint64_t options;                      /* set of 1ull << enum option_id */
+	const char *program;                   /* of verb_elsewhere: whose verb it is */
+	option_set options;
 	int arguments_min;
 	int arguments_max; /* -1: any number */
 	bool first_word;   /* only the first of its arguments is one of the words */
@@ -148,7 +168,7 @@ int verb_deny(const struct invocation *i);
 int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_secret(const struct invocation *i);
-int verb_elsewhere(const struct invocation *i); /* record...: becomes bawn-record */
+int verb_elsewhere(const struct invocation *i); /* becomes the verb's program */
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);
 int verb_version(const struct invocation *i);

@@ -48,7 +48,6 @@ void host_read_names(const struct host *h, struct host_home_names *ret_names);
 bool host_may_have(const struct host_home_names *names, const char *dir, const char *name);
 
 int host_find_user(struct host *h, struct arena *arena, struct error *e);
-int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
 int host_find_system(struct host *h, struct arena *arena);
 int host_find_tools(struct host *h, const struct host_home_names *names, struct arena *arena);
 int host_find_sockets(struct host *h, struct arena *arena);

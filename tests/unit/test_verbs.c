@@ -16,7 +16,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { LINE_WIDTH = 80, SCREEN_LINES = 24, WORDS_MAX = 16 };
+enum { LINE_WIDTH = 80, SCREEN_LINES = 36, WORDS_MAX = 16 };
 
 /* ---- the rows ---- */
 
@@ -258,7 +258,7 @@ static const struct line lines[] = {
 	{"run --json ls", NULL, "'bawn run' does not take --json",
 	 "explain, verify, sessions, why, policy, secret, "},
 	{"doctor -w /a", NULL, "does not take -w (--workspace)",
-	 "run, shell, explain, verify and policy"},
+	 "run, shell, explain, verify, policy, "},
 	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run."},
 	{"policy", NULL, "'bawn policy' needs", "Usage: bawn policy"},
 	{"policy tset a.test", NULL, "'bawn policy' does not know 'tset'", "Did you mean 'test'?"},

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "review.h"
+
+#include "fd.h"
+#include "home_store.h"
+#include "open.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
+
+/* The sessions from which one is chosen. */
+struct review_choice {
+	struct layers_session newest;
+	size_t count;
+	char names[REVIEW_LISTED][LAYERS_NAME_MAX + 1];
+};
+
+static int review_consider(void *context, const struct layers_session *s)
+{
+	struct review_choice *c = context;
+
+	if (c->count < REVIEW_LISTED)
+		(void)snprintf(c->names[c->count], sizeof(c->names[0]), "%s", s->name);
+	if (c->count == 0 || s->began > c->newest.began)
+		c->newest = *s;
+	c->count++;
+	return 0;
+}
+
+static int review_choose(struct review *r, const char *name, struct error *e)
+{
+	struct review_choice choice = {.count = 0};
+	char list[REVIEW_LISTED * (LAYERS_NAME_MAX + 3)] = "";
+	size_t at = 0;
+
+	int code = layers_each_session(&r->layers, review_consider, &choice, e);
+	if (code < 0)
+		return code;
+	if (name && *name) {
+		code = layers_is_name(name) ? layers_session_read(&r->layers, name, &r->session, e)
+					    : -ENOENT;
+		if (code != -ENOENT)
+			return code;
+		code = error_set(e, -ENOENT, "there is no session '%s' with changes in %s", name,
+				 r->layers.workspace);
+	} else if (choice.count == 1) {
+		r->session = choice.newest;
+		return 0;
+	} else if (choice.count == 0) {
+		return error_set(e, -ENOENT, "no session has changes in %s",
+				 r->host.workspace.path);
+	} else {
+		code = error_set(e, -ENOTUNIQ, "%zu sessions have changes in %s", choice.count,
+				 r->layers.workspace);
+	}
+	for (size_t i = 0; i < choice.count && i < REVIEW_LISTED; i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "",
+				       choice.names[i]);
+	if (choice.count > 0)
+		error_next(e, "Name one with --session: %s%s.", list,
+			   choice.count > REVIEW_LISTED ? ", ..." : "");
+	return code;
+}
+
+/* The workspace is the folder that was asked for, or the nearest one above this with layers. */
+static int review_find(const struct invocation *i, struct review *r, struct error *e)
+{
+	_cleanup_fd_ int state = home_store_state(&r->host, false, &r->arena, e);
+	char path[PATH_MAX];
+	int code = -ENOENT;
+
+	if (state < 0 && state != -ENOENT)
+		return state;
+	(void)snprintf(path, sizeof(path), "%s", r->host.workspace.path);
+	while (state >= 0 && code == -ENOENT && path[0] == '/' && path[1]) {
+		code = layers_open(state, r->host.state_dir, path, false, &r->layers, e);
+		if (code != -ENOENT || invocation_value(i, OPTION_WORKSPACE))
+			break;
+		*strrchr(path, '/') = '\0';
+	}
+	if (code == -ENOENT)
+		return error_set(e, -ENOENT, "no session has changes in %s",
+				 r->host.workspace.path);
+	return code;
+}
+
+int review_open(const struct invocation *i, enum review_want want, struct review *ret,
+		struct error *e)
+{
+	*ret = (struct review){
+		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
+	int code = host_gather_user(&ret->arena, &ret->host, e);
+
+	if (code == 0)
+		code = host_find_workspace(&ret->host, invocation_value(i, OPTION_WORKSPACE),
+					   &ret->arena, e);
+	if (code < 0)
+		return code;
+	ret->places = session_places_of(&ret->host);
+	code = review_find(i, ret, e);
+	if (code < 0)
+		return code;
+	ret->tree = open_no_links(ret->layers.workspace, O_RDONLY | O_DIRECTORY);
+	if (ret->tree < 0)
+		return error_sys(e, ret->tree, "cannot open %s", ret->layers.workspace);
+	if (want == REVIEW_NOTHING)
+		return 0;
+	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
+	if (code < 0)
+		return code;
+	struct stat st;
+
+	if (fstat(ret->tree, &st) < 0 || st.st_dev != ret->session.dev ||
+	    st.st_ino != ret->session.ino) {
+		code = error_set(e, -ESTALE,
+				 "%s is another folder than the one that the session %s worked on",
+				 ret->layers.workspace, ret->session.name);
+		error_next(e, "Its changes are kept; move the folder back to see them.");
+		return code;
+	}
+	ret->runs = layers_session_runs(&ret->layers, ret->session.name);
+	return 0;
+}
+
+void review_close(struct review *r)
+{
+	fd_close(&r->tree);
+	layers_close(&r->layers);
+	arena_fini(&r->arena);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the verbs of bawn-review share.  Each is a row of src/cmd/verbs.c whose `program` is
+ * bawn-review, a row of the table in review_main.c, and a file review_NAME.c.
+ */
+#ifndef BAWN_REVIEW_H
+#define BAWN_REVIEW_H
+
+#include "changes.h"
+#include "host.h"
+#include "layers.h"
+#include "session_talk.h"
+#include "verbs.h"
+
+/* A workspace with its layers, and the session that is meant. */
+struct review {
+	struct arena arena;
+	struct host host;
+	struct session_places places;
+	struct layers layers;
+	int tree;                      /* the workspace's own folder */
+	struct layers_session session; /* name "": none was asked for, and there is none */
+	bool runs;
+};
+
+/* Which session a verb is about. */
+enum review_want {
+	REVIEW_NOTHING, /* the workspace alone */
+	REVIEW_SESSION, /* --session, or the only one with changes, or the newest that is stopped */
+};
+
+/* Finds workspace (--workspace or the current folder), layers and session.  An interrupted landing
+ * is rolled back or finished first, and said. */
+int review_open(const struct invocation *i, enum review_want want, struct review *ret,
+		struct error *e);
+void review_close(struct review *r);
+#define _cleanup_review_ _cleanup_(review_close)
+
+int review_diff(const struct invocation *i);
+int review_apply(const struct invocation *i);
+int review_discard(const struct invocation *i);
+int review_undo(const struct invocation *i);
+int review_snapshot(const struct invocation *i);
+int review_snapshots(const struct invocation *i);
+int review_restore(const struct invocation *i);
+int review_fork(const struct invocation *i);
+int review_system(const struct invocation *i);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Landing: a set of changes comes to a tree, all of them or none.
+ *
+ * A landing is a list of steps.  Each says what stands at a path now (which is checked, by digest,
+ * type, mode) and what shall stand there.  It goes through a journal, in a folder of bawn's own:
+ *
+ *	stage	new content is copied to temporary files beside the tree (a folder
+ *		`.bawn-landing-ID` at its top, on its filesystem), hashed as it is copied, and
+ *		synced; the journal says which steps there are, and is synced
+ *	swap	each path is exchanged with its temporary file (renameat2), in an order in which
+ *		directories are there before what is in them; what came out is checked to be
+ *		what was expected; directories are synced
+ *	commit	the journal says so, and is synced.  Before this, whoever finds the journal rolls
+ *		back; after it, forward
+ *	keep	what came out is moved to the journal's folder, from where `undo` lands it
+ *
+ * No link is followed and no path leaves the tree: every step is taken in a directory that was
+ * opened beneath it, and held.
+ */
+#ifndef BAWN_LAND_H
+#define BAWN_LAND_H
+
+#include "changes.h"
+
+struct land_step {
+	const char *path;     /* below the tree; checked: no empty, ".", ".." part, no NUL */
+	struct object before; /* what must stand there; files and links hashed, or ABSENT */
+	struct object after;  /* what shall stand there: FILE, DIR, LINK or ABSENT; mode 0777 */
+	int source;           /* of a FILE: its content, at offset 0; -1: opened by `open` */
+};
+
+struct land_how {
+	int tree;         /* the workspace's folder */
+	int journal;      /* bawn's own folder for it: sessions/NAME/journal */
+	const char *what; /* "apply" or "undo", kept in the journal */
+	/* The content of step i: a descriptor that we close, or -errno. */
+	int (*open)(void *context, size_t i);
+	/* The last word before anything is swapped: negative ends it, nothing was changed. */
+	int (*decide)(void *context);
+	void (*progress)(void *context, size_t done, size_t all);
+	void *context;
+};
+
+struct land_result {
+	size_t landed;
+	size_t conflict; /* -EEXIST, -ESTALE: the step whose `before` does not stand there */
+};
+
+/* 0; -ESTALE: what stands at a path is not what was expected, and nothing was changed; others
+ * likewise.  The journal is left only when even rolling back failed (-EIO and the like), and says
+ * so: land_recover goes on from there. */
+int land(const struct land_how *how, const struct land_step *steps, size_t count,
+	 struct land_result *ret, struct error *e);
+
+enum land_found { LAND_NOTHING, LAND_ROLLED_BACK, LAND_FINISHED };
+
+/* Whoever opens a workspace calls this first: an interrupted landing is rolled back, or finished.
+ */
+int land_recover(int tree, int journal, enum land_found *ret, struct error *e);
+
+/* The steps that undo the last landing kept in the journal, with their content; -ENOENT: none. */
+struct land_undo;
+int land_undo_open(int journal, struct land_undo **ret, struct error *e);
+const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count);
+int land_undo_content(void *undo, size_t i); /* as land_how.open */
+void land_undo_free(struct land_undo **u);
+
+/* Forgets what was kept for undo. */
+int land_forget(int journal, struct error *e);
+
+#endif

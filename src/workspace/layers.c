@@ -1,0 +1,727 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layers.h"
+
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	LAYERS_SHOWN_MAX = 48, /* of the workspace's name in the folder's */
+	LAYERS_SAME_HASH = 16,
+	LAYERS_LISTED_MAX = 1 << 16,
+};
+
+const char *const layers_mode_words[LAYERS_MODE_COUNT] = {"review", "direct"};
+
+/* --- the folder ----------------------------------------------------------------------- */
+
+static uint64_t layers_hash(const char *s)
+{
+	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
+
+	for (; *s; s++)
+		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ull;
+	return hash;
+}
+
+static int layers_name(const char *workspace, int number, char *into, size_t size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-";
+	char name[LAYERS_SHOWN_MAX + 1];
+	char suffix[16] = "";
+	size_t len = 0;
+
+	for (const char *c = strrchr(workspace, '/') + 1; *c && len < LAYERS_SHOWN_MAX; c++, len++)
+		name[len] = strchr(plain, *c) && !(len == 0 && *c == '.') ? *c : '_';
+	name[len] = '\0';
+	if (number > 1)
+		(void)snprintf(suffix, sizeof(suffix), "-%d", number);
+	int n = snprintf(into, size, "%s-%016" PRIx64 "%s", name, layers_hash(workspace), suffix);
+
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+/* A directory below dir, made when it is missing and may be. */
+static int layers_dir(int dir, const char *name, bool create)
+{
+	int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
+
+	if (fd != -ENOENT || !create)
+		return fd;
+	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
+}
+
+/* Whole or not at all. */
+static int layers_replace(int dir, const char *name, struct span text)
+{
+	char new_name[LAYERS_NAME_MAX + 16];
+	int n = snprintf(new_name, sizeof(new_name), "%s.new", name);
+
+	if (n < 0 || (size_t)n >= sizeof(new_name))
+		return -ENAMETOOLONG;
+	_cleanup_fd_ int fd = open_beneath(dir, new_name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int r = fd < 0 ? fd : fd_write_all(fd, text.ptr, text.len);
+
+	if (r < 0)
+		return r;
+	return renameat(dir, new_name, dir, name) < 0 ? -errno : 0;
+}
+
+static int layers_read_text(int dir, const char *name, struct buf *into)
+{
+	_cleanup_fd_ int fd = open_beneath(dir, name, O_RDONLY | O_NONBLOCK, 0);
+
+	return fd < 0 ? fd : fd_read_all(fd, into);
+}
+
+/* 1 when the entry is workspace's (and made so when new and create), 0 when another's, -errno. */
+static int layers_claim(int entry, const char *workspace, bool create)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
+	int r = layers_read_text(entry, "path", &text);
+
+	if (r == 0)
+		return str_equal(buf_str(&text), workspace);
+	if (r != -ENOENT || !create)
+		return r;
+	/* Who races us writes the same. */
+	r = layers_replace(entry, "path", span_of_str(workspace));
+	return r < 0 ? r : 1;
+}
+
+int layers_open(int state, const char *state_path, const char *workspace, bool create,
+		struct layers *ret, struct error *e)
+{
+	char name[LAYERS_SHOWN_MAX + 48];
+	_cleanup_fd_ int all = layers_dir(state, "workspaces", create);
+	int r = all < 0 ? all : 0;
+
+	*ret = LAYERS_INIT;
+	for (int number = 1; r == 0 && number <= LAYERS_SAME_HASH; number++) {
+		r = layers_name(workspace, number, name, sizeof(name));
+		_cleanup_fd_ int entry = r < 0 ? r : layers_dir(all, name, create);
+
+		r = entry < 0 ? entry : layers_claim(entry, workspace, create);
+		if (r <= 0)
+			continue;
+		int n = snprintf(ret->path, sizeof(ret->path), "%s/workspaces/%s", state_path,
+				 name);
+		int m = snprintf(ret->workspace, sizeof(ret->workspace), "%s", workspace);
+
+		if (n < 0 || (size_t)n >= sizeof(ret->path) || m < 0 ||
+		    (size_t)m >= sizeof(ret->workspace))
+			return error_sys(e, -ENAMETOOLONG, "cannot open the layers of %s",
+					 workspace);
+		ret->dir = TAKE_FD(entry);
+		return 0;
+	}
+	if (r == -ENOENT && !create)
+		return r;
+	return error_sys(e, r < 0 ? r : -EEXIST, "cannot open the layers of %s in %s", workspace,
+			 state_path);
+}
+
+void layers_close(struct layers *l)
+{
+	fd_close(&l->dir);
+}
+
+int layers_lock(const struct layers *l, struct error *e)
+{
+	_cleanup_fd_ int fd = open_beneath(l->dir, "lock", O_RDWR | O_CREAT, 0600);
+	int r = fd < 0 ? fd : 0;
+
+	while (r == 0 && flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			r = -errno;
+	return r < 0 ? error_sys(e, r, "cannot lock %s", l->path) : TAKE_FD(fd);
+}
+
+bool layers_is_name(const char *name)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t len = strlen(name);
+
+	if (len == 0 || len > LAYERS_NAME_MAX || !strchr(first, name[0]))
+		return false;
+	return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
+}
+
+/* --- stacks --------------------------------------------------------------------------- */
+
+static bool layers_is_id(const char *id)
+{
+	return strlen(id) == LAYER_ID_LEN && strspn(id, "0123456789abcdef") == LAYER_ID_LEN;
+}
+
+bool stack_has(const struct stack *s, const char *id)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (str_equal(s->ids[i], id))
+			return true;
+	return false;
+}
+
+int stack_push(struct stack *s, const char *id)
+{
+	if (s->count >= STACK_MAX)
+		return -E2BIG;
+	memcpy(s->ids[s->count++], id, LAYER_ID_LEN + 1);
+	return 0;
+}
+
+static void stack_put(struct buf *into, const char *key, const struct stack *s)
+{
+	buf_put_str(into, key);
+	for (size_t i = 0; i < s->count; i++)
+		buf_putf(into, " %s", s->ids[i]);
+	buf_put_char(into, '\n');
+}
+
+/* "ID ID ID", each once. */
+static int stack_parse(char *text, struct stack *ret)
+{
+	char *rest = NULL;
+
+	*ret = (struct stack){.count = 0};
+	for (char *id = strtok_r(text, " ", &rest); id; id = strtok_r(NULL, " ", &rest)) {
+		if (!layers_is_id(id) || stack_has(ret, id))
+			return -EBADMSG;
+		int r = stack_push(ret, id);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- the text of sessions and snapshots: lines "key value", in this order --------------- */
+
+enum layers_type { LAYERS_WORD, LAYERS_NUMBER, LAYERS_STACK, LAYERS_SWITCH, LAYERS_IS_MODE };
+
+struct layers_field {
+	const char *key;
+	enum layers_type type;
+	size_t offset;
+	size_t size; /* of a word, with its NUL */
+};
+
+#define SESSION_FIELD(key, type, member)                             \
+	{                                                            \
+		key, type, offsetof(struct layers_session, member),  \
+			sizeof(((struct layers_session *)0)->member) \
+	}
+#define SNAPSHOT_FIELD(key, type, member)                             \
+	{                                                             \
+		key, type, offsetof(struct layers_snapshot, member),  \
+			sizeof(((struct layers_snapshot *)0)->member) \
+	}
+
+static const struct layers_field layers_session_fields[] = {
+	SESSION_FIELD("name", LAYERS_WORD, name),
+	SESSION_FIELD("mode", LAYERS_IS_MODE, mode),
+	SESSION_FIELD("device", LAYERS_NUMBER, dev),
+	SESSION_FIELD("inode", LAYERS_NUMBER, ino),
+	SESSION_FIELD("began", LAYERS_NUMBER, began),
+	SESSION_FIELD("ended", LAYERS_NUMBER, ended),
+	SESSION_FIELD("project", LAYERS_STACK, project),
+	SESSION_FIELD("home", LAYERS_STACK, home),
+	SESSION_FIELD("from", LAYERS_WORD, from),
+	SESSION_FIELD("system", LAYERS_WORD, stands_on),
+	SESSION_FIELD("root", LAYERS_STACK, root),
+	SESSION_FIELD("branch", LAYERS_WORD, branch),
+};
+
+static const struct layers_field layers_snapshot_fields[] = {
+	SNAPSHOT_FIELD("name", LAYERS_WORD, name),
+	SNAPSHOT_FIELD("session", LAYERS_WORD, session),
+	SNAPSHOT_FIELD("made", LAYERS_NUMBER, made),
+	SNAPSHOT_FIELD("live", LAYERS_SWITCH, live),
+	SNAPSHOT_FIELD("project", LAYERS_STACK, project),
+	SNAPSHOT_FIELD("home", LAYERS_STACK, home),
+	SNAPSHOT_FIELD("system", LAYERS_WORD, stands_on),
+	SNAPSHOT_FIELD("root", LAYERS_STACK, root),
+};
+
+#define SESSION_MAGIC "bawn-session-1\n"
+#define SNAPSHOT_MAGIC "bawn-snapshot-1\n"
+
+enum { LAYERS_TEXT_MAX = 16 << 10 };
+
+static void layers_print(struct buf *into, const char *magic, const struct layers_field *fields,
+			 size_t count, const void *from)
+{
+	buf_put_str(into, magic);
+	for (size_t i = 0; i < count; i++) {
+		const struct layers_field *f = &fields[i];
+		const void *at = (const char *)from + f->offset;
+		uint64_t number = 0;
+
+		switch (f->type) {
+		case LAYERS_WORD:
+			buf_putf(into, "%s %s\n", f->key, (const char *)at);
+			break;
+		case LAYERS_NUMBER:
+			memcpy(&number, at, sizeof(number));
+			buf_putf(into, "%s %" PRIu64 "\n", f->key, number);
+			break;
+		case LAYERS_STACK:
+			stack_put(into, f->key, at);
+			break;
+		case LAYERS_SWITCH:
+			buf_putf(into, "%s %s\n", f->key, *(const bool *)at ? "yes" : "no");
+			break;
+		case LAYERS_IS_MODE:
+			buf_putf(into, "%s %s\n", f->key,
+				 layers_mode_words[*(const unsigned int *)at]);
+			break;
+		}
+	}
+}
+
+static int layers_parse_mode(const char *word, unsigned int *ret)
+{
+	for (unsigned int m = 0; m < LAYERS_MODE_COUNT; m++)
+		if (str_equal(word, layers_mode_words[m])) {
+			*ret = m;
+			return 0;
+		}
+	return -EBADMSG;
+}
+
+static int layers_parse_field(const struct layers_field *f, char *value, void *into)
+{
+	void *at = (char *)into + f->offset;
+	uint64_t number = 0;
+	int r = 0;
+
+	switch (f->type) {
+	case LAYERS_WORD:
+		if (strlen(value) >= f->size)
+			return -EBADMSG;
+		memcpy(at, value, strlen(value) + 1);
+		return 0;
+	case LAYERS_NUMBER:
+		r = str_parse_u64(value, &number);
+		memcpy(at, &number, sizeof(number));
+		return r < 0 || number > INT64_MAX ? -EBADMSG : 0;
+	case LAYERS_STACK:
+		return stack_parse(value, at);
+	case LAYERS_SWITCH:
+		*(bool *)at = str_equal(value, "yes");
+		return str_equal(value, "yes") || str_equal(value, "no") ? 0 : -EBADMSG;
+	case LAYERS_IS_MODE:
+		return layers_parse_mode(value, at);
+	}
+	return -EBADMSG;
+}
+
+/* Every field, once, in order; nothing else. */
+static int layers_parse(struct span text, const char *magic, const struct layers_field *fields,
+			size_t count, void *into)
+{
+	char copy[LAYERS_TEXT_MAX + 1];
+
+	if (text.len > LAYERS_TEXT_MAX || memchr(text.ptr, '\0', text.len))
+		return -EBADMSG;
+	if (text.len)
+		memcpy(copy, text.ptr, text.len);
+	copy[text.len] = '\0';
+	char *at = copy;
+
+	if (!str_after(at, magic))
+		return -EBADMSG;
+	at += strlen(magic);
+	for (size_t i = 0; i < count; i++) {
+		char *end = strchr(at, '\n');
+
+		if (!end)
+			return -EBADMSG;
+		*end = '\0';
+		const char *after = str_after(at, fields[i].key);
+		/* An empty stack has no space behind its key. */
+		if (!after || (*after != ' ' && *after != '\0'))
+			return -EBADMSG;
+		char *value = at + strlen(fields[i].key);
+		int r = layers_parse_field(&fields[i], *value ? value + 1 : value, into);
+
+		if (r < 0)
+			return r;
+		at = end + 1;
+	}
+	return *at ? -EBADMSG : 0;
+}
+
+int layers_session_parse(struct span text, struct layers_session *ret)
+{
+	*ret = (struct layers_session){.name = ""};
+	int r = layers_parse(text, SESSION_MAGIC, layers_session_fields,
+			     BAWN_ARRAY_SIZE(layers_session_fields), ret);
+
+	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
+}
+
+int layers_snapshot_parse(struct span text, struct layers_snapshot *ret)
+{
+	*ret = (struct layers_snapshot){.name = ""};
+	int r = layers_parse(text, SNAPSHOT_MAGIC, layers_snapshot_fields,
+			     BAWN_ARRAY_SIZE(layers_snapshot_fields), ret);
+
+	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
+}
+
+/* --- sessions ------------------------------------------------------------------------- */
+
+int layers_session_dir(const struct layers *l, const char *name, bool create)
+{
+	if (!layers_is_name(name))
+		return -EINVAL;
+	_cleanup_fd_ int sessions = layers_dir(l->dir, "sessions", create);
+
+	return sessions < 0 ? sessions : layers_dir(sessions, name, create);
+}
+
+int layers_session_read(const struct layers *l, const char *name, struct layers_session *ret,
+			struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
+	int r = dir < 0 ? dir : layers_read_text(dir, "session", &text);
+
+	if (r == 0)
+		r = layers_session_parse(buf_span(&text), ret);
+	if (r == 0 && !str_equal(ret->name, name))
+		r = -EBADMSG;
+	if (r == -ENOENT)
+		return r;
+	return r < 0 ? error_sys(e, r, "cannot read what the session %s is, in %s", name, l->path)
+		     : 0;
+}
+
+int layers_session_write(const struct layers *l, const struct layers_session *s, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	_cleanup_fd_ int dir = layers_session_dir(l, s->name, true);
+
+	layers_print(&text, SESSION_MAGIC, layers_session_fields,
+		     BAWN_ARRAY_SIZE(layers_session_fields), s);
+	int r = dir < 0 ? dir : buf_error(&text);
+
+	if (r == 0)
+		r = layers_replace(dir, "session", buf_span(&text));
+	return r < 0 ? error_sys(e, r, "cannot write down the session %s in %s", s->name, l->path)
+		     : 0;
+}
+
+int layers_session_remove(const struct layers *l, const char *name, struct error *e)
+{
+	_cleanup_fd_ int sessions = layers_dir(l->dir, "sessions", false);
+	int r = !layers_is_name(name) ? -EINVAL
+		: sessions < 0        ? sessions
+				      : tree_remove(sessions, name);
+
+	return r < 0 && r != -ENOENT
+		       ? error_sys(e, r, "cannot remove the session %s from %s", name, l->path)
+		       : 0;
+}
+
+int layers_session_hold(const struct layers *l, const char *name)
+{
+	_cleanup_fd_ int fd = layers_session_dir(l, name, false);
+
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return TAKE_FD(fd);
+}
+
+bool layers_session_runs(const struct layers *l, const char *name)
+{
+	_cleanup_fd_ int fd = layers_session_hold(l, name);
+
+	return fd == -EBUSY;
+}
+
+static int layers_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct layers_names {
+	char **items;
+	size_t count;
+};
+
+static void layers_names_fini(struct layers_names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->items[i]);
+	free(n->items);
+}
+
+/* What is in a folder of ours and could be ours, sorted. */
+static int layers_list(const struct layers *l, const char *folder, struct layers_names *ret)
+{
+	int fd = layers_dir(l->dir, folder, false);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0;
+
+	if (!dir)
+		return fd == -ENOENT ? 0 : fd < 0 ? fd : -errno;
+	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		if (!layers_is_name(d->d_name) || str_ends_with(d->d_name, ".new"))
+			continue;
+		char **more = ret->count < LAYERS_LISTED_MAX
+				      ? reallocarray(ret->items, ret->count + 1, sizeof(*more))
+				      : NULL;
+
+		if (!more) {
+			r = -ENOMEM;
+			break;
+		}
+		ret->items = more;
+		ret->items[ret->count] = strdup(d->d_name);
+		r = ret->items[ret->count] ? 0 : -ENOMEM;
+		ret->count += r == 0;
+	}
+	(void)closedir(dir);
+	if (ret->count > 1)
+		qsort(ret->items, ret->count, sizeof(*ret->items), layers_compare);
+	return r;
+}
+
+int layers_each_session(const struct layers *l,
+			int (*found)(void *context, const struct layers_session *s), void *context,
+			struct error *e)
+{
+	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
+	int r = layers_list(l, "sessions", &names);
+
+	if (r < 0)
+		return error_sys(e, r, "cannot list the sessions of %s", l->workspace);
+	for (size_t i = 0; r >= 0 && i < names.count; i++) {
+		struct layers_session s;
+
+		r = layers_session_read(l, names.items[i], &s, e);
+		if (r == 0)
+			r = found(context, &s);
+		else if (r == -ENOENT) /* it is being made, or removed */
+			r = 0;
+	}
+	return r;
+}
+
+/* --- layers --------------------------------------------------------------------------- */
+
+int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e)
+{
+	uint8_t random[LAYER_ID_LEN / 2];
+	_cleanup_fd_ int all = layers_dir(l->dir, "layers", true);
+	int r = all < 0 ? all : getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < sizeof(random); i++)
+		(void)snprintf(ret_id + 2 * i, 3, "%02x", random[i]);
+	if (r == 0 && mkdirat(all, ret_id, 0700) < 0)
+		r = -errno;
+	_cleanup_fd_ int layer = r < 0 ? r : open_beneath(all, ret_id, O_PATH | O_DIRECTORY, 0);
+
+	if (layer < 0 || mkdirat(layer, "up", 0755) < 0 || mkdirat(layer, "work", 0700) < 0)
+		return error_sys(e, layer < 0 ? layer : -errno, "cannot make a layer in %s",
+				 l->path);
+	return 0;
+}
+
+int layers_open_up(const struct layers *l, const char *id)
+{
+	char path[sizeof("layers//up") + LAYER_ID_LEN];
+
+	if (!layers_is_id(id))
+		return -EINVAL;
+	(void)snprintf(path, sizeof(path), "layers/%s/up", id);
+	return open_beneath(l->dir, path, O_PATH | O_DIRECTORY, 0);
+}
+
+bool layers_is_empty(const struct layers *l, const char *id)
+{
+	_cleanup_fd_ int up = layers_open_up(l, id);
+	int fd = up < 0 ? up : open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool empty = dir != NULL;
+
+	if (!dir)
+		return false;
+	for (const struct dirent *d; empty && (d = readdir(dir));)
+		empty = str_equal(d->d_name, ".") || str_equal(d->d_name, "..");
+	(void)closedir(dir);
+	return empty;
+}
+
+int layers_home_read(const struct layers *l, struct stack *ret, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	int r = layers_read_text(l->dir, "home.stack", &text);
+
+	*ret = (struct stack){.count = 0};
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && text.len > 0) {
+		text.ptr[strcspn(text.ptr, "\n")] = '\0';
+		r = stack_parse(text.ptr, ret);
+	}
+	return r < 0 ? error_sys(e, r, "cannot read %s/home.stack", l->path) : 0;
+}
+
+int layers_home_write(const struct layers *l, const struct stack *s, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+
+	stack_put(&text, "", s);
+	int r = buf_error(&text);
+
+	if (r == 0)
+		r = layers_replace(l->dir, "home.stack", buf_span(&text));
+	return r < 0 ? error_sys(e, r, "cannot write %s/home.stack", l->path) : 0;
+}
+
+/* --- snapshots ------------------------------------------------------------------------ */
+
+int layers_snapshot_read(const struct layers *l, const char *name, struct layers_snapshot *ret,
+			 struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	_cleanup_fd_ int dir = layers_dir(l->dir, "snapshots", false);
+	int r = !layers_is_name(name) ? -ENOENT
+		: dir < 0             ? dir
+				      : layers_read_text(dir, name, &text);
+
+	if (r == 0)
+		r = layers_snapshot_parse(buf_span(&text), ret);
+	if (r == 0 && !str_equal(ret->name, name))
+		r = -EBADMSG;
+	if (r == -ENOENT)
+		return r;
+	return r < 0 ? error_sys(e, r, "cannot read the snapshot %s in %s", name, l->path) : 0;
+}
+
+int layers_snapshot_write(const struct layers *l, const struct layers_snapshot *s, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	_cleanup_fd_ int dir = layers_dir(l->dir, "snapshots", true);
+
+	layers_print(&text, SNAPSHOT_MAGIC, layers_snapshot_fields,
+		     BAWN_ARRAY_SIZE(layers_snapshot_fields), s);
+	int r = dir < 0 ? dir : !layers_is_name(s->name) ? -EINVAL : buf_error(&text);
+
+	if (r == 0)
+		r = layers_replace(dir, s->name, buf_span(&text));
+	return r < 0 ? error_sys(e, r, "cannot write the snapshot %s in %s", s->name, l->path) : 0;
+}
+
+int layers_snapshot_remove(const struct layers *l, const char *name, struct error *e)
+{
+	_cleanup_fd_ int dir = layers_dir(l->dir, "snapshots", false);
+	int r = !layers_is_name(name) ? -ENOENT : dir < 0 ? dir : 0;
+
+	if (r == 0 && unlinkat(dir, name, 0) < 0)
+		r = -errno;
+	if (r == -ENOENT)
+		return r;
+	return r < 0 ? error_sys(e, r, "cannot remove the snapshot %s", name) : 0;
+}
+
+int layers_each_snapshot(const struct layers *l,
+			 int (*found)(void *context, const struct layers_snapshot *s),
+			 void *context, struct error *e)
+{
+	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
+	int r = layers_list(l, "snapshots", &names);
+
+	if (r < 0)
+		return error_sys(e, r, "cannot list the snapshots of %s", l->workspace);
+	for (size_t i = 0; r >= 0 && i < names.count; i++) {
+		struct layers_snapshot s;
+
+		r = layers_snapshot_read(l, names.items[i], &s, e);
+		if (r == 0)
+			r = found(context, &s);
+		else if (r == -ENOENT)
+			r = 0;
+	}
+	return r;
+}
+
+/* --- what nothing names --------------------------------------------------------------- */
+
+struct layers_named {
+	const char *id;
+	bool named;
+};
+
+static bool layers_names_it(const struct stack *const stacks[3], const char *id)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (stack_has(stacks[i], id))
+			return true;
+	return false;
+}
+
+static int layers_session_names(void *context, const struct layers_session *s)
+{
+	struct layers_named *n = context;
+
+	n->named = n->named ||
+		   layers_names_it((const struct stack *const[]){&s->project, &s->home, &s->root},
+				   n->id);
+	return 0;
+}
+
+static int layers_snapshot_names(void *context, const struct layers_snapshot *s)
+{
+	struct layers_named *n = context;
+
+	n->named = n->named ||
+		   layers_names_it((const struct stack *const[]){&s->project, &s->home, &s->root},
+				   n->id);
+	return 0;
+}
+
+int layers_collect(const struct layers *l, struct error *e)
+{
+	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
+	_cleanup_fd_ int all = layers_dir(l->dir, "layers", false);
+	struct stack home;
+	int r = all < 0 ? all : layers_list(l, "layers", &names);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return error_sys(e, r, "cannot list the layers of %s", l->workspace);
+	r = layers_home_read(l, &home, e);
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		struct layers_named n = {names.items[i], stack_has(&home, names.items[i])};
+
+		if (!layers_is_id(n.id))
+			continue;
+		r = layers_each_session(l, layers_session_names, &n, e);
+		if (r == 0)
+			r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
+		if (r == 0 && !n.named && tree_remove(all, n.id) < 0)
+			r = error_sys(e, -EIO, "cannot remove the layer %s of %s", n.id,
+				      l->workspace);
+	}
+	return r;
+}

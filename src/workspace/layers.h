@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the changes of boxes are kept: one folder for each workspace, in bawn's state directory,
+ * never seen from inside.
+ *
+ *	STATE/workspaces/NAME-HASH/
+ *	    path		the workspace it belongs to
+ *	    lock		flock: held while anything named here is made, changed or removed
+ *	    home/		the private home's lowest part
+ *	    home.stack		the layers upon it that sessions have left, lowest first
+ *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch
+ *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
+ *		session		what it is (struct layers_session), replaced whole
+ *		first/		first versions of files, kept by the recorder (src/record/first.h)
+ *		journal/	of apply and undo (land.h)
+ *	    snapshots/NAME	a snapshot (struct layers_snapshot)
+ *
+ * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
+ * box; all others, and every layer that a snapshot names, are sealed: nobody writes them again.
+ * A layer that no stack and no snapshot names is removed by layers_collect.
+ *
+ * Everything is made 0700.  What lies beneath up/ is the agent's doing: it is opened through
+ * open_beneath alone, and nothing in it is believed.
+ */
+#ifndef BAWN_LAYERS_H
+#define BAWN_LAYERS_H
+
+#include "error.h"
+#include "span.h"
+
+#include <limits.h>
+
+enum {
+	LAYER_ID_LEN = 16, /* hexadecimal digits, random */
+	STACK_MAX = 64,    /* layers; LAYERS_SQUASH is where lookups begin to slow down */
+	LAYERS_SQUASH = 16,
+	LAYERS_NAME_MAX = 63, /* of a session or snapshot: [a-z0-9][a-z0-9._-]* */
+	LAYERS_BRANCH_MAX = 200,
+};
+
+struct stack {
+	char ids[STACK_MAX][LAYER_ID_LEN + 1];
+	size_t count;
+};
+
+/* One workspace's folder, opened. */
+struct layers {
+	int dir;
+	char path[PATH_MAX];      /* of the folder */
+	char workspace[PATH_MAX]; /* that it belongs to */
+};
+
+#define LAYERS_INIT ((struct layers){.dir = -1})
+
+enum layers_mode {
+	LAYERS_REVIEW, /* writes are kept in the stack `project` */
+	LAYERS_DIRECT, /* writes land at once; `project` is empty */
+	LAYERS_MODE_COUNT,
+};
+
+extern const char *const layers_mode_words[LAYERS_MODE_COUNT];
+
+struct layers_session {
+	char name[LAYERS_NAME_MAX + 1];
+	unsigned int mode;              /* enum layers_mode */
+	uint64_t dev, ino;              /* the workspace's folder */
+	int64_t began;                  /* nanoseconds since 1970: before its first box */
+	int64_t ended;                  /* after its last box; 0: it runs, or was killed */
+	struct stack project;           /* lowest first; the last is the box's upper directory */
+	struct stack home;              /* of its last box, likewise */
+	char from[LAYERS_NAME_MAX + 1]; /* the snapshot that it was forked from, or "" */
+	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that it stands on, or "" */
+	struct stack root;                   /* layers upon that system */
+	char branch[LAYERS_BRANCH_MAX + 1];  /* of --worktree, or "" */
+};
+
+struct layers_snapshot {
+	char name[LAYERS_NAME_MAX + 1];
+	char session[LAYERS_NAME_MAX + 1];
+	int64_t made;
+	bool live; /* copied while the session ran */
+	struct stack project, home, root;
+	char stands_on[LAYERS_NAME_MAX + 1];
+};
+
+/*
+ * The folder of a workspace (absolute, normal path) in the state directory, which is held as
+ * `state` and known as state_path.  -ENOENT, without a sentence, when there is none and it may not
+ * be made.
+ */
+int layers_open(int state, const char *state_path, const char *workspace, bool create,
+		struct layers *ret, struct error *e);
+void layers_close(struct layers *l);
+#define _cleanup_layers_ _cleanup_(layers_close)
+
+/* Holds everything that is named here still, until the descriptor is closed. */
+int layers_lock(const struct layers *l, struct error *e) BAWN_MUST_USE;
+
+bool layers_is_name(const char *name);
+
+/* --- sessions ------------------------------------------------------------------------- */
+
+/* -ENOENT, without a sentence, when there is none. */
+int layers_session_read(const struct layers *l, const char *name, struct layers_session *ret,
+			struct error *e);
+int layers_session_write(const struct layers *l, const struct layers_session *s, struct error *e);
+
+/* Its folder sessions/NAME, to open files in; made when create. */
+int layers_session_dir(const struct layers *l, const char *name, bool create);
+
+/* All of a session goes but the layers (layers_collect). */
+int layers_session_remove(const struct layers *l, const char *name, struct error *e);
+
+/* The lock that says that it runs: the descriptor, or -EBUSY when somebody holds it. */
+int layers_session_hold(const struct layers *l, const char *name);
+bool layers_session_runs(const struct layers *l, const char *name);
+
+/* For each, in the order of their names; a negative answer of `found` ends it. */
+int layers_each_session(const struct layers *l,
+			int (*found)(void *context, const struct layers_session *s), void *context,
+			struct error *e);
+
+/* --- layers --------------------------------------------------------------------------- */
+
+/* A new, empty one. */
+int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e);
+
+/* up/ of a layer: O_PATH | O_DIRECTORY. */
+int layers_open_up(const struct layers *l, const char *id);
+
+/* Nothing is in it. */
+bool layers_is_empty(const struct layers *l, const char *id);
+
+/* home.stack; a missing one is an empty stack. */
+int layers_home_read(const struct layers *l, struct stack *ret, struct error *e);
+int layers_home_write(const struct layers *l, const struct stack *s, struct error *e);
+
+bool stack_has(const struct stack *s, const char *id);
+int stack_push(struct stack *s, const char *id); /* -E2BIG */
+
+/* Removes what nothing names; the caller holds the lock. */
+int layers_collect(const struct layers *l, struct error *e);
+
+/* --- snapshots ------------------------------------------------------------------------ */
+
+int layers_snapshot_read(const struct layers *l, const char *name, struct layers_snapshot *ret,
+			 struct error *e);
+int layers_snapshot_write(const struct layers *l, const struct layers_snapshot *s, struct error *e);
+int layers_snapshot_remove(const struct layers *l, const char *name, struct error *e);
+int layers_each_snapshot(const struct layers *l,
+			 int (*found)(void *context, const struct layers_snapshot *s),
+			 void *context, struct error *e);
+
+/* For fuzzing and tests: the text of the files. */
+int layers_session_parse(struct span text, struct layers_session *ret);
+int layers_snapshot_parse(struct span text, struct layers_snapshot *ret);
+
+#endif

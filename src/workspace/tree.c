@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct tree {
+	int top;
+	dev_t dev;
+	uint64_t next; /* for the names of what is moved up */
+};
+
+static bool tree_is_entry(const struct dirent *d)
+{
+	return !str_equal(d->d_name, ".") && !str_equal(d->d_name, "..");
+}
+
+/* A directory, made ours to change. */
+static int tree_open(int dir, const char *name)
+{
+	_cleanup_fd_ int path = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+
+	if (path < 0)
+		return path;
+	/* A mode of 0 keeps its owner out too. */
+	if (fchmodat(dir, name, 0700, 0) < 0 && errno != EPERM)
+		return -errno;
+	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
+}
+
+static int tree_move_up(struct tree *t, int dir, const char *name)
+{
+	char to[32];
+
+	/* Who moves a directory must be able to write it. */
+	if (fchmodat(dir, name, 0700, 0) < 0)
+		return -errno;
+	for (;;) {
+		(void)snprintf(to, sizeof(to), "bawn.%llu", (unsigned long long)t->next++);
+		if (renameat2(dir, name, t->top, to, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+}
+
+/* Files go, directories that are not empty come up. */
+static int tree_empty(struct tree *t, int fd)
+{
+	DIR *dir = fdopendir(fd);
+	struct stat st;
+	int r = 0;
+
+	if (!dir) {
+		r = -errno;
+		(void)close(fd);
+		return r;
+	}
+	if (fstat(fd, &st) < 0 || st.st_dev != t->dev)
+		r = -EXDEV;
+	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		if (!tree_is_entry(d) || unlinkat(fd, d->d_name, 0) == 0)
+			continue;
+		if (errno != EISDIR && errno != EPERM)
+			r = errno == ENOENT ? 0 : -errno;
+		else if (unlinkat(fd, d->d_name, AT_REMOVEDIR) < 0)
+			r = errno == ENOTEMPTY || errno == EEXIST ? tree_move_up(t, fd, d->d_name)
+								  : -errno;
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+/* One round over what is at the top; *ret_left: there was something. */
+static int tree_round(struct tree *t, bool *ret_left)
+{
+	int fd = open_beneath(t->top, "", O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0;
+
+	if (!dir)
+		return fd < 0 ? fd : -errno;
+	*ret_left = false;
+	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		if (!tree_is_entry(d))
+			continue;
+		*ret_left = true;
+		if (unlinkat(t->top, d->d_name, 0) == 0 ||
+		    unlinkat(t->top, d->d_name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+			continue;
+		int sub = tree_open(t->top, d->d_name);
+
+		r = sub < 0 ? sub : tree_empty(t, sub);
+		if (r == 0 && unlinkat(t->top, d->d_name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY)
+			r = -errno;
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+int tree_remove(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return 0;
+	if (errno == ENOENT)
+		return -ENOENT;
+	_cleanup_fd_ int top = tree_open(dir, name);
+	struct stat st;
+
+	if (top < 0)
+		return top;
+	if (fstat(top, &st) < 0)
+		return -errno;
+	struct tree t = {.top = top, .dev = st.st_dev};
+	bool left = true;
+	int r = 0;
+
+	while (r == 0 && left)
+		r = tree_round(&t, &left);
+	if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
+		r = -errno;
+	return r;
+}
