@@ -2,7 +2,7 @@
 /*
  * Holds: changes that would run something later, on the host, by a command of the user's own.
  *
- * The list is data (data/holds.yaml, built in; the user's own policy adds to it and takes away).
+ * The list is data (share/holds.yaml, built in; the user's own policy adds to it and takes away).
  * A rule has a name, which paths it is about (by name at any depth), what the content has to be
  * (where the name is not enough), which later command would run it, and whether it is held or only
  * flagged.  It is judged on the final tree: what stands at a path after the change, whatever it

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names against patterns.  A name is not what an agent wrote but what a filesystem of the user's
+ * may make of it: `.GIT/hooks` is .git/hooks where case does not count, and so is a `.git` with a
+ * joiner in it, or `git~1`.  Folding both sides to one spelling costs a false alarm now and then,
+ * and no miss.
+ *
+ * A pattern stands for the end of a path that begins at any of its parts.  Most begin with a plain
+ * word and are found by its hash, so that a path costs about as much as it has parts, however long
+ * the list is.
+ */
+#include "hold_parts.h"
+
+#include "fnv.h"
+#include "str.h"
+#include "text.h"
+
+/* Two that fold to ASCII, where case folding goes beyond it. */
+enum { HOLD_LONG_S = 0x17f, HOLD_KELVIN = 0x212a };
+
+/* NTFS's short names of what git obeys; as git itself refuses them, with any digit at the end. */
+static const struct {
+	const char *stem, *name;
+} hold_short[] = {
+	{"git~", ".git"},
+	{"gitmod~", ".gitmodules"},
+	{"gi7eba~", ".gitmodules"},
+	{"gitatt~", ".gitattributes"},
+	{"gi7d29~", ".gitattributes"},
+};
+
+/* The part that began at `from` is at its end. */
+static void hold_fold_part(struct buf *into, size_t from)
+{
+	static const char stream[] = "::$";
+	char *part = into->ptr ? into->ptr + from : NULL;
+
+	if (buf_error(into) || !part)
+		return;
+	char *cut = strstr(part, stream);
+
+	if (cut && cut > part)
+		into->len = (size_t)(cut - into->ptr);
+	while (into->len > from + 1 &&
+	       (into->ptr[into->len - 1] == '.' || into->ptr[into->len - 1] == ' '))
+		into->len--;
+	into->ptr[into->len] = '\0';
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_short); i++) {
+		const char *rest = str_after(part, hold_short[i].stem);
+
+		if (!rest || rest[0] < '1' || rest[0] > '9' || rest[1])
+			continue;
+		into->len = from;
+		buf_put_str(into, hold_short[i].name);
+		return;
+	}
+}
+
+void hold_fold(const char *path, struct buf *into)
+{
+	struct span s = span_of_str(path);
+	size_t from = 0;
+
+	buf_clear(into);
+	while (s.len > 0) {
+		uint32_t cp = 0;
+		size_t len = text_utf8(s, &cp);
+
+		if (len == 0) {
+			buf_put(into, s.ptr, 1);
+		} else if (cp == '/' || cp == '\\') {
+			hold_fold_part(into, from);
+			buf_put_char(into, '/');
+			from = into->len;
+		} else if (cp >= 'A' && cp <= 'Z') {
+			buf_put_char(into, (char)(cp | 0x20));
+		} else if (cp == HOLD_LONG_S || cp == HOLD_KELVIN) {
+			buf_put_char(into, cp == HOLD_KELVIN ? 'k' : 's');
+		} else if (!text_is_hidden(cp)) {
+			buf_put(into, s.ptr, len);
+		}
+		s = span_skip(s, len ? len : 1);
+	}
+	hold_fold_part(into, from);
+}
+
+/* One part; a star is any bytes, also none. */
+static bool hold_part_matches(struct span pattern, struct span s)
+{
+	size_t p = 0, at = 0, star = SIZE_MAX, kept = 0;
+
+	while (at < s.len) {
+		if (p < pattern.len && pattern.ptr[p] == '*') {
+			star = p++;
+			kept = at;
+		} else if (p < pattern.len && pattern.ptr[p] == s.ptr[at]) {
+			p++;
+			at++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			at = ++kept;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.len && pattern.ptr[p] == '*')
+		p++;
+	return p == pattern.len;
+}
+
+static struct span hold_part(const char *s)
+{
+	return (struct span){(const uint8_t *)s, strcspn(s, "/")};
+}
+
+/* Behind a part and its slash. */
+static const char *hold_after(const char *s, struct span part)
+{
+	s += part.len;
+	return *s == '/' ? s + 1 : s;
+}
+
+/* The recursion is as deep as the pattern has "**" parts: hold_pattern_wrong. */
+bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recursion) */
+{
+	while (*pattern) {
+		struct span want = hold_part(pattern);
+		struct span have = hold_part(path);
+
+		pattern = hold_after(pattern, want);
+		if (span_equal(want, SPAN_LITERAL("**"))) {
+			while (*pattern && *path && !hold_matches(pattern, path))
+				path = hold_after(path, hold_part(path));
+			return !*pattern || *path;
+		}
+		if (have.len == 0 || !hold_part_matches(want, have))
+			return false;
+		path = hold_after(path, have);
+	}
+	return !*path;
+}
+
+const char *hold_pattern_wrong(const char *pattern)
+{
+	size_t len = strlen(pattern), any = 0;
+
+	if (*pattern == '/')
+		pattern++;
+	if (!*pattern)
+		return "it is empty";
+	if (len > HOLD_PATTERN_MAX)
+		return "it is too long";
+	for (const char *at = pattern; *at;) {
+		struct span part = hold_part(at);
+
+		if (part.len == 0 || span_equal(part, SPAN_LITERAL(".")) ||
+		    span_equal(part, SPAN_LITERAL("..")))
+			return "a part of it is empty, \".\" or \"..\"";
+		any += span_equal(part, SPAN_LITERAL("**"));
+		at += part.len;
+		if (*at == '/' && !*++at)
+			return "it ends in a slash; write dir/** for all that is in dir";
+	}
+	return any > 2 ? "it has more than two parts \"**\"" : NULL;
+}
+
+static uint32_t hold_bucket(struct span part)
+{
+	return fnv_bytes(FNV_START, part.ptr, part.len) % HOLD_BUCKETS;
+}
+
+void hold_pattern_put(struct hold_rules *r, const char *pattern, unsigned int row)
+{
+	struct hold_pattern *p = &r->patterns[r->count];
+	bool top = *pattern == '/';
+	const char *text = pattern + top;
+	struct span part = hold_part(text);
+	bool loose = memchr(part.ptr, '*', part.len);
+	uint32_t *head = loose ? &r->loose : &r->buckets[hold_bucket(part)];
+
+	if (str_equal(text, "**")) {
+		r->every |= 1ull << row;
+		return;
+	}
+	*p = (struct hold_pattern){.text = text,
+				   .first = part.len,
+				   .row = row,
+				   .top = top,
+				   .single = !text[part.len],
+				   .next = *head};
+	*head = (uint32_t)++r->count;
+}
+
+uint64_t hold_find(const struct hold_rules *r, const char *folded)
+{
+	uint64_t found = r->every;
+
+	for (const char *at = folded; *at;) {
+		struct span part = hold_part(at);
+		const char *rest = hold_after(at, part);
+		const uint32_t lists[] = {r->buckets[hold_bucket(part)], r->loose};
+
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(lists); i++)
+			for (uint32_t n = lists[i]; n > 0; n = r->patterns[n - 1].next) {
+				const struct hold_pattern *p = &r->patterns[n - 1];
+
+				if ((p->single && *rest) || (p->top && at > folded) ||
+				    (found >> p->row & 1))
+					continue;
+				if (hold_matches(p->text, at))
+					found |= 1ull << p->row;
+			}
+		at = rest;
+	}
+	return found;
+}
