@@ -21,7 +21,11 @@
 
 enum {
 	CHANGES_MAX = 1 << 20,
-	CHANGES_DEPTH_MAX = 400, /* as of a manifest; what is deeper is an error with its path */
+	CHANGES_NAMES_MAX = 8 << 20, /* names that are looked at, in all layers together */
+	CHANGES_BYTES_MAX = 1 << 30, /* of paths and what links say */
+	CHANGES_DEPTH_MAX = 400,     /* as of a manifest; what is deeper is dropped, and listed */
+	/* The digest of a larger file is not that of its bytes: changes_hash. */
+	CHANGES_HASH_PLAIN_MAX = 256 << 20,
 };
 
 struct view {
@@ -69,9 +73,10 @@ enum change_kind {
 	CHANGE_ADDED,
 	CHANGE_CHANGED, /* content; or another type altogether */
 	CHANGE_DELETED,
-	CHANGE_RENAMED, /* `from` has the same content and is deleted; its own entry is not listed
-			 */
-	CHANGE_MODE,    /* nothing but its mode */
+	/* `from` has the same content and is deleted; its own entry is not listed, and `before` is
+	 * what stood there.  Nothing stood at `path`. */
+	CHANGE_RENAMED,
+	CHANGE_MODE, /* nothing but its mode */
 	CHANGE_KIND_COUNT,
 };
 
@@ -108,14 +113,19 @@ struct changes {
 	struct change *items;
 	size_t count;
 	uint64_t bytes; /* of all files after */
+	bool moved;     /* something changed while it was read: the list may be short of it */
 };
 
 /*
- * Reads the changes; `count` files are hashed on both sides when `hash`.  Renames are found when
- * hashed.  progress (may be NULL) is called now and then with the number so far.
+ * Reads the changes.  What counts as one is always told by the content itself, never by times.
+ * With `hash`, files are hashed on both sides and renames are found; with `lazy` as well, only
+ * files that a rename could be about are hashed, and others stay `hashed == false`.  What cannot
+ * be read is dropped if it is after, and stays unhashed if it is before.
+ * progress (may be NULL) is called now and then with the number of files looked at so far.
  */
 struct changes_how {
 	bool hash;
+	bool lazy;
 	void (*progress)(void *context, size_t done);
 	void *context;
 };
@@ -128,16 +138,28 @@ void changes_fini(struct changes *c);
 /* The change at this very path, or NULL. */
 struct change *changes_find(const struct changes *c, const char *path);
 
-/* Opens a side for reading; -ESTALE when it is not the object that was read. */
+/* Opens a side, a file, for reading; -ESTALE when it is not the object that was read.  Of what was
+ * RENAMED the side before is at `from`. */
 enum change_side { CHANGE_BEFORE, CHANGE_AFTER };
 int changes_open(const struct view *v, const struct change *c, enum change_side side);
 
-/* One path as the view has it, whether it changed or not: 0 (ret->type may be ABSENT) or -errno. */
+/* One path as the view has it, whether it changed or not: 0 (ret->type may be ABSENT) or -errno.
+ * `link` stays NULL: readlinkat of view_openat(O_PATH). */
 int view_look(const struct view *v, const char *path, struct object *ret);
-/* Opens that, for reading, or O_PATH when flags say so. */
+/* Opens that, for reading, or O_PATH when flags say so; a directory as its topmost layer has it. */
 int view_openat(const struct view *v, const char *path, int flags);
+/* The names in a directory as the view has it, "." and ".." left out, in any order; a negative
+ * answer of `found` ends it. */
+int view_list(const struct view *v, const char *path, int (*found)(void *context, const char *name),
+	      void *context);
 
-/* Hashes what the descriptor has from its start; *ret_size: how much that was. */
+/*
+ * Hashes what the descriptor has from its start; *ret_size: how much that was.  Up to
+ * CHANGES_HASH_PLAIN_MAX bytes it is the SHA-256 of the content.  A larger file may be a hole of 8
+ * EB: its digest is that of its size and of each block of 4 KiB that is not all zeros, with its
+ * number (both 64 bits, little endian).  So holes need not be read, and it is the content alone
+ * that decides.
+ */
 int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size);
 
 #endif

@@ -18,7 +18,7 @@ static int64_t now(void)
 }
 
 /* Over the next tick of the clock that files have. */
-static void next_tick(void)
+BAWN_UNUSED static void next_tick(void)
 {
 	int64_t then = now();
 

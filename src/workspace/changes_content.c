@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in files.  A file in a layer is not a change because it is there: `touch`, a mode that
+ * was put back or an editor that wrote the same bytes leave a copy that equals what is beneath.
+ * Times are never asked, for whoever wrote the layer set them.
+ *
+ * A file may have any size: holes are not read, and one that grows while it is read is read to the
+ * size that it had.
+ */
+#include "changes_parts.h"
+#include "fd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	CONTENT_CHUNK = 128 << 10,
+	CONTENT_BLOCK = 4096, /* of a large file: what is all zeros is left out */
+	CONTENT_PROGRESS = 64,
+};
+
+_Static_assert(CONTENT_CHUNK % CONTENT_BLOCK == 0, "a chunk is a number of blocks");
+
+/* Reads as much as there is, up to len; the bytes or -errno. */
+static ssize_t content_read(int fd, uint8_t *into, size_t len, uint64_t at)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, into + got, len - got, (off_t)(at + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+static int content_size(int fd, uint64_t *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	*ret = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Where the next data is at or after `at`; `size` when there is none. */
+static uint64_t content_data(int fd, uint64_t at, uint64_t size)
+{
+	off_t next = lseek(fd, (off_t)at, SEEK_DATA);
+
+	if (next < 0)
+		return errno == ENXIO ? size : at;
+	return (uint64_t)next < size ? (uint64_t)next : size;
+}
+
+/* --- digests -------------------------------------------------------------------------- */
+
+static void hash_u64(struct sha256 *s, uint64_t v)
+{
+	uint8_t bytes[8];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(v >> (8 * i));
+	sha256_add(s, (struct span){bytes, sizeof(bytes)});
+}
+
+static bool content_is_zero(const uint8_t *bytes, size_t len)
+{
+	return len == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0);
+}
+
+/* Each block that is not all zeros, with its number. */
+static void hash_blocks(struct sha256 *s, uint64_t at, const uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i += CONTENT_BLOCK) {
+		size_t n = len - i < CONTENT_BLOCK ? len - i : CONTENT_BLOCK;
+
+		if (content_is_zero(bytes + i, n))
+			continue;
+		hash_u64(s, (at + i) / CONTENT_BLOCK);
+		sha256_add(s, (struct span){bytes + i, n});
+	}
+}
+
+static int hash_large(int fd, struct sha256 *s, uint64_t size, uint8_t *chunk)
+{
+	hash_u64(s, size);
+	for (uint64_t at = 0; at < size;) {
+		at = content_data(fd, at, size) / CONTENT_BLOCK * CONTENT_BLOCK;
+		size_t want = size - at < CONTENT_CHUNK ? (size_t)(size - at) : CONTENT_CHUNK;
+		ssize_t n = content_read(fd, chunk, want, at);
+
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n < want)
+			return -ESTALE;
+		hash_blocks(s, at, chunk, want);
+		at += want;
+	}
+	return 0;
+}
+
+int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
+{
+	_cleanup_free_ uint8_t *chunk = malloc(CONTENT_CHUNK);
+	struct sha256 s;
+	uint64_t size = 0;
+	int r = chunk ? content_size(fd, &size) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	sha256_begin(&s);
+	if (size > CHANGES_HASH_PLAIN_MAX) {
+		r = hash_large(fd, &s, size, chunk);
+	} else {
+		uint64_t at = 0;
+
+		while (r == 0 && at < size) {
+			size_t want =
+				size - at < CONTENT_CHUNK ? (size_t)(size - at) : CONTENT_CHUNK;
+			ssize_t n = content_read(fd, chunk, want, at);
+
+			if (n < 0 || (size_t)n < want)
+				r = n < 0 ? (int)n : -ESTALE;
+			else
+				sha256_add(&s, (struct span){chunk, want});
+			at += want;
+		}
+	}
+	if (r < 0)
+		return r;
+	sha256_end(&s, ret);
+	*ret_size = size;
+	return 0;
+}
+
+int changes_same(int a, int b)
+{
+	_cleanup_free_ uint8_t *chunks = malloc((size_t)2 * CONTENT_CHUNK);
+	uint64_t size[2] = {0, 0};
+
+	if (!chunks)
+		return -ENOMEM;
+	if (content_size(a, &size[0]) < 0 || content_size(b, &size[1]) < 0)
+		return -errno;
+	if (size[0] != size[1])
+		return 0;
+	for (uint64_t at = 0; at < size[0];) {
+		/* What is a hole in both is the same. */
+		uint64_t next[2] = {content_data(a, at, size[0]), content_data(b, at, size[1])};
+
+		at = next[0] < next[1] ? next[0] : next[1];
+		ssize_t n = content_read(a, chunks, CONTENT_CHUNK, at);
+		ssize_t m = content_read(b, chunks + CONTENT_CHUNK, CONTENT_CHUNK, at);
+
+		if (n < 0 || m < 0)
+			return n < 0 ? (int)n : (int)m;
+		if (n != m || memcmp(chunks, chunks + CONTENT_CHUNK, (size_t)n) != 0)
+			return 0;
+		if (n == 0)
+			break;
+		at += (size_t)n;
+	}
+	return 1;
+}
+
+static void hash_link(struct object *o)
+{
+	struct sha256 s;
+
+	sha256_begin(&s);
+	sha256_add(&s, span_of_str(o->link));
+	sha256_end(&s, o->digest);
+	o->hashed = true;
+}
+
+int changes_digest(const struct view *v, struct change *one, enum change_side side)
+{
+	struct object *o = side == CHANGE_BEFORE ? &one->before : &one->after;
+
+	if (o->type == OBJECT_LINK)
+		hash_link(o);
+	if (o->hashed || o->type != OBJECT_FILE)
+		return 0;
+	_cleanup_fd_ int fd = changes_open(v, one, side);
+	uint64_t size = 0;
+
+	if (fd < 0)
+		return fd;
+	int r = changes_hash(fd, o->digest, &size);
+
+	if (r < 0)
+		return r;
+	/* It is of what was read, and so is the size. */
+	o->size = size;
+	o->hashed = true;
+	return 0;
+}
+
+/* --- what is the same on both sides --------------------------------------------------- */
+
+/* Read on one side only: what is after and cannot be read cannot land either. */
+static int settle_side(const struct view *v, struct changes *c, struct change *one,
+		       enum change_side side, struct error *e)
+{
+	int r = changes_digest(v, one, side);
+
+	if (r == -ESTALE) {
+		c->moved = true;
+		return 0;
+	}
+	if (r == -EACCES || r == -EPERM) {
+		if (side == CHANGE_AFTER) {
+			one->group = CHANGE_DROPPED;
+			one->why = "it cannot be read";
+		}
+		return 0;
+	}
+	return r < 0 ? error_sys(e, r, "cannot read '%s'", one->path) : 0;
+}
+
+static int settle_hashed(const struct view *v, struct changes *c, struct change *one,
+			 struct error *e)
+{
+	int r = settle_side(v, c, one, CHANGE_BEFORE, e);
+
+	if (r == 0)
+		r = settle_side(v, c, one, CHANGE_AFTER, e);
+	if (r < 0 || one->before.type != OBJECT_FILE || one->after.type != OBJECT_FILE)
+		return r;
+	return one->before.hashed && one->after.hashed && one->before.size == one->after.size &&
+	       memcmp(one->before.digest, one->after.digest, SHA256_SIZE) == 0;
+}
+
+/* 1: the content is the same. */
+static int settle_compared(const struct view *v, struct changes *c, struct change *one,
+			   struct error *e)
+{
+	if (one->before.type != OBJECT_FILE || one->after.type != OBJECT_FILE)
+		return 0;
+	_cleanup_fd_ int after = changes_open(v, one, CHANGE_AFTER);
+	_cleanup_fd_ int before = changes_open(v, one, CHANGE_BEFORE);
+
+	if (after == -EACCES || after == -EPERM) {
+		one->group = CHANGE_DROPPED;
+		one->why = "it cannot be read";
+		return 0;
+	}
+	if (after == -ESTALE || before == -ESTALE)
+		c->moved = true;
+	if (after < 0 || before < 0)
+		return 0;
+	int r = changes_same(before, after);
+
+	return r < 0 ? error_sys(e, r, "cannot read '%s'", one->path) : r;
+}
+
+int changes_settle(const struct view *v, const struct changes_how *how, struct changes *c,
+		   struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct change *one = &c->items[i];
+		int same = how->hash && !how->lazy ? settle_hashed(v, c, one, e)
+						   : settle_compared(v, c, one, e);
+
+		if (same < 0)
+			return same;
+		if (same)
+			changes_judge_mode(one);
+		if (how->progress && i % CONTENT_PROGRESS == 0)
+			how->progress(how->context, i);
+	}
+	changes_leave_out(c, changes_is_out);
+	return 0;
+}

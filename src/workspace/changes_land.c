@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What never lands, whatever the user says: special files, things of other owners, names that are
+ * bawn's own; and what is left behind when the rest lands: bits beyond 0777, attributes that mean
+ * something to the kernel, the tie between two names of one file.
+ */
+#include "changes_parts.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { LAND_ATTRIBUTES = 64 << 10, LAND_WORDS = 256 };
+
+/* The folder of a landing (land.h). */
+static const char land_staging[] = ".bawn-landing-";
+
+static const char land_bits[] = "bits beyond 0777 never land";
+
+struct land_words {
+	char text[LAND_WORDS];
+	size_t len;
+};
+
+static void land_say(struct land_words *w, const char *what)
+{
+	size_t left = sizeof(w->text) - w->len;
+	int n = snprintf(w->text + w->len, left, "%s%s", w->len ? ", " : "", what);
+
+	if (n > 0 && (size_t)n < left)
+		w->len += (size_t)n;
+	else
+		w->text[w->len] = '\0';
+}
+
+/* Labels that a security module puts on every file say nothing about this one. */
+static bool land_is_label(const char *name)
+{
+	static const char *const labels[] = {"security.selinux", "security.apparmor",
+					     "security.ima", "security.evm"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(labels); i++)
+		if (str_equal(name, labels[i]))
+			return true;
+	return str_after(name, "security.SMACK64") != NULL;
+}
+
+/* `ret_copied_up`: overlayfs made it from something beneath. */
+static void land_attributes(int dir, const char *name, struct land_words *w, bool *ret_copied_up)
+{
+	static char list[LAND_ATTRIBUTES];
+	char path[NAME_MAX + 40];
+
+	/* The last part of a path is not followed; before it there is only what we hold. */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", dir, name);
+	ssize_t n = llistxattr(path, list, sizeof(list));
+
+	if (n < 0 && errno == ERANGE)
+		land_say(w, "attributes");
+	for (const char *at = list; n > 0 && at < list + n; at += strlen(at) + 1) {
+		if (str_equal(at, "user.overlay.origin"))
+			*ret_copied_up = true;
+		else if (str_equal(at, "security.capability"))
+			land_say(w, "capabilities");
+		else if (str_after(at, "system.posix_acl_"))
+			land_say(w, "access list");
+		else if (!str_after(at, "user.") && !land_is_label(at))
+			land_say(w, "attributes");
+	}
+}
+
+static bool land_is_own_group(uint32_t gid, uint32_t before, bool was)
+{
+	static gid_t groups[1024];
+	static int count = -1;
+
+	if ((was && gid == before) || gid == getegid())
+		return true;
+	if (count < 0)
+		count = getgroups(BAWN_ARRAY_SIZE(groups), groups);
+	for (int i = 0; i < count; i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+/* Why nothing of it lands, or NULL. */
+static const char *land_refusal(struct changes *c, const struct change *one)
+{
+	static const char *const special[OBJECT_TYPE_COUNT] = {
+		[OBJECT_FIFO] = "a fifo never lands",
+		[OBJECT_SOCKET] = "a socket never lands",
+		[OBJECT_DEVICE] = "a device never lands",
+	};
+	const struct object *after = &one->after;
+
+	if (special[after->type])
+		return special[after->type];
+	if (str_after(one->path, land_staging))
+		return "the name is bawn's own";
+	if (after->type != OBJECT_ABSENT && after->uid != geteuid() &&
+	    (one->before.type == OBJECT_ABSENT || after->uid != one->before.uid)) {
+		const char *why =
+			arena_printf(&c->arena, "it belongs to somebody else (uid %u)", after->uid);
+
+		return why ? why : "it belongs to somebody else";
+	}
+	if (one->kind == CHANGE_MODE && (one->before.mode & 0777) == (after->mode & 0777))
+		return land_bits;
+	return NULL;
+}
+
+void changes_judge(struct changes *c, struct change *one, int dir, const char *name)
+{
+	struct land_words w = {.len = 0};
+	const struct object *after = &one->after;
+	bool was = one->before.type != OBJECT_ABSENT;
+	uint32_t bits = after->mode & ~(was ? one->before.mode : 0);
+
+	if (one->group == CHANGE_DROPPED)
+		return;
+	one->why = land_refusal(c, one);
+	if (one->why)
+		one->group = CHANGE_DROPPED;
+	if (after->type == OBJECT_ABSENT)
+		return;
+	if (after->type != OBJECT_LINK && bits & S_ISUID)
+		land_say(&w, "setuid bit");
+	/* A directory has it from the one that it is in. */
+	if (after->type == OBJECT_FILE && bits & S_ISGID)
+		land_say(&w, "setgid bit");
+	if (after->type != OBJECT_LINK && bits & S_ISVTX)
+		land_say(&w, "sticky bit");
+	if (!land_is_own_group(after->gid, one->before.gid, was))
+		land_say(&w, "group");
+	if (after->type == OBJECT_FILE && after->links > 1)
+		land_say(&w, "hard link (it lands as a file of its own)");
+	land_attributes(dir, name, &w, &one->copied_up);
+	if (w.len > 0 && one->group != CHANGE_DROPPED)
+		one->without = arena_str(&c->arena, w.text);
+}
+
+void changes_judge_mode(struct change *one)
+{
+	one->kind = one->before.mode == one->after.mode ? CHANGE_KIND_COUNT : CHANGE_MODE;
+	if ((one->before.mode & 0777) != (one->after.mode & 0777) || one->group == CHANGE_DROPPED)
+		return;
+	one->group = CHANGE_DROPPED;
+	one->why = land_bits;
+	one->without = NULL;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view.h"
+
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+const char *const object_type_words[OBJECT_TYPE_COUNT] = {
+	[OBJECT_ABSENT] = "nothing", [OBJECT_FILE] = "file", [OBJECT_DIR] = "directory",
+	[OBJECT_LINK] = "link",      [OBJECT_FIFO] = "fifo", [OBJECT_SOCKET] = "socket",
+	[OBJECT_DEVICE] = "device",
+};
+
+int view_open(const struct layers *l, const struct stack *s, int base, struct view *ret,
+	      struct error *e)
+{
+	_cleanup_view_ struct view v = VIEW_INIT;
+
+	if (base >= 0) {
+		v.base = fcntl(base, F_DUPFD_CLOEXEC, 3);
+		if (v.base < 0)
+			return error_sys(e, -errno, "cannot hold the folder %s", l->workspace);
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		int up = layers_open_up(l, s->ids[i]);
+
+		if (up < 0)
+			return error_sys(e, up, "cannot open the layer %s of %s", s->ids[i],
+					 l->workspace);
+		v.layers[v.count++] = up;
+	}
+	*ret = v;
+	v = VIEW_INIT;
+	return 0;
+}
+
+void view_close(struct view *v)
+{
+	fd_close(&v->base);
+	for (size_t i = 0; i < v->count; i++)
+		fd_close(&v->layers[i]);
+	v->count = 0;
+}
+
+/* --- one entry ------------------------------------------------------------------------ */
+
+static unsigned int view_type(unsigned int mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return OBJECT_FILE;
+	case S_IFDIR:
+		return OBJECT_DIR;
+	case S_IFLNK:
+		return OBJECT_LINK;
+	case S_IFIFO:
+		return OBJECT_FIFO;
+	case S_IFSOCK:
+		return OBJECT_SOCKET;
+	default:
+		return OBJECT_DEVICE;
+	}
+}
+
+static int64_t view_time(struct statx_timestamp t)
+{
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int view_entry_read(int dir, const char *name, struct view_entry *ret)
+{
+	struct statx st;
+
+	*ret = (struct view_entry){.object = {.type = OBJECT_ABSENT}};
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH),
+		  STATX_BASIC_STATS, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISCHR(st.stx_mode) && st.stx_rdev_major == 0 && st.stx_rdev_minor == 0) {
+		ret->whiteout = true;
+		return 0;
+	}
+	ret->mount = *name && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+	ret->object = (struct object){
+		.type = view_type(st.stx_mode),
+		.mode = st.stx_mode & 07777,
+		.uid = st.stx_uid,
+		.gid = st.stx_gid,
+		.size = st.stx_size,
+		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
+		.ino = st.stx_ino,
+		.mtime = view_time(st.stx_mtime),
+		.ctime = view_time(st.stx_ctime),
+		.links = st.stx_nlink,
+	};
+	return 0;
+}
+
+int view_descend(int dir, const char *path, int flags)
+{
+	_cleanup_fd_ int held = -1;
+	size_t len = strlen(path);
+	char part[PATH_MAX];
+
+	while (len >= sizeof(part)) {
+		size_t cut = sizeof(part) - 1;
+
+		while (cut > 0 && path[cut] != '/')
+			cut--;
+		if (cut == 0)
+			return -ENAMETOOLONG;
+		memcpy(part, path, cut);
+		part[cut] = '\0';
+		int next = open_beneath(held >= 0 ? held : dir, part, O_PATH | O_DIRECTORY, 0);
+
+		if (next < 0)
+			return next;
+		fd_close(&held);
+		held = next;
+		path += cut + 1;
+		len -= cut + 1;
+	}
+	return open_beneath(held >= 0 ? held : dir, path, flags, 0);
+}
+
+bool view_is_opaque(int dir)
+{
+	char value;
+
+	return fgetxattr(dir, "user.overlay.opaque", &value, sizeof(value)) == 1 && value == 'y';
+}
+
+static void view_close_dir(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
+int view_each_name(int dir, int (*found)(void *context, const char *name), void *context)
+{
+	_cleanup_(view_close_dir) DIR *d = fdopendir(dir);
+	int r = 0;
+
+	if (!d) {
+		r = -errno;
+		(void)close(dir);
+		return r;
+	}
+	for (;;) {
+		errno = 0;
+		const struct dirent *entry = readdir(d);
+
+		if (!entry)
+			return -errno;
+		if (str_equal(entry->d_name, ".") || str_equal(entry->d_name, ".."))
+			continue;
+		r = found(context, entry->d_name);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* --- one path through all layers ------------------------------------------------------ */
+
+/* What one layer says of a path. */
+enum view_word {
+	VIEW_SILENT, /* nothing: ask the next one beneath */
+	VIEW_GONE,   /* there is nothing, whatever is beneath */
+	VIEW_HERE,
+};
+
+struct view_walk {
+	bool opaque;             /* on the way: what is beneath does not count */
+	int parent;              /* held directory of the last part */
+	const char *name;        /* the last part, "" for the top itself */
+	struct view_entry found; /* of VIEW_HERE */
+};
+
+/* 1 when the part is a directory, which `parent` is then; 0 when the layer has no such thing,
+ * -ENOTDIR when it has something else, or -errno. */
+static int view_step(struct view_walk *w, const char *part, bool base)
+{
+	struct view_entry entry;
+	int r = view_entry_read(w->parent, part, &entry);
+
+	if (r < 0)
+		return r;
+	if (entry.object.type == OBJECT_ABSENT && !entry.whiteout)
+		return 0;
+	if (entry.object.type != OBJECT_DIR)
+		return -ENOTDIR;
+	/* Of a layer for reading: an attribute is asked for. */
+	int next = open_beneath(w->parent, part, (base ? O_PATH : O_RDONLY) | O_DIRECTORY, 0);
+
+	if (next < 0)
+		return next;
+	fd_close(&w->parent);
+	w->parent = next;
+	w->opaque = w->opaque || (!base && view_is_opaque(next));
+	return 1;
+}
+
+/* w->parent is the layer's top, ours. */
+static int view_ask(struct view_walk *w, char *path, bool base)
+{
+	char *part = path;
+
+	for (char *slash; (slash = strchr(part, '/')); part = slash + 1) {
+		*slash = '\0';
+		int r = view_step(w, part, base);
+
+		*slash = '/';
+		if (r == -ENOTDIR)
+			return VIEW_GONE;
+		if (r < 0)
+			return r;
+		if (r == 0)
+			return w->opaque ? VIEW_GONE : VIEW_SILENT;
+	}
+	w->name = part;
+	int r = view_entry_read(w->parent, part, &w->found);
+
+	if (r < 0)
+		return r;
+	if (w->found.object.type != OBJECT_ABSENT)
+		return VIEW_HERE;
+	return w->found.whiteout || w->opaque ? VIEW_GONE : VIEW_SILENT;
+}
+
+/* The topmost layer from `from` on that has the path; *w is the caller's to close (parent).
+ * `path` is a copy, which is written to in passing.  VIEW_HERE, VIEW_GONE or -errno. */
+static int view_find(const struct view *v, int from, char *path, struct view_walk *w,
+		     int *ret_layer)
+{
+	for (int i = from; i >= -1; i--) {
+		if (view_root(v, i) < 0)
+			continue;
+		fd_close(&w->parent);
+		w->opaque = false;
+		w->parent = open_beneath(view_root(v, i), "", O_RDONLY | O_DIRECTORY, 0);
+		if (w->parent < 0)
+			return w->parent;
+		int r = view_ask(w, path, i < 0);
+
+		if (r != VIEW_SILENT) {
+			w->found.object.layer = i;
+			*ret_layer = i;
+			return r;
+		}
+	}
+	return VIEW_GONE;
+}
+
+static bool view_path_is_sound(const char *path)
+{
+	for (const char *part = path;; part = strchr(part, '/') + 1) {
+		size_t len = strcspn(part, "/");
+
+		if (len == 0 || (len <= 2 && strncmp(part, "..", len) == 0))
+			return false;
+		if (!part[len])
+			return true;
+	}
+}
+
+static int view_copy_path(const char *path, char **ret)
+{
+	if (*path && !view_path_is_sound(path))
+		return -EINVAL;
+	*ret = strdup(path);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int view_look(const struct view *v, const char *path, struct object *ret)
+{
+	struct view_walk w = {.parent = -1};
+	_cleanup_free_ char *copy = NULL;
+	int layer = -1;
+	int r = view_copy_path(path, &copy);
+
+	if (r < 0)
+		return r;
+	r = view_find(v, (int)v->count - 1, copy, &w, &layer);
+	fd_close(&w.parent);
+	if (r < 0)
+		return r;
+	*ret = r == VIEW_HERE ? w.found.object : (struct object){.layer = -1};
+	return 0;
+}
+
+int view_openat(const struct view *v, const char *path, int flags)
+{
+	struct view_walk w = {.parent = -1};
+	_cleanup_free_ char *copy = NULL;
+	struct view_entry again;
+	int layer = -1;
+	int r = view_copy_path(path, &copy);
+
+	if (r < 0)
+		return r;
+	r = view_find(v, (int)v->count - 1, copy, &w, &layer);
+	int fd = r < 0 ? r : -ENOENT;
+
+	if (r == VIEW_HERE) {
+		/* A link is opened by O_PATH | O_NOFOLLOW alone; a fifo waits for nobody. */
+		fd = open_beneath(w.parent, w.name,
+				  flags | O_NOFOLLOW | (flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY),
+				  0);
+		if (fd >= 0 && (view_entry_read(fd, "", &again) < 0 ||
+				again.object.ino != w.found.object.ino ||
+				again.object.dev != w.found.object.dev)) {
+			fd_close(&fd);
+			fd = -ESTALE;
+		}
+	}
+	fd_close(&w.parent);
+	return fd;
+}
+
+/* --- a directory through all layers --------------------------------------------------- */
+
+struct view_listing {
+	const struct view *view;
+	const char *path;
+	int layer; /* whose names are being read */
+	int (*found)(void *context, const char *name);
+	void *context;
+};
+
+/* Told only by the layer that the view has it from: so each name is told once. */
+static int view_list_name(void *context, const char *name)
+{
+	const struct view_listing *l = context;
+	size_t len = strlen(l->path) + strlen(name) + 2;
+	_cleanup_free_ char *path = malloc(len);
+	struct view_walk w = {.parent = -1};
+	int layer = -2;
+
+	if (!path)
+		return -ENOMEM;
+	(void)snprintf(path, len, "%s%s%s", l->path, *l->path ? "/" : "", name);
+	int r = view_find(l->view, (int)l->view->count - 1, path, &w, &layer);
+
+	fd_close(&w.parent);
+	if (r < 0 || r != VIEW_HERE || layer != l->layer)
+		return r < 0 ? r : 0;
+	return l->found(l->context, name);
+}
+
+int view_list(const struct view *v, const char *path, int (*found)(void *context, const char *name),
+	      void *context)
+{
+	_cleanup_free_ char *copy = NULL;
+	bool any = false;
+	int r = view_copy_path(path, &copy);
+
+	for (int from = (int)v->count - 1; r == 0 && from >= -1;) {
+		struct view_walk w = {.parent = -1};
+		struct view_listing l = {v, path, -1, found, context};
+		int here = view_find(v, from, copy, &w, &l.layer);
+		bool is_dir = here == VIEW_HERE && w.found.object.type == OBJECT_DIR;
+		int fd = is_dir ? open_beneath(w.parent, w.name, O_RDONLY | O_DIRECTORY, 0) : -1;
+
+		fd_close(&w.parent);
+		if (here < 0)
+			return here;
+		if (!is_dir)
+			return any ? 0 : here == VIEW_HERE ? -ENOTDIR : -ENOENT;
+		if (fd < 0)
+			return fd;
+		bool last = w.opaque || (l.layer >= 0 && view_is_opaque(fd));
+
+		any = true;
+		r = view_each_name(fd, view_list_name, &l);
+		if (last)
+			break;
+		from = l.layer - 1;
+	}
+	return r;
+}
