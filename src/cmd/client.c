@@ -500,9 +500,10 @@ static int client_send_control(struct client *c)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	struct message_session m = {
 		.name = s->name, .since = (uint64_t)now.tv_sec, .pid = (uint64_t)getpid()};
-	const int fds[2] = {s->listener, s->folder};
+	const int fds[3] = {s->listener, s->folder, c->options->layers};
 
-	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds, 2);
+	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds,
+			    c->options->layers >= 0 ? 3 : 2);
 }
 
 static int client_send_record(struct client *c)

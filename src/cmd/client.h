@@ -26,11 +26,12 @@ struct client_options {
 	handover_fn read_value; /* of the plan's secrets; NULL when there are none */
 	void *value_context;
 	const struct session_store *session; /* where it can be found; NULL: nowhere */
+	int layers;                          /* the lock of its layers; -1: it has none */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
 };
 
-#define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}})
+#define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}, .layers = -1})
 
 /*
  * Runs the plan's command in a new box.  Returns 0 and the command's wait status (as waitpid

@@ -54,6 +54,7 @@ void prepared_fini(struct prepared *p)
 	if (!p)
 		return;
 	arena_fini(&p->arena);
+	layers_close(&p->layers);
 	memset(&p->plan, 0, sizeof(p->plan));
 }
 
@@ -227,6 +228,10 @@ static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 		break;
 	case OPTION_DEBUG:
 		value = "true";
+		break;
+	case OPTION_DIRECT:
+	case OPTION_REVIEW:
+		value = o->name;
 		break;
 	case OPTION_READ:
 	case OPTION_WRITE:
@@ -457,12 +462,13 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 }
 
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
-			 bool create, struct plan *ret_plan)
+			 bool create, struct prepared *made)
 {
 	bool boxed = policy->backend != PLAN_BACKEND_HOST;
-	_cleanup_fd_ int home = -1;
+	struct plan *ret_plan = &made->plan;
 	struct host_object store = {.path = ""};
-	int r = boxed ? home_store_open(&p->host, create, p->arena, &store, &home, p->e) : 0;
+	int r = boxed ? home_store_open(&p->host, create, p->arena, &made->layers, &store, p->e)
+		      : 0;
 
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
@@ -471,8 +477,6 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 			       ret_plan, p->e);
 	if (r == 0)
 		r = prepare_ablate(p, ret_plan);
-	if (r == 0 && boxed && create)
-		r = home_store_make_mount_points(home, &p->host, ret_plan, p->arena, p->e);
 	return r < 0 ? r : prepare_seccomp(ret_plan, p->e);
 }
 
@@ -504,7 +508,8 @@ static int prepare_places(struct prepare *p, struct prepared *made)
 
 int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e)
 {
-	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
+	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX),
+						   .layers = LAYERS_INIT};
 	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
 	struct policy policy;
 
@@ -529,13 +534,15 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 		return -ENOMEM;
 	*ret_prepared = made;
 	made.arena = ARENA_INIT(0);
+	made.layers = LAYERS_INIT;
 	return 0;
 }
 
 int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 		 struct prepared *ret_prepared, struct error *e)
 {
-	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX)};
+	_cleanup_prepared_ struct prepared made = {.arena = ARENA_INIT(PLAN_ARENA_MAX),
+						   .layers = LAYERS_INIT};
 	struct prepare p = {.invocation = i, .arena = &made.arena, .e = e};
 	struct policy policy;
 
@@ -549,7 +556,7 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 	if (r == 0 && prepare_opens(&policy))
 		r = host_gather_trust(&p.host, p.arena, p.e);
 	if (r == 0)
-		r = prepare_build(&p, &policy, argv, create, &made.plan);
+		r = prepare_build(&p, &policy, argv, create, &made);
 	if (r == 0)
 		r = prepare_places(&p, &made);
 	if (r < 0)
@@ -558,5 +565,6 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 	made.sources.secrets.count = policy.secrets.count;
 	*ret_prepared = made;
 	made.arena = ARENA_INIT(0);
+	made.layers = LAYERS_INIT;
 	return 0;
 }

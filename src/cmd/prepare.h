@@ -3,6 +3,7 @@
 #ifndef BAWN_PREPARE_H
 #define BAWN_PREPARE_H
 
+#include "layers.h"
 #include "plan.h"
 #include "secret_source.h"
 #include "session_store.h"
@@ -14,8 +15,11 @@ struct prepared {
 	struct plan plan;
 	const char *config; /* where the user's own file is, or would be */
 	struct session_places places;
+	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
 };
+
+#define PREPARED_INIT ((struct prepared){.layers = LAYERS_INIT})
 
 void prepared_fini(struct prepared *p);
 #define _cleanup_prepared_ _cleanup_(prepared_fini)

@@ -257,14 +257,22 @@ static bool store_is_taken(int other, const char *name)
 }
 
 /* The folder, locked, in above, which is locked too. */
-static int store_make_folder(int above, int other, char *ret_name)
+static int store_make_folder(int above, int other, const struct session_name *name, char *ret_name)
 {
 	for (int i = 0; i < STORE_TRIES; i++) {
-		int r = store_pick_name(ret_name);
+		int r = 0;
 
+		if (name->wanted)
+			(void)snprintf(ret_name, SESSION_NAME_MAX, "%s", name->wanted);
+		else
+			r = store_pick_name(ret_name);
 		if (r < 0)
 			return r;
-		if (store_is_taken(other, ret_name))
+		if (name->wanted &&
+		    (store_is_taken(other, ret_name) || store_look(above, ret_name) != 0))
+			return -EBUSY;
+		if (!name->wanted && (store_is_taken(other, ret_name) ||
+				      (name->is_taken && name->is_taken(name->context, ret_name))))
 			continue;
 		if (mkdirat(above, ret_name, 0700) < 0) {
 			if (errno == EEXIST)
@@ -282,14 +290,15 @@ static int store_make_folder(int above, int other, char *ret_name)
 	return -EEXIST;
 }
 
-static int store_make_in(int above, int other, struct session_store *s)
+static int store_make_in(int above, int other, const struct session_name *name,
+			 struct session_store *s)
 {
 	int r = store_lock_above(above);
 
 	if (r < 0)
 		return r;
 	(void)store_scan(above, STORE_TIDY_MAX, NULL, NULL);
-	s->folder = store_make_folder(above, other, s->name);
+	s->folder = store_make_folder(above, other, name, s->name);
 	r = s->folder;
 	if (r >= 0) {
 		s->above = fcntl(above, F_DUPFD_CLOEXEC, 3);
@@ -305,19 +314,19 @@ static int store_make_in(int above, int other, struct session_store *s)
 	return r < 0 ? r : 0;
 }
 
-int session_store_make(const struct session_places *places, struct session_store *ret_store,
-		       struct error *e)
+int session_store_make(const struct session_places *places, const struct session_name *name,
+		       struct session_store *ret_store, struct error *e)
 {
 	struct session_store s = SESSION_STORE_INIT;
 	/* The modes are ours to say; the user's own mask is for the command. */
 	mode_t mask = umask(077);
 	int r = -ENOENT;
 
-	for (int which = 0; r < 0 && which < 2; which++) {
+	for (int which = 0; r < 0 && r != -EBUSY && which < 2; which++) {
 		_cleanup_fd_ int above = store_open_above(places, which, true);
 		_cleanup_fd_ int other = store_open_above(places, !which, false);
 
-		r = above < 0 ? above : store_make_in(above, other, &s);
+		r = above < 0 ? above : store_make_in(above, other, name, &s);
 	}
 	(void)umask(mask);
 	if (r < 0) {

@@ -35,9 +35,17 @@ struct session_store {
 
 #define SESSION_STORE_INIT ((struct session_store){.above = -1, .folder = -1, .listener = -1})
 
-/* Makes a folder with a name that no live session has, locks it and listens in it. */
-int session_store_make(const struct session_places *places, struct session_store *ret_store,
-		       struct error *e);
+/*
+ * Makes a folder, locks it and listens in it: of the name that is wanted (-EBUSY: it runs), or,
+ * with NULL, of one that no live session has and `is_taken` (may be NULL) does not know either.
+ */
+struct session_name {
+	const char *wanted;
+	bool (*is_taken)(const void *context, const char *name);
+	const void *context;
+};
+int session_store_make(const struct session_places *places, const struct session_name *name,
+		       struct session_store *ret_store, struct error *e);
 
 /* Removes what was made; the session is over. */
 void session_store_fini(struct session_store *s);

@@ -466,11 +466,10 @@ static int explain_json(const struct text *text, const struct plan *plan)
 
 int verb_explain(const struct invocation *i)
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct text text = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 
-	memset(&prepared, 0, sizeof(prepared));
 	int r = prepare_plan(i, i->argument_count > 0 ? i->arguments : NULL, false, &prepared, &e);
 	if (r == 0 && invocation_has(i, OPTION_JSON)) {
 		r = explain_json(&text, &prepared.plan);

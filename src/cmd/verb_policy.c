@@ -431,13 +431,12 @@ static int policy_count_arguments(const struct invocation *i, bool test, struct 
 
 int verb_policy(const struct invocation *i)
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	_cleanup_rules_ struct rules *rules = NULL;
 	struct text text = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 	bool test = str_equal(i->arguments[0], "test");
 
-	memset(&prepared, 0, sizeof(prepared));
 	if (policy_count_arguments(i, test, &e) < 0) {
 		verb_complain(&e);
 		return EXIT_USAGE;

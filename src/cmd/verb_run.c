@@ -2,6 +2,7 @@
 /* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
 #include "banner.h"
 #include "client.h"
+#include "layering.h"
 #include "outward.h"
 #include "prepare.h"
 #include "process.h"
@@ -56,15 +57,52 @@ static void run_on_event(void *context, const struct message_event *event, bool 
 		refused_on_event(&t->refused, event, quiet);
 }
 
+static bool run_is_taken(const void *context, const char *name)
+{
+	return layering_is_taken(context, name);
+}
+
+/* The session's name, folder and layers. */
+static int run_begin(const struct invocation *i, struct prepared *p, struct layering *layering,
+		     struct session_store *session, struct error *e)
+{
+	int r = layering_choose(layering, i, p, e);
+	const struct session_name name = {.wanted =
+						  layering->goes_on ? layering->session.name : NULL,
+					  .is_taken = run_is_taken,
+					  .context = layering};
+
+	if (r == 0)
+		r = session_store_make(&p->places, &name, session, e);
+	return r < 0 ? r : layering_begin(layering, session->name, p, e);
+}
+
+/* What was written finds its place; what waits to be applied is said, and how. */
+static void run_settle(struct layering *layering, const struct text *err)
+{
+	struct error e = ERROR_INIT;
+	bool kept = false;
+
+	if (layering_end(layering, false, &kept, &e) < 0)
+		verb_complain(&e);
+	else if (kept && err)
+		layering_print_kept(layering, err);
+}
+
+static void run_let_go(struct layering *layering)
+{
+	run_settle(layering, NULL);
+	layering_fini(layering);
+}
+
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct client_options how = CLIENT_OPTIONS_INIT;
 	struct text err = text_open(STDERR_FILENO);
 	struct error e = ERROR_INIT;
 	int status = 0;
 
-	memset(&prepared, 0, sizeof(prepared));
 	if (prepare_plan(i, argv, true, &prepared, &e) < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
@@ -77,13 +115,15 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 							 .unattributed = {.live = live}};
 
 	_cleanup_session_store_ struct session_store session = SESSION_STORE_INIT;
+	_cleanup_(run_let_go) struct layering layering = LAYERING_INIT;
 
 	if (prepared.plan.backend != PLAN_BACKEND_HOST) {
-		if (session_store_make(&prepared.places, &session, &e) < 0) {
+		if (run_begin(i, &prepared, &layering, &session, &e) < 0) {
 			verb_complain(&e);
 			return EXIT_BAWN;
 		}
 		how.session = &session;
+		how.layers = layering.hold;
 	}
 	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
 
@@ -109,6 +149,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	how.value_context = &prepared.sources;
 	if (weaker || (err.tty && !quiet))
 		banner_print(&err, &prepared.plan, session.name);
+	if (!quiet)
+		layering_print_choice(&layering, &err);
 	int r = client_run(&prepared.plan, &how, &status, &e);
 
 	/* The recorder's lock was ours too. */
@@ -116,6 +158,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	outward_end(&outward, &err);
 	/* Before we end as the command did, which may be by a signal. */
 	session_store_fini(&session);
+	run_settle(&layering, quiet ? NULL : &err);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

@@ -637,9 +637,8 @@ static int secret_complain(struct secret_verb *v, int r)
 static int secret_with_policy(struct secret_verb *v,
 			      int (*word)(struct secret_verb *v, const struct prepared *p))
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 
-	memset(&prepared, 0, sizeof(prepared));
 	if (prepare_rules(v->i, &prepared, &v->e) < 0) {
 		verb_complain(&v->e);
 		return EXIT_BAWN;

@@ -20,6 +20,7 @@
 #include "fd.h"
 #include "fixture.h"
 #include "helper.h"
+#include "layering.h"
 #include "place.h"
 #include "prepare.h"
 #include "record_folder.h"
@@ -209,7 +210,7 @@ static void verify_put_plan(struct verify *v)
 
 	facts_put(&v->text, "home", plan->home);
 	facts_put(&v->text, "store", plan->home_store);
-	/* STATE/homes/NAME/home */
+	/* STATE/workspaces/NAME/home */
 	(void)snprintf(path, sizeof(path), "%s", plan->home_store);
 	for (int i = 0; i < 3 && strrchr(path, '/'); i++)
 		*strrchr(path, '/') = '\0';
@@ -414,16 +415,33 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 	lent.read_value = secret_source_read;
 	lent.value_context = &v->prepared.sources;
 	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
-	int r = 0;
+	_cleanup_layering_ struct layering layering = LAYERING_INIT;
+	struct invocation_value anew = {OPTION_FRESH, ""};
+	const struct invocation fresh = {.values = &anew, .value_count = 1};
+	char name[32];
+	bool kept = false;
+	int r = layering_choose(&layering, &fresh, &v->prepared, &v->error);
+
+	/* What the probes write is forgotten. */
+	(void)snprintf(name, sizeof(name), "verify-%d", (int)getpid());
+	if (r == 0)
+		r = layering_begin(&layering, name, &v->prepared, &v->error);
 
 	/* The box that is proven is the one that is used, so it is recorded, too. */
-	if (v->prepared.plan.backend != PLAN_BACKEND_HOST &&
+	if (r == 0 && v->prepared.plan.backend != PLAN_BACKEND_HOST &&
 	    !plan_goes_without(&v->prepared.plan, PLAN_LAYER_RECORD)) {
 		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
 		lent.record = &record;
 	}
 	if (r == 0)
 		r = client_run(&v->prepared.plan, &lent, &status, &v->error);
+	struct error settled = ERROR_INIT;
+	int ended = layering_end(&layering, true, &kept, &settled);
+
+	if (r == 0 && ended < 0) {
+		v->error = settled;
+		r = ended;
+	}
 	if (r < 0)
 		return r;
 	if (WIFSIGNALED(status))
@@ -506,6 +524,7 @@ static int verify_all(struct verify *v, const struct invocation *i)
 int verb_verify(const struct invocation *i)
 {
 	_cleanup_(verify_fini) struct verify v = {
+		.prepared = PREPARED_INIT,
 		.fixture = FIXTURE_INIT,
 		.text = BUF_INIT(FACTS_BYTES_MAX),
 		.error = ERROR_INIT,

@@ -37,6 +37,8 @@ const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
 const char *const plan_backend_words[2] = {"namespace", "host"};
 const char *const plan_access_words[3] = {"none", "read", "write"};
 
+const char *const plan_mode_words[PLAN_MODE_COUNT] = {"review", "direct"};
+
 const char *const plan_action_words[3] = {"deny", "ask", "allow"};
 const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "http", "tcp"};
 
@@ -64,6 +66,8 @@ static const struct schema_field plan_mount_fields[] = {
 	SCHEMA_FIELD_U64(struct plan_mount, ino),
 	SCHEMA_FIELD_U64(struct plan_mount, size),
 	SCHEMA_FIELD_BYTES(struct plan_mount, data),
+	SCHEMA_FIELD_LIST(struct plan_mount, layers, &plan_string_schema),
+	SCHEMA_FIELD_STR(struct plan_mount, upper),
 	SCHEMA_FIELD_STR(struct plan_mount, role),
 	SCHEMA_FIELD_STR(struct plan_mount, origin),
 };
@@ -174,6 +178,8 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_STR(struct plan, workspace),
 	SCHEMA_FIELD_ENUM(struct plan, workspace_access, plan_access_words),
 	SCHEMA_FIELD_STR(struct plan, workspace_origin),
+	SCHEMA_FIELD_ENUM(struct plan, workspace_mode, plan_mode_words),
+	SCHEMA_FIELD_STR(struct plan, workspace_mode_origin),
 	SCHEMA_FIELD_BOOL(struct plan, trusted),
 	SCHEMA_FIELD_STR(struct plan, home),
 	SCHEMA_FIELD_STR(struct plan, home_store),
@@ -218,6 +224,20 @@ bool plan_needs_keys(const struct plan *p)
 		if (plan_rule_opens(&p->network.items[i]))
 			return true;
 	return p->secrets.count > 0;
+}
+
+bool plan_mount_has_layers(const struct plan_mount *m)
+{
+	return m->kind == PLAN_MOUNT_BIND &&
+	       (m->layers.count > 0 || (m->upper && m->upper[0] != '\0'));
+}
+
+const struct plan_mount *plan_mount_of(const struct plan *p, const char *role)
+{
+	for (size_t i = 0; i < p->mounts.count; i++)
+		if (str_equal(p->mounts.items[i].role, role))
+			return &p->mounts.items[i];
+	return NULL;
 }
 
 int plan_trust_of(const struct plan_mount *m)
@@ -280,6 +300,16 @@ static int plan_check_mount(const struct plan_mount *m, struct error *e)
 	if (m->kind == PLAN_MOUNT_BIND && !str_path_is_normal(m->source))
 		return error_set(e, -EBADMSG, "mount source %s is not a normal absolute path",
 				 m->source);
+	if (m->layers.count > PLAN_MOUNT_LAYERS_MAX)
+		return error_set(e, -EBADMSG, "%s has %zu layers; at most %d are possible",
+				 m->target, m->layers.count, PLAN_MOUNT_LAYERS_MAX);
+	for (size_t i = 0; i < m->layers.count; i++)
+		if (!str_path_is_normal(m->layers.items[i].text))
+			return error_set(e, -EBADMSG, "a layer of %s is not a normal absolute path",
+					 m->target);
+	if (m->upper[0] != '\0' && !str_path_is_normal(m->upper))
+		return error_set(e, -EBADMSG, "the layer of %s is not a normal absolute path",
+				 m->target);
 	if (m->kind == PLAN_MOUNT_LINK && m->source[0] == '\0')
 		return error_set(e, -EBADMSG, "link %s leads nowhere", m->target);
 	if (m->kind == PLAN_MOUNT_TRUST && plan_trust_of(m) < 0)

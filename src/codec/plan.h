@@ -18,6 +18,7 @@
 enum {
 	PLAN_BYTES_MAX = 4 << 20,
 	PLAN_MOUNTS_MAX = 512,
+	PLAN_MOUNT_LAYERS_MAX = 64,
 	PLAN_ARENA_MAX = 8 << 20,
 	PLAN_RULES_MAX = 4096,
 	PLAN_AUTHORITIES_MAX = 4,
@@ -73,7 +74,8 @@ enum plan_layer {
 };
 
 enum plan_mount_kind {
-	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target */
+	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target; with layers upon it
+			    * where the mount names some (plan_mount_has_layers) */
 	PLAN_MOUNT_TMPFS,  /* empty, private, at most size bytes */
 	PLAN_MOUNT_PROC,   /* the box's own processes */
 	PLAN_MOUNT_DEV,    /* null zero full random urandom tty, own devpts, own shm */
@@ -112,8 +114,19 @@ struct plan_mount {
 	uint64_t ino;        /*   ino 0 means not checked (system directories) */
 	uint64_t size;       /* tmpfs: bytes */
 	struct span data;    /* file: its content */
-	const char *role;    /* "system", "tool", "home", "workspace", "named", "exposed"... */
-	const char *origin;  /* file:line, flag or "default" that asked for it */
+	/* bind: overlayfs.  Sealed layers upon the source, lowest first (absolute paths, outside),
+	 * and the folder with up/ and work/ that keeps what is written; "": nothing can be. */
+	LIST_OF(struct plan_string) layers;
+	const char *upper;
+	const char *role;   /* "system", "tool", "home", "workspace", "named", "exposed"... */
+	const char *origin; /* file:line, flag or "default" that asked for it */
+};
+
+/* What becomes of what is written to the workspace; in the order of what it gives. */
+enum plan_mode {
+	PLAN_MODE_REVIEW, /* it is kept apart until applied */
+	PLAN_MODE_DIRECT, /* it lands at once */
+	PLAN_MODE_COUNT,
 };
 
 struct plan_env {
@@ -267,6 +280,8 @@ struct plan {
 	const char *workspace;
 	unsigned int workspace_access; /* enum plan_access */
 	const char *workspace_origin;
+	unsigned int workspace_mode; /* enum plan_mode; of a workspace that can be written */
+	const char *workspace_mode_origin;
 	bool trusted;
 	const char *home;       /* inside; the user's own home path */
 	const char *home_store; /* outside; what is mounted there */
@@ -303,6 +318,7 @@ extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
 extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
 extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
+extern const char *const plan_mode_words[PLAN_MODE_COUNT];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_trust_words[PLAN_TRUST_COUNT];
@@ -330,6 +346,12 @@ bool plan_needs_keys(const struct plan *p);
 
 /* The format that a TRUST mount names: enum plan_trust, or -1. */
 int plan_trust_of(const struct plan_mount *m);
+
+/* Whether a bind is an overlay. */
+bool plan_mount_has_layers(const struct plan_mount *m);
+
+/* The mount that has this role ("workspace", "home"), or NULL. */
+const struct plan_mount *plan_mount_of(const struct plan *p, const char *role);
 
 /* Whether some mount of the plan is of this format. */
 bool plan_has_trust(const struct plan *p, enum plan_trust format);

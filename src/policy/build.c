@@ -74,6 +74,8 @@ static void build_identity(struct build *b)
 	p->workspace = h->workspace.path;
 	p->workspace_access = policy->workspace_access;
 	p->workspace_origin = policy->workspace_origin;
+	p->workspace_mode = policy->workspace_mode;
+	p->workspace_mode_origin = policy->workspace_mode_origin;
 	p->home = h->home;
 	p->home_store = policy->backend == PLAN_BACKEND_HOST ? "" : b->home_store->path;
 	p->cwd = h->cwd;

@@ -21,6 +21,7 @@
 
 static const char *const grammar_backend_words[] = {"namespace", "host", NULL};
 static const char *const grammar_access_words[] = {"read", "write", NULL};
+static const char *const grammar_mode_words[] = {"review", "direct", NULL};
 static const char *const grammar_reads_words[] = {"all", "outside", "none", NULL};
 static const char *const grammar_bool_words[] = {"false", "true", NULL};
 
@@ -50,6 +51,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
 		.in_preset = true, .standard = "write",
 		.help = "what it may do with the workspace",
+	},
+	[GRAMMAR_WORKSPACE_MODE] = {
+		.name = "workspace.mode", .type = GRAMMAR_WORD, .words = grammar_mode_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "review",
+		.help = "whether what it writes lands when you apply it (review), or at once",
 	},
 	[GRAMMAR_FILES_READ] = {
 		.name = "files.read", .type = GRAMMAR_PATHS,

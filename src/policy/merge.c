@@ -564,6 +564,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.workspace_access =
 		v[GRAMMAR_WORKSPACE_ACCESS].number ? PLAN_ACCESS_WRITE : PLAN_ACCESS_READ;
 	p.workspace_origin = v[GRAMMAR_WORKSPACE_ACCESS].origin;
+	p.workspace_mode = (unsigned int)v[GRAMMAR_WORKSPACE_MODE].number;
+	p.workspace_mode_origin = v[GRAMMAR_WORKSPACE_MODE].origin;
 	p.tools = v[GRAMMAR_TOOLS].number != 0;
 	p.tools_origin = v[GRAMMAR_TOOLS].origin;
 	p.debug = v[GRAMMAR_DEBUG].number != 0;

@@ -91,6 +91,8 @@ struct policy {
 	const char *preset; /* "" for none */
 	unsigned int workspace_access;
 	const char *workspace_origin;
+	unsigned int workspace_mode; /* enum plan_mode */
+	const char *workspace_mode_origin;
 	LIST_OF(struct policy_path) read;       /* more to read */
 	LIST_OF(struct policy_path) write;      /* more to write */
 	LIST_OF(struct policy_path) hide;       /* not even to be seen; wins over read and write */

@@ -21,7 +21,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
-	c->listener = c->folder = c->plan = c->capture = c->change.plan = -1;
+	c->listener = c->folder = c->layers = c->plan = c->capture = c->change.plan = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
 }
@@ -319,6 +319,8 @@ int control_open(struct control *c, struct channel_packet *packet, struct error 
 	c->session.generation = 0;
 	c->listener = TAKE_FD(packet->fds[0]);
 	c->folder = TAKE_FD(packet->fds[1]);
+	if (packet->fd_count > 2)
+		c->layers = TAKE_FD(packet->fds[2]);
 	return 0;
 }
 

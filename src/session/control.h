@@ -50,6 +50,7 @@ struct control {
 	struct message_session session;
 	char name[CONTROL_NAME_MAX];
 	int listener, folder; /* -1: the session cannot be reached; the folder is a lock */
+	int layers;           /* the lock of its layers, held as long as we live; or -1 */
 	struct loop_handle listener_handle;
 	int plan;    /* in force, sealed */
 	int capture; /* netlink of nf_tables in the box; -1: there is none */

@@ -42,8 +42,8 @@ static const struct {
 
 /* mounts and pivot_root; loopback and capture; DNS's port; bounding set; the counters of further
  * namespaces */
-static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE,
-					CAP_SETPCAP, CAP_SYS_RESOURCE};
+static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN,    CAP_NET_BIND_SERVICE,
+					CAP_SETPCAP,   CAP_SYS_RESOURCE, CAP_DAC_OVERRIDE};
 
 static int make_ambient(void)
 {

@@ -102,6 +102,27 @@ static int layers_claim(int entry, const char *workspace, bool create)
 	return r < 0 ? r : 1;
 }
 
+static int layers_say_place(const char *state_path, const char *workspace, const char *name,
+			    struct layers *ret)
+{
+	int n = snprintf(ret->path, sizeof(ret->path), "%s/workspaces/%s", state_path, name);
+	int m = snprintf(ret->workspace, sizeof(ret->workspace), "%s", workspace);
+
+	return n < 0 || (size_t)n >= sizeof(ret->path) || m < 0 ||
+			       (size_t)m >= sizeof(ret->workspace)
+		       ? -ENAMETOOLONG
+		       : 0;
+}
+
+int layers_place(const char *state_path, const char *workspace, struct layers *ret)
+{
+	char name[LAYERS_SHOWN_MAX + 48];
+	int r = layers_name(workspace, 1, name, sizeof(name));
+
+	*ret = LAYERS_INIT;
+	return r < 0 ? r : layers_say_place(state_path, workspace, name, ret);
+}
+
 int layers_open(int state, const char *state_path, const char *workspace, bool create,
 		struct layers *ret, struct error *e)
 {
@@ -117,12 +138,7 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 		r = entry < 0 ? entry : layers_claim(entry, workspace, create);
 		if (r <= 0)
 			continue;
-		int n = snprintf(ret->path, sizeof(ret->path), "%s/workspaces/%s", state_path,
-				 name);
-		int m = snprintf(ret->workspace, sizeof(ret->workspace), "%s", workspace);
-
-		if (n < 0 || (size_t)n >= sizeof(ret->path) || m < 0 ||
-		    (size_t)m >= sizeof(ret->workspace))
+		if (layers_say_place(state_path, workspace, name, ret) < 0)
 			return error_sys(e, -ENAMETOOLONG, "cannot open the layers of %s",
 					 workspace);
 		ret->dir = TAKE_FD(entry);
@@ -542,6 +558,24 @@ int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct err
 	if (layer < 0 || mkdirat(layer, "up", 0755) < 0 || mkdirat(layer, "work", 0700) < 0)
 		return error_sys(e, layer < 0 ? layer : -errno, "cannot make a layer in %s",
 				 l->path);
+	return 0;
+}
+
+int layers_dress(const struct layers *l, const char *id, int like)
+{
+	char path[sizeof("layers//up") + LAYER_ID_LEN];
+	struct stat st;
+
+	if (!layers_is_id(id))
+		return -EINVAL;
+	if (fstat(like, &st) < 0)
+		return -errno;
+	(void)snprintf(path, sizeof(path), "layers/%s/up", id);
+	const struct timespec times[2] = {st.st_atim, st.st_mtim};
+
+	if (fchmodat(l->dir, path, st.st_mode & 0777, 0) < 0 ||
+	    utimensat(l->dir, path, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
 	return 0;
 }
 

@@ -90,6 +90,9 @@ struct layers_snapshot {
  */
 int layers_open(int state, const char *state_path, const char *workspace, bool create,
 		struct layers *ret, struct error *e);
+/* Where it is, or would be (in most cases: two workspaces can meet in one hash); dir is -1. */
+int layers_place(const char *state_path, const char *workspace, struct layers *ret);
+
 void layers_close(struct layers *l);
 #define _cleanup_layers_ _cleanup_(layers_close)
 
@@ -124,6 +127,9 @@ int layers_each_session(const struct layers *l,
 
 /* A new, empty one. */
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e);
+
+/* Its up/ is what a folder of the box has as mode and times: those of the folder `like`. */
+int layers_dress(const struct layers *l, const char *id, int like);
 
 /* up/ of a layer: O_PATH | O_DIRECTORY. */
 int layers_open_up(const struct layers *l, const char *id);

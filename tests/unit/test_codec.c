@@ -61,7 +61,7 @@ static struct plan plan_sample(void)
 		.workspace_origin = "--workspace",
 		.trusted = true,
 		.home = "/home/a",
-		.home_store = "/home/a/.local/state/bawn/homes/x",
+		.home_store = "/home/a/.local/state/bawn/workspaces/x/home",
 		.cwd = "/home/a/project",
 		.uid = 1000,
 		.gid = UINT32_MAX,

@@ -144,8 +144,6 @@ static void explaining_leaves_no_trace(void **state)
 	expect_plan(&t, false);
 	assert_string_equal(made.prepared.plan.home_store, t.prepared.plan.home_store);
 	assert_int_equal(made.prepared.plan.mounts.count, t.prepared.plan.mounts.count);
-	assert_true(fake_exists(made.prepared.plan.home_store, ".nvm"));
-	assert_true(fake_exists(made.prepared.plan.home_store, "code/project"));
 	try_end(&t);
 	try_end(&made);
 }
@@ -306,24 +304,6 @@ static void configuration_that_lies_in_the_workspace_stops_a_writing_box(void **
 	expect_error(&t, "bawn's own");
 	try_option(&t, OPTION_READ_ONLY, "");
 	expect_plan(&t, false);
-	try_end(&t);
-}
-
-static void planted_links_in_the_home_are_told(void **state)
-{
-	struct fake_home *f = *state;
-	char path[PATH_MAX];
-	struct try t;
-
-	fake_dir(f->home, ".nvm");
-	try_init(&t);
-	expect_plan(&t, true);
-	(void)fake_path(path, t.prepared.plan.home_store, ".nvm");
-	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(symlink("/etc", path), 0);
-	try_end(&t);
-	expect_plan(&t, true);
-	assert_true(has_note(&t, PLAN_NOTE_WARNING, "displaced-1"));
 	try_end(&t);
 }
 
@@ -641,7 +621,6 @@ int main(void)
 		PROMISE(the_repositorys_file_only_narrows),
 		PROMISE(a_strange_repository_file_stops_the_start),
 		PROMISE(configuration_that_lies_in_the_workspace_stops_a_writing_box),
-		PROMISE(planted_links_in_the_home_are_told),
 		PROMISE(a_shell_has_its_own_preset),
 		PROMISE(ablation_is_for_builds_of_that_kind_only),
 		PROMISE(the_banner_is_calm_and_short),

@@ -13,6 +13,8 @@ struct seen {
 	char name[SESSION_NAME_MAX];
 };
 
+static const struct session_name any_name;
+
 static int see(void *context, const char *name)
 {
 	struct seen *s = context;
@@ -62,7 +64,7 @@ static void test_it_is_found_and_goes(void **state)
 
 	fake_dir(f->home, ".local/state/bawn");
 	assert_null(places.runtime);
-	assert_int_equal(session_store_make(&places, &s, &e), 0);
+	assert_int_equal(session_store_make(&places, &any_name, &s, &e), 0);
 	assert_int_equal(mode_of(places.state, "run"), 0700);
 	(void)snprintf(name, sizeof(name), "run/%s", s.name);
 	assert_int_equal(mode_of(places.state, name), 0700);
@@ -98,7 +100,7 @@ static void test_what_a_dead_one_left_is_removed(void **state)
 	struct stat st;
 
 	fake_dir(f->home, ".local/state/bawn");
-	assert_int_equal(session_store_make(&places, &dead, &e), 0);
+	assert_int_equal(session_store_make(&places, &any_name, &dead, &e), 0);
 	(void)snprintf(name, sizeof(name), "run/%s", dead.name);
 	fd_close(&dead.listener);
 	/* While somebody holds the lock, it lives. */
@@ -107,7 +109,7 @@ static void test_what_a_dead_one_left_is_removed(void **state)
 	fd_close(&dead.above);
 	assert_int_equal(lstat(fake_path(path, places.state, name), &st), 0);
 	/* A start tidies up as a list does. */
-	assert_int_equal(session_store_make(&places, &live, &e), 0);
+	assert_int_equal(session_store_make(&places, &any_name, &live, &e), 0);
 	assert_int_equal(lstat(path, &st), -1);
 	assert_int_equal(look(&places).count, 1);
 	session_store_fini(&live);
@@ -137,14 +139,14 @@ static void test_the_runtime_folder_is_used_when_it_is_ours_alone(void **state)
 	assert_int_equal(chmod(path, 0700), 0);
 	places = places_of(&arena);
 	assert_non_null(places.runtime);
-	assert_int_equal(session_store_make(&places, &s, &e), 0);
+	assert_int_equal(session_store_make(&places, &any_name, &s, &e), 0);
 	(void)snprintf(name, sizeof(name), "runtime/bawn/%s/control", s.name);
 	assert_int_equal(lstat(fake_path(path, f->home, name), &st), 0);
 
 	/* One that was started without the variable is found all the same. */
 	struct session_places without = {.runtime = NULL, .state = places.state};
 
-	assert_int_equal(session_store_make(&without, &other, &e), 0);
+	assert_int_equal(session_store_make(&without, &any_name, &other, &e), 0);
 	assert_int_equal(look(&places).count, 2);
 	assert_int_equal(look(&without).count, 1);
 	session_store_fini(&other);
@@ -165,7 +167,7 @@ static void test_names_are_two_words_and_differ(void **state)
 	fake_dir(f->home, ".local/state/bawn");
 	for (size_t i = 0; i < MANY; i++) {
 		all[i] = SESSION_STORE_INIT;
-		assert_int_equal(session_store_make(&places, &all[i], &e), 0);
+		assert_int_equal(session_store_make(&places, &any_name, &all[i], &e), 0);
 		assert_non_null(strchr(all[i].name, '-'));
 		assert_int_equal(strspn(all[i].name, "abcdefghijklmnopqrstuvwxyz-"),
 				 strlen(all[i].name));
@@ -191,7 +193,7 @@ static void test_a_folder_of_others_is_refused(void **state)
 
 	fake_dir(f->home, ".local/state/bawn/run");
 	assert_int_equal(chmod(fake_path(path, places.state, "run"), 0777), 0);
-	assert_int_equal(session_store_make(&places, &s, &e), -EPERM);
+	assert_int_equal(session_store_make(&places, &any_name, &s, &e), -EPERM);
 	assert_non_null(strstr(e.text, "/bawn"));
 	assert_int_equal(look(&places).count, 0);
 	arena_fini(&arena);

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layering.h"
+
+#include "fd.h"
+#include "open.h"
+#include "settle.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- which session -------------------------------------------------------------------- */
+
+static int layering_consider(void *context, const struct layers_session *s)
+{
+	struct layering *g = context;
+
+	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name))
+		return 0;
+	if (g->waiting == 0)
+		g->session = *s;
+	if (g->waiting < LAYERING_LISTED)
+		memcpy(g->names[g->waiting], s->name, sizeof(g->names[0]));
+	g->waiting++;
+	return 0;
+}
+
+/* The one that was named. */
+static int layering_named(struct layering *g, const char *name, const struct plan *plan,
+			  struct error *e)
+{
+	int r = layers_is_name(name) ? layers_session_read(g->layers, name, &g->session, e)
+				     : -ENOENT;
+
+	if (r == -ENOENT) {
+		(void)error_set(e, r, "there is no session '%s' with changes in %s", name,
+				plan->workspace);
+		error_next(e, "'bawn sessions' lists them.");
+		return r;
+	}
+	if (r == 0 && layers_session_runs(g->layers, name))
+		return error_set(e, -EBUSY, "the session %s is running", name);
+	g->goes_on = r == 0;
+	return r;
+}
+
+static bool layering_is_review(const struct plan *plan)
+{
+	return plan->workspace_access == PLAN_ACCESS_WRITE &&
+	       plan->workspace_mode == PLAN_MODE_REVIEW;
+}
+
+/*
+ * overlayfs copies a folder to the layer before something is made in it, with its owner and group;
+ * a box knows no group but the user's own.
+ */
+static int layering_check_group(const struct plan *plan, struct error *e)
+{
+	struct stat st;
+
+	if (stat(plan->workspace, &st) < 0 || st.st_gid == plan->gid)
+		return 0;
+	int r = error_set(e, -EOVERFLOW,
+			  "changes to %s cannot be kept apart: it belongs to group %u, and yours "
+			  "is %llu",
+			  plan->workspace, st.st_gid, (unsigned long long)plan->gid);
+
+	error_next(e, "Say --direct, so that what is written lands at once, or chgrp -R the folder "
+		      "to your own group.");
+	return r;
+}
+
+int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
+		    struct error *e)
+{
+	const char *named = invocation_value(i, OPTION_CONTINUE);
+
+	if (p->plan.backend == PLAN_BACKEND_HOST)
+		return 0;
+	g->layers = &p->layers;
+	g->lock = layers_lock(g->layers, e);
+	if (g->lock < 0)
+		return g->lock;
+	int r = layers_settle_all(g->layers, e);
+
+	if (r < 0)
+		return r;
+	if (named && !layering_is_review(&p->plan)) {
+		(void)error_set(e, -EINVAL,
+				"--continue is for sessions whose changes are kept "
+				"apart, and this one's land at once");
+		error_next(e, "Say --review too, or leave --continue out.");
+		return -EINVAL;
+	}
+	r = layering_is_review(&p->plan) ? layering_check_group(&p->plan, e) : 0;
+	if (r < 0 || !layering_is_review(&p->plan) || invocation_has(i, OPTION_FRESH))
+		return r;
+	if (named)
+		return layering_named(g, named, &p->plan, e);
+	r = layers_each_session(g->layers, layering_consider, g, e);
+	if (r < 0)
+		return r;
+	g->goes_on = g->waiting == 1;
+	if (g->goes_on)
+		g->waiting = 0;
+	return 0;
+}
+
+bool layering_is_taken(const struct layering *g, const char *name)
+{
+	struct layers_session s;
+	struct error e = ERROR_INIT;
+
+	return g->layers && layers_session_read(g->layers, name, &s, &e) != -ENOENT;
+}
+
+/* --- its layers ----------------------------------------------------------------------- */
+
+static int layering_new_session(struct layering *g, const char *name, const struct prepared *p)
+{
+	const struct plan_mount *m = plan_mount_of(&p->plan, "workspace");
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	g->session = (struct layers_session){
+		.mode = layering_is_review(&p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
+		.dev = m ? m->dev : 0,
+		.ino = m ? m->ino : 0,
+		.began = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
+	};
+	int n = snprintf(g->session.name, sizeof(g->session.name), "%s", name);
+
+	return n < 0 || (size_t)n >= sizeof(g->session.name) ? -ENAMETOOLONG : 0;
+}
+
+/* A new layer for what is mounted with this role. */
+static int layering_push_new(const struct layering *g, struct stack *s, const struct plan *plan,
+			     const char *role, struct error *e)
+{
+	const struct plan_mount *m = plan_mount_of(plan, role);
+	char id[LAYER_ID_LEN + 1];
+	int r = layers_new(g->layers, id, e);
+
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int like = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -ENOENT;
+
+	r = like < 0 ? like : layers_dress(g->layers, id, like);
+	if (r < 0)
+		return error_sys(e, r, "cannot make a layer in %s", g->layers->path);
+	r = stack_push(s, id);
+	return r < 0 ? error_sys(e, r, "too many layers in %s", g->layers->path) : 0;
+}
+
+/* Sealed layers of a stack, and more of our own, as a mount names them. */
+static int layering_name_layers(const struct layering *g, const struct stack *s, const char *more,
+				struct plan_mount *m, struct arena *arena)
+{
+	size_t sealed = s->count - 1;
+	struct plan_string *list = arena_alloc(arena, (sealed + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	m->layers.items = list;
+	m->layers.count = 0;
+	for (size_t i = 0; i < sealed; i++)
+		list[m->layers.count++].text =
+			arena_printf(arena, "%s/layers/%s/up", g->layers->path, s->ids[i]);
+	if (more)
+		list[m->layers.count++].text = more;
+	m->upper = arena_printf(arena, "%s/layers/%s", g->layers->path, s->ids[sealed]);
+	for (size_t i = 0; i < m->layers.count; i++)
+		if (!list[i].text)
+			return -ENOMEM;
+	return m->upper ? 0 : -ENOMEM;
+}
+
+/* --- mount points in the home --------------------------------------------------------- */
+
+/* Whether mount i stands right on the private home, and not on something mounted in between. */
+static bool layering_is_on_home(const struct plan *plan, size_t i)
+{
+	const char *target = plan->mounts.items[i].target;
+	const struct plan_mount *over = NULL;
+
+	for (size_t n = 0; n < i; n++) {
+		const struct plan_mount *m = &plan->mounts.items[n];
+
+		if (str_path_beneath(target, m->target) &&
+		    (!over || strlen(m->target) >= strlen(over->target)))
+			over = m;
+	}
+	return over && str_equal(over->role, "home");
+}
+
+static bool layering_is_dir(const struct plan_mount *m)
+{
+	struct stat st;
+
+	return stat(m->source, &st) < 0 || S_ISDIR(st.st_mode);
+}
+
+/* Ours alone, so whatever stands there was made for an earlier plan. */
+static int layering_make_point(int points, const char *rel, bool is_dir)
+{
+	_cleanup_fd_ int dir = open_beneath(points, "", O_PATH | O_DIRECTORY, 0);
+	char name[NAME_MAX + 1];
+
+	for (;;) {
+		size_t len = strcspn(rel, "/");
+		bool last = rel[len] == '\0';
+
+		if (dir < 0 || len == 0 || len > NAME_MAX)
+			return dir < 0 ? dir : -ENAMETOOLONG;
+		memcpy(name, rel, len);
+		name[len] = '\0';
+		if (last && !is_dir) {
+			(void)unlinkat(dir, name, AT_REMOVEDIR);
+			return mknodat(dir, name, S_IFREG | 0600, 0) < 0 && errno != EEXIST ? -errno
+											    : 0;
+		}
+		if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
+
+		if (next == -ENOTDIR && unlinkat(dir, name, 0) == 0)
+			continue;
+		fd_close(&dir);
+		dir = next;
+		if (last)
+			return dir < 0 ? dir : 0;
+		rel += len + 1;
+	}
+}
+
+/*
+ * What is mounted in the home needs something to be mounted on.  These stand in a layer of their
+ * own, upon all that agents left and beneath what this one writes: nothing that an agent put there
+ * is in the way, and nothing of it has to be moved.
+ */
+static int layering_make_points(const struct layering *g, const struct plan *plan,
+				const char **ret_path, struct arena *arena, struct error *e)
+{
+	if (mkdirat(g->layers->dir, "points", 0755) < 0 && errno != EEXIST)
+		return error_sys(e, -errno, "cannot make %s/points", g->layers->path);
+	_cleanup_fd_ int points = open_beneath(g->layers->dir, "points", O_PATH | O_DIRECTORY, 0);
+	size_t skip = strlen(plan->home) + 1;
+
+	for (size_t i = 0; points >= 0 && i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(m->target, plan->home) ||
+		    str_equal(m->target, plan->home) || !layering_is_on_home(plan, i))
+			continue;
+		int r = layering_make_point(points, m->target + skip, layering_is_dir(m));
+
+		if (r < 0)
+			return error_sys(e, r, "cannot make the mount point %s in %s/points",
+					 m->target, g->layers->path);
+	}
+	*ret_path = arena_printf(arena, "%s/points", g->layers->path);
+	if (points < 0 || !*ret_path)
+		return error_sys(e, points < 0 ? points : -ENOMEM, "cannot open %s/points",
+				 g->layers->path);
+	return 0;
+}
+
+/* --- begin and end -------------------------------------------------------------------- */
+
+static int layering_fill(struct layering *g, struct prepared *p, struct error *e)
+{
+	struct plan *plan = &p->plan;
+	const char *points = NULL;
+	int r = layering_make_points(g, plan, &points, &p->arena, e);
+
+	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
+		struct plan_mount *m = &plan->mounts.items[i];
+		int filled = 0;
+
+		if (str_equal(m->role, "home"))
+			filled = layering_name_layers(g, &g->session.home, points, m, &p->arena);
+		else if (str_equal(m->role, "workspace") && g->session.mode == LAYERS_REVIEW)
+			filled = layering_name_layers(g, &g->session.project, NULL, m, &p->arena);
+		if (filled < 0)
+			r = error_sys(e, filled, "cannot make the plan");
+	}
+	return r;
+}
+
+static int layering_make(struct layering *g, const char *name, struct prepared *p, struct error *e)
+{
+	int r = g->goes_on ? 0 : layering_new_session(g, name, p);
+
+	if (r < 0)
+		return error_sys(e, r, "cannot begin the session %s", name);
+	g->session.ended = 0;
+	if (g->session.mode == LAYERS_REVIEW && g->session.project.count == 0)
+		r = layering_push_new(g, &g->session.project, &p->plan, "workspace", e);
+	if (r == 0)
+		r = layers_home_read(g->layers, &g->session.home, e);
+	if (r == 0)
+		r = layering_push_new(g, &g->session.home, &p->plan, "home", e);
+	if (r == 0)
+		r = layering_fill(g, p, e);
+	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
+}
+
+int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e)
+{
+	if (!g->layers)
+		return 0;
+	/* The modes are ours to say; the user's own mask is for the command. */
+	mode_t mask = umask(0);
+	int r = layering_make(g, name, p, e);
+
+	(void)umask(mask);
+	if (r < 0)
+		return r;
+	g->hold = layers_session_hold(g->layers, g->session.name);
+	if (g->hold < 0)
+		return error_sys(e, g->hold, "cannot hold the session %s", g->session.name);
+	fd_close(&g->lock);
+	return 0;
+}
+
+int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)
+{
+	*ret_kept = false;
+	if (g->hold < 0)
+		return 0;
+	fd_close(&g->lock);
+	g->lock = layers_lock(g->layers, e);
+	if (g->lock < 0)
+		return g->lock;
+	mode_t mask = umask(0);
+	int r = layers_settle(g->layers, &g->session, forget, ret_kept, e);
+
+	(void)umask(mask);
+
+	layering_fini(g);
+	return r;
+}
+
+void layering_fini(struct layering *g)
+{
+	fd_close(&g->hold);
+	fd_close(&g->lock);
+}
+
+/* --- for a person ---------------------------------------------------------------------- */
+
+void layering_print_choice(const struct layering *g, const struct text *t)
+{
+	if (g->goes_on)
+		text_printf(t, "bawn: goes on with the changes of %s; --fresh begins anew\n",
+			    g->session.name);
+	if (g->waiting == 0)
+		return;
+	text_printf(t, "bawn: begins anew; sessions with changes: ");
+	for (size_t i = 0; i < g->waiting && i < LAYERING_LISTED; i++)
+		text_printf(t, "%s%s", i ? ", " : "", g->names[i]);
+	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
+}
+
+void layering_print_kept(const struct layering *g, const struct text *t)
+{
+	const char *name = g->session.name;
+
+	if (g->session.mode == LAYERS_DIRECT) {
+		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n", name);
+		return;
+	}
+	text_printf(t,
+		    "bawn: changes of %s wait: 'bawn diff' shows them, 'bawn apply' lands them, "
+		    "'bawn discard' forgets them\n",
+		    name);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The layers of one session: chosen before it starts, named in its plan, settled when its box is
+ * gone.
+ *
+ *	layering_choose	takes the lock of the workspace's layers, and says whether to go on
+ *			with an earlier session
+ *	layering_begin	makes the layers and names them in the plan's mounts; the lock is let
+ *			go, and the session's own is held until layering_end
+ *	layering_end	what was written finds its place, and is counted
+ */
+#ifndef BAWN_LAYERING_H
+#define BAWN_LAYERING_H
+
+#include "layers.h"
+#include "prepare.h"
+#include "text.h"
+
+enum { LAYERING_LISTED = 4 };
+
+struct layering {
+	const struct layers *layers;
+	struct layers_session session;
+	int lock, hold;
+	bool goes_on;   /* with an earlier session, whose name is session.name */
+	size_t waiting; /* sessions that have changes and are not this one */
+	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
+};
+
+#define LAYERING_INIT ((struct layering){.lock = -1, .hold = -1})
+
+/* Nothing is done for the host backend, and nothing is to be ended then. */
+int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
+		    struct error *e);
+int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e);
+
+/* Whether a session of this name has changes, so that a new one takes another name. */
+bool layering_is_taken(const struct layering *g, const char *name);
+
+/* `forget`: nothing of it is kept, as for a verification.  *ret_kept: there are changes. */
+int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e);
+
+/* One or two lines each, for a person: which session it goes on with, and which others wait; and,
+ * after the end, what is kept and how to see and land it. */
+void layering_print_choice(const struct layering *g, const struct text *t);
+void layering_print_kept(const struct layering *g, const struct text *t);
+
+void layering_fini(struct layering *g);
+#define _cleanup_layering_ _cleanup_(layering_fini)
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settle.h"
+
+#include "fd.h"
+#include "open.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static int64_t settle_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* First versions of files were kept, for undo. */
+static bool settle_has_first(const struct layers *l, const char *name)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
+	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
+	struct stat st;
+
+	return first >= 0 && fstat(first, &st) == 0 && st.st_size > 0;
+}
+
+bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)
+{
+	if (s->mode == LAYERS_DIRECT)
+		return settle_has_first(l, s->name);
+	for (size_t i = 0; i < s->project.count; i++)
+		if (!layers_is_empty(l, s->project.ids[i]))
+			return true;
+	return false;
+}
+
+/* The box's own layer of the home: the last one. */
+static int settle_home(const struct layers *l, struct layers_session *s, bool forget,
+		       struct error *e)
+{
+	struct stack home;
+	int r = layers_home_read(l, &home, e);
+
+	if (r < 0 || s->home.count == 0)
+		return r;
+	const char *own = s->home.ids[s->home.count - 1];
+
+	if (stack_has(&home, own))
+		return 0;
+	if (forget || layers_is_empty(l, own)) {
+		s->home.count--;
+		return 0;
+	}
+	r = stack_push(&home, own);
+	if (r < 0)
+		return error_sys(e, r, "the home of %s has too many layers", l->workspace);
+	return layers_home_write(l, &home, e);
+}
+
+int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
+		  struct error *e)
+{
+	int r = settle_home(l, s, forget, e);
+
+	*ret_kept = !forget && layers_session_has_changes(l, s);
+	if (r < 0)
+		return r;
+	s->ended = settle_now();
+	r = *ret_kept ? layers_session_write(l, s, e) : layers_session_remove(l, s->name, e);
+	return r < 0 ? r : layers_collect(l, e);
+}
+
+static int settle_killed(void *context, const struct layers_session *s)
+{
+	const struct layers *l = context;
+	struct layers_session copy = *s;
+	struct error e = ERROR_INIT;
+	bool kept = false;
+
+	if (s->ended != 0 || layers_session_runs(l, s->name))
+		return 0;
+	return layers_settle(l, &copy, false, &kept, &e);
+}
+
+int layers_settle_all(const struct layers *l, struct error *e)
+{
+	struct layers copy = *l;
+	int r = layers_each_session(l, settle_killed, &copy, e);
+
+	return r < 0 && e->code == 0
+		       ? error_sys(e, r, "cannot tidy up after sessions of %s", l->workspace)
+		       : r;
+}
