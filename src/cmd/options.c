@@ -300,5 +300,5 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_FROM] = {.id = OPTION_FROM,
 			 .name = "from",
 			 .value = "SOURCE",
-			 .help = "what to make it from"},
+			 .help = "debian, debian:SUITE, oci:DIR, a folder, an archive"},
 };

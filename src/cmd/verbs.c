@@ -455,10 +455,35 @@ const struct verb verbs[] = {
 		.name = "system",
 		.usage = "[OPTIONS] create|ls|rm [NAME]",
 		.summary = "root filesystems that a box can stand on",
-		.description = "Makes, lists and removes root filesystems.",
-		.examples = "bawn system ls\twhat there is",
-		.exits = EXITS_OF_REVIEW,
-		.options = BIT(HELP) | BIT(JSON) | BIT(FROM) | BIT(YES),
+		.description =
+			"'bawn run --system NAME' gives a box a root filesystem of its own instead "
+			"of the host's programs. Inside, the user is root there, and package "
+			"managers work: what they install goes to a layer of the session, which is "
+			"gone when it ends, or is kept for the workspace (policy key system.keep)."
+			"\n\n"
+			"'create' makes one, with the user's own rights and the user's own "
+			"network. "
+			"--from says what from: debian (the default: of this machine's release "
+			"when "
+			"it is one, else stable), debian:SUITE, 'debian:deb ...' (a line as in "
+			"sources.list), oci:DIR[:TAG] (an image in a folder), docker://NAME (an "
+			"image of a registry), a folder, or a tar archive. Debian needs "
+			"mmdebstrap, "
+			"images need umoci, a registry's also skopeo; 'bawn doctor' says what is "
+			"there. No subordinate ids are needed: every file belongs to the user."
+			"\n\n"
+			"'ls' lists them with their sizes, what they were made from, and who "
+			"stands "
+			"on them. 'rm' removes one; not while a session runs on it, and where "
+			"something was kept or stopped upon it only with --yes.",
+		.examples = "bawn system create bookworm\ta small Debian\n"
+			    "bawn system create node --from oci:images/node:20\tfrom an image\n"
+			    "bawn system ls\twhat there is\n"
+			    "bawn system rm node\tno longer needed",
+		.exits = "0\tdone\n1\tnothing was removed: it is in use\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such system, or it could not be made",
+		.options = BIT(HELP) | BIT(JSON) | BIT(QUIET) | BIT(FROM) | BIT(YES),
 		.arguments_min = 1,
 		.arguments_max = 2,
 		.words = system_words,

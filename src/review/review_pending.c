@@ -50,8 +50,3 @@ int review_fork(const struct invocation *i)
 {
 	return pending(i);
 }
-
-int review_system(const struct invocation *i)
-{
-	return pending(i);
-}

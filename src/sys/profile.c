@@ -22,6 +22,8 @@ static const struct {
 	[PROFILE_BOX] = PROFILE_BOX_ROW(box, "box"),
 	[PROFILE_BOX_DEBUG] = PROFILE_BOX_ROW(box_debug, "box-debug"),
 	[PROFILE_BOX_CLOSED] = PROFILE_BOX_ROW(box_closed, "box-closed"),
+	[PROFILE_BOX_SYSTEM] = PROFILE_BOX_ROW(box_system, "box-system"),
+	[PROFILE_BOX_SYSTEM_DEBUG] = PROFILE_BOX_ROW(box_system_debug, "box-system-debug"),
 };
 
 struct span profile_watched_bpf(enum profile_kind kind, enum profile_watch watch)
@@ -53,6 +55,8 @@ struct span profile_bpf(enum profile_kind kind)
 	case PROFILE_BOX:
 	case PROFILE_BOX_DEBUG:
 	case PROFILE_BOX_CLOSED:
+	case PROFILE_BOX_SYSTEM:
+	case PROFILE_BOX_SYSTEM_DEBUG:
 		return profile_watched_bpf(kind, PROFILE_WATCH_NOTHING);
 	case PROFILE_KEEPER:
 		return PROFILE_SPAN(profile_keeper_bpf);
@@ -68,6 +72,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_recorder_bpf);
 	case PROFILE_SENDER:
 		return PROFILE_SPAN(profile_sender_bpf);
+	case PROFILE_MAKER:
+		return PROFILE_SPAN(profile_maker_bpf);
 	}
 	return (struct span){NULL, 0};
 }

@@ -10,6 +10,8 @@ enum profile_kind {
 	PROFILE_BOX,
 	PROFILE_BOX_DEBUG,
 	PROFILE_BOX_CLOSED, /* goes without a network namespace: no internet sockets at all */
+	PROFILE_BOX_SYSTEM, /* on a system of its own: a change of owner or user is pretended */
+	PROFILE_BOX_SYSTEM_DEBUG,
 	PROFILE_KEEPER,
 	PROFILE_GATE,
 	PROFILE_SIGNER,
@@ -17,6 +19,7 @@ enum profile_kind {
 	PROFILE_RESOLVER,
 	PROFILE_RECORDER,
 	PROFILE_SENDER,
+	PROFILE_MAKER, /* of a system: pretended as in a box on one, all else is allowed */
 };
 
 /* An array of struct sock_filter, as bytes. */
@@ -35,6 +38,7 @@ enum profile_verdict {
 	PROFILE_ALLOWED, /* the filter asks nobody about it */
 	PROFILE_REFUSED,
 	PROFILE_WATCHED,
+	PROFILE_PRETENDED, /* the filter answers with success, and nothing is done */
 };
 
 struct profile_answer {

@@ -42,6 +42,7 @@ enum {
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
 	LEAF_NOTIFY = -3,
 	LEAF_QUIET = -4, /* ENOSYS also where it is watched */
+	LEAF_PRETEND = -5,
 	/* and above: an open, its row among the watched */
 	LEAF_OPEN = sizeof(profile_rules) / sizeof(profile_rules[0]),
 	/* and above: watched where this argument is NULL */
@@ -71,6 +72,8 @@ struct program {
 	unsigned int range_count;
 	int in;
 	enum profile_watch watch;
+	bool pretends; /* profile_pretended */
+	bool open;     /* what no table names is allowed */
 };
 
 static _Noreturn void die(const char *what)
@@ -167,6 +170,8 @@ static void emit_leaf(struct program *p, int leaf)
 		emit_answer(p, SECCOMP_RET_USER_NOTIF);
 	} else if (leaf == LEAF_QUIET) {
 		emit_answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+	} else if (leaf == LEAF_PRETEND) {
+		emit_answer(p, SECCOMP_RET_ERRNO);
 	} else if (leaf >= LEAF_TIMES) {
 		emit_times(p, leaf - LEAF_TIMES);
 	} else if (leaf >= LEAF_OPEN) {
@@ -243,12 +248,24 @@ static void find_watched(int leaf[NUMBERS])
 	}
 }
 
+static void find_pretended(int leaf[NUMBERS])
+{
+	for (size_t i = 0; i < sizeof(profile_pretended) / sizeof(profile_pretended[0]); i++) {
+		int n = number_of(profile_pretended[i], -1);
+
+		if (n >= NUMBERS)
+			die(profile_pretended[i]);
+		if (n >= 0)
+			leaf[n] = LEAF_PRETEND;
+	}
+}
+
 static void find_ranges(struct program *p)
 {
 	int leaf[NUMBERS];
 
 	for (int i = 0; i < NUMBERS; i++)
-		leaf[i] = LEAF_REFUSE;
+		leaf[i] = p->open ? LEAF_ALLOW : LEAF_REFUSE;
 	for (size_t i = 0; i < sizeof(profile_calls) / sizeof(profile_calls[0]); i++) {
 		const struct profile_call *c = &profile_calls[i];
 		int n = number_of(c->name, c->number);
@@ -270,18 +287,22 @@ static void find_ranges(struct program *p)
 	}
 	if (p->watch)
 		find_watched(leaf);
+	if (p->pretends)
+		find_pretended(leaf);
 	for (unsigned int i = 0; i < NUMBERS; i++)
 		if (i == 0 || leaf[i] != leaf[i - 1] || leaf[i] >= 0)
 			p->ranges[p->range_count++] = (struct range){i, leaf[i]};
 }
 
-static void assemble_watched(const char *name, int in, enum profile_watch watch)
+static void assemble_watched(const char *name, int in, enum profile_watch watch, bool pretends)
 {
 	static struct program p;
 
 	memset(&p, 0, sizeof(p));
 	p.in = in;
 	p.watch = watch;
+	p.pretends = pretends;
+	p.open = in == 0;
 	find_ranges(&p);
 	(void)emit(&p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
 	(void)emit(&p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, OUR_ARCH);
@@ -303,10 +324,10 @@ static void assemble_watched(const char *name, int in, enum profile_watch watch)
 
 static void assemble(const char *name, int in)
 {
-	assemble_watched(name, in, PROFILE_WATCH_NOTHING);
+	assemble_watched(name, in, PROFILE_WATCH_NOTHING, false);
 }
 
-static void assemble_box(const char *name, int in)
+static void assemble_box(const char *name, int in, bool pretends)
 {
 	static const char *const more[PROFILE_WATCH_COUNT] = {"bpf", "changes_bpf", "names_bpf",
 							      "reads_bpf"};
@@ -314,7 +335,7 @@ static void assemble_box(const char *name, int in)
 
 	for (int watch = 0; watch < PROFILE_WATCH_COUNT; watch++) {
 		(void)snprintf(whole, sizeof(whole), "profile_%s_%s", name, more[watch]);
-		assemble_watched(whole, in, (enum profile_watch)watch);
+		assemble_watched(whole, in, (enum profile_watch)watch, pretends);
 	}
 }
 
@@ -355,9 +376,11 @@ int main(int argc, char **argv)
 	}
 	(void)printf("/* Made by profile_gen from profile_table.h; do not edit. */\n"
 		     "#include <linux/filter.h>\n\n");
-	assemble_box("box", IN_BOX);
-	assemble_box("box_debug", IN_DEBUG);
-	assemble_box("box_closed", IN_CLOSED);
+	assemble_box("box", IN_BOX, false);
+	assemble_box("box_debug", IN_DEBUG, false);
+	assemble_box("box_closed", IN_CLOSED, false);
+	assemble_box("box_system", IN_BOX, true);
+	assemble_box("box_system_debug", IN_DEBUG, true);
 	assemble("profile_keeper_bpf", IN_KEEPER);
 	assemble("profile_gate_bpf", IN_GATE);
 	assemble("profile_signer_bpf", IN_SIGNER);
@@ -365,5 +388,6 @@ int main(int argc, char **argv)
 	assemble("profile_resolver_bpf", IN_RESOLVER);
 	assemble("profile_recorder_bpf", IN_RECORDER);
 	assemble("profile_sender_bpf", IN_SENDER);
+	assemble_watched("profile_maker_bpf", 0, PROFILE_WATCH_NOTHING, true);
 	return 0;
 }

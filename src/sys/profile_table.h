@@ -319,6 +319,16 @@ enum {
  */
 static const char *const profile_quiet[] = {"clone3"};
 
+/*
+ * What a box on a system of its own (--system), and what makes such a system, is told that it did:
+ * success, and nothing is done.  Only one user is there, who owns every file and is everybody;
+ * package managers give files to others all the same, and end when they cannot.
+ */
+static const char *const profile_pretended[] = {
+	"chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid",
+	"setresuid", "setresgid", "setgroups", "setfsuid", "setfsgid", "capset",
+};
+
 /* clang-format on */
 
 #endif

@@ -604,10 +604,11 @@ bool layers_is_empty(const struct layers *l, const char *id)
 	return empty;
 }
 
-int layers_home_read(const struct layers *l, struct stack *ret, struct error *e)
+/* A file that is a stack; a missing one is an empty stack. */
+static int layers_stack_read(int dir, const char *name, struct stack *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
-	int r = layers_read_text(l->dir, "home.stack", &text);
+	int r = layers_read_text(dir, name, &text);
 
 	*ret = (struct stack){.count = 0};
 	if (r == -ENOENT)
@@ -616,6 +617,43 @@ int layers_home_read(const struct layers *l, struct stack *ret, struct error *e)
 		text.ptr[strcspn(text.ptr, "\n")] = '\0';
 		r = stack_parse(text.ptr, ret);
 	}
+	return r;
+}
+
+int layers_kept_read(const struct layers *l, const char *name, struct stack *ret, struct error *e)
+{
+	_cleanup_fd_ int kept = layers_dir(l->dir, "kept", false);
+	int r = !layers_is_name(name) ? -EINVAL : kept < 0 ? kept : 0;
+
+	*ret = (struct stack){.count = 0};
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = layers_stack_read(kept, name, ret);
+	return r < 0 ? error_sys(e, r, "cannot read %s/kept/%s", l->path, name) : 0;
+}
+
+int layers_kept_write(const struct layers *l, const char *name, const struct stack *s,
+		      struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
+	_cleanup_fd_ int kept = layers_dir(l->dir, "kept", true);
+	int r = !layers_is_name(name) ? -EINVAL : kept < 0 ? kept : 0;
+
+	stack_put(&text, "", s);
+	if (r == 0)
+		r = buf_error(&text);
+	if (r == 0 && s->count > 0)
+		r = layers_replace(kept, name, buf_span(&text));
+	else if (r == 0 && unlinkat(kept, name, 0) < 0 && errno != ENOENT)
+		r = -errno;
+	return r < 0 ? error_sys(e, r, "cannot write %s/kept/%s", l->path, name) : 0;
+}
+
+int layers_home_read(const struct layers *l, struct stack *ret, struct error *e)
+{
+	int r = layers_stack_read(l->dir, "home.stack", ret);
+
 	return r < 0 ? error_sys(e, r, "cannot read %s/home.stack", l->path) : 0;
 }
 
@@ -733,6 +771,53 @@ static int layers_snapshot_names(void *context, const struct layers_snapshot *s)
 	return 0;
 }
 
+/* Of the systems that are kept here, one has it. */
+static int layers_kept_names(const struct layers *l, struct layers_named *n, struct error *e)
+{
+	_cleanup_(layers_names_fini) struct layers_names kept = {NULL, 0};
+	int r = layers_list(l, "kept", &kept);
+
+	if (r < 0)
+		return error_sys(e, r, "cannot list what is kept of %s", l->workspace);
+	for (size_t i = 0; r == 0 && i < kept.count; i++) {
+		struct stack stack;
+
+		r = layers_kept_read(l, kept.items[i], &stack, e);
+		n->named = n->named || (r == 0 && stack_has(&stack, n->id));
+	}
+	return r;
+}
+
+int layers_each_workspace(int state, const char *state_path,
+			  int (*found)(void *context, const struct layers *l), void *context,
+			  struct error *e)
+{
+	int fd = layers_dir(state, "workspaces", false);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0;
+
+	if (!dir)
+		return fd == -ENOENT ? 0
+				     : error_sys(e, fd < 0 ? fd : -errno,
+						 "cannot list %s/workspaces", state_path);
+	for (const struct dirent *d; r >= 0 && (d = readdir(dir));) {
+		_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
+		_cleanup_layers_ struct layers l = LAYERS_INIT;
+		_cleanup_fd_ int entry =
+			d->d_name[0] == '.' ? -ENOENT : layers_dir(fd, d->d_name, false);
+
+		if (entry < 0 || layers_read_text(entry, "path", &path) < 0)
+			continue;
+		r = layers_open(state, state_path, buf_str(&path), false, &l, e);
+		if (r == 0)
+			r = found(context, &l);
+		else if (r == -ENOENT)
+			r = 0;
+	}
+	(void)closedir(dir);
+	return r;
+}
+
 int layers_collect(const struct layers *l, struct error *e)
 {
 	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
@@ -751,6 +836,8 @@ int layers_collect(const struct layers *l, struct error *e)
 		if (!layers_is_id(n.id))
 			continue;
 		r = layers_each_session(l, layers_session_names, &n, e);
+		if (r == 0)
+			r = layers_kept_names(l, &n, e);
 		if (r == 0)
 			r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
 		if (r == 0 && !n.named && tree_remove(all, n.id) < 0)

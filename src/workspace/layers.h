@@ -8,6 +8,7 @@
  *	    lock		flock: held while anything named here is made, changed or removed
  *	    home/		the private home's lowest part
  *	    home.stack		the layers upon it that sessions have left, lowest first
+ *	    kept/NAME		the layers upon the system NAME that are kept, likewise
  *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
@@ -140,6 +141,17 @@ bool layers_is_empty(const struct layers *l, const char *id);
 /* home.stack; a missing one is an empty stack. */
 int layers_home_read(const struct layers *l, struct stack *ret, struct error *e);
 int layers_home_write(const struct layers *l, const struct stack *s, struct error *e);
+
+/* kept/NAME: what is kept of a system (systems.h) here; a missing one is an empty stack, and an
+ * empty one is none. */
+int layers_kept_read(const struct layers *l, const char *name, struct stack *ret, struct error *e);
+int layers_kept_write(const struct layers *l, const char *name, const struct stack *s,
+		      struct error *e);
+
+/* For every workspace that has a folder; a negative answer of `found` ends it. */
+int layers_each_workspace(int state, const char *state_path,
+			  int (*found)(void *context, const struct layers *l), void *context,
+			  struct error *e);
 
 bool stack_has(const struct stack *s, const char *id);
 int stack_push(struct stack *s, const char *id); /* -E2BIG */

@@ -54,6 +54,13 @@ static const struct profile profiles[] = {
 	{"box-closed+changes", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_CHANGES},
 	{"box-closed+names", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_NAMES},
 	{"box-closed+reads", PROFILE_BOX_CLOSED, IN_CLOSED, PROFILE_WATCH_READS},
+	{"box-system", PROFILE_BOX_SYSTEM, IN_BOX, 0},
+	{"box-system+changes", PROFILE_BOX_SYSTEM, IN_BOX, PROFILE_WATCH_CHANGES},
+	{"box-system+names", PROFILE_BOX_SYSTEM, IN_BOX, PROFILE_WATCH_NAMES},
+	{"box-system+reads", PROFILE_BOX_SYSTEM, IN_BOX, PROFILE_WATCH_READS},
+	{"box-system-debug", PROFILE_BOX_SYSTEM_DEBUG, IN_DEBUG, 0},
+	{"box-system-debug+reads", PROFILE_BOX_SYSTEM_DEBUG, IN_DEBUG, PROFILE_WATCH_READS},
+	{"maker", PROFILE_MAKER, 0, 0},
 	{"recorder", PROFILE_RECORDER, IN_RECORDER, 0},
 	{"sender", PROFILE_SENDER, IN_SENDER, 0},
 };
@@ -143,7 +150,7 @@ static bool rule_matches(const struct profile_rule *rule, const struct seccomp_d
 
 /* By native number: what it is in the table.  Resolved once; the test asks very often. */
 static int call_row[1024], first_rule[1024], watched_row[1024];
-static bool is_quiet[1024];
+static bool is_quiet[1024], is_pretended[1024];
 
 static int resolve(void **state)
 {
@@ -158,6 +165,8 @@ static int resolve(void **state)
 	}
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(profile_quiet); i++)
 		is_quiet[number_of(profile_quiet[i], 0)] = true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(profile_pretended); i++)
+		is_pretended[number_of(profile_pretended[i], 1023)] = true;
 	for (int i = 0; i < (int)BAWN_ARRAY_SIZE(profile_calls); i++) {
 		int n = number_of(profile_calls[i].name, profile_calls[i].number);
 
@@ -173,12 +182,22 @@ static int resolve(void **state)
 	return 0;
 }
 
+static bool pretends(const struct profile *p)
+{
+	return p->kind == PROFILE_BOX_SYSTEM || p->kind == PROFILE_BOX_SYSTEM_DEBUG ||
+	       p->kind == PROFILE_MAKER;
+}
+
 static uint32_t unwatched(const struct profile *p, const struct seccomp_data *data)
 {
 	uint32_t nr = (uint32_t)data->nr;
 
 	if (data->arch != NATIVE || (X32_BIT && (nr & X32_BIT)))
 		return SECCOMP_RET_KILL_PROCESS;
+	if (pretends(p) && nr < 1024 && is_pretended[nr])
+		return SECCOMP_RET_ERRNO;
+	if (p->kind == PROFILE_MAKER)
+		return SECCOMP_RET_ALLOW;
 	if (nr >= 1024)
 		return SECCOMP_RET_ERRNO | ENOSYS;
 	if (call_row[nr] >= 0 && (profile_calls[call_row[nr]].in & p->in))
@@ -221,7 +240,7 @@ static uint32_t expected(const struct profile *p, const struct seccomp_data *dat
 	uint32_t plain = unwatched(p, data);
 	uint32_t nr = (uint32_t)data->nr;
 
-	if (!p->watch || plain == SECCOMP_RET_KILL_PROCESS)
+	if (!p->watch || plain == SECCOMP_RET_KILL_PROCESS || plain == SECCOMP_RET_ERRNO)
 		return plain;
 	if (plain != SECCOMP_RET_ALLOW)
 		return nr < 1024 && is_quiet[nr] ? plain : SECCOMP_RET_USER_NOTIF;
@@ -251,6 +270,8 @@ static void compare_judgement(const struct profile *p, const struct seccomp_data
 		assert_null(a.watched);
 	} else if (got == SECCOMP_RET_ALLOW) {
 		assert_int_equal(a.verdict, PROFILE_ALLOWED);
+	} else if (got == SECCOMP_RET_ERRNO) {
+		assert_int_equal(a.verdict, PROFILE_PRETENDED);
 	}
 }
 
@@ -613,6 +634,27 @@ static void what_must_never_pass(void **state)
 	}
 }
 
+/* Where one user is everybody: told that it was done, in every kind of such a box, and nowhere
+ * else. */
+static void a_system_pretends_that_owners_change(void **state)
+{
+	static const char *const calls[] = {"chown",    "fchown",   "lchown",    "fchownat",
+					    "setuid",   "setgid",   "setresuid", "setresgid",
+					    "setreuid", "setregid", "setgroups", "capset"};
+
+	(void)state;
+	for (size_t p = 0; p < BAWN_ARRAY_SIZE(profiles); p++)
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(calls); i++) {
+			struct seccomp_data data = {.nr = number_of(calls[i], -1), .arch = NATIVE};
+			uint32_t got = interpret(program_of(&profiles[p]), &data);
+
+			if (data.nr >= 0 && pretends(&profiles[p]))
+				assert_int_equal(got, SECCOMP_RET_ERRNO);
+			else
+				assert_int_not_equal(got, SECCOMP_RET_ERRNO);
+		}
+}
+
 /* A box without a network namespace: no network by the filter alone. */
 static void a_closed_box_has_no_internet_sockets(void **state)
 {
@@ -670,6 +712,7 @@ int main(void)
 		cmocka_unit_test(a_profile_is_found_by_its_name),
 		cmocka_unit_test(a_changed_filter_is_found_out),
 		cmocka_unit_test(what_must_never_pass),
+		cmocka_unit_test(a_system_pretends_that_owners_change),
 		cmocka_unit_test(a_closed_box_has_no_internet_sockets),
 		cmocka_unit_test(what_must_pass),
 	};
