@@ -28,12 +28,18 @@ struct land_step {
 	struct object before; /* what must stand there; files and links hashed, or ABSENT */
 	struct object after;  /* what shall stand there: FILE, DIR, LINK or ABSENT; mode 0777 */
 	int source;           /* of a FILE: its content, at offset 0; -1: opened by `open` */
+	size_t kept;          /* of undo alone: which of what is kept, from 1 */
 };
+
+struct land_undo;
 
 struct land_how {
 	int tree;         /* the workspace's folder */
 	int journal;      /* bawn's own folder for it: sessions/NAME/journal */
-	const char *what; /* "apply" or "undo", kept in the journal */
+	const char *what; /* "apply", "undo" or "redo", kept in the journal */
+	/* Of undo and redo: the steps are of this.  What is kept comes back itself where the
+	 * filesystem allows, with its very times, and is forgotten when it has. */
+	const struct land_undo *undo;
 	/* The content of step i: a descriptor that we close, or -errno. */
 	int (*open)(void *context, size_t i);
 	/* The last word before anything is swapped: negative ends it, nothing was changed. */
@@ -44,7 +50,10 @@ struct land_how {
 
 struct land_result {
 	size_t landed;
-	size_t conflict; /* -EEXIST, -ESTALE: the step whose `before` does not stand there */
+	size_t conflict;  /* -EEXIST, -ESTALE: the step whose `before` does not stand there */
+	bool is_conflict; /* the failure is about that step */
+	bool unfinished;  /* landed, but the journal is left: land_recover has something to do */
+	bool aside;       /* what somebody wrote meanwhile was moved to bawn-set-aside-ID */
 };
 
 /* 0; -ESTALE: what stands at a path is not what was expected, and nothing was changed; others
@@ -60,8 +69,9 @@ enum land_found { LAND_NOTHING, LAND_ROLLED_BACK, LAND_FINISHED };
 int land_recover(int tree, int journal, enum land_found *ret, struct error *e);
 
 /* The steps that undo the last landing kept in the journal, with their content; -ENOENT: none. */
-struct land_undo;
 int land_undo_open(int journal, struct land_undo **ret, struct error *e);
+/* Likewise of the undo that was the last landing, if it was one. */
+int land_redo_open(int journal, struct land_undo **ret, struct error *e);
 const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count);
 int land_undo_content(void *undo, size_t i); /* as land_how.open */
 void land_undo_free(struct land_undo **u);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rolling back: each step is looked at and, if it was taken, taken back, the last one first.
+ *
+ * What somebody else put at a path meanwhile is never removed or covered: it stays, and what had
+ * stood there goes to a folder bawn-set-aside-ID at the top of the tree.
+ */
+#include "fd.h"
+#include "land_parts.h"
+#include "open.h"
+#include "tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int land_out(const struct landing *l, size_t i, char ret[LAND_NAME_SIZE])
+{
+	const struct journal_step *s = &l->j.steps[i];
+	struct land_seen seen;
+
+	if (s->before.type == OBJECT_ABSENT)
+		return 0;
+	land_name(i, true, ret);
+	int r = land_look(l->stage, ret, &seen);
+
+	if (r < 0 || seen.o.type != OBJECT_ABSENT)
+		return r < 0 ? r : 1;
+	land_name(i, false, ret);
+	r = land_look(l->stage, ret, &seen);
+	return r < 0 ? r : seen.o.type != OBJECT_ABSENT && !land_is(&s->after, &seen);
+}
+
+/* It was not there before: what we put there goes, unless it became somebody else's. */
+static int back_added(struct landing *l, size_t i, int dir, const char *name)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	char staged[LAND_NAME_SIZE];
+	struct land_seen at, in;
+
+	land_name(i, false, staged);
+	int r = land_look(l->stage, staged, &in);
+
+	if (r < 0 || in.o.type != OBJECT_ABSENT)
+		return r;
+	r = land_look(dir, name, &at);
+	if (r < 0 || !land_is(&s->after, &at))
+		return r;
+	if (s->after.type == OBJECT_DIR) {
+		/* What somebody put into it stays, and so does it. */
+		if (unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != EEXIST)
+			return -errno;
+		return 0;
+	}
+	r = land_move(dir, name, l->stage, staged);
+	if (r == 0)
+		r = land_look(l->stage, staged, &in);
+	return r < 0 || land_is(&s->after, &in) ? r : land_move(l->stage, staged, dir, name);
+}
+
+/* What came out goes back to where nothing, or our own, stands. */
+static int back_exchanged(struct landing *l, size_t i, int dir, const char *name, const char *out)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	char staged[LAND_NAME_SIZE];
+	struct land_seen at, in;
+	int r = land_look(dir, name, &at);
+
+	if (r < 0)
+		return r;
+	if (at.o.type == OBJECT_ABSENT)
+		return land_move(l->stage, out, dir, name);
+	if (!land_is(&s->after, &at))
+		return 0; /* set aside */
+	if (renameat2(dir, name, l->stage, out, RENAME_EXCHANGE) == 0) {
+		r = land_look(l->stage, out, &in);
+		if (r < 0 || land_is(&s->after, &in))
+			return r;
+		/* Another one came between the look and the exchange. */
+		return renameat2(dir, name, l->stage, out, RENAME_EXCHANGE) < 0 ? -errno : 0;
+	}
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	land_name(i, false, staged);
+	r = land_move(dir, name, l->stage, staged);
+	return r < 0 ? r : land_move(l->stage, out, dir, name);
+}
+
+static int back_step(struct landing *l, size_t i)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	char out[LAND_NAME_SIZE];
+	int r = land_out(l, i, out);
+
+	if (r < 0 || (s->before.type == OBJECT_DIR && s->after.type == OBJECT_DIR))
+		return r < 0 ? r : 0;
+	if (r == 0 && s->before.type != OBJECT_ABSENT)
+		return 0; /* not taken */
+	int dir = land_dir(l, s->dir);
+
+	/* Its folder is gone, or was not made yet. */
+	if (dir == -ENOENT || dir == -ESTALE || dir == -ENOTDIR || dir == -ELOOP)
+		return 0;
+	if (dir < 0)
+		return dir;
+	r = s->before.type == OBJECT_ABSENT ? back_added(l, i, dir, land_last(s->path))
+					    : back_exchanged(l, i, dir, land_last(s->path), out);
+	return r == -EEXIST ? 0 : r; /* set aside */
+}
+
+/* As they were; those that are not there any more, or not ours to change, stay as they are. */
+static int back_dirs(struct landing *l)
+{
+	for (size_t n = l->j.dir_count; n > 0; n--) {
+		const struct journal_dir *d = &l->j.dirs[n - 1];
+		struct land_seen s;
+		int fd = *d->path ? land_dir(l, n - 1) : -ENOENT;
+		int r = fd < 0 ? fd : land_look(fd, "", &s);
+
+		if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ELOOP)
+			continue;
+		if (r == 0 && s.o.mtime != d->mtime)
+			r = land_touch(fd, "", d->mtime);
+		if (r == 0 && s.o.mode != d->mode)
+			r = land_chmod(fd, d->mode);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_up_dirs(struct landing *l)
+{
+	for (size_t i = 0; i < l->j.dir_count; i++) {
+		int fd = land_dir(l, i);
+		int r = fd < 0 ? fd : land_dir_open_up(fd);
+
+		if (r < 0 && r != -ENOENT && r != -ESTALE && r != -ENOTDIR && r != -ELOOP)
+			return r;
+	}
+	return 0;
+}
+
+/* In the order in which they were taken, backwards: first those that put something, the deepest
+ * first, then those that only took something away, the uppermost first. */
+static int back_steps(struct landing *l)
+{
+	int r = open_up_dirs(l);
+
+	for (size_t n = l->j.count; r == 0 && n > 0; n--)
+		if (l->j.steps[n - 1].after.type != OBJECT_ABSENT)
+			r = back_step(l, n - 1);
+	for (size_t n = 0; r == 0 && n < l->j.count; n++)
+		if (l->j.steps[n].after.type == OBJECT_ABSENT)
+			r = back_step(l, n);
+	return r < 0 ? r : back_dirs(l);
+}
+
+/* What was staged and is known to be ours. */
+static int drop_staged(struct landing *l)
+{
+	for (size_t i = 0; i < l->j.count; i++) {
+		char name[LAND_NAME_SIZE];
+		struct land_seen s;
+
+		land_name(i, false, name);
+		int r = land_look(l->stage, name, &s);
+
+		if (r < 0)
+			return r;
+		if (!land_is(&l->j.steps[i].after, &s))
+			continue;
+		if (unlinkat(l->stage, name, s.o.type == OBJECT_DIR ? AT_REMOVEDIR : 0) < 0 &&
+		    errno != ENOTEMPTY && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+int land_stage_end(struct landing *l)
+{
+	char name[LAND_NAME_SIZE], aside[LAND_NAME_SIZE];
+
+	land_stage_name(l, JOURNAL_STAGE_PREFIX, name);
+	land_stage_name(l, "bawn-set-aside-", aside);
+	if (unlinkat(l->tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
+	l->aside = true;
+	return land_move(l->tree, name, l->tree, aside);
+}
+
+int land_roll_back(struct landing *l)
+{
+	char stage[LAND_NAME_SIZE], kept[LAND_NAME_SIZE];
+	int r = 0;
+
+	l->patient = true;
+	land_stage_name(l, JOURNAL_STAGE_PREFIX, stage);
+	land_kept_name(l->j.number, kept);
+	if (l->j.state == JOURNAL_BEGUN) {
+		/* All that is in it was made by us. */
+		r = tree_remove(l->tree, stage);
+		r = r == -ENOENT ? 0 : r;
+	} else if (l->stage >= 0) {
+		r = back_steps(l);
+		if (r == 0)
+			r = drop_staged(l);
+		if (r == 0)
+			r = land_sync_all(l->tree);
+		if (r == 0)
+			r = land_stage_end(l);
+	} else {
+		/* It went with the last thing that was in it; the folders may not be as they were.
+		 */
+		r = back_dirs(l);
+	}
+	if (r == 0)
+		r = land_top_restore(l, l->j.top_before);
+	if (r == 0 && unlinkat(l->journal, LAND_LOG, 0) < 0 && errno != ENOENT)
+		r = -errno;
+	if (r == 0)
+		r = land_sync(l->journal);
+	if (r < 0)
+		return r;
+	(void)tree_remove(l->journal, kept);
+	return 0;
+}

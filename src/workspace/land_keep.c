@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a landing that is committed: what came out is kept for undo, the staging folder goes,
+ * and the journal becomes the list of what is kept.  And the way back to one that was interrupted.
+ */
+#include "fd.h"
+#include "land_parts.h"
+#include "open.h"
+#include "str.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Moved, or (over a border that nobody could see before) copied. */
+static int keep_one(struct landing *l, size_t i, const char *out)
+{
+	char name[LAND_NAME_SIZE], part[LAND_NAME_SIZE];
+	uint8_t digest[SHA256_SIZE];
+
+	land_name(i, false, name);
+	if (renameat(l->stage, out, l->kept, name) == 0)
+		return 0;
+	if (errno != EXDEV)
+		return -errno;
+	(void)snprintf(part, sizeof(part), "%zu.part", i);
+	int r = tree_remove(l->kept, part);
+
+	if (r == 0 || r == -ENOENT)
+		r = land_clone(l->stage, out, l->kept, part, digest);
+	return r < 0 ? r : renameat(l->kept, part, l->kept, name) < 0 ? -errno : 0;
+}
+
+static int keep_out(struct landing *l, size_t i)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	char out[LAND_NAME_SIZE];
+	struct land_seen seen;
+	int r = land_out(l, i, out);
+
+	if (r <= 0 || (s->before.type == OBJECT_DIR && s->after.type == OBJECT_DIR))
+		return r;
+	r = land_look(l->stage, out, &seen);
+	if (r < 0)
+		return r;
+	/* Somebody who stood in a folder that was taken out has put something into it. */
+	if (seen.o.type == OBJECT_DIR && !land_is_empty(l->stage, out))
+		return 0;
+	if (!l->j.copied)
+		r = keep_one(l, i, out);
+	if (r < 0)
+		return r;
+	return unlinkat(l->stage, out, seen.o.type == OBJECT_DIR ? AT_REMOVEDIR : 0) < 0 &&
+			       errno != ENOENT
+		       ? -errno
+		       : 0;
+}
+
+/* The numbers of what is kept; *ret_least is the oldest; *ret_last the newest, 0: none. */
+static int kept_numbers(int journal, uint64_t *ret_least, uint64_t *ret_last, size_t *ret_count)
+{
+	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	*ret_least = UINT64_MAX;
+	*ret_last = 0;
+	*ret_count = 0;
+	if (!dir)
+		return fd < 0 ? fd : -errno;
+	for (const struct dirent *d; (d = readdir(dir));) {
+		const char *digits = str_after(d->d_name, "kept-");
+		uint64_t number = 0;
+
+		if (!digits || str_parse_u64(digits, &number) < 0 || number == 0 ||
+		    number > INT64_MAX)
+			continue;
+		*ret_count += 1;
+		*ret_least = number < *ret_least ? number : *ret_least;
+		*ret_last = number > *ret_last ? number : *ret_last;
+	}
+	(void)closedir(dir);
+	return 0;
+}
+
+/* Whether it has its list: one that was given up has none. */
+static bool kept_is_whole(int journal, const char *name)
+{
+	char path[LAND_NAME_SIZE + sizeof("/" LAND_LOG_KEPT)];
+	struct land_seen s;
+
+	(void)snprintf(path, sizeof(path), "%s/" LAND_LOG_KEPT, name);
+	return land_look(journal, path, &s) == 0 && s.o.type == OBJECT_FILE;
+}
+
+int land_next_number(int journal, uint64_t *ret)
+{
+	for (;;) {
+		char name[LAND_NAME_SIZE];
+		uint64_t least, last;
+		size_t count;
+		int r = kept_numbers(journal, &least, &last, &count);
+
+		*ret = last + 1;
+		if (r < 0 || last == 0)
+			return r;
+		land_kept_name(last, name);
+		if (kept_is_whole(journal, name))
+			return 0;
+		r = tree_remove(journal, name);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* The oldest go; what cannot be removed now goes another time. */
+static void kept_prune(int journal)
+{
+	for (;;) {
+		char name[LAND_NAME_SIZE];
+		uint64_t least, last;
+		size_t count;
+
+		if (kept_numbers(journal, &least, &last, &count) < 0 || count <= LAND_KEPT_MAX)
+			return;
+		land_kept_name(least, name);
+		if (tree_remove(journal, name) < 0)
+			return;
+	}
+}
+
+/* The journal is the last thing to leave its place. */
+static int keep_log(struct landing *l)
+{
+	char undone[LAND_NAME_SIZE];
+	int r = 0;
+
+	land_kept_name(l->j.undoes, undone);
+	if (l->j.undoes)
+		r = tree_remove(l->journal, undone);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (renameat(l->journal, LAND_LOG, l->kept, LAND_LOG_KEPT) < 0 && errno != ENOENT)
+		return -errno;
+	r = land_sync(l->kept);
+	if (r == 0)
+		r = land_sync(l->journal);
+	if (r == 0)
+		kept_prune(l->journal);
+	return r;
+}
+
+int land_finish(struct landing *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; l->stage >= 0 && r == 0 && i < l->j.count; i++)
+		r = keep_out(l, i);
+	if (r == 0)
+		r = land_sync(l->kept);
+	if (r == 0)
+		r = land_stage_end(l);
+	if (r == 0)
+		r = land_top_restore(l, l->j.top_after);
+	return r < 0 ? r : keep_log(l);
+}
+
+/* --- one that was interrupted --------------------------------------------------------- */
+
+static int found_read(struct landing *l)
+{
+	l->log = open_beneath(l->journal, LAND_LOG, O_RDWR | O_NONBLOCK | O_NOFOLLOW, 0);
+	int r = l->log < 0 ? l->log : fd_read_all(l->log, &l->text);
+
+	if (r == 0)
+		r = journal_parse(buf_span(&l->text), &l->j);
+	/* What it says may not have reached the disk yet; then nothing that follows may either. */
+	if (r == 0 && fsync(l->log) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	l->dirs = calloc(l->j.dir_count + 1, sizeof(*l->dirs));
+	if (!l->dirs)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->j.dir_count; i++)
+		l->dirs[i] = -1;
+	return 0;
+}
+
+static int found_open(struct landing *l)
+{
+	char stage[LAND_NAME_SIZE], kept[LAND_NAME_SIZE];
+	struct land_seen top;
+	int r = land_look(l->tree, "", &top);
+
+	if (r < 0)
+		return r;
+	if (top.o.ino != l->j.tree_ino)
+		return -ESTALE;
+	_cleanup_fd_ int up = open_beneath(l->tree, "", O_PATH | O_DIRECTORY, 0);
+
+	r = up < 0 ? up : land_dir_open_up(up);
+	if (r < 0)
+		return r;
+	land_stage_name(l, JOURNAL_STAGE_PREFIX, stage);
+	land_kept_name(l->j.number, kept);
+	l->stage = open_beneath(l->tree, stage, O_PATH | O_DIRECTORY, 0);
+	if (mkdirat(l->journal, kept, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	l->kept = open_beneath(l->journal, kept, O_PATH | O_DIRECTORY, 0);
+	return l->stage < 0 && l->stage != -ENOENT ? l->stage : l->kept < 0 ? l->kept : 0;
+}
+
+int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
+{
+	_cleanup_landing_ struct landing l = LANDING_INIT;
+
+	l.tree = tree;
+	l.journal = journal;
+	int r = land_lock(&l, e);
+
+	if (r < 0)
+		return r;
+	r = found_read(&l);
+	if (r == -ENOENT) {
+		*ret = LAND_NOTHING;
+		return 0;
+	}
+	if (r == 0)
+		r = found_open(&l);
+	if (r == -ESTALE)
+		return error_set(e, r,
+				 "an interrupted landing belongs to another folder than "
+				 "stands here now");
+	bool forward = r == 0 && l.j.state == JOURNAL_COMMITTED;
+
+	if (r == 0)
+		r = forward ? land_finish(&l) : land_roll_back(&l);
+	if (r < 0)
+		return error_sys(e, r, "cannot %s an interrupted landing",
+				 forward ? "finish" : "roll back");
+	*ret = forward ? LAND_FINISHED : LAND_ROLLED_BACK;
+	return 0;
+}

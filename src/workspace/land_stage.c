@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "land_stage.h"
+
+#include "fd.h"
+#include "land_undo.h"
+#include "open.h"
+#include "tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The new file takes over whose it was and the user's own attributes of it. */
+static int inherit(struct landing *l, size_t i, int out)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	const struct land_seen *was = &l->minds[i].seen;
+
+	if (s->before.type != OBJECT_FILE)
+		return 0;
+	if (fchown(out, was->uid, was->gid) < 0 && fchown(out, (uid_t)-1, was->gid) < 0 &&
+	    errno != EPERM)
+		return -errno;
+	int dir = land_dir(l, s->dir);
+	_cleanup_fd_ int old = dir < 0 ? dir : land_open(dir, land_last(s->path));
+
+	return old < 0 ? old : land_copy_attributes(old, out);
+}
+
+static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
+{
+	struct journal_object *o = &l->j.steps[i].after;
+	const struct land_step *given = &l->given[l->minds[i].origin];
+	_cleanup_fd_ int opened =
+		given->source >= 0 ? -1 : l->how->open(l->how->context, l->minds[i].origin);
+	int in = given->source >= 0 ? given->source : opened;
+	_cleanup_fd_ int out =
+		in < 0 ? in
+		       : open_beneath(l->stage, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	uint64_t size = 0;
+	int r = out < 0 ? out : land_copy(in, out, o->digest, &size);
+
+	if (r < 0)
+		return r;
+	if (given->after.hashed && memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0)
+		return -ESTALE;
+	r = inherit(l, i, out);
+	if (r == 0)
+		r = land_chmod(out, o->mode);
+	if (r == 0 && o->mtime)
+		r = land_touch(out, "", o->mtime);
+	return r < 0 ? r : sync && fsync(out) < 0 ? -errno : 0;
+}
+
+static int stage_dir(struct landing *l, size_t i, const char *name)
+{
+	const struct land_step *given = &l->given[l->minds[i].origin];
+
+	if (mkdirat(l->stage, name, 0700) < 0)
+		return -errno;
+	if (!l->how->undo || given->kept == 0)
+		return 0;
+	char kept[LAND_NAME_SIZE];
+
+	land_name(given->kept - 1, false, kept);
+	_cleanup_fd_ int from =
+		open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_fd_ int to = open_beneath(l->stage, name, O_RDONLY | O_DIRECTORY, 0);
+
+	if (to < 0)
+		return to;
+	/* One that could not be read, or only changed its mode, brings nothing. */
+	return from < 0 ? 0 : land_copy_attributes(from, to);
+}
+
+/* What was kept itself, by another name; else a copy of it. */
+static int stage_kept(struct landing *l, size_t i, const char *name)
+{
+	struct journal_object *o = &l->j.steps[i].after;
+	const struct land_step *given = &l->given[l->minds[i].origin];
+	int dir = land_undo_dir(l->how->undo);
+	char kept[LAND_NAME_SIZE], text[PATH_MAX];
+	uint64_t size = 0;
+	int r = 0;
+
+	land_name(given->kept - 1, false, kept);
+	if (linkat(dir, kept, l->stage, name, 0) < 0) {
+		r = land_clone(dir, kept, l->stage, name, o->digest);
+	} else if (o->type == OBJECT_FILE) {
+		_cleanup_fd_ int fd = land_open(l->stage, name);
+
+		r = fd < 0 ? fd : land_copy(fd, -1, o->digest, &size);
+	} else if (o->type == OBJECT_LINK) {
+		r = land_link(l->stage, name, text, o->digest);
+	}
+	if (r < 0)
+		return r;
+	return given->after.hashed && memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0
+		       ? -ESTALE
+		       : 0;
+}
+
+static int stage_link(struct landing *l, size_t i, const char *name)
+{
+	struct journal_object *o = &l->j.steps[i].after;
+	const struct land_step *given = &l->given[l->minds[i].origin];
+
+	land_digest(given->after.link, o->digest);
+	if (given->after.hashed && memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0)
+		return -ESTALE;
+	if (symlinkat(given->after.link, l->stage, name) < 0)
+		return -errno;
+	return o->mtime ? land_touch(l->stage, name, o->mtime) : 0;
+}
+
+static int stage_step(struct landing *l, size_t i, bool sync)
+{
+	struct journal_step *s = &l->j.steps[i];
+	const struct land_step *given = &l->given[l->minds[i].origin];
+	char name[LAND_NAME_SIZE];
+	struct land_seen made;
+	int r = 0;
+
+	land_name(i, false, name);
+	if (s->after.type == OBJECT_DIR)
+		r = stage_dir(l, i, name);
+	else if (l->how->undo && given->kept > 0)
+		r = stage_kept(l, i, name);
+	else if (s->after.type == OBJECT_FILE)
+		r = stage_file(l, i, name, sync);
+	else
+		r = stage_link(l, i, name);
+	if (r == 0 && !l->how->undo && l->rests[s->dir].mode & S_ISGID &&
+	    s->before.type == OBJECT_ABSENT)
+		(void)!fchownat(l->stage, name, (uid_t)-1, l->rests[s->dir].gid,
+				AT_SYMLINK_NOFOLLOW); /* who is not of that group may not */
+	if (r == 0)
+		r = land_look(l->stage, name, &made);
+	if (r < 0)
+		return r;
+	if (made.o.type != s->after.type)
+		return -ESTALE;
+	s->after.ino = made.o.ino;
+	if (s->after.type == OBJECT_DIR)
+		return 0;
+	s->after.size = made.o.size;
+	s->after.mtime = made.o.mtime;
+	s->after.mode = made.o.mode;
+	return 0;
+}
+
+static bool is_staged(const struct journal_step *s)
+{
+	return s->after.type != OBJECT_ABSENT &&
+	       !(s->after.type == OBJECT_DIR && s->before.type == OBJECT_DIR);
+}
+
+int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
+{
+	size_t count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < l->j.count; i++)
+		count += is_staged(&l->j.steps[i]);
+	bool many = count > LAND_SYNC_MANY;
+
+	for (size_t i = 0; i < l->j.count; i++) {
+		struct journal_step *s = &l->j.steps[i];
+
+		if (is_staged(s))
+			r = stage_step(l, i, !many);
+		if (r == -ESTALE)
+			(void)land_conflict(l, i, ret);
+		if (r == -ESTALE)
+			return error_set(e, r, "%s changed while it was copied", s->path);
+		if (r < 0)
+			return error_sys(e, r, "cannot copy %s", s->path);
+		ssize_t own = s->after.type == OBJECT_DIR
+				      ? journal_find_dir(&l->j, s->path, strlen(s->path))
+				      : -1;
+
+		if (own >= 0 && l->rests[own].made)
+			l->j.dirs[own].ino = s->after.ino;
+		if (l->how->progress)
+			l->how->progress(l->how->context, i + 1, 2 * l->j.count);
+	}
+	r = many ? land_sync_all(l->stage) : land_sync(l->stage);
+	if (r == 0)
+		r = many ? 0 : land_sync(l->tree);
+	if (r == 0 && l->j.copied)
+		r = land_sync_all(l->kept);
+	return r < 0 ? error_sys(e, r, "cannot put the changes on the disk") : 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What landings left for undo: kept-N/ with the list (the journal itself, LAND_LOG_KEPT) and, for
+ * each step that took something out of the tree, that thing under the step's number.
+ */
+#include "fd.h"
+#include "land_parts.h"
+#include "land_undo.h"
+#include "open.h"
+#include "str.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct land_undo {
+	int dir;
+	struct journal j;
+	struct land_step *steps;
+};
+
+void land_undo_free(struct land_undo **u)
+{
+	if (!*u)
+		return;
+	fd_close(&(*u)->dir);
+	free((*u)->steps);
+	journal_fini(&(*u)->j);
+	free(*u);
+	*u = NULL;
+}
+
+static struct object object_of(const struct journal_object *o)
+{
+	struct object ret = {.type = o->type,
+			     .mode = o->mode,
+			     .size = o->size,
+			     .mtime = o->mtime,
+			     .hashed = o->type == OBJECT_FILE || o->type == OBJECT_LINK,
+			     .layer = -1};
+
+	memcpy(ret.digest, o->digest, sizeof(ret.digest));
+	return ret;
+}
+
+/* The list of kept-N, turned round. */
+static int undo_steps(struct land_undo *u)
+{
+	u->steps = calloc(u->j.count + 1, sizeof(*u->steps));
+	if (!u->steps)
+		return -ENOMEM;
+	for (size_t i = 0; i < u->j.count; i++) {
+		const struct journal_step *s = &u->j.steps[i];
+		struct land_step *step = &u->steps[i];
+
+		*step = (struct land_step){.path = s->path,
+					   .before = object_of(&s->after),
+					   .after = object_of(&s->before),
+					   .source = -1,
+					   .kept = i + 1};
+		if (s->before.type != OBJECT_LINK)
+			continue;
+		char name[LAND_NAME_SIZE], text[PATH_MAX];
+		uint8_t digest[SHA256_SIZE];
+
+		land_name(i, false, name);
+		int r = land_link(u->dir, name, text, digest);
+
+		if (r < 0 || memcmp(digest, s->before.digest, sizeof(digest)) != 0)
+			return r < 0 ? r : -ESTALE;
+		step->after.link = arena_str(&u->j.arena, text);
+		if (!step->after.link)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int undo_read(int journal, uint64_t number, struct land_undo **ret)
+{
+	_cleanup_(land_undo_free) struct land_undo *u = calloc(1, sizeof(*u));
+	_cleanup_buf_ struct buf text = BUF_INIT(JOURNAL_BYTES_MAX);
+	char name[LAND_NAME_SIZE];
+
+	if (!u)
+		return -ENOMEM;
+	u->j = JOURNAL_INIT;
+	land_kept_name(number, name);
+	u->dir = open_beneath(journal, name, O_PATH | O_DIRECTORY, 0);
+	_cleanup_fd_ int log = u->dir < 0 ? u->dir
+					  : open_beneath(u->dir, LAND_LOG_KEPT,
+							 O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+	int r = log < 0 ? log : fd_read_all(log, &text);
+
+	if (r == 0)
+		r = journal_parse(buf_span(&text), &u->j);
+	if (r == 0 && (u->j.state != JOURNAL_COMMITTED || u->j.number != number))
+		r = -EBADMSG;
+	if (r == 0)
+		r = undo_steps(u);
+	if (r == 0)
+		*ret = TAKE_PTR(u);
+	return r;
+}
+
+/* The newest of the list below `below`, or 0. */
+static int undo_newest(int journal, uint64_t below, uint64_t *ret)
+{
+	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	*ret = 0;
+	if (!dir)
+		return fd < 0 ? fd : -errno;
+	for (const struct dirent *d; (d = readdir(dir));) {
+		const char *digits = str_after(d->d_name, "kept-");
+		uint64_t number = 0;
+
+		if (digits && str_parse_u64(digits, &number) == 0 && number < below &&
+		    number > *ret)
+			*ret = number;
+	}
+	(void)closedir(dir);
+	return 0;
+}
+
+static int undo_find(int journal, bool redo, struct land_undo **ret, struct error *e)
+{
+	for (uint64_t below = UINT64_MAX;;) {
+		_cleanup_(land_undo_free) struct land_undo *u = NULL;
+		int r = undo_newest(journal, below, &below);
+
+		if (r == 0 && below == 0)
+			return -ENOENT;
+		if (r == 0)
+			r = undo_read(journal, below, &u);
+		if (r == -ENOENT)
+			continue; /* one that was given up */
+		if (r < 0)
+			return error_sys(e, r, "cannot read what was kept of a landing");
+		if ((u->j.what == JOURNAL_UNDO) == redo) {
+			*ret = TAKE_PTR(u);
+			return 0;
+		}
+		/* Only an undo that nothing has followed can be taken back. */
+		if (redo)
+			return -ENOENT;
+	}
+}
+
+int land_undo_open(int journal, struct land_undo **ret, struct error *e)
+{
+	return undo_find(journal, false, ret, e);
+}
+
+int land_redo_open(int journal, struct land_undo **ret, struct error *e)
+{
+	return undo_find(journal, true, ret, e);
+}
+
+const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count)
+{
+	*ret_count = u->j.count;
+	return u->steps;
+}
+
+int land_undo_content(void *undo, size_t i)
+{
+	const struct land_undo *u = undo;
+	char name[LAND_NAME_SIZE];
+
+	if (i >= u->j.count)
+		return -EINVAL;
+	land_name(i, false, name);
+	return land_open(u->dir, name);
+}
+
+int land_undo_dir(const struct land_undo *u)
+{
+	return u->dir;
+}
+
+const struct journal *land_undo_journal(const struct land_undo *u)
+{
+	return &u->j;
+}
+
+int land_forget(int journal, struct error *e)
+{
+	_cleanup_landing_ struct landing l = LANDING_INIT;
+
+	l.journal = journal;
+	int r = land_lock(&l, e);
+
+	for (uint64_t number = 0; r == 0;) {
+		char name[LAND_NAME_SIZE];
+
+		r = undo_newest(journal, UINT64_MAX, &number);
+		if (r < 0 || number == 0)
+			break;
+		land_kept_name(number, name);
+		r = tree_remove(journal, name);
+		if (r < 0)
+			return error_sys(e, r, "cannot forget what was kept of a landing");
+	}
+	return r;
+}
