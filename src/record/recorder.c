@@ -403,6 +403,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 					    r->reconcile.root >= 0 ? &r->reconcile.touched : NULL,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
+				    .forget = recorder_forget,
 				    .context = r};
 
 	r->watch = watch_new(&to, e);

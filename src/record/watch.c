@@ -2,6 +2,7 @@
 #include "watch_parts.h"
 
 #include "fd.h"
+#include "open.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -192,18 +193,17 @@ static bool watch_is_outside(const char *path)
 	return fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
 }
 
-/* In the user's home, and not in the box's. */
-static bool watch_is_private(const struct watch *w, const char *path)
+/* In the user's home, and not in the box's, of however many layers that is. */
+static bool watch_is_private(struct watch *w, const char *path)
 {
-	char own[WATCH_CALL_PATH];
-	const char *rest = path + strlen(w->to.plan->home);
-	int n = snprintf(own, sizeof(own), "%s%s", w->to.plan->home_store, rest);
+	int root = watch_root_open(&w->root, &w->processes);
+	_cleanup_fd_ int own = root < 0 ? -1 : open_in_root(root, path, O_PATH | O_NOFOLLOW);
 
-	return n > 0 && (size_t)n < sizeof(own) && !watch_is_outside(own) && watch_is_outside(path);
+	return root >= 0 && own < 0 && watch_is_outside(path);
 }
 
 /* What is read: is it of interest, and can it be had? */
-static bool watch_wants_read(const struct watch *w, const char *path, bool *ret_refused)
+static bool watch_wants_read(struct watch *w, const char *path, bool *ret_refused)
 {
 	struct watch_where at = watch_map_find(&w->map, path);
 	bool all = w->to.plan->record_reads == PLAN_READS_ALL;
@@ -260,8 +260,12 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 	const struct watch_call *c = &w->call;
 	struct watch_file f = {.has_flags = false};
 	int r = watch_call_read(what, call, p, &w->call);
-	int answered = watch_let_go(w, call);
+	int answered = r == 0 && w->started && what->seen == PROFILE_SEEN_RENAME
+			       ? watch_moves_take(&w->moves, &w->processes, what, call, p)
+			       : 0;
 
+	if (answered == 0)
+		answered = watch_let_go(w, call);
 	if (r < 0 || answered <= 0)
 		return answered < 0 ? answered : 0;
 	if (what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW) {
@@ -355,6 +359,9 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 		return watch_on_exec(w, what, call, p);
 	case PROFILE_SEEN_STARTED:
 		return watch_let_go(w, call) < 0 ? -EIO : 0;
+	case PROFILE_SEEN_CONFINE:
+		watch_process_confine(p);
+		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	case PROFILE_SEEN_CONNECT:
 		return watch_on_connect(w, what, call, p);
 	case PROFILE_SEEN_OPEN:
@@ -381,6 +388,7 @@ static void watch_close(struct watch *w)
 {
 	loop_remove(w->to.loop, &w->handle);
 	fd_close(&w->listener);
+	w->moves.listener = -1;
 }
 
 static int watch_on_listener(void *context, uint32_t events)
@@ -481,6 +489,8 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 	w->kind = kind;
 	w->watch = watch;
 	w->listener = -1;
+	w->root = WATCH_ROOT_INIT;
+	watch_moves_init(&w->moves, to->loop, to->plan, &w->root, to->forget, to->context);
 	w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	watch_processes_init(&w->processes, to->loop, watch_on_exit, watch_on_settle, w);
 	int r = w->timer < 0 ? -errno : watch_fold_init(&w->fold, watch_event_repeats, w);
@@ -503,6 +513,8 @@ void watch_free(struct watch *w)
 	if (!w)
 		return;
 	watch_close(w);
+	watch_moves_finish(&w->moves);
+	watch_root_close(&w->root);
 	loop_remove(w->to.loop, &w->timer_handle);
 	fd_close(&w->timer);
 	watch_processes_fini(&w->processes);
@@ -517,7 +529,7 @@ int watch_take(struct watch *w, int listener, struct error *e)
 		(void)close(listener);
 		return error_set(e, -EPROTO, "a second watch over the same box");
 	}
-	w->listener = listener;
+	w->listener = w->moves.listener = listener;
 	notify_take_turns(listener);
 	int r = loop_add(w->to.loop, listener, EPOLLIN, watch_on_listener, w, &w->handle);
 
@@ -536,6 +548,7 @@ int watch_finish(struct watch *w)
 	int r = 0;
 
 	watch_close(w);
+	watch_moves_finish(&w->moves);
 	w->now = watch_clock();
 	for (size_t i = 0; r == 0 && i < WATCH_SLOTS; i++)
 		while (r == 0 && w->processes.slots[i])

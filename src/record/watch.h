@@ -7,8 +7,9 @@
  *	exec	goes on.  What it became is looked at when the process is next heard of, which
  *		for nearly every program is at its very first steps (set_tid_address); only
  *		then there is an exec event (reported), and one that says what runs (kernel)
- *	files	go on.  What changes something is an event wherever it is, but for terminals
- *		and the like in /dev; what reads, only where it is of interest (the plan's
+ *	files	go on, but for renames of directories in an overlay, which are done for the caller
+ *		(watch_move.h).  What changes something is an event wherever it is, but for
+ *terminals and the like in /dev; what reads, only where it is of interest (the plan's
  *		record.reads): granted files, marked ones, and what the box does not show
  *	connect	goes on, and is remembered for watch_who_connected
  *
@@ -38,6 +39,7 @@ struct watch_to {
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */
 	void (*ran)(void *context, pid_t pid, struct span path);
+	void (*forget)(void *context); /* in a child: wipes what is not for it; or NULL */
 	void *context;
 };
 

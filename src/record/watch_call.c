@@ -24,33 +24,55 @@ static bool watch_call_folder(const struct watch_process *p, int fd, char *into,
 	return watch_process_link(p, name, into, size) > 0 && into[0] == '/';
 }
 
+/* A path and its folder, where it needs one.  False: *ret_reason says why it is not known. */
+static bool watch_call_words(const struct notify_call *call, const struct watch_process *p,
+			     int dir_arg, int path_arg, bool may_be_empty,
+			     char said[WATCH_PATH_MAX], char folder[WATCH_PATH_MAX],
+			     const char **ret_reason)
+{
+	int dir = dir_arg < 0 ? AT_FDCWD : (int)call->args[dir_arg];
+	ssize_t n = 0;
+
+	said[0] = folder[0] = '\0';
+	if (path_arg >= 0)
+		n = notify_read_string(call->thread, call->args[path_arg], said, WATCH_PATH_MAX);
+	if (n < 0)
+		*ret_reason =
+			n == -ENAMETOOLONG ? "the path is too long" : "the path could not be read";
+	/* Without a name it is the descriptor itself, if that is permitted, else nothing. */
+	else if (n == 0 && path_arg >= 0 && !may_be_empty)
+		*ret_reason = "the path is empty";
+	else if (said[0] != '/' && !watch_call_folder(p, dir, folder, WATCH_PATH_MAX))
+		*ret_reason = "its folder could not be read";
+	else
+		return true;
+	return false;
+}
+
 /* One path of the call, in its place.  The length; 0: *ret_reason says why there is none. */
 static size_t watch_call_path(const struct notify_call *call, const struct watch_process *p,
 			      int dir_arg, int path_arg, bool may_be_empty, char *into,
 			      const char **ret_reason)
 {
 	char said[WATCH_PATH_MAX], folder[WATCH_PATH_MAX];
-	int dir = dir_arg < 0 ? AT_FDCWD : (int)call->args[dir_arg];
-	ssize_t n = 0;
 
-	said[0] = folder[0] = into[0] = '\0';
-	if (path_arg >= 0)
-		n = notify_read_string(call->thread, call->args[path_arg], said, sizeof(said));
-	if (n < 0) {
-		*ret_reason =
-			n == -ENAMETOOLONG ? "the path is too long" : "the path could not be read";
+	into[0] = '\0';
+	if (!watch_call_words(call, p, dir_arg, path_arg, may_be_empty, said, folder, ret_reason))
 		return 0;
-	}
-	/* Without a name it is the descriptor itself, if that is permitted, else nothing. */
-	if (n == 0 && path_arg >= 0 && !may_be_empty) {
-		*ret_reason = "the path is empty";
-		return 0;
-	}
-	if (said[0] != '/' && !watch_call_folder(p, dir, folder, sizeof(folder))) {
-		*ret_reason = "its folder could not be read";
-		return 0;
-	}
 	return watch_path_join(folder, said, into, WATCH_CALL_PATH);
+}
+
+size_t watch_call_said(const struct notify_call *call, const struct watch_process *p, int dir_arg,
+		       int path_arg, char into[WATCH_CALL_PATH])
+{
+	char said[WATCH_PATH_MAX], folder[WATCH_PATH_MAX];
+	const char *reason;
+
+	if (!watch_call_words(call, p, dir_arg, path_arg, false, said, folder, &reason))
+		return 0;
+	int n = snprintf(into, WATCH_CALL_PATH, "%s/%s", folder, said);
+
+	return n > 0 && n < WATCH_CALL_PATH ? (size_t)n : 0;
 }
 
 static void watch_call_flags(const struct profile_watched *w, const struct notify_call *call,

@@ -32,6 +32,11 @@ struct watch_call {
 int watch_call_read(const struct profile_watched *w, const struct notify_call *call,
 		    const struct watch_process *p, struct watch_call *ret);
 
+/* One path of the call as it was said, behind its folder and with its links and dots: what the
+ * kernel would look up in the caller's root.  The length; 0: it cannot be known. */
+size_t watch_call_said(const struct notify_call *call, const struct watch_process *p, int dir_arg,
+		       int path_arg, char into[WATCH_CALL_PATH]);
+
 /* What an exec names: path as above, argv and cwd.  NULL: no memory. */
 struct watch_exec *watch_call_read_exec(const struct profile_watched *w,
 					const struct notify_call *call,

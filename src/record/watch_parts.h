@@ -8,6 +8,7 @@
 #include "watch.h"
 #include "watch_call.h"
 #include "watch_fold.h"
+#include "watch_move.h"
 #include "watch_path.h"
 #include "watch_process.h"
 
@@ -36,6 +37,8 @@ struct watch {
 	int64_t folded; /* when repeats were last written */
 	struct watch_map map;
 	struct watch_processes processes;
+	struct watch_root root;
+	struct watch_moves moves;
 	struct watch_fold fold;
 	struct watch_call call; /* the one that is looked at */
 	struct watch_connect connects[WATCH_CONNECTS];

@@ -202,6 +202,24 @@ static pid_t watch_leader(pid_t thread)
 static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int64_t now,
 					       int depth);
 
+/*
+ * What a process confines itself to is its children's as well.  One whose parent is gone, or is
+ * the box's own, may be anybody's: once somebody did, it counts as confined.
+ */
+static bool watch_inherit_confined(struct watch_processes *all, pid_t parent, int64_t now)
+{
+	struct watch_process *above = all->confined && parent > 1 && parent != all->first
+					      ? watch_find(all, parent, now)
+					      : NULL;
+
+	return above ? above->confined : all->confined;
+}
+
+void watch_process_confine(struct watch_process *p)
+{
+	p->confined = p->all->confined = true;
+}
+
 /* The execution of whom this one comes from: parent, and else leaders of group and session. */
 static uint64_t watch_inherit(struct watch_processes *all, pid_t pid, const uint64_t stat[3],
 			      int64_t now, int depth)
@@ -251,6 +269,7 @@ static struct watch_process *watch_process_new(struct watch_processes *all, pid_
 		all->first = pid;
 	if (pid != all->first)
 		p->exec = watch_inherit(all, pid, stat, now, depth);
+	p->confined = watch_inherit_confined(all, (pid_t)stat[0], now);
 	return p;
 }
 

@@ -44,6 +44,7 @@ struct watch_process {
 	int folder; /* /proc/PID, or -1 */
 	struct loop_handle handle;
 	uint64_t exec; /* its execution; 0: it is from before the first */
+	bool confined; /* it, or one it comes from, has confined itself further */
 	bool owner;    /* the execution is this process's own, not its parent's */
 	int64_t since;
 	struct watch_exec *asked; /* NULL: nothing is open */
@@ -65,7 +66,8 @@ struct watch_processes {
 	struct watch_process *slots[WATCH_SLOTS];
 	struct watch_thread threads[WATCH_THREADS];
 	size_t count;
-	pid_t first; /* pid 1 of the box, which is the first to be seen; above it is nothing */
+	bool confined; /* some process has confined itself */
+	pid_t first;   /* pid 1 of the box, which is the first to be seen; above it is nothing */
 	uint64_t last_exec;
 	watch_exit_fn on_exit;
 	watch_settle_fn settle;
@@ -78,6 +80,9 @@ void watch_processes_fini(struct watch_processes *all);
 
 /* The process that this thread is of; NULL: it is gone, or there is no memory. */
 struct watch_process *watch_process_of(struct watch_processes *all, pid_t thread, int64_t now);
+
+/* The process confines itself further, and with it all that it starts. */
+void watch_process_confine(struct watch_process *p);
 
 /* The process has become another program: a new execution, whose parent's number is returned. */
 uint64_t watch_process_execed(struct watch_processes *all, struct watch_process *p);

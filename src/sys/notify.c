@@ -78,6 +78,11 @@ int notify_continue(int listener, uint64_t id)
 		&(struct seccomp_notif_resp){.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
+int notify_done(int listener, uint64_t id)
+{
+	return notify_answer(listener, &(struct seccomp_notif_resp){.id = id});
+}
+
 int notify_refuse(int listener, uint64_t id, int error)
 {
 	return notify_answer(listener, &(struct seccomp_notif_resp){.id = id, .error = -error});

@@ -34,6 +34,9 @@ int notify_receive(int listener, struct notify_call *ret_call);
  * be answered, and waits for ever. */
 int notify_continue(int listener, uint64_t id);
 
+/* The call answers 0: somebody has done it for the caller. */
+int notify_done(int listener, uint64_t id);
+
 /* The call answers this errno (positive). */
 int notify_refuse(int listener, uint64_t id, int error);
 

@@ -13,7 +13,7 @@ static int open_resolve(int dir, const char *path, int flags, mode_t mode, uint6
 	struct open_how how = {
 		.flags = (uint64_t)(flags | O_CLOEXEC),
 		.mode = mode,
-		.resolve = resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.resolve = resolve | RESOLVE_NO_MAGICLINKS,
 	};
 
 	/* EAGAIN: something was renamed meanwhile and the kernel could not be sure. */
@@ -30,10 +30,22 @@ static int open_resolve(int dir, const char *path, int flags, mode_t mode, uint6
 
 int open_beneath(int dir, const char *path, int flags, mode_t mode)
 {
-	return open_resolve(dir, *path ? path : ".", flags, mode, RESOLVE_BENEATH);
+	return open_resolve(dir, *path ? path : ".", flags, mode,
+			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+int open_within(int dir, const char *path, int flags)
+{
+	return open_resolve(dir, *path ? path : ".", flags, 0,
+			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+}
+
+int open_in_root(int root, const char *path, int flags)
+{
+	return open_resolve(root, path, flags, 0, RESOLVE_IN_ROOT);
 }
 
 int open_no_links(const char *path, int flags)
 {
-	return open_resolve(AT_FDCWD, path, flags, 0, 0);
+	return open_resolve(AT_FDCWD, path, flags, 0, RESOLVE_NO_SYMLINKS);
 }

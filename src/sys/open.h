@@ -13,6 +13,16 @@
 /* Below dir; path is relative ("" or "." for dir itself).  The descriptor, or -errno. */
 int open_beneath(int dir, const char *path, int flags, mode_t mode);
 
+/* The same, and nothing that is mounted beneath dir is entered: -EXDEV. */
+int open_within(int dir, const char *path, int flags);
+
+/*
+ * As a process whose root is `root` opens it: links are followed, and none leads out.  For who has
+ * to find what another process means; whether that is what may be touched is the caller's to check
+ * on the descriptor.
+ */
+int open_in_root(int root, const char *path, int flags);
+
 /* An absolute path none of whose components is a link.  The descriptor, or -errno. */
 int open_no_links(const char *path, int flags);
 

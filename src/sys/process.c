@@ -48,15 +48,21 @@ int process_filter(struct span bpf)
 	return 0;
 }
 
-int process_drop_capabilities(void)
+int process_lose_capabilities(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
 	struct __user_cap_data_struct none[2];
+
+	memset(none, 0, sizeof(none));
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
+int process_drop_capabilities(void)
+{
 	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
 				   SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-	memset(none, 0, sizeof(none));
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0ul, 0ul, 0ul) < 0)
 		return -errno;
 	for (unsigned long cap = 0; cap < 64; cap++)
@@ -68,9 +74,7 @@ int process_drop_capabilities(void)
 		}
 	int r = process_prctl(PR_SET_SECUREBITS, bits, 0);
 
-	if (r < 0)
-		return r;
-	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+	return r < 0 ? r : process_lose_capabilities();
 }
 
 int process_signalfd(const sigset_t *set)

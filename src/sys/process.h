@@ -19,6 +19,9 @@ int process_filter(struct span bpf);
  * secure bits, so that being uid 0 means nothing. */
 int process_drop_capabilities(void);
 
+/* Those that it has, and nothing else: enough for who starts no program. */
+int process_lose_capabilities(void);
+
 /* Blocks every signal of set and returns a signalfd for it, or -errno. */
 int process_signalfd(const sigset_t *set);
 

@@ -78,7 +78,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_RECORD(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
 	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_KEEP(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
-	CALL(vmsplice), CALL(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
+	CALL(vmsplice), CALL_RECORD(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
 	CALL_RECORD(ftruncate), CALL(truncate),
 	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
 	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
@@ -91,11 +91,11 @@ static const struct profile_call profile_calls[] = {
 	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_KEEP(renameat), CALL_RECORD(renameat2),
 	CALL(mkdir), CALL_KEEP(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
 	CALL_KEEP(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_FILES(readlinkat),
-	CALL(chmod), CALL(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
-	CALL(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
-	CALL(utime), CALL(utimes), CALL(futimesat), CALL(utimensat), CALL(setxattr),
-	CALL(lsetxattr), CALL(fsetxattr), CALL(getxattr), CALL(lgetxattr), CALL(fgetxattr),
-	CALL(listxattr), CALL(llistxattr), CALL(flistxattr), CALL(removexattr), CALL(lremovexattr),
+	CALL(chmod), CALL_RECORD(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
+	CALL_RECORD(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
+	CALL(utime), CALL(utimes), CALL(futimesat), CALL_RECORD(utimensat), CALL(setxattr),
+	CALL(lsetxattr), CALL_RECORD(fsetxattr), CALL(getxattr), CALL(lgetxattr), CALL_RECORD(fgetxattr),
+	CALL(listxattr), CALL(llistxattr), CALL_RECORD(flistxattr), CALL(removexattr), CALL(lremovexattr),
 	CALL(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
 	CALL_NEW(listxattrat, 465), CALL_NEW(removexattrat, 466), CALL(inotify_init),
 	CALL_SENDER(inotify_init1), CALL_SENDER(inotify_add_watch), CALL(inotify_rm_watch),
@@ -120,7 +120,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_NAMES(geteuid), CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
 	CALL_NAMES(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
 	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
-	CALL(capget), CALL(capset), CALL(getpriority), CALL_RECORD(setpriority), CALL(ioprio_get),
+	CALL(capget), CALL_RECORD(capset), CALL(getpriority), CALL_RECORD(setpriority), CALL(ioprio_get),
 	CALL_RECORD(ioprio_set), CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity), CALL(sched_setaffinity),
 	CALL(sched_getattr), CALL(sched_setattr), CALL(sched_getparam), CALL(sched_setparam),
 	CALL(sched_getscheduler), CALL_RECORD(sched_setscheduler), CALL(sched_get_priority_max),
@@ -297,6 +297,7 @@ static const struct profile_watched profile_watched[] = {
 	SEEN_PATH(utime, TIMES, -1, 1), SEEN_PATH(utimes, TIMES, -1, 1),
 	SEEN_AT(futimesat, TIMES, -1, 2), SEEN_AT(utimensat, TIMES, 3, 2),
 
+	SEEN(landlock_restrict_self, -1, CONFINE, -1, -1, -1, -1, -1, -1),
 	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
 };
 

@@ -40,6 +40,7 @@ enum profile_seen {
 	PROFILE_SEEN_XATTR,
 	PROFILE_SEEN_TIMES,   /* set to now: the argument `mode`, the times, is NULL */
 	PROFILE_SEEN_BIND,    /* of a socket that becomes a file */
+	PROFILE_SEEN_CONFINE, /* by itself, with Landlock: nothing more is done for it */
 	PROFILE_SEEN_CONNECT, /* `path` is a socket address, `mode` its length */
 };
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mover.h"
+
+#include "fd.h"
+#include "open.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/stat.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+	MOVER_NAMES = 32 << 10,     /* bytes of names that are read at once */
+	MOVER_ATTRIBUTE = 64 << 10, /* the kernel's limit: of a value, and of all names */
+	MOVER_NAME_TRIES = 8,
+	MOVER_NAME = 40,
+};
+
+/* A directory and what shall become of it. */
+struct mover_pair {
+	int from, to; /* opened; -1 */
+	struct stat was;
+	bool back; /* this is undone: what stands there meanwhile is newer, and stays */
+};
+
+#define MOVER_PAIR_INIT ((struct mover_pair){.from = -1, .to = -1})
+
+static void mover_pair_close(struct mover_pair *p)
+{
+	fd_close(&p->from);
+	fd_close(&p->to);
+}
+#define _cleanup_mover_pair_ _cleanup_(mover_pair_close)
+
+static int mover_renameat(int from_dir, const char *from, int to_dir, const char *to,
+			  unsigned int flags)
+{
+	return renameat2(from_dir, from, to_dir, to, flags) < 0 ? -errno : 0;
+}
+
+/* --- attributes ----------------------------------------------------------------------- */
+
+/* What overlayfs keeps there it does not show; the others are the user's, and access lists. */
+static int mover_copy_attributes(int from, int to)
+{
+	_cleanup_free_ char *names = malloc(MOVER_ATTRIBUTE);
+	_cleanup_free_ char *value = malloc(MOVER_ATTRIBUTE);
+	ssize_t len = names && value ? flistxattr(from, names, MOVER_ATTRIBUTE) : -1;
+
+	if (!names || !value)
+		return -ENOMEM;
+	if (len < 0)
+		return errno == ENOTSUP ? 0 : -errno;
+	for (const char *name = names; name < names + len; name += strlen(name) + 1) {
+		if (strncmp(name, "user.", 5) != 0 && strncmp(name, "system.posix_acl", 16) != 0)
+			continue;
+		ssize_t n = fgetxattr(from, name, value, MOVER_ATTRIBUTE);
+
+		if (n < 0 || fsetxattr(to, name, value, (size_t)n, 0) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int mover_set_times(int fd, const struct stat *was)
+{
+	const struct timespec times[2] = {was->st_atim, was->st_mtim};
+
+	return futimens(fd, times) < 0 ? -errno : 0;
+}
+
+static int mover_dress(const struct mover_pair *p)
+{
+	int r = mover_copy_attributes(p->from, p->to);
+
+	if (r < 0)
+		return r;
+	struct stat is;
+
+	if (fstat(p->to, &is) < 0)
+		return -errno;
+	/* Another group of the user's: what is not permitted stays as for a new directory. */
+	if (is.st_gid != p->was.st_gid && fchown(p->to, (uid_t)-1, p->was.st_gid) < 0 &&
+	    errno != EPERM && errno != EINVAL && errno != EOVERFLOW)
+		return -errno;
+	if (is.st_uid != p->was.st_uid)
+		return -EXDEV;
+	if (fchmod(p->to, p->was.st_mode & 07777) < 0)
+		return -errno;
+	return mover_set_times(p->to, &p->was);
+}
+
+/* --- entries -------------------------------------------------------------------------- */
+
+static bool mover_is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+/* 1: a directory; 0: something else; -EBUSY: something is mounted there. */
+static int mover_look(int dir, const char *name)
+{
+	struct statx st;
+
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE, &st) < 0)
+		return -errno;
+	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+		return -EBUSY;
+	return S_ISDIR(st.stx_mode);
+}
+
+static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth);
+
+static int mover_move_entry(const struct mover_pair *p, const char *name, int depth)
+{
+	int is_dir = mover_look(p->from, name);
+
+	if (is_dir < 0)
+		return is_dir == -ENOENT ? 0 : is_dir; /* somebody removed it */
+	unsigned int flags = is_dir || p->back ? RENAME_NOREPLACE : 0;
+	int r = mover_renameat(p->from, name, p->to, name, flags);
+
+	if (r == -EXDEV && is_dir)
+		r = mover_move(p->from, name, p->to, name, depth + 1);
+	if (r == -EEXIST && !is_dir)
+		r = unlinkat(p->from, name, 0) < 0 ? -errno : 0;
+	return r == -ENOENT ? 0 : r;
+}
+
+/*
+ * Every entry of one directory to another, until none is left: what is added meanwhile by others
+ * is moved, too.
+ */
+static int mover_move_all(const struct mover_pair *p, int depth)
+{
+	_cleanup_free_ char *names = malloc(MOVER_NAMES);
+	bool more = true;
+
+	if (!names)
+		return -ENOMEM;
+	for (int pass = 0; more; pass++) {
+		long n;
+
+		more = false;
+		if (pass == MOVER_PASSES_MAX)
+			return -EBUSY;
+		if (lseek(p->from, 0, SEEK_SET) < 0)
+			return -errno;
+		while ((n = syscall(SYS_getdents64, p->from, names, (size_t)MOVER_NAMES)) > 0) {
+			for (long at = 0; at < n;) {
+				const struct dirent64 *d = (const void *)(names + at);
+
+				at += d->d_reclen;
+				if (mover_is_dots(d->d_name))
+					continue;
+				int r = mover_move_entry(p, d->d_name, depth);
+
+				if (r < 0)
+					return r;
+				more = true;
+			}
+		}
+		if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* --- one directory -------------------------------------------------------------------- */
+
+/* The owner may, whatever the mode says; who renames needs no permission on what is inside. */
+static int mover_open_up(struct mover_pair *p)
+{
+	if ((p->was.st_mode & 0700) == 0700)
+		return 0;
+	return fchmod(p->from, (p->was.st_mode & 07777) | 0700) < 0 ? -errno : 0;
+}
+
+/* What was moved goes back; the source is as it was. */
+static void mover_undo(struct mover_pair *p, int to_dir, const char *to)
+{
+	const struct mover_pair back = {.from = p->to, .to = p->from, .was = p->was, .back = true};
+
+	/* What is in the new directory lies in the upper layer alone: no way back is long. */
+	if (mover_move_all(&back, 0) == 0)
+		(void)unlinkat(to_dir, to, AT_REMOVEDIR);
+	(void)fchmod(p->from, p->was.st_mode & 07777);
+	(void)mover_set_times(p->from, &p->was);
+}
+
+static int mover_fill(struct mover_pair *p, int from_dir, const char *from, int depth)
+{
+	int r = mover_open_up(p);
+
+	for (int pass = 0; r == 0; pass++) {
+		r = mover_move_all(p, depth);
+		if (r == 0)
+			r = mover_dress(p);
+		if (r < 0 || unlinkat(from_dir, from, AT_REMOVEDIR) == 0)
+			return r;
+		/* Somebody was quicker to put something there. */
+		r = errno == ENOTEMPTY && pass < MOVER_PASSES_MAX ? 0 : -errno;
+	}
+	return r;
+}
+
+/* The directory `from` becomes `to`, which is not there. */
+static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth)
+{
+	_cleanup_mover_pair_ struct mover_pair p = MOVER_PAIR_INIT;
+
+	if (depth >= MOVER_DEPTH_MAX)
+		return -EXDEV;
+	p.from = open_within(from_dir, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	if (p.from < 0)
+		return p.from;
+	if (fstat(p.from, &p.was) < 0)
+		return -errno;
+	if (mkdirat(to_dir, to, 0700) < 0)
+		return -errno;
+	p.to = open_within(to_dir, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	int r = p.to < 0 ? p.to : mover_fill(&p, from_dir, from, depth);
+
+	if (r < 0 && p.to >= 0)
+		mover_undo(&p, to_dir, to);
+	return r;
+}
+
+/* --- the whole ------------------------------------------------------------------------ */
+
+static bool mover_is_empty(int dir)
+{
+	_Alignas(uint64_t) char names[1024];
+	long n;
+
+	while ((n = syscall(SYS_getdents64, dir, names, sizeof(names))) > 0)
+		for (long at = 0; at < n;) {
+			const struct dirent64 *d = (const void *)(names + at);
+
+			at += d->d_reclen;
+			if (!mover_is_dots(d->d_name))
+				return false;
+		}
+	return n == 0;
+}
+
+/* What the kernel would have looked at after it found that it cannot do it in one piece. */
+static int mover_check_target(int to_dir, const char *to)
+{
+	int is_dir = mover_look(to_dir, to);
+
+	if (is_dir < 0)
+		return is_dir == -ENOENT ? 0 : is_dir;
+	if (!is_dir)
+		return -ENOTDIR;
+	_cleanup_fd_ int fd = open_within(to_dir, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+
+	/* One that may not be read is found out about at the end. */
+	return fd >= 0 && !mover_is_empty(fd) ? -ENOTEMPTY : 0;
+}
+
+static int mover_name(char ret[MOVER_NAME])
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -EAGAIN;
+	(void)snprintf(ret, MOVER_NAME, ".bawn-moving-%016llx", (unsigned long long)random);
+	return 0;
+}
+
+static int mover_move_whole(int from_dir, const char *from, int to_dir, const char *to,
+			    unsigned int flags)
+{
+	char name[MOVER_NAME];
+	int r = -EEXIST;
+
+	for (int i = 0; r == -EEXIST && i < MOVER_NAME_TRIES; i++) {
+		r = mover_name(name);
+		if (r == 0)
+			r = mover_move(from_dir, from, to_dir, name, 0);
+	}
+	if (r < 0)
+		return r;
+	r = mover_renameat(to_dir, name, to_dir, to, flags);
+	/* Somebody else has taken the place: it never happened. */
+	if (r < 0)
+		(void)mover_renameat(to_dir, name, from_dir, from, RENAME_NOREPLACE);
+	return r;
+}
+
+int mover_try(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	int is_dir = mover_look(from_dir, from);
+
+	if (is_dir < 0)
+		return is_dir;
+	/* Seen from the box it is a place where something is mounted; seen from here it is not. */
+	int there = mover_look(to_dir, to);
+
+	if (there == -EBUSY)
+		return there;
+	int r = mover_renameat(from_dir, from, to_dir, to, flags);
+
+	return r == -EXDEV && is_dir && !(flags & ~(unsigned int)RENAME_NOREPLACE) ? 1 : r;
+}
+
+/* Only what a rename could answer as well; else it is as if it had not been tried. */
+static int mover_answer(int r)
+{
+	switch (r) {
+	case 0:
+	case -EBUSY:
+	case -EDQUOT:
+	case -EEXIST:
+	case -EINVAL:
+	case -EIO:
+	case -ENOENT:
+	case -ENOMEM:
+	case -ENOSPC:
+	case -ENOTDIR:
+	case -ENOTEMPTY:
+	case -EROFS:
+		return r;
+	default:
+		return -EXDEV;
+	}
+}
+
+int mover_rename(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	int r = mover_try(from_dir, from, to_dir, to, flags);
+
+	if (r <= 0)
+		return r;
+	r = mover_check_target(to_dir, to);
+	return r < 0 ? r : mover_answer(mover_move_whole(from_dir, from, to_dir, to, flags));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch_root.h"
+
+#include "fd.h"
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int watch_root_open(struct watch_root *r, const struct watch_processes *all)
+{
+	char path[64];
+	struct stat root, mounts;
+
+	if (r->looked || all->first == 0)
+		return r->fd;
+	r->looked = true;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)all->first);
+	if (stat(path, &mounts) < 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)all->first);
+	r->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (r->fd >= 0 && fstat(r->fd, &root) < 0)
+		fd_close(&r->fd);
+	if (r->fd >= 0) {
+		r->inode = root.st_ino;
+		r->mounts = mounts.st_ino;
+	}
+	return r->fd;
+}
+
+void watch_root_close(struct watch_root *r)
+{
+	fd_close(&r->fd);
+}
+
+bool watch_root_is_of(const struct watch_root *r, const struct watch_process *p)
+{
+	struct stat root, mounts;
+
+	return fstatat(p->folder, "root", &root, 0) == 0 && root.st_ino == r->inode &&
+	       fstatat(p->folder, "ns/mnt", &mounts, 0) == 0 && mounts.st_ino == r->mounts;
+}
+
+uint64_t watch_root_mount(int fd, bool *ret_is_root)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
+		return 0;
+	*ret_is_root = (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+	return st.stx_mnt_id;
+}

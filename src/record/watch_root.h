@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The root of the box, as its first process has it: where the paths of its processes begin. */
+#ifndef BAWN_WATCH_ROOT_H
+#define BAWN_WATCH_ROOT_H
+
+#include "watch_process.h"
+
+struct watch_root {
+	int fd;                 /* -1: it was not looked for, or is not to be had */
+	bool looked;            /* once */
+	uint64_t inode, mounts; /* of the root, and of the mount namespace */
+};
+
+#define WATCH_ROOT_INIT ((struct watch_root){.fd = -1})
+
+/* Once the box has started.  The descriptor, or -1. */
+int watch_root_open(struct watch_root *r, const struct watch_processes *all);
+void watch_root_close(struct watch_root *r);
+
+/* This process has the same root, and sees the same mounts. */
+bool watch_root_is_of(const struct watch_root *r, const struct watch_process *p);
+
+/* The mount that an open file lies in, and whether it is the root of that; 0: unknown. */
+uint64_t watch_root_mount(int fd, bool *ret_is_root);
+
+#endif
