@@ -30,6 +30,7 @@ int main(void)
 	static struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct error e = ERROR_INIT;
 	struct plan plan;
+	int processes = -1;
 
 	/* From the first moment: when the keeper dies, so do we. */
 	int r = process_die_with_parent();
@@ -37,7 +38,7 @@ int main(void)
 	if (r == 0)
 		r = box_read_plan(&arena, &plan, &e);
 	if (r == 0)
-		r = launch(&plan, BOX_CHANNEL, &e);
+		r = launch(&plan, BOX_CHANNEL, &processes, &e);
 	if (r == 0)
 		r = probe_start(&plan, &e);
 	if (r < 0) {
@@ -45,5 +46,5 @@ int main(void)
 		init_report_failure(BOX_CHANNEL, &e);
 		return 1;
 	}
-	return init_run(&plan, BOX_CHANNEL, (uint64_t)r);
+	return init_run(&plan, BOX_CHANNEL, processes, (uint64_t)r);
 }

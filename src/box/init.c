@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pid 1 of the box: it reaps, starts what the keeper names, passes signals on
- * and reports ends.  It does nothing else, and it has no more rights than the
- * agent.  When the keeper is gone, so is it, and with it, by the kernel's hand,
- * every process of the box.
+ * reports ends, and holds the others still when asked (pause.h).  It does nothing else, and it has
+ * no more rights than the agent.  When the keeper is gone, so is it, and with it, by the kernel's
+ * hand, every process of the box.
  */
 #include "init.h"
 
@@ -11,6 +11,7 @@
 #include "fd.h"
 #include "job.h"
 #include "loop.h"
+#include "pause.h"
 #include "process.h"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { INIT_JOBS_MAX = 48, INIT_SERVING = 0 };
+enum { INIT_JOBS_MAX = 48, INIT_LATER_MAX = 64, INIT_SERVING = 0 };
 
 struct init;
 
@@ -40,6 +41,14 @@ struct init {
 	struct channel channel;
 	int signals;
 	struct init_job jobs[INIT_JOBS_MAX];
+	struct pause pause;
+	uint64_t pause_id;
+	/* SIGNAL and CONTINUE that came while the others were held still. */
+	struct {
+		enum message_type type;
+		struct message_job message;
+	} later[INIT_LATER_MAX];
+	size_t later_count;
 };
 
 static int init_send_job(struct init *in, enum message_type type, uint64_t job, uint64_t value)
@@ -182,7 +191,79 @@ static int init_on_spawn(void *context, struct channel_packet *packet, struct er
 }
 
 /* value: the signal; with 0x100, to the job's whole process group. */
-static int init_on_signal(void *context, struct channel_packet *packet, struct error *e)
+static void init_signal(struct init *in, const struct message_job *m)
+{
+	const struct init_job *job = init_job_by_id(in, m->job);
+	int number = (int)(m->value & 0xff);
+
+	if (job && job->command > 0 && number > 0 && number < NSIG)
+		(void)kill(m->value & 0x100 ? -job->command : job->command, number);
+}
+
+static void init_continue(struct init *in, const struct message_job *m)
+{
+	const struct init_job *job = init_job_by_id(in, m->job);
+
+	if (job && job->report >= 0)
+		(void)kill(job->pid, m->value ? SIGUSR1 : SIGUSR2);
+	else if (job)
+		(void)kill(-job->pid, SIGCONT);
+}
+
+/* --- holding still -------------------------------------------------------------------- */
+
+/* A stop or a continuation would get lost, or worse, set somebody going: it waits.  The same twice
+ * is once, as with signals. */
+static bool init_keep_for_later(struct init *in, enum message_type type,
+				const struct message_job *m)
+{
+	if (in->pause.state == PAUSE_OFF ||
+	    (type == MESSAGE_SIGNAL && (m->value & 0xff) == SIGKILL))
+		return false;
+	for (size_t i = 0; i < in->later_count; i++)
+		if (in->later[i].type == type && in->later[i].message.job == m->job &&
+		    in->later[i].message.value == m->value)
+			return true;
+	if (in->later_count < INIT_LATER_MAX) {
+		in->later[in->later_count].type = type;
+		in->later[in->later_count++].message = *m;
+	}
+	return true;
+}
+
+static int init_reap(struct init *in);
+
+static int init_go_on(struct init *in)
+{
+	pause_end(&in->pause);
+	for (size_t i = 0; i < in->later_count; i++) {
+		if (in->later[i].type == MESSAGE_SIGNAL)
+			init_signal(in, &in->later[i].message);
+		else
+			init_continue(in, &in->later[i].message);
+	}
+	in->later_count = 0;
+	/* What stopped by itself a moment before has not been told yet. */
+	return init_reap(in);
+}
+
+static int init_on_paused(void *context, size_t count, const struct error *e)
+{
+	struct init *in = context;
+	const struct message_paused m = {.id = in->pause_id,
+					 .failure = (uint64_t)-e->code,
+					 .text = e->text,
+					 .next = e->next,
+					 .count = count};
+
+	int r = e->code != 0 ? init_go_on(in) : 0;
+
+	if (r < 0)
+		return r;
+	return message_send(in->channel.fd, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
+}
+
+static int init_on_pause(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct init *in = context;
 	struct message_job m;
@@ -190,12 +271,25 @@ static int init_on_signal(void *context, struct channel_packet *packet, struct e
 
 	if (r < 0)
 		return r;
-	struct init_job *job = init_job_by_id(in, m.job);
-	int number = (int)(m.value & 0xff);
+	if (in->pause.state != PAUSE_OFF)
+		r = init_go_on(in);
+	if (r < 0 || m.value == 0)
+		return r;
+	in->pause_id = m.job;
+	return pause_begin(&in->pause);
+}
 
-	if (job && job->command > 0 && number > 0 && number < NSIG)
-		(void)kill(m.value & 0x100 ? -job->command : job->command, number);
-	return 0;
+/* --- what the keeper says of a job ---------------------------------------------------- */
+
+static int init_on_signal(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct init *in = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r == 0 && !init_keep_for_later(in, MESSAGE_SIGNAL, &m))
+		init_signal(in, &m);
+	return r;
 }
 
 static int init_on_continue(void *context, struct channel_packet *packet, struct error *e)
@@ -204,29 +298,26 @@ static int init_on_continue(void *context, struct channel_packet *packet, struct
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	if (r < 0)
-		return r;
-	struct init_job *job = init_job_by_id(in, m.job);
-
-	if (job && job->report >= 0)
-		(void)kill(job->pid, m.value ? SIGUSR1 : SIGUSR2);
-	else if (job)
-		(void)kill(-job->pid, SIGCONT);
-	return 0;
+	if (r == 0 && !init_keep_for_later(in, MESSAGE_CONTINUE, &m))
+		init_continue(in, &m);
+	return r;
 }
 
 static const struct channel_rule init_rules[] = {
 	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 4, 1u << INIT_SERVING, init_on_spawn},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << INIT_SERVING, init_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << INIT_SERVING, init_on_continue},
+	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << INIT_SERVING, init_on_pause},
 };
 
 static int init_reap(struct init *in)
 {
+	/* A job that we hold still has not stopped, as far as anybody else is concerned. */
+	int how = WNOHANG | (in->pause.state == PAUSE_OFF ? WUNTRACED : 0);
 	int status = 0;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((pid = waitpid(-1, &status, how)) > 0) {
 		for (size_t i = 0; i < INIT_JOBS_MAX; i++) {
 			struct init_job *job = &in->jobs[i];
 			int r = 0;
@@ -304,7 +395,7 @@ static void init_end_all(const struct plan *plan)
 	}
 }
 
-int init_run(const struct plan *plan, int channel, uint64_t probes)
+int init_run(const struct plan *plan, int channel, int processes, uint64_t probes)
 {
 	static struct init in;
 	struct loop_handle channel_handle;
@@ -320,7 +411,8 @@ int init_run(const struct plan *plan, int channel, uint64_t probes)
 	(void)sigfillset(&set);
 	(void)sigdelset(&set, SIGSYS);
 	in.signals = process_signalfd(&set);
-	if (in.signals < 0 || loop_init(&in.loop) < 0)
+	if (in.signals < 0 || loop_init(&in.loop) < 0 ||
+	    pause_init(&in.pause, &in.loop, processes, init_on_paused, &in) < 0)
 		return 1;
 	if (plan_goes_without(plan, PLAN_LAYER_PID_NS))
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 1ul, 0ul, 0ul, 0ul);

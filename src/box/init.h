@@ -7,8 +7,9 @@
 #include "plan.h"
 
 /* Serves the keeper at the other end of `channel` until it is gone; returns the exit code.
- * probes: how many held, for the record. */
-int init_run(const struct plan *plan, int channel, uint64_t probes);
+ * processes: the root of a /proc that shows all of them, or -1.  probes: how many held, for the
+ * record. */
+int init_run(const struct plan *plan, int channel, int processes, uint64_t probes);
 
 /* Tells the keeper that the launch failed. */
 void init_report_failure(int channel, const struct error *e);

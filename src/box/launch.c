@@ -12,7 +12,7 @@
  *	trust files	from keys, by way of the keeper, where the plan names some
  *	root		root.c
  *	limits		rlimits; processes count per user namespace
- *	descriptors	only the channel stays
+ *	descriptors	only the channel stays, and a /proc for init
  *	no-new-privs	from here on no exec gains anything
  *	Landlock	root.c, on objects opened in the finished root
  *	seccomp		the filter, from the plan; of a watched box its listener goes out
@@ -183,9 +183,11 @@ static int launch_no_new_privs(const struct plan *plan, struct error *e)
 	return r < 0 ? advice_missing(PLAN_LAYER_NO_NEW_PRIVS, r, e) : 0;
 }
 
-static int launch_landlock(const struct plan *plan, struct error *e)
+static int launch_landlock(const struct plan *plan, int processes, struct error *e)
 {
-	int r = root_landlock(plan, e);
+	if (plan_goes_without(plan, PLAN_LAYER_LANDLOCK))
+		return 0;
+	int r = root_landlock(plan, processes, e);
 
 	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
 }
@@ -229,10 +231,17 @@ static int launch_hide(const struct plan *plan, struct error *e)
 	return r < 0 ? error_sys(e, r, "hiding pid 1") : 0;
 }
 
-static int launch_descriptors(int keep, struct error *e)
+/* *processes comes right behind what is kept. */
+static int launch_descriptors(int keep, int *processes, struct error *e)
 {
+	int last = *processes < 0 ? keep : keep + 1;
+
+	if (*processes >= 0 && *processes != last && dup3(*processes, last, O_CLOEXEC) < 0)
+		return error_sys(e, -errno, "keeping a descriptor");
+	if (*processes >= 0)
+		*processes = last;
 	if ((keep > 3 && close_range(3, (unsigned int)keep - 1, 0) < 0) ||
-	    close_range((unsigned int)keep + 1, ~0u, 0) < 0)
+	    close_range((unsigned int)last + 1, ~0u, 0) < 0)
 		return advice_missing(PLAN_LAYER_FDS, -errno, e);
 	return 0;
 }
@@ -318,13 +327,13 @@ static int launch_trust(const struct plan *plan, int fd, struct error *e)
 }
 
 /* As launch_capture, for the socket that the root has. */
-static int launch_root(const struct plan *plan, int channel, struct error *e)
+static int launch_root(const struct plan *plan, int channel, int *ret_processes, struct error *e)
 {
 	_cleanup_fd_ int socket = -1;
 
 	if (plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
 		return 0;
-	int r = root_build(plan, &socket, e);
+	int r = root_build(plan, &socket, ret_processes, e);
 
 	if (r < 0 || socket < 0)
 		return r;
@@ -334,7 +343,6 @@ static int launch_root(const struct plan *plan, int channel, struct error *e)
 
 static const struct launch_step launch_after_root[] = {
 	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
-	{PLAN_LAYER_LANDLOCK, launch_landlock},
 };
 
 static const struct launch_step launch_after_seccomp[] = {
@@ -356,7 +364,7 @@ static int launch_steps(const struct plan *plan, const struct launch_step *steps
 	return 0;
 }
 
-int launch(const struct plan *plan, int keep, struct error *e)
+int launch(const struct plan *plan, int keep, int *ret_processes, struct error *e)
 {
 	/* The user's own mask is for the command; what we make has the modes we say. */
 	mode_t mask = umask(0);
@@ -367,14 +375,16 @@ int launch(const struct plan *plan, int keep, struct error *e)
 	if (r == 0)
 		r = launch_trust(plan, keep, e);
 	if (r == 0)
-		r = launch_root(plan, keep, e);
+		r = launch_root(plan, keep, ret_processes, e);
 	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_LIMITS))
 		r = launch_limits(plan, e);
 	(void)umask(mask);
 	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_FDS))
-		r = launch_descriptors(keep, e);
+		r = launch_descriptors(keep, ret_processes, e);
 	if (r == 0)
 		r = launch_steps(plan, launch_after_root, BAWN_ARRAY_SIZE(launch_after_root), e);
+	if (r == 0)
+		r = launch_landlock(plan, *ret_processes, e);
 	if (r == 0)
 		r = launch_seccomp(plan, keep, e);
 	if (r == 0)

@@ -8,10 +8,10 @@
 
 /*
  * Runs in the new namespaces, with capabilities over them, and ends with none: the caller is
- * then pid 1 of a finished box.  Only the descriptor `keep`, the channel to the
- * keeper, stays open.  A layer that cannot be
+ * then pid 1 of a finished box.  Only two descriptors stay open: `keep`, the channel to the keeper,
+ * and *ret_processes, a /proc for init alone (root.h), where there is one.  A layer that cannot be
  * applied ends it: there is no way on.
  */
-int launch(const struct plan *plan, int keep, struct error *e);
+int launch(const struct plan *plan, int keep, int *ret_processes, struct error *e);
 
 #endif

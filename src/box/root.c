@@ -74,6 +74,7 @@ struct root {
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
 	bool trust_made[PLAN_TRUST_COUNT];
 	int socket;                   /* the one that the plan has; -1 none */
+	int processes;                /* a /proc for init; -1 none */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
@@ -633,14 +634,18 @@ static int root_socket(struct root *root, const struct plan_mount *m, struct err
 static int root_proc(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	static const struct root_option options[] = {{"hidepid", "invisible"}};
+	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
+	const uint64_t attributes =
+		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+
 	if (root->proc >= 0)
 		return root_attach_at(root, root->proc, m->target, true, e);
-	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
-	_cleanup_fd_ int fd = root_new_filesystem("proc", options, 1,
-						  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-							  MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	_cleanup_fd_ int fd = root_new_filesystem("proc", options, 1, attributes);
 
-	if (fd < 0) {
+	if (fd >= 0 && root->processes < 0)
+		root->processes = root_new_filesystem("proc", NULL, 0, attributes);
+	if (fd < 0 || root->processes < 0) {
+		fd = fd < 0 ? fd : root->processes;
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");
 		error_next(e, "Inside a container the outer /proc must be whole: start it with "
 			      "--security-opt systempaths=unconfined (Docker, Podman).");
@@ -753,13 +758,13 @@ static int root_enter(const struct root *root, struct error *e)
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
-int root_build(const struct plan *plan, int *ret_socket, struct error *e)
+int root_build(const struct plan *plan, int *ret_socket, int *ret_processes, struct error *e)
 {
 	static struct root root;
 	struct stat st;
 
 	root.plan = plan;
-	root.parent = root.proc = root.socket = -1;
+	root.parent = root.proc = root.socket = root.processes = -1;
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
@@ -788,6 +793,7 @@ int root_build(const struct plan *plan, int *ret_socket, struct error *e)
 	r = root_enter(&root, e);
 	fd_close(&root.fd);
 	*ret_socket = root.socket;
+	*ret_processes = root.processes;
 	return r;
 }
 
@@ -826,7 +832,7 @@ static int root_grant_dev(int ruleset, int abi, const char *dev, struct error *e
 	return r;
 }
 
-int root_landlock(const struct plan *plan, struct error *e)
+int root_landlock(const struct plan *plan, int processes, struct error *e)
 {
 	int abi = landlock_abi();
 	_cleanup_fd_ int ruleset = abi < 0 ? abi : landlock_new(abi, true);
@@ -836,6 +842,9 @@ int root_landlock(const struct plan *plan, struct error *e)
 	/* Listing "/" shows mount points; what lies beneath needs its own grant to be read. */
 	int r = root_grant(ruleset, abi, "/", LANDLOCK_GRANT_LIST, e);
 
+	/* No path leads there; only init has the descriptor. */
+	if (r == 0 && processes >= 0)
+		r = landlock_grant(ruleset, abi, processes, true, LANDLOCK_GRANT_READ);
 	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 

@@ -15,9 +15,13 @@
  * PLAN_TRUST_COUNT of them, before root_build. */
 void root_give_trust(int fd);
 
-int root_build(const struct plan *plan, int *ret_socket, struct error *e);
+/*
+ * ret_processes gets the root of a second /proc, which is attached nowhere: for init alone, to see
+ * also the processes that hide from the first.  -1 without processes of the box's own.
+ */
+int root_build(const struct plan *plan, int *ret_socket, int *ret_processes, struct error *e);
 
-/* Says the finished root again with Landlock, from objects opened in it. */
-int root_landlock(const struct plan *plan, struct error *e);
+/* Says the finished root again with Landlock, from objects opened in it; and `processes`. */
+int root_landlock(const struct plan *plan, int processes, struct error *e);
 
 #endif

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum {
-	TALK_MS = 2000, /* for an answer */
+	TALK_MS = 2000,        /* for an answer */
+	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
 	TALK_SESSIONS_MAX = 4096,
 };
 
@@ -21,6 +22,7 @@ struct talk {
 	struct message_changed changed;
 	struct message_counted counted;
 	struct error failure; /* what the keeper says went wrong */
+	int ms;               /* to wait; 0: TALK_MS */
 };
 
 void session_fini(struct session *s)
@@ -93,10 +95,19 @@ static int talk_on_failed(void *context, struct channel_packet *packet, struct e
 	return message_decode_failed(packet->body, &t->failure, e);
 }
 
+static int talk_on_paused(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct message_paused m;
+
+	(void)context;
+	return message_decode(packet->body, &message_paused_schema, &m, NULL, e);
+}
+
 static const struct channel_rule talk_rules[] = {
 	{MESSAGE_STATE, "STATE", 512, 1, 1, 1u << 0, talk_on_state},
 	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << 0, talk_on_changed},
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << 0, talk_on_counted},
+	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << 0, talk_on_paused},
 	{MESSAGE_FAILED, "FAILED", 2048, 0, 0, 1u << 0, talk_on_failed},
 };
 
@@ -112,7 +123,7 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 	int r = s ? message_send(channel.fd, type, s, object, plan, plan ? 1 : 0)
 		  : channel_send(channel.fd, (uint32_t)type, (struct span){NULL, 0}, NULL, 0);
 
-	if (r == 0 && poll(&answer, 1, TALK_MS) <= 0)
+	if (r == 0 && poll(&answer, 1, t->ms ? t->ms : TALK_MS) <= 0)
 		r = -ETIME;
 	if (r == 0)
 		r = channel_receive(&channel, e);
@@ -163,6 +174,14 @@ int session_count(struct session *s, const char *host, uint16_t port,
 	if (r == 0)
 		*ret_counted = t.counted;
 	return r;
+}
+
+int session_pause(struct session *s, bool pause, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT, .ms = TALK_PAUSE_MS};
+	const struct message_job m = {.value = pause};
+
+	return talk_once(&t, MESSAGE_PAUSE, &message_job_schema, &m, NULL, e);
 }
 
 /* --- finding -------------------------------------------------------------------------- */

@@ -56,4 +56,12 @@ int session_change(struct session *s, const struct plan *plan, const struct mess
 int session_count(struct session *s, const char *host, uint16_t port,
 		  struct message_counted *ret_counted, struct error *e);
 
+/*
+ * Holds every process of the session still, or lets them go on.  It ends by itself when s is
+ * closed, and when it was not asked for again within SESSION_PAUSE_MS; then letting go answers
+ * -ESTALE, and what was read meanwhile may have moved.  -EBUSY: some process does not stop.
+ */
+enum { SESSION_PAUSE_MS = 30000 };
+int session_pause(struct session *s, bool pause, struct error *e);
+
 #endif

@@ -178,6 +178,15 @@ static const struct schema_field message_change_fields[] = {
 };
 const struct schema message_change_schema = SCHEMA_OF(struct message_change, message_change_fields);
 
+static const struct schema_field message_paused_fields[] = {
+	SCHEMA_FIELD_U64(struct message_paused, id),
+	SCHEMA_FIELD_U64(struct message_paused, failure),
+	SCHEMA_FIELD_STR(struct message_paused, text),
+	SCHEMA_FIELD_STR(struct message_paused, next),
+	SCHEMA_FIELD_U64(struct message_paused, count),
+};
+const struct schema message_paused_schema = SCHEMA_OF(struct message_paused, message_paused_fields);
+
 static const struct schema_field message_changed_fields[] = {
 	SCHEMA_FIELD_U64(struct message_changed, id),
 	SCHEMA_FIELD_U64(struct message_changed, failure),

@@ -47,6 +47,12 @@
  *	keeper -> gate     RULES (that plan), COUNT
  *	gate -> keeper     CHANGED, COUNTED
  *
+ *	peer -> keeper     PAUSE     every process of the box is held still, or (0) goes on.  It
+ *	                             holds until the peer says so or is gone, or has not said
+ *	                             PAUSE again for a while
+ *	keeper -> peer     PAUSED, FAILED
+ *	keeper -> init     PAUSE     back PAUSED; (0) has no answer
+ *
  *	keeper -> client   RESOLVER  start one, with this channel: the rules now allow names
  *
  *	client -> keeper   RECORD    before START: the session's name in the records; the folder of
@@ -114,6 +120,8 @@ enum message_type {
 	MESSAGE_WATCH,
 	MESSAGE_NOTES,
 	MESSAGE_RECORDED,
+	MESSAGE_PAUSE,
+	MESSAGE_PAUSED,
 };
 
 enum {
@@ -138,7 +146,7 @@ struct message_spawn {
 
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
- * number of the change. */
+ * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses. */
 struct message_job {
 	uint64_t job;
 	uint64_t value;
@@ -321,6 +329,15 @@ struct message_counted {
 	const char *reason; /* of the last */
 };
 
+/* What came of PAUSE: failure is 0, or an errno, its sentence and what to do. */
+struct message_paused {
+	uint64_t id;
+	uint64_t failure;
+	const char *text;
+	const char *next;
+	uint64_t count; /* of processes that are held still */
+};
+
 /* RECORD: what a session is called, and its folder among the records. */
 struct message_record {
 	const char *name;
@@ -337,6 +354,7 @@ struct message_capture {
 
 extern const struct schema message_capture_schema;
 extern const struct schema message_record_schema;
+extern const struct schema message_paused_schema;
 extern const struct schema message_session_schema;
 extern const struct schema message_change_schema;
 extern const struct schema message_changed_schema;

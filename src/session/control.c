@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "nft.h"
 #include "plan_read.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 enum { CONTROL_SERVING };
@@ -21,18 +23,27 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->tell = tell;
 	c->context = context;
 	c->uid = geteuid();
-	c->listener = c->folder = c->layers = c->plan = c->capture = c->change.plan = -1;
+	c->listener = c->folder = c->layers = c->plan = c->capture = -1;
+	c->change.plan = c->pause_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
 }
 
 /* --- peers ---------------------------------------------------------------------------- */
 
+static void control_mind_pause(struct control *c);
+
 static void control_drop(struct control_peer *p)
 {
+	bool paused = p->pauses != 0;
+
 	loop_remove(p->control->loop, &p->handle);
 	fd_close(&p->channel.fd);
 	p->waiting = 0;
+	p->pauses = 0;
+	p->pause_waits = false;
+	if (paused)
+		control_mind_pause(p->control);
 }
 
 /* A peer that has no room for its answer is not waited for. */
@@ -43,11 +54,16 @@ static void control_answer(struct control_peer *p, enum message_type type, const
 		control_drop(p);
 }
 
-static void control_fail(struct control_peer *p, int code, const char *text)
+static void control_fail_as(struct control_peer *p, int code, const char *text, const char *next)
 {
-	struct message_failed m = {(uint64_t)-code, text, ""};
+	struct message_failed m = {(uint64_t)-code, text, next};
 
 	control_answer(p, MESSAGE_FAILED, &message_failed_schema, &m, NULL, 0);
+}
+
+static void control_fail(struct control_peer *p, int code, const char *text)
+{
+	control_fail_as(p, code, text, "");
 }
 
 static struct control_peer *control_waiting(struct control *c, uint64_t id)
@@ -81,6 +97,127 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	(void)e;
 	c->session.gate = c->gate->fd >= 0;
 	control_answer(p, MESSAGE_STATE, &message_session_schema, &c->session, &c->plan, 1);
+	return 0;
+}
+
+/* --- pausing -------------------------------------------------------------------------- */
+
+/* When nobody wants the box still any more it goes on; else the clock is set for the next who has
+ * not been heard of. */
+static void control_mind_pause(struct control *c)
+{
+	struct itimerspec when = {.it_value.tv_sec = 0};
+	int64_t first = 0, now = clock_ms(CLOCK_BOOTTIME);
+
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		if (c->peers[i].pauses && (first == 0 || c->peers[i].pauses < first))
+			first = c->peers[i].pauses;
+	if (first == 0 && c->pause_state != CONTROL_GOES) {
+		/* An answer that is on its way is to a number that is no longer asked for. */
+		c->pause_state = CONTROL_GOES;
+		c->pause_id = 0;
+		(void)c->pause(c->context, 0);
+	}
+	if (first != 0) {
+		int64_t ms = first > now ? first - now : 1;
+
+		when.it_value =
+			(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	}
+	(void)timerfd_settime(c->pause_timer, 0, &when, NULL);
+}
+
+static int control_on_pause_timer(void *context, uint32_t events)
+{
+	struct control *c = context;
+	int64_t now = clock_ms(CLOCK_BOOTTIME);
+	uint64_t times;
+
+	(void)events;
+	if (read(c->pause_timer, &times, sizeof(times)) < 0)
+		return 0;
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		if (c->peers[i].pauses && c->peers[i].pauses <= now) {
+			c->peers[i].pauses = 0;
+			c->peers[i].pause_waits = false;
+		}
+	control_mind_pause(c);
+	return 0;
+}
+
+static void control_say_paused(struct control_peer *p, uint64_t count)
+{
+	const struct message_paused m = {.text = "", .next = "", .count = count};
+
+	p->pause_waits = false;
+	control_answer(p, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
+}
+
+static void control_resume(struct control_peer *p)
+{
+	bool paused = p->pauses != 0 && p->control->pause_state == CONTROL_PAUSED;
+
+	p->pauses = 0;
+	p->pause_waits = false;
+	control_mind_pause(p->control);
+	if (paused)
+		control_say_paused(p, 0);
+	else
+		control_fail(p, -ESTALE, "the session went on before this: the pause was too long");
+}
+
+static int control_on_pause(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	if (m.value == 0) {
+		control_resume(p);
+		return 0;
+	}
+	p->pauses = clock_ms(CLOCK_BOOTTIME) + CONTROL_PAUSE_MS;
+	p->pause_waits = true;
+	control_mind_pause(c);
+	if (c->pause_state == CONTROL_PAUSED) {
+		control_say_paused(p, c->pause_count);
+	} else if (c->pause_state == CONTROL_GOES) {
+		c->pause_state = CONTROL_STOPPING;
+		c->pause_id = ++c->next;
+		r = c->pause(c->context, c->pause_id);
+	}
+	return r;
+}
+
+int control_on_paused(struct control *c, struct span body, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(4096);
+	struct message_paused m;
+	int r = message_decode(body, &message_paused_schema, &m, &arena, e);
+
+	if (r < 0)
+		return r;
+	if (c->pause_state != CONTROL_STOPPING || m.id != c->pause_id)
+		return 0;
+	c->pause_state = m.failure ? CONTROL_GOES : CONTROL_PAUSED;
+	c->pause_count = m.count;
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		struct control_peer *p = &c->peers[i];
+
+		if (m.failure)
+			p->pauses = 0;
+		if (!p->pause_waits)
+			continue;
+		p->pause_waits = false;
+		if (m.failure)
+			control_fail_as(p, -(int)(m.failure & 0xfff), m.text, m.next);
+		else
+			control_say_paused(p, m.count);
+	}
+	control_mind_pause(c);
 	return 0;
 }
 
@@ -244,6 +381,7 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_STATUS, "STATUS", 0, 0, 0, 1u << CONTROL_SERVING, control_on_status},
 	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, 1u << CONTROL_SERVING, control_on_count},
+	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << CONTROL_SERVING, control_on_pause},
 };
 
 static int control_on_peer(void *context, uint32_t events)
@@ -266,7 +404,9 @@ static struct control_peer *control_place(struct control *c)
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
 		if (c->peers[i].channel.fd < 0)
 			return &c->peers[i];
-		if (c->peers[i].turn < oldest->turn)
+		/* Who holds the box still is not sent away for somebody who only looks. */
+		if (oldest->pauses ? !c->peers[i].pauses || c->peers[i].turn < oldest->turn
+				   : !c->peers[i].pauses && c->peers[i].turn < oldest->turn)
 			oldest = &c->peers[i];
 	}
 	control_drop(oldest);
@@ -329,8 +469,14 @@ int control_start(struct control *c, int plan, struct error *e)
 	c->plan = plan;
 	if (c->listener < 0)
 		return 0;
-	int r = loop_add(c->loop, c->listener, EPOLLIN, control_on_listener, c,
-			 &c->listener_handle);
+	c->pause_timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	int r = c->pause_timer < 0 ? -errno
+				   : loop_add(c->loop, c->pause_timer, EPOLLIN,
+					      control_on_pause_timer, c, &c->pause_handle);
+
+	if (r == 0)
+		r = loop_add(c->loop, c->listener, EPOLLIN, control_on_listener, c,
+			     &c->listener_handle);
 
 	return r < 0 ? error_sys(e, r, "opening the session's control socket") : 0;
 }

@@ -12,6 +12,10 @@
  *		    follows when they hold there.  One at a time, and only from the
  *		    generation that is in force: who was overtaken asks again
  *	COUNT	    how often the gate refused something
+ *	PAUSE	    holds every process of the box still (src/box/pause.h), until the peer says
+ *		    otherwise, is gone, or has not said PAUSE again for CONTROL_PAUSE_MS: who
+ *		    cannot go on cannot stop a session for good.  Several may ask at once, and
+ *		    the box goes on with the last of them
  *
  * Nobody can hold the keeper up: peers are few, the oldest makes room for a new
  * one, nothing waits for a peer to read, and one that does not is gone.
@@ -24,7 +28,18 @@
 #include "loop.h"
 #include "message.h"
 
-enum { CONTROL_PEERS = 8, CONTROL_NAME_MAX = 64, CONTROL_ADDRESSES_MAX = 256 };
+enum {
+	CONTROL_PEERS = 8,
+	CONTROL_NAME_MAX = 64,
+	CONTROL_ADDRESSES_MAX = 256,
+	CONTROL_PAUSE_MS = 30000,
+};
+
+enum control_pause {
+	CONTROL_GOES,
+	CONTROL_STOPPING, /* init has been asked, and has not answered */
+	CONTROL_PAUSED,
+};
 
 struct control;
 
@@ -34,6 +49,8 @@ struct control_peer {
 	struct loop_handle handle;
 	uint64_t turn;    /* when it came, as a number */
 	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
+	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
+	bool pause_waits; /* for the box to be still */
 };
 
 struct control {
@@ -44,6 +61,8 @@ struct control {
 	/* Keeps a change that is about to be made, with its plan: what is not kept is not made. */
 	int (*decide)(void *context, const struct message_change *change, int plan,
 		      struct error *e);
+	/* To init: hold the box still, as the pause of that number; 0: go on. */
+	int (*pause)(void *context, uint64_t id);
 	void *context;
 	uid_t uid; /* ours */
 
@@ -59,6 +78,11 @@ struct control {
 
 	struct control_peer peers[CONTROL_PEERS];
 	uint64_t next; /* turn, or id */
+
+	enum control_pause pause_state;
+	uint64_t pause_id, pause_count;
+	int pause_timer;
+	struct loop_handle pause_handle;
 
 	bool names;          /* a rule that came allows some */
 	struct {             /* the change that is with the gate */
@@ -91,6 +115,9 @@ int control_start(struct control *c, int plan, struct error *e);
 /* The gate's answers. */
 int control_on_changed(struct control *c, struct span body, struct error *e);
 int control_on_counted(struct control *c, struct span body, struct error *e);
+
+/* Init's answer. */
+int control_on_paused(struct control *c, struct span body, struct error *e);
 
 /* The gate is gone: nobody waits for it any more. */
 void control_lose_gate(struct control *c);

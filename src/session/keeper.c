@@ -603,6 +603,23 @@ static int keeper_on_continue(void *context, struct channel_packet *packet, stru
 	return keeper_forward(context, MESSAGE_CONTINUE, packet->body);
 }
 
+/* Another command of the user holds the box still, or lets it go on. */
+static int keeper_pause(void *context, uint64_t id)
+{
+	struct keeper *k = context;
+	const struct message_job m = {id, id != 0};
+	int r = message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0);
+
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
+static int keeper_on_paused(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return control_on_paused(&k->control, packet->body, e);
+}
+
 static int keeper_on_timer(void *context, uint32_t events)
 {
 	struct keeper *k = context;
@@ -654,6 +671,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_stopped},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_exited},
+	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},
 };
 
 /* What the recorder found when the workspace was compared with the record. */
@@ -869,6 +887,7 @@ int keeper_run(int channel, int programs)
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
+	k.control.pause = keeper_pause;
 	k.keyring = KEYRING_INIT;
 	k.recording = RECORDING_INIT;
 	k.input = BUF_INIT(1u << 20);
