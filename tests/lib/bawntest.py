@@ -128,6 +128,33 @@ def environment(**changes):
     return env
 
 
+def remove_tree(path):
+    """Also what overlayfs has left in a layer: folders that nobody may read."""
+    def again(function, name, _):
+        try:
+            os.chmod(os.path.dirname(name), 0o700)
+            os.chmod(name, 0o700)
+            (os.rmdir if function in (os.open, os.scandir, os.listdir, os.rmdir) else os.unlink)(name)
+        except OSError:
+            pass
+    shutil.rmtree(path, onerror=again)
+    if os.path.isdir(path):            # what had to be opened first is empty now
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def forget_layers(path):
+    """What sessions in this folder, or in one below it, have left in the state directory."""
+    top = os.path.join(state_dir(), "workspaces")
+    for name in os.listdir(top) if os.path.isdir(top) else []:
+        try:
+            with open(os.path.join(top, name, "path"), "rb") as f:
+                belongs = os.fsdecode(f.read().rstrip(b"\n\0"))
+        except OSError:
+            continue
+        if belongs == path or belongs.startswith(path + "/"):
+            remove_tree(os.path.join(top, name))
+
+
 class Workspace:
     """An empty folder to work in, outside /tmp (which the box hides) and gone at the end."""
 
@@ -142,7 +169,8 @@ class Workspace:
 
     def __exit__(self, *_):
         os.chdir("/")
-        shutil.rmtree(self.path, ignore_errors=True)
+        forget_layers(self.path)
+        remove_tree(self.path)
         try:
             os.rmdir(os.path.dirname(self.path))
         except OSError:
@@ -281,7 +309,7 @@ class Leftovers:
     def look():
         runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
         # A private home, and the records, are there to stay.
-        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record"))
+        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record", "workspaces"))
         namespaces = set()
         for pid in [os.getpid(), *descendants()]:
             for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
