@@ -107,13 +107,31 @@ void text_write(const struct text *t, const struct buf *b)
 	(void)fd_write_all(t->fd, buf_str(b), b->len);
 }
 
+static const char *const text_on[] = {
+	[TEXT_PLAIN] = "",        [TEXT_STRONG] = "\033[1m", [TEXT_FAINT] = "\033[2m",
+	[TEXT_GOOD] = "\033[32m", [TEXT_BAD] = "\033[1;31m", [TEXT_WARN] = "\033[33m",
+};
+
+static void text_put_keeping(const struct text *t, struct buf *into, enum text_style style,
+			     struct span s, const char *keep)
+{
+	bool styled = t->colour && style != TEXT_PLAIN;
+
+	if (styled)
+		buf_put_str(into, text_on[style]);
+	text_escape_keeping(into, s, keep);
+	if (styled)
+		buf_put_str(into, "\033[0m");
+}
+
+void text_put(const struct text *t, struct buf *into, enum text_style style, struct span s)
+{
+	text_put_keeping(t, into, style, s, "\t");
+}
+
 BAWN_PRINTF(3, 0)
 static void text_vprint(const struct text *t, enum text_style style, const char *fmt, va_list ap)
 {
-	static const char *const on[] = {
-		[TEXT_PLAIN] = "",        [TEXT_STRONG] = "\033[1m", [TEXT_FAINT] = "\033[2m",
-		[TEXT_GOOD] = "\033[32m", [TEXT_BAD] = "\033[1;31m", [TEXT_WARN] = "\033[33m",
-	};
 	_cleanup_free_ char *line = NULL;
 	_cleanup_buf_ struct buf out = BUF_INIT(1u << 20);
 	int n = vasprintf(&line, fmt, ap);
@@ -122,13 +140,7 @@ static void text_vprint(const struct text *t, enum text_style style, const char 
 		line = NULL;
 		return;
 	}
-	bool styled = t->colour && style != TEXT_PLAIN;
-
-	if (styled)
-		buf_put_str(&out, on[style]);
-	text_escape_keeping(&out, (struct span){(const uint8_t *)line, (size_t)n}, "\n\t");
-	if (styled)
-		buf_put_str(&out, "\033[0m");
+	text_put_keeping(t, &out, style, (struct span){(const uint8_t *)line, (size_t)n}, "\n\t");
 	text_write(t, &out);
 }
 

@@ -38,6 +38,10 @@ void text_printf(const struct text *t, const char *fmt, ...) BAWN_PRINTF(2, 3);
 void text_styled(const struct text *t, enum text_style style, const char *fmt, ...)
 	BAWN_PRINTF(3, 4);
 
+/* Appends s in a style, escaped but for tabs: for who writes many lines and flushes them at once.
+ */
+void text_put(const struct text *t, struct buf *into, enum text_style style, struct span s);
+
 /* Writes a buffer that holds only what text_escape or our own tables made. */
 void text_write(const struct text *t, const struct buf *b);
 

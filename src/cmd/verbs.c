@@ -355,10 +355,40 @@ const struct verb verbs[] = {
 	{
 		.name = "diff",
 		.usage = "[OPTIONS] [PATH...]",
-		.summary = "what a session changed, and what it holds",
-		.description = "Shows what a session changed.",
-		.examples = "bawn diff\tall of it",
-		.exits = EXITS_OF_REVIEW,
+		.summary = "what a session changed, and what is held of it",
+		.description =
+			"Shows what a session in review mode changed of the workspace, as one "
+			"reads a pull request: what was added, changed, deleted, renamed or given "
+			"another mode, text line by line, anything else by its size and type. It "
+			"is read from the session's layers; nothing is run and no link is "
+			"followed.\n"
+			"\n"
+			"The changes come in groups: ordinary ones; flagged ones, which land and "
+			"are worth a look; held ones, which would run something later on this "
+			"machine and land only when you release them; dropped ones, which never "
+			"land (sockets, devices, bits beyond 0777). Names, links and lines are "
+			"shown with control and invisible characters written out, as \\x1b or "
+			"\\u{202e}.\n"
+			"\n"
+			"PATH picks what is shown: a file, a folder, or a pattern such as '*.c'. "
+			"Objects, refs, index and logs of a git repository are told in a few "
+			"lines unless PATH names .git.\n"
+			"\n"
+			"Without --session it is the only session that has changes here. Of one "
+			"that runs you see what it has changed so far.\n"
+			"\n"
+			"With --between, the first two arguments are sessions, and what is shown "
+			"is which paths both have changed, and whether they made the same of it.",
+		.examples =
+			"bawn diff\tall of it\n"
+			"bawn diff --stat\thow much in each file\n"
+			"bawn diff src '*.md'\tonly these\n"
+			"bawn diff --json\twith digests, for programs\n"
+			"bawn diff --between calm-otter odd-heron\twhat two sessions both changed",
+		.exits = "0\tnothing is held; with --between, nothing differs\n"
+			 "1\tsomething is held; with --between, both changed a path differently\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
 			   BIT(BETWEEN),
 		.arguments_max = -1,

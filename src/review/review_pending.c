@@ -11,11 +11,6 @@ static int pending(const struct invocation *i)
 	return EXIT_BAWN;
 }
 
-int review_diff(const struct invocation *i)
-{
-	return pending(i);
-}
-
 int review_apply(const struct invocation *i)
 {
 	return pending(i);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "content.h"
+
+#include "fd.h"
+#include "sniff.h"
+
+#include <unistd.h>
+
+void content_fini(struct content *c)
+{
+	buf_fini(&c->bytes[0]);
+	buf_fini(&c->bytes[1]);
+	arena_fini(&c->arena);
+}
+
+/* Reads up to CONTENT_TEXT_MAX bytes, and stops at once at what is no text. */
+static enum content_kind content_take(int fd, struct buf *into, const char **ret_type)
+{
+	char chunk[16 << 10];
+
+	for (;;) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return CONTENT_UNREADABLE;
+		if (n == 0)
+			return CONTENT_TEXT;
+		if (into->len == 0) {
+			struct span start = {(const uint8_t *)chunk, (size_t)n};
+
+			if (lines_is_binary(start)) {
+				*ret_type = sniff(start);
+				return CONTENT_BINARY;
+			}
+		}
+		if (into->len + (size_t)n > CONTENT_TEXT_MAX)
+			return CONTENT_LARGE;
+		buf_put(into, chunk, (size_t)n);
+	}
+}
+
+static enum content_kind content_side(const struct view *v, const struct change *c,
+				      enum change_side side, struct content *ret)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+
+	if (o->type != OBJECT_FILE)
+		return CONTENT_TEXT;
+	_cleanup_fd_ int fd = changes_open(v, c, side);
+
+	ret->type[side] = "text";
+	return fd < 0 ? CONTENT_UNREADABLE : content_take(fd, &ret->bytes[side], &ret->type[side]);
+}
+
+static bool content_is_crlf(const struct lines *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct span *s = &l->items[i];
+
+		if (s->len < 2 || s->ptr[s->len - 1] != '\n' || s->ptr[s->len - 2] != '\r')
+			return false;
+	}
+	return true;
+}
+
+int content_read(const struct view *v, const struct change *c, struct content *ret)
+{
+	*ret = (struct content){
+		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
+		.arena = ARENA_INIT(LINEDIFF_ARENA),
+	};
+	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
+	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
+		return 0;
+	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, ret),
+				      content_side(v, c, CHANGE_AFTER, ret)};
+
+	/* In the order of the kinds: what is less to show wins. */
+	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];
+	if (ret->kind != CONTENT_TEXT)
+		return 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		if (buf_error(&ret->bytes[i]))
+			return buf_error(&ret->bytes[i]);
+		r = lines_cut(buf_span(&ret->bytes[i]), &ret->arena, &ret->lines[i]);
+	}
+	if (r == -E2BIG) {
+		ret->kind = CONTENT_LARGE;
+		return 0;
+	}
+	if (r == 0)
+		r = linediff(&ret->lines[0], &ret->lines[1], &ret->arena, &ret->diff);
+	ret->crlf = r == 0 && ret->lines[0].count + ret->lines[1].count > 0 &&
+		    content_is_crlf(&ret->lines[0]) && content_is_crlf(&ret->lines[1]);
+	return r;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn diff`: what a session changed, as one reads a pull request, in the order of what asks for
+ * attention least to what asks for it most: ordinary, flagged, held, dropped.
+ *
+ * May read the layers and the workspace.  Must not write anything, nor run anything.
+ */
+#include "diff_parts.h"
+
+#include "fd.h"
+#include "hold.h"
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+void diff_flush(struct diff *d, bool all)
+{
+	if (d->out.len == 0 || (!all && d->out.len < DIFF_FLUSH))
+		return;
+	text_write(&d->text, &d->out);
+	buf_clear(&d->out);
+}
+
+void diff_put(struct diff *d, enum text_style style, const char *fmt, ...)
+{
+	_cleanup_free_ char *words = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&words, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		words = NULL;
+		return;
+	}
+	text_put(&d->text, &d->out, style, (struct span){(const uint8_t *)words, (size_t)n});
+}
+
+void diff_fini(struct diff *d)
+{
+	view_close(&d->view);
+	changes_fini(&d->changes);
+	free(d->fates);
+	buf_fini(&d->out);
+}
+
+static int diff_judge(struct diff *d, struct error *e)
+{
+	_cleanup_(hold_rules_free) struct hold_rules *rules = NULL;
+	const struct hold_tuning none = {.tuned_count = 0};
+	int r = hold_rules_new(&none, &rules, e);
+
+	return r < 0 ? r : hold_judge(rules, &d->view, &d->changes, e);
+}
+
+int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, struct error *e)
+{
+	const struct changes_how how = {.hash = true, .lazy = !hash_all};
+	int r = view_open(&d->review->layers, &s->project, d->review->tree, &d->view, e);
+
+	if (r == 0)
+		r = changes_read(&d->view, &how, &d->changes, e);
+	if (r == 0)
+		r = diff_judge(d, e);
+	if (r < 0)
+		return r;
+	d->fates = calloc(d->changes.count + 1, 1);
+	return d->fates ? 0 : error_sys(e, -ENOMEM, "cannot list the changes");
+}
+
+static void diff_when(int64_t at, char *into, size_t len)
+{
+	time_t seconds = (time_t)(at / 1000000000);
+	struct tm t;
+
+	if (!localtime_r(&seconds, &t) || strftime(into, len, "%Y-%m-%d %H:%M", &t) == 0)
+		into[0] = '\0';
+}
+
+void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
+{
+	char when[32];
+
+	diff_put(d, TEXT_STRONG, "session %s", s->name);
+	diff_put(d, TEXT_PLAIN, " in %s", d->review->layers.workspace);
+	if (runs) {
+		diff_put(d, TEXT_WARN, " (it runs: this may change while you read)");
+	} else if (s->ended) {
+		diff_when(s->ended, when, sizeof(when));
+		diff_put(d, TEXT_PLAIN, " (it ended %s)", when);
+	} else {
+		diff_when(s->began, when, sizeof(when));
+		diff_put(d, TEXT_PLAIN, " (begun %s, and cut off)", when);
+	}
+	diff_end_line(d);
+}
+
+/* Which changes are meant, and how many there are of each sort. */
+static void diff_pick(struct diff *d)
+{
+	for (size_t i = 0; i < d->changes.count; i++)
+		if (!picks_has_change(&d->picks, &d->changes.items[i]))
+			d->fates[i] = DIFF_AWAY;
+}
+
+static void diff_count(struct diff *d)
+{
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		if (d->fates[i] == DIFF_AWAY || d->fates[i] == DIFF_SILENT)
+			continue;
+		d->totals.files++;
+		d->totals.kinds[c->kind]++;
+		d->totals.groups[c->group]++;
+	}
+}
+
+static void diff_put_summary(struct diff *d)
+{
+	const struct diff_totals *t = &d->totals;
+	const char *between = ": ";
+
+	if (t->files == 0) {
+		diff_put(d, TEXT_PLAIN, "%s",
+			 d->picks.count && d->changes.count
+				 ? "nothing of what you named has changed"
+				 : "nothing has changed");
+		diff_end_line(d);
+		return;
+	}
+	diff_put(d, TEXT_STRONG, "%zu change%s", t->files, t->files == 1 ? "" : "s");
+	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
+		if (t->kinds[i] == 0)
+			continue;
+		diff_put(d, TEXT_PLAIN, "%s%zu %s", between, t->kinds[i],
+			 i == CHANGE_MODE ? "of mode" : change_kind_words[i]);
+		between = ", ";
+	}
+	if (t->added || t->removed)
+		diff_put(d, TEXT_PLAIN, "; +%llu -%llu lines", (unsigned long long)t->added,
+			 (unsigned long long)t->removed);
+	between = "; ";
+	for (size_t i = CHANGE_FLAGGED; i < CHANGE_GROUP_COUNT; i++) {
+		if (t->groups[i] == 0)
+			continue;
+		diff_put(d, TEXT_WARN, "%s%zu %s", between, t->groups[i], change_group_words[i]);
+		between = ", ";
+	}
+	diff_end_line(d);
+	if (d->changes.moved) {
+		diff_put(d, TEXT_WARN, "Something changed while it was read; look again.");
+		diff_end_line(d);
+	}
+}
+
+static void diff_put_group_head(struct diff *d, unsigned int group)
+{
+	static const char *const words[CHANGE_GROUP_COUNT] = {
+		[CHANGE_ORDINARY] = "ordinary",
+		[CHANGE_FLAGGED] = "flagged: lands, and is worth a look",
+		[CHANGE_HELD] = "held: lands only when you release it by name",
+		[CHANGE_DROPPED] = "dropped: never lands",
+	};
+	size_t count = d->totals.groups[group];
+
+	diff_put(d, TEXT_STRONG, "== %zu %s ==", count, words[group]);
+	diff_end_line(d);
+	diff_end_line(d);
+}
+
+static int diff_put_groups(struct diff *d, struct error *e)
+{
+	bool grouped = d->totals.groups[CHANGE_ORDINARY] < d->totals.files;
+	int r = 0;
+
+	for (unsigned int group = 0; r == 0 && group < CHANGE_GROUP_COUNT; group++) {
+		if (d->totals.groups[group] == 0)
+			continue;
+		if (grouped)
+			diff_put_group_head(d, group);
+		size_t before = d->out.len;
+
+		if (group == CHANGE_ORDINARY)
+			r = diff_put_moves(d, e);
+		if (r == 0 && group == CHANGE_ORDINARY)
+			r = diff_put_git(d, e);
+		if (d->out.len != before)
+			diff_end_line(d);
+		for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
+			if (d->fates[i] != DIFF_SHOWN || d->changes.items[i].group != group)
+				continue;
+			r = diff_put_change(d, &d->changes.items[i], e);
+			diff_end_line(d);
+		}
+	}
+	return r;
+}
+
+/* What can be done with it. */
+static void diff_put_next(struct diff *d)
+{
+	if (d->totals.groups[CHANGE_HELD]) {
+		diff_put(d, TEXT_PLAIN, "Held changes land with: bawn apply --release PATH");
+		diff_end_line(d);
+	}
+}
+
+static int diff_show(struct diff *d, const struct invocation *i, struct error *e)
+{
+	diff_put_session(d, &d->review->session, d->review->runs);
+	diff_end_line(d);
+	int r = invocation_has(i, OPTION_STAT) ? diff_put_stat(d, e) : diff_put_groups(d, e);
+
+	if (r < 0)
+		return r;
+	diff_put_summary(d);
+	diff_put_next(d);
+	return 0;
+}
+
+static int diff_run(const struct invocation *i, struct review *review, struct error *e)
+{
+	_cleanup_diff_ struct diff d = {
+		.review = review,
+		.view = VIEW_INIT,
+		.text = text_open(STDOUT_FILENO),
+		.out = BUF_INIT(DIFF_OUT_MAX),
+	};
+	bool json = invocation_has(i, OPTION_JSON);
+	int r = picks_read(review, i->arguments, (size_t)i->argument_count, &d.picks, e);
+
+	if (r == 0)
+		r = diff_read(&d, &review->session, json, e);
+	if (r < 0)
+		return r;
+	diff_pick(&d);
+	r = diff_fold(&d, e);
+	diff_count(&d);
+	if (r == 0)
+		r = json ? diff_put_json(&d, e) : diff_show(&d, i, e);
+	if (r == 0 && buf_error(&d.out))
+		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
+	diff_flush(&d, true);
+	if (r < 0)
+		return r;
+	return d.totals.groups[CHANGE_HELD] ? EXIT_FOUND : EXIT_OK;
+}
+
+int review_diff(const struct invocation *i)
+{
+	_cleanup_review_ struct review review = {.layers = LAYERS_INIT, .tree = -1};
+	struct error e = ERROR_INIT;
+
+	if (invocation_has(i, OPTION_BETWEEN))
+		return review_between(i);
+	int r = review_open(i, REVIEW_SESSION, &review, &e);
+
+	if (r == 0 && review.session.mode == LAYERS_DIRECT) {
+		r = error_set(&e, -ENODATA, "what the session %s changed landed at once",
+			      review.session.name);
+		error_next(&e, "'bawn show' and 'bawn log' say what it was.");
+	}
+	if (r == 0)
+		r = diff_run(i, &review, &e);
+	if (r < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	return r;
+}
