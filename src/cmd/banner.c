@@ -84,6 +84,10 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 	}
 	if (plan->workspace_access == PLAN_ACCESS_WRITE)
 		banner_add_path(&list, plan, plan->workspace);
+	if (plan->workspace_access == PLAN_ACCESS_WRITE)
+		buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
+					   ? " (kept apart until applied)"
+					   : " (lands at once)");
 	for (size_t i = 0; i < plan->mounts.count; i++)
 		if (str_equal(plan->mounts.items[i].role, "named") &&
 		    plan->mounts.items[i].access == PLAN_ACCESS_WRITE)

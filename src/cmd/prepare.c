@@ -19,6 +19,7 @@
 #include "build.h"
 #include "config.h"
 #include "fd.h"
+#include "direct.h"
 #include "home_store.h"
 #include "host.h"
 #include "known_hosts.h"
@@ -461,6 +462,21 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 	return 0;
 }
 
+static int prepare_direct(struct prepare *p, struct plan *plan)
+{
+	const struct hold_tuning tuning = {.tuned = NULL};
+	struct hold_rules *rules = NULL;
+
+	if (plan->workspace_access != PLAN_ACCESS_WRITE || plan->workspace_mode != PLAN_MODE_DIRECT)
+		return 0;
+	int r = hold_rules_new(&tuning, &rules, p->e);
+
+	if (r == 0)
+		r = direct_protect(plan, rules, p->arena, p->e);
+	hold_rules_free(&rules);
+	return r;
+}
+
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
 			 bool create, struct prepared *made)
 {
@@ -475,6 +491,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena,
 			       ret_plan, p->e);
+	if (r == 0 && boxed)
+		r = prepare_direct(p, ret_plan);
 	if (r == 0)
 		r = prepare_ablate(p, ret_plan);
 	return r < 0 ? r : prepare_seccomp(ret_plan, p->e);

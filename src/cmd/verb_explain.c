@@ -126,6 +126,30 @@ static void explain_runs(struct explain *x)
 	}
 }
 
+/* Direct mode: what stays as it is, and what that does not stop. */
+static void explain_held(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	if (p->workspace_mode != PLAN_MODE_DIRECT || p->workspace_access != PLAN_ACCESS_WRITE)
+		return;
+	for (size_t i = 0; i < p->mounts.count; i++)
+		if (explain_is(&p->mounts.items[i], "held", PLAN_ACCESS_READ)) {
+			buf_put_str(&names, names.len ? ", " : "but not ");
+			text_escape(&names, span_of_str(p->mounts.items[i].target +
+							strlen(p->workspace) + 1));
+		}
+	buf_put_str(&names, names.len ? ": your own commands would run them. "
+				      : "Nothing at its top is there that your own commands would "
+					"run. ");
+	buf_put_str(&names, "Direct mode does not stop new files of that kind, or those in folders "
+			    "below, from being made: they are named when the session ends, and "
+			    "can have been run by then. In review mode nothing lands before you "
+			    "have seen it.");
+	explain_item(x, "", buf_str(&names));
+}
+
 static void explain_writes(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -135,10 +159,16 @@ static void explain_writes(struct explain *x)
 		const struct plan_mount *m = &p->mounts.items[i];
 
 		if (explain_is(m, "workspace", PLAN_ACCESS_WRITE))
-			explain_path(x, m->target, "the workspace; writes land at once", m->origin);
+			explain_path(x, m->target,
+				     p->workspace_mode == PLAN_MODE_REVIEW
+					     ? "the workspace; writes are kept apart and land when "
+					       "you apply them"
+					     : "the workspace; writes land at once",
+				     p->workspace_mode_origin);
 		else if (explain_is(m, "named", PLAN_ACCESS_WRITE))
 			explain_path(x, m->target, "writes land at once", m->origin);
 	}
+	explain_held(x);
 	explain_path(x, p->home, "a home of the box's own, kept for this workspace", NULL);
 	for (size_t i = 0; i < p->mounts.count; i++) {
 		const struct plan_mount *m = &p->mounts.items[i];

@@ -13,7 +13,7 @@ static enum watch_place watch_place_of(const struct plan_mount *m)
 	} places[] = {
 		{"workspace", WATCH_PLACE_WORKSPACE}, {"named", WATCH_PLACE_GRANTED},
 		{"exposed", WATCH_PLACE_GRANTED},     {"home", WATCH_PLACE_HOME},
-		{"private", WATCH_PLACE_OWN},
+		{"private", WATCH_PLACE_OWN},         {"held", WATCH_PLACE_WORKSPACE},
 	};
 
 	if (m->kind == PLAN_MOUNT_HIDE)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Direct mode: what is written lands at once, so files at the top of the workspace that the user's
+ * own commands would run (hold.h) cannot be written where they exist.
+ *
+ * Each is a read-only mount upon itself, and each folder above it (.git, .vscode) a mount of its
+ * own: what is a mount point can be neither removed, nor renamed, nor put something else in place
+ * of.  What does not exist yet, or lies deeper, is not kept from being made; it is named when the
+ * session ends.
+ */
+#ifndef BAWN_DIRECT_H
+#define BAWN_DIRECT_H
+
+#include "error.h"
+#include "hold.h"
+#include "plan.h"
+
+/* Adds these mounts to the plan, after the one of the workspace. */
+int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
+		   struct error *e);
+
+#endif
