@@ -84,10 +84,6 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 	}
 	if (plan->workspace_access == PLAN_ACCESS_WRITE)
 		banner_add_path(&list, plan, plan->workspace);
-	if (plan->workspace_access == PLAN_ACCESS_WRITE)
-		buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
-					   ? " (kept apart until applied)"
-					   : " (lands at once)");
 	for (size_t i = 0; i < plan->mounts.count; i++)
 		if (str_equal(plan->mounts.items[i].role, "named") &&
 		    plan->mounts.items[i].access == PLAN_ACCESS_WRITE)
@@ -97,6 +93,13 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 		buf_put_str(&line, "; ");
 	buf_put_str(&line, own);
 	banner_line(t, TEXT_PLAIN, "writes", &line);
+	if (plan->workspace_access != PLAN_ACCESS_WRITE)
+		return;
+	buf_clear(&line);
+	buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
+				   ? "when you apply it (bawn diff, bawn apply)"
+				   : "at once, as it is written");
+	banner_line(t, TEXT_PLAIN, "lands", &line);
 }
 
 static void banner_reads(const struct text *t, const struct plan *plan)
