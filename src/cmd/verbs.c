@@ -399,12 +399,36 @@ const struct verb verbs[] = {
 		.name = "apply",
 		.usage = "[OPTIONS] [PATH...]",
 		.summary = "let a session's changes land",
-		.description = "Lands what a session changed, all of it or nothing.",
-		.examples = "bawn apply\tall of it but what is held",
+		.description =
+			"Lands what a session changed in the folder it worked on, all of it or "
+			"nothing, and shows it first. With PATHs only what is named: files, "
+			"directories, or patterns ('*.c' is any such file at any depth, 'src/*.c' "
+			"is from the top, '**' crosses directories). What is left out stays with "
+			"the session.\n\n"
+			"A session that runs is paused until it is done. Everything is hashed "
+			"before it is shown and again as it lands: what is no longer what was "
+			"shown ends it, and nothing is changed. It goes through a journal, so that "
+			"a kill or a power cut leaves the folder as it was or as it was to be. "
+			"Modes beyond 0777, owners and special files never land.\n\n"
+			"A file that you changed too since the session began is a conflict: both "
+			"sides are named, and nothing lands until each is decided with --theirs, "
+			"--ours or --merge. A merge whose sides changed the same lines says which, "
+			"and lands only with --markers. The side that is not taken is not lost: it "
+			"stays in the session, or comes back with 'bawn undo'.\n\n"
+			"Held changes would make one of your own programs run something later. "
+			"Each "
+			"is released by its own path, or asked about at the terminal; --yes never "
+			"releases any. Who decided what is written to the record first, with "
+			"digests: 'bawn log apply'.",
+		.examples = "bawn apply\tall of it but what is held\n"
+			    "bawn apply src '*.md'\twhat is beneath src, and all such\n"
+			    "bawn apply -n\tonly say what would land\n"
+			    "bawn apply --merge '*'\tput both sides together\n"
+			    "bawn apply --release .envrc\tthis held file too",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
-			   BIT(DRY_RUN) | BIT(THEIRS) | BIT(OURS) | BIT(MERGE) | BIT(RELEASE) |
-			   BIT(PATCH),
+			   BIT(DRY_RUN) | BIT(THEIRS) | BIT(OURS) | BIT(MERGE) | BIT(MARKERS) |
+			   BIT(RELEASE) | BIT(PATCH),
 		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",
@@ -413,8 +437,15 @@ const struct verb verbs[] = {
 		.name = "discard",
 		.usage = "[OPTIONS] [PATH...]",
 		.summary = "forget a session's changes",
-		.description = "Forgets what a session changed.",
-		.examples = "bawn discard\tall of it",
+		.description =
+			"Forgets what a session changed, or what it changed at the named PATHs. "
+			"The "
+			"folder itself is not touched, because nothing of it was there. It cannot "
+			"be taken back; 'bawn snapshot' keeps a session before that. The session "
+			"must have ended.",
+		.examples = "bawn discard\tall of it\n"
+			    "bawn discard build '*.log'\twhat is beneath build, and every log\n"
+			    "bawn discard -n\tonly list it",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
 			   BIT(DRY_RUN),
@@ -426,11 +457,18 @@ const struct verb verbs[] = {
 		.name = "undo",
 		.usage = "[OPTIONS]",
 		.summary = "take back what landed last",
-		.description = "Takes back the last apply, or what a direct session did.",
-		.examples = "bawn undo\tthe last apply",
+		.description =
+			"Takes back the last apply to this folder: every path is what it was "
+			"before, byte for byte, with its mode and time. When a path is no longer "
+			"what apply left there, because you changed it since, it is named and "
+			"nothing is done. What was undone is pending again where its session still "
+			"stands; --redo applies it again in any case.",
+		.examples = "bawn undo\tthe last apply\n"
+			    "bawn undo -n\tonly say what would come back\n"
+			    "bawn undo --redo\tapply it again",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
-			   BIT(DRY_RUN),
+			   BIT(DRY_RUN) | BIT(REDO),
 		.run = verb_elsewhere,
 		.program = "bawn-review",
 	},

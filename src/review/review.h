@@ -23,6 +23,8 @@ struct review {
 	bool runs;
 };
 
+#define REVIEW_INIT ((struct review){.layers = LAYERS_INIT, .tree = -1})
+
 /* Which session a verb is about. */
 enum review_want {
 	REVIEW_NOTHING, /* the workspace alone */
@@ -35,6 +37,10 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 		struct error *e);
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
+
+/* What the session changed, with what is held of it. */
+int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
+		   struct changes *ret_changes, struct error *e);
 
 int review_diff(const struct invocation *i);
 int review_apply(const struct invocation *i);

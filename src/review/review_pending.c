@@ -11,21 +11,6 @@ static int pending(const struct invocation *i)
 	return EXIT_BAWN;
 }
 
-int review_apply(const struct invocation *i)
-{
-	return pending(i);
-}
-
-int review_discard(const struct invocation *i)
-{
-	return pending(i);
-}
-
-int review_undo(const struct invocation *i)
-{
-	return pending(i);
-}
-
 int review_snapshot(const struct invocation *i)
 {
 	return pending(i);

@@ -166,6 +166,11 @@ int layers_lock(const struct layers *l, struct error *e)
 	return r < 0 ? error_sys(e, r, "cannot lock %s", l->path) : TAKE_FD(fd);
 }
 
+int layers_journal(const struct layers *l, bool create)
+{
+	return layers_dir(l->dir, "journal", create);
+}
+
 bool layers_is_name(const char *name)
 {
 	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";

@@ -9,11 +9,12 @@
  *	    home/		the private home's lowest part
  *	    home.stack		the layers upon it that sessions have left, lowest first
  *	    kept/NAME		the layers upon the system NAME that are kept, likewise
+ *	    journal/		of apply and undo, and what they replaced (land.h)
  *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
  *		first/		first versions of files, kept by the recorder (src/record/first.h)
- *		journal/	of apply and undo (land.h)
+ *		basis, basis.d/	what landed of it (basis.h)
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
  *
  * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
@@ -99,6 +100,9 @@ void layers_close(struct layers *l);
 
 /* Holds everything that is named here still, until the descriptor is closed. */
 int layers_lock(const struct layers *l, struct error *e) BAWN_MUST_USE;
+
+/* The folder journal: it outlives the sessions whose changes landed. */
+int layers_journal(const struct layers *l, bool create);
 
 bool layers_is_name(const char *name);
 

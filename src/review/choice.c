@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choice.h"
+
+#include "fd.h"
+#include "hold.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CHOICE_ARENA_MAX = 1 << 30 };
+
+/* --- three sides ----------------------------------------------------------------------- */
+
+static bool choice_is_file(const struct object *o)
+{
+	return o->type == OBJECT_FILE;
+}
+
+/* The words for who did what. */
+static const char *choice_conflict_words(const struct change *c)
+{
+	if (c->before.type == OBJECT_ABSENT)
+		return "you removed it, and the session changed it";
+	if (c->after.type == OBJECT_ABSENT)
+		return "you changed it, and the session removed it";
+	return c->copied_up ? "you changed it, and so did the session"
+			    : "you and the session both wrote it";
+}
+
+/* Nobody knows what the session found there. */
+static bool choice_guess_conflict(const struct choices *c, const struct change *x)
+{
+	if (x->before.type == OBJECT_ABSENT)
+		return x->copied_up;
+	/* A directory's time is that of what comes and goes in it, which has its own entries. */
+	if (x->before.type == OBJECT_DIR)
+		return false;
+	return x->before.ctime > c->review->session.began;
+}
+
+static void choice_find_origin(const struct choices *c, struct choice *x)
+{
+	const char *path = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
+	const struct basis_entry *known = basis_find(&c->basis, path);
+
+	x->knows_origin = known != NULL;
+	if (known)
+		x->origin = known->object;
+}
+
+/* Which mode lands: who changed it decides; false when both did. */
+static bool choice_judge_mode(struct choice *x)
+{
+	const struct change *c = x->change;
+	const uint32_t was = x->origin.mode & 0777, now = c->before.mode & 0777;
+	const uint32_t theirs = c->after.mode & 0777;
+
+	if (x->origin.type != c->after.type || c->before.type != c->after.type)
+		return true;
+	if (theirs == was)
+		x->lands.mode = now;
+	return theirs == was || now == was || theirs == now;
+}
+
+static void choice_judge_sides(const struct choices *c, struct choice *x)
+{
+	const struct change *ch = x->change;
+
+	choice_find_origin(c, x);
+	if (!x->knows_origin) {
+		if (choice_guess_conflict(c, ch)) {
+			x->state = CHOICE_CONFLICT;
+			x->why = choice_conflict_words(ch);
+		}
+		return;
+	}
+	if (ch->kind == CHANGE_RENAMED) {
+		if (!basis_same(&x->origin, &ch->before)) {
+			x->state = CHOICE_CONFLICT;
+			x->why = "you changed it, and the session renamed it";
+		}
+		return;
+	}
+	if (basis_same(&ch->after, &x->origin)) {
+		x->state = CHOICE_SETTLED;
+		return;
+	}
+	bool mode = choice_judge_mode(x);
+	bool theirs = !basis_same_content(&ch->after, &x->origin);
+	bool ours = !basis_same_content(&ch->before, &x->origin);
+
+	/* Only its mode is the session's doing: the content stays the workspace's. */
+	if (mode && !theirs && ours && choice_is_file(&ch->before)) {
+		const uint32_t lands = x->lands.mode;
+
+		x->content = changes_open(&c->view, ch, CHANGE_BEFORE);
+		x->lands = ch->before;
+		x->lands.mode = lands;
+		mode = x->content >= 0;
+	}
+	if (!mode || (theirs && ours && !basis_same_content(&ch->after, &ch->before))) {
+		x->state = CHOICE_CONFLICT;
+		x->why = choice_conflict_words(ch);
+	}
+}
+
+static void choice_judge(const struct choices *c, struct choice *x)
+{
+	static const enum choice_state of_group[CHANGE_GROUP_COUNT] = {
+		[CHANGE_ORDINARY] = CHOICE_LANDS,
+		[CHANGE_FLAGGED] = CHOICE_LANDS,
+		[CHANGE_HELD] = CHOICE_HELD,
+		[CHANGE_DROPPED] = CHOICE_DROPPED,
+	};
+
+	x->lands = x->change->after;
+	x->lands.mode &= 0777;
+	x->state = of_group[x->change->group];
+	/* What is not hashed by now cannot be compared, and must not be replaced unseen. */
+	if (x->state == CHOICE_LANDS && !x->change->before.hashed &&
+	    (choice_is_file(&x->change->before) || x->change->before.type == OBJECT_LINK)) {
+		x->state = CHOICE_DROPPED;
+		x->why = "what stands there cannot be read";
+	}
+	if (x->state != CHOICE_DROPPED) {
+		enum choice_state held = x->state;
+
+		choice_judge_sides(c, x);
+		/* A held one stays held until it is released; its conflict is judged again then. */
+		if (held == CHOICE_HELD && x->state == CHOICE_CONFLICT)
+			x->state = CHOICE_HELD;
+	}
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+int choices_read(const struct review *r, struct choices *ret, struct error *e)
+{
+	*ret = CHOICES_INIT;
+	ret->arena = ARENA_INIT(CHOICE_ARENA_MAX);
+	ret->review = r;
+	ret->session = layers_session_dir(&r->layers, r->session.name, false);
+	if (ret->session < 0)
+		return error_sys(e, ret->session, "cannot open the session %s", r->session.name);
+	int code = basis_read(ret->session, &ret->basis, e);
+
+	if (code == 0)
+		code = review_changes(r, &(struct changes_how){.hash = true}, &ret->view,
+				      &ret->changes, e);
+	if (code < 0)
+		return code;
+	ret->items = arena_alloc(&ret->arena, (ret->changes.count + 1) * sizeof(*ret->items));
+	if (!ret->items)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t i = 0; i < ret->changes.count; i++) {
+		ret->items[i] = (struct choice){.change = &ret->changes.items[i], .content = -1};
+		choice_judge(ret, &ret->items[i]);
+	}
+	ret->count = ret->changes.count;
+	return 0;
+}
+
+void choices_fini(struct choices *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		fd_close(&c->items[i].content);
+	c->count = 0;
+	basis_fini(&c->basis);
+	changes_fini(&c->changes);
+	view_close(&c->view);
+	fd_close(&c->session);
+	arena_fini(&c->arena);
+}
+
+size_t choices_in(const struct choices *c, enum choice_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		count += c->items[i].state == state;
+	return count;
+}
+
+int choice_read(const struct choices *c, const struct choice *x, enum change_side side,
+		struct buf *into)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &x->change->before : &x->change->after;
+
+	if (o->type == OBJECT_ABSENT)
+		return 0;
+	if (!choice_is_file(o))
+		return -EILSEQ;
+	if (o->size > CHOICE_TEXT_MAX)
+		return -EFBIG;
+	_cleanup_fd_ int fd = changes_open(&c->view, x->change, side);
+	int r = fd < 0 ? fd : fd_read_all(fd, into);
+
+	return r < 0 ? r : lines_is_binary(buf_span(into)) ? -EILSEQ : 0;
+}
+
+int choice_set_content(struct choice *x, struct span text, bool partial)
+{
+	_cleanup_fd_ int fd = memfd_create("bawn-content", MFD_CLOEXEC);
+	int r = fd < 0 ? -errno : fd_write_all(fd, text.ptr, text.len);
+
+	if (r < 0)
+		return r;
+	r = changes_hash(fd, x->lands.digest, &x->lands.size);
+	if (r < 0)
+		return r;
+	x->lands.type = OBJECT_FILE;
+	x->lands.hashed = true;
+	fd_close(&x->content);
+	x->content = TAKE_FD(fd);
+	x->partial = partial;
+	return 0;
+}
+
+/* --- which are meant ------------------------------------------------------------------- */
+
+/* Where we stand below the workspace; "" when we stand elsewhere. */
+static const char *choices_here(const struct choices *c)
+{
+	static char here[PATH_MAX];
+	const char *rest =
+		getcwd(here, sizeof(here)) ? str_after(here, c->review->layers.workspace) : NULL;
+
+	return rest && *rest == '/' ? rest + 1 : "";
+}
+
+int choices_specs(struct choices *c, const struct invocation *i, enum option_id id,
+		  struct pathspecs *ret, struct error *e)
+{
+	size_t count = id == OPTION_COUNT ? (size_t)i->argument_count : i->value_count;
+	struct pathspec *items = arena_alloc(&c->arena, (count + 1) * sizeof(*items));
+
+	*ret = (struct pathspecs){.items = items};
+	if (!items)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t n = 0; n < count; n++) {
+		if (id != OPTION_COUNT && i->values[n].id != id)
+			continue;
+		const char *typed = id == OPTION_COUNT ? i->arguments[n] : i->values[n].value;
+		int r = pathspec_parse(typed, c->review->layers.workspace, choices_here(c),
+				       &c->arena, &items[ret->count], e);
+
+		if (r < 0)
+			return r;
+		ret->count++;
+	}
+	return 0;
+}
+
+static bool spec_means(const struct pathspec *s, const struct change *c)
+{
+	return pathspec_is(s, c->path) || pathspec_covers(s, c->path) ||
+	       (c->from && (pathspec_is(s, c->from) || pathspec_covers(s, c->from)));
+}
+
+int choices_pick(struct choices *c, const struct pathspecs *specs, struct error *e)
+{
+	bool *meant = arena_alloc(&c->arena, c->count + 1);
+
+	if (!meant)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t s = 0; s < specs->count; s++) {
+		bool found = false;
+
+		for (size_t i = 0; i < c->count; i++) {
+			if (!spec_means(&specs->items[s], c->items[i].change))
+				continue;
+			meant[i] = true;
+			found = true;
+		}
+		if (!found) {
+			int r = error_set(e, -ENOENT, "the session %s has no change at '%s'",
+					  c->review->session.name, specs->items[s].typed);
+
+			error_next(e, "'bawn diff --stat' lists what it changed.");
+			return r;
+		}
+	}
+	for (size_t i = 0; specs->count && i < c->count; i++)
+		if (!meant[i] && c->items[i].state != CHOICE_SETTLED &&
+		    c->items[i].state != CHOICE_DROPPED)
+			c->items[i].state = CHOICE_LEFT;
+	return 0;
+}
+
+void choice_release(struct choices *c, struct choice *x)
+{
+	x->state = CHOICE_LANDS;
+	x->released = true;
+	choice_judge_sides(c, x);
+}
+
+int choices_release(struct choices *c, const struct pathspecs *specs, struct error *e)
+{
+	for (size_t s = 0; s < specs->count; s++) {
+		const struct pathspec *spec = &specs->items[s];
+		size_t found = 0;
+
+		for (size_t i = 0; i < c->count; i++) {
+			struct choice *x = &c->items[i];
+
+			/* One by one: a pattern or a directory would release what was not seen. */
+			if (x->change->group != CHANGE_HELD ||
+			    !str_equal(spec->path, x->change->path))
+				continue;
+			choice_release(c, x);
+			found++;
+		}
+		if (found == 0) {
+			int r = error_set(e, -ENOENT, "'%s' is not held", spec->typed);
+
+			error_next(e, "Each held change is released by its own path, as 'bawn "
+				      "diff' shows it.");
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* --- conflicts ------------------------------------------------------------------------- */
+
+/* The version that both came from. */
+static int choice_read_origin(const struct choices *c, const struct choice *x, struct buf *into)
+{
+	if (!x->knows_origin)
+		return -ENODATA;
+	if (x->origin.type == OBJECT_ABSENT)
+		return 0;
+	_cleanup_fd_ int fd = basis_content(c->session, &x->origin);
+
+	if (fd < 0)
+		return fd == -ENOENT ? -ENODATA : fd;
+	int r = fd_read_all(fd, into);
+
+	return r < 0 ? r : lines_is_binary(buf_span(into)) ? -EILSEQ : 0;
+}
+
+/* "lines 12-14 and 30": where a merge clashes, in the workspace's file. */
+static const char *choice_clash_words(struct choices *c, const struct merge3 *m)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(1024);
+	const size_t shown = m->count < 8 ? m->count : 8;
+
+	buf_put_str(&words, "both changed line");
+	if (m->count > 1 || m->clashes[0].ours_count > 1)
+		buf_put_char(&words, 's');
+	for (size_t i = 0; i < shown; i++) {
+		const struct merge3_clash *clash = &m->clashes[i];
+
+		buf_put_str(&words, i == 0 ? " " : i + 1 == m->count ? " and " : ", ");
+		buf_putf(&words, "%zu", clash->ours + 1);
+		if (clash->ours_count > 1)
+			buf_putf(&words, "-%zu", clash->ours + clash->ours_count);
+	}
+	if (shown < m->count)
+		buf_putf(&words, " and %zu more", m->count - shown);
+	return arena_str(&c->arena, buf_str(&words));
+}
+
+static const char *choice_no_merge_words(int code)
+{
+	switch (code) {
+	case -ENODATA:
+		return "it cannot be merged: what it was when the session began is not known";
+	case -EILSEQ:
+		return "it cannot be merged: it is not text";
+	case -EFBIG:
+		return "it cannot be merged: it is too large";
+	default:
+		return "it cannot be merged: it cannot be read";
+	}
+}
+
+static int choice_merge(struct choices *c, struct choice *x, bool markers)
+{
+	_cleanup_buf_ struct buf base = BUF_INIT(CHOICE_TEXT_MAX), ours = BUF_INIT(CHOICE_TEXT_MAX);
+	_cleanup_buf_ struct buf theirs = BUF_INIT(CHOICE_TEXT_MAX);
+	_cleanup_buf_ struct buf out = BUF_INIT(3ul * CHOICE_TEXT_MAX);
+	struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
+	struct merge3_texts t = {.ours_name = "yours", .theirs_name = c->review->session.name};
+	struct merge3 m = {.count = 0};
+	bool files = choice_is_file(&x->change->before) && choice_is_file(&x->change->after);
+	int r = files ? choice_read_origin(c, x, &base) : -EILSEQ;
+
+	if (r == 0)
+		r = choice_read(c, x, CHANGE_BEFORE, &ours);
+	if (r == 0)
+		r = choice_read(c, x, CHANGE_AFTER, &theirs);
+	if (r == 0)
+		r = lines_cut(buf_span(&base), &arena, &t.base);
+	if (r == 0)
+		r = lines_cut(buf_span(&ours), &arena, &t.ours);
+	if (r == 0)
+		r = lines_cut(buf_span(&theirs), &arena, &t.theirs);
+	if (r == 0)
+		r = merge3(&t, &arena, &out, &m);
+	if (r < 0) {
+		x->why = choice_no_merge_words(r == -E2BIG ? -EFBIG : r);
+		r = 0;
+	} else if (m.count > 0 && !markers) {
+		x->why = choice_clash_words(c, &m);
+	} else {
+		r = choice_set_content(x, buf_span(&out), false);
+		x->state = r == 0 ? CHOICE_LANDS : x->state;
+		x->decided = m.count ? "merge, with markers" : "merge";
+	}
+	arena_fini(&arena);
+	return r;
+}
+
+int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice_side side,
+		   bool markers, struct error *e)
+{
+	for (size_t s = 0; s < specs->count; s++) {
+		bool found = false;
+
+		for (size_t i = 0; i < c->count; i++) {
+			struct choice *x = &c->items[i];
+			bool meant = spec_means(&specs->items[s], x->change);
+
+			found = found ||
+				(meant && (x->state == CHOICE_CONFLICT || x->both_changed));
+			if (!meant || x->state != CHOICE_CONFLICT)
+				continue;
+			x->both_changed = true;
+			if (side == CHOICE_MERGE) {
+				int r = choice_merge(c, x, markers);
+
+				if (r < 0)
+					return error_sys(e, r, "cannot merge %s", x->change->path);
+				continue;
+			}
+			x->state = side == CHOICE_OURS_SIDE ? CHOICE_OURS : CHOICE_LANDS;
+			x->decided = side == CHOICE_OURS_SIDE ? "ours" : "theirs";
+		}
+		if (!found) {
+			int r = error_set(e, -ENOENT, "'%s' is not in conflict",
+					  specs->items[s].typed);
+
+			error_next(e, "'bawn apply --dry-run' shows what is.");
+			return r;
+		}
+	}
+	return 0;
+}

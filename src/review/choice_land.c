@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From choices to what is done: directories, lines, steps, and what the session departs from then.
+ */
+#include "choice.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- directories ----------------------------------------------------------------------- */
+
+/* The change of the nearest directory above the path that has one; `path` is cut there. */
+static struct choice *choice_above(const struct choices *c, char *path)
+{
+	for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+		*slash = '\0';
+		struct change *up = changes_find(&c->changes, path);
+
+		if (up)
+			return &c->items[up - c->changes.items];
+	}
+	return NULL;
+}
+
+static bool choice_is_dir(const struct choice *x)
+{
+	return x->change->after.type == OBJECT_DIR;
+}
+
+/* Something lands below a directory that is new: so must that, and if it cannot, neither lands. */
+static void choice_need_above(const struct choices *c, struct choice *x)
+{
+	char path[PATH_MAX];
+
+	if (x->change->after.type == OBJECT_ABSENT || strlen(x->change->path) >= sizeof(path))
+		return;
+	(void)snprintf(path, sizeof(path), "%s", x->change->path);
+	for (struct choice *up; (up = choice_above(c, path));) {
+		if (!choice_is_dir(up) || up->change->kind == CHANGE_MODE)
+			continue;
+		if (up->state == CHOICE_LEFT)
+			up->state = CHOICE_LANDS;
+		if (up->state != CHOICE_LANDS && up->state != CHOICE_SETTLED) {
+			x->state = CHOICE_LEFT;
+			x->why = "the directory that it is in does not land";
+		}
+	}
+}
+
+/* Something stays that stands there now: so do the directories around it. */
+static void choice_keep_above(const struct choices *c, const struct choice *x)
+{
+	char path[PATH_MAX];
+
+	if (x->change->before.type == OBJECT_ABSENT || x->change->kind == CHANGE_RENAMED ||
+	    strlen(x->change->path) >= sizeof(path))
+		return;
+	(void)snprintf(path, sizeof(path), "%s", x->change->path);
+	for (struct choice *up; (up = choice_above(c, path));) {
+		if (up->state != CHOICE_LANDS || choice_is_dir(up))
+			continue;
+		up->state = CHOICE_LEFT;
+		up->why = "something that is in it stays";
+	}
+}
+
+/* New directories in which something is new, and nothing of it lands, need not land either. */
+static void choices_leave_empty(struct choices *c)
+{
+	bool *has = arena_alloc(&c->arena, 2 * (c->count + 1));
+	bool *lands = has ? has + c->count + 1 : NULL;
+	char path[PATH_MAX];
+
+	for (size_t i = c->count; has && i-- > 0;) {
+		struct choice *x = &c->items[i];
+		bool empty =
+			choice_is_dir(x) && x->change->kind == CHANGE_ADDED && has[i] && !lands[i];
+
+		if (x->state == CHOICE_LANDS && empty)
+			x->state = CHOICE_LEFT;
+		if (strlen(x->change->path) >= sizeof(path))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s", x->change->path);
+		struct choice *up = choice_above(c, path);
+
+		if (up && x->change->after.type != OBJECT_ABSENT) {
+			has[up - c->items] = true;
+			lands[up - c->items] |= x->state == CHOICE_LANDS;
+		}
+	}
+}
+
+void choices_settle(struct choices *c)
+{
+	choices_leave_empty(c);
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].state == CHOICE_LANDS)
+			choice_need_above(c, &c->items[i]);
+	/* Children have later places than what they are in. */
+	for (size_t i = c->count; i-- > 0;)
+		if (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED)
+			choice_keep_above(c, &c->items[i]);
+}
+
+/* --- lines ----------------------------------------------------------------------------- */
+
+static int choice_count_lines(const struct choices *c, struct choice *x)
+{
+	_cleanup_buf_ struct buf before = BUF_INIT(CHOICE_TEXT_MAX);
+	_cleanup_buf_ struct buf after = BUF_INIT(CHOICE_TEXT_MAX);
+	_cleanup_arena_ struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
+	struct lines a, b;
+	struct linediff d;
+	int r = choice_read(c, x, CHANGE_BEFORE, &before);
+
+	if (r == 0 && x->content >= 0) {
+		r = lseek(x->content, 0, SEEK_SET) < 0 ? -errno : fd_read_all(x->content, &after);
+	} else if (r == 0) {
+		r = choice_read(c, x, CHANGE_AFTER, &after);
+	}
+	if (r == 0)
+		r = lines_cut(buf_span(&before), &arena, &a);
+	if (r == 0)
+		r = lines_cut(buf_span(&after), &arena, &b);
+	if (r == 0)
+		r = linediff(&a, &b, &arena, &d);
+	x->counted = r == 0;
+	if (r == 0) {
+		x->added = d.added;
+		x->removed = d.removed;
+	}
+	return r == -EILSEQ || r == -EFBIG || r == -E2BIG ? 0 : r;
+}
+
+int choices_count_lines(struct choices *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct choice *x = &c->items[i];
+		const struct change *ch = x->change;
+
+		if (x->state != CHOICE_LANDS || ch->kind == CHANGE_MODE ||
+		    ch->kind == CHANGE_RENAMED ||
+		    (ch->after.type != OBJECT_FILE && ch->before.type != OBJECT_FILE))
+			continue;
+		int r = choice_count_lines(c, x);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read %s", ch->path);
+	}
+	return 0;
+}
+
+/* --- steps ----------------------------------------------------------------------------- */
+
+int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
+{
+	/* A rename is two. */
+	size_t most = 2 * choices_in(c, CHOICE_LANDS) + 1;
+
+	*ret = (struct choice_steps){.choices = c};
+	ret->items = arena_alloc(&c->arena, most * sizeof(*ret->items));
+	ret->from = arena_alloc(&c->arena, most * sizeof(*ret->from));
+	if (!ret->items || !ret->from)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		const struct change *ch = x->change;
+		struct land_step step = {
+			.path = ch->path, .before = ch->before, .after = x->lands, .source = -1};
+
+		if (x->state != CHOICE_LANDS)
+			continue;
+		if (ch->kind == CHANGE_RENAMED) {
+			ret->from[ret->count] = i;
+			ret->items[ret->count++] = (struct land_step){
+				.path = ch->from, .before = ch->before, .source = -1};
+			step.before = (struct object){.type = OBJECT_ABSENT};
+		}
+		ret->from[ret->count] = i;
+		ret->items[ret->count++] = step;
+	}
+	return 0;
+}
+
+int choices_open(void *steps, size_t i)
+{
+	const struct choice_steps *s = steps;
+	const struct choice *x = &s->choices->items[s->from[i]];
+
+	if (x->content < 0)
+		return changes_open(&s->choices->view, x->change, CHANGE_AFTER);
+	int fd = fcntl(x->content, F_DUPFD_CLOEXEC, 3);
+
+	if (fd >= 0 && lseek(fd, 0, SEEK_SET) < 0)
+		fd_close(&fd);
+	return fd < 0 ? -errno : fd;
+}
+
+/* --- afterwards ------------------------------------------------------------------------ */
+
+static int choice_rebase(struct choices *c, const struct choice *x)
+{
+	const struct object gone = {.type = OBJECT_ABSENT};
+	const struct change *ch = x->change;
+	const struct object *stands = x->partial ? &x->lands : &ch->after;
+	int r = ch->kind == CHANGE_RENAMED ? basis_set(&c->basis, ch->from, &gone) : 0;
+
+	if (r == 0)
+		r = basis_set(&c->basis, ch->path, stands);
+	if (r < 0 || stands->type != OBJECT_FILE)
+		return r;
+	_cleanup_fd_ int fd = x->partial ? fcntl(x->content, F_DUPFD_CLOEXEC, 3)
+					 : changes_open(&c->view, ch, CHANGE_AFTER);
+
+	if (fd < 0)
+		return 0; /* known by its digest alone */
+	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : basis_keep(c->session, stands, fd);
+}
+
+int choices_rebase(struct choices *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->items[i].state != CHOICE_LANDS)
+			continue;
+		int r = choice_rebase(c, &c->items[i]);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot write down that %s landed",
+					 c->items[i].change->path);
+	}
+	return basis_write(c->session, &c->basis, e);
+}
+
+bool choices_leave_something(const struct choices *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].partial ||
+		    (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED &&
+		     c->items[i].state != CHOICE_DROPPED))
+			return true;
+	return false;
+}

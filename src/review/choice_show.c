@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "choice_show.h"
+
+#include "str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SHOWN_MAX = 40, SHOWN_WORDS = 8 };
+
+static const char *const choice_words[] = {
+	[CHOICE_LANDS] = "lands",     [CHOICE_SETTLED] = "settled",   [CHOICE_LEFT] = "left",
+	[CHOICE_OURS] = "ours",       [CHOICE_CONFLICT] = "conflict", [CHOICE_HELD] = "held",
+	[CHOICE_DROPPED] = "dropped",
+};
+
+static void put_path(struct buf *into, const char *path, bool is_dir)
+{
+	text_escape(into, span_of_str(path));
+	if (is_dir)
+		buf_put_char(into, '/');
+}
+
+void choice_put_line(struct buf *into, const struct choice *x)
+{
+	const struct change *c = x->change;
+	bool dir = c->after.type == OBJECT_DIR ||
+		   (c->after.type == OBJECT_ABSENT && c->before.type == OBJECT_DIR);
+
+	buf_putf(into, "%-*s ", SHOWN_WORDS, change_kind_words[c->kind]);
+	if (c->from) {
+		put_path(into, c->from, dir);
+		buf_put_str(into, " -> ");
+	}
+	put_path(into, c->path, dir);
+	if (c->kind == CHANGE_MODE)
+		buf_putf(into, "  %04o -> %04o", c->before.mode & 0777, x->lands.mode & 0777);
+	if (x->counted && x->added)
+		buf_putf(into, "  +%zu", x->added);
+	if (x->counted && x->removed)
+		buf_putf(into, "%s-%zu", x->added ? " " : "  ", x->removed);
+	if (x->partial)
+		buf_put_str(into, "  (in part)");
+	if (x->decided)
+		buf_putf(into, "  (%s)", x->decided);
+	if (x->released)
+		buf_put_str(into, "  (released)");
+	if (c->without)
+		buf_putf(into, "  (without %s)", c->without);
+}
+
+/* Why a flag, a hold or the like is shown. */
+static void put_reason(struct buf *into, const struct choice *x)
+{
+	const char *why = x->why ? x->why : x->change->why;
+
+	if (why && (x->state != CHOICE_LANDS || x->change->group == CHANGE_FLAGGED)) {
+		buf_put_str(into, "    ");
+		text_escape(into, span_of_str(why));
+		buf_put_char(into, '\n');
+	}
+}
+
+static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
+		       enum text_style style, const char *title)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->items[i].state != state || ++count > SHOWN_MAX)
+			continue;
+		buf_put_str(&out, "  ");
+		choice_put_line(&out, &c->items[i]);
+		buf_put_char(&out, '\n');
+		put_reason(&out, &c->items[i]);
+	}
+	if (count > SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
+			 count - SHOWN_MAX);
+	if (count == 0)
+		return;
+	if (title)
+		text_styled(t, style, "%s\n", title);
+	text_write(t, &out);
+}
+
+void choices_put_sum(struct buf *into, const struct choices *c)
+{
+	size_t count = choices_in(c, CHOICE_LANDS), added = 0, removed = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].state == CHOICE_LANDS && c->items[i].counted) {
+			added += c->items[i].added;
+			removed += c->items[i].removed;
+		}
+	buf_putf(into, "%zu change%s", count, count == 1 ? "" : "s");
+	if (added || removed)
+		buf_putf(into, ", +%zu -%zu lines", added, removed);
+}
+
+void choices_show(const struct text *t, const struct choices *c)
+{
+	_cleanup_buf_ struct buf sum = BUF_INIT(256);
+	size_t left = choices_in(c, CHOICE_LEFT);
+
+	choices_put_sum(&sum, c);
+	if (choices_in(c, CHOICE_LANDS))
+		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->session.name, buf_str(&sum));
+	show_group(t, c, CHOICE_LANDS, TEXT_PLAIN, NULL);
+	show_group(t, c, CHOICE_OURS, TEXT_PLAIN, "Yours stays, and the session's is kept apart:");
+	show_group(t, c, CHOICE_HELD, TEXT_WARN,
+		   "Held, and left out; each lands with --release PATH:");
+	show_group(t, c, CHOICE_DROPPED, TEXT_WARN, "Never lands:");
+	show_group(t, c, CHOICE_CONFLICT, TEXT_BAD, "In conflict:");
+	if (left)
+		text_printf(t, "%zu more change%s stay%s pending.\n", left, left == 1 ? "" : "s",
+			    left == 1 ? "s" : "");
+}
+
+static void json_object(struct json *j, const char *key, const struct object *o)
+{
+	char hex[2 * SHA256_SIZE + 1] = "";
+
+	json_key(j, key);
+	json_open(j, '{');
+	json_key_str(j, "type", object_type_words[o->type]);
+	if (o->type == OBJECT_FILE || o->type == OBJECT_DIR) {
+		char mode[8];
+
+		(void)snprintf(mode, sizeof(mode), "%04o", o->mode & 07777);
+		json_key_str(j, "mode", mode);
+	}
+	if (o->type == OBJECT_FILE)
+		json_key_u64(j, "size", o->size);
+	if (o->hashed) {
+		for (size_t i = 0; i < SHA256_SIZE; i++)
+			(void)snprintf(hex + 2 * i, 3, "%02x", o->digest[i]);
+		json_key_str(j, "sha256", hex);
+	}
+	json_close(j, '}');
+}
+
+void choices_put_json(struct json *j, const struct choices *c)
+{
+	json_open(j, '[');
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		const char *why = x->why ? x->why : x->change->why;
+
+		if (x->state == CHOICE_SETTLED)
+			continue;
+		json_open(j, '{');
+		json_key_str(j, "path", x->change->path);
+		if (x->change->from)
+			json_key_str(j, "from", x->change->from);
+		json_key_str(j, "kind", change_kind_words[x->change->kind]);
+		json_key_str(j, "state", choice_words[x->state]);
+		json_key_str(j, "group", change_group_words[x->change->group]);
+		if (x->change->rule)
+			json_key_str(j, "rule", x->change->rule);
+		if (why)
+			json_key_str(j, "why", why);
+		if (x->change->without)
+			json_key_str(j, "without", x->change->without);
+		if (x->decided)
+			json_key_str(j, "decided", x->decided);
+		if (x->released)
+			json_key_bool(j, "released", true);
+		if (x->partial)
+			json_key_bool(j, "partial", true);
+		if (x->counted) {
+			json_key_u64(j, "added", x->added);
+			json_key_u64(j, "removed", x->removed);
+		}
+		json_object(j, "before", &x->change->before);
+		json_object(j, "after", x->state == CHOICE_LANDS ? &x->lands : &x->change->after);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What apply would do, for a person and for a program. */
+#ifndef BAWN_CHOICE_SHOW_H
+#define BAWN_CHOICE_SHOW_H
+
+#include "choice.h"
+#include "json.h"
+#include "text.h"
+
+/* Lists what lands, what is kept back and why, and conflicts with what can be done about them. */
+void choices_show(const struct text *t, const struct choices *c);
+
+/* "12 changes, +40 -3 lines" */
+void choices_put_sum(struct buf *into, const struct choices *c);
+
+/* The array of all that is not settled. */
+void choices_put_json(struct json *j, const struct choices *c);
+
+/* One line: its kind, its path, what it is. */
+void choice_put_line(struct buf *into, const struct choice *x);
+
+#endif

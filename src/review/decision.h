@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The record of what the user decided about a session's changes: a record like that of a session
+ * (docs/RECORD.md), named for the verb, with a number in the ledger.  It is on the disk before
+ * anything is done: decision_open, the notes, decision_settle, and only then the deed; then how it
+ * went, and decision_close.
+ */
+#ifndef BAWN_DECISION_H
+#define BAWN_DECISION_H
+
+#include "logfile.h"
+#include "note.h"
+#include "record_folder.h"
+#include "review.h"
+
+struct decision {
+	struct record_folder folder;
+	struct logfile logfile;
+	struct writer writer;
+	int ledger;
+	uint64_t number;
+	bool open;
+};
+
+#define DECISION_INIT \
+	((struct decision){.folder = {.all = -1, .own = -1}, .logfile = {.fd = -1}, .ledger = -1})
+
+int decision_open(const struct review *r, const struct invocation *i, struct decision *ret,
+		  struct error *e);
+
+/* One event; 0 or -errno. */
+int decision_note(struct decision *d, const struct note *n) BAWN_MUST_USE;
+
+/* A decision about a path, with the digest of what it is about (NULL: it has none). */
+struct decision_path {
+	enum note_kind kind; /* NOTE_APPLY, NOTE_HOLD */
+	const char *op, *path, *to;
+	const struct object *object;
+	const char *rule, *reason, *origin;
+};
+int decision_path(struct decision *d, const struct decision_path *p) BAWN_MUST_USE;
+
+/* Everything so far is on the disk. */
+int decision_settle(struct decision *d, struct error *e) BAWN_MUST_USE;
+
+/* How it ended; a status as exit(3) has it.  Does nothing when it is not open. */
+int decision_close(struct decision *d, int status, struct error *e);
+
+/* For who returns early: what is open is left without an end, and verify says so. */
+void decision_fini(struct decision *d);
+#define _cleanup_decision_ _cleanup_(decision_fini)
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch.h"
+
+#include "choice_show.h"
+#include "content.h"
+#include "unified.h"
+
+#include <stdio.h>
+
+/* What was said about more than the thing at hand. */
+enum patch_rest { PATCH_ASK, PATCH_ALL, PATCH_NONE };
+
+struct patch {
+	const struct prompt *prompt;
+	struct choices *choices;
+	bool quit;
+};
+
+static const char patch_help[] = "y  take it\n"
+				 "n  leave it\n"
+				 "a  take it and all that follows in this file\n"
+				 "d  leave it and all that follows in this file\n"
+				 "q  leave it and everything that follows\n"
+				 "s  split it into smaller ones";
+
+static void patch_leave(struct choice *x)
+{
+	x->state = CHOICE_LEFT;
+}
+
+/* A thing that has no hunks, as a whole. */
+static void patch_ask_whole(struct patch *p, struct choice *x)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
+
+	choice_put_line(&line, x);
+	text_write(&p->prompt->text, &line);
+	text_printf(&p->prompt->text, "\n");
+	char key = prompt_key(p->prompt, "Take it? [y/N/q/?]", "nyq",
+			      "y  take it\nn  leave it\nq  leave it and everything that follows");
+
+	if (key != 'y')
+		patch_leave(x);
+	p->quit = key == 'q';
+}
+
+static void patch_show_line(void *context, char sign, const struct span *text)
+{
+	const struct text *t = context;
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+	enum text_style style = sign == '+' ? TEXT_GOOD : sign == '-' ? TEXT_BAD : TEXT_PLAIN;
+	size_t len = text->len;
+	bool newline = len > 0 && text->ptr[len - 1] == '\n';
+
+	buf_put_char(&line, sign);
+	text_put(t, &line, style, (struct span){text->ptr, newline ? len - 1 : len});
+	buf_put_str(&line, newline ? "\n" : "\n\\ no newline at the end\n");
+	text_write(t, &line);
+}
+
+static void patch_show_hunk(const struct patch *p, const struct content *content,
+			    const struct hunk *h)
+{
+	text_styled(&p->prompt->text, TEXT_FAINT, "@@ -%zu,%zu +%zu,%zu @@\n",
+		    h->before + (h->before_count > 0), h->before_count,
+		    h->after + (h->after_count > 0), h->after_count);
+	unified_lines(&content->lines[0], &content->lines[1], &content->diff, h, patch_show_line,
+		      (void *)(uintptr_t)&p->prompt->text);
+}
+
+/* The hunk of a single region, out of one of several. */
+static struct hunk patch_narrow(const struct content *content, const struct hunk *h, size_t region)
+{
+	const struct linediff_region *r = &content->diff.items[region];
+	struct hunk one = {.before = r->before,
+			   .before_count = r->before_count,
+			   .after = r->after,
+			   .after_count = r->after_count,
+			   .region = region,
+			   .region_count = 1,
+			   .within = h->within};
+
+	return one;
+}
+
+/* Asks about a hunk; marks its regions.  Returns what was said about the rest. */
+static enum patch_rest patch_ask_hunk(struct patch *p, const struct content *content,
+				      const struct hunk *h, bool *chosen)
+{
+	char question[64];
+	bool splits = h->region_count > 1;
+
+	patch_show_hunk(p, content, h);
+	(void)snprintf(question, sizeof(question), "Take this hunk? [y/N/a/d/q%s/?]",
+		       splits ? "/s" : "");
+	char key = prompt_key(p->prompt, question, splits ? "nyadqs" : "nyadq", patch_help);
+
+	if (key == 's') {
+		enum patch_rest rest = PATCH_ASK;
+
+		for (size_t i = 0; i < h->region_count && rest == PATCH_ASK && !p->quit; i++) {
+			struct hunk one = patch_narrow(content, h, h->region + i);
+
+			rest = patch_ask_hunk(p, content, &one, chosen); /* NOLINT: once */
+			for (size_t n = i + 1; rest == PATCH_ALL && n < h->region_count; n++)
+				chosen[h->region + n] = true;
+		}
+		return rest;
+	}
+	for (size_t i = 0; i < h->region_count; i++)
+		chosen[h->region + i] = key == 'y' || key == 'a';
+	p->quit = key == 'q';
+	return key == 'a' ? PATCH_ALL : key == 'd' || key == 'q' ? PATCH_NONE : PATCH_ASK;
+}
+
+/* What was chosen of a file: all of it, nothing, or what stands there with those regions. */
+static int patch_take(struct choice *x, const struct content *content, const bool *chosen)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2ul * CONTENT_TEXT_MAX);
+	size_t taken = 0;
+
+	for (size_t i = 0; i < content->diff.count; i++)
+		taken += chosen[i];
+	if (taken == 0)
+		patch_leave(x);
+	if (taken == 0 || taken == content->diff.count)
+		return 0;
+	linediff_put(&content->lines[0], &content->lines[1], &content->diff, chosen, &out);
+	return buf_error(&out) ? buf_error(&out) : choice_set_content(x, buf_span(&out), true);
+}
+
+static int patch_ask_hunks(struct patch *p, struct choice *x, struct content *content)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
+	bool *chosen = arena_alloc(&content->arena, content->diff.count + 1);
+	enum patch_rest rest = PATCH_ASK;
+	struct hunks hunks;
+
+	if (!chosen || unified_hunks(&content->lines[0], &content->diff, &content->arena, &hunks))
+		return -ENOMEM;
+	choice_put_line(&line, x);
+	text_write(&p->prompt->text, &line);
+	text_printf(&p->prompt->text, "\n");
+	for (size_t i = 0; i < hunks.count; i++) {
+		const struct hunk *h = &hunks.items[i];
+
+		if (rest == PATCH_ASK)
+			rest = patch_ask_hunk(p, content, h, chosen);
+		else
+			for (size_t n = 0; rest == PATCH_ALL && n < h->region_count; n++)
+				chosen[h->region + n] = true;
+	}
+	return patch_take(x, content, chosen);
+}
+
+/* Only a file that was text and stays text has hunks to choose from. */
+static bool patch_has_hunks(const struct choice *x, const struct content *content)
+{
+	const struct change *c = x->change;
+
+	return c->kind == CHANGE_CHANGED && c->before.type == OBJECT_FILE &&
+	       c->after.type == OBJECT_FILE && content->kind == CONTENT_TEXT &&
+	       content->diff.count > 0 && x->content < 0;
+}
+
+static int patch_ask(struct patch *p, struct choice *x)
+{
+	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
+	int r = content_read(&p->choices->view, x->change, &content);
+
+	if (r < 0)
+		return r;
+	if (patch_has_hunks(x, &content))
+		return patch_ask_hunks(p, x, &content);
+	patch_ask_whole(p, x);
+	return 0;
+}
+
+int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e)
+{
+	struct patch p = {.prompt = prompt, .choices = c};
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct choice *x = &c->items[i];
+		/* A new directory comes with what is chosen in it. */
+		bool follows =
+			x->change->kind == CHANGE_ADDED && x->change->after.type == OBJECT_DIR;
+
+		if (x->state != CHOICE_LANDS || follows)
+			continue;
+		if (p.quit) {
+			patch_leave(x);
+			continue;
+		}
+		int r = patch_ask(&p, x);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read %s", x->change->path);
+	}
+	return 0;
+}

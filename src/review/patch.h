@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing at the terminal, file by file and hunk by hunk.  What is not chosen is left; of a file
+ * of which some hunks are chosen, what stands there with those lands.
+ */
+#ifndef BAWN_PATCH_H
+#define BAWN_PATCH_H
+
+#include "choice.h"
+#include "prompt.h"
+
+int patch_choose(const struct prompt *p, struct choices *c, struct error *e);
+
+#endif

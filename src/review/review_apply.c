@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn apply`: what a session changed comes to the workspace, all of it or nothing.
+ *
+ *	1  nothing of the session runs: it has ended, or it is paused until we are done
+ *	2  its changes are read and hashed, judged by the list of holds, and compared with what
+ *	   stands in the workspace and what the session departed from (choice.h)
+ *	3  they are shown; what is in conflict must be decided, what is held released by name
+ *	4  the user says yes, at the terminal or by --yes
+ *	5  the decision goes to the record and to its disk (decision.h)
+ *	6  everything is hashed again as it lands (land.h): what is not what was shown ends it
+ *	7  what the session departs from is now what landed (basis.h); a session that has nothing
+ *	   left, and has ended, is removed.  What was replaced is kept for `bawn undo`
+ */
+#include "choice_show.h"
+#include "decision.h"
+#include "fd.h"
+#include "patch.h"
+#include "prompt.h"
+#include "still.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct apply {
+	const struct invocation *i;
+	struct review review;
+	struct still still;
+	struct choices choices;
+	struct choice_steps steps;
+	struct decision decision;
+	struct prompt prompt; /* tty -1: nobody is asked */
+	struct text out;
+	bool json, dry, applied;
+};
+
+static void apply_fini(struct apply *a)
+{
+	decision_fini(&a->decision);
+	prompt_close(&a->prompt);
+	choices_fini(&a->choices);
+	still_end(&a->still);
+	review_close(&a->review);
+}
+
+/* --- what is meant --------------------------------------------------------------------- */
+
+static int apply_decide(struct apply *a, struct error *e)
+{
+	static const struct {
+		enum option_id option;
+		enum choice_side side;
+	} sides[] = {{OPTION_OURS, CHOICE_OURS_SIDE},
+		     {OPTION_THEIRS, CHOICE_THEIRS_SIDE},
+		     {OPTION_MERGE, CHOICE_MERGE}};
+	struct pathspecs specs;
+	int r = choices_specs(&a->choices, a->i, OPTION_COUNT, &specs, e);
+
+	if (r == 0)
+		r = choices_pick(&a->choices, &specs, e);
+	if (r == 0)
+		r = choices_specs(&a->choices, a->i, OPTION_RELEASE, &specs, e);
+	if (r == 0)
+		r = choices_release(&a->choices, &specs, e);
+	for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(sides); n++) {
+		r = choices_specs(&a->choices, a->i, sides[n].option, &specs, e);
+		if (r == 0)
+			r = choices_decide(&a->choices, &specs, sides[n].side,
+					   invocation_has(a->i, OPTION_MARKERS), e);
+	}
+	return r;
+}
+
+/* Held changes, one by one; "q" leaves the rest. */
+static void apply_ask_held(struct apply *a)
+{
+	static const char help[] =
+		"y  let it land\nn  leave it out\nq  leave out all that are held";
+
+	for (size_t i = 0; i < a->choices.count; i++) {
+		struct choice *x = &a->choices.items[i];
+		_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
+
+		if (x->state != CHOICE_HELD)
+			continue;
+		choice_put_line(&line, x);
+		text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
+		text_write(&a->prompt.text, &line);
+		text_printf(&a->prompt.text, "\n    %s\n", x->change->why ? x->change->why : "");
+		char key = prompt_key(&a->prompt, "Release it? [y/N/q/?]", "nyq", help);
+
+		if (key == 'q')
+			return;
+		if (key == 'y')
+			choice_release(&a->choices, x);
+	}
+}
+
+static void apply_show(const struct apply *a)
+{
+	if (!a->json)
+		choices_show(&a->out, &a->choices);
+}
+
+/* --- asking ---------------------------------------------------------------------------- */
+
+/* 1: go on; 0: the user said no. */
+static int apply_confirm(struct apply *a, struct error *e)
+{
+	static const char help[] = "y  apply them\nn  change nothing\np  choose by file and hunk";
+	char question[PATH_MAX + 128];
+
+	while (a->prompt.tty >= 0) {
+		size_t count = choices_in(&a->choices, CHOICE_LANDS);
+
+		if (count == 0)
+			return 0;
+		(void)snprintf(question, sizeof(question), "Apply %s to %s? [y/N/p/?]",
+			       count == 1 ? "this change" : "these changes",
+			       a->review.layers.workspace);
+		char key = prompt_key(&a->prompt, question, "nyp", help);
+
+		if (key != 'p')
+			return key == 'y';
+		int r = patch_choose(&a->prompt, &a->choices, e);
+
+		if (r < 0)
+			return r;
+		choices_settle(&a->choices);
+		r = choices_count_lines(&a->choices, e);
+		if (r < 0)
+			return r;
+		choices_show(&a->prompt.text, &a->choices);
+	}
+	return 1;
+}
+
+/* --- landing --------------------------------------------------------------------------- */
+
+static int apply_record_choice(struct apply *a, const struct choice *x)
+{
+	const struct change *c = x->change;
+	const char *origin =
+		a->prompt.tty >= 0 ? "the user, at the terminal" : "the user, by --yes";
+	struct decision_path p = {.path = c->path,
+				  .object = x->state == CHOICE_LANDS ? &x->lands : &c->after,
+				  .rule = c->rule,
+				  .reason = x->decided ? x->decided : c->why,
+				  .origin = origin};
+	int r = 0;
+
+	if (c->group == CHANGE_HELD && (x->released || x->state == CHOICE_HELD)) {
+		p.kind = NOTE_HOLD;
+		p.op = x->released ? "released" : "kept";
+		r = decision_path(&a->decision, &p);
+	}
+	if (r < 0 || x->state != CHOICE_LANDS)
+		return r;
+	p.kind = NOTE_APPLY;
+	p.op = change_kind_words[c->kind];
+	/* Of a rename: from where, to where. */
+	if (c->kind == CHANGE_RENAMED) {
+		p.path = c->from;
+		p.to = c->path;
+	}
+	return decision_path(&a->decision, &p);
+}
+
+/* Before anything is changed: who decided what, with digests, on the disk. */
+static int apply_record(struct apply *a, struct error *e)
+{
+	struct note n;
+	int r = decision_open(&a->review, a->i, &a->decision, e);
+
+	if (r < 0)
+		return r;
+	note_begin(&n, NOTE_APPLY, "begin");
+	note_number(&n, NOTE_FIELD_COUNT_OF, choices_in(&a->choices, CHOICE_LANDS));
+	note_text(&n, NOTE_FIELD_NAME, span_of_str(a->review.session.name));
+	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(a->review.layers.workspace));
+	r = decision_note(&a->decision, &n);
+	for (size_t i = 0; r == 0 && i < a->choices.count; i++)
+		r = apply_record_choice(a, &a->choices.items[i]);
+	return r < 0 ? error_sys(e, r, "writing a record of this")
+		     : decision_settle(&a->decision, e);
+}
+
+static int apply_note_end(struct apply *a, int code, const struct error *why)
+{
+	struct note n;
+
+	note_begin(&n, NOTE_APPLY, code < 0 ? "failed" : "landed");
+	note_number(&n, NOTE_FIELD_COUNT_OF, code < 0 ? 0 : choices_in(&a->choices, CHOICE_LANDS));
+	if (code < 0)
+		note_text(&n, NOTE_FIELD_REASON, span_of_str(why->text));
+	return decision_note(&a->decision, &n);
+}
+
+/* The landing's last word: the record must be on the disk. */
+struct apply_landing {
+	struct apply *a;
+	struct error e;
+};
+
+static int apply_on_decide(void *context)
+{
+	struct apply_landing *l = context;
+
+	return apply_record(l->a, &l->e);
+}
+
+static int apply_on_open(void *context, size_t i)
+{
+	struct apply_landing *l = context;
+
+	return choices_open(&l->a->steps, i);
+}
+
+static int apply_land(struct apply *a, struct error *e)
+{
+	struct apply_landing context = {.a = a, .e = ERROR_INIT};
+	_cleanup_fd_ int journal = layers_journal(&a->review.layers, true);
+	const struct land_how how = {.tree = a->review.tree,
+				     .journal = journal,
+				     .what = "apply",
+				     .open = apply_on_open,
+				     .decide = apply_on_decide,
+				     .context = &context};
+	struct land_result result = {.landed = 0};
+
+	if (journal < 0)
+		return error_sys(e, journal, "cannot open the journal in %s",
+				 a->review.layers.path);
+	int r = land(&how, a->steps.items, a->steps.count, &result, e);
+
+	if (r < 0 && context.e.code < 0)
+		*e = context.e;
+	if (r == -ESTALE || r == -EEXIST)
+		error_next(e, "Something changed meanwhile, and nothing was applied. Run 'bawn "
+			      "apply' again to see it as it is.");
+	return r;
+}
+
+/* What landed is no longer the session's; -errno is no reason to say that nothing landed. */
+static int apply_finish(struct apply *a, struct error *e)
+{
+	bool over = !a->still.live && !choices_leave_something(&a->choices);
+
+	if (!over)
+		return choices_rebase(&a->choices, e);
+	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);
+
+	return r < 0 ? r : layers_collect(&a->review.layers, e);
+}
+
+static int apply_do(struct apply *a, struct error *e)
+{
+	_cleanup_fd_ int lock = layers_lock(&a->review.layers, e);
+	int r = lock < 0 ? lock : choices_steps(&a->choices, &a->steps, e);
+
+	if (r == 0)
+		r = apply_land(a, e);
+	a->applied = r == 0;
+	if (a->decision.open) {
+		struct error late = ERROR_INIT;
+		int noted = apply_note_end(a, r, e);
+
+		if (noted == 0)
+			noted = decision_close(&a->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
+		if (noted < 0 && r == 0)
+			text_printf(&a->out,
+				    "The changes landed, but the end of the record could "
+				    "not be written: %s\n",
+				    late.text[0] ? late.text : error_words(noted));
+	}
+	return r < 0 ? r : apply_finish(a, e);
+}
+
+/* --- the verb -------------------------------------------------------------------------- */
+
+static void apply_put_json(const struct apply *a)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
+	struct json j = JSON_INIT(&out, true);
+
+	json_open(&j, '{');
+	json_key_str(&j, "session", a->review.session.name);
+	json_key_str(&j, "workspace", a->review.layers.workspace);
+	json_key_bool(&j, "applied", a->applied);
+	json_key_u64(&j, "conflicts", choices_in(&a->choices, CHOICE_CONFLICT));
+	json_key_u64(&j, "held", choices_in(&a->choices, CHOICE_HELD));
+	json_key(&j, "changes");
+	choices_put_json(&j, &a->choices);
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&a->out, &out);
+}
+
+static void apply_say_conflicts(const struct apply *a)
+{
+	struct text err = text_open(STDERR_FILENO);
+	size_t count = choices_in(&a->choices, CHOICE_CONFLICT);
+
+	text_printf(&err,
+		    "%zu file%s in conflict, and nothing was changed. For each say --theirs PATH "
+		    "(take the session's), --ours PATH (keep yours) or --merge PATH (put both "
+		    "together); or name the paths that shall land.\n",
+		    count, count == 1 ? " is" : "s are");
+}
+
+static void apply_say_done(const struct apply *a)
+{
+	_cleanup_buf_ struct buf sum = BUF_INIT(256);
+	size_t held = choices_in(&a->choices, CHOICE_HELD);
+
+	choices_put_sum(&sum, &a->choices);
+	text_styled(&a->out, TEXT_GOOD, "Applied");
+	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&sum),
+		    a->review.layers.workspace);
+	if (held)
+		text_printf(&a->out, "%zu held change%s stay%s with the session.\n", held,
+			    held == 1 ? "" : "s", held == 1 ? "s" : "");
+}
+
+/* The exit code, or -errno and a sentence. */
+static int apply_go_on(struct apply *a, struct error *e)
+{
+	bool patch = invocation_has(a->i, OPTION_PATCH);
+	int r = 0;
+
+	if (a->prompt.tty >= 0)
+		apply_ask_held(a);
+	if (a->prompt.tty >= 0 && patch)
+		r = patch_choose(&a->prompt, &a->choices, e);
+	if (r < 0)
+		return r;
+	choices_settle(&a->choices);
+	r = choices_count_lines(&a->choices, e);
+	if (r < 0)
+		return r;
+	apply_show(a);
+	if (choices_in(&a->choices, CHOICE_CONFLICT)) {
+		apply_say_conflicts(a);
+		return EXIT_FOUND;
+	}
+	if (choices_in(&a->choices, CHOICE_LANDS) == 0) {
+		if (!a->json)
+			text_printf(&a->out, "Nothing is to be applied.\n");
+		return choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
+	}
+	if (a->dry)
+		return EXIT_OK;
+	r = apply_confirm(a, e);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		text_printf(&a->out, "Nothing was changed.\n");
+		return EXIT_FOUND;
+	}
+	r = apply_do(a, e);
+	if (r == 0 && !a->json)
+		apply_say_done(a);
+	return r < 0 ? r : EXIT_OK;
+}
+
+static int apply_run(struct apply *a, struct error *e)
+{
+	int r = review_open(a->i, REVIEW_SESSION, &a->review, e);
+
+	if (r < 0)
+		return r;
+	if (a->review.session.mode == LAYERS_DIRECT) {
+		r = error_set(e, -EINVAL, "%s is a direct session: what it writes is in %s already",
+			      a->review.session.name, a->review.layers.workspace);
+		error_next(e, "'bawn undo' takes it back.");
+		return r;
+	}
+	if (!a->dry && !invocation_has(a->i, OPTION_YES)) {
+		r = prompt_open(&a->prompt, e);
+		if (r < 0)
+			return r;
+	}
+	r = still_begin(&a->review, &a->still, e);
+	if (r == 0)
+		r = choices_read(&a->review, &a->choices, e);
+	if (r == 0)
+		r = apply_decide(a, e);
+	if (r < 0)
+		return r;
+	r = apply_go_on(a, e);
+	if (r >= 0 && a->json)
+		apply_put_json(a);
+	return r;
+}
+
+int review_apply(const struct invocation *i)
+{
+	struct error e = ERROR_INIT;
+	struct apply a = {.i = i,
+			  .review = REVIEW_INIT,
+			  .still = STILL_INIT,
+			  .choices = CHOICES_INIT,
+			  .decision = DECISION_INIT,
+			  .prompt = PROMPT_INIT,
+			  .out = text_open(STDOUT_FILENO),
+			  .json = invocation_has(i, OPTION_JSON),
+			  .dry = invocation_has(i, OPTION_DRY_RUN)};
+	int r = apply_run(&a, &e);
+
+	apply_fini(&a);
+	if (r >= 0)
+		return r;
+	verb_complain(&e);
+	return r == -EINVAL && !e.code ? EXIT_USAGE : EXIT_BAWN;
+}

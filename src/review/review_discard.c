@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn discard`: what a session changed is forgotten, all of it or the paths that are named.  The
+ * workspace is not touched: nothing of it was there.
+ */
+#include "choice_show.h"
+#include "decision.h"
+#include "fd.h"
+#include "forget.h"
+#include "prompt.h"
+#include "still.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct discard {
+	const struct invocation *i;
+	struct review review;
+	struct still still;
+	struct choices choices;
+	struct decision decision;
+	struct prompt prompt;
+	struct text out;
+	bool json, dry, whole, done;
+	size_t count; /* of changes that are meant */
+};
+
+static void discard_fini(struct discard *d)
+{
+	decision_fini(&d->decision);
+	prompt_close(&d->prompt);
+	choices_fini(&d->choices);
+	still_end(&d->still);
+	review_close(&d->review);
+}
+
+/* What is named, whatever apply would think of it. */
+static int discard_pick(struct discard *d, struct error *e)
+{
+	struct pathspecs specs;
+	int r = choices_specs(&d->choices, d->i, OPTION_COUNT, &specs, e);
+
+	for (size_t n = 0; n < d->choices.count; n++)
+		if (d->choices.items[n].state != CHOICE_SETTLED)
+			d->choices.items[n].state = CHOICE_LANDS;
+	if (r == 0)
+		r = choices_pick(&d->choices, &specs, e);
+	d->count = choices_in(&d->choices, CHOICE_LANDS);
+	return r;
+}
+
+static int discard_record(struct discard *d, struct error *e)
+{
+	struct note n;
+	int r = decision_open(&d->review, d->i, &d->decision, e);
+
+	if (r < 0)
+		return r;
+	note_begin(&n, NOTE_APPLY, "discard");
+	note_number(&n, NOTE_FIELD_COUNT_OF, d->count);
+	note_text(&n, NOTE_FIELD_NAME, span_of_str(d->review.session.name));
+	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(d->review.layers.workspace));
+	r = decision_note(&d->decision, &n);
+	for (size_t i = 0; r == 0 && i < d->choices.count; i++) {
+		const struct choice *x = &d->choices.items[i];
+
+		if (x->state == CHOICE_LANDS)
+			r = decision_path(&d->decision,
+					  &(struct decision_path){.kind = NOTE_APPLY,
+								  .op = "discarded",
+								  .path = x->change->path,
+								  .object = &x->change->after});
+	}
+	return r < 0 ? error_sys(e, r, "writing a record of this")
+		     : decision_settle(&d->decision, e);
+}
+
+static int discard_one(struct discard *d, const struct choice *x, struct error *e)
+{
+	struct change gone = *x->change;
+	int r = forget_change(&d->choices.view, &gone);
+
+	/* What it was renamed from comes back. */
+	if (r == 0 && gone.from) {
+		gone.path = gone.from;
+		r = forget_change(&d->choices.view, &gone);
+	}
+	if (r == 0) {
+		basis_remove(&d->choices.basis, x->change->path);
+		return 0;
+	}
+	(void)error_sys(e, r, "cannot discard the change of %s alone", x->change->path);
+	if (r == -ENOTDIR || r == -EISDIR)
+		error_next(e, "The directory that it is in was replaced or removed: discard "
+			      "that, or the whole session.");
+	return r;
+}
+
+/* The deepest first: a directory goes when what is in it has. */
+static int discard_paths(struct discard *d, struct error *e)
+{
+	for (size_t n = d->choices.count; n-- > 0;) {
+		const struct choice *x = &d->choices.items[n];
+		int r = x->state == CHOICE_LANDS ? discard_one(d, x, e) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return basis_write(d->choices.session, &d->choices.basis, e);
+}
+
+static int discard_do(struct discard *d, struct error *e)
+{
+	_cleanup_fd_ int lock = layers_lock(&d->review.layers, e);
+	int r = lock < 0 ? lock : discard_record(d, e);
+
+	if (r == 0 && d->whole)
+		r = layers_session_remove(&d->review.layers, d->review.session.name, e);
+	else if (r == 0)
+		r = discard_paths(d, e);
+	d->done = r == 0;
+	if (r == 0 && d->whole)
+		r = layers_collect(&d->review.layers, e);
+	struct error late = ERROR_INIT;
+	int end = decision_close(&d->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
+
+	if (r == 0 && end < 0)
+		*e = late;
+	return r < 0 ? r : end;
+}
+
+static int discard_confirm(struct discard *d)
+{
+	char question[PATH_MAX + 128];
+
+	if (d->prompt.tty < 0)
+		return 1;
+	(void)snprintf(question, sizeof(question), "Forget %s of %s? It cannot be undone. [y/N]",
+		       d->whole        ? "everything"
+		       : d->count == 1 ? "this change"
+				       : "these changes",
+		       d->review.session.name);
+	return prompt_key(&d->prompt, question, "ny", "y  forget it\nn  keep it") == 'y';
+}
+
+static void discard_say(const struct discard *d)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
+	struct json j = JSON_INIT(&out, true);
+
+	if (!d->json) {
+		if (d->done)
+			text_printf(&d->out, "Discarded %zu change%s of %s. %s is as it was.\n",
+				    d->count, d->count == 1 ? "" : "s", d->review.session.name,
+				    d->review.layers.workspace);
+		return;
+	}
+	json_open(&j, '{');
+	json_key_str(&j, "session", d->review.session.name);
+	json_key_str(&j, "workspace", d->review.layers.workspace);
+	json_key_bool(&j, "discarded", d->done);
+	json_key_bool(&j, "whole", d->whole);
+	json_key(&j, "changes");
+	choices_put_json(&j, &d->choices);
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&d->out, &out);
+}
+
+static int discard_run(struct discard *d, struct error *e)
+{
+	int r = review_open(d->i, REVIEW_SESSION, &d->review, e);
+
+	if (r < 0)
+		return r;
+	if (d->review.runs) {
+		r = error_set(e, -EBUSY, "the session %s runs", d->review.session.name);
+		error_next(e, "End it first; its changes are nowhere but in its box.");
+		return r;
+	}
+	if (!d->dry && !invocation_has(d->i, OPTION_YES)) {
+		r = prompt_open(&d->prompt, e);
+		if (r < 0)
+			return r;
+	}
+	r = still_begin(&d->review, &d->still, e);
+	if (r == 0)
+		r = choices_read(&d->review, &d->choices, e);
+	if (r == 0)
+		r = discard_pick(d, e);
+	if (r < 0)
+		return r;
+	if (!d->json)
+		choices_show(&d->out, &d->choices);
+	if (!d->dry && !discard_confirm(d)) {
+		text_printf(&d->out, "Nothing was forgotten.\n");
+		return EXIT_FOUND;
+	}
+	r = d->dry ? 0 : discard_do(d, e);
+	if (r == 0)
+		discard_say(d);
+	return r;
+}
+
+int review_discard(const struct invocation *i)
+{
+	struct error e = ERROR_INIT;
+	struct discard d = {.i = i,
+			    .review = REVIEW_INIT,
+			    .still = STILL_INIT,
+			    .choices = CHOICES_INIT,
+			    .decision = DECISION_INIT,
+			    .prompt = PROMPT_INIT,
+			    .out = text_open(STDOUT_FILENO),
+			    .json = invocation_has(i, OPTION_JSON),
+			    .dry = invocation_has(i, OPTION_DRY_RUN),
+			    .whole = i->argument_count == 0};
+	int r = discard_run(&d, &e);
+
+	discard_fini(&d);
+	if (r >= 0)
+		return r;
+	verb_complain(&e);
+	return EXIT_BAWN;
+}

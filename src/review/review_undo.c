@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn undo`: the last apply of this workspace is taken back, byte for byte, with times and modes.
+ * A file that is not as apply left it was changed since: it is named, and nothing is done.
+ *
+ * Sessions that still have what landed depart again from what stands there then (basis.h), so it is
+ * pending once more.
+ */
+#include "basis.h"
+#include "decision.h"
+#include "fd.h"
+#include "json.h"
+#include "land.h"
+#include "prompt.h"
+#include "review.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { UNDO_SHOWN_MAX = 40 };
+
+struct undo {
+	const struct invocation *i;
+	struct review review;
+	struct decision decision;
+	struct prompt prompt;
+	struct text out;
+	int journal;
+	struct land_undo *kept;
+	const struct land_step *steps;
+	size_t count;
+	bool *changed; /* each: it is not as it was left */
+	size_t changed_count;
+	bool json, dry, redo, done;
+};
+
+static void undo_fini(struct undo *u)
+{
+	decision_fini(&u->decision);
+	prompt_close(&u->prompt);
+	land_undo_free(&u->kept);
+	free(u->changed);
+	fd_close(&u->journal);
+	review_close(&u->review);
+}
+
+/* --- what stands there ----------------------------------------------------------------- */
+
+static int undo_look(int tree, const char *path, struct object *ret)
+{
+	const struct view base = {.base = tree};
+	int r = view_look(&base, path, ret);
+
+	if (r < 0 || (ret->type != OBJECT_FILE && ret->type != OBJECT_LINK))
+		return r == -ENOTDIR ? 0 : r;
+	_cleanup_fd_ int fd =
+		view_openat(&base, path, ret->type == OBJECT_FILE ? O_RDONLY : O_PATH);
+
+	if (fd < 0)
+		return fd;
+	if (ret->type == OBJECT_FILE) {
+		r = changes_hash(fd, ret->digest, &ret->size);
+	} else {
+		uint8_t words[PATH_MAX];
+		ssize_t n = readlinkat(fd, "", (char *)words, sizeof(words));
+		struct sha256 s;
+
+		r = n < 0 ? -errno : 0;
+		sha256_begin(&s);
+		sha256_add(&s, (struct span){words, n < 0 ? 0 : (size_t)n});
+		sha256_end(&s, ret->digest);
+	}
+	ret->hashed = r == 0;
+	return r;
+}
+
+/* Which paths the user changed since. */
+static int undo_compare(struct undo *u, struct error *e)
+{
+	u->changed = calloc(u->count + 1, sizeof(*u->changed));
+	if (!u->changed)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t i = 0; i < u->count; i++) {
+		struct object now = {.type = OBJECT_ABSENT};
+		int r = undo_look(u->review.tree, u->steps[i].path, &now);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read %s", u->steps[i].path);
+		u->changed[i] = !basis_same(&now, &u->steps[i].before);
+		u->changed_count += u->changed[i];
+	}
+	return 0;
+}
+
+/* --- showing --------------------------------------------------------------------------- */
+
+static const char *undo_words(const struct land_step *s)
+{
+	if (s->before.type == OBJECT_ABSENT)
+		return "comes back";
+	if (s->after.type == OBJECT_ABSENT)
+		return "goes";
+	return basis_same_content(&s->before, &s->after) ? "gets its mode back" : "as it was";
+}
+
+static void undo_show(const struct undo *u, bool changed, const char *title)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t shown = 0;
+
+	for (size_t i = 0; i < u->count; i++) {
+		if (changed && !u->changed[i])
+			continue;
+		if (++shown > UNDO_SHOWN_MAX)
+			continue;
+		buf_put_str(&out, "  ");
+		text_escape(&out, span_of_str(u->steps[i].path));
+		buf_putf(&out, "  %s\n", changed ? "was changed since" : undo_words(&u->steps[i]));
+	}
+	if (shown > UNDO_SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
+	if (shown) {
+		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
+		text_write(&u->out, &out);
+	}
+}
+
+static void undo_put_json(const struct undo *u)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
+	struct json j = JSON_INIT(&out, true);
+
+	json_open(&j, '{');
+	json_key_str(&j, "workspace", u->review.layers.workspace);
+	json_key_bool(&j, "undone", u->done);
+	json_key_u64(&j, "changed_since", u->changed_count);
+	json_key(&j, "paths");
+	json_open(&j, '[');
+	for (size_t i = 0; i < u->count; i++) {
+		json_open(&j, '{');
+		json_key_str(&j, "path", u->steps[i].path);
+		json_key_str(&j, "what", undo_words(&u->steps[i]));
+		json_key_bool(&j, "changed_since", u->changed[i]);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	buf_put_char(&out, '\n');
+	text_write(&u->out, &out);
+}
+
+/* --- doing ----------------------------------------------------------------------------- */
+
+static int undo_record(struct undo *u, struct error *e)
+{
+	struct note n;
+	int r = decision_open(&u->review, u->i, &u->decision, e);
+
+	if (r < 0)
+		return r;
+	note_begin(&n, NOTE_APPLY, u->redo ? "redo" : "undo");
+	note_number(&n, NOTE_FIELD_COUNT_OF, u->count);
+	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(u->review.layers.workspace));
+	r = decision_note(&u->decision, &n);
+	for (size_t i = 0; r == 0 && i < u->count; i++)
+		r = decision_path(&u->decision,
+				  &(struct decision_path){.kind = NOTE_APPLY,
+							  .op = "restored",
+							  .path = u->steps[i].path,
+							  .object = &u->steps[i].after});
+	return r < 0 ? error_sys(e, r, "writing a record of this")
+		     : decision_settle(&u->decision, e);
+}
+
+struct undo_landing {
+	struct undo *u;
+	struct error e;
+};
+
+static int undo_on_decide(void *context)
+{
+	struct undo_landing *l = context;
+
+	return undo_record(l->u, &l->e);
+}
+
+static int undo_on_open(void *context, size_t i)
+{
+	struct undo_landing *l = context;
+
+	return land_undo_content(l->u->kept, i);
+}
+
+/* A session that stood upon what was taken back stands upon what is there now. */
+static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
+			   const struct land_step *s)
+{
+	const struct basis_entry *entry = basis_find(b, s->path);
+	const struct view base = {.base = u->review.tree};
+
+	if (!entry || !basis_same_content(&entry->object, &s->before))
+		return 0;
+	int r = basis_set(b, s->path, &s->after);
+
+	if (r < 0 || s->after.type != OBJECT_FILE)
+		return r;
+	_cleanup_fd_ int fd = view_openat(&base, s->path, O_RDONLY);
+
+	return fd < 0 ? fd : basis_keep(session, &s->after, fd);
+}
+
+static int undo_rebase(void *context, const struct layers_session *session)
+{
+	const struct undo *u = context;
+	_cleanup_fd_ int dir = layers_session_dir(&u->review.layers, session->name, false);
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	struct error e = ERROR_INIT;
+	int r = dir < 0 ? dir : basis_read(dir, &b, &e);
+
+	for (size_t i = 0; r == 0 && b.count && i < u->count; i++)
+		r = undo_rebase_one(u, dir, &b, &u->steps[i]);
+	return r < 0 || b.count == 0 ? r : basis_write(dir, &b, &e);
+}
+
+static int undo_do(struct undo *u, struct error *e)
+{
+	struct undo_landing context = {.u = u, .e = ERROR_INIT};
+	const struct land_how how = {.tree = u->review.tree,
+				     .journal = u->journal,
+				     .what = u->redo ? "redo" : "undo",
+				     .undo = u->kept,
+				     .open = undo_on_open,
+				     .decide = undo_on_decide,
+				     .context = &context};
+	struct land_result result = {.landed = 0};
+	int r = land(&how, u->steps, u->count, &result, e);
+
+	if (r < 0 && context.e.code < 0)
+		*e = context.e;
+	u->done = r == 0;
+	struct error late = ERROR_INIT;
+
+	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
+	if (r < 0)
+		return r;
+	return layers_each_session(&u->review.layers, undo_rebase, u, e);
+}
+
+static int undo_open(struct undo *u, struct error *e)
+{
+	int r = review_open(u->i, REVIEW_NOTHING, &u->review, e);
+
+	if (r < 0)
+		return r;
+	u->journal = layers_journal(&u->review.layers, false);
+	r = u->journal < 0 ? u->journal
+	    : u->redo      ? land_redo_open(u->journal, &u->kept, e)
+			   : land_undo_open(u->journal, &u->kept, e);
+	if (r == -ENOENT) {
+		(void)error_set(e, r,
+				u->redo ? "the last thing that happened to %s was no undo"
+					: "nothing that was applied to %s can be undone",
+				u->review.layers.workspace);
+		error_next(e, u->redo ? "'bawn apply' applies what a session changed."
+				      : "'bawn undo --redo' applies again what was undone last.");
+		return r;
+	}
+	if (r < 0)
+		return e->code ? r : error_sys(e, r, "cannot read the journal");
+	u->steps = land_undo_steps(u->kept, &u->count);
+	return undo_compare(u, e);
+}
+
+/* The exit code, or -errno. */
+static int undo_run(struct undo *u, struct error *e)
+{
+	int r = 0;
+
+	if (!u->dry && !invocation_has(u->i, OPTION_YES))
+		r = prompt_open(&u->prompt, e);
+	if (r == 0)
+		r = undo_open(u, e);
+	_cleanup_fd_ int lock = r < 0 ? r : layers_lock(&u->review.layers, e);
+
+	if (lock < 0)
+		return lock;
+	if (!u->json)
+		undo_show(u, false, u->redo ? "Applied again:" : "Undone:");
+	if (u->changed_count) {
+		if (!u->json)
+			undo_show(u, true, "These are not as apply left them, so nothing is done:");
+		text_printf(&u->out, "%s",
+			    u->json ? "" : "Move them aside, or put them back, and try again.\n");
+		return EXIT_FOUND;
+	}
+	if (u->dry)
+		return EXIT_OK;
+	char question[PATH_MAX + 64];
+
+	(void)snprintf(question, sizeof(question), "%s %zu change%s to %s? [y/N]",
+		       u->redo ? "Apply again" : "Take back", u->count, u->count == 1 ? "" : "s",
+		       u->review.layers.workspace);
+	if (u->prompt.tty >= 0 &&
+	    prompt_key(&u->prompt, question, "ny", "y  do it\nn  change nothing") != 'y') {
+		text_printf(&u->out, "Nothing was changed.\n");
+		return EXIT_FOUND;
+	}
+	r = undo_do(u, e);
+	if (r == 0 && !u->json)
+		text_printf(&u->out, "%s is as it was %s. %s\n", u->review.layers.workspace,
+			    u->redo ? "after it" : "before",
+			    u->redo ? "" : "'bawn undo --redo' applies it again.");
+	return r;
+}
+
+int review_undo(const struct invocation *i)
+{
+	struct error e = ERROR_INIT;
+	struct undo u = {.i = i,
+			 .review = REVIEW_INIT,
+			 .decision = DECISION_INIT,
+			 .prompt = PROMPT_INIT,
+			 .out = text_open(STDOUT_FILENO),
+			 .journal = -1,
+			 .json = invocation_has(i, OPTION_JSON),
+			 .dry = invocation_has(i, OPTION_DRY_RUN),
+			 .redo = invocation_has(i, OPTION_REDO)};
+	int r = undo_run(&u, &e);
+
+	if (r >= 0 && u.json && u.changed)
+		undo_put_json(&u);
+	undo_fini(&u);
+	if (r >= 0)
+		return r;
+	verb_complain(&e);
+	return EXIT_BAWN;
+}

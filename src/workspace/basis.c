@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "basis.h"
+
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BASIS_MAGIC "bawn-basis-1\n"
+#define BASIS_FILE "basis"
+#define BASIS_FOLDER "basis.d"
+
+enum { BASIS_HEX = 2 * SHA256_SIZE };
+
+static const char basis_letters[] = {
+	[OBJECT_ABSENT] = '-', [OBJECT_FILE] = 'f', [OBJECT_DIR] = 'd', [OBJECT_LINK] = 'l'};
+
+static bool basis_has_digest(unsigned int type)
+{
+	return type == OBJECT_FILE || type == OBJECT_LINK;
+}
+
+bool basis_same_content(const struct object *a, const struct object *b)
+{
+	if (a->type != b->type)
+		return false;
+	if (!basis_has_digest(a->type))
+		return true;
+	return a->hashed && b->hashed && memcmp(a->digest, b->digest, SHA256_SIZE) == 0;
+}
+
+bool basis_same(const struct object *a, const struct object *b)
+{
+	bool has_mode = a->type == OBJECT_FILE || a->type == OBJECT_DIR;
+
+	return basis_same_content(a, b) && (!has_mode || (a->mode & 0777) == (b->mode & 0777));
+}
+
+/* --- the list -------------------------------------------------------------------------- */
+
+void basis_fini(struct basis *b)
+{
+	free(b->items);
+	b->items = NULL;
+	b->count = b->room = 0;
+	arena_fini(&b->arena);
+}
+
+/* Where the path is, or would be. */
+static size_t basis_place(const struct basis *b, const char *path)
+{
+	size_t low = 0, high = b->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(b->items[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool basis_is_at(const struct basis *b, size_t at, const char *path)
+{
+	return at < b->count && str_equal(b->items[at].path, path);
+}
+
+const struct basis_entry *basis_find(const struct basis *b, const char *path)
+{
+	size_t at = basis_place(b, path);
+
+	return basis_is_at(b, at, path) ? &b->items[at] : NULL;
+}
+
+static int basis_make_room(struct basis *b)
+{
+	size_t room = b->room ? 2 * b->room : 64;
+
+	if (b->count < b->room)
+		return 0;
+	if (b->count >= BASIS_ENTRIES_MAX)
+		return -E2BIG;
+	struct basis_entry *more = reallocarray(b->items, room, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	b->items = more;
+	b->room = room;
+	return 0;
+}
+
+int basis_set(struct basis *b, const char *path, const struct object *object)
+{
+	size_t at = basis_place(b, path);
+
+	if (object->type > OBJECT_LINK || (basis_has_digest(object->type) && !object->hashed))
+		return -EINVAL;
+	if (!basis_is_at(b, at, path)) {
+		int r = basis_make_room(b);
+		const char *copy = r < 0 ? NULL : arena_str(&b->arena, path);
+
+		if (!copy)
+			return r < 0 ? r : -ENOMEM;
+		memmove(b->items + at + 1, b->items + at, (b->count - at) * sizeof(*b->items));
+		b->items[at].path = copy;
+		b->count++;
+	}
+	b->items[at].object = *object;
+	b->items[at].object.link = NULL;
+	return 0;
+}
+
+void basis_remove(struct basis *b, const char *path)
+{
+	size_t at = basis_place(b, path);
+
+	if (!basis_is_at(b, at, path))
+		return;
+	b->count--;
+	memmove(b->items + at, b->items + at + 1, (b->count - at) * sizeof(*b->items));
+}
+
+/* --- the text -------------------------------------------------------------------------- */
+
+static void basis_put_hex(struct buf *into, const uint8_t digest[SHA256_SIZE])
+{
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		buf_putf(into, "%02x", digest[i]);
+}
+
+void basis_format(const struct basis *b, struct buf *into)
+{
+	buf_put_str(into, BASIS_MAGIC);
+	for (size_t i = 0; i < b->count; i++) {
+		const struct object *o = &b->items[i].object;
+
+		buf_putf(into, "%c %o %" PRIu64 " ", basis_letters[o->type], o->mode & 0777,
+			 o->size);
+		if (basis_has_digest(o->type))
+			basis_put_hex(into, o->digest);
+		else
+			buf_put_char(into, '-');
+		buf_putf(into, " %s", b->items[i].path);
+		buf_put_char(into, '\0');
+	}
+}
+
+/* The word up to the next space, of at most max bytes. */
+static struct span basis_word(struct reader *r, size_t max)
+{
+	const uint8_t *from = r->at;
+
+	while (!r->bad && reader_left(r) > 0 && *r->at != ' ' && *r->at != '\0')
+		r->at++;
+	struct span word = {from, (size_t)(r->at - from)};
+
+	if (word.len == 0 || word.len > max || reader_left(r) == 0 || *r->at != ' ')
+		r->bad = true;
+	else
+		r->at++;
+	return word;
+}
+
+static int basis_parse_octal(struct span word, uint32_t *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.ptr[i] < '0' || word.ptr[i] > '7')
+			return -EBADMSG;
+		*ret = *ret * 8 + (uint32_t)(word.ptr[i] - '0');
+	}
+	return *ret > 0777 || (word.len > 1 && word.ptr[0] == '0') ? -EBADMSG : 0;
+}
+
+static int basis_parse_hex(struct span word, uint8_t ret[SHA256_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (word.len != BASIS_HEX)
+		return -EBADMSG;
+	for (size_t i = 0; i < BASIS_HEX; i++) {
+		const char *at = memchr(digits, word.ptr[i], 16);
+
+		if (!at)
+			return -EBADMSG;
+		uint8_t value = (uint8_t)(at - digits);
+
+		ret[i / 2] = i % 2 ? ret[i / 2] | value : (uint8_t)(value << 4);
+	}
+	return 0;
+}
+
+/* Below the workspace: no empty part, "." or "..". */
+static bool basis_is_path(const char *path)
+{
+	while (true) {
+		size_t part = strcspn(path, "/");
+
+		if (part == 0 || (part == 1 && path[0] == '.') ||
+		    (part == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (!path[part])
+			return true;
+		path += part + 1;
+	}
+}
+
+static int basis_parse_entry(struct reader *r, struct basis *into)
+{
+	struct span letter = basis_word(r, 1), mode = basis_word(r, 3), size = basis_word(r, 20);
+	struct span digest = basis_word(r, BASIS_HEX);
+	const uint8_t *end = reader_left(r) ? memchr(r->at, '\0', reader_left(r)) : NULL;
+	struct object o = {.type = OBJECT_ABSENT, .layer = -1};
+	struct reader number = reader_of(size);
+
+	if (r->bad || !end)
+		return -EBADMSG;
+	const char *path = (const char *)r->at;
+
+	r->at = end + 1;
+	while (o.type <= OBJECT_LINK && basis_letters[o.type] != (char)letter.ptr[0])
+		o.type++;
+	if (o.type > OBJECT_LINK || !reader_decimal(&number, &o.size) || reader_left(&number) ||
+	    basis_parse_octal(mode, &o.mode) < 0 || !basis_is_path(path))
+		return -EBADMSG;
+	o.hashed = basis_has_digest(o.type);
+	if (o.hashed ? basis_parse_hex(digest, o.digest) < 0
+		     : digest.len != 1 || digest.ptr[0] != '-')
+		return -EBADMSG;
+	/* In order, so each once. */
+	if (into->count && strcmp(into->items[into->count - 1].path, path) >= 0)
+		return -EBADMSG;
+	return basis_set(into, path, &o);
+}
+
+int basis_parse(struct span text, struct basis *into)
+{
+	struct reader r = reader_of(text);
+	struct span magic = reader_take(&r, strlen(BASIS_MAGIC));
+	int code = span_equal(magic, span_of_str(BASIS_MAGIC)) ? 0 : -EBADMSG;
+
+	while (code == 0 && reader_left(&r) > 0)
+		code = basis_parse_entry(&r, into);
+	return code;
+}
+
+/* --- the files ------------------------------------------------------------------------- */
+
+int basis_read(int session, struct basis *ret, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
+
+	*ret = BASIS_INIT;
+	int r = fd_read_file_at(session, BASIS_FILE, &text);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = basis_parse(buf_span(&text), ret);
+	return r < 0 ? error_sys(e, r, "cannot read what landed of this session before") : 0;
+}
+
+int basis_write(int session, const struct basis *b, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
+	_cleanup_fd_ int fd =
+		open_beneath(session, BASIS_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	basis_format(b, &text);
+	int r = fd < 0 ? fd : buf_error(&text);
+
+	if (r == 0)
+		r = fd_write_all(fd, text.ptr, text.len);
+	if (r == 0 && (fsync(fd) < 0 || renameat(session, BASIS_FILE ".new", session, BASIS_FILE)))
+		r = -errno;
+	return r < 0 ? error_sys(e, r, "cannot write down what landed of this session") : 0;
+}
+
+static void basis_name(const struct object *object, char ret[sizeof(BASIS_FOLDER) + BASIS_HEX + 1])
+{
+	size_t at = sizeof(BASIS_FOLDER);
+
+	memcpy(ret, BASIS_FOLDER "/", at);
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		(void)snprintf(ret + at + 2 * i, 3, "%02x", object->digest[i]);
+}
+
+int basis_content(int session, const struct object *object)
+{
+	char name[sizeof(BASIS_FOLDER) + BASIS_HEX + 1];
+
+	if (object->type != OBJECT_FILE || !object->hashed)
+		return -ENOENT;
+	basis_name(object, name);
+	_cleanup_fd_ int fd = open_beneath(session, name, O_RDONLY | O_NONBLOCK, 0);
+	uint8_t digest[SHA256_SIZE];
+	uint64_t size = 0;
+
+	if (fd < 0)
+		return fd;
+	/* A write that was cut short is not what was kept. */
+	if (changes_hash(fd, digest, &size) < 0 || memcmp(digest, object->digest, SHA256_SIZE) != 0)
+		return -ENOENT;
+	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : TAKE_FD(fd);
+}
+
+int basis_keep(int session, const struct object *object, int from)
+{
+	char name[sizeof(BASIS_FOLDER) + BASIS_HEX + 1];
+	_cleanup_buf_ struct buf content = BUF_INIT(BASIS_CONTENT_MAX);
+
+	if (object->type != OBJECT_FILE || object->size > BASIS_CONTENT_MAX)
+		return 0;
+	if (mkdirat(session, BASIS_FOLDER, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	int r = fd_read_all(from, &content);
+
+	if (r < 0)
+		return r == -E2BIG || r == -EMSGSIZE || r == -ENOBUFS ? 0 : r;
+	basis_name(object, name);
+	_cleanup_fd_ int fd = open_beneath(session, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0)
+		return fd == -EEXIST ? 0 : fd;
+	return fd_write_all(fd, content.ptr, content.len);
+}

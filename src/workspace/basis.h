@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a session's version of a path departs from, where that is not what the session found when it
+ * began: something of the session landed, or was taken back.
+ *
+ *	sessions/NAME/basis	 "bawn-basis-1\n", then an entry for each path, sorted by path,
+ *				 each ended by a NUL:
+ *				 TYPE MODE SIZE DIGEST PATH
+ *				 -    0    0    -      gone.txt
+ *				 f    644  120  3a7b.. src/main.c
+ *	sessions/NAME/basis.d/	 content of such files, by digest, as far as it is kept
+ *
+ * TYPE is f, d, l (a file, a directory, a link) or - (nothing is there); MODE is octal, SIZE
+ * decimal, DIGEST 64 hexadecimal digits of what the file holds or the link says.
+ *
+ * Whoever finds that the session's version is the one that stands here knows that there is nothing
+ * left to apply, whatever the user did to the file since; and who has to put two versions together
+ * has here the one that both came from.
+ */
+#ifndef BAWN_BASIS_H
+#define BAWN_BASIS_H
+
+#include "buf.h"
+#include "changes.h"
+
+enum {
+	BASIS_BYTES_MAX = 64 << 20,
+	BASIS_ENTRIES_MAX = 1 << 20,
+	BASIS_CONTENT_MAX = 1 << 20, /* a larger file is known by its digest alone */
+};
+
+struct basis_entry {
+	const char *path;
+	struct object object; /* type, mode, size, digest */
+};
+
+struct basis {
+	struct arena arena;
+	struct basis_entry *items; /* sorted */
+	size_t count, room;
+};
+
+#define BASIS_INIT ((struct basis){.arena = ARENA_INIT(4ul * BASIS_BYTES_MAX)})
+
+/* `session` is the session's folder; without such a file nothing is known. */
+int basis_read(int session, struct basis *ret, struct error *e);
+int basis_write(int session, const struct basis *b, struct error *e); /* whole, or as it was */
+void basis_fini(struct basis *b);
+#define _cleanup_basis_ _cleanup_(basis_fini)
+
+const struct basis_entry *basis_find(const struct basis *b, const char *path);
+int basis_set(struct basis *b, const char *path, const struct object *object);
+void basis_remove(struct basis *b, const char *path);
+
+/* Keeps the content of a file, which `from` is open at; what is too large is not kept, and that is
+ * no error. */
+int basis_keep(int session, const struct object *object, int from);
+/* Opens it; -ENOENT. */
+int basis_content(int session, const struct object *object);
+
+/* For fuzzing and tests. */
+int basis_parse(struct span text, struct basis *into);
+void basis_format(const struct basis *b, struct buf *into);
+
+/* The same thing stands there: type, content or words of a link. */
+bool basis_same_content(const struct object *a, const struct object *b);
+/* And the same mode; links and what is not there have none. */
+bool basis_same(const struct object *a, const struct object *b);
+
+#endif

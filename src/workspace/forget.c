@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "forget.h"
+
+#include "fd.h"
+#include "open.h"
+#include "tree.h"
+#include "view.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORGET_TEMPORARY ".bawn-forget"
+
+/* A path as its directory and its name. */
+struct place {
+	char dir[PATH_MAX];
+	const char *name;
+};
+
+static int place_of(const char *path, struct place *ret)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+
+	if (len >= sizeof(ret->dir))
+		return -ENAMETOOLONG;
+	memcpy(ret->dir, path, len);
+	ret->dir[len] = '\0';
+	ret->name = slash ? slash + 1 : path;
+	return 0;
+}
+
+/* The directory in the layer itself, made where the view has it and the layer has not. */
+static int forget_parent(const struct view *v, int top, const char *dir)
+{
+	_cleanup_fd_ int at = open_beneath(top, ".", O_RDONLY | O_DIRECTORY, 0);
+	char path[PATH_MAX];
+
+	for (size_t len = 0; at >= 0 && dir[len];) {
+		size_t from = len + (len > 0);
+		size_t part = strcspn(dir + from, "/");
+		struct object o;
+
+		len = from + part;
+		(void)snprintf(path, sizeof(path), "%.*s", (int)len, dir);
+		int r = view_look(v, path, &o);
+
+		if (r < 0 || o.type != OBJECT_DIR)
+			return r < 0 ? r : -ENOTDIR;
+		if (mkdirat(at, path + from, o.mode & 0777) < 0 && errno != EEXIST)
+			return -errno;
+		int next = open_beneath(at, path + from, O_RDONLY | O_DIRECTORY, 0);
+
+		fd_close(&at);
+		at = next;
+	}
+	return at < 0 ? at : TAKE_FD(at);
+}
+
+static int forget_copy_file(int from, const struct object *o, int parent, const char *name)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+					  {o->mtime / 1000000000, o->mtime % 1000000000}};
+	_cleanup_fd_ int to =
+		open_beneath(parent, FORGET_TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	ssize_t n = 0;
+
+	if (to < 0)
+		return to;
+	do
+		n = copy_file_range(from, NULL, to, NULL, 1u << 30, 0);
+	while (n > 0);
+	if (n < 0 || fchmod(to, o->mode & 0777) < 0 || futimens(to, times) < 0 ||
+	    renameat(parent, FORGET_TEMPORARY, parent, name) < 0) {
+		int r = -errno;
+
+		(void)unlinkat(parent, FORGET_TEMPORARY, 0);
+		return r;
+	}
+	return 0;
+}
+
+/* What the base has is put into the layer. */
+static int forget_cover(const struct view *base, const struct change *c, const struct object *o,
+			int parent, const char *name)
+{
+	char words[PATH_MAX];
+
+	if (o->type == OBJECT_ABSENT)
+		return mknodat(parent, name, S_IFCHR, 0) < 0 ? -errno : 0;
+	_cleanup_fd_ int from =
+		view_openat(base, c->path, o->type == OBJECT_FILE ? O_RDONLY : O_PATH);
+
+	if (from < 0)
+		return from;
+	if (o->type == OBJECT_FILE)
+		return forget_copy_file(from, o, parent, name);
+	ssize_t n = readlinkat(from, "", words, sizeof(words) - 1);
+
+	if (n < 0)
+		return -errno;
+	words[n] = '\0';
+	return symlinkat(words, parent, name) < 0 ? -errno : 0;
+}
+
+static bool forget_is_done(const struct object *now, const struct object *base)
+{
+	return base->type == now->type &&
+	       (base->type == OBJECT_ABSENT || (base->dev == now->dev && base->ino == now->ino) ||
+		base->type == OBJECT_DIR);
+}
+
+int forget_change(const struct view *v, const struct change *c)
+{
+	const struct view base = {.base = v->base};
+	struct object now, was;
+	struct place p;
+	int r = place_of(c->path, &p);
+
+	if (r < 0 || v->count == 0)
+		return r < 0 ? r : -EINVAL;
+	const int top = v->layers[v->count - 1];
+	_cleanup_fd_ int parent = *p.dir ? view_descend(top, p.dir, O_RDONLY | O_DIRECTORY)
+					 : open_beneath(top, ".", O_RDONLY | O_DIRECTORY, 0);
+
+	if (parent < 0 && parent != -ENOENT && parent != -ENOTDIR)
+		return parent;
+	r = view_look(&base, c->path, &was);
+	if (r == 0 && was.type > OBJECT_LINK)
+		r = -ENOTSUP;
+	if (r < 0)
+		return r;
+	r = parent < 0 ? -ENOENT : tree_remove(parent, p.name);
+	if (r == 0 || r == -ENOENT)
+		r = view_look(v, c->path, &now);
+	if (r < 0 || forget_is_done(&now, &was))
+		return r;
+	if (was.type == OBJECT_DIR)
+		return -EISDIR;
+	fd_close(&parent);
+	parent = forget_parent(v, top, p.dir);
+	return parent < 0 ? parent : forget_cover(&base, c, &was, parent, p.name);
+}
