@@ -145,11 +145,10 @@ static int walk_name_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names are taken from a descriptor of their own: its position is used up. */
 static int walk_read_names(struct walk *w, int dir)
 {
-	int again = view_descend(dir, "", O_RDONLY | O_DIRECTORY);
-	int r = again < 0 ? again : view_each_name(again, walk_take_name, w);
+	int again = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	int r = again < 0 ? -errno : view_each_name(again, walk_take_name, w);
 
 	if (r < 0 && w->error->code == 0)
 		return error_sys(w->error, r, "cannot list the directory '%s'", w->at->path);
@@ -373,6 +372,20 @@ static int walk_unreadable(struct walk *w, int layer)
 	return *one.path ? changes_add(w->changes, &one, w->error) : 0;
 }
 
+/* Opens a directory to look things up in, and to list when that is wanted; -EACCES when either may
+ * not be done. */
+static int walk_open_one(int root, const char *path, bool list)
+{
+	struct view_entry self;
+	_cleanup_fd_ int fd = view_descend(root, path, (list ? O_RDONLY : O_PATH) | O_DIRECTORY);
+
+	if (fd < 0)
+		return fd == -EPERM ? -EACCES : fd;
+	int r = view_entry_read(fd, ".", &self);
+
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 /* Opens what `at` is made of, from the top down to the first opaque layer. */
 static int walk_open(struct walk *w)
 {
@@ -388,9 +401,9 @@ static int walk_open(struct walk *w)
 	for (int i = (int)w->view->count - 1; i >= 0 && !cut; i--) {
 		if (!(at->layers >> i & 1))
 			continue;
-		int fd = view_descend(w->view->layers[i], at->path, O_RDONLY | O_DIRECTORY);
+		int fd = walk_open_one(w->view->layers[i], at->path, true);
 
-		if (fd == -EACCES || fd == -EPERM) {
+		if (fd == -EACCES) {
 			/* Whether it is opaque is not known either. */
 			int r = walk_unreadable(w, i);
 
@@ -411,9 +424,8 @@ static int walk_open(struct walk *w)
 		return 0;
 	if (at->layers && !w->visible)
 		w->exchanged = true;
-	w->base = view_descend(w->view->base, at->path,
-			       (w->visible ? O_PATH : O_RDONLY) | O_DIRECTORY);
-	if (w->base == -EACCES || w->base == -EPERM) {
+	w->base = walk_open_one(w->view->base, at->path, !w->visible);
+	if (w->base == -EACCES) {
 		/* Nothing that is in it can be told, or, if it is seen, looked up. */
 		int r = walk_unreadable(w, -1);
 

@@ -355,15 +355,20 @@ static void test_what_cannot_be_read_is_dropped(void **state)
 
 	put_at(up, "file", "1");
 	folder_at(up, "dir");
+	/* What is in this one can be listed, and not looked at. */
+	folder_at(up, "names");
+	put_at(up, "names/in", "1");
 	/* Root may read anything: then somebody else looks. */
 	if (root) {
 		assert_int_equal(fchownat(up, "file", 65534, 65534, 0), 0);
 		assert_int_equal(fchownat(up, "dir", 65534, 65534, 0), 0);
+		assert_int_equal(fchownat(up, "names", 65534, 65534, 0), 0);
 	}
 	assert_int_equal(fchmodat(up, "file", 0, 0), 0);
 	assert_int_equal(fchmodat(up, "dir", 0, 0), 0);
+	assert_int_equal(fchmodat(up, "names", 0644, 0), 0);
 	assert_int_equal(root ? seteuid(65534) : 0, 0);
-	assert_listed(w, true, "A!dir A!file");
+	assert_listed(w, true, "A!dir A!file A!names");
 	assert_int_equal(root ? seteuid(0) : 0, 0);
 }
 
