@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The list of holds, as the policy has tuned it, and the judgement of a set of changes by it.
- *
- * Every rule whose patterns name the path of a change is asked; a rule with an analyser lets that
- * have the last word.  Of all answers the strongest counts, and of equal ones the first in the
- * list.  A folder is never held for its name: it runs nothing until something is in it.
- */
+/* The list of holds, as the policy has tuned it. */
 #include "hold_parts.h"
 
 #include "str.h"
@@ -151,61 +145,4 @@ size_t hold_direct_paths(const struct hold_rules *r, const char **ret, size_t ma
 			if (count < max)
 				ret[count++] = hold_rows[row].direct[i];
 	return count;
-}
-
-/* --- the judgement -------------------------------------------------------------------- */
-
-static bool hold_is_meant(const struct hold_row *h, const char *folded)
-{
-	const char *last = strrchr(folded, '/');
-
-	for (size_t i = 0; h->but[i]; i++)
-		if (hold_matches(h->but[i], last ? last + 1 : folded))
-			return false;
-	return true;
-}
-
-static enum hold_level hold_less(enum hold_level a, enum hold_level b)
-{
-	return a < b ? a : b;
-}
-
-static void hold_judge_change(const struct hold_rules *r, const char *folded, struct change *c)
-{
-	enum hold_level level = HOLD_NOT;
-	uint64_t rows = hold_find(r, folded) & ~r->every;
-
-	for (size_t row = 0; row < hold_row_count; row++) {
-		const struct hold_row *h = &hold_rows[row];
-		bool gone = c->after.type == OBJECT_ABSENT;
-		enum hold_level said = gone ? hold_less(h->gone, r->levels[row]) : r->levels[row];
-
-		if (!(rows >> row & 1) || said <= level || c->after.type == OBJECT_DIR ||
-		    h->content == HOLD_BY_HOSTS || h->content == HOLD_BY_SCHEMA ||
-		    !hold_is_meant(h, folded))
-			continue;
-		level = said;
-		c->group = said == HOLD_HOLD ? CHANGE_HELD : CHANGE_FLAGGED;
-		c->rule = h->name;
-		c->why = h->why;
-	}
-}
-
-int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c, struct error *e)
-{
-	_cleanup_buf_ struct buf folded = BUF_INIT(HOLD_FOLDED_MAX);
-
-	(void)v;
-	for (size_t i = 0; i < c->count; i++) {
-		struct change *change = &c->items[i];
-
-		if (change->group == CHANGE_DROPPED)
-			continue;
-		hold_fold(change->path, &folded);
-		if (buf_error(&folded) < 0)
-			return error_set(e, buf_error(&folded), "%.300s cannot be judged: %s",
-					 change->path, error_words(buf_error(&folded)));
-		hold_judge_change(r, buf_str(&folded), change);
-	}
-	return 0;
 }

@@ -81,6 +81,24 @@ ssize_t journal_find_dir(const struct journal *j, const char *path, size_t len)
 	return -1;
 }
 
+ssize_t journal_find_step(const struct journal *j, const char *path)
+{
+	size_t low = 0, high = j->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int c = journal_compare(path, j->steps[middle].path);
+
+		if (c == 0)
+			return (ssize_t)middle;
+		if (c < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return -1;
+}
+
 /* --- writing -------------------------------------------------------------------------- */
 
 static void journal_put_check(struct buf *text)

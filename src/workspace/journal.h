@@ -120,4 +120,7 @@ size_t journal_folder_len(const char *path);
 /* The dir of that path; -1 when it is none. */
 ssize_t journal_find_dir(const struct journal *j, const char *path, size_t len);
 
+/* The step of that path; -1 when there is none. */
+ssize_t journal_find_step(const struct journal *j, const char *path);
+
 #endif

@@ -46,11 +46,11 @@ static int keep_out(struct landing *l, size_t i)
 	r = land_look(l->stage, out, &seen);
 	if (r < 0)
 		return r;
-	/* Somebody who stood in a folder that was taken out has put something into it. */
-	if (seen.o.type == OBJECT_DIR && !land_is_empty(l->stage, out))
-		return 0;
-	if (!l->j.copied)
-		r = keep_one(l, i, out);
+	/* Somebody who stood in a folder that was taken out may have put something into it. */
+	r = seen.o.type == OBJECT_DIR ? land_is_empty(l->stage, out) : 1;
+	if (r <= 0)
+		return r;
+	r = l->j.copied ? 0 : keep_one(l, i, out);
 	if (r < 0)
 		return r;
 	return unlinkat(l->stage, out, seen.o.type == OBJECT_DIR ? AT_REMOVEDIR : 0) < 0 &&

@@ -284,19 +284,28 @@ int land_clone(int from, const char *name, int to, const char *to_name, uint8_t 
 	return r < 0 ? r : land_touch(to, to_name, s.o.mtime);
 }
 
-bool land_is_empty(int dir, const char *name)
+int land_is_empty(int dir, const char *name)
 {
 	int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	bool empty = d != NULL;
+	int r = d ? 1 : fd < 0 ? fd : -errno;
 
-	if (!d && fd >= 0)
-		(void)close(fd);
-	for (const struct dirent *at; empty && (at = readdir(d));)
-		empty = str_equal(at->d_name, ".") || str_equal(at->d_name, "..");
-	if (d)
-		(void)closedir(d);
-	return empty;
+	if (!d) {
+		fd_close(&fd);
+		return r;
+	}
+	while (r == 1) {
+		errno = 0;
+		const struct dirent *at = readdir(d);
+
+		if (!at) {
+			r = errno ? -errno : 1;
+			break;
+		}
+		r = str_equal(at->d_name, ".") || str_equal(at->d_name, "..");
+	}
+	(void)closedir(d);
+	return r;
 }
 
 int land_move(int from, const char *name, int to, const char *to_name)

@@ -116,7 +116,7 @@ int land_touch(int dir, const char *name, int64_t mtime);
  */
 int land_clone(int from, const char *name, int to, const char *to_name, uint8_t *ret_digest);
 
-bool land_is_empty(int dir, const char *name);
+int land_is_empty(int dir, const char *name); /* 1, 0 or -errno */
 
 /* A name that is not taken; -EEXIST. */
 int land_move(int from, const char *name, int to, const char *to_name);

@@ -75,6 +75,14 @@ static int dir_open(struct landing *l, size_t i)
 	return d->ino && d->ino != s.o.ino ? -ESTALE : TAKE_FD(fd);
 }
 
+/* One that this landing makes: when it is not there, it need not come. */
+static bool dir_is_made(const struct landing *l, size_t i)
+{
+	ssize_t step = journal_find_step(&l->j, l->j.dirs[i].path);
+
+	return step >= 0 && l->j.steps[step].before.type != OBJECT_DIR;
+}
+
 static int dir_open_patient(struct landing *l, size_t i)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};
@@ -83,7 +91,7 @@ static int dir_open_patient(struct landing *l, size_t i)
 		int fd = dir_open(l, i);
 
 		if ((fd != -ESTALE && fd != -ELOOP && fd != -ENOTDIR) || !l->patient ||
-		    tries == LAND_TRIES)
+		    tries == LAND_TRIES || dir_is_made(l, i))
 			return fd;
 		(void)nanosleep(&moment, NULL);
 	}

@@ -86,6 +86,10 @@ static int stage_kept(struct landing *l, size_t i, const char *name)
 
 	land_name(given->kept - 1, false, kept);
 	if (linkat(dir, kept, l->stage, name, 0) < 0) {
+		/* Another filesystem, somebody else's file, too many names, or no such thing here.
+		 */
+		if (errno != EXDEV && errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP)
+			return -errno;
 		r = land_clone(dir, kept, l->stage, name, o->digest);
 	} else if (o->type == OBJECT_FILE) {
 		_cleanup_fd_ int fd = land_open(l->stage, name);

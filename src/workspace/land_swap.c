@@ -41,8 +41,11 @@ static int check_out(const struct landing *l, size_t i)
 	r = land_look(l->stage, out, &s);
 	if (r < 0)
 		return r;
-	if (!land_is(o, &s) || (o->type == OBJECT_DIR && !land_is_empty(l->stage, out)))
+	if (!land_is(o, &s))
 		return -ESTALE;
+	r = o->type == OBJECT_DIR ? land_is_empty(l->stage, out) : 1;
+	if (r <= 0)
+		return r < 0 ? r : -ESTALE;
 	if (!l->minds[i].again || (o->type != OBJECT_FILE && o->type != OBJECT_LINK))
 		return 0;
 	if (o->type == OBJECT_LINK) {

@@ -6,8 +6,11 @@
  *	lander undo|redo TREE JOURNAL
  *	lander recover TREE JOURNAL
  *	lander plain ...			the same on a filesystem that cannot exchange names
- *	lander kills TREE WANTED JOURNAL COUNT SEED
- *			so many landings, undos and recoveries, each killed at a random moment
+ *	lander race flip|save A B DELAY land|undo ...
+ *			the same while, from DELAY microseconds on, another process exchanges the
+ *			names A and B all the time, or saves A by way of B; says "saved N" at the
+ *end lander kills TREE WANTED JOURNAL COUNT SEED so many landings, undos and recoveries, each
+ *killed at a random moment
  *
  * Says what happened in one word: landed, nothing, rolled-back, finished, unfinished, conflict
  *PATH. Ends with 0, 1 when it was refused (why, on the other output), 99 when it was called
@@ -24,7 +27,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,6 +38,15 @@
 #include <unistd.h>
 
 enum { EXIT_REFUSED = 1, EXIT_USAGE = 99, STEPS_MAX = 1 << 18 };
+
+/* Between us and somebody else in the tree. */
+struct shared {
+	atomic_int go, stop;
+	atomic_uint saved;
+	uint64_t when;
+};
+
+static struct shared *shared;
 
 struct diff {
 	int tree, wanted;
@@ -151,6 +165,18 @@ static int diff_content(void *context, size_t i)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Lets the other one begin, and have its turn. */
+static void on_progress(void *context, size_t done, size_t all)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+
+	(void)context;
+	if (!shared || done * 1000 < all * shared->when)
+		return;
+	atomic_store(&shared->go, 1);
+	(void)nanosleep(&moment, NULL);
+}
+
 /* --- the verbs --------------------------------------------------------------------------- */
 
 static int told(int r, const struct land_result *result, const struct error *e, const char *path)
@@ -176,6 +202,7 @@ static int do_land(const char *tree, const char *wanted, const char *journal)
 			       .journal = open_folder(AT_FDCWD, journal),
 			       .what = "apply",
 			       .open = diff_content,
+			       .progress = on_progress,
 			       .context = &d};
 
 	d.steps = arena_alloc(&d.arena, STEPS_MAX * sizeof(*d.steps));
@@ -206,7 +233,8 @@ static int do_undo(const char *tree, const char *journal, bool redo)
 	struct land_how how = {.tree = open_folder(AT_FDCWD, tree),
 			       .journal = open_folder(AT_FDCWD, journal),
 			       .what = redo ? "redo" : "undo",
-			       .open = land_undo_content};
+			       .open = land_undo_content,
+			       .progress = on_progress};
 	size_t count = 0;
 
 	if (how.tree < 0 || how.journal < 0)
@@ -384,9 +412,70 @@ static int do_kills(const char *const *argv, uint64_t count, uint64_t seed)
 	return 0;
 }
 
+/* --- somebody else in the tree ------------------------------------------------------------ */
+
+/* As editors do it: a new file takes the place of the old. */
+static void save_once(struct shared *s, const char *path, const char *temporary)
+{
+	char text[32];
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int len = snprintf(text, sizeof(text), "saved %u\n", atomic_load(&s->saved) + 1);
+
+	(void)fd_write_all(fd, text, (size_t)len);
+	(void)close(fd);
+	if (rename(temporary, path) == 0)
+		atomic_fetch_add(&s->saved, 1);
+}
+
+static void disturb(struct shared *s, const char *how, const char *a, const char *b)
+{
+	const struct timespec moment = {.tv_nsec = 100000};
+
+	while (!atomic_load(&s->go) && !atomic_load(&s->stop))
+		(void)nanosleep(&moment, NULL);
+	while (!atomic_load(&s->stop)) {
+		if (str_equal(how, "save")) {
+			save_once(s, a, b);
+			(void)nanosleep(&moment, NULL);
+			continue;
+		}
+		/* To and fro, so that it ends as it began. */
+		if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0)
+			while (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) < 0 &&
+			       errno == EINTR)
+				;
+	}
+}
+
+static int do_race(int argc, const char *const *argv)
+{
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
+
+	if (s == MAP_FAILED || str_parse_u64(argv[5], &s->when) < 0)
+		return EXIT_USAGE;
+	shared = s;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		disturb(s, argv[2], argv[3], argv[4]);
+		_exit(0);
+	}
+	int r = run_verb(argc - 5, argv + 5);
+
+	atomic_store(&s->stop, 1);
+	(void)waitpid(pid, &status, 0);
+	(void)printf("saved %u\n", atomic_load(&s->saved));
+	return r;
+}
+
 static int run_verb(int argc, const char *const *argv)
 {
 	uint64_t count = 0, seed = 0;
+
+	if (argc > 6 && str_equal(argv[1], "race"))
+		return do_race(argc, argv);
 
 	if (argc > 2 && str_equal(argv[1], "plain")) {
 		if (make_plain() < 0)
@@ -404,7 +493,7 @@ static int run_verb(int argc, const char *const *argv)
 		return do_kills(argv, count, seed);
 	(void)fputs(
 		"usage: lander [plain] land TREE WANTED JOURNAL | undo|redo|recover TREE JOURNAL | "
-		"kills TREE WANTED JOURNAL COUNT SEED\n",
+		"kills TREE WANTED JOURNAL COUNT SEED | race flip|save A B WHEN ...\n",
 		stderr);
 	return EXIT_USAGE;
 }

@@ -22,7 +22,7 @@ static struct change judged(const struct hold_rules *r, const char *path, unsign
 			    unsigned int after)
 {
 	struct change change = {.path = path, .kind = CHANGE_CHANGED};
-	struct changes c = {.items = &change, .count = 1};
+	struct changes c = {.arena = ARENA_INIT(1 << 16), .items = &change, .count = 1};
 	struct view v = VIEW_INIT;
 	struct error e = ERROR_INIT;
 
@@ -30,6 +30,9 @@ static struct change judged(const struct hold_rules *r, const char *path, unsign
 	change.after.type = after;
 	if (hold_judge(r, &v, &c, &e) < 0)
 		fail_msg("%s: %s", path, e.text);
+	/* The reason is gone with the list. */
+	change.why = change.why ? "" : NULL;
+	arena_fini(&c.arena);
 	return change;
 }
 

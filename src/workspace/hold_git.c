@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What git would make of a changed file: hooks, settings, attributes, submodules, and the pointers
+ * by which a repository says where its parts are.  Nothing here runs git, and nothing is believed
+ * to be what git would refuse: what cannot be read is held.
+ */
+#include "hold_parts.h"
+
+#include "git_attributes.h"
+#include "git_config.h"
+#include "str.h"
+
+#include <stdio.h>
+
+enum { HOLD_SETTINGS_COUNT = 1024, HOLD_SCRATCH_MAX = 16 << 20 };
+
+/* --- hooks ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *hook, *command;
+} hold_hooks[] = {
+	{"applypatch-msg", "git am"},
+	{"pre-applypatch", "git am"},
+	{"post-applypatch", "git am"},
+	{"pre-commit", "git commit"},
+	{"pre-merge-commit", "git merge"},
+	{"prepare-commit-msg", "git commit"},
+	{"commit-msg", "git commit"},
+	{"post-commit", "git commit"},
+	{"pre-rebase", "git rebase"},
+	{"post-checkout", "git checkout, git switch, git clone and git worktree add"},
+	{"post-merge", "git merge and git pull"},
+	{"pre-push", "git push"},
+	{"pre-receive", "a git push to this repository"},
+	{"update", "a git push to this repository"},
+	{"proc-receive", "a git push to this repository"},
+	{"post-receive", "a git push to this repository"},
+	{"post-update", "a git push to this repository"},
+	{"reference-transaction",
+	 "git commit, git checkout, git fetch and whatever moves a branch"},
+	{"push-to-checkout", "a git push to this repository"},
+	{"pre-auto-gc", "git gc"},
+	{"post-rewrite", "git commit --amend and git rebase"},
+	{"sendemail-validate", "git send-email"},
+	{"fsmonitor-watchman", "git status"},
+	{"post-index-change", "git status, git add and git checkout"},
+};
+
+int hold_by_hook(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	const char *slash = strrchr(c->path, '/');
+	const char *name = slash ? slash + 1 : c->path;
+
+	/* git runs no sample: it is another name. */
+	if (str_ends_with(name, ".sample")) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_hooks); i++)
+		if (strcasecmp(hold_hooks[i].hook, name) == 0)
+			return hold_say(j, v, "%s would run it", hold_hooks[i].command);
+	return 0;
+}
+
+/* --- settings ------------------------------------------------------------------------- */
+
+/* The settings of a text that are not harmless, in order. */
+struct hold_settings {
+	struct arena arena;
+	struct hold_setting {
+		const char *name, *value, *by;
+		enum hold_key key;
+	} items[HOLD_SETTINGS_COUNT];
+	size_t count;
+	const char *bad; /* why it is none */
+};
+
+static void hold_settings_free(struct hold_settings **s)
+{
+	if (*s)
+		arena_fini(&(*s)->arena);
+	free(*s);
+}
+
+static int hold_settings_read(struct span text, struct hold_settings **ret)
+{
+	_cleanup_(hold_settings_free) struct hold_settings *s = calloc(1, sizeof(*s));
+	struct git_config g = {.left = text};
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->arena = ARENA_INIT(HOLD_SCRATCH_MAX);
+	while ((r = git_config_next(&g)) > 0) {
+		struct hold_setting one = {.key = hold_key_of(&g, &one.by)};
+
+		if (one.key == HOLD_KEY_HARMLESS)
+			continue;
+		one.name = arena_printf(&s->arena, "%s%s%s.%s", g.section,
+					g.has_subsection ? "." : "", g.subsection, g.key);
+		one.value = arena_str(&s->arena, g.value);
+		if (!one.name || !one.value)
+			return -ENOMEM;
+		if (s->count == HOLD_SETTINGS_COUNT) {
+			s->bad = "it has too many settings";
+			break;
+		}
+		s->items[s->count++] = one;
+	}
+	if (r < 0)
+		s->bad = g.why;
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+static bool hold_setting_equal(const struct hold_setting *a, const struct hold_setting *b)
+{
+	return str_equal(a->name, b->name) && str_equal(a->value, b->value);
+}
+
+static bool hold_settings_have(const struct hold_settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (str_equal(s->items[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * The settings after are those before with some left out, or there is one that is new, changed or
+ * moved.  Of several the one that runs something is told.
+ */
+static const struct hold_setting *hold_settings_new(const struct hold_settings *before,
+						    const struct hold_settings *after)
+{
+	const struct hold_setting *found = NULL;
+	size_t at = 0;
+
+	for (size_t i = 0; i < after->count; i++) {
+		const struct hold_setting *one = &after->items[i];
+		size_t n = at;
+
+		while (n < before->count && !hold_setting_equal(&before->items[n], one))
+			n++;
+		if (n < before->count)
+			at = n + 1;
+		else if (!found || found->key < one->key)
+			found = one;
+	}
+	return found;
+}
+
+static int hold_say_setting(struct hold_judge *j, struct hold_verdict *v,
+			    const struct hold_settings *before, const struct hold_setting *one)
+{
+	bool shown = one->key == HOLD_KEY_SHOWN;
+
+	/* A remote that is new runs nothing; one that leads elsewhere now takes your commits. */
+	if (shown && !hold_settings_have(before, one->name))
+		v->most = HOLD_FLAG;
+	return hold_say(j, v, "%s: %.*s = %.*s", one->by, HOLD_WORD_MAX, one->name, HOLD_WORD_MAX,
+			one->value);
+}
+
+int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	_cleanup_(hold_settings_free) struct hold_settings *before = NULL;
+	_cleanup_(hold_settings_free) struct hold_settings *after = NULL;
+	int r = hold_read_both(j, c, v);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = hold_settings_read(buf_span(&j->old), &before);
+	if (r == 0)
+		r = hold_settings_read(buf_span(&j->after), &after);
+	if (r < 0)
+		return error_set(j->error, r, "no memory to look into %.200s", c->path);
+	if (after->bad)
+		return hold_say(j, v, "git's settings that cannot be read: %s", after->bad);
+	const struct hold_setting *one = hold_settings_new(before, after);
+
+	if (one)
+		return hold_say_setting(j, v, before, one);
+	if (before->count == after->count) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	/* What a setting kept away comes back when it goes: hooks, if it said where they are. */
+	if (hold_settings_have(before, "core.hookspath") &&
+	    !hold_settings_have(after, "core.hookspath"))
+		return hold_say(j, v, "without core.hooksPath git would run .git/hooks again");
+	v->most = HOLD_FLAG;
+	return hold_say(j, v, "settings of git are removed");
+}
+
+/* --- attributes ----------------------------------------------------------------------- */
+
+/* A settings file of the final tree has a driver of this name. */
+static bool hold_has_driver(struct hold_judge *j, const char *gitdir, const char *file,
+			    enum git_driver driver, struct span name)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
+	char path[PATH_MAX];
+
+	if (!gitdir || snprintf(path, sizeof(path), "%s/%s", gitdir, file) >= (int)sizeof(path) ||
+	    hold_read_path(j->view, path, HOLD_READ_MAX, &text) < 0)
+		return false;
+	struct git_config g = {.left = buf_span(&text)};
+
+	while (git_config_next(&g) > 0)
+		if (str_equal(g.section, git_driver_words[driver]) && g.has_subsection &&
+		    span_equal(span_of_str(g.subsection), name))
+			return true;
+	return false;
+}
+
+static const struct hold_root *hold_driver_root(struct hold_judge *j, enum git_driver driver,
+						struct span name)
+{
+	for (const struct hold_root *root = j->roots; root; root = root->next)
+		if (hold_has_driver(j, root->gitdir, "config", driver, name) ||
+		    hold_has_driver(j, root->gitdir, "config.worktree", driver, name))
+			return root;
+	return NULL;
+}
+
+static bool hold_attributes_had(struct span text, enum git_driver driver, struct span name)
+{
+	struct git_attributes a = {.left = text};
+
+	while (git_attributes_next(&a))
+		if (a.driver == driver && span_equal(a.name, name))
+			return true;
+	return false;
+}
+
+int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	static const char *const commands[GIT_DRIVER_COUNT] = {
+		[GIT_DRIVER_FILTER] = "git status, git diff, git add and git checkout",
+		[GIT_DRIVER_DIFF] = "git diff, git log -p and git show",
+		[GIT_DRIVER_MERGE] = "git merge and git pull",
+	};
+	int r = hold_read_both(j, c, v);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct git_attributes a = {.left = buf_span(&j->after)};
+
+	v->most = HOLD_NOT;
+	while (git_attributes_next(&a)) {
+		int len = a.name.len < HOLD_WORD_MAX ? (int)a.name.len : HOLD_WORD_MAX;
+		const char *word = git_driver_words[a.driver], *name = (const char *)a.name.ptr;
+		const struct hold_root *root = hold_driver_root(j, a.driver, a.name);
+
+		if (!root && (git_attributes_is_builtin(a.driver, a.name) || v->most > HOLD_NOT))
+			continue;
+		/* Which files a driver is for may have changed: with one that is there, any
+		 * change of the attributes counts. */
+		if (root) {
+			v->most = HOLD_HOLD;
+			return hold_say(j, v,
+					"%s would run the driver %s.%.*s that %s%s.git/config "
+					"sets up",
+					commands[a.driver], word, len, name, root->path,
+					*root->path ? "/" : "");
+		}
+		if (hold_attributes_had(buf_span(&j->old), a.driver, a.name))
+			continue;
+		v->most = HOLD_FLAG;
+		r = hold_say(j, v, "%s would run a driver %s.%.*s, if your git has one",
+			     commands[a.driver], word, len, name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- submodules ----------------------------------------------------------------------- */
+
+static bool hold_has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	return false;
+}
+
+/* A part of it is "..", or it begins at the root. */
+static bool hold_climbs(const char *s)
+{
+	if (*s == '/')
+		return true;
+	while (*s) {
+		size_t part = strcspn(s, "/\\");
+
+		if (part == 2 && memcmp(s, "..", 2) == 0)
+			return true;
+		s += part;
+		s += *s != '\0';
+	}
+	return false;
+}
+
+/* What is wrong with a submodule's setting; NULL: nothing. */
+static const char *hold_submodule_wrong(const struct git_config *g)
+{
+	bool path = str_equal(g->key, "path"), url = str_equal(g->key, "url");
+
+	if (hold_has_control(g->subsection) || hold_has_control(g->value))
+		return "a name, path or address in it has control characters";
+	if (hold_climbs(g->subsection))
+		return "a name in it leads out of .git/modules";
+	if (strcasestr(g->subsection, "hooks"))
+		return "a name in it leads into hooks";
+	if (path && hold_climbs(g->value))
+		return "a path in it leads out of the repository";
+	if ((path || url) && *g->value == '-')
+		return "a path or address in it begins with a dash, as an option does";
+	if (path && strcasestr(g->value, ".git"))
+		return "a path in it leads into .git";
+	if (url && strstr(g->value, "::"))
+		return "git submodule update would run the program that its address names";
+	if (str_equal(g->key, "update") && *g->value == '!')
+		return "git submodule update would run a command that it names";
+	return NULL;
+}
+
+int hold_by_submodules(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	int r = hold_read_both(j, c, v);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct git_config g = {.left = buf_span(&j->after)};
+
+	while ((r = git_config_next(&g)) > 0) {
+		const char *wrong =
+			str_equal(g.section, "submodule") ? hold_submodule_wrong(&g) : NULL;
+
+		if (wrong)
+			return hold_say(j, v, "%s", wrong);
+	}
+	return r < 0 ? hold_say(j, v, "submodules that cannot be read: %s", g.why) : 0;
+}
+
+/* --- pointers ------------------------------------------------------------------------- */
+
+/* What the file or link says, with "gitdir: " and the end of the line taken off. */
+static int hold_pointer_text(struct hold_judge *j, const struct change *c, char into[PATH_MAX])
+{
+	const char *text = c->after.link ? c->after.link : "";
+
+	if (c->after.type == OBJECT_FILE) {
+		int r = hold_read(j, c, CHANGE_AFTER);
+
+		if (r < 0)
+			return r;
+		text = buf_str(&j->after);
+		const char *rest = str_after(text, "gitdir:");
+
+		text = rest ? rest + strspn(rest, " ") : text;
+	}
+	size_t len = strlen(text);
+
+	while (c->after.type == OBJECT_FILE && len > 0 && text[len - 1] == '\n')
+		len--;
+	if (len >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(into, text, len);
+	into[len] = '\0';
+	return 0;
+}
+
+/* Within the workspace, where git itself would have put it. */
+static bool hold_pointer_is_usual(const char *name, const char *path)
+{
+	if (str_equal(name, "commondir"))
+		return hold_matches(".git", path) || hold_matches("**/.git", path);
+	if (str_equal(name, "gitdir"))
+		return hold_matches("**/.git", path);
+	return hold_matches("**/.git/modules/**", path) ||
+	       hold_matches("**/.git/worktrees/*", path);
+}
+
+int hold_by_pointer(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	const char *slash = strrchr(c->path, '/');
+	const char *name = slash ? slash + 1 : c->path;
+	char text[PATH_MAX], dir[PATH_MAX], path[PATH_MAX];
+	int r = hold_pointer_text(j, c, text);
+
+	if (r == -ENOMEM)
+		return error_set(j->error, r, "no memory to look into %.200s", c->path);
+	if (r < 0 || hold_has_control(text) || hold_parent(c->path, dir) < 0)
+		return hold_say(j, v,
+				"any git command run there would obey the repository that it "
+				"names, which cannot be read");
+	if (hold_resolve(j, dir, text, path) < 0)
+		return hold_say(j, v,
+				"it leads outside the workspace: any git command run there would "
+				"obey the repository at %.*s",
+				2 * HOLD_WORD_MAX, text);
+	if (c->after.type == OBJECT_FILE && hold_pointer_is_usual(name, path))
+		v->most = HOLD_FLAG;
+	return hold_say(j, v, "any git command run there would obey the repository at %.*s",
+			2 * HOLD_WORD_MAX, *path ? path : ".");
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judgement of a set of changes by the list.
+ *
+ * First the folders that have a change are looked at once: which of them are repositories, and
+ * what the settings, hooks and links that stand there name (hold_where.c).  Then every rule that
+ * the path of a change belongs to is asked, by its patterns or because something names the path;
+ * a rule with an analyser lets that have the last word.  Of all answers the strongest counts, and
+ * of equal ones the first in the list.
+ *
+ * A folder is never held for its name: it runs nothing until something is in it.  A removal runs
+ * nothing either, and has a level of its own (`gone`).  What cannot be read is judged by its name.
+ */
+#include "hold_parts.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { HOLD_ARENA_MAX = 64 << 20, HOLD_FOLDED_MAX = 64 << 10 };
+
+/* --- for the analysers ---------------------------------------------------------------- */
+
+int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	v->why = arena_str(&j->changes->arena, text);
+	return v->why ? 0 : error_set(j->error, -ENOMEM, "no memory to say what is held, and why");
+}
+
+static int hold_read_fd(int fd, size_t max, struct buf *into)
+{
+	into->max = max;
+	int r = fd_read_all(fd, into);
+
+	return r < 0 && buf_error(into) && buf_error(into) != -ENOMEM ? -E2BIG : r;
+}
+
+int hold_read(struct hold_judge *j, const struct change *c, enum change_side side)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+	struct buf *into = side == CHANGE_BEFORE ? &j->old : &j->after;
+
+	buf_fini(into);
+	*into = BUF_INIT(HOLD_READ_MAX);
+	/* What stood elsewhere does not count as having stood here. */
+	if (o->type != OBJECT_FILE || (side == CHANGE_BEFORE && c->from))
+		return 0;
+	if (o->size > HOLD_READ_MAX)
+		return -E2BIG;
+	_cleanup_fd_ int fd = changes_open(j->view, c, side);
+
+	return fd < 0 ? fd : hold_read_fd(fd, HOLD_READ_MAX, into);
+}
+
+int hold_read_both(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	int r = hold_read(j, c, CHANGE_AFTER);
+
+	if (r == 0)
+		r = hold_read(j, c, CHANGE_BEFORE);
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return error_set(j->error, r, "no memory to look into %.200s", c->path);
+	r = hold_say(j, v, "it cannot be looked into (%s)",
+		     r == -E2BIG ? "it is too large" : error_words(r));
+	return r < 0 ? r : 1;
+}
+
+int hold_read_path(const struct view *v, const char *path, size_t max, struct buf *into)
+{
+	struct object o;
+	int r = view_look(v, path, &o);
+
+	buf_fini(into);
+	*into = BUF_INIT(max);
+	if (r < 0 || o.type != OBJECT_FILE)
+		return r < 0 ? r : -ENOENT;
+	_cleanup_fd_ int fd = view_openat(v, path, O_RDONLY);
+
+	return fd < 0 ? fd : hold_read_fd(fd, max, into);
+}
+
+int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX])
+{
+	_cleanup_fd_ int fd = view_openat(v, path, O_PATH | O_NOFOLLOW);
+	ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", into, PATH_MAX - 1);
+
+	if (len < 0)
+		return fd < 0 ? fd : -EINVAL;
+	into[len] = '\0';
+	return 0;
+}
+
+int hold_parent(const char *path, char into[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+
+	if (len >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(into, path, len);
+	into[len] = '\0';
+	return 0;
+}
+
+int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
+		 char into[PATH_MAX])
+{
+	size_t len = 0;
+
+	into[0] = '\0';
+	if (*target == '/') {
+		size_t top = strlen(j->workspace);
+
+		if (top < 2 || strncmp(target, j->workspace, top) != 0 ||
+		    (target[top] && target[top] != '/'))
+			return -EXDEV;
+		target += top;
+	} else {
+		len = strlen(dir);
+		if (len >= PATH_MAX)
+			return -EXDEV;
+		memcpy(into, dir, len + 1);
+	}
+	while (*target) {
+		size_t part = strcspn(target, "/");
+
+		if (part == 2 && memcmp(target, "..", 2) == 0) {
+			if (len == 0)
+				return -EXDEV;
+			while (len > 0 && into[len - 1] != '/')
+				len--;
+			len -= len > 0;
+		} else if (part > 0 && !(part == 1 && *target == '.')) {
+			if (len + part + 2 > PATH_MAX)
+				return -EXDEV;
+			if (len > 0)
+				into[len++] = '/';
+			memcpy(into + len, target, part);
+			len += part;
+		}
+		into[len] = '\0';
+		target += part;
+		target += *target == '/';
+	}
+	return 0;
+}
+
+/* --- one change ----------------------------------------------------------------------- */
+
+#define HOLD_OF(type) (1u << OBJECT_##type)
+
+enum {
+	HOLD_OF_FILES = HOLD_OF(FILE),
+	HOLD_OF_LINKS = HOLD_OF(LINK),
+	HOLD_OF_ALL = (1u << OBJECT_TYPE_COUNT) - 1,
+};
+
+/*
+ * For each kind of content: the analyser, what it is asked about, what the rule is about at all
+ * (the rest of it goes by its name), and whether a change of the mode alone counts.
+ */
+static const struct {
+	hold_analyser *ask;
+	unsigned int asked, about; /* sets of enum object_type */
+	bool mode;
+} hold_kinds[HOLD_CONTENT_COUNT] = {
+	[HOLD_BY_NAME] = {NULL, 0, HOLD_OF_ALL, true},
+	[HOLD_BY_HOOK] = {hold_by_hook, HOLD_OF_ALL, HOLD_OF_ALL, true},
+	[HOLD_BY_GIT_CONFIG] = {hold_by_git_config, HOLD_OF_FILES, HOLD_OF_ALL, false},
+	[HOLD_BY_ATTRIBUTES] = {hold_by_attributes, HOLD_OF_FILES, HOLD_OF_ALL, false},
+	[HOLD_BY_BARE] = {NULL, 0, HOLD_OF_ALL, true},
+	[HOLD_BY_SUBMODULES] = {hold_by_submodules, HOLD_OF_FILES, HOLD_OF_ALL, false},
+	[HOLD_BY_POINTER] = {hold_by_pointer, HOLD_OF_FILES | HOLD_OF_LINKS, HOLD_OF_ALL, false},
+	[HOLD_BY_PACKAGE] = {hold_by_package, HOLD_OF_FILES, HOLD_OF_ALL, false},
+	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false},
+	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false},
+	[HOLD_BY_INVISIBLE] = {hold_by_invisible, HOLD_OF_ALL, HOLD_OF_ALL, false},
+	[HOLD_BY_LINK] = {hold_by_link, HOLD_OF_LINKS, HOLD_OF_LINKS, false},
+};
+
+/* What has been said of one change so far. */
+struct hold_said {
+	enum hold_level level;
+	const char *rule, *why;
+};
+
+static enum hold_level hold_less(enum hold_level a, enum hold_level b)
+{
+	return a < b ? a : b;
+}
+
+static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		    struct hold_said *said)
+{
+	const struct hold_row *h = &hold_rows[row];
+	enum hold_level level = j->rules->levels[row];
+	struct hold_verdict v = {.most = HOLD_HOLD, .why = why ? why : h->why};
+
+	if (level <= said->level || !(hold_kinds[h->content].about >> c->after.type & 1) ||
+	    (c->kind == CHANGE_MODE && !hold_kinds[h->content].mode))
+		return 0;
+	if (hold_kinds[h->content].asked >> c->after.type & 1) {
+		int r = hold_kinds[h->content].ask(j, c, &v);
+
+		if (r < 0)
+			return r;
+	}
+	level = hold_less(level, v.most);
+	if (level > said->level)
+		*said = (struct hold_said){level, h->name, v.why};
+	return 0;
+}
+
+static bool hold_is_meant(const struct hold_row *h, const char *folded)
+{
+	const char *last = strrchr(folded, '/');
+
+	for (size_t i = 0; h->but[i]; i++)
+		if (hold_matches(h->but[i], last ? last + 1 : folded))
+			return false;
+	return true;
+}
+
+/* The rows that a path belongs to by its name; `as` in front of it. */
+static int hold_rows_of(struct hold_judge *j, const char *as, const char *path, uint64_t *ret)
+{
+	_cleanup_buf_ struct buf whole = BUF_INIT(HOLD_FOLDED_MAX);
+
+	*ret = 0;
+	if (*as) {
+		buf_put_str(&whole, as);
+		buf_put_str(&whole, path);
+		path = buf_str(&whole);
+	}
+	hold_fold(path, &j->folded);
+	int r = buf_error(&whole) ? buf_error(&whole) : buf_error(&j->folded);
+
+	if (r < 0)
+		return error_sys(j->error, r, "%.300s cannot be judged", path);
+	const char *folded = buf_str(&j->folded);
+	uint64_t rows = hold_find(j->rules, folded);
+
+	for (size_t row = 0; row < hold_row_count; row++)
+		if ((rows >> row & 1) && hold_is_meant(&hold_rows[row], folded))
+			*ret |= 1ull << row;
+	return 0;
+}
+
+static int hold_ask_rows(struct hold_judge *j, const struct change *c, uint64_t rows,
+			 struct hold_said *said)
+{
+	int r = 0;
+
+	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+		if (rows >> row & 1)
+			r = hold_ask(j, c, row, NULL, said);
+	return r;
+}
+
+/* A .git, or what it keeps for a worktree: the patterns know these. */
+static bool hold_is_git(const struct hold_dir *d)
+{
+	return hold_matches(".git", d->path) || hold_matches(".git/worktrees/*", d->path) ||
+	       hold_matches("**/.git", d->path) || hold_matches("**/.git/worktrees/*", d->path);
+}
+
+/* What it is within a folder that git takes for a repository, whatever its name. */
+static int hold_ask_gitdir(struct hold_judge *j, const struct change *c, struct hold_said *said)
+{
+	for (const char *at = c->path; at; at = strchr(at, '/')) {
+		size_t len = at == c->path ? 0 : (size_t)(at - c->path);
+
+		at += *at == '/';
+		const struct hold_dir *d = hold_dir_find(j, c->path, len);
+
+		if (!d || !d->is_gitdir)
+			continue;
+		bool named = hold_is_git(d);
+		uint64_t rows = 0;
+		int r = 0;
+
+		if (!named)
+			r = hold_rows_of(j, ".git/", c->path + len + (len > 0), &rows);
+		if (r == 0)
+			r = hold_ask_rows(j, c, rows, said);
+		for (size_t row = 0; r == 0 && !named && !d->was_gitdir && row < hold_row_count;
+		     row++)
+			if (hold_rows[row].content == HOLD_BY_BARE)
+				r = hold_ask(j, c, row, NULL, said);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int hold_ask_places(struct hold_judge *j, const struct change *c, struct hold_said *said)
+{
+	int r = 0;
+
+	for (const struct hold_place *p = j->places; r == 0 && p; p = p->next) {
+		const char *rest = str_after(c->path, p->path);
+
+		if (rest && (!*rest || *rest == '/' || !p->path[0]))
+			r = hold_ask(j, c, p->row, p->why, said);
+	}
+	return r;
+}
+
+/* What was removed, or moved away from there. */
+static int hold_ask_gone(struct hold_judge *j, const char *path, struct hold_said *said)
+{
+	uint64_t rows;
+	int r = hold_rows_of(j, "", path, &rows);
+
+	for (size_t row = 0; r == 0 && row < hold_row_count; row++) {
+		const struct hold_row *h = &hold_rows[row];
+		enum hold_level level = hold_less(h->gone, j->rules->levels[row]);
+
+		if ((rows >> row & 1) && level > said->level)
+			*said = (struct hold_said){level, h->name,
+						   level == HOLD_HOLD
+							   ? "without it, what it forbade or "
+							     "asked for counts no more"
+							   : "it is removed"};
+	}
+	return r;
+}
+
+static int hold_judge_change(struct hold_judge *j, struct change *c)
+{
+	struct hold_said said = {HOLD_NOT, NULL, NULL};
+	uint64_t rows = 0;
+	int r = 0;
+
+	if (c->after.type == OBJECT_ABSENT) {
+		if (c->before.type != OBJECT_DIR)
+			r = hold_ask_gone(j, c->path, &said);
+	} else {
+		bool dir = c->after.type == OBJECT_DIR;
+
+		if (!dir)
+			r = hold_rows_of(j, "", c->path, &rows);
+		if (r == 0)
+			r = hold_ask_rows(j, c, dir ? j->rules->every : rows, &said);
+		if (r == 0)
+			r = hold_ask_gitdir(j, c, &said);
+		if (r == 0 && !dir)
+			r = hold_ask_places(j, c, &said);
+		if (r == 0 && c->from)
+			r = hold_ask_gone(j, c->from, &said);
+	}
+	if (r < 0 || said.level == HOLD_NOT)
+		return r;
+	c->group = said.level == HOLD_HOLD ? CHANGE_HELD : CHANGE_FLAGGED;
+	c->rule = said.rule;
+	c->why = said.why;
+	return 0;
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+static void hold_where_am_i(struct hold_judge *j)
+{
+	char link[64];
+
+	if (j->view->base < 0)
+		return;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", j->view->base);
+	ssize_t len = readlink(link, j->workspace, sizeof(j->workspace) - 1);
+
+	j->workspace[len > 0 ? len : 0] = '\0';
+}
+
+static void hold_judge_free(struct hold_judge **j)
+{
+	if (!*j)
+		return;
+	buf_fini(&(*j)->folded);
+	buf_fini(&(*j)->after);
+	buf_fini(&(*j)->old);
+	arena_fini(&(*j)->arena);
+	free(*j);
+}
+
+int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c, struct error *e)
+{
+	_cleanup_(hold_judge_free) struct hold_judge *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return error_set(e, -ENOMEM, "no memory to judge the changes");
+	j->rules = r;
+	j->view = v;
+	j->before = (struct view){.base = v->base};
+	j->changes = c;
+	j->error = e;
+	j->arena = ARENA_INIT(HOLD_ARENA_MAX);
+	j->folded = BUF_INIT(HOLD_FOLDED_MAX);
+	hold_where_am_i(j);
+	int code = hold_look_around(j);
+
+	for (size_t i = 0; code == 0 && i < c->count; i++)
+		if (c->items[i].group != CHANGE_DROPPED)
+			code = hold_judge_change(j, &c->items[i]);
+	if (code < 0 && e->code == 0)
+		return error_sys(e, code, "the changes cannot be judged");
+	return code;
+}

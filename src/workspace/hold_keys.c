@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What git's settings do.  Two lists: those that run something or lead somewhere, with the command
+ * that would; and those that are known to do neither.  A setting on neither list counts as one
+ * that runs something: git learns new ones with every version, and so do its extensions.
+ *
+ * A row is "section.key", or "section.*.key" for one with a subsection; a key of "*" is any.
+ */
+#include "hold_parts.h"
+
+#include "git_config.h"
+#include "str.h"
+
+struct hold_key_row {
+	const char *section;
+	bool sub; /* with a subsection */
+	const char *key;
+	const char *by;
+};
+
+#define HOLD_COMMIT "git commit, git checkout, git merge and git push"
+#define HOLD_STATUS "git status, git diff and git add"
+#define HOLD_FETCH "git fetch, git pull and git push"
+#define HOLD_DIFF "git diff, git log -p and git show"
+
+static const struct hold_key_row hold_keys_run[] = {
+	{"include", false, "path", "every git command would read more settings from there"},
+	{"includeif", true, "path", "every git command would read more settings from there"},
+	{"core", false, "hookspath", HOLD_COMMIT " would run the hooks there"},
+	{"hook", true, "*", HOLD_COMMIT " would run it"},
+	{"core", false, "fsmonitor", HOLD_STATUS " would run it"},
+	{"core", false, "sshcommand", HOLD_FETCH " would run it"},
+	{"core", false, "gitproxy", HOLD_FETCH " would run it"},
+	{"core", false, "askpass", HOLD_FETCH " would run it"},
+	{"core", false, "alternaterefscommand", HOLD_FETCH " would run it"},
+	{"core", false, "pager", "git log, git diff and git show would run it"},
+	{"pager", false, "*", "that git command would run it"},
+	{"core", false, "editor", "git commit, git merge and git rebase would run it"},
+	{"sequence", false, "editor", "git rebase -i would run it"},
+	{"core", false, "worktree", "git checkout would write files there"},
+	{"core", false, "attributesfile", HOLD_STATUS " would take drivers from there"},
+	{"alias", false, "*", "git with that word would run it"},
+	{"alias", true, "*", "git with that word would run it"},
+	{"credential", false, "*", HOLD_FETCH " would run it, or give your password to it"},
+	{"credential", true, "*", HOLD_FETCH " would run it, or give your password to it"},
+	{"diff", false, "external", HOLD_DIFF " would run it"},
+	{"diff", true, "command", HOLD_DIFF " would run it"},
+	{"diff", true, "textconv", HOLD_DIFF " would run it"},
+	{"filter", true, "clean", HOLD_STATUS " would run it"},
+	{"filter", true, "smudge", "git checkout, git clone and git merge would run it"},
+	{"filter", true, "process", HOLD_STATUS " would run it"},
+	{"merge", true, "driver", "git merge, git rebase and git pull would run it"},
+	{"merge", false, "tool", "git mergetool would run it"},
+	{"mergetool", true, "*", "git mergetool would run it"},
+	{"difftool", true, "*", "git difftool would run it"},
+	{"diff", false, "tool", "git difftool would run it"},
+	{"guitool", true, "*", "git gui would run it"},
+	{"gpg", false, "program", "git commit -S and git log --show-signature would run it"},
+	{"gpg", true, "*", "git commit -S and git log --show-signature would run it"},
+	{"remote", true, "uploadpack", HOLD_FETCH " would run it"},
+	{"remote", true, "receivepack", "git push would run it"},
+	{"remote", true, "vcs", HOLD_FETCH " would run it"},
+	{"remote", true, "proxy", HOLD_FETCH " would go through it"},
+	{"remote", true, "pushurl", "git push would send your commits there"},
+	{"url", true, "*", HOLD_FETCH " would go there instead"},
+	{"protocol", false, "allow", HOLD_FETCH " would run what an address names"},
+	{"protocol", true, "allow", HOLD_FETCH " would run what an address names"},
+	{"http", false, "*", HOLD_FETCH " would go through it, or tell it"},
+	{"http", true, "*", HOLD_FETCH " would go through it, or tell it"},
+	{"uploadpack", false, "*", "a git fetch from here would run it"},
+	{"submodule", true, "update", "git submodule update would run it"},
+	{"submodule", true, "url", "git submodule update would fetch from there"},
+	{"browser", true, "*", "git help -w would run it"},
+	{"web", false, "browser", "git help -w would run it"},
+	{"man", true, "*", "git help would run it"},
+	{"instaweb", false, "*", "git instaweb would run it"},
+	{"interactive", false, "difffilter", "git add -p would run it"},
+	{"sendemail", false, "*", "git send-email would run it"},
+	{"sendemail", true, "*", "git send-email would run it"},
+	{"imap", false, "*", "git imap-send would run it"},
+	{"trailer", true, "*", "git commit --trailer would run it"},
+	{"tar", true, "*", "git archive would run it"},
+	{"init", false, "templatedir", "git init and git clone would copy hooks from there"},
+	{"branch", true, "mergeoptions", "git merge and git pull would obey it"},
+	{"pull", false, "twohead", "git pull would run it"},
+	{"lfs", false, "*", "git lfs would obey it"},
+	{"lfs", true, "*", "git lfs would obey it"},
+};
+
+/* By the exact key, or all of a section whose other keys are above. */
+static const struct hold_key_row hold_keys_harmless[] = {
+	{"core", false, "repositoryformatversion", NULL},
+	{"core", false, "filemode", NULL},
+	{"core", false, "bare", NULL},
+	{"core", false, "logallrefupdates", NULL},
+	{"core", false, "ignorecase", NULL},
+	{"core", false, "precomposeunicode", NULL},
+	{"core", false, "symlinks", NULL},
+	{"core", false, "autocrlf", NULL},
+	{"core", false, "eol", NULL},
+	{"core", false, "safecrlf", NULL},
+	{"core", false, "quotepath", NULL},
+	{"core", false, "whitespace", NULL},
+	{"core", false, "abbrev", NULL},
+	{"core", false, "commentchar", NULL},
+	{"core", false, "compression", NULL},
+	{"core", false, "preloadindex", NULL},
+	{"core", false, "untrackedcache", NULL},
+	{"core", false, "splitindex", NULL},
+	{"core", false, "commitgraph", NULL},
+	{"core", false, "multipackindex", NULL},
+	{"core", false, "sparsecheckout", NULL},
+	{"core", false, "sparsecheckoutcone", NULL},
+	{"core", false, "checkstat", NULL},
+	{"core", false, "trustctime", NULL},
+	{"core", false, "longpaths", NULL},
+	{"core", false, "excludesfile", NULL},
+	{"extensions", false, "objectformat", NULL},
+	{"extensions", false, "refstorage", NULL},
+	{"extensions", false, "partialclone", NULL},
+	{"extensions", false, "relativeworktrees", NULL},
+	{"user", false, "name", NULL},
+	{"user", false, "email", NULL},
+	{"user", false, "useconfigonly", NULL},
+	{"author", false, "*", NULL},
+	{"committer", false, "*", NULL},
+	{"init", false, "defaultbranch", NULL},
+	{"branch", false, "*", NULL},
+	{"branch", true, "remote", NULL},
+	{"branch", true, "pushremote", NULL},
+	{"branch", true, "merge", NULL},
+	{"branch", true, "rebase", NULL},
+	{"branch", true, "description", NULL},
+	{"branch", true, "vscode-merge-base", NULL},
+	{"branch", true, "github-pr-owner-number", NULL},
+	{"remote", true, "fetch", NULL},
+	{"remote", true, "prune", NULL},
+	{"remote", true, "tagopt", NULL},
+	{"remote", true, "promisor", NULL},
+	{"remote", true, "partialclonefilter", NULL},
+	{"remote", true, "gh-resolved", NULL},
+	{"submodule", true, "active", NULL},
+	{"submodule", false, "recurse", NULL},
+	{"submodule", false, "active", NULL},
+	{"pull", false, "rebase", NULL},
+	{"pull", false, "ff", NULL},
+	{"push", false, "default", NULL},
+	{"push", false, "autosetupremote", NULL},
+	{"push", false, "followtags", NULL},
+	{"fetch", false, "*", NULL},
+	{"rebase", false, "autosquash", NULL},
+	{"rebase", false, "autostash", NULL},
+	{"rebase", false, "updaterefs", NULL},
+	{"rebase", false, "stat", NULL},
+	{"rerere", false, "*", NULL},
+	{"merge", false, "conflictstyle", NULL},
+	{"merge", false, "ff", NULL},
+	{"merge", false, "log", NULL},
+	{"merge", false, "renames", NULL},
+	{"merge", false, "stat", NULL},
+	{"diff", false, "algorithm", NULL},
+	{"diff", false, "renames", NULL},
+	{"diff", false, "colormoved", NULL},
+	{"diff", false, "noprefix", NULL},
+	{"diff", false, "mnemonicprefix", NULL},
+	{"diff", false, "context", NULL},
+	{"diff", false, "submodule", NULL},
+	{"commit", false, "verbose", NULL},
+	{"commit", false, "cleanup", NULL},
+	{"commit", false, "gpgsign", NULL},
+	{"tag", false, "sort", NULL},
+	{"tag", false, "gpgsign", NULL},
+	{"color", false, "*", NULL},
+	{"color", true, "*", NULL},
+	{"column", false, "*", NULL},
+	{"status", false, "*", NULL},
+	{"log", false, "*", NULL},
+	{"format", false, "pretty", NULL},
+	{"advice", false, "*", NULL},
+	{"index", false, "*", NULL},
+	{"feature", false, "*", NULL},
+	{"pack", false, "*", NULL},
+	{"gc", false, "*", NULL},
+	{"maintenance", false, "auto", NULL},
+	{"maintenance", false, "strategy", NULL},
+	{"i18n", false, "*", NULL},
+	{"stash", false, "*", NULL},
+	{"versionsort", false, "*", NULL},
+	{"worktree", false, "*", NULL},
+	{"gui", false, "*", NULL},
+	{"lfs", false, "repositoryformatversion", NULL},
+};
+
+static const struct hold_key_row *hold_key_find(const struct git_config *g,
+						const struct hold_key_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_equal(rows[i].section, g->section) && rows[i].sub == g->has_subsection &&
+		    (str_equal(rows[i].key, "*") || str_equal(rows[i].key, g->key)))
+			return &rows[i];
+	return NULL;
+}
+
+/* An address or a remote's name that is no more: no helper, no option, nothing unseen. */
+static bool hold_key_is_plain(const char *value)
+{
+	if (*value == '-' || strstr(value, "::"))
+		return false;
+	for (; *value; value++)
+		if ((unsigned char)*value < 0x20 || *value == 0x7f)
+			return false;
+	return true;
+}
+
+enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
+{
+	const struct hold_key_row *row =
+		hold_key_find(g, hold_keys_harmless, BAWN_ARRAY_SIZE(hold_keys_harmless));
+
+	if (row && hold_key_is_plain(g->value)) {
+		*ret_by = "";
+		return HOLD_KEY_HARMLESS;
+	}
+	if (str_equal(g->section, "remote") && str_equal(g->key, "url")) {
+		*ret_by = HOLD_FETCH " would go there";
+		return hold_key_is_plain(g->value) ? HOLD_KEY_SHOWN : HOLD_KEY_RUNS;
+	}
+	row = hold_key_find(g, hold_keys_run, BAWN_ARRAY_SIZE(hold_keys_run));
+	*ret_by = row ? row->by : "git would obey it, and bawn does not know it to be harmless";
+	return HOLD_KEY_RUNS;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packages and hosts: what package.json would run that it would not have run before, from where a
+ * lock file would fetch, and which schema an editor would.
+ *
+ * A package's own fields are compared as they are written: a script that says the same in other
+ * letters counts as changed.
+ */
+#include "hold_parts.h"
+
+#include "json_walk.h"
+#include "str.h"
+
+#include <stdio.h>
+
+enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_TOLD = 3 };
+
+/* --- package.json --------------------------------------------------------------------- */
+
+enum hold_field_kind { HOLD_FIELD_SCRIPT, HOLD_FIELD_RUNS, HOLD_FIELD_FETCHES };
+
+/* The fields of a package that something is run or fetched by. */
+static const struct {
+	const char *name;
+	enum hold_field_kind kind;
+	const char *by;
+} hold_fields[] = {
+	{"scripts", HOLD_FIELD_SCRIPT, NULL},
+	{"bin", HOLD_FIELD_RUNS, "npx and npm run would run it under a name of its own"},
+	{"directories", HOLD_FIELD_RUNS, "npx and npm run would run what is in it"},
+	{"gypfile", HOLD_FIELD_RUNS, "npm install would build it"},
+	{"packageManager", HOLD_FIELD_RUNS,
+	 "npm, yarn and pnpm would be fetched and run (corepack)"},
+	{"devEngines", HOLD_FIELD_RUNS, "npm install would obey it"},
+	{"husky", HOLD_FIELD_RUNS, "git commit would run it (husky)"},
+	{"simple-git-hooks", HOLD_FIELD_RUNS, "git commit would run it (simple-git-hooks)"},
+	{"pre-commit", HOLD_FIELD_RUNS, "git commit would run it (pre-commit)"},
+	{"gitHooks", HOLD_FIELD_RUNS, "git commit would run it (yorkie)"},
+	{"lint-staged", HOLD_FIELD_RUNS, "git commit would run it (lint-staged)"},
+	{"pnpm", HOLD_FIELD_RUNS, "pnpm install would obey it"},
+	{"trustedDependencies", HOLD_FIELD_RUNS, "bun install would run their scripts"},
+	{"allowScripts", HOLD_FIELD_RUNS, "npm install would run their scripts"},
+	{"wireit", HOLD_FIELD_RUNS, "npm run would run it (wireit)"},
+	{"dependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"devDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"optionalDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"peerDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"bundleDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"overrides", HOLD_FIELD_FETCHES, "npm install would fetch"},
+	{"resolutions", HOLD_FIELD_FETCHES, "yarn install would fetch"},
+	{"workspaces", HOLD_FIELD_FETCHES, "npm install would take in"},
+};
+
+static const char *const hold_at_install[] = {
+	"preinstall",  "install",    "postinstall",  "preprepare",         "prepare",
+	"postprepare", "prepublish", "dependencies", "pnpm:devPreinstall",
+};
+
+/* One of them as it is written: of an object one for each of its members. */
+struct hold_field {
+	size_t row;
+	struct span key, value; /* key: of the member; empty: the field is no object */
+};
+
+struct hold_package {
+	struct hold_field items[HOLD_FIELDS_MAX];
+	size_t count;
+};
+
+static bool hold_package_put(struct hold_package *p, size_t row, struct span key, struct span value)
+{
+	if (p->count == HOLD_FIELDS_MAX)
+		return false;
+	p->items[p->count++] = (struct hold_field){row, key, value};
+	return true;
+}
+
+/* The members of a field whose opening bracket was read. */
+static bool hold_package_members(struct json_walk *w, struct hold_package *p, size_t row)
+{
+	enum json_walk_token t;
+
+	while ((t = json_walk_next(w)) == JSON_WALK_KEY) {
+		struct span key = w->text, began = w->left;
+
+		t = json_walk_pass(w, json_walk_next(w), began);
+		if (t <= JSON_WALK_END || !hold_package_put(p, row, key, w->text))
+			return false;
+	}
+	return t == JSON_WALK_CLOSE;
+}
+
+static bool hold_package_field(struct json_walk *w, struct hold_package *p)
+{
+	struct span key = w->text, began = w->left;
+	size_t row = 0;
+	enum json_walk_token t = json_walk_next(w);
+
+	while (row < BAWN_ARRAY_SIZE(hold_fields) && !json_walk_is(key, hold_fields[row].name))
+		row++;
+	if (row < BAWN_ARRAY_SIZE(hold_fields) && t == JSON_WALK_OPEN && w->text.ptr[0] == '{')
+		return hold_package_members(w, p, row);
+	t = json_walk_pass(w, t, began);
+	return t > JSON_WALK_END && (row == BAWN_ARRAY_SIZE(hold_fields) ||
+				     hold_package_put(p, row, (struct span){NULL, 0}, w->text));
+}
+
+/* False: it is no JSON object, or too much of one. */
+static bool hold_package_read(struct span text, struct hold_package *p)
+{
+	struct json_walk w = {.left = text};
+	enum json_walk_token t;
+
+	if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0)
+		w.left = span_skip(text, 3);
+	if (json_walk_next(&w) != JSON_WALK_OPEN || w.text.ptr[0] != '{')
+		return false;
+	while ((t = json_walk_next(&w)) == JSON_WALK_KEY)
+		if (!hold_package_field(&w, p))
+			return false;
+	return t == JSON_WALK_CLOSE && json_walk_next(&w) == JSON_WALK_END;
+}
+
+static bool hold_package_has(const struct hold_package *p, const struct hold_field *f)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].row == f->row && span_equal(p->items[i].key, f->key) &&
+		    span_equal(p->items[i].value, f->value))
+			return true;
+	return false;
+}
+
+static bool hold_is_at_install(const struct hold_field *f)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_at_install); i++)
+		if (hold_fields[f->row].kind == HOLD_FIELD_SCRIPT &&
+		    json_walk_is(f->key, hold_at_install[i]))
+			return true;
+	return false;
+}
+
+/* Of two new fields the one that is told: what runs without being asked for comes first. */
+static int hold_field_weight(const struct hold_field *f)
+{
+	return hold_is_at_install(f) ? 3
+				     : 2 - (int)(hold_fields[f->row].kind == HOLD_FIELD_FETCHES);
+}
+
+static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const struct hold_field *f,
+			  size_t more)
+{
+	struct span shown = f->value;
+	char others[64] = "";
+
+	/* The value of a member begins with its colon and space. */
+	while (shown.len > 0 && strchr(": \t\r\n", shown.ptr[0]))
+		shown = span_skip(shown, 1);
+	if (more > 0)
+		(void)snprintf(others, sizeof(others), " (and %zu more)", more);
+	int key = f->key.len < HOLD_WORD_MAX ? (int)f->key.len : HOLD_WORD_MAX;
+	int len = shown.len < HOLD_WORD_MAX ? (int)shown.len : HOLD_WORD_MAX;
+	const char *name = (const char *)f->key.ptr, *value = (const char *)shown.ptr;
+
+	if (hold_is_at_install(f))
+		return hold_say(j, v, "npm install would run its script %.*s: %.*s%s", key, name,
+				len, value, others);
+	if (hold_fields[f->row].kind == HOLD_FIELD_SCRIPT)
+		return hold_say(j, v, "npm run %.*s would run: %.*s%s", key, name, len, value,
+				others);
+	return hold_say(j, v, "%s: %s%s%.*s: %.*s%s", hold_fields[f->row].by,
+			hold_fields[f->row].name, f->key.len ? "." : "", key, name ? name : "", len,
+			value, others);
+}
+
+/* Packages that were installed: what they run when they are used is no news, only what npm
+ * rebuild would run. */
+static bool hold_is_installed(const char *path)
+{
+	return str_after(path, "node_modules/") || strstr(path, "/node_modules/");
+}
+
+static int hold_package_compare(struct hold_judge *j, const struct change *c,
+				const struct hold_package *before, const struct hold_package *after,
+				struct hold_verdict *v)
+{
+	const struct hold_field *told = NULL;
+	size_t more = 0;
+
+	for (size_t i = 0; i < after->count; i++) {
+		const struct hold_field *f = &after->items[i];
+
+		if (hold_package_has(before, f) ||
+		    (hold_is_installed(c->path) && !hold_is_at_install(f)))
+			continue;
+		more += told != NULL;
+		if (!told || hold_field_weight(f) > hold_field_weight(told))
+			told = f;
+	}
+	if (!told) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	if (hold_fields[told->row].kind == HOLD_FIELD_FETCHES || hold_is_installed(c->path))
+		v->most = HOLD_FLAG;
+	return hold_say_field(j, v, told, more);
+}
+
+int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	_cleanup_free_ struct hold_package *both = calloc(2, sizeof(*both));
+	int r = hold_read_both(j, c, v);
+
+	if (!both)
+		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
+	/* In other clothes than JSON its name has to do. */
+	if (r != 0 || !str_ends_with(c->path, "n"))
+		return r < 0 ? r : 0;
+	if (!hold_package_read(buf_span(&j->after), &both[1]))
+		return hold_say(j, v,
+				"npm install and npm run would run what it says, and it cannot "
+				"be read as JSON");
+	/* One that could not be read had nothing. */
+	if (!hold_package_read(buf_span(&j->old), &both[0]))
+		both[0].count = 0;
+	return hold_package_compare(j, c, &both[0], &both[1], v);
+}
+
+/* --- hosts ---------------------------------------------------------------------------- */
+
+struct hold_host_set {
+	char names[HOLD_HOSTS_MAX][HOLD_HOST_MAX + 1]; /* lower case */
+	size_t count;
+	bool full;
+};
+
+static bool hold_is_host(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '.' || c == '_' || c == '[' || c == ']' || c >= 0x80;
+}
+
+static bool hold_hosts_have(const struct hold_host_set *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (str_equal(s->names[i], name))
+			return true;
+	return false;
+}
+
+static void hold_hosts_put(struct hold_host_set *s, struct span host)
+{
+	char name[HOLD_HOST_MAX + 1];
+
+	if (host.len == 0 || host.len > HOLD_HOST_MAX)
+		return;
+	for (size_t i = 0; i < host.len; i++)
+		name[i] = (char)(host.ptr[i] >= 'A' && host.ptr[i] <= 'Z' ? host.ptr[i] | 0x20
+									  : host.ptr[i]);
+	name[host.len] = '\0';
+	if (hold_hosts_have(s, name))
+		return;
+	if (s->count == HOLD_HOSTS_MAX)
+		s->full = true;
+	else
+		memcpy(s->names[s->count++], name, host.len + 1);
+}
+
+/* Behind "://": what stands there up to the path, without the user in front of it. */
+static struct span hold_host_of(struct span s)
+{
+	struct span host = {s.ptr, 0};
+	size_t len = 0;
+
+	while (len < s.len && s.ptr[len] != '/' && s.ptr[len] > ' ' && s.ptr[len] != '"' &&
+	       s.ptr[len] != '\'' && s.ptr[len] != '#' && s.ptr[len] != '?' && s.ptr[len] != '\\') {
+		len++;
+		if (s.ptr[len - 1] == '@')
+			host.ptr = s.ptr + len;
+	}
+	const uint8_t *end = s.ptr + len;
+
+	while (host.ptr + host.len < end && hold_is_host(host.ptr[host.len]))
+		host.len++;
+	return host;
+}
+
+static void hold_hosts_read(struct span text, struct hold_host_set *s)
+{
+	const uint8_t *end = text.ptr + text.len;
+
+	for (const uint8_t *at = text.ptr; text.len > 0 && at < end;) {
+		at = memmem(at, (size_t)(end - at), "://", 3);
+		if (!at)
+			return;
+		at += 3;
+		hold_hosts_put(s, hold_host_of((struct span){at, (size_t)(end - at)}));
+	}
+}
+
+/* The modules of go.sum and go.mod are named by their hosts. */
+static void hold_hosts_read_go(struct span text, struct hold_host_set *s)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t line = at, len = 0;
+
+		while (at < text.len && text.ptr[at] != '\n')
+			at++;
+		while (line < at && strchr(" \t", text.ptr[line]))
+			line++;
+		if (at - line > 8 && memcmp(text.ptr + line, "require ", 8) == 0)
+			line += 8;
+		while (line + len < at && hold_is_host(text.ptr[line + len]))
+			len++;
+		if (len > 0 && line + len < at && text.ptr[line + len] == '/' &&
+		    memchr(text.ptr + line, '.', len))
+			hold_hosts_put(s, (struct span){text.ptr + line, len});
+		at++;
+	}
+}
+
+/* Which hosts are in the one and not in the other, told with `lead` in front. */
+static int hold_say_hosts(struct hold_judge *j, const struct hold_host_set *before,
+			  const struct hold_host_set *after, const char *lead,
+			  struct hold_verdict *v)
+{
+	char list[HOLD_TOLD * (HOLD_WORD_MAX + 2) + 1] = "";
+	size_t told = 0, more = 0, at = 0;
+
+	for (size_t i = 0; i < after->count; i++) {
+		if (hold_hosts_have(before, after->names[i]))
+			continue;
+		if (told == HOLD_TOLD) {
+			more++;
+			continue;
+		}
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%.*s", told ? ", " : "",
+				       HOLD_WORD_MAX, after->names[i]);
+		told++;
+	}
+	if (told == 0 && !after->full) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	if (more > 0)
+		return hold_say(j, v, "%s %s and %zu more", lead, list, more);
+	return hold_say(j, v, "%s %s", lead, told ? list : "more hosts than can be told");
+}
+
+static int hold_compare_hosts(struct hold_judge *j, const struct change *c,
+			      void (*read)(struct span text, struct hold_host_set *s),
+			      const char *lead, struct hold_verdict *v)
+{
+	_cleanup_free_ struct hold_host_set *both = calloc(2, sizeof(*both));
+
+	if (!both)
+		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
+	read(buf_span(&j->old), &both[0]);
+	read(buf_span(&j->after), &both[1]);
+	return hold_say_hosts(j, &both[0], &both[1], lead, v);
+}
+
+int hold_by_hosts(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	bool go = str_ends_with(c->path, "go.sum") || str_ends_with(c->path, "go.mod");
+	int r = hold_read_both(j, c, v);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return hold_compare_hosts(j, c, go ? hold_hosts_read_go : hold_hosts_read,
+				  "the next install would fetch from", v);
+}
+
+/* --- schemas -------------------------------------------------------------------------- */
+
+/* In JSON with an editor's liberties: the hosts of every $schema. */
+static bool hold_schema_walk(struct span text, struct hold_host_set *s)
+{
+	struct json_walk w = {.left = text, .relaxed = true};
+	enum json_walk_token t;
+	bool schema = false;
+
+	while ((t = json_walk_next(&w)) > JSON_WALK_END) {
+		if (schema && t == JSON_WALK_STRING) {
+			const uint8_t *at = memmem(w.text.ptr, w.text.len, "//", 2);
+
+			if (at)
+				hold_hosts_put(s,
+					       hold_host_of((struct span){
+						       at + 2, w.text.len - 2 -
+								       (size_t)(at - w.text.ptr)}));
+			/* Written with escapes: it is read by an editor, and by nobody else. */
+			else if (memchr(w.text.ptr, '\\', w.text.len))
+				hold_hosts_put(s, SPAN_LITERAL("an address in disguise"));
+		}
+		schema = t == JSON_WALK_KEY && json_walk_is(w.text, "$schema");
+	}
+	return t == JSON_WALK_END;
+}
+
+/* In anything else: the address behind the word. */
+static void hold_schema_find(struct span text, struct hold_host_set *s)
+{
+	static const char word[] = "$schema";
+	const uint8_t *at = text.ptr, *end = text.ptr + text.len;
+
+	while (at && text.len > 0 && (at = memmem(at, (size_t)(end - at), word, 7))) {
+		at += 7;
+		const uint8_t *line = memchr(at, '\n', (size_t)(end - at));
+		struct span rest = {at, (size_t)((line ? line : end) - at)};
+		const uint8_t *host = memmem(rest.ptr, rest.len, "://", 3);
+
+		if (host)
+			hold_hosts_put(
+				s, hold_host_of((struct span){
+					   host + 3, (size_t)(rest.ptr + rest.len - host) - 3}));
+	}
+}
+
+static void hold_schemas_read(struct span text, struct hold_host_set *s)
+{
+	if (text.len == 0)
+		return;
+	if (!memmem(text.ptr, text.len, "schema", 6) && !memmem(text.ptr, text.len, "\\u", 2))
+		return;
+	if (!hold_schema_walk(text, s))
+		hold_schema_find(text, s);
+}
+
+int hold_by_schema(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	int r = hold_read_both(j, c, v);
+
+	/* What is too large for an editor as well is none of its settings. */
+	if (r > 0)
+		v->most = HOLD_NOT;
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return hold_compare_hosts(j, c, hold_schemas_read,
+				  "an editor that opens it would fetch a schema from", v);
+}

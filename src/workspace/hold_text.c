@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of any file: characters that are not seen, and links that lead out of the workspace. */
+#include "hold_parts.h"
+
+#include "fd.h"
+#include "invisible.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { HOLD_PIECE = 32 << 10 };
+
+/* Looks through one side; what is too long is looked through so far. */
+static int hold_scan(struct hold_judge *j, const struct change *c, enum change_side side,
+		     struct invisible *ret)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+	uint8_t piece[HOLD_PIECE];
+	uint64_t all = 0;
+
+	*ret = (struct invisible){.count = 0};
+	if (o->type != OBJECT_FILE)
+		return 0;
+	_cleanup_fd_ int fd = changes_open(j->view, c, side);
+
+	while (fd >= 0 && all < HOLD_SCAN_MAX) {
+		ssize_t n = read(fd, piece, sizeof(piece));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		invisible_feed(ret, (struct span){piece, (size_t)n});
+		all += (uint64_t)n;
+		/* A program or a picture says so early. */
+		if (all <= sizeof(piece) && !invisible_is_text(ret))
+			break;
+	}
+	invisible_end(ret);
+	return fd < 0 ? fd : 0;
+}
+
+static int hold_say_invisible(struct hold_judge *j, struct hold_verdict *v, const char *what,
+			      const struct invisible *found, bool line)
+{
+	char list[INVISIBLE_KINDS * 10 + 1] = "", where[48] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < found->kind_count; i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%sU+%04X", i ? " " : "",
+				       found->kinds[i]);
+	if (line)
+		(void)snprintf(where, sizeof(where), ", first in line %llu",
+			       (unsigned long long)found->first_line);
+	return hold_say(j, v, "%s has %llu characters that are not seen (%s)%s", what,
+			(unsigned long long)found->count, list, where);
+}
+
+int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	struct invisible found = {.count = 0}, old;
+
+	invisible_feed(&found, span_of_str(c->path));
+	invisible_end(&found);
+	if (found.count > 0)
+		return hold_say_invisible(j, v, "its name", &found, false);
+	int r = hold_scan(j, c, CHANGE_AFTER, &found);
+
+	/* Whether it can be read at all is for others to say. */
+	if (r == 0 && found.count > 0 && invisible_is_text(&found)) {
+		r = hold_scan(j, c, CHANGE_BEFORE, &old);
+		if (r < 0 || found.count > old.count || found.kind_count > old.kind_count ||
+		    !invisible_is_text(&old))
+			return hold_say_invisible(j, v, "it", &found, true);
+	}
+	v->most = HOLD_NOT;
+	return 0;
+}
+
+int hold_by_link(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	const char *link = c->after.link ? c->after.link : "";
+
+	if (hold_parent(c->path, dir) == 0 && hold_resolve(j, dir, link, path) == 0) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	return hold_say(j, v,
+			"it leads out of the workspace, to %.*s: what follows it later reads "
+			"and writes there",
+			2 * HOLD_WORD_MAX, link);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is held for what it says, and for what stands around it: trees and layers on a disk. */
+#include "cmocka_lead.h"
+
+#include "fd.h"
+#include "hold.h"
+#include "str.h"
+#include "tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* A tree before and a layer upon it, in a folder of its own. */
+struct world {
+	char path[64];
+	int dir, base, up;
+	struct changes changes;
+};
+
+static int world_begin(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	(void)snprintf(w->path, sizeof(w->path), "/tmp/bawn-hold.XXXXXX");
+	assert_non_null(mkdtemp(w->path));
+	w->dir = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w->dir >= 0);
+	assert_int_equal(mkdirat(w->dir, "base", 0700), 0);
+	assert_int_equal(mkdirat(w->dir, "up", 0700), 0);
+	w->base = openat(w->dir, "base", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w->up = openat(w->dir, "up", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w->base >= 0 && w->up >= 0);
+	*state = w;
+	return 0;
+}
+
+static int world_end(void **state)
+{
+	struct world *w = *state;
+
+	changes_fini(&w->changes);
+	(void)tree_remove(w->dir, "base");
+	(void)tree_remove(w->dir, "up");
+	(void)close(w->base);
+	(void)close(w->up);
+	(void)close(w->dir);
+	(void)rmdir(w->path);
+	free(w);
+	return 0;
+}
+
+static void make_parents(int dir, const char *path)
+{
+	char part[256];
+
+	for (const char *at = path; (at = strchr(at, '/')); at++) {
+		(void)snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
+		(void)mkdirat(dir, part, 0700);
+	}
+}
+
+static void put(int dir, const char *path, const char *text)
+{
+	make_parents(dir, path);
+	_cleanup_fd_ int fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
+}
+
+static void put_dir(int dir, const char *path)
+{
+	make_parents(dir, path);
+	assert_int_equal(mkdirat(dir, path, 0700), 0);
+}
+
+static void put_link(int dir, const char *path, const char *target)
+{
+	make_parents(dir, path);
+	assert_int_equal(symlinkat(target, dir, path), 0);
+}
+
+static void judge(struct world *w, const struct hold_tuning *t)
+{
+	struct view v = {.base = w->base, .layers = {w->up}, .count = 1};
+	const struct changes_how how = {.hash = true};
+	struct hold_rules *r = NULL;
+	struct error e = ERROR_INIT;
+
+	changes_fini(&w->changes);
+	if (hold_rules_new(t, &r, &e) < 0 || changes_read(&v, &how, &w->changes, &e) < 0 ||
+	    hold_judge(r, &v, &w->changes, &e) < 0)
+		fail_msg("%s", e.text);
+	hold_rules_free(&r);
+}
+
+/* One path of what was judged; rule NULL: ordinary. */
+static void found(const struct world *w, const char *path, enum change_group group,
+		  const char *rule, const char *why)
+{
+	const struct change *c = changes_find(&w->changes, path);
+
+	if (!c)
+		fail_msg("%s is not among the changes", path);
+	else if (c->group != group || (rule && (!c->rule || !str_equal(c->rule, rule))))
+		fail_msg("%s is %s by %s (%s), not %s by %s", path, change_group_words[c->group],
+			 c->rule ? c->rule : "nothing", c->why ? c->why : "",
+			 change_group_words[group], rule ? rule : "nothing");
+	else if (why && !strstr(c->why, why))
+		fail_msg("%s: \"%s\" does not say \"%s\"", path, c->why, why);
+}
+
+#define HELD CHANGE_HELD
+#define FLAGGED CHANGE_FLAGGED
+#define ORDINARY CHANGE_ORDINARY
+
+/* --- git's settings ------------------------------------------------------------------- */
+
+static const char plain_config[] = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+				   "[remote \"origin\"]\n\turl = https://git.example/a.git\n";
+
+static void test_git_config(void **state)
+{
+	static const struct {
+		const char *more;
+		enum change_group group;
+		const char *why;
+	} rows[] = {
+		{"[core]\nfsmonitor = ./x\n", HELD, "git status, git diff and git add"},
+		{"[core]\nhooksPath = src\n", HELD, "core.hookspath = src"},
+		{"[core]\nsshCommand = x\n", HELD, "git fetch"},
+		{"[core] pager = x\n", HELD, "git log"},
+		{"[core] editor = x\n", HELD, "git commit"},
+		{"[alias] st = !x\n", HELD, "alias.st"},
+		{"[credential] helper = !x\n", HELD, "credential.helper"},
+		{"[credential \"https://x.test\"] helper = !x\n", HELD,
+		 "credential.https://x.test"},
+		{"[diff \"a\"] textconv = x\n", HELD, "git diff"},
+		{"[diff] external = x\n", HELD, "git diff"},
+		{"[filter \"a\"] clean = x\n", HELD, "git add"},
+		{"[filter \"a\"] smudge = x\n", HELD, "git checkout"},
+		{"[filter \"a\"] process = x\n", HELD, "filter.a.process"},
+		{"[merge \"a\"] driver = x\n", HELD, "git merge"},
+		{"[gpg] program = x\n", HELD, "git commit -S"},
+		{"[gpg \"ssh\"] program = x\n", HELD, "gpg.ssh.program"},
+		{"[remote \"origin\"] uploadpack = x\n", HELD, "uploadpack"},
+		{"[protocol \"ext\"] allow = always\n", HELD, "protocol.ext.allow"},
+		{"[include] path = ../x\n", HELD, "include.path = ../x"},
+		{"[includeIf \"gitdir:/\"] path = ../x\n", HELD, "includeif.gitdir:/.path"},
+		{"[remote \"b\"] url = ext::sh -c x\n", HELD, "remote.b.url"},
+		{"[branch \"b\"] remote = ext::sh\n", HELD, "branch.b.remote"},
+		{"[remote \"b\"] url = https://b.example/x\n", FLAGGED, "remote.b.url"},
+		{"[remote \"origin\"] url = https://b.example/x\n", HELD, "would go there"},
+		{"[url \"https://b.example\"] insteadOf = https://git.example\n", HELD, "instead"},
+		{"[never \"heard\"] of = x\n", HELD, "does not know"},
+		{"[core]\nnonsense\n[x", HELD, "cannot be read"},
+		{"[branch \"b\"]\nremote = origin\nmerge = refs/heads/b\n", ORDINARY, NULL},
+		{"[user]\nname = A\nemail = a@x.test\n", ORDINARY, NULL},
+		{"# nothing\n", ORDINARY, NULL},
+	};
+	static const char *const files[] = {
+		".git/config",
+		".git/config.worktree",
+		".git/modules/a/config",
+		"sub/.git/config",
+		".git/worktrees/w/config.worktree",
+	};
+	struct world *w = *state;
+	char text[512];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *file = files[i % BAWN_ARRAY_SIZE(files)];
+
+		put(w->base, file, plain_config);
+		(void)snprintf(text, sizeof(text), "%s%s", plain_config, rows[i].more);
+		put(w->up, file, text);
+		judge(w, NULL);
+		found(w, file, rows[i].group, rows[i].group == ORDINARY ? NULL : "git-config",
+		      rows[i].why);
+	}
+}
+
+static void test_git_config_removed(void **state)
+{
+	static const char with[] = "[core]\n\thooksPath = /dev/null\n\tpager = a\n\tpager = b\n";
+	struct world *w = *state;
+
+	put(w->base, ".git/config", with);
+	put(w->up, ".git/config", "[core]\n\tpager = a\n\tpager = b\n");
+	judge(w, NULL);
+	found(w, ".git/config", HELD, "git-config", "without core.hooksPath");
+	put(w->up, ".git/config", "[core]\n\thooksPath = /dev/null\n\tpager = b\n");
+	judge(w, NULL);
+	found(w, ".git/config", FLAGGED, "git-config", "removed");
+	/* The last one counts: order is meaning. */
+	put(w->up, ".git/config", "[core]\n\thooksPath = /dev/null\n\tpager = b\n\tpager = a\n");
+	judge(w, NULL);
+	found(w, ".git/config", HELD, "git-config", "core.pager = a");
+	put(w->up, ".git/config", "[core]\n\thooksPath=/dev/null # same\n\tpager = a\n\tpager=b\n");
+	judge(w, NULL);
+	found(w, ".git/config", ORDINARY, NULL, NULL);
+}
+
+static void test_hooks(void **state)
+{
+	struct world *w = *state;
+
+	put_dir(w->base, ".git/hooks");
+	put(w->up, ".git/hooks/post-checkout", "#!/bin/sh\n");
+	put(w->up, ".git/hooks/pre-push", "#!/bin/sh\n");
+	put(w->up, ".git/hooks/anything", "#!/bin/sh\n");
+	put(w->up, ".git/hooks/pre-commit.sample", "#!/bin/sh\n");
+	put_link(w->up, "sub/.git/hooks", "../../scripts");
+	judge(w, NULL);
+	found(w, ".git/hooks/post-checkout", HELD, "git-hooks", "git checkout, git switch");
+	found(w, ".git/hooks/pre-push", HELD, "git-hooks", "git push would run it");
+	found(w, ".git/hooks/anything", HELD, "git-hooks", "git would run it");
+	found(w, ".git/hooks/pre-commit.sample", ORDINARY, NULL, NULL);
+	found(w, "sub/.git/hooks", HELD, "git-hooks", NULL);
+}
+
+static void test_attributes(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git/config",
+	    "[filter \"here\"]\n\tclean = x\n[diff \"python\"]\ntextconv=x\n");
+	put(w->up, ".gitattributes", "*.a filter=here\n");
+	put(w->up, "a/.gitattributes", "*.a filter=lfs\n");
+	put(w->up, "b/.gitattributes", "*.a diff=cpp merge=union text=auto -diff\n");
+	put(w->up, "c/.gitattributes", "*.a diff=python\n");
+	put(w->base, "d/.gitattributes", "*.a filter=lfs\n");
+	put(w->up, "d/.gitattributes", "*.b filter=lfs\n*.a filter=lfs\n");
+	put(w->up, ".git/info/attributes", "*.a filter=here\n");
+	judge(w, NULL);
+	found(w, ".gitattributes", HELD, "git-attributes", "driver filter.here that .git/config");
+	found(w, ".git/info/attributes", HELD, "git-attributes", "git diff");
+	found(w, "a/.gitattributes", FLAGGED, "git-attributes", "filter.lfs, if your git has one");
+	found(w, "b/.gitattributes", ORDINARY, NULL, NULL);
+	found(w, "c/.gitattributes", HELD, "git-attributes", "diff.python");
+	found(w, "d/.gitattributes", ORDINARY, NULL, NULL);
+}
+
+static void put_bare(int dir, const char *at)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/HEAD", at);
+	put(dir, path, "ref: refs/heads/main\n");
+	(void)snprintf(path, sizeof(path), "%s/objects", at);
+	put_dir(dir, path);
+	(void)snprintf(path, sizeof(path), "%s/refs", at);
+	put_dir(dir, path);
+	(void)snprintf(path, sizeof(path), "%s/config", at);
+	put(dir, path, "[core]\n\tbare = true\n");
+}
+
+static void test_bare(void **state)
+{
+	struct world *w = *state;
+
+	put_bare(w->up, "docs/data");
+	put(w->up, "docs/data/notes", "x");
+	/* The last missing part, a folder, makes one of what was none. */
+	put_bare(w->base, "half");
+	assert_int_equal(unlinkat(w->base, "half/refs", AT_REMOVEDIR), 0);
+	put_dir(w->up, "half/refs");
+	/* One that was there: what is git's own lands, what runs does not. */
+	put_bare(w->base, "mirror.git");
+	put(w->up, "mirror.git/refs/heads/main", "x");
+	put(w->up, "mirror.git/hooks/post-update", "x");
+	put(w->up, "mirror.git/config", "[core]\n\tbare = true\n\tfsmonitor = x\n");
+	/* Not one. */
+	put(w->up, "cfg/config", "x");
+	put(w->up, "cfg/HEAD", "x");
+	judge(w, NULL);
+	found(w, "docs/data/HEAD", HELD, "git-bare", "any git command");
+	found(w, "docs/data/refs", HELD, "git-bare", NULL);
+	found(w, "docs/data/config", HELD, "git-bare", NULL);
+	found(w, "docs/data/notes", HELD, "git-bare", NULL);
+	found(w, "half/refs", HELD, "git-bare", NULL);
+	found(w, "mirror.git/refs/heads/main", ORDINARY, NULL, NULL);
+	found(w, "mirror.git/hooks/post-update", HELD, "git-hooks", NULL);
+	found(w, "mirror.git/config", HELD, "git-config", "fsmonitor");
+	found(w, "cfg/config", ORDINARY, NULL, NULL);
+	found(w, "cfg/HEAD", ORDINARY, NULL, NULL);
+}
+
+static void test_submodules(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} rows[] = {
+		{"[submodule \"a\"]\npath = a\nurl = https://x.test/a\n", "git submodule update"},
+		{"[submodule \"a\"]\npath = \"a\\t\"\nurl = x\n", "control"},
+		{"[submodule \"a\"]\npath = \"a\r\"\nurl = x\n", "control"},
+		{"[submodule \"a\"]\npath = a/../../b\n", "out of the repository"},
+		{"[submodule \"a\"]\npath = -u\n", "dash"},
+		{"[submodule \"a\"]\nurl = -u./x\n", "dash"},
+		{"[submodule \"a\"]\nurl = ext::sh -c x\n", "would run the program"},
+		{"[submodule \"../x\"]\npath = a\n", "out of .git/modules"},
+		{"[submodule \"x/hooks\"]\npath = a\n", "hooks"},
+		{"[submodule \"a\"]\npath = .git/x\n", "into .git"},
+		{"[submodule \"a\"]\nupdate = !x\n", "would run a command"},
+		{"[submodule", "cannot be read"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		put(w->up, ".gitmodules", rows[i].text);
+		judge(w, NULL);
+		found(w, ".gitmodules", HELD, "git-submodules", rows[i].why);
+	}
+}
+
+static void test_pointers(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "gitdir: %s/base/.git/worktrees/w\n", w->path);
+	put(w->up, "w/.git", text);
+	put(w->up, "s/.git", "gitdir: ../.git/modules/s\n");
+	put(w->up, "x/.git", "gitdir: ../docs/evil\n");
+	put(w->up, "y/.git", "gitdir: ../../elsewhere\n");
+	put(w->up, "z/.git", "gitdir: /tmp/elsewhere\n");
+	put(w->up, "v/.git", "gitdir: ../.git/modules/s\r\n");
+	put_link(w->up, "l/.git", "../.git/modules/s");
+	put(w->up, ".git/worktrees/w/commondir", "../..\n");
+	put(w->up, ".git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+	put(w->up, ".git/worktrees/w/gitdir", "/tmp/elsewhere/.git\n");
+	put(w->up, ".git/worktrees/v/commondir", "../../../x\n");
+	judge(w, NULL);
+	found(w, "w/.git", FLAGGED, "git-pointer", ".git/worktrees/w");
+	found(w, "s/.git", FLAGGED, "git-pointer", ".git/modules/s");
+	found(w, "x/.git", HELD, "git-pointer", "docs/evil");
+	found(w, "y/.git", HELD, "git-pointer", "outside the workspace");
+	found(w, "z/.git", HELD, "git-pointer", "outside the workspace");
+	found(w, "v/.git", HELD, "git-pointer", "cannot be read");
+	found(w, "l/.git", HELD, "git-pointer", NULL);
+	found(w, ".git/worktrees/w/commondir", FLAGGED, "git-pointer", NULL);
+	found(w, ".git/worktrees/w/HEAD", ORDINARY, NULL, NULL);
+	found(w, ".git/worktrees/w/gitdir", HELD, "git-pointer", "outside");
+	found(w, ".git/worktrees/v/commondir", HELD, "git-pointer", NULL);
+}
+
+/* --- places that the user's own settings, hooks and links name ------------------------- */
+
+static void test_places(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git/config",
+	    "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../conf/git\n"
+	    "[filter \"x\"]\n\tclean = python3 'tools/clean.py' %f\n");
+	put(w->base, ".git/hooks/pre-commit", "#!/bin/sh\nexec ./scripts/check.sh \"$@\"\n");
+	put_link(w->base, ".git/hooks/pre-push", "../../scripts/push.sh");
+	put_link(w->base, ".envrc", "conf/env");
+	put(w->up, "tools/hooks/pre-commit", "x");
+	put(w->up, "tools/clean.py", "x");
+	put(w->up, "tools/other.py", "x");
+	put(w->up, "scripts/check.sh", "x");
+	put(w->up, "scripts/push.sh", "x");
+	put(w->up, "scripts/other.sh", "x");
+	put(w->up, "conf/git", "[core]\n\tpager = x\n");
+	put(w->up, "conf/env", "x");
+	judge(w, NULL);
+	found(w, "tools/hooks/pre-commit", HELD, "git-hooks", "git commit would run it");
+	found(w, "tools/clean.py", HELD, "git-hook-folders", "filter.x.clean of .git/config");
+	found(w, "tools/other.py", ORDINARY, NULL, NULL);
+	found(w, "scripts/check.sh", HELD, "git-hook-folders", ".git/hooks/pre-commit names it");
+	found(w, "scripts/push.sh", HELD, "git-hooks", ".git/hooks/pre-push is a link to it");
+	found(w, "scripts/other.sh", ORDINARY, NULL, NULL);
+	found(w, "conf/git", HELD, "git-config", "core.pager");
+	found(w, "conf/env", HELD, "direnv", ".envrc is a link to it");
+}
+
+/* --- packages ------------------------------------------------------------------------- */
+
+static void test_package(void **state)
+{
+	static const char before[] = "{\"name\": \"a\", \"scripts\": {\"test\": \"jest\"}, "
+				     "\"dependencies\": {\"b\": \"1\"}}";
+	static const struct {
+		const char *text;
+		enum change_group group;
+		const char *why;
+	} rows[] = {
+		{"{\"name\": \"a\", \"version\": \"2\", \"scripts\": {\"test\": \"jest\"}}",
+		 ORDINARY, NULL},
+		{"{\"scripts\": {\"test\": \"jest\", \"postinstall\": \"node x\"}}", HELD,
+		 "npm install would run its script postinstall: node x"},
+		{"{\"scripts\": {\"test\": \"evil\"}}", HELD, "npm run test would run: evil"},
+		{"{\"\\u0073cripts\": {\"prepare\": \"x\"}}", HELD, "script prepare"},
+		{"{\"scripts\": {\"a\": \"x\", \"install\": \"y\"}}", HELD,
+		 "script install: y (and 1 more)"},
+		{"{\"bin\": \"./x.js\"}", HELD, "bin"},
+		{"{\"packageManager\": \"yarn@1\"}", HELD, "corepack"},
+		{"{\"simple-git-hooks\": {\"pre-commit\": \"x\"}}", HELD, "git commit"},
+		{"{\"dependencies\": {\"b\": \"2\"}}", FLAGGED, "npm install would fetch"},
+		{"{\"scripts\": {\"test\": \"jest\"", HELD, "cannot be read"},
+		{"[]", HELD, "cannot be read"},
+	};
+	struct world *w = *state;
+
+	put(w->base, "package.json", before);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		put(w->up, "package.json", rows[i].text);
+		judge(w, NULL);
+		found(w, "package.json", rows[i].group,
+		      rows[i].group == ORDINARY ? NULL : "package-scripts", rows[i].why);
+	}
+	put(w->up, "node_modules/a/package.json",
+	    "{\"scripts\": {\"test\": \"x\"}, \"bin\": \"y\"}");
+	put(w->up, "node_modules/b/package.json", "{\"scripts\": {\"install\": \"x\"}}");
+	judge(w, NULL);
+	found(w, "node_modules/a/package.json", ORDINARY, NULL, NULL);
+	found(w, "node_modules/b/package.json", FLAGGED, "package-scripts", "npm install");
+}
+
+static void test_lockfiles(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "package-lock.json", "{\"resolved\": \"https://packages.example/a.tgz\"}");
+	put(w->up, "package-lock.json",
+	    "{\"resolved\": \"https://user:pw@Evil.test:8443/a.tgz\", \"x\": "
+	    "\"https://packages.example/b\"}");
+	put(w->base, "yarn.lock", "resolved \"https://packages.example/a.tgz\"");
+	put(w->up, "yarn.lock", "resolved \"https://packages.example/b.tgz\"");
+	put(w->base, "go.sum", "git.example/a v1 h1:x\n");
+	put(w->up, "go.sum", "git.example/a v1 h1:x\nevil.test/b v1 h1:y\n");
+	judge(w, NULL);
+	found(w, "package-lock.json", FLAGGED, "lockfiles", "fetch from evil.test");
+	found(w, "yarn.lock", ORDINARY, NULL, NULL);
+	found(w, "go.sum", FLAGGED, "lockfiles", "evil.test");
+}
+
+static void test_schema(void **state)
+{
+	struct world *w = *state;
+
+	put(w->up, "a.json", "{\"$schema\": \"https://evil.test/x\"}");
+	put(w->up, "b.json", "{\"$schema\": \"./local.json\", \"u\": \"https://x.test\"}");
+	put(w->up, "c.jsonc", "// x\n{\"a\": 1, \"\\u0024schema\": \"https:\\/\\/evil.test/x\",}");
+	put(w->base, "d.json", "{\"$schema\": \"https://known.test/x\"}");
+	put(w->up, "d.json", "{\"$schema\": \"https://known.test/y\"}");
+	put(w->up, "e.yaml", "# yaml-language-server: $schema=https://evil.test/x\na: 1\n");
+	judge(w, NULL);
+	found(w, "a.json", FLAGGED, "json-schema", "evil.test");
+	found(w, "b.json", ORDINARY, NULL, NULL);
+	found(w, "c.jsonc", FLAGGED, "json-schema", NULL);
+	found(w, "d.json", ORDINARY, NULL, NULL);
+	found(w, "e.yaml", FLAGGED, "json-schema", "evil.test");
+}
+
+/* --- anything ------------------------------------------------------------------------- */
+
+static void test_invisible(void **state)
+{
+	struct world *w = *state;
+
+	put(w->up, "a.c", "int x;\nint y; /* \xe2\x80\xae */\n");
+	put(w->up, "b.c", "int x;\n");
+	put(w->base, "c.c", "/* \xe2\x80\xae */\n");
+	put(w->up, "c.c", "/* \xe2\x80\xae */\nint y;\n");
+	put(w->up, "d\xe2\x80\x8b.c", "int x;\n");
+	put(w->up, "Makefile", "a:\n\t# \xe2\x80\xae\n");
+	judge(w, NULL);
+	found(w, "a.c", FLAGGED, "invisible",
+	      "1 characters that are not seen (U+202E), first in line 2");
+	found(w, "b.c", ORDINARY, NULL, NULL);
+	found(w, "c.c", ORDINARY, NULL, NULL);
+	found(w, "d\xe2\x80\x8b.c", FLAGGED, "invisible", "its name has");
+	found(w, "Makefile", FLAGGED, NULL, NULL);
+}
+
+static void test_links(void **state)
+{
+	struct world *w = *state;
+
+	put_link(w->up, "a", "/etc/passwd");
+	put_link(w->up, "b/c", "../../x");
+	put_link(w->up, "b/d", "../x");
+	judge(w, NULL);
+	found(w, "a", FLAGGED, "link-outside", "/etc/passwd");
+	found(w, "b/c", FLAGGED, "link-outside", NULL);
+	found(w, "b/d", ORDINARY, NULL, NULL);
+}
+
+/* Judged where it stands now, whatever it was called. */
+static void test_renamed(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "harmless/config", "[core]\n\tfsmonitor = x\n");
+	put(w->base, "harmless/hooks/pre-commit", "x");
+	put(w->base, ".envrc", "y");
+	assert_int_equal(mknodat(w->up, "harmless", S_IFCHR | 0600, makedev(0, 0)), 0);
+	assert_int_equal(mknodat(w->up, ".envrc", S_IFCHR | 0600, makedev(0, 0)), 0);
+	put(w->up, "sub/.git/config", "[core]\n\tfsmonitor = x\n");
+	put(w->up, "sub/.git/hooks/pre-commit", "x");
+	put(w->up, "envrc.old", "y");
+	judge(w, NULL);
+	found(w, "sub/.git/config", HELD, "git-config", "fsmonitor");
+	found(w, "sub/.git/hooks/pre-commit", HELD, "git-hooks", NULL);
+	found(w, "envrc.old", FLAGGED, "direnv", "removed");
+}
+
+#define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, world_begin, world_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(test_git_config), IN_WORLD(test_git_config_removed),
+		IN_WORLD(test_hooks),      IN_WORLD(test_attributes),
+		IN_WORLD(test_bare),       IN_WORLD(test_submodules),
+		IN_WORLD(test_pointers),   IN_WORLD(test_places),
+		IN_WORLD(test_package),    IN_WORLD(test_lockfiles),
+		IN_WORLD(test_schema),     IN_WORLD(test_invisible),
+		IN_WORLD(test_links),      IN_WORLD(test_renamed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
