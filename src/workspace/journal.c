@@ -263,7 +263,7 @@ static const char *take_path(struct reader *r, struct arena *arena, bool top_may
 {
 	const uint8_t *end = r->bad ? NULL : memchr(r->at, '\n', reader_left(r));
 	char path[PATH_MAX];
-	_cleanup_buf_ struct buf again = BUF_INIT(3 * PATH_MAX);
+	_cleanup_buf_ struct buf again = BUF_INIT((size_t)3 * PATH_MAX);
 
 	r->bad = !end;
 	if (r->bad)

@@ -256,7 +256,7 @@ static int look_at_step(struct landing *l, size_t i)
 	struct land_mind *m = &l->minds[i];
 	const struct object *want = &l->given[m->origin].before;
 	int dir = l->rests[s->dir].made ? 0 : land_dir(l, s->dir);
-	struct land_seen again;
+	struct land_seen again = {.ctime = 0};
 	struct timespec now;
 
 	if (l->rests[s->dir].made)
@@ -447,7 +447,10 @@ static int put_commit(struct landing *l)
 		r = fd_write_all(l->log, l->text.ptr + from, l->text.len - from);
 	if (r < 0)
 		return r; /* half a part is none */
-	return fsync(l->log) == 0 || fsync(l->log) == 0 ? 0 : -EINPROGRESS;
+	for (int tries = 0; tries < 2; tries++)
+		if (fsync(l->log) == 0)
+			return 0;
+	return -EINPROGRESS;
 }
 
 /* --- all of it ------------------------------------------------------------------------- */

@@ -79,63 +79,72 @@ int land_open(int dir, const char *name)
 	return fd == -EPERM ? open_beneath(dir, name, flags, 0) : fd;
 }
 
-static bool is_zero(const uint8_t *at, size_t len)
+/* One run of bytes; what ends early was cut while it was read. */
+static int copy_run(int from, int to, uint64_t at, uint64_t end)
 {
-	return len == 0 || (at[0] == 0 && memcmp(at, at + 1, len - 1) == 0);
-}
+	uint8_t chunk[LAND_CHUNK];
 
-/* Where the source has holes the copy has them too. */
-static int copy_chunk(int to, const uint8_t *chunk, size_t len, uint64_t at, bool sparse)
-{
-	if (to < 0 || (sparse && is_zero(chunk, len)))
-		return 0;
-	for (size_t done = 0; done < len;) {
-		ssize_t n = pwrite(to, chunk + done, len - done, (off_t)(at + done));
+	while (at < end) {
+		size_t want = end - at < sizeof(chunk) ? (size_t)(end - at) : sizeof(chunk);
+		ssize_t n = pread(from, chunk, want, (off_t)at);
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ESTALE;
+		for (ssize_t done = 0; done < n;) {
+			ssize_t put =
+				pwrite(to, chunk + done, (size_t)(n - done), (off_t)at + done);
+
+			if (put < 0 && errno != EINTR)
+				return -errno;
+			done += put > 0 ? put : 0;
+		}
+		at += (uint64_t)n;
 	}
 	return 0;
 }
 
+/* Where the source has holes the copy has them too. */
+static int copy_runs(int from, int to, uint64_t size)
+{
+	for (uint64_t at = 0, end; at < size; at = end) {
+		off_t data = lseek(from, (off_t)at, SEEK_DATA);
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+
+		/* A filesystem that does not know: all of it. */
+		at = data < 0 ? at : (uint64_t)data;
+		end = hole < 0 || (uint64_t)hole > size ? size : (uint64_t)hole;
+		int r = copy_run(from, to, at, end);
+
+		if (r < 0)
+			return r;
+	}
+	return ftruncate(to, (off_t)size) < 0 ? -errno : 0;
+}
+
 int land_copy(int from, int to, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
 {
-	uint8_t chunk[LAND_CHUNK];
-	struct sha256 hash;
 	struct stat st;
-	uint64_t at = 0;
 
 	if (fstat(from, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ESTALE;
-	bool sparse = (uint64_t)st.st_blocks * 512 < (uint64_t)st.st_size;
-	/* What the copy then has is what is hashed. */
-	if (to >= 0 && st.st_size >= LAND_CLONE_LEAST && ioctl(to, FICLONE, from) == 0) {
-		from = to;
-		to = -1;
-	}
-	sha256_begin(&hash);
-	for (;;) {
-		ssize_t n = pread(from, chunk, sizeof(chunk), (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		int r = copy_chunk(to, chunk, (size_t)n, at, sparse);
+	if (to < 0)
+		return changes_hash(from, ret, ret_size);
+	if (st.st_size < LAND_CLONE_LEAST || ioctl(to, FICLONE, from) < 0) {
+		int r = copy_runs(from, to, (uint64_t)st.st_size);
 
 		if (r < 0)
 			return r;
-		sha256_add(&hash, (struct span){chunk, (size_t)n});
-		at += (uint64_t)n;
 	}
-	sha256_end(&hash, ret);
-	*ret_size = at;
-	return to >= 0 && sparse && ftruncate(to, (off_t)at) < 0 ? -errno : 0;
+	/* What the copy has is what is hashed: whoever writes the source meanwhile gains nothing.
+	 */
+	return changes_hash(to, ret, ret_size);
 }
 
 void land_digest(const char *text, uint8_t ret[SHA256_SIZE])
@@ -162,6 +171,7 @@ int land_copy_attributes(int from, int to)
 {
 	char names[4096];
 	ssize_t len = flistxattr(from, names, sizeof(names));
+	int copied = 0;
 
 	if (len <= 0)
 		return len == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
@@ -176,10 +186,12 @@ int land_copy_attributes(int from, int to)
 
 		if (n < 0 && errno != ENODATA)
 			return -errno;
-		if (n >= 0 && fsetxattr(to, name, value, (size_t)n, 0) < 0)
+		/* A filesystem that has none takes none. */
+		if (n >= 0 && fsetxattr(to, name, value, (size_t)n, 0) < 0 && errno != EOPNOTSUPP)
 			return -errno;
+		copied++;
 	}
-	return 0;
+	return copied;
 }
 
 int land_chmod(int fd, uint32_t mode)
@@ -226,7 +238,7 @@ static int clone_file(int from, const char *name, int to, const char *to_name,
 	_cleanup_fd_ int in = land_open(from, name);
 	_cleanup_fd_ int out =
 		in < 0 ? in
-		       : open_beneath(to, to_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		       : open_beneath(to, to_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	uint64_t size = 0;
 	int r = out < 0 ? out : land_copy(in, out, ret_digest, &size);
 
@@ -249,11 +261,11 @@ static int clone_dir(int from, const char *name, int to, const char *to_name,
 	return in < 0 ? in : out < 0 ? out : clone_rest(in, out, s);
 }
 
-int land_clone(int from, const char *name, int to, const char *to_name, uint8_t *ret_digest)
+int land_clone(int from, const char *source, int to, const char *target, uint8_t *ret_digest)
 {
 	char text[PATH_MAX];
 	struct land_seen s;
-	int r = land_look(from, name, &s);
+	int r = land_look(from, source, &s);
 
 	if (r < 0)
 		return r;
@@ -261,18 +273,18 @@ int land_clone(int from, const char *name, int to, const char *to_name, uint8_t 
 	case OBJECT_ABSENT:
 		return -ENOENT;
 	case OBJECT_FILE:
-		r = clone_file(from, name, to, to_name, &s, ret_digest);
+		r = clone_file(from, source, to, target, &s, ret_digest);
 		break;
 	case OBJECT_DIR:
-		r = clone_dir(from, name, to, to_name, &s);
+		r = clone_dir(from, source, to, target, &s);
 		break;
 	case OBJECT_LINK:
-		r = land_link(from, name, text, ret_digest);
-		r = r < 0 ? r : symlinkat(text, to, to_name) < 0 ? -errno : 0;
+		r = land_link(from, source, text, ret_digest);
+		r = r < 0 ? r : symlinkat(text, to, target) < 0 ? -errno : 0;
 		break;
 	case OBJECT_FIFO:
 	case OBJECT_SOCKET:
-		r = mknodat(to, to_name,
+		r = mknodat(to, target,
 			    (s.o.type == OBJECT_FIFO ? S_IFIFO : S_IFSOCK) | (s.o.mode & 0777),
 			    0) < 0
 			    ? -errno
@@ -281,7 +293,7 @@ int land_clone(int from, const char *name, int to, const char *to_name, uint8_t 
 	default:
 		return -EOPNOTSUPP;
 	}
-	return r < 0 ? r : land_touch(to, to_name, s.o.mtime);
+	return r < 0 ? r : land_touch(to, target, s.o.mtime);
 }
 
 int land_is_empty(int dir, const char *name)
@@ -308,18 +320,18 @@ int land_is_empty(int dir, const char *name)
 	return r;
 }
 
-int land_move(int from, const char *name, int to, const char *to_name)
+int land_move(int from, const char *source, int to, const char *target)
 {
 	struct land_seen there;
 
-	if (renameat2(from, name, to, to_name, RENAME_NOREPLACE) == 0)
+	if (renameat2(from, source, to, target, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
 	/* A filesystem without that promise: between this look and the rename somebody may come. */
-	int r = land_look(to, to_name, &there);
+	int r = land_look(to, target, &there);
 
 	if (r < 0 || there.o.type != OBJECT_ABSENT)
 		return r < 0 ? r : -EEXIST;
-	return renameat(from, name, to, to_name) < 0 ? -errno : 0;
+	return renameat(from, source, to, target) < 0 ? -errno : 0;
 }

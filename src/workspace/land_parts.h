@@ -99,14 +99,14 @@ bool land_is(const struct journal_object *o, const struct land_seen *s);
 /* For reading; times of access stay as they are where that is allowed.  -ELOOP etc. */
 int land_open(int dir, const char *name);
 
-/* Hashes `from` and writes it to `to`, which is empty; to: -1: only hashes. */
+/* Copies `from` to `to`, which is empty, and hashes that (changes_hash); to: -1: only hashes. */
 int land_copy(int from, int to, uint8_t ret[SHA256_SIZE], uint64_t *ret_size);
 
 /* What a link says; its digest. */
 int land_link(int dir, const char *name, char ret[PATH_MAX], uint8_t ret_digest[SHA256_SIZE]);
 void land_digest(const char *text, uint8_t ret[SHA256_SIZE]);
 
-/* Attributes user.* but not overlayfs's own. */
+/* Attributes user.* but not overlayfs's own: how many, or -errno. */
 int land_copy_attributes(int from, int to);
 
 int land_chmod(int fd, uint32_t mode); /* of O_PATH ones too */
@@ -114,12 +114,12 @@ int land_touch(int dir, const char *name, int64_t mtime);
 
 /* A copy of what stands at a name with mode, times and attributes; *digest: of files and links.
  */
-int land_clone(int from, const char *name, int to, const char *to_name, uint8_t *ret_digest);
+int land_clone(int from, const char *source, int to, const char *target, uint8_t *ret_digest);
 
 int land_is_empty(int dir, const char *name); /* 1, 0 or -errno */
 
 /* A name that is not taken; -EEXIST. */
-int land_move(int from, const char *name, int to, const char *to_name);
+int land_move(int from, const char *source, int to, const char *target);
 
 /* --- land_place.c: folders ------------------------------------------------------------ */
 

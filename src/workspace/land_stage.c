@@ -11,21 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The new file takes over whose it was and the user's own attributes of it. */
-static int inherit(struct landing *l, size_t i, int out)
+/* The new file takes over whose it was, and its attributes if it has none of its own. */
+static int inherit(struct landing *l, size_t i, int in, int out)
 {
 	const struct journal_step *s = &l->j.steps[i];
 	const struct land_seen *was = &l->minds[i].seen;
+	int r = land_copy_attributes(in, out);
 
-	if (s->before.type != OBJECT_FILE)
-		return 0;
+	if (r < 0 || s->before.type != OBJECT_FILE)
+		return r < 0 ? r : 0;
 	if (fchown(out, was->uid, was->gid) < 0 && fchown(out, (uid_t)-1, was->gid) < 0 &&
 	    errno != EPERM)
 		return -errno;
-	int dir = land_dir(l, s->dir);
+	int dir = r > 0 ? -1 : land_dir(l, s->dir);
 	_cleanup_fd_ int old = dir < 0 ? dir : land_open(dir, land_last(s->path));
 
-	return old < 0 ? old : land_copy_attributes(old, out);
+	if (r > 0)
+		return 0;
+	r = old < 0 ? old : land_copy_attributes(old, out);
+	return r < 0 ? r : 0;
 }
 
 static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
@@ -45,7 +49,7 @@ static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 		return r;
 	if (given->after.hashed && memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0)
 		return -ESTALE;
-	r = inherit(l, i, out);
+	r = inherit(l, i, in, out);
 	if (r == 0)
 		r = land_chmod(out, o->mode);
 	if (r == 0 && o->mtime)
@@ -71,7 +75,9 @@ static int stage_dir(struct landing *l, size_t i, const char *name)
 	if (to < 0)
 		return to;
 	/* One that could not be read, or only changed its mode, brings nothing. */
-	return from < 0 ? 0 : land_copy_attributes(from, to);
+	int r = from < 0 ? 0 : land_copy_attributes(from, to);
+
+	return r < 0 ? r : 0;
 }
 
 /* What was kept itself, by another name; else a copy of it. */
@@ -123,7 +129,7 @@ static int stage_step(struct landing *l, size_t i, bool sync)
 	struct journal_step *s = &l->j.steps[i];
 	const struct land_step *given = &l->given[l->minds[i].origin];
 	char name[LAND_NAME_SIZE];
-	struct land_seen made;
+	struct land_seen made = {.ctime = 0};
 	int r = 0;
 
 	land_name(i, false, name);
@@ -177,7 +183,10 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 		if (r == -ESTALE)
 			(void)land_conflict(l, i, ret);
 		if (r == -ESTALE)
-			return error_set(e, r, "%s changed while it was copied", s->path);
+			return error_set(e, r,
+					 l->how->undo ? "what was kept of %s was changed since"
+						      : "%s changed while it was copied",
+					 s->path);
 		if (r < 0)
 			return error_sys(e, r, "cannot copy %s", s->path);
 		ssize_t own = s->after.type == OBJECT_DIR

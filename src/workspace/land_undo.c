@@ -137,8 +137,9 @@ static int undo_find(int journal, bool redo, struct land_undo **ret, struct erro
 			r = undo_read(journal, below, &u);
 		if (r == -ENOENT)
 			continue; /* one that was given up */
-		if (r < 0)
-			return error_sys(e, r, "cannot read what was kept of a landing");
+		if (r < 0 || !u)
+			return error_sys(e, r < 0 ? r : -EBADMSG,
+					 "cannot read what was kept of a landing");
 		if ((u->j.what == JOURNAL_UNDO) == redo) {
 			*ret = TAKE_PTR(u);
 			return 0;
