@@ -512,10 +512,13 @@ static int client_send_record(struct client *c)
 
 	if (!f)
 		return 0;
-	const struct message_record m = {.name = f->session, .folder = f->name};
-	const int fds[2] = {f->all, f->own};
+	int first = c->options->first;
+	const struct message_record m = {
+		.name = f->session, .folder = f->name, .first = first >= 0};
+	const int fds[3] = {f->all, f->own, first};
 
-	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds, 2);
+	return message_send(c->keeper.fd, MESSAGE_RECORD, &message_record_schema, &m, fds,
+			    first >= 0 ? 3 : 2);
 }
 
 static int client_start(struct client *c, const struct plan *plan,

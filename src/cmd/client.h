@@ -27,11 +27,13 @@ struct client_options {
 	void *value_context;
 	const struct session_store *session; /* where it can be found; NULL: nowhere */
 	int layers;                          /* the lock of its layers; -1: it has none */
+	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
 };
 
-#define CLIENT_OPTIONS_INIT ((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}, .layers = -1})
+#define CLIENT_OPTIONS_INIT \
+	((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}, .layers = -1, .first = -1})
 
 /*
  * Runs the plan's command in a new box.  Returns 0 and the command's wait status (as waitpid

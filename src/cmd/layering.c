@@ -326,6 +326,20 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p, str
 	return 0;
 }
 
+int layering_first(const struct layering *g, struct error *e)
+{
+	if (g->hold < 0)
+		return -1;
+	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, true);
+	int r = dir;
+
+	if (r >= 0)
+		r = mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
+	if (r == 0)
+		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
+}
+
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)
 {
 	*ret_kept = false;

@@ -2,6 +2,7 @@
 /* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
 #include "banner.h"
 #include "client.h"
+#include "fd.h"
 #include "layering.h"
 #include "outward.h"
 #include "prepare.h"
@@ -136,6 +137,13 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		}
 		how.record = &record;
 	}
+	_cleanup_fd_ int first = how.record ? layering_first(&layering, &e) : -1;
+
+	if (first < 0 && e.code < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	how.first = first;
 	struct outward outward = OUTWARD_INIT;
 
 	if (how.record && outward_is_wanted()) {

@@ -342,6 +342,7 @@ struct message_paused {
 struct message_record {
 	const char *name;
 	const char *folder;
+	bool first; /* a third descriptor: the folder of the session's first versions */
 };
 
 /* CAPTURE: the descriptors are the socket of DNS, the log, listeners, and the netlink of nf_tables,

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "event.h"
 #include "fd.h"
+#include "first_keep.h"
 #include "ledger.h"
 #include "logfile.h"
 #include "loop.h"
@@ -65,6 +66,7 @@ struct recorder {
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch; /* NULL: the box is not watched */
+	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
 	struct error failure;
@@ -401,6 +403,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 				    .plan = &r->plan,
 				    .touched =
 					    r->reconcile.root >= 0 ? &r->reconcile.touched : NULL,
+				    .first = &r->first,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
 				    .forget = recorder_forget,
@@ -529,6 +532,11 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	(void)snprintf(r->name, sizeof(r->name), "%s", m.name);
 	r->all = TAKE_FD(packet->fds[0]);
 	r->own = TAKE_FD(packet->fds[1]);
+	if (m.first != (packet->fd_count == 3))
+		return error_set(e, -EPROTO, "first versions without a folder for them");
+	ret = first_keep_begin(&r->first, m.first ? TAKE_FD(packet->fds[2]) : -1, &r->plan, e);
+	if (ret < 0)
+		return ret;
 	ret = reconcile_begin(&r->reconcile, &r->plan, e);
 	if (ret == 0)
 		ret = recorder_open(r, e);
@@ -575,7 +583,7 @@ static int recorder_on_flush(void *context, struct channel_packet *packet, struc
 }
 
 static const struct channel_rule recorder_keeper_rules[] = {
-	{MESSAGE_RECORD, "RECORD", 512, 2, 2, 1u << RECORDER_NEW, recorder_on_record},
+	{MESSAGE_RECORD, "RECORD", 512, 2, 3, 1u << RECORDER_NEW, recorder_on_record},
 	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
 	 recorder_on_keeper_notes},
 	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << RECORDER_SERVING, recorder_on_watch},
@@ -640,6 +648,23 @@ static int recorder_write_end(struct recorder *r)
 	return ret < 0 ? ret : writer_commit(&r->writer);
 }
 
+/* The box is gone: how it left what it changed; and what could not be kept is said. */
+static int recorder_end_first(struct recorder *r)
+{
+	int ret = first_keep_end(&r->first);
+	uint64_t count = r->first.unkept + (ret < 0);
+	struct note gap;
+
+	if (count == 0)
+		return 0;
+	note_begin(&gap, NOTE_GAP, "first");
+	note_word(&gap, NOTE_FIELD_HOW, "kernel");
+	note_number(&gap, NOTE_FIELD_COUNT_OF, count);
+	note_word(&gap, NOTE_FIELD_REASON,
+		  r->first.unkept ? first_why_words[r->first.why] : error_words(ret));
+	return event_write(&r->writer, &gap.m);
+}
+
 static int recorder_finish(struct recorder *r)
 {
 	struct error *e = &r->failure;
@@ -650,6 +675,8 @@ static int recorder_finish(struct recorder *r)
 		ret = result;
 	if (ret == 0 && r->watch)
 		ret = watch_finish(r->watch);
+	if (ret == 0)
+		ret = recorder_end_first(r);
 	if (ret == 0 && r->watch)
 		ret = recorder_compare(r);
 	if (ret == 0)
@@ -736,6 +763,7 @@ int recorder_run(int keeper, int plan, int gate)
 	r.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	r.syncer = SYNCER_INIT;
 	r.reconcile = RECONCILE_INIT;
+	r.first = FIRST_KEEP_INIT;
 	r.all = r.own = r.ledger = r.timer = r.logfile.fd = -1;
 	r.keeper.channel = (struct channel){.fd = keeper,
 					    .rules = recorder_keeper_rules,
@@ -761,6 +789,7 @@ int recorder_run(int keeper, int plan, int gate)
 	syncer_end(&r.syncer);
 	watch_free(r.watch);
 	reconcile_fini(&r.reconcile);
+	first_keep_fini(&r.first);
 	writer_fini(&r.writer);
 	return e->code == 0 ? 0 : 1;
 }

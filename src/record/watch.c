@@ -254,40 +254,52 @@ static int watch_write_file(struct watch *w, const struct watch_process *p, stru
 	return watch_event_file(w, p, f);
 }
 
+/* What an open is for; false: it is nothing that an event is made of. */
+static bool watch_look_open(const struct watch_call *c, struct watch_file *ret)
+{
+	bool changes =
+		c->flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY));
+	bool makes = (c->flags & O_TMPFILE) == O_TMPFILE ||
+		     (c->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+
+	ret->op = makes ? "create" : changes ? "write" : "read";
+	ret->touch = changes ? WATCH_TOUCH_MADE : WATCH_TOUCH_NOT;
+	ret->has_mode = (c->flags & O_CREAT) != 0;
+	ret->has_flags = changes;
+	return changes || !(c->flags & (O_DIRECTORY | O_PATH));
+}
+
+static bool watch_look(const struct watch_call *c, const struct profile_watched *what,
+		       struct watch_file *ret)
+{
+	if (what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW)
+		return watch_look_open(c, ret);
+	ret->op = watch_ops[what->seen].op;
+	ret->touch = watch_ops[what->seen].touch;
+	ret->has_mode = watch_ops[what->seen].has_mode;
+	if (what->seen == PROFILE_SEEN_DELETE && (c->flags & AT_REMOVEDIR))
+		ret->op = watch_ops[PROFILE_SEEN_RMDIR].op;
+	return true;
+}
+
 static int watch_on_file(struct watch *w, const struct profile_watched *what,
 			 const struct notify_call *call, struct watch_process *p)
 {
-	const struct watch_call *c = &w->call;
 	struct watch_file f = {.has_flags = false};
 	int r = watch_call_read(what, call, p, &w->call);
+	bool wanted = r == 0 && watch_look(&w->call, what, &f);
+
+	if (wanted && w->started && f.touch != WATCH_TOUCH_NOT)
+		watch_first(w, what, &f);
 	int answered = r == 0 && w->started && what->seen == PROFILE_SEEN_RENAME
 			       ? watch_moves_take(&w->moves, &w->processes, what, call, p)
 			       : 0;
 
 	if (answered == 0)
 		answered = watch_let_go(w, call);
-	if (r < 0 || answered <= 0)
-		return answered < 0 ? answered : 0;
-	if (what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW) {
-		bool changes = c->flags &
-			       (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY));
-		bool makes = (c->flags & O_TMPFILE) == O_TMPFILE ||
-			     (c->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-
-		if (!changes && (c->flags & (O_DIRECTORY | O_PATH)))
-			return 0;
-		f.op = makes ? "create" : changes ? "write" : "read";
-		f.touch = changes ? WATCH_TOUCH_MADE : WATCH_TOUCH_NOT;
-		f.has_mode = (c->flags & O_CREAT) != 0;
-		f.has_flags = changes;
-	} else {
-		f.op = watch_ops[what->seen].op;
-		f.touch = watch_ops[what->seen].touch;
-		f.has_mode = watch_ops[what->seen].has_mode;
-		if (what->seen == PROFILE_SEEN_DELETE && (c->flags & AT_REMOVEDIR))
-			f.op = watch_ops[PROFILE_SEEN_RMDIR].op;
-	}
-	return watch_write_file(w, p, &f);
+	if (answered <= 0)
+		return answered;
+	return wanted ? watch_write_file(w, p, &f) : 0;
 }
 
 /* --- the network ---------------------------------------------------------------------- */

@@ -24,6 +24,7 @@
 #define BAWN_WATCH_H
 
 #include "error.h"
+#include "first_keep.h"
 #include "loop.h"
 #include "plan.h"
 #include "touched.h"
@@ -35,6 +36,7 @@ struct watch_to {
 	struct loop *loop;
 	struct writer *writer;
 	const struct plan *plan;
+	struct first_keep *first;    /* NULL: none are kept */
 	struct touched *touched;     /* NULL: nobody keeps the paths */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */

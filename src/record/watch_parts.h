@@ -65,6 +65,9 @@ struct watch_file {
 	bool has_mode, has_flags;
 };
 
+/* What the call is about to change is kept as it is (first_keep.h), where it can be reached. */
+void watch_first(struct watch *w, const struct profile_watched *what, const struct watch_file *f);
+
 /* All: 0 or -errno, as writer_end. */
 int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f);
 int watch_event_call(struct watch *w, const struct watch_process *p, const char *name, int number);

@@ -83,8 +83,9 @@ int recording_take(struct recording *r, struct channel_packet *packet, struct er
 {
 	if (r->folders[0] >= 0)
 		return error_set(e, -EPROTO, "a second record for one session");
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(r->folders); i++)
+	for (size_t i = 0; i < packet->fd_count; i++)
 		r->folders[i] = TAKE_FD(packet->fds[i]);
+	r->folder_count = packet->fd_count;
 	buf_put(&r->record, packet->body.ptr, packet->body.len);
 	return buf_error(&r->record);
 }
@@ -105,7 +106,7 @@ int recording_start(struct recording *r, int programs, int plan_fd, struct error
 				      .state = RECORDING_SERVING,
 				      .context = r};
 	ret = channel_send(channel, MESSAGE_RECORD, buf_span(&r->record), r->folders,
-			   BAWN_ARRAY_SIZE(r->folders));
+			   r->folder_count);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(r->folders); i++)
 		fd_close(&r->folders[i]);
 	return ret < 0 ? error_sys(e, ret, "starting the recorder") : 0;

@@ -131,7 +131,7 @@ static int send_events(struct recording *r, unsigned long events, int acks, stru
 static int give_folders(struct recording *r, const struct place *p, const char *name,
 			struct error *e)
 {
-	const struct message_record m = {name, name};
+	const struct message_record m = {.name = name, .folder = name};
 	_cleanup_buf_ struct buf body = BUF_INIT(512);
 	struct channel_packet packet = {.fd_count = 2, .fds = {-1, -1}};
 

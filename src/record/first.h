@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First versions: what files of the workspace were before a session first changed them.  The
+ * recorder writes them (first_keep.h) while the call that is about to change something waits; apply
+ * reads them as the base of a three-way merge, and undo of a direct session to put everything back.
+ *
+ * A folder, sessions/NAME/first, of three kinds of files:
+ *
+ *	index	entries, one after the other, only ever appended to
+ *	data	contents of small files, likewise
+ *	HEX	the content of a larger file; HEX is its number, 16 digits
+ *
+ * An entry, numbers little endian:
+ *
+ *	offset	bytes
+ *	0	4	"BFV1"
+ *	4	4	length of the whole entry
+ *	8	4	kind: enum first_kind
+ *	12	4	flags: enum first_flag
+ *	16	4	why there is no content: enum first_why
+ *	20	4	mode
+ *	24	4	uid
+ *	28	4	gid
+ *	32	4	links
+ *	36	4	length of the path
+ *	40	4	length of the text that follows it
+ *	44	4	0
+ *	48	8	size
+ *	56	8	device
+ *	64	8	inode
+ *	72	8	mtime, nanoseconds since 1970
+ *	80	8	ctime
+ *	88	8	atime
+ *	96	8	where the content is: offset in data, or number
+ *	104	32	SHA-256
+ *	136		path and text
+ *	end-4	4	check: FNV-1a of all before
+ *
+ * Whoever reads stops at the first entry that is not whole: the last one may have been cut off.
+ *
+ * The entries are a journal: each says what stood at a path at that moment.  Whoever undoes goes
+ * through them backwards: at the end each path is as its earliest entry says.  MOVED says that a
+ * folder was renamed, so that paths of earlier entries beneath it have other names now; then a path
+ * may be entered again.  A path is entered a second time as well where first only its mode changed
+ * and later its content.
+ *
+ * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part.
+ */
+#ifndef BAWN_FIRST_H
+#define BAWN_FIRST_H
+
+#include "buf.h"
+#include "error.h"
+#include "sha256.h"
+
+enum {
+	FIRST_PATH_MAX = 8192,
+	FIRST_INDEX_MAX = 1 << 30, /* bytes of the index that are read */
+	FIRST_HEAD = 136,
+};
+
+enum first_kind {
+	FIRST_ABSENT, /* nothing stood there */
+	FIRST_FILE,
+	FIRST_DIR,
+	FIRST_LINK,  /* text: what it says */
+	FIRST_OTHER, /* a socket, a pipe, a device */
+	FIRST_MOVED, /* a folder was renamed; text: to what path */
+	FIRST_KIND_COUNT,
+};
+
+enum first_flag {
+	FIRST_HASHED = 1 << 0, /* the digest is the content's */
+	FIRST_PACKED = 1 << 1, /* the content is in `data` */
+	FIRST_APART = 1 << 2,  /* the content is a file of its own */
+	FIRST_META = 1 << 3,   /* only mode, owner or times were about to change */
+	FIRST_END = 1 << 4,    /* not a first version: how the session left it */
+	FIRST_DIRECT = 1 << 5, /* of a session in direct mode */
+	FIRST_FLAGS = (1 << 6) - 1,
+};
+
+/* Why the content is not there. */
+enum first_why {
+	FIRST_WHY_NOT,        /* it is, or there is none to have */
+	FIRST_WHY_LARGE,      /* larger than what is kept for a merge */
+	FIRST_WHY_LIMIT,      /* the session's limit was reached */
+	FIRST_WHY_UNREADABLE, /* it could not be read, or is another one than was meant */
+	FIRST_WHY_FAILED,     /* it could not be written: no room */
+	FIRST_WHY_COUNT,
+};
+
+extern const char *const first_why_words[FIRST_WHY_COUNT];
+
+struct first_entry {
+	unsigned int kind; /* enum first_kind */
+	unsigned int flags, why;
+	uint32_t mode, uid, gid, links;
+	uint64_t size, dev, ino;
+	int64_t mtime, ctime, atime;
+	uint64_t at;
+	uint8_t digest[SHA256_SIZE];
+	const char *path; /* ends in NUL */
+	const char *text; /* of LINK and MOVED; else "" */
+};
+
+/* Appends an entry. */
+void first_entry_put(struct buf *into, const struct first_entry *e);
+
+/*
+ * Takes one from the start of bytes: its length, 0 at the end of the whole ones, or -EPROTO for one
+ * that nobody wrote.  path and text are put into scratch, which is cleared.
+ */
+ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf *scratch);
+
+/* --- reading -------------------------------------------------------------------------- */
+
+struct first {
+	int dir;
+	char *bytes; /* the index */
+	size_t len;
+	size_t count;
+	size_t *at;       /* of each entry */
+	uint32_t *sorted; /* by path, earlier entries of one path first */
+	char **paths;     /* of each entry */
+	char *names;      /* the memory of paths and texts */
+	char **texts;
+};
+
+#define FIRST_INIT ((struct first){.dir = -1})
+
+/* Of a folder first/, which is copied.  One that is empty has no entries; 0 or -errno, and a
+ * sentence. */
+int first_open(int dir, struct first *ret, struct error *e);
+void first_close(struct first *f);
+#define _cleanup_first_ _cleanup_(first_close)
+
+/* Entry i, in the order in which they were made. */
+void first_at(const struct first *f, size_t i, struct first_entry *ret);
+
+/* For each entry, earliest first; a negative answer ends it. */
+int first_each(const struct first *f,
+	       int (*found)(void *context, size_t i, const struct first_entry *e), void *context);
+
+/*
+ * What stood at this path before the session: of its first entry, with the content and digest of
+ * the first that has them.  The entry's number, or -ENOENT.
+ */
+ssize_t first_find(const struct first *f, const char *path, struct first_entry *ret);
+
+/* How the session left it: its last END entry. */
+ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret);
+
+/* The content of an entry, at its start: a descriptor, or -ENOENT; -ESTALE: damaged. */
+int first_content(const struct first *f, const struct first_entry *e);
+
+#endif

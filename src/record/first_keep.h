@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps first versions (first.h), while whoever is about to change something waits.
+ *
+ *	review	digest, mode and times, and the content of files up to FIRST_KEEP_MERGE: the base
+ *		of a three-way merge.  What is looked at is the real folder, which the box does
+ *		not write
+ *	direct	all that is needed to put it back: content of any size (a clone where the
+ *		filesystem can, else a copy), up to `limit` bytes in a session
+ *
+ * Everything is opened beneath the workspace's own folder, held since before the box began, and
+ * never through a link.  A path is looked at once; after that it costs a look into a table.
+ *
+ * What is not kept: times that a caller sets, extended attributes, and what a racing thread of the
+ * caller says to the kernel after it said something else to us (watch.h).
+ */
+#ifndef BAWN_FIRST_KEEP_H
+#define BAWN_FIRST_KEEP_H
+
+#include "first.h"
+#include "plan.h"
+#include "touched.h"
+
+enum {
+	FIRST_KEEP_MERGE = 1 << 20,    /* bytes of a file that are kept in review mode */
+	FIRST_KEEP_PACKED = 256 << 10, /* larger ones are files of their own */
+	FIRST_KEEP_HASHED = 64 << 20,  /* larger ones are known by size, times and inode */
+	FIRST_KEEP_PATIENCE_MS = 2000, /* for digests of what the session leaves */
+};
+#define FIRST_KEEP_LIMIT (2ull << 30) /* bytes of a session in direct mode */
+
+struct first_keep {
+	int dir, index, data; /* -1: nothing is kept */
+	int workspace;
+	const char *inside; /* the workspace, as the box sees it */
+	bool direct;
+	struct touched known; /* MADE: with content, META: without; by absolute path */
+	uint64_t packed;      /* bytes of data */
+	uint64_t kept, limit;
+	uint64_t number;    /* of the next file of its own */
+	uint64_t unkept;    /* files whose content is not kept though it should be */
+	enum first_why why; /* of the first of these */
+	struct buf out;
+	uint8_t *room; /* for the content of one file */
+};
+
+#define FIRST_KEEP_INIT ((struct first_keep){.dir = -1, .index = -1, .data = -1, .workspace = -1})
+
+/* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
+int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
+void first_keep_fini(struct first_keep *k);
+
+/* What is about to change at a path. */
+enum first_change {
+	FIRST_CHANGE_META,    /* mode, owner */
+	FIRST_CHANGE_CONTENT, /* anything */
+	FIRST_CHANGE_THROUGH, /* likewise; and if it is a link, what that leads to */
+};
+
+/*
+ * path: absolute, cleaned, as inside.  True when it is known now, or is none of the workspace's;
+ * false: there is a link on the way, and the path that it leads to has to be asked for.
+ */
+bool first_keep_path(struct first_keep *k, struct span path, enum first_change change);
+
+/* A folder is about to be renamed. */
+void first_keep_moved(struct first_keep *k, struct span from, struct span to);
+
+/* Whether something is a folder of the workspace. */
+bool first_keep_is_folder(const struct first_keep *k, struct span path);
+
+/* The box is gone: in direct mode, how each path was left. */
+int first_keep_end(struct first_keep *k) BAWN_MUST_USE;
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a file was before a session changed it is kept, once, whatever the file is; and read again
+ * as it was written.
+ */
+#include "cmocka_lead.h"
+
+#include "tree_lead.h"
+
+#include "first_keep.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+struct world {
+	char path[64], work[80], upper[8];
+	int root, dir;
+	struct plan_mount mount;
+	struct plan plan;
+	struct first_keep k;
+	struct first f;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	(void)snprintf(w->path, sizeof(w->path), "/tmp/bawn-first-XXXXXX");
+	assert_non_null(mkdtemp(w->path));
+	(void)snprintf(w->work, sizeof(w->work), "%s/work", w->path);
+	assert_int_equal(mkdir(w->work, 0755), 0);
+	w->root = open(w->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w->root >= 0);
+	assert_int_equal(mkdirat(w->root, "d", 0750), 0);
+	put_at(w->root, "a", "one");
+	put_at(w->root, "d/b", "two");
+	assert_int_equal(symlinkat("d", w->root, "way"), 0);
+	assert_int_equal(symlinkat("a", w->root, "link"), 0);
+	w->mount = (struct plan_mount){.kind = PLAN_MOUNT_BIND,
+				       .access = PLAN_ACCESS_WRITE,
+				       .target = "/w",
+				       .source = w->work,
+				       .upper = w->upper,
+				       .role = "workspace"};
+	w->plan = (struct plan){.workspace = "/w", .mounts = {&w->mount, 1}};
+	w->k = FIRST_KEEP_INIT;
+	w->f = FIRST_INIT;
+	next_tick();
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	first_keep_fini(&w->k);
+	first_close(&w->f);
+	(void)close(w->root);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)execlp("rm", "rm", "-rf", "--", w->path, NULL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	free(w);
+	return 0;
+}
+
+static void begin(struct world *w, bool direct)
+{
+	struct error e = ERROR_INIT;
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "%s/first", w->path);
+	(void)mkdir(path, 0700);
+	(void)snprintf(w->upper, sizeof(w->upper), "%s", direct ? "" : "/up");
+	assert_int_equal(first_keep_begin(&w->k, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+					  &w->plan, &e),
+			 0);
+	assert_true(w->k.dir >= 0);
+}
+
+static bool keep(struct world *w, const char *path, enum first_change change)
+{
+	return first_keep_path(&w->k, span_of_str(path), change);
+}
+
+static void read_all(struct world *w)
+{
+	struct error e = ERROR_INIT;
+
+	assert_int_equal(first_keep_end(&w->k), 0);
+	assert_int_equal(first_open(w->k.dir, &w->f, &e), 0);
+}
+
+static void expect_content(const struct world *w, const char *path, const char *text)
+{
+	struct first_entry e;
+	_cleanup_buf_ struct buf is = BUF_INIT(4 << 20);
+
+	assert_true(first_find(&w->f, path, &e) >= 0);
+	assert_int_equal(e.kind, FIRST_FILE);
+	_cleanup_fd_ int fd = first_content(&w->f, &e);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_read_all(fd, &is), 0);
+	assert_string_equal(buf_str(&is), text);
+}
+
+static void test_what_stood_there(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+	struct stat st;
+
+	begin(w, true);
+	assert_int_equal(fstatat(w->root, "a", &st, 0), 0);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_THROUGH));
+	put_at(w->root, "a", "changed");
+	/* Once is enough. */
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_THROUGH));
+	assert_true(keep(w, "/w/new", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/link", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d", FIRST_CHANGE_CONTENT));
+	/* None of the workspace's. */
+	assert_true(keep(w, "/w", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/wide", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/etc/passwd", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	expect_content(w, "a", "one");
+	assert_true(first_find(&w->f, "a", &e) == 0);
+	assert_int_equal(e.ino, st.st_ino);
+	assert_int_equal(e.mtime, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	assert_int_equal(e.mode, 0644);
+	assert_true(e.flags & FIRST_HASHED && e.flags & FIRST_DIRECT);
+	assert_true(first_find(&w->f, "new", &e) >= 0);
+	assert_int_equal(e.kind, FIRST_ABSENT);
+	assert_true(first_find(&w->f, "link", &e) >= 0);
+	assert_int_equal(e.kind, FIRST_LINK);
+	assert_string_equal(e.text, "a");
+	assert_true(first_find(&w->f, "d", &e) >= 0);
+	assert_int_equal(e.kind, FIRST_DIR);
+	assert_int_equal(e.mode, 0750);
+	assert_true(first_find(&w->f, "none", &e) == -ENOENT);
+	/* And how they were left. */
+	assert_true(first_find_end(&w->f, "a", &e) >= 0);
+	assert_int_equal(e.size, strlen("changed"));
+	assert_true(e.flags & FIRST_HASHED);
+	assert_true(first_find_end(&w->f, "new", &e) >= 0);
+	assert_int_equal(e.kind, FIRST_ABSENT);
+	assert_int_equal(w->f.count, 8);
+}
+
+/* A link is never followed; who asks has to say where it leads. */
+static void test_links(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+
+	begin(w, true);
+	assert_false(keep(w, "/w/link", FIRST_CHANGE_THROUGH));
+	assert_false(keep(w, "/w/way/b", FIRST_CHANGE_CONTENT));
+	assert_false(keep(w, "/w/way/b", FIRST_CHANGE_META));
+	read_all(w);
+	assert_int_equal(w->f.count, 0);
+	assert_true(first_find(&w->f, "way/b", &e) == -ENOENT);
+}
+
+static void test_mode_and_then_content(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+
+	begin(w, true);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
+	assert_int_equal(fchmodat(w->root, "a", 0600, 0), 0);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	put_at(w->root, "a", "changed");
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
+	read_all(w);
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	assert_int_equal(e.mode, 0644);
+	expect_content(w, "a", "one");
+}
+
+static void put_large(const struct world *w, const char *name, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	assert_non_null(text);
+	memset(text, 'x', size);
+	text[size] = '\0';
+	put_at(w->root, name, text);
+	free(text);
+}
+
+static void test_large(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+
+	put_large(w, "large", 3 << 20);
+	put_large(w, "larger", 3 << 20);
+	begin(w, true);
+	w->k.limit = 4 << 20;
+	assert_true(keep(w, "/w/large", FIRST_CHANGE_CONTENT));
+	put_at(w->root, "large", "changed");
+	assert_true(keep(w, "/w/larger", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	assert_true(first_find(&w->f, "large", &e) >= 0);
+	_cleanup_fd_ int fd = first_content(&w->f, &e);
+	struct stat st;
+
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	assert_int_equal(st.st_size, 3 << 20);
+	/* Where blocks are shared it costs nothing, and there is no limit. */
+	assert_true(first_find(&w->f, "larger", &e) >= 0);
+	if (w->k.kept == 0)
+		return;
+	assert_int_equal(e.why, FIRST_WHY_LIMIT);
+	assert_int_equal(first_content(&w->f, &e), -ENOENT);
+	assert_int_equal(w->k.unkept, 1);
+}
+
+/* For a merge the small ones are enough; what stands there is the user's own folder. */
+static void test_review(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+
+	put_large(w, "small", 1 << 20);
+	put_large(w, "large", (1 << 20) + 1);
+	begin(w, false);
+	assert_true(keep(w, "/w/small", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/large", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	first_keep_fini(&w->k);
+	/* It goes on another time: what is known stays so. */
+	begin(w, false);
+	put_at(w->root, "a", "by the user");
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	assert_int_equal(w->f.count, 4);
+	expect_content(w, "a", "one");
+	expect_content(w, "d/b", "two");
+	assert_true(first_find(&w->f, "large", &e) >= 0);
+	assert_int_equal(e.why, FIRST_WHY_LARGE);
+	assert_true(e.flags & FIRST_HASHED);
+	assert_int_equal(w->k.unkept, 0);
+}
+
+/* After a folder was renamed names mean other things: the journal has both, in order. */
+static void test_moved(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e;
+
+	begin(w, true);
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	assert_true(first_keep_is_folder(&w->k, span_of_str("/w/d")));
+	assert_false(first_keep_is_folder(&w->k, span_of_str("/w/a")));
+	assert_true(keep(w, "/w/e", FIRST_CHANGE_CONTENT));
+	first_keep_moved(&w->k, span_of_str("/w/d"), span_of_str("/w/e"));
+	assert_int_equal(renameat(w->root, "d", w->root, "e"), 0);
+	assert_true(keep(w, "/w/d", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/e/b", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	first_at(&w->f, 2, &e);
+	assert_int_equal(e.kind, FIRST_MOVED);
+	assert_string_equal(e.path, "d");
+	assert_string_equal(e.text, "e");
+	first_at(&w->f, 3, &e);
+	assert_string_equal(e.path, "d");
+	assert_int_equal(e.kind, FIRST_ABSENT);
+	expect_content(w, "e/b", "two");
+}
+
+/* Whatever was cut off, what is before it holds. */
+static void test_cut_off(void **state)
+{
+	struct world *w = *state;
+	struct error error = ERROR_INIT;
+	struct first_entry e;
+
+	begin(w, false);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	struct stat st;
+
+	assert_int_equal(fstat(w->k.index, &st), 0);
+	for (off_t len = st.st_size - 1; len > 0; len -= 7) {
+		assert_int_equal(ftruncate(w->k.index, len), 0);
+		assert_int_equal(first_open(w->k.dir, &w->f, &error), 0);
+		assert_int_equal(w->f.count, len >= st.st_size / 2 ? 1 : 0);
+		assert_true(first_find(&w->f, "d/b", &e) == -ENOENT);
+		first_close(&w->f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_what_stood_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mode_and_then_content, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_review, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cut_off, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
