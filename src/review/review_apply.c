@@ -18,6 +18,7 @@
 #include "patch.h"
 #include "prompt.h"
 #include "still.h"
+#include "sweep.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -250,7 +251,7 @@ static int apply_finish(struct apply *a, struct error *e)
 		return choices_rebase(&a->choices, e);
 	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);
 
-	return r < 0 ? r : layers_collect(&a->review.layers, e);
+	return r < 0 ? r : layers_retire(&a->review.layers, e);
 }
 
 static int apply_do(struct apply *a, struct error *e)
@@ -407,6 +408,8 @@ int review_apply(const struct invocation *i)
 			  .dry = invocation_has(i, OPTION_DRY_RUN)};
 	int r = apply_run(&a, &e);
 
+	if (a.applied)
+		sweep_apart(&a.review.layers);
 	apply_fini(&a);
 	if (r >= 0)
 		return r;

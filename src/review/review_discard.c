@@ -9,6 +9,7 @@
 #include "forget.h"
 #include "prompt.h"
 #include "still.h"
+#include "sweep.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -120,7 +121,7 @@ static int discard_do(struct discard *d, struct error *e)
 		r = discard_paths(d, e);
 	d->done = r == 0;
 	if (r == 0 && d->whole)
-		r = layers_collect(&d->review.layers, e);
+		r = layers_retire(&d->review.layers, e);
 	struct error late = ERROR_INIT;
 	int end = decision_close(&d->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
 
@@ -217,6 +218,8 @@ int review_discard(const struct invocation *i)
 			    .whole = i->argument_count == 0};
 	int r = discard_run(&d, &e);
 
+	if (d.done)
+		sweep_apart(&d.review.layers);
 	discard_fini(&d);
 	if (r >= 0)
 		return r;

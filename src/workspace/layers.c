@@ -823,7 +823,18 @@ int layers_each_workspace(int state, const char *state_path,
 	return r;
 }
 
-int layers_collect(const struct layers *l, struct error *e)
+#define LAYERS_GONE "gone-"
+
+/* From here on it is no layer any more; removing it may take long. */
+static int layers_set_aside(int all, const char *id)
+{
+	char name[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
+
+	(void)snprintf(name, sizeof(name), LAYERS_GONE "%s", id);
+	return renameat(all, id, all, name) < 0 ? -errno : 0;
+}
+
+int layers_retire(const struct layers *l, struct error *e)
 {
 	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
 	_cleanup_fd_ int all = layers_dir(l->dir, "layers", false);
@@ -845,9 +856,32 @@ int layers_collect(const struct layers *l, struct error *e)
 			r = layers_kept_names(l, &n, e);
 		if (r == 0)
 			r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
-		if (r == 0 && !n.named && tree_remove(all, n.id) < 0)
+		if (r == 0 && !n.named && layers_set_aside(all, n.id) < 0)
 			r = error_sys(e, -EIO, "cannot remove the layer %s of %s", n.id,
 				      l->workspace);
 	}
 	return r;
+}
+
+int layers_sweep(const struct layers *l)
+{
+	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
+	_cleanup_fd_ int all = layers_dir(l->dir, "layers", false);
+	int r = all < 0 ? all : layers_list(l, "layers", &names);
+
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		if (str_after(names.items[i], LAYERS_GONE))
+			r = tree_remove(all, names.items[i]);
+	/* Somebody else may be at it as well. */
+	return r == -ENOENT ? 0 : r;
+}
+
+int layers_collect(const struct layers *l, struct error *e)
+{
+	int r = layers_retire(l, e);
+
+	if (r < 0)
+		return r;
+	r = layers_sweep(l);
+	return r < 0 ? error_sys(e, r, "cannot remove a layer of %s", l->workspace) : 0;
 }

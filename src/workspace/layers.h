@@ -162,6 +162,10 @@ int stack_push(struct stack *s, const char *id); /* -E2BIG */
 
 /* Removes what nothing names; the caller holds the lock. */
 int layers_collect(const struct layers *l, struct error *e);
+/* Its two halves: what nothing names is set aside, under the lock; and what was set aside is
+ * removed, which takes its time and needs no lock. */
+int layers_retire(const struct layers *l, struct error *e);
+int layers_sweep(const struct layers *l);
 
 /* --- snapshots ------------------------------------------------------------------------ */
 
