@@ -84,8 +84,11 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
 		return g->lock;
-	int r = layers_settle_all(g->layers, e);
+	enum land_found found = LAND_NOTHING;
+	int r = layers_recover(g->layers, &found, e);
 
+	if (r == 0)
+		r = layers_settle_all(g->layers, e);
 	if (r < 0)
 		return r;
 	if (named && !layering_is_review(&p->plan)) {

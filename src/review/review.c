@@ -4,11 +4,14 @@
 #include "fd.h"
 #include "home_store.h"
 #include "open.h"
+#include "settle.h"
 #include "str.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
 
@@ -88,6 +91,23 @@ static int review_find(const struct invocation *i, struct review *r, struct erro
 	return code;
 }
 
+/* Somebody was killed, or power was lost, while something landed. */
+static int review_recover(const struct review *r, struct error *e)
+{
+	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
+	struct text err = text_open(STDERR_FILENO);
+	enum land_found found = LAND_NOTHING;
+	int code = lock < 0 ? lock : layers_recover(&r->layers, &found, e);
+
+	if (code == 0 && found == LAND_ROLLED_BACK)
+		text_printf(&err, "An apply to %s was cut short: it was taken back.\n",
+			    r->layers.workspace);
+	if (code == 0 && found == LAND_FINISHED)
+		text_printf(&err, "An apply to %s was cut short at its end: it is finished now.\n",
+			    r->layers.workspace);
+	return code;
+}
+
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
 		struct error *e)
 {
@@ -107,8 +127,9 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	ret->tree = open_no_links(ret->layers.workspace, O_RDONLY | O_DIRECTORY);
 	if (ret->tree < 0)
 		return error_sys(e, ret->tree, "cannot open %s", ret->layers.workspace);
-	if (want == REVIEW_NOTHING)
-		return 0;
+	code = review_recover(ret, e);
+	if (code < 0 || want == REVIEW_NOTHING)
+		return code;
 	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
 	if (code < 0)
 		return code;

@@ -93,3 +93,18 @@ int layers_settle_all(const struct layers *l, struct error *e)
 		       ? error_sys(e, r, "cannot tidy up after sessions of %s", l->workspace)
 		       : r;
 }
+
+int layers_recover(const struct layers *l, enum land_found *ret, struct error *e)
+{
+	_cleanup_fd_ int journal = layers_journal(l, false);
+
+	*ret = LAND_NOTHING;
+	if (journal == -ENOENT)
+		return 0;
+	_cleanup_fd_ int tree = open_no_links(l->workspace, O_RDONLY | O_DIRECTORY);
+
+	if (journal < 0 || tree < 0)
+		return error_sys(e, journal < 0 ? journal : tree, "cannot look after %s",
+				 l->workspace);
+	return land_recover(tree, journal, ret, e);
+}

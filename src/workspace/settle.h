@@ -3,6 +3,7 @@
 #ifndef BAWN_SETTLE_H
 #define BAWN_SETTLE_H
 
+#include "land.h"
 #include "layers.h"
 
 /*
@@ -15,6 +16,9 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 
 /* The same for sessions that were killed before they could. */
 int layers_settle_all(const struct layers *l, struct error *e);
+
+/* A landing that was cut short is rolled back, or finished; the caller holds the lock. */
+int layers_recover(const struct layers *l, enum land_found *ret, struct error *e);
 
 /* Whether the session has something of the workspace to show or to undo. */
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s);
