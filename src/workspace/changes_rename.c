@@ -184,12 +184,12 @@ int changes_pair(const struct view *v, const struct changes_how *how, struct cha
 		if (rename_is_side(&c->items[i], CHANGE_ADDED) ||
 		    rename_is_side(&c->items[i], CHANGE_DELETED))
 			all[count++] = &c->items[i];
-	qsort(all, count, sizeof(*all), rename_size_order);
+	qsort((void *)all, count, sizeof(struct change *), rename_size_order);
 	int r = rename_hash(v, c, all, &count, e);
 
 	if (r < 0)
 		return r;
-	qsort(all, count, sizeof(*all), rename_order);
+	qsort((void *)all, count, sizeof(struct change *), rename_order);
 	rename_groups(all, count);
 	changes_leave_out(c, changes_is_out);
 	return 0;

@@ -9,6 +9,8 @@
 
 #include "fnv.h"
 
+#include <sys/random.h>
+
 enum { LINES_SNIFFED = 8000 };
 
 bool lines_is_binary(struct span text)
@@ -63,11 +65,12 @@ struct numbering {
 	size_t size;
 	struct numbers *of;
 	uint32_t count;
+	uint32_t start; /* of the hash: nobody can write lines that all meet in one place */
 };
 
 static uint32_t numbering_of(struct numbering *n, const struct span *line)
 {
-	size_t at = fnv_bytes(FNV_START, line->ptr, line->len) & (n->size - 1);
+	size_t at = fnv_bytes(n->start, line->ptr, line->len) & (n->size - 1);
 
 	while (n->table[at]) {
 		if (span_equal(*n->of[n->table[at] - 1].line, *line))
@@ -112,6 +115,8 @@ static int sides_number(struct side sides[2], struct arena *arena)
 	struct numbering n = {.size = 64};
 	size_t most = sides[0].lines->count + sides[1].lines->count;
 
+	if (getrandom(&n.start, sizeof(n.start), GRND_NONBLOCK) < 0)
+		n.start = FNV_START;
 	while (n.size < 2 * most)
 		n.size *= 2;
 	n.table = arena_alloc(arena, n.size * sizeof(*n.table));

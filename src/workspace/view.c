@@ -18,14 +18,12 @@ const char *const object_type_words[OBJECT_TYPE_COUNT] = {
 	[OBJECT_DEVICE] = "device",
 };
 
-int view_open(const struct layers *l, const struct stack *s, int base, struct view *ret,
-	      struct error *e)
+static int view_fill(const struct layers *l, const struct stack *s, int base, struct view *v,
+		     struct error *e)
 {
-	_cleanup_view_ struct view v = VIEW_INIT;
-
 	if (base >= 0) {
-		v.base = fcntl(base, F_DUPFD_CLOEXEC, 3);
-		if (v.base < 0)
+		v->base = fcntl(base, F_DUPFD_CLOEXEC, 3);
+		if (v->base < 0)
 			return error_sys(e, -errno, "cannot hold the folder %s", l->workspace);
 	}
 	for (size_t i = 0; i < s->count; i++) {
@@ -34,11 +32,20 @@ int view_open(const struct layers *l, const struct stack *s, int base, struct vi
 		if (up < 0)
 			return error_sys(e, up, "cannot open the layer %s of %s", s->ids[i],
 					 l->workspace);
-		v.layers[v.count++] = up;
+		v->layers[v->count++] = up;
 	}
-	*ret = v;
-	v = VIEW_INIT;
 	return 0;
+}
+
+int view_open(const struct layers *l, const struct stack *s, int base, struct view *ret,
+	      struct error *e)
+{
+	*ret = VIEW_INIT;
+	int r = view_fill(l, s, base, ret, e);
+
+	if (r < 0)
+		view_close(ret);
+	return r;
 }
 
 void view_close(struct view *v)
@@ -348,8 +355,10 @@ static int view_list_name(void *context, const char *name)
 	int r = view_find(l->view, (int)l->view->count - 1, path, &w, &layer);
 
 	fd_close(&w.parent);
-	if (r < 0 || r != VIEW_HERE || layer != l->layer)
-		return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	if (r != VIEW_HERE || layer != l->layer)
+		return 0;
 	return l->found(l->context, name);
 }
 
