@@ -3,10 +3,14 @@
 
 #include "fd.h"
 #include "hold.h"
+#include "open.h"
 #include "str.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHOICE_ARENA_MAX = 1 << 30 };
@@ -29,11 +33,36 @@ static const char *choice_conflict_words(const struct change *c)
 			    : "you and the session both wrote it";
 }
 
+/* Something was put into the folder that holds this path, or taken out, since then; of a folder
+ * that is not there the nearest one above it. */
+static bool choice_folder_changed(int tree, const char *path, int64_t since)
+{
+	char folder[PATH_MAX];
+	_cleanup_fd_ int fd = -ENOENT;
+	struct stat st;
+
+	if (strlen(path) >= sizeof(folder))
+		return true;
+	memcpy(folder, path, strlen(path) + 1);
+	while (fd == -ENOENT) {
+		char *slash = strrchr(folder, '/');
+
+		*(slash ? slash : folder) = '\0';
+		fd = open_beneath(tree, folder, O_PATH | O_DIRECTORY, 0);
+		if (!slash)
+			break;
+	}
+	return fd < 0 || fstat(fd, &st) < 0 ||
+	       st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec > since;
+}
+
 /* Nobody knows what the session found there. */
 static bool choice_guess_conflict(const struct choices *c, const struct change *x)
 {
+	/* What was renamed inside and then written to was copied from another path than its own. */
 	if (x->before.type == OBJECT_ABSENT)
-		return x->copied_up;
+		return x->copied_up &&
+		       choice_folder_changed(c->review->tree, x->path, c->review->session.began);
 	/* A directory's time is that of what comes and goes in it, which has its own entries. */
 	if (x->before.type == OBJECT_DIR)
 		return false;

@@ -13,7 +13,8 @@
  * Content and mode are compared apart, so that one side may have changed the one and the other the
  * other.  The origin is what basis.h says, or what the recorder kept (first.h).  Where neither
  * knows, a file of the workspace that was changed after the session began is taken for one that the
- * user changed, and so is one that is gone though the session's was copied from it.
+ * user changed, and so is one that is gone though the session's was copied from it and its folder
+ * was changed since.
  */
 #ifndef BAWN_CHOICE_H
 #define BAWN_CHOICE_H
