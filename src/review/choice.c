@@ -79,6 +79,27 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 		x->origin = known->object;
 }
 
+int choices_pin(struct choices *c, struct error *e)
+{
+	size_t pinned = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		const struct change *ch = x->change;
+
+		if (x->state != CHOICE_LANDS || x->knows_origin || !ch->before.hashed ||
+		    choice_guess_conflict(c, ch))
+			continue;
+		int r = basis_set(&c->basis, ch->kind == CHANGE_RENAMED ? ch->from : ch->path,
+				  &ch->before);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot write down what %s was", ch->path);
+		pinned++;
+	}
+	return pinned ? basis_write(c->session, &c->basis, e) : 0;
+}
+
 /* Which mode lands: who changed it decides; false when both did. */
 static bool choice_judge_mode(struct choice *x)
 {

@@ -123,6 +123,10 @@ struct choice_steps {
 int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e);
 int choices_open(void *steps, size_t i); /* as land_how.open, with the steps as its context */
 
+/* Before it lands: what the session departs from.  A landing that is rolled back gives files
+ * another time of change, which would look as if the user had changed them. */
+int choices_pin(struct choices *c, struct error *e);
+
 /* After it landed: what the session departs from now. */
 int choices_rebase(struct choices *c, struct error *e);
 

@@ -260,6 +260,8 @@ static int apply_do(struct apply *a, struct error *e)
 	int r = lock < 0 ? lock : choices_steps(&a->choices, &a->steps, e);
 
 	if (r == 0)
+		r = choices_pin(&a->choices, e);
+	if (r == 0)
 		r = apply_land(a, e);
 	a->applied = r == 0;
 	if (a->decision.open) {

@@ -230,17 +230,28 @@ int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
 	}
 	if (r == 0)
 		r = found_open(&l);
-	if (r == -ESTALE)
-		return error_set(e, r,
-				 "an interrupted landing belongs to another folder than "
-				 "stands here now");
+	if (r == -ESTALE) {
+		(void)error_set(e, r,
+				"an interrupted landing belongs to another folder than "
+				"stands here now");
+		error_next(e,
+			   "Move that folder back; or remove 'landing' from the folder 'journal' "
+			   "of this workspace in bawn's state directory.");
+		return r;
+	}
 	bool forward = r == 0 && l.j.state == JOURNAL_COMMITTED;
 
 	if (r == 0)
 		r = forward ? land_finish(&l) : land_roll_back(&l);
-	if (r < 0)
-		return error_sys(e, r, "cannot %s an interrupted landing",
-				 forward ? "finish" : "roll back");
+	if (r < 0) {
+		(void)error_sys(e, r, "cannot %s an interrupted landing",
+				forward ? "finish" : "roll back");
+		error_next(e, "Nothing is lost: what is not at its place is in the "
+			      "folder " JOURNAL_STAGE_PREFIX
+			      "* at the top of the workspace. Mend what "
+			      "is said above, and the next command goes on from there.");
+		return r;
+	}
 	*ret = forward ? LAND_FINISHED : LAND_ROLLED_BACK;
 	return 0;
 }
