@@ -5,6 +5,7 @@
 #include "open.h"
 #include "settle.h"
 #include "str.h"
+#include "worktree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@ static int layering_consider(void *context, const struct layers_session *s)
 	struct layering *g = context;
 
 	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name))
+		return 0;
+	/* Who asks for a branch goes on with that branch only. */
+	if (g->branch && !str_equal(s->branch, g->branch))
 		return 0;
 	if (g->waiting == 0)
 		g->session = *s;
@@ -73,6 +77,16 @@ static int layering_check_group(const struct plan *plan, struct error *e)
 	return r;
 }
 
+/* One that cannot be read is said, and stops no other. */
+static int layering_go_on(int r, struct error *e)
+{
+	if (r != -EBADMSG)
+		return r;
+	verb_complain(e);
+	*e = ERROR_INIT;
+	return 0;
+}
+
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
 		    struct error *e)
 {
@@ -81,6 +95,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	if (p->plan.backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;
+	g->branch = invocation_value(i, OPTION_WORKTREE);
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
 		return g->lock;
@@ -88,7 +103,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	int r = layers_recover(g->layers, &found, e);
 
 	if (r == 0)
-		r = layers_settle_all(g->layers, e);
+		r = layering_go_on(layers_settle_all(g->layers, e), e);
 	if (r < 0)
 		return r;
 	if (named && !layering_is_review(&p->plan)) {
@@ -103,7 +118,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 		return r;
 	if (named)
 		return layering_named(g, named, &p->plan, e);
-	r = layers_each_session(g->layers, layering_consider, g, e);
+	r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
 	if (r < 0)
 		return r;
 	g->goes_on = g->waiting == 1;
@@ -135,8 +150,13 @@ static int layering_new_session(struct layering *g, const char *name, const stru
 		.began = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
 	};
 	int n = snprintf(g->session.name, sizeof(g->session.name), "%s", name);
+	int b = snprintf(g->session.branch, sizeof(g->session.branch), "%s",
+			 g->branch ? g->branch : "");
 
-	return n < 0 || (size_t)n >= sizeof(g->session.name) ? -ENAMETOOLONG : 0;
+	return n < 0 || (size_t)n >= sizeof(g->session.name) || b < 0 ||
+			       (size_t)b >= sizeof(g->session.branch)
+		       ? -ENAMETOOLONG
+		       : 0;
 }
 
 /* A new layer for what is mounted with this role. */
@@ -308,6 +328,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		r = layering_push_new(g, &g->session.home, &p->plan, "home", e);
 	if (r == 0)
 		r = layering_fill(g, p, e);
+	if (r == 0 && g->branch)
+		r = worktree_enter(&p->plan, g->branch, &p->arena, e);
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 
@@ -353,7 +375,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (g->lock < 0)
 		return g->lock;
 	mode_t mask = umask(0);
-	int r = layers_settle(g->layers, &g->session, forget, ret_kept, e);
+	int r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 
 	(void)umask(mask);
 
@@ -388,6 +410,13 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 
 	if (g->session.mode == LAYERS_DIRECT) {
 		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n", name);
+		return;
+	}
+	if (g->session.branch[0]) {
+		text_printf(t,
+			    "bawn: %s worked on the branch %s: 'bawn diff' shows its changes, "
+			    "'bawn apply' brings its commits to your repository\n",
+			    name, g->session.branch);
 		return;
 	}
 	text_printf(t,

@@ -22,8 +22,9 @@ struct layering {
 	const struct layers *layers;
 	struct layers_session session;
 	int lock, hold;
-	bool goes_on;   /* with an earlier session, whose name is session.name */
-	size_t waiting; /* sessions that have changes and are not this one */
+	const char *branch; /* of --worktree, or NULL */
+	bool goes_on;       /* with an earlier session, whose name is session.name */
+	size_t waiting;     /* sessions that have changes and are not this one */
 	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
 };
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn sessions`: what is running.  Also tidies up after sessions that were killed. */
+/* `bawn sessions`: what is running, and what has ended and left changes.  Also tidies up after
+ * sessions that were killed. */
+#include "fd.h"
+#include "home_store.h"
 #include "host.h"
 #include "json.h"
+#include "settle.h"
 #include "session_talk.h"
 #include "text.h"
 #include "verbs.h"
@@ -83,6 +87,7 @@ static void sessions_json_one(struct json *j, const struct session *s)
 {
 	json_open(j, '{');
 	json_key_str(j, "name", s->name);
+	json_key_bool(j, "running", true);
 	json_key_bool(j, "answers", s->fd >= 0);
 	if (s->fd >= 0) {
 		json_key_str(j, "workspace", s->plan.workspace);
@@ -101,7 +106,81 @@ static void sessions_json_one(struct json *j, const struct session *s)
 	json_close(j, '}');
 }
 
-static int sessions_print_json(const struct session_list *l)
+/* --- those that do not run and have changes -------------------------------------------- */
+
+struct sessions_stopped {
+	const struct text *t; /* or: */
+	struct json *j;
+	struct plan shown; /* as far as words_path needs one */
+	const struct layers *layers;
+	struct error *e;
+	size_t count;
+};
+
+static void sessions_print_stopped(const struct sessions_stopped *s,
+				   const struct layers_session *session)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
+	_cleanup_buf_ struct buf age = BUF_INIT(64);
+	int64_t ended = session->ended ? session->ended : session->began;
+
+	sessions_age(&age, (uint64_t)(ended / 1000000000));
+	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
+	words_path(&line, &s->shown, s->layers->workspace);
+	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
+	text_printf(s->t, "%s  %s\n", buf_str(&line),
+		    session->mode == LAYERS_REVIEW ? "ended; its changes wait"
+						   : "ended; can be undone");
+}
+
+static void sessions_json_stopped(const struct sessions_stopped *s,
+				  const struct layers_session *session)
+{
+	json_open(s->j, '{');
+	json_key_str(s->j, "name", session->name);
+	json_key_bool(s->j, "running", false);
+	json_key_str(s->j, "workspace", s->layers->workspace);
+	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
+	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
+	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_close(s->j, '}');
+}
+
+static int sessions_on_session(void *context, const struct layers_session *session)
+{
+	struct sessions_stopped *s = context;
+
+	if (layers_session_runs(s->layers, session->name) ||
+	    !layers_session_has_changes(s->layers, session))
+		return 0;
+	s->count++;
+	if (s->j)
+		sessions_json_stopped(s, session);
+	else
+		sessions_print_stopped(s, session);
+	return 0;
+}
+
+static int sessions_on_workspace(void *context, const struct layers *l)
+{
+	struct sessions_stopped *s = context;
+
+	s->layers = l;
+	return layers_each_session(l, sessions_on_session, s, s->e);
+}
+
+static int sessions_stopped(struct sessions_stopped *s, const struct host *h, struct arena *arena)
+{
+	_cleanup_fd_ int state = home_store_state(h, false, arena, s->e);
+
+	s->shown.home = h->home;
+	if (state == -ENOENT)
+		return 0;
+	return state < 0 ? state : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
+}
+
+static int sessions_print_json(const struct session_list *l, const struct host *h,
+			       struct arena *arena, struct error *e)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(SESSIONS_BYTES_MAX);
 	struct text t = text_open(STDOUT_FILENO);
@@ -110,8 +189,11 @@ static int sessions_print_json(const struct session_list *l)
 	json_open(&j, '[');
 	for (size_t i = 0; i < l->count; i++)
 		sessions_json_one(&j, &l->items[i]);
+	struct sessions_stopped stopped = {.j = &j, .e = e};
+	int r = sessions_stopped(&stopped, h, arena);
+
 	json_close(&j, ']');
-	if (buf_error(&out))
+	if (r < 0 || buf_error(&out))
 		return EXIT_BAWN;
 	text_write(&t, &out);
 	return EXIT_OK;
@@ -135,11 +217,23 @@ int verb_sessions(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
-	if (invocation_has(i, OPTION_JSON))
-		return sessions_print_json(&list);
+	if (invocation_has(i, OPTION_JSON)) {
+		int code = sessions_print_json(&list, &host, &arena, &e);
+
+		if (e.code < 0)
+			verb_complain(&e);
+		return code;
+	}
 	for (size_t n = 0; n < list.count; n++)
 		sessions_print_one(&t, &list.items[n]);
+	struct sessions_stopped stopped = {.t = &t, .e = &e};
+
+	if (sessions_stopped(&stopped, &host, &arena) < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
 	if (list.count == 0)
-		text_printf(&t, "no session is running\n");
+		text_printf(&t, stopped.count ? "none of them is running\n"
+					      : "no session is running\n");
 	return EXIT_OK;
 }

@@ -164,13 +164,12 @@ const struct verb verbs[] = {
 	{
 		.name = "sessions",
 		.usage = "[OPTIONS]",
-		.summary = "list what is running",
+		.summary = "list what runs, and what has ended with changes",
 		.description =
 			"Lists your live sessions: the name that bawn gave to each, for how long "
-			"it "
-			"has been running, its workspace and its command. The name is what "
-			"--session "
-			"takes. A run without a box (--backend host) is no session.\n"
+			"it has been running, its workspace and its command; and those that have "
+			"ended and whose changes wait, or can be undone. The name is what "
+			"--session takes. A run without a box (--backend host) is no session.\n"
 			"\n"
 			"What a killed session has left in the folder of sockets is removed. 'bawn "
 			"ls' is the same verb.",

@@ -123,7 +123,8 @@ int layers_session_remove(const struct layers *l, const char *name, struct error
 int layers_session_hold(const struct layers *l, const char *name);
 bool layers_session_runs(const struct layers *l, const char *name);
 
-/* For each, in the order of their names; a negative answer of `found` ends it. */
+/* For each, in the order of their names; a negative answer of `found` ends it.  -EBADMSG, with a
+ * sentence, after all others: one is damaged. */
 int layers_each_session(const struct layers *l,
 			int (*found)(void *context, const struct layers_session *s), void *context,
 			struct error *e);

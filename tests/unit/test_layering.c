@@ -5,6 +5,7 @@
 #include "layering.h"
 #include "settle.h"
 #include "str.h"
+#include "worktree.h"
 
 #include <dirent.h>
 
@@ -279,6 +280,41 @@ static void mount_points_have_a_layer_of_their_own(void **state)
 	assert_false(try_finish(&t, false));
 }
 
+static void a_branch_has_a_session_of_its_own(void **state)
+{
+	struct fake_home *f = *state;
+	struct try t;
+
+	fake_dir(f->project, ".git");
+	try_init(&t);
+	expect_start(&t, "calm-otter");
+	try_write(&t, "workspace", "new");
+	assert_true(try_finish(&t, false));
+	/* Not the one that waits: it has another branch. */
+	try_init(&t);
+	try_option(&t, OPTION_WORKTREE, "feat/x");
+	expect_start(&t, "other-name");
+	assert_false(t.layering.goes_on);
+	assert_string_equal(t.layering.session.branch, "feat/x");
+	/* The branch comes before the command, and is a word of its own. */
+	assert_string_equal(t.prepared.plan.argv.items[4].text, "feat/x");
+	assert_string_equal(t.prepared.plan.argv.items[5].text, "true");
+	try_write(&t, "workspace", "new");
+	assert_true(try_finish(&t, false));
+	try_init(&t);
+	try_option(&t, OPTION_WORKTREE, "feat/x");
+	expect_start(&t, "third-name");
+	assert_string_equal(t.layering.session.name, "other-name");
+	assert_true(try_finish(&t, false));
+	/* Names that git or a shell would take for something else. */
+	static const char *const wrong[] = {"-x", "a..b", "/a",   "a/",   "a b", "HEAD", "a.lock/b",
+					    ".a", "a/.b", "a//b", "$(x)", "",    "a.",   "x.lock"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(wrong); i++)
+		assert_false(worktree_is_branch(wrong[i]));
+	assert_true(worktree_is_branch("feat/issue-12_b.c"));
+}
+
 #define PROMISE(f) cmocka_unit_test_setup_teardown(f, fake_home_setup, fake_home_teardown)
 
 int main(void)
@@ -293,6 +329,7 @@ int main(void)
 		PROMISE(what_is_forgotten_is_gone),
 		PROMISE(one_that_was_killed_is_settled_by_the_next),
 		PROMISE(mount_points_have_a_layer_of_their_own),
+		PROMISE(a_branch_has_a_session_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

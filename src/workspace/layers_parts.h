@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the layers share: layers.c keeps them, layers_text.c reads and writes the text.
+ */
+#ifndef BAWN_LAYERS_PARTS_H
+#define BAWN_LAYERS_PARTS_H
+
+#include "buf.h"
+#include "layers.h"
+
+enum { LAYERS_TEXT_MAX = 16 << 10 };
+
+bool layers_is_id(const char *id);
+
+/* "KEY ID ID ID" and a new line. */
+void stack_put(struct buf *into, const char *key, const struct stack *s);
+
+/* "ID ID ID", each once; the text is cut up. */
+int stack_parse(char *text, struct stack *ret);
+
+void layers_session_put(struct buf *into, const struct layers_session *s);
+void layers_snapshot_put(struct buf *into, const struct layers_snapshot *s);
+
+#endif
