@@ -12,6 +12,7 @@
  *	7  what the session departs from is now what landed (basis.h); a session that has nothing
  *	   left, and has ended, is removed.  What was replaced is kept for `bawn undo`
  */
+#include "branch.h"
 #include "choice_show.h"
 #include "decision.h"
 #include "fd.h"
@@ -59,6 +60,8 @@ static int apply_decide(struct apply *a, struct error *e)
 
 	if (r == 0)
 		r = choices_pick(&a->choices, &specs, e);
+	if (r == 0 && specs.count == 0)
+		branch_pick(&a->choices);
 	if (r == 0)
 		r = choices_specs(&a->choices, a->i, OPTION_RELEASE, &specs, e);
 	if (r == 0)
