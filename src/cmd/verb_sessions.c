@@ -176,7 +176,9 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 	s->shown.home = h->home;
 	if (state == -ENOENT)
 		return 0;
-	return state < 0 ? state : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
+	return state < 0
+		       ? state
+		       : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
 }
 
 static int sessions_print_json(const struct session_list *l, const struct host *h,
