@@ -462,14 +462,34 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 	return 0;
 }
 
+int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error *e)
+{
+	size_t count = plan->hold_rules.count + plan->hold_paths.count;
+	_cleanup_free_ const char **words = calloc(count + 1, sizeof(*words));
+
+	if (!words)
+		return error_sys(e, -ENOMEM, "cannot read the list of holds");
+	for (size_t i = 0; i < plan->hold_rules.count; i++)
+		words[i] = plan->hold_rules.items[i].text;
+	for (size_t i = 0; i < plan->hold_paths.count; i++)
+		words[plan->hold_rules.count + i] = plan->hold_paths.items[i].text;
+	const struct hold_tuning tuning = {
+		.tuned = words,
+		.tuned_count = plan->hold_rules.count,
+		.paths = words + plan->hold_rules.count,
+		.path_count = plan->hold_paths.count,
+	};
+
+	return hold_rules_new(&tuning, ret, e);
+}
+
 static int prepare_direct(struct prepare *p, struct plan *plan)
 {
-	const struct hold_tuning tuning = {.tuned = NULL};
 	struct hold_rules *rules = NULL;
 
 	if (plan->workspace_access != PLAN_ACCESS_WRITE || plan->workspace_mode != PLAN_MODE_DIRECT)
 		return 0;
-	int r = hold_rules_new(&tuning, &rules, p->e);
+	int r = prepare_holds(plan, &rules, p->e);
 
 	if (r == 0)
 		r = direct_protect(plan, rules, p->arena, p->e);
@@ -544,6 +564,8 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	made.plan.without.count = policy.without.count;
 	made.plan.network.items = policy.network.items;
 	made.plan.network.count = policy.network.count;
+	if (plan_holds(&policy, &made.arena, &made.plan) < 0)
+		return error_sys(e, -ENOMEM, "cannot read the list of holds");
 	made.plan.notes.items = policy.notes.items;
 	made.plan.notes.count = policy.notes.count;
 	made.sources.secrets.items = policy.secrets.items;

@@ -3,6 +3,7 @@
 #ifndef BAWN_PREPARE_H
 #define BAWN_PREPARE_H
 
+#include "hold.h"
 #include "layers.h"
 #include "plan.h"
 #include "secret_source.h"
@@ -34,8 +35,11 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
 
 /*
  * The same files and options, read and merged; nothing is looked up or made.  Of the plan only
- * what the verdicts need is there: backend, workspace, home, without, network, notes.
+ * what the verdicts need is there: backend, workspace, home, without, network, holds, notes.
  */
 int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e);
+
+/* The list of holds as a plan has it tuned; paths of its own are copied. */
+int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error *e);
 
 #endif

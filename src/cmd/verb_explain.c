@@ -150,6 +150,45 @@ static void explain_held(struct explain *x)
 	explain_item(x, "", buf_str(&names));
 }
 
+/* Rules of one level, in one line; nothing when there are none. */
+static void explain_level(const struct explain *x, const struct hold_rules *rules,
+			  enum hold_level level, const char *left, const char *lead)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	for (size_t i = 0; i < hold_rules_count(rules); i++)
+		if (hold_rules_at(rules, i).level == level &&
+		    (x->plan->hold_paths.count > 0 ||
+		     !str_equal(hold_rules_at(rules, i).name, HOLD_OWN)))
+			buf_putf(&names, "%s%s", names.len ? ", " : lead,
+				 hold_rules_at(rules, i).name);
+	if (names.len > 0)
+		explain_item(x, left, buf_str(&names));
+}
+
+/* What becomes of changes that would run something later. */
+static void explain_holds(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf paths = BUF_INIT(EXPLAIN_BYTES_MAX);
+	_cleanup_(hold_rules_free) struct hold_rules *rules = NULL;
+	struct error e = ERROR_INIT;
+
+	if (p->workspace_access != PLAN_ACCESS_WRITE || p->backend == PLAN_BACKEND_HOST ||
+	    prepare_holds(p, &rules, &e) < 0)
+		return;
+	explain_section(x, "Held back, because your own commands would run it");
+	explain_level(x, rules, HOLD_HOLD, "held", "until you release it by name: ");
+	explain_level(x, rules, HOLD_FLAG, "flagged", "lands, and is pointed out: ");
+	explain_level(x, rules, HOLD_NOT, "not looked for", "by your policy: ");
+	for (size_t i = 0; i < p->hold_paths.count; i++) {
+		buf_put_str(&paths, i ? ", " : "");
+		text_escape(&paths, span_of_str(p->hold_paths.items[i].text));
+	}
+	if (paths.len > 0)
+		explain_item(x, "also held", buf_str(&paths));
+}
+
 static void explain_writes(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -467,6 +506,7 @@ static void explain_plan(const struct text *text, const struct plan *plan)
 		explain_host(&x);
 	} else {
 		explain_writes(&x);
+		explain_holds(&x);
 		explain_reads(&x);
 		explain_runs_what(&x);
 		explain_reaches(&x);

@@ -204,6 +204,8 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan, record_reads, plan_reads_words),
 	SCHEMA_FIELD_STR(struct plan, record_origin),
 	SCHEMA_FIELD_LIST(struct plan, record_marks, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, hold_rules, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, hold_paths, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
 	SCHEMA_FIELD_STR(struct plan, seccomp_profile),
 	SCHEMA_FIELD_BYTES(struct plan, seccomp),

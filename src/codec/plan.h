@@ -308,6 +308,8 @@ struct plan {
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(struct plan_string) record_marks; /* paths inside whose reading is recorded */
+	LIST_OF(struct plan_string) hold_rules;   /* RULE=LEVEL, where it is not the list's */
+	LIST_OF(struct plan_string) hold_paths;   /* patterns of paths that are held as well */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */

@@ -54,6 +54,29 @@ const char *build_printf(struct build *b, const char *fmt, ...)
 	return text;
 }
 
+int plan_holds(const struct policy *policy, struct arena *arena, struct plan *plan)
+{
+	size_t rules = policy->hold_rules.count, paths = policy->hold_paths.count;
+	struct plan_string *all = arena_alloc(arena, (rules + paths + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < rules; i++) {
+		const struct policy_env_set *said = &policy->hold_rules.items[i];
+
+		all[i].text = arena_printf(arena, "%s=%s", said->name, said->value);
+		if (!all[i].text)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < paths; i++)
+		all[rules + i].text = policy->hold_paths.items[i].path;
+	plan->hold_rules.items = all;
+	plan->hold_rules.count = rules;
+	plan->hold_paths.items = all + rules;
+	plan->hold_paths.count = paths;
+	return 0;
+}
+
 void build_note(struct build *b, enum plan_note_kind kind, const char *what, const char *why,
 		const char *origin)
 {
@@ -94,6 +117,7 @@ static void build_identity(struct build *b)
 
 		mark->text = policy->record_mark.items[i].path;
 	}
+	b->no_memory |= plan_holds(policy, b->arena, p) < 0;
 	if (p->workspace_access == PLAN_ACCESS_WRITE && !h->workspace_writable) {
 		const char *why =
 			h->workspace_owner == h->uid

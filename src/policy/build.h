@@ -28,4 +28,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	       const struct host_object *home_store, struct arena *arena, struct plan *ret_plan,
 	       struct error *e);
 
+/* What the policy says of holds, as the plan has it; 0 or -ENOMEM. */
+int plan_holds(const struct policy *policy, struct arena *arena, struct plan *plan);
+
 #endif

@@ -7,6 +7,7 @@
  */
 #include "grammar.h"
 
+#include "holds.h"
 #include "rule.h"
 #include "secret.h"
 #include "str.h"
@@ -180,6 +181,16 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true,
 		.help = "files and folders whose reading is recorded, also inside the workspace",
 	},
+	[GRAMMAR_HOLDS_RULES] = {
+		.name = "holds.rules", .type = GRAMMAR_LEVELS, .words = policy_hold_words,
+		.narrow = GRAMMAR_NARROW_RAISE, .ceiling = GRAMMAR_CEILING_LEAST,
+		.help = "what becomes of changes that would run later, rule by rule",
+	},
+	[GRAMMAR_HOLDS_PATHS] = {
+		.name = "holds.paths", .type = GRAMMAR_PATTERNS,
+		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
+		.help = "changes of these paths are held as well, at any depth",
+	},
 	[GRAMMAR_WITHOUT] = {
 		.name = "without", .type = GRAMMAR_WORDS, .words = grammar_without_words,
 		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_ONLY,
@@ -192,7 +203,8 @@ bool grammar_is_list(const struct grammar_row *row)
 {
 	return row->type == GRAMMAR_WORDS || row->type == GRAMMAR_PATHS ||
 	       row->type == GRAMMAR_NAMES || row->type == GRAMMAR_MAP ||
-	       row->type == GRAMMAR_RULES || row->type == GRAMMAR_SECTIONS;
+	       row->type == GRAMMAR_RULES || row->type == GRAMMAR_SECTIONS ||
+	       row->type == GRAMMAR_LEVELS || row->type == GRAMMAR_PATTERNS;
 }
 
 int grammar_append(struct grammar_value *v, const struct grammar_row *row,
@@ -204,7 +216,8 @@ int grammar_append(struct grammar_value *v, const struct grammar_row *row,
 	for (size_t i = 0; i < n; i++) {
 		if (!str_equal(v->items.items[i].text, item->text))
 			continue;
-		if (row->type == GRAMMAR_MAP || row->type == GRAMMAR_SECTIONS)
+		if (row->type == GRAMMAR_MAP || row->type == GRAMMAR_SECTIONS ||
+		    row->type == GRAMMAR_LEVELS)
 			v->items.items[i] = *item;
 		return 0;
 	}

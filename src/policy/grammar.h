@@ -36,6 +36,8 @@ enum grammar_key {
 	GRAMMAR_DEBUG,
 	GRAMMAR_RECORD_READS,
 	GRAMMAR_RECORD_MARK,
+	GRAMMAR_HOLDS_RULES,
+	GRAMMAR_HOLDS_PATHS,
 	GRAMMAR_WITHOUT,
 	GRAMMAR_KEY_COUNT,
 };
@@ -53,6 +55,8 @@ enum grammar_type {
 	GRAMMAR_MAP,   /* names of the environment and their values */
 	GRAMMAR_RULES, /* list of rules for the network (rule.h) */
 	GRAMMAR_SECTIONS, /* secrets by their names (secret.h) */
+	GRAMMAR_LEVELS,   /* list of rules for holds, each with its level: RULE=LEVEL (holds.h) */
+	GRAMMAR_PATTERNS, /* list of patterns of paths (holds.h) */
 };
 
 /* What a repository's own file may do with a key. */
@@ -62,6 +66,7 @@ enum grammar_narrow {
 	GRAMMAR_NARROW_ADD,    /* more of it gives the agent less: items are added */
 	GRAMMAR_NARROW_DENY,   /* of rules only those that deny count */
 	GRAMMAR_NARROW_PLACES, /* of secrets only fewer places */
+	GRAMMAR_NARROW_RAISE,  /* of levels only higher ones count */
 	GRAMMAR_NARROW_NEVER,  /* not given */
 };
 
@@ -74,6 +79,7 @@ enum grammar_ceiling {
 	GRAMMAR_CEILING_ONLY,   /* only these may be asked for; absent = none */
 	GRAMMAR_CEILING_RULES,  /* only what they allow may be allowed; absent = any */
 	GRAMMAR_CEILING_PLACES, /* of secrets only these, at most there; absent = any */
+	GRAMMAR_CEILING_LEAST,  /* of levels these at least */
 	GRAMMAR_CEILING_ADD,    /* added to everyone's */
 	GRAMMAR_CEILING_NO,     /* has no place there */
 };
@@ -99,7 +105,7 @@ struct secret_said;
 
 struct grammar_item {
 	const char *text;        /* the path (normal), the name or the word */
-	const char *value;       /* of a map's entry */
+	const char *value;       /* of a map's entry, a rule's level */
 	unsigned int layer_word; /* of GRAMMAR_WORDS: enum plan_layer */
 	enum policy_layer layer;
 	const char *origin;

@@ -163,6 +163,9 @@ static int merge_narrow(struct merge *m, const struct grammar_values *repository
 		case GRAMMAR_NARROW_PLACES:
 			r = merge_narrow_secrets(m, v);
 			break;
+		case GRAMMAR_NARROW_RAISE:
+			r = merge_narrow_holds(m, v);
+			break;
 		case GRAMMAR_NARROW_UNSAID:
 		case GRAMMAR_NARROW_NEVER:
 			r = merge_narrow_never(m, key, v);
@@ -418,6 +421,9 @@ static int merge_ceiling(struct merge *m, const struct grammar_values *ceiling, 
 		case GRAMMAR_CEILING_PLACES:
 			r = merge_ceiling_secrets(m, &ceiling->of[key]);
 			break;
+		case GRAMMAR_CEILING_LEAST:
+			r = merge_ceiling_holds(m, &ceiling->of[key]);
+			break;
 		case GRAMMAR_CEILING_ADD:
 			r = merge_append_all(m, key, &ceiling->of[key]);
 			break;
@@ -517,6 +523,7 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 		{GRAMMAR_ENV_PASS, &p->env_pass.items, &p->env_pass.count},
 		{GRAMMAR_ENV_DROP, &p->env_drop.items, &p->env_drop.count},
 		{GRAMMAR_RECORD_MARK, &p->record_mark.items, &p->record_mark.count},
+		{GRAMMAR_HOLDS_PATHS, &p->hold_paths.items, &p->hold_paths.count},
 	};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(lists); i++) {
@@ -538,6 +545,8 @@ static int merge_copy_lists(struct merge *m, struct policy *p)
 			without->items.items[i].layer_word, without->items.items[i].origin};
 	int r = merge_copy_secrets(m, p);
 
+	if (r == 0)
+		r = merge_copy_holds(m, p);
 	if (r < 0)
 		return r;
 	p->notes.items = m->notes.items;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What merge.c and merge_secrets.c share with each other and with nobody else. */
+/* What merge.c, merge_holds.c and merge_secrets.c share with each other and with nobody else. */
 #ifndef BAWN_MERGE_PARTS_H
 #define BAWN_MERGE_PARTS_H
 
@@ -27,6 +27,10 @@ bool merge_is_explicit(enum policy_layer layer);
 
 /* Adds to an error what to do about a ceiling; -EPERM. */
 int merge_beyond(struct merge *m);
+
+int merge_narrow_holds(struct merge *m, const struct grammar_value *v);
+int merge_ceiling_holds(struct merge *m, const struct grammar_value *c);
+int merge_copy_holds(struct merge *m, struct policy *p);
 
 int merge_narrow_secrets(struct merge *m, const struct grammar_value *v);
 int merge_ceiling_secrets(struct merge *m, const struct grammar_value *c);

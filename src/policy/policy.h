@@ -108,6 +108,8 @@ struct policy {
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(struct policy_path) record_mark; /* whose reading is recorded, wherever they are */
+	LIST_OF(struct policy_env_set) hold_rules; /* a rule's name and level (holds.h) */
+	LIST_OF(struct policy_path) hold_paths;    /* patterns, held as well */
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is closed; the ceiling's stand last */
 	LIST_OF(struct policy_secret) secrets;

@@ -6,6 +6,7 @@
  */
 #include "value.h"
 
+#include "holds.h"
 #include "str.h"
 
 #include <stdarg.h>
@@ -325,14 +326,49 @@ static int value_read_variable(const struct value_site *s, const char *name, con
 	return item->text && item->value ? 0 : value_no_memory(s->e);
 }
 
+/* "RULE=LEVEL" */
+static int value_read_level(const struct value_site *s, const char *text, struct grammar_item *item)
+{
+	const char *equals = strchr(text, '='), *near = NULL;
+
+	if (!equals || policy_hold_level(equals + 1) < 0)
+		return value_error(&s->at, s->e,
+				   "%s takes RULE=hold, RULE=flag or RULE=off, not %.64s",
+				   s->row->name, *text ? text : "an empty text");
+	item->text = arena_strn(s->arena, text, (size_t)(equals - text));
+	item->value = arena_str(s->arena, equals + 1);
+	if (!item->text || !item->value)
+		return value_no_memory(s->e);
+	if (policy_hold_find(item->text, &near))
+		return 0;
+	return value_error(&s->at, s->e, "%s: there is no rule %.64s%s%s%s", s->row->name,
+			   item->text, near ? "; did you mean " : "", near ? near : "",
+			   near ? "?" : "");
+}
+
+static int value_read_hold_path(const struct value_site *s, const char *text,
+				struct grammar_item *item)
+{
+	const char *wrong = policy_hold_pattern_wrong(text);
+
+	if (wrong)
+		return value_error(&s->at, s->e, "%s: %.64s cannot be held: %s", s->row->name, text,
+				   wrong);
+	item->text = arena_str(s->arena, text);
+	return item->text ? 0 : value_no_memory(s->e);
+}
+
 int value_read_item(const struct value_site *s, const char *name, const char *text,
 		    struct grammar_value *value)
 {
 	struct grammar_item item = {.layer = s->at.layer, .origin = value_origin(&s->at, s->arena)};
-	int r = name                            ? value_read_variable(s, name, text, &item)
-		: s->row->type == GRAMMAR_PATHS ? value_read_path(s, text, &item)
-		: s->row->type == GRAMMAR_NAMES ? value_read_pattern(s, text, &item)
-						: value_read_layer(s, text, &item);
+	enum grammar_type type = s->row->type;
+	int r = name                       ? value_read_variable(s, name, text, &item)
+		: type == GRAMMAR_PATHS    ? value_read_path(s, text, &item)
+		: type == GRAMMAR_NAMES    ? value_read_pattern(s, text, &item)
+		: type == GRAMMAR_LEVELS   ? value_read_level(s, text, &item)
+		: type == GRAMMAR_PATTERNS ? value_read_hold_path(s, text, &item)
+					   : value_read_layer(s, text, &item);
 	if (r < 0)
 		return r;
 	if (!item.origin || grammar_append(value, s->row, &item, s->arena) < 0)

@@ -7,6 +7,7 @@
 #include "policy.h"
 
 #include "buf.h"
+#include "holds.h"
 #include "http_path.h"
 #include "rule.h"
 #include "rules.h"
@@ -252,6 +253,28 @@ static bool within_secrets(const struct policy *a, const struct policy *b)
 	return true;
 }
 
+/* Of every rule for holds a has the same level, or a higher one. */
+static bool within_holds(const struct policy *a, const struct policy *b)
+{
+	const struct policy *const both[] = {a, b};
+
+	for (size_t rule = 0; rule < policy_hold_count; rule++) {
+		int level[2];
+
+		for (size_t p = 0; p < 2; p++) {
+			level[p] = (int)policy_holds[rule].level;
+			for (size_t i = 0; i < both[p]->hold_rules.count; i++)
+				if (str_equal(both[p]->hold_rules.items[i].name,
+					      policy_holds[rule].name))
+					level[p] = policy_hold_level(
+						both[p]->hold_rules.items[i].value);
+		}
+		if (level[0] < level[1])
+			return false;
+	}
+	return true;
+}
+
 #define WITHIN(inner, outer, covers) \
 	within_list((inner).items, (inner).count, (outer).items, (outer).count, covers)
 
@@ -264,7 +287,8 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       a->workspace_access <= b->workspace_access &&
 	       a->workspace_mode <= b->workspace_mode && a->tools <= b->tools &&
 	       a->debug <= b->debug && a->record_reads <= b->record_reads &&
-	       WITHIN(b->record_mark, a->record_mark, within_path) &&
+	       WITHIN(b->record_mark, a->record_mark, within_path) && within_holds(a, b) &&
+	       WITHIN(b->hold_paths, a->hold_paths, str_equal) &&
 	       within_number(&a->tmp_size, &b->tmp_size) && WITHIN(a->read, b->read, within_path) &&
 	       WITHIN(a->write, b->write, within_path) && WITHIN(b->hide, a->hide, within_path) &&
 	       WITHIN(a->env_pass, b->env_pass, policy_name_matches) &&

@@ -42,6 +42,10 @@ void review_close(struct review *r);
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
 		   struct changes *ret_changes, struct error *e);
 
+/* The list of holds, tuned by what the policy says now; see hold_rules_free. */
+struct hold_rules;
+int review_holds(const struct review *r, struct hold_rules **ret, struct error *e);
+
 int review_diff(const struct invocation *i);
 int review_apply(const struct invocation *i);
 int review_discard(const struct invocation *i);

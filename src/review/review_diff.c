@@ -50,8 +50,7 @@ void diff_fini(struct diff *d)
 static int diff_judge(struct diff *d, struct error *e)
 {
 	_cleanup_(hold_rules_free) struct hold_rules *rules = NULL;
-	const struct hold_tuning none = {.tuned_count = 0};
-	int r = hold_rules_new(&none, &rules, e);
+	int r = review_holds(d->review, &rules, e);
 
 	return r < 0 ? r : hold_judge(rules, &d->view, &d->changes, e);
 }

@@ -2,58 +2,46 @@
 /* The list of holds, as the policy has tuned it. */
 #include "hold_parts.h"
 
+#include "holds.h"
 #include "str.h"
 
 #include <stdio.h>
 
 enum { HOLD_BYTES_MAX = 1 << 20, HOLD_FOLDED_MAX = 64 << 10 };
 
-static const char *const hold_level_words[] = {
-	[HOLD_NOT] = "off", [HOLD_FLAG] = "flag", [HOLD_HOLD] = "hold"};
+_Static_assert((int)HOLD_HOLD == POLICY_HOLD_LEVELS - 1, "levels are the policy's");
 
 /* --- the list ------------------------------------------------------------------------- */
-
-static int hold_unknown(const char *word, size_t len, struct error *e)
-{
-	const char *names[HOLD_ROWS_MAX];
-	char name[64];
-
-	for (size_t i = 0; i < hold_row_count; i++)
-		names[i] = hold_rows[i].name;
-	(void)snprintf(name, sizeof(name), "%.*s", (int)(len < 63 ? len : 63), word);
-	const char *near = str_nearest(name, names, hold_row_count);
-
-	(void)error_set(e, -EINVAL, "holds.rules: there is no rule %s%s%s%s", name,
-			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-	error_next(e, "`bawn explain` lists the rules.");
-	return -EINVAL;
-}
 
 /* "RULE=LEVEL" */
 static int hold_tune(struct hold_rules *r, const char *word, struct error *e)
 {
-	size_t len = strcspn(word, "=");
-	size_t row = 0;
+	char name[64];
+	const char *near = NULL, *equals = strchr(word, '=');
+	int level = equals ? policy_hold_level(equals + 1) : -1;
 
-	while (row < hold_row_count &&
-	       !(strncmp(hold_rows[row].name, word, len) == 0 && !hold_rows[row].name[len]))
-		row++;
-	if (row == hold_row_count)
-		return hold_unknown(word, len, e);
-	for (size_t i = 0; word[len] && i < BAWN_ARRAY_SIZE(hold_level_words); i++)
-		if (str_equal(word + len + 1, hold_level_words[i])) {
-			r->levels[row] = (enum hold_level)i;
-			return 0;
-		}
-	return error_set(e, -EINVAL, "holds.rules: %.100s is not RULE=hold, RULE=flag or RULE=off",
-			 word);
+	if (level < 0)
+		return error_set(e, -EINVAL,
+				 "holds.rules: %.100s is not RULE=hold, RULE=flag or RULE=off",
+				 word);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)(equals - word), word);
+	const struct policy_hold *rule = policy_hold_find(name, &near);
+
+	if (rule) {
+		r->levels[rule - policy_holds] = (enum hold_level)level;
+		return 0;
+	}
+	(void)error_set(e, -EINVAL, "holds.rules: there is no rule %s%s%s%s", name,
+			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	error_next(e, "docs/HOLDS.md lists the rules.");
+	return -EINVAL;
 }
 
 static int hold_add_own(struct hold_rules *r, const char *pattern, unsigned int row,
 			struct error *e)
 {
 	_cleanup_buf_ struct buf folded = BUF_INIT(HOLD_FOLDED_MAX);
-	const char *wrong = hold_pattern_wrong(pattern);
+	const char *wrong = policy_hold_pattern_wrong(pattern);
 	const char *kept = NULL;
 
 	if (wrong)
@@ -64,7 +52,7 @@ static int hold_add_own(struct hold_rules *r, const char *pattern, unsigned int 
 		kept = arena_str(&r->arena, buf_str(&folded));
 	if (!kept)
 		return error_set(e, -ENOMEM, "no memory for the list of holds");
-	if (str_equal(kept + (*kept == '/'), "**") || r->count == HOLD_PATTERNS_MAX)
+	if (r->count == HOLD_PATTERNS_MAX)
 		return error_set(e, -E2BIG, "holds.paths: %.100s is too much", pattern);
 	hold_pattern_put(r, kept, row);
 	return 0;
@@ -79,7 +67,7 @@ static int hold_fill(struct hold_rules *r, const struct hold_tuning *t, struct e
 		const struct hold_row *h = &hold_rows[row];
 
 		r->levels[row] = h->level;
-		if (str_equal(h->name, "own"))
+		if (str_equal(h->name, HOLD_OWN))
 			own = row;
 		for (size_t i = 0; h->paths[i] && r->count < HOLD_PATTERNS_MAX; i++)
 			hold_pattern_put(r, h->paths[i], row);

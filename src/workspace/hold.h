@@ -19,6 +19,8 @@ enum hold_level {
 	HOLD_HOLD, /* kept back until released */
 };
 
+#define HOLD_OWN "own" /* the rule that the policy's own paths belong to */
+
 struct hold_rules; /* the built-in list and what the policy says of it */
 
 /* `tuned`: "RULE=LEVEL" words of the policy (holds.rules), in order; `paths`: further path patterns

@@ -120,7 +120,7 @@ static const char *hold_after(const char *s, struct span part)
 	return *s == '/' ? s + 1 : s;
 }
 
-/* The recursion is as deep as the pattern has "**" parts: hold_pattern_wrong. */
+/* The recursion is as deep as the pattern has "**" parts: policy_hold_pattern_wrong. */
 bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recursion) */
 {
 	while (*pattern) {
@@ -138,30 +138,6 @@ bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recur
 		path = hold_after(path, have);
 	}
 	return !*path;
-}
-
-const char *hold_pattern_wrong(const char *pattern)
-{
-	size_t len = strlen(pattern), any = 0;
-
-	if (*pattern == '/')
-		pattern++;
-	if (!*pattern)
-		return "it is empty";
-	if (len > HOLD_PATTERN_MAX)
-		return "it is too long";
-	for (const char *at = pattern; *at;) {
-		struct span part = hold_part(at);
-
-		if (part.len == 0 || span_equal(part, SPAN_LITERAL(".")) ||
-		    span_equal(part, SPAN_LITERAL("..")))
-			return "a part of it is empty, \".\" or \"..\"";
-		any += span_equal(part, SPAN_LITERAL("**"));
-		at += part.len;
-		if (*at == '/' && !*++at)
-			return "it ends in a slash; write dir/** for all that is in dir";
-	}
-	return any > 2 ? "it has more than two parts \"**\"" : NULL;
 }
 
 static uint32_t hold_bucket(struct span part)

@@ -39,7 +39,6 @@ extern const size_t hold_row_count;
 enum {
 	HOLD_ROWS_MAX = 64,
 	HOLD_PATTERNS_MAX = 4096,
-	HOLD_PATTERN_MAX = 256,
 	HOLD_BUCKETS = 1024,
 };
 
@@ -72,9 +71,6 @@ void hold_fold(const char *path, struct buf *into);
 
 /* The pattern is this path from its first part to its last.  Both folded. */
 bool hold_matches(const char *pattern, const char *path);
-
-/* What of a policy's patterns can be one: NULL, or why it cannot. */
-const char *hold_pattern_wrong(const char *pattern);
 
 /* Adds a folded pattern, which lives as long; there is room. */
 void hold_pattern_put(struct hold_rules *r, const char *pattern, unsigned int row);

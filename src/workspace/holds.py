@@ -2,7 +2,9 @@
 """Writes share/holds.yaml as a C table: the list of holds is data, and part of the program.  No
 file is looked up at run time, so none can be put in its place.
 
-    holds.py OUTPUT INPUT
+    holds.py table|names OUTPUT INPUT
+
+`table` is all of it, for src/workspace; `names` is what the policy needs to know of it.
 
 The file is YAML of one shape, which is all that is read here; anything else ends the build."""
 import pathlib
@@ -65,10 +67,14 @@ def check(rules):
             sys.exit(f"share/holds.yaml: {rule['name']} is not whole: {missing}")
 
 
-def main():
-    output, source = sys.argv[1:]
-    rules = read(pathlib.Path(source))
-    check(rules)
+def names(rules):
+    lines = ["/* Made by holds.py from share/holds.yaml. */", '#include "holds.h"', "",
+             "const struct policy_hold policy_holds[] = {"]
+    lines += [f'\t{{"{rule["name"]}", {list(LEVELS).index(rule["level"])}}},' for rule in rules]
+    return lines + ["};", f"const size_t policy_hold_count = {len(rules)};", ""]
+
+
+def table(rules):
     lines = ["/* Made by holds.py from share/holds.yaml. */", '#include "hold_parts.h"', ""]
     for number, rule in enumerate(rules):
         for key in LISTS:
@@ -83,7 +89,15 @@ def main():
             [LEVELS[rule["level"]], LEVELS[rule["gone"]], content] +
             [f"hold_{key}_{number}" for key in LISTS]) + "},")
     lines += ["};", f"const size_t hold_row_count = {len(rules)};", ""]
-    pathlib.Path(output).write_text("\n".join(lines))
+    return lines
+
+
+def main():
+    kind, output, source = sys.argv[1:]
+    rules = read(pathlib.Path(source))
+    check(rules)
+    made = {"table": table, "names": names}[kind](rules)
+    pathlib.Path(output).write_text("\n".join(made))
 
 
 main()

@@ -2,10 +2,14 @@
 /* What is held, by its name, wherever it stands and however it is spelt. */
 #include "cmocka_lead.h"
 
+#include "fd.h"
 #include "hold_parts.h"
 #include "str.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+
+static const char *source_root;
 
 static struct hold_rules *rules_of(const struct hold_tuning *t)
 {
@@ -247,12 +251,40 @@ static void test_direct_paths(void **state)
 	hold_rules_free(&less);
 }
 
-int main(void)
+/* Every rule is a line of the document's table, word for word, and nothing else is. */
+static void test_document(void **state)
 {
+	static const char *const levels[] = {"off", "flag", "hold"};
+	_cleanup_buf_ struct buf doc = BUF_INIT(1 << 20), line = BUF_INIT(1 << 12);
+	_cleanup_fd_ int root = open(source_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t lines = 0;
+
+	(void)state;
+	assert_true(root >= 0);
+	assert_int_equal(fd_read_file_at(root, "docs/HOLDS.md", &doc), 0);
+	for (size_t i = 0; i < hold_row_count; i++) {
+		const struct hold_row *h = &hold_rows[i];
+
+		buf_clear(&line);
+		buf_putf(&line, "\n| `%s` | %s | %s | %s | %s | %s |\n", h->name, h->corpus,
+			 levels[h->level], levels[h->gone], h->what, h->why);
+		if (!strstr(buf_str(&doc), buf_str(&line)))
+			fail_msg("docs/HOLDS.md lacks this line:%s", buf_str(&line));
+	}
+	for (const char *at = buf_str(&doc); (at = strstr(at, "\n| `")); at++)
+		lines++;
+	assert_int_equal(lines, hold_row_count);
+}
+
+int main(int argc, char **argv)
+{
+	source_root = argc > 1 ? argv[1] : ".";
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_at_any_depth), cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_kinds_of_things),    cmocka_unit_test(test_tuning),
 		cmocka_unit_test(test_tuning_refused),     cmocka_unit_test(test_direct_paths),
+		cmocka_unit_test(test_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

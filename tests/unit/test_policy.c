@@ -464,6 +464,8 @@ static const char *small_value(const struct grammar_row *row)
 	case GRAMMAR_PATHS:
 	case GRAMMAR_NAMES:
 	case GRAMMAR_RULES:
+	case GRAMMAR_LEVELS:
+	case GRAMMAR_PATTERNS:
 		return "[]";
 	case GRAMMAR_MAP:
 	case GRAMMAR_SECTIONS:
@@ -498,6 +500,10 @@ static const char *large_value(const struct grammar_row *row)
 		return "[allow: example.org]";
 	case GRAMMAR_SECTIONS:
 		return "{X: {hosts: [example.org]}}";
+	case GRAMMAR_LEVELS:
+		return "[ci=off]";
+	case GRAMMAR_PATTERNS:
+		return "[deploy/**]";
 	}
 	return NULL;
 }
@@ -572,6 +578,57 @@ static void test_repository_narrows(void **state)
 		if (policy_is_within(&before.policy, &after.policy))
 			fail_msg("%s: a repository could not narrow it", row->name);
 	}
+}
+
+/* Levels of holds: whoever may widen can say anything, a repository only more. */
+static void test_holds(void **state)
+{
+	_cleanup_try_ struct try_outcome o =
+		TRY(.user = "holds:\n  rules: [ci=flag, direnv=off, build-files=hold]\n"
+			    "  paths: [deploy/**]\n",
+		    .repository = "holds:\n  rules: [ci=hold, build-files=flag, vscode=off, "
+				  "test-files=hold]\n  paths: [/ops]\n");
+	const struct policy *p = &o.policy;
+	const char *const said[][2] = {
+		{"ci", "hold"}, {"direnv", "off"}, {"build-files", "hold"}, {"test-files", "hold"}};
+
+	(void)state;
+	try_good(&o);
+	assert_int_equal(p->hold_rules.count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_string_equal(p->hold_rules.items[i].name, said[i][0]);
+		assert_string_equal(p->hold_rules.items[i].value, said[i][1]);
+	}
+	assert_string_equal(p->hold_rules.items[0].origin, ".bawn.yaml:2");
+	assert_int_equal(p->notes.count, 2);
+	assert_string_equal(p->notes.items[0].what, "holds.rules: build-files=flag");
+	assert_string_equal(p->notes.items[0].why,
+			    "a repository's file may only narrow; hold stands, by config.yaml:2");
+	assert_string_equal(p->notes.items[1].what, "holds.rules: vscode=off");
+	assert_int_equal(p->hold_paths.count, 2);
+}
+
+static void test_holds_refused(void **state)
+{
+	_cleanup_try_ struct try_outcome rule = TRY(.user = "holds: {rules: [direnw=off]}\n");
+	_cleanup_try_ struct try_outcome level = TRY(.user = "holds: {rules: [direnv=no]}\n");
+	_cleanup_try_ struct try_outcome path = TRY(.user = "holds: {paths: [a/../b]}\n");
+	_cleanup_try_ struct try_outcome low =
+		TRY(.user = "holds: {rules: [ci=off]}\n", .ceiling = "holds: {rules: [ci=flag]}\n");
+	_cleanup_try_ struct try_outcome raised =
+		TRY(.ceiling = "holds: {rules: [test-files=hold]}\n");
+
+	(void)state;
+	try_refused(&rule, "config.yaml:1:17: holds.rules: there is no rule direnw; did you mean "
+			   "direnv?");
+	try_refused(&level, "config.yaml:1:17: holds.rules takes RULE=hold, RULE=flag or RULE=off, "
+			    "not direnv=no");
+	try_refused(&path, "config.yaml:1:17: holds.paths: a/../b cannot be held: a part of it is "
+			   "empty, \".\" or \"..\"");
+	try_refused(&low, "holds.rules has ci=off by config.yaml:1; the administrator's ceiling is "
+			  "at least flag by /etc/bawn/policy.yaml:1");
+	try_good(&raised);
+	assert_int_equal(raised.policy.hold_rules.count, 1);
 }
 
 static void test_repository_notes(void **state)
@@ -957,6 +1014,8 @@ int main(void)
 		cmocka_unit_test(test_preset_may_not_choose),
 		cmocka_unit_test(test_repository_never_widens),
 		cmocka_unit_test(test_repository_narrows),
+		cmocka_unit_test(test_holds),
+		cmocka_unit_test(test_holds_refused),
 		cmocka_unit_test(test_repository_notes),
 		cmocka_unit_test(test_repository_agrees),
 		cmocka_unit_test(test_repository_errors),

@@ -22,17 +22,25 @@ static void read_source(const char *path, struct buf *into)
 }
 
 static const char *const type_words[] = {
-	[GRAMMAR_NAME] = "name",        [GRAMMAR_NUMBER] = "number",
-	[GRAMMAR_SIZE] = "size",        [GRAMMAR_DURATION] = "time",
-	[GRAMMAR_WORDS] = "layers",     [GRAMMAR_PATHS] = "paths",
-	[GRAMMAR_NAMES] = "names",      [GRAMMAR_MAP] = "names and values",
-	[GRAMMAR_BOOL] = "true, false", [GRAMMAR_RULES] = "rules",
-	[GRAMMAR_WORD] = NULL,          [GRAMMAR_SECTIONS] = "secrets",
+	[GRAMMAR_NAME] = "name",
+	[GRAMMAR_NUMBER] = "number",
+	[GRAMMAR_SIZE] = "size",
+	[GRAMMAR_DURATION] = "time",
+	[GRAMMAR_WORDS] = "layers",
+	[GRAMMAR_PATHS] = "paths",
+	[GRAMMAR_NAMES] = "names",
+	[GRAMMAR_MAP] = "names and values",
+	[GRAMMAR_BOOL] = "true, false",
+	[GRAMMAR_RULES] = "rules",
+	[GRAMMAR_WORD] = NULL,
+	[GRAMMAR_SECTIONS] = "secrets",
+	[GRAMMAR_LEVELS] = "rules and levels",
+	[GRAMMAR_PATTERNS] = "patterns",
 };
 static const char *const narrow_words[] = {
 	[GRAMMAR_NARROW_LESS] = "less",      [GRAMMAR_NARROW_ADD] = "more of it",
 	[GRAMMAR_NARROW_DENY] = "only deny", [GRAMMAR_NARROW_PLACES] = "fewer places",
-	[GRAMMAR_NARROW_NEVER] = "no",
+	[GRAMMAR_NARROW_RAISE] = "stricter", [GRAMMAR_NARROW_NEVER] = "no",
 };
 static const char *const ceiling_words[] = {
 	[GRAMMAR_CEILING_MOST] = "the most",
@@ -40,6 +48,7 @@ static const char *const ceiling_words[] = {
 	[GRAMMAR_CEILING_ONLY] = "only these; absent: none",
 	[GRAMMAR_CEILING_RULES] = "within these; absent: any",
 	[GRAMMAR_CEILING_PLACES] = "only these, there; absent: any",
+	[GRAMMAR_CEILING_LEAST] = "at least these",
 	[GRAMMAR_CEILING_ADD] = "added to all",
 	[GRAMMAR_CEILING_NO] = "no",
 };
