@@ -20,6 +20,9 @@ enum {
 	CONTENT_PROGRESS = 64,
 };
 
+/* What is read of the two sides.  Nothing of it is kept from one call to the next. */
+static uint8_t content_chunks[2][CONTENT_CHUNK];
+
 _Static_assert(CONTENT_CHUNK % CONTENT_BLOCK == 0, "a chunk is a number of blocks");
 
 /* Reads as much as there is, up to len; the bytes or -errno. */
@@ -110,10 +113,10 @@ static int hash_large(int fd, struct sha256 *s, uint64_t size, uint8_t *chunk)
 
 int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
 {
-	_cleanup_free_ uint8_t *chunk = malloc(CONTENT_CHUNK);
+	uint8_t *chunk = content_chunks[0];
 	struct sha256 s;
 	uint64_t size = 0;
-	int r = chunk ? content_size(fd, &size) : -ENOMEM;
+	int r = content_size(fd, &size);
 
 	if (r < 0)
 		return r;
@@ -144,13 +147,13 @@ int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
 
 int changes_same(int a, int b)
 {
-	_cleanup_free_ uint8_t *chunks = malloc((size_t)2 * CONTENT_CHUNK);
 	uint64_t size[2] = {0, 0};
+	int r = content_size(a, &size[0]);
 
-	if (!chunks)
-		return -ENOMEM;
-	if (content_size(a, &size[0]) < 0 || content_size(b, &size[1]) < 0)
-		return -errno;
+	if (r == 0)
+		r = content_size(b, &size[1]);
+	if (r < 0)
+		return r;
 	if (size[0] != size[1])
 		return 0;
 	for (uint64_t at = 0; at < size[0];) {
@@ -158,12 +161,12 @@ int changes_same(int a, int b)
 		uint64_t next[2] = {content_data(a, at, size[0]), content_data(b, at, size[1])};
 
 		at = next[0] < next[1] ? next[0] : next[1];
-		ssize_t n = content_read(a, chunks, CONTENT_CHUNK, at);
-		ssize_t m = content_read(b, chunks + CONTENT_CHUNK, CONTENT_CHUNK, at);
+		ssize_t n = content_read(a, content_chunks[0], CONTENT_CHUNK, at);
+		ssize_t m = content_read(b, content_chunks[1], CONTENT_CHUNK, at);
 
 		if (n < 0 || m < 0)
 			return n < 0 ? (int)n : (int)m;
-		if (n != m || memcmp(chunks, chunks + CONTENT_CHUNK, (size_t)n) != 0)
+		if (n != m || memcmp(content_chunks[0], content_chunks[1], (size_t)n) != 0)
 			return 0;
 		if (n == 0)
 			break;
