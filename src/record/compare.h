@@ -48,6 +48,7 @@ struct compare_change {
 	uint32_t before, after; /* entries, or MANIFEST_NONE */
 	enum compare_kind kind;
 	bool settled; /* for who goes through them: the last word is spoken */
+	bool copied;  /* likewise: it is in the layer, and no difference */
 };
 
 struct compare {

@@ -7,6 +7,7 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -16,6 +17,7 @@
 enum {
 	RECONCILE_STEP_BACK = 100000000, /* ns that a clock may be corrected without a word */
 	RECONCILE_PROGRESS = 1000000000, /* ns until the first word of progress, and between two */
+	RECONCILE_AT_ONCE = 64,          /* folders of a layer that are looked at before all else */
 	RECONCILE_DEPTH = 4,             /* renames of one file that are followed back */
 };
 
@@ -67,6 +69,30 @@ static const struct plan_mount *reconcile_workspace(const struct plan *plan)
 	return NULL;
 }
 
+/* The folder that is compared: the box writes it. */
+static int reconcile_open(struct reconcile *r, const struct plan_mount *m, struct error *e)
+{
+	char up[PATH_MAX];
+	struct stat st;
+	int ret = 0;
+
+	r->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
+	if (r->root < 0 || fstat(r->root, &st) < 0)
+		return r->root < 0 ? r->root : -errno;
+	if (m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
+		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
+	if (m->upper[0] == '\0')
+		return 0;
+	fd_close(&r->root);
+	ret = reconcile_layer_open(&r->layer, m);
+	if (ret < 0)
+		return ret;
+	if (snprintf(up, sizeof(up), "%s/up", m->upper) >= (int)sizeof(up))
+		return -ENAMETOOLONG;
+	r->root = open_no_links(up, O_RDONLY | O_DIRECTORY);
+	return r->root < 0 ? r->root : 0;
+}
+
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e)
 {
 	const struct plan_mount *m = reconcile_workspace(plan);
@@ -81,19 +107,20 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 
 	if (ret < 0)
 		return error_sys(e, ret, "preparing to compare the workspace");
-	r->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
-	struct stat st;
-
-	if (r->root < 0 || fstat(r->root, &st) < 0) {
-		r->failed = r->root < 0 ? r->root : -errno;
+	ret = reconcile_open(r, m, e);
+	if (ret < 0) {
 		fd_close(&r->root);
-		return 0;
+		r->failed = ret;
+		return e->code < 0 ? e->code : 0;
 	}
-	if (m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
-		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
 	r->clock = reconcile_has_own_clock(r->root);
 	ret = manifest_init(&r->before, r->root, r->since);
-	return ret < 0 ? error_sys(e, ret, "preparing to compare the workspace") : 0;
+	if (ret < 0)
+		return error_sys(e, ret, "preparing to compare the workspace");
+	/* A layer is new and empty, or of a few folders: then nothing can come before the look. */
+	for (int i = 0; r->layer.count > 0 && i < RECONCILE_AT_ONCE && manifest_step(&r->before);)
+		i++;
+	return 0;
 }
 
 void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *to)
@@ -111,6 +138,7 @@ void reconcile_fini(struct reconcile *r)
 	scanner_end(&r->scanner);
 	manifest_fini(&r->before);
 	touched_fini(&r->touched);
+	reconcile_layer_close(&r->layer);
 	fd_close(&r->root);
 }
 
@@ -257,6 +285,71 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 	       touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES);
 }
 
+/* --- what a layer has ----------------------------------------------------------------- */
+
+/* Something above it was made, removed or renamed, and with it what was there. */
+static bool reconcile_is_beneath_event(const struct reconcile_work *k)
+{
+	struct span path = buf_span(&k->path);
+	size_t least = strlen(k->r->workspace);
+
+	while (path.len > least) {
+		if (touched_effects(&k->r->touched, path) &
+		    (TOUCHED_MADE | TOUCHED_GONE | TOUCHED_MOVED))
+			return true;
+		while (path.len > least && path.ptr[path.len - 1] != '/')
+			path.len--;
+		path.len -= path.len > least;
+	}
+	return false;
+}
+
+/* By this name, or by one that it had before a folder above it was renamed: what lies beneath? */
+static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
+				   struct compare_change *change, unsigned int depth)
+{
+	const struct manifest_entry *e = &k->after.entries[change->after];
+	size_t least = strlen(k->r->workspace) + 1, at = 0;
+	_cleanup_buf_ struct buf name = BUF_INIT(MANIFEST_PATH_MAX);
+	enum compare_kind kind;
+
+	if (path.len > least && memcmp(path.ptr, k->r->workspace, least - 1) == 0) {
+		buf_put(&name, path.ptr + least, path.len - least);
+		enum reconcile_found found =
+			buf_error(&name) ? RECONCILE_NEW
+					 : reconcile_layer_look(&k->r->layer, buf_str(&name), e,
+								k->r->since, &kind);
+
+		if (found == RECONCILE_SAME)
+			return true;
+		if (found == RECONCILE_OTHER && depth == RECONCILE_DEPTH)
+			change->kind = kind;
+	}
+	while (depth > 0 && touched_other_name(&k->r->touched, path, true, &at, &name))
+		if (reconcile_is_copied_up(k, buf_span(&name), change, depth - 1))
+			return true;
+	return false;
+}
+
+/* True: an event explains it, or there is nothing to explain.  `kind` may become another. */
+static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_change *change)
+{
+	if (change->after == MANIFEST_NONE) {
+		const struct manifest_entry *e = &k->r->before.entries[change->before];
+
+		return (S_ISDIR(e->mode) || S_ISCHR(e->mode)) && reconcile_is_beneath_event(k);
+	}
+	if (S_ISCHR(k->after.entries[change->after].mode)) {
+		change->kind = COMPARE_DELETED;
+		return touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_GONE);
+	}
+	if (change->before != MANIFEST_NONE ||
+	    !reconcile_is_copied_up(k, buf_span(&k->path), change, RECONCILE_DEPTH))
+		return false;
+	change->copied = true;
+	return true;
+}
+
 static bool reconcile_is_explained(struct reconcile_work *k, struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
@@ -277,6 +370,22 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 
 	if (touched_explains(&k->r->touched, buf_span(&k->path), effects))
 		return true;
+	if (k->r->layer.count > 0) {
+		if (reconcile_is_of_layer(k, change))
+			return true;
+		if (change->after != MANIFEST_NONE && S_ISCHR(e->mode))
+			return false;
+		/* It may have become something else that has an event. */
+		if (touched_explains(&k->r->touched, buf_span(&k->path),
+				     reconcile_effects[change->kind]))
+			return true;
+		if (change->kind == COMPARE_CHANGED &&
+		    touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES)) {
+			change->kind = COMPARE_TIMES;
+			change->settled = true;
+			return false;
+		}
+	}
 	switch (change->kind) {
 	case COMPARE_CREATED:
 		return reconcile_is_moved(k, change, origin);
@@ -305,15 +414,17 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 /* Keeps the differences that nothing explains. */
 static void reconcile_sift(struct reconcile_work *k)
 {
-	size_t kept = 0;
+	size_t kept = 0, same = 0;
 
 	for (size_t i = 0; i < k->c.count; i++) {
 		struct compare_change change = k->c.changes[i];
 
 		if (change.settled || !reconcile_is_explained(k, &change))
 			k->c.changes[kept++] = change;
+		else if (change.copied)
+			same++;
 	}
-	k->result->confirmed += k->c.count - kept;
+	k->result->confirmed += k->c.count - kept - same;
 	k->c.count = kept;
 }
 

@@ -23,6 +23,14 @@
  * no event, because unpacking sets them for every file; but who writes unseen and then sets the
  * time back looks like that.
  *
+ * In review mode the box does not write the workspace's folder but a layer upon it, and it is that
+ * layer which is looked at twice.  What the user does to the folder meanwhile is the user's own.
+ * There, besides:
+ *
+ *	a whiteout is a removal
+ *	a folder that was copied up, because of something in it, is no difference
+ *	a file that was copied up is one as far as it is not what lies beneath it
+ *
  * What cannot be known is said by an event "gap": directories that could not be read, files that
  * may have been removed before the first look came by, a clock that was set back.
  */
@@ -32,6 +40,7 @@
 #include "compare.h"
 #include "error.h"
 #include "plan.h"
+#include "reconcile_layer.h"
 #include "scanner.h"
 #include "touched.h"
 #include "writer.h"
@@ -56,12 +65,13 @@ struct reconcile_result {
 };
 
 struct reconcile {
-	int root;              /* the workspace, or -1: nothing is compared */
-	int failed;            /* 0, or -errno: it could not be opened */
-	const char *workspace; /* inside; of the plan */
-	int64_t since;         /* when the session began: CLOCK_REALTIME_COARSE */
-	int64_t offset;        /* of that clock to the one that is never set */
-	bool clock;            /* ctime is by this machine's clock */
+	int root;                     /* the workspace, or its layer; -1: nothing is compared */
+	struct reconcile_layer layer; /* of review mode */
+	int failed;                   /* 0, or -errno: it could not be opened */
+	const char *workspace;        /* inside; of the plan */
+	int64_t since;                /* when the session began: CLOCK_REALTIME_COARSE */
+	int64_t offset;               /* of that clock to the one that is never set */
+	bool clock;                   /* ctime is by this machine's clock */
 	struct touched touched;
 	struct manifest before;
 	struct scanner scanner;

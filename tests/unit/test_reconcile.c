@@ -71,6 +71,7 @@ static int setup(void **state)
 				       .access = PLAN_ACCESS_WRITE,
 				       .target = "/w",
 				       .source = w->path,
+				       .upper = "",
 				       .role = "workspace"};
 	w->plan = (struct plan){.workspace = "/w", .mounts = {&w->mount, 1}};
 	w->file = memfd_create("record", MFD_CLOEXEC);
