@@ -314,10 +314,11 @@ static int first_unpack(const struct first *f, const struct first_entry *e)
 {
 	_cleanup_fd_ int data = open_beneath(f->dir, "data", O_RDONLY | O_NOFOLLOW, 0);
 	_cleanup_fd_ int file = data < 0 ? -1 : memfd_create("first", MFD_CLOEXEC);
-	_cleanup_free_ char *bytes = malloc(e->size + 1);
 
 	if (data < 0 || file < 0)
 		return data < 0 ? data : -errno;
+	_cleanup_free_ char *bytes = malloc(e->size + 1);
+
 	if (!bytes)
 		return -ENOMEM;
 	ssize_t n = pread(data, bytes, e->size, (off_t)e->at);

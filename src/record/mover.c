@@ -49,18 +49,15 @@ static int mover_renameat(int from_dir, const char *from, int to_dir, const char
 /* What overlayfs keeps there it does not show; the others are the user's, and access lists. */
 static int mover_copy_attributes(int from, int to)
 {
-	_cleanup_free_ char *names = malloc(MOVER_ATTRIBUTE);
-	_cleanup_free_ char *value = malloc(MOVER_ATTRIBUTE);
-	ssize_t len = names && value ? flistxattr(from, names, MOVER_ATTRIBUTE) : -1;
+	static char names[MOVER_ATTRIBUTE], value[MOVER_ATTRIBUTE];
+	ssize_t len = flistxattr(from, names, sizeof(names));
 
-	if (!names || !value)
-		return -ENOMEM;
 	if (len < 0)
 		return errno == ENOTSUP ? 0 : -errno;
 	for (const char *name = names; name < names + len; name += strlen(name) + 1) {
 		if (strncmp(name, "user.", 5) != 0 && strncmp(name, "system.posix_acl", 16) != 0)
 			continue;
-		ssize_t n = fgetxattr(from, name, value, MOVER_ATTRIBUTE);
+		ssize_t n = fgetxattr(from, name, value, sizeof(value));
 
 		if (n < 0 || fsetxattr(to, name, value, (size_t)n, 0) < 0)
 			return -errno;
@@ -290,8 +287,10 @@ static int mover_move_whole(int from_dir, const char *from, int to_dir, const ch
 		return r;
 	r = mover_renameat(to_dir, name, to_dir, to, flags);
 	/* Somebody else has taken the place: it never happened. */
+	const int new_home = to_dir, old_home = from_dir;
+
 	if (r < 0)
-		(void)mover_renameat(to_dir, name, from_dir, from, RENAME_NOREPLACE);
+		(void)mover_renameat(new_home, name, old_home, from, RENAME_NOREPLACE);
 	return r;
 }
 

@@ -99,7 +99,7 @@ static void read_all(struct world *w)
 
 static void expect_content(const struct world *w, const char *path, const char *text)
 {
-	struct first_entry e;
+	struct first_entry e = {0};
 	_cleanup_buf_ struct buf is = BUF_INIT(4 << 20);
 
 	assert_true(first_find(&w->f, path, &e) >= 0);
@@ -114,8 +114,8 @@ static void expect_content(const struct world *w, const char *path, const char *
 static void test_what_stood_there(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
-	struct stat st;
+	struct first_entry e = {0};
+	struct stat st = {0};
 
 	begin(w, true);
 	assert_int_equal(fstatat(w->root, "a", &st, 0), 0);
@@ -159,7 +159,7 @@ static void test_what_stood_there(void **state)
 static void test_links(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	begin(w, true);
 	assert_false(keep(w, "/w/link", FIRST_CHANGE_THROUGH));
@@ -173,7 +173,7 @@ static void test_links(void **state)
 static void test_mode_and_then_content(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	begin(w, true);
 	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
@@ -202,7 +202,7 @@ static void put_large(const struct world *w, const char *name, size_t size)
 static void test_large(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	put_large(w, "large", 3 << 20);
 	put_large(w, "larger", 3 << 20);
@@ -214,7 +214,7 @@ static void test_large(void **state)
 	read_all(w);
 	assert_true(first_find(&w->f, "large", &e) >= 0);
 	_cleanup_fd_ int fd = first_content(&w->f, &e);
-	struct stat st;
+	struct stat st = {0};
 
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
 	assert_int_equal(st.st_size, 3 << 20);
@@ -231,7 +231,7 @@ static void test_large(void **state)
 static void test_review(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	put_large(w, "small", 1 << 20);
 	put_large(w, "large", (1 << 20) + 1);
@@ -259,7 +259,7 @@ static void test_review(void **state)
 static void test_moved(void **state)
 {
 	struct world *w = *state;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	begin(w, true);
 	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
@@ -286,12 +286,12 @@ static void test_cut_off(void **state)
 {
 	struct world *w = *state;
 	struct error error = ERROR_INIT;
-	struct first_entry e;
+	struct first_entry e = {0};
 
 	begin(w, false);
 	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
 	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
-	struct stat st;
+	struct stat st = {0};
 
 	assert_int_equal(fstat(w->k.index, &st), 0);
 	for (off_t len = st.st_size - 1; len > 0; len -= 7) {
