@@ -2,6 +2,7 @@
 #include "layering.h"
 
 #include "fd.h"
+#include "helper.h"
 #include "open.h"
 #include "settle.h"
 #include "str.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -404,11 +406,31 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
 }
 
+/*
+ * What a direct session wrote that would run later: bawn-review knows.  It writes to our standard
+ * error, and nothing where there is nothing.
+ */
+static void layering_print_held(const struct layering *g)
+{
+	char path[PATH_MAX];
+	pid_t pid = helper_path("bawn-review", path, sizeof(path)) == 0 ? fork() : -1;
+
+	if (pid == 0) {
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+		(void)execl(path, "bawn", "diff", "--held", "--session", g->session.name,
+			    "--workspace", g->layers->workspace, (char *)NULL);
+		_exit(EXIT_BAWN);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
 void layering_print_kept(const struct layering *g, const struct text *t)
 {
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
+		layering_print_held(g);
 		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n", name);
 		return;
 	}

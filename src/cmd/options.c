@@ -270,6 +270,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_STAT] = {.id = OPTION_STAT,
 			 .name = "stat",
 			 .help = "only how much changed in each file"},
+	[OPTION_HELD] = {.id = OPTION_HELD, .name = "held", .help = "only what is held"},
 	[OPTION_BETWEEN] = {.id = OPTION_BETWEEN,
 			    .name = "between",
 			    .help = "files that two sessions both changed"},

@@ -166,7 +166,12 @@ static int sessions_on_workspace(void *context, const struct layers *l)
 	struct sessions_stopped *s = context;
 
 	s->layers = l;
-	return layers_each_session(l, sessions_on_session, s, s->e);
+	/* What cannot be read of one hides nothing of the others. */
+	if (layers_each_session(l, sessions_on_session, s, s->e) < 0) {
+		verb_complain(s->e);
+		*s->e = ERROR_INIT;
+	}
+	return 0;
 }
 
 static int sessions_stopped(struct sessions_stopped *s, const struct host *h, struct arena *arena)

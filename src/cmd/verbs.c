@@ -389,7 +389,7 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
-			   BIT(BETWEEN),
+			   BIT(HELD) | BIT(BETWEEN),
 		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",

@@ -38,6 +38,7 @@ struct diff_totals {
 };
 
 struct diff {
+	bool only_held; /* the rest is left out */
 	struct review *review;
 	struct view view;
 	struct changes changes;

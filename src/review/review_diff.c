@@ -5,6 +5,7 @@
  *
  * May read the layers and the workspace.  Must not write anything, nor run anything.
  */
+#include "direct_changes.h"
 #include "diff_parts.h"
 
 #include "fd.h"
@@ -101,7 +102,8 @@ void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 static void diff_pick(struct diff *d)
 {
 	for (size_t i = 0; i < d->changes.count; i++)
-		if (!picks_has_change(&d->picks, &d->changes.items[i]))
+		if (!picks_has_change(&d->picks, &d->changes.items[i]) ||
+		    (d->only_held && d->changes.items[i].group != CHANGE_HELD))
 			d->fates[i] = DIFF_AWAY;
 }
 
@@ -224,6 +226,7 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 static int diff_run(const struct invocation *i, struct review *review, struct error *e)
 {
 	_cleanup_diff_ struct diff d = {
+		.only_held = invocation_has(i, OPTION_HELD),
 		.review = review,
 		.view = VIEW_INIT,
 		.text = text_open(STDOUT_FILENO),
@@ -258,13 +261,11 @@ int review_diff(const struct invocation *i)
 		return review_between(i);
 	int r = review_open(i, REVIEW_SESSION, &review, &e);
 
-	if (r == 0 && review.session.mode == LAYERS_DIRECT) {
-		r = error_set(&e, -ENODATA, "what the session %s changed landed at once",
-			      review.session.name);
-		error_next(&e, "'bawn show' and 'bawn log' say what it was.");
-	}
 	if (r == 0)
-		r = diff_run(i, &review, &e);
+		r = review.session.mode == LAYERS_DIRECT
+			    ? direct_changes_show(&review, invocation_has(i, OPTION_HELD),
+						  invocation_has(i, OPTION_JSON), &e)
+			    : diff_run(i, &review, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "direct_changes.h"
+
+#include "fd.h"
+#include "first.h"
+#include "hold.h"
+#include "json.h"
+#include "open.h"
+#include "str.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+	DIRECT_CHANGES_MAX = 1 << 17,
+	DIRECT_DEPTH_MAX = 64,
+	DIRECT_BYTES_MAX = 128 << 20,
+	DIRECT_STATUS = 9,
+};
+
+struct direct_changes {
+	const struct first *first;
+	const struct view *view;
+	struct changes *changes;
+	size_t capacity;
+	int failed;
+};
+
+static void direct_put(struct direct_changes *d, const char *path, bool was,
+		       const struct object *now)
+{
+	struct changes *c = d->changes;
+
+	if (c->count == d->capacity) {
+		size_t more = d->capacity ? 2 * d->capacity : 64;
+		struct change *items = more <= DIRECT_CHANGES_MAX
+					       ? reallocarray(c->items, more, sizeof(*items))
+					       : NULL;
+
+		if (!items) {
+			d->failed = -E2BIG;
+			return;
+		}
+		c->items = items;
+		d->capacity = more;
+	}
+	struct change *x = &c->items[c->count];
+
+	*x = (struct change){.path = arena_str(&c->arena, path),
+			     .kind = now->type == OBJECT_ABSENT ? CHANGE_DELETED
+				     : was                      ? CHANGE_CHANGED
+								: CHANGE_ADDED,
+			     .after = *now};
+	if (!x->path)
+		d->failed = -ENOMEM;
+	else
+		c->count++;
+}
+
+/* Everything beneath a folder that was not there before. */
+static void direct_walk(struct direct_changes *d, const char *path, int depth)
+{
+	int fd = view_openat(d->view, path, O_RDONLY | O_DIRECTORY);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!list) {
+		fd_close(&fd);
+		return;
+	}
+	for (const struct dirent *e; d->failed == 0 && (e = readdir(list));) {
+		struct object now;
+
+		if (str_equal(e->d_name, ".") || str_equal(e->d_name, ".."))
+			continue;
+		char *below = arena_printf(&d->changes->arena, "%s/%s", path, e->d_name);
+
+		if (!below) {
+			d->failed = -ENOMEM;
+			break;
+		}
+		if (view_look(d->view, below, &now) < 0 || now.type == OBJECT_ABSENT)
+			continue;
+		direct_put(d, below, false, &now);
+		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
+			direct_walk(d, below, depth + 1);
+	}
+	(void)closedir(list);
+}
+
+/* The same as before: it was written and put back, or only touched. */
+static bool direct_is_same(const struct direct_changes *d, const struct first_entry *was,
+			   const struct object *now)
+{
+	uint8_t digest[SHA256_SIZE];
+	uint64_t size = 0;
+
+	if (was->kind == FIRST_DIR && now->type == OBJECT_DIR)
+		return true;
+	if (was->kind != FIRST_FILE || now->type != OBJECT_FILE || !(was->flags & FIRST_HASHED) ||
+	    was->size != now->size || (was->mode & 07777) != now->mode)
+		return false;
+	_cleanup_fd_ int fd = view_openat(d->view, was->path, O_RDONLY | O_NONBLOCK);
+
+	return fd >= 0 && changes_hash(fd, digest, &size) == 0 &&
+	       memcmp(digest, was->digest, sizeof(digest)) == 0;
+}
+
+static void direct_look(struct direct_changes *d, const char *path)
+{
+	struct first_entry was = {.kind = FIRST_ABSENT};
+	struct object now;
+	bool there = first_find(d->first, path, &was) >= 0 && was.kind != FIRST_ABSENT;
+
+	if (view_look(d->view, path, &now) < 0 || (!there && now.type == OBJECT_ABSENT))
+		return;
+	was.path = path;
+	if (there && direct_is_same(d, &was, &now))
+		return;
+	direct_put(d, path, there, &now);
+	if (now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR))
+		direct_walk(d, path, 0);
+}
+
+static int direct_on_entry(void *context, size_t i, const struct first_entry *e)
+{
+	struct direct_changes *d = context;
+
+	(void)i;
+	if (e->flags & FIRST_END)
+		return 0;
+	direct_look(d, e->path);
+	if (e->kind == FIRST_MOVED)
+		direct_look(d, e->text);
+	return d->failed;
+}
+
+static int direct_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
+}
+
+/* A path that was met more than once is one change. */
+static void direct_sort(struct changes *c)
+{
+	size_t kept = 0;
+
+	if (c->count > 1)
+		qsort(c->items, c->count, sizeof(*c->items), direct_compare);
+	for (size_t i = 0; i < c->count; i++)
+		if (kept == 0 || !str_equal(c->items[kept - 1].path, c->items[i].path))
+			c->items[kept++] = c->items[i];
+	c->count = kept;
+}
+
+int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
+			struct error *e)
+{
+	_cleanup_first_ struct first first = FIRST_INIT;
+	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);
+	_cleanup_fd_ int dir =
+		session < 0 ? session : open_beneath(session, "first", O_RDONLY | O_DIRECTORY, 0);
+	const struct stack none = {.count = 0};
+	const struct hold_tuning tuning = {.tuned = NULL};
+	struct hold_rules *rules = NULL;
+
+	*ret = (struct changes){.arena = ARENA_INIT(DIRECT_BYTES_MAX)};
+	if (dir < 0)
+		return error_sys(e, dir, "nothing was kept of what %s changed", r->session.name);
+	int code = first_open(dir, &first, e);
+
+	if (code == 0)
+		code = view_open(&r->layers, &none, r->tree, ret_view, e);
+	if (code < 0)
+		return code;
+	struct direct_changes d = {.first = &first, .view = ret_view, .changes = ret};
+
+	code = first_each(&first, direct_on_entry, &d);
+	if (code < 0)
+		return error_sys(e, code, "cannot look at what %s changed", r->session.name);
+	direct_sort(ret);
+	code = hold_rules_new(&tuning, &rules, e);
+	if (code == 0)
+		code = hold_judge(rules, ret_view, ret, e);
+	hold_rules_free(&rules);
+	return code;
+}
+
+static void direct_put_json(const struct review *r, const struct changes *c, bool held)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(DIRECT_BYTES_MAX);
+	struct text t = text_open(STDOUT_FILENO);
+	struct json j = JSON_INIT(&out, true);
+
+	json_open(&j, '{');
+	json_key_str(&j, "session", r->session.name);
+	json_key_str(&j, "mode", "direct");
+	json_key(&j, "changes");
+	json_open(&j, '[');
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *x = &c->items[i];
+
+		if (held && x->group != CHANGE_HELD)
+			continue;
+		json_open(&j, '{');
+		json_key_str(&j, "path", x->path);
+		json_key_str(&j, "kind", change_kind_words[x->kind]);
+		json_key_str(&j, "group", change_group_words[x->group]);
+		if (x->rule)
+			json_key_str(&j, "rule", x->rule);
+		if (x->why)
+			json_key_str(&j, "why", x->why);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	text_write(&t, &out);
+}
+
+static void direct_put_lines(const struct review *r, const struct changes *c, bool held)
+{
+	struct text t = text_open(STDOUT_FILENO);
+	size_t shown = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		shown += !held || c->items[i].group == CHANGE_HELD;
+	if (shown == 0 && held)
+		return;
+	if (held)
+		text_styled(&t, TEXT_WARN,
+			    "bawn: %s wrote what your own commands would run later:\n",
+			    r->session.name);
+	else
+		text_printf(&t, "session %s in %s: its writes have landed\n\n", r->session.name,
+			    r->layers.workspace);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *x = &c->items[i];
+
+		if (held && x->group != CHANGE_HELD)
+			continue;
+		text_printf(&t, "  %-*s%s\n", DIRECT_STATUS, change_kind_words[x->kind], x->path);
+		if (x->group != CHANGE_ORDINARY && x->why)
+			text_printf(&t, "  %-*s  %s: %s\n", DIRECT_STATUS, "",
+				    change_group_words[x->group], x->why);
+	}
+	if (held)
+		text_printf(&t, "Look at them before you run anything here; 'bawn undo' takes back "
+				"what this session wrote.\n");
+	else
+		text_printf(&t, "\n%zu changes; 'bawn undo' takes them back\n", c->count);
+}
+
+int direct_changes_show(const struct review *r, bool held, bool json, struct error *e)
+{
+	_cleanup_changes_ struct changes changes = {.count = 0};
+	_cleanup_view_ struct view view = VIEW_INIT;
+	bool found = false;
+	int code = direct_changes_read(r, &view, &changes, e);
+
+	if (code < 0)
+		return code;
+	if (json)
+		direct_put_json(r, &changes, held);
+	else
+		direct_put_lines(r, &changes, held);
+	for (size_t i = 0; i < changes.count; i++)
+		found = found || changes.items[i].group == CHANGE_HELD;
+	return found ? EXIT_FOUND : EXIT_OK;
+}
