@@ -162,7 +162,6 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 	_cleanup_fd_ int dir =
 		session < 0 ? session : open_beneath(session, "first", O_RDONLY | O_DIRECTORY, 0);
 	const struct stack none = {.count = 0};
-	const struct hold_tuning tuning = {.tuned = NULL};
 	struct hold_rules *rules = NULL;
 
 	*ret = (struct changes){.arena = ARENA_INIT(DIRECT_BYTES_MAX)};
@@ -180,7 +179,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 	if (code < 0)
 		return error_sys(e, code, "cannot look at what %s changed", r->session.name);
 	direct_sort(ret);
-	code = hold_rules_new(&tuning, &rules, e);
+	code = review_holds(r, &rules, e);
 	if (code == 0)
 		code = hold_judge(rules, ret_view, ret, e);
 	hold_rules_free(&rules);
