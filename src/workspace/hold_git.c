@@ -173,8 +173,8 @@ int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold
 	r = hold_settings_read(buf_span(&j->old), &before);
 	if (r == 0)
 		r = hold_settings_read(buf_span(&j->after), &after);
-	if (r < 0)
-		return error_set(j->error, r, "no memory to look into %.200s", c->path);
+	if (r < 0 || !before || !after)
+		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
 	if (after->bad)
 		return hold_say(j, v, "git's settings that cannot be read: %s", after->bad);
 	const struct hold_setting *one = hold_settings_new(before, after);
@@ -214,12 +214,24 @@ static bool hold_has_driver(struct hold_judge *j, const char *gitdir, const char
 	return false;
 }
 
-static const struct hold_root *hold_driver_root(struct hold_judge *j, enum git_driver driver,
-						struct span name)
+static bool hold_root_has(struct hold_judge *j, const struct hold_root *root,
+			  enum git_driver driver, struct span name)
 {
+	return hold_has_driver(j, root->gitdir, "config", driver, name) ||
+	       hold_has_driver(j, root->gitdir, "config.worktree", driver, name);
+}
+
+/* A repository that has the driver: the one around the file, or any other that is known. */
+static const struct hold_root *hold_driver_root(struct hold_judge *j, const char *path,
+						enum git_driver driver, struct span name)
+{
+	const char *slash = strrchr(path, '/');
+	const struct hold_dir *dir = hold_dir_find(j, path, slash ? (size_t)(slash - path) : 0);
+
+	if (dir && dir->root && hold_root_has(j, dir->root, driver, name))
+		return dir->root;
 	for (const struct hold_root *root = j->roots; root; root = root->next)
-		if (hold_has_driver(j, root->gitdir, "config", driver, name) ||
-		    hold_has_driver(j, root->gitdir, "config.worktree", driver, name))
+		if (hold_root_has(j, root, driver, name))
 			return root;
 	return NULL;
 }
@@ -251,7 +263,7 @@ int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold
 	while (git_attributes_next(&a)) {
 		int len = a.name.len < HOLD_WORD_MAX ? (int)a.name.len : HOLD_WORD_MAX;
 		const char *word = git_driver_words[a.driver], *name = (const char *)a.name.ptr;
-		const struct hold_root *root = hold_driver_root(j, a.driver, a.name);
+		const struct hold_root *root = hold_driver_root(j, c->path, a.driver, a.name);
 
 		if (!root && (git_attributes_is_builtin(a.driver, a.name) || v->most > HOLD_NOT))
 			continue;

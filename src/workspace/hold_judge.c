@@ -319,7 +319,7 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 }
 
 /* What was removed, or moved away from there. */
-static int hold_ask_gone(struct hold_judge *j, const char *path, struct hold_said *said)
+static int hold_ask_gone(struct hold_judge *j, const char *path, bool moved, struct hold_said *said)
 {
 	uint64_t rows;
 	int r = hold_rows_of(j, "", path, &rows);
@@ -329,11 +329,13 @@ static int hold_ask_gone(struct hold_judge *j, const char *path, struct hold_sai
 		enum hold_level level = hold_less(h->gone, j->rules->levels[row]);
 
 		if ((rows >> row & 1) && level > said->level)
-			*said = (struct hold_said){level, h->name,
-						   level == HOLD_HOLD
-							   ? "without it, what it forbade or "
-							     "asked for counts no more"
-							   : "it is removed"};
+			*said = (struct hold_said){
+				level, h->name,
+				level == HOLD_HOLD ? "without it, what it forbade or "
+						     "asked for counts no more"
+				: moved ? "it was one that your commands run, where it stood "
+					  "before"
+					: "it is removed"};
 	}
 	return r;
 }
@@ -346,7 +348,7 @@ static int hold_judge_change(struct hold_judge *j, struct change *c)
 
 	if (c->after.type == OBJECT_ABSENT) {
 		if (c->before.type != OBJECT_DIR)
-			r = hold_ask_gone(j, c->path, &said);
+			r = hold_ask_gone(j, c->path, false, &said);
 	} else {
 		bool dir = c->after.type == OBJECT_DIR;
 
@@ -359,7 +361,7 @@ static int hold_judge_change(struct hold_judge *j, struct change *c)
 		if (r == 0 && !dir)
 			r = hold_ask_places(j, c, &said);
 		if (r == 0 && c->from)
-			r = hold_ask_gone(j, c->from, &said);
+			r = hold_ask_gone(j, c->from, true, &said);
 	}
 	if (r < 0 || said.level == HOLD_NOT)
 		return r;

@@ -140,15 +140,15 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 /* A link of the user's that stands where a rule's file does: what it leads to is one as well. */
 static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 {
-	char link[PATH_MAX], dir[PATH_MAX], target[PATH_MAX];
+	char link[PATH_MAX], dir[PATH_MAX], leads[PATH_MAX];
 
-	for (const char *at = path; hold_read_link(&j->before, at, link) == 0; at = target) {
+	for (const char *at = path; hold_read_link(&j->before, at, link) == 0; at = leads) {
 		int r = hold_parent(at, dir);
 
-		if (r < 0 || hold_resolve(j, dir, link, target) < 0 || !*target ||
-		    str_equal(at, target))
+		if (r < 0 || hold_resolve(j, dir, link, leads) < 0 || !*leads ||
+		    str_equal(at, leads))
 			return 0;
-		r = hold_place_add(j, target, rule, "%.200s is a link to it", path);
+		r = hold_place_add(j, leads, rule, "%.200s is a link to it", path);
 		if (r < 0 || j->place_count > HOLD_PLACES_MAX)
 			return r < 0 ? r : 0;
 	}

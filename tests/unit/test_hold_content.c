@@ -508,7 +508,7 @@ static void test_renamed(void **state)
 	judge(w, NULL);
 	found(w, "sub/.git/config", HELD, "git-config", "fsmonitor");
 	found(w, "sub/.git/hooks/pre-commit", HELD, "git-hooks", NULL);
-	found(w, "envrc.old", FLAGGED, "direnv", "removed");
+	found(w, "envrc.old", FLAGGED, "direnv", "where it stood before");
 }
 
 #define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, world_begin, world_end)
