@@ -441,13 +441,19 @@ const struct verb verbs[] = {
 			"The "
 			"folder itself is not touched, because nothing of it was there. It cannot "
 			"be taken back; 'bawn snapshot' keeps a session before that. The session "
-			"must have ended.",
+			"must have ended.\n"
+			"\n"
+			"The private home stays: it is kept from run to run. With --home it "
+			"becomes "
+			"what it was before the session's last run, or, when no session has "
+			"changes, before the last run that wrote in it.",
 		.examples = "bawn discard\tall of it\n"
 			    "bawn discard build '*.log'\twhat is beneath build, and every log\n"
+			    "bawn discard --home\tand of the private home, too\n"
 			    "bawn discard -n\tonly list it",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
-			   BIT(DRY_RUN),
+			   BIT(DRY_RUN) | BIT(HOME),
 		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `bawn discard`: what a session changed is forgotten, all of it or the paths that are named.  The
- * workspace is not touched: nothing of it was there.
+ * workspace is not touched: nothing of it was there.  With --home the private home, which is kept
+ * from run to run, loses the layer that the session's last run put on it.
  */
 #include "choice_show.h"
 #include "decision.h"
@@ -9,9 +10,11 @@
 #include "forget.h"
 #include "prompt.h"
 #include "still.h"
+#include "str.h"
 #include "sweep.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 struct discard {
@@ -23,6 +26,7 @@ struct discard {
 	struct prompt prompt;
 	struct text out;
 	bool json, dry, whole, done;
+	bool home;    /* the private home lost a layer */
 	size_t count; /* of changes that are meant */
 };
 
@@ -110,11 +114,38 @@ static int discard_paths(struct discard *d, struct error *e)
 	return basis_write(d->choices.session, &d->choices.basis, e);
 }
 
+/* The layer that the session's last run put on the home, or without a session the topmost. */
+static int discard_home(struct discard *d, struct error *e)
+{
+	const struct layers_session *s = &d->review.session;
+	struct stack home;
+	int r = layers_home_read(&d->review.layers, &home, e);
+	size_t at = home.count;
+
+	if (r < 0 || home.count == 0)
+		return r;
+	if (!s->name[0])
+		at--;
+	else
+		for (size_t n = 0; s->home.count > 0 && n < home.count; n++)
+			if (str_equal(home.ids[n], s->home.ids[s->home.count - 1]))
+				at = n;
+	if (at == home.count)
+		return 0;
+	home.count--;
+	memmove(home.ids[at], home.ids[at + 1], (home.count - at) * sizeof(home.ids[0]));
+	r = layers_home_write(&d->review.layers, &home, e);
+	d->home = r == 0;
+	return r;
+}
+
 static int discard_do(struct discard *d, struct error *e)
 {
 	_cleanup_fd_ int lock = layers_lock(&d->review.layers, e);
 	int r = lock < 0 ? lock : discard_record(d, e);
 
+	if (r == 0 && invocation_has(d->i, OPTION_HOME))
+		r = discard_home(d, e);
 	if (r == 0 && d->whole)
 		r = layers_session_remove(&d->review.layers, d->review.session.name, e);
 	else if (r == 0)
@@ -154,6 +185,8 @@ static void discard_say(const struct discard *d)
 			text_printf(&d->out, "Discarded %zu change%s of %s. %s is as it was.\n",
 				    d->count, d->count == 1 ? "" : "s", d->review.session.name,
 				    d->review.layers.workspace);
+		if (d->home)
+			text_printf(&d->out, "Its private home is as it was before that run.\n");
 		return;
 	}
 	json_open(&j, '{');
@@ -161,6 +194,7 @@ static void discard_say(const struct discard *d)
 	json_key_str(&j, "workspace", d->review.layers.workspace);
 	json_key_bool(&j, "discarded", d->done);
 	json_key_bool(&j, "whole", d->whole);
+	json_key_bool(&j, "home", d->home);
 	json_key(&j, "changes");
 	choices_put_json(&j, &d->choices);
 	json_close(&j, '}');
@@ -168,10 +202,39 @@ static void discard_say(const struct discard *d)
 	text_write(&d->out, &out);
 }
 
+/* No session has changes; what is meant is the private home alone. */
+static int discard_only_home(struct discard *d, struct error *e)
+{
+	review_close(&d->review);
+	d->review = REVIEW_INIT;
+	*e = ERROR_INIT;
+	int r = review_open(d->i, REVIEW_NOTHING, &d->review, e);
+
+	if (r == 0 && !d->dry && !invocation_has(d->i, OPTION_YES))
+		r = prompt_open(&d->prompt, e);
+	if (r < 0)
+		return r;
+	if (d->prompt.tty >= 0 &&
+	    prompt_key(&d->prompt, "Forget what the last run wrote in the private home? [y/N]",
+		       "ny", "y  forget it\nn  keep it") != 'y')
+		return EXIT_FOUND;
+	_cleanup_fd_ int lock = layers_lock(&d->review.layers, e);
+
+	r = lock < 0 ? lock : d->dry ? 0 : discard_home(d, e);
+	if (r == 0 && d->home)
+		r = layers_retire(&d->review.layers, e);
+	if (r == 0)
+		discard_say(d);
+	return r;
+}
+
 static int discard_run(struct discard *d, struct error *e)
 {
 	int r = review_open(d->i, REVIEW_SESSION, &d->review, e);
 
+	if (r == -ENOENT && d->whole && invocation_has(d->i, OPTION_HOME) &&
+	    !invocation_has(d->i, OPTION_SESSION))
+		return discard_only_home(d, e);
 	if (r < 0)
 		return r;
 	if (d->review.runs) {
