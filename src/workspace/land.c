@@ -18,6 +18,7 @@
 #include "land_undo.h"
 #include "open.h"
 #include "str.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -419,6 +420,7 @@ static int begin_stage(struct landing *l)
 	if (r < 0)
 		return r;
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, name);
+	l->staging = true;
 	if (mkdirat(top, name, 0700) < 0)
 		return -errno;
 	l->stage = open_beneath(top, name, O_PATH | O_DIRECTORY, 0);
@@ -513,16 +515,32 @@ static int land_stage(struct landing *l, struct land_result *ret, struct error *
 	return l->how->decide ? l->how->decide(l->how->context) : 0;
 }
 
-/* Nothing but the journal's own folder was touched. */
+/* Nothing but the journal's own folder was touched, and at most the mode of the tree's. */
 static int land_not_begun(struct landing *l)
 {
+	char kept[LAND_NAME_SIZE];
+	struct land_seen top;
+	int r = 0;
+
 	(void)unlinkat(l->journal, LAND_LOG ".new", 0);
-	return land_roll_back(l);
+	if (l->log >= 0) {
+		r = land_look(l->tree, "", &top);
+		if (r == 0 && top.o.mode != l->j.top_mode)
+			r = land_chmod(l->tree, l->j.top_mode);
+		if (r == 0 && unlinkat(l->journal, LAND_LOG, 0) < 0 && errno != ENOENT)
+			r = -errno;
+		if (r == 0)
+			r = land_sync(l->journal);
+	}
+	land_kept_name(l->j.number, kept);
+	if (r == 0 && l->kept >= 0)
+		(void)tree_remove(l->journal, kept);
+	return r;
 }
 
 static int land_give_up(struct landing *l, int code, struct land_result *ret, struct error *e)
 {
-	int r = l->stage >= 0 ? land_roll_back(l) : land_not_begun(l);
+	int r = l->staging ? land_roll_back(l) : land_not_begun(l);
 
 	ret->aside = l->aside;
 	if (r < 0) {

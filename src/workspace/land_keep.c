@@ -225,6 +225,7 @@ int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
 		return r;
 	r = found_read(&l);
 	if (r == -ENOENT) {
+		(void)unlinkat(journal, LAND_LOG ".new", 0); /* one that was not begun */
 		*ret = LAND_NOTHING;
 		return 0;
 	}

@@ -70,6 +70,7 @@ struct landing {
 	const struct land_step *given;
 	struct land_mind *minds;
 	struct land_rest *rests;
+	bool staging; /* something of ours may be in the tree */
 	bool patient; /* rolling back: a folder may come back */
 	bool aside;   /* something could not be put back where it was */
 };

@@ -44,7 +44,8 @@ static void read_again(struct span bytes)
 	if (j.state == JOURNAL_COMMITTED)
 		journal_put_commit(&text);
 	CUT_MUST(buf_error(&text) < 0 ||
-		 (text.len <= bytes.len && memcmp(text.ptr, bytes.ptr, text.len) == 0));
+		 (text.len <= bytes.len &&
+		  span_equal(buf_span(&text), (struct span){bytes.ptr, text.len})));
 }
 
 /* With the digests that belong there. */
