@@ -548,6 +548,16 @@ static int land_give_up(struct landing *l, int code, struct land_result *ret, st
 		return error_set(e, r, "the landing failed (%s) and could not be rolled back (%s)",
 				 error_words(code), error_words(r));
 	}
+	if (l->aside && e) {
+		char why[400];
+
+		(void)snprintf(why, sizeof(why), "%.399s", e->text);
+		return error_set(
+			e, code,
+			"%s; what stood where something else was written is in " LAND_ASIDE_PREFIX
+			"%s",
+			why, l->j.id);
+	}
 	return code;
 }
 

@@ -182,7 +182,7 @@ int land_stage_end(struct landing *l)
 	char name[LAND_NAME_SIZE], aside[LAND_NAME_SIZE];
 
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, name);
-	land_stage_name(l, "bawn-set-aside-", aside);
+	land_stage_name(l, LAND_ASIDE_PREFIX, aside);
 	if (unlinkat(l->tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)

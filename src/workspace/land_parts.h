@@ -27,6 +27,7 @@ enum {
 };
 
 #define LAND_RACY 20000000 /* ns: what changed as lately as this may have changed again unseen */
+#define LAND_ASIDE_PREFIX "bawn-set-aside-"
 #define LAND_LOG "landing"
 #define LAND_LOG_KEPT "steps"
 
