@@ -357,11 +357,13 @@ int layering_first(const struct layering *g, struct error *e)
 {
 	if (g->hold < 0)
 		return -1;
+	mode_t mask = umask(0);
 	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, true);
 	int r = dir;
 
 	if (r >= 0)
 		r = mkdirat(dir, "first", 0700) < 0 && errno != EEXIST ? -errno : 0;
+	(void)umask(mask);
 	if (r == 0)
 		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX };
+enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX, FIRST_KEEP_TRIES = 1000 };
 
 static int64_t first_time(struct timespec t)
 {
@@ -207,11 +207,16 @@ static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size
 static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd)
 {
 	char name[17];
+	_cleanup_fd_ int file = -1;
 
-	(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)k->number);
-	_cleanup_fd_ int file =
-		openat(k->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
+	/* A recorder that was killed may have left one that no entry names. */
+	for (int i = 0; file < 0 && i < FIRST_KEEP_TRIES; i++, k->number += file < 0) {
+		(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)k->number);
+		file = openat(k->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			      0600);
+		if (file < 0 && errno != EEXIST)
+			break;
+	}
 	if (file < 0) {
 		first_keep_lack(k, e, FIRST_WHY_FAILED);
 		return;

@@ -207,6 +207,8 @@ static void test_large(void **state)
 	put_large(w, "large", 3 << 20);
 	put_large(w, "larger", 3 << 20);
 	begin(w, true);
+	/* Left by somebody who was killed. */
+	put_at(w->k.dir, "0000000000000000", "");
 	w->k.limit = 4 << 20;
 	assert_true(keep(w, "/w/large", FIRST_CHANGE_CONTENT));
 	put_at(w->root, "large", "changed");
