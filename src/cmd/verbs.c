@@ -69,8 +69,13 @@ const struct verb verbs[] = {
 			"'bawn policy test' asks the same rules without running anything.\n"
 			"\n"
 			"It has a home of its own, kept from run to run for each workspace. "
-			"Writes to the "
-			"workspace land at once. A banner on standard error says what the "
+			"What it writes to the workspace is kept apart: 'bawn diff' shows it, "
+			"'bawn apply' lands it, 'bawn discard' forgets it. Run in the same folder "
+			"again, bawn goes on with these changes; --fresh begins with the folder as "
+			"it is, --continue names one of several sessions. With --direct writes "
+			"land at once, and 'bawn undo' takes them back. --worktree lets it work on "
+			"a branch of its own, in its own layer; --system on a root filesystem "
+			"that 'bawn system' made. A banner on standard error says what the "
 			"command may do; "
 			"'bawn explain' with the same options says it at length.\n"
 			"\n"
@@ -89,7 +94,9 @@ const struct verb verbs[] = {
 			    "bawn run make -j4\tthe first word ends the options\n"
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
 			    "bawn run --allow example.org -- ./job\tone host to reach\n"
-			    "bawn run --limit wall-time=1h -- ./job\tat most an hour",
+			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
+			    "bawn run --direct -- make\twhat it writes lands at once\n"
+			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
 			   BIT(FRESH) | BIT(WORKTREE),
