@@ -206,6 +206,26 @@ static void doctor_helper(struct doctor *d, const char *name)
 	}
 }
 
+/* What sessions write is kept there. */
+static void doctor_layers(struct doctor *d, const char *at)
+{
+	int r = d->absent & (NEEDS(USER_NS) | NEEDS(MOUNT_NS)) ? -EAGAIN : feature_layers(at);
+
+	if (r == -EAGAIN) {
+		doctor_add(d, "layers", DOCTOR_MISSING, NULL,
+			   "not tried: it needs what is missing above");
+		d->untried++;
+	} else if (r < 0) {
+		doctor_add(d, "layers", DOCTOR_MISSING,
+			   "Set XDG_STATE_HOME to a folder on a local disk, a volume or a tmpfs: "
+			   "a container's own filesystem (overlayfs) and NFS cannot hold them.",
+			   "%s cannot hold layers: %s", at, error_words(r));
+	} else {
+		doctor_add(d, "layers", DOCTOR_OK, NULL, "overlayfs can keep what is written in %s",
+			   at);
+	}
+}
+
 static void doctor_state_dir(struct doctor *d)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(DOCTOR_HOME_MAX);
@@ -238,9 +258,11 @@ static void doctor_state_dir(struct doctor *d)
 		doctor_add(d, "state folder", DOCTOR_MISSING,
 			   "Give it back to yourself with chown, or set XDG_STATE_HOME.",
 			   "%s belongs to another user", at);
-	else
+	else {
 		doctor_add(d, "state folder", DOCTOR_OK, NULL, "%s%s", h.state_dir,
 			   str_equal(at, h.state_dir) ? "" : " (made at the first start)");
+		doctor_layers(d, at);
+	}
 }
 
 /* ---- sessions, and what may be left of one ---- */

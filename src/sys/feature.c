@@ -10,6 +10,7 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
@@ -544,4 +545,50 @@ void feature_read_facts(struct feature_facts *ret_facts)
 		.seccomp = feature_read_seccomp(),
 		.proc_masked = feature_is_proc_masked(),
 	};
+}
+
+/* ---- layers ---- */
+
+static const char *feature_folder; /* for the child */
+
+static int lay_over(void)
+{
+	if (chdir(feature_folder) < 0)
+		return -errno;
+	return mount("overlay", "low", "overlay", MS_NOSUID | MS_NODEV,
+		     "userxattr,lowerdir=low,upperdir=up,workdir=work") < 0
+		       ? -errno
+		       : 0;
+}
+
+static int check_layers(void)
+{
+	return feature_enter_with(CLONE_NEWNS, lay_over);
+}
+
+int feature_layers(const char *folder)
+{
+	static const char *const parts[] = {"low", "up", "work", "work/work"};
+	char made[PATH_MAX], path[PATH_MAX + 16];
+	int n = snprintf(made, sizeof(made), "%s/.layers-XXXXXX", folder);
+
+	if (n < 0 || (size_t)n >= sizeof(made))
+		return -ENAMETOOLONG;
+	if (!mkdtemp(made))
+		return -errno;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < 3; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", made, parts[i]);
+		r = mkdir(path, 0700) < 0 ? -errno : 0;
+	}
+	feature_folder = made;
+	if (r == 0)
+		r = feature_in_child(check_layers);
+	for (size_t i = BAWN_ARRAY_SIZE(parts); i-- > 0;) {
+		(void)snprintf(path, sizeof(path), "%s/%s", made, parts[i]);
+		(void)rmdir(path);
+	}
+	(void)rmdir(made);
+	return r;
 }

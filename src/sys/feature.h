@@ -62,4 +62,8 @@ struct feature_facts {
 
 void feature_read_facts(struct feature_facts *ret_facts);
 
+/* Whether layers can lie in this folder: an overlayfs with an upper directory there.  Forks; what
+ * it makes is gone afterwards.  0 or -errno. */
+int feature_layers(const char *folder);
+
 #endif
