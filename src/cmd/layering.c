@@ -5,6 +5,7 @@
 #include "helper.h"
 #include "open.h"
 #include "settle.h"
+#include "snapshot.h"
 #include "str.h"
 #include "worktree.h"
 
@@ -21,7 +22,8 @@ static int layering_consider(void *context, const struct layers_session *s)
 {
 	struct layering *g = context;
 
-	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name))
+	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name) ||
+	    !layers_session_has_changes(g->layers, s))
 		return 0;
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
@@ -324,8 +326,11 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	g->session.ended = 0;
 	if (g->session.mode == LAYERS_REVIEW && g->session.project.count == 0)
 		r = layering_push_new(g, &g->session.project, &p->plan, "workspace", e);
-	if (r == 0)
+	/* A fork has a home of its own. */
+	if (r == 0 && !g->session.from[0])
 		r = layers_home_read(g->layers, &g->session.home, e);
+	if (r == 0)
+		r = snapshot_at_start(g->layers, &g->session, e);
 	if (r == 0)
 		r = layering_push_new(g, &g->session.home, &p->plan, "home", e);
 	if (r == 0)

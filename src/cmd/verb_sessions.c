@@ -41,26 +41,6 @@ static void sessions_command(struct buf *into, const struct plan *plan, size_t m
 	buf_put_str(into, "...");
 }
 
-/* "3 hours", "now". */
-static void sessions_age(struct buf *into, uint64_t since)
-{
-	uint64_t now = (uint64_t)time(NULL);
-	uint64_t seconds = now > since ? now - since : 0;
-	static const struct {
-		uint64_t seconds;
-		const char *word;
-	} units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}};
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(units); i++)
-		if (seconds >= units[i].seconds) {
-			uint64_t n = seconds / units[i].seconds;
-
-			buf_putf(into, "%" PRIu64 " %s%s", n, units[i].word, n == 1 ? "" : "s");
-			return;
-		}
-	buf_putf(into, "%" PRIu64 " second%s", seconds, seconds == 1 ? "" : "s");
-}
-
 static void sessions_print_one(const struct text *t, const struct session *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
@@ -71,7 +51,7 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 		text_printf(t, "does not answer (%s)\n", error_words(s->code));
 		return;
 	}
-	sessions_age(&age, s->state.since);
+	words_age(&age, s->state.since);
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &s->plan, s->plan.workspace);
 	buf_put_str(&line, "  ");
@@ -124,7 +104,7 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 	int64_t ended = session->ended ? session->ended : session->began;
 
-	sessions_age(&age, (uint64_t)(ended / 1000000000));
+	words_age(&age, (uint64_t)(ended / 1000000000));
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &s->shown, s->layers->workspace);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);

@@ -32,6 +32,7 @@ static const char *const record_words[] = {"verify", "anchor", "proof",    "key"
 static const char *const format_words[] = {"jsonl", "otlp", "ocsf"};
 static const char *const policy_words[] = {"test", "check", "reload"};
 static const char *const system_words[] = {"create", "ls", "rm"};
+static const char *const snapshots_words[] = {"rm"};
 
 #define EXITS_OF_COMMAND                                                                          \
 	"0 to 255\tthe command's own exit code; 128 and the number of the signal that ended it\n" \
@@ -488,8 +489,21 @@ const struct verb verbs[] = {
 		.name = "snapshot",
 		.usage = "[OPTIONS] [NAME]",
 		.summary = "keep a session as it is now",
-		.description = "Keeps a session as it is now.",
-		.examples = "bawn snapshot\twith a name of its own",
+		.description =
+			"Gives a name to what a session has changed so far, and to the home that "
+			"it has, so that 'bawn restore' can go back to it and 'bawn fork' can "
+			"begin another session from it. Without NAME it is called after the "
+			"session, with a number. The name is printed.\n"
+			"\n"
+			"Of a session that does not run nothing is copied, however large it is: "
+			"its layers are sealed, and what comes next is written to a new one. A "
+			"session that runs stands still while the layers that it writes are "
+			"copied (shared with the copy, where the filesystem can), in proportion "
+			"to what it has changed, and then goes on.\n"
+			"\n"
+			"With several sessions in this folder --session says which is meant.",
+		.examples = "bawn snapshot\twith a name of its own\n"
+			    "bawn snapshot before-tests\ta name that you will know again",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE),
 		.arguments_max = 1,
@@ -498,12 +512,27 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "snapshots",
-		.usage = "[OPTIONS]",
+		.usage = "[OPTIONS] [rm NAME...]",
 		.summary = "list the snapshots of this folder",
-		.description = "Lists the snapshots of this folder.",
-		.examples = "bawn snapshots\tthe oldest first",
+		.description =
+			"Lists the snapshots of this folder, the oldest first: name, session, "
+			"age, and what their layers take on the disk, which several of them may "
+			"share. 'rm' removes some; what nothing else needs of their layers is "
+			"removed with them.\n"
+			"\n"
+			"bawn makes some by itself, and keeps the newest few: start-SESSION-N, "
+			"what "
+			"was there when a session began that wrote something, and "
+			"before-restore-N, what was "
+			"there before a restore.",
+		.examples = "bawn snapshots\tthe oldest first\n"
+			    "bawn snapshots rm before-tests\tone goes",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(WORKSPACE),
+		.arguments_max = -1,
+		.words = snapshots_words,
+		.word_count = BAWN_ARRAY_SIZE(snapshots_words),
+		.first_word = true,
 		.run = verb_elsewhere,
 		.program = "bawn-review",
 	},
@@ -511,8 +540,24 @@ const struct verb verbs[] = {
 		.name = "restore",
 		.usage = "[OPTIONS] [SNAPSHOT]",
 		.summary = "take a session back to a snapshot",
-		.description = "Takes a session back to a snapshot.",
-		.examples = "bawn restore before-tests\tas it was then",
+		.description =
+			"What a session has changed, and the home that it has, are again as they "
+			"were in SNAPSHOT. Without SNAPSHOT: as they were before the last session "
+			"of this folder began, or the one that --session names. An agent that "
+			"removed everything it could reach, here and in its home, is undone by "
+			"this one command.\n"
+			"\n"
+			"The session must not run. Nothing is copied, so it takes no time, and "
+			"nothing is lost: what was there is kept as the snapshot "
+			"before-restore-N, and restoring that takes the restore back. Your own "
+			"files are not touched: what was applied is taken back by 'bawn undo', "
+			"and so is what a session with --direct wrote.\n"
+			"\n"
+			"While another session of this folder runs the home stays as it is, and "
+			"that is said.",
+		.examples = "bawn restore\tas it was before the last session\n"
+			    "bawn restore before-tests\tas it was then\n"
+			    "bawn restore --yes before-restore-1\tthe last restore is taken back",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES),
 		.arguments_max = 1,
@@ -523,7 +568,12 @@ const struct verb verbs[] = {
 		.name = "fork",
 		.usage = "[OPTIONS] [SNAPSHOT]",
 		.summary = "make a new session from a snapshot",
-		.description = "Makes a new session from a snapshot.",
+		.description =
+			"Makes a session that begins with what SNAPSHOT has, or the newest one "
+			"that was asked for, and prints its name. 'bawn run --continue' with that "
+			"name starts it. It goes its own way from there: what it changes is its "
+			"own, and so is its home, which begins as that of the snapshot. Several "
+			"forks of one snapshot can run at once.",
 		.examples = "bawn fork before-tests\tand the line that starts it",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE),

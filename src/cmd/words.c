@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
 	[PLAN_LAYER_USER_NS] = "no authority over anything of the host",
@@ -193,4 +194,23 @@ void words_gone_without(struct buf *into, const struct plan *plan)
 			buf_putf(into, "%s%s", comma, plan_layer_words[layer]);
 			comma = ", ";
 		}
+}
+
+void words_age(struct buf *into, uint64_t since)
+{
+	uint64_t now = (uint64_t)time(NULL);
+	uint64_t seconds = now > since ? now - since : 0;
+	static const struct {
+		uint64_t seconds;
+		const char *word;
+	} units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(units); i++)
+		if (seconds >= units[i].seconds) {
+			uint64_t n = seconds / units[i].seconds;
+
+			buf_putf(into, "%" PRIu64 " %s%s", n, units[i].word, n == 1 ? "" : "s");
+			return;
+		}
+	buf_putf(into, "%" PRIu64 " second%s", seconds, seconds == 1 ? "" : "s");
 }

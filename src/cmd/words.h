@@ -18,6 +18,9 @@ void words_size(struct buf *into, uint64_t bytes);
 /* "2 hours", "90 seconds". */
 void words_duration(struct buf *into, uint64_t seconds);
 
+/* "3 hours", "0 seconds": how long ago that was, in seconds since 1970. */
+void words_age(struct buf *into, uint64_t since);
+
 /* A limit's value, in the unit of its kind. */
 void words_limit(struct buf *into, const struct plan_limit *limit);
 

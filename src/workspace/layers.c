@@ -3,6 +3,7 @@
 
 #include "fd.h"
 #include "open.h"
+#include "snapshot.h"
 #include "str.h"
 #include "tree.h"
 
@@ -163,7 +164,11 @@ int layers_lock(const struct layers *l, struct error *e)
 	while (r == 0 && flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
 			r = -errno;
-	return r < 0 ? error_sys(e, r, "cannot lock %s", l->path) : TAKE_FD(fd);
+	if (r < 0)
+		return error_sys(e, r, "cannot lock %s", l->path);
+	/* A restore that was cut off is finished before anything else is done. */
+	r = snapshot_finish(l, e);
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 int layers_journal(const struct layers *l, bool create)
@@ -526,41 +531,43 @@ int layers_each_snapshot(const struct layers *l,
 
 /* --- what nothing names --------------------------------------------------------------- */
 
+/* The layers that there are, and which of them something names. */
 struct layers_named {
-	const char *id;
-	bool named;
+	const struct layers_names *all;
+	bool *named;
 };
 
-static bool layers_names_it(const struct stack *const stacks[3], const char *id)
+static void layers_mark(const struct layers_named *n, const struct stack *s)
 {
-	for (size_t i = 0; i < 3; i++)
-		if (stack_has(stacks[i], id))
-			return true;
-	return false;
+	for (size_t i = 0; i < s->count; i++) {
+		const char *id = s->ids[i];
+		char *const *at = n->all->count ? bsearch(&id, n->all->items, n->all->count,
+							  sizeof(id), layers_compare)
+						: NULL;
+
+		if (at)
+			n->named[at - n->all->items] = true;
+	}
 }
 
 static int layers_session_names(void *context, const struct layers_session *s)
 {
-	struct layers_named *n = context;
-
-	n->named = n->named ||
-		   layers_names_it((const struct stack *const[]){&s->project, &s->home, &s->root},
-				   n->id);
+	layers_mark(context, &s->project);
+	layers_mark(context, &s->home);
+	layers_mark(context, &s->root);
 	return 0;
 }
 
 static int layers_snapshot_names(void *context, const struct layers_snapshot *s)
 {
-	struct layers_named *n = context;
-
-	n->named = n->named ||
-		   layers_names_it((const struct stack *const[]){&s->project, &s->home, &s->root},
-				   n->id);
+	layers_mark(context, &s->project);
+	layers_mark(context, &s->home);
+	layers_mark(context, &s->root);
 	return 0;
 }
 
-/* Of the systems that are kept here, one has it. */
-static int layers_kept_names(const struct layers *l, struct layers_named *n, struct error *e)
+/* What is kept of the systems that boxes of this workspace stood on. */
+static int layers_kept_names(const struct layers *l, const struct layers_named *n, struct error *e)
 {
 	_cleanup_(layers_names_fini) struct layers_names kept = {NULL, 0};
 	int r = layers_list(l, "kept", &kept);
@@ -571,7 +578,8 @@ static int layers_kept_names(const struct layers *l, struct layers_named *n, str
 		struct stack stack;
 
 		r = layers_kept_read(l, kept.items[i], &stack, e);
-		n->named = n->named || (r == 0 && stack_has(&stack, n->id));
+		if (r == 0)
+			layers_mark(n, &stack);
 	}
 	return r;
 }
@@ -606,13 +614,33 @@ int layers_each_workspace(int state, const char *state_path,
 	return r;
 }
 
+int layers_hold(const struct layers *l, const char *id)
+{
+	char path[sizeof("layers/") + LAYER_ID_LEN];
+
+	if (!layers_is_id(id))
+		return -EINVAL;
+	(void)snprintf(path, sizeof(path), "layers/%s", id);
+	_cleanup_fd_ int fd = open_beneath(l->dir, path, O_RDONLY | O_DIRECTORY, 0);
+
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return TAKE_FD(fd);
+}
+
 #define LAYERS_GONE "gone-"
 
 /* From here on it is no layer any more; removing it may take long. */
-static int layers_set_aside(int all, const char *id)
+static int layers_set_aside(const struct layers *l, int all, const char *id)
 {
+	/* Somebody is filling it. */
+	_cleanup_fd_ int hold = layers_hold(l, id);
 	char name[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
 
+	if (hold == -EBUSY)
+		return 0;
 	(void)snprintf(name, sizeof(name), LAYERS_GONE "%s", id);
 	return renameat(all, id, all, name) < 0 ? -errno : 0;
 }
@@ -628,21 +656,25 @@ int layers_retire(const struct layers *l, struct error *e)
 		return 0;
 	if (r < 0)
 		return error_sys(e, r, "cannot list the layers of %s", l->workspace);
-	r = layers_home_read(l, &home, e);
-	for (size_t i = 0; r == 0 && i < names.count; i++) {
-		struct layers_named n = {names.items[i], stack_has(&home, names.items[i])};
+	_cleanup_free_ bool *named = calloc(names.count + 1, sizeof(*named));
+	struct layers_named n = {&names, named};
 
-		if (!layers_is_id(n.id))
-			continue;
+	if (!named)
+		return error_sys(e, -ENOMEM, "cannot list the layers of %s", l->workspace);
+	r = layers_home_read(l, &home, e);
+	if (r == 0)
+		layers_mark(&n, &home);
+	if (r == 0)
+		r = layers_kept_names(l, &n, e);
+	if (r == 0)
 		r = layers_each_session(l, layers_session_names, &n, e);
-		if (r == 0)
-			r = layers_kept_names(l, &n, e);
-		if (r == 0)
-			r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
-		if (r == 0 && !n.named && layers_set_aside(all, n.id) < 0)
-			r = error_sys(e, -EIO, "cannot remove the layer %s of %s", n.id,
+	if (r == 0)
+		r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		if (layers_is_id(names.items[i]) && !named[i] &&
+		    layers_set_aside(l, all, names.items[i]) < 0)
+			r = error_sys(e, -EIO, "cannot remove the layer %s of %s", names.items[i],
 				      l->workspace);
-	}
 	return r;
 }
 

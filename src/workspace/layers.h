@@ -98,7 +98,8 @@ int layers_place(const char *state_path, const char *workspace, struct layers *r
 void layers_close(struct layers *l);
 #define _cleanup_layers_ _cleanup_(layers_close)
 
-/* Holds everything that is named here still, until the descriptor is closed. */
+/* Holds everything that is named here still, until the descriptor is closed.  A restore that was
+ * cut off (snapshot.h) is finished first. */
 int layers_lock(const struct layers *l, struct error *e) BAWN_MUST_USE;
 
 /* The folder journal: it outlives the sessions whose changes landed. */
@@ -161,7 +162,11 @@ int layers_each_workspace(int state, const char *state_path,
 bool stack_has(const struct stack *s, const char *id);
 int stack_push(struct stack *s, const char *id); /* -E2BIG */
 
-/* Removes what nothing names; the caller holds the lock. */
+/* The lock that says that a layer is being filled, though nothing names it yet: the descriptor, or
+ * -EBUSY. */
+int layers_hold(const struct layers *l, const char *id);
+
+/* Removes what nothing names, and nobody holds; the caller holds the lock. */
 int layers_collect(const struct layers *l, struct error *e);
 /* Its two halves: what nothing names is set aside, under the lock; and what was set aside is
  * removed, which takes its time and needs no lock. */

@@ -3,6 +3,8 @@
 
 #include "fd.h"
 #include "open.h"
+#include "snapshot.h"
+#include "squash.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,39 +38,64 @@ bool layers_session_has_changes(const struct layers *l, const struct layers_sess
 	return false;
 }
 
-/* The box's own layer of the home: the last one. */
+/* The box's own layer of the home: the last one.  *ret_kept: something was written to it. */
 static int settle_home(const struct layers *l, struct layers_session *s, bool forget,
-		       struct error *e)
+		       bool *ret_kept, struct error *e)
 {
 	struct stack home;
 	int r = layers_home_read(l, &home, e);
 
+	*ret_kept = false;
 	if (r < 0 || s->home.count == 0)
 		return r;
 	const char *own = s->home.ids[s->home.count - 1];
 
-	if (stack_has(&home, own))
+	if (stack_has(&home, own)) {
+		*ret_kept = true;
 		return 0;
+	}
 	if (forget || layers_is_empty(l, own)) {
 		s->home.count--;
 		return 0;
 	}
+	*ret_kept = true;
+	/* A fork has a home of its own. */
+	if (s->from[0])
+		return squash_if_long(l, &s->home, 0, LAYERS_SQUASH, e);
 	r = stack_push(&home, own);
 	if (r < 0)
 		return error_sys(e, r, "the home of %s has too many layers", l->workspace);
-	return layers_home_write(l, &home, e);
+	r = squash_if_long(l, &home, 0, LAYERS_SQUASH, e);
+	return r < 0 ? r : layers_home_write(l, &home, e);
+}
+
+static bool settle_is_idle(const struct layers *l, const struct layers_session *s)
+{
+	return (s->project.count == 0 ||
+		layers_is_empty(l, s->project.ids[s->project.count - 1])) &&
+	       (s->root.count == 0 || layers_is_empty(l, s->root.ids[s->root.count - 1]));
 }
 
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
 		  struct error *e)
 {
-	int r = settle_home(l, s, forget, e);
+	bool home = false;
+	int r = settle_home(l, s, forget, &home, e);
 
 	*ret_kept = !forget && layers_session_has_changes(l, s);
 	if (r < 0)
 		return r;
 	s->ended = settle_now();
-	r = *ret_kept ? layers_session_write(l, s, e) : layers_session_remove(l, s->name, e);
+	/* Nothing was written anywhere by this box: nothing to go back from. */
+	bool idle = !home && (!*ret_kept || (s->mode == LAYERS_REVIEW && settle_is_idle(l, s)));
+
+	if (*ret_kept)
+		r = squash_if_long(l, &s->project, 1, LAYERS_SQUASH, e);
+	if (r == 0)
+		r = *ret_kept ? layers_session_write(l, s, e)
+			      : layers_session_remove(l, s->name, e);
+	if (r == 0 && idle)
+		snapshot_forget_start(l, s->name);
 	return r < 0 ? r : layers_collect(l, e);
 }
 

@@ -147,7 +147,13 @@ static void a_session_with_changes_goes_on(void **state)
 	expect_start(&t, "other-name");
 	assert_true(t.layering.goes_on);
 	assert_string_equal(t.layering.session.name, "calm-otter");
-	assert_string_equal(plan_mount_of(&t.prepared.plan, "workspace")->upper, upper);
+	/* What it had is sealed beneath what it writes now. */
+	const struct plan_mount *work = plan_mount_of(&t.prepared.plan, "workspace");
+	char sealed[PATH_MAX];
+
+	assert_string_not_equal(work->upper, upper);
+	assert_int_equal(work->layers.count, 1);
+	assert_string_equal(work->layers.items[0].text, fake_path(sealed, upper, "up"));
 	assert_true(try_finish(&t, false));
 	/* Unless it shall not; then both are there, and neither goes on by itself. */
 	try_init(&t);

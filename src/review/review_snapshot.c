@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn snapshot` and `bawn fork`: a name for a session as it is now, and a session from one. */
+#include "review.h"
+#include "review_snapshots.h"
+
+#include "fd.h"
+#include "json.h"
+#include "session_store.h"
+#include "settle.h"
+#include "snapshot.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *ret_hold,
+			struct error *e)
+{
+	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
+	int code = lock < 0 ? lock : layers_settle_all(&r->layers, e);
+
+	if (code < 0)
+		return code;
+	_cleanup_fd_ int hold = layers_session_hold(&r->layers, name);
+
+	if (hold == -EBUSY) {
+		code = error_set(e, -EBUSY, "the session %s is running", name);
+		error_next(e, "End it first; what it has changed is kept.");
+		return code;
+	}
+	if (hold < 0 && hold != -ENOENT)
+		return error_sys(e, hold, "cannot hold the session %s", name);
+	*ret_lock = TAKE_FD(lock);
+	*ret_hold = hold < 0 ? -1 : TAKE_FD(hold);
+	return 0;
+}
+
+static int snapshot_stopped(struct review *r, const char *name, struct layers_snapshot *ret,
+			    struct error *e)
+{
+	_cleanup_fd_ int lock = -1;
+	_cleanup_fd_ int hold = -1;
+	int code = review_hold_stopped(r, r->session.name, &lock, &hold, e);
+
+	if (code == 0)
+		code = layers_session_read(&r->layers, r->session.name, &r->session, e);
+	if (code == -ENOENT)
+		return error_set(e, code, "the session %s has changed nothing", r->session.name);
+	return code < 0 ? code : snapshot_take(&r->layers, &r->session, name, ret, e);
+}
+
+static int snapshot_go_on_waiting(void *context)
+{
+	struct error e = ERROR_INIT;
+
+	return session_pause(context, true, &e);
+}
+
+/* It stands still while its layers are copied, and not a moment longer. */
+static int snapshot_running(struct review *r, const char *name, struct layers_snapshot *ret,
+			    struct error *e)
+{
+	_cleanup_session_ struct session session = {.fd = -1};
+	int code = session_choose(&r->places, r->session.name, NULL, &session, e);
+
+	if (code == 0)
+		code = session_pause(&session, true, e);
+	if (code == 0)
+		code = layers_session_read(&r->layers, r->session.name, &r->session, e);
+	if (code < 0)
+		return code;
+	code = snapshot_copy(&r->layers, &r->session, name, snapshot_go_on_waiting, &session, ret,
+			     e);
+	if (code < 0)
+		return code;
+	code = session_pause(&session, false, e);
+	if (code < 0) {
+		struct error ignored = ERROR_INIT;
+
+		/* It moved while it was copied: no snapshot of anything. */
+		(void)layers_snapshot_remove(&r->layers, name, &ignored);
+	}
+	return code;
+}
+
+static void snapshot_print(const struct invocation *i, const struct layers_snapshot *s,
+			   const struct layers_session *session)
+{
+	struct text out = text_open(STDOUT_FILENO);
+
+	if (invocation_has(i, OPTION_JSON)) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1 << 16);
+		struct json j = JSON_INIT(&b, true);
+
+		json_open(&j, '{');
+		json_key_str(&j, "name", s->name);
+		json_key_str(&j, "session", s->session);
+		json_key_u64(&j, "made", (uint64_t)(s->made / 1000000000));
+		json_key_bool(&j, "live", s->live);
+		json_close(&j, '}');
+		buf_put_char(&b, '\n');
+		text_write(&out, &b);
+		return;
+	}
+	text_printf(&out, "%s\n", s->name);
+	struct text err = text_open(STDERR_FILENO);
+
+	text_printf(&err, "bawn: %s as it is now is kept; 'bawn restore %s' goes back to it%s\n",
+		    s->session, s->name,
+		    session->mode == LAYERS_DIRECT ? " (its home: what it writes here has landed)"
+						   : "");
+}
+
+int review_check_name(const char *name, struct error *e)
+{
+	if (snapshot_is_name(name))
+		return 0;
+	(void)error_set(e, -EINVAL, "'%s' cannot be the name of a snapshot", name);
+	error_next(e, "A name has small letters, digits, '.', '_' and '-'; 'start-...' and "
+		      "'before-restore-...' are bawn's own.");
+	return -EINVAL;
+}
+
+int review_snapshot(const struct invocation *i)
+{
+	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
+	const char *wanted = i->argument_count > 0 ? i->arguments[0] : NULL;
+	struct layers_snapshot made;
+	char name[LAYERS_NAME_MAX + 1];
+	struct error e = ERROR_INIT;
+
+	if (wanted && review_check_name(wanted, &e) < 0) {
+		verb_complain(&e);
+		return EXIT_USAGE;
+	}
+	mode_t mask = umask(0);
+	int code = review_open(i, REVIEW_SESSION, &r, &e);
+
+	if (code == 0 && wanted)
+		(void)snprintf(name, sizeof(name), "%s", wanted);
+	else if (code == 0)
+		code = snapshot_next_name(&r.layers, r.session.name, name, &e);
+	if (code == 0)
+		code = r.runs ? snapshot_running(&r, name, &made, &e)
+			      : snapshot_stopped(&r, name, &made, &e);
+	(void)umask(mask);
+	if (code < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	snapshot_print(i, &made, &r.session);
+	return EXIT_OK;
+}
+
+/* --- fork ----------------------------------------------------------------------------- */
+
+static bool fork_is_taken(const void *context, const char *name)
+{
+	struct layers_session s;
+	struct error e = ERROR_INIT;
+
+	return layers_session_read(context, name, &s, &e) != -ENOENT;
+}
+
+static int fork_make(struct review *r, const struct layers_snapshot *from,
+		     struct layers_session *ret, struct error *e)
+{
+	_cleanup_session_store_ struct session_store store = SESSION_STORE_INIT;
+	const struct session_name name = {.is_taken = fork_is_taken, .context = &r->layers};
+	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
+	int code = lock < 0 ? lock : session_store_make(&r->places, &name, &store, e);
+
+	return code < 0 ? code : snapshot_fork(&r->layers, from, store.name, ret, e);
+}
+
+int review_fork(const struct invocation *i)
+{
+	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
+	struct layers_snapshot from;
+	struct layers_session made;
+	struct error e = ERROR_INIT;
+	mode_t mask = umask(0);
+	int code = review_open(i, REVIEW_NOTHING, &r, &e);
+
+	if (code == 0)
+		code = review_pick_snapshot(&r, i, false, &from, &e);
+	if (code == 0)
+		code = fork_make(&r, &from, &made, &e);
+	(void)umask(mask);
+	if (code < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	struct text out = text_open(STDOUT_FILENO);
+	struct text err = text_open(STDERR_FILENO);
+
+	if (invocation_has(i, OPTION_JSON)) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1 << 16);
+		struct json j = JSON_INIT(&b, true);
+
+		json_open(&j, '{');
+		json_key_str(&j, "session", made.name);
+		json_key_str(&j, "from", from.name);
+		json_close(&j, '}');
+		buf_put_char(&b, '\n');
+		text_write(&out, &b);
+		return EXIT_OK;
+	}
+	text_printf(&out, "%s\n", made.name);
+	text_printf(&err, "bawn: %s begins with what %s has: bawn run --continue %s -- COMMAND\n",
+		    made.name, from.name, made.name);
+	return EXIT_OK;
+}

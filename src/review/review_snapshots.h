@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the verbs about snapshots share. */
+#ifndef BAWN_REVIEW_SNAPSHOTS_H
+#define BAWN_REVIEW_SNAPSHOTS_H
+
+#include "review.h"
+
+/* -EINVAL and what a name may be. */
+int review_check_name(const char *name, struct error *e);
+
+/* The lock of the layers, and of the session so that it does not run (ret_hold is -1 when there is
+ * no such session any more).  What killed sessions left is tidied up first. */
+int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *ret_hold,
+			struct error *e);
+
+/*
+ * The snapshot that was named; else the newest of the session (--session) or of all: with `start`
+ * of those that were made at a start, without of those that were asked for.
+ */
+int review_pick_snapshot(const struct review *r, const struct invocation *i, bool start,
+			 struct layers_snapshot *ret, struct error *e);
+
+#endif

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snapshot.h"
+
+#include "apart.h"
+#include "copy.h"
+#include "fd.h"
+#include "open.h"
+#include "settle.h"
+#include "squash.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char snapshot_restoring[] = "restoring";
+static const char snapshot_start[] = "start-";
+static const char snapshot_before[] = "before-restore";
+
+enum { SNAPSHOT_NUMBER_MAX = 99999 };
+
+static int64_t snapshot_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+bool snapshot_is_automatic(const char *name)
+{
+	return str_after(name, snapshot_start) || str_after(name, snapshot_before);
+}
+
+bool snapshot_is_name(const char *name)
+{
+	return layers_is_name(name) && !str_equal(name, snapshot_restoring) &&
+	       !str_ends_with(name, ".new") && !snapshot_is_automatic(name);
+}
+
+static bool snapshot_is_there(const struct layers *l, const char *name)
+{
+	struct layers_snapshot s;
+	struct error e = ERROR_INIT;
+
+	return layers_snapshot_read(l, name, &s, &e) != -ENOENT;
+}
+
+/* The greatest N of PREFIX-N that there is. */
+struct snapshot_numbers {
+	const char *prefix;
+	uint64_t most;
+};
+
+static int snapshot_count_up(void *context, const struct layers_snapshot *s)
+{
+	struct snapshot_numbers *n = context;
+	const char *rest = str_after(s->name, n->prefix);
+	uint64_t number = 0;
+
+	if (rest && *rest == '-' && str_parse_u64(rest + 1, &number) == 0 && number > n->most &&
+	    number < SNAPSHOT_NUMBER_MAX)
+		n->most = number;
+	return 0;
+}
+
+int snapshot_next_name(const struct layers *l, const char *prefix, char ret[LAYERS_NAME_MAX + 1],
+		       struct error *e)
+{
+	struct snapshot_numbers numbers = {.prefix = prefix};
+	int r = layers_each_snapshot(l, snapshot_count_up, &numbers, e);
+
+	if (r < 0)
+		return r;
+	int n = snprintf(ret, LAYERS_NAME_MAX + 1, "%s-%llu", prefix,
+			 (unsigned long long)numbers.most + 1);
+
+	return n < 0 || n > LAYERS_NAME_MAX
+		       ? error_set(e, -ENAMETOOLONG, "'%s' is too long a name", prefix)
+		       : 0;
+}
+
+/* --- those that are ours to remove ---------------------------------------------------- */
+
+/* The oldest of a kind, and how many there are. */
+struct snapshot_oldest {
+	const char *prefix;
+	size_t count;
+	int64_t made;
+	char name[LAYERS_NAME_MAX + 1];
+};
+
+static int snapshot_is_older(void *context, const struct layers_snapshot *s)
+{
+	struct snapshot_oldest *o = context;
+
+	if (!str_after(s->name, o->prefix))
+		return 0;
+	if (o->count == 0 || s->made < o->made) {
+		o->made = s->made;
+		memcpy(o->name, s->name, sizeof(o->name));
+	}
+	o->count++;
+	return 0;
+}
+
+/* Room for one more.  What cannot be read or removed now is there the next time. */
+static void snapshot_prune(const struct layers *l, const char *prefix, size_t max)
+{
+	for (;;) {
+		struct snapshot_oldest o = {.prefix = prefix};
+		struct error e = ERROR_INIT;
+
+		if (layers_each_snapshot(l, snapshot_is_older, &o, &e) < 0 || o.count < max ||
+		    layers_snapshot_remove(l, o.name, &e) < 0)
+			return;
+	}
+}
+
+/* --- stacks --------------------------------------------------------------------------- */
+
+/* Where the session's home is: the workspace's, or, of a fork, its own. */
+static int snapshot_home(const struct layers *l, const struct layers_session *s, struct stack *ret,
+			 struct error *e)
+{
+	if (!s->from[0])
+		return layers_home_read(l, ret, e);
+	*ret = s->home;
+	return 0;
+}
+
+/* Without a last layer that has nothing in it. */
+static struct stack snapshot_sealed(const struct layers *l, const struct stack *s)
+{
+	struct stack sealed = *s;
+
+	if (sealed.count > 0 && layers_is_empty(l, sealed.ids[sealed.count - 1]))
+		sealed.count--;
+	return sealed;
+}
+
+/* Upon a stack of sealed layers, one to write to, which looks like the last (or like `like`). */
+static int snapshot_push(const struct layers *l, struct stack *s, int like, struct error *e)
+{
+	char id[LAYER_ID_LEN + 1];
+	/* Merging takes its time, and is for the end of a session (settle.c); here only for room.
+	 */
+	int r = squash_if_long(l, s, 0, STACK_MAX - 4, e);
+
+	if (r == 0)
+		r = layers_new(l, id, e);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int last = s->count > 0 ? layers_open_up(l, s->ids[s->count - 1]) : -1;
+
+	if (s->count > 0 || like >= 0)
+		r = last < 0 && s->count > 0 ? last : layers_dress(l, id, s->count ? last : like);
+	if (r == 0)
+		r = stack_push(s, id);
+	return r < 0 ? error_sys(e, r, "cannot lay a new layer in %s", l->path) : 0;
+}
+
+/* A stack whose last layer is empty, and written to next: that one, or a new one on top. */
+static int snapshot_refresh(const struct layers *l, struct stack *s, struct error *e)
+{
+	if (s->count == 0 || layers_is_empty(l, s->ids[s->count - 1]))
+		return 0;
+	return snapshot_push(l, s, -1, e);
+}
+
+static struct layers_snapshot snapshot_of(const struct layers_session *s, const char *name)
+{
+	struct layers_snapshot snapshot = {.made = snapshot_now()};
+
+	(void)snprintf(snapshot.name, sizeof(snapshot.name), "%s", name);
+	memcpy(snapshot.session, s->name, sizeof(snapshot.session));
+	memcpy(snapshot.stands_on, s->stands_on, sizeof(snapshot.stands_on));
+	return snapshot;
+}
+
+/* --- of a session that does not run --------------------------------------------------- */
+
+int snapshot_take(const struct layers *l, struct layers_session *s, const char *name,
+		  struct layers_snapshot *ret, struct error *e)
+{
+	*ret = snapshot_of(s, name);
+	if (snapshot_is_there(l, name))
+		return error_set(e, -EEXIST, "there is a snapshot '%s' of %s already", name,
+				 l->workspace);
+	int r = snapshot_home(l, s, &ret->home, e);
+
+	if (r < 0)
+		return r;
+	ret->project = snapshot_sealed(l, &s->project);
+	ret->root = snapshot_sealed(l, &s->root);
+	/* First the session gets something else to write to, then what it has is sealed. */
+	r = snapshot_refresh(l, &s->project, e);
+	if (r == 0)
+		r = snapshot_refresh(l, &s->root, e);
+	if (r == 0)
+		r = layers_session_write(l, s, e);
+	return r < 0 ? r : layers_snapshot_write(l, ret, e);
+}
+
+int snapshot_at_start(const struct layers *l, struct layers_session *s, struct error *e)
+{
+	char prefix[sizeof(snapshot_start) + LAYERS_NAME_MAX], name[LAYERS_NAME_MAX + 1];
+
+	(void)snprintf(prefix, sizeof(prefix), "%s%s", snapshot_start, s->name);
+	int r = snapshot_next_name(l, prefix, name, e);
+
+	if (r == 0)
+		r = snapshot_refresh(l, &s->project, e);
+	if (r == 0)
+		r = snapshot_refresh(l, &s->root, e);
+	if (r < 0)
+		return r;
+	struct layers_snapshot start = snapshot_of(s, name);
+
+	start.project = snapshot_sealed(l, &s->project);
+	start.root = snapshot_sealed(l, &s->root);
+	start.home = s->home;
+	/* A stack that grew a layer is written down before anything names what is beneath it. */
+	if (s->project.count > 1 || s->root.count > 1)
+		r = layers_session_write(l, s, e);
+	if (r < 0)
+		return r;
+	snapshot_prune(l, snapshot_start, SNAPSHOT_STARTS_MAX);
+	return layers_snapshot_write(l, &start, e);
+}
+
+/* The newest of a session's. */
+struct snapshot_newest {
+	const char *session;
+	bool found;
+	int64_t made;
+	char name[LAYERS_NAME_MAX + 1];
+};
+
+static int snapshot_is_newer(void *context, const struct layers_snapshot *s)
+{
+	struct snapshot_newest *n = context;
+
+	if (!str_after(s->name, snapshot_start) || !str_equal(s->session, n->session) ||
+	    (n->found && s->made < n->made))
+		return 0;
+	n->found = true;
+	n->made = s->made;
+	memcpy(n->name, s->name, sizeof(n->name));
+	return 0;
+}
+
+void snapshot_forget_start(const struct layers *l, const char *session)
+{
+	struct snapshot_newest n = {.session = session};
+	struct error e = ERROR_INIT;
+
+	if (layers_each_snapshot(l, snapshot_is_newer, &n, &e) == 0 && n.found)
+		(void)layers_snapshot_remove(l, n.name, &e);
+}
+
+/* --- of one that runs ----------------------------------------------------------------- */
+
+/* The layer that a box writes, and its copy. */
+struct snapshot_pair {
+	char id[LAYER_ID_LEN + 1];
+	int hold; /* its lock: a layer that is being made is not collected */
+	struct copied copied;
+};
+
+/* Shared by both processes: what the other one counts is seen here. */
+struct snapshot_live {
+	const struct layers *layers;
+	const struct layers_session *session;
+	struct snapshot_pair pairs[3];
+	int (*alive)(void *context);
+	void *context;
+};
+
+static const struct stack *snapshot_stack(const struct layers_session *s, size_t i)
+{
+	return i == 0 ? &s->project : i == 1 ? &s->home : &s->root;
+}
+
+static int snapshot_copy_layer(const struct layers *l, const char *from, const char *to,
+			       struct copied *ret, struct error *e)
+{
+	_cleanup_fd_ int from_path = layers_open_up(l, from);
+	_cleanup_fd_ int to_path = from_path < 0 ? from_path : layers_open_up(l, to);
+
+	if (to_path < 0)
+		return error_sys(e, to_path, "cannot open a layer of %s", l->workspace);
+	_cleanup_fd_ int in = open_beneath(from_path, "", O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_fd_ int out = open_beneath(to_path, "", O_RDONLY | O_DIRECTORY, 0);
+
+	if (in < 0 || out < 0)
+		return error_sys(e, in < 0 ? in : out, "cannot open a layer of %s", l->workspace);
+	return copy_tree(in, out, ret, e);
+}
+
+static int snapshot_copy_work(void *context, struct error *e)
+{
+	struct snapshot_live *live = context;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(live->pairs); i++) {
+		const struct stack *s = snapshot_stack(live->session, i);
+
+		if (live->pairs[i].hold >= 0)
+			r = snapshot_copy_layer(live->layers, s->ids[s->count - 1],
+						live->pairs[i].id, &live->pairs[i].copied, e);
+	}
+	return r;
+}
+
+static int snapshot_alive(void *context)
+{
+	struct snapshot_live *live = context;
+
+	return live->alive ? live->alive(live->context) : 0;
+}
+
+static int snapshot_new_held(const struct layers *l, struct snapshot_pair *p, struct error *e)
+{
+	int r = layers_new(l, p->id, e);
+
+	if (r < 0)
+		return r;
+	p->hold = layers_hold(l, p->id);
+	return p->hold < 0 ? error_sys(e, p->hold, "cannot hold a new layer of %s", l->workspace)
+			   : 0;
+}
+
+static struct stack snapshot_with(const struct stack *s, const struct snapshot_pair *p)
+{
+	struct stack copy = *s;
+
+	if (p->hold >= 0)
+		memcpy(copy.ids[copy.count - 1], p->id, sizeof(p->id));
+	return copy;
+}
+
+static int snapshot_copy_all(struct snapshot_live *live, struct layers_snapshot *ret,
+			     struct error *e)
+{
+	const struct layers *l = live->layers;
+	const struct layers_session *s = live->session;
+	const struct apart apart = {
+		.work = snapshot_copy_work, .alive = snapshot_alive, .context = live};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(live->pairs); i++) {
+		const struct stack *stack = snapshot_stack(s, i);
+
+		if (stack->count > 0 && !layers_is_empty(l, stack->ids[stack->count - 1]))
+			r = snapshot_new_held(l, &live->pairs[i], e);
+	}
+	if (r == 0)
+		r = apart_run(&apart, e);
+	if (r < 0)
+		return r;
+	ret->live = true;
+	ret->project = snapshot_with(&s->project, &live->pairs[0]);
+	ret->home = snapshot_with(&s->home, &live->pairs[1]);
+	ret->root = snapshot_with(&s->root, &live->pairs[2]);
+	_cleanup_fd_ int lock = layers_lock(l, e);
+
+	if (lock < 0)
+		return lock;
+	ret->project = snapshot_sealed(l, &ret->project);
+	ret->home = snapshot_sealed(l, &ret->home);
+	ret->root = snapshot_sealed(l, &ret->root);
+	if (snapshot_is_there(l, ret->name))
+		return error_set(e, -EEXIST, "there is a snapshot '%s' of %s already", ret->name,
+				 l->workspace);
+	return layers_snapshot_write(l, ret, e);
+}
+
+int snapshot_copy(const struct layers *l, const struct layers_session *s, const char *name,
+		  int (*alive)(void *context), void *context, struct layers_snapshot *ret,
+		  struct error *e)
+{
+	struct snapshot_live live = {.layers = l, .session = s, .alive = alive, .context = context};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(live.pairs); i++)
+		live.pairs[i].hold = -1;
+	*ret = snapshot_of(s, name);
+	int r = snapshot_is_there(l, name)
+			? error_set(e, -EEXIST, "there is a snapshot '%s' of %s already", name,
+				    l->workspace)
+			: snapshot_copy_all(&live, ret, e);
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(live.pairs); i++)
+		fd_close(&live.pairs[i].hold);
+	return r;
+}
+
+/* --- back again ----------------------------------------------------------------------- */
+
+/* A session that is no longer there, as it would have to be. */
+static int snapshot_new_session(const struct layers *l, const char *name, int64_t began,
+				struct layers_session *ret, struct error *e)
+{
+	_cleanup_fd_ int tree = open_no_links(l->workspace, O_PATH | O_DIRECTORY);
+	struct stat st;
+
+	if (tree < 0 || fstat(tree, &st) < 0)
+		return error_sys(e, tree < 0 ? tree : -errno, "cannot open %s", l->workspace);
+	*ret = (struct layers_session){
+		.mode = LAYERS_REVIEW, .dev = st.st_dev, .ino = st.st_ino, .began = began};
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+	ret->ended = snapshot_now();
+	return 0;
+}
+
+/* Nothing of a restore has happened yet, or all but its end: either way this is what is to be. */
+static int snapshot_put_in_place(const struct layers *l, const struct layers_snapshot *to,
+				 struct error *e)
+{
+	struct layers_session s;
+	int r = layers_session_read(l, to->session, &s, e);
+	bool is_new = r == -ENOENT;
+
+	if (is_new)
+		r = snapshot_new_session(l, to->session, to->made, &s, e);
+	if (r < 0)
+		return r;
+	s.project = to->project;
+	s.root = to->root;
+	memcpy(s.stands_on, to->stands_on, sizeof(s.stands_on));
+	if (s.from[0])
+		s.home = to->home;
+	else
+		r = layers_home_write(l, &to->home, e);
+	if (r < 0)
+		return r;
+	/* Where there was none, and there is no change: there is none. */
+	if (!is_new || layers_session_has_changes(l, &s))
+		r = layers_session_write(l, &s, e);
+	return r < 0 ? r : layers_snapshot_remove(l, snapshot_restoring, e);
+}
+
+int snapshot_finish(const struct layers *l, struct error *e)
+{
+	struct layers_snapshot to;
+	int r = layers_snapshot_read(l, snapshot_restoring, &to, e);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = snapshot_put_in_place(l, &to, e);
+	return r < 0 ? r : 1;
+}
+
+int snapshot_restore(const struct layers *l, const struct layers_snapshot *from, bool home,
+		     struct layers_snapshot *ret_before, struct error *e)
+{
+	struct layers_session s;
+	struct layers_snapshot to = *from;
+	char name[LAYERS_NAME_MAX + 1];
+	int r = layers_session_read(l, from->session, &s, e);
+
+	if (r == -ENOENT)
+		r = snapshot_new_session(l, from->session, from->made, &s, e);
+	if (r < 0)
+		return r;
+	snapshot_prune(l, snapshot_before, SNAPSHOT_BEFORES_MAX);
+	r = snapshot_next_name(l, snapshot_before, name, e);
+	if (r < 0)
+		return r;
+	*ret_before = snapshot_of(&s, name);
+	ret_before->project = snapshot_sealed(l, &s.project);
+	ret_before->root = snapshot_sealed(l, &s.root);
+	r = snapshot_home(l, &s, &ret_before->home, e);
+	if (r == 0 && !home)
+		to.home = ret_before->home;
+	_cleanup_fd_ int tree = open_no_links(l->workspace, O_PATH | O_DIRECTORY);
+
+	/* Of a session that lands at once there is nothing but the home to take back. */
+	if (r == 0 && s.mode == LAYERS_REVIEW)
+		r = snapshot_push(l, &to.project, tree, e);
+	if (r == 0 && to.root.count > 0)
+		r = snapshot_push(l, &to.root, -1, e);
+	if (r == 0)
+		r = layers_snapshot_write(l, ret_before, e);
+	if (r < 0)
+		return r;
+	memcpy(to.name, snapshot_restoring, sizeof(snapshot_restoring));
+	to.made = s.began;
+	/* From here on it is done, by us or by whoever comes next. */
+	r = layers_snapshot_write(l, &to, e);
+	return r < 0 ? r : snapshot_put_in_place(l, &to, e);
+}
+
+int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, const char *name,
+		  struct layers_session *ret, struct error *e)
+{
+	struct layers_session origin;
+	int r = layers_session_read(l, from->session, &origin, e);
+	int64_t began = r == 0 ? origin.began : from->made;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = snapshot_new_session(l, name, began, ret, e);
+	if (r < 0)
+		return r;
+	memcpy(ret->from, from->name, sizeof(ret->from));
+	memcpy(ret->stands_on, from->stands_on, sizeof(ret->stands_on));
+	ret->project = from->project;
+	ret->home = from->home;
+	ret->root = from->root;
+	_cleanup_fd_ int tree = open_no_links(l->workspace, O_PATH | O_DIRECTORY);
+
+	r = snapshot_push(l, &ret->project, tree, e);
+	if (r == 0 && ret->root.count > 0)
+		r = snapshot_push(l, &ret->root, -1, e);
+	return r < 0 ? r : layers_session_write(l, ret, e);
+}

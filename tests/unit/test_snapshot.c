@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Promises about snapshots: what was is found again, whole; nothing else is touched. */
+#include "fake_home.h"
+
+#include "copy.h"
+#include "fd.h"
+#include "settle.h"
+#include "snapshot.h"
+#include "squash.h"
+#include "str.h"
+
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+struct world {
+	struct fake_home *fake;
+	int state;
+	struct layers layers;
+	struct layers_session session;
+	struct error e;
+};
+
+#define OK(call)                                   \
+	do {                                       \
+		if ((call) < 0)                    \
+			fail_msg("%s", w->e.text); \
+	} while (0)
+
+static void up_path(const struct world *w, const char *id, char into[PATH_MAX])
+{
+	int n = snprintf(into, PATH_MAX, "%s/layers/%s/up", w->layers.path, id);
+
+	assert_true(n > 0 && n < PATH_MAX);
+}
+
+static const char *top(const struct stack *s)
+{
+	assert_true(s->count > 0);
+	return s->ids[s->count - 1];
+}
+
+/* As a box would, into the layer on top. */
+static void put(const struct world *w, const struct stack *s, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+
+	up_path(w, top(s), path);
+	fake_file(path, name, text);
+}
+
+static void push(struct world *w, struct stack *s)
+{
+	char id[LAYER_ID_LEN + 1];
+
+	OK(layers_new(&w->layers, id, &w->e));
+	assert_int_equal(stack_push(s, id), 0);
+}
+
+static void world_open(struct world *w, struct fake_home *fake)
+{
+	struct stat st;
+
+	*w = (struct world){.fake = fake, .e = ERROR_INIT};
+	w->state = open(fake->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	OK(layers_open(w->state, fake->root, fake->project, true, &w->layers, &w->e));
+	assert_int_equal(stat(fake->project, &st), 0);
+	w->session = (struct layers_session){
+		.name = "calm-otter", .dev = st.st_dev, .ino = st.st_ino, .began = 7, .ended = 8};
+	push(w, &w->session.project);
+	OK(layers_session_write(&w->layers, &w->session, &w->e));
+}
+
+static void world_close(struct world *w)
+{
+	layers_close(&w->layers);
+	(void)close(w->state);
+}
+
+static void reread(struct world *w)
+{
+	OK(layers_session_read(&w->layers, "calm-otter", &w->session, &w->e));
+}
+
+/* Whether some layer of the stack has the name; the topmost decides. */
+static bool shows(const struct world *w, const struct stack *s, const char *name)
+{
+	for (size_t i = s->count; i-- > 0;) {
+		char up[PATH_MAX], path[PATH_MAX];
+		struct stat st;
+
+		up_path(w, s->ids[i], up);
+		if (lstat(fake_path(path, up, name), &st) == 0)
+			return !S_ISCHR(st.st_mode);
+	}
+	return false;
+}
+
+static void a_snapshot_seals_and_stacks(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, again;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	OK(snapshot_take(&w->layers, &w->session, "first", &s, &w->e));
+	reread(w);
+	assert_int_equal(w->session.project.count, 2);
+	assert_string_equal(s.project.ids[0], w->session.project.ids[0]);
+	assert_true(layers_is_empty(&w->layers, top(&w->session.project)));
+	/* Nothing new: the same layers, and no layer more. */
+	OK(snapshot_take(&w->layers, &w->session, "second", &again, &w->e));
+	reread(w);
+	assert_int_equal(w->session.project.count, 2);
+	assert_int_equal(again.project.count, 1);
+	assert_int_equal(snapshot_take(&w->layers, &w->session, "first", &s, &w->e), -EEXIST);
+	world_close(w);
+}
+
+static void a_restore_brings_back_and_can_be_taken_back(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, before, later;
+	struct stack home = {.count = 0}, now;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	push(w, &home);
+	put(w, &home, "dotfile", "mine");
+	OK(layers_home_write(&w->layers, &home, &w->e));
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	reread(w);
+	put(w, &w->session.project, "b", "two");
+	push(w, &home);
+	put(w, &home, "worse", "theirs");
+	OK(layers_home_write(&w->layers, &home, &w->e));
+
+	OK(snapshot_restore(&w->layers, &s, true, &before, &w->e));
+	reread(w);
+	OK(layers_home_read(&w->layers, &now, &w->e));
+	assert_true(shows(w, &w->session.project, "a"));
+	assert_false(shows(w, &w->session.project, "b"));
+	assert_true(shows(w, &now, "dotfile"));
+	assert_false(shows(w, &now, "worse"));
+	assert_true(layers_is_empty(&w->layers, top(&w->session.project)));
+	OK(layers_collect(&w->layers, &w->e));
+
+	OK(layers_snapshot_read(&w->layers, before.name, &later, &w->e));
+	OK(snapshot_restore(&w->layers, &later, true, &before, &w->e));
+	reread(w);
+	OK(layers_home_read(&w->layers, &now, &w->e));
+	assert_true(shows(w, &w->session.project, "b"));
+	assert_true(shows(w, &now, "worse"));
+	assert_int_equal(layers_snapshot_read(&w->layers, "restoring", &s, &w->e), -ENOENT);
+	world_close(w);
+}
+
+static void a_restore_that_was_cut_off_is_finished_by_who_takes_the_lock(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, to;
+	struct stack now;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	reread(w);
+	put(w, &w->session.project, "b", "two");
+	to = s;
+	(void)snprintf(to.name, sizeof(to.name), "restoring");
+	push(w, &to.project);
+	push(w, &to.home);
+	OK(layers_snapshot_write(&w->layers, &to, &w->e));
+	int lock = layers_lock(&w->layers, &w->e);
+
+	OK(lock);
+	reread(w);
+	OK(layers_home_read(&w->layers, &now, &w->e));
+	assert_false(shows(w, &w->session.project, "b"));
+	assert_string_equal(top(&now), top(&to.home));
+	assert_int_equal(layers_snapshot_read(&w->layers, "restoring", &s, &w->e), -ENOENT);
+	(void)close(lock);
+	world_close(w);
+}
+
+static void a_session_that_is_gone_comes_back(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, before;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	OK(layers_session_remove(&w->layers, "calm-otter", &w->e));
+	OK(layers_collect(&w->layers, &w->e));
+	OK(snapshot_restore(&w->layers, &s, true, &before, &w->e));
+	reread(w);
+	assert_true(shows(w, &w->session.project, "a"));
+	assert_int_equal(w->session.mode, LAYERS_REVIEW);
+	world_close(w);
+}
+
+static void each_start_is_kept_and_nothing_sealed_is_written(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot start;
+	char first[LAYER_ID_LEN + 1];
+
+	world_open(w, *state);
+	OK(snapshot_at_start(&w->layers, &w->session, &w->e));
+	assert_int_equal(w->session.project.count, 1);
+	put(w, &w->session.project, "a", "one");
+	memcpy(first, top(&w->session.project), sizeof(first));
+	OK(snapshot_at_start(&w->layers, &w->session, &w->e));
+	assert_int_equal(w->session.project.count, 2);
+	assert_string_not_equal(top(&w->session.project), first);
+	OK(layers_snapshot_read(&w->layers, "start-calm-otter-2", &start, &w->e));
+	assert_int_equal(start.project.count, 1);
+	assert_string_equal(top(&start.project), first);
+	snapshot_forget_start(&w->layers, "calm-otter");
+	assert_int_equal(layers_snapshot_read(&w->layers, "start-calm-otter-2", &start, &w->e),
+			 -ENOENT);
+	OK(layers_snapshot_read(&w->layers, "start-calm-otter-1", &start, &w->e));
+	world_close(w);
+}
+
+static int count_one(void *context, const struct layers_snapshot *s)
+{
+	*(size_t *)context += snapshot_is_automatic(s->name);
+	return 0;
+}
+
+static void ours_are_few(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s, before;
+	size_t count = 0;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	for (int i = 0; i < 3 * SNAPSHOT_BEFORES_MAX; i++) {
+		char name[LAYERS_NAME_MAX + 1];
+
+		OK(snapshot_restore(&w->layers, &s, true, &before, &w->e));
+		reread(w);
+		(void)snprintf(name, sizeof(name), "otter-%d", i);
+		memcpy(w->session.name, name, sizeof(name));
+		OK(snapshot_at_start(&w->layers, &w->session, &w->e));
+	}
+	OK(layers_each_snapshot(&w->layers, count_one, &count, &w->e));
+	assert_int_equal(count, SNAPSHOT_BEFORES_MAX + SNAPSHOT_STARTS_MAX);
+	world_close(w);
+}
+
+static void a_fork_has_what_the_snapshot_has_and_a_home_of_its_own(void **state)
+{
+	struct world world, *w = &world;
+	struct layers_snapshot s;
+	struct layers_session fork;
+	struct stack home = {.count = 0};
+	bool kept = false;
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	push(w, &home);
+	put(w, &home, "dotfile", "mine");
+	OK(layers_home_write(&w->layers, &home, &w->e));
+	OK(snapshot_take(&w->layers, &w->session, "good", &s, &w->e));
+	OK(snapshot_fork(&w->layers, &s, "tidy-wren", &fork, &w->e));
+	assert_true(shows(w, &fork.project, "a"));
+	assert_true(shows(w, &fork.home, "dotfile"));
+	assert_string_not_equal(top(&fork.project), top(&w->session.project));
+	/* A box of it writes to its home, and ends: the workspace's home does not have it. */
+	push(w, &fork.home);
+	put(w, &fork.home, "fork-only", "x");
+	OK(layers_settle(&w->layers, &fork, false, &kept, &w->e));
+	assert_true(kept);
+	OK(layers_home_read(&w->layers, &home, &w->e));
+	assert_false(shows(w, &home, "fork-only"));
+	OK(layers_session_read(&w->layers, "tidy-wren", &fork, &w->e));
+	assert_true(shows(w, &fork.home, "fork-only"));
+	world_close(w);
+}
+
+/* --- a copy --------------------------------------------------------------------------- */
+
+static void make_odd_tree(const char *dir)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	const struct timespec times[2] = {{.tv_sec = 1000000000, .tv_nsec = 5},
+					  {.tv_sec = 1000000001, .tv_nsec = 7}};
+
+	fake_file(dir, "plain", "text");
+	fake_dir(dir, "d/deep");
+	fake_file(dir, "d/deep/file", "below");
+	assert_int_equal(link(fake_path(path, dir, "plain"), fake_path(other, dir, "d/same")), 0);
+	assert_int_equal(symlink("/etc/passwd", fake_path(path, dir, "d/way")), 0);
+	assert_int_equal(mknod(fake_path(path, dir, "gone"), S_IFCHR, makedev(0, 0)), 0);
+	assert_int_equal(mkfifo(fake_path(path, dir, "pipe"), 0640), 0);
+	assert_int_equal(setxattr(fake_path(path, dir, "d"), "user.overlay.opaque", "y", 1, 0), 0);
+	assert_int_equal(setxattr(fake_path(path, dir, "plain"), "user.note", "hi", 2, 0), 0);
+	int fd = open(fake_path(path, dir, "holes"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	assert_int_equal(pwrite(fd, "x", 1, 32 << 20), 1);
+	(void)close(fd);
+	assert_int_equal(chmod(fake_path(path, dir, "plain"), 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, fake_path(path, dir, "plain"), times, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, fake_path(path, dir, "d/deep"), times, 0), 0);
+	assert_int_equal(chmod(fake_path(path, dir, "d/deep"), 0), 0);
+}
+
+static struct stat look(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	assert_int_equal(lstat(fake_path(path, dir, name), &st), 0);
+	return st;
+}
+
+static void a_copy_has_everything_and_shares_no_name(void **state)
+{
+	static const char *const names[] = {"plain", "d",    "d/same", "d/way",
+					    "gone",  "pipe", "holes"};
+	struct world world, *w = &world;
+	struct layers_snapshot s;
+	char from[PATH_MAX], to[PATH_MAX], path[PATH_MAX], value[8];
+
+	world_open(w, *state);
+	up_path(w, top(&w->session.project), from);
+	make_odd_tree(from);
+	OK(snapshot_copy(&w->layers, &w->session, "live", NULL, NULL, &s, &w->e));
+	assert_true(s.live);
+	up_path(w, top(&s.project), to);
+	assert_string_not_equal(from, to);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
+		struct stat a = look(from, names[i]), b = look(to, names[i]);
+
+		assert_int_equal(a.st_mode, b.st_mode);
+		assert_int_equal(a.st_size, b.st_size);
+		assert_int_equal(a.st_nlink, b.st_nlink);
+		assert_int_equal(a.st_rdev, b.st_rdev);
+		assert_int_equal(a.st_mtim.tv_sec, b.st_mtim.tv_sec);
+		assert_int_equal(a.st_mtim.tv_nsec, b.st_mtim.tv_nsec);
+		assert_int_not_equal(a.st_ino, b.st_ino);
+	}
+	assert_int_equal(look(to, "plain").st_ino, look(to, "d/same").st_ino);
+	assert_true(look(to, "holes").st_blocks * 512 < 1 << 20);
+	assert_int_equal(getxattr(fake_path(path, to, "d"), "user.overlay.opaque", value, 8), 1);
+	assert_int_equal(chmod(fake_path(path, to, "plain"), 0600), 0);
+	assert_int_equal(getxattr(fake_path(path, to, "plain"), "user.note", value, 8), 2);
+	/* What kept its owner out was read all the same, and is as it was on both sides. */
+	assert_int_equal(look(from, "d/deep").st_mode & 0777, 0);
+	assert_int_equal(look(to, "d/deep").st_mode & 0777, 0);
+	assert_int_equal(chmod(fake_path(path, to, "d/deep"), 0700), 0);
+	assert_int_equal(look(to, "d/deep/file").st_size, 5);
+	assert_int_equal(chmod(fake_path(path, from, "d/deep"), 0700), 0);
+	assert_int_equal(snapshot_copy(&w->layers, &w->session, "live", NULL, NULL, &s, &w->e),
+			 -EEXIST);
+	world_close(w);
+}
+
+static void a_layer_that_is_being_filled_is_not_collected(void **state)
+{
+	struct world world, *w = &world;
+	char id[LAYER_ID_LEN + 1];
+
+	world_open(w, *state);
+	OK(layers_new(&w->layers, id, &w->e));
+	int hold = layers_hold(&w->layers, id);
+
+	assert_true(hold >= 0);
+	OK(layers_collect(&w->layers, &w->e));
+	int up = layers_open_up(&w->layers, id);
+
+	assert_true(up >= 0);
+	(void)close(up);
+	(void)close(hold);
+	OK(layers_collect(&w->layers, &w->e));
+	assert_int_equal(layers_open_up(&w->layers, id), -ENOENT);
+	world_close(w);
+}
+
+/* --- merging -------------------------------------------------------------------------- */
+
+static void whiteout(const struct world *w, const struct stack *s, const char *name)
+{
+	char up[PATH_MAX], path[PATH_MAX];
+
+	up_path(w, top(s), up);
+	assert_int_equal(mknod(fake_path(path, up, name), S_IFCHR, makedev(0, 0)), 0);
+}
+
+static void opaque(const struct world *w, const struct stack *s, const char *name)
+{
+	char up[PATH_MAX], path[PATH_MAX];
+
+	up_path(w, top(s), up);
+	fake_dir(up, name);
+	assert_int_equal(setxattr(fake_path(path, up, name), "user.overlay.opaque", "y", 1, 0), 0);
+}
+
+static bool is_opaque(const char *dir, const char *name)
+{
+	char path[PATH_MAX], value = 0;
+
+	return getxattr(fake_path(path, dir, name), "user.overlay.opaque", &value, 1) == 1 &&
+	       value == 'y';
+}
+
+static bool has(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+
+	return access(fake_path(path, dir, name), F_OK) == 0;
+}
+
+static void merged_layers_show_the_same(void **state)
+{
+	struct world world, *w = &world;
+	struct stack s = {.count = 0}, before;
+	char to[PATH_MAX], low[PATH_MAX];
+	struct stat st;
+
+	world_open(w, *state);
+	push(w, &s);
+	put(w, &s, "a", "1");
+	put(w, &s, "d/x", "1");
+	put(w, &s, "o/old", "1");
+	put(w, &s, "r/file", "1");
+	put(w, &s, "gone", "1");
+	up_path(w, top(&s), low);
+	push(w, &s);
+	put(w, &s, "a", "22");
+	put(w, &s, "d/y", "2");
+	whiteout(w, &s, "gone");
+	whiteout(w, &s, "r");
+	whiteout(w, &s, "base-only");
+	opaque(w, &s, "o");
+	put(w, &s, "o/new", "2");
+	push(w, &s);
+	put(w, &s, "r/again", "3");
+	push(w, &s); /* the one that is written to */
+	before = s;
+	OK(squash_stack(&w->layers, &s, 1, &w->e));
+	assert_int_equal(s.count, 2);
+	assert_string_equal(s.ids[1], before.ids[3]);
+	up_path(w, s.ids[0], to);
+	assert_int_equal(look(to, "a").st_size, 2);
+	assert_true(has(to, "d/x") && has(to, "d/y") && !is_opaque(to, "d"));
+	st = look(to, "gone");
+	assert_true(S_ISCHR(st.st_mode) && st.st_rdev == 0);
+	assert_true(S_ISCHR(look(to, "base-only").st_mode));
+	assert_true(has(to, "o/new") && !has(to, "o/old") && is_opaque(to, "o"));
+	assert_true(has(to, "r/again") && !has(to, "r/file") && is_opaque(to, "r"));
+	/* The old ones are as they were: a snapshot may name them. */
+	assert_true(has(low, "gone") && has(low, "r/file") && look(low, "a").st_size == 1);
+	assert_int_equal(look(low, "d/x").st_ino, look(to, "d/x").st_ino);
+	world_close(w);
+}
+
+static void a_home_of_many_sessions_stays_short(void **state)
+{
+	struct world world, *w = &world;
+	struct stack home;
+
+	world_open(w, *state);
+	for (int i = 0; i < 3 * STACK_MAX; i++) {
+		struct layers_session s = {.name = "tidy-wren", .mode = LAYERS_DIRECT};
+		char name[32];
+		bool kept = false;
+
+		OK(layers_home_read(&w->layers, &s.home, &w->e));
+		push(w, &s.home);
+		(void)snprintf(name, sizeof(name), "file-%d", i);
+		put(w, &s.home, name, "x");
+		OK(layers_settle(&w->layers, &s, false, &kept, &w->e));
+	}
+	OK(layers_home_read(&w->layers, &home, &w->e));
+	assert_true(home.count <= LAYERS_SQUASH);
+	assert_true(shows(w, &home, "file-0") && shows(w, &home, "file-100"));
+	world_close(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_home_setup, fake_home_teardown)
+		TEST(a_snapshot_seals_and_stacks),
+		TEST(a_restore_brings_back_and_can_be_taken_back),
+		TEST(a_restore_that_was_cut_off_is_finished_by_who_takes_the_lock),
+		TEST(a_session_that_is_gone_comes_back),
+		TEST(each_start_is_kept_and_nothing_sealed_is_written),
+		TEST(ours_are_few),
+		TEST(a_fork_has_what_the_snapshot_has_and_a_home_of_its_own),
+		TEST(a_copy_has_everything_and_shares_no_name),
+		TEST(a_layer_that_is_being_filled_is_not_collected),
+		TEST(merged_layers_show_the_same),
+		TEST(a_home_of_many_sessions_stays_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
