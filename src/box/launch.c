@@ -326,19 +326,23 @@ static int launch_trust(const struct plan *plan, int fd, struct error *e)
 	return r < 0 ? r : 0;
 }
 
-/* As launch_capture, for the socket that the root has. */
+/* As launch_capture, for the sockets that the root has. */
 static int launch_root(const struct plan *plan, int channel, int *ret_processes, struct error *e)
 {
-	_cleanup_fd_ int socket = -1;
+	struct root_made made = ROOT_MADE_INIT;
 
 	if (plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
 		return 0;
-	int r = root_build(plan, &socket, ret_processes, e);
+	int r = root_build(plan, &made, e);
+	_cleanup_fd_ int ssh = made.ssh;
+	_cleanup_fd_ int ask = made.ask;
 
-	if (r < 0 || socket < 0)
-		return r;
-	r = channel_send(channel, MESSAGE_SSH_SOCKET, (struct span){NULL, 0}, &socket, 1);
-	return r < 0 ? error_sys(e, r, "handing the box's ssh socket out") : 0;
+	*ret_processes = made.processes;
+	if (r == 0 && ssh >= 0)
+		r = channel_send(channel, MESSAGE_SSH_SOCKET, (struct span){NULL, 0}, &ssh, 1);
+	if (r == 0 && ask >= 0)
+		r = channel_send(channel, MESSAGE_ASK_SOCKET, (struct span){NULL, 0}, &ask, 1);
+	return r < 0 && e->code == 0 ? error_sys(e, r, "handing the box's sockets out") : r;
 }
 
 static const struct launch_step launch_after_root[] = {

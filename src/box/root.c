@@ -73,8 +73,7 @@ struct root {
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
 	bool trust_made[PLAN_TRUST_COUNT];
-	int socket;                   /* the one that the plan has; -1 none */
-	int processes;                /* a /proc for init; -1 none */
+	struct root_made made;
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
@@ -619,14 +618,16 @@ static int root_socket(struct root *root, const struct plan_mount *m, struct err
 
 	if (parent < 0)
 		return parent;
-	if (root->socket >= 0 || strlen(name) >= sizeof(address.sun_path))
+	int *made = str_equal(m->role, "ask") ? &root->made.ask : &root->made.ssh;
+
+	if (*made >= 0 || strlen(name) >= sizeof(address.sun_path))
 		return error_set(e, -EINVAL, "%s cannot be made: one socket, of a short name",
 				 m->target);
 	memcpy(address.sun_path, name, strlen(name));
-	root->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (root->socket < 0 || fchdir(parent) < 0 ||
-	    bind(root->socket, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(root->socket, ROOT_SOCKET_QUEUE) < 0)
+	*made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (*made < 0 || fchdir(parent) < 0 ||
+	    bind(*made, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(*made, ROOT_SOCKET_QUEUE) < 0)
 		return error_sys(e, -errno, "making the socket %s", m->target);
 	return 0;
 }
@@ -642,10 +643,10 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 		return root_attach_at(root, root->proc, m->target, true, e);
 	_cleanup_fd_ int fd = root_new_filesystem("proc", options, 1, attributes);
 
-	if (fd >= 0 && root->processes < 0)
-		root->processes = root_new_filesystem("proc", NULL, 0, attributes);
-	if (fd < 0 || root->processes < 0) {
-		fd = fd < 0 ? fd : root->processes;
+	if (fd >= 0 && root->made.processes < 0)
+		root->made.processes = root_new_filesystem("proc", NULL, 0, attributes);
+	if (fd < 0 || root->made.processes < 0) {
+		fd = fd < 0 ? fd : root->made.processes;
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");
 		error_next(e, "Inside a container the outer /proc must be whole: start it with "
 			      "--security-opt systempaths=unconfined (Docker, Podman).");
@@ -758,13 +759,14 @@ static int root_enter(const struct root *root, struct error *e)
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
-int root_build(const struct plan *plan, int *ret_socket, int *ret_processes, struct error *e)
+int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
 {
 	static struct root root;
 	struct stat st;
 
 	root.plan = plan;
-	root.parent = root.proc = root.socket = root.processes = -1;
+	root.parent = root.proc = -1;
+	root.made = ROOT_MADE_INIT;
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
@@ -792,8 +794,7 @@ int root_build(const struct plan *plan, int *ret_socket, int *ret_processes, str
 		return r;
 	r = root_enter(&root, e);
 	fd_close(&root.fd);
-	*ret_socket = root.socket;
-	*ret_processes = root.processes;
+	*ret = root.made;
 	return r;
 }
 

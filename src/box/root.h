@@ -10,16 +10,23 @@
  * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
  * lets go of the old one.  On an error the caller ends; nothing was changed outside.
  */
-/* ret_socket gets the box's listening socket; -1 when the plan has none. */
 /* One of the trust files that the plan names, in the order of their formats; at most
  * PLAN_TRUST_COUNT of them, before root_build. */
 void root_give_trust(int fd);
 
 /*
- * ret_processes gets the root of a second /proc, which is attached nowhere: for init alone, to see
+ * The second /proc is attached nowhere: for init alone, to see
  * also the processes that hide from the first.  -1 without processes of the box's own.
  */
-int root_build(const struct plan *plan, int *ret_socket, int *ret_processes, struct error *e);
+struct root_made {
+	int ssh;       /* the box's listening socket of the ssh agent; -1 none */
+	int ask;       /* that of PLAN_ASK_SOCKET; -1 none */
+	int processes; /* a second /proc; -1 none */
+};
+
+#define ROOT_MADE_INIT ((struct root_made){.ssh = -1, .ask = -1, .processes = -1})
+
+int root_build(const struct plan *plan, struct root_made *ret, struct error *e);
 
 /* Says the finished root again with Landlock, from objects opened in it; and `processes`. */
 int root_landlock(const struct plan *plan, int processes, struct error *e);

@@ -20,6 +20,7 @@
 
 #include "advice.h"
 #include "channel.h"
+#include "checkpoint.h"
 #include "fd.h"
 #include "helper.h"
 #include "host_run.h"
@@ -76,6 +77,8 @@ struct client {
 	struct error *error;
 	const struct client_options *options;
 	const char *ssh_agent;
+	const char *workspace;
+	struct checkpoint checkpoint; /* that the box asked for */
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -271,6 +274,31 @@ static int client_on_resolver(void *context, struct channel_packet *packet, stru
 	return 0;
 }
 
+static void client_on_checkpoint(void *context, uint64_t id, bool made, const char *text)
+{
+	struct client *c = context;
+	const struct message_ask m = {.id = id, .made = made, .text = text};
+
+	(void)message_send(c->keeper.fd, MESSAGE_ASKED, &message_ask_schema, &m, NULL, 0);
+}
+
+/* The box wants a snapshot of itself. */
+static int client_on_ask(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct client *c = context;
+	struct message_ask m;
+	int r = message_decode(packet->body, &message_ask_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	r = c->options->session ? checkpoint_start(&c->checkpoint, c->options->session->name,
+						   c->workspace, m.id, m.text)
+				: -ENOENT;
+	if (r < 0)
+		client_on_checkpoint(c, m.id, false, "the session cannot make one");
+	return 0;
+}
+
 static int client_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -323,6 +351,7 @@ static const struct channel_rule client_rules[] = {
 	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_RUNNING, client_on_ssh_connect},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
+	{MESSAGE_ASK, "ASK", 256, 0, 0, CLIENT_IN_RUNNING, client_on_ask},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_exited},
 };
 
@@ -596,6 +625,7 @@ static void client_end(struct client *c)
 		free(c->pumps[i]);
 	}
 	handover_close(&c->handover);
+	checkpoint_end(&c->checkpoint);
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
@@ -624,6 +654,8 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	c->error = e;
 	c->options = options;
 	c->ssh_agent = plan->ssh_agent;
+	c->workspace = plan->workspace;
+	checkpoint_init(&c->checkpoint, &c->loop, client_on_checkpoint, c);
 	c->handover = HANDOVER_INIT;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);

@@ -295,6 +295,70 @@ static int layering_make_points(const struct layering *g, const struct plan *pla
 	return 0;
 }
 
+/* --- earlier snapshots ---------------------------------------------------------------- */
+
+struct layering_shown {
+	const struct layering *g;
+	struct prepared *p;
+	size_t room;
+};
+
+/* Its workspace as it was then, to be read. */
+static int layering_show(void *context, const struct layers_snapshot *s)
+{
+	struct layering_shown *shown = context;
+	struct plan *plan = &shown->p->plan;
+	struct arena *arena = &shown->p->arena;
+	const struct plan_mount *work = plan_mount_of(plan, "workspace");
+
+	if (!work || shown->room == 0 || !str_equal(s->session, shown->g->session.name) ||
+	    s->project.count > PLAN_MOUNT_LAYERS_MAX)
+		return 0;
+	struct plan_mount m = {.kind = PLAN_MOUNT_BIND,
+			       .access = PLAN_ACCESS_READ,
+			       .source = work->source,
+			       .dev = work->dev,
+			       .ino = work->ino,
+			       .target = arena_printf(arena, "%s/%s", PLAN_SNAPSHOTS, s->name),
+			       .upper = "",
+			       .role = "snapshot",
+			       .origin = plan_mount_of(plan, "ask")->origin};
+	struct plan_string *list = arena_alloc(arena, (s->project.count + 1) * sizeof(*list));
+
+	if (!list || !m.target)
+		return -ENOMEM;
+	m.layers.items = list;
+	for (size_t i = 0; i < s->project.count; i++) {
+		list[i].text = arena_printf(arena, "%s/layers/%s/up", shown->g->layers->path,
+					    s->project.ids[i]);
+		if (!list[i].text)
+			return -ENOMEM;
+		m.layers.count++;
+	}
+	plan->mounts.items[plan->mounts.count++] = m;
+	shown->room--;
+	return 0;
+}
+
+/* Where the plan lets the box ask for snapshots it can look into those of its own session. */
+static int layering_show_snapshots(const struct layering *g, struct prepared *p, struct error *e)
+{
+	struct plan *plan = &p->plan;
+	struct layering_shown shown = {.g = g, .p = p, .room = LAYERING_SHOWN};
+
+	if (!plan_mount_of(plan, "ask") || g->session.mode != LAYERS_REVIEW ||
+	    plan->mounts.count + LAYERING_SHOWN > PLAN_MOUNTS_MAX)
+		return 0;
+	struct plan_mount *more =
+		arena_alloc(&p->arena, (plan->mounts.count + LAYERING_SHOWN) * sizeof(*more));
+
+	if (!more)
+		return error_sys(e, -ENOMEM, "cannot make the plan");
+	memcpy(more, plan->mounts.items, plan->mounts.count * sizeof(*more));
+	plan->mounts.items = more;
+	return layers_each_snapshot(g->layers, layering_show, &shown, e);
+}
+
 /* --- begin and end -------------------------------------------------------------------- */
 
 static int layering_fill(struct layering *g, struct prepared *p, struct error *e)
@@ -337,6 +401,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		r = layering_fill(g, p, e);
 	if (r == 0 && g->branch)
 		r = worktree_enter(&p->plan, g->branch, &p->arena, e);
+	if (r == 0)
+		r = layering_show_snapshots(g, p, e);
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 

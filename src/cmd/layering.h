@@ -16,7 +16,10 @@
 #include "prepare.h"
 #include "text.h"
 
-enum { LAYERING_LISTED = 4 };
+enum {
+	LAYERING_LISTED = 4,
+	LAYERING_SHOWN = 24, /* snapshots inside, at most */
+};
 
 struct layering {
 	const struct layers *layers;

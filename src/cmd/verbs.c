@@ -493,7 +493,8 @@ const struct verb verbs[] = {
 			"Gives a name to what a session has changed so far, and to the home that "
 			"it has, so that 'bawn restore' can go back to it and 'bawn fork' can "
 			"begin another session from it. Without NAME it is called after the "
-			"session, with a number. The name is printed.\n"
+			"session, with a number, and a NAME that ends in '-' gets a number too. "
+			"The name is printed.\n"
 			"\n"
 			"Of a session that does not run nothing is copied, however large it is: "
 			"its layers are sealed, and what comes next is written to a new one. A "
@@ -501,7 +502,12 @@ const struct verb verbs[] = {
 			"copied (shared with the copy, where the filesystem can), in proportion "
 			"to what it has changed, and then goes on.\n"
 			"\n"
-			"With several sessions in this folder --session says which is meant.",
+			"With several sessions in this folder --session says which is meant.\n"
+			"\n"
+			"Inside a box it asks for a snapshot of that box, where the policy says "
+			"workspace.snapshots: true: one in ten seconds, fifty in a session, each "
+			"with a name that begins with 'agent-'. Earlier ones are then there to be "
+			"read, in /run/bawn/snapshots. There is no way to go back from inside.",
 		.examples = "bawn snapshot\twith a name of its own\n"
 			    "bawn snapshot before-tests\ta name that you will know again",
 		.exits = EXITS_OF_REVIEW,

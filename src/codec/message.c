@@ -187,6 +187,13 @@ static const struct schema_field message_paused_fields[] = {
 };
 const struct schema message_paused_schema = SCHEMA_OF(struct message_paused, message_paused_fields);
 
+static const struct schema_field message_ask_fields[] = {
+	SCHEMA_FIELD_U64(struct message_ask, id),
+	SCHEMA_FIELD_BOOL(struct message_ask, made),
+	SCHEMA_FIELD_STR(struct message_ask, text),
+};
+const struct schema message_ask_schema = SCHEMA_OF(struct message_ask, message_ask_fields);
+
 static const struct schema_field message_changed_fields[] = {
 	SCHEMA_FIELD_U64(struct message_changed, id),
 	SCHEMA_FIELD_U64(struct message_changed, failure),

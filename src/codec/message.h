@@ -53,6 +53,10 @@
  *	keeper -> peer     PAUSED, FAILED
  *	keeper -> init     PAUSE     back PAUSED; (0) has no answer
  *
+ *	init -> keeper     ASK_SOCKET  where programs of the box ask for a snapshot (asked.h)
+ *	keeper -> client   ASK       one is wanted, of this name
+ *	client -> keeper   ASKED     what came of it
+ *
  *	keeper -> client   RESOLVER  start one, with this channel: the rules now allow names
  *
  *	client -> keeper   RECORD    before START: the session's name in the records; the folder of
@@ -122,6 +126,9 @@ enum message_type {
 	MESSAGE_RECORDED,
 	MESSAGE_PAUSE,
 	MESSAGE_PAUSED,
+	MESSAGE_ASK_SOCKET,
+	MESSAGE_ASK,
+	MESSAGE_ASKED,
 };
 
 enum {
@@ -338,6 +345,14 @@ struct message_paused {
 	uint64_t count; /* of processes that are held still */
 };
 
+/* ASK and ASKED: a snapshot, and whether there is one. */
+struct message_ask {
+	uint64_t id;
+	bool made; /* ASKED: it is there */
+	const char
+		*text; /* its name, "" for one that the client makes up; or why it is not there */
+};
+
 /* RECORD: what a session is called, and its folder among the records. */
 struct message_record {
 	const char *name;
@@ -356,6 +371,7 @@ struct message_capture {
 extern const struct schema message_capture_schema;
 extern const struct schema message_record_schema;
 extern const struct schema message_paused_schema;
+extern const struct schema message_ask_schema;
 extern const struct schema message_session_schema;
 extern const struct schema message_change_schema;
 extern const struct schema message_changed_schema;

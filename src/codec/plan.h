@@ -73,6 +73,10 @@ enum plan_layer {
 	PLAN_LAYER_COUNT,
 };
 
+/* Where a box whose plan has it can ask for a snapshot of itself, and sees earlier ones. */
+#define PLAN_ASK_SOCKET "/run/bawn/ask"
+#define PLAN_SNAPSHOTS "/run/bawn/snapshots"
+
 enum plan_mount_kind {
 	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target; with layers upon it
 			    * where the mount names some (plan_mount_has_layers) */
@@ -84,7 +88,8 @@ enum plan_mount_kind {
 	PLAN_MOUNT_LINK,   /* a symbolic link to source */
 	PLAN_MOUNT_HIDE,   /* an empty, read-only, unreadable thing over an existing target */
 	PLAN_MOUNT_TRUST,  /* a file that keys makes: source is its format, plan_trust_words */
-	PLAN_MOUNT_SOCKET, /* a listening socket; whom it leads to: `ssh_keys` */
+	PLAN_MOUNT_SOCKET, /* a listening socket: of role "ask" the keeper's (PLAN_ASK_SOCKET), else
+			    * the signer's (`ssh_keys`) */
 };
 
 /* The files that tell programs in the box to trust the session's CA. */

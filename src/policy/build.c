@@ -257,6 +257,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	build_limits(&b);
 	if (b.plan.backend != PLAN_BACKEND_HOST)
 		build_ssh(&b);
+	build_ask(&b);
 	build_notes(&b);
 	if (b.no_memory)
 		return error_sys(e, -ENOMEM, "cannot make the plan");

@@ -73,6 +73,7 @@ void build_env_put(struct build *b, const char *name, const char *value, const c
 int build_trust(struct build *b);      /* mounts, when rules and secrets are known */
 void build_trust_env(struct build *b); /* variables, before all others */
 void build_ssh(struct build *b);       /* behind build_env and the rules */
+void build_ask(struct build *b);       /* behind the mounts */
 
 /* A made-up file, unless the user named the host's own there. */
 void build_file(struct build *b, const char *target, const char *content);

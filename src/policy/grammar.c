@@ -59,6 +59,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.in_preset = true, .standard = "review",
 		.help = "whether what it writes lands when you apply it (review), or at once",
 	},
+	[GRAMMAR_WORKSPACE_SNAPSHOTS] = {
+		.name = "workspace.snapshots", .type = GRAMMAR_BOOL, .words = grammar_bool_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.in_preset = true, .standard = "false",
+		.help = "whether it may ask for snapshots of itself, and read earlier ones",
+	},
 	[GRAMMAR_FILES_READ] = {
 		.name = "files.read", .type = GRAMMAR_PATHS,
 		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_WITHIN,

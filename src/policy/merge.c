@@ -575,6 +575,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.workspace_origin = v[GRAMMAR_WORKSPACE_ACCESS].origin;
 	p.workspace_mode = (unsigned int)v[GRAMMAR_WORKSPACE_MODE].number;
 	p.workspace_mode_origin = v[GRAMMAR_WORKSPACE_MODE].origin;
+	p.snapshots = v[GRAMMAR_WORKSPACE_SNAPSHOTS].number != 0;
+	p.snapshots_origin = v[GRAMMAR_WORKSPACE_SNAPSHOTS].origin;
 	p.tools = v[GRAMMAR_TOOLS].number != 0;
 	p.tools_origin = v[GRAMMAR_TOOLS].origin;
 	p.debug = v[GRAMMAR_DEBUG].number != 0;

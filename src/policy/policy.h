@@ -93,6 +93,8 @@ struct policy {
 	const char *workspace_origin;
 	unsigned int workspace_mode; /* enum plan_mode */
 	const char *workspace_mode_origin;
+	bool snapshots;
+	const char *snapshots_origin;
 	LIST_OF(struct policy_path) read;       /* more to read */
 	LIST_OF(struct policy_path) write;      /* more to write */
 	LIST_OF(struct policy_path) hide;       /* not even to be seen; wins over read and write */

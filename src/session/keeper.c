@@ -20,6 +20,7 @@
  */
 #include "keeper.h"
 
+#include "asked.h"
 #include "channel.h"
 #include "control.h"
 #include "fd.h"
@@ -62,6 +63,7 @@ struct keeper {
 	struct recording recording;
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
+	struct asked asked;            /* for snapshots, by the box */
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
 	bool ended; /* the job has ended, status is its own */
@@ -620,6 +622,34 @@ static int keeper_on_paused(void *context, struct channel_packet *packet, struct
 	return control_on_paused(&k->control, packet->body, e);
 }
 
+/* The box asks for a snapshot of itself: it is not for us to write files, so the client does. */
+static int keeper_make_asked(void *context, uint64_t id, const char *name)
+{
+	struct keeper *k = context;
+	const struct message_ask m = {.id = id, .text = name};
+
+	return message_send(k->client.fd, MESSAGE_ASK, &message_ask_schema, &m, NULL, 0);
+}
+
+static int keeper_on_asked(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(4096);
+	struct message_ask m;
+	int r = message_decode(packet->body, &message_ask_schema, &m, &arena, e);
+
+	if (r == 0)
+		asked_answer(&k->asked, m.id, m.made, m.text);
+	return r;
+}
+
+static int keeper_on_ask_socket(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return asked_open(&k->asked, TAKE_FD(packet->fds[0]), e);
+}
+
 static int keeper_on_timer(void *context, uint32_t events)
 {
 	struct keeper *k = context;
@@ -665,6 +695,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_CAPTURE, "CAPTURE", 40, 1, CHANNEL_FDS_MAX, 1u << KEEPER_RUNNING,
 	 keeper_on_capture},
 	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
+	{MESSAGE_ASK_SOCKET, "ASK_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ask_socket},
 	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_watch},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
@@ -775,6 +806,7 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_RESIZE, "RESIZE", 24, 0, 0, 1u << KEEPER_RUNNING, keeper_on_resize},
 	{MESSAGE_SSH_CONNECTED, "SSH_CONNECTED", 16, 0, 1, 1u << KEEPER_RUNNING,
 	 keeper_on_ssh_connected},
+	{MESSAGE_ASKED, "ASKED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_asked},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
 };
@@ -888,6 +920,7 @@ int keeper_run(int channel, int programs)
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
+	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
 	k.recording = RECORDING_INIT;
 	k.input = BUF_INIT(1u << 20);
