@@ -475,7 +475,11 @@ const struct verb verbs[] = {
 			"before, byte for byte, with its mode and time. When a path is no longer "
 			"what apply left there, because you changed it since, it is named and "
 			"nothing is done. What was undone is pending again where its session still "
-			"stands; --redo applies it again in any case.",
+			"stands; --redo applies it again in any case.\n\n"
+			"After a direct session it takes back what that did, from the versions "
+			"that "
+			"were kept before each first change, and leaves alone, and names, what is "
+			"not as the session left it.",
 		.examples = "bawn undo\tthe last apply\n"
 			    "bawn undo -n\tonly say what would come back\n"
 			    "bawn undo --redo\tapply it again",

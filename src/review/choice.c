@@ -5,6 +5,7 @@
 #include "hold.h"
 #include "open.h"
 #include "str.h"
+#include "undo_direct.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -73,10 +74,20 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 {
 	const char *path = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
 	const struct basis_entry *known = basis_find(&c->basis, path);
+	struct first_entry entry;
 
+	x->first = -1;
 	x->knows_origin = known != NULL;
-	if (known)
+	if (known) {
 		x->origin = known->object;
+		return;
+	}
+	ssize_t at = first_find(&c->first, path, &entry);
+
+	if (at < 0)
+		return;
+	x->knows_origin = undo_object_of(&entry, &x->change->before, &x->origin);
+	x->first = x->knows_origin ? at : -1;
 }
 
 int choices_pin(struct choices *c, struct error *e)
@@ -186,6 +197,18 @@ static void choice_judge(const struct choices *c, struct choice *x)
 
 /* --- reading --------------------------------------------------------------------------- */
 
+/* First versions, where the session has any. */
+static int choices_open_first(struct choices *c, struct error *e)
+{
+	_cleanup_fd_ int dir = open_beneath(c->session, "first", O_RDONLY | O_DIRECTORY, 0);
+
+	if (dir == -ENOENT)
+		return 0;
+	return dir < 0 ? error_sys(e, dir, "cannot open the first versions of %s",
+				   c->review->session.name)
+		       : first_open(dir, &c->first, e);
+}
+
 int choices_read(const struct review *r, struct choices *ret, struct error *e)
 {
 	*ret = CHOICES_INIT;
@@ -196,6 +219,8 @@ int choices_read(const struct review *r, struct choices *ret, struct error *e)
 		return error_sys(e, ret->session, "cannot open the session %s", r->session.name);
 	int code = basis_read(ret->session, &ret->basis, e);
 
+	if (code == 0)
+		code = choices_open_first(ret, e);
 	if (code == 0)
 		code = review_changes(r, &(struct changes_how){.hash = true}, &ret->view,
 				      &ret->changes, e);
@@ -218,6 +243,7 @@ void choices_fini(struct choices *c)
 		fd_close(&c->items[i].content);
 	c->count = 0;
 	basis_fini(&c->basis);
+	first_close(&c->first);
 	changes_fini(&c->changes);
 	view_close(&c->view);
 	fd_close(&c->session);
@@ -382,7 +408,14 @@ static int choice_read_origin(const struct choices *c, const struct choice *x, s
 		return -ENODATA;
 	if (x->origin.type == OBJECT_ABSENT)
 		return 0;
-	_cleanup_fd_ int fd = basis_content(c->session, &x->origin);
+	struct first_entry entry;
+
+	/* Its first entry may be without the content that a later one has. */
+	if (x->first >= 0)
+		(void)first_find(&c->first, x->change->from ? x->change->from : x->change->path,
+				 &entry);
+	_cleanup_fd_ int fd = x->first >= 0 ? first_content(&c->first, &entry)
+					    : basis_content(c->session, &x->origin);
 
 	if (fd < 0)
 		return fd == -ENOENT ? -ENODATA : fd;

@@ -20,6 +20,7 @@
 #define BAWN_CHOICE_H
 
 #include "basis.h"
+#include "first.h"
 #include "land.h"
 #include "merge3.h"
 #include "pathspec.h"
@@ -43,6 +44,7 @@ struct choice {
 	bool both_changed; /* it was a conflict, and was decided */
 	bool knows_origin;
 	struct object origin;
+	ssize_t first;       /* the entry that knows it; -1: basis does, or nobody */
 	const char *why;     /* words: of a conflict, or why it is left */
 	const char *decided; /* "theirs", "merge" */
 	struct object lands; /* as it will stand */
@@ -57,12 +59,13 @@ struct choices {
 	struct view view;
 	struct changes changes;
 	struct basis basis;
+	struct first first;
 	int session; /* its folder */
 	struct choice *items;
 	size_t count;
 };
 
-#define CHOICES_INIT ((struct choices){.view = VIEW_INIT, .session = -1})
+#define CHOICES_INIT ((struct choices){.view = VIEW_INIT, .first = FIRST_INIT, .session = -1})
 
 enum { CHOICE_TEXT_MAX = 8 << 20 }; /* what is larger is not merged, and its lines not counted */
 

@@ -34,6 +34,7 @@ struct apply {
 	struct prompt prompt; /* tty -1: nobody is asked */
 	struct text out;
 	bool json, dry, applied;
+	bool over; /* nothing of the session is left */
 };
 
 static void apply_fini(struct apply *a)
@@ -248,9 +249,8 @@ static int apply_land(struct apply *a, struct error *e)
 /* What landed is no longer the session's; -errno is no reason to say that nothing landed. */
 static int apply_finish(struct apply *a, struct error *e)
 {
-	bool over = !a->still.live && !choices_leave_something(&a->choices);
-
-	if (!over)
+	a->over = !a->still.live && !choices_leave_something(&a->choices);
+	if (!a->over)
 		return choices_rebase(&a->choices, e);
 	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);
 
@@ -413,7 +413,9 @@ int review_apply(const struct invocation *i)
 			  .dry = invocation_has(i, OPTION_DRY_RUN)};
 	int r = apply_run(&a, &e);
 
-	if (a.applied)
+	/* Before anybody can inherit what holds the session. */
+	still_end(&a.still);
+	if (a.over)
 		sweep_apart(&a.review.layers);
 	apply_fini(&a);
 	if (r >= 0)

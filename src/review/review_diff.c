@@ -10,6 +10,7 @@
 
 #include "fd.h"
 #include "hold.h"
+#include "settled.h"
 #include "str.h"
 
 #include <stdarg.h>
@@ -63,6 +64,8 @@ int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, str
 
 	if (r == 0)
 		r = changes_read(&d->view, &how, &d->changes, e);
+	if (r == 0)
+		r = settled_drop(d->review, s, &d->view, &d->changes, e);
 	if (r == 0)
 		r = diff_judge(d, e);
 	if (r < 0)

@@ -281,7 +281,9 @@ int review_discard(const struct invocation *i)
 			    .whole = i->argument_count == 0};
 	int r = discard_run(&d, &e);
 
-	if (d.done)
+	/* Before anybody can inherit what holds the session. */
+	still_end(&d.still);
+	if (d.done && d.whole)
 		sweep_apart(&d.review.layers);
 	discard_fini(&d);
 	if (r >= 0)

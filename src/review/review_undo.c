@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `bawn undo`: the last apply of this workspace is taken back, byte for byte, with times and modes.
- * A file that is not as apply left it was changed since: it is named, and nothing is done.
+ * A file that is not as apply left it was changed since: it is named, and nothing is done.  Or what
+ * a direct session did is taken back (undo_direct.h), whichever came last; there a file that was
+ * changed since is left as it is, and named.
  *
  * Sessions that still have what landed depart again from what stands there then (basis.h), so it is
  * pending once more.
@@ -13,9 +15,12 @@
 #include "land.h"
 #include "prompt.h"
 #include "review.h"
+#include "settle.h"
+#include "undo_direct.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { UNDO_SHOWN_MAX = 40 };
@@ -28,6 +33,9 @@ struct undo {
 	struct text out;
 	int journal;
 	struct land_undo *kept;
+	bool is_direct; /* of this session, not of an apply */
+	struct layers_session session;
+	struct undo_direct direct;
 	const struct land_step *steps;
 	size_t count;
 	bool *changed; /* each: it is not as it was left */
@@ -40,40 +48,13 @@ static void undo_fini(struct undo *u)
 	decision_fini(&u->decision);
 	prompt_close(&u->prompt);
 	land_undo_free(&u->kept);
+	undo_direct_fini(&u->direct);
 	free(u->changed);
 	fd_close(&u->journal);
 	review_close(&u->review);
 }
 
 /* --- what stands there ----------------------------------------------------------------- */
-
-static int undo_look(int tree, const char *path, struct object *ret)
-{
-	const struct view base = {.base = tree};
-	int r = view_look(&base, path, ret);
-
-	if (r < 0 || (ret->type != OBJECT_FILE && ret->type != OBJECT_LINK))
-		return r == -ENOTDIR ? 0 : r;
-	_cleanup_fd_ int fd =
-		view_openat(&base, path, ret->type == OBJECT_FILE ? O_RDONLY : O_PATH);
-
-	if (fd < 0)
-		return fd;
-	if (ret->type == OBJECT_FILE) {
-		r = changes_hash(fd, ret->digest, &ret->size);
-	} else {
-		uint8_t words[PATH_MAX];
-		ssize_t n = readlinkat(fd, "", (char *)words, sizeof(words));
-		struct sha256 s;
-
-		r = n < 0 ? -errno : 0;
-		sha256_begin(&s);
-		sha256_add(&s, (struct span){words, n < 0 ? 0 : (size_t)n});
-		sha256_end(&s, ret->digest);
-	}
-	ret->hashed = r == 0;
-	return r;
-}
 
 /* Which paths the user changed since. */
 static int undo_compare(struct undo *u, struct error *e)
@@ -126,6 +107,24 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 	}
 }
 
+static void undo_show_skipped(const struct undo *u)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t count = u->direct.skipped_count;
+
+	for (size_t i = 0; i < count && i < UNDO_SHOWN_MAX; i++) {
+		buf_put_str(&out, "  ");
+		text_escape(&out, span_of_str(u->direct.skipped[i].path));
+		buf_putf(&out, "  %s\n", u->direct.skipped[i].why);
+	}
+	if (count > UNDO_SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more\n", count - UNDO_SHOWN_MAX);
+	if (count == 0 || u->json)
+		return;
+	text_styled(&u->out, TEXT_WARN, "Left as they are:\n");
+	text_write(&u->out, &out);
+}
+
 static void undo_put_json(const struct undo *u)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
@@ -142,6 +141,15 @@ static void undo_put_json(const struct undo *u)
 		json_key_str(&j, "path", u->steps[i].path);
 		json_key_str(&j, "what", undo_words(&u->steps[i]));
 		json_key_bool(&j, "changed_since", u->changed[i]);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_key(&j, "skipped");
+	json_open(&j, '[');
+	for (size_t i = 0; i < u->direct.skipped_count; i++) {
+		json_open(&j, '{');
+		json_key_str(&j, "path", u->direct.skipped[i].path);
+		json_key_str(&j, "why", u->direct.skipped[i].why);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -189,7 +197,8 @@ static int undo_on_open(void *context, size_t i)
 {
 	struct undo_landing *l = context;
 
-	return land_undo_content(l->u->kept, i);
+	return l->u->is_direct ? undo_direct_content(&l->u->direct, i)
+			       : land_undo_content(l->u->kept, i);
 }
 
 /* A session that stood upon what was taken back stands upon what is there now. */
@@ -226,6 +235,12 @@ static int undo_rebase(void *context, const struct layers_session *session)
 static int undo_do(struct undo *u, struct error *e)
 {
 	struct undo_landing context = {.u = u, .e = ERROR_INIT};
+
+	fd_close(&u->journal);
+	u->journal = layers_journal(&u->review.layers, true);
+	if (u->journal < 0)
+		return error_sys(e, u->journal, "cannot open the journal in %s",
+				 u->review.layers.path);
 	const struct land_how how = {.tree = u->review.tree,
 				     .journal = u->journal,
 				     .what = u->redo ? "redo" : "undo",
@@ -244,7 +259,50 @@ static int undo_do(struct undo *u, struct error *e)
 	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
 	if (r < 0)
 		return r;
+	if (u->is_direct)
+		return layers_session_remove(&u->review.layers, u->session.name, e);
 	return layers_each_session(&u->review.layers, undo_rebase, u, e);
+}
+
+/* --- which -------------------------------------------------------------------------------- */
+
+/* The direct session that ended last, and has something to undo. */
+static int undo_consider(void *context, const struct layers_session *s)
+{
+	struct undo *u = context;
+	const char *named = invocation_value(u->i, OPTION_SESSION);
+
+	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) ||
+	    layers_session_runs(&u->review.layers, s->name) ||
+	    !layers_session_has_changes(&u->review.layers, s))
+		return 0;
+	if (!u->is_direct || s->ended > u->session.ended)
+		u->session = *s;
+	u->is_direct = true;
+	return 0;
+}
+
+/* Whether an apply, or an undo, came after it. */
+static bool undo_landed_later(const struct undo *u)
+{
+	struct stat st;
+
+	return !invocation_has(u->i, OPTION_SESSION) && u->journal >= 0 &&
+	       fstat(u->journal, &st) == 0 &&
+	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > u->session.ended;
+}
+
+static int undo_open_direct(struct undo *u, struct error *e)
+{
+	int r = undo_direct_read(&u->review, &u->session, &u->direct, e);
+
+	if (r < 0)
+		return r;
+	land_undo_free(&u->kept);
+	u->steps = u->direct.steps;
+	u->count = u->direct.count;
+	u->changed = calloc(u->count + 1, sizeof(*u->changed));
+	return u->changed ? 0 : error_set(e, -ENOMEM, "no memory");
 }
 
 static int undo_open(struct undo *u, struct error *e)
@@ -254,9 +312,16 @@ static int undo_open(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	u->journal = layers_journal(&u->review.layers, false);
+	if (!u->redo)
+		r = layers_each_session(&u->review.layers, undo_consider, u, e);
+	if (r < 0)
+		return r;
 	r = u->journal < 0 ? u->journal
 	    : u->redo      ? land_redo_open(u->journal, &u->kept, e)
 			   : land_undo_open(u->journal, &u->kept, e);
+	u->is_direct = u->is_direct && (r == -ENOENT || !undo_landed_later(u));
+	if (u->is_direct)
+		return undo_open_direct(u, e);
 	if (r == -ENOENT) {
 		(void)error_set(e, r,
 				u->redo ? "the last thing that happened to %s was no undo"
@@ -294,7 +359,10 @@ static int undo_run(struct undo *u, struct error *e)
 			    u->json ? "" : "Move them aside, or put them back, and try again.\n");
 		return EXIT_FOUND;
 	}
-	if (u->dry)
+	undo_show_skipped(u);
+	if (u->count == 0)
+		text_printf(&u->out, "%s", u->json ? "" : "Nothing is to be undone.\n");
+	if (u->dry || u->count == 0)
 		return EXIT_OK;
 	char question[PATH_MAX + 64];
 
@@ -323,6 +391,7 @@ int review_undo(const struct invocation *i)
 			 .prompt = PROMPT_INIT,
 			 .out = text_open(STDOUT_FILENO),
 			 .journal = -1,
+			 .direct = UNDO_DIRECT_INIT,
 			 .json = invocation_has(i, OPTION_JSON),
 			 .dry = invocation_has(i, OPTION_DRY_RUN),
 			 .redo = invocation_has(i, OPTION_REDO)};

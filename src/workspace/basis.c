@@ -181,12 +181,13 @@ static int basis_parse_octal(struct span word, uint32_t *ret)
 
 static int basis_parse_hex(struct span word, uint8_t ret[SHA256_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
+	static const uint8_t digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
+					   '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
 
 	if (word.len != BASIS_HEX)
 		return -EBADMSG;
 	for (size_t i = 0; i < BASIS_HEX; i++) {
-		const char *at = memchr(digits, word.ptr[i], 16);
+		const uint8_t *at = memchr(digits, word.ptr[i], sizeof(digits));
 
 		if (!at)
 			return -EBADMSG;

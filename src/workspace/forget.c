@@ -115,7 +115,7 @@ static bool forget_is_done(const struct object *now, const struct object *base)
 int forget_change(const struct view *v, const struct change *c)
 {
 	const struct view base = {.base = v->base};
-	struct object now, was;
+	struct object now = {.type = OBJECT_ABSENT}, was = {.type = OBJECT_ABSENT};
 	struct place p;
 	int r = place_of(c->path, &p);
 

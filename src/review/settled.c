@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settled.h"
+
+#include "basis.h"
+#include "fd.h"
+#include "first.h"
+#include "open.h"
+#include "undo_direct.h"
+
+#include <fcntl.h>
+
+struct settled {
+	const struct view *view;
+	struct basis basis;
+	struct first first;
+};
+
+static bool settled_find(const struct settled *s, const struct change *c, struct object *ret)
+{
+	const struct basis_entry *known = basis_find(&s->basis, c->path);
+	struct first_entry entry;
+
+	if (known)
+		*ret = known->object;
+	return known || (first_find(&s->first, c->path, &entry) >= 0 &&
+			 undo_object_of(&entry, &c->before, ret));
+}
+
+/* The list may have been read without all digests: only what could be equal is hashed. */
+static bool settled_is(const struct settled *s, struct change *c)
+{
+	struct object origin;
+
+	if (c->kind == CHANGE_RENAMED || !settled_find(s, c, &origin) ||
+	    origin.type != c->after.type)
+		return false;
+	if (c->after.type == OBJECT_FILE && !c->after.hashed && c->after.size == origin.size) {
+		_cleanup_fd_ int fd = changes_open(s->view, c, CHANGE_AFTER);
+		uint64_t size = 0;
+
+		c->after.hashed = fd >= 0 && changes_hash(fd, c->after.digest, &size) == 0;
+	}
+	return basis_same(&c->after, &origin);
+}
+
+int settled_drop(const struct review *r, const struct layers_session *session, const struct view *v,
+		 struct changes *c, struct error *e)
+{
+	_cleanup_fd_ int dir = layers_session_dir(&r->layers, session->name, false);
+	_cleanup_fd_ int first =
+		dir < 0 ? dir : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+	struct settled s = {.view = v, .basis = BASIS_INIT, .first = FIRST_INIT};
+	int code = dir < 0 ? error_sys(e, dir, "cannot open the session %s", session->name)
+			   : basis_read(dir, &s.basis, e);
+	size_t kept = 0;
+
+	if (code == 0 && first >= 0)
+		code = first_open(first, &s.first, e);
+	for (size_t i = 0; code == 0 && i < c->count; i++)
+		if (!settled_is(&s, &c->items[i]))
+			c->items[kept++] = c->items[i];
+	if (code == 0)
+		c->count = kept;
+	basis_fini(&s.basis);
+	first_close(&s.first);
+	return code;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a direct session did, turned round: from the first versions that the recorder kept (first.h)
+ * come the steps that bring them back.  What is not as the session left it is the user's own, and
+ * is skipped and named; so is what was not kept, and what lies in a folder that was renamed.
+ */
+#ifndef BAWN_UNDO_DIRECT_H
+#define BAWN_UNDO_DIRECT_H
+
+#include "first.h"
+#include "land.h"
+#include "review.h"
+
+struct undo_skipped {
+	const char *path, *why;
+};
+
+struct undo_direct {
+	struct arena arena;
+	struct first first;
+	int tree; /* the review's */
+	struct land_step *steps;
+	size_t *entries; /* of first, for each step */
+	size_t count;
+	struct undo_skipped *skipped;
+	size_t skipped_count;
+};
+
+#define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT})
+
+int undo_direct_read(const struct review *r, const struct layers_session *s,
+		     struct undo_direct *ret, struct error *e);
+int undo_direct_content(const struct undo_direct *u, size_t i);
+void undo_direct_fini(struct undo_direct *u);
+
+/* What stands at a path of the tree, hashed; ABSENT where nothing does. */
+int undo_look(int tree, const char *path, struct object *ret);
+
+/* What the recorder kept, as an object; false when it does not say enough to compare with.  `now`
+ * is what stands there. */
+bool undo_object_of(const struct first_entry *f, const struct object *now, struct object *ret);
+
+#endif
