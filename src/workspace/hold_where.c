@@ -21,7 +21,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { HOLD_SETTINGS_MAX = 1 << 20, HOLD_HOOK_MAX = 256 << 10, HOLD_POINTER_MAX = 8 << 10 };
+enum {
+	HOLD_SETTINGS_MAX = 1 << 20,
+	HOLD_HOOK_MAX = 256 << 10,
+	HOLD_POINTER_MAX = 8 << 10,
+	HOLD_HOPS_MAX = 8, /* of links that lead to links */
+};
 
 static int hold_no_memory(struct hold_judge *j)
 {
@@ -140,19 +145,20 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 /* A link of the user's that stands where a rule's file does: what it leads to is one as well. */
 static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 {
-	char link[PATH_MAX], dir[PATH_MAX], leads[PATH_MAX];
+	char link[PATH_MAX], dir[PATH_MAX], at[PATH_MAX], leads[PATH_MAX];
+	int r = 0;
 
-	for (const char *at = path; hold_read_link(&j->before, at, link) == 0; at = leads) {
-		int r = hold_parent(at, dir);
-
-		if (r < 0 || hold_resolve(j, dir, link, leads) < 0 || !*leads ||
-		    str_equal(at, leads))
+	if (strlen(path) >= sizeof(at))
+		return 0;
+	memcpy(at, path, strlen(path) + 1);
+	for (size_t hops = 0; r == 0 && hops < HOLD_HOPS_MAX; hops++) {
+		if (hold_read_link(&j->before, at, link) < 0 || hold_parent(at, dir) < 0 ||
+		    hold_resolve(j, dir, link, leads) < 0 || !*leads)
 			return 0;
 		r = hold_place_add(j, leads, rule, "%.200s is a link to it", path);
-		if (r < 0 || j->place_count > HOLD_PLACES_MAX)
-			return r < 0 ? r : 0;
+		memcpy(at, leads, sizeof(at));
 	}
-	return 0;
+	return r;
 }
 
 /* Words of a command or a script that name a changed file, from the folder `dir`. */

@@ -360,6 +360,9 @@ static void test_places(void **state)
 	put(w->base, ".git/hooks/pre-commit", "#!/bin/sh\nexec ./scripts/check.sh \"$@\"\n");
 	put_link(w->base, ".git/hooks/pre-push", "../../scripts/push.sh");
 	put_link(w->base, ".envrc", "conf/env");
+	put_link(w->base, ".npmrc", "conf/one");
+	put_link(w->base, "conf/one", "two");
+	put_link(w->base, ".bashrc", ".bashrc");
 	put(w->up, "tools/hooks/pre-commit", "x");
 	put(w->up, "tools/clean.py", "x");
 	put(w->up, "tools/other.py", "x");
@@ -368,6 +371,7 @@ static void test_places(void **state)
 	put(w->up, "scripts/other.sh", "x");
 	put(w->up, "conf/git", "[core]\n\tpager = x\n");
 	put(w->up, "conf/env", "x");
+	put(w->up, "conf/two", "x");
 	judge(w, NULL);
 	found(w, "tools/hooks/pre-commit", HELD, "git-hooks", "git commit would run it");
 	found(w, "tools/clean.py", HELD, "git-hook-folders", "filter.x.clean of .git/config");
@@ -377,6 +381,7 @@ static void test_places(void **state)
 	found(w, "scripts/other.sh", ORDINARY, NULL, NULL);
 	found(w, "conf/git", HELD, "git-config", "core.pager");
 	found(w, "conf/env", HELD, "direnv", ".envrc is a link to it");
+	found(w, "conf/two", HELD, "package-settings", ".npmrc is a link to it");
 }
 
 /* --- packages ------------------------------------------------------------------------- */
