@@ -2,6 +2,7 @@
 #include "choice.h"
 
 #include "fd.h"
+#include "git_index.h"
 #include "hold.h"
 #include "open.h"
 #include "str.h"
@@ -13,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { CHOICE_INDEX_MAX = 64 << 20 };
 
 enum { CHOICE_ARENA_MAX = 1 << 30 };
 
@@ -125,6 +128,40 @@ static bool choice_judge_mode(struct choice *x)
 	return theirs == was || now == was || theirs == now;
 }
 
+/* What the session departed from, where its content was kept. */
+static int choice_open_origin(const struct choices *c, const struct choice *x)
+{
+	struct first_entry entry;
+
+	/* Its first entry may be without the content that a later one has. */
+	if (x->first >= 0)
+		(void)first_find(&c->first, x->change->from ? x->change->from : x->change->path,
+				 &entry);
+	return x->first >= 0 ? first_content(&c->first, &entry)
+			     : basis_content(c->session, &x->origin);
+}
+
+/*
+ * git's index, which every `git status` of the user's may have written anew: what it says is still
+ * what the session departed from.
+ */
+static bool choice_is_refreshed(const struct choices *c, const struct choice *x)
+{
+	_cleanup_buf_ struct buf was = BUF_INIT(CHOICE_INDEX_MAX), is = BUF_INIT(CHOICE_INDEX_MAX);
+	uint8_t first[SHA256_SIZE], second[SHA256_SIZE];
+
+	if (!str_equal(x->change->path, ".git/index") &&
+	    !str_ends_with(x->change->path, "/.git/index"))
+		return false;
+	_cleanup_fd_ int origin = choice_open_origin(c, x);
+	_cleanup_fd_ int now = changes_open(&c->view, x->change, CHANGE_BEFORE);
+
+	return origin >= 0 && now >= 0 && fd_read_all(origin, &was) == 0 &&
+	       fd_read_all(now, &is) == 0 && git_index_digest(buf_span(&was), first) == 0 &&
+	       git_index_digest(buf_span(&is), second) == 0 &&
+	       memcmp(first, second, sizeof(first)) == 0;
+}
+
 static void choice_judge_sides(const struct choices *c, struct choice *x)
 {
 	const struct change *ch = x->change;
@@ -150,7 +187,7 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 	}
 	bool mode = choice_judge_mode(x);
 	bool theirs = !basis_same_content(&ch->after, &x->origin);
-	bool ours = !basis_same_content(&ch->before, &x->origin);
+	bool ours = !basis_same_content(&ch->before, &x->origin) && !choice_is_refreshed(c, x);
 
 	/* Only its mode is the session's doing: the content stays the workspace's. */
 	if (mode && !theirs && ours && choice_is_file(&ch->before)) {
@@ -408,14 +445,7 @@ static int choice_read_origin(const struct choices *c, const struct choice *x, s
 		return -ENODATA;
 	if (x->origin.type == OBJECT_ABSENT)
 		return 0;
-	struct first_entry entry;
-
-	/* Its first entry may be without the content that a later one has. */
-	if (x->first >= 0)
-		(void)first_find(&c->first, x->change->from ? x->change->from : x->change->path,
-				 &entry);
-	_cleanup_fd_ int fd = x->first >= 0 ? first_content(&c->first, &entry)
-					    : basis_content(c->session, &x->origin);
+	_cleanup_fd_ int fd = choice_open_origin(c, x);
 
 	if (fd < 0)
 		return fd == -ENOENT ? -ENODATA : fd;

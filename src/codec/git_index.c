@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "git_index.h"
+
+#include "buf.h"
+
+enum {
+	INDEX_HEAD = 12,
+	INDEX_STAT = 40,    /* times, device, inode, mode, uid, gid, size */
+	INDEX_MODE_AT = 24, /* of the entry */
+	INDEX_EXTENDED = 0x4000,
+	INDEX_FLAGS = 0xf000, /* assume-valid, extended, stage; the rest is the path's length */
+	INDEX_MORE_FLAGS = 0x6000, /* skip-worktree, intent-to-add */
+	INDEX_PATH_MAX = 1 << 16,
+	INDEX_EXTENSION = 8,
+};
+
+struct index {
+	struct span bytes; /* without the checksum at its end */
+	size_t at;
+	size_t name; /* bytes of an object's name */
+	uint32_t version;
+	struct buf path; /* of the last entry; version 4 says only what differs */
+	struct sha256 hash;
+};
+
+static uint32_t index_u32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static size_t index_left(const struct index *x)
+{
+	return x->bytes.len - x->at;
+}
+
+/* How much of the last path goes: git's own form of a number. */
+static int index_varint(struct index *x, size_t *ret)
+{
+	size_t value = 0;
+
+	for (size_t i = 0; index_left(x) > 0 && i < 4; i++) {
+		uint8_t c = x->bytes.ptr[x->at++];
+
+		value = (i ? (value + 1) << 7 : 0) | (c & 0x7f);
+		if (!(c & 0x80)) {
+			*ret = value;
+			return 0;
+		}
+	}
+	return -EPROTO;
+}
+
+/* The path, up to its NUL; before version 4 an entry is filled up to a multiple of 8. */
+static int index_path(struct index *x, size_t start)
+{
+	size_t keep = 0;
+
+	if (x->version == 4) {
+		size_t gone;
+		int r = index_varint(x, &gone);
+
+		if (r < 0 || gone > x->path.len)
+			return -EPROTO;
+		keep = x->path.len - gone;
+	}
+	const uint8_t *from = x->bytes.ptr + x->at;
+	const uint8_t *end = index_left(x) ? memchr(from, '\0', index_left(x)) : NULL;
+
+	if (!end || (size_t)(end - from) > INDEX_PATH_MAX)
+		return -EPROTO;
+	x->path.len = keep;
+	buf_put(&x->path, from, (size_t)(end - from));
+	x->at += (size_t)(end - from) + 1;
+	if (x->version != 4)
+		x->at = start + ((x->at - start + 7) & ~(size_t)7);
+	return buf_error(&x->path) || x->path.len == 0 || x->at > x->bytes.len ? -EPROTO : 0;
+}
+
+static int index_entry(struct index *x)
+{
+	size_t start = x->at;
+	uint8_t kept[8] = {0};
+
+	if (index_left(x) < INDEX_STAT + x->name + 2)
+		return -EPROTO;
+	const uint8_t *p = x->bytes.ptr + x->at;
+	unsigned int flags =
+		(unsigned int)p[INDEX_STAT + x->name] << 8 | p[INDEX_STAT + x->name + 1];
+
+	x->at += INDEX_STAT + x->name + 2;
+	if (flags & INDEX_EXTENDED) {
+		if (x->version < 3 || index_left(x) < 2)
+			return -EPROTO;
+		kept[2] = x->bytes.ptr[x->at] & (INDEX_MORE_FLAGS >> 8);
+		x->at += 2;
+	}
+	/* Of the flags: assume-valid and the stage. */
+	kept[0] = (uint8_t)((flags & INDEX_FLAGS & ~(unsigned int)INDEX_EXTENDED) >> 8);
+	memcpy(kept + 4, p + INDEX_MODE_AT, 4);
+	int r = index_path(x, start);
+
+	if (r < 0)
+		return r;
+	sha256_add(&x->hash, (struct span){kept, sizeof(kept)});
+	sha256_add(&x->hash, (struct span){p + INDEX_STAT, x->name});
+	sha256_add(&x->hash, (struct span){(const uint8_t *)x->path.ptr, x->path.len});
+	sha256_add(&x->hash, (struct span){(const uint8_t *)"", 1});
+	return 0;
+}
+
+/* Caches, which are skipped; those that git must understand to read the entries are not. */
+static int index_extensions(struct index *x)
+{
+	while (index_left(x) > 0) {
+		const uint8_t *p = x->bytes.ptr + x->at;
+
+		if (index_left(x) < INDEX_EXTENSION)
+			return -EPROTO;
+		uint32_t len = index_u32(p + 4);
+
+		if (len > index_left(x) - INDEX_EXTENSION)
+			return -EPROTO;
+		/* In lower case: it changes what the entries mean. */
+		if (p[0] < 'A' || p[0] > 'Z')
+			return -ENOTSUP;
+		x->at += INDEX_EXTENSION + len;
+	}
+	return 0;
+}
+
+static int index_read(struct span bytes, size_t name, uint8_t ret[SHA256_SIZE])
+{
+	_cleanup_buf_ struct buf path = BUF_INIT(2 * INDEX_PATH_MAX);
+	struct index x = {.bytes = {bytes.ptr, bytes.len - name}, .name = name};
+
+	x.version = index_u32(bytes.ptr + 4);
+	uint32_t count = index_u32(bytes.ptr + 8);
+	int r = 0;
+
+	x.at = INDEX_HEAD;
+	x.path = path;
+	sha256_begin(&x.hash);
+	for (uint32_t i = 0; r == 0 && i < count; i++)
+		r = index_entry(&x);
+	if (r == 0)
+		r = index_extensions(&x);
+	path = x.path;
+	sha256_end(&x.hash, ret);
+	return r;
+}
+
+int git_index_digest(struct span bytes, uint8_t ret[SHA256_SIZE])
+{
+	if (bytes.len < INDEX_HEAD + 32 || memcmp(bytes.ptr, "DIRC", 4) != 0)
+		return -EPROTO;
+	uint32_t version = index_u32(bytes.ptr + 4);
+
+	if (version < 2 || version > 4)
+		return -EPROTO;
+	int r = index_read(bytes, 20, ret);
+
+	return r == -EPROTO ? index_read(bytes, 32, ret) : r;
+}
