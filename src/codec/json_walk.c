@@ -270,11 +270,13 @@ bool json_walk_is(struct span written, const char *bytes)
 		}
 		size_t len = json_walk_escape(span_skip(written, 1));
 		const char *letter = len == 1 ? strchr(letters, written.ptr[1]) : NULL;
-		int unit = 0;
+		unsigned int unit = 0;
 
 		for (size_t i = 2; len == 5 && i < 6; i++)
-			unit = unit << 4 | decode_hex_digit(written.ptr[i]);
-		if (len == 0 || (letter ? meant[letter - letters] : unit) != *bytes)
+			unit = unit << 4 | (unsigned int)decode_hex_digit(written.ptr[i]);
+		if (letter)
+			unit = (unsigned char)meant[letter - letters];
+		if (len == 0 || unit != (unsigned char)*bytes)
 			return false;
 		written = span_skip(written, 1 + len);
 	}

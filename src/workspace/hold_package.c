@@ -207,14 +207,15 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 
 int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
-	_cleanup_free_ struct hold_package *both = calloc(2, sizeof(*both));
 	int r = hold_read_both(j, c, v);
 
-	if (!both)
-		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
 	/* In other clothes than JSON its name has to do. */
 	if (r != 0 || !str_ends_with(c->path, "n"))
 		return r < 0 ? r : 0;
+	_cleanup_free_ struct hold_package *both = calloc(2, sizeof(*both));
+
+	if (!both)
+		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
 	if (!hold_package_read(buf_span(&j->after), &both[1]))
 		return hold_say(j, v,
 				"npm install and npm run would run what it says, and it cannot "
@@ -403,7 +404,10 @@ static void hold_schema_find(struct span text, struct hold_host_set *s)
 	static const char word[] = "$schema";
 	const uint8_t *at = text.ptr, *end = text.ptr + text.len;
 
-	while (at && text.len > 0 && (at = memmem(at, (size_t)(end - at), word, 7))) {
+	for (;;) {
+		at = memmem(at, (size_t)(end - at), word, 7);
+		if (!at)
+			return;
 		at += 7;
 		const uint8_t *line = memchr(at, '\n', (size_t)(end - at));
 		struct span rest = {at, (size_t)((line ? line : end) - at)};
