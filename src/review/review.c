@@ -18,6 +18,7 @@ enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
 /* The sessions from which one is chosen. */
 struct review_choice {
 	struct layers_session newest;
+	struct layers_session landed; /* the newest whose writes have landed */
 	size_t count;
 	char names[REVIEW_LISTED][LAYERS_NAME_MAX + 1];
 };
@@ -26,6 +27,12 @@ static int review_consider(void *context, const struct layers_session *s)
 {
 	struct review_choice *c = context;
 
+	/* Nothing of a direct session waits: it is meant by its name, or when there is no other. */
+	if (s->mode == LAYERS_DIRECT) {
+		if (c->landed.name[0] == '\0' || s->began > c->landed.began)
+			c->landed = *s;
+		return 0;
+	}
 	if (c->count < REVIEW_LISTED)
 		(void)snprintf(c->names[c->count], sizeof(c->names[0]), "%s", s->name);
 	if (c->count == 0 || s->began > c->newest.began)
@@ -52,6 +59,9 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 				 r->layers.workspace);
 	} else if (choice.count == 1) {
 		r->session = choice.newest;
+		return 0;
+	} else if (choice.count == 0 && choice.landed.name[0]) {
+		r->session = choice.landed;
 		return 0;
 	} else if (choice.count == 0) {
 		return error_set(e, -ENOENT, "no session has changes in %s",

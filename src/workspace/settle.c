@@ -76,6 +76,35 @@ static bool settle_is_idle(const struct layers *l, const struct layers_session *
 	       (s->root.count == 0 || layers_is_empty(l, s->root.ids[s->root.count - 1]));
 }
 
+/* Of sessions whose writes have landed, so many can be undone. */
+enum { SETTLE_LANDED_MAX = 8 };
+
+struct settle_landed {
+	const struct layers *layers;
+	size_t count;
+	struct layers_session oldest;
+};
+
+static int settle_count_landed(void *context, const struct layers_session *s)
+{
+	struct settle_landed *c = context;
+
+	if (s->mode != LAYERS_DIRECT || layers_session_runs(c->layers, s->name))
+		return 0;
+	if (c->count++ == 0 || s->began < c->oldest.began)
+		c->oldest = *s;
+	return 0;
+}
+
+static int settle_drop_oldest(const struct layers *l, struct error *e)
+{
+	struct settle_landed c = {.layers = l};
+	int r = layers_each_session(l, settle_count_landed, &c, e);
+
+	return r == 0 && c.count > SETTLE_LANDED_MAX ? layers_session_remove(l, c.oldest.name, e)
+						     : r;
+}
+
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
 		  struct error *e)
 {
@@ -94,6 +123,8 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 	if (r == 0)
 		r = *ret_kept ? layers_session_write(l, s, e)
 			      : layers_session_remove(l, s->name, e);
+	if (r == 0 && *ret_kept && s->mode == LAYERS_DIRECT)
+		r = settle_drop_oldest(l, e);
 	if (r == 0 && idle)
 		snapshot_forget_start(l, s->name);
 	return r < 0 ? r : layers_collect(l, e);
