@@ -3,6 +3,11 @@
 
 #include "fd.h"
 
+#include <time.h>
+
+/* Who has ended may hold the lock for a moment longer, by a child that is about to end, too. */
+enum { STILL_TRIES = 30, STILL_WAIT_NS = 10 * 1000 * 1000 };
+
 static int still_pause(const struct review *r, struct still *s, struct error *e)
 {
 	int code = session_choose(&r->places, r->session.name, NULL, &s->session, e);
@@ -21,9 +26,19 @@ static int still_pause(const struct review *r, struct still *s, struct error *e)
 int still_begin(const struct review *r, struct still *ret, struct error *e)
 {
 	*ret = STILL_INIT;
-	ret->hold = layers_session_hold(&r->layers, r->session.name);
+	for (int n = 0; n < STILL_TRIES; n++) {
+		ret->hold = layers_session_hold(&r->layers, r->session.name);
+		if (ret->hold != -EBUSY)
+			break;
+		*e = ERROR_INIT;
+		int code = still_pause(r, ret, e);
+
+		if (code != -EBUSY || ret->session.fd >= 0)
+			return code;
+		(void)nanosleep(&(struct timespec){.tv_nsec = STILL_WAIT_NS}, NULL);
+	}
 	if (ret->hold == -EBUSY)
-		return still_pause(r, ret, e);
+		return -EBUSY; /* with the sentence of the last try */
 	return ret->hold < 0
 		       ? error_sys(e, ret->hold, "cannot hold the session %s", r->session.name)
 		       : 0;
