@@ -108,8 +108,8 @@ static int restore_do(struct review *r, const struct layers_snapshot *to,
 int review_restore(const struct invocation *i)
 {
 	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
-	struct layers_snapshot to, before;
-	struct restore_others others;
+	struct layers_snapshot to = {.name = ""}, before = {.name = ""};
+	struct restore_others others = {.runs = ""};
 	struct error e = ERROR_INIT;
 	bool direct = false;
 	int code = review_open(i, REVIEW_NOTHING, &r, &e);

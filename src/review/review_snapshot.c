@@ -186,7 +186,7 @@ int review_snapshot(const struct invocation *i)
 {
 	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
 	const char *wanted = i->argument_count > 0 ? i->arguments[0] : NULL;
-	struct layers_snapshot made;
+	struct layers_snapshot made = {.name = ""};
 	char name[LAYERS_NAME_MAX + 1];
 	struct error e = ERROR_INIT;
 
@@ -242,8 +242,8 @@ static int fork_make(struct review *r, const struct layers_snapshot *from,
 int review_fork(const struct invocation *i)
 {
 	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
-	struct layers_snapshot from;
-	struct layers_session made;
+	struct layers_snapshot from = {.name = ""};
+	struct layers_session made = {.name = ""};
 	struct error e = ERROR_INIT;
 	mode_t mask = umask(0);
 	int code = review_open(i, REVIEW_NOTHING, &r, &e);

@@ -42,7 +42,7 @@ struct copy {
 
 static int copy_fail(const struct copy *c, int code)
 {
-	_cleanup_buf_ struct buf shown = BUF_INIT(4 * COPY_PATH_MAX);
+	_cleanup_buf_ struct buf shown = BUF_INIT((size_t)4 * COPY_PATH_MAX);
 
 	if (c->e->code != 0)
 		return c->e->code;
