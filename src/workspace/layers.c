@@ -339,7 +339,7 @@ int layers_each_session(const struct layers *l,
 
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e)
 {
-	uint8_t random[LAYER_ID_LEN / 2];
+	uint8_t random[LAYER_ID_LEN / 2] = {0};
 	_cleanup_fd_ int all = layers_dir(l->dir, "layers", true);
 	int r = all < 0 ? all : getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
 
