@@ -17,7 +17,8 @@
  *	Landlock	root.c, on objects opened in the finished root
  *	seccomp		the filter, from the plan; of a watched box its listener goes out
  *			through the channel
- *	capabilities	gone, and the bounding set empty
+ *	capabilities	gone, and the bounding set empty; on a system before the filter, which
+ *			pretends there that they go
  *	hide		not dumpable: nobody inside looks into pid 1
  *
  * Should: apply the plan.  Must not: read anything else, or go on after a
@@ -60,12 +61,12 @@ static int launch_ids(const struct plan *plan, struct error *e)
 
 	if (r == 0) {
 		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->uid,
-			       (unsigned long long)plan->uid);
+			       (unsigned long long)plan->host_uid);
 		r = launch_write("/proc/self/uid_map", map);
 	}
 	if (r == 0) {
 		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->gid,
-			       (unsigned long long)plan->gid);
+			       (unsigned long long)plan->host_gid);
 		r = launch_write("/proc/self/gid_map", map);
 	}
 	return r < 0 ? advice_missing(PLAN_LAYER_USER_NS, r, e) : 0;
@@ -152,7 +153,7 @@ static int launch_root_processes(uint64_t value, struct error *e)
 static int launch_early_limits(const struct plan *plan, struct error *e)
 {
 	for (size_t i = 0; i < plan->limits.count; i++)
-		if (plan->limits.items[i].kind == PLAN_LIMIT_PROCESSES && plan->uid == 0 &&
+		if (plan->limits.items[i].kind == PLAN_LIMIT_PROCESSES && plan->host_uid == 0 &&
 		    !plan_goes_without(plan, PLAN_LAYER_PID_NS))
 			return launch_root_processes(plan->limits.items[i].value, e);
 	return 0;
@@ -349,10 +350,9 @@ static const struct launch_step launch_after_root[] = {
 	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
 };
 
-static const struct launch_step launch_after_seccomp[] = {
-	{PLAN_LAYER_CAPS, launch_capabilities},
-	{PLAN_LAYER_HIDE_INIT, launch_hide},
-};
+static const struct launch_step launch_give_up[] = {{PLAN_LAYER_CAPS, launch_capabilities}};
+
+static const struct launch_step launch_after_seccomp[] = {{PLAN_LAYER_HIDE_INIT, launch_hide}};
 
 static int launch_steps(const struct plan *plan, const struct launch_step *steps, size_t count,
 			struct error *e)
@@ -387,10 +387,14 @@ int launch(const struct plan *plan, int keep, int *ret_processes, struct error *
 		r = launch_descriptors(keep, ret_processes, e);
 	if (r == 0)
 		r = launch_steps(plan, launch_after_root, BAWN_ARRAY_SIZE(launch_after_root), e);
+	if (r == 0 && plan->root.count > 0)
+		r = launch_steps(plan, launch_give_up, BAWN_ARRAY_SIZE(launch_give_up), e);
 	if (r == 0)
 		r = launch_landlock(plan, *ret_processes, e);
 	if (r == 0)
 		r = launch_seccomp(plan, keep, e);
+	if (r == 0 && plan->root.count == 0)
+		r = launch_steps(plan, launch_give_up, BAWN_ARRAY_SIZE(launch_give_up), e);
 	if (r == 0)
 		r = launch_steps(plan, launch_after_seccomp, BAWN_ARRAY_SIZE(launch_after_seccomp),
 				 e);

@@ -11,6 +11,8 @@
  *    else: where a mount point lies in something that came from the host it
  *    must exist there already, or the launch ends.
  * 3. The copies are attached, in the plan's order.
+ *    Where the plan has a system, that one (an overlay, written to a layer of the session) is
+ *    laid there instead, and what we make up stands in a small tmpfs on its /.bawn.
  * 4. pivot_root, and the old root is detached: from here the host's tree does
  *    not exist.  Last, the tmpfs itself becomes read-only.
  *
@@ -24,6 +26,7 @@
 #include "open.h"
 #include "str.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/mount.h>
@@ -59,6 +62,7 @@ enum {
 	ROOT_PRIVATE_MAX = 8,
 	ROOT_TRUST_MAX = 4 << 20,
 	ROOT_SOCKET_QUEUE = 16,
+	ROOT_SCRATCH_MAX = 16 << 20, /* of our own tmpfs: mount points and made-up files */
 };
 
 struct root {
@@ -74,6 +78,8 @@ struct root {
 	int devices[BAWN_ARRAY_SIZE(root_devices)];
 	bool trust_made[PLAN_TRUST_COUNT];
 	struct root_made made;
+	int scratch;                  /* .bawn: what we make up and show elsewhere */
+	bool given;                   /* the root is a system, of the plan */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
@@ -495,9 +501,31 @@ static int root_own_parent(struct root *root, const char *target, const char **r
 	return parent;
 }
 
+/* In a system there may be a file of that name, and its packages are free to change the folder. */
+static int root_file_over(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "made-%zu", (size_t)(m - root->plan->mounts.items));
+	_cleanup_fd_ int file = openat(root->scratch, name,
+				       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	int r = file < 0 ? -errno : fd_write_all(file, m->data.ptr, m->data.len);
+
+	if (r < 0)
+		return error_sys(e, r, "writing %s", m->target);
+	_cleanup_fd_ int tree =
+		root_clone_tree(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	return tree < 0 ? error_sys(e, tree, "taking %s", m->target)
+			: root_attach_at(root, tree, m->target, false, e);
+}
+
 static int root_file(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	const char *name = NULL;
+
+	if (root->given)
+		return root_file_over(root, m, e);
 	int parent = root_own_parent(root, m->target, &name, e);
 
 	if (parent < 0)
@@ -545,8 +573,7 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 		return error_sys(e, target < 0 ? target : -errno, "hiding %s (asked for by %s)",
 				 m->target, m->origin);
 	bool is_dir = S_ISDIR(st.st_mode);
-	_cleanup_fd_ int empty =
-		open_beneath(root->fd, is_dir ? ".bawn/dir" : ".bawn/file", O_PATH, 0);
+	_cleanup_fd_ int empty = open_beneath(root->scratch, is_dir ? "dir" : "file", O_PATH, 0);
 
 	if (empty < 0)
 		return error_sys(e, empty, "making something empty");
@@ -569,8 +596,8 @@ static int root_copy_trust(const struct root *root, const char *name, int from)
 		return -EPERM;
 	if (st.st_size <= 0 || st.st_size > ROOT_TRUST_MAX)
 		return -EFBIG;
-	_cleanup_fd_ int fd =
-		openat(root->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+	_cleanup_fd_ int fd = openat(root->scratch, name,
+				     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (fd < 0)
 		return -errno;
 	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, from, 0);
@@ -585,12 +612,11 @@ static int root_copy_trust(const struct root *root, const char *name, int from)
 static int root_trust(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	unsigned int format = (unsigned int)plan_trust_of(m); /* plan_decode has looked */
-	char name[32];
+	const char *name = m->source;
 	size_t from = 0;
 
 	for (unsigned int i = 0; i < format; i++)
 		from += plan_has_trust(root->plan, i) ? 1 : 0;
-	(void)snprintf(name, sizeof(name), ".bawn/%s", m->source);
 	if (!root->trust_made[format]) {
 		int r = from < root_trust_count ? root_copy_trust(root, name, root_trust_fds[from])
 						: -ENOENT;
@@ -599,7 +625,7 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 			return error_sys(e, r, "making the trust file %s", m->source);
 		root->trust_made[format] = true;
 	}
-	_cleanup_fd_ int file = open_beneath(root->fd, name, O_PATH, 0);
+	_cleanup_fd_ int file = open_beneath(root->scratch, name, O_PATH, 0);
 	_cleanup_fd_ int tree =
 		file < 0 ? file
 			 : root_clone_tree(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
@@ -675,11 +701,29 @@ static int root_mask_proc(const struct root *root, struct error *e)
 	return 0;
 }
 
+/* A tmpfs at /dev; its mount, or -errno. */
+static int root_private_dev(struct root *root, const struct plan_mount *m, struct error *e)
+{
+	_cleanup_fd_ int fd = root_new_tmpfs("0755", ROOT_SCRATCH_MAX, MOUNT_ATTR_NOSUID);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || root->private_count == ROOT_PRIVATE_MAX)
+		return error_sys(e, fd < 0 ? fd : -ENFILE, "making the private %s", m->target);
+	root->private_devs[root->private_count++] = st.st_dev;
+	int r = root_attach_at(root, fd, m->target, true, e);
+
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 static int root_dev(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	static const struct root_option pts_options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
 	char target[64];
+	/* A system's own folder is not the place for what we make. */
+	_cleanup_fd_ int own = root->given ? root_private_dev(root, m, e) : -1;
 
+	if (root->given && own < 0)
+		return own;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
 		(void)snprintf(target, sizeof(target), "%s/%s", m->target, root_devices[i]);
 		int r = root_attach_at(root, root->devices[i], target, false, e);
@@ -710,7 +754,8 @@ static int root_dev(struct root *root, const struct plan_mount *m, struct error 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_dev_links); i++)
 		if (symlinkat(root_dev_links[i].text, dev, root_dev_links[i].name) < 0)
 			return error_sys(e, -errno, "making /dev/%s", root_dev_links[i].name);
-	return 0;
+	r = root->given ? root_attributes(own, 0, MOUNT_ATTR_RDONLY) : 0;
+	return r < 0 ? error_sys(e, r, "making %s read-only", m->target) : 0;
 }
 
 static int root_apply(struct root *root, size_t index, struct error *e)
@@ -754,36 +799,66 @@ static int root_enter(const struct root *root, struct error *e)
 	if (chdir("/") < 0)
 		return error_sys(e, -errno, "entering /");
 	/* Our own tmpfs holds only mount points and made-up files: nobody writes there. */
-	int r = root_attributes(root->fd, 0, MOUNT_ATTR_RDONLY);
+	int r = root_attributes(root->given ? root->scratch : root->fd, 0, MOUNT_ATTR_RDONLY);
 
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
+}
+
+/* What is made up stands in .bawn: of our own root a folder, on a system a tmpfs. */
+static int root_make_scratch(struct root *root, struct error *e)
+{
+	int r = mkdirat(root->fd, ".bawn", 0755) < 0 && errno != EEXIST ? -errno : 0;
+
+	if (r == 0 && root->given) {
+		_cleanup_fd_ int place = open_beneath(root->fd, ".bawn", O_PATH | O_DIRECTORY, 0);
+		_cleanup_fd_ int fs = root_new_tmpfs("0755", ROOT_SCRATCH_MAX,
+						     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+		r = place < 0 ? place : fs < 0 ? fs : root_attach(fs, place);
+	}
+	root->scratch = r < 0 ? r : open_beneath(root->fd, ".bawn", O_PATH | O_DIRECTORY, 0);
+	if (root->scratch < 0 || mkdirat(root->scratch, "dir", 0) < 0 ||
+	    mknodat(root->scratch, "file", S_IFREG, 0) < 0)
+		return error_sys(e, root->scratch < 0 ? root->scratch : -errno,
+				 "making something empty");
+	return 0;
+}
+
+/* The root itself: empty, or a system's. */
+static int root_make(struct root *root, struct error *e)
+{
+	struct stat st;
+
+	root->fd = root->given ? root_open_source(&root->plan->root.items[0], e)
+			       : root_new_tmpfs("0755", ROOT_SCRATCH_MAX,
+						MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	if (root->fd < 0)
+		return root->given ? root->fd : error_sys(e, root->fd, "making an empty root");
+	if (fstat(root->fd, &st) < 0)
+		return error_sys(e, -errno, "looking at the new root");
+	root->dev = st.st_dev;
+	if (syscall(SYS_move_mount, root->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(e, -errno, "laying the new root over the old");
+	return root_make_scratch(root, e);
 }
 
 int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
 {
 	static struct root root;
-	struct stat st;
 
 	root.plan = plan;
-	root.parent = root.proc = -1;
+	root.parent = root.proc = root.scratch = -1;
 	root.made = ROOT_MADE_INIT;
+	root.given = plan->root.count > 0;
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
 	int r = root_open_sources(&root, e);
 	if (r < 0)
 		return r;
-	root.fd = root_new_tmpfs("0755", 16u << 20, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	if (root.fd < 0)
-		return error_sys(e, root.fd, "making an empty root");
-	if (fstat(root.fd, &st) < 0)
-		return error_sys(e, -errno, "looking at the new root");
-	root.dev = st.st_dev;
-	if (syscall(SYS_move_mount, root.fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_sys(e, -errno, "laying the new root over the old");
-	if (mkdirat(root.fd, ".bawn", 0755) < 0 || mkdirat(root.fd, ".bawn/dir", 0) < 0 ||
-	    mknodat(root.fd, ".bawn/file", S_IFREG, 0) < 0)
-		return error_sys(e, -errno, "making something empty");
+	r = root_make(&root, e);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		r = root_apply(&root, i, e);
 		if (r < 0)
@@ -793,6 +868,7 @@ int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
 	if (r < 0)
 		return r;
 	r = root_enter(&root, e);
+	fd_close(&root.scratch);
 	fd_close(&root.fd);
 	*ret = root.made;
 	return r;
@@ -833,6 +909,52 @@ static int root_grant_dev(int ruleset, int abi, const char *dev, struct error *e
 	return r;
 }
 
+/* Folders of a system whose content is its packages', whatever else is mounted in them. */
+static const char *const root_system_folders[] = {"bin",   "boot",   "etc",   "lib", "lib32",
+						  "lib64", "libx32", "media", "mnt", "opt",
+						  "root",  "sbin",   "srv",   "usr", "var"};
+
+static bool root_is_system_folder(const struct plan *plan, const char *name)
+{
+	bool usual = false;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_system_folders); i++)
+		usual = usual || str_equal(name, root_system_folders[i]);
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const char *rest = str_after(plan->mounts.items[i].target + 1, name);
+
+		/* What is mounted there has a grant of its own, or none. */
+		if (rest && (*rest == '\0' || (*rest == '/' && !usual)))
+			return false;
+	}
+	return name[0] != '.';
+}
+
+/*
+ * A system is written to a layer of the session, so all of it can be; folder by folder, because a
+ * grant of "/" would be one of everything that is mounted beneath.
+ */
+static int root_grant_system(const struct plan *plan, int ruleset, int abi, struct error *e)
+{
+	int fd = open_no_links("/", O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	char path[NAME_MAX + 2];
+	struct stat st;
+	int r = 0;
+
+	if (!dir)
+		return error_sys(e, fd < 0 ? fd : -errno, "looking at the system's root");
+	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		if (!root_is_system_folder(plan, d->d_name) ||
+		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		(void)snprintf(path, sizeof(path), "/%s", d->d_name);
+		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE, e);
+	}
+	(void)closedir(dir);
+	return r;
+}
+
 int root_landlock(const struct plan *plan, int processes, struct error *e)
 {
 	int abi = landlock_abi();
@@ -846,6 +968,8 @@ int root_landlock(const struct plan *plan, int processes, struct error *e)
 	/* No path leads there; only init has the descriptor. */
 	if (r == 0 && processes >= 0)
 		r = landlock_grant(ruleset, abi, processes, true, LANDLOCK_GRANT_READ);
+	if (r == 0 && plan->root.count > 0)
+		r = root_grant_system(plan, ruleset, abi, e);
 	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 

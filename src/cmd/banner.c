@@ -112,7 +112,10 @@ static void banner_reads(const struct text *t, const struct plan *plan)
 		banner_line(t, TEXT_BAD, "reads", &line);
 		return;
 	}
-	buf_put_str(&line, "the system's programs");
+	if (plan->root.count > 0)
+		buf_putf(&line, "the system %s", plan->stands_on);
+	else
+		buf_put_str(&line, "the system's programs");
 	if (plan->workspace_access == PLAN_ACCESS_READ)
 		banner_add_path(&list, plan, plan->workspace);
 	for (size_t i = 0; i < plan->mounts.count; i++) {

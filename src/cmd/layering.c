@@ -69,12 +69,12 @@ static int layering_check_group(const struct plan *plan, struct error *e)
 {
 	struct stat st;
 
-	if (stat(plan->workspace, &st) < 0 || st.st_gid == plan->gid)
+	if (stat(plan->workspace, &st) < 0 || st.st_gid == plan->host_gid)
 		return 0;
 	int r = error_set(e, -EOVERFLOW,
 			  "changes to %s cannot be kept apart: it belongs to group %u, and yours "
 			  "is %llu",
-			  plan->workspace, st.st_gid, (unsigned long long)plan->gid);
+			  plan->workspace, st.st_gid, (unsigned long long)plan->host_gid);
 
 	error_next(e, "Say --direct, so that what is written lands at once, or chgrp -R the folder "
 		      "to your own group.");
@@ -163,11 +163,10 @@ static int layering_new_session(struct layering *g, const char *name, const stru
 		       : 0;
 }
 
-/* A new layer for what is mounted with this role. */
-static int layering_push_new(const struct layering *g, struct stack *s, const struct plan *plan,
-			     const char *role, struct error *e)
+/* A new layer for what is mounted so. */
+static int layering_push_new(const struct layering *g, struct stack *s, const struct plan_mount *m,
+			     struct error *e)
 {
-	const struct plan_mount *m = plan_mount_of(plan, role);
 	char id[LAYER_ID_LEN + 1];
 	int r = layers_new(g->layers, id, e);
 
@@ -359,6 +358,114 @@ static int layering_show_snapshots(const struct layering *g, struct prepared *p,
 	return layers_each_snapshot(g->layers, layering_show, &shown, e);
 }
 
+/* --- the system ----------------------------------------------------------------------- */
+
+/* It stands on a place of the system's, and not on something mounted before. */
+static bool layering_is_on_root(const struct plan *plan, size_t i)
+{
+	const char *target = plan->mounts.items[i].target;
+
+	for (size_t n = 0; n < i; n++)
+		if (str_path_beneath(target, plan->mounts.items[n].target))
+			return false;
+	return true;
+}
+
+static bool layering_is_folder(const struct plan_mount *m)
+{
+	switch ((enum plan_mount_kind)m->kind) {
+	case PLAN_MOUNT_BIND:
+		return layering_is_dir(m);
+	case PLAN_MOUNT_FILE:
+	case PLAN_MOUNT_TRUST:
+		return false;
+	case PLAN_MOUNT_TMPFS:
+	case PLAN_MOUNT_PROC:
+	case PLAN_MOUNT_DEV:
+	case PLAN_MOUNT_DIR:
+	case PLAN_MOUNT_LINK:
+	case PLAN_MOUNT_HIDE:
+	case PLAN_MOUNT_SOCKET:
+		break;
+	}
+	return true;
+}
+
+/* Whether a layer of a system is nobody's any more: neither of a box that runs nor of a snapshot.
+ */
+struct layering_free {
+	const struct layers *layers;
+	const char *id;
+	bool taken;
+};
+
+static int layering_free_session(void *context, const struct layers_session *s)
+{
+	struct layering_free *f = context;
+
+	f->taken =
+		f->taken || (stack_has(&s->root, f->id) && layers_session_runs(f->layers, s->name));
+	return 0;
+}
+
+static int layering_free_snapshot(void *context, const struct layers_snapshot *s)
+{
+	struct layering_free *f = context;
+
+	f->taken = f->taken || stack_has(&s->root, f->id);
+	return 0;
+}
+
+static bool layering_is_free(const struct layering *g, const char *id)
+{
+	struct layering_free f = {.layers = g->layers, .id = id};
+	struct error e = ERROR_INIT;
+
+	return layers_each_session(g->layers, layering_free_session, &f, &e) == 0 &&
+	       layers_each_snapshot(g->layers, layering_free_snapshot, &f, &e) == 0 && !f.taken;
+}
+
+/*
+ * The layers upon a system: what is kept of it here, this plan's mount points, and what is written.
+ * As in the home, mount points stand upon all that agents left: nothing is in the way.
+ */
+static int layering_push_root(struct layering *g, const struct plan *plan, struct error *e)
+{
+	const struct plan_mount *root = &plan->root.items[0];
+	struct layers_session *s = &g->session;
+	int r = 0;
+
+	/* A fork of a session on it brings its own. */
+	if (!str_equal(s->stands_on, plan->stands_on))
+		s->root.count = 0;
+	if (plan->system_keep && s->root.count == 0)
+		r = layers_kept_read(g->layers, plan->stands_on, &s->root, e);
+	if (r < 0)
+		return r;
+	s->keep = plan->system_keep;
+	(void)snprintf(s->stands_on, sizeof(s->stands_on), "%s", plan->stands_on);
+	/* Of many the topmost is written again, rather than one more laid upon it. */
+	char again[LAYER_ID_LEN + 1] = "";
+
+	if (s->keep && s->root.count >= LAYERS_SQUASH &&
+	    layering_is_free(g, s->root.ids[s->root.count - 1]))
+		memcpy(again, s->root.ids[--s->root.count], sizeof(again));
+	r = layering_push_new(g, &s->root, root, e);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int points = layers_open_up(g->layers, s->root.ids[s->root.count - 1]);
+
+	r = points < 0 ? points : layering_make_point(points, ".bawn", true);
+	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++)
+		if (layering_is_on_root(plan, i))
+			r = layering_make_point(points, plan->mounts.items[i].target + 1,
+						layering_is_folder(&plan->mounts.items[i]));
+	if (r < 0)
+		return error_sys(e, r, "cannot make the mount points of the system %s",
+				 plan->stands_on);
+	return *again ? stack_push(&s->root, again) : layering_push_new(g, &s->root, root, e);
+}
+
 /* --- begin and end -------------------------------------------------------------------- */
 
 static int layering_fill(struct layering *g, struct prepared *p, struct error *e)
@@ -367,6 +474,9 @@ static int layering_fill(struct layering *g, struct prepared *p, struct error *e
 	const char *points = NULL;
 	int r = layering_make_points(g, plan, &points, &p->arena, e);
 
+	if (r == 0 && plan->root.count > 0 &&
+	    layering_name_layers(g, &g->session.root, NULL, &plan->root.items[0], &p->arena) < 0)
+		r = error_sys(e, -ENOMEM, "cannot make the plan");
 	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
 		struct plan_mount *m = &plan->mounts.items[i];
 		int filled = 0;
@@ -389,14 +499,17 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		return error_sys(e, r, "cannot begin the session %s", name);
 	g->session.ended = 0;
 	if (g->session.mode == LAYERS_REVIEW && g->session.project.count == 0)
-		r = layering_push_new(g, &g->session.project, &p->plan, "workspace", e);
+		r = layering_push_new(g, &g->session.project, plan_mount_of(&p->plan, "workspace"),
+				      e);
 	/* A fork has a home of its own. */
 	if (r == 0 && !g->session.from[0])
 		r = layers_home_read(g->layers, &g->session.home, e);
 	if (r == 0)
 		r = snapshot_at_start(g->layers, &g->session, e);
 	if (r == 0)
-		r = layering_push_new(g, &g->session.home, &p->plan, "home", e);
+		r = layering_push_new(g, &g->session.home, plan_mount_of(&p->plan, "home"), e);
+	if (r == 0 && p->plan.root.count > 0)
+		r = layering_push_root(g, &p->plan, e);
 	if (r == 0)
 		r = layering_fill(g, p, e);
 	if (r == 0 && g->branch)

@@ -28,6 +28,7 @@
 #include "profile.h"
 #include "secret_store.h"
 #include "str.h"
+#include "systems.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -228,6 +229,7 @@ static int prepare_flag(struct prepare *p, const struct invocation_value *v)
 		value = "read";
 		break;
 	case OPTION_DEBUG:
+	case OPTION_KEEP_SYSTEM:
 		value = "true";
 		break;
 	case OPTION_DIRECT:
@@ -452,9 +454,15 @@ static int prepare_seccomp(struct plan *plan, struct error *e)
 		error_next(e, "Keep one of them, or choose no box by name: --backend host.");
 		return -EINVAL;
 	}
-	enum profile_kind kind = closed        ? PROFILE_BOX_CLOSED
-				 : plan->debug ? PROFILE_BOX_DEBUG
-					       : PROFILE_BOX;
+	bool own_root = plan->root.count > 0;
+
+	if (closed && own_root)
+		return error_set(e, -EINVAL, "--system is not for a box without net-namespace");
+	enum profile_kind kind = closed                    ? PROFILE_BOX_CLOSED
+				 : own_root && plan->debug ? PROFILE_BOX_SYSTEM_DEBUG
+				 : own_root                ? PROFILE_BOX_SYSTEM
+				 : plan->debug             ? PROFILE_BOX_DEBUG
+							   : PROFILE_BOX;
 	enum profile_watch watch = prepare_watch(plan);
 
 	plan->seccomp = profile_watched_bpf(kind, watch);
@@ -497,6 +505,61 @@ static int prepare_direct(struct prepare *p, struct plan *plan)
 	return r;
 }
 
+/* STATE of STATE/workspaces/NAME. */
+static size_t prepare_state_len(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (int parts = 0; parts < 2; parts++)
+		while (len > 0 && path[--len] != '/')
+			continue;
+	return len;
+}
+
+/* The system of --system: found beside the layers, whose path has no link in it. */
+static int prepare_system(struct prepare *p, const struct layers *layers)
+{
+	const char *name = invocation_value(p->invocation, OPTION_SYSTEM);
+	_cleanup_systems_ struct systems systems = SYSTEMS_INIT;
+	struct system_about about;
+	struct stat st;
+	int r = -ENOENT;
+
+	if (!name)
+		return 0;
+	const char *state = arena_strn(p->arena, layers->path, prepare_state_len(layers->path));
+	const char *root = state ? arena_printf(p->arena, "%s/systems/%s/root", state, name) : NULL;
+
+	if (!root)
+		return error_sys(p->e, -ENOMEM, "cannot find the system %s", name);
+	_cleanup_fd_ int dir = open_no_links(state, O_PATH | O_DIRECTORY);
+
+	if (dir >= 0)
+		r = systems_open(dir, state, false, &systems, p->e);
+	if (r == 0)
+		r = systems_read(&systems, name, &about, p->e);
+	if (r == -ENOENT) {
+		r = error_set(p->e, -ENOENT, "there is no system %s", name);
+		error_next(p->e,
+			   "'bawn system ls' says which there are, 'bawn system create %s' "
+			   "makes it.",
+			   name);
+	}
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int fd = open_no_links(root, O_PATH | O_DIRECTORY);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(p->e, fd < 0 ? fd : -errno, "cannot open the system %s", name);
+	p->host.stands_on = (struct host_object){.name = name,
+						 .path = root,
+						 .dev = st.st_dev,
+						 .ino = st.st_ino,
+						 .is_dir = true,
+						 .origin = "--system"};
+	return 0;
+}
+
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
 			 bool create, struct prepared *made)
 {
@@ -506,6 +569,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	int r = boxed ? home_store_open(&p->host, create, p->arena, &made->layers, &store, p->e)
 		      : 0;
 
+	if (r == 0 && boxed)
+		r = prepare_system(p, &made->layers);
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
 	if (r == 0)

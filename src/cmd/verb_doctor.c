@@ -15,6 +15,7 @@
 #include "json.h"
 #include "landlock.h"
 #include "str.h"
+#include "system_make.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -399,6 +400,47 @@ static bool doctor_has_cgroup(void)
 	return access(path, W_OK) == 0;
 }
 
+/* Whether this user has ids besides his own; nothing needs them, and people ask. */
+static bool doctor_has_subordinate(const char *file, const char *user)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+	char line[LOGIN_NAME_MAX + 8];
+
+	(void)snprintf(line, sizeof(line), "\n%s:", user);
+	return fd_read_file_at(AT_FDCWD, file, &text) == 0 &&
+	       (str_after(buf_str(&text), line + 1) || strstr(buf_str(&text), line));
+}
+
+/* What `bawn system` and --system can be done with here. */
+static void doctor_systems(struct doctor *d)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(DOCTOR_HOME_MAX);
+	struct error e = ERROR_INIT;
+	char path[PATH_MAX];
+	struct host host;
+
+	d->group = "Systems (--system)";
+	for (size_t i = 0; i < SYSTEM_TOOL_COUNT; i++) {
+		const struct system_tool *t = &system_tools[i];
+		char next[128];
+
+		(void)snprintf(next, sizeof(next), "Install the package %s to make %s.", t->package,
+			       t->what);
+		if (system_tool_find(t->name, path, sizeof(path)))
+			doctor_add(d, t->name, DOCTOR_OK, NULL, "%s: makes %s", path, t->what);
+		else
+			doctor_add(d, t->name, DOCTOR_INFO, next, "not installed");
+	}
+	bool more = host_gather_user(&arena, &host, &e) == 0 &&
+		    system_tool_find("newuidmap", path, sizeof(path)) &&
+		    doctor_has_subordinate("/etc/subuid", host.user) &&
+		    doctor_has_subordinate("/etc/subgid", host.user);
+
+	doctor_add(d, "owners inside", DOCTOR_OK, NULL,
+		   "one id, and changes of owner are pretended; subordinate ids %s",
+		   more ? "are there and are not used" : "are not there and are not needed");
+}
+
 static void doctor_information(struct doctor *d)
 {
 	d->group = "For information";
@@ -503,6 +545,7 @@ int verb_doctor(const struct invocation *i)
 	doctor_helper(d, "bawn-record");
 	doctor_helper(d, "bawn-review");
 	doctor_state_dir(d);
+	doctor_systems(d);
 	doctor_information(d);
 	if (invocation_has(i, OPTION_JSON)) {
 		int r = doctor_print_json(d);

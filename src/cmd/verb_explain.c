@@ -209,6 +209,14 @@ static void explain_writes(struct explain *x)
 	}
 	explain_held(x);
 	explain_path(x, p->home, "a home of the box's own, kept for this workspace", NULL);
+	if (p->root.count > 0) {
+		_cleanup_buf_ struct buf what = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		buf_putf(&what, "the system %s, as its root; what is changed of it %s",
+			 p->stands_on,
+			 p->system_keep ? "is kept for this workspace" : "is gone at the end");
+		explain_path(x, "/", buf_str(&what), p->root.items[0].origin);
+	}
 	for (size_t i = 0; i < p->mounts.count; i++) {
 		const struct plan_mount *m = &p->mounts.items[i];
 		_cleanup_buf_ struct buf what = BUF_INIT(EXPLAIN_BYTES_MAX);
@@ -268,8 +276,9 @@ static void explain_reads(struct explain *x)
 	explain_fold(x, "system", "its programs and libraries");
 	explain_fold(x, "/etc", "of the host's, only");
 	explain_item(x, "",
-		     "made up: passwd, group, hosts, hostname, machine-id, nsswitch.conf, "
-		     "resolv.conf");
+		     p->root.count > 0 ? "made up: hosts, hostname, resolv.conf"
+				       : "made up: passwd, group, hosts, hostname, machine-id, "
+					 "nsswitch.conf, resolv.conf");
 	explain_item(x, "/proc, /dev",
 		     "of its own: its own processes; null, zero, full, random, "
 		     "urandom, tty, pts, shm");
@@ -279,7 +288,11 @@ static void explain_runs_what(struct explain *x)
 {
 	explain_section(x, "Can run");
 	explain_say(x, TEXT_PLAIN,
-		    "Whatever it can read or write, as you and with no further rights.");
+		    x->plan->root.count > 0
+			    ? "Whatever it can read or write. It is called root, and is you, with "
+			      "no further rights: a change of owner or user is answered as done, "
+			      "and is not."
+			    : "Whatever it can read or write, as you and with no further rights.");
 	if (x->plan->debug) {
 		_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
 

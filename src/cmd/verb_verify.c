@@ -294,7 +294,8 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 	const struct plan *plan = &v->prepared.plan;
 	char path[PATH_MAX];
 
-	if ((p->flags & PROBE_DEBUG) && plan->debug)
+	if (((p->flags & PROBE_DEBUG) && plan->debug) ||
+	    ((p->flags & PROBE_SYSTEM) && plan->root.count > 0))
 		return true;
 	if (p->flags & PROBE_VARIABLE) {
 		for (size_t i = 0; i < plan->env.count; i++)
@@ -330,7 +331,8 @@ static int verify_controls(struct verify *v)
 			facts_put(&v->text, "given", c->probe->name);
 		c->unshown = v->unshown;
 		c->weaker = plan->without.count + plan->ablate.count > 0 ||
-			    (plan->debug && (c->probe->flags & PROBE_DEBUG_ALSO));
+			    (plan->debug && (c->probe->flags & PROBE_DEBUG_ALSO)) ||
+			    (plan->root.count > 0 && (c->probe->flags & PROBE_SYSTEM_ALSO));
 		if (c->probe->control == PROBE_CONTROL_NONE || (c->probe->flags & PROBE_AFTER))
 			continue;
 		run_control(c->probe, &v->facts, &c->outside);

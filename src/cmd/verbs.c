@@ -21,7 +21,7 @@
 #define OPTIONS_OF_PLAN                                                                          \
 	(BIT(PRESET) | BIT(BACKEND) | BIT(WORKSPACE) | BIT(READ_ONLY) | BIT(READ) | BIT(WRITE) | \
 	 BIT(HIDE) | BIT(ALLOW) | BIT(DENY) | BIT(USE) | BIT(SSH) | BIT(ENV) | BIT(LIMIT) |      \
-	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM))
+	 BIT(WITHOUT) | BIT(DEBUG) | BIT(DIRECT) | BIT(REVIEW) | BIT(SYSTEM) | BIT(KEEP_SYSTEM))
 
 static const char *const shell_words[] = {"bash", "zsh", "fish"};
 static const char *const for_words[] = {"session", "always"};

@@ -8,7 +8,7 @@ enum { WHY_PATH_BYTES_MAX = 64 << 10 };
 
 const struct plan_mount *why_path_mount(const struct plan *p, const char *path)
 {
-	const struct plan_mount *found = NULL;
+	const struct plan_mount *found = p->root.count > 0 ? &p->root.items[0] : NULL;
 
 	/* In the order in which they are made: a later one lies on top. */
 	for (size_t i = 0; i < p->mounts.count; i++)
@@ -26,6 +26,10 @@ static const char *why_path_word(const struct plan_mount *m, const char **ret_me
 	}
 	switch ((enum plan_mount_kind)m->kind) {
 	case PLAN_MOUNT_BIND:
+		if (str_equal(m->target, "/")) {
+			*ret_meaning = "of the system that the box stands on; yours is not seen";
+			return "its own";
+		}
 		*ret_meaning = m->access == PLAN_ACCESS_WRITE
 				       ? "the box sees yours, and its writes land at once"
 			       : m->access == PLAN_ACCESS_READ

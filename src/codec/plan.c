@@ -187,8 +187,13 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, argv, &plan_string_schema),
 	SCHEMA_FIELD_U64(struct plan, uid),
 	SCHEMA_FIELD_U64(struct plan, gid),
+	SCHEMA_FIELD_U64(struct plan, host_uid),
+	SCHEMA_FIELD_U64(struct plan, host_gid),
 	SCHEMA_FIELD_STR(struct plan, user),
 	SCHEMA_FIELD_STR(struct plan, hostname),
+	SCHEMA_FIELD_STR(struct plan, stands_on),
+	SCHEMA_FIELD_BOOL(struct plan, system_keep),
+	SCHEMA_FIELD_LIST(struct plan, root, &plan_mount_schema),
 	SCHEMA_FIELD_BOOL(struct plan, debug),
 	SCHEMA_FIELD_STR(struct plan, debug_origin),
 	SCHEMA_FIELD_LIST(struct plan, mounts, &plan_mount_schema),
@@ -294,11 +299,8 @@ int plan_encode(const struct plan *p, struct buf *into)
 	return buf_error(into);
 }
 
-static int plan_check_mount(const struct plan_mount *m, struct error *e)
+static int plan_check_source(const struct plan_mount *m, struct error *e)
 {
-	if (!str_path_is_normal(m->target) || str_equal(m->target, "/"))
-		return error_set(e, -EBADMSG, "mount target %s is not a normal absolute path",
-				 m->target);
 	if (m->kind == PLAN_MOUNT_BIND && !str_path_is_normal(m->source))
 		return error_set(e, -EBADMSG, "mount source %s is not a normal absolute path",
 				 m->source);
@@ -312,6 +314,31 @@ static int plan_check_mount(const struct plan_mount *m, struct error *e)
 	if (m->upper[0] != '\0' && !str_path_is_normal(m->upper))
 		return error_set(e, -EBADMSG, "the layer of %s is not a normal absolute path",
 				 m->target);
+	return 0;
+}
+
+/* A system's: it is written to a layer, and to nothing else. */
+static int plan_check_root(const struct plan *p, struct error *e)
+{
+	if (p->root.count == 0)
+		return 0;
+	const struct plan_mount *m = &p->root.items[0];
+
+	if (p->root.count > 1 || m->kind != PLAN_MOUNT_BIND || !str_equal(m->target, "/") ||
+	    str_equal(m->source, "/") || !plan_mount_has_layers(m))
+		return error_set(e, -EBADMSG, "the plan's own root is not one");
+	return plan_check_source(m, e);
+}
+
+static int plan_check_mount(const struct plan_mount *m, struct error *e)
+{
+	if (!str_path_is_normal(m->target) || str_equal(m->target, "/"))
+		return error_set(e, -EBADMSG, "mount target %s is not a normal absolute path",
+				 m->target);
+	int r = plan_check_source(m, e);
+
+	if (r < 0)
+		return r;
 	if (m->kind == PLAN_MOUNT_LINK && m->source[0] == '\0')
 		return error_set(e, -EBADMSG, "link %s leads nowhere", m->target);
 	if (m->kind == PLAN_MOUNT_TRUST && plan_trust_of(m) < 0)
@@ -437,12 +464,12 @@ static int plan_check(const struct plan *p, struct error *e)
 	if (p->mounts.count > PLAN_MOUNTS_MAX)
 		return error_set(e, -EBADMSG, "the plan has %zu mounts; at most %d are possible",
 				 p->mounts.count, PLAN_MOUNTS_MAX);
-	for (size_t i = 0; i < p->mounts.count; i++) {
-		int r = plan_check_mount(&p->mounts.items[i], e);
+	int r = plan_check_root(p, e);
 
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; r == 0 && i < p->mounts.count; i++)
+		r = plan_check_mount(&p->mounts.items[i], e);
+	if (r < 0)
+		return r;
 	if (p->seccomp.len % 8 != 0 || p->seccomp.len / 8 > 4096)
 		return error_set(e, -EBADMSG, "the system call filter has an impossible size");
 	if (p->authorities.count > PLAN_AUTHORITIES_MAX)

@@ -292,10 +292,14 @@ struct plan {
 	const char *home_store; /* outside; what is mounted there */
 	const char *cwd;
 	LIST_OF(struct plan_string) argv;
-	uint64_t uid, gid;
+	uint64_t uid, gid;           /* inside */
+	uint64_t host_uid, host_gid; /* the same, outside: the only ids that the box has */
 	const char *user;
 	const char *hostname;
-	bool debug; /* ptrace inside the box */
+	const char *stands_on;           /* the system that the box stands on; "": the host's */
+	bool system_keep;                /* what is changed of it stays, for this workspace */
+	LIST_OF(struct plan_mount) root; /* its root, at "/"; at most one, of a system */
+	bool debug;                      /* ptrace inside the box */
 	const char *debug_origin;
 	LIST_OF(struct plan_mount) mounts; /* in the order they are made */
 	LIST_OF(struct plan_env) env;

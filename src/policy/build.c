@@ -102,9 +102,16 @@ static void build_identity(struct build *b)
 	p->home = h->home;
 	p->home_store = policy->backend == PLAN_BACKEND_HOST ? "" : b->home_store->path;
 	p->cwd = h->cwd;
-	p->uid = h->uid;
-	p->gid = h->gid;
-	p->user = h->user;
+	/* On a system the user is root: package managers want to be. */
+	bool own_root = h->stands_on.path != NULL && policy->backend != PLAN_BACKEND_HOST;
+
+	p->uid = own_root ? 0 : h->uid;
+	p->gid = own_root ? 0 : h->gid;
+	p->host_uid = h->uid;
+	p->host_gid = h->gid;
+	p->user = own_root ? "root" : h->user;
+	p->stands_on = own_root ? h->stands_on.name : "";
+	p->system_keep = own_root && policy->system_keep;
 	p->hostname = "bawn";
 	p->without.items = policy->without.items;
 	p->without.count = policy->without.count;

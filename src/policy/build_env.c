@@ -160,6 +160,8 @@ static bool build_env_is_shown(struct build *b, const char *value)
 	return true;
 }
 
+#define BUILD_ENV_SYSTEM_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* The entries of PATH that are there inside, in their order, each once. */
 static const char *build_env_path(struct build *b)
 {
@@ -185,7 +187,10 @@ static const char *build_env_path(struct build *b)
 		buf_put_str(&path, shown);
 	}
 	if (path.len == 0 || buf_error(&path))
-		return "/usr/local/bin:/usr/bin:/bin";
+		return b->plan.root.count > 0 ? BUILD_ENV_SYSTEM_PATH
+					      : "/usr/local/bin:/usr/bin:/bin";
+	if (b->plan.root.count > 0)
+		buf_put_str(&path, ":" BUILD_ENV_SYSTEM_PATH);
 	const char *value = arena_strn(b->arena, buf_str(&path), path.len);
 	if (!value)
 		b->no_memory = true;
@@ -292,8 +297,8 @@ static void build_env_own(struct build *b)
 	const struct host *h = b->host;
 
 	build_env_put(b, "HOME", h->home, "default");
-	build_env_put(b, "USER", h->user, "default");
-	build_env_put(b, "LOGNAME", h->user, "default");
+	build_env_put(b, "USER", b->plan.user, "default");
+	build_env_put(b, "LOGNAME", b->plan.user, "default");
 	build_env_put(b, "SHELL", build_shell(b), "default");
 	build_env_put(b, "PATH", build_env_path(b), "default");
 	build_env_put(b, "PWD", b->plan.cwd, "default");

@@ -65,16 +65,23 @@ static const char *build_machine_id(struct build *b)
 			    (unsigned long long)build_hash(name, 0x9ae16a3b2f90404full));
 }
 
-void build_etc(struct build *b)
+/* What a system has of its own, and its packages change. */
+static void build_etc_of_system(struct build *b)
 {
 	build_file(b, "/etc/passwd", build_passwd(b));
 	build_file(b, "/etc/group", build_group(b));
-	build_file(b, "/etc/hosts", "127.0.0.1 localhost bawn\n::1 localhost bawn\n");
-	build_file(b, "/etc/hostname", "bawn\n");
 	build_file(b, "/etc/machine-id", build_machine_id(b));
 	build_file(b, "/etc/nsswitch.conf",
 		   "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n"
 		   "protocols: files\nservices: files\nrpc: files\nethers: files\n");
+}
+
+void build_etc(struct build *b)
+{
+	if (b->plan.root.count == 0)
+		build_etc_of_system(b);
+	build_file(b, "/etc/hosts", "127.0.0.1 localhost bawn\n::1 localhost bawn\n");
+	build_file(b, "/etc/hostname", "bawn\n");
 	build_file(b, "/etc/resolv.conf",
 		   PLAN_GATE_PRESENT ? "# bawn's gate answers here.\nnameserver " PLAN_GATE_ADDRESS
 				       "\n"

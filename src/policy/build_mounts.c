@@ -106,10 +106,28 @@ static bool build_is_wanted_beneath(const struct build *b, const char *path)
 	return false;
 }
 
+/* The box's own root, with its own /etc, /usr and /var: the layers upon it are named later. */
+static void build_root(struct build *b)
+{
+	struct plan_mount *m = build_grow(b, BUILD_LIST(b->plan.root));
+
+	*m = (struct plan_mount){
+		.kind = PLAN_MOUNT_BIND,
+		.access = PLAN_ACCESS_WRITE,
+		.target = "/",
+		.source = b->host->stands_on.path,
+		.dev = b->host->stands_on.dev,
+		.ino = b->host->stands_on.ino,
+		.role = "system",
+		.origin = b->host->stands_on.origin,
+	};
+}
+
 static void build_private(struct build *b)
 {
 	const struct policy_number *size = &b->policy->tmp_size;
 	uint64_t tmp = size->set ? size->value : 0;
+	bool own_root = b->plan.root.count > 0;
 	struct plan_mount *m;
 
 	(void)build_own(b, PLAN_MOUNT_PROC, PLAN_ACCESS_READ, "/proc");
@@ -119,10 +137,15 @@ static void build_private(struct build *b)
 	m->size = tmp;
 	if (size->origin)
 		m->origin = size->origin;
-	(void)build_own(b, PLAN_MOUNT_DIR, PLAN_ACCESS_READ, "/run");
+	m = build_own(b, own_root ? PLAN_MOUNT_TMPFS : PLAN_MOUNT_DIR,
+		      own_root ? PLAN_ACCESS_WRITE : PLAN_ACCESS_READ, "/run");
+	if (own_root)
+		m->size = tmp && tmp < BUILD_RUNTIME_SIZE ? tmp : BUILD_RUNTIME_SIZE;
 	m = build_own(b, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE,
 		      build_printf(b, "/run/user/%llu", (unsigned long long)b->host->uid));
 	m->size = tmp && tmp < BUILD_RUNTIME_SIZE ? tmp : BUILD_RUNTIME_SIZE;
+	if (own_root)
+		return;
 	/* A link costs no mount, and nothing can be mounted beneath one. */
 	if (build_is_wanted_beneath(b, "/var/tmp")) {
 		m = build_own(b, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE, "/var/tmp");
@@ -163,10 +186,15 @@ static void build_links(struct build *b)
 
 int build_mounts(struct build *b)
 {
-	build_system(b, &b->host->programs);
-	build_system(b, &b->host->etc);
-	build_private(b);
-	build_links(b);
+	if (b->host->stands_on.path) {
+		build_root(b);
+		build_private(b);
+	} else {
+		build_system(b, &b->host->programs);
+		build_system(b, &b->host->etc);
+		build_private(b);
+		build_links(b);
+	}
 	*build_add_mount(b) = (struct plan_mount){
 		.kind = PLAN_MOUNT_BIND,
 		.access = PLAN_ACCESS_WRITE,

@@ -285,8 +285,11 @@ int build_named(struct build *b)
 	struct build_items list = {NULL, 0};
 	int r = 0;
 
+	/* Of tools outside the home a system has its own. */
 	for (size_t i = 0; p->tools && i < h->tools.count; i++)
-		if (!build_is_frame(b, h->tools.items[i].path) &&
+		if ((b->plan.root.count == 0 ||
+		     str_path_beneath(h->tools.items[i].path, h->home)) &&
+		    !build_is_frame(b, h->tools.items[i].path) &&
 		    !build_is_frame(b, h->tools.items[i].name))
 			build_put_both(b, &list, BUILD_TOOL, &h->tools.items[i], PLAN_ACCESS_READ,
 				       "tool", h->tools.items[i].origin);

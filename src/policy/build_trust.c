@@ -75,6 +75,8 @@ static void build_trust_places(struct build *b)
 			build_trust_mount(b, o->path, o->origin);
 			if (bundle && !b->trust_bundle)
 				b->trust_bundle = o->path;
+		} else if (b->plan.root.count > 0) {
+			continue;
 		} else if (build_trust_is(o, "chromium")) {
 			build_trust_mount(b, "/etc/chromium/policies/managed/bawn.json",
 					  "chromium");
@@ -102,10 +104,17 @@ int build_trust(struct build *b)
 	}
 	/* A list that is nowhere that the box shows: at the name OpenSSL has for it, where free. */
 	if (!b->trust_bundle) {
-		b->trust_bundle = build_mount_over(b, "/etc/ssl/cert.pem")
+		bool own_root = b->plan.root.count > 0;
+
+		b->trust_bundle = own_root || build_mount_over(b, "/etc/ssl/cert.pem")
 					  ? "/run/bawn/authorities.pem"
 					  : "/etc/ssl/cert.pem";
 		build_trust_mount(b, b->trust_bundle, "bundle");
+		/* The list of a system is its packages' to write; apt knows no variable. */
+		if (own_root)
+			build_file(b, "/etc/apt/apt.conf.d/99bawn",
+				   build_printf(b, "Acquire::https::CAInfo \"%s\";\n",
+						b->trust_bundle));
 	}
 	return 0;
 }

@@ -197,6 +197,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.narrow = GRAMMAR_NARROW_ADD, .ceiling = GRAMMAR_CEILING_ADD,
 		.help = "changes of these paths are held as well, at any depth",
 	},
+	[GRAMMAR_SYSTEM_KEEP] = {
+		.name = "system.keep", .type = GRAMMAR_BOOL, .words = grammar_bool_words,
+		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
+		.standard = "false",
+		.help = "whether what it changes of its system (--system) stays, for this workspace",
+	},
 	[GRAMMAR_WITHOUT] = {
 		.name = "without", .type = GRAMMAR_WORDS, .words = grammar_without_words,
 		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_ONLY,

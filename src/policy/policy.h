@@ -107,6 +107,7 @@ struct policy {
 	struct policy_number tmp_size; /* bytes, of each private tmpfs */
 	bool debug;
 	const char *debug_origin;
+	bool system_keep;
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(struct policy_path) record_mark; /* whose reading is recorded, wherever they are */

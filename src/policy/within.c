@@ -286,7 +286,8 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	return a->backend <= b->backend && str_equal(a->preset, b->preset) &&
 	       a->workspace_access <= b->workspace_access &&
 	       a->workspace_mode <= b->workspace_mode && a->snapshots <= b->snapshots &&
-	       a->tools <= b->tools && a->debug <= b->debug && a->record_reads <= b->record_reads &&
+	       a->tools <= b->tools && a->debug <= b->debug && a->system_keep <= b->system_keep &&
+	       a->record_reads <= b->record_reads &&
 	       WITHIN(b->record_mark, a->record_mark, within_path) && within_holds(a, b) &&
 	       WITHIN(b->hold_paths, a->hold_paths, str_equal) &&
 	       within_number(&a->tmp_size, &b->tmp_size) && WITHIN(a->read, b->read, within_path) &&

@@ -72,6 +72,8 @@ enum {
 	PROBE_EXHIBIT = 1 << 7,       /* needs a folder that verify asks to be shown */
 	PROBE_DEBUG_ALSO = 1 << 8,    /* with the plan's `debug` the answers of `also` count */
 	PROBE_ADDRESS = 1 << 9,       /* text is an address; a plan that allows it gives it */
+	PROBE_SYSTEM = 1 << 10,       /* a plan with a system of its own gives this, of that one */
+	PROBE_SYSTEM_ALSO = 1 << 11,  /* on such a system the answers of `also` count */
 };
 
 enum { PROBE_NOTE_MAX = 200, PROBE_WANT_MAX = 4, PROBE_DEADLINE_MS = 2000 };

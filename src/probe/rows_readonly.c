@@ -331,6 +331,15 @@ static int readonly_control_moved(struct probe_run *run)
 		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,             \
 		.flags = PROBE_EXHIBIT, .number = (way)                                   \
 	}
+/* On a system it is pretended. */
+#define STAYS_OWNED(label, way, what)                                                     \
+	{                                                                                 \
+		.id = "FS-12", .name = "readonly-" label, .sentence = (what),             \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),                  \
+		.attempt = readonly_attempt, .want = {-EROFS}, .also = {-EACCES, -EPERM}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,             \
+		.flags = PROBE_EXHIBIT | PROBE_SYSTEM, .number = (way)                    \
+	}
 /* Not every filesystem has these. */
 #define STAYS_MAYBE(label, way, what)                                                     \
 	{                                                                                 \
@@ -378,7 +387,7 @@ static const struct probe rows[] = {
 	STAYS("bind", BIND, LOCK, "No socket can be made in a read-only folder."),
 	STAYS("chmod", CHMOD, 0, "The mode of a read-only file cannot be changed."),
 	STAYS("fchmod", FCHMOD, 0, "Nor through a descriptor."),
-	STAYS("chown", CHOWN, 0, "The owner of a read-only file cannot be changed."),
+	STAYS_OWNED("chown", CHOWN, "The owner of a read-only file cannot be changed."),
 	STAYS("utimes", UTIMES, 0, "The times of a read-only file cannot be changed."),
 	STAYS("futimes", FUTIMES, 0, "Nor through a descriptor that is open."),
 	STAYS("reopen", REOPEN, LOCK, "Reopening a read-only file does not make it writable."),

@@ -5,7 +5,8 @@
 
 static bool start_skips(const struct plan *plan, const struct probe *p)
 {
-	if (plan->debug && (p->flags & PROBE_DEBUG))
+	if ((plan->debug && (p->flags & PROBE_DEBUG)) ||
+	    (plan->root.count > 0 && (p->flags & PROBE_SYSTEM)))
 		return true;
 	for (unsigned int layer = 0; layer < PLAN_LAYER_COUNT; layer++)
 		if ((p->layers & 1u << layer) && plan_goes_without(plan, layer))
@@ -25,7 +26,9 @@ int probe_start(const struct plan *plan, struct error *e)
 			continue;
 		int outcome = p->attempt(&run);
 
-		if (!probe_in_set(p->want, outcome)) {
+		bool also = plan->root.count > 0 && (p->flags & PROBE_SYSTEM_ALSO);
+
+		if (!probe_in_set(p->want, outcome) && !(also && probe_in_set(p->also, outcome))) {
 			char word[24];
 
 			(void)error_set(e, -EPERM,

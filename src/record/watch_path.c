@@ -30,6 +30,9 @@ int watch_map_init(struct watch_map *m, const struct plan *plan)
 	m->mounts = calloc(plan->mounts.count + 1, sizeof(*m->mounts));
 	if (!m->mounts)
 		return -ENOMEM;
+	if (plan->root.count > 0)
+		m->mounts[m->count++] =
+			(struct watch_mount){"/", 1, &plan->root.items[0], WATCH_PLACE_SYSTEM};
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		const struct plan_mount *mount = &plan->mounts.items[i];
 

@@ -63,6 +63,8 @@ struct host {
 	size_t ssh_key_count;
 	struct span placeholder_key; /* of this user; empty when there is none yet */
 	struct host_list trust; /* files of authorities, by host_gather_trust; origin: the format */
+	struct host_object
+		stands_on;        /* --system: its name, and its root as path; path NULL: none */
 	struct host_list sockets; /* of the host, by path: covered wherever they would show */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
 };

@@ -221,6 +221,8 @@ static const struct profile_rule profile_rules[] = {
 	{"socket", IN_GATE, {{0}}, EAFNOSUPPORT},
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
 	{"socket", IN_OPEN_BOX | IN_NAMES, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
+	/* as a kernel without an audit system says it: who makes users and groups then goes on */
+	{"socket", IN_OPEN_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 9)}, EPROTONOSUPPORT},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},

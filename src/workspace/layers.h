@@ -72,8 +72,10 @@ struct layers_session {
 	struct stack home;              /* of its last box, likewise */
 	char from[LAYERS_NAME_MAX + 1]; /* the snapshot that it was forked from, or "" */
 	char stands_on[LAYERS_NAME_MAX + 1]; /* the system that it stands on, or "" */
-	struct stack root;                   /* layers upon that system */
-	char branch[LAYERS_BRANCH_MAX + 1];  /* of --worktree, or "" */
+	struct stack root; /* layers upon that system; of a box the last two: mount points, and
+			    * what is written */
+	bool keep;         /* what is written to it is kept, for the workspace */
+	char branch[LAYERS_BRANCH_MAX + 1]; /* of --worktree, or "" */
 };
 
 struct layers_snapshot {

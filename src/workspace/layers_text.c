@@ -86,6 +86,7 @@ static const struct layers_field layers_session_fields[] = {
 	SESSION_FIELD("from", LAYERS_WORD, from),
 	SESSION_FIELD("system", LAYERS_WORD, stands_on),
 	SESSION_FIELD("root", LAYERS_STACK, root),
+	SESSION_FIELD("keep", LAYERS_SWITCH, keep),
 	SESSION_FIELD("branch", LAYERS_WORD, branch),
 };
 

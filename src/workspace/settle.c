@@ -105,12 +105,39 @@ static int settle_drop_oldest(const struct layers *l, struct error *e)
 						     : r;
 }
 
+/* What was written to the system: gone, or upon what is kept of it here.  Its mount points go. */
+static int settle_root(const struct layers *l, struct layers_session *s, bool forget,
+		       struct error *e)
+{
+	const struct stack root = s->root;
+	const char *own = root.count >= 2 ? root.ids[root.count - 1] : "";
+	struct stack kept;
+	int r = 0;
+
+	if (root.count >= 2 && s->keep && !forget && !layers_is_empty(l, own)) {
+		r = layers_kept_read(l, s->stands_on, &kept, e);
+		if (r == 0 && !stack_has(&kept, own)) {
+			r = stack_push(&kept, own);
+			r = r < 0 ? error_sys(e, r, "too much is kept of the system %s",
+					      s->stands_on)
+				  : layers_kept_write(l, s->stands_on, &kept, e);
+		}
+	}
+	if (r < 0)
+		return r;
+	s->root.count = 0;
+	s->stands_on[0] = '\0';
+	return 0;
+}
+
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
 		  struct error *e)
 {
 	bool home = false;
 	int r = settle_home(l, s, forget, &home, e);
 
+	if (r == 0)
+		r = settle_root(l, s, forget, e);
 	*ret_kept = !forget && layers_session_has_changes(l, s);
 	if (r < 0)
 		return r;

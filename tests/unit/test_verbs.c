@@ -148,6 +148,7 @@ static void test_keys_are_in_the_grammar(void **state)
 		{OPTION_LIMIT, "limits.processes", "100"},
 		{OPTION_WITHOUT, "without", "landlock"},
 		{OPTION_DEBUG, "debug", "true"},
+		{OPTION_KEEP_SYSTEM, "system.keep", "true"},
 		{OPTION_DIRECT, "workspace.mode", "direct"},
 		{OPTION_REVIEW, "workspace.mode", "review"},
 	};
