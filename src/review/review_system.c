@@ -213,7 +213,7 @@ static int system_create(const struct invocation *i, const char *name, struct er
 	bool quiet = invocation_has(i, OPTION_QUIET);
 	struct text err = text_open(STDERR_FILENO);
 	struct system_new new = SYSTEM_NEW_INIT;
-	struct system_about about;
+	struct system_about about = {.made = 0};
 	char size[32];
 	int code = review_systems_open(true, &r, e);
 

@@ -83,7 +83,7 @@ static int systems_number(char **at, const char *key, uint64_t *ret)
 
 int systems_parse(struct span text, struct system_about *ret)
 {
-	char copy[SYSTEMS_ABOUT_MAX + 1];
+	char copy[SYSTEMS_ABOUT_MAX + 1] = "";
 	const char *name = NULL;
 	const char *from = NULL;
 	uint64_t made = 0;
