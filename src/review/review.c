@@ -48,6 +48,12 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	size_t at = 0;
 
 	int code = layers_each_session(&r->layers, review_consider, &choice, e);
+	/* One that cannot be read is said, and stops no other. */
+	if (code == -EBADMSG) {
+		verb_complain(e);
+		*e = ERROR_INIT;
+		code = 0;
+	}
 	if (code < 0)
 		return code;
 	if (name && *name) {

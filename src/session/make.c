@@ -41,7 +41,7 @@ static const struct {
 };
 
 /* mounts and pivot_root; loopback and capture; DNS's port; bounding set; the counters of further
- * namespaces */
+ * namespaces; the scratch folder of overlayfs, which it makes for nobody to enter */
 static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN,    CAP_NET_BIND_SERVICE,
 					CAP_SETPCAP,   CAP_SYS_RESOURCE, CAP_DAC_OVERRIDE};
 

@@ -7,8 +7,10 @@
 #include "squash.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t settle_now(void)
 {
@@ -130,6 +132,18 @@ static int settle_root(const struct layers *l, struct layers_session *s, bool fo
 	return 0;
 }
 
+/* overlayfs leaves a folder in work/ that nobody may enter, which is in the way of whoever copies
+ * or removes the state directory. */
+static void settle_scratch(const struct layers *l, const struct stack *s)
+{
+	char path[sizeof("layers//work/work") + LAYER_ID_LEN];
+
+	if (s->count == 0)
+		return;
+	(void)snprintf(path, sizeof(path), "layers/%s/work/work", s->ids[s->count - 1]);
+	(void)unlinkat(l->dir, path, AT_REMOVEDIR);
+}
+
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
 		  struct error *e)
 {
@@ -142,6 +156,9 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 	if (r < 0)
 		return r;
 	s->ended = settle_now();
+	settle_scratch(l, &s->project);
+	settle_scratch(l, &s->home);
+	settle_scratch(l, &s->root);
 	/* Nothing was written anywhere by this box: nothing to go back from. */
 	bool idle = !home && (!*ret_kept || (s->mode == LAYERS_REVIEW && settle_is_idle(l, s)));
 
