@@ -8,14 +8,9 @@
  */
 #include "ask.h"
 
-#include "help.h"
-#include "parse.h"
-#include "str.h"
+#include "elsewhere.h"
 
-static const struct {
-	const char *verb;
-	int (*run)(const struct invocation *i);
-} ask_verbs[] = {
+static const struct elsewhere_verb ask_verbs[] = {
 	{"log", ask_log},
 	{"show", ask_show},
 	{"why", ask_why},
@@ -24,16 +19,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	_cleanup_invocation_ struct invocation i = {.verb = NULL};
-	struct error e = ERROR_INIT;
-	int status = EXIT_OK;
-
-	if (!help_or_run(argc, argv, &i, &status))
-		return status;
-	for (size_t n = 0; n < BAWN_ARRAY_SIZE(ask_verbs); n++)
-		if (str_equal(ask_verbs[n].verb, i.verb->name))
-			return ask_verbs[n].run(&i);
-	(void)error_set(&e, -EINVAL, "'bawn %s' is not a verb of bawn-record", i.verb->name);
-	verb_complain(&e);
-	return EXIT_USAGE;
+	return elsewhere_main(argc, argv, "bawn-record", ask_verbs, BAWN_ARRAY_SIZE(ask_verbs));
 }

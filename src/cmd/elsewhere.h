@@ -10,4 +10,12 @@
  * fails. */
 int elsewhere_run(const struct invocation *i, const char *program);
 
+/* The other side: the verbs of such a program, and its main. */
+struct elsewhere_verb {
+	const char *name;
+	int (*run)(const struct invocation *i);
+};
+int elsewhere_main(int argc, char **argv, const char *program, const struct elsewhere_verb *own,
+		   size_t count);
+
 #endif

@@ -239,6 +239,18 @@ bool plan_mount_has_layers(const struct plan_mount *m)
 	       (m->layers.count > 0 || (m->upper && m->upper[0] != '\0'));
 }
 
+const struct plan_mount *plan_writable_workspace(const struct plan *p)
+{
+	for (size_t i = 0; i < p->mounts.count; i++) {
+		const struct plan_mount *m = &p->mounts.items[i];
+
+		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
+		    str_equal(m->role, "workspace") && str_equal(m->target, p->workspace))
+			return m;
+	}
+	return NULL;
+}
+
 const struct plan_mount *plan_mount_of(const struct plan *p, const char *role)
 {
 	for (size_t i = 0; i < p->mounts.count; i++)

@@ -361,6 +361,9 @@ int plan_trust_of(const struct plan_mount *m);
 /* Whether a bind is an overlay. */
 bool plan_mount_has_layers(const struct plan_mount *m);
 
+/* The workspace, when the box may write it; or NULL. */
+const struct plan_mount *plan_writable_workspace(const struct plan *p);
+
 /* The mount that has this role ("workspace", "home"), or NULL. */
 const struct plan_mount *plan_mount_of(const struct plan *p, const char *role);
 

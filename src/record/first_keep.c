@@ -24,18 +24,6 @@ static int64_t first_time(struct timespec t)
 
 /* --- begin ---------------------------------------------------------------------------- */
 
-static const struct plan_mount *first_keep_mount(const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->mounts.count; i++) {
-		const struct plan_mount *m = &plan->mounts.items[i];
-
-		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
-		    str_equal(m->role, "workspace") && str_equal(m->target, plan->workspace))
-			return m;
-	}
-	return NULL;
-}
-
 static int first_keep_open_files(struct first_keep *k)
 {
 	struct stat st;
@@ -82,7 +70,7 @@ static int first_keep_resume(struct first_keep *k, struct error *e)
 
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
 {
-	const struct plan_mount *m = dir < 0 ? NULL : first_keep_mount(plan);
+	const struct plan_mount *m = dir < 0 ? NULL : plan_writable_workspace(plan);
 	struct stat st;
 
 	*k = FIRST_KEEP_INIT;

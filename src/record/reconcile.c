@@ -57,18 +57,6 @@ static bool reconcile_has_own_clock(int root)
 	}
 }
 
-static const struct plan_mount *reconcile_workspace(const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->mounts.count; i++) {
-		const struct plan_mount *m = &plan->mounts.items[i];
-
-		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
-		    str_equal(m->role, "workspace") && str_equal(m->target, plan->workspace))
-			return m;
-	}
-	return NULL;
-}
-
 /* The folder that is compared: the box writes it. */
 static int reconcile_open(struct reconcile *r, const struct plan_mount *m, struct error *e)
 {
@@ -95,7 +83,7 @@ static int reconcile_open(struct reconcile *r, const struct plan_mount *m, struc
 
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e)
 {
-	const struct plan_mount *m = reconcile_workspace(plan);
+	const struct plan_mount *m = plan_writable_workspace(plan);
 
 	*r = RECONCILE_INIT;
 	if (!m)

@@ -8,14 +8,9 @@
  */
 #include "review.h"
 
-#include "help.h"
-#include "parse.h"
-#include "str.h"
+#include "elsewhere.h"
 
-static const struct {
-	const char *verb;
-	int (*run)(const struct invocation *i);
-} review_verbs[] = {
+static const struct elsewhere_verb review_verbs[] = {
 	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
 	{"undo", review_undo},       {"snapshot", review_snapshot}, {"snapshots", review_snapshots},
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},
@@ -23,16 +18,6 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	_cleanup_invocation_ struct invocation i = {.verb = NULL};
-	struct error e = ERROR_INIT;
-	int status = EXIT_OK;
-
-	if (!help_or_run(argc, argv, &i, &status))
-		return status;
-	for (size_t n = 0; n < BAWN_ARRAY_SIZE(review_verbs); n++)
-		if (str_equal(review_verbs[n].verb, i.verb->name))
-			return review_verbs[n].run(&i);
-	(void)error_set(&e, -EINVAL, "'bawn %s' is not a verb of bawn-review", i.verb->name);
-	verb_complain(&e);
-	return EXIT_USAGE;
+	return elsewhere_main(argc, argv, "bawn-review", review_verbs,
+			      BAWN_ARRAY_SIZE(review_verbs));
 }

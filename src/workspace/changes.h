@@ -55,6 +55,9 @@ enum object_type {
 
 extern const char *const object_type_words[OBJECT_TYPE_COUNT];
 
+/* enum object_type, of a mode as stat has it. */
+unsigned int object_type_of(unsigned int mode);
+
 struct object {
 	unsigned int type; /* enum object_type */
 	uint32_t mode;     /* 07777 */

@@ -16,24 +16,6 @@
 
 enum { LAND_CHUNK = 1 << 15, LAND_CLONE_LEAST = 1 << 16, LAND_ATTRIBUTES_MAX = 1 << 16 };
 
-static unsigned int type_of(uint16_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return OBJECT_FILE;
-	case S_IFDIR:
-		return OBJECT_DIR;
-	case S_IFLNK:
-		return OBJECT_LINK;
-	case S_IFIFO:
-		return OBJECT_FIFO;
-	case S_IFSOCK:
-		return OBJECT_SOCKET;
-	default:
-		return OBJECT_DEVICE;
-	}
-}
-
 static int64_t time_of(const struct statx_timestamp *t)
 {
 	return t->tv_sec * 1000000000 + t->tv_nsec;
@@ -48,7 +30,7 @@ int land_look(int dir, const char *name, struct land_seen *ret)
 	if (statx(dir, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	*ret = (struct land_seen){
-		.o = {.type = type_of(st.stx_mode),
+		.o = {.type = object_type_of(st.stx_mode),
 		      .mode = st.stx_mode & 07777,
 		      .size = S_ISDIR(st.stx_mode) ? 0 : st.stx_size,
 		      .mtime = time_of(&st.stx_mtime),

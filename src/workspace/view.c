@@ -58,7 +58,7 @@ void view_close(struct view *v)
 
 /* --- one entry ------------------------------------------------------------------------ */
 
-static unsigned int view_type(unsigned int mode)
+unsigned int object_type_of(unsigned int mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -95,7 +95,7 @@ int view_entry_read(int dir, const char *name, struct view_entry *ret)
 	}
 	ret->mount = *name && (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 	ret->object = (struct object){
-		.type = view_type(st.stx_mode),
+		.type = object_type_of(st.stx_mode),
 		.mode = st.stx_mode & 07777,
 		.uid = st.stx_uid,
 		.gid = st.stx_gid,
