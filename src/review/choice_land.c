@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From choices to what is done: directories, lines, steps, and what the session departs from then.
  */
-#include "choice.h"
+#include "choice_show.h"
 
 #include "fd.h"
 #include "str.h"
@@ -142,7 +142,7 @@ int choices_count_lines(struct choices *c, struct error *e)
 		const struct change *ch = x->change;
 
 		if (x->state != CHOICE_LANDS || ch->kind == CHANGE_MODE ||
-		    ch->kind == CHANGE_RENAMED ||
+		    ch->kind == CHANGE_RENAMED || choice_is_git_object(x) ||
 		    (ch->after.type != OBJECT_FILE && ch->before.type != OBJECT_FILE))
 			continue;
 		int r = choice_count_lines(c, x);

@@ -61,14 +61,27 @@ static void put_reason(struct buf *into, const struct choice *x)
 	}
 }
 
+bool choice_is_git_object(const struct choice *x)
+{
+	return str_after(x->change->path, ".git/objects/") ||
+	       strstr(x->change->path, "/.git/objects/");
+}
+
 static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
 		       enum text_style style, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t count = 0;
+	size_t count = 0, objects = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		if (c->items[i].state != state || ++count > SHOWN_MAX)
+		if (c->items[i].state != state)
+			continue;
+		/* Names of content: nobody reads them one by one. */
+		if (state == CHOICE_LANDS && choice_is_git_object(&c->items[i])) {
+			objects += c->items[i].change->after.type == OBJECT_FILE;
+			continue;
+		}
+		if (++count > SHOWN_MAX)
 			continue;
 		buf_put_str(&out, "  ");
 		choice_put_line(&out, &c->items[i]);
@@ -78,7 +91,10 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 	if (count > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
 			 count - SHOWN_MAX);
-	if (count == 0)
+	if (objects)
+		buf_putf(&out, "  git      %zu object%s in .git/objects\n", objects,
+			 objects == 1 ? "" : "s");
+	if (count == 0 && objects == 0)
 		return;
 	if (title)
 		text_styled(t, style, "%s\n", title);
