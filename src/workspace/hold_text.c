@@ -4,6 +4,7 @@
 
 #include "fd.h"
 #include "invisible.h"
+#include "str.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -64,6 +65,9 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	invisible_end(&found);
 	if (found.count > 0)
 		return hold_say_invisible(j, v, "its name", &found, false);
+	/* Compressed, and read by nobody: a short one can look like text. */
+	if (str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/"))
+		return 0;
 	int r = hold_scan(j, c, CHANGE_AFTER, &found);
 
 	/* Whether it can be read at all is for others to say. */

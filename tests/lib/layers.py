@@ -64,7 +64,7 @@ class Store:
         with open(os.path.join(folder, "session"), "w", encoding="utf-8") as f:
             f.write(f"bawn-session-1\nname {name}\nmode {mode}\ndevice {st.st_dev}\ninode {st.st_ino}\n"
                     f"began {began or now}\nended {now if ended is None else ended}\n"
-                    f"project {' '.join(layers)}\nhome\nfrom \nsystem \nroot\nbranch \n")
+                    f"project {' '.join(layers)}\nhome\nfrom \nsystem \nroot\nkeep no\nbranch \n")
         return self.up(layers[-1])
 
 
