@@ -136,11 +136,12 @@ static int settle_root(const struct layers *l, struct layers_session *s, bool fo
  * or removes the state directory. */
 static void settle_scratch(const struct layers *l, const struct stack *s)
 {
-	char path[sizeof("layers//work/work") + LAYER_ID_LEN];
+	static const char work[] = "work";
+	char path[sizeof("layers///") + LAYER_ID_LEN + 2 * sizeof(work)];
 
 	if (s->count == 0)
 		return;
-	(void)snprintf(path, sizeof(path), "layers/%s/work/work", s->ids[s->count - 1]);
+	(void)snprintf(path, sizeof(path), "layers/%s/%s/%s", s->ids[s->count - 1], work, work);
 	(void)unlinkat(l->dir, path, AT_REMOVEDIR);
 }
 
