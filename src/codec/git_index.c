@@ -130,21 +130,21 @@ static int index_extensions(struct index *x)
 
 static int index_read(struct span bytes, size_t name, uint8_t ret[SHA256_SIZE])
 {
-	_cleanup_buf_ struct buf path = BUF_INIT(2 * INDEX_PATH_MAX);
-	struct index x = {.bytes = {bytes.ptr, bytes.len - name}, .name = name};
+	struct index x = {.bytes = {bytes.ptr, bytes.len - name},
+			  .name = name,
+			  .path = BUF_INIT((size_t)2 * INDEX_PATH_MAX)};
 
 	x.version = index_u32(bytes.ptr + 4);
 	uint32_t count = index_u32(bytes.ptr + 8);
 	int r = 0;
 
 	x.at = INDEX_HEAD;
-	x.path = path;
 	sha256_begin(&x.hash);
 	for (uint32_t i = 0; r == 0 && i < count; i++)
 		r = index_entry(&x);
 	if (r == 0)
 		r = index_extensions(&x);
-	path = x.path;
+	buf_fini(&x.path);
 	sha256_end(&x.hash, ret);
 	return r;
 }

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_session(struct span text)
 {
-	_cleanup_buf_ struct buf again = BUF_INIT(2 * LAYERS_TEXT_MAX);
+	_cleanup_buf_ struct buf again = BUF_INIT((size_t)2 * LAYERS_TEXT_MAX);
 	struct layers_session s, t;
 
 	if (layers_session_parse(text, &s) < 0)
@@ -22,7 +22,7 @@ static void check_session(struct span text)
 
 static void check_snapshot(struct span text)
 {
-	_cleanup_buf_ struct buf again = BUF_INIT(2 * LAYERS_TEXT_MAX);
+	_cleanup_buf_ struct buf again = BUF_INIT((size_t)2 * LAYERS_TEXT_MAX);
 	struct layers_snapshot s, t;
 
 	if (layers_snapshot_parse(text, &s) < 0)

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(2 * SYSTEMS_ABOUT_MAX);
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * SYSTEMS_ABOUT_MAX);
 	struct system_about about;
 	struct system_about again;
 

@@ -93,6 +93,8 @@ static void writes_go_to_layers_outside_of_the_workspace(void **state)
 	const struct plan_mount *home = plan_mount_of(&t.prepared.plan, "home");
 	const struct plan_mount *work = plan_mount_of(&t.prepared.plan, "workspace");
 
+	if (!home || !work)
+		fail_msg("there is no home, or no workspace");
 	assert_true(plan_mount_has_layers(home) && plan_mount_has_layers(work));
 	assert_true(str_path_beneath(work->upper, t.prepared.layers.path));
 	assert_string_equal(work->source, f->project);
@@ -303,8 +305,12 @@ static void a_branch_has_a_session_of_its_own(void **state)
 	assert_false(t.layering.goes_on);
 	assert_string_equal(t.layering.session.branch, "feat/x");
 	/* The branch comes before the command, and is a word of its own. */
-	assert_string_equal(t.prepared.plan.argv.items[4].text, "feat/x");
-	assert_string_equal(t.prepared.plan.argv.items[5].text, "true");
+	const struct plan_string *argv = t.prepared.plan.argv.items;
+
+	if (!argv || t.prepared.plan.argv.count != 6)
+		fail_msg("the command has %zu words", t.prepared.plan.argv.count);
+	assert_string_equal(argv[4].text, "feat/x");
+	assert_string_equal(argv[5].text, "true");
 	try_write(&t, "workspace", "new");
 	assert_true(try_finish(&t, false));
 	try_init(&t);
