@@ -93,8 +93,10 @@ static void writes_go_to_layers_outside_of_the_workspace(void **state)
 	const struct plan_mount *home = plan_mount_of(&t.prepared.plan, "home");
 	const struct plan_mount *work = plan_mount_of(&t.prepared.plan, "workspace");
 
-	if (!home || !work)
+	if (!home || !work) {
 		fail_msg("there is no home, or no workspace");
+		return;
+	}
 	assert_true(plan_mount_has_layers(home) && plan_mount_has_layers(work));
 	assert_true(str_path_beneath(work->upper, t.prepared.layers.path));
 	assert_string_equal(work->source, f->project);
@@ -307,8 +309,10 @@ static void a_branch_has_a_session_of_its_own(void **state)
 	/* The branch comes before the command, and is a word of its own. */
 	const struct plan_string *argv = t.prepared.plan.argv.items;
 
-	if (!argv || t.prepared.plan.argv.count != 6)
+	if (!argv || t.prepared.plan.argv.count != 6) {
 		fail_msg("the command has %zu words", t.prepared.plan.argv.count);
+		return;
+	}
 	assert_string_equal(argv[4].text, "feat/x");
 	assert_string_equal(argv[5].text, "true");
 	try_write(&t, "workspace", "new");
