@@ -617,7 +617,11 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 
 	if (g->session.mode == LAYERS_DIRECT) {
 		layering_print_held(g);
-		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n", name);
+		/* Nothing waits, so a script has nothing to read. */
+		if (t->tty)
+			text_printf(t,
+				    "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
+				    name);
 		return;
 	}
 	if (g->session.branch[0]) {
