@@ -357,10 +357,10 @@ static int readonly_control_moved(struct probe_run *run)
 		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control_across,             \
 		.flags = PROBE_EXHIBIT, .number = (way)                                          \
 	}
-#define HIDDEN(label, way, what)                                                   \
+#define HIDDEN(label, way, more, what)                                             \
 	{                                                                          \
 		.id = "FS-13", .name = "hidden-" label, .sentence = (what),        \
-		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS),           \
+		.promise = PROBE_FILES, .layers = PROBE_LAYER(MOUNT_NS) | (more),  \
 		.attempt = readonly_attempt, .want = {-EACCES}, .also = {-ENOENT}, \
 		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,      \
 		.flags = PROBE_EXHIBIT, .number = (way)                            \
@@ -397,8 +397,9 @@ static const struct probe rows[] = {
 	STAYS_MAYBE("flags", FLAGS, "The inode flags of a read-only file cannot be changed."),
 	ACROSS("link", 0, "A shown file gets no second name elsewhere in the box."),
 	ACROSS("rename", 1, "A shown file cannot be moved elsewhere in the box."),
-	HIDDEN("read", READ_HIDDEN, "What the policy hides cannot be read."),
-	HIDDEN("list", LIST_HIDDEN, "What the policy hides cannot be listed."),
+	HIDDEN("read", READ_HIDDEN, 0, "What the policy hides cannot be read."),
+	/* An empty folder of mode 0 stands there, which a capability would open. */
+	HIDDEN("list", LIST_HIDDEN, PROBE_LAYER(CAPS), "What the policy hides cannot be listed."),
 	{
 		.id = "FS-14",
 		.name = "moved-folder",
