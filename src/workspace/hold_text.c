@@ -66,8 +66,10 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	if (found.count > 0)
 		return hold_say_invisible(j, v, "its name", &found, false);
 	/* Compressed, and read by nobody: a short one can look like text. */
-	if (str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/"))
+	if (str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/")) {
+		v->most = HOLD_NOT;
 		return 0;
+	}
 	int r = hold_scan(j, c, CHANGE_AFTER, &found);
 
 	/* Whether it can be read at all is for others to say. */
