@@ -98,7 +98,7 @@ static void show_landlock(void)
 				break;
 			if (syscall(__NR_landlock_restrict_self, fd, 0) < 0) {
 				/* Who answers this call is gone, and so is the box in a moment. */
-				if (layers > 0 && errno == ENOSYS)
+				if (errno == ENOSYS)
 					(void)sleep(5);
 				break;
 			}
