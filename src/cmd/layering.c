@@ -631,8 +631,5 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 			    name, g->session.branch);
 		return;
 	}
-	text_printf(t,
-		    "bawn: changes of %s wait: 'bawn diff' shows them, 'bawn apply' lands them, "
-		    "'bawn discard' forgets them\n",
-		    name);
+	text_printf(t, "bawn: what %s changed waits: bawn diff, bawn apply, bawn discard\n", name);
 }
