@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layering.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "helper.h"
 #include "open.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- which session -------------------------------------------------------------------- */
@@ -144,14 +144,12 @@ bool layering_is_taken(const struct layering *g, const char *name)
 static int layering_new_session(struct layering *g, const char *name, const struct prepared *p)
 {
 	const struct plan_mount *m = plan_mount_of(&p->plan, "workspace");
-	struct timespec t;
 
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
 	g->session = (struct layers_session){
 		.mode = layering_is_review(&p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
 		.dev = m ? m->dev : 0,
 		.ino = m ? m->ino : 0,
-		.began = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
+		.began = clock_ns(CLOCK_REALTIME_COARSE),
 	};
 	int n = snprintf(g->session.name, sizeof(g->session.name), "%s", name);
 	int b = snprintf(g->session.branch, sizeof(g->session.branch), "%s",

@@ -142,7 +142,7 @@ int choices_count_lines(struct choices *c, struct error *e)
 		const struct change *ch = x->change;
 
 		if (x->state != CHOICE_LANDS || ch->kind == CHANGE_MODE ||
-		    ch->kind == CHANGE_RENAMED || choice_is_git_object(x) ||
+		    ch->kind == CHANGE_RENAMED || change_is_git_object(ch) ||
 		    (ch->after.type != OBJECT_FILE && ch->before.type != OBJECT_FILE))
 			continue;
 		int r = choice_count_lines(c, x);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice_show.h"
 
-#include "str.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -61,12 +59,6 @@ static void put_reason(struct buf *into, const struct choice *x)
 	}
 }
 
-bool choice_is_git_object(const struct choice *x)
-{
-	return str_after(x->change->path, ".git/objects/") ||
-	       strstr(x->change->path, "/.git/objects/");
-}
-
 static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
 		       enum text_style style, const char *title)
 {
@@ -77,7 +69,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 		if (c->items[i].state != state)
 			continue;
 		/* Names of content: nobody reads them one by one. */
-		if (state == CHOICE_LANDS && choice_is_git_object(&c->items[i])) {
+		if (state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) {
 			objects += c->items[i].change->after.type == OBJECT_FILE;
 			continue;
 		}

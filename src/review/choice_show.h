@@ -19,7 +19,4 @@ void choices_put_json(struct json *j, const struct choices *c);
 /* One line: its kind, its path, what it is. */
 void choice_put_line(struct buf *into, const struct choice *x);
 
-/* An object of a git repository: one of many, whose name is that of its content. */
-bool choice_is_git_object(const struct choice *x);
-
 #endif

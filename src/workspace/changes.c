@@ -527,6 +527,11 @@ void changes_fini(struct changes *c)
 	arena_fini(&c->arena);
 }
 
+bool change_is_git_object(const struct change *c)
+{
+	return str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/");
+}
+
 struct change *changes_find(const struct changes *c, const char *path)
 {
 	const struct change key = {.path = path};

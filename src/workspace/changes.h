@@ -111,6 +111,9 @@ struct change {
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
 
+/* An object of a git repository: one of many, named by its content, compressed. */
+bool change_is_git_object(const struct change *c);
+
 struct changes {
 	struct arena arena;
 	struct change *items;

@@ -4,7 +4,6 @@
 
 #include "fd.h"
 #include "invisible.h"
-#include "str.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -66,7 +65,7 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	if (found.count > 0)
 		return hold_say_invisible(j, v, "its name", &found, false);
 	/* Compressed, and read by nobody: a short one can look like text. */
-	if (str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/")) {
+	if (change_is_git_object(c)) {
 		v->most = HOLD_NOT;
 		return 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settle.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "snapshot.h"
@@ -9,16 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t settle_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* First versions of files were kept, for undo. */
 static bool settle_has_first(const struct layers *l, const char *name)
@@ -156,7 +148,7 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 	*ret_kept = !forget && layers_session_has_changes(l, s);
 	if (r < 0)
 		return r;
-	s->ended = settle_now();
+	s->ended = clock_ns(CLOCK_REALTIME);
 	settle_scratch(l, &s->project);
 	settle_scratch(l, &s->home);
 	settle_scratch(l, &s->root);

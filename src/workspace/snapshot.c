@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "snapshot.h"
 
+#include "clock.h"
 #include "apart.h"
 #include "copy.h"
 #include "fd.h"
@@ -13,21 +14,12 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static const char snapshot_restoring[] = "restoring";
 static const char snapshot_start[] = "start-";
 static const char snapshot_before[] = "before-restore";
 
 enum { SNAPSHOT_NUMBER_MAX = 99999 };
-
-static int64_t snapshot_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- names ---------------------------------------------------------------------------- */
 
@@ -174,7 +166,7 @@ static int snapshot_refresh(const struct layers *l, struct stack *s, struct erro
 
 static struct layers_snapshot snapshot_of(const struct layers_session *s, const char *name)
 {
-	struct layers_snapshot snapshot = {.made = snapshot_now()};
+	struct layers_snapshot snapshot = {.made = clock_ns(CLOCK_REALTIME)};
 
 	(void)snprintf(snapshot.name, sizeof(snapshot.name), "%s", name);
 	memcpy(snapshot.session, s->name, sizeof(snapshot.session));
@@ -413,7 +405,7 @@ static int snapshot_new_session(const struct layers *l, const char *name, int64_
 	*ret = (struct layers_session){
 		.mode = LAYERS_REVIEW, .dev = st.st_dev, .ino = st.st_ino, .began = began};
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
-	ret->ended = snapshot_now();
+	ret->ended = clock_ns(CLOCK_REALTIME);
 	return 0;
 }
 
