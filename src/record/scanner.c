@@ -183,22 +183,62 @@ static int scanner_receive(struct scanner *s)
 	return channel_receive(&c, &e);
 }
 
+static void scanner_let_go(struct scanner *s, struct scanner_ended *child)
+{
+	if (s->to.loop)
+		loop_remove(s->to.loop, &child->handle);
+	fd_close(&child->pidfd);
+	child->pid = 0;
+}
+
+/* Those that are gone are taken leave of; the answer is a place that is free, or NULL. */
+static struct scanner_ended *scanner_reap(struct scanner *s)
+{
+	struct scanner_ended *unused = NULL;
+
+	for (size_t i = 0; i < SCANNER_ENDED_MAX; i++) {
+		struct scanner_ended *child = &s->ended[i];
+
+		if (child->pid && waitpid(child->pid, NULL, WNOHANG) != 0)
+			scanner_let_go(s, child);
+		if (!child->pid)
+			unused = child;
+	}
+	return unused;
+}
+
+static int scanner_on_ended(void *context, uint32_t events)
+{
+	(void)events;
+	(void)scanner_reap(context);
+	return 0;
+}
+
+/* What has not ended by now ends with nobody waiting for it. */
+static void scanner_forget_ended(struct scanner *s)
+{
+	(void)scanner_reap(s);
+	for (size_t i = 0; i < SCANNER_ENDED_MAX; i++)
+		if (s->ended[i].pid)
+			scanner_let_go(s, &s->ended[i]);
+}
+
 /*
  * On a busy machine the turn of a child of the lowest priority to end may be long in coming;
  * whoever waits for the recorder does not wait for that.
  */
-static void scanner_take_leave(struct scanner *s, pid_t pid)
+static void scanner_take_leave(struct scanner *s)
 {
-	pid_t *free_slot = NULL;
+	struct scanner_ended *child = scanner_reap(s);
 
-	for (size_t i = 0; i < SCANNER_ENDED_MAX; i++) {
-		if (s->ended[i] && waitpid(s->ended[i], NULL, WNOHANG) != 0)
-			s->ended[i] = 0;
-		if (!s->ended[i])
-			free_slot = &s->ended[i];
+	if (waitpid(s->pid, NULL, child ? WNOHANG : 0) == 0) {
+		*child = (struct scanner_ended){.pid = s->pid, .pidfd = TAKE_FD(s->pidfd)};
+		if (s->to.loop && child->pidfd >= 0)
+			(void)loop_add(s->to.loop, child->pidfd, EPOLLIN, scanner_on_ended, s,
+				       &child->handle);
 	}
-	if (waitpid(pid, NULL, free_slot ? WNOHANG : 0) == 0)
-		*free_slot = pid;
+	fd_close(&s->pidfd);
+	s->pid = 0;
 }
 
 /* The child is gone, or has to go. */
@@ -211,9 +251,7 @@ static void scanner_lose(struct scanner *s)
 	fd_close(&s->fd);
 	if (s->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
-	scanner_take_leave(s, s->pid);
-	fd_close(&s->pidfd);
-	s->pid = 0;
+	scanner_take_leave(s);
 	s->deaths += s->sent > s->answered;
 	/* It may have gone to rest at the very moment it was asked. */
 	s->sent = s->answered;
@@ -365,6 +403,7 @@ void scanner_end(struct scanner *s)
 {
 	scanner_drain(s);
 	scanner_lose(s);
+	scanner_forget_ended(s);
 	scanner_finish(s);
 	s->left_out += s->count - s->answered;
 	for (size_t i = s->answered; i < s->count; i++) {

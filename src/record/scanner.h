@@ -51,6 +51,13 @@ struct scanner_to {
 	void *context;
 };
 
+/* A child that has yet to be taken leave of; its pid is 0 where there is none. */
+struct scanner_ended {
+	pid_t pid;
+	int pidfd;
+	struct loop_handle handle;
+};
+
 struct scanner {
 	int fd, pidfd; /* -1: there is none */
 	pid_t pid;
@@ -60,9 +67,9 @@ struct scanner {
 	struct loop_handle handle;
 	struct scanner_file *files;
 	size_t count, sent, answered;
-	unsigned int deaths;            /* that left a question unanswered */
-	pid_t ended[SCANNER_ENDED_MAX]; /* children that have yet to be taken leave of; or 0 */
-	uint64_t left_out;              /* that were too many */
+	unsigned int deaths; /* that left a question unanswered */
+	struct scanner_ended ended[SCANNER_ENDED_MAX];
+	uint64_t left_out; /* that were too many */
 };
 
 #define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1, .known = DIGESTS_INIT})
