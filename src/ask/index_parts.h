@@ -39,7 +39,6 @@ enum index_statement {
 enum {
 	INDEX_FACTS = 1 << 17,  /* places in the table; at most half are taken */
 	INDEX_TEXTS = 32 << 20, /* bytes of names of a chunk */
-	INDEX_NAME_MAX = NOTE_TEXT_MAX + 16,
 };
 
 /* A text among those of the chunk. */

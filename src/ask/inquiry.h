@@ -25,7 +25,6 @@ struct inquiry {
 /* wanted: NULL for the last session. */
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e);
 void inquiry_close(struct inquiry *q);
-#define _cleanup_inquiry_ _cleanup_(inquiry_close)
 
 /* Reads the event at a place into q->event: 0, -ENOENT, or -EBADMSG.  Its texts last until the
  * next is read. */

@@ -314,14 +314,8 @@ static int client_on_ready(void *context, struct channel_packet *packet, struct 
 
 static int client_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
-	struct error failure = ERROR_INIT;
-	int r = message_decode_failed(packet->body, &failure, e);
-
 	(void)context;
-	if (r < 0)
-		return r;
-	*e = failure;
-	return failure.code;
+	return message_take_failed(packet->body, e);
 }
 
 static int client_on_exited(void *context, struct channel_packet *packet, struct error *e)

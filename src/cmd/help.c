@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 enum {
-	HELP_WIDTH = 80,
 	HELP_VERB_COLUMN = 14,
 	HELP_OPTION_COLUMN = 28,
 	HELP_EXAMPLE_COLUMN = 42,

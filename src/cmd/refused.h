@@ -21,7 +21,6 @@ struct refused {
 };
 
 void refused_fini(struct refused *r);
-#define _cleanup_refused_ _cleanup_(refused_fini)
 
 /* For client_options.on_event; the context is a struct refused. */
 void refused_on_event(void *context, const struct message_event *event, bool quiet);

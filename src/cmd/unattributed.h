@@ -20,7 +20,6 @@ struct unattributed {
 };
 
 void unattributed_fini(struct unattributed *u);
-#define _cleanup_unattributed_ _cleanup_(unattributed_fini)
 
 /* Whether the event was one of ours. */
 bool unattributed_on_event(struct unattributed *u, const struct message_event *event);

@@ -9,7 +9,6 @@
 #include "span.h"
 
 enum {
-	UNIT_LEN_MAX = 24,
 	UNIT_BACKSLASHES_MAX = 8, /* JSON in JSON in JSON */
 	UNIT_AGAIN_MAX = 4,       /* %25 before %XX */
 };

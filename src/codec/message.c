@@ -250,6 +250,17 @@ int message_decode_failed(struct span body, struct error *ret_failure, struct er
 	return 0;
 }
 
+int message_take_failed(struct span body, struct error *e)
+{
+	struct error failure = ERROR_INIT;
+	int r = message_decode_failed(body, &failure, e);
+
+	if (r < 0)
+		return r;
+	*e = failure;
+	return failure.code;
+}
+
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count)
 {

@@ -392,6 +392,9 @@ int message_decode(struct span body, const struct schema *s, void *object, struc
 /* A FAILED: what the peer said, with its code, its sentence and what to do. */
 int message_decode_failed(struct span body, struct error *ret_failure, struct error *e);
 
+/* The peer's failure becomes ours: its code, and its words in e. */
+int message_take_failed(struct span body, struct error *e);
+
 /* Encodes and sends; 0 or -errno, as channel_send. */
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count);

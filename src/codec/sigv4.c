@@ -554,15 +554,6 @@ void sigv4_chunk_to_sign(const struct sigv4 *s, struct span before, struct span 
 	buf_put(into, hash.ptr, hash.len);
 }
 
-void sigv4_trailer_to_sign(const struct sigv4 *s, struct span before, struct span hash,
-			   struct buf *into)
-{
-	put_scope(s, "-TRAILER", into);
-	buf_put(into, before.ptr, before.len);
-	buf_put_char(into, '\n');
-	buf_put(into, hash.ptr, hash.len);
-}
-
 void sigv4_authorization(const struct sigv4 *s, struct span signature, struct buf *into)
 {
 	buf_putf(into, "%s Credential=", algorithm);

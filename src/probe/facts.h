@@ -28,7 +28,6 @@ struct facts {
 };
 
 void facts_fini(struct facts *f);
-#define _cleanup_facts_ _cleanup_(facts_fini)
 
 /* Appends one line. */
 void facts_put(struct buf *into, const char *key, const char *value);

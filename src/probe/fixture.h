@@ -29,6 +29,5 @@ struct fixture {
 int fixture_start(struct fixture *f, const char *home, const char *runtime, struct buf *facts,
 		  struct error *e);
 void fixture_stop(struct fixture *f);
-#define _cleanup_fixture_ _cleanup_(fixture_stop)
 
 #endif

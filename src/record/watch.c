@@ -344,10 +344,8 @@ static int watch_refuse(struct watch *w, const struct profile_answer *answer,
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (!w->started) {
-		w->probes++;
+	if (!w->started)
 		return 0;
-	}
 	watch_wake_in(w, WATCH_FOLD_MS);
 	return watch_event_call(w, p, answer->name, call->number);
 }
@@ -566,9 +564,4 @@ int watch_finish(struct watch *w)
 		while (r == 0 && w->processes.slots[i])
 			r = watch_process_end(w->processes.slots[i]);
 	return r < 0 ? r : watch_fold_flush(&w->fold, 0);
-}
-
-uint64_t watch_probes(const struct watch *w)
-{
-	return w->probes;
 }

@@ -18,7 +18,7 @@
  * refused here is `kernel`.
  *
  * Until the first exec the box is only the launcher, whose refused calls are the start-up probes:
- * they are answered and counted, and not written.
+ * they are answered and not written.
  */
 #ifndef BAWN_WATCH_H
 #define BAWN_WATCH_H
@@ -61,8 +61,5 @@ int watch_finish(struct watch *w) BAWN_MUST_USE;
 /* The execution that last asked to connect there (16 bytes, v4 mapped), within seconds; 0: none.
  * It said so itself. */
 uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint16_t port);
-
-/* Refused calls before the first program. */
-uint64_t watch_probes(const struct watch *w);
 
 #endif

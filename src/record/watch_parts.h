@@ -32,7 +32,6 @@ struct watch {
 	int64_t timer_at; /* 0: not set */
 	bool paused;
 	bool started; /* the first program was executed */
-	uint64_t probes;
 	int64_t now;
 	int64_t folded; /* when repeats were last written */
 	struct watch_map map;

@@ -17,12 +17,9 @@ static const char *picks_here(const struct review *r)
 int picks_read(struct review *r, char *const *words, size_t count, struct picks *ret,
 	       struct error *e)
 {
-	struct picks p = {
-		.specs = arena_alloc(&r->arena, (count + 1) * sizeof(*p.specs)),
-		.used = arena_alloc(&r->arena, count + 1),
-	};
+	struct picks p = {.specs = arena_alloc(&r->arena, (count + 1) * sizeof(*p.specs))};
 
-	if (!p.specs || !p.used)
+	if (!p.specs)
 		return error_sys(e, -ENOMEM, "cannot read %zu paths", count);
 	for (size_t i = 0; i < count; i++) {
 		int code = pathspec_parse(words[i], r->layers.workspace, picks_here(r), &r->arena,
@@ -36,31 +33,15 @@ int picks_read(struct review *r, char *const *words, size_t count, struct picks 
 	return 0;
 }
 
-bool picks_has(struct picks *p, const char *path)
-{
-	bool has = p->count == 0;
-
-	for (size_t i = 0; i < p->count; i++) {
-		if (!pathspec_is(&p->specs[i], path) && !pathspec_covers(&p->specs[i], path))
-			continue;
-		p->used[i] = true;
-		has = true;
-	}
-	return has;
-}
-
-bool picks_has_change(struct picks *p, const struct change *c)
-{
-	bool has = picks_has(p, c->path);
-
-	/* Both are asked, so that each spec knows whether it was of use. */
-	return (c->from && picks_has(p, c->from)) || has;
-}
-
-const char *picks_unused(const struct picks *p)
+bool picks_has(const struct picks *p, const char *path)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (!p->used[i])
-			return p->specs[i].typed;
-	return NULL;
+		if (pathspec_is(&p->specs[i], path) || pathspec_covers(&p->specs[i], path))
+			return true;
+	return p->count == 0;
+}
+
+bool picks_has_change(const struct picks *p, const struct change *c)
+{
+	return picks_has(p, c->path) || (c->from && picks_has(p, c->from));
 }

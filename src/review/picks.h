@@ -8,7 +8,6 @@
 
 struct picks {
 	struct pathspec *specs;
-	bool *used; /* each: something was found by it */
 	size_t count;
 };
 
@@ -17,12 +16,9 @@ int picks_read(struct review *r, char *const *words, size_t count, struct picks 
 	       struct error *e);
 
 /* All is picked when nothing was named. */
-bool picks_has(struct picks *p, const char *path);
+bool picks_has(const struct picks *p, const char *path);
 
 /* Whether a change is meant: by its path or by the one that it came from. */
-bool picks_has_change(struct picks *p, const struct change *c);
-
-/* The first that found nothing, or NULL. */
-const char *picks_unused(const struct picks *p);
+bool picks_has_change(const struct picks *p, const struct change *c);
 
 #endif

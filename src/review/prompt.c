@@ -21,6 +21,13 @@ int prompt_open(struct prompt *ret, struct error *e)
 	return 0;
 }
 
+int prompt_open_for(const struct invocation *i, struct prompt *ret, struct error *e)
+{
+	if (invocation_has(i, OPTION_DRY_RUN) || invocation_has(i, OPTION_YES))
+		return 0;
+	return prompt_open(ret, e);
+}
+
 void prompt_close(struct prompt *p)
 {
 	fd_close(&p->tty);

@@ -8,6 +8,7 @@
 #define BAWN_PROMPT_H
 
 #include "error.h"
+#include "parse.h"
 #include "text.h"
 
 struct prompt {
@@ -19,6 +20,9 @@ struct prompt {
 
 /* -ENXIO and a sentence that names --yes when there is nobody to ask. */
 int prompt_open(struct prompt *ret, struct error *e);
+
+/* The same for a verb that asks unless it is told --yes or --dry-run; then it stays closed. */
+int prompt_open_for(const struct invocation *i, struct prompt *ret, struct error *e);
 void prompt_close(struct prompt *p);
 #define _cleanup_prompt_ _cleanup_(prompt_close)
 

@@ -109,6 +109,13 @@ static void apply_show(const struct apply *a)
 
 /* --- asking ---------------------------------------------------------------------------- */
 
+/* What was chosen is final for now. */
+static int apply_settle(struct apply *a, struct error *e)
+{
+	choices_settle(&a->choices);
+	return choices_count_lines(&a->choices, e);
+}
+
 /* 1: go on; 0: the user said no. */
 static int apply_confirm(struct apply *a, struct error *e)
 {
@@ -129,10 +136,8 @@ static int apply_confirm(struct apply *a, struct error *e)
 			return key == 'y';
 		int r = patch_choose(&a->prompt, &a->choices, e);
 
-		if (r < 0)
-			return r;
-		choices_settle(&a->choices);
-		r = choices_count_lines(&a->choices, e);
+		if (r == 0)
+			r = apply_settle(a, e);
 		if (r < 0)
 			return r;
 		choices_show(&a->prompt.text, &a->choices);
@@ -338,10 +343,8 @@ static int apply_go_on(struct apply *a, struct error *e)
 		apply_ask_held(a);
 	if (a->prompt.tty >= 0 && patch)
 		r = patch_choose(&a->prompt, &a->choices, e);
-	if (r < 0)
-		return r;
-	choices_settle(&a->choices);
-	r = choices_count_lines(&a->choices, e);
+	if (r == 0)
+		r = apply_settle(a, e);
 	if (r < 0)
 		return r;
 	apply_show(a);
@@ -381,12 +384,9 @@ static int apply_run(struct apply *a, struct error *e)
 		error_next(e, "'bawn undo' takes it back.");
 		return r;
 	}
-	if (!a->dry && !invocation_has(a->i, OPTION_YES)) {
-		r = prompt_open(&a->prompt, e);
-		if (r < 0)
-			return r;
-	}
-	r = still_begin(&a->review, &a->still, e);
+	r = prompt_open_for(a->i, &a->prompt, e);
+	if (r == 0)
+		r = still_begin(&a->review, &a->still, e);
 	if (r == 0)
 		r = choices_read(&a->review, &a->choices, e);
 	if (r == 0)

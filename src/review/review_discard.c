@@ -210,8 +210,8 @@ static int discard_only_home(struct discard *d, struct error *e)
 	*e = ERROR_INIT;
 	int r = review_open(d->i, REVIEW_NOTHING, &d->review, e);
 
-	if (r == 0 && !d->dry && !invocation_has(d->i, OPTION_YES))
-		r = prompt_open(&d->prompt, e);
+	if (r == 0)
+		r = prompt_open_for(d->i, &d->prompt, e);
 	if (r < 0)
 		return r;
 	if (d->prompt.tty >= 0 &&
@@ -242,12 +242,9 @@ static int discard_run(struct discard *d, struct error *e)
 		error_next(e, "End it first; its changes are nowhere but in its box.");
 		return r;
 	}
-	if (!d->dry && !invocation_has(d->i, OPTION_YES)) {
-		r = prompt_open(&d->prompt, e);
-		if (r < 0)
-			return r;
-	}
-	r = still_begin(&d->review, &d->still, e);
+	r = prompt_open_for(d->i, &d->prompt, e);
+	if (r == 0)
+		r = still_begin(&d->review, &d->still, e);
 	if (r == 0)
 		r = choices_read(&d->review, &d->choices, e);
 	if (r == 0)

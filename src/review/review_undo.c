@@ -340,10 +340,8 @@ static int undo_open(struct undo *u, struct error *e)
 /* The exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
-	int r = 0;
+	int r = prompt_open_for(u->i, &u->prompt, e);
 
-	if (!u->dry && !invocation_has(u->i, OPTION_YES))
-		r = prompt_open(&u->prompt, e);
 	if (r == 0)
 		r = undo_open(u, e);
 	_cleanup_fd_ int lock = r < 0 ? r : layers_lock(&u->review.layers, e);

@@ -25,14 +25,8 @@ static int keyring_on_trust(void *context, struct channel_packet *packet, struct
 
 static int keyring_on_failed(void *context, struct channel_packet *packet, struct error *e)
 {
-	struct error failure = ERROR_INIT;
-	int r = message_decode_failed(packet->body, &failure, e);
-
 	(void)context;
-	if (r < 0)
-		return r;
-	*e = failure;
-	return failure.code;
+	return message_take_failed(packet->body, e);
 }
 
 static const struct channel_rule keyring_rules[] = {

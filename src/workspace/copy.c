@@ -19,7 +19,6 @@
 enum {
 	COPY_NAMES_MAX =
 		64 << 10, /* bytes of attributes' names, and of one's value: the kernel's */
-	COPY_CHUNK = 1 << 20,
 	COPY_PATH_MAX = 64 << 10,
 	COPY_LINKED_MAX = 1 << 20,
 };

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #define JOURNAL_MAGIC "bawn-landing-1\n"
 
@@ -58,45 +59,38 @@ size_t journal_folder_len(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
+static int journal_compare_dir(const void *path, const void *dir)
+{
+	return journal_compare(path, ((const struct journal_dir *)dir)->path);
+}
+
+static int journal_compare_step(const void *path, const void *step)
+{
+	return journal_compare(path, ((const struct journal_step *)step)->path);
+}
+
 ssize_t journal_find_dir(const struct journal *j, const char *path, size_t len)
 {
 	char key[PATH_MAX];
-	size_t low = 0, high = j->dir_count;
 
-	if (len >= sizeof(key))
+	if (j->dir_count == 0 || len >= sizeof(key))
 		return -1;
 	memcpy(key, path, len);
 	key[len] = '\0';
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int c = journal_compare(key, j->dirs[middle].path);
+	const struct journal_dir *found =
+		bsearch(key, j->dirs, j->dir_count, sizeof(*j->dirs), journal_compare_dir);
 
-		if (c == 0)
-			return (ssize_t)middle;
-		if (c < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return -1;
+	return found ? found - j->dirs : -1;
 }
 
 ssize_t journal_find_step(const struct journal *j, const char *path)
 {
-	size_t low = 0, high = j->count;
+	if (j->count == 0)
+		return -1;
+	const struct journal_step *found =
+		bsearch(path, j->steps, j->count, sizeof(*j->steps), journal_compare_step);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int c = journal_compare(path, j->steps[middle].path);
-
-		if (c == 0)
-			return (ssize_t)middle;
-		if (c < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return -1;
+	return found ? found - j->steps : -1;
 }
 
 /* --- writing -------------------------------------------------------------------------- */

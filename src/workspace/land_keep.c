@@ -59,15 +59,12 @@ static int keep_out(struct landing *l, size_t i)
 		       : 0;
 }
 
-/* The numbers of what is kept; *ret_least is the oldest; *ret_last the newest, 0: none. */
-static int kept_numbers(int journal, uint64_t *ret_least, uint64_t *ret_last, size_t *ret_count)
+int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 {
 	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	*ret_least = UINT64_MAX;
-	*ret_last = 0;
-	*ret_count = 0;
+	*ret = (struct land_kept){.oldest = UINT64_MAX};
 	if (!dir)
 		return fd < 0 ? fd : -errno;
 	for (const struct dirent *d; (d = readdir(dir));) {
@@ -75,11 +72,11 @@ static int kept_numbers(int journal, uint64_t *ret_least, uint64_t *ret_last, si
 		uint64_t number = 0;
 
 		if (!digits || str_parse_u64(digits, &number) < 0 || number == 0 ||
-		    number > INT64_MAX)
+		    number > INT64_MAX || number >= below)
 			continue;
-		*ret_count += 1;
-		*ret_least = number < *ret_least ? number : *ret_least;
-		*ret_last = number > *ret_last ? number : *ret_last;
+		ret->count++;
+		ret->oldest = number < ret->oldest ? number : ret->oldest;
+		ret->newest = number > ret->newest ? number : ret->newest;
 	}
 	(void)closedir(dir);
 	return 0;
@@ -99,14 +96,13 @@ int land_next_number(int journal, uint64_t *ret)
 {
 	for (;;) {
 		char name[LAND_NAME_SIZE];
-		uint64_t least, last;
-		size_t count;
-		int r = kept_numbers(journal, &least, &last, &count);
+		struct land_kept kept;
+		int r = land_kept_numbers(journal, UINT64_MAX, &kept);
 
-		*ret = last + 1;
-		if (r < 0 || last == 0)
+		*ret = kept.newest + 1;
+		if (r < 0 || kept.count == 0)
 			return r;
-		land_kept_name(last, name);
+		land_kept_name(kept.newest, name);
 		if (kept_is_whole(journal, name))
 			return 0;
 		r = tree_remove(journal, name);
@@ -120,12 +116,12 @@ static void kept_prune(int journal)
 {
 	for (;;) {
 		char name[LAND_NAME_SIZE];
-		uint64_t least, last;
-		size_t count;
+		struct land_kept kept;
 
-		if (kept_numbers(journal, &least, &last, &count) < 0 || count <= LAND_KEPT_MAX)
+		if (land_kept_numbers(journal, UINT64_MAX, &kept) < 0 ||
+		    kept.count <= LAND_KEPT_MAX)
 			return;
-		land_kept_name(least, name);
+		land_kept_name(kept.oldest, name);
 		if (tree_remove(journal, name) < 0)
 			return;
 	}

@@ -163,6 +163,13 @@ int land_stage_end(struct landing *l);
 int land_roll_back(struct landing *l);
 int land_finish(struct landing *l);
 
+/* The numbers of what is kept, below a number. */
+struct land_kept {
+	uint64_t oldest, newest;
+	size_t count;
+};
+int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret);
+
 /* For what comes out of the next landing. */
 int land_next_number(int journal, uint64_t *ret);
 

@@ -7,10 +7,8 @@
 #include "land_parts.h"
 #include "land_undo.h"
 #include "open.h"
-#include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -104,35 +102,16 @@ static int undo_read(int journal, uint64_t number, struct land_undo **ret)
 	return r;
 }
 
-/* The newest of the list below `below`, or 0. */
-static int undo_newest(int journal, uint64_t below, uint64_t *ret)
-{
-	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	*ret = 0;
-	if (!dir)
-		return fd < 0 ? fd : -errno;
-	for (const struct dirent *d; (d = readdir(dir));) {
-		const char *digits = str_after(d->d_name, "kept-");
-		uint64_t number = 0;
-
-		if (digits && str_parse_u64(digits, &number) == 0 && number < below &&
-		    number > *ret)
-			*ret = number;
-	}
-	(void)closedir(dir);
-	return 0;
-}
-
 static int undo_find(int journal, bool redo, struct land_undo **ret, struct error *e)
 {
 	for (uint64_t below = UINT64_MAX;;) {
 		_cleanup_(land_undo_free) struct land_undo *u = NULL;
-		int r = undo_newest(journal, below, &below);
+		struct land_kept kept;
+		int r = land_kept_numbers(journal, below, &kept);
 
-		if (r == 0 && below == 0)
+		if (r == 0 && kept.count == 0)
 			return -ENOENT;
+		below = kept.newest;
 		if (r == 0)
 			r = undo_read(journal, below, &u);
 		if (r == -ENOENT)
@@ -194,13 +173,14 @@ int land_forget(int journal, struct error *e)
 	l.journal = journal;
 	int r = land_lock(&l, e);
 
-	for (uint64_t number = 0; r == 0;) {
+	while (r == 0) {
 		char name[LAND_NAME_SIZE];
+		struct land_kept kept;
 
-		r = undo_newest(journal, UINT64_MAX, &number);
-		if (r < 0 || number == 0)
+		r = land_kept_numbers(journal, UINT64_MAX, &kept);
+		if (r < 0 || kept.count == 0)
 			break;
-		land_kept_name(number, name);
+		land_kept_name(kept.newest, name);
 		r = tree_remove(journal, name);
 		if (r < 0)
 			return error_sys(e, r, "cannot forget what was kept of a landing");
