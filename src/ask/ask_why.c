@@ -121,7 +121,7 @@ static void why_way(struct why *w)
 		text_printf(&w->text, "%*s%s\n", WHY_LABEL + 6, "", buf_str(&line));
 	} else if (ev->kind == NOTE_FILE) {
 		why_row(w, "to allow", TEXT_PLAIN,
-			event_is(ev, NOTE_FIELD_OP, "read")
+			event_is(ev, NOTE_FIELD_OP, "read") || event_is(ev, NOTE_FIELD_OP, "named")
 				? "show it to the box with --read PATH, or files: read: in your "
 				  "config.yaml"
 				: "let the box write there with --write PATH, or files: write: in "

@@ -38,6 +38,7 @@ static const struct {
 	{NOTE_FILE, "xattr", "attributes"},
 	{NOTE_FILE, "times", "touched"},
 	{NOTE_FILE, "read", "read"},
+	{NOTE_FILE, "named", "named"},
 	{NOTE_CALL, NULL, "called"},
 	{NOTE_NETWORK, "connect", "connected"},
 	{NOTE_NETWORK, "close", "closed"},

@@ -54,6 +54,7 @@ const struct export_row export_rows[] = {
 	{"file", "chown", 1001, 7, INFO, "change the owner of {path}"},
 	{"file", "xattr", 1001, 6, INFO, "change an attribute of {path}"},
 	{"file", "read", 1001, 2, INFO, "read {path}"},
+	{"file", "named", 1001, OTHER, INFO, "name {path} to a program"},
 	{"file", NULL, 1001, OTHER, INFO, "[{op} ]{path}"},
 	{"call", NULL, 1003, 4, INFO, "system call {call}"},
 	{"network", "connect", 4001, 1, INFO, "connect to {host}[:{port}]"},

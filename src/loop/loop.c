@@ -3,6 +3,7 @@
 
 #include "fd.h"
 
+#include <poll.h>
 #include <time.h>
 
 enum {
@@ -95,7 +96,7 @@ int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events)
 		return 0;
 	struct epoll_event ev = {.events = events, .data.u64 = loop_data(h.slot, h.generation)};
 
-	if (epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0 ||
+	if ((l->nearest != h.slot + 1 && epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0) ||
 	    (s->kept && epoll_ctl(l->kept, EPOLL_CTL_MOD, s->fd, &ev) < 0))
 		return -errno;
 	s->events = events;
@@ -123,10 +124,24 @@ void loop_hold(struct loop *l, bool held)
 	l->held = held && l->kept >= 0;
 }
 
+int loop_near(struct loop *l, struct loop_handle h)
+{
+	const struct loop_source *s = loop_find(l, h.slot, h.generation);
+
+	if (!s || l->nearest)
+		return s ? -EEXIST : -ENOENT;
+	if (epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL) < 0)
+		return -errno;
+	l->nearest = h.slot + 1;
+	return 0;
+}
+
 static void loop_free_source(struct loop *l, struct loop_handle *h)
 {
 	if (loop_find(l, h->slot, h->generation)) {
 		l->sources[h->slot].fn = NULL;
+		if (l->nearest == h->slot + 1)
+			l->nearest = 0;
 		if (h->slot < l->free_hint)
 			l->free_hint = h->slot;
 	}
@@ -137,7 +152,7 @@ void loop_remove(struct loop *l, struct loop_handle *h)
 {
 	const struct loop_source *s = loop_find(l, h->slot, h->generation);
 
-	if (s)
+	if (s && l->nearest != h->slot + 1)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
 	if (s && s->kept)
 		(void)epoll_ctl(l->kept, EPOLL_CTL_DEL, s->fd, NULL);
@@ -179,6 +194,28 @@ static int loop_poll(const struct loop *l, struct epoll_event *events, int timeo
 	return epoll_pwait(l->held ? l->kept : l->epoll, events, LOOP_EVENTS, timeout, NULL);
 }
 
+/* As loop_poll does, until there is something; the nearest source is heard first. */
+static int loop_poll_near(const struct loop *l, struct epoll_event *events)
+{
+	uint32_t slot = l->nearest - 1;
+	const struct loop_source *s = &l->sources[slot];
+	struct pollfd near[] = {{.fd = s->fd, .events = (short)s->events},
+				{.fd = l->epoll, .events = POLLIN}};
+	int n = ppoll(near, BAWN_ARRAY_SIZE(near), NULL, NULL);
+
+	if (n <= 0)
+		return n;
+	n = near[0].revents != 0;
+	if (n)
+		events[0] = (struct epoll_event){.events = (uint32_t)near[0].revents,
+						 .data.u64 = loop_data(slot, s->generation)};
+	if (!near[1].revents)
+		return n;
+	int others = epoll_pwait(l->epoll, events + n, LOOP_EVENTS - n, 0, NULL);
+
+	return others < 0 && n == 0 ? others : n + (others > 0 ? others : 0);
+}
+
 /*
  * Waits as loop_poll does.  An eager loop looks for a while before it sleeps, as long as that
  * finds something: where a sleep would have been shorter than such a look, and until a few of
@@ -186,6 +223,8 @@ static int loop_poll(const struct loop *l, struct epoll_event *events, int timeo
  */
 static int loop_wait(struct loop *l, struct epoll_event *events)
 {
+	if (l->nearest && !l->held)
+		return loop_poll_near(l, events);
 	if (l->eager_ns == 0 || l->held)
 		return loop_poll(l, events, -1);
 	int64_t from = loop_now();

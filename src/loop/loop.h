@@ -38,7 +38,8 @@ struct loop {
 	struct loop_source *sources;
 	uint32_t capacity;
 	uint32_t free_hint; /* no slot below is free */
-	loop_fn turn;       /* called when a round of events is done, before the next; or NULL */
+	uint32_t nearest; /* slot of the source that is waited for beside the set, plus one; or 0 */
+	loop_fn turn;     /* called when a round of events is done, before the next; or NULL */
 	void *turn_context;
 };
 
@@ -64,6 +65,14 @@ void loop_rebind(struct loop *l, struct loop_handle h, loop_fn fn, void *context
 /* This source is heard also while the loop is held. */
 int loop_keep(struct loop *l, struct loop_handle h);
 void loop_hold(struct loop *l, bool held);
+
+/*
+ * This source, one of a loop, is waited for by poll and not in the set.  Who wakes a poll can do
+ * it on its own processor (seccomp notifications ask for that, and are answered so): through a set
+ * that wish is lost, and each question wakes another processor.  It is not heard while the loop is
+ * held.
+ */
+int loop_near(struct loop *l, struct loop_handle h);
 
 int loop_run(struct loop *l); /* until loop_stop or an error */
 void loop_stop(struct loop *l);

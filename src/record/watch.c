@@ -193,8 +193,7 @@ static bool watch_is_outside(const char *path)
 	return fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
 }
 
-/* In the user's home, and not in the box's, of however many layers that is. */
-static bool watch_is_private(struct watch *w, const char *path)
+bool watch_is_withheld(struct watch *w, const char *path)
 {
 	int root = watch_root_open(&w->root, &w->processes);
 	_cleanup_fd_ int own = root < 0 ? -1 : open_in_root(root, path, O_PATH | O_NOFOLLOW);
@@ -218,7 +217,7 @@ static bool watch_wants_read(struct watch *w, const char *path, bool *ret_refuse
 		*ret_refused = true;
 		return all || watch_is_outside(path);
 	case WATCH_PLACE_HOME:
-		*ret_refused = watch_is_private(w, path);
+		*ret_refused = watch_is_withheld(w, path);
 		return all || *ret_refused;
 	case WATCH_PLACE_WORKSPACE:
 	case WATCH_PLACE_SYSTEM:
@@ -543,6 +542,8 @@ int watch_take(struct watch *w, int listener, struct error *e)
 	notify_take_turns(listener);
 	int r = loop_add(w->to.loop, listener, EPOLLIN, watch_on_listener, w, &w->handle);
 
+	if (r == 0)
+		r = loop_near(w->to.loop, w->handle);
 	return r < 0 ? error_sys(e, r, "watching the box") : 0;
 }
 

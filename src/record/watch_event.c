@@ -123,6 +123,22 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 	return writer_end(w->to.writer);
 }
 
+int watch_event_named(struct watch *w, const struct watch_process *p, struct span path)
+{
+	const struct watch_fold_entry what = {
+		.exec = p->exec, .pid = p->pid, .kind = NOTE_FILE, .op = "named", .refused = true};
+	int r = watch_fold_add(&w->fold, &what, path, (struct span){NULL, 0});
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct buf *event = watch_event_begin(w, NOTE_FILE, what.op, "reported");
+
+	event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	watch_put_who(event, p->exec, p->pid);
+	(void)watch_put_path(event, NOTE_FIELD_PATH, (const char *)path.ptr, path.len);
+	return writer_end(w->to.writer);
+}
+
 /* --- refused calls -------------------------------------------------------------------- */
 
 static int watch_write_call(struct watch *w, const struct watch_fold_entry *e, const char *name,
@@ -229,6 +245,8 @@ int watch_event_exec(struct watch *w, struct watch_process *p)
 	uint64_t parent = watch_process_execed(&w->processes, p);
 	int r = watch_write_exec(w, p, "exec", parent);
 
+	if (r == 0)
+		r = watch_named(w, p, p->asked);
 	watch_exec_free(p->asked);
 	p->asked = NULL;
 	return r;

@@ -67,8 +67,15 @@ struct watch_file {
 /* What the call is about to change is kept as it is (first_keep.h), where it can be reached. */
 void watch_first(struct watch *w, const struct profile_watched *what, const struct watch_file *f);
 
+/* It lies outside, by this very name, and not in the box, of however many layers that is. */
+bool watch_is_withheld(struct watch *w, const char *path);
+
+/* Events of those of its arguments that are files which the box does not show. */
+int watch_named(struct watch *w, const struct watch_process *p, const struct watch_exec *x);
+
 /* All: 0 or -errno, as writer_end. */
 int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f);
+int watch_event_named(struct watch *w, const struct watch_process *p, struct span path);
 int watch_event_call(struct watch *w, const struct watch_process *p, const char *name, int number);
 int watch_event_exec(struct watch *w, struct watch_process *p);
 int watch_event_ran(struct watch *w, const struct watch_process *p);

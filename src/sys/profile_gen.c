@@ -113,17 +113,19 @@ static void emit_load(struct program *p, int argument)
 /* What can change something is watched; what reads, where that is; no folder, no bare handle. */
 static void emit_open(struct program *p, const struct profile_watched *w)
 {
-	bool names = p->watch == PROFILE_WATCH_NAMES && w->dir >= 0;
-	unsigned int skip = names ? 3 : 1; /* to the answers */
+	bool names = p->watch == PROFILE_WATCH_NAMES;
+	bool beneath = names && w->dir >= 0;
+	unsigned int skip = beneath ? 3 : 1; /* to the answers */
 
 	emit_load(p, w->flags);
 	if (p->watch == PROFILE_WATCH_CHANGES) {
 		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, PROFILE_OPEN_CHANGES);
 	} else {
 		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, skip, 0, PROFILE_OPEN_CHANGES);
-		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, skip, 0, PROFILE_OPEN_BARE);
+		(void)emit(p, BPF_JMP | BPF_JSET | BPF_K, skip, 0,
+			   PROFILE_OPEN_BARE | (names ? PROFILE_OPEN_SEEKS : 0));
 	}
-	if (names) {
+	if (beneath) {
 		emit_load(p, w->dir);
 		(void)emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (unsigned int)PROFILE_AT_FDCWD);
 	}

@@ -73,8 +73,10 @@ static bool profile_is_seen(const struct profile_watched *w, enum profile_watch 
 		return true;
 	if (watch == PROFILE_WATCH_CHANGES || (flags & PROFILE_OPEN_BARE))
 		return false;
-	return watch == PROFILE_WATCH_READS || w->dir < 0 ||
-	       (int32_t)args[w->dir] == PROFILE_AT_FDCWD;
+	if (watch == PROFILE_WATCH_READS)
+		return true;
+	return !(flags & PROFILE_OPEN_SEEKS) &&
+	       (w->dir < 0 || (int32_t)args[w->dir] == PROFILE_AT_FDCWD);
 }
 
 struct profile_answer profile_judge(enum profile_kind kind, enum profile_watch watch, int number,

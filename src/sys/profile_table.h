@@ -305,10 +305,12 @@ static const struct profile_watched profile_watched[] = {
 
 enum { PROFILE_AT_FDCWD = -100 };
 
-/* Of the flags of an open: it can change something; it shows no content. */
+/* Of the flags of an open: it can change something; it shows no content; it may look for a header,
+ * as compilers do in each folder they know, most of the time in vain (O_NOCTTY). */
 enum {
 	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000, /* O_WRONLY, O_RDWR, O_CREAT,
 								    * O_TRUNC, __O_TMPFILE */
+	PROFILE_OPEN_SEEKS = 0400,
 #if defined(__aarch64__)
 	PROFILE_OPEN_BARE = 040000 | 010000000, /* O_DIRECTORY, O_PATH */
 #else

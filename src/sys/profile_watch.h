@@ -17,7 +17,8 @@ enum profile_watch {
 	PROFILE_WATCH_NOTHING, /* the plain filter */
 	PROFILE_WATCH_CHANGES, /* executions, changes to files, connections; and refused calls */
 	PROFILE_WATCH_NAMES,   /* and what is opened to read, but for what is looked for beneath a
-				* folder that is open: who walks through a tree reads in it only */
+				* folder that is open (who walks through a tree reads in it only),
+				* or as compilers look for headers, thousands of them in vain */
 	PROFILE_WATCH_READS,   /* and that too */
 	PROFILE_WATCH_COUNT,
 };

@@ -230,8 +230,10 @@ static bool is_watched(const struct profile *p, const struct seccomp_data *data)
 		return true;
 	if (p->watch == PROFILE_WATCH_CHANGES || (flags & (O_DIRECTORY | O_PATH)))
 		return false;
-	return p->watch == PROFILE_WATCH_READS || strcmp(w->call, "open") == 0 ||
-	       (int)data->args[0] == AT_FDCWD;
+	if (p->watch == PROFILE_WATCH_READS)
+		return true;
+	return !(flags & O_NOCTTY) &&
+	       (strcmp(w->call, "open") == 0 || (int)data->args[0] == AT_FDCWD);
 }
 
 /* A watched box: what was refused is asked about, and what is watched. */
@@ -469,6 +471,13 @@ static void what_must_be_asked_about(void **state)
 	struct span names = profile_watched_bpf(PROFILE_BOX, PROFILE_WATCH_NAMES);
 
 	assert_int_equal(interpret(names, &beneath), SECCOMP_RET_ALLOW);
+	assert_int_equal(interpret(names, &here), SECCOMP_RET_USER_NOTIF);
+	/* So is what compilers look for; and what changes something is asked about in any way. */
+	here.args[2] = O_RDONLY | O_NOCTTY;
+	assert_int_equal(interpret(names, &here), SECCOMP_RET_ALLOW);
+	assert_int_equal(interpret(profile_watched_bpf(PROFILE_BOX, PROFILE_WATCH_READS), &here),
+			 SECCOMP_RET_USER_NOTIF);
+	here.args[2] = O_RDWR | O_NOCTTY;
 	assert_int_equal(interpret(names, &here), SECCOMP_RET_USER_NOTIF);
 	beneath.args[2] = O_RDWR;
 	assert_int_equal(interpret(names, &beneath), SECCOMP_RET_USER_NOTIF);

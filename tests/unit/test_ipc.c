@@ -334,6 +334,64 @@ static void test_eager_loop(void **state)
 	}
 }
 
+struct counted {
+	struct loop *loop;
+	int calls;
+	int until; /* so often */
+};
+
+static int count_until(void *context, uint32_t events)
+{
+	struct counted *c = context;
+
+	assert_int_equal(events, EPOLLIN);
+	if (++c->calls == c->until)
+		loop_stop(c->loop);
+	return 0;
+}
+
+/* The nearest source is heard first, and keeps nobody else from being heard. */
+static void test_the_nearest_source(void **state)
+{
+	struct loop loop;
+	struct counted near = {.loop = &loop}, far = {.loop = &loop, .until = 3};
+	struct loop_handle near_handle, far_handle;
+	int pipes[2][2];
+
+	(void)state;
+	assert_int_equal(loop_init(&loop), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pipe2(pipes[i], O_CLOEXEC), 0);
+		assert_int_equal(write(pipes[i][1], "x", 1), 1);
+	}
+	assert_int_equal(loop_add(&loop, pipes[0][0], EPOLLIN, count_until, &near, &near_handle),
+			 0);
+	assert_int_equal(loop_add(&loop, pipes[1][0], EPOLLIN, count_until, &far, &far_handle), 0);
+	assert_int_equal(loop_near(&loop, near_handle), 0);
+	assert_int_equal(loop_near(&loop, far_handle), -EEXIST);
+	assert_int_equal(loop_run(&loop), 0);
+	assert_int_equal(near.calls, 3);
+	assert_int_equal(far.calls, 3);
+
+	/* One that waits for nothing is not heard; one that is gone leaves its place. */
+	loop.stop = false;
+	far.until = 5;
+	assert_int_equal(loop_set_events(&loop, near_handle, 0), 0);
+	assert_int_equal(loop_run(&loop), 0);
+	assert_int_equal(near.calls, 3);
+	loop_remove(&loop, &near_handle);
+	assert_int_equal(loop_near(&loop, far_handle), 0);
+	loop.stop = false;
+	far.until = 6;
+	assert_int_equal(loop_run(&loop), 0);
+	assert_int_equal(far.calls, 6);
+	loop_fini(&loop);
+	for (int i = 0; i < 2; i++) {
+		fd_close(&pipes[i][0]);
+		fd_close(&pipes[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_removed_source_gets_no_event),
 		cmocka_unit_test(test_slots_are_used_again_under_another_generation),
 		cmocka_unit_test(test_eager_loop),
+		cmocka_unit_test(test_the_nearest_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
