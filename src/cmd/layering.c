@@ -147,10 +147,13 @@ static int layering_new_session(struct layering *g, const char *name, const stru
 
 	g->session = (struct layers_session){
 		.mode = layering_is_review(&p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
-		.dev = m ? m->dev : 0,
-		.ino = m ? m->ino : 0,
 		.began = clock_ns(CLOCK_REALTIME_COARSE),
 	};
+	_cleanup_fd_ int tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
+	int r = !m ? 0 : tree < 0 ? tree : layers_session_mark(&g->session, tree);
+
+	if (r < 0)
+		return r;
 	int n = snprintf(g->session.name, sizeof(g->session.name), "%s", name);
 	int b = snprintf(g->session.branch, sizeof(g->session.branch), "%s",
 			 g->branch ? g->branch : "");

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
@@ -149,10 +148,7 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
 	if (code < 0)
 		return code;
-	struct stat st;
-
-	if (fstat(ret->tree, &st) < 0 || st.st_dev != ret->session.dev ||
-	    st.st_ino != ret->session.ino) {
+	if (!layers_session_is_of(&ret->session, ret->tree)) {
 		code = error_set(e, -ESTALE,
 				 "%s is another folder than the one that the session %s worked on",
 				 ret->layers.workspace, ret->session.name);

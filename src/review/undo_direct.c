@@ -114,6 +114,18 @@ static bool direct_is_as_left(const struct undo_direct *u, const struct layers_s
 	return now->type == OBJECT_ABSENT || s->ended == 0 || now->ctime <= s->ended;
 }
 
+/* Too large to be hashed while a call waited for it: it is hashed now, from what was kept. */
+static void direct_hash(const struct undo_direct *u, struct first_entry *f)
+{
+	_cleanup_fd_ int content = f->kind == FIRST_FILE && !(f->flags & FIRST_HASHED)
+					   ? first_content(&u->first, f)
+					   : -1;
+	uint64_t size = 0;
+
+	if (content >= 0 && changes_hash(content, f->digest, &size) == 0)
+		f->flags |= FIRST_HASHED;
+}
+
 static int direct_take(struct undo_direct *u, const struct review *r,
 		       const struct layers_session *s, size_t i, const struct first_entry *f)
 {
@@ -240,6 +252,7 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 		if (f.kind == FIRST_MOVED || f.flags & FIRST_END ||
 		    first_find(&ret->first, f.path, &found) != (ssize_t)i)
 			continue;
+		direct_hash(ret, &found);
 		code = direct_take(ret, r, s, i, &found);
 	}
 	direct_keep_folders(ret, r);

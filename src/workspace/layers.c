@@ -231,6 +231,37 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 		     : 0;
 }
 
+/* When it was made, in nanoseconds since 1970; 0: its filesystem does not know. */
+static uint64_t layers_birth(int tree)
+{
+	struct statx st = {.stx_mask = 0};
+
+	if (statx(tree, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME) ||
+	    st.stx_btime.tv_sec <= 0)
+		return 0;
+	return (uint64_t)st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+}
+
+int layers_session_mark(struct layers_session *s, int tree)
+{
+	uint64_t birth = layers_birth(tree);
+	struct stat st;
+
+	if (fstat(tree, &st) < 0)
+		return -errno;
+	s->dev = birth && birth <= INT64_MAX ? birth : st.st_dev;
+	s->ino = st.st_ino;
+	return 0;
+}
+
+bool layers_session_is_of(const struct layers_session *s, int tree)
+{
+	struct stat st;
+
+	return fstat(tree, &st) == 0 && st.st_ino == s->ino &&
+	       (st.st_dev == s->dev || layers_birth(tree) == s->dev);
+}
+
 int layers_session_remove(const struct layers *l, const char *name, struct error *e)
 {
 	_cleanup_fd_ int sessions = layers_dir(l->dir, "sessions", false);

@@ -65,7 +65,7 @@ extern const char *const layers_mode_words[LAYERS_MODE_COUNT];
 struct layers_session {
 	char name[LAYERS_NAME_MAX + 1];
 	unsigned int mode;              /* enum layers_mode */
-	uint64_t dev, ino;              /* the workspace's folder */
+	uint64_t dev, ino;              /* the workspace's folder: layers_session_mark */
 	int64_t began;                  /* nanoseconds since 1970: before its first box */
 	int64_t ended;                  /* after its last box; 0: it runs, or was killed */
 	struct stack project;           /* lowest first; the last is the box's upper directory */
@@ -118,6 +118,14 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 
 /* Its folder sessions/NAME, to open files in; made when create. */
 int layers_session_dir(const struct layers *l, const char *name, bool create);
+
+/*
+ * Writes down which folder it works on; whether this is that one.  It is known by its inode and by
+ * when it was made.  The number of its device serves only where that is not known: on btrfs, and
+ * wherever disks are found in another order, it is another one after the next start of the machine.
+ */
+int layers_session_mark(struct layers_session *s, int tree) BAWN_MUST_USE;
+bool layers_session_is_of(const struct layers_session *s, int tree);
 
 /* All of a session goes but the layers (layers_collect). */
 int layers_session_remove(const struct layers *l, const char *name, struct error *e);

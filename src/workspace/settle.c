@@ -6,11 +6,11 @@
 #include "open.h"
 #include "snapshot.h"
 #include "squash.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* First versions of files were kept, for undo. */
 static bool settle_has_first(const struct layers *l, const char *name)
@@ -124,17 +124,19 @@ static int settle_root(const struct layers *l, struct layers_session *s, bool fo
 	return 0;
 }
 
-/* overlayfs leaves a folder in work/ that nobody may enter, which is in the way of whoever copies
- * or removes the state directory. */
+/* overlayfs leaves a folder in work/ that nobody may enter, with a whiteout in it where something
+ * was deleted, which is in the way of whoever copies or removes the state directory. */
 static void settle_scratch(const struct layers *l, const struct stack *s)
 {
-	static const char work[] = "work";
-	char path[sizeof("layers///") + LAYER_ID_LEN + 2 * sizeof(work)];
+	char path[sizeof("layers//work") + LAYER_ID_LEN];
 
 	if (s->count == 0)
 		return;
-	(void)snprintf(path, sizeof(path), "layers/%s/%s/%s", s->ids[s->count - 1], work, work);
-	(void)unlinkat(l->dir, path, AT_REMOVEDIR);
+	(void)snprintf(path, sizeof(path), "layers/%s/work", s->ids[s->count - 1]);
+	_cleanup_fd_ int scratch = open_beneath(l->dir, path, O_PATH | O_DIRECTORY, 0);
+
+	if (scratch >= 0)
+		(void)tree_remove(scratch, "work");
 }
 
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,

@@ -398,12 +398,12 @@ static int snapshot_new_session(const struct layers *l, const char *name, int64_
 				struct layers_session *ret, struct error *e)
 {
 	_cleanup_fd_ int tree = open_no_links(l->workspace, O_PATH | O_DIRECTORY);
-	struct stat st;
 
-	if (tree < 0 || fstat(tree, &st) < 0)
-		return error_sys(e, tree < 0 ? tree : -errno, "cannot open %s", l->workspace);
-	*ret = (struct layers_session){
-		.mode = LAYERS_REVIEW, .dev = st.st_dev, .ino = st.st_ino, .began = began};
+	*ret = (struct layers_session){.mode = LAYERS_REVIEW, .began = began};
+	int r = tree < 0 ? tree : layers_session_mark(ret, tree);
+
+	if (r < 0)
+		return error_sys(e, r, "cannot open %s", l->workspace);
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
 	ret->ended = clock_ns(CLOCK_REALTIME);
 	return 0;
