@@ -177,16 +177,21 @@ static void explain_holds(struct explain *x)
 	if (p->workspace_access != PLAN_ACCESS_WRITE || p->backend == PLAN_BACKEND_HOST ||
 	    prepare_holds(p, &rules, &e) < 0)
 		return;
-	explain_section(x, "Held back, because your own commands would run it");
-	explain_level(x, rules, HOLD_HOLD, "held", "until you release it by name: ");
-	explain_level(x, rules, HOLD_FLAG, "flagged", "lands, and is pointed out: ");
+	bool direct = p->workspace_mode == PLAN_MODE_DIRECT;
+
+	explain_section(x, direct ? "Pointed out, because your own commands would run it"
+				  : "Held back, because your own commands would run it");
+	explain_level(x, rules, HOLD_HOLD, direct ? "at the end" : "held",
+		      direct ? "it has landed by then: " : "until you release it by name: ");
+	explain_level(x, rules, HOLD_FLAG, direct ? "by bawn diff" : "flagged",
+		      direct ? "also: " : "lands, and is pointed out: ");
 	explain_level(x, rules, HOLD_NOT, "not looked for", "by your policy: ");
 	for (size_t i = 0; i < p->hold_paths.count; i++) {
 		buf_put_str(&paths, i ? ", " : "");
 		text_escape(&paths, span_of_str(p->hold_paths.items[i].text));
 	}
 	if (paths.len > 0)
-		explain_item(x, "also held", buf_str(&paths));
+		explain_item(x, direct ? "and yours" : "also held", buf_str(&paths));
 }
 
 static void explain_writes(struct explain *x)
@@ -439,12 +444,20 @@ static void explain_protects(struct explain *x)
 
 static void explain_does_not(struct explain *x)
 {
+	const struct plan *p = x->plan;
+
 	explain_section(x, "What does not");
 	explain_item(x, "kernel bugs", "this backend shares the kernel with you");
 	explain_item(x, "side channels", "timing, load, caches");
-	explain_item(x, "the workspace",
-		     "writes land at once in this version: look at what changed "
-		     "before you run, build or commit it");
+	if (p->workspace_access == PLAN_ACCESS_WRITE)
+		explain_item(
+			x, "the workspace",
+			p->workspace_mode == PLAN_MODE_REVIEW
+				? "what you apply is code that you will run: holds know what "
+				  "tools run by themselves, not whether a source file is good; "
+				  "read it first"
+				: "writes land at once: look at what changed before you run, "
+				  "build or commit it");
 	explain_item(x, "the record",
 		     "it is yours: whoever acts as you outside the box can remove it, though not "
 		     "change it unnoticed (bawn record anchor)");
