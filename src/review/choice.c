@@ -73,6 +73,23 @@ static bool choice_guess_conflict(const struct choices *c, const struct change *
 	return x->before.ctime > c->review->session.began;
 }
 
+/* A folder around it was not there when the session first made one, so neither was this. */
+static bool choice_was_beneath_nothing(const struct choices *c, const char *path)
+{
+	char folder[PATH_MAX];
+	struct first_entry entry;
+
+	if (strlen(path) >= sizeof(folder))
+		return false;
+	memcpy(folder, path, strlen(path) + 1);
+	for (char *slash; (slash = strrchr(folder, '/'));) {
+		*slash = '\0';
+		if (first_find(&c->first, folder, &entry) >= 0)
+			return entry.kind == FIRST_ABSENT;
+	}
+	return false;
+}
+
 static void choice_find_origin(const struct choices *c, struct choice *x)
 {
 	const char *path = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
@@ -87,8 +104,12 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 	}
 	ssize_t at = first_find(&c->first, path, &entry);
 
-	if (at < 0)
+	if (at < 0) {
+		x->knows_origin = x->change->before.type == OBJECT_ABSENT &&
+				  choice_was_beneath_nothing(c, path);
+		x->origin = (struct object){.type = OBJECT_ABSENT};
 		return;
+	}
 	x->knows_origin = undo_object_of(&entry, &x->change->before, &x->origin);
 	x->first = x->knows_origin ? at : -1;
 }

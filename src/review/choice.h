@@ -49,7 +49,10 @@ struct choice {
 	const char *decided; /* "theirs", "merge" */
 	struct object lands; /* as it will stand */
 	int content;         /* what is merged or picked; -1: the layer's own file */
-	bool counted;        /* as text */
+	bool follows;        /* its state is that of what is in it or around it, else `meant` */
+	enum choice_state meant;
+	const char *meant_why;
+	bool counted; /* as text */
 	size_t added, removed;
 };
 
@@ -99,7 +102,7 @@ int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice
 		   bool markers, struct error *e);
 
 /* Directories follow what is in them: a new one lands with the first thing in it, and a removed one
- * stays while something in it does. */
+ * stays while something in it does.  May be called again after other choices. */
 void choices_settle(struct choices *c);
 
 /* Lines added and removed by each that lands. */

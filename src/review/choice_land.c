@@ -30,6 +30,27 @@ static bool choice_is_dir(const struct choice *x)
 	return x->change->after.type == OBJECT_DIR;
 }
 
+/* What was chosen for it itself is not forgotten: other choices may follow. */
+static void choice_follow(struct choice *x, enum choice_state state, const char *why)
+{
+	if (!x->follows) {
+		x->meant = x->state;
+		x->meant_why = x->why;
+	}
+	x->follows = true;
+	x->state = state;
+	x->why = why ? why : x->why;
+}
+
+static void choice_unfollow(struct choice *x)
+{
+	if (!x->follows)
+		return;
+	x->state = x->meant;
+	x->why = x->meant_why;
+	x->follows = false;
+}
+
 /* Something lands below a directory that is new: so must that, and if it cannot, neither lands. */
 static void choice_need_above(const struct choices *c, struct choice *x)
 {
@@ -42,11 +63,9 @@ static void choice_need_above(const struct choices *c, struct choice *x)
 		if (!choice_is_dir(up) || up->change->kind == CHANGE_MODE)
 			continue;
 		if (up->state == CHOICE_LEFT)
-			up->state = CHOICE_LANDS;
-		if (up->state != CHOICE_LANDS && up->state != CHOICE_SETTLED) {
-			x->state = CHOICE_LEFT;
-			x->why = "the directory that it is in does not land";
-		}
+			choice_follow(up, CHOICE_LANDS, NULL);
+		if (up->state != CHOICE_LANDS && up->state != CHOICE_SETTLED)
+			choice_follow(x, CHOICE_LEFT, "the directory that it is in does not land");
 	}
 }
 
@@ -62,8 +81,7 @@ static void choice_keep_above(const struct choices *c, const struct choice *x)
 	for (struct choice *up; (up = choice_above(c, path));) {
 		if (up->state != CHOICE_LANDS || choice_is_dir(up))
 			continue;
-		up->state = CHOICE_LEFT;
-		up->why = "something that is in it stays";
+		choice_follow(up, CHOICE_LEFT, "something that is in it stays");
 	}
 }
 
@@ -80,7 +98,7 @@ static void choices_leave_empty(struct choices *c)
 			choice_is_dir(x) && x->change->kind == CHANGE_ADDED && has[i] && !lands[i];
 
 		if (x->state == CHOICE_LANDS && empty)
-			x->state = CHOICE_LEFT;
+			choice_follow(x, CHOICE_LEFT, NULL);
 		if (strlen(x->change->path) >= sizeof(path))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s", x->change->path);
@@ -95,6 +113,8 @@ static void choices_leave_empty(struct choices *c)
 
 void choices_settle(struct choices *c)
 {
+	for (size_t i = 0; i < c->count; i++)
+		choice_unfollow(&c->items[i]);
 	choices_leave_empty(c);
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].state == CHOICE_LANDS)
@@ -220,6 +240,26 @@ static int choice_rebase(struct choices *c, const struct choice *x)
 	return lseek(fd, 0, SEEK_SET) < 0 ? -errno : basis_keep(c->session, stands, fd);
 }
 
+/* Conflicts that the user decided: they are conflicts again when this is undone. */
+static int choices_note_decided(const struct choices *c, struct error *e)
+{
+	_cleanup_basis_ struct basis decided = BASIS_INIT;
+	bool any = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+
+		if (x->state != CHOICE_LANDS || !x->both_changed || x->partial)
+			continue;
+		r = any ? 0 : basis_read_decided(c->session, &decided, e);
+		any = true;
+		if (r == 0 && basis_set(&decided, x->change->path, &x->lands) < 0)
+			r = error_set(e, -ENOMEM, "no memory");
+	}
+	return r < 0 || !any ? r : basis_write_decided(c->session, &decided, e);
+}
+
 int choices_rebase(struct choices *c, struct error *e)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -231,7 +271,9 @@ int choices_rebase(struct choices *c, struct error *e)
 			return error_sys(e, r, "cannot write down that %s landed",
 					 c->items[i].change->path);
 	}
-	return basis_write(c->session, &c->basis, e);
+	int r = choices_note_decided(c, e);
+
+	return r < 0 ? r : basis_write(c->session, &c->basis, e);
 }
 
 bool choices_leave_something(const struct choices *c)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice_show.h"
 
+#include "help.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SHOWN_MAX = 40, SHOWN_WORDS = 8 };
+enum { SHOWN_MAX = 40, SHOWN_WORDS = 8, SHOWN_INDENT = 4 };
 
 static const char *const choice_words[] = {
 	[CHOICE_LANDS] = "lands",     [CHOICE_SETTLED] = "settled",   [CHOICE_LEFT] = "left",
@@ -31,8 +33,12 @@ void choice_put_line(struct buf *into, const struct choice *x)
 		buf_put_str(into, " -> ");
 	}
 	put_path(into, c->path, dir);
-	if (c->kind == CHANGE_MODE)
+	if (c->kind == CHANGE_MODE ||
+	    (c->before.type == OBJECT_FILE && c->after.type == OBJECT_FILE &&
+	     (c->before.mode & 0777) != (x->lands.mode & 0777)))
 		buf_putf(into, "  %04o -> %04o", c->before.mode & 0777, x->lands.mode & 0777);
+	if (c->kind == CHANGE_ADDED && c->after.type == OBJECT_FILE && x->lands.mode & 0111)
+		buf_put_str(into, "  (executable)");
 	if (x->counted && x->added)
 		buf_putf(into, "  +%zu", x->added);
 	if (x->counted && x->removed)
@@ -47,16 +53,18 @@ void choice_put_line(struct buf *into, const struct choice *x)
 		buf_putf(into, "  (without %s)", c->without);
 }
 
-/* Why a flag, a hold or the like is shown. */
-static void put_reason(struct buf *into, const struct choice *x)
+void choice_put_reason(const struct text *t, struct buf *into, const struct choice *x)
 {
 	const char *why = x->why ? x->why : x->change->why;
+	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
 
-	if (why && (x->state != CHOICE_LANDS || x->change->group == CHANGE_FLAGGED)) {
-		buf_put_str(into, "    ");
-		text_escape(into, span_of_str(why));
-		buf_put_char(into, '\n');
-	}
+	if (!why || (x->state == CHOICE_LANDS && x->change->group != CHANGE_FLAGGED))
+		return;
+	text_escape(&words, span_of_str(why));
+	buf_putf(into, "%*s", SHOWN_INDENT, "");
+	/* What is not a terminal has no edge. */
+	help_wrap(into, buf_str(&words), SHOWN_INDENT, t->tty ? (size_t)t->width : SIZE_MAX);
+	buf_put_char(into, '\n');
 }
 
 static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
@@ -78,7 +86,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 		buf_put_str(&out, "  ");
 		choice_put_line(&out, &c->items[i]);
 		buf_put_char(&out, '\n');
-		put_reason(&out, &c->items[i]);
+		choice_put_reason(t, &out, &c->items[i]);
 	}
 	if (count > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
@@ -104,10 +112,10 @@ void choices_put_sum(struct buf *into, const struct choices *c)
 		}
 	buf_putf(into, "%zu change%s", count, count == 1 ? "" : "s");
 	if (added || removed)
-		buf_putf(into, ", +%zu -%zu lines", added, removed);
+		buf_putf(into, " (+%zu -%zu lines)", added, removed);
 }
 
-void choices_show(const struct text *t, const struct choices *c)
+void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(256);
 	size_t left = choices_in(c, CHOICE_LEFT);
@@ -117,9 +125,10 @@ void choices_show(const struct text *t, const struct choices *c)
 		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->session.name, buf_str(&sum));
 	show_group(t, c, CHOICE_LANDS, TEXT_PLAIN, NULL);
 	show_group(t, c, CHOICE_OURS, TEXT_PLAIN, "Yours stays, and the session's is kept apart:");
-	show_group(t, c, CHOICE_HELD, TEXT_WARN,
-		   "Held, and left out; each lands with --release PATH:");
 	show_group(t, c, CHOICE_DROPPED, TEXT_WARN, "Never lands:");
+	if (!asks)
+		show_group(t, c, CHOICE_HELD, TEXT_WARN,
+			   "Held, and left out; each lands with --release PATH:");
 	show_group(t, c, CHOICE_CONFLICT, TEXT_BAD, "In conflict:");
 	if (left)
 		text_printf(t, "%zu more change%s stay%s pending.\n", left, left == 1 ? "" : "s",

@@ -7,10 +7,11 @@
 #include "json.h"
 #include "text.h"
 
-/* Lists what lands, what is kept back and why, and conflicts with what can be done about them. */
-void choices_show(const struct text *t, const struct choices *c);
+/* Lists what lands, what is kept back and why, and conflicts with what can be done about them.
+ * `asks`: the person is asked about each held change next, and sees it then. */
+void choices_show(const struct text *t, const struct choices *c, bool asks);
 
-/* "12 changes, +40 -3 lines" */
+/* "12 changes (+40 -3 lines)" */
 void choices_put_sum(struct buf *into, const struct choices *c);
 
 /* The array of all that is not settled. */
@@ -18,5 +19,7 @@ void choices_put_json(struct json *j, const struct choices *c);
 
 /* One line: its kind, its path, what it is. */
 void choice_put_line(struct buf *into, const struct choice *x);
+/* Why it is flagged, held or the like, in lines of their own; nothing where there is no reason. */
+void choice_put_reason(const struct text *t, struct buf *into, const struct choice *x);
 
 #endif

@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "sniff.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 void content_fini(struct content *c)
@@ -42,15 +43,18 @@ static enum content_kind content_take(int fd, struct buf *into, const char **ret
 }
 
 static enum content_kind content_side(const struct view *v, const struct change *c,
-				      enum change_side side, struct content *ret)
+				      enum change_side side, int instead, struct content *ret)
 {
 	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
 
 	if (o->type != OBJECT_FILE)
 		return CONTENT_TEXT;
-	_cleanup_fd_ int fd = changes_open(v, c, side);
+	_cleanup_fd_ int fd =
+		instead < 0 ? changes_open(v, c, side) : fcntl(instead, F_DUPFD_CLOEXEC, 3);
 
 	ret->type[side] = "text";
+	if (instead >= 0 && fd >= 0 && lseek(fd, 0, SEEK_SET) < 0)
+		return CONTENT_UNREADABLE;
 	return fd < 0 ? CONTENT_UNREADABLE : content_take(fd, &ret->bytes[side], &ret->type[side]);
 }
 
@@ -65,7 +69,7 @@ static bool content_is_crlf(const struct lines *l)
 	return true;
 }
 
-int content_read(const struct view *v, const struct change *c, struct content *ret)
+int content_read(const struct view *v, const struct change *c, int instead, struct content *ret)
 {
 	*ret = (struct content){
 		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
@@ -74,8 +78,8 @@ int content_read(const struct view *v, const struct change *c, struct content *r
 	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
 	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
 		return 0;
-	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, ret),
-				      content_side(v, c, CHANGE_AFTER, ret)};
+	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, ret),
+				      content_side(v, c, CHANGE_AFTER, instead, ret)};
 
 	/* In the order of the kinds: what is less to show wins. */
 	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];

@@ -61,7 +61,7 @@ static void json_object(struct json *j, const char *key, const struct object *o)
 static int json_change(struct diff *d, struct json *j, const struct change *c)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
-	int r = content_read(&d->view, c, &content);
+	int r = content_read(&d->view, c, -1, &content);
 
 	if (r < 0)
 		return r;

@@ -41,6 +41,7 @@ struct diff {
 	bool only_held; /* the rest is left out */
 	struct review *review;
 	struct view view;
+	const int *instead; /* what lands in place of the layer's file (content.h); or NULL */
 	struct changes changes;
 	uint8_t *fates; /* enum diff_fate of each change */
 	struct picks picks;

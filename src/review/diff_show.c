@@ -239,7 +239,7 @@ static int show_hunks(struct diff *d, struct content *content)
 int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
-	int r = content_read(&d->view, c, &content);
+	int r = content_read(&d->view, c, d->instead ? *d->instead : -1, &content);
 
 	if (r == 0) {
 		diff_put_head(d, c, &content);

@@ -99,7 +99,7 @@ static int stat_gather(struct diff *d, struct stat_row *rows, size_t *ret_count)
 
 		if (d->fates[i] != DIFF_SHOWN)
 			continue;
-		int r = content_read(&d->view, &d->changes.items[i], &content);
+		int r = content_read(&d->view, &d->changes.items[i], -1, &content);
 
 		if (r < 0)
 			return r;

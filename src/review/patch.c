@@ -2,7 +2,7 @@
 #include "patch.h"
 
 #include "choice_show.h"
-#include "content.h"
+#include "diff_parts.h"
 #include "unified.h"
 
 #include <stdio.h>
@@ -28,17 +28,43 @@ static void patch_leave(struct choice *x)
 	x->state = CHOICE_LEFT;
 }
 
-/* A thing that has no hunks, as a whole. */
-static void patch_ask_whole(struct patch *p, struct choice *x)
+void patch_show(const struct prompt *p, const struct choices *c, const struct choice *x)
+{
+	struct error e = ERROR_INIT;
+	struct diff d = {.view = c->view,
+			 .instead = x->content >= 0 ? &x->content : NULL,
+			 .text = p->text,
+			 .out = BUF_INIT(DIFF_OUT_MAX)};
+
+	text_printf(&p->text, "\n");
+	if (diff_put_change(&d, x->change, &e) < 0)
+		diff_put(&d, TEXT_WARN, "%s", e.text);
+	diff_end_line(&d);
+	diff_flush(&d, true);
+	buf_fini(&d.out);
+}
+
+/* Its name, and why it is pointed out. */
+static void patch_put_name(const struct patch *p, const struct choice *x)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
 
 	choice_put_line(&line, x);
+	buf_put_char(&line, '\n');
+	choice_put_reason(&p->prompt->text, &line, x);
 	text_write(&p->prompt->text, &line);
-	text_printf(&p->prompt->text, "\n");
-	char key = prompt_key(p->prompt, "Take it? [y/N/q/?]", "nyq",
-			      "y  take it\nn  leave it\nq  leave it and everything that follows");
+}
 
+/* A thing that has no hunks, as a whole. */
+static void patch_ask_whole(struct patch *p, struct choice *x)
+{
+	static const char help[] = "y  take it\nn  leave it\nv  show it first\n"
+				   "q  leave it and everything that follows";
+	char key = 0;
+
+	patch_put_name(p, x);
+	while ((key = prompt_key(p->prompt, "Take it? [y/N/v/q/?]", "nyvq", help)) == 'v')
+		patch_show(p->prompt, p->choices, x);
 	if (key != 'y')
 		patch_leave(x);
 	p->quit = key == 'q';
@@ -131,16 +157,13 @@ static int patch_take(struct choice *x, const struct content *content, const boo
 
 static int patch_ask_hunks(struct patch *p, struct choice *x, struct content *content)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
 	bool *chosen = arena_alloc(&content->arena, content->diff.count + 1);
 	enum patch_rest rest = PATCH_ASK;
 	struct hunks hunks;
 
 	if (!chosen || unified_hunks(&content->lines[0], &content->diff, &content->arena, &hunks))
 		return -ENOMEM;
-	choice_put_line(&line, x);
-	text_write(&p->prompt->text, &line);
-	text_printf(&p->prompt->text, "\n");
+	patch_put_name(p, x);
 	for (size_t i = 0; i < hunks.count; i++) {
 		const struct hunk *h = &hunks.items[i];
 
@@ -166,7 +189,7 @@ static bool patch_has_hunks(const struct choice *x, const struct content *conten
 static int patch_ask(struct patch *p, struct choice *x)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
-	int r = content_read(&p->choices->view, x->change, &content);
+	int r = content_read(&p->choices->view, x->change, -1, &content);
 
 	if (r < 0)
 		return r;

@@ -9,6 +9,9 @@
 #include "choice.h"
 #include "prompt.h"
 
+/* All of one change, as `bawn diff` shows it: for who is asked about it. */
+void patch_show(const struct prompt *p, const struct choices *c, const struct choice *x);
+
 int patch_choose(const struct prompt *p, struct choices *c, struct error *e);
 
 #endif

@@ -76,35 +76,35 @@ static int apply_decide(struct apply *a, struct error *e)
 	return r;
 }
 
-/* Held changes, one by one; "q" leaves the rest. */
-static void apply_ask_held(struct apply *a)
+/* Held changes, one by one; "q" leaves the rest.  Says whether one was released. */
+static bool apply_ask_held(struct apply *a)
 {
-	static const char help[] =
-		"y  let it land\nn  leave it out\nq  leave out all that are held";
+	static const char help[] = "y  let it land\nn  leave it out\nv  show it first\n"
+				   "q  leave out all that are held";
+	bool released = false;
 
 	for (size_t i = 0; i < a->choices.count; i++) {
 		struct choice *x = &a->choices.items[i];
 		_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
+		char key = 0;
 
 		if (x->state != CHOICE_HELD)
 			continue;
 		choice_put_line(&line, x);
+		buf_put_char(&line, '\n');
+		choice_put_reason(&a->prompt.text, &line, x);
 		text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
 		text_write(&a->prompt.text, &line);
-		text_printf(&a->prompt.text, "\n    %s\n", x->change->why ? x->change->why : "");
-		char key = prompt_key(&a->prompt, "Release it? [y/N/q/?]", "nyq", help);
-
+		while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/q/?]", "nyvq", help)) ==
+		       'v')
+			patch_show(&a->prompt, &a->choices, x);
 		if (key == 'q')
-			return;
+			break;
 		if (key == 'y')
 			choice_release(&a->choices, x);
+		released = released || key == 'y';
 	}
-}
-
-static void apply_show(const struct apply *a)
-{
-	if (!a->json)
-		choices_show(&a->out, &a->choices);
+	return released;
 }
 
 /* --- asking ---------------------------------------------------------------------------- */
@@ -120,16 +120,16 @@ static int apply_settle(struct apply *a, struct error *e)
 static int apply_confirm(struct apply *a, struct error *e)
 {
 	static const char help[] = "y  apply them\nn  change nothing\np  choose by file and hunk";
-	char question[PATH_MAX + 128];
+	char question[PATH_MAX + 256];
 
 	while (a->prompt.tty >= 0) {
-		size_t count = choices_in(&a->choices, CHOICE_LANDS);
+		_cleanup_buf_ struct buf sum = BUF_INIT(128);
 
-		if (count == 0)
+		if (choices_in(&a->choices, CHOICE_LANDS) == 0)
 			return 0;
+		choices_put_sum(&sum, &a->choices);
 		(void)snprintf(question, sizeof(question), "Apply %s to %s? [y/N/p/?]",
-			       count == 1 ? "this change" : "these changes",
-			       a->review.layers.workspace);
+			       buf_str(&sum), a->review.layers.workspace);
 		char key = prompt_key(&a->prompt, question, "nyp", help);
 
 		if (key != 'p')
@@ -140,7 +140,7 @@ static int apply_confirm(struct apply *a, struct error *e)
 			r = apply_settle(a, e);
 		if (r < 0)
 			return r;
-		choices_show(&a->prompt.text, &a->choices);
+		choices_show(&a->prompt.text, &a->choices, false);
 	}
 	return 1;
 }
@@ -313,10 +313,15 @@ static void apply_say_conflicts(const struct apply *a)
 	size_t count = choices_in(&a->choices, CHOICE_CONFLICT);
 
 	text_printf(&err,
-		    "%zu file%s in conflict, and nothing was changed. For each say --theirs PATH "
-		    "(take the session's), --ours PATH (keep yours) or --merge PATH (put both "
-		    "together); or name the paths that shall land.\n",
-		    count, count == 1 ? " is" : "s are");
+		    "%zu file%s in conflict, and nothing was changed. Say for each:\n"
+		    "  --merge PATH    put both together, line by line%s\n"
+		    "  --theirs PATH   take the session's\n"
+		    "  --ours PATH     keep yours\n"
+		    "or name what shall land without them: bawn apply PATH...\n",
+		    count, count == 1 ? " is" : "s are",
+		    invocation_has(a->i, OPTION_MERGE) && !invocation_has(a->i, OPTION_MARKERS)
+			    ? "; with --markers where they clash"
+			    : "");
 }
 
 static void apply_say_done(const struct apply *a)
@@ -336,18 +341,26 @@ static void apply_say_done(const struct apply *a)
 /* The exit code, or -errno and a sentence. */
 static int apply_go_on(struct apply *a, struct error *e)
 {
-	bool patch = invocation_has(a->i, OPTION_PATCH);
-	int r = 0;
+	bool asks = a->prompt.tty >= 0;
+	bool patch = asks && invocation_has(a->i, OPTION_PATCH);
+	/* Who has a conflict to decide first is not asked about anything yet. */
+	bool held = asks && !choices_in(&a->choices, CHOICE_CONFLICT);
+	int r = apply_settle(a, e);
 
-	if (a->prompt.tty >= 0)
-		apply_ask_held(a);
-	if (a->prompt.tty >= 0 && patch)
-		r = patch_choose(&a->prompt, &a->choices, e);
-	if (r == 0)
-		r = apply_settle(a, e);
 	if (r < 0)
 		return r;
-	apply_show(a);
+	if (!a->json && (!patch || !held))
+		choices_show(&a->out, &a->choices, held);
+	if (held && (apply_ask_held(a) || patch)) {
+		r = patch ? patch_choose(&a->prompt, &a->choices, e) : 0;
+		if (r == 0)
+			r = apply_settle(a, e);
+		/* What was released may be in conflict. */
+		if (r == 0 && !a->json && (patch || choices_in(&a->choices, CHOICE_CONFLICT)))
+			choices_show(&a->out, &a->choices, false);
+		if (r < 0)
+			return r;
+	}
 	if (choices_in(&a->choices, CHOICE_CONFLICT)) {
 		apply_say_conflicts(a);
 		return EXIT_FOUND;

@@ -252,7 +252,7 @@ static int discard_run(struct discard *d, struct error *e)
 	if (r < 0)
 		return r;
 	if (!d->json)
-		choices_show(&d->out, &d->choices);
+		choices_show(&d->out, &d->choices, false);
 	if (!d->dry && !discard_confirm(d)) {
 		text_printf(&d->out, "Nothing was forgotten.\n");
 		return EXIT_FOUND;

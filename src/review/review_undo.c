@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UNDO_SHOWN_MAX = 40 };
+enum { UNDO_SHOWN_MAX = 40, UNDO_WORDS = 20 };
 
 struct undo {
 	const struct invocation *i;
@@ -95,9 +95,10 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 			continue;
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
-		buf_put_str(&out, "  ");
+		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS,
+			 changed ? "" : undo_words(&u->steps[i]));
 		text_escape(&out, span_of_str(u->steps[i].path));
-		buf_putf(&out, "  %s\n", changed ? "was changed since" : undo_words(&u->steps[i]));
+		buf_put_char(&out, '\n');
 	}
 	if (shown > UNDO_SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
@@ -203,11 +204,22 @@ static int undo_on_open(void *context, size_t i)
 
 /* A session that stood upon what was taken back stands upon what is there now. */
 static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
-			   const struct land_step *s)
+			   struct basis *decided, const struct land_step *s)
 {
 	const struct basis_entry *entry = basis_find(b, s->path);
+	const struct basis_entry *made = basis_find(decided, s->path);
 	const struct view base = {.base = u->review.tree};
 
+	/* What was decided is open again, and is decided again by redo. */
+	if (made && (entry ? basis_same_content(&made->object, &s->before) : u->redo)) {
+		const struct object own = entry ? entry->object : made->object;
+
+		if (entry)
+			basis_remove(b, s->path);
+		int r = entry ? 0 : basis_set(b, s->path, &own);
+
+		return r < 0 ? r : basis_set(decided, s->path, entry ? &own : &s->after);
+	}
 	if (!entry || !basis_same_content(&entry->object, &s->before))
 		return 0;
 	int r = basis_set(b, s->path, &s->after);
@@ -223,13 +235,19 @@ static int undo_rebase(void *context, const struct layers_session *session)
 {
 	const struct undo *u = context;
 	_cleanup_fd_ int dir = layers_session_dir(&u->review.layers, session->name, false);
-	_cleanup_basis_ struct basis b = BASIS_INIT;
+	_cleanup_basis_ struct basis b = BASIS_INIT, decided = BASIS_INIT;
 	struct error e = ERROR_INIT;
 	int r = dir < 0 ? dir : basis_read(dir, &b, &e);
 
-	for (size_t i = 0; r == 0 && b.count && i < u->count; i++)
-		r = undo_rebase_one(u, dir, &b, &u->steps[i]);
-	return r < 0 || b.count == 0 ? r : basis_write(dir, &b, &e);
+	if (r == 0)
+		r = basis_read_decided(dir, &decided, &e);
+	if (r < 0 || b.count + decided.count == 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < u->count; i++)
+		r = undo_rebase_one(u, dir, &b, &decided, &u->steps[i]);
+	if (r == 0 && decided.count)
+		r = basis_write_decided(dir, &decided, &e);
+	return r < 0 ? r : basis_write(dir, &b, &e);
 }
 
 static int undo_do(struct undo *u, struct error *e)
@@ -349,10 +367,10 @@ static int undo_run(struct undo *u, struct error *e)
 	if (lock < 0)
 		return lock;
 	if (!u->json)
-		undo_show(u, false, u->redo ? "Applied again:" : "Undone:");
+		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
 	if (u->changed_count) {
 		if (!u->json)
-			undo_show(u, true, "These are not as apply left them, so nothing is done:");
+			undo_show(u, true, "These were changed since, so nothing of it is undone:");
 		text_printf(&u->out, "%s",
 			    u->json ? "" : "Move them aside, or put them back, and try again.\n");
 		return EXIT_FOUND;
@@ -374,9 +392,9 @@ static int undo_run(struct undo *u, struct error *e)
 	}
 	r = undo_do(u, e);
 	if (r == 0 && !u->json)
-		text_printf(&u->out, "%s is as it was %s. %s\n", u->review.layers.workspace,
-			    u->redo ? "after it" : "before",
-			    u->redo ? "" : "'bawn undo --redo' applies it again.");
+		text_printf(&u->out, "%s is as it was %s it. 'bawn undo%s\n",
+			    u->review.layers.workspace, u->redo ? "after" : "before",
+			    u->redo ? "' takes it back." : " --redo' does it again.");
 	return r;
 }
 

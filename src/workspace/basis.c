@@ -14,6 +14,7 @@
 #define BASIS_MAGIC "bawn-basis-1\n"
 #define BASIS_FILE "basis"
 #define BASIS_FOLDER "basis.d"
+#define BASIS_DECIDED "decided"
 
 enum { BASIS_HEX = 2 * SHA256_SIZE };
 
@@ -254,12 +255,12 @@ int basis_parse(struct span text, struct basis *into)
 
 /* --- the files ------------------------------------------------------------------------- */
 
-int basis_read(int session, struct basis *ret, struct error *e)
+static int basis_load(int session, const char *name, struct basis *ret, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
 
 	*ret = BASIS_INIT;
-	int r = fd_read_file_at(session, BASIS_FILE, &text);
+	int r = fd_read_file_at(session, name, &text);
 
 	if (r == -ENOENT)
 		return 0;
@@ -268,7 +269,7 @@ int basis_read(int session, struct basis *ret, struct error *e)
 	return r < 0 ? error_sys(e, r, "cannot read what landed of this session before") : 0;
 }
 
-int basis_write(int session, const struct basis *b, struct error *e)
+static int basis_store(int session, const char *name, const struct basis *b, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
 	_cleanup_fd_ int fd =
@@ -279,9 +280,29 @@ int basis_write(int session, const struct basis *b, struct error *e)
 
 	if (r == 0)
 		r = fd_write_all(fd, text.ptr, text.len);
-	if (r == 0 && (fsync(fd) < 0 || renameat(session, BASIS_FILE ".new", session, BASIS_FILE)))
+	if (r == 0 && (fsync(fd) < 0 || renameat(session, BASIS_FILE ".new", session, name)))
 		r = -errno;
 	return r < 0 ? error_sys(e, r, "cannot write down what landed of this session") : 0;
+}
+
+int basis_read(int session, struct basis *ret, struct error *e)
+{
+	return basis_load(session, BASIS_FILE, ret, e);
+}
+
+int basis_write(int session, const struct basis *b, struct error *e)
+{
+	return basis_store(session, BASIS_FILE, b, e);
+}
+
+int basis_read_decided(int session, struct basis *ret, struct error *e)
+{
+	return basis_load(session, BASIS_DECIDED, ret, e);
+}
+
+int basis_write_decided(int session, const struct basis *b, struct error *e)
+{
+	return basis_store(session, BASIS_DECIDED, b, e);
 }
 
 static void basis_name(const struct object *object, char ret[sizeof(BASIS_FOLDER) + BASIS_HEX + 1])

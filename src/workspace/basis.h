@@ -9,6 +9,10 @@
  *				 -    0    0    -      gone.txt
  *				 f    644  120  3a7b.. src/main.c
  *	sessions/NAME/basis.d/	 content of such files, by digest, as far as it is kept
+ *	sessions/NAME/decided	 in the same form: what landed where both sides had changed
+ *				 something and the user decided.  Once that is undone it is a
+ *				 conflict again, without an entry in basis, and here is the one
+ *				 that it gets back when it is redone
  *
  * TYPE is f, d, l (a file, a directory, a link) or - (nothing is there); MODE is octal, SIZE
  * decimal, DIGEST 64 hexadecimal digits of what the file holds or the link says.
@@ -45,6 +49,8 @@ struct basis {
 /* `session` is the session's folder; without such a file nothing is known. */
 int basis_read(int session, struct basis *ret, struct error *e);
 int basis_write(int session, const struct basis *b, struct error *e); /* whole, or as it was */
+int basis_read_decided(int session, struct basis *ret, struct error *e);
+int basis_write_decided(int session, const struct basis *b, struct error *e);
 void basis_fini(struct basis *b);
 #define _cleanup_basis_ _cleanup_(basis_fini)
 
