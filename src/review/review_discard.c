@@ -9,12 +9,15 @@
 #include "fd.h"
 #include "forget.h"
 #include "prompt.h"
+#include "snapshot.h"
+#include "squash.h"
 #include "still.h"
 #include "str.h"
 #include "sweep.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct discard {
@@ -26,6 +29,7 @@ struct discard {
 	struct prompt prompt;
 	struct text out;
 	bool json, dry, whole, done;
+	bool swept;   /* layers were set aside */
 	bool home;    /* the private home lost a layer */
 	size_t count; /* of changes that are meant */
 };
@@ -80,15 +84,16 @@ static int discard_record(struct discard *d, struct error *e)
 		     : decision_settle(&d->decision, e);
 }
 
-static int discard_one(struct discard *d, const struct choice *x, struct error *e)
+static int discard_one(struct discard *d, const struct view *v, const struct choice *x,
+		       struct error *e)
 {
 	struct change gone = *x->change;
-	int r = forget_change(&d->choices.view, &gone);
+	int r = forget_change(v, &gone);
 
 	/* What it was renamed from comes back. */
 	if (r == 0 && gone.from) {
 		gone.path = gone.from;
-		r = forget_change(&d->choices.view, &gone);
+		r = forget_change(v, &gone);
 	}
 	if (r == 0) {
 		basis_remove(&d->choices.basis, x->change->path);
@@ -102,16 +107,35 @@ static int discard_one(struct discard *d, const struct choice *x, struct error *
 }
 
 /* The deepest first: a directory goes when what is in it has. */
+static int discard_from(struct discard *d, const struct stack *one, struct error *e)
+{
+	_cleanup_view_ struct view v = VIEW_INIT;
+	int r = view_open(&d->review.layers, one, d->review.tree, &v, e);
+
+	for (size_t n = d->choices.count; r == 0 && n-- > 0;)
+		if (d->choices.items[n].state == CHOICE_LANDS)
+			r = discard_one(d, &v, &d->choices.items[n], e);
+	return r;
+}
+
+/* All of them or none: they are taken out of a layer that is made of the session's own by hard
+ * links, and that one takes their place in one step. */
 static int discard_paths(struct discard *d, struct error *e)
 {
-	for (size_t n = d->choices.count; n-- > 0;) {
-		const struct choice *x = &d->choices.items[n];
-		int r = x->state == CHOICE_LANDS ? discard_one(d, x, e) : 0;
+	const struct layers *l = &d->review.layers;
+	struct layers_session s = d->review.session;
+	mode_t mask = umask(0);
+	int r = squash_all(l, &s.project, e);
 
-		if (r < 0)
-			return r;
-	}
-	return basis_write(d->choices.session, &d->choices.basis, e);
+	if (r == 0)
+		r = discard_from(d, &s.project, e);
+	/* Its files may be those of a snapshot: what comes next is written elsewhere. */
+	if (r == 0)
+		r = snapshot_push(l, &s.project, -1, e);
+	if (r == 0)
+		r = layers_session_write(l, &s, e);
+	(void)umask(mask);
+	return r < 0 ? r : basis_write(d->choices.session, &d->choices.basis, e);
 }
 
 /* The layer that the session's last run put on the home, or without a session the topmost. */
@@ -142,6 +166,7 @@ static int discard_home(struct discard *d, struct error *e)
 static int discard_do(struct discard *d, struct error *e)
 {
 	_cleanup_fd_ int lock = layers_lock(&d->review.layers, e);
+	struct error ignored = ERROR_INIT;
 	int r = lock < 0 ? lock : discard_record(d, e);
 
 	if (r == 0 && invocation_has(d->i, OPTION_HOME))
@@ -151,8 +176,13 @@ static int discard_do(struct discard *d, struct error *e)
 	else if (r == 0)
 		r = discard_paths(d, e);
 	d->done = r == 0;
-	if (r == 0 && d->whole)
-		r = layers_retire(&d->review.layers, e);
+	d->swept = lock >= 0;
+	/* Also what was begun and not taken. */
+	if (d->swept) {
+		int retired = layers_retire(&d->review.layers, r == 0 ? e : &ignored);
+
+		r = r == 0 ? retired : r;
+	}
 	struct error late = ERROR_INIT;
 	int end = decision_close(&d->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
 
@@ -280,7 +310,7 @@ int review_discard(const struct invocation *i)
 
 	/* Before anybody can inherit what holds the session. */
 	still_end(&d.still);
-	if (d.done && d.whole)
+	if (d.swept)
 		sweep_apart(&d.review.layers);
 	discard_fini(&d);
 	if (r >= 0)

@@ -65,7 +65,8 @@ static int layers_dir(int dir, const char *name, bool create)
 	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* Whole or not at all. */
+/* Whole or not at all, also when the power goes: a name never comes to the disk before its bytes,
+ * and one name after the other. */
 static int layers_replace(int dir, const char *name, struct span text)
 {
 	char new_name[LAYERS_NAME_MAX + 16];
@@ -78,7 +79,7 @@ static int layers_replace(int dir, const char *name, struct span text)
 
 	if (r < 0)
 		return r;
-	return renameat(dir, new_name, dir, name) < 0 ? -errno : 0;
+	return fdatasync(fd) < 0 || renameat(dir, new_name, dir, name) < 0 ? -errno : 0;
 }
 
 static int layers_read_text(int dir, const char *name, struct buf *into)
@@ -262,16 +263,44 @@ bool layers_session_is_of(const struct layers_session *s, int tree)
 	       (st.st_dev == s->dev || layers_birth(tree) == s->dev);
 }
 
+#define LAYERS_GONE "gone-" /* then an id: in layers/, and of no use to anybody */
+
+static int layers_random(char ret_id[LAYER_ID_LEN + 1])
+{
+	uint8_t random[LAYER_ID_LEN / 2] = {0};
+	int r = getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < sizeof(random); i++)
+		(void)snprintf(ret_id + 2 * i, 3, "%02x", random[i]);
+	return r;
+}
+
+/* A session's folder goes in one step, and then all that is in it, by us or by layers_sweep. */
+static int layers_session_set_aside(const struct layers *l, int sessions, const char *name,
+				    char ret_gone[sizeof(LAYERS_GONE) + LAYER_ID_LEN])
+{
+	char id[LAYER_ID_LEN + 1];
+	_cleanup_fd_ int all = layers_dir(l->dir, "layers", true);
+	int r = all < 0 ? all : layers_random(id);
+
+	if (r < 0)
+		return r;
+	(void)snprintf(ret_gone, sizeof(LAYERS_GONE) + LAYER_ID_LEN, LAYERS_GONE "%s", id);
+	return renameat(sessions, name, all, ret_gone) < 0 ? -errno : TAKE_FD(all);
+}
+
 int layers_session_remove(const struct layers *l, const char *name, struct error *e)
 {
+	char gone[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
 	_cleanup_fd_ int sessions = layers_dir(l->dir, "sessions", false);
-	int r = !layers_is_name(name) ? -EINVAL
-		: sessions < 0        ? sessions
-				      : tree_remove(sessions, name);
+	int r = !layers_is_name(name) ? -EINVAL : sessions < 0 ? sessions : 0;
+	_cleanup_fd_ int all = r < 0 ? r : layers_session_set_aside(l, sessions, name, gone);
 
-	return r < 0 && r != -ENOENT
-		       ? error_sys(e, r, "cannot remove the session %s from %s", name, l->path)
-		       : 0;
+	if (all < 0 && all != -ENOENT)
+		return error_sys(e, all, "cannot remove the session %s from %s", name, l->path);
+	if (all >= 0)
+		(void)tree_remove(all, gone);
+	return 0;
 }
 
 int layers_session_hold(const struct layers *l, const char *name)
@@ -370,12 +399,9 @@ int layers_each_session(const struct layers *l,
 
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e)
 {
-	uint8_t random[LAYER_ID_LEN / 2] = {0};
 	_cleanup_fd_ int all = layers_dir(l->dir, "layers", true);
-	int r = all < 0 ? all : getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
+	int r = all < 0 ? all : layers_random(ret_id);
 
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(ret_id + 2 * i, 3, "%02x", random[i]);
 	if (r == 0 && mkdirat(all, ret_id, 0700) < 0)
 		r = -errno;
 	_cleanup_fd_ int layer = r < 0 ? r : open_beneath(all, ret_id, O_PATH | O_DIRECTORY, 0);
@@ -661,8 +687,6 @@ int layers_hold(const struct layers *l, const char *id)
 	return TAKE_FD(fd);
 }
 
-#define LAYERS_GONE "gone-"
-
 /* From here on it is no layer any more; removing it may take long. */
 static int layers_set_aside(const struct layers *l, int all, const char *id)
 {
@@ -674,6 +698,28 @@ static int layers_set_aside(const struct layers *l, int all, const char *id)
 		return 0;
 	(void)snprintf(name, sizeof(name), LAYERS_GONE "%s", id);
 	return renameat(all, id, all, name) < 0 ? -errno : 0;
+}
+
+/* Folders of sessions that were cut off while they were made. */
+static int layers_retire_sessions(const struct layers *l)
+{
+	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
+	_cleanup_fd_ int sessions = layers_dir(l->dir, "sessions", false);
+	int r = sessions < 0 ? sessions : layers_list(l, "sessions", &names);
+
+	for (size_t i = 0; r >= 0 && i < names.count; i++) {
+		char gone[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
+		_cleanup_fd_ int dir = layers_session_dir(l, names.items[i], false);
+		struct stat st;
+
+		if (dir < 0 || fstatat(dir, "session", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+		    errno != ENOENT || layers_session_runs(l, names.items[i]))
+			continue;
+		_cleanup_fd_ int all = layers_session_set_aside(l, sessions, names.items[i], gone);
+
+		r = all < 0 ? all : 0;
+	}
+	return r == -ENOENT ? 0 : r;
 }
 
 int layers_retire(const struct layers *l, struct error *e)
@@ -701,6 +747,9 @@ int layers_retire(const struct layers *l, struct error *e)
 		r = layers_each_session(l, layers_session_names, &n, e);
 	if (r == 0)
 		r = layers_each_snapshot(l, layers_snapshot_names, &n, e);
+	if (r == 0 && layers_retire_sessions(l) < 0)
+		r = error_sys(e, -EIO, "cannot remove what is left of a session of %s",
+			      l->workspace);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		if (layers_is_id(names.items[i]) && !named[i] &&
 		    layers_set_aside(l, all, names.items[i]) < 0)

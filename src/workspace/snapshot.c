@@ -135,8 +135,7 @@ static struct stack snapshot_sealed(const struct layers *l, const struct stack *
 	return sealed;
 }
 
-/* Upon a stack of sealed layers, one to write to, which looks like the last (or like `like`). */
-static int snapshot_push(const struct layers *l, struct stack *s, int like, struct error *e)
+int snapshot_push(const struct layers *l, struct stack *s, int like, struct error *e)
 {
 	char id[LAYER_ID_LEN + 1];
 	/* Merging takes its time, and is for the end of a session (settle.c); here only for room.

@@ -38,6 +38,9 @@ int snapshot_next_name(const struct layers *l, const char *prefix, char ret[LAYE
 int snapshot_take(const struct layers *l, struct layers_session *s, const char *name,
 		  struct layers_snapshot *ret, struct error *e);
 
+/* Upon a stack of sealed layers, one to write to, which looks like the last (or like `like`). */
+int snapshot_push(const struct layers *l, struct stack *s, int like, struct error *e);
+
 /* As a session begins: what it will write to goes to layers that are empty, and start-SESSION-N
  * names what is beneath.  s->home is the home before it; the caller writes s. */
 int snapshot_at_start(const struct layers *l, struct layers_session *s, struct error *e);

@@ -157,10 +157,8 @@ static int squash_work(void *context, struct error *e)
 	return r < 0 ? error_sys(e, r, "cannot merge layers of %s", w->layers->workspace) : 0;
 }
 
-int squash_stack(const struct layers *l, struct stack *s, size_t keep, struct error *e)
+static int squash_into_one(const struct layers *l, struct stack *s, size_t keep, struct error *e)
 {
-	if (s->count < keep + 2)
-		return 0;
 	struct squash_work w = {.layers = l, .stack = s, .count = s->count - keep};
 	struct stack merged = {.count = 0};
 	char id[LAYER_ID_LEN + 1];
@@ -180,6 +178,17 @@ int squash_stack(const struct layers *l, struct stack *s, size_t keep, struct er
 	if (r == 0)
 		*s = merged;
 	return r;
+}
+
+int squash_stack(const struct layers *l, struct stack *s, size_t keep, struct error *e)
+{
+	return s->count < keep + 2 ? 0 : squash_into_one(l, s, keep, e);
+}
+
+int squash_all(const struct layers *l, struct stack *s, struct error *e)
+{
+	return s->count == 0 ? error_sys(e, -ENOENT, "cannot merge layers of %s", l->workspace)
+			     : squash_into_one(l, s, 0, e);
 }
 
 int squash_if_long(const struct layers *l, struct stack *s, size_t keep, size_t most,

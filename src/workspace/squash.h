@@ -18,8 +18,12 @@
  * two, and puts it in their place.  The caller holds the lock, and writes the stack down. */
 int squash_stack(const struct layers *l, struct stack *s, size_t keep, struct error *e);
 
-/* The same when the stack has more than `most` layers; one that cannot be squashed stays as it is,
- * unless there is no room in it any more. */
+/* The whole stack becomes one new layer, also when it was one: to take things out of it.  Its files
+ * are those of the old layers: nobody may write them. */
+int squash_all(const struct layers *l, struct stack *s, struct error *e);
+
+/* squash_stack when the stack has more than `most` layers; one that cannot be squashed stays as it
+ * is, unless there is no room in it any more. */
 int squash_if_long(const struct layers *l, struct stack *s, size_t keep, size_t most,
 		   struct error *e);
 
