@@ -67,30 +67,44 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 	buf_put_char(into, '\n');
 }
 
-static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
-		       enum text_style style, const char *title)
+/* Those of the group that are flagged, or those that are not, up to a number of each. */
+static size_t show_part(const struct text *t, struct buf *out, const struct choices *c,
+			enum choice_state state, bool flagged, size_t *objects)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t count = 0, objects = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		if (c->items[i].state != state)
+		bool is = state == CHOICE_LANDS && c->items[i].change->group == CHANGE_FLAGGED;
+
+		if (c->items[i].state != state || is != flagged)
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) {
-			objects += c->items[i].change->after.type == OBJECT_FILE;
+			*objects += c->items[i].change->after.type == OBJECT_FILE;
 			continue;
 		}
 		if (++count > SHOWN_MAX)
 			continue;
-		buf_put_str(&out, "  ");
-		choice_put_line(&out, &c->items[i]);
-		buf_put_char(&out, '\n');
-		choice_put_reason(t, &out, &c->items[i]);
+		buf_put_str(out, "  ");
+		choice_put_line(out, &c->items[i]);
+		buf_put_char(out, '\n');
+		choice_put_reason(t, out, &c->items[i]);
 	}
 	if (count > SHOWN_MAX)
-		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
-			 count - SHOWN_MAX);
+		buf_putf(out, "  ... and %zu more%s; 'bawn diff --stat' lists them all\n",
+			 count - SHOWN_MAX, flagged ? " that are flagged" : "");
+	return count;
+}
+
+/* What is flagged has lines of its own, nearest to the question: no number of other changes takes
+ * them away. */
+static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
+		       enum text_style style, const char *title)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t objects = 0, count = show_part(t, &out, c, state, false, &objects);
+
+	count += show_part(t, &out, c, state, true, &objects);
 	if (objects)
 		buf_putf(&out, "  git      %zu object%s in .git/objects\n", objects,
 			 objects == 1 ? "" : "s");

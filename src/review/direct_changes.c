@@ -217,6 +217,22 @@ static void direct_put_json(const struct review *r, const struct changes *c, boo
 	text_write(&t, &out);
 }
 
+/* Names and reasons are the agent's words: an end of a line in them is shown, not made. */
+static void direct_put_line(const struct text *t, const struct change *x)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 16);
+
+	buf_putf(&line, "  %-*s", DIRECT_STATUS, change_kind_words[x->kind]);
+	text_escape(&line, span_of_str(x->path));
+	buf_put_char(&line, '\n');
+	if (x->group != CHANGE_ORDINARY && x->why) {
+		buf_putf(&line, "  %-*s  %s: ", DIRECT_STATUS, "", change_group_words[x->group]);
+		text_escape(&line, span_of_str(x->why));
+		buf_put_char(&line, '\n');
+	}
+	text_write(t, &line);
+}
+
 static void direct_put_lines(const struct review *r, const struct changes *c, bool held)
 {
 	struct text t = text_open(STDOUT_FILENO);
@@ -238,10 +254,7 @@ static void direct_put_lines(const struct review *r, const struct changes *c, bo
 
 		if (held && x->group != CHANGE_HELD)
 			continue;
-		text_printf(&t, "  %-*s%s\n", DIRECT_STATUS, change_kind_words[x->kind], x->path);
-		if (x->group != CHANGE_ORDINARY && x->why)
-			text_printf(&t, "  %-*s  %s: %s\n", DIRECT_STATUS, "",
-				    change_group_words[x->group], x->why);
+		direct_put_line(&t, x);
 	}
 	if (held)
 		text_printf(&t, "Look at them before you run anything here; 'bawn undo' takes back "

@@ -19,10 +19,13 @@
 #include "patch.h"
 #include "prompt.h"
 #include "still.h"
+#include "str.h"
 #include "sweep.h"
 
 #include <stdio.h>
 #include <unistd.h>
+
+enum { APPLY_RULES_MAX = 64 };
 
 struct apply {
 	const struct invocation *i;
@@ -76,11 +79,23 @@ static int apply_decide(struct apply *a, struct error *e)
 	return r;
 }
 
-/* Held changes, one by one; "q" leaves the rest.  Says whether one was released. */
+static bool apply_is_passed(const char *const *passed, size_t count, const struct choice *x)
+{
+	for (size_t i = 0; i < count; i++)
+		if (x->change->rule && str_equal(passed[i], x->change->rule))
+			return true;
+	return false;
+}
+
+/* Held changes, one by one; "r" leaves the rest of the same rule, "q" all the rest.  Says whether
+ * one was released. */
 static bool apply_ask_held(struct apply *a)
 {
 	static const char help[] = "y  let it land\nn  leave it out\nv  show it first\n"
+				   "r  leave out the rest that this rule holds\n"
 				   "q  leave out all that are held";
+	const char *passed[APPLY_RULES_MAX];
+	size_t passed_count = 0;
 	bool released = false;
 
 	for (size_t i = 0; i < a->choices.count; i++) {
@@ -88,18 +103,20 @@ static bool apply_ask_held(struct apply *a)
 		_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
 		char key = 0;
 
-		if (x->state != CHOICE_HELD)
+		if (x->state != CHOICE_HELD || apply_is_passed(passed, passed_count, x))
 			continue;
 		choice_put_line(&line, x);
 		buf_put_char(&line, '\n');
 		choice_put_reason(&a->prompt.text, &line, x);
 		text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
 		text_write(&a->prompt.text, &line);
-		while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/q/?]", "nyvq", help)) ==
+		while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/r/q/?]", "nyvrq", help)) ==
 		       'v')
 			patch_show(&a->prompt, &a->choices, x);
 		if (key == 'q')
 			break;
+		if (key == 'r' && x->change->rule && passed_count < APPLY_RULES_MAX)
+			passed[passed_count++] = x->change->rule;
 		if (key == 'y')
 			choice_release(&a->choices, x);
 		released = released || key == 'y';

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { HOLD_SETTINGS_COUNT = 1024, HOLD_SCRATCH_MAX = 16 << 20 };
+enum { HOLD_SETTINGS_COUNT = 4096, HOLD_SCRATCH_MAX = 16 << 20, HOLD_REMOTE_MAX = 512 };
 
 /* --- hooks ---------------------------------------------------------------------------- */
 
@@ -71,8 +71,8 @@ struct hold_settings {
 		const char *name, *value, *by;
 		enum hold_key key;
 	} items[HOLD_SETTINGS_COUNT];
-	size_t count;
-	const char *bad; /* why it is none */
+	size_t count, branches; /* of them those that say where a branch leads */
+	const char *bad;        /* why it is none */
 };
 
 static void hold_settings_free(struct hold_settings **s)
@@ -106,6 +106,7 @@ static int hold_settings_read(struct span text, struct hold_settings **ret)
 			break;
 		}
 		s->items[s->count++] = one;
+		s->branches += one.key == HOLD_KEY_LEADS;
 	}
 	if (r < 0)
 		s->bad = g.why;
@@ -126,9 +127,34 @@ static bool hold_settings_have(const struct hold_settings *s, const char *name)
 	return false;
 }
 
+/* It names a remote that was there already. */
+static bool hold_leads_home(const struct hold_settings *before, const struct hold_setting *one)
+{
+	char name[HOLD_REMOTE_MAX];
+
+	if (one->key != HOLD_KEY_LEADS)
+		return false;
+	if (str_equal(one->value, "."))
+		return true;
+	int n = snprintf(name, sizeof(name), "remote.%s.url", one->value);
+
+	return n > 0 && n < (int)sizeof(name) && hold_settings_have(before, name);
+}
+
+/*
+ * A setting that is new: 2, it runs something; 1, it leads elsewhere than before and takes your
+ * commits there; 0, it is worth a look: a remote that is new runs nothing.
+ */
+static int hold_setting_weight(const struct hold_settings *before, const struct hold_setting *one)
+{
+	if (one->key == HOLD_KEY_RUNS)
+		return 2;
+	return hold_settings_have(before, one->name) || str_ends_with(one->name, ".pushremote");
+}
+
 /*
  * The settings after are those before with some left out, or there is one that is new, changed or
- * moved.  Of several the one that runs something is told.
+ * moved.  Of several the one that weighs most is told.
  */
 static const struct hold_setting *hold_settings_new(const struct hold_settings *before,
 						    const struct hold_settings *after)
@@ -144,7 +170,9 @@ static const struct hold_setting *hold_settings_new(const struct hold_settings *
 			n++;
 		if (n < before->count)
 			at = n + 1;
-		else if (!found || found->key < one->key)
+		else if (!hold_leads_home(before, one) &&
+			 (!found ||
+			  hold_setting_weight(before, found) < hold_setting_weight(before, one)))
 			found = one;
 	}
 	return found;
@@ -153,10 +181,7 @@ static const struct hold_setting *hold_settings_new(const struct hold_settings *
 static int hold_say_setting(struct hold_judge *j, struct hold_verdict *v,
 			    const struct hold_settings *before, const struct hold_setting *one)
 {
-	bool shown = one->key == HOLD_KEY_SHOWN;
-
-	/* A remote that is new runs nothing; one that leads elsewhere now takes your commits. */
-	if (shown && !hold_settings_have(before, one->name))
+	if (hold_setting_weight(before, one) == 0)
 		v->most = HOLD_FLAG;
 	return hold_say(j, v, "%s: %.*s = %.*s", one->by, HOLD_WORD_MAX, one->name, HOLD_WORD_MAX,
 			one->value);
@@ -181,7 +206,7 @@ int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold
 
 	if (one)
 		return hold_say_setting(j, v, before, one);
-	if (before->count == after->count) {
+	if (before->count - before->branches == after->count - after->branches) {
 		v->most = HOLD_NOT;
 		return 0;
 	}

@@ -305,6 +305,25 @@ static int hold_ask_gitdir(struct hold_judge *j, const struct change *c, struct 
 	return 0;
 }
 
+/* A link that stands for a folder brings what is there under the names that a rule is about. */
+static int hold_ask_link(struct hold_judge *j, const struct change *c, struct hold_said *said)
+{
+	hold_fold(c->path, &j->folded);
+	int r = buf_error(&j->folded);
+
+	if (r < 0)
+		return error_sys(j->error, r, "%.300s cannot be judged", c->path);
+	uint64_t rows = hold_find_below(j->rules, buf_str(&j->folded));
+
+	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+		if ((rows >> row & 1) && j->rules->levels[row] == HOLD_HOLD)
+			r = hold_ask(j, c, row,
+				     "a link in the place of a folder with files that your "
+				     "commands run: they would run those that it leads to",
+				     said);
+	return r;
+}
+
 static int hold_ask_places(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	int r = 0;
@@ -356,6 +375,8 @@ static int hold_judge_change(struct hold_judge *j, struct change *c)
 			r = hold_rows_of(j, "", c->path, &rows);
 		if (r == 0)
 			r = hold_ask_rows(j, c, dir ? j->rules->every : rows, &said);
+		if (r == 0 && c->after.type == OBJECT_LINK)
+			r = hold_ask_link(j, c, &said);
 		if (r == 0)
 			r = hold_ask_gitdir(j, c, &said);
 		if (r == 0 && !dir)

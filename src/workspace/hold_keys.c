@@ -67,6 +67,8 @@ static const struct hold_key_row hold_keys_run[] = {
 	{"protocol", true, "allow", HOLD_FETCH " would run what an address names"},
 	{"http", false, "*", HOLD_FETCH " would go through it, or tell it"},
 	{"http", true, "*", HOLD_FETCH " would go through it, or tell it"},
+	{"gc", false, "recentobjectshook",
+	 "git gc would run it, as many commands do by themselves"},
 	{"uploadpack", false, "*", "a git fetch from here would run it"},
 	{"submodule", true, "update", "git submodule update would run it"},
 	{"submodule", true, "url", "git submodule update would fetch from there"},
@@ -126,8 +128,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"committer", false, "*", NULL},
 	{"init", false, "defaultbranch", NULL},
 	{"branch", false, "*", NULL},
-	{"branch", true, "remote", NULL},
-	{"branch", true, "pushremote", NULL},
 	{"branch", true, "merge", NULL},
 	{"branch", true, "rebase", NULL},
 	{"branch", true, "description", NULL},
@@ -147,7 +147,17 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"push", false, "default", NULL},
 	{"push", false, "autosetupremote", NULL},
 	{"push", false, "followtags", NULL},
-	{"fetch", false, "*", NULL},
+	{"fetch", false, "fsckobjects", NULL},
+	{"fetch", false, "prune", NULL},
+	{"fetch", false, "prunetags", NULL},
+	{"fetch", false, "parallel", NULL},
+	{"fetch", false, "negotiationalgorithm", NULL},
+	{"fetch", false, "output", NULL},
+	{"fetch", false, "showforcedupdates", NULL},
+	{"fetch", false, "writecommitgraph", NULL},
+	{"fetch", false, "recursesubmodules", NULL},
+	{"fetch", false, "unpacklimit", NULL},
+	{"fetch", false, "all", NULL},
 	{"rebase", false, "autosquash", NULL},
 	{"rebase", false, "autostash", NULL},
 	{"rebase", false, "updaterefs", NULL},
@@ -180,7 +190,23 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"index", false, "*", NULL},
 	{"feature", false, "*", NULL},
 	{"pack", false, "*", NULL},
-	{"gc", false, "*", NULL},
+	{"gc", false, "auto", NULL},
+	{"gc", false, "autodetach", NULL},
+	{"gc", false, "autopacklimit", NULL},
+	{"gc", false, "aggressivedepth", NULL},
+	{"gc", false, "aggressivewindow", NULL},
+	{"gc", false, "bigpackthreshold", NULL},
+	{"gc", false, "cruftpacks", NULL},
+	{"gc", false, "logexpiry", NULL},
+	{"gc", false, "maxcruftsize", NULL},
+	{"gc", false, "packrefs", NULL},
+	{"gc", false, "pruneexpire", NULL},
+	{"gc", false, "reflogexpire", NULL},
+	{"gc", false, "reflogexpireunreachable", NULL},
+	{"gc", false, "rerereresolved", NULL},
+	{"gc", false, "rerereunresolved", NULL},
+	{"gc", false, "worktreepruneexpire", NULL},
+	{"gc", false, "writecommitgraph", NULL},
 	{"maintenance", false, "auto", NULL},
 	{"maintenance", false, "strategy", NULL},
 	{"i18n", false, "*", NULL},
@@ -224,6 +250,11 @@ enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 	if (str_equal(g->section, "remote") && str_equal(g->key, "url")) {
 		*ret_by = HOLD_FETCH " would go there";
 		return hold_key_is_plain(g->value) ? HOLD_KEY_SHOWN : HOLD_KEY_RUNS;
+	}
+	if (str_equal(g->section, "branch") && g->has_subsection &&
+	    (str_equal(g->key, "remote") || str_equal(g->key, "pushremote"))) {
+		*ret_by = "git pull and git push on that branch would go there";
+		return hold_key_is_plain(g->value) ? HOLD_KEY_LEADS : HOLD_KEY_RUNS;
 	}
 	row = hold_key_find(g, hold_keys_run, BAWN_ARRAY_SIZE(hold_keys_run));
 	*ret_by = row ? row->by : "git would obey it, and bawn does not know it to be harmless";

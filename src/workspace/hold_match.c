@@ -140,6 +140,23 @@ bool hold_matches(const char *pattern, const char *path) /* NOLINT(misc-no-recur
 	return !*path;
 }
 
+/* The path is a folder on the way to what the pattern is about. */
+static bool hold_is_above(const char *pattern, const char *path)
+{
+	while (*pattern && *path) {
+		struct span want = hold_part(pattern);
+		struct span have = hold_part(path);
+
+		if (span_equal(want, SPAN_LITERAL("**")))
+			return true;
+		if (!hold_part_matches(want, have))
+			return false;
+		pattern = hold_after(pattern, want);
+		path = hold_after(path, have);
+	}
+	return *pattern && !*path;
+}
+
 static uint32_t hold_bucket(struct span part)
 {
 	return fnv_bytes(FNV_START, part.ptr, part.len) % HOLD_BUCKETS;
@@ -167,9 +184,9 @@ void hold_pattern_put(struct hold_rules *r, const char *pattern, unsigned int ro
 	*head = (uint32_t)++r->count;
 }
 
-uint64_t hold_find(const struct hold_rules *r, const char *folded)
+static uint64_t hold_find_by(const struct hold_rules *r, const char *folded, uint64_t found,
+			     bool (*matches)(const char *pattern, const char *path))
 {
-	uint64_t found = r->every;
 
 	for (const char *at = folded; *at;) {
 		struct span part = hold_part(at);
@@ -183,10 +200,20 @@ uint64_t hold_find(const struct hold_rules *r, const char *folded)
 				if ((p->single && *rest) || (p->top && at > folded) ||
 				    (found >> p->row & 1))
 					continue;
-				if (hold_matches(p->text, at))
+				if (matches(p->text, at))
 					found |= 1ull << p->row;
 			}
 		at = rest;
 	}
 	return found;
+}
+
+uint64_t hold_find(const struct hold_rules *r, const char *folded)
+{
+	return hold_find_by(r, folded, r->every, hold_matches);
+}
+
+uint64_t hold_find_below(const struct hold_rules *r, const char *folded)
+{
+	return hold_find_by(r, folded, 0, hold_is_above);
 }

@@ -78,6 +78,9 @@ void hold_pattern_put(struct hold_rules *r, const char *pattern, unsigned int ro
 /* The rows that are about a folded path, as a set. */
 uint64_t hold_find(const struct hold_rules *r, const char *folded);
 
+/* The rows that are about something in a folder of this path: a link there brings all of them. */
+uint64_t hold_find_below(const struct hold_rules *r, const char *folded);
+
 /* --- the judgement -------------------------------------------------------------------- */
 
 enum {
@@ -129,7 +132,7 @@ struct hold_judge {
 	struct buf folded, after, old;
 	struct hold_dir *dirs[HOLD_DIR_BUCKETS];
 	struct hold_root *roots;
-	size_t root_count;
+	size_t root_count; /* of those that were not there before */
 	struct hold_place *places;
 	size_t place_count;
 };
@@ -183,6 +186,7 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 
 enum hold_key {
 	HOLD_KEY_HARMLESS,
+	HOLD_KEY_LEADS, /* names a remote: worth a look when that is not one that was there */
 	HOLD_KEY_SHOWN, /* runs nothing, and is worth a look */
 	HOLD_KEY_RUNS,  /* or is not known */
 };

@@ -5,8 +5,9 @@
  *	roots		folders with a .git at or above a change, in the final tree
  *	gitdirs		folders that git takes for a repository by what is in them (HEAD, objects,
  *			refs), whatever they are called: in the final tree, and before
- *	places		paths that the settings, hooks and links of the user's own tree name.  They
- *			run what is there as much as a hook does.  Read from the tree as it was:
+ *	places		paths that the settings, hooks and links of the user's own tree name, and
+ *			such files as .envrc and agents' settings.  They run what is there as much
+ *			as a hook does.  Read from the tree as it was:
  *			what the agent wrote into settings is held itself, and makes no place
  *
  * A folder is looked at once; what can make a gitdir is asked only where a change is called like
@@ -78,9 +79,10 @@ static unsigned int hold_type(const struct view *v, const char *path)
 static bool hold_is_member(const char *name, size_t len)
 {
 	static const char *const members[] = {
-		"HEAD",    "objects",  "refs",      "config",    "config.worktree",
-		"hooks",   "info",     "commondir", "gitdir",    "modules",
-		"remotes", "branches", "worktrees", "sequencer", "rebase-merge",
+		"HEAD",         "objects",  "refs",      "config",    "config.worktree",
+		"hooks",        "info",     "commondir", "gitdir",    "modules",
+		"remotes",      "branches", "worktrees", "sequencer", "rebase-merge",
+		"rebase-apply",
 	};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(members); i++)
@@ -161,12 +163,43 @@ static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 	return r;
 }
 
+/* Whose words are followed: the rule that what they name belongs to then, and which command would
+ * run it.  `plain`: not what other rules know by its name, which are named for other reasons. */
+struct hold_naming {
+	const char *rule, *what;
+	bool plain;
+};
+
+/* The changed file that a word names in the folder `dir`; NULL: none.  Behind a variable the word
+ * counts from its first slash on: $ROOT/scripts/x, "$(git rev-parse --show-toplevel)"/scripts/x. */
+static const struct change *hold_named(struct hold_judge *j, const char *dir, const char *word,
+				       bool variable)
+{
+	char path[PATH_MAX];
+	const char *slash = strchr(word, '/');
+	const struct change *c = NULL;
+
+	if (hold_resolve(j, dir, word, path) == 0 && *path)
+		c = changes_find(j->changes, path);
+	if (!c && slash && (variable || slash == word) &&
+	    hold_resolve(j, dir, slash + strspn(slash, "/"), path) == 0 && *path)
+		c = changes_find(j->changes, path);
+	return c && c->after.type != OBJECT_DIR ? c : NULL;
+}
+
+static bool hold_is_known(struct hold_judge *j, const char *path)
+{
+	hold_fold(path, &j->folded);
+	return buf_error(&j->folded) == 0 &&
+	       hold_find(j->rules, buf_str(&j->folded)) & ~j->rules->every;
+}
+
 /* Words of a command or a script that name a changed file, from the folder `dir`. */
 static int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
-			     const char *by, const char *what)
+			     const struct hold_naming *naming, const char *by)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
-	char word[PATH_MAX], path[PATH_MAX];
+	char word[PATH_MAX];
 	int r = 0;
 
 	for (size_t at = 0; r == 0 && at < text.len;) {
@@ -178,12 +211,12 @@ static int hold_follow_words(struct hold_judge *j, const char *dir, struct span 
 		if (len > 1 && len < sizeof(word)) {
 			memcpy(word, text.ptr + at, len);
 			word[len] = '\0';
-			const struct change *c = hold_resolve(j, dir, word, path) == 0 && *path
-							 ? changes_find(j->changes, path)
-							 : NULL;
-			if (c && c->after.type != OBJECT_DIR)
-				r = hold_place_add(j, path, "git-hook-folders",
-						   "%s: %.150s names it", what, by);
+			const struct change *c =
+				hold_named(j, dir, word, at > 0 && text.ptr[at - 1] == '$');
+
+			if (c && !(naming->plain && hold_is_known(j, c->path)))
+				r = hold_place_add(j, c->path, naming->rule, "%s: %.150s names it",
+						   naming->what, by);
 		}
 		at += len + 1;
 	}
@@ -225,7 +258,9 @@ static int hold_look_setting(struct hold_judge *j, const struct hold_root *root,
 
 	(void)snprintf(name, sizeof(name), "%.60s%s%.60s.%.60s of %.60s", g->section,
 		       g->has_subsection ? "." : "", g->subsection, g->key, file);
-	return hold_follow_words(j, root->path, span_of_str(g->value), name, by);
+	const struct hold_naming naming = {"git-hook-folders", by, false};
+
+	return hold_follow_words(j, root->path, span_of_str(g->value), &naming, name);
 }
 
 static int hold_look_settings(struct hold_judge *j, const struct hold_root *root, const char *name)
@@ -268,8 +303,10 @@ static int hold_look_hook(void *context, const char *name)
 
 	if (r < 0 || hold_read_path(&j->before, path, HOLD_HOOK_MAX, &text) < 0)
 		return r;
-	return hold_follow_words(j, h->root->path, buf_span(&text), path,
-				 "git would run it through a hook");
+	const struct hold_naming naming = {"git-hook-folders", "git would run it through a hook",
+					   false};
+
+	return hold_follow_words(j, h->root->path, buf_span(&text), &naming, path);
 }
 
 static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)
@@ -302,6 +339,129 @@ static int hold_look_links(struct hold_judge *j, const char *dir)
 	return r;
 }
 
+/* --- what the user's own files name ---------------------------------------------------- */
+
+/* Rules whose files are run by themselves, and so is what they name. */
+static const struct hold_naming hold_namings[] = {
+	{"git-hook-folders", "git would run it through a hook", true},
+	{"direnv", "cd into the folder would run it", true},
+	{"agent-settings", "the next coding agent would start it", true},
+};
+
+/* What .envrc asks for by a word, and direnv finds by a name. */
+static const struct {
+	const char *word, *file;
+} hold_uses[] = {
+	{"use flake", "flake.nix"},    {"use_flake", "flake.nix"},    {"use nix", "shell.nix"},
+	{"use_nix", "shell.nix"},      {"use nix", "default.nix"},    {"use_nix", "default.nix"},
+	{"use devenv", "devenv.nix"},  {"use_devenv", "devenv.nix"},  {"devbox", "devbox.json"},
+	{"use devenv", "devenv.yaml"}, {"use_devenv", "devenv.yaml"},
+};
+
+struct hold_folder {
+	struct hold_judge *j;
+	const char *root, *dir;
+	const struct hold_naming *naming;
+};
+
+static int hold_look_uses(const struct hold_folder *f, struct span text, const char *by)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(hold_uses); i++) {
+		const char *word = hold_uses[i].word;
+		const char *path = hold_join(f->j, f->root, hold_uses[i].file);
+
+		if (!path)
+			return hold_no_memory(f->j);
+		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) &&
+		    changes_find(f->j->changes, path))
+			r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
+					   f->naming->what, by, word);
+	}
+	return r;
+}
+
+static int hold_look_named(void *context, const char *name)
+{
+	const struct hold_folder *f = context;
+	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_HOOK_MAX);
+	const char *path = hold_join(f->j, f->dir, name);
+
+	if (!path)
+		return hold_no_memory(f->j);
+	if (hold_read_path(&f->j->before, path, HOLD_HOOK_MAX, &text) < 0)
+		return 0;
+	int r = hold_follow_words(f->j, f->root, buf_span(&text), f->naming, path);
+
+	if (r == 0 && str_equal(f->naming->rule, "direnv"))
+		r = hold_look_uses(f, buf_span(&text), path);
+	return r;
+}
+
+/* Files of these rules that the user has in `dir`, and those in folders of theirs. */
+static int hold_look_namings(struct hold_judge *j, const char *dir, const struct hold_row *row,
+			     const struct hold_naming *naming)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && row->direct[i]; i++) {
+		struct hold_folder f = {j, dir, dir, naming};
+		const char *path = hold_join(j, dir, row->direct[i]);
+		unsigned int type = hold_type(&j->before, path);
+
+		if (!path)
+			return hold_no_memory(j);
+		if (type == OBJECT_FILE)
+			r = hold_look_named(&f, row->direct[i]);
+		if (type == OBJECT_DIR) {
+			f.dir = path;
+			r = view_list(&j->before, path, hold_look_named, &f);
+			r = r < 0 && j->error->code == 0 ? 0 : r;
+		}
+	}
+	return r;
+}
+
+/* A link of the user's in this folder, and in the place of a rule's file or of its folder. */
+static int hold_look_link(void *context, const char *name)
+{
+	const struct hold_folder *f = context;
+	struct hold_judge *j = f->j;
+	const char *path = hold_join(j, f->dir, name);
+	int r = 0;
+
+	if (!path)
+		return hold_no_memory(j);
+	if (hold_type(&j->before, path) != OBJECT_LINK)
+		return 0;
+	hold_fold(path, &j->folded);
+	if (buf_error(&j->folded))
+		return 0;
+	const char *folded = buf_str(&j->folded);
+	uint64_t rows = (hold_find(j->rules, folded) | hold_find_below(j->rules, folded)) &
+			~j->rules->every;
+
+	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+		if ((rows >> row & 1) && j->rules->levels[row] == HOLD_HOLD)
+			r = hold_follow(j, path, hold_rows[row].name);
+	return r;
+}
+
+static int hold_look_folder(struct hold_judge *j, const char *dir)
+{
+	struct hold_folder f = {j, dir, dir, NULL};
+	int r = hold_look_links(j, dir);
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(hold_namings); i++)
+		for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+			if (str_equal(hold_rows[row].name, hold_namings[i].rule))
+				r = hold_look_namings(j, dir, &hold_rows[row], &hold_namings[i]);
+	if (r == 0)
+		r = view_list(&j->before, dir, hold_look_link, &f);
+	return r < 0 && j->error->code == 0 ? 0 : r;
+}
+
 /* Where git keeps its own for a folder that has a .git of this type. */
 static const char *hold_gitdir_of(struct hold_judge *j, const struct view *v, const char *root,
 				  unsigned int type)
@@ -323,6 +483,33 @@ static const char *hold_gitdir_of(struct hold_judge *j, const struct view *v, co
 	return to && hold_resolve(j, root, to, path) == 0 ? arena_str(&j->arena, path) : NULL;
 }
 
+static int hold_look_gitdir(struct hold_judge *j, const struct hold_root *old)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_POINTER_MAX);
+	struct hold_root common = {.path = old->path};
+	char path[PATH_MAX];
+	const char *file = hold_join(j, old->gitdir, "commondir");
+
+	if (!file)
+		return hold_no_memory(j);
+	int r = hold_look_settings(j, old, "config");
+
+	if (r == 0)
+		r = hold_look_settings(j, old, "config.worktree");
+	if (r == 0)
+		r = hold_look_hooks(j, old);
+	if (r < 0 || hold_read_path(&j->before, file, HOLD_POINTER_MAX, &text) < 0)
+		return r;
+	/* A worktree has its settings and hooks from where its repository is, for its own files. */
+	for (size_t n = text.len; n > 0 && text.ptr[n - 1] == '\n'; n--)
+		text.ptr[n - 1] = '\0';
+	if (hold_resolve(j, old->gitdir, buf_str(&text), path) < 0)
+		return 0;
+	common.gitdir = path;
+	r = hold_look_settings(j, &common, "config");
+	return r < 0 ? r : hold_look_hooks(j, &common);
+}
+
 static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 {
 	const char *dotgit = hold_join(j, d->path, ".git");
@@ -330,7 +517,12 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 
 	if (!dotgit)
 		return hold_no_memory(j);
-	if (type == OBJECT_ABSENT || ++j->root_count > HOLD_ROOTS_MAX)
+	if (type == OBJECT_ABSENT)
+		return 0;
+	/* The user's own are never too many: an agent that makes hundreds hides none of them. */
+	unsigned int was = hold_type(&j->before, dotgit);
+
+	if (was == OBJECT_ABSENT && ++j->root_count > HOLD_ROOTS_MAX)
 		return 0;
 	struct hold_root *root = arena_alloc(&j->arena, sizeof(*root));
 
@@ -341,21 +533,14 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 				   .gitdir = hold_gitdir_of(j, j->view, d->path, type)};
 	d->root = j->roots = root;
 	/* What the user had there before. */
-	type = hold_type(&j->before, dotgit);
 	struct hold_root old = {.path = d->path};
 
-	if (type != OBJECT_ABSENT)
-		old.gitdir = hold_gitdir_of(j, &j->before, d->path, type);
-	if (!old.gitdir)
-		return 0;
-	int r = hold_look_settings(j, &old, "config");
+	if (was != OBJECT_ABSENT)
+		old.gitdir = hold_gitdir_of(j, &j->before, d->path, was);
+	int r = old.gitdir ? hold_look_gitdir(j, &old) : 0;
 
-	if (r == 0)
-		r = hold_look_settings(j, &old, "config.worktree");
-	if (r == 0)
-		r = hold_look_hooks(j, &old);
-	if (r == 0 && *d->path)
-		r = hold_look_links(j, d->path);
+	if (r == 0 && was != OBJECT_ABSENT && *d->path)
+		r = hold_look_folder(j, d->path);
 	return r;
 }
 
@@ -402,7 +587,7 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 
 int hold_look_around(struct hold_judge *j)
 {
-	int r = hold_look_links(j, "");
+	int r = hold_look_folder(j, "");
 
 	for (size_t i = 0; r == 0 && i < j->changes->count; i++)
 		if (j->changes->items[i].group != CHANGE_DROPPED)

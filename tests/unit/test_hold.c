@@ -95,6 +95,38 @@ static const struct {
 	{"build.rs", "build-files", CHANGE_FLAGGED},
 	{"x.gradle", "build-files", CHANGE_FLAGGED},
 	{"conftest.py", "test-files", CHANGE_FLAGGED},
+	{".hg/hgrc", "other-vcs", CHANGE_HELD},
+	{".jj/repo/config.toml", "other-vcs", CHANGE_HELD},
+	{".p4config", "other-vcs", CHANGE_HELD},
+	{".git/refs/replace/0123", "git-state", CHANGE_HELD},
+	{"grumphp.yml", "git-hook-folders", CHANGE_HELD},
+	{"pnpm-workspace.yaml", "package-settings", CHANGE_HELD},
+	{"gradle/wrapper/gradle-wrapper.jar", "package-settings", CHANGE_HELD},
+	{"gradlew", "package-settings", CHANGE_HELD},
+	{".jvmopts", "package-settings", CHANGE_HELD},
+	{".bazeliskrc", "package-settings", CHANGE_HELD},
+	{"ansible.cfg", "package-settings", CHANGE_HELD},
+	{"rust-toolchain.toml", "tool-versions", CHANGE_HELD},
+	{".nvmrc", "tool-versions", CHANGE_HELD},
+	{"pkg/__pycache__/a.cpython-311.pyc", "python-compiled", CHANGE_HELD},
+	{"a.pyc", "python-compiled", CHANGE_HELD},
+	{".pdbrc", "python-start", CHANGE_HELD},
+	{".Rprofile", "interpreters", CHANGE_HELD},
+	{".ghci", "interpreters", CHANGE_HELD},
+	{".irbrc", "interpreters", CHANGE_HELD},
+	{".lazy.lua", "editors", CHANGE_HELD},
+	{".bsp/sbt.json", "editors", CHANGE_HELD},
+	{"hie.yaml", "editors", CHANGE_HELD},
+	{"rust-analyzer.toml", "editors", CHANGE_HELD},
+	{".pylintrc", "editors", CHANGE_HELD},
+	{".externalToolBuilders/x.launch", "editors", CHANGE_HELD},
+	{".ddev/config.yaml", "devcontainer", CHANGE_HELD},
+	{".serena/project.yml", "agent-settings", CHANGE_HELD},
+	{".prettierrc", "checkers", CHANGE_FLAGGED},
+	{"tsconfig.json", "checkers", CHANGE_FLAGGED},
+	{"App.xcodeproj/project.pbxproj", "build-files", CHANGE_FLAGGED},
+	{"Package.swift", "build-files", CHANGE_FLAGGED},
+	{"flake.nix", "build-files", CHANGE_FLAGGED},
 	/* git's own, which lands */
 	{".git/objects/ab/cdef", NULL, CHANGE_ORDINARY},
 	{".git/refs/heads/main", NULL, CHANGE_ORDINARY},
@@ -169,6 +201,18 @@ static void test_kinds_of_things(void **state)
 	assert_int_equal(judged(r, "x/.husky", OBJECT_DIR, OBJECT_LINK).group, CHANGE_HELD);
 	assert_int_equal(judged(r, ".git/hooks", OBJECT_DIR, OBJECT_LINK).group, CHANGE_HELD);
 	assert_int_equal(judged(r, ".husky", OBJECT_ABSENT, OBJECT_DIR).group, CHANGE_ORDINARY);
+	/* A link in the place of the folder brings the file as well. */
+	static const char *const folders[] = {".cargo",  "a/.github", ".yarn",         ".config",
+					      ".bundle", ".git/info", "x/.git/modules"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(folders); i++) {
+		assert_int_equal(judged(r, folders[i], OBJECT_ABSENT, OBJECT_LINK).group,
+				 CHANGE_HELD);
+		assert_int_equal(judged(r, folders[i], OBJECT_ABSENT, OBJECT_DIR).group,
+				 CHANGE_ORDINARY);
+	}
+	assert_int_equal(judged(r, "cargo", OBJECT_ABSENT, OBJECT_LINK).group, CHANGE_ORDINARY);
+	assert_int_equal(judged(r, ".cargo/x", OBJECT_ABSENT, OBJECT_LINK).group, CHANGE_ORDINARY);
 	/* Removing runs nothing; but what forbade something is missed. */
 	assert_int_equal(judged(r, ".envrc", OBJECT_FILE, OBJECT_ABSENT).group, CHANGE_FLAGGED);
 	assert_int_equal(judged(r, ".npmrc", OBJECT_FILE, OBJECT_ABSENT).group, CHANGE_HELD);

@@ -121,7 +121,8 @@ static void found(const struct world *w, const char *path, enum change_group gro
 /* --- git's settings ------------------------------------------------------------------- */
 
 static const char plain_config[] = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-				   "[remote \"origin\"]\n\turl = https://git.example/a.git\n";
+				   "[remote \"origin\"]\n\turl = https://git.example/a.git\n"
+				   "[branch \"a\"]\n\tremote = origin\n";
 
 static void test_git_config(void **state)
 {
@@ -157,6 +158,16 @@ static void test_git_config(void **state)
 		{"[remote \"origin\"] url = https://b.example/x\n", HELD, "would go there"},
 		{"[url \"https://b.example\"] insteadOf = https://git.example\n", HELD, "instead"},
 		{"[never \"heard\"] of = x\n", HELD, "does not know"},
+		{"[gc] recentObjectsHook = x\n", HELD, "git gc would run it"},
+		{"[gc] auto = 0\n", ORDINARY, NULL},
+		{"[fetch] bundleURI = https://b.example/x\n", HELD, "fetch.bundleuri"},
+		{"[branch \"a\"] remote = https://b.example/x\n", HELD, "branch.a.remote"},
+		{"[branch \"a\"] pushRemote = b\n", HELD, "branch.a.pushremote"},
+		{"[branch \"a\"] pushRemote = origin\n", ORDINARY, NULL},
+		{"[remote \"b\"] url = https://b.example/x\n[branch \"a\"] remote = b\n", HELD,
+		 "branch.a.remote = b"},
+		{"[remote \"b\"] url = https://b.example/x\n[branch \"b\"] remote = b\n", FLAGGED,
+		 NULL},
 		{"[core]\nnonsense\n[x", HELD, "cannot be read"},
 		{"[branch \"b\"]\nremote = origin\nmerge = refs/heads/b\n", ORDINARY, NULL},
 		{"[user]\nname = A\nemail = a@x.test\n", ORDINARY, NULL},
@@ -384,6 +395,69 @@ static void test_places(void **state)
 	found(w, "conf/two", HELD, "package-settings", ".npmrc is a link to it");
 }
 
+/* Files of the user's that run by themselves name others: those are run with them. */
+static void test_named(void **state)
+{
+	struct world *w = *state;
+
+	put_dir(w->base, ".git");
+	put(w->base, ".envrc", "use flake\nsource_env ./conf/env.sh\n");
+	put(w->base, ".claude/settings.json",
+	    "{\"hooks\": [\"\\\"$CLAUDE_PROJECT_DIR\\\"/tools/after.sh\", "
+	    "\"${ROOT}/tools/root.sh\", \"$ROOT/tools/var.sh\", \"Makefile\"]}");
+	put(w->base, ".husky/pre-commit", "node tools/lint.js src\n");
+	put_link(w->base, "CLAUDE.md", "docs/guide.md");
+	put_link(w->base, ".cargo", "conf/cargo");
+	put(w->up, "flake.nix", "x");
+	put(w->up, "shell.nix", "x");
+	put(w->up, "conf/env.sh", "x");
+	put(w->up, "conf/cargo/config.toml", "x");
+	put(w->up, "tools/after.sh", "x");
+	put(w->up, "tools/root.sh", "x");
+	put(w->up, "tools/var.sh", "x");
+	put(w->up, "tools/lint.js", "x");
+	put(w->up, "tools/other.sh", "x");
+	put(w->up, "docs/guide.md", "x");
+	put(w->up, "docs/other.md", "x");
+	put(w->up, "Makefile", "x");
+	put(w->up, "src/main.c", "x");
+	judge(w, NULL);
+	found(w, "flake.nix", HELD, "direnv", ".envrc says use flake");
+	found(w, "shell.nix", FLAGGED, "build-files", NULL);
+	found(w, "conf/env.sh", HELD, "direnv", ".envrc names it");
+	found(w, "conf/cargo/config.toml", HELD, "package-settings", ".cargo is a link to it");
+	found(w, "tools/after.sh", HELD, "agent-settings", ".claude/settings.json names it");
+	found(w, "tools/root.sh", HELD, "agent-settings", NULL);
+	found(w, "tools/var.sh", HELD, "agent-settings", NULL);
+	found(w, "tools/lint.js", HELD, "git-hook-folders", ".husky/pre-commit names it");
+	found(w, "tools/other.sh", ORDINARY, NULL, NULL);
+	found(w, "docs/guide.md", HELD, "agent-instructions", "CLAUDE.md is a link to it");
+	found(w, "docs/other.md", ORDINARY, NULL, NULL);
+	found(w, "Makefile", FLAGGED, "build-files", NULL);
+	found(w, "src/main.c", ORDINARY, NULL, NULL);
+}
+
+/* Hundreds of repositories that a session makes do not hide one of the user's, nor does a worktree.
+ */
+static void test_many_roots(void **state)
+{
+	struct world *w = *state;
+	char path[64];
+
+	for (int i = 0; i < 300; i++) {
+		(void)snprintf(path, sizeof(path), "a/%03d/.git/HEAD", i);
+		put(w->up, path, "ref: refs/heads/main\n");
+	}
+	put(w->base, "z/.git/config", "[core]\n\thooksPath = tools\n");
+	put(w->base, "z/.git/worktrees/w/commondir", "../..\n");
+	put(w->base, "w/.git", "gitdir: ../z/.git/worktrees/w\n");
+	put(w->up, "z/tools/pre-commit", "x");
+	put(w->up, "w/tools/pre-push", "x");
+	judge(w, NULL);
+	found(w, "z/tools/pre-commit", HELD, "git-hooks", "git commit would run it");
+	found(w, "w/tools/pre-push", HELD, "git-hooks", "git push would run it");
+}
+
 /* --- packages ------------------------------------------------------------------------- */
 
 static void test_package(void **state)
@@ -404,6 +478,7 @@ static void test_package(void **state)
 		{"{\"scripts\": {\"a\": \"x\", \"install\": \"y\"}}", HELD,
 		 "script install: y (and 1 more)"},
 		{"{\"bin\": \"./x.js\"}", HELD, "bin"},
+		{"{\"nodemonConfig\": {\"exec\": \"x\"}}", HELD, "nodemon would run it"},
 		{"{\"packageManager\": \"yarn@1\"}", HELD, "corepack"},
 		{"{\"simple-git-hooks\": {\"pre-commit\": \"x\"}}", HELD, "git commit"},
 		{"{\"dependencies\": {\"b\": \"2\"}}", FLAGGED, "npm install would fetch"},
@@ -525,6 +600,7 @@ int main(void)
 		IN_WORLD(test_hooks),      IN_WORLD(test_attributes),
 		IN_WORLD(test_bare),       IN_WORLD(test_submodules),
 		IN_WORLD(test_pointers),   IN_WORLD(test_places),
+		IN_WORLD(test_named),      IN_WORLD(test_many_roots),
 		IN_WORLD(test_package),    IN_WORLD(test_lockfiles),
 		IN_WORLD(test_schema),     IN_WORLD(test_invisible),
 		IN_WORLD(test_links),      IN_WORLD(test_renamed),
