@@ -66,13 +66,19 @@ static bool first_is_path(struct span path)
 	return true;
 }
 
+/* The workspace's own folder, of which only the time is kept. */
+static bool first_is_top(const struct first_entry *e, struct span path)
+{
+	return e->kind == FIRST_DIR && path.len == 1 && path.ptr[0] == '.';
+}
+
 static bool first_is_right(const struct first_entry *e, struct span path, struct span text)
 {
 	unsigned int where = e->flags & (FIRST_PACKED | FIRST_APART);
 
 	if (e->kind >= FIRST_KIND_COUNT || e->flags & ~(unsigned int)FIRST_FLAGS ||
-	    e->why >= FIRST_WHY_COUNT || !first_is_path(path) || text.len > FIRST_PATH_MAX ||
-	    (text.len > 0 && memchr(text.ptr, 0, text.len)))
+	    e->why >= FIRST_WHY_COUNT || !(first_is_path(path) || first_is_top(e, path)) ||
+	    text.len > FIRST_PATH_MAX || (text.len > 0 && memchr(text.ptr, 0, text.len)))
 		return false;
 	if (where == (FIRST_PACKED | FIRST_APART) || (where && e->kind != FIRST_FILE))
 		return false;

@@ -41,10 +41,13 @@
  * The entries are a journal: each says what stood at a path at that moment.  Whoever undoes goes
  * through them backwards: at the end each path is as its earliest entry says.  MOVED says that a
  * folder was renamed, so that paths of earlier entries beneath it have other names now; then a path
- * may be entered again.  A path is entered a second time as well where first only its mode changed
- * and later its content.
+ * may be entered again.  It was asked for, and may have failed: the inode says which folder it was,
+ * and so whether that has the new name.  A path is entered a second time as well where first only
+ *its mode changed and later its content.
  *
- * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part.
+ * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;
+ * the workspace's own folder is ".".  In direct mode a folder is entered (META) before a name in it
+ * or what stands there first changes, for its time.
  */
 #ifndef BAWN_FIRST_H
 #define BAWN_FIRST_H
@@ -70,13 +73,14 @@ enum first_kind {
 };
 
 enum first_flag {
-	FIRST_HASHED = 1 << 0, /* the digest is the content's */
-	FIRST_PACKED = 1 << 1, /* the content is in `data` */
-	FIRST_APART = 1 << 2,  /* the content is a file of its own */
-	FIRST_META = 1 << 3,   /* only mode, owner or times were about to change */
-	FIRST_END = 1 << 4,    /* not a first version: how the session left it */
-	FIRST_DIRECT = 1 << 5, /* of a session in direct mode */
-	FIRST_FLAGS = (1 << 6) - 1,
+	FIRST_HASHED = 1 << 0,    /* the digest is the content's */
+	FIRST_PACKED = 1 << 1,    /* the content is in `data` */
+	FIRST_APART = 1 << 2,     /* the content is a file of its own */
+	FIRST_META = 1 << 3,      /* only mode, owner or times were about to change */
+	FIRST_END = 1 << 4,       /* not a first version: how the session left it */
+	FIRST_DIRECT = 1 << 5,    /* of a session in direct mode */
+	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what stood at `text` came to `path` */
+	FIRST_FLAGS = (1 << 7) - 1,
 };
 
 /* Why the content is not there. */

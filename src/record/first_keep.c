@@ -311,6 +311,33 @@ static const char *first_keep_below(const struct first_keep *k, struct span path
 	return (const char *)path.ptr + len + 1;
 }
 
+/* A name in a folder is about to change, and so is the folder's time. */
+static void first_keep_folder(struct first_keep *k, struct span path)
+{
+	char text[FIRST_PATH_MAX];
+	struct first_entry e;
+
+	while (path.len > 0 && path.ptr[path.len - 1] != '/')
+		path.len--;
+	path.len -= path.len > 0;
+	if (!k->direct || path.len < strlen(k->inside))
+		return;
+	if (path.len > strlen(k->inside)) {
+		char name[FIRST_PATH_MAX + 4096];
+		int n = snprintf(name, sizeof(name), "%.*s", (int)path.len, (const char *)path.ptr);
+
+		if (n > 0 && (size_t)n < sizeof(name))
+			(void)first_keep_path(k, (struct span){(const uint8_t *)name, (size_t)n},
+					      FIRST_CHANGE_META);
+		return;
+	}
+	if (!k->top && first_keep_look(k, ".", &e, text) == 0 && e.kind == FIRST_DIR) {
+		e.flags |= FIRST_META;
+		first_keep_put(k, &e);
+	}
+	k->top = true;
+}
+
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change)
 {
 	const char *below = first_keep_below(k, path);
@@ -333,6 +360,9 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 	if (r < 0 || through)
 		return !through;
 	touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
+	/* Also of what is written where it is: undo puts another file there. */
+	if (!meta)
+		first_keep_folder(k, path);
 	if (meta)
 		e.flags |= FIRST_META;
 	else if (e.kind == FIRST_FILE)
@@ -350,16 +380,18 @@ bool first_keep_is_folder(const struct first_keep *k, struct span path)
 	return below && first_keep_look(k, below, &e, text) == 0 && e.kind == FIRST_DIR;
 }
 
-void first_keep_moved(struct first_keep *k, struct span from, struct span to)
+void first_keep_moved(struct first_keep *k, struct span from, struct span to, bool exchanged)
 {
 	const char *below = first_keep_below(k, from), *then = first_keep_below(k, to);
-	struct first_entry e = {.kind = FIRST_MOVED,
-				.flags = k->direct ? FIRST_DIRECT : 0,
-				.path = below,
-				.text = then};
+	char text[FIRST_PATH_MAX];
+	struct first_entry e;
 
-	if (!below || !then)
+	if (!below || !then || first_keep_look(k, below, &e, text) < 0)
 		return;
+	e.kind = FIRST_MOVED;
+	e.flags |= exchanged ? FIRST_EXCHANGED : 0;
+	e.text = then;
+	first_keep_folder(k, from);
 	first_keep_put(k, &e);
 	/* In the real folder names mean other things from here on. */
 	if (k->direct) {

@@ -34,6 +34,7 @@ struct first_keep {
 	int workspace;
 	const char *inside; /* the workspace, as the box sees it */
 	bool direct;
+	bool top;             /* the workspace's own folder is known */
 	struct touched known; /* MADE: with content, META: without; by absolute path */
 	uint64_t packed;      /* bytes of data */
 	uint64_t kept, limit;
@@ -63,8 +64,8 @@ enum first_change {
  */
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change);
 
-/* A folder is about to be renamed. */
-void first_keep_moved(struct first_keep *k, struct span from, struct span to);
+/* A folder is about to be renamed; exchanged: with what stands at `to`. */
+void first_keep_moved(struct first_keep *k, struct span from, struct span to, bool exchanged);
 
 /* Whether something is a folder of the workspace. */
 bool first_keep_is_folder(const struct first_keep *k, struct span path);

@@ -71,7 +71,8 @@ static void watch_first_rename(struct watch *w)
 	struct span from = {(const uint8_t *)c->path, c->path_len};
 	struct span to = {(const uint8_t *)c->to, c->to_len};
 	bool folder = from.len && first_keep_is_folder(w->to.first, from);
-	bool other = c->flags & RENAME_EXCHANGE && to.len && first_keep_is_folder(w->to.first, to);
+	bool exchange = c->flags & RENAME_EXCHANGE;
+	bool other = exchange && to.len && first_keep_is_folder(w->to.first, to);
 
 	if (!folder)
 		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT, led_from);
@@ -83,10 +84,9 @@ static void watch_first_rename(struct watch *w)
 		to = span_of_str(led_to);
 	if ((led_from[0] || led_to[0]) && w->to.touched)
 		touched_renamed(w->to.touched, from, to);
-	if ((folder || (led_from[0] && first_keep_is_folder(w->to.first, from))) && to.len)
-		first_keep_moved(w->to.first, from, to);
-	if (other && from.len)
-		first_keep_moved(w->to.first, to, from);
+	folder = folder || other || (led_from[0] && first_keep_is_folder(w->to.first, from));
+	if (folder && from.len && to.len)
+		first_keep_moved(w->to.first, from, to, exchange);
 }
 
 void watch_first(struct watch *w, const struct profile_watched *what, const struct watch_file *f)

@@ -82,7 +82,24 @@ static const char *undo_words(const struct land_step *s)
 		return "comes back";
 	if (s->after.type == OBJECT_ABSENT)
 		return "goes";
-	return basis_same_content(&s->before, &s->after) ? "gets its mode back" : "as it was";
+	if (!basis_same_content(&s->before, &s->after))
+		return "as it was";
+	return basis_same(&s->before, &s->after) ? "gets its time back" : "gets its mode back";
+}
+
+/* A folder whose time alone goes back needs no words. */
+static bool undo_is_quiet(const struct land_step *s)
+{
+	return s->before.type == OBJECT_DIR && basis_same(&s->before, &s->after);
+}
+
+static size_t undo_count(const struct undo *u)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < u->count; i++)
+		count += !undo_is_quiet(&u->steps[i]);
+	return count;
 }
 
 static void undo_show(const struct undo *u, bool changed, const char *title)
@@ -91,7 +108,7 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < u->count; i++) {
-		if (changed && !u->changed[i])
+		if (changed ? !u->changed[i] : undo_is_quiet(&u->steps[i]))
 			continue;
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
@@ -202,6 +219,13 @@ static int undo_on_open(void *context, size_t i)
 			       : land_undo_content(l->u->kept, i);
 }
 
+static int64_t undo_on_folder_time(void *context, const char *path, int64_t now)
+{
+	const struct undo_landing *l = context;
+
+	return l->u->is_direct ? undo_direct_folder_time(&l->u->direct, path, now) : 0;
+}
+
 /* A session that stood upon what was taken back stands upon what is there now. */
 static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 			   struct basis *decided, const struct land_step *s)
@@ -263,7 +287,9 @@ static int undo_do(struct undo *u, struct error *e)
 				     .journal = u->journal,
 				     .what = u->redo ? "redo" : "undo",
 				     .undo = u->kept,
+				     .whole_modes = u->is_direct,
 				     .open = undo_on_open,
+				     .folder_time = undo_on_folder_time,
 				     .decide = undo_on_decide,
 				     .context = &context};
 	struct land_result result = {.landed = 0};
@@ -381,9 +407,10 @@ static int undo_run(struct undo *u, struct error *e)
 	if (u->dry || u->count == 0)
 		return EXIT_OK;
 	char question[PATH_MAX + 64];
+	size_t count = undo_count(u);
 
 	(void)snprintf(question, sizeof(question), "%s %zu change%s to %s? [y/N]",
-		       u->redo ? "Apply again" : "Take back", u->count, u->count == 1 ? "" : "s",
+		       u->redo ? "Apply again" : "Take back", count, count == 1 ? "" : "s",
 		       u->review.layers.workspace);
 	if (u->prompt.tty >= 0 &&
 	    prompt_key(&u->prompt, question, "ny", "y  do it\nn  change nothing") != 'y') {

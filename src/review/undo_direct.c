@@ -77,107 +77,178 @@ bool undo_object_of(const struct first_entry *f, const struct object *now, struc
 	return ret->hashed;
 }
 
-/* --- steps ----------------------------------------------------------------------------- */
+/* --- what shall stand where ------------------------------------------------------------ */
 
-static void direct_skip(struct undo_direct *u, const char *path, const char *why)
+enum direct_verdict {
+	DIRECT_SAME, /* it is as it was */
+	DIRECT_STEP,
+	DIRECT_STAYS, /* and why */
+};
+
+/* One for each path of u->former. */
+struct direct_item {
+	enum direct_verdict verdict;
+	const char *why; /* NULL: another path is named for it */
+	struct object now, was;
+};
+
+struct direct_plan {
+	struct undo_direct *u;
+	const struct layers_session *session;
+	struct view base;
+	struct direct_item *items;
+};
+
+static void direct_stays(struct direct_item *i, const char *why)
 {
-	u->skipped[u->skipped_count++] = (struct undo_skipped){path, why};
-}
-
-/* A folder above it, or itself, was renamed. */
-static bool direct_was_moved(const struct undo_direct *u, const char *path)
-{
-	for (size_t i = 0; i < u->first.count; i++) {
-		struct first_entry e;
-
-		first_at(&u->first, i, &e);
-		if (e.kind != FIRST_MOVED)
-			continue;
-		const char *ends[] = {str_after(path, e.path), str_after(path, e.text)};
-
-		for (size_t n = 0; n < 2; n++)
-			if (ends[n] && (*ends[n] == '\0' || *ends[n] == '/'))
-				return true;
-	}
-	return false;
+	i->verdict = DIRECT_STAYS;
+	i->why = why;
 }
 
 /* As the session left it; where it could not say, as it stands when nobody touched it since. */
-static bool direct_is_as_left(const struct undo_direct *u, const struct layers_session *s,
-			      const char *path, const struct object *now)
+static bool direct_is_as_left(const struct direct_plan *p, const char *path,
+			      const struct object *now)
 {
 	struct first_entry end;
 	struct object left;
 
-	if (first_find_end(&u->first, path, &end) >= 0)
+	if (first_find_end(&p->u->first, path, &end) >= 0)
 		return undo_object_of(&end, now, &left) && basis_same(&left, now);
-	return now->type == OBJECT_ABSENT || s->ended == 0 || now->ctime <= s->ended;
+	/* Of a folder it is asked what is in it. */
+	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR || p->session->ended == 0 ||
+	       now->ctime <= p->session->ended;
 }
 
-/* Too large to be hashed while a call waited for it: it is hashed now, from what was kept. */
-static void direct_hash(const struct undo_direct *u, struct first_entry *f)
+/* Somebody gave it another time since, which is left to it. */
+static bool direct_has_time_of_session(const struct direct_plan *p, const char *path,
+				       const struct object *now)
 {
-	_cleanup_fd_ int content = f->kind == FIRST_FILE && !(f->flags & FIRST_HASHED)
-					   ? first_content(&u->first, f)
-					   : -1;
-	uint64_t size = 0;
+	struct first_entry end;
 
-	if (content >= 0 && changes_hash(content, f->digest, &size) == 0)
-		f->flags |= FIRST_HASHED;
+	return first_find_end(&p->u->first, path, &end) >= 0 && end.mtime == now->mtime;
 }
 
-static int direct_take(struct undo_direct *u, const struct review *r,
-		       const struct layers_session *s, size_t i, const struct first_entry *f)
+static int direct_link_words(const struct direct_plan *p, const char *path, struct object *o)
 {
-	struct object now = {.type = OBJECT_ABSENT}, was;
-	int code = undo_look(r->tree, f->path, &now);
+	char words[PATH_MAX];
+	_cleanup_fd_ int fd = view_openat(&p->base, path, O_PATH);
+	ssize_t n = fd < 0 ? fd : readlinkat(fd, "", words, sizeof(words));
 
-	if (code < 0) {
-		direct_skip(u, f->path, "it cannot be read");
-		return 0;
-	}
-	if (direct_was_moved(u, f->path)) {
-		direct_skip(u, f->path, "the folder that it is in was renamed");
-		return 0;
-	}
-	if (!undo_object_of(f, &now, &was)) {
-		direct_skip(u, f->path, f->why ? first_why_words[f->why] : "it was not kept");
-		return 0;
-	}
-	if (basis_same(&now, &was))
-		return 0;
-	if (!direct_is_as_left(u, s, f->path, &now)) {
-		direct_skip(u, f->path, "it was changed since");
-		return 0;
-	}
-	if (was.type == OBJECT_FILE && !basis_same_content(&now, &was)) {
-		_cleanup_fd_ int content = first_content(&u->first, f);
-
-		if (content < 0) {
-			direct_skip(u, f->path,
-				    f->why ? first_why_words[f->why] : "it was not kept");
-			return 0;
-		}
-	}
-	was.mode &= 0777;
-	u->entries[u->count] = i;
-	u->steps[u->count++] =
-		(struct land_step){.path = f->path, .before = now, .after = was, .source = -1};
-	return 0;
+	if (n < 0)
+		return fd < 0 ? fd : -errno;
+	o->link = arena_strn(&p->u->arena, words, (size_t)n);
+	return o->link ? 0 : -ENOMEM;
 }
 
-/* --- folders --------------------------------------------------------------------------- */
-
-static const struct land_step *direct_step(const struct undo_direct *u, const char *path)
+/* What the recorder kept, with the digest of a content that is a file of its own. */
+static bool direct_was_kept(const struct direct_plan *p, const struct first_entry *e,
+			    struct direct_item *i)
 {
-	for (size_t i = 0; i < u->count; i++)
-		if (str_equal(u->steps[i].path, path))
-			return &u->steps[i];
-	return NULL;
+	if (undo_object_of(e, &i->now, &i->was))
+		return true;
+	if (e->kind != FIRST_FILE)
+		return false;
+	_cleanup_fd_ int fd = first_content(&p->u->first, e);
+
+	i->was.hashed = fd >= 0 && changes_hash(fd, i->was.digest, &i->was.size) == 0;
+	return i->was.hashed;
+}
+
+/* NULL, or why it is not known what stood there. */
+static const char *direct_former(const struct direct_plan *p, const struct former *f,
+				 struct direct_item *i)
+{
+	struct first_entry e;
+
+	i->was = (struct object){.type = OBJECT_ABSENT, .layer = -1};
+	if (f->entry >= 0) {
+		first_at(&p->u->first, (size_t)f->entry, &e);
+		if (!direct_was_kept(p, &e, i))
+			return e.why ? first_why_words[e.why] : "it was not kept";
+	} else if (f->real) {
+		if (undo_look(p->u->tree, f->real, &i->was) < 0 ||
+		    (i->was.type == OBJECT_LINK && direct_link_words(p, f->real, &i->was) < 0))
+			return "it cannot be read";
+		if (!direct_is_as_left(p, f->real, &i->was))
+			return "it was changed since";
+	}
+	if (f->meta >= 0 && i->was.type != OBJECT_ABSENT) {
+		first_at(&p->u->first, (size_t)f->meta, &e);
+		i->was.mode = e.mode & 07777;
+		i->was.mtime = e.mtime;
+	}
+	return i->was.type > OBJECT_LINK ? "it is no file, folder or link" : NULL;
+}
+
+static bool direct_has_content(const struct direct_plan *p, const struct former *f,
+			       const struct direct_item *i)
+{
+	struct first_entry e;
+
+	if (i->was.type != OBJECT_FILE || f->entry < 0 || basis_same_content(&i->now, &i->was))
+		return true;
+	first_at(&p->u->first, (size_t)f->entry, &e);
+	_cleanup_fd_ int content = first_content(&p->u->first, &e);
+
+	return content >= 0;
+}
+
+static void direct_judge(const struct direct_plan *p, const struct former *f, struct direct_item *i)
+{
+	bool elsewhere = f->real && !str_equal(f->real, f->path);
+
+	if (undo_look(p->u->tree, f->path, &i->now) < 0) {
+		direct_stays(i, "it cannot be read");
+		return;
+	}
+	const char *why = direct_former(p, f, i);
+
+	if (why) {
+		/* What it became is named, where it is. */
+		direct_stays(i, elsewhere && f->entry < 0 ? NULL : why);
+		return;
+	}
+	if (basis_same(&i->now, &i->was) &&
+	    (i->now.type == OBJECT_LINK || i->now.mode == i->was.mode ||
+	     i->now.type == OBJECT_ABSENT) &&
+	    (i->now.mtime == i->was.mtime || !direct_has_time_of_session(p, f->path, &i->now)))
+		return;
+	i->verdict = DIRECT_STEP;
+	if (!direct_is_as_left(p, f->path, &i->now))
+		direct_stays(i, "it was changed since");
+	else if (i->now.type > OBJECT_LINK)
+		direct_stays(i, "it is no file, folder or link");
+	else if (!direct_has_content(p, f, i))
+		direct_stays(i, "it was not kept");
+}
+
+/* The time of a folder that stays one: as it was, unless somebody changed what is in it since. */
+static int64_t direct_time(const struct direct_plan *p, const struct former *f,
+			   const struct direct_item *i)
+{
+	bool elsewhere = f->real && !str_equal(f->real, f->path);
+
+	if (i->verdict == DIRECT_STAYS || i->now.type != OBJECT_DIR || i->was.type != OBJECT_DIR)
+		return 0;
+	return elsewhere || direct_has_time_of_session(p, f->path, &i->now) ? i->was.mtime : 0;
+}
+
+/* --- what hangs together --------------------------------------------------------------- */
+
+static struct direct_item *direct_find(const struct direct_plan *p, const char *path)
+{
+	const struct former *f = former_find_path(&p->u->former, path);
+
+	return f ? &p->items[f - p->u->former.items] : NULL;
+}
+
+static unsigned int direct_after(const struct direct_item *i)
+{
+	return i->verdict == DIRECT_STEP ? i->was.type : i->now.type;
 }
 
 struct direct_folder {
-	const struct undo_direct *u;
+	const struct direct_plan *p;
 	const char *path;
 	bool stays;
 };
@@ -188,38 +259,110 @@ static int direct_look_inside(void *context, const char *name)
 	_cleanup_buf_ struct buf path = BUF_INIT(2ul * PATH_MAX);
 
 	buf_putf(&path, "%s/%s", f->path, name);
-	const struct land_step *s = direct_step(f->u, buf_str(&path));
+	const struct direct_item *i = direct_find(f->p, buf_str(&path));
 
-	f->stays = f->stays || !s || s->after.type != OBJECT_ABSENT;
+	f->stays = f->stays || !i || direct_after(i) != OBJECT_ABSENT;
 	return f->stays ? -ECANCELED : 0;
 }
 
-/* A folder that the session made goes only when everything in it does; the deepest first. */
-static void direct_keep_folders(struct undo_direct *u, const struct review *r)
+/* A folder goes only when everything in it does. */
+static bool direct_has_rest(const struct direct_plan *p, const struct former *f,
+			    const struct direct_item *i)
 {
-	const struct view base = {.base = r->tree};
+	struct direct_folder folder = {.p = p, .path = f->path};
 
-	for (bool again = true; again;) {
-		again = false;
-		for (size_t i = 0; i < u->count; i++) {
-			struct direct_folder f = {.u = u, .path = u->steps[i].path};
+	if (i->now.type != OBJECT_DIR || i->was.type == OBJECT_DIR)
+		return false;
+	return view_list(&p->base, f->path, direct_look_inside, &folder) < 0 || folder.stays;
+}
 
-			if (u->steps[i].before.type != OBJECT_DIR ||
-			    u->steps[i].after.type == OBJECT_DIR)
-				continue;
-			(void)view_list(&base, f.path, direct_look_inside, &f);
-			if (!f.stays)
-				continue;
-			direct_skip(u, f.path, "something that is in it stays");
-			u->count--;
-			u->steps[i] = u->steps[u->count];
-			u->entries[i] = u->entries[u->count];
-			again = true;
-		}
+/* What comes back needs its folder. */
+static bool direct_has_folder(const struct direct_plan *p, const struct former *f,
+			      const struct direct_item *i)
+{
+	const char *slash = strrchr(f->path, '/');
+	_cleanup_free_ char *above = slash ? strndup(f->path, (size_t)(slash - f->path)) : NULL;
+	struct object o = {.type = OBJECT_ABSENT};
+
+	if (i->was.type == OBJECT_ABSENT || !slash)
+		return true;
+	const struct direct_item *item = above ? direct_find(p, above) : NULL;
+
+	if (item)
+		return direct_after(item) == OBJECT_DIR;
+	return above && view_look(&p->base, above, &o) == 0 && o.type == OBJECT_DIR;
+}
+
+/* One path; true when that may mean something for others. */
+static bool direct_hold_together(const struct direct_plan *p, const struct former *f,
+				 struct direct_item *i)
+{
+	struct direct_item *later =
+		f->real && i->verdict == DIRECT_STAYS ? direct_find(p, f->real) : NULL;
+
+	if (later && later != i && later->verdict == DIRECT_STEP) {
+		direct_stays(later, "it cannot go back to where it was");
+		return true;
 	}
+	if (i->verdict != DIRECT_STEP)
+		return false;
+	if (!direct_has_folder(p, f, i))
+		direct_stays(i, "the folder that it was in is not there");
+	else if (direct_has_rest(p, f, i))
+		direct_stays(i, "something that is in it stays");
+	return i->verdict == DIRECT_STAYS;
+}
+
+static int direct_plan(struct direct_plan *p)
+{
+	struct undo_direct *u = p->u;
+	bool again = true;
+
+	for (size_t n = 0; n < u->former.count; n++)
+		direct_judge(p, &u->former.items[n], &p->items[n]);
+	/* Folders come before what is in them: from the end most is settled in one round. */
+	while (again) {
+		again = false;
+		for (size_t n = u->former.count; n > 0; n--)
+			again |= direct_hold_together(p, &u->former.items[n - 1], &p->items[n - 1]);
+	}
+	for (size_t n = 0; n < u->former.count; n++) {
+		const struct former *f = &u->former.items[n];
+		const struct direct_item *i = &p->items[n];
+
+		u->times[n] = direct_time(p, f, i);
+		if (i->verdict == DIRECT_STAYS && i->why)
+			u->skipped[u->skipped_count++] = (struct undo_skipped){f->path, i->why};
+		if (i->verdict != DIRECT_STEP)
+			continue;
+		u->sources[u->count] = n;
+		u->steps[u->count++] = (struct land_step){
+			.path = f->path, .before = i->now, .after = i->was, .source = -1};
+	}
+	return 0;
 }
 
 /* --- the whole ------------------------------------------------------------------------- */
+
+static int direct_read_former(struct undo_direct *u, const struct layers_session *s)
+{
+	struct direct_plan p = {.u = u, .session = s, .base = {.base = u->tree}};
+	int code = former_read(&u->first, &p.base, &u->arena, &u->former);
+
+	if (code < 0)
+		return code;
+	size_t room = u->former.count + 1;
+	_cleanup_free_ struct direct_item *items = calloc(room, sizeof(*items));
+
+	u->steps = arena_alloc(&u->arena, room * sizeof(*u->steps));
+	u->sources = arena_alloc(&u->arena, room * sizeof(*u->sources));
+	u->times = arena_alloc(&u->arena, room * sizeof(*u->times));
+	u->skipped = arena_alloc(&u->arena, room * sizeof(*u->skipped));
+	if (!items || !u->steps || !u->sources || !u->times || !u->skipped)
+		return -ENOMEM;
+	p.items = items;
+	return direct_plan(&p);
+}
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,
 		     struct undo_direct *ret, struct error *e)
@@ -237,42 +380,42 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 
 	if (code < 0)
 		return code;
-	size_t room = 2 * ret->first.count + 1;
-
-	ret->steps = arena_alloc(&ret->arena, room * sizeof(*ret->steps));
-	ret->entries = arena_alloc(&ret->arena, room * sizeof(*ret->entries));
-	ret->skipped = arena_alloc(&ret->arena, room * sizeof(*ret->skipped));
-	if (!ret->steps || !ret->entries || !ret->skipped)
-		return error_set(e, -ENOMEM, "no memory");
-	for (size_t i = 0; code == 0 && i < ret->first.count; i++) {
-		struct first_entry f, found;
-
-		first_at(&ret->first, i, &f);
-		/* Each path once, by its earliest entry. */
-		if (f.kind == FIRST_MOVED || f.flags & FIRST_END ||
-		    first_find(&ret->first, f.path, &found) != (ssize_t)i)
-			continue;
-		direct_hash(ret, &found);
-		code = direct_take(ret, r, s, i, &found);
-	}
-	direct_keep_folders(ret, r);
-	return code;
+	code = direct_read_former(ret, s);
+	return code < 0 ? error_sys(e, code, "cannot tell what %s changed", s->name) : 0;
 }
 
 int undo_direct_content(const struct undo_direct *u, size_t i)
 {
 	const struct view base = {.base = u->tree};
-	struct first_entry f;
+	const struct former *f = &u->former.items[u->sources[i]];
+	struct first_entry e;
 
-	/* Only its mode was changed, and its content never kept. */
+	/* Only its mode or time was changed, and its content never kept. */
 	if (basis_same_content(&u->steps[i].before, &u->steps[i].after))
 		return view_openat(&base, u->steps[i].path, O_RDONLY);
-	return first_find(&u->first, u->steps[i].path, &f) < 0 ? -ENOENT
-							       : first_content(&u->first, &f);
+	if (f->entry < 0)
+		return f->real ? view_openat(&base, f->real, O_RDONLY) : -ENOENT;
+	first_at(&u->first, (size_t)f->entry, &e);
+	return first_content(&u->first, &e);
+}
+
+int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, int64_t now)
+{
+	const struct former *f = former_find_path(&u->former, path);
+	struct first_entry was, end;
+
+	if (*path)
+		return f ? u->times[f - u->former.items] : 0;
+	/* The workspace's own; somebody may have changed something in it since. */
+	return first_find(&u->first, ".", &was) >= 0 && first_find_end(&u->first, ".", &end) >= 0 &&
+			       end.mtime == now
+		       ? was.mtime
+		       : 0;
 }
 
 void undo_direct_fini(struct undo_direct *u)
 {
 	first_close(&u->first);
+	former_list_fini(&u->former);
 	arena_fini(&u->arena);
 }

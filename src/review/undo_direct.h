@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a direct session did, turned round: from the first versions that the recorder kept (first.h)
- * come the steps that bring them back.  What is not as the session left it is the user's own, and
- * is skipped and named; so is what was not kept, and what lies in a folder that was renamed.
+ * comes the tree as it was (undo_former.h), and the steps that bring it back.  What is not as the
+ * session left it is the user's own, and is skipped and named; so is what was not kept.  A folder
+ * that was renamed goes back with what is in it, but for what is the user's own, which stays.
  */
 #ifndef BAWN_UNDO_DIRECT_H
 #define BAWN_UNDO_DIRECT_H
@@ -10,6 +11,7 @@
 #include "first.h"
 #include "land.h"
 #include "review.h"
+#include "undo_former.h"
 
 struct undo_skipped {
 	const char *path, *why;
@@ -18,9 +20,11 @@ struct undo_skipped {
 struct undo_direct {
 	struct arena arena;
 	struct first first;
+	struct former_list former;
 	int tree; /* the review's */
 	struct land_step *steps;
-	size_t *entries; /* of first, for each step */
+	size_t *sources; /* of former, for each step */
+	int64_t *times;  /* of each of former: what a folder that stays shall have; 0: nothing */
 	size_t count;
 	struct undo_skipped *skipped;
 	size_t skipped_count;
@@ -31,6 +35,8 @@ struct undo_direct {
 int undo_direct_read(const struct review *r, const struct layers_session *s,
 		     struct undo_direct *ret, struct error *e);
 int undo_direct_content(const struct undo_direct *u, size_t i);
+/* As land_how.folder_time: what a folder had, when it is as the session left it. */
+int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, int64_t now);
 void undo_direct_fini(struct undo_direct *u);
 
 /* What stands at a path of the tree, hashed; ABSENT where nothing does. */

@@ -119,7 +119,8 @@ static int plan_steps(struct landing *l, size_t count, struct error *e)
 			.path = s->path,
 			.before = {.type = s->before.type},
 			.after = {.type = s->after.type,
-				  .mode = s->after.mode & (l->how->undo ? 07777 : 0777),
+				  .mode = s->after.mode &
+					  (l->how->undo || l->how->whole_modes ? 07777 : 0777),
 				  .mtime = s->after.mtime},
 		};
 	}
@@ -319,18 +320,28 @@ static int look_at_all(struct landing *l, struct land_result *ret, struct error 
 	return 0;
 }
 
+/* The time that a folder gets which is there already. */
+static int64_t plan_time(struct landing *l, size_t i, const struct journal *was)
+{
+	const struct journal_dir *d = &l->j.dirs[i];
+	ssize_t same = was ? journal_find_dir(was, d->path, strlen(d->path)) : -1;
+	int64_t asked = l->how->folder_time && !l->rests[i].made
+				? l->how->folder_time(l->how->context, d->path, d->mtime)
+				: 0;
+
+	l->rests[i].timed = asked != 0;
+	if (asked)
+		return asked;
+	return same >= 0 && d->mtime == was->stamp ? was->dirs[same].mtime : l->j.stamp;
+}
+
 /* How folders are left: the time of this landing; of an undo, as they were before. */
 static void plan_times(struct landing *l)
 {
 	const struct journal *was = l->how->undo ? land_undo_journal(l->how->undo) : NULL;
 
-	for (size_t i = 0; i < l->j.dir_count; i++) {
-		const struct journal_dir *d = &l->j.dirs[i];
-		ssize_t same = was ? journal_find_dir(was, d->path, strlen(d->path)) : -1;
-
-		l->rests[i].mtime =
-			same >= 0 && d->mtime == was->stamp ? was->dirs[same].mtime : l->j.stamp;
-	}
+	for (size_t i = 0; i < l->j.dir_count; i++)
+		l->rests[i].mtime = plan_time(l, i, was);
 	for (size_t i = 0; i < l->j.count; i++) {
 		struct journal_step *s = &l->j.steps[i];
 		ssize_t own = s->after.type == OBJECT_DIR
@@ -340,7 +351,8 @@ static void plan_times(struct landing *l)
 		if (own < 0)
 			continue;
 		/* A folder that hands its group on hands that on too. */
-		if (l->rests[own].made && !l->how->undo && l->rests[s->dir].mode & S_ISGID) {
+		if (l->rests[own].made && !l->how->undo && !l->how->whole_modes &&
+		    l->rests[s->dir].mode & S_ISGID) {
 			s->after.mode |= S_ISGID;
 			l->rests[own].gid = l->rests[s->dir].gid;
 		}
@@ -352,6 +364,8 @@ static void plan_times(struct landing *l)
 		l->rests[own].mtime = s->after.mtime ? s->after.mtime : l->j.stamp;
 	}
 	l->j.top_after = l->rests[0].touched ? l->j.stamp : l->j.top_before;
+	if (l->rests[0].timed)
+		l->j.top_after = l->rests[0].mtime;
 	if (was && l->j.top_before == was->top_after)
 		l->j.top_after = was->top_before;
 }

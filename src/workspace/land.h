@@ -40,8 +40,13 @@ struct land_how {
 	/* Of undo and redo: the steps are of this.  What is kept comes back itself where the
 	 * filesystem allows, with its very times, and is forgotten when it has. */
 	const struct land_undo *undo;
+	/* Modes land whole, with the bits beyond 0777: of what was there before. */
+	bool whole_modes;
 	/* The content of step i: a descriptor that we close, or -errno. */
 	int (*open)(void *context, size_t i);
+	/* The time that a folder shall have, which has `now` ("" is the tree's own); 0: this
+	 * landing's.  NULL: always that. */
+	int64_t (*folder_time)(void *context, const char *path, int64_t now);
 	/* The last word before anything is swapped: negative ends it, nothing was changed. */
 	int (*decide)(void *context);
 	void (*progress)(void *context, size_t done, size_t all);

@@ -51,6 +51,7 @@ struct land_rest {
 	bool made;    /* by this landing */
 	bool gone;    /* taken out by this landing */
 	bool touched; /* a name in it changes */
+	bool timed;   /* its time was asked for */
 	uint32_t mode;
 	uint32_t gid;
 	int64_t mtime;

@@ -172,7 +172,7 @@ static int settle_dirs(struct landing *l, struct error *e)
 		int fd = land_dir(l, n - 1);
 		int r = fd < 0 ? fd : land_look(fd, "", &s);
 
-		if (r == 0 && (rest->touched || rest->made))
+		if (r == 0 && (rest->touched || rest->made || rest->timed))
 			r = land_touch(fd, "", rest->mtime);
 		if (r == 0 && s.o.mode != rest->mode)
 			r = land_chmod(fd, rest->mode);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "undo_former.h"
+
+#include "fnv.h"
+#include "str.h"
+
+enum { FORMER_SLOTS = 1 << 16, FORMER_DEPTH_MAX = 400, FORMER_COUNT_MAX = 1 << 21 };
+
+struct former_node {
+	struct former_node *parent;
+	struct former_node *children, *next; /* siblings */
+	struct former_node *chain;           /* of one slot of the table */
+	uint64_t id;
+	const char *name;
+	/* Nodes beneath it that have another epoch are no longer there. */
+	unsigned int epoch, parent_epoch;
+	ssize_t entry, meta;
+	const char *real; /* "" is the tree itself */
+	bool said;        /* an entry speaks of it, or it was moved */
+};
+
+struct former_tree {
+	const struct first *first;
+	const struct view *now;
+	struct arena *arena;
+	struct former_list *list;
+	struct former_node root;
+	struct former_node **slots;
+	uint64_t last_id;
+	int failed;
+};
+
+/* --- nodes ----------------------------------------------------------------------------- */
+
+static const char *former_below(struct former_tree *t, const char *folder, const char *name)
+{
+	const char *path =
+		*folder ? arena_printf(t->arena, "%s/%s", folder, name) : arena_str(t->arena, name);
+
+	t->failed = path ? t->failed : -ENOMEM;
+	return path;
+}
+
+static struct former_node **former_slot(const struct former_tree *t,
+					const struct former_node *parent, const char *name,
+					size_t len)
+{
+	uint32_t hash = fnv_bytes(FNV_START, &parent->id, sizeof(parent->id));
+
+	return &t->slots[fnv_bytes(hash, name, len) % FORMER_SLOTS];
+}
+
+static struct former_node *former_find(const struct former_tree *t,
+				       const struct former_node *parent, const char *name,
+				       size_t len)
+{
+	for (struct former_node *n = *former_slot(t, parent, name, len); n; n = n->chain)
+		if (n->parent == parent && n->parent_epoch == parent->epoch &&
+		    strncmp(n->name, name, len) == 0 && n->name[len] == '\0')
+			return n;
+	return NULL;
+}
+
+static void former_hang(const struct former_tree *t, struct former_node *n,
+			struct former_node *parent)
+{
+	struct former_node **slot = former_slot(t, parent, n->name, strlen(n->name));
+
+	n->parent = parent;
+	n->parent_epoch = parent->epoch;
+	n->chain = *slot;
+	*slot = n;
+	n->next = parent->children;
+	parent->children = n;
+}
+
+static void former_take_off(const struct former_tree *t, struct former_node *n)
+{
+	struct former_node **at = former_slot(t, n->parent, n->name, strlen(n->name));
+
+	while (*at && *at != n)
+		at = &(*at)->chain;
+	if (*at)
+		*at = n->chain;
+	at = &n->parent->children;
+	while (*at && *at != n)
+		at = &(*at)->next;
+	if (*at)
+		*at = n->next;
+}
+
+static void former_clear(struct former_node *n)
+{
+	n->children = NULL;
+	n->epoch++;
+}
+
+/* Whether what it is, as far as the entries were read, is a folder. */
+static bool former_is_folder(const struct former_tree *t, const struct former_node *n,
+			     uint64_t *ret_ino)
+{
+	struct first_entry e = {.kind = FIRST_ABSENT};
+	struct object o = {.type = OBJECT_ABSENT};
+
+	if (n->entry >= 0) {
+		first_at(t->first, (size_t)n->entry, &e);
+		*ret_ino = e.ino;
+		return e.kind == FIRST_DIR;
+	}
+	if (!n->real || view_look(t->now, n->real, &o) < 0)
+		return false;
+	*ret_ino = o.ino;
+	return o.type == OBJECT_DIR;
+}
+
+/* A node for a name of which none speaks yet; NULL: no memory. */
+static struct former_node *former_new(struct former_tree *t, struct former_node *parent,
+				      const char *name, size_t len)
+{
+	struct former_node *n = arena_alloc(t->arena, sizeof(*n));
+	const char *own = arena_strn(t->arena, name, len);
+
+	if (!n || !own) {
+		t->failed = -ENOMEM;
+		return NULL;
+	}
+	*n = (struct former_node){.id = ++t->last_id, .name = own, .entry = -1, .meta = -1};
+	if (parent->real)
+		n->real = former_below(t, parent->real, own);
+	former_hang(t, n, parent);
+	return n;
+}
+
+/* The node of a path; NULL: no memory. */
+static struct former_node *former_at(struct former_tree *t, const char *path)
+{
+	struct former_node *n = &t->root;
+
+	for (const char *part = path; *part;) {
+		size_t len = strcspn(part, "/");
+		struct former_node *found = former_find(t, n, part, len);
+
+		n = found ? found : former_new(t, n, part, len);
+		if (!n)
+			return NULL;
+		part += len + (part[len] == '/');
+	}
+	return n;
+}
+
+/* --- entries, backwards ---------------------------------------------------------------- */
+
+static void former_put(struct former_tree *t, const struct former *f)
+{
+	struct former_list *l = t->list;
+
+	if (l->count == l->room) {
+		size_t more = l->room ? 2 * l->room : 256;
+		struct former *items = more <= FORMER_COUNT_MAX
+					       ? reallocarray(l->items, more, sizeof(*items))
+					       : NULL;
+
+		if (!items) {
+			t->failed = more <= FORMER_COUNT_MAX ? -ENOMEM : -E2BIG;
+			return;
+		}
+		l->items = items;
+		l->room = more;
+	}
+	l->items[l->count++] = *f;
+}
+
+/* What the session made: nothing stood at `path`, unless an entry says otherwise. */
+static void former_made(struct former_tree *t, const char *path)
+{
+	former_put(t, &(struct former){.path = path, .entry = -1, .meta = -1});
+}
+
+static void former_on_stood(struct former_tree *t, size_t i, const struct first_entry *e)
+{
+	struct former_node *n = former_at(t, e->path);
+	uint64_t ino = 0;
+
+	if (!n)
+		return;
+	n->said = true;
+	if (e->flags & FIRST_META && e->kind != FIRST_ABSENT) {
+		n->meta = (ssize_t)i;
+		return;
+	}
+	n->meta = -1;
+	if (e->kind == FIRST_DIR) {
+		/* What is in it is known by other entries, and by what stands there. */
+		if (!former_is_folder(t, n, &ino)) {
+			former_clear(n);
+			n->real = NULL;
+		}
+		n->entry = (ssize_t)i;
+		return;
+	}
+	former_clear(n);
+	n->entry = e->kind == FIRST_ABSENT ? -1 : (ssize_t)i;
+	if (e->kind != FIRST_ABSENT)
+		return;
+	if (n->real)
+		former_made(t, n->real);
+	n->real = NULL;
+}
+
+static void former_rename(const struct former_tree *t, struct former_node *n,
+			  struct former_node *parent, const char *name)
+{
+	former_take_off(t, n);
+	n->name = name;
+	n->said = true;
+	former_hang(t, n, parent);
+}
+
+static void former_on_moved(struct former_tree *t, const struct first_entry *e)
+{
+	struct former_node *to = former_at(t, e->text), *from = former_at(t, e->path);
+	uint64_t ino = 0;
+
+	if (!to || !from || to == from || !to->parent || !from->parent)
+		return;
+	bool folder = former_is_folder(t, to, &ino);
+
+	if (ino != e->ino || (!folder && !(e->flags & FIRST_EXCHANGED)))
+		return;
+	/* A folder cannot have gone into itself. */
+	for (const struct former_node *up = from; up; up = up->parent)
+		if (up == to)
+			return;
+	for (const struct former_node *up = to; up; up = up->parent)
+		if (up == from)
+			return;
+	struct former_node *parent = from->parent, *other = to->parent;
+	const char *name = from->name, *was = to->name;
+
+	if (!(e->flags & FIRST_EXCHANGED)) {
+		former_clear(from);
+		from->entry = from->meta = -1;
+		from->real = NULL;
+	}
+	former_rename(t, to, parent, name);
+	former_rename(t, from, other, was);
+}
+
+/* --- the list -------------------------------------------------------------------------- */
+
+struct former_walk {
+	struct former_tree *t;
+	const struct former_node *node; /* NULL: no entry speaks of what is here */
+	const char *path, *real;
+	int depth;
+};
+
+static void former_walk(struct former_tree *t, const struct former_node *n, const char *path,
+			const char *real, int depth);
+
+static int former_on_name(void *context, const char *name)
+{
+	const struct former_walk *w = context;
+	struct former_tree *t = w->t;
+
+	if (w->node && former_find(t, w->node, name, strlen(name)))
+		return 0;
+	const char *path = former_below(t, w->path, name);
+	const char *real = former_below(t, w->real, name);
+
+	if (t->failed == 0)
+		former_walk(t, NULL, path, real, w->depth + 1);
+	return t->failed;
+}
+
+static void former_walk(struct former_tree *t, const struct former_node *n, const char *path,
+			const char *real, int depth)
+{
+	bool elsewhere = real && !str_equal(real, path);
+	struct former_walk w = {t, n, path, real, depth};
+	struct object o = {.type = OBJECT_ABSENT};
+
+	if (depth > FORMER_DEPTH_MAX)
+		t->failed = -ENAMETOOLONG;
+	if (t->failed < 0)
+		return;
+	if (*path && ((n && n->said) || elsewhere))
+		former_put(t, &(struct former){.path = path,
+					       .entry = n ? n->entry : -1,
+					       .meta = n ? n->meta : -1,
+					       .real = real});
+	if (elsewhere)
+		former_made(t, real);
+	for (const struct former_node *c = n ? n->children : NULL; c; c = c->next) {
+		const char *below = former_below(t, path, c->name);
+
+		if (t->failed == 0)
+			former_walk(t, c, below, c->real, depth + 1);
+	}
+	/* All that came along with a folder. */
+	if (t->failed == 0 && elsewhere && view_look(t->now, real, &o) == 0 &&
+	    o.type == OBJECT_DIR && (!n || n->entry < 0 || former_is_folder(t, n, &o.ino))) {
+		int r = view_list(t->now, real, former_on_name, &w);
+
+		t->failed = t->failed < 0 ? t->failed : r < 0 ? r : 0;
+	}
+}
+
+static int former_compare(const void *a, const void *b)
+{
+	const struct former *x = a, *y = b;
+	int r = strcmp(x->path, y->path);
+
+	if (r != 0)
+		return r;
+	/* What stood there comes before that the session made something here. */
+	return (y->real || y->entry >= 0) - (x->real || x->entry >= 0);
+}
+
+int former_read(const struct first *first, const struct view *now, struct arena *arena,
+		struct former_list *ret)
+{
+	_cleanup_free_ struct former_node **slots =
+		calloc(FORMER_SLOTS, sizeof(struct former_node *));
+	struct former_tree t = {.first = first,
+				.now = now,
+				.arena = arena,
+				.list = ret,
+				.root = {.name = "", .entry = -1, .meta = -1, .real = ""},
+				.slots = slots};
+	size_t kept = 0;
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = first->count; t.failed == 0 && i > 0; i--) {
+		struct first_entry e;
+
+		first_at(first, i - 1, &e);
+		if (e.flags & FIRST_END || str_equal(e.path, "."))
+			continue;
+		if (e.kind == FIRST_MOVED)
+			former_on_moved(&t, &e);
+		else
+			former_on_stood(&t, i - 1, &e);
+	}
+	former_walk(&t, &t.root, "", "", 0);
+	if (t.failed < 0)
+		return t.failed;
+	if (ret->count > 1)
+		qsort(ret->items, ret->count, sizeof(*ret->items), former_compare);
+	for (size_t i = 0; i < ret->count; i++)
+		if (kept == 0 || !str_equal(ret->items[kept - 1].path, ret->items[i].path))
+			ret->items[kept++] = ret->items[i];
+	ret->count = kept;
+	return 0;
+}
+
+static int former_compare_path(const void *path, const void *item)
+{
+	return strcmp(path, ((const struct former *)item)->path);
+}
+
+const struct former *former_find_path(const struct former_list *l, const char *path)
+{
+	return l->count ? bsearch(path, l->items, l->count, sizeof(*l->items), former_compare_path)
+			: NULL;
+}
+
+void former_list_fini(struct former_list *l)
+{
+	free(l->items);
+	*l = (struct former_list){.count = 0};
+}

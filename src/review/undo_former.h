@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree as it was before a direct session, from the tree as it is and the first versions
+ * (first.h), which are gone through backwards.
+ *
+ * Each entry says what stood at a path at that moment, by the names of that moment.  So there is a
+ * tree of names, which begins as the tree that is, and is changed with each entry: what an entry
+ * says stands there stood there, and where a folder was renamed what is under its new name goes
+ * back to the old one, with everything in it.  At the end it is the former tree.  Only what an
+ * entry speaks of is a node; all else is what stands now at `real` and beneath it.
+ *
+ * A rename that was asked for may have failed.  The entry knows the folder's inode, and it counts
+ * only when that is the folder which has the new name.
+ */
+#ifndef BAWN_UNDO_FORMER_H
+#define BAWN_UNDO_FORMER_H
+
+#include "changes.h"
+#include "first.h"
+
+/* What stood at a path.  Without an entry it is what stands at `real` now; `real` NULL: nothing. */
+struct former {
+	const char *path;
+	ssize_t entry, meta; /* of first, -1: none.  meta: its mode and time alone are from there */
+	const char *real;    /* what it became stands here now; NULL: nowhere */
+};
+
+struct former_list {
+	struct former *items; /* sorted by path, each once */
+	size_t count, room;
+};
+
+/* Every path that may have been another than it is; 0 or -errno.  Names are the arena's. */
+int former_read(const struct first *first, const struct view *now, struct arena *arena,
+		struct former_list *ret);
+/* The item of a path, or NULL. */
+const struct former *former_find_path(const struct former_list *l, const char *path);
+void former_list_fini(struct former_list *l);
+
+#endif
