@@ -32,6 +32,7 @@
 #include "fd.h"
 #include "message.h"
 #include "feature.h"
+#include "grant.h"
 #include "notify.h"
 #include "open.h"
 #include "process.h"
@@ -188,7 +189,7 @@ static int launch_landlock(const struct plan *plan, int processes, struct error 
 {
 	if (plan_goes_without(plan, PLAN_LAYER_LANDLOCK))
 		return 0;
-	int r = root_landlock(plan, processes, e);
+	int r = grant_root(plan, processes, e);
 
 	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
 }

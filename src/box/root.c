@@ -22,20 +22,18 @@
 #include "root.h"
 
 #include "fd.h"
-#include "landlock.h"
+#include "mounts.h"
 #include "open.h"
+#include "overlay.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/mount.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -45,7 +43,8 @@ int umount2(const char *target, int flags);
 int mount(const char *source, const char *target, const char *type, unsigned long flags,
 	  const void *data);
 
-static const char *const root_devices[] = {"null", "zero", "full", "random", "urandom", "tty"};
+const char *const root_devices[ROOT_DEVICE_COUNT] = {"null",   "zero",    "full",
+						     "random", "urandom", "tty"};
 
 /* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
 static const char *const root_proc_masked[] = {"proc/keys", "proc/key-users", "proc/timer_list",
@@ -75,7 +74,7 @@ struct root {
 	bool parent_is_ours;
 	char parent_path[PATH_MAX];
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
-	int devices[BAWN_ARRAY_SIZE(root_devices)];
+	int devices[ROOT_DEVICE_COUNT];
 	bool trust_made[PLAN_TRUST_COUNT];
 	struct root_made made;
 	int scratch;                  /* .bawn: what we make up and show elsewhere */
@@ -90,159 +89,6 @@ static size_t root_trust_count;
 void root_give_trust(int fd)
 {
 	root_trust_fds[root_trust_count++] = fd;
-}
-
-static int root_attributes(int fd, unsigned int at_flags, uint64_t set)
-{
-	struct mount_attr attr = {.attr_set = set, .propagation = ROOT_PRIVATE};
-
-	if (syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | at_flags, &attr, sizeof(attr)) < 0)
-		return -errno;
-	return 0;
-}
-
-static int root_clone_tree(int fd, uint64_t attributes)
-{
-	long tree = syscall(SYS_open_tree, fd, "",
-			    AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-
-	if (tree < 0)
-		return -errno;
-	int r = root_attributes((int)tree, AT_RECURSIVE, attributes);
-	if (r < 0) {
-		(void)close((int)tree);
-		return r;
-	}
-	return (int)tree;
-}
-
-/* A new filesystem that is being described: overlayfs, whose parts are named as descriptors. */
-static int root_set(int context, const char *key, const char *value)
-{
-	return syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, value, 0) < 0 ? -errno : 0;
-}
-
-/* Before Linux 6.5 there is one option for all of them. */
-static int root_set_lower_list(int context, const int *fds, size_t count)
-{
-	char list[256]; /* what fsconfig takes */
-	size_t at = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		int n = snprintf(list + at, sizeof(list) - at, "%s%d", i ? ":" : "", fds[i]);
-
-		if (n < 0 || (size_t)n >= sizeof(list) - at)
-			return -E2BIG;
-		at += (size_t)n;
-	}
-	return root_set(context, "lowerdir", list);
-}
-
-/* fds: what lies beneath, the topmost first. */
-static int root_set_lower(int context, const int *fds, size_t count)
-{
-	char name[16];
-
-	for (size_t i = 0; i < count; i++) {
-		(void)snprintf(name, sizeof(name), "%d", fds[i]);
-		int r = root_set(context, "lowerdir+", name);
-
-		if (r == -EINVAL && i == 0)
-			return root_set_lower_list(context, fds, count);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int root_set_upper(int context, int layer)
-{
-	_cleanup_fd_ int up = open_beneath(layer, "up", O_PATH | O_DIRECTORY, 0);
-	_cleanup_fd_ int work = open_beneath(layer, "work", O_PATH | O_DIRECTORY, 0);
-	char name[16];
-
-	if (up < 0 || work < 0)
-		return up < 0 ? up : work;
-	(void)snprintf(name, sizeof(name), "%d", up);
-	int r = root_set(context, "upperdir", name);
-
-	if (r < 0)
-		return r;
-	(void)snprintf(name, sizeof(name), "%d", work);
-	r = root_set(context, "workdir", name);
-	/* The parts are looked up when the filesystem is made, so it is made here. */
-	if (r == 0 && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		r = -errno;
-	return r;
-}
-
-/*
- * Names of the parts are numbers of descriptors, looked up in /proc/self/fd: no path is resolved
- * a second time, none needs escaping, and none shows inside.
- */
-static int root_make_overlay(const struct plan_mount *m, const int *fds, size_t count)
-{
-	_cleanup_fd_ int context = (int)syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
-	_cleanup_fd_ int layer = *m->upper ? open_no_links(m->upper, O_PATH | O_DIRECTORY) : -1;
-
-	if (context < 0)
-		return -errno;
-	if (*m->upper && layer < 0)
-		return layer;
-	if (chdir("/proc/self/fd") < 0)
-		return -errno;
-	int r = syscall(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0
-			? -errno
-			: root_set_lower(context, fds, count);
-
-	if (r == 0 && *m->upper)
-		r = root_set_upper(context, layer);
-	else if (r == 0 && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		r = -errno;
-	if (chdir("/") < 0 && r == 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-
-	if (m->access != PLAN_ACCESS_WRITE)
-		attributes |= MOUNT_ATTR_RDONLY;
-	long fd = syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* The source, opened and checked, with the layers upon it. */
-static int root_open_layers(const struct plan_mount *m, int base, struct error *e)
-{
-	int fds[PLAN_MOUNT_LAYERS_MAX + 1];
-	size_t count = 0;
-	int r = 0;
-
-	for (size_t i = m->layers.count; r == 0 && i-- > 0;) {
-		const char *path = m->layers.items[i].text;
-		int fd = open_no_links(path, O_PATH | O_DIRECTORY);
-
-		if (fd < 0)
-			r = error_sys(e, fd, "opening the layer %s", path);
-		else
-			fds[count++] = fd;
-	}
-	if (r == 0) {
-		fds[count] = base;
-		r = root_make_overlay(m, fds, count + 1);
-		if (r < 0) {
-			(void)error_sys(e, r, "laying %s over %s", *m->upper ? m->upper : "layers",
-					m->source);
-			error_next(e,
-				   "Layers must lie on a filesystem that can hold them: not on "
-				   "overlayfs (a container's own) or NFS. Set XDG_STATE_HOME to a "
-				   "folder on a local disk or a volume; 'bawn doctor' says more.");
-		}
-	}
-	while (count-- > 0)
-		(void)close(fds[count]);
-	return r;
 }
 
 static int root_open_source(const struct plan_mount *m, struct error *e)
@@ -263,12 +109,12 @@ static int root_open_source(const struct plan_mount *m, struct error *e)
 					 m->source);
 	}
 	if (plan_mount_has_layers(m))
-		return root_open_layers(m, fd, e);
+		return overlay_open(m, fd, e);
 	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 	if (m->access != PLAN_ACCESS_WRITE)
 		attributes |= MOUNT_ATTR_RDONLY;
-	int tree = root_clone_tree(fd, attributes);
+	int tree = mounts_clone(fd, attributes);
 	if (tree < 0)
 		return error_sys(e, tree, "taking %s into the box", m->source);
 	return tree;
@@ -295,12 +141,12 @@ static int root_open_sources(struct root *root, struct error *e)
 
 		root->proc =
 			fd < 0 ? fd
-			       : root_clone_tree(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-							     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+			       : mounts_clone(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							  MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 		if (root->proc < 0)
 			return error_sys(e, root->proc, "taking /proc into the box");
 	}
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
+	for (size_t i = 0; i < ROOT_DEVICE_COUNT; i++) {
 		char path[32];
 
 		(void)snprintf(path, sizeof(path), "/dev/%s", root_devices[i]);
@@ -309,50 +155,10 @@ static int root_open_sources(struct root *root, struct error *e)
 
 		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
 			return error_set(e, -ENODEV, "%s is not a device on this machine", path);
-		root->devices[i] = root_clone_tree(fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+		root->devices[i] = mounts_clone(fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		if (root->devices[i] < 0)
 			return error_sys(e, root->devices[i], "taking %s into the box", path);
 	}
-	return 0;
-}
-
-struct root_option {
-	const char *key, *value;
-};
-
-/* A new filesystem, detached: its mount, or -errno. */
-static int root_new_filesystem(const char *type, const struct root_option *options, size_t count,
-			       uint64_t attributes)
-{
-	_cleanup_fd_ int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
-
-	if (context < 0)
-		return -errno;
-	for (size_t i = 0; i < count; i++)
-		if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, options[i].key,
-			    options[i].value, 0) < 0)
-			return -errno;
-	if (syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return -errno;
-	long fd = syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-static int root_new_tmpfs(const char *mode, uint64_t size, uint64_t attributes)
-{
-	char bytes[24];
-	const struct root_option options[] = {{"mode", mode}, {"size", bytes}};
-
-	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)size);
-	return root_new_filesystem("tmpfs", options, size ? 2 : 1, attributes);
-}
-
-static int root_attach(int mount_fd, int target_fd)
-{
-	if (syscall(SYS_move_mount, mount_fd, "", target_fd, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return -errno;
 	return 0;
 }
 
@@ -455,7 +261,7 @@ static int root_attach_at(struct root *root, int mount_fd, const char *target, b
 				 target);
 	if (fd < 0)
 		return error_sys(e, fd, "making the mount point %s", target);
-	r = root_attach(mount_fd, fd);
+	r = mounts_attach(mount_fd, fd);
 	root_forget_parent(root, target);
 	return r < 0 ? error_sys(e, r, "mounting at %s", target) : 0;
 }
@@ -476,7 +282,7 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 {
 	/* Shared scratch space like /tmp is sticky; a directory with a user's name on it is his. */
 	const char *mode = str_after(m->target, "/run/") ? "0700" : "1777";
-	_cleanup_fd_ int fd = root_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	_cleanup_fd_ int fd = mounts_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
 	if (fd < 0)
 		return error_sys(e, fd, "making the private %s", m->target);
@@ -514,7 +320,7 @@ static int root_file_over(struct root *root, const struct plan_mount *m, struct 
 	if (r < 0)
 		return error_sys(e, r, "writing %s", m->target);
 	_cleanup_fd_ int tree =
-		root_clone_tree(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+		mounts_clone(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
 	return tree < 0 ? error_sys(e, tree, "taking %s", m->target)
 			: root_attach_at(root, tree, m->target, false, e);
@@ -577,10 +383,9 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 
 	if (empty < 0)
 		return error_sys(e, empty, "making something empty");
-	_cleanup_fd_ int tree =
-		root_clone_tree(empty, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-					       MOUNT_ATTR_NOEXEC);
-	int r = tree < 0 ? tree : root_attach(tree, target);
+	_cleanup_fd_ int tree = mounts_clone(empty, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							    MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	int r = tree < 0 ? tree : mounts_attach(tree, target);
 
 	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
 }
@@ -628,8 +433,8 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 	_cleanup_fd_ int file = open_beneath(root->scratch, name, O_PATH, 0);
 	_cleanup_fd_ int tree =
 		file < 0 ? file
-			 : root_clone_tree(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-							 MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+			 : mounts_clone(file, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+						      MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	return tree < 0 ? error_sys(e, tree, "taking the trust file %s", m->source)
 			: root_attach_at(root, tree, m->target, false, e);
@@ -660,17 +465,17 @@ static int root_socket(struct root *root, const struct plan_mount *m, struct err
 
 static int root_proc(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	static const struct root_option options[] = {{"hidepid", "invisible"}};
+	static const struct mounts_option options[] = {{"hidepid", "invisible"}};
 	/* Read-only: there is nothing below /proc that a program in the box needs to write. */
 	const uint64_t attributes =
 		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 
 	if (root->proc >= 0)
 		return root_attach_at(root, root->proc, m->target, true, e);
-	_cleanup_fd_ int fd = root_new_filesystem("proc", options, 1, attributes);
+	_cleanup_fd_ int fd = mounts_new("proc", options, 1, attributes);
 
 	if (fd >= 0 && root->made.processes < 0)
-		root->made.processes = root_new_filesystem("proc", NULL, 0, attributes);
+		root->made.processes = mounts_new("proc", NULL, 0, attributes);
 	if (fd < 0 || root->made.processes < 0) {
 		fd = fd < 0 ? fd : root->made.processes;
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");
@@ -691,9 +496,9 @@ static int root_mask_proc(const struct root *root, struct error *e)
 		_cleanup_fd_ int null = open_beneath(root->fd, "dev/null", O_PATH, 0);
 		_cleanup_fd_ int tree =
 			null < 0 ? null
-				 : root_clone_tree(null, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-								 MOUNT_ATTR_NOEXEC);
-		int r = target < 0 ? target : tree < 0 ? tree : root_attach(tree, target);
+				 : mounts_clone(null, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+							      MOUNT_ATTR_NOEXEC);
+		int r = target < 0 ? target : tree < 0 ? tree : mounts_attach(tree, target);
 
 		if (r < 0)
 			return error_sys(e, r, "masking /%s", root_proc_masked[i]);
@@ -704,7 +509,7 @@ static int root_mask_proc(const struct root *root, struct error *e)
 /* A tmpfs at /dev; its mount, or -errno. */
 static int root_private_dev(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	_cleanup_fd_ int fd = root_new_tmpfs("0755", ROOT_SCRATCH_MAX, MOUNT_ATTR_NOSUID);
+	_cleanup_fd_ int fd = mounts_new_tmpfs("0755", ROOT_SCRATCH_MAX, MOUNT_ATTR_NOSUID);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || root->private_count == ROOT_PRIVATE_MAX)
@@ -717,14 +522,14 @@ static int root_private_dev(struct root *root, const struct plan_mount *m, struc
 
 static int root_dev(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	static const struct root_option pts_options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
+	static const struct mounts_option pts_options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
 	char target[64];
 	/* A system's own folder is not the place for what we make. */
 	_cleanup_fd_ int own = root->given ? root_private_dev(root, m, e) : -1;
 
 	if (root->given && own < 0)
 		return own;
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_devices); i++) {
+	for (size_t i = 0; i < ROOT_DEVICE_COUNT; i++) {
 		(void)snprintf(target, sizeof(target), "%s/%s", m->target, root_devices[i]);
 		int r = root_attach_at(root, root->devices[i], target, false, e);
 
@@ -732,8 +537,8 @@ static int root_dev(struct root *root, const struct plan_mount *m, struct error 
 			return r;
 		fd_close(&root->devices[i]);
 	}
-	_cleanup_fd_ int pts = root_new_filesystem("devpts", pts_options, 2,
-						   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	_cleanup_fd_ int pts =
+		mounts_new("devpts", pts_options, 2, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (pts < 0)
 		return error_sys(e, pts, "making the box's own terminals (devpts)");
 	(void)snprintf(target, sizeof(target), "%s/pts", m->target);
@@ -742,7 +547,7 @@ static int root_dev(struct root *root, const struct plan_mount *m, struct error 
 		return r;
 
 	_cleanup_fd_ int shm =
-		root_new_tmpfs("1777", m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+		mounts_new_tmpfs("1777", m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (shm < 0)
 		return error_sys(e, shm, "making the private /dev/shm");
 	(void)snprintf(target, sizeof(target), "%s/shm", m->target);
@@ -754,7 +559,7 @@ static int root_dev(struct root *root, const struct plan_mount *m, struct error 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_dev_links); i++)
 		if (symlinkat(root_dev_links[i].text, dev, root_dev_links[i].name) < 0)
 			return error_sys(e, -errno, "making /dev/%s", root_dev_links[i].name);
-	r = root->given ? root_attributes(own, 0, MOUNT_ATTR_RDONLY) : 0;
+	r = root->given ? mounts_set_attributes(own, 0, MOUNT_ATTR_RDONLY) : 0;
 	return r < 0 ? error_sys(e, r, "making %s read-only", m->target) : 0;
 }
 
@@ -799,7 +604,7 @@ static int root_enter(const struct root *root, struct error *e)
 	if (chdir("/") < 0)
 		return error_sys(e, -errno, "entering /");
 	/* Our own tmpfs holds only mount points and made-up files: nobody writes there. */
-	int r = root_attributes(root->given ? root->scratch : root->fd, 0, MOUNT_ATTR_RDONLY);
+	int r = mounts_set_attributes(root->given ? root->scratch : root->fd, 0, MOUNT_ATTR_RDONLY);
 
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
@@ -811,10 +616,10 @@ static int root_make_scratch(struct root *root, struct error *e)
 
 	if (r == 0 && root->given) {
 		_cleanup_fd_ int place = open_beneath(root->fd, ".bawn", O_PATH | O_DIRECTORY, 0);
-		_cleanup_fd_ int fs = root_new_tmpfs("0755", ROOT_SCRATCH_MAX,
-						     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+		_cleanup_fd_ int fs = mounts_new_tmpfs("0755", ROOT_SCRATCH_MAX,
+						       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
-		r = place < 0 ? place : fs < 0 ? fs : root_attach(fs, place);
+		r = place < 0 ? place : fs < 0 ? fs : mounts_attach(fs, place);
 	}
 	root->scratch = r < 0 ? r : open_beneath(root->fd, ".bawn", O_PATH | O_DIRECTORY, 0);
 	if (root->scratch < 0 || mkdirat(root->scratch, "dir", 0) < 0 ||
@@ -830,15 +635,17 @@ static int root_make(struct root *root, struct error *e)
 	struct stat st;
 
 	root->fd = root->given ? root_open_source(&root->plan->root.items[0], e)
-			       : root_new_tmpfs("0755", ROOT_SCRATCH_MAX,
-						MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+			       : mounts_new_tmpfs("0755", ROOT_SCRATCH_MAX,
+						  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (root->fd < 0)
 		return root->given ? root->fd : error_sys(e, root->fd, "making an empty root");
 	if (fstat(root->fd, &st) < 0)
 		return error_sys(e, -errno, "looking at the new root");
 	root->dev = st.st_dev;
-	if (syscall(SYS_move_mount, root->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_sys(e, -errno, "laying the new root over the old");
+	int r = mounts_attach_root(root->fd);
+
+	if (r < 0)
+		return error_sys(e, r, "laying the new root over the old");
 	return root_make_scratch(root, e);
 }
 
@@ -872,133 +679,4 @@ int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
 	fd_close(&root.fd);
 	*ret = root.made;
 	return r;
-}
-
-/* --- the same again, by object -------------------------------------------------------- */
-
-static int root_grant(int ruleset, int abi, const char *path, enum landlock_grant grant,
-		      struct error *e)
-{
-	_cleanup_fd_ int fd = open_no_links(path, O_PATH);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(e, fd < 0 ? fd : -errno, "opening %s for Landlock", path);
-	int r = landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), grant);
-
-	return r < 0 ? error_sys(e, r, "granting %s by Landlock", path) : 0;
-}
-
-static int root_grant_dev(int ruleset, int abi, const char *dev, struct error *e)
-{
-	char path[64];
-	int r = root_grant(ruleset, abi, dev, LANDLOCK_GRANT_LIST, e);
-
-	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(root_devices); i++) {
-		(void)snprintf(path, sizeof(path), "%s/%s", dev, root_devices[i]);
-		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_DEVICE, e);
-	}
-	if (r == 0) {
-		(void)snprintf(path, sizeof(path), "%s/pts", dev);
-		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_DEVICE, e);
-	}
-	if (r == 0) {
-		(void)snprintf(path, sizeof(path), "%s/shm", dev);
-		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE, e);
-	}
-	return r;
-}
-
-/* Folders of a system whose content is its packages', whatever else is mounted in them. */
-static const char *const root_system_folders[] = {"bin",   "boot",   "etc",   "lib", "lib32",
-						  "lib64", "libx32", "media", "mnt", "opt",
-						  "root",  "sbin",   "srv",   "usr", "var"};
-
-static bool root_is_system_folder(const struct plan *plan, const char *name)
-{
-	bool usual = false;
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_system_folders); i++)
-		usual = usual || str_equal(name, root_system_folders[i]);
-	for (size_t i = 0; i < plan->mounts.count; i++) {
-		const char *rest = str_after(plan->mounts.items[i].target + 1, name);
-
-		/* What is mounted there has a grant of its own, or none. */
-		if (rest && (*rest == '\0' || (*rest == '/' && !usual)))
-			return false;
-	}
-	return name[0] != '.';
-}
-
-/*
- * A system is written to a layer of the session, so all of it can be; folder by folder, because a
- * grant of "/" would be one of everything that is mounted beneath.
- */
-static int root_grant_system(const struct plan *plan, int ruleset, int abi, struct error *e)
-{
-	int fd = open_no_links("/", O_RDONLY | O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	char path[NAME_MAX + 2];
-	struct stat st;
-	int r = 0;
-
-	if (!dir)
-		return error_sys(e, fd < 0 ? fd : -errno, "looking at the system's root");
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
-		if (!root_is_system_folder(plan, d->d_name) ||
-		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
-			continue;
-		(void)snprintf(path, sizeof(path), "/%s", d->d_name);
-		r = root_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE, e);
-	}
-	(void)closedir(dir);
-	return r;
-}
-
-int root_landlock(const struct plan *plan, int processes, struct error *e)
-{
-	int abi = landlock_abi();
-	_cleanup_fd_ int ruleset = abi < 0 ? abi : landlock_new(abi, true);
-
-	if (ruleset < 0)
-		return error_sys(e, ruleset, "asking for Landlock");
-	/* Listing "/" shows mount points; what lies beneath needs its own grant to be read. */
-	int r = root_grant(ruleset, abi, "/", LANDLOCK_GRANT_LIST, e);
-
-	/* No path leads there; only init has the descriptor. */
-	if (r == 0 && processes >= 0)
-		r = landlock_grant(ruleset, abi, processes, true, LANDLOCK_GRANT_READ);
-	if (r == 0 && plan->root.count > 0)
-		r = root_grant_system(plan, ruleset, abi, e);
-	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
-		const struct plan_mount *m = &plan->mounts.items[i];
-
-		switch ((enum plan_mount_kind)m->kind) {
-		case PLAN_MOUNT_BIND:
-		case PLAN_MOUNT_TMPFS:
-		case PLAN_MOUNT_PROC:
-		case PLAN_MOUNT_FILE:
-		case PLAN_MOUNT_TRUST:
-			r = root_grant(ruleset, abi, m->target,
-				       m->access == PLAN_ACCESS_WRITE ? LANDLOCK_GRANT_WRITE
-								      : LANDLOCK_GRANT_READ,
-				       e);
-			break;
-		case PLAN_MOUNT_DEV:
-			r = root_grant_dev(ruleset, abi, m->target, e);
-			break;
-		case PLAN_MOUNT_DIR:
-		case PLAN_MOUNT_LINK:
-		case PLAN_MOUNT_SOCKET: /* connecting is not for Landlock to say */
-		case PLAN_MOUNT_HIDE:
-			break;
-		}
-		/* Ablation: in the host's tree not everything of the plan is there. */
-		if (r == -ENOENT && plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
-			r = 0;
-	}
-	if (r < 0)
-		return r;
-	r = landlock_restrict(ruleset);
-	return r < 0 ? error_sys(e, r, "entering the Landlock domain") : 0;
 }

@@ -6,10 +6,10 @@
 #include "error.h"
 #include "plan.h"
 
-/*
- * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
- * lets go of the old one.  On an error the caller ends; nothing was changed outside.
- */
+/* The devices in the box's /dev. */
+enum { ROOT_DEVICE_COUNT = 6 };
+extern const char *const root_devices[ROOT_DEVICE_COUNT];
+
 /* One of the trust files that the plan names, in the order of their formats; at most
  * PLAN_TRUST_COUNT of them, before root_build. */
 void root_give_trust(int fd);
@@ -26,9 +26,10 @@ struct root_made {
 
 #define ROOT_MADE_INIT ((struct root_made){.ssh = -1, .ask = -1, .processes = -1})
 
+/*
+ * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
+ * lets go of the old one.  On an error the caller ends; nothing was changed outside.
+ */
 int root_build(const struct plan *plan, struct root_made *ret, struct error *e);
-
-/* Says the finished root again with Landlock, from objects opened in it; and `processes`. */
-int root_landlock(const struct plan *plan, int processes, struct error *e);
 
 #endif
