@@ -86,7 +86,7 @@ static int client_send_job(struct client *c, enum message_type type, uint64_t va
 	struct message_job m = {CLIENT_JOB, value};
 	int r = message_send(c->keeper.fd, type, &message_job_schema, &m, NULL, 0);
 
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(r);
 }
 
 /* --- the terminal --------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static int client_on_key(void *context, uint32_t events)
 	}
 	int r = channel_send(c->keeper.fd, MESSAGE_INPUT, (struct span){keys, (size_t)n}, NULL, 0);
 
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(r);
 }
 
 static int client_resize(struct client *c)
@@ -145,7 +145,7 @@ static int client_resize(struct client *c)
 			: message_send(c->keeper.fd, MESSAGE_RESIZE, &message_resize_schema, &m,
 				       NULL, 0);
 
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(r);
 }
 
 /* The keys are the box's from here on. */
@@ -255,7 +255,7 @@ static int client_on_ssh_connect(void *context, struct channel_packet *packet, s
 	int r = channel_send(c->keeper.fd, MESSAGE_SSH_CONNECTED, packet->body, &fd,
 			     fd >= 0 ? 1 : 0);
 
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(r);
 }
 
 static int client_spawn_at(const char *path, const char *name, int channel, bool close_others,

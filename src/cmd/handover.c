@@ -23,7 +23,7 @@ static int handover_send_one(struct handover *v, uint64_t index, struct error *e
 	if (r == 0) {
 		r = message_send_secret(v->channel.fd, MESSAGE_VALUE, &message_value_schema, &m);
 		/* Keys may have ended a moment ago; that is told elsewhere. */
-		r = r == -EPIPE || r == -ECONNRESET ? 0 : r;
+		r = channel_if_there(r);
 		if (r < 0 && r != -EAGAIN)
 			(void)error_sys(e, r, "sending it");
 	}
@@ -91,7 +91,7 @@ static int handover_on_need(void *context, struct channel_packet *packet, struct
 	const struct message_refused no = {.index = m.index, .reason = why.text};
 
 	r = message_send(v->channel.fd, MESSAGE_REFUSED, &message_refused_schema, &no, NULL, 0);
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(r);
 }
 
 static const struct channel_rule handover_rules[] = {

@@ -56,6 +56,13 @@ int channel_pair(int ret_fds[2]); /* both close-on-exec */
 /* 0 or -errno; -EAGAIN when the socket is non-blocking and full. */
 int channel_send(int fd, uint32_t type, struct span body, const int *fds, size_t fd_count);
 
+/* What a send returned to a peer that may have ended a moment ago, which its end of the channel
+ * tells: 0 then. */
+static inline int channel_if_there(int r)
+{
+	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+}
+
 /* Receives and handles one message: 1 handled, 0 the peer is gone, -EAGAIN nothing there yet,
  * else negative errno. */
 int channel_receive(struct channel *c, struct error *e);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keeper stands outside the box and keeps one session: it makes the box,
- * holds the terminal's master, passes bytes and signals between the client and
- * init, watches the clock, and cleans up.
+ * holds the terminal's master (master.h), passes bytes and signals between the client
+ * and init, watches the clock, and cleans up.  Its sides of the other processes are
+ * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h.
  *
  *	state NEW	waits for START from the client; CONTROL may come before
  *	state RUNNING	the box is being made or is there; messages go both ways
@@ -16,7 +17,7 @@
  * In the file system a session has a folder with a socket (control.h), which
  * the client made and removes; its lock is ours too, so it ends with us both.
  * When the keeper dies at any point the kernel ends init (parent-death signal, and the closed
- *channel), and init's end is the box's end.
+ * channel), and init's end is the box's end.
  */
 #include "keeper.h"
 
@@ -31,15 +32,15 @@
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
+#include "master.h"
 #include "recording.h"
+#include "signing.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
@@ -48,27 +49,22 @@ enum { KEEPER_JOB = 1 }; /* the session's own command */
 struct keeper {
 	struct loop loop;
 	struct channel client, init;
-	struct loop_handle init_handle, master_handle, timer_handle, client_handle;
+	struct loop_handle init_handle, timer_handle, client_handle;
 	int programs; /* the folder of the programs that we start */
-	int master;   /* of the job's terminal, or -1 */
-	bool had_terminal;
 	int timer;
-	struct make_result made, gate_made, resolver_made, signer_made;
+	struct master master;
+	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
-	struct channel signer; /* fd -1: nobody signs */
-	struct loop_handle signer_handle;
 	bool gate_done;
 	struct keyring keyring; /* where the plan needs keys */
+	struct signing signing; /* where it has keys of ssh */
 	struct recording recording;
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
-	struct asked asked;            /* for snapshots, by the box */
-	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
-	size_t output_len;
-	bool ended; /* the job has ended, status is its own */
+	struct asked asked; /* for snapshots, by the box */
+	bool ended;         /* the job has ended, status is its own */
 	uint64_t status;
-	struct buf input; /* for the terminal, not yet taken by it */
 	struct arena arena;
 	struct plan plan;
 	struct error failure;
@@ -107,103 +103,13 @@ static int keeper_fail(struct keeper *k, const struct error *e)
 
 /* --- the terminal --------------------------------------------------------------------- */
 
-/* Sends what was read from the terminal; -EAGAIN while the client is slow. */
-static int keeper_flush_output(struct keeper *k)
-{
-	if (k->output_len == 0)
-		return 0;
-	int r = channel_send(k->client.fd, MESSAGE_OUTPUT,
-			     (struct span){(uint8_t *)k->output, k->output_len}, NULL, 0);
-
-	if (r == 0)
-		k->output_len = 0;
-	return r;
-}
-
-/* Reads once and sends it on; 0 when there was something, else negative errno. */
-static int keeper_pass_output(struct keeper *k)
-{
-	ssize_t n = read(k->master, k->output, sizeof(k->output));
-
-	if (n <= 0)
-		return n < 0 ? -errno : -EIO;
-	k->output_len = (size_t)n;
-	return keeper_flush_output(k);
-}
-
-/* While the client is slow the terminal is not read, so its writers wait; nothing is lost. */
-static int keeper_mind_pace(struct keeper *k)
-{
-	bool slow = k->output_len > 0;
-	uint32_t master = (slow ? 0u : EPOLLIN) | (k->input.len ? EPOLLOUT : 0u);
-	int r = loop_set_events(&k->loop, k->client_handle, EPOLLIN | (slow ? EPOLLOUT : 0u));
-
-	if (r < 0 || k->master_handle.generation == 0)
-		return r;
-	return loop_set_events(&k->loop, k->master_handle, master);
-}
-
-static void keeper_drop_master(struct keeper *k)
-{
-	loop_remove(&k->loop, &k->master_handle);
-	fd_close(&k->master);
-}
-
-static int keeper_write_input(struct keeper *k)
-{
-	while (k->input.len > 0) {
-		ssize_t n = write(k->master, k->input.ptr, k->input.len);
-
-		if (n < 0 && errno == EAGAIN)
-			break;
-		if (n < 0)
-			return -errno;
-		memmove(k->input.ptr, k->input.ptr + n, k->input.len - (size_t)n);
-		k->input.len -= (size_t)n;
-	}
-	return keeper_mind_pace(k);
-}
-
-static int keeper_on_master(void *context, uint32_t events)
-{
-	struct keeper *k = context;
-
-	if (events & EPOLLOUT)
-		(void)keeper_write_input(k);
-	if (!(events & (EPOLLIN | EPOLLHUP)))
-		return 0;
-	if (k->output_len > 0) {
-		/* Hung up (which epoll tells unasked) while the client is slow: what is left is
-		 * read at the end. */
-		loop_remove(&k->loop, &k->master_handle);
-		return 0;
-	}
-	int r = keeper_pass_output(k);
-
-	/* EIO: the last user of the other end is gone, for now or for good. */
-	if (r == -EIO)
-		keeper_drop_master(k);
-	else if (r == -EPIPE || r == -ECONNRESET)
-		return keeper_end(k);
-	return keeper_mind_pace(k);
-}
-
 static int keeper_on_terminal(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	if (r < 0)
-		return r;
-	if (k->master >= 0)
-		return error_set(e, -EPROTO, "a second terminal for the same job");
-	k->master = TAKE_FD(packet->fds[0]);
-	k->had_terminal = true;
-	r = fd_set_nonblock(k->master, true);
-	if (r == 0)
-		r = loop_add(&k->loop, k->master, EPOLLIN, keeper_on_master, k, &k->master_handle);
-	return r < 0 ? r : keeper_write_input(k);
+	return r < 0 ? r : master_take(&k->master, TAKE_FD(packet->fds[0]), e);
 }
 
 static int keeper_on_input(void *context, struct channel_packet *packet, struct error *e)
@@ -211,15 +117,7 @@ static int keeper_on_input(void *context, struct channel_packet *packet, struct 
 	struct keeper *k = context;
 
 	(void)e;
-	/* What was typed before the box has its terminal waits for it. */
-	if (k->master < 0 && k->had_terminal)
-		return 0;
-	buf_put(&k->input, packet->body.ptr, packet->body.len);
-	/* A program that does not read its keyboard loses what is typed past the buffer's end,
-	 * as with any terminal. */
-	k->input.error = 0;
-	if (k->master >= 0)
-		(void)keeper_write_input(k);
+	master_type(&k->master, packet->body);
 	return 0;
 }
 
@@ -229,47 +127,22 @@ static int keeper_on_resize(void *context, struct channel_packet *packet, struct
 	struct message_resize m;
 	int r = message_decode(packet->body, &message_resize_schema, &m, NULL, e);
 
-	if (r < 0)
-		return r;
-	struct winsize size = {.ws_row = (unsigned short)m.rows,
-			       .ws_col = (unsigned short)m.columns};
-
-	if (k->master >= 0)
-		(void)ioctl(k->master, TIOCSWINSZ, &size);
-	return 0;
+	if (r == 0)
+		master_resize(&k->master, m.rows, m.columns);
+	return r;
 }
 
 /* --- from init ------------------------------------------------------------------------ */
 
-/* How much of what happens inside is seen. */
-static const char *keeper_watched(const struct plan *plan)
-{
-	static const char *const words[PROFILE_WATCH_COUNT] = {"nothing", "changes", "opens",
-							       "reads"};
-	enum profile_kind kind;
-	enum profile_watch watch = PROFILE_WATCH_NOTHING;
-
-	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP) ||
-	    profile_by_name(plan->seccomp_profile, &kind, &watch) < 0)
-		return words[PROFILE_WATCH_NOTHING];
-	return words[watch];
-}
-
 static int keeper_on_ready(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
-
 	struct message_job m;
-	struct note ready;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
 	if (r < 0)
 		return r;
-	note_begin(&ready, NOTE_SESSION, "ready");
-	note_word(&ready, NOTE_FIELD_HOW, "kernel");
-	note_number(&ready, NOTE_FIELD_PROBES, m.value);
-	note_word(&ready, NOTE_FIELD_WATCHED, keeper_watched(&k->plan));
-	recording_note(&k->recording, &ready);
+	recording_ready(&k->recording, &k->plan, m.value);
 	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);
 }
@@ -341,9 +214,8 @@ static int keeper_on_capture(void *context, struct channel_packet *packet, struc
 	size_t count = packet->fd_count - m.rules;
 
 	m.rules = false;
-	r = message_send(k->gate.fd, MESSAGE_CAPTURE, &message_capture_schema, &m, packet->fds,
-			 count);
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(message_send(k->gate.fd, MESSAGE_CAPTURE, &message_capture_schema,
+					     &m, packet->fds, count));
 }
 
 static int keeper_on_event(void *context, struct channel_packet *packet, struct error *e)
@@ -448,8 +320,7 @@ static void keeper_end_gate(struct keeper *k)
 	fd_close(&k->gate.fd);
 	make_end(&k->gate_made);
 	make_end(&k->resolver_made);
-	fd_close(&k->signer.fd);
-	make_end(&k->signer_made);
+	signing_end(&k->signing);
 	keyring_end(&k->keyring);
 }
 
@@ -492,10 +363,8 @@ static int keeper_introduce_keys(struct keeper *k, struct error *e)
 		r = keyring_trust(&k->keyring, &k->plan, e);
 	if (r < 0)
 		return r;
-	r = channel_send(k->init.fd, MESSAGE_TRUST, (struct span){NULL, 0}, k->keyring.trust,
-			 k->keyring.trust_count);
-	if (r == -EPIPE || r == -ECONNRESET)
-		r = 0; /* the box ended already; its own channel tells why */
+	r = channel_if_there(channel_send(k->init.fd, MESSAGE_TRUST, (struct span){NULL, 0},
+					  k->keyring.trust, k->keyring.trust_count));
 	if (r == 0)
 		r = keyring_watch(&k->keyring, &k->loop, keeper_on_keys_gone, k);
 	return r < 0 ? error_sys(e, r, "handing the box its trust files") : 0;
@@ -503,20 +372,12 @@ static int keeper_introduce_keys(struct keeper *k, struct error *e)
 
 /* --- the signer ----------------------------------------------------------------------- */
 
-/* To a signer that may have ended a moment ago: nobody signs then, and nothing else is lost. */
-static int keeper_tell_signer(struct keeper *k, uint32_t type, const struct channel_packet *packet)
-{
-	if (k->signer.fd < 0)
-		return 0;
-	int r = channel_send(k->signer.fd, type, packet->body, packet->fds, packet->fd_count);
-
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
-}
-
 static int keeper_on_ssh_socket(void *context, struct channel_packet *packet, struct error *e)
 {
+	struct keeper *k = context;
+
 	(void)e;
-	return keeper_tell_signer(context, MESSAGE_SSH_SOCKET, packet);
+	return signing_pass(&k->signing, MESSAGE_SSH_SOCKET, packet);
 }
 
 static int keeper_on_ssh_connect(void *context, struct channel_packet *packet, struct error *e)
@@ -527,8 +388,10 @@ static int keeper_on_ssh_connect(void *context, struct channel_packet *packet, s
 
 static int keeper_on_ssh_connected(void *context, struct channel_packet *packet, struct error *e)
 {
+	struct keeper *k = context;
+
 	(void)e;
-	return keeper_tell_signer(context, MESSAGE_SSH_CONNECTED, packet);
+	return signing_pass(&k->signing, MESSAGE_SSH_CONNECTED, packet);
 }
 
 /* The gate sends its notes itself; the signer's are made from what it has to show. */
@@ -545,52 +408,20 @@ static int keeper_on_signer_event(void *context, struct channel_packet *packet, 
 	return keeper_tell_client(k, MESSAGE_EVENT, packet->body);
 }
 
-static const struct channel_rule keeper_signer_rules[] = {
-	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signer_event},
-	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ssh_connect},
-};
-
-static int keeper_on_signer(void *context, uint32_t events)
-{
-	struct keeper *k = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&k->signer, &e);
-
-	(void)events;
-	if (r <= 0 && r != -EAGAIN) {
-		loop_remove(&k->loop, &k->signer_handle);
-		fd_close(&k->signer.fd);
-	}
-	return 0;
-}
-
 static int keeper_make_signer(struct keeper *k, int plan_fd, struct error *e)
 {
-	int channel = -1;
+	const struct signing_to to = {keeper_on_signer_event, keeper_on_ssh_connect, k};
 
 	if (k->plan.ssh_keys.count == 0)
 		return 0;
-	int r = make_signer(k->programs, plan_fd, &k->signer_made, &channel, e);
-
-	if (r < 0)
-		return r;
-	k->signer = (struct channel){.fd = channel,
-				     .rules = keeper_signer_rules,
-				     .rule_count = BAWN_ARRAY_SIZE(keeper_signer_rules),
-				     .state = KEEPER_RUNNING,
-				     .context = k};
-	r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_signer, k, &k->signer_handle);
-	return r < 0 ? error_sys(e, r, "watching the signer") : 0;
+	return signing_start(&k->signing, k->programs, plan_fd, &k->loop, &to, e);
 }
 
 /* --- from the client ------------------------------------------------------------------ */
 
 static int keeper_forward(struct keeper *k, uint32_t type, struct span body)
 {
-	int r = channel_send(k->init.fd, type, body, NULL, 0);
-
-	/* Init may have ended a moment ago; its own channel tells. */
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(channel_send(k->init.fd, type, body, NULL, 0));
 }
 
 static int keeper_on_signal(void *context, struct channel_packet *packet, struct error *e)
@@ -610,9 +441,9 @@ static int keeper_pause(void *context, uint64_t id)
 {
 	struct keeper *k = context;
 	const struct message_job m = {id, id != 0};
-	int r = message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0);
 
-	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
+	return channel_if_there(
+		message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0));
 }
 
 static int keeper_on_paused(void *context, struct channel_packet *packet, struct error *e)
@@ -816,10 +647,8 @@ static int keeper_on_client(void *context, uint32_t events)
 	struct keeper *k = context;
 	struct error e = ERROR_INIT;
 
-	if (events & EPOLLOUT) {
-		(void)keeper_flush_output(k);
-		return keeper_mind_pace(k);
-	}
+	if (events & EPOLLOUT)
+		return master_on_room(&k->master);
 	int r = channel_receive(&k->client, &e);
 
 	/* Without a sentence: nothing to read.  With one it is a handler's, as a clone that failed.
@@ -914,16 +743,16 @@ int keeper_run(int channel, int programs)
 	static struct keeper k;
 
 	k.programs = programs;
-	k.master = k.timer = k.made.pidfd = k.init.fd = k.gate.fd = k.signer.fd = -1;
-	k.gate_made.pidfd = k.resolver_made.pidfd = k.signer_made.pidfd = -1;
+	k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
+	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
+	k.signing = SIGNING_INIT;
 	k.recording = RECORDING_INIT;
-	k.input = BUF_INIT(1u << 20);
 	k.arena = ARENA_INIT(PLAN_ARENA_MAX);
 	k.client = (struct channel){.fd = channel,
 				    .rules = keeper_client_rules,
@@ -933,6 +762,7 @@ int keeper_run(int channel, int programs)
 	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
 	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_handle) < 0)
 		return 1;
+	master_init(&k.master, &k.loop, channel, k.client_handle);
 	int r = loop_run(&k.loop);
 
 	if (r < 0 && k.failure.code == 0)
@@ -940,10 +770,7 @@ int keeper_run(int channel, int programs)
 	keeper_end_box(&k);
 	(void)fd_set_nonblock(channel, false);
 	keeper_end_gate(&k);
-	(void)keeper_flush_output(&k);
-	/* With the box gone what is left in the terminal is the end of its output. */
-	while (k.master >= 0 && keeper_pass_output(&k) == 0)
-		continue;
+	master_drain(&k.master);
 	keeper_end_record(&k);
 	keeper_report_end(&k);
 	return 0;

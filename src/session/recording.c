@@ -4,6 +4,7 @@
 #include "encode.h"
 #include "fd.h"
 #include "plan_read.h"
+#include "profile.h"
 #include "sha256.h"
 
 #include <poll.h>
@@ -187,7 +188,7 @@ static int recording_send(struct recording *r, uint32_t type, struct span body, 
 		return 0;
 	int ret = channel_send(r->channel.fd, type, body, fds, fd_count);
 
-	return ret == -EPIPE || ret == -ECONNRESET ? 0 : ret;
+	return channel_if_there(ret);
 }
 
 int recording_watch(struct recording *r, struct channel_packet *packet)
@@ -264,6 +265,31 @@ static const struct {
 	[MESSAGE_EVENT_CERTIFICATE] = {NOTE_NETWORK, "certificate"},
 	[MESSAGE_EVENT_POLICY] = {NOTE_POLICY, "change"},
 };
+
+/* How much of what happens inside is seen. */
+static const char *recording_watched(const struct plan *plan)
+{
+	static const char *const words[PROFILE_WATCH_COUNT] = {"nothing", "changes", "opens",
+							       "reads"};
+	enum profile_kind kind;
+	enum profile_watch watch = PROFILE_WATCH_NOTHING;
+
+	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP) ||
+	    profile_by_name(plan->seccomp_profile, &kind, &watch) < 0)
+		return words[PROFILE_WATCH_NOTHING];
+	return words[watch];
+}
+
+void recording_ready(struct recording *r, const struct plan *plan, uint64_t probes)
+{
+	struct note n;
+
+	note_begin(&n, NOTE_SESSION, "ready");
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_number(&n, NOTE_FIELD_PROBES, probes);
+	note_word(&n, NOTE_FIELD_WATCHED, recording_watched(plan));
+	recording_note(r, &n);
+}
 
 void recording_event(struct recording *r, const struct message_event *event)
 {

@@ -54,6 +54,9 @@ int recording_serve(struct recording *r, struct loop *loop,
 /* The listener of the box's filter goes on to the recorder. */
 int recording_watch(struct recording *r, struct channel_packet *packet);
 
+/* The box stands: so many probes of its start failed as they should. */
+void recording_ready(struct recording *r, const struct plan *plan, uint64_t probes);
+
 /* Something that the keeper knows, or that was told to it to be shown. */
 void recording_note(struct recording *r, const struct note *n);
 void recording_event(struct recording *r, const struct message_event *event);
