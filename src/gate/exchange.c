@@ -12,60 +12,16 @@
  *
  * Until PASSING the head is kept, and so is what has come of its body, which is no more than
  * the box's side lets itself be fed.  A body is never gathered, but for one whose hash is part
- * of a signature (exchange_gather): what one side gives the other takes, and the first is told
+ * of a signature (exchange_secret.c): what one side gives the other takes, and the first is told
  * when it has gone (side.h).
  *
  * What is refused is answered on the box's side, in its own protocol, with a page that says
  * why.  When an answer had begun it is cut instead, so that nobody takes half of it for the
  * whole.
  */
-#include "intercept.h"
-
-#include "authority.h"
-#include "http_field.h"
-#include "http_path.h"
-#include "tell.h"
+#include "exchange_parts.h"
 
 #include <stdio.h>
-
-enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
-
-enum exchange_state { EXCHANGE_RECORD, EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
-
-struct exchange {
-	struct intercept *intercept;
-	struct exchange *next, **link;
-	enum exchange_state state;
-	struct side_stream *box, *out;
-	bool head;          /* its method is HEAD */
-	bool told_masked;   /* that something of it was blotted out */
-	bool request_ended; /* the box has said all */
-	bool answer_begun;
-	bool answer_ended;    /* the origin has said all; the box has not yet taken it */
-	bool raw;             /* a WebSocket from here on */
-	bool fresh;           /* the leg had carried no request before */
-	bool trailers_follow; /* what ends now is the body, not the message */
-	bool gathering;       /* the body is hashed before the head goes */
-	size_t taken[2], queued[2];
-	struct http_message *kept, *kept_trailers;
-	void *kept_bytes, *kept_trailer_bytes;
-	struct buf early; /* of the body */
-	char *what;       /* method, host and path, for a person */
-	char *path;       /* as the rules saw it */
-	const char *unclear;
-	char method[33];
-	struct put_in *put_in;
-	struct take_out_answer *answer;
-	size_t needs_at;
-	struct key_ask ask;
-	struct account_wait record;   /* of RECORD */
-	int64_t begun;                /* ms */
-	const struct plan_rule *rule; /* that allowed it; only while the rules are those of... */
-	uint64_t changes;             /* ...this change */
-	unsigned int status;          /* of the answer */
-	uint64_t passed[2];           /* bytes of the bodies */
-	bool told;                    /* the record has it */
-};
 
 static struct exchange *exchange_new(struct intercept *i, struct side_stream *box)
 {
@@ -99,7 +55,7 @@ static void exchange_forget_head(struct exchange *x)
 
 /* --- what the record is told ---------------------------------------------------------- */
 
-static struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
+struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
 {
 	const struct intercept *i = x->intercept;
 	bool same = x->rule && x->changes == i->gate->changes;
@@ -165,8 +121,7 @@ void exchange_free_all(struct intercept *i)
 		exchange_finish(i->exchanges);
 }
 
-/* The answer is not whole, and must not look so. */
-static void exchange_cut(struct exchange *x, enum side_why why)
+void exchange_cut(struct exchange *x, enum side_why why)
 {
 	side_reset(x->box, why);
 	if (!x->intercept->box_h2)
@@ -212,9 +167,8 @@ static void exchange_answer(struct exchange *x, unsigned int status, const struc
 		exchange_finish(x);
 }
 
-/* Refused, and told to the user too. */
-static void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
-			    const struct rules_verdict *v)
+void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
+		     const struct rules_verdict *v)
 {
 	refusal_note(x->intercept->gate, kind, exchange_what(x), x->intercept->flow->port, v);
 	if (kind == MESSAGE_EVENT_SECRET) {
@@ -228,8 +182,8 @@ static void exchange_refuse(struct exchange *x, unsigned int status, enum messag
 	exchange_answer(x, status, v);
 }
 
-static void exchange_refuse_for(struct exchange *x, unsigned int status,
-				enum message_event_kind kind, const char *reason)
+void exchange_refuse_for(struct exchange *x, unsigned int status, enum message_event_kind kind,
+			 const char *reason)
 {
 	struct rules_verdict v;
 
@@ -238,8 +192,7 @@ static void exchange_refuse_for(struct exchange *x, unsigned int status,
 	exchange_refuse(x, status, kind, &v);
 }
 
-/* The origin's fault or absence: no refusal, and already told where it was found. */
-static void exchange_fail(struct exchange *x, const char *reason)
+void exchange_fail(struct exchange *x, const char *reason)
 {
 	struct rules_verdict v;
 
@@ -359,7 +312,7 @@ static void exchange_send_trailers_up(struct exchange *x, struct http_message *m
 		(void)side_send_trailers(x->out, m);
 }
 
-static bool exchange_keep(struct exchange *x, const struct http_message *m)
+bool exchange_keep(struct exchange *x, const struct http_message *m)
 {
 	if (x->kept == m)
 		return true;
@@ -392,7 +345,7 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 	return r < 0 || !i->taken ? r : take_out_begin(i->taken, &x->answer);
 }
 
-static void exchange_forward(struct exchange *x, struct http_message *m)
+void exchange_forward(struct exchange *x, struct http_message *m)
 {
 	struct intercept *i = x->intercept;
 
@@ -439,301 +392,7 @@ static void exchange_forward(struct exchange *x, struct http_message *m)
 		exchange_forget_head(x);
 }
 
-/* --- secrets -------------------------------------------------------------------------- */
-
-static void exchange_ask(struct exchange *x);
-
-static void exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome,
-				    struct http_message *m)
-{
-	switch (outcome) {
-	case PUT_IN_NOTHING:
-		exchange_forward(x, m);
-		return;
-	case PUT_IN_NEEDS:
-	case PUT_IN_SIGN:
-		x->state = EXCHANGE_ASKING;
-		if (!exchange_keep(x, m))
-			exchange_fail(x, "out of memory");
-		else
-			exchange_ask(x);
-		return;
-	case PUT_IN_REFUSED:
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
-		return;
-	}
-}
-
-static void exchange_on_value(void *context, const struct key_ask_answer *answer)
-{
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	if (answer->refused) {
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
-	} else if (!answer->value || put_in_give(x->put_in, answer->value) < 0) {
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-				    "the secret's value cannot be put in");
-	} else {
-		x->needs_at++;
-		exchange_ask(x);
-	}
-	intercept_leave(i);
-}
-
-static void exchange_on_signature(void *context, const struct key_ask_answer *answer)
-{
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	if (answer->refused)
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
-	else
-		exchange_secret_outcome(x, put_in_signed(x->put_in, x->kept, answer->signature),
-					x->kept);
-	intercept_leave(i);
-}
-
-static void exchange_sign(struct exchange *x)
-{
-	struct intercept *i = x->intercept;
-	char text[ADDRESS_TEXT_SIZE];
-	struct message_sign m = {.host = intercept_host(i, text),
-				 .port = i->flow->port,
-				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				 .method = x->method,
-				 .path = x->path,
-				 .unclear = x->unclear ? x->unclear : ""};
-
-	put_in_signing(x->put_in, &m);
-	key_ask_sign(&i->gate->keys, &x->ask, &m, exchange_on_signature, x);
-}
-
-/*
- * A service signs its body's hash: then the body is there before the head goes.  It is bounded
- * (PUT_IN_GATHER_MAX), and the box's side is told at once that it may give more.
- */
-static void exchange_gather(struct exchange *x)
-{
-	const struct http_message go_on = {.status = 100};
-
-	x->gathering = true;
-	x->early.max = PUT_IN_GATHER_MAX;
-	side_consumed(x->box, x->taken[EXCHANGE_UP]);
-	x->taken[EXCHANGE_UP] = 0;
-	if (x->kept->expect_continue && side_send_head(x->box, &go_on, false) < 0)
-		exchange_cut(x, SIDE_INTERNAL);
-	else
-		x->kept->expect_continue = false;
-}
-
-static void exchange_put_in(struct exchange *x)
-{
-	if (put_in_gathers(x->put_in) && !x->request_ended) {
-		exchange_gather(x);
-		return;
-	}
-	if (put_in_gathers(x->put_in))
-		put_in_gathered(x->put_in, buf_span(&x->early));
-	x->gathering = false;
-	enum put_in_outcome outcome = put_in_apply(x->put_in, x->kept);
-
-	if (outcome == PUT_IN_SIGN)
-		exchange_sign(x);
-	else if (outcome == PUT_IN_NEEDS)
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-				    "the secret's value cannot be put in");
-	else
-		exchange_secret_outcome(x, outcome, x->kept);
-}
-
-static void exchange_on_recorded(void *context, bool recorded)
-{
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	x->state = EXCHANGE_ASKING;
-	if (recorded)
-		exchange_ask(x);
-	else
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, "the record does not answer");
-	intercept_leave(i);
-}
-
-/* Whether the record has that this secret goes there; if not, exchange_ask comes again. */
-static bool exchange_is_recorded(struct exchange *x, size_t secret)
-{
-	struct gate *g = x->intercept->gate;
-	char text[ADDRESS_TEXT_SIZE];
-	const struct tell_request r = exchange_told(x, text);
-	uint64_t id = tell_release(g, &r, secret);
-
-	if (account_has(g->account, id))
-		return true;
-	x->state = EXCHANGE_RECORD;
-	account_wait(g->account, &x->record, id, gate_now(), exchange_on_recorded, x);
-	return false;
-}
-
-/* Asks for the next value; when all are there, puts them in. */
-static void exchange_ask(struct exchange *x)
-{
-	struct intercept *i = x->intercept;
-	char text[ADDRESS_TEXT_SIZE];
-	size_t count = 0;
-	const size_t *needs = put_in_needs(x->put_in, &count);
-
-	if (x->needs_at >= count) {
-		exchange_put_in(x);
-		return;
-	}
-	if (!exchange_is_recorded(x, needs[x->needs_at]))
-		return;
-	struct message_release m = {.index = needs[x->needs_at],
-				    .host = intercept_host(i, text),
-				    .port = i->flow->port,
-				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				    .method = x->method,
-				    .path = x->path,
-				    .unclear = x->unclear ? x->unclear : ""};
-
-	key_ask_release(&i->gate->keys, &x->ask, &m, exchange_on_value, x);
-}
-
-/* --- the verdict ---------------------------------------------------------------------- */
-
-/* SNI was checked against the name that was dialled; so must be what the request says. */
-static bool exchange_agrees(const struct intercept *i, struct span authority)
-{
-	const struct flow *f = i->flow;
-	struct authority a;
-
-	if (authority_parse(authority, &a) < 0 || (a.port != 0 && a.port != f->port))
-		return false;
-	if (f->name)
-		return !a.is_address && name_equal(&a.name, &f->name->name);
-	return a.is_address && address_equal(&a.address, &f->address);
-}
-
-static bool exchange_describe(struct exchange *x, const struct http_message *m, struct span path)
-{
-	char text[ADDRESS_TEXT_SIZE];
-	const char *host = intercept_host(x->intercept, text);
-
-	x->head = span_equal(m->method, SPAN_LITERAL("HEAD"));
-	(void)snprintf(x->method, sizeof(x->method), "%.*s", (int)m->method.len,
-		       (const char *)m->method.ptr);
-	x->path = strndup((const char *)path.ptr, path.len);
-	if (!x->path)
-		return false;
-	return asprintf(&x->what, "%s %s%s", x->method, host, x->path) >= 0 || (x->what = NULL);
-}
-
-/* The method that a request asks to be taken for; empty when it does not. */
-static struct span exchange_other_method(const struct http_message *m)
-{
-	static const char *const names[] = {"x-http-method-override", "x-http-method",
-					    "x-method-override"};
-
-	for (size_t i = 0; i < m->field_count; i++)
-		for (size_t n = 0; n < BAWN_ARRAY_SIZE(names); n++)
-			if (http_same_word(m->fields[i].name, names[n]))
-				return m->fields[i].value;
-	return (struct span){NULL, 0};
-}
-
-/* Some origins take its word: then it must be allowed as both, and is no place for a secret. */
-static void exchange_decide_other(const struct intercept *i, const struct http_message *m,
-				  const struct rules_question *q, struct rules_verdict *v)
-{
-	struct rules_question other = *q;
-	const struct plan *plan = &i->gate->plan;
-
-	other.method = exchange_other_method(m);
-	if (v->action != PLAN_ACTION_ALLOW || other.method.len == 0 ||
-	    span_equal(other.method, m->method))
-		return;
-	rules_decide(i->gate->rules, &other, v);
-	if (v->action != PLAN_ACTION_ALLOW ||
-	    !secrets_bound(plan->secrets.items, plan->secrets.count, &q->name, q->port))
-		return;
-	v->action = PLAN_ACTION_DENY;
-	v->allow_line[0] = '\0';
-	(void)snprintf(v->reason, sizeof(v->reason),
-		       "it asks to be taken for another method, where a secret is bound");
-}
-static void exchange_decide(struct exchange *x, struct http_message *m)
-{
-	static uint8_t bytes[HTTP_PATH_MAX];
-	struct intercept *i = x->intercept;
-	const struct flow *f = i->flow;
-	struct http_path path = {.path = SPAN_LITERAL("*")};
-	struct rules_verdict v;
-	const char *why = "the request's target is too long";
-	bool asterisk = span_equal(m->target, SPAN_LITERAL("*"));
-	int r = asterisk                        ? 0
-		: m->target.len > sizeof(bytes) ? -EINVAL
-						: http_path_read(m->target, bytes, &path, &why);
-
-	x->unclear = path.unclear;
-	if (!exchange_describe(x, m, r == 0 ? path.path : SPAN_LITERAL("/"))) {
-		exchange_fail(x, "out of memory");
-		return;
-	}
-	if (r < 0) {
-		exchange_refuse_for(x, 400, MESSAGE_EVENT_REQUEST, why);
-		return;
-	}
-	if (!exchange_agrees(i, m->authority)) {
-		exchange_refuse_for(x, 421, MESSAGE_EVENT_REQUEST,
-				    "the request is for another host than was asked for");
-		return;
-	}
-	struct rules_question q = {.port = f->port,
-				   .literal = !f->name,
-				   .address = f->address,
-				   .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				   .request = true,
-				   .method = m->method,
-				   .path = path.path,
-				   .unclear = path.unclear};
-
-	if (f->name)
-		q.name = f->name->name;
-	rules_decide(i->gate->rules, &q, &v);
-	exchange_decide_other(i, m, &q, &v);
-	x->rule = v.rule;
-	x->changes = i->gate->changes;
-	if (v.action == PLAN_ACTION_ALLOW && m->websocket && !v.websocket && f->open) {
-		v.action = PLAN_ACTION_DENY;
-		(void)snprintf(v.reason, sizeof(v.reason),
-			       "the rule for it does not say `websocket: true`");
-	}
-	if (v.action != PLAN_ACTION_ALLOW) {
-		exchange_refuse(x, 403, MESSAGE_EVENT_REQUEST, &v);
-		return;
-	}
-	if (!i->gate->book) {
-		exchange_forward(x, m);
-		return;
-	}
-	const struct secrets_place at = {.host = q.name,
-					 .port = f->port,
-					 .scheme = q.scheme,
-					 .method = m->method,
-					 .path = path.path,
-					 .unclear = path.unclear};
-
-	x->put_in = put_in_new(i->gate->book);
-	if (!x->put_in)
-		exchange_fail(x, "out of memory");
-	else
-		exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v.credentials, v.mask),
-					m);
-}
+/* --- a leg that it waited for --------------------------------------------------------- */
 
 void exchange_on_leg(struct intercept *i)
 {

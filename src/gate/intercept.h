@@ -8,7 +8,7 @@
  *
  *	leg.c	     a socket, TLS on it where there is any, and its side
  *	intercept.c  what belongs to the whole: opening, dialling again, ending, time
- *	exchange.c   one request: verdict, secrets, its answer
+ *	exchange.c   one request: verdict, secrets, its answer (exchange_parts.h)
  *
  * How it opens: the origin's handshake comes first and offers what the box offered; a leaf
  * for the name is got from keys meanwhile; then the box's handshake, with the protocol that
