@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of options; which verb takes which is verbs.c's to say. */
+/* The table of options, and the words that one may have for its value; which verb takes which is
+ * verbs.c's to say. */
 #include "verbs.h"
+
+#include "grammar.h"
+#include "note.h"
+#include "policy.h"
+#include "secret.h"
+#include "str.h"
+
+static const char *const for_words[] = {"session", "always"};
+static const char *const verdict_words[] = {"allowed", "refused"};
+static const char *const format_words[] = {"jsonl", "otlp", "ocsf"};
 
 const struct option options[OPTION_COUNT] = {
 	[OPTION_HELP] = {.id = OPTION_HELP,
@@ -316,3 +327,39 @@ const struct option options[OPTION_COUNT] = {
 			 .value = "SOURCE",
 			 .help = "debian, debian:SUITE, oci:DIR, a folder, an archive"},
 };
+
+size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; o->id == OPTION_FOR && i < BAWN_ARRAY_SIZE(for_words); i++)
+		ret_words[count++] = for_words[i];
+	for (size_t i = 0; o->id == OPTION_FORMAT && i < BAWN_ARRAY_SIZE(format_words); i++)
+		ret_words[count++] = format_words[i];
+	for (size_t i = 0; o->id == OPTION_VERDICT && i < BAWN_ARRAY_SIZE(verdict_words); i++)
+		ret_words[count++] = verdict_words[i];
+	for (size_t i = 0; o->id == OPTION_EVENT_KIND && i < NOTE_KIND_COUNT; i++)
+		ret_words[count++] = note_kinds[i];
+	for (const char *const *name = policy_preset_names();
+	     o->id == OPTION_PRESET && *name && count < OPTION_WORDS_MAX; name++)
+		ret_words[count++] = *name;
+	for (const char *const *name = policy_bundle_names();
+	     o->id == OPTION_USE && *name && count < OPTION_WORDS_MAX; name++)
+		ret_words[count++] = *name;
+	for (size_t i = 0; o->id == OPTION_IN && secret_in_words[i]; i++)
+		ret_words[count++] = secret_in_words[i];
+	for (size_t i = 0; o->id == OPTION_KIND && i < PLAN_SECRET_KIND_COUNT; i++)
+		ret_words[count++] = plan_secret_words[i];
+	for (size_t i = 0; o->key && o->value && i < GRAMMAR_KEY_COUNT; i++) {
+		const struct grammar_row *row = &grammar_rows[i];
+		const char *below = str_after(row->name, o->key);
+
+		if (below && below[0] == '.' && count < OPTION_WORDS_MAX)
+			ret_words[count++] = below + 1;
+		for (size_t n = 0; below && below[0] == '\0' && row->words && row->words[n] &&
+				   count < OPTION_WORDS_MAX;
+		     n++)
+			ret_words[count++] = row->words[n];
+	}
+	return count;
+}
