@@ -38,45 +38,29 @@ static int run_end_like(int status)
 	return WEXITSTATUS(status);
 }
 
-/* What is told while it runs and at its end. */
-struct run_told {
+/* One run: what it was made of, and what is told while it runs and at its end. */
+struct run {
+	struct prepared prepared;
+	struct session_store session;
+	struct layering layering;
+	struct record_folder record;
+	int first; /* folder of first versions; -1 */
+	struct outward outward;
 	struct refused refused;
 	struct unattributed unattributed;
+	struct client_options how;
+	struct text err;
+	bool quiet;
 };
 
-static void run_told_fini(struct run_told *t)
-{
-	refused_fini(&t->refused);
-	unattributed_fini(&t->unattributed);
-}
-
-static void run_on_event(void *context, const struct message_event *event, bool quiet)
-{
-	struct run_told *t = context;
-
-	if (!unattributed_on_event(&t->unattributed, event))
-		refused_on_event(&t->refused, event, quiet);
-}
-
-static bool run_is_taken(const void *context, const char *name)
-{
-	return layering_is_taken(context, name);
-}
-
-/* The session's name, folder and layers. */
-static int run_begin(const struct invocation *i, struct prepared *p, struct layering *layering,
-		     struct session_store *session, struct error *e)
-{
-	int r = layering_choose(layering, i, p, e);
-	const struct session_name name = {.wanted =
-						  layering->goes_on ? layering->session.name : NULL,
-					  .is_taken = run_is_taken,
-					  .context = layering};
-
-	if (r == 0)
-		r = session_store_make(&p->places, &name, session, e);
-	return r < 0 ? r : layering_begin(layering, session->name, p, e);
-}
+#define RUN_INIT                                     \
+	((struct run){.prepared = PREPARED_INIT,     \
+		      .session = SESSION_STORE_INIT, \
+		      .layering = LAYERING_INIT,     \
+		      .record = RECORD_FOLDER_INIT,  \
+		      .first = -1,                   \
+		      .outward = OUTWARD_INIT,       \
+		      .how = CLIENT_OPTIONS_INIT})
 
 /* What was written finds its place; what waits to be applied is said, and how. */
 static void run_settle(struct layering *layering, const struct text *err)
@@ -90,92 +74,130 @@ static void run_settle(struct layering *layering, const struct text *err)
 		layering_print_kept(layering, err);
 }
 
-static void run_let_go(struct layering *layering)
+static void run_fini(struct run *run)
 {
-	run_settle(layering, NULL);
-	layering_fini(layering);
+	fd_close(&run->first);
+	record_folder_fini(&run->record);
+	run_settle(&run->layering, NULL);
+	layering_fini(&run->layering);
+	session_store_fini(&run->session);
+	refused_fini(&run->refused);
+	unattributed_fini(&run->unattributed);
+	prepared_fini(&run->prepared);
+}
+
+static void run_on_event(void *context, const struct message_event *event, bool quiet)
+{
+	struct run *run = context;
+
+	if (!unattributed_on_event(&run->unattributed, event))
+		refused_on_event(&run->refused, event, quiet);
+}
+
+static bool run_is_taken(const void *context, const char *name)
+{
+	return layering_is_taken(context, name);
+}
+
+/* The session's name, folder and layers. */
+static int run_begin(struct run *run, const struct invocation *i, struct error *e)
+{
+	struct layering *layering = &run->layering;
+
+	if (run->prepared.plan.backend == PLAN_BACKEND_HOST)
+		return 0;
+	int r = layering_choose(layering, i, &run->prepared, e);
+	const struct session_name name = {.wanted =
+						  layering->goes_on ? layering->session.name : NULL,
+					  .is_taken = run_is_taken,
+					  .context = layering};
+
+	if (r == 0)
+		r = session_store_make(&run->prepared.places, &name, &run->session, e);
+	if (r == 0)
+		r = layering_begin(layering, run->session.name, &run->prepared, e);
+	if (r < 0)
+		return r;
+	run->how.session = &run->session;
+	run->how.layers = layering->hold;
+	return 0;
+}
+
+/* The record's folder, that of first versions, and who sends records on. */
+static int run_record(struct run *run, struct error *e)
+{
+	const char *state = run->prepared.places.state;
+	const char *name = run->how.session ? run->session.name : "host";
+
+	if (plan_goes_without(&run->prepared.plan, PLAN_LAYER_RECORD))
+		return 0;
+	int r = record_folder_make(state, name, &run->record, e);
+
+	if (r < 0)
+		return r;
+	run->how.record = &run->record;
+	run->first = layering_first(&run->layering, e);
+	if (run->first < 0 && e->code < 0)
+		return e->code;
+	run->how.first = run->first;
+	if (outward_is_wanted()) {
+		run->outward.state = state;
+		run->outward.session = run->record.name;
+		run->how.outward = &run->outward;
+	}
+	return 0;
+}
+
+static int run_client(struct run *run, int *ret_status, struct error *e)
+{
+	const struct plan *plan = &run->prepared.plan;
+
+	run->how.on_event = run_on_event;
+	run->how.event_context = run;
+	run->how.read_value = secret_source_read;
+	run->how.value_context = &run->prepared.sources;
+	if (run_is_weaker(plan) || (run->err.tty && !run->quiet))
+		banner_print(&run->err, plan, run->session.name);
+	if (!run->quiet)
+		layering_print_choice(&run->layering, &run->err);
+	int r = client_run(plan, &run->how, ret_status, e);
+
+	/* The recorder's lock was ours too. */
+	record_folder_fini(&run->record);
+	outward_end(&run->outward, &run->err);
+	/* Before we end as the command did, which may be by a signal. */
+	session_store_fini(&run->session);
+	run_settle(&run->layering, run->quiet ? NULL : &run->err);
+	return r;
 }
 
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
-	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
-	struct client_options how = CLIENT_OPTIONS_INIT;
-	struct text err = text_open(STDERR_FILENO);
+	_cleanup_(run_fini) struct run run = RUN_INIT;
 	struct error e = ERROR_INIT;
 	int status = 0;
 
-	if (prepare_plan(i, argv, true, &prepared, &e) < 0) {
-		verb_complain(&e);
-		return EXIT_BAWN;
-	}
-	how.stdio = invocation_has(i, OPTION_STDIO);
-	bool weaker = run_is_weaker(&prepared.plan);
-	bool quiet = how.stdio || invocation_has(i, OPTION_QUIET);
-	const struct text *live = err.tty && !quiet ? &err : NULL;
-	_cleanup_(run_told_fini) struct run_told told = {.refused = {.live = live},
-							 .unattributed = {.live = live}};
+	run.err = text_open(STDERR_FILENO);
+	run.how.stdio = invocation_has(i, OPTION_STDIO);
+	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
+	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
+	int r = prepare_plan(i, argv, true, &run.prepared, &e);
 
-	_cleanup_session_store_ struct session_store session = SESSION_STORE_INIT;
-	_cleanup_(run_let_go) struct layering layering = LAYERING_INIT;
-
-	if (prepared.plan.backend != PLAN_BACKEND_HOST) {
-		if (run_begin(i, &prepared, &layering, &session, &e) < 0) {
-			verb_complain(&e);
-			return EXIT_BAWN;
-		}
-		how.session = &session;
-		how.layers = layering.hold;
-	}
-	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
-
-	if (!plan_goes_without(&prepared.plan, PLAN_LAYER_RECORD)) {
-		const char *name = how.session ? session.name : "host";
-
-		if (record_folder_make(prepared.places.state, name, &record, &e) < 0) {
-			verb_complain(&e);
-			return EXIT_BAWN;
-		}
-		how.record = &record;
-	}
-	_cleanup_fd_ int first = how.record ? layering_first(&layering, &e) : -1;
-
-	if (first < 0 && e.code < 0) {
-		verb_complain(&e);
-		return EXIT_BAWN;
-	}
-	how.first = first;
-	struct outward outward = OUTWARD_INIT;
-
-	if (how.record && outward_is_wanted()) {
-		outward.state = prepared.places.state;
-		outward.session = record.name;
-		how.outward = &outward;
-	}
-	how.on_event = run_on_event;
-	how.event_context = &told;
-	how.read_value = secret_source_read;
-	how.value_context = &prepared.sources;
-	if (weaker || (err.tty && !quiet))
-		banner_print(&err, &prepared.plan, session.name);
-	if (!quiet)
-		layering_print_choice(&layering, &err);
-	int r = client_run(&prepared.plan, &how, &status, &e);
-
-	/* The recorder's lock was ours too. */
-	record_folder_fini(&record);
-	outward_end(&outward, &err);
-	/* Before we end as the command did, which may be by a signal. */
-	session_store_fini(&session);
-	run_settle(&layering, quiet ? NULL : &err);
+	if (r == 0)
+		r = run_begin(&run, i, &e);
+	if (r == 0)
+		r = run_record(&run, &e);
+	if (r == 0)
+		r = run_client(&run, &status, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
-	if (!quiet)
-		refused_summary(&told.refused, &err);
-	unattributed_summary(&told.unattributed, &err, session.name);
-	if (weaker)
-		banner_summary(&err, &prepared.plan);
+	if (!run.quiet)
+		refused_summary(&run.refused, &run.err);
+	unattributed_summary(&run.unattributed, &run.err, run.session.name);
+	if (run_is_weaker(&run.prepared.plan))
+		banner_summary(&run.err, &run.prepared.plan);
 	return run_end_like(status);
 }
 

@@ -395,6 +395,39 @@ static int verify_input(struct verify *v)
 	return input < 0 ? error_sys(&v->error, r < 0 ? r : -errno, "writing the facts") : input;
 }
 
+/* Runs it in a box like any other, whose layers are forgotten. */
+static int verify_run_client(struct verify *v, struct client_options *lent, int *ret_status)
+{
+	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
+	_cleanup_layering_ struct layering layering = LAYERING_INIT;
+	struct invocation_value anew = {OPTION_FRESH, ""};
+	const struct invocation fresh = {.values = &anew, .value_count = 1};
+	struct error settled = ERROR_INIT;
+	char name[32];
+	bool kept = false;
+	int r = layering_choose(&layering, &fresh, &v->prepared, &v->error);
+
+	(void)snprintf(name, sizeof(name), "verify-%d", (int)getpid());
+	if (r == 0)
+		r = layering_begin(&layering, name, &v->prepared, &v->error);
+	/* The box that is proven is the one that is used, so it is recorded, too. */
+	if (r == 0 && v->prepared.plan.backend != PLAN_BACKEND_HOST &&
+	    !plan_goes_without(&v->prepared.plan, PLAN_LAYER_RECORD)) {
+		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
+		lent->record = &record;
+	}
+	if (r == 0)
+		r = client_run(&v->prepared.plan, lent, ret_status, &v->error);
+	lent->record = NULL;
+	int ended = layering_end(&layering, true, &kept, &settled);
+
+	if (r == 0 && ended < 0) {
+		v->error = settled;
+		r = ended;
+	}
+	return r;
+}
+
 static int verify_run_inside(struct verify *v, struct buf *output)
 {
 	struct client_options lent = CLIENT_OPTIONS_INIT;
@@ -416,34 +449,8 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 	lent.fds[2] = err;
 	lent.read_value = secret_source_read;
 	lent.value_context = &v->prepared.sources;
-	_cleanup_record_folder_ struct record_folder record = RECORD_FOLDER_INIT;
-	_cleanup_layering_ struct layering layering = LAYERING_INIT;
-	struct invocation_value anew = {OPTION_FRESH, ""};
-	const struct invocation fresh = {.values = &anew, .value_count = 1};
-	char name[32];
-	bool kept = false;
-	int r = layering_choose(&layering, &fresh, &v->prepared, &v->error);
+	int r = verify_run_client(v, &lent, &status);
 
-	/* What the probes write is forgotten. */
-	(void)snprintf(name, sizeof(name), "verify-%d", (int)getpid());
-	if (r == 0)
-		r = layering_begin(&layering, name, &v->prepared, &v->error);
-
-	/* The box that is proven is the one that is used, so it is recorded, too. */
-	if (r == 0 && v->prepared.plan.backend != PLAN_BACKEND_HOST &&
-	    !plan_goes_without(&v->prepared.plan, PLAN_LAYER_RECORD)) {
-		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
-		lent.record = &record;
-	}
-	if (r == 0)
-		r = client_run(&v->prepared.plan, &lent, &status, &v->error);
-	struct error settled = ERROR_INIT;
-	int ended = layering_end(&layering, true, &kept, &settled);
-
-	if (r == 0 && ended < 0) {
-		v->error = settled;
-		r = ended;
-	}
 	if (r < 0)
 		return r;
 	if (WIFSIGNALED(status))
