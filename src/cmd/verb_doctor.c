@@ -16,6 +16,7 @@
 #include "landlock.h"
 #include "str.h"
 #include "system_make.h"
+#include "system_run.h"
 #include "text.h"
 
 #include <dirent.h>

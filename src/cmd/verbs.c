@@ -554,7 +554,8 @@ const struct verb verbs[] = {
 			"file belongs to the user.\n\n"
 			"'ls' lists them with their sizes, what they were made from, and who "
 			"stands on them. 'rm' removes one; not while a session runs on it, and "
-			"where something was kept or stopped upon it only with --yes.",
+			"where something was kept or stopped upon it only with --yes. It also "
+			"removes what a killed 'create' left unfinished.",
 		.examples = "bawn system create bookworm\ta small Debian\n"
 			    "bawn system create node --from oci:images/node:20\tfrom an image\n"
 			    "bawn system ls\twhat there is\n"

@@ -16,7 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SYSTEM_BYTES_MAX = 4 << 20, SYSTEM_NAME_WIDTH = 16, SYSTEM_SIZE_WIDTH = 10 };
+enum {
+	SYSTEM_BYTES_MAX = 4 << 20,
+	SYSTEM_NAME_WIDTH = 16,
+	SYSTEM_SIZE_WIDTH = 10,
+	SYSTEM_PROGRESS_PART = 20, /* of the time at most one part goes to measuring */
+};
 
 struct review_systems {
 	struct arena arena;
@@ -144,7 +149,33 @@ static void system_date(char *into, size_t size, int64_t made)
 		(void)snprintf(into, size, "?");
 }
 
-static int system_list_one(void *context, const struct system_about *about)
+static const char *system_state_words(enum system_state state)
+{
+	switch (state) {
+	case SYSTEM_MADE:
+		return "made";
+	case SYSTEM_BEING_MADE:
+		return "being made";
+	case SYSTEM_UNFINISHED:
+		return "unfinished";
+	case SYSTEM_UNREADABLE:
+		return "unreadable";
+	}
+	return "?";
+}
+
+static void system_list_strange(const struct system_list *l, const char *name,
+				enum system_state state)
+{
+	text_styled(&l->out, TEXT_STRONG, "%-*s", SYSTEM_NAME_WIDTH, name);
+	text_styled(&l->out, TEXT_WARN, "  %s", system_state_words(state));
+	if (state == SYSTEM_BEING_MADE)
+		text_printf(&l->out, "\n");
+	else
+		text_printf(&l->out, ": 'bawn system rm %s' removes it\n", name);
+}
+
+static int system_list_one(void *context, const struct system_about *about, enum system_state state)
 {
 	struct system_list *l = context;
 	struct system_use use = {
@@ -154,9 +185,14 @@ static int system_list_one(void *context, const struct system_about *about)
 	int r;
 
 	l->count++;
+	if (!l->json && state != SYSTEM_MADE) {
+		system_list_strange(l, about->name, state);
+		return 0;
+	}
 	if (l->json) {
 		json_open(l->json, '{');
 		json_key_str(l->json, "name", about->name);
+		json_key_str(l->json, "state", system_state_words(state));
 		json_key_str(l->json, "from", about->from);
 		json_key_u64(l->json, "made", (uint64_t)about->made / 1000000000);
 		json_key_u64(l->json, "bytes", about->bytes);
@@ -206,12 +242,56 @@ static int system_ls(const struct invocation *i, struct error *e)
 
 /* --- create --------------------------------------------------------------------------- */
 
+/* One line at the terminal, written over itself; what is in it is ours. */
+struct system_progress {
+	struct text err;
+	int64_t began;
+	int64_t next; /* measuring a large tree takes a while: not more often than it is worth */
+	bool shown;
+};
+
+static void system_progress_tick(void *context, const struct system_new *n)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(256);
+	struct system_progress *p = context;
+	int64_t now = clock_ms(CLOCK_MONOTONIC);
+	uint64_t bytes = 0;
+	uint64_t files = 0;
+	char size[32];
+
+	if (now < p->next || systems_measure(n->dir, &bytes, &files) < 0)
+		return;
+	int64_t then = clock_ms(CLOCK_MONOTONIC);
+
+	p->next = then + SYSTEM_PROGRESS_PART * (then - now);
+	system_size(size, sizeof(size), bytes);
+	buf_putf(&line, "\rbawn: %s, %" PRIu64 " files, %" PRId64 " s\033[K", size, files,
+		 (then - p->began) / 1000);
+	text_write(&p->err, &line);
+	p->shown = true;
+}
+
+static void system_progress_end(struct system_progress *p)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(16);
+
+	buf_putf(&line, "\r\033[K");
+	if (p->shown)
+		text_write(&p->err, &line);
+	p->shown = false;
+}
+
 static int system_create(const struct invocation *i, const char *name, struct error *e)
 {
 	_cleanup_(review_systems_fini) struct review_systems r;
 	const char *from = invocation_value(i, OPTION_FROM);
 	bool quiet = invocation_has(i, OPTION_QUIET);
-	struct text err = text_open(STDERR_FILENO);
+	struct system_progress progress = {.err = text_open(STDERR_FILENO)};
+	const struct system_watch watch = {system_progress_tick, &progress};
+	/* Debian's tools tell how far they are themselves. */
+	bool told = quiet || !progress.err.tty ||
+		    system_source_parse(from ? from : "debian").kind == SYSTEM_DEBIAN;
+	const struct system_how how = {.quiet = quiet, .watch = told ? NULL : &watch};
 	struct system_new new = SYSTEM_NEW_INIT;
 	struct system_about about = {.made = 0};
 	char size[32];
@@ -227,11 +307,11 @@ static int system_create(const struct invocation *i, const char *name, struct er
 		code = systems_begin(&r.systems, name, &new, e);
 	if (code < 0)
 		return code;
-	int64_t began = clock_ms(CLOCK_MONOTONIC);
-
+	progress.began = clock_ms(CLOCK_MONOTONIC);
 	if (!quiet)
-		text_printf(&err, "bawn: making the system %s from %s\n", name, from);
-	code = system_make(&new, from, quiet, e);
+		text_printf(&progress.err, "bawn: making the system %s from %s\n", name, from);
+	code = system_make(&new, from, &how, e);
+	system_progress_end(&progress);
 	if (code == 0)
 		code = systems_commit(&r.systems, &new, from, clock_ms(CLOCK_REALTIME) * 1000000,
 				      &about, e);
@@ -239,11 +319,11 @@ static int system_create(const struct invocation *i, const char *name, struct er
 	if (code < 0 || quiet)
 		return code;
 	system_size(size, sizeof(size), about.bytes);
-	text_printf(&err,
+	text_printf(&progress.err,
 		    "bawn: the system %s is made: %s, %" PRIu64 " files, %.1f s\n"
 		    "bawn: a box on it: bawn run --system %s -- COMMAND\n",
-		    name, size, about.files, (double)(clock_ms(CLOCK_MONOTONIC) - began) / 1e3,
-		    name);
+		    name, size, about.files,
+		    (double)(clock_ms(CLOCK_MONOTONIC) - progress.began) / 1e3, name);
 	return 0;
 }
 
@@ -283,21 +363,18 @@ static int system_rm(const struct invocation *i, const char *name, struct error 
 {
 	_cleanup_(review_systems_fini) struct review_systems r;
 	struct system_use use = {.name = name, .words = BUF_INIT(SYSTEM_BYTES_MAX)};
-	struct system_about about;
 	int code = review_systems_open(false, &r, e);
 
-	if (code == 0)
-		code = r.systems.dir < 0 ? -ENOENT : systems_read(&r.systems, name, &about, e);
-	if (code == -ENOENT) {
-		code = error_set(e, -ENOENT, "there is no system %s", name);
-		error_next(e, "'bawn system ls' says which there are.");
-	}
 	if (code == 0)
 		code = system_use_find(&r, &use, e);
 	if (code == 0)
 		code = system_may_go(i, &use, e);
 	if (code == 0)
-		code = systems_remove(&r.systems, name, e);
+		code = r.systems.dir < 0 ? -ENOENT : systems_remove(&r.systems, name, e);
+	if (code == -ENOENT) {
+		code = error_set(e, -ENOENT, "there is no system %s", name);
+		error_next(e, "'bawn system ls' says which there are.");
+	}
 	if (code == 0 && use.kept > 0)
 		code = layers_each_workspace(r.state, r.host.state_dir, system_forget_kept,
 					     (char *)(uintptr_t)name, e);

@@ -11,14 +11,15 @@
  *	docker://NAME		an image of a registry
  *	FOLDER, FILE		a copy of a folder; what is in a tar archive
  *
- * mmdebstrap, cp and tar run in a user namespace of their own where the user is root, with no other
- * id, and the changes of owner that they make are pretended (PROFILE_MAKER).  That is why no
- * subordinate ids are needed, and why all that they make is the user's.
+ * mmdebstrap, umoci, cp and tar run confined (system_run.h): with no id but the user's own, which
+ * is why no subordinate ids are needed and why all that they make is the user's, and with nothing
+ * to write but the folder of the system.  skopeo fetches with the user's network and credentials.
  */
 #ifndef BAWN_SYSTEM_MAKE_H
 #define BAWN_SYSTEM_MAKE_H
 
 #include "error.h"
+#include "system_run.h"
 #include "systems.h"
 
 enum system_source_kind {
@@ -36,17 +37,13 @@ struct system_source {
 /* Points into text. */
 struct system_source system_source_parse(const char *text);
 
-/* The programs that are needed for it, each with its Debian package. */
-struct system_tool {
-	const char *name, *package, *what; /* what it makes */
+struct system_how {
+	bool quiet;                       /* the tools say less */
+	const struct system_watch *watch; /* or NULL */
 };
-enum { SYSTEM_TOOL_COUNT = 3 };
-extern const struct system_tool system_tools[SYSTEM_TOOL_COUNT];
 
-/* Where a program is; false: nowhere. */
-bool system_tool_find(const char *name, char *into, size_t size);
-
-/* Fills n's root/.  What the tools say goes to standard error, unless quiet. */
-int system_make(const struct system_new *n, const char *source, bool quiet, struct error *e);
+/* Fills n's root/.  What the tools say goes to standard error. */
+int system_make(const struct system_new *n, const char *source, const struct system_how *how,
+		struct error *e);
 
 #endif

@@ -130,38 +130,115 @@ int systems_read(const struct systems *s, const char *name, struct system_about 
 		     : 0;
 }
 
+static void systems_aside(const char *name, const char *what, char into[LAYERS_NAME_MAX + 8])
+{
+	(void)snprintf(into, LAYERS_NAME_MAX + 8, ".%s.%s", name, what);
+}
+
+/* The name of the system that an entry is of; false: of none. */
+static bool systems_name_of(const char *entry, char into[LAYERS_NAME_MAX + 1])
+{
+	static const char *const asides[] = {".new", ".old"};
+	size_t len = strlen(entry);
+	bool aside = false;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(asides) && entry[0] == '.'; i++)
+		aside = aside || (len > 5 && str_equal(entry + len - 4, asides[i]));
+	if (aside) {
+		entry++;
+		len -= 5;
+	}
+	if (len > LAYERS_NAME_MAX)
+		return false;
+	memcpy(into, entry, len);
+	into[len] = '\0';
+	return layers_is_name(into);
+}
+
+/* Takes the lock of what is aside: a descriptor, -EBUSY: somebody has it, -ENOENT: nothing is. */
+static int systems_take(const struct systems *s, const char *aside)
+{
+	_cleanup_fd_ int dir = open_beneath(s->dir, aside, O_RDONLY | O_DIRECTORY, 0);
+
+	if (dir < 0)
+		return dir;
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	_cleanup_fd_ int making = open_beneath(dir, "making", O_RDONLY | O_NONBLOCK, 0);
+
+	if (making >= 0 && flock(making, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return TAKE_FD(dir);
+}
+
+/* Of one without an `about`. */
+static enum system_state systems_state(const struct systems *s, const char *name)
+{
+	char aside[LAYERS_NAME_MAX + 8];
+
+	systems_aside(name, "new", aside);
+	_cleanup_fd_ int fd = systems_take(s, aside);
+
+	return fd == -EBUSY ? SYSTEM_BEING_MADE : SYSTEM_UNFINISHED;
+}
+
 static int systems_compare(const void *a, const void *b)
 {
 	return strcmp(a, b);
 }
 
-int systems_each(const struct systems *s,
-		 int (*found)(void *context, const struct system_about *about), void *context,
-		 struct error *e)
+/* In the order of their names, each once. */
+static int systems_names(const struct systems *s, char (**ret)[LAYERS_NAME_MAX + 1],
+			 size_t *ret_count)
 {
 	char(*names)[LAYERS_NAME_MAX + 1] = calloc(SYSTEMS_LISTED_MAX, sizeof(*names));
 	int fd = open_beneath(s->dir, "", O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	size_t count = 0;
-	int r = names && dir ? 0 : -ENOMEM;
+	size_t kept = 0;
 
-	for (const struct dirent *d; r == 0 && count < SYSTEMS_LISTED_MAX && (d = readdir(dir));)
-		if (layers_is_name(d->d_name))
-			memcpy(names[count++], d->d_name, strlen(d->d_name) + 1);
+	*ret = names;
+	*ret_count = 0;
+	for (const struct dirent *d;
+	     names && dir && count < SYSTEMS_LISTED_MAX && (d = readdir(dir));)
+		count += systems_name_of(d->d_name, names[count]) ? 1 : 0;
 	if (dir)
 		(void)closedir(dir);
-	if (r < 0)
-		(void)error_sys(e, r, "cannot list %s", s->path);
+	if (!names || !dir)
+		return -ENOMEM;
 	if (count > 1)
 		qsort(names, count, sizeof(names[0]), systems_compare);
-	for (size_t i = 0; r >= 0 && i < count; i++) {
-		struct system_about about;
+	for (size_t i = 0; i < count; i++)
+		if (kept == 0 || !str_equal(names[kept - 1], names[i]))
+			memmove(names[kept++], names[i], sizeof(names[i]));
+	*ret_count = kept;
+	return 0;
+}
 
-		r = systems_read(s, names[i], &about, e);
-		if (r == 0)
-			r = found(context, &about);
-		else if (r == -ENOENT) /* no system, or it is being removed */
-			r = 0;
+int systems_each(const struct systems *s,
+		 int (*found)(void *context, const struct system_about *about,
+			      enum system_state state),
+		 void *context, struct error *e)
+{
+	char(*names)[LAYERS_NAME_MAX + 1] = NULL;
+	size_t count = 0;
+	int r = systems_names(s, &names, &count);
+
+	if (r < 0)
+		(void)error_sys(e, r, "cannot list %s", s->path);
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		struct system_about about = {.made = 0};
+		struct error unread = ERROR_INIT;
+
+		r = systems_read(s, names[i], &about, &unread);
+		enum system_state state = r == 0         ? SYSTEM_MADE
+					  : r == -ENOENT ? systems_state(s, names[i])
+							 : SYSTEM_UNREADABLE;
+
+		if (state != SYSTEM_MADE)
+			about = (struct system_about){.made = 0};
+		(void)snprintf(about.name, sizeof(about.name), "%s", names[i]);
+		r = found(context, &about, state);
 	}
 	free(names);
 	return r;
@@ -169,25 +246,26 @@ int systems_each(const struct systems *s,
 
 /* --- making --------------------------------------------------------------------------- */
 
-static void systems_aside(const char *name, const char *what, char into[LAYERS_NAME_MAX + 8])
-{
-	(void)snprintf(into, LAYERS_NAME_MAX + 8, ".%s.%s", name, what);
-}
-
 /* A folder of its own, and the lock of it; what was left in one is gone. */
-static int systems_claim(const struct systems *s, const char *aside)
+static int systems_claim(const struct systems *s, const char *aside, struct system_new *ret)
 {
 	for (int tries = 0; tries < 2; tries++) {
 		if (mkdirat(s->dir, aside, 0700) < 0 && errno != EEXIST)
 			return -errno;
-		_cleanup_fd_ int dir = open_beneath(s->dir, aside, O_RDONLY | O_DIRECTORY, 0);
+		_cleanup_fd_ int dir = systems_take(s, aside);
 
 		if (dir < 0)
 			return dir;
-		if (flock(dir, LOCK_EX | LOCK_NB) < 0)
-			return errno == EWOULDBLOCK ? -EBUSY : -errno;
-		if (mkdirat(dir, "root", 0755) == 0)
-			return TAKE_FD(dir);
+		if (mkdirat(dir, "root", 0755) == 0) {
+			_cleanup_fd_ int lock =
+				open_beneath(dir, "making", O_RDONLY | O_CREAT | O_NONBLOCK, 0600);
+
+			if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+				return lock < 0 ? lock : -errno;
+			ret->lock = TAKE_FD(lock);
+			ret->dir = TAKE_FD(dir);
+			return 0;
+		}
 		if (errno != EEXIST)
 			return -errno;
 		int r = tree_remove(s->dir, aside);
@@ -195,6 +273,14 @@ static int systems_claim(const struct systems *s, const char *aside)
 		if (r < 0)
 			return r;
 	}
+	return -EBUSY;
+}
+
+static int systems_busy(const char *name, struct error *e)
+{
+	(void)error_set(e, -EBUSY, "the system %s is being made already", name);
+	error_next(e,
+		   "If that was interrupted, its last program still runs: try again in a while.");
 	return -EBUSY;
 }
 
@@ -217,19 +303,16 @@ int systems_begin(const struct systems *s, const char *name, struct system_new *
 		return -EEXIST;
 	}
 	systems_aside(name, "new", aside);
-	_cleanup_fd_ int dir = systems_claim(s, aside);
-
-	if (dir == -EBUSY)
-		return error_set(e, -EBUSY, "the system %s is being made already", name);
-	if (dir < 0)
-		return error_sys(e, dir, "cannot make %s/%s", s->path, aside);
 	int n = snprintf(ret->path, sizeof(ret->path), "%s/%s", s->path, aside);
 
 	if (n < 0 || (size_t)n >= sizeof(ret->path))
 		return error_sys(e, -ENAMETOOLONG, "cannot make %s/%s", s->path, aside);
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
-	ret->dir = TAKE_FD(dir);
-	return 0;
+	int r = systems_claim(s, aside, ret);
+
+	if (r == -EBUSY)
+		return systems_busy(name, e);
+	return r < 0 ? error_sys(e, r, "cannot make %s/%s", s->path, aside) : 0;
 }
 
 void systems_abort(const struct systems *s, struct system_new *n)
@@ -240,11 +323,12 @@ void systems_abort(const struct systems *s, struct system_new *n)
 		return;
 	systems_aside(n->name, "new", aside);
 	(void)tree_remove(s->dir, aside);
+	fd_close(&n->lock);
 	fd_close(&n->dir);
 }
 
 /* Every entry, without following a link; below SYSTEMS_DEPTH_MAX folders nothing is counted. */
-static int systems_measure(int root, uint64_t *ret_bytes, uint64_t *ret_files)
+int systems_measure(int root, uint64_t *ret_bytes, uint64_t *ret_files)
 {
 	DIR *dirs[SYSTEMS_DEPTH_MAX];
 	size_t depth = 0;
@@ -357,6 +441,22 @@ static int systems_write_about(int dir, const struct system_about *about)
 	return fd < 0 ? fd : fd_write_all(fd, text.ptr, text.len);
 }
 
+/* The tools' own papers, and what they came from: an image is as large as the system. */
+static int systems_tidy(int dir)
+{
+	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	int r = entries ? 0 : -ENOMEM;
+
+	for (const struct dirent *d; r == 0 && (d = readdir(entries));)
+		if (!str_equal(d->d_name, ".") && !str_equal(d->d_name, "..") &&
+		    !str_equal(d->d_name, "root") && !str_equal(d->d_name, "about"))
+			r = tree_remove(dir, d->d_name);
+	if (entries)
+		(void)closedir(entries);
+	return r;
+}
+
 int systems_commit(const struct systems *s, struct system_new *n, const char *from, int64_t now,
 		   struct system_about *ret, struct error *e)
 {
@@ -377,28 +477,49 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 		r = systems_measure(root, &ret->bytes, &ret->files);
 	if (r == 0)
 		r = systems_write_about(n->dir, ret);
+	if (r == 0)
+		r = systems_tidy(n->dir);
 	systems_aside(n->name, "new", aside);
 	if (r == 0 && renameat2(s->dir, aside, s->dir, n->name, RENAME_NOREPLACE) < 0)
 		r = -errno;
 	if (r < 0)
 		return error_sys(e, r, "cannot keep the system %s", n->name);
+	fd_close(&n->lock);
 	fd_close(&n->dir);
 	return 0;
+}
+
+/* What a killed making left: 0, -ENOENT, or -EBUSY while somebody is at it. */
+static int systems_remove_unfinished(const struct systems *s, const char *name)
+{
+	char aside[LAYERS_NAME_MAX + 8];
+
+	systems_aside(name, "new", aside);
+	_cleanup_fd_ int dir = systems_take(s, aside);
+
+	return dir < 0 ? dir : tree_remove(s->dir, aside);
 }
 
 int systems_remove(const struct systems *s, const char *name, struct error *e)
 {
 	char aside[LAYERS_NAME_MAX + 8];
+	bool found = false;
 
 	if (!layers_is_name(name))
 		return -ENOENT;
-	systems_aside(name, "old", aside);
-	int r = tree_remove(s->dir, aside);
+	int r = systems_remove_unfinished(s, name);
 
+	if (r == -EBUSY)
+		return systems_busy(name, e);
+	found = r == 0;
+	systems_aside(name, "old", aside);
+	if (r == 0 || r == -ENOENT)
+		r = tree_remove(s->dir, aside);
+	found = found || r == 0;
 	if (r == 0 || r == -ENOENT)
 		r = renameat2(s->dir, name, s->dir, aside, RENAME_NOREPLACE) < 0 ? -errno : 0;
 	if (r == -ENOENT)
-		return r;
+		return found ? 0 : r;
 	if (r == 0)
 		r = tree_remove(s->dir, aside);
 	return r < 0 ? error_sys(e, r, "cannot remove the system %s", name) : 0;

@@ -6,6 +6,7 @@
  *	    about	what it is (struct system_about)
  *	    root/	the filesystem; nobody writes it again once it is made
  *	STATE/systems/.NAME.new/	one that is being made; flock: by somebody who lives
+ *	    making	flock: also by what the tools that make it have left running
  *	STATE/systems/.NAME.old/	one that is being removed
  *
  * Everything in root/ belongs to the user who made it, whoever it is meant to belong to inside: a
@@ -50,19 +51,31 @@ void systems_close(struct systems *s);
 int systems_read(const struct systems *s, const char *name, struct system_about *ret,
 		 struct error *e);
 
-/* For each, in the order of their names; a negative answer of `found` ends it. */
+enum system_state {
+	SYSTEM_MADE,
+	SYSTEM_BEING_MADE, /* or it is being removed: somebody is at it */
+	SYSTEM_UNFINISHED, /* whoever made or removed it was killed; systems_remove removes it */
+	SYSTEM_UNREADABLE, /* what it is cannot be read; likewise */
+};
+
+/*
+ * For each, in the order of their names; a negative answer of `found` ends it.  Of one that is not
+ * SYSTEM_MADE only the name is known.
+ */
 int systems_each(const struct systems *s,
-		 int (*found)(void *context, const struct system_about *about), void *context,
-		 struct error *e);
+		 int (*found)(void *context, const struct system_about *about,
+			      enum system_state state),
+		 void *context, struct error *e);
 
 /* One that is being made. */
 struct system_new {
-	int dir; /* held: nobody else makes one of this name */
+	int dir;  /* held: nobody else makes one of this name */
+	int lock; /* the same, for who inherits it */
 	char name[LAYERS_NAME_MAX + 1];
 	char path[PATH_MAX]; /* of the folder */
 };
 
-#define SYSTEM_NEW_INIT ((struct system_new){.dir = -1})
+#define SYSTEM_NEW_INIT ((struct system_new){.dir = -1, .lock = -1})
 
 /* -EEXIST when there is one of this name; what a killed one left is removed. */
 int systems_begin(const struct systems *s, const char *name, struct system_new *ret,
@@ -78,7 +91,13 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 /* Removes what was made so far, when it was not committed. */
 void systems_abort(const struct systems *s, struct system_new *n);
 
-/* -ENOENT, without a sentence, when there is none of that name. */
+/* Bytes on disk and entries beneath; no link is followed. */
+int systems_measure(int dir, uint64_t *ret_bytes, uint64_t *ret_files);
+
+/*
+ * Whatever there is of that name: a system, what a killed making or removing of one left.  -ENOENT,
+ * without a sentence, when there is nothing; -EBUSY while one is being made.
+ */
 int systems_remove(const struct systems *s, const char *name, struct error *e);
 
 /* For fuzzing and tests: the text of `about`. */

@@ -61,10 +61,10 @@ static void fill(const struct system_new *n)
 	put(n->dir, "root/usr/hello", "hello\n");
 }
 
-static int count_one(void *context, const struct system_about *about)
+static int count_one(void *context, const struct system_about *about, enum system_state state)
 {
 	(void)about;
-	(*(size_t *)context)++;
+	*(size_t *)context += state == SYSTEM_MADE ? 1 : 0;
 	return 0;
 }
 
@@ -74,6 +74,30 @@ static size_t count(struct world *w)
 
 	assert_int_equal(systems_each(&w->systems, count_one, &n, &w->e), 0);
 	return n;
+}
+
+struct asked {
+	const char *name;
+	int state; /* -1: there is none */
+};
+
+static int ask_one(void *context, const struct system_about *about, enum system_state state)
+{
+	struct asked *a = context;
+
+	if (str_equal(about->name, a->name)) {
+		assert_int_equal(a->state, -1); /* each once */
+		a->state = (int)state;
+	}
+	return 0;
+}
+
+static int state_of(struct world *w, const char *name)
+{
+	struct asked a = {name, -1};
+
+	assert_int_equal(systems_each(&w->systems, ask_one, &a, &w->e), 0);
+	return a.state;
 }
 
 static void one_is_made_found_and_removed(void **state)
@@ -152,11 +176,51 @@ static void one_name_is_made_by_one_at_a_time(void **state)
 	assert_int_equal(systems_begin(&w->systems, "base", &first, &w->e), 0);
 	put(first.dir, "root/half", "");
 	assert_int_equal(systems_begin(&w->systems, "base", &second, &w->e), -EBUSY);
-	/* Killed: the lock is gone, what it made is not taken over. */
+	/* Killed, and a program that it had started goes on. */
 	fd_close(&first.dir);
+	assert_int_equal(state_of(w, "base"), SYSTEM_BEING_MADE);
+	assert_int_equal(systems_begin(&w->systems, "base", &second, &w->e), -EBUSY);
+	assert_int_equal(systems_remove(&w->systems, "base", &w->e), -EBUSY);
+	/* That is gone too: what they made is not taken over. */
+	fd_close(&first.lock);
+	assert_int_equal(state_of(w, "base"), SYSTEM_UNFINISHED);
 	assert_int_equal(systems_begin(&w->systems, "base", &second, &w->e), 0);
 	assert_int_equal(fstatat(second.dir, "root/half", &st, 0), -1);
 	systems_abort(&w->systems, &second);
+	assert_int_equal(state_of(w, "base"), -1);
+}
+
+static void what_a_killed_one_left_is_removed_by_name(void **state)
+{
+	struct world *w = *state;
+	struct system_about about;
+	struct system_new n;
+	struct stat st;
+
+	assert_int_equal(systems_begin(&w->systems, "base", &n, &w->e), 0);
+	fill(&n);
+	assert_int_equal(fchmodat(n.dir, "root/usr", 0, 0), 0);
+	fd_close(&n.dir);
+	fd_close(&n.lock);
+	assert_int_equal(systems_remove(&w->systems, "base", &w->e), 0);
+	assert_int_equal(fstatat(w->systems.dir, ".base.new", &st, 0), -1);
+	/* One whose removal was killed. */
+	assert_int_equal(mkdirat(w->systems.dir, ".base.old", 0700), 0);
+	assert_int_equal(mkdirat(w->systems.dir, ".base.old/root", 0700), 0);
+	assert_int_equal(state_of(w, "base"), SYSTEM_UNFINISHED);
+	assert_int_equal(systems_remove(&w->systems, "base", &w->e), 0);
+	assert_int_equal(systems_remove(&w->systems, "base", &w->e), -ENOENT);
+	/* One of which nobody knows what it is. */
+	assert_int_equal(systems_begin(&w->systems, "base", &n, &w->e), 0);
+	fill(&n);
+	put(n.dir, "image", "large");
+	assert_int_equal(systems_commit(&w->systems, &n, "x", 1, &about, &w->e), 0);
+	assert_int_equal(fstatat(w->systems.dir, "base/image", &st, 0), -1);
+	assert_int_equal(fstatat(w->systems.dir, "base/making", &st, 0), -1);
+	put(w->systems.dir, "base/about", "rubbish");
+	assert_int_equal(state_of(w, "base"), SYSTEM_UNREADABLE);
+	assert_int_equal(systems_remove(&w->systems, "base", &w->e), 0);
+	assert_int_equal(state_of(w, "base"), -1);
 }
 
 static void names_are_checked(void **state)
@@ -227,6 +291,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_root_is_not_kept, begin, end),
 		cmocka_unit_test_setup_teardown(a_link_in_it_is_not_followed, begin, end),
 		cmocka_unit_test_setup_teardown(one_name_is_made_by_one_at_a_time, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_killed_one_left_is_removed_by_name, begin,
+						end),
 		cmocka_unit_test_setup_teardown(names_are_checked, begin, end),
 		cmocka_unit_test(what_is_said_of_one_has_one_spelling),
 		cmocka_unit_test(sources_are_told_apart),
