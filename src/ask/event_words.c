@@ -54,7 +54,16 @@ static const struct {
 	{NOTE_LIMIT, NULL, "limit"},
 	{NOTE_TAMPER, NULL, "ALARM"},
 	{NOTE_GAP, NULL, "MISSING"},
+	{NOTE_HOLD, "released", "released"},
 	{NOTE_HOLD, NULL, "held"},
+	{NOTE_APPLY, "begin", "applies"},
+	{NOTE_APPLY, "landed", "landed"},
+	{NOTE_APPLY, "failed", "FAILED"},
+	{NOTE_APPLY, "undo", "undoes"},
+	{NOTE_APPLY, "redo", "redoes"},
+	{NOTE_APPLY, "restored", "restored"},
+	{NOTE_APPLY, "discard", "discards"},
+	{NOTE_APPLY, "discarded", "discarded"},
 	{NOTE_APPLY, NULL, "applied"},
 	{NOTE_KEEPING, NULL, "removed"},
 	{NOTE_SEAL, NULL, "sealed"},
@@ -265,6 +274,29 @@ static void words_session(struct event_words *w, const struct event *ev, struct 
 			 event_number(ev, NOTE_FIELD_UNATTRIBUTED));
 }
 
+/* A decision about all of a session's changes, or about one of them. */
+static void words_decision(const struct event_words *w, const struct event *ev, struct buf *into)
+{
+	if (!event_has(ev, NOTE_FIELD_PATH)) {
+		size_t from = into->len;
+
+		words_text(into, ev, NOTE_FIELD_NAME, "");
+		words_text(into, ev, NOTE_FIELD_WORKSPACE, into->len > from ? "  in " : "in ");
+		return;
+	}
+	if (ev->kind == NOTE_APPLY && !event_is(ev, NOTE_FIELD_OP, "restored") &&
+	    !event_is(ev, NOTE_FIELD_OP, "discarded")) {
+		text_escape(into, event_text(ev, NOTE_FIELD_OP));
+		buf_put_char(into, ' ');
+	}
+	event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+	if (event_has(ev, NOTE_FIELD_TO)) {
+		buf_put_str(into, " -> ");
+		event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_TO));
+	}
+	words_text(into, ev, NOTE_FIELD_RULE, "  by ");
+}
+
 /* What has no line of its own: every field that there is, by its name. */
 static void words_plain(struct event_words *w, const struct event *ev, struct buf *into)
 {
@@ -314,6 +346,8 @@ static void words_object(struct event_words *w, const struct event *ev, struct b
 		words_text(into, ev, NOTE_FIELD_OP, "");
 		buf_put_char(into, ' ');
 		event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_PATH));
+	} else if (ev->kind == NOTE_APPLY || ev->kind == NOTE_HOLD) {
+		words_decision(w, ev, into);
 	} else {
 		words_plain(w, ev, into);
 	}
