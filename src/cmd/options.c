@@ -119,7 +119,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_SESSION] = {.id = OPTION_SESSION,
 			    .name = "session",
 			    .value = "NAME",
-			    .help = "the session, when more than one is running"},
+			    .help = "which session, where there are several"},
 	[OPTION_FOR] = {.id = OPTION_FOR,
 			.name = "for",
 			.value = "HOW-LONG",
@@ -287,7 +287,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_HELD] = {.id = OPTION_HELD, .name = "held", .help = "only what is held"},
 	[OPTION_BETWEEN] = {.id = OPTION_BETWEEN,
 			    .name = "between",
-			    .help = "files that two sessions both changed"},
+			    .help = "what two sessions, named first, both changed"},
 	[OPTION_THEIRS] = {.id = OPTION_THEIRS,
 			   .name = "theirs",
 			   .value = "PATH",
@@ -325,7 +325,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_FROM] = {.id = OPTION_FROM,
 			 .name = "from",
 			 .value = "SOURCE",
-			 .help = "debian, debian:SUITE, oci:DIR, a folder, an archive"},
+			 .help = "debian[:SUITE], oci:DIR, docker://NAME, folder, tar"},
 };
 
 size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_MAX])

@@ -32,10 +32,10 @@ static const char *const snapshots_words[] = {"rm"};
 	"126\tthe command was found and cannot be run\n"                                          \
 	"127\tthe command was not found"
 
-#define EXITS_OF_REVIEW                                                                       \
-	"0\tdone; diff: nothing is held or in conflict\n"                                     \
-	"1\tnothing was done: there are conflicts, or you said no; diff: something is held\n" \
-	"2\tthe command line makes no sense\n"                                                \
+#define EXITS_OF_REVIEW                                                           \
+	"0\tdone\n"                                                               \
+	"1\tnothing was done: something is in conflict or held, or you said no\n" \
+	"2\tthe command line makes no sense\n"                                    \
 	"125\tthere is no such session, or it could not be read or written"
 
 #define EXITS_OF_QUESTION "0\tdone\n2\tthe command line makes no sense"
@@ -155,7 +155,7 @@ const struct verb verbs[] = {
 			"--session takes. A run without a box (--backend host) is no session.\n\n"
 			"What a killed session has left in the folder of sockets is removed. "
 			"'bawn ls' is the same verb.",
-		.examples = "bawn sessions\twhat is running\n"
+		.examples = "bawn sessions\twhat runs, and what waits\n"
 			    "bawn sessions --json\tfor programs: pid, backend, all",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
@@ -339,13 +339,18 @@ const struct verb verbs[] = {
 			"Objects, refs, index and logs of a git repository are told in a few "
 			"lines unless PATH names .git.\n\n"
 			"Without --session it is the only session that has changes here. Of one "
-			"that runs you see what it has changed so far.\n\n"
+			"that runs you see what it has changed so far. A file that you changed "
+			"since, too, is said to be, and compared with yours as it is now. Of a "
+			"direct session, whose writes have landed, the paths are listed.\n\n"
+			"Colour is used at a terminal, and with CLICOLOR_FORCE=1 in a pipe, too, "
+			"as for 'less -R'.\n\n"
 			"With --between, the first two arguments are sessions, and what is shown "
 			"is which paths both have changed, and whether they made the same of it.",
 		.examples =
 			"bawn diff\tall of it\n"
 			"bawn diff --stat\thow much in each file\n"
 			"bawn diff src '*.md'\tonly these\n"
+			"bawn diff --held\twhat your own commands would run\n"
 			"bawn diff --json\twith digests, for programs\n"
 			"bawn diff --between calm-otter odd-heron\twhat two sessions both changed",
 		.exits = "0\tnothing is held; with --between, nothing differs\n"
@@ -379,12 +384,14 @@ const struct verb verbs[] = {
 			"which, and lands only with --markers. The side that is not taken is not "
 			"lost: it stays in the session, or comes back with 'bawn undo'.\n\n"
 			"Held changes would make one of your own programs run something later. "
-			"Each is released by its own path, or asked about at the terminal; --yes "
-			"never releases any. Who decided what is written to the record first, "
+			"Each is released by its own path, or asked about at the terminal, where "
+			"'v' shows it; --yes never releases any. Who decided what is written to "
+			"the record first, "
 			"with digests: 'bawn log apply'.",
 		.examples = "bawn apply\tall of it but what is held\n"
 			    "bawn apply src '*.md'\twhat is beneath src, and all such\n"
 			    "bawn apply -n\tonly say what would land\n"
+			    "bawn apply -p\tchoose by file and hunk\n"
 			    "bawn apply --merge '*'\tput both sides together\n"
 			    "bawn apply --release .envrc\tthis held file too",
 		.exits = EXITS_OF_REVIEW,
@@ -403,7 +410,7 @@ const struct verb verbs[] = {
 			"Forgets what a session changed, or what it changed at the named PATHs. "
 			"The folder itself is not touched, because nothing of it was there. It "
 			"cannot be taken back; 'bawn snapshot' keeps a session before that. The "
-			"session must have ended.\n\n"
+			"session must have ended; its folder may have been replaced since.\n\n"
 			"The private home stays: it is kept from run to run. With --home it "
 			"becomes what it was before the session's last run, or, when no session "
 			"has changes, before the last run that wrote in it.",
@@ -427,7 +434,8 @@ const struct verb verbs[] = {
 			"before, byte for byte, with its mode and time. When a path is no longer "
 			"what apply left there, because you changed it since, it is named and "
 			"nothing is done. What was undone is pending again where its session "
-			"still stands; --redo applies it again in any case.\n\n"
+			"still stands, and what you had decided is in conflict again; --redo "
+			"applies it again in any case.\n\n"
 			"After a direct session it takes back what that did, from the versions "
 			"that were kept before each first change, and leaves alone, and names, "
 			"what is not as the session left it.",

@@ -18,7 +18,8 @@ const struct plan_mount *why_path_mount(const struct plan *p, const char *path)
 }
 
 /* One word for the answer, and what it means. */
-static const char *why_path_word(const struct plan_mount *m, const char **ret_meaning)
+static const char *why_path_word(const struct plan *p, const struct plan_mount *m,
+				 const char **ret_meaning)
 {
 	if (!m) {
 		*ret_meaning = "the box has no such path: nothing in the plan names it";
@@ -30,11 +31,14 @@ static const char *why_path_word(const struct plan_mount *m, const char **ret_me
 			*ret_meaning = "of the system that the box stands on; yours is not seen";
 			return "its own";
 		}
-		*ret_meaning = m->access == PLAN_ACCESS_WRITE
-				       ? "the box sees yours, and its writes land at once"
-			       : m->access == PLAN_ACCESS_READ
-				       ? "the box sees yours, and cannot change it"
-				       : "it is there and cannot be opened";
+		*ret_meaning =
+			m->access == PLAN_ACCESS_WRITE && p->workspace_mode == PLAN_MODE_REVIEW &&
+					str_equal(m->target, p->workspace)
+				? "the box sees yours, and its writes land when you apply them"
+			: m->access == PLAN_ACCESS_WRITE
+				? "the box sees yours, and its writes land at once"
+			: m->access == PLAN_ACCESS_READ ? "the box sees yours, and cannot change it"
+							: "it is there and cannot be opened";
 		return m->access == PLAN_ACCESS_WRITE  ? "writable"
 		       : m->access == PLAN_ACCESS_READ ? "readable"
 						       : "closed";
@@ -61,7 +65,7 @@ static const char *why_path_word(const struct plan_mount *m, const char **ret_me
 void why_path_print(const struct text *t, const struct plan *p, const char *path, const char *where)
 {
 	const struct plan_mount *m = why_path_mount(p, path);
-	const char *meaning, *word = why_path_word(m, &meaning);
+	const char *meaning, *word = why_path_word(p, m, &meaning);
 	_cleanup_buf_ struct buf words = BUF_INIT(WHY_PATH_BYTES_MAX);
 
 	text_styled(t, !m || m->kind == PLAN_MOUNT_HIDE ? TEXT_BAD : TEXT_GOOD, "%-9s ", word);
@@ -89,7 +93,7 @@ void why_path_print(const struct text *t, const struct plan *p, const char *path
 void why_path_json(struct json *j, const struct plan *p, const char *path)
 {
 	const struct plan_mount *m = why_path_mount(p, path);
-	const char *meaning, *word = why_path_word(m, &meaning);
+	const char *meaning, *word = why_path_word(p, m, &meaning);
 
 	json_open(j, '{');
 	json_key_str(j, "path", path);

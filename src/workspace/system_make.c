@@ -162,8 +162,13 @@ static int system_make_path(const struct system_new *n, const char *root, const 
 	struct stat st;
 
 	/* Absolute, so that no path is an option. */
-	if (!realpath(path, real) || stat(real, &st) < 0)
-		return error_sys(e, -errno, "cannot make a system from %s", path);
+	if (!realpath(path, real) || stat(real, &st) < 0) {
+		int code = error_sys(e, -errno, "cannot make a system from '%s'", path);
+
+		error_next(e, "--from takes debian, debian:SUITE, oci:DIR[:TAG], docker://NAME, a "
+			      "folder or a tar archive.");
+		return code;
+	}
 	if (S_ISDIR(st.st_mode)) {
 		(void)snprintf(all, sizeof(all), "%s/.", real);
 		system_run_word(&run, "cp");
