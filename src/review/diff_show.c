@@ -135,6 +135,11 @@ static void show_reason(struct diff *d, const struct change *c)
 		diff_put(d, TEXT_PLAIN, ": %s", c->why);
 		diff_end_line(d);
 	}
+	if (c->both) {
+		diff_put(d, TEXT_WARN, "%*syou changed it, too", DIFF_STATUS, "");
+		diff_put(d, TEXT_PLAIN, ", since: shown against yours as it is now");
+		diff_end_line(d);
+	}
 	if (c->without) {
 		diff_put(d, TEXT_WARN, "%*slands without", DIFF_STATUS, "");
 		diff_put(d, TEXT_PLAIN, ": %s", c->without);

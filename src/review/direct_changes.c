@@ -226,7 +226,7 @@ static void direct_put_line(const struct text *t, const struct change *x)
 	text_escape(&line, span_of_str(x->path));
 	buf_put_char(&line, '\n');
 	if (x->group != CHANGE_ORDINARY && x->why) {
-		buf_putf(&line, "  %-*s  %s: ", DIRECT_STATUS, "", change_group_words[x->group]);
+		buf_putf(&line, "  %-*s  ", DIRECT_STATUS, "");
 		text_escape(&line, span_of_str(x->why));
 		buf_put_char(&line, '\n');
 	}
@@ -257,10 +257,10 @@ static void direct_put_lines(const struct review *r, const struct changes *c, bo
 		direct_put_line(&t, x);
 	}
 	if (held)
-		text_printf(&t, "Look at them before you run anything here; 'bawn undo' takes back "
-				"what this session wrote.\n");
+		text_printf(&t, "Look at them before you run anything here.\n");
 	else
-		text_printf(&t, "\n%zu changes; 'bawn undo' takes them back\n", c->count);
+		text_printf(&t, "\n%zu change%s; 'bawn undo' takes %s back\n", c->count,
+			    c->count == 1 ? "" : "s", c->count == 1 ? "it" : "them");
 }
 
 int direct_changes_show(const struct review *r, bool held, bool json, struct error *e)

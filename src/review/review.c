@@ -16,7 +16,9 @@ enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
 
 /* The sessions from which one is chosen. */
 struct review_choice {
+	const struct layers *layers;
 	struct layers_session newest;
+	struct layers_session idle;   /* the newest that has nothing, and does not run */
 	struct layers_session landed; /* the newest whose writes have landed */
 	size_t count;
 	char names[REVIEW_LISTED][LAYERS_NAME_MAX + 1];
@@ -32,6 +34,11 @@ static int review_consider(void *context, const struct layers_session *s)
 			c->landed = *s;
 		return 0;
 	}
+	if (!layers_session_has_changes(c->layers, s) && !layers_session_runs(c->layers, s->name)) {
+		if (c->idle.name[0] == '\0' || s->began > c->idle.began)
+			c->idle = *s;
+		return 0;
+	}
 	if (c->count < REVIEW_LISTED)
 		(void)snprintf(c->names[c->count], sizeof(c->names[0]), "%s", s->name);
 	if (c->count == 0 || s->began > c->newest.began)
@@ -42,7 +49,7 @@ static int review_consider(void *context, const struct layers_session *s)
 
 static int review_choose(struct review *r, const char *name, struct error *e)
 {
-	struct review_choice choice = {.count = 0};
+	struct review_choice choice = {.layers = &r->layers};
 	char list[REVIEW_LISTED * (LAYERS_NAME_MAX + 3)] = "";
 	size_t at = 0;
 
@@ -67,6 +74,10 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 		return 0;
 	} else if (choice.count == 0 && choice.landed.name[0]) {
 		r->session = choice.landed;
+		return 0;
+	} else if (choice.count == 0 && choice.idle.name[0] &&
+		   layers_session_is_of(&choice.idle, r->tree)) {
+		r->session = choice.idle;
 		return 0;
 	} else if (choice.count == 0) {
 		return error_set(e, -ENOENT, "no session has changes in %s",
@@ -148,11 +159,12 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
 	if (code < 0)
 		return code;
-	if (!layers_session_is_of(&ret->session, ret->tree)) {
+	if (want != REVIEW_STRAY && !layers_session_is_of(&ret->session, ret->tree)) {
 		code = error_set(e, -ESTALE,
 				 "%s is another folder than the one that the session %s worked on",
 				 ret->layers.workspace, ret->session.name);
-		error_next(e, "Its changes are kept; move the folder back to see them.");
+		error_next(e, "Its changes are kept: move the folder back to see them, or forget "
+			      "them with 'bawn discard'.");
 		return code;
 	}
 	ret->runs = layers_session_runs(&ret->layers, ret->session.name);

@@ -29,6 +29,7 @@ struct review {
 enum review_want {
 	REVIEW_NOTHING, /* the workspace alone */
 	REVIEW_SESSION, /* --session, or the only one with changes, or the newest that is stopped */
+	REVIEW_STRAY,   /* as SESSION, be it of another folder that had this path */
 };
 
 /* Finds workspace (--workspace or the current folder), layers and session.  An interrupted landing

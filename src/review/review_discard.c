@@ -260,7 +260,8 @@ static int discard_only_home(struct discard *d, struct error *e)
 
 static int discard_run(struct discard *d, struct error *e)
 {
-	int r = review_open(d->i, REVIEW_SESSION, &d->review, e);
+	/* All of it can be forgotten when its folder is gone; a part wants the folder's version. */
+	int r = review_open(d->i, d->whole ? REVIEW_STRAY : REVIEW_SESSION, &d->review, e);
 
 	if (r == -ENOENT && d->whole && invocation_has(d->i, OPTION_HOME) &&
 	    !invocation_has(d->i, OPTION_SESSION))

@@ -44,11 +44,10 @@ static int restore_ask(const struct layers_snapshot *s, struct error *e)
 	buf_putf(&question, "Take %s and the home of this folder back to %s, made ", s->session,
 		 s->name);
 	words_age(&question, (uint64_t)(s->made / 1000000000));
-	buf_put_str(&question, " ago? [no/yes]");
+	buf_put_str(&question, " ago? [y/N]");
 	return prompt_key(&p, buf_str(&question), "ny",
-			  "no   nothing is done\n"
-			  "yes  what is there now is kept as a snapshot, and can be restored") ==
-	       'y';
+			  "y  do it; what is there now is kept as a snapshot, and can be restored\n"
+			  "n  nothing is done") == 'y';
 }
 
 static void restore_print(const struct invocation *i, const struct layers_snapshot *to,

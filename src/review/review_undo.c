@@ -105,21 +105,33 @@ static size_t undo_count(const struct undo *u)
 static void undo_show(const struct undo *u, bool changed, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t shown = 0;
+	size_t shown = 0, objects = 0;
 
 	for (size_t i = 0; i < u->count; i++) {
 		if (changed ? !u->changed[i] : undo_is_quiet(&u->steps[i]))
 			continue;
+		/* Names of content: nobody reads them one by one. */
+		if (!changed && change_is_git_object(&(struct change){.path = u->steps[i].path})) {
+			objects += u->steps[i].before.type == OBJECT_FILE ||
+				   u->steps[i].after.type == OBJECT_FILE;
+			continue;
+		}
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
-		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS,
-			 changed ? "" : undo_words(&u->steps[i]));
+		const char *words = undo_words(&u->steps[i]);
+
+		if (u->redo && strcmp(words, "as it was") == 0)
+			words = "as applied";
+		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS, changed ? "" : words);
 		text_escape(&out, span_of_str(u->steps[i].path));
 		buf_put_char(&out, '\n');
 	}
 	if (shown > UNDO_SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
-	if (shown) {
+	if (objects)
+		buf_putf(&out, "  %-*s%zu object%s in .git/objects\n", UNDO_WORDS, "git", objects,
+			 objects == 1 ? "" : "s");
+	if (shown + objects) {
 		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
 		text_write(&u->out, &out);
 	}
@@ -392,7 +404,7 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (lock < 0)
 		return lock;
-	if (!u->json)
+	if (!u->json && !u->changed_count)
 		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
 	if (u->changed_count) {
 		if (!u->json)

@@ -11,6 +11,7 @@
 
 struct settled {
 	const struct view *view;
+	int64_t began; /* the session */
 	struct basis basis;
 	struct first first;
 };
@@ -27,20 +28,42 @@ static bool settled_find(const struct settled *s, const struct change *c, struct
 }
 
 /* The list may have been read without all digests: only what could be equal is hashed. */
+static void settled_hash(const struct settled *s, struct change *c, enum change_side side)
+{
+	struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+	_cleanup_fd_ int fd = o->hashed ? -EBADF : changes_open(s->view, c, side);
+	uint64_t size = 0;
+
+	o->hashed = o->hashed || (fd >= 0 && changes_hash(fd, o->digest, &size) == 0);
+}
+
+/* What stands in the folder is not what the session departed from. */
+static bool settled_is_both(const struct settled *s, struct change *c, const struct object *origin)
+{
+	if (origin->type != c->before.type)
+		return true;
+	/* Directories have their own times for what is in them. */
+	if (origin->type != OBJECT_FILE || !origin->hashed || c->before.ctime <= s->began)
+		return false;
+	if (origin->size == c->before.size)
+		settled_hash(s, c, CHANGE_BEFORE);
+	return !basis_same_content(&c->before, origin);
+}
+
 static bool settled_is(const struct settled *s, struct change *c)
 {
 	struct object origin;
 
-	if (c->kind == CHANGE_RENAMED || !settled_find(s, c, &origin) ||
-	    origin.type != c->after.type)
+	if (c->kind == CHANGE_RENAMED || !settled_find(s, c, &origin))
 		return false;
-	if (c->after.type == OBJECT_FILE && !c->after.hashed && c->after.size == origin.size) {
-		_cleanup_fd_ int fd = changes_open(s->view, c, CHANGE_AFTER);
-		uint64_t size = 0;
-
-		c->after.hashed = fd >= 0 && changes_hash(fd, c->after.digest, &size) == 0;
+	if (origin.type == c->after.type) {
+		if (c->after.type == OBJECT_FILE && c->after.size == origin.size)
+			settled_hash(s, c, CHANGE_AFTER);
+		if (basis_same(&c->after, &origin))
+			return true;
 	}
-	return basis_same(&c->after, &origin);
+	c->both = settled_is_both(s, c, &origin);
+	return false;
 }
 
 int settled_drop(const struct review *r, const struct layers_session *session, const struct view *v,
@@ -49,7 +72,8 @@ int settled_drop(const struct review *r, const struct layers_session *session, c
 	_cleanup_fd_ int dir = layers_session_dir(&r->layers, session->name, false);
 	_cleanup_fd_ int first =
 		dir < 0 ? dir : open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
-	struct settled s = {.view = v, .basis = BASIS_INIT, .first = FIRST_INIT};
+	struct settled s = {
+		.view = v, .began = session->began, .basis = BASIS_INIT, .first = FIRST_INIT};
 	int code = dir < 0 ? error_sys(e, dir, "cannot open the session %s", session->name)
 			   : basis_read(dir, &s.basis, e);
 	size_t kept = 0;

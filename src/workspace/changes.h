@@ -107,6 +107,7 @@ struct change {
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
 	struct object before, after;
+	bool both;             /* the user changed it since, too; where that was looked for */
 	bool copied_up;        /* the layer's file was made from one beneath it, not new */
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
