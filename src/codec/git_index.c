@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_index.h"
 
-#include "buf.h"
-
 enum {
 	INDEX_HEAD = 12,
 	INDEX_STAT = 40,    /* times, device, inode, mode, uid, gid, size */
@@ -10,17 +8,7 @@ enum {
 	INDEX_EXTENDED = 0x4000,
 	INDEX_FLAGS = 0xf000, /* assume-valid, extended, stage; the rest is the path's length */
 	INDEX_MORE_FLAGS = 0x6000, /* skip-worktree, intent-to-add */
-	INDEX_PATH_MAX = 1 << 16,
 	INDEX_EXTENSION = 8,
-};
-
-struct index {
-	struct span bytes; /* without the checksum at its end */
-	size_t at;
-	size_t name; /* bytes of an object's name */
-	uint32_t version;
-	struct buf path; /* of the last entry; version 4 says only what differs */
-	struct sha256 hash;
 };
 
 static uint32_t index_u32(const uint8_t *p)
@@ -28,13 +16,13 @@ static uint32_t index_u32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static size_t index_left(const struct index *x)
+static size_t index_left(const struct git_index *x)
 {
 	return x->bytes.len - x->at;
 }
 
 /* How much of the last path goes: git's own form of a number. */
-static int index_varint(struct index *x, size_t *ret)
+static int index_varint(struct git_index *x, size_t *ret)
 {
 	size_t value = 0;
 
@@ -51,7 +39,7 @@ static int index_varint(struct index *x, size_t *ret)
 }
 
 /* The path, up to its NUL; before version 4 an entry is filled up to a multiple of 8. */
-static int index_path(struct index *x, size_t start)
+static int index_path(struct git_index *x, size_t start)
 {
 	size_t keep = 0;
 
@@ -66,7 +54,7 @@ static int index_path(struct index *x, size_t start)
 	const uint8_t *from = x->bytes.ptr + x->at;
 	const uint8_t *end = index_left(x) ? memchr(from, '\0', index_left(x)) : NULL;
 
-	if (!end || (size_t)(end - from) > INDEX_PATH_MAX)
+	if (!end || (size_t)(end - from) > GIT_INDEX_PATH_MAX)
 		return -EPROTO;
 	x->path.len = keep;
 	buf_put(&x->path, from, (size_t)(end - from));
@@ -76,11 +64,11 @@ static int index_path(struct index *x, size_t start)
 	return buf_error(&x->path) || x->path.len == 0 || x->at > x->bytes.len ? -EPROTO : 0;
 }
 
-static int index_entry(struct index *x)
+static int index_entry(struct git_index *x)
 {
 	size_t start = x->at;
-	uint8_t kept[8] = {0};
 
+	memset(x->kept, 0, sizeof(x->kept));
 	if (index_left(x) < INDEX_STAT + x->name + 2)
 		return -EPROTO;
 	const uint8_t *p = x->bytes.ptr + x->at;
@@ -91,25 +79,18 @@ static int index_entry(struct index *x)
 	if (flags & INDEX_EXTENDED) {
 		if (x->version < 3 || index_left(x) < 2)
 			return -EPROTO;
-		kept[2] = x->bytes.ptr[x->at] & (INDEX_MORE_FLAGS >> 8);
+		x->kept[2] = x->bytes.ptr[x->at] & (INDEX_MORE_FLAGS >> 8);
 		x->at += 2;
 	}
 	/* Of the flags: assume-valid and the stage. */
-	kept[0] = (uint8_t)((flags & INDEX_FLAGS & ~(unsigned int)INDEX_EXTENDED) >> 8);
-	memcpy(kept + 4, p + INDEX_MODE_AT, 4);
-	int r = index_path(x, start);
-
-	if (r < 0)
-		return r;
-	sha256_add(&x->hash, (struct span){kept, sizeof(kept)});
-	sha256_add(&x->hash, (struct span){p + INDEX_STAT, x->name});
-	sha256_add(&x->hash, (struct span){(const uint8_t *)x->path.ptr, x->path.len});
-	sha256_add(&x->hash, (struct span){(const uint8_t *)"", 1});
-	return 0;
+	x->kept[0] = (uint8_t)((flags & INDEX_FLAGS & ~(unsigned int)INDEX_EXTENDED) >> 8);
+	memcpy(x->kept + 4, p + INDEX_MODE_AT, 4);
+	x->object = (struct span){p + INDEX_STAT, x->name};
+	return index_path(x, start);
 }
 
 /* Caches, which are skipped; those that git must understand to read the entries are not. */
-static int index_extensions(struct index *x)
+static int index_extensions(struct git_index *x)
 {
 	while (index_left(x) > 0) {
 		const uint8_t *p = x->bytes.ptr + x->at;
@@ -128,36 +109,71 @@ static int index_extensions(struct index *x)
 	return 0;
 }
 
-static int index_read(struct span bytes, size_t name, uint8_t ret[SHA256_SIZE])
+/* Before the first entry. */
+static void index_begin(struct git_index *x)
 {
-	struct index x = {.bytes = {bytes.ptr, bytes.len - name},
-			  .name = name,
-			  .path = BUF_INIT((size_t)2 * INDEX_PATH_MAX)};
+	x->at = INDEX_HEAD;
+	x->left = index_u32(x->bytes.ptr + 8);
+	buf_clear(&x->path);
+}
 
-	x.version = index_u32(bytes.ptr + 4);
-	uint32_t count = index_u32(bytes.ptr + 8);
+static int index_check(struct git_index *x, struct span bytes, size_t name)
+{
 	int r = 0;
 
-	x.at = INDEX_HEAD;
-	sha256_begin(&x.hash);
-	for (uint32_t i = 0; r == 0 && i < count; i++)
-		r = index_entry(&x);
+	x->bytes = (struct span){bytes.ptr, bytes.len - name};
+	x->name = name;
+	index_begin(x);
+	while (r == 0 && x->left > 0) {
+		r = index_entry(x);
+		x->left--;
+	}
+	return r < 0 ? r : index_extensions(x);
+}
+
+int git_index_open(struct git_index *x, struct span bytes)
+{
+	if (bytes.len < INDEX_HEAD + 32 || memcmp(bytes.ptr, "DIRC", 4) != 0)
+		return -EPROTO;
+	x->version = index_u32(bytes.ptr + 4);
+	if (x->version < 2 || x->version > 4)
+		return -EPROTO;
+	int r = index_check(x, bytes, 20);
+
+	if (r == -EPROTO)
+		r = index_check(x, bytes, 32);
 	if (r == 0)
-		r = index_extensions(&x);
-	buf_fini(&x.path);
-	sha256_end(&x.hash, ret);
+		index_begin(x);
 	return r;
+}
+
+bool git_index_next(struct git_index *x)
+{
+	if (x->left == 0 || index_entry(x) < 0)
+		return false;
+	x->left--;
+	return true;
+}
+
+void git_index_close(struct git_index *x)
+{
+	buf_fini(&x->path);
 }
 
 int git_index_digest(struct span bytes, uint8_t ret[SHA256_SIZE])
 {
-	if (bytes.len < INDEX_HEAD + 32 || memcmp(bytes.ptr, "DIRC", 4) != 0)
-		return -EPROTO;
-	uint32_t version = index_u32(bytes.ptr + 4);
+	struct git_index x = GIT_INDEX_INIT;
+	struct sha256 hash;
+	int r = git_index_open(&x, bytes);
 
-	if (version < 2 || version > 4)
-		return -EPROTO;
-	int r = index_read(bytes, 20, ret);
-
-	return r == -EPROTO ? index_read(bytes, 32, ret) : r;
+	sha256_begin(&hash);
+	while (r == 0 && git_index_next(&x)) {
+		sha256_add(&hash, (struct span){x.kept, sizeof(x.kept)});
+		sha256_add(&hash, x.object);
+		sha256_add(&hash, buf_span(&x.path));
+		sha256_add(&hash, (struct span){(const uint8_t *)"", 1});
+	}
+	sha256_end(&hash, ret);
+	git_index_close(&x);
+	return r;
 }

@@ -6,11 +6,40 @@
  *
  * Versions 2 to 4; object names of 20 or 32 bytes.  An index that is split over two files (`link`)
  * or sparse (`sdir`) is not read.
+ *
+ *	struct git_index x = GIT_INDEX_INIT;
+ *	int r = git_index_open(&x, bytes);
+ *	while (r == 0 && git_index_next(&x))
+ *		... x.path, x.object ...
+ *	git_index_close(&x);
  */
 #ifndef BAWN_GIT_INDEX_H
 #define BAWN_GIT_INDEX_H
 
+#include "buf.h"
 #include "sha256.h"
+
+enum { GIT_INDEX_PATH_MAX = 1 << 16 };
+
+struct git_index {
+	struct buf path;    /* of the entry, without its end */
+	struct span object; /* what stands there */
+	uint8_t kept[8];    /* flags that a person sets, stage, mode */
+	struct span bytes;  /* without the checksum at its end */
+	size_t at, name;    /* name: bytes of an object's name */
+	uint32_t version, left;
+};
+
+#define GIT_INDEX_INIT ((struct git_index){.path = BUF_INIT((size_t)2 * GIT_INDEX_PATH_MAX)})
+
+/* Reads it once to its end, so that every entry is known to be one, and stands before the first.
+ * 0; -EPROTO: it is none; -ENOTSUP: one of a kind that is not read. */
+int git_index_open(struct git_index *x, struct span bytes);
+
+/* The next entry, in the order of paths and stages; false behind the last. */
+bool git_index_next(struct git_index *x);
+
+void git_index_close(struct git_index *x);
 
 /* A digest of its entries: path, mode, object, stage and flags that a person sets.  0; -EPROTO: it
  * is none; -ENOTSUP: one of a kind that is not read. */

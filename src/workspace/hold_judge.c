@@ -187,6 +187,7 @@ static const struct {
 	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false},
 	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false},
 	[HOLD_BY_INVISIBLE] = {hold_by_invisible, HOLD_OF_ALL, HOLD_OF_ALL, false},
+	[HOLD_BY_STAGED] = {hold_by_staged, HOLD_OF_FILES, HOLD_OF_FILES, false},
 	[HOLD_BY_LINK] = {hold_by_link, HOLD_OF_LINKS, HOLD_OF_LINKS, false},
 };
 
@@ -223,7 +224,7 @@ static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, co
 	return 0;
 }
 
-static bool hold_is_meant(const struct hold_row *h, const char *folded)
+bool hold_is_meant(const struct hold_row *h, const char *folded)
 {
 	const char *last = strrchr(folded, '/');
 
@@ -331,7 +332,11 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 	for (const struct hold_place *p = j->places; r == 0 && p; p = p->next) {
 		const char *rest = str_after(c->path, p->path);
 
-		if (rest && (!*rest || *rest == '/' || !p->path[0]))
+		/* A link in the place of a folder above it brings another one. */
+		const char *below =
+			c->after.type == OBJECT_LINK ? str_after(p->path, c->path) : NULL;
+
+		if ((rest && (!*rest || *rest == '/' || !p->path[0])) || (below && *below == '/'))
 			r = hold_ask(j, c, p->row, p->why, said);
 	}
 	return r;

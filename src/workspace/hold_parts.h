@@ -21,6 +21,7 @@ enum hold_content {
 	HOLD_BY_HOSTS,
 	HOLD_BY_SCHEMA,
 	HOLD_BY_INVISIBLE,
+	HOLD_BY_STAGED,
 	HOLD_BY_LINK,
 	HOLD_CONTENT_COUNT,
 };
@@ -142,7 +143,7 @@ typedef int hold_analyser(struct hold_judge *j, const struct change *c, struct h
 
 hold_analyser hold_by_hook, hold_by_git_config, hold_by_attributes, hold_by_submodules,
 	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_schema, hold_by_invisible,
-	hold_by_link;
+	hold_by_link, hold_by_staged;
 
 /* Says why, from now on; -ENOMEM when that is too much. */
 int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...) BAWN_PRINTF(3, 4);
@@ -169,6 +170,9 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 
 /* The folder that a path is in; "" for the top. */
 int hold_parent(const char *path, char into[PATH_MAX]);
+
+/* The rule does not leave out a folded path that it matches. */
+bool hold_is_meant(const struct hold_row *h, const char *folded);
 
 /* --- where: hold_where.c -------------------------------------------------------------- */
 

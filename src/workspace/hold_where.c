@@ -170,6 +170,23 @@ struct hold_naming {
 	bool plain;
 };
 
+/* What is changed at this path, or a link that came in the place of a folder above it; `path` is
+ * cut there. */
+static const struct change *hold_changed(struct hold_judge *j, char *path)
+{
+	const struct change *c = changes_find(j->changes, path);
+
+	if (c)
+		return c->after.type != OBJECT_DIR ? c : NULL;
+	for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
+		*slash = '\0';
+		c = changes_find(j->changes, path);
+		if (c && c->after.type == OBJECT_LINK)
+			return c;
+	}
+	return NULL;
+}
+
 /* The changed file that a word names in the folder `dir`; NULL: none.  Behind a variable the word
  * counts from its first slash on: $ROOT/scripts/x, "$(git rev-parse --show-toplevel)"/scripts/x. */
 static const struct change *hold_named(struct hold_judge *j, const char *dir, const char *word,
@@ -180,11 +197,11 @@ static const struct change *hold_named(struct hold_judge *j, const char *dir, co
 	const struct change *c = NULL;
 
 	if (hold_resolve(j, dir, word, path) == 0 && *path)
-		c = changes_find(j->changes, path);
+		c = hold_changed(j, path);
 	if (!c && slash && (variable || slash == word) &&
 	    hold_resolve(j, dir, slash + strspn(slash, "/"), path) == 0 && *path)
-		c = changes_find(j->changes, path);
-	return c && c->after.type != OBJECT_DIR ? c : NULL;
+		c = hold_changed(j, path);
+	return c;
 }
 
 static bool hold_is_known(struct hold_judge *j, const char *path)

@@ -13,6 +13,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1 << 19 || git_index_digest((struct span){data, size}, first) < 0)
 		return 0;
+	struct git_index x = GIT_INDEX_INIT;
+	uint32_t count = 0;
+
+	/* What was read to its end once is walked to its end. */
+	CUT_MUST(git_index_open(&x, (struct span){data, size}) == 0);
+	while (git_index_next(&x)) {
+		CUT_MUST(strlen(buf_str(&x.path)) == x.path.len);
+		CUT_MUST(x.object.ptr > data && x.object.ptr + x.object.len <= data + size);
+		count++;
+	}
+	CUT_MUST(count == ((uint32_t)data[8] << 24 | (uint32_t)data[9] << 16 |
+			   (uint32_t)data[10] << 8 | data[11]));
+	git_index_close(&x);
 	CUT_MUST(git_index_digest((struct span){data, size}, second) == 0);
 	CUT_MUST(memcmp(first, second, sizeof(first)) == 0);
 	/* Another checksum says nothing else. */

@@ -96,6 +96,32 @@ static void what_is_staged_does(void **state)
 	assert_memory_not_equal(a, b, sizeof(a));
 }
 
+static void entries_are_walked(void **state)
+{
+	static const struct entry entries[] = {{1, 0100644, 'a', 0, "a"},
+					       {1, 0100644, 'b', 0, "b/c"}};
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+	struct git_index x = GIT_INDEX_INIT;
+
+	(void)state;
+	buf_put_str(&b, "DIRC");
+	put_be32(&b, 2);
+	put_be32(&b, 2);
+	put_entry(&b, &entries[0]);
+	put_entry(&b, &entries[1]);
+	for (int i = 0; i < 20; i++)
+		buf_put_char(&b, 'c');
+	assert_int_equal(git_index_open(&x, buf_span(&b)), 0);
+	assert_true(git_index_next(&x));
+	assert_string_equal(buf_str(&x.path), "a");
+	assert_true(git_index_next(&x));
+	assert_string_equal(buf_str(&x.path), "b/c");
+	assert_int_equal(x.object.len, 20);
+	assert_int_equal(x.object.ptr[19], 'b');
+	assert_false(git_index_next(&x));
+	git_index_close(&x);
+}
+
 static void what_is_not_read_is_said(void **state)
 {
 	static const struct entry was = {1, 0100644, 'a', 0, "a"};
@@ -113,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_do_not_matter),
 		cmocka_unit_test(what_is_staged_does),
+		cmocka_unit_test(entries_are_walked),
 		cmocka_unit_test(what_is_not_read_is_said),
 	};
 

@@ -458,6 +458,76 @@ static void test_many_roots(void **state)
 	found(w, "w/tools/pre-push", HELD, "git-hooks", "git push would run it");
 }
 
+/* An index with an object of one letter for each path. */
+static void put_index(int dir, const char *at, const char *const *paths, const char *objects)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+	size_t count = strlen(objects);
+
+	buf_put(&b, "DIRC\0\0\0\2\0\0\0", 11);
+	buf_put_char(&b, (char)count);
+	for (size_t i = 0; i < count; i++) {
+		char entry[96] = {0};
+
+		memset(entry + 40, objects[i], 20);
+		assert_true(strlen(paths[i]) < 34);
+		memcpy(entry + 62, paths[i], strlen(paths[i]));
+		buf_put(&b, entry, (62 + strlen(paths[i]) + 8) / 8 * 8);
+	}
+	for (size_t i = 0; i < 20; i++)
+		buf_put_char(&b, 'c');
+	make_parents(dir, at);
+	_cleanup_fd_ int fd = openat(dir, at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0 && buf_error(&b) == 0);
+	assert_int_equal(fd_write_all(fd, b.ptr, b.len), 0);
+}
+
+/* A file that is held does not come by git unsaid. */
+static void test_staged(void **state)
+{
+	static const char *const was[] = {".envrc", "a.c"};
+	static const char *const more[] = {".env.example", ".envrc", ".github/workflows/x.yml",
+					   "a.c"};
+	struct world *w = *state;
+
+	put_index(w->base, ".git/index", was, "12");
+	put_index(w->up, ".git/index", was, "13");
+	judge(w, NULL);
+	found(w, ".git/index", ORDINARY, NULL, NULL);
+	put_index(w->up, ".git/index", was, "22");
+	judge(w, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "though the files are held: .envrc");
+	put_index(w->up, ".git/index", more, "1112");
+	judge(w, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "are held: .github/workflows/x.yml");
+	put(w->up, ".git/index", "no index");
+	put_index(w->up, "new/.git/index", more, "1112");
+	judge(w, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "cannot be looked into");
+	found(w, "new/.git/index", FLAGGED, "git-staged", ".envrc, .github/workflows/x.yml");
+}
+
+/* A link in the place of a folder above what a hook or a setting names. */
+static void test_link_above(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git/config", "[core]\n\thooksPath = tools/git/hooks\n");
+	put(w->base, ".git/hooks/pre-commit", "exec ./scripts/check.sh\n");
+	put(w->base, "tools/git/hooks/pre-push", "x");
+	put(w->base, "scripts/check.sh", "x");
+	put_link(w->up, "tools", "evil");
+	put_link(w->up, "scripts", "evil");
+	put_link(w->up, "other", "evil");
+	put(w->up, "evil/git/hooks/pre-push", "x");
+	put(w->up, "evil/check.sh", "x");
+	judge(w, NULL);
+	found(w, "tools", HELD, "git-hooks", NULL);
+	found(w, "scripts", HELD, "git-hook-folders", "names it");
+	found(w, "other", ORDINARY, NULL, NULL);
+}
+
 /* --- packages ------------------------------------------------------------------------- */
 
 static void test_package(void **state)
@@ -601,6 +671,7 @@ int main(void)
 		IN_WORLD(test_bare),       IN_WORLD(test_submodules),
 		IN_WORLD(test_pointers),   IN_WORLD(test_places),
 		IN_WORLD(test_named),      IN_WORLD(test_many_roots),
+		IN_WORLD(test_staged),     IN_WORLD(test_link_above),
 		IN_WORLD(test_package),    IN_WORLD(test_lockfiles),
 		IN_WORLD(test_schema),     IN_WORLD(test_invisible),
 		IN_WORLD(test_links),      IN_WORLD(test_renamed),
