@@ -16,7 +16,9 @@ static const char *const choice_words[] = {
 
 static void put_path(struct buf *into, const char *path, bool is_dir)
 {
-	text_escape(into, span_of_str(path));
+	char shown[REVIEW_PATH_SHOWN];
+
+	text_escape(into, span_of_str(review_shown_path(path, shown)));
 	if (is_dir)
 		buf_put_char(into, '/');
 }

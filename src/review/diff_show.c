@@ -154,11 +154,13 @@ void diff_put_head(struct diff *d, const struct change *c, const struct content 
 		[CHANGE_DELETED] = TEXT_BAD,
 	};
 	const struct object *there = c->after.type == OBJECT_ABSENT ? &c->before : &c->after;
+	char shown[REVIEW_PATH_SHOWN];
 
 	diff_put(d, styles[c->kind], "%-*s", DIFF_STATUS, change_kind_words[c->kind]);
 	if (c->from)
-		diff_put(d, TEXT_STRONG, "%s -> ", c->from);
-	diff_put(d, TEXT_STRONG, "%s%s", c->path, there->type == OBJECT_DIR ? "/" : "");
+		diff_put(d, TEXT_STRONG, "%s -> ", review_shown_path(c->from, shown));
+	diff_put(d, TEXT_STRONG, "%s%s", review_shown_path(c->path, shown),
+		 there->type == OBJECT_DIR ? "/" : "");
 	show_object(d, c);
 	if (content)
 		show_content(d, c, content);

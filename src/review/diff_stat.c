@@ -18,13 +18,14 @@ struct stat_row {
 /* The name as it is printed, and how many columns it has (characters, to be exact). */
 static size_t stat_name(const struct change *c, struct buf *into)
 {
+	char shown[REVIEW_PATH_SHOWN];
 	size_t columns = 0;
 
 	if (c->from) {
-		text_escape(into, span_of_str(c->from));
+		text_escape(into, span_of_str(review_shown_path(c->from, shown)));
 		buf_put_str(into, " -> ");
 	}
-	text_escape(into, span_of_str(c->path));
+	text_escape(into, span_of_str(review_shown_path(c->path, shown)));
 	for (size_t i = 0; i < into->len; i++)
 		columns += (into->ptr[i] & 0xc0) != 0x80;
 	return columns;

@@ -177,3 +177,14 @@ void review_close(struct review *r)
 	layers_close(&r->layers);
 	arena_fini(&r->arena);
 }
+
+const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN])
+{
+	size_t len = strlen(path);
+
+	if (len < PATH_MAX)
+		return path;
+	(void)snprintf(into, REVIEW_PATH_SHOWN, "%.*s[%zu bytes]%s", (int)REVIEW_PATH_END, path,
+		       len - 2 * (size_t)REVIEW_PATH_END, path + len - REVIEW_PATH_END);
+	return into;
+}

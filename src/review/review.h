@@ -43,6 +43,10 @@ void review_close(struct review *r);
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
 		   struct changes *ret_changes, struct error *e);
 
+/* The path itself; of one that is longer than any call takes its two ends, put into `into`. */
+enum { REVIEW_PATH_END = 120, REVIEW_PATH_SHOWN = 2 * REVIEW_PATH_END + 40 };
+const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN]);
+
 /* The list of holds, tuned by what the policy says now; see hold_rules_free. */
 struct hold_rules;
 int review_holds(const struct review *r, struct hold_rules **ret, struct error *e);

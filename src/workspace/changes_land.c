@@ -98,6 +98,8 @@ static const char *land_refusal(struct changes *c, const struct change *one)
 
 	if (special[after->type])
 		return special[after->type];
+	if (strlen(one->path) >= PATH_MAX)
+		return "its path is too long";
 	if (str_after(one->path, land_staging))
 		return "the name is bawn's own";
 	if (after->type != OBJECT_ABSENT && after->uid != geteuid() &&
