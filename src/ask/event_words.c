@@ -64,6 +64,9 @@ static const struct {
 	{NOTE_APPLY, "restored", "restored"},
 	{NOTE_APPLY, "discard", "discards"},
 	{NOTE_APPLY, "discarded", "discarded"},
+	{NOTE_APPLY, "snapshot", "keeps"},
+	{NOTE_APPLY, "restore", "restores"},
+	{NOTE_APPLY, "fork", "forks"},
 	{NOTE_APPLY, NULL, "applied"},
 	{NOTE_KEEPING, NULL, "removed"},
 	{NOTE_SEAL, NULL, "sealed"},
@@ -281,6 +284,7 @@ static void words_decision(const struct event_words *w, const struct event *ev, 
 		size_t from = into->len;
 
 		words_text(into, ev, NOTE_FIELD_NAME, "");
+		words_text(into, ev, NOTE_FIELD_TO, ", snapshot ");
 		words_text(into, ev, NOTE_FIELD_WORKSPACE, into->len > from ? "  in " : "in ");
 		return;
 	}

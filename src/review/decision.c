@@ -112,6 +112,22 @@ int decision_path(struct decision *d, const struct decision_path *p)
 	return decision_note(d, &n);
 }
 
+int decision_about(const struct review *r, const struct invocation *i, const char *op,
+		   const struct layers_snapshot *s, struct decision *ret, struct error *e)
+{
+	struct note n;
+	int code = decision_open(r, i, ret, e);
+
+	if (code < 0)
+		return code;
+	note_begin(&n, NOTE_APPLY, op);
+	note_text(&n, NOTE_FIELD_NAME, span_of_str(s->session));
+	note_text(&n, NOTE_FIELD_TO, span_of_str(s->name));
+	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(r->layers.workspace));
+	code = decision_note(ret, &n);
+	return code < 0 ? error_sys(e, code, "writing a record of this") : 0;
+}
+
 int decision_settle(struct decision *d, struct error *e)
 {
 	int r = writer_commit(&d->writer);

@@ -2,8 +2,8 @@
 /*
  * The record of what the user decided about a session's changes: a record like that of a session
  * (docs/RECORD.md), named for the verb, with a number in the ledger.  It is on the disk before
- * anything is done: decision_open, the notes, decision_settle, and only then the deed; then how it
- * went, and decision_close.
+ * anything is done to the workspace: decision_open, the notes, decision_settle, and only then the
+ * deed; then how it went, and decision_close.
  */
 #ifndef BAWN_DECISION_H
 #define BAWN_DECISION_H
@@ -39,6 +39,13 @@ struct decision_path {
 	const char *rule, *reason, *origin;
 };
 int decision_path(struct decision *d, const struct decision_path *p) BAWN_MUST_USE;
+
+/*
+ * Opens the record of a decision about a snapshot, and tells it.  It is written before the deed,
+ * and on the disk when it is closed: the deed is of bawn's own files alone, and can be taken back.
+ */
+int decision_about(const struct review *r, const struct invocation *i, const char *op,
+		   const struct layers_snapshot *s, struct decision *ret, struct error *e);
 
 /* Everything so far is on the disk. */
 int decision_settle(struct decision *d, struct error *e) BAWN_MUST_USE;

@@ -2,6 +2,7 @@
 /* `bawn restore`: a session, and the home that it had, are again as they were. */
 #include "review_snapshots.h"
 
+#include "decision.h"
 #include "fd.h"
 #include "json.h"
 #include "prompt.h"
@@ -81,12 +82,13 @@ static void restore_print(const struct invocation *i, const struct layers_snapsh
 				  "that back\n");
 }
 
-static int restore_do(struct review *r, const struct layers_snapshot *to,
-		      struct layers_snapshot *ret_before, struct restore_others *ret_others,
-		      bool *ret_direct, struct error *e)
+static int restore_do(struct review *r, const struct invocation *i,
+		      const struct layers_snapshot *to, struct layers_snapshot *ret_before,
+		      struct restore_others *ret_others, bool *ret_direct, struct error *e)
 {
 	_cleanup_fd_ int lock = -1;
 	_cleanup_fd_ int hold = -1;
+	_cleanup_decision_ struct decision decision = DECISION_INIT;
 	struct layers_session s;
 	struct error ignored = ERROR_INIT;
 	int code = review_hold_stopped(r, to->session, &lock, &hold, e);
@@ -97,10 +99,13 @@ static int restore_do(struct review *r, const struct layers_snapshot *to,
 	*ret_direct = layers_session_read(&r->layers, to->session, &s, &ignored) == 0 &&
 		      s.mode == LAYERS_DIRECT;
 	if (code == 0)
+		code = decision_about(r, i, "restore", to, &decision, e);
+	if (code == 0)
 		code = snapshot_restore(&r->layers, to, !ret_others->runs[0], ret_before, e);
 	/* It is restored; what cannot be removed now goes another time. */
 	if (code == 0)
 		(void)layers_collect(&r->layers, &ignored);
+	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);
 	return code;
 }
 
@@ -124,7 +129,7 @@ int review_restore(const struct invocation *i)
 	mode_t mask = umask(0);
 
 	if (code == 0)
-		code = restore_do(&r, &to, &before, &others, &direct, &e);
+		code = restore_do(&r, i, &to, &before, &others, &direct, &e);
 	(void)umask(mask);
 	if (code < 0) {
 		verb_complain(&e);

@@ -3,6 +3,7 @@
 #include "review.h"
 #include "review_snapshots.h"
 
+#include "decision.h"
 #include "fd.h"
 #include "json.h"
 #include "session_store.h"
@@ -182,6 +183,25 @@ static int snapshot_name(const struct review *r, const char *wanted, char ret[LA
 	return snapshot_next_name(&r->layers, prefix, ret, e);
 }
 
+/* It is recorded first, as every decision. */
+static int snapshot_make(struct review *r, const struct invocation *i, const char *name,
+			 struct layers_snapshot *ret, struct error *e)
+{
+	_cleanup_decision_ struct decision decision = DECISION_INIT;
+	struct layers_snapshot meant = {.live = r->runs};
+	struct error ignored = ERROR_INIT;
+
+	(void)snprintf(meant.name, sizeof(meant.name), "%s", name);
+	(void)snprintf(meant.session, sizeof(meant.session), "%s", r->session.name);
+	int code = decision_about(r, i, "snapshot", &meant, &decision, e);
+
+	if (code == 0)
+		code = r->runs ? snapshot_running(r, name, ret, e)
+			       : snapshot_stopped(r, name, ret, e);
+	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);
+	return code;
+}
+
 int review_snapshot(const struct invocation *i)
 {
 	_cleanup_review_ struct review r = {.layers = LAYERS_INIT, .tree = -1};
@@ -207,8 +227,7 @@ int review_snapshot(const struct invocation *i)
 	if (code == 0)
 		code = snapshot_name(&r, wanted, name, &e);
 	if (code == 0)
-		code = r.runs ? snapshot_running(&r, name, &made, &e)
-			      : snapshot_stopped(&r, name, &made, &e);
+		code = snapshot_make(&r, i, name, &made, &e);
 	(void)umask(mask);
 	if (code < 0) {
 		verb_complain(&e);
@@ -228,15 +247,23 @@ static bool fork_is_taken(const void *context, const char *name)
 	return layers_session_read(context, name, &s, &e) != -ENOENT;
 }
 
-static int fork_make(struct review *r, const struct layers_snapshot *from,
-		     struct layers_session *ret, struct error *e)
+static int fork_make(struct review *r, const struct invocation *i,
+		     const struct layers_snapshot *from, struct layers_session *ret,
+		     struct error *e)
 {
+	_cleanup_decision_ struct decision decision = DECISION_INIT;
+	struct error ignored = ERROR_INIT;
 	_cleanup_session_store_ struct session_store store = SESSION_STORE_INIT;
 	const struct session_name name = {.is_taken = fork_is_taken, .context = &r->layers};
 	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
 	int code = lock < 0 ? lock : session_store_make(&r->places, &name, &store, e);
 
-	return code < 0 ? code : snapshot_fork(&r->layers, from, store.name, ret, e);
+	if (code == 0)
+		code = decision_about(r, i, "fork", from, &decision, e);
+	if (code == 0)
+		code = snapshot_fork(&r->layers, from, store.name, ret, e);
+	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);
+	return code;
 }
 
 int review_fork(const struct invocation *i)
@@ -251,7 +278,7 @@ int review_fork(const struct invocation *i)
 	if (code == 0)
 		code = review_pick_snapshot(&r, i, false, &from, &e);
 	if (code == 0)
-		code = fork_make(&r, &from, &made, &e);
+		code = fork_make(&r, i, &from, &made, &e);
 	(void)umask(mask);
 	if (code < 0) {
 		verb_complain(&e);
