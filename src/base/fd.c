@@ -54,6 +54,16 @@ int fd_read_all(int fd, struct buf *into)
 	}
 }
 
+const struct dirent *fd_next_entry(DIR *dir, int *ret)
+{
+	errno = 0;
+	const struct dirent *d = readdir(dir);
+
+	if (!d && errno != 0)
+		*ret = -errno;
+	return d;
+}
+
 int fd_read_file_at(int dir, const char *path, struct buf *into)
 {
 	/* O_NONBLOCK: a pipe planted under the name must not hold us. */

@@ -110,7 +110,7 @@ static int direct_look(struct direct *d, int dir, const char *above, const char 
 
 	if (!list)
 		return fd < 0 ? fd : -errno;
-	for (const struct dirent *entry; r == 0 && (entry = readdir(list));)
+	for (const struct dirent *entry; r == 0 && (entry = fd_next_entry(list, &r));)
 		r = direct_take(d, dir, above, entry->d_name, paths, path_count, depth);
 	(void)closedir(list);
 	return r;

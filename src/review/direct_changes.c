@@ -69,7 +69,7 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 		fd_close(&fd);
 		return;
 	}
-	for (const struct dirent *e; d->failed == 0 && (e = readdir(list));) {
+	for (const struct dirent *e; d->failed == 0 && (e = fd_next_entry(list, &d->failed));) {
 		struct object now;
 
 		if (str_equal(e->d_name, ".") || str_equal(e->d_name, ".."))

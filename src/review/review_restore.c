@@ -27,10 +27,13 @@ static int restore_look(void *context, const struct layers_session *s)
 {
 	struct restore_others *o = context;
 
-	if (!o->runs[0] && !s->from[0] && !str_equal(s->name, o->but) &&
-	    layers_session_runs(o->layers, s->name))
+	if (o->runs[0] || s->from[0] || str_equal(s->name, o->but))
+		return 0;
+	_cleanup_fd_ int hold = layers_session_hold(o->layers, s->name);
+
+	if (hold == -EBUSY)
 		memcpy(o->runs, s->name, sizeof(o->runs));
-	return 0;
+	return hold < 0 && hold != -EBUSY && hold != -ENOENT ? hold : 0;
 }
 
 /* 0: no; 1: yes. */
@@ -96,6 +99,9 @@ static int restore_do(struct review *r, const struct invocation *i,
 	*ret_others = (struct restore_others){.layers = &r->layers, .but = to->session};
 	if (code == 0)
 		code = layers_each_session(&r->layers, restore_look, ret_others, e);
+	if (code < 0 && e->code == 0)
+		(void)error_sys(e, code, "cannot ask which sessions of %s run",
+				r->layers.workspace);
 	*ret_direct = layers_session_read(&r->layers, to->session, &s, &ignored) == 0 &&
 		      s.mode == LAYERS_DIRECT;
 	if (code == 0)

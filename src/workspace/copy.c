@@ -278,7 +278,7 @@ static int copy_dir(struct copy *c, int from, int to, int depth)
 
 	if (!all)
 		return copy_fail(c, fd < 0 ? fd : -errno);
-	for (const struct dirent *d; r == 0 && (d = readdir(all));) {
+	for (const struct dirent *d; r == 0 && (d = fd_next_entry(all, &r));) {
 		if (str_equal(d->d_name, ".") || str_equal(d->d_name, ".."))
 			continue;
 		buf_putf(&c->path, "%s%s", len ? "/" : "", d->d_name);

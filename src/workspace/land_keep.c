@@ -64,10 +64,12 @@ int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
+	int r = 0;
+
 	*ret = (struct land_kept){.oldest = UINT64_MAX};
 	if (!dir)
 		return fd < 0 ? fd : -errno;
-	for (const struct dirent *d; (d = readdir(dir));) {
+	for (const struct dirent *d; (d = fd_next_entry(dir, &r));) {
 		const char *digits = str_after(d->d_name, "kept-");
 		uint64_t number = 0;
 
@@ -79,17 +81,19 @@ int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 		ret->newest = number > ret->newest ? number : ret->newest;
 	}
 	(void)closedir(dir);
-	return 0;
+	return r;
 }
 
-/* Whether it has its list: one that was given up has none. */
-static bool kept_is_whole(int journal, const char *name)
+/* 1 when it has its list, 0 when not: it was given up.  What cannot be read may be whole. */
+static int kept_is_whole(int journal, const char *name)
 {
 	char path[LAND_NAME_SIZE + sizeof("/" LAND_LOG_KEPT)];
 	struct land_seen s;
 
 	(void)snprintf(path, sizeof(path), "%s/" LAND_LOG_KEPT, name);
-	return land_look(journal, path, &s) == 0 && s.o.type == OBJECT_FILE;
+	int r = land_look(journal, path, &s);
+
+	return r < 0 ? r : s.o.type == OBJECT_FILE;
 }
 
 int land_next_number(int journal, uint64_t *ret)
@@ -103,8 +107,9 @@ int land_next_number(int journal, uint64_t *ret)
 		if (r < 0 || kept.count == 0)
 			return r;
 		land_kept_name(kept.newest, name);
-		if (kept_is_whole(journal, name))
-			return 0;
+		r = kept_is_whole(journal, name);
+		if (r != 0)
+			return r < 0 ? r : 0;
 		r = tree_remove(journal, name);
 		if (r < 0)
 			return r;

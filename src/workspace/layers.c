@@ -318,7 +318,8 @@ bool layers_session_runs(const struct layers *l, const char *name)
 {
 	_cleanup_fd_ int fd = layers_session_hold(l, name);
 
-	return fd == -EBUSY;
+	/* Of what cannot be asked nobody may say that it has ended. */
+	return fd < 0 && fd != -ENOENT;
 }
 
 static int layers_compare(const void *a, const void *b)
@@ -347,7 +348,7 @@ static int layers_list(const struct layers *l, const char *folder, struct layers
 
 	if (!dir)
 		return fd == -ENOENT ? 0 : fd < 0 ? fd : -errno;
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+	for (const struct dirent *d; r == 0 && (d = fd_next_entry(dir, &r));) {
 		if (!layers_is_name(d->d_name) || str_ends_with(d->d_name, ".new"))
 			continue;
 		char **more = ret->count < LAYERS_LISTED_MAX
@@ -446,13 +447,14 @@ bool layers_is_empty(const struct layers *l, const char *id)
 	int fd = up < 0 ? up : open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	bool empty = dir != NULL;
+	int r = 0;
 
 	if (!dir)
 		return false;
-	for (const struct dirent *d; empty && (d = readdir(dir));)
+	for (const struct dirent *d; empty && (d = fd_next_entry(dir, &r));)
 		empty = str_equal(d->d_name, ".") || str_equal(d->d_name, "..");
 	(void)closedir(dir);
-	return empty;
+	return empty && r == 0;
 }
 
 /* A file that is a stack; a missing one is an empty stack. */
@@ -653,7 +655,7 @@ int layers_each_workspace(int state, const char *state_path,
 		return fd == -ENOENT ? 0
 				     : error_sys(e, fd < 0 ? fd : -errno,
 						 "cannot list %s/workspaces", state_path);
-	for (const struct dirent *d; r >= 0 && (d = readdir(dir));) {
+	for (const struct dirent *d; r >= 0 && (d = fd_next_entry(dir, &r));) {
 		_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
 		_cleanup_layers_ struct layers l = LAYERS_INIT;
 		_cleanup_fd_ int entry =
@@ -694,8 +696,8 @@ static int layers_set_aside(const struct layers *l, int all, const char *id)
 	_cleanup_fd_ int hold = layers_hold(l, id);
 	char name[sizeof(LAYERS_GONE) + LAYER_ID_LEN];
 
-	if (hold == -EBUSY)
-		return 0;
+	if (hold < 0)
+		return hold == -EBUSY ? 0 : hold;
 	(void)snprintf(name, sizeof(name), LAYERS_GONE "%s", id);
 	return renameat(all, id, all, name) < 0 ? -errno : 0;
 }

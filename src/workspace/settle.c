@@ -12,14 +12,16 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* First versions of files were kept, for undo. */
+/* First versions of files were kept, for undo; what cannot be read may be some. */
 static bool settle_has_first(const struct layers *l, const char *name)
 {
 	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
 	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
 	struct stat st;
 
-	return first >= 0 && fstat(first, &st) == 0 && st.st_size > 0;
+	if (first < 0)
+		return first != -ENOENT;
+	return fstat(first, &st) < 0 || st.st_size > 0;
 }
 
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)

@@ -99,7 +99,7 @@ static int squash_one(const struct squash_dirs *from, size_t i, int to, int dept
 
 	if (!all)
 		return fd < 0 ? fd : -errno;
-	for (const struct dirent *d; r == 0 && (d = readdir(all));) {
+	for (const struct dirent *d; r == 0 && (d = fd_next_entry(all, &r));) {
 		struct stat st;
 
 		if (str_equal(d->d_name, ".") || str_equal(d->d_name, ".."))
