@@ -8,6 +8,7 @@
 #include "settle.h"
 #include "snapshot.h"
 #include "str.h"
+#include "subvolume.h"
 #include "worktree.h"
 
 #include <fcntl.h>
@@ -538,7 +539,17 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p, str
 	return 0;
 }
 
-int layering_first(const struct layering *g, struct error *e)
+/* Whatever is in the way of it: the recorder keeps files one by one then. */
+static void layering_checkpoint(const struct plan *plan, int session, int first)
+{
+	const struct plan_mount *m = plan_writable_workspace(plan);
+	_cleanup_fd_ int tree = m ? open_no_links(m->source, O_RDONLY | O_DIRECTORY) : -1;
+
+	if (tree >= 0 && subvolume_is(tree) && subvolume_can_go(session, "first"))
+		(void)!subvolume_snapshot(tree, first, SUBVOLUME_CHECKPOINT);
+}
+
+int layering_first(const struct layering *g, const struct plan *plan, struct error *e)
 {
 	if (g->hold < 0)
 		return -1;
@@ -551,6 +562,8 @@ int layering_first(const struct layering *g, struct error *e)
 	(void)umask(mask);
 	if (r == 0)
 		r = open_beneath(dir, "first", O_RDONLY | O_DIRECTORY, 0);
+	if (r >= 0 && g->session.mode == LAYERS_DIRECT)
+		layering_checkpoint(plan, dir, r);
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
 }
 

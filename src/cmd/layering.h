@@ -38,8 +38,9 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 		    struct error *e);
 int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e);
 
-/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none. */
-int layering_first(const struct layering *g, struct error *e);
+/* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
+ * direct mode with a snapshot of the workspace, where there can be one. */
+int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
 
 /* Whether a session of this name has changes, so that a new one takes another name. */
 bool layering_is_taken(const struct layering *g, const char *name);

@@ -208,6 +208,12 @@ static void doctor_helper(struct doctor *d, const char *name)
 	}
 }
 
+static const char *const doctor_copies[] = {
+	[FEATURE_COPIES_APART] = "copies take room of their own",
+	[FEATURE_COPIES_SHARED] = "copies share their blocks",
+	[FEATURE_COPIES_SNAPSHOT] = "copies share blocks; direct mode makes btrfs snapshots",
+};
+
 /* What sessions write is kept there. */
 static void doctor_layers(struct doctor *d, const char *at)
 {
@@ -223,8 +229,9 @@ static void doctor_layers(struct doctor *d, const char *at)
 			   "a container's own filesystem (overlayfs) and NFS cannot hold them.",
 			   "%s cannot hold layers: %s", at, error_words(r));
 	} else {
-		doctor_add(d, "layers", DOCTOR_OK, NULL, "overlayfs can keep what is written in %s",
-			   at);
+		doctor_add(d, "layers", DOCTOR_OK, NULL,
+			   "overlayfs can keep what is written in %s; %s", at,
+			   doctor_copies[feature_copies(at)]);
 	}
 }
 

@@ -136,7 +136,7 @@ static int run_record(struct run *run, struct error *e)
 	if (r < 0)
 		return r;
 	run->how.record = &run->record;
-	run->first = layering_first(&run->layering, e);
+	run->first = layering_first(&run->layering, &run->prepared.plan, e);
 	if (run->first < 0 && e->code < 0)
 		return e->code;
 	run->how.first = run->first;

@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "fnv.h"
 #include "open.h"
+#include "subvolume.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,13 +75,13 @@ static bool first_is_top(const struct first_entry *e, struct span path)
 
 static bool first_is_right(const struct first_entry *e, struct span path, struct span text)
 {
-	unsigned int where = e->flags & (FIRST_PACKED | FIRST_APART);
+	unsigned int where = e->flags & (FIRST_PACKED | FIRST_APART | FIRST_IN_TREE);
 
 	if (e->kind >= FIRST_KIND_COUNT || e->flags & ~(unsigned int)FIRST_FLAGS ||
 	    e->why >= FIRST_WHY_COUNT || !(first_is_path(path) || first_is_top(e, path)) ||
 	    text.len > FIRST_PATH_MAX || (text.len > 0 && memchr(text.ptr, 0, text.len)))
 		return false;
-	if (where == (FIRST_PACKED | FIRST_APART) || (where && e->kind != FIRST_FILE))
+	if (where & (where - 1) || (where && e->kind != FIRST_FILE))
 		return false;
 	if (where & FIRST_PACKED && (e->size > FIRST_PACKED_MAX || e->at > INT64_MAX - e->size))
 		return false;
@@ -338,6 +339,22 @@ static int first_unpack(const struct first *f, const struct first_entry *e)
 	return TAKE_FD(file);
 }
 
+static int first_in_tree(const struct first *f, const struct first_entry *e)
+{
+	_cleanup_fd_ int tree = open_beneath(f->dir, SUBVOLUME_CHECKPOINT, O_PATH | O_DIRECTORY, 0);
+	_cleanup_fd_ int fd =
+		tree < 0 ? tree
+			 : open_beneath(tree, e->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ino != e->ino ||
+	    (uint64_t)st.st_size != e->size)
+		return -ESTALE;
+	return TAKE_FD(fd);
+}
+
 int first_content(const struct first *f, const struct first_entry *e)
 {
 	char name[17];
@@ -345,6 +362,8 @@ int first_content(const struct first *f, const struct first_entry *e)
 
 	if (e->flags & FIRST_PACKED)
 		return first_unpack(f, e);
+	if (e->flags & FIRST_IN_TREE)
+		return first_in_tree(f, e);
 	if (!(e->flags & FIRST_APART))
 		return -ENOENT;
 	(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)e->at);

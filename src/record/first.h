@@ -9,6 +9,8 @@
  *	index	entries, one after the other, only ever appended to
  *	data	contents of small files, likewise
  *	HEX	the content of a larger file; HEX is its number, 16 digits
+ *	tree	where there can be one, a snapshot of the workspace from before the session
+ *		(subvolume.h); then few files have to be kept by themselves
  *
  * An entry, numbers little endian:
  *
@@ -80,7 +82,8 @@ enum first_flag {
 	FIRST_END = 1 << 4,       /* not a first version: how the session left it */
 	FIRST_DIRECT = 1 << 5,    /* of a session in direct mode */
 	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what stood at `text` came to `path` */
-	FIRST_FLAGS = (1 << 7) - 1,
+	FIRST_IN_TREE = 1 << 7,   /* the content is what has this path in the snapshot */
+	FIRST_FLAGS = (1 << 8) - 1,
 };
 
 /* Why the content is not there. */

@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "open.h"
 #include "str.h"
+#include "subvolume.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -68,6 +69,17 @@ static int first_keep_resume(struct first_keep *k, struct error *e)
 	return r < 0 ? r : first_each(&f, first_keep_remember, k);
 }
 
+/* Made after its folder was, and before anything was kept in it. */
+static void first_keep_open_tree(struct first_keep *k)
+{
+	struct statx st = {.stx_mask = 0};
+
+	if (statx(k->dir, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
+		return;
+	k->tree_made = st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+	k->tree = open_beneath(k->dir, SUBVOLUME_CHECKPOINT, O_PATH | O_DIRECTORY, 0);
+}
+
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
 {
 	const struct plan_mount *m = dir < 0 ? NULL : plan_writable_workspace(plan);
@@ -84,6 +96,8 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	k->limit = FIRST_KEEP_LIMIT;
 	k->out = BUF_INIT(FIRST_OUT_MAX);
 	k->room = malloc(FIRST_KEEP_MERGE);
+	if (k->direct)
+		first_keep_open_tree(k);
 	int r = k->room ? touched_init(&k->known) : -ENOMEM;
 
 	if (r == 0) {
@@ -105,6 +119,7 @@ void first_keep_fini(struct first_keep *k)
 	fd_close(&k->index);
 	fd_close(&k->data);
 	fd_close(&k->workspace);
+	fd_close(&k->tree);
 	touched_fini(&k->known);
 	buf_fini(&k->out);
 	free(k->room);
@@ -226,8 +241,29 @@ static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd
 	k->kept += shared ? 0 : e->size;
 }
 
+/*
+ * The snapshot has it as it is: the same inode, which nobody has touched since.  What was touched
+ * in the moment in which the snapshot was made is not taken for it.
+ */
+static bool first_keep_is_in_tree(const struct first_keep *k, const struct first_entry *e,
+				  const char *path)
+{
+	_cleanup_fd_ int fd = k->tree < 0 || e->ctime >= k->tree_made
+				      ? -1
+				      : open_beneath(k->tree, path, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->ino &&
+	       (uint64_t)st.st_size == e->size && first_time(st.st_ctim) == e->ctime &&
+	       first_time(st.st_mtim) == e->mtime;
+}
+
 static void first_keep_content(struct first_keep *k, struct first_entry *e, const char *path)
 {
+	if (first_keep_is_in_tree(k, e, path)) {
+		e->flags |= FIRST_IN_TREE;
+		return;
+	}
 	_cleanup_fd_ int fd =
 		open_beneath(k->workspace, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;

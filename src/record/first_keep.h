@@ -5,8 +5,9 @@
  *	review	digest, mode and times, and the content of files up to FIRST_KEEP_MERGE: the base
  *		of a three-way merge.  What is looked at is the real folder, which the box does
  *		not write
- *	direct	all that is needed to put it back: content of any size (a clone where the
- *		filesystem can, else a copy), up to `limit` bytes in a session
+ *	direct	all that is needed to put it back: content of any size (that of the snapshot
+ *		where there is one, a clone where the filesystem can, else a copy), up to `limit`
+ *		bytes of copies in a session
  *
  * Everything is opened beneath the workspace's own folder, held since before the box began, and
  * never through a link.  A path is looked at once; after that it costs a look into a table.
@@ -32,6 +33,8 @@ enum {
 struct first_keep {
 	int dir, index, data; /* -1: nothing is kept */
 	int workspace;
+	int tree;           /* the snapshot of the workspace; -1: there is none */
+	int64_t tree_made;  /* not after it, nanoseconds since 1970 */
 	const char *inside; /* the workspace, as the box sees it */
 	bool direct;
 	bool top;             /* the workspace's own folder is known */
@@ -45,7 +48,8 @@ struct first_keep {
 	uint8_t *room; /* for the content of one file */
 };
 
-#define FIRST_KEEP_INIT ((struct first_keep){.dir = -1, .index = -1, .data = -1, .workspace = -1})
+#define FIRST_KEEP_INIT \
+	((struct first_keep){.dir = -1, .index = -1, .data = -1, .workspace = -1, .tree = -1})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);

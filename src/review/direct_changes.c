@@ -8,6 +8,7 @@
 #include "open.h"
 #include "str.h"
 #include "text.h"
+#include "undo_direct.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 }
 
 /* The same as before: it was written and put back, or only touched. */
-static bool direct_is_same(const struct direct_changes *d, const struct first_entry *was,
+static bool direct_is_same(const struct direct_changes *d, struct first_entry *was,
 			   const struct object *now)
 {
 	uint8_t digest[SHA256_SIZE];
@@ -98,8 +99,11 @@ static bool direct_is_same(const struct direct_changes *d, const struct first_en
 
 	if (was->kind == FIRST_DIR && now->type == OBJECT_DIR)
 		return true;
-	if (was->kind != FIRST_FILE || now->type != OBJECT_FILE || !(was->flags & FIRST_HASHED) ||
-	    was->size != now->size || (was->mode & 07777) != now->mode)
+	if (was->kind != FIRST_FILE || now->type != OBJECT_FILE || was->size != now->size ||
+	    (was->mode & 07777) != now->mode)
+		return false;
+	undo_hash(d->first, was);
+	if (!(was->flags & FIRST_HASHED))
 		return false;
 	_cleanup_fd_ int fd = view_openat(d->view, was->path, O_RDONLY | O_NONBLOCK);
 

@@ -140,18 +140,26 @@ static int direct_link_words(const struct direct_plan *p, const char *path, stru
 	return o->link ? 0 : -ENOMEM;
 }
 
+void undo_hash(const struct first *first, struct first_entry *f)
+{
+	_cleanup_fd_ int content =
+		f->kind == FIRST_FILE && !(f->flags & FIRST_HASHED) ? first_content(first, f) : -1;
+	uint64_t size = 0;
+
+	if (content >= 0 && changes_hash(content, f->digest, &size) == 0)
+		f->flags |= FIRST_HASHED;
+}
+
 /* What the recorder kept, with the digest of a content that is a file of its own. */
 static bool direct_was_kept(const struct direct_plan *p, const struct first_entry *e,
 			    struct direct_item *i)
 {
+	struct first_entry hashed = *e;
+
 	if (undo_object_of(e, &i->now, &i->was))
 		return true;
-	if (e->kind != FIRST_FILE)
-		return false;
-	_cleanup_fd_ int fd = first_content(&p->u->first, e);
-
-	i->was.hashed = fd >= 0 && changes_hash(fd, i->was.digest, &i->was.size) == 0;
-	return i->was.hashed;
+	undo_hash(&p->u->first, &hashed);
+	return undo_object_of(&hashed, &i->now, &i->was);
 }
 
 /* NULL, or why it is not known what stood there. */

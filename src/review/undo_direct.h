@@ -42,6 +42,9 @@ void undo_direct_fini(struct undo_direct *u);
 /* What stands at a path of the tree, hashed; ABSENT where nothing does. */
 int undo_look(int tree, const char *path, struct object *ret);
 
+/* What was not hashed while a call waited for it is hashed now, from what was kept. */
+void undo_hash(const struct first *first, struct first_entry *f);
+
 /* What the recorder kept, as an object; false when it does not say enough to compare with.  `now`
  * is what stands there. */
 bool undo_object_of(const struct first_entry *f, const struct object *now, struct object *ret);

@@ -66,4 +66,12 @@ void feature_read_facts(struct feature_facts *ret_facts);
  * it makes is gone afterwards.  0 or -errno. */
 int feature_layers(const char *folder);
 
+/* What a filesystem does for copies in this folder. */
+enum feature_copies {
+	FEATURE_COPIES_APART,    /* each takes its own room */
+	FEATURE_COPIES_SHARED,   /* they share their blocks */
+	FEATURE_COPIES_SNAPSHOT, /* and a snapshot of a subvolume can be made and removed at once */
+};
+enum feature_copies feature_copies(const char *folder);
+
 #endif

@@ -13,7 +13,8 @@
  *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
- *		first/		first versions of files, kept by the recorder (src/record/first.h)
+ *		first/		first versions of files, kept by the recorder (src/record/first.h);
+ *				first/tree: the whole workspace, where btrfs could (subvolume.h)
  *		basis, basis.d/	what landed of it (basis.h)
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
  *

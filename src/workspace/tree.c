@@ -4,6 +4,7 @@
 #include "fd.h"
 #include "open.h"
 #include "str.h"
+#include "subvolume.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -78,6 +79,14 @@ static int tree_empty(struct tree *t, int fd)
 	return r;
 }
 
+/* A snapshot (subvolume.h) is a tree of its own; it goes in one call where it may. */
+static int tree_remove_subvolume(struct tree *t, const char *name)
+{
+	int r = subvolume_remove(t->top, name);
+
+	return r < 0 ? tree_remove(t->top, name) : 0;
+}
+
 /* One round over what is at the top; *ret_left: there was something. */
 static int tree_round(struct tree *t, bool *ret_left)
 {
@@ -97,6 +106,11 @@ static int tree_round(struct tree *t, bool *ret_left)
 			continue;
 		int sub = tree_open(t->top, d->d_name);
 
+		if (sub >= 0 && subvolume_is(sub)) {
+			(void)close(sub);
+			r = tree_remove_subvolume(t, d->d_name);
+			continue;
+		}
 		r = sub < 0 ? sub : tree_empty(t, sub);
 		if (r == 0 && unlinkat(t->top, d->d_name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY)
 			r = -errno;

@@ -312,6 +312,54 @@ static void test_cut_off(void **state)
 	}
 }
 
+/* Second names of the files do for a snapshot: the same inodes, with the times that they had. */
+static void make_tree(struct world *w)
+{
+	char made[96], first[96];
+
+	(void)snprintf(made, sizeof(made), "%s/made", w->path);
+	(void)snprintf(first, sizeof(first), "%s/first", w->path);
+	assert_int_equal(mkdir(made, 0700), 0);
+	_cleanup_fd_ int tree = open(made, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(linkat(w->root, "a", tree, "a", 0), 0);
+	assert_int_equal(linkat(w->root, "d/b", tree, "b", 0), 0);
+	next_tick();
+	assert_int_equal(mkdir(first, 0700), 0);
+	_cleanup_fd_ int dir = open(first, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(linkat(w->root, "large", tree, "large", 0), 0);
+	assert_int_equal(renameat(AT_FDCWD, made, dir, "tree"), 0);
+}
+
+/* What a snapshot has is not kept again; what it has not, or was touched since, is. */
+static void test_snapshot(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+
+	put_large(w, "large", 3 << 20);
+	make_tree(w);
+	begin(w, true);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/large", FIRST_CHANGE_CONTENT));
+	assert_int_equal(unlinkat(w->root, "a", 0), 0);
+	read_all(w);
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	assert_int_equal(e.flags & (FIRST_IN_TREE | FIRST_PACKED | FIRST_APART), FIRST_IN_TREE);
+	expect_content(w, "a", "one");
+	assert_true(first_find(&w->f, "d/b", &e) >= 0);
+	assert_int_equal(e.flags & (FIRST_IN_TREE | FIRST_PACKED | FIRST_APART), FIRST_PACKED);
+	assert_true(first_find(&w->f, "large", &e) >= 0);
+	assert_int_equal(e.flags & (FIRST_IN_TREE | FIRST_PACKED | FIRST_APART), FIRST_APART);
+	/* Another file has come to its place. */
+	assert_int_equal(unlinkat(w->k.dir, "tree/a", 0), 0);
+	put_at(w->k.dir, "tree/a", "another");
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	assert_int_equal(first_content(&w->f, &e), -ESTALE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_review, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
