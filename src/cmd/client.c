@@ -593,6 +593,8 @@ static int client_start(struct client *c, const struct plan *plan,
 				 c->given, c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
 		fd_close(&c->given[i]);
+	/* A keeper that could not go on has said why, and that is read first. */
+	r = channel_if_there(r);
 	if (r == 0 && handover_send(&c->handover, true, e) < 0)
 		return e->code;
 	if (r == 0)

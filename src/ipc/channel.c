@@ -82,11 +82,13 @@ int channel_receive(struct channel *c, struct error *e)
 			     .msg_iovlen = 1,
 			     .msg_control = control.bytes,
 			     .msg_controllen = sizeof(control.bytes)};
+	int resets = 0; /* that a peer ended with something unread is told once, and before what it
+			 * had said */
 	ssize_t n;
 
 	do
 		n = recvmsg(c->fd, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
 	if (n < 0 && errno == ECONNRESET)
 		return 0;
 	if (n < 0)

@@ -194,6 +194,19 @@ static void test_gone_peer_is_told_apart(void **state)
 	assert_int_equal(channel_receive(&f->channel, &f->e), 0);
 }
 
+static void test_last_words_of_a_peer_are_heard(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(channel_send(f->channel.fd, TYPE_PLAIN, SPAN_LITERAL("unread"), NULL, 0),
+			 0);
+	assert_int_equal(channel_send(f->peer, TYPE_PLAIN, SPAN_LITERAL("why"), NULL, 0), 0);
+	fd_close(&f->peer);
+	assert_int_equal(channel_receive(&f->channel, &f->e), 1);
+	assert_int_equal(f->seen.plain, 1);
+	assert_int_equal(channel_receive(&f->channel, &f->e), 0);
+}
+
 /* --- the loop ------------------------------------------------------------------------- */
 
 struct pair {
@@ -404,6 +417,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_short_packet_ends_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gone_peer_is_told_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_last_words_of_a_peer_are_heard, setup,
+						teardown),
 		cmocka_unit_test(test_removed_source_gets_no_event),
 		cmocka_unit_test(test_slots_are_used_again_under_another_generation),
 		cmocka_unit_test(test_eager_loop),
