@@ -231,7 +231,9 @@ static void scanner_take_leave(struct scanner *s)
 {
 	struct scanner_ended *child = scanner_reap(s);
 
-	if (waitpid(s->pid, NULL, child ? WNOHANG : 0) == 0) {
+	if (!child) {
+		(void)waitpid(s->pid, NULL, 0);
+	} else if (waitpid(s->pid, NULL, WNOHANG) == 0) {
 		*child = (struct scanner_ended){.pid = s->pid, .pidfd = TAKE_FD(s->pidfd)};
 		if (s->to.loop && child->pidfd >= 0)
 			(void)loop_add(s->to.loop, child->pidfd, EPOLLIN, scanner_on_ended, s,
