@@ -2,6 +2,8 @@
 /*
  * nth list LOG -- COMMAND...			every system call, one line "PROGRAM CALL"
  * nth fail PROGRAM N ERRNO -- COMMAND...	the Nth call of PROGRAM fails with ERRNO
+ * nth fail PROGRAM N:CALL ERRNO -- ...		the first CALL (a number) from the Nth on does: no
+ *two runs need make the same calls
  * nth kill PROGRAM N -- COMMAND...		PROGRAM dies by SIGKILL at its Nth call
  *
  * RL-01 and RL-02: a tracer that follows every child and counts calls by program
@@ -42,6 +44,7 @@ static struct {
 	FILE *log;
 	const char *program;
 	uint64_t n;
+	uint64_t call; /* only this one; UINT64_MAX: any */
 	uint64_t seen;
 	int code; /* 0: kill */
 } nth;
@@ -120,8 +123,11 @@ static void on_entry(struct tracee *t, uint64_t call)
 {
 	if (nth.log)
 		(void)fprintf(nth.log, "%s %llu\n", t->program, (unsigned long long)call);
-	if (!nth.program || !str_equal(t->program, nth.program) || ++nth.seen != nth.n)
+	if (!nth.program || !str_equal(t->program, nth.program) || ++nth.seen < nth.n)
 		return;
+	if (nth.call != UINT64_MAX && nth.call != call)
+		return;
+	nth.program = NULL; /* once */
 	if (nth.code == 0) {
 		(void)kill(t->pid, SIGKILL);
 		return;
@@ -222,6 +228,17 @@ static pid_t start(char **argv)
 	return pid;
 }
 
+/* N, or N:CALL. */
+static bool parse_moment(char *word)
+{
+	char *call = strchr(word, ':');
+
+	nth.call = UINT64_MAX;
+	if (call)
+		*call++ = '\0';
+	return str_parse_u64(word, &nth.n) == 0 && (!call || str_parse_u64(call, &nth.call) == 0);
+}
+
 /* How many words the request takes, 0 when it makes no sense. */
 static int parse(int argc, char **argv)
 {
@@ -231,7 +248,7 @@ static int parse(int argc, char **argv)
 		nth.log = fopen(argv[2], "we");
 		return nth.log ? 3 : 0;
 	}
-	if (argc < 5 || str_parse_u64(argv[3], &nth.n) < 0)
+	if (argc < 5 || !parse_moment(argv[3]))
 		return 0;
 	nth.program = argv[2];
 	if (str_equal(argv[1], "kill"))
@@ -248,8 +265,9 @@ int main(int argc, char **argv)
 	int words = parse(argc, argv);
 
 	if (words == 0 || words + 1 >= argc || !str_equal(argv[words], "--")) {
-		(void)fprintf(stderr, "usage: nth list LOG | fail PROGRAM N ERRNO | kill PROGRAM N "
-				      "-- COMMAND...\n");
+		(void)fprintf(stderr,
+			      "usage: nth list LOG | fail PROGRAM N[:CALL] ERRNO | kill PROGRAM N "
+			      "-- COMMAND...\n");
 		return EXIT_TROUBLE;
 	}
 	pid_t first = start(argv + words + 1);

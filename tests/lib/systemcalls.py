@@ -18,3 +18,9 @@ def call_names():
         for name, number in re.findall(r"#define __NR_(\w+)\s+(\d+)", read(header)):
             names.setdefault(int(number), name)
     return names
+
+
+def moment(n, name):
+    """For nth: this call, at its place or the next one that there is."""
+    number = next((k for k, v in call_names().items() if v == name), None)
+    return f"{n}:{number}" if number is not None else str(n)
