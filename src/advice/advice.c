@@ -182,6 +182,10 @@ static bool advice_is_powerless(enum plan_layer layer, int code, const struct fe
 	       (f->apparmor_restricts > 0 || (f->seccomp > 0 && !f->proc_masked));
 }
 
+#define ADVICE_PROFILE                                                                 \
+	"  sudo install -m 644 " BAWN_DATA_DIR "/apparmor/bawn /etc/apparmor.d/bawn\n" \
+	"  sudo apparmor_parser -r /etc/apparmor.d/bawn"
+
 /* The cause and its way out, or NULL when none can be told. */
 static const char *advice_cause(enum plan_layer layer, int code, const struct feature_facts *f)
 {
@@ -192,15 +196,16 @@ static const char *advice_cause(enum plan_layer layer, int code, const struct fe
 		       "to the "
 		       "list of the boot option lsm= (see /sys/kernel/security/lsm) and start "
 		       "again.";
+	if (layer == PLAN_LAYER_LANDLOCK && (refused || code == -ENOSYS) && f->seccomp > 0)
+		return "System calls are filtered already, as in a container. Start that with a "
+		       "filter that allows those of Landlock (Linux 5.13); in systemd-nspawn:\n"
+		       "  --system-call-filter=\"@memlock landlock_create_ruleset "
+		       "landlock_add_rule landlock_restrict_self pidfd_getfd\"";
 	if (!advice_is_namespace(layer))
 		return NULL;
 	if (refused && f->apparmor_restricts > 0)
 		return "AppArmor withholds them on this system (Ubuntu 23.10 and later). Install "
-		       "the "
-		       "profile that comes with bawn:\n"
-		       "  sudo install -m 644 " BAWN_DATA_DIR
-		       "/apparmor/bawn /etc/apparmor.d/bawn\n"
-		       "  sudo apparmor_parser -r /etc/apparmor.d/bawn";
+		       "the profile that comes with bawn:\n" ADVICE_PROFILE;
 	if (refused && f->userns_clone == 0)
 		return "They are switched off. To switch them on, now and at every boot:\n"
 		       "  echo kernel.unprivileged_userns_clone=1 | sudo tee "
@@ -215,6 +220,14 @@ static const char *advice_cause(enum plan_layer layer, int code, const struct fe
 		return "Too many are in use, or nested too deeply: raise user.max_user_namespaces "
 		       "(and "
 		       "its sisters in /proc/sys/user) with sysctl.";
+	if (refused && f->profile[0] && layer == PLAN_LAYER_USER_NS)
+		return "A profile of AppArmor withholds them from bawn ('bawn doctor' names it). "
+		       "Let it allow userns, or load the profile that comes with "
+		       "bawn:\n" ADVICE_PROFILE;
+	if (refused && f->profile[0])
+		return "A profile of AppArmor confines bawn ('bawn doctor' names it). Let it allow "
+		       "mount and capabilities; in a container, start that with:\n"
+		       "  --security-opt apparmor=unconfined";
 	if (f->proc_masked && (refused || code == -EROFS) && layer != PLAN_LAYER_USER_NS)
 		return "This is a container whose /proc is covered in places, so the kernel gives "
 		       "no new "
@@ -224,9 +237,13 @@ static const char *advice_cause(enum plan_layer layer, int code, const struct fe
 		       "  --security-opt unmask=ALL";
 	if (f->seccomp > 0 && (refused || code == -ENOSYS))
 		return "System calls are filtered already, as in a container. Start the container "
-		       "with a "
-		       "profile that allows unshare, clone and mount, or without one:\n"
+		       "with a profile that allows unshare, clone, mount and sethostname, or "
+		       "without one:\n"
 		       "  --security-opt seccomp=unconfined";
+	if (refused && layer == PLAN_LAYER_USER_NS)
+		return "No switch of the kernel that bawn knows says why. In a chroot they are "
+		       "refused to everybody (use pivot_root, or a container); else ask who looks "
+		       "after this machine which security module refuses them.";
 	return NULL;
 }
 
@@ -304,7 +321,8 @@ static const struct advice_feature advice_features[FEATURE_COUNT] = {
 				   "user. Or go without it:\n  --limit processes=unlimited"},
 	[FEATURE_CLOSE_RANGE] = {PLAN_LAYER_FDS, NULL, NULL},
 	[FEATURE_PIDFD] = {PLAN_LAYER_COUNT, "Processes cannot be held by a pidfd",
-			   "Use a kernel of 5.4 or later."},
+			   "Use a kernel of 5.6 or later; in a container, one whose filter knows "
+			   "pidfd_getfd."},
 	[FEATURE_MEMFD] = {PLAN_LAYER_COUNT,
 			   "There is no sealed memory file for the plan to travel in",
 			   "Use a kernel that is built with CONFIG_MEMFD_CREATE."},

@@ -245,6 +245,12 @@ static int why_path(struct why *w, const char *typed, const char *session)
 	w->path = path;
 	w->count = 0;
 	r = inquiry_open(&w->q, session, &w->e);
+	if (r == -ENOENT && !session) {
+		w->e = ERROR_INIT;
+		if (!w->json)
+			text_printf(&w->text, "          nothing has been recorded yet\n");
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	if (w->json) {

@@ -39,6 +39,7 @@ static const struct {
 	{NOTE_FILE, "times", "touched"},
 	{NOTE_FILE, "read", "read"},
 	{NOTE_FILE, "named", "named"},
+	{NOTE_FILE, "connect", "connects to"},
 	{NOTE_CALL, NULL, "called"},
 	{NOTE_NETWORK, "connect", "connected"},
 	{NOTE_NETWORK, "close", "closed"},
@@ -115,6 +116,7 @@ void event_words_command(struct buf *into, const struct event *ev, enum note_fie
 			 uint8_t *scratch, size_t most)
 {
 	struct event_items items = event_items_of(ev, field, scratch);
+	uint64_t missing = field == NOTE_FIELD_ARGV ? event_number(ev, NOTE_FIELD_CUT) : 0;
 	size_t from = into->len;
 	struct span item;
 
@@ -122,14 +124,26 @@ void event_words_command(struct buf *into, const struct event *ev, enum note_fie
 		const char *quote = words_wants_quotes(item) ? "'" : "";
 
 		if (into->len - from >= most) {
-			buf_put_str(into, " ...");
-			return;
+			missing += item.len + 1;
+			continue;
 		}
+		missing += item.len > most ? item.len - most : 0;
 		item.len = item.len < most ? item.len : most;
 		buf_putf(into, "%s%s", into->len > from ? " " : "", quote);
 		text_escape(into, item);
 		buf_put_str(into, quote);
 	}
+	event_words_missing(into, missing);
+}
+
+void event_words_missing(struct buf *into, uint64_t bytes)
+{
+	char number[STR_GROUPED];
+
+	if (bytes == 0)
+		return;
+	str_group(bytes, number);
+	buf_putf(into, " ... (%s byte%s more)", number, bytes == 1 ? "" : "s");
 }
 
 void event_words_bytes(struct buf *into, uint64_t bytes)
@@ -233,6 +247,10 @@ static void words_file(struct event_words *w, const struct event *ev, struct buf
 	}
 	if (event_is(ev, NOTE_FIELD_OP, "chmod") && event_has(ev, NOTE_FIELD_MODE))
 		buf_putf(into, "  to %04" PRIo64, event_number(ev, NOTE_FIELD_MODE));
+	if (event_has(ev, NOTE_FIELD_SAID)) {
+		buf_put_str(into, "  as ");
+		event_words_path(into, w->workspace, event_text(ev, NOTE_FIELD_SAID));
+	}
 }
 
 static void words_network(const struct event *ev, struct buf *into)
@@ -346,6 +364,9 @@ static void words_object(struct event_words *w, const struct event *ev, struct b
 			buf_put_str(into, " at ");
 			words_host(into, ev);
 		}
+	} else if (ev->kind == NOTE_TAMPER && event_has(ev, NOTE_FIELD_HOST)) {
+		words_text(into, ev, NOTE_FIELD_HOST, "bawn-");
+		buf_put_str(into, " ended");
 	} else if (ev->kind == NOTE_TAMPER) {
 		words_text(into, ev, NOTE_FIELD_OP, "");
 		buf_put_char(into, ' ');

@@ -46,9 +46,13 @@ const char *event_words_did(const struct event *ev);
 /* A path, escaped, from the workspace on where it lies there. */
 void event_words_path(struct buf *into, struct span workspace, struct span path);
 
-/* argv, escaped, words with blanks in quotes; at most so many bytes, about. */
+/* argv, escaped, words with blanks in quotes; at most so many bytes, about, and how many are
+ * missing here or in the record. */
 void event_words_command(struct buf *into, const struct event *ev, enum note_field field,
 			 uint8_t *scratch, size_t most);
+
+/* " ... (15,023 bytes more)"; nothing where none are. */
+void event_words_missing(struct buf *into, uint64_t bytes);
 
 /* "1.5 kB". */
 void event_words_bytes(struct buf *into, uint64_t bytes);

@@ -137,7 +137,9 @@ static bool filter_lets_path(const struct filter_list *l, const struct event *ev
 		if ((event_has(ev, NOTE_FIELD_PATH) &&
 		     filter_path(l->items[i], event_text(ev, NOTE_FIELD_PATH))) ||
 		    (event_has(ev, NOTE_FIELD_TO) &&
-		     filter_path(l->items[i], event_text(ev, NOTE_FIELD_TO))))
+		     filter_path(l->items[i], event_text(ev, NOTE_FIELD_TO))) ||
+		    (event_has(ev, NOTE_FIELD_SAID) &&
+		     filter_path(l->items[i], event_text(ev, NOTE_FIELD_SAID))))
 			return true;
 	return l->count == 0;
 }

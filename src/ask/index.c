@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { INDEX_VERSION = 2 };
+enum { INDEX_VERSION = 3 };
 
 static const char index_tables[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"

@@ -5,6 +5,7 @@
  * `session` and everything before it become visible together.
  */
 #include "clock.h"
+#include "event_words.h"
 #include "index_parts.h"
 
 #include "str.h"
@@ -164,19 +165,29 @@ static struct span index_last_part(struct span path)
 static void index_command(struct index *x, const struct event *ev, struct buf *into)
 {
 	struct event_items items = event_items_of(ev, NOTE_FIELD_ARGV, x->scratch);
+	uint64_t missing = event_number(ev, NOTE_FIELD_CUT);
 	struct span item;
 
-	while (into->len < INDEX_COMMAND_MAX && event_items_next(&items, &item)) {
-		if (into->len > 0)
+	while (event_items_next(&items, &item)) {
+		size_t room = INDEX_COMMAND_MAX - into->len;
+
+		if (room <= 1) {
+			missing += item.len + 1;
+			continue;
+		}
+		if (into->len > 0) {
 			buf_put_char(into, ' ');
-		buf_put(into, item.ptr,
-			item.len < INDEX_COMMAND_MAX ? item.len : INDEX_COMMAND_MAX);
+			room--;
+		}
+		missing += item.len > room ? item.len - room : 0;
+		buf_put(into, item.ptr, item.len < room ? item.len : room);
 	}
 	if (into->len == 0)
 		buf_put(into, event_text(ev, NOTE_FIELD_PATH).ptr,
 			event_text(ev, NOTE_FIELD_PATH).len);
 	if (into->len > INDEX_COMMAND_MAX)
 		into->len = INDEX_COMMAND_MAX;
+	event_words_missing(into, missing);
 }
 
 static void index_take_process(struct index_taking *t, const struct event *ev)
@@ -224,6 +235,9 @@ static void index_take_file(struct index_taking *t, const struct event *ev)
 		index_add(t, ev, INDEX_DID_REFUSED_FILE, path);
 		return;
 	}
+	/* A connection to a socket neither reads a file nor changes one. */
+	if (event_is(ev, NOTE_FIELD_OP, "connect"))
+		return;
 	index_add(t, ev, event_is(ev, NOTE_FIELD_OP, "read") ? INDEX_DID_READ : INDEX_DID_CHANGE,
 		  path);
 	/* What a symlink says is no file that was changed. */

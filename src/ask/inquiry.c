@@ -4,7 +4,10 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { INQUIRY_MOMENT_MS = 20, INQUIRY_MOMENTS = 100, INQUIRY_YOUNG_SECONDS = 5 };
 
 /* A line that is written over while it takes a while, and wiped when it is done. */
 static void inquiry_tell(void *context, uint64_t events)
@@ -22,7 +25,8 @@ static void inquiry_wipe(const struct text *t)
 	(void)!write(t->fd, wipe, sizeof(wipe) - 1);
 }
 
-static int inquiry_update(struct inquiry *q, struct error *e)
+/* 0, -ENOENT while there is no event, or what cannot be read. */
+static int inquiry_index(struct inquiry *q, struct error *e)
 {
 	struct text t = text_open(STDERR_FILENO);
 	struct index_progress progress = {t.tty ? inquiry_tell : NULL, &t};
@@ -39,8 +43,30 @@ static int inquiry_update(struct inquiry *q, struct error *e)
 	q->whole = r > 0;
 	if (r < 0)
 		return r;
-	r = index_find(q->index, q->session, &q->place);
-	return r == 0 ? 0 : error_set(e, r, "the record %s has no events yet", q->session->folder);
+	return index_find(q->index, q->session, &q->place);
+}
+
+static int inquiry_update(struct inquiry *q, struct error *e)
+{
+	const struct timespec moment = {.tv_nsec = INQUIRY_MOMENT_MS * 1000000L};
+	/* Its recorder may not have come so far as to hold its folder. */
+	bool young = q->session->start + INQUIRY_YOUNG_SECONDS > time(NULL);
+	int r = inquiry_index(q, e);
+
+	/* A session that is just starting has its first event in a moment. */
+	for (int i = 0;
+	     r == -ENOENT && e->code == 0 && (q->running || young) && i < INQUIRY_MOMENTS; i++) {
+		(void)nanosleep(&moment, NULL);
+		q->running = store_is_running(&q->ask.store, q->session);
+		r = inquiry_index(q, e);
+	}
+	if (r == -ENOENT && e->code == 0)
+		return error_set(e, r,
+				 q->running ? "the session %s is just starting: nothing is "
+					      "recorded yet"
+					    : "the record %s has no events",
+				 q->running ? q->session->name : q->session->folder);
+	return r;
 }
 
 int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)

@@ -143,6 +143,8 @@ static int anchor_ledger(const struct ask *a, struct audit *ret, struct error *e
 		r = error_set(e, -EBADMSG, "the ledger is not what was written: %s", ret->why);
 		error_next(e, "'bawn record verify' says more.");
 	}
+	if (r == 0 && !ret->is_there)
+		r = error_set(e, -ENOENT, "nothing has been recorded yet");
 	return r;
 }
 

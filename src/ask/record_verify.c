@@ -12,6 +12,7 @@
 #include "str.h"
 #include "text.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -249,7 +250,11 @@ static void record_check_missing(struct record_run *run)
 	struct audit_finding f;
 
 	for (size_t i = 0; i < run->audit.count; i++) {
-		if (run->audit.sessions[i].seen)
+		const char *folder = run->audit.sessions[i].folder;
+
+		/* What is there now began after they were listed. */
+		if (run->audit.sessions[i].seen ||
+		    faccessat(run->ask->store.dir, folder, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
 		audit_missing(&run->audit, &run->audit.sessions[i], &f);
 		record_found(run, run->audit.sessions[i].folder, &f);
@@ -264,7 +269,7 @@ static void record_check_ledger(struct record_run *run)
 				 ? AUDIT_VALID
 				 : AUDIT_UNANCHORED};
 
-	if (!run->audit.is_there && run->ask->store.count == 0)
+	if (!run->audit.is_there && (run->ask->store.count == 0 || !run->audit.why[0]))
 		return;
 	memcpy(f.why, run->audit.why, sizeof(run->audit.why));
 	f.record.events = run->audit.entries;

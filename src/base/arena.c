@@ -4,6 +4,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/*
+ * Under AddressSanitizer only what was asked for can be touched: the rest of a block is
+ * poisoned, and a strip lies between one piece and the next.
+ */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define ARENA_IS_WATCHED
+#endif
+#endif
+#if defined(ARENA_IS_WATCHED) || defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { ARENA_STRIP = _Alignof(max_align_t) };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+enum { ARENA_STRIP = 0 };
+#endif
+
 struct arena_block {
 	struct arena_block *next;
 	size_t len;
@@ -32,17 +50,20 @@ void arena_fini(struct arena *a)
 void *arena_alloc(struct arena *a, size_t size)
 {
 	size_t aligned;
+	size_t taken;
 	size_t total;
 
 	if (__builtin_add_overflow(size, _Alignof(max_align_t) - 1, &aligned))
 		return NULL;
 	aligned &= ~(_Alignof(max_align_t) - 1);
+	if (__builtin_add_overflow(aligned, (size_t)ARENA_STRIP, &taken))
+		return NULL;
 	if (__builtin_add_overflow(a->used, aligned, &total) || total > a->max)
 		return NULL;
 
 	struct arena_block *b = a->blocks;
-	if (!b || b->cap - b->len < aligned) {
-		size_t cap = aligned > ARENA_BLOCK ? aligned : ARENA_BLOCK;
+	if (!b || b->cap - b->len < taken) {
+		size_t cap = taken > ARENA_BLOCK ? taken : ARENA_BLOCK;
 		size_t whole;
 
 		if (__builtin_add_overflow(sizeof(*b), cap, &whole))
@@ -53,9 +74,11 @@ void *arena_alloc(struct arena *a, size_t size)
 		b->cap = cap;
 		b->next = a->blocks;
 		a->blocks = b;
+		ASAN_POISON_MEMORY_REGION(b->bytes, cap);
 	}
 	void *p = b->bytes + b->len;
-	b->len += aligned;
+	ASAN_UNPOISON_MEMORY_REGION(p, size);
+	b->len += taken;
 	a->used = total;
 	return p;
 }

@@ -54,6 +54,13 @@ int fd_read_all(int fd, struct buf *into)
 	}
 }
 
+int fd_write_file_at(int dir, const char *path, const char *text)
+{
+	_cleanup_fd_ int fd = openat(dir, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
+}
+
 const struct dirent *fd_next_entry(DIR *dir, int *ret)
 {
 	errno = 0;

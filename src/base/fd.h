@@ -14,6 +14,9 @@ void fd_close(int *fd); /* closes *fd when >= 0 and makes it -1; keeps errno */
 int fd_write_all(int fd, const void *ptr, size_t len);            /* 0 or -errno */
 int fd_read_all(int fd, struct buf *into);                        /* to the end; 0 or -errno */
 int fd_read_file_at(int dir, const char *path, struct buf *into); /* regular files only */
+/* Into one that is there, as the kernel's own that take a word.  0 or -errno. */
+int fd_write_file_at(int dir, const char *path, const char *text);
+
 /* The next entry of a directory.  NULL at its end; also, with -errno in *ret, when it cannot be
  * read: else what follows would look as if it were not there. */
 const struct dirent *fd_next_entry(DIR *dir, int *ret);

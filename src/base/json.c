@@ -28,6 +28,12 @@ static void json_lead(struct json *j)
 		json_newline(j);
 }
 
+void json_raw(struct json *j, struct span value)
+{
+	json_lead(j);
+	buf_put(j->out, value.ptr, value.len);
+}
+
 void json_open(struct json *j, char bracket)
 {
 	json_lead(j);

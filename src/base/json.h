@@ -32,6 +32,9 @@ void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_bool(struct json *j, bool v);
 
+/* A whole value that is written already, by this writer elsewhere. */
+void json_raw(struct json *j, struct span value);
+
 /* A key and its value in one go. */
 void json_key_str(struct json *j, const char *key, const char *s);
 void json_key_u64(struct json *j, const char *key, uint64_t v);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "str.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { STR_WORD_MAX = 64 };
 
 bool str_ends_with(const char *s, const char *suffix)
@@ -20,22 +23,37 @@ bool str_path_beneath(const char *path, const char *dir)
 	return rest && (rest[0] == '\0' || rest[0] == '/');
 }
 
+bool str_path_is_plain(const char *path)
+{
+	while (true) {
+		size_t part = strcspn(path, "/");
+
+		if (part == 0 || (part == 1 && path[0] == '.') ||
+		    (part == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		if (!path[part])
+			return true;
+		path += part + 1;
+	}
+}
+
 bool str_path_is_normal(const char *path)
 {
-	if (path[0] != '/')
-		return false;
-	if (path[1] == '\0')
-		return true;
-	for (const char *at = path; *at == '/';) {
-		const char *name = at + 1;
-		size_t len = strcspn(name, "/");
+	return path[0] == '/' && (path[1] == '\0' || str_path_is_plain(path + 1));
+}
 
-		if (len == 0 || (len == 1 && name[0] == '.') ||
-		    (len == 2 && name[0] == '.' && name[1] == '.'))
-			return false;
-		at = name + len;
+void str_group(uint64_t number, char ret[STR_GROUPED])
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	size_t at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			ret[at++] = ',';
+		ret[at++] = digits[i];
 	}
-	return true;
+	ret[at] = '\0';
 }
 
 int str_parse_u64(const char *s, uint64_t *ret_value)

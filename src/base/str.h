@@ -23,8 +23,15 @@ bool str_ends_with(const char *s, const char *suffix);
 /* path is dir itself or lies below it; both absolute and normal. */
 bool str_path_beneath(const char *path, const char *dir);
 
+/* Relative, no empty, "." or ".." component: a place beneath the folder that it is named in. */
+bool str_path_is_plain(const char *path);
+
 /* Absolute, no empty, "." or ".." component, no trailing slash (but "/" itself). */
 bool str_path_is_normal(const char *path);
+
+/* 1234567 as "1,234,567". */
+enum { STR_GROUPED = 28 };
+void str_group(uint64_t number, char ret[STR_GROUPED]);
 
 /* Unsigned decimal, whole string; 0 or -EINVAL / -ERANGE. */
 int str_parse_u64(const char *s, uint64_t *ret_value);

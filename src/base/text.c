@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
+#include "error.h"
 #include "fd.h"
 #include "str.h"
 
@@ -11,17 +12,20 @@
 
 /*
  * Code points that change how their neighbours look, or are not seen at all:
- * bidi controls, zero-width and format characters, variation selectors, the
- * tag block, line and paragraph separators, private use.
+ * bidi controls, zero-width and format characters (all of Unicode's category
+ * Cf), variation selectors, the tag block, line and paragraph separators,
+ * private use.
  */
 static const struct {
 	uint32_t first, last;
 } text_hidden[] = {
 	{0x0000, 0x001f},    {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},
-	{0x061c, 0x061c},    {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
-	{0x200b, 0x200f},    {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
-	{0xd800, 0xf8ff},    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
-	{0xfff0, 0xfffb},    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	{0x0600, 0x0605},    {0x061c, 0x061c},   {0x06dd, 0x06dd},   {0x070f, 0x070f},
+	{0x0890, 0x0891},    {0x08e2, 0x08e2},   {0x115f, 0x1160},   {0x17b4, 0x17b5},
+	{0x180b, 0x180f},    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
+	{0x3164, 0x3164},    {0xd800, 0xf8ff},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+	{0xffa0, 0xffa0},    {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
+	{0x13430, 0x1343f},  {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 	{0xf0000, 0x10ffff},
 };
 
@@ -101,10 +105,27 @@ struct text text_open(int fd)
 	return t;
 }
 
+/* Why standard output could not be written; the first time counts. */
+static int text_lost;
+
 void text_write(const struct text *t, const struct buf *b)
 {
+	int r = fd_write_all(t->fd, buf_str(b), b->len);
+
 	/* A reader that went away is not our error to report: there is nobody to tell. */
-	(void)fd_write_all(t->fd, buf_str(b), b->len);
+	if (r < 0 && r != -EPIPE && t->fd == STDOUT_FILENO && text_lost == 0)
+		text_lost = r;
+}
+
+int text_end(int status, int failed)
+{
+	const struct text err = text_open(STDERR_FILENO);
+
+	if (text_lost == 0)
+		return status;
+	text_printf(&err, "bawn: standard output could not be written: %s\n",
+		    error_words(text_lost));
+	return status == 0 ? failed : status;
 }
 
 static const char *const text_on[] = {

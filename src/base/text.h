@@ -45,4 +45,10 @@ void text_put(const struct text *t, struct buf *into, enum text_style style, str
 /* Writes a buffer that holds only what text_escape or our own tables made. */
 void text_write(const struct text *t, const struct buf *b);
 
+/*
+ * For the end of a program: its exit status.  When something of the above could not be written to
+ * standard output that is said, and a status of 0 becomes failed.
+ */
+int text_end(int status, int failed);
+
 #endif

@@ -37,10 +37,12 @@ int main(void)
 
 	if (r == 0)
 		r = box_read_plan(&arena, &plan, &e);
+	bool filtered = process_is_filtered();
+
 	if (r == 0)
 		r = launch(&plan, BOX_CHANNEL, &processes, &e);
 	if (r == 0)
-		r = probe_start(&plan, &e);
+		r = probe_start(&plan, filtered, &e);
 	if (r < 0) {
 		e.code = r;
 		init_report_failure(BOX_CHANNEL, &e);

@@ -247,20 +247,23 @@ static int init_go_on(struct init *in)
 	return init_reap(in);
 }
 
-static int init_on_paused(void *context, size_t count, const struct error *e)
+static int init_tell_paused(struct init *in, uint64_t id, size_t count, const struct error *e)
 {
-	struct init *in = context;
-	const struct message_paused m = {.id = in->pause_id,
+	const struct message_paused m = {.id = id,
 					 .failure = (uint64_t)-e->code,
 					 .text = e->text,
 					 .next = e->next,
 					 .count = count};
 
+	return message_send(in->channel.fd, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
+}
+
+static int init_on_paused(void *context, size_t count, const struct error *e)
+{
+	struct init *in = context;
 	int r = e->code != 0 ? init_go_on(in) : 0;
 
-	if (r < 0)
-		return r;
-	return message_send(in->channel.fd, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
+	return r < 0 ? r : init_tell_paused(in, in->pause_id, count, e);
 }
 
 static int init_on_pause(void *context, struct channel_packet *packet, struct error *e)
@@ -271,6 +274,12 @@ static int init_on_pause(void *context, struct channel_packet *packet, struct er
 
 	if (r < 0)
 		return r;
+	if (m.value == MESSAGE_PAUSE_HELD) {
+		struct error held = ERROR_INIT;
+
+		(void)pause_has_held(&in->pause, &held);
+		return init_tell_paused(in, m.job, 0, &held);
+	}
 	if (in->pause.state != PAUSE_OFF)
 		r = init_go_on(in);
 	if (r < 0 || m.value == 0)

@@ -16,6 +16,7 @@
 #include "job.h"
 
 #include "fd.h"
+#include "launch.h"
 #include "process.h"
 #include "str.h"
 
@@ -190,6 +191,8 @@ static _Noreturn void job_lead(const struct job_start *start, pid_t child)
 
 _Noreturn void job_become(const struct job_start *start)
 {
+	if (launch_files(start->plan) < 0)
+		_exit(JOB_OURS);
 	if (!plan_goes_without(start->plan, PLAN_LAYER_TTY) && setsid() < 0)
 		_exit(JOB_OURS);
 	if (start->slave < 0)

@@ -11,7 +11,8 @@
  *			go out through the channel
  *	trust files	from keys, by way of the keeper, where the plan names some
  *	root		root.c
- *	limits		rlimits; processes count per user namespace
+ *	limits		rlimits; processes count per user namespace.  Before the root the user's
+ *			counters, of which the box gets half
  *	descriptors	only the channel stays, and a /proc for init
  *	no-new-privs	from here on no exec gains anything
  *	Landlock	root.c, on objects opened in the finished root
@@ -36,40 +37,30 @@
 #include "notify.h"
 #include "open.h"
 #include "process.h"
+#include "mounts.h"
 #include "profile.h"
 #include "root.h"
+#include "unix_bound.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int launch_write(const char *path, const char *text)
-{
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-}
+enum { LAUNCH_OOM = 500 };
+#define LAUNCH_OOM_TEXT "500"
 
 static int launch_ids(const struct plan *plan, struct error *e)
 {
-	char map[64];
-	int r = launch_write("/proc/self/setgroups", "deny");
+	const struct process_ids ids = {(uid_t)plan->uid, (uid_t)plan->host_uid, (gid_t)plan->gid,
+					(gid_t)plan->host_gid};
+	int r = process_map_ids(-1, &ids);
 
-	if (r == 0) {
-		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->uid,
-			       (unsigned long long)plan->host_uid);
-		r = launch_write("/proc/self/uid_map", map);
-	}
-	if (r == 0) {
-		(void)snprintf(map, sizeof(map), "%llu %llu 1\n", (unsigned long long)plan->gid,
-			       (unsigned long long)plan->host_gid);
-		r = launch_write("/proc/self/gid_map", map);
-	}
 	return r < 0 ? advice_missing(PLAN_LAYER_USER_NS, r, e) : 0;
 }
 
@@ -78,10 +69,10 @@ static int launch_nested_off(const struct plan *plan, struct error *e)
 	/* Without users of our own the counters would be the host's. */
 	if (plan_goes_without(plan, PLAN_LAYER_USER_NS))
 		return 0;
-	int r = launch_write("/proc/sys/user/max_user_namespaces", "0");
+	int r = mounts_set_switch("user/max_user_namespaces", "0");
 
 	if (r == 0)
-		r = launch_write("/proc/sys/user/max_net_namespaces", "0");
+		r = mounts_set_switch("user/max_net_namespaces", "0");
 	return r < 0 ? advice_missing(PLAN_LAYER_NESTED_OFF, r, e) : 0;
 }
 
@@ -116,13 +107,30 @@ static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_NETWORK] = -1,
 };
 
+/* Counted for the user as a whole, one way or another: open files are, while they are on their way
+ * through a socket. */
+static const int launch_shared[] = {RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE,
+				    RLIMIT_MEMLOCK};
+
+static bool launch_is_shared(int resource)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(launch_shared); i++)
+		if (launch_shared[i] == resource)
+			return true;
+	return false;
+}
+
 static int launch_rlimit(int resource, uint64_t value)
 {
 	struct rlimit now;
 
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -errno;
-	rlim_t want = value < now.rlim_max ? (rlim_t)value : now.rlim_max;
+	rlim_t most = now.rlim_max;
+
+	if (launch_is_shared(resource) && most != RLIM_INFINITY)
+		most /= 2;
+	rlim_t want = value < most ? (rlim_t)value : most;
 	struct rlimit lower = {want, want};
 
 	return setrlimit((__rlimit_resource_t)resource, &lower) < 0 ? -errno : 0;
@@ -138,8 +146,7 @@ static int launch_root_processes(uint64_t value, struct error *e)
 
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value + 300);
 	/* Before 6.14 this file is the host's own, and the machine's root could write it. */
-	int r = feature_has_own_pid_max() ? launch_write("/proc/sys/kernel/pid_max", text)
-					  : -EOPNOTSUPP;
+	int r = feature_has_own_pid_max() ? mounts_set_switch("kernel/pid_max", text) : -EOPNOTSUPP;
 
 	if (r < 0) {
 		(void)error_sys(e, r, "as root this kernel cannot hold a limit of processes");
@@ -150,14 +157,119 @@ static int launch_root_processes(uint64_t value, struct error *e)
 	return r;
 }
 
+/* Half of what a file of /proc/sys says, into another switch; a kernel without it has no such
+ * counter. */
+static int launch_half(const char *whole, const char *into)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(64);
+	char half[24];
+	int r = fd_read_file_at(AT_FDCWD, whole, &text);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	(void)snprintf(half, sizeof(half), "%lu", strtoul(buf_str(&text), NULL, 10) / 2);
+	return mounts_set_switch(into, half);
+}
+
+/*
+ * System V memory, semaphores and queues live on when their maker ends, and no limit of a process
+ * counts them: all that the box may have is as much as a private tmpfs.  The kernel lets only the
+ * namespace's own id 0 say so, and the box of an ordinary user has none: there the filter refuses
+ * large ones (PROFILE_SEGMENT in profile_table.h), and a new namespace has room for so many.
+ */
+static int launch_own_ipc(const struct plan *plan)
+{
+	uint64_t most = 0;
+	char pages[24];
+	char bytes[24];
+
+	for (size_t i = 0; i < plan->mounts.count; i++)
+		if (plan->mounts.items[i].kind == PLAN_MOUNT_DEV)
+			most = plan->mounts.items[i].size;
+	if (most == 0 || plan_goes_without(plan, PLAN_LAYER_IPC_NS))
+		return 0;
+	(void)snprintf(pages, sizeof(pages), "%llu",
+		       (unsigned long long)(most / (uint64_t)sysconf(_SC_PAGESIZE)));
+	(void)snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)most);
+	const struct {
+		const char *name, *value;
+	} own[] = {
+		{"kernel/shmall", pages},
+		{"kernel/shmmax", bytes},
+		{"kernel/sem", "250 32000 100 1024"},
+		{"kernel/msgmni", "256"},
+	};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(own); i++) {
+		int r = mounts_set_switch(own[i].name, own[i].value);
+
+		if (r < 0 && r != -EACCES && r != -EPERM && r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+/* When memory is gone the box goes first, and not the user's programs. */
+static int launch_oom_first(void)
+{
+	_cleanup_buf_ struct buf now = BUF_INIT(64);
+	int r = fd_read_file_at(AT_FDCWD, "/proc/self/oom_score_adj", &now);
+
+	if (r < 0 || strtol(buf_str(&now), NULL, 10) >= LAUNCH_OOM)
+		return r;
+	return fd_write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", LAUNCH_OOM_TEXT);
+}
+
+/*
+ * What the kernel counts for a user as a whole: of each the box has half at most, so that the other
+ * programs of the same user go on.  Those that are limits of processes are in launch_limits.
+ * Without users of our own the counters would be the host's.
+ */
+static int launch_shares(const struct plan *plan, struct error *e)
+{
+	int r = 0;
+
+	if (!plan_goes_without(plan, PLAN_LAYER_USER_NS)) {
+		r = launch_half("/proc/sys/fs/inotify/max_user_instances",
+				"user/max_inotify_instances");
+		if (r == 0)
+			r = launch_half("/proc/sys/fs/inotify/max_user_watches",
+					"user/max_inotify_watches");
+	}
+	if (r == 0)
+		r = launch_own_ipc(plan);
+	if (r == 0)
+		r = launch_oom_first();
+	return r < 0 ? error_sys(e, r, "dividing what the kernel counts for a user") : 0;
+}
+
 /* The part that needs the host's /proc, so before the new root. */
 static int launch_early_limits(const struct plan *plan, struct error *e)
 {
+	int r = launch_shares(plan, e);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < plan->limits.count; i++)
 		if (plan->limits.items[i].kind == PLAN_LIMIT_PROCESSES && plan->host_uid == 0 &&
 		    !plan_goes_without(plan, PLAN_LAYER_PID_NS))
 			return launch_root_processes(plan->limits.items[i].value, e);
 	return 0;
+}
+
+static uint64_t launch_in_plan(const struct plan *plan, int resource)
+{
+	for (size_t i = 0; i < plan->limits.count; i++)
+		if (launch_rlimits[plan->limits.items[i].kind] == resource)
+			return plan->limits.items[i].value;
+	return RLIM_INFINITY;
+}
+
+int launch_files(const struct plan *plan)
+{
+	return plan_goes_without(plan, PLAN_LAYER_LIMITS)
+		       ? 0
+		       : launch_rlimit(RLIMIT_NOFILE, launch_in_plan(plan, RLIMIT_NOFILE));
 }
 
 static int launch_limits(const struct plan *plan, struct error *e)
@@ -166,10 +278,13 @@ static int launch_limits(const struct plan *plan, struct error *e)
 
 	if (r == 0)
 		r = launch_rlimit(RLIMIT_RTPRIO, 0);
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(launch_shared); i++)
+		if (launch_shared[i] != RLIMIT_NOFILE)
+			r = launch_rlimit(launch_shared[i], launch_in_plan(plan, launch_shared[i]));
 	for (size_t i = 0; r == 0 && i < plan->limits.count; i++) {
 		const struct plan_limit *l = &plan->limits.items[i];
 
-		if (launch_rlimits[l->kind] >= 0)
+		if (launch_rlimits[l->kind] >= 0 && !launch_is_shared(launch_rlimits[l->kind]))
 			r = launch_rlimit(launch_rlimits[l->kind], l->value);
 	}
 	return r < 0 ? error_sys(e, r, "setting the limits") : 0;
@@ -203,16 +318,23 @@ static int launch_seccomp(const struct plan *plan, int channel, struct error *e)
 
 	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP))
 		return 0;
+	/* Whoever started bawn may have turned the randomness of addresses off: profile_table.h. */
+	if (!plan->debug && personality(PER_LINUX) < 0)
+		return error_sys(e, -errno, "setting the personality of the box");
 	if (profile_by_name(plan->seccomp_profile, &kind, &watch) < 0 || !watch) {
 		int r = process_filter(plan->seccomp);
 
 		return r < 0 ? advice_missing(PLAN_LAYER_SECCOMP, r, e) : 0;
 	}
+	/* In the box's network namespace: it tells the box's own sockets from all others. */
+	_cleanup_fd_ int bound = unix_bound_open();
 	_cleanup_fd_ int listener = notify_listen(plan->seccomp);
 
 	if (listener < 0)
 		return advice_missing(PLAN_LAYER_SECCOMP, listener, e);
-	int r = channel_send(channel, MESSAGE_WATCH, (struct span){NULL, 0}, &listener, 1);
+	const int fds[] = {listener, bound};
+	int r = channel_send(channel, MESSAGE_WATCH, (struct span){NULL, 0}, fds,
+			     bound < 0 ? 1 : 2);
 
 	return r < 0 ? error_sys(e, r, "handing the watch over the box out") : 0;
 }

@@ -14,4 +14,11 @@
  */
 int launch(const struct plan *plan, int keep, int *ret_processes, struct error *e);
 
+/*
+ * For a command of the box, before it is executed: its limit of open files.  Init keeps the user's
+ * own, which is twice as high, so that it can pass a descriptor out whatever other boxes have on
+ * their way.
+ */
+int launch_files(const struct plan *plan);
+
 #endif

@@ -96,6 +96,11 @@ static bool pause_is_cloning(int dir)
 	return false;
 }
 
+static bool pause_has_ended(const struct pause_stat *st)
+{
+	return st->state == 'Z' || st->state == 'X';
+}
+
 static bool pause_is_still(int dir, const struct pause_stat *st)
 {
 	switch (st->state) {
@@ -135,23 +140,58 @@ static int pause_each_number(int dir, const char *name, int (*found)(void *conte
 	return r;
 }
 
+/* How often a thread has given way to another, by itself or not. */
+static uint64_t pause_switches(int dir)
+{
+	static const char *const lines[] = {"\nvoluntary_ctxt_switches:",
+					    "\nnonvoluntary_ctxt_switches:"};
+	char text[4096];
+	uint64_t sum = 0;
+
+	if (pause_read(dir, "status", text, sizeof(text)) < 0)
+		return 0;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(lines); i++) {
+		const char *at = strstr(text, lines[i]);
+
+		sum += at ? strtoull(at + strlen(lines[i]), NULL, 10) : 0;
+	}
+	return sum;
+}
+
+/*
+ * How often a thread has been given a processor: "ns-on-it ns-waiting times".  A thread is called
+ * stopped a moment before it gives way for the last time, and where the processor itself is taken
+ * away just then that moment is long; being given one again is what tells that it went on.
+ */
+static uint64_t pause_turns(int dir)
+{
+	char text[128];
+	const char *at =
+		pause_read(dir, "schedstat", text, sizeof(text)) < 0 ? NULL : strrchr(text, ' ');
+
+	return at ? strtoull(at + 1, NULL, 10) : pause_switches(dir);
+}
+
 /* One look over all processes. */
 struct pause_look {
 	struct pause_list *list;
 	bool still; /* all of them, so far */
+	uint64_t turns;
 	pid_t moving;
 	char moving_name[PAUSE_NAME];
 };
 
 static int pause_look_thread(void *context, int dir, pid_t thread)
 {
-	bool *still = context;
+	struct pause_look *look = context;
 	struct pause_stat st;
 	int r = pause_read_stat(dir, &st);
 
 	(void)thread;
 	if (r == 0)
-		*still = *still && pause_is_still(dir, &st);
+		look->still = look->still && pause_is_still(dir, &st);
+	if (r == 0 && !pause_has_ended(&st))
+		look->turns += pause_turns(dir);
 	return r == -ENOENT || r == -ESRCH ? 0 : r;
 }
 
@@ -174,9 +214,8 @@ static int pause_list_add(struct pause_list *l, const struct pause_process *p)
 
 static int pause_look_process(void *context, int dir, pid_t pid)
 {
-	struct pause_look *look = context;
+	struct pause_look *look = context, own = {.still = true};
 	struct pause_stat st;
-	bool still;
 
 	if (pid == 1)
 		return 0;
@@ -186,18 +225,21 @@ static int pause_look_process(void *context, int dir, pid_t pid)
 		return 0;
 	if (r < 0)
 		return r;
-	still = pause_is_still(dir, &st);
+	own.still = pause_is_still(dir, &st);
 	/* A first thread that has ended says nothing about the others. */
-	if (still && st.threads > 1)
-		r = pause_each_number(dir, "task", pause_look_thread, &still);
+	if (own.still && st.threads > 1)
+		r = pause_each_number(dir, "task", pause_look_thread, &own);
+	else if (own.still && !pause_has_ended(&st))
+		own.turns = pause_turns(dir);
 	if (r < 0)
 		return r == -ENOENT || r == -ESRCH ? 0 : r;
-	if (!still && look->still) {
+	look->turns += own.turns;
+	if (!own.still && look->still) {
 		look->still = false;
 		look->moving = pid;
 		memcpy(look->moving_name, st.name, sizeof(st.name));
 	}
-	if (st.threads <= 1 && (st.state == 'Z' || st.state == 'X'))
+	if (st.threads <= 1 && pause_has_ended(&st))
 		return 0;
 	const struct pause_process p = {
 		.pid = pid, .parent = st.parent, .stopped = st.state == 'T'};
@@ -229,6 +271,7 @@ static int pause_look(struct pause *p, struct pause_look *look)
 {
 	look->list->count = 0;
 	look->still = true;
+	look->turns = 0;
 	int r = pause_each_number(p->proc, ".", pause_look_process, look);
 
 	if (r == 0 && look->list->count > 1)
@@ -362,7 +405,13 @@ static int pause_step(struct pause *p)
 		(void)error_sys(&e, r, "cannot see whether the box has stopped");
 		return pause_give_up(p, &e);
 	}
-	if (look.still && first == last) {
+	/* Looked at once more nothing has changed. */
+	bool still = look.still && first == last;
+	bool again = still && !(p->was_still && p->turns == look.turns);
+
+	p->was_still = still;
+	p->turns = look.turns;
+	if (still && !again) {
 		p->state = PAUSE_ON;
 		return p->done(p->context, p->found.count, &e);
 	}
@@ -374,9 +423,28 @@ static int pause_step(struct pause *p)
 		return pause_give_up(p, &e);
 	}
 	/* Somebody was faster, and continued what we had stopped; or was made meanwhile. */
-	(void)kill(-1, SIGSTOP);
+	if (!again)
+		(void)kill(-1, SIGSTOP);
 	pause_wake_in(p, p->looks++ < PAUSE_QUICK_LOOKS ? PAUSE_QUICK_NS : PAUSE_SLOW_NS);
 	return 0;
+}
+
+int pause_has_held(struct pause *p, struct error *e)
+{
+	struct pause_list seen = {0};
+	struct pause_look look = {.list = &seen};
+	int r = p->state == PAUSE_ON ? pause_look(p, &look) : -EBUSY;
+
+	free(seen.items);
+	if (r < 0)
+		return error_sys(e, r, "cannot see whether the box has stopped");
+	if (look.still && look.turns == p->turns)
+		return 0;
+	(void)error_set(e, -EBUSY, "a process of the session did not stay stopped");
+	error_next(
+		e,
+		"Something in the box continues what is paused. End the session, and try again.");
+	return -EBUSY;
 }
 
 static int pause_on_timer(void *context, uint32_t events)
@@ -403,6 +471,7 @@ int pause_begin(struct pause *p)
 	}
 	p->state = PAUSE_STOPPING;
 	p->looks = 0;
+	p->was_still = false;
 	p->until = clock_ms(CLOCK_MONOTONIC) + PAUSE_MS;
 	int r = pause_look(p, &look);
 

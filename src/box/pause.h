@@ -18,6 +18,10 @@
  * The end is SIGCONT to those that we stopped and to no other, children before their parents: a
  * shell that looks at its jobs finds them running.
  *
+ * SIGCONT wakes a process whoever sends it, a timer of its own too, and nothing can keep it from
+ * that.  So who used the pause asks whether it has held: a thread that has run has changed place
+ * with another, and the kernel counts that.
+ *
  * The processes are seen through a /proc of init's own, attached nowhere: the box's shows only
  * those that can be traced, and one that does not want to be seen would be missed.
  */
@@ -56,6 +60,8 @@ struct pause {
 	struct loop_handle timer_handle;
 	int64_t until;            /* clock_ms: then we give up */
 	unsigned int looks;       /* so far */
+	uint64_t turns;           /* of all threads, when all of them had stopped */
+	bool was_still;           /* all of them, at the last look */
 	struct pause_list found;  /* all of the box, as last seen */
 	struct pause_list before; /* as it was when the pause began */
 };
@@ -65,6 +71,9 @@ int pause_init(struct pause *p, struct loop *loop, int proc,
 
 /* Begins; `done` is called, perhaps from within. */
 int pause_begin(struct pause *p);
+
+/* Nothing has run since all had stopped: 0; or -EBUSY and who. */
+int pause_has_held(struct pause *p, struct error *e);
 
 /* Goes on, also when not all have stopped yet. */
 void pause_end(struct pause *p);

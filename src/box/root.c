@@ -47,8 +47,16 @@ const char *const root_devices[ROOT_DEVICE_COUNT] = {"null",   "zero",    "full"
 						     "random", "urandom", "tty"};
 
 /* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
-static const char *const root_proc_masked[] = {"proc/keys", "proc/key-users", "proc/timer_list",
-					       "proc/kcore", "proc/kmsg"};
+static const struct {
+	const char *path;
+	bool only_root; /* the kernel shows it to nobody else */
+} root_proc_masked[] = {
+	{"proc/keys", false},           {"proc/key-users", false},  {"proc/timer_list", false},
+	{"proc/kcore", false},          {"proc/kmsg", false},       {"proc/kpageflags", true},
+	{"proc/kpagecount", true},      {"proc/kpagecgroup", true}, {"proc/slabinfo", true},
+	{"proc/slab_allocators", true}, {"proc/vmallocinfo", true}, {"proc/pagetypeinfo", true},
+	{"proc/allocinfo", true},
+};
 
 static const struct {
 	const char *name, *text;
@@ -63,6 +71,8 @@ enum {
 	ROOT_SOCKET_QUEUE = 16,
 	ROOT_SCRATCH_MAX = 16 << 20, /* of our own tmpfs: mount points and made-up files */
 };
+
+#define ROOT_TERMINALS "256"
 
 struct root {
 	const struct plan *plan;
@@ -91,6 +101,48 @@ void root_give_trust(int fd)
 	root_trust_fds[root_trust_count++] = fd;
 }
 
+/* What cannot be laid, and the way out, as far as it can be told. */
+static int root_layers_failed(const struct plan_mount *m, int layer, int r, struct error *e)
+{
+	(void)error_sys(e, r, "laying %s over %s", *m->upper ? m->upper : "layers", m->source);
+	error_next(e, "%s 'bawn doctor' tries the same.", layer < 0 ? "" : overlay_advice(layer));
+	return r;
+}
+
+/* A source of the plan with layers upon it; base: the source, opened and checked. */
+static int root_open_layers(const struct plan_mount *m, int base, struct error *e)
+{
+	_cleanup_fd_ int layer = *m->upper ? open_no_links(m->upper, O_PATH | O_DIRECTORY) : -1;
+	int fds[PLAN_MOUNT_LAYERS_MAX + 1];
+	size_t count = 0;
+	int r = 0;
+
+	if (*m->upper && layer < 0)
+		return error_sys(e, layer, "opening the layer %s", m->upper);
+	for (size_t i = m->layers.count; r == 0 && i-- > 0;) {
+		const char *path = m->layers.items[i].text;
+		int fd = open_no_links(path, O_PATH | O_DIRECTORY);
+
+		if (fd < 0)
+			r = error_sys(e, fd, "opening the layer %s", path);
+		else
+			fds[count++] = fd;
+	}
+	if (r == 0) {
+		uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+		fds[count] = base;
+		if (m->access != PLAN_ACCESS_WRITE)
+			attributes |= MOUNT_ATTR_RDONLY;
+		r = overlay_new(fds, count + 1, layer, attributes);
+		if (r < 0)
+			(void)root_layers_failed(m, layer, r, e);
+	}
+	while (count-- > 0)
+		(void)close(fds[count]);
+	return r;
+}
+
 static int root_open_source(const struct plan_mount *m, struct error *e)
 {
 	const char *source = m->kind == PLAN_MOUNT_PROC ? "/proc" : m->source;
@@ -109,7 +161,7 @@ static int root_open_source(const struct plan_mount *m, struct error *e)
 					 m->source);
 	}
 	if (plan_mount_has_layers(m))
-		return overlay_open(m, fd, e);
+		return root_open_layers(m, fd, e);
 	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 	if (m->access != PLAN_ACCESS_WRITE)
@@ -155,7 +207,10 @@ static int root_open_sources(struct root *root, struct error *e)
 
 		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
 			return error_set(e, -ENODEV, "%s is not a device on this machine", path);
-		root->devices[i] = mounts_clone(fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+		/* The inode is the host's: its mode, owner and times are not to be changed.  A
+		 * device is written to on a read-only mount as well. */
+		root->devices[i] =
+			mounts_clone(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		if (root->devices[i] < 0)
 			return error_sys(e, root->devices[i], "taking %s into the box", path);
 	}
@@ -307,7 +362,10 @@ static int root_own_parent(struct root *root, const char *target, const char **r
 	return parent;
 }
 
-/* In a system there may be a file of that name, and its packages are free to change the folder. */
+/*
+ * In a system there may be a file of that name, and its packages are free to change the folder.  In
+ * the private home it stands on a mount point that was made for it.
+ */
 static int root_file_over(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	char name[32];
@@ -329,13 +387,12 @@ static int root_file_over(struct root *root, const struct plan_mount *m, struct 
 static int root_file(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	const char *name = NULL;
-
-	if (root->given)
-		return root_file_over(root, m, e);
-	int parent = root_own_parent(root, m->target, &name, e);
+	int parent = root_parent(root, m->target, &name);
 
 	if (parent < 0)
-		return parent;
+		return error_sys(e, parent, "making %s", m->target);
+	if (root->given || !root->parent_is_ours)
+		return root_file_over(root, m, e);
 	_cleanup_fd_ int fd =
 		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 	int r = fd < 0 ? -errno : fd_write_all(fd, m->data.ptr, m->data.len);
@@ -373,7 +430,8 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	_cleanup_fd_ int target = open_beneath(root->fd, m->target + 1, O_PATH, 0);
 	struct stat st;
 
-	if (target == -ENOENT)
+	/* It may come to be; then it is covered from outside (record/covers.h). */
+	if (target == -ENOENT || target == -ENOTDIR)
 		return 0;
 	if (target < 0 || fstat(target, &st) < 0)
 		return error_sys(e, target < 0 ? target : -errno, "hiding %s (asked for by %s)",
@@ -489,7 +547,11 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 static int root_mask_proc(const struct root *root, struct error *e)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_proc_masked); i++) {
-		_cleanup_fd_ int target = open_beneath(root->fd, root_proc_masked[i], O_PATH, 0);
+		const char *path = root_proc_masked[i].path;
+
+		if (root_proc_masked[i].only_root && root->plan->host_uid != 0)
+			continue;
+		_cleanup_fd_ int target = open_beneath(root->fd, path, O_PATH, 0);
 
 		if (target == -ENOENT)
 			continue;
@@ -501,7 +563,7 @@ static int root_mask_proc(const struct root *root, struct error *e)
 		int r = target < 0 ? target : tree < 0 ? tree : mounts_attach(tree, target);
 
 		if (r < 0)
-			return error_sys(e, r, "masking /%s", root_proc_masked[i]);
+			return error_sys(e, r, "masking /%s", path);
 	}
 	return 0;
 }
@@ -522,7 +584,9 @@ static int root_private_dev(struct root *root, const struct plan_mount *m, struc
 
 static int root_dev(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	static const struct mounts_option pts_options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
+	/* All terminals of the machine are counted together, and there are 4,096. */
+	static const struct mounts_option pts_options[] = {
+		{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", ROOT_TERMINALS}};
 	char target[64];
 	/* A system's own folder is not the place for what we make. */
 	_cleanup_fd_ int own = root->given ? root_private_dev(root, m, e) : -1;
@@ -537,8 +601,8 @@ static int root_dev(struct root *root, const struct plan_mount *m, struct error 
 			return r;
 		fd_close(&root->devices[i]);
 	}
-	_cleanup_fd_ int pts =
-		mounts_new("devpts", pts_options, 2, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	_cleanup_fd_ int pts = mounts_new("devpts", pts_options, BAWN_ARRAY_SIZE(pts_options),
+					  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (pts < 0)
 		return error_sys(e, pts, "making the box's own terminals (devpts)");
 	(void)snprintf(target, sizeof(target), "%s/pts", m->target);

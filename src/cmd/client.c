@@ -2,13 +2,17 @@
 /*
  * How the command inside gets its 0, 1 and 2.
  *
- *	a pipe		goes in as it is
- *	/dev/null	is the box's own /dev/null
+ *	/dev/null	is the box's own /dev/null, and so is one that is closed
  *	a terminal	is a terminal of the box's own; the keeper holds its master
  *			and we carry the bytes (with --stdio: as the next line)
- *	anything else	(a file, a socket) stays outside: a pipe goes in and we pump,
- *			because a descriptor that is open for reading can be opened
- *			again for writing through /proc
+ *	anything else	(a pipe, a file, a socket, a device) stays outside: a pipe of the
+ *			box's own goes in and we pump, one way (pump.h), because a
+ *			descriptor that is open for reading can be opened again for
+ *			writing through /proc, and its flags are everybody's who has it
+ *
+ * Where 1 and 2 are one outside, they are one pipe inside, which keeps the order of what is
+ * written.  At the end of the box what its pipes hold still goes out, for as long as somebody
+ * reads it and no signal ends us.
  *
  * When both ends of the command are our terminal we go raw at once and every key
  * belongs to the box.  In a pipeline (`bawn run -- ls | less`) somebody else may
@@ -33,26 +37,27 @@
 #include "record_folder.h"
 #include "session_store.h"
 #include "terminal.h"
+#include "terminal_state.h"
 #include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { CLIENT_STARTING, CLIENT_RUNNING };
-enum { CLIENT_JOB = 1, CLIENT_GRACE_SECONDS = 2 };
+enum { CLIENT_JOB = 1, CLIENT_GRACE_SECONDS = 2, CLIENT_UNWRITTEN = 125 }; /* the last: EXIT_BAWN */
 
 struct client {
 	struct loop loop;
@@ -61,13 +66,17 @@ struct client {
 	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
-	int output;         /* where the box's terminal is shown; -1 without one */
-	bool reading;       /* keys go to the box */
-	bool input_waits;   /* epoll has the terminal */
-	bool asked_to_stop; /* a stop signal was passed on; the job's stop is ours too */
+	struct terminal_state shown; /* what the box's output may have done there */
+	int output;                  /* where the box's terminal is shown; -1 without one */
+	bool reading;                /* keys go to the box */
+	bool input_waits;            /* epoll has the terminal */
+	bool asked_to_stop;          /* a stop signal was passed on; the job's stop is ours too */
+	bool asked_to_end;           /* one that ends most commands was passed on */
 	int signals;
-	int grace;             /* a clock, once the terminal is gone; else -1 */
-	struct pump *pumps[3]; /* NULL where the command has the descriptor itself */
+	int grace; /* a clock, once the terminal is gone; else -1 */
+	struct pump pumps[3];
+	bool pumped[3]; /* it was started */
+	bool draining;  /* the box is gone, and its last bytes are on their way */
 	struct message_spawn spawn;
 	struct handover handover;
 	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
@@ -97,21 +106,28 @@ static int client_on_grace(void *context, uint32_t events)
 	struct client *c = context;
 
 	(void)events;
-	c->ended = true;
-	c->status = SIGHUP;
+	if (!c->draining)
+		c->status = SIGHUP;
 	loop_stop(&c->loop);
 	return 0;
+}
+
+static int client_start_grace(struct client *c)
+{
+	const struct itimerspec grace = {.it_value.tv_sec = CLIENT_GRACE_SECONDS};
+
+	if (c->grace >= 0)
+		return 0;
+	c->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (c->grace < 0 || timerfd_settime(c->grace, 0, &grace, NULL) < 0)
+		return -errno;
+	return loop_add(&c->loop, c->grace, EPOLLIN, client_on_grace, c, &c->grace_handle);
 }
 
 /* The terminal is gone: the command is told, and has a moment to put its things in order. */
 static int client_hang_up(struct client *c)
 {
-	const struct itimerspec grace = {.it_value.tv_sec = CLIENT_GRACE_SECONDS};
-
-	c->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (c->grace < 0 || timerfd_settime(c->grace, 0, &grace, NULL) < 0)
-		return -errno;
-	int r = loop_add(&c->loop, c->grace, EPOLLIN, client_on_grace, c, &c->grace_handle);
+	int r = client_start_grace(c);
 
 	return r < 0 ? r : client_send_job(c, MESSAGE_SIGNAL, 0x100 | SIGHUP);
 }
@@ -165,21 +181,41 @@ static void client_leave_terminal(struct client *c)
 	if (c->reading)
 		loop_remove(&c->loop, &c->input_handle);
 	c->reading = false;
-	terminal_restore(&c->terminal);
+	if (c->terminal.raw && terminal_state_is_asked(&c->shown))
+		terminal_restore_asked(&c->terminal, c->output);
+	else
+		terminal_restore(&c->terminal);
 }
 
-/* Stops as the job did, so that the user's shell takes over; returns when continued. */
-static void client_stop_too(struct client *c)
+/* The box is gone or stopped, and does not turn off what it turned on. */
+static void client_end_terminal(struct client *c)
+{
+	_cleanup_buf_ struct buf undo = BUF_INIT(2048);
+
+	terminal_state_undo(&c->shown, terminal_is_ours(&c->terminal), &undo);
+	if (c->output >= 0 && undo.len > 0)
+		(void)fd_write_all(c->output, undo.ptr, undo.len);
+	client_leave_terminal(c);
+}
+
+/*
+ * Stops as the job did, so that the user's shell takes over; returns when continued.  all: outside
+ * it would have been for the whole pipeline, by Ctrl-Z or for want of the terminal.  A command that
+ * stops itself stops nobody else.
+ */
+static void client_stop_too(struct client *c, bool all)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	sigset_t tstp;
 
-	if (c->asked_to_stop) {
+	/* Whoever has the input now finds it as the command left it. */
+	if (c->pumped[0])
+		pump_settle(&c->pumps[0]);
+	if (c->asked_to_stop || !all) {
 		c->asked_to_stop = false;
 		(void)kill(getpid(), SIGSTOP);
 		return;
 	}
-	/* Ctrl-Z was typed into the box; outside it is for our whole pipeline. */
 	(void)sigaction(SIGTSTP, &by_default, NULL);
 	(void)sigemptyset(&tstp);
 	(void)sigaddset(&tstp, SIGTSTP);
@@ -201,8 +237,8 @@ static int client_on_stopped(void *context, struct channel_packet *packet, struc
 	if (!wants_terminal || !terminal_is_ours(&c->terminal)) {
 		bool was_raw = c->terminal.raw;
 
-		client_leave_terminal(c);
-		client_stop_too(c);
+		client_end_terminal(c);
+		client_stop_too(c, wants_terminal || (was_raw && m.value == SIGTSTP));
 		/* Continued: in the foreground again, or sent on its way with `bg`. */
 		if (!terminal_is_ours(&c->terminal) || !(was_raw || wants_terminal))
 			return client_send_job(c, MESSAGE_CONTINUE, 0);
@@ -218,6 +254,7 @@ static int client_on_output(void *context, struct channel_packet *packet, struct
 	struct client *c = context;
 
 	(void)e;
+	terminal_state_feed(&c->shown, packet->body.ptr, packet->body.len);
 	if (c->output >= 0 && fd_write_all(c->output, packet->body.ptr, packet->body.len) == -EPIPE)
 		c->output = -1;
 	return 0;
@@ -231,7 +268,7 @@ static int client_on_event(void *context, struct channel_packet *packet, struct 
 
 	/* The box is gone, and with it whatever the terminal was raw for. */
 	if (r == 0 && (m.kind == MESSAGE_EVENT_COMPARING || m.kind == MESSAGE_EVENT_UNATTRIBUTED))
-		client_leave_terminal(c);
+		client_end_terminal(c);
 	if (r == 0 && c->options->on_event)
 		c->options->on_event(c->options->event_context, &m, c->terminal.raw);
 	return r;
@@ -341,11 +378,12 @@ static const struct channel_rule client_rules[] = {
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, CLIENT_IN_ANY, client_on_event},
-	{MESSAGE_RESOLVER, "RESOLVER", 0, 1, 1, CLIENT_IN_RUNNING, client_on_resolver},
-	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_RUNNING, client_on_ssh_connect},
+	/* What others ask of the keeper may come before its word that the box is there. */
+	{MESSAGE_RESOLVER, "RESOLVER", 0, 1, 1, CLIENT_IN_ANY, client_on_resolver},
+	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_ANY, client_on_ssh_connect},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
 	{MESSAGE_STOPPED, "STOPPED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_stopped},
-	{MESSAGE_ASK, "ASK", 256, 0, 0, CLIENT_IN_RUNNING, client_on_ask},
+	{MESSAGE_ASK, "ASK", 256, 0, 0, CLIENT_IN_ANY, client_on_ask},
 	{MESSAGE_EXITED, "EXITED", 16, 0, 0, CLIENT_IN_RUNNING, client_on_exited},
 };
 
@@ -361,6 +399,18 @@ static int client_on_keeper(void *context, uint32_t events)
 	return r < 0 ? r : 0;
 }
 
+/* Nobody is left to pass it on to: it is ours, as it would have been the command's. */
+static int client_on_late_signal(struct client *c, int number)
+{
+	if (number == SIGTSTP) {
+		(void)kill(getpid(), SIGSTOP);
+	} else if (number != SIGWINCH) {
+		c->status = number;
+		loop_stop(&c->loop);
+	}
+	return 0;
+}
+
 static int client_on_signal(void *context, uint32_t events)
 {
 	struct client *c = context;
@@ -369,6 +419,8 @@ static int client_on_signal(void *context, uint32_t events)
 	(void)events;
 	if (read(c->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return 0;
+	if (c->draining)
+		return client_on_late_signal(c, (int)info.ssi_signo);
 	if (info.ssi_signo == SIGWINCH)
 		return client_resize(c);
 	/* From the keyboard it is for the whole group, from kill(1) for one process. */
@@ -380,17 +432,11 @@ static int client_on_signal(void *context, uint32_t events)
 		return client_send_job(c, MESSAGE_SIGNAL,
 				       0x100 | (c->spawn.terminal ? SIGTSTP : SIGSTOP));
 	}
+	c->asked_to_end = true;
 	return client_send_job(c, MESSAGE_SIGNAL, group | info.ssi_signo);
 }
 
 /* --- start ---------------------------------------------------------------------------- */
-
-static bool client_is_pipe(int fd, const struct stat *st)
-{
-	struct statfs fs;
-
-	return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
-}
 
 static bool client_is_null(const struct stat *st)
 {
@@ -408,6 +454,37 @@ static int client_give(struct client *c, int number, int fd)
 	return 0;
 }
 
+/*
+ * A stream is over.  Our own copy of the caller's descriptor must not keep it open: who writes to a
+ * command that reads no more is told so, and who reads from it sees the end.  2 stays, for our own
+ * words.
+ */
+static void client_release(struct client *c, int number)
+{
+	_cleanup_fd_ int null = -1;
+
+	if (number < 2 && c->options->fds[number] == number)
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0)
+		(void)dup2(null, number);
+}
+
+static bool client_is_drained(const struct client *c)
+{
+	return !(c->pumped[1] && !c->pumps[1].done) && !(c->pumped[2] && !c->pumps[2].done);
+}
+
+static void client_on_pumped(void *context)
+{
+	struct client *c = context;
+
+	for (int i = 0; i < 3; i++)
+		if (c->pumped[i] && c->pumps[i].done)
+			client_release(c, i);
+	if (c->draining && client_is_drained(c))
+		loop_stop(&c->loop);
+}
+
 /* A pipe in between: the command gets one end, a pump of ours the other. */
 static int client_give_pumped(struct client *c, int number, int fd)
 {
@@ -420,17 +497,32 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	int r = client_give(c, number, inside);
 
 	(void)close(inside);
-	if (r == 0)
-		r = fd_set_nonblock(outside, true);
-	struct pump *pump = r == 0 ? malloc(sizeof(*pump)) : NULL;
-
-	if (!pump) {
+	if (r < 0) {
 		(void)close(outside);
-		return r < 0 ? r : -ENOMEM;
+		return r;
 	}
-	c->pumps[number] = pump;
-	return number == 0 ? pump_start(pump, &c->loop, fd, false, outside, true)
-			   : pump_start(pump, &c->loop, outside, true, fd, false);
+	r = pump_start(&c->pumps[number], &c->loop, fd, outside, number == 0);
+	c->pumps[number].on_done = client_on_pumped;
+	c->pumps[number].context = c;
+	c->pumped[number] = r == 0;
+	return r;
+}
+
+/* Two descriptors of one thing that is written in the order of the writes. */
+static bool client_is_same(int a, int b, const struct stat *st)
+{
+	struct stat other;
+
+	if (a < 0 || fstat(a, &other) < 0 || other.st_dev != st->st_dev ||
+	    other.st_ino != st->st_ino)
+		return false;
+	if (!S_ISREG(st->st_mode))
+		return true;
+	/* Opened twice, each writes from its own place. */
+	long apart = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
+
+	return apart == 0 || (fcntl(a, F_GETFL) & fcntl(b, F_GETFL) & O_APPEND) ||
+	       (apart < 0 && lseek(a, 0, SEEK_CUR) == lseek(b, 0, SEEK_CUR));
 }
 
 static int client_give_stdio(struct client *c, const struct client_options *options)
@@ -440,16 +532,15 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		struct stat st;
 		int r = 0;
 
-		/* A closed descriptor is /dev/null inside; one that cannot be looked at is an
-		 * error. */
+		/* One that cannot be looked at is an error. */
 		int looked = fd < 0 ? -EBADF : fstat(fd, &st) < 0 ? -errno : 0;
 
 		if (looked < 0 && looked != -EBADF)
 			r = looked;
 		else if (looked < 0 || client_is_null(&st))
 			c->spawn.nulls |= 1u << i;
-		else if (client_is_pipe(fd, &st))
-			r = client_give(c, i, fd);
+		else if (i == 2 && c->pumped[1] && client_is_same(options->fds[1], fd, &st))
+			r = client_give(c, i, c->given[c->given_count - 1]);
 		else if (options->stdio || isatty(fd) != 1)
 			r = client_give_pumped(c, i, fd);
 		else {
@@ -506,6 +597,7 @@ static int client_watch_signals(struct client *c)
 			(void)sigaddset(&set, passed[i]);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, and is told */
 	c->signals = process_signalfd(&set);
 	if (c->signals < 0)
 		return c->signals;
@@ -583,7 +675,10 @@ static int client_start(struct client *c, const struct plan *plan,
 	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
 	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
 	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	if (c->spawn.terminal && tcgetattr(c->terminal.fd, &modes) == 0)
+	/* In the background they are those of whoever has the terminal: a shell that edits lines.
+	 */
+	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
+	    tcgetattr(c->terminal.fd, &modes) == 0)
 		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
 	r = client_send_control(c);
 	if (r == 0)
@@ -607,19 +702,35 @@ static int client_start(struct client *c, const struct plan *plan,
 	return r < 0 ? error_sys(e, r, "starting the session") : 0;
 }
 
+/* The box is gone, so what its pipes still hold is all there will be. */
+static void client_drain(struct client *c)
+{
+	loop_remove(&c->loop, &c->keeper_handle);
+	c->draining = true;
+	/* Who ended the command does not wait long for somebody who reads nothing. */
+	if (c->asked_to_end || WIFSIGNALED(c->status))
+		(void)client_start_grace(c);
+	c->loop.stop = client_is_drained(c);
+	(void)loop_run(&c->loop);
+	struct text err = text_open(STDERR_FILENO);
+
+	for (int i = 1; i < 3; i++)
+		if (c->pumped[i] && c->pumps[i].error < 0)
+			text_printf(&err, "bawn: writing the command's output: %s\n",
+				    error_words(c->pumps[i].error));
+	/* The command could not know: it had written to a pipe, and gone. */
+	if (c->pumped[1] && c->pumps[1].error < 0 && c->status == 0)
+		c->status = W_EXITCODE(CLIENT_UNWRITTEN, 0);
+}
+
 static void client_end(struct client *c)
 {
-	client_leave_terminal(c);
-	/* The box is gone, so what its pipes still hold is all there will be. */
-	for (int i = 0; i < 3; i++) {
-		if (!c->pumps[i])
-			continue;
-		if (i > 0 && c->ended)
-			pump_finish(c->pumps[i]);
-		else if (!c->pumps[i]->done)
-			pump_stop(c->pumps[i]);
-		free(c->pumps[i]);
-	}
+	client_end_terminal(c);
+	if (c->ended)
+		client_drain(c);
+	for (int i = 0; i < 3; i++)
+		if (c->pumped[i])
+			pump_stop(&c->pumps[i]);
 	handover_close(&c->handover);
 	checkpoint_end(&c->checkpoint);
 	fd_close(&c->keeper.fd);
@@ -647,6 +758,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 
 	if (!c)
 		return error_set(e, -ENOMEM, "no memory");
+	(void)process_raise_files(); /* keeper, recorder, gate and keys have it from us */
 	c->error = e;
 	c->options = options;
 	c->ssh_agent = plan->ssh_agent;

@@ -28,6 +28,16 @@ void config_rule_line(struct buf *into, const struct plan_rule *rule)
 	buf_put_str(into, quote ? "\"" : "");
 }
 
+/* A deny that wins over rules which name a port of the host (docs/POLICY.md). */
+static const char edit_every[] = ", ports: [1-65535]}";
+
+static void edit_long_deny(struct buf *into, const char *line)
+{
+	const char *rule = str_after(line, "- ");
+
+	buf_putf(into, "- {%s%s", rule ? rule : "", edit_every);
+}
+
 /* --- the text ------------------------------------------------------------------------- */
 
 /* Where line `number` (from 1) begins; the end of the text when there are fewer. */
@@ -162,6 +172,108 @@ static bool edit_has(const struct tree_node *network, const struct tree_node *ru
 	return false;
 }
 
+/* "- deny: a.test" of "- allow: a.test", and the reverse; "" of any other. */
+static void edit_opposite(const char *line, struct buf *into)
+{
+	const char *allow = str_after(line, "- allow: "), *deny = str_after(line, "- deny: ");
+	const char *every = str_after(line, "- {deny: ");
+
+	if (allow || deny)
+		buf_putf(into, "- %s: %s", allow ? "deny" : "allow", allow ? allow : deny);
+	else if (every && strlen(every) > strlen(edit_every))
+		buf_putf(into, "- allow: %.*s", (int)(strlen(every) - strlen(edit_every)), every);
+}
+
+/* Whether a rule of the file names a port of the host that `line` denies, and would stay open. */
+static bool edit_has_port(const char *name, struct span text, const char *line)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(EDIT_TREE_MAX);
+	const struct tree_node *root = NULL;
+	const char *host = str_after(line, "- deny: ");
+	struct error e = ERROR_INIT;
+
+	if (!host || tree_parse(name, text, &arena, &root, &e) < 0)
+		return false;
+	host += *host == '"';
+	size_t len = strcspn(host, "\"");
+	const struct tree_node *network = edit_find(root, "network");
+
+	for (const struct tree_node *c = network ? network->children : NULL; c; c = c->next)
+		for (const struct tree_node *k = c->children; k; k = k->next) {
+			if (k->kind != TREE_SCALAR || strncmp(k->text, host, len) != 0 ||
+			    str_equal(k->key, "deny"))
+				continue;
+			if (k->text[len] == ':' || (!k->text[len] && edit_find(c, "ports")))
+				return true;
+		}
+	return false;
+}
+
+static bool edit_line_is(struct span text, size_t number, const char *line)
+{
+	size_t at = edit_line_start(text, number), end = edit_line_start(text, number + 1);
+
+	while (at < end && text.ptr[at] == ' ')
+		at++;
+	while (end > at && (text.ptr[end - 1] == '\n' || text.ptr[end - 1] == ' '))
+		end--;
+	return end - at == strlen(line) && memcmp(text.ptr + at, line, end - at) == 0;
+}
+
+/* after is before without the item that stands on that line. */
+static bool edit_is_one_less(const struct tree_node *before, const struct tree_node *after,
+			     size_t line)
+{
+	const struct tree_node *x = before->children;
+	const struct tree_node *y = after ? after->children : NULL;
+
+	for (; x; x = x->next) {
+		if (x->line == line)
+			continue;
+		if (!y || !edit_same(x, y))
+			return false;
+		y = y->next;
+	}
+	return !y;
+}
+
+/* A rule that says the opposite of what was just added, word for word and on a line of its own,
+ * goes: two such lines would leave a reader in doubt.  What is not so plain stays. */
+static void edit_drop_opposite(const char *name, struct buf *text, const char *line,
+			       size_t *ret_line, struct arena *arena)
+{
+	_cleanup_buf_ struct buf opposite = BUF_INIT(1024), less = BUF_INIT(TREE_TEXT_MAX);
+	_cleanup_buf_ struct buf longer = BUF_INIT(1024);
+	const struct tree_node *before = NULL, *after = NULL;
+	struct error e = ERROR_INIT;
+	size_t at = 0;
+
+	edit_opposite(line, &opposite);
+	if (opposite.len == 0 || tree_parse(name, buf_span(text), arena, &before, &e) < 0)
+		return;
+	const struct tree_node *network = edit_find(before, "network");
+
+	edit_long_deny(&longer, buf_str(&opposite));
+	for (const struct tree_node *c = network ? network->children : NULL; c; c = c->next)
+		if (edit_last_line(c) == c->line &&
+		    (edit_line_is(buf_span(text), c->line, buf_str(&opposite)) ||
+		     edit_line_is(buf_span(text), c->line, buf_str(&longer))))
+			at = c->line;
+	if (at == 0)
+		return;
+	size_t from = edit_line_start(buf_span(text), at);
+	size_t to = edit_line_start(buf_span(text), at + 1);
+
+	buf_put(&less, text->ptr, from);
+	buf_put(&less, text->ptr + to, text->len - to);
+	if (buf_error(&less) || tree_parse(name, buf_span(&less), arena, &after, &e) < 0 ||
+	    !edit_is_one_less(network, edit_find(after, "network"), at))
+		return;
+	buf_clear(text);
+	buf_put(text, less.ptr, less.len);
+	*ret_line -= *ret_line > at;
+}
+
 int config_add_line(const char *name, struct span text, const char *line, struct buf *ret_text,
 		    size_t *ret_line, struct error *e)
 {
@@ -201,6 +313,7 @@ int config_add_line(const char *name, struct span text, const char *line, struct
 	if (!added || edit_has(network, added))
 		return error_set(e, -EALREADY, "%s has it already", name);
 	*ret_line = added->line;
+	edit_drop_opposite(name, ret_text, line, ret_line, &arena);
 	return 0;
 }
 
@@ -261,15 +374,16 @@ static int edit_replace(int dir, const char *name, const struct buf *text, mode_
 	return r < 0 ? r : fsync(dir) < 0 ? -errno : 0;
 }
 
-int config_add_rule(const char *path, const struct plan_rule *rule, size_t *ret_line,
-		    struct error *e)
+int config_add_rule(const char *path, const struct plan_rule *rule, struct buf *line,
+		    size_t *ret_line, struct error *e)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(1024);
 	_cleanup_buf_ struct buf text = BUF_INIT(TREE_TEXT_MAX);
 	_cleanup_buf_ struct buf made = BUF_INIT(TREE_TEXT_MAX);
 	char real[PATH_MAX];
 	mode_t mode = 0600;
 	int r = edit_make_folders(path);
+
+	config_rule_line(line, rule);
 
 	/* A link may keep it in a folder of dot files: it is changed there, and the link stays. */
 	if (!realpath(path, real))
@@ -289,8 +403,16 @@ int config_add_rule(const char *path, const struct plan_rule *rule, size_t *ret_
 		r = edit_read(dir, slash + 1, &text, &mode);
 	if (r < 0)
 		return error_sys(e, r, "cannot change %s", path);
-	config_rule_line(&line, rule);
-	r = config_add_line(path, buf_span(&text), buf_str(&line), &made, ret_line, e);
+	if (rule->action == PLAN_ACTION_DENY && rule->ports.count == 1 &&
+	    rule->ports.items[0].to == UINT16_MAX &&
+	    edit_has_port(path, buf_span(&text), buf_str(line))) {
+		_cleanup_buf_ struct buf plain = BUF_INIT(1024);
+
+		buf_put_str(&plain, buf_str(line));
+		buf_clear(line);
+		edit_long_deny(line, buf_str(&plain));
+	}
+	r = config_add_line(path, buf_span(&text), buf_str(line), &made, ret_line, e);
 	if (r < 0)
 		return r;
 	r = edit_replace(dir, slash + 1, &made, mode);

@@ -23,8 +23,11 @@ void config_rule_line(struct buf *into, const struct plan_rule *rule);
 int config_add_line(const char *name, struct span text, const char *line, struct buf *ret_text,
 		    size_t *ret_line, struct error *e);
 
-/* The same to the file at path, which is made when it is missing. */
-int config_add_rule(const char *path, const struct plan_rule *rule, size_t *ret_line,
-		    struct error *e);
+/*
+ * The same to the file at path, which is made when it is missing.  line: where that line goes; a
+ * deny of a host of which another rule names a port says so of every port.
+ */
+int config_add_rule(const char *path, const struct plan_rule *rule, struct buf *line,
+		    size_t *ret_line, struct error *e);
 
 #endif

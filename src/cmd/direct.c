@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "direct.h"
 
+#include "direct_names.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -56,6 +57,12 @@ static const char *direct_rest(const char *path, const char *name)
 static int direct_look(struct direct *d, int dir, const char *above, const char *const *paths,
 		       size_t path_count, int depth);
 
+/* Gone, or a link: nothing that could be protected.  Whatever else fails ends the launch. */
+static bool direct_is_no_place(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
+}
+
 /* An entry that begins some of the paths: it is one of them, or some lie beneath it. */
 static int direct_take(struct direct *d, int dir, const char *above, const char *name,
 		       const char *const *paths, size_t path_count, int depth)
@@ -79,8 +86,10 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 	const char *path = arena_printf(d->arena, "%s/%s", above, name);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return 0;
+	if (fd < 0)
+		return direct_is_no_place(fd) ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
 	if (!path)
 		return -ENOMEM;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
@@ -108,8 +117,11 @@ static int direct_look(struct direct *d, int dir, const char *above, const char 
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
 
-	if (!list)
-		return fd < 0 ? fd : -errno;
+	if (!list) {
+		r = fd < 0 ? fd : -errno;
+		fd_close(&fd);
+		return r;
+	}
 	for (const struct dirent *entry; r == 0 && (entry = fd_next_entry(list, &r));)
 		r = direct_take(d, dir, above, entry->d_name, paths, path_count, depth);
 	(void)closedir(list);
@@ -137,6 +149,39 @@ static int direct_insert(struct direct *d)
 	return 0;
 }
 
+/* The repository comes before what is in it. */
+static int direct_add_late(struct direct *d, int dir)
+{
+	static const char git[] = ".git";
+	struct plan_string *late = arena_alloc(d->arena, (d->path_count + 1) * sizeof(*late));
+	size_t count = 0;
+	struct stat st;
+
+	if (!late)
+		return -ENOMEM;
+	for (size_t i = 0; i <= d->path_count; i++) {
+		const char *path = i == 0 ? git : d->paths[i - 1];
+
+		if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+		    (errno != ENOENT && errno != ENOTDIR))
+			continue;
+		late[count].text = arena_printf(d->arena, "%s/%s", d->plan->workspace, path);
+		if (!late[count++].text)
+			return -ENOMEM;
+	}
+	d->plan->direct_late.items = late;
+	d->plan->direct_late.count = count;
+	return 0;
+}
+
+static int direct_on_name(void *context, int fd, const char *path)
+{
+	struct direct *d = context;
+	const char *kept = arena_str(d->arena, path);
+
+	return kept ? direct_add(d, fd, kept, PLAN_ACCESS_READ) : -ENOMEM;
+}
+
 int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
 		   struct error *e)
 {
@@ -147,8 +192,100 @@ int direct_protect(struct plan *plan, const struct hold_rules *rules, struct are
 	d.path_count = hold_direct_paths(rules, d.paths, DIRECT_PATHS_MAX);
 	int r = dir < 0 ? dir : direct_look(&d, dir, plan->workspace, d.paths, d.path_count, 0);
 
+	if (r == 0)
+		r = direct_names(dir, plan, d.mounts, d.count, direct_on_name, &d);
 	if (r == 0 && d.count > 0)
 		r = direct_insert(&d);
+	if (r == 0)
+		r = direct_add_late(&d, dir);
 	return r < 0 ? error_sys(e, r, "cannot protect what %s would run later", plan->workspace)
 		     : 0;
+}
+
+/* --- above what is covered ------------------------------------------------------------ */
+
+/* The box can rename in it, and what it renames is the user's. */
+static bool direct_is_bare(const struct plan *plan, const struct plan_mount *m)
+{
+	if (m->kind != PLAN_MOUNT_BIND || m->access != PLAN_ACCESS_WRITE)
+		return false;
+	if (str_equal(m->role, "workspace"))
+		return plan->workspace_mode == PLAN_MODE_DIRECT;
+	return str_equal(m->role, "named") || str_equal(m->role, "held") ||
+	       str_equal(m->role, "fixed");
+}
+
+/* Behind the one that it lies in, and so before whatever is mounted in it. */
+static int direct_put(struct plan *plan, struct arena *arena, size_t behind,
+		      const struct plan_mount *new)
+{
+	size_t count = plan->mounts.count;
+	struct plan_mount *all = arena_alloc(arena, (count + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, plan->mounts.items, (behind + 1) * sizeof(*all));
+	all[behind + 1] = *new;
+	memcpy(all + behind + 2, plan->mounts.items + behind + 1,
+	       (count - behind - 1) * sizeof(*all));
+	plan->mounts.items = all;
+	plan->mounts.count = count + 1;
+	return 0;
+}
+
+/* The uppermost folder between a cover and the mount that it lies in.  1: it was put into the plan,
+ * and the cover stands one further.  0: there is none. */
+static int direct_fix_one(struct plan *plan, struct arena *arena, size_t index)
+{
+	const struct plan_mount *m = &plan->mounts.items[index];
+	const struct plan_mount *above = plan_mount_above(plan, m);
+	struct stat st;
+
+	if (!above || !direct_is_bare(plan, above) || m->access >= above->access)
+		return 0;
+	size_t len = strlen(above->target);
+	size_t part = strcspn(m->target + len + 1, "/");
+
+	if (m->target[len + 1 + part] == '\0')
+		return 0;
+	const char *target = arena_strn(arena, m->target, len + 1 + part);
+	const char *source =
+		target ? arena_printf(arena, "%s%s", above->source, target + len) : NULL;
+
+	if (!source)
+		return -ENOMEM;
+	_cleanup_fd_ int fd = open_no_links(source, O_PATH | O_DIRECTORY);
+
+	/* What is not there yet is not there to be moved. */
+	if (fd < 0)
+		return direct_is_no_place(fd) ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	struct plan_mount new = *above;
+
+	new.target = target;
+	new.source = source;
+	new.dev = st.st_dev;
+	new.ino = st.st_ino;
+	new.role = str_equal(above->role, "workspace") || str_equal(above->role, "held") ? "held"
+											 : "fixed";
+	new.origin = m->origin;
+	int r = direct_put(plan, arena, (size_t)(above - plan->mounts.items), &new);
+
+	return r < 0 ? r : 1;
+}
+
+int direct_fix(struct plan *plan, struct arena *arena, struct error *e)
+{
+	int r = 0;
+
+	/* A cover whose folder was put in is looked at again: it lies in that one now. */
+	for (size_t i = 0; r >= 0 && i < plan->mounts.count;) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+		bool covers = m->kind == PLAN_MOUNT_HIDE || m->kind == PLAN_MOUNT_BIND;
+
+		r = covers ? direct_fix_one(plan, arena, i) : 0;
+		i++;
+	}
+	return r < 0 ? error_sys(e, r, "cannot keep what is hidden where it is") : 0;
 }

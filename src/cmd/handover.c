@@ -101,12 +101,10 @@ static const struct channel_rule handover_rules[] = {
 static int handover_on_channel(void *context, uint32_t events)
 {
 	struct handover *v = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&v->channel, &e);
 
 	(void)events;
 	/* Keys is gone: the session goes on, and says so by an event. */
-	if (r <= 0 && r != -EAGAIN) {
+	if (!channel_serve(&v->channel)) {
 		loop_remove(v->loop, &v->handle);
 		fd_close(&v->channel.fd);
 	}

@@ -10,7 +10,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define STORE_RESERVE "reserve"
 
 /* Makes the directories of path that are missing; links on the way are the user's own. */
 static int store_make_path(const char *path, struct arena *arena)
@@ -33,6 +36,17 @@ static int store_make_path(const char *path, struct arena *arena)
 	}
 }
 
+/*
+ * In a sticky folder of root's (/tmp, /dev/shm) nobody else moves what is ours.  Root is who owns
+ * "/": in a container with a user namespace it may be somebody without a number.
+ */
+static bool store_is_shared(const struct stat *folder)
+{
+	struct stat top;
+
+	return folder->st_mode & S_ISVTX && stat("/", &top) == 0 && folder->st_uid == top.st_uid;
+}
+
 /* Nothing is made in a folder of somebody else: HOME may be another's, as under sudo. */
 static int store_check_parent(const struct host *h, struct arena *arena, struct error *e)
 {
@@ -45,7 +59,7 @@ static int store_check_parent(const struct host *h, struct arena *arena, struct 
 		*slash = '\0';
 		if (stat(path, &st) < 0)
 			continue;
-		if (st.st_uid == h->uid)
+		if (st.st_uid == h->uid || store_is_shared(&st))
 			return 0;
 		int r = error_set(e, -EPERM,
 				  "cannot make %s: %s belongs to user %u, and you are user %llu",
@@ -70,6 +84,9 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 		if (r < 0)
 			return r;
 		r = store_make_path(h->state_dir, arena);
+		/* Somebody may have been quicker to make a part of it. */
+		if (r == 0 && store_check_parent(h, arena, e) < 0)
+			return e->code;
 		if (r < 0) {
 			(void)error_sys(e, r, "cannot make %s, where the homes of boxes are kept",
 					h->state_dir);
@@ -91,7 +108,39 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 		error_next(e, "chown it to yourself and chmod go-w it, or set XDG_STATE_HOME.");
 		return r;
 	}
+	/* Who can write the folder above can exchange this one. */
+	char above[PATH_MAX];
+
+	(void)snprintf(above, sizeof(above), "%s", h->state_dir);
+	*strrchr(above, '/') = '\0';
+	if (host_others_replace(h, above)) {
+		int r = error_set(e, -EPERM, "%s can be written by others", above);
+
+		error_next(e, "chmod go-w %s, or set XDG_STATE_HOME.", above);
+		return r;
+	}
 	return TAKE_FD(fd);
+}
+
+/* As much as there is room for; without it nothing else is in the way. */
+static void store_reserve(int state)
+{
+	_cleanup_fd_ int fd =
+		openat(state, STORE_RESERVE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_blocks < HOME_STORE_RESERVE / 512)
+		(void)!fallocate(fd, 0, 0, HOME_STORE_RESERVE);
+}
+
+void home_store_make_room(const struct host *h)
+{
+	_cleanup_fd_ int state = open(h->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statvfs s;
+
+	if (state >= 0 && fstatvfs(state, &s) == 0 &&
+	    (s.f_bavail * s.f_frsize < HOME_STORE_RESERVE || (s.f_files && s.f_favail < 64)))
+		(void)unlinkat(state, STORE_RESERVE, 0);
 }
 
 static int store_guard(struct host *h, int state, struct arena *arena, const char **ret_path)
@@ -126,6 +175,8 @@ static int store_open(struct host *h, bool create, struct arena *arena, struct l
 
 	if (state < 0 && state != -ENOENT)
 		return state;
+	if (state >= 0 && create)
+		store_reserve(state);
 	int r = state < 0 ? 0 : store_guard(h, state, arena, &state_path);
 
 	if (r < 0)

@@ -11,6 +11,8 @@
 #include "host.h"
 #include "layers.h"
 
+enum { HOME_STORE_RESERVE = 2 << 20 };
+
 /*
  * The state directory itself, for O_PATH: the user's own and nobody else's to write.  -ENOENT
  * when it is not there and may not be made.
@@ -24,5 +26,10 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
  */
 int home_store_open(struct host *h, bool create, struct arena *arena, struct layers *ret_layers,
 		    struct host_object *ret_store, struct error *e);
+
+/* A file of the state directory that only takes room (HOME_STORE_RESERVE), made by whoever starts a
+ * session: where the disk is full, who decides about changes gives it up first, so that `bawn
+ * discard` can be recorded, and make room. */
+void home_store_make_room(const struct host *h);
 
 #endif

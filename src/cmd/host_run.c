@@ -109,7 +109,7 @@ int host_run(const struct plan *plan, const struct record_folder *record, int *r
 	const uint64_t status = (uint64_t)(unsigned int)*ret_status;
 	struct error end = ERROR_INIT;
 
-	recording_end(&recording, r == 0 ? &status : NULL, &end);
+	recording_end(&recording, r == 0 ? &status : NULL, NULL, &end);
 	if (r == 0 && end.code != 0) {
 		*e = end;
 		r = end.code;

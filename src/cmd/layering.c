@@ -4,7 +4,9 @@
 #include "clock.h"
 #include "fd.h"
 #include "helper.h"
+#include "landed.h"
 #include "open.h"
+#include "overlay.h"
 #include "settle.h"
 #include "snapshot.h"
 #include "str.h"
@@ -29,6 +31,12 @@ static int layering_consider(void *context, const struct layers_session *s)
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
 		return 0;
+	/* The folder was made anew since: over this one its layer would show what never was here.
+	 */
+	if (!layers_session_is_of(s, g->tree)) {
+		memcpy(g->stray, s->name, sizeof(g->stray));
+		return 0;
+	}
 	if (g->waiting == 0)
 		g->session = *s;
 	if (g->waiting < LAYERING_LISTED)
@@ -52,6 +60,16 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 	}
 	if (r == 0 && layers_session_runs(g->layers, name))
 		return error_set(e, -EBUSY, "the session %s is running", name);
+	if (r == 0 && !layers_session_is_of(&g->session, g->tree)) {
+		r = error_set(e, -ESTALE,
+			      "%s is another folder than the one that the session %s "
+			      "worked on",
+			      plan->workspace, name);
+		error_next(e,
+			   "'bawn diff --anyway --session %s' shows its changes, and 'bawn "
+			   "discard --session %s' forgets them.",
+			   name, name);
+	}
 	g->goes_on = r == 0;
 	return r;
 }
@@ -82,6 +100,20 @@ static int layering_check_group(const struct plan *plan, struct error *e)
 	return r;
 }
 
+/* No layer can stand in the state folder, nor in memory. */
+static int layering_check_place(const struct layering *g, const struct plan *plan, struct error *e)
+{
+	if (g->layers->stand != LAYERS_NOWHERE)
+		return 0;
+	int r = error_set(e, -EOPNOTSUPP,
+			  "changes to %s cannot be kept apart: %s cannot hold layers",
+			  plan->workspace, g->layers->path);
+
+	error_next(e, "%s Or say --direct, so that what is written lands at once.",
+		   overlay_advice(g->layers->dir));
+	return r;
+}
+
 /* One that cannot be read is said, and stops no other. */
 static int layering_go_on(int r, struct error *e)
 {
@@ -90,6 +122,29 @@ static int layering_go_on(int r, struct error *e)
 	verb_complain(e);
 	*e = ERROR_INIT;
 	return 0;
+}
+
+/* What landed of it the user may have changed since: it is seen as the workspace has it. */
+static int layering_leave(void *context, const struct layers_session *s)
+{
+	const struct layering *g = context;
+	struct layers_session copy = *s;
+	struct error e = ERROR_INIT;
+
+	if (s->mode != LAYERS_REVIEW || !layers_session_is_of(s, g->tree))
+		return 0;
+	_cleanup_fd_ int hold = layers_session_hold(g->layers, s->name);
+
+	if (hold < 0)
+		return 0;
+	int r = landed_leave(g->layers, &copy, g->tree, &e);
+
+	/* What cannot be taken out stays: the next apply still knows that it landed. */
+	if (r < 0)
+		verb_complain(&e);
+	return r < 0 || layers_session_has_changes(g->layers, &copy)
+		       ? 0
+		       : layers_session_remove(g->layers, s->name, &e);
 }
 
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
@@ -104,9 +159,11 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
 		return g->lock;
-	enum land_found found = LAND_NOTHING;
+	struct land_found found = {.way = LAND_NOTHING};
 	int r = layers_recover(g->layers, &found, e);
 
+	if (r == 0)
+		layering_say_recovered(g->layers, &found);
 	if (r == 0)
 		r = layering_go_on(layers_settle_all(g->layers, e), e);
 	if (r < 0)
@@ -119,7 +176,22 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 		return -EINVAL;
 	}
 	r = layering_is_review(&p->plan) ? layering_check_group(&p->plan, e) : 0;
-	if (r < 0 || !layering_is_review(&p->plan) || invocation_has(i, OPTION_FRESH))
+	if (r == 0 && (layering_is_review(&p->plan) || p->plan.root.count > 0))
+		r = layering_check_place(g, &p->plan, e);
+	if (r < 0 || !layering_is_review(&p->plan))
+		return r;
+	const struct plan_mount *m = plan_mount_of(&p->plan, "workspace");
+
+	g->tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
+	if (m && g->tree < 0)
+		return error_sys(e, g->tree, "cannot open %s", m->source);
+	if (invocation_has(i, OPTION_FRESH))
+		return 0;
+	mode_t mask = umask(0);
+
+	r = layering_go_on(layers_each_session(g->layers, layering_leave, g, e), e);
+	(void)umask(mask);
+	if (r < 0)
 		return r;
 	if (named)
 		return layering_named(g, named, &p->plan, e);
@@ -148,7 +220,7 @@ static int layering_new_session(struct layering *g, const char *name, const stru
 
 	g->session = (struct layers_session){
 		.mode = layering_is_review(&p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
-		.began = clock_ns(CLOCK_REALTIME_COARSE),
+		.began = clock_ns(CLOCK_REALTIME),
 	};
 	_cleanup_fd_ int tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
 	int r = !m ? 0 : tree < 0 ? tree : layers_session_mark(&g->session, tree);
@@ -196,10 +268,10 @@ static int layering_name_layers(const struct layering *g, const struct stack *s,
 	m->layers.count = 0;
 	for (size_t i = 0; i < sealed; i++)
 		list[m->layers.count++].text =
-			arena_printf(arena, "%s/layers/%s/up", g->layers->path, s->ids[i]);
+			arena_printf(arena, "%s/%s/up", g->layers->all_path, s->ids[i]);
 	if (more)
 		list[m->layers.count++].text = more;
-	m->upper = arena_printf(arena, "%s/layers/%s", g->layers->path, s->ids[sealed]);
+	m->upper = arena_printf(arena, "%s/%s", g->layers->all_path, s->ids[sealed]);
 	for (size_t i = 0; i < m->layers.count; i++)
 		if (!list[i].text)
 			return -ENOMEM;
@@ -231,7 +303,36 @@ static bool layering_is_dir(const struct plan_mount *m)
 	return stat(m->source, &st) < 0 || S_ISDIR(st.st_mode);
 }
 
-/* Ours alone, so whatever stands there was made for an earlier plan. */
+static bool layering_is_folder(const struct plan_mount *m)
+{
+	switch ((enum plan_mount_kind)m->kind) {
+	case PLAN_MOUNT_BIND:
+		return layering_is_dir(m);
+	case PLAN_MOUNT_FILE:
+	case PLAN_MOUNT_TRUST:
+		return false;
+	case PLAN_MOUNT_TMPFS:
+	case PLAN_MOUNT_PROC:
+	case PLAN_MOUNT_DEV:
+	case PLAN_MOUNT_DIR:
+	case PLAN_MOUNT_LINK:
+	case PLAN_MOUNT_HIDE:
+	case PLAN_MOUNT_SOCKET:
+		break;
+	}
+	return true;
+}
+
+/* What is shown in the home, and what is made up there. */
+static bool layering_needs_point(const struct plan *plan, size_t i)
+{
+	const struct plan_mount *m = &plan->mounts.items[i];
+
+	return (m->kind == PLAN_MOUNT_BIND || m->kind == PLAN_MOUNT_FILE) &&
+	       str_path_beneath(m->target, plan->home) && !str_equal(m->target, plan->home) &&
+	       layering_is_on_home(plan, i);
+}
+
 static int layering_make_point(int points, const char *rel, bool is_dir)
 {
 	_cleanup_fd_ int dir = open_beneath(points, "", O_PATH | O_DIRECTORY, 0);
@@ -245,17 +346,13 @@ static int layering_make_point(int points, const char *rel, bool is_dir)
 			return dir < 0 ? dir : -ENAMETOOLONG;
 		memcpy(name, rel, len);
 		name[len] = '\0';
-		if (last && !is_dir) {
-			(void)unlinkat(dir, name, AT_REMOVEDIR);
+		if (last && !is_dir)
 			return mknodat(dir, name, S_IFREG | 0600, 0) < 0 && errno != EEXIST ? -errno
 											    : 0;
-		}
 		if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
 			return -errno;
 		int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
 
-		if (next == -ENOTDIR && unlinkat(dir, name, 0) == 0)
-			continue;
 		fd_close(&dir);
 		dir = next;
 		if (last)
@@ -267,33 +364,41 @@ static int layering_make_point(int points, const char *rel, bool is_dir)
 /*
  * What is mounted in the home needs something to be mounted on.  These stand in a layer of their
  * own, upon all that agents left and beneath what this one writes: nothing that an agent put there
- * is in the way, and nothing of it has to be moved.
+ * is in the way, and nothing of it has to be moved.  It is this box's alone: a file that one plan
+ * mounts is the agent's own in the next.
  */
 static int layering_make_points(const struct layering *g, const struct plan *plan,
 				const char **ret_path, struct arena *arena, struct error *e)
 {
-	if (mkdirat(g->layers->dir, "points", 0755) < 0 && errno != EEXIST)
-		return error_sys(e, -errno, "cannot make %s/points", g->layers->path);
-	_cleanup_fd_ int points = open_beneath(g->layers->dir, "points", O_PATH | O_DIRECTORY, 0);
+	/* A home without layers has them in itself; what an agent put in the way stays, and is
+	 * said. */
+	const struct stack *home = &g->session.home;
+	const bool ours = home->count > 0;
+	const char *own = ours ? home->ids[home->count - 1] : NULL;
+
+	if (!ours && mkdirat(g->layers->dir, "home", 0755) < 0 && errno != EEXIST)
+		return error_sys(e, -errno, "cannot make %s/home", g->layers->path);
+	*ret_path = ours ? arena_printf(arena, "%s/%s/points", g->layers->all_path, own)
+			 : arena_printf(arena, "%s/home", g->layers->path);
+	if (!*ret_path)
+		return error_sys(e, -ENOMEM, "cannot make the plan");
+	_cleanup_fd_ int points =
+		ours ? layers_open_points(g->layers, own)
+		     : open_beneath(g->layers->dir, "home", O_PATH | O_DIRECTORY, 0);
 	size_t skip = strlen(plan->home) + 1;
 
 	for (size_t i = 0; points >= 0 && i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 
-		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(m->target, plan->home) ||
-		    str_equal(m->target, plan->home) || !layering_is_on_home(plan, i))
+		if (!layering_needs_point(plan, i))
 			continue;
-		int r = layering_make_point(points, m->target + skip, layering_is_dir(m));
+		int r = layering_make_point(points, m->target + skip, layering_is_folder(m));
 
 		if (r < 0)
-			return error_sys(e, r, "cannot make the mount point %s in %s/points",
-					 m->target, g->layers->path);
+			return error_sys(e, r, "cannot make the mount point %s in %s", m->target,
+					 *ret_path);
 	}
-	*ret_path = arena_printf(arena, "%s/points", g->layers->path);
-	if (points < 0 || !*ret_path)
-		return error_sys(e, points < 0 ? points : -ENOMEM, "cannot open %s/points",
-				 g->layers->path);
-	return 0;
+	return points < 0 ? error_sys(e, points, "cannot open %s", *ret_path) : 0;
 }
 
 /* --- earlier snapshots ---------------------------------------------------------------- */
@@ -301,8 +406,37 @@ static int layering_make_points(const struct layering *g, const struct plan *pla
 struct layering_shown {
 	const struct layering *g;
 	struct prepared *p;
-	size_t room;
+	size_t hidden; /* places of the workspace */
+	size_t room;   /* for mounts */
 };
+
+static bool layering_is_hidden(const struct plan_mount *m, const struct plan_mount *work)
+{
+	return m->kind == PLAN_MOUNT_HIDE && str_path_beneath(m->target, work->target) &&
+	       !str_equal(m->target, work->target);
+}
+
+/* What the workspace hides is hidden in a snapshot of it, too. */
+static int layering_hide_again(struct layering_shown *shown, const struct plan_mount *work,
+			       const char *target)
+{
+	struct plan *plan = &shown->p->plan;
+	size_t count = plan->mounts.count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct plan_mount m = plan->mounts.items[i];
+
+		if (!layering_is_hidden(&m, work))
+			continue;
+		m.target = arena_printf(&shown->p->arena, "%s%s", target,
+					m.target + strlen(work->target));
+		if (!m.target)
+			return -ENOMEM;
+		plan->mounts.items[plan->mounts.count++] = m;
+	}
+	shown->room -= shown->hidden;
+	return 0;
+}
 
 /* Its workspace as it was then, to be read. */
 static int layering_show(void *context, const struct layers_snapshot *s)
@@ -312,7 +446,8 @@ static int layering_show(void *context, const struct layers_snapshot *s)
 	struct arena *arena = &shown->p->arena;
 	const struct plan_mount *work = plan_mount_of(plan, "workspace");
 
-	if (!work || shown->room == 0 || !str_equal(s->session, shown->g->session.name) ||
+	if (!work || shown->room <= shown->hidden ||
+	    !str_equal(s->session, shown->g->session.name) ||
 	    s->project.count > PLAN_MOUNT_LAYERS_MAX)
 		return 0;
 	struct plan_mount m = {.kind = PLAN_MOUNT_BIND,
@@ -330,7 +465,7 @@ static int layering_show(void *context, const struct layers_snapshot *s)
 		return -ENOMEM;
 	m.layers.items = list;
 	for (size_t i = 0; i < s->project.count; i++) {
-		list[i].text = arena_printf(arena, "%s/layers/%s/up", shown->g->layers->path,
+		list[i].text = arena_printf(arena, "%s/%s/up", shown->g->layers->all_path,
 					    s->project.ids[i]);
 		if (!list[i].text)
 			return -ENOMEM;
@@ -338,20 +473,25 @@ static int layering_show(void *context, const struct layers_snapshot *s)
 	}
 	plan->mounts.items[plan->mounts.count++] = m;
 	shown->room--;
-	return 0;
+	return layering_hide_again(shown, work, m.target);
 }
 
 /* Where the plan lets the box ask for snapshots it can look into those of its own session. */
 static int layering_show_snapshots(const struct layering *g, struct prepared *p, struct error *e)
 {
 	struct plan *plan = &p->plan;
-	struct layering_shown shown = {.g = g, .p = p, .room = LAYERING_SHOWN};
+	const struct plan_mount *work = plan_mount_of(plan, "workspace");
+	struct layering_shown shown = {.g = g, .p = p};
 
-	if (!plan_mount_of(plan, "ask") || g->session.mode != LAYERS_REVIEW ||
-	    plan->mounts.count + LAYERING_SHOWN > PLAN_MOUNTS_MAX)
+	if (!plan_mount_of(plan, "ask") || !work || g->session.mode != LAYERS_REVIEW)
 		return 0;
+	for (size_t i = 0; i < plan->mounts.count; i++)
+		shown.hidden += layering_is_hidden(&plan->mounts.items[i], work);
+	shown.room = LAYERING_SHOWN * (1 + shown.hidden);
+	if (shown.room > PLAN_MOUNTS_MAX - plan->mounts.count)
+		shown.room = PLAN_MOUNTS_MAX - plan->mounts.count;
 	struct plan_mount *more =
-		arena_alloc(&p->arena, (plan->mounts.count + LAYERING_SHOWN) * sizeof(*more));
+		arena_alloc(&p->arena, (plan->mounts.count + shown.room) * sizeof(*more));
 
 	if (!more)
 		return error_sys(e, -ENOMEM, "cannot make the plan");
@@ -370,26 +510,6 @@ static bool layering_is_on_root(const struct plan *plan, size_t i)
 	for (size_t n = 0; n < i; n++)
 		if (str_path_beneath(target, plan->mounts.items[n].target))
 			return false;
-	return true;
-}
-
-static bool layering_is_folder(const struct plan_mount *m)
-{
-	switch ((enum plan_mount_kind)m->kind) {
-	case PLAN_MOUNT_BIND:
-		return layering_is_dir(m);
-	case PLAN_MOUNT_FILE:
-	case PLAN_MOUNT_TRUST:
-		return false;
-	case PLAN_MOUNT_TMPFS:
-	case PLAN_MOUNT_PROC:
-	case PLAN_MOUNT_DEV:
-	case PLAN_MOUNT_DIR:
-	case PLAN_MOUNT_LINK:
-	case PLAN_MOUNT_HIDE:
-	case PLAN_MOUNT_SOCKET:
-		break;
-	}
 	return true;
 }
 
@@ -483,7 +603,7 @@ static int layering_fill(struct layering *g, struct prepared *p, struct error *e
 		struct plan_mount *m = &plan->mounts.items[i];
 		int filled = 0;
 
-		if (str_equal(m->role, "home"))
+		if (str_equal(m->role, "home") && g->session.home.count > 0)
 			filled = layering_name_layers(g, &g->session.home, points, m, &p->arena);
 		else if (str_equal(m->role, "workspace") && g->session.mode == LAYERS_REVIEW)
 			filled = layering_name_layers(g, &g->session.project, NULL, m, &p->arena);
@@ -508,7 +628,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		r = layers_home_read(g->layers, &g->session.home, e);
 	if (r == 0)
 		r = snapshot_at_start(g->layers, &g->session, e);
-	if (r == 0)
+	/* Where no layer can stand the home is a folder, which sessions of this workspace share. */
+	if (r == 0 && (g->layers->stand == LAYERS_HERE || g->session.home.count > 0))
 		r = layering_push_new(g, &g->session.home, plan_mount_of(&p->plan, "home"), e);
 	if (r == 0 && p->plan.root.count > 0)
 		r = layering_push_root(g, &p->plan, e);
@@ -577,8 +698,15 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (g->lock < 0)
 		return g->lock;
 	mode_t mask = umask(0);
-	int r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
+	/* What was applied while it ran. */
+	int r = forget || g->session.mode != LAYERS_REVIEW || g->tree < 0
+			? 0
+			: landed_leave(g->layers, &g->session, g->tree, e);
 
+	if (r < 0)
+		verb_complain(e);
+	*e = r < 0 ? ERROR_INIT : *e;
+	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
 
 	layering_fini(g);
@@ -589,6 +717,23 @@ void layering_fini(struct layering *g)
 {
 	fd_close(&g->hold);
 	fd_close(&g->lock);
+	fd_close(&g->tree);
+}
+
+void layering_say_recovered(const struct layers *l, const struct land_found *found)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	if (found->way == LAND_NOTHING)
+		return;
+	text_printf(&err, "An apply to %s was cut short%s\n", l->workspace,
+		    found->way == LAND_FINISHED ? " at its end: it is finished now."
+						: ": it was taken back.");
+	if (found->aside[0])
+		text_printf(&err,
+			    "Where you had written something meanwhile, yours stays; what stood "
+			    "there is in %s/%s, by the same path.\n",
+			    l->workspace, found->aside);
 }
 
 /* --- for a person ---------------------------------------------------------------------- */
@@ -598,6 +743,11 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 	if (g->goes_on)
 		text_printf(t, "bawn: goes on with the changes of %s; --fresh begins anew\n",
 			    g->session.name);
+	if (g->stray[0])
+		text_printf(t,
+			    "bawn: %s waits, but worked on another folder that was here: bawn diff "
+			    "--anyway, bawn discard\n",
+			    g->stray);
 	if (g->waiting == 0)
 		return;
 	text_printf(t, "bawn: begins anew; sessions with changes: ");
@@ -606,13 +756,13 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
 }
 
-/*
- * What a direct session wrote that would run later: bawn-review knows.  It writes to our standard
- * error, and nothing where there is nothing.
- */
-static void layering_print_held(const struct layering *g)
+/* bawn-review knows.  It writes to our standard error, and nothing where there is nothing. */
+void layering_print_held(const struct layering *g)
 {
 	char path[PATH_MAX];
+
+	if (g->session.mode != LAYERS_DIRECT)
+		return;
 	pid_t pid = helper_path("bawn-review", path, sizeof(path)) == 0 ? fork() : -1;
 
 	if (pid == 0) {
@@ -630,7 +780,6 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
-		layering_print_held(g);
 		/* Nothing waits, so a script has nothing to read. */
 		if (t->tty)
 			text_printf(t,

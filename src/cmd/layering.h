@@ -12,6 +12,7 @@
 #ifndef BAWN_LAYERING_H
 #define BAWN_LAYERING_H
 
+#include "land.h"
 #include "layers.h"
 #include "prepare.h"
 #include "text.h"
@@ -25,13 +26,15 @@ struct layering {
 	const struct layers *layers;
 	struct layers_session session;
 	int lock, hold;
+	int tree;           /* the workspace's folder; -1: it has none */
 	const char *branch; /* of --worktree, or NULL */
 	bool goes_on;       /* with an earlier session, whose name is session.name */
 	size_t waiting;     /* sessions that have changes and are not this one */
 	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
+	char stray[LAYERS_NAME_MAX + 1]; /* one that worked on another folder of this path, or "" */
 };
 
-#define LAYERING_INIT ((struct layering){.lock = -1, .hold = -1})
+#define LAYERING_INIT ((struct layering){.lock = -1, .hold = -1, .tree = -1})
 
 /* Nothing is done for the host backend, and nothing is to be ended then. */
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
@@ -41,6 +44,10 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p, str
 /* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
  * direct mode with a snapshot of the workspace, where there can be one. */
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
+
+/* What became of a landing that somebody's end had cut short, to standard error; nothing where
+ * there was none. */
+void layering_say_recovered(const struct layers *l, const struct land_found *found);
 
 /* Whether a session of this name has changes, so that a new one takes another name. */
 bool layering_is_taken(const struct layering *g, const char *name);
@@ -52,6 +59,9 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
  * after the end, what is kept and how to see and land it. */
 void layering_print_choice(const struct layering *g, const struct text *t);
 void layering_print_kept(const struct layering *g, const struct text *t);
+
+/* What a direct session wrote that would run later: a warning, said whatever is quiet. */
+void layering_print_held(const struct layering *g);
 
 void layering_fini(struct layering *g);
 #define _cleanup_layering_ _cleanup_(layering_fini)

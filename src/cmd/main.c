@@ -8,6 +8,7 @@
  */
 #include "help.h"
 #include "parse.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +32,9 @@ int main(int argc, char **argv)
 	main_fill_standard_streams();
 	if (argc < 2) {
 		help_first(&help);
-		return help_print(&help);
+		status = help_print(&help);
+	} else if (help_or_run(argc, argv, &i, &status)) {
+		status = i.verb->run(&i);
 	}
-	return help_or_run(argc, argv, &i, &status) ? i.verb->run(&i) : status;
+	return text_end(status, EXIT_BAWN);
 }

@@ -32,8 +32,12 @@ static const char man_about[] =
 	"launcher "
 	"applies it, and 'bawn verify' attacks it from inside.\n"
 	"\n"
-	"The network is closed but for the hosts that are named. In this version TLS is not "
-	"opened, writes to the workspace land at once, and no record is kept.";
+	"The network is closed but for the hosts that are named. Secrets are put into requests on "
+	"the "
+	"way, so that the box never has them. What the box writes to the folder waits until 'bawn "
+	"apply', unless --direct is said. 'bawn log' shows what happened, from a record that "
+	"cannot "
+	"be cut unnoticed.";
 
 /* Text as troff text: nothing in it is a request, an escape or a hyphen to break at. */
 static void man_text(struct buf *into, const char *text, size_t len)

@@ -121,6 +121,27 @@ static int prepare_read_trusted(struct prepare *p, enum policy_layer layer, cons
 	return r < 0 ? r : prepare_add_source(p, layer, name, fd);
 }
 
+/* Its folder and the one above, in which others could put another in its place. */
+static int prepare_check_folders(struct prepare *p, const char *name)
+{
+	const char *folder = p->host.config_dir;
+
+	for (int i = 0; i < 2; i++) {
+		if (host_others_replace(&p->host, folder)) {
+			int r = error_set(p->e, -EPERM,
+					  "%s can be written by others: what %s says is not taken",
+					  folder, name);
+
+			error_next(p->e, "chmod go-w %s", folder);
+			return r;
+		}
+		folder = arena_strn(p->arena, folder, (size_t)(strrchr(folder, '/') - folder));
+		if (!folder || !*folder)
+			break;
+	}
+	return 0;
+}
+
 static int prepare_read_user(struct prepare *p)
 {
 	const char *name = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
@@ -132,6 +153,9 @@ static int prepare_read_user(struct prepare *p)
 
 	if (r < 0 || p->source_count == before)
 		return r;
+	r = prepare_check_folders(p, name);
+	if (r < 0)
+		return r;
 	/* A link may keep it in a folder of dot files: that one must not be written either. */
 	r = host_name(&p->host, name, p->arena, p->e);
 	if (r < 0)
@@ -139,7 +163,7 @@ static int prepare_read_user(struct prepare *p)
 	const struct host_object *file = host_named(&p->host, name);
 	if (!file || !file->path)
 		return error_set(p->e, -ENOENT, "%s went away while it was read", name);
-	r = host_list_add(&p->host.guarded, p->arena, file);
+	r = host_guard_file(&p->host, file, p->arena);
 	return r < 0 ? error_sys(p->e, r, "cannot read your configuration") : 0;
 }
 
@@ -332,6 +356,34 @@ static bool prepare_opens(const struct policy *policy)
 	return policy->secrets.count > 0;
 }
 
+static int prepare_on_workspace(void *context, const struct layers *l)
+{
+	struct prepare *p = context;
+	const struct host_object o = {.path = arena_str(p->arena, l->workspace)};
+
+	return o.path ? host_list_add(&p->host.worked, p->arena, &o) : -ENOMEM;
+}
+
+/* Where a name that was given is a link, it matters who may have made it. */
+static int prepare_worked(struct prepare *p)
+{
+	const struct host_list *named = &p->host.named;
+	bool links = false;
+
+	for (size_t i = 0; i < named->count; i++)
+		links = links || (named->items[i].path &&
+				  !str_equal(named->items[i].name, named->items[i].path));
+	if (!links)
+		return 0;
+	_cleanup_fd_ int state = home_store_state(&p->host, false, p->arena, p->e);
+
+	if (state == -ENOENT)
+		return 0;
+	return state < 0 ? state
+			 : layers_each_workspace(state, p->host.state_dir, prepare_on_workspace, p,
+						 p->e);
+}
+
 /* Looks up what the policy's paths lead to, once, for the plan to be pure. */
 static int prepare_look(struct prepare *p, const struct policy *policy)
 {
@@ -341,9 +393,18 @@ static int prepare_look(struct prepare *p, const struct policy *policy)
 		r = host_name(&p->host, policy->read.items[i].path, p->arena, p->e);
 	for (size_t i = 0; r == 0 && i < policy->write.count; i++)
 		r = host_name(&p->host, policy->write.items[i].path, p->arena, p->e);
+	/* What a repository names is not asked for where the user shows nothing: a name that is
+	 * looked up is told to whoever serves the place. */
 	for (size_t i = 0; r == 0 && i < policy->hide.count; i++)
-		r = host_name(&p->host, policy->hide.items[i].path, p->arena, p->e);
-	return r;
+		if (policy->hide.items[i].repository)
+			r = host_name_within(&p->host, policy->hide.items[i].path, p->arena, p->e);
+	for (size_t i = 0; r == 0 && i < policy->hide.count; i++)
+		if (!policy->hide.items[i].repository)
+			r = host_name(&p->host, policy->hide.items[i].path, p->arena, p->e);
+	for (size_t i = 0; r == 0 && i < policy->secrets.count; i++)
+		if (policy->secrets.items[i].from == POLICY_FROM_FILE)
+			r = host_name(&p->host, policy->secrets.items[i].from_text, p->arena, p->e);
+	return r < 0 ? r : prepare_worked(p);
 }
 
 #if BAWN_ABLATION
@@ -433,10 +494,22 @@ static enum profile_watch prepare_watch(const struct plan *plan)
 		return PROFILE_WATCH_CHANGES;
 	if (plan->record_reads == PLAN_READS_ALL || plan->record_marks.count > 0)
 		return PROFILE_WATCH_READS;
-	for (size_t i = 0; i < plan->mounts.count; i++)
-		if (str_equal(plan->mounts.items[i].role, "named") ||
-		    str_equal(plan->mounts.items[i].role, "exposed"))
+	/* Layers come later; in review mode the workspace gets one. */
+	const struct plan_mount *bare = plan->workspace_mode == PLAN_MODE_REVIEW &&
+							plan->workspace_access == PLAN_ACCESS_WRITE
+						? NULL
+						: plan_mount_of(plan, "workspace");
+
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (str_equal(m->role, "named") || str_equal(m->role, "exposed"))
 			return PROFILE_WATCH_READS;
+		/* Its cover may be off for a moment (record/covers.h): asked for by name it is
+		 * refused then, whichever way it is opened. */
+		if (m->kind == PLAN_MOUNT_HIDE && bare && str_path_beneath(m->target, bare->target))
+			return PROFILE_WATCH_READS;
+	}
 	return PROFILE_WATCH_NAMES;
 }
 
@@ -496,11 +569,13 @@ static int prepare_direct(struct prepare *p, struct plan *plan)
 	struct hold_rules *rules = NULL;
 
 	if (plan->workspace_access != PLAN_ACCESS_WRITE || plan->workspace_mode != PLAN_MODE_DIRECT)
-		return 0;
+		return direct_fix(plan, p->arena, p->e);
 	int r = prepare_holds(plan, &rules, p->e);
 
 	if (r == 0)
 		r = direct_protect(plan, rules, p->arena, p->e);
+	if (r == 0)
+		r = direct_fix(plan, p->arena, p->e);
 	hold_rules_free(&rules);
 	return r;
 }

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,8 +48,27 @@ int record_folder_open(const struct host *h, bool create, struct arena *arena, s
 	return state < 0 ? state : record_folder_in(state, h->state_dir, create, e);
 }
 
+/* Locked before it has its name: whoever finds it finds that somebody is at work on it. */
+static int record_folder_locked(int all, char name[RECORD_FOLDER_NAME_MAX + 1])
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)snprintf(name, RECORD_FOLDER_NAME_MAX + 1, ".new-%ld-%ld", (long)getpid(),
+		       (long)now.tv_nsec);
+	if (mkdirat(all, name, 0700) < 0)
+		return -errno;
+	_cleanup_fd_ int fd = open_beneath(all, name, O_RDONLY | O_DIRECTORY, 0);
+	int r = fd < 0 ? fd : flock(fd, LOCK_EX) < 0 ? -errno : 0;
+
+	if (r < 0)
+		(void)unlinkat(all, name, AT_REMOVEDIR);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 static int record_folder_own(int all, const char *session, char *ret_name)
 {
+	char made[RECORD_FOLDER_NAME_MAX + 1];
 	struct timespec now;
 	struct tm utc;
 	char second[32];
@@ -57,7 +77,10 @@ static int record_folder_own(int all, const char *session, char *ret_name)
 	if (!gmtime_r(&now.tv_sec, &utc) ||
 	    strftime(second, sizeof(second), "%Y%m%d-%H%M%S", &utc) == 0)
 		return -EINVAL;
-	for (int i = 1; i <= RECORD_FOLDER_TRIES; i++) {
+	_cleanup_fd_ int own = record_folder_locked(all, made);
+	int r = own < 0 ? own : -EEXIST;
+
+	for (int i = 1; r == -EEXIST && i <= RECORD_FOLDER_TRIES; i++) {
 		char again[8] = "";
 
 		if (i > 1)
@@ -66,13 +89,21 @@ static int record_folder_own(int all, const char *session, char *ret_name)
 				   again);
 
 		if (len < 0 || len > RECORD_FOLDER_NAME_MAX)
-			return -ENAMETOOLONG;
-		if (mkdirat(all, ret_name, 0700) == 0)
-			return open_beneath(all, ret_name, O_RDONLY | O_DIRECTORY, 0);
-		if (errno != EEXIST)
-			return -errno;
+			r = -ENAMETOOLONG;
+		else
+			r = renameat2(all, made, all, ret_name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+		/* A filesystem without that: an empty folder gives its place to another one. */
+		if (r == -EINVAL)
+			r = mkdirat(all, ret_name, 0700) < 0 ||
+					    renameat(all, made, all, ret_name) < 0
+				    ? -errno
+				    : 0;
 	}
-	return -EEXIST;
+	if (r == 0)
+		return TAKE_FD(own);
+	if (own >= 0)
+		(void)unlinkat(all, made, AT_REMOVEDIR);
+	return r;
 }
 
 int record_folder_make(const char *state_dir, const char *session, struct record_folder *ret,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "refused.h"
 
+#include "refused_hosts.h"
 #include "str.h"
 
 #include <inttypes.h>
@@ -30,7 +31,9 @@ void refused_fini(struct refused *r)
 	for (size_t i = 0; i < r->change_count; i++)
 		free(r->changes[i]);
 	free(r->items);
+	free(r->lost);
 	r->items = NULL;
+	r->lost = NULL;
 	r->count = r->change_count = 0;
 }
 
@@ -99,6 +102,19 @@ static void refused_command(const struct refused_item *item, char *text, size_t 
 	(void)snprintf(text, size, "%.*s", (int)len, len ? host : "");
 }
 
+/* A part of bawn ended. */
+static void refused_on_lost(struct refused *r, const struct message_event *event)
+{
+	char text[512];
+
+	if (r->lost)
+		return;
+	(void)snprintf(text, sizeof(text), "bawn-%s ended: %s", event->host, event->reason);
+	r->lost = strdup(text);
+	if (r->live)
+		text_styled(r->live, TEXT_WARN, "bawn: %s\n", text);
+}
+
 /* The rules of the session were changed from outside, while it runs. */
 static void refused_on_change(struct refused *r, const struct message_event *event, bool quiet)
 {
@@ -124,6 +140,10 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 	char name[320];
 	char command[320];
 
+	if (event->kind == MESSAGE_EVENT_LOST) {
+		refused_on_lost(r, event);
+		return;
+	}
 	if (event->kind == MESSAGE_EVENT_POLICY) {
 		refused_on_change(r, event, quiet);
 		return;
@@ -142,21 +162,12 @@ void refused_on_event(void *context, const struct message_event *event, bool qui
 	if (!item)
 		return;
 	item->count = event->count;
-	if (!first || quiet || !r->live)
+	if (!first || quiet || !r->live || refused_hosts_is_telemetry(item->host))
 		return;
 	refused_name(item, name, sizeof(name));
 	refused_command(item, command, sizeof(command));
 	text_styled(r->live, TEXT_FAINT, "bawn: refused %s: %s%s%s\n", name, item->reason,
 		    command[0] ? "; to allow it: bawn allow " : "", command);
-}
-
-/* The same line for two ports, or for a question and a connection, is pasted once. */
-static bool refused_line_is_new(const struct refused *r, size_t index)
-{
-	for (size_t i = 0; i < index; i++)
-		if (str_equal(r->items[i].line, r->items[index].line))
-			return false;
-	return r->items[index].line[0] != '\0';
 }
 
 static void refused_print_changes(const struct refused *r, const struct text *t)
@@ -170,52 +181,95 @@ static void refused_print_changes(const struct refused *r, const struct text *t)
 		text_printf(t, "  and %" PRIu64 " times more\n", r->changes_left_out);
 }
 
-/* The lines to paste, and the command that writes them. */
-static void refused_print_ways(const struct refused *r, const struct text *t, size_t shown)
+/* It is named by no rule, so a bundle or a rule would open it. */
+static bool refused_is_open_to(const struct refused_item *item)
 {
-	_cleanup_buf_ struct buf hosts = BUF_INIT(REFUSED_HOSTS_MAX);
+	return item->line[0] != '\0';
+}
 
-	text_printf(t, "To allow it, put under `network:` in your config.yaml:\n");
+static const char *refused_bundle(const struct refused_hosts *known,
+				  const struct refused_item *item)
+{
+	bool host = item->kind == MESSAGE_EVENT_DNS || item->kind == MESSAGE_EVENT_CONNECT;
+
+	return host && refused_is_open_to(item)
+		       ? refused_hosts_bundle(known, item->host, item->port)
+		       : NULL;
+}
+
+static void refused_print_item(const struct refused_item *item, const char *bundle,
+			       const struct text *t)
+{
+	char name[320];
+
+	refused_name(item, name, sizeof(name));
+	text_printf(t, "  %-*s %s%s%s%s", REFUSED_HOST_WIDTH, name, item->reason,
+		    item->origin[0] ? " (" : "", item->origin, item->origin[0] ? ")" : "");
+	if (item->count > 1)
+		text_printf(t, ", %" PRIu64 " times", item->count);
+	if (bundle)
+		text_printf(t, "; bundle %s", bundle);
+	text_printf(t, "\n");
+}
+
+/* The bundles, each once; and where to look before anything else is opened.  Names that the box
+ * chose stand in no line that could be pasted. */
+static void refused_print_ways(const struct refused *r, const struct refused_hosts *known,
+			       const struct text *t, size_t shown)
+{
+	_cleanup_buf_ struct buf bundles = BUF_INIT(REFUSED_HOSTS_MAX);
+	bool others = false;
+
 	for (size_t i = 0; i < shown; i++) {
-		char command[320];
+		const char *bundle = refused_bundle(known, &r->items[i]);
+		char word[80];
 
-		if (!refused_line_is_new(r, i))
+		if (refused_hosts_is_telemetry(r->items[i].host))
 			continue;
-		text_printf(t, "  %s\n", r->items[i].line);
-		refused_command(&r->items[i], command, sizeof(command));
-		if (command[0])
-			buf_putf(&hosts, " %s", command);
+		others = others || (!bundle && refused_is_open_to(&r->items[i]));
+		(void)snprintf(word, sizeof(word), " --use %s", bundle ? bundle : "");
+		if (bundle && !strstr(buf_str(&bundles), word))
+			buf_put_str(&bundles, word);
 	}
-	if (hosts.len > 0 && !buf_error(&hosts))
-		text_printf(t, "or: bawn allow --for always%s\n", buf_str(&hosts));
+	if (bundles.len > 0)
+		text_printf(t, "What a bundle opens: bawn run%s\n", buf_str(&bundles));
+	if (others)
+		text_printf(t,
+			    "To allow %s: 'bawn why HOST' says how, and 'bawn log --verdict "
+			    "refused' who asked.\n",
+			    bundles.len > 0 ? "another" : "one");
+}
+
+void refused_alarm(const struct refused *r, const struct text *t)
+{
+	if (r->lost)
+		text_styled(t, TEXT_WARN, "bawn: %s\n", r->lost);
 }
 
 void refused_summary(const struct refused *r, const struct text *t)
 {
 	size_t shown = r->count < REFUSED_LINES ? r->count : REFUSED_LINES;
+	struct refused_hosts known = REFUSED_HOSTS_INIT;
 	uint64_t more = r->left_out;
-	bool lines = false;
-	char name[320];
+	size_t telemetry = 0;
 
 	refused_print_changes(r, t);
 	if (r->count == 0)
 		return;
+	refused_hosts_read(&known);
 	for (size_t i = shown; i < r->count; i++)
 		more += r->items[i].count;
 	text_printf(t, "bawn: refused on the network:\n");
 	for (size_t i = 0; i < shown; i++) {
-		const struct refused_item *item = &r->items[i];
-
-		refused_name(item, name, sizeof(name));
-		text_printf(t, "  %-*s %s%s%s%s", REFUSED_HOST_WIDTH, name, item->reason,
-			    item->origin[0] ? " (" : "", item->origin, item->origin[0] ? ")" : "");
-		if (item->count > 1)
-			text_printf(t, ", %" PRIu64 " times", item->count);
-		text_printf(t, "\n");
-		lines = lines || item->line[0];
+		if (refused_hosts_is_telemetry(r->items[i].host))
+			telemetry++;
+		else
+			refused_print_item(&r->items[i], refused_bundle(&known, &r->items[i]), t);
 	}
+	if (telemetry > 0)
+		text_printf(t, "  %zu of telemetry, as usual\n", telemetry);
 	if (more > 0)
 		text_printf(t, "  and %" PRIu64 " more\n", more);
-	if (lines)
-		refused_print_ways(r, t, shown);
+	refused_print_ways(r, &known, t, shown);
+	refused_hosts_fini(&known);
 }

@@ -18,6 +18,7 @@ struct refused {
 	char *changes[REFUSED_CHANGES_MAX]; /* of the rules, while it ran; in words */
 	size_t change_count;
 	uint64_t changes_left_out;
+	char *lost; /* a part of bawn that ended; in words */
 };
 
 void refused_fini(struct refused *r);
@@ -25,7 +26,10 @@ void refused_fini(struct refused *r);
 /* For client_options.on_event; the context is a struct refused. */
 void refused_on_event(void *context, const struct message_event *event, bool quiet);
 
-/* Hosts, how often, why, and the lines to paste; nothing when nothing was refused. */
+/* Hosts, how often, why, and the bundles that open them; nothing when nothing was refused. */
 void refused_summary(const struct refused *r, const struct text *t);
+
+/* A part of bawn that ended: said whatever is quiet. */
+void refused_alarm(const struct refused *r, const struct text *t);
 
 #endif

@@ -121,8 +121,16 @@ int reload_run(const struct invocation *i)
 		r = session_choose(&places, invocation_value(i, OPTION_SESSION),
 				   getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &s, &e);
 	}
+	int64_t began = 0;
+
 	if (r == 0)
 		r = reload_session(i, &s, &e);
+	while (r == -EAGAIN) {
+		r = session_again(&s, &began, &e);
+		if (r < 0)
+			break;
+		r = reload_session(i, &s, &e);
+	}
 	if (r < 0)
 		verb_complain(&e);
 	return r < 0 ? EXIT_BAWN : EXIT_OK;

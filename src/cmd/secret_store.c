@@ -181,6 +181,7 @@ static void store_json_in(struct json *j, const struct policy_secret *s)
 	for (size_t i = 0; i < s->headers.count; i++)
 		json_str(j, s->headers.items[i].text);
 	json_close(j, ']');
+	store_json_list(j, "parameters", s->parameters.items, s->parameters.count);
 }
 
 static void store_json_section(struct json *j, const struct policy_secret *s)

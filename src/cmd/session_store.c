@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 enum {
-	STORE_TRIES = 64,  /* of names */
-	STORE_BACKLOG = 8, /* who connects waits no longer than the keeper's next turn */
+	STORE_TRIES = 64,   /* of names */
+	STORE_BACKLOG = 64, /* who connects waits no longer than the keeper's next turn */
+	STORE_CONNECT_SECONDS = 2,
 	STORE_LOCK_TRIES = 200,
 	STORE_LOCK_MS = 10,
 	STORE_TIDY_MAX = 32, /* entries looked at by a start, which must be quick */
@@ -156,12 +157,17 @@ static int store_listen(int folder)
 static int store_connect(int folder)
 {
 	struct sockaddr_un address;
-	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* So long we wait for a place among those who wait for the keeper. */
+	const struct timeval patience = {.tv_sec = STORE_CONNECT_SECONDS};
+	_cleanup_fd_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	store_address(folder, &address);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	return TAKE_FD(fd);
+	int r = fd_set_nonblock(fd, true);
+
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 int session_store_connect(const struct session_places *places, const char *name)

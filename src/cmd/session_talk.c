@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_talk.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "plan_seal.h"
+#include "process.h"
 #include "str.h"
 
 #include <poll.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
 	TALK_MS = 2000,        /* for an answer */
 	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
+	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
+	TALK_MOMENT_MS = 32,
 	TALK_SESSIONS_MAX = 4096,
 };
 
@@ -120,6 +125,10 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 				  .rule_count = BAWN_ARRAY_SIZE(talk_rules),
 				  .context = t};
 	struct pollfd answer = {.fd = channel.fd, .events = POLLIN};
+
+	/* What all of the user's programs have on their way is compared with our own limit. */
+	if (plan)
+		process_raise_files();
 	int r = s ? message_send(channel.fd, type, s, object, plan, plan ? 1 : 0)
 		  : channel_send(channel.fd, (uint32_t)type, (struct span){NULL, 0}, NULL, 0);
 
@@ -162,6 +171,26 @@ int session_change(struct session *s, const struct plan *plan, const struct mess
 	if (r == 0)
 		*ret_ended = t.changed.ended;
 	return r;
+}
+
+int session_again(struct session *s, int64_t *began, struct error *e)
+{
+	int64_t now = clock_ms(CLOCK_BOOTTIME);
+	uint8_t dice = 0;
+
+	if (*began == 0)
+		*began = now;
+	if (now - *began > TALK_AGAIN_MS)
+		return error_set(e, -EAGAIN, "the rules of the session %s never stand still",
+				 s->name);
+	/* Not all at the same time again. */
+	if (getrandom(&dice, sizeof(dice), 0) < 0)
+		dice = 0;
+	const struct timespec moment = {.tv_nsec = (1 + dice % TALK_MOMENT_MS) * 1000000L};
+
+	(void)nanosleep(&moment, NULL);
+	*e = ERROR_INIT;
+	return session_ask(s, e);
 }
 
 int session_count(struct session *s, const char *host, uint16_t port,

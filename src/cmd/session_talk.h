@@ -52,6 +52,12 @@ int session_ask(struct session *s, struct error *e);
 int session_change(struct session *s, const struct plan *plan, const struct message_change *what,
 		   uint64_t *ret_ended, struct error *e);
 
+/*
+ * After -EAGAIN: waits a moment and asks again, so that the change can be made from what is in
+ * force now.  *began is 0 at first.  -EAGAIN, with a sentence, when it has gone on for too long.
+ */
+int session_again(struct session *s, int64_t *began, struct error *e);
+
 /* How often its gate refused host at port (0: any).  The answer's words live in the arena. */
 int session_count(struct session *s, const char *host, uint16_t port,
 		  struct message_counted *ret_counted, struct error *e);

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "terminal.h"
 
+#include "clock.h"
+#include "fd.h"
+
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { TERMINAL_ANSWER_MS = 500, TERMINAL_QUIET_MS = 20 };
 
 bool terminal_is_ours(const struct terminal *t)
 {
@@ -26,16 +33,61 @@ int terminal_make_raw(struct terminal *t)
 	return 0;
 }
 
-void terminal_restore(struct terminal *t)
+static void terminal_restore_how(struct terminal *t, int how)
 {
 	if (!t->raw)
 		return;
-	/* TCSADRAIN lets the last output through; from the background it must not stop us. */
+	/* From the background it must not stop us. */
 	void (*before)(int) = signal(SIGTTOU, SIG_IGN);
 
-	(void)tcsetattr(t->fd, TCSADRAIN, &t->before);
+	(void)tcsetattr(t->fd, how, &t->before);
 	(void)signal(SIGTTOU, before);
 	t->raw = false;
+}
+
+void terminal_restore(struct terminal *t)
+{
+	terminal_restore_how(t, TCSADRAIN); /* lets the last output through */
+}
+
+/* Reads and forgets until what ends in "c", the answer to our own question, or for so long. */
+static void terminal_forget_answers(const struct terminal *t, int64_t until)
+{
+	bool answered = false;
+	bool inside = false; /* of ESC [ ? ... */
+
+	for (;;) {
+		int64_t left = until - clock_ms(CLOCK_MONOTONIC);
+		struct pollfd keys = {.fd = t->fd, .events = POLLIN};
+		uint8_t bytes[512];
+
+		/* Ours came last, but the box may have asked the same: a moment for others. */
+		if (answered && left > TERMINAL_QUIET_MS)
+			left = TERMINAL_QUIET_MS;
+		if (left <= 0 || poll(&keys, 1, (int)left) != 1)
+			return;
+		ssize_t n = read(t->fd, bytes, sizeof(bytes));
+
+		if (n <= 0)
+			return;
+		for (ssize_t i = 0; i < n; i++) {
+			answered = answered || (inside && bytes[i] == 'c');
+			inside = bytes[i] == '?' ||
+				 (inside &&
+				  (bytes[i] == ';' || (bytes[i] >= '0' && bytes[i] <= '9')));
+		}
+	}
+}
+
+void terminal_restore_asked(struct terminal *t, int output)
+{
+	static const char who[] =
+		"\033[c"; /* every terminal answers, and in the order of questions */
+
+	if (t->raw && terminal_is_ours(t) && output >= 0 &&
+	    fd_write_all(output, who, sizeof(who) - 1) == 0)
+		terminal_forget_answers(t, clock_ms(CLOCK_MONOTONIC) + TERMINAL_ANSWER_MS);
+	terminal_restore_how(t, TCSAFLUSH);
 }
 
 void terminal_size(const struct terminal *t, uint64_t *ret_rows, uint64_t *ret_columns)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unattributed.h"
 
+#include "str.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,30 +13,15 @@ void unattributed_fini(struct unattributed *u)
 	u->shown = 0;
 }
 
-/* 1234567 as "1,234,567". */
-static void unattributed_number(uint64_t number, char *text, size_t size)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);
-	size_t at = 0;
-
-	for (int i = 0; i < len && at + 2 < size; i++) {
-		if (i > 0 && (len - i) % 3 == 0)
-			text[at++] = ',';
-		text[at++] = digits[i];
-	}
-	text[at] = '\0';
-}
-
 bool unattributed_on_event(struct unattributed *u, const struct message_event *event)
 {
-	char number[32];
+	char number[STR_GROUPED];
 
 	if (event->kind == MESSAGE_EVENT_COMPARING) {
-		unattributed_number(event->count, number, sizeof(number));
+		str_group(event->count, number);
 		if (u->live && !u->comparing)
 			text_styled(u->live, TEXT_FAINT,
-				    "bawn: comparing the workspace with the record: %s files\n",
+				    "bawn: comparing what changed with the record: %s files\n",
 				    number);
 		u->comparing = true;
 		return true;
@@ -56,12 +43,12 @@ bool unattributed_on_event(struct unattributed *u, const struct message_event *e
 
 void unattributed_summary(const struct unattributed *u, const struct text *t, const char *session)
 {
-	char number[32];
+	char number[STR_GROUPED];
 
 	if (u->count == 0)
 		return;
-	unattributed_number(u->count, number, sizeof(number));
-	text_styled(t, TEXT_BAD, "bawn: %s in the workspace without an event in the record:",
+	str_group(u->count, number);
+	text_styled(t, TEXT_BAD, "bawn: %s without an event in the record:",
 		    u->count == 1 ? "a change" : "changes");
 	text_printf(t, " done by something outside the box, or by a way that was not seen.\n");
 	for (size_t i = 0; i < u->shown; i++)

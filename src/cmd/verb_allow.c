@@ -24,10 +24,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { ALLOW_TRIES = 8, ALLOW_TRY_MS = 40, ALLOW_BYTES_MAX = 64 << 10 };
+enum { ALLOW_BYTES_MAX = 64 << 10 };
 
 struct allow {
 	const struct invocation *invocation;
@@ -192,29 +191,24 @@ static int allow_change(struct allow *a, struct amend_list *list, const char *ho
 /* Somebody else may change the rules at the same time: then again, from theirs. */
 static int allow_in_session(struct allow *a, const char *what, uint64_t *ret_ended)
 {
-	const struct timespec moment = {.tv_nsec = ALLOW_TRY_MS * 1000000L};
-	int r = -EAGAIN;
+	int64_t began = 0;
 
-	for (int i = 0; r == -EAGAIN && i < ALLOW_TRIES; i++) {
+	for (;;) {
 		struct amend_list list = {a->session.plan.network.items,
 					  a->session.plan.network.count};
+		int r = 0;
 
-		r = 0;
 		for (size_t n = 0; r == 0 && n < a->said.network.count; n++)
 			r = amend_add(&list, &a->said.network.items[n], &a->arena);
 		if (r < 0)
 			return error_sys(&a->e, r, "adding to the rules of %s", a->session.name);
 		r = allow_change(a, &list, what, ret_ended);
-		if (r == -EAGAIN) {
-			a->e = ERROR_INIT;
-			(void)nanosleep(&moment, NULL);
-			int asked = session_ask(&a->session, &a->e);
-
-			if (asked < 0)
-				return asked;
-		}
+		if (r != -EAGAIN)
+			return r;
+		r = session_again(&a->session, &began, &a->e);
+		if (r < 0)
+			return r;
 	}
-	return r;
 }
 
 static void allow_print_session(const struct allow *a, const char *what, uint64_t ended)
@@ -244,9 +238,8 @@ static int allow_for_good(struct allow *a)
 		_cleanup_buf_ struct buf line = BUF_INIT(ALLOW_BYTES_MAX);
 		struct error why = ERROR_INIT;
 		size_t at = 0;
-		int r = config_add_rule(config, rule, &at, &why);
+		int r = config_add_rule(config, rule, &line, &at, &why);
 
-		config_rule_line(&line, rule);
 		if (r == 0) {
 			text_printf(&a->out, "written  %s  (%s:%zu)\n", buf_str(&line),
 				    buf_str(&shown), at);

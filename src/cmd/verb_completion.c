@@ -77,6 +77,13 @@ static const char bash_frame[] =
 	"	mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")\n"
 	"}\n"
 	"\n"
+	"# Also those that have ended: what is recorded can be asked about.\n"
+	"_bawn_sessions()\n"
+	"{\n"
+	"	ls \"${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record\" 2>/dev/null |\n"
+	"		sed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n"
+	"}\n"
+	"\n"
 	"_bawn_paths()\n"
 	"{\n"
 	"	compopt -o filenames 2>/dev/null\n"
@@ -102,7 +109,15 @@ static const char bash_frame[] =
 /* ---- what the three have in common ---- */
 
 /* How a value is completed. */
-enum completion_kind { VALUE_WORDS, VALUE_PAIR, VALUE_DIR, VALUE_PATH, VALUE_VARIABLE, VALUE_FREE };
+enum completion_kind {
+	VALUE_WORDS,
+	VALUE_PAIR,
+	VALUE_DIR,
+	VALUE_PATH,
+	VALUE_VARIABLE,
+	VALUE_SESSION,
+	VALUE_FREE,
+};
 
 static enum completion_kind completion_kind(const struct option *o)
 {
@@ -114,6 +129,8 @@ static enum completion_kind completion_kind(const struct option *o)
 		return VALUE_PATH;
 	if (str_after(o->value, "NAME["))
 		return VALUE_VARIABLE;
+	if (o->id == OPTION_SESSION || str_equal(o->value, "SESSION"))
+		return VALUE_SESSION;
 	if (option_words(o, words) == 0)
 		return VALUE_FREE;
 	return strchr(o->value, '=') ? VALUE_PAIR : VALUE_WORDS;
@@ -257,6 +274,9 @@ static void bash_value(struct buf *into, const struct option *o)
 	case VALUE_VARIABLE:
 		buf_put_str(into, "mapfile -t COMPREPLY < <(compgen -e -- \"$2\")");
 		break;
+	case VALUE_SESSION:
+		buf_put_str(into, "_bawn_words \"$(_bawn_sessions)\" \"$2\"");
+		break;
 	case VALUE_FREE:
 		buf_put_char(into, ':');
 		break;
@@ -315,6 +335,9 @@ static void zsh_value(struct buf *into, const struct option *o)
 	case VALUE_VARIABLE:
 		buf_put_str(into, "_parameters -g \"*export*\"");
 		break;
+	case VALUE_SESSION:
+		buf_put_str(into, "{compadd - ${(f)\"$(_bawn_sessions)\"}}");
+		break;
 	case VALUE_FREE:
 		break;
 	}
@@ -367,7 +390,9 @@ static void zsh_verb(struct buf *into, const struct verb *v)
 
 static void zsh_write(struct buf *into)
 {
-	buf_put_str(into, "#compdef bawn\n# made by 'bawn completion zsh'\n\n_bawn()\n{\n"
+	buf_put_str(into, "#compdef bawn\n# made by 'bawn completion zsh'\n\n_bawn_sessions()\n{\n"
+			  "\tls ${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record 2>/dev/null |\n"
+			  "\t\tsed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n}\n\n_bawn()\n{\n"
 			  "\tlocal curcontext=$curcontext state line ret=1\n"
 			  "\tlocal -A opt_args\n\tlocal -a bawn_verbs\n\n\tbawn_verbs=(\n");
 	for (size_t i = 0; i < verb_count; i++) {
@@ -397,6 +422,14 @@ static void zsh_write(struct buf *into)
 /* ---- fish ---- */
 
 static const char fish_frame[] =
+	"# Also those that have ended: what is recorded can be asked about.\n"
+	"function __bawn_sessions\n"
+	"	set -l state ~/.local/state\n"
+	"	set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME\n"
+	"	command ls $state/bawn/record 2>/dev/null | sed -n 's/^[0-9]*-[0-9]*-//p' | sort "
+	"-u\n"
+	"end\n"
+	"\n"
 	"function __bawn_verb\n"
 	"	set -l words (commandline -opc)\n"
 	"	test (count $words) -gt 1; and echo -- $words[2]\n"
@@ -461,6 +494,9 @@ static void fish_value(struct buf *into, const struct option *o)
 		break;
 	case VALUE_VARIABLE:
 		buf_put_str(into, " -x -a '(set -xn)'");
+		break;
+	case VALUE_SESSION:
+		buf_put_str(into, " -x -a '(__bawn_sessions)'");
 		break;
 	case VALUE_FREE:
 		buf_put_str(into, " -x");

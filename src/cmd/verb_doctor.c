@@ -14,6 +14,7 @@
 #include "host.h"
 #include "json.h"
 #include "landlock.h"
+#include "overlay.h"
 #include "str.h"
 #include "system_make.h"
 #include "system_run.h"
@@ -21,11 +22,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -41,7 +44,7 @@ struct doctor_row {
 	char next[sizeof(((struct error *)0)->next)];
 };
 
-enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20 };
+enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20, DOCTOR_FILES_MAX = 500000 };
 
 struct doctor {
 	struct feature_facts facts;
@@ -117,7 +120,8 @@ static const struct doctor_feature doctor_restrictions[] = {
 	{FEATURE_NESTED_OFF, NEEDS(USER_NS), "no namespaces inside",
 	 "a count of 0 refuses another one"},
 	{FEATURE_PROCESS_LIMIT, NEEDS(USER_NS), "process limit", "holds"},
-	{FEATURE_PIDFD, 0, "pidfd", "names, signals and waits for a process"},
+	{FEATURE_PIDFD, NEEDS(USER_NS), "pidfd",
+	 "names, signals and waits for a process, and takes a descriptor of it"},
 };
 
 static void doctor_landlock_detail(char *into, size_t size)
@@ -183,6 +187,11 @@ static void doctor_kernel(struct doctor *d)
 
 /* ---- this installation ---- */
 
+static const char *const doctor_helpers[] = {
+	"bawn-keeper", "bawn-box",      "bawn-probe", "bawn-recorder", "bawn-record", "bawn-review",
+	"bawn-gate",   "bawn-resolver", "bawn-keys",  "bawn-ssh",      "bawn-otlp",
+};
+
 static void doctor_helper(struct doctor *d, const char *name)
 {
 	static const char again[] = "Install bawn again, all of it: meson install -C BUILD.";
@@ -214,25 +223,75 @@ static const char *const doctor_copies[] = {
 	[FEATURE_COPIES_SNAPSHOT] = "copies share blocks; direct mode makes btrfs snapshots",
 };
 
+/* Layers stand in memory where the state folder holds none (src/workspace/afar.h). */
+static void doctor_layers_afar(struct doctor *d, const char *at, const char *advice)
+{
+	const char *of_memory = NULL;
+	struct statvfs fs;
+	int r = feature_layers("/dev/shm", &of_memory);
+	char next[512];
+
+	(void)snprintf(next, sizeof(next), "%s Without layers direct mode works: --direct.",
+		       advice);
+	if (r < 0 || statvfs("/dev/shm", &fs) < 0)
+		doctor_add(d, "layers", DOCTOR_MISSING, next,
+			   "the filesystem of %s holds no layers, and neither does /dev/shm: %s",
+			   at, error_words(r < 0 ? r : -EIO));
+	else
+		doctor_add(d, "layers", DOCTOR_OK, NULL,
+			   "the filesystem of %s holds none: they stand in memory (/dev/shm, %llu "
+			   "MiB free) and are kept on disk when a session ends; the private home "
+			   "is a plain folder",
+			   at, (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+}
+
 /* What sessions write is kept there. */
 static void doctor_layers(struct doctor *d, const char *at)
 {
-	int r = d->absent & (NEEDS(USER_NS) | NEEDS(MOUNT_NS)) ? -EAGAIN : feature_layers(at);
+	_cleanup_fd_ int fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *advice = NULL;
+	int r = d->absent & (NEEDS(USER_NS) | NEEDS(MOUNT_API)) ? -EAGAIN
+								: feature_layers(at, &advice);
 
 	if (r == -EAGAIN) {
 		doctor_add(d, "layers", DOCTOR_MISSING, NULL,
 			   "not tried: it needs what is missing above");
 		d->untried++;
+	} else if (r < 0 && !overlay_can_hold(fd)) {
+		doctor_layers_afar(d, at, advice);
 	} else if (r < 0) {
-		doctor_add(d, "layers", DOCTOR_MISSING,
-			   "Set XDG_STATE_HOME to a folder on a local disk, a volume or a tmpfs: "
-			   "a container's own filesystem (overlayfs) and NFS cannot hold them.",
-			   "%s cannot hold layers: %s", at, error_words(r));
+		doctor_add(d, "layers", DOCTOR_MISSING, advice, "%s cannot hold layers: %s", at,
+			   error_words(r));
 	} else {
 		doctor_add(d, "layers", DOCTOR_OK, NULL,
 			   "overlayfs can keep what is written in %s; %s", at,
 			   doctor_copies[feature_copies(at)]);
 	}
+}
+
+/* nftw has no context. */
+static uint64_t doctor_state_bytes;
+static size_t doctor_state_files;
+
+static int doctor_on_file(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)path;
+	(void)kind;
+	(void)at;
+	doctor_state_bytes += (uint64_t)st->st_blocks * 512;
+	return ++doctor_state_files >= DOCTOR_FILES_MAX;
+}
+
+/* Homes of boxes, layers, snapshots and records grow without a word. */
+static void doctor_state_size(struct doctor *d, const char *state)
+{
+	doctor_state_bytes = 0;
+	doctor_state_files = 0;
+	int r = nftw(state, doctor_on_file, 16, FTW_PHYS | FTW_MOUNT);
+
+	doctor_add(d, "kept there", DOCTOR_OK, NULL,
+		   "%s%" PRIu64 " MB: homes of boxes, changes that wait, snapshots, records",
+		   r > 0 ? "more than " : "", doctor_state_bytes >> 20);
 }
 
 static void doctor_state_dir(struct doctor *d)
@@ -268,8 +327,12 @@ static void doctor_state_dir(struct doctor *d)
 			   "Give it back to yourself with chown, or set XDG_STATE_HOME.",
 			   "%s belongs to another user", at);
 	else {
+		bool made = str_equal(at, h.state_dir);
+
 		doctor_add(d, "state folder", DOCTOR_OK, NULL, "%s%s", h.state_dir,
-			   str_equal(at, h.state_dir) ? "" : " (made at the first start)");
+			   made ? "" : " (made at the first start)");
+		if (made)
+			doctor_state_size(d, at);
 		doctor_layers(d, at);
 	}
 }
@@ -370,7 +433,10 @@ static void doctor_switches(struct doctor *d)
 {
 	const struct feature_facts *f = &d->facts;
 
-	if (f->apparmor_restricts > 0)
+	if (f->profile[0])
+		doctor_add(d, "AppArmor", DOCTOR_INFO, NULL, "the profile %s confines bawn",
+			   f->profile);
+	else if (f->apparmor_restricts > 0)
 		doctor_add(d, "AppArmor", DOCTOR_INFO, NULL,
 			   "restricts user namespaces to programs with a profile");
 	else
@@ -546,12 +612,8 @@ int verb_doctor(const struct invocation *i)
 	feature_read_facts(&d->facts);
 	doctor_kernel(d);
 	d->group = "This installation";
-	doctor_helper(d, "bawn-keeper");
-	doctor_helper(d, "bawn-box");
-	doctor_helper(d, "bawn-probe");
-	doctor_helper(d, "bawn-recorder");
-	doctor_helper(d, "bawn-record");
-	doctor_helper(d, "bawn-review");
+	for (size_t n = 0; n < BAWN_ARRAY_SIZE(doctor_helpers); n++)
+		doctor_helper(d, doctor_helpers[n]);
 	doctor_state_dir(d);
 	doctor_systems(d);
 	doctor_information(d);

@@ -4,8 +4,10 @@
  * with --json, whole.  Everything said here is read from the plan; nothing is
  * started and nothing is made on the disk.
  */
+#include "fd.h"
 #include "feature.h"
 #include "help.h"
+#include "overlay.h"
 #include "prepare.h"
 #include "str.h"
 #include "text.h"
@@ -13,7 +15,10 @@
 #include "words.h"
 #include "words_network.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum {
@@ -27,7 +32,8 @@ struct explain {
 	const struct text *text;
 	const struct plan *plan;
 	size_t width;
-	bool any; /* the section has a line */
+	bool any;  /* the section has a line */
+	bool afar; /* layers cannot stand where changes are kept */
 };
 
 static void explain_section(struct explain *x, const char *title)
@@ -147,6 +153,10 @@ static void explain_held(struct explain *x)
 			    "below, from being made: they are named when the session ends, and "
 			    "can have been run by then. In review mode nothing lands before you "
 			    "have seen it.");
+	if (plan_goes_without(p, PLAN_LAYER_RECORD) || plan_goes_without(p, PLAN_LAYER_SECCOMP))
+		buf_put_str(&names, " Without the record nobody sees to it that what is protected "
+				    "or hidden stays so when programs outside replace it: then the "
+				    "box can write and read it.");
 	explain_item(x, "", buf_str(&names));
 }
 
@@ -213,7 +223,17 @@ static void explain_writes(struct explain *x)
 			explain_path(x, m->target, "writes land at once", m->origin);
 	}
 	explain_held(x);
-	explain_path(x, p->home, "a home of the box's own, kept for this workspace", NULL);
+	if (x->afar && p->workspace_mode == PLAN_MODE_REVIEW &&
+	    p->workspace_access == PLAN_ACCESS_WRITE)
+		explain_item(x, "in memory",
+			     "what a session writes to the workspace stands in /dev/shm while it "
+			     "runs, because the filesystem of the state folder holds no layers; it "
+			     "is kept on disk when the session ends");
+	explain_path(x, p->home,
+		     x->afar ? "a home of the box's own, kept for this workspace: a plain folder, "
+			       "which snapshots leave out"
+			     : "a home of the box's own, kept for this workspace",
+		     NULL);
 	if (p->root.count > 0) {
 		_cleanup_buf_ struct buf what = BUF_INIT(EXPLAIN_BYTES_MAX);
 
@@ -522,10 +542,11 @@ static void explain_host(struct explain *x)
 	explain_say(x, TEXT_BAD, "Nothing.");
 }
 
-static void explain_plan(const struct text *text, const struct plan *plan)
+static void explain_plan(const struct text *text, const struct plan *plan, bool afar)
 {
 	size_t width = text->width > EXPLAIN_WIDTH_MAX ? EXPLAIN_WIDTH_MAX : (size_t)text->width;
-	struct explain x = {.text = text, .plan = plan, .width = width < 40 ? 40 : width};
+	struct explain x = {
+		.text = text, .plan = plan, .width = width < 40 ? 40 : width, .afar = afar};
 
 	explain_runs(&x);
 	if (plan->backend == PLAN_BACKEND_HOST) {
@@ -560,6 +581,22 @@ static int explain_json(const struct text *text, const struct plan *plan)
 	return 0;
 }
 
+/* Where changes are kept, or the nearest folder above that is there: can layers stand in it? */
+static bool explain_is_afar(const struct layers *l)
+{
+	char at[PATH_MAX];
+
+	(void)snprintf(at, sizeof(at), "%s", l->path);
+	while (at[0] == '/' && at[1]) {
+		_cleanup_fd_ int fd = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd >= 0)
+			return !overlay_can_hold(fd);
+		*strrchr(at, '/') = '\0';
+	}
+	return false;
+}
+
 int verb_explain(const struct invocation *i)
 {
 	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
@@ -572,7 +609,7 @@ int verb_explain(const struct invocation *i)
 		if (r < 0)
 			(void)error_sys(&e, r, "cannot write the plan as JSON");
 	} else if (r == 0) {
-		explain_plan(&text, &prepared.plan);
+		explain_plan(&text, &prepared.plan, explain_is_afar(&prepared.layers));
 	}
 	if (r < 0)
 		verb_complain(&e);

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "prepare.h"
 #include "reload.h"
+#include "rule.h"
 #include "rules.h"
 #include "str.h"
 #include "text.h"
@@ -193,6 +194,8 @@ static void policy_print_rule(const struct policy_show *s, const struct rules_ve
 		buf_put_str(&words, ", each request decided on its own");
 	if (v->passthrough)
 		buf_put_str(&words, ", left closed");
+	if (v->action == PLAN_ACTION_ALLOW && v->rule && rule_is_wide(v->rule))
+		buf_putf(&words, "; %s is %s", v->rule->host, rule_is_wide(v->rule));
 	policy_print_line(s, buf_str(&words));
 }
 
@@ -390,6 +393,11 @@ static int policy_check(struct policy_show *s, const struct invocation *i)
 		text_printf(s->text, "%s\n",
 			    plan->network.count == 0 ? "No rules: nothing can be reached."
 						     : "Nothing else can be reached.");
+	for (size_t n = 0; n < plan->network.count; n++)
+		if (rule_is_wide(&plan->network.items[n]))
+			text_styled(s->text, TEXT_BAD, "Warning: %s is %s.\n",
+				    plan->network.items[n].host,
+				    rule_is_wide(&plan->network.items[n]));
 	if (plan->notes.count > 0)
 		text_styled(s->text, TEXT_STRONG, "\nNot given\n");
 	for (size_t n = 0; n < plan->notes.count; n++) {

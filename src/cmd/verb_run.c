@@ -14,16 +14,48 @@
 #include "text.h"
 #include "unattributed.h"
 #include "verbs.h"
+#include "words.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { RUN_PATH_BYTES = 64 << 10 };
 
 /* No full box: said on every screen, asked for quiet or not. */
 static bool run_is_weaker(const struct plan *plan)
 {
 	return plan->backend == PLAN_BACKEND_HOST || plan->without.count > 0 ||
 	       plan->ablate.count > 0;
+}
+
+/* What keys and tokens the command can read, and which it was promised and does not have, is said
+ * on every screen, a terminal or not. */
+static void run_warn(const struct text *err, const struct plan *plan, bool quiet)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+		_cleanup_buf_ struct buf path = BUF_INIT(RUN_PATH_BYTES);
+
+		if (!str_equal(m->role, "exposed") || str_equal(m->source, last))
+			continue;
+		last = m->source;
+		words_path(&path, plan, m->target);
+		text_styled(err, TEXT_WARN,
+			    "bawn: %s is a private place, and the command can read it (%s)\n",
+			    buf_str(&path), m->origin);
+	}
+	for (size_t i = 0; i < plan->notes.count; i++) {
+		const struct plan_note *n = &plan->notes.items[i];
+
+		if (n->said || (n->softly && !quiet))
+			text_styled(err, n->said ? TEXT_WARN : TEXT_PLAIN, "bawn: %s%s %s (%s)\n",
+				    n->what,
+				    n->kind == PLAN_NOTE_WARNING ? ":" : " is not given:", n->why,
+				    n->origin);
+	}
 }
 
 /* Ends as the command did: its exit code, or its signal. */
@@ -68,9 +100,13 @@ static void run_settle(struct layering *layering, const struct text *err)
 	struct error e = ERROR_INIT;
 	bool kept = false;
 
-	if (layering_end(layering, false, &kept, &e) < 0)
+	if (layering_end(layering, false, &kept, &e) < 0) {
 		verb_complain(&e);
-	else if (kept && err)
+		return;
+	}
+	if (kept)
+		layering_print_held(layering);
+	if (kept && err)
 		layering_print_kept(layering, err);
 }
 
@@ -158,6 +194,7 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 	run->how.value_context = &run->prepared.sources;
 	if (run_is_weaker(plan) || (run->err.tty && !run->quiet))
 		banner_print(&run->err, plan, run->session.name);
+	run_warn(&run->err, plan, run->quiet);
 	if (!run->quiet)
 		layering_print_choice(&run->layering, &run->err);
 	int r = client_run(plan, &run->how, ret_status, e);
@@ -195,6 +232,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	}
 	if (!run.quiet)
 		refused_summary(&run.refused, &run.err);
+	refused_alarm(&run.refused, &run.err);
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(&run.prepared.plan))
 		banner_summary(&run.err, &run.prepared.plan);

@@ -421,6 +421,8 @@ static void secret_put_places(const struct policy_secret *s, struct buf *into)
 		buf_putf(into, "%s%s", lead, s->headers.items[i].text);
 		lead = ", ";
 	}
+	for (size_t i = 0; i < s->parameters.count; i++)
+		buf_putf(into, "%s%s=", i ? ", " : " as ", s->parameters.items[i].text);
 }
 
 static void secret_put_time(uint64_t seconds, struct buf *into)
@@ -486,6 +488,7 @@ static void secret_print_json(struct secret_verb *v, const struct policy_secret 
 	json_key_bool(j, "body", s->in_body);
 	json_key_bool(j, "websocket", s->in_websocket);
 	secret_json_strings(j, "headers", s->headers.items, s->headers.count);
+	secret_json_strings(j, "parameters", s->parameters.items, s->parameters.count);
 	secret_json_strings(j, "variables", s->variables.items, s->variables.count);
 	json_key_str(j, "from", policy_from_words[s->from]);
 	json_key_str(j, "source", secret_source_words(s, &v->arena));

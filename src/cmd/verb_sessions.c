@@ -10,6 +10,7 @@
 #include "text.h"
 #include "verbs.h"
 #include "words.h"
+#include "worktree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static void sessions_command(struct buf *into, const struct plan *plan, size_t m
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(SESSIONS_BYTES_MAX);
 
-	for (size_t i = 0; i < plan->argv.count; i++) {
-		if (i > 0)
+	for (size_t i = worktree_before(plan); i < plan->argv.count; i++) {
+		if (all.len > 0)
 			buf_put_char(&all, ' ');
 		text_escape(&all, span_of_str(plan->argv.items[i].text));
 	}
@@ -73,7 +74,7 @@ static void sessions_json_one(struct json *j, const struct session *s)
 		json_key_str(j, "workspace", s->plan.workspace);
 		json_key(j, "command");
 		json_open(j, '[');
-		for (size_t i = 0; i < s->plan.argv.count; i++)
+		for (size_t i = worktree_before(&s->plan); i < s->plan.argv.count; i++)
 			json_str(j, s->plan.argv.items[i].text);
 		json_close(j, ']');
 		json_key_u64(j, "since", s->state.since);

@@ -23,6 +23,7 @@
 #include "layering.h"
 #include "place.h"
 #include "prepare.h"
+#include "process.h"
 #include "record_folder.h"
 #include "str.h"
 #include "text.h"
@@ -31,8 +32,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -317,6 +320,7 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 static int verify_controls(struct verify *v)
 {
 	const struct plan *plan = &v->prepared.plan;
+	const bool filtered = process_is_filtered();
 
 	v->result.count = probe_count();
 	v->result.rows = calloc(v->result.count, sizeof(*v->result.rows));
@@ -332,6 +336,7 @@ static int verify_controls(struct verify *v)
 		c->unshown = v->unshown;
 		c->weaker = plan->without.count + plan->ablate.count > 0 ||
 			    (plan->debug && (c->probe->flags & PROBE_DEBUG_ALSO)) ||
+			    (filtered && (c->probe->layers & PROBE_LAYER(SECCOMP))) ||
 			    (plan->root.count > 0 && (c->probe->flags & PROBE_SYSTEM_ALSO));
 		if (c->probe->control == PROBE_CONTROL_NONE || (c->probe->flags & PROBE_AFTER))
 			continue;
@@ -379,20 +384,100 @@ static int verify_program(struct error *e)
 	return TAKE_FD(fd);
 }
 
-/* The facts in a file of the fixture, open for reading only: a row tries to write to it. */
-static int verify_input(struct verify *v)
+/*
+ * What bawn-probe gets as 0, 1 and 2, which rows try to turn round: two pipes of the host, as in
+ * a pipeline, and a file of the fixture.  The other ends of the pipes are served by children of
+ * ours, since we are busy with the box meanwhile.
+ */
+struct verify_streams {
+	int input, output, errors;
+	int answers, complaints; /* what came out, to read it */
+	pid_t feeder, collector;
+};
+
+#define VERIFY_STREAMS_INIT ((struct verify_streams){-1, -1, -1, -1, -1, -1, -1})
+
+static void verify_streams_fini(struct verify_streams *s)
+{
+	fd_close(&s->input);
+	fd_close(&s->output);
+	fd_close(&s->errors);
+	fd_close(&s->answers);
+	fd_close(&s->complaints);
+	if (s->feeder > 0)
+		(void)kill(s->feeder, SIGKILL);
+	if (s->feeder > 0)
+		(void)waitpid(s->feeder, NULL, 0);
+	if (s->collector > 0)
+		(void)waitpid(s->collector, NULL, 0);
+}
+
+/* A child that copies from one to the other, and has nothing else of ours. */
+static pid_t verify_carry(int from, int to, int not_this)
+{
+	pid_t pid = fork();
+	char bytes[4096];
+	ssize_t n = 0;
+
+	if (pid != 0)
+		return pid;
+	(void)close(not_this);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		if (fd_write_all(to, bytes, (size_t)n) < 0)
+			break;
+	_exit(0);
+}
+
+static void verify_put_lent(struct verify *v, int number, int fd)
+{
+	struct stat st;
+	char key[16];
+
+	(void)snprintf(key, sizeof(key), "lent.%d", number);
+	if (fstat(fd, &st) == 0)
+		facts_putf(&v->text, key, "%llu:%llu", (unsigned long long)st.st_dev,
+			   (unsigned long long)st.st_ino);
+}
+
+static int verify_streams_open(struct verify *v, struct verify_streams *s)
 {
 	char path[PATH_MAX];
 	const char *dir = facts_get(&v->facts, "private");
+	int in[2] = {-1, -1};
+	int out[2] = {-1, -1};
 
 	if (!dir)
 		return error_set(&v->error, -ENOENT, "the fixture has no private folder");
-	(void)snprintf(path, sizeof(path), "%s/facts", dir);
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno : fd_write_all(fd, v->text.ptr, v->text.len);
-	int input = r < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%s/errors", dir);
+	s->errors = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	s->complaints = open(path, O_RDONLY | O_CLOEXEC);
+	s->answers = memfd_create("bawn-verify", MFD_CLOEXEC);
+	_cleanup_fd_ int facts = memfd_create("bawn-verify", MFD_CLOEXEC);
 
-	return input < 0 ? error_sys(&v->error, r < 0 ? r : -errno, "writing the facts") : input;
+	if (s->errors < 0 || s->complaints < 0 || s->answers < 0 || facts < 0 ||
+	    pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		return error_sys(&v->error, -errno, "making room for the answers");
+	s->input = in[0];
+	s->output = out[1];
+	_cleanup_fd_ int feed = in[1];
+	_cleanup_fd_ int collect = out[0];
+
+	verify_put_lent(v, 0, s->input);
+	verify_put_lent(v, 1, s->output);
+	verify_put_lent(v, 2, s->errors);
+	int r = buf_error(&v->text) ? buf_error(&v->text)
+				    : fd_write_all(facts, v->text.ptr, v->text.len);
+
+	if (r == 0 && lseek(facts, 0, SEEK_SET) == 0) {
+		/* Neither keeps a pipe open whose end the box or the other waits for. */
+		s->feeder = verify_carry(facts, feed, s->output);
+		fd_close(&feed);
+		s->collector = verify_carry(collect, s->answers, s->output);
+	}
+	if (r < 0 || s->collector < 0 || s->feeder < 0)
+		return error_sys(&v->error, r < 0 ? r : -errno, "handing over the facts");
+	return 0;
 }
 
 /* Runs it in a box like any other, whose layers are forgotten. */
@@ -432,34 +517,35 @@ static int verify_run_inside(struct verify *v, struct buf *output)
 {
 	struct client_options lent = CLIENT_OPTIONS_INIT;
 	_cleanup_buf_ struct buf complaints = BUF_INIT(VERIFY_OUTPUT_MAX);
+	_cleanup_(verify_streams_fini) struct verify_streams streams = VERIFY_STREAMS_INIT;
 	_cleanup_fd_ int program = verify_program(&v->error);
-	_cleanup_fd_ int input = program < 0 ? -1 : verify_input(v);
-	_cleanup_fd_ int out = memfd_create("bawn-verify", MFD_CLOEXEC);
-	_cleanup_fd_ int err = memfd_create("bawn-verify", MFD_CLOEXEC);
 	int status = 0;
 
-	if (program < 0 || input < 0)
+	if (program < 0 || verify_streams_open(v, &streams) < 0)
 		return v->error.code;
-	if (out < 0 || err < 0)
-		return error_sys(&v->error, -errno, "making room for the answers");
 	lent.stdio = true;
 	lent.exec_fd = program;
-	lent.fds[0] = input;
-	lent.fds[1] = out;
-	lent.fds[2] = err;
+	lent.fds[0] = streams.input;
+	lent.fds[1] = streams.output;
+	lent.fds[2] = streams.errors;
 	lent.read_value = secret_source_read;
 	lent.value_context = &v->prepared.sources;
 	int r = verify_run_client(v, &lent, &status);
 
 	if (r < 0)
 		return r;
+	fd_close(&streams.output);
+	while (waitpid(streams.collector, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	streams.collector = -1;
 	if (WIFSIGNALED(status))
 		return error_set(&v->error, -EINTR, "bawn-probe was ended by signal %d",
 				 WTERMSIG(status));
-	if (lseek(out, 0, SEEK_SET) < 0 || lseek(err, 0, SEEK_SET) < 0)
+	if (lseek(streams.answers, 0, SEEK_SET) < 0)
 		return error_sys(&v->error, -errno, "reading the answers");
-	r = fd_read_all(out, output);
-	if (r == 0 && fd_read_all(err, &complaints) == 0 && (status != 0 || complaints.len > 0))
+	r = fd_read_all(streams.answers, output);
+	if (r == 0 && fd_read_all(streams.complaints, &complaints) == 0 &&
+	    (status != 0 || complaints.len > 0))
 		(void)error_set(&v->error, -EIO, "bawn-probe ended with status %d inside: %.300s",
 				WIFEXITED(status) ? WEXITSTATUS(status) : -1, buf_str(&complaints));
 	return r;

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WHY_BYTES_MAX = 64 << 10, WHY_PORT = 443, WHY_INDENT = 9 };
+enum { WHY_BYTES_MAX = 64 << 10, WHY_JSON_MAX = 8 << 20, WHY_PORT = 443, WHY_INDENT = 9 };
 
 struct why {
 	const struct invocation *invocation;
@@ -311,41 +311,116 @@ static int why_find_plan(struct why *w, char *ret_where, size_t size)
 	return r;
 }
 
-/* Where no plan can be made that is said, and the record still asked. */
-static void why_print_paths(const struct invocation *i)
+static struct why *why_new(const struct invocation *i)
 {
-	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
-	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
-	struct json j = JSON_INIT(&out, true);
-	char where[128], path[PATH_MAX];
+	struct why *w = calloc(1, sizeof(*w));
 
 	if (!w)
-		return;
+		return NULL;
 	w->invocation = i;
 	w->arena = ARENA_INIT(1 << 20);
 	w->session.fd = -1;
 	w->out = text_open(STDOUT_FILENO);
-	bool json = invocation_has(i, OPTION_JSON);
+	return w;
+}
+
+static void why_free(struct why *w)
+{
+	rules_free(w->rules);
+	session_fini(&w->session);
+	prepared_fini(&w->files);
+	arena_fini(&w->arena);
+	free(w);
+}
+
+/* Where no plan can be made that is said, and the record still asked. */
+static void why_print_paths(const struct invocation *i)
+{
+	char where[128], path[PATH_MAX];
+	struct why *w = why_new(i);
+
+	if (!w)
+		return;
 	int r = why_find_plan(w, where, sizeof(where));
 
-	json_open(&j, '[');
 	for (int n = 0; r == 0 && n < i->argument_count; n++) {
 		if (why_shape(i->arguments[n]) != WHY_PATH)
 			continue;
 		r = why_shape_path(i->arguments[n], path, sizeof(path));
-		if (r == 0 && json)
-			why_path_json(&j, w->plan, path);
-		else if (r == 0)
+		if (r == 0)
 			why_path_print(&w->out, w->plan, path, where);
 	}
-	json_close(&j, ']');
-	if (r == 0 && json)
-		text_write(&w->out, &out);
 	if (r < 0)
 		verb_complain(&w->e);
-	session_fini(&w->session);
-	prepared_fini(&w->files);
-	arena_fini(&w->arena);
+	why_free(w);
+}
+
+/* What the record says of one path or event: the one value in bawn-record's array, or nothing. */
+static int why_ask_record(const struct invocation *i, const char *typed, bool quiet,
+			  struct buf *text, struct span *ret)
+{
+	const char *session = invocation_value(i, OPTION_SESSION);
+	const char *words[8] = {"bawn", "why", "--json"};
+	size_t n = 3;
+
+	if (session) {
+		words[n++] = "--session";
+		words[n++] = session;
+	}
+	words[n++] = "--";
+	words[n] = typed;
+	int status = elsewhere_read("bawn-record", words, quiet, text);
+	const char *open = status == 0 ? strchr(buf_str(text), '[') : NULL;
+	const char *close = open ? strrchr(open, ']') : NULL;
+
+	*ret = (struct span){NULL, 0};
+	if (close) {
+		open += 1 + strspn(open + 1, " \n");
+		while (close > open && strchr(" \n", close[-1]))
+			close--;
+		*ret = (struct span){(const uint8_t *)open, (size_t)(close - open)};
+	}
+	return status;
+}
+
+/* One array: of each path what the plan and the record say, of each event what the record says. */
+static int why_json_elsewhere(const struct invocation *i)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(WHY_JSON_MAX);
+	struct json j = JSON_INIT(&out, true);
+	char where[128], path[PATH_MAX];
+	struct why *w = why_new(i);
+	int r = w ? why_find_plan(w, where, sizeof(where)) : -ENOMEM;
+	int status = EXIT_OK;
+
+	json_open(&j, '[');
+	for (int n = 0; r == 0 && status == EXIT_OK && n < i->argument_count; n++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(WHY_JSON_MAX);
+		bool is_path = why_shape(i->arguments[n]) == WHY_PATH;
+		struct span said;
+		int code = why_ask_record(i, i->arguments[n], is_path, &text, &said);
+
+		if (!is_path) {
+			status = code == EXIT_OK ? EXIT_OK : EXIT_BAWN;
+			json_raw(&j, said);
+			continue;
+		}
+		r = why_shape_path(i->arguments[n], path, sizeof(path));
+		json_open(&j, '{');
+		if (r == 0)
+			why_path_json(&j, w->plan, path);
+		json_key(&j, "record");
+		json_raw(&j, said.len ? said : span_of_str("null"));
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	if (r < 0 && w)
+		verb_complain(&w->e);
+	else if (status == EXIT_OK)
+		text_write(&w->out, &out);
+	if (w)
+		why_free(w);
+	return r < 0 ? EXIT_BAWN : status;
 }
 
 /* Events and paths; -1 when these are hosts. */
@@ -366,6 +441,8 @@ static int why_elsewhere(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}
+	if (paths > 0 && invocation_has(i, OPTION_JSON))
+		return why_json_elsewhere(i);
 	if (paths > 0)
 		why_print_paths(i);
 	return elsewhere_run(i, "bawn-record");
@@ -377,17 +454,13 @@ int verb_why(const struct invocation *i)
 
 	if (elsewhere >= 0)
 		return elsewhere;
-	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
 	struct json j = JSON_INIT(&out, true);
+	struct why *w = why_new(i);
 	bool all = true;
 
 	if (!w)
 		return EXIT_BAWN;
-	w->invocation = i;
-	w->arena = ARENA_INIT(1 << 20);
-	w->session.fd = -1;
-	w->out = text_open(STDOUT_FILENO);
 	w->json = invocation_has(i, OPTION_JSON) ? &j : NULL;
 	json_open(&j, '[');
 	int r = why_find(w);
@@ -399,9 +472,6 @@ int verb_why(const struct invocation *i)
 		text_write(&w->out, &out);
 	if (r < 0)
 		verb_complain(&w->e);
-	rules_free(w->rules);
-	session_fini(&w->session);
-	prepared_fini(&w->files);
-	arena_fini(&w->arena);
+	why_free(w);
 	return r < 0 ? EXIT_BAWN : all ? EXIT_OK : EXIT_FOUND;
 }

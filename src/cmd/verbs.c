@@ -27,8 +27,7 @@ static const char *const snapshots_words[] = {"rm"};
 
 #define EXITS_OF_COMMAND                                                                          \
 	"0 to 255\tthe command's own exit code; 128 and the number of the signal that ended it\n" \
-	"2\tthe command line makes no sense\n"                                                    \
-	"125\tbawn itself failed: nothing was run, or the session was lost or out of time\n"      \
+	"125\tbawn failed, or was told nonsense, or the session or the output was lost\n"         \
 	"126\tthe command was found and cannot be run\n"                                          \
 	"127\tthe command was not found"
 
@@ -68,7 +67,11 @@ const struct verb verbs[] = {
 			"If a layer of the box cannot be had on this machine, nothing is run and "
 			"the layer is named. To go on without it, name it with --without: the "
 			"weaker level is then shown on every screen.\n\n"
-			"The terminal, signals, job control and pipes work as without bawn. With "
+			"The terminal, signals, job control and pipes work as without bawn. "
+			"Standard streams are carried, never lent: the command has pipes of its "
+			"own. From a pipe or a file nothing is taken that the command does not "
+			"read; from a socket more may be taken, so say </dev/null where it should "
+			"read nothing. With "
 			"--stdio the command gets pipes and never a terminal, for programs that "
 			"speak a protocol on their standard streams.",
 		.examples = "bawn run -- bash\ta shell in the box\n"
@@ -228,9 +231,10 @@ const struct verb verbs[] = {
 			"An EVENT is a number that 'bawn log' shows, of the last session, or "
 			"SESSION:NUMBER: who did it, the verdict, the rule with its file and "
 			"line, what would allow it, and how it is known.\n\n"
-			"A PATH has a slash in it: which entry of the plan shows it to the box, "
-			"or hides it, and what the record of the last session (or --session) says "
-			"about it.",
+			"A PATH has a slash in it, begins with a dot, or is there in this folder: "
+			"what a command in the box can do with it, which entry of the plan says "
+			"so, and what the record of the last session (or --session) says about "
+			"it.",
 		.examples = "bawn why example.org\tin the session of this folder\n"
 			    "bawn why 417\tan event of the last session\n"
 			    "bawn why ~/.ssh/id_ed25519\ta path\n"
@@ -358,7 +362,7 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
-			   BIT(HELD) | BIT(BETWEEN),
+			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY),
 		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",
@@ -383,9 +387,14 @@ const struct verb verbs[] = {
 			"--ours or --merge. A merge whose sides changed the same lines says "
 			"which, and lands only with --markers. The side that is not taken is not "
 			"lost: it stays in the session, or comes back with 'bawn undo'.\n\n"
+			"A folder that was removed and made again (a fresh clone) is not the one "
+			"that the session worked on, and nothing lands. With --anyway it does: "
+			"where the new folder is not what the session found, it is a conflict.\n\n"
 			"Held changes would make one of your own programs run something later. "
 			"Each is released by its own path, or asked about at the terminal, where "
-			"'v' shows it; --yes never releases any. Who decided what is written to "
+			"'v' shows it; --yes never releases any. A version of a file that only a "
+			"commit has is released by PATH@OBJECT, as 'bawn diff' shows it. Who "
+			"decided what is written to "
 			"the record first, "
 			"with digests: 'bawn log apply'.",
 		.examples = "bawn apply\tall of it but what is held\n"
@@ -397,7 +406,7 @@ const struct verb verbs[] = {
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
 			   BIT(DRY_RUN) | BIT(THEIRS) | BIT(OURS) | BIT(MERGE) | BIT(MARKERS) |
-			   BIT(RELEASE) | BIT(PATCH),
+			   BIT(RELEASE) | BIT(SEEN) | BIT(PATCH) | BIT(ANYWAY),
 		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",
@@ -427,24 +436,31 @@ const struct verb verbs[] = {
 	},
 	{
 		.name = "undo",
-		.usage = "[OPTIONS]",
+		.usage = "[OPTIONS] [PATH...]",
 		.summary = "take back what landed last",
 		.description =
 			"Takes back the last apply to this folder: every path is what it was "
 			"before, byte for byte, with its mode and time. When a path is no longer "
 			"what apply left there, because you changed it since, it is named and "
-			"nothing is done. What was undone is pending again where its session "
+			"nothing is done; --leave-changed leaves it, and takes back the rest. "
+			"With PATHs only what is named. What is left can be taken back by another "
+			"undo. Objects of git's that landed stay, for 'git gc' to tidy up: a "
+			"branch of yours may need them. What was undone is pending again where its "
+			"session "
 			"still stands, and what you had decided is in conflict again; --redo "
 			"applies it again in any case.\n\n"
 			"After a direct session it takes back what that did, from the versions "
 			"that were kept before each first change, and leaves alone, and names, "
-			"what is not as the session left it.",
+			"what is not as the session left it, or cannot be read. The versions of "
+			"what is left are kept, for another undo.",
 		.examples = "bawn undo\tthe last apply\n"
 			    "bawn undo -n\tonly say what would come back\n"
+			    "bawn undo src\tonly what landed beneath src\n"
 			    "bawn undo --redo\tapply it again",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
-			   BIT(DRY_RUN) | BIT(REDO),
+			   BIT(DRY_RUN) | BIT(REDO) | BIT(LEAVE_CHANGED),
+		.arguments_max = -1,
 		.run = verb_elsewhere,
 		.program = "bawn-review",
 	},

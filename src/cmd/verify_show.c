@@ -99,19 +99,21 @@ void verify_show(const struct text *t, const struct plan *plan, const struct ver
 	verify_show_rows(t, v, JUDGE_UNPROVEN, TEXT_BAD, "NOT PROVEN");
 	verify_show_given(t, v);
 	if (verify_holds(v))
-		text_styled(
-			t, TEXT_GOOD,
-			"\nClosed: %zu attempts were refused exactly as expected; outside, none "
-			"of them was.\n",
-			verify_total(v, JUDGE_CLOSED));
+		text_styled(t, TEXT_GOOD,
+			    "\nClosed: %zu attempts were refused exactly as expected;\n"
+			    "outside, none of them was.\n",
+			    verify_total(v, JUDGE_CLOSED));
+	else if (verify_total(v, JUDGE_OPEN) == 0)
+		text_styled(t, TEXT_BAD,
+			    "\nNot proven: nothing was found open, and not all of it could be "
+			    "tried.\n");
 	else
 		text_styled(t, TEXT_BAD, "\nThe box does not hold what bawn promises.\n");
 	if (verify_total(v, JUDGE_NO_CONTROL) > 0)
-		text_styled(
-			t, TEXT_FAINT,
-			"%zu more were refused, but this machine has no control for them; --json "
-			"lists them.\n",
-			verify_total(v, JUDGE_NO_CONTROL));
+		text_styled(t, TEXT_FAINT,
+			    "%zu more were refused, but this machine has no control for them;\n"
+			    "--json lists them.\n",
+			    verify_total(v, JUDGE_NO_CONTROL));
 }
 
 /* --- JSON ----------------------------------------------------------------------------- */

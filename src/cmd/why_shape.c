@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int why_shape_event(const char *typed, char *ret_session, size_t size, uint64_t *ret_number)
@@ -24,12 +25,16 @@ enum why_shape why_shape(const char *typed)
 {
 	char session[PATH_MAX];
 	uint64_t number;
+	struct stat st;
 
 	if (why_shape_event(typed, session, sizeof(session), &number) == 0)
 		return WHY_EVENT;
-	if (str_equal(typed, ".") || str_equal(typed, "..") || str_equal(typed, "~"))
+	/* No name of a host begins so. */
+	if (typed[0] == '.' || str_equal(typed, "~"))
 		return WHY_PATH;
-	return strchr(typed, '/') && !strstr(typed, "://") ? WHY_PATH : WHY_HOST;
+	if (strchr(typed, '/'))
+		return strstr(typed, "://") ? WHY_HOST : WHY_PATH;
+	return lstat(typed, &st) == 0 ? WHY_PATH : WHY_HOST;
 }
 
 int why_shape_path(const char *typed, char *ret_path, size_t size)

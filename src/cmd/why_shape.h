@@ -5,6 +5,7 @@
  *	417			an event of the last session
  *	calm-otter:417		an event of that session; its name, or its folder's
  *	/etc/passwd, ./a, a/b	a path: it has a slash, and no scheme
+ *	.env, Makefile		a path: it begins with a dot, or there is such a file here
  *	anything else		a host
  */
 #ifndef BAWN_WHY_SHAPE_H

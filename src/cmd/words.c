@@ -165,6 +165,8 @@ void words_secret(struct buf *into, const struct plan *plan, const struct plan_s
 		buf_putf(into, "%s%s", lead, s->headers.items[i].text);
 		lead = ", ";
 	}
+	for (size_t i = 0; i < s->parameters.count; i++)
+		buf_putf(into, "%s%s=", i ? ", " : " as ", s->parameters.items[i].text);
 	if (s->kind != PLAN_SECRET_PLAIN)
 		buf_putf(into, ", %s", plan_secret_words[s->kind]);
 	buf_put_str(into, "; its value: ");

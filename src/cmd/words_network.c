@@ -79,10 +79,26 @@ static bool words_signs(const struct plan *plan, const struct plan_rule *rule)
 	return rule->sign;
 }
 
+static void words_logins(struct buf *into, const struct plan_rule *rule)
+{
+	buf_put_str(into, ", logins signed by your ssh agent");
+	if (rule->key[0])
+		buf_putf(into, " with the key %s", rule->key);
+	if (rule->unbound)
+		buf_put_str(into, ", also those that do not name the host");
+}
+
+/* A deny of all ports. */
+static bool words_is_every(const struct plan_rule *rule)
+{
+	return rule->action == PLAN_ACTION_DENY && rule->ports.count == 1 &&
+	       rule->ports.items[0].from == 1 && rule->ports.items[0].to == UINT16_MAX;
+}
+
 /* What a rule does, without its host. */
 static void words_rule(struct buf *into, const struct plan *plan, const struct plan_rule *rule)
 {
-	bool every = !rule->ports_named && rule->action == PLAN_ACTION_DENY;
+	bool every = words_is_every(rule);
 
 	if (rule->action == PLAN_ACTION_DENY)
 		buf_put_str(into, every ? "denied" : "denied at ");
@@ -91,7 +107,7 @@ static void words_rule(struct buf *into, const struct plan *plan, const struct p
 	if (rule->scheme != PLAN_SCHEME_BY_PORT && !rule->sign)
 		buf_putf(into, ", %s", words_schemes(1u << rule->scheme));
 	if (words_signs(plan, rule))
-		buf_put_str(into, ", logins signed by your ssh agent");
+		words_logins(into, rule);
 	if (rule->private)
 		buf_put_str(into, ", private addresses too");
 	words_requests(into, rule);
@@ -132,8 +148,7 @@ static void words_list(struct buf *into, const struct plan *plan, size_t at, siz
 		if (rule->ceiling)
 			buf_putf(into, "%s ", plan_action_words[rule->action]);
 		text_escape(into, span_of_str(rule->host));
-		if (rule->action == PLAN_ACTION_DENY && !rule->ports_named &&
-		    rule->methods.count == 0 && rule->paths.count == 0)
+		if (words_is_every(rule) && rule->methods.count == 0 && rule->paths.count == 0)
 			continue;
 		buf_put_str(into, " (");
 		words_ports(into, rule);

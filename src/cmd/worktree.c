@@ -31,6 +31,8 @@ bool worktree_is_branch(const char *name)
 	return true;
 }
 
+enum { WORKTREE_BEFORE = 4 };
+
 /* $1 is the branch; the rest is the command. */
 static const char worktree_script[] =
 	"if git show-ref --verify --quiet \"refs/heads/$1\"; then git switch --quiet \"$1\"; "
@@ -38,10 +40,20 @@ static const char worktree_script[] =
 	"{ echo \"bawn: git in the box cannot switch to the branch $1\" >&2; exit 125; }; "
 	"shift; exec \"$@\"";
 
+size_t worktree_before(const struct plan *plan)
+{
+	return plan->argv.count > WORKTREE_BEFORE &&
+			       str_equal(plan->argv.items[2].text, worktree_script)
+		       ? WORKTREE_BEFORE + 1
+		       : 0;
+}
+
 int worktree_enter(struct plan *plan, const char *branch, struct arena *arena, struct error *e)
 {
 	static const char *const before[] = {"/bin/sh", "-c", worktree_script, "bawn"};
 	enum { BEFORE = BAWN_ARRAY_SIZE(before) };
+
+	_Static_assert((int)BEFORE == (int)WORKTREE_BEFORE, "worktree_before counts them");
 
 	if (!worktree_is_branch(branch))
 		return error_set(e, -EINVAL, "'%s' cannot be the name of a branch", branch);

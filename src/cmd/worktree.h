@@ -17,6 +17,9 @@
 bool worktree_is_branch(const char *name);
 
 /* The plan's command begins on that branch.  An error says what is missing. */
+/* How many words of the plan's command are ours, in front of the user's own. */
+size_t worktree_before(const struct plan *plan);
+
 int worktree_enter(struct plan *plan, const char *branch, struct arena *arena, struct error *e);
 
 #endif

@@ -22,8 +22,8 @@
  * certainty, at the price of browsers that always send the noise.  The agent has no
  * ECH key of a server to begin with, because DNS inside has no HTTPS records.
  *
- * After a HelloRetryRequest the client sends a second ClientHello, in the clear.  A
- * caller that goes on looking can feed it to a fresh reader and compare.
+ * After a HelloRetryRequest the client sends a second ClientHello, in the clear, and the
+ * server takes what that one names: client_start.h reads both.
  */
 #ifndef BAWN_CLIENT_HELLO_H
 #define BAWN_CLIENT_HELLO_H

@@ -40,6 +40,11 @@ static int base64_value(uint8_t c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
+int decode_base64_letter(uint8_t c)
+{
+	return base64_value(c == '-' ? '+' : c == '_' ? '/' : c);
+}
+
 ssize_t decode_base64(struct span text, uint8_t *into, size_t size)
 {
 	size_t len = text.len, out = 0;

@@ -23,6 +23,16 @@ ssize_t decode_base64(struct span text, uint8_t *into, size_t size) BAWN_MUST_US
 /* The letter of the standard alphabet for six bits. */
 char encode_base64_letter(unsigned int bits);
 
+/* And back, of either alphabet; -1: it is none. */
+int decode_base64_letter(uint8_t c);
+
+/* A letter of either alphabet of base64; padding is none. */
+static inline bool encode_is_base64(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '+' ||
+	       c == '/' || c == '-' || c == '_';
+}
+
 void encode_hex(struct buf *into, struct span bytes); /* lower case */
 
 /* 0 to 15, or -1. */

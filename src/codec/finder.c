@@ -26,7 +26,15 @@ enum lead { PERCENT = 1, BACKSLASH = 2, AMPERSAND = 4, EQUALS = 8, LEADS = 15 };
 
 enum family { TEXT, BASE64, HEX };
 
-enum { PAIRS = 1 << 16, BETWEEN_MAX = 4 };
+/* Of a word's letters: coarse, so that it says little which of the first two a secret has. */
+enum alphabet { TOKEN, PRINTABLE, BASE64_LETTERS, HEX_DIGITS, ALPHABETS };
+
+enum {
+	PAIRS = 1 << 16,
+	BETWEEN_MAX = 4,
+	REACH_MIN = 4096, /* of bytes; a power of two */
+	REACH_TIMES = 24, /* so much longer than itself a word is written by no program */
+};
 
 struct needle {
 	enum family family;
@@ -34,7 +42,12 @@ struct needle {
 	bool once;          /* a percent that comes out of an escape is one */
 	size_t word;
 	size_t len;
+	size_t known;            /* symbols that everybody may know, from the first on */
+	const uint8_t *alphabet; /* a map of bytes: what the others are taken from */
 	uint8_t *symbols, *mask; /* mask: NULL, or as many */
+	/* Of base64: how many bits of the word the letters before and behind have, and the mask's.
+	 */
+	uint8_t before_bits, before, behind_bits, behind;
 };
 
 struct finder {
@@ -43,8 +56,12 @@ struct finder {
 	uint8_t triples[PAIRS / 8]; /* of the others, with the third: by triple_of */
 	uint8_t first[256 / 8];     /* bytes with which a pair begins */
 	uint8_t sieve[4][16];       /* by the halves of a pair's bytes: see next_place */
-	uint32_t begin[257];        /* by the symbol's own spellings, into `starting` */
-	uint32_t *starting;         /* needles by their first symbol */
+	uint8_t inside[256 / 8];    /* bytes that can stand in a word, however it is written */
+	uint8_t alphabets[ALPHABETS][256 / 8];
+	bool unknown;        /* of some word nothing is known */
+	size_t reach;        /* bytes before the end that a word which goes on may have begun at */
+	uint32_t begin[257]; /* by the symbol's own spellings, into `starting` */
+	uint32_t *starting;  /* needles by their first symbol */
 	size_t count;
 	struct needle *needles;
 	uint8_t *memory; /* of all symbols and masks */
@@ -87,102 +104,6 @@ static bool is_lead(const struct needle *n, uint8_t c)
 	}
 }
 
-enum match { MATCH_NO, MATCH_BEGUN, MATCH_WHOLE };
-
-/* One symbol at *at, behind what may stand before it; *ret_unit is it, at *at. */
-static enum match read_symbol(const struct needle *n, size_t k, struct span bytes, size_t *at,
-			      bool end, struct unit *ret_unit)
-{
-	for (int i = 0; i <= BETWEEN_MAX; i++) {
-		if (*at == bytes.len)
-			return end ? MATCH_NO : MATCH_BEGUN;
-		*ret_unit = (struct unit){bytes.ptr[*at], 1, UNIT_ITSELF, 0, 0};
-		if (is_lead(n, ret_unit->byte) &&
-		    !unit_read((struct span){bytes.ptr + *at, bytes.len - *at}, end, n->once,
-			       ret_unit))
-			return MATCH_BEGUN;
-		if (normal(n->family, ret_unit->byte) == n->symbols[k])
-			return MATCH_WHOLE;
-		if (k == 0 || !between(n->family, k, ret_unit->byte))
-			return MATCH_NO;
-		*at += ret_unit->len;
-	}
-	return MATCH_NO;
-}
-
-static enum match match(const struct needle *n, struct span bytes, size_t from, bool end,
-			struct finder_hit *hit)
-{
-	bool escaped = false;
-	size_t at = from;
-
-	for (size_t k = 0; k < n->len; k++) {
-		struct unit u;
-		enum match m = read_symbol(n, k, bytes, &at, end, &u);
-
-		if (m == MATCH_BEGUN && bytes.len - from > FINDER_KEPT_MAX)
-			return MATCH_NO;
-		if (m != MATCH_WHOLE)
-			return m;
-		escaped |= u.kind != UNIT_ITSELF;
-		at += u.len;
-	}
-	/* At one place the longest counts. */
-	if (at - from <= hit->len)
-		return MATCH_WHOLE;
-	hit->at = from;
-	hit->len = at - from;
-	hit->word = n->word;
-	hit->form = n->family == BASE64            ? FINDER_BASE64
-		    : n->family == HEX             ? FINDER_HEX
-		    : escaped || hit->len > n->len ? FINDER_ESCAPED
-						   : FINDER_PLAIN;
-	return MATCH_WHOLE;
-}
-
-/* Needles that begin with `symbol`: those for which `lead` begins an escape, or the others. */
-static bool match_starting(const struct finder *f, uint8_t symbol, uint8_t lead, bool escapes,
-			   struct span bytes, size_t at, bool end, struct finder_hit *hit)
-{
-	bool begun = false;
-
-	for (uint32_t i = f->begin[symbol]; i < f->begin[symbol + 1]; i++) {
-		const struct needle *n = &f->needles[f->starting[i]];
-		size_t before = hit->len;
-
-		if (is_lead(n, lead) != escapes)
-			continue;
-		begun |= match(n, bytes, at, end, hit) == MATCH_BEGUN;
-		if (hit->len > before)
-			hit->needle = f->starting[i];
-	}
-	return begun;
-}
-
-static enum finder_outcome try_at(const struct finder *f, struct span bytes, size_t at, bool end,
-				  struct finder_hit *ret_hit)
-{
-	struct finder_hit hit = {0};
-	struct unit u = {0};
-	uint8_t c = bytes.ptr[at];
-	bool begun = match_starting(f, c, c, false, bytes, at, end, &hit);
-
-	if (unit_is_lead(c)) {
-		struct span from = {bytes.ptr + at, bytes.len - at};
-
-		begun |= !unit_read(from, end, false, &u);
-		begun |= match_starting(f, u.byte, c, true, bytes, at, end, &hit);
-		/* The word of which the first byte is a percent. */
-		if (u.byte != '%' && unit_read(from, end, true, &u) && u.byte == '%')
-			begun |= match_starting(f, u.byte, c, true, bytes, at, end, &hit);
-	}
-	if (begun)
-		ret_hit->at = at;
-	else if (hit.len > 0)
-		*ret_hit = hit;
-	return begun ? FINDER_BEGUN : hit.len > 0 ? FINDER_FOUND : FINDER_NOTHING;
-}
-
 static bool has_bit(const uint8_t *map, size_t i)
 {
 	return map[i >> 3] >> (i & 7) & 1;
@@ -191,6 +112,176 @@ static bool has_bit(const uint8_t *map, size_t i)
 static void set_bit(uint8_t *map, size_t i)
 {
 	map[i >> 3] |= (uint8_t)(1 << (i & 7));
+}
+
+enum match { MATCH_NO, MATCH_BEGUN, MATCH_WHOLE };
+
+/* Whether this may be symbol k, as far as everybody may know. */
+static bool fits(const struct needle *n, size_t k, uint8_t byte)
+{
+	uint8_t symbol = normal(n->family, byte);
+
+	return k < n->known ? symbol == n->symbols[k] : has_bit(n->alphabet, symbol);
+}
+
+/* One symbol at *at, behind what may stand before it; *ret_unit is it, at *at. */
+static enum match read_symbol(const struct needle *n, size_t k, struct span bytes, size_t *at,
+			      bool end, struct unit *ret_unit)
+{
+	int lines = 0;
+
+	for (int i = 0; i <= BETWEEN_MAX; i++) {
+		if (*at == bytes.len)
+			return end ? MATCH_NO : MATCH_BEGUN;
+		*ret_unit = (struct unit){bytes.ptr[*at], 1, UNIT_ITSELF, 0, 0};
+		if (is_lead(n, ret_unit->byte) &&
+		    !unit_read((struct span){bytes.ptr + *at, bytes.len - *at}, end, n->once,
+			       ret_unit))
+			return MATCH_BEGUN;
+		if (fits(n, k, ret_unit->byte))
+			return MATCH_WHOLE;
+		if (k == 0 || !between(n->family, k, ret_unit->byte))
+			return MATCH_NO;
+		/* An empty line ends everything: an event that ends in one need not wait. */
+		if (bytes.ptr[*at] == '\n' && ++lines > 1)
+			return MATCH_NO;
+		*at += ret_unit->len;
+	}
+	return MATCH_NO;
+}
+
+/*
+ * Whether the needle is there.  It is read to its end however early a symbol is wrong, so that
+ * the time this takes tells nothing but what everybody may know.
+ */
+static bool match(const struct needle *n, struct span bytes, size_t from, struct finder_hit *hit)
+{
+	bool escaped = false;
+	size_t at = from;
+	uint8_t wrong = 0;
+
+	for (size_t k = 0; k < n->len; k++) {
+		struct unit u;
+
+		if (read_symbol(n, k, bytes, &at, true, &u) != MATCH_WHOLE)
+			return false;
+		wrong |= normal(n->family, u.byte) ^ n->symbols[k];
+		escaped |= u.kind != UNIT_ITSELF;
+		at += u.len;
+	}
+	/* At one place the longest counts. */
+	if (wrong || at - from <= hit->len)
+		return false;
+	hit->at = from;
+	hit->len = at - from;
+	hit->word = n->word;
+	hit->form = n->family == BASE64            ? FINDER_BASE64
+		    : n->family == HEX             ? FINDER_HEX
+		    : escaped || hit->len > n->len ? FINDER_ESCAPED
+						   : FINDER_PLAIN;
+	return true;
+}
+
+/*
+ * Whether the needle may have begun there and go on behind the bytes.  Of a secret neither its
+ * symbols nor their number count.
+ */
+static bool goes_on(const struct needle *n, struct span bytes, size_t at)
+{
+	for (size_t k = 0; n->known < n->len || k < n->len; k++) {
+		struct unit u;
+		enum match m = read_symbol(n, k, bytes, &at, false, &u);
+
+		if (m != MATCH_WHOLE)
+			return m == MATCH_BEGUN;
+		at += u.len;
+	}
+	return false;
+}
+
+/* NULL for hit: whether something goes on behind the bytes; else whether something is there. */
+static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, bool escapes,
+			 struct span bytes, size_t at, struct finder_hit *hit)
+{
+	bool is = false;
+
+	/* Needles that begin with `symbol`: for which `lead` begins an escape, or the others. */
+	for (uint32_t i = f->begin[symbol]; i < f->begin[symbol + 1]; i++) {
+		const struct needle *n = &f->needles[f->starting[i]];
+
+		if (is_lead(n, lead) != escapes)
+			continue;
+		if (!hit) {
+			is |= goes_on(n, bytes, at);
+		} else if (match(n, bytes, at, hit)) {
+			hit->needle = f->starting[i];
+			is = true;
+		}
+	}
+	return is;
+}
+
+static bool try_at(const struct finder *f, struct span bytes, size_t at, struct finder_hit *hit)
+{
+	struct unit u = {0};
+	uint8_t c = bytes.ptr[at];
+	bool is = try_starting(f, c, c, false, bytes, at, hit);
+
+	if (unit_is_lead(c)) {
+		struct span from = {bytes.ptr + at, bytes.len - at};
+
+		is |= !unit_read(from, hit != NULL, false, &u);
+		is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+		/* The word of which the first byte is a percent. */
+		if (u.byte != '%' && unit_read(from, hit != NULL, true, &u) && u.byte == '%')
+			is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+	}
+	return is;
+}
+
+/* Whether c, at `at`, may stand between two symbols, by what stands before it. */
+static bool is_gap(struct span bytes, size_t at, size_t low, uint8_t c)
+{
+	bool line = c == '\r' || c == '\n';
+
+	if (at == low || (!line && c != ' '))
+		return false;
+	uint8_t before = bytes.ptr[at - 1], first = at - 1 > low ? bytes.ptr[at - 2] : 'z';
+
+	/* Another gap, or the end of an escape. */
+	if (before == '\0' || strchr(" :-\r\n;", before) ||
+	    (first == '\\' && strchr("nrt", before)))
+		return true;
+	/* Lines part base64 and hex; spaces part hex, behind the second digit of a byte. */
+	return line ? encode_is_base64(before)
+		    : decode_hex_digit(before) >= 0 &&
+			       (decode_hex_digit(first) >= 0 || first == ';' || first == '\0');
+}
+
+/*
+ * Where a word may begin that goes on behind the bytes: at the first of the last bytes without
+ * one that can be in none.  What the words are does not count, only what they are made of.
+ */
+static size_t run_at_end(const struct finder *f, struct span bytes, size_t from)
+{
+	size_t low = bytes.len - from > f->reach ? bytes.len - f->reach : from;
+	size_t at = bytes.len;
+
+	for (int lines = 0; at > low; at--) {
+		uint8_t c = bytes.ptr[at - 1];
+
+		if (has_bit(f->inside, c)) {
+			lines = c == '\0' ? lines : 0;
+			continue;
+		}
+		lines += c == '\n';
+		if (lines > 1 || !is_gap(bytes, at - 1, low, c))
+			break;
+	}
+	/* A gap is no beginning. */
+	while (at < bytes.len && !has_bit(f->inside, bytes.ptr[at]))
+		at++;
+	return at;
 }
 
 static size_t pair_of(uint8_t first, uint8_t second)
@@ -285,47 +376,95 @@ static size_t next_place(const struct finder *f, struct span bytes, size_t at)
 	return next_place_plain(f, bytes, at);
 }
 
+/*
+ * Whether bytes from there on have to be kept until more have come.  It must not depend on what
+ * only the secrets say: whoever sees how much was kept would learn by it whether a guess at the
+ * end was right.  Where all words are known by their beginnings, so are the tables that lead here.
+ */
+static bool stays(const struct finder *f, struct span bytes, size_t at, bool end)
+{
+	return !end && !f->unknown && bytes.len - at <= f->reach && try_at(f, bytes, at, NULL);
+}
+
 enum finder_outcome finder_next(const struct finder *f, struct span bytes, size_t from, bool end,
 				struct finder_hit *ret_hit)
 {
-	if (f->count == 0)
+	if (f->count == 0 || from >= bytes.len)
 		return FINDER_NOTHING;
-	for (size_t at = from; at < bytes.len; at++) {
-		at = next_place(f, bytes, at);
-		if (at + 1 == bytes.len) {
-			ret_hit->at = at;
-			return !end && has_bit(f->first, bytes.ptr[at]) ? FINDER_BEGUN
-									: FINDER_NOTHING;
-		}
-		enum finder_outcome o = try_at(f, bytes, at, end, ret_hit);
+	size_t stop = end || !f->unknown ? bytes.len : run_at_end(f, bytes, from);
 
-		if (o != FINDER_NOTHING)
-			return o;
+	for (size_t at = from; at < stop; at++) {
+		struct finder_hit hit = {0};
+
+		at = next_place(f, bytes, at);
+		if (at >= stop)
+			break;
+		if (stays(f, bytes, at, end)) {
+			stop = at;
+			break;
+		}
+		if (at + 1 < bytes.len && try_at(f, bytes, at, &hit)) {
+			*ret_hit = hit;
+			return FINDER_FOUND;
+		}
 	}
-	return FINDER_NOTHING;
+	ret_hit->at = stop;
+	return stop < bytes.len ? FINDER_BEGUN : FINDER_NOTHING;
 }
 
-void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes)
+size_t finder_known(const struct finder *f)
+{
+	return f->unknown ? 0 : FINDER_KNOWN_MIN;
+}
+
+/* The letter before `at` ends with the word's first bits. */
+static void mask_before(const struct needle *n, size_t at, uint8_t *bytes)
+{
+	while (at > 0 && between(BASE64, 1, bytes[at - 1]))
+		at--;
+	int v = at > 0 ? decode_base64_letter(bytes[at - 1]) : -1;
+
+	if (v >= 0)
+		bytes[at - 1] = (uint8_t)encode_base64_letter(
+			((unsigned int)v >> n->before_bits << n->before_bits) | n->before);
+}
+
+/* The letter at `at` begins with its last ones. */
+static void mask_behind(const struct needle *n, size_t at, uint8_t *bytes, size_t len)
+{
+	unsigned int keeps = 6u - n->behind_bits;
+	struct unit u;
+
+	if (read_symbol(n, n->len, (struct span){bytes, len}, &at, true, &u) != MATCH_WHOLE)
+		return;
+	unsigned int v = (unsigned int)decode_base64_letter(u.byte) & ((1u << keeps) - 1);
+
+	unit_write(&u, bytes + at,
+		   (uint8_t)encode_base64_letter((unsigned int)n->behind << keeps | v));
+}
+
+void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len)
 {
 	const struct needle *n = &f->needles[hit->needle];
 	struct span in = {bytes, hit->at + hit->len};
 	size_t at = hit->at;
+
+	/* Where its first bytes are known to everybody the letter before may have gone already. */
+	if (n->before_bits > 0 && f->unknown)
+		mask_before(n, at, bytes);
 
 	for (size_t k = 0; k < n->len && n->mask; k++) {
 		struct unit u;
 
 		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
 			return;
-		uint8_t byte = n->mask[k];
-
-		/* The alphabet of a URL stays one. */
-		if (n->family == BASE64 && (bytes[at] == '-' || bytes[at] == '_') &&
-		    (byte == '+' || byte == '/'))
-			byte = byte == '+' ? '-' : '_';
-		if (normal(n->family, u.byte) != n->mask[k])
-			unit_write(&u, bytes + at, byte);
+		/* Also where the two are the same: what is left as it was would tell that. */
+		unit_write(&u, bytes + at, n->mask[k]);
 		at += u.len;
 	}
+	/* A word that is no secret is not waited for behind its end. */
+	if (n->behind_bits > 0 && n->known < n->len)
+		mask_behind(n, at, bytes, len);
 }
 
 /* ---- making one ---- */
@@ -407,6 +546,68 @@ static size_t kinds_of(struct span word)
 	return holds_lead(word) ? KINDS_MAX : KINDS_USUAL;
 }
 
+/* ---- what everybody may know of a word ---- */
+
+static void fill_alphabets(struct finder *f)
+{
+	static const char beside[] = "+/=_-.~%\\&#;:@$!*?^|";
+
+	for (unsigned int c = 0; c < 256; c++) {
+		bool letter = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+
+		if (c > 0 && c < 128 && (letter || strchr(beside, (int)c)))
+			set_bit(f->alphabets[TOKEN], c);
+		if (c > 0x20 && c < 0x7f)
+			set_bit(f->alphabets[PRINTABLE], c);
+		if (encode_is_base64((uint8_t)c))
+			set_bit(f->alphabets[BASE64_LETTERS], c);
+		if (c < 128 && decode_hex_digit((uint8_t)c) >= 0)
+			set_bit(f->alphabets[HEX_DIGITS], c);
+	}
+	memcpy(f->inside, f->alphabets[TOKEN], sizeof(f->inside));
+	set_bit(f->inside, '\0');
+}
+
+/* ALPHABETS: it has a byte that no secret has. */
+static enum alphabet alphabet_of(const struct finder *f, struct span word)
+{
+	enum alphabet least = TOKEN;
+
+	for (size_t i = 0; i < word.len; i++) {
+		if (!has_bit(f->alphabets[PRINTABLE], word.ptr[i]))
+			return ALPHABETS;
+		if (!has_bit(f->alphabets[TOKEN], word.ptr[i]))
+			least = PRINTABLE;
+	}
+	return least;
+}
+
+/* How many of a needle's symbols stand for nothing but the word's first `known` bytes. */
+static size_t known_symbols(const struct kind *k, size_t known)
+{
+	if (k->family == BASE64) {
+		size_t first = (8 * k->skew + 5) / 6, end = 8 * (k->skew + known) / 6;
+
+		return end > first ? end - first : 0;
+	}
+	return k->family == HEX ? 2 * known : known;
+}
+
+/* What a finder knows of the words as a whole: of a word of `known` first bytes. */
+static void note_word(struct finder *f, struct span word, size_t known, enum alphabet a)
+{
+	size_t reach = known < word.len ? REACH_MIN : FINDER_KEPT_MAX;
+
+	while (reach < FINDER_KEPT_MAX && reach < REACH_TIMES * word.len)
+		reach *= 2;
+	f->reach = f->reach > reach ? f->reach : reach;
+	f->unknown |= known < FINDER_KNOWN_MIN;
+	for (unsigned int c = 0; a == PRINTABLE && c < sizeof(f->inside); c++)
+		f->inside[c] |= f->alphabets[PRINTABLE][c];
+	for (size_t i = 0; a == ALPHABETS && i < word.len; i++)
+		set_bit(f->inside, word.ptr[i]);
+}
+
 /* A mask brought to its word's length. */
 static void put_mask(struct span word, struct span mask, uint8_t *into)
 {
@@ -414,10 +615,25 @@ static void put_mask(struct span word, struct span mask, uint8_t *into)
 		into[i] = i < mask.len ? mask.ptr[i] : '*';
 }
 
+static void note_edges(struct needle *n, size_t skew, struct span mask)
+{
+	n->before_bits = (uint8_t)((8 * skew + 5) / 6 * 6 - 8 * skew);
+	n->before = (uint8_t)(mask.ptr[0] >> (8 - n->before_bits));
+	n->behind_bits = (uint8_t)(8 * (skew + mask.len) % 6);
+	n->behind = (uint8_t)(mask.ptr[mask.len - 1] & ((1 << n->behind_bits) - 1));
+}
+
 static void add_word(struct finder *f, size_t index, struct span word, const struct span *mask,
-		     uint8_t **at)
+		     size_t known, uint8_t **at)
 {
 	uint8_t *fitted = mask ? *at : NULL;
+	enum alphabet letters = alphabet_of(f, word);
+
+	if (letters == ALPHABETS || known > word.len)
+		known = word.len;
+	else if (known < FINDER_KNOWN_MIN)
+		known = 0;
+	note_word(f, word, known, letters);
 
 	if (fitted) {
 		put_mask(word, *mask, fitted);
@@ -426,13 +642,24 @@ static void add_word(struct finder *f, size_t index, struct span word, const str
 	for (const struct kind *k = kinds; k < kinds + kinds_of(word); k++) {
 		struct needle *n = &f->needles[f->count++];
 
-		*n = (struct needle){k->family, k->leads, k->leads == PERCENT, index, 0, *at, NULL};
+		*n = (struct needle){.family = k->family,
+				     .leads = k->leads,
+				     .once = k->leads == PERCENT,
+				     .word = index,
+				     .known = known_symbols(k, known),
+				     .symbols = *at};
+		n->alphabet = f->alphabets[k->family == BASE64 ? BASE64_LETTERS
+					   : k->family == HEX  ? HEX_DIGITS
+					   : letters == TOKEN  ? TOKEN
+							       : PRINTABLE];
 		n->len = put_symbols(word, k->family, k->skew, n->symbols);
 		*at += n->len;
 		if (!fitted)
 			continue;
 		n->mask = *at;
 		*at += put_symbols((struct span){fitted, word.len}, k->family, k->skew, n->mask);
+		if (k->family == BASE64)
+			note_edges(n, k->skew, (struct span){fitted, word.len});
 	}
 }
 
@@ -632,8 +859,8 @@ static size_t memory_needed(const struct span *words, size_t count, bool masks)
 	return sum;
 }
 
-int finder_new(const struct span *words, const struct span *masks, size_t count,
-	       struct finder **ret_finder)
+int finder_new(const struct span *words, const struct span *masks, const size_t *known,
+	       size_t count, struct finder **ret_finder)
 {
 	if (check_words(words, count) < 0)
 		return -EINVAL;
@@ -648,8 +875,10 @@ int finder_new(const struct span *words, const struct span *masks, size_t count,
 		return -ENOMEM;
 	uint8_t *at = f->memory;
 
+	fill_alphabets(f);
 	for (size_t i = 0; i < count; i++)
-		add_word(f, i, words[i], masks ? &masks[i] : NULL, &at);
+		add_word(f, i, words[i], masks ? &masks[i] : NULL, known ? known[i] : SIZE_MAX,
+			 &at);
 	for (size_t i = 0; i < f->count; i++)
 		add_beginnings(f, &f->needles[i]);
 	add_to_sieve(f);

@@ -20,7 +20,16 @@
  * The caller keeps the bytes together and shows those it has; when a word may have begun
  * before their end, it is told from where on to keep them.
  *
- * Words are secrets: a finder is wiped when it is freed.
+ * Words may be secrets.  Who chooses the bytes and sees how much is kept of them must not learn
+ * by it whether they are the beginning of a secret: then a secret could be guessed letter by
+ * letter.  So what is kept, and how long the search takes, depends on what everybody may know of
+ * a word: its first bytes, where they are the same for all keys of that sort ("ghp_"), and what it
+ * is made of (letters, digits and what else stands in keys; or anything printable).  A word of
+ * which less than FINDER_KNOWN_MIN bytes are known may begin anywhere: then the last run of such
+ * bytes is kept, whatever they are, and how long the search takes tells no more than the first
+ * three.  What remains is a guess of the whole word at once.
+ *
+ * A finder is wiped when it is freed.
  */
 #ifndef BAWN_FINDER_H
 #define BAWN_FINDER_H
@@ -31,6 +40,7 @@ enum {
 	FINDER_WORD_MIN = 8, /* bytes; less is found everywhere */
 	FINDER_WORD_MAX = 8192,
 	FINDER_WORDS_MAX = 512,
+	FINDER_KNOWN_MIN = 3,
 	/* What is kept of a beginning: longer ones, which no program writes, are let go. */
 	FINDER_KEPT_MAX = 64 << 10,
 };
@@ -62,11 +72,12 @@ struct finder;
 
 /*
  * masks: what finder_mask writes in place of each word; NULL when it is not called.  A mask
- * is brought to its word's length.  -EINVAL: a word is too short or too long, or there
- * are too many; -ENOMEM.
+ * is brought to its word's length.  known: how many bytes of each word, from the first on,
+ * everybody may know; NULL: all of every word, for words that are no secrets.  -EINVAL: a word is
+ * too short or too long, or there are too many; -ENOMEM.
  */
-int finder_new(const struct span *words, const struct span *masks, size_t count,
-	       struct finder **ret_finder) BAWN_MUST_USE;
+int finder_new(const struct span *words, const struct span *masks, const size_t *known,
+	       size_t count, struct finder **ret_finder) BAWN_MUST_USE;
 void finder_free(struct finder *f);
 
 static inline void finder_free_ptr(struct finder **f)
@@ -82,7 +93,14 @@ static inline void finder_free_ptr(struct finder **f)
 enum finder_outcome finder_next(const struct finder *f, struct span bytes, size_t from, bool end,
 				struct finder_hit *ret_hit);
 
-/* Writes the mask over a hit, in the same form and of the same length. */
-void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes);
+/* How many bytes at the beginning of any word, however it is written, everybody may know. */
+size_t finder_known(const struct finder *f);
+
+/*
+ * Writes the mask over a hit, in the same form and of the same length.  Of base64 also over what
+ * the letters before and behind it have of the word.  What is written depends on the word in
+ * nothing but its length.
+ */
+void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len);
 
 #endif

@@ -166,14 +166,13 @@ bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit)
 	return end || !r.short_of;
 }
 
+/* In lower case whatever was there: a digit's case would tell that it was a letter. */
 static void write_hex(uint8_t *digits, uint8_t byte)
 {
-	bool lower = digits[0] >= 'a' || digits[1] >= 'a';
-
 	for (int i = 0; i < 2; i++) {
 		int v = i == 0 ? byte >> 4 : byte & 15;
 
-		digits[i] = (uint8_t)(v < 10 ? '0' + v : (lower ? 'a' : 'A') + v - 10);
+		digits[i] = (uint8_t)(v < 10 ? '0' + v : 'a' + v - 10);
 	}
 }
 
@@ -193,4 +192,6 @@ void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte)
 		write_hex(bytes + u->len - u->tail - 2, byte);
 	else if (u->kind == UNIT_DECIMAL)
 		write_decimal(bytes + u->len - u->tail - u->count, u->count, byte);
+	else /* it stands for one byte alone, and would tell it */
+		memset(bytes, '*', u->len);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_index.h"
 
+#include "str.h"
+
 enum {
 	INDEX_HEAD = 12,
 	INDEX_STAT = 40,    /* times, device, inode, mode, uid, gid, size */
@@ -61,7 +63,10 @@ static int index_path(struct git_index *x, size_t start)
 	x->at += (size_t)(end - from) + 1;
 	if (x->version != 4)
 		x->at = start + ((x->at - start + 7) & ~(size_t)7);
-	return buf_error(&x->path) || x->path.len == 0 || x->at > x->bytes.len ? -EPROTO : 0;
+	if (buf_error(&x->path) || x->at > x->bytes.len)
+		return -EPROTO;
+	/* One of a split index: its path is in the other file. */
+	return x->path.len == 0 ? -ENODATA : 0;
 }
 
 static int index_entry(struct git_index *x)
@@ -109,8 +114,7 @@ static int index_extensions(struct git_index *x)
 	return 0;
 }
 
-/* Before the first entry. */
-static void index_begin(struct git_index *x)
+void git_index_rewind(struct git_index *x)
 {
 	x->at = INDEX_HEAD;
 	x->left = index_u32(x->bytes.ptr + 8);
@@ -123,7 +127,7 @@ static int index_check(struct git_index *x, struct span bytes, size_t name)
 
 	x->bytes = (struct span){bytes.ptr, bytes.len - name};
 	x->name = name;
-	index_begin(x);
+	git_index_rewind(x);
 	while (r == 0 && x->left > 0) {
 		r = index_entry(x);
 		x->left--;
@@ -140,10 +144,14 @@ int git_index_open(struct git_index *x, struct span bytes)
 		return -EPROTO;
 	int r = index_check(x, bytes, 20);
 
-	if (r == -EPROTO)
+	bool split = r == -ENODATA;
+
+	if (r == -EPROTO || split)
 		r = index_check(x, bytes, 32);
+	if (r == -ENODATA || (split && r < 0))
+		r = -ENOTSUP;
 	if (r == 0)
-		index_begin(x);
+		git_index_rewind(x);
 	return r;
 }
 
@@ -176,4 +184,18 @@ int git_index_digest(struct span bytes, uint8_t ret[SHA256_SIZE])
 	sha256_end(&hash, ret);
 	git_index_close(&x);
 	return r;
+}
+
+bool git_index_is_path(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	if (!last || !str_equal(last, "/index"))
+		return false;
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (str_after(at, ".git/"))
+			return true;
+	}
+	return false;
 }

@@ -39,10 +39,17 @@ int git_index_open(struct git_index *x, struct span bytes);
 /* The next entry, in the order of paths and stages; false behind the last. */
 bool git_index_next(struct git_index *x);
 
+/* Before the first entry again. */
+void git_index_rewind(struct git_index *x);
+
 void git_index_close(struct git_index *x);
 
 /* A digest of its entries: path, mode, object, stage and flags that a person sets.  0; -EPROTO: it
  * is none; -ENOTSUP: one of a kind that is not read. */
 int git_index_digest(struct span bytes, uint8_t ret[SHA256_SIZE]);
+
+/* Whether a path is one that git has an index at: `.git/index`, of a submodule or a worktree too.
+ */
+bool git_index_is_path(const char *path);
 
 #endif

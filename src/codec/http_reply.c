@@ -33,20 +33,23 @@ static enum feed on_status_line(struct http_reply *r, struct span line)
 	return FEED_MORE;
 }
 
+/* In one sentence: who has a host say a value there learns by none which digits it begins with. */
 static enum feed on_content_length(struct http_reply *r, struct span value)
 {
+	static const char wrong[] =
+		"the answer's Content-Length is not a plain number, or too large a one";
 	uint64_t n = 0;
 
 	if (r->has_length)
 		return bad(r, "the answer has more than one Content-Length");
 	r->has_length = true;
 	if (value.len == 0)
-		return bad(r, "the answer's Content-Length is not a plain number");
+		return bad(r, wrong);
 	for (size_t i = 0; i < value.len; i++) {
 		if (!is_digit(value.ptr[i]))
-			return bad(r, "the answer's Content-Length is not a plain number");
+			return bad(r, wrong);
 		if (n > (INT64_MAX - 9) / 10)
-			return bad(r, "the answer's Content-Length is too large");
+			return bad(r, wrong);
 		n = n * 10 + (value.ptr[i] - '0');
 	}
 	r->content_length = n;

@@ -44,6 +44,16 @@ static bool invisible_is_private(uint32_t cp)
 	return invisible_in(cp, 0xe000, 0xf8ff) || invisible_in(cp, 0xf0000, 0x10ffff);
 }
 
+/* Format characters that belong to a script: signs of Arabic, Syriac and Kaithi that are seen, and
+ * those that put hieroglyphs together, beside one. */
+static bool invisible_is_sign(uint32_t before, uint32_t cp)
+{
+	if (invisible_in(cp, 0x13430, 0x1343f))
+		return invisible_in(before, 0x13000, 0x143ff);
+	return invisible_in(cp, 0x600, 0x605) || cp == 0x6dd || cp == 0x70f ||
+	       invisible_in(cp, 0x890, 0x891) || cp == 0x8e2 || cp == 0x110bd || cp == 0x110cd;
+}
+
 static void invisible_found(struct invisible *v, uint32_t cp, uint64_t line)
 {
 	if (v->count++ == 0)
@@ -129,7 +139,8 @@ static void invisible_take(struct invisible *v, uint32_t cp)
 	} else if (invisible_is_selector(cp)) {
 		if (!invisible_selects(v, cp))
 			invisible_found(v, cp, v->line + 1);
-	} else if (cp >= 0x80 && text_is_hidden(cp) && !invisible_is_flag(v, cp)) {
+	} else if (cp >= 0x80 && text_is_hidden(cp) && !invisible_is_sign(v->before, cp) &&
+		   !invisible_is_flag(v, cp)) {
 		invisible_found(v, cp, v->line + 1);
 	}
 	if (!invisible_in(cp, 0xe0000, 0xe007f))

@@ -52,6 +52,7 @@ static const struct schema_field message_resolved_fields[] = {
 	SCHEMA_FIELD_U64(struct message_resolved, id),
 	SCHEMA_FIELD_U64(struct message_resolved, failure),
 	SCHEMA_FIELD_BYTES(struct message_resolved, addresses),
+	SCHEMA_FIELD_U64(struct message_resolved, near),
 };
 const struct schema message_resolved_schema =
 	SCHEMA_OF(struct message_resolved, message_resolved_fields);
@@ -105,6 +106,12 @@ static const struct schema_field message_release_fields[] = {
 };
 const struct schema message_release_schema =
 	SCHEMA_OF(struct message_release, message_release_fields);
+
+static const struct schema_field message_again_fields[] = {
+	SCHEMA_FIELD_U64(struct message_again, id),
+	SCHEMA_FIELD_U64(struct message_again, index),
+};
+const struct schema message_again_schema = SCHEMA_OF(struct message_again, message_again_fields);
 
 static const struct schema_field message_value_fields[] = {
 	SCHEMA_FIELD_U64(struct message_value, id),

@@ -27,6 +27,7 @@
  *	keys -> gate       AUTHORITY once, first
  *	gate -> keys       LEAF      back CERTIFICATE | REFUSED
  *	                   RELEASE   back VALUE | REFUSED
+ *	                   AGAIN     a value that was released before; back VALUE | REFUSED
  *	                   SIGN      back SIGNATURE | REFUSED
  *	client -> keys     VALUE     each secret of the plan, then whenever asked
  *	                   REFUSED   there is none
@@ -51,7 +52,7 @@
  *	                             holds until the peer says so or is gone, or has not said
  *	                             PAUSE again for a while
  *	keeper -> peer     PAUSED, FAILED
- *	keeper -> init     PAUSE     back PAUSED; (0) has no answer
+ *	keeper -> init     PAUSE     back PAUSED; (0) has no answer; (2) asks whether it has held
  *
  *	init -> keeper     ASK_SOCKET  where programs of the box ask for a snapshot (asked.h)
  *	keeper -> client   ASK       one is wanted, of this name
@@ -67,6 +68,8 @@
  *	recorder -> keeper, gate   RECORDED  up to this note the disk has it
  *	keeper -> recorder FLUSH     the box has ended: reconcile, seal; back DONE
  *	recorder -> keeper EVENT     to be shown; passed on to the client
+ *	recorder -> keeper UNCOVERED the box has to end, and why: it got hold of what is hidden from
+ *	                             it or protected.  A body as of FAILED
  *	recorder -> keeper READY     the session's begin is in the record; FAILED: there is no
  *record
  *
@@ -129,6 +132,8 @@ enum message_type {
 	MESSAGE_ASK_SOCKET,
 	MESSAGE_ASK,
 	MESSAGE_ASKED,
+	MESSAGE_AGAIN,
+	MESSAGE_UNCOVERED,
 };
 
 enum {
@@ -154,6 +159,8 @@ struct message_spawn {
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
  * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses. */
+enum { MESSAGE_PAUSE_HELD = 2 }; /* of PAUSE: has it held? */
+
 struct message_job {
 	uint64_t job;
 	uint64_t value;
@@ -180,6 +187,7 @@ struct message_resolved {
 	uint64_t id;
 	uint64_t failure;      /* 0, or EAI_* as a positive number */
 	struct span addresses; /* 16 bytes each, v4 as v4-mapped */
+	uint64_t near; /* bit i: address i is this machine's, or of a network that it is in */
 };
 
 /* Something the gate decided.  What the record will keep; until then it is shown. */
@@ -187,7 +195,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_DNS,     /* a question for a name */
 	MESSAGE_EVENT_CONNECT, /* a connection */
 	MESSAGE_EVENT_LIMIT,   /* a limit of the session was reached */
-	MESSAGE_EVENT_KEYS,    /* keys is gone: what it was needed for is closed */
+	MESSAGE_EVENT_LOST,    /* `host`, a part of bawn, is gone: `reason` says what is closed */
 	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
 	MESSAGE_EVENT_REQUEST, /* a request: `host` is its method, host and path */
@@ -244,12 +252,18 @@ struct message_release {
 	const char *unclear; /* "", or why the path can be read in two ways */
 };
 
+/* Of a value that was released before in this session: it is to be looked for in answers. */
+struct message_again {
+	uint64_t id;
+	uint64_t index;
+};
+
 /*
  * A secret's value, in the form of secrets.h.  Of kind aws the gate is given the lines with an
  * empty one in place of the secret key, which never leaves keys.
  */
 struct message_value {
-	uint64_t id; /* of RELEASE; 0 from the client */
+	uint64_t id; /* of RELEASE or AGAIN; 0 from the client */
 	uint64_t index;
 	uint64_t expires; /* seconds since 1970; 0: does not */
 	struct span value;
@@ -290,6 +304,7 @@ extern const struct schema message_authority_schema;
 extern const struct schema message_leaf_schema;
 extern const struct schema message_certificate_schema;
 extern const struct schema message_release_schema;
+extern const struct schema message_again_schema;
 extern const struct schema message_value_schema;
 extern const struct schema message_refused_schema;
 extern const struct schema message_sign_schema;

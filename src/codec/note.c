@@ -21,6 +21,7 @@ const struct note_field_info note_fields[NOTE_FIELD_COUNT] = {
 	[NOTE_FIELD_BY] = {"by", NOTE_TYPE_WORD},
 	[NOTE_FIELD_PATH] = {"path", NOTE_TYPE_TEXT},
 	[NOTE_FIELD_TO] = {"to", NOTE_TYPE_TEXT},
+	[NOTE_FIELD_SAID] = {"said", NOTE_TYPE_TEXT},
 	[NOTE_FIELD_ARGV] = {"argv", NOTE_TYPE_LIST},
 	[NOTE_FIELD_CUT] = {"cut", NOTE_TYPE_NUMBER},
 	[NOTE_FIELD_CWD] = {"cwd", NOTE_TYPE_TEXT},

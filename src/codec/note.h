@@ -57,6 +57,7 @@ enum note_field {
 	/* what */
 	NOTE_FIELD_PATH,   /* file, absolute, as inside the box; of a request: its path */
 	NOTE_FIELD_TO,     /* the other path of rename and link; what a symlink says */
+	NOTE_FIELD_SAID,   /* the path as it was said, where it leads to PATH by links */
 	NOTE_FIELD_ARGV,   /* list */
 	NOTE_FIELD_CUT,    /* bytes of argv or path that did not fit */
 	NOTE_FIELD_CWD,    /* text */

@@ -115,6 +115,8 @@ static const struct schema_field plan_rule_fields[] = {
 	SCHEMA_FIELD_BOOL(struct plan_rule, credentials),
 	SCHEMA_FIELD_BOOL(struct plan_rule, mask),
 	SCHEMA_FIELD_BOOL(struct plan_rule, sign),
+	SCHEMA_FIELD_BOOL(struct plan_rule, unbound),
+	SCHEMA_FIELD_STR(struct plan_rule, key),
 	SCHEMA_FIELD_BOOL(struct plan_rule, ceiling),
 	SCHEMA_FIELD_STR(struct plan_rule, bundle),
 	SCHEMA_FIELD_STR(struct plan_rule, origin),
@@ -145,6 +147,7 @@ static const struct schema_field plan_secret_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan_secret, bindings, &plan_binding_schema),
 	SCHEMA_FIELD_BOOL(struct plan_secret, in_authorization),
 	SCHEMA_FIELD_LIST(struct plan_secret, headers, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan_secret, parameters, &plan_string_schema),
 	SCHEMA_FIELD_BOOL(struct plan_secret, in_query),
 	SCHEMA_FIELD_BOOL(struct plan_secret, in_body),
 	SCHEMA_FIELD_BOOL(struct plan_secret, in_websocket),
@@ -158,6 +161,8 @@ static const struct schema_field plan_ssh_key_fields[] = {
 	SCHEMA_FIELD_STR(struct plan_ssh_key, host),
 	SCHEMA_FIELD_U64(struct plan_ssh_key, port),
 	SCHEMA_FIELD_BYTES(struct plan_ssh_key, key),
+	SCHEMA_FIELD_BOOL(struct plan_ssh_key, unbound),
+	SCHEMA_FIELD_STR(struct plan_ssh_key, login_key),
 	SCHEMA_FIELD_STR(struct plan_ssh_key, origin),
 };
 static const struct schema plan_ssh_key_schema =
@@ -209,6 +214,7 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan, record_reads, plan_reads_words),
 	SCHEMA_FIELD_STR(struct plan, record_origin),
 	SCHEMA_FIELD_LIST(struct plan, record_marks, &plan_string_schema),
+	SCHEMA_FIELD_LIST(struct plan, direct_late, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, hold_rules, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, hold_paths, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, notes, &plan_note_schema),
@@ -257,6 +263,17 @@ const struct plan_mount *plan_mount_of(const struct plan *p, const char *role)
 		if (str_equal(p->mounts.items[i].role, role))
 			return &p->mounts.items[i];
 	return NULL;
+}
+
+const struct plan_mount *plan_mount_above(const struct plan *p, const struct plan_mount *m)
+{
+	const struct plan_mount *above = NULL;
+
+	for (const struct plan_mount *at = p->mounts.items; at < m; at++)
+		if (str_path_beneath(m->target, at->target) && !str_equal(m->target, at->target) &&
+		    (!above || strlen(at->target) >= strlen(above->target)))
+			above = at;
+	return above;
 }
 
 int plan_trust_of(const struct plan_mount *m)
@@ -440,6 +457,10 @@ static int plan_check_secret(const struct plan_secret *secret, struct error *e)
 	for (size_t i = 0; i < secret->headers.count; i++)
 		if (!http_is_token(span_of_str(secret->headers.items[i].text)))
 			return error_set(e, -EBADMSG, "the secret %s names an impossible header",
+					 secret->name);
+	for (size_t i = 0; i < secret->parameters.count; i++)
+		if (strlen(secret->parameters.items[i].text) > PLAN_PARAMETER_MAX)
+			return error_set(e, -EBADMSG, "the secret %s names an impossible parameter",
 					 secret->name);
 	if (secret->bindings.count == 0 || secret->bindings.count > PLAN_BINDINGS_MAX)
 		return error_set(e, -EBADMSG, "the secret %s has %zu bindings", secret->name,

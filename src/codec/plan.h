@@ -25,6 +25,7 @@ enum {
 	PLAN_RULE_PORTS_MAX = 8,  /* ports and ranges of one rule, or of one binding of a secret */
 	PLAN_RULE_WORDS_MAX = 64, /* methods, or paths, of one of these */
 	PLAN_SECRETS_MAX = 64,
+	PLAN_PARAMETER_MAX = 64,   /* bytes of its name */
 	PLAN_BINDINGS_MAX = 64,    /* of one secret */
 	PLAN_SECRET_PARTS_MAX = 3, /* of one secret */
 	PLAN_PLACEHOLDER_MIN = 8,  /* bytes; what is shorter cannot be told from other text */
@@ -201,6 +202,8 @@ struct plan_rule {
 	bool credentials;   /* credentials that are no secret of the plan may be sent there */
 	bool mask;          /* a placeholder in a body is blotted out there, not refused */
 	bool sign;          /* the user's ssh agent signs logins there */
+	bool unbound;       /* also logins that do not name the host in what is signed */
+	const char *key;    /* fingerprint of the one key to sign with; "": any */
 	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
 	const char *bundle; /* it came with, "" for none */
 	const char *origin;
@@ -244,6 +247,8 @@ struct plan_secret {
 	headers; /* lower case; fields that are the value, or have it
 		  */
 	bool in_query, in_body, in_websocket;
+	LIST_OF(struct plan_string)
+	parameters; /* of query and body, that have the value; none: anywhere */
 	LIST_OF(struct plan_string) files; /* inside, made up, that have a placeholder */
 	const char *source;                /* where the value is, in words; never the value */
 	const char *origin;
@@ -257,6 +262,9 @@ struct plan_ssh_key {
 	const char *host;
 	uint64_t port;
 	struct span key; /* as ssh writes it: its kind, then its numbers */
+	/* of the rule that named the host */
+	bool unbound;
+	const char *login_key; /* its `key` */
 	const char *origin;
 };
 
@@ -276,6 +284,8 @@ struct plan_note {
 	const char *what;
 	const char *why;
 	const char *origin;
+	bool said;   /* on every screen, before the command starts; no message carries it */
+	bool softly; /* likewise, but not with --quiet */
 };
 
 struct plan {
@@ -317,8 +327,11 @@ struct plan {
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(struct plan_string) record_marks; /* paths inside whose reading is recorded */
-	LIST_OF(struct plan_string) hold_rules;   /* RULE=LEVEL, where it is not the list's */
-	LIST_OF(struct plan_string) hold_paths;   /* patterns of paths that are held as well */
+	/* Of the workspace, absolute: what direct mode protects and is not there yet.  Made outside
+	 * while the session runs it is protected, too. */
+	LIST_OF(struct plan_string) direct_late;
+	LIST_OF(struct plan_string) hold_rules; /* RULE=LEVEL, where it is not the list's */
+	LIST_OF(struct plan_string) hold_paths; /* patterns of paths that are held as well */
 	LIST_OF(struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
@@ -366,6 +379,10 @@ const struct plan_mount *plan_writable_workspace(const struct plan *p);
 
 /* The mount that has this role ("workspace", "home"), or NULL. */
 const struct plan_mount *plan_mount_of(const struct plan *p, const char *role);
+
+/* The deepest mount above one of the plan's; of two at one place the later.  NULL: it stands in our
+ * own root. */
+const struct plan_mount *plan_mount_above(const struct plan *p, const struct plan_mount *m);
 
 /* Whether some mount of the plan is of this format. */
 bool plan_has_trust(const struct plan *p, enum plan_trust format);

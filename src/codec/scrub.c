@@ -16,7 +16,7 @@ void scrub_whole(const struct finder *f, uint8_t *bytes, size_t len, bool *ret_c
 
 	for (size_t at = 0;
 	     finder_next(f, (struct span){bytes, len}, at, true, &hit) == FINDER_FOUND;) {
-		finder_mask(f, &hit, bytes);
+		finder_mask(f, &hit, bytes, len);
 		at = hit.at + hit.len;
 		changed = true;
 	}
@@ -57,6 +57,12 @@ static void forget(struct scrub *s)
 	s->begin = 0;
 }
 
+/* How much of what is kept goes at once: all of so short a tail, or nothing. */
+static size_t let(const struct scrub *s, size_t tail)
+{
+	return tail <= SCRUB_LET && tail <= finder_known(s->finder) ? tail : 0;
+}
+
 /* Keeps what follows `at`; the first `sent` of it are out. */
 static int keep(struct scrub *s, struct span in, size_t at)
 {
@@ -65,7 +71,7 @@ static int keep(struct scrub *s, struct span in, size_t at)
 	if (reserve(s, tail) < 0)
 		return -ENOMEM;
 	buf_put(&s->kept, in.ptr + at, tail);
-	s->sent = tail <= SCRUB_LET ? tail : 0;
+	s->sent = let(s, tail);
 	return buf_error(&s->kept);
 }
 
@@ -112,13 +118,13 @@ int scrub_feed(struct scrub *s, struct span in, bool end, struct span *ret_out)
 		o = finder_next(s->finder, buf_span(&s->kept), at, end, &hit);
 		if (o != FINDER_FOUND)
 			break;
-		finder_mask(s->finder, &hit, (uint8_t *)s->kept.ptr);
+		finder_mask(s->finder, &hit, (uint8_t *)s->kept.ptr, s->kept.len);
 		s->found++;
 		at = hit.at + hit.len;
 	}
 	/* What stays begins at hit.at; what is out of it already is counted. */
 	size_t stays = o == FINDER_BEGUN ? hit.at : s->kept.len, tail = s->kept.len - stays;
-	size_t out = tail <= SCRUB_LET ? s->kept.len : stays;
+	size_t out = stays + let(s, tail);
 
 	if (out < from) /* all of it was out before */
 		out = from;

@@ -4,10 +4,13 @@
  * cut.  What is taken out is replaced by its mask in the same form and of the same length,
  * so a length that was told before stays true.
  *
- * Bytes that may be the beginning of a word are kept back until more have come, except for
- * SCRUB_LET bytes: they go at once, or a conversation in small messages would wait for a
- * byte that nobody sends.  So of a word that is cut right behind its beginning, that much
- * may be seen; a placeholder has the beginning of its value anyway.
+ * Bytes that may be the beginning of a word are kept back until more have come, except for so many
+ * (SCRUB_LET at most) as everybody may know of every word: they go at once, or every piece that
+ * ends in the first letter of a key would wait.  The placeholder has the same beginning.
+ *
+ * Which bytes may be one does not depend on the words where they are secrets (finder.h): how
+ * much is given out, and when, is the same for every word of the same sort, until the whole of
+ * one is there.
  */
 #ifndef BAWN_SCRUB_H
 #define BAWN_SCRUB_H

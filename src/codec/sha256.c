@@ -38,28 +38,45 @@ static void sha256_schedule(const uint8_t *block, uint32_t w[64])
 	}
 }
 
+/* What `d` and `h` become; the others only change their names from round to round. */
+static inline void sha256_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
+				uint32_t f, uint32_t g, uint32_t *h, uint32_t added)
+{
+	uint32_t high = sha256_rotate(e, 6) ^ sha256_rotate(e, 11) ^ sha256_rotate(e, 25);
+	uint32_t low = sha256_rotate(a, 2) ^ sha256_rotate(a, 13) ^ sha256_rotate(a, 22);
+	uint32_t one = *h + high + (g ^ (e & (f ^ g))) + added;
+
+	*d += one;
+	*h = one + low + ((a & b) | (c & (a | b)));
+}
+
 static void sha256_block(struct sha256 *s, const uint8_t *block)
 {
+	uint32_t a = s->state[0], b = s->state[1], c = s->state[2], d = s->state[3];
+	uint32_t e = s->state[4], f = s->state[5], g = s->state[6], h = s->state[7];
 	uint32_t w[64];
-	uint32_t v[8];
 
 	sha256_schedule(block, w);
-	memcpy(v, s->state, sizeof(v));
-	for (size_t i = 0; i < 64; i++) {
-		uint32_t high =
-			sha256_rotate(v[4], 6) ^ sha256_rotate(v[4], 11) ^ sha256_rotate(v[4], 25);
-		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t one = v[7] + high + choice + sha256_k[i] + w[i];
-		uint32_t low =
-			sha256_rotate(v[0], 2) ^ sha256_rotate(v[0], 13) ^ sha256_rotate(v[0], 22);
-		uint32_t most = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += one;
-		v[0] = one + low + most;
+	for (size_t i = 0; i < 64; i++)
+		w[i] += sha256_k[i];
+	for (size_t i = 0; i < 64; i += 8) {
+		sha256_round(a, b, c, &d, e, f, g, &h, w[i]);
+		sha256_round(h, a, b, &c, d, e, f, &g, w[i + 1]);
+		sha256_round(g, h, a, &b, c, d, e, &f, w[i + 2]);
+		sha256_round(f, g, h, &a, b, c, d, &e, w[i + 3]);
+		sha256_round(e, f, g, &h, a, b, c, &d, w[i + 4]);
+		sha256_round(d, e, f, &g, h, a, b, &c, w[i + 5]);
+		sha256_round(c, d, e, &f, g, h, a, &b, w[i + 6]);
+		sha256_round(b, c, d, &e, f, g, h, &a, w[i + 7]);
 	}
-	for (size_t i = 0; i < 8; i++)
-		s->state[i] += v[i];
+	s->state[0] += a;
+	s->state[1] += b;
+	s->state[2] += c;
+	s->state[3] += d;
+	s->state[4] += e;
+	s->state[5] += f;
+	s->state[6] += g;
+	s->state[7] += h;
 }
 
 static void sha256_blocks(struct sha256 *s, const uint8_t *bytes, size_t blocks)

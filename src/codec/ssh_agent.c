@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ssh_agent.h"
 
+#include "encode.h"
+#include "sha256.h"
+
 /* Numbers of the protocol. */
 enum {
 	SSH_AGENT_TYPE_LIST = 11,
@@ -154,8 +157,27 @@ int ssh_login_parse(struct span data, struct ssh_login *ret)
 	return 0;
 }
 
-int ssh_agent_copy_list(struct span message, struct buf *into)
+bool ssh_key_is(struct span key, const char *fingerprint)
 {
+	uint8_t hash[SHA256_SIZE];
+	struct sha256 s;
+	_cleanup_buf_ struct buf text = BUF_INIT(64);
+
+	sha256_begin(&s);
+	sha256_add(&s, key);
+	sha256_end(&s, hash);
+	buf_put_str(&text, "SHA256:");
+	encode_base64(&text, (struct span){hash, sizeof(hash)});
+	/* ssh leaves out the padding, which is one letter here. */
+	return buf_error(&text) == 0 && span_equal((struct span){(uint8_t *)text.ptr, text.len - 1},
+						   span_of_str(fingerprint));
+}
+
+int ssh_agent_copy_list(struct span message, bool (*keep)(const void *context, struct span key),
+			const void *context, struct buf *into)
+{
+	_cleanup_buf_ struct buf keys = BUF_INIT(SSH_AGENT_MESSAGE_MAX);
+	uint32_t kept = 0;
 	struct reader r = reader_of(message);
 	const uint8_t listed = SSH_AGENT_TYPE_LISTED;
 
@@ -165,12 +187,22 @@ int ssh_agent_copy_list(struct span message, struct buf *into)
 
 	if (r.bad || count > SSH_AGENT_KEYS_MAX)
 		return -EBADMSG;
-	buf_put(into, &listed, 1);
-	ssh_put_u32(into, count);
 	for (uint32_t i = 0; i < count; i++) {
-		ssh_put_string(into, ssh_take_string(&r));
+		struct span key = ssh_take_string(&r);
+
 		(void)ssh_take_string(&r);
-		ssh_put_string(into, (struct span){NULL, 0});
+		if (r.bad)
+			return -EBADMSG;
+		if (keep && !keep(context, key))
+			continue;
+		ssh_put_string(&keys, key);
+		ssh_put_string(&keys, (struct span){NULL, 0});
+		kept++;
 	}
-	return ssh_at_end(&r) ? buf_error(into) : -EBADMSG;
+	if (!ssh_at_end(&r) || buf_error(&keys))
+		return -EBADMSG;
+	buf_put(into, &listed, 1);
+	ssh_put_u32(into, kept);
+	buf_put(into, keys.ptr, keys.len);
+	return buf_error(into);
 }

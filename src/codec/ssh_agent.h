@@ -24,7 +24,11 @@ enum {
 	SSH_AGENT_MESSAGE_MAX = 64 << 10, /* bytes behind the length */
 	SSH_AGENT_SESSION_MAX = 64,       /* bytes of a session's identifier: a hash */
 	SSH_AGENT_KEYS_MAX = 256,         /* of a list */
+	SSH_AGENT_FINGERPRINT_LEN = 43,   /* letters behind SHA256: */
 };
+
+#define SSH_AGENT_FINGERPRINT_LETTERS \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 /* The types we make ourselves. */
 enum { SSH_AGENT_FAILURE = 5, SSH_AGENT_SUCCESS = 6 };
@@ -49,7 +53,7 @@ struct ssh_agent_request {
 /* A login, out of what is to be signed. */
 struct ssh_login {
 	struct span session, user, algorithm, key;
-	struct span host_key; /* empty unless the host asked for it */
+	struct span host_key; /* empty: the login is not bound to a host (plain publickey) */
 };
 
 /*
@@ -64,11 +68,16 @@ int ssh_agent_parse(struct span message, struct ssh_agent_request *ret) BAWN_MUS
 /* -EBADMSG when it is anything but a login by key. */
 int ssh_login_parse(struct span data, struct ssh_login *ret) BAWN_MUST_USE;
 
+/* Whether it is the key with this fingerprint, written as ssh-add -l does: SHA256:... */
+bool ssh_key_is(struct span key, const char *fingerprint);
+
 /*
- * The agent's list of keys, for the box: as it is, without the comments, which often name
- * people and machines.  message and what is put into `into`: without the length.
+ * The agent's list of keys, for the box: those that `keep` says yes to (NULL: all), without the
+ * comments, which often name people and machines.  message and what is put into `into`: without
+ * the length.
  */
-int ssh_agent_copy_list(struct span message, struct buf *into) BAWN_MUST_USE;
+int ssh_agent_copy_list(struct span message, bool (*keep)(const void *context, struct span key),
+			const void *context, struct buf *into) BAWN_MUST_USE;
 
 /* A string, its length and its bytes, which is also how a message is framed; and the next
  * string of a reader. */

@@ -335,11 +335,10 @@ static const struct channel_rule account_rules[] = {
 static int account_on_channel(void *context, uint32_t events)
 {
 	struct account *a = context;
-	struct error e = ERROR_INIT;
-	int r = events & (EPOLLIN | EPOLLHUP | EPOLLERR) ? channel_receive(&a->channel, &e) : 1;
+	bool speaks = events & (EPOLLIN | EPOLLHUP | EPOLLERR);
 
 	/* No network without a record. */
-	return r > 0 || r == -EAGAIN ? 0 : -ECONNRESET;
+	return !speaks || channel_serve(&a->channel) ? 0 : -ECONNRESET;
 }
 
 struct account *account_new(int fd, struct loop *loop)

@@ -71,7 +71,7 @@ struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TE
 			 .sums = {x->passed[EXCHANGE_UP], x->passed[EXCHANGE_DOWN],
 				  (uint64_t)(gate_now() - x->begun)}},
 		.rule = same ? x->rule->origin : "",
-		.taken = i->taken};
+		.taken = i->gate->taken};
 }
 
 /* Once: when it was refused, has become a WebSocket, or is over. */
@@ -306,7 +306,10 @@ static void exchange_send_trailers_up(struct exchange *x, struct http_message *m
 	if (!exchange_send_up(x, (struct span){NULL, 0}, true))
 		return;
 	x->trailers_follow = false;
-	if (x->put_in && put_in_trailers(x->put_in, m) < 0)
+	if (exchange_trailers_ask(m))
+		exchange_refuse_for(x, 403, MESSAGE_EVENT_REQUEST,
+				    "it asks to be taken for another method or path, in a trailer");
+	else if (x->put_in && put_in_trailers(x->put_in, m) < 0)
 		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
 	else
 		(void)side_send_trailers(x->out, m);
@@ -324,25 +327,100 @@ bool exchange_keep(struct exchange *x, const struct http_message *m)
 	return x->kept && x->kept_bytes;
 }
 
-/* From here on what is put in is also taken out, of this answer and those that follow. */
+/*
+ * An answer in ranges of the box's choice could have a value piece by piece, none of which is it:
+ * to a request with a value that goes anywhere at the host, and where values go into what a host
+ * may keep.  A signature covers the field, or may.
+ */
+static bool exchange_is_read_whole(const struct exchange *x)
+{
+	const struct intercept *i = x->intercept;
+	const struct plan *plan = &i->gate->plan;
+	size_t count = 0;
+	const size_t *needs = x->put_in ? put_in_needs(x->put_in, &count) : NULL;
+	bool whole = false;
+
+	if (!i->flow->name || (x->put_in && put_in_signs(x->put_in)))
+		return false;
+	for (size_t n = 0; n < plan->secrets.count; n++) {
+		const struct plan_secret *s = &plan->secrets.items[n];
+		bool goes = s->in_body || s->in_query;
+
+		for (size_t k = 0; k < count; k++)
+			goes |= needs[k] == n;
+		whole |= goes && secrets_is_anywhere(s, &i->flow->name->name, i->flow->port);
+	}
+	return whole;
+}
+
+static bool exchange_is_letter(uint8_t c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+/* "range" is a word of it: range, if-range, x-ms-range and their like.  content-range says where
+ * what is sent belongs, and asks for nothing. */
+static bool exchange_asks_for_part(struct span name)
+{
+	static const char word[] = "range";
+	const size_t len = sizeof(word) - 1;
+
+	if (span_equal(name, span_of_str("content-range")))
+		return false;
+	for (size_t i = 0; i + len <= name.len; i++)
+		if (memcmp(name.ptr + i, word, len) == 0 &&
+		    (i == 0 || !exchange_is_letter(name.ptr[i - 1])) &&
+		    (i + len == name.len || !exchange_is_letter(name.ptr[i + len])))
+			return true;
+	/* What has changed since (RFC 3229) is a part as well. */
+	return span_equal(name, span_of_str("a-im"));
+}
+
+/* In parts of a letter each a value would not be known: the host answers with the whole. */
+static void exchange_ask_whole(struct http_message *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->field_count; i++)
+		if (!exchange_asks_for_part(m->fields[i].name))
+			m->fields[kept++] = m->fields[i];
+	m->field_count = kept;
+}
+
+/* From here on what is put in is also taken out, of every answer that is still to come. */
 static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 {
 	struct intercept *i = x->intercept;
+	struct gate *g = i->gate;
 	const char *names = x->put_in ? put_in_names(x->put_in) : "";
 
+	if (!g->book)
+		return 0;
+	if (!g->taken)
+		g->taken = take_out_new();
+	if (!g->taken)
+		return -ENOMEM;
 	if (names[0] != '\0') {
-		if (!i->taken)
-			i->taken = take_out_new();
-		int r = i->taken ? take_out_add(i->taken, x->put_in) : -ENOMEM;
+		size_t count = 0;
+		const size_t *needs = put_in_needs(x->put_in, &count);
+		int r = take_out_add(g->taken, x->put_in);
 
 		if (r < 0)
 			return r;
+		for (size_t n = 0; n < count; n++)
+			g->released[needs[n]] = true;
 		refusal_use(i->gate, names, exchange_what(x), i->flow->port);
 		exchange_tell_secret(x, put_in_signs(x->put_in) ? "sign" : "use", names, NULL);
 	}
-	int r = i->taken ? take_out_ask_plain(i->taken, m) : 0;
+	/* Where a secret is bound it may be put in elsewhere while this answer is under way. */
+	bool plain = take_out_looks(g->taken) ||
+		     (i->flow->name && secrets_bound(g->plan.secrets.items, g->plan.secrets.count,
+						     &i->flow->name->name, i->flow->port));
+	int r = plain ? take_out_ask_plain(m) : 0;
 
-	return r < 0 || !i->taken ? r : take_out_begin(i->taken, &x->answer);
+	if (exchange_is_read_whole(x))
+		exchange_ask_whole(m);
+	return r < 0 ? r : take_out_begin(g->taken, plain, &x->answer);
 }
 
 void exchange_forward(struct exchange *x, struct http_message *m)
@@ -562,6 +640,10 @@ static void exchange_on_out_head(void *owner, struct side_stream *s, struct http
 	bool interim = http_message_is_interim(m);
 
 	(void)owner;
+	if (interim && ++x->interims > EXCHANGE_INTERIMS) {
+		exchange_fail(x, "the origin sends interim answers without end");
+		return;
+	}
 	/* It would lead to QUIC, which is closed, and cost the program its time. */
 	http_message_remove(m, "alt-svc");
 	int r = take_out_head(x->answer, m, !end && !interim);

@@ -38,39 +38,236 @@ static bool exchange_describe(struct exchange *x, const struct http_message *m, 
 	return asprintf(&x->what, "%s %s%s", x->method, host, x->path) >= 0 || (x->what = NULL);
 }
 
-/* The method that a request asks to be taken for; empty when it does not. */
-static struct span exchange_other_method(const struct http_message *m)
-{
-	static const char *const names[] = {"x-http-method-override", "x-http-method",
-					    "x-method-override"};
+/* --- what it asks to be taken for ------------------------------------------------------ */
 
-	for (size_t i = 0; i < m->field_count; i++)
-		for (size_t n = 0; n < BAWN_ARRAY_SIZE(names); n++)
-			if (http_same_word(m->fields[i].name, names[n]))
-				return m->fields[i].value;
-	return (struct span){NULL, 0};
+/* Another method or target than its line says; some origins take such a word. */
+struct exchange_other {
+	size_t methods, targets; /* how often it says so */
+	struct span method, target;
+};
+
+/*
+ * Equal but for the case, and what is neither a letter nor a digit is '-': behind CGI nobody can
+ * tell '_' and '-' apart, and some servers make '_' of all of them.
+ */
+static bool exchange_same_name(struct span name, const char *word)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		uint8_t c = name.ptr[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c |= 0x20;
+		if ((c < 'a' || c > 'z') && (c < '0' || c > '9'))
+			c = '-';
+		if (!word[i] || c != (uint8_t)word[i])
+			return false;
+	}
+	return word[name.len] == '\0';
+}
+
+static bool exchange_is_one_of(struct span name, const char *const *words)
+{
+	for (; *words; words++)
+		if (exchange_same_name(name, *words))
+			return true;
+	return false;
+}
+
+static const char *const exchange_method_names[] = {
+	"x-http-method-override", "x-http-method",
+	"x-method-override",      "x-original-method",
+	"x-forwarded-method",     "x-ms-http-method-override",
+	"x-goog-method-override", "x-request-method",
+	"x-verb-override",        NULL};
+static const char *const exchange_target_names[] = {"x-original-url",
+						    "x-rewrite-url",
+						    "x-original-uri",
+						    "x-override-url",
+						    "x-original-path",
+						    "x-http-path-override",
+						    "x-http-destinationurl",
+						    "x-waws-unencoded-url",
+						    "x-forwarded-uri",
+						    "x-forwarded-path",
+						    "x-envoy-original-path",
+						    "request-uri",
+						    "base-url",
+						    NULL};
+static const char *const exchange_parameter_names[] = {"-method", "x-http-method-override",
+						       "x-http-method", "x-method-override", NULL};
+
+static int exchange_hex(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * The name of a parameter as the laxest of servers read it: blanks before it are nothing, a list
+ * ([]) has the name before it, and so has what a zero byte ends.  How much of it there is room for.
+ */
+static struct span exchange_parameter_name(struct span raw, uint8_t *into, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < raw.len && len < size; i++) {
+		uint8_t c = raw.ptr[i];
+		int high = c == '%' && i + 2 < raw.len ? exchange_hex(raw.ptr[i + 1]) : -1;
+		int low = high >= 0 ? exchange_hex(raw.ptr[i + 2]) : -1;
+
+		if (low >= 0) {
+			c = (uint8_t)(high << 4 | low);
+			i += 2;
+		}
+		if (c == '[' || c == '\0')
+			break;
+		if (len > 0 || (c != '+' && c != ' '))
+			into[len++] = c;
+	}
+	return (struct span){into, len};
+}
+
+/* In the query, whatever parts its parameters. */
+static void exchange_find_parameters(struct span query, struct exchange_other *other)
+{
+	while (query.len > 0) {
+		size_t len = 0;
+
+		while (len < query.len && query.ptr[len] != '&' && query.ptr[len] != ';')
+			len++;
+		const uint8_t *equals = len > 0 ? memchr(query.ptr, '=', len) : NULL;
+		size_t name_len = equals ? (size_t)(equals - query.ptr) : len;
+		uint8_t bytes[64];
+		struct span name = exchange_parameter_name((struct span){query.ptr, name_len},
+							   bytes, sizeof(bytes));
+
+		if (name.len > 0 && exchange_is_one_of(name, exchange_parameter_names)) {
+			other->methods++;
+			other->method = (struct span){query.ptr + name_len + 1,
+						      equals ? len - name_len - 1 : 0};
+		}
+		query = span_skip(query, len < query.len ? len + 1 : len);
+	}
+}
+
+static struct exchange_other exchange_find_fields(const struct http_message *m)
+{
+	struct exchange_other other = {0};
+
+	for (size_t i = 0; i < m->field_count; i++) {
+		const struct http_message_field *f = &m->fields[i];
+
+		if (exchange_is_one_of(f->name, exchange_method_names)) {
+			other.methods++;
+			other.method = f->value;
+		} else if (exchange_is_one_of(f->name, exchange_target_names)) {
+			other.targets++;
+			other.target = f->value;
+		}
+	}
+	return other;
+}
+
+static struct exchange_other exchange_find_other(const struct http_message *m)
+{
+	struct exchange_other other = exchange_find_fields(m);
+	const uint8_t *mark = m->target.len > 0 ? memchr(m->target.ptr, '?', m->target.len) : NULL;
+
+	if (mark)
+		exchange_find_parameters(span_skip(m->target, (size_t)(mark + 1 - m->target.ptr)),
+					 &other);
+	return other;
+}
+
+static void exchange_deny(struct rules_verdict *v, const char *reason)
+{
+	v->action = PLAN_ACTION_DENY;
+	v->allow_line[0] = '\0';
+	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
+}
+
+/* The question with the other method and path in it; false: it cannot be put. */
+static bool exchange_other_question(const struct exchange_other *other, char method[33],
+				    uint8_t path_bytes[HTTP_PATH_MAX], struct rules_question *q)
+{
+	struct http_path path;
+	const char *why = NULL;
+
+	/* Said twice it is read in two ways; said without a word, in any. */
+	if (other->methods > 1 || other->targets > 1)
+		return false;
+	if (other->methods > 0) {
+		if (other->method.len > 32 || !http_is_token(other->method))
+			return false;
+		for (size_t i = 0; i < other->method.len; i++) {
+			char c = (char)other->method.ptr[i];
+
+			method[i] = c >= 'a' && c <= 'z' ? (char)(c - 0x20) : c;
+		}
+		q->method = (struct span){(const uint8_t *)method, other->method.len};
+	}
+	if (other->targets > 0) {
+		if (other->target.len > HTTP_PATH_MAX ||
+		    http_path_read(other->target, path_bytes, &path, &why) < 0)
+			return false;
+		q->path = path.path;
+		q->unclear = path.unclear;
+	}
+	return true;
 }
 
 /* Some origins take its word: then it must be allowed as both, and is no place for a secret. */
 static void exchange_decide_other(const struct intercept *i, const struct http_message *m,
 				  const struct rules_question *q, struct rules_verdict *v)
 {
+	static uint8_t path[HTTP_PATH_MAX];
 	struct rules_question other = *q;
+	struct rules_verdict second;
 	const struct plan *plan = &i->gate->plan;
+	const struct exchange_other found = exchange_find_other(m);
+	char method[33];
 
-	other.method = exchange_other_method(m);
-	if (v->action != PLAN_ACTION_ALLOW || other.method.len == 0 ||
-	    span_equal(other.method, m->method))
+	if (v->action != PLAN_ACTION_ALLOW || found.methods + found.targets == 0)
 		return;
-	rules_decide(i->gate->rules, &other, v);
-	if (v->action != PLAN_ACTION_ALLOW ||
-	    !secrets_bound(plan->secrets.items, plan->secrets.count, &q->name, q->port))
+	if (!exchange_other_question(&found, method, path, &other)) {
+		exchange_deny(v, "it asks to be taken for another method or path, in a way that can"
+				 " be read in two");
 		return;
-	v->action = PLAN_ACTION_DENY;
-	v->allow_line[0] = '\0';
-	(void)snprintf(v->reason, sizeof(v->reason),
-		       "it asks to be taken for another method, where a secret is bound");
+	}
+	if (span_equal(other.method, q->method) && span_equal(other.path, q->path))
+		return;
+	rules_decide(i->gate->rules, &other, &second);
+	if (second.action != PLAN_ACTION_ALLOW)
+		*v = second;
+	else if (secrets_bound(plan->secrets.items, plan->secrets.count, &q->name, q->port))
+		exchange_deny(v, "it asks to be taken for another method or path, where a secret is"
+				 " bound");
 }
+
+bool exchange_trailers_ask(const struct http_message *m)
+{
+	const struct exchange_other found = exchange_find_fields(m);
+
+	return found.methods + found.targets > 0;
+}
+
+/*
+ * A body where the method has none: some origins do not read it, and take it for the next
+ * request; to the others it is an upload under the name of a download.
+ */
+static bool exchange_hides_body(const struct http_message *m, const struct rules_verdict *v)
+{
+	bool body = m->body == HTTP_MESSAGE_UNKNOWN ||
+		    (m->body == HTTP_MESSAGE_LENGTH && m->length > 0);
+
+	return body && v->rule && v->rule->methods.count > 0 &&
+	       (span_equal(m->method, SPAN_LITERAL("GET")) ||
+		span_equal(m->method, SPAN_LITERAL("HEAD")));
+}
+
+/* --- the verdict ------------------------------------------------------------------------ */
 
 /* What the rules say of it, and which of them. */
 static void exchange_judge(struct exchange *x, const struct http_message *m,
@@ -80,13 +277,12 @@ static void exchange_judge(struct exchange *x, const struct http_message *m,
 
 	rules_decide(i->gate->rules, q, v);
 	exchange_decide_other(i, m, q, v);
+	if (v->action == PLAN_ACTION_ALLOW && exchange_hides_body(m, v))
+		exchange_deny(v, "it is a GET or HEAD with a body, where the rule names methods");
 	x->rule = v->rule;
 	x->changes = i->gate->changes;
-	if (v->action == PLAN_ACTION_ALLOW && m->websocket && !v->websocket && i->flow->open) {
-		v->action = PLAN_ACTION_DENY;
-		(void)snprintf(v->reason, sizeof(v->reason),
-			       "the rule for it does not say `websocket: true`");
-	}
+	if (v->action == PLAN_ACTION_ALLOW && m->websocket && !v->websocket)
+		exchange_deny(v, RELAY_NO_WEBSOCKET);
 }
 
 /* The rules allow it: now its secrets. */

@@ -16,6 +16,8 @@
 
 enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
 
+enum { EXCHANGE_INTERIMS = 32 }; /* passed on of one request; nobody has use for more */
+
 enum exchange_state { EXCHANGE_RECORD, EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
 
 struct exchange {
@@ -49,6 +51,7 @@ struct exchange {
 	const struct plan_rule *rule; /* that allowed it; only while the rules are those of... */
 	uint64_t changes;             /* ...this change */
 	unsigned int status;          /* of the answer */
+	unsigned int interims;        /* answers before the one that counts */
 	uint64_t passed[2];           /* bytes of the bodies */
 	bool told;                    /* the record has it */
 };
@@ -80,6 +83,8 @@ void exchange_forward(struct exchange *x, struct http_message *m);
 
 /* A head has come: refuses it, or lets it go on its way. */
 void exchange_decide(struct exchange *x, struct http_message *m);
+/* Whether trailers have a field by which some origins take another method or path. */
+bool exchange_trailers_ask(const struct http_message *m);
 
 /* --- exchange_secret.c ---------------------------------------------------------------- */
 

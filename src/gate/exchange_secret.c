@@ -8,13 +8,55 @@
 #include "exchange_parts.h"
 
 static void exchange_ask(struct exchange *x);
+static void exchange_recall(struct exchange *x, struct http_message *m);
+
+static void exchange_on_again(void *context, const struct key_ask_answer *answer)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+	struct gate *g = i->gate;
+	const struct message_value *v = answer->value;
+
+	intercept_enter(i);
+	if (answer->refused || !v || v->index >= g->plan.secrets.count || !g->taken ||
+	    take_out_add_value(g->taken, &g->plan.secrets.items[v->index], v->index, v->value) < 0)
+		exchange_fail(x, "what was put in before cannot be looked for in the answer");
+	else
+		exchange_recall(x, x->kept);
+	intercept_leave(i);
+}
+
+/*
+ * Values that went out before, over connections that have ended, are got again: the answer may
+ * have them.  Then the request goes.
+ */
+static void exchange_recall(struct exchange *x, struct http_message *m)
+{
+	struct gate *g = x->intercept->gate;
+	size_t next = 0;
+
+	if (!g->taken)
+		g->taken = take_out_new();
+	while (g->taken && next < g->plan.secrets.count &&
+	       (!g->released[next] || take_out_knows(g->taken, next)))
+		next++;
+	if (g->taken && next == g->plan.secrets.count) {
+		exchange_forward(x, m);
+		return;
+	}
+	x->state = EXCHANGE_ASKING;
+	if (!g->taken || !exchange_keep(x, m))
+		exchange_fail(x, "out of memory");
+	else
+		key_ask_again(&g->keys, &x->ask, next, exchange_on_again, x);
+}
 
 void exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome,
 			     struct http_message *m)
 {
 	switch (outcome) {
 	case PUT_IN_NOTHING:
-		exchange_forward(x, m);
+		exchange_recall(x, m);
 		return;
 	case PUT_IN_NEEDS:
 	case PUT_IN_SIGN:

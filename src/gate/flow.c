@@ -91,6 +91,7 @@ static void flow_free(struct flow *f, bool reset)
 	}
 	buf_fini(&f->first);
 	free(f->check);
+	free(f->named);
 	if (f->previous)
 		f->previous->next = f->next;
 	else
@@ -125,23 +126,42 @@ static const char *flow_host(const struct flow *f, char *text, size_t size)
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
 static void flow_record(struct flow *f);
 
-/* The addresses that may be dialled: those in refused ranges are not, unless the rule says so. */
-static void flow_dial_checked(struct flow *f, const struct address *all, size_t count)
+/* Why a name's address i is dialled only with `private`; NULL when it is of the public network. */
+static const char *flow_why_private(const struct made_up_name *n, size_t i)
 {
+	const char *why = NULL;
+
+	if (address_is_refused(&n->addresses[i], &why))
+		return why;
+	return n->near >> i & 1 ? "of this machine, or of a network that it is in" : NULL;
+}
+
+/* The addresses that may be dialled: those in refused ranges are not, unless the rule says so. */
+static void flow_dial_checked(struct flow *f)
+{
+	const struct made_up_name *n = f->name;
 	struct address good[MADE_UP_ADDRESSES];
 	size_t good_count = 0;
 	const char *why = "no address";
 
-	for (size_t i = 0; i < count && good_count < MADE_UP_ADDRESSES; i++)
-		if (f->private_allowed || !address_is_refused(&all[i], &why))
-			good[good_count++] = all[i];
+	f->near = false;
+	for (size_t i = 0; i < n->address_count; i++) {
+		const char *refused = flow_why_private(n, i);
+
+		if (refused)
+			why = refused;
+		if (refused && !f->private_allowed)
+			continue;
+		f->near = f->near || (n->near >> i & 1);
+		good[good_count++] = n->addresses[i];
+	}
 	if (good_count == 0) {
 		struct rules_verdict v = {.action = PLAN_ACTION_DENY};
 		char text[64];
 
 		(void)snprintf(v.reason, sizeof(v.reason),
-			       count ? "its addresses are not of the public network: %s"
-				     : "it has no address%.0s",
+			       n->address_count ? "its addresses are not of the public network: %s"
+						: "it has no address%.0s",
 			       why);
 		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
 		return;
@@ -187,7 +207,7 @@ static void flow_go(struct flow *f)
 		flow_start_dial(f, &f->address, 1);
 	} else if (f->name->address_count > 0 &&
 		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
-		flow_dial_checked(f, f->name->addresses, f->name->address_count);
+		flow_dial_checked(f);
 	} else if (gate_ask(f->gate, f->name) < 0) {
 		tell_not_connected(f, "there is no resolver to ask for its addresses");
 		flow_reset(f);
@@ -240,6 +260,8 @@ static bool flow_is_private(const struct flow *f)
 	struct address a = {{[10] = 0xff, [11] = 0xff}};
 	const char *why = "";
 
+	if (f->near)
+		return true;
 	if (f->name && f->intercept)
 		return address_is_refused(&f->intercept->address, &why);
 	if (!f->name || getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
@@ -256,7 +278,7 @@ static bool flow_is_private(const struct flow *f)
 bool flow_decide_again(struct flow *f)
 {
 	struct rules_question q = {.port = f->port};
-	struct rules_verdict v;
+	struct rules_verdict v, other;
 
 	switch (f->state) {
 	case FLOW_DECIDE:
@@ -289,7 +311,8 @@ bool flow_decide_again(struct flow *f)
 	 */
 	if (v.action != PLAN_ACTION_ALLOW || (f->state == FLOW_RELAY && v.open) ||
 	    (f->state != FLOW_CHECK && !(v.schemes & 1u << flow_spoken(f))) ||
-	    (f->private_allowed && !v.private && flow_is_private(f))) {
+	    (f->private_allowed && !v.private && flow_is_private(f)) ||
+	    (f->named && !relay_name_fits(f, f->named, &other))) {
 		flow_reset(f);
 		return true;
 	}
@@ -312,11 +335,12 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 	if (n->address_count > MADE_UP_ADDRESSES)
 		n->address_count = MADE_UP_ADDRESSES;
 	memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
+	n->near = answer->near;
 	n->resolved_at = gate_now();
 	for (struct flow *f = g->waiting; f; f = next) {
 		next = f->next_waiting;
 		if (f->state == FLOW_LOOKUP && f->name == n)
-			flow_dial_checked(f, n->addresses, n->address_count);
+			flow_dial_checked(f);
 	}
 }
 

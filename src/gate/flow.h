@@ -22,7 +22,7 @@
 #define BAWN_FLOW_H
 
 #include "buf.h"
-#include "client_hello.h"
+#include "client_start.h"
 #include "dns.h"
 #include "gate.h"
 #include "http_body.h"
@@ -76,11 +76,11 @@ struct flow_dial {
 
 /* What CHECK and plain HTTP need; released when bytes may pass unseen. */
 struct flow_check {
-	struct client_hello hello;
+	struct client_start start; /* of TLS */
 	struct http_head head;
 	struct http_body body;
 	bool in_body;
-	bool passed;    /* a request went out */
+	bool passed;    /* a request went out, or a ClientHello */
 	bool upgrading; /* it asked for a WebSocket; the box is not read until the origin said */
 	bool refused;   /* a later one was: `first` is its answer, due when the origin has ended */
 	uint8_t reply_len;
@@ -107,9 +107,11 @@ struct flow {
 	struct flow_end ends[2];
 	struct made_up_name *name; /* NULL: a literal address */
 	struct address address;    /* where the program wanted to go */
+	struct name *named;        /* of a literal address: what its handshake named; or NULL */
 	uint16_t port;
 	unsigned int schemes; /* set of 1u << enum plan_scheme that may be spoken */
 	bool private_allowed;
+	bool near;    /* among what was dialled are addresses of this machine or its networks */
 	bool open;    /* its requests must be read */
 	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
 	bool socks;
@@ -152,6 +154,18 @@ void relay_begin(struct flow *f); /* the outside is connected */
 void relay_late(struct flow *f);  /* its deadline has come */
 int relay_watch(struct flow *f, int end, uint32_t events);
 void relay_tell_request(struct flow *f, unsigned int status); /* f->request, if there is one */
+
+/* relay_name.c */
+#define RELAY_NO_WEBSOCKET "the rule for it does not say `websocket: true`"
+const char *relay_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE]);
+/* What a ClientHello names ("": nothing); false: ret_v says why not. */
+bool relay_name_fits(const struct flow *f, const struct name *name, struct rules_verdict *ret_v);
+bool relay_keep_name(struct flow *f, const struct name *name); /* false: no memory */
+bool relay_same_host(const struct flow *f, const struct http_head *head);
+bool relay_wants_websocket(const struct http_head *head, struct span bytes);
+/* Whether any reader could take it for one that does; and whether a rule says that it may. */
+bool relay_says_websocket(const struct http_head *head, struct span bytes);
+bool relay_may_websocket(const struct flow *f, const struct http_head *head, struct span bytes);
 
 /* proxy.c */
 void proxy_read(struct flow *f);

@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -173,11 +172,9 @@ static const struct channel_rule gate_resolver_rules[] = {
 static int gate_on_resolver(void *context, uint32_t events)
 {
 	struct gate *g = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&g->resolver, &e);
 
 	(void)events;
-	if (r <= 0 && r != -EAGAIN) {
+	if (!channel_serve(&g->resolver)) {
 		/* No resolver, no new connections to names; those that stand go on. */
 		loop_remove(&g->loop, &g->resolver_handle);
 		fd_close(&g->resolver.fd);
@@ -307,12 +304,10 @@ static const struct channel_rule gate_keeper_rules[] = {
 static int gate_on_keeper(void *context, uint32_t events)
 {
 	struct gate *g = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&g->keeper, &e);
 
 	(void)events;
 	/* Without a keeper there is no session: the network is gone with us. */
-	return r <= 0 && r != -EAGAIN ? -ECONNRESET : 0;
+	return channel_serve(&g->keeper) ? 0 : -ECONNRESET;
 }
 
 /* --- start ---------------------------------------------------------------------------- */
@@ -337,17 +332,6 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 	if (r == 0 && g->plan.secrets.count > 0)
 		r = put_in_book_new(g->plan.secrets.items, g->plan.secrets.count, &g->book);
 	return r;
-}
-
-/* Two descriptors a connection, up to what the machine lets us have. */
-static void gate_raise_descriptors(void)
-{
-	struct rlimit now;
-
-	if (getrlimit(RLIMIT_NOFILE, &now) == 0) {
-		now.rlim_cur = now.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &now);
-	}
 }
 
 /*
@@ -394,7 +378,7 @@ int gate_run(int keeper, int resolver, int recorder, int plan_fd)
 				      .rule_count = BAWN_ARRAY_SIZE(gate_resolver_rules),
 				      .state = GATE_SERVING,
 				      .context = &g};
-	gate_raise_descriptors();
+	(void)process_raise_files(); /* two for each connection */
 	relay_init();
 	g.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (g.timer < 0 || gate_read_plan(&g, plan_fd, &e) < 0 || loop_init(&g.loop) < 0)

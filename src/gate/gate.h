@@ -78,7 +78,10 @@ struct gate {
 	struct loop loop;
 	struct channel keeper, resolver;
 	struct key_ask_link keys;
-	struct put_in_book *book; /* the plan's placeholders; NULL: it has no secrets */
+	struct put_in_book *book;        /* the plan's placeholders; NULL: it has no secrets */
+	struct take_out *taken;          /* while connections are opened, and there are secrets */
+	size_t opened;                   /* connections */
+	bool released[PLAN_SECRETS_MAX]; /* the value went out in this session */
 	struct loop_handle keeper_handle, resolver_handle, dns_handle, timer_handle;
 	struct loop_handle log_handle;
 	int dns, timer;

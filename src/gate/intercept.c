@@ -19,7 +19,7 @@ static void intercept_note(struct intercept *i, const char *reason)
 	char text[ADDRESS_TEXT_SIZE];
 
 	memset(&v, 0, sizeof(v));
-	(void)snprintf(v.reason, sizeof(v.reason), "%s", reason);
+	(void)snprintf(v.reason, sizeof(v.reason), "%.*s", (int)sizeof(v.reason) - 1, reason);
 	refusal_note(i->gate, MESSAGE_EVENT_CERTIFICATE, intercept_host(i, text), i->flow->port,
 		     &v);
 }
@@ -357,6 +357,7 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 	f->intercept = i;
 	i->flow = f;
 	i->gate = f->gate;
+	i->gate->opened++;
 	i->begun = gate_now();
 	i->first = f->first;
 	f->first = BUF_INIT(FLOW_FIRST_MAX);
@@ -434,7 +435,11 @@ void intercept_free(struct intercept *i)
 	leg_close(&i->box, i->cut && !i->tls);
 	for (size_t n = 0; n < INTERCEPT_LEGS; n++)
 		leg_close(&i->out[n], false);
-	take_out_free(i->taken);
+	/* Nothing is opened any more: what was put in is with keys alone. */
+	if (--i->gate->opened == 0) {
+		take_out_free(i->gate->taken);
+		i->gate->taken = NULL;
+	}
 	buf_fini(&i->first);
 	free(i);
 }

@@ -88,7 +88,6 @@ struct intercept {
 	struct key_ask leaf_asked;
 	const struct tls_leaf *leaf;
 	char failure[200]; /* why the origin cannot be had; "": it can */
-	struct take_out *taken;
 	struct exchange *exchanges;
 };
 

@@ -103,6 +103,15 @@ void key_ask_release(struct key_ask_link *l, struct key_ask *a, struct message_r
 	key_ask_send(l, a, MESSAGE_RELEASE, &message_release_schema, m);
 }
 
+void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, key_ask_fn fn,
+		   void *context)
+{
+	key_ask_put(l, a, fn, context);
+	const struct message_again m = {.id = a->id, .index = index};
+
+	key_ask_send(l, a, MESSAGE_AGAIN, &message_again_schema, &m);
+}
+
 void key_ask_sign(struct key_ask_link *l, struct key_ask *a, struct message_sign *m, key_ask_fn fn,
 		  void *context)
 {
@@ -201,11 +210,9 @@ static const struct channel_rule key_ask_rules[] = {
 static int key_ask_on_channel(void *context, uint32_t events)
 {
 	struct key_ask_link *l = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&l->channel, &e);
 
 	(void)events;
-	if (r > 0 || r == -EAGAIN)
+	if (channel_serve(&l->channel))
 		return 0;
 	/* No keys: nothing that needs them goes on.  Leaves that are here serve to say so. */
 	loop_remove(l->loop, &l->handle);

@@ -29,6 +29,7 @@ struct made_up_name {
 	int64_t asked_at;          /* ms */
 	size_t address_count;
 	struct address addresses[MADE_UP_ADDRESSES];
+	uint64_t near; /* bit i: addresses[i] is this machine's, or of a network that it is in */
 };
 
 struct made_up {

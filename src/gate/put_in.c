@@ -28,7 +28,7 @@ static int book_fill(struct put_in_book *b)
 				span_of_str(b->secrets[s].parts.items[i].placeholder);
 			b->words[b->word_count++] = (struct put_in_word){s, i};
 		}
-	return finder_new(texts, NULL, b->word_count, &b->finder);
+	return finder_new(texts, NULL, NULL, b->word_count, &b->finder);
 }
 
 int put_in_book_new(const struct plan_secret *secrets, size_t count, struct put_in_book **ret_book)
@@ -274,6 +274,36 @@ int put_in_judge(struct put_in *p, const struct finder_hit *hit, enum put_in_spo
 	return -EPERM;
 }
 
+void put_in_refuse_part(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
+			struct span field, const char *wanted)
+{
+	const char *name = p->book->secrets[p->book->words[hit->word].secret].name;
+
+	if (spot != PUT_IN_AT_FIELD)
+		field.len = 0;
+	put_in_refuse(p, name,
+		      "the placeholder of the secret %s has other text beside it %s%s%.*s; write it"
+		      " as %s",
+		      name, spot_words[spot], field.len > 0 ? " " : "",
+		      field.len > 32 ? 32 : (int)field.len, (const char *)field.ptr, wanted);
+}
+
+/* As what it must stand there; one that may stand in a part of the head at all. */
+static enum put_in_as as_what(const struct put_in *p, const struct finder_hit *hit,
+			      enum put_in_spot spot, struct span field)
+{
+	const struct put_in_word *w = &p->book->words[hit->word];
+	bool signs = signs_with(p, &p->book->secrets[w->secret]);
+
+	if (spot == PUT_IN_AT_BASIC)
+		return PUT_IN_AS_BASIC;
+	if (spot == PUT_IN_AT_QUERY && !(signs && w->part == PLAN_SECRET_AWS_ID))
+		return PUT_IN_AS_PARAMETER;
+	if (signs && (spot == PUT_IN_AT_QUERY || spot == PUT_IN_AT_AUTHORIZATION))
+		return PUT_IN_AS_CREDENTIAL;
+	return http_same_word(field, "cookie") ? PUT_IN_AS_COOKIE : PUT_IN_AS_FIELD;
+}
+
 /* ---- looking ---- */
 
 struct look {
@@ -293,6 +323,29 @@ static int need(struct put_in *p, size_t secret)
 	p->values[p->need_count] = (struct put_in_value){.secret = secret};
 	p->needs[p->need_count++] = secret;
 	return 0;
+}
+
+/* What stands before and behind it. */
+static int look_beside(struct put_in *p, const struct finder_hit *hit, struct span text,
+		       enum put_in_spot spot, struct span field)
+{
+	const struct plan_secret *s = &p->book->secrets[p->book->words[hit->word].secret];
+	struct span before = {text.ptr, hit->at};
+
+	if (spot == PUT_IN_AT_QUERY && !signs_with(p, s) &&
+	    !put_in_is_named(s, before, PUT_IN_PERCENT)) {
+		put_in_refuse(p, s->name,
+			      "the placeholder of the secret %s stands in the query, and not"
+			      " as a parameter that the secret names",
+			      s->name);
+		return -EPERM;
+	}
+	const char *wanted = put_in_unless_whole(as_what(p, hit, spot, field), before,
+						 span_skip(text, hit->at + hit->len));
+
+	if (wanted)
+		put_in_refuse_part(p, hit, spot, field, wanted);
+	return wanted ? -EPERM : 0;
 }
 
 /* Everything that is found in text. */
@@ -315,6 +368,10 @@ static int look_at(const struct look *l, struct span text, enum put_in_spot spot
 		}
 		int r = put_in_judge(l->p, &hit, spot, field);
 
+		l->p->found++;
+		l->p->last_found = secret;
+		if (r == 0)
+			r = look_beside(l->p, &hit, text, spot, field);
 		if (r == 0)
 			r = need(l->p, secret);
 		if (r < 0)
@@ -367,6 +424,22 @@ static int look_ahead(const struct look *l, const struct http_message *m)
 	return 0;
 }
 
+/* A field, and that no other one of its name goes with a placeholder. */
+static int look_at_one(const struct look *l, const struct http_message *m, size_t i)
+{
+	size_t found = l->p->found;
+	int r = look_at_field(l, &m->fields[i]);
+
+	if (r < 0 || l->p->found == found || put_in_is_once(m, i))
+		return r;
+	put_in_refuse(l->p, l->p->book->secrets[l->p->last_found].name,
+		      "the field %.*s has a placeholder and stands there more than once; send it"
+		      " once",
+		      m->fields[i].name.len > 32 ? 32 : (int)m->fields[i].name.len,
+		      (const char *)m->fields[i].name.ptr);
+	return -EPERM;
+}
+
 static int look_at_all(const struct look *l, const struct http_message *m)
 {
 	const struct span none = {NULL, 0};
@@ -380,7 +453,7 @@ static int look_at_all(const struct look *l, const struct http_message *m)
 	if (r == 0)
 		r = look_at(l, target.query, PUT_IN_AT_QUERY, none);
 	for (size_t i = 0; r == 0 && i < m->field_count; i++)
-		r = look_at_field(l, &m->fields[i]);
+		r = look_at_one(l, m, i);
 	return r == 0 ? look_ahead(l, m) : r;
 }
 

@@ -5,9 +5,11 @@
  * says, the value takes its place:
  *
  *	authorization	"Bearer P", "token P" and the like, and Basic, decoded and encoded again
- *	named fields	the value, or a part of it
+ *	named fields	alone, or behind such a word
  *	query, body, WebSocket text		only where the secret says so
  *	AWS		id and token in their places, and the request signed anew
+ *
+ * with nothing beside it (put_in_whole.c).
  *
  * Anywhere else, for another host, in another encoding: refused, and never sent on.  On a
  * host where a secret is bound, a request with a credential that no secret put there is

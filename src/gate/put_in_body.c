@@ -54,13 +54,69 @@ static bool goes_in(struct put_in *p, const struct finder_hit *hit, enum put_in_
 	return spot == PUT_IN_AT_BODY ? v->in_body : spot == PUT_IN_AT_WEBSOCKET && v->in_websocket;
 }
 
-/* Says why not, for a placeholder in what follows a head that needed no value for it. */
-static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot)
+/* The last bytes before it, of those that have gone and of these. */
+static struct span before_of(const struct put_in *p, size_t at, struct span bytes,
+			     uint8_t room[2 * PUT_IN_BEHIND])
 {
-	const struct plan_secret *s = &p->book->secrets[p->book->words[hit->word].secret];
-	int r = put_in_judge(p, hit, spot, (struct span){NULL, 0});
+	size_t near = at < PUT_IN_BEHIND ? at : PUT_IN_BEHIND;
 
-	if (r == 0)
+	if (near == PUT_IN_BEHIND)
+		return (struct span){bytes.ptr + at - near, near};
+	memcpy(room, p->behind, p->behind_len);
+	memcpy(room + p->behind_len, bytes.ptr, near);
+	return (struct span){room, p->behind_len + near};
+}
+
+/* How one that would go in stands among what is beside it. */
+struct stand {
+	bool named;         /* in a parameter that its secret names, if it names any */
+	const char *wanted; /* NULL, or put_in_unless_whole */
+};
+
+static struct stand stand_of(const struct put_in *p, const struct finder_hit *hit,
+			     struct span bytes, enum put_in_spot spot)
+{
+	static const enum put_in_as as[] = {[PUT_IN_RAW] = PUT_IN_AS_WORD,
+					    [PUT_IN_PERCENT] = PUT_IN_AS_PARAMETER,
+					    [PUT_IN_JSON] = PUT_IN_AS_STRING};
+	const struct plan_secret *s = &p->book->secrets[p->book->words[hit->word].secret];
+	uint8_t room[2 * PUT_IN_BEHIND];
+	struct span before = before_of(p, hit->at, bytes, room);
+
+	return (struct stand){.named = spot != PUT_IN_AT_BODY || put_in_is_named(s, before, p->how),
+			      .wanted = put_in_unless_whole(as[p->how], before,
+							    span_skip(bytes, hit->at + hit->len))};
+}
+
+/* These bytes have gone; the last of them are remembered. */
+static void note_behind(struct put_in *p, struct span bytes)
+{
+	size_t n = bytes.len < PUT_IN_BEHIND ? bytes.len : PUT_IN_BEHIND;
+	size_t stay = p->behind_len < PUT_IN_BEHIND - n ? p->behind_len : PUT_IN_BEHIND - n;
+
+	if (n == 0)
+		return;
+	memmove(p->behind, p->behind + p->behind_len - stay, stay);
+	memcpy(p->behind + stay, bytes.ptr + bytes.len - n, n);
+	p->behind_len = stay + n;
+}
+
+/* Says why not, for a placeholder in what follows a head that needed no value for it. */
+static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
+		  const struct stand *stand)
+{
+	const struct span none = {NULL, 0};
+	const struct plan_secret *s = &p->book->secrets[p->book->words[hit->word].secret];
+	int r = put_in_judge(p, hit, spot, none);
+
+	if (r == 0 && !stand->named)
+		put_in_refuse(p, s->name,
+			      "the placeholder of the secret %s stands in the body, and not as a"
+			      " parameter that the secret names",
+			      s->name);
+	else if (r == 0 && stand->wanted)
+		put_in_refuse_part(p, hit, spot, none, stand->wanted);
+	else if (r == 0)
 		put_in_refuse(p, s->name,
 			      "the placeholder of the secret %s is in a request to which the"
 			      " secret is not bound",
@@ -99,11 +155,21 @@ static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot 
 	size_t from = 0;
 
 	while ((o = finder_next(p->book->finder, bytes, from, end, &hit)) == FINDER_FOUND) {
+		struct stand stand = {.named = true};
 		bool goes = goes_in(p, &hit, spot) && hit.form == FINDER_PLAIN;
 		size_t behind = hit.at + hit.len;
 
+		/* The next byte says whether it is all of something. */
+		if (goes && behind == bytes.len && !end) {
+			o = FINDER_BEGUN;
+			break;
+		}
+		if (goes) {
+			stand = stand_of(p, &hit, bytes, spot);
+			goes = stand.named && !stand.wanted;
+		}
 		if (!goes && !is_masked(p, &hit, spot))
-			return refuse(p, &hit, spot);
+			return refuse(p, &hit, spot, &stand);
 		int r = hit.at > *out
 				? sink->give(sink->context,
 					     (struct span){bytes.ptr + *out, hit.at - *out}, false)
@@ -149,11 +215,19 @@ int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot s
 	if (goes > out || end)
 		r = sink->give(sink->context, span_skip((struct span){bytes.ptr, goes}, out), end);
 	p->sent = goes - stays;
+	if (p->replaces)
+		note_behind(p, (struct span){bytes.ptr, stays});
 	return r < 0 ? r : keep(p, span_skip(bytes, stays));
 }
 
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink)
 {
+	if (p->form.looked_at) {
+		int r = put_in_check_form(p, in, end);
+
+		if (r < 0)
+			return r;
+	}
 	/* What was gathered comes at once. */
 	while (in.len > SCRUB_PIECE_MAX) {
 		int r = put_in_stream(p, (struct span){in.ptr, SCRUB_PIECE_MAX}, false,
@@ -192,6 +266,7 @@ static int on_message(void *context, bool text, struct span piece, bool end, str
 	if (end) {
 		p->kept.len = 0;
 		p->sent = 0;
+		p->behind_len = 0;
 	}
 	return r;
 }
@@ -199,12 +274,13 @@ static int on_message(void *context, bool text, struct span piece, bool end, str
 /* NOLINTNEXTLINE(readability-non-const-parameter): others change what they are shown */
 static int on_control(void *context, uint8_t *bytes, size_t len)
 {
+	const struct stand stand = {.named = true};
 	struct put_in *p = context;
 	struct finder_hit hit;
 
 	return finder_next(p->book->finder, (struct span){bytes, len}, 0, true, &hit) ==
 			       FINDER_FOUND
-		       ? refuse(p, &hit, PUT_IN_AT_BINARY)
+		       ? refuse(p, &hit, PUT_IN_AT_BINARY, &stand)
 		       : 0;
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Foreign credentials: what a request carries to a host where a secret is bound, and no
- * secret put there.  Looked for by the names that credentials travel under, in fields and in
- * the query; and, beside a placeholder, by what looks like one ("Basic" with a key of its own
- * for the user).
+ * secret put there.  Best effort, by three signs:
+ *
+ *	- a name that credentials are known to travel under, in fields, the query and forms;
+ *	- a name that says key, token, secret and the like, with a value that looks like one;
+ *	- in any field, and in the path, a word that begins as known keys do.
+ *
+ * Names are compared as the laxest of servers do: case, '-' and '.' are all one, and what
+ * makes a list of a parameter ([]) is cut off.
  *
  * A cookie is one too, unless the host set it itself in this session: then it says nothing
  * that the host did not know.
@@ -13,49 +18,50 @@
 #include "credential.h"
 #include "encode.h"
 #include "http_field.h"
+#include "shape.h"
 
 #include <openssl/sha.h>
+#include <strings.h>
 
 static const char *const fields[] = {
 	"authorization",
-	"proxy-authorization",
-	"x-api-key",
-	"api-key",
+	"proxy_authorization",
+	"x_api_key",
+	"api_key",
 	"apikey",
-	"x-apikey",
-	"x-auth-token",
-	"x-access-token",
-	"x-token",
-	"x-goog-api-key",
-	"x-gitlab-token",
-	"private-token",
-	"job-token",
-	"deploy-token",
-	"x-amz-security-token",
-	"x-functions-key",
-	"dd-api-key",
-	"dd-application-key",
-	"x-figma-token",
-	"x-vault-token",
-	"x-shopify-access-token",
-	"x-github-token",
-	"x-api-token",
-	"ocp-apim-subscription-key",
-	"x-honeycomb-team",
-	"x-postmark-server-token",
-	"x-rapidapi-key",
-	"xi-api-key",
-	"x-auth-key",
-	"cf-access-client-secret",
-	"x-authorization",
-	"x-session-token",
-	"x-tfe-token",
+	"x_apikey",
+	"x_auth_token",
+	"x_access_token",
+	"x_token",
+	"x_goog_api_key",
+	"x_gitlab_token",
+	"private_token",
+	"job_token",
+	"deploy_token",
+	"x_amz_security_token",
+	"x_functions_key",
+	"dd_api_key",
+	"dd_application_key",
+	"x_figma_token",
+	"x_vault_token",
+	"x_shopify_access_token",
+	"x_github_token",
+	"x_api_token",
+	"ocp_apim_subscription_key",
+	"x_honeycomb_team",
+	"x_postmark_server_token",
+	"x_rapidapi_key",
+	"xi_api_key",
+	"x_auth_key",
+	"cf_access_client_secret",
+	"x_authorization",
+	"x_session_token",
+	"x_tfe_token",
 };
 
 static const char *const parameters[] = {
 	"key",
 	"api_key",
-	"api-key",
 	"apikey",
 	"access_token",
 	"auth_token",
@@ -68,11 +74,11 @@ static const char *const parameters[] = {
 	"password",
 	"sig",
 	"signature",
-	"x-amz-signature",
-	"x-amz-credential",
-	"x-amz-security-token",
-	"x-goog-signature",
-	"x-goog-credential",
+	"x_amz_signature",
+	"x_amz_credential",
+	"x_amz_security_token",
+	"x_goog_signature",
+	"x_goog_credential",
 	"awsaccesskeyid",
 	"oauth_token",
 	"refresh_token",
@@ -83,12 +89,73 @@ static const char *const parameters[] = {
 	"jwt",
 };
 
-static bool is_one_of(struct span name, const char *const *list, size_t count)
+/* Where a name with one of these stands for something else. */
+static const char *const harmless[] = {"page",  "next",  "continu",   "cursor",    "sync",
+				       "csrf",  "xsrf",  "idempoten", "cache",     "max",
+				       "limit", "count", "upload",    "surrogate", "websocket"};
+
+/* Anywhere in a name, and as one of its words. */
+static const char *const telling_parts[] = {"token",   "secret",     "passw",     "apikey",
+					    "authkey", "credential", "accesskey", "privatekey"};
+static const char *const telling_words[] = {"key", "auth", "pass",   "pwd",          "jwt",
+					    "sig", "pat",  "bearer", "authorization"};
+
+/* A name as it is compared: at most so long, lower case, with '_' for what parts its words. */
+struct plain_name {
+	char text[64];
+};
+
+static struct plain_name plain_name(struct span name)
+{
+	struct plain_name plain = {{0}};
+	size_t len = 0;
+
+	for (size_t i = 0; i < name.len && len + 1 < sizeof(plain.text); i++) {
+		uint8_t c = name.ptr[i];
+
+		if (c == '[' || c == '\0')
+			break;
+		if ((c == '+' || c == ' ') && len == 0)
+			continue;
+		if (c >= 'A' && c <= 'Z')
+			c |= 0x20;
+		plain.text[len++] = strchr("-. +", c) ? '_' : (char)c;
+	}
+	return plain;
+}
+
+static bool is_one_of(const struct plain_name *name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (http_same_word(name, list[i]))
+		if (strcmp(name->text, list[i]) == 0)
 			return true;
 	return false;
+}
+
+static bool has_one_of(const struct plain_name *name, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(name->text, list[i]))
+			return true;
+	return false;
+}
+
+/* Whether a name says that a credential may be there. */
+static bool is_telling(const struct plain_name *name)
+{
+	if (has_one_of(name, harmless, BAWN_ARRAY_SIZE(harmless)))
+		return false;
+	for (const char *word = name->text; *word;) {
+		struct plain_name one = {{0}};
+		size_t n = strcspn(word, "_");
+
+		memcpy(one.text, word, n);
+		if (is_one_of(&one, telling_words, BAWN_ARRAY_SIZE(telling_words)))
+			return true;
+		word += n;
+		word += strspn(word, "_");
+	}
+	return has_one_of(name, telling_parts, BAWN_ARRAY_SIZE(telling_parts));
 }
 
 /* A field that some secret of this host goes into. */
@@ -121,8 +188,15 @@ static bool looks_like_one(struct span word)
 	return looks;
 }
 
-/* Whether text, without the placeholders in it, has something that looks like a credential. */
-static bool has_more(const struct put_in *p, struct span text, const char *separators)
+/* One that begins as known keys do, and not as any JSON in base64. */
+static bool begins_as_one(struct span word)
+{
+	return shape_known(word) > 0 && memcmp(word.ptr, "eyJ", 3) != 0 && looks_like_one(word);
+}
+
+/* Whether text, without the placeholders in it, has a word that looks like a credential. */
+static bool has_more(const struct put_in *p, struct span text, const char *separators,
+		     bool (*looks)(struct span word))
 {
 	struct finder_hit hit = {0};
 	size_t from = 0;
@@ -134,7 +208,7 @@ static bool has_more(const struct put_in *p, struct span text, const char *separ
 		for (size_t begin = from, at = from; at <= end; at++) {
 			if (at < end && !strchr(separators, text.ptr[at]))
 				continue;
-			if (looks_like_one((struct span){text.ptr + begin, at - begin}))
+			if (looks((struct span){text.ptr + begin, at - begin}))
 				return true;
 			begin = at + 1;
 		}
@@ -262,20 +336,15 @@ static int check_cookies(struct put_in *p, const struct secrets_place *at, struc
 	return 0;
 }
 
-/* ---- fields and query ---- */
+/* ---- fields, the query and forms ---- */
 
-static int check_field(struct put_in *p, const struct secrets_place *at,
-		       const struct http_message_field *f)
+static const char separators[] = " ,;=:\t\"";
+
+/* A field by which only credentials travel; what is in it is ours, and nothing else. */
+static int check_known_field(struct put_in *p, const struct http_message_field *f)
 {
 	struct span rest, text;
 
-	if (http_same_word(f->name, "cookie"))
-		return check_cookies(p, at, f->value);
-	/* Its signature is made anew. */
-	if (p->signs && http_same_word(f->name, "authorization"))
-		return 0;
-	if (!is_one_of(f->name, fields, BAWN_ARRAY_SIZE(fields)) && !is_bound_field(p, at, f->name))
-		return 0;
 	if (f->value.len == 0)
 		return 0;
 	if (put_in_is_basic(f->value, &rest)) {
@@ -283,42 +352,132 @@ static int check_field(struct put_in *p, const struct secrets_place *at,
 
 		if (r == -ENOMEM)
 			return r;
-		return r < 0 || !has_placeholder(p, text) || has_more(p, text, ":")
+		return r < 0 || !has_placeholder(p, text) || has_more(p, text, ":", looks_like_one)
 			       ? refuse(p, "the field", f->name)
 			       : 0;
 	}
-	return !has_placeholder(p, f->value) || has_more(p, f->value, " ,;=:\t\"")
+	return !has_placeholder(p, f->value) || has_more(p, f->value, separators, looks_like_one)
 		       ? refuse(p, "the field", f->name)
 		       : 0;
 }
 
+static int check_field(struct put_in *p, const struct secrets_place *at,
+		       const struct http_message_field *f)
+{
+	const struct plain_name name = plain_name(f->name);
+
+	if (http_same_word(f->name, "cookie"))
+		return check_cookies(p, at, f->value);
+	/* Its signature is made anew. */
+	if (p->signs && http_same_word(f->name, "authorization"))
+		return 0;
+	if (is_one_of(&name, fields, BAWN_ARRAY_SIZE(fields)) || is_bound_field(p, at, f->name))
+		return check_known_field(p, f);
+	return has_more(p, f->value, separators, is_telling(&name) ? looks_like_one : begins_as_one)
+		       ? refuse(p, "the field", f->name)
+		       : 0;
+}
+
+/* Of a query or a form: whether the value may stand under that name. */
+static int check_parameter(struct put_in *p, struct span written, struct span value)
+{
+	uint8_t decoded[64];
+	ssize_t n = decode_percent(written, decoded, sizeof(decoded));
+
+	/* A long name is none of ours; a broken escape is not for us to mend. */
+	if (n < 0 || value.len == 0 || has_placeholder(p, value))
+		return 0;
+	const struct plain_name name = plain_name((struct span){decoded, (size_t)n});
+
+	/* Those of a presigned request are part of what is signed anew. */
+	if (p->signs && strncmp(name.text, "x_amz_", 6) == 0)
+		return 0;
+	if (is_one_of(&name, parameters, BAWN_ARRAY_SIZE(parameters)) ||
+	    (is_telling(&name) && looks_like_one(value)))
+		return refuse(p, "the parameter", written);
+	return 0;
+}
+
+/* What parts two parameters, for some reader. */
+static bool is_parting(uint8_t c)
+{
+	return c == '&' || c == ';' || c == '?';
+}
+
 static int check_query(struct put_in *p, struct span query)
 {
-	while (query.len > 0) {
-		struct span one = take_until(&query, '&');
-		struct span name = take_until(&one, '=');
-		uint8_t decoded[64];
-		ssize_t n = decode_percent(name, decoded, sizeof(decoded));
+	int r = 0;
 
-		if (n < 0) /* a long name is none of ours; a broken escape is not for us to mend */
-			continue;
-		/* Those of a presigned request are part of what is signed anew. */
-		if (p->signs && n > 6 && http_same_word((struct span){decoded, 6}, "x-amz-"))
-			continue;
-		if (one.len > 0 && !has_placeholder(p, one) &&
-		    is_one_of((struct span){decoded, (size_t)n}, parameters,
-			      BAWN_ARRAY_SIZE(parameters)))
-			return refuse(p, "the parameter", name);
+	while (r == 0 && query.len > 0) {
+		size_t len = 0;
+
+		while (len < query.len && !is_parting(query.ptr[len]))
+			len++;
+		struct span one = {query.ptr, len};
+		struct span name = take_until(&one, '=');
+
+		r = check_parameter(p, name, one);
+		query = span_skip(query, len < query.len ? len + 1 : len);
+	}
+	return r;
+}
+
+/* A form, wherever it is cut: what of a parameter's value is kept is enough to judge it. */
+int put_in_check_form(struct put_in *p, struct span in, bool end)
+{
+	struct put_in_form *f = &p->form;
+
+	for (size_t i = 0; i < in.len || (end && i == in.len); i++) {
+		bool over = i == in.len || in.ptr[i] == '&' || in.ptr[i] == ';';
+
+		if (over) {
+			int r = check_parameter(p, (struct span){f->name, f->name_len},
+						(struct span){f->value, f->value_len});
+
+			if (r < 0)
+				return r;
+			f->name_len = f->value_len = 0;
+			f->in_value = false;
+		} else if (!f->in_value && in.ptr[i] == '=') {
+			f->in_value = true;
+		} else if (f->in_value && f->value_len < sizeof(f->value)) {
+			f->value[f->value_len++] = in.ptr[i];
+		} else if (!f->in_value && f->name_len < sizeof(f->name)) {
+			f->name[f->name_len++] = in.ptr[i];
+		}
 	}
 	return 0;
+}
+
+static bool says_form(struct span type)
+{
+	static const char form[] = "x-www-form-urlencoded";
+
+	for (size_t at = 0; at + sizeof(form) - 1 <= type.len; at++)
+		if (strncasecmp((const char *)type.ptr + at, form, sizeof(form) - 1) == 0)
+			return true;
+	return false;
+}
+
+static bool is_form(const struct http_message *m)
+{
+	for (size_t i = 0; i < m->field_count; i++)
+		if (http_same_word(m->fields[i].name, "content-type") &&
+		    says_form(m->fields[i].value))
+			return true;
+	return false;
 }
 
 int put_in_check_foreign(struct put_in *p, const struct http_message *m,
 			 const struct secrets_place *at)
 {
-	int r = check_query(p, put_in_split(m->target).query);
+	const struct put_in_target target = put_in_split(m->target);
+	int r = has_more(p, target.path, "/", begins_as_one)
+			? refuse(p, "in", SPAN_LITERAL("the path"))
+			: check_query(p, target.query);
 
 	for (size_t i = 0; r == 0 && i < m->field_count; i++)
 		r = check_field(p, at, &m->fields[i]);
+	p->form.looked_at = is_form(m);
 	return r;
 }

@@ -11,6 +11,7 @@
 enum {
 	PUT_IN_WORDS_MAX = PLAN_SECRETS_MAX * PLAN_SECRET_PARTS_MAX,
 	PUT_IN_WHY_SIZE = 240,
+	PUT_IN_BEHIND = 256,   /* bytes by which a parameter's name is known */
 	PUT_IN_COOKIES = 1024, /* remembered; the oldest are forgotten */
 };
 
@@ -46,9 +47,19 @@ struct put_in_value {
 /* How a value is written where it goes. */
 enum put_in_writing { PUT_IN_RAW, PUT_IN_PERCENT, PUT_IN_JSON };
 
+/* A parameter of a form, as far as it has come. */
+struct put_in_form {
+	bool looked_at; /* the body is one, to a place where other credentials are refused */
+	bool in_value;
+	size_t name_len, value_len;
+	uint8_t name[200], value[600]; /* what is longer is cut off */
+};
+
 struct put_in {
 	const struct put_in_book *book;
 	struct put_in_memory *memory;
+	size_t found;      /* placeholders, in the head */
+	size_t last_found; /* the secret of the last */
 	size_t need_count;
 	size_t needs[PUT_IN_NEEDS_MAX];
 	struct put_in_value values[PUT_IN_NEEDS_MAX]; /* in the order of needs */
@@ -69,6 +80,10 @@ struct put_in {
 	bool replaces;           /* some secret goes into it */
 	enum put_in_writing how; /* it is written there */
 	bool ended;
+	struct put_in_form form;
+	/* What stands before `kept`, or before what comes next: the last of it. */
+	size_t behind_len;
+	uint8_t behind[PUT_IN_BEHIND];
 	struct buf kept;
 	size_t sent; /* of kept: bytes that are out already */
 	struct reframe *frames;
@@ -96,9 +111,30 @@ enum put_in_outcome put_in_refuse(struct put_in *p, const char *secret, const ch
 /* May this placeholder be replaced there?  -EPERM with the reason. */
 int put_in_judge(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
 		 struct span field);
+/* Of one that could be: other text stands beside it; wanted as put_in_unless_whole says it. */
+void put_in_refuse_part(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
+			struct span field, const char *wanted);
 struct put_in_value *put_in_value_of(struct put_in *p, size_t secret);
 /* What takes the place of a hit; empty: the value has no such part. */
 struct span put_in_part(struct put_in *p, const struct finder_hit *hit);
+
+/* put_in_named.c: whether what stands before a placeholder names a parameter of its secret. */
+bool put_in_is_named(const struct plan_secret *s, struct span before, enum put_in_writing how);
+
+/* put_in_whole.c: as what a placeholder stands somewhere. */
+enum put_in_as {
+	PUT_IN_AS_FIELD,
+	PUT_IN_AS_COOKIE,
+	PUT_IN_AS_BASIC,
+	PUT_IN_AS_PARAMETER,
+	PUT_IN_AS_STRING, /* of JSON */
+	PUT_IN_AS_WORD,
+	PUT_IN_AS_CREDENTIAL, /* of a request that is signed */
+};
+/* By what stands before it and behind it: NULL when it is all of that, else what it should be. */
+const char *put_in_unless_whole(enum put_in_as as, struct span before, struct span behind);
+/* Whether no other field has the name of this one; cookies may stand in several. */
+bool put_in_is_once(const struct http_message *m, size_t field);
 
 /* put_in_head.c: the parts of a head that are looked at apart. */
 struct put_in_target {
@@ -120,5 +156,7 @@ int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot s
 /* put_in_foreign.c: -EPERM with the reason when the request has a credential of its own. */
 int put_in_check_foreign(struct put_in *p, const struct http_message *m,
 			 const struct secrets_place *at);
+/* The same for a piece of a form, before it goes on. */
+int put_in_check_form(struct put_in *p, struct span in, bool end);
 
 #endif

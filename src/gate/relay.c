@@ -166,14 +166,6 @@ static void relay_refuse(struct flow *f, const char *host, const char *reason)
 		flow_refuse(f, host, &v);
 }
 
-static const char *relay_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
-{
-	if (f->name)
-		return f->name->name.text;
-	address_format(&f->address, text);
-	return text;
-}
-
 /* From here on the bytes pass unseen. */
 static void relay_stop_checking(struct flow *f)
 {
@@ -200,80 +192,91 @@ static bool relay_send_first(struct flow *f)
 	return true;
 }
 
-/*
- * TLS: the ClientHello must name the host that was asked for.  False: the flow has ended, or is
- * opened and no longer ours.
- */
-static bool relay_check_tls(struct flow *f, struct span bytes)
+/* Bytes that may not go out yet.  False: the flow has ended. */
+static bool relay_hold(struct flow *f, struct span bytes)
 {
-	struct client_hello *hello = &f->check->hello;
 	char text[ADDRESS_TEXT_SIZE];
 
-	switch (client_hello_feed(hello, bytes, NULL)) {
-	case FEED_MORE:
-		buf_put(&f->first, bytes.ptr, bytes.len);
-		if (buf_error(&f->first) == 0)
-			return true;
-		relay_refuse(f, relay_host(f, text), "the TLS handshake is too long");
+	buf_put(&f->first, bytes.ptr, bytes.len);
+	if (buf_error(&f->first) == 0)
+		return true;
+	relay_refuse(f, relay_host(f, text), "the TLS handshake is too long");
+	return false;
+}
+
+/* A ClientHello with all that came behind it.  False as below. */
+static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
+{
+	struct client_start *start = &f->check->start;
+	char text[ADDRESS_TEXT_SIZE];
+	struct rules_verdict v;
+
+	if (!relay_name_fits(f, &start->hello.name, &v)) {
+		flow_refuse(f, start->hello.name.len ? start->hello.name.text : relay_host(f, text),
+			    &v);
 		return false;
-	case FEED_BAD:
-		relay_refuse(f, relay_host(f, text), hello->why);
-		return false;
-	case FEED_DONE:
-		break;
 	}
-	if (f->name && hello->name.len == 0) {
-		relay_refuse(f, f->name->name.text, "the TLS handshake names no host (SNI)");
-		return false;
-	}
-	if (f->name && !name_equal(&hello->name, &f->name->name)) {
-		relay_refuse(f, hello->name.text,
-			     "the TLS handshake names another host than was asked for");
+	if (!f->name && start->hello.name.len > 0 && !relay_keep_name(f, &start->hello.name)) {
+		flow_reset(f);
 		return false;
 	}
 	if (f->open) {
-		struct client_hello known = *hello;
+		struct client_hello known = start->hello;
 
-		buf_put(&f->first, bytes.ptr, bytes.len);
-		if (buf_error(&f->first) == 0)
+		if (relay_hold(f, bytes))
 			intercept_begin(f, &known);
-		else
-			flow_reset(f);
 		return false;
 	}
-	/* What came with its end may be more than its beginning, and needs no look. */
-	if (!relay_send_first(f) || !relay_send(f, bytes))
-		return false;
-	relay_stop_checking(f);
-	return true;
-}
-
-static bool relay_same_host(const struct flow *f, const struct http_head *head)
-{
-	const struct authority *a = &head->authority;
-
-	if (a->port != 0 && a->port != f->port)
-		return false;
-	if (f->name)
-		return !a->is_address && name_equal(&a->name, &f->name->name);
-	return a->is_address && address_equal(&a->address, &f->address);
+	f->check->passed = true;
+	return relay_send_first(f) && relay_send(f, (struct span){bytes.ptr, used});
 }
 
 /*
- * Behind an upgrade the bytes cannot be checked, so only that to a WebSocket counts, which
- * names no other host; HTTP/2 would.
+ * TLS: what its start must show.  False: the flow has ended, or is opened and no longer ours.
  */
-static bool relay_wants_websocket(const struct http_head *head, struct span bytes)
+static bool relay_check_tls(struct flow *f, struct span bytes)
 {
-	for (size_t i = 0; head->upgrade && i < head->field_count; i++) {
-		struct span name = http_piece_of(bytes, head->fields[i].name);
-		struct span value = http_piece_of(bytes, head->fields[i].value);
+	struct client_start *start = &f->check->start;
+	char text[ADDRESS_TEXT_SIZE];
 
-		if (name.len == 7 && strncasecmp((const char *)name.ptr, "upgrade", 7) == 0)
-			return value.len == 9 &&
-			       strncasecmp((const char *)value.ptr, "websocket", 9) == 0;
+	while (bytes.len > 0 && start->phase != CLIENT_START_OVER) {
+		size_t used = 0;
+		bool alive = false;
+
+		switch (client_start_feed(start, bytes, &used)) {
+		case CLIENT_START_HOLD:
+			alive = relay_hold(f, (struct span){bytes.ptr, used});
+			break;
+		case CLIENT_START_WHOLE:
+			alive = relay_take_hello(f, bytes, used);
+			break;
+		case CLIENT_START_PASS:
+			alive = relay_send(f, (struct span){bytes.ptr, used});
+			break;
+		case CLIENT_START_BAD:
+			relay_refuse(f,
+				     start->phase == CLIENT_START_AGAIN && start->hello.name.len
+					     ? start->hello.name.text
+					     : relay_host(f, text),
+				     start->why);
+			break;
+		}
+		if (!alive)
+			return false;
+		bytes.ptr += used;
+		bytes.len -= used;
 	}
-	return false;
+	if (start->phase == CLIENT_START_OVER)
+		relay_stop_checking(f);
+	return bytes.len == 0 || relay_send(f, bytes);
+}
+
+/* The server's first bytes say whether there will be a second ClientHello. */
+static void relay_see_answer(struct flow *f, struct span bytes)
+{
+	client_start_answer(&f->check->start, bytes);
+	if (f->check->start.phase == CLIENT_START_OVER)
+		relay_stop_checking(f);
 }
 
 /* Whether there is a WebSocket is for the origin to say; until then nothing is read. */
@@ -376,6 +379,11 @@ static bool relay_pass_head(struct flow *f)
 	if (c->head.form == HTTP_TARGET_AUTHORITY) {
 		relay_refuse(f, relay_host(f, text),
 			     "what goes through a tunnel (CONNECT) cannot be checked");
+		return false;
+	}
+	if (relay_says_websocket(&c->head, buf_span(&f->first)) &&
+	    !relay_may_websocket(f, &c->head, buf_span(&f->first))) {
+		relay_refuse(f, relay_host(f, text), RELAY_NO_WEBSOCKET);
 		return false;
 	}
 	bool websocket = relay_wants_websocket(&c->head, buf_span(&f->first));
@@ -547,7 +555,7 @@ static size_t relay_unseen(const struct flow *f, int end)
 		return 0;
 	if (!c)
 		return RELAY_SPLICE;
-	if (c->refused || c->upgrading)
+	if (c->refused || c->upgrading || c->start.phase == CLIENT_START_ANSWER)
 		return 0;
 	if (end == FLOW_OUT)
 		return RELAY_SPLICE;
@@ -616,6 +624,8 @@ static int relay_turn(struct flow *f, int end)
 	struct span bytes = {relay_scratch, (size_t)n};
 
 	from->large = n >= RELAY_LARGE && relay_pipe[0] >= 0;
+	if (end == FLOW_OUT && f->check && f->check->start.phase == CLIENT_START_ANSWER)
+		relay_see_answer(f, bytes);
 	if (end == FLOW_BOX && f->check) {
 		if (!relay_check(f, bytes))
 			return -1;

@@ -5,8 +5,9 @@
  *
  * getaddrinfo blocks, so each name has a child of its own, a few at a time; a
  * child answers on the same channel (a message is one packet, so answers never
- * mix) and ends.  Linked dynamically, unlike the rest of bawn, because glibc
- * finds its name services that way.
+ * mix) and ends.  It also says which of the addresses are this machine's own, or of a network
+ * that it is in: it looks when it answers, so that holds however the network changes.  Linked
+ * dynamically, unlike the rest of bawn, because glibc finds its name services that way.
  *
  * May: read what name services read, and talk to them.  Must not: write a file,
  * start a program, look into another process, gain rights, see what the names are for.
@@ -21,8 +22,11 @@
 #include "profile.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <resolv.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,24 +44,79 @@ struct resolver {
 	int children;
 };
 
+/* 16 bytes, v4 as v4-mapped; with a mask's `fill` 0xff in front of a v4 one.  False: neither. */
+static bool resolver_bytes(const struct sockaddr *a, uint8_t fill, uint8_t ret[16])
+{
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	if (a->sa_family == AF_INET) {
+		memset(ret, fill, 10);
+		memset(ret + 10, 0xff, 2);
+		memcpy(&in, a, sizeof(in));
+		memcpy(ret + 12, &in.sin_addr, 4);
+	} else if (a->sa_family == AF_INET6) {
+		memcpy(&in6, a, sizeof(in6));
+		memcpy(ret, &in6.sin6_addr, 16);
+	}
+	return a->sa_family == AF_INET || a->sa_family == AF_INET6;
+}
+
 static void resolver_add(struct buf *into, const struct addrinfo *a)
 {
-	uint8_t bytes[16] = {[10] = 0xff, [11] = 0xff};
+	uint8_t bytes[16];
 
-	if (a->ai_family == AF_INET) {
-		struct sockaddr_in in;
+	if (resolver_bytes(a->ai_addr, 0, bytes))
+		buf_put(into, bytes, sizeof(bytes));
+}
 
-		memcpy(&in, a->ai_addr, sizeof(in));
-		memcpy(bytes + 12, &in.sin_addr, 4);
-	} else if (a->ai_family == AF_INET6) {
-		struct sockaddr_in6 in6;
+/*
+ * Whether an address is the interface's own, or of the network that it is in.  The network of a
+ * tunnel between two points says nothing about who is near.
+ */
+static bool resolver_is_near(const struct ifaddrs *i, const uint8_t address[16])
+{
+	uint8_t own[16], mask[16];
+	bool all = true, network = true;
 
-		memcpy(&in6, a->ai_addr, sizeof(in6));
-		memcpy(bytes, &in6.sin6_addr, 16);
-	} else {
-		return;
+	if (!i->ifa_addr || !resolver_bytes(i->ifa_addr, 0, own))
+		return false;
+	if (!i->ifa_netmask || (i->ifa_flags & IFF_POINTOPOINT) ||
+	    !resolver_bytes(i->ifa_netmask, 0xff, mask))
+		memset(mask, 0xff, sizeof(mask));
+	for (size_t n = 0; n < sizeof(own); n++) {
+		all = all && own[n] == address[n];
+		network = network && ((own[n] ^ address[n]) & mask[n]) == 0;
 	}
-	buf_put(into, bytes, sizeof(bytes));
+	return all || network;
+}
+
+/* Bit i: of the ith address. */
+static uint64_t resolver_near(struct span addresses)
+{
+	struct ifaddrs *all = NULL;
+	uint64_t near = 0;
+
+	/* Nothing is known: then all count as near. */
+	if (getifaddrs(&all) < 0)
+		return UINT64_MAX;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+		for (size_t n = 0; n < addresses.len / 16; n++)
+			if (resolver_is_near(i, addresses.ptr + n * 16))
+				near |= (uint64_t)1 << n;
+	freeifaddrs(all);
+	return near;
+}
+
+/*
+ * The name is looked up as it stands.  With a search domain of this machine behind it, it is
+ * another name, which no rule allows and another name server would be told of.  (A dot at its
+ * end would say the same to DNS, but hosts files and other name services do not know it then.)
+ */
+static void resolver_no_search(void)
+{
+	if (res_init() == 0)
+		_res.options &= ~(unsigned long)(RES_DEFNAMES | RES_DNSRCH);
 }
 
 /* In a child: looks up, answers, ends. */
@@ -69,12 +128,14 @@ static _Noreturn void resolver_answer(const struct message_resolve *question)
 	struct message_resolved answer = {.id = question->id};
 
 	(void)alarm(RESOLVER_SECONDS);
+	resolver_no_search();
 	int r = getaddrinfo(question->name, NULL, &hints, &found);
 
 	for (struct addrinfo *a = found; a && buf_error(&addresses) == 0; a = a->ai_next)
 		resolver_add(&addresses, a);
 	answer.failure = r < 0 ? (uint64_t)-r : (uint64_t)r;
 	answer.addresses = buf_span(&addresses);
+	answer.near = resolver_near(answer.addresses);
 	(void)message_send(RESOLVER_CHANNEL, MESSAGE_RESOLVED, &message_resolved_schema, &answer,
 			   NULL, 0);
 	_exit(0);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes values out of answers.  What was put in on a connection is taken out of every later
- * answer on it: of fields, interim answers, trailers, bodies and WebSocket messages, in all
- * the forms of finder.h, replaced by the placeholder.  Best effort: an origin that wants to
- * tell a value can write it in a way of its own.
+ * Takes values out of answers.  What was put in anywhere is taken out of all that comes from
+ * then on, over every connection that is opened: of fields, interim answers, trailers, bodies
+ * and WebSocket messages, in all the forms of finder.h, replaced by the placeholder.  Best
+ * effort: an origin that wants to tell a value can write it in a way of its own.
  *
  * Lengths stay true.  A body that came compressed although plain was asked for is inflated,
  * within TAKE_OUT_RATIO, and goes on plain and without a length; an encoding we cannot read
  * is refused.
  *
- * While nothing was put in, all of this costs nothing: take_out_begin gives NULL, and with
- * NULL the other functions pass everything on as it is.
+ * While nothing was put in, everything passes as it is, and with NULL for an answer as well.
  */
 #ifndef BAWN_TAKE_OUT_H
 #define BAWN_TAKE_OUT_H
@@ -23,7 +22,7 @@ enum {
 	TAKE_OUT_INFLATED = 16 << 20, /* so many have come */
 };
 
-/* What one connection to an origin knows. */
+/* What is looked for; one per gate. */
 struct take_out;
 struct take_out *take_out_new(void);
 void take_out_free(struct take_out *t);
@@ -31,16 +30,23 @@ void take_out_free(struct take_out *t);
 /* Once put_in_apply is done: the values that p put in are taken out from here on. */
 int take_out_add(struct take_out *t, const struct put_in *p) BAWN_MUST_USE;
 
+/* The same for one value, which keys gave again; index: of its secret in the plan. */
+int take_out_add_value(struct take_out *t, const struct plan_secret *s, size_t index,
+		       struct span value) BAWN_MUST_USE;
+bool take_out_knows(const struct take_out *t, size_t index);
+bool take_out_looks(const struct take_out *t); /* there is something to look for */
+
 /* Stars over every value in text about a request: for the record. */
 void take_out_blot(const struct take_out *t, uint8_t *bytes, size_t len);
 
-/* One answer, from its first interim answer to its trailers. */
+/* One answer, from its first interim answer to its trailers.  plain: it was asked for so. */
 struct take_out_answer;
-int take_out_begin(struct take_out *t, struct take_out_answer **ret_answer) BAWN_MUST_USE;
+int take_out_begin(struct take_out *t, bool plain,
+		   struct take_out_answer **ret_answer) BAWN_MUST_USE;
 void take_out_end(struct take_out_answer *a);
 
 /* A request whose answer will be looked through: asks for no compression. */
-int take_out_ask_plain(const struct take_out *t, struct http_message *request) BAWN_MUST_USE;
+int take_out_ask_plain(struct http_message *request) BAWN_MUST_USE;
 
 /*
  * An interim answer, the head, or trailers.  has_body: one follows (not for HEAD, 204, 304).

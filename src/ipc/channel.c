@@ -119,3 +119,11 @@ int channel_receive(struct channel *c, struct error *e)
 		explicit_bzero(bytes, (size_t)n);
 	return ret < 0 ? ret : 1;
 }
+
+bool channel_serve(struct channel *c)
+{
+	struct error e = ERROR_INIT;
+	int r = channel_receive(c, &e);
+
+	return r > 0 || r == -EAGAIN;
+}

@@ -67,4 +67,8 @@ static inline int channel_if_there(int r)
  * else negative errno. */
 int channel_receive(struct channel *c, struct error *e);
 
+/* The same for who serves a peer and need not know why it is over.  False: it is gone, or not to be
+ * understood, which is the same. */
+bool channel_serve(struct channel *c);
+
 #endif

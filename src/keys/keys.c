@@ -54,6 +54,15 @@ static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 	return 0;
 }
 
+/* Bound to this very name, not to all that lie beneath one. */
+static bool keys_names(const struct plan_secret *secret, const struct name *host)
+{
+	for (size_t i = 0; i < secret->bindings.count; i++)
+		if (str_equal(secret->bindings.items[i].host, host->text))
+			return true;
+	return false;
+}
+
 /* NULL: the plan binds it there. */
 static const char *keys_judge(const struct keys *k, uint32_t type, const struct message_sign *m)
 {
@@ -72,11 +81,15 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 		why = "it signs nothing";
 	if (!why && type == MESSAGE_SIGN)
 		why = sign_refuse(m, (int64_t)keys_now());
+	if (!why && type == MESSAGE_SIGN && sign_gives_keys(m->service) &&
+	    !keys_names(secret, &at.host))
+		why = "this service answers with new keys, which nobody could take out; to allow "
+		      "it, name its host in hosts";
 	return why;
 }
 
 /* What the gate is given of a value: all of it, but never what only signs. */
-static int keys_give_value(const struct keys *k, const struct message_sign *question)
+static int keys_give_value(struct keys *k, const struct message_sign *question)
 {
 	const struct plan_secret *secret = &k->plan->secrets.items[question->index];
 	const struct value *value = &k->values[question->index];
@@ -100,6 +113,7 @@ static int keys_give_value(const struct keys *k, const struct message_sign *ques
 			m.value = (struct span){shown.ptr, id.len + 2 + token.len};
 		}
 	}
+	k->given[question->index] = true;
 	if (r == 0)
 		r = message_send_secret(k->gate.fd, MESSAGE_VALUE, &message_value_schema, &m);
 	else
@@ -268,6 +282,22 @@ static int keys_on_release(void *context, struct channel_packet *packet, struct 
 	return keys_answer(context, MESSAGE_RELEASE, packet->body, e);
 }
 
+/* The gate has had it, for a place that was judged then; an expired one may still be good there. */
+static int keys_on_again(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keys *k = context;
+	struct message_again m;
+	int r = message_decode(packet->body, &message_again_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	if (m.index >= k->plan->secrets.count)
+		return error_set(e, -EPROTO, "a question about a secret that the plan has not");
+	if (!k->given[m.index] || value_span(&k->values[m.index]).len == 0)
+		return keys_refuse(k, m.id, m.index, "it was not released before");
+	return keys_give_value(k, &(struct message_sign){.id = m.id, .index = m.index});
+}
+
 static int keys_on_sign(void *context, struct channel_packet *packet, struct error *e)
 {
 	return keys_answer(context, MESSAGE_SIGN, packet->body, e);
@@ -318,6 +348,7 @@ static int keys_on_refused(void *context, struct channel_packet *packet, struct 
 static const struct channel_rule keys_gate_rules[] = {
 	{MESSAGE_LEAF, "LEAF", 512, 0, 0, 1u << KEYS_SERVING, keys_on_leaf},
 	{MESSAGE_RELEASE, "RELEASE", CHANNEL_BYTES_MAX, 0, 0, 1u << KEYS_SERVING, keys_on_release},
+	{MESSAGE_AGAIN, "AGAIN", 64, 0, 0, 1u << KEYS_SERVING, keys_on_again},
 	{MESSAGE_SIGN, "SIGN", CHANNEL_BYTES_MAX, 0, 0, 1u << KEYS_SERVING, keys_on_sign},
 };
 

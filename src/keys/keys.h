@@ -5,7 +5,8 @@
  *
  *	keeper	says nothing; when it is gone, so are we
  *	client	VALUE | REFUSED, once for each secret, and again after each NEED
- *	gate	LEAF -> CERTIFICATE, RELEASE -> VALUE, SIGN -> SIGNATURE; each may be REFUSED
+ *	gate	LEAF -> CERTIFICATE, RELEASE and AGAIN -> VALUE, SIGN -> SIGNATURE; each may be
+ *		REFUSED
  *
  * Whether a secret may go where the gate wants it is decided here once more, by the same
  * function (secrets.h): a gate that is somebody else's gets a value only for a place that the
@@ -47,6 +48,7 @@ struct keys {
 	struct ca *ca;
 	struct value values[PLAN_SECRETS_MAX];
 	bool awaited[PLAN_SECRETS_MAX]; /* the client owes us an answer */
+	bool given[PLAN_SECRETS_MAX];   /* the gate has had the value */
 	struct keys_waiting waiting[KEYS_WAITING_MAX];
 };
 

@@ -64,6 +64,11 @@ const char *sign_refuse(const struct message_sign *m, int64_t now)
 	return NULL;
 }
 
+bool sign_gives_keys(const char *service)
+{
+	return str_equal(service, "sts") || str_equal(service, "iam");
+}
+
 static void sign_step(uint8_t key[SIGN_BYTES], struct span bytes)
 {
 	crypto_hmac_sha256((struct span){key, SIGN_BYTES}, bytes, key);

@@ -16,6 +16,9 @@ enum { SIGN_BYTES = 32 };
  * scope that is not that of the text. */
 const char *sign_refuse(const struct message_sign *m, int64_t now);
 
+/* Whether its answers have keys of the same account that are no placeholders. */
+bool sign_gives_keys(const char *service);
+
 /* 0 or -EIO. */
 int sign_aws(struct span key, const char *date, const char *region, const char *service,
 	     struct span text, uint8_t ret_signature[SIGN_BYTES]);

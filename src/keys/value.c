@@ -63,7 +63,8 @@ int value_lock(struct error *e)
 	/* 1: locked; 2: there, and not locked */
 	if (CRYPTO_secure_malloc_init(all ? VALUE_ROOM : VALUE_ROOM_SMALL, VALUE_PIECE) != 1) {
 		(void)error_set(e, -ENOMEM, "no memory can be locked, so secrets could be swapped");
-		error_next(e, "Raise the limit of locked memory: `ulimit -l 64` or more.");
+		error_next(e, "Raise the limit of locked memory: `ulimit -l 64` or more. In a "
+			      "container, let its filter allow mlock and mlock2.");
 		return -ENOMEM;
 	}
 	return 0;

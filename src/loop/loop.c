@@ -10,8 +10,9 @@ enum {
 	LOOP_FIRST = 16,
 	LOOP_MAX = 1 << 20,
 	LOOP_EVENTS = 64,
-	LOOP_HOPE = 4,  /* looks in vain before it sleeps at once again */
-	LOOP_REST = 64, /* waits until then, at least */
+	LOOP_HOPE = 4,     /* looks in vain before it sleeps at once again */
+	LOOP_REST = 64,    /* waits until then, at least */
+	LOOP_TICK_MS = 20, /* so often an edge is looked for without a set */
 };
 
 int loop_init(struct loop *l)
@@ -27,8 +28,12 @@ void loop_fini(struct loop *l)
 	fd_close(&l->epoll);
 	fd_close(&l->kept);
 	free(l->sources);
+	free(l->polls);
+	free(l->poll_slots);
 	l->sources = NULL;
-	l->capacity = 0;
+	l->polls = NULL;
+	l->poll_slots = NULL;
+	l->capacity = l->plain = l->poll_room = 0;
 }
 
 static struct loop_source *loop_find(struct loop *l, uint32_t slot, uint32_t generation)
@@ -78,10 +83,17 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 	uint32_t generation = s->generation + 1 ? s->generation + 1 : 1;
 	struct epoll_event ev = {.events = events, .data.u64 = loop_data(slot, generation)};
 
-	if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
+	bool plain = epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &ev) < 0;
+
+	if (plain && errno != ENOSPC)
 		return -errno;
-	*s = (struct loop_source){
-		.fd = fd, .events = events, .generation = generation, .fn = fn, .context = context};
+	*s = (struct loop_source){.fd = fd,
+				  .events = events,
+				  .generation = generation,
+				  .fn = fn,
+				  .context = context,
+				  .plain = plain};
+	l->plain += plain;
 	*ret_handle = (struct loop_handle){slot, generation};
 	return 0;
 }
@@ -96,8 +108,9 @@ int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events)
 		return 0;
 	struct epoll_event ev = {.events = events, .data.u64 = loop_data(h.slot, h.generation)};
 
-	if ((l->nearest != h.slot + 1 && epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0) ||
-	    (s->kept && epoll_ctl(l->kept, EPOLL_CTL_MOD, s->fd, &ev) < 0))
+	if (!s->plain &&
+	    ((l->nearest != h.slot + 1 && epoll_ctl(l->epoll, EPOLL_CTL_MOD, s->fd, &ev) < 0) ||
+	     (s->kept && epoll_ctl(l->kept, EPOLL_CTL_MOD, s->fd, &ev) < 0)))
 		return -errno;
 	s->events = events;
 	return 0;
@@ -113,7 +126,9 @@ int loop_keep(struct loop *l, struct loop_handle h)
 
 	if (l->kept < 0)
 		l->kept = epoll_create1(EPOLL_CLOEXEC);
-	if (l->kept < 0 || epoll_ctl(l->kept, EPOLL_CTL_ADD, s->fd, &ev) < 0)
+	if (l->kept < 0)
+		return -errno;
+	if (!s->plain && epoll_ctl(l->kept, EPOLL_CTL_ADD, s->fd, &ev) < 0)
 		return -errno;
 	s->kept = true;
 	return 0;
@@ -126,12 +141,14 @@ void loop_hold(struct loop *l, bool held)
 
 int loop_near(struct loop *l, struct loop_handle h)
 {
-	const struct loop_source *s = loop_find(l, h.slot, h.generation);
+	struct loop_source *s = loop_find(l, h.slot, h.generation);
 
 	if (!s || l->nearest)
 		return s ? -EEXIST : -ENOENT;
-	if (epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL) < 0)
+	if (!s->plain && epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL) < 0)
 		return -errno;
+	l->plain -= s->plain;
+	s->plain = false;
 	l->nearest = h.slot + 1;
 	return 0;
 }
@@ -139,6 +156,8 @@ int loop_near(struct loop *l, struct loop_handle h)
 static void loop_free_source(struct loop *l, struct loop_handle *h)
 {
 	if (loop_find(l, h->slot, h->generation)) {
+		l->plain -= l->sources[h->slot].plain;
+		l->sources[h->slot].plain = false;
 		l->sources[h->slot].fn = NULL;
 		if (l->nearest == h->slot + 1)
 			l->nearest = 0;
@@ -152,9 +171,9 @@ void loop_remove(struct loop *l, struct loop_handle *h)
 {
 	const struct loop_source *s = loop_find(l, h->slot, h->generation);
 
-	if (s && l->nearest != h->slot + 1)
+	if (s && !s->plain && l->nearest != h->slot + 1)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, s->fd, NULL);
-	if (s && s->kept)
+	if (s && !s->plain && s->kept)
 		(void)epoll_ctl(l->kept, EPOLL_CTL_DEL, s->fd, NULL);
 	loop_free_source(l, h);
 }
@@ -216,6 +235,92 @@ static int loop_poll_near(const struct loop *l, struct epoll_event *events)
 	return others < 0 && n == 0 ? others : n + (others > 0 ? others : 0);
 }
 
+/* --- without room in the set ---------------------------------------------------------- */
+
+static int loop_poll_room(struct loop *l)
+{
+	uint32_t need = l->plain + 2;
+
+	if (need <= l->poll_room)
+		return 0;
+	void *polls = reallocarray(l->polls, need, sizeof(*l->polls));
+
+	if (!polls)
+		return -1;
+	l->polls = polls;
+	void *slots = reallocarray(l->poll_slots, need, sizeof(*l->poll_slots));
+
+	if (!slots)
+		return -1;
+	l->poll_slots = slots;
+	l->poll_room = need;
+	return 0;
+}
+
+/* Lists the sources in no set that are to be heard, from `count` on; edge: those that want edges.
+ */
+static uint32_t loop_list_plain(const struct loop *l, bool edge, uint32_t count)
+{
+	for (uint32_t i = 0; i < l->capacity; i++) {
+		const struct loop_source *s = &l->sources[i];
+		bool apart = s->plain || (l->nearest == i + 1 && !l->held);
+
+		if (!s->fn || !apart || (l->held && !s->kept) || !(s->events & EPOLLET) != !edge)
+			continue;
+		l->polls[count] = (struct pollfd){.fd = s->fd, .events = (short)s->events};
+		l->poll_slots[count++] = i;
+	}
+	return count;
+}
+
+static int loop_take_plain(const struct loop *l, uint32_t from, uint32_t count,
+			   struct epoll_event *events, int n)
+{
+	for (uint32_t i = from; i < count && n < LOOP_EVENTS; i++)
+		if (l->polls[i].revents)
+			events[n++] = (struct epoll_event){
+				.events = (uint32_t)l->polls[i].revents,
+				.data.u64 = loop_data(l->poll_slots[i],
+						      l->sources[l->poll_slots[i]].generation)};
+	return n;
+}
+
+/*
+ * As loop_poll does, for a loop with sources in no set.  Edges are not told by poll: who wants them
+ * is looked at whenever something else woke us, and every so often.
+ */
+static int loop_poll_plain(struct loop *l, struct epoll_event *events)
+{
+	const struct timespec tick = {.tv_nsec = LOOP_TICK_MS * 1000000L};
+	int set = l->held ? l->kept : l->epoll;
+
+	if (loop_poll_room(l) < 0)
+		return -1;
+	l->polls[0] = (struct pollfd){.fd = set, .events = POLLIN};
+	uint32_t count = loop_list_plain(l, false, 1);
+	bool edges = count < l->plain + 1 + (l->nearest && !l->held);
+	int n = ppoll(l->polls, count, edges ? &tick : NULL, NULL);
+
+	if (n < 0)
+		return n;
+	bool of_set = l->polls[0].revents != 0;
+
+	n = loop_take_plain(l, 1, count, events, 0);
+	if (edges) {
+		const struct timespec now = {.tv_nsec = 0};
+
+		count = loop_list_plain(l, true, 0);
+		if (ppoll(l->polls, count, &now, NULL) > 0)
+			n = loop_take_plain(l, 0, count, events, n);
+	}
+	if (of_set && n < LOOP_EVENTS) {
+		int others = epoll_pwait(set, events + n, LOOP_EVENTS - n, 0, NULL);
+
+		n += others > 0 ? others : 0;
+	}
+	return n;
+}
+
 /*
  * Waits as loop_poll does.  An eager loop looks for a while before it sleeps, as long as that
  * finds something: where a sleep would have been shorter than such a look, and until a few of
@@ -223,6 +328,8 @@ static int loop_poll_near(const struct loop *l, struct epoll_event *events)
  */
 static int loop_wait(struct loop *l, struct epoll_event *events)
 {
+	if (l->plain)
+		return loop_poll_plain(l, events);
 	if (l->nearest && !l->held)
 		return loop_poll_near(l, events);
 	if (l->eager_ns == 0 || l->held)

@@ -4,6 +4,10 @@
  * function.  What epoll hands back is {slot, generation}, never a pointer, so
  * an event for a source that was removed a moment ago finds nobody at home.
  *
+ * The kernel counts what a user's epoll sets have together, and any process of that user, one in a
+ * box as well, can use up what there is.  A source that finds no room any more is waited for by
+ * poll instead: slower, and nobody is locked out.
+ *
  * A loop can be held: then only the sources that were kept are heard, and all others wait in
  * the kernel, each with what it has to say.
  */
@@ -15,6 +19,7 @@
 #include <sys/epoll.h>
 
 struct loop;
+struct pollfd;
 
 /* Returns 0, or a negative errno that ends the loop. */
 typedef int (*loop_fn)(void *context, uint32_t events);
@@ -25,7 +30,8 @@ struct loop_source {
 	uint32_t generation;
 	loop_fn fn; /* NULL: the slot is free */
 	void *context;
-	bool kept; /* heard while the loop is held */
+	bool kept;  /* heard while the loop is held */
+	bool plain; /* in no set: waited for by poll */
 };
 
 struct loop {
@@ -39,7 +45,11 @@ struct loop {
 	uint32_t capacity;
 	uint32_t free_hint; /* no slot below is free */
 	uint32_t nearest; /* slot of the source that is waited for beside the set, plus one; or 0 */
-	loop_fn turn;     /* called when a round of events is done, before the next; or NULL */
+	uint32_t plain;   /* how many sources are in no set */
+	struct pollfd *polls;
+	uint32_t *poll_slots;
+	uint32_t poll_room;
+	loop_fn turn; /* called when a round of events is done, before the next; or NULL */
 	void *turn_context;
 };
 

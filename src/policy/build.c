@@ -6,6 +6,7 @@
  */
 #include "build_parts.h"
 
+#include "rule.h"
 #include "str.h"
 
 #include <stdarg.h>
@@ -174,14 +175,13 @@ static void build_network(struct build *b)
 	b->plan.network.count = b->policy->network.count;
 	for (size_t i = 0; i < b->policy->network.count; i++) {
 		const struct plan_rule *rule = &b->policy->network.items[i];
-		const char *below = str_after(rule->host, "*.");
+		const char *wide = rule_is_wide(rule);
 
 		if (rule->ceiling || rule->action == PLAN_ACTION_DENY)
 			continue;
-		if (below && !strchr(below, '.'))
+		if (wide)
 			build_note(b, PLAN_NOTE_WARNING, build_printf(b, "network: %s", rule->host),
-				   "a whole top-level domain: anyone can have a name in it",
-				   rule->origin);
+				   wide, rule->origin);
 		if (rule->private)
 			build_note(
 				b, PLAN_NOTE_WARNING,
@@ -189,6 +189,12 @@ static void build_network(struct build *b)
 				"whoever answers for this name chooses which machines of your own "
 				"network can be reached",
 				rule->origin);
+		if (rule->unbound)
+			build_note(b, PLAN_NOTE_WARNING,
+				   build_printf(b, "network: %s, unbound", rule->host),
+				   "what is signed for a login there does not name the host: "
+				   "whoever runs it can use it to log in elsewhere as you",
+				   rule->origin);
 	}
 }
 
@@ -233,6 +239,32 @@ static void build_warn_path(struct build *b)
 	}
 }
 
+/* git inside finds no repository, and says so in words that do not help. */
+static void build_note_git(struct build *b)
+{
+	const struct host *h = b->host;
+
+	if (!h->git_dir || build_shows(b, h->git_dir))
+		return;
+	*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) = (struct plan_note){
+		.kind = PLAN_NOTE_NOT_GIVEN,
+		.what = build_printf(b, "the git repository %s", h->git_dir),
+		.why = h->git_top ? build_printf(
+					    b,
+					    "it lies outside of this folder, so git does not work "
+					    "inside; --workspace %s brings it along",
+					    h->git_top)
+				  : build_printf(
+					    b,
+					    "it lies outside of this folder, so git does not work "
+					    "inside; with --read %s it can look, with --write "
+					    "commit",
+					    h->git_dir),
+		.origin = h->workspace.origin,
+		.softly = true,
+	};
+}
+
 int plan_build(const struct policy *policy, const struct host *host, const char *const *argv,
 	       const struct host_object *home_store, struct arena *arena, struct plan *ret_plan,
 	       struct error *e)
@@ -253,6 +285,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 		if (made < 0)
 			return made;
 		build_warn_path(&b);
+		build_note_git(&b);
 	}
 	build_command(&b, argv);
 	build_secrets(&b);

@@ -100,10 +100,14 @@ static int build_check_read(struct build *b, const char *path, const char *origi
 static int build_check_place(struct build *b, const char *path, bool write, const char *what,
 			     const char *origin)
 {
-	if (str_path_beneath(b->host->home, path))
-		return build_refuse(b, origin, what, path,
-				    "it is your home or holds it, with everything private in it",
-				    "Name the folders that are needed.");
+	const struct host_list *homes = &b->host->homes;
+
+	for (size_t i = 0; i < homes->count; i++)
+		if (str_path_beneath(homes->items[i].path, path))
+			return build_refuse(
+				b, origin, what, path,
+				"it is your home or holds it, with everything private in it",
+				"Name the folders that are needed.");
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_never); i++)
 		if (str_path_beneath(path, build_never[i]) && !str_path_beneath(path, "/run/media"))
 			return build_refuse(
@@ -124,23 +128,60 @@ static int build_check_place(struct build *b, const char *path, bool write, cons
 	return 0;
 }
 
+/* A warning that stands at the start of every session. */
+static void build_say(struct build *b, const char *what, const char *why, const char *origin)
+{
+	*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) =
+		(struct plan_note){.kind = PLAN_NOTE_WARNING,
+				   .what = what,
+				   .why = why,
+				   .origin = origin,
+				   .said = true};
+}
+
+/* Under whichever of its names. */
+static bool build_in_workspace(const struct host *h, const char *path)
+{
+	for (size_t i = 0; i < h->again.count; i++)
+		if (str_equal(h->again.items[i].origin, "workspace") &&
+		    str_path_beneath(path, h->again.items[i].path))
+			return true;
+	return str_path_beneath(path, h->workspace.path);
+}
+
+/* A folder that an agent could write to, and which the name lies in and what it leads to does not.
+ */
+static const char *build_left(const struct host *h, const char *name, const char *path)
+{
+	if (build_in_workspace(h, name) && !build_in_workspace(h, path))
+		return h->workspace.path;
+	for (size_t i = 0; i < h->worked.count; i++)
+		if (str_path_beneath(name, h->worked.items[i].path) &&
+		    !str_path_beneath(path, h->worked.items[i].path))
+			return h->worked.items[i].path;
+	return NULL;
+}
+
 /*
- * A name that leads elsewhere.  What is in the workspace may be an agent's doing: a link there
- * must not choose what the next box shows.  Elsewhere it is the user's, and is said.
+ * A name that leads elsewhere.  What is in this workspace or another may be an agent's doing: a
+ * link there must not choose what the next box shows.  Elsewhere it is the user's, and is said.
  */
 static int build_check_link(struct build *b, const struct host_object *o, const char *what,
 			    const char *origin)
 {
-	const char *workspace = b->host->workspace.path;
-
 	if (str_equal(o->name, o->path))
 		return 0;
-	if (str_path_beneath(o->name, workspace) && !str_path_beneath(o->path, workspace))
+	const char *left = build_left(b->host, o->name, o->path);
+
+	if (left)
 		return build_refuse(b, origin, what, o->name,
-				    build_printf(b, "a link in the workspace leads to %s", o->path),
+				    build_printf(b,
+						 "a link in %s, where a session may have made it, "
+						 "leads to %s",
+						 left, o->path),
 				    "Name the place itself.");
-	build_note(b, PLAN_NOTE_WARNING, o->name,
-		   build_printf(b, "it is a link, and what is shown is %s", o->path), origin);
+	build_say(b, o->name, build_printf(b, "it is a link, and what is shown is %s", o->path),
+		  origin);
 	return 0;
 }
 
@@ -349,28 +390,84 @@ static void build_cover(struct build *b, const struct host_object *o, const char
 	}
 }
 
-static int build_hide(struct build *b, const struct policy_path *p)
+static int build_hide_object(struct build *b, const struct host_object *o, const char *origin)
 {
-	const struct host_object *o = host_named(b->host, p->path);
-
-	if (!o || !o->path) {
-		build_note(b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
-			   "nothing is there, so nothing is hidden", p->origin);
-		return 0;
-	}
 	build_drop_beneath(b, o->path);
 	build_drop_beneath(b, o->name);
 	for (size_t i = 0; i < b->plan.mounts.count; i++)
 		if (b->plan.mounts.items[i].kind != PLAN_MOUNT_HIDE &&
 		    str_path_beneath(b->plan.mounts.items[i].target, o->path))
-			return build_refuse(b, p->origin, "hidden", o->path,
+			return build_refuse(b, origin, "hidden", o->path,
 					    "the box needs what lies there",
 					    "Name what is to be hidden in it.");
-	build_cover(b, o, p->origin);
-	build_note(b, PLAN_NOTE_HIDDEN, o->path, "hidden by name", p->origin);
+	build_cover(b, o, origin);
+	build_note(b, PLAN_NOTE_HIDDEN, o->path, "hidden by name", origin);
 	if (str_path_beneath(b->plan.cwd, o->path))
 		b->plan.cwd = b->plan.workspace;
 	return 0;
+}
+
+/*
+ * Not there yet.  Where the box is shown a folder as it is, something outside may make it while a
+ * session runs; then it is covered at once (record/covers.h).  In an overlay that cannot be done.
+ * True: it would be shown there.
+ */
+static bool build_cover_late(struct build *b, const char *name, const char *origin)
+{
+	bool bare = b->plan.workspace_mode == PLAN_MODE_DIRECT ||
+		    b->plan.workspace_access != PLAN_ACCESS_WRITE;
+	const struct plan_mount *m = build_mount_over(b, name);
+
+	if (!m || m->kind != PLAN_MOUNT_BIND || !str_equal(m->source, m->target) ||
+	    !(str_equal(m->role, "named") || str_equal(m->role, "exposed") ||
+	      (bare && str_equal(m->role, "workspace"))))
+		return false;
+	*build_add_mount(b) = (struct plan_mount){.kind = PLAN_MOUNT_HIDE,
+						  .access = PLAN_ACCESS_NONE,
+						  .target = name,
+						  .role = "hidden",
+						  .origin = origin};
+	return true;
+}
+
+static int build_hide(struct build *b, const struct policy_path *p)
+{
+	const struct host_object *o = host_named(b->host, p->path);
+	const struct host_list *again = &b->host->again;
+
+	/* Typed now, it is meant for something that is there; a file is written for many folders.
+	 */
+	if ((!o || !o->path) && str_equal(p->origin, "--hide")) {
+		int r = error_set(b->e, -ENOENT,
+				  "--hide: there is no %s, so nothing would be hidden", p->path);
+
+		error_next(b->e, "A path that is there in some folders only can stand beneath "
+				 "files.hide in .bawn.yaml.");
+		return r;
+	}
+	if (!o || !o->path) {
+		bool late = o && o->name && build_cover_late(b, o->name, p->origin);
+
+		build_note(
+			b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
+			late ? "nothing is there; it is hidden as soon as it is made"
+			: !o ? "a repository hides in folders that the box is given, and it is in "
+			       "none of them"
+			     : "nothing is there, so nothing is hidden",
+			p->origin);
+		return 0;
+	}
+	if (o->is_file && o->links > 1)
+		build_say(b, build_printf(b, "hide %s", p->path),
+			  "the file has more names (hard links), and is not hidden under those",
+			  p->origin);
+	int r = build_hide_object(b, o, p->origin);
+
+	/* Under every name that the box would show. */
+	for (size_t i = 0; r == 0 && i < again->count; i++)
+		if (str_equal(again->items[i].origin, p->path))
+			r = build_hide_object(b, &again->items[i], p->origin);
+	return r;
 }
 
 /* A folder that was named shows what is in it, but not the private places among that. */
@@ -388,19 +485,41 @@ static void build_cover_private(struct build *b)
 	}
 }
 
+/* Covers it, and says so where the box would have been shown it. */
+static void build_cover_told(struct build *b, const struct host_object *o, const char *why,
+			     const char *origin)
+{
+	size_t before = b->plan.mounts.count;
+
+	build_cover(b, o, origin);
+	if (b->plan.mounts.count > before)
+		build_note(b, PLAN_NOTE_HIDDEN, o->path, why, origin);
+}
+
 /* A server of the host answers through any view of its socket, a read-only one too. */
 static void build_cover_sockets(struct build *b)
 {
 	const struct host_list *list = &b->host->sockets;
 
-	for (size_t i = 0; i < list->count; i++) {
-		size_t before = b->plan.mounts.count;
+	for (size_t i = 0; i < list->count; i++)
+		build_cover_told(b, &list->items[i],
+				 "a socket of the host: its server is not for the box", "default");
+}
 
-		build_cover(b, &list->items[i], "default");
-		if (b->plan.mounts.count > before)
-			build_note(b, PLAN_NOTE_HIDDEN, list->items[i].path,
-				   "a socket of the host: its server is not for the box",
-				   "default");
+/* The file that a secret's value is read from, where a folder that the box is given has it. */
+static void build_cover_values(struct build *b)
+{
+	for (size_t i = 0; i < b->policy->secrets.count; i++) {
+		const struct policy_secret *s = &b->policy->secrets.items[i];
+		const struct host_object *o =
+			s->from == POLICY_FROM_FILE ? host_named(b->host, s->from_text) : NULL;
+
+		if (o && o->path)
+			build_cover_told(b, o,
+					 build_printf(b,
+						      "the value of the secret %s is read from it",
+						      s->name),
+					 s->origin);
 	}
 }
 
@@ -413,6 +532,7 @@ int build_hides(struct build *b)
 	if (r == 0) {
 		build_cover_private(b);
 		build_cover_sockets(b);
+		build_cover_values(b);
 	}
 	return r;
 }

@@ -190,9 +190,13 @@ static void build_secret_file(struct build *b, const struct policy_secret *s,
 				  : NULL;
 
 	if (why) {
-		build_note(b, PLAN_NOTE_NOT_GIVEN,
-			   build_printf(b, "the placeholder of %s in %s", s->name, file->path), why,
-			   s->origin);
+		*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) = (struct plan_note){
+			.kind = PLAN_NOTE_NOT_GIVEN,
+			.what = build_printf(b, "the placeholder of %s in %s", s->name, file->path),
+			.why = why,
+			.origin = s->origin,
+			.said = true,
+		};
 		return;
 	}
 	*build_add_mount(b) = (struct plan_mount){
@@ -240,6 +244,7 @@ static void build_secret(struct build *b, const struct policy_secret *s)
 		.bindings = {s->bindings.items, s->bindings.count},
 		.in_authorization = s->in_authorization,
 		.headers = {s->headers.items, s->headers.count},
+		.parameters = {s->parameters.items, s->parameters.count},
 		.in_query = s->in_query,
 		.in_body = s->in_body,
 		.in_websocket = s->in_websocket,

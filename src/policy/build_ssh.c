@@ -35,6 +35,8 @@ static size_t build_ssh_keys(struct build *b, const struct plan_rule *rule)
 			struct plan_ssh_key *copy = build_grow(b, BUILD_LIST(b->plan.ssh_keys));
 
 			*copy = *key;
+			copy->unbound = rule->unbound;
+			copy->login_key = rule->key;
 			copy->origin = rule->origin;
 			count++;
 		}

@@ -127,7 +127,7 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 	[LIMIT(PLAN_LIMIT_OPEN_FILES)] = {
 		.name = "limits.open-files", .type = GRAMMAR_NUMBER,
 		.narrow = GRAMMAR_NARROW_LESS, .ceiling = GRAMMAR_CEILING_MOST,
-		.in_preset = true, .standard = "65536", .least = 64, .most = 1 << 30,
+		.in_preset = true, .standard = "16384", .least = 64, .most = 1 << 30,
 		.help = "open files of each process",
 	},
 	[LIMIT(PLAN_LIMIT_FILE_SIZE)] = {

@@ -45,7 +45,7 @@ int merge_note(struct merge *m, const char *what, const char *why, const char *o
 		m->note_room = room;
 	}
 	m->notes.items[m->notes.count++] =
-		(struct plan_note){PLAN_NOTE_NOT_GIVEN, what, why, origin};
+		(struct plan_note){PLAN_NOTE_NOT_GIVEN, what, why, origin, false, false};
 	return 0;
 }
 
@@ -302,6 +302,7 @@ static int merge_ceiling_flatten(struct merge *m, const struct grammar_value *c,
 							       .ports = {every, 1},
 							       .ceiling = true,
 							       .bundle = "",
+							       .key = "",
 							       .origin = c->origin};
 	item.rules.items = rules;
 	*ret_item = item;
@@ -481,7 +482,8 @@ static int merge_copy_paths(struct merge *m, enum grammar_key key, struct policy
 	if (!items)
 		return merge_no_memory(m->e);
 	for (size_t i = 0; i < v->items.count; i++)
-		items[i] = (struct policy_path){v->items.items[i].text, v->items.items[i].origin};
+		items[i] = (struct policy_path){v->items.items[i].text, v->items.items[i].origin,
+						v->items.items[i].layer == POLICY_REPOSITORY};
 	*ret_items = items;
 	*ret_count = v->items.count;
 	return 0;

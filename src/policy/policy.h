@@ -38,6 +38,7 @@ enum policy_layer {
 struct policy_path {
 	const char *path;
 	const char *origin;
+	bool repository; /* a repository's file says so, whoever wrote that */
 };
 
 struct policy_env_set {
@@ -74,8 +75,9 @@ struct policy_secret {
 	unsigned int kind; /* enum plan_secret_kind */
 	LIST_OF(struct plan_binding) bindings;
 	bool in_authorization, in_query, in_body, in_websocket;
-	LIST_OF(struct plan_string) headers;   /* lower case */
-	LIST_OF(struct plan_string) variables; /* inside; of kind aws one for each part */
+	LIST_OF(struct plan_string) headers;    /* lower case */
+	LIST_OF(struct plan_string) parameters; /* of query and body; none: anywhere in them */
+	LIST_OF(struct plan_string) variables;  /* inside; of kind aws one for each part */
 	LIST_OF(struct policy_secret_file) files;
 	LIST_OF(struct plan_string) shapes; /* one for each part (shape.h) */
 	unsigned int from;                  /* enum policy_from */

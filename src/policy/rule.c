@@ -13,6 +13,7 @@
 
 #include "authority.h"
 #include "http_path.h"
+#include "ssh_agent.h"
 #include "str.h"
 
 enum rule_key {
@@ -31,6 +32,8 @@ enum rule_key {
 	RULE_WEBSOCKET,
 	RULE_CREDENTIALS,
 	RULE_MASK,
+	RULE_UNBOUND,
+	RULE_KEY,
 	RULE_KEY_COUNT,
 };
 
@@ -50,6 +53,8 @@ const char *const rule_keys[] = {
 	[RULE_WEBSOCKET] = "websocket",
 	[RULE_CREDENTIALS] = "credentials",
 	[RULE_MASK] = "mask",
+	[RULE_UNBOUND] = "unbound",
+	[RULE_KEY] = "key",
 	[RULE_KEY_COUNT] = NULL,
 };
 
@@ -67,6 +72,7 @@ struct rule_draft {
 	struct plan_rule rule;
 	struct plan_ports ports[PLAN_RULE_PORTS_MAX];
 	bool apex;
+	bool flag; /* said as an option or to a verb, not in a file */
 };
 
 static struct value_place rule_place(const struct value_site *s, const struct tree_node *n)
@@ -406,6 +412,29 @@ static const char *rule_no_passthrough(const struct rule_draft *d)
 	return NULL;
 }
 
+/* The key of the agent that may be used, by the fingerprint that ssh-add -l shows. */
+static int rule_read_key(struct rule_draft *d, const struct tree_node *n)
+{
+	const struct value_site *s = d->s;
+	const struct value_place at = rule_place(s, n), key = rule_place_key(s, n);
+	int r = rule_need_scalar(s, n, "key");
+
+	if (r < 0)
+		return r;
+	if (!d->rule.sign)
+		return value_error(&key, s->e, "key is for logins: it stands beside ssh");
+	const char *hash = str_after(n->text, "SHA256:");
+
+	if (!hash || strlen(hash) != SSH_AGENT_FINGERPRINT_LEN ||
+	    strspn(hash, SSH_AGENT_FINGERPRINT_LETTERS) != SSH_AGENT_FINGERPRINT_LEN)
+		return value_error(&at, s->e,
+				   "key is a fingerprint as ssh-add -l shows it, SHA256: and %d "
+				   "letters, not %.64s",
+				   SSH_AGENT_FINGERPRINT_LEN, *n->text ? n->text : "empty");
+	d->rule.key = n->text;
+	return 0;
+}
+
 static int rule_read_switches(struct rule_draft *d)
 {
 	const struct plan_rule *rule = &d->rule;
@@ -441,6 +470,13 @@ static int rule_read_switches(struct rule_draft *d)
 	if (r == 0 && d->of[RULE_MASK])
 		r = rule_read_switch(d, RULE_MASK, deny ? "a deny has no use for mask" : NULL,
 				     &d->rule.mask);
+	if (r == 0 && d->of[RULE_UNBOUND])
+		r = rule_read_switch(d, RULE_UNBOUND,
+				     rule->sign ? NULL
+						: "unbound is for logins: it stands beside ssh",
+				     &d->rule.unbound);
+	if (r == 0 && d->of[RULE_KEY])
+		r = rule_read_key(d, d->of[RULE_KEY]);
 	return r;
 }
 
@@ -474,12 +510,16 @@ static int rule_append(struct rule_draft *d, struct grammar_value *value)
 	struct grammar_item item = {.layer = s->at.layer, .origin = value_origin(&s->at, s->arena)};
 
 	rule_default_ports(d);
+	/* Who says "deny HOST" now means all of it, whatever ports other rules name. */
+	if (d->flag && d->rule.action == PLAN_ACTION_DENY)
+		d->rule.ports_named = true;
 	d->rule.ports.items = arena_alloc(s->arena, d->rule.ports.count * sizeof(d->ports[0]));
 	if (!rules || !d->rule.ports.items || !item.origin)
 		return value_no_memory(s->e);
 	memcpy(d->rule.ports.items, d->ports, d->rule.ports.count * sizeof(d->ports[0]));
 	d->rule.ceiling = s->at.layer == POLICY_CEILING;
 	d->rule.bundle = "";
+	d->rule.key = d->rule.key ? d->rule.key : "";
 	d->rule.origin = item.origin;
 	rules[0] = rules[1] = d->rule;
 	if (d->apex)
@@ -667,10 +707,36 @@ int rule_read(const struct value_site *s, const struct tree_node *n, struct gram
 				: rule_read_draft(&d, word, host->text, value);
 }
 
+/* Names and addresses that lead a program in the box to the box. */
+static bool rule_is_own_loopback(const struct plan_rule *r)
+{
+	static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff}, zero[15] = {0};
+	const uint8_t *a = r->address.ptr;
+
+	if (r->address.len != 16)
+		return r->host &&
+		       (str_equal(r->host, "localhost") || str_ends_with(r->host, ".localhost"));
+	if (memcmp(a, v4, sizeof(v4)) == 0)
+		return a[12] == 127 || a[12] == 0;
+	return memcmp(a, zero, sizeof(zero)) == 0 && a[15] <= 1;
+}
+
+static int rule_refuse_loopback(const struct value_site *s, const char *text)
+{
+	int r = value_error(&s->at, s->e,
+			    "%.128s is the box's own loopback, for every program in it", text);
+
+	error_next(s->e,
+		   "A server in the same box is reached without a rule. One of this machine is "
+		   "reached by the machine's own name, if it listens there: in config.yaml, "
+		   "{allow: NAME, ports: [8000], private: true}.");
+	return r;
+}
+
 int rule_read_flag(const struct value_site *s, const char *word, const char *text,
 		   struct grammar_value *value)
 {
-	struct rule_draft d = {.s = s};
+	struct rule_draft d = {.s = s, .flag = true};
 	unsigned int key = 0;
 
 	while (key <= RULE_USE && !str_equal(rule_keys[key], word))
@@ -679,5 +745,11 @@ int rule_read_flag(const struct value_site *s, const char *word, const char *tex
 		return value_error(&s->at, s->e,
 				   "a rule says allow, deny, ask, ssh or use, not %.64s",
 				   *word ? word : "nothing");
-	return key == RULE_USE ? rule_use(s, text, value) : rule_read_draft(&d, key, text, value);
+	if (key == RULE_USE)
+		return rule_use(s, text, value);
+	int r = rule_read_draft(&d, key, text, value);
+
+	return r == 0 && key == RULE_ALLOW && rule_is_own_loopback(&d.rule)
+		       ? rule_refuse_loopback(s, text)
+		       : r;
 }

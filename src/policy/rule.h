@@ -36,4 +36,10 @@ bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan
 /* A name that the rule is about and that, of a wildcard, no other rule names.  False: none fits. */
 bool rule_example(const struct plan_rule *rule, struct name *ret_name);
 
+/*
+ * Of a rule that opens names beneath one where anyone can have a name, as *.com: that it does so,
+ * in words; else NULL.  It knows the usual ones, not all.
+ */
+const char *rule_is_wide(const struct plan_rule *rule);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule in one line, and whether rules give what another one asks for. */
+/* A rule in one line, whether rules give what another one asks for, and whether one is too wide. */
 #include "rule.h"
 
 #include "http_path.h"
@@ -38,6 +38,10 @@ const char *rule_show(const struct plan_rule *rule, struct arena *arena)
 		buf_putf(&out, " scheme %s", plan_scheme_words[rule->scheme]);
 	if (rule->private)
 		buf_put_str(&out, " private");
+	if (rule->unbound)
+		buf_put_str(&out, " unbound");
+	if (rule->key[0])
+		buf_putf(&out, " key %s", rule->key);
 	rule_show_words(&out, " methods ", rule->methods.items, rule->methods.count);
 	rule_show_words(&out, " paths ", rule->paths.items, rule->paths.count);
 	if (rule->passthrough)
@@ -118,6 +122,12 @@ static bool rule_has_path(const struct plan_rule *outer, const char *glob)
 	return outer->paths.count == 0;
 }
 
+static bool rule_covers_logins(const struct plan_rule *outer, const struct plan_rule *inner)
+{
+	return !inner->sign || (outer->sign && (outer->unbound || !inner->unbound) &&
+				(!outer->key[0] || str_equal(outer->key, inner->key)));
+}
+
 /* Of one range of ports, one method and one glob of inner; NULL stands for any. */
 static bool rule_gives(const struct plan_rule *list, size_t count, const struct plan_rule *inner,
 		       const struct plan_ports *p, const char *method, const char *glob)
@@ -125,7 +135,7 @@ static bool rule_gives(const struct plan_rule *list, size_t count, const struct 
 	for (size_t n = 0; n < count; n++)
 		if (list[n].action >= inner->action && (list[n].private || !inner->private) &&
 		    (list[n].credentials || !inner->credentials) &&
-		    (list[n].sign || !inner->sign) && rule_covers_host(&list[n], inner) &&
+		    rule_covers_logins(&list[n], inner) && rule_covers_host(&list[n], inner) &&
 		    rule_covers_ports(&list[n], p) &&
 		    rule_covers_scheme(list[n].scheme, inner->scheme, p) &&
 		    rule_has_method(&list[n], method) && rule_has_path(&list[n], glob))
@@ -163,4 +173,47 @@ bool rule_example(const struct plan_rule *rule, struct name *ret_name)
 	(void)snprintf(text, sizeof(text), "%s%s", below ? "any-other." : "",
 		       below ? below : rule->host);
 	return name_parse(span_of_str(text), ret_name) == 0;
+}
+
+/* Second labels of countries where names are given out beneath them, as co.uk. */
+static const char *const rule_second_labels[] = {
+	"ac",  "co", "com", "edu", "go", "gob", "gov", "info", "ltd", "me",
+	"mil", "ne", "net", "nom", "or", "org", "plc", "sch",  "web",
+};
+
+/* Services that give a name to everybody who asks. */
+static const char *const rule_shared[] = {
+	"amazonaws.com",    "appspot.com",       "azurewebsites.net", "blogspot.com",
+	"cloudfront.net",   "firebaseapp.com",   "fly.dev",           "github.io",
+	"gitlab.io",        "glitch.me",         "herokuapp.com",     "netlify.app",
+	"ngrok-free.app",   "ngrok.io",          "onrender.com",      "pages.dev",
+	"s3.amazonaws.com", "trycloudflare.com", "vercel.app",        "web.app",
+	"windows.net",      "workers.dev",
+};
+
+static bool rule_is_country(const char *zone)
+{
+	const char *dot = strchr(zone, '.');
+
+	if (!dot || strlen(dot + 1) != 2)
+		return false;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rule_second_labels); i++)
+		if (strlen(rule_second_labels[i]) == (size_t)(dot - zone) &&
+		    strncmp(rule_second_labels[i], zone, (size_t)(dot - zone)) == 0)
+			return true;
+	return false;
+}
+
+const char *rule_is_wide(const struct plan_rule *rule)
+{
+	const char *zone = str_after(rule->host, "*.");
+
+	if (!zone || rule->ceiling || rule->action == PLAN_ACTION_DENY)
+		return NULL;
+	if (!strchr(zone, '.') || rule_is_country(zone))
+		return "a whole top-level domain: anyone can have a name in it";
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rule_shared); i++)
+		if (str_equal(zone, rule_shared[i]))
+			return "a service that gives names to everybody: anyone can have one in it";
+	return NULL;
 }

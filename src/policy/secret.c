@@ -19,11 +19,21 @@
 #include <time.h>
 
 const char *const secret_keys[] = {
-	[SECRET_HOSTS] = "hosts", [SECRET_SCHEME] = "scheme",   [SECRET_METHODS] = "methods",
-	[SECRET_PATHS] = "paths", [SECRET_KIND] = "kind",       [SECRET_HEADERS] = "headers",
-	[SECRET_IN] = "in",       [SECRET_ENV] = "env",         [SECRET_FILES] = "files",
-	[SECRET_FROM] = "from",   [SECRET_EXPIRES] = "expires", [SECRET_REFRESH] = "refresh",
-	[SECRET_SHAPE] = "shape", [SECRET_KEY_COUNT] = NULL,
+	[SECRET_HOSTS] = "hosts",
+	[SECRET_SCHEME] = "scheme",
+	[SECRET_METHODS] = "methods",
+	[SECRET_PATHS] = "paths",
+	[SECRET_KIND] = "kind",
+	[SECRET_HEADERS] = "headers",
+	[SECRET_PARAMETERS] = "parameters",
+	[SECRET_IN] = "in",
+	[SECRET_ENV] = "env",
+	[SECRET_FILES] = "files",
+	[SECRET_FROM] = "from",
+	[SECRET_EXPIRES] = "expires",
+	[SECRET_REFRESH] = "refresh",
+	[SECRET_SHAPE] = "shape",
+	[SECRET_KEY_COUNT] = NULL,
 };
 
 const char *const secret_in_words[] = {
@@ -244,6 +254,18 @@ static const char *secret_wrong_header(const char *text)
 		       : NULL;
 }
 
+static const char *secret_wrong_parameter(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > PLAN_PARAMETER_MAX)
+		return "the name of a parameter has 1 to 64 characters";
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c > '~' || strchr("\"\\%&;=?#+", *c))
+			return "not the name of a parameter";
+	return NULL;
+}
+
 static const char *secret_wrong_variable(const char *text)
 {
 	return secret_name_is_good(text) && !strchr(text, '-') ? NULL
@@ -279,6 +301,9 @@ static int secret_read_in(struct secret_draft *d)
 	if (d->of[SECRET_HEADERS])
 		r = secret_read_list(d, SECRET_HEADERS, true, secret_wrong_header,
 				     &secret->headers.items, &secret->headers.count);
+	if (r == 0 && d->of[SECRET_PARAMETERS])
+		r = secret_read_list(d, SECRET_PARAMETERS, false, secret_wrong_parameter,
+				     &secret->parameters.items, &secret->parameters.count);
 	if (r == 0 && d->of[SECRET_IN])
 		r = secret_read_list(d, SECRET_IN, false, secret_wrong_in, &words, &count);
 	for (size_t i = 0; r == 0 && i < count; i++)
@@ -515,6 +540,11 @@ static int secret_complete(const struct secret_draft *d)
 			&d->s->at, d->s->e,
 			"the secret %s is the password of Basic, and so in authorization",
 			secret->name);
+	if (d->of[SECRET_PARAMETERS] && !secret->in_query && !secret->in_body)
+		return value_error(&d->s->at, d->s->e,
+				   "the secret %s names parameters; they are of the query or the"
+				   " body, which in has to name",
+				   secret->name);
 	if (!secret->in_authorization && !secret->in_query && !secret->in_body &&
 	    !secret->in_websocket && secret->headers.count == 0)
 		return value_error(&d->s->at, d->s->e, "the secret %s is put in nowhere",

@@ -24,6 +24,15 @@ bool secrets_is_bound(const struct plan_secret *secret, const struct name *host,
 	return false;
 }
 
+bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host, uint16_t port)
+{
+	for (size_t i = 0; i < secret->bindings.count; i++)
+		if (secrets_at_host(&secret->bindings.items[i], host, port) &&
+		    secret->bindings.items[i].paths.count == 0)
+			return true;
+	return false;
+}
+
 bool secrets_bound(const struct plan_secret *items, size_t count, const struct name *host,
 		   uint16_t port)
 {

@@ -26,6 +26,9 @@ bool secrets_bound(const struct plan_secret *items, size_t count, const struct n
 /* This one is, whatever the scheme, method and path. */
 bool secrets_is_bound(const struct plan_secret *secret, const struct name *host, uint16_t port);
 
+/* The same, and some binding there names no paths. */
+bool secrets_is_anywhere(const struct plan_secret *secret, const struct name *host, uint16_t port);
+
 /* NULL: it may be put in there.  Else why not, in a few words that name nothing of the value. */
 const char *secrets_refuse(const struct plan_secret *secret, const struct secrets_place *at);
 

@@ -137,7 +137,7 @@ const char *shape_check(struct span shape)
 
 /* --- of a value --- */
 
-static size_t shape_prefix(struct span value)
+size_t shape_known(struct span value)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(shape_prefixes); i++) {
 		size_t len = strlen(shape_prefixes[i]);
@@ -186,7 +186,7 @@ static void shape_put_run(struct span run, struct buf *into)
 
 void shape_of(struct span value, struct buf *into)
 {
-	size_t start = shape_prefix(value);
+	size_t start = shape_known(value);
 	size_t dashes = 0;
 
 	for (size_t i = start; i < value.len; i++)

@@ -25,6 +25,10 @@ const char *shape_check(struct span shape);
 /* The shape of a value that secrets_check_value took. */
 void shape_of(struct span value, struct buf *into);
 
+/* How many bytes of a value, or of a placeholder, are the beginning that all keys of its sort have.
+ */
+size_t shape_known(struct span value);
+
 /*
  * The placeholder: the shape filled from HMAC(key, context), so the same for the same context and
  * not to be guessed without the key.  context is text without a NUL that nobody else uses.

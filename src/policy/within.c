@@ -228,6 +228,39 @@ static bool within_network(const struct policy *a, const struct policy *b)
 	return true;
 }
 
+/* Each of the inner words is one of the outer. */
+static bool within_words(const struct plan_string *inner, size_t inner_count,
+			 const struct plan_string *outer, size_t outer_count)
+{
+	for (size_t i = 0; i < inner_count; i++) {
+		size_t n = 0;
+
+		while (n < outer_count && !str_equal(outer[n].text, inner[i].text))
+			n++;
+		if (n == outer_count)
+			return false;
+	}
+	return true;
+}
+
+/* Where in a request it is put: nowhere that the outer one is not. */
+static bool within_secret(const struct policy_secret *inner, const struct policy_secret *outer)
+{
+	/* Without parameters it is put anywhere in query and body. */
+	bool named = outer->parameters.count == 0 ||
+		     (inner->parameters.count > 0 &&
+		      within_words(inner->parameters.items, inner->parameters.count,
+				   outer->parameters.items, outer->parameters.count));
+
+	return outer->kind == inner->kind && outer->from == inner->from &&
+	       str_equal(outer->from_text, inner->from_text) &&
+	       inner->in_authorization <= outer->in_authorization &&
+	       inner->in_query <= outer->in_query && inner->in_body <= outer->in_body &&
+	       inner->in_websocket <= outer->in_websocket && named &&
+	       within_words(inner->headers.items, inner->headers.count, outer->headers.items,
+			    outer->headers.count);
+}
+
 /* Every secret of a is one of b's, at no more places, from the same source. */
 static bool within_secrets(const struct policy *a, const struct policy *b)
 {
@@ -238,12 +271,7 @@ static bool within_secrets(const struct policy *a, const struct policy *b)
 		for (size_t n = 0; n < b->secrets.count; n++)
 			if (str_equal(b->secrets.items[n].name, inner->name))
 				outer = &b->secrets.items[n];
-		if (!outer || outer->from != inner->from ||
-		    !str_equal(outer->from_text, inner->from_text) ||
-		    inner->in_authorization > outer->in_authorization ||
-		    inner->in_query > outer->in_query || inner->in_body > outer->in_body ||
-		    inner->in_websocket > outer->in_websocket ||
-		    inner->headers.count > outer->headers.count)
+		if (!outer || !within_secret(inner, outer))
 			return false;
 		for (size_t n = 0; n < inner->bindings.count; n++)
 			if (!secret_is_given(outer->bindings.items, outer->bindings.count,

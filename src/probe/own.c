@@ -2,6 +2,7 @@
 #include "own.h"
 
 #include "fd.h"
+#include "process.h"
 
 #include <fcntl.h>
 #include <net/if.h>
@@ -17,13 +18,6 @@
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
-static int own_write(const char *path, const char *text)
-{
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-}
-
 static int own_loopback_up(void)
 {
 	_cleanup_fd_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -37,20 +31,12 @@ static int own_loopback_up(void)
 
 int own_namespaces(void)
 {
-	char map[64];
-	unsigned int uid = geteuid();
-	unsigned int gid = getegid();
+	const struct process_ids ids = {geteuid(), geteuid(), getegid(), getegid()};
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
 		return -errno;
-	int r = own_write("/proc/self/setgroups", "deny");
+	int r = process_map_ids(-1, &ids);
 
-	(void)snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	if (r == 0)
-		r = own_write("/proc/self/uid_map", map);
-	(void)snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	if (r == 0)
-		r = own_write("/proc/self/gid_map", map);
 	if (r == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		r = -errno;
 	return r == 0 ? own_loopback_up() : r;

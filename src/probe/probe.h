@@ -76,7 +76,12 @@ enum {
 	PROBE_SYSTEM_ALSO = 1 << 11,  /* on such a system the answers of `also` count */
 };
 
-enum { PROBE_NOTE_MAX = 200, PROBE_WANT_MAX = 4, PROBE_DEADLINE_MS = 2000 };
+enum {
+	PROBE_NOTE_MAX = 200,
+	PROBE_WANT_MAX = 4,
+	PROBE_DEADLINE_MS = 2000,
+	PROBE_PATIENCE_MS = 20000
+};
 
 struct probe;
 
@@ -108,6 +113,7 @@ struct probe {
 	int also[PROBE_WANT_MAX]; /* still a refusal when a layer is off; 0 ends */
 	probe_fn *control_fn;
 	const char *no_control;
+	int patience_ms; /* of the second try; 0: PROBE_PATIENCE_MS */
 	/* For attempts that many rows share. */
 	const char *text;
 	long number;

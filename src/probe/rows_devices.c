@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -56,6 +57,61 @@ static int devices_make(struct probe_run *run)
 	return PROBE_DONE;
 }
 
+enum { DEVICES_MODE, DEVICES_TIMES, DEVICES_OWNER };
+
+/* Sets what is there already: where it succeeds nothing but the time of change is another. */
+static int devices_set(int what, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st.st_mtim};
+
+	switch (what) {
+	case DEVICES_MODE:
+		return attempt_result(chmod(path, st.st_mode & 07777));
+	case DEVICES_TIMES:
+		return attempt_result(utimensat(AT_FDCWD, path, times, 0));
+	default:
+		return attempt_result(chown(path, (uid_t)-1, (gid_t)-1));
+	}
+}
+
+/* The devices are the host's own, so what is changed here would be changed there. */
+static int devices_change(struct probe_run *run)
+{
+	static const char *const shown[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+					    "/dev/random", "/dev/urandom", "/dev/tty"};
+	int outcome = PROBE_UNABLE;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(shown); i++) {
+		outcome = devices_set((int)run->probe->number, shown[i]);
+		if (!probe_in_set(run->probe->want, outcome)) {
+			probe_note(run, "%s", shown[i]);
+			break;
+		}
+	}
+	return outcome;
+}
+
+static int devices_control_change(struct probe_run *run)
+{
+	char path[PATH_MAX];
+
+	if (!own_path(run, "twin", "file", path))
+		return PROBE_UNABLE;
+	return devices_set((int)run->probe->number, path);
+}
+
+#define CHANGE(label, which, more, what)                                                \
+	{                                                                               \
+		.id = "KS-06", .name = "device-" label, .sentence = (what),             \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(MOUNT_NS),              \
+		.attempt = devices_change, .want = {-EROFS}, .also = {-EPERM, -EACCES}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = devices_control_change,     \
+		.flags = (more), .number = (which)                                      \
+	}
 #define ABSENT(label, path, what)                                                          \
 	{                                                                                  \
 		.id = "KS-06", .name = "device-" label, .sentence = (what),                \
@@ -120,6 +176,10 @@ static const struct probe rows[] = {
 	ABSENT("cpu-latency", "/dev/cpu_dma_latency", "Power management cannot be steered."),
 	ABSENT("autofs", "/dev/autofs", "There is no automounter in the box."),
 	ABSENT("ppp", "/dev/ppp", "There is no PPP device in the box."),
+	CHANGE("mode", DEVICES_MODE, 0, "The mode of a device cannot be changed."),
+	CHANGE("times", DEVICES_TIMES, 0, "The times of a device cannot be changed."),
+	/* On a system it is pretended. */
+	CHANGE("owner", DEVICES_OWNER, PROBE_SYSTEM, "The owner of a device cannot be changed."),
 	MAKE("mem", S_IFCHR, 1, 1, "A device for the machine's memory cannot be made."),
 	MAKE("kmsg", S_IFCHR, 1, 11, "A device for the kernel's log cannot be made."),
 	MAKE("fuse", S_IFCHR, 10, 229, "A FUSE device cannot be made."),

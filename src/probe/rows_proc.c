@@ -273,7 +273,9 @@ static const struct probe rows[] = {
 		.want = {PROBE_HELD},
 		.control = PROBE_CONTROL_OWN,
 		.control_fn = proc_control_writable,
-		.flags = PROBE_IN_NAMESPACES,
+		/* In a container whose /proc/sys is read-only nothing can be written outside
+		   either. */
+		.flags = PROBE_IN_NAMESPACES | PROBE_MAY_LACK,
 	},
 	{
 		.id = "PR-02",
@@ -344,6 +346,10 @@ static const struct probe rows[] = {
 	WRITE("mtrr", "/proc/mtrr", "Memory ranges cannot be changed."),
 	READ("kcore", "/proc/kcore", 0, "The kernel's memory cannot be opened."),
 	READ("kmsg", "/proc/kmsg", 0, "The kernel's log cannot be opened."),
+	READ("kpageflags", "/proc/kpageflags", SYS, "The state of memory pages cannot be read."),
+	READ("kpagecount", "/proc/kpagecount", SYS, "The use of memory pages cannot be read."),
+	READ("slabinfo", "/proc/slabinfo", SYS, "The kernel's caches cannot be read."),
+	READ("vmallocinfo", "/proc/vmallocinfo", SYS, "The kernel's mappings cannot be read."),
 	READ("sys-uevent-helper", "/sys/kernel/uevent_helper", SYS,
 	     "The kernel's device helper cannot be reached."),
 	READ("sys-cgroup", "/sys/fs/cgroup", SYS, "Control groups cannot be reached."),

@@ -5,8 +5,10 @@
  * first, while the box holds no more than init, bawn-probe and one attempt.
  */
 #include "attempt.h"
+#include "fd.h"
 #include "own.h"
 #include "scan.h"
+#include "str.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -233,40 +235,98 @@ static int process_descriptors(struct probe_run *run)
 	return PROBE_DONE;
 }
 
-static int process_reopen(int fd)
+/* What verify lent as 0, 1 and 2 is known by its object: "lent.0" is its device and inode. */
+static bool process_is_lent(const struct probe_run *run, int number, int fd, bool *ret_lent)
 {
-	char link[64];
+	char key[16];
+	char found[64];
 	struct stat st;
 
+	(void)snprintf(key, sizeof(key), "lent.%d", number);
+	const char *lent = facts_get(run->facts, key);
+
+	if (!lent || fstat(fd, &st) < 0)
+		return false;
+	(void)snprintf(found, sizeof(found), "%llu:%llu", (unsigned long long)st.st_dev,
+		       (unsigned long long)st.st_ino);
+	*ret_lent = str_equal(lent, found);
+	return true;
+}
+
+static int process_open_again(int fd, int mode)
+{
+	char link[64];
+
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	int again = open(link, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return open(link, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* number: 0, 1 or 2; args[0]: how it is opened, which is how it was not lent. */
+static int process_reopen(struct probe_run *run)
+{
+	bool lent = false;
+	_cleanup_fd_ int again =
+		process_open_again((int)run->probe->number, (int)run->probe->args[0].number);
 
 	if (again < 0)
 		return -errno;
-	int r = fstat(again, &st) < 0                          ? PROBE_UNABLE
-		: S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? PROBE_OWN
-							       : PROBE_DONE;
-	(void)close(again);
-	return r;
+	if (!process_is_lent(run, (int)run->probe->number, again, &lent))
+		return PROBE_UNABLE;
+	return lent ? PROBE_DONE : PROBE_OWN;
 }
 
-/* Standard input of bawn-probe is a host file that verify opened read-only. */
-static int process_reopen_input(struct probe_run *run)
+/* A flag that is set on the box's own pipe is set on nothing else. */
+static int process_set_flags(struct probe_run *run)
 {
-	(void)run;
-	return process_reopen(STDIN_FILENO);
+	int number = (int)run->probe->number;
+	bool lent = false;
+	int flags = fcntl(number, F_GETFL);
+
+	if (!process_is_lent(run, number, number, &lent))
+		return PROBE_UNABLE;
+	if (lent)
+		return PROBE_DONE; /* whoever has it would see the flag */
+	if (flags < 0 || fcntl(number, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return fcntl(number, F_SETFL, flags) < 0 ? PROBE_UNABLE : PROBE_OWN;
 }
 
+/* A file for 2, as verify lends one; else an end of a pipe.  `again` is then the same object. */
 static int process_control_reopen(struct probe_run *run)
 {
-	int fd = own_open_in(run, "twin", "file", O_RDONLY);
+	struct stat before, after;
+	int ends[2] = {-1, -1};
+	int number = (int)run->probe->number;
 
-	if (fd < 0)
+	if (number == 2)
+		ends[1] = own_open_in(run, "twin", "file", O_WRONLY);
+	else if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	int r = process_reopen(fd);
+	_cleanup_fd_ int reads = ends[0];
+	_cleanup_fd_ int writes = ends[1];
+	int fd = number == 0 ? reads : writes;
+	_cleanup_fd_ int again = process_open_again(fd, (int)run->probe->args[0].number);
 
-	(void)close(fd);
-	return r;
+	if (again < 0 || fstat(fd, &before) < 0 || fstat(again, &after) < 0)
+		return -errno;
+	return before.st_dev == after.st_dev && before.st_ino == after.st_ino ? PROBE_DONE
+									      : PROBE_OWN;
+}
+
+static int process_control_flags(struct probe_run *run)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	_cleanup_fd_ int reads = ends[0];
+	_cleanup_fd_ int writes = ends[1];
+	int fd = run->probe->number == 0 ? reads : writes;
+	_cleanup_fd_ int other = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as somebody else has it */
+
+	if (other < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
+		return -errno;
+	return fcntl(other, F_GETFL) & O_NONBLOCK ? PROBE_DONE : PROBE_OWN;
 }
 
 #define OUTSIDE(label, fn, what)                                                             \
@@ -297,6 +357,23 @@ static int process_control_reopen(struct probe_run *run)
 		.layers = PROBE_LAYER(HIDE_INIT), .attempt = process_proc_init,                    \
 		.want = {-ENOENT, -EACCES}, .also = {-EPERM}, .control = PROBE_CONTROL_OWN,        \
 		.control_fn = process_control_proc, .text = (file), .number = (is_dir)             \
+	}
+
+#define REOPEN(label, which, mode, what)                                                \
+	{                                                                               \
+		.id = "PR-06", .name = "reopen-" label, .sentence = (what),             \
+		.promise = PROBE_FILES, .attempt = process_reopen, .want = {PROBE_OWN}, \
+		.also = {-EACCES, -ENOENT}, .control = PROBE_CONTROL_OWN,               \
+		.control_fn = process_control_reopen, .number = (which), .args = {      \
+			PROBE_ARG(mode)                                                 \
+		}                                                                       \
+	}
+#define FLAGS(label, which, what)                                                            \
+	{                                                                                    \
+		.id = "PR-06", .name = "flags-" label, .sentence = (what),                   \
+		.promise = PROBE_MACHINE, .attempt = process_set_flags, .want = {PROBE_OWN}, \
+		.control = PROBE_CONTROL_OWN, .control_fn = process_control_flags,           \
+		.number = (which)                                                            \
 	}
 
 static const struct probe rows[] = {
@@ -368,17 +445,11 @@ static const struct probe rows[] = {
 		.want = {PROBE_HELD},
 		.control = PROBE_CONTROL_SAME,
 	},
-	{
-		.id = "PR-06",
-		.name = "reopen-input",
-		.sentence = "A file lent for reading cannot be reopened for writing.",
-		.promise = PROBE_FILES,
-		.layers = PROBE_LAYER(LANDLOCK),
-		.attempt = process_reopen_input,
-		.want = {-EACCES, PROBE_OWN},
-		.control = PROBE_CONTROL_OWN,
-		.control_fn = process_control_reopen,
-	},
+	REOPEN("input", 0, O_WRONLY, "A pipe lent for reading cannot be reopened for writing."),
+	REOPEN("output", 1, O_RDONLY, "A pipe lent for writing cannot be reopened for reading."),
+	REOPEN("errors", 2, O_RDONLY, "A file lent for writing cannot be reopened for reading."),
+	FLAGS("input", 0, "A flag set on the input inside is not set on the caller's."),
+	FLAGS("output", 1, "A flag set on the output inside is not set on the caller's."),
 };
 
 const struct probe_group probe_rows_process = PROBE_GROUP(rows);

@@ -165,6 +165,20 @@ static int readonly_flags(void)
 	return attempt_result(ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
 
+/* The same of a file that this attempt made, which may be written. */
+static int readonly_own_flags(struct probe_run *run)
+{
+	_cleanup_fd_ int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int flags = 0;
+
+	(void)run;
+	if (fd < 0)
+		return PROBE_UNABLE;
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+		flags = 0;
+	return attempt_result(ioctl(fd, FS_IOC_SETFLAGS, &flags));
+}
+
 static int readonly_reopen_as(int flags)
 {
 	char link[64];
@@ -394,7 +408,30 @@ static const struct probe rows[] = {
 	STAYS("reopen-path", REOPEN_PATH, LOCK, "Nor does reopening a bare name of it."),
 	STAYS_MAYBE("setxattr", SETXATTR, "No attribute can be set on a read-only file."),
 	STAYS_MAYBE("removexattr", REMOVEXATTR, "No attribute of a read-only file can be removed."),
-	STAYS_MAYBE("flags", FLAGS, "The inode flags of a read-only file cannot be changed."),
+	/* The filter refuses it before the mount does. */
+	{.id = "FS-12",
+	 .name = "readonly-flags",
+	 .sentence = "The inode flags of a read-only file cannot be changed.",
+	 .promise = PROBE_FILES,
+	 .layers = PROBE_LAYER(MOUNT_NS) | PROBE_LAYER(SECCOMP),
+	 .attempt = readonly_attempt,
+	 .want = {-ENOTTY},
+	 .also = {-EROFS, -EACCES, -EPERM},
+	 .control = PROBE_CONTROL_OWN,
+	 .control_fn = readonly_control,
+	 .flags = PROBE_EXHIBIT | PROBE_MAY_LACK,
+	 .number = FLAGS},
+	{.id = "FS-12",
+	 .name = "own-flags",
+	 .sentence =
+		 "Not even of its own files can a box change the inode flags, which no event would "
+		 "tell.",
+	 .promise = PROBE_RECORD,
+	 .layers = PROBE_LAYER(SECCOMP),
+	 .attempt = readonly_own_flags,
+	 .want = {-ENOTTY},
+	 .control = PROBE_CONTROL_SAME,
+	 .flags = PROBE_MAY_LACK},
 	ACROSS("link", 0, "A shown file gets no second name elsewhere in the box."),
 	ACROSS("rename", 1, "A shown file cannot be moved elsewhere in the box."),
 	HIDDEN("read", READ_HIDDEN, 0, "What the policy hides cannot be read."),

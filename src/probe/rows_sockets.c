@@ -42,18 +42,18 @@ static int sockets_pair(struct probe_run *run)
 		}                                                                              \
 	}
 /* EPROTONOSUPPORT: a filter around bawn's own, or a kernel without it, is asked first. */
-#define NETLINK(protocol, title)                                                                  \
-	{                                                                                         \
-		.id = "KS-04", .name = "netlink-" #protocol,                                      \
-		.sentence = "No netlink socket for " title " can be made.",                       \
-		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                         \
-		.attempt = attempt_socket, .want = {-EPERM, -EPROTONOSUPPORT}, .also = {-EACCES}, \
-		.control = PROBE_CONTROL_OWN, .control_fn = own_control_socket,                   \
-		.flags = PROBE_MAY_LACK, .args = {                                                \
-			PROBE_ARG(AF_NETLINK),                                                    \
-			PROBE_ARG(SOCK_RAW),                                                      \
-			PROBE_ARG(protocol)                                                       \
-		}                                                                                 \
+#define NETLINK(protocol, title)                                                         \
+	{                                                                                \
+		.id = "KS-04", .name = "netlink-" #protocol,                             \
+		.sentence = "No netlink socket for " title " can be made.",              \
+		.promise = PROBE_NETWORK, .layers = PROBE_LAYER(SECCOMP),                \
+		.attempt = attempt_socket, .want = {-EPERM, -EPROTONOSUPPORT},           \
+		.also = {-EACCES, -EAFNOSUPPORT, -EINVAL}, .control = PROBE_CONTROL_OWN, \
+		.control_fn = own_control_socket, .flags = PROBE_MAY_LACK, .args = {     \
+			PROBE_ARG(AF_NETLINK),                                           \
+			PROBE_ARG(SOCK_RAW),                                             \
+			PROBE_ARG(protocol)                                              \
+		}                                                                        \
 	}
 #define KIND(family, type, protocol, listed, label, held, what)                            \
 	{                                                                                  \

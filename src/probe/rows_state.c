@@ -15,9 +15,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -311,6 +314,111 @@ static int state_priority(struct probe_run *run)
 	return attempt_result(setpriority(PRIO_PROCESS, 0, -20));
 }
 
+/* --- process 1, which is bawn's own ----------------------------------------------------- */
+
+enum state_steer { STEER_LIMIT, STEER_PROCESSOR, STEER_PRIORITY, STEER_IO };
+
+/* Sets what is there already. */
+static int state_steer_process(pid_t pid, long how)
+{
+	struct rlimit limit = {0, 0};
+	cpu_set_t set;
+
+	switch (how) {
+	case STEER_LIMIT:
+		if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) < 0 && errno != EPERM)
+			return PROBE_UNABLE;
+		return attempt_result(prlimit(pid, RLIMIT_NOFILE, &limit, NULL));
+	case STEER_PROCESSOR:
+		if (sched_getaffinity(pid, sizeof(set), &set) < 0)
+			return PROBE_UNABLE;
+		return attempt_result(sched_setaffinity(pid, sizeof(set), &set));
+	case STEER_PRIORITY:
+		return attempt_result(
+			setpriority(PRIO_PROCESS, (id_t)pid, getpriority(PRIO_PROCESS, (id_t)pid)));
+	default: /* IOPRIO_WHO_PROCESS, best effort 4 */
+		return attempt_result((int)syscall(SYS_ioprio_set, 1, pid, 2 << 13 | 4));
+	}
+}
+
+static int state_steer_init(struct probe_run *run)
+{
+	return state_steer_process(1, run->probe->number);
+}
+
+/* Outside process 1 is the machine's: a process of the same user, which this one is. */
+static int state_steer_control(struct probe_run *run)
+{
+	return state_steer_process(getpid(), run->probe->number);
+}
+
+/* --- what outlives its maker, or is counted for the whole machine ---------------------- */
+
+/* One of number bytes, taken away again. */
+static int state_segment(struct probe_run *run)
+{
+	int id = shmget(IPC_PRIVATE, (size_t)run->probe->number, IPC_CREAT | 0600);
+
+	return id < 0 ? -errno : attempt_result(shmctl(id, IPC_RMID, NULL));
+}
+
+/* One set of number semaphores, taken away again. */
+static int state_semaphores(struct probe_run *run)
+{
+	int id = semget(IPC_PRIVATE, (int)run->probe->number, IPC_CREAT | 0600);
+
+	return id < 0 ? -errno : attempt_result(semctl(id, 0, IPC_RMID));
+}
+
+/* As many as number; they go with this attempt. */
+static int state_terminals(struct probe_run *run)
+{
+	for (long i = 0; i < run->probe->number; i++)
+		if (open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC) < 0) {
+			int r = -errno;
+
+			probe_note(run, "refused after %ld", i);
+			return r;
+		}
+	return PROBE_DONE;
+}
+
+/* --- leases --------------------------------------------------------------------------- */
+
+/* On a file of its own: nobody waits for it.  number is the command. */
+static int state_lease(struct probe_run *run)
+{
+	_cleanup_fd_ int fd = memfd_create("bawn-probe", MFD_CLOEXEC);
+
+	return fd < 0 ? PROBE_UNABLE : attempt_result(fcntl(fd, (int)run->probe->number, F_WRLCK));
+}
+
+/* Of a folder; what is asked for ends with the descriptor. */
+static int state_lease_folder(struct probe_run *run)
+{
+	/* struct delegation of Linux 6.19: flags, and the type in the lower half of the second. */
+	static const uint32_t delegation[2] = {0, F_RDLCK};
+	_cleanup_fd_ int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int command = (int)run->probe->number;
+
+	if (fd < 0)
+		return PROBE_UNABLE;
+	return attempt_result(command == F_NOTIFY ? fcntl(fd, command, DN_DELETE)
+						  : fcntl(fd, command, delegation));
+}
+
+enum { STATE_SETDELEG = 1040 };
+
+#define LEASE(label, fn, command, what)                                                    \
+	{                                                                                  \
+		.id = "KS-03", .name = "fcntl-" label, .sentence = (what),                 \
+		.promise = PROBE_MACHINE, .layers = PROBE_LAYER(SECCOMP), .attempt = (fn), \
+		.want = {-EINVAL}, .control = PROBE_CONTROL_SAME, .flags = PROBE_MAY_LACK, \
+		.number = (command)                                                        \
+	}
+
+static unsigned int state_size; /* written by the kernel */
+
 #define APART(kind, layer, what)                                                                 \
 	{                                                                                        \
 		.id = "KS-08", .name = "apart-" kind, .sentence = (what),                        \
@@ -325,11 +433,23 @@ static int state_priority(struct probe_run *run)
 		.attempt = state_raise, .want = {-EPERM}, .control = PROBE_CONTROL_SAME,     \
 		.flags = PROBE_MAY_LACK, .number = (resource)                                \
 	}
+#define STEER(label, how, what)                                                                    \
+	{                                                                                          \
+		.id = "PR-04", .name = "init-" label, .sentence = (what), .promise = PROBE_RECORD, \
+		.layers = PROBE_LAYER(SECCOMP), .attempt = state_steer_init, .want = {-EPERM},     \
+		.control = PROBE_CONTROL_OWN, .control_fn = state_steer_control, .number = (how)   \
+	}
 #define STATE(corpus, label, which, held, fn, answer, what)                                        \
 	.id = (corpus), .name = (label), .sentence = (what), .promise = (which), .layers = (held), \
 	.attempt = (fn), .want = {(answer)}, .control = PROBE_CONTROL_SAME
 
 static const struct probe rows[] = {
+	LEASE("setlease", state_lease, F_SETLEASE,
+	      "No lease can be taken on a file, for which whoever opens it would wait."),
+	LEASE("notify", state_lease_folder, F_NOTIFY,
+	      "No folder can be watched in the old way, by signals."),
+	LEASE("setdeleg", state_lease_folder, STATE_SETDELEG,
+	      "No folder can be delegated, for which whoever works in it would wait."),
 	APART("user", USER_NS, "The box has users of its own."),
 	APART("mnt", MOUNT_NS, "The box has mounts of its own."),
 	APART("pid", PID_NS, "The box has processes of its own."),
@@ -344,7 +464,13 @@ static const struct probe rows[] = {
 	       -EPERM, "No process inside can answer system calls in the filter's place.")},
 	{STATE("KS-03", "personality", PROBE_MACHINE, PROBE_LAYER(SECCOMP), attempt_call, -EPERM,
 	       "Memory cannot be made executable by a change of personality."),
-	 .number = SYS_personality, .args = {PROBE_ARG(0x0400000 /* READ_IMPLIES_EXEC */)}},
+	 /* The filter of a container may refuse it outside as well. */
+	 .also = {-ENOSYS}, .flags = PROBE_MAY_LACK, .number = SYS_personality,
+	 .args = {PROBE_ARG(0x0400000 /* READ_IMPLIES_EXEC */)}},
+	{STATE("PR-04", "same-places", PROBE_RECORD, PROBE_LAYER(SECCOMP), attempt_call, -EPERM,
+	       "No execution can have its stack where the one before had it."),
+	 .also = {-ENOSYS}, .flags = PROBE_MAY_LACK | PROBE_DEBUG, .number = SYS_personality,
+	 .args = {PROBE_ARG(0x0040000 /* ADDR_NO_RANDOMIZE */)}},
 #ifdef __x86_64__
 	{STATE("KS-03", "i386-call", PROBE_WEAKENING, PROBE_LAYER(SECCOMP), state_i386,
 	       PROBE_KILLED, "A system call of i386 ends the process."),
@@ -401,6 +527,20 @@ static const struct probe rows[] = {
 	{STATE("RX-01", "processes", PROBE_MACHINE, PROBE_LAYER(LIMITS) | PROBE_LAYER(PID_NS),
 	       state_processes, -EAGAIN, "The box cannot have more processes than the plan says."),
 	 .flags = PROBE_MAY_LACK},
+	/* As root the namespace has limits of its own. */
+	{STATE("RX-05", "shared-memory", PROBE_MACHINE, PROBE_LAYER(SECCOMP), state_segment,
+	       -EINVAL, "Shared memory that no limit of a process counts is small."),
+	 .number = 1 << 19, .flags = PROBE_MAY_LACK},
+	{STATE("RX-05", "shared-memory-huge", PROBE_MACHINE,
+	       PROBE_LAYER(SECCOMP) | PROBE_LAYER(LIMITS), state_segment, -EINVAL,
+	       "Nor is its size a matter of the lower half of a number."),
+	 .number = (1L << 32) + 4096, .flags = PROBE_MAY_LACK},
+	{STATE("RX-05", "semaphores", PROBE_MACHINE, PROBE_LAYER(SECCOMP) | PROBE_LAYER(LIMITS),
+	       state_semaphores, -EINVAL, "Sets of semaphores are small."),
+	 .number = 256, .flags = PROBE_MAY_LACK},
+	{STATE("RX-05", "terminals", PROBE_MACHINE, PROBE_LAYER(MOUNT_NS), state_terminals, -ENOSPC,
+	       "The box cannot use up the terminals of the machine."),
+	 .number = 257, .flags = PROBE_MAY_LACK},
 	{STATE("RX-04", "real-time", PROBE_MACHINE, PROBE_LAYER(CAPS), state_real_time, -EPERM,
 	       "No process inside can take the processor for itself."),
 	 .flags = PROBE_MAY_LACK},
@@ -413,6 +553,16 @@ static const struct probe rows[] = {
 	 .want = {-EACCES, -EPERM},
 	 .control = PROBE_CONTROL_SAME,
 	 .flags = PROBE_MAY_LACK},
+	STEER("limit", STEER_LIMIT, "The limits of bawn's own process inside cannot be set."),
+	STEER("processor", STEER_PROCESSOR, "Nor the processors that it runs on."),
+	STEER("priority", STEER_PRIORITY, "Nor its priority."),
+	STEER("io-priority", STEER_IO, "Nor its turn at the disk."),
+	{STATE("PR-04", "memory-map", PROBE_RECORD, PROBE_LAYER(SECCOMP), attempt_call, -EPERM,
+	       "No program can say that its stack and arguments are elsewhere."),
+	 .flags = PROBE_MAY_LACK, .number = SYS_prctl,
+	 .args = {PROBE_ARG(PR_SET_MM),
+		  PROBE_ARG(15 /* PR_SET_MM_MAP_SIZE */),
+		  {.pointer = &state_size}}},
 	RAISE("processes", RLIMIT_NPROC, "The limit of processes cannot be raised."),
 	RAISE("open-files", RLIMIT_NOFILE, "The limit of open files cannot be raised."),
 	RAISE("core", RLIMIT_CORE, "The size of crash images cannot be raised."),

@@ -53,9 +53,9 @@ static int64_t run_now_ms(void)
 }
 
 /* The message, or nothing when the child ended or the time ran out first. */
-static bool run_receive(int fd, struct run_message *message, bool *ret_hung)
+static bool run_receive(int fd, int milliseconds, struct run_message *message, bool *ret_hung)
 {
-	int64_t end = run_now_ms() + PROBE_DEADLINE_MS;
+	int64_t end = run_now_ms() + milliseconds;
 
 	*ret_hung = false;
 	for (;;) {
@@ -90,8 +90,8 @@ static void run_status(int status, bool hung, struct run_result *ret)
 	}
 }
 
-static void run_in_child(const struct probe *p, const struct facts *facts, probe_fn *fn,
-			 bool namespaces, struct run_result *ret)
+static void run_once(const struct probe *p, const struct facts *facts, probe_fn *fn,
+		     bool namespaces, int milliseconds, struct run_result *ret)
 {
 	struct run_message message;
 	int pipe_fds[2];
@@ -117,7 +117,7 @@ static void run_in_child(const struct probe *p, const struct facts *facts, probe
 		(void)close(pipe_fds[0]);
 		return;
 	}
-	bool answered = run_receive(pipe_fds[0], &message, &hung);
+	bool answered = run_receive(pipe_fds[0], milliseconds, &message, &hung);
 
 	(void)close(pipe_fds[0]);
 	if (hung)
@@ -131,6 +131,17 @@ static void run_in_child(const struct probe *p, const struct facts *facts, probe
 	ret->outcome = message.outcome;
 	message.note[sizeof(message.note) - 1] = '\0';
 	memcpy(ret->note, message.note, sizeof(ret->note));
+}
+
+/* The machine may be slow: what ran out of time is tried again, with more of it. */
+static void run_in_child(const struct probe *p, const struct facts *facts, probe_fn *fn,
+			 bool namespaces, struct run_result *ret)
+{
+	int patience = p->patience_ms ? p->patience_ms : PROBE_PATIENCE_MS;
+
+	run_once(p, facts, fn, namespaces, PROBE_DEADLINE_MS, ret);
+	if (ret->outcome == PROBE_HUNG)
+		run_once(p, facts, fn, namespaces, patience, ret);
 }
 
 void run_attempt(const struct probe *p, const struct facts *facts, struct run_result *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs one attempt or control in a child of its own, in a session of its own,
- * with a deadline: a kill and a hang are outcomes, not accidents.
+ * with a deadline: a kill and a hang are outcomes, not accidents.  What ran out of time is tried
+ * once more with ten times as much.
  */
 #ifndef BAWN_RUN_H
 #define BAWN_RUN_H

@@ -14,7 +14,7 @@ static bool start_skips(const struct plan *plan, const struct probe *p)
 	return false;
 }
 
-int probe_start(const struct plan *plan, struct error *e)
+int probe_start(const struct plan *plan, bool filtered, struct error *e)
 {
 	int held = 0;
 
@@ -26,7 +26,8 @@ int probe_start(const struct plan *plan, struct error *e)
 			continue;
 		int outcome = p->attempt(&run);
 
-		bool also = plan->root.count > 0 && (p->flags & PROBE_SYSTEM_ALSO);
+		bool also = (plan->root.count > 0 && (p->flags & PROBE_SYSTEM_ALSO)) ||
+			    (filtered && (p->layers & PROBE_LAYER(SECCOMP)));
 
 		if (!probe_in_set(p->want, outcome) && !(also && probe_in_set(p->also, outcome))) {
 			char word[24];

@@ -12,8 +12,9 @@
 
 /*
  * How many held, or -EPERM with the probe that found the box open.  Skips what rests on a layer
- * that the plan openly goes without.
+ * that the plan openly goes without.  filtered: a filter of system calls was there before ours, as
+ * in a container; then its refusals count as well, since it answers before ours may.
  */
-int probe_start(const struct plan *plan, struct error *e);
+int probe_start(const struct plan *plan, bool filtered, struct error *e);
 
 #endif

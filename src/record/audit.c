@@ -5,11 +5,14 @@
 #include "seal.h"
 #include "str.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *const audit_words[AUDIT_STATE_COUNT] = {
 	[AUDIT_VALID] = "valid",     [AUDIT_UNANCHORED] = "unanchored",
@@ -156,6 +159,21 @@ static int audit_read(struct audit *a, struct span bytes)
 	return 0;
 }
 
+/* How long it is, and the number that the seal has: both of one moment, with no entry half written.
+ */
+static int audit_look(int dir, int ledger, struct stat *ret_st, uint64_t *ret_next)
+{
+	while (flock(ledger, LOCK_SH) < 0)
+		if (errno != EINTR)
+			break; /* where there are no locks nobody writes, either */
+	int r = fstat(ledger, ret_st) < 0 ? -errno : 0;
+
+	if (ledger_next_number(dir, ret_next) < 0)
+		*ret_next = 0;
+	(void)flock(ledger, LOCK_UN);
+	return r;
+}
+
 int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct error *e)
 {
 	_cleanup_fd_ int fd = openat(dir, "ledger", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -168,13 +186,17 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	ret->has_key = key != NULL;
 	if (key)
 		ret->key = ret->user = *key;
-	if (fd < 0 && errno == ENOENT)
+	if (fd < 0 && errno != ENOENT)
+		return error_sys(e, -errno, "opening the ledger");
+	/* Without a seal nobody has begun yet: the first one makes the ledger before it. */
+	if (fd < 0 && faccessat(dir, "seal", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		(void)snprintf(ret->why, sizeof(ret->why), "the ledger is gone");
 	if (fd < 0)
-		return errno == ENOENT ? 0 : error_sys(e, -errno, "opening the ledger");
+		return 0;
 	ret->is_there = true;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
+	if (audit_look(dir, fd, &st, &next) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
 		return error_set(e, -EINVAL, "the ledger is no plain file");
+	ret->bytes = (uint64_t)st.st_size;
 	if (st.st_size > 0)
 		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (st.st_size > 0 && bytes == MAP_FAILED)
@@ -186,7 +208,7 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	if (r < 0)
 		return error_sys(e, r, "reading the ledger");
 	/* An entry is there before the seal moves on. */
-	if (ret->why[0] == '\0' && ledger_next_number(dir, &next) == 0 &&
+	if (ret->why[0] == '\0' &&
 	    next > (ret->count ? ret->sessions[ret->count - 1].number + 1 : 0))
 		(void)snprintf(ret->why, sizeof(ret->why),
 			       "it was cut: %" PRIu64 " sessions were begun, and the last that it "
@@ -240,7 +262,7 @@ static int audit_read_session(const struct audit *a, const char *name, int folde
 		struct error why = ERROR_INIT;
 		int r = segment_open(folder, number, &segment, &why);
 
-		if (r == -EBADMSG || r == -EFBIG) {
+		if (r == -EBADMSG || r == -EFBIG || r == -EACCES) {
 			audit_say(f, AUDIT_WRONG, why.text);
 			break;
 		}
@@ -325,9 +347,9 @@ static bool audit_own_anchors(const struct verify *v, struct audit_finding *f)
 	return covered;
 }
 
-int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
-		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
-		struct error *e)
+static int audit_check_once(struct audit *a, const struct store *store,
+			    const struct store_session *session, const struct checkpoint *anchors,
+			    size_t anchor_count, struct audit_finding *ret, struct error *e)
 {
 	const struct audit_session *s = audit_find(a, session->folder);
 	bool running = store_is_running(store, session);
@@ -376,6 +398,61 @@ int audit_check(struct audit *a, const struct store *store, const struct store_s
 	    (covered || s->entry < a->covered || a->has_key) && a->why[0] == '\0')
 		ret->state = AUDIT_VALID;
 	return 0;
+}
+
+/* Reads the ledger anew if it has grown; 1 when it had. */
+static int audit_again(struct audit *a, int dir, struct error *e)
+{
+	struct audit fresh;
+	struct stat st;
+
+	if (fstatat(dir, "ledger", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (uint64_t)st.st_size <= a->bytes)
+		return 0;
+	int r = audit_ledger(dir, a->has_key ? &a->key : NULL, &fresh, e);
+
+	if (r < 0 || fresh.entries < a->entries || a->why[0]) {
+		audit_fini(&fresh);
+		return r;
+	}
+	fresh.covered = a->covered;
+	fresh.progress = a->progress;
+	fresh.context = a->context;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct audit_session *s = audit_find(&fresh, a->sessions[i].folder);
+
+		if (s)
+			fresh.sessions[s - fresh.sessions].seen = a->sessions[i].seen;
+	}
+	audit_fini(a);
+	*a = fresh;
+	return 1;
+}
+
+int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
+		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
+		struct error *e)
+{
+	int r = audit_check_once(a, store, session, anchors, anchor_count, ret, e);
+
+	if (r != -ENOENT &&
+	    (r < 0 || (ret->state != AUDIT_WRONG && ret->state != AUDIT_INTERRUPTED)))
+		return r;
+	int grown = audit_again(a, store->dir, e);
+
+	if (grown < 0)
+		return grown;
+	if (r == -ENOENT) {
+		const struct audit_session *s = audit_find(a, session->folder);
+
+		if (!s)
+			return r;
+		*e = ERROR_INIT;
+		a->sessions[s - a->sessions].seen = true;
+		audit_missing(a, s, ret);
+		return 0;
+	}
+	return grown ? audit_check_once(a, store, session, anchors, anchor_count, ret, e) : 0;
 }
 
 void audit_missing(const struct audit *a, const struct audit_session *s, struct audit_finding *ret)

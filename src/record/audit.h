@@ -47,6 +47,7 @@ struct audit {
 	size_t count;
 	struct hash *leaves; /* of its entries */
 	uint64_t entries;
+	uint64_t bytes;   /* how long it was when it was read */
 	uint64_t covered; /* entries that a checkpoint covers */
 	bool is_there;
 	char why[256]; /* what is wrong with it; "" when nothing */
@@ -78,7 +79,8 @@ struct audit_finding {
 	uint64_t bytes;
 };
 
-/* anchors: checkpoints of this session's own tree. */
+/* anchors: checkpoints of this session's own tree.  What seems wrong or interrupted is held against
+ * the ledger as it is now: sessions begin, end and are removed while others are read. */
 int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
 		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
 		struct error *e);

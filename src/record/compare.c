@@ -224,9 +224,14 @@ static int compare_backward(struct compare *c)
 	for (uint32_t i = 1; i < c->before->head->count; i++) {
 		if (c->to_after[i] != MANIFEST_NONE)
 			continue;
-		uint32_t folder = c->to_after[c->before->entries[i].parent];
+		uint32_t above = c->before->entries[i].parent, folder = c->to_after[above];
 
-		/* A directory that could not be read again tells nothing about its names. */
+		/* A directory that could not be read again tells nothing about its names, nor about
+		 * what is further down. */
+		while (folder == MANIFEST_NONE && above != 0) {
+			above = c->before->entries[above].parent;
+			folder = c->to_after[above];
+		}
 		if (folder != MANIFEST_NONE && S_ISDIR(c->after->entries[folder].mode) &&
 		    !(c->after->entries[folder].flags & MANIFEST_READ))
 			continue;

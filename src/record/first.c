@@ -20,21 +20,42 @@ const char *const first_why_words[FIRST_WHY_COUNT] = {
 	[FIRST_WHY_FAILED] = "there was no room to keep it",
 };
 
-static const uint32_t first_magic = 0x31564642; /* "BFV1" */
+static const uint32_t first_magic = 0x31564642;      /* "BFV1" */
+static const uint32_t first_magic_born = 0x32564642; /* "BFV2" */
 
 enum { FIRST_CHECK = 4, FIRST_PACKED_MAX = 1 << 20 };
 
 /* --- an entry ------------------------------------------------------------------------- */
 
+int64_t first_born(int dir, const char *name)
+{
+	struct statx st = {.stx_mask = 0};
+
+	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return 0;
+	int64_t born = st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+
+	/* Files of an image may have been made in 1970. */
+	return born ? born : 1;
+}
+
 void first_entry_put(struct buf *into, const struct first_entry *e)
 {
 	size_t start = into->len, path = strlen(e->path), text = strlen(e->text);
-	const uint32_t head[] = {first_magic,    (uint32_t)(FIRST_HEAD + path + text + FIRST_CHECK),
-				 e->kind,        e->flags,
-				 e->why,         e->mode,
-				 e->uid,         e->gid,
-				 e->links,       (uint32_t)path,
-				 (uint32_t)text, 0};
+	size_t length = (e->born ? FIRST_HEAD_BORN : FIRST_HEAD) + path + text + FIRST_CHECK;
+	const uint32_t head[] = {e->born ? first_magic_born : first_magic,
+				 (uint32_t)length,
+				 e->kind,
+				 e->flags,
+				 e->why,
+				 e->mode,
+				 e->uid,
+				 e->gid,
+				 e->links,
+				 (uint32_t)path,
+				 (uint32_t)text,
+				 0};
 	const uint64_t numbers[] = {
 		e->size, e->dev, e->ino, (uint64_t)e->mtime, (uint64_t)e->ctime, (uint64_t)e->atime,
 		e->at};
@@ -44,6 +65,8 @@ void first_entry_put(struct buf *into, const struct first_entry *e)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(numbers); i++)
 		buf_put_u64(into, numbers[i]);
 	buf_put(into, e->digest, sizeof(e->digest));
+	if (e->born)
+		buf_put_u64(into, (uint64_t)e->born);
 	buf_put(into, e->path, path);
 	buf_put(into, e->text, text);
 	if (buf_error(into) == 0)
@@ -100,8 +123,11 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 		return 0;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(head); i++)
 		head[i] = reader_u32(&in);
-	if (head[0] != first_magic || head[9] > FIRST_PATH_MAX || head[10] > FIRST_PATH_MAX ||
-	    head[1] != FIRST_HEAD + head[9] + head[10] + FIRST_CHECK)
+	bool born = head[0] == first_magic_born;
+	uint32_t fixed = born ? FIRST_HEAD_BORN : FIRST_HEAD;
+
+	if ((!born && head[0] != first_magic) || head[9] > FIRST_PATH_MAX ||
+	    head[10] > FIRST_PATH_MAX || head[1] != fixed + head[9] + head[10] + FIRST_CHECK)
 		return -EPROTO;
 	if (bytes.len < head[1])
 		return 0;
@@ -120,10 +146,11 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 	ret->atime = (int64_t)reader_u64(&in);
 	ret->at = reader_u64(&in);
 	memcpy(ret->digest, reader_take(&in, SHA256_SIZE).ptr, SHA256_SIZE);
+	ret->born = born ? (int64_t)reader_u64(&in) : 0;
 	struct span path = reader_take(&in, head[9]), text = reader_take(&in, head[10]);
 
 	if (reader_u32(&in) != fnv_bytes(FNV_START, bytes.ptr, head[1] - FIRST_CHECK) || in.bad ||
-	    head[11] != 0 || !first_is_right(ret, path, text))
+	    head[11] != 0 || (born && !ret->born) || !first_is_right(ret, path, text))
 		return -EPROTO;
 	buf_clear(scratch);
 	buf_put(scratch, path.ptr, path.len);
@@ -249,6 +276,27 @@ int first_each(const struct first *f,
 	return r < 0 ? r : 0;
 }
 
+int first_each_path(const struct first *f, int (*found)(void *context, const char *path),
+		    void *context)
+{
+	const char *told = NULL;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < f->count; i++) {
+		const char *path = f->paths[f->sorted[i]];
+		struct first_entry e;
+
+		if (told && strcmp(told, path) == 0)
+			continue;
+		first_at(f, f->sorted[i], &e);
+		if (e.flags & FIRST_END)
+			continue;
+		told = path;
+		r = found(context, path);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* The place of a path's earliest entry in the order of paths. */
 static size_t first_place(const struct first *f, const char *path)
 {
@@ -273,6 +321,7 @@ static bool first_is_at(const struct first *f, size_t place, const char *path)
 ssize_t first_find(const struct first *f, const char *path, struct first_entry *ret)
 {
 	ssize_t found = -ENOENT;
+	bool whole = false;
 
 	for (size_t at = first_place(f, path); first_is_at(f, at, path); at++) {
 		struct first_entry e;
@@ -280,12 +329,14 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 		first_at(f, f->sorted[at], &e);
 		if (e.flags & FIRST_END || e.kind == FIRST_MOVED)
 			continue;
-		if (found < 0) {
+		if (found < 0 || e.flags & FIRST_AGAIN) {
 			*ret = e;
 			found = (ssize_t)f->sorted[at];
+			whole = false;
 		}
-		if (!(ret->flags & FIRST_META))
-			break;
+		whole = whole || !(ret->flags & FIRST_META);
+		if (whole)
+			continue; /* unless it is entered again */
 		/* Its mode was changed first, and its content later: that is from here. */
 		if (e.flags & FIRST_META || e.ino != ret->ino || e.kind != ret->kind)
 			continue;
@@ -294,7 +345,7 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 		ret->at = e.at;
 		ret->size = e.size;
 		memcpy(ret->digest, e.digest, sizeof(ret->digest));
-		break;
+		whole = true;
 	}
 	return found;
 }

@@ -15,7 +15,7 @@
  * An entry, numbers little endian:
  *
  *	offset	bytes
- *	0	4	"BFV1"
+ *	0	4	"BFV1", or "BFV2": with a time of birth
  *	4	4	length of the whole entry
  *	8	4	kind: enum first_kind
  *	12	4	flags: enum first_flag
@@ -35,17 +35,27 @@
  *	88	8	atime
  *	96	8	where the content is: offset in data, or number
  *	104	32	SHA-256
- *	136		path and text
+ *	136	8	BFV2: when the file was made, nanoseconds since 1970, not 0
+ *	then		path and text
  *	end-4	4	check: FNV-1a of all before
  *
  * Whoever reads stops at the first entry that is not whole: the last one may have been cut off.
+ *
+ * A file with several names has a time of birth where the filesystem knows it: numbers of inodes
+ *are used again, and two entries are of one file when both are the same.  One that was made in the
+ * moment in which it was looked at has none: another may get number and moment after it.
  *
  * The entries are a journal: each says what stood at a path at that moment.  Whoever undoes goes
  * through them backwards: at the end each path is as its earliest entry says.  MOVED says that a
  * folder was renamed, so that paths of earlier entries beneath it have other names now; then a path
  * may be entered again.  It was asked for, and may have failed: the inode says which folder it was,
  * and so whether that has the new name.  A path is entered a second time as well where first only
- *its mode changed and later its content.
+ * its mode changed and later its content.
+ *
+ * In review mode a path may leave the session: it landed, or was discarded, and its layers have it
+ * no more.  When it is changed once more it is entered AGAIN: what stood there then is its first
+ * version.  There MOVED is also entered for a file of the user's, so that it is known where it
+ *went.
  *
  * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;
  * the workspace's own folder is ".".  In direct mode a folder is entered (META) before a name in it
@@ -61,7 +71,8 @@
 enum {
 	FIRST_PATH_MAX = 8192,
 	FIRST_INDEX_MAX = 1 << 30, /* bytes of the index that are read */
-	FIRST_HEAD = 136,
+	FIRST_HEAD = 136,          /* of BFV1 */
+	FIRST_HEAD_BORN = 144,
 };
 
 enum first_kind {
@@ -70,7 +81,7 @@ enum first_kind {
 	FIRST_DIR,
 	FIRST_LINK,  /* text: what it says */
 	FIRST_OTHER, /* a socket, a pipe, a device */
-	FIRST_MOVED, /* a folder was renamed; text: to what path */
+	FIRST_MOVED, /* a folder, in review mode also a file, was renamed; text: to what path */
 	FIRST_KIND_COUNT,
 };
 
@@ -83,7 +94,8 @@ enum first_flag {
 	FIRST_DIRECT = 1 << 5,    /* of a session in direct mode */
 	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what stood at `text` came to `path` */
 	FIRST_IN_TREE = 1 << 7,   /* the content is what has this path in the snapshot */
-	FIRST_FLAGS = (1 << 8) - 1,
+	FIRST_AGAIN = 1 << 8,     /* review: what earlier entries say of the path counts no more */
+	FIRST_FLAGS = (1 << 9) - 1,
 };
 
 /* Why the content is not there. */
@@ -104,11 +116,16 @@ struct first_entry {
 	uint32_t mode, uid, gid, links;
 	uint64_t size, dev, ino;
 	int64_t mtime, ctime, atime;
+	int64_t born; /* 0: not known, or of a file with one name */
 	uint64_t at;
 	uint8_t digest[SHA256_SIZE];
 	const char *path; /* ends in NUL */
 	const char *text; /* of LINK and MOVED; else "" */
 };
+
+/* When what has this name in a folder was made, or ("") what the descriptor is of; 0: the
+ * filesystem does not say. */
+int64_t first_born(int dir, const char *name);
 
 /* Appends an entry. */
 void first_entry_put(struct buf *into, const struct first_entry *e);
@@ -147,6 +164,11 @@ void first_at(const struct first *f, size_t i, struct first_entry *ret);
 /* For each entry, earliest first; a negative answer ends it. */
 int first_each(const struct first *f,
 	       int (*found)(void *context, size_t i, const struct first_entry *e), void *context);
+
+/* Once for each path of which something was kept, in the order of paths: what a session does again
+ * and again has as many entries.  A negative answer ends it. */
+int first_each_path(const struct first *f, int (*found)(void *context, const char *path),
+		    void *context);
 
 /*
  * What stood at this path before the session: of its first entry, with the content and digest of

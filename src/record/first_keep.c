@@ -8,15 +8,23 @@
 #include "str.h"
 #include "subvolume.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX, FIRST_KEEP_TRIES = 1000 };
+/* In the table of what is known: by an earlier run, so that it has to be asked whether the session
+ * still has it. */
+#define FIRST_KEEP_EARLIER TOUCHED_GONE
+/* Review: a file of the user's was moved there. */
+#define FIRST_KEEP_CAME TOUCHED_MOVED
+
+enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX, FIRST_KEEP_TRIES = 1000, FIRST_KEEP_DEPTH = 100 };
 
 static int64_t first_time(struct timespec t)
 {
@@ -54,9 +62,10 @@ static int first_keep_remember(void *context, size_t i, const struct first_entry
 	(void)i;
 	if (e->flags & FIRST_APART && e->at >= k->number)
 		k->number = e->at + 1;
-	/* What a direct session left may be changed by anybody since; it is looked at again. */
+	/* What a direct session left may be changed by anybody since; it is looked at again.  What
+	 * a review session changed may have landed since, or been discarded. */
 	if (!k->direct)
-		first_keep_know(k, e->path, e->flags & FIRST_META ? TOUCHED_META : TOUCHED_MADE);
+		first_keep_know(k, e->path, FIRST_KEEP_EARLIER);
 	return 0;
 }
 
@@ -80,6 +89,26 @@ static void first_keep_open_tree(struct first_keep *k)
 	k->tree = open_beneath(k->dir, SUBVOLUME_CHECKPOINT, O_PATH | O_DIRECTORY, 0);
 }
 
+/* The session's own layers: what stands in one of them is its doing. */
+static int first_keep_open_layers(struct first_keep *k, const struct plan_mount *m)
+{
+	char upper[PATH_MAX];
+	int n = snprintf(upper, sizeof(upper), "%s/up", m->upper);
+
+	k->layers = calloc(m->layers.count + 1, sizeof(*k->layers));
+	if (!k->layers || n < 0 || (size_t)n >= sizeof(upper))
+		return k->layers ? -ENAMETOOLONG : -ENOMEM;
+	for (size_t i = 0; i <= m->layers.count; i++) {
+		const char *path = i < m->layers.count ? m->layers.items[i].text : upper;
+		int fd = open_no_links(path, O_PATH | O_DIRECTORY);
+
+		if (fd < 0)
+			return fd;
+		k->layers[k->layer_count++] = fd;
+	}
+	return 0;
+}
+
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e)
 {
 	const struct plan_mount *m = dir < 0 ? NULL : plan_writable_workspace(plan);
@@ -100,10 +129,14 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 		first_keep_open_tree(k);
 	int r = k->room ? touched_init(&k->known) : -ENOMEM;
 
+	if (r == 0)
+		r = first_taken_init(&k->taken);
 	if (r == 0) {
 		k->workspace = open_no_links(m->source, O_PATH | O_DIRECTORY);
 		r = k->workspace < 0 ? k->workspace : fstat(k->workspace, &st) < 0 ? -errno : 0;
 	}
+	if (r == 0 && !k->direct)
+		r = first_keep_open_layers(k, m);
 	if (r == 0 && m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
 		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
 	if (r == 0)
@@ -113,20 +146,37 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : 0;
 }
 
+void first_keep_see(struct first_keep *k, int root)
+{
+	if (k->dir >= 0 && !k->direct && k->seen < 0 && root >= 0)
+		k->seen = open_in_root(root, k->inside, O_PATH | O_DIRECTORY);
+}
+
 void first_keep_fini(struct first_keep *k)
 {
+	for (size_t i = 0; i < k->layer_count; i++)
+		fd_close(&k->layers[i]);
+	free(k->layers);
+	fd_close(&k->seen);
 	fd_close(&k->dir);
 	fd_close(&k->index);
 	fd_close(&k->data);
 	fd_close(&k->workspace);
 	fd_close(&k->tree);
 	touched_fini(&k->known);
+	first_taken_fini(&k->taken);
 	buf_fini(&k->out);
 	free(k->room);
 	*k = FIRST_KEEP_INIT;
 }
 
 /* --- contents ------------------------------------------------------------------------- */
+
+/* What the box sees: in direct mode the real folder. */
+static int first_keep_side(const struct first_keep *k)
+{
+	return k->direct ? k->workspace : k->seen;
+}
 
 static void first_keep_lack(struct first_keep *k, struct first_entry *e, enum first_why why)
 {
@@ -140,7 +190,7 @@ static void first_keep_hash(struct first_entry *e, int fd)
 {
 	struct hash digest;
 
-	if (e->size > FIRST_KEEP_HASHED || hash_file(fd, &digest) < 0)
+	if (e->size > FIRST_KEEP_HASHED || hash_file(fd, FIRST_KEEP_HASHED, 0, &digest) < 0)
 		return;
 	memcpy(e->digest, digest.bytes, sizeof(e->digest));
 	e->flags |= FIRST_HASHED;
@@ -264,8 +314,8 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 		e->flags |= FIRST_IN_TREE;
 		return;
 	}
-	_cleanup_fd_ int fd =
-		open_beneath(k->workspace, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	_cleanup_fd_ int fd = open_beneath(first_keep_side(k), path,
+					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st;
 
 	/* Another one by now, or not to be read. */
@@ -312,12 +362,21 @@ static void first_keep_stat(struct first_entry *e, const struct stat *st)
 	e->atime = first_time(st->st_atim);
 }
 
+/* When a file with several names was made (first.h). */
+static int64_t first_keep_born(const struct first_entry *e, int fd)
+{
+	int64_t now = clock_ns(CLOCK_REALTIME_COARSE);
+	int64_t born = e->kind == FIRST_FILE && e->links > 1 ? first_born(fd, "") : 0;
+
+	return born < now ? born : 0;
+}
+
 /* What stands there, without its content: 0; -ELOOP: there is a link on the way; or -errno.  text
  * is for what a link says. */
-static int first_keep_look(const struct first_keep *k, const char *path, struct first_entry *ret,
-			   char text[FIRST_PATH_MAX])
+static int first_keep_look(const struct first_keep *k, int side, const char *path,
+			   struct first_entry *ret, char text[FIRST_PATH_MAX])
 {
-	_cleanup_fd_ int fd = open_beneath(k->workspace, path, O_PATH | O_NOFOLLOW, 0);
+	_cleanup_fd_ int fd = open_beneath(side, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
 
 	text[0] = '\0';
@@ -328,6 +387,7 @@ static int first_keep_look(const struct first_keep *k, const char *path, struct 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
 	first_keep_stat(ret, &st);
+	ret->born = first_keep_born(ret, fd);
 	if (ret->kind == FIRST_LINK) {
 		ssize_t n = readlinkat(fd, "", text, FIRST_PATH_MAX - 1);
 
@@ -367,11 +427,109 @@ static void first_keep_folder(struct first_keep *k, struct span path)
 					      FIRST_CHANGE_META);
 		return;
 	}
-	if (!k->top && first_keep_look(k, ".", &e, text) == 0 && e.kind == FIRST_DIR) {
+	if (!k->top && first_keep_look(k, k->workspace, ".", &e, text) == 0 &&
+	    e.kind == FIRST_DIR) {
 		e.flags |= FIRST_META;
 		first_keep_put(k, &e);
 	}
 	k->top = true;
+}
+
+/* Something stands there in a layer: the session, or an earlier run of it, has been here. */
+static bool first_keep_is_own(const struct first_keep *k, const char *path)
+{
+	bool own = false;
+
+	for (size_t i = k->layer_count; !own && i-- > 0;) {
+		_cleanup_fd_ int fd = open_beneath(k->layers[i], path, O_PATH | O_NOFOLLOW, 0);
+
+		own = fd >= 0;
+	}
+	return own;
+}
+
+/* Whether the layers of earlier runs decide what stands at a path, also where they have taken it
+ * away together with the folder that it was in.  The last layer is this run's own. */
+static bool first_keep_is_decided(const struct first_keep *k, const char *path)
+{
+	for (size_t i = k->layer_count ? k->layer_count - 1 : 0; i-- > 0;) {
+		char part[FIRST_PATH_MAX], opaque = 0;
+		int r = 0;
+
+		(void)snprintf(part, sizeof(part), "%s", path);
+		/* From the path itself up to the layer's top. */
+		do {
+			_cleanup_fd_ int fd =
+				open_beneath(k->layers[i], part, O_RDONLY | O_DIRECTORY, 0);
+			char *slash = strrchr(part, '/');
+
+			r = fd < 0 ? fd : 0;
+			if (r != -ENOENT && (strlen(part) == strlen(path) || r == -ENOTDIR))
+				return true;
+			if (r == 0 && fgetxattr(fd, "user.overlay.opaque", &opaque, 1) == 1 &&
+			    opaque == 'y')
+				return true;
+			*(slash ? slash : part) = '\0';
+		} while (*part);
+	}
+	return false;
+}
+
+/*
+ * Review: what the box saw is the session's already, so it was changed by a name, or in a way, that
+ * we were not told of.  Of a file nobody knows any more what it was; where the folder has a
+ * directory or nothing there is no content to be wrong about.
+ */
+static bool first_keep_look_beneath(const struct first_keep *k, const char *path,
+				    struct first_entry *ret, char text[FIRST_PATH_MAX])
+{
+	unsigned int again = ret->flags & FIRST_AGAIN;
+	int r = first_keep_look(k, k->workspace, path, ret, text);
+
+	ret->flags |= again;
+	return r == 0 && (ret->kind == FIRST_DIR || ret->kind == FIRST_ABSENT);
+}
+
+/* What stands at a path that is not known yet. */
+static void first_keep_take(struct first_keep *k, struct span path, struct first_entry *e,
+			    bool meta, char text[FIRST_PATH_MAX])
+{
+	const char *below = e->path;
+
+	if (!meta && e->kind == FIRST_FILE)
+		first_keep_content(k, e, below);
+	if (k->direct && e->why == FIRST_WHY_UNREADABLE && e->size > 0) {
+		k->unreadable = true;
+		k->unkept--;
+		return;
+	}
+	touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
+	/* Also of what is written where it is: undo puts another file there. */
+	if (!meta)
+		first_keep_folder(k, path);
+	if (meta)
+		e->flags |= FIRST_META;
+	/* Asked last: nobody came between. */
+	if (e->kind == FIRST_ABSENT || !first_keep_is_own(k, below) ||
+	    first_keep_look_beneath(k, below, e, text))
+		first_keep_put(k, e);
+}
+
+/* The folder that a name would be in is not there: the call fails, and if it is made again once
+ * there is one, then that is the moment that counts. */
+static bool first_keep_is_nowhere(const struct first_keep *k, const char *path)
+{
+	char above[FIRST_PATH_MAX];
+	char *slash = NULL;
+
+	(void)snprintf(above, sizeof(above), "%s", path);
+	slash = strrchr(above, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	_cleanup_fd_ int fd = open_beneath(first_keep_side(k), above, O_PATH | O_DIRECTORY, 0);
+
+	return fd == -ENOENT || fd == -ENOTDIR;
 }
 
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change)
@@ -387,23 +545,21 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 
 	if (known & (meta ? TOUCHED_MADE | TOUCHED_META : TOUCHED_MADE))
 		return true;
-	int r = first_keep_look(k, below, &e, text);
+	if (known & FIRST_KEEP_EARLIER && first_keep_is_decided(k, below)) {
+		touched_add(&k->known, path, TOUCHED_MADE);
+		return true;
+	}
+	int r = first_keep_look(k, first_keep_side(k), below, &e, text);
 
 	if (r == -ELOOP)
 		return false;
-	bool through = e.kind == FIRST_LINK && change == FIRST_CHANGE_THROUGH;
-
-	if (r < 0 || through)
-		return !through;
-	touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
-	/* Also of what is written where it is: undo puts another file there. */
-	if (!meta)
-		first_keep_folder(k, path);
-	if (meta)
-		e.flags |= FIRST_META;
-	else if (e.kind == FIRST_FILE)
-		first_keep_content(k, &e, below);
-	first_keep_put(k, &e);
+	/* Review does not go through the entries backwards: there it does not matter. */
+	if (r < 0 || (k->direct && e.kind == FIRST_ABSENT && first_keep_is_nowhere(k, below)))
+		return true;
+	if (!k->direct && !(known & TOUCHED_META))
+		e.flags |= FIRST_AGAIN;
+	/* overlayfs copies a file whole before it gets another mode: that is its first version. */
+	first_keep_take(k, path, &e, meta && (k->direct || e.kind != FIRST_FILE), text);
 	return true;
 }
 
@@ -413,17 +569,99 @@ bool first_keep_is_folder(const struct first_keep *k, struct span path)
 	char text[FIRST_PATH_MAX];
 	struct first_entry e;
 
-	return below && first_keep_look(k, below, &e, text) == 0 && e.kind == FIRST_DIR;
+	return below && first_keep_look(k, first_keep_side(k), below, &e, text) == 0 &&
+	       e.kind == FIRST_DIR;
+}
+
+bool first_keep_is_there(const struct first_keep *k, struct span path)
+{
+	const char *below = first_keep_below(k, path);
+	char text[FIRST_PATH_MAX];
+	struct first_entry e;
+
+	return below && (first_keep_look(k, first_keep_side(k), below, &e, text) < 0 ||
+			 e.kind != FIRST_ABSENT);
+}
+
+/* False: there is a link on the way, or nobody can tell. */
+static bool first_keep_thing(const struct first_keep *k, const char *below, struct first_thing *ret)
+{
+	_cleanup_fd_ int fd = open_beneath(k->workspace, below, O_PATH | O_NOFOLLOW, 0);
+
+	return (fd >= 0 || fd == -ENOENT || fd == -ENOTDIR) &&
+	       first_taken_look(&k->taken, fd, ret) == 0;
+}
+
+void first_keep_came(struct first_keep *k, struct span path, bool fails)
+{
+	const char *below = k->direct ? first_keep_below(k, path) : NULL;
+	struct first_thing now;
+
+	if (below && first_taken_has(&k->taken, path) && first_keep_thing(k, below, &now))
+		first_taken_came(&k->taken, path, &now, fails);
+}
+
+void first_keep_gone(struct first_keep *k, struct span path)
+{
+	const char *below = k->direct ? first_keep_below(k, path) : NULL;
+	struct first_thing now;
+
+	if (below && first_keep_thing(k, below, &now))
+		first_taken_gone(&k->taken, path, &now);
+}
+
+/* One thing in a folder that is about to be moved: what it is, without its content. */
+static void first_keep_passing(struct first_keep *k, const char *below)
+{
+	char whole[FIRST_PATH_MAX + 4096], text[FIRST_PATH_MAX];
+	struct first_entry e;
+	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, below);
+	struct span path = {(const uint8_t *)whole, n > 0 ? (size_t)n : 0};
+
+	if (n <= 0 || (size_t)n >= sizeof(whole) || touched_effects(&k->known, path) ||
+	    first_keep_look(k, k->seen, below, &e, text) < 0 || first_keep_is_own(k, below))
+		return;
+	touched_add(&k->known, path, TOUCHED_MADE);
+	e.flags |= FIRST_AGAIN;
+	first_keep_put(k, &e);
+}
+
+static void first_keep_beneath(struct first_keep *k, const char *below, unsigned int depth)
+{
+	int fd = open_beneath(k->seen, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0;
+
+	if (!dir)
+		fd_close(&fd);
+	for (const struct dirent *d; dir && (d = fd_next_entry(dir, &r));) {
+		char path[FIRST_PATH_MAX];
+		int n = snprintf(path, sizeof(path), "%s/%s", below, d->d_name);
+
+		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") || n < 0 ||
+		    (size_t)n >= sizeof(path))
+			continue;
+		first_keep_passing(k, path);
+		if (d->d_type == DT_DIR && depth < FIRST_KEEP_DEPTH)
+			first_keep_beneath(k, path, depth + 1);
+	}
+	if (dir)
+		(void)closedir(dir);
 }
 
 void first_keep_moved(struct first_keep *k, struct span from, struct span to, bool exchanged)
 {
 	const char *below = first_keep_below(k, from), *then = first_keep_below(k, to);
 	char text[FIRST_PATH_MAX];
-	struct first_entry e;
+	struct first_entry e, real;
 
-	if (!below || !then || first_keep_look(k, below, &e, text) < 0)
+	if (!below || !then || first_keep_look(k, first_keep_side(k), below, &e, text) < 0)
 		return;
+	/* In review mode each file that goes with it leaves its path, and overlayfs has no rename.
+	 */
+	if (!k->direct && e.kind == FIRST_DIR &&
+	    first_keep_look(k, k->workspace, below, &real, text) == 0 && real.kind == FIRST_DIR)
+		first_keep_beneath(k, below, 0);
 	e.kind = FIRST_MOVED;
 	e.flags |= exchanged ? FIRST_EXCHANGED : 0;
 	e.text = then;
@@ -433,7 +671,23 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	if (k->direct) {
 		touched_fini(&k->known);
 		(void)touched_init(&k->known);
+		first_taken_moved(&k->taken, from, to);
 	}
+}
+
+void first_keep_moved_file(struct first_keep *k, struct span from, struct span to)
+{
+	const char *below = k->direct ? NULL : first_keep_below(k, from);
+	char text[FIRST_PATH_MAX];
+	struct first_entry e;
+
+	if (!below || !first_keep_below(k, to) || k->moves >= FIRST_KEEP_MOVES ||
+	    (!(touched_effects(&k->known, from) & FIRST_KEEP_CAME) &&
+	     (first_keep_look(k, k->workspace, below, &e, text) < 0 || e.kind != FIRST_FILE)))
+		return;
+	k->moves++;
+	touched_add(&k->known, to, FIRST_KEEP_CAME);
+	first_keep_moved(k, from, to, false);
 }
 
 /* --- end ------------------------------------------------------------------------------ */
@@ -444,14 +698,30 @@ struct first_leave {
 	int64_t deadline;
 };
 
+/* What stands there is not the box's. */
+static bool first_keep_was_taken(const struct first_keep *k, const char *path)
+{
+	char whole[FIRST_PATH_MAX + 4096];
+	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, path);
+	struct first_thing now;
+
+	return n > 0 && (size_t)n < sizeof(whole) && first_keep_thing(k, path, &now) &&
+	       first_taken_is(&k->taken, (struct span){(const uint8_t *)whole, (size_t)n}, &now);
+}
+
 static void first_keep_left(struct first_leave *l, const char *path)
 {
 	struct first_keep *k = l->k;
 	char text[FIRST_PATH_MAX];
 	struct first_entry e;
 
-	if (first_keep_look(k, path, &e, text) < 0)
+	if (first_keep_look(k, k->workspace, path, &e, text) < 0)
 		return;
+	if (first_keep_was_taken(k, path))
+		e = (struct first_entry){.kind = FIRST_ABSENT,
+					 .flags = e.flags & FIRST_DIRECT,
+					 .path = e.path,
+					 .text = ""};
 	e.flags |= FIRST_END;
 	_cleanup_fd_ int fd =
 		e.kind == FIRST_FILE && clock_ms(CLOCK_BOOTTIME) < l->deadline
@@ -463,15 +733,14 @@ static void first_keep_left(struct first_leave *l, const char *path)
 	first_keep_put(k, &e);
 }
 
-static int first_keep_on_entry(void *context, size_t i, const struct first_entry *e)
+static int first_keep_on_path(void *context, const char *path)
 {
 	struct first_leave *l = context;
-	struct first_entry earlier;
+	struct first_entry earliest;
 
-	/* Once for each path: with its earliest entry. */
-	if (!(e->flags & FIRST_END) && e->kind != FIRST_MOVED &&
-	    first_find(l->f, e->path, &earlier) == (ssize_t)i)
-		first_keep_left(l, e->path);
+	/* Not where it was moved, and nothing else. */
+	if (first_find(l->f, path, &earliest) >= 0)
+		first_keep_left(l, path);
 	return 0;
 }
 
@@ -482,12 +751,14 @@ int first_keep_end(struct first_keep *k)
 
 	if (k->dir < 0)
 		return 0;
+	/* The box's own mounts go with it. */
+	fd_close(&k->seen);
 	int r = k->direct ? first_open(k->dir, &f, &e) : 0;
 	struct first_leave l = {
 		.k = k, .f = &f, .deadline = clock_ms(CLOCK_BOOTTIME) + FIRST_KEEP_PATIENCE_MS};
 
 	if (r == 0 && k->direct)
-		r = first_each(&f, first_keep_on_entry, &l);
+		r = first_each_path(&f, first_keep_on_path, &l);
 	if (fdatasync(k->data) < 0 || fdatasync(k->index) < 0)
 		return -errno;
 	return r;

@@ -3,14 +3,15 @@
  * Keeps first versions (first.h), while whoever is about to change something waits.
  *
  *	review	digest, mode and times, and the content of files up to FIRST_KEEP_MERGE: the base
- *		of a three-way merge.  What is looked at is the real folder, which the box does
- *		not write
+ *		of a three-way merge.  What is looked at is what the box sees: overlayfs goes on
+ *		with the file that it once found, and copies that one to the layer, though the
+ *		user may have put another in its place since (a save by rename, a pull)
  *	direct	all that is needed to put it back: content of any size (that of the snapshot
  *		where there is one, a clone where the filesystem can, else a copy), up to `limit`
  *		bytes of copies in a session
  *
- * Everything is opened beneath the workspace's own folder, held since before the box began, and
- * never through a link.  A path is looked at once; after that it costs a look into a table.
+ * Everything is opened beneath a folder that is held, the workspace's own or the box's view of it,
+ * and never through a link.  A path is looked at once; after that it costs a look into a table.
  *
  * What is not kept: times that a caller sets, extended attributes, and what a racing thread of the
  * caller says to the kernel after it said something else to us (watch.h).
@@ -19,6 +20,7 @@
 #define BAWN_FIRST_KEEP_H
 
 #include "first.h"
+#include "first_taken.h"
 #include "plan.h"
 #include "touched.h"
 
@@ -27,52 +29,77 @@ enum {
 	FIRST_KEEP_PACKED = 256 << 10, /* larger ones are files of their own */
 	FIRST_KEEP_HASHED = 64 << 20,  /* larger ones are known by size, times and inode */
 	FIRST_KEEP_PATIENCE_MS = 2000, /* for digests of what the session leaves */
+	FIRST_KEEP_MOVES = 1 << 16,    /* of files, in review mode: entries of a run */
 };
 #define FIRST_KEEP_LIMIT (2ull << 30) /* bytes of a session in direct mode */
 
 struct first_keep {
 	int dir, index, data; /* -1: nothing is kept */
 	int workspace;
+	int seen;    /* review: the workspace as the box sees it; -1: not yet */
+	int *layers; /* review: those of the session, lowest first */
+	size_t layer_count;
 	int tree;           /* the snapshot of the workspace; -1: there is none */
 	int64_t tree_made;  /* not after it, nanoseconds since 1970 */
 	const char *inside; /* the workspace, as the box sees it */
 	bool direct;
 	bool top;             /* the workspace's own folder is known */
 	struct touched known; /* MADE: with content, META: without; by absolute path */
-	uint64_t packed;      /* bytes of data */
+	struct first_taken taken;
+	uint64_t packed; /* bytes of data */
 	uint64_t kept, limit;
 	uint64_t number;    /* of the next file of its own */
+	unsigned int moves; /* of files that were entered */
 	uint64_t unkept;    /* files whose content is not kept though it should be */
 	enum first_why why; /* of the first of these */
+	bool unreadable;    /* see first_keep_path */
 	struct buf out;
 	uint8_t *room; /* for the content of one file */
 };
 
-#define FIRST_KEEP_INIT \
-	((struct first_keep){.dir = -1, .index = -1, .data = -1, .workspace = -1, .tree = -1})
+#define FIRST_KEEP_INIT       \
+	((struct first_keep){ \
+		.dir = -1, .index = -1, .data = -1, .workspace = -1, .seen = -1, .tree = -1})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
 void first_keep_fini(struct first_keep *k);
 
+/* The box's root, before the first path is asked for: its view of the workspace is opened.  In
+ * review mode nothing is kept before. */
+void first_keep_see(struct first_keep *k, int root);
+
 /* What is about to change at a path. */
 enum first_change {
 	FIRST_CHANGE_META,    /* mode, owner */
 	FIRST_CHANGE_CONTENT, /* anything */
-	FIRST_CHANGE_THROUGH, /* likewise; and if it is a link, what that leads to */
 };
 
 /*
- * path: absolute, cleaned, as inside.  True when it is known now, or is none of the workspace's;
- * false: there is a link on the way, and the path that it leads to has to be asked for.
+ * path: absolute, without links, as inside.  True when it is known now, or is none of the
+ * workspace's; false: there is a link on the way all the same.
+ *
+ * Direct: a file with content that cannot be read sets `unreadable`, and is not known: what would
+ * change it must not go on, for nothing could bring it back.
  */
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change);
 
 /* A folder is about to be renamed; exchanged: with what stands at `to`. */
 void first_keep_moved(struct first_keep *k, struct span from, struct span to, bool exchanged);
+/* Review: a file is.  Only where it is the user's, or came there from where it was. */
+void first_keep_moved_file(struct first_keep *k, struct span from, struct span to);
 
-/* Whether something is a folder of the workspace. */
+/*
+ * Direct: the box is about to take something away, or to put something there (first_taken.h).
+ * fails: not where something is.
+ */
+void first_keep_gone(struct first_keep *k, struct span path);
+void first_keep_came(struct first_keep *k, struct span path, bool fails);
+
+/* Whether it is a folder of the workspace. */
 bool first_keep_is_folder(const struct first_keep *k, struct span path);
+/* Or anything, as far as can be seen. */
+bool first_keep_is_there(const struct first_keep *k, struct span path);
 
 /* The box is gone: in direct mode, how each path was left. */
 int first_keep_end(struct first_keep *k) BAWN_MUST_USE;

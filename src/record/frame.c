@@ -324,6 +324,27 @@ void frame_put_value(struct buf *event, struct span bytes)
 	}
 }
 
+/* Bytes that one becomes at most in text: controls and what is not seen are written as \uXXXX. */
+static size_t frame_escaped(uint8_t byte)
+{
+	if (byte < 0x20 || byte == 0x7f)
+		return 6;
+	return byte >= 0x80 ? 3 : byte == '"' || byte == '\\' ? 2 : 1;
+}
+
+size_t frame_value_fits(struct span bytes, size_t room)
+{
+	static const size_t around = sizeof("{\"b64\":\"\"}") - 1;
+	/* The beginning of text may be none, and the other way round: it fits as both. */
+	size_t left = room > around ? room - around : 0, most = left / 4 * 3, n = 0;
+
+	for (; n < bytes.len && n < most && frame_escaped(bytes.ptr[n]) <= left; n++)
+		left -= frame_escaped(bytes.ptr[n]);
+	for (size_t i = 0; i < 3 && n < bytes.len && n > 0 && (bytes.ptr[n] & 0xc0) == 0x80; i++)
+		n--;
+	return n;
+}
+
 void frame_put_bytes(struct buf *event, const char *key, struct span bytes)
 {
 	frame_put_key(event, key);

@@ -82,6 +82,8 @@ void frame_put(struct buf *into, struct span event, struct hash *ret_hash);
 void frame_put_bytes(struct buf *event, const char *key, struct span bytes);
 /* The value alone. */
 void frame_put_value(struct buf *event, struct span bytes);
+/* How long a beginning of it takes at most `room` bytes as a value; no character of it is cut. */
+size_t frame_value_fits(struct span bytes, size_t room);
 void frame_put_u64(struct buf *event, const char *key, uint64_t value);
 void frame_put_hash(struct buf *event, const char *key, const struct hash *hash);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hash.h"
 
+#include "clock.h"
 #include "sha256.h"
 
 #include <unistd.h>
@@ -20,7 +21,7 @@ void hash_of(struct span bytes, struct hash *ret)
 	hash_parts(&bytes, 1, ret);
 }
 
-int hash_file(int fd, struct hash *ret)
+int hash_file(int fd, uint64_t most, int64_t deadline, struct hash *ret)
 {
 	static uint8_t bytes[128 << 10];
 	struct sha256 s;
@@ -29,6 +30,10 @@ int hash_file(int fd, struct hash *ret)
 
 	sha256_begin(&s);
 	while ((n = pread(fd, bytes, sizeof(bytes), at)) != 0) {
+		if (n > 0 && (uint64_t)at + (uint64_t)n > most)
+			return -EFBIG;
+		if (deadline && clock_ms(CLOCK_BOOTTIME) >= deadline)
+			return -ETIME;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

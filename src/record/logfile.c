@@ -13,7 +13,7 @@ void logfile_name(uint64_t number, char ret[LOGFILE_NAME_SIZE])
 	(void)snprintf(ret, LOGFILE_NAME_SIZE, "%06" PRIu64 ".log", number % 1000000000u);
 }
 
-static int logfile_make(int dir, uint64_t number)
+static int logfile_make(int dir, uint64_t number, bool reserved)
 {
 	char name[LOGFILE_NAME_SIZE];
 
@@ -24,16 +24,16 @@ static int logfile_make(int dir, uint64_t number)
 	if (fd < 0)
 		return -errno;
 	/* Not every file system can; one that is full says so. */
-	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOGFILE_RESERVE) < 0 && errno != EOPNOTSUPP &&
-	    errno != ENOSYS)
+	if (reserved && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOGFILE_RESERVE) < 0 &&
+	    errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
 	return TAKE_FD(fd);
 }
 
-int logfile_first(struct logfile *s, int dir)
+int logfile_first(struct logfile *s, int dir, bool reserved)
 {
 	*s = (struct logfile){.number = 1};
-	s->fd = logfile_make(dir, s->number);
+	s->fd = logfile_make(dir, s->number, reserved);
 	return s->fd < 0 ? s->fd : 0;
 }
 
@@ -44,7 +44,7 @@ bool logfile_is_full(const struct logfile *s, const struct writer *w)
 
 int logfile_next(struct logfile *s, int dir, struct writer *w)
 {
-	_cleanup_fd_ int fd = logfile_make(dir, s->number + 1);
+	_cleanup_fd_ int fd = logfile_make(dir, s->number + 1, true);
 
 	if (fd < 0)
 		return fd;

@@ -7,10 +7,11 @@
 #ifndef BAWN_LOGFILE_H
 #define BAWN_LOGFILE_H
 
+#include "config.h"
 #include "writer.h"
 
 enum {
-	LOGFILE_MAX = 64 << 20,
+	LOGFILE_MAX = BAWN_ABLATION ? 1 << 20 : 64 << 20, /* a test sees the next one begin */
 	LOGFILE_RESERVE = 4 << 20,
 	LOGFILE_NAME_SIZE = 24,
 };
@@ -23,7 +24,8 @@ struct logfile {
 
 void logfile_name(uint64_t number, char ret[LOGFILE_NAME_SIZE]);
 
-int logfile_first(struct logfile *s, int dir) BAWN_MUST_USE;
+/* reserved: with room for what a box does before somebody sees that the disk is full. */
+int logfile_first(struct logfile *s, int dir, bool reserved) BAWN_MUST_USE;
 bool logfile_is_full(const struct logfile *s, const struct writer *w);
 
 /* The next one, durable in its folder, is the writer's from now on; everything so far must be

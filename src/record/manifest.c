@@ -98,14 +98,13 @@ struct span manifest_link(const struct manifest *m, const struct manifest_entry 
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-/* The entries from the tree down to this one, itself last; how many, or -1: too deep. */
-static int manifest_chain(const struct manifest *m, uint32_t index,
-			  uint32_t ret[MANIFEST_DEPTH_MAX])
+/* The entries from the tree down to this one, itself last; how many, or -1: more than `most`. */
+static int manifest_chain(const struct manifest *m, uint32_t index, int most, uint32_t *ret)
 {
 	int depth = 0;
 
 	for (uint32_t i = index; i != 0; i = m->entries[i].parent)
-		if (depth++ == MANIFEST_DEPTH_MAX)
+		if (depth++ == most)
 			return -1;
 	for (int at = depth; at > 0; index = m->entries[index].parent)
 		ret[--at] = index;
@@ -114,8 +113,9 @@ static int manifest_chain(const struct manifest *m, uint32_t index,
 
 void manifest_path(const struct manifest *m, uint32_t index, struct buf *into)
 {
-	uint32_t chain[MANIFEST_DEPTH_MAX];
-	int depth = manifest_chain(m, index, chain);
+	/* The deepest directory that is opened has names in it. */
+	uint32_t chain[MANIFEST_DEPTH_MAX + 1];
+	int depth = manifest_chain(m, index, MANIFEST_DEPTH_MAX + 1, chain);
 
 	for (int i = 0; i < depth; i++) {
 		const struct manifest_entry *e = &m->entries[chain[i]];
@@ -144,7 +144,7 @@ static int manifest_open(const struct manifest *m, uint32_t index)
 {
 	uint32_t chain[MANIFEST_DEPTH_MAX];
 	char path[MANIFEST_OPEN_MAX + 256 + 2];
-	int depth = manifest_chain(m, index, chain);
+	int depth = manifest_chain(m, index, MANIFEST_DEPTH_MAX, chain);
 	size_t len = 0;
 	int fd = m->root;
 

@@ -83,8 +83,9 @@ struct manifest {
 	struct manifest_head frozen;
 	struct manifest_entry *entries;
 	char *names;
-	int root;      /* the directory; not ours to close */
-	int64_t since; /* when the session began, nanoseconds since 1970 */
+	int root;              /* the directory; not ours to close */
+	int64_t since;         /* when the session began, nanoseconds since 1970 */
+	struct manifest *next; /* for who walks through several; NULL */
 };
 
 /* 0 or -errno. */

@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/stat.h>
-#include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -18,8 +16,6 @@
 enum {
 	MOVER_NAMES = 32 << 10,     /* bytes of names that are read at once */
 	MOVER_ATTRIBUTE = 64 << 10, /* the kernel's limit: of a value, and of all names */
-	MOVER_NAME_TRIES = 8,
-	MOVER_NAME = 40,
 };
 
 /* A directory and what shall become of it. */
@@ -114,19 +110,22 @@ static int mover_look(int dir, const char *name)
 
 static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth);
 
-static int mover_move_entry(const struct mover_pair *p, const char *name, int depth)
+/* again: it stood there when all had been moved once, so it is newer than what was moved. */
+static int mover_move_entry(const struct mover_pair *p, const char *name, bool again, int depth)
 {
 	int is_dir = mover_look(p->from, name);
 
 	if (is_dir < 0)
 		return is_dir == -ENOENT ? 0 : is_dir; /* somebody removed it */
-	unsigned int flags = is_dir || p->back ? RENAME_NOREPLACE : 0;
+	unsigned int flags = is_dir || p->back || !again ? RENAME_NOREPLACE : 0;
 	int r = mover_renameat(p->from, name, p->to, name, flags);
 
 	if (r == -EXDEV && is_dir)
 		r = mover_move(p->from, name, p->to, name, depth + 1);
-	if (r == -EEXIST && !is_dir)
+	if (r == -EEXIST && !is_dir && p->back)
 		r = unlinkat(p->from, name, 0) < 0 ? -errno : 0;
+	else if (r == -EEXIST)
+		r = -ENOTEMPTY; /* somebody put it into the target meanwhile */
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -156,7 +155,7 @@ static int mover_move_all(const struct mover_pair *p, int depth)
 				at += d->d_reclen;
 				if (mover_is_dots(d->d_name))
 					continue;
-				int r = mover_move_entry(p, d->d_name, depth);
+				int r = mover_move_entry(p, d->d_name, pass > 0, depth);
 
 				if (r < 0)
 					return r;
@@ -262,35 +261,21 @@ static int mover_check_target(int to_dir, const char *to)
 	return fd >= 0 && !mover_is_empty(fd) ? -ENOTEMPTY : 0;
 }
 
-static int mover_name(char ret[MOVER_NAME])
-{
-	uint64_t random;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return -EAGAIN;
-	(void)snprintf(ret, MOVER_NAME, ".bawn-moving-%016llx", (unsigned long long)random);
-	return 0;
-}
-
+/* An empty directory at the target makes room, and is there again if nothing came of it. */
 static int mover_move_whole(int from_dir, const char *from, int to_dir, const char *to,
 			    unsigned int flags)
 {
-	char name[MOVER_NAME];
-	int r = -EEXIST;
+	struct stat there;
+	bool replaces = !(flags & RENAME_NOREPLACE) &&
+			fstatat(to_dir, to, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISDIR(there.st_mode);
 
-	for (int i = 0; r == -EEXIST && i < MOVER_NAME_TRIES; i++) {
-		r = mover_name(name);
-		if (r == 0)
-			r = mover_move(from_dir, from, to_dir, name, 0);
-	}
-	if (r < 0)
-		return r;
-	r = mover_renameat(to_dir, name, to_dir, to, flags);
-	/* Somebody else has taken the place: it never happened. */
-	const int new_home = to_dir, old_home = from_dir;
+	if (replaces && unlinkat(to_dir, to, AT_REMOVEDIR) < 0)
+		return -errno;
+	int r = mover_move(from_dir, from, to_dir, to, 0);
 
-	if (r < 0)
-		(void)mover_renameat(new_home, name, old_home, from, RENAME_NOREPLACE);
+	if (r < 0 && replaces)
+		(void)mkdirat(to_dir, to, there.st_mode & 07777);
 	return r;
 }
 

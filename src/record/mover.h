@@ -4,15 +4,17 @@
  * EXDEV, and programs that rename a directory fail (`git mv`, renameSync of node): what cannot be
  * renamed in one piece is moved in many.
  *
- *	a directory of a made-up name is made beside the target
+ *	the target is made; an empty directory there is replaced
  *	each entry is renamed into it: the kernel copies it up and leaves a whiteout.  Directories
  *	are renamed where they can be, else moved likewise
  *	mode, times, group and attributes become those of the source, which is removed
- *	it is renamed to the target, in one piece: an empty directory there is replaced
  *
- * Whoever looks meanwhile sees part of it gone; whoever has the source open, or stands in it,
- * stays in a directory that is gone.  Nothing is lost: what somebody else puts there meanwhile is
- * moved, too.  When a step fails, all that was moved goes back.
+ * There is no name of ours in between: programs that list the folder meanwhile would take it for
+ * one of theirs, and a move that is killed would leave it.  Whoever looks meanwhile sees each entry
+ * at its old place or at its new one; whoever has the source open, or stands in it, stays in a
+ * directory that is gone.  Nothing is lost: what somebody else puts into the source meanwhile is
+ * moved, too; what somebody puts into the target is never replaced, and the move is taken back.
+ * When a step fails, all that was moved goes back.
  *
  * Both parents are descriptors of the one overlay; from there everything is taken by single names.
  * No link is followed, and no other mount is entered or moved.

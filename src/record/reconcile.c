@@ -58,57 +58,127 @@ static bool reconcile_has_own_clock(int root)
 }
 
 /* The folder that is compared: the box writes it. */
-static int reconcile_open(struct reconcile *r, const struct plan_mount *m, struct error *e)
+static int reconcile_open(struct reconcile_tree *t, const struct plan_mount *m, struct error *e)
 {
 	char up[PATH_MAX];
 	struct stat st;
 	int ret = 0;
 
-	r->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
-	if (r->root < 0 || fstat(r->root, &st) < 0)
-		return r->root < 0 ? r->root : -errno;
+	t->root = open_no_links(m->source, O_RDONLY | O_DIRECTORY);
+	if (t->root < 0 || fstat(t->root, &st) < 0)
+		return t->root < 0 ? t->root : -errno;
 	if (m->ino != 0 && (st.st_ino != m->ino || st.st_dev != m->dev))
 		return error_set(e, -ESTALE, "%s is not the folder that was meant", m->source);
 	if (m->upper[0] == '\0')
 		return 0;
-	fd_close(&r->root);
-	ret = reconcile_layer_open(&r->layer, m);
+	fd_close(&t->root);
+	ret = reconcile_layer_open(&t->layer, m);
 	if (ret < 0)
 		return ret;
 	if (snprintf(up, sizeof(up), "%s/up", m->upper) >= (int)sizeof(up))
 		return -ENAMETOOLONG;
-	r->root = open_no_links(up, O_RDONLY | O_DIRECTORY);
-	return r->root < 0 ? r->root : 0;
+	t->root = open_no_links(up, O_RDONLY | O_DIRECTORY);
+	return t->root < 0 ? t->root : 0;
+}
+
+/* Another tree that the box writes.  What cannot be opened is said at the end. */
+static int reconcile_add(struct reconcile *r, const struct plan_mount *m, struct error *e)
+{
+	struct reconcile_tree *t = &r->trees[r->count];
+
+	*t = (struct reconcile_tree){.root = -1, .target = m->target};
+	r->count++;
+	int ret = reconcile_open(t, m, e);
+
+	if (ret < 0) {
+		fd_close(&t->root);
+		t->failed = ret;
+		return e->code < 0 ? e->code : 0;
+	}
+	t->clock = reconcile_has_own_clock(t->root);
+	ret = manifest_init(&t->before, t->root, r->since);
+	if (ret < 0)
+		return error_sys(e, ret, "preparing to compare %s", m->target);
+	/* A layer is new and empty, or of a few folders: then nothing can come before the look. */
+	for (int i = 0; t->layer.count > 0 && i < RECONCILE_AT_ONCE && manifest_step(&t->before);)
+		i++;
+	return 0;
+}
+
+/* A link that the user named: the folder is shown by that name as well as by its own. */
+static bool reconcile_is_link(const struct reconcile *r, const struct plan_mount *m)
+{
+	const struct plan *plan = r->plan;
+
+	for (size_t i = 0; m->source && !str_equal(m->target, m->source) && i < plan->mounts.count;
+	     i++) {
+		const struct plan_mount *own = &plan->mounts.items[i];
+
+		if (own->kind == PLAN_MOUNT_BIND && own->access == m->access &&
+		    str_equal(own->target, m->source) && str_equal(own->source, m->source))
+			return true;
+	}
+	return false;
+}
+
+/* What is done by that name is done to the folder. */
+static void reconcile_follow_links(struct reconcile *r)
+{
+	for (size_t i = 0; i < r->plan->mounts.count; i++) {
+		const struct plan_mount *m = &r->plan->mounts.items[i];
+
+		if (m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
+		    reconcile_is_link(r, m))
+			touched_linked(&r->touched, span_of_str(m->target), span_of_str(m->source));
+	}
+}
+
+/* A folder that the user granted for writing, and that is no part of one that is compared. */
+static bool reconcile_is_granted(const struct reconcile *r, const struct plan_mount *m)
+{
+	struct stat st;
+
+	if (m->kind != PLAN_MOUNT_BIND || m->access != PLAN_ACCESS_WRITE || m->upper[0] != '\0' ||
+	    (!str_equal(m->role, "named") && !str_equal(m->role, "exposed")) ||
+	    reconcile_is_link(r, m))
+		return false;
+	if (lstat(m->source, &st) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->trees[i].layer.count == 0 && str_path_beneath(m->target, r->trees[i].target))
+			return false;
+	return true;
 }
 
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e)
 {
-	const struct plan_mount *m = plan_writable_workspace(plan);
+	const struct plan_mount *workspace = plan_writable_workspace(plan);
 
 	*r = RECONCILE_INIT;
-	if (!m)
-		return 0;
-	r->since = reconcile_clock(CLOCK_REALTIME_COARSE);
+	r->plan = plan;
+	/* Times of files are never later than this clock; they may be as early as the coarse one,
+	 * which is why the box waits for that (watch.h). */
+	r->since = reconcile_clock(CLOCK_REALTIME);
 	r->offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
-	r->workspace = m->target;
-	int ret = touched_init(&r->touched);
+	int ret = workspace ? reconcile_add(r, workspace, e) : 0;
 
-	if (ret < 0)
-		return error_sys(e, ret, "preparing to compare the workspace");
-	ret = reconcile_open(r, m, e);
-	if (ret < 0) {
-		fd_close(&r->root);
-		r->failed = ret;
-		return e->code < 0 ? e->code : 0;
+	/* In the order of their names, so that one that lies in another comes behind it. */
+	for (size_t i = 0; ret == 0 && i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (!reconcile_is_granted(r, m))
+			continue;
+		if (r->count == RECONCILE_TREES_MAX)
+			r->left_out++;
+		else
+			ret = reconcile_add(r, m, e);
 	}
-	r->clock = reconcile_has_own_clock(r->root);
-	ret = manifest_init(&r->before, r->root, r->since);
-	if (ret < 0)
-		return error_sys(e, ret, "preparing to compare the workspace");
-	/* A layer is new and empty, or of a few folders: then nothing can come before the look. */
-	for (int i = 0; r->layer.count > 0 && i < RECONCILE_AT_ONCE && manifest_step(&r->before);)
-		i++;
-	return 0;
+	if (ret == 0 && r->count > 0)
+		ret = touched_init(&r->touched);
+	if (ret == 0 && r->count > 0)
+		reconcile_follow_links(r);
+	return ret < 0 && e->code == 0 ? error_sys(e, ret, "preparing to compare what changes")
+				       : ret;
 }
 
 void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *to)
@@ -118,16 +188,28 @@ void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *
 
 int reconcile_scan(struct reconcile *r)
 {
-	return scanner_start(&r->scanner, r->root >= 0 ? &r->before : NULL);
+	struct manifest *first = NULL;
+
+	for (size_t i = r->count; i > 0; i--)
+		if (r->trees[i - 1].root >= 0) {
+			r->trees[i - 1].before.next = first;
+			first = &r->trees[i - 1].before;
+		}
+	return scanner_start(&r->scanner, first);
 }
 
 void reconcile_fini(struct reconcile *r)
 {
 	scanner_end(&r->scanner);
-	manifest_fini(&r->before);
+	for (size_t i = 0; i < r->count; i++) {
+		struct reconcile_tree *t = &r->trees[i];
+
+		manifest_fini(&t->before);
+		reconcile_layer_close(&t->layer);
+		fd_close(&t->root);
+	}
+	r->count = 0;
 	touched_fini(&r->touched);
-	reconcile_layer_close(&r->layer);
-	fd_close(&r->root);
 }
 
 /* --- what explains a difference ------------------------------------------------------- */
@@ -135,6 +217,7 @@ void reconcile_fini(struct reconcile *r)
 /* While the differences are gone through. */
 struct reconcile_work {
 	struct reconcile *r;
+	struct reconcile_tree *t;
 	struct compare c;
 	struct manifest after;
 	struct buf path;   /* of the difference at hand, as inside the box */
@@ -144,11 +227,17 @@ struct reconcile_work {
 	uint64_t named;
 };
 
+/* Else it is a folder that the user granted. */
+static bool reconcile_is_workspace(const struct reconcile_work *k)
+{
+	return str_equal(k->t->target, k->r->plan->workspace);
+}
+
 static void reconcile_put_path(struct reconcile_work *k, const struct manifest *m, uint32_t index)
 {
 	buf_clear(&k->path);
 	k->path.error = 0;
-	buf_put_str(&k->path, k->r->workspace);
+	buf_put_str(&k->path, k->t->target);
 	if (index == 0)
 		return;
 	buf_put_char(&k->path, '/');
@@ -194,7 +283,7 @@ static bool reconcile_has_linked(const struct reconcile_work *k, const struct ma
 static bool reconcile_is_beneath_made(const struct reconcile_work *k)
 {
 	struct span path = buf_span(&k->path);
-	size_t least = strlen(k->r->workspace);
+	size_t least = strlen(k->t->target);
 
 	while (path.len > least) {
 		while (path.len > least && path.ptr[path.len - 1] != '/')
@@ -211,7 +300,7 @@ static bool reconcile_is_beneath_made(const struct reconcile_work *k)
 static uint32_t reconcile_origin(const struct reconcile_work *k, struct span path, uint64_t inode,
 				 unsigned int depth)
 {
-	size_t least = strlen(k->r->workspace) + 1;
+	size_t least = strlen(k->t->target) + 1;
 	size_t at = 0;
 	_cleanup_buf_ struct buf name = BUF_INIT(MANIFEST_PATH_MAX);
 
@@ -221,7 +310,7 @@ static uint32_t reconcile_origin(const struct reconcile_work *k, struct span pat
 
 		if (other.len > least && memcmp(other.ptr, path.ptr, least) == 0)
 			found = compare_find(&k->c, span_skip(other, least));
-		if (found != MANIFEST_NONE && k->r->before.entries[found].inode == inode)
+		if (found != MANIFEST_NONE && k->t->before.entries[found].inode == inode)
 			return found;
 		found = reconcile_origin(k, other, inode, depth - 1);
 		if (found != MANIFEST_NONE)
@@ -259,7 +348,7 @@ static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 				   const struct compare_change *change)
 {
 	return change->after != MANIFEST_NONE &&
-	       (change->before == MANIFEST_NONE || k->r->before.entries[change->before].inode !=
+	       (change->before == MANIFEST_NONE || k->t->before.entries[change->before].inode !=
 							   k->after.entries[change->after].inode);
 }
 
@@ -269,7 +358,7 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct manifest_entry *e)
 {
 	return change->before != MANIFEST_NONE && !reconcile_is_elsewhere(k, change) &&
-	       k->r->before.entries[change->before].size == e->size &&
+	       k->t->before.entries[change->before].size == e->size &&
 	       touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES);
 }
 
@@ -279,7 +368,7 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 static bool reconcile_is_beneath_event(const struct reconcile_work *k)
 {
 	struct span path = buf_span(&k->path);
-	size_t least = strlen(k->r->workspace);
+	size_t least = strlen(k->t->target);
 
 	while (path.len > least) {
 		if (touched_effects(&k->r->touched, path) &
@@ -297,15 +386,15 @@ static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 				   struct compare_change *change, unsigned int depth)
 {
 	const struct manifest_entry *e = &k->after.entries[change->after];
-	size_t least = strlen(k->r->workspace) + 1, at = 0;
+	size_t least = strlen(k->t->target) + 1, at = 0;
 	_cleanup_buf_ struct buf name = BUF_INIT(MANIFEST_PATH_MAX);
 	enum compare_kind kind;
 
-	if (path.len > least && memcmp(path.ptr, k->r->workspace, least - 1) == 0) {
+	if (path.len > least && memcmp(path.ptr, k->t->target, least - 1) == 0) {
 		buf_put(&name, path.ptr + least, path.len - least);
 		enum reconcile_found found =
 			buf_error(&name) ? RECONCILE_NEW
-					 : reconcile_layer_look(&k->r->layer, buf_str(&name), e,
+					 : reconcile_layer_look(&k->t->layer, buf_str(&name), e,
 								k->r->since, &kind);
 
 		if (found == RECONCILE_SAME)
@@ -319,11 +408,26 @@ static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 	return false;
 }
 
+/* Something else is mounted there in the box, which does not see what lies beneath. */
+static bool reconcile_is_covered(const struct reconcile_work *k)
+{
+	const struct plan *plan = k->r->plan;
+
+	for (size_t i = 0; !reconcile_is_workspace(k) && i < plan->mounts.count; i++) {
+		const char *target = plan->mounts.items[i].target;
+
+		if (!str_equal(target, k->t->target) && str_path_beneath(target, k->t->target) &&
+		    str_path_beneath(buf_str(&k->path), target))
+			return true;
+	}
+	return false;
+}
+
 /* True: an event explains it, or there is nothing to explain.  `kind` may become another. */
 static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_change *change)
 {
 	if (change->after == MANIFEST_NONE) {
-		const struct manifest_entry *e = &k->r->before.entries[change->before];
+		const struct manifest_entry *e = &k->t->before.entries[change->before];
 
 		return (S_ISDIR(e->mode) || S_ISCHR(e->mode)) && reconcile_is_beneath_event(k);
 	}
@@ -341,10 +445,14 @@ static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_chang
 static bool reconcile_is_explained(struct reconcile_work *k, struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
-	const struct manifest *m = gone ? &k->r->before : &k->after;
+	const struct manifest *m = gone ? &k->t->before : &k->after;
 	const struct manifest_entry *e = &m->entries[gone ? change->before : change->after];
 
 	reconcile_put_path(k, m, gone ? change->before : change->after);
+	if (reconcile_is_covered(k)) {
+		change->copied = true;
+		return true;
+	}
 	uint32_t origin =
 		reconcile_is_elsewhere(k, change)
 			? reconcile_origin(k, buf_span(&k->path), e->inode, RECONCILE_DEPTH)
@@ -358,7 +466,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 
 	if (touched_explains(&k->r->touched, buf_span(&k->path), effects))
 		return true;
-	if (k->r->layer.count > 0) {
+	if (k->t->layer.count > 0) {
 		if (reconcile_is_of_layer(k, change))
 			return true;
 		if (change->after != MANIFEST_NONE && S_ISCHR(e->mode))
@@ -392,7 +500,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	case COMPARE_TIMES:
 		return reconcile_has_linked(k, e) ||
 		       (change->before != MANIFEST_NONE &&
-			reconcile_has_linked(k, &k->r->before.entries[change->before]));
+			reconcile_has_linked(k, &k->t->before.entries[change->before]));
 	case COMPARE_KIND_COUNT:
 		break;
 	}
@@ -438,12 +546,12 @@ static int reconcile_explain(struct reconcile_work *k)
 	if (k->c.count == 0)
 		return 0;
 	/* What is left is worth more trouble. */
-	reconcile_add_links(k, &k->r->before);
+	reconcile_add_links(k, &k->t->before);
 	reconcile_add_links(k, &k->after);
 	ret = touched_settle(&k->r->touched);
 	if (ret < 0)
 		return ret;
-	reconcile_find_links(k, &k->r->before);
+	reconcile_find_links(k, &k->t->before);
 	reconcile_find_links(k, &k->after);
 	reconcile_sort_links(k);
 	reconcile_sift(k);
@@ -486,7 +594,7 @@ static void reconcile_show(struct reconcile_work *k, enum compare_kind kind)
 static int reconcile_name(struct reconcile_work *k, const struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
-	const struct manifest *m = gone ? &k->r->before : &k->after;
+	const struct manifest *m = gone ? &k->t->before : &k->after;
 	const struct manifest_entry *e = &m->entries[gone ? change->before : change->after];
 	bool times = change->kind == COMPARE_TIMES;
 	uint64_t cut;
@@ -526,6 +634,12 @@ static int reconcile_gap(struct writer *w, uint64_t count, struct span path, con
 	return writer_end(w);
 }
 
+/* For a gap that is about the whole tree. */
+static struct span reconcile_of_tree(const struct reconcile_work *k)
+{
+	return reconcile_is_workspace(k) ? (struct span){NULL, 0} : span_of_str(k->t->target);
+}
+
 /* What of the second look is not known, by reason. */
 static int reconcile_tell_unread(struct reconcile_work *k)
 {
@@ -536,10 +650,10 @@ static int reconcile_tell_unread(struct reconcile_work *k)
 		if (count == 0)
 			continue;
 		k->result->unknown += count;
-		(void)snprintf(reason, sizeof(reason),
-			       "not compared: in the workspace is a folder that %s",
+		(void)snprintf(reason, sizeof(reason), "not compared: in %s is a folder that %s",
+			       reconcile_is_workspace(k) ? "the workspace" : "what was granted",
 			       manifest_reason_words[i]);
-		int ret = reconcile_gap(k->w, count, (struct span){NULL, 0}, reason);
+		int ret = reconcile_gap(k->w, count, reconcile_of_tree(k), reason);
 
 		if (ret < 0)
 			return ret;
@@ -562,12 +676,13 @@ static int reconcile_tell_late(struct reconcile_work *k)
 
 		if (!S_ISDIR(e->mode) || before == MANIFEST_NONE)
 			continue;
-		if ((before != COMPARE_UNKNOWN && manifest_is_known(&k->r->before, before)) ||
+		if ((before != COMPARE_UNKNOWN && manifest_is_known(&k->t->before, before)) ||
 		    (k->c.clock && !compare_is_fresh(&k->c, e)))
 			continue;
 		reconcile_put_path(k, &k->after, i);
-		if (touched_effects(&k->r->touched, buf_span(&k->path)) &
-		    (TOUCHED_CHILD | TOUCHED_MADE | TOUCHED_MOVED))
+		if (reconcile_is_covered(k) ||
+		    touched_effects(&k->r->touched, buf_span(&k->path)) &
+			    (TOUCHED_CHILD | TOUCHED_MADE | TOUCHED_MOVED))
 			continue;
 		first = count++ == 0 ? i : first;
 	}
@@ -591,18 +706,15 @@ static int reconcile_tell(struct reconcile_work *k)
 		for (size_t i = 0; ret == 0 && i < k->c.count; i++)
 			if ((k->c.changes[i].kind == COMPARE_TIMES) == (pass == 1))
 				ret = reconcile_name(k, &k->c.changes[i]);
-	if (ret == 0 && k->named > RECONCILE_NAMED_MAX)
-		ret = reconcile_gap(k->w, k->named - RECONCILE_NAMED_MAX, (struct span){NULL, 0},
-				    "changes without an event that are too many to be named");
-	if (ret == 0 && k->r->touched.left_out > 0)
-		ret = reconcile_gap(k->w, k->r->touched.left_out, (struct span){NULL, 0},
-				    "paths of events that are too many to be held against the "
-				    "workspace: what is called unattributed may be theirs");
 	if (ret == 0 && !k->c.clock)
-		ret = reconcile_gap(k->w, 0, (struct span){NULL, 0},
-				    "the workspace's times are not by this machine's clock, or it "
-				    "was set back: what changed before the first look is not "
-				    "known");
+		ret = reconcile_gap(k->w, 0, reconcile_of_tree(k),
+				    reconcile_is_workspace(k)
+					    ? "the workspace's times are not by this machine's "
+					      "clock, or it was set back: what changed before the "
+					      "first look is not known"
+					    : "its times are not by this machine's clock, or it "
+					      "was set back: what changed before the first look "
+					      "is not known");
 	if (ret == 0)
 		ret = reconcile_tell_unread(k);
 	return ret == 0 ? reconcile_tell_late(k) : ret;
@@ -626,7 +738,10 @@ int reconcile_write_digest(struct writer *w, const struct scanner_digest *d)
 	event_put_number(event, NOTE_FIELD_INODE, d->inode);
 	if (d->result == -ESTALE)
 		event_put_text(event, NOTE_FIELD_REASON,
-			       SPAN_LITERAL("it changed while it was read"));
+			       SPAN_LITERAL("it was changed before it was read whole"));
+	else if (d->result == -EFBIG)
+		event_put_text(event, NOTE_FIELD_REASON,
+			       SPAN_LITERAL("it is too large to be hashed"));
 	else if (d->result < 0)
 		event_put_text(event, NOTE_FIELD_REASON, span_of_str(error_words(d->result)));
 	return writer_end(w);
@@ -644,51 +759,72 @@ static void reconcile_look_again(struct reconcile_work *k)
 		k->r->on_progress(k->r->progress_context, k->after.head->count);
 		word += RECONCILE_PROGRESS;
 	}
-	k->result->files = k->after.head->count - 1;
+	k->result->files += k->after.head->count - 1;
 }
 
 static int reconcile_compare(struct reconcile_work *k)
 {
 	int64_t offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
-	bool clock = k->r->clock && offset > k->r->offset - RECONCILE_STEP_BACK;
+	bool clock = k->t->clock && offset > k->r->offset - RECONCILE_STEP_BACK;
 
-	manifest_freeze(&k->r->before);
-	int ret = manifest_init(&k->after, k->r->root, k->r->since);
+	manifest_freeze(&k->t->before);
+	int ret = manifest_init(&k->after, k->t->root, k->r->since);
 
 	if (ret == 0)
 		reconcile_look_again(k);
 	if (ret == 0)
-		ret = compare_init(&k->c, &k->r->before, &k->after, clock);
+		ret = compare_init(&k->c, &k->t->before, &k->after, clock);
 	if (ret == 0)
 		ret = compare_run(&k->c);
 	return ret == 0 ? reconcile_explain(k) : ret;
 }
 
+static int reconcile_end_tree(struct reconcile_work *k)
+{
+	memset(&k->c, 0, sizeof(k->c));
+	memset(&k->after, 0, sizeof(k->after));
+	k->path = BUF_INIT(MANIFEST_PATH_MAX);
+	k->inodes = BUF_INIT(64u << 20);
+	int failed = k->t->failed < 0 ? k->t->failed : reconcile_compare(k);
+
+	k->result->compared |= failed == 0;
+	int code = failed < 0 ? reconcile_gap(k->w, 0, reconcile_of_tree(k),
+					      reconcile_is_workspace(k)
+						      ? "the workspace could not be compared"
+						      : "it could not be compared")
+			      : reconcile_tell(k);
+
+	compare_fini(&k->c);
+	manifest_fini(&k->after);
+	buf_fini(&k->path);
+	buf_fini(&k->inodes);
+	return code;
+}
+
 int reconcile_end(struct reconcile *r, struct writer *w, struct reconcile_result *ret)
 {
-	struct reconcile_work k = {
-		.r = r, .path = BUF_INIT(MANIFEST_PATH_MAX), .w = w, .result = ret};
+	struct reconcile_work k = {.r = r, .w = w, .result = ret};
+	const struct span none = {NULL, 0};
+	int code = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	scanner_end(&r->scanner);
-	int told = r->scanner.left_out == 0
-			   ? 0
-			   : reconcile_gap(w, r->scanner.left_out, (struct span){NULL, 0},
-					   "programs whose digest was not taken");
-
-	if (told < 0 || (r->root < 0 && r->failed == 0))
-		return told;
-	k.inodes = BUF_INIT(64u << 20);
-	int failed = r->failed < 0 ? r->failed : reconcile_compare(&k);
-
-	ret->compared = failed == 0;
-	int code = failed < 0 ? reconcile_gap(w, 0, (struct span){NULL, 0},
-					      "the workspace could not be compared")
-			      : reconcile_tell(&k);
-
-	compare_fini(&k.c);
-	manifest_fini(&k.after);
-	buf_fini(&k.path);
-	buf_fini(&k.inodes);
+	if (r->scanner.left_out > 0)
+		code = reconcile_gap(w, r->scanner.left_out, none,
+				     "programs whose digest was not taken");
+	for (size_t i = 0; code == 0 && i < r->count; i++) {
+		k.t = &r->trees[i];
+		code = reconcile_end_tree(&k);
+	}
+	if (code == 0 && k.named > RECONCILE_NAMED_MAX)
+		code = reconcile_gap(w, k.named - RECONCILE_NAMED_MAX, none,
+				     "changes without an event that are too many to be named");
+	if (code == 0 && r->touched.left_out > 0)
+		code = reconcile_gap(w, r->touched.left_out, none,
+				     "paths of events that are too many to be held against what "
+				     "changed: what is called unattributed may be theirs");
+	if (code == 0 && r->left_out > 0)
+		code = reconcile_gap(w, r->left_out, none,
+				     "granted folders that are too many to be compared");
 	return code;
 }

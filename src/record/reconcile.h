@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What changed in the workspace, held against what the events say.
+ * What changed in the workspace, and in the folders that the user granted for writing, held
+ * against what the events say.
  *
- *	reconcile_begin	before the box exists: the clock, and the workspace's directory
+ *	reconcile_begin	before the box exists: the clock, and the directories
  *	reconcile_scan	once the session is on its way: the scanner takes the first look, at
  *			the lowest priority and so perhaps late (compare.h says why that is
  *			enough)
@@ -48,6 +49,7 @@
 enum {
 	RECONCILE_NAMED_MAX = 10000, /* events; the rest is a number */
 	RECONCILE_SHOWN_MAX = 5,
+	RECONCILE_TREES_MAX = 8,
 };
 
 struct reconcile_result {
@@ -64,26 +66,33 @@ struct reconcile_result {
 	size_t shown_count;
 };
 
-struct reconcile {
-	int root;                     /* the workspace, or its layer; -1: nothing is compared */
+/* A folder that is compared. */
+struct reconcile_tree {
+	int root;                     /* itself, or its layer; -1: it is not compared */
 	struct reconcile_layer layer; /* of review mode */
 	int failed;                   /* 0, or -errno: it could not be opened */
-	const char *workspace;        /* inside; of the plan */
-	int64_t since;                /* when the session began: CLOCK_REALTIME_COARSE */
-	int64_t offset;               /* of that clock to the one that is never set */
+	const char *target;           /* inside; of the plan */
 	bool clock;                   /* ctime is by this machine's clock */
-	struct touched touched;
 	struct manifest before;
+};
+
+struct reconcile {
+	const struct plan *plan;
+	struct reconcile_tree trees[RECONCILE_TREES_MAX]; /* the workspace first, if it is one */
+	size_t count;
+	size_t left_out; /* granted folders that are too many */
+	int64_t since;   /* when the session began: CLOCK_REALTIME */
+	int64_t offset;  /* of that clock to the one that is never set */
+	struct touched touched;
 	struct scanner scanner;
 	void (*on_progress)(void *context, uint64_t files); /* now and then, after a second */
 	void *progress_context;
 };
 
-#define RECONCILE_INIT ((struct reconcile){.root = -1, .scanner = SCANNER_INIT})
+#define RECONCILE_INIT ((struct reconcile){.scanner = SCANNER_INIT})
 
-/* The plan must outlive it.  A workspace that the box may not write is not compared; neither is
- * one that cannot be read, and that is said at the end.  Another folder than was meant is an
- * error. */
+/* The plan must outlive it.  What the box may not write is not compared; neither is what cannot be
+ * read, and that is said at the end.  Another folder than was meant is an error. */
 int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *e);
 
 /* Digests can be asked for; records is the folder of all of them. */

@@ -76,7 +76,10 @@ struct recorder {
 
 static int recorder_fail(struct recorder *r, int code, const char *what)
 {
-	if (r->failure.code == 0)
+	if (r->failure.code == 0 && (code == -EPIPE || code == -ECONNRESET))
+		(void)error_set(&r->failure, code, "%s: a process of the recorder's was ended",
+				what);
+	else if (r->failure.code == 0)
 		(void)error_sys(&r->failure, code, "%s", what);
 	loop_stop(&r->loop);
 	return 0;
@@ -312,11 +315,9 @@ static int recorder_lose_gate(struct recorder *r)
 static int recorder_on_gate(void *context, uint32_t events)
 {
 	struct recorder *r = context;
-	struct error e = ERROR_INIT;
-	int ret = channel_receive(&r->gate.channel, &e);
 
 	(void)events;
-	return ret <= 0 && ret != -EAGAIN ? recorder_lose_gate(r) : 0;
+	return channel_serve(&r->gate.channel) ? 0 : recorder_lose_gate(r);
 }
 
 /* --- the workspace -------------------------------------------------------------------- */
@@ -396,17 +397,28 @@ static void recorder_on_ran(void *context, pid_t pid, struct span path)
 		scanner_digest(&r->reconcile.scanner, fd, path);
 }
 
+/* What is said here comes from no fault of ours: the record goes on to its end. */
+static void recorder_end_box(void *context, const struct error *why)
+{
+	struct recorder *r = context;
+	const struct message_failed m = {(uint64_t)-why->code, why->text, why->next};
+
+	(void)message_send(r->keeper.channel.fd, MESSAGE_UNCOVERED, &message_failed_schema, &m,
+			   NULL, 0);
+}
+
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
 				    .plan = &r->plan,
-				    .touched =
-					    r->reconcile.root >= 0 ? &r->reconcile.touched : NULL,
+				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
+				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
 				    .forget = recorder_forget,
+				    .end = recorder_end_box,
 				    .context = r};
 
 	r->watch = watch_new(&to, e);
@@ -419,7 +431,10 @@ static int recorder_on_watch(void *context, struct channel_packet *packet, struc
 
 	if (!r->watch)
 		return error_set(e, -EPROTO, "a watch over a box that has none");
-	return watch_take(r->watch, TAKE_FD(packet->fds[0]), e);
+	const bool bound = packet->fd_count > 1;
+
+	return watch_take(r->watch, TAKE_FD(packet->fds[0]), bound ? TAKE_FD(packet->fds[1]) : -1,
+			  e);
 }
 
 /* --- begin and end -------------------------------------------------------------------- */
@@ -503,7 +518,7 @@ static int recorder_open(struct recorder *r, struct error *e)
 	if (ret < 0)
 		return ret;
 	r->number = begun.number;
-	ret = logfile_first(&r->logfile, r->own);
+	ret = logfile_first(&r->logfile, r->own, true);
 	if (ret == 0) {
 		writer_init(&r->writer, r->logfile.fd, &begun.key);
 		r->writer.deferred = true;
@@ -586,7 +601,7 @@ static const struct channel_rule recorder_keeper_rules[] = {
 	{MESSAGE_RECORD, "RECORD", 512, 2, 3, 1u << RECORDER_NEW, recorder_on_record},
 	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
 	 recorder_on_keeper_notes},
-	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << RECORDER_SERVING, recorder_on_watch},
+	{MESSAGE_WATCH, "WATCH", 0, 1, 2, 1u << RECORDER_SERVING, recorder_on_watch},
 	{MESSAGE_FLUSH, "FLUSH", 16, 0, 0, 1u << RECORDER_SERVING, recorder_on_flush},
 };
 

@@ -28,6 +28,7 @@ enum {
 struct scanner_answer {
 	uint64_t index;
 	int64_t result;
+	struct digests_key key; /* of the file that was read */
 	struct hash digest;
 };
 
@@ -36,25 +37,36 @@ static int64_t scanner_time(struct timespec t)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* --- the child ------------------------------------------------------------------------ */
-
-static int scanner_hash(int fd, struct hash *ret)
+static int scanner_look(int fd, struct digests_key *ret)
 {
-	struct stat before, after;
+	struct stat st;
 
-	if (fstat(fd, &before) < 0)
+	if (fstat(fd, &st) < 0)
 		return -errno;
-	int r = hash_file(fd, ret);
-
-	if (r < 0)
-		return r;
-	if (fstat(fd, &after) < 0)
-		return -errno;
-	bool same = before.st_size == after.st_size &&
-		    scanner_time(before.st_mtim) == scanner_time(after.st_mtim);
-
-	return same ? 0 : -ESTALE;
+	*ret = (struct digests_key){.device = st.st_dev,
+				    .inode = st.st_ino,
+				    .size = (uint64_t)st.st_size,
+				    .mtime = scanner_time(st.st_mtim),
+				    .ctime = scanner_time(st.st_ctim)};
+	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
+
+/* -ESTALE: meanwhile it was changed.  Only its ctime tells: nobody can set that. */
+static int scanner_hash(int fd, int64_t deadline, struct digests_key *ret_key, struct hash *ret)
+{
+	struct digests_key after = {0};
+	int r = scanner_look(fd, ret_key);
+
+	if (r == 0 && ret_key->size > SCANNER_BYTES_MAX)
+		r = -EFBIG;
+	if (r == 0)
+		r = hash_file(fd, SCANNER_BYTES_MAX, deadline, ret);
+	if (r == 0)
+		r = scanner_look(fd, &after);
+	return r < 0 ? r : digests_is(ret_key, &after) ? 0 : -ESTALE;
+}
+
+/* --- the child ------------------------------------------------------------------------ */
 
 static int scanner_on_ask(void *context, struct channel_packet *packet, struct error *e)
 {
@@ -65,7 +77,7 @@ static int scanner_on_ask(void *context, struct channel_packet *packet, struct e
 	if (packet->body.len != sizeof(answer.index))
 		return -EPROTO;
 	memcpy(&answer.index, packet->body.ptr, sizeof(answer.index));
-	answer.result = scanner_hash(packet->fds[0], &answer.digest);
+	answer.result = scanner_hash(packet->fds[0], 0, &answer.key, &answer.digest);
 	return channel_send(SCANNER_CHANNEL, SCANNER_ASK,
 			    (struct span){(const uint8_t *)&answer, sizeof(answer)}, NULL, 0);
 }
@@ -93,7 +105,9 @@ static _Noreturn void scanner_serve(struct manifest *m)
 	const struct timespec at_once = {0};
 
 	scanner_be_humble();
-	for (unsigned int i = 0; m && manifest_step(m); i++) {
+	for (unsigned int i = 0; m; i++) {
+		if (!manifest_step(m))
+			m = m->next;
 		if (i % SCANNER_EVERY != 0 || ppoll(&asked, 1, &at_once, NULL) <= 0)
 			continue;
 		if (channel_receive(&c, &e) <= 0)
@@ -107,20 +121,32 @@ static _Noreturn void scanner_serve(struct manifest *m)
 	_exit(0);
 }
 
-static _Noreturn void scanner_become(int channel, struct manifest *m)
+static _Noreturn void scanner_become(int channel, struct manifest *first)
 {
-	int away = m ? fcntl(m->root, F_DUPFD_CLOEXEC, SCANNER_ROOT + 1) : -1;
+	int count = 0, away = SCANNER_ROOT;
 
-	if (channel != SCANNER_CHANNEL && dup3(channel, SCANNER_CHANNEL, O_CLOEXEC) < 0)
+	for (struct manifest *m = first; m; m = m->next)
+		count++;
+	/* Out of the way of those that come to stand there. */
+	channel = fcntl(channel, F_DUPFD_CLOEXEC, SCANNER_ROOT + count);
+	if (channel < 0)
 		_exit(1);
-	if (m && (away < 0 || dup3(away, SCANNER_ROOT, O_CLOEXEC) < 0))
+	for (struct manifest *m = first; m; m = m->next) {
+		m->root = fcntl(m->root, F_DUPFD_CLOEXEC, SCANNER_ROOT + count);
+		if (m->root < 0)
+			_exit(1);
+	}
+	if (dup3(channel, SCANNER_CHANNEL, O_CLOEXEC) < 0)
 		_exit(1);
+	for (struct manifest *m = first; m; m = m->next) {
+		if (dup3(m->root, away, O_CLOEXEC) < 0)
+			_exit(1);
+		m->root = away++;
+	}
 	/* Nothing else of the recorder's: a session must end when its parts have. */
-	if (close_range(m ? SCANNER_ROOT + 1 : SCANNER_ROOT, ~0u, 0) < 0)
+	if (close_range((unsigned int)away, ~0u, 0) < 0)
 		_exit(1);
-	if (m)
-		m->root = SCANNER_ROOT;
-	scanner_serve(m);
+	scanner_serve(first);
 }
 
 /* --- the recorder --------------------------------------------------------------------- */
@@ -144,6 +170,23 @@ static void scanner_send(struct scanner *s)
 	}
 }
 
+/* Of the file as it was when it ran; what was read may be another by then. */
+static int scanner_tell(struct scanner *s, const struct scanner_file *f,
+			const struct digests_key *read, int result, const struct hash *hash)
+{
+	struct scanner_digest digest = {.path = f->path,
+					.device = f->key.device,
+					.inode = f->key.inode,
+					.digest = *hash,
+					.result = result};
+
+	if (result == 0 && !digests_is(read, &f->key))
+		digest.result = -ESTALE;
+	if (digest.result == 0)
+		digests_add(&s->known, &f->key, &digest.digest);
+	return s->to.on_digest(s->to.context, &digest);
+}
+
 static int scanner_on_answer(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct scanner *s = context;
@@ -155,14 +198,7 @@ static int scanner_on_answer(void *context, struct channel_packet *packet, struc
 	if (answer.index != s->answered || s->answered == s->sent)
 		return error_set(e, -EPROTO, "a digest that nobody asked for");
 	struct scanner_file *f = &s->files[s->answered++];
-	const struct scanner_digest digest = {.path = f->path,
-					      .device = f->key.device,
-					      .inode = f->key.inode,
-					      .digest = answer.digest,
-					      .result = (int)answer.result};
-	if (digest.result == 0)
-		digests_add(&s->known, &f->key, &digest.digest);
-	int r = s->to.on_digest(s->to.context, &digest);
+	int r = scanner_tell(s, f, &answer.key, (int)answer.result, &answer.digest);
 
 	free(f->path);
 	f->path = NULL;
@@ -303,6 +339,7 @@ void scanner_init(struct scanner *s, int records, const struct scanner_to *to)
 {
 	*s = SCANNER_INIT;
 	s->to = *to;
+	s->since = clock_ns(CLOCK_REALTIME_COARSE);
 	if (records >= 0)
 		digests_open(&s->known, records);
 }
@@ -316,8 +353,43 @@ int scanner_start(struct scanner *s, struct manifest *before)
 	return r;
 }
 
+/*
+ * While it runs nobody writes to a program.  As soon as it has ended somebody may, and its times
+ * must tell that: who changed it within the present tick of their clock could do so again within
+ * the same.
+ */
+static void scanner_await_tick(const struct digests_key *key)
+{
+	for (int i = 0; i < SCANNER_TICK_MS && key->ctime >= clock_ns(CLOCK_REALTIME_COARSE); i++)
+		(void)ppoll(NULL, 0, &(const struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* A small one that is new: now, while it cannot be written; a moment later it may be gone. */
+static bool scanner_hash_at_once(struct scanner *s, const struct digests_key *key, int fd,
+				 struct span path)
+{
+	struct digests_key read = {0};
+	struct hash hash = {{0}};
+
+	if (key->size > SCANNER_AT_ONCE || key->ctime < s->since)
+		return false;
+	_cleanup_free_ char *name = strndup((const char *)path.ptr, path.len);
+	const struct scanner_file f = {.key = *key, .path = name};
+
+	if (!name)
+		return false;
+	int r = scanner_hash(fd, 0, &read, &hash);
+
+	s->at_once[s->at_once_next++ % SCANNER_AT_ONCE_KNOWN] = *key;
+	(void)scanner_tell(s, &f, &read, r, &hash);
+	return true;
+}
+
 static bool scanner_is_asked(const struct scanner *s, const struct digests_key *key)
 {
+	for (size_t i = 0; i < SCANNER_AT_ONCE_KNOWN; i++)
+		if (digests_is(&s->at_once[i], key))
+			return true;
 	for (size_t i = 0; i < s->count; i++)
 		if (digests_is(&s->files[i].key, key))
 			return true;
@@ -349,17 +421,13 @@ static bool scanner_has_room(struct scanner *s)
 void scanner_digest(struct scanner *s, int fd, struct span path)
 {
 	_cleanup_fd_ int taken = fd;
-	struct stat st;
+	struct scanner_file f = {.fd = -1};
 
-	if (!s->to.on_digest || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!s->to.on_digest || scanner_look(fd, &f.key) < 0)
 		return;
-	struct scanner_file f = {.key = {.device = st.st_dev,
-					 .inode = st.st_ino,
-					 .size = (uint64_t)st.st_size,
-					 .mtime = scanner_time(st.st_mtim),
-					 .ctime = scanner_time(st.st_ctim)}};
-
-	if (scanner_is_asked(s, &f.key) || scanner_tell_known(s, &f.key, path))
+	scanner_await_tick(&f.key);
+	if (scanner_is_asked(s, &f.key) || scanner_tell_known(s, &f.key, path) ||
+	    scanner_hash_at_once(s, &f.key, fd, path))
 		return;
 	f.path = scanner_has_room(s) ? strndup((const char *)path.ptr, path.len) : NULL;
 	if (!f.path) {
@@ -389,13 +457,13 @@ static void scanner_finish(struct scanner *s)
 
 	for (; s->answered < s->count && clock_ms(CLOCK_BOOTTIME) < deadline; s->answered++) {
 		struct scanner_file *f = &s->files[s->answered];
-		struct scanner_digest digest = {
-			.path = f->path, .device = f->key.device, .inode = f->key.inode};
+		struct digests_key read = {0};
+		struct hash hash = {{0}};
+		int r = scanner_hash(f->fd, deadline, &read, &hash);
 
-		digest.result = scanner_hash(f->fd, &digest.digest);
-		if (digest.result == 0)
-			digests_add(&s->known, &f->key, &digest.digest);
-		(void)s->to.on_digest(s->to.context, &digest);
+		if (r == -ETIME)
+			break;
+		(void)scanner_tell(s, f, &read, r, &hash);
 		free(f->path);
 		fd_close(&f->fd);
 	}

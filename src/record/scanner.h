@@ -4,10 +4,13 @@
  * (manifest.h) and the digests of the programs that run.  It has the lowest priority that there
  * is, for processor and disk: what the session itself does goes first.
  *
- * It is forked from the recorder once that is serving, under the recorder's filter, and keeps two
- * descriptors: its channel and the workspace.  The manifest is written into memory that both
- * share.  A digest is asked for with a descriptor of the file; asked again for the same file
- * (device, inode, size and times are the same) it is not taken twice.
+ * It is forked from the recorder once that is serving, under the recorder's filter, and keeps its
+ * channel and the folders that it walks.  The manifests are written into memory that both share.  A
+ * digest is asked for with a descriptor of the file; asked again for the same file
+ * (device, inode, size and times are the same) it is not taken twice.  It is that of the program
+ * that ran: nobody writes to a file while it runs, and what its ctime says was changed between that
+ * and the end of the reading has none.  What is small and new is read at once, before the program
+ * goes on: of many such programs nothing is left a moment later.
  *
  * With nothing left to do it ends, and the next digest starts another one.  When the recorder is
  * gone its channel says so, and it ends, too.
@@ -26,7 +29,11 @@ enum {
 	SCANNER_PATIENCE_MS = 2000, /* for the digests that are left at the end */
 	SCANNER_REST_MS = 1000,     /* without a question it ends */
 	SCANNER_ENDED_MAX = 4,
-	SCANNER_DEATHS_MAX = 3, /* with one: then no more are asked */
+	SCANNER_BYTES_MAX = 1 << 30, /* of a file; one that is larger has no digest */
+	SCANNER_AT_ONCE = 256 << 10, /* of a file that is new: it is not put off */
+	SCANNER_AT_ONCE_KNOWN = 64,  /* of these, that are not read again */
+	SCANNER_TICK_MS = 25,        /* a tick of the clock of files is 10 at the most */
+	SCANNER_DEATHS_MAX = 3,      /* with one: then no more are asked */
 };
 
 /* A file whose digest was asked for. */
@@ -40,7 +47,7 @@ struct scanner_digest {
 	const char *path;
 	uint64_t device, inode;
 	struct hash digest;
-	int result; /* 0, -ESTALE: it changed while it was read, or another -errno */
+	int result; /* 0, -ESTALE: it was changed since it ran, -EFBIG, or another -errno */
 };
 
 /* Whom the scanner answers. */
@@ -70,6 +77,9 @@ struct scanner {
 	unsigned int deaths; /* that left a question unanswered */
 	struct scanner_ended ended[SCANNER_ENDED_MAX];
 	uint64_t left_out; /* that were too many */
+	int64_t since;     /* when it began: what is changed later is new */
+	struct digests_key at_once[SCANNER_AT_ONCE_KNOWN];
+	size_t at_once_next;
 };
 
 #define SCANNER_INIT ((struct scanner){.fd = -1, .pidfd = -1, .known = DIGESTS_INIT})
@@ -77,7 +87,7 @@ struct scanner {
 /* Questions can come from now on; records: the folder of `digests`, or -1. */
 void scanner_init(struct scanner *s, int records, const struct scanner_to *to);
 
-/* Forks.  `before` is walked by the child, where it is not NULL.  0 or -errno. */
+/* Forks.  `before`, and those behind it, are walked by the child; NULL: none.  0 or -errno. */
 int scanner_start(struct scanner *s, struct manifest *before);
 
 /* Asks for the digest of the program behind fd, which is taken (as the path is copied): an open

@@ -29,7 +29,13 @@ void segment_name(char ret[SEGMENT_NAME_SIZE], uint32_t number, bool packed)
 	(void)snprintf(ret, SEGMENT_NAME_SIZE, "%06u.log%s", number, packed ? ".zst" : "");
 }
 
-/* The whole of a regular file. */
+static int segment_complain(int code, const char *name, struct error *e)
+{
+	return code == -EBADMSG ? error_set(e, code, "the segment %s is no regular file", name)
+				: error_sys(e, code, "cannot read the segment %s", name);
+}
+
+/* The whole of a regular file; -EBADMSG: it is none. */
 static int segment_map(int fd, struct span *ret)
 {
 	struct stat st;
@@ -37,7 +43,7 @@ static int segment_map(int fd, struct span *ret)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
+		return -EBADMSG;
 	if (st.st_size > SEGMENT_MAX)
 		return -EFBIG;
 	*ret = (struct span){NULL, 0};
@@ -85,7 +91,7 @@ static int segment_open_packed(int fd, const char *name, struct segment *ret, st
 	int r = segment_map(fd, &packed);
 
 	if (r < 0)
-		return error_sys(e, r, "cannot read the segment %s", name);
+		return segment_complain(r, name, e);
 	r = segment_unpack(packed, &bytes, &why);
 	segment_unmap(&packed);
 	if (r < 0)
@@ -108,13 +114,16 @@ int segment_open(int folder, uint32_t number, struct segment *ret, struct error 
 		r = fd < 0 ? -errno : 0;
 		if (r == -ENOENT)
 			continue;
+		/* A link, or a socket. */
+		if (r == -ELOOP || r == -ENXIO)
+			r = -EBADMSG;
 		if (r == 0 && i == 1)
 			return segment_open_packed(fd, name, ret, e);
 		struct span bytes = {NULL, 0};
 
 		r = r < 0 ? r : segment_map(fd, &bytes);
 		if (r < 0)
-			return error_sys(e, r, "cannot read the segment %s", name);
+			return segment_complain(r, name, e);
 		*ret = (struct segment){.bytes = bytes, .fd = TAKE_FD(fd)};
 		return 0;
 	}

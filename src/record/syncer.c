@@ -7,30 +7,43 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { SYNCER_ASK = 1, SYNCER_SERVING = 0 };
 
+struct syncer_side {
+	int fd;
+	int kept; /* -1: none */
+};
+
 static int syncer_on_ask(void *context, struct channel_packet *packet, struct error *e)
 {
-	const int *fd = context;
+	struct syncer_side *side = context;
 	int32_t result = 0;
 
-	for (size_t i = 0; i < packet->fd_count && result == 0; i++)
+	if (packet->fd_count == 1) {
+		fd_close(&side->kept);
+		side->kept = TAKE_FD(packet->fds[0]);
+	}
+	if (packet->fd_count <= 1)
+		result = fdatasync(side->kept) < 0 ? -errno : 0;
+	for (size_t i = 0; packet->fd_count > 1 && i < packet->fd_count && result == 0; i++)
 		result = fdatasync(packet->fds[i]) < 0 ? -errno : 0;
 
 	(void)e;
-	return channel_send(*fd, SYNCER_ASK, (struct span){(uint8_t *)&result, sizeof(result)},
+	return channel_send(side->fd, SYNCER_ASK, (struct span){(uint8_t *)&result, sizeof(result)},
 			    NULL, 0);
 }
 
 static _Noreturn void syncer_serve(int fd)
 {
 	static const struct channel_rule rules[] = {
-		{SYNCER_ASK, "SYNC", 0, 1, CHANNEL_FDS_MAX, 1u << SYNCER_SERVING, syncer_on_ask},
+		{SYNCER_ASK, "SYNC", 0, 0, CHANNEL_FDS_MAX, 1u << SYNCER_SERVING, syncer_on_ask},
 	};
-	struct channel c = {.fd = fd, .rules = rules, .rule_count = 1, .context = &fd};
+	struct syncer_side side = {fd, -1};
+	struct channel c = {.fd = fd, .rules = rules, .rule_count = 1, .context = &side};
 	struct error e = ERROR_INIT;
 
 	(void)prctl(PR_SET_NAME, "bawn-syncer");
@@ -81,8 +94,17 @@ int syncer_ask(struct syncer *s, const int *files, size_t count)
 {
 	if (s->busy)
 		return -EBUSY;
+	struct stat st = {.st_ino = 0};
+	bool alone = count == 1 && fstat(files[0], &st) == 0;
+
+	if (alone && st.st_ino != 0 && st.st_ino == s->ino && st.st_dev == s->dev)
+		count = 0;
 	int r = channel_send(s->fd, SYNCER_ASK, (struct span){NULL, 0}, files, count);
 
+	if (r == 0 && alone) {
+		s->dev = st.st_dev;
+		s->ino = st.st_ino;
+	}
 	s->busy = r == 0;
 	return r;
 }

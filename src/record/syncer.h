@@ -2,7 +2,8 @@
 /*
  * A child of the recorder that waits for the disk in its stead.  It is given descriptors and
  * syncs them in their order; it answers when that is done, with what went wrong.  One request at
- * a time.
+ * a time.  It keeps the last one that came alone: the same file is asked for again and again, and
+ * a descriptor cannot be sent while boxes of this user have too many on their way.
  */
 #ifndef BAWN_SYNCER_H
 #define BAWN_SYNCER_H
@@ -15,6 +16,8 @@ struct syncer {
 	int fd; /* our end; -1: there is none */
 	pid_t pid;
 	bool busy;
+	dev_t dev; /* the file that it keeps; */
+	ino_t ino; /* 0: none */
 };
 
 #define SYNCER_INIT ((struct syncer){.fd = -1})

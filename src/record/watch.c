@@ -3,11 +3,13 @@
 
 #include "fd.h"
 #include "open.h"
+#include "process.h"
 #include "str.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <poll.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -18,9 +20,8 @@ enum {
 	WATCH_CONFIRM_MS = 50,    /* after which an exec is looked at unasked */
 	WATCH_CONFIRM_TRIES = 20, /* times; then it waits until the process is heard of */
 	WATCH_FOLD_MS = 1000,
+	WATCH_TICK_TRIES = 25,    /* milliseconds; a tick is 10 of them at the most */
 	WATCH_CONNECT_MS = 10000, /* that a connect is remembered */
-	WATCH_NOT_RUNNABLE = 126, /* what a shell's child ends with when exec failed */
-	WATCH_NOT_FOUND = 127,
 };
 
 /* Coarse: it is for waiting, not for measuring. */
@@ -49,9 +50,28 @@ static void watch_wake_in(struct watch *w, int64_t ms)
 /* 1: the call goes on.  0: its process was killed meanwhile, and it does not happen. */
 static int watch_let_go(struct watch *w, const struct notify_call *call)
 {
+	if (w->covers.count > 0)
+		watch_covers_sync(w);
 	int r = notify_continue(w->listener, call->id);
 
 	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+}
+
+/* What cannot be read from here (the kernel's own pages in a process) might still be read by the
+ * kernel: the call answers as if it could not. */
+static int watch_unreadable(struct watch *w, const struct notify_call *call)
+{
+	int r = notify_refuse(w->listener, call->id, EFAULT);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+/* 1, as who lets it go; 0: the caller is gone. */
+static int watch_hold_back(struct watch *w, const struct notify_call *call, int error)
+{
+	int r = notify_refuse(w->listener, call->id, error);
+
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
 /* --- what exec became ----------------------------------------------------------------- */
@@ -64,13 +84,6 @@ static int watch_confirm(struct watch *w, struct watch_process *p)
 	return r < 0 ? r : watch_event_ran(w, p);
 }
 
-static bool watch_has_execed(const struct watch_process *p)
-{
-	uint64_t stack = watch_process_stack(p);
-
-	return stack != 0 && stack != p->asked->stack;
-}
-
 /*
  * The process is heard of, so its exec has happened, or has failed; but for one thread that is
  * heard of while another is still at it.
@@ -78,7 +91,7 @@ static bool watch_has_execed(const struct watch_process *p)
 static int watch_hear(struct watch *w, struct watch_process *p, enum profile_seen seen,
 		      pid_t thread)
 {
-	if (seen == PROFILE_SEEN_STARTED || watch_has_execed(p))
+	if (watch_process_has_execed(p) > 0)
 		return watch_confirm(w, p);
 	/* The next exec of a search along PATH is looked at with the one before. */
 	if (seen == PROFILE_SEEN_EXEC || thread != p->asked->thread)
@@ -89,7 +102,7 @@ static int watch_hear(struct watch *w, struct watch_process *p, enum profile_see
 /* Somebody waits to know.  An exec that is still under way stays. */
 static int watch_settle(struct watch *w, struct watch_process *p)
 {
-	return watch_has_execed(p) ? watch_confirm(w, p) : 0;
+	return watch_process_has_execed(p) > 0 ? watch_confirm(w, p) : 0;
 }
 
 static void watch_on_settle(void *context, struct watch_process *p)
@@ -106,26 +119,70 @@ static const char *watch_last(const struct buf *path)
 	return slash ? slash + 1 : buf_str(path);
 }
 
+/*
+ * Until a tick of the clock that files get their times from is later than the session's beginning:
+ * what the box does must not look as if it had been there before.  A box takes longer to start than
+ * a tick takes, nearly always.
+ */
+static void watch_await_tick(const struct watch *w)
+{
+	struct timespec t;
+
+	for (int i = 0; i < WATCH_TICK_TRIES; i++) {
+		(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
+		if ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec > w->to.since)
+			return;
+		(void)poll(NULL, 0, 1);
+	}
+}
+
+/* Whether what an exec names is for certain no program: it is not there, or nobody may run it. */
+static bool watch_cannot_run(struct watch *w)
+{
+	const struct watch_call *c = &w->call;
+	int root = watch_root_open(&w->root, &w->processes);
+	struct stat st;
+
+	if (root < 0 || c->raw[0] == '\0')
+		return false;
+	_cleanup_fd_ int fd = open_in_root_plain(root, c->raw, O_PATH);
+
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ENOTDIR;
+	return fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || !(st.st_mode & 0111));
+}
+
 static int watch_on_exec(struct watch *w, const struct profile_watched *what,
 			 const struct notify_call *call, struct watch_process *p)
 {
-	struct watch_exec *x = watch_call_read_exec(what, call, p, &w->call);
+	struct watch_exec *x = watch_call_read_exec(what, call, &w->call);
 	int r = 0;
 
+	if (x && x->unread) {
+		watch_exec_free(x);
+		return watch_unreadable(w, call);
+	}
 	if (x) {
-		x->stack = watch_process_stack(p);
+		watch_process_asks(p, x);
+		x->cannot = w->call.adrift || watch_cannot_run(w);
 		x->since = w->now;
 		x->thread = call->thread;
 	}
-	int answered = watch_let_go(w, call);
+	if (!w->started && w->to.since)
+		watch_await_tick(w);
+	bool kept = w->started || watch_covers_wait(w);
+	int error = !kept ? EIO : w->call.adrift ? EACCES : 0;
+	int answered = error == 0 ? watch_let_go(w, call) : watch_hold_back(w, call, error);
 
 	w->started = true;
 	if (!x || answered <= 0) {
 		watch_exec_free(x);
 		return x ? answered : -ENOMEM;
 	}
-	/* A search along PATH is one exec, of the place where it is found. */
-	if (p->asked && str_equal(watch_last(&p->asked->path), watch_last(&x->path))) {
+	/* A search along PATH is one exec, of the place where it is found.  What was not there, or
+	 * certainly did not begin, is no more than that. */
+	if (p->asked && p->asked->thread == x->thread && (p->asked->forked || p->asked->cannot) &&
+	    str_equal(watch_last(&p->asked->path), watch_last(&x->path))) {
 		watch_exec_free(p->asked);
 		p->asked = NULL;
 	}
@@ -142,12 +199,14 @@ static int watch_on_exit(void *context, struct watch_process *p, int status)
 	int r = 0;
 
 	w->now = watch_clock();
-	/* Too short a life to be looked at, or an exec that failed: the status tells. */
-	if (p->asked && WIFEXITED(status) &&
-	    (WEXITSTATUS(status) == WATCH_NOT_FOUND || WEXITSTATUS(status) == WATCH_NOT_RUNNABLE))
-		r = watch_event_tried(w, p);
-	else if (p->asked)
-		r = watch_event_exec(w, p);
+	if (p->asked) {
+		/* Too short a life to be looked at, or an exec that failed.  Where nobody knows, it
+		 * was one, if there was such a program; how it ended says nothing. */
+		int execed = watch_process_has_execed(p);
+
+		r = execed == 0 || (execed < 0 && p->asked->cannot) ? watch_event_tried(w, p)
+								    : watch_event_exec(w, p);
+	}
 	if (r == 0 && p->owner)
 		r = watch_event_exit(w, p, status);
 	if (r == 0)
@@ -185,12 +244,12 @@ static bool watch_is_device(const char *path)
 	return name && !str_after(name, "shm/") && !str_after(name, "fd/");
 }
 
-/* Whether it lies outside, by this very name. */
-static bool watch_is_outside(const char *path)
+/* Whether it lies outside, or may: beneath what belongs to a server nobody looks. */
+static bool watch_is_outside(struct watch *w, const char *path)
 {
-	struct stat st;
+	char name[WATCH_PATH_MAX];
 
-	return fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
+	return watch_outside_find(&w->outsides, path, name) != WATCH_OUTSIDE_NOTHING;
 }
 
 bool watch_is_withheld(struct watch *w, const char *path)
@@ -198,11 +257,11 @@ bool watch_is_withheld(struct watch *w, const char *path)
 	int root = watch_root_open(&w->root, &w->processes);
 	_cleanup_fd_ int own = root < 0 ? -1 : open_in_root(root, path, O_PATH | O_NOFOLLOW);
 
-	return root >= 0 && own < 0 && watch_is_outside(path);
+	return root >= 0 && own < 0 && watch_is_outside(w, path);
 }
 
 /* What is read: is it of interest, and can it be had? */
-static bool watch_wants_read(struct watch *w, const char *path, bool *ret_refused)
+static bool watch_is_of_interest(struct watch *w, const char *path, bool *ret_refused)
 {
 	struct watch_where at = watch_map_find(&w->map, path);
 	bool all = w->to.plan->record_reads == PLAN_READS_ALL;
@@ -215,7 +274,7 @@ static bool watch_wants_read(struct watch *w, const char *path, bool *ret_refuse
 		return true;
 	case WATCH_PLACE_HIDDEN:
 		*ret_refused = true;
-		return all || watch_is_outside(path);
+		return all || watch_is_outside(w, path);
 	case WATCH_PLACE_HOME:
 		*ret_refused = watch_is_withheld(w, path);
 		return all || *ret_refused;
@@ -228,29 +287,80 @@ static bool watch_wants_read(struct watch *w, const char *path, bool *ret_refuse
 	return false;
 }
 
-static int watch_write_file(struct watch *w, const struct watch_process *p, struct watch_file *f)
+/*
+ * A read, before it goes on.  Where granted or marked files are among those that can be had, it is
+ * of interest where it really leads; elsewhere only what cannot be had is, and few are that.
+ */
+static bool watch_wants_read(struct watch *w, const struct profile_watched *what,
+			     const struct notify_call *call, bool *ret_refused)
 {
-	const struct watch_call *c = &w->call;
-	bool changes = f->touch != WATCH_TOUCH_NOT;
+	struct watch_call *c = &w->call;
 
-	/* No exec yet: what the launcher does is not the box's. */
-	if (!w->started || (c->path_len == 0 && c->reason == NULL))
-		return 0;
-	if (c->path_len == 0 && !changes)
-		return 0;
-	if (!changes) {
-		if (w->to.plan->record_reads == PLAN_READS_NONE ||
-		    !watch_wants_read(w, c->path, &f->refused))
-			return 0;
-	} else if (c->path_len) {
-		if (watch_is_device(c->path))
-			return 0;
-		f->refused =
-			!watch_map_find(&w->map, f->touch == WATCH_TOUCH_LINKED ? c->to : c->path)
-				 .writable;
+	if (c->adrift)
+		return w->to.plan->record_reads != PLAN_READS_NONE;
+	if (w->to.plan->record_reads == PLAN_READS_NONE || c->path_len == 0 ||
+	    (w->watch != PROFILE_WATCH_READS && !(c->resolve & RESOLVE_IN_ROOT) &&
+	     !watch_is_of_interest(w, c->path, ret_refused)))
+		return false;
+	/* Links of the system lead to what a box does not show; programs look there in vain. */
+	bool of_system = watch_map_find(&w->map, c->path).place == WATCH_PLACE_SYSTEM;
+
+	watch_real_call(watch_root_open(&w->root, &w->processes), what, call, c);
+	if (c->nameless || !watch_is_of_interest(w, c->path, ret_refused))
+		return false;
+	*ret_refused &= !c->unsure;
+	return !(of_system && c->said_len && *ret_refused);
+}
+
+/* Something is mounted there: the kernel neither removes nor renames it. */
+static bool watch_is_mount(struct watch *w, const char *path)
+{
+	int root = watch_root_open(&w->root, &w->processes);
+	bool is_root = false;
+
+	if (root < 0 || !watch_map_is_mount(&w->map, path))
+		return false;
+	_cleanup_fd_ int fd = open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+
+	return fd >= 0 && watch_root_mount(fd, &is_root) && is_root;
+}
+
+static bool watch_is_busy(struct watch *w, enum watch_touch touch)
+{
+	return (touch == WATCH_TOUCH_GONE || touch == WATCH_TOUCH_RENAMED) &&
+	       (watch_is_mount(w, w->call.path) ||
+		(touch == WATCH_TOUCH_RENAMED && watch_is_mount(w, w->call.to)));
+}
+
+/* The plan gives no right to it.  In /proc a process changes itself, whatever the plan says. */
+static bool watch_has_no_right(const struct watch *w, const char *path)
+{
+	return !str_after(path, "/proc/") && !watch_map_find(&w->map, path).writable;
+}
+
+/* A change, before it goes on: where it leads, and whether the plan gives no right to it.  False:
+ * it is of nobody's file. */
+static bool watch_wants_change(struct watch *w, const struct profile_watched *what,
+			       const struct notify_call *call, struct watch_file *f)
+{
+	struct watch_call *c = &w->call;
+
+	if (c->path_len == 0)
+		return c->reason != NULL && !c->nameless;
+	watch_real_call(watch_root_open(&w->root, &w->processes), what, call, c);
+	if (c->nameless || watch_is_device(c->path))
+		return false;
+	const char *changed = f->touch == WATCH_TOUCH_LINKED ? c->to : c->path;
+
+	f->refused =
+		!c->unsure &&
+		(watch_has_no_right(w, changed) ||
+		 (f->touch == WATCH_TOUCH_RENAMED && c->to_len && watch_has_no_right(w, c->to)));
+	if (!c->unsure && !f->refused && watch_is_busy(w, f->touch)) {
+		f->refused = true;
+		c->reason = error_words(-EBUSY);
 	}
-	watch_wake_in(w, WATCH_FOLD_MS);
-	return watch_event_file(w, p, f);
+	return true;
 }
 
 /* What an open is for; false: it is nothing that an event is made of. */
@@ -281,38 +391,112 @@ static bool watch_look(const struct watch_call *c, const struct profile_watched 
 	return true;
 }
 
+/* What is written there is kept apart from everything of the user's. */
+static bool watch_is_own(const struct watch *w, enum watch_place place)
+{
+	return place == WATCH_PLACE_OWN || place == WATCH_PLACE_HOME ||
+	       (place == WATCH_PLACE_WORKSPACE && w->to.plan->workspace_mode == PLAN_MODE_REVIEW);
+}
+
+/*
+ * What the call is answered with, where nobody can say what it would act upon: what is not seen
+ * does not go on.  0: it is known; or it is somewhere in what is the box's own.
+ */
+static int watch_unplaced(const struct watch *w, enum watch_touch touch)
+{
+	const struct watch_call *c = &w->call;
+
+	if (!c->deep)
+		return c->error;
+	enum watch_place place = watch_map_find(&w->map, c->path).place;
+	enum watch_place to = c->to_len ? watch_map_find(&w->map, c->to).place : place;
+	bool own = watch_is_own(w, place) && watch_is_own(w, to);
+
+	return own || touch == WATCH_TOUCH_NOT ? 0 : c->error;
+}
+
 static int watch_on_file(struct watch *w, const struct profile_watched *what,
 			 const struct notify_call *call, struct watch_process *p)
 {
 	struct watch_file f = {.has_flags = false};
-	int r = watch_call_read(what, call, p, &w->call);
-	bool wanted = r == 0 && watch_look(&w->call, what, &f);
+	int r = watch_call_read(what, call, &w->call);
 
-	if (wanted && w->started && f.touch != WATCH_TOUCH_NOT)
-		watch_first(w, what, &f);
-	int answered = r == 0 && w->started && what->seen == PROFILE_SEEN_RENAME
-			       ? watch_moves_take(&w->moves, &w->processes, what, call, p)
-			       : 0;
+	if (r == -EFAULT)
+		return watch_unreadable(w, call);
+	/* No exec yet: what the launcher does is not the box's; nor what its init does, which looks
+	 * at processes through a /proc that stands nowhere. */
+	bool looked = r == 0 && w->started && p->pid != w->processes.first &&
+		      watch_look(&w->call, what, &f);
+	bool wanted = looked;
 
-	if (answered == 0)
+	if (wanted && f.touch == WATCH_TOUCH_NOT)
+		wanted = watch_wants_read(w, what, call, &f.refused);
+	else if (wanted)
+		wanted = watch_wants_change(w, what, call, &f);
+	bool held = wanted && !f.refused && watch_is_held(w, f.touch), counted = false;
+
+	if (held) {
+		f.refused = true;
+		w->call.reason = "git would obey it";
+	}
+	int unplaced = looked && !w->call.nameless ? watch_unplaced(w, f.touch) : 0;
+
+	f.refused |= unplaced != 0;
+	int error = wanted ? watch_vain_judge(w, p, &f, &counted) : 0;
+	int failed = 0, answered = 0;
+	int covered = wanted && w->covers.count > 0 ? watch_covered(w, &f, call->thread) : 0;
+
+	if (held)
+		error = EROFS;
+	else if (covered && !counted)
+		error = covered;
+	else if (unplaced && !counted)
+		error = unplaced;
+	if (wanted && f.touch != WATCH_TOUCH_NOT && error == 0)
+		error = watch_first(w, what, &f);
+	if (error)
+		answered = watch_hold_back(w, call, error);
+	else if (r == 0 && w->started && what->seen == PROFILE_SEEN_RENAME)
+		answered = watch_moves_take(&w->moves, &w->processes, what, call, p, &failed);
+	if (failed < 0) {
+		f.refused = true;
+		w->call.reason = error_words(failed);
+	}
+	if (answered == 0 && error == 0)
 		answered = watch_let_go(w, call);
-	if (answered <= 0)
-		return answered;
-	return wanted ? watch_write_file(w, p, &f) : 0;
+	if (answered <= 0 || !wanted)
+		return answered < 0 ? answered : 0;
+	watch_wake_in(w, WATCH_FOLD_MS);
+	return counted ? 0 : watch_event_file(w, p, &f);
 }
 
 /* --- the network ---------------------------------------------------------------------- */
 
+/* It is done for the caller; a path has an event, an address may get one from the gate. */
 static int watch_on_connect(struct watch *w, const struct profile_watched *what,
 			    const struct notify_call *call, const struct watch_process *p)
 {
-	struct watch_connect c = {.exec = p ? p->exec : 0, .when = w->now};
-	int r = watch_call_read_address(what, call, c.address, &c.port);
+	struct watch_connected to;
+	int r = watch_connects_take(&w->unix_connects, &w->processes, what, call, p, &to);
 
-	if (r == 0 && c.exec)
-		w->connects[w->connect_next++ % WATCH_CONNECTS] = c;
-	r = watch_let_go(w, call);
-	return r < 0 ? r : 0;
+	if (r == 0 && to.inet && p->exec) {
+		struct watch_connect *c = &w->connects[w->connect_next++ % WATCH_CONNECTS];
+
+		*c = (struct watch_connect){.port = to.port, .exec = p->exec, .when = w->now};
+		memcpy(c->address, to.address, sizeof(c->address));
+	}
+	if (r < 0 || to.path[0] == '\0' || !w->started)
+		return r;
+	struct watch_file f = {.op = "connect", .refused = to.refused};
+	bool counted = false;
+
+	memset(&w->call, 0, sizeof(w->call));
+	w->call.path_len = watch_path_join("", to.path, w->call.path, sizeof(w->call.path));
+	w->call.missing = to.missing;
+	w->call.reason = to.refused ? "it is no socket of the box's" : NULL;
+	watch_wake_in(w, WATCH_FOLD_MS);
+	(void)watch_vain_judge(w, p, &f, &counted); /* it has its answer */
+	return counted ? 0 : watch_event_file(w, p, &f);
 }
 
 uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint16_t port)
@@ -349,14 +533,66 @@ static int watch_refuse(struct watch *w, const struct profile_answer *answer,
 	return watch_event_call(w, p, answer->name, call->number);
 }
 
+/*
+ * A datagram of a unix socket names its path itself, in memory that others may change: nobody can
+ * look at it in time.  Where the box is shown folders in which the host's programs may have
+ * sockets, it has no such sockets at all.
+ */
+static int watch_on_datagram(struct watch *w, const struct profile_watched *what,
+			     const struct notify_call *call, const struct watch_process *p)
+{
+	if (!w->shares)
+		return watch_let_go(w, call) < 0 ? -EIO : 0;
+	int r = notify_refuse(w->listener, call->id, ESOCKTNOSUPPORT);
+
+	if (r < 0 || !w->started)
+		return r == -ENOENT ? 0 : r;
+	watch_wake_in(w, WATCH_FOLD_MS);
+	return watch_event_call(w, p, what->call, call->number);
+}
+
+/* Of the plan: what it shows of the user's is no copy and no layer. */
+static bool watch_is_sharing(const struct plan *plan)
+{
+	static const char *const roles[] = {"workspace", "named", "exposed", "tool"};
+
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		for (size_t k = 0; k < BAWN_ARRAY_SIZE(roles); k++)
+			if (m->kind == PLAN_MOUNT_BIND && !plan_mount_has_layers(m) &&
+			    str_equal(m->role, roles[k]))
+				return true;
+	}
+	return false;
+}
+
+/* Rules of Landlock's are made: whether they say something about ports.  Who lies, and says that
+ * they do not, is only confined less by them. */
+static void watch_on_rules(struct watch *w, const struct profile_watched *what,
+			   const struct notify_call *call)
+{
+	uint64_t handled[2] = {0, 0}; /* files, network */
+
+	(void)notify_read(call->thread, call->args[what->path], handled, sizeof(handled));
+	w->processes.ports |= call->args[what->mode] >= sizeof(handled) && handled[1] != 0;
+}
+
 static int watch_see(struct watch *w, const struct profile_watched *what,
 		     const struct notify_call *call)
 {
 	struct watch_process *p = watch_process_of(&w->processes, call->thread, w->now);
 	int r = 0;
 
+	/* It is gone; or nothing can be known of it, and then it does nothing. */
+	if (!p && w->started && what->seen != PROFILE_SEEN_STARTED)
+		return notify_refuse(w->listener, call->id, EAGAIN) == -EIO ? -EIO : 0;
 	if (!p)
 		return watch_let_go(w, call) < 0 ? -EIO : 0;
+	if (w->processes.unheld)
+		watch_wake_in(w, WATCH_FOLD_MS);
+	if (!w->started)
+		(void)covers_enter(&w->covers, w->processes.first);
 	if (p->asked)
 		r = watch_hear(w, p, what->seen, call->thread);
 	if (r < 0) {
@@ -368,11 +604,16 @@ static int watch_see(struct watch *w, const struct profile_watched *what,
 		return watch_on_exec(w, what, call, p);
 	case PROFILE_SEEN_STARTED:
 		return watch_let_go(w, call) < 0 ? -EIO : 0;
+	case PROFILE_SEEN_RULES:
+		watch_on_rules(w, what, call);
+		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	case PROFILE_SEEN_CONFINE:
 		watch_process_confine(p);
 		return watch_let_go(w, call) < 0 ? -EIO : 0;
 	case PROFILE_SEEN_CONNECT:
 		return watch_on_connect(w, what, call, p);
+	case PROFILE_SEEN_DATAGRAM:
+		return watch_on_datagram(w, what, call, p);
 	case PROFILE_SEEN_OPEN:
 	case PROFILE_SEEN_OPEN_HOW:
 	case PROFILE_SEEN_TRUNCATE:
@@ -397,7 +638,7 @@ static void watch_close(struct watch *w)
 {
 	loop_remove(w->to.loop, &w->handle);
 	fd_close(&w->listener);
-	w->moves.listener = -1;
+	w->moves.listener = w->unix_connects.listener = -1;
 }
 
 static int watch_on_listener(void *context, uint32_t events)
@@ -417,6 +658,7 @@ static int watch_on_listener(void *context, uint32_t events)
 	uint64_t before = w->to.writer->seq;
 
 	w->now = watch_clock();
+	(void)watch_covered_settle(w, call.thread);
 	struct profile_answer answer = profile_judge(w->kind, w->watch, call.number, call.args);
 
 	r = answer.verdict == PROFILE_WATCHED ? watch_see(w, answer.watched, &call)
@@ -444,6 +686,17 @@ static int watch_look_around(struct watch *w, bool *ret_more)
 	return r;
 }
 
+/* Of processes that there was no descriptor for: that, and their ends. */
+static int watch_tell_missed(struct watch *w)
+{
+	uint64_t missed = w->processes.missed - w->missed;
+
+	w->missed += missed;
+	int r = missed ? watch_event_missed(w, missed) : 0;
+
+	return r < 0 ? r : watch_processes_sweep(&w->processes);
+}
+
 static int watch_on_timer(void *context, uint32_t events)
 {
 	struct watch *w = context;
@@ -457,28 +710,21 @@ static int watch_on_timer(void *context, uint32_t events)
 	w->timer_at = 0;
 	int r = watch_look_around(w, &more);
 
+	if (r == 0)
+		r = watch_tell_missed(w);
 	if (r == 0 && w->now - w->folded >= (int64_t)WATCH_FOLD_MS * WATCH_MS) {
 		r = watch_fold_flush(&w->fold, 0);
+		if (r == 0)
+			r = watch_event_vain(w);
 		w->folded = w->now;
 	}
 	if (more)
 		watch_wake_in(w, WATCH_CONFIRM_MS);
-	if (w->fold.used)
+	if (watch_covered_settle(w, 0) || w->fold.used || w->vains.count || w->processes.unheld)
 		watch_wake_in(w, WATCH_FOLD_MS);
 	if (r == 0 && w->to.writer->seq != before)
 		r = w->to.wrote(w->to.context);
 	return r;
-}
-
-/* A descriptor or two for each process of the box. */
-static void watch_raise_limit(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &files);
-	}
 }
 
 struct watch *watch_new(const struct watch_to *to, struct error *e)
@@ -498,22 +744,30 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 	w->kind = kind;
 	w->watch = watch;
 	w->listener = -1;
+	w->covers = COVERS_INIT;
 	w->root = WATCH_ROOT_INIT;
+	watch_outsides_init(&w->outsides, to->plan);
+	w->shares = watch_is_sharing(to->plan);
 	watch_moves_init(&w->moves, to->loop, to->plan, &w->root, to->forget, to->context);
 	w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	watch_processes_init(&w->processes, to->loop, watch_on_exit, watch_on_settle, w);
-	int r = w->timer < 0 ? -errno : watch_fold_init(&w->fold, watch_event_repeats, w);
+	int r = watch_connects_init(&w->unix_connects, to->loop, to->plan, &w->root);
+
+	if (r == 0)
+		r = w->timer < 0 ? -errno : watch_fold_init(&w->fold, watch_event_repeats, w);
 
 	if (r == 0)
 		r = watch_map_init(&w->map, to->plan);
 	if (r == 0)
 		r = loop_add(to->loop, w->timer, EPOLLIN, watch_on_timer, w, &w->timer_handle);
-	if (r < 0) {
+	if (r < 0)
 		(void)error_sys(e, r, "watching the box");
+	if (r < 0 || watch_covers_start(w, e) < 0) {
 		watch_free(w);
 		return NULL;
 	}
-	watch_raise_limit();
+	/* A descriptor for each process of the box. */
+	w->processes.most = process_raise_files();
 	return w;
 }
 
@@ -522,8 +776,11 @@ void watch_free(struct watch *w)
 	if (!w)
 		return;
 	watch_close(w);
+	covers_end(&w->covers);
 	watch_moves_finish(&w->moves);
+	watch_connects_fini(&w->unix_connects);
 	watch_root_close(&w->root);
+	watch_outsides_fini(&w->outsides);
 	loop_remove(w->to.loop, &w->timer_handle);
 	fd_close(&w->timer);
 	watch_processes_fini(&w->processes);
@@ -532,13 +789,15 @@ void watch_free(struct watch *w)
 	free(w);
 }
 
-int watch_take(struct watch *w, int listener, struct error *e)
+int watch_take(struct watch *w, int listener, int bound, struct error *e)
 {
 	if (w->listener >= 0) {
 		(void)close(listener);
+		fd_close(&bound);
 		return error_set(e, -EPROTO, "a second watch over the same box");
 	}
-	w->listener = w->moves.listener = listener;
+	w->listener = w->moves.listener = w->unix_connects.listener = listener;
+	w->unix_connects.bound = bound;
 	notify_take_turns(listener);
 	int r = loop_add(w->to.loop, listener, EPOLLIN, watch_on_listener, w, &w->handle);
 
@@ -561,8 +820,12 @@ int watch_finish(struct watch *w)
 	watch_close(w);
 	watch_moves_finish(&w->moves);
 	w->now = watch_clock();
+	if (w->processes.missed != w->missed)
+		r = watch_tell_missed(w);
 	for (size_t i = 0; r == 0 && i < WATCH_SLOTS; i++)
 		while (r == 0 && w->processes.slots[i])
 			r = watch_process_end(w->processes.slots[i]);
+	if (r == 0)
+		r = watch_event_vain(w);
 	return r < 0 ? r : watch_fold_flush(&w->fold, 0);
 }

@@ -36,12 +36,15 @@ struct watch_to {
 	struct loop *loop;
 	struct writer *writer;
 	const struct plan *plan;
-	struct first_keep *first;    /* NULL: none are kept */
-	struct touched *touched;     /* NULL: nobody keeps the paths */
+	struct first_keep *first; /* NULL: none are kept */
+	struct touched *touched;  /* NULL: nobody keeps the paths */
+	int64_t since;            /* CLOCK_REALTIME: what the box does has a later time, 0: any */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */
 	void (*ran)(void *context, pid_t pid, struct span path);
 	void (*forget)(void *context); /* in a child: wipes what is not for it; or NULL */
+	/* The box has to end, and this is why. */
+	void (*end)(void *context, const struct error *why);
 	void *context;
 };
 
@@ -50,7 +53,7 @@ struct watch *watch_new(const struct watch_to *to, struct error *e);
 void watch_free(struct watch *w);
 
 /* Takes the listener, which is closed when the box is gone. */
-int watch_take(struct watch *w, int listener, struct error *e);
+int watch_take(struct watch *w, int listener, int bound, struct error *e);
 
 /* While the disk is slow, whoever asks waits. */
 void watch_pause(struct watch *w, bool pause);

@@ -11,6 +11,8 @@
 #include "watch_path.h"
 #include "watch_process.h"
 
+#include <sys/socket.h>
+
 enum {
 	WATCH_CALL_PATH = 2 * WATCH_PATH_MAX, /* of a folder and a path beneath it */
 	WATCH_ARGV_MAX = 16 << 10,            /* bytes of argv that are kept */
@@ -23,27 +25,44 @@ struct watch_call {
 	char path[WATCH_CALL_PATH]; /* absolute, cleaned; "" where it is not known */
 	char to[WATCH_CALL_PATH];   /* likewise; of a symbolic link what it says, as it is */
 	size_t path_len, to_len;
-	const char *reason; /* why a path is not known; NULL */
+	char raw[WATCH_CALL_PATH];    /* path behind its folder, with its links and dots */
+	char raw_to[WATCH_CALL_PATH]; /* likewise; both "" where a descriptor is meant itself */
+	char said[WATCH_CALL_PATH];   /* path as it was, where it was found to lead elsewhere */
+	size_t said_len;
+	char room[WATCH_CALL_PATH]; /* to work in */
+	bool missing;               /* nothing is there that it could act upon: it fails */
+	bool unsure;                /* where it leads is not known for certain */
+	bool nameless;              /* it leads to what is no file: a pipe, a socket */
+	bool deep;                  /* it lies beneath path, too deep to have a name */
+	bool adrift;                /* its folder was moved out of what the box is shown */
+	const char *reason;         /* why a path is not known; NULL */
+	int error;                  /* and what the call is answered with, then; 0 */
 	uint64_t flags, mode;
+	uint64_t resolve; /* of openat2; with RESOLVE_IN_ROOT path is the folder, raw beneath it */
 };
 
-/* path and to of the call, and flags and mode where it has them.  0; -ENOENT: it is about no file
- * (a socket address of another kind). */
+/*
+ * path and to of the call, and flags and mode where it has them.  0; -ENOENT: it is about no file
+ * (a socket address of another kind); -EFAULT: it cannot be read from here.  The kernel might read
+ * it all the same (the page that the kernel shares with a process): the call must not go on.
+ */
 int watch_call_read(const struct profile_watched *w, const struct notify_call *call,
-		    const struct watch_process *p, struct watch_call *ret);
+		    struct watch_call *ret);
+
+/* The folder that it begins at, as a bare handle; or -errno. */
+int watch_call_open_folder(const struct profile_watched *w, const struct notify_call *call);
 
 /* One path of the call as it was said, behind its folder and with its links and dots: what the
  * kernel would look up in the caller's root.  The length; 0: it cannot be known. */
-size_t watch_call_said(const struct notify_call *call, const struct watch_process *p, int dir_arg,
-		       int path_arg, char into[WATCH_CALL_PATH]);
+size_t watch_call_said(const struct notify_call *call, int dir_arg, int path_arg,
+		       char into[WATCH_CALL_PATH]);
 
 /* What an exec names: path as above, argv and cwd.  NULL: no memory. */
 struct watch_exec *watch_call_read_exec(const struct profile_watched *w,
-					const struct notify_call *call,
-					const struct watch_process *p, struct watch_call *scratch);
+					const struct notify_call *call, struct watch_call *scratch);
 
-/* The address that a connect names, v4 mapped; -ENOENT: none of the internet. */
-int watch_call_read_address(const struct profile_watched *w, const struct notify_call *call,
-			    uint8_t ret_address[WATCH_ADDRESS], uint16_t *ret_port);
+/* The address of a connect, v4 mapped; -ENOENT: none of the internet. */
+int watch_call_address(const struct sockaddr_storage *a, uint8_t ret_address[WATCH_ADDRESS],
+		       uint16_t *ret_port);
 
 #endif

@@ -12,7 +12,9 @@
 
 enum {
 	WATCH_ESCAPED = 6, /* bytes that one may become in an event */
-	WATCH_EVENT_ROOM = FRAME_EVENT_MAX - WATCH_ESCAPED * WATCH_PATH_MAX - 1024,
+	WATCH_SAID_MAX = 1024,
+	WATCH_EMPTY = 2, /* bytes of an argument in which nothing stands */
+	WATCH_EVENT_ROOM = FRAME_EVENT_MAX - 1024, /* up to the folder, which stands last */
 };
 
 static struct buf *watch_event_begin(struct watch *w, enum note_kind kind, const char *op,
@@ -32,15 +34,30 @@ static void watch_put_who(struct buf *event, uint64_t exec, pid_t pid)
 	event_put_number(event, NOTE_FIELD_PID, (uint64_t)pid);
 }
 
-/* As much of a path as an event has room for; how much is missing. */
-static uint64_t watch_put_path(struct buf *event, enum note_field field, const char *path,
-			       size_t len)
+/* At most so much of a path; how much is missing. */
+static uint64_t watch_put_cut(struct buf *event, enum note_field field, const char *path,
+			      size_t len, size_t most)
 {
-	size_t kept = len < NOTE_TEXT_MAX ? len : NOTE_TEXT_MAX;
+	size_t kept = len < most ? len : most;
 
 	if (len)
 		event_put_text(event, field, (struct span){(const uint8_t *)path, kept});
 	return len - kept;
+}
+
+/* As much of a path as an event has room for; how much is missing. */
+static uint64_t watch_put_path(struct buf *event, enum note_field field, const char *path,
+			       size_t len)
+{
+	return watch_put_cut(event, field, path, len, NOTE_TEXT_MAX);
+}
+
+/* Of a file event.  What did not happen need not be whole: names that nobody has to make cost who
+ * asks for them nothing, and the record much. */
+static uint64_t watch_put_file(struct buf *event, bool refused, enum note_field field,
+			       const char *path, size_t len)
+{
+	return watch_put_cut(event, field, path, len, refused ? WATCH_REFUSED_MAX : NOTE_TEXT_MAX);
 }
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -88,31 +105,68 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 	}
 }
 
-int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f)
+static int watch_write_vain(struct watch *w, const struct watch_vain *of)
 {
-	const struct watch_call *c = &w->call;
+	struct buf *event = watch_event_begin(w, NOTE_GAP, "vain", "kernel");
+
+	event_put_number(event, NOTE_FIELD_COUNT_OF, of->left);
+	if (of->exec)
+		event_put_number(event, NOTE_FIELD_EXEC, of->exec);
+	event_put_text(event, NOTE_FIELD_REASON,
+		       SPAN_LITERAL("attempts on names that lead to nothing, too many in a second "
+				    "to be named"));
+	return writer_end(w->to.writer);
+}
+
+int watch_event_vain(struct watch *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < w->vains.count; i++)
+		if (w->vains.of[i].left)
+			r = watch_write_vain(w, &w->vains.of[i]);
+	w->vains.count = 0;
+	return r;
+}
+
+/* An event about a path, up to who did it.  1: it was the same again, and is counted. */
+static int watch_begin_file(struct watch *w, const struct watch_process *p,
+			    const struct watch_file *f, struct span path, struct span to,
+			    struct buf **ret_event)
+{
 	const struct watch_fold_entry what = {.exec = p->exec,
 					      .pid = p->pid,
 					      .kind = NOTE_FILE,
 					      .op = f->op,
 					      .refused = f->refused};
+	int r = watch_fold_add(&w->fold, &what, path, to);
+
+	if (r != 0)
+		return r;
+	*ret_event = watch_event_begin(w, NOTE_FILE, f->op, "reported");
+	if (f->refused)
+		event_put_word(*ret_event, NOTE_FIELD_VERDICT, "refused");
+	watch_put_who(*ret_event, p->exec, p->pid);
+	return 0;
+}
+
+int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f)
+{
+	const struct watch_call *c = &w->call;
+	struct buf *event = NULL;
 
 	if (!f->refused)
 		watch_touch(w, f->touch);
-	int r = watch_fold_add(&w->fold, &what,
-			       (struct span){(const uint8_t *)c->path, c->path_len},
-			       (struct span){(const uint8_t *)c->to, c->to_len});
+	int r = watch_begin_file(w, p, f, (struct span){(const uint8_t *)c->path, c->path_len},
+				 (struct span){(const uint8_t *)c->to, c->to_len}, &event);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	struct buf *event = watch_event_begin(w, NOTE_FILE, f->op, "reported");
+	uint64_t cut = watch_put_file(event, f->refused || c->missing, NOTE_FIELD_PATH, c->path,
+				      c->path_len);
 
-	if (f->refused)
-		event_put_word(event, NOTE_FIELD_VERDICT, "refused");
-	watch_put_who(event, p->exec, p->pid);
-	uint64_t cut = watch_put_path(event, NOTE_FIELD_PATH, c->path, c->path_len);
-
-	cut += watch_put_path(event, NOTE_FIELD_TO, c->to, c->to_len);
+	cut += watch_put_file(event, f->refused || c->missing, NOTE_FIELD_TO, c->to, c->to_len);
+	(void)watch_put_cut(event, NOTE_FIELD_SAID, c->said, c->said_len, WATCH_SAID_MAX);
 	if (cut)
 		event_put_number(event, NOTE_FIELD_CUT, cut);
 	if (f->has_mode)
@@ -125,16 +179,12 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 
 int watch_event_named(struct watch *w, const struct watch_process *p, struct span path)
 {
-	const struct watch_fold_entry what = {
-		.exec = p->exec, .pid = p->pid, .kind = NOTE_FILE, .op = "named", .refused = true};
-	int r = watch_fold_add(&w->fold, &what, path, (struct span){NULL, 0});
+	const struct watch_file named = {.op = "named", .refused = true};
+	struct buf *event = NULL;
+	int r = watch_begin_file(w, p, &named, path, (struct span){NULL, 0}, &event);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	struct buf *event = watch_event_begin(w, NOTE_FILE, what.op, "reported");
-
-	event_put_word(event, NOTE_FIELD_VERDICT, "refused");
-	watch_put_who(event, p->exec, p->pid);
 	(void)watch_put_path(event, NOTE_FIELD_PATH, (const char *)path.ptr, path.len);
 	return writer_end(w->to.writer);
 }
@@ -186,9 +236,10 @@ int watch_event_repeats(void *context, const struct watch_fold_entry *e)
 		event_put_word(event, NOTE_FIELD_VERDICT, "refused");
 	event_put_number(event, NOTE_FIELD_COUNT_OF, e->repeats);
 	watch_put_who(event, e->exec, e->pid);
-	uint64_t cut = watch_put_path(event, NOTE_FIELD_PATH, e->text, e->path_len);
+	uint64_t cut = watch_put_file(event, e->refused, NOTE_FIELD_PATH, e->text, e->path_len);
 
-	cut += watch_put_path(event, NOTE_FIELD_TO, e->text + e->path_len + 1, e->to_len);
+	cut += watch_put_file(event, e->refused, NOTE_FIELD_TO, e->text + e->path_len + 1,
+			      e->to_len);
 	if (cut)
 		event_put_number(event, NOTE_FIELD_CUT, cut);
 	return writer_end(w->to.writer);
@@ -196,8 +247,9 @@ int watch_event_repeats(void *context, const struct watch_fold_entry *e)
 
 /* --- processes ------------------------------------------------------------------------ */
 
-/* As many arguments as there is room for, whatever they become; the bytes of the others. */
-static uint64_t watch_put_argv(struct buf *event, const struct buf *argv)
+/* As much of the arguments as there is room for: whole ones, and the beginning of the one that does
+ * not fit.  The bytes of the rest. */
+static uint64_t watch_put_argv(struct buf *event, const struct buf *argv, size_t room)
 {
 	uint64_t cut = 0;
 	const char *end = argv->ptr + argv->len;
@@ -207,11 +259,16 @@ static uint64_t watch_put_argv(struct buf *event, const struct buf *argv)
 	event_put_list_begin(event, NOTE_FIELD_ARGV);
 	for (const char *at = argv->ptr; at < end;) {
 		size_t len = strnlen(at, (size_t)(end - at));
+		struct span word = {(const uint8_t *)at, len};
+		/* A comma, and the end of the list. */
+		size_t used = event->len + 2, left = used < room ? room - used : 0;
 
-		if (cut == 0 && event->len + WATCH_ESCAPED * len + 8 < WATCH_EVENT_ROOM)
-			event_put_list_item(event, (struct span){(const uint8_t *)at, len});
+		word.len = cut ? 0 : frame_value_fits(word, left);
+		if (cut == 0 && (word.len > 0 || (len == 0 && left > WATCH_EMPTY)))
+			event_put_list_item(event, word);
 		else
-			cut += len + 1;
+			word.len = 0, cut++;
+		cut += len - word.len;
 		at += len + 1;
 	}
 	event_put_list_end(event);
@@ -232,7 +289,7 @@ static int watch_write_exec(struct watch *w, const struct watch_process *p, cons
 	uint64_t cut =
 		x->cut + watch_put_path(event, NOTE_FIELD_PATH, buf_str(&x->path), x->path.len);
 
-	cut += watch_put_argv(event, &x->argv);
+	cut += watch_put_argv(event, &x->argv, WATCH_EVENT_ROOM - WATCH_ESCAPED * x->cwd.len);
 	if (cut)
 		event_put_number(event, NOTE_FIELD_CUT, cut);
 	(void)watch_put_path(event, NOTE_FIELD_CWD, buf_str(&x->cwd), x->cwd.len);
@@ -261,25 +318,44 @@ int watch_event_tried(struct watch *w, struct watch_process *p)
 	return r;
 }
 
-int watch_event_ran(struct watch *w, const struct watch_process *p)
+int watch_event_ran(struct watch *w, struct watch_process *p)
 {
 	char path[WATCH_PATH_MAX];
-	ssize_t n = watch_process_link(p, "exe", path, sizeof(path));
+	ssize_t n = watch_thread_link(p->pid, "exe", path, sizeof(path));
+	struct watch_look look;
 	struct stat st;
 
-	if (n <= 0 || fstatat(p->folder, "exe", &st, 0) < 0)
+	const char *reason = n == -ESTALE ? WATCH_ADRIFT : NULL;
+
+	if ((n <= 0 && !reason) || watch_process_stat(p, "exe", &st) < 0 ||
+	    watch_process_look(p, &look) < 0)
 		return 0;
+	watch_process_mark(p, look.stack, &st);
 	struct buf *event = watch_event_begin(w, NOTE_PROCESS, "ran", "kernel");
 
+	n = n > 0 ? n : 0; /* without a name */
 	watch_put_who(event, p->exec, p->pid);
 	(void)watch_put_path(event, NOTE_FIELD_PATH, path, (size_t)n);
 	event_put_number(event, NOTE_FIELD_DEVICE, st.st_dev);
 	event_put_number(event, NOTE_FIELD_INODE, st.st_ino);
+	event_put_word(event, NOTE_FIELD_REASON, reason);
 	int r = writer_end(w->to.writer);
 
 	if (r == 0 && w->to.ran)
 		w->to.ran(w->to.context, p->pid, (struct span){(const uint8_t *)path, (size_t)n});
 	return r;
+}
+
+int watch_event_missed(struct watch *w, uint64_t count)
+{
+	struct buf *event = watch_event_begin(w, NOTE_GAP, "ends", "kernel");
+
+	event_put_number(event, NOTE_FIELD_COUNT_OF, count);
+	event_put_text(
+		event, NOTE_FIELD_REASON,
+		SPAN_LITERAL("more processes than the recorder may have open files: what they "
+			     "do is recorded, how and when exactly they end is not"));
+	return writer_end(w->to.writer);
 }
 
 int watch_event_exit(struct watch *w, const struct watch_process *p, int status)

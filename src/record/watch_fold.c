@@ -3,7 +3,6 @@
 
 int watch_fold_init(struct watch_fold *f, watch_fold_fn write, void *context)
 {
-	memset(f, 0, sizeof(*f));
 	f->write = write;
 	f->context = context;
 	return keyed_init(&f->key);

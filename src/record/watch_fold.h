@@ -38,6 +38,7 @@ struct watch_fold {
 	void *context;
 };
 
+/* In zeroed memory: most of its pages are never touched. */
 int watch_fold_init(struct watch_fold *f, watch_fold_fn write, void *context);
 void watch_fold_fini(struct watch_fold *f);
 

@@ -103,13 +103,13 @@ static const char *watch_move_split(char *path, size_t len)
 }
 
 static bool watch_move_read(const struct profile_watched *what, const struct notify_call *call,
-			    const struct watch_process *p, struct watch_move_job *ret)
+			    struct watch_move_job *ret)
 {
 	ret->flags = what->flags >= 0 ? (unsigned int)call->args[what->flags] : 0;
 	if (ret->flags & ~(unsigned int)RENAME_NOREPLACE)
 		return false;
-	size_t from = watch_call_said(call, p, what->dir, what->path, ret->from);
-	size_t to = watch_call_said(call, p, what->to_dir, what->to, ret->to);
+	size_t from = watch_call_said(call, what->dir, what->path, ret->from);
+	size_t to = watch_call_said(call, what->to_dir, what->to, ret->to);
 
 	ret->from_name = from ? watch_move_split(ret->from, from) : NULL;
 	ret->to_name = to ? watch_move_split(ret->to, to) : NULL;
@@ -244,14 +244,14 @@ static int watch_moves_fork(struct watch_moves *m, struct watch_move_job *j, uin
 
 int watch_moves_take(struct watch_moves *m, const struct watch_processes *all,
 		     const struct profile_watched *what, const struct notify_call *call,
-		     const struct watch_process *p)
+		     const struct watch_process *p, int *ret_failed)
 {
 	_cleanup_watch_move_job_ struct watch_move_job j = {.from_dir = -1, .to_dir = -1};
 
 	if (!m->looked && watch_root_open(m->root, all) >= 0)
 		watch_moves_look(m);
-	if (m->mount_count == 0 || p->confined || !watch_move_read(what, call, p, &j) ||
-	    !watch_move_find(m, &j) || !watch_root_is_of(m->root, p))
+	if (m->mount_count == 0 || p->confined || !watch_move_read(what, call, &j) ||
+	    !watch_move_find(m, &j) || !watch_root_is_of(m->root, call->thread))
 		return 0;
 	if (m->privileged)
 		return watch_moves_fork(m, &j, call->id);
@@ -259,6 +259,7 @@ int watch_moves_take(struct watch_moves *m, const struct watch_processes *all,
 
 	if (r > 0)
 		return watch_moves_fork(m, &j, call->id);
+	*ret_failed = r;
 	r = watch_move_answer(m->listener, call->id, r);
 	return r < 0 ? r : 1;
 }

@@ -54,10 +54,11 @@ struct watch_moves {
 void watch_moves_init(struct watch_moves *m, struct loop *loop, const struct plan *plan,
 		      struct watch_root *root, void (*forget)(void *context), void *context);
 
-/* 1: it is answered, or will be; 0: it is not for us and has to go on; or -errno. */
+/* 1: it is answered, or will be; 0: it is not for us and has to go on; or -errno.  *ret_failed:
+ * with this -errno it was answered; 0: it was done, or will be, or may. */
 int watch_moves_take(struct watch_moves *m, const struct watch_processes *all,
 		     const struct profile_watched *what, const struct notify_call *call,
-		     const struct watch_process *p);
+		     const struct watch_process *p, int *ret_failed);
 
 /* The box has ended: waits for those that are under way. */
 void watch_moves_finish(struct watch_moves *m);

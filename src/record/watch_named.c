@@ -27,7 +27,7 @@ static bool watch_named_is_withheld(struct watch *w, const char *path)
 
 int watch_named(struct watch *w, const struct watch_process *p, const struct watch_exec *x)
 {
-	const char *cwd = x->cwd.len ? buf_str(&x->cwd) : "/";
+	const char *cwd = buf_str(&x->cwd); /* "": it is not known */
 	const char *at = buf_str(&x->argv);
 	const char *end = at + x->argv.len;
 	size_t found = 0;
@@ -39,7 +39,8 @@ int watch_named(struct watch *w, const struct watch_process *p, const struct wat
 	     at += strlen(at) + 1) {
 		char path[WATCH_PATH_MAX];
 		const char *said = watch_named_path(at);
-		size_t len = *said ? watch_path_join(cwd, said, path, sizeof(path)) : 0;
+		bool known = *said == '/' || (*said && *cwd);
+		size_t len = known ? watch_path_join(cwd, said, path, sizeof(path)) : 0;
 
 		if (len == 0 || !watch_named_is_withheld(w, path))
 			continue;

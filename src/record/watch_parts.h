@@ -3,16 +3,24 @@
 #ifndef BAWN_WATCH_PARTS_H
 #define BAWN_WATCH_PARTS_H
 
+#include "covers.h"
 #include "note.h"
 #include "profile.h"
 #include "watch.h"
 #include "watch_call.h"
+#include "watch_connect.h"
 #include "watch_fold.h"
 #include "watch_move.h"
+#include "watch_outside.h"
 #include "watch_path.h"
 #include "watch_process.h"
+#include "watch_real.h"
+#include "watch_vain.h"
 
-enum { WATCH_CONNECTS = 256 };
+enum {
+	WATCH_CONNECTS = 256,
+	WATCH_REFUSED_MAX = 1024, /* bytes of a path, where nothing was changed */
+};
 
 struct watch_connect {
 	uint8_t address[WATCH_ADDRESS];
@@ -32,12 +40,20 @@ struct watch {
 	int64_t timer_at; /* 0: not set */
 	bool paused;
 	bool started; /* the first program was executed */
+	bool ending;  /* the box was told to */
+	bool shares;  /* folders of the user are shown as they are */
 	int64_t now;
-	int64_t folded; /* when repeats were last written */
+	int64_t folded;           /* when repeats were last written */
+	struct watch_vains vains; /* since then */
+	uint64_t missed; /* processes whose end is not seen, of which the record was told */
 	struct watch_map map;
+	struct covers covers;
+	bool covered_calls; /* some cover has a call that is not settled */
 	struct watch_processes processes;
 	struct watch_root root;
+	struct watch_outsides outsides;
 	struct watch_moves moves;
+	struct watch_connects unix_connects;
 	struct watch_fold fold;
 	struct watch_call call; /* the one that is looked at */
 	struct watch_connect connects[WATCH_CONNECTS];
@@ -64,10 +80,35 @@ struct watch_file {
 	bool has_mode, has_flags;
 };
 
-/* What the call is about to change is kept as it is (first_keep.h), where it can be reached. */
-void watch_first(struct watch *w, const struct profile_watched *what, const struct watch_file *f);
+/* Whether it makes, in a repository of the user, what git obeys. */
+bool watch_is_held(const struct watch *w, enum watch_touch touch);
 
-/* It lies outside, by this very name, and not in the box, of however many layers that is. */
+/* Whether it makes something, and fails where something is. */
+bool watch_makes_new(const struct watch_call *c, const struct watch_file *f);
+
+/* Who keeps the plan's covers on is started; later: all are on, or the box ends (false). */
+int watch_covers_start(struct watch *w, struct error *e);
+bool watch_covers_wait(struct watch *w);
+
+/* Before a call goes on: no cover is off, as far as anybody can know. */
+void watch_covers_sync(struct watch *w);
+
+/*
+ * The call that is looked at, before it goes on: whether it names what is covered, from the outside
+ * or by the kernel's word.  Else the error that it has to be answered with.  A program whose memory
+ * says something else a moment later is not held by this.
+ */
+int watch_covered(struct watch *w, struct watch_file *f, pid_t thread);
+
+/* A thread makes another call, or time has passed (0): what came of calls that were to make
+ * something of the covers', or to take it away.  True: of some it is not known yet. */
+bool watch_covered_settle(struct watch *w, pid_t thread);
+
+/* What the call is about to change is kept as it is (first_keep.h), where it can be reached.  0, or
+ * the error with which it has to be answered. */
+int watch_first(struct watch *w, const struct profile_watched *what, struct watch_file *f);
+
+/* It lies outside, or may (watch_outside.h), and not in the box, of however many layers that is. */
 bool watch_is_withheld(struct watch *w, const char *path);
 
 /* Events of those of its arguments that are files which the box does not show. */
@@ -78,9 +119,23 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 int watch_event_named(struct watch *w, const struct watch_process *p, struct span path);
 int watch_event_call(struct watch *w, const struct watch_process *p, const char *name, int number);
 int watch_event_exec(struct watch *w, struct watch_process *p);
-int watch_event_ran(struct watch *w, const struct watch_process *p);
+int watch_event_ran(struct watch *w, struct watch_process *p);
 int watch_event_exit(struct watch *w, const struct watch_process *p, int status);
 int watch_event_repeats(void *context, const struct watch_fold_entry *entry);
+
+/* What was left out of attempts on nothing, if anything; the next second begins. */
+int watch_event_vain(struct watch *w);
+
+/*
+ * The call that is looked at, before it goes on: whether it is one of too many that lead to
+ * nothing.  0: it is not.  Else it has to be answered with this error; *ret_counted: it is counted,
+ * and has no event.
+ */
+int watch_vain_judge(struct watch *w, const struct watch_process *p, struct watch_file *f,
+		     bool *ret_counted);
+
+/* Processes whose end will not be seen. */
+int watch_event_missed(struct watch *w, uint64_t count);
 
 /* A pointless exec: it did not happen, and nothing of that name came of it. */
 int watch_event_tried(struct watch *w, struct watch_process *p);

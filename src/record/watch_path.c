@@ -14,6 +14,7 @@ static enum watch_place watch_place_of(const struct plan_mount *m)
 		{"workspace", WATCH_PLACE_WORKSPACE}, {"named", WATCH_PLACE_GRANTED},
 		{"exposed", WATCH_PLACE_GRANTED},     {"home", WATCH_PLACE_HOME},
 		{"private", WATCH_PLACE_OWN},         {"held", WATCH_PLACE_WORKSPACE},
+		{"fixed", WATCH_PLACE_GRANTED},
 	};
 
 	if (m->kind == PLAN_MOUNT_HIDE)
@@ -114,8 +115,34 @@ struct watch_where watch_map_find(const struct watch_map *m, const char *path)
 	return watch_map_find_through(m, path, 0);
 }
 
+bool watch_map_is_mount(const struct watch_map *m, const char *path)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->mounts[i].mount->kind != PLAN_MOUNT_LINK &&
+		    str_equal(m->mounts[i].target, path))
+			return true;
+	return false;
+}
+
+/* Where it is in the workspace, for what is in a snapshot of it; else the path itself. */
+static const char *watch_map_in_workspace(const struct watch_map *m, const char *path, char *room,
+					  size_t size)
+{
+	const char *name = str_after(path, PLAN_SNAPSHOTS "/");
+	const char *rest = name ? strchr(name, '/') : NULL;
+	const struct plan_mount *work = rest ? plan_mount_of(m->plan, "workspace") : NULL;
+
+	if (!work || snprintf(room, size, "%s%s", work->target, rest) >= (int)size)
+		return path;
+	return room;
+}
+
 bool watch_map_is_marked(const struct watch_map *m, const char *path)
 {
+	char room[WATCH_PATH_MAX];
+
+	if (m->plan->record_marks.count)
+		path = watch_map_in_workspace(m, path, room, sizeof(room));
 	for (size_t i = 0; i < m->plan->record_marks.count; i++)
 		if (str_path_beneath(path, m->plan->record_marks.items[i].text))
 			return true;

@@ -2,8 +2,8 @@
 /*
  * Paths as the box sees them: made absolute and cleaned, and what the plan says about the place.
  *
- * Cleaning is by the letters alone ("a/../b" is "b"): no link is followed but those that the plan
- * itself made, so a path through a link of the agent's own is recorded as it was said.
+ * Cleaning is by the letters alone ("a/../b" is "b"), and no link is followed but those that the
+ * plan itself made: where a path really leads is found out by watch_real.h.
  */
 #ifndef BAWN_WATCH_PATH_H
 #define BAWN_WATCH_PATH_H
@@ -44,6 +44,9 @@ int watch_map_init(struct watch_map *m, const struct plan *plan);
 void watch_map_fini(struct watch_map *m);
 
 struct watch_where watch_map_find(const struct watch_map *m, const char *path);
+
+/* The plan mounts something at this very place. */
+bool watch_map_is_mount(const struct watch_map *m, const char *path);
 
 /* One of the plan's marked paths, or beneath one. */
 bool watch_map_is_marked(const struct watch_map *m, const char *path);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,10 +15,12 @@ enum {
 	WATCH_SECOND = 1000000000,
 	WATCH_STAT_STATE = 3, /* fields of /proc/PID/stat, as proc(5) counts them */
 	WATCH_STAT_PARENT = 4,
-	WATCH_STAT_GROUP = 5,
-	WATCH_STAT_SESSION = 6,
+	WATCH_STAT_FLAGS = 9,
+	WATCH_STAT_START = 22,
 	WATCH_STAT_STACK = 28,
 	WATCH_STAT_STATUS = 52,
+	WATCH_PF_FORKNOEXEC = 0x40, /* of the flags, since long before 5.10 */
+	WATCH_PROC_PATH = 64,
 };
 
 /* Linux 6.13, with the exit status since 6.15. */
@@ -32,7 +35,6 @@ struct watch_pidfd_info {
 void watch_processes_init(struct watch_processes *all, struct loop *loop, watch_exit_fn on_exit,
 			  watch_settle_fn settle, void *context)
 {
-	memset(all, 0, sizeof(*all));
 	all->loop = loop;
 	all->on_exit = on_exit;
 	all->settle = settle;
@@ -46,6 +48,7 @@ void watch_exec_free(struct watch_exec *x)
 	buf_fini(&x->path);
 	buf_fini(&x->argv);
 	buf_fini(&x->cwd);
+	fd_close(&x->memory);
 	free(x);
 }
 
@@ -63,9 +66,9 @@ static void watch_process_free(struct watch_process *p)
 	if (*at)
 		*at = p->next;
 	p->all->count--;
+	p->all->unheld -= p->pidfd < 0;
 	loop_remove(p->all->loop, &p->handle);
 	fd_close(&p->pidfd);
-	fd_close(&p->folder);
 	watch_exec_free(p->asked);
 	free(p);
 }
@@ -79,21 +82,18 @@ void watch_processes_fini(struct watch_processes *all)
 
 /* --- /proc ---------------------------------------------------------------------------- */
 
-static int watch_open_folder(pid_t pid)
+static void watch_proc_path(pid_t pid, const char *name, char into[WATCH_PROC_PATH])
 {
-	char path[32];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	int fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
+	(void)snprintf(into, WATCH_PROC_PATH, "/proc/%d/%s", (int)pid, name);
 }
 
 /* Fields of its stat by their numbers, from 3 on; a program's name may have anything in it. */
-static int watch_read_stat(int folder, const int *wanted, uint64_t *ret, size_t count)
+static int watch_read_stat(pid_t pid, const int *wanted, uint64_t *ret, size_t count)
 {
-	char text[1024];
-	_cleanup_fd_ int fd = openat(folder, "stat", O_RDONLY | O_CLOEXEC);
+	char text[1024], path[WATCH_PROC_PATH];
+
+	watch_proc_path(pid, "stat", path);
+	_cleanup_fd_ int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (n <= 0)
@@ -115,22 +115,152 @@ static int watch_read_stat(int folder, const int *wanted, uint64_t *ret, size_t 
 	return at ? 0 : -EINVAL;
 }
 
-ssize_t watch_process_link(const struct watch_process *p, const char *name, char *into, size_t size)
+static bool watch_is_same(const struct statx *a, const struct statx *b)
 {
-	ssize_t n = readlinkat(p->folder, name, into, size - 1);
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor && a->stx_mnt_id == b->stx_mnt_id;
+}
+
+bool watch_may_be_adrift(const char *says)
+{
+	return str_equal(says, "/") || str_equal(says, "/ (deleted)");
+}
+
+bool watch_is_adrift(const char *says, int fd)
+{
+	const unsigned int wanted = STATX_INO | STATX_MNT_ID;
+	struct statx own, st, above;
+
+	if (!watch_may_be_adrift(says))
+		return false;
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, wanted, &st) < 0)
+		return true;
+	/* Without mounts of its own the box has our root, which may be any folder. */
+	if (statx(AT_FDCWD, "/", 0, wanted, &own) == 0 && watch_is_same(&own, &st))
+		return false;
+	/* A true root is that of a mount, and there is nothing above it.  Where a mount's place
+	 * itself is adrift, no way leads up. */
+	if (!(st.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return true;
+	_cleanup_fd_ int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return up < 0 || statx(up, "", AT_EMPTY_PATH, wanted, &above) < 0 ||
+	       !watch_is_same(&above, &st);
+}
+
+ssize_t watch_thread_link(pid_t thread, const char *name, char *into, size_t size)
+{
+	char path[WATCH_PROC_PATH];
+
+	watch_proc_path(thread, name, path);
+	ssize_t n = readlinkat(AT_FDCWD, path, into, size - 1);
 
 	if (n < 0)
 		return -errno;
 	into[n] = '\0';
-	return n;
+	if (!watch_may_be_adrift(into))
+		return n;
+	_cleanup_fd_ int fd = watch_thread_open(thread, name);
+
+	return watch_is_adrift(into, fd) ? -ESTALE : n;
 }
 
-uint64_t watch_process_stack(const struct watch_process *p)
+int watch_thread_open(pid_t thread, const char *name)
 {
-	const int wanted[] = {WATCH_STAT_STACK};
-	uint64_t stack = 0;
+	char path[WATCH_PROC_PATH];
 
-	return watch_read_stat(p->folder, wanted, &stack, 1) < 0 ? 0 : stack;
+	watch_proc_path(thread, name, path);
+	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int watch_process_stat(const struct watch_process *p, const char *name, struct stat *ret)
+{
+	char path[WATCH_PROC_PATH];
+
+	watch_proc_path(p->pid, name, path);
+	return fstatat(AT_FDCWD, path, ret, 0) < 0 ? -errno : 0;
+}
+
+int watch_process_look(const struct watch_process *p, struct watch_look *ret)
+{
+	static const int wanted[] = {WATCH_STAT_STATE, WATCH_STAT_FLAGS, WATCH_STAT_START,
+				     WATCH_STAT_STACK};
+	uint64_t stat[4] = {0};
+	int r = watch_read_stat(p->pid, wanted, stat, 4);
+
+	if (r < 0)
+		return r;
+	if (stat[2] != p->start)
+		return -ESRCH; /* another that got its number */
+	ret->ended = stat[0] == 'Z' || stat[0] == 'X';
+	ret->forked = (stat[1] & WATCH_PF_FORKNOEXEC) != 0;
+	ret->stack = stat[3];
+	return 0;
+}
+
+/* --- what exec became ----------------------------------------------------------------- */
+
+void watch_process_asks(const struct watch_process *p, struct watch_exec *x)
+{
+	struct watch_look look = {.stack = 0};
+	char path[WATCH_PROC_PATH];
+	struct stat st;
+
+	(void)watch_process_look(p, &look);
+	x->forked = look.forked;
+	if (look.forked)
+		return;
+	x->was.stack = look.stack;
+	if (watch_process_stat(p, "exe", &st) == 0) {
+		x->was.device = st.st_dev;
+		x->was.inode = st.st_ino;
+	}
+	/* It stays the memory that the process has now: when nobody has that any more, nothing can
+	 * be read of it. */
+	watch_proc_path(p->pid, "mem", path);
+	x->memory = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The memory that it had is gone. */
+static bool watch_memory_is_gone(int memory)
+{
+	char byte;
+
+	return memory >= 0 && pread(memory, &byte, 1, 0) == 0;
+}
+
+int watch_process_has_execed(const struct watch_process *p)
+{
+	const struct watch_exec *x = p->asked;
+	struct watch_look look;
+	struct stat st;
+	int r = watch_process_look(p, &look);
+
+	if (r < 0)
+		return r;
+	if (x->forked)
+		return !look.forked;
+	if (look.ended)
+		return -ESRCH; /* the same either way */
+	if (look.stack && look.stack != x->was.stack)
+		return 1;
+	if (watch_process_stat(p, "exe", &st) == 0 &&
+	    (st.st_dev != x->was.device || st.st_ino != x->was.inode))
+		return 1;
+	return watch_memory_is_gone(x->memory);
+}
+
+void watch_process_mark(struct watch_process *p, uint64_t stack, const struct stat *file)
+{
+	struct watch_mark *m = &p->all->marks[p->all->mark_next++ % WATCH_MARKS];
+
+	p->stack = stack;
+	*m = (struct watch_mark){.exec = p->exec,
+				 .stack = stack,
+				 .device = file ? file->st_dev : 0,
+				 .inode = file ? file->st_ino : 0};
 }
 
 /* --- ends ----------------------------------------------------------------------------- */
@@ -139,12 +269,13 @@ uint64_t watch_process_stack(const struct watch_process *p)
  * hold its pidfd. */
 static int watch_status(const struct watch_process *p)
 {
-	static const int wanted[] = {WATCH_STAT_STATE, WATCH_STAT_STATUS};
+	static const int wanted[] = {WATCH_STAT_STATE, WATCH_STAT_START, WATCH_STAT_STATUS};
 	struct watch_pidfd_info info = {.mask = WATCH_PIDFD_INFO_EXIT};
-	uint64_t stat[2] = {0};
+	uint64_t stat[3] = {0};
 
-	if (watch_read_stat(p->folder, wanted, stat, 2) == 0 && (stat[0] == 'Z' || stat[0] == 'X'))
-		return (int)stat[1];
+	if (watch_read_stat(p->pid, wanted, stat, 3) == 0 && stat[1] == p->start &&
+	    (stat[0] == 'Z' || stat[0] == 'X'))
+		return (int)stat[2];
 	if (ioctl(p->pidfd, WATCH_PIDFD_GET_INFO, &info) == 0 &&
 	    (info.mask & WATCH_PIDFD_INFO_EXIT))
 		return info.status;
@@ -168,17 +299,28 @@ static int watch_on_exit(void *context, uint32_t events)
 
 /* --- who ------------------------------------------------------------------------------ */
 
-static struct watch_process *watch_find(struct watch_processes *all, pid_t pid, int64_t now)
+static struct watch_process *watch_find(struct watch_processes *all, pid_t pid)
 {
-	for (struct watch_process *p = *watch_slot(all, pid); p; p = p->next) {
-		if (p->pid != pid)
-			continue;
-		if (p->pidfd >= 0 || now - p->since < WATCH_SECOND)
-			return p;
-		watch_process_free(p);
-		return NULL;
-	}
+	struct watch_look look;
+
+	for (struct watch_process *p = *watch_slot(all, pid); p; p = p->next)
+		if (p->pid == pid)
+			return p->pidfd >= 0 || watch_process_look(p, &look) == 0 ? p : NULL;
 	return NULL;
+}
+
+int watch_processes_sweep(struct watch_processes *all)
+{
+	struct watch_look look;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && all->unheld > 0 && i < WATCH_SLOTS; i++)
+		for (struct watch_process *p = all->slots[i], *next; r == 0 && p; p = next) {
+			next = p->next;
+			if (p->pidfd < 0 && (watch_process_look(p, &look) < 0 || look.ended))
+				r = watch_process_end(p);
+		}
+	return r;
 }
 
 /* The leader of a thread's group, by its status. */
@@ -199,17 +341,16 @@ static pid_t watch_leader(pid_t thread)
 	return line ? (pid_t)strtol(line + strlen("\nTgid:"), NULL, 10) : -1;
 }
 
-static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int64_t now,
-					       int depth);
+static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int depth);
 
 /*
  * What a process confines itself to is its children's as well.  One whose parent is gone, or is
  * the box's own, may be anybody's: once somebody did, it counts as confined.
  */
-static bool watch_inherit_confined(struct watch_processes *all, pid_t parent, int64_t now)
+static bool watch_inherit_confined(struct watch_processes *all, pid_t parent)
 {
 	struct watch_process *above = all->confined && parent > 1 && parent != all->first
-					      ? watch_find(all, parent, now)
+					      ? watch_find(all, parent)
 					      : NULL;
 
 	return above ? above->confined : all->confined;
@@ -220,63 +361,85 @@ void watch_process_confine(struct watch_process *p)
 	p->confined = p->all->confined = true;
 }
 
-/* The execution of whom this one comes from: parent, and else leaders of group and session. */
-static uint64_t watch_inherit(struct watch_processes *all, pid_t pid, const uint64_t stat[3],
-			      int64_t now, int depth)
+/* The execution that has this mark; 0: none is known. */
+static uint64_t watch_find_mark(const struct watch_process *p)
 {
-	for (int i = 0; i < 3 && depth < WATCH_ANCESTORS_MAX; i++) {
-		pid_t from = (pid_t)stat[i];
-		struct watch_process *above = from > 1 && from != pid && from != all->first
-						      ? watch_process_get(all, from, now, depth + 1)
-						      : NULL;
+	const struct watch_processes *all = p->all;
+	struct stat st;
 
-		if (above && above->asked)
-			all->settle(all->context, above);
-		if (above && above->exec)
-			return above->exec;
+	if (p->stack == 0 || watch_process_stat(p, "exe", &st) < 0)
+		return 0;
+	for (uint64_t i = 0; i < WATCH_MARKS && i < all->mark_next; i++) {
+		const struct watch_mark *m = &all->marks[(all->mark_next - 1 - i) % WATCH_MARKS];
+
+		if (m->stack == p->stack && m->inode == st.st_ino && m->device == st.st_dev)
+			return m->exec;
 	}
 	return 0;
 }
 
-/* A process is seen for the first time: its execution is its parent's. */
-static struct watch_process *watch_process_new(struct watch_processes *all, pid_t pid, int pidfd,
-					       int64_t now, int depth)
+/* The execution that this process was forked from. */
+static uint64_t watch_inherit(struct watch_process *p, pid_t parent, int depth)
 {
-	static const int wanted[] = {WATCH_STAT_PARENT, WATCH_STAT_GROUP, WATCH_STAT_SESSION};
+	struct watch_processes *all = p->all;
+	struct watch_process *above = parent > 1 && parent != p->pid && parent != all->first &&
+						      depth < WATCH_ANCESTORS_MAX
+					      ? watch_process_get(all, parent, depth + 1)
+					      : NULL;
+
+	if (above && above->asked)
+		all->settle(all->context, above);
+	if (above && above->exec && above->stack == p->stack)
+		return above->exec;
+	uint64_t exec = watch_find_mark(p);
+
+	/* The parent's is not known by a mark: it is the best that can be said. */
+	return exec == 0 && above ? above->exec : exec;
+}
+
+/* Its end will be told, where there is a descriptor left for that. */
+static void watch_process_hold(struct watch_process *p, int pidfd)
+{
+	struct watch_processes *all = p->all;
+
+	p->pidfd = pidfd;
+	if (pidfd >= 0 && ((all->most && (size_t)pidfd + WATCH_SPARE >= all->most) ||
+			   loop_add(all->loop, pidfd, EPOLLIN, watch_on_exit, p, &p->handle) < 0))
+		fd_close(&p->pidfd);
+	all->unheld += p->pidfd < 0;
+	all->missed += p->pidfd < 0;
+}
+
+/* A process is seen for the first time. */
+static struct watch_process *watch_process_new(struct watch_processes *all, pid_t pid, int pidfd,
+					       int depth)
+{
+	static const int wanted[] = {WATCH_STAT_PARENT, WATCH_STAT_START, WATCH_STAT_STACK};
 	struct watch_process *p = calloc(1, sizeof(*p));
 	uint64_t stat[3] = {0};
 
-	if (!p || all->count >= WATCH_PROCESSES_MAX) {
+	if (!p || all->count >= WATCH_PROCESSES_MAX || watch_read_stat(pid, wanted, stat, 3) < 0) {
 		free(p);
 		if (pidfd >= 0)
 			(void)close(pidfd);
 		return NULL;
 	}
-	*p = (struct watch_process){.all = all,
-				    .pid = pid,
-				    .pidfd = pidfd,
-				    .folder = watch_open_folder(pid),
-				    .since = now};
+	*p = (struct watch_process){.all = all, .pid = pid, .start = stat[1], .stack = stat[2]};
 	p->next = *watch_slot(all, pid);
 	*watch_slot(all, pid) = p;
 	all->count++;
-	if (p->folder < 0 || watch_read_stat(p->folder, wanted, stat, 3) < 0 ||
-	    (pidfd >= 0 && loop_add(all->loop, pidfd, EPOLLIN, watch_on_exit, p, &p->handle) < 0)) {
-		watch_process_free(p);
-		return NULL;
-	}
+	watch_process_hold(p, pidfd);
 	if (all->first == 0)
 		all->first = pid;
 	if (pid != all->first)
-		p->exec = watch_inherit(all, pid, stat, now, depth);
-	p->confined = watch_inherit_confined(all, (pid_t)stat[0], now);
+		p->exec = watch_inherit(p, (pid_t)stat[0], depth);
+	p->confined = watch_inherit_confined(all, (pid_t)stat[0]);
 	return p;
 }
 
-static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int64_t now,
-					       int depth)
+static struct watch_process *watch_process_get(struct watch_processes *all, pid_t pid, int depth)
 {
-	struct watch_process *p = watch_find(all, pid, now);
+	struct watch_process *p = watch_find(all, pid);
 
 	if (p)
 		return p;
@@ -284,23 +447,23 @@ static struct watch_process *watch_process_get(struct watch_processes *all, pid_
 
 	if (pidfd < 0 && errno != EMFILE && errno != ENFILE)
 		return NULL;
-	return watch_process_new(all, pid, pidfd, now, depth);
+	return watch_process_new(all, pid, pidfd, depth);
 }
 
 struct watch_process *watch_process_of(struct watch_processes *all, pid_t thread, int64_t now)
 {
-	struct watch_process *p = watch_find(all, thread, now);
+	struct watch_process *p = watch_find(all, thread);
 
 	if (p || thread <= 0)
 		return p;
 	struct watch_thread *t = &all->threads[(unsigned int)thread % WATCH_THREADS];
 
 	if (t->thread == thread && now - t->since < WATCH_SECOND) {
-		p = watch_find(all, t->process, now);
+		p = watch_find(all, t->process);
 		if (p)
 			return p;
 	}
-	p = watch_process_get(all, thread, now, 0);
+	p = watch_process_get(all, thread, 0);
 	if (p)
 		return p;
 	pid_t leader = watch_leader(thread);
@@ -308,7 +471,7 @@ struct watch_process *watch_process_of(struct watch_processes *all, pid_t thread
 	if (leader <= 0 || leader == thread)
 		return NULL;
 	*t = (struct watch_thread){thread, leader, now};
-	return watch_process_get(all, leader, now, 0);
+	return watch_process_get(all, leader, 0);
 }
 
 uint64_t watch_process_execed(struct watch_processes *all, struct watch_process *p)

@@ -36,12 +36,16 @@ void watch_root_close(struct watch_root *r)
 	fd_close(&r->fd);
 }
 
-bool watch_root_is_of(const struct watch_root *r, const struct watch_process *p)
+bool watch_root_is_of(const struct watch_root *r, pid_t thread)
 {
+	char path[64];
 	struct stat root, mounts;
 
-	return fstatat(p->folder, "root", &root, 0) == 0 && root.st_ino == r->inode &&
-	       fstatat(p->folder, "ns/mnt", &mounts, 0) == 0 && mounts.st_ino == r->mounts;
+	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)thread);
+	if (stat(path, &root) < 0 || root.st_ino != r->inode)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)thread);
+	return stat(path, &mounts) == 0 && mounts.st_ino == r->mounts;
 }
 
 uint64_t watch_root_mount(int fd, bool *ret_is_root)

@@ -17,8 +17,8 @@ struct watch_root {
 int watch_root_open(struct watch_root *r, const struct watch_processes *all);
 void watch_root_close(struct watch_root *r);
 
-/* This process has the same root, and sees the same mounts. */
-bool watch_root_is_of(const struct watch_root *r, const struct watch_process *p);
+/* This thread has the same root, and sees the same mounts. */
+bool watch_root_is_of(const struct watch_root *r, pid_t thread);
 
 /* The mount that an open file lies in, and whether it is the root of that; 0: unknown. */
 uint64_t watch_root_mount(int fd, bool *ret_is_root);

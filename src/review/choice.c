@@ -90,6 +90,17 @@ static bool choice_was_beneath_nothing(const struct choices *c, const char *path
 	return false;
 }
 
+/* Something stood at the new name of what the session renamed, and is gone from the workspace. */
+static bool choice_renamed_over(const struct choices *c, const struct change *x)
+{
+	const struct basis_entry *known = basis_find(&c->basis, x->path);
+	struct first_entry entry;
+
+	if (known)
+		return known->object.type != OBJECT_ABSENT;
+	return first_find(&c->first, x->path, &entry) >= 0 && entry.kind != FIRST_ABSENT;
+}
+
 static void choice_find_origin(const struct choices *c, struct choice *x)
 {
 	const char *path = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
@@ -97,6 +108,7 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 	struct first_entry entry;
 
 	x->first = -1;
+	x->was_other = false;
 	x->knows_origin = known != NULL;
 	if (known) {
 		x->origin = known->object;
@@ -105,12 +117,15 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 	ssize_t at = first_find(&c->first, path, &entry);
 
 	if (at < 0) {
-		x->knows_origin = x->change->before.type == OBJECT_ABSENT &&
-				  choice_was_beneath_nothing(c, path);
-		x->origin = (struct object){.type = OBJECT_ABSENT};
+		bool folder = undo_is_only_folder(&c->first, &x->change->before, &x->change->after);
+
+		x->knows_origin = folder || (x->change->before.type == OBJECT_ABSENT &&
+					     choice_was_beneath_nothing(c, path));
+		x->origin = folder ? x->change->after : (struct object){.type = OBJECT_ABSENT};
 		return;
 	}
 	x->knows_origin = undo_object_of(&entry, &x->change->before, &x->origin);
+	x->was_other = !x->knows_origin && entry.kind == FIRST_FILE;
 	x->first = x->knows_origin ? at : -1;
 }
 
@@ -122,8 +137,8 @@ int choices_pin(struct choices *c, struct error *e)
 		const struct choice *x = &c->items[i];
 		const struct change *ch = x->change;
 
-		if (x->state != CHOICE_LANDS || x->knows_origin || !ch->before.hashed ||
-		    choice_guess_conflict(c, ch))
+		if (x->state != CHOICE_LANDS || x->knows_origin || x->was_other ||
+		    !ch->before.hashed || choice_guess_conflict(c, ch))
 			continue;
 		int r = basis_set(&c->basis, ch->kind == CHANGE_RENAMED ? ch->from : ch->path,
 				  &ch->before);
@@ -149,8 +164,7 @@ static bool choice_judge_mode(struct choice *x)
 	return theirs == was || now == was || theirs == now;
 }
 
-/* What the session departed from, where its content was kept. */
-static int choice_open_origin(const struct choices *c, const struct choice *x)
+int choice_open_origin(const struct choices *c, const struct choice *x)
 {
 	struct first_entry entry;
 
@@ -163,19 +177,19 @@ static int choice_open_origin(const struct choices *c, const struct choice *x)
 }
 
 /*
- * git's index, which every `git status` of the user's may have written anew: what it says is still
- * what the session departed from.
+ * git's index, which every `git status`, of the user's or of the agent's, may have written anew:
+ * what it says on that side is still what the session departed from.
  */
-static bool choice_is_refreshed(const struct choices *c, const struct choice *x)
+static bool choice_is_refreshed(const struct choices *c, const struct choice *x,
+				enum change_side side)
 {
 	_cleanup_buf_ struct buf was = BUF_INIT(CHOICE_INDEX_MAX), is = BUF_INIT(CHOICE_INDEX_MAX);
 	uint8_t first[SHA256_SIZE], second[SHA256_SIZE];
 
-	if (!str_equal(x->change->path, ".git/index") &&
-	    !str_ends_with(x->change->path, "/.git/index"))
+	if (!git_index_is_path(x->change->path))
 		return false;
 	_cleanup_fd_ int origin = choice_open_origin(c, x);
-	_cleanup_fd_ int now = changes_open(&c->view, x->change, CHANGE_BEFORE);
+	_cleanup_fd_ int now = changes_open(&c->view, x->change, side);
 
 	return origin >= 0 && now >= 0 && fd_read_all(origin, &was) == 0 &&
 	       fd_read_all(now, &is) == 0 && git_index_digest(buf_span(&was), first) == 0 &&
@@ -189,7 +203,8 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 
 	choice_find_origin(c, x);
 	if (!x->knows_origin) {
-		if (choice_guess_conflict(c, ch)) {
+		if (x->was_other ? !basis_same(&ch->after, &ch->before)
+				 : choice_guess_conflict(c, ch)) {
 			x->state = CHOICE_CONFLICT;
 			x->why = choice_conflict_words(ch);
 		}
@@ -199,19 +214,27 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 		if (!basis_same(&x->origin, &ch->before)) {
 			x->state = CHOICE_CONFLICT;
 			x->why = "you changed it, and the session renamed it";
+		} else if (choice_renamed_over(c, ch)) {
+			x->state = CHOICE_CONFLICT;
+			x->why = "you removed what the session put it in the place of";
 		}
 		return;
 	}
-	if (basis_same(&ch->after, &x->origin)) {
+	bool ours = !basis_same_content(&ch->before, &x->origin) &&
+		    !choice_is_refreshed(c, x, CHANGE_BEFORE);
+
+	if (basis_same(&ch->after, &x->origin) ||
+	    (ours && choice_is_refreshed(c, x, CHANGE_AFTER))) {
 		x->state = CHOICE_SETTLED;
 		return;
 	}
 	bool mode = choice_judge_mode(x);
 	bool theirs = !basis_same_content(&ch->after, &x->origin);
-	bool ours = !basis_same_content(&ch->before, &x->origin) && !choice_is_refreshed(c, x);
-
-	/* Only its mode is the session's doing: the content stays the workspace's. */
-	if (mode && !theirs && ours && choice_is_file(&ch->before)) {
+	/* Only its mode is the session's doing: the content stays the workspace's.  Where that is
+	 * gone, or of another kind, there is nothing that the mode could be of. */
+	if (!theirs && ours && !choice_is_file(&ch->before))
+		mode = false;
+	if (mode && !theirs && ours) {
 		const uint32_t lands = x->lands.mode;
 
 		x->content = changes_open(&c->view, ch, CHANGE_BEFORE);
@@ -247,9 +270,12 @@ static void choice_judge(const struct choices *c, struct choice *x)
 		enum choice_state held = x->state;
 
 		choice_judge_sides(c, x);
-		/* A held one stays held until it is released; its conflict is judged again then. */
-		if (held == CHOICE_HELD && x->state == CHOICE_CONFLICT)
+		/* A held one stays held until it is released; its conflict is judged again then,
+		 * and has its words then. */
+		if (held == CHOICE_HELD && x->state == CHOICE_CONFLICT) {
 			x->state = CHOICE_HELD;
+			x->why = NULL;
+		}
 	}
 }
 
@@ -265,6 +291,28 @@ static int choices_open_first(struct choices *c, struct error *e)
 	return dir < 0 ? error_sys(e, dir, "cannot open the first versions of %s",
 				   c->review->session.name)
 		       : first_open(dir, &c->first, e);
+}
+
+/* The session did nothing to a folder but write in it, and the user put something else there. */
+static void choice_judge_above(const struct choices *c, const struct choice *x)
+{
+	char path[PATH_MAX];
+
+	if (x->change->after.type == OBJECT_ABSENT || x->state == CHOICE_SETTLED ||
+	    x->state == CHOICE_DROPPED || strlen(x->change->path) >= sizeof(path))
+		return;
+	(void)snprintf(path, sizeof(path), "%s", x->change->path);
+	for (char *slash; (slash = strrchr(path, '/'));) {
+		*slash = '\0';
+		const struct change *up = changes_find(&c->changes, path);
+		struct choice *above = up ? &c->items[up - c->changes.items] : NULL;
+
+		if (!above || above->state != CHOICE_SETTLED || up->after.type != OBJECT_DIR ||
+		    up->before.type == OBJECT_DIR || up->before.type == OBJECT_ABSENT)
+			continue;
+		above->state = CHOICE_CONFLICT;
+		above->why = "you put something else there, and the session wrote in it";
+	}
 }
 
 int choices_read(const struct review *r, struct choices *ret, struct error *e)
@@ -292,7 +340,9 @@ int choices_read(const struct review *r, struct choices *ret, struct error *e)
 		choice_judge(ret, &ret->items[i]);
 	}
 	ret->count = ret->changes.count;
-	return 0;
+	for (size_t i = 0; i < ret->count; i++)
+		choice_judge_above(ret, &ret->items[i]);
+	return choices_git(ret, e);
 }
 
 void choices_fini(struct choices *c)
@@ -300,6 +350,7 @@ void choices_fini(struct choices *c)
 	for (size_t i = 0; i < c->count; i++)
 		fd_close(&c->items[i].content);
 	c->count = 0;
+	choices_git_fini(c);
 	basis_fini(&c->basis);
 	first_close(&c->first);
 	changes_fini(&c->changes);
@@ -308,12 +359,19 @@ void choices_fini(struct choices *c)
 	arena_fini(&c->arena);
 }
 
+bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
+{
+	return c->items[b->of].state == CHOICE_KEPT;
+}
+
 size_t choices_in(const struct choices *c, enum choice_state state)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->count; i++)
 		count += c->items[i].state == state;
+	for (size_t i = 0; state == CHOICE_LANDS && i < c->beside_count; i++)
+		count += choice_beside_lands(c, &c->beside[i]);
 	return count;
 }
 
@@ -430,33 +488,6 @@ void choice_release(struct choices *c, struct choice *x)
 	choice_judge_sides(c, x);
 }
 
-int choices_release(struct choices *c, const struct pathspecs *specs, struct error *e)
-{
-	for (size_t s = 0; s < specs->count; s++) {
-		const struct pathspec *spec = &specs->items[s];
-		size_t found = 0;
-
-		for (size_t i = 0; i < c->count; i++) {
-			struct choice *x = &c->items[i];
-
-			/* One by one: a pattern or a directory would release what was not seen. */
-			if (x->change->group != CHANGE_HELD ||
-			    !str_equal(spec->path, x->change->path))
-				continue;
-			choice_release(c, x);
-			found++;
-		}
-		if (found == 0) {
-			int r = error_set(e, -ENOENT, "'%s' is not held", spec->typed);
-
-			error_next(e, "Each held change is released by its own path, as 'bawn "
-				      "diff' shows it.");
-			return r;
-		}
-	}
-	return 0;
-}
-
 /* --- conflicts ------------------------------------------------------------------------- */
 
 /* The version that both came from. */
@@ -497,9 +528,27 @@ static const char *choice_clash_words(struct choices *c, const struct merge3 *m)
 	return arena_str(&c->arena, buf_str(&words));
 }
 
-static const char *choice_no_merge_words(int code)
+static bool choice_can_merge(const struct change *c)
+{
+	return choice_is_file(&c->before) && choice_is_file(&c->after);
+}
+
+bool choices_can_merge(const struct choices *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].state == CHOICE_CONFLICT && choice_can_merge(c->items[i].change))
+			return true;
+	return false;
+}
+
+static const char *choice_no_merge_words(const struct change *c, int code)
 {
 	switch (code) {
+	case -EISDIR:
+		return c->before.type == OBJECT_ABSENT ? "it cannot be merged: you removed it"
+		       : c->after.type == OBJECT_ABSENT
+			       ? "it cannot be merged: the session removed it"
+			       : "it cannot be merged: it is not a file on both sides";
 	case -ENODATA:
 		return "it cannot be merged: what it was when the session began is not known";
 	case -EILSEQ:
@@ -519,8 +568,7 @@ static int choice_merge(struct choices *c, struct choice *x, bool markers)
 	struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
 	struct merge3_texts t = {.ours_name = "yours", .theirs_name = c->review->session.name};
 	struct merge3 m = {.count = 0};
-	bool files = choice_is_file(&x->change->before) && choice_is_file(&x->change->after);
-	int r = files ? choice_read_origin(c, x, &base) : -EILSEQ;
+	int r = choice_can_merge(x->change) ? choice_read_origin(c, x, &base) : -EISDIR;
 
 	if (r == 0)
 		r = choice_read(c, x, CHANGE_BEFORE, &ours);
@@ -535,7 +583,7 @@ static int choice_merge(struct choices *c, struct choice *x, bool markers)
 	if (r == 0)
 		r = merge3(&t, &arena, &out, &m);
 	if (r < 0) {
-		x->why = choice_no_merge_words(r == -E2BIG ? -EFBIG : r);
+		x->why = choice_no_merge_words(x->change, r == -E2BIG ? -EFBIG : r);
 		r = 0;
 	} else if (m.count > 0 && !markers) {
 		x->why = choice_clash_words(c, &m);
@@ -573,7 +621,9 @@ int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice
 			x->state = side == CHOICE_OURS_SIDE ? CHOICE_OURS : CHOICE_LANDS;
 			x->decided = side == CHOICE_OURS_SIDE ? "ours" : "theirs";
 		}
-		if (!found) {
+		/* A pattern stands for whatever is in conflict, also for nothing; a name is meant.
+		 */
+		if (!found && !strpbrk(specs->items[s].typed, "*?[")) {
 			int r = error_set(e, -ENOENT, "'%s' is not in conflict",
 					  specs->items[s].typed);
 

@@ -21,6 +21,7 @@
 
 #include "basis.h"
 #include "first.h"
+#include "git_object.h"
 #include "land.h"
 #include "merge3.h"
 #include "pathspec.h"
@@ -34,6 +35,7 @@ enum choice_state {
 	CHOICE_CONFLICT,
 	CHOICE_HELD,
 	CHOICE_DROPPED,
+	CHOICE_KEPT, /* git's own: the workspace's stays, and nothing is pending (choice_git.c) */
 };
 
 struct choice {
@@ -41,8 +43,10 @@ struct choice {
 	enum choice_state state;
 	bool released;     /* it was held */
 	bool partial;      /* only some of its hunks land */
+	bool rest;         /* KEPT, and not all of it found a name beside: that stays pending */
 	bool both_changed; /* it was a conflict, and was decided */
 	bool knows_origin;
+	bool was_other; /* it is not known, but that it is not what stands there now */
 	struct object origin;
 	ssize_t first;       /* the entry that knows it; -1: basis does, or nobody */
 	const char *why;     /* words: of a conflict, or why it is left */
@@ -56,6 +60,17 @@ struct choice {
 	size_t added, removed;
 };
 
+/* The value of a ref of the session's, by another name than it has there. */
+struct choice_beside {
+	const char *path;
+	const char *branch; /* its name as a branch, in path; NULL: it is none */
+	bool is_named;      /* we named it; else it is the session's own name */
+	bool merges;        /* it is about the branch that is checked out */
+	size_t of;          /* lands while this one is KEPT */
+	struct object before, lands;
+	char text[GIT_HEX_MAX + 2]; /* all of it, lands.size bytes */
+};
+
 struct choices {
 	struct arena arena;
 	const struct review *review;
@@ -66,6 +81,9 @@ struct choices {
 	int session; /* its folder */
 	struct choice *items;
 	size_t count;
+	struct choice_beside *beside;
+	size_t beside_count;
+	const char *busy; /* what the user is in the middle of, in the repository at the top */
 };
 
 #define CHOICES_INIT ((struct choices){.view = VIEW_INIT, .first = FIRST_INIT, .session = -1})
@@ -88,10 +106,24 @@ int choices_specs(struct choices *c, const struct invocation *i, enum option_id 
 
 /* What is not named is left; -ENOENT and a sentence when one names nothing. */
 int choices_pick(struct choices *c, const struct pathspecs *specs, struct error *e);
-/* Held changes of these names land; none may be left that is not held. */
+/* --- choice_release.c ---
+ * Held changes of these names land, and refs whose commits bring nothing else that is held; none
+ * may be named that is not held. */
 int choices_release(struct choices *c, const struct pathspecs *specs, struct error *e);
 
-/* One, at the terminal. */
+/* One, at the terminal; refs follow by choices_release_brought, which says whether one did. */
+void choices_release_at(struct choices *c, struct choice *x);
+bool choices_release_brought(struct choices *c);
+
+/* The version of a file that only a commit or an index has is released by PATH@OBJECT; that it is
+ * removed there, by PATH@removed. */
+#define BROUGHT_REMOVED "removed"
+enum {
+	BROUGHT_SHORT = 12, /* digits of an object that are shown */
+	BROUGHT_LEAST = 7,  /* and that must be given */
+};
+
+/* This one lands, whatever else it brings or goes with. */
 void choice_release(struct choices *c, struct choice *x);
 
 enum choice_side { CHOICE_OURS_SIDE, CHOICE_THEIRS_SIDE, CHOICE_MERGE };
@@ -101,13 +133,28 @@ enum choice_side { CHOICE_OURS_SIDE, CHOICE_THEIRS_SIDE, CHOICE_MERGE };
 int choices_decide(struct choices *c, const struct pathspecs *specs, enum choice_side side,
 		   bool markers, struct error *e);
 
+/* Whether a conflict is left of which both sides are files. */
+bool choices_can_merge(const struct choices *c);
+
 /* Directories follow what is in them: a new one lands with the first thing in it, and a removed one
  * stays while something in it does.  May be called again after other choices. */
-void choices_settle(struct choices *c);
+int choices_settle(struct choices *c, struct error *e);
+
+/* What becomes of git's inner files that both sides changed; after judging, and again after
+ * choices.
+ */
+int choices_git(struct choices *c, struct error *e);
+void choices_git_fini(struct choices *c);
+bool choice_is_git_object(const char *path); /* or the folder of objects, or one in it */
+bool choice_beside_lands(const struct choices *c, const struct choice_beside *b);
+
+/* What the session departed from, where its content was kept: a descriptor, or -errno. */
+int choice_open_origin(const struct choices *c, const struct choice *x);
 
 /* Lines added and removed by each that lands. */
 int choices_count_lines(struct choices *c, struct error *e);
 
+/* How many; of those that land, with what lands beside. */
 size_t choices_in(const struct choices *c, enum choice_state state);
 
 /* What a side of a change holds, as text: -EFBIG, -EILSEQ (not text). */

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* --- directories ----------------------------------------------------------------------- */
@@ -62,7 +63,9 @@ static void choice_need_above(const struct choices *c, struct choice *x)
 	for (struct choice *up; (up = choice_above(c, path));) {
 		if (!choice_is_dir(up) || up->change->kind == CHANGE_MODE)
 			continue;
-		if (up->state == CHOICE_LEFT)
+		/* Also one that the session found there, and the user removed. */
+		if (up->state == CHOICE_LEFT ||
+		    (up->state == CHOICE_SETTLED && up->change->before.type == OBJECT_ABSENT))
 			choice_follow(up, CHOICE_LANDS, NULL);
 		if (up->state != CHOICE_LANDS && up->state != CHOICE_SETTLED)
 			choice_follow(x, CHOICE_LEFT, "the directory that it is in does not land");
@@ -72,12 +75,12 @@ static void choice_need_above(const struct choices *c, struct choice *x)
 /* Something stays that stands there now: so do the directories around it. */
 static void choice_keep_above(const struct choices *c, const struct choice *x)
 {
+	const char *stays = x->change->kind == CHANGE_RENAMED ? x->change->from : x->change->path;
 	char path[PATH_MAX];
 
-	if (x->change->before.type == OBJECT_ABSENT || x->change->kind == CHANGE_RENAMED ||
-	    strlen(x->change->path) >= sizeof(path))
+	if (x->change->before.type == OBJECT_ABSENT || strlen(stays) >= sizeof(path))
 		return;
-	(void)snprintf(path, sizeof(path), "%s", x->change->path);
+	(void)snprintf(path, sizeof(path), "%s", stays);
 	for (struct choice *up; (up = choice_above(c, path));) {
 		if (up->state != CHOICE_LANDS || choice_is_dir(up))
 			continue;
@@ -111,18 +114,40 @@ static void choices_leave_empty(struct choices *c)
 	}
 }
 
-void choices_settle(struct choices *c)
+/* The change that it needs does not land: then it stays as well. */
+static void choice_need(const struct choices *c, struct choice *x)
 {
+	const struct change *needs =
+		x->change->needs ? changes_find(&c->changes, x->change->needs) : NULL;
+	enum choice_state state = needs ? c->items[needs - c->changes.items].state : CHOICE_LANDS;
+
+	if (x->state == CHOICE_LANDS && state != CHOICE_LANDS && state != CHOICE_SETTLED)
+		choice_follow(x, CHOICE_LEFT, "it needs a change that does not land");
+}
+
+int choices_settle(struct choices *c, struct error *e)
+{
+	/* What was released may be git's. */
+	int r = choices_git(c, e);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < c->count; i++)
 		choice_unfollow(&c->items[i]);
+	for (size_t i = 0; i < c->count; i++)
+		choice_need(c, &c->items[i]);
 	choices_leave_empty(c);
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].state == CHOICE_LANDS)
 			choice_need_above(c, &c->items[i]);
-	/* Children have later places than what they are in. */
+	/* Children have later places than what they are in.  What the session removed and the user
+	 * made again is settled, and stays. */
 	for (size_t i = c->count; i-- > 0;)
-		if (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED)
+		if (c->items[i].state != CHOICE_LANDS &&
+		    (c->items[i].state != CHOICE_SETTLED ||
+		     c->items[i].change->after.type == OBJECT_ABSENT))
 			choice_keep_above(c, &c->items[i]);
+	return 0;
 }
 
 /* --- lines ----------------------------------------------------------------------------- */
@@ -175,10 +200,55 @@ int choices_count_lines(struct choices *c, struct error *e)
 
 /* --- steps ----------------------------------------------------------------------------- */
 
+/* The folders on the way to what lands beside that are not there, and that nothing else makes.
+ * Steps from `first` on are of what lands beside. */
+static void choices_add_folders(struct choices *c, struct choice_steps *s, size_t first,
+				size_t from, const char *path)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *folder = arena_strn(&c->arena, path, (size_t)(slash - path));
+		const struct view base = {.base = c->view.base};
+		struct object o = {.type = OBJECT_DIR};
+		const struct change *own = folder ? changes_find(&c->changes, folder) : NULL;
+		bool made = !folder || (view_look(&base, folder, &o) == 0 && o.type == OBJECT_DIR);
+
+		made = made || (own && c->items[own - c->changes.items].state == CHOICE_LANDS);
+		for (size_t i = first; !made && i < s->count; i++)
+			made = str_equal(s->items[i].path, folder);
+		if (made)
+			continue;
+		s->from[s->count] = from;
+		s->items[s->count++] =
+			(struct land_step){.path = folder,
+					   .after = {.type = OBJECT_DIR, .mode = 0755, .layer = -1},
+					   .source = -1};
+	}
+}
+
+static void choices_add_beside(struct choices *c, struct choice_steps *s)
+{
+	const size_t first = s->count;
+
+	for (size_t i = 0; i < c->beside_count; i++) {
+		const struct choice_beside *b = &c->beside[i];
+
+		if (!choice_beside_lands(c, b))
+			continue;
+		choices_add_folders(c, s, first, c->count + i, b->path);
+		s->from[s->count] = c->count + i;
+		s->items[s->count++] = (struct land_step){
+			.path = b->path, .before = b->before, .after = b->lands, .source = -1};
+	}
+}
+
 int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 {
-	/* A rename is two. */
+	/* A rename is two; what lands beside has folders. */
 	size_t most = 2 * choices_in(c, CHOICE_LANDS) + 1;
+
+	for (size_t i = 0; i < c->beside_count; i++)
+		for (const char *at = c->beside[i].path; (at = strchr(at, '/')); at++)
+			most++;
 
 	*ret = (struct choice_steps){.choices = c};
 	ret->items = arena_alloc(&c->arena, most * sizeof(*ret->items));
@@ -194,24 +264,43 @@ int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 		if (x->state != CHOICE_LANDS)
 			continue;
 		if (ch->kind == CHANGE_RENAMED) {
-			ret->from[ret->count] = i;
-			ret->items[ret->count++] = (struct land_step){
-				.path = ch->from, .before = ch->before, .source = -1};
+			/* Objects only ever come. */
+			if (!choice_is_git_object(ch->from)) {
+				ret->from[ret->count] = i;
+				ret->items[ret->count++] = (struct land_step){
+					.path = ch->from, .before = ch->before, .source = -1};
+			}
 			step.before = (struct object){.type = OBJECT_ABSENT};
 		}
 		ret->from[ret->count] = i;
 		ret->items[ret->count++] = step;
 	}
+	choices_add_beside(c, ret);
 	return 0;
+}
+
+/* Made when it is its turn: there may be more of them than descriptors. */
+static int choice_open_beside(const struct choice_beside *b)
+{
+	_cleanup_fd_ int fd = memfd_create("bawn-ref", MFD_CLOEXEC);
+	int r = fd < 0 ? -errno : fd_write_all(fd, b->text, b->lands.size);
+
+	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 int choices_open(void *steps, size_t i)
 {
 	const struct choice_steps *s = steps;
-	const struct choice *x = &s->choices->items[s->from[i]];
+	const struct choices *c = s->choices;
+
+	if (s->from[i] >= c->count)
+		return choice_open_beside(&c->beside[s->from[i] - c->count]);
+	const struct choice *x = &c->items[s->from[i]];
 
 	if (x->content < 0)
-		return changes_open(&s->choices->view, x->change, CHANGE_AFTER);
+		return changes_open(&c->view, x->change, CHANGE_AFTER);
 	int fd = fcntl(x->content, F_DUPFD_CLOEXEC, 3);
 
 	if (fd >= 0 && lseek(fd, 0, SEEK_SET) < 0)
@@ -263,7 +352,8 @@ static int choices_note_decided(const struct choices *c, struct error *e)
 int choices_rebase(struct choices *c, struct error *e)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		if (c->items[i].state != CHOICE_LANDS)
+		if (c->items[i].state != CHOICE_LANDS &&
+		    (c->items[i].state != CHOICE_KEPT || c->items[i].rest))
 			continue;
 		int r = choice_rebase(c, &c->items[i]);
 
@@ -281,7 +371,8 @@ bool choices_leave_something(const struct choices *c)
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].partial ||
 		    (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED &&
-		     c->items[i].state != CHOICE_DROPPED))
+		     c->items[i].state != CHOICE_DROPPED &&
+		     (c->items[i].state != CHOICE_KEPT || c->items[i].rest)))
 			return true;
 	return false;
 }

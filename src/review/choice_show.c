@@ -5,13 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum { SHOWN_MAX = 40, SHOWN_WORDS = 8, SHOWN_INDENT = 4 };
 
 static const char *const choice_words[] = {
 	[CHOICE_LANDS] = "lands",     [CHOICE_SETTLED] = "settled",   [CHOICE_LEFT] = "left",
 	[CHOICE_OURS] = "ours",       [CHOICE_CONFLICT] = "conflict", [CHOICE_HELD] = "held",
-	[CHOICE_DROPPED] = "dropped",
+	[CHOICE_DROPPED] = "dropped", [CHOICE_KEPT] = "kept",
 };
 
 static void put_path(struct buf *into, const char *path, bool is_dir)
@@ -55,6 +56,70 @@ void choice_put_line(struct buf *into, const struct choice *x)
 		buf_putf(into, "  (without %s)", c->without);
 }
 
+void brought_put(struct buf *into, const struct brought *b)
+{
+	buf_put_str(into, b->removed ? "removes " : "brings ");
+	put_path(into, b->path, false);
+	buf_putf(into, " (%s)", b->rule);
+	if (!b->seen) {
+		if ((b->mode & S_IFMT) == S_IFLNK)
+			buf_put_str(into, ", a link,");
+		else if (b->mode & 0111)
+			buf_put_str(into, ", executable,");
+		buf_putf(into, " in the version of %s%.7s",
+			 b->commit[0] ? "the commit " : "the index", b->commit);
+	}
+	if (b->released) {
+		buf_put_str(into, " (released)");
+		return;
+	}
+	buf_put_str(into, "; --release ");
+	put_path(into, b->path, false);
+	if (!b->seen)
+		buf_putf(into, "@%.*s", BROUGHT_SHORT, b->removed ? BROUGHT_REMOVED : b->object);
+}
+
+void brought_put_json(struct json *j, const struct change *c)
+{
+	if (c->with)
+		json_key_str(j, "with", c->with);
+	if (c->brings_count == 0)
+		return;
+	json_key(j, "brings");
+	json_open(j, '[');
+	for (size_t i = 0; i < c->brings_count; i++) {
+		const struct brought *b = &c->brings[i];
+
+		json_open(j, '{');
+		json_key_str(j, "path", b->path);
+		json_key_str(j, "rule", b->rule);
+		json_key_str(j, "why", b->why);
+		if (b->commit[0])
+			json_key_str(j, "commit", b->commit);
+		if (b->object[0])
+			json_key_str(j, "object", b->object);
+		json_key_bool(j, "seen", b->seen);
+		json_key_bool(j, "removed", b->removed);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* It is told by what it goes with. */
+static bool choice_goes_with(const struct choice *x)
+{
+	return x->change->with && !x->change->moved;
+}
+
+size_t choices_held(const struct choices *c)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		count += c->items[i].state == CHOICE_HELD && !choice_goes_with(&c->items[i]);
+	return count;
+}
+
 void choice_put_reason(const struct text *t, struct buf *into, const struct choice *x)
 {
 	const char *why = x->why ? x->why : x->change->why;
@@ -67,6 +132,18 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 	/* What is not a terminal has no edge. */
 	help_wrap(into, buf_str(&words), SHOWN_INDENT, t->tty ? (size_t)t->width : SIZE_MAX);
 	buf_put_char(into, '\n');
+	for (size_t i = 0; x->state != CHOICE_LANDS && i < x->change->brings_count; i++) {
+		const struct brought *b = &x->change->brings[i];
+
+		if (i == SHOWN_MAX) {
+			buf_putf(into, "%*sand %zu more; 'bawn diff' lists them all\n",
+				 SHOWN_INDENT, "", x->change->brings_count - i);
+			break;
+		}
+		buf_putf(into, "%*s", SHOWN_INDENT, "");
+		brought_put(into, b);
+		buf_put_char(into, '\n');
+	}
 }
 
 /* Those of the group that are flagged, or those that are not, up to a number of each. */
@@ -78,11 +155,14 @@ static size_t show_part(const struct text *t, struct buf *out, const struct choi
 	for (size_t i = 0; i < c->count; i++) {
 		bool is = state == CHOICE_LANDS && c->items[i].change->group == CHANGE_FLAGGED;
 
-		if (c->items[i].state != state || is != flagged)
+		if (c->items[i].state != state || is != flagged ||
+		    (state == CHOICE_HELD && choice_goes_with(&c->items[i])))
 			continue;
 		/* Names of content: nobody reads them one by one. */
-		if (state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) {
-			*objects += c->items[i].change->after.type == OBJECT_FILE;
+		if ((state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) ||
+		    (state == CHOICE_KEPT && choice_is_git_object(c->items[i].change->path))) {
+			*objects += c->items[i].change->after.type == OBJECT_FILE ||
+				    c->items[i].change->before.type == OBJECT_FILE;
 			continue;
 		}
 		if (++count > SHOWN_MAX)
@@ -108,8 +188,9 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 
 	count += show_part(t, &out, c, state, true, &objects);
 	if (objects)
-		buf_putf(&out, "  git      %zu object%s in .git/objects\n", objects,
-			 objects == 1 ? "" : "s");
+		buf_putf(&out, "  git      %zu object%s in .git/objects%s\n", objects,
+			 objects == 1 ? "" : "s",
+			 state == CHOICE_KEPT ? ", which the session removed or changed" : "");
 	if (count == 0 && objects == 0)
 		return;
 	if (title)
@@ -131,6 +212,24 @@ void choices_put_sum(struct buf *into, const struct choices *c)
 		buf_putf(into, " (+%zu -%zu lines)", added, removed);
 }
 
+/* Refs of the session's that land by another name. */
+static void show_beside(const struct text *t, const struct choices *c)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->beside_count; i++) {
+		if (!choice_beside_lands(c, &c->beside[i]) || ++count > SHOWN_MAX)
+			continue;
+		buf_putf(&out, "  %-*s ", SHOWN_WORDS, change_kind_words[CHANGE_ADDED]);
+		put_path(&out, c->beside[i].path, false);
+		buf_put_str(&out, "  (the session's, beside yours)\n");
+	}
+	if (count > SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more refs of the session's\n", count - SHOWN_MAX);
+	text_write(t, &out);
+}
+
 void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(256);
@@ -139,7 +238,14 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 	choices_put_sum(&sum, c);
 	if (choices_in(c, CHOICE_LANDS))
 		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->session.name, buf_str(&sum));
+	if (c->busy)
+		text_styled(t, TEXT_WARN,
+			    "You are in the middle of %s here, begun after the session: git's own "
+			    "notes on it stay as they are.\n",
+			    c->busy);
 	show_group(t, c, CHOICE_LANDS, TEXT_PLAIN, NULL);
+	show_beside(t, c);
+	show_group(t, c, CHOICE_KEPT, TEXT_PLAIN, "Stays as you have it:");
 	show_group(t, c, CHOICE_OURS, TEXT_PLAIN, "Yours stays, and the session's is kept apart:");
 	show_group(t, c, CHOICE_DROPPED, TEXT_WARN, "Never lands:");
 	if (!asks)
@@ -194,13 +300,14 @@ void choices_put_json(struct json *j, const struct choices *c)
 			json_key_str(j, "rule", x->change->rule);
 		if (why)
 			json_key_str(j, "why", why);
+		brought_put_json(j, x->change);
 		if (x->change->without)
 			json_key_str(j, "without", x->change->without);
 		if (x->decided)
 			json_key_str(j, "decided", x->decided);
 		if (x->released)
 			json_key_bool(j, "released", true);
-		if (x->partial)
+		if (x->partial || (x->state == CHOICE_KEPT && x->rest))
 			json_key_bool(j, "partial", true);
 		if (x->counted) {
 			json_key_u64(j, "added", x->added);
@@ -208,6 +315,19 @@ void choices_put_json(struct json *j, const struct choices *c)
 		}
 		json_object(j, "before", &x->change->before);
 		json_object(j, "after", x->state == CHOICE_LANDS ? &x->lands : &x->change->after);
+		json_close(j, '}');
+	}
+	for (size_t i = 0; i < c->beside_count; i++) {
+		if (!choice_beside_lands(c, &c->beside[i]))
+			continue;
+		json_open(j, '{');
+		json_key_str(j, "path", c->beside[i].path);
+		json_key_str(j, "kind", change_kind_words[CHANGE_ADDED]);
+		json_key_str(j, "state", choice_words[CHOICE_LANDS]);
+		json_key_str(j, "group", change_group_words[CHANGE_ORDINARY]);
+		json_key_str(j, "beside", c->items[c->beside[i].of].change->path);
+		json_object(j, "before", &c->beside[i].before);
+		json_object(j, "after", &c->beside[i].lands);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

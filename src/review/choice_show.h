@@ -22,4 +22,11 @@ void choice_put_line(struct buf *into, const struct choice *x);
 /* Why it is flagged, held or the like, in lines of their own; nothing where there is no reason. */
 void choice_put_reason(const struct text *t, struct buf *into, const struct choice *x);
 
+/* What a commit or the index brings, and how it is released. */
+void brought_put(struct buf *into, const struct brought *b);
+void brought_put_json(struct json *j, const struct change *c);
+
+/* How many are held for themselves. */
+size_t choices_held(const struct choices *c);
+
 #endif

@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* Of so many bytes one may be none of a text's. */
+enum { CONTENT_ODD = 20 };
+
 void content_fini(struct content *c)
 {
 	buf_fini(&c->bytes[0]);
@@ -14,8 +17,23 @@ void content_fini(struct content *c)
 	arena_fini(&c->arena);
 }
 
+/* A script is run up to a NUL and behind it; and one NUL does not make data of a text.  Shown as
+ * text, with what is none of it written out. */
+static bool content_is_shown(struct span start, bool was_text)
+{
+	size_t odd = 0;
+
+	if (start.len >= 2 && memcmp(start.ptr, "#!", 2) == 0)
+		return true;
+	for (size_t i = 0; i < start.len; i++)
+		odd += start.ptr[i] < 0x20 && start.ptr[i] != '\n' && start.ptr[i] != '\t' &&
+		       start.ptr[i] != '\r';
+	return was_text && odd * CONTENT_ODD <= start.len;
+}
+
 /* Reads up to CONTENT_TEXT_MAX bytes, and stops at once at what is no text. */
-static enum content_kind content_take(int fd, struct buf *into, const char **ret_type)
+static enum content_kind content_take(int fd, bool was_text, struct buf *into,
+				      const char **ret_type)
 {
 	char chunk[16 << 10];
 
@@ -31,7 +49,7 @@ static enum content_kind content_take(int fd, struct buf *into, const char **ret
 		if (into->len == 0) {
 			struct span start = {(const uint8_t *)chunk, (size_t)n};
 
-			if (lines_is_binary(start)) {
+			if (lines_is_binary(start) && !content_is_shown(start, was_text)) {
 				*ret_type = sniff(start);
 				return CONTENT_BINARY;
 			}
@@ -43,7 +61,8 @@ static enum content_kind content_take(int fd, struct buf *into, const char **ret
 }
 
 static enum content_kind content_side(const struct view *v, const struct change *c,
-				      enum change_side side, int instead, struct content *ret)
+				      enum change_side side, int instead, bool was_text,
+				      struct content *ret)
 {
 	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
 
@@ -55,7 +74,8 @@ static enum content_kind content_side(const struct view *v, const struct change 
 	ret->type[side] = "text";
 	if (instead >= 0 && fd >= 0 && lseek(fd, 0, SEEK_SET) < 0)
 		return CONTENT_UNREADABLE;
-	return fd < 0 ? CONTENT_UNREADABLE : content_take(fd, &ret->bytes[side], &ret->type[side]);
+	return fd < 0 ? CONTENT_UNREADABLE
+		      : content_take(fd, was_text, &ret->bytes[side], &ret->type[side]);
 }
 
 static bool content_is_crlf(const struct lines *l)
@@ -69,22 +89,9 @@ static bool content_is_crlf(const struct lines *l)
 	return true;
 }
 
-int content_read(const struct view *v, const struct change *c, int instead, struct content *ret)
+/* Which lines differ, of two texts that were read. */
+static int content_compare(struct content *ret)
 {
-	*ret = (struct content){
-		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
-		.arena = ARENA_INIT(LINEDIFF_ARENA),
-	};
-	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
-	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
-		return 0;
-	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, ret),
-				      content_side(v, c, CHANGE_AFTER, instead, ret)};
-
-	/* In the order of the kinds: what is less to show wins. */
-	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];
-	if (ret->kind != CONTENT_TEXT)
-		return 0;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < 2; i++) {
@@ -101,4 +108,35 @@ int content_read(const struct view *v, const struct change *c, int instead, stru
 	ret->crlf = r == 0 && ret->lines[0].count + ret->lines[1].count > 0 &&
 		    content_is_crlf(&ret->lines[0]) && content_is_crlf(&ret->lines[1]);
 	return r;
+}
+
+int content_read(const struct view *v, const struct change *c, int instead, struct content *ret)
+{
+	*ret = (struct content){
+		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
+		.arena = ARENA_INIT(LINEDIFF_ARENA),
+	};
+	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
+	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
+		return 0;
+	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, false, ret)};
+	bool was_text = c->before.type == OBJECT_FILE && sides[0] == CONTENT_TEXT;
+
+	sides[1] = content_side(v, c, CHANGE_AFTER, instead, was_text, ret);
+
+	/* In the order of the kinds: what is less to show wins. */
+	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];
+	return ret->kind == CONTENT_TEXT ? content_compare(ret) : 0;
+}
+
+int content_of_texts(const char *before, const char *after, struct content *ret)
+{
+	*ret = (struct content){
+		.kind = CONTENT_TEXT,
+		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
+		.arena = ARENA_INIT(LINEDIFF_ARENA),
+	};
+	buf_put_str(&ret->bytes[0], before);
+	buf_put_str(&ret->bytes[1], after);
+	return content_compare(ret);
 }

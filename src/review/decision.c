@@ -5,6 +5,7 @@
 #include "event.h"
 #include "fd.h"
 #include "hash.h"
+#include "home_store.h"
 #include "ledger.h"
 
 #include <stdio.h>
@@ -51,6 +52,8 @@ int decision_open(const struct review *r, const struct invocation *i, struct dec
 	struct hash key;
 
 	*ret = DECISION_INIT;
+	/* What makes room must not fail for want of it. */
+	home_store_make_room(&r->host);
 	int code = record_folder_make(r->host.state_dir, i->verb->name, &ret->folder, e);
 
 	if (code < 0)
@@ -63,7 +66,8 @@ int decision_open(const struct review *r, const struct invocation *i, struct dec
 					      &ret->number, &key, e);
 	if (code < 0)
 		return code;
-	code = logfile_first(&ret->logfile, ret->folder.own);
+	/* Nothing runs meanwhile: it needs the room that it needs, and no more. */
+	code = logfile_first(&ret->logfile, ret->folder.own, false);
 	if (code == 0) {
 		writer_init(&ret->writer, ret->logfile.fd, &key);
 		/* One wait for the disk, when everything is written. */

@@ -17,7 +17,6 @@
 
 enum {
 	FOLD_SCAN_MAX = 8 << 20, /* steps in search of moved directories, in all */
-	FOLD_REFS = 12,          /* refs that are named */
 	FOLD_SHORT = 10,         /* digits of an object's name */
 };
 
@@ -219,6 +218,7 @@ enum fold_git {
 	GIT_OBJECT,
 	GIT_PACK,
 	GIT_REF,
+	GIT_PACKED,
 	GIT_HEAD,
 	GIT_INDEX,
 	GIT_LOG,
@@ -227,27 +227,35 @@ enum fold_git {
 };
 
 /* Which of git's own files it is; *ret_len: of the path up to ".git" and with it. */
-static enum fold_git fold_git_of(const char *path, size_t *ret_len)
+static enum fold_git fold_git_of(const struct change *c, size_t *ret_len)
 {
 	static const struct {
 		const char *name;
 		enum fold_git kind;
 		bool within; /* what begins so; else the very name */
 	} rows[] = {
-		{"objects/pack/", GIT_PACK, true}, {"objects", GIT_OBJECT, true},
-		{"refs", GIT_REF, true},           {"logs", GIT_LOG, true},
-		{"HEAD", GIT_HEAD, false},         {"index", GIT_INDEX, false},
-		{"packed-refs", GIT_OTHER, false}, {"ORIG_HEAD", GIT_OTHER, false},
-		{"FETCH_HEAD", GIT_OTHER, false},  {"COMMIT_EDITMSG", GIT_OTHER, false},
-		{"MERGE_HEAD", GIT_OTHER, false},  {"MERGE_MSG", GIT_OTHER, false},
+		{"refs", GIT_REF, true},
+		{"logs", GIT_LOG, true},
+		{"HEAD", GIT_HEAD, false},
+		{"index", GIT_INDEX, false},
+		{"packed-refs", GIT_PACKED, false},
+		{"ORIG_HEAD", GIT_OTHER, false},
+		{"FETCH_HEAD", GIT_OTHER, false},
+		{"COMMIT_EDITMSG", GIT_OTHER, false},
+		{"MERGE_HEAD", GIT_OTHER, false},
+		{"MERGE_MSG", GIT_OTHER, false},
 		{"MERGE_MODE", GIT_OTHER, false},
 	};
-	const char *git = strncmp(path, ".git/", 5) == 0 ? path : strstr(path, "/.git/");
+	const char *git = git_rest(c->path);
 
 	if (!git)
 		return GIT_NOT;
-	git += *git == '/' ? 6 : 5;
-	*ret_len = (size_t)(git - path) - 1;
+	*ret_len = (size_t)(git - c->path) - 1;
+	/* What has no name of git's is shown for itself. */
+	if (str_after(git, "objects/"))
+		return !change_is_git_object(c)                  ? GIT_NOT
+		       : git_place_of(c->path) == GIT_PLACE_PACK ? GIT_PACK
+								 : GIT_OBJECT;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		const char *rest = str_after(git, rows[i].name);
 
@@ -271,10 +279,16 @@ static void fold_git(struct diff *d)
 
 	if (fold_asks_for_git(&d->picks))
 		return;
-	for (size_t i = 0; i < d->changes.count; i++)
-		if (d->fates[i] == DIFF_SHOWN && d->changes.items[i].group == CHANGE_ORDINARY &&
-		    fold_git_of(d->changes.items[i].path, &len) != GIT_NOT)
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		/* What goes with another change is told by that. */
+		if (d->fates[i] == DIFF_SHOWN && c->with && !c->moved)
+			d->fates[i] = DIFF_SILENT;
+		else if (d->fates[i] == DIFF_SHOWN && c->group == CHANGE_ORDINARY &&
+			 fold_git_of(c, &len) != GIT_NOT)
 			d->fates[i] = DIFF_GIT;
+	}
 }
 
 /* What a ref says, in short: "abc123", "refs/heads/main", or nothing. */
@@ -317,13 +331,13 @@ static void fold_put_ref(struct diff *d, const struct change *c, const char *nam
 }
 
 static void fold_put_counts(struct diff *d, const char *repository, size_t len,
-			    const size_t counts[GIT_KIND_COUNT])
+			    const size_t counts[GIT_KIND_COUNT], const size_t gone[GIT_KIND_COUNT])
 {
 	static const char *const words[GIT_KIND_COUNT][2] = {
 		[GIT_OBJECT] = {"object", "objects"}, [GIT_PACK] = {"pack file", "pack files"},
-		[GIT_REF] = {"ref", "refs"},          [GIT_HEAD] = {"HEAD", "HEAD"},
-		[GIT_INDEX] = {"index", "index"},     [GIT_LOG] = {"log", "logs"},
-		[GIT_OTHER] = {"other", "others"},
+		[GIT_REF] = {"ref", "refs"},          [GIT_PACKED] = {"packed-refs", "packed-refs"},
+		[GIT_HEAD] = {"HEAD", "HEAD"},        [GIT_INDEX] = {"index", "index"},
+		[GIT_LOG] = {"log", "logs"},          [GIT_OTHER] = {"other", "others"},
 	};
 	const char *between = ": ";
 
@@ -332,66 +346,64 @@ static void fold_put_counts(struct diff *d, const char *repository, size_t len,
 	for (size_t i = 0; i < GIT_KIND_COUNT; i++) {
 		if (counts[i] == 0)
 			continue;
-		if (i == GIT_HEAD || i == GIT_INDEX)
+		if (i == GIT_HEAD || i == GIT_INDEX || i == GIT_PACKED)
 			diff_put(d, TEXT_PLAIN, "%s%s", between, words[i][0]);
 		else
 			diff_put(d, TEXT_PLAIN, "%s%zu %s", between, counts[i],
 				 words[i][counts[i] != 1]);
+		if ((i == GIT_OBJECT || i == GIT_PACK) && gone[i])
+			diff_put(d, TEXT_WARN, " (%zu deleted)", gone[i]);
 		between = ", ";
 	}
 	diff_end_line(d);
 }
 
-/* One repository, whose first change is i; the next one that is not its. */
-static size_t fold_put_repository(struct diff *d, size_t i)
+/* One repository, whose first change is i.  What lies beneath and is another's (a submodule's, a
+ * worktree's) is not told by this. */
+static int fold_put_repository(struct diff *d, size_t i, bool *told, struct error *e)
 {
 	size_t counts[GIT_KIND_COUNT] = {0};
+	size_t gone[GIT_KIND_COUNT] = {0};
 	const char *repository = d->changes.items[i].path;
 	size_t len = 0;
 	size_t own = 0;
-	size_t end = i;
+	size_t head = SIZE_MAX;
 
-	(void)fold_git_of(repository, &len);
-	for (;
-	     end < d->changes.count && fold_is_beneath(d->changes.items[end].path, repository, len);
-	     end++) {
-		const struct change *c = &d->changes.items[end];
+	(void)fold_git_of(&d->changes.items[i], &len);
+	for (; i < d->changes.count && fold_is_beneath(d->changes.items[i].path, repository, len);
+	     i++) {
+		const struct change *c = &d->changes.items[i];
+		enum fold_git kind = diff_is_file(c) ? fold_git_of(c, &own) : GIT_NOT;
 
-		if (d->fates[end] == DIFF_GIT && diff_is_file(c) &&
-		    fold_git_of(c->path, &own) != GIT_NOT && own == len)
-			counts[fold_git_of(c->path, &own)]++;
-	}
-	fold_put_counts(d, repository, len, counts);
-	size_t named = 0;
-
-	for (size_t j = i; j < end; j++) {
-		const struct change *c = &d->changes.items[j];
-		enum fold_git kind = fold_git_of(c->path, &own);
-
-		if (d->fates[j] != DIFF_GIT || !diff_is_file(c) || own != len ||
-		    (kind != GIT_REF && kind != GIT_HEAD))
+		if (d->fates[i] != DIFF_GIT || kind == GIT_NOT || own != len)
 			continue;
-		if (named++ < FOLD_REFS)
-			fold_put_ref(d, c, c->path + len + 1);
+		told[i] = true;
+		counts[kind]++;
+		gone[kind] += c->after.type == OBJECT_ABSENT;
+		if (kind == GIT_HEAD)
+			head = i;
 	}
-	if (named > FOLD_REFS) {
-		diff_put(d, TEXT_PLAIN, "%*sand %zu more; name .git to see them", DIFF_STATUS, "",
-			 named - FOLD_REFS);
-		diff_end_line(d);
-	}
-	return end;
+	fold_put_counts(d, repository, len, counts, gone);
+	if (head != SIZE_MAX)
+		fold_put_ref(d, &d->changes.items[head], d->changes.items[head].path + len + 1);
+	_cleanup_free_ char *gitdir = strndup(repository, len);
+
+	if (!gitdir)
+		return error_sys(e, -ENOMEM, "cannot show the refs of %s", repository);
+	return counts[GIT_REF] + counts[GIT_PACKED] ? diff_put_refs(d, gitdir, e) : 0;
 }
 
 int diff_put_git(struct diff *d, struct error *e)
 {
-	(void)e;
-	for (size_t i = 0; i < d->changes.count;) {
-		if (d->fates[i] == DIFF_GIT && diff_is_file(&d->changes.items[i]))
-			i = fold_put_repository(d, i);
-		else
-			i++;
-	}
-	return 0;
+	_cleanup_free_ bool *told = calloc(d->changes.count + 1, sizeof(*told));
+	int r = 0;
+
+	if (!told)
+		return error_sys(e, -ENOMEM, "cannot show the repositories");
+	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
+		if (d->fates[i] == DIFF_GIT && !told[i] && diff_is_file(&d->changes.items[i]))
+			r = fold_put_repository(d, i, told, e);
+	return r;
 }
 
 int diff_fold(struct diff *d, struct error *e)

@@ -2,6 +2,7 @@
 /* `bawn diff --json`: everything that is known about each change, digests included. */
 #include "diff_parts.h"
 
+#include "choice_show.h"
 #include "encode.h"
 
 static bool json_is_utf8(struct span s)
@@ -75,6 +76,7 @@ static int json_change(struct diff *d, struct json *j, const struct change *c)
 		json_key_str(j, "rule", c->rule);
 	if (c->why)
 		json_key_str(j, "why", c->why);
+	brought_put_json(j, c);
 	if (c->without)
 		json_key_str(j, "without", c->without);
 	json_object(j, "before", &c->before);

@@ -6,6 +6,7 @@
  *	diff_show.c	one change as a person reads it
  *	diff_fold.c	what is not worth a line of its own: directories, git's own files, and
  *			directories that were moved as a whole
+ *	diff_refs.c	branches, tags and the like that moved
  *	diff_stat.c	--stat
  *	diff_json.c	--json
  *	review_between.c	--between
@@ -80,6 +81,11 @@ int diff_fold(struct diff *d, struct error *e);
 /* The lines for directories that moved, and for git's own files. */
 int diff_put_moves(struct diff *d, struct error *e);
 int diff_put_git(struct diff *d, struct error *e);
+
+/* --- diff_refs.c --- */
+
+/* A line for each ref of a repository that is new, gone or moved. */
+int diff_put_refs(struct diff *d, const char *gitdir, struct error *e);
 
 /* --- diff_show.c --- */
 

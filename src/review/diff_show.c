@@ -6,6 +6,7 @@
  */
 #include "diff_parts.h"
 
+#include "choice_show.h"
 #include "str.h"
 #include "unified.h"
 #include "words.h"
@@ -135,6 +136,14 @@ static void show_reason(struct diff *d, const struct change *c)
 		diff_put(d, TEXT_PLAIN, ": %s", c->why);
 		diff_end_line(d);
 	}
+	for (size_t i = 0; i < c->brings_count; i++) {
+		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+		brought_put(&line, &c->brings[i]);
+		diff_put(d, TEXT_PLAIN, "%*s", DIFF_STATUS, "");
+		buf_put(&d->out, line.ptr, line.len);
+		diff_end_line(d);
+	}
 	if (c->both) {
 		diff_put(d, TEXT_WARN, "%*syou changed it, too", DIFF_STATUS, "");
 		diff_put(d, TEXT_PLAIN, ", since: shown against yours as it is now");
@@ -243,6 +252,34 @@ static int show_hunks(struct diff *d, struct content *content)
 	return r;
 }
 
+/* What only a commit or the index has is shown here: no file does. */
+static int show_brought(struct diff *d, const struct change *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < c->brings_count; i++) {
+		const struct brought *b = &c->brings[i];
+		_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
+
+		if (b->seen)
+			continue;
+		diff_end_line(d);
+		diff_put(d, TEXT_STRONG, "%s", b->path);
+		diff_put(d, TEXT_PLAIN, " in %s%.7s", b->commit[0] ? "the commit " : "the index",
+			 b->commit);
+		if (b->object[0])
+			diff_put(d, TEXT_PLAIN, " (%.*s)", BROUGHT_SHORT, b->object);
+		if (!b->after)
+			diff_put(d, TEXT_PLAIN, b->removed ? ", removed" : ", not shown");
+		diff_end_line(d);
+		r = content_of_texts(b->before ? b->before : "", b->after ? b->after : "",
+				     &content);
+		if (r == 0 && (b->after || b->removed))
+			r = show_hunks(d, &content);
+	}
+	return r;
+}
+
 int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
@@ -255,6 +292,8 @@ int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 	}
 	if (r == 0 && content.kind == CONTENT_TEXT)
 		r = show_hunks(d, &content);
+	if (r == 0)
+		r = show_brought(d, c);
 	diff_flush(d, false);
 	return r < 0 ? error_sys(e, r, "cannot show '%s'", c->path) : 0;
 }

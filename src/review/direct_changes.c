@@ -9,6 +9,7 @@
 #include "str.h"
 #include "text.h"
 #include "undo_direct.h"
+#include "undo_former.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@ enum {
 	DIRECT_DEPTH_MAX = 64,
 	DIRECT_BYTES_MAX = 128 << 20,
 	DIRECT_STATUS = 9,
+	DIRECT_READ = 0500, /* of a folder, to list it and look into it */
 };
 
 struct direct_changes {
@@ -60,6 +62,19 @@ static void direct_put(struct direct_changes *d, const char *path, bool was,
 		c->count++;
 }
 
+/* Its folder cannot be looked into: what became of it is not known. */
+static void direct_put_unread(struct direct_changes *d, const char *path)
+{
+	const struct object unknown = {.type = OBJECT_FILE, .layer = -1};
+	size_t before = d->changes->count;
+
+	direct_put(d, path, true, &unknown);
+	if (d->changes->count == before)
+		return;
+	d->changes->items[before].group = CHANGE_DROPPED;
+	d->changes->items[before].why = "it cannot be read, so whether it changed is not known";
+}
+
 /* Everything beneath a folder that was not there before. */
 static void direct_walk(struct direct_changes *d, const char *path, int depth)
 {
@@ -97,8 +112,10 @@ static bool direct_is_same(const struct direct_changes *d, struct first_entry *w
 	uint8_t digest[SHA256_SIZE];
 	uint64_t size = 0;
 
+	/* Of folders modes do not matter, but for one that hides what is in it. */
 	if (was->kind == FIRST_DIR && now->type == OBJECT_DIR)
-		return true;
+		return (now->mode & DIRECT_READ) == DIRECT_READ ||
+		       (was->mode & DIRECT_READ) != DIRECT_READ;
 	if (was->kind != FIRST_FILE || now->type != OBJECT_FILE || was->size != now->size ||
 	    (was->mode & 07777) != now->mode)
 		return false;
@@ -111,33 +128,114 @@ static bool direct_is_same(const struct direct_changes *d, struct first_entry *w
 	       memcmp(digest, was->digest, sizeof(digest)) == 0;
 }
 
+/* How many folders right above it are new: what is in a new one was met with the first of them, as
+ * deep as one walk goes. */
+static size_t direct_new_above(const struct direct_changes *d, const char *path)
+{
+	char above[PATH_MAX];
+	struct first_entry was;
+	size_t count = 0;
+
+	(void)snprintf(above, sizeof(above), "%s", path);
+	for (char *end; (end = strrchr(above, '/')); count++) {
+		*end = '\0';
+		if (first_find(d->first, above, &was) < 0 || was.kind != FIRST_ABSENT)
+			break;
+	}
+	return count;
+}
+
 static void direct_look(struct direct_changes *d, const char *path)
 {
 	struct first_entry was = {.kind = FIRST_ABSENT};
 	struct object now;
 	bool there = first_find(d->first, path, &was) >= 0 && was.kind != FIRST_ABSENT;
 
-	if (view_look(d->view, path, &now) < 0 || (!there && now.type == OBJECT_ABSENT))
+	int r = view_look(d->view, path, &now);
+
+	if (r == -EACCES || r == -EPERM) {
+		direct_put_unread(d, path);
+		return;
+	}
+	if (r < 0 || (!there && now.type == OBJECT_ABSENT))
 		return;
 	was.path = path;
 	if (there && direct_is_same(d, &was, &now))
 		return;
 	direct_put(d, path, there, &now);
-	if (now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR))
+	if (now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR) &&
+	    direct_new_above(d, path) % DIRECT_DEPTH_MAX == 0)
 		direct_walk(d, path, 0);
 }
 
-static int direct_on_entry(void *context, size_t i, const struct first_entry *e)
+static int direct_on_path(void *context, const char *path)
 {
 	struct direct_changes *d = context;
 
-	(void)i;
-	if (e->flags & FIRST_END)
-		return 0;
-	direct_look(d, e->path);
-	if (e->kind == FIRST_MOVED)
-		direct_look(d, e->text);
+	direct_look(d, path);
 	return d->failed;
+}
+
+static int direct_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Where something was moved to, once each. */
+static int direct_look_targets(struct direct_changes *d)
+{
+	_cleanup_free_ const char **targets = calloc(d->first->count + 1, sizeof(char *));
+	size_t count = 0;
+
+	if (!targets)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->first->count; i++) {
+		struct first_entry e;
+
+		first_at(d->first, i, &e);
+		if (e.kind == FIRST_MOVED && !(e.flags & FIRST_END))
+			targets[count++] = e.text;
+	}
+	qsort(targets, count, sizeof(*targets), direct_order);
+	for (size_t i = 0; i < count && d->failed == 0; i++)
+		if (i == 0 || !str_equal(targets[i], targets[i - 1]))
+			direct_look(d, targets[i]);
+	return d->failed;
+}
+
+/* --- what was moved away --------------------------------------------------------------- */
+
+/* Whether something stood there before the session. */
+static bool direct_stood(const struct direct_changes *d, const struct former *f)
+{
+	struct first_entry e;
+	struct object now;
+
+	if (f->entry < 0)
+		return f->real && view_look(d->view, f->real, &now) == 0 &&
+		       now.type != OBJECT_ABSENT;
+	first_at(d->first, (size_t)f->entry, &e);
+	return e.kind != FIRST_ABSENT;
+}
+
+/* The old place of what went along with its folder: no entry has these names. */
+static int direct_moved(struct direct_changes *d)
+{
+	struct arena arena = ARENA_INIT(DIRECT_BYTES_MAX);
+	struct former_list former = {.count = 0};
+	int r = former_read(d->first, d->view, &arena, &former);
+
+	for (size_t i = 0; r == 0 && d->failed == 0 && i < former.count; i++) {
+		const char *path = former.items[i].path;
+		struct object now;
+
+		if (view_look(d->view, path, &now) == 0 && now.type == OBJECT_ABSENT &&
+		    direct_stood(d, &former.items[i]))
+			direct_put(d, path, true, &now);
+	}
+	former_list_fini(&former);
+	arena_fini(&arena);
+	return r < 0 ? r : d->failed;
 }
 
 static int direct_compare(const void *a, const void *b)
@@ -179,7 +277,11 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		return code;
 	struct direct_changes d = {.first = &first, .view = ret_view, .changes = ret};
 
-	code = first_each(&first, direct_on_entry, &d);
+	code = first_each_path(&first, direct_on_path, &d);
+	if (code == 0)
+		code = direct_look_targets(&d);
+	if (code == 0)
+		code = direct_moved(&d);
 	if (code < 0)
 		return error_sys(e, code, "cannot look at what %s changed", r->session.name);
 	direct_sort(ret);

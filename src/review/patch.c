@@ -209,6 +209,11 @@ int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e
 		bool follows =
 			x->change->kind == CHANGE_ADDED && x->change->after.type == OBJECT_DIR;
 
+		/* And git's objects with what names them. */
+		if (x->state == CHOICE_LANDS && choice_is_git_object(x->change->path)) {
+			patch_leave(x);
+			continue;
+		}
 		if (x->state != CHOICE_LANDS || follows)
 			continue;
 		if (p.quit) {

@@ -14,7 +14,7 @@ int prompt_open(struct prompt *ret, struct error *e)
 
 	if (tty < 0) {
 		(void)error_set(e, -ENXIO, "nobody is here to ask");
-		error_next(e, "--yes does it without asking; --dry-run says what would be done.");
+		error_next(e, "--yes does it without asking.");
 		return -ENXIO;
 	}
 	*ret = (struct prompt){.tty = tty, .text = text_open(tty)};
@@ -25,7 +25,11 @@ int prompt_open_for(const struct invocation *i, struct prompt *ret, struct error
 {
 	if (invocation_has(i, OPTION_DRY_RUN) || invocation_has(i, OPTION_YES))
 		return 0;
-	return prompt_open(ret, e);
+	int r = prompt_open(ret, e);
+
+	if (r < 0)
+		error_next(e, "--yes does it without asking; --dry-run says what would be done.");
+	return r;
 }
 
 void prompt_close(struct prompt *p)

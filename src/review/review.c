@@ -3,6 +3,7 @@
 
 #include "fd.h"
 #include "home_store.h"
+#include "layering.h"
 #include "open.h"
 #include "settle.h"
 #include "str.h"
@@ -16,13 +17,31 @@ enum { REVIEW_BYTES_MAX = 4 << 20, REVIEW_LISTED = 8 };
 
 /* The sessions from which one is chosen. */
 struct review_choice {
-	const struct layers *layers;
+	const struct review *review;
 	struct layers_session newest;
+	struct layers_session stray;  /* the newest that worked on another folder of this path */
 	struct layers_session idle;   /* the newest that has nothing, and does not run */
 	struct layers_session landed; /* the newest whose writes have landed */
 	size_t count;
-	char names[REVIEW_LISTED][LAYERS_NAME_MAX + 1];
+	struct { /* the newest of them, newest first */
+		char name[LAYERS_NAME_MAX + 1];
+		int64_t began;
+	} listed[REVIEW_LISTED];
 };
+
+static void review_list(struct review_choice *c, const struct layers_session *s)
+{
+	size_t at = c->count < REVIEW_LISTED ? c->count : REVIEW_LISTED;
+
+	while (at > 0 && c->listed[at - 1].began < s->began)
+		at--;
+	if (at == REVIEW_LISTED)
+		return;
+	memmove(&c->listed[at + 1], &c->listed[at],
+		(REVIEW_LISTED - 1 - at) * sizeof(c->listed[0]));
+	(void)snprintf(c->listed[at].name, sizeof(c->listed[at].name), "%s", s->name);
+	c->listed[at].began = s->began;
+}
 
 static int review_consider(void *context, const struct layers_session *s)
 {
@@ -34,13 +53,19 @@ static int review_consider(void *context, const struct layers_session *s)
 			c->landed = *s;
 		return 0;
 	}
-	if (!layers_session_has_changes(c->layers, s) && !layers_session_runs(c->layers, s->name)) {
+	if (!layers_session_has_changes(&c->review->layers, s) &&
+	    !layers_session_runs(&c->review->layers, s->name)) {
 		if (c->idle.name[0] == '\0' || s->began > c->idle.began)
 			c->idle = *s;
 		return 0;
 	}
-	if (c->count < REVIEW_LISTED)
-		(void)snprintf(c->names[c->count], sizeof(c->names[0]), "%s", s->name);
+	/* It is meant by its name, or when there is no other. */
+	if (!layers_session_is_of(s, c->review->tree)) {
+		if (c->stray.name[0] == '\0' || s->began > c->stray.began)
+			c->stray = *s;
+		return 0;
+	}
+	review_list(c, s);
 	if (c->count == 0 || s->began > c->newest.began)
 		c->newest = *s;
 	c->count++;
@@ -49,7 +74,7 @@ static int review_consider(void *context, const struct layers_session *s)
 
 static int review_choose(struct review *r, const char *name, struct error *e)
 {
-	struct review_choice choice = {.layers = &r->layers};
+	struct review_choice choice = {.review = r};
 	char list[REVIEW_LISTED * (LAYERS_NAME_MAX + 3)] = "";
 	size_t at = 0;
 
@@ -72,6 +97,9 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	} else if (choice.count == 1) {
 		r->session = choice.newest;
 		return 0;
+	} else if (choice.count == 0 && choice.stray.name[0]) {
+		r->session = choice.stray;
+		return 0;
 	} else if (choice.count == 0 && choice.landed.name[0]) {
 		r->session = choice.landed;
 		return 0;
@@ -88,10 +116,12 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	}
 	for (size_t i = 0; i < choice.count && i < REVIEW_LISTED; i++)
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "",
-				       choice.names[i]);
+				       choice.listed[i].name);
 	if (choice.count > 0)
 		error_next(e, "Name one with --session: %s%s.", list,
-			   choice.count > REVIEW_LISTED ? ", ..." : "");
+			   choice.count > REVIEW_LISTED
+				   ? " are the newest; 'bawn sessions' lists all"
+				   : "");
 	return code;
 }
 
@@ -121,16 +151,11 @@ static int review_find(const struct invocation *i, struct review *r, struct erro
 static int review_recover(const struct review *r, struct error *e)
 {
 	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
-	struct text err = text_open(STDERR_FILENO);
-	enum land_found found = LAND_NOTHING;
+	struct land_found found = {.way = LAND_NOTHING};
 	int code = lock < 0 ? lock : layers_recover(&r->layers, &found, e);
 
-	if (code == 0 && found == LAND_ROLLED_BACK)
-		text_printf(&err, "An apply to %s was cut short: it was taken back.\n",
-			    r->layers.workspace);
-	if (code == 0 && found == LAND_FINISHED)
-		text_printf(&err, "An apply to %s was cut short at its end: it is finished now.\n",
-			    r->layers.workspace);
+	if (code == 0)
+		layering_say_recovered(&r->layers, &found);
 	return code;
 }
 
@@ -159,12 +184,13 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
 	if (code < 0)
 		return code;
-	if (want != REVIEW_STRAY && !layers_session_is_of(&ret->session, ret->tree)) {
+	if (want != REVIEW_STRAY && !invocation_has(i, OPTION_ANYWAY) &&
+	    !layers_session_is_of(&ret->session, ret->tree)) {
 		code = error_set(e, -ESTALE,
 				 "%s is another folder than the one that the session %s worked on",
 				 ret->layers.workspace, ret->session.name);
-		error_next(e, "Its changes are kept: move the folder back to see them, or forget "
-			      "them with 'bawn discard'.");
+		error_next(e, "Its changes are kept. Say --anyway to see them against this folder, "
+			      "move the old one back, or forget them with 'bawn discard'.");
 		return code;
 	}
 	ret->runs = layers_session_runs(&ret->layers, ret->session.name);

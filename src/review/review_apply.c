@@ -18,6 +18,7 @@
 #include "fd.h"
 #include "patch.h"
 #include "prompt.h"
+#include "seen.h"
 #include "still.h"
 #include "str.h"
 #include "sweep.h"
@@ -76,7 +77,7 @@ static int apply_decide(struct apply *a, struct error *e)
 			r = choices_decide(&a->choices, &specs, sides[n].side,
 					   invocation_has(a->i, OPTION_MARKERS), e);
 	}
-	return r;
+	return r < 0 ? r : seen_check(&a->choices, invocation_has(a->i, OPTION_SEEN), e);
 }
 
 static bool apply_is_passed(const char *const *passed, size_t count, const struct choice *x)
@@ -87,41 +88,53 @@ static bool apply_is_passed(const char *const *passed, size_t count, const struc
 	return false;
 }
 
-/* Held changes, one by one; "r" leaves the rest of the same rule, "q" all the rest.  Says whether
- * one was released. */
-static bool apply_ask_held(struct apply *a)
+/* One held change; the key that was pressed. */
+static char apply_ask_one(struct apply *a, struct choice *x)
 {
 	static const char help[] = "y  let it land\nn  leave it out\nv  show it first\n"
 				   "r  leave out the rest that this rule holds\n"
 				   "q  leave out all that are held";
+	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+	char key = 0;
+
+	choice_put_line(&line, x);
+	buf_put_char(&line, '\n');
+	choice_put_reason(&a->prompt.text, &line, x);
+	text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
+	text_write(&a->prompt.text, &line);
+	while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/r/q/?]", "nyvrq", help)) == 'v')
+		patch_show(&a->prompt, &a->choices, x);
+	if (key == 'y')
+		choices_release_at(&a->choices, x);
+	return key;
+}
+
+/* Held changes, one by one, and then the refs that bring more than was released; "r" leaves the
+ * rest of the same rule, "q" all the rest.  Says whether one was released. */
+static bool apply_ask_held(struct apply *a)
+{
 	const char *passed[APPLY_RULES_MAX];
 	size_t passed_count = 0;
-	bool released = false;
+	bool released = false, refs = false;
+	char key = 0;
 
-	for (size_t i = 0; i < a->choices.count; i++) {
-		struct choice *x = &a->choices.items[i];
-		_cleanup_buf_ struct buf line = BUF_INIT(16 << 10);
-		char key = 0;
+	for (size_t i = 0; key != 'q' && i < 2 * a->choices.count; i++) {
+		struct choice *x = &a->choices.items[i % a->choices.count];
 
-		if (x->state != CHOICE_HELD || apply_is_passed(passed, passed_count, x))
+		if (i == a->choices.count) {
+			refs = true;
+			released = choices_release_brought(&a->choices) || released;
+		}
+		if (x->state != CHOICE_HELD || x->change->with ||
+		    (x->change->brings_count > 0) != refs ||
+		    apply_is_passed(passed, passed_count, x))
 			continue;
-		choice_put_line(&line, x);
-		buf_put_char(&line, '\n');
-		choice_put_reason(&a->prompt.text, &line, x);
-		text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
-		text_write(&a->prompt.text, &line);
-		while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/r/q/?]", "nyvrq", help)) ==
-		       'v')
-			patch_show(&a->prompt, &a->choices, x);
-		if (key == 'q')
-			break;
+		key = apply_ask_one(a, x);
 		if (key == 'r' && x->change->rule && passed_count < APPLY_RULES_MAX)
 			passed[passed_count++] = x->change->rule;
-		if (key == 'y')
-			choice_release(&a->choices, x);
 		released = released || key == 'y';
 	}
-	return released;
+	return choices_release_brought(&a->choices) || released;
 }
 
 /* --- asking ---------------------------------------------------------------------------- */
@@ -129,8 +142,9 @@ static bool apply_ask_held(struct apply *a)
 /* What was chosen is final for now. */
 static int apply_settle(struct apply *a, struct error *e)
 {
-	choices_settle(&a->choices);
-	return choices_count_lines(&a->choices, e);
+	int r = choices_settle(&a->choices, e);
+
+	return r < 0 ? r : choices_count_lines(&a->choices, e);
 }
 
 /* 1: go on; 0: the user said no. */
@@ -208,6 +222,15 @@ static int apply_record(struct apply *a, struct error *e)
 	r = decision_note(&a->decision, &n);
 	for (size_t i = 0; r == 0 && i < a->choices.count; i++)
 		r = apply_record_choice(a, &a->choices.items[i]);
+	for (size_t i = 0; r == 0 && i < a->choices.beside_count; i++)
+		if (choice_beside_lands(&a->choices, &a->choices.beside[i]))
+			r = decision_path(
+				&a->decision,
+				&(struct decision_path){.kind = NOTE_APPLY,
+							.op = change_kind_words[CHANGE_ADDED],
+							.path = a->choices.beside[i].path,
+							.object = &a->choices.beside[i].lands,
+							.reason = "beside the user's own"});
 	return r < 0 ? error_sys(e, r, "writing a record of this")
 		     : decision_settle(&a->decision, e);
 }
@@ -306,6 +329,18 @@ static int apply_do(struct apply *a, struct error *e)
 
 /* --- the verb -------------------------------------------------------------------------- */
 
+/* A branch of the session's that lands beside the user's, and whether it may be merged. */
+static void apply_put_beside(struct json *j, const struct apply *a, const struct choice_beside *b)
+{
+	if (!b->branch || !choice_beside_lands(&a->choices, b))
+		return;
+	json_open(j, '{');
+	json_key_str(j, "branch", b->branch);
+	json_key_bool(j, "takes_back", a->choices.items[b->of].change->takes_back);
+	json_key_bool(j, "merges", b->merges && !a->choices.items[b->of].change->takes_back);
+	json_close(j, '}');
+}
+
 static void apply_put_json(const struct apply *a)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
@@ -319,6 +354,11 @@ static void apply_put_json(const struct apply *a)
 	json_key_u64(&j, "held", choices_in(&a->choices, CHOICE_HELD));
 	json_key(&j, "changes");
 	choices_put_json(&j, &a->choices);
+	json_key(&j, "branches");
+	json_open(&j, '[');
+	for (size_t i = 0; i < a->choices.beside_count; i++)
+		apply_put_beside(&j, a, &a->choices.beside[i]);
+	json_close(&j, ']');
 	json_close(&j, '}');
 	buf_put_char(&out, '\n');
 	text_write(&a->out, &out);
@@ -328,28 +368,53 @@ static void apply_say_conflicts(const struct apply *a)
 {
 	struct text err = text_open(STDERR_FILENO);
 	size_t count = choices_in(&a->choices, CHOICE_CONFLICT);
+	bool merges = choices_can_merge(&a->choices);
 
 	text_printf(&err,
-		    "%zu file%s in conflict, and nothing was changed. Say for each:\n"
-		    "  --merge PATH    put both together, line by line%s\n"
+		    "%zu file%s in conflict, and nothing was changed. Say for each:\n%s%s%s"
 		    "  --theirs PATH   take the session's\n"
 		    "  --ours PATH     keep yours\n"
 		    "or name what shall land without them: bawn apply PATH...\n",
 		    count, count == 1 ? " is" : "s are",
-		    invocation_has(a->i, OPTION_MERGE) && !invocation_has(a->i, OPTION_MARKERS)
+		    merges ? "  --merge PATH    put both together, line by line" : "",
+		    merges && invocation_has(a->i, OPTION_MERGE) &&
+				    !invocation_has(a->i, OPTION_MARKERS)
 			    ? "; with --markers where they clash"
-			    : "");
+			    : "",
+		    merges ? "\n" : "");
+}
+
+/* Which branch the session's commits are on, and what to do with them. */
+static void apply_say_beside(const struct apply *a, const struct choice_beside *b)
+{
+	if (a->choices.items[b->of].change->takes_back)
+		text_printf(
+			&a->out,
+			"The session's commits are on the branch %s. They take back what you "
+			"committed: do not merge it. 'git diff HEAD %s' shows the difference.\n",
+			b->branch, b->branch);
+	else if (b->merges)
+		text_printf(&a->out,
+			    "Your branch stays: the session's commits are on the branch %s. Commit "
+			    "what landed, then 'git merge %s' puts them together.\n",
+			    b->branch, b->branch);
 }
 
 static void apply_say_done(const struct apply *a)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(256);
-	size_t held = choices_in(&a->choices, CHOICE_HELD);
+	size_t held = choices_held(&a->choices);
 
 	choices_put_sum(&sum, &a->choices);
 	text_styled(&a->out, TEXT_GOOD, "Applied");
 	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&sum),
 		    a->review.layers.workspace);
+	for (size_t i = 0; i < a->choices.beside_count; i++) {
+		const struct choice_beside *b = &a->choices.beside[i];
+
+		if (b->branch && choice_beside_lands(&a->choices, b))
+			apply_say_beside(a, b);
+	}
 	if (held)
 		text_printf(&a->out, "%zu held change%s stay%s with the session.\n", held,
 			    held == 1 ? "" : "s", held == 1 ? "s" : "");

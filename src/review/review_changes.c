@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fd.h"
 #include "hold.h"
+#include "moved.h"
 #include "review.h"
 
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
@@ -15,5 +17,9 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 	if (code == 0)
 		code = hold_judge(rules, ret_view, ret_changes, e);
 	hold_rules_free(&rules);
+	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);
+
+	if (code == 0)
+		code = moved_hold(session, ret_changes, e);
 	return code;
 }

@@ -3,13 +3,16 @@
  * `bawn diff`: what a session changed, as one reads a pull request, in the order of what asks for
  * attention least to what asks for it most: ordinary, flagged, held, dropped.
  *
- * May read the layers and the workspace.  Must not write anything, nor run anything.
+ * May read the layers and the workspace.  Must not run anything, nor write anything but what was
+ * shown (seen.h).
  */
 #include "direct_changes.h"
 #include "diff_parts.h"
 
 #include "fd.h"
 #include "hold.h"
+#include "moved.h"
+#include "seen.h"
 #include "settled.h"
 #include "str.h"
 
@@ -68,6 +71,10 @@ int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, str
 		r = settled_drop(d->review, s, &d->view, &d->changes, e);
 	if (r == 0)
 		r = diff_judge(d, e);
+	_cleanup_fd_ int dir = layers_session_dir(&d->review->layers, s->name, false);
+
+	if (r == 0)
+		r = moved_hold(dir, &d->changes, e);
 	if (r < 0)
 		return r;
 	d->fates = calloc(d->changes.count + 1, 1);
@@ -226,6 +233,13 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 	return 0;
 }
 
+static bool diff_is_shown(const void *context, size_t i)
+{
+	const struct diff *d = context;
+
+	return d->fates[i] != DIFF_AWAY;
+}
+
 static int diff_run(const struct invocation *i, struct review *review, struct error *e)
 {
 	_cleanup_diff_ struct diff d = {
@@ -239,7 +253,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	int r = picks_read(review, i->arguments, (size_t)i->argument_count, &d.picks, e);
 
 	if (r == 0)
-		r = diff_read(&d, &review->session, json, e);
+		r = diff_read(&d, &review->session, json || review->runs, e);
 	if (r < 0)
 		return r;
 	diff_pick(&d);
@@ -249,6 +263,8 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		r = json ? diff_put_json(&d, e) : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
+	if (r == 0)
+		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
 	diff_flush(&d, true);
 	if (r < 0)
 		return r;

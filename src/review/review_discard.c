@@ -212,7 +212,7 @@ static void discard_say(const struct discard *d)
 
 	if (!d->json) {
 		if (d->done)
-			text_printf(&d->out, "Discarded %zu change%s of %s. %s is as it was.\n",
+			text_printf(&d->out, "Discarded %zu change%s of %s. %s stays as it is.\n",
 				    d->count, d->count == 1 ? "" : "s", d->review.session.name,
 				    d->review.layers.workspace);
 		if (d->home)
@@ -268,11 +268,9 @@ static int discard_run(struct discard *d, struct error *e)
 		return discard_only_home(d, e);
 	if (r < 0)
 		return r;
-	if (d->review.runs) {
-		r = error_set(e, -EBUSY, "the session %s runs", d->review.session.name);
-		error_next(e, "End it first; its changes are nowhere but in its box.");
-		return r;
-	}
+	if (d->review.runs)
+		return still_say_busy(&d->review, d->review.session.name,
+				      "End it first; its changes are nowhere but in its box.", e);
 	r = prompt_open_for(d->i, &d->prompt, e);
 	if (r == 0)
 		r = still_begin(&d->review, &d->still, e);

@@ -94,8 +94,11 @@ static int restore_do(struct review *r, const struct invocation *i,
 	_cleanup_decision_ struct decision decision = DECISION_INIT;
 	struct layers_session s;
 	struct error ignored = ERROR_INIT;
+	struct layers_snapshot again;
 	int code = review_hold_stopped(r, to->session, &lock, &hold, e);
 
+	if (code == 0)
+		code = review_read_snapshot(r, to->name, &again, e);
 	*ret_others = (struct restore_others){.layers = &r->layers, .but = to->session};
 	if (code == 0)
 		code = layers_each_session(&r->layers, restore_look, ret_others, e);

@@ -9,14 +9,19 @@
 #include "session_store.h"
 #include "settle.h"
 #include "snapshot.h"
+#include "still.h"
 #include "str.h"
 #include "text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { SNAPSHOT_TRIES = 3, SNAPSHOT_TURNS = 200, SNAPSHOT_WAIT_NS = 10 * 1000 * 1000 };
 
 int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *ret_hold,
 			struct error *e)
@@ -28,11 +33,8 @@ int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *
 		return code;
 	_cleanup_fd_ int hold = layers_session_hold(&r->layers, name);
 
-	if (hold == -EBUSY) {
-		code = error_set(e, -EBUSY, "the session %s is running", name);
-		error_next(e, "End it first; what it has changed is kept.");
-		return code;
-	}
+	if (hold == -EBUSY)
+		return still_say_busy(r, name, "End it first; what it has changed is kept.", e);
 	if (hold < 0 && hold != -ENOENT)
 		return error_sys(e, hold, "cannot hold the session %s", name);
 	*ret_lock = TAKE_FD(lock);
@@ -50,7 +52,8 @@ static int snapshot_stopped(struct review *r, const char *name, struct layers_sn
 	if (code == 0)
 		code = layers_session_read(&r->layers, r->session.name, &r->session, e);
 	if (code == -ENOENT)
-		return error_set(e, code, "the session %s has changed nothing", r->session.name);
+		return error_set(e, code, "there is no session '%s' with changes in %s",
+				 r->session.name, r->layers.workspace);
 	return code < 0 ? code : snapshot_take(&r->layers, &r->session, name, ret, e);
 }
 
@@ -62,28 +65,70 @@ static int snapshot_go_on_waiting(void *context)
 }
 
 /* It stands still while its layers are copied, and not a moment longer. */
-static int snapshot_running(struct review *r, const char *name, struct layers_snapshot *ret,
-			    struct error *e)
+static int snapshot_try(struct review *r, const char *name, struct layers_snapshot *ret,
+			struct error *e)
 {
 	_cleanup_session_ struct session session = {.fd = -1};
 	int code = session_choose(&r->places, r->session.name, NULL, &session, e);
 
 	if (code == 0)
 		code = session_pause(&session, true, e);
+	if (code == -ENOENT)
+		return -ESRCH;
 	if (code == 0)
 		code = layers_session_read(&r->layers, r->session.name, &r->session, e);
 	if (code < 0)
 		return code;
 	code = snapshot_copy(&r->layers, &r->session, name, snapshot_go_on_waiting, &session, ret,
 			     e);
+	/* When it ends, its layers go where they belong, also under our hands. */
 	if (code < 0)
-		return code;
+		return code != -EEXIST && snapshot_go_on_waiting(&session) == -ECONNRESET ? -ESRCH
+											  : code;
 	code = session_pause(&session, false, e);
 	if (code < 0) {
 		struct error ignored = ERROR_INIT;
 
 		/* It moved while it was copied: no snapshot of anything. */
 		(void)layers_snapshot_remove(&r->layers, name, &ignored);
+	}
+	return code;
+}
+
+/* On a busy machine a thread that has been stopped can be seen to give way late. */
+static int snapshot_running(struct review *r, const char *name, struct layers_snapshot *ret,
+			    struct error *e)
+{
+	int code = -EBUSY;
+
+	for (int n = 0; code == -EBUSY && n < SNAPSHOT_TRIES; n++) {
+		*e = ERROR_INIT;
+		code = snapshot_try(r, name, ret, e);
+	}
+	if (code != -ESRCH && code != -ECONNRESET)
+		return code;
+	*e = ERROR_INIT;
+	(void)error_set(e, -ESRCH, "the session %s begins or ends just now", r->session.name);
+	error_next(e, "Try again in a moment.");
+	return -ESRCH;
+}
+
+/* It may end or begin while we come to it: what holds then is done. */
+static int snapshot_now(struct review *r, const char *name, struct layers_snapshot *ret,
+			struct error *e)
+{
+	int code = 0;
+
+	for (int n = 0; n < SNAPSHOT_TURNS; n++) {
+		bool ran = r->runs;
+
+		*e = ERROR_INIT;
+		code = ran ? snapshot_running(r, name, ret, e) : snapshot_stopped(r, name, ret, e);
+		if (code >= 0 || (code != -ESRCH && (code != -EBUSY || ran)))
+			break;
+		r->runs = layers_session_runs(&r->layers, r->session.name);
+		if (r->runs == ran)
+			(void)nanosleep(&(struct timespec){.tv_nsec = SNAPSHOT_WAIT_NS}, NULL);
 	}
 	return code;
 }
@@ -196,8 +241,7 @@ static int snapshot_make(struct review *r, const struct invocation *i, const cha
 	int code = decision_about(r, i, "snapshot", &meant, &decision, e);
 
 	if (code == 0)
-		code = r->runs ? snapshot_running(r, name, ret, e)
-			       : snapshot_stopped(r, name, ret, e);
+		code = snapshot_now(r, name, ret, e);
 	(void)decision_close(&decision, code < 0 ? EXIT_BAWN : EXIT_OK, &ignored);
 	return code;
 }
@@ -255,8 +299,12 @@ static int fork_make(struct review *r, const struct invocation *i,
 	struct error ignored = ERROR_INIT;
 	_cleanup_session_store_ struct session_store store = SESSION_STORE_INIT;
 	const struct session_name name = {.is_taken = fork_is_taken, .context = &r->layers};
+	struct layers_snapshot again;
 	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
-	int code = lock < 0 ? lock : session_store_make(&r->places, &name, &store, e);
+	int code = lock < 0 ? lock : review_read_snapshot(r, from->name, &again, e);
+
+	if (code == 0)
+		code = session_store_make(&r->places, &name, &store, e);
 
 	if (code == 0)
 		code = decision_about(r, i, "fork", from, &decision, e);

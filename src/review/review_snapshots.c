@@ -48,6 +48,18 @@ static int snapshots_is_newer(void *context, const struct layers_snapshot *s)
 	return 0;
 }
 
+int review_read_snapshot(const struct review *r, const char *name, struct layers_snapshot *ret,
+			 struct error *e)
+{
+	int code = layers_snapshot_read(&r->layers, name, ret, e);
+
+	if (code != -ENOENT)
+		return code;
+	code = error_set(e, -ENOENT, "there is no snapshot '%s' of %s", name, r->layers.workspace);
+	error_next(e, "'bawn snapshots' lists those that there are.");
+	return code;
+}
+
 int review_pick_snapshot(const struct review *r, const struct invocation *i, bool start,
 			 struct layers_snapshot *ret, struct error *e)
 {
@@ -55,15 +67,8 @@ int review_pick_snapshot(const struct review *r, const struct invocation *i, boo
 				     .start = start};
 	int code;
 
-	if (i->argument_count > 0) {
-		code = layers_snapshot_read(&r->layers, i->arguments[0], ret, e);
-		if (code != -ENOENT)
-			return code;
-		code = error_set(e, -ENOENT, "there is no snapshot '%s' of %s", i->arguments[0],
-				 r->layers.workspace);
-		error_next(e, "'bawn snapshots' lists those that there are.");
-		return code;
-	}
+	if (i->argument_count > 0)
+		return review_read_snapshot(r, i->arguments[0], ret, e);
 	code = layers_each_snapshot(&r->layers, snapshots_is_newer, &n, e);
 	if (code < 0)
 		return code;

@@ -19,5 +19,8 @@ int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *
  */
 int review_pick_snapshot(const struct review *r, const struct invocation *i, bool start,
 			 struct layers_snapshot *ret, struct error *e);
+/* By its name, and once more under the lock: another command may have removed it since. */
+int review_read_snapshot(const struct review *r, const char *name, struct layers_snapshot *ret,
+			 struct error *e);
 
 #endif

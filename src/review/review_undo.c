@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `bawn undo`: the last apply of this workspace is taken back, byte for byte, with times and modes.
- * A file that is not as apply left it was changed since: it is named, and nothing is done.  Or what
- * a direct session did is taken back (undo_direct.h), whichever came last; there a file that was
- * changed since is left as it is, and named.
+ * A file that is not as apply left it was changed since: it is named, and nothing is done, unless
+ * --leave-changed says to leave it.  Or what a direct session did is taken back (undo_direct.h),
+ * whichever came last; there a file that was changed since is always left as it is, and named.
+ *
+ * Where not all of an apply is taken back, what was kept of it stays: the rest can be had later.
+ * What --leave-changed left is passed over, so that the next undo is about the apply before;
+ * `bawn undo PATH` finds it.  So is one of which nothing is left to be taken back.
+ *
+ * Objects of git's only ever come: by now a branch, a tag or the index of the user's may need what
+ * landed, and nothing says so.  They stay, `git gc` tidies up, and a copy is kept for redo, which
+ * brings back what was tidied away.
  *
  * Sessions that still have what landed depart again from what stands there then (basis.h), so it is
  * pending once more.
@@ -13,11 +21,17 @@
 #include "fd.h"
 #include "json.h"
 #include "land.h"
+#include "land_undo.h"
+#include "open.h"
+#include "pathspec.h"
 #include "prompt.h"
 #include "review.h"
 #include "settle.h"
+#include "str.h"
 #include "undo_direct.h"
+#include "undo_git.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -34,14 +48,39 @@ struct undo {
 	int journal;
 	struct land_undo *kept;
 	bool is_direct; /* of this session, not of an apply */
+	bool is_later;  /* one after `session` was looked at */
 	struct layers_session session;
 	struct undo_direct direct;
-	const struct land_step *steps;
+	const struct land_step *all; /* what could be taken back */
+	size_t all_count;
+	bool *changed;      /* each of them: it is not as it was left */
+	bool *left;         /* each of them: not meant, or as it was already */
+	struct object *now; /* each of them: what stands there */
+	size_t changed_count, left_count;
+	size_t unnamed;          /* of what a direct session did: stays, and was not asked for */
+	size_t objects;          /* of git's, that stay */
+	size_t objects_left;     /* and are among the left: nothing is to be done */
+	struct land_step *steps; /* what is */
+	size_t *from;            /* each: which of all */
 	size_t count;
-	bool *changed; /* each: it is not as it was left */
-	size_t changed_count;
 	bool json, dry, redo, done;
 };
+
+/* What was chosen is forgotten. */
+static void undo_unchoose(struct undo *u)
+{
+	free(u->changed);
+	free(u->left);
+	free(u->now);
+	free(u->steps);
+	free(u->from);
+	u->changed = u->left = NULL;
+	u->now = NULL;
+	u->steps = NULL;
+	u->from = NULL;
+	u->count = u->changed_count = u->left_count = u->objects = u->objects_left = 0;
+	u->unnamed = 0;
+}
 
 static void undo_fini(struct undo *u)
 {
@@ -49,29 +88,318 @@ static void undo_fini(struct undo *u)
 	prompt_close(&u->prompt);
 	land_undo_free(&u->kept);
 	undo_direct_fini(&u->direct);
-	free(u->changed);
+	undo_unchoose(u);
 	fd_close(&u->journal);
 	review_close(&u->review);
 }
 
 /* --- what stands there ----------------------------------------------------------------- */
 
+/* An object that stayed at an undo: it is there still, or comes back.  Or one that would go, and
+ * has gone: nothing is to be done.  False: it is for others to say. */
+static bool undo_object(struct undo *u, size_t i, const struct object *now)
+{
+	struct land_step *s = &u->steps[i];
+	bool goes = s->after.type == OBJECT_ABSENT;
+
+	if (!git_is_in_objects(s->path) ||
+	    (goes ? now->type != OBJECT_ABSENT : !basis_same(&s->before, &s->after)))
+		return false;
+	u->objects += s->before.type == OBJECT_FILE;
+	u->objects_left += goes;
+	u->left[i] = goes;
+	s->before = *now;
+	return true;
+}
+
 /* Which paths the user changed since. */
 static int undo_compare(struct undo *u, struct error *e)
 {
-	u->changed = calloc(u->count + 1, sizeof(*u->changed));
-	if (!u->changed)
-		return error_set(e, -ENOMEM, "no memory");
 	for (size_t i = 0; i < u->count; i++) {
-		struct object now = {.type = OBJECT_ABSENT};
-		int r = undo_look(u->review.tree, u->steps[i].path, &now);
+		struct land_step *s = &u->steps[i];
+		struct object *now = &u->now[i];
+		int r = undo_look(u->review.tree, s->path, now);
 
 		if (r < 0)
-			return error_sys(e, r, "cannot read %s", u->steps[i].path);
-		u->changed[i] = !basis_same(&now, &u->steps[i].before);
-		u->changed_count += u->changed[i];
+			return error_sys(e, r, "cannot read %s", s->path);
+		if (undo_object(u, i, now))
+			continue;
+		/* An earlier undo, or the user, was here. */
+		u->left[i] = basis_same(now, &s->after) && !basis_same(now, &s->before);
+		u->changed[i] = !u->left[i] && !basis_same(now, &s->before);
+		if (u->changed[i] && land_undo_is_refreshed(u->kept, i, u->review.tree)) {
+			u->changed[i] = false;
+			s->before = *now;
+		}
 	}
 	return 0;
+}
+
+/* What stands in a folder that would go, and would not go itself: 1, 0, or -errno. */
+static int undo_stays_in(const struct undo *u, const char *folder)
+{
+	int fd = open_beneath(u->review.tree, folder, O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0, stays = 0;
+
+	if (!dir) {
+		r = fd < 0 ? fd : -errno;
+		fd_close(&fd);
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	}
+	for (const struct dirent *d; !stays && (d = fd_next_entry(dir, &r));) {
+		char path[PATH_MAX];
+		bool goes = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
+		int n = snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
+
+		ssize_t i = goes || n < 0 || (size_t)n >= sizeof(path)
+				    ? -1
+				    : journal_find_step(land_undo_journal(u->kept), path);
+
+		stays = !goes && (i < 0 || u->left[i] || u->changed[i] ||
+				  u->steps[i].after.type != OBJECT_ABSENT);
+	}
+	(void)closedir(dir);
+	return r < 0 ? r : stays;
+}
+
+/* A folder in which something stays does so, too; the deepest first. */
+static int undo_leave_folders(struct undo *u, struct error *e)
+{
+	for (size_t i = u->count; i-- > 0;) {
+		const struct land_step *s = &u->steps[i];
+
+		if (u->left[i] || u->changed[i] || s->before.type != OBJECT_DIR ||
+		    s->after.type == OBJECT_DIR)
+			continue;
+		int r = undo_stays_in(u, s->path);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read %s", s->path);
+		u->changed[i] = r > 0;
+	}
+	return 0;
+}
+
+/* --- git's own files (undo_git.h) ------------------------------------------------------ */
+
+static const char *undo_path(const void *context, size_t i)
+{
+	return ((const struct undo *)context)->steps[i].path;
+}
+
+static ssize_t undo_find(const void *context, const char *path)
+{
+	return journal_find_step(land_undo_journal(((const struct undo *)context)->kept), path);
+}
+
+static bool undo_stays(const void *context, size_t i)
+{
+	const struct undo *u = context;
+
+	return u->changed[i] && !u->left[i];
+}
+
+static bool undo_goes(const void *context, size_t i)
+{
+	const struct undo *u = context;
+
+	return !u->left[i] && !u->changed[i] && u->steps[i].after.type == OBJECT_ABSENT;
+}
+
+static void undo_leave(void *context, size_t i)
+{
+	struct undo *u = context;
+
+	u->changed[i] = u->changed[i] || !u->left[i];
+}
+
+static struct undo_git undo_git_of(struct undo *u)
+{
+	return (struct undo_git){.count = u->count,
+				 .context = u,
+				 .path = undo_path,
+				 .find = undo_find,
+				 .stays = undo_stays,
+				 .goes = undo_goes,
+				 .leave = undo_leave};
+}
+
+/* Objects, and folders of them, that came and would go: they stay with their repository, and a copy
+ * is kept. */
+static void undo_leave_objects(struct undo *u)
+{
+	const struct undo_git git = undo_git_of(u);
+
+	for (size_t i = 0; i < u->count; i++) {
+		struct land_step *s = &u->steps[i];
+
+		if (u->left[i] || s->after.type != OBJECT_ABSENT || !git_is_in_objects(s->path) ||
+		    undo_git_goes(&git, s->path) || !basis_same_content(&u->now[i], &s->before))
+			continue;
+		u->objects += u->now[i].type == OBJECT_FILE;
+		u->changed[i] = false;
+		s->before = s->after = u->now[i];
+		s->kept = 0;
+	}
+}
+
+/* What comes back needs the folders that it was in. */
+static void undo_need_above(const struct undo *u, bool *meant)
+{
+	for (size_t i = u->count; i-- > 0;) {
+		size_t up = i;
+		const char *rest = NULL;
+
+		if (!meant[i] || u->steps[i].after.type == OBJECT_ABSENT)
+			continue;
+		/* The nearest before it. */
+		while (up > 0 && !(rest && *rest == '/')) {
+			up--;
+			rest = str_after(u->steps[i].path, u->steps[up].path);
+		}
+		if (rest && *rest == '/' && u->steps[up].before.type != OBJECT_DIR)
+			meant[up] = true;
+	}
+}
+
+static int undo_spec(struct undo *u, int n, struct pathspec *ret, struct error *e)
+{
+	char here[PATH_MAX];
+	const char *rest =
+		getcwd(here, sizeof(here)) ? str_after(here, u->review.layers.workspace) : NULL;
+
+	return pathspec_parse(u->i->arguments[n], u->review.layers.workspace,
+			      rest && *rest == '/' ? rest + 1 : "", &u->review.arena, ret, e);
+}
+
+static bool undo_is_named(const struct pathspec *spec, const char *path)
+{
+	return pathspec_is(spec, path) || pathspec_covers(spec, path);
+}
+
+/* Of what a direct session did and cannot be taken back now, only what this names stays in the
+ * list; true: something does. */
+static bool undo_pick_skipped(struct undo *u, const struct pathspec *spec, bool *meant)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < u->direct.skipped_count; i++)
+		if (undo_is_named(spec, u->direct.skipped[i].path))
+			found = meant[i] = true;
+	return found;
+}
+
+static void undo_keep_skipped(struct undo *u, const bool *meant)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < u->direct.skipped_count; i++)
+		if (meant[i])
+			u->direct.skipped[count++] = u->direct.skipped[i];
+	u->unnamed = u->direct.skipped_count - count;
+	u->direct.skipped_count = count;
+}
+
+/* Those that are named on the command line; without a name all. */
+static int undo_pick(struct undo *u, struct error *e)
+{
+	const struct invocation *inv = u->i;
+	_cleanup_free_ bool *meant = calloc(u->count + 1, sizeof(*meant));
+	_cleanup_free_ bool *stays = calloc(u->direct.skipped_count + 1, sizeof(*stays));
+
+	if (!meant || !stays)
+		return error_set(e, -ENOMEM, "no memory");
+	for (int n = 0; n < inv->argument_count; n++) {
+		struct pathspec spec;
+		bool found = false;
+		int r = undo_spec(u, n, &spec, e);
+
+		if (r == 0 && u->is_direct)
+			found = undo_pick_skipped(u, &spec, stays);
+		for (size_t i = 0; r == 0 && i < u->count; i++) {
+			bool is = undo_is_named(&spec, u->steps[i].path);
+
+			meant[i] = meant[i] || is;
+			found = found || is;
+		}
+		if (r == 0 && !found)
+			r = error_set(e, -ENOENT, "nothing landed at '%s'", inv->arguments[n]);
+		if (r < 0)
+			return r;
+	}
+	if (inv->argument_count)
+		undo_need_above(u, meant);
+	if (inv->argument_count && u->is_direct)
+		undo_keep_skipped(u, stays);
+	for (size_t i = 0; inv->argument_count && i < u->count; i++)
+		u->left[i] = u->left[i] || !meant[i];
+	return 0;
+}
+
+/* Nothing of it is left that could be taken back later. */
+static bool undo_is_whole(const struct undo *u)
+{
+	return u->changed_count == 0 && u->left_count == u->objects_left;
+}
+
+/* Not all of it: what lands is a copy, and the rest is kept where it is.  Of a pipe or a socket
+ * there is none. */
+static void undo_choose_copies(struct undo *u)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < u->count; i++) {
+		if (u->steps[i].after.type > OBJECT_LINK) {
+			u->left[u->from[i]] = true;
+			u->left_count++;
+			continue;
+		}
+		u->from[count] = u->from[i];
+		u->steps[count] = u->steps[i];
+		u->steps[count++].kept = 0;
+	}
+	u->count = count;
+}
+
+/* From all that could be taken back to what is. */
+static int undo_choose(struct undo *u, struct error *e)
+{
+	u->steps = calloc(u->all_count + 1, sizeof(*u->steps));
+	u->from = calloc(u->all_count + 1, sizeof(*u->from));
+	u->changed = calloc(u->all_count + 1, sizeof(*u->changed));
+	u->left = calloc(u->all_count + 1, sizeof(*u->left));
+	u->now = calloc(u->all_count + 1, sizeof(*u->now));
+	if (!u->steps || !u->from || !u->changed || !u->left || !u->now)
+		return error_set(e, -ENOMEM, "no memory");
+	memcpy(u->steps, u->all, u->all_count * sizeof(*u->steps));
+	u->count = u->all_count;
+	int r = u->is_direct ? 0 : undo_compare(u, e);
+
+	if (r == 0)
+		r = undo_pick(u, e);
+	if (r == 0 && !u->is_direct)
+		r = undo_leave_folders(u, e);
+	if (r == 0 && !u->is_direct) {
+		const struct undo_git git = undo_git_of(u);
+
+		if (undo_git_leave(&git) < 0)
+			return error_set(e, -ENOMEM, "no memory");
+		undo_leave_objects(u);
+	}
+	u->count = 0;
+	for (size_t i = 0; r == 0 && i < u->all_count; i++) {
+		u->changed[i] = u->changed[i] && !u->left[i];
+		u->changed_count += u->changed[i];
+		u->left_count += u->left[i];
+		if (u->changed[i] || u->left[i])
+			continue;
+		u->from[u->count] = i;
+		u->steps[u->count++] = u->steps[i];
+	}
+	if (!undo_is_whole(u))
+		undo_choose_copies(u);
+	return r;
 }
 
 /* --- showing --------------------------------------------------------------------------- */
@@ -87,10 +415,11 @@ static const char *undo_words(const struct land_step *s)
 	return basis_same(&s->before, &s->after) ? "gets its time back" : "gets its mode back";
 }
 
-/* A folder whose time alone goes back needs no words. */
+/* A folder whose time alone goes back needs no words, nor an object that stays. */
 static bool undo_is_quiet(const struct land_step *s)
 {
-	return s->before.type == OBJECT_DIR && basis_same(&s->before, &s->after);
+	return (s->before.type == OBJECT_DIR || git_is_in_objects(s->path)) &&
+	       basis_same(&s->before, &s->after);
 }
 
 static size_t undo_count(const struct undo *u)
@@ -107,23 +436,24 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
 	size_t shown = 0, objects = 0;
 
-	for (size_t i = 0; i < u->count; i++) {
-		if (changed ? !u->changed[i] : undo_is_quiet(&u->steps[i]))
+	for (size_t i = 0; i < (changed ? u->all_count : u->count); i++) {
+		const struct land_step *s = changed ? &u->all[i] : &u->steps[i];
+
+		if (changed ? !u->changed[i] : undo_is_quiet(s))
 			continue;
 		/* Names of content: nobody reads them one by one. */
-		if (!changed && change_is_git_object(&(struct change){.path = u->steps[i].path})) {
-			objects += u->steps[i].before.type == OBJECT_FILE ||
-				   u->steps[i].after.type == OBJECT_FILE;
+		if (!changed && change_is_git_object(&(struct change){.path = s->path})) {
+			objects += s->before.type == OBJECT_FILE || s->after.type == OBJECT_FILE;
 			continue;
 		}
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
-		const char *words = undo_words(&u->steps[i]);
+		const char *words = undo_words(s);
 
 		if (u->redo && strcmp(words, "as it was") == 0)
 			words = "as applied";
 		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS, changed ? "" : words);
-		text_escape(&out, span_of_str(u->steps[i].path));
+		text_escape(&out, span_of_str(s->path));
 		buf_put_char(&out, '\n');
 	}
 	if (shown > UNDO_SHOWN_MAX)
@@ -131,6 +461,9 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 	if (objects)
 		buf_putf(&out, "  %-*s%zu object%s in .git/objects\n", UNDO_WORDS, "git", objects,
 			 objects == 1 ? "" : "s");
+	if (!changed && u->objects && !u->redo)
+		buf_putf(&out, "  %-*s%zu object%s in .git/objects: 'git gc' tidies up\n",
+			 UNDO_WORDS, "stays", u->objects, u->objects == 1 ? "" : "s");
 	if (shown + objects) {
 		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
 		text_write(&u->out, &out);
@@ -166,10 +499,13 @@ static void undo_put_json(const struct undo *u)
 	json_key_u64(&j, "changed_since", u->changed_count);
 	json_key(&j, "paths");
 	json_open(&j, '[');
-	for (size_t i = 0; i < u->count; i++) {
+	for (size_t i = 0; i < u->all_count; i++) {
+		if (u->left[i] ||
+		    (git_is_in_objects(u->all[i].path) && u->all[i].after.type == OBJECT_ABSENT))
+			continue;
 		json_open(&j, '{');
-		json_key_str(&j, "path", u->steps[i].path);
-		json_key_str(&j, "what", undo_words(&u->steps[i]));
+		json_key_str(&j, "path", u->all[i].path);
+		json_key_str(&j, "what", undo_words(&u->all[i]));
 		json_key_bool(&j, "changed_since", u->changed[i]);
 		json_close(&j, '}');
 	}
@@ -226,9 +562,13 @@ static int undo_on_decide(void *context)
 static int undo_on_open(void *context, size_t i)
 {
 	struct undo_landing *l = context;
+	const struct land_step *s = &l->u->steps[i];
 
-	return l->u->is_direct ? undo_direct_content(&l->u->direct, i)
-			       : land_undo_content(l->u->kept, i);
+	/* One that stays is its own copy. */
+	if (!l->u->is_direct && git_is_in_objects(s->path) && s->before.type == OBJECT_FILE)
+		return open_beneath(l->u->review.tree, s->path, O_RDONLY | O_NOFOLLOW, 0);
+	return l->u->is_direct ? undo_direct_content(&l->u->direct, l->u->from[i])
+			       : land_undo_content(l->u->kept, l->u->from[i]);
 }
 
 static int64_t undo_on_folder_time(void *context, const char *path, int64_t now)
@@ -247,14 +587,16 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	const struct view base = {.base = u->review.tree};
 
 	/* What was decided is open again, and is decided again by redo. */
-	if (made && (entry ? basis_same_content(&made->object, &s->before) : u->redo)) {
-		const struct object own = entry ? entry->object : made->object;
+	if (made && entry && basis_same_content(&made->object, &s->before)) {
+		const struct object own = entry->object;
 
-		if (entry)
-			basis_remove(b, s->path);
-		int r = entry ? 0 : basis_set(b, s->path, &own);
+		basis_remove(b, s->path);
+		return basis_set(decided, s->path, &own);
+	}
+	if (made && !entry && u->redo) {
+		int r = basis_set(b, s->path, &made->object);
 
-		return r < 0 ? r : basis_set(decided, s->path, entry ? &own : &s->after);
+		return r < 0 ? r : basis_set(decided, s->path, &s->after);
 	}
 	if (!entry || !basis_same_content(&entry->object, &s->before))
 		return 0;
@@ -286,6 +628,20 @@ static int undo_rebase(void *context, const struct layers_session *session)
 	return r < 0 ? r : basis_write(dir, &b, &e);
 }
 
+/* A direct session closed folders: what is in them can be looked at once they have their modes. */
+static bool undo_opened(const struct undo *u)
+{
+	return u->is_direct && u->direct.closed > 0 && u->count > 0 && u->i->argument_count == 0;
+}
+
+/* The first versions of what stays are all that is left of it: they stay, too. */
+static int undo_forget_direct(struct undo *u, struct error *e)
+{
+	return u->direct.skipped_count + u->unnamed == 0
+		       ? layers_session_remove(&u->review.layers, u->session.name, e)
+		       : 0;
+}
+
 static int undo_do(struct undo *u, struct error *e)
 {
 	struct undo_landing context = {.u = u, .e = ERROR_INIT};
@@ -295,17 +651,22 @@ static int undo_do(struct undo *u, struct error *e)
 	if (u->journal < 0)
 		return error_sys(e, u->journal, "cannot open the journal in %s",
 				 u->review.layers.path);
+	bool whole = undo_is_whole(u);
 	const struct land_how how = {.tree = u->review.tree,
 				     .journal = u->journal,
 				     .what = u->redo ? "redo" : "undo",
-				     .undo = u->kept,
-				     .whole_modes = u->is_direct,
+				     .undo = whole ? u->kept : NULL,
+				     .whole_modes = u->is_direct || !whole,
 				     .open = undo_on_open,
 				     .folder_time = undo_on_folder_time,
 				     .decide = undo_on_decide,
 				     .context = &context};
 	struct land_result result = {.landed = 0};
 	int r = land(&how, u->steps, u->count, &result, e);
+
+	if (r == -ESTALE || r == -EEXIST)
+		error_next(e, "Something changed meanwhile, and nothing was undone. Run 'bawn "
+			      "undo' again to see it as it is.");
 
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;
@@ -316,36 +677,56 @@ static int undo_do(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	if (u->is_direct)
-		return layers_session_remove(&u->review.layers, u->session.name, e);
+		return whole && !undo_opened(u) ? undo_forget_direct(u, e) : 0;
+	/* If this fails it is met again, as before. */
+	if (!whole && u->i->argument_count == 0)
+		(void)land_undo_pass(u->kept);
 	return layers_each_session(&u->review.layers, undo_rebase, u, e);
 }
 
 /* --- which -------------------------------------------------------------------------------- */
 
-/* The direct session that ended last, and has something to undo. */
+/* Those that ended at once are told apart by their names. */
+static bool undo_ended_before(const struct layers_session *a, const struct layers_session *b)
+{
+	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
+}
+
+struct undo_choice {
+	const struct undo *u;
+	struct layers_session found;
+	bool any;
+};
+
 static int undo_consider(void *context, const struct layers_session *s)
 {
-	struct undo *u = context;
+	struct undo_choice *c = context;
+	const struct undo *u = c->u;
 	const char *named = invocation_value(u->i, OPTION_SESSION);
 
 	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) ||
 	    layers_session_runs(&u->review.layers, s->name) ||
-	    !layers_session_has_changes(&u->review.layers, s))
+	    !layers_session_has_changes(&u->review.layers, s) ||
+	    (u->is_later && !undo_ended_before(s, &u->session)) ||
+	    (c->any && undo_ended_before(s, &c->found)))
 		return 0;
-	if (!u->is_direct || s->ended > u->session.ended)
-		u->session = *s;
-	u->is_direct = true;
+	c->found = *s;
+	c->any = true;
 	return 0;
 }
 
-/* Whether an apply, or an undo, came after it. */
-static bool undo_landed_later(const struct undo *u)
+/* The direct session that ended last before the one that was looked at, and has something to
+ * undo: 1; 0: there is none. */
+static int undo_find_direct(struct undo *u, struct error *e)
 {
-	struct stat st;
+	struct undo_choice c = {.u = u};
+	int r = layers_each_session(&u->review.layers, undo_consider, &c, e);
 
-	return !invocation_has(u->i, OPTION_SESSION) && u->journal >= 0 &&
-	       fstat(u->journal, &st) == 0 &&
-	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > u->session.ended;
+	if (r < 0 || !c.any)
+		return r;
+	u->session = c.found;
+	u->is_later = true;
+	return 1;
 }
 
 static int undo_open_direct(struct undo *u, struct error *e)
@@ -354,11 +735,135 @@ static int undo_open_direct(struct undo *u, struct error *e)
 
 	if (r < 0)
 		return r;
+	u->all = u->direct.steps;
+	u->all_count = u->direct.count;
+	return undo_choose(u, e);
+}
+
+/* One that was passed over counts when something is named that landed with it. */
+static int undo_is_over(struct undo *u, bool *ret, struct error *e)
+{
+	bool found = false;
+	int r = 0;
+
+	*ret = land_undo_is_passed(u->kept);
+	for (int n = 0; r == 0 && *ret && n < u->i->argument_count; n++) {
+		struct pathspec spec;
+		size_t count = 0;
+		const struct land_step *steps = land_undo_steps(u->kept, &count);
+
+		r = undo_spec(u, n, &spec, e);
+		for (size_t i = 0; r == 0 && i < count; i++)
+			found = found || undo_is_named(&spec, steps[i].path);
+	}
+	*ret = *ret && !found;
+	return r;
+}
+
+/* The last landing of which something can be taken back, or that the user has to decide about;
+ * -ENOENT: there is none. */
+static int undo_open_kept(struct undo *u, struct error *e)
+{
+	int r = u->journal < 0 ? u->journal
+		: u->redo      ? land_redo_open(u->journal, &u->kept, e)
+			       : land_undo_open(u->journal, &u->kept, e);
+
+	while (r == 0) {
+		bool over = false;
+
+		undo_unchoose(u);
+		r = undo_is_over(u, &over, e);
+		u->all = land_undo_steps(u->kept, &u->all_count);
+		if (r == 0 && !over)
+			r = undo_choose(u, e);
+		if (r < 0 || (!over && (u->count || u->changed_count || u->i->argument_count)))
+			return r;
+		r = land_undo_before(u->journal, &u->kept, e);
+	}
+	undo_unchoose(u);
+	u->all_count = 0;
+	return r;
+}
+
+/* An apply, or what was undone. */
+static int undo_open_landing(struct undo *u, struct error *e)
+{
+	int r = undo_open_kept(u, e);
+
+	if (r == -ENOENT && !e->code) {
+		(void)error_set(e, r,
+				u->redo ? "nothing that was undone in %s can be applied again"
+					: "nothing that was applied to %s can be undone",
+				u->review.layers.workspace);
+		error_next(e, u->redo ? "'bawn apply' applies what a session changed."
+				      : "'bawn undo --redo' applies again what was undone last.");
+		return r;
+	}
+	return r < 0 && !e->code ? error_sys(e, r, "cannot read the journal") : r;
+}
+
+/* When that landed of which undo_open_landing would speak; 0: it would say that there is nothing.
+ * What a direct session did to it is no reason not to undo that session. */
+static int64_t undo_landed(struct undo *u)
+{
+	struct error e = ERROR_INIT;
+	int r = invocation_has(u->i, OPTION_SESSION) ? -ENOENT : undo_open_kept(u, &e);
+	int64_t ret = r != -ENOENT && u->kept ? land_undo_journal(u->kept)->stamp : 0;
+
+	undo_unchoose(u);
 	land_undo_free(&u->kept);
-	u->steps = u->direct.steps;
-	u->count = u->direct.count;
-	u->changed = calloc(u->count + 1, sizeof(*u->changed));
-	return u->changed ? 0 : error_set(e, -ENOMEM, "no memory");
+	return ret;
+}
+
+static void undo_leave_direct(struct undo *u)
+{
+	undo_unchoose(u);
+	undo_direct_fini(&u->direct);
+	u->direct = UNDO_DIRECT_INIT;
+	u->all = NULL;
+	u->all_count = 0;
+	u->is_direct = false;
+}
+
+/* This session has something that can be taken back, or that is named: 1; 0: it has not. */
+static int undo_try_direct(struct undo *u, struct error *e)
+{
+	struct error own = ERROR_INIT;
+
+	u->is_direct = true;
+	int r = undo_open_direct(u, &own);
+
+	if (r == 0 && (u->count || u->i->argument_count))
+		return 1;
+	undo_leave_direct(u);
+	if (r < 0 && r != -ENOENT)
+		*e = own;
+	return r == -ENOENT ? 0 : r;
+}
+
+/*
+ * A direct session whose end came after the last apply, or that apply.  One of which nothing can be
+ * taken back now is passed over: some of it stayed when it was undone.
+ */
+static int undo_open_last(struct undo *u, struct error *e)
+{
+	int found = undo_find_direct(u, e);
+	int64_t landed = found > 0 ? undo_landed(u) : INT64_MAX;
+	const struct layers_session last = u->session;
+
+	while (found > 0 && u->session.ended >= landed) {
+		int r = undo_try_direct(u, e);
+
+		if (r != 0)
+			return r < 0 ? r : 0;
+		found = undo_find_direct(u, e);
+	}
+	if (found < 0 || landed)
+		return found < 0 ? found : undo_open_landing(u, e);
+	/* Only what cannot be taken back: it is named. */
+	u->session = last;
+	u->is_direct = true;
+	return undo_open_direct(u, e);
 }
 
 static int undo_open(struct undo *u, struct error *e)
@@ -368,29 +873,26 @@ static int undo_open(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	u->journal = layers_journal(&u->review.layers, false);
-	if (!u->redo)
-		r = layers_each_session(&u->review.layers, undo_consider, u, e);
+	return u->redo ? undo_open_landing(u, e) : undo_open_last(u, e);
+}
+
+/* What is in the folders that were opened. */
+static int undo_do_inside(struct undo *u, struct error *e)
+{
+	decision_fini(&u->decision);
+	u->decision = DECISION_INIT;
+	undo_unchoose(u);
+	undo_direct_fini(&u->direct);
+	int r = undo_open_direct(u, e);
+
 	if (r < 0)
 		return r;
-	r = u->journal < 0 ? u->journal
-	    : u->redo      ? land_redo_open(u->journal, &u->kept, e)
-			   : land_undo_open(u->journal, &u->kept, e);
-	u->is_direct = u->is_direct && (r == -ENOENT || !undo_landed_later(u));
-	if (u->is_direct)
-		return undo_open_direct(u, e);
-	if (r == -ENOENT) {
-		(void)error_set(e, r,
-				u->redo ? "the last thing that happened to %s was no undo"
-					: "nothing that was applied to %s can be undone",
-				u->review.layers.workspace);
-		error_next(e, u->redo ? "'bawn apply' applies what a session changed."
-				      : "'bawn undo --redo' applies again what was undone last.");
-		return r;
-	}
-	if (r < 0)
-		return e->code ? r : error_sys(e, r, "cannot read the journal");
-	u->steps = land_undo_steps(u->kept, &u->count);
-	return undo_compare(u, e);
+	if (u->count == 0)
+		return undo_forget_direct(u, e);
+	if (!u->json)
+		undo_show(u, false, "And what could not be read before:");
+	undo_show_skipped(u);
+	return undo_do(u, e);
 }
 
 /* The exit code, or -errno. */
@@ -404,13 +906,19 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (lock < 0)
 		return lock;
-	if (!u->json && !u->changed_count)
+	bool leave = invocation_has(u->i, OPTION_LEAVE_CHANGED);
+
+	if (!u->json && (leave || !u->changed_count))
 		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
-	if (u->changed_count) {
-		if (!u->json)
-			undo_show(u, true, "These were changed since, so nothing of it is undone:");
+	if (u->changed_count && !u->json)
+		undo_show(u, true,
+			  leave ? "Changed since, and left as they are:"
+				: "These were changed since, so nothing of it is undone:");
+	if (u->changed_count && !leave) {
 		text_printf(&u->out, "%s",
-			    u->json ? "" : "Move them aside, or put them back, and try again.\n");
+			    u->json ? ""
+				    : "Say --leave-changed to take back the rest, or name what "
+				      "shall go back: bawn undo PATH...\n");
 		return EXIT_FOUND;
 	}
 	undo_show_skipped(u);
@@ -430,9 +938,14 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	r = undo_do(u, e);
+	while (r == 0 && undo_opened(u))
+		r = undo_do_inside(u, e);
+	bool rest = u->changed_count + u->left_count + u->direct.skipped_count + u->unnamed > 0;
+
 	if (r == 0 && !u->json)
-		text_printf(&u->out, "%s is as it was %s it. 'bawn undo%s\n",
-			    u->review.layers.workspace, u->redo ? "after" : "before",
+		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",
+			    rest ? "What is listed above in " : "", u->review.layers.workspace,
+			    u->redo ? "after" : "before",
 			    u->redo ? "' takes it back." : " --redo' does it again.");
 	return r;
 }

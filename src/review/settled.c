@@ -54,8 +54,10 @@ static bool settled_is(const struct settled *s, struct change *c)
 {
 	struct object origin;
 
-	if (c->kind == CHANGE_RENAMED || !settled_find(s, c, &origin))
+	if (c->kind == CHANGE_RENAMED)
 		return false;
+	if (!settled_find(s, c, &origin))
+		return undo_is_only_folder(&s->first, &c->before, &c->after);
 	if (origin.type == c->after.type) {
 		if (c->after.type == OBJECT_FILE && c->after.size == origin.size)
 			settled_hash(s, c, CHANGE_AFTER);

@@ -2,11 +2,15 @@
 #include "still.h"
 
 #include "fd.h"
+#include "session_store.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <time.h>
 
-/* Who has ended may hold the lock for a moment longer, by a child that is about to end, too. */
-enum { STILL_TRIES = 30, STILL_WAIT_NS = 10 * 1000 * 1000 };
+/* Who has ended may hold the lock for a moment longer, by a child that is about to end, too; who
+ * begins holds it for a moment before it can be asked. */
+enum { STILL_TRIES = 200, STILL_WAIT_NS = 10 * 1000 * 1000 };
 
 static int still_pause(const struct review *r, struct still *s, struct error *e)
 {
@@ -20,10 +24,15 @@ static int still_pause(const struct review *r, struct still *s, struct error *e)
 	}
 	code = session_pause(&s->session, true, e);
 	s->live = code == 0;
-	return code;
+	if (code != -ECONNRESET)
+		return code;
+	/* It ended meanwhile. */
+	session_fini(&s->session);
+	s->session.fd = -1;
+	return -EBUSY;
 }
 
-int still_begin(const struct review *r, struct still *ret, struct error *e)
+static int still_hold(const struct review *r, struct still *ret, struct error *e)
 {
 	*ret = STILL_INIT;
 	for (int n = 0; n < STILL_TRIES; n++) {
@@ -39,9 +48,39 @@ int still_begin(const struct review *r, struct still *ret, struct error *e)
 	}
 	if (ret->hold == -EBUSY)
 		return -EBUSY; /* with the sentence of the last try */
-	return ret->hold < 0
+	return ret->hold < 0 && ret->hold != -ENOENT
 		       ? error_sys(e, ret->hold, "cannot hold the session %s", r->session.name)
 		       : 0;
+}
+
+int still_begin(struct review *r, struct still *ret, struct error *e)
+{
+	int code = still_hold(r, ret, e);
+	char name[sizeof(r->session.name)];
+
+	(void)snprintf(name, sizeof(name), "%s", r->session.name);
+	/* Another command may have landed, forgotten or restored it since it was chosen. */
+	if (code == 0)
+		code = ret->hold == -ENOENT ? -ENOENT
+					    : layers_session_read(&r->layers, name, &r->session, e);
+	if (code != -ENOENT)
+		return code;
+	(void)error_set(e, code, "there is no session '%s' with changes in %s", name,
+			r->layers.workspace);
+	error_next(e, "Another command has just taken them; 'bawn sessions' lists what waits.");
+	return code;
+}
+
+int still_say_busy(const struct review *r, const char *name, const char *next, struct error *e)
+{
+	_cleanup_fd_ int fd = session_store_connect(&r->places, name);
+
+	if (fd >= 0)
+		(void)error_set(e, -EBUSY, "the session %s is running", name);
+	else
+		(void)error_set(e, -EBUSY, "another command is at work on the session %s", name);
+	error_next(e, "%s", fd >= 0 ? next : "Try again in a moment.");
+	return -EBUSY;
 }
 
 void still_end(struct still *s)

@@ -16,7 +16,11 @@ struct still {
 
 #define STILL_INIT ((struct still){.hold = -1, .session = {.fd = -1}})
 
-int still_begin(const struct review *r, struct still *ret, struct error *e);
+/* Reads the session again, which another command may have changed since it was chosen. */
+int still_begin(struct review *r, struct still *ret, struct error *e);
+/* What to say of a session whose lock is held: it runs, or another command has it for a moment;
+ * `next` is what to do about one that runs. */
+int still_say_busy(const struct review *r, const char *name, const char *next, struct error *e);
 void still_end(struct still *s);
 
 #endif

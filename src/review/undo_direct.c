@@ -3,42 +3,37 @@
 
 #include "basis.h"
 #include "fd.h"
+#include "journal.h"
 #include "open.h"
 #include "str.h"
+#include "undo_git.h"
+#include "undo_links.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 enum { UNDO_ARENA_MAX = 1 << 30 };
 
+static const char direct_unreadable[] =
+	"it cannot be read; make it readable (chmod u+r) before undo";
+
+static const char direct_doubtful[] =
+	"the session may have written it by another name, and the filesystem does not tell";
+
 /* --- objects --------------------------------------------------------------------------- */
 
 int undo_look(int tree, const char *path, struct object *ret)
 {
 	const struct view base = {.base = tree};
-	int r = view_look(&base, path, ret);
+	int r = view_look_hashed(&base, path, ret);
 
-	if (r < 0 || (ret->type != OBJECT_FILE && ret->type != OBJECT_LINK))
-		return r == -ENOTDIR ? 0 : r;
-	_cleanup_fd_ int fd =
-		view_openat(&base, path, ret->type == OBJECT_FILE ? O_RDONLY : O_PATH);
+	return r == -ENOTDIR ? 0 : r;
+}
 
-	if (fd < 0)
-		return fd;
-	if (ret->type == OBJECT_FILE) {
-		r = changes_hash(fd, ret->digest, &ret->size);
-	} else {
-		uint8_t words[PATH_MAX];
-		ssize_t n = readlinkat(fd, "", (char *)words, sizeof(words));
-		struct sha256 s;
-
-		r = n < 0 ? -errno : 0;
-		sha256_begin(&s);
-		sha256_add(&s, (struct span){words, n < 0 ? 0 : (size_t)n});
-		sha256_end(&s, ret->digest);
-	}
-	ret->hashed = r == 0;
-	return r;
+bool undo_is_only_folder(const struct first *first, const struct object *before,
+			 const struct object *after)
+{
+	return first->dir >= 0 && before->type == OBJECT_DIR && after->type == OBJECT_DIR;
 }
 
 bool undo_object_of(const struct first_entry *f, const struct object *now, struct object *ret)
@@ -68,8 +63,10 @@ bool undo_object_of(const struct first_entry *f, const struct object *now, struc
 		return true;
 	memcpy(ret->digest, f->digest, SHA256_SIZE);
 	ret->hashed = f->flags & FIRST_HASHED;
-	/* Not hashed, but nobody has written it since. */
-	if (!ret->hashed && now->type == OBJECT_FILE && now->ino == f->ino &&
+	/* Not hashed, but nobody has written it since.  An overlay may have numbers of its own,
+	 * and times can be set, but for that of the last change. */
+	if (!ret->hashed && now->type == OBJECT_FILE &&
+	    (f->flags & FIRST_DIRECT ? now->ino == f->ino : now->ctime == f->ctime) &&
 	    now->mtime == f->mtime && now->size == f->size && now->hashed) {
 		memcpy(ret->digest, now->digest, SHA256_SIZE);
 		ret->hashed = true;
@@ -85,11 +82,21 @@ enum direct_verdict {
 	DIRECT_STAYS, /* and why */
 };
 
+/* Upon what a verdict may hang. */
+enum direct_upon {
+	DIRECT_FOLDER,     /* that it is in */
+	DIRECT_REPOSITORY, /* of an object */
+	DIRECT_UPON_COUNT,
+};
+
 /* One for each path of u->former. */
 struct direct_item {
 	enum direct_verdict verdict;
 	const char *why; /* NULL: another path is named for it */
 	struct object now, was;
+	/* Its folder and its repository, and a list of what hangs upon it: numbers of items, and of
+	 * what they hang by (DIRECT_UPON_COUNT for each item).  -1: none. */
+	ssize_t upon[DIRECT_UPON_COUNT], next[DIRECT_UPON_COUNT], hang;
 };
 
 struct direct_plan {
@@ -97,6 +104,8 @@ struct direct_plan {
 	const struct layers_session *session;
 	struct view base;
 	struct direct_item *items;
+	size_t *todo; /* that stay now, and what hangs upon them was not asked since */
+	size_t todo_count;
 };
 
 static void direct_stays(struct direct_item *i, const char *why)
@@ -112,8 +121,20 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 	struct first_entry end;
 	struct object left;
 
-	if (first_find_end(&p->u->first, path, &end) >= 0)
-		return undo_object_of(&end, now, &left) && basis_same(&left, now);
+	if (first_find_end(&p->u->first, path, &end) >= 0) {
+		/* A pipe, a socket or a device has no content to compare, and nobody loses any who
+		 * removes it. */
+		if (end.kind == FIRST_OTHER)
+			return now->type == OBJECT_ABSENT ||
+			       (now->type > OBJECT_LINK && end.ino == now->ino &&
+				end.mtime == now->mtime && end.mode == now->mode);
+		if (!undo_object_of(&end, now, &left))
+			return false;
+		/* Left unreadable, and made readable since: else nobody could undo it. */
+		if (end.kind == FIRST_FILE && !(end.mode & S_IRUSR))
+			left.mode = now->mode;
+		return basis_same(&left, now);
+	}
 	/* Of a folder it is asked what is in it. */
 	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR || p->session->ended == 0 ||
 	       now->ctime <= p->session->ended;
@@ -176,7 +197,7 @@ static const char *direct_former(const struct direct_plan *p, const struct forme
 	} else if (f->real) {
 		if (undo_look(p->u->tree, f->real, &i->was) < 0 ||
 		    (i->was.type == OBJECT_LINK && direct_link_words(p, f->real, &i->was) < 0))
-			return "it cannot be read";
+			return direct_unreadable;
 		if (!direct_is_as_left(p, f->real, &i->was))
 			return "it was changed since";
 	}
@@ -206,7 +227,7 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 	bool elsewhere = f->real && !str_equal(f->real, f->path);
 
 	if (undo_look(p->u->tree, f->path, &i->now) < 0) {
-		direct_stays(i, "it cannot be read");
+		direct_stays(i, direct_unreadable);
 		return;
 	}
 	const char *why = direct_former(p, f, i);
@@ -216,16 +237,20 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 		direct_stays(i, elsewhere && f->entry < 0 ? NULL : why);
 		return;
 	}
-	if (basis_same(&i->now, &i->was) &&
+	if (f->doubt != FORMER_EITHER && basis_same(&i->now, &i->was) &&
 	    (i->now.type == OBJECT_LINK || i->now.mode == i->was.mode ||
 	     i->now.type == OBJECT_ABSENT) &&
 	    (i->now.mtime == i->was.mtime || !direct_has_time_of_session(p, f->path, &i->now)))
 		return;
 	i->verdict = DIRECT_STEP;
-	if (!direct_is_as_left(p, f->path, &i->now))
+	if (f->doubt != FORMER_SURE)
+		direct_stays(i, direct_doubtful);
+	else if (!direct_is_as_left(p, f->path, &i->now))
 		direct_stays(i, "it was changed since");
-	else if (i->now.type > OBJECT_LINK)
-		direct_stays(i, "it is no file, folder or link");
+	else if (i->now.type == OBJECT_DEVICE)
+		direct_stays(i, "it is a device; remove it before undo");
+	else if (!journal_is_path(f->path))
+		direct_stays(i, "its name is one that bawn itself uses");
 	else if (!direct_has_content(p, f, i))
 		direct_stays(i, "it was not kept");
 }
@@ -289,56 +314,173 @@ static bool direct_has_folder(const struct direct_plan *p, const struct former *
 			      const struct direct_item *i)
 {
 	const char *slash = strrchr(f->path, '/');
-	_cleanup_free_ char *above = slash ? strndup(f->path, (size_t)(slash - f->path)) : NULL;
 	struct object o = {.type = OBJECT_ABSENT};
 
 	if (i->was.type == OBJECT_ABSENT || !slash)
 		return true;
-	const struct direct_item *item = above ? direct_find(p, above) : NULL;
+	if (i->upon[DIRECT_FOLDER] >= 0)
+		return direct_after(&p->items[i->upon[DIRECT_FOLDER]]) == OBJECT_DIR;
+	_cleanup_free_ char *above = strndup(f->path, (size_t)(slash - f->path));
 
-	if (item)
-		return direct_after(item) == OBJECT_DIR;
 	return above && view_look(&p->base, above, &o) == 0 && o.type == OBJECT_DIR;
 }
 
-/* One path; true when that may mean something for others. */
-static bool direct_hold_together(const struct direct_plan *p, const struct former *f,
-				 struct direct_item *i)
+/* --- git's own files (undo_git.h) ------------------------------------------------------ */
+
+static const char *direct_path(const void *context, size_t i)
 {
+	return ((const struct direct_plan *)context)->u->former.items[i].path;
+}
+
+static ssize_t direct_number(const void *context, const char *path)
+{
+	const struct direct_plan *p = context;
+	const struct direct_item *i = direct_find(p, path);
+
+	return i ? i - p->items : -ENOENT;
+}
+
+static bool direct_is_left(const void *context, size_t i)
+{
+	return ((const struct direct_plan *)context)->items[i].verdict == DIRECT_STAYS;
+}
+
+static bool direct_goes(const void *context, size_t i)
+{
+	const struct direct_item *item = &((const struct direct_plan *)context)->items[i];
+
+	return item->verdict == DIRECT_STEP && item->was.type == OBJECT_ABSENT;
+}
+
+static void direct_leave(void *context, size_t i)
+{
+	struct direct_plan *p = context;
+
+	if (p->items[i].verdict == DIRECT_STEP)
+		direct_stays(&p->items[i],
+			     git_is_in_objects(direct_path(p, i))
+				     ? NULL
+				     : "something of this repository was changed since");
+}
+
+static struct undo_git direct_git(struct direct_plan *p)
+{
+	return (struct undo_git){.count = p->u->former.count,
+				 .context = p,
+				 .path = direct_path,
+				 .find = direct_number,
+				 .stays = direct_is_left,
+				 .goes = direct_goes,
+				 .leave = direct_leave};
+}
+
+/* --- until all agree ------------------------------------------------------------------- */
+
+static void direct_hang(struct direct_plan *p, size_t n, enum direct_upon by, ssize_t upon)
+{
+	struct direct_item *i = &p->items[n];
+
+	i->upon[by] = upon;
+	i->next[by] = -1;
+	if (upon < 0)
+		return;
+	i->next[by] = p->items[upon].hang;
+	p->items[upon].hang = (ssize_t)n * DIRECT_UPON_COUNT + by;
+}
+
+/* Which verdicts hang upon which. */
+static void direct_hang_all(struct direct_plan *p)
+{
+	const struct undo_git git = direct_git(p);
+
+	for (size_t n = 0; n < p->u->former.count; n++)
+		p->items[n].hang = -1;
+	for (size_t n = 0; n < p->u->former.count; n++) {
+		const char *path = direct_path(p, n), *slash = strrchr(path, '/');
+		_cleanup_free_ char *above = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+
+		direct_hang(p, n, DIRECT_FOLDER, above ? direct_number(p, above) : -ENOENT);
+		direct_hang(p, n, DIRECT_REPOSITORY,
+			    git_is_in_objects(path) ? undo_git_repository(&git, path) : -ENOENT);
+	}
+}
+
+static void direct_stays_now(struct direct_plan *p, struct direct_item *i, const char *why)
+{
+	direct_stays(i, why);
+	p->todo[p->todo_count++] = (size_t)(i - p->items);
+}
+
+/* One path, by what it hangs upon. */
+static void direct_hold(struct direct_plan *p, size_t n)
+{
+	const struct former *f = &p->u->former.items[n];
+	struct direct_item *i = &p->items[n];
+	const struct undo_git git = direct_git(p);
+
 	struct direct_item *later =
 		f->real && i->verdict == DIRECT_STAYS ? direct_find(p, f->real) : NULL;
 
-	if (later && later != i && later->verdict == DIRECT_STEP) {
-		direct_stays(later, "it cannot go back to where it was");
-		return true;
-	}
+	if (later && later != i && later->verdict == DIRECT_STEP)
+		direct_stays_now(p, later, "it cannot go back to where it was");
 	if (i->verdict != DIRECT_STEP)
-		return false;
+		return;
 	if (!direct_has_folder(p, f, i))
-		direct_stays(i, "the folder that it was in is not there");
+		direct_stays_now(p, i, "the folder that it was in is not there");
+	else if (i->was.type == OBJECT_ABSENT && git_is_in_objects(f->path) &&
+		 !undo_git_goes(&git, f->path))
+		direct_stays_now(p, i, NULL);
 	else if (direct_has_rest(p, f, i))
-		direct_stays(i, "something that is in it stays");
-	return i->verdict == DIRECT_STAYS;
+		direct_stays_now(p, i, "something that is in it stays");
+}
+
+/* What hangs upon a path that stays now. */
+static void direct_hold_with(struct direct_plan *p, size_t n)
+{
+	const struct direct_item *i = &p->items[n];
+	ssize_t folder = i->upon[DIRECT_FOLDER];
+
+	direct_hold(p, n);
+	if (folder >= 0 && direct_after(i) != OBJECT_ABSENT)
+		direct_hold(p, (size_t)folder);
+	for (ssize_t h = i->hang; h >= 0;) {
+		size_t who = (size_t)h / DIRECT_UPON_COUNT;
+
+		direct_hold(p, who);
+		h = p->items[who].next[h % DIRECT_UPON_COUNT];
+	}
+}
+
+/* Each path that comes to stay is asked once what that means for others: a session can leave
+ * chains of them as long as it likes. */
+static void direct_hold_together(struct direct_plan *p)
+{
+	direct_hang_all(p);
+	/* Folders come before what is in them: from the end most is settled at once. */
+	for (size_t n = p->u->former.count; n > 0; n--)
+		direct_hold(p, n - 1);
+	while (p->todo_count > 0)
+		direct_hold_with(p, p->todo[--p->todo_count]);
 }
 
 static int direct_plan(struct direct_plan *p)
 {
 	struct undo_direct *u = p->u;
-	bool again = true;
+	const struct undo_git git = direct_git(p);
 
 	for (size_t n = 0; n < u->former.count; n++)
 		direct_judge(p, &u->former.items[n], &p->items[n]);
-	/* Folders come before what is in them: from the end most is settled in one round. */
-	while (again) {
-		again = false;
-		for (size_t n = u->former.count; n > 0; n--)
-			again |= direct_hold_together(p, &u->former.items[n - 1], &p->items[n - 1]);
-	}
+	int r = undo_git_leave(&git);
+
+	if (r < 0)
+		return r;
+	direct_hold_together(p);
 	for (size_t n = 0; n < u->former.count; n++) {
 		const struct former *f = &u->former.items[n];
 		const struct direct_item *i = &p->items[n];
 
 		u->times[n] = direct_time(p, f, i);
+		u->closed += i->verdict == DIRECT_STAYS && i->why == direct_unreadable;
 		if (i->verdict == DIRECT_STAYS && i->why)
 			u->skipped[u->skipped_count++] = (struct undo_skipped){f->path, i->why};
 		if (i->verdict != DIRECT_STEP)
@@ -357,18 +499,22 @@ static int direct_read_former(struct undo_direct *u, const struct layers_session
 	struct direct_plan p = {.u = u, .session = s, .base = {.base = u->tree}};
 	int code = former_read(&u->first, &p.base, &u->arena, &u->former);
 
+	if (code == 0)
+		code = undo_links_join(&u->first, u->tree, &u->arena, &u->former);
 	if (code < 0)
 		return code;
 	size_t room = u->former.count + 1;
 	_cleanup_free_ struct direct_item *items = calloc(room, sizeof(*items));
+	_cleanup_free_ size_t *todo = calloc(room, sizeof(*todo));
 
 	u->steps = arena_alloc(&u->arena, room * sizeof(*u->steps));
 	u->sources = arena_alloc(&u->arena, room * sizeof(*u->sources));
 	u->times = arena_alloc(&u->arena, room * sizeof(*u->times));
 	u->skipped = arena_alloc(&u->arena, room * sizeof(*u->skipped));
-	if (!items || !u->steps || !u->sources || !u->times || !u->skipped)
+	if (!items || !todo || !u->steps || !u->sources || !u->times || !u->skipped)
 		return -ENOMEM;
 	p.items = items;
+	p.todo = todo;
 	return direct_plan(&p);
 }
 

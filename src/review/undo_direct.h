@@ -28,6 +28,7 @@ struct undo_direct {
 	size_t count;
 	struct undo_skipped *skipped;
 	size_t skipped_count;
+	size_t closed; /* of these: in a folder that may not be looked into */
 };
 
 #define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT})
@@ -44,6 +45,12 @@ int undo_look(int tree, const char *path, struct object *ret);
 
 /* What was not hashed while a call waited for it is hashed now, from what was kept. */
 void undo_hash(const struct first *first, struct first_entry *f);
+
+/* Of a folder without a first version: it came into the layer as it was when something in it
+ * changed.  Had the session changed its mode, that would be known; another mode is the user's own
+ * doing, since. */
+bool undo_is_only_folder(const struct first *first, const struct object *before,
+			 const struct object *after);
 
 /* What the recorder kept, as an object; false when it does not say enough to compare with.  `now`
  * is what stands there. */

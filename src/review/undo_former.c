@@ -9,6 +9,7 @@ enum { FORMER_SLOTS = 1 << 16, FORMER_DEPTH_MAX = 400, FORMER_COUNT_MAX = 1 << 2
 struct former_node {
 	struct former_node *parent;
 	struct former_node *children, *next; /* siblings */
+	struct former_node **back;           /* what points to it among them */
 	struct former_node *chain;           /* of one slot of the table */
 	uint64_t id;
 	const char *name;
@@ -47,6 +48,8 @@ static struct former_node **former_slot(const struct former_tree *t,
 {
 	uint32_t hash = fnv_bytes(FNV_START, &parent->id, sizeof(parent->id));
 
+	/* Those that are no longer there are not in the way. */
+	hash = fnv_bytes(hash, &parent->epoch, sizeof(parent->epoch));
 	return &t->slots[fnv_bytes(hash, name, len) % FORMER_SLOTS];
 }
 
@@ -71,9 +74,13 @@ static void former_hang(const struct former_tree *t, struct former_node *n,
 	n->chain = *slot;
 	*slot = n;
 	n->next = parent->children;
+	n->back = &parent->children;
+	if (n->next)
+		n->next->back = &n->next;
 	parent->children = n;
 }
 
+/* Of one that is there still. */
 static void former_take_off(const struct former_tree *t, struct former_node *n)
 {
 	struct former_node **at = former_slot(t, n->parent, n->name, strlen(n->name));
@@ -82,11 +89,9 @@ static void former_take_off(const struct former_tree *t, struct former_node *n)
 		at = &(*at)->chain;
 	if (*at)
 		*at = n->chain;
-	at = &n->parent->children;
-	while (*at && *at != n)
-		at = &(*at)->next;
-	if (*at)
-		*at = n->next;
+	*n->back = n->next;
+	if (n->next)
+		n->next->back = n->back;
 }
 
 static void former_clear(struct former_node *n)
@@ -150,24 +155,28 @@ static struct former_node *former_at(struct former_tree *t, const char *path)
 
 /* --- entries, backwards ---------------------------------------------------------------- */
 
-static void former_put(struct former_tree *t, const struct former *f)
+int former_list_add(struct former_list *l, const struct former *f)
 {
-	struct former_list *l = t->list;
-
 	if (l->count == l->room) {
 		size_t more = l->room ? 2 * l->room : 256;
 		struct former *items = more <= FORMER_COUNT_MAX
 					       ? reallocarray(l->items, more, sizeof(*items))
 					       : NULL;
 
-		if (!items) {
-			t->failed = more <= FORMER_COUNT_MAX ? -ENOMEM : -E2BIG;
-			return;
-		}
+		if (!items)
+			return more <= FORMER_COUNT_MAX ? -ENOMEM : -E2BIG;
 		l->items = items;
 		l->room = more;
 	}
 	l->items[l->count++] = *f;
+	return 0;
+}
+
+static void former_put(struct former_tree *t, const struct former *f)
+{
+	int r = former_list_add(t->list, f);
+
+	t->failed = r < 0 ? r : t->failed;
 }
 
 /* What the session made: nothing stood at `path`, unless an entry says otherwise. */
@@ -317,6 +326,18 @@ static int former_compare(const void *a, const void *b)
 	return (y->real || y->entry >= 0) - (x->real || x->entry >= 0);
 }
 
+void former_list_sort(struct former_list *l)
+{
+	size_t kept = 0;
+
+	if (l->count > 1)
+		qsort(l->items, l->count, sizeof(*l->items), former_compare);
+	for (size_t i = 0; i < l->count; i++)
+		if (kept == 0 || !str_equal(l->items[kept - 1].path, l->items[i].path))
+			l->items[kept++] = l->items[i];
+	l->count = kept;
+}
+
 int former_read(const struct first *first, const struct view *now, struct arena *arena,
 		struct former_list *ret)
 {
@@ -328,7 +349,6 @@ int former_read(const struct first *first, const struct view *now, struct arena 
 				.list = ret,
 				.root = {.name = "", .entry = -1, .meta = -1, .real = ""},
 				.slots = slots};
-	size_t kept = 0;
 
 	if (!slots)
 		return -ENOMEM;
@@ -346,12 +366,7 @@ int former_read(const struct first *first, const struct view *now, struct arena 
 	former_walk(&t, &t.root, "", "", 0);
 	if (t.failed < 0)
 		return t.failed;
-	if (ret->count > 1)
-		qsort(ret->items, ret->count, sizeof(*ret->items), former_compare);
-	for (size_t i = 0; i < ret->count; i++)
-		if (kept == 0 || !str_equal(ret->items[kept - 1].path, ret->items[i].path))
-			ret->items[kept++] = ret->items[i];
-	ret->count = kept;
+	former_list_sort(ret);
 	return 0;
 }
 

@@ -18,11 +18,20 @@
 #include "changes.h"
 #include "first.h"
 
+/* Whether an entry is this file's (undo_links.h). */
+enum former_doubt {
+	FORMER_SURE,
+	FORMER_MAYBE,  /* the entry was made by another name, maybe of another file */
+	FORMER_EITHER, /* it is this one's, but there is an earlier one by another name, maybe too
+			*/
+};
+
 /* What stood at a path.  Without an entry it is what stands at `real` now; `real` NULL: nothing. */
 struct former {
 	const char *path;
 	ssize_t entry, meta; /* of first, -1: none.  meta: its mode and time alone are from there */
 	const char *real;    /* what it became stands here now; NULL: nowhere */
+	enum former_doubt doubt;
 };
 
 struct former_list {
@@ -35,6 +44,9 @@ int former_read(const struct first *first, const struct view *now, struct arena 
 		struct former_list *ret);
 /* The item of a path, or NULL. */
 const struct former *former_find_path(const struct former_list *l, const char *path);
+int former_list_add(struct former_list *l, const struct former *f);
+/* By path, each once: what stood there counts. */
+void former_list_sort(struct former_list *l);
 void former_list_fini(struct former_list *l);
 
 #endif

@@ -24,7 +24,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 	c->context = context;
 	c->uid = geteuid();
 	c->listener = c->folder = c->layers = c->plan = c->capture = -1;
-	c->change.plan = c->pause_timer = -1;
+	c->change.plan = c->pause_timer = c->room_timer = -1;
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		c->peers[i].channel.fd = -1;
 }
@@ -33,15 +33,24 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 
 static void control_mind_pause(struct control *c);
 
+/* Who connects is heard again. */
+static void control_hear(struct control *c)
+{
+	if (c->full)
+		(void)loop_set_events(c->loop, c->listener_handle, EPOLLIN);
+	c->full = false;
+}
+
 static void control_drop(struct control_peer *p)
 {
 	bool paused = p->pauses != 0;
 
+	control_hear(p->control);
 	loop_remove(p->control->loop, &p->handle);
 	fd_close(&p->channel.fd);
 	p->waiting = 0;
 	p->pauses = 0;
-	p->pause_waits = false;
+	p->pause_waits = p->pause_ends = false;
 	if (paused)
 		control_mind_pause(p->control);
 }
@@ -50,7 +59,16 @@ static void control_drop(struct control_peer *p)
 static void control_answer(struct control_peer *p, enum message_type type, const struct schema *s,
 			   const void *object, const int *fds, size_t fd_count)
 {
-	if (message_send(p->channel.fd, type, s, object, fds, fd_count) < 0)
+	static const struct message_failed too_many = {
+		ETOOMANYREFS, "boxes have so many descriptors on their way that none can be sent",
+		"End a session that you do not need."};
+	int r = message_send(p->channel.fd, type, s, object, fds, fd_count);
+
+	/* That we are here must not depend on what a box does. */
+	if (r == -ETOOMANYREFS && fd_count > 0)
+		r = message_send(p->channel.fd, MESSAGE_FAILED, &message_failed_schema, &too_many,
+				 NULL, 0);
+	if (r < 0)
 		control_drop(p);
 }
 
@@ -116,7 +134,7 @@ static void control_mind_pause(struct control *c)
 		/* An answer that is on its way is to a number that is no longer asked for. */
 		c->pause_state = CONTROL_GOES;
 		c->pause_id = 0;
-		(void)c->pause(c->context, 0);
+		(void)c->pause(c->context, 0, 0);
 	}
 	if (first != 0) {
 		int64_t ms = first > now ? first - now : 1;
@@ -139,7 +157,7 @@ static int control_on_pause_timer(void *context, uint32_t events)
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		if (c->peers[i].pauses && c->peers[i].pauses <= now) {
 			c->peers[i].pauses = 0;
-			c->peers[i].pause_waits = false;
+			c->peers[i].pause_waits = c->peers[i].pause_ends = false;
 		}
 	control_mind_pause(c);
 	return 0;
@@ -153,17 +171,20 @@ static void control_say_paused(struct control_peer *p, uint64_t count)
 	control_answer(p, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
 }
 
-static void control_resume(struct control_peer *p)
+/* Only init can say whether it has held; until it does the box stays as it is. */
+static int control_resume(struct control_peer *p)
 {
-	bool paused = p->pauses != 0 && p->control->pause_state == CONTROL_PAUSED;
+	struct control *c = p->control;
 
+	if (p->pauses && c->pause_state == CONTROL_PAUSED) {
+		p->pause_ends = true;
+		return c->pause(c->context, c->pause_id, MESSAGE_PAUSE_HELD);
+	}
 	p->pauses = 0;
 	p->pause_waits = false;
-	control_mind_pause(p->control);
-	if (paused)
-		control_say_paused(p, 0);
-	else
-		control_fail(p, -ESTALE, "the session went on before this: the pause was too long");
+	control_mind_pause(c);
+	control_fail(p, -ESTALE, "the session went on before this: the pause was too long");
+	return 0;
 }
 
 static int control_on_pause(void *context, struct channel_packet *packet, struct error *e)
@@ -175,10 +196,8 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 
 	if (r < 0)
 		return r;
-	if (m.value == 0) {
-		control_resume(p);
-		return 0;
-	}
+	if (m.value == 0)
+		return control_resume(p);
 	p->pauses = clock_ms(CLOCK_BOOTTIME) + CONTROL_PAUSE_MS;
 	p->pause_waits = true;
 	control_mind_pause(c);
@@ -187,9 +206,33 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 	} else if (c->pause_state == CONTROL_GOES) {
 		c->pause_state = CONTROL_STOPPING;
 		c->pause_id = ++c->next;
-		r = c->pause(c->context, c->pause_id);
+		r = c->pause(c->context, c->pause_id, 1);
 	}
 	return r;
+}
+
+static void control_tell_paused(struct control_peer *p, const struct message_paused *m)
+{
+	if (m->failure)
+		control_fail_as(p, -(int)(m->failure & 0xfff), m->text, m->next);
+	else
+		control_say_paused(p, m->count);
+}
+
+/* It has held, or (a failure) not: then for nobody who paused. */
+static void control_on_held(struct control *c, const struct message_paused *m)
+{
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		struct control_peer *p = &c->peers[i];
+
+		if (p->pause_ends || m->failure)
+			p->pauses = 0;
+		if (!p->pause_ends)
+			continue;
+		p->pause_ends = false;
+		control_tell_paused(p, m);
+	}
+	control_mind_pause(c);
 }
 
 int control_on_paused(struct control *c, struct span body, struct error *e)
@@ -200,8 +243,12 @@ int control_on_paused(struct control *c, struct span body, struct error *e)
 
 	if (r < 0)
 		return r;
-	if (c->pause_state != CONTROL_STOPPING || m.id != c->pause_id)
+	if (m.id != c->pause_id || c->pause_state == CONTROL_GOES)
 		return 0;
+	if (c->pause_state == CONTROL_PAUSED) {
+		control_on_held(c, &m);
+		return 0;
+	}
 	c->pause_state = m.failure ? CONTROL_GOES : CONTROL_PAUSED;
 	c->pause_count = m.count;
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
@@ -212,10 +259,7 @@ int control_on_paused(struct control *c, struct span body, struct error *e)
 		if (!p->pause_waits)
 			continue;
 		p->pause_waits = false;
-		if (m.failure)
-			control_fail_as(p, -(int)(m.failure & 0xfff), m.text, m.next);
-		else
-			control_say_paused(p, m.count);
+		control_tell_paused(p, &m);
 	}
 	control_mind_pause(c);
 	return 0;
@@ -387,30 +431,54 @@ static const struct channel_rule control_rules[] = {
 static int control_on_peer(void *context, uint32_t events)
 {
 	struct control_peer *p = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&p->channel, &e);
 
 	(void)events;
-	/* Gone, or not to be understood: the same. */
-	if (r <= 0 && r != -EAGAIN)
+	p->stays = clock_ms(CLOCK_BOOTTIME) + CONTROL_SPOKEN_MS;
+	if (!channel_serve(&p->channel))
 		control_drop(p);
 	return 0;
 }
 
+/* A free place, if need be that of the peer which has had nothing to say for the longest time; or
+ * NULL. */
 static struct control_peer *control_place(struct control *c)
 {
-	struct control_peer *oldest = &c->peers[0];
+	int64_t now = clock_ms(CLOCK_BOOTTIME);
+	struct control_peer *first = NULL;
 
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
-		if (c->peers[i].channel.fd < 0)
-			return &c->peers[i];
-		/* Who holds the box still is not sent away for somebody who only looks. */
-		if (oldest->pauses ? !c->peers[i].pauses || c->peers[i].turn < oldest->turn
-				   : !c->peers[i].pauses && c->peers[i].turn < oldest->turn)
-			oldest = &c->peers[i];
+		struct control_peer *p = &c->peers[i];
+
+		if (p->channel.fd < 0)
+			return p;
+		if (p->waiting == 0 && p->pauses == 0 && p->stays <= now &&
+		    (!first || p->stays < first->stays))
+			first = p;
 	}
-	control_drop(oldest);
-	return oldest;
+	if (first)
+		control_drop(first);
+	return first;
+}
+
+static int control_on_room_timer(void *context, uint32_t events)
+{
+	struct control *c = context;
+	uint64_t times;
+
+	(void)events;
+	if (read(c->room_timer, &times, sizeof(times)) > 0)
+		control_hear(c);
+	return 0;
+}
+
+/* All places are taken by peers that are being served: who comes now waits in the socket. */
+static void control_wait_for_room(struct control *c)
+{
+	const struct itimerspec when = {.it_value.tv_nsec = CONTROL_ROOM_MS * 1000000L};
+
+	if (timerfd_settime(c->room_timer, 0, &when, NULL) == 0 &&
+	    loop_set_events(c->loop, c->listener_handle, 0) == 0)
+		c->full = true;
 }
 
 static bool control_is_ours(const struct control *c, int fd)
@@ -426,14 +494,19 @@ static bool control_is_ours(const struct control *c, int fd)
 static int control_on_listener(void *context, uint32_t events)
 {
 	struct control *c = context;
-	_cleanup_fd_ int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	(void)events;
-	if (fd < 0 || !control_is_ours(c, fd))
-		return 0;
 	struct control_peer *p = control_place(c);
 
-	*p = (struct control_peer){.control = c, .turn = ++c->next};
+	(void)events;
+	if (!p) {
+		control_wait_for_room(c);
+		return 0;
+	}
+	_cleanup_fd_ int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 || !control_is_ours(c, fd))
+		return 0;
+	*p = (struct control_peer){.control = c,
+				   .stays = clock_ms(CLOCK_BOOTTIME) + CONTROL_SILENT_MS};
 	p->channel = (struct channel){.fd = TAKE_FD(fd),
 				      .rules = control_rules,
 				      .rule_count = BAWN_ARRAY_SIZE(control_rules),
@@ -474,6 +547,12 @@ int control_start(struct control *c, int plan, struct error *e)
 				   : loop_add(c->loop, c->pause_timer, EPOLLIN,
 					      control_on_pause_timer, c, &c->pause_handle);
 
+	if (r == 0) {
+		c->room_timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+		r = c->room_timer < 0 ? -errno
+				      : loop_add(c->loop, c->room_timer, EPOLLIN,
+						 control_on_room_timer, c, &c->room_handle);
+	}
 	if (r == 0)
 		r = loop_add(c->loop, c->listener, EPOLLIN, control_on_listener, c,
 			     &c->listener_handle);

@@ -15,10 +15,12 @@
  *	PAUSE	    holds every process of the box still (src/box/pause.h), until the peer says
  *		    otherwise, is gone, or has not said PAUSE again for CONTROL_PAUSE_MS: who
  *		    cannot go on cannot stop a session for good.  Several may ask at once, and
- *		    the box goes on with the last of them
+ *		    the box goes on with the last of them.  Who lets go is told whether it
+ *		    has held
  *
- * Nobody can hold the keeper up: peers are few, the oldest makes room for a new
- * one, nothing waits for a peer to read, and one that does not is gone.
+ * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
+ * one, nothing waits for a peer to read, and one that does not is gone.  Nobody is sent away
+ * while he is served: then who comes waits.
  */
 #ifndef BAWN_CONTROL_H
 #define BAWN_CONTROL_H
@@ -29,7 +31,10 @@
 #include "message.h"
 
 enum {
-	CONTROL_PEERS = 8,
+	CONTROL_PEERS = 64,
+	CONTROL_SILENT_MS = 250,  /* a peer keeps its place: one that has never said anything */
+	CONTROL_SPOKEN_MS = 5000, /* and one that has, after its last word */
+	CONTROL_ROOM_MS = 50,     /* until we look for room again */
 	CONTROL_NAME_MAX = 64,
 	CONTROL_ADDRESSES_MAX = 256,
 	CONTROL_PAUSE_MS = 30000,
@@ -47,10 +52,11 @@ struct control_peer {
 	struct control *control;
 	struct channel channel; /* fd -1: nobody */
 	struct loop_handle handle;
-	uint64_t turn;    /* when it came, as a number */
+	int64_t stays;    /* until then it keeps its place (clock_ms) */
 	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
 	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
 	bool pause_waits; /* for the box to be still */
+	bool pause_ends;  /* waits to be told that it was */
 };
 
 struct control {
@@ -61,8 +67,8 @@ struct control {
 	/* Keeps a change that is about to be made, with its plan: what is not kept is not made. */
 	int (*decide)(void *context, const struct message_change *change, int plan,
 		      struct error *e);
-	/* To init: hold the box still, as the pause of that number; 0: go on. */
-	int (*pause)(void *context, uint64_t id);
+	/* To init: PAUSE with this value, as the pause of that number. */
+	int (*pause)(void *context, uint64_t id, unsigned int value);
 	void *context;
 	uid_t uid; /* ours */
 
@@ -77,7 +83,10 @@ struct control {
 	size_t opened_count;
 
 	struct control_peer peers[CONTROL_PEERS];
-	uint64_t next; /* turn, or id */
+	uint64_t next; /* id */
+	bool full;     /* the listener is not heard */
+	int room_timer;
+	struct loop_handle room_handle;
 
 	enum control_pause pause_state;
 	uint64_t pause_id, pause_count;

@@ -44,7 +44,8 @@
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
-enum { KEEPER_JOB = 1 }; /* the session's own command */
+enum { KEEPER_JOB = 1 };              /* the session's own command */
+enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 
 struct keeper {
 	struct loop loop;
@@ -64,6 +65,7 @@ struct keeper {
 	struct control control;
 	struct asked asked; /* for snapshots, by the box */
 	bool ended;         /* the job has ended, status is its own */
+	bool called;        /* a signal for the command came: once that has ended, it is for us */
 	uint64_t status;
 	struct arena arena;
 	struct plan plan;
@@ -117,6 +119,7 @@ static int keeper_on_input(void *context, struct channel_packet *packet, struct 
 	struct keeper *k = context;
 
 	(void)e;
+	k->called = k->called || memchr(packet->body.ptr, KEEPER_INTERRUPT, packet->body.len);
 	master_type(&k->master, packet->body);
 	return 0;
 }
@@ -169,7 +172,10 @@ static int keeper_on_stopped(void *context, struct channel_packet *packet, struc
 	struct keeper *k = context;
 
 	(void)e;
-	return keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
+	/* What it wrote before comes before: the client leaves the terminal as it should be. */
+	int r = master_settle(&k->master);
+
+	return r < 0 ? r : keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
 }
 
 static int keeper_on_exited(void *context, struct channel_packet *packet, struct error *e)
@@ -255,22 +261,34 @@ static const struct channel_rule keeper_gate_rules[] = {
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_counted},
 };
 
+/* A part of bawn ended that should not have. */
+static void keeper_tell_lost(struct keeper *k, const char *part, const char *what)
+{
+	const struct message_event m = {
+		.kind = MESSAGE_EVENT_LOST, .host = part, .count = 1, .reason = what};
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	recording_event(&k->recording, &m);
+	schema_encode(&b, &message_event_schema, &m);
+	(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
+}
+
 /* A gate that is gone is a network that is gone; the session goes on without. */
 static void keeper_lose_gate(struct keeper *k)
 {
 	loop_remove(&k->loop, &k->gate_handle);
 	fd_close(&k->gate.fd);
 	control_lose_gate(&k->control);
+	keeper_tell_lost(k, "gate",
+			 "the network is closed from now on, and what is refused is not recorded");
 }
 
 static int keeper_on_gate(void *context, uint32_t events)
 {
 	struct keeper *k = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&k->gate, &e);
 
 	(void)events;
-	if (r <= 0 && r != -EAGAIN)
+	if (!channel_serve(&k->gate))
 		keeper_lose_gate(k);
 	return 0;
 }
@@ -329,17 +347,7 @@ static void keeper_end_gate(struct keeper *k)
 /* The gate sees it by itself and closes what would have to be opened; here it is said. */
 static void keeper_on_keys_gone(void *context)
 {
-	struct keeper *k = context;
-	const struct message_event m = {
-		.kind = MESSAGE_EVENT_KEYS,
-		.host = "keys",
-		.count = 1,
-		.reason = "it ended; hosts that have to be opened are closed from now on"};
-	_cleanup_buf_ struct buf b = BUF_INIT(4096);
-
-	recording_event(&k->recording, &m);
-	schema_encode(&b, &message_event_schema, &m);
-	(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
+	keeper_tell_lost(context, "keys", "hosts that have to be opened are closed from now on");
 }
 
 /* First of all, so that it makes its CA while the box and the gate start. */
@@ -421,13 +429,16 @@ static int keeper_make_signer(struct keeper *k, int plan_fd, struct error *e)
 
 static int keeper_forward(struct keeper *k, uint32_t type, struct span body)
 {
-	return channel_if_there(channel_send(k->init.fd, type, body, NULL, 0));
+	return k->init.fd < 0 ? 0 : channel_if_there(channel_send(k->init.fd, type, body, NULL, 0));
 }
 
 static int keeper_on_signal(void *context, struct channel_packet *packet, struct error *e)
 {
+	struct keeper *k = context;
+
 	(void)e;
-	return keeper_forward(context, MESSAGE_SIGNAL, packet->body);
+	k->called = true;
+	return keeper_forward(k, MESSAGE_SIGNAL, packet->body);
 }
 
 static int keeper_on_continue(void *context, struct channel_packet *packet, struct error *e)
@@ -436,11 +447,11 @@ static int keeper_on_continue(void *context, struct channel_packet *packet, stru
 	return keeper_forward(context, MESSAGE_CONTINUE, packet->body);
 }
 
-/* Another command of the user holds the box still, or lets it go on. */
-static int keeper_pause(void *context, uint64_t id)
+/* Another command of the user holds the box still, asks whether it was, or lets it go on. */
+static int keeper_pause(void *context, uint64_t id, unsigned int value)
 {
 	struct keeper *k = context;
-	const struct message_job m = {id, id != 0};
+	const struct message_job m = {id, value};
 
 	return channel_if_there(
 		message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0));
@@ -527,7 +538,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	 keeper_on_capture},
 	{MESSAGE_SSH_SOCKET, "SSH_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ssh_socket},
 	{MESSAGE_ASK_SOCKET, "ASK_SOCKET", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_ask_socket},
-	{MESSAGE_WATCH, "WATCH", 0, 1, 1, 1u << KEEPER_RUNNING, keeper_on_watch},
+	{MESSAGE_WATCH, "WATCH", 0, 1, 2, 1u << KEEPER_RUNNING, keeper_on_watch},
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEEPER_RUNNING, keeper_on_failed},
 	{MESSAGE_TERMINAL, "TERMINAL", 16, 1, 1, 1u << KEEPER_RUNNING, keeper_on_terminal},
@@ -695,12 +706,27 @@ static void keeper_report_end(struct keeper *k)
 	}
 }
 
+/* While the record ends.  Its key counts as the signal: the terminal is still the box's. */
+static enum recording_haste keeper_on_word(void *context)
+{
+	struct keeper *k = context;
+	struct error e = ERROR_INIT;
+
+	k->called = false;
+	int r = channel_receive(&k->client, &e);
+
+	if (k->called)
+		return RECORDING_CALLED;
+	return r > 0 || (r == -EAGAIN && e.code == 0) ? RECORDING_WAITS : RECORDING_GONE;
+}
+
 /* A session whose record could not be ended has failed, however its command did. */
 static void keeper_end_record(struct keeper *k)
 {
+	const struct recording_waiter waiter = {k->client.fd, keeper_on_word, k};
 	struct error e = ERROR_INIT;
 
-	recording_end(&k->recording, k->ended ? &k->status : NULL, &e);
+	recording_end(&k->recording, k->ended ? &k->status : NULL, &waiter, &e);
 	if (e.code != 0 && k->failure.code == 0) {
 		k->failure = e;
 		k->ended = false;

@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { MASTER_TYPED_MAX = 1 << 20 };
+enum { MASTER_TYPED_MAX = 1 << 20, MASTER_SETTLE = 64 };
 
 void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle)
 {
@@ -132,6 +132,15 @@ void master_resize(struct master *m, uint64_t rows, uint64_t columns)
 int master_on_room(struct master *m)
 {
 	(void)master_flush(m);
+	return master_mind_pace(m);
+}
+
+int master_settle(struct master *m)
+{
+	(void)master_flush(m);
+	for (int i = 0; i < MASTER_SETTLE && m->fd >= 0 && m->output_len == 0; i++)
+		if (master_pass(m) < 0)
+			break;
 	return master_mind_pace(m);
 }
 

@@ -38,6 +38,9 @@ void master_resize(struct master *m, uint64_t rows, uint64_t columns);
 /* The client can take more. */
 int master_on_room(struct master *m);
 
+/* What was written until now is on its way to the client, as far as the client takes it. */
+int master_settle(struct master *m);
+
 /* The box is gone: what is left in the terminal is the end of its output. */
 void master_drain(struct master *m);
 

@@ -16,6 +16,7 @@ enum { RECORDING_SERVING };
 enum {
 	RECORDING_PATIENCE = 20,      /* seconds, for a machine that is very busy */
 	RECORDING_END_PATIENCE = 600, /* a large workspace is compared with the record */
+	RECORDING_HASTE = 5,          /* once a signal has come; with the second there is no more */
 };
 
 static int recording_on_ready(void *context, struct channel_packet *packet, struct error *e)
@@ -62,6 +63,18 @@ static int recording_on_failed(void *context, struct channel_packet *packet, str
 	return failure.code;
 }
 
+/* The recorder is well; the box has to end. */
+static int recording_on_uncovered(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct recording *r = context;
+	struct error why = ERROR_INIT;
+	int ret = message_decode_failed(packet->body, &why, e);
+
+	if (ret == 0 && r->on_gone)
+		r->on_gone(r->context, &why);
+	return ret;
+}
+
 static int recording_on_event(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct recording *r = context;
@@ -78,6 +91,8 @@ static const struct channel_rule recording_rules[] = {
 	{MESSAGE_DONE, "DONE", 0, 0, 0, 1u << RECORDING_SERVING, recording_on_done},
 	{MESSAGE_RECORDED, "RECORDED", 8, 0, 0, 1u << RECORDING_SERVING, recording_on_recorded},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << RECORDING_SERVING, recording_on_failed},
+	{MESSAGE_UNCOVERED, "UNCOVERED", 4096, 0, 0, 1u << RECORDING_SERVING,
+	 recording_on_uncovered},
 };
 
 int recording_take(struct recording *r, struct channel_packet *packet, struct error *e)
@@ -257,7 +272,7 @@ static const struct {
 	[MESSAGE_EVENT_DNS] = {NOTE_DNS, "question"},
 	[MESSAGE_EVENT_CONNECT] = {NOTE_NETWORK, "connect"},
 	[MESSAGE_EVENT_LIMIT] = {NOTE_LIMIT, "reached"},
-	[MESSAGE_EVENT_KEYS] = {NOTE_TAMPER, "lost"},
+	[MESSAGE_EVENT_LOST] = {NOTE_TAMPER, "lost"},
 	[MESSAGE_EVENT_MORE] = {NOTE_GAP, "more"},
 	[MESSAGE_EVENT_SIGN] = {NOTE_SECRET, "sign"},
 	[MESSAGE_EVENT_REQUEST] = {NOTE_NETWORK, "request"},
@@ -297,7 +312,8 @@ void recording_event(struct recording *r, const struct message_event *event)
 
 	note_begin(&n, recording_kinds[event->kind].kind, recording_kinds[event->kind].op);
 	note_word(&n, NOTE_FIELD_HOW, "kernel");
-	note_word(&n, NOTE_FIELD_VERDICT, event->allowed ? "allowed" : "refused");
+	if (event->kind != MESSAGE_EVENT_LOST)
+		note_word(&n, NOTE_FIELD_VERDICT, event->allowed ? "allowed" : "refused");
 	if (event->count > 1)
 		note_number(&n, NOTE_FIELD_COUNT_OF, event->count);
 	note_word(&n, NOTE_FIELD_HOST, event->host);
@@ -309,18 +325,60 @@ void recording_event(struct recording *r, const struct message_event *event)
 	recording_note(r, &n);
 }
 
-void recording_end(struct recording *r, const uint64_t *status, struct error *e)
+/* What the waiter says may leave less time. */
+static void recording_hear(const struct recording_waiter *waiter, enum recording_haste *haste,
+			   int64_t *deadline)
+{
+	static const int seconds[] = {[RECORDING_WAITS] = RECORDING_END_PATIENCE,
+				      [RECORDING_GONE] = RECORDING_PATIENCE,
+				      [RECORDING_CALLED] = RECORDING_HASTE};
+	enum recording_haste now = waiter->on_word(waiter->context);
+	bool again = now == RECORDING_CALLED && *haste == RECORDING_CALLED;
+	int64_t until = recording_deadline(again ? -1 : seconds[now]);
+
+	*haste = now > *haste ? now : *haste;
+	*deadline = until < *deadline ? until : *deadline;
+}
+
+/* Until the record has ended, or nobody has the time for it. */
+static int recording_wait_end(struct recording *r, const struct recording_waiter *waiter,
+			      struct error *e)
+{
+	int64_t deadline = recording_deadline(RECORDING_END_PATIENCE);
+	enum recording_haste haste = RECORDING_WAITS;
+	int ret = 0;
+
+	while (ret == 0 && !r->done) {
+		struct pollfd fds[] = {{.fd = r->channel.fd, .events = POLLIN},
+				       {.fd = waiter ? waiter->fd : -1, .events = POLLIN}};
+		int64_t left = deadline - recording_deadline(0);
+
+		if (haste == RECORDING_GONE)
+			fds[1].fd = -1; /* it says so again and again */
+		if (left < 0 ||
+		    ppoll(fds, BAWN_ARRAY_SIZE(fds), &(struct timespec){.tv_sec = left}, NULL) == 0)
+			return haste == RECORDING_CALLED
+				       ? error_set(e, -EINTR,
+						   "the record was not ended: a signal came first")
+				       : error_set(e, -ETIMEDOUT, "the recorder does not answer");
+		if (waiter && fds[1].revents)
+			recording_hear(waiter, &haste, &deadline);
+		if (fds[0].revents)
+			ret = recording_receive(r, deadline, e);
+	}
+	return ret;
+}
+
+void recording_end(struct recording *r, const uint64_t *status,
+		   const struct recording_waiter *waiter, struct error *e)
 {
 	const struct message_job m = {status ? 1 : 0, status ? *status : 0};
 	_cleanup_buf_ struct buf b = BUF_INIT(64);
-	int64_t deadline = recording_deadline(RECORDING_END_PATIENCE);
-	int ret = 0;
 
 	if (r->channel.fd >= 0 && r->ready && r->failure.code == 0) {
 		schema_encode(&b, &message_job_schema, &m);
-		ret = recording_send(r, MESSAGE_FLUSH, buf_span(&b), NULL, 0);
-		while (ret == 0 && !r->done)
-			ret = recording_receive(r, deadline, e);
+		if (recording_send(r, MESSAGE_FLUSH, buf_span(&b), NULL, 0) == 0)
+			(void)recording_wait_end(r, waiter, e);
 	}
 	fd_close(&r->channel.fd);
 	fd_close(&r->gate);

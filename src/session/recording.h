@@ -68,7 +68,23 @@ int recording_change(struct recording *r, const struct message_change *change, i
 /* A note that is on the disk when this returns 0. */
 int recording_decide(struct recording *r, struct note *n, struct error *e);
 
-/* status: of the command, as wait(2) says it; NULL when it was ended. */
-void recording_end(struct recording *r, const uint64_t *status, struct error *e);
+/* What whoever waits for the end has said. */
+enum recording_haste {
+	RECORDING_WAITS,
+	RECORDING_GONE,   /* nobody waits any more */
+	RECORDING_CALLED, /* it was told to end: a signal */
+};
+
+/* Who waits for the end: a descriptor that is readable when there is something to know. */
+struct recording_waiter {
+	int fd;
+	enum recording_haste (*on_word)(void *context);
+	void *context;
+};
+
+/* status: of the command, as wait(2) says it; NULL when it was ended.  waiter: or NULL; who says so
+ * is not held up: the record has a moment to end, and else is left as it is. */
+void recording_end(struct recording *r, const uint64_t *status,
+		   const struct recording_waiter *waiter, struct error *e);
 
 #endif

@@ -28,11 +28,9 @@ static const struct channel_rule signing_rules[] = {
 static int signing_on_channel(void *context, uint32_t events)
 {
 	struct signing *s = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&s->channel, &e);
 
 	(void)events;
-	if (r <= 0 && r != -EAGAIN) {
+	if (!channel_serve(&s->channel)) {
 		loop_remove(s->loop, &s->handle);
 		fd_close(&s->channel.fd);
 	}

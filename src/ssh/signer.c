@@ -133,6 +133,21 @@ static void signer_refuse(struct signer_peer *p, const struct plan_ssh_key *host
 	signer_reply_type(p, SSH_AGENT_FAILURE);
 }
 
+/* --- the rules of the host that a connection is bound to ------------------------------ */
+
+/* The entry of the plan behind `last` (NULL: the first) for the key of the bound host. */
+static const struct plan_ssh_key *signer_next_rule(const struct signer_peer *p,
+						   const struct plan_ssh_key *last)
+{
+	const struct plan *plan = &p->signer->plan;
+
+	for (size_t i = last ? (size_t)(last - plan->ssh_keys.items) + 1 : 0;
+	     i < plan->ssh_keys.count; i++)
+		if (span_equal(plan->ssh_keys.items[i].key, p->host->key))
+			return &plan->ssh_keys.items[i];
+	return NULL;
+}
+
 /* --- to the agent --------------------------------------------------------------------- */
 
 static void signer_send(struct signer_peer *p)
@@ -162,6 +177,17 @@ static void signer_pass(struct signer_peer *p, enum ssh_agent_kind asked)
 	}
 }
 
+/* Some rule for the bound host lets this key be used. */
+static bool signer_may_use(const void *context, struct span key)
+{
+	const struct signer_peer *p = context;
+
+	for (const struct plan_ssh_key *h = NULL; (h = signer_next_rule(p, h));)
+		if (!h->login_key[0] || ssh_key_is(key, h->login_key))
+			return true;
+	return false;
+}
+
 static void signer_answered(struct signer_peer *p, struct span message)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(SSH_AGENT_MESSAGE_MAX);
@@ -172,7 +198,7 @@ static void signer_answered(struct signer_peer *p, struct span message)
 		signer_reply_type(p, SSH_AGENT_SUCCESS);
 		return;
 	case SSH_AGENT_LIST:
-		if (ssh_agent_copy_list(message, &list) < 0)
+		if (ssh_agent_copy_list(message, signer_may_use, p, &list) < 0)
 			signer_reply_type(p, SSH_AGENT_FAILURE);
 		else
 			signer_reply(p, buf_span(&list));
@@ -285,9 +311,30 @@ static void signer_bind(struct signer_peer *p, const struct ssh_agent_request *q
 	}
 }
 
+/*
+ * Why no rule lets this login be signed; NULL: one does.  A host that signs whatever it is shown
+ * can bind a session that it only relays, so that signature alone says nothing about where the
+ * login goes.  The login itself has to name the host's key: then every other host refuses it.
+ */
+static const char *signer_why_not(const struct signer_peer *p, const struct ssh_login *login)
+{
+	const char *why = "a login with another key than the rule names";
+
+	for (const struct plan_ssh_key *h = NULL; (h = signer_next_rule(p, h));) {
+		if (h->login_key[0] && !ssh_key_is(login->key, h->login_key))
+			continue;
+		if (login->host_key.len > 0 || h->unbound)
+			return NULL;
+		why = "a login that does not name its host, and so would be good elsewhere; "
+		      "unbound: true signs it";
+	}
+	return why;
+}
+
 static void signer_sign(struct signer_peer *p, const struct ssh_agent_request *q)
 {
 	struct ssh_login login;
+	const char *why = NULL;
 
 	if (!p->host)
 		signer_refuse(
@@ -300,6 +347,8 @@ static void signer_sign(struct signer_peer *p, const struct ssh_agent_request *q
 	else if (!span_equal(login.key, q->key) ||
 		 (login.host_key.len > 0 && !span_equal(login.host_key, p->host->key)))
 		signer_refuse(p, p->host, "a login that names other keys than it is bound to");
+	else if ((why = signer_why_not(p, &login)))
+		signer_refuse(p, p->host, why);
 	else {
 		signer_tell(p->signer, p->host, NULL);
 		signer_pass(p, SSH_AGENT_SIGN);
@@ -404,11 +453,9 @@ static const struct channel_rule signer_rules[] = {
 static int signer_on_keeper(void *context, uint32_t events)
 {
 	struct signer *s = context;
-	struct error e = ERROR_INIT;
-	int r = channel_receive(&s->keeper, &e);
 
 	(void)events;
-	return r <= 0 && r != -EAGAIN ? -ECONNRESET : 0;
+	return channel_serve(&s->keeper) ? 0 : -ECONNRESET;
 }
 
 int signer_run(int keeper, int plan_fd)

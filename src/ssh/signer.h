@@ -4,11 +4,15 @@
  * socket in the box and the user's own agent, and passes on only what serves a login at a host
  * that a rule names for ssh.
  *
- *	list	only on a connection that is bound to such a host; comments are taken out
+ *	list	only on a connection that is bound to such a host; comments are taken out, and
+ *		so are keys that its rule does not name, when it names one
  *	bind	ssh says which host it talks to, and shows that host's signature over the
  *		session; the key must be one that the plan has for a named host, the
  *		signature good, and the connection for a login, not for forwarding
- *	sign	a login in that very session, nothing else: no file, no commit, no other host
+ *	sign	a login in that very session, nothing else: no file, no commit, no other host.
+ *		What is signed names the host's key (publickey-hostbound-v00@openssh.com), unless
+ *		the rule says `unbound`: the host's signature over the session alone does not
+ *		show where the login goes, for a host can sign a session that it only relays
  *
  * Everything else is answered with a failure, as an agent that does not know it would.  What
  * counts is the host's key, not its name: who reaches another host by a named one's address

@@ -4,11 +4,14 @@
 #include "buf.h"
 #include "fd.h"
 #include "landlock.h"
+#include "mounts.h"
 #include "nft.h"
 #include "open.h"
+#include "overlay.h"
 #include "process.h"
 #include "str.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/filter.h>
@@ -22,6 +25,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -61,35 +65,18 @@ static int feature_in_child(int (*check)(void))
 	return -WEXITSTATUS(status);
 }
 
-static int feature_write(const char *path, const char *text)
-{
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-
-	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-}
-
 /* A user namespace in which we are who we were, and the further namespaces of flags. */
 static int feature_enter(int flags)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-	char map[64];
-	int r;
+	const struct process_ids ids = {geteuid(), geteuid(), getegid(), getegid()};
 
 	/* The /proc/self of a process that is not dumpable, as the keeper's, is root's to write. */
 	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return -errno;
 	if (unshare(CLONE_NEWUSER) < 0)
 		return -errno;
-	r = feature_write("/proc/self/setgroups", "deny");
-	if (r < 0)
-		return r;
-	(void)snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	r = feature_write("/proc/self/uid_map", map);
-	if (r < 0)
-		return r;
-	(void)snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	r = feature_write("/proc/self/gid_map", map);
+	int r = process_map_ids(-1, &ids);
+
 	if (r < 0)
 		return r;
 	if (flags && unshare(flags) < 0)
@@ -141,10 +128,15 @@ static int set_host_name(void)
 	return sethostname("bawn", 4) < 0 ? -errno : 0;
 }
 
+/* As root.c makes it. */
 static int mount_proc(void)
 {
-	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno
-											  : 0;
+	static const struct mounts_option options[] = {{"hidepid", "invisible"}};
+	_cleanup_fd_ int fd = mounts_new("proc", options, 1,
+					 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+						 MOUNT_ATTR_NOEXEC);
+
+	return fd < 0 ? fd : 0;
 }
 
 static int check_user_ns(void)
@@ -187,27 +179,13 @@ static int check_proc(void)
 	return feature_enter_with(CLONE_NEWNS | CLONE_NEWPID, mount_proc);
 }
 
-/* ---- mounts ---- */
-
-/* A new filesystem of one option, as a descriptor that is mounted nowhere yet. */
-static int feature_new_mount(const char *type, const char *key, const char *value)
-{
-	_cleanup_fd_ int context = fsopen(type, FSOPEN_CLOEXEC);
-
-	if (context < 0)
-		return -errno;
-	if (fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) < 0)
-		return -errno;
-	if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		return -errno;
-	int fd = fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
-
-	return fd < 0 ? -errno : fd;
-}
+/* ---- mounts: by the launcher's own code ---- */
 
 static int use_devpts(void)
 {
-	_cleanup_fd_ int pts = feature_new_mount("devpts", "ptmxmode", "0666");
+	static const struct mounts_option options[] = {{"ptmxmode", "0666"}, {"mode", "0620"}};
+	_cleanup_fd_ int pts =
+		mounts_new("devpts", options, 2, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 
 	if (pts < 0)
 		return pts;
@@ -223,21 +201,18 @@ static int use_devpts(void)
 
 static int use_mount_api(void)
 {
-	struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
-	_cleanup_fd_ int tmp = feature_new_mount("tmpfs", "size", "4k");
+	_cleanup_fd_ int tmp = mounts_new_tmpfs("0700", 4096, MOUNT_ATTR_NOSUID);
 
 	if (tmp < 0)
 		return tmp;
-	if (move_mount(tmp, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return -errno;
-	_cleanup_fd_ int tree = open_tree(
-		tmp, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+	int r = mounts_attach_root(tmp);
+
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int tree = mounts_clone(tmp, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
 
 	if (tree < 0)
-		return -errno;
-	if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof(read_only)) <
-	    0)
-		return -errno;
+		return tree;
 	if (openat(tree, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) >= 0)
 		return FEATURE_NO_EFFECT;
 	return errno == EROFS ? 0 : -errno;
@@ -330,7 +305,7 @@ static int check_capabilities(void)
 
 static int count_no_more(void)
 {
-	int r = feature_write("/proc/sys/user/max_user_namespaces", "0");
+	int r = mounts_set_switch("user/max_user_namespaces", "0");
 
 	if (r < 0)
 		return r;
@@ -341,7 +316,7 @@ static int count_no_more(void)
 
 static int check_nested_off(void)
 {
-	return feature_enter_with(0, count_no_more);
+	return feature_enter_with(CLONE_NEWNS | CLONE_NEWPID, count_no_more);
 }
 
 static int fork_no_more(void)
@@ -380,7 +355,7 @@ bool feature_has_own_pid_max(void)
  */
 static int count_no_pids(void)
 {
-	return feature_write("/proc/sys/kernel/pid_max", "400");
+	return mounts_set_switch("kernel/pid_max", "400");
 }
 
 static int check_process_limit(void)
@@ -395,7 +370,7 @@ static int check_process_limit(void)
 	    syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 ||
 	    syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) < 0)
 		return -errno;
-	return feature_enter_with(CLONE_NEWPID, count_no_pids);
+	return feature_enter_with(CLONE_NEWNS | CLONE_NEWPID, count_no_pids);
 }
 
 /* ---- descriptors ---- */
@@ -414,8 +389,10 @@ static int check_close_range(void)
 	return fcntl(fd, F_GETFD) < 0 && errno == EBADF ? 0 : FEATURE_NO_EFFECT;
 }
 
-static int check_pidfd(void)
+/* A descriptor is taken out of it too, as the recorder does to connect a socket for the box. */
+static int hold_process(void)
 {
+	_cleanup_fd_ int there = open("/", O_PATH | O_CLOEXEC);
 	pid_t pid = fork();
 	siginfo_t info = {.si_pid = 0};
 
@@ -426,7 +403,8 @@ static int check_pidfd(void)
 		_exit(0);
 	}
 	_cleanup_fd_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int r = fd < 0 ? -errno : 0;
+	_cleanup_fd_ int taken = fd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, fd, there, 0);
+	int r = taken < 0 ? -errno : 0;
 
 	if (r == 0 && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0)
 		r = -errno;
@@ -438,6 +416,11 @@ static int check_pidfd(void)
 		r = -errno;
 	(void)waitpid(pid, NULL, 0);
 	return r;
+}
+
+static int check_pidfd(void)
+{
+	return feature_enter_with(0, hold_process);
 }
 
 static int check_memfd(void)
@@ -513,24 +496,28 @@ static int64_t feature_read_number(const char *path)
 	return (int64_t)v;
 }
 
-/* How many seccomp filters this process already carries, from its own status. */
-static int64_t feature_read_seccomp(void)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT(64 << 10);
-
-	if (fd_read_file_at(AT_FDCWD, "/proc/self/status", &b) < 0)
-		return -1;
-	const char *line = strstr(buf_str(&b), "\nSeccomp:\t");
-
-	return line ? line[strlen("\nSeccomp:\t")] - '0' : -1;
-}
-
 static bool feature_is_proc_masked(void)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(4 << 20);
 
 	return fd_read_file_at(AT_FDCWD, "/proc/self/mounts", &b) == 0 &&
 	       (strstr(buf_str(&b), " /proc/kcore ") || strstr(buf_str(&b), " /proc/sys "));
+}
+
+/*
+ * "unconfined", or the name of a profile and its mode; nothing where there is no AppArmor.  A
+ * profile may itself be one that confines nothing: "bawn (unconfined)".
+ */
+static void feature_read_profile(char *into, size_t size)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+
+	if (fd_read_file_at(AT_FDCWD, "/proc/self/attr/apparmor/current", &b) < 0)
+		return;
+	const char *mode = strstr(buf_str(&b), " (");
+
+	if (mode && !str_after(mode, " (unconfined)") && !str_after(mode, " (complain)"))
+		(void)snprintf(into, size, "%.*s", (int)(mode - buf_str(&b)), buf_str(&b));
 }
 
 void feature_read_facts(struct feature_facts *ret_facts)
@@ -542,23 +529,41 @@ void feature_read_facts(struct feature_facts *ret_facts)
 		.max_user_namespaces = feature_read_number("/proc/sys/user/max_user_namespaces"),
 		.tiocsti = feature_read_number("/proc/sys/dev/tty/legacy_tiocsti"),
 		.yama = feature_read_number("/proc/sys/kernel/yama/ptrace_scope"),
-		.seccomp = feature_read_seccomp(),
+		.seccomp = process_is_filtered(),
 		.proc_masked = feature_is_proc_masked(),
 	};
+	feature_read_profile(ret_facts->profile, sizeof(ret_facts->profile));
 }
 
 /* ---- layers ---- */
 
-static const char *feature_folder; /* for the child */
+static const char *feature_folder; /* for the child: what feature_layers has made */
 
+/* What agents do all day: a folder is made where another was, and a new one is renamed. */
+static int feature_write_layer(int top)
+{
+	if (unlinkat(top, "d/f", 0) < 0 || unlinkat(top, "d", AT_REMOVEDIR) < 0 ||
+	    mkdirat(top, "d", 0700) < 0 || mkdirat(top, "n", 0700) < 0 ||
+	    renameat(top, "n", top, "m") < 0)
+		return -errno;
+	return faccessat(top, "d/f", F_OK, 0) < 0 ? 0 : FEATURE_NO_EFFECT;
+}
+
+/* As the launcher lays them, with a sealed layer between. */
 static int lay_over(void)
 {
-	if (chdir(feature_folder) < 0)
-		return -errno;
-	return mount("overlay", "low", "overlay", MS_NOSUID | MS_NODEV,
-		     "userxattr,lowerdir=low,upperdir=up,workdir=work") < 0
-		       ? -errno
-		       : 0;
+	/* Opened here: a part must be of this mount namespace. */
+	_cleanup_fd_ int layer = open(feature_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int low = open_beneath(layer, "low", O_PATH | O_DIRECTORY, 0);
+	_cleanup_fd_ int sealed = open_beneath(layer, "sealed", O_PATH | O_DIRECTORY, 0);
+	const int beneath[] = {sealed, low};
+
+	if (layer < 0 || low < 0 || sealed < 0)
+		return layer < 0 ? -EBADF : low < 0 ? low : sealed;
+	_cleanup_fd_ int top = overlay_new(beneath, BAWN_ARRAY_SIZE(beneath), layer,
+					   MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	return top < 0 ? top : feature_write_layer(top);
 }
 
 static int check_layers(void)
@@ -566,29 +571,53 @@ static int check_layers(void)
 	return feature_enter_with(CLONE_NEWNS, lay_over);
 }
 
-int feature_layers(const char *folder)
+/* overlayfs keeps a folder there that nobody may enter, with a whiteout in it. */
+static void feature_empty_work(int dir)
 {
-	static const char *const parts[] = {"low", "up", "work", "work/work"};
-	char made[PATH_MAX], path[PATH_MAX + 16];
+	if (fchmodat(dir, "work/work", 0700, 0) < 0)
+		return;
+	int fd = open_beneath(dir, "work/work", O_RDONLY | O_DIRECTORY, 0);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+
+	for (const struct dirent *d; entries && (d = readdir(entries));)
+		(void)unlinkat(fd, d->d_name, 0);
+	if (entries)
+		(void)closedir(entries);
+}
+
+int feature_layers(const char *folder, const char **ret_advice)
+{
+	/* Made in this order; what the check made of it is in the layer. */
+	static const char *const parts[] = {"up",     "work", "work/work", "low", "low/d",
+					    "sealed", "up/d", "up/m",      "up/n"};
+	char made[PATH_MAX];
 	int n = snprintf(made, sizeof(made), "%s/.layers-XXXXXX", folder);
 
+	*ret_advice = "";
 	if (n < 0 || (size_t)n >= sizeof(made))
 		return -ENAMETOOLONG;
 	if (!mkdtemp(made))
 		return -errno;
-	int r = 0;
+	_cleanup_fd_ int dir = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 ? -errno : 0;
 
-	for (size_t i = 0; r == 0 && i < 3; i++) {
-		(void)snprintf(path, sizeof(path), "%s/%s", made, parts[i]);
-		r = mkdir(path, 0700) < 0 ? -errno : 0;
-	}
+	for (size_t i = 0; r == 0 && i < 6; i++)
+		if (i != 2 && mkdirat(dir, parts[i], 0700) < 0)
+			r = -errno;
+	if (r == 0 && mknodat(dir, "low/d/f", S_IFREG | 0600, 0) < 0)
+		r = -errno;
 	feature_folder = made;
 	if (r == 0)
 		r = feature_in_child(check_layers);
-	for (size_t i = BAWN_ARRAY_SIZE(parts); i-- > 0;) {
-		(void)snprintf(path, sizeof(path), "%s/%s", made, parts[i]);
-		(void)rmdir(path);
-	}
+	feature_folder = NULL;
+	if (r < 0 && dir >= 0)
+		*ret_advice = overlay_advice(dir);
+	if (dir >= 0)
+		feature_empty_work(dir);
+	for (size_t i = 0; dir >= 0 && i < 3; i++)
+		(void)unlinkat(dir, (const char *[]){"low/d/f", "up/d", "up/n"}[i], 0);
+	for (size_t i = BAWN_ARRAY_SIZE(parts); dir >= 0 && i-- > 0;)
+		(void)unlinkat(dir, parts[i], AT_REMOVEDIR);
 	(void)rmdir(made);
 	return r;
 }

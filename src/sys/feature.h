@@ -58,13 +58,15 @@ struct feature_facts {
 	int64_t yama;                /* kernel.yama.ptrace_scope */
 	int64_t seccomp;             /* filters on this process already: as in a container */
 	bool proc_masked;            /* parts of this /proc are covered: as in a container */
+	char profile[128];           /* of AppArmor that confines this program; "" without one */
 };
 
 void feature_read_facts(struct feature_facts *ret_facts);
 
-/* Whether layers can lie in this folder: an overlayfs with an upper directory there.  Forks; what
- * it makes is gone afterwards.  0 or -errno. */
-int feature_layers(const char *folder);
+/* Whether layers can lie in this folder, laid by what lays them for a box (overlay.h) and written
+ * as agents do.  Forks; what it makes is gone afterwards.  0, -errno or FEATURE_NO_EFFECT; then
+ * with what to do. */
+int feature_layers(const char *folder, const char **ret_advice);
 
 /* What a filesystem does for copies in this folder. */
 enum feature_copies {

@@ -132,6 +132,7 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 	object.ino = st.st_ino;
 	object.is_dir = S_ISDIR(st.st_mode);
 	object.is_file = S_ISREG(st.st_mode);
+	object.links = st.st_nlink;
 	*ret_object = object;
 	return 0;
 }
@@ -143,22 +144,72 @@ const char *host_rehome(const struct host *h, const char *path, struct arena *ar
 	return arena_printf(arena, "%s%s", h->home, path + strlen(h->home_name));
 }
 
-int host_name(struct host *h, const char *written, struct arena *arena, struct error *e)
+/* As a policy means it: absolute. */
+static const char *host_path_meant(const struct host *h, const char *written, struct arena *arena)
 {
-	struct host_object object = {.name = NULL};
 	const char *path = written;
 
-	if (host_named(h, written))
-		return 0;
 	if (written[0] == '~' && (written[1] == '/' || written[1] == '\0'))
 		path = arena_printf(arena, "%s%s", h->home, written + 1);
 	else if (written[0] != '/')
 		path = arena_printf(arena, "%s/%s", h->workspace.path, written);
 	else
 		path = host_rehome(h, written, arena);
+	return path;
+}
+
+/* The folder that is shown and has the path in it, by its letters; NULL: there is none. */
+static const struct host_object *host_shown_over(const struct host *h, const char *path)
+{
+	const struct host_list *lists[] = {&h->named, &h->tools, &h->programs, &h->etc};
+
+	if (h->workspace.path && str_path_beneath(path, h->workspace.path))
+		return &h->workspace;
+	for (size_t l = 0; l < BAWN_ARRAY_SIZE(lists); l++)
+		for (size_t i = 0; i < lists[l]->count; i++) {
+			const struct host_object *o = &lists[l]->items[i];
+
+			if (o->path && str_path_beneath(path, o->path))
+				return o;
+		}
+	return NULL;
+}
+
+int host_name_within(struct host *h, const char *written, struct arena *arena, struct error *e)
+{
+	const char *path = host_path_meant(h, written, arena);
+	bool plain;
+
+	path = path ? host_tidy(path, arena, &plain) : NULL;
+	if (!path)
+		return error_sys(e, -ENOMEM, "cannot look at %s", written);
+	const struct host_object *over = plain ? host_shown_over(h, path) : NULL;
+
+	if (!over || !over->path)
+		return 0;
+	/* Links of the folder's own lead anywhere; those that lead out are not followed. */
+	_cleanup_fd_ int folder = open_no_links(over->path, O_PATH | O_DIRECTORY);
+	const char *rest = path + strlen(over->path);
+	_cleanup_fd_ int fd =
+		folder < 0 ? folder : open_inside(folder, rest + strspn(rest, "/"), O_PATH);
+
+	return fd == -EXDEV || fd == -ELOOP ? 0 : host_name(h, written, arena, e);
+}
+
+int host_name(struct host *h, const char *written, struct arena *arena, struct error *e)
+{
+	struct host_object object = {.name = NULL};
+
+	if (host_named(h, written))
+		return 0;
+	const char *path = host_path_meant(h, written, arena);
+
 	if (!path)
 		return error_sys(e, -ENOMEM, "cannot look at %s", written);
 	int r = host_look(path, arena, &object);
+
+	if (r == 0)
+		object.path = host_linked_as(h, host_known_as(h, object.path, arena), arena);
 	if (r == -ENOENT || r == -ENOTDIR) {
 		bool plain;
 
@@ -169,30 +220,53 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
 		object.origin = written;
 		r = host_list_add(&h->named, arena, &object);
 	}
+	if (r == 0)
+		r = host_find_again(h, &object, written, &h->again, arena);
 	if (r < 0)
 		return error_sys(e, r, "cannot look at %s", written);
 	return 0;
 }
 
+static int host_guard(struct host *h, const char *dir, struct arena *arena)
+{
+	struct host_object object = {.name = dir, .path = dir, .is_dir = true};
+	struct host_object found = object;
+
+	/* By its name, and when a link leads there, by where it leads as well. */
+	if (host_look(dir, arena, &found) == 0)
+		object = found;
+	int r = host_list_add(&h->guarded, arena, &object);
+
+	return r < 0 ? r : host_know(h, object.path, arena);
+}
+
 static int host_find_guarded(struct host *h, struct arena *arena)
 {
+	static const char *const usual[] = {".local/state/bawn", ".config/bawn"};
 	const char *const dirs[] = {h->state_dir, h->config_dir, h->runtime_dir};
+	int r = 0;
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(dirs); i++) {
-		struct host_object object;
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(dirs); i++)
+		r = dirs[i] ? host_guard(h, dirs[i], arena) : 0;
+	/* Those of another home are there as well, whatever HOME says now. */
+	for (size_t i = 1; r == 0 && i < h->homes.count; i++)
+		for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(usual); n++) {
+			const char *dir =
+				arena_printf(arena, "%s/%s", h->homes.items[i].path, usual[n]);
 
-		if (!dirs[i])
-			continue;
+			r = dir ? host_guard(h, dir, arena) : -ENOMEM;
+		}
+	return r < 0 ? r : host_add_again(h, &h->guarded, 0, true, arena);
+}
 
-		/* By its name, and when a link leads there, by where it leads as well. */
-		if (host_look(dirs[i], arena, &object) < 0)
-			object = (struct host_object){
-				.name = dirs[i], .path = dirs[i], .is_dir = true};
-		int r = host_list_add(&h->guarded, arena, &object);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+int host_guard_file(struct host *h, const struct host_object *file, struct arena *arena)
+{
+	size_t from = h->guarded.count;
+	int r = host_list_add(&h->guarded, arena, file);
+
+	if (r == 0)
+		r = host_know(h, file->path, arena);
+	return r < 0 ? r : host_add_again(h, &h->guarded, from, true, arena);
 }
 
 int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e)
@@ -214,17 +288,19 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 
 	if (r < 0)
 		return r;
+	/* What is private is known before anything is looked at. */
+	host_read_names(h.home, &names);
+	r = host_find_private(&h, &names, arena);
+	if (r == 0)
+		r = host_find_guarded(&h, arena);
+	if (r < 0)
+		return error_sys(e, r, "cannot look at this machine");
 	r = host_find_workspace(&h, workspace, arena, e);
 	if (r < 0)
 		return r;
-	r = host_find_guarded(&h, arena);
-	if (r == 0)
-		r = host_find_system(&h, arena);
-	host_read_names(&h, &names);
+	r = host_find_system(&h, arena);
 	if (r == 0)
 		r = host_find_tools(&h, &names, arena);
-	if (r == 0)
-		r = host_find_private(&h, &names, arena);
 	if (r == 0)
 		r = host_find_sockets(&h, arena);
 	if (r < 0)

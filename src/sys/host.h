@@ -17,6 +17,7 @@
 #include "span.h"
 
 struct plan_ssh_key;
+struct host_mount;
 
 /* An existing thing outside, by name and by identity. */
 struct host_object {
@@ -24,6 +25,7 @@ struct host_object {
 	const char *path; /* the same with links resolved: what is mounted there */
 	uint64_t dev, ino;
 	bool is_dir, is_file; /* neither: a socket, a device, a pipe */
+	uint64_t links;       /* of a file: how many names it has */
 	const char *link;     /* when the name itself is a symbolic link: its text; else NULL */
 	const char *origin;   /* why we looked: "PATH", "NVM_DIR", "~/.cargo" */
 	const char *why;      /* of left_out: why it is not given */
@@ -38,6 +40,8 @@ struct host {
 	uint64_t uid, gid;
 	const char *user;
 	const char *home;        /* absolute, normal, resolved */
+	struct host_list homes;  /* that one, those that the system lists for this user and for who
+				  * became root by sudo, and further names of each */
 	const char *home_name;   /* as $HOME has it; differs when a link leads to home */
 	const char *shell;       /* of the user; "/bin/sh" when it is not there */
 	const char *config_dir;  /* $XDG_CONFIG_HOME/bawn */
@@ -46,6 +50,8 @@ struct host {
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */
+	const char *git_dir;     /* its git repository, where that lies outside of it; or NULL */
+	const char *git_top;     /* the folder of that one's files, where it is around; or NULL */
 	const char *cwd;         /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
@@ -64,9 +70,15 @@ struct host {
 	struct span placeholder_key; /* of this user; empty when there is none yet */
 	struct host_list trust; /* files of authorities, by host_gather_trust; origin: the format */
 	struct host_object
-		stands_on;        /* --system: its name, and its root as path; path NULL: none */
-	struct host_list sockets; /* of the host, by path: covered wherever they would show */
-	struct host_list guarded; /* never shown: bawn's own state and configuration */
+		stands_on;         /* --system: its name, and its root as path; path NULL: none */
+	struct host_list sockets;  /* of the host, by path: covered wherever they would show */
+	struct host_list known;    /* homes, private places, guarded, and all above: by identity */
+	struct host_list worked;   /* folders that sessions worked in; only where links are named */
+	struct host_list guarded;  /* never shown: bawn's own state and configuration */
+	struct host_mount *mounts; /* of filesystems that are mounted more than once */
+	size_t mount_count;
+	struct host_list again; /* further names of what is named, origin as there, and of the
+				 * workspace, origin "workspace" */
 };
 
 /*
@@ -87,6 +99,16 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
  */
 int host_name(struct host *h, const char *written, struct arena *arena, struct error *e);
 
+/*
+ * The same for a path that nobody trusted wrote: it is looked up only where it lies in a folder
+ * that is shown (the workspace, what is in h->named so far, tools, the system), and no link on the
+ * way leads out of that.  Else nothing is asked for, and nothing appended.
+ */
+int host_name_within(struct host *h, const char *written, struct arena *arena, struct error *e);
+
+/* Besides what host_gather finds: a file of bawn's that the box must never write. */
+int host_guard_file(struct host *h, const struct host_object *file, struct arena *arena);
+
 /* Fills h->trust: "bundle" (PEM), "java", "own" (an administrator's, PEM), and "chromium" or
  * "chrome" where there is one. */
 int host_gather_trust(struct host *h, struct arena *arena, struct error *e);
@@ -102,6 +124,9 @@ static inline const struct host_object *host_named(const struct host *h, const c
 			return &h->named.items[i];
 	return NULL;
 }
+
+/* Whether others can put something else in the place of what lies in this folder. */
+bool host_others_replace(const struct host *h, const char *folder);
 
 /* The value of a variable in env, or NULL. */
 static inline const char *host_env(char *const *env, const char *name)

@@ -61,18 +61,18 @@ static bool host_names_may_have(const struct host_names *names, const char *path
 	return names->partly || (names->bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-void host_read_names(const struct host *h, struct host_home_names *ret_names)
+void host_read_names(const char *home, struct host_home_names *ret_names)
 {
 	char path[PATH_MAX];
 
 	memset(ret_names, 0, sizeof(*ret_names));
-	host_read_one(h->home, &ret_names->top);
+	host_read_one(home, &ret_names->top);
 	if (host_names_may_have(&ret_names->top, ".config")) {
-		(void)snprintf(path, sizeof(path), "%s/.config", h->home);
+		(void)snprintf(path, sizeof(path), "%s/.config", home);
 		host_read_one(path, &ret_names->config);
 	}
 	if (host_names_may_have(&ret_names->top, ".local")) {
-		(void)snprintf(path, sizeof(path), "%s/.local/share", h->home);
+		(void)snprintf(path, sizeof(path), "%s/.local/share", home);
 		host_read_one(path, &ret_names->share);
 	}
 }

@@ -170,11 +170,14 @@ static const char *host_below(const char *path, const char *dir)
 }
 
 /* in: path is a private place or lies in one; else: one lies in path. */
-static bool host_private_match(const struct host *h, const char *path, bool in)
+static bool host_private_match(const char *home, const char *path, bool in)
 {
-	if (!str_path_beneath(path, h->home))
-		return !in && str_path_beneath(h->home, path);
-	const char *rest = host_below(path, h->home);
+	if (!str_path_beneath(path, home)) {
+		const char *above = path;
+
+		return !in && str_path_beneath(home, above);
+	}
+	const char *rest = host_below(path, home);
 
 	for (size_t g = 0; g < BAWN_ARRAY_SIZE(host_private); g++) {
 		const char *tail = host_below(rest, host_private[g].dir);
@@ -198,17 +201,30 @@ static bool host_private_match(const struct host *h, const char *path, bool in)
 
 bool host_is_private(const struct host *h, const char *path)
 {
-	return host_private_match(h, path, true);
+	for (size_t i = 0; i < h->homes.count; i++)
+		if (host_private_match(h->homes.items[i].path, path, true))
+			return true;
+	for (size_t i = 0; i < h->private_places.count; i++)
+		if (str_path_beneath(path, h->private_places.items[i].path))
+			return true;
+	return false;
 }
 
 bool host_holds_private(const struct host *h, const char *path)
 {
-	return host_private_match(h, path, false);
+	for (size_t i = 0; i < h->homes.count; i++)
+		if (host_private_match(h->homes.items[i].path, path, false))
+			return true;
+	for (size_t i = 0; i < h->private_places.count; i++)
+		if (str_path_beneath(h->private_places.items[i].path, path))
+			return true;
+	return false;
 }
 
-static int host_add_private(struct host *h, const char *dir, const char *name, struct arena *arena)
+static int host_add_private(struct host *h, const char *home, const char *dir, const char *name,
+			    struct arena *arena)
 {
-	char *path = arena_printf(arena, "%s/%s%s%s", h->home, dir, *dir ? "/" : "", name);
+	char *path = arena_printf(arena, "%s/%s%s%s", home, dir, *dir ? "/" : "", name);
 	struct stat st;
 	struct host_object object;
 
@@ -226,10 +242,13 @@ static int host_add_private(struct host *h, const char *dir, const char *name, s
 	if (S_ISLNK(st.st_mode) && host_look(path, arena, &object) < 0)
 		return 0;
 	object.origin = "private place";
-	return host_list_add(&h->private_places, arena, &object);
+	int r = host_list_add(&h->private_places, arena, &object);
+
+	return r < 0 ? r : host_know(h, object.path, arena);
 }
 
-int host_find_private(struct host *h, const struct host_home_names *names, struct arena *arena)
+static int host_find_private_of(struct host *h, const char *home,
+				const struct host_home_names *names, struct arena *arena)
 {
 	for (size_t g = 0; g < BAWN_ARRAY_SIZE(host_private); g++) {
 		const char *dir = host_private[g].dir;
@@ -237,11 +256,24 @@ int host_find_private(struct host *h, const struct host_home_names *names, struc
 		for (size_t i = 0; i < host_private[g].count; i++) {
 			const char *name = host_private[g].names[i];
 			int r = host_may_have(names, dir, name)
-					? host_add_private(h, dir, name, arena)
+					? host_add_private(h, home, dir, name, arena)
 					: 0;
 			if (r < 0)
 				return r;
 		}
 	}
 	return 0;
+}
+
+int host_find_private(struct host *h, const struct host_home_names *names, struct arena *arena)
+{
+	int r = host_find_private_of(h, h->home, names, arena);
+
+	for (size_t i = 1; r == 0 && i < h->homes.count; i++) {
+		struct host_home_names others;
+
+		host_read_names(h->homes.items[i].path, &others);
+		r = host_find_private_of(h, h->homes.items[i].path, &others, arena);
+	}
+	return r < 0 ? r : host_add_again(h, &h->private_places, 0, true, arena);
 }

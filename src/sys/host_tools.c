@@ -42,7 +42,14 @@ static const struct host_manager {
 	{"MAMBA_ROOT_PREFIX", NULL, ""},
 	{"CONDA_PREFIX", NULL, ""},
 	{"DENO_INSTALL", ".deno", ""},
-	{"DOTNET_ROOT", ".dotnet", ""},
+	{"DOTNET_ROOT", ".dotnet", "dotnet"}, /* beside them: private keys of certificates */
+	{"DOTNET_ROOT", ".dotnet", "host"},
+	{"DOTNET_ROOT", ".dotnet", "packs"},
+	{"DOTNET_ROOT", ".dotnet", "sdk"},
+	{"DOTNET_ROOT", ".dotnet", "sdk-manifests"},
+	{"DOTNET_ROOT", ".dotnet", "shared"},
+	{"DOTNET_ROOT", ".dotnet", "templates"},
+	{"DOTNET_ROOT", ".dotnet", "tools"},
 	{NULL, ".elan", ""},
 	{"FNM_DIR", ".local/share/fnm", ""},
 	{NULL, ".fnm", ""},
@@ -60,7 +67,11 @@ static const struct host_manager {
 	{"NPM_CONFIG_PREFIX", ".npm-global", "bin"}, /* beside them: etc/npmrc */
 	{"NPM_CONFIG_PREFIX", ".npm-global", "lib"},
 	{"NVM_DIR", ".nvm", ""},
-	{"N_PREFIX", "n", ""},
+	{"N_PREFIX", "n", "bin"}, /* a folder of that name may be anything */
+	{"N_PREFIX", "n", "include"},
+	{"N_PREFIX", "n", "lib"},
+	{"N_PREFIX", "n", "n"},
+	{"N_PREFIX", "n", "share"},
 	{"OPAMROOT", ".opam", ""},
 	{"PIPX_HOME", ".local/share/pipx", ""},
 	{NULL, ".local/pipx", ""},
@@ -77,9 +88,12 @@ static const struct host_manager {
 	{"TFENV_ROOT", ".tfenv", ""},
 	{"UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", ""}, /* beside them: credentials */
 	{"UV_TOOL_DIR", ".local/share/uv/tools", ""},
-	{"VIRTUAL_ENV", NULL, ""},
 	{"VOLTA_HOME", ".volta", ""},
 };
+
+/* What a Python environment consists of; a project may be one, and keep other things beside it. */
+static const char *const host_python_parts[] = {"bin",   "include", "lib",
+						"lib64", "share",   "pyvenv.cfg"};
 
 /* name lies beneath what is shown already: the system, the workspace, an outer tool. */
 static bool host_is_shown(const struct host *h, const char *name)
@@ -105,7 +119,7 @@ static bool host_is_users_own(const struct host *h, const char *name)
 
 static const char *host_tool_refusal_of(const struct host *h, const char *path)
 {
-	if (str_path_beneath(h->home, path))
+	if (host_holds_home(h, path))
 		return "it is your home or holds it";
 	if (host_is_private(h, path))
 		return "it is a private place";
@@ -150,9 +164,14 @@ static int host_leave_out(struct host *h, const struct host_object *object, cons
 }
 
 /* Adds a folder that was looked at, and drops those that now lie within it. */
-static int host_add_tool(struct host *h, const struct host_object *object, struct arena *arena)
+static int host_add_tool(struct host *h, const struct host_object *looked, struct arena *arena)
 {
-	if (!object->is_dir || host_is_shown(h, object->name) || h->tools.count >= HOST_TOOLS_MAX)
+	struct host_object known = *looked;
+	const struct host_object *object = &known;
+
+	known.path = host_known_as(h, looked->path, arena);
+	if ((!object->is_dir && !object->is_file) || host_is_shown(h, object->name) ||
+	    h->tools.count >= HOST_TOOLS_MAX)
 		return 0;
 	const char *why = host_tool_refusal(h, object);
 	/* Where it leads may be shown anyway: then PATH can name that instead. */
@@ -174,6 +193,7 @@ static int host_add_tool(struct host *h, const struct host_object *object, struc
 	return host_list_add(&h->tools, arena, object);
 }
 
+/* May be a file: one program, or what one needs. */
 static int host_try_tool(struct host *h, const char *path, const char *origin, struct arena *arena)
 {
 	struct host_object object;
@@ -237,6 +257,36 @@ static char *host_parent(const char *path, struct arena *arena)
 	return arena_strn(arena, path, (size_t)(strrchr(path, '/') - path));
 }
 
+/* An environment, of which its own parts are shown; one of conda is never a project. */
+static int host_try_python(struct host *h, const char *env, const char *origin, struct arena *arena)
+{
+	char *marker = env ? arena_printf(arena, "%s/pyvenv.cfg", env) : NULL;
+	int r = 0;
+
+	if (!marker)
+		return -ENOMEM;
+	if (access(marker, F_OK) < 0)
+		return host_try_tool(h, env, origin, arena);
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(host_python_parts); i++) {
+		const char *path = arena_printf(arena, "%s/%s", env, host_python_parts[i]);
+		struct host_object object;
+
+		if (!path)
+			return -ENOMEM;
+		/* lib64 is a link to lib, within the environment. */
+		if (str_equal(host_python_parts[i], "lib64") &&
+		    host_look(path, arena, &object) == 0 && object.is_dir && object.link &&
+		    str_path_beneath(object.path, env) && host_is_shown(h, object.path) &&
+		    !host_is_shown(h, path)) {
+			object.origin = origin;
+			r = host_list_add(&h->tools, arena, &object);
+			continue;
+		}
+		r = host_try_tool(h, path, origin, arena);
+	}
+	return r;
+}
+
 static int host_find_path_entry(struct host *h, const char *entry, struct arena *arena)
 {
 	struct host_object object = {.name = NULL};
@@ -272,7 +322,7 @@ static int host_find_path_entry(struct host *h, const char *entry, struct arena 
 		return r;
 	if (str_equal(object.name, object.path) && str_path_beneath(object.path, h->home) &&
 	    host_is_python_bin(object.path))
-		return host_try_tool(h, host_parent(object.path, arena), "PATH", arena);
+		return host_try_python(h, host_parent(object.path, arena), "PATH", arena);
 	return host_add_tool(h, &object, arena);
 }
 
@@ -317,17 +367,20 @@ static char *host_join(const char *dir, const char *text, struct arena *arena)
 	return path;
 }
 
-/* What must be shown for the program at path to run: its package, its environment, its folder. */
-static char *host_tool_unit(char *path, struct arena *arena)
+/* What must be shown for the program at path to run: its package, its environment, its folder where
+ * that is one of programs, else the file. */
+static char *host_tool_unit(char *path, bool *ret_python, struct arena *arena)
 {
 	char *modules = strstr(path, "/node_modules/");
 
 	if (modules)
 		return arena_strn(arena, path, (size_t)(modules - path) + strlen("/node_modules"));
 	char *parent = host_parent(path, arena);
-	if (parent && *parent && host_is_python_bin(parent))
+
+	*ret_python = parent && *parent && host_is_python_bin(parent);
+	if (*ret_python)
 		return host_parent(parent, arena);
-	return parent;
+	return parent && !str_ends_with(parent, "/bin") ? path : parent;
 }
 
 static int host_follow_bin_link(struct host *h, const char *bin, const char *name, const char *text,
@@ -340,16 +393,23 @@ static int host_follow_bin_link(struct host *h, const char *bin, const char *nam
 	if (!str_path_is_normal(path) || host_is_shown(h, path))
 		return 0;
 	const char *origin = arena_printf(arena, "~/.local/bin/%s", name);
-	char *unit = host_tool_unit(path, arena);
+	bool python = false;
+	char *unit = host_tool_unit(path, &python, arena);
 	if (!origin || !unit)
 		return -ENOMEM;
 	if (*unit == '\0')
 		return 0;
 	struct host_object object = {.name = unit, .path = unit, .origin = origin};
-	if (!str_path_beneath(unit, h->home) || !host_is_users_own(h, unit) ||
-	    str_equal(unit, h->home))
+	/* Of a file its folder counts: one that lies in the home itself is no tool. */
+	const char *folder = unit == path ? host_parent(path, arena) : unit;
+
+	if (!folder)
+		return -ENOMEM;
+	if (!str_path_beneath(folder, h->home) || !host_is_users_own(h, folder) ||
+	    str_equal(folder, h->home))
 		return host_leave_out(h, &object, "it is none of your own dot folders", arena);
-	return host_try_tool(h, unit, origin, arena);
+	return python ? host_try_python(h, unit, origin, arena)
+		      : host_try_tool(h, unit, origin, arena);
 }
 
 /* ~/.local/bin/claude -> ~/.local/share/claude/versions/1.2.3 and the like. */
@@ -389,6 +449,10 @@ int host_find_tools(struct host *h, const struct host_home_names *names, struct 
 
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(host_managers); i++)
 		r = host_find_manager(h, &host_managers[i], names, arena);
+	const char *active = host_env(h->environ, "VIRTUAL_ENV");
+
+	if (r == 0 && active && active[0] == '/')
+		r = host_try_python(h, host_rehome(h, active, arena), "VIRTUAL_ENV", arena);
 	if (r == 0)
 		r = host_find_path(h, arena);
 	return r < 0 ? r : host_find_bin_links(h, arena);

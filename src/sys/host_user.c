@@ -125,12 +125,63 @@ static int host_find_home(struct host *h, const char *listed, struct arena *aren
 		}
 		h->home = object.path;
 		h->home_name = object.name;
-		return 0;
+		return host_list_add(&h->homes, arena, &object) < 0
+			       ? error_sys(e, -ENOMEM, "cannot look at your home")
+			       : 0;
 	}
 	int r = error_set(e, -ENOENT, "you have no home: HOME is %s, and there is no such folder",
 			  places[0] ? places[0] : "not set");
 	error_next(e, "Set HOME to a folder of your own.");
 	return r;
+}
+
+bool host_holds_home(const struct host *h, const char *path)
+{
+	for (size_t i = 0; i < h->homes.count; i++)
+		if (str_path_beneath(h->homes.items[i].path, path))
+			return true;
+	return false;
+}
+
+/* HOME says where a program looks for its files; it does not say what is private. */
+static int host_add_home(struct host *h, const char *path, struct arena *arena)
+{
+	struct host_object object;
+	int r = path ? host_look(path, arena, &object) : -ENOENT;
+
+	if (r < 0 || !object.is_dir || str_equal(object.path, "/"))
+		return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < h->homes.count; i++)
+		if (str_equal(h->homes.items[i].path, object.path))
+			return 0;
+	return host_list_add(&h->homes, arena, &object);
+}
+
+static int host_find_homes(struct host *h, const char *listed, struct arena *arena)
+{
+	const char *sudo = host_env(h->environ, "SUDO_UID");
+	uint64_t uid;
+	int r = host_add_home(h, listed, arena);
+
+	if (r == 0 && sudo && str_parse_u64(sudo, &uid) == 0)
+		r = host_add_home(h, host_passwd_find(uid, arena).home, arena);
+	if (r == 0)
+		r = host_find_mounts(h, arena);
+	if (r == 0)
+		r = host_add_again(h, &h->homes, 0, false, arena);
+	for (size_t i = 0; r == 0 && i < h->homes.count; i++)
+		r = host_know(h, h->homes.items[i].path, arena);
+	return r;
+}
+
+bool host_others_replace(const struct host *h, const char *folder)
+{
+	struct stat st;
+
+	if (stat(folder, &st) < 0 || (st.st_mode & S_ISVTX))
+		return false;
+	/* A group of the user's own name has nobody else in it. */
+	return (st.st_mode & 02) != 0 || ((st.st_mode & 020) != 0 && st.st_gid != h->gid);
 }
 
 /* $variable/bawn when it is absolute, as the XDG rules have it, else ~/fallback/bawn. */
@@ -163,6 +214,8 @@ int host_find_user(struct host *h, struct arena *arena, struct error *e)
 
 	if (r < 0)
 		return r;
+	if (host_find_homes(h, listed.home, arena) < 0)
+		return error_sys(e, -ENOMEM, "cannot look at your home");
 	const char *named = host_env(h->environ, "USER");
 	h->user = host_user_is_plain(listed.user) ? listed.user
 		  : host_user_is_plain(named)     ? named
@@ -174,7 +227,8 @@ int host_find_user(struct host *h, struct arena *arena, struct error *e)
 	h->config_dir = host_own_dir(h, "XDG_CONFIG_HOME", ".config", arena);
 	h->state_dir = host_own_dir(h, "XDG_STATE_HOME", ".local/state", arena);
 	h->runtime_dir = host_find_runtime(h, arena);
-	if (!h->config_dir || !h->state_dir)
+	if (!h->config_dir || !h->state_dir || host_know(h, h->config_dir, arena) < 0 ||
+	    host_know(h, h->state_dir, arena) < 0)
 		return error_sys(e, -ENOMEM, "cannot look at your home");
 	return 0;
 }

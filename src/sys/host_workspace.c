@@ -97,13 +97,15 @@ bool host_is_system_place(const char *path)
 	return false;
 }
 
-static int host_check_workspace(const struct host *h, const char *path, struct error *e)
+int host_check_workspace(const struct host *h, const char *path, struct error *e)
 {
 	char runtime[48];
 
-	if (str_equal(path, h->home))
-		return host_refuse(e, path, "it is your home, with everything private in it");
-	if (str_path_beneath(h->home, path))
+	for (size_t i = 0; i < h->homes.count; i++)
+		if (str_equal(path, h->homes.items[i].path))
+			return host_refuse(e, path,
+					   "it is your home, with everything private in it");
+	if (host_holds_home(h, path))
 		return host_refuse(e, path, "your home lies in it");
 	(void)snprintf(runtime, sizeof(runtime), "/run/user/%" PRIu64, h->uid);
 	if (str_equal(path, runtime) ||
@@ -117,6 +119,10 @@ static int host_check_workspace(const struct host *h, const char *path, struct e
 		return host_refuse(e, path, "bawn keeps its own state there");
 	if (str_path_beneath(path, h->config_dir) || str_path_beneath(h->config_dir, path))
 		return host_refuse(e, path, "bawn keeps its configuration there");
+	for (size_t i = 0; i < h->guarded.count; i++)
+		if (str_path_beneath(path, h->guarded.items[i].path) ||
+		    str_path_beneath(h->guarded.items[i].path, path))
+			return host_refuse(e, path, "bawn keeps its own files there");
 	return 0;
 }
 
@@ -163,6 +169,8 @@ static int host_find_cwd(struct host *h, bool is_workspace, struct arena *arena)
 	if (fd < 0)
 		return 0;
 	int r = host_path_of(fd, arena, &path);
+	if (r == 0)
+		path = host_known_as(h, path, arena);
 	if (r == 0 && str_path_beneath(path, h->workspace.path))
 		h->cwd = path;
 	return r == -ENOMEM ? r : 0;
@@ -185,6 +193,7 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
 	if (fstat(fd, &st) < 0 || stat(path, &again) < 0 || st.st_dev != again.st_dev ||
 	    st.st_ino != again.st_ino)
 		return error_set(e, -ENOENT, "%s cannot be the workspace: it was removed", shown);
+	path = host_known_as(h, path, arena);
 	r = host_check_workspace(h, path, e);
 	if (r < 0)
 		return r;
@@ -197,7 +206,10 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
 	h->workspace_owner = st.st_uid;
 	h->workspace_writable = st.st_uid == h->uid &&
 				faccessat(fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
-	r = host_find_cwd(h, !wanted, arena);
+	host_find_git(h, arena);
+	r = host_find_again(h, &h->workspace, "workspace", &h->again, arena);
+	if (r == 0)
+		r = host_find_cwd(h, !wanted, arena);
 	if (r == 0 && !str_equal(h->home, h->home_name))
 		r = host_find_links(h, h->home_name, arena);
 	const char *pwd = wanted && wanted[0] == '/' ? wanted : host_env(h->environ, "PWD");

@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 /* <sys/mount.h> and <linux/mount.h> cannot both be included on Debian 12. */
-enum { MOUNTS_PRIVATE = 1 << 18 };
+enum { MOUNTS_PRIVATE = 1 << 18, MOUNTS_DETACH = 2 };
+int umount2(const char *target, int flags);
+int mount(const char *source, const char *target, const char *type, unsigned long flags,
+	  const void *data);
 
 int mounts_set_attributes(int fd, unsigned int at_flags, uint64_t set)
 {
@@ -89,6 +92,39 @@ int mounts_new(const char *type, const struct mounts_option *options, size_t cou
 	if (r == 0)
 		r = mounts_create(context);
 	return r < 0 ? r : mounts_finish(context, attributes);
+}
+
+int mounts_new_by_page(const char *type, const char *options, uint64_t attributes)
+{
+	static const char place[] = "/proc"; /* which everybody has */
+
+	if (mount(type, place, type, 0, options) < 0)
+		return -errno;
+	int top = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = top < 0 ? -errno : mounts_clone(top, attributes);
+
+	fd_close(&top);
+	if (umount2(place, MOUNTS_DETACH) == 0 || r < 0)
+		return r;
+	int failed = -errno;
+
+	(void)close(r);
+	return failed;
+}
+
+int mounts_set_switch(const char *name, const char *value)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	int r = fd_write_file_at(AT_FDCWD, path, value);
+
+	if (r != -EROFS)
+		return r;
+	_cleanup_fd_ int proc = mounts_new(
+		"proc", NULL, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	return proc < 0 ? r : fd_write_file_at(proc, path + strlen("/proc/"), value);
 }
 
 int mounts_new_tmpfs(const char *mode, uint64_t size, uint64_t attributes)

@@ -31,6 +31,18 @@ struct mounts_option {
 int mounts_new(const char *type, const struct mounts_option *options, size_t count,
 	       uint64_t attributes);
 
+/* The same by mount(), for options that are longer than fsconfig() takes: names in them are looked
+ * up from the current folder.  Only in a mount namespace of one's own: it stands on /proc for a
+ * moment. */
+int mounts_new_by_page(const char *type, const char *options, uint64_t attributes);
+
+/*
+ * Writes the switch /proc/sys/name, one of those that namespaces have of their own.  A container
+ * may keep its /proc/sys read-only; then by a new /proc, which the kernel gives who has a pid
+ * namespace of their own.
+ */
+int mounts_set_switch(const char *name, const char *value);
+
 /* size: in bytes; 0: as the kernel has it. */
 int mounts_new_tmpfs(const char *mode, uint64_t size, uint64_t attributes);
 

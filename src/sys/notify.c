@@ -71,6 +71,11 @@ static int notify_answer(int listener, struct seccomp_notif_resp *answer)
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &answer->id) == 0 ? -EIO : -ENOENT;
 }
 
+bool notify_is_there(int listener, uint64_t id)
+{
+	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
 int notify_continue(int listener, uint64_t id)
 {
 	return notify_answer(

@@ -29,6 +29,9 @@ void notify_take_turns(int listener);
 /* Waits for the next one.  -ENOENT: it was called off, and -EINTR: try again. */
 int notify_receive(int listener, struct notify_call *ret_call);
 
+/* Its caller still waits. */
+bool notify_is_there(int listener, uint64_t id);
+
 /* The call goes on.  -ENOENT: its process has been killed, and it does not happen; so as long as
  * this says 0, what was read of the process since it came was this process's.  -EIO: it could not
  * be answered, and waits for ever. */

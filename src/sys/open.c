@@ -34,6 +34,11 @@ int open_beneath(int dir, const char *path, int flags, mode_t mode)
 			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
+int open_inside(int dir, const char *path, int flags)
+{
+	return open_resolve(dir, *path ? path : ".", flags, 0, RESOLVE_BENEATH);
+}
+
 int open_within(int dir, const char *path, int flags)
 {
 	return open_resolve(dir, *path ? path : ".", flags, 0,
@@ -45,7 +50,27 @@ int open_in_root(int root, const char *path, int flags)
 	return open_resolve(root, path, flags, 0, RESOLVE_IN_ROOT);
 }
 
+int open_in_root_plain(int root, const char *path, int flags)
+{
+	return open_resolve(root, path, flags, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+}
+
+int open_in_root_look(int root, const char *path)
+{
+	/* No folder can be opened to write, and nothing else as a folder: this always fails, but
+	 * only when the way to it has been gone. */
+	int r = open_resolve(root, path, O_WRONLY | O_DIRECTORY, 0,
+			     RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+
+	return r == -EISDIR || r == -ENOTDIR ? 0 : r;
+}
+
+int open_no_links_at(int dir, const char *path, int flags)
+{
+	return open_resolve(dir, path, flags, 0, RESOLVE_NO_SYMLINKS);
+}
+
 int open_no_links(const char *path, int flags)
 {
-	return open_resolve(AT_FDCWD, path, flags, 0, RESOLVE_NO_SYMLINKS);
+	return open_no_links_at(AT_FDCWD, path, flags);
 }

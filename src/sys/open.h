@@ -13,7 +13,10 @@
 /* Below dir; path is relative ("" or "." for dir itself).  The descriptor, or -errno. */
 int open_beneath(int dir, const char *path, int flags, mode_t mode);
 
-/* The same, and nothing that is mounted beneath dir is entered: -EXDEV. */
+/* The same, but links are followed that stay beneath dir: -EXDEV. */
+int open_inside(int dir, const char *path, int flags);
+
+/* As open_beneath, and nothing that is mounted beneath dir is entered: -EXDEV. */
 int open_within(int dir, const char *path, int flags);
 
 /*
@@ -23,7 +26,15 @@ int open_within(int dir, const char *path, int flags);
  */
 int open_in_root(int root, const char *path, int flags);
 
+/* The same, where no link is on the way: -ELOOP. */
+int open_in_root_plain(int root, const char *path, int flags);
+
+/* Whether it could be opened so, and nothing is opened, which is quicker: 0, -ELOOP, -ENOENT as
+ * soon as a part is not there, or another -errno. */
+int open_in_root_look(int root, const char *path);
+
 /* An absolute path none of whose components is a link.  The descriptor, or -errno. */
 int open_no_links(const char *path, int flags);
+int open_no_links_at(int dir, const char *path, int flags);
 
 #endif

@@ -4,12 +4,15 @@
 #include "fd.h"
 #include "landlock.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +25,11 @@ static int process_prctl(int option, unsigned long a, unsigned long b)
 int process_no_new_privs(void)
 {
 	return process_prctl(PR_SET_NO_NEW_PRIVS, 1, 0);
+}
+
+bool process_is_filtered(void)
+{
+	return prctl(PR_GET_SECCOMP, 0ul, 0ul, 0ul, 0ul) > 0;
 }
 
 int process_not_dumpable(void)
@@ -57,6 +65,17 @@ int process_lose_capabilities(void)
 	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
 }
 
+int process_keep_capabilities(uint64_t kept)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+	struct __user_cap_data_struct sets[2];
+
+	memset(sets, 0, sizeof(sets));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sets); i++)
+		sets[i].effective = sets[i].permitted = (uint32_t)(kept >> (32 * i));
+	return syscall(SYS_capset, &head, sets) < 0 ? -errno : 0;
+}
+
 int process_drop_capabilities(void)
 {
 	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
@@ -77,6 +96,23 @@ int process_drop_capabilities(void)
 	return r < 0 ? r : process_lose_capabilities();
 }
 
+int process_map_ids(int self, const struct process_ids *ids)
+{
+	_cleanup_fd_ int own = self < 0 ? open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int process = self < 0 ? own : self;
+	char users[64], groups[64];
+
+	if (process < 0)
+		return -errno;
+	(void)snprintf(users, sizeof(users), "%u %u 1\n", ids->uid, ids->outside_uid);
+	(void)snprintf(groups, sizeof(groups), "%u %u 1\n", ids->gid, ids->outside_gid);
+	int r = fd_write_file_at(process, "setgroups", "deny");
+
+	if (r == 0)
+		r = fd_write_file_at(process, "uid_map", users);
+	return r < 0 ? r : fd_write_file_at(process, "gid_map", groups);
+}
+
 int process_signalfd(const sigset_t *set)
 {
 	if (sigprocmask(SIG_BLOCK, set, NULL) < 0)
@@ -93,6 +129,7 @@ void process_reset_signals(void)
 	/* An exec resets handlers by itself; only what we ignore would stay ignored. */
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGTTOU, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -100,6 +137,17 @@ void process_reset_signals(void)
 /* The linker's names for where the program's code begins and ends. */
 extern const char __executable_start[];
 extern const char etext[];
+
+size_t process_raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return 0;
+	files.rlim_cur = files.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	return getrlimit(RLIMIT_NOFILE, &files) < 0 ? 0 : (size_t)files.rlim_cur;
+}
 
 void process_forget_start(void)
 {

@@ -72,6 +72,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_recorder_bpf);
 	case PROFILE_SENDER:
 		return PROFILE_SPAN(profile_sender_bpf);
+	case PROFILE_COVERS:
+		return PROFILE_SPAN(profile_covers_bpf);
 	case PROFILE_MAKER:
 		return PROFILE_SPAN(profile_maker_bpf);
 	}

@@ -19,7 +19,8 @@ enum profile_kind {
 	PROFILE_RESOLVER,
 	PROFILE_RECORDER,
 	PROFILE_SENDER,
-	PROFILE_MAKER, /* of a system: pretended as in a box on one, all else is allowed */
+	PROFILE_COVERS, /* who keeps covers on (record/covers.h) */
+	PROFILE_MAKER,  /* of a system: pretended as in a box on one, all else is allowed */
 };
 
 /* An array of struct sock_filter, as bytes. */

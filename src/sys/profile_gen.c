@@ -104,10 +104,17 @@ static void emit_return(struct program *p, int action)
 				   : SECCOMP_RET_ERRNO | (unsigned int)action);
 }
 
-static void emit_load(struct program *p, int argument)
+/* Both architectures are little endian: the upper half comes second. */
+static void emit_load_half(struct program *p, int argument, int upper)
 {
 	(void)emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0,
-		   (unsigned int)offsetof(struct seccomp_data, args) + 8u * (unsigned int)argument);
+		   (unsigned int)offsetof(struct seccomp_data, args) + 8u * (unsigned int)argument +
+			   (upper ? 4u : 0u));
+}
+
+static void emit_load(struct program *p, int argument)
+{
+	emit_load_half(p, argument, 0);
 }
 
 /* What can change something is watched; what reads, where that is; no folder, no bare handle. */
@@ -151,7 +158,7 @@ static void emit_rule(struct program *p, const struct profile_rule *rule)
 	for (unsigned int i = 0; i < 3 && rule->when[i].mask != 0; i++) {
 		const struct profile_condition *c = &rule->when[i];
 
-		emit_load(p, c->argument);
+		emit_load_half(p, c->argument, c->upper);
 		if (!c->any && c->mask != 0xffffffffu)
 			(void)emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, c->mask);
 		misses[miss_count++] = c->any ? emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 0, c->mask)
@@ -160,6 +167,38 @@ static void emit_rule(struct program *p, const struct profile_rule *rule)
 	emit_return(p, rule->action);
 	for (unsigned int i = 0; i < miss_count; i++)
 		p->code[misses[i]].jf = (unsigned char)(p->len - misses[i] - 1);
+}
+
+/* The rule of the same call that comes next in this program; NULL: none, or it is not reached. */
+static const struct profile_rule *next_rule(const struct program *p,
+					    const struct profile_rule *first,
+					    const struct profile_rule *last)
+{
+	const struct profile_rule *end =
+		profile_rules + sizeof(profile_rules) / sizeof(profile_rules[0]);
+
+	if (last && last->when[0].mask == 0)
+		return NULL; /* it always fits */
+	for (const struct profile_rule *r = last ? last + 1 : first;
+	     r < end && strcmp(r->call, first->call) == 0; r++)
+		if ((r->in & p->in) && (r->action != PROFILE_ASK || p->watch))
+			return r;
+	return NULL;
+}
+
+static void emit_rules(struct program *p, const struct profile_rule *first)
+{
+	bool asks = p->watch != PROFILE_WATCH_NOTHING;
+
+	for (const struct profile_rule *r = NULL; asks && (r = next_rule(p, first, r));)
+		asks = r->action != 0;
+	/* What is refused and what is seen are both for the recorder, who knows the rules. */
+	if (asks) {
+		emit_answer(p, SECCOMP_RET_USER_NOTIF);
+		return;
+	}
+	for (const struct profile_rule *r = NULL; (r = next_rule(p, first, r));)
+		emit_rule(p, r);
 }
 
 static void emit_leaf(struct program *p, int leaf)
@@ -179,14 +218,7 @@ static void emit_leaf(struct program *p, int leaf)
 	} else if (leaf >= LEAF_OPEN) {
 		emit_open(p, &profile_watched[leaf - LEAF_OPEN]);
 	} else {
-		const struct profile_rule *first = &profile_rules[leaf];
-		const struct profile_rule *end =
-			profile_rules + sizeof(profile_rules) / sizeof(profile_rules[0]);
-
-		for (const struct profile_rule *r = first;
-		     r < end && strcmp(r->call, first->call) == 0; r++)
-			if (r->in & p->in)
-				emit_rule(p, r);
+		emit_rules(p, &profile_rules[leaf]);
 		if (p->code[p->len - 1].code != (BPF_RET | BPF_K))
 			die("rules do not end in a return");
 	}
@@ -232,9 +264,11 @@ static void find_watched(int leaf[NUMBERS])
 		const struct profile_watched *w = &profile_watched[i];
 		int n = number_of(w->call, w->number);
 
-		if (n < 0)
-			continue;
-		if (n >= NUMBERS || leaf[n] != LEAF_ALLOW)
+		if (n >= NUMBERS)
+			die(w->call);
+		if (n < 0 || leaf[n] >= 0)
+			continue; /* its rules say when: PROFILE_ASK */
+		if (leaf[n] != LEAF_ALLOW)
 			die(w->call);
 		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + (int)i
 			  : w->seen == PROFILE_SEEN_TIMES               ? LEAF_TIMES + w->mode
@@ -390,6 +424,7 @@ int main(int argc, char **argv)
 	assemble("profile_resolver_bpf", IN_RESOLVER);
 	assemble("profile_recorder_bpf", IN_RECORDER);
 	assemble("profile_sender_bpf", IN_SENDER);
+	assemble("profile_covers_bpf", IN_COVERS);
 	assemble_watched("profile_maker_bpf", 0, PROFILE_WATCH_NOTHING, true);
 	return 0;
 }

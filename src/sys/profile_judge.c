@@ -38,7 +38,7 @@ static bool profile_rule_fits(const struct profile_rule *rule, const uint64_t ar
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rule->when) && rule->when[i].mask != 0; i++) {
 		const struct profile_condition *c = &rule->when[i];
-		uint32_t argument = (uint32_t)args[c->argument] & c->mask;
+		uint32_t argument = (uint32_t)(args[c->argument] >> (c->upper ? 32 : 0)) & c->mask;
 
 		if (c->any ? argument == 0 : argument != c->value)
 			return false;
@@ -46,7 +46,7 @@ static bool profile_rule_fits(const struct profile_rule *rule, const uint64_t ar
 	return true;
 }
 
-/* 0, or the errno of the first rule that fits. */
+/* 0, PROFILE_ASK, or the errno of the first rule that fits. */
 static int profile_rules_say(int in, int first, const uint64_t args[6])
 {
 	for (size_t i = (size_t)first; i < BAWN_ARRAY_SIZE(profile_rules); i++) {
@@ -63,6 +63,8 @@ static int profile_rules_say(int in, int first, const uint64_t args[6])
 static bool profile_is_seen(const struct profile_watched *w, enum profile_watch watch,
 			    const uint64_t args[6])
 {
+	if (w->seen == PROFILE_SEEN_DATAGRAM)
+		return false; /* only where a rule asks */
 	if (w->seen == PROFILE_SEEN_TIMES)
 		return (uint32_t)args[w->mode] == 0;
 	if (w->seen != PROFILE_SEEN_OPEN || w->flags < 0)
@@ -99,10 +101,14 @@ struct profile_answer profile_judge(enum profile_kind kind, enum profile_watch w
 		a.error = 0;
 	else
 		a.error = n->rule >= 0 ? profile_rules_say(in, n->rule, args) : ENOSYS;
+	bool asked = a.error == PROFILE_ASK;
+
+	if (asked)
+		a.error = 0;
 	if (a.error) {
 		a.verdict = PROFILE_REFUSED;
 	} else if (watch != PROFILE_WATCH_NOTHING && n->watched >= 0 &&
-		   profile_is_seen(&profile_watched[n->watched], watch, args)) {
+		   (asked || profile_is_seen(&profile_watched[n->watched], watch, args))) {
 		a.verdict = PROFILE_WATCHED;
 		a.watched = &profile_watched[n->watched];
 	}

@@ -12,7 +12,8 @@
  *
  * Only the low 32 bits of an argument are compared, because that is all the
  * kernel looks at in these (int, unsigned int; clone takes lower_32_bits): a
- * filter that looked at 64 could be passed by garbage in the upper half.
+ * filter that looked at 64 could be passed by garbage in the upper half.  A
+ * size has 64, and says so (upper).
  *
  * Includers define nothing; the tables are static so that each gets its own.
  */
@@ -36,6 +37,7 @@ enum {
 	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
 	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
 	IN_SENDER = 1 << 9,   /* who sends records: as the resolver, and it keeps how far it came */
+	IN_COVERS = 1 << 10,  /* who keeps covers on, once it is in the box: it looks and mounts */
 	IN_NAMES = IN_RESOLVER | IN_SENDER, /* both look names up */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
@@ -54,7 +56,8 @@ struct profile_call {
 #define CALL(name) {#name, -1, IN_ANY_BOX}
 #define CALL_NEW(name, number) {#name, (number), IN_ANY_BOX}
 #define CALL_ALL(name) {#name, -1, IN_ALL}
-#define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS}
+#define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS}
+#define CALL_LOOK(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_COVERS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
 #define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_NAMES}
 #define CALL_RECORD(name) {#name, -1, IN_ANY_BOX | IN_RECORDER}
@@ -75,8 +78,8 @@ static const struct profile_call profile_calls[] = {
 	/* descriptors, reading and writing */
 	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_FILES(pread64),
 	CALL_RECORD(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
-	CALL_RECORD(close_range), CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_KEYS(fcntl), CALL_FILES(flock), CALL_RECORD(fsync), CALL_KEEP(fdatasync), CALL(sync),
+	CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_ALL(pipe2), CALL_FILES(flock), CALL_RECORD(fsync), CALL_KEEP(fdatasync), CALL(sync),
 	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
 	CALL(vmsplice), CALL_RECORD(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
 	CALL_RECORD(ftruncate), CALL(truncate),
@@ -85,23 +88,23 @@ static const struct profile_call profile_calls[] = {
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL_NAMES(open), CALL_FILES(openat), CALL_KEEP(openat2), CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
-	CALL_KEYS(fstat), CALL_ALL(newfstatat), CALL_FILES(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
-	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_FILES(getdents64),
-	CALL_NAMES(getcwd), CALL(chdir), CALL(fchdir), CALL(rename), CALL_KEEP(renameat), CALL_RECORD(renameat2),
+	CALL_NAMES(open), CALL_FILES(openat), {"openat2", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_COVERS}, CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_KEYS(fstat), {"newfstatat", -1, IN_ALL | IN_COVERS}, CALL_LOOK(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
+	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_LOOK(getdents64),
+	CALL_NAMES(getcwd), CALL(chdir), {"fchdir", -1, IN_ANY_BOX | IN_COVERS}, CALL(rename), CALL_KEEP(renameat),
 	CALL(mkdir), CALL_KEEP(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
-	CALL_KEEP(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_FILES(readlinkat),
+	CALL_KEEP(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_LOOK(readlinkat),
 	CALL(chmod), CALL_RECORD(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
-	CALL_RECORD(fchown), CALL(lchown), CALL(fchownat), CALL(umask), CALL(mknod), CALL(mknodat),
+	CALL_RECORD(fchown), CALL(lchown), CALL(fchownat), CALL(umask),
 	CALL(utime), CALL(utimes), CALL(futimesat), CALL_RECORD(utimensat), CALL(setxattr),
 	CALL(lsetxattr), CALL_RECORD(fsetxattr), CALL(getxattr), CALL(lgetxattr), CALL_RECORD(fgetxattr),
 	CALL(listxattr), CALL(llistxattr), CALL_RECORD(flistxattr), CALL(removexattr), CALL(lremovexattr),
 	CALL(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
 	CALL_NEW(listxattrat, 465), CALL_NEW(removexattrat, 466), CALL(inotify_init),
-	CALL_SENDER(inotify_init1), CALL_SENDER(inotify_add_watch), CALL(inotify_rm_watch),
+	CALL_SENDER(inotify_init1), {"inotify_add_watch", -1, IN_ANY_BOX | IN_SENDER | IN_COVERS}, CALL(inotify_rm_watch),
 
 	/* waiting */
-	CALL_FILES(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
+	CALL_LOOK(poll), CALL_KEYS(ppoll), CALL_NAMES(select), CALL_NAMES(pselect6), CALL(epoll_create),
 	CALL_ALL(epoll_create1), CALL_KEYS(epoll_ctl), CALL_NAMES(epoll_wait), CALL_KEYS(epoll_pwait),
 	CALL(epoll_pwait2), CALL(eventfd), CALL_NAMES(eventfd2), CALL(signalfd), CALL_ALL(signalfd4),
 	CALL_ALL(timerfd_create), CALL_KEYS(timerfd_settime), CALL(timerfd_gettime),
@@ -114,33 +117,32 @@ static const struct profile_call profile_calls[] = {
 	CALL_RECORD(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
 	CALL_KEYS(rt_sigprocmask), CALL_KEYS(rt_sigreturn), CALL(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
-	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_KEYS(restart_syscall), CALL_NAMES(prctl),
+	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_KEYS(restart_syscall),
 	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_FILES(gettid), CALL_FILES(getppid),
 	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL_NAMES(getuid),
-	CALL_NAMES(geteuid), CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
+	{"geteuid", -1, IN_ANY_BOX | IN_NAMES | IN_COVERS}, CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
 	CALL_NAMES(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
 	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
-	CALL(capget), CALL_RECORD(capset), CALL(getpriority), CALL_RECORD(setpriority), CALL(ioprio_get),
-	CALL_RECORD(ioprio_set), CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity), CALL(sched_setaffinity),
-	CALL(sched_getattr), CALL(sched_setattr), CALL(sched_getparam), CALL(sched_setparam),
-	CALL(sched_getscheduler), CALL_RECORD(sched_setscheduler), CALL(sched_get_priority_max),
+	CALL(capget), CALL_RECORD(capset), CALL(getpriority), CALL(ioprio_get),
+	CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity),
+	CALL(sched_getattr), CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_get_priority_max),
 	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL_NAMES(getrlimit),
-	CALL(setrlimit), CALL_ALL(prlimit64), CALL(getrusage), CALL(times), CALL_NAMES(sysinfo),
+	CALL(setrlimit), CALL(getrusage), CALL(times), CALL_NAMES(sysinfo),
 	CALL_NAMES(uname),
 
 	/* time: to read, never to set */
 	CALL_NAMES(time), CALL_NAMES(gettimeofday), CALL_KEYS(clock_gettime), CALL_NAMES(clock_getres),
-	CALL_NAMES(nanosleep), CALL_NAMES(clock_nanosleep), CALL(getitimer), CALL(setitimer),
+	CALL_NAMES(nanosleep), CALL_NAMES(clock_nanosleep), CALL(getitimer), CALL_RECORD(setitimer),
 	CALL(timer_create), CALL(timer_settime), CALL(timer_gettime), CALL(timer_getoverrun),
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	CALL_OUTSIDE(connect), {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL_NAMES(bind), CALL(listen),
+	{"connect", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_RECORDER}, {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL_NAMES(bind), CALL(listen),
 	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
-	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES},
+	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES | IN_RECORDER},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
-	CALL(shmget), CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semget), CALL(semop),
+	CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semop),
 	CALL(semtimedop), CALL(semctl), CALL(msgget), CALL(msgsnd), CALL(msgrcv), CALL(msgctl),
 	CALL(mq_open), CALL(mq_unlink), CALL(mq_timedsend), CALL(mq_timedreceive), CALL(mq_notify),
 	CALL(mq_getsetattr),
@@ -152,7 +154,7 @@ static const struct profile_call profile_calls[] = {
 
 	/* only with `debug: true`: looking into one's own processes */
 	CALL_DEBUG(ptrace), {"process_vm_readv", -1, IN_DEBUG | IN_RECORDER}, CALL_DEBUG(process_vm_writev),
-	CALL_DEBUG(kcmp), CALL_DEBUG(pidfd_getfd),
+	CALL_DEBUG(kcmp), {"pidfd_getfd", -1, IN_DEBUG | IN_RECORDER},
 };
 
 /* action: 0 allows, else the errno that is answered. */
@@ -161,6 +163,7 @@ struct profile_condition {
 	uint32_t mask;	/* applied to the low 32 bits; 0 ends the list */
 	uint32_t value; /* equal to this after masking; with `any`, some bit of mask is set */
 	int any;
+	int upper; /* the high 32 bits instead, where the kernel looks at those too */
 };
 
 struct profile_rule {
@@ -170,14 +173,19 @@ struct profile_rule {
 	int action;
 };
 
-#define EQ(arg, v) {(arg), 0xffffffffu, (v), 0}
-#define EQ_MASKED(arg, m, v) {(arg), (m), (v), 0}
-#define ANY(arg, m) {(arg), (m), 0, 1}
+#define EQ(arg, v) {(arg), 0xffffffffu, (v), 0, 0}
+#define EQ_MASKED(arg, m, v) {(arg), (m), (v), 0, 0}
+#define ANY(arg, m) {(arg), (m), 0, 1, 0}
+#define ANY_UPPER(arg) {(arg), 0xffffffffu, 0, 1, 1}
 
 enum {
 	/* CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}; NEWTIME shares its bit with the signal and
 	 * exists only for clone3 and unshare, which are not allowed at all. */
 	PROFILE_CLONE_NEW = 0x7e020000,
+	/* CLONE_THREAD with and without CLONE_FILES, CLONE_FS */
+	PROFILE_THREAD = 0x00010000,
+	PROFILE_THREAD_FILES = 0x00010400,
+	PROFILE_THREAD_FS = 0x00010200,
 	PROFILE_FORK = 0x01200011, /* CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID, SIGCHLD */
 	PROFILE_UNIX = 1,
 	PROFILE_INET = 2,
@@ -186,9 +194,27 @@ enum {
 	PROFILE_STREAM = 1,
 	PROFILE_DGRAM = 2,
 	PROFILE_TYPE = 0xf, /* the rest are SOCK_CLOEXEC and SOCK_NONBLOCK */
+	PROFILE_TYPE_PAIR = 0xe, /* SOCK_RAW is 3, and of unix sockets the same as PROFILE_DGRAM */
+	/* Of an open, it can change something: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, __O_TMPFILE */
+	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000,
+	/* AT_EMPTY_PATH, AT_RECURSIVE; and OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC */
+	PROFILE_TREE_WHOLE = 0x9000,
+	PROFILE_TREE_CLONE = PROFILE_TREE_WHOLE | 1 | 02000000,
+	PROFILE_MOVE_HANDLES = 0x44, /* MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH */
 	PROFILE_TCP = 6,
 	PROFILE_UDP = 17,
+	/*
+	 * System V memory and semaphores outlive their maker and no limit of a process counts
+	 * them; only the namespace's own uid 0 may set its limits, and on most kernels not even
+	 * that.  A new namespace has room for 4,096 segments and 32,000 sets: with less than
+	 * 512 KiB and 256 semaphores each all of it is 2 GiB and half a GiB.
+	 */
+	PROFILE_SEGMENT = 1 << 19,
+	PROFILE_SEMAPHORES = 1 << 8,
 };
+
+/* As an action: the recorder decides, by the plan; without one the next rule does. */
+enum { PROFILE_ASK = 1 << 16 };
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
 	{                                                                                          \
@@ -200,11 +226,20 @@ enum {
 /* Rows of one call stand together, in the order they are tried. */
 static const struct profile_rule profile_rules[] = {
 	{"clone", IN_ANY_BOX | IN_NAMES, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
+	/* A thread has the descriptors and the folder of its process: the recorder looks at those. */
+	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FILES, PROFILE_THREAD)}, EPERM},
+	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FS, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
 	/* fork, as the C library does it, for the scanner; no program is ever started */
 	{"clone", IN_RECORDER, {EQ(0, PROFILE_FORK)}, 0},
 	{"clone", IN_RECORDER, {{0}}, EPERM},
 
+	/* Nor may it get its own later (CLOSE_RANGE_UNSHARE): as a kernel before 5.9 answers. */
+	{"close_range", IN_ANY_BOX, {ANY(2, 1u << 1)}, ENOSYS},
+	{"close_range", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+
+	/* A datagram names where it goes, each its own path: no connect is there to look at. */
+	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_UNIX), EQ_MASKED(1, PROFILE_TYPE_PAIR, PROFILE_DGRAM)}, PROFILE_ASK},
 	{"socket", IN_ANY_BOX | IN_NAMES, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, PROFILE_TCP),
@@ -228,6 +263,7 @@ static const struct profile_rule profile_rules[] = {
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},
 	{"socket", IN_ANY_BOX | IN_NAMES, {{0}}, EAFNOSUPPORT},
 
+	{"socketpair", IN_ANY_BOX, {EQ(0, PROFILE_UNIX), EQ_MASKED(1, PROFILE_TYPE_PAIR, PROFILE_DGRAM)}, PROFILE_ASK},
 	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
 	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {{0}}, EAFNOSUPPORT},
 
@@ -239,12 +275,96 @@ static const struct profile_rule profile_rules[] = {
 	{"ioctl", IN_ALL, {EQ(1, 0x5457)}, EPERM},			/* TIOCSLCKTRMIOS */
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x4b00)}, EPERM}, /* KD* */
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x5600)}, EPERM}, /* VT_* */
-	{"ioctl", IN_ALL, {{0}}, 0},
+	/*
+	 * Of the others a box has those that ordinary programs need; what is not here is answered as
+	 * by a file that does not know the request.  Filesystems have many that change a file, a
+	 * folder or all of a disk by a descriptor that was opened to read, where nobody would see
+	 * it: flags and project numbers, snapshots, freezing, verity, keys.
+	 */
+	{"ioctl", IN_ANY_BOX, {EQ_MASKED(1, 0xff00u, 0x5400)}, 0}, /* terminals; FIONREAD and its kind */
+	{"ioctl", IN_ANY_BOX, {EQ_MASKED(1, 0xff00u, 0x8900)}, 0}, /* sockets and interfaces */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x40049409)}, 0}, /* FICLONE, into a file open for writing */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x4020940d)}, 0}, /* FICLONERANGE */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0xc0189436)}, 0}, /* FIDEDUPERANGE: the same bytes, shared */
+	/* to ask only */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x00000002)}, 0}, /* FIGETBSZ */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x80045200)}, 0}, /* RNDGETENTCNT */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x80086601)}, 0}, /* FS_IOC_GETFLAGS */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0xc020660b)}, 0}, /* FS_IOC_FIEMAP */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0xc0046686)}, 0}, /* FS_IOC_MEASURE_VERITY */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x80087601)}, 0}, /* FS_IOC_GETVERSION */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x801c581f)}, 0}, /* FS_IOC_FSGETXATTR */
+	{"ioctl", IN_ANY_BOX, {EQ(1, 0x81009431)}, 0}, /* FS_IOC_GETFSLABEL */
+	{"ioctl", IN_ANY_BOX, {{0}}, ENOTTY},
+	{"ioctl", IN_ALL & ~IN_ANY_BOX, {{0}}, 0},
+
+	/* A program says with it where its stack and its arguments are: the recorder looks there. */
+	{"prctl", IN_ANY_BOX, {EQ(0, 35)}, EPERM}, /* PR_SET_MM */
+	{"prctl", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
+
+	/* Process 1 is bawn's own: its limits and its turns are not for those inside to set, nor for
+	 * who names all of a user's processes at once. */
+	{"prlimit64", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"prlimit64", IN_ALL, {{0}}, 0},
+	{"sched_setaffinity", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"sched_setaffinity", IN_ANY_BOX, {{0}}, 0},
+	{"sched_setattr", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"sched_setattr", IN_ANY_BOX, {{0}}, 0},
+	{"sched_setparam", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"sched_setparam", IN_ANY_BOX, {{0}}, 0},
+	{"sched_setscheduler", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"sched_setscheduler", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+	{"setpriority", IN_ANY_BOX, {EQ(1, 1)}, EPERM},
+	{"setpriority", IN_ANY_BOX, {EQ(0, 2)}, EPERM}, /* PRIO_USER */
+	{"setpriority", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+	{"ioprio_set", IN_ANY_BOX, {EQ(1, 1)}, EPERM},
+	{"ioprio_set", IN_ANY_BOX, {EQ(0, 3)}, EPERM}, /* IOPRIO_WHO_USER */
+	{"ioprio_set", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+
+	/* Whoever opens a file with a lease on it, or works in a folder with one, waits for the
+	 * process that has it, up to 45 s, and a watch of the old kind sends signals: as a kernel
+	 * without them answers. */
+	{"fcntl", IN_ANY_BOX, {EQ(1, 1024)}, EINVAL}, /* F_SETLEASE */
+	{"fcntl", IN_ANY_BOX, {EQ(1, 1026)}, EINVAL}, /* F_NOTIFY */
+	{"fcntl", IN_ANY_BOX, {EQ(1, 1040)}, EINVAL}, /* F_SETDELEG, since Linux 6.19 */
+	{"fcntl", IN_ALL | IN_KEYS | IN_COVERS, {{0}}, 0},
+
+	/* A device is nothing that a box has to make.  Of one kind the kernel lets everybody make it,
+	 * 0:0, which says to overlayfs that nothing is there: in a real folder it would hide from
+	 * later boxes what is there, and look to everything else like a broken file. */
+	{"mknod", IN_ANY_BOX, {EQ_MASKED(1, 0xf000u, 0x2000)}, EACCES}, /* S_IFCHR */
+	{"mknod", IN_ANY_BOX, {{0}}, PROFILE_ASK},
+	{"mknod", IN_ANY_BOX, {{0}}, 0},
+	{"mknodat", IN_ANY_BOX, {EQ_MASKED(2, 0xf000u, 0x2000)}, EACCES},
+	{"mknodat", IN_ANY_BOX, {{0}}, PROFILE_ASK},
+	{"mknodat", IN_ANY_BOX, {{0}}, 0},
+	{"renameat2", IN_ANY_BOX, {ANY(4, 1u << 2)}, EINVAL}, /* RENAME_WHITEOUT */
+	{"renameat2", IN_ANY_BOX, {{0}}, PROFILE_ASK},
+	{"renameat2", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
 
 	{"personality", IN_ANY_BOX, {EQ(0, 0)}, 0},
-	{"personality", IN_ANY_BOX, {EQ(0, 0x0040000)}, 0}, /* ADDR_NO_RANDOMIZE */
+	/* ADDR_NO_RANDOMIZE, for debuggers: the start of the stack, which every exec moves, is what the
+	 * recorder tells executions by. */
+	{"personality", IN_DEBUG, {EQ(0, 0x0040000)}, 0},
 	{"personality", IN_ANY_BOX, {EQ(0, 0xffffffffu)}, 0}, /* to ask */
 	{"personality", IN_ANY_BOX, {{0}}, EPERM},
+
+	/* what a kernel with lower limits of its own would answer */
+	{"shmget", IN_ANY_BOX, {ANY_UPPER(1)}, EINVAL},
+	{"shmget", IN_ANY_BOX, {ANY(1, ~(PROFILE_SEGMENT - 1u))}, EINVAL},
+	{"shmget", IN_ANY_BOX, {{0}}, 0},
+	{"semget", IN_ANY_BOX, {ANY(1, ~(PROFILE_SEMAPHORES - 1u))}, EINVAL},
+	{"semget", IN_ANY_BOX, {{0}}, 0},
+
+	/* Who keeps covers on reads, and mounts what is there upon itself or something empty upon it. */
+	{"openat", IN_COVERS, {ANY(2, PROFILE_OPEN_CHANGES)}, EACCES},
+	{"openat", IN_COVERS, {{0}}, 0},
+	{"open_tree", IN_COVERS, {EQ(2, PROFILE_TREE_CLONE)}, 0},
+	{"open_tree", IN_COVERS, {{0}}, EPERM},
+	{"mount_setattr", IN_COVERS, {EQ(2, PROFILE_TREE_WHOLE)}, 0},
+	{"mount_setattr", IN_COVERS, {{0}}, EPERM},
+	{"move_mount", IN_COVERS, {EQ(4, PROFILE_MOVE_HANDLES)}, 0},
+	{"move_mount", IN_COVERS, {{0}}, EPERM},
 
 	/* a nested filter is welcome, a nested listener would take over our own */
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},
@@ -299,17 +419,19 @@ static const struct profile_watched profile_watched[] = {
 	SEEN_PATH(utime, TIMES, -1, 1), SEEN_PATH(utimes, TIMES, -1, 1),
 	SEEN_AT(futimesat, TIMES, -1, 2), SEEN_AT(utimensat, TIMES, 3, 2),
 
+	SEEN(landlock_create_ruleset, -1, RULES, -1, 0, -1, -1, -1, 1),
 	SEEN(landlock_restrict_self, -1, CONFINE, -1, -1, -1, -1, -1, -1),
 	SEEN(connect, -1, CONNECT, -1, 1, -1, -1, -1, 2),
+	/* where their rules say PROFILE_ASK */
+	SEEN(socket, -1, DATAGRAM, -1, -1, -1, -1, -1, -1),
+	SEEN(socketpair, -1, DATAGRAM, -1, -1, -1, -1, -1, -1),
 };
 
 enum { PROFILE_AT_FDCWD = -100 };
 
-/* Of the flags of an open: it can change something; it shows no content; it may look for a header,
- * as compilers do in each folder they know, most of the time in vain (O_NOCTTY). */
+/* Of the flags of an open: it may look for a header, as compilers do in each folder they know, most
+ * of the time in vain (O_NOCTTY); it shows no content. */
 enum {
-	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000, /* O_WRONLY, O_RDWR, O_CREAT,
-								    * O_TRUNC, __O_TMPFILE */
 	PROFILE_OPEN_SEEKS = 0400,
 #if defined(__aarch64__)
 	PROFILE_OPEN_BARE = 040000 | 010000000, /* O_DIRECTORY, O_PATH */

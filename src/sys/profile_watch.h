@@ -39,10 +39,12 @@ enum profile_seen {
 	PROFILE_SEEN_CHMOD,
 	PROFILE_SEEN_CHOWN,
 	PROFILE_SEEN_XATTR,
-	PROFILE_SEEN_TIMES,   /* set to now: the argument `mode`, the times, is NULL */
-	PROFILE_SEEN_BIND,    /* of a socket that becomes a file */
-	PROFILE_SEEN_CONFINE, /* by itself, with Landlock: nothing more is done for it */
-	PROFILE_SEEN_CONNECT, /* `path` is a socket address, `mode` its length */
+	PROFILE_SEEN_TIMES,    /* set to now: the argument `mode`, the times, is NULL */
+	PROFILE_SEEN_BIND,     /* of a socket that becomes a file */
+	PROFILE_SEEN_RULES,    /* of Landlock's are made: `path` are they, `mode` their size */
+	PROFILE_SEEN_CONFINE,  /* by itself, with Landlock: nothing more is done for it */
+	PROFILE_SEEN_CONNECT,  /* `path` is a socket address, `mode` its length */
+	PROFILE_SEEN_DATAGRAM, /* a unix socket is made that names a path with each message */
 };
 
 /* A watched call, and which of its arguments are what; -1: it has no such argument. */

@@ -9,44 +9,20 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { APART_ALIVE_MS = 5000 };
 
-static int apart_write(const char *path, const char *text)
-{
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-}
-
 /* Best effort: without it modes are obeyed. */
 static void apart_reach(void)
 {
-	unsigned int uid = geteuid(), gid = getegid();
-	char map[64];
+	const struct process_ids ids = {geteuid(), geteuid(), getegid(), getegid()};
 
-	if (uid == 0 || unshare(CLONE_NEWUSER) < 0)
+	if (ids.uid == 0 || unshare(CLONE_NEWUSER) < 0)
 		return;
-	(void)apart_write("/proc/self/setgroups", "deny");
-	(void)snprintf(map, sizeof(map), "%u %u 1\n", uid, uid);
-	(void)apart_write("/proc/self/uid_map", map);
-	(void)snprintf(map, sizeof(map), "%u %u 1\n", gid, gid);
-	(void)apart_write("/proc/self/gid_map", map);
-}
-
-/* A few descriptors for each level of a deep tree. */
-static void apart_raise_limit(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &files);
-	}
+	(void)process_map_ids(-1, &ids);
 }
 
 static _Noreturn void apart_become(const struct apart *a, int answer)
@@ -56,7 +32,7 @@ static _Noreturn void apart_become(const struct apart *a, int answer)
 
 	if (r == 0) {
 		apart_reach();
-		apart_raise_limit();
+		(void)process_raise_files(); /* a few for each level of a deep tree */
 		(void)umask(0);
 		r = a->work(a->context, &e);
 	}

@@ -5,9 +5,11 @@
 #include "open.h"
 #include "str.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #define BASIS_FILE "basis"
 #define BASIS_FOLDER "basis.d"
 #define BASIS_DECIDED "decided"
+#define BASIS_SEEN BASIS_SEEN_NAME
 
 enum { BASIS_HEX = 2 * SHA256_SIZE };
 
@@ -199,21 +202,6 @@ static int basis_parse_hex(struct span word, uint8_t ret[SHA256_SIZE])
 	return 0;
 }
 
-/* Below the workspace: no empty part, "." or "..". */
-static bool basis_is_path(const char *path)
-{
-	while (true) {
-		size_t part = strcspn(path, "/");
-
-		if (part == 0 || (part == 1 && path[0] == '.') ||
-		    (part == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		if (!path[part])
-			return true;
-		path += part + 1;
-	}
-}
-
 static int basis_parse_entry(struct reader *r, struct basis *into)
 {
 	struct span letter = basis_word(r, 1), mode = basis_word(r, 3), size = basis_word(r, 20);
@@ -230,7 +218,7 @@ static int basis_parse_entry(struct reader *r, struct basis *into)
 	while (o.type <= OBJECT_LINK && basis_letters[o.type] != (char)letter.ptr[0])
 		o.type++;
 	if (o.type > OBJECT_LINK || !reader_decimal(&number, &o.size) || reader_left(&number) ||
-	    basis_parse_octal(mode, &o.mode) < 0 || !basis_is_path(path))
+	    basis_parse_octal(mode, &o.mode) < 0 || !str_path_is_plain(path))
 		return -EBADMSG;
 	o.hashed = basis_has_digest(o.type);
 	if (o.hashed ? basis_parse_hex(digest, o.digest) < 0
@@ -269,18 +257,22 @@ static int basis_load(int session, const char *name, struct basis *ret, struct e
 	return r < 0 ? error_sys(e, r, "cannot read what landed of this session before") : 0;
 }
 
+/* Each of the files has a name of its own beside it while it is made: who writes one of them holds
+ * a lock, but not the same lock for each. */
 static int basis_store(int session, const char *name, const struct basis *b, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(BASIS_BYTES_MAX);
-	_cleanup_fd_ int fd =
-		open_beneath(session, BASIS_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	char beside[sizeof(BASIS_DECIDED) + sizeof(".new")];
+
+	(void)snprintf(beside, sizeof(beside), "%s.new", name);
+	_cleanup_fd_ int fd = open_beneath(session, beside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	basis_format(b, &text);
 	int r = fd < 0 ? fd : buf_error(&text);
 
 	if (r == 0)
 		r = fd_write_all(fd, text.ptr, text.len);
-	if (r == 0 && (fsync(fd) < 0 || renameat(session, BASIS_FILE ".new", session, name)))
+	if (r == 0 && (fsync(fd) < 0 || renameat(session, beside, session, name) < 0))
 		r = -errno;
 	return r < 0 ? error_sys(e, r, "cannot write down what landed of this session") : 0;
 }
@@ -303,6 +295,26 @@ int basis_read_decided(int session, struct basis *ret, struct error *e)
 int basis_write_decided(int session, const struct basis *b, struct error *e)
 {
 	return basis_store(session, BASIS_DECIDED, b, e);
+}
+
+int basis_lock_seen(int session)
+{
+	_cleanup_fd_ int fd = open_beneath(session, BASIS_SEEN ".lock", O_RDWR | O_CREAT, 0600);
+
+	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return TAKE_FD(fd);
+}
+
+int basis_read_seen(int session, struct basis *ret, struct error *e)
+{
+	return basis_load(session, BASIS_SEEN, ret, e);
+}
+
+int basis_write_seen(int session, const struct basis *b, struct error *e)
+{
+	return basis_store(session, BASIS_SEEN, b, e);
 }
 
 static void basis_name(const struct object *object, char ret[sizeof(BASIS_FOLDER) + BASIS_HEX + 1])

@@ -14,6 +14,8 @@
  *				 conflict again, without an entry in basis, and here is the one
  *				 that it gets back when it is redone
  *
+ *	sessions/NAME/seen	 in the same form: what `bawn diff` showed of it; its time is when
+ *
  * TYPE is f, d, l (a file, a directory, a link) or - (nothing is there); MODE is octal, SIZE
  * decimal, DIGEST 64 hexadecimal digits of what the file holds or the link says.
  *
@@ -51,6 +53,11 @@ int basis_read(int session, struct basis *ret, struct error *e);
 int basis_write(int session, const struct basis *b, struct error *e); /* whole, or as it was */
 int basis_read_decided(int session, struct basis *ret, struct error *e);
 int basis_write_decided(int session, const struct basis *b, struct error *e);
+#define BASIS_SEEN_NAME "seen"
+/* Who reads it to write it again holds this, and closes it; -errno. */
+int basis_lock_seen(int session);
+int basis_read_seen(int session, struct basis *ret, struct error *e);
+int basis_write_seen(int session, const struct basis *b, struct error *e);
 void basis_fini(struct basis *b);
 #define _cleanup_basis_ _cleanup_(basis_fini)
 

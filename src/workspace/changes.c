@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *const change_kind_words[CHANGE_KIND_COUNT] = {
@@ -369,7 +370,19 @@ static int walk_unreadable(struct walk *w, int layer)
 		w->changes->items[w->at->listed - 1].why = one.why;
 		return 0;
 	}
-	return *one.path ? changes_add(w->changes, &one, w->error) : 0;
+	return *one.path ? changes_add(w->changes, &one, w->error)
+			 : error_sys(w->error, -EACCES, "cannot read the folder itself");
+}
+
+/* The top of a layer is our own folder, whose mode never lands: a box that took the rights to it
+ * would hide all that it did. */
+static bool walk_unlock(int layer)
+{
+	char path[48];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", layer);
+	return fstat(layer, &st) == 0 && chmod(path, (st.st_mode & 07777) | S_IRWXU) == 0;
 }
 
 /* Opens a directory to look things up in, and to list when that is wanted; -EACCES when either may
@@ -403,6 +416,8 @@ static int walk_open(struct walk *w)
 			continue;
 		int fd = walk_open_one(w->view->layers[i], at->path, true);
 
+		if (fd == -EACCES && !*at->path && walk_unlock(w->view->layers[i]))
+			fd = walk_open_one(w->view->layers[i], at->path, true);
 		if (fd == -EACCES) {
 			/* Whether it is opaque is not known either. */
 			int r = walk_unreadable(w, i);
@@ -529,7 +544,14 @@ void changes_fini(struct changes *c)
 
 bool change_is_git_object(const struct change *c)
 {
-	return str_after(c->path, ".git/objects/") || strstr(c->path, "/.git/objects/");
+	const struct object *o = c->after.type == OBJECT_ABSENT ? &c->before : &c->after;
+	enum git_place place = git_place_of(c->path);
+
+	/* What has such a name and is a link, or can be run, is none. */
+	if (place == GIT_PLACE_DIR)
+		return o->type == OBJECT_DIR;
+	return (place == GIT_PLACE_LOOSE || place == GIT_PLACE_PACK || place == GIT_PLACE_INFO) &&
+	       o->type == OBJECT_FILE && !(o->mode & 0111);
 }
 
 struct change *changes_find(const struct changes *c, const char *path)

@@ -15,6 +15,7 @@
 #ifndef BAWN_CHANGES_H
 #define BAWN_CHANGES_H
 
+#include "git_place.h"
 #include "arena.h"
 #include "layers.h"
 #include "sha256.h"
@@ -49,7 +50,7 @@ enum object_type {
 	OBJECT_LINK,
 	OBJECT_FIFO,
 	OBJECT_SOCKET,
-	OBJECT_DEVICE, /* a whiteout is none: it is ABSENT */
+	OBJECT_DEVICE, /* a whiteout of a layer is none: it is ABSENT */
 	OBJECT_TYPE_COUNT,
 };
 
@@ -96,6 +97,19 @@ enum change_group {
 
 extern const char *const change_group_words[CHANGE_GROUP_COUNT];
 
+/* One version of a file that is held, which a commit or an index brings: hold_commits.c. */
+struct brought {
+	const char *path; /* below the workspace */
+	const char *rule, *why;
+	char object[2 * 32 + 1]; /* the version; "" of a removal */
+	char commit[2 * 32 + 1]; /* the first that was found to have it; "" for an index */
+	uint32_t mode;           /* git's; 0 of a removal */
+	bool seen;               /* the same stands in the tree, of the same kind */
+	bool removed;
+	const char *before, *after; /* of one that is not seen: text; NULL: not to be shown */
+	bool released;              /* for who decides about it */
+};
+
 struct change {
 	const char *path;  /* below the workspace; any bytes but NUL; never empty, no "." or ".." */
 	const char *from;  /* of RENAMED; else NULL */
@@ -104,6 +118,20 @@ struct change {
 	/* Of a hold or flag the rule's name and which later command would run it; of what is
 	 * dropped, why.  NULL: nothing to say. */
 	const char *rule, *why;
+	/* What git would take from it of what is held; it lands when all of that is released. */
+	struct brought *brings;
+	size_t brings_count;
+	/* Held only because the change at this path is, and goes with it; NULL: for itself. */
+	const char *with;
+	bool moved; /* the session moved it there, and it is named by itself */
+	/* A branch whose commits take back what the user committed meanwhile. */
+	bool takes_back;
+	/* Lands only with the change at this path: without that, a ref would be gone.  NULL: alone.
+	 */
+	const char *needs;
+	/* What it is within a repository whose own file it is, in `path`: as git_rest says, and of
+	 * repositories of other names by what is in them (hold.h).  NULL: it is none. */
+	const char *git;
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
 	struct object before, after;
@@ -112,7 +140,7 @@ struct change {
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
 
-/* An object of a git repository: one of many, named by its content, compressed. */
+/* One of many that nobody reads one by one: an object, a pack, a folder of them. */
 bool change_is_git_object(const struct change *c);
 
 struct changes {
@@ -168,5 +196,8 @@ int view_list(const struct view *v, const char *path, int (*found)(void *context
  * that decides.
  */
 int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size);
+
+/* What the view has at a path, with the digest of a file or of what a link says. */
+int view_look_hashed(const struct view *v, const char *path, struct object *ret);
 
 #endif

@@ -284,3 +284,29 @@ int changes_settle(const struct view *v, const struct changes_how *how, struct c
 	changes_leave_out(c, changes_is_out);
 	return 0;
 }
+
+int view_look_hashed(const struct view *v, const char *path, struct object *ret)
+{
+	int r = view_look(v, path, ret);
+
+	if (r < 0 || (ret->type != OBJECT_FILE && ret->type != OBJECT_LINK))
+		return r;
+	_cleanup_fd_ int fd = view_openat(v, path, ret->type == OBJECT_FILE ? O_RDONLY : O_PATH);
+	uint8_t words[PATH_MAX];
+	struct sha256 s;
+
+	if (fd < 0)
+		return fd;
+	if (ret->type == OBJECT_FILE) {
+		r = changes_hash(fd, ret->digest, &ret->size);
+	} else {
+		ssize_t n = readlinkat(fd, "", (char *)words, sizeof(words));
+
+		r = n < 0 ? -errno : 0;
+		sha256_begin(&s);
+		sha256_add(&s, (struct span){words, n < 0 ? 0 : (size_t)n});
+		sha256_end(&s, ret->digest);
+	}
+	ret->hashed = r == 0;
+	return r;
+}

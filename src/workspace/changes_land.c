@@ -102,6 +102,9 @@ static const char *land_refusal(struct changes *c, const struct change *one)
 		return "its path is too long";
 	if (str_after(one->path, land_staging))
 		return "the name is bawn's own";
+	/* git takes trees and places of objects from there, and checks nothing. */
+	if (git_place_of(one->path) == GIT_PLACE_CACHE)
+		return "git makes it again from its objects, with 'git gc'";
 	if (after->type != OBJECT_ABSENT && after->uid != geteuid() &&
 	    (one->before.type == OBJECT_ABSENT || after->uid != one->before.uid)) {
 		const char *why =

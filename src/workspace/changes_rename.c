@@ -7,8 +7,12 @@
  * directory of the same name, ...); where two are as good as one another neither does, unless
  * they are the only ones left: then it does not matter which.  An empty file is moved only
  * with its name.
+ *
+ * What is git's own is never moved: what goes from there is judged as gone, whatever has its bytes.
  */
 #include "changes_parts.h"
+
+#include "git_place.h"
 #include "str.h"
 
 /* More pairs than this of one content are not tried one by one. */
@@ -18,7 +22,7 @@ static bool rename_is_side(const struct change *c, unsigned int kind)
 {
 	const struct object *o = kind == CHANGE_ADDED ? &c->after : &c->before;
 
-	return c->kind == kind && c->group != CHANGE_DROPPED &&
+	return c->kind == kind && c->group != CHANGE_DROPPED && !git_rest(c->path) &&
 	       (o->type == OBJECT_FILE || o->type == OBJECT_LINK);
 }
 

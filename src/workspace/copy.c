@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/limits.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -21,7 +23,12 @@ enum {
 		64 << 10, /* bytes of attributes' names, and of one's value: the kernel's */
 	COPY_PATH_MAX = 64 << 10,
 	COPY_LINKED_MAX = 1 << 20,
+	COPY_BLOCK = 256 << 10,
 };
+
+#define COPY_OURS "user.bawn."
+#define COPY_OVERLAY "user.overlay."
+#define COPY_WHITEOUT COPY_OURS "whiteout"
 
 /* A file that has more than one name, and where the first of them is in the copy. */
 struct copy_linked {
@@ -31,6 +38,7 @@ struct copy_linked {
 
 struct copy {
 	int to; /* its top */
+	enum copy_form form;
 	dev_t dev;
 	struct buf path; /* where we are, below the top */
 	struct copy_linked *linked;
@@ -51,7 +59,24 @@ static int copy_fail(const struct copy *c, int code)
 
 /* --- one thing ------------------------------------------------------------------------ */
 
-int copy_attributes(int from, int to)
+/* What an attribute is called in the copy; "": it is left out. */
+static void copy_attribute_name(const char *name, enum copy_form form, char *into, size_t size)
+{
+	const char *ours = str_after(name, COPY_OURS);
+	const char *overlay = str_after(name, COPY_OVERLAY);
+	const char *back = ours && form == COPY_BACK ? str_after(name, COPY_OURS "overlay.") : NULL;
+
+	if (back)
+		(void)snprintf(into, size, COPY_OVERLAY "%s", back);
+	else if (ours && form != COPY_SAME)
+		into[0] = '\0';
+	else if (overlay && form == COPY_KEPT)
+		(void)snprintf(into, size, COPY_OURS "overlay.%s", overlay);
+	else
+		(void)snprintf(into, size, "%s", name);
+}
+
+static int copy_all_attributes(int from, int to, enum copy_form form)
 {
 	_cleanup_free_ char *names = malloc(COPY_NAMES_MAX);
 	_cleanup_free_ char *value = malloc(COPY_NAMES_MAX);
@@ -67,8 +92,10 @@ int copy_attributes(int from, int to)
 		if (!str_after(names + at, "user."))
 			continue;
 		ssize_t size = fgetxattr(from, names + at, value, COPY_NAMES_MAX);
+		char name[XATTR_NAME_MAX + sizeof(COPY_OURS)];
 
-		if (size < 0 || fsetxattr(to, names + at, value, (size_t)size, 0) < 0)
+		copy_attribute_name(names + at, form, name, sizeof(name));
+		if (size < 0 || (*name && fsetxattr(to, name, value, (size_t)size, 0) < 0))
 			return -errno;
 	}
 	if (fstat(from, &st) < 0 || fchmod(to, st.st_mode & 07777) < 0)
@@ -76,6 +103,36 @@ int copy_attributes(int from, int to)
 	const struct timespec times[2] = {st.st_atim, st.st_mtim};
 
 	return futimens(to, times) < 0 ? -errno : 0;
+}
+
+int copy_attributes(int from, int to)
+{
+	return copy_all_attributes(from, to, COPY_SAME);
+}
+
+/* Between two filesystems the kernel does not do it. */
+static int copy_bytes(int from, int to, off_t at, off_t end)
+{
+	static char block[COPY_BLOCK];
+
+	while (at < end) {
+		size_t want = end - at < COPY_BLOCK ? (size_t)(end - at) : COPY_BLOCK;
+		ssize_t n = pread(from, block, want, at);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		for (ssize_t done = 0; done < n;) {
+			ssize_t w = pwrite(to, block + done, (size_t)(n - done), at + done);
+
+			if (w < 0)
+				return -errno;
+			done += w;
+		}
+		at += n;
+	}
+	return 0;
 }
 
 static int copy_range(int from, int to, off_t at, off_t end)
@@ -86,7 +143,7 @@ static int copy_range(int from, int to, off_t at, off_t end)
 		ssize_t n = copy_file_range(from, &at, to, &out, want, 0);
 
 		if (n < 0)
-			return -errno;
+			return errno == EXDEV ? copy_bytes(from, to, at, end) : -errno;
 		if (n == 0)
 			return 0;
 	}
@@ -184,6 +241,27 @@ static int copy_as_link(struct copy *c, const struct stat *st, int to, const cha
 
 /* --- a tree --------------------------------------------------------------------------- */
 
+/* In place of the empty file that was made for it. */
+static int copy_whiteout_back(const struct stat *st, int to, const char *name)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+
+	if (unlinkat(to, name, 0) < 0 || mknodat(to, name, S_IFCHR, 0) < 0 ||
+	    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return 0;
+}
+
+static int copy_whiteout(const struct stat *st, int to, const char *name)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+	_cleanup_fd_ int fd = open_beneath(to, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0)
+		return fd;
+	return fsetxattr(fd, COPY_WHITEOUT, "y", 1, 0) < 0 || futimens(fd, times) < 0 ? -errno : 0;
+}
+
 static int copy_file(struct copy *c, int dir, const char *name, const struct stat *seen, int to)
 {
 	int r = seen->st_nlink > 1 ? copy_as_link(c, seen, to, name) : 0;
@@ -200,10 +278,12 @@ static int copy_file(struct copy *c, int dir, const char *name, const struct sta
 		return out < 0 ? out : -errno;
 	if (st.st_ino != seen->st_ino || !S_ISREG(st.st_mode))
 		return -ESTALE;
+	if (c->form == COPY_BACK && fgetxattr(in, COPY_WHITEOUT, NULL, 0) >= 0)
+		return copy_whiteout_back(&st, to, name);
 	r = copy_content(in, out, &shared);
 	c->done->bytes += (uint64_t)st.st_size;
 	c->done->shared = c->done->shared && shared;
-	return r < 0 ? r : copy_attributes(in, out);
+	return r < 0 ? r : copy_all_attributes(in, out, c->form);
 }
 
 static int copy_link(int dir, const char *name, const struct stat *st, int to)
@@ -221,12 +301,14 @@ static int copy_link(int dir, const char *name, const struct stat *st, int to)
 }
 
 /* A whiteout, a pipe or a socket's name. */
-static int copy_special(const char *name, const struct stat *st, int to)
+static int copy_special(const char *name, const struct stat *st, int to, enum copy_form form)
 {
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
 
 	if (S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev != 0))
 		return 0; /* no box can make one, and none lands */
+	if (S_ISCHR(st->st_mode) && form == COPY_KEPT)
+		return copy_whiteout(st, to, name);
 	if (mknodat(to, name, st->st_mode, st->st_rdev) < 0 ||
 	    utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
@@ -252,7 +334,8 @@ static int copy_entry(struct copy *c, int dir, const char *name, int to, int dep
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (st.st_dev != c->dev)
+	/* Of an overlayfs, files have another number than folders. */
+	if (st.st_dev != c->dev && c->form != COPY_BACK)
 		return -EXDEV;
 	c->done->entries++;
 	switch (st.st_mode & S_IFMT) {
@@ -263,7 +346,7 @@ static int copy_entry(struct copy *c, int dir, const char *name, int to, int dep
 	case S_IFLNK:
 		return copy_link(dir, name, &st, to);
 	default:
-		return copy_special(name, &st, to);
+		return copy_special(name, &st, to, c->form);
 	}
 }
 
@@ -291,13 +374,14 @@ static int copy_dir(struct copy *c, int from, int to, int depth)
 	}
 	(void)closedir(all);
 	if (r == 0)
-		r = copy_attributes(from, to);
+		r = copy_all_attributes(from, to, c->form);
 	return r < 0 ? copy_fail(c, r) : 0;
 }
 
-int copy_tree(int from, int to, struct copied *ret, struct error *e)
+int copy_tree(int from, int to, enum copy_form form, struct copied *ret, struct error *e)
 {
-	struct copy c = {.to = to, .path = BUF_INIT(COPY_PATH_MAX), .done = ret, .e = e};
+	struct copy c = {
+		.to = to, .form = form, .path = BUF_INIT(COPY_PATH_MAX), .done = ret, .e = e};
 	struct stat st;
 
 	*ret = (struct copied){.shared = true};

@@ -15,6 +15,18 @@
 
 enum { COPY_DEPTH_MAX = 400 };
 
+/*
+ * Where overlayfs is itself the filesystem, nobody can make a whiteout or give its attributes:
+ * there a layer is kept with an empty file of the attribute user.bawn.whiteout for each whiteout,
+ * and user.overlay.* is called user.bawn.overlay.*.  What else is called user.bawn.* is left out,
+ * so that nobody inside can write either.
+ */
+enum copy_form {
+	COPY_SAME,
+	COPY_KEPT, /* a layer, to be kept so */
+	COPY_BACK, /* one that is kept so, to be a layer */
+};
+
 struct copied {
 	uint64_t entries; /* files, directories and the rest */
 	uint64_t bytes;   /* of content */
@@ -22,7 +34,7 @@ struct copied {
 };
 
 /* Both are directories, and `to` is empty.  Best called apart (apart.h). */
-int copy_tree(int from, int to, struct copied *ret, struct error *e);
+int copy_tree(int from, int to, enum copy_form form, struct copied *ret, struct error *e);
 
 /* What stands at `to` gets mode, times and attributes of `from`; both opened for reading. */
 int copy_attributes(int from, int to);

@@ -86,6 +86,7 @@ int hold_rules_new(const struct hold_tuning *t, struct hold_rules **ret, struct 
 	if (!r)
 		return error_set(e, -ENOMEM, "no memory for the list of holds");
 	r->arena = ARENA_INIT(HOLD_BYTES_MAX);
+	r->most_ms = HOLD_MS;
 	r->patterns = arena_alloc(&r->arena, HOLD_PATTERNS_MAX * sizeof(*r->patterns));
 	int code = r->patterns ? hold_fill(r, t, e)
 			       : error_set(e, -ENOMEM, "no memory for the list of holds");
@@ -96,6 +97,16 @@ int hold_rules_new(const struct hold_tuning *t, struct hold_rules **ret, struct 
 	}
 	*ret = r;
 	return 0;
+}
+
+void hold_rules_within(struct hold_rules *r, int64_t ms)
+{
+	r->most_ms = ms;
+}
+
+void hold_rules_since(struct hold_rules *r, int64_t began)
+{
+	r->since = began;
 }
 
 void hold_rules_free(struct hold_rules **r)

@@ -35,8 +35,25 @@ struct hold_tuning {
 int hold_rules_new(const struct hold_tuning *t, struct hold_rules **ret, struct error *e);
 void hold_rules_free(struct hold_rules **r);
 
+/* Where the user's settings of git are, in the order in which git reads them; "~/" is the home. */
+struct hold_user {
+	const char *home;
+	const char *const *files;
+	size_t file_count;
+};
+
+/* How long hold_judge may look: HOLD_MS, unless this is called. */
+enum { HOLD_MS = 30000 };
+void hold_rules_within(struct hold_rules *r, int64_t ms);
+
+/* When the session began, in nanoseconds since 1970. */
+void hold_rules_since(struct hold_rules *r, int64_t began);
+
+/* Reads them, so that what they name is held as what the repository's own settings name. */
+int hold_rules_user(struct hold_rules *r, const struct hold_user *user, struct error *e);
+
 /* Sets group, rule and why of each change that a rule is about (dropped ones stay dropped).
- * Reads files of the view, bounded. */
+ * Reads files of the view, bounded in size and in time: what was not judged in time is held. */
 int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c,
 	       struct error *e);
 

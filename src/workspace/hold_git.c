@@ -46,6 +46,11 @@ static const struct {
 	{"post-index-change", "git status, git add and git checkout"},
 };
 
+const char *hold_hook_at(size_t i)
+{
+	return i < BAWN_ARRAY_SIZE(hold_hooks) ? hold_hooks[i].hook : NULL;
+}
+
 int hold_by_hook(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	const char *slash = strrchr(c->path, '/');
@@ -67,7 +72,7 @@ int hold_by_hook(struct hold_judge *j, const struct change *c, struct hold_verdi
 /* The settings of a text that are not harmless, in order. */
 struct hold_settings {
 	struct arena arena;
-	struct hold_setting {
+	struct hold_entry {
 		const char *name, *value, *by;
 		enum hold_key key;
 	} items[HOLD_SETTINGS_COUNT];
@@ -92,7 +97,7 @@ static int hold_settings_read(struct span text, struct hold_settings **ret)
 		return -ENOMEM;
 	s->arena = ARENA_INIT(HOLD_SCRATCH_MAX);
 	while ((r = git_config_next(&g)) > 0) {
-		struct hold_setting one = {.key = hold_key_of(&g, &one.by)};
+		struct hold_entry one = {.key = hold_key_of(&g, &one.by)};
 
 		if (one.key == HOLD_KEY_HARMLESS)
 			continue;
@@ -114,7 +119,7 @@ static int hold_settings_read(struct span text, struct hold_settings **ret)
 	return 0;
 }
 
-static bool hold_setting_equal(const struct hold_setting *a, const struct hold_setting *b)
+static bool hold_setting_equal(const struct hold_entry *a, const struct hold_entry *b)
 {
 	return str_equal(a->name, b->name) && str_equal(a->value, b->value);
 }
@@ -128,11 +133,13 @@ static bool hold_settings_have(const struct hold_settings *s, const char *name)
 }
 
 /* It names a remote that was there already. */
-static bool hold_leads_home(const struct hold_settings *before, const struct hold_setting *one)
+static bool hold_leads_home(const struct hold_settings *before, const struct hold_entry *one)
 {
 	char name[HOLD_REMOTE_MAX];
 
-	if (one->key != HOLD_KEY_LEADS)
+	/* A branch that led somewhere leads elsewhere now; and pushes go where fetches do not. */
+	if (one->key != HOLD_KEY_LEADS || str_ends_with(one->name, ".pushremote") ||
+	    hold_settings_have(before, one->name))
 		return false;
 	if (str_equal(one->value, "."))
 		return true;
@@ -145,7 +152,7 @@ static bool hold_leads_home(const struct hold_settings *before, const struct hol
  * A setting that is new: 2, it runs something; 1, it leads elsewhere than before and takes your
  * commits there; 0, it is worth a look: a remote that is new runs nothing.
  */
-static int hold_setting_weight(const struct hold_settings *before, const struct hold_setting *one)
+static int hold_setting_weight(const struct hold_settings *before, const struct hold_entry *one)
 {
 	if (one->key == HOLD_KEY_RUNS)
 		return 2;
@@ -156,14 +163,14 @@ static int hold_setting_weight(const struct hold_settings *before, const struct 
  * The settings after are those before with some left out, or there is one that is new, changed or
  * moved.  Of several the one that weighs most is told.
  */
-static const struct hold_setting *hold_settings_new(const struct hold_settings *before,
-						    const struct hold_settings *after)
+static const struct hold_entry *hold_settings_new(const struct hold_settings *before,
+						  const struct hold_settings *after)
 {
-	const struct hold_setting *found = NULL;
+	const struct hold_entry *found = NULL;
 	size_t at = 0;
 
 	for (size_t i = 0; i < after->count; i++) {
-		const struct hold_setting *one = &after->items[i];
+		const struct hold_entry *one = &after->items[i];
 		size_t n = at;
 
 		while (n < before->count && !hold_setting_equal(&before->items[n], one))
@@ -179,7 +186,7 @@ static const struct hold_setting *hold_settings_new(const struct hold_settings *
 }
 
 static int hold_say_setting(struct hold_judge *j, struct hold_verdict *v,
-			    const struct hold_settings *before, const struct hold_setting *one)
+			    const struct hold_settings *before, const struct hold_entry *one)
 {
 	if (hold_setting_weight(before, one) == 0)
 		v->most = HOLD_FLAG;
@@ -202,7 +209,13 @@ int hold_by_git_config(struct hold_judge *j, const struct change *c, struct hold
 		return error_set(j->error, -ENOMEM, "no memory to look into %.200s", c->path);
 	if (after->bad)
 		return hold_say(j, v, "git's settings that cannot be read: %s", after->bad);
-	const struct hold_setting *one = hold_settings_new(before, after);
+	/* The index was judged by what it says with names of the one length. */
+	if (c->before.type == OBJECT_FILE && str_ends_with(c->path, "config") &&
+	    hold_name_len(buf_span(&j->old)) != hold_name_len(buf_span(&j->after)))
+		return hold_say(j, v,
+				"git would read all that it keeps there in another way: "
+				"extensions.objectFormat");
+	const struct hold_entry *one = hold_settings_new(before, after);
 
 	if (one)
 		return hold_say_setting(j, v, before, one);
@@ -271,6 +284,82 @@ static bool hold_attributes_had(struct span text, enum git_driver driver, struct
 	return false;
 }
 
+/* A word of the text by itself. */
+static bool hold_has_word(struct span text, struct span word)
+{
+	for (struct span left = text; left.len >= word.len && word.len > 0;) {
+		const uint8_t *at = memmem(left.ptr, left.len, word.ptr, word.len);
+
+		if (!at)
+			return false;
+		const uint8_t *behind = at + word.len, *end = text.ptr + text.len;
+
+		if (at > text.ptr && strchr(" \t\"", at[-1]) &&
+		    (behind == end || strchr(" \t\r\n=", *behind)))
+			return true;
+		left = span_skip(left, (size_t)(at - left.ptr) + 1);
+	}
+	return false;
+}
+
+/* The macros of one of the user's files, "[attr]NAME filter=X", of which the text has one that
+ * names a driver: the line, or none. */
+static struct span hold_macro_of(struct span macros, struct span text)
+{
+	static const char lead[] = "[attr]";
+
+	while (macros.len > 0) {
+		const uint8_t *end = memchr(macros.ptr, '\n', macros.len);
+		struct span line = {macros.ptr, end ? (size_t)(end - macros.ptr) : macros.len};
+		const uint8_t *at = memmem(line.ptr, line.len, lead, sizeof(lead) - 1);
+
+		macros = span_skip(macros, line.len + (end != NULL));
+		if (!at)
+			continue;
+		struct span name = span_skip(line, (size_t)(at - line.ptr) + sizeof(lead) - 1);
+		struct git_attributes a = {.left = name};
+		size_t len = 0;
+
+		while (len < name.len && !strchr(" \t\r", name.ptr[len]))
+			len++;
+		name.len = len;
+		if (hold_has_word(text, name) && git_attributes_next(&a) &&
+		    !git_attributes_is_builtin(a.driver, a.name))
+			return line;
+	}
+	return (struct span){NULL, 0};
+}
+
+/* A name for a driver that the user's own files give: 1, and it is said. */
+static int hold_by_macros(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	static const char *const files[] = {".gitattributes", ".git/info/attributes"};
+	char path[PATH_MAX];
+
+	for (const struct hold_root *root = j->roots; root; root = root->next)
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+			_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
+
+			if (snprintf(path, sizeof(path), "%s%s%s", root->path,
+				     *root->path ? "/" : "", files[i]) >= (int)sizeof(path) ||
+			    str_equal(path, c->path) ||
+			    hold_read_path(j->view, path, HOLD_READ_MAX, &text) < 0)
+				continue;
+			struct span line = hold_macro_of(buf_span(&text), buf_span(&j->after));
+
+			if (!line.len)
+				continue;
+			v->most = HOLD_HOLD;
+			int r = hold_say(
+				j, v, "git would run the driver of a macro of %.200s: %.*s", path,
+				(int)(line.len < HOLD_WORD_MAX ? line.len : HOLD_WORD_MAX),
+				(const char *)line.ptr);
+
+			return r < 0 ? r : 1;
+		}
+	return 0;
+}
+
 int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	static const char *const commands[GIT_DRIVER_COUNT] = {
@@ -282,14 +371,25 @@ int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold
 
 	if (r != 0)
 		return r < 0 ? r : 0;
+	r = hold_by_macros(j, c, v);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	struct git_attributes a = {.left = buf_span(&j->after)};
 
 	v->most = HOLD_NOT;
-	while (git_attributes_next(&a)) {
+	while (git_attributes_next(&a) && !hold_is_late(j)) {
 		int len = a.name.len < HOLD_WORD_MAX ? (int)a.name.len : HOLD_WORD_MAX;
 		const char *word = git_driver_words[a.driver], *name = (const char *)a.name.ptr;
 		const struct hold_root *root = hold_driver_root(j, c->path, a.driver, a.name);
+		const char *user = root ? NULL : hold_user_driver(&j->rules->user, word, a.name);
 
+		if (!root && !user)
+			user = hold_user_driver(&j->around, word, a.name);
+		if (user) {
+			v->most = HOLD_HOLD;
+			return hold_say(j, v, "%s would run the driver %s.%.*s that %.200s sets up",
+					commands[a.driver], word, len, name, user);
+		}
 		if (!root && (git_attributes_is_builtin(a.driver, a.name) || v->most > HOLD_NOT))
 			continue;
 		/* Which files a driver is for may have changed: with one that is there, any
@@ -442,4 +542,98 @@ int hold_by_pointer(struct hold_judge *j, const struct change *c, struct hold_ve
 		v->most = HOLD_FLAG;
 	return hold_say(j, v, "any git command run there would obey the repository at %.*s",
 			2 * HOLD_WORD_MAX, *path ? path : ".");
+}
+
+/* --- worktrees ------------------------------------------------------------------------ */
+
+/* The folder in which git keeps what it knows of a worktree, which the path lies in; false: none.
+ */
+static bool hold_worktree_of(const char *path, char into[PATH_MAX])
+{
+	const char *at = strstr(path + git_dir_of(path), "worktrees/");
+	const char *name = at ? at + strlen("worktrees/") : NULL;
+	size_t len = name ? (size_t)(name - path) + strcspn(name, "/") : 0;
+
+	if (!name || (at > path && at[-1] != '/') || path[len] != '/' || len >= PATH_MAX)
+		return false;
+	memcpy(into, path, len);
+	into[len] = '\0';
+	return true;
+}
+
+/* The first of the files without which git knows nothing of a worktree that is gone; NULL: none. */
+static const struct change *hold_worktree_lead(struct hold_judge *j, const char *dir)
+{
+	static const char *const parts[] = {"gitdir", "HEAD", "commondir"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(parts); i++) {
+		const struct change *c = NULL;
+		struct object now, was;
+
+		if (snprintf(path, sizeof(path), "%s/%s", dir, parts[i]) >= (int)sizeof(path))
+			continue;
+		c = changes_find(j->changes, path);
+		/* It can be the old name of a file that was moved, which has no change of its own.
+		 */
+		if (c && c->after.type == OBJECT_ABSENT)
+			return c;
+		if (c || view_look(&j->before, path, &was) < 0 || was.type != OBJECT_FILE ||
+		    (view_look(j->view, path, &now) == 0 && now.type != OBJECT_ABSENT))
+			continue;
+		for (size_t n = 0; n < j->changes->count; n++)
+			if (j->changes->items[n].from && str_equal(j->changes->items[n].from, path))
+				return &j->changes->items[n];
+	}
+	return NULL;
+}
+
+/* Its folder is in the workspace, and the session removed that too: that is shown for itself. */
+static bool hold_worktree_went(struct hold_judge *j, const char *dir, char where[PATH_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char path[PATH_MAX];
+	struct object was, now;
+
+	where[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s/gitdir", dir) >= (int)sizeof(path) ||
+	    hold_read_path(&j->before, path, PATH_MAX - 1, &text) < 0)
+		return false;
+	for (size_t n = text.len; n > 0 && text.ptr[n - 1] == '\n'; n--)
+		text.ptr[n - 1] = '\0';
+	(void)snprintf(where, PATH_MAX, "%s", buf_str(&text));
+	return hold_resolve(j, dir, buf_str(&text), path) == 0 &&
+	       view_look(&j->before, path, &was) == 0 && was.type != OBJECT_ABSENT &&
+	       (view_look(j->view, path, &now) < 0 || now.type == OBJECT_ABSENT);
+}
+
+/*
+ * `git worktree prune` takes a worktree for gone whose folder it does not find, and in a box no
+ * worktree beside the workspace is found.
+ */
+int hold_gone_worktree(struct hold_judge *j, const char *path, struct hold_verdict *v)
+{
+	char dir[PATH_MAX], where[PATH_MAX], head[PATH_MAX];
+	struct object o;
+
+	v->most = HOLD_NOT;
+	if (!hold_worktree_of(path, dir))
+		return 0;
+	/* A repository that goes as a whole has a word of its own: hold_late.c. */
+	if (hold_resolve(j, dir, "../../HEAD", head) < 0 || view_look(j->view, head, &o) < 0 ||
+	    o.type == OBJECT_ABSENT || hold_worktree_went(j, dir, where))
+		return 0;
+	const struct change *lead = hold_worktree_lead(j, dir);
+
+	if (!lead)
+		return 0;
+	v->most = HOLD_HOLD;
+	v->with = str_equal(lead->path, path) || (lead->from && str_equal(lead->from, path))
+			  ? NULL
+			  : lead->path;
+	return hold_say(j, v,
+			"your worktree at %.*s is not shown in a box, where git takes it for gone; "
+			"without this, git knows nothing of it, of what is checked out and staged "
+			"there",
+			2 * HOLD_WORD_MAX, *where ? where : dir);
 }

@@ -11,7 +11,7 @@
  * A folder is never held for its name: it runs nothing until something is in it.  A removal runs
  * nothing either, and has a level of its own (`gone`).  What cannot be read is judged by its name.
  */
-#include "hold_parts.h"
+#include "hold_commits.h"
 
 #include "fd.h"
 #include "str.h"
@@ -45,6 +45,13 @@ static int hold_read_fd(int fd, size_t max, struct buf *into)
 	return r < 0 && buf_error(into) && buf_error(into) != -ENOMEM ? -E2BIG : r;
 }
 
+int hold_say_with(struct hold_judge *j, struct hold_verdict *v, const char *lead)
+{
+	v->most = HOLD_HOLD;
+	v->with = lead;
+	return hold_say(j, v, "it belongs to %.200s, which is held", lead);
+}
+
 int hold_read(struct hold_judge *j, const struct change *c, enum change_side side)
 {
 	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
@@ -55,6 +62,8 @@ int hold_read(struct hold_judge *j, const struct change *c, enum change_side sid
 	/* What stood elsewhere does not count as having stood here. */
 	if (o->type != OBJECT_FILE || (side == CHANGE_BEFORE && c->from))
 		return 0;
+	if (j->brought)
+		return hold_read_brought(j, side, HOLD_READ_MAX, into);
 	if (o->size > HOLD_READ_MAX)
 		return -E2BIG;
 	_cleanup_fd_ int fd = changes_open(j->view, c, side);
@@ -114,30 +123,14 @@ int hold_parent(const char *path, char into[PATH_MAX])
 	return 0;
 }
 
-int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
-		 char into[PATH_MAX])
+/* Takes the parts of a path one after the other, behind the `len` letters that are there. */
+static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool absolute)
 {
-	size_t len = 0;
-
-	into[0] = '\0';
-	if (*target == '/') {
-		size_t top = strlen(j->workspace);
-
-		if (top < 2 || strncmp(target, j->workspace, top) != 0 ||
-		    (target[top] && target[top] != '/'))
-			return -EXDEV;
-		target += top;
-	} else {
-		len = strlen(dir);
-		if (len >= PATH_MAX)
-			return -EXDEV;
-		memcpy(into, dir, len + 1);
-	}
 	while (*target) {
 		size_t part = strcspn(target, "/");
 
 		if (part == 2 && memcmp(target, "..", 2) == 0) {
-			if (len == 0)
+			if (len == 0 && !absolute)
 				return -EXDEV;
 			while (len > 0 && into[len - 1] != '/')
 				len--;
@@ -145,7 +138,7 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 		} else if (part > 0 && !(part == 1 && *target == '.')) {
 			if (len + part + 2 > PATH_MAX)
 				return -EXDEV;
-			if (len > 0)
+			if (len > 0 || absolute)
 				into[len++] = '/';
 			memcpy(into + len, target, part);
 			len += part;
@@ -155,6 +148,31 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 		target += *target == '/';
 	}
 	return 0;
+}
+
+int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
+		 char into[PATH_MAX])
+{
+	size_t top = strlen(j->workspace), len = strlen(dir);
+	char whole[PATH_MAX];
+	int r = 0;
+
+	into[0] = '\0';
+	if (*target != '/' && *dir != '/') {
+		if (len >= PATH_MAX)
+			return -EXDEV;
+		memcpy(into, dir, len + 1);
+		return hold_walk(target, into, len, false);
+	}
+	whole[0] = '\0';
+	if (*target != '/')
+		r = hold_walk(dir, whole, 0, true);
+	if (r == 0)
+		r = hold_walk(target, whole, strlen(whole), true);
+	if (r < 0 || top < 2 || strncmp(whole, j->workspace, top) != 0 ||
+	    (whole[top] && whole[top] != '/'))
+		return -EXDEV;
+	return hold_walk(whole + top, into, 0, false);
 }
 
 /* --- one change ----------------------------------------------------------------------- */
@@ -175,26 +193,32 @@ static const struct {
 	hold_analyser *ask;
 	unsigned int asked, about; /* sets of enum object_type */
 	bool mode;
+	hold_gone *gone; /* the last word on a removal; NULL: the rule's own level */
 } hold_kinds[HOLD_CONTENT_COUNT] = {
-	[HOLD_BY_NAME] = {NULL, 0, HOLD_OF_ALL, true},
-	[HOLD_BY_HOOK] = {hold_by_hook, HOLD_OF_ALL, HOLD_OF_ALL, true},
-	[HOLD_BY_GIT_CONFIG] = {hold_by_git_config, HOLD_OF_FILES, HOLD_OF_ALL, false},
-	[HOLD_BY_ATTRIBUTES] = {hold_by_attributes, HOLD_OF_FILES, HOLD_OF_ALL, false},
-	[HOLD_BY_BARE] = {NULL, 0, HOLD_OF_ALL, true},
-	[HOLD_BY_SUBMODULES] = {hold_by_submodules, HOLD_OF_FILES, HOLD_OF_ALL, false},
-	[HOLD_BY_POINTER] = {hold_by_pointer, HOLD_OF_FILES | HOLD_OF_LINKS, HOLD_OF_ALL, false},
-	[HOLD_BY_PACKAGE] = {hold_by_package, HOLD_OF_FILES, HOLD_OF_ALL, false},
-	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false},
-	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false},
-	[HOLD_BY_INVISIBLE] = {hold_by_invisible, HOLD_OF_ALL, HOLD_OF_ALL, false},
-	[HOLD_BY_STAGED] = {hold_by_staged, HOLD_OF_FILES, HOLD_OF_FILES, false},
-	[HOLD_BY_LINK] = {hold_by_link, HOLD_OF_LINKS, HOLD_OF_LINKS, false},
-};
-
-/* What has been said of one change so far. */
-struct hold_said {
-	enum hold_level level;
-	const char *rule, *why;
+	[HOLD_BY_NAME] = {NULL, 0, HOLD_OF_ALL, true, NULL},
+	[HOLD_BY_HOOK] = {hold_by_hook, HOLD_OF_ALL, HOLD_OF_ALL, true, NULL},
+	[HOLD_BY_GIT_CONFIG] = {hold_by_git_config, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_ATTRIBUTES] = {hold_by_attributes, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_BARE] = {NULL, 0, HOLD_OF_ALL, true, NULL},
+	[HOLD_BY_SUBMODULES] = {hold_by_submodules, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_POINTER] = {hold_by_pointer, HOLD_OF_FILES | HOLD_OF_LINKS, HOLD_OF_ALL, false,
+			     NULL},
+	[HOLD_BY_PACKAGE] = {hold_by_package, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
+	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
+	[HOLD_BY_INVISIBLE] = {hold_by_invisible, HOLD_OF_ALL, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_STAGED] = {hold_by_staged, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
+	[HOLD_BY_LINK] = {hold_by_link, HOLD_OF_LINKS, HOLD_OF_LINKS, false, NULL},
+	[HOLD_BY_COMMITS] = {hold_by_commits, HOLD_OF_FILES, HOLD_OF_FILES | HOLD_OF_LINKS, false,
+			     hold_gone_ref},
+	[HOLD_BY_IGNORED] = {hold_by_ignored, HOLD_OF_FILES, HOLD_OF_FILES, true, NULL},
+	[HOLD_BY_BEING_LINK] = {NULL, 0, HOLD_OF_LINKS, false, NULL},
+	[HOLD_BY_KNOWN] = {hold_by_known, HOLD_OF_FILES, HOLD_OF_FILES | HOLD_OF_LINKS, false,
+			   NULL},
+	[HOLD_BY_OBJECTS] = {hold_by_objects, HOLD_OF_FILES, HOLD_OF_FILES | HOLD_OF_LINKS, false,
+			     NULL},
+	[HOLD_BY_WORKTREES] = {NULL, 0, 0, false, hold_gone_worktree},
+	[HOLD_BY_KEPT] = {NULL, 0, 0, false, hold_gone_kept},
 };
 
 static enum hold_level hold_less(enum hold_level a, enum hold_level b)
@@ -202,17 +226,23 @@ static enum hold_level hold_less(enum hold_level a, enum hold_level b)
 	return a < b ? a : b;
 }
 
-static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
-		    struct hold_said *said)
+static int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		       enum hold_level most, struct hold_said *said)
 {
 	const struct hold_row *h = &hold_rows[row];
 	enum hold_level level = j->rules->levels[row];
-	struct hold_verdict v = {.most = HOLD_HOLD, .why = why ? why : h->why};
+	struct hold_verdict v = {.most = most, .why = why ? why : h->why};
 
 	if (level <= said->level || !(hold_kinds[h->content].about >> c->after.type & 1) ||
 	    (c->kind == CHANGE_MODE && !hold_kinds[h->content].mode))
 		return 0;
-	if (hold_kinds[h->content].asked >> c->after.type & 1) {
+	/* A repository within the files that a commit or an index brings is held as it is: in those
+	 * may be others, without end. */
+	bool within =
+		j->brought && (h->content == HOLD_BY_STAGED || h->content == HOLD_BY_COMMITS ||
+			       h->content == HOLD_BY_OBJECTS || h->content == HOLD_BY_KNOWN);
+
+	if (!within && hold_kinds[h->content].asked >> c->after.type & 1) {
 		int r = hold_kinds[h->content].ask(j, c, &v);
 
 		if (r < 0)
@@ -220,8 +250,15 @@ static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, co
 	}
 	level = hold_less(level, v.most);
 	if (level > said->level)
-		*said = (struct hold_said){level, h->name, v.why};
+		*said = (struct hold_said){level,          h->name, v.why,       v.brings,
+					   v.brings_count, v.with,  v.takes_back};
 	return 0;
+}
+
+static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		    struct hold_said *said)
+{
+	return hold_ask_at(j, c, row, why, HOLD_HOLD, said);
 }
 
 bool hold_is_meant(const struct hold_row *h, const char *folded)
@@ -337,63 +374,96 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 			c->after.type == OBJECT_LINK ? str_after(p->path, c->path) : NULL;
 
 		if ((rest && (!*rest || *rest == '/' || !p->path[0])) || (below && *below == '/'))
-			r = hold_ask(j, c, p->row, p->why, said);
+			r = hold_ask_at(j, c, p->row, p->why, p->most, said);
 	}
+	return r;
+}
+
+static int hold_ask_gone_at(struct hold_judge *j, const char *path, bool moved, size_t row,
+			    struct hold_said *said)
+{
+	const struct hold_row *h = &hold_rows[row];
+	enum hold_level level = hold_less(h->gone, j->rules->levels[row]);
+	struct hold_verdict v = {.most = HOLD_HOLD};
+	int r = 0;
+
+	v.why = level == HOLD_HOLD ? "without it, what it forbade or asked for counts no more"
+		: moved            ? "it was one that your commands run, where it stood before"
+				   : "it is removed";
+	if (level > said->level && hold_kinds[h->content].gone)
+		r = hold_kinds[h->content].gone(j, path, &v);
+	level = hold_less(level, v.most);
+	if (r == 0 && level > said->level)
+		*said = (struct hold_said){
+			.level = level, .rule = h->name, .why = v.why, .with = v.with};
 	return r;
 }
 
 /* What was removed, or moved away from there. */
 static int hold_ask_gone(struct hold_judge *j, const char *path, bool moved, struct hold_said *said)
 {
-	uint64_t rows;
+	char gitdir[PATH_MAX];
+	const char *rest = NULL;
+	uint64_t rows, more = 0;
 	int r = hold_rows_of(j, "", path, &rows);
 
-	for (size_t row = 0; r == 0 && row < hold_row_count; row++) {
-		const struct hold_row *h = &hold_rows[row];
-		enum hold_level level = hold_less(h->gone, j->rules->levels[row]);
+	/* What it was within a repository, whatever that is called. */
+	if (r == 0 && hold_gitdir_of(j, path, gitdir, &rest))
+		r = hold_rows_of(j, ".git/", rest, &more);
+	for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+		if ((rows | more) >> row & 1)
+			r = hold_ask_gone_at(j, path, moved, row, said);
+	return r;
+}
 
-		if ((rows >> row & 1) && level > said->level)
-			*said = (struct hold_said){
-				level, h->name,
-				level == HOLD_HOLD ? "without it, what it forbade or "
-						     "asked for counts no more"
-				: moved ? "it was one that your commands run, where it stood "
-					  "before"
-					: "it is removed"};
-	}
+int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said)
+{
+	uint64_t rows = 0;
+	int r = 0;
+
+	if (c->after.type == OBJECT_ABSENT)
+		return c->before.type == OBJECT_DIR ? 0 : hold_ask_gone(j, c->path, false, said);
+	bool dir = c->after.type == OBJECT_DIR;
+
+	/* A folder in the place of a file: that is gone. */
+	if (dir && !j->brought && c->before.type == OBJECT_FILE)
+		r = hold_ask_gone(j, c->path, false, said);
+	if (r == 0 && !dir)
+		r = hold_rows_of(j, "", c->path, &rows);
+	/* What is asked of every file is asked of those of the tree. */
+	if (j->brought)
+		rows &= ~j->rules->every;
+	if (r == 0)
+		r = hold_ask_rows(j, c, dir ? j->rules->every : rows, said);
+	if (r == 0 && c->after.type == OBJECT_LINK)
+		r = hold_ask_link(j, c, said);
+	if (r == 0)
+		r = hold_ask_gitdir(j, c, said);
+	if (r == 0 && !dir)
+		r = hold_ask_places(j, c, said);
+	if (r == 0 && c->from)
+		r = hold_ask_gone(j, c->from, true, said);
 	return r;
 }
 
 static int hold_judge_change(struct hold_judge *j, struct change *c)
 {
-	struct hold_said said = {HOLD_NOT, NULL, NULL};
-	uint64_t rows = 0;
-	int r = 0;
+	struct hold_said said = {.level = HOLD_NOT};
+	int r = hold_is_late(j) ? 0 : hold_judge_said(j, c, &said);
 
-	if (c->after.type == OBJECT_ABSENT) {
-		if (c->before.type != OBJECT_DIR)
-			r = hold_ask_gone(j, c->path, false, &said);
-	} else {
-		bool dir = c->after.type == OBJECT_DIR;
-
-		if (!dir)
-			r = hold_rows_of(j, "", c->path, &rows);
-		if (r == 0)
-			r = hold_ask_rows(j, c, dir ? j->rules->every : rows, &said);
-		if (r == 0 && c->after.type == OBJECT_LINK)
-			r = hold_ask_link(j, c, &said);
-		if (r == 0)
-			r = hold_ask_gitdir(j, c, &said);
-		if (r == 0 && !dir)
-			r = hold_ask_places(j, c, &said);
-		if (r == 0 && c->from)
-			r = hold_ask_gone(j, c->from, true, &said);
-	}
+	if (r == 0 && !j->late)
+		c->needs = hold_needs(j, c);
+	if (r == 0 && hold_is_late(j) && said.level != HOLD_HOLD)
+		r = hold_late_say(j, &said);
 	if (r < 0 || said.level == HOLD_NOT)
 		return r;
 	c->group = said.level == HOLD_HOLD ? CHANGE_HELD : CHANGE_FLAGGED;
 	c->rule = said.rule;
 	c->why = said.why;
+	c->brings = said.brings;
+	c->brings_count = said.brings_count;
+	c->with = said.with;
+	c->takes_back = said.takes_back;
 	return 0;
 }
 
@@ -415,11 +485,25 @@ static void hold_judge_free(struct hold_judge **j)
 {
 	if (!*j)
 		return;
+	hold_commits_end(*j);
 	buf_fini(&(*j)->folded);
 	buf_fini(&(*j)->after);
 	buf_fini(&(*j)->old);
 	arena_fini(&(*j)->arena);
 	free(*j);
+}
+
+/* What git keeps comes last: that can take long, and the files do not wait for it. */
+static int hold_judge_all(struct hold_judge *j)
+{
+	struct changes *c = j->changes;
+	int r = 0;
+
+	for (int git = 0; git < 2; git++)
+		for (size_t i = 0; r == 0 && i < c->count; i++)
+			if (c->items[i].group != CHANGE_DROPPED && (c->items[i].git != NULL) == git)
+				r = hold_judge_change(j, &c->items[i]);
+	return r;
 }
 
 int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c, struct error *e)
@@ -436,11 +520,13 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 	j->arena = ARENA_INIT(HOLD_ARENA_MAX);
 	j->folded = BUF_INIT(HOLD_FOLDED_MAX);
 	hold_where_am_i(j);
+	hold_late_begin(j);
 	int code = hold_look_around(j);
 
-	for (size_t i = 0; code == 0 && i < c->count; i++)
-		if (c->items[i].group != CHANGE_DROPPED)
-			code = hold_judge_change(j, &c->items[i]);
+	if (code == 0)
+		code = hold_judge_all(j);
+	if (code == 0)
+		code = hold_late_end(j);
 	if (code < 0 && e->code == 0)
 		return error_sys(e, code, "the changes cannot be judged");
 	return code;

@@ -9,6 +9,7 @@
 #include "hold_parts.h"
 
 #include "git_config.h"
+#include "sha1.h"
 #include "str.h"
 
 struct hold_key_row {
@@ -21,6 +22,7 @@ struct hold_key_row {
 #define HOLD_COMMIT "git commit, git checkout, git merge and git push"
 #define HOLD_STATUS "git status, git diff and git add"
 #define HOLD_FETCH "git fetch, git pull and git push"
+#define HOLD_MISSING "git log, git checkout and others would fetch from there what is missing"
 #define HOLD_DIFF "git diff, git log -p and git show"
 
 static const struct hold_key_row hold_keys_run[] = {
@@ -70,6 +72,7 @@ static const struct hold_key_row hold_keys_run[] = {
 	{"gc", false, "recentobjectshook",
 	 "git gc would run it, as many commands do by themselves"},
 	{"uploadpack", false, "*", "a git fetch from here would run it"},
+	{"extensions", false, "partialclone", HOLD_MISSING},
 	{"submodule", true, "update", "git submodule update would run it"},
 	{"submodule", true, "url", "git submodule update would fetch from there"},
 	{"browser", true, "*", "git help -w would run it"},
@@ -93,8 +96,6 @@ static const struct hold_key_row hold_keys_run[] = {
 static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "repositoryformatversion", NULL},
 	{"core", false, "filemode", NULL},
-	{"core", false, "bare", NULL},
-	{"core", false, "logallrefupdates", NULL},
 	{"core", false, "ignorecase", NULL},
 	{"core", false, "precomposeunicode", NULL},
 	{"core", false, "symlinks", NULL},
@@ -111,15 +112,10 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "splitindex", NULL},
 	{"core", false, "commitgraph", NULL},
 	{"core", false, "multipackindex", NULL},
-	{"core", false, "sparsecheckout", NULL},
 	{"core", false, "sparsecheckoutcone", NULL},
-	{"core", false, "checkstat", NULL},
-	{"core", false, "trustctime", NULL},
 	{"core", false, "longpaths", NULL},
 	{"core", false, "excludesfile", NULL},
 	{"extensions", false, "objectformat", NULL},
-	{"extensions", false, "refstorage", NULL},
-	{"extensions", false, "partialclone", NULL},
 	{"extensions", false, "relativeworktrees", NULL},
 	{"user", false, "name", NULL},
 	{"user", false, "email", NULL},
@@ -133,12 +129,8 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"branch", true, "description", NULL},
 	{"branch", true, "vscode-merge-base", NULL},
 	{"branch", true, "github-pr-owner-number", NULL},
-	{"remote", true, "fetch", NULL},
-	{"remote", true, "prune", NULL},
 	{"remote", true, "tagopt", NULL},
-	{"remote", true, "promisor", NULL},
 	{"remote", true, "partialclonefilter", NULL},
-	{"remote", true, "gh-resolved", NULL},
 	{"submodule", true, "active", NULL},
 	{"submodule", false, "recurse", NULL},
 	{"submodule", false, "active", NULL},
@@ -148,8 +140,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"push", false, "autosetupremote", NULL},
 	{"push", false, "followtags", NULL},
 	{"fetch", false, "fsckobjects", NULL},
-	{"fetch", false, "prune", NULL},
-	{"fetch", false, "prunetags", NULL},
 	{"fetch", false, "parallel", NULL},
 	{"fetch", false, "negotiationalgorithm", NULL},
 	{"fetch", false, "output", NULL},
@@ -200,12 +190,8 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"gc", false, "logexpiry", NULL},
 	{"gc", false, "maxcruftsize", NULL},
 	{"gc", false, "packrefs", NULL},
-	{"gc", false, "pruneexpire", NULL},
-	{"gc", false, "reflogexpire", NULL},
-	{"gc", false, "reflogexpireunreachable", NULL},
 	{"gc", false, "rerereresolved", NULL},
 	{"gc", false, "rerereunresolved", NULL},
-	{"gc", false, "worktreepruneexpire", NULL},
 	{"gc", false, "writecommitgraph", NULL},
 	{"maintenance", false, "auto", NULL},
 	{"maintenance", false, "strategy", NULL},
@@ -217,12 +203,56 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"lfs", false, "repositoryformatversion", NULL},
 };
 
+#define HOLD_GC \
+	"git gc, which many commands start, would remove commits that only logs and stashes have"
+#define HOLD_HIDES "git status would not say all that has changed"
+
+/* Those that can lose or hide work, or lead somewhere, unless they say what stands there. */
+static const struct {
+	struct hold_key_row row;
+	const char *harmless;
+	enum hold_key key;
+} hold_keys_lose[] = {
+	{{"gc", false, "pruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
+	{{"gc", false, "reflogexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
+	{{"gc", false, "reflogexpireunreachable", HOLD_GC}, "never", HOLD_KEY_RUNS},
+	{{"gc", false, "worktreepruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
+	{{"remote", true, "promisor", HOLD_MISSING}, "false", HOLD_KEY_RUNS},
+	{{"core", false, "logallrefupdates", "git would not note any more where branches stood"},
+	 "true",
+	 HOLD_KEY_SHOWN},
+	{{"core", false, "bare", "git would take your files for none of its own"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+	{{"core", false, "sparsecheckout", HOLD_HIDES}, "false", HOLD_KEY_SHOWN},
+	{{"core", false, "checkstat", HOLD_HIDES}, "default", HOLD_KEY_SHOWN},
+	{{"core", false, "trustctime", HOLD_HIDES}, "true", HOLD_KEY_SHOWN},
+	{{"status", false, "showuntrackedfiles", HOLD_HIDES}, "normal", HOLD_KEY_SHOWN},
+	{{"remote", true, "prune", "git fetch would remove what the remote has not"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+	{{"remote", true, "gh-resolved", "gh pr, gh issue and others would speak with it"},
+	 "base",
+	 HOLD_KEY_SHOWN},
+	{{"fetch", false, "prune", "git fetch would remove what the remote has not"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+	{{"fetch", false, "prunetags", "git fetch would remove tags that the remote has not"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+};
+
+static bool hold_key_is(const struct hold_key_row *row, const struct git_config *g)
+{
+	return str_equal(row->section, g->section) && row->sub == g->has_subsection &&
+	       (str_equal(row->key, "*") || str_equal(row->key, g->key));
+}
+
 static const struct hold_key_row *hold_key_find(const struct git_config *g,
 						const struct hold_key_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (str_equal(rows[i].section, g->section) && rows[i].sub == g->has_subsection &&
-		    (str_equal(rows[i].key, "*") || str_equal(rows[i].key, g->key)))
+		if (hold_key_is(&rows[i], g))
 			return &rows[i];
 	return NULL;
 }
@@ -238,15 +268,33 @@ static bool hold_key_is_plain(const char *value)
 	return true;
 }
 
+/* What is fetched goes to the branches of the remote, and is not taken for the user's own. */
+static bool hold_key_is_afar(const char *value)
+{
+	const char *colon = strchr(value, ':');
+
+	return !colon || str_after(colon + 1, "refs/remotes/");
+}
+
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 {
+	*ret_by = "";
+	if (str_equal(g->section, "remote") && g->has_subsection && str_equal(g->key, "fetch")) {
+		*ret_by = "git fetch would write and remove branches of your own";
+		return hold_key_is_afar(g->value) ? HOLD_KEY_HARMLESS : HOLD_KEY_RUNS;
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_keys_lose); i++)
+		if (hold_key_is(&hold_keys_lose[i].row, g)) {
+			*ret_by = hold_keys_lose[i].row.by;
+			return strcasecmp(g->value, hold_keys_lose[i].harmless) == 0
+				       ? HOLD_KEY_HARMLESS
+				       : hold_keys_lose[i].key;
+		}
 	const struct hold_key_row *row =
 		hold_key_find(g, hold_keys_harmless, BAWN_ARRAY_SIZE(hold_keys_harmless));
 
-	if (row && hold_key_is_plain(g->value)) {
-		*ret_by = "";
+	if (row && hold_key_is_plain(g->value))
 		return HOLD_KEY_HARMLESS;
-	}
 	if (str_equal(g->section, "remote") && str_equal(g->key, "url")) {
 		*ret_by = HOLD_FETCH " would go there";
 		return hold_key_is_plain(g->value) ? HOLD_KEY_SHOWN : HOLD_KEY_RUNS;
@@ -259,4 +307,28 @@ enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 	row = hold_key_find(g, hold_keys_run, BAWN_ARRAY_SIZE(hold_keys_run));
 	*ret_by = row ? row->by : "git would obey it, and bawn does not know it to be harmless";
 	return HOLD_KEY_RUNS;
+}
+
+uint8_t hold_name_len(struct span config)
+{
+	struct git_config g = {.left = config};
+	uint8_t len = SHA1_SIZE;
+
+	while (git_config_next(&g) > 0)
+		if (str_equal(g.section, "extensions") && !g.has_subsection &&
+		    str_equal(g.key, "objectformat"))
+			len = strcasecmp(g.value, "sha256") == 0 ? SHA256_SIZE : SHA1_SIZE;
+	return len;
+}
+
+bool hold_is_partial(struct span config)
+{
+	struct git_config g = {.left = config};
+
+	while (git_config_next(&g) > 0)
+		if ((str_equal(g.section, "extensions") && str_equal(g.key, "partialclone")) ||
+		    (str_equal(g.section, "remote") && str_equal(g.key, "promisor") &&
+		     strcasecmp(g.value, "false") != 0))
+			return true;
+	return false;
 }

@@ -17,7 +17,13 @@ enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_T
 
 /* --- package.json --------------------------------------------------------------------- */
 
-enum hold_field_kind { HOLD_FIELD_SCRIPT, HOLD_FIELD_RUNS, HOLD_FIELD_FETCHES };
+enum hold_field_kind {
+	HOLD_FIELD_SCRIPT,
+	HOLD_FIELD_RUNS,
+	HOLD_FIELD_LOADS, /* names code for a program that has to be started: flagged, as its file
+			     is */
+	HOLD_FIELD_FETCHES,
+};
 
 /* The fields of a package that something is run or fetched by. */
 static const struct {
@@ -45,6 +51,30 @@ static const struct {
 	{"nodemonConfig", HOLD_FIELD_RUNS, "nodemon would run it"},
 	{"publishConfig", HOLD_FIELD_RUNS, "npm publish would send the package there"},
 	{"release-it", HOLD_FIELD_RUNS, "release-it would run its hooks"},
+	{"volta", HOLD_FIELD_RUNS, "node and npm would be fetched and run in that version (volta)"},
+	{"eslintConfig", HOLD_FIELD_LOADS, "an editor, or eslint, would load what it names"},
+	{"prettier", HOLD_FIELD_LOADS, "an editor, or prettier, would load what it names"},
+	{"stylelint", HOLD_FIELD_LOADS, "an editor, or stylelint, would load what it names"},
+	{"remarkConfig", HOLD_FIELD_LOADS, "an editor, or remark, would load what it names"},
+	{"xo", HOLD_FIELD_LOADS, "an editor, or xo, would load what it names"},
+	{"standard", HOLD_FIELD_LOADS, "an editor, or standard, would load what it names"},
+	{"jest", HOLD_FIELD_LOADS, "jest would run what it names"},
+	{"mocha", HOLD_FIELD_LOADS, "mocha would run what it names"},
+	{"ava", HOLD_FIELD_LOADS, "ava would run what it names"},
+	{"tap", HOLD_FIELD_LOADS, "tap would run what it names"},
+	{"nyc", HOLD_FIELD_LOADS, "nyc would load what it names"},
+	{"c8", HOLD_FIELD_LOADS, "c8 would load what it names"},
+	{"babel", HOLD_FIELD_LOADS, "babel, or a test run, would load what it names"},
+	{"postcss", HOLD_FIELD_LOADS, "postcss would load what it names"},
+	{"browserslist", HOLD_FIELD_LOADS, "a build would load what it names"},
+	{"ts-node", HOLD_FIELD_LOADS, "ts-node would load what it names"},
+	{"commitlint", HOLD_FIELD_LOADS, "commitlint would load what it names"},
+	{"config", HOLD_FIELD_LOADS, "npm run, or git cz (commitizen), would obey it"},
+	{"prisma", HOLD_FIELD_LOADS, "prisma would run its seed"},
+	{"release", HOLD_FIELD_LOADS, "semantic-release would run what it names"},
+	{"standard-version", HOLD_FIELD_LOADS, "standard-version would run its scripts"},
+	{"nx", HOLD_FIELD_LOADS, "nx would run its targets"},
+	{"build", HOLD_FIELD_LOADS, "electron-builder would run its hooks"},
 	{"dependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
 	{"devDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
 	{"optionalDependencies", HOLD_FIELD_FETCHES, "npm install would fetch"},
@@ -125,6 +155,51 @@ static bool hold_package_read(struct span text, struct hold_package *p)
 	return t == JSON_WALK_CLOSE && json_walk_next(&w) == JSON_WALK_END;
 }
 
+/* A string as it is written, as words: an escape is between them. */
+static void hold_words_put(struct span written, struct buf *into)
+{
+	for (size_t i = 0; i < written.len; i++) {
+		uint8_t c = written.ptr[i];
+
+		if (c == '\\' && ++i < written.len)
+			c = written.ptr[i] == '/' ? '/' : ' ';
+		buf_put(into, &c, 1);
+	}
+	buf_put_str(into, " ");
+}
+
+static bool hold_words_count(struct span key, enum hold_words_of of)
+{
+	static const char *const scripts[] = {"scripts", "wireit", NULL};
+	static const char *const hooks[] = {"husky",    "simple-git-hooks", "pre-commit",
+					    "pre-push", "gitHooks",         "lint-staged",
+					    NULL};
+	const char *const *names = of == HOLD_WORDS_SCRIPTS ? scripts : hooks;
+
+	while (*names && !json_walk_is(key, *names))
+		names++;
+	return of == HOLD_WORDS_VALUES || *names;
+}
+
+struct span hold_words(struct span text, enum hold_words_of of, struct buf *into)
+{
+	struct json_walk w = {.left = text};
+	enum json_walk_token t;
+	bool counts = of == HOLD_WORDS_VALUES;
+
+	if (of == HOLD_WORDS)
+		return text;
+	if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0)
+		w.left = span_skip(text, 3);
+	while ((t = json_walk_next(&w)) > JSON_WALK_END) {
+		if (t == JSON_WALK_KEY && w.depth == 1)
+			counts = hold_words_count(w.text, of);
+		else if (t == JSON_WALK_STRING && counts)
+			hold_words_put(w.text, into);
+	}
+	return t == JSON_WALK_BAD && of == HOLD_WORDS_VALUES ? text : buf_span(into);
+}
+
 static bool hold_package_has(const struct hold_package *p, const struct hold_field *f)
 {
 	for (size_t i = 0; i < p->count; i++)
@@ -146,8 +221,12 @@ static bool hold_is_at_install(const struct hold_field *f)
 /* Of two new fields the one that is told: what runs without being asked for comes first. */
 static int hold_field_weight(const struct hold_field *f)
 {
-	return hold_is_at_install(f) ? 3
-				     : 2 - (int)(hold_fields[f->row].kind == HOLD_FIELD_FETCHES);
+	static const int of[] = {[HOLD_FIELD_SCRIPT] = 2,
+				 [HOLD_FIELD_RUNS] = 2,
+				 [HOLD_FIELD_LOADS] = 1,
+				 [HOLD_FIELD_FETCHES] = 0};
+
+	return hold_is_at_install(f) ? 3 : of[hold_fields[f->row].kind];
 }
 
 static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const struct hold_field *f,
@@ -204,7 +283,7 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 		v->most = HOLD_NOT;
 		return 0;
 	}
-	if (hold_fields[told->row].kind == HOLD_FIELD_FETCHES || hold_is_installed(c->path))
+	if (hold_fields[told->row].kind >= HOLD_FIELD_LOADS || hold_is_installed(c->path))
 		v->most = HOLD_FLAG;
 	return hold_say_field(j, v, told, more);
 }
@@ -302,23 +381,25 @@ static void hold_hosts_read(struct span text, struct hold_host_set *s)
 	}
 }
 
-/* The modules of go.sum and go.mod are named by their hosts. */
+/* The modules of go.sum and go.mod are named by their hosts, also what replaces them. */
 static void hold_hosts_read_go(struct span text, struct hold_host_set *s)
 {
-	for (size_t at = 0; at < text.len;) {
-		size_t line = at, len = 0;
+	bool remark = false;
 
-		while (at < text.len && text.ptr[at] != '\n')
-			at++;
-		while (line < at && strchr(" \t", text.ptr[line]))
-			line++;
-		if (at - line > 8 && memcmp(text.ptr + line, "require ", 8) == 0)
-			line += 8;
-		while (line + len < at && hold_is_host(text.ptr[line + len]))
+	for (size_t at = 0; at < text.len;) {
+		size_t len = 0, host = 0;
+
+		while (at + len < text.len && !strchr(" \t\r\n", text.ptr[at + len]))
 			len++;
-		if (len > 0 && line + len < at && text.ptr[line + len] == '/' &&
-		    memchr(text.ptr + line, '.', len))
-			hold_hosts_put(s, (struct span){text.ptr + line, len});
+		while (host < len && hold_is_host(text.ptr[at + host]))
+			host++;
+		remark = remark || (len > 1 && memcmp(text.ptr + at, "//", 2) == 0);
+		/* ../x is a folder. */
+		if (!remark && host > 0 && host < len && text.ptr[at + host] == '/' &&
+		    text.ptr[at] != '.' && memchr(text.ptr + at, '.', host))
+			hold_hosts_put(s, (struct span){text.ptr + at, host});
+		at += len;
+		remark = remark && at < text.len && text.ptr[at] != '\n';
 		at++;
 	}
 }

@@ -23,6 +23,13 @@ enum hold_content {
 	HOLD_BY_INVISIBLE,
 	HOLD_BY_STAGED,
 	HOLD_BY_LINK,
+	HOLD_BY_COMMITS,
+	HOLD_BY_OBJECTS,
+	HOLD_BY_IGNORED,
+	HOLD_BY_BEING_LINK, /* links alone, by their names */
+	HOLD_BY_KNOWN,
+	HOLD_BY_WORKTREES, /* removals alone */
+	HOLD_BY_KEPT,      /* likewise */
 	HOLD_CONTENT_COUNT,
 };
 
@@ -53,7 +60,24 @@ struct hold_pattern {
 	uint32_t next; /* in its bucket: index + 1 */
 };
 
+/* One of the settings of git that stand outside the workspace: hold_user.c. */
+struct hold_setting {
+	struct hold_setting *next;
+	const char *file, *section, *subsection, *key, *value;
+	const char *by; /* which command would obey it; NULL: it runs nothing */
+	bool has_subsection;
+};
+
+struct hold_outside {
+	struct hold_setting *settings;
+	size_t count;
+};
+
 struct hold_rules {
+	struct hold_outside user;
+	const char *home; /* NULL: not known */
+	int64_t most_ms;
+	int64_t since; /* when the session began, in ns; 0: not known */
 	struct arena arena;
 	enum hold_level levels[HOLD_ROWS_MAX];
 	struct hold_pattern *patterns;
@@ -94,7 +118,25 @@ enum {
 struct hold_verdict {
 	enum hold_level most; /* at most this, whatever the rule's level is */
 	const char *why;      /* in the arena of the changes, or the list's own */
+	/* As of a change. */
+	struct brought *brings;
+	size_t brings_count;
+	const char *with;
+	bool takes_back;
 };
+
+/* What has been said of one change so far. */
+struct hold_said {
+	enum hold_level level;
+	const char *rule, *why;
+	struct brought *brings;
+	size_t brings_count;
+	const char *with;
+	bool takes_back;
+};
+
+struct git_difference;
+struct hold_repo;
 
 /* A folder with a repository: where its files are, and where git keeps its own. */
 struct hold_root {
@@ -108,16 +150,21 @@ struct hold_place {
 	struct hold_place *next;
 	const char *path;
 	unsigned int row;
+	enum hold_level most; /* at most this */
 	const char *why;
 };
 
 /* A folder that was looked at. */
+struct hold_ignore;
+
 struct hold_dir {
 	struct hold_dir *next; /* in its bucket */
 	const char *path;
 	size_t len;
 	const struct hold_root *root;       /* the nearest one at or above; NULL: none */
 	bool member, is_gitdir, was_gitdir; /* known once `member` is set */
+	const struct hold_ignore *ignores;  /* hold_ignored.c, once `ignores_read` is set */
+	bool ignores_read;
 };
 
 enum { HOLD_DIR_BUCKETS = 4096, HOLD_ROOTS_MAX = 256, HOLD_PLACES_MAX = 4096 };
@@ -129,13 +176,25 @@ struct hold_judge {
 	struct changes *changes;
 	struct error *error;
 	struct arena arena;
-	char workspace[PATH_MAX]; /* its absolute path; "" when it is not known */
+	char workspace[PATH_MAX];   /* its absolute path; "" when it is not known */
+	struct hold_outside around; /* settings of the repository around the workspace */
 	struct buf folded, after, old;
 	struct hold_dir *dirs[HOLD_DIR_BUCKETS];
 	struct hold_root *roots;
 	size_t root_count; /* of those that were not there before */
 	struct hold_place *places;
 	size_t place_count;
+	struct hold_repo *repos;
+	const char *ignored; /* the folder that was told last: hold_ignored.c */
+	/* Set while a file that a commit brings is judged: both sides are read from its objects. */
+	const struct git_difference *brought;
+	struct hold_repo *brought_by;
+	/* hold_late.c */
+	int64_t deadline;
+	bool late;
+	unsigned int late_asked;
+	const char *late_why; /* of each change that was not judged */
+	size_t brought_shown; /* how much text of such files is kept to be shown */
 };
 
 /* 0 or -errno; sets what it knows better than the list. */
@@ -143,10 +202,22 @@ typedef int hold_analyser(struct hold_judge *j, const struct change *c, struct h
 
 hold_analyser hold_by_hook, hold_by_git_config, hold_by_attributes, hold_by_submodules,
 	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_schema, hold_by_invisible,
-	hold_by_link, hold_by_staged;
+	hold_by_link, hold_by_staged, hold_by_commits, hold_by_objects, hold_by_ignored,
+	hold_by_known;
+
+/* The hooks that git knows, by their names; NULL: there are no more. */
+const char *hold_hook_at(size_t i);
+
+/* The same of what is gone from a path, which a repository may have had. */
+typedef int hold_gone(struct hold_judge *j, const char *path, struct hold_verdict *v);
+
+hold_gone hold_gone_ref, hold_gone_worktree, hold_gone_kept;
 
 /* Says why, from now on; -ENOMEM when that is too much. */
 int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...) BAWN_PRINTF(3, 4);
+
+/* It lands with `lead`, a change that is held, or not at all. */
+int hold_say_with(struct hold_judge *j, struct hold_verdict *v, const char *lead);
 
 /* Reads a side of a change whole, into j->after or j->old; an absent one is empty.  -E2BIG, -ESTALE
  * and the like: it cannot be judged by what it says. */
@@ -163,7 +234,7 @@ int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX]);
 
 /*
  * Where `target`, named in the folder `dir`, is in the workspace: its path, "" for the top.  By the
- * letters alone.  -EXDEV: it leads outside.
+ * letters alone.  `dir` is one of the workspace's, or an absolute path.  -EXDEV: it leads outside.
  */
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX]);
@@ -174,10 +245,44 @@ int hold_parent(const char *path, char into[PATH_MAX]);
 /* The rule does not leave out a folded path that it matches. */
 bool hold_is_meant(const struct hold_row *h, const char *folded);
 
+/* Asks every rule about a change. */
+int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* --- commits: hold_commits.c ---------------------------------------------------------- */
+
+/* A side of the file that a commit brings. */
+int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, struct buf *into);
+void hold_commits_end(struct hold_judge *j);
+
+/* --- time: hold_late.c ------------------------------------------------------------------ */
+
+void hold_late_begin(struct hold_judge *j);
+
+/* The time is over: whoever asks stops, and what it was about is held.  `soon` looks at the clock
+ * now and then, for what takes no time by itself. */
+bool hold_is_late(struct hold_judge *j);
+bool hold_is_late_soon(struct hold_judge *j);
+
+/* What is said of a change that was not judged. */
+int hold_late_say(struct hold_judge *j, struct hold_said *said);
+
+/* Once all are judged: repositories of which a part was not, or which are gone. */
+int hold_late_end(struct hold_judge *j);
+
 /* --- where: hold_where.c -------------------------------------------------------------- */
 
-/* Looks at every folder that has a change: repositories, and what they and links name. */
+/* Looks at every folder that has a change: repositories, and what they and links name.  Sets `git`
+ * of each change. */
 int hold_look_around(struct hold_judge *j);
+
+/* Says that there is no memory to look. */
+int hold_no_memory(struct hold_judge *j);
+
+/* dir/name, in the arena; "" is the top. */
+const char *hold_join(struct hold_judge *j, const char *dir, const char *name);
+
+/* What is at a path; NULL is nothing. */
+unsigned int hold_type(const struct view *v, const char *path);
 
 /* The folder, which was looked at; NULL: it was not. */
 const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *path, size_t len);
@@ -185,6 +290,91 @@ const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *pat
 /* The word of settings, hooks and links: a place that is a rule's from now on. */
 int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
 	BAWN_PRINTF(4, 5);
+
+/* Which words of a file count. */
+enum hold_words_of {
+	HOLD_WORDS,         /* all */
+	HOLD_WORDS_SCRIPTS, /* of a package.json what npm run runs */
+	HOLD_WORDS_HOOKS,   /* of a package.json what git hooks run */
+	HOLD_WORDS_VALUES,  /* of JSON what is no key; of what is no JSON all */
+};
+
+/* The strings that count of a text, with spaces between, into `into`.  hold_package.c */
+struct span hold_words(struct span text, enum hold_words_of of, struct buf *into);
+
+/* Files of settings that one of them includes: they are followed to a depth, and so many. */
+enum { HOLD_INCLUDES_MAX = 64, HOLD_HOOK_MAX = 256 << 10 };
+
+struct hold_includes {
+	const char *files[HOLD_INCLUDES_MAX];
+	size_t count;
+};
+
+/* One more of them, once. */
+int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const char *path);
+
+/* Whose words are followed: the rule that what they name belongs to then, and which command would
+ * run it.  `plain`: not what other rules know by its name, which are named for other reasons. */
+struct hold_naming {
+	const char *rule, *what;
+	bool plain;
+	bool flag; /* what is named is flagged, not held */
+	char lead; /* of words that count; 0: all do */
+	enum hold_words_of of;
+	const char *const *files; /* whose words; NULL: the rule's own files */
+	/* By their keys, or the word before; each list ends in NULL. */
+	const char *const *keys;     /* words that count; NULL: all do */
+	const char *const *settings; /* which name more settings: held, and read in turn */
+	const char *const *folders;  /* which name a folder, with all that is in it */
+};
+
+/* Words of a command or a script that name a changed file, from the folder `dir`, which is one of
+ * the workspace's or an absolute path. */
+int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
+		      const struct hold_naming *naming, const char *by);
+
+/* The same of a file, whose own folder counts as well; `more`: settings that it names. */
+int hold_follow_file(struct hold_judge *j, const char *root, const char *file, struct span text,
+		     const struct hold_naming *naming, struct hold_includes *more);
+
+/* What files of the user's in the folder `dir` name: hold_named.c. */
+int hold_look_named(struct hold_judge *j, const char *dir);
+
+/* What a file of settings of the user's says, and those that it includes; `root` as `dir`. */
+int hold_look_files(struct hold_judge *j, const char *root, const char *file);
+
+/* --- hold_around.c ---------------------------------------------------------------------- */
+
+/* What the user's own settings of git name, in the repository whose top is `root`. */
+int hold_look_user(struct hold_judge *j, const char *root);
+
+/* What the repository names that the workspace lies in, or is a worktree of. */
+int hold_look_outside(struct hold_judge *j);
+
+/* core.hooksPath of `file` names this folder of the workspace. */
+int hold_place_hooks(struct hold_judge *j, const char *path, const char *file);
+
+/* --- hold_path.c ------------------------------------------------------------------------ */
+
+/* Programs that come into a folder that this text of the user's puts in PATH. */
+int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
+		       const char *by);
+
+/* --- the user's settings: hold_user.c -------------------------------------------------- */
+
+/* A path as git takes it that `file` says: from the home, or from where the file is. */
+bool hold_user_path(const char *home, const char *file, const char *value, char into[PATH_MAX]);
+
+/* Adds the settings of a file outside the workspace, and of those that it includes.  One that git
+ * cannot read either adds nothing. */
+int hold_user_read(struct arena *arena, struct hold_outside *into, const char *home,
+		   const char *path, struct error *e);
+
+/* A section of git's settings that names what git runs. */
+bool hold_user_runs(const char *section);
+
+/* The file that sets up a driver; NULL: none. */
+const char *hold_user_driver(const struct hold_outside *o, const char *section, struct span name);
 
 /* --- settings: hold_keys.c ------------------------------------------------------------ */
 
@@ -199,5 +389,11 @@ struct git_config;
 
 /* What a setting does; *ret_by: which command would obey it. */
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by);
+
+/* How long the names of objects are in a repository with these settings. */
+uint8_t hold_name_len(struct span config);
+
+/* By its settings git fetches what is missing. */
+bool hold_is_partial(struct span config);
 
 #endif

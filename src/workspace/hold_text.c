@@ -37,7 +37,7 @@ static int hold_scan(struct hold_judge *j, const struct change *c, enum change_s
 		return 0;
 	_cleanup_fd_ int fd = changes_open(j->view, c, side);
 
-	while (fd >= 0 && all < HOLD_SCAN_MAX) {
+	while (fd >= 0 && all < HOLD_SCAN_MAX && !hold_is_late(j)) {
 		hold_pass_hole(fd, ret);
 		ssize_t n = read(fd, piece, sizeof(piece));
 
@@ -86,6 +86,11 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	}
 	int r = hold_scan(j, c, CHANGE_AFTER, &found);
 
+	if (r == 0 && found.nul && c->after.type == OBJECT_FILE &&
+	    hold_scan(j, c, CHANGE_BEFORE, &old) == 0 && old.begun && !old.nul)
+		return hold_say(j, v,
+				"it was text, and has bytes now that are none: a shell runs it "
+				"all the same, and most tools do not show it");
 	/* Whether it can be read at all is for others to say. */
 	if (r == 0 && found.count > 0 && invisible_is_text(&found)) {
 		r = hold_scan(j, c, CHANGE_BEFORE, &old);
@@ -97,12 +102,33 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 	return 0;
 }
 
+/* A rule holds files of this name. */
+static bool hold_names(struct hold_judge *j, const char *path)
+{
+	hold_fold(path, &j->folded);
+	if (buf_error(&j->folded))
+		return true;
+	const char *folded = buf_str(&j->folded);
+	uint64_t rows = hold_find(j->rules, folded) & ~j->rules->every;
+
+	for (size_t row = 0; row < hold_row_count; row++)
+		if ((rows >> row & 1) && j->rules->levels[row] == HOLD_HOLD &&
+		    hold_is_meant(&hold_rows[row], folded))
+			return true;
+	return false;
+}
+
 int hold_by_link(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
 	const char *link = c->after.link ? c->after.link : "";
 
 	if (hold_parent(c->path, dir) == 0 && hold_resolve(j, dir, link, path) == 0) {
+		if (hold_names(j, path))
+			return hold_say(j, v,
+					"it leads to %.*s: who writes to it writes what is "
+					"held",
+					2 * HOLD_WORD_MAX, path);
 		v->most = HOLD_NOT;
 		return 0;
 	}

@@ -15,21 +15,25 @@
  */
 #include "hold_parts.h"
 
+#include "fd.h"
 #include "fnv.h"
 #include "git_config.h"
+#include "open.h"
 #include "str.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 enum {
 	HOLD_SETTINGS_MAX = 1 << 20,
-	HOLD_HOOK_MAX = 256 << 10,
 	HOLD_POINTER_MAX = 8 << 10,
-	HOLD_HOPS_MAX = 8, /* of links that lead to links */
+	HOLD_HOPS_MAX = 8,    /* of links that lead to links */
+	HOLD_LINK_DIRS = 256, /* folders that are looked through for links */
 };
 
-static int hold_no_memory(struct hold_judge *j)
+int hold_no_memory(struct hold_judge *j)
 {
 	return error_set(j->error, -ENOMEM, "no memory to look at the changed folders");
 }
@@ -60,13 +64,12 @@ static struct hold_dir *hold_dir_new(struct hold_judge *j, const char *path, siz
 	return d->path ? d : NULL;
 }
 
-/* dir/name, in the arena; "" is the top. */
-static const char *hold_join(struct hold_judge *j, const char *dir, const char *name)
+const char *hold_join(struct hold_judge *j, const char *dir, const char *name)
 {
 	return arena_printf(&j->arena, "%s%s%s", dir, *dir ? "/" : "", name);
 }
 
-static unsigned int hold_type(const struct view *v, const char *path)
+unsigned int hold_type(const struct view *v, const char *path)
 {
 	struct object o;
 
@@ -74,22 +77,6 @@ static unsigned int hold_type(const struct view *v, const char *path)
 }
 
 /* --- gitdirs -------------------------------------------------------------------------- */
-
-/* The parts of a repository by which a change can make one, or change one. */
-static bool hold_is_member(const char *name, size_t len)
-{
-	static const char *const members[] = {
-		"HEAD",         "objects",  "refs",      "config",    "config.worktree",
-		"hooks",        "info",     "commondir", "gitdir",    "modules",
-		"remotes",      "branches", "worktrees", "sequencer", "rebase-merge",
-		"rebase-apply",
-	};
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(members); i++)
-		if (strlen(members[i]) == len && strncasecmp(members[i], name, len) == 0)
-			return true;
-	return false;
-}
 
 /* As git's own is_git_directory, but for looking into HEAD. */
 static int hold_is_gitdir(struct hold_judge *j, const struct view *v, const char *dir, bool *ret)
@@ -139,6 +126,7 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 	*p = (struct hold_place){.next = j->places,
 				 .path = arena_str(&j->arena, path),
 				 .row = row,
+				 .most = HOLD_HOLD,
 				 .why = arena_str(&j->changes->arena, why)};
 	j->places = p;
 	return p->path && p->why ? 0 : hold_no_memory(j);
@@ -163,139 +151,88 @@ static int hold_follow(struct hold_judge *j, const char *path, const char *rule)
 	return r;
 }
 
-/* Whose words are followed: the rule that what they name belongs to then, and which command would
- * run it.  `plain`: not what other rules know by its name, which are named for other reasons. */
-struct hold_naming {
-	const char *rule, *what;
-	bool plain;
-};
-
-/* What is changed at this path, or a link that came in the place of a folder above it; `path` is
- * cut there. */
-static const struct change *hold_changed(struct hold_judge *j, char *path)
-{
-	const struct change *c = changes_find(j->changes, path);
-
-	if (c)
-		return c->after.type != OBJECT_DIR ? c : NULL;
-	for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
-		*slash = '\0';
-		c = changes_find(j->changes, path);
-		if (c && c->after.type == OBJECT_LINK)
-			return c;
-	}
-	return NULL;
-}
-
-/* The changed file that a word names in the folder `dir`; NULL: none.  Behind a variable the word
- * counts from its first slash on: $ROOT/scripts/x, "$(git rev-parse --show-toplevel)"/scripts/x. */
-static const struct change *hold_named(struct hold_judge *j, const char *dir, const char *word,
-				       bool variable)
-{
-	char path[PATH_MAX];
-	const char *slash = strchr(word, '/');
-	const struct change *c = NULL;
-
-	if (hold_resolve(j, dir, word, path) == 0 && *path)
-		c = hold_changed(j, path);
-	if (!c && slash && (variable || slash == word) &&
-	    hold_resolve(j, dir, slash + strspn(slash, "/"), path) == 0 && *path)
-		c = hold_changed(j, path);
-	return c;
-}
-
-static bool hold_is_known(struct hold_judge *j, const char *path)
-{
-	hold_fold(path, &j->folded);
-	return buf_error(&j->folded) == 0 &&
-	       hold_find(j->rules, buf_str(&j->folded)) & ~j->rules->every;
-}
-
-/* Words of a command or a script that name a changed file, from the folder `dir`. */
-static int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
-			     const struct hold_naming *naming, const char *by)
-{
-	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
-	char word[PATH_MAX];
-	int r = 0;
-
-	for (size_t at = 0; r == 0 && at < text.len;) {
-		size_t len = 0;
-
-		while (at + len < text.len && text.ptr[at + len] &&
-		       !strchr(between, text.ptr[at + len]))
-			len++;
-		if (len > 1 && len < sizeof(word)) {
-			memcpy(word, text.ptr + at, len);
-			word[len] = '\0';
-			const struct change *c =
-				hold_named(j, dir, word, at > 0 && text.ptr[at - 1] == '$');
-
-			if (c && !(naming->plain && hold_is_known(j, c->path)))
-				r = hold_place_add(j, c->path, naming->rule, "%s: %.150s names it",
-						   naming->what, by);
-		}
-		at += len + 1;
-	}
-	return r;
-}
-
 /* --- repositories of the user's ------------------------------------------------------- */
 
-static int hold_look_setting(struct hold_judge *j, const struct hold_root *root, const char *file,
-			     const struct git_config *g)
+int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const char *path)
+{
+	for (size_t i = 0; i < more->count; i++)
+		if (str_equal(more->files[i], path))
+			return 0;
+	if (more->count == HOLD_INCLUDES_MAX)
+		return 0;
+	more->files[more->count] = arena_str(&j->arena, path);
+	return more->files[more->count++] ? 0 : hold_no_memory(j);
+}
+
+/* The files that a file of settings includes are files of settings too. */
+static int hold_look_include(struct hold_judge *j, const char *file, const char *value,
+			     struct hold_includes *more)
 {
 	char dir[PATH_MAX], path[PATH_MAX];
+
+	if (hold_parent(file, dir) < 0 || hold_resolve(j, dir, value, path) < 0 || !*path)
+		return 0;
+	int r = hold_place_add(j, path, "git-config", "%.150s includes it", file);
+
+	return r < 0 ? r : hold_includes_add(j, more, path);
+}
+
+static int hold_look_setting(struct hold_judge *j, const char *root, const char *file,
+			     const struct git_config *g, struct hold_includes *more)
+{
+	char path[PATH_MAX];
 	const char *by;
 	bool core = str_equal(g->section, "core") && !g->has_subsection;
 
 	if (core && str_equal(g->key, "hookspath")) {
-		if (hold_resolve(j, root->path, g->value, path) < 0 || !*path)
-			return 0;
-		return hold_place_add(j, path, "git-hooks",
-				      "git would run it: core.hooksPath of %.150s names its folder",
-				      file);
+		return hold_resolve(j, root, g->value, path) < 0 ? 0
+								 : hold_place_hooks(j, path, file);
 	}
 	if (core && str_equal(g->key, "attributesfile")) {
-		if (hold_resolve(j, root->path, g->value, path) < 0 || !*path)
+		if (hold_resolve(j, root, g->value, path) < 0 || !*path)
 			return 0;
 		return hold_place_add(j, path, "git-attributes", "core.attributesFile of %.150s",
 				      file);
 	}
 	if (str_equal(g->key, "path") &&
-	    (str_equal(g->section, "include") || str_equal(g->section, "includeif"))) {
-		if (hold_parent(file, dir) < 0 || hold_resolve(j, dir, g->value, path) < 0 ||
-		    !*path)
-			return 0;
-		return hold_place_add(j, path, "git-config", "%.150s includes it", file);
-	}
+	    (str_equal(g->section, "include") || str_equal(g->section, "includeif")))
+		return hold_look_include(j, file, g->value, more);
 	if (hold_key_of(g, &by) != HOLD_KEY_RUNS)
 		return 0;
 	char name[256];
 
 	(void)snprintf(name, sizeof(name), "%.60s%s%.60s.%.60s of %.60s", g->section,
 		       g->has_subsection ? "." : "", g->subsection, g->key, file);
-	const struct hold_naming naming = {"git-hook-folders", by, false};
+	const struct hold_naming naming = {.rule = "git-hook-folders", .what = by};
 
-	return hold_follow_words(j, root->path, span_of_str(g->value), &naming, name);
+	return hold_follow_words(j, root, span_of_str(g->value), &naming, name);
+}
+
+int hold_look_files(struct hold_judge *j, const char *root, const char *file)
+{
+	struct hold_includes more = {.files = {file}, .count = 1};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < more.count; i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_SETTINGS_MAX);
+
+		r = hold_follow(j, more.files[i], "git-config");
+		if (r < 0 ||
+		    hold_read_path(&j->before, more.files[i], HOLD_SETTINGS_MAX, &text) < 0)
+			continue;
+		struct git_config g = {.left = buf_span(&text)};
+
+		while (r == 0 && git_config_next(&g) > 0)
+			r = hold_look_setting(j, root, more.files[i], &g, &more);
+	}
+	return r;
 }
 
 static int hold_look_settings(struct hold_judge *j, const struct hold_root *root, const char *name)
 {
 	const char *file = hold_join(j, root->gitdir, name);
-	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_SETTINGS_MAX);
 
-	if (!file)
-		return hold_no_memory(j);
-	int r = hold_follow(j, file, "git-config");
-
-	if (r < 0 || hold_read_path(&j->before, file, HOLD_SETTINGS_MAX, &text) < 0)
-		return r;
-	struct git_config g = {.left = buf_span(&text)};
-
-	while (r == 0 && git_config_next(&g) > 0)
-		r = hold_look_setting(j, root, file, &g);
-	return r;
+	return file ? hold_look_files(j, root->path, file) : hold_no_memory(j);
 }
 
 struct hold_hooks {
@@ -320,10 +257,10 @@ static int hold_look_hook(void *context, const char *name)
 
 	if (r < 0 || hold_read_path(&j->before, path, HOLD_HOOK_MAX, &text) < 0)
 		return r;
-	const struct hold_naming naming = {"git-hook-folders", "git would run it through a hook",
-					   false};
+	const struct hold_naming naming = {.rule = "git-hook-folders",
+					   .what = "git would run it through a hook"};
 
-	return hold_follow_words(j, h->root->path, buf_span(&text), &naming, path);
+	return hold_follow_file(j, h->root->path, path, buf_span(&text), &naming, NULL);
 }
 
 static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)
@@ -356,89 +293,12 @@ static int hold_look_links(struct hold_judge *j, const char *dir)
 	return r;
 }
 
-/* --- what the user's own files name ---------------------------------------------------- */
-
-/* Rules whose files are run by themselves, and so is what they name. */
-static const struct hold_naming hold_namings[] = {
-	{"git-hook-folders", "git would run it through a hook", true},
-	{"direnv", "cd into the folder would run it", true},
-	{"agent-settings", "the next coding agent would start it", true},
-};
-
-/* What .envrc asks for by a word, and direnv finds by a name. */
-static const struct {
-	const char *word, *file;
-} hold_uses[] = {
-	{"use flake", "flake.nix"},    {"use_flake", "flake.nix"},    {"use nix", "shell.nix"},
-	{"use_nix", "shell.nix"},      {"use nix", "default.nix"},    {"use_nix", "default.nix"},
-	{"use devenv", "devenv.nix"},  {"use_devenv", "devenv.nix"},  {"devbox", "devbox.json"},
-	{"use devenv", "devenv.yaml"}, {"use_devenv", "devenv.yaml"},
-};
+/* --- links and folders ----------------------------------------------------------------- */
 
 struct hold_folder {
 	struct hold_judge *j;
-	const char *root, *dir;
-	const struct hold_naming *naming;
+	const char *dir;
 };
-
-static int hold_look_uses(const struct hold_folder *f, struct span text, const char *by)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(hold_uses); i++) {
-		const char *word = hold_uses[i].word;
-		const char *path = hold_join(f->j, f->root, hold_uses[i].file);
-
-		if (!path)
-			return hold_no_memory(f->j);
-		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) &&
-		    changes_find(f->j->changes, path))
-			r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
-					   f->naming->what, by, word);
-	}
-	return r;
-}
-
-static int hold_look_named(void *context, const char *name)
-{
-	const struct hold_folder *f = context;
-	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_HOOK_MAX);
-	const char *path = hold_join(f->j, f->dir, name);
-
-	if (!path)
-		return hold_no_memory(f->j);
-	if (hold_read_path(&f->j->before, path, HOLD_HOOK_MAX, &text) < 0)
-		return 0;
-	int r = hold_follow_words(f->j, f->root, buf_span(&text), f->naming, path);
-
-	if (r == 0 && str_equal(f->naming->rule, "direnv"))
-		r = hold_look_uses(f, buf_span(&text), path);
-	return r;
-}
-
-/* Files of these rules that the user has in `dir`, and those in folders of theirs. */
-static int hold_look_namings(struct hold_judge *j, const char *dir, const struct hold_row *row,
-			     const struct hold_naming *naming)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && row->direct[i]; i++) {
-		struct hold_folder f = {j, dir, dir, naming};
-		const char *path = hold_join(j, dir, row->direct[i]);
-		unsigned int type = hold_type(&j->before, path);
-
-		if (!path)
-			return hold_no_memory(j);
-		if (type == OBJECT_FILE)
-			r = hold_look_named(&f, row->direct[i]);
-		if (type == OBJECT_DIR) {
-			f.dir = path;
-			r = view_list(&j->before, path, hold_look_named, &f);
-			r = r < 0 && j->error->code == 0 ? 0 : r;
-		}
-	}
-	return r;
-}
 
 /* A link of the user's in this folder, and in the place of a rule's file or of its folder. */
 static int hold_look_link(void *context, const char *name)
@@ -468,21 +328,19 @@ static int hold_look_link(void *context, const char *name)
 
 static int hold_look_folder(struct hold_judge *j, const char *dir)
 {
-	struct hold_folder f = {j, dir, dir, NULL};
+	struct hold_folder f = {j, dir};
 	int r = hold_look_links(j, dir);
 
-	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(hold_namings); i++)
-		for (size_t row = 0; r == 0 && row < hold_row_count; row++)
-			if (str_equal(hold_rows[row].name, hold_namings[i].rule))
-				r = hold_look_namings(j, dir, &hold_rows[row], &hold_namings[i]);
+	if (r == 0)
+		r = hold_look_named(j, dir);
 	if (r == 0)
 		r = view_list(&j->before, dir, hold_look_link, &f);
 	return r < 0 && j->error->code == 0 ? 0 : r;
 }
 
 /* Where git keeps its own for a folder that has a .git of this type. */
-static const char *hold_gitdir_of(struct hold_judge *j, const struct view *v, const char *root,
-				  unsigned int type)
+static const char *hold_dotgit_leads(struct hold_judge *j, const struct view *v, const char *root,
+				     unsigned int type)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_POINTER_MAX);
 	char link[PATH_MAX], path[PATH_MAX];
@@ -548,14 +406,17 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 		return hold_no_memory(j);
 	*root = (struct hold_root){.next = j->roots,
 				   .path = d->path,
-				   .gitdir = hold_gitdir_of(j, j->view, d->path, type)};
+				   .gitdir = hold_dotgit_leads(j, j->view, d->path, type)};
 	d->root = j->roots = root;
 	/* What the user had there before. */
 	struct hold_root old = {.path = d->path};
 
 	if (was != OBJECT_ABSENT)
-		old.gitdir = hold_gitdir_of(j, &j->before, d->path, was);
-	int r = old.gitdir ? hold_look_gitdir(j, &old) : 0;
+		old.gitdir = hold_dotgit_leads(j, &j->before, d->path, was);
+	int r = hold_look_user(j, d->path);
+
+	if (r == 0 && old.gitdir)
+		r = hold_look_gitdir(j, &old);
 
 	if (r == 0 && was != OBJECT_ABSENT && *d->path)
 		r = hold_look_folder(j, d->path);
@@ -592,7 +453,7 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 		size_t part = strcspn(at, "/");
 		struct hold_dir *d = hold_look_dir(j, path, len, inside, above);
 
-		if (!d || (hold_is_member(at, part) && hold_look_member(j, d) < 0))
+		if (!d || (git_is_member(at, part) && hold_look_member(j, d) < 0))
 			return -ENOMEM;
 		above = d->root;
 		if (!at[part])
@@ -603,12 +464,83 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 	}
 }
 
+/* A folder of the user's: its links, and the folders in it that wait for their turn. */
+static int hold_look_below(struct hold_judge *j, const char *dir, const char **waiting,
+			   size_t *count)
+{
+	static const char *const large[] = {".git", "node_modules", ".venv", "target"};
+	_cleanup_fd_ int fd =
+		open_beneath(j->view->base, *dir ? dir : ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct hold_folder f = {j, dir};
+	int r = 0, failed = 0;
+
+	if (!list)
+		return 0;
+	(void)TAKE_FD(fd);
+	for (const struct dirent *e; r == 0 && (e = fd_next_entry(list, &failed));) {
+		bool is_large = e->d_name[0] == '.' && (!e->d_name[1] || e->d_name[1] == '.');
+
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(large); i++)
+			is_large = is_large || str_equal(e->d_name, large[i]);
+		if (e->d_type == DT_LNK)
+			r = hold_look_link(&f, e->d_name);
+		if (e->d_type != DT_DIR || is_large || *count == HOLD_LINK_DIRS)
+			continue;
+		waiting[*count] = hold_join(j, dir, e->d_name);
+		if (!waiting[(*count)++])
+			r = hold_no_memory(j);
+	}
+	(void)closedir(list);
+	return r;
+}
+
+/* Links of the user's in the folders nearest to the top: sub/.vscode that leads to shared/vscode.
+ */
+static int hold_look_near(struct hold_judge *j)
+{
+	const char *waiting[HOLD_LINK_DIRS];
+	size_t count = 0;
+	int r = j->view->base < 0 ? 0 : hold_look_below(j, "", waiting, &count);
+
+	for (size_t i = 0; r == 0 && i < count && !hold_is_late(j); i++)
+		r = hold_look_below(j, waiting[i], waiting, &count);
+	return r;
+}
+
+/* Within the outermost repository, and of these one of the user's first: one that a session makes
+ * within another is no cover. */
+static const char *hold_git_rest(const struct hold_judge *j, const char *path)
+{
+	const char *found = git_rest(path);
+	bool named = found, was = false;
+
+	for (const char *at = path; !named && !was && at;) {
+		size_t len = at == path ? 0 : (size_t)(at - path) - 1;
+		const struct hold_dir *d = hold_dir_find(j, path, len);
+		const char *slash = strchr(at, '/');
+
+		was = d && d->is_gitdir && d->was_gitdir;
+		if (was || (!found && d && d->is_gitdir))
+			found = at;
+		at = slash ? slash + 1 : NULL;
+	}
+	return found;
+}
+
 int hold_look_around(struct hold_judge *j)
 {
 	int r = hold_look_folder(j, "");
 
-	for (size_t i = 0; r == 0 && i < j->changes->count; i++)
+	if (r == 0 && j->changes->count)
+		r = hold_look_near(j);
+	if (r == 0 && j->changes->count)
+		r = hold_look_outside(j);
+
+	for (size_t i = 0; r == 0 && i < j->changes->count && !hold_is_late(j); i++)
 		if (j->changes->items[i].group != CHANGE_DROPPED)
 			r = hold_look_path(j, j->changes->items[i].path);
+	for (size_t i = 0; i < j->changes->count; i++)
+		j->changes->items[i].git = hold_git_rest(j, j->changes->items[i].path);
 	return r;
 }

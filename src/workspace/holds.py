@@ -13,7 +13,8 @@ import sys
 
 LEVELS = {"off": "HOLD_NOT", "flag": "HOLD_FLAG", "hold": "HOLD_HOLD"}
 CONTENTS = ["name", "hook", "git-config", "attributes", "bare", "submodules", "pointer", "package",
-            "hosts", "schema", "invisible", "staged", "link"]
+            "hosts", "schema", "invisible", "staged", "link", "commits",
+            "objects", "ignored", "being-link", "known", "worktrees", "kept"]
 SCALARS = ["name", "row", "level", "gone", "what", "why", "content"]
 LISTS = ["paths", "but", "direct"]
 

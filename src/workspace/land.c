@@ -12,6 +12,7 @@
  * is in it.
  */
 #include "fd.h"
+#include "git_index.h"
 #include "land_parts.h"
 #include "land_stage.h"
 #include "land_swap.h"
@@ -425,6 +426,15 @@ static int begin_log(struct landing *l)
 	return land_sync(l->journal);
 }
 
+/* git leaves alone what is in it, whoever runs `git add` meanwhile, in a box or beside us. */
+static int begin_ignored(const struct landing *l)
+{
+	_cleanup_fd_ int fd =
+		open_beneath(l->stage, LAND_IGNORE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? fd : fd_write_all(fd, "*\n", 2);
+}
+
 static int begin_stage(struct landing *l)
 {
 	char name[LAND_NAME_SIZE];
@@ -438,7 +448,7 @@ static int begin_stage(struct landing *l)
 	if (mkdirat(top, name, 0700) < 0)
 		return -errno;
 	l->stage = open_beneath(top, name, O_PATH | O_DIRECTORY, 0);
-	return l->stage < 0 ? l->stage : 0;
+	return l->stage < 0 ? l->stage : begin_ignored(l);
 }
 
 /* A further part of the journal, and on the disk. */
@@ -508,6 +518,27 @@ static int land_prepare(struct landing *l, size_t count, struct land_result *ret
 	return r;
 }
 
+/* Where this fails undo compares bytes. */
+static void keep_index(const struct landing *l, size_t i)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(LAND_INDEX_MAX);
+	char name[LAND_NAME_SIZE];
+	uint8_t digest[SHA256_SIZE];
+
+	land_name(i, false, name);
+	_cleanup_fd_ int from = land_open(l->stage, name);
+
+	if (from < 0 || fd_read_all(from, &bytes) < 0 ||
+	    git_index_digest(buf_span(&bytes), digest) < 0)
+		return;
+	land_index_name(i, name);
+	_cleanup_fd_ int to =
+		open_beneath(l->kept, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+
+	if (to >= 0 && fd_write_all(to, digest, sizeof(digest)) < 0)
+		(void)unlinkat(l->kept, name, 0);
+}
+
 static int land_stage(struct landing *l, struct land_result *ret, struct error *e)
 {
 	size_t from;
@@ -520,6 +551,10 @@ static int land_stage(struct landing *l, struct land_result *ret, struct error *
 	r = land_stage_all(l, ret, e);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < l->j.count; i++)
+		if (l->j.steps[i].after.type == OBJECT_FILE &&
+		    git_index_is_path(l->j.steps[i].path))
+			keep_index(l, i);
 	from = l->text.len;
 	journal_put_steps(&l->text, &l->j);
 	r = put_part(l, from);

@@ -67,18 +67,30 @@ struct land_result {
 int land(const struct land_how *how, const struct land_step *steps, size_t count,
 	 struct land_result *ret, struct error *e);
 
-enum land_found { LAND_NOTHING, LAND_ROLLED_BACK, LAND_FINISHED };
+enum land_way { LAND_NOTHING, LAND_ROLLED_BACK, LAND_FINISHED };
+
+struct land_found {
+	enum land_way way;
+	char aside[48]; /* the folder, at the top of the tree, of what somebody was in the way of */
+};
 
 /* Whoever opens a workspace calls this first: an interrupted landing is rolled back, or finished.
  */
-int land_recover(int tree, int journal, enum land_found *ret, struct error *e);
+int land_recover(int tree, int journal, struct land_found *ret, struct error *e);
 
 /* The steps that undo the last landing kept in the journal, with their content; -ENOENT: none. */
 int land_undo_open(int journal, struct land_undo **ret, struct error *e);
-/* Likewise of the undo that was the last landing, if it was one. */
+/* Likewise of the last undo that is not redone, whatever was applied since. */
 int land_redo_open(int journal, struct land_undo **ret, struct error *e);
+/* The one before it, of the same kind, in its place; -ENOENT: none, and *u is NULL. */
+int land_undo_before(int journal, struct land_undo **u, struct error *e);
+/* What could be taken back of it was, and the user left the rest: it is no longer the last one. */
+bool land_undo_is_passed(const struct land_undo *u);
+int land_undo_pass(const struct land_undo *u);
 const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count);
 int land_undo_content(void *undo, size_t i); /* as land_how.open */
+/* Step i left an index of git's, and what stands there now says the same. */
+bool land_undo_is_refreshed(const struct land_undo *u, size_t i, int tree);
 void land_undo_free(struct land_undo **u);
 
 /* Forgets what was kept for undo. */

@@ -3,7 +3,7 @@
  * Rolling back: each step is looked at and, if it was taken, taken back, the last one first.
  *
  * What somebody else put at a path meanwhile is never removed or covered: it stays, and what had
- * stood there goes to a folder bawn-set-aside-ID at the top of the tree.
+ * stood there goes to a folder bawn-set-aside-ID at the top of the tree, by the path that it had.
  */
 #include "fd.h"
 #include "land_parts.h"
@@ -177,18 +177,67 @@ static int drop_staged(struct landing *l)
 	return 0;
 }
 
+/* The folder in which something gets its own name again. */
+static int aside_folder(int top, const char *path)
+{
+	_cleanup_fd_ int at = open_beneath(top, ".", O_PATH | O_DIRECTORY, 0);
+
+	for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		char name[NAME_MAX + 1];
+		size_t len = (size_t)(slash - path);
+
+		if (len >= sizeof(name))
+			return -ENAMETOOLONG;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		int next = open_beneath(at, name, O_PATH | O_DIRECTORY, 0);
+
+		fd_close(&at);
+		at = next;
+	}
+	return at < 0 ? at : TAKE_FD(at);
+}
+
+/* Numbers are ours; who looks for a file knows its path.  What cannot be renamed keeps its number.
+ */
+static void aside_name(const struct landing *l, int top)
+{
+	for (size_t i = 0; i < 2 * l->j.count; i++) {
+		const char *path = l->j.steps[i / 2].path;
+		char name[LAND_NAME_SIZE];
+		struct land_seen s;
+
+		land_name(i / 2, i % 2, name);
+		if (land_look(top, name, &s) < 0 || s.o.type == OBJECT_ABSENT)
+			continue;
+		_cleanup_fd_ int folder = aside_folder(top, path);
+
+		if (folder >= 0)
+			(void)land_move(top, name, folder, land_last(path));
+	}
+}
+
 int land_stage_end(struct landing *l)
 {
 	char name[LAND_NAME_SIZE], aside[LAND_NAME_SIZE];
 
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, name);
 	land_stage_name(l, LAND_ASIDE_PREFIX, aside);
+	if (l->stage >= 0)
+		(void)unlinkat(l->stage, LAND_IGNORE, 0);
 	if (unlinkat(l->tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -errno;
 	l->aside = true;
-	return land_move(l->tree, name, l->tree, aside);
+	int r = land_move(l->tree, name, l->tree, aside);
+	_cleanup_fd_ int top = r < 0 ? r : open_beneath(l->tree, aside, O_PATH | O_DIRECTORY, 0);
+
+	if (top >= 0)
+		aside_name(l, top);
+	return r;
 }
 
 int land_roll_back(struct landing *l)

@@ -214,7 +214,7 @@ static int found_open(struct landing *l)
 	return l->stage < 0 && l->stage != -ENOENT ? l->stage : l->kept < 0 ? l->kept : 0;
 }
 
-int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
+int land_recover(int tree, int journal, struct land_found *ret, struct error *e)
 {
 	_cleanup_landing_ struct landing l = LANDING_INIT;
 
@@ -227,7 +227,7 @@ int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
 	r = found_read(&l);
 	if (r == -ENOENT) {
 		(void)unlinkat(journal, LAND_LOG ".new", 0); /* one that was not begun */
-		*ret = LAND_NOTHING;
+		*ret = (struct land_found){.way = LAND_NOTHING};
 		return 0;
 	}
 	if (r == 0)
@@ -254,6 +254,8 @@ int land_recover(int tree, int journal, enum land_found *ret, struct error *e)
 			      "is said above, and the next command goes on from there.");
 		return r;
 	}
-	*ret = forward ? LAND_FINISHED : LAND_ROLLED_BACK;
+	*ret = (struct land_found){.way = forward ? LAND_FINISHED : LAND_ROLLED_BACK};
+	if (l.aside)
+		land_stage_name(&l, LAND_ASIDE_PREFIX, ret->aside);
 	return 0;
 }

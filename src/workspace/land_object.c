@@ -288,16 +288,8 @@ int land_is_empty(int dir, const char *name)
 		fd_close(&fd);
 		return r;
 	}
-	while (r == 1) {
-		errno = 0;
-		const struct dirent *at = readdir(d);
-
-		if (!at) {
-			r = errno ? -errno : 1;
-			break;
-		}
+	for (const struct dirent *at; r == 1 && (at = fd_next_entry(d, &r));)
 		r = str_equal(at->d_name, ".") || str_equal(at->d_name, "..");
-	}
 	(void)closedir(d);
 	return r;
 }

@@ -21,15 +21,18 @@
 enum {
 	LAND_HELD_MAX = 256, /* folders that are held open; further ones are opened again */
 	LAND_NAME_SIZE = 40,
-	LAND_KEPT_MAX = 10,  /* landings that can be undone */
-	LAND_SYNC_MANY = 12, /* as many things are synced with the whole filesystem */
-	LAND_TRIES = 200,    /* to find a folder that somebody keeps moving, when rolling back */
+	LAND_KEPT_MAX = 10,        /* landings that can be undone */
+	LAND_SYNC_MANY = 12,       /* as many things are synced with the whole filesystem */
+	LAND_INDEX_MAX = 64 << 20, /* bytes of git's index */
+	LAND_TRIES = 200, /* to find a folder that somebody keeps moving, when rolling back */
 };
 
 #define LAND_RACY 20000000 /* ns: what changed as lately as this may have changed again unseen */
 #define LAND_ASIDE_PREFIX "bawn-set-aside-"
+#define LAND_IGNORE ".gitignore" /* in the stage */
 #define LAND_LOG "landing"
 #define LAND_LOG_KEPT "steps"
+#define LAND_PASSED "passed" /* beside it: land_undo_pass */
 
 /* What stands at a name. */
 struct land_seen {
@@ -38,6 +41,10 @@ struct land_seen {
 	uint32_t uid, gid, links;
 	uint64_t mount;
 };
+
+/* What git's index says that landed in step i (git_index.h), for undo: `git status` writes it anew,
+ * with the same meaning.  Beside what step i took out, as i.index. */
+void land_index_name(size_t i, char ret[LAND_NAME_SIZE]);
 
 /* What is known of a step besides the journal. */
 struct land_mind {

@@ -38,6 +38,11 @@ void land_name(size_t i, bool old, char ret[LAND_NAME_SIZE])
 	(void)snprintf(ret, LAND_NAME_SIZE, "%zu%s", i, old ? ".old" : "");
 }
 
+void land_index_name(size_t i, char ret[LAND_NAME_SIZE])
+{
+	(void)snprintf(ret, LAND_NAME_SIZE, "%zu.index", i);
+}
+
 void land_kept_name(uint64_t number, char ret[LAND_NAME_SIZE])
 {
 	(void)snprintf(ret, LAND_NAME_SIZE, "kept-%" PRIu64, number);

@@ -4,6 +4,7 @@
  * each step that took something out of the tree, that thing under the step's number.
  */
 #include "fd.h"
+#include "git_index.h"
 #include "land_parts.h"
 #include "land_undo.h"
 #include "open.h"
@@ -102,9 +103,10 @@ static int undo_read(int journal, uint64_t number, struct land_undo **ret)
 	return r;
 }
 
-static int undo_find(int journal, bool redo, struct land_undo **ret, struct error *e)
+static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **ret,
+		     struct error *e)
 {
-	for (uint64_t below = UINT64_MAX;;) {
+	for (;;) {
 		_cleanup_(land_undo_free) struct land_undo *u = NULL;
 		struct land_kept kept;
 		int r = land_kept_numbers(journal, below, &kept);
@@ -123,20 +125,40 @@ static int undo_find(int journal, bool redo, struct land_undo **ret, struct erro
 			*ret = TAKE_PTR(u);
 			return 0;
 		}
-		/* Only an undo that nothing has followed can be taken back. */
-		if (redo)
-			return -ENOENT;
 	}
 }
 
 int land_undo_open(int journal, struct land_undo **ret, struct error *e)
 {
-	return undo_find(journal, false, ret, e);
+	return undo_find(journal, false, UINT64_MAX, ret, e);
 }
 
 int land_redo_open(int journal, struct land_undo **ret, struct error *e)
 {
-	return undo_find(journal, true, ret, e);
+	return undo_find(journal, true, UINT64_MAX, ret, e);
+}
+
+int land_undo_before(int journal, struct land_undo **u, struct error *e)
+{
+	struct land_undo *before = NULL;
+	int r = undo_find(journal, (*u)->j.what == JOURNAL_UNDO, (*u)->j.number, &before, e);
+
+	land_undo_free(u);
+	*u = before;
+	return r;
+}
+
+bool land_undo_is_passed(const struct land_undo *u)
+{
+	return faccessat(u->dir, LAND_PASSED, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int land_undo_pass(const struct land_undo *u)
+{
+	_cleanup_fd_ int fd =
+		openat(u->dir, LAND_PASSED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : 0;
 }
 
 const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count)
@@ -154,6 +176,21 @@ int land_undo_content(void *undo, size_t i)
 		return -EINVAL;
 	land_name(i, false, name);
 	return land_open(u->dir, name);
+}
+
+bool land_undo_is_refreshed(const struct land_undo *u, size_t i, int tree)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(LAND_INDEX_MAX);
+	char name[LAND_NAME_SIZE];
+	uint8_t was[SHA256_SIZE], is[SHA256_SIZE];
+
+	land_index_name(i, name);
+	_cleanup_fd_ int kept = land_open(u->dir, name);
+	_cleanup_fd_ int now = kept < 0 ? kept : land_open(tree, u->j.steps[i].path);
+
+	return now >= 0 && pread(kept, was, sizeof(was), 0) == (ssize_t)sizeof(was) &&
+	       fd_read_all(now, &bytes) == 0 && git_index_digest(buf_span(&bytes), is) == 0 &&
+	       memcmp(was, is, sizeof(was)) == 0;
 }
 
 int land_undo_dir(const struct land_undo *u)

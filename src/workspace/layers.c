@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layers_parts.h"
 
+#include "afar.h"
 #include "fd.h"
 #include "open.h"
 #include "snapshot.h"
@@ -99,18 +100,27 @@ static int layers_claim(int entry, const char *workspace, bool create)
 		return str_equal(buf_str(&text), workspace);
 	if (r != -ENOENT || !create)
 		return r;
-	/* Who races us writes the same. */
-	r = layers_replace(entry, "path", span_of_str(workspace));
-	return r < 0 ? r : 1;
+	/* Whoever starts in a new workspace at the same moment finds it as we leave it. */
+	while (flock(entry, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	r = layers_claim(entry, workspace, false);
+	if (r == -ENOENT)
+		r = layers_replace(entry, "path", span_of_str(workspace));
+	(void)flock(entry, LOCK_UN);
+	return r < 0 ? r : layers_claim(entry, workspace, false);
 }
 
 static int layers_say_place(const char *state_path, const char *workspace, const char *name,
 			    struct layers *ret)
 {
 	int n = snprintf(ret->path, sizeof(ret->path), "%s/workspaces/%s", state_path, name);
+	int a = snprintf(ret->all_path, sizeof(ret->all_path), "%s/workspaces/%s/layers",
+			 state_path, name);
 	int m = snprintf(ret->workspace, sizeof(ret->workspace), "%s", workspace);
 
-	return n < 0 || (size_t)n >= sizeof(ret->path) || m < 0 ||
+	return n < 0 || (size_t)n >= sizeof(ret->path) || a < 0 ||
+			       (size_t)a >= sizeof(ret->all_path) || m < 0 ||
 			       (size_t)m >= sizeof(ret->workspace)
 		       ? -ENAMETOOLONG
 		       : 0;
@@ -144,7 +154,10 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 			return error_sys(e, -ENAMETOOLONG, "cannot open the layers of %s",
 					 workspace);
 		ret->dir = TAKE_FD(entry);
-		return 0;
+		r = afar_find(ret, create, e);
+		if (r < 0)
+			layers_close(ret);
+		return r;
 	}
 	if (r == -ENOENT && !create)
 		return r;
@@ -224,8 +237,15 @@ int layers_session_write(const struct layers *l, const struct layers_session *s,
 	_cleanup_fd_ int dir = layers_session_dir(l, s->name, true);
 
 	layers_session_put(&text, s);
-	int r = dir < 0 ? dir : buf_error(&text);
+	int r = afar_keep(l, &s->project, s->ended != 0, e);
 
+	if (r == 0)
+		r = afar_keep(l, &s->home, s->ended != 0, e);
+	if (r == 0)
+		r = afar_keep(l, &s->root, false, e);
+	if (r < 0)
+		return r;
+	r = dir < 0 ? dir : buf_error(&text);
 	if (r == 0)
 		r = layers_replace(dir, "session", buf_span(&text));
 	return r < 0 ? error_sys(e, r, "cannot write down the session %s in %s", s->name, l->path)
@@ -265,7 +285,7 @@ bool layers_session_is_of(const struct layers_session *s, int tree)
 
 #define LAYERS_GONE "gone-" /* then an id: in layers/, and of no use to anybody */
 
-static int layers_random(char ret_id[LAYER_ID_LEN + 1])
+int layers_random(char ret_id[LAYER_ID_LEN + 1])
 {
 	uint8_t random[LAYER_ID_LEN / 2] = {0};
 	int r = getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
@@ -340,9 +360,8 @@ static void layers_names_fini(struct layers_names *n)
 }
 
 /* What is in a folder of ours and could be ours, sorted. */
-static int layers_list(const struct layers *l, const char *folder, struct layers_names *ret)
+static int layers_list_in(int fd, struct layers_names *ret)
 {
-	int fd = layers_dir(l->dir, folder, false);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
 
@@ -368,6 +387,11 @@ static int layers_list(const struct layers *l, const char *folder, struct layers
 	if (ret->count > 1)
 		qsort(ret->items, ret->count, sizeof(*ret->items), layers_compare);
 	return r;
+}
+
+static int layers_list(const struct layers *l, const char *folder, struct layers_names *ret)
+{
+	return layers_list_in(layers_dir(l->dir, folder, false), ret);
 }
 
 int layers_each_session(const struct layers *l,
@@ -398,9 +422,16 @@ int layers_each_session(const struct layers *l,
 
 /* --- layers --------------------------------------------------------------------------- */
 
+int layers_all(const struct layers *l, bool create)
+{
+	if (l->stand != LAYERS_AFAR)
+		return layers_dir(l->dir, "layers", create);
+	return open_no_links(l->all_path, O_RDONLY | O_DIRECTORY);
+}
+
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e)
 {
-	_cleanup_fd_ int all = layers_dir(l->dir, "layers", true);
+	_cleanup_fd_ int all = layers_all(l, true);
 	int r = all < 0 ? all : layers_random(ret_id);
 
 	if (r == 0 && mkdirat(all, ret_id, 0700) < 0)
@@ -415,30 +446,47 @@ int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct err
 
 int layers_dress(const struct layers *l, const char *id, int like)
 {
-	char path[sizeof("layers//up") + LAYER_ID_LEN];
+	char path[sizeof("/up") + LAYER_ID_LEN];
 	struct stat st;
 
 	if (!layers_is_id(id))
 		return -EINVAL;
 	if (fstat(like, &st) < 0)
 		return -errno;
-	(void)snprintf(path, sizeof(path), "layers/%s/up", id);
+	(void)snprintf(path, sizeof(path), "%s/up", id);
+	_cleanup_fd_ int all = layers_all(l, false);
 	const struct timespec times[2] = {st.st_atim, st.st_mtim};
 
-	if (fchmodat(l->dir, path, st.st_mode & 0777, 0) < 0 ||
-	    utimensat(l->dir, path, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (all < 0)
+		return all;
+	if (fchmodat(all, path, st.st_mode & 0777, 0) < 0 ||
+	    utimensat(all, path, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return 0;
 }
 
-int layers_open_up(const struct layers *l, const char *id)
+static int layers_open_part(const struct layers *l, const char *id, const char *part, bool create)
 {
-	char path[sizeof("layers//up") + LAYER_ID_LEN];
+	char path[sizeof("/points") + LAYER_ID_LEN];
 
 	if (!layers_is_id(id))
 		return -EINVAL;
-	(void)snprintf(path, sizeof(path), "layers/%s/up", id);
-	return open_beneath(l->dir, path, O_PATH | O_DIRECTORY, 0);
+	(void)snprintf(path, sizeof(path), "%s/%s", id, part);
+	_cleanup_fd_ int all = layers_all(l, false);
+
+	if (all >= 0 && create && mkdirat(all, path, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	return all < 0 ? all : open_beneath(all, path, O_PATH | O_DIRECTORY, 0);
+}
+
+int layers_open_up(const struct layers *l, const char *id)
+{
+	return layers_open_part(l, id, "up", false);
+}
+
+int layers_open_points(const struct layers *l, const char *id)
+{
+	return layers_open_part(l, id, "points", true);
 }
 
 bool layers_is_empty(const struct layers *l, const char *id)
@@ -496,6 +544,8 @@ int layers_kept_write(const struct layers *l, const char *name, const struct sta
 	stack_put(&text, "", s);
 	if (r == 0)
 		r = buf_error(&text);
+	if (r == 0)
+		r = afar_keep(l, s, true, e);
 	if (r == 0 && s->count > 0)
 		r = layers_replace(kept, name, buf_span(&text));
 	else if (r == 0 && unlinkat(kept, name, 0) < 0 && errno != ENOENT)
@@ -548,7 +598,15 @@ int layers_snapshot_write(const struct layers *l, const struct layers_snapshot *
 	_cleanup_fd_ int dir = layers_dir(l->dir, "snapshots", true);
 
 	layers_snapshot_put(&text, s);
-	int r = dir < 0 ? dir : !layers_is_name(s->name) ? -EINVAL : buf_error(&text);
+	int r = afar_keep(l, &s->project, false, e);
+
+	if (r == 0)
+		r = afar_keep(l, &s->home, false, e);
+	if (r == 0)
+		r = afar_keep(l, &s->root, false, e);
+	if (r < 0)
+		return r;
+	r = dir < 0 ? dir : !layers_is_name(s->name) ? -EINVAL : buf_error(&text);
 
 	if (r == 0)
 		r = layers_replace(dir, s->name, buf_span(&text));
@@ -675,12 +733,10 @@ int layers_each_workspace(int state, const char *state_path,
 
 int layers_hold(const struct layers *l, const char *id)
 {
-	char path[sizeof("layers/") + LAYER_ID_LEN];
-
 	if (!layers_is_id(id))
 		return -EINVAL;
-	(void)snprintf(path, sizeof(path), "layers/%s", id);
-	_cleanup_fd_ int fd = open_beneath(l->dir, path, O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_fd_ int all = layers_all(l, false);
+	_cleanup_fd_ int fd = all < 0 ? all : open_beneath(all, id, O_RDONLY | O_DIRECTORY, 0);
 
 	if (fd < 0)
 		return fd;
@@ -699,7 +755,9 @@ static int layers_set_aside(const struct layers *l, int all, const char *id)
 	if (hold < 0)
 		return hold == -EBUSY ? 0 : hold;
 	(void)snprintf(name, sizeof(name), LAYERS_GONE "%s", id);
-	return renameat(all, id, all, name) < 0 ? -errno : 0;
+	if (renameat(all, id, all, name) < 0)
+		return -errno;
+	return afar_forget(l, id);
 }
 
 /* Folders of sessions that were cut off while they were made. */
@@ -727,9 +785,9 @@ static int layers_retire_sessions(const struct layers *l)
 int layers_retire(const struct layers *l, struct error *e)
 {
 	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
-	_cleanup_fd_ int all = layers_dir(l->dir, "layers", false);
+	_cleanup_fd_ int all = layers_all(l, false);
 	struct stack home;
-	int r = all < 0 ? all : layers_list(l, "layers", &names);
+	int r = all < 0 ? all : layers_list_in(layers_all(l, false), &names);
 
 	if (r == -ENOENT)
 		return 0;
@@ -760,17 +818,25 @@ int layers_retire(const struct layers *l, struct error *e)
 	return r;
 }
 
-int layers_sweep(const struct layers *l)
+static int layers_sweep_in(int dir)
 {
 	_cleanup_(layers_names_fini) struct layers_names names = {NULL, 0};
-	_cleanup_fd_ int all = layers_dir(l->dir, "layers", false);
-	int r = all < 0 ? all : layers_list(l, "layers", &names);
+	_cleanup_fd_ int all = dir;
+	int r = all < 0 ? all
+			: layers_list_in(open_beneath(all, "", O_RDONLY | O_DIRECTORY, 0), &names);
 
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		if (str_after(names.items[i], LAYERS_GONE))
 			r = tree_remove(all, names.items[i]);
 	/* Somebody else may be at it as well. */
 	return r == -ENOENT ? 0 : r;
+}
+
+int layers_sweep(const struct layers *l)
+{
+	int r = layers_sweep_in(layers_dir(l->dir, "layers", false));
+
+	return r < 0 || l->stand != LAYERS_AFAR ? r : layers_sweep_in(layers_all(l, false));
 }
 
 int layers_collect(const struct layers *l, struct error *e)

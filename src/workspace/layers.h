@@ -10,7 +10,8 @@
  *	    home.stack		the layers upon it that sessions have left, lowest first
  *	    kept/NAME		the layers upon the system NAME that are kept, likewise
  *	    journal/		of apply and undo, and what they replaced (land.h)
- *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch
+ *	    layers/ID/		a layer: up/ is an overlayfs upper directory, work/ its scratch;
+ *				points/: what this box's mounts in the home stand on
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
@@ -46,10 +47,18 @@ struct stack {
 	size_t count;
 };
 
+enum layers_stand {
+	LAYERS_HERE,    /* in layers/ */
+	LAYERS_AFAR,    /* in memory, and kept in layers/ (afar.h): no layer can stand here */
+	LAYERS_NOWHERE, /* none can stand here, and there is no other place */
+};
+
 /* One workspace's folder, opened. */
 struct layers {
 	int dir;
+	unsigned int stand;       /* enum layers_stand */
 	char path[PATH_MAX];      /* of the folder */
+	char all_path[PATH_MAX];  /* where the layers stand */
 	char workspace[PATH_MAX]; /* that it belongs to */
 };
 
@@ -86,6 +95,7 @@ struct layers_snapshot {
 	bool live; /* copied while the session ran */
 	struct stack project, home, root;
 	char stands_on[LAYERS_NAME_MAX + 1];
+	int64_t first; /* bytes of first/index that the session had then; 0: not known */
 };
 
 /*
@@ -143,6 +153,9 @@ int layers_each_session(const struct layers *l,
 
 /* --- layers --------------------------------------------------------------------------- */
 
+/* The folder of all of them; made when create. */
+int layers_all(const struct layers *l, bool create);
+
 /* A new, empty one. */
 int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e);
 
@@ -151,6 +164,8 @@ int layers_dress(const struct layers *l, const char *id, int like);
 
 /* up/ of a layer: O_PATH | O_DIRECTORY. */
 int layers_open_up(const struct layers *l, const char *id);
+/* points/ of a layer, likewise; made when it is not there. */
+int layers_open_points(const struct layers *l, const char *id);
 
 /* Nothing is in it. */
 bool layers_is_empty(const struct layers *l, const char *id);

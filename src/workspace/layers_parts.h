@@ -10,6 +10,7 @@
 enum { LAYERS_TEXT_MAX = 16 << 10 };
 
 bool layers_is_id(const char *id);
+int layers_random(char ret_id[LAYER_ID_LEN + 1]);
 
 /* "KEY ID ID ID" and a new line. */
 void stack_put(struct buf *into, const char *key, const struct stack *s);

@@ -99,6 +99,7 @@ static const struct layers_field layers_snapshot_fields[] = {
 	SNAPSHOT_FIELD("home", LAYERS_STACK, home),
 	SNAPSHOT_FIELD("system", LAYERS_WORD, stands_on),
 	SNAPSHOT_FIELD("root", LAYERS_STACK, root),
+	SNAPSHOT_FIELD("first", LAYERS_NUMBER, first), /* older ones have none */
 };
 
 #define SESSION_MAGIC "bawn-session-1\n"
@@ -172,9 +173,10 @@ static int layers_parse_field(const struct layers_field *f, char *value, void *i
 	return -EBADMSG;
 }
 
-/* Every field, once, in order; nothing else. */
+/* Every field, once, in order; nothing else.  The text may end once those that are needed are
+ * there. */
 static int layers_parse(struct span text, const char *magic, const struct layers_field *fields,
-			size_t count, void *into)
+			size_t count, size_t needed, void *into)
 {
 	char copy[LAYERS_TEXT_MAX + 1];
 
@@ -188,7 +190,7 @@ static int layers_parse(struct span text, const char *magic, const struct layers
 	if (!str_after(at, magic))
 		return -EBADMSG;
 	at += strlen(magic);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && (i < needed || *at); i++) {
 		char *end = strchr(at, '\n');
 
 		if (!end)
@@ -212,6 +214,7 @@ int layers_session_parse(struct span text, struct layers_session *ret)
 {
 	*ret = (struct layers_session){.name = ""};
 	int r = layers_parse(text, SESSION_MAGIC, layers_session_fields,
+			     BAWN_ARRAY_SIZE(layers_session_fields),
 			     BAWN_ARRAY_SIZE(layers_session_fields), ret);
 
 	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
@@ -221,7 +224,8 @@ int layers_snapshot_parse(struct span text, struct layers_snapshot *ret)
 {
 	*ret = (struct layers_snapshot){.name = ""};
 	int r = layers_parse(text, SNAPSHOT_MAGIC, layers_snapshot_fields,
-			     BAWN_ARRAY_SIZE(layers_snapshot_fields), ret);
+			     BAWN_ARRAY_SIZE(layers_snapshot_fields),
+			     BAWN_ARRAY_SIZE(layers_snapshot_fields) - 1, ret);
 
 	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
 }

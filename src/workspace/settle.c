@@ -127,18 +127,25 @@ static int settle_root(const struct layers *l, struct layers_session *s, bool fo
 }
 
 /* overlayfs leaves a folder in work/ that nobody may enter, with a whiteout in it where something
- * was deleted, which is in the way of whoever copies or removes the state directory. */
+ * was deleted, which is in the way of whoever copies or removes the state directory.  Mount points
+ * were for this box alone. */
 static void settle_scratch(const struct layers *l, const struct stack *s)
 {
-	char path[sizeof("layers//work") + LAYER_ID_LEN];
+	char path[sizeof("/work") + LAYER_ID_LEN];
 
 	if (s->count == 0)
 		return;
-	(void)snprintf(path, sizeof(path), "layers/%s/work", s->ids[s->count - 1]);
-	_cleanup_fd_ int scratch = open_beneath(l->dir, path, O_PATH | O_DIRECTORY, 0);
+	(void)snprintf(path, sizeof(path), "%s/work", s->ids[s->count - 1]);
+	_cleanup_fd_ int all = layers_all(l, false);
+	_cleanup_fd_ int scratch = all < 0 ? all : open_beneath(all, path, O_PATH | O_DIRECTORY, 0);
 
 	if (scratch >= 0)
 		(void)tree_remove(scratch, "work");
+	(void)snprintf(path, sizeof(path), "%s", s->ids[s->count - 1]);
+	_cleanup_fd_ int layer = all < 0 ? all : open_beneath(all, path, O_PATH | O_DIRECTORY, 0);
+
+	if (layer >= 0)
+		(void)tree_remove(layer, "points");
 }
 
 int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
@@ -193,11 +200,11 @@ int layers_settle_all(const struct layers *l, struct error *e)
 		       : r;
 }
 
-int layers_recover(const struct layers *l, enum land_found *ret, struct error *e)
+int layers_recover(const struct layers *l, struct land_found *ret, struct error *e)
 {
 	_cleanup_fd_ int journal = layers_journal(l, false);
 
-	*ret = LAND_NOTHING;
+	*ret = (struct land_found){.way = LAND_NOTHING};
 	if (journal == -ENOENT)
 		return 0;
 	_cleanup_fd_ int tree = open_no_links(l->workspace, O_RDONLY | O_DIRECTORY);

@@ -18,7 +18,7 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 int layers_settle_all(const struct layers *l, struct error *e);
 
 /* A landing that was cut short is rolled back, or finished; the caller holds the lock. */
-int layers_recover(const struct layers *l, enum land_found *ret, struct error *e);
+int layers_recover(const struct layers *l, struct land_found *ret, struct error *e);
 
 /* Whether the session has something of the workspace to show or to undo. */
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s);

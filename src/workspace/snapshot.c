@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char snapshot_restoring[] = "restoring";
 static const char snapshot_start[] = "start-";
@@ -163,13 +164,26 @@ static int snapshot_refresh(const struct layers *l, struct stack *s, struct erro
 	return snapshot_push(l, s, -1, e);
 }
 
-static struct layers_snapshot snapshot_of(const struct layers_session *s, const char *name)
+/* How many first versions the session has, in bytes of their index. */
+static int64_t snapshot_first(const struct layers *l, const char *session)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, session, false);
+	_cleanup_fd_ int index =
+		dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	return index >= 0 && fstat(index, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+}
+
+static struct layers_snapshot snapshot_of(const struct layers *l, const struct layers_session *s,
+					  const char *name)
 {
 	struct layers_snapshot snapshot = {.made = clock_ns(CLOCK_REALTIME)};
 
 	(void)snprintf(snapshot.name, sizeof(snapshot.name), "%s", name);
 	memcpy(snapshot.session, s->name, sizeof(snapshot.session));
 	memcpy(snapshot.stands_on, s->stands_on, sizeof(snapshot.stands_on));
+	snapshot.first = snapshot_first(l, s->name);
 	return snapshot;
 }
 
@@ -178,7 +192,7 @@ static struct layers_snapshot snapshot_of(const struct layers_session *s, const 
 int snapshot_take(const struct layers *l, struct layers_session *s, const char *name,
 		  struct layers_snapshot *ret, struct error *e)
 {
-	*ret = snapshot_of(s, name);
+	*ret = snapshot_of(l, s, name);
 	if (snapshot_is_there(l, name))
 		return error_set(e, -EEXIST, "there is a snapshot '%s' of %s already", name,
 				 l->workspace);
@@ -210,7 +224,7 @@ int snapshot_at_start(const struct layers *l, struct layers_session *s, struct e
 		r = snapshot_refresh(l, &s->root, e);
 	if (r < 0)
 		return r;
-	struct layers_snapshot start = snapshot_of(s, name);
+	struct layers_snapshot start = snapshot_of(l, s, name);
 
 	start.project = snapshot_sealed(l, &s->project);
 	start.root = snapshot_sealed(l, &s->root);
@@ -290,7 +304,7 @@ static int snapshot_copy_layer(const struct layers *l, const char *from, const c
 
 	if (in < 0 || out < 0)
 		return error_sys(e, in < 0 ? in : out, "cannot open a layer of %s", l->workspace);
-	return copy_tree(in, out, ret, e);
+	return copy_tree(in, out, COPY_SAME, ret, e);
 }
 
 static int snapshot_copy_work(void *context, struct error *e)
@@ -342,7 +356,9 @@ static int snapshot_copy_all(struct snapshot_live *live, struct layers_snapshot 
 	const struct layers_session *s = live->session;
 	const struct apart apart = {
 		.work = snapshot_copy_work, .alive = snapshot_alive, .context = live};
-	int r = 0;
+	/* What nobody names and nobody holds is swept away by who has the lock. */
+	_cleanup_fd_ int lock = layers_lock(l, e);
+	int r = lock < 0 ? lock : 0;
 
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(live->pairs); i++) {
 		const struct stack *stack = snapshot_stack(s, i);
@@ -350,6 +366,7 @@ static int snapshot_copy_all(struct snapshot_live *live, struct layers_snapshot 
 		if (stack->count > 0 && !layers_is_empty(l, stack->ids[stack->count - 1]))
 			r = snapshot_new_held(l, &live->pairs[i], e);
 	}
+	fd_close(&lock);
 	if (r == 0)
 		r = apart_run(&apart, e);
 	if (r < 0)
@@ -358,8 +375,7 @@ static int snapshot_copy_all(struct snapshot_live *live, struct layers_snapshot 
 	ret->project = snapshot_with(&s->project, &live->pairs[0]);
 	ret->home = snapshot_with(&s->home, &live->pairs[1]);
 	ret->root = snapshot_with(&s->root, &live->pairs[2]);
-	_cleanup_fd_ int lock = layers_lock(l, e);
-
+	lock = layers_lock(l, e);
 	if (lock < 0)
 		return lock;
 	ret->project = snapshot_sealed(l, &ret->project);
@@ -379,7 +395,7 @@ int snapshot_copy(const struct layers *l, const struct layers_session *s, const 
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(live.pairs); i++)
 		live.pairs[i].hold = -1;
-	*ret = snapshot_of(s, name);
+	*ret = snapshot_of(l, s, name);
 	int r = snapshot_is_there(l, name)
 			? error_set(e, -EEXIST, "there is a snapshot '%s' of %s already", name,
 				    l->workspace)
@@ -463,7 +479,7 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	r = snapshot_next_name(l, snapshot_before, name, e);
 	if (r < 0)
 		return r;
-	*ret_before = snapshot_of(&s, name);
+	*ret_before = snapshot_of(l, &s, name);
 	ret_before->project = snapshot_sealed(l, &s.project);
 	ret_before->root = snapshot_sealed(l, &s.root);
 	r = snapshot_home(l, &s, &ret_before->home, e);
@@ -487,12 +503,83 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 	return r < 0 ? r : snapshot_put_in_place(l, &to, e);
 }
 
+/* --- a session from one ---------------------------------------------------------------- */
+
+/* A file of one session's folder for the other's; `max`: no more of it than that, -1: all.  What
+ * is not there is none. */
+static int snapshot_bring_file(int from, int to, const char *name, int64_t max)
+{
+	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	_cleanup_fd_ int out =
+		in < 0 ? in : open_beneath(to, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+	bool shared = false;
+
+	if (out < 0)
+		return in == -ENOENT ? 0 : out;
+	int r = copy_content(in, out, &shared);
+
+	return r == 0 && max >= 0 && ftruncate(out, max) < 0 ? -errno : r;
+}
+
+/* What is there can have been written when the snapshot was made, and not after it. */
+static bool snapshot_is_before(int dir, const char *name, int64_t made)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec <= made;
+}
+
+static int snapshot_bring_folder(int from, int to, const char *name)
+{
+	struct copied copied = {.entries = 0};
+	struct error ignored = ERROR_INIT;
+	_cleanup_fd_ int in = open_beneath(from, name, O_RDONLY | O_DIRECTORY, 0);
+
+	if (in < 0)
+		return in == -ENOENT ? 0 : in;
+	_cleanup_fd_ int out = mkdirat(to, name, 0700) < 0
+				       ? -errno
+				       : open_beneath(to, name, O_RDONLY | O_DIRECTORY, 0);
+
+	return out < 0 ? out : copy_tree(in, out, COPY_SAME, &copied, &ignored);
+}
+
+/*
+ * What the session of the snapshot knew then of what the workspace was.  Entries that came later
+ * are of paths that it had left by then, and say nothing of the snapshot's versions.  Where
+ * something landed since, what landed is not what the snapshot's versions come from.
+ */
+static int snapshot_bring(const struct layers *l, const struct layers_snapshot *from,
+			  const char *name, struct error *e)
+{
+	_cleanup_fd_ int of = layers_session_dir(l, from->session, false);
+	_cleanup_fd_ int to = of < 0 ? of : layers_session_dir(l, name, true);
+	int r = of == -ENOENT ? 0 : to < 0 ? to : 0;
+
+	if (r == 0 && to >= 0 && from->first > 0 && mkdirat(to, "first", 0700) < 0)
+		r = -errno;
+	if (r == 0 && to >= 0 && from->first > 0)
+		r = snapshot_bring_file(of, to, "first/data", -1);
+	if (r == 0 && to >= 0 && from->first > 0)
+		r = snapshot_bring_file(of, to, "first/index", from->first);
+	if (r == 0 && to >= 0 && snapshot_is_before(of, "basis", from->made)) {
+		r = snapshot_bring_folder(of, to, "basis.d");
+		if (r == 0)
+			r = snapshot_bring_file(of, to, "basis", -1);
+	}
+	return r < 0 ? error_sys(e, r, "cannot bring along what %s knows of %s", from->session,
+				 l->workspace)
+		     : 0;
+}
+
 int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, const char *name,
 		  struct layers_session *ret, struct error *e)
 {
 	struct layers_session origin;
 	int r = layers_session_read(l, from->session, &origin, e);
-	int64_t began = r == 0 ? origin.began : from->made;
+	bool known = r == 0;
+	int64_t began = known ? origin.began : from->made;
 
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -509,5 +596,8 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 	r = snapshot_push(l, &ret->project, tree, e);
 	if (r == 0 && ret->root.count > 0)
 		r = snapshot_push(l, &ret->root, -1, e);
+	/* A direct session has first versions of what it wrote here; of that a fork has nothing. */
+	if (r == 0 && known && origin.mode == LAYERS_REVIEW)
+		r = snapshot_bring(l, from, name, e);
 	return r < 0 ? r : layers_session_write(l, ret, e);
 }

@@ -64,7 +64,11 @@ int snapshot_restore(const struct layers *l, const struct layers_snapshot *from,
 /* Finishes a restore that was cut off; 1 when there was one. */
 int snapshot_finish(const struct layers *l, struct error *e);
 
-/* A new session of that name, which has what the snapshot has, and a home of its own. */
+/*
+ * A new session of that name, which has what the snapshot has, and a home of its own.  It knows
+ * what the other one had found in the workspace until then (first/), and what of that had landed
+ * (basis), unless something landed or was taken back since.
+ */
 int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, const char *name,
 		  struct layers_session *ret, struct error *e);
 

@@ -2,6 +2,7 @@
 #include "system_run.h"
 
 #include "fd.h"
+#include "mounts.h"
 #include "process.h"
 #include "profile.h"
 #include "str.h"
@@ -10,7 +11,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,56 +50,31 @@ void system_run_word(struct system_run *run, const char *word)
 
 /* --- confined ------------------------------------------------------------------------- */
 
-static int system_run_write(int process, const char *name, const char *text)
-{
-	_cleanup_fd_ int fd = openat(process, name, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
-}
-
 /* One id, and changes of owner that only seem to happen. */
 static int system_run_become_root(int process)
 {
-	unsigned int uid = geteuid();
-	unsigned int gid = getegid();
-	char map[32];
+	const struct process_ids ids = {0, geteuid(), 0, getegid()};
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-		return -errno;
-	int r = system_run_write(process, "setgroups", "deny");
-
-	(void)snprintf(map, sizeof(map), "0 %u 1\n", uid);
-	if (r == 0)
-		r = system_run_write(process, "uid_map", map);
-	(void)snprintf(map, sizeof(map), "0 %u 1\n", gid);
-	if (r == 0)
-		r = system_run_write(process, "gid_map", map);
-	return r;
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno : process_map_ids(process, &ids);
 }
 
 /* All mounts read-only, but for what is beneath the one folder. */
 static int system_run_close_mounts(const struct system_new *n)
 {
-	struct mount_attr closed = {.attr_set = MOUNT_ATTR_RDONLY, .propagation = MS_PRIVATE};
+	_cleanup_fd_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	/* The held descriptor is of the namespace that was left: a path leads to the new one. */
 	_cleanup_fd_ int here = open(n->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat held;
 	struct stat found;
 
-	if (here < 0 || fstat(here, &found) < 0 || fstat(n->dir, &held) < 0)
+	if (root < 0 || here < 0 || fstat(here, &found) < 0 || fstat(n->dir, &held) < 0)
 		return -errno;
 	if (held.st_dev != found.st_dev || held.st_ino != found.st_ino)
 		return -ESTALE;
-	_cleanup_fd_ int tree =
-		(int)syscall(SYS_open_tree, here, "",
-			     AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	_cleanup_fd_ int tree = mounts_clone(here, 0);
+	int r = tree < 0 ? tree : mounts_set_attributes(root, AT_RECURSIVE, MOUNT_ATTR_RDONLY);
 
-	if (tree < 0 ||
-	    syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &closed, sizeof(closed)) < 0 ||
-	    syscall(SYS_move_mount, tree, "", here, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-		return -errno;
-	return 0;
+	return r < 0 ? r : mounts_attach(tree, here);
 }
 
 /*

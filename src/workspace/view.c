@@ -81,7 +81,8 @@ static int64_t view_time(struct statx_timestamp t)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int view_entry_read(int dir, const char *name, struct view_entry *ret)
+/* `plain`: no layer, nor is one upon it, so that a device 0:0 is a device. */
+static int view_entry_look(int dir, const char *name, bool plain, struct view_entry *ret)
 {
 	struct statx st;
 
@@ -89,7 +90,7 @@ int view_entry_read(int dir, const char *name, struct view_entry *ret)
 	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH),
 		  STATX_BASIC_STATS, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (S_ISCHR(st.stx_mode) && st.stx_rdev_major == 0 && st.stx_rdev_minor == 0) {
+	if (!plain && S_ISCHR(st.stx_mode) && st.stx_rdev_major == 0 && st.stx_rdev_minor == 0) {
 		ret->whiteout = true;
 		return 0;
 	}
@@ -107,6 +108,11 @@ int view_entry_read(int dir, const char *name, struct view_entry *ret)
 		.links = st.stx_nlink,
 	};
 	return 0;
+}
+
+int view_entry_read(int dir, const char *name, struct view_entry *ret)
+{
+	return view_entry_look(dir, name, false, ret);
 }
 
 int view_descend(int dir, const char *path, int flags)
@@ -159,18 +165,10 @@ int view_each_name(int dir, int (*found)(void *context, const char *name), void 
 		(void)close(dir);
 		return r;
 	}
-	for (;;) {
-		errno = 0;
-		const struct dirent *entry = readdir(d);
-
-		if (!entry)
-			return -errno;
-		if (str_equal(entry->d_name, ".") || str_equal(entry->d_name, ".."))
-			continue;
-		r = found(context, entry->d_name);
-		if (r < 0)
-			return r;
-	}
+	for (const struct dirent *entry; r >= 0 && (entry = fd_next_entry(d, &r));)
+		if (!str_equal(entry->d_name, ".") && !str_equal(entry->d_name, ".."))
+			r = found(context, entry->d_name);
+	return r < 0 ? r : 0;
 }
 
 /* --- one path through all layers ------------------------------------------------------ */
@@ -187,6 +185,7 @@ struct view_walk {
 	int parent;              /* held directory of the last part */
 	const char *name;        /* the last part, "" for the top itself */
 	struct view_entry found; /* of VIEW_HERE */
+	bool plain;              /* the base, and no layers upon it */
 };
 
 /* 1 when the part is a directory, which `parent` is then; 0 when the layer has no such thing,
@@ -231,7 +230,7 @@ static int view_ask(struct view_walk *w, char *path, bool base)
 			return w->opaque ? VIEW_GONE : VIEW_SILENT;
 	}
 	w->name = part;
-	int r = view_entry_read(w->parent, part, &w->found);
+	int r = view_entry_look(w->parent, part, w->plain, &w->found);
 
 	if (r < 0)
 		return r;
@@ -250,6 +249,7 @@ static int view_find(const struct view *v, int from, char *path, struct view_wal
 			continue;
 		fd_close(&w->parent);
 		w->opaque = false;
+		w->plain = v->count == 0;
 		w->parent = open_beneath(view_root(v, i), "", O_RDONLY | O_DIRECTORY, 0);
 		if (w->parent < 0)
 			return w->parent;

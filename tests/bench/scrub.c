@@ -125,6 +125,8 @@ int main(int argc, char **argv)
 		"glpat-5xYz7WvUt3sRq9PoNm1L",
 		"hf_QwErTyUiOpAsDfGhJkLzXcVbNm",
 		"xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOHcbrzxgy"};
+	/* As the gate knows them by their placeholders. */
+	static const size_t known[] = {13, 4, 8, 4, 0, 6, 3, 5};
 	static double got[ROUNDS_MAX];
 	long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 15;
 	uint8_t *bytes = malloc(TOTAL);
@@ -144,7 +146,7 @@ int main(int argc, char **argv)
 
 			for (size_t i = 0; i < count; i++)
 				w[i] = span_of_str(words[i]);
-			if (finder_new(w, w, count, &f) < 0)
+			if (finder_new(w, w, known, count, &f) < 0)
 				return 1;
 			for (long i = 0; i < rounds; i++)
 				got[i] = count ? through(f, bytes) : yardstick(bytes);

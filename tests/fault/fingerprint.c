@@ -94,10 +94,9 @@ static void show_landlock(void)
 		for (; layers < LANDLOCK_LAYERS_MAX; layers++) {
 			long fd = syscall(__NR_landlock_create_ruleset, handled, 8, 0);
 
-			if (fd < 0)
-				break;
-			if (syscall(__NR_landlock_restrict_self, fd, 0) < 0) {
-				/* Who answers this call is gone, and so is the box in a moment. */
+			if (fd < 0 || syscall(__NR_landlock_restrict_self, fd, 0) < 0) {
+				/* Who answers these calls is gone, and so is the box in a moment.
+				 */
 				if (errno == ENOSYS)
 					(void)sleep(5);
 				break;

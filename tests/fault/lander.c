@@ -263,7 +263,7 @@ static int do_undo(const char *tree, const char *journal, bool redo)
 static int do_recover(const char *tree, const char *journal)
 {
 	static const char *const words[] = {"nothing", "rolled-back", "finished"};
-	enum land_found found = LAND_NOTHING;
+	struct land_found found = {.way = LAND_NOTHING};
 	struct error e = ERROR_INIT;
 	int r = land_recover(open_folder(AT_FDCWD, tree), open_folder(AT_FDCWD, journal), &found,
 			     &e);
@@ -272,7 +272,7 @@ static int do_recover(const char *tree, const char *journal)
 		(void)fprintf(stderr, "%s\n", e.text);
 		return EXIT_REFUSED;
 	}
-	(void)puts(words[found]);
+	(void)puts(words[found.way]);
 	return 0;
 }
 

@@ -2,9 +2,10 @@
 /*
  * nth list LOG -- COMMAND...			every system call, one line "PROGRAM CALL"
  * nth fail PROGRAM N ERRNO -- COMMAND...	the Nth call of PROGRAM fails with ERRNO
- * nth fail PROGRAM N:CALL ERRNO -- ...		the first CALL (a number) from the Nth on does: no
- *two runs need make the same calls
+ * nth fail PROGRAM N:CALL ERRNO -- ...		the first CALL (a number) from the Nth on does
  * nth kill PROGRAM N -- COMMAND...		PROGRAM dies by SIGKILL at its Nth call
+ * nth kill PROGRAM N*CALL -- ...		at its Nth CALL: two runs need not make the same
+ *						number of other calls
  *
  * RL-01 and RL-02: a tracer that follows every child and counts calls by program
  * (the comm of the caller), over all its processes.  A call that fails is not made.
@@ -44,7 +45,8 @@ static struct {
 	FILE *log;
 	const char *program;
 	uint64_t n;
-	uint64_t call; /* only this one; UINT64_MAX: any */
+	uint64_t call;  /* only this one; UINT64_MAX: any */
+	bool only_call; /* others are not counted either */
 	uint64_t seen;
 	int code; /* 0: kill */
 } nth;
@@ -123,7 +125,8 @@ static void on_entry(struct tracee *t, uint64_t call)
 {
 	if (nth.log)
 		(void)fprintf(nth.log, "%s %llu\n", t->program, (unsigned long long)call);
-	if (!nth.program || !str_equal(t->program, nth.program) || ++nth.seen < nth.n)
+	if (!nth.program || !str_equal(t->program, nth.program) ||
+	    (nth.only_call && nth.call != call) || ++nth.seen < nth.n)
 		return;
 	if (nth.call != UINT64_MAX && nth.call != call)
 		return;
@@ -228,14 +231,16 @@ static pid_t start(char **argv)
 	return pid;
 }
 
-/* N, or N:CALL. */
+/* N, N:CALL or N*CALL. */
 static bool parse_moment(char *word)
 {
-	char *call = strchr(word, ':');
+	char *call = strpbrk(word, ":*");
 
 	nth.call = UINT64_MAX;
-	if (call)
+	if (call) {
+		nth.only_call = *call == '*';
 		*call++ = '\0';
+	}
 	return str_parse_u64(word, &nth.n) == 0 && (!call || str_parse_u64(call, &nth.call) == 0);
 }
 

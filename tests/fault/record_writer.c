@@ -184,7 +184,7 @@ static int write_session(const struct place *p, const char *name, unsigned long 
 	if (ret == 0)
 		ret = send_events(&r, events, acks, e);
 	r.failure.code = ret;
-	recording_end(&r, &status, e);
+	recording_end(&r, &status, NULL, e);
 	if (ret == 0 && !r.done)
 		ret = e->code ? e->code : -EPROTO;
 	if (ret == 0)

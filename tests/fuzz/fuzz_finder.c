@@ -46,7 +46,7 @@ static void check(const struct finder *f, struct span word, struct span bytes)
 	     finder_next(f, (struct span){copy, bytes.len}, at, true, &hit) == FINDER_FOUND;) {
 		CUT_MUST(hit.at >= at && hit.len >= FINDER_WORD_MIN && hit.word == 0);
 		CUT_MUST(hit.at + hit.len <= bytes.len);
-		finder_mask(f, &hit, copy);
+		finder_mask(f, &hit, copy, bytes.len);
 		at = hit.at + hit.len;
 	}
 	free(copy);
@@ -59,10 +59,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!newline)
 		return 0;
-	struct span word = {data, (size_t)(newline - data)};
+	_cleanup_own_ struct span word = cut_own((struct span){data, (size_t)(newline - data)});
 	struct span mask = SPAN_LITERAL("placeholder");
 
-	if (finder_new(&word, &mask, 1, &f) < 0)
+	if (finder_new(&word, &mask, NULL, 1, &f) < 0)
 		return 0;
 	check(f, word, (struct span){newline + 1, size - word.len - 1});
 	finder_free(f);

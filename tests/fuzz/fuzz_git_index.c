@@ -2,9 +2,16 @@
 /* Any bytes as git's index: never read past its end; and what only caches is not part of it. */
 #include "../lib/cut.h"
 #include "buf.h"
-#include "git_index.h"
+#include "git_index_believed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int on_undo(void *context, const char *path, uint32_t mode, const struct git_name *object)
+{
+	CUT_MUST(strlen(path) < 1 << 19 && mode && object->len >= 20);
+	(void)context;
+	return 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,6 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	CUT_MUST(count == ((uint32_t)data[8] << 24 | (uint32_t)data[9] << 16 |
 			   (uint32_t)data[10] << 8 | data[11]));
+	git_index_close(&x);
+	CUT_MUST(git_index_open(&x, (struct span){data, size}) == 0);
+	_cleanup_buf_ struct buf folder = BUF_INIT(1 << 20);
+
+	(void)git_index_believed(&x, &folder);
+	(void)git_index_undo(&x, on_undo, NULL);
 	git_index_close(&x);
 	CUT_MUST(git_index_digest((struct span){data, size}, second) == 0);
 	CUT_MUST(memcmp(first, second, sizeof(first)) == 0);

@@ -48,7 +48,8 @@ static void check_spelled(struct span path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;
-	struct span glob = {data, end ? (size_t)(end - data) : 0};
+	_cleanup_own_ struct span glob =
+		cut_own((struct span){data, end ? (size_t)(end - data) : 0});
 	struct span target =
 		end ? (struct span){end + 1, size - glob.len - 1} : (struct span){data, size};
 	uint8_t *bytes = malloc(target.len + 1);
@@ -62,12 +63,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CUT_MUST(http_glob_covers(glob, glob) && http_glob_weight(glob) > 0);
 	if (http_path_read(target, bytes, &path, &why) == 0) {
 		CUT_MUST(!why && path.path.len + path.query.len <= target.len);
+		_cleanup_own_ struct span own = cut_own(path.path);
+
 		if (!path.unclear) {
-			check_clear(path.path);
-			check_spelled(path.path);
+			check_clear(own);
+			check_spelled(own);
 		}
-		if (good && !path.unclear && http_glob_matches(glob, path.path))
-			CUT_MUST(http_glob_weight(glob) <= path.path.len + 1);
+		if (good && !path.unclear && http_glob_matches(glob, own))
+			CUT_MUST(http_glob_weight(glob) <= own.len + 1);
 	} else {
 		CUT_MUST(why);
 	}

@@ -65,7 +65,7 @@ static size_t merged(const struct lines *base, const struct lines *ours, const s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char between[] = "%%\n";
-	struct span rest = {data, size}, text[3] = {{data, 0}, {data, 0}, {data, 0}};
+	struct span rest = {data, size}, text[3];
 	struct arena arena = ARENA_INIT(FUZZ_ARENA);
 	struct buf out = BUF_INIT(FUZZ_BYTES), other = BUF_INIT(FUZZ_BYTES);
 	struct lines l[3];
@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < 3; i++) {
 		const uint8_t *cut = rest.len ? memmem(rest.ptr, rest.len, between, 3) : NULL;
 
-		text[i] =
-			(struct span){rest.ptr, cut && i < 2 ? (size_t)(cut - rest.ptr) : rest.len};
+		text[i] = cut_own((struct span){rest.ptr, cut && i < 2 ? (size_t)(cut - rest.ptr)
+								       : rest.len});
 		rest = cut && i < 2 ? span_skip(rest, text[i].len + 3) : (struct span){data, 0};
 		CUT_MUST(lines_cut(text[i], &arena, &l[i]) == 0);
 	}
@@ -95,5 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_fini(&out);
 	buf_fini(&other);
 	arena_fini(&arena);
+	for (size_t i = 0; i < 3; i++)
+		cut_disown(&text[i]);
 	return 0;
 }

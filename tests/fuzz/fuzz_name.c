@@ -100,10 +100,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (newline) {
 		size_t before = (size_t)(newline - data);
 		struct span rest = {newline + 1, size - before - 1};
+		_cleanup_own_ struct span pattern = cut_own((struct span){data, before});
 		struct name n;
 
 		check_name(rest);
-		check_pattern((struct span){data, before}, name_parse(rest, &n) == 0 ? &n : NULL);
+		check_pattern(pattern, name_parse(rest, &n) == 0 ? &n : NULL);
 	}
 	return 0;
 }

@@ -40,10 +40,10 @@ static void check_list(struct span message)
 	_cleanup_buf_ struct buf once = BUF_INIT(SSH_AGENT_MESSAGE_MAX);
 	_cleanup_buf_ struct buf twice = BUF_INIT(SSH_AGENT_MESSAGE_MAX);
 
-	if (ssh_agent_copy_list(message, &once) < 0)
+	if (ssh_agent_copy_list(message, NULL, NULL, &once) < 0)
 		return;
 	CUT_MUST(once.len <= message.len);
-	CUT_MUST(ssh_agent_copy_list(buf_span(&once), &twice) == 0);
+	CUT_MUST(ssh_agent_copy_list(buf_span(&once), NULL, NULL, &twice) == 0);
 	CUT_MUST(span_equal(buf_span(&once), buf_span(&twice)));
 }
 

@@ -3,6 +3,7 @@
  * Two texts, separated by a byte 0xff: whoever applies the hunks that are shown to the first has
  * the second, each line around them is the same in both, and the ranges are true.
  */
+#include "../lib/cut.h"
 #include "unified.h"
 
 #include <stdlib.h>
@@ -35,7 +36,9 @@ static void patch_line(void *context, char sign, const struct span *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *cut = size ? memchr(data, 0xff, size) : NULL;
-	struct span texts[2] = {{data, cut ? (size_t)(cut - data) : size}, {data, 0}};
+	_cleanup_own_ struct span first =
+		cut_own((struct span){data, cut ? (size_t)(cut - data) : size});
+	struct span texts[2] = {first, {data, 0}};
 	_cleanup_arena_ struct arena arena = ARENA_INIT(64 << 20);
 	struct lines sides[2];
 	struct linediff d;

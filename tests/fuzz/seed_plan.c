@@ -99,8 +99,8 @@ static struct plan_rule network[] = {
 };
 static struct plan_note notes[] = {
 	{PLAN_NOTE_NOT_GIVEN, "files.write: /etc", "a repository's file may only narrow",
-	 ".bawn.yaml:4"},
-	{PLAN_NOTE_HIDDEN, "~/.ssh", "private", "default"},
+	 ".bawn.yaml:4", false, false},
+	{PLAN_NOTE_HIDDEN, "~/.ssh", "private", "default", false, false},
 };
 static const uint8_t filter[16];
 

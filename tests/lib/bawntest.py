@@ -5,7 +5,8 @@ a terminal, and a look at what a test left behind.
 The environment says what is tested:
 
     BAWN            the program (default: bawn from PATH)
-    BAWN_TEST_BIN   the folder of our own test programs (hide)
+    BAWN_TEST_BIN   the folder of our own test programs (hide); default: those of the checkout's build
+    BAWN_TEST_SLOW  how many times as long everything may take (an emulated processor); default: 1
 
 Every process that a test starts stays a descendant of the test (subreaper), so
 "nothing is left" is a statement about a process tree, not about names.
@@ -29,11 +30,24 @@ import time
 
 BAWN = os.environ.get("BAWN") or shutil.which("bawn") or "bawn"
 TEST_BIN = os.environ.get("BAWN_TEST_BIN") or os.path.dirname(BAWN)
-HIDE = os.path.join(TEST_BIN, "hide")
+SLOW = int(os.environ.get("BAWN_TEST_SLOW", "1"))
+
+
+def test_program(name):
+    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tests")
+    places = [TEST_BIN] if "BAWN_TEST_BIN" in os.environ else [TEST_BIN, *(f"{built}/{d}" for d in ("lib", "bench", "fault"))]
+    return next((p for p in (os.path.join(d, name) for d in places) if os.access(p, os.F_OK)), os.path.join(TEST_BIN, name))
+
+
+HIDE = test_program("hide")
 PR_SET_CHILD_SUBREAPER = 36
 
 
 # -- results ---------------------------------------------------------------
+
+class Premise(SystemExit):
+    """Raised by Tap.must; where no Tap.part takes it, the program ends."""
+
 
 class Tap:
     """Counts results and prints each as one TAP line."""
@@ -55,6 +69,24 @@ class Tap:
 
     def equal(self, got, want, name, detail=""):
         return self.ok(got == want, name, f"got  {got!r}\nwant {want!r}\n{detail}")
+
+    def outside(self, holds, name, detail=""):
+        """What holds without bawn: a fixture, the same without a box, a tool of the host.  tests/nothing knows these."""
+        return self.ok(holds, f"outside: {name}", detail)
+
+    def must(self, holds, name, detail=""):
+        """What all that follows stands on: this part of the program ends here when it does not hold."""
+        if not self.ok(holds, name, detail):
+            raise Premise(1)
+        return True
+
+    @staticmethod
+    def part(function, *arguments):
+        """Runs a part; where its premise does not hold, the next one is what follows."""
+        try:
+            function(*arguments)
+        except Premise:
+            pass
 
     def matches(self, text, pattern, name):
         return self.ok(re.search(pattern, text, re.S), name, f"no {pattern!r} in:\n{text}")
@@ -99,7 +131,7 @@ def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more)
         input = input.encode()
     timed_out = False
     try:
-        out, err = child.communicate(input, timeout=timeout)
+        out, err = child.communicate(input, timeout=timeout * SLOW)
     except subprocess.TimeoutExpired:
         timed_out = True
         kill_tree(child.pid)
@@ -115,6 +147,12 @@ def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more)
 
 def bawn(*args, **more):
     return run(BAWN, *args, **more)
+
+
+def box_starts(tap, **more):
+    """The premise of a program that would take long to fail piece by piece."""
+    r = bawn("run", "--quiet", "--", "echo", "in", **more)
+    tap.must((r.status, r.out) == (0, "in\n"), "a box starts", r)
 
 
 def environment(**changes):
@@ -180,7 +218,11 @@ class Workspace:
 # -- processes -------------------------------------------------------------
 
 def adopt_orphans():
-    """From here on every process below us stays below us, whatever dies between."""
+    """From here on every process below us stays below us, whatever dies between, and has the signals that a login
+    gives: what a shell makes ignored for its background jobs stays so in all that is started."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -238,9 +280,9 @@ def reap():
             return
 
 
-def left_processes(seconds=2.0):
+def left_processes(seconds=6.0):
     """What still runs below us after at most this long."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * SLOW
     while True:
         reap()
         left = descendants()
@@ -250,7 +292,7 @@ def left_processes(seconds=2.0):
 
 
 def wait_for(condition, seconds=5.0, step=0.01):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * SLOW
     while time.monotonic() < end:
         value = condition()
         if value:
@@ -308,8 +350,10 @@ class Leftovers:
     @staticmethod
     def look():
         runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
-        # A private home, and the records, are there to stay.
-        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record", "workspaces"))
+        # A private home, the records, and the room that is kept for a full disk, are there to stay.
+        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record", "reserve", "workspaces"))
+        # Others mount and unmount as they like: what is in our own folders, or speaks of bawn, is ours.
+        ours = tuple(os.path.realpath(p) for p in (os.environ.get("HOME", "/var/tmp"), state_dir(), runtime, "/tmp/", "/dev/shm/"))
         namespaces = set()
         for pid in [os.getpid(), *descendants()]:
             for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
@@ -322,7 +366,8 @@ class Leftovers:
         # A name without a file (@...) goes with its last process, and those are looked at by themselves.
         sockets = {s for s in sockets if is_mine(s)}
         return {
-            "mounts": set(read("/proc/self/mountinfo").splitlines()),
+            "mounts": {line for line in read("/proc/self/mountinfo").splitlines()
+                       if line.split(" ", 5)[4].startswith(ours) or "bawn" in line},
             "namespaces": namespaces,
             "sockets": sockets,
             "files in /tmp": {p for p in listing("/tmp", 1) if is_mine(p)},
@@ -336,7 +381,9 @@ class Leftovers:
         """Sentences about what is left; empty when nothing is."""
         found = [f"process {pid} {stat}" for pid, stat in left_processes(seconds).items()]
         # The folder of a session that was killed is removed by whichever command comes next.
-        bawn("sessions")
+        r = bawn("sessions")
+        if r.status != 0 or not (r.out + r.err).strip():
+            found.append(f"bawn sessions: {r}")
         after = self.look()
         for what, now in after.items():
             extra = now - self.before[what]
@@ -392,7 +439,7 @@ class Terminal:
     def expect(self, pattern, seconds=10):
         """The text up to and with the pattern, which is then taken away; None at the deadline."""
         compiled = re.compile(pattern.encode() if isinstance(pattern, str) else pattern, re.S)
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * SLOW
         while True:
             m = compiled.search(self.seen)
             if m:
@@ -405,7 +452,7 @@ class Terminal:
 
     def wait(self, seconds=10):
         """The status as a shell sees it, or None when it still runs."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * SLOW
         while self.status is None and time.monotonic() < end:
             self.pump(0.02)
             pid, raw = os.waitpid(self.pid, os.WNOHANG)

@@ -114,6 +114,8 @@ static const struct feature features[] = {
 		 {__NR_clone3, ENOSYS, ALWAYS}}},
 	{"memfd", "a kernel built without it",
 		{{__NR_memfd_create, ENOSYS, ALWAYS}}},
+	{"epoll-room", "a machine where this user's epoll sets are full",
+		{{__NR_epoll_ctl, ENOSPC, 1, UINT32_MAX, 1 /* EPOLL_CTL_ADD */}}},
 	/* From here on no further filter can be loaded. */
 	{"seccomp-filter", "a kernel with strict mode only",
 		{{__NR_seccomp, EINVAL, ALWAYS},

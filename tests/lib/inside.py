@@ -10,6 +10,7 @@ import socket
 import struct
 import time
 
+SLOW = 1                          # an emulated processor: how many times as long everything may take
 SERVICE, CONNECT_PORT, SOCKS_PORT = "10.255.255.53", 3128, 1080
 
 
@@ -32,7 +33,7 @@ def talk(host, port, data=b"", shut=False, seconds=5, pieces=None, want=None):
     began, at, got = time.monotonic(), "connect", b""
     error = None
     try:
-        s = socket.create_connection((host, port), seconds)
+        s = socket.create_connection((host, port), seconds * SLOW)
         with s:
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             at = "send"
@@ -56,7 +57,7 @@ def connect_error(host, port, seconds=3):
     """(the word of the error of connect alone, its time in ms)"""
     began = time.monotonic()
     try:
-        socket.create_connection((host, port), seconds).close()
+        socket.create_connection((host, port), seconds * SLOW).close()
         return "connected", (time.monotonic() - began) * 1000
     except OSError as e:
         return word(e), (time.monotonic() - began) * 1000
@@ -84,7 +85,7 @@ def exactly(s, count):
 def socks(host, port, kind=3, seconds=5):
     """The reply code of SOCKS5, or a word.  host: bytes, as they go on the wire."""
     try:
-        with socket.create_connection((SERVICE, SOCKS_PORT), seconds) as s:
+        with socket.create_connection((SERVICE, SOCKS_PORT), seconds * SLOW) as s:
             s.sendall(b"\5\1\0")
             if exactly(s, 2) != b"\5\0":
                 return "no method"
@@ -99,7 +100,7 @@ def socks(host, port, kind=3, seconds=5):
 def connect(authority, seconds=5):
     """The status of CONNECT, or a word.  authority: bytes."""
     try:
-        with socket.create_connection((SERVICE, CONNECT_PORT), seconds) as s:
+        with socket.create_connection((SERVICE, CONNECT_PORT), seconds * SLOW) as s:
             s.sendall(b"CONNECT " + authority + b" HTTP/1.1\r\nHost: " + authority + b"\r\n\r\n")
             data = s.recv(65536)
             return int(data[9:12]) if data[:5] == b"HTTP/" else "closed"
@@ -135,11 +136,11 @@ def hello(sni, extra=b"", second_sni=None):
 def handshake(name, data, port=443, pieces=None, seconds=1.0):
     """What comes back for a ClientHello: "alert N", "reset", "closed", or "quiet"."""
     try:
-        with socket.create_connection((name, port), 5) as s:
+        with socket.create_connection((name, port), 5 * SLOW) as s:
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for piece in pieces or [data]:
                 s.sendall(piece)
-            s.settimeout(seconds)
+            s.settimeout(seconds * SLOW)
             answer = s.recv(100)
     except TimeoutError:
         return "quiet"
@@ -156,13 +157,13 @@ def dns(name, kind=1, server="192.0.2.1", tcp=False, seconds=2):
          struct.pack(">HH", kind, 1))
     try:
         if tcp:
-            with socket.create_connection((server, 53), seconds) as s:
+            with socket.create_connection((server, 53), seconds * SLOW) as s:
                 s.sendall(struct.pack(">H", len(q)) + q)
                 a = exactly(s, struct.unpack(">H", exactly(s, 2))[0])
         else:
             with socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET,
                                socket.SOCK_DGRAM) as s:
-                s.settimeout(seconds)
+                s.settimeout(seconds * SLOW)
                 s.connect((server, 53))
                 s.send(q)
                 a = s.recv(4096)

@@ -69,7 +69,7 @@ class Origins(world.World):
             openssl req -x509 -newkey rsa:2048 -nodes -keyout self-signed.key -out self-signed.pem -days 2 \\
                 -subj '/CN=self-signed.bad.test' -addext subjectAltName=DNS:self-signed.bad.test
             """
-        subprocess.run(["bash", "-c", script], check=True, timeout=90, stdout=subprocess.DEVNULL,
+        subprocess.run(["bash", "-c", script], check=True, timeout=90 * world.SLOW, stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
         # The user of this machine trusts its CA, as he would a company's.
         with open(BUNDLE) as f, open(self.ca) as ca:

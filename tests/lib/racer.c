@@ -6,8 +6,11 @@
  *					says how often each was opened in truth
  *	racer exec COUNT GOOD EVIL	executes it likewise
  *	racer which			ends with 3 where its own name ends in "good", else with 4
+ *	racer swap COUNT PATH		connects a socket of the internet that another thread
+ *exchanges for one of PATH, and says whether it came there
  *	racer bad			calls with pointers that lead nowhere, and paths without end
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,8 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,8 +149,69 @@ static int bad(void)
 	return 1;
 }
 
+/* --- a descriptor that is another one by then --- */
+
+union address {
+	struct sockaddr_in inet;
+	struct sockaddr_un path;
+};
+
+struct swap {
+	union address to, inet, path;
+	int at, inet_fd, path_fd;
+	volatile int stop;
+};
+
+static void *swap_flip(void *context)
+{
+	struct swap *s = context;
+
+	for (unsigned int i = 1; !s->stop; i = i * 1103515245 + 12345) {
+		s->to = s->inet;
+		(void)dup2(s->inet_fd, s->at);
+		for (volatile unsigned int wait = 0; wait < (i >> 16) % 4000; wait++)
+			continue;
+		s->to = s->path;
+		(void)dup2(s->path_fd, s->at);
+		for (volatile unsigned int wait = 0; wait < (i >> 8) % 4000; wait++)
+			continue;
+	}
+	return NULL;
+}
+
+static int swap(unsigned long count, const char *path)
+{
+	static struct swap s;
+	pthread_t thread;
+	unsigned long tries = 0;
+	int came = 0;
+
+	if (strlen(path) >= sizeof(s.path.path.sun_path))
+		return 2;
+	s.inet.inet = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(9)};
+	s.inet.inet.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	s.path.path.sun_family = AF_UNIX;
+	memcpy(s.path.path.sun_path, path, strlen(path) + 1);
+	s.inet_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	s.path_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	s.at = fcntl(s.inet_fd, F_DUPFD_CLOEXEC, 0);
+	if (s.inet_fd < 0 || s.path_fd < 0 || s.at < 0 ||
+	    pthread_create(&thread, NULL, swap_flip, &s) != 0)
+		return 1;
+	for (; tries < count && !came; tries++) {
+		(void)connect(s.at, (const struct sockaddr *)&s.to, sizeof(s.to.path));
+		came = send(s.path_fd, "x", 1, MSG_NOSIGNAL) == 1;
+	}
+	s.stop = 1;
+	(void)pthread_join(thread, NULL);
+	(void)printf("%s after %lu\n", came ? "came there" : "did not come there", tries);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && strcmp(argv[1], "swap") == 0)
+		return swap(strtoul(argv[2], NULL, 10), argv[3]);
 	if (argc == 2 && strcmp(argv[1], "which") == 0)
 		return which();
 	if (argc == 2 && strcmp(argv[1], "bad") == 0)

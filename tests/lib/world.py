@@ -15,6 +15,7 @@ LOG_MAX of each connection).
 
 import asyncio
 import ctypes
+import hashlib
 import os
 import resource
 import shutil
@@ -41,7 +42,9 @@ TRAPS = ["10.0.0.5", "172.16.0.5", "192.168.0.5", "169.254.169.254", "100.64.0.5
          "198.18.0.77", "240.0.0.5", "fd00::5", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
          "64:ff9b::7f00:1", "2002:a00:5::1", "2002:7f00:1::1", "fec0::5"]
 ECHO, RESET, REFUSED, SILENT, LATE, COUNT = 7000, 7001, 7002, 7003, 7004, 7005
+RETRY = 8443                     # of TLS_LOG: asks for a second ClientHello; of WEB: a real server that does
 MARK = "BAWN_TEST_WORLD"
+SLOW = int(os.environ.get("BAWN_TEST_SLOW", "1"))          # an emulated processor
 
 
 def enter(seconds=900):
@@ -52,7 +55,7 @@ def enter(seconds=900):
     command = ["unshare", "--net", "--mount"]
     if os.geteuid() != 0:
         command += ["--user", "--map-current-user", "--keep-caps"]
-    os.execvp("timeout", ["timeout", "-k", "5", str(seconds), *command, sys.executable, *sys.argv])
+    os.execvp("timeout", ["timeout", "-k", "5", str(seconds * SLOW), *command, sys.executable, *sys.argv])
 
 
 def give_up_authority():
@@ -89,16 +92,17 @@ class World:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.ip("link", "set", "lo", "up")
+        with open("/proc/sys/net/ipv6/ip_nonlocal_bind", "w") as f:
+            f.write("1")
         for address in OWN + TRAPS + [WEB6]:
-            self.ip("addr", "add", address + ("/128" if ":" in address else "/32"), "dev", "lo",
-                    *(["nodad"] if ":" in address else []))
-        self.cover("/etc/resolv.conf", f"nameserver {DNS_ADDRESS}\noptions timeout:2 attempts:1\n")
+            self.host(address)
+        self.cover("/etc/resolv.conf", f"nameserver {DNS_ADDRESS}\noptions timeout:{min(30, 2 * SLOW)} attempts:1\n")
         self.cover("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n")
         self.certificates()
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.ready = threading.Event()
         self.thread.start()
-        if not self.ready.wait(10):
+        if not self.ready.wait(10 * SLOW):
             raise RuntimeError("the little internet did not start")
         return self
 
@@ -113,7 +117,12 @@ class World:
 
     @staticmethod
     def ip(*words):
-        subprocess.run(["ip", *words], check=True, timeout=10)
+        subprocess.run(["ip", *words], check=True, timeout=10 * SLOW)
+
+    @classmethod
+    def host(cls, address):
+        """A host of its own, as far as bawn can see: it answers here, and is no address of an interface."""
+        cls.ip("route", "add", "local", address + ("/128" if ":" in address else "/32"), "dev", "lo", "table", "local")
 
     def cover(self, path, text):
         mine = os.path.join(self.dir, os.path.basename(path))
@@ -121,7 +130,7 @@ class World:
             f.write(text)
         os.chmod(mine, 0o644)
         # The file itself: resolv.conf is a link on many machines.
-        subprocess.run(["mount", "--bind", mine, os.path.realpath(path)], check=True, timeout=10)
+        subprocess.run(["mount", "--bind", mine, os.path.realpath(path)], check=True, timeout=10 * SLOW)
 
     def certificates(self):
         """A CA and a leaf for every name that ends in .test, by openssl."""
@@ -132,14 +141,17 @@ class World:
             openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 \
                 -subj '/CN=a little internet' -addext keyUsage=keyCertSign
             openssl req -newkey rsa:2048 -nodes -keyout leaf.key -out leaf.csr -subj /CN=web.test
-            printf 'subjectAltName=DNS:web.test,DNS:six.test,DNS:both.test,DNS:*.wild.test,DNS:github.com' >ext
+            printf 'subjectAltName=DNS:web.test,DNS:six.test,DNS:both.test,DNS:*.wild.test,DNS:github.com,DNS:example.org' >ext
             openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
                 -extfile ext -out leaf.pem
             chmod 644 ca.pem"""
-        subprocess.run(["sh", "-c", script], check=True, timeout=60, stdout=subprocess.DEVNULL,
+        subprocess.run(["sh", "-c", script], check=True, timeout=60 * SLOW, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(leaf, key)
+        self.tls_p256 = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls_p256.load_cert_chain(leaf, key)
+        self.tls_p256.set_ecdh_curve("prime256v1")
 
     def serve(self):
         asyncio.set_event_loop(self.loop)
@@ -160,6 +172,8 @@ class World:
         await listen(self.web, PLAIN, 443)       # HTTP, no TLS
         await listen(self.swallow, TLS_LOG, 443)
         await listen(self.swallow, TLS_LOG, 80)
+        await listen(self.retry, TLS_LOG, RETRY)
+        await listen(self.web, WEB, RETRY, ssl=self.tls_p256)
         await listen(self.swallow, VERIFIED, 443)
         for port, handler in ((ECHO, self.echo), (RESET, self.reset), (SILENT, self.silent),
                               (LATE, self.late), (COUNT, self.count)):
@@ -167,6 +181,12 @@ class World:
         for port in (80, 443, 8080, ECHO):
             for address in TRAPS + ["127.0.0.1", "::1"]:
                 await listen(self.trap, address, port)
+
+    def listen(self, handler, host, port):
+        """One more server."""
+        async def open_one():
+            await asyncio.start_server(self.keeping(handler, port), host, port)
+        asyncio.run_coroutine_threadsafe(open_one(), self.loop).result(10 * SLOW)
 
     # -- what reached us -----------------------------------------------------------
 
@@ -242,6 +262,15 @@ class World:
         while data := await reader.read(1 << 16):
             c.note(data)
 
+    async def retry(self, reader, writer, c):
+        """Answers the first bytes with a HelloRetryRequest for another group; keeps the rest."""
+        random = hashlib.sha256(b"HelloRetryRequest").digest()
+        extensions = b"\0\x2b\0\2\3\4" + b"\0\x33\0\2\0\x17"
+        body = b"\3\3" + random + b"\0" + b"\x13\1" + b"\0" + struct.pack(">H", len(extensions)) + extensions
+        c.note(await reader.read(1 << 16))
+        writer.write(b"\x16\3\3" + struct.pack(">HI", len(body) + 4, 2 << 24 | len(body)) + body)
+        await self.swallow(reader, writer, c)
+
     async def trap(self, reader, writer, c):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\ntrapped\n")
         await self.swallow(reader, writer, c)
@@ -254,7 +283,7 @@ class World:
             header = {k.strip().lower(): v.strip() for k, _, v in (f.partition(":") for f in fields)}
             body = await self.read_body(reader, c, header)
             if target == "/websocket":
-                writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+                writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
                 await self.echo(reader, writer, c)
                 return
             if target.startswith("/big/"):

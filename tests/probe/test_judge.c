@@ -158,12 +158,36 @@ static void an_end_is_an_outcome(void **state)
 		struct timespec end;
 
 		p.attempt = ends[i].attempt;
+		p.patience_ms = 500;
 		(void)clock_gettime(CLOCK_MONOTONIC, &begin);
 		run_attempt(&p, NULL, &result);
 		(void)clock_gettime(CLOCK_MONOTONIC, &end);
 		assert_int_equal(result.outcome, ends[i].outcome);
 		assert_true(end.tv_sec - begin.tv_sec <= 1 + PROBE_DEADLINE_MS / 1000);
 	}
+}
+
+/* Slower than the deadline, as everything is on an emulated processor. */
+static int attempt_slowly(struct probe_run *run)
+{
+	(void)run;
+	(void)usleep((PROBE_DEADLINE_MS + 300) * 1000);
+	return -EPERM;
+}
+
+static void what_is_slow_is_tried_again(void **state)
+{
+	struct probe p = row;
+	struct run_result result;
+
+	(void)state;
+	p.attempt = attempt_slowly;
+	run_attempt(&p, NULL, &result);
+	assert_int_equal(result.outcome, -EPERM);
+	/* The control: with no more time than before it is not answered. */
+	p.patience_ms = 100;
+	run_attempt(&p, NULL, &result);
+	assert_int_equal(result.outcome, PROBE_HUNG);
 }
 
 /* --- verdicts ------------------------------------------------------------------------- */
@@ -188,7 +212,7 @@ static const struct verdict verdicts[] = {
 	{"a weaker answer, box whole", SAME, 0, -EPERM, PROBE_DONE, 1, 0, 0, 0, JUDGE_OPEN},
 	{"a weaker answer, box weaker", SAME, 0, -EPERM, PROBE_DONE, 1, 0, 1, 0, JUDGE_CLOSED},
 	{"killed is not the refusal", SAME, 0, PROBE_KILLED, PROBE_DONE, 1, 0, 0, 0, JUDGE_OPEN},
-	{"hung is not the refusal", SAME, 0, PROBE_HUNG, PROBE_DONE, 1, 0, 0, 0, JUDGE_OPEN},
+	{"what hung proves nothing", SAME, 0, PROBE_HUNG, PROBE_DONE, 1, 0, 0, 0, JUDGE_UNPROVEN},
 	{"control refused too", SAME, 0, -ENOSYS, -EPERM, 1, 0, 0, 0, JUDGE_UNPROVEN},
 	{"nothing there outside", SAME, PROBE_MAY_LACK, -ENOSYS, -ENOENT, 1, 0, 0, 0,
 	 JUDGE_NO_CONTROL},
@@ -239,9 +263,25 @@ static void no_box_does_not_start(void **state)
 	struct error e = ERROR_INIT;
 
 	(void)state;
-	assert_int_equal(probe_start(&plan, &e), -EPERM);
+	assert_int_equal(probe_start(&plan, false, &e), -EPERM);
 	assert_non_null(strstr(e.text, "the box is open: probe "));
 	assert_true(e.next[0] != '\0');
+}
+
+/* In a container whose filter answers before the box's own: that it refuses is enough, and that it
+ * lets something through is not. */
+static void the_filter_of_a_container_counts(void **state)
+{
+	static struct plan plan;
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	if (geteuid() == 0)
+		skip();
+	assert_int_equal(probe_start(&plan, false, &e), -EPERM);
+	assert_non_null(strstr(e.text, "call-mount"));
+	assert_int_equal(probe_start(&plan, true, &e), -EPERM);
+	assert_non_null(strstr(e.text, "call-unshare"));
 }
 
 /* Whoever openly goes without every layer is not stopped by probes of those layers. */
@@ -256,7 +296,7 @@ static void what_is_gone_without_is_not_asked_for(void **state)
 		all[i].layer = i;
 	plan.ablate.items = all;
 	plan.ablate.count = PLAN_LAYER_COUNT;
-	assert_true(probe_start(&plan, &e) >= 0);
+	assert_true(probe_start(&plan, false, &e) >= 0);
 }
 
 int main(void)
@@ -267,8 +307,10 @@ int main(void)
 		cmocka_unit_test(a_line_comes_back_as_it_went),
 		cmocka_unit_test(a_strange_line_is_refused),
 		cmocka_unit_test(an_end_is_an_outcome),
+		cmocka_unit_test(what_is_slow_is_tried_again),
 		cmocka_unit_test(verdicts_are_as_they_should),
 		cmocka_unit_test(no_box_does_not_start),
+		cmocka_unit_test(the_filter_of_a_container_counts),
 		cmocka_unit_test(what_is_gone_without_is_not_asked_for),
 	};
 

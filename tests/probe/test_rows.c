@@ -103,7 +103,7 @@ static bool is_allowed(const char *name, int number)
 		    (profile_calls[i].in & IN_BOX))
 			return true;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(profile_rules); i++)
-		if (str_equal(profile_rules[i].call, name))
+		if (str_equal(profile_rules[i].call, name) && (profile_rules[i].in & IN_BOX))
 			return true;
 	return false;
 }

@@ -101,6 +101,8 @@ has "bash: options go on after a value" --workspace "$(in_bash run --read cat --
 has "bash: completes a bundle" github-read "$(in_bash run --use git)"
 has "bash: completes a word of policy" test "$(in_bash policy te)"
 lacks "bash: offers it once" check "$(in_bash policy test '')"
+mkdir -p "$work/state/bawn/record/20261115-084532-calm-otter"
+has "bash: completes a session, also one that has ended" calm-otter "$(XDG_STATE_HOME=$work/state in_bash why --session ca)"
 has "bash: completes a shell" fish "$(in_bash completion f)"
 has "bash: completes help for a verb" doctor "$(in_bash help doc)"
 
@@ -117,6 +119,7 @@ in_fish()
 
 if command -v fish >/dev/null; then
 	has "fish: completes a verb" run "$(in_fish 'bawn r')"
+	has "fish: completes a session, also one that has ended" calm-otter "$(XDG_STATE_HOME=$work/state in_fish "bawn why --session ca")"
 	lacks "fish: does not offer a hidden verb" man "$(in_fish 'bawn m')"
 	has "fish: completes an option" --workspace "$(in_fish 'bawn run --wo')"
 	lacks "fish: offers no option of another verb" --json "$(in_fish 'bawn run --')"

@@ -57,7 +57,7 @@ static inline struct host_object *world_add(struct world *w, struct host_list *l
 		if ((w)->policy.list.count)                                                      \
 			memcpy(grown, (w)->policy.list.items,                                    \
 			       (w)->policy.list.count * sizeof(struct policy_path));             \
-		grown[(w)->policy.list.count++] = (struct policy_path){(text), (from)};          \
+		grown[(w)->policy.list.count++] = (struct policy_path){(text), (from), false};   \
 		(w)->policy.list.items = grown;                                                  \
 	} while (0)
 
@@ -109,6 +109,7 @@ static inline void world_init(struct world *w)
 						 .ino = 7,
 						 .is_dir = true,
 						 .origin = "current folder"};
+	(void)world_add(w, &w->host.homes, WORLD_HOME);
 	(void)world_add(w, &w->host.programs, "/usr");
 	world_add(w, &w->host.programs, "/bin")->link = "usr/bin";
 	(void)world_add(w, &w->host.programs, "/opt");

@@ -26,8 +26,10 @@ static struct plan_binding keys_api[] = {{.host = "api.example",
 					  .scheme = PLAN_SCHEME_TLS,
 					  .methods = KEYS_LIST(keys_methods),
 					  .paths = KEYS_LIST(keys_paths)}};
+#define KEYS_STS_HOST "sts.north.cloud.example"
 static struct plan_binding keys_cloud[] = {
-	{.host = "*.cloud.example", .ports = KEYS_LIST(keys_ports), .scheme = PLAN_SCHEME_TLS}};
+	{.host = "*.cloud.example", .ports = KEYS_LIST(keys_ports), .scheme = PLAN_SCHEME_TLS},
+	{.host = KEYS_STS_HOST, .ports = KEYS_LIST(keys_ports), .scheme = PLAN_SCHEME_TLS}};
 static struct plan_secret keys_secrets[] = {
 	{.name = "plain", .kind = PLAN_SECRET_PLAIN, .bindings = KEYS_LIST(keys_api)},
 	{.name = "aws", .kind = PLAN_SECRET_AWS, .bindings = KEYS_LIST(keys_cloud)},

@@ -29,7 +29,7 @@ static inline void try_fini(struct try_outcome *o)
 static inline struct try_outcome try_merge(struct try_layers l)
 {
 	struct try_outcome o = {.arena = ARENA_INIT(PLAN_ARENA_MAX), .e = ERROR_INIT};
-	struct policy_source sources[5];
+	struct policy_source sources[5] = {0};
 	size_t n = 0;
 	size_t flags = 0;
 	const struct policy_source all[] = {

@@ -299,6 +299,17 @@ static void test_escape_is_readable(void **state)
 	expect_escape("\342\200\256", "\\u{202e}");
 	expect_escape("\302\233", "\\u{9b}");
 	expect_escape("\377", "\\xff");
+	/* Format characters of scripts: of hieroglyphs, Arabic, Syriac, Kaithi. */
+	expect_escape("a\360\223\220\260b", "a\\u{13430}b");
+	expect_escape("\360\223\220\277", "\\u{1343f}");
+	expect_escape("\360\223\221\200", "\360\223\221\200");
+	expect_escape("\330\200", "\\u{600}");
+	expect_escape("\333\235", "\\u{6dd}");
+	expect_escape("\334\217", "\\u{70f}");
+	expect_escape("\340\242\220", "\\u{890}");
+	expect_escape("\340\243\242", "\\u{8e2}");
+	expect_escape("\360\221\202\275", "\\u{110bd}");
+	expect_escape("\360\221\203\215", "\\u{110cd}");
 }
 
 static void test_utf8_is_strict(void **state)

@@ -326,8 +326,10 @@ static void the_users_configuration_is_never_written_wherever_it_lies(void **sta
 
 static void private_places_are_never_written(void **state)
 {
-	static const char *const paths[] = {WORLD_HOME "/.ssh", WORLD_HOME "/.ssh/keys",
-					    WORLD_HOME "/dotted"};
+	static const char *const paths[] = {WORLD_HOME "/.ssh",           WORLD_HOME "/.ssh/keys",
+					    WORLD_HOME "/dotted",         WORLD_HOME "/dotted/aws",
+					    WORLD_HOME "/dotted/aws/sub", WORLD_HOME "/.aws",
+					    WORLD_HOME "/.aws/sub"};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++) {
@@ -356,6 +358,25 @@ static void a_private_place_that_is_named_is_read_with_a_warning(void **state)
 	assert_non_null(world_note(w, PLAN_NOTE_WARNING, "config.yaml:1"));
 	assert_null(world_note(w, PLAN_NOTE_HIDDEN, WORLD_HOME "/.ssh"));
 	assert_non_null(world_note(w, PLAN_NOTE_HIDDEN, WORLD_HOME "/.aws"));
+}
+
+static void a_private_place_has_both_its_names(void **state)
+{
+	static const char *const paths[] = {WORLD_HOME "/dotted/aws", WORLD_HOME "/dotted/aws/sub",
+					    WORLD_HOME "/.aws", WORLD_HOME "/.aws/sub"};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++) {
+		struct world w;
+
+		world_init(&w);
+		world_add(&w, &w.host.private_places, WORLD_HOME "/dotted/aws")->name =
+			WORLD_HOME "/.aws";
+		world_read(&w, paths[i]);
+		world_build(&w);
+		assert_non_null(world_note(&w, PLAN_NOTE_WARNING, paths[i]));
+		arena_fini(&w.arena);
+	}
 }
 
 static void a_named_folder_does_not_show_the_private_places_in_it(void **state)
@@ -391,7 +412,7 @@ static void a_link_in_the_workspace_never_adds_a_mount(void **state)
 
 	world_read(w, WORLD_WORKSPACE "/data");
 	w->host.named.items[0].path = WORLD_HOME "/Documents";
-	world_refused(w, "a link in the workspace leads to " WORLD_HOME "/Documents");
+	world_refused(w, "where a session may have made it, leads to " WORLD_HOME "/Documents");
 }
 
 static void a_link_elsewhere_is_said(void **state)
@@ -557,8 +578,12 @@ static void limits_layers_and_notes_are_carried_over(void **state)
 {
 	struct world *w = *state;
 	struct plan_without without = {PLAN_LAYER_LANDLOCK, "--without"};
-	struct plan_note note = {PLAN_NOTE_NOT_GIVEN, "files.write ~/x",
-				 "a repository may only narrow", ".bawn.yaml:4"};
+	struct plan_note note = {PLAN_NOTE_NOT_GIVEN,
+				 "files.write ~/x",
+				 "a repository may only narrow",
+				 ".bawn.yaml:4",
+				 false,
+				 false};
 
 	w->policy.limits[PLAN_LIMIT_PROCESSES] = (struct policy_number){true, 64, "--limit"};
 	w->policy.without.items = &without;
@@ -743,6 +768,7 @@ int main(void)
 		PROMISE(the_users_configuration_is_never_written_wherever_it_lies),
 		cmocka_unit_test(private_places_are_never_written),
 		PROMISE(a_private_place_that_is_named_is_read_with_a_warning),
+		cmocka_unit_test(a_private_place_has_both_its_names),
 		PROMISE(a_named_folder_does_not_show_the_private_places_in_it),
 		PROMISE(a_private_place_that_is_named_shows_in_a_named_folder),
 		PROMISE(a_link_in_the_workspace_never_adds_a_mount),

@@ -213,6 +213,9 @@ static void test_invisible(void **state)
 		{"\xee\x82\xa0 \xee\x82\xa0", 0},                        /* icons */
 		{"\xee\x82\xa0\xee\x82\xa0\xee\x82\xa0\xee\x82\xa0\xee\x82\xa0", 2},
 		{"s\xc2\xadoft", 1},
+		{"a\xf0\x93\x90\xb0", 1},                /* joins no hieroglyph */
+		{"\xf0\x93\x80\x80\xf0\x93\x90\xb0", 0}, /* joins one */
+		{"\xd8\x80 \xdb\x9d", 0},                /* signs that are seen */
 	};
 
 	(void)state;

@@ -7,7 +7,7 @@
 
 #include "../lib/cut.h"
 #include "buf.h"
-#include "client_hello.h"
+#include "client_start.h"
 #include "fd.h"
 #include "str.h"
 
@@ -441,6 +441,144 @@ static void test_ech(void **state)
 	assert_string_equal(h.name.text, "outer.example.org");
 }
 
+/* --- both that there can be --- */
+
+#define RETRY                                                                              \
+	"\x16\3\3\0\x2c\2\0\0\x28\3\3"                                                     \
+	"\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91\xc2\xa2\x11\x16" \
+	"\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c\0\x13\1\0\0\0"
+#define SERVER_HELLO                   \
+	"\x16\3\3\0\x2a\2\0\0\x26\3\3" \
+	"0123456789abcdef0123456789abcdef\0\x13\1\0"
+#define ALERT "\x15\3\3\0\2\1\x70"
+#define CHANGE "\x14\3\3\0\1\1"
+#define DATA "\x17\3\3\0\5early"
+#define RENEGOTIATED "\x16\3\3\0\5\1\0\0\1x" /* has the look of a ClientHello, and is encrypted */
+
+/* What a client sends: A and B stand for a hello that names one and another host. */
+static void put_script(struct buf *b, const char *script)
+{
+	for (const char *c = script; *c; c++) {
+		_cleanup_buf_ struct buf e = BUF_INIT(1000);
+
+		switch (*c) {
+		case 'A':
+		case 'B':
+			put_server_name(&e, span_of_str(*c == 'A' ? "a.test" : "b.test"));
+			put_hello(b, buf_span(&e), 16384);
+			break;
+		case 'a': /* in records of one byte */
+			put_server_name(&e, span_of_str("a.test"));
+			put_hello(b, buf_span(&e), 1);
+			break;
+		case 'N':
+			put_extension(&e, 43, SPAN_LITERAL("\2\3\4"));
+			put_hello(b, buf_span(&e), 16384);
+			break;
+		case 'c':
+			buf_put(b, CHANGE, sizeof(CHANGE) - 1);
+			break;
+		case 'd':
+			buf_put(b, DATA, sizeof(DATA) - 1);
+			break;
+		case 'x':
+			buf_put(b, RENEGOTIATED, sizeof(RENEGOTIATED) - 1);
+			break;
+		default:
+			fail_msg("%c is no part of a script", *c);
+		}
+	}
+}
+
+/* Feeds a client's bytes in pieces; the server answers behind the first hello. */
+static const char *play(struct span client, struct span server, size_t size, size_t *ret_passed)
+{
+	struct client_start s = {.phase = CLIENT_START_HELLO};
+	size_t held = 0;
+	bool answered = false;
+
+	*ret_passed = 0;
+	for (size_t at = 0; at < client.len;) {
+		size_t n = client.len - at < size ? client.len - at : size, used = 0;
+
+		if (s.phase == CLIENT_START_OVER) {
+			*ret_passed += client.len - at;
+			return NULL;
+		}
+		switch (client_start_feed(&s, (struct span){client.ptr + at, n}, &used)) {
+		case CLIENT_START_BAD:
+			return s.why;
+		case CLIENT_START_HOLD:
+			held += used;
+			break;
+		case CLIENT_START_WHOLE:
+		case CLIENT_START_PASS:
+			*ret_passed += held + used;
+			held = 0;
+			break;
+		}
+		at += used;
+		if (s.phase == CLIENT_START_ANSWER && !answered) {
+			for (size_t i = 0; i < server.len; i++)
+				client_start_answer(&s, (struct span){server.ptr + i, 1});
+			answered = true;
+		}
+	}
+	return NULL;
+}
+
+static void test_second_hello(void **state)
+{
+	static const char another[] = "a second ClientHello names another host than the first";
+	static const char early[] = "a message follows the ClientHello before it was answered";
+	static const struct {
+		const char *script;
+		struct span server;
+		const char *why; /* NULL: all of it passes */
+	} rows[] = {
+		{"AA", SPAN_LITERAL(RETRY), NULL},
+		{"AcA", SPAN_LITERAL(RETRY), NULL},
+		{"Aca", SPAN_LITERAL(RETRY), NULL},
+		{"aA", SPAN_LITERAL(RETRY), NULL},
+		{"AdcdA", SPAN_LITERAL(RETRY), NULL},
+		{"Acd", SPAN_LITERAL(RETRY), NULL},
+		{"AA", SPAN_LITERAL(ALERT RETRY), NULL},
+		{"AB", SPAN_LITERAL(RETRY), another},
+		{"AcB", SPAN_LITERAL(RETRY), another},
+		{"AN", SPAN_LITERAL(RETRY), another},
+		{"NB", SPAN_LITERAL(RETRY), another},
+		{"NN", SPAN_LITERAL(RETRY), NULL},
+		{"AddB", SPAN_LITERAL(RETRY), another},
+		{"AB", SPAN_LITERAL(ALERT RETRY), another},
+		/* before the server said anything */
+		{"AB", {NULL, 0}, early},
+		{"AA", {NULL, 0}, early},
+		{"AdcB", {NULL, 0}, early},
+		{"Adc", {NULL, 0}, NULL},
+		{"Ax", SPAN_LITERAL(ALERT), early},
+		/* it went on at once: TLS 1.2 has messages of its own behind it, also encrypted */
+		{"Axcxd", SPAN_LITERAL(SERVER_HELLO), NULL},
+		{"Acdd", SPAN_LITERAL(SERVER_HELLO), NULL},
+		{"Axcxd", SPAN_LITERAL(ALERT SERVER_HELLO), NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
+		for (size_t size = 1; size < 4000; size = size * 3 + 1) {
+			_cleanup_buf_ struct buf client = BUF_INIT(1u << 20);
+			size_t passed = 0;
+
+			put_script(&client, rows[i].script);
+			const char *why = play(buf_span(&client), rows[i].server, size, &passed);
+
+			if (why ? !str_equal(why, rows[i].why ? rows[i].why : "")
+				: rows[i].why || passed != client.len)
+				fail_msg("%s in pieces of %zu: %s, %zu of %zu passed",
+					 rows[i].script, size, why ? why : "good", passed,
+					 client.len);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +590,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_many_extensions),
 		cmocka_unit_test(test_ech),
+		cmocka_unit_test(test_second_hello),
 	};
 
 	if (argc != 2)

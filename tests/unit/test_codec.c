@@ -47,7 +47,8 @@ static struct plan_env env[] = {{"PATH", "/usr/bin:/bin", "default"}, {"EMPTY", 
 static struct plan_limit limits[] = {{PLAN_LIMIT_PROCESSES, 4096, "default"},
 				     {PLAN_LIMIT_WALL_TIME, 0, "--limit"}};
 static struct plan_without without[] = {{PLAN_LAYER_LANDLOCK, "--without"}};
-static struct plan_note notes[] = {{PLAN_NOTE_NOT_GIVEN, "/x", "it widens", ".bawn.yaml:3"}};
+static struct plan_note notes[] = {
+	{PLAN_NOTE_NOT_GIVEN, "/x", "it widens", ".bawn.yaml:3", false, false}};
 static const uint64_t filter[] = {0x0000000000000006, 0x7fff000000000006};
 
 static struct plan plan_sample(void)

@@ -31,6 +31,14 @@ static const struct edit edits[] = {
 	 "network:\n  - allow: b.test\n    scheme: tcp\n    ports:\n      - 22\n      - 23\n  - "
 	 "allow: a.test\ndebug: false\n",
 	 7},
+	/* What says the opposite in so many words goes; what says more stays. */
+	{"network:\n  - deny: a.test\n  - allow: b.test\n",
+	 "network:\n  - allow: b.test\n  - allow: a.test\n", 3},
+	{"network:\n  - deny: a.test # for now\n",
+	 "network:\n  - deny: a.test # for now\n  - allow: a.test\n", 3},
+	{"network:\n  - deny: a.test\n    ports: [80]\n",
+	 "network:\n  - deny: a.test\n    ports: [80]\n  - allow: a.test\n", 4},
+	{"network:\n  - deny: aa.test\n", "network:\n  - deny: aa.test\n  - allow: a.test\n", 3},
 	/* What cannot be done so that only a line is added. */
 	{"network: []\n", NULL, 0},
 	{"network: [{allow: b.test}]\n", NULL, 0},
@@ -116,6 +124,14 @@ static void read_file(const char *path, struct buf *into)
 	assert_int_equal(fd_read_file_at(AT_FDCWD, path, into), 0);
 }
 
+static int add_rule(const char *path, const struct plan_rule *rule, size_t *ret_line,
+		    struct error *e)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(1024);
+
+	return config_add_rule(path, rule, &words, ret_line, e);
+}
+
 static void test_the_file_is_replaced_whole(void **state)
 {
 	const struct fake_home *f = *state;
@@ -129,14 +145,14 @@ static void test_the_file_is_replaced_whole(void **state)
 
 	/* Made, with its folders, when there is none. */
 	(void)fake_path(path, f->home, ".config/bawn/config.yaml");
-	assert_int_equal(config_add_rule(path, &rule, &line, &e), 0);
+	assert_int_equal(add_rule(path, &rule, &line, &e), 0);
 	read_file(path, &text);
 	assert_string_equal(buf_str(&text), "network:\n  - allow: a.test\n");
 	/* Through a link, which stays one. */
 	fake_file(f->home, "dots/real.yaml", "tools: true\n");
 	assert_int_equal(unlink(path), 0);
 	fake_link(f->home, ".config/bawn/config.yaml", fake_path(real, f->home, "dots/real.yaml"));
-	assert_int_equal(config_add_rule(path, &rule, &line, &e), 0);
+	assert_int_equal(add_rule(path, &rule, &line, &e), 0);
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	read_file(real, &text);
@@ -145,12 +161,12 @@ static void test_the_file_is_replaced_whole(void **state)
 	assert_int_equal(st.st_mode & 0777, 0644);
 	/* Nothing stays beside it. */
 	assert_false(fake_exists(f->home, "dots/.real.yaml.bawn-1"));
-	assert_int_equal(config_add_rule(path, &rule, &line, &e), -EALREADY);
+	assert_int_equal(add_rule(path, &rule, &line, &e), -EALREADY);
 	/* A file with two names would lose one of them. */
 	char second[PATH_MAX];
 
 	assert_int_equal(link(real, fake_path(second, f->home, "dots/second.yaml")), 0);
-	assert_int_equal(config_add_rule(path, &rule, &line, &e), -EPERM);
+	assert_int_equal(add_rule(path, &rule, &line, &e), -EPERM);
 }
 
 int main(void)

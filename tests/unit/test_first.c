@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 struct world {
-	char path[64], work[80], upper[8];
+	char path[64], work[80], upper[80];
 	int root, dir;
 	struct plan_mount mount;
 	struct plan plan;
@@ -29,7 +29,7 @@ static int setup(void **state)
 	assert_non_null(w);
 	(void)snprintf(w->path, sizeof(w->path), "/tmp/bawn-first-XXXXXX");
 	assert_non_null(mkdtemp(w->path));
-	(void)snprintf(w->work, sizeof(w->work), "%s/work", w->path);
+	(void)snprintf(w->work, sizeof(w->work), "%s/w", w->path);
 	assert_int_equal(mkdir(w->work, 0755), 0);
 	w->root = open(w->work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(w->root >= 0);
@@ -77,11 +77,21 @@ static void begin(struct world *w, bool direct)
 
 	(void)snprintf(path, sizeof(path), "%s/first", w->path);
 	(void)mkdir(path, 0700);
-	(void)snprintf(w->upper, sizeof(w->upper), "%s", direct ? "" : "/up");
+	(void)snprintf(w->upper, sizeof(w->upper), "%s/layer", w->path);
+	(void)mkdir(w->upper, 0700);
+	(void)snprintf(path, sizeof(path), "%s/up", w->upper);
+	(void)mkdir(path, 0700);
+	if (direct)
+		w->upper[0] = '\0';
+	(void)snprintf(path, sizeof(path), "%s/first", w->path);
 	assert_int_equal(first_keep_begin(&w->k, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 					  &w->plan, &e),
 			 0);
 	assert_true(w->k.dir >= 0);
+	/* The box sees its /w, which is the folder itself while nothing is changed. */
+	_cleanup_fd_ int root = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	first_keep_see(&w->k, root);
 }
 
 static bool keep(struct world *w, const char *path, enum first_change change)
@@ -119,10 +129,10 @@ static void test_what_stood_there(void **state)
 
 	begin(w, true);
 	assert_int_equal(fstatat(w->root, "a", &st, 0), 0);
-	assert_true(keep(w, "/w/a", FIRST_CHANGE_THROUGH));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
 	put_at(w->root, "a", "changed");
 	/* Once is enough. */
-	assert_true(keep(w, "/w/a", FIRST_CHANGE_THROUGH));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
 	assert_true(keep(w, "/w/new", FIRST_CHANGE_CONTENT));
 	assert_true(keep(w, "/w/link", FIRST_CHANGE_CONTENT));
 	assert_true(keep(w, "/w/d", FIRST_CHANGE_CONTENT));
@@ -159,14 +169,13 @@ static void test_what_stood_there(void **state)
 	assert_int_equal(w->f.count, 10);
 }
 
-/* A link is never followed; who asks has to say where it leads. */
+/* A link is never followed; who asks says where it leads. */
 static void test_links(void **state)
 {
 	struct world *w = *state;
 	struct first_entry e = {0};
 
 	begin(w, true);
-	assert_false(keep(w, "/w/link", FIRST_CHANGE_THROUGH));
 	assert_false(keep(w, "/w/way/b", FIRST_CHANGE_CONTENT));
 	assert_false(keep(w, "/w/way/b", FIRST_CHANGE_META));
 	read_all(w);
@@ -246,19 +255,63 @@ static void test_review(void **state)
 	assert_true(keep(w, "/w/large", FIRST_CHANGE_CONTENT));
 	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
 	first_keep_fini(&w->k);
-	/* It goes on another time: what is known stays so. */
+	/* It goes on another time: what is known stays so, while the session has it. */
+	struct plan_string sealed = {.text = w->path};
+
+	w->mount.layers.items = &sealed;
+	w->mount.layers.count = 1;
 	begin(w, false);
+	put_at(w->k.layers[0], "a", "by the session");
 	put_at(w->root, "a", "by the user");
+	put_at(w->root, "small", "by the user");
 	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
 	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	/* This one landed, and is changed again. */
+	assert_true(keep(w, "/w/small", FIRST_CHANGE_META));
+	assert_true(keep(w, "/w/small", FIRST_CHANGE_CONTENT));
 	read_all(w);
-	assert_int_equal(w->f.count, 4);
+	assert_int_equal(w->f.count, 5);
 	expect_content(w, "a", "one");
+	expect_content(w, "small", "by the user");
 	expect_content(w, "d/b", "two");
 	assert_true(first_find(&w->f, "large", &e) >= 0);
 	assert_int_equal(e.why, FIRST_WHY_LARGE);
 	assert_true(e.flags & FIRST_HASHED);
 	assert_int_equal(w->k.unkept, 0);
+}
+
+/* What the user put in the place of a file that the box still has open is not what it departed
+ * from; and neither is what stands in a layer already. */
+static void test_review_sees_what_the_box_sees(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+	char other[96], layer[112];
+
+	(void)snprintf(other, sizeof(other), "%s/other", w->path);
+	assert_int_equal(mkdir(other, 0755), 0);
+	_cleanup_fd_ int folder = open(other, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	put_at(folder, "a", "by the user");
+	put_at(folder, "own", "by the user");
+	w->mount.source = other;
+	begin(w, false);
+	(void)snprintf(layer, sizeof(layer), "%s/up", w->upper);
+	_cleanup_fd_ int up = open(layer, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	put_at(up, "own", "by the session");
+	put_at(w->root, "own", "by the session");
+	put_at(up, "made", "by the session");
+	put_at(w->root, "made", "by the session");
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
+	assert_true(keep(w, "/w/own", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/made", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	expect_content(w, "a", "one");
+	assert_true(first_find(&w->f, "own", &e) == -ENOENT);
+	assert_true(first_find(&w->f, "made", &e) >= 0);
+	assert_int_equal(e.kind, FIRST_ABSENT);
 }
 
 /* After a folder was renamed names mean other things: the journal has both, in order. */
@@ -360,6 +413,110 @@ static void test_snapshot(void **state)
 	assert_int_equal(first_content(&w->f, &e), -ESTALE);
 }
 
+static bool is_taken(const struct first_taken *t, uint64_t is, int64_t changed)
+{
+	return first_taken_is(t, span_of_str("/w/a"), &(struct first_thing){is, changed});
+}
+
+/* What stands at a name is the box's or somebody else's, whatever calls of the box failed. */
+static void test_taken(void **state)
+{
+	static const struct {
+		const char *calls; /* g: gone, c: came, x: came where nothing may be */
+		uint64_t stood[3]; /* at each: what */
+		int64_t changed[3];
+		uint64_t is; /* and at the end */
+		int64_t at;
+		bool taken;
+	} cases[] = {
+		{"", {0}, {0}, 1, 1, false},
+		{"g", {1}, {1}, 1, 1, false},        /* it failed */
+		{"g", {1}, {1}, 1, 9, false},        /* and the box went on with it */
+		{"g", {1}, {1}, 2, 2, true},         /* somebody made another */
+		{"g", {0}, {0}, 2, 2, true},         /* of nothing */
+		{"gc", {1, 0}, {1}, 2, 2, false},    /* the box made another */
+		{"gc", {1, 1}, {1, 1}, 2, 2, false}, /* or replaced it */
+		{"gx", {1, 2}, {1, 2}, 2, 9, true},  /* it cannot have */
+		{"gc", {1, 2}, {1, 2}, 2, 2, true},  /* it did not */
+		{"gc", {1, 2}, {1, 2}, 2, 3, false}, /* it wrote there */
+		{"gc", {1, 2}, {1, 2}, 3, 3, false}, /* it replaced it */
+		{"gcc", {1, 2, 2}, {1, 2, 2}, 2, 2, true},
+		{"gcc", {1, 2, 2}, {1, 2, 3}, 2, 3, false},
+		{"gg", {1, 2}, {1, 2}, 2, 2, true}, /* nor was it taken away again */
+		{"gg", {1, 1}, {1, 1}, 1, 1, false},
+		{"gg", {1, 0}, {1, 0}, 1, 5, true}, /* it was gone: somebody brought it back */
+		{"gcg", {1, 2, 2}, {1, 2, 2}, 2, 2, true},
+		{"gcg", {1, 2, 2}, {1, 2, 3}, 2, 3, false},
+		{"gcg", {1, 0, 2}, {1, 0, 2}, 2, 2, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		struct first_taken t;
+
+		assert_int_equal(first_taken_init(&t), 0);
+		for (size_t n = 0; cases[i].calls[n]; n++) {
+			struct first_thing now = {cases[i].stood[n], cases[i].changed[n]};
+
+			if (cases[i].calls[n] == 'g')
+				first_taken_gone(&t, span_of_str("/w/a"), &now);
+			else
+				first_taken_came(&t, span_of_str("/w/a"), &now,
+						 cases[i].calls[n] == 'x');
+		}
+		if (is_taken(&t, cases[i].is, cases[i].at) != cases[i].taken)
+			fail_msg("case %zu, %s", i, cases[i].calls);
+		first_taken_moved(&t, span_of_str("/w/aa"), span_of_str("/w/d"));
+		assert_true(is_taken(&t, cases[i].is, cases[i].at) == cases[i].taken);
+		first_taken_moved(&t, span_of_str("/w/d"), span_of_str("/w"));
+		assert_false(is_taken(&t, cases[i].is, cases[i].at));
+		first_taken_gone(&t, span_of_str("/w/a"), &(struct first_thing){1, 1});
+		assert_true(is_taken(&t, 2, 2));
+		for (size_t n = 0; n < FIRST_TAKEN_MOVED; n++)
+			first_taken_moved(&t, span_of_str("/w/b"), span_of_str("/w/c"));
+		assert_false(is_taken(&t, 2, 2));
+		first_taken_fini(&t);
+	}
+}
+
+/* A number that is given again is another thing. */
+static void test_taken_thing(void **state)
+{
+	struct world *w = *state;
+	struct first_taken t;
+	struct first_thing one = {0}, other = {0}, nothing = {1, 1};
+	struct statx st = {0};
+	_cleanup_fd_ int a = openat(w->root, "a", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(first_taken_init(&t), 0);
+	assert_int_equal(first_taken_look(&t, a, &one), 0);
+	assert_int_equal(fchmod(a, 0600), 0);
+	assert_int_equal(first_taken_look(&t, a, &other), 0);
+	assert_true(one.is != 0 && one.changed < other.changed);
+	assert_int_equal(statx(a, "", AT_EMPTY_PATH, STATX_BTIME, &st), 0);
+	assert_true(one.is == other.is || !(st.stx_mask & STATX_BTIME));
+	assert_int_equal(close(TAKE_FD(a)), 0);
+	assert_int_equal(unlinkat(w->root, "a", 0), 0);
+	next_tick();
+	put_at(w->root, "a", "another");
+	a = openat(w->root, "a", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(first_taken_look(&t, a, &other), 0);
+	assert_true(one.is != other.is);
+	assert_int_equal(first_taken_look(&t, -1, &nothing), 0);
+	assert_true(nothing.is == 0);
+	/* Many names, each by itself. */
+	for (int i = 0; i < 2000; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "/w/%d", i);
+		first_taken_gone(&t, span_of_str(name), &one);
+	}
+	assert_true(first_taken_is(&t, span_of_str("/w/0"), &other));
+	assert_true(first_taken_is(&t, span_of_str("/w/1999"), &other));
+	assert_false(first_taken_is(&t, span_of_str("/w/2000"), &other));
+	first_taken_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,9 +525,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mode_and_then_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_review, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_review_sees_what_the_box_sees, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
+		cmocka_unit_test(test_taken),
+		cmocka_unit_test_setup_teardown(test_taken_thing, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "cmocka_lead.h"
 
 #include "buf.h"
-#include "git_index.h"
+#include "git_index_believed.h"
 
 static void put_be32(struct buf *b, uint32_t v)
 {
@@ -134,10 +134,126 @@ static void what_is_not_read_is_said(void **state)
 	assert_int_equal(git_index_digest((struct span){NULL, 0}, a), -EPROTO);
 }
 
+/* An index of two files, a and d/b, with one extension. */
+static int believed_of(const char *name, struct span extension, struct buf *path)
+{
+	static const struct entry entries[] = {{1, 0100644, 'a', 0, "a"},
+					       {1, 0100644, 'b', 0, "d/b"}};
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
+	struct git_index x = GIT_INDEX_INIT;
+
+	buf_put_str(&b, "DIRC");
+	put_be32(&b, 2);
+	put_be32(&b, 2);
+	put_entry(&b, &entries[0]);
+	put_entry(&b, &entries[1]);
+	buf_put_str(&b, name);
+	put_be32(&b, (uint32_t)extension.len);
+	buf_put(&b, extension.ptr, extension.len);
+	for (int i = 0; i < 20; i++)
+		buf_put_char(&b, 'c');
+	assert_int_equal(git_index_open(&x, buf_span(&b)), 0);
+	int r = git_index_believed(&x, path);
+
+	git_index_close(&x);
+	return r;
+}
+
+static void put_tree(struct buf *b, const char *mode, const char *name, const uint8_t *object)
+{
+	buf_putf(b, "%s %s", mode, name);
+	buf_put(b, "", 1);
+	buf_put(b, object, 20);
+}
+
+/* TREE: each folder's count and tree, as git makes them of the entries. */
+static void trees_are_those_of_the_entries(void **state)
+{
+	static const char *const wrong[] = {"2 0\n", "0 0\n"};
+	_cleanup_buf_ struct buf d = BUF_INIT(4096), top = BUF_INIT(4096), text = BUF_INIT(4096);
+	_cleanup_buf_ struct buf path = BUF_INIT(4096);
+	struct git_name sub, all;
+	uint8_t object[20];
+
+	(void)state;
+	memset(object, 'b', sizeof(object));
+	put_tree(&d, "100644", "b", object);
+	git_name_of(GIT_KIND_TREE, buf_span(&d), 20, &sub);
+	memset(object, 'a', sizeof(object));
+	put_tree(&top, "100644", "a", object);
+	put_tree(&top, "40000", "d", sub.bytes);
+	git_name_of(GIT_KIND_TREE, buf_span(&top), 20, &all);
+	buf_put(&text, "", 1);
+	buf_put_str(&text, "2 1\n");
+	buf_put(&text, all.bytes, 20);
+	buf_put(&text, "d", 2);
+	buf_put_str(&text, "1 0\n");
+	buf_put(&text, sub.bytes, 20);
+	assert_int_equal(believed_of("TREE", buf_span(&text), &path), 0);
+	text.ptr[text.len - 1] ^= 1;
+	assert_int_equal(believed_of("TREE", buf_span(&text), &path), -EBADMSG);
+	assert_string_equal(buf_str(&path), "d");
+	text.ptr[text.len - 1] ^= 1;
+	text.ptr[5] ^= 1;
+	assert_int_equal(believed_of("TREE", buf_span(&text), &path), -EBADMSG);
+	assert_int_equal(path.len, 0);
+	text.ptr[5] ^= 1;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(wrong); i++) {
+		memcpy(text.ptr + text.len - 24, wrong[i], 4);
+		assert_int_equal(believed_of("TREE", buf_span(&text), &path), -EBADMSG);
+	}
+	/* Not known: nothing is believed. */
+	buf_clear(&text);
+	buf_put(&text, "\0-1 1\nd\0-1 0\n", 13);
+	assert_int_equal(believed_of("TREE", buf_span(&text), &path), 0);
+	/* A folder that has no entries, or no end. */
+	buf_clear(&text);
+	buf_put(&text,
+		"\0-1 1\nx\0"
+		"1 0\n",
+		12);
+	buf_put(&text, sub.bytes, 20);
+	assert_int_equal(believed_of("TREE", buf_span(&text), &path), -EBADMSG);
+	assert_int_equal(believed_of("TREE", (struct span){(uint8_t *)text.ptr, 9}, &path),
+			 -EPROTO);
+	assert_int_equal(believed_of("TREE", (struct span){(uint8_t *)text.ptr, 6}, &path), 0);
+}
+
+static void entries_stand_where_it_says(void **state)
+{
+	static const struct {
+		uint32_t words[5];
+		size_t count;
+		int ret;
+	} tables[] = {
+		{{1, 12, 2}, 3, 0},
+		{{1, 12, 1, 76, 1}, 5, 0},
+		{{1, 20, 2}, 3, -EPROTO},
+		{{1, 12, 1}, 3, -EPROTO},
+		{{1, 12, 3}, 3, -EPROTO},
+		{{2, 12, 2}, 3, -EPROTO},
+		{{1, 12, 1, 75, 1}, 5, -EPROTO},
+	};
+	_cleanup_buf_ struct buf path = BUF_INIT(4096);
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tables); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+		for (size_t w = 0; w < tables[i].count; w++)
+			put_be32(&b, tables[i].words[w]);
+		assert_int_equal(believed_of("IEOT", buf_span(&b), &path), tables[i].ret);
+	}
+	assert_int_equal(believed_of("EOIE", (struct span){(const uint8_t *)"\0\0\0\0", 4}, &path),
+			 -EPROTO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_do_not_matter),
+		cmocka_unit_test(trees_are_those_of_the_entries),
+		cmocka_unit_test(entries_stand_where_it_says),
 		cmocka_unit_test(what_is_staged_does),
 		cmocka_unit_test(entries_are_walked),
 		cmocka_unit_test(what_is_not_read_is_said),

@@ -2,75 +2,13 @@
 /* What is held for what it says, and for what stands around it: trees and layers on a disk. */
 #include "cmocka_lead.h"
 
-#include "fd.h"
-#include "hold.h"
-#include "str.h"
-#include "tree.h"
+#include "hold_lead.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-/* A tree before and a layer upon it, in a folder of its own. */
-struct world {
-	char path[64];
-	int dir, base, up;
-	struct changes changes;
-};
-
-static int world_begin(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	(void)snprintf(w->path, sizeof(w->path), "/tmp/bawn-hold.XXXXXX");
-	assert_non_null(mkdtemp(w->path));
-	w->dir = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(w->dir >= 0);
-	assert_int_equal(mkdirat(w->dir, "base", 0700), 0);
-	assert_int_equal(mkdirat(w->dir, "up", 0700), 0);
-	w->base = openat(w->dir, "base", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	w->up = openat(w->dir, "up", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(w->base >= 0 && w->up >= 0);
-	*state = w;
-	return 0;
-}
-
-static int world_end(void **state)
-{
-	struct world *w = *state;
-
-	changes_fini(&w->changes);
-	(void)tree_remove(w->dir, "base");
-	(void)tree_remove(w->dir, "up");
-	(void)close(w->base);
-	(void)close(w->up);
-	(void)close(w->dir);
-	(void)rmdir(w->path);
-	free(w);
-	return 0;
-}
-
-static void make_parents(int dir, const char *path)
-{
-	char part[256];
-
-	for (const char *at = path; (at = strchr(at, '/')); at++) {
-		(void)snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
-		(void)mkdirat(dir, part, 0700);
-	}
-}
-
-static void put(int dir, const char *path, const char *text)
-{
-	make_parents(dir, path);
-	_cleanup_fd_ int fd = openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
-}
 
 static void put_dir(int dir, const char *path)
 {
@@ -84,44 +22,11 @@ static void put_link(int dir, const char *path, const char *target)
 	assert_int_equal(symlinkat(target, dir, path), 0);
 }
 
-static void judge(struct world *w, const struct hold_tuning *t)
-{
-	struct view v = {.base = w->base, .layers = {w->up}, .count = 1};
-	const struct changes_how how = {.hash = true};
-	struct hold_rules *r = NULL;
-	struct error e = ERROR_INIT;
-
-	changes_fini(&w->changes);
-	if (hold_rules_new(t, &r, &e) < 0 || changes_read(&v, &how, &w->changes, &e) < 0 ||
-	    hold_judge(r, &v, &w->changes, &e) < 0)
-		fail_msg("%s", e.text);
-	hold_rules_free(&r);
-}
-
-/* One path of what was judged; rule NULL: ordinary. */
-static void found(const struct world *w, const char *path, enum change_group group,
-		  const char *rule, const char *why)
-{
-	const struct change *c = changes_find(&w->changes, path);
-
-	if (!c)
-		fail_msg("%s is not among the changes", path);
-	else if (c->group != group || (rule && (!c->rule || !str_equal(c->rule, rule))))
-		fail_msg("%s is %s by %s (%s), not %s by %s", path, change_group_words[c->group],
-			 c->rule ? c->rule : "nothing", c->why ? c->why : "",
-			 change_group_words[group], rule ? rule : "nothing");
-	else if (why && !strstr(c->why, why))
-		fail_msg("%s: \"%s\" does not say \"%s\"", path, c->why, why);
-}
-
-#define HELD CHANGE_HELD
-#define FLAGGED CHANGE_FLAGGED
-#define ORDINARY CHANGE_ORDINARY
-
 /* --- git's settings ------------------------------------------------------------------- */
 
 static const char plain_config[] = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 				   "[remote \"origin\"]\n\turl = https://git.example/a.git\n"
+				   "[remote \"second\"]\n\turl = https://git.example/b.git\n"
 				   "[branch \"a\"]\n\tremote = origin\n";
 
 static void test_git_config(void **state)
@@ -163,11 +68,15 @@ static void test_git_config(void **state)
 		{"[fetch] bundleURI = https://b.example/x\n", HELD, "fetch.bundleuri"},
 		{"[branch \"a\"] remote = https://b.example/x\n", HELD, "branch.a.remote"},
 		{"[branch \"a\"] pushRemote = b\n", HELD, "branch.a.pushremote"},
-		{"[branch \"a\"] pushRemote = origin\n", ORDINARY, NULL},
+		{"[branch \"a\"] pushRemote = origin\n", HELD, "branch.a.pushremote"},
+		{"[branch \"a\"] remote = second\n", HELD, "branch.a.remote = second"},
+		{"[branch \"b\"] remote = second\n", ORDINARY, NULL},
 		{"[remote \"b\"] url = https://b.example/x\n[branch \"a\"] remote = b\n", HELD,
 		 "branch.a.remote = b"},
 		{"[remote \"b\"] url = https://b.example/x\n[branch \"b\"] remote = b\n", FLAGGED,
 		 NULL},
+		{"[remote \"origin\"] gh-resolved = evil/x\n", FLAGGED, "gh pr"},
+		{"[remote \"origin\"] gh-resolved = base\n", ORDINARY, NULL},
 		{"[core]\nnonsense\n[x", HELD, "cannot be read"},
 		{"[branch \"b\"]\nremote = origin\nmerge = refs/heads/b\n", ORDINARY, NULL},
 		{"[user]\nname = A\nemail = a@x.test\n", ORDINARY, NULL},
@@ -282,7 +191,8 @@ static void test_bare(void **state)
 	put_dir(w->up, "half/refs");
 	/* One that was there: what is git's own lands, what runs does not. */
 	put_bare(w->base, "mirror.git");
-	put(w->up, "mirror.git/refs/heads/main", "x");
+	put(w->up, "mirror.git/refs/heads/main", "ref: refs/heads/other\n");
+	put(w->up, "mirror.git/refs/heads/odd", "x");
 	put(w->up, "mirror.git/hooks/post-update", "x");
 	put(w->up, "mirror.git/config", "[core]\n\tbare = true\n\tfsmonitor = x\n");
 	/* Not one. */
@@ -295,6 +205,7 @@ static void test_bare(void **state)
 	found(w, "docs/data/notes", HELD, "git-bare", NULL);
 	found(w, "half/refs", HELD, "git-bare", NULL);
 	found(w, "mirror.git/refs/heads/main", ORDINARY, NULL, NULL);
+	found(w, "mirror.git/refs/heads/odd", HELD, "git-commits", "cannot be read");
 	found(w, "mirror.git/hooks/post-update", HELD, "git-hooks", NULL);
 	found(w, "mirror.git/config", HELD, "git-config", "fsmonitor");
 	found(w, "cfg/config", ORDINARY, NULL, NULL);
@@ -437,6 +348,145 @@ static void test_named(void **state)
 	found(w, "src/main.c", ORDINARY, NULL, NULL);
 }
 
+/* One change of each, all in one tree. */
+static void put_all(int dir, const char *const *paths)
+{
+	for (; *paths; paths++)
+		put(dir, *paths, "x");
+}
+
+static void found_all(const struct world *w, const char *const *paths, enum change_group group,
+		      const char *rule)
+{
+	for (; *paths; paths++)
+		found(w, *paths, group, rule, NULL);
+}
+
+/* What words of hooks and settings mean that are no path as they stand. */
+static void test_words(void **state)
+{
+	static const char *const hooks[] = {"tools/__init__.py",
+					    "tools/lint.py",
+					    "job/__init__.py",
+					    "job/__main__.py",
+					    "att/x.py",
+					    "req/load.js",
+					    "req/dir/index.js",
+					    "scripts/up.sh",
+					    "in/there.sh",
+					    "[odd]/x.sh",
+					    NULL};
+	static const char *const agents[] = {"srv/server.py", "web/dist/index.js", "srv/mod.py",
+					     "m/b.py", NULL};
+	static const char *const others[] = {"tools/other.py", "req/load.css", "job/x.py",
+					     "dist/x.js",      "req/exact.js", NULL};
+	struct world *w = *state;
+
+	put(w->base, ".git/hooks/pre-commit",
+	    "#!/bin/sh\nexec python3 -m tools.lint\npython -Im job\npython3 -matt.x\n"
+	    "node -r ./req/load --require=req/dir x ./req/exact\n"
+	    ". \"$(dirname \"$0\")/../../scripts/up.sh\"\ncd in && ./there.sh\n[odd]/x.sh\n");
+	put(w->base, "req/exact", "x");
+	put_dir(w->base, "in");
+	put_dir(w->base, "srv");
+	put_dir(w->base, "web");
+	put(w->base, ".mcp.json",
+	    "{\"mcpServers\":{\"a\":{\"command\":\"python3\",\"args\":[\"-m\",\"m.b\"]},"
+	    "\"u\":{\"command\":\"uv\",\"args\":[\"run\",\"--directory\",\"srv\",\"server.py\"]},"
+	    "\"v\":{\"args\":[\"--directory=srv\",\"python\",\"-m\",\"mod\"]},"
+	    "\"d\":{\"args\":[\"dist/index.js\"],\"cwd\":\"${ROOT}/web\"}}}");
+	put_all(w->up, hooks);
+	put_all(w->up, agents);
+	put_all(w->up, others);
+	judge(w, NULL);
+	found_all(w, hooks, HELD, "git-hook-folders");
+	found_all(w, agents, HELD, "agent-settings");
+	found_all(w, others, ORDINARY, NULL);
+}
+
+/* Settings that settings name, and what those name. */
+static void test_words_more(void **state)
+{
+	static const char *const hooks[] = {"conf/a.yml", "conf/b.yml", "conf/d/c.yml",
+					    "scripts/run.sh", NULL};
+	static const char *const pipelines[] = {
+		"ci/gl.yml", "ci/gl2.yml", "ci/gl3.yml", "ci/parts/x.yml",
+		"ci/az.yml", "ci/up.yml",  NULL};
+	static const char *const scripts[] = {"ci/gl.sh", "ci/act/index.js", "ci/act2/lib/main.py",
+					      "ci/inner.sh", NULL};
+	static const char *const others[] = {"conf/other.yml",   "ci/parts/x.txt",
+					     "ci/data.yml",      "ci/parts/deep/x.yml",
+					     "docker/other.yml", NULL};
+	struct world *w = *state;
+
+	put(w->base, "lefthook.yml",
+	    "extends: [conf/a.yml, './conf/d/*.yml']\npre-commit: {a: {run: x}}\n");
+	put(w->base, ".lefthook.yml", "extends:\n  - ./conf/b.yml\n  - conf/same.yml\n");
+	put(w->base, "conf/same.yml", "a:\n  run: scripts/run.sh\nextends: [lefthook.yml]\n");
+	put(w->base, ".gitlab-ci.yml",
+	    "include: [{local: ci/gl.yml}, {local: '/ci/parts/*.yml'}]\na: {script: [ci/gl.sh]}\n"
+	    "b:\n  trigger:\n    include:\n      - local: /ci/gl2.yml\n      - 'ci/gl3.yml'\n"
+	    "      - ci/old.yml\nc:\n  script: use ci/data.yml\n");
+	put(w->base, "ci/old.yml", "a:\n  script:\n    - inner.sh\n");
+	put(w->base, ".buildkite/x.yml", "steps:\n- command: agent pipeline upload ci/up.yml\n");
+	put(w->base, "azure-pipelines.yml", "steps:\n- template: ci/az.yml\n");
+	put(w->base, ".github/workflows/x.yml",
+	    "jobs: {a: {steps: [{uses: ./ci/act}, {uses: './ci/act2/'}, {uses: ./}]}}\n");
+	put(w->base, ".devcontainer/devcontainer.json",
+	    "{\"dockerComposeFile\": [\"../docker/dc.yml\", \"../docker-compose.yml\"],"
+	    "\"build\":{\"dockerfile\":\"../docker/My.docker\"}}");
+	put_all(w->up, hooks);
+	put_all(w->up, pipelines);
+	put_all(w->up, scripts);
+	put_all(w->up, others);
+	put(w->up, "docker/dc.yml", "x");
+	put(w->up, "docker/My.docker", "x");
+	put(w->up, "docker-compose.yml", "x");
+	judge(w, NULL);
+	found_all(w, hooks, HELD, "git-hook-folders");
+	found_all(w, pipelines, HELD, "ci");
+	found_all(w, scripts, FLAGGED, "ci");
+	found_all(w, others, ORDINARY, NULL);
+	found(w, "docker/dc.yml", HELD, "devcontainer", NULL);
+	found(w, "docker/My.docker", FLAGGED, "devcontainer", NULL);
+	found(w, "docker-compose.yml", HELD, "devcontainer", NULL);
+}
+
+/* Programs that settings of package managers name. */
+static void test_words_packages(void **state)
+{
+	static const char *const held[] = {"tools/sh",     "tools/no.js",     "tools/yarn.cjs",
+					   "tools/yp.cjs", "tools/yp2.js",    "tools/rw",
+					   "tools/run.sh", "tools/ld",        "tools/bp.ts",
+					   "tools/st.sh",  "tools/x.bazelrc", NULL};
+	static const char *const others[] = {"ca.pem", "tools/lib.rs", "tools/main.js", "src/x.c",
+					     NULL};
+	struct world *w = *state;
+
+	put(w->base, ".npmrc",
+	    "script-shell=./tools/sh\nnode-options=--require ./tools/no.js\ncafile=ca.pem\n");
+	put(w->base, ".yarnrc.yml",
+	    "yarnPath: tools/yarn.cjs\nplugins:\n  - tools/yp2.js\n"
+	    "  - path: tools/yp.cjs\n    spec: x\n");
+	put(w->base, ".cargo/config.toml",
+	    "[build]\nrustc-wrapper = \"tools/rw\"\n[target.x]\nrunner = [\"tools/run.sh\", "
+	    "\"-v\"]\ntarget.y.linker = 'tools/ld'\n");
+	put(w->base, "bunfig.toml", "preload = [\"./tools/bp\"]\n");
+	put(w->base, ".bazelrc",
+	    "build --workspace_status_command=tools/st.sh\ntry-import "
+	    "%workspace%/tools/x.bazelrc\n");
+	put(w->base, "binding.gyp", "{\"sources\": [\"src/x.c\"]}");
+	put(w->base, "Cargo.toml",
+	    "[package]\nbuild = \"tools/b.rs\"\n[lib]\npath = \"tools/lib.rs\"\n");
+	put_all(w->up, held);
+	put_all(w->up, others);
+	put(w->up, "tools/b.rs", "x");
+	judge(w, NULL);
+	found_all(w, held, HELD, "package-settings");
+	found_all(w, others, ORDINARY, NULL);
+	found(w, "tools/b.rs", FLAGGED, "build-files", "Cargo.toml names it");
+}
+
 /* Hundreds of repositories that a session makes do not hide one of the user's, nor does a worktree.
  */
 static void test_many_roots(void **state)
@@ -456,6 +506,57 @@ static void test_many_roots(void **state)
 	judge(w, NULL);
 	found(w, "z/tools/pre-commit", HELD, "git-hooks", "git commit would run it");
 	found(w, "w/tools/pre-push", HELD, "git-hooks", "git push would run it");
+}
+
+static void gone(int dir, const char *path)
+{
+	make_parents(dir, path);
+	assert_int_equal(mknodat(dir, path, S_IFCHR | 0600, makedev(0, 0)), 0);
+}
+
+/* A repository of the user's goes as a whole, or stays. */
+static void test_repository_gone(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+	put(w->base, ".git/refs/heads/main", "0011223344556677889900112233445566778899\n");
+	put(w->base, ".git/logs/HEAD", "x\n");
+	put_dir(w->base, ".git/objects");
+	put(w->base, "a", "x");
+	put(w->base, "other/.git/HEAD", "ref: refs/heads/main\n");
+	put(w->base, "other/.git/refs/heads/old", "0011223344556677889900112233445566778899\n");
+	put_dir(w->base, "other/.git/objects");
+	gone(w->up, ".git/HEAD");
+	gone(w->up, ".git/refs/heads/main");
+	gone(w->up, ".git/logs/HEAD");
+	gone(w->up, "a");
+	gone(w->up, "other/.git/refs/heads/old");
+	judge(w, NULL);
+	found(w, ".git/HEAD", HELD, "git-commits", "removed this repository");
+	found(w, ".git/refs/heads/main", HELD, NULL, "it belongs to .git/HEAD");
+	found(w, ".git/logs/HEAD", HELD, NULL, "it belongs to .git/HEAD");
+	/* Control: files, and a branch alone, go. */
+	found(w, "a", ORDINARY, NULL, NULL);
+	found(w, "other/.git/refs/heads/old", ORDINARY, NULL, NULL);
+}
+
+/* An index is judged by what it says with names of one length. */
+static void test_object_format(void **state)
+{
+	static const char format[] = "[core]\n\trepositoryformatversion = 1\n"
+				     "[extensions]\n\tobjectFormat = SHA256\n";
+	struct world *w = *state;
+
+	put(w->base, ".git/config", plain_config);
+	put(w->up, ".git/config", format);
+	put(w->base, "same/.git/config", format);
+	put(w->up, "same/.git/config", "[gc]\n\tauto = 0\n[extensions]\n\tobjectformat = sha256\n");
+	put(w->up, "new/.git/config", format);
+	judge(w, NULL);
+	found(w, ".git/config", HELD, "git-config", "extensions.objectFormat");
+	found(w, "same/.git/config", ORDINARY, NULL, NULL);
+	found(w, "new/.git/config", ORDINARY, NULL, NULL);
 }
 
 /* An index with an object of one letter for each path. */
@@ -491,21 +592,26 @@ static void test_staged(void **state)
 					   "a.c"};
 	struct world *w = *state;
 
+	put_bare(w->base, ".git");
+	put_bare(w->up, "new/.git");
 	put_index(w->base, ".git/index", was, "12");
 	put_index(w->up, ".git/index", was, "13");
+	judge(w, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "in versions that no change here shows: a.c");
+	put(w->up, "a.c", "x");
 	judge(w, NULL);
 	found(w, ".git/index", ORDINARY, NULL, NULL);
 	put_index(w->up, ".git/index", was, "22");
 	judge(w, NULL);
-	found(w, ".git/index", FLAGGED, "git-staged", "though the files are held: .envrc");
+	found(w, ".git/index", HELD, "git-staged", "git's index brings .envrc, which is held");
 	put_index(w->up, ".git/index", more, "1112");
 	judge(w, NULL);
-	found(w, ".git/index", FLAGGED, "git-staged", "are held: .github/workflows/x.yml");
+	found(w, ".git/index", HELD, "git-staged", "brings .github/workflows/x.yml, which");
 	put(w->up, ".git/index", "no index");
 	put_index(w->up, "new/.git/index", more, "1112");
 	judge(w, NULL);
-	found(w, ".git/index", FLAGGED, "git-staged", "cannot be looked into");
-	found(w, "new/.git/index", FLAGGED, "git-staged", ".envrc, .github/workflows/x.yml");
+	found(w, ".git/index", HELD, "git-staged", "cannot be looked into");
+	found(w, "new/.git/index", HELD, "git-staged", "new/.envrc, new/.github/workflows/x.yml");
 }
 
 /* A link in the place of a folder above what a hook or a setting names. */
@@ -551,7 +657,17 @@ static void test_package(void **state)
 		{"{\"nodemonConfig\": {\"exec\": \"x\"}}", HELD, "nodemon would run it"},
 		{"{\"packageManager\": \"yarn@1\"}", HELD, "corepack"},
 		{"{\"simple-git-hooks\": {\"pre-commit\": \"x\"}}", HELD, "git commit"},
+		{"{\"husky\": {\"hooks\": {\"pre-commit\": \"x\"}}}", HELD, "husky"},
+		{"{\"lint-staged\": {\"*.js\": \"x\"}}", HELD, "lint-staged"},
+		{"{\"volta\": {\"node\": \"1\"}}", HELD, "volta"},
 		{"{\"dependencies\": {\"b\": \"2\"}}", FLAGGED, "npm install would fetch"},
+		{"{\"eslintConfig\": {\"extends\": \"./x.js\"}}", FLAGGED,
+		 "eslint, would load what it names: eslintConfig.extends: ./x.js"},
+		{"{\"prettier\": \"./x.js\"}", FLAGGED, "prettier"},
+		{"{\"jest\": {\"globalSetup\": \"./x.js\"}}", FLAGGED, "jest would run"},
+		{"{\"babel\": {\"presets\": [\"./x\"]}}", FLAGGED, "babel"},
+		{"{\"jest\": {\"preset\": \"./x\"}, \"scripts\": {\"a\": \"x\"}}", HELD,
+		 "npm run a would run: x (and 1 more)"},
 		{"{\"scripts\": {\"test\": \"jest\"", HELD, "cannot be read"},
 		{"[]", HELD, "cannot be read"},
 	};
@@ -584,7 +700,19 @@ static void test_lockfiles(void **state)
 	put(w->up, "yarn.lock", "resolved \"https://packages.example/b.tgz\"");
 	put(w->base, "go.sum", "git.example/a v1 h1:x\n");
 	put(w->up, "go.sum", "git.example/a v1 h1:x\nevil.test/b v1 h1:y\n");
+	put(w->base, "go.mod", "module a\nrequire git.example/y v1\n");
+	put(w->up, "go.mod",
+	    "module a\nrequire git.example/y v1 // see other.test/z\n"
+	    "replace git.example/y => evil.test/y v1\n");
+	put(w->base, "sub/go.mod", "module a\nrequire git.example/y v1\n");
+	put(w->up, "sub/go.mod",
+	    "module a\nrequire git.example/y v2\nreplace git.example/y => ../y\n");
+	put(w->base, "requirements/dev.txt", "x==1\n");
+	put(w->up, "requirements/dev.txt", "-i https://evil.test/simple\nx==1\n");
 	judge(w, NULL);
+	found(w, "go.mod", FLAGGED, "lockfiles", "fetch from evil.test");
+	found(w, "sub/go.mod", ORDINARY, NULL, NULL);
+	found(w, "requirements/dev.txt", FLAGGED, "lockfiles", "evil.test");
 	found(w, "package-lock.json", FLAGGED, "lockfiles", "fetch from evil.test");
 	found(w, "yarn.lock", ORDINARY, NULL, NULL);
 	found(w, "go.sum", FLAGGED, "lockfiles", "evil.test");
@@ -636,10 +764,52 @@ static void test_links(void **state)
 	put_link(w->up, "a", "/etc/passwd");
 	put_link(w->up, "b/c", "../../x");
 	put_link(w->up, "b/d", "../x");
+	put_link(w->up, "NOTES.md", ".git/hooks/pre-push");
+	put_link(w->up, ".git/logs/HEAD", "../../x");
+	put(w->up, ".git/rr-cache/0123/postimage", "x");
 	judge(w, NULL);
+	found(w, "NOTES.md", FLAGGED, "link-outside", "leads to .git/hooks/pre-push");
+	found(w, ".git/logs/HEAD", HELD, NULL, NULL);
+	found(w, ".git/rr-cache/0123/postimage", HELD, "git-state", NULL);
 	found(w, "a", FLAGGED, "link-outside", "/etc/passwd");
 	found(w, "b/c", FLAGGED, "link-outside", NULL);
 	found(w, "b/d", ORDINARY, NULL, NULL);
+}
+
+/* What the user's own settings of git name counts in every repository. */
+static void test_user_settings(void **state)
+{
+	struct world *w = *state;
+	struct view v = {.base = w->base, .layers = {w->up}, .count = 1};
+	const struct changes_how how = {.hash = true};
+	char file[128];
+	const char *const files[] = {file, "/nowhere/at/all"};
+	const struct hold_user user = {.home = w->path, .files = files, .file_count = 2};
+	struct hold_rules *r = NULL;
+	struct error e = ERROR_INIT;
+
+	(void)snprintf(file, sizeof(file), "~/gitconfig");
+	put(w->dir, "gitconfig", "[include]\n\tpath = more\n[core]\n\thooksPath = tools/hooks\n");
+	put(w->dir, "more", "[filter \"mark\"]\n\tclean = x\n[diff]\n\texternal = ./tools/d.sh\n");
+	put(w->base, "sub/.git/HEAD", "ref: refs/heads/main\n");
+	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+	put(w->up, "tools/hooks/pre-commit", "x");
+	put(w->up, "sub/tools/hooks/pre-commit", "x");
+	put(w->up, "other/tools/hooks/pre-commit", "x");
+	put(w->up, "tools/d.sh", "x");
+	put(w->up, ".gitattributes", "*.a filter=mark\n");
+	assert_int_equal(hold_rules_new(NULL, &r, &e), 0);
+	assert_int_equal(hold_rules_user(r, &user, &e), 0);
+	assert_int_equal(changes_read(&v, &how, &w->changes, &e), 0);
+	assert_int_equal(hold_judge(r, &v, &w->changes, &e), 0);
+	hold_rules_free(&r);
+	assert_int_equal(unlinkat(w->dir, "gitconfig", 0), 0);
+	assert_int_equal(unlinkat(w->dir, "more", 0), 0);
+	found(w, "tools/hooks/pre-commit", HELD, "git-hooks", "git commit");
+	found(w, "sub/tools/hooks/pre-commit", HELD, "git-hooks", NULL);
+	found(w, "other/tools/hooks/pre-commit", ORDINARY, NULL, NULL);
+	found(w, "tools/d.sh", HELD, "git-hook-folders", "names it");
+	found(w, ".gitattributes", HELD, "git-attributes", "filter.mark that");
 }
 
 /* Judged where it stands now, whatever it was called. */
@@ -661,20 +831,21 @@ static void test_renamed(void **state)
 	found(w, "envrc.old", FLAGGED, "direnv", "where it stood before");
 }
 
-#define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, world_begin, world_end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_git_config), IN_WORLD(test_git_config_removed),
-		IN_WORLD(test_hooks),      IN_WORLD(test_attributes),
-		IN_WORLD(test_bare),       IN_WORLD(test_submodules),
-		IN_WORLD(test_pointers),   IN_WORLD(test_places),
-		IN_WORLD(test_named),      IN_WORLD(test_many_roots),
-		IN_WORLD(test_staged),     IN_WORLD(test_link_above),
-		IN_WORLD(test_package),    IN_WORLD(test_lockfiles),
-		IN_WORLD(test_schema),     IN_WORLD(test_invisible),
-		IN_WORLD(test_links),      IN_WORLD(test_renamed),
+		IN_WORLD(test_git_config),    IN_WORLD(test_git_config_removed),
+		IN_WORLD(test_hooks),         IN_WORLD(test_attributes),
+		IN_WORLD(test_bare),          IN_WORLD(test_submodules),
+		IN_WORLD(test_pointers),      IN_WORLD(test_places),
+		IN_WORLD(test_named),         IN_WORLD(test_words),
+		IN_WORLD(test_words_more),    IN_WORLD(test_words_packages),
+		IN_WORLD(test_many_roots),    IN_WORLD(test_staged),
+		IN_WORLD(test_link_above),    IN_WORLD(test_package),
+		IN_WORLD(test_lockfiles),     IN_WORLD(test_schema),
+		IN_WORLD(test_invisible),     IN_WORLD(test_links),
+		IN_WORLD(test_renamed),       IN_WORLD(test_user_settings),
+		IN_WORLD(test_object_format), IN_WORLD(test_repository_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

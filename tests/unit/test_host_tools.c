@@ -78,7 +78,8 @@ static void managers_are_found_in_their_usual_place(void **state)
 		{".sdkman/candidates", ".sdkman"},
 		{".local/share/fnm/node-versions", ".local/share/fnm"},
 		{".fnm/node-versions", ".fnm"},
-		{"n/bin", "n"},
+		{"n/bin", "n/bin"},
+		{"n/private", NULL},
 		{".rbenv/shims", ".rbenv"},
 		{".rvm/bin", ".rvm"},
 		{".local/share/pnpm", ".local/share/pnpm"},
@@ -89,7 +90,9 @@ static void managers_are_found_in_their_usual_place(void **state)
 		{".cache/ms-playwright/chromium-1", ".cache/ms-playwright"},
 		{".cache/puppeteer/chrome", ".cache/puppeteer"},
 		{"miniconda3/bin", "miniconda3"},
-		{".dotnet/tools", ".dotnet"},
+		{".dotnet/tools", ".dotnet/tools"},
+		{".dotnet/sdk/8", ".dotnet/sdk"},
+		{".dotnet/corefx/cryptography/x509stores/my", NULL},
 		{".ghcup/bin", ".ghcup"},
 		{".opam/default", ".opam"},
 		{".rye/shims", ".rye"},
@@ -119,13 +122,16 @@ static void managers_are_found_by_their_variable(void **state)
 	static const struct {
 		const char *variable, *part;
 	} managers[] = {
-		{"NVM_DIR", ""},       {"PYENV_ROOT", ""},    {"CARGO_HOME", "/bin"},
-		{"RUSTUP_HOME", ""},   {"GOPATH", "/bin"},    {"GOROOT", ""},
-		{"MISE_DATA_DIR", ""}, {"ASDF_DATA_DIR", ""}, {"VOLTA_HOME", ""},
-		{"BUN_INSTALL", ""},   {"DENO_INSTALL", ""},  {"SDKMAN_DIR", ""},
-		{"FNM_DIR", ""},       {"N_PREFIX", ""},      {"RBENV_ROOT", ""},
-		{"PNPM_HOME", ""},     {"JAVA_HOME", ""},     {"VIRTUAL_ENV", ""},
-		{"CONDA_PREFIX", ""},  {"DOTNET_ROOT", ""},   {"UV_PYTHON_INSTALL_DIR", ""},
+		{"NVM_DIR", ""},        {"PYENV_ROOT", ""},
+		{"CARGO_HOME", "/bin"}, {"RUSTUP_HOME", ""},
+		{"GOPATH", "/bin"},     {"GOROOT", ""},
+		{"MISE_DATA_DIR", ""},  {"ASDF_DATA_DIR", ""},
+		{"VOLTA_HOME", ""},     {"BUN_INSTALL", ""},
+		{"DENO_INSTALL", ""},   {"SDKMAN_DIR", ""},
+		{"FNM_DIR", ""},        {"N_PREFIX", "/bin"},
+		{"RBENV_ROOT", ""},     {"PNPM_HOME", ""},
+		{"JAVA_HOME", ""},      {"VIRTUAL_ENV", ""},
+		{"CONDA_PREFIX", ""},   {"UV_PYTHON_INSTALL_DIR", ""},
 	};
 	struct fake_home f;
 
@@ -340,16 +346,18 @@ static void links_of_local_bin_bring_what_they_need(void **state)
 		const char *make, *link, *text, *shown;
 	} cases[] = {
 		{".local/share/claude/versions/1.2.3", "claude", "../share/claude/versions/1.2.3",
-		 ".local/share/claude/versions"},
+		 ".local/share/claude/versions/1.2.3"},
 		{".local/share/tools/lib/node_modules/@openai/codex/bin/codex.js", "codex",
 		 "../share/tools/lib/node_modules/@openai/codex/bin/codex.js",
 		 ".local/share/tools/lib/node_modules"},
-		{".venvs/black/bin/black", "black", "../../.venvs/black/bin/black", ".venvs/black"},
+		{".venvs/black/bin/black", "black", "../../.venvs/black/bin/black",
+		 ".venvs/black/bin"},
 		{".opencode/bin/opencode", "opencode", "../../.opencode/bin/opencode",
 		 ".opencode/bin"},
 		{"code/other/bin/tool", "tool", "../../code/other/bin/tool", NULL},
 		{".ssh/id", "id", "../../.ssh/id", NULL},
-		{".config/x/tool", "x", "../../.config/gh/../x/tool", ".config/x"},
+		{".config/x/tool", "x", "../../.config/gh/../x/tool", ".config/x/tool"},
+		{".config/y/bin/tool", "y", "../../.config/y/bin/tool", ".config/y/bin"},
 		{"file", "up", "../../file", NULL},
 	};
 	struct fake_home f;
@@ -370,7 +378,10 @@ static void links_of_local_bin_bring_what_they_need(void **state)
 		fake_link(f.home, path, cases[i].text);
 		try_gather(&t);
 		assert_non_null(find(&t.host.tools, fake_path(path, f.home, ".local/bin")));
-		if (t.host.tools.count != (cases[i].shown ? 2 : 1))
+		/* Beside its programs an environment has the file that says what it is. */
+		size_t environment = strstr(cases[i].make, "venvs") != NULL;
+
+		if (t.host.tools.count != (cases[i].shown ? 2 + environment : 1))
 			fail_msg("%s: %zu tool folders", cases[i].text, t.host.tools.count);
 		if (cases[i].shown)
 			assert_non_null(
@@ -380,14 +391,36 @@ static void links_of_local_bin_bring_what_they_need(void **state)
 	}
 }
 
-static void a_python_environment_on_path_is_shown_whole(void **state)
+static void of_a_python_environment_its_own_parts_are_shown(void **state)
 {
+	static const char *const shown[] = {"venvs/data/bin", "venvs/data/lib", "venvs/data/lib64",
+					    "venvs/data/pyvenv.cfg"};
+	static const char *const ways[] = {"PATH", "VIRTUAL_ENV"};
 	struct fake_home *f = *state;
+	char path[PATH_MAX];
 
 	fake_dir(f->home, "venvs/data/bin");
+	fake_dir(f->home, "venvs/data/lib/python3");
+	fake_link(f->home, "venvs/data/lib64", "lib");
 	fake_file(f->home, "venvs/data/pyvenv.cfg", "home = /usr/bin\n");
-	set_path(f, "venvs/data/bin");
-	expect_tool(f, "venvs/data", "an active environment");
+	fake_file(f->home, "venvs/data/.env", "TOKEN=x\n");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ways); i++) {
+		struct try t;
+
+		if (i == 0)
+			set_path(f, "venvs/data/bin");
+		else
+			assert_int_equal(
+				setenv("VIRTUAL_ENV", fake_path(path, f->home, "venvs/data"), 1),
+				0);
+		try_gather(&t);
+		for (size_t n = 0; n < BAWN_ARRAY_SIZE(shown); n++)
+			if (!find(&t.host.tools, fake_path(path, f->home, shown[n])))
+				fail_msg("%s: %s is not shown", ways[i], shown[n]);
+		assert_int_equal(t.host.tools.count, BAWN_ARRAY_SIZE(shown));
+		try_end(&t);
+	}
+	(void)unsetenv("VIRTUAL_ENV");
 }
 
 static void tools_in_the_workspace_are_the_workspace(void **state)
@@ -438,7 +471,7 @@ int main(void)
 		PROMISE(a_link_that_the_user_keeps_is_followed),
 		PROMISE(fnm_leads_through_the_runtime_directory),
 		cmocka_unit_test(links_of_local_bin_bring_what_they_need),
-		PROMISE(a_python_environment_on_path_is_shown_whole),
+		PROMISE(of_a_python_environment_its_own_parts_are_shown),
 		PROMISE(tools_in_the_workspace_are_the_workspace),
 		PROMISE(a_home_with_many_files_is_still_looked_at),
 	};

@@ -142,6 +142,26 @@ static void test_value_for_its_place_alone(void **state)
 	see_nothing(w);
 }
 
+/* What the gate has had it may have again, to look for it in answers; nothing else. */
+static void test_again_is_what_was_given(void **state)
+{
+	struct keys_world *w = *state;
+	struct message_release m = release_ok();
+	const struct message_again again = {.id = 9}, other = {.id = 10, .index = 1};
+
+	assert_int_equal(tell(w, 0, KEYS_CANARY, 0), 1);
+	assert_int_equal(tell(w, 1, KEYS_AWS_ID "\n" KEYS_AWS_KEY, 0), 1);
+	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &again), 1);
+	see_refused(w, 9, "before");
+	assert_int_equal(ask(w, MESSAGE_RELEASE, &message_release_schema, &m), 1);
+	see_value(w, 7, KEYS_CANARY);
+	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &again), 1);
+	see_value(w, 9, KEYS_CANARY);
+	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &other), 1);
+	see_refused(w, 10, "before");
+	see_nothing(w);
+}
+
 static void today(char text[16])
 {
 	time_t now = time(NULL);
@@ -195,6 +215,27 @@ static void test_aws_key_signs_and_stays(void **state)
 			 0);
 	assert_int_equal(signature.signature.len, SIGN_BYTES);
 	assert_memory_equal(signature.signature.ptr, expected, SIGN_BYTES);
+
+	/* New keys, in answers that nobody could search for them: only where the host is named. */
+	(void)snprintf(text, sizeof(text),
+		       "AWS4-HMAC-SHA256\n%sT000000Z\n%s/us-east-1/sts/aws4_request\nabc", date,
+		       date);
+	s.service = "sts";
+	s.text = span_of_str(text);
+	s.host = "sts.cloud.example";
+	assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+	see_refused(w, 2, "answers with new keys");
+	s.host = m.host; /* it is the scope that a service takes, wherever it stands */
+	assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+	see_refused(w, 2, "answers with new keys");
+	s.host = KEYS_STS_HOST;
+	assert_int_equal(ask(w, MESSAGE_SIGN, &message_sign_schema, &s), 1);
+	assert_int_equal(keys_world_receive(w->gate, &body), MESSAGE_SIGNATURE);
+	(void)snprintf(text, sizeof(text),
+		       "AWS4-HMAC-SHA256\n%sT000000Z\n%s/us-east-1/s3/aws4_request\nabc", date,
+		       date);
+	s.service = "s3";
+	s.text = span_of_str(text);
 
 	/* Another day, another scope, another host, another secret: no. */
 	s.date = "20150830";
@@ -346,8 +387,8 @@ static void test_all_else_is_refused(void **state)
 
 	(void)state;
 	for (uint32_t type = 0; type < 64; type++) {
-		bool gate_may =
-			type == MESSAGE_LEAF || type == MESSAGE_RELEASE || type == MESSAGE_SIGN;
+		bool gate_may = type == MESSAGE_LEAF || type == MESSAGE_RELEASE ||
+				type == MESSAGE_SIGN || type == MESSAGE_AGAIN;
 		bool client_may = type == MESSAGE_VALUE || type == MESSAGE_REFUSED;
 
 		for (int shape = 0; shape < 3; shape++) {
@@ -408,6 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_value_for_its_place_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_again_is_what_was_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_aws_key_signs_and_stays, setup, teardown),
 		cmocka_unit_test(test_signature_of_the_documentation),
 		cmocka_unit_test_setup_teardown(test_waits_for_a_value_and_asks_for_an_expired_one,

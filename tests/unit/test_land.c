@@ -479,10 +479,10 @@ static void test_undo_does_not_cover_later_edits(void **state)
 static void test_a_journal_of_another_folder(void **state)
 {
 	struct world *w = *state;
-	enum land_found found = LAND_FINISHED;
+	struct land_found found = {.way = LAND_FINISHED};
 
 	assert_int_equal(land_recover(w->tree, w->journal, &found, &w->e), 0);
-	assert_int_equal(found, LAND_NOTHING);
+	assert_int_equal(found.way, LAND_NOTHING);
 	put_at(w->journal, "landing", "bawn-landing-1\nwhat ever\n");
 	assert_int_equal(land_recover(w->tree, w->journal, &found, &w->e), -EBADMSG);
 	assert_int_equal(LAND(w, step(w, "x", nothing, file_of("landed", 0644))), -EBUSY);

@@ -256,19 +256,27 @@ static void one_that_was_killed_is_settled_by_the_next(void **state)
 	assert_false(try_finish(&t, false));
 }
 
+/* Those of the box that runs. */
+static const char *points_of(const struct try *t)
+{
+	const struct plan_mount *home = plan_mount_of(&t->prepared.plan, "home");
+
+	return home->layers.items[home->layers.count - 1].text;
+}
+
 /* Whatever an agent left in the home, what is mounted there has its place. */
 static void mount_points_have_a_layer_of_their_own(void **state)
 {
 	struct fake_home *f = *state;
 	struct try t;
-	char points[PATH_MAX];
 
 	fake_dir(f->home, ".nvm");
 	fake_file(f->home, ".gitconfig", "[user]\n");
 	try_init(&t);
 	try_option(&t, OPTION_READ, "~/.gitconfig");
 	expect_start(&t, "calm-otter");
-	(void)fake_path(points, t.prepared.layers.path, "points");
+	const char *points = points_of(&t);
+
 	assert_true(fake_exists(points, ".nvm"));
 	assert_true(fake_exists(points, ".gitconfig"));
 	assert_true(fake_exists(points, "code/project"));
@@ -285,8 +293,14 @@ static void mount_points_have_a_layer_of_their_own(void **state)
 	expect_start(&t, "calm-otter");
 	struct stat st;
 
-	assert_int_equal(stat(fake_path(path, points, ".gitconfig"), &st), 0);
+	assert_int_equal(stat(fake_path(path, points_of(&t), ".gitconfig"), &st), 0);
 	assert_true(S_ISDIR(st.st_mode));
+	assert_false(try_finish(&t, false));
+	/* And no plan's are another's. */
+	try_init(&t);
+	expect_start(&t, "calm-otter");
+	assert_true(fake_exists(points_of(&t), ".nvm"));
+	assert_false(fake_exists(points_of(&t), ".gitconfig"));
 	assert_false(try_finish(&t, false));
 }
 

@@ -5,15 +5,13 @@
  */
 #include "cmocka_lead.h"
 
-#include "tree_lead.h"
+#include "mount_lead.h"
 
 #include "mover.h"
 
 #include <dirent.h>
 #include <linux/fs.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,30 +24,10 @@ struct world {
 	int lower, top; /* the lower layer, and the overlay */
 };
 
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text, strlen(text)), 0);
-	(void)close(fd);
-}
-
-/* Once: a namespace in which an ordinary user may mount, as the launcher of a box makes it. */
 static int setup_all(void **state)
 {
-	char map[64];
-	uid_t uid = getuid();
-	gid_t gid = getgid();
-
 	(void)state;
-	assert_int_equal(unshare(CLONE_NEWUSER | CLONE_NEWNS), 0);
-	write_text("/proc/self/setgroups", "deny");
-	(void)snprintf(map, sizeof(map), "%d %d 1", (int)uid, (int)uid);
-	write_text("/proc/self/uid_map", map);
-	(void)snprintf(map, sizeof(map), "%d %d 1", (int)gid, (int)gid);
-	write_text("/proc/self/gid_map", map);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	enter_mounts();
 	return 0;
 }
 
@@ -328,6 +306,40 @@ static void test_no_room(void **state)
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 }
 
+/* Where overlayfs can note nothing on a folder it renames none, not even one that is all new. */
+static void test_no_attributes(void **state)
+{
+	struct world *w = *state;
+	char path[128];
+
+	make_in(w, "ram");
+	(void)snprintf(path, sizeof(path), "%s/ram", w->path);
+	assert_int_equal(mount("none", path, "ramfs", 0, "mode=0755"), 0);
+	make_in(w, "ram/up");
+	make_in(w, "ram/work");
+	(void)close(w->top);
+	(void)snprintf(path, sizeof(path), "%s/top", w->path);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+	mount_overlay(w, "ram");
+	assert_int_equal(mkdirat(w->top, "q", 0755), 0);
+	assert_int_equal(mkdirat(w->top, "q/w", 0755), 0);
+	put_at(w->top, "q/w/f", "mine");
+	/* The control: alone the kernel does not do it. */
+	assert_int_equal(renameat(w->top, "q", w->top, "qq"), -1);
+	assert_int_equal(errno, EXDEV);
+	assert_int_equal(rename_in(w, "q", "qq", 0), 0);
+	assert_false(is_there(w, "q"));
+	expect(w, "qq/w/f", "mine");
+	expect_clean(w, 5);
+	/* And where it cannot be done, it is where it was: no folder can be made on a whiteout. */
+	assert_int_equal(unlinkat(w->top, "empty", AT_REMOVEDIR), 0);
+	assert_int_equal(rename_in(w, "qq", "empty", 0), -EIO);
+	expect(w, "qq/w/f", "mine");
+	expect_clean(w, 4);
+	(void)snprintf(path, sizeof(path), "%s/ram", w->path);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+}
+
 /* Somebody goes on making files there: none is lost. */
 static void test_others_at_work(void **state)
 {
@@ -351,6 +363,8 @@ static void test_others_at_work(void **state)
 				break;
 			(void)close(fd);
 			count++;
+			/* One that is quicker than the move, all the while, is told: busy. */
+			(void)usleep(20);
 		}
 		_exit(write(made[1], &count, sizeof(count)) < 0);
 	}
@@ -382,6 +396,7 @@ static void test_racing_links(void **state)
 	put_at(outside, "b", "not yours");
 	put_at(outside, "keep", "not yours");
 	assert_int_equal(symlinkat(path, w->top, "evil"), 0);
+	assert_int_equal(rename_in(w, "d/s", "d/s2", 0), 0);
 	pid_t pid = fork();
 
 	if (pid == 0)
@@ -389,7 +404,6 @@ static void test_racing_links(void **state)
 			(void)renameat2(w->top, "d/s2", w->top, "evil", RENAME_EXCHANGE);
 			(void)renameat2(w->top, "e/s2", w->top, "evil", RENAME_EXCHANGE);
 		}
-	assert_int_equal(rename_in(w, "d/s", "d/s2", 0), 0);
 	/* A new lower layer for each move: files of the lower one move only once. */
 	for (int i = 0; i < RACES; i++)
 		(void)mover_rename(w->top, i % 2 ? "e" : "d", w->top, i % 2 ? "d" : "e", 0);
@@ -408,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_read_only_inside, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mount_beneath, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_attributes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_others_at_work, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_racing_links, setup, teardown),
 	};

@@ -40,7 +40,7 @@ static void test_defaults(void **state)
 	assert_int_equal(p->without.count + p->network.count + p->notes.count, 0);
 	assert_true(p->limits[PLAN_LIMIT_PROCESSES].set);
 	assert_int_equal(p->limits[PLAN_LIMIT_PROCESSES].value, 1024);
-	assert_int_equal(p->limits[PLAN_LIMIT_OPEN_FILES].value, 65536);
+	assert_int_equal(p->limits[PLAN_LIMIT_OPEN_FILES].value, 16384);
 	assert_false(p->limits[PLAN_LIMIT_FILE_SIZE].set);
 	assert_false(p->limits[PLAN_LIMIT_MEMORY].set);
 	assert_false(p->limits[PLAN_LIMIT_CPU_TIME].set);

@@ -27,6 +27,8 @@ static const char *shown(struct try_outcome *o)
 	return text;
 }
 
+#define KEY_43 "lO1VFqkFHQaI+DiY3wvvV6TuJJhbpZisF/zLDA0zPMS"
+
 static void test_rules_are_read(void **state)
 {
 	static const struct {
@@ -48,6 +50,8 @@ static void test_rules_are_read(void **state)
 		{"{allow: a.test, mask: true}", "allow a.test mask"},
 		{"{ssh: a.test}", "ssh a.test"},
 		{"{ssh: a.test:2222}", "ssh a.test port 2222"},
+		{"{ssh: a.test, unbound: true}", "ssh a.test unbound"},
+		{"{ssh: a.test, key: 'SHA256:" KEY_43 "'}", "ssh a.test key SHA256:" KEY_43},
 		{"{allow: '*.a.test', apex: true}", "allow *.a.test\nallow a.test"},
 		{"{allow: '*.a.test', apex: false}", "allow *.a.test"},
 		{"deny: gist.github.com", "deny gist.github.com"},
@@ -233,6 +237,15 @@ static const struct {
 	{"[{deny: a.test, private: true}]", "1:26: a deny has no use for private"},
 	{"[{allow: 10.0.0.1, private: true}]",
 	 "1:29: private is for names; an address that is named is meant"},
+	{"[{allow: a.test, unbound: true}]", "1:27: unbound is for logins: it stands beside ssh"},
+	{"[{allow: a.test, key: 'SHA256:" KEY_43 "'}]",
+	 "1:27: key is for logins: it stands beside ssh"},
+	{"[{ssh: a.test, key: 'SHA256:short'}]",
+	 "1:30: key is a fingerprint as ssh-add -l shows it, SHA256: and 43 letters, not "
+	 "SHA256:short"},
+	{"[{ssh: a.test, key: 'SHA256:" KEY_43 "='}]",
+	 "1:30: key is a fingerprint as ssh-add -l shows it, SHA256: and 43 letters, not "
+	 "SHA256:" KEY_43 "="},
 	{"[{allow: a.test, apex: true}]",
 	 "1:27: apex is for names with *, and takes in the host itself"},
 
@@ -289,7 +302,8 @@ static void test_flags(void **state)
 
 	(void)state;
 	try_good(&o);
-	assert_string_equal(shown(&o), "allow a.test\nallow b.test port 22\ndeny a.test\n"
+	assert_string_equal(shown(&o), "allow a.test\nallow b.test port 22\n"
+				       "deny a.test port 1-65535\n"
 				       "allow openrouter.ai port 443 of openrouter");
 	assert_string_equal(o.policy.network.items[1].origin, "--allow");
 	assert_string_equal(o.policy.network.items[3].origin, "--use");
@@ -348,6 +362,32 @@ static void test_repository_only_denies(void **state)
 }
 
 /* The user goes above a repository's deny by being more specific, not by saying the same. */
+static void test_flags_for_loopback(void **state)
+{
+	static const char *const own[] = {"localhost", "localhost:8000", "a.localhost",
+					  "127.0.0.1", "127.0.0.1:8000", "127.9.9.9",
+					  "0.0.0.0",   "[::1]:80",       "[::]"};
+	static const char *const others[] = {"localhost.test", "128.0.0.1", "10.0.0.1", "[::2]:80"};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(own); i++) {
+		_cleanup_try_ struct try_outcome t =
+			TRY(.flags = {{"network.allow", own[i], "--allow"}});
+		_cleanup_try_ struct try_outcome deny =
+			TRY(.flags = {{"network.deny", own[i], "--deny"}});
+
+		if (t.r == 0 || !strstr(t.e.text, "the box's own loopback"))
+			fail_msg("%s: %s", own[i], t.e.text);
+		assert_int_equal(deny.r, 0);
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++) {
+		_cleanup_try_ struct try_outcome t =
+			TRY(.flags = {{"network.allow", others[i], "--allow"}});
+
+		assert_int_equal(t.r, 0);
+	}
+}
+
 static void test_flags_over_repository(void **state)
 {
 	_cleanup_try_ struct try_outcome same =
@@ -456,6 +496,12 @@ static void test_ceiling(void **state)
 		const char *beyond; /* NULL: within */
 	} cases[] = {
 		{"[allow: '*.example.org']", "[allow: a.example.org]", NULL},
+		{"[ssh: a.test]", "[ssh: a.test]", NULL},
+		{"[ssh: a.test]", "[{ssh: a.test, key: 'SHA256:" KEY_43 "'}]", NULL},
+		{"[{ssh: a.test, unbound: true}]", "[ssh: a.test]", NULL},
+		{"[ssh: a.test]", "[{ssh: a.test, unbound: true}]", "ssh a.test unbound"},
+		{"[{ssh: a.test, key: 'SHA256:" KEY_43 "'}]", "[ssh: a.test]", "ssh a.test"},
+		{"[{allow: a.test, ports: [22]}]", "[ssh: a.test]", "ssh a.test"},
 		{"[allow: '*.example.org']", "[allow: '*.example.org']", NULL},
 		{"[allow: '*.example.org']", "[allow: '*.a.example.org', ask: b.example.org]",
 		 NULL},
@@ -701,6 +747,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_bad_rules),
 		cmocka_unit_test(test_every_layer_is_strict),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_flags_for_loopback),
 		cmocka_unit_test(test_empty_is_nothing),
 		cmocka_unit_test(test_repository_only_denies),
 		cmocka_unit_test(test_flags_over_repository),

@@ -85,6 +85,7 @@ static void test_all_of_it(void **state)
 			    "    paths: [/v1/**]\n"
 			    "    headers: [X-Api-Key, private-token]\n"
 			    "    in: [query, body, websocket]\n"
+			    "    parameters: [api_key]\n"
 			    "    env: [MINE, ALSO]\n"
 			    "    files: {~/.netrc: 'machine api.example.org password {}'}\n"
 			    "    from: {command: op read 'op://a/b'}\n"
@@ -100,6 +101,8 @@ static void test_all_of_it(void **state)
 	assert_string_equal(s->headers.items[0].text, "x-api-key");
 	assert_false(s->in_authorization);
 	assert_true(s->in_query && s->in_body && s->in_websocket);
+	assert_int_equal(s->parameters.count, 1);
+	assert_string_equal(s->parameters.items[0].text, "api_key");
 	assert_int_equal(s->variables.count, 2);
 	assert_int_equal(s->files.count, 1);
 	assert_int_equal(s->from, POLICY_FROM_COMMAND);
@@ -135,6 +138,11 @@ static void test_refused(void **state)
 		{"{MINE: {hosts: [a.test], in: [cookie]}}",
 		 "1:40: cookie: it is put in authorization, query, body or websocket, or in "
 		 "headers"},
+		{"{MINE: {hosts: [a.test], parameters: [a]}}",
+		 "1:11: the secret MINE names parameters; they are of the query or the body, which "
+		 "in has to name"},
+		{"{MINE: {hosts: [a.test], in: [body], parameters: ['a=']}}",
+		 "1:60: a=: not the name of a parameter"},
 		{"{MINE: {hosts: [a.test], in: []}}", "1:11: the secret MINE is put in nowhere"},
 		{"{MINE: {hosts: [a.test], kind: odd}}",
 		 "1:41: odd: a secret is plain, basic or aws"},
@@ -283,6 +291,46 @@ static void test_a_ceiling_bounds(void **state)
 			  "ceiling; it bounds hosts, methods and paths");
 }
 
+/* One secret is within another by what its headers and parameters are called, not by how many it
+ * has. */
+static void test_within_by_name(void **state)
+{
+	static const struct {
+		const char *inner, *outer;
+		bool is;
+	} rows[] = {
+		{"headers: [a], in: [authorization]", "headers: [a], in: [authorization]", true},
+		{"headers: [a]", "headers: [b, a]", true},
+		{"headers: [a]", "headers: [b]", false},
+		{"headers: [a, b]", "headers: [a, c]", false},
+		{"in: [query], parameters: [k]", "in: [query], parameters: [k]", true},
+		{"in: [query], parameters: [k]", "in: [query], parameters: [j, k]", true},
+		{"in: [query], parameters: [k]", "in: [query], parameters: [j]", false},
+		{"in: [query], parameters: [k, l]", "in: [query], parameters: [k, j]", false},
+		{"in: [query], parameters: [k]", "in: [query]", true},
+		{"in: [query]", "in: [query], parameters: [k]", false},
+		{"in: [query]", "in: [body]", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		char inner[256], outer[256];
+
+		(void)snprintf(inner, sizeof(inner), "secrets: {M: {hosts: [a.test], %s}}\n",
+			       rows[i].inner);
+		(void)snprintf(outer, sizeof(outer), "secrets: {M: {hosts: [a.test], %s}}\n",
+			       rows[i].outer);
+		_cleanup_try_ struct try_outcome a = TRY(.user = inner);
+		_cleanup_try_ struct try_outcome b = TRY(.user = outer);
+
+		try_good(&a);
+		try_good(&b);
+		if (policy_is_within(&a.policy, &b.policy) != rows[i].is)
+			fail_msg("{%s} is %swithin {%s}", rows[i].inner, rows[i].is ? "not " : "",
+				 rows[i].outer);
+	}
+}
+
 static void test_times(void **state)
 {
 	static const struct {
@@ -319,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_the_store),
 		cmocka_unit_test(test_a_repository_narrows),
 		cmocka_unit_test(test_a_ceiling_bounds),
+		cmocka_unit_test(test_within_by_name),
 		cmocka_unit_test(test_times),
 	};
 

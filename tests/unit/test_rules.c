@@ -812,7 +812,8 @@ static void test_a_set_is_its_own(void **state)
 				 .host = host,
 				 .ports = {ports, 1},
 				 .origin = origin,
-				 .bundle = ""};
+				 .bundle = "",
+				 .key = ""};
 	struct error e = ERROR_INIT;
 	_cleanup_rules_ struct rules *r = NULL;
 
@@ -866,7 +867,8 @@ static void test_speed(void **state)
 					      .ports = {ports[i], 2},
 					      .ports_named = i % 3 == 2,
 					      .origin = "config.yaml:1",
-					      .bundle = ""};
+					      .bundle = "",
+					      .key = ""};
 	}
 	if (rules_new(rules, COUNT, &r, &e) < 0)
 		fail_msg("%s", e.text);

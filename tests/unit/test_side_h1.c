@@ -450,7 +450,10 @@ static void test_what_is_no_answer(void **state)
 		{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
 		 "the answer has more than one Content-Length"},
 		{"HTTP/1.1 200 OK\r\nContent-Length: +1\r\n",
-		 "the answer's Content-Length is not a plain number"},
+		 "the answer's Content-Length is not a plain number, or too large a one"},
+		/* In the same words, whichever it is. */
+		{"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999a\r\n",
+		 "the answer's Content-Length is not a plain number, or too large a one"},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
 		 "the answer has both Content-Length and Transfer-Encoding"},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n",

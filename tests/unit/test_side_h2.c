@@ -906,6 +906,29 @@ static void test_floods(void **state)
 	}
 }
 
+/* A body in small pieces is no flood, however many there are: only empty ones count. */
+static void test_small_pieces_are_no_flood(void **state)
+{
+	struct side_owner *o = begin(SIDE_SERVER);
+	struct h2_wire w = h2_wire_new();
+
+	(void)state;
+	h2_wire_begin(&w);
+	h2_wire_head(&w, 1, 0, H2_WIRE_GET());
+	for (int i = 0; i < 5 * 2000; i++) {
+		h2_wire_frame(&w, NGHTTP2_DATA, 0, 1, "x", 1);
+		assert_int_equal(feed(o, &w), 0);
+		buf_clear(&w.bytes);
+		drain(o);
+	}
+	h2_wire_frame(&w, NGHTTP2_DATA, END, 1, NULL, 0);
+	assert_int_equal(feed(o, &w), 0);
+	assert_null(strstr(side_owner_log(o), "bad"));
+	assert_int_equal(side_phase(o->side), SIDE_BUSY);
+	side_owner_free(o);
+	h2_wire_fini(&w);
+}
+
 static void test_what_is_no_http2(void **state)
 {
 	static const char *const rows[] = {
@@ -975,6 +998,7 @@ int main(void)
 		cmocka_unit_test(test_what_nobody_asked_for),
 		cmocka_unit_test(test_an_origin_that_leaves),
 		cmocka_unit_test(test_floods),
+		cmocka_unit_test(test_small_pieces_are_no_flood),
 		cmocka_unit_test(test_what_is_no_http2),
 		cmocka_unit_test(test_a_busy_peer_is_no_flood),
 	};

@@ -29,7 +29,7 @@ struct world {
 
 static void up_path(const struct world *w, const char *id, char into[PATH_MAX])
 {
-	int n = snprintf(into, PATH_MAX, "%s/layers/%s/up", w->layers.path, id);
+	int n = snprintf(into, PATH_MAX, "%s/%s/up", w->layers.all_path, id);
 
 	assert_true(n > 0 && n < PATH_MAX);
 }
@@ -362,6 +362,58 @@ static void a_copy_has_everything_and_shares_no_name(void **state)
 	world_close(w);
 }
 
+static void copy_as(const char *from, const char *to, enum copy_form form)
+{
+	int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct error e = ERROR_INIT;
+	struct copied done;
+
+	assert_true(in >= 0 && out >= 0);
+	if (copy_tree(in, out, form, &done, &e) < 0)
+		fail_msg("%s", e.text);
+	(void)close(in);
+	(void)close(out);
+}
+
+/* Where nobody can make a whiteout a layer is kept without any, and is the same when it is back. */
+static void a_layer_is_kept_and_comes_back(void **state)
+{
+	static const char *const names[] = {"plain", "d", "d/same", "d/way", "gone", "holes"};
+	const struct fake_home *fake = *state;
+	char from[PATH_MAX], kept[PATH_MAX], back[PATH_MAX], path[PATH_MAX], value[8];
+
+	assert_int_equal(mkdir(fake_path(from, fake->root, "from"), 0700), 0);
+	assert_int_equal(mkdir(fake_path(kept, fake->root, "kept"), 0700), 0);
+	assert_int_equal(mkdir(fake_path(back, fake->root, "back"), 0700), 0);
+	make_odd_tree(from);
+	assert_int_equal(chmod(fake_path(path, from, "d/deep"), 0700), 0);
+	assert_int_equal(chmod(fake_path(path, from, "plain"), 0600), 0);
+	/* What an agent calls so itself is not taken for ours. */
+	fake_file(from, "forged", "");
+	assert_int_equal(setxattr(fake_path(path, from, "forged"), "user.bawn.whiteout", "y", 1, 0),
+			 0);
+	assert_int_equal(
+		setxattr(fake_path(path, from, "forged"), "user.bawn.overlay.origin", "y", 1, 0),
+		0);
+	copy_as(from, kept, COPY_KEPT);
+	assert_true(S_ISREG(look(kept, "gone").st_mode));
+	assert_int_equal(getxattr(fake_path(path, kept, "d"), "user.overlay.opaque", value, 8), -1);
+	copy_as(kept, back, COPY_BACK);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
+		struct stat a = look(from, names[i]), b = look(back, names[i]);
+
+		assert_int_equal(a.st_mode, b.st_mode);
+		assert_int_equal(a.st_size, b.st_size);
+		assert_int_equal(a.st_nlink, b.st_nlink);
+		assert_int_equal(a.st_rdev, b.st_rdev);
+		assert_int_equal(a.st_mtim.tv_nsec, b.st_mtim.tv_nsec);
+	}
+	assert_int_equal(getxattr(fake_path(path, back, "d"), "user.overlay.opaque", value, 8), 1);
+	assert_true(S_ISREG(look(back, "forged").st_mode));
+	assert_int_equal(listxattr(fake_path(path, back, "forged"), value, 8), 0);
+}
+
 static void a_layer_that_is_being_filled_is_not_collected(void **state)
 {
 	struct world world, *w = &world;
@@ -496,6 +548,7 @@ int main(void)
 		TEST(ours_are_few),
 		TEST(a_fork_has_what_the_snapshot_has_and_a_home_of_its_own),
 		TEST(a_copy_has_everything_and_shares_no_name),
+		TEST(a_layer_is_kept_and_comes_back),
 		TEST(a_layer_that_is_being_filled_is_not_collected),
 		TEST(merged_layers_show_the_same),
 		TEST(a_home_of_many_sessions_stays_short),

@@ -267,11 +267,49 @@ static void test_list_has_no_comments(void **state)
 	buf_put(&want, "\14\0\0\0\1", 5);
 	put_text(&want, "K");
 	put_text(&want, "");
-	assert_int_equal(ssh_agent_copy_list(buf_span(&list), &copy), 0);
+	assert_int_equal(ssh_agent_copy_list(buf_span(&list), NULL, NULL, &copy), 0);
 	assert_true(span_equal(buf_span(&copy), buf_span(&want)));
 	buf_clear(&copy);
 	list.ptr[4] = 2; /* says two */
-	assert_int_equal(ssh_agent_copy_list(buf_span(&list), &copy), -EBADMSG);
+	assert_int_equal(ssh_agent_copy_list(buf_span(&list), NULL, NULL, &copy), -EBADMSG);
+}
+
+static bool keep_other(const void *context, struct span key)
+{
+	return !span_equal(key, span_of_str(context));
+}
+
+static void test_list_of_some(void **state)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(1024), copy = BUF_INIT(1024),
+				 want = BUF_INIT(1024);
+
+	(void)state;
+	buf_put(&list, "\14\0\0\0\2", 5);
+	put_text(&list, "K");
+	put_text(&list, "one");
+	put_text(&list, "L");
+	put_text(&list, "two");
+	buf_put(&want, "\14\0\0\0\1", 5);
+	put_text(&want, "L");
+	put_text(&want, "");
+	assert_int_equal(ssh_agent_copy_list(buf_span(&list), keep_other, "K", &copy), 0);
+	assert_true(span_equal(buf_span(&copy), buf_span(&want)));
+}
+
+/* The first key above, as ssh-keygen -l shows it. */
+static void test_fingerprint(void **state)
+{
+	static const char shown[] = "SHA256:1AZbI/bjRuLsr/Xl9/5NX1cYHG0qclq9ZAP65bZ/B0Q";
+	uint8_t bytes[BYTES_MAX];
+	struct span key = from_hex(signed_by[0].key, bytes);
+
+	(void)state;
+	assert_true(ssh_key_is(key, shown));
+	assert_false(ssh_key_is(key, "SHA256:"));
+	assert_false(ssh_key_is(key, shown + 7));
+	bytes[key.len - 1] ^= 1;
+	assert_false(ssh_key_is(key, shown));
 }
 
 static void test_frames(void **state)
@@ -296,6 +334,8 @@ int main(void)
 		cmocka_unit_test(test_logins),
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_list_has_no_comments),
+		cmocka_unit_test(test_list_of_some),
+		cmocka_unit_test(test_fingerprint),
 		cmocka_unit_test(test_frames),
 	};
 

@@ -51,6 +51,7 @@ static int run(const char *line, struct buf *out)
 }
 
 /* With this exit code, and these words in what is printed. */
+/* words: what it must say, or behind a ! must not. */
 static void expect(const char *line, int code, const char *const *words)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
@@ -59,7 +60,8 @@ static void expect(const char *line, int code, const char *const *words)
 	if (got != code)
 		fail_msg("bawn %s: exit %d, not %d:\n%s", line, got, code, buf_str(&out));
 	for (; *words; words++)
-		if (!strstr(buf_str(&out), *words))
+		if (**words == '!' ? strstr(buf_str(&out), *words + 1) != NULL
+				   : !strstr(buf_str(&out), *words))
 			fail_msg("bawn %s does not say \"%s\":\n%s", line, *words, buf_str(&out));
 }
 
@@ -207,6 +209,35 @@ static void test_explain_shows_rules(void **state)
 	expect("explain --json", EXIT_OK, SAYS("\"network\": [", "\"*.example.org\""));
 }
 
+/* A wildcard over names that anyone can have is said to be one, wherever rules are shown. */
+static void test_wide_rules(void **state)
+{
+	static const char *const wide[] = {"com", "co.uk", "org.au", "github.io",
+					   "s3.amazonaws.com"};
+	static const char *const narrow[] = {"example.com", "co.example", "a.co.uk", "a.github.io"};
+	struct fake_home *f = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(wide) + BAWN_ARRAY_SIZE(narrow); i++) {
+		bool is = i < BAWN_ARRAY_SIZE(wide);
+		const char *zone = is ? wide[i] : narrow[i - BAWN_ARRAY_SIZE(wide)];
+		char text[128], command[128];
+
+		(void)snprintf(text, sizeof(text), "network: [allow: '*.%s', deny: '*.deny']\n",
+			       zone);
+		fake_file(f->home, ".config/bawn/config.yaml", text);
+		(void)snprintf(command, sizeof(command), "policy test any.%s", zone);
+		(void)snprintf(text, sizeof(text), "*.%s is a", zone);
+		if (is) {
+			expect("policy check", EXIT_OK, SAYS("Warning: *.", "anyone can have"));
+			expect(command, EXIT_OK, SAYS(text));
+			expect("explain", EXIT_OK, SAYS("  network: *."));
+		} else {
+			expect("policy check", EXIT_OK, SAYS("!Warning"));
+			expect("explain", EXIT_OK, SAYS("!  network: *."));
+		}
+	}
+}
+
 /* Rules that only deny open nothing, and are not said to. */
 static void test_only_denied_is_closed(void **state)
 {
@@ -256,6 +287,7 @@ int main(void)
 		PROMISE(test_check_shows_the_rules),
 		PROMISE(test_json),
 		PROMISE(test_explain_shows_rules),
+		PROMISE(test_wide_rules),
 		PROMISE(test_only_denied_is_closed),
 		PROMISE(test_banner_names_hosts),
 	};

@@ -3,14 +3,30 @@
 #include "cmocka_lead.h"
 
 #include "watch_fold.h"
+#include "watch_outside.h"
 #include "watch_path.h"
 #include "watch_process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static int run_shell(const char *script)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
 
 /* --- paths ---------------------------------------------------------------------------- */
 
@@ -53,6 +69,88 @@ static void test_a_path_that_does_not_fit_is_none(void **state)
 	assert_int_equal(watch_path_join("/", "1234567", got, sizeof(got)), 0);
 	assert_int_equal(watch_path_join("/123", "4567", got, sizeof(got)), 0);
 	assert_int_equal(watch_path_join("/123", "../4567", got, sizeof(got)), 5);
+}
+
+/* --- what lies outside ------------------------------------------------------------------ */
+
+static void test_only_filesystems_of_this_machine_are_entered(void **state)
+{
+	static const char mounts[] =
+		"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+		"30 22 0:40 / /srv/far rw - nfs4 host:/x rw\n"
+		"31 22 0:41 / /home/u/ext4\\040x rw,nosuid - fuse.sshfs host:/ext4 rw\n"
+		"32 22 8:2 / /home rw - xfs /dev/sda2 rw\n"
+		"33 22 0:42 / /net rw - autofs /etc/auto.net rw\n"
+		"34 22 8:3 / /over rw - ext4 /dev/sda3 rw\n"
+		"35 34 0:43 / /over rw - fuse ext4 rw\n"
+		"36 22 8:4 / /with\\040blank rw - btrfs /dev/sda4 rw\n";
+
+	(void)state;
+	assert_true(watch_outside_is_local(mounts, "/"));
+	assert_true(watch_outside_is_local(mounts, "/home"));
+	assert_true(watch_outside_is_local(mounts, "/with blank"));
+	assert_false(watch_outside_is_local(mounts, "/srv/far"));
+	assert_false(watch_outside_is_local(mounts, "/home/u/ext4 x"));
+	assert_false(watch_outside_is_local(mounts, "/net"));
+	assert_false(watch_outside_is_local(mounts, "/over"));
+	assert_false(watch_outside_is_local(mounts, "/not-mounted"));
+	assert_false(watch_outside_is_local("", "/"));
+}
+
+/* Of a folder of our own: what is there by any way, and what is not. */
+static void test_names_are_found_in_lists(void **state)
+{
+	static struct watch_outsides o;
+	const struct plan plan = {.home = "/nobody"};
+	char folder[] = "/tmp/bawn-outside-XXXXXX", name[256], got[WATCH_PATH_MAX];
+	static const struct {
+		const char *path, *name; /* NULL: nothing */
+	} cases[] = {
+		{"", ""},
+		{"/a", "/a"},
+		{"/a/file", "/a/file"},
+		{"/b", NULL},
+		{"/a/b", NULL},
+		{"/a/file/x", NULL},
+		{"/l", "/l"},
+		{"/l/file", "/a/file"},
+		{"/l/none", NULL},
+		{"/up/file", "/a/file"},
+		{"/round/x", "?"},
+	};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	(void)snprintf(
+		name, sizeof(name),
+		"cd %s && mkdir a && touch a/file && ln -s a l && ln -s ../${PWD##*/}/a up && "
+		"ln -s round round",
+		folder);
+	assert_int_equal(run_shell(name), 0);
+	watch_outsides_init(&o, &plan);
+	if (!o.local)
+		skip(); /* the root is no filesystem that is entered */
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		(void)snprintf(name, sizeof(name), "%s%s", folder, cases[i].path);
+		enum watch_outside r = watch_outside_find(&o, name, got);
+
+		if (!cases[i].name || cases[i].name[0] == '?') {
+			assert_int_equal(r, cases[i].name ? WATCH_OUTSIDE_UNKNOWN
+							  : WATCH_OUTSIDE_NOTHING);
+			continue;
+		}
+		assert_int_equal(r, WATCH_OUTSIDE_THERE);
+		(void)snprintf(name, sizeof(name), "%s%s", folder, cases[i].name);
+		assert_string_equal(got, name);
+	}
+	/* What is made later is seen. */
+	(void)snprintf(name, sizeof(name), "%s/a/later", folder);
+	assert_int_equal(watch_outside_find(&o, name, got), WATCH_OUTSIDE_NOTHING);
+	assert_int_equal(mkdir(name, 0700), 0);
+	assert_int_equal(watch_outside_find(&o, name, got), WATCH_OUTSIDE_THERE);
+	(void)snprintf(name, sizeof(name), "rm -r %s", folder);
+	assert_int_equal(run_shell(name), 0);
+	watch_outsides_fini(&o);
 }
 
 static struct plan_mount mounts[] = {
@@ -295,9 +393,13 @@ static void test_a_child_is_its_parents_until_it_execs(void **state)
 
 	assert_int_equal(p->exec, 2);
 	assert_true(p->owner && parent != p->exec);
-	assert_true(watch_process_stack(p) != 0);
-	/* A fork has the stack of its parent; only an exec changes it. */
-	assert_int_equal(watch_process_stack(p), watch_process_stack(us));
+	struct watch_look look, ours;
+
+	/* A fork has the stack of its parent, and a flag; only an exec changes them. */
+	assert_int_equal(watch_process_look(p, &look), 0);
+	assert_int_equal(watch_process_look(us, &ours), 0);
+	assert_true(look.stack != 0 && look.stack == ours.stack);
+	assert_true(look.forked && !look.ended);
 
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	assert_int_equal(loop_run(&loop), 0);
@@ -307,6 +409,97 @@ static void test_a_child_is_its_parents_until_it_execs(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, ends.status);
 	assert_null(watch_process_of(&all, pid, 3));
+	watch_processes_fini(&all);
+	loop_fini(&loop);
+}
+
+/* What is asked of a process until its exec has happened. */
+static void ask(struct watch_process *p)
+{
+	p->asked = calloc(1, sizeof(*p->asked));
+	assert_non_null(p->asked);
+	p->asked->path = p->asked->argv = p->asked->cwd = BUF_INIT(64);
+	p->asked->memory = -1;
+	watch_process_asks(p, p->asked);
+}
+
+/* One that executes what it is, twice, without chance in where its stack is, when it is told to. */
+static pid_t child_that_execs(int *ret_go)
+{
+	int go[2];
+
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)dup2(go[0], 0);
+		(void)close(go[1]);
+		(void)personality(ADDR_NO_RANDOMIZE);
+		(void)execl("/proc/self/exe", "again", "one", NULL);
+		_exit(1);
+	}
+	(void)close(go[0]);
+	*ret_go = go[1];
+	return pid;
+}
+
+/* In the child, which says by its name how far it is. */
+static void exec_again(const char *step)
+{
+	char byte;
+
+	(void)prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0ul, 0ul, 0ul);
+	(void)prctl(PR_SET_NAME, (unsigned long)(uintptr_t)step, 0ul, 0ul, 0ul);
+	if (read(0, &byte, 1) == 1 && strcmp(step, "one") == 0)
+		(void)execl("/proc/self/exe", "again", "two", NULL);
+	_exit(0);
+}
+
+static void await_name(pid_t pid, const char *name)
+{
+	char path[64], text[32] = "";
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	for (int i = 0; i < 2000 && strncmp(text, name, strlen(name)) != 0; i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		(void)usleep(1000);
+		assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+		(void)close(fd);
+	}
+	assert_memory_equal(text, name, strlen(name));
+}
+
+static void test_two_execs_of_one_file_are_two(void **state)
+{
+	static struct watch_processes all;
+	struct loop loop;
+	struct ends ends = {.loop = &loop};
+	struct watch_look before, after;
+	int go = -1;
+
+	(void)state;
+	assert_int_equal(loop_init(&loop), 0);
+	watch_processes_init(&all, &loop, on_end, never, &ends);
+	pid_t pid = child_that_execs(&go);
+
+	await_name(pid, "one");
+	struct watch_process *p = watch_process_of(&all, pid, 1);
+
+	assert_non_null(p);
+	ask(p);
+	assert_false(p->asked->forked);
+	assert_int_equal(watch_process_has_execed(p), 0);
+	assert_int_equal(watch_process_look(p, &before), 0);
+	assert_int_equal(write(go, "x", 1), 1);
+	await_name(pid, "two");
+	assert_int_equal(watch_process_look(p, &after), 0);
+	/* The same file, and the stack where it was: the memory is another. */
+	assert_int_equal(before.stack, after.stack);
+	assert_int_equal(watch_process_has_execed(p), 1);
+	(void)close(go);
+	(void)waitpid(pid, NULL, 0);
 	watch_processes_fini(&all);
 	loop_fini(&loop);
 }
@@ -326,16 +519,21 @@ static void test_one_that_is_gone_is_nobody(void **state)
 	loop_fini(&loop);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[0], "again") == 0)
+		exec_again(argv[1]);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths_are_joined_and_cleaned),
 		cmocka_unit_test(test_a_path_that_does_not_fit_is_none),
 		cmocka_unit_test(test_places_are_the_plans),
 		cmocka_unit_test(test_links_of_the_plan_that_go_round_end),
+		cmocka_unit_test(test_only_filesystems_of_this_machine_are_entered),
+		cmocka_unit_test(test_names_are_found_in_lists),
 		cmocka_unit_test(test_repeats_are_counted_and_never_lost),
 		cmocka_unit_test(test_only_the_same_thing_is_a_repeat),
 		cmocka_unit_test(test_a_child_is_its_parents_until_it_execs),
+		cmocka_unit_test(test_two_execs_of_one_file_are_two),
 		cmocka_unit_test(test_one_that_is_gone_is_nobody),
 	};
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "refused_hosts.h"
+
+#include "policy.h"
+#include "str.h"
+
+/* A name, or a dot and what a name ends in. */
+static const char *const refused_telemetry[] = {
+	".amplitude.com",
+	".applicationinsights.azure.com",
+	".bugsnag.com",
+	".datadoghq.com",
+	".i.posthog.com",
+	".ingest.sentry.io",
+	".mixpanel.com",
+	".rum.aliyuncs.com",
+	".segment.io",
+	".statsigapi.net",
+	"ab.chatgpt.com",
+	"app.posthog.com",
+	"browser-intake-datadoghq.com",
+	"copilot-telemetry.githubusercontent.com",
+	"dc.services.visualstudio.com",
+	"featureassets.org",
+	"mobile.events.data.microsoft.com",
+	"play.googleapis.com",
+	"prodregistryv2.org",
+	"rum.aliyuncs.com",
+	"sentry.io",
+	"statsig.anthropic.com",
+	"statsig.com",
+	"statsigapi.net",
+	"telemetry.business.githubcopilot.com",
+	"telemetry.individual.githubcopilot.com",
+	"telemetry.nextjs.org",
+};
+
+bool refused_hosts_is_telemetry(const char *host)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(refused_telemetry); i++) {
+		const char *known = refused_telemetry[i];
+
+		if (known[0] == '.' ? str_ends_with(host, known) : str_equal(host, known))
+			return true;
+	}
+	return false;
+}
+
+void refused_hosts_read(struct refused_hosts *h)
+{
+	for (const char *const *name = policy_bundle_names(); *name; name++) {
+		const struct policy_flag use = {
+			.key = "network.use", .value = *name, .origin = "bundle"};
+		struct error e = ERROR_INIT;
+		struct policy policy;
+
+		if (policy_merge(NULL, 0, &use, 1, &h->arena, &policy, &e) < 0)
+			continue;
+		struct plan_rule *all =
+			arena_alloc(&h->arena, (h->count + policy.network.count) * sizeof(*all));
+
+		if (!all)
+			return;
+		if (h->count)
+			memcpy(all, h->rules, h->count * sizeof(*all));
+		memcpy(all + h->count, policy.network.items, policy.network.count * sizeof(*all));
+		h->rules = all;
+		h->count += policy.network.count;
+	}
+}
+
+void refused_hosts_fini(struct refused_hosts *h)
+{
+	arena_fini(&h->arena);
+}
+
+static bool refused_hosts_fits(const struct plan_rule *rule, const char *host, uint64_t port)
+{
+	const char *beneath = str_after(rule->host, "*");
+
+	if (rule->action != PLAN_ACTION_ALLOW ||
+	    !(beneath ? str_ends_with(host, beneath) : str_equal(host, rule->host)))
+		return false;
+	for (size_t i = 0; i < rule->ports.count; i++)
+		if (port == 0 ||
+		    (rule->ports.items[i].from <= port && port <= rule->ports.items[i].to))
+			return true;
+	return false;
+}
+
+const char *refused_hosts_bundle(const struct refused_hosts *h, const char *host, uint64_t port)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < h->count; i++)
+		if (refused_hosts_fits(&h->rules[i], host, port) &&
+		    (!found || str_ends_with(found, "-push") ||
+		     str_ends_with(h->rules[i].bundle, "-read")))
+			found = h->rules[i].bundle;
+	return found;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whom the bytes of a flow name.  Where a name was asked for, a handshake and every request must
+ * name it.  Where an address was, a request must name that address; a handshake names nobody, or
+ * a name that the rules allow on its own: behind one address there may be many sites, and which
+ * of them is meant is all that this name says.
+ */
+#include "flow.h"
+
+#include "http_field.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+const char *relay_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
+{
+	if (f->name)
+		return f->name->name.text;
+	address_format(&f->address, text);
+	return text;
+}
+
+static bool relay_deny(struct rules_verdict *v, const char *reason)
+{
+	*v = (struct rules_verdict){.action = PLAN_ACTION_DENY};
+	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
+	return false;
+}
+
+/* Of an address that is allowed: may the handshake with it name this one? */
+static bool relay_may_name(const struct flow *f, const struct name *name, struct rules_verdict *v)
+{
+	const struct rules_question q = {.name = *name, .port = f->port, .scheme = PLAN_SCHEME_TLS};
+
+	rules_decide(f->gate->rules, &q, v);
+	if (v->action != PLAN_ACTION_ALLOW)
+		return false;
+	/* What passes unread cannot be held to a rule that speaks of requests. */
+	if (v->open && !f->open)
+		return relay_deny(v, "its requests must be read: it is reached by its name, not by"
+				     " an address");
+	return true;
+}
+
+bool relay_name_fits(const struct flow *f, const struct name *name, struct rules_verdict *ret_v)
+{
+	if (!f->name)
+		return name->len == 0 || relay_may_name(f, name, ret_v);
+	if (name->len == 0)
+		return relay_deny(ret_v, "the TLS handshake names no host (SNI)");
+	return name_equal(name, &f->name->name) ||
+	       relay_deny(ret_v, "the TLS handshake names another host than was asked for");
+}
+
+bool relay_keep_name(struct flow *f, const struct name *name)
+{
+	if (!f->named)
+		f->named = malloc(sizeof(*f->named));
+	if (f->named)
+		*f->named = *name;
+	return f->named != NULL;
+}
+
+bool relay_same_host(const struct flow *f, const struct http_head *head)
+{
+	const struct authority *a = &head->authority;
+
+	if (a->port != 0 && a->port != f->port)
+		return false;
+	if (f->name)
+		return !a->is_address && name_equal(&a->name, &f->name->name);
+	return a->is_address && address_equal(&a->address, &f->address);
+}
+
+static bool relay_is_upgrade(const struct http_head *head, size_t field, struct span bytes)
+{
+	return http_same_word(http_piece_of(bytes, head->fields[field].name), "upgrade");
+}
+
+/*
+ * Behind an upgrade the bytes cannot be checked, so only that to a WebSocket counts, which
+ * names no other host; HTTP/2 would.
+ */
+bool relay_wants_websocket(const struct http_head *head, struct span bytes)
+{
+	for (size_t i = 0; head->upgrade && i < head->field_count; i++) {
+		struct span value = http_piece_of(bytes, head->fields[i].value);
+
+		if (relay_is_upgrade(head, i, bytes))
+			return http_same_word(value, "websocket");
+	}
+	return false;
+}
+
+bool relay_says_websocket(const struct http_head *head, struct span bytes)
+{
+	static const char word[] = "websocket";
+
+	for (size_t i = 0; i < head->field_count; i++) {
+		struct span value = http_piece_of(bytes, head->fields[i].value);
+
+		for (size_t at = 0; relay_is_upgrade(head, i, bytes) && at + 9 <= value.len; at++)
+			if (strncasecmp((const char *)value.ptr + at, word, 9) == 0)
+				return true;
+	}
+	return false;
+}
+
+bool relay_may_websocket(const struct flow *f, const struct http_head *head, struct span bytes)
+{
+	/* A rule that speaks of paths has the connection opened; here one is as good as another. */
+	struct rules_question q = {.port = f->port,
+				   .literal = !f->name,
+				   .address = f->address,
+				   .scheme = PLAN_SCHEME_HTTP,
+				   .request = true,
+				   .method = http_piece_of(bytes, head->method),
+				   .path = SPAN_LITERAL("/")};
+	struct rules_verdict v;
+
+	if (f->name)
+		q.name = f->name->name;
+	rules_decide(f->gate->rules, &q, &v);
+	return v.action == PLAN_ACTION_ALLOW && v.websocket;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The child of covers.h.  It has the box's root and mounts before its eyes, and the rights over
+ * them; what it reads is the plan, the names that inotify tells, and what the kernel says about the
+ * box's processes.
+ */
+#include "covers.h"
+
+#include "channel.h"
+#include "covers_held.h"
+#include "fd.h"
+#include "mounts.h"
+#include "open.h"
+#include "process.h"
+#include "profile.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <linux/stat.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sched.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	KEEP_CHANNEL = 3, /* descriptors, and up to here */
+	KEEP_EVENTS,
+	KEEP_HEARD, /* the recorder's */
+	KEEP_PROC,  /* the host's /proc, then the box's */
+	KEEP_COUNT,
+	KEEP_AWAY = 16, /* none lies there while they are put in order */
+	KEEP_BYTES = 64 << 10,
+	KEEP_TRIES = 64, /* to lay one cover while its place is changed */
+	KEEP_FLAGS = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR, /* a name that leads to something else */
+	KEEP_BELOW = IN_MOVE_SELF | IN_ONLYDIR,            /* another name for the same */
+};
+
+enum { KEEP_NEW, KEEP_SERVING };
+
+struct keep {
+	const struct covers *all;
+	int empty_dir, empty_file; /* what hides */
+	struct covers_held *held;  /* of each cover: what it was laid upon just now; mount 0: not */
+	int last;                  /* number of the folder that was listened to last */
+	size_t folders;            /* that are listened to */
+	size_t failed;             /* the cover that is being laid */
+	/* Of covers in an overlay: the number of a folder outside, and whose way leads through. */
+	struct keep_way {
+		int number;
+		size_t cover;
+	} ways[COVERS_FOLDERS_MAX];
+	size_t way_count;
+	struct channel *channel; /* to the recorder, once it is served */
+};
+
+static void keep_say(struct covers_report report)
+{
+	(void)channel_send(KEEP_CHANNEL, COVERS_REPORT,
+			   (struct span){(const uint8_t *)&report, sizeof(report)}, NULL, 0);
+}
+
+/* --- one cover ------------------------------------------------------------------------ */
+
+/* Where a cover's name is looked up, as far as there is a way to it. */
+struct keep_place {
+	int dir; /* its parent */
+	int fd;  /* what is there */
+	struct statx parent, object;
+};
+
+static void keep_place_close(struct keep_place *p)
+{
+	fd_close(&p->dir);
+	fd_close(&p->fd);
+}
+#define _cleanup_keep_place_ _cleanup_(keep_place_close)
+
+static int keep_statx(int fd, struct statx *ret)
+{
+	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, ret) <
+	    0)
+		return -errno;
+	return ret->stx_mask & STATX_MNT_ID ? 0 : -EOPNOTSUPP;
+}
+
+/* A folder of somebody else's that we cannot read is not one where the user's programs replace
+ * files. */
+static int keep_listen(struct keep *k, int dir, uint32_t flags)
+{
+	struct stat st;
+
+	if (fchdir(dir) < 0)
+		return -errno;
+	/* The number is the folder's, however often it is asked for. */
+	int number = inotify_add_watch(KEEP_EVENTS, ".", flags);
+
+	if (number < 0 || inotify_add_watch(KEEP_HEARD, ".", flags) < 0) {
+		int failed = -errno;
+		bool ours = fstat(dir, &st) == 0 && st.st_uid == geteuid();
+
+		return failed == -EACCES && !ours ? 0 : failed;
+	}
+	if (number > k->last) {
+		k->last = number;
+		k->folders++;
+	}
+	return k->folders > COVERS_FOLDERS_MAX ? -E2BIG : number;
+}
+
+/* The next name on the way; *at is behind it.  -ENOENT: there is none. */
+static int keep_part(const char **at, char into[NAME_MAX + 1])
+{
+	size_t len = **at == '/' ? strcspn(*at + 1, "/") : 0;
+
+	if (len == 0)
+		return -ENOENT;
+	if (len > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(into, *at + 1, len);
+	into[len] = '\0';
+	*at += 1 + len;
+	return 0;
+}
+
+/* Every folder on the way is listened to before a name is looked up in it. */
+static int keep_find(struct keep *k, const struct cover *c, struct keep_place *ret)
+{
+	char part[NAME_MAX + 1], base[PATH_MAX];
+	const char *at = c->target + c->base;
+
+	(void)snprintf(base, sizeof(base), "%.*s", (int)c->base, c->target);
+	ret->fd = open_no_links(base, O_PATH | O_DIRECTORY);
+	while (ret->fd >= 0 && *at == '/') {
+		int r = keep_part(&at, part);
+
+		if (r < 0)
+			return r;
+		fd_close(&ret->dir);
+		ret->dir = TAKE_FD(ret->fd);
+		r = keep_listen(k, ret->dir, KEEP_FLAGS);
+
+		if (r < 0)
+			return r;
+		ret->fd = open_beneath(ret->dir, part, O_PATH, 0);
+	}
+	if (ret->fd < 0)
+		return ret->fd;
+	int r = keep_statx(ret->dir, &ret->parent);
+
+	return r < 0 ? r : keep_statx(ret->fd, &ret->object);
+}
+
+static int keep_put(const struct keep *k, const struct cover *c, const struct keep_place *p)
+{
+	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	int from = p->fd;
+
+	if (c->kind == COVER_HIDE) {
+		from = S_ISDIR(p->object.stx_mode) ? k->empty_dir : k->empty_file;
+		attributes |= MOUNT_ATTR_NOEXEC;
+	}
+	if (c->kind != COVER_WRITE)
+		attributes |= MOUNT_ATTR_RDONLY;
+	_cleanup_fd_ int tree = mounts_clone(from, attributes);
+
+	return tree < 0 ? tree : mounts_attach(tree, p->fd);
+}
+
+/*
+ * 1: it had to be laid.  0: it was there, or nothing is.  Looked at again until it is the cover
+ * that is found by its name: what was covered may have been replaced in the same moment.
+ */
+static int keep_settle(struct keep *k, const struct cover *c, struct covers_held *ret)
+{
+	int put = 0;
+
+	for (int i = 0; i < KEEP_TRIES; i++) {
+		_cleanup_keep_place_ struct keep_place p = {.dir = -1, .fd = -1};
+		int r = keep_find(k, c, &p);
+
+		if (r == -ENOENT || r == -ENOTDIR)
+			return put;
+		/* What a link leads to is not what was protected. */
+		if (r == -ELOOP && c->kind != COVER_HIDE)
+			return put;
+		if (r < 0)
+			return r;
+		if (p.parent.stx_mnt_id != p.object.stx_mnt_id ||
+		    (c->late && k->all->own[c - k->all->items]))
+			return put;
+		r = keep_put(k, c, &p);
+		*ret = (struct covers_held){.target = c->target,
+					    .folders_alone = c->kind == COVER_WRITE,
+					    .hides = c->kind == COVER_HIDE,
+					    .is_dir = S_ISDIR(p.object.stx_mode),
+					    .mount = p.parent.stx_mnt_id,
+					    .inode = p.object.stx_ino,
+					    .major = p.object.stx_dev_major,
+					    .minor = p.object.stx_dev_minor};
+		/* Gone while we looked at it. */
+		if (r < 0 && r != -ENOENT && r != -EINVAL)
+			return r;
+		put |= r == 0;
+	}
+	return -EBUSY;
+}
+
+/* --- one in an overlay ------------------------------------------------------------------ */
+
+/* The folders on the way to it outside, and itself where it is one.  Not the overlay's own: the
+ * box does not look that one up. */
+static int keep_below(struct keep *k, size_t index)
+{
+	const struct cover *c = &k->all->items[index];
+	_cleanup_fd_ int at = open_no_links(c->below, O_PATH | O_DIRECTORY);
+	const char *rest = c->target + c->base;
+	char part[NAME_MAX + 1];
+	int r = at < 0 ? at : 0;
+
+	while (r == 0 && (r = keep_part(&rest, part)) == 0) {
+		_cleanup_fd_ int next = open_beneath(at, part, O_PATH | O_DIRECTORY, 0);
+
+		r = next < 0 ? next : keep_listen(k, next, KEEP_BELOW);
+		if (r > 0 && k->way_count == COVERS_FOLDERS_MAX)
+			r = -E2BIG;
+		if (r > 0)
+			k->ways[k->way_count++] = (struct keep_way){r, index};
+		r = r < 0 ? r : 0;
+		fd_close(&at);
+		at = TAKE_FD(next);
+	}
+	/* What is in a layer alone has no other name outside. */
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
+}
+
+/* Before the box's mounts are before our eyes. */
+static int keep_all_below(struct keep *k)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < k->all->count; i++)
+		if (k->all->items[i].below)
+			r = keep_below(k, i);
+	return r;
+}
+
+/* --- what is heard -------------------------------------------------------------------- */
+
+static void keep_renew(struct keep *k, size_t index)
+{
+	const struct cover *c = &k->all->items[index];
+	int r = c->below ? -ESTALE : keep_settle(k, c, &k->held[index]);
+	struct covers_report report = {.word = COVERS_PUT, .index = (uint32_t)index};
+
+	if (r == 0)
+		return;
+	if (r < 0) {
+		report.word = COVERS_LOST;
+		report.error = r;
+	}
+	keep_say(report);
+}
+
+static bool keep_is_about(const struct keep *k, size_t index, const struct inotify_event *event)
+{
+	bool about = cover_is_about(&k->all->items[index], event);
+
+	if (!about || !(event->mask & IN_MOVE_SELF))
+		return about;
+	for (size_t i = 0; i < k->way_count; i++)
+		if (k->ways[i].number == event->wd && k->ways[i].cover == index)
+			return true;
+	return false;
+}
+
+/* False: there was nothing. */
+static bool keep_hear(struct keep *k)
+{
+	static _Alignas(struct inotify_event) char bytes[KEEP_BYTES];
+	ssize_t n = read(KEEP_EVENTS, bytes, sizeof(bytes));
+
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *event = (const void *)(bytes + at);
+
+		at += (ssize_t)(sizeof(*event) + event->len);
+		if (event->mask & IN_IGNORED && k->folders > 0)
+			k->folders--;
+		for (size_t i = 0; i < k->all->count; i++)
+			if (keep_is_about(k, i, event))
+				keep_renew(k, i);
+	}
+	return n > 0;
+}
+
+/* One turn: what was heard, and what the recorder asks for, whose calls wait for the answer. */
+static void keep_turn(struct keep *k, int timeout)
+{
+	struct pollfd fds[] = {{.fd = KEEP_CHANNEL, .events = POLLIN},
+			       {.fd = KEEP_EVENTS, .events = POLLIN}};
+	struct error e = ERROR_INIT;
+
+	if (poll(fds, BAWN_ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
+		_exit(1);
+	if (fds[1].revents)
+		(void)keep_hear(k);
+	if (fds[0].revents && channel_receive(k->channel, &e) <= 0)
+		_exit(0);
+}
+
+static void keep_meanwhile(void *context)
+{
+	keep_turn(context, 0);
+}
+
+/* When all have been laid: it takes longer, and some may have to be laid again meanwhile. */
+static void keep_look(struct keep *k)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < k->all->count; i++) {
+			struct covers_report report = {.word = COVERS_HELD, .index = (uint32_t)i};
+			struct covers_held what = k->held[i];
+
+			if (what.mount == 0)
+				continue;
+			more = true;
+			k->held[i].mount = 0;
+			what.meanwhile = keep_meanwhile;
+			what.context = k;
+			report.pid = covers_held(KEEP_PROC, &what, report.name);
+			if (report.pid != 0)
+				keep_say(report);
+		}
+	}
+}
+
+/* --- the beginning -------------------------------------------------------------------- */
+
+static int keep_join(pid_t first, const char *name, int type)
+{
+	char path[32];
+	struct stat own, other;
+
+	(void)snprintf(path, sizeof(path), "self/ns/%s", name);
+	if (fstatat(KEEP_PROC, path, &own, 0) < 0)
+		return -errno;
+	(void)snprintf(path, sizeof(path), "%d/ns/%s", (int)first, name);
+	_cleanup_fd_ int fd = openat(KEEP_PROC, path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &other) < 0)
+		return -errno;
+	if (own.st_ino == other.st_ino)
+		return 0;
+	return setns(fd, type) < 0 ? -errno : 0;
+}
+
+static int keep_enter(struct keep *k, pid_t first)
+{
+	int r = keep_all_below(k);
+
+	if (r == 0)
+		r = keep_join(first, "user", CLONE_NEWUSER);
+	if (r == 0)
+		r = keep_join(first, "mnt", CLONE_NEWNS);
+	/* To mount, and to look at the box's processes. */
+	if (r == 0)
+		r = process_keep_capabilities(1u << CAP_SYS_ADMIN | 1u << CAP_SYS_PTRACE);
+	if (r == 0)
+		r = process_not_dumpable();
+	if (r == 0)
+		r = process_die_with_parent();
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int proc = open_no_links("/proc", O_RDONLY | O_DIRECTORY);
+
+	if (proc >= 0 && dup3(proc, KEEP_PROC, O_CLOEXEC) < 0)
+		return -errno;
+	k->empty_dir = open_no_links("/.bawn/dir", O_PATH);
+	k->empty_file = open_no_links("/.bawn/file", O_PATH);
+	if (proc < 0 || k->empty_dir < 0 || k->empty_file < 0)
+		return -ENOENT;
+	r = k->all->unfiltered ? 0 : process_filter(profile_bpf(PROFILE_COVERS));
+	if (r < 0)
+		return r;
+	/* Nobody has looked at anything yet. */
+	for (; k->failed < k->all->count; k->failed++) {
+		if (k->all->items[k->failed].below)
+			continue;
+		r = keep_settle(k, &k->all->items[k->failed], &k->held[k->failed]);
+		if (r < 0)
+			return r;
+		k->held[k->failed].mount = 0;
+	}
+	return 0;
+}
+
+static int keep_on_enter(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keep *k = context;
+	struct covers_report report = {.word = COVERS_READY};
+	pid_t first;
+
+	if (packet->body.len != sizeof(first))
+		return error_set(e, -EPROTO, "no process");
+	memcpy(&first, packet->body.ptr, sizeof(first));
+	int r = keep_enter(k, first);
+
+	if (r < 0) {
+		report.word = COVERS_FAILED;
+		report.index = k->failed < k->all->count ? (uint32_t)k->failed : 0;
+		report.error = r;
+	}
+	keep_say(report);
+	return r;
+}
+
+/* What happened before we were asked is heard of by now. */
+static int keep_on_sync(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct covers_report report = {.word = COVERS_SYNCED};
+
+	if (packet->body.len != sizeof(report.index))
+		return error_set(e, -EPROTO, "no number");
+	memcpy(&report.index, packet->body.ptr, sizeof(report.index));
+	while (keep_hear(context))
+		continue;
+	keep_say(report);
+	return 0;
+}
+
+static int keep_on_cover(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keep *k = context;
+	uint32_t index;
+
+	if (packet->body.len != sizeof(index))
+		return error_set(e, -EPROTO, "no number");
+	memcpy(&index, packet->body.ptr, sizeof(index));
+	if (index >= k->all->count)
+		return error_set(e, -EPROTO, "no cover");
+	keep_renew(k, index);
+	return 0;
+}
+
+static _Noreturn void keep_serve(struct keep *k)
+{
+	static const struct channel_rule rules[] = {
+		{COVERS_ENTER, "ENTER", sizeof(pid_t), 0, 0, 1u << KEEP_NEW, keep_on_enter},
+		{COVERS_SYNC, "SYNC", sizeof(uint32_t), 0, 0, 1u << KEEP_SERVING, keep_on_sync},
+		{COVERS_LOOK, "LOOK", sizeof(uint32_t), 0, 0, 1u << KEEP_SERVING, keep_on_cover},
+	};
+	static struct channel channel;
+	struct error e = ERROR_INIT;
+
+	channel = (struct channel){.fd = KEEP_CHANNEL,
+				   .rules = rules,
+				   .rule_count = BAWN_ARRAY_SIZE(rules),
+				   .context = k};
+	if (channel_receive(&channel, &e) <= 0)
+		_exit(1);
+	channel.state = KEEP_SERVING;
+	k->channel = &channel;
+	process_forget_start();
+	for (;;) {
+		keep_turn(k, -1);
+		keep_look(k);
+	}
+}
+
+_Noreturn void covers_keep(const struct covers *c, int channel, int events)
+{
+	static struct keep k;
+	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fds[] = {channel, events, c->heard, proc};
+
+	k = (struct keep){.all = c, .empty_dir = -1, .empty_file = -1};
+	k.held = calloc(c->count, sizeof(*k.held));
+	if (!k.held)
+		_exit(1);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(fds); i++)
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, KEEP_AWAY);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(fds); i++)
+		if (fds[i] < 0 || dup3(fds[i], KEEP_CHANNEL + (int)i, O_CLOEXEC) < 0)
+			_exit(1);
+	/* Nothing else of the recorder's: a session must end when its parts have. */
+	if (close_range(KEEP_COUNT, ~0u, 0) < 0)
+		_exit(1);
+	keep_serve(&k);
+}

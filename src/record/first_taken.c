@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "first_taken.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FIRST_TAKEN_FIRST = 256 };
+
+enum taken_state { TAKEN_NOT, TAKEN_GONE, TAKEN_OVER, TAKEN_STATES = 3 };
+
+struct first_taken_slot {
+	uint64_t name; /* a hash without the bits of the state, and the state; 0: empty */
+	struct first_thing of;
+	uint64_t since; /* so many moves there had been */
+};
+
+int first_taken_init(struct first_taken *t)
+{
+	*t = (struct first_taken){.slots = NULL};
+	return keyed_init(&t->key);
+}
+
+static void taken_forget(struct first_taken *t)
+{
+	for (size_t i = 0; i < t->moved_count; i++)
+		free(t->moved[i].path);
+	free(t->moved);
+	free(t->slots);
+	t->moved = NULL;
+	t->slots = NULL;
+	t->capacity = t->count = t->moved_count = 0;
+}
+
+void first_taken_fini(struct first_taken *t)
+{
+	taken_forget(t);
+}
+
+static bool taken_move(struct first_taken *t, struct span folder)
+{
+	char *path = t->moved && t->moved_count < FIRST_TAKEN_MOVED
+			     ? strndup((const char *)folder.ptr, folder.len)
+			     : NULL;
+
+	if (path)
+		t->moved[t->moved_count++] = (struct first_taken_folder){path, t->moves};
+	return path != NULL;
+}
+
+void first_taken_moved(struct first_taken *t, struct span from, struct span to)
+{
+	if (!t->moved)
+		t->moved = calloc(FIRST_TAKEN_MOVED, sizeof(*t->moved));
+	t->moves++;
+	if (!taken_move(t, from) || !taken_move(t, to))
+		taken_forget(t);
+}
+
+static bool taken_is_moved(const struct first_taken *t, struct span path, uint64_t since)
+{
+	for (size_t i = 0; i < t->moved_count; i++) {
+		size_t len = strlen(t->moved[i].path);
+
+		if (t->moved[i].since > since && path.len >= len &&
+		    memcmp(path.ptr, t->moved[i].path, len) == 0 &&
+		    (path.len == len || path.ptr[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+int first_taken_look(const struct first_taken *t, int fd, struct first_thing *ret)
+{
+	struct statx st;
+
+	*ret = (struct first_thing){.is = 0};
+	if (fd < 0)
+		return 0;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) <
+	    0)
+		return -errno;
+	bool born = st.stx_mask & STATX_BTIME;
+	struct statx_timestamp when = born ? st.stx_btime : st.stx_ctime;
+	const uint64_t known[] = {(uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor, st.stx_ino,
+				  (uint64_t)when.tv_sec, (uint64_t)when.tv_nsec << 1 | born};
+
+	ret->is = keyed_hash(&t->key, (struct span){(const uint8_t *)known, sizeof(known)}) | 1;
+	ret->changed = st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec;
+	return 0;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+/* Never 0. */
+static uint64_t taken_hash(const struct first_taken *t, struct span path)
+{
+	return (keyed_hash(&t->key, path) | 1u << 2) & ~(uint64_t)TAKEN_STATES;
+}
+
+static struct first_taken_slot *taken_slot(struct first_taken_slot *slots, size_t capacity,
+					   uint64_t hash)
+{
+	size_t i = (size_t)(hash >> 3) & (capacity - 1);
+
+	while (slots[i].name && (slots[i].name & ~(uint64_t)TAKEN_STATES) != hash)
+		i = (i + 1) & (capacity - 1);
+	return &slots[i];
+}
+
+/* NULL: it is not in the table. */
+static struct first_taken_slot *taken_find(const struct first_taken *t, struct span path)
+{
+	struct first_taken_slot *slot =
+		t->slots ? taken_slot(t->slots, t->capacity, taken_hash(t, path)) : NULL;
+
+	if (!slot || !slot->name)
+		return NULL;
+	if (taken_is_moved(t, path, slot->since)) {
+		slot->name &= ~(uint64_t)TAKEN_STATES;
+		slot->since = t->moves;
+	}
+	return slot;
+}
+
+static bool taken_grow(struct first_taken *t)
+{
+	if (t->count >= FIRST_TAKEN_MAX)
+		return false;
+	if (t->slots && t->count * 2 < t->capacity)
+		return true;
+	size_t capacity = t->capacity ? t->capacity * 2 : FIRST_TAKEN_FIRST;
+	struct first_taken_slot *slots = calloc(capacity, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < t->capacity; i++)
+		if (t->slots[i].name)
+			*taken_slot(slots, capacity, t->slots[i].name & ~(uint64_t)TAKEN_STATES) =
+				t->slots[i];
+	free(t->slots);
+	t->slots = slots;
+	t->capacity = capacity;
+	return true;
+}
+
+static enum taken_state taken_state(const struct first_taken_slot *slot)
+{
+	return slot ? (enum taken_state)(slot->name & TAKEN_STATES) : TAKEN_NOT;
+}
+
+static void taken_set(struct first_taken_slot *slot, enum taken_state state,
+		      const struct first_thing *of)
+{
+	slot->name = (slot->name & ~(uint64_t)TAKEN_STATES) | state;
+	slot->of = *of;
+}
+
+/* --- what happens to a name ----------------------------------------------------------- */
+
+static bool taken_is_unchanged(const struct first_taken_slot *slot, const struct first_thing *now)
+{
+	return slot->of.is == now->is && slot->of.changed == now->changed;
+}
+
+void first_taken_gone(struct first_taken *t, struct span path, const struct first_thing *now)
+{
+	static const struct first_thing nothing = {.is = 0};
+	struct first_taken_slot *slot = taken_find(t, path);
+	enum taken_state state = taken_state(slot);
+	bool others = (state == TAKEN_GONE && slot->of.is != now->is) ||
+		      (state == TAKEN_OVER && taken_is_unchanged(slot, now));
+
+	if (!slot && taken_grow(t)) {
+		slot = taken_slot(t->slots, t->capacity, taken_hash(t, path));
+		slot->name = taken_hash(t, path);
+		t->count++;
+	}
+	if (!slot)
+		return;
+	taken_set(slot, TAKEN_GONE, others ? &nothing : now);
+	slot->since = t->moves;
+}
+
+bool first_taken_has(const struct first_taken *t, struct span path)
+{
+	return taken_state(taken_find(t, path)) != TAKEN_NOT;
+}
+
+void first_taken_came(struct first_taken *t, struct span path, const struct first_thing *now,
+		      bool fails)
+{
+	struct first_taken_slot *slot = taken_find(t, path);
+	enum taken_state state = taken_state(slot);
+
+	if (state == TAKEN_NOT || (state == TAKEN_OVER && taken_is_unchanged(slot, now)))
+		return;
+	if (state == TAKEN_OVER || now->is == 0 || now->is == slot->of.is)
+		taken_set(slot, TAKEN_NOT, now);
+	else if (!fails)
+		taken_set(slot, TAKEN_OVER, now);
+}
+
+bool first_taken_is(const struct first_taken *t, struct span path, const struct first_thing *now)
+{
+	const struct first_taken_slot *slot = taken_find(t, path);
+	enum taken_state state = taken_state(slot);
+
+	if (state == TAKEN_OVER)
+		return taken_is_unchanged(slot, now);
+	return state == TAKEN_GONE && slot->of.is != now->is;
+}

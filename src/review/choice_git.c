@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * git's inner files, where both sides were at work.
+ *
+ *	objects		only ever come: what the session removed or rewrote of those that are
+ *			there stays as it is, and `git gc` of the user's tidies up
+ *	a ref		that both moved stays the user's, and the session's value lands beside it,
+ *			as the branch bawn/SESSION: `git merge` puts the two together, we do not.
+ *			Without a free name (choice_refs.c) it stays pending
+ *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked
+ *			out, is in conflict: together they say what the user works on
+ *	logs		only grow: one that lost lines, or may have, stays
+ *	packed-refs	in conflict stays; what the session has in it lands as loose refs
+ *
+ *	a branch	that another worktree of the user's has checked out stays, and the
+ *			session's lands beside it
+ *	in the middle	of a merge, a rebase and the like that the user began after the session did:
+ *			HEAD, index, the branch that it is about and git's notes on it stay
+ *
+ * Nothing here is ever merged by lines.  A change that is held stays held.
+ */
+#include "choice_git.h"
+
+#include "fd.h"
+#include "journal.h"
+#include "open.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GIT_CHUNK = 16 << 10 };
+
+/* --- what a path is -------------------------------------------------------------------- */
+
+/* What a change is within its repository, and the length of the repository's own path with its
+ * slash; NULL: it is none that we know. */
+static const char *git_known(const struct change *c, size_t *ret_len)
+{
+	static const char *const known[] = {
+		"HEAD",    "index",     "packed-refs",  "refs",         "logs",
+		"objects", "sequencer", "rebase-merge", "rebase-apply", "info/refs"};
+	bool is = c->git && c->git[strspn(c->git, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
+
+	for (size_t i = 0; c->git && !is && i < BAWN_ARRAY_SIZE(known); i++)
+		is = git_is_in(c->git, known[i]);
+	*ret_len = is ? (size_t)(c->git - c->path) : 0;
+	return is ? c->git : NULL;
+}
+
+bool choice_is_git_object(const char *path)
+{
+	return git_is_in(git_rest(path), "objects");
+}
+
+/* The choice about a path of the repository; NULL: the session did not change it. */
+static struct choice *git_choice(const struct git_repository *g, const char *rest)
+{
+	char path[2 * PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s%s", g->path, rest);
+	const struct change *change = changes_find(&g->c->changes, path);
+
+	return change ? &g->c->items[change - g->c->changes.items] : NULL;
+}
+
+static void git_keep(struct choice *x, const char *why)
+{
+	x->both_changed = x->both_changed || x->state == CHOICE_CONFLICT;
+	x->state = CHOICE_KEPT;
+	x->why = why;
+	x->decided = NULL;
+}
+
+/* --- refs ------------------------------------------------------------------------------ */
+
+/* What the session departed from, of the file of a ref; none when nobody knows. */
+static void git_was(const struct git_repository *g, const struct choice *x, struct git_name *ret)
+{
+	_cleanup_fd_ int fd =
+		x->knows_origin && x->origin.type == OBJECT_FILE ? choice_open_origin(g->c, x) : -1;
+
+	git_read_name(fd, ret);
+}
+
+/* What a ref is on a side; none when it is not there, or says nothing that git understands. */
+static void git_value(const struct git_repository *g, const struct git_refs *side, const char *ref,
+		      struct git_name *ret)
+{
+	char own[PATH_MAX];
+	size_t len = strlen(g->path);
+
+	(void)snprintf(own, sizeof(own), "%.*s", (int)(len ? len - 1 : 0), g->path);
+	if (git_refs_value(side, own, ref, ret) < 0)
+		ret->len = 0;
+}
+
+/* The session packed its refs, and what it packed is held. */
+static bool git_pack_is_held(const struct git_repository *g)
+{
+	const struct choice *x = git_choice(g, "packed-refs");
+
+	return x && x->change->group == CHANGE_HELD && !x->released;
+}
+
+/* The session's value stays with the session, and is pending. */
+static int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref)
+{
+	x->rest = true;
+	x->why = g->c->beside_count >= GIT_BESIDE_MAX
+			 ? arena_printf(&g->c->arena,
+					"yours stays; %d refs land beside it, and the rest stays "
+					"with the session: 'bawn apply' again brings more",
+					GIT_BESIDE_MAX)
+			 : arena_printf(&g->c->arena,
+					"yours stays, and the session keeps its own %s: no name is "
+					"free beside yours",
+					ref);
+	return x->why ? 0 : -ENOMEM;
+}
+
+/* The user's ref stays; where the session has another commit, that gets a name of its own. */
+static int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
+{
+	struct choices *c = g->c;
+	struct git_name theirs, mine, was;
+	char name[PATH_MAX];
+	int r = git_open_refs(g);
+
+	if (r < 0)
+		return r;
+	git_value(g, &g->theirs, ref, &theirs);
+	git_value(g, &g->mine, ref, &mine);
+	git_was(g, x, &was);
+	git_keep(x, g->stays);
+	/* What was fetched can be fetched again. */
+	if (!theirs.len || git_name_equal(&theirs, &mine) || git_name_equal(&theirs, &was) ||
+	    git_is_in(ref, "refs/remotes"))
+		return 0;
+	if (x->change->after.type == OBJECT_ABSENT && git_pack_is_held(g))
+		return 0;
+	enum git_found found = c->beside_count >= GIT_BESIDE_MAX
+				       ? GIT_FOUND_NONE
+				       : git_find_beside(g, ref, &was, &theirs, name);
+
+	if (found != GIT_FOUND)
+		return found == GIT_FOUND_THERE ? 0 : git_leave_rest(g, x, ref);
+	x->why = arena_printf(&c->arena, "%s; the session's lands beside it as %s", g->stays, name);
+	return !x->why ? -ENOMEM
+		       : git_add_beside(g, x, name, &theirs, true,
+					str_equal(ref, g->on_mine) || str_equal(ref, "HEAD"));
+}
+
+/* What a ref was when the session first changed its file; none when it never did. */
+static void git_departed(const struct git_repository *g, const char *path, struct git_name *ret)
+{
+	struct first_entry entry;
+	_cleanup_fd_ int fd =
+		first_find(&g->c->first, path, &entry) >= 0 && entry.kind == FIRST_FILE
+			? first_content(&g->c->first, &entry)
+			: -1;
+
+	git_read_name(fd, ret);
+}
+
+/* A ref that git would make: a lock of the user's git is none. */
+static bool git_is_ref(const char *ref)
+{
+	static const char lock[] = ".lock";
+
+	for (const char *at = strstr(ref, lock); at; at = strstr(at + 1, lock))
+		if (at[sizeof(lock) - 1] == '/' || at[sizeof(lock) - 1] == '\0')
+			return false;
+	/* Those of remotes can be fetched again. */
+	return journal_is_path(ref) && str_after(ref, "refs/") && !str_after(ref, "refs/remotes/");
+}
+
+/* A ref that the session has in packed-refs, and moved.  `was`: what it departed from; none when it
+ * is new. */
+static int git_unpack_one(struct git_repository *g, struct choice *pack, const struct git_ref *ref,
+			  const struct git_name *was)
+{
+	struct git_name mine;
+	char beside[PATH_MAX];
+	bool current = str_equal(ref->name, g->on_mine);
+
+	git_value(g, &g->mine, ref->name, &mine);
+	if (git_name_equal(&mine, &ref->object) || !git_is_ref(ref->name))
+		return 0;
+	if (g->c->beside_count >= GIT_BESIDE_MAX)
+		return pack->rest ? 0 : git_leave_rest(g, pack, ref->name);
+	enum git_room room = git_room(g, ref->name, &mine);
+
+	/* Only the session has it, or moved it. */
+	if (room == GIT_ROOM_FREE ||
+	    (room == GIT_ROOM_HAS && git_name_equal(&mine, was) && !(current && g->stuck)))
+		return git_add_beside(g, pack, ref->name, &ref->object, false, false);
+	const struct git_name none = {.len = 0};
+	enum git_found found = git_find_beside(g, ref->name, &none, &ref->object, beside);
+
+	if (found == GIT_FOUND)
+		return git_add_beside(g, pack, beside, &ref->object, true, current);
+	return found == GIT_FOUND_THERE || pack->rest ? 0 : git_leave_rest(g, pack, ref->name);
+}
+
+/* One line of the session's packed-refs.  `was`: the packed-refs that it departed from. */
+static int git_unpack_line(struct git_repository *g, struct choice *pack, const struct git_ref *ref,
+			   const struct git_refs *was)
+{
+	struct git_name old;
+	struct object loose;
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s", g->path, ref->name) >= (int)sizeof(path) ||
+	    (g->branch[0] && !str_equal(ref->name, g->branch)))
+		return 0;
+	const struct change *gone = changes_find(&g->c->changes, path);
+
+	/* Its file went into what does not land. */
+	if (gone && gone->after.type == OBJECT_ABSENT)
+		git_keep(&g->c->items[gone - g->c->changes.items], g->stays);
+	git_departed(g, path, &old);
+	const struct git_ref *packed = old.len ? NULL : git_refs_packed(was, ref->name);
+
+	if (packed)
+		old = packed->object;
+	if (git_name_equal(&old, &ref->object))
+		return 0;
+	/* What has a file of the session's own is what that says. */
+	if (view_look(&g->c->view, path, &loose) == 0 && loose.type == OBJECT_FILE &&
+	    loose.layer >= 0)
+		return 0;
+	return git_unpack_one(g, pack, ref, &old);
+}
+
+/* The session's packed-refs was not read whole: whatever file of a ref it removed stays. */
+static int git_unpack_unread(const struct git_repository *g, struct choice *pack)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		struct choice *x = g->items[i].x;
+
+		if (git_is_in(g->items[i].rest, "refs") && x->state == CHOICE_LANDS &&
+		    x->change->after.type == OBJECT_ABSENT)
+			git_keep(x, g->stays);
+	}
+	pack->rest = true;
+	pack->why = arena_printf(&g->c->arena,
+				 "yours stays, and what is in the session's stays there: %s",
+				 g->theirs.bad ? g->theirs.bad : g->mine.bad);
+	return pack->why ? 0 : -ENOMEM;
+}
+
+/* The session's packed-refs does not land: what is new in it does, as loose refs. */
+static int git_unpack(struct git_repository *g, struct choice *x)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(GIT_REFS_BYTES_MAX);
+	_cleanup_fd_ int fd =
+		x->knows_origin && x->origin.type == OBJECT_FILE ? choice_open_origin(g->c, x) : -1;
+	struct git_refs was = GIT_REFS_INIT;
+	int r = git_open_refs(g);
+
+	git_keep(x, "yours stays");
+	if (r == 0 && (g->theirs.bad || g->mine.bad))
+		r = git_unpack_unread(g, x);
+	if (r == 0 && fd >= 0 && fd_read_all(fd, &text) == 0)
+		r = git_refs_parse(buf_span(&text), &was);
+	for (size_t i = 0; r == 0 && !g->mine.bad && i < g->theirs.packed_count; i++)
+		r = git_unpack_line(g, x, &g->theirs.packed[i], &was);
+	git_refs_close(&was);
+	return r;
+}
+
+/* --- one repository -------------------------------------------------------------------- */
+
+static bool git_is_open(const struct git_repository *g, const struct choice *x)
+{
+	return x->state == CHOICE_CONFLICT || (g->stuck && x->state == CHOICE_LANDS);
+}
+
+/* HEAD that is no branch's: its commit has no other name. */
+static int git_judge_head(struct git_repository *g, struct choice *x)
+{
+	return g->on_theirs[0] ? 0 : git_put_beside(g, x, "HEAD");
+}
+
+static int git_judge_one(struct git_repository *g, struct choice *x, const char *rest)
+{
+	const char *log = str_after(rest, "logs/");
+	bool checked_out = str_equal(rest, g->on_mine) && x->change->before.type != OBJECT_ABSENT;
+
+	if (git_is_in(rest, "refs"))
+		return x->state == CHOICE_CONFLICT || (checked_out && git_is_open(g, x))
+			       ? git_put_beside(g, x, rest)
+			       : 0;
+	if (git_is_in(rest, "logs")) {
+		if (x->state == CHOICE_CONFLICT ||
+		    (git_is_open(g, x) && log &&
+		     (str_equal(log, "HEAD") || str_equal(log, g->on_mine))))
+			git_keep(x, g->stays);
+		return 0;
+	}
+	if (!git_is_open(g, x) || git_is_in(rest, "objects"))
+		return 0;
+	if (str_equal(rest, "packed-refs"))
+		return git_unpack(g, x);
+	git_keep(x, g->stays);
+	return str_equal(rest, "HEAD") ? git_judge_head(g, x) : 0;
+}
+
+/* Whether an inner file of the repository says that what is checked out stays the user's. */
+static bool git_is_stuck(const struct git_repository *g, const struct choice *x, const char *rest)
+{
+	return (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT) &&
+	       (str_equal(rest, "HEAD") || str_equal(rest, "index") ||
+		str_equal(rest, g->on_mine) || str_equal(rest, g->on_theirs));
+}
+
+/* What the user is in the middle of since the session began; NULL: nothing. */
+static const char *git_busy(const struct choices *c, const char *repository)
+{
+	static const struct {
+		const char *name, *words;
+	} marks[] = {{"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase, or git am,"},
+		     {"MERGE_HEAD", "a merge"},    {"CHERRY_PICK_HEAD", "a cherry-pick"},
+		     {"REVERT_HEAD", "a revert"},  {"sequencer", "a cherry-pick, or a revert,"}};
+	const struct view base = {.base = c->view.base};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(marks); i++) {
+		struct object o;
+		int n = snprintf(path, sizeof(path), "%s%s", repository, marks[i].name);
+
+		if (n > 0 && n < (int)sizeof(path) && view_look(&base, path, &o) == 0 &&
+		    o.type != OBJECT_ABSENT && o.ctime > c->review->session.began)
+			return marks[i].words;
+	}
+	return NULL;
+}
+
+/* A rebase leaves HEAD without a branch: the one that it is about is moved at its end. */
+static void git_rebased(struct git_repository *g)
+{
+	static const char *const notes[] = {"rebase-merge/head-name", "rebase-apply/head-name"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes) && !g->on_mine[0]; i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(GIT_REF_NAME_MAX);
+		char path[2 * PATH_MAX];
+
+		(void)snprintf(path, sizeof(path), "%s%s", g->path, notes[i]);
+		_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+
+		if (fd >= 0 && fd_read_all(fd, &text) == 0)
+			(void)snprintf(g->on_mine, sizeof(g->on_mine), "%.*s",
+				       (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+	}
+}
+
+/* Both changed the file of a ref, and what it says was changed by the session alone: the user's
+ * went into packed-refs. */
+static bool git_is_unmoved(const struct git_repository *g, const struct git_item *item)
+{
+	const struct choice *x = item->x;
+	struct git_name mine, was;
+
+	if (x->state != CHOICE_CONFLICT || !git_is_in(item->rest, "refs") ||
+	    x->change->after.type != OBJECT_FILE)
+		return false;
+	git_value(g, &g->mine, item->rest, &mine);
+	git_was(g, x, &was);
+	return mine.len && git_name_equal(&mine, &was);
+}
+
+/* `stuck`: why the user's checkout stays as it is, whatever is in conflict; NULL: it is asked. */
+static int git_judge(struct git_repository *g, const char *stuck, const char *busy)
+{
+	int r = git_open_refs(g);
+
+	g->stays = stuck ? stuck : "yours stays";
+	g->stuck = stuck || busy;
+	if (busy) {
+		g->stays = arena_printf(&g->c->arena, "yours stays: you are in the middle of %s",
+					busy);
+		git_rebased(g);
+	}
+	if (r < 0 || !g->stays)
+		return r < 0 ? r : -ENOMEM;
+	for (size_t i = 0; i < g->count; i++) {
+		if (git_is_unmoved(g, &g->items[i]))
+			g->items[i].x->state = CHOICE_LANDS;
+		g->stuck = g->stuck || git_is_stuck(g, g->items[i].x, g->items[i].rest);
+	}
+	for (size_t i = 0; r == 0 && i < g->count; i++)
+		r = git_judge_one(g, g->items[i].x, g->items[i].rest);
+	return r;
+}
+
+/* --- logs ------------------------------------------------------------------------------ */
+
+/* A log that was removed, while what it is about is there. */
+static int git_lost_log(struct git_repository *g, const struct choice *x, const char *rest)
+{
+	const char *ref = str_after(rest, "logs/");
+	char head[2 * PATH_MAX];
+	struct git_name value;
+	struct object o;
+
+	if (!ref || x->state != CHOICE_LANDS || x->change->before.type != OBJECT_FILE ||
+	    x->change->after.type != OBJECT_ABSENT || str_equal(ref, "refs/stash"))
+		return 0;
+	int r = git_open_refs(g);
+
+	if (r < 0)
+		return r;
+	(void)snprintf(head, sizeof(head), "%sHEAD", g->path);
+	git_value(g, &g->theirs, ref, &value);
+	return value.len || (str_equal(ref, "HEAD") && view_look(&g->c->view, head, &o) == 0 &&
+			     o.type == OBJECT_FILE);
+}
+
+/* The first bytes of a file, `size` of them, are all that another one has. */
+static bool git_begins_with(int fd, int with, uint64_t size)
+{
+	uint8_t one[GIT_CHUNK], other[GIT_CHUNK];
+
+	for (uint64_t at = 0; at < size;) {
+		size_t want = size - at < GIT_CHUNK ? (size_t)(size - at) : GIT_CHUNK;
+		ssize_t got = pread(fd, one, want, (off_t)at);
+
+		/* Both are files: what comes short has changed meanwhile. */
+		if (got <= 0 || pread(with, other, (size_t)got, (off_t)at) != got ||
+		    memcmp(one, other, (size_t)got) != 0)
+			return false;
+		at += (uint64_t)got;
+	}
+	return true;
+}
+
+/* A log that lost lines, or may have; the stash is one that may. */
+static bool git_lost_lines(const struct choices *c, const struct choice *x, const char *rest)
+{
+	const struct change *change = x->change;
+
+	if (!git_is_in(rest, "logs") || str_equal(rest, "logs/refs/stash") ||
+	    x->state != CHOICE_LANDS || change->before.type != OBJECT_FILE ||
+	    change->after.type != OBJECT_FILE)
+		return false;
+	if (change->after.size < change->before.size)
+		return true;
+	_cleanup_fd_ int before = changes_open(&c->view, change, CHANGE_BEFORE);
+	_cleanup_fd_ int after = changes_open(&c->view, change, CHANGE_AFTER);
+
+	return before < 0 || after < 0 || !git_begins_with(after, before, change->before.size);
+}
+
+/* Objects come, and neither change nor go.  Of what was renamed the old name stays: choices_steps.
+ */
+static void git_judge_object(struct choice *x)
+{
+	const struct change *c = x->change;
+	bool comes = c->before.type == OBJECT_ABSENT || c->kind == CHANGE_RENAMED;
+
+	if (comes)
+		x->state = x->state == CHOICE_CONFLICT ? CHOICE_LANDS : x->state;
+	else if (x->state != CHOICE_SETTLED && x->state != CHOICE_LEFT &&
+		 !(c->before.type == OBJECT_DIR && c->after.type == OBJECT_DIR))
+		git_keep(x, "an object that is there is neither removed nor changed");
+}
+
+/* --- worktrees ------------------------------------------------------------------------- */
+
+static int git_on_worktree(void *context, const char *name)
+{
+	struct git_repository *g = context;
+	char folder[PATH_MAX], branch[GIT_REF_NAME_MAX],
+		index[sizeof("worktrees//index") + NAME_MAX];
+
+	if (snprintf(folder, sizeof(folder), "%sworktrees/%s/", g->path, name) >=
+		    (int)sizeof(folder) ||
+	    snprintf(index, sizeof(index), "worktrees/%s/index", name) >= (int)sizeof(index))
+		return 0;
+	git_read_head(&g->base, folder, branch);
+	const struct choice *worked = git_choice(g, index);
+
+	if (!branch[0] || (worked && worked->change->after.type == OBJECT_FILE))
+		return 0;
+	struct git_worktree *w = arena_alloc(&g->c->arena, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct git_worktree){.name = arena_str(&g->c->arena, name),
+				   .branch = arena_str(&g->c->arena, branch),
+				   .next = g->worktrees};
+	g->worktrees = w;
+	return w->name && w->branch ? 0 : -ENOMEM;
+}
+
+/* A worktree of the user's that has this branch checked out, and in which the session did not work.
+ * 1: it is there; 0; or -errno. */
+static int git_find_worktree(struct git_repository *g, const char *branch,
+			     const struct git_worktree **ret)
+{
+	char path[2 * PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%sworktrees", g->path);
+	if (!g->has_worktrees && view_list(&g->base, path, git_on_worktree, g) == -ENOMEM)
+		return -ENOMEM;
+	g->has_worktrees = true;
+	for (*ret = g->worktrees; *ret; *ret = (*ret)->next)
+		if (str_equal((*ret)->branch, branch))
+			return 1;
+	return 0;
+}
+
+/* A branch that another worktree has checked out does not move beneath it, and is not checked out
+ * here as well. */
+static int git_judge_elsewhere(struct git_repository *g, const struct git_item *item)
+{
+	bool head = str_equal(item->rest, "HEAD");
+	const char *branch = head ? g->on_theirs : item->rest;
+	const struct git_worktree *w = NULL;
+	char log[PATH_MAX + sizeof("logs/")];
+
+	if (item->x->state != CHOICE_LANDS || !(head || git_is_in(item->rest, "refs/heads")) ||
+	    (head && (!branch[0] || str_equal(g->on_mine, branch))))
+		return 0;
+	int r = git_find_worktree(g, branch, &w);
+
+	if (r <= 0)
+		return r;
+	g->stays = arena_printf(&g->c->arena, "yours stays: the worktree %s has %s checked out",
+				w->name, head ? branch : "it");
+	if (!g->stays)
+		return -ENOMEM;
+	if (head)
+		return git_judge(g, g->stays, NULL);
+	(void)snprintf(log, sizeof(log), "logs/%s", item->rest);
+	struct choice *logged = git_choice(g, log);
+
+	if (logged)
+		git_keep(logged, g->stays);
+	return git_put_beside(g, item->x, item->rest);
+}
+
+/* --- all of them ----------------------------------------------------------------------- */
+
+static bool git_is_object(const struct git_item *item)
+{
+	const char *from = item->x->change->from;
+
+	return git_is_in(item->rest, "objects") || (from && choice_is_git_object(from));
+}
+
+/* Nothing of git's lands without the objects that it may name, whatever was picked. */
+static void git_bring_objects(const struct git_repository *g)
+{
+	bool lands = false;
+
+	for (size_t i = 0; i < g->count && !lands; i++)
+		lands = g->items[i].x->state == CHOICE_LANDS &&
+			!git_is_in(g->items[i].rest, "objects");
+	for (size_t i = 0; i < g->count && lands; i++)
+		if (g->items[i].x->state == CHOICE_LEFT && git_is_in(g->items[i].rest, "objects"))
+			g->items[i].x->state = CHOICE_LANDS;
+}
+
+/* All that the session changed of a repository. */
+static int git_judge_all(struct git_repository *g, const char *busy)
+{
+	bool judged = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < g->count; i++) {
+		const struct git_item *item = &g->items[i];
+		struct choice *x = item->x;
+
+		if (git_is_object(item)) {
+			git_judge_object(x);
+			continue;
+		}
+		r = git_lost_lines(g->c, x, item->rest) ? 1 : git_lost_log(g, x, item->rest);
+		if (r > 0)
+			git_keep(x, "a log only grows: yours stays");
+		if (r < 0)
+			return r;
+		/* Once for all of them: no conflict is left then. */
+		bool asks = x->state == CHOICE_CONFLICT || (busy && x->state == CHOICE_LANDS);
+
+		r = asks && !judged ? git_judge(g, NULL, busy) : 0;
+		judged = judged || asks;
+		/* Of a session with a branch of its own that one lands, and no other. */
+		if (r == 0 && g->branch[0] && x->state == CHOICE_LANDS &&
+		    str_equal(item->rest, "packed-refs"))
+			r = git_unpack(g, x);
+		if (r == 0)
+			r = git_judge_elsewhere(g, item);
+	}
+	git_bring_objects(g);
+	return r;
+}
+
+/* The repository that these are of. */
+static int git_judge_repository(struct choices *c, const struct git_item *items, size_t count)
+{
+	struct git_repository g = {
+		.c = c, .items = items, .count = count, .base = {.base = c->view.base}};
+	size_t len = items[0].len;
+
+	if (len >= sizeof(g.path))
+		return -ENAMETOOLONG;
+	memcpy(g.path, items[0].x->change->path, len);
+	memcpy(g.common, g.path, len);
+	/* .git/worktrees/NAME/ has its refs where .git/ has them. */
+	char *slash = len ? memrchr(g.common, '/', len - 1) : NULL;
+
+	if (slash) {
+		static const char folder[] = "worktrees";
+		size_t before = (size_t)(slash - g.common), own = sizeof(folder) - 1;
+
+		if (before > own && g.common[before - own - 1] == '/' &&
+		    memcmp(slash - own, folder, own) == 0)
+			g.common[before - own] = '\0';
+	}
+	if (c->review->session.branch[0] && str_equal(g.path, ".git/"))
+		(void)snprintf(g.branch, sizeof(g.branch), "refs/heads/%s",
+			       c->review->session.branch);
+	git_read_head(&g.base, g.path, g.on_mine);
+	git_read_head(&c->view, g.path, g.on_theirs);
+	int r = git_judge_all(&g, git_busy(c, g.path));
+
+	git_close_refs(&g);
+	return r;
+}
+
+static int git_order(const void *a, const void *b)
+{
+	const struct git_item *one = a, *other = b;
+	size_t len = one->len < other->len ? one->len : other->len;
+	int order = memcmp(one->x->change->path, other->x->change->path, len);
+
+	if (order == 0)
+		order = (one->len > other->len) - (one->len < other->len);
+	return order ? order : (one->x > other->x) - (one->x < other->x);
+}
+
+int choices_git(struct choices *c, struct error *e)
+{
+	_cleanup_free_ struct git_item *items = calloc(c->count + 1, sizeof(*items));
+	size_t count = 0, to = 0;
+
+	if (!items)
+		return error_set(e, -ENOMEM, "no memory");
+	c->busy = git_busy(c, ".git/");
+	for (size_t i = 0; i < c->count; i++) {
+		struct git_item *item = &items[count];
+
+		item->x = &c->items[i];
+		item->rest = git_known(c->items[i].change, &item->len);
+		count += item->rest != NULL;
+	}
+	qsort(items, count, sizeof(*items), git_order);
+	for (size_t from = 0; from < count; from = to) {
+		const char *path = items[from].x->change->path;
+
+		for (to = from + 1; to < count && items[to].len == items[from].len &&
+				    memcmp(items[to].x->change->path, path, items[from].len) == 0;)
+			to++;
+		int r = git_judge_repository(c, items + from, to - from);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read the repository of %s", path);
+	}
+	return 0;
+}
+
+void choices_git_fini(struct choices *c)
+{
+	free(c->beside);
+	c->beside = NULL;
+	c->beside_count = 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What choice_git.c and choice_refs.c share with each other and with nobody else. */
+#ifndef BAWN_CHOICE_GIT_H
+#define BAWN_CHOICE_GIT_H
+
+#include "choice.h"
+#include "git_refs.h"
+#include "str.h"
+
+/* So many refs land beside in one apply; what is more waits for the next. */
+enum { GIT_BESIDE_MAX = 4096 };
+
+/* A change of git's own. */
+struct git_item {
+	struct choice *x;
+	const char *rest; /* what it is within its repository */
+	size_t len;       /* of the repository's path, with the slash at its end */
+};
+
+/* A worktree of the user's, and the branch that it has checked out. */
+struct git_worktree {
+	const char *name, *branch;
+	const struct git_worktree *next;
+};
+
+struct git_repository {
+	struct choices *c;
+	const struct git_item *items;
+	size_t count;
+	struct view base;               /* the workspace without the session */
+	char path[PATH_MAX];            /* with the slash at its end */
+	char common[PATH_MAX];          /* the same, of the one that worktrees share */
+	bool has_refs;                  /* these two are open: git_open_refs */
+	struct git_refs mine, theirs;   /* the user's, and the session's */
+	char branch[GIT_REF_NAME_MAX];  /* the one ref that lands of a session with a branch of its
+					   own */
+	char on_mine[GIT_REF_NAME_MAX]; /* the branch that is checked out; "" of none */
+	char on_theirs[GIT_REF_NAME_MAX]; /* in the session */
+	bool has_worktrees;
+	const struct git_worktree *worktrees;
+	bool stuck;        /* the user's checkout stays as it is */
+	const char *stays; /* words */
+};
+
+static inline bool git_is_in(const char *rest, const char *folder)
+{
+	const char *more = rest ? str_after(rest, folder) : NULL;
+
+	return more && (*more == '/' || *more == '\0');
+}
+
+/* --- choice_refs.c --- */
+
+int git_open_refs(struct git_repository *g);
+void git_close_refs(struct git_repository *g);
+
+/* The object that a file of a ref names; none when there is none (-1), or it is no plain one. */
+void git_read_name(int fd, struct git_name *ret);
+
+/* The branch that HEAD in this folder is; "" when it is none. */
+void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);
+
+/* What stands where a ref of the session's would land. */
+enum git_room {
+	GIT_ROOM_FREE,
+	GIT_ROOM_HAS,   /* a ref, of this object */
+	GIT_ROOM_TAKEN, /* something that must stay, or that git could not have beside it */
+};
+
+enum git_room git_room(const struct git_repository *g, const char *ref, struct git_name *ret);
+
+/* A name for the session's value of a ref. */
+enum git_found {
+	GIT_FOUND,
+	GIT_FOUND_THERE, /* it has one already */
+	GIT_FOUND_NONE,
+};
+
+/* `was`: what the session departed from, which may be replaced by it; none: nothing may. */
+enum git_found git_find_beside(const struct git_repository *g, const char *ref,
+			       const struct git_name *was, const struct git_name *value,
+			       char name[PATH_MAX]);
+
+/* It lands by this name while the choice is KEPT. */
+int git_add_beside(struct git_repository *g, const struct choice *of, const char *ref,
+		   const struct git_name *value, bool named, bool merges);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The refs of a repository on both sides, and which name can be had for one of the session's.
+ *
+ * In git a ref is no folder of others: where `foo` is one, `foo/bar` can be none, in a file of its
+ * own or packed.  So a name is free only if nothing stands there, no part of it above is a ref, and
+ * no ref lies below it; of the user's, of what the session lands, and of what lands beside.
+ */
+#include "choice_git.h"
+
+#include "fd.h"
+#include "open.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REFS_FILE_MAX = 4096, REFS_TRIES = 9 };
+
+/* --- reading --------------------------------------------------------------------------- */
+
+/* Without the slash at its end. */
+static void refs_folder(const char *path, char ret[PATH_MAX])
+{
+	size_t len = strlen(path);
+
+	memcpy(ret, path, len + 1);
+	if (len > 0)
+		ret[len - 1] = '\0';
+}
+
+int git_open_refs(struct git_repository *g)
+{
+	char folder[PATH_MAX];
+
+	if (g->has_refs)
+		return 0;
+	refs_folder(g->common, folder);
+	int r = git_refs_open(&g->base, folder, &g->mine);
+
+	if (r == 0)
+		r = git_refs_open(&g->c->view, folder, &g->theirs);
+	g->has_refs = r == 0;
+	if (r < 0)
+		git_close_refs(g);
+	return r;
+}
+
+void git_close_refs(struct git_repository *g)
+{
+	git_refs_close(&g->mine);
+	git_refs_close(&g->theirs);
+	g->has_refs = false;
+}
+
+/* What a file of a ref says, as git_ref_parse. */
+static int refs_parse(int fd, struct git_name *ret, char symbolic[GIT_REF_NAME_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(REFS_FILE_MAX);
+	int r = fd < 0 ? fd : fd_read_all(fd, &text);
+
+	return r < 0 ? r : git_ref_parse(buf_span(&text), ret, symbolic);
+}
+
+void git_read_name(int fd, struct git_name *ret)
+{
+	char symbolic[GIT_REF_NAME_MAX];
+
+	if (refs_parse(fd, ret, symbolic) != 0)
+		ret->len = 0;
+}
+
+void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX])
+{
+	struct git_name object;
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%sHEAD", folder);
+	_cleanup_fd_ int fd =
+		n > 0 && n < (int)sizeof(path) ? view_openat(v, path, O_RDONLY) : -ENOENT;
+
+	if (refs_parse(fd, &object, ret) != 1)
+		ret[0] = '\0';
+}
+
+/* --- room ------------------------------------------------------------------------------ */
+
+/* What lands beside by this name, above it or below it. */
+static bool refs_meets_beside(const struct choices *c, const char *path)
+{
+	for (size_t i = 0; i < c->beside_count; i++)
+		if (git_is_in(path, c->beside[i].path) || git_is_in(c->beside[i].path, path))
+			return true;
+	return false;
+}
+
+/* Something of the session's that is no folder stands there. */
+static bool refs_session_has(const struct choices *c, const char *path)
+{
+	const struct change *change = changes_find(&c->changes, path);
+
+	return change && change->after.type != OBJECT_ABSENT && change->after.type != OBJECT_DIR;
+}
+
+/* The session makes something of it, or takes it away, or may yet. */
+static bool refs_session_changes(const struct choices *c, const char *path)
+{
+	const struct change *change = changes_find(&c->changes, path);
+	enum choice_state state =
+		change ? c->items[change - c->changes.items].state : CHOICE_SETTLED;
+
+	return change && (change->after.type != OBJECT_ABSENT ||
+			  (state != CHOICE_SETTLED && state != CHOICE_KEPT));
+}
+
+/* A part of the name above it is a ref. */
+static bool refs_is_barred(const struct git_repository *g, const char *ref)
+{
+	char name[GIT_REF_NAME_MAX], path[PATH_MAX];
+	struct object o;
+
+	(void)snprintf(name, sizeof(name), "%s", ref);
+	for (char *slash = strrchr(name, '/'); slash; slash = strrchr(name, '/')) {
+		*slash = '\0';
+		if (snprintf(path, sizeof(path), "%s%s", g->common, name) >= (int)sizeof(path) ||
+		    view_look(&g->base, path, &o) < 0 ||
+		    (o.type != OBJECT_DIR && o.type != OBJECT_ABSENT) ||
+		    git_refs_packed(&g->mine, name) || refs_session_has(g->c, path))
+			return true;
+	}
+	return false;
+}
+
+enum git_room git_room(const struct git_repository *g, const char *ref, struct git_name *ret)
+{
+	char path[PATH_MAX], symbolic[GIT_REF_NAME_MAX];
+	struct object o;
+
+	ret->len = 0;
+	/* Of a packed-refs that was not read whole nobody knows what it has not. */
+	if (g->mine.bad || strlen(ref) >= GIT_REF_NAME_MAX ||
+	    snprintf(path, sizeof(path), "%s%s", g->common, ref) >= (int)sizeof(path) ||
+	    refs_is_barred(g, ref) || git_refs_has_below(&g->mine, ref) ||
+	    refs_meets_beside(g->c, path))
+		return GIT_ROOM_TAKEN;
+	if (refs_session_changes(g->c, path) || view_look(&g->base, path, &o) < 0)
+		return GIT_ROOM_TAKEN;
+	if (o.type == OBJECT_ABSENT) {
+		const struct git_ref *packed = git_refs_packed(&g->mine, ref);
+
+		if (packed)
+			*ret = packed->object;
+		return packed ? GIT_ROOM_HAS : GIT_ROOM_FREE;
+	}
+	_cleanup_fd_ int fd =
+		o.type == OBJECT_FILE ? view_openat(&g->base, path, O_RDONLY) : -ENOENT;
+
+	return refs_parse(fd, ret, symbolic) == 0 ? GIT_ROOM_HAS : GIT_ROOM_TAKEN;
+}
+
+/* --- beside ---------------------------------------------------------------------------- */
+
+/* Of which kind a name beside is. */
+struct refs_kind {
+	bool flat;    /* the user has a ref where the folder bawn would be */
+	bool further; /* another one has the plain name */
+};
+
+/* "bawn/SESSION", and for further branches "bawn/SESSION-NAME". */
+static void refs_name_beside(const struct choices *c, const char *ref, size_t number,
+			     struct refs_kind kind, char ret[PATH_MAX])
+{
+	const char *head = str_after(ref, "refs/heads/");
+	const char *session = c->review->session.name;
+	const char *bar = kind.flat ? "-" : "/";
+	int n = 0;
+
+	if (!head && !str_equal(ref, "refs/stash") && !str_equal(ref, "HEAD")) {
+		const char *what = str_after(ref, "refs/");
+
+		n = snprintf(ret, PATH_MAX, "refs/bawn/%s/%s", session, what ? what : ref);
+	} else {
+		bool named = kind.further || str_equal(ref, "refs/stash");
+
+		n = snprintf(ret, PATH_MAX, "refs/heads/bawn%s%s%s%s", bar, session,
+			     named ? "-" : "",
+			     !named ? ""
+			     : head ? head
+				    : "stash");
+		for (char *at = ret + strlen("refs/heads/bawn/"); (at = strchr(at, '/'));)
+			*at = '-';
+	}
+	if (number > 1 && n > 0 && n < PATH_MAX)
+		(void)snprintf(ret + n, PATH_MAX - (size_t)n, "-%zu", number);
+}
+
+enum git_found git_find_beside(const struct git_repository *g, const char *ref,
+			       const struct git_name *was, const struct git_name *value,
+			       char name[PATH_MAX])
+{
+	struct refs_kind kind = {.flat = refs_is_barred(g, "refs/heads/bawn/any")};
+
+	for (size_t i = 0; i < g->c->beside_count; i++)
+		kind.further = kind.further || (g->c->beside[i].branch && g->c->beside[i].is_named);
+	for (size_t n = 1; n <= REFS_TRIES; n++) {
+		struct git_name now;
+
+		refs_name_beside(g->c, ref, n, kind, name);
+		enum git_room room = git_room(g, name, &now);
+
+		if (room == GIT_ROOM_HAS && git_name_equal(&now, value))
+			return GIT_FOUND_THERE;
+		if (room == GIT_ROOM_FREE ||
+		    (room == GIT_ROOM_HAS && was->len && git_name_equal(&now, was)))
+			return GIT_FOUND;
+	}
+	return GIT_FOUND_NONE;
+}
+
+/* What stands at a path of the workspace. */
+static int refs_look(const struct git_repository *g, const char *path, struct object *ret)
+{
+	int r = view_look(&g->base, path, ret);
+
+	if (r < 0 || ret->type != OBJECT_FILE)
+		return r;
+	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+
+	r = fd < 0 ? fd : changes_hash(fd, ret->digest, &ret->size);
+	ret->hashed = r == 0;
+	return r;
+}
+
+/* Folders that the session removed, empty as they were, are needed for what lands in them. */
+static void refs_keep_folders(const struct git_repository *g, const char *path)
+{
+	char folder[PATH_MAX];
+
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	for (char *slash; (slash = strrchr(folder, '/'));) {
+		*slash = '\0';
+		const struct change *gone = changes_find(&g->c->changes, folder);
+
+		if (!gone || gone->before.type != OBJECT_DIR || gone->after.type != OBJECT_ABSENT)
+			continue;
+		struct choice *x = &g->c->items[gone - g->c->changes.items];
+
+		if (x->state == CHOICE_LANDS || x->state == CHOICE_CONFLICT) {
+			x->state = CHOICE_KEPT;
+			x->why = "a ref lands in it";
+		}
+	}
+}
+
+int git_add_beside(struct git_repository *g, const struct choice *of, const char *ref,
+		   const struct git_name *value, bool named, bool merges)
+{
+	struct choices *c = g->c;
+	struct choice_beside *more =
+		reallocarray(c->beside, c->beside_count + 1, sizeof(*c->beside));
+	struct choice_beside b = {
+		.of = (size_t)(of - c->items), .is_named = named, .merges = merges};
+	struct sha256 sum;
+
+	if (!more)
+		return -ENOMEM;
+	c->beside = more;
+	b.path = arena_printf(&c->arena, "%s%s", g->common, ref);
+	if (!b.path)
+		return -ENOMEM;
+	git_name_hex(value, b.text);
+	b.lands = (struct object){.type = OBJECT_FILE,
+				  .mode = 0644,
+				  .hashed = true,
+				  .layer = -1,
+				  .size = strlen(b.text) + 1};
+	b.text[b.lands.size - 1] = '\n';
+	sha256_begin(&sum);
+	sha256_add(&sum, (struct span){(const uint8_t *)b.text, b.lands.size});
+	sha256_end(&sum, b.lands.digest);
+	int r = refs_look(g, b.path, &b.before);
+
+	if (r < 0)
+		return r;
+	refs_keep_folders(g, b.path);
+	b.branch = str_after(b.path + strlen(g->common), "refs/heads/");
+	c->beside[c->beside_count++] = b;
+	return 0;
+}

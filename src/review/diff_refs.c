@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The refs of a repository, as git has them before and after: whether they stand in files of their
+ * own or in packed-refs does not matter, so that git gc neither deletes a branch nor hides one.
+ */
+#include "diff_parts.h"
+
+#include "git_refs.h"
+#include "str.h"
+
+enum { REFS_NAMED = 12, REFS_SHORT = 10 };
+
+struct refs_side {
+	struct arena arena;
+	struct git_ref *items;
+	size_t count, room;
+};
+
+static int refs_take(void *context, const char *name, const struct git_name *object)
+{
+	struct refs_side *s = context;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct git_ref *items = reallocarray(s->items, room, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		s->items = items;
+		s->room = room;
+	}
+	struct git_ref *one = &s->items[s->count];
+
+	*one = (struct git_ref){.name = arena_str(&s->arena, name), .object = *object};
+	if (!one->name)
+		return -ENOMEM;
+	s->count++;
+	return 0;
+}
+
+static int refs_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct git_ref *)a)->name, ((const struct git_ref *)b)->name);
+}
+
+static int refs_read_side(const struct view *v, const char *gitdir, struct refs_side *ret)
+{
+	struct git_refs refs = GIT_REFS_INIT;
+	int r = git_refs_open(v, gitdir, &refs);
+
+	*ret = (struct refs_side){.arena = ARENA_INIT((size_t)4 * GIT_REFS_BYTES_MAX)};
+	if (r == 0)
+		r = git_refs_each(&refs, refs_take, ret);
+	git_refs_close(&refs);
+	if (r == 0 && ret->count > 1)
+		qsort(ret->items, ret->count, sizeof(*ret->items), refs_by_name);
+	return r;
+}
+
+static void refs_side_fini(struct refs_side *s)
+{
+	free(s->items);
+	arena_fini(&s->arena);
+}
+
+/* The change by which it moves is held. */
+static bool refs_is_held(const struct diff *d, const char *gitdir, const char *name)
+{
+	char path[PATH_MAX];
+	const struct change *c =
+		git_join(path, gitdir, name) ? changes_find(&d->changes, path) : NULL;
+
+	if ((!c || c->after.type == OBJECT_ABSENT) && git_join(path, gitdir, "packed-refs"))
+		c = changes_find(&d->changes, path);
+	return c && c->group == CHANGE_HELD;
+}
+
+static void refs_put(struct diff *d, const char *gitdir, const struct git_ref *was,
+		     const struct git_ref *is)
+{
+	char before[GIT_HEX_MAX + 1] = "", after[GIT_HEX_MAX + 1] = "";
+	const char *name = is ? is->name : was ? was->name : "";
+
+	if (was)
+		git_name_hex(&was->object, before);
+	if (is)
+		git_name_hex(&is->object, after);
+	diff_put(d, TEXT_PLAIN, "%*s%s ", DIFF_STATUS, "", name);
+	if (!was)
+		diff_put(d, TEXT_PLAIN, "is new: %.*s", REFS_SHORT, after);
+	else if (!is)
+		diff_put(d, TEXT_PLAIN, "is deleted: was %.*s", REFS_SHORT, before);
+	else
+		diff_put(d, TEXT_PLAIN, "moved %.*s -> %.*s", REFS_SHORT, before, REFS_SHORT,
+			 after);
+	if (refs_is_held(d, gitdir, name))
+		diff_put(d, TEXT_WARN, " (held)");
+	diff_end_line(d);
+}
+
+int diff_put_refs(struct diff *d, const char *gitdir, struct error *e)
+{
+	_cleanup_(refs_side_fini) struct refs_side was = {.count = 0}, is = {.count = 0};
+	const struct view before = {.base = d->view.base};
+	size_t named = 0;
+	int r = refs_read_side(&before, gitdir, &was);
+
+	if (r == 0)
+		r = refs_read_side(&d->view, gitdir, &is);
+	if (r < 0)
+		return error_sys(e, r, "cannot read the refs of %s", gitdir);
+	for (size_t i = 0, j = 0; i < was.count || j < is.count;) {
+		int order = i == was.count  ? 1
+			    : j == is.count ? -1
+					    : refs_by_name(&was.items[i], &is.items[j]);
+		const struct git_ref *old = order <= 0 ? &was.items[i++] : NULL;
+		const struct git_ref *new = order >= 0 ? &is.items[j++] : NULL;
+
+		if (old && new &&git_name_equal(&old->object, &new->object))
+			continue;
+		if (named++ < REFS_NAMED)
+			refs_put(d, gitdir, old, new);
+	}
+	if (named > REFS_NAMED) {
+		diff_put(d, TEXT_PLAIN, "%*sand %zu more; name .git to see them", DIFF_STATUS, "",
+			 named - REFS_NAMED);
+		diff_end_line(d);
+	}
+	return 0;
+}

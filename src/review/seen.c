@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "seen.h"
+
+#include "fd.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SEEN_TOLD = 20 };
+
+/* A folder says nothing, and an object what its name says. */
+static bool seen_needs_no_look(const struct change *c)
+{
+	return c->after.type == OBJECT_DIR || change_is_git_object(c);
+}
+
+/* What it was when it was shown.  What has no digest (a fifo, a socket, what cannot be read) never
+ * lands as it is: it counts as not seen.  `v` is given where nothing changes any more: what was
+ * shown without a digest gets it then. */
+static int seen_add(struct basis *b, const struct view *v, const struct change *c)
+{
+	struct object after = c->after;
+	bool file = after.type == OBJECT_FILE;
+	_cleanup_fd_ int fd =
+		v && file && !after.hashed ? changes_open(v, c, CHANGE_AFTER) : -EBADF;
+	uint64_t size = 0;
+
+	after.hashed = after.hashed || (fd >= 0 && changes_hash(fd, after.digest, &size) == 0);
+	if (after.type <= OBJECT_LINK && (after.hashed || (!file && after.type != OBJECT_LINK)))
+		return basis_set(b, c->path, &after);
+	basis_remove(b, c->path);
+	return 0;
+}
+
+static int seen_write(int session, const struct view *v, const struct changes *c,
+		      bool (*shown)(const void *context, size_t i), const void *context,
+		      struct error *e)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	/* Two that show at the same moment add to it one after the other. */
+	_cleanup_fd_ int lock = basis_lock_seen(session);
+
+	if (lock < 0)
+		return lock == -ENOENT ? 0 : error_sys(e, lock, "cannot write down what was shown");
+	int code = basis_read_seen(session, &b, e);
+
+	if (code < 0)
+		return code;
+	for (size_t i = 0; code == 0 && i < c->count; i++)
+		if (shown(context, i) && !seen_needs_no_look(&c->items[i]))
+			code = seen_add(&b, v, &c->items[i]);
+	return code < 0 ? error_sys(e, code, "cannot write down what was shown")
+			: basis_write_seen(session, &b, e);
+}
+
+int seen_keep(const struct review *r, const struct view *v, const struct changes *c,
+	      bool (*shown)(const void *context, size_t i), const void *context, struct error *e)
+{
+	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);
+
+	/* Taken away by another command since: what was shown is nowhere now, and nothing can land.
+	 */
+	if (session == -ENOENT)
+		return 0;
+	if (session < 0)
+		return error_sys(e, session, "cannot open the session %s", r->session.name);
+	if (r->runs)
+		return seen_write(session, NULL, c, shown, context, e);
+	/* What is not written down counts as not seen, and nothing else depends on it now. */
+	(void)seen_write(session, v, c, shown, context, NULL);
+	return 0;
+}
+
+static void seen_say(const struct choices *c, const struct choice *x, const char *when,
+		     size_t count)
+{
+	struct text err = text_open(STDERR_FILENO);
+	bool known = *when != '\0';
+
+	(void)c;
+	if (count > SEEN_TOLD)
+		return;
+	if (count == SEEN_TOLD) {
+		text_printf(&err, "and more; 'bawn diff' shows them as they are\n");
+		return;
+	}
+	if (known)
+		text_styled(&err, TEXT_WARN, "not as you saw it at %s: ", when);
+	else
+		text_styled(&err, TEXT_WARN, "not seen yet: ");
+	text_printf(&err, "%s\n", x->change->path);
+}
+
+/* Nobody looked, or it could not be written down: with --seen nothing lands. */
+static int seen_nothing(const struct choices *c, struct error *e)
+{
+	bool lands = false;
+
+	for (size_t i = 0; i < c->count; i++)
+		lands = lands || c->items[i].state == CHOICE_LANDS ||
+			c->items[i].state == CHOICE_KEPT;
+	if (!lands)
+		return 0;
+	int r = error_set(e, -ENODATA, "nothing of session %s was shown to you, so nothing lands",
+			  c->review->session.name);
+
+	error_next(e, "Run 'bawn diff' first.");
+	return r;
+}
+
+/* It was shown when nothing could change any more. */
+static bool seen_is_last(const struct choices *c, const struct stat *st)
+{
+	const struct review *r = c->review;
+
+	return !r->runs && r->session.ended &&
+	       (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec >= r->session.ended;
+}
+
+int seen_check(struct choices *c, bool leave, struct error *e)
+{
+	_cleanup_basis_ struct basis b = BASIS_INIT;
+	char when[16] = "";
+	struct stat st;
+	struct tm t;
+	size_t count = 0;
+
+	if (fstatat(c->session, BASIS_SEEN_NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return leave ? seen_nothing(c, e) : 0;
+	if (!leave && seen_is_last(c, &st))
+		return 0;
+	if (localtime_r(&st.st_mtim.tv_sec, &t))
+		(void)strftime(when, sizeof(when), "%H:%M", &t);
+	int r = basis_read_seen(c->session, &b, e);
+
+	for (size_t i = 0; r == 0 && i < c->count; i++) {
+		struct choice *x = &c->items[i];
+		const struct change *ch = x->change;
+		const struct basis_entry *was = basis_find(&b, ch->path);
+
+		if (x->state != CHOICE_LANDS || seen_needs_no_look(ch) ||
+		    (was && basis_same(&was->object, &ch->after)))
+			continue;
+		seen_say(c, x, was ? when : "", count++);
+		if (!leave)
+			continue;
+		x->state = CHOICE_LEFT;
+		x->why = "it is not as you saw it";
+	}
+	return r;
+}

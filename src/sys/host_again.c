@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where mounts show a thing a second time: a bind mount of it, of what lies above it, or of a part
+ * of it.  What is private is judged by name, so each such thing is listed under every name that the
+ * table of mounts gives it.  A mount of a part of it is as private as the whole; but of a home,
+ * whose parts are judged one by one.  host_known.c knows the rest: other capitals, and second names
+ * of files.
+ */
+#include "host_parts.h"
+
+#include "buf.h"
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { HOST_MOUNTS_BYTES = 16 << 20, HOST_MOUNT_FIELDS = 5 };
+
+struct host_mount {
+	uint64_t id, device;
+	const char *root;  /* in its filesystem */
+	const char *point; /* where it is mounted */
+};
+
+/* 0 when it cannot be told. */
+static uint64_t host_mount_id(const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_MNT_ID, &st) < 0 ||
+	    !(st.stx_mask & STATX_MNT_ID))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+/* The table has blanks, newlines and backslashes as three octal digits. */
+static void host_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; to++) {
+		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] && at[3]) {
+			*to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+			at += 4;
+		} else {
+			*to = *at++;
+		}
+	}
+	*to = '\0';
+}
+
+/* ID PARENT MAJOR:MINOR ROOT POINT ...; the line is cut up. */
+static bool host_mount_line(char *line, struct host_mount *ret)
+{
+	char *field[HOST_MOUNT_FIELDS];
+	char *rest = line;
+
+	for (size_t i = 0; i < HOST_MOUNT_FIELDS; i++)
+		if (!(field[i] = strsep(&rest, " ")))
+			return false;
+	char *colon = strchr(field[2], ':');
+
+	if (!colon)
+		return false;
+	host_unescape(field[3]);
+	host_unescape(field[4]);
+	*ret = (struct host_mount){.id = strtoull(field[0], NULL, 10),
+				   .device = strtoull(field[2], NULL, 10) << 32 |
+					     strtoull(colon + 1, NULL, 10),
+				   .root = field[3],
+				   .point = field[4]};
+	return true;
+}
+
+static size_t host_count_lines(const char *text)
+{
+	size_t n = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		n++;
+		text++;
+	}
+	return n;
+}
+
+/* Of filesystems that are mounted more than once; the others have one name for everything. */
+static int host_keep_mounts(struct host *h, struct host_mount *all, size_t count,
+			    struct arena *arena)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool again = false;
+
+		for (size_t n = 0; !again && n < count; n++)
+			again = n != i && all[n].device == all[i].device;
+		if (again)
+			all[kept++] = all[i];
+		/* What was moved down is looked at no more: it is the same device's. */
+	}
+	h->mounts = kept ? arena_alloc(arena, kept * sizeof(*h->mounts)) : NULL;
+	if (kept && !h->mounts)
+		return -ENOMEM;
+	for (size_t i = 0; i < kept; i++) {
+		h->mounts[i] = all[i];
+		h->mounts[i].root = arena_str(arena, all[i].root);
+		h->mounts[i].point = arena_str(arena, all[i].point);
+		if (!h->mounts[i].root || !h->mounts[i].point)
+			return -ENOMEM;
+	}
+	h->mount_count = kept;
+	return 0;
+}
+
+int host_find_mounts(struct host *h, struct arena *arena)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(HOST_MOUNTS_BYTES);
+	int r = fd_read_file_at(AT_FDCWD, "/proc/self/mountinfo", &text);
+
+	if (r < 0 || text.len == 0)
+		return r;
+	_cleanup_free_ struct host_mount *all =
+		calloc(host_count_lines(buf_str(&text)) + 1, sizeof(*all));
+	size_t count = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (char *line = text.ptr; line && *line;) {
+		char *next = strchr(line, '\n');
+
+		if (next)
+			*next++ = '\0';
+		count += host_mount_line(line, &all[count]);
+		line = next;
+	}
+	return host_keep_mounts(h, all, count, arena);
+}
+
+/* What follows above in path, which lies beneath it or is it. */
+static const char *host_rest(const char *path, const char *above)
+{
+	return path + (str_equal(above, "/") ? 0 : strlen(above));
+}
+
+/* above and rest as one path. */
+static const char *host_join(const char *above, const char *rest, struct arena *arena)
+{
+	bool top = str_equal(above, "/");
+
+	if (*rest == '\0' || str_equal(rest, "/"))
+		return above;
+	return arena_printf(arena, "%s%s", top ? "" : above, rest);
+}
+
+static bool host_has_path(const struct host_list *list, const char *path)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (str_equal(list->items[i].path, path))
+			return true;
+	return false;
+}
+
+/* The name that mount e gives to what lies at `where` in its filesystem; NULL: none. */
+static const char *host_name_by(const struct host_mount *e, const char *where,
+				const struct host_object *o, bool parts, struct arena *arena)
+{
+	struct stat st;
+
+	if (str_path_beneath(where, e->root)) {
+		const char *name = host_join(e->point, host_rest(where, e->root), arena);
+
+		/* Something else may be mounted over it there. */
+		return name && stat(name, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino
+			       ? name
+			       : NULL;
+	}
+	if (!parts || !str_path_beneath(e->root, where) || host_mount_id(e->point) != e->id)
+		return NULL;
+	return e->point;
+}
+
+static int host_add_names(struct host *h, struct host_list *into, const struct host_object *o,
+			  bool parts, struct arena *arena)
+{
+	uint64_t id = h->mount_count ? host_mount_id(o->path) : 0;
+	const struct host_mount *on = NULL;
+
+	for (size_t i = 0; id && i < h->mount_count; i++)
+		if (h->mounts[i].id == id)
+			on = &h->mounts[i];
+	if (!on || !str_path_beneath(o->path, on->point))
+		return 0;
+	const char *where = host_join(on->root, host_rest(o->path, on->point), arena);
+
+	for (size_t i = 0; where && i < h->mount_count; i++) {
+		const struct host_mount *e = &h->mounts[i];
+		const char *name = e != on && e->device == on->device
+					   ? host_name_by(e, where, o, parts, arena)
+					   : NULL;
+
+		if (!name || host_has_path(into, name))
+			continue;
+		struct host_object again = *o;
+
+		again.name = again.path = name;
+		again.link = NULL;
+		int r = host_list_add(into, arena, &again);
+
+		if (r < 0)
+			return r;
+	}
+	return where ? 0 : -ENOMEM;
+}
+
+int host_add_again(struct host *h, struct host_list *list, size_t from, bool parts,
+		   struct arena *arena)
+{
+	size_t count = list->count;
+	int r = 0;
+
+	/* The usual machine has nothing mounted twice: then nothing is asked. */
+	for (size_t i = h->mount_count ? from : count; r == 0 && i < count; i++) {
+		struct host_object o = list->items[i];
+		struct stat st;
+
+		/* A folder of ours that is not there yet has no other name. */
+		if (!o.path || stat(o.path, &st) < 0)
+			continue;
+		o.dev = st.st_dev;
+		o.ino = st.st_ino;
+		r = host_add_names(h, list, &o, parts, arena);
+	}
+	return r;
+}
+
+int host_find_again(struct host *h, const struct host_object *o, const char *origin,
+		    struct host_list *into, struct arena *arena)
+{
+	struct host_object named = *o;
+
+	named.origin = origin;
+	return o->path ? host_add_names(h, into, &named, true, arena) : 0;
+}

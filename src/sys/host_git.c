@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The git repository that the workspace belongs to, where that lies outside of it: the workspace is
+ * a folder of one, a submodule or a linked worktree.  The box does not show it, so git does not
+ * work there, and whoever starts the box is told.  Nothing is given for what is found here.
+ *
+ * The files that lead there may be anybody's: another folder is named only when it leads back, or
+ * lies around the workspace.
+ */
+#include "host_parts.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The path that a small file of git's says behind `lead`, resolved; NULL: it says none. */
+static const char *git_leads(const char *dir, const char *file, const char *lead,
+			     struct arena *arena)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * PATH_MAX);
+	char path[PATH_MAX], to[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	_cleanup_fd_ int fd = n > 0 && (size_t)n < sizeof(path)
+				      ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+				      : -1;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fd_read_all(fd, &text) < 0)
+		return NULL;
+	for (size_t i = text.len; i > 0 && strchr("\r\n", text.ptr[i - 1]); i--)
+		text.ptr[i - 1] = '\0';
+	const char *said = str_after(buf_str(&text), lead);
+
+	said = said ? said + strspn(said, " ") : "";
+	n = snprintf(path, sizeof(path), "%s%s%s", *said == '/' ? "" : dir, *said == '/' ? "" : "/",
+		     said);
+	return *said && n > 0 && (size_t)n < sizeof(path) && realpath(path, to)
+		       ? arena_str(arena, to)
+		       : NULL;
+}
+
+static bool git_has(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s", dir, name);
+
+	return n > 0 && (size_t)n < sizeof(path) && faccessat(AT_FDCWD, path, F_OK, 0) == 0;
+}
+
+/* The workspace's .git is a file: where its repository is, when that lies outside. */
+static void git_find_linked(struct host *h, const char *gitdir, struct arena *arena)
+{
+	const char *common = git_leads(gitdir, "commondir", "", arena);
+	const char *back = git_leads(gitdir, "gitdir", "", arena);
+	const char *modules = strstr(gitdir, "/.git/modules/");
+	const char *own = arena_printf(arena, "%s/.git", h->workspace.path);
+
+	if (modules)
+		h->git_top = arena_strn(arena, gitdir, (size_t)(modules - gitdir));
+	if (h->git_top && !str_path_beneath(h->workspace.path, h->git_top))
+		h->git_top = NULL;
+	if (h->git_top || (common && back && own && str_equal(back, own) &&
+			   git_has(common, "objects") && !host_is_private(h, common)))
+		h->git_dir = h->git_top ? gitdir : common;
+}
+
+void host_find_git(struct host *h, struct arena *arena)
+{
+	const char *top = h->workspace.path;
+	const char *linked = git_leads(top, ".git", "gitdir:", arena);
+
+	h->git_dir = h->git_top = NULL;
+	if (linked && git_has(linked, "HEAD") && !str_path_beneath(linked, top))
+		git_find_linked(h, linked, arena);
+	if (linked || git_has(top, ".git"))
+		return;
+	for (const char *slash; (slash = strrchr(top, '/')) && slash > top;) {
+		struct error ignored = ERROR_INIT;
+
+		top = arena_strn(arena, top, (size_t)(slash - top));
+		/* A home can be a repository, and is nobody's workspace. */
+		if (!top || host_check_workspace(h, top, &ignored) < 0)
+			return;
+		linked = git_leads(top, ".git", "gitdir:", arena);
+		if (!linked && !git_has(top, ".git/HEAD"))
+			continue;
+		h->git_top = top;
+		h->git_dir = linked ? linked : arena_printf(arena, "%s/.git", top);
+		return;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files are git's own, by their names: what every part of bawn asks that treats them in a way
+ * of their own. */
+#ifndef BAWN_GIT_PLACE_H
+#define BAWN_GIT_PLACE_H
+
+#include "base.h"
+
+/* A part of a repository: HEAD, objects, refs, ... */
+bool git_is_member(const char *name, size_t len);
+
+/*
+ * What a path is within the repository whose own file it is: what follows .git/, or
+ * .git/modules/NAME/, or .git/worktrees/NAME/, in the path.  What stands before it is the
+ * repository's.  NULL: it is none.
+ */
+const char *git_rest(const char *path);
+
+/* How long the path of the .git is that this is, or lies in; 0: in none. */
+size_t git_dir_of(const char *path);
+
+/* Among the objects of a repository, which are named by their content. */
+bool git_is_in_objects(const char *path);
+
+/* What a path is that leads into the objects of a repository. */
+enum git_place {
+	GIT_PLACE_NONE,  /* it does not, or git does not know the name */
+	GIT_PLACE_DIR,   /* a folder of objects */
+	GIT_PLACE_LOOSE, /* an object: named by its content, compressed */
+	GIT_PLACE_PACK,  /* many of them, and what belongs to a pack */
+	GIT_PLACE_INFO,  /* what servers read */
+	GIT_PLACE_CACHE, /* what git makes again from the objects, and believes: it never lands */
+};
+
+enum git_place git_place_of(const char *path);
+
+/* The same of what stands behind "objects/", whatever the repository is called. */
+enum git_place git_place_below(const char *name);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands outside the workspace and is obeyed in it: the user's own settings of git
+ * (hold_user.c), and the repositories that the workspace lies in, when it is a folder of one, a
+ * linked worktree or a submodule.  Their settings and hooks are the user's; a session sees
+ * and changes none of them, but the files that they name can lie in the workspace.
+ *
+ * Every .git from the workspace up to the root counts, a folder or a file that says where it is,
+ * but for one that lies in the workspace: a session can make such a one, and git, run above, obeys
+ * the others all the same.  All is read, nothing is written, and what cannot be read names nothing.
+ * The paths that are named begin at the top of the repository.
+ */
+#include "hold_parts.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { AROUND_HOOKS_MAX = 128, AROUND_TEXT_MAX = 256 << 10 };
+
+static int around_no_memory(struct hold_judge *j)
+{
+	return error_set(j->error, -ENOMEM, "no memory to look around the workspace");
+}
+
+/* --- settings ----------------------------------------------------------------------------- */
+
+int hold_place_hooks(struct hold_judge *j, const char *path, const char *file)
+{
+	static const char why[] = "git would run it: core.hooksPath of %.150s names its folder";
+	const char *name;
+	int r = 0;
+
+	if (*path)
+		return hold_place_add(j, path, "git-hooks", why, file);
+	/* The workspace itself: not all that is in it is a hook. */
+	for (size_t i = 0; r == 0 && (name = hold_hook_at(i)); i++)
+		r = hold_place_add(j, name, "git-hooks", why, file);
+	return r;
+}
+
+/* One of the user's that names what git runs. */
+static bool around_user_obeys(const struct hold_setting *s)
+{
+	bool obeyed = hold_user_runs(s->section) ||
+		      (str_equal(s->section, "core") &&
+		       (str_equal(s->key, "fsmonitor") || str_equal(s->key, "sshcommand") ||
+			str_equal(s->key, "pager") || str_equal(s->key, "editor")));
+
+	/* A word without a slash is a program that is looked up elsewhere. */
+	return obeyed && strchr(s->value, '/');
+}
+
+/* What a setting names below `root`; `obeyed`: its words are a command's. */
+static int around_setting(struct hold_judge *j, const char *root, const struct hold_setting *s,
+			  bool obeyed)
+{
+	const char *home = j->rules->home;
+	bool core = str_equal(s->section, "core");
+	char path[PATH_MAX], at[PATH_MAX];
+
+	if (core && str_equal(s->key, "hookspath"))
+		return !hold_user_path(home, NULL, s->value, path) ||
+				       hold_resolve(j, root, path, at) < 0
+			       ? 0
+			       : hold_place_hooks(j, at, s->file);
+	bool attributes = core && str_equal(s->key, "attributesfile");
+
+	if (attributes || (str_equal(s->key, "path") && str_after(s->section, "include"))) {
+		if (!hold_user_path(home, attributes ? NULL : s->file, s->value, path) ||
+		    hold_resolve(j, root, path, at) < 0 || !*at)
+			return 0;
+		const char *file = arena_str(&j->arena, at);
+		int r = hold_place_add(j, at, attributes ? "git-attributes" : "git-config",
+				       "%.150s names it", s->file);
+
+		return r < 0 || attributes ? r
+		       : file              ? hold_look_files(j, root, file)
+					   : around_no_memory(j);
+	}
+	if (!obeyed)
+		return 0;
+	const struct hold_naming naming = {.rule = "git-hook-folders", .what = "git would run it"};
+
+	return hold_follow_words(j, root, span_of_str(s->value), &naming, s->file);
+}
+
+int hold_look_user(struct hold_judge *j, const char *root)
+{
+	int r = 0;
+
+	for (const struct hold_setting *s = j->rules->user.settings; r == 0 && s; s = s->next)
+		r = around_setting(j, root, s, around_user_obeys(s));
+	return r;
+}
+
+/* --- the repository ------------------------------------------------------------------------ */
+
+struct around {
+	char top[PATH_MAX];                /* of its files */
+	char gitdir[PATH_MAX];             /* where git keeps what it has for this worktree */
+	char common[PATH_MAX];             /* and what all worktrees share */
+	const struct hold_setting *others; /* of the repositories before it */
+};
+
+/* A file outside, whole; false: it is none, or it is too large. */
+static bool around_read(const char *path, struct buf *into)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && fd_read_all(fd, into) == 0;
+}
+
+/* The path that a file of git's says, from the folder `dir`, behind the word `lead`. */
+static bool around_leads(const char *dir, const char *file, const char *lead, char into[PATH_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * PATH_MAX);
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path) ||
+	    !around_read(path, &text))
+		return false;
+	for (size_t n = text.len; n > 0 && strchr("\r\n", text.ptr[n - 1]); n--)
+		text.ptr[n - 1] = '\0';
+	const char *to = str_after(buf_str(&text), lead);
+
+	to = to ? to + strspn(to, " ") : NULL;
+	return to && *to &&
+	       snprintf(into, PATH_MAX, "%s%s%s", *to == '/' ? "" : dir, *to == '/' ? "" : "/",
+			to) < PATH_MAX;
+}
+
+/* The repository whose files begin in this folder; false: none does. */
+static bool around_is_top(struct around *a)
+{
+	char head[PATH_MAX];
+
+	if (!around_leads(a->top, ".git", "gitdir:", a->gitdir) &&
+	    snprintf(a->gitdir, PATH_MAX, "%s/.git", a->top) >= PATH_MAX)
+		return false;
+	if (snprintf(head, sizeof(head), "%s/HEAD", a->gitdir) >= (int)sizeof(head) ||
+	    faccessat(AT_FDCWD, head, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (!around_leads(a->gitdir, "commondir", "", a->common))
+		memcpy(a->common, a->gitdir, sizeof(a->common));
+	return true;
+}
+
+/* hold_where.c looks at those. */
+static bool around_is_within(const struct hold_judge *j, const struct around *a)
+{
+	char real[PATH_MAX], path[PATH_MAX];
+
+	return realpath(a->common, real) && hold_resolve(j, "", real, path) == 0;
+}
+
+static int around_settings(struct hold_judge *j, const struct around *a)
+{
+	const char *const files[][2] = {{a->common, "config"}, {a->gitdir, "config.worktree"}};
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(files); i++)
+		if (snprintf(path, sizeof(path), "%s/%s", files[i][0], files[i][1]) <
+		    (int)sizeof(path))
+			r = hold_user_read(&j->arena, &j->around, j->rules->home, path, j->error);
+	for (const struct hold_setting *s = j->around.settings; r == 0 && s != a->others;
+	     s = s->next)
+		r = around_setting(j, a->top, s, s->by != NULL);
+	return r;
+}
+
+/* --- its hooks ------------------------------------------------------------------------------ */
+
+/* Where a path leads to in the workspace; false: elsewhere. */
+static bool around_leads_in(const struct hold_judge *j, const char *path, char into[PATH_MAX])
+{
+	char real[PATH_MAX];
+
+	return realpath(path, real) && hold_resolve(j, "", real, into) == 0;
+}
+
+/* A link that leads into the workspace: what is there is a hook. */
+static int around_follow(struct hold_judge *j, const char *path)
+{
+	char at[PATH_MAX];
+
+	if (!around_leads_in(j, path, at) || !*at)
+		return 0;
+	return hold_place_add(j, at, "git-hooks", "%.200s is a link to it", path);
+}
+
+static const struct hold_naming around_naming = {.rule = "git-hook-folders",
+						 .what = "git would run it through a hook"};
+
+static int around_hook(struct hold_judge *j, const struct around *a, const char *dir,
+		       const char *name)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(AROUND_TEXT_MAX);
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return 0;
+	int r = around_follow(j, path);
+
+	return r < 0 || !around_read(path, &text)
+		       ? r
+		       : hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
+}
+
+/* One in the workspace, as the user has it; nothing is opened by way of a link. */
+static int around_hook_within(struct hold_judge *j, const struct around *a, const char *dir,
+			      const char *name)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(AROUND_TEXT_MAX);
+	char path[PATH_MAX], link[PATH_MAX], at[PATH_MAX];
+	int r = 0;
+
+	if (snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "", name) >= (int)sizeof(path))
+		return 0;
+	bool leads = hold_read_link(&j->before, path, link) == 0 &&
+		     hold_resolve(j, dir, link, at) == 0 && *at;
+
+	if (leads)
+		r = hold_place_add(j, at, "git-hooks", "%.200s is a link to it", path);
+	if (r < 0 || hold_read_path(&j->before, leads ? at : path, AROUND_TEXT_MAX, &text) < 0)
+		return r;
+	return hold_follow_file(j, a->top, path, buf_span(&text), &around_naming, NULL);
+}
+
+/* The hooks of a folder, and what they name. */
+static int around_hooks(struct hold_judge *j, const struct around *a, const char *dir)
+{
+	int r = around_follow(j, dir), failed = 0;
+	size_t count = 0;
+	const char *name;
+	char at[PATH_MAX];
+
+	/* Not all that the workspace has is a hook. */
+	if (around_leads_in(j, dir, at)) {
+		for (size_t i = 0; r == 0 && (name = hold_hook_at(i)); i++)
+			r = around_hook_within(j, a, at, name);
+		return r;
+	}
+	DIR *list = r < 0 ? NULL : opendir(dir);
+
+	for (const struct dirent *e; r == 0 && list && count < AROUND_HOOKS_MAX &&
+				     !hold_is_late(j) && (e = fd_next_entry(list, &failed));) {
+		if (e->d_name[0] == '.' || str_ends_with(e->d_name, ".sample"))
+			continue;
+		count++;
+		r = around_hook(j, a, dir, e->d_name);
+	}
+	if (list)
+		(void)closedir(list);
+	return r;
+}
+
+/* Where a setting says that hooks are; husky's own are one folder above. */
+static int around_hooks_path(struct hold_judge *j, const struct around *a,
+			     const struct hold_setting *s)
+{
+	char path[PATH_MAX], dir[PATH_MAX];
+
+	if (!str_equal(s->section, "core") || !str_equal(s->key, "hookspath") ||
+	    !hold_user_path(j->rules->home, NULL, s->value, path) ||
+	    snprintf(dir, sizeof(dir), "%s%s%s", *path == '/' ? "" : a->top,
+		     *path == '/' ? "" : "/", path) >= (int)sizeof(dir))
+		return 0;
+	int r = around_hooks(j, a, dir);
+
+	if (r < 0 || !str_ends_with(dir, "/_"))
+		return r;
+	dir[strlen(dir) - 2] = '\0';
+	return around_hooks(j, a, dir);
+}
+
+static int around_look(struct hold_judge *j, struct around *a)
+{
+	char hooks[PATH_MAX];
+	int r = hold_look_user(j, a->top);
+
+	a->others = j->around.settings;
+	if (r == 0)
+		r = around_settings(j, a);
+	if (r == 0 && snprintf(hooks, sizeof(hooks), "%s/hooks", a->common) < (int)sizeof(hooks))
+		r = around_hooks(j, a, hooks);
+	for (const struct hold_setting *s = j->rules->user.settings; r == 0 && s; s = s->next)
+		r = around_hooks_path(j, a, s);
+	for (const struct hold_setting *s = j->around.settings; r == 0 && s != a->others;
+	     s = s->next)
+		r = around_hooks_path(j, a, s);
+	return r;
+}
+
+int hold_look_outside(struct hold_judge *j)
+{
+	size_t len = strlen(j->workspace);
+	int r = 0;
+
+	if (j->workspace[0] != '/' || len < 2)
+		return 0;
+	_cleanup_free_ struct around *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return around_no_memory(j);
+	for (bool more = true; r == 0 && more;) {
+		/* "" is the root of all, and would be the workspace: it is named by its slash. */
+		(void)snprintf(a->top, sizeof(a->top), "%.*s", len > 0 ? (int)len : 1,
+			       j->workspace);
+		if (around_is_top(a) && !around_is_within(j, a))
+			r = around_look(j, a);
+		more = len > 0;
+		while (len > 0 && j->workspace[--len] != '/')
+			;
+	}
+	return r;
+}

@@ -1,0 +1,1002 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commits bring.  A session that commits a workflow brings it in git's objects: the file is
+ * held, and git would take it from the commit.  So the move of a ref is held with what it brings.
+ *
+ *	a ref that moved	its tree is compared with the tree of what it was
+ *	a ref that is new	with those of the commits that it departs from
+ *	both			and each commit on the way that is new, with its parents: a file
+ *				that one commit brings and the next takes away is still there
+ *
+ * Every file that differs is judged as if it stood in the tree: by its name and by what it says.
+ * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, FETCH_HEAD), and
+ * the lines of the log that git has its stashes from.
+ *
+ * What belongs to a held ref goes with it: HEAD that names it, its log, the index.  What cannot be
+ * read within the bounds of git_store.h and git_walk.h is held, and that is said.
+ */
+#include "hold_commits.h"
+
+#include "fnv.h"
+#include "sha1.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+enum {
+	COMMITS_TIPS_MAX = 1000,
+	COMMITS_LINES_MAX = 4096, /* of a log or of FETCH_HEAD */
+	COMMITS_FILE_MAX = 4 << 20,
+	COMMITS_SHORT = 7,
+	COMMITS_TEXT_MAX = 64 << 10,  /* of a file that only a commit has: what is shown of it */
+	COMMITS_SHOWN_MAX = 32 << 20, /* of all of them */
+	COMMITS_BROUGHT_MAX = 1000,   /* versions that one ref brings, and can be released */
+	COMMITS_LINK = 0120000,
+	COMMITS_MODULE = 0160000,
+	COMMITS_TYPE = 0170000,
+};
+
+/* --- repositories ----------------------------------------------------------------------- */
+
+static int commits_no_memory(struct hold_judge *j)
+{
+	return error_set(j->error, -ENOMEM, "no memory to look into commits");
+}
+
+/* The folder that worktrees share. */
+static void commits_common(struct hold_judge *j, const char *gitdir, char into[PATH_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char path[PATH_MAX];
+
+	(void)snprintf(into, PATH_MAX, "%s", gitdir);
+	if (!git_join(path, gitdir, "commondir") ||
+	    hold_read_path(j->view, path, PATH_MAX, &text) < 0)
+		return;
+	for (size_t n = text.len; n > 0 && text.ptr[n - 1] == '\n'; n--)
+		text.ptr[n - 1] = '\0';
+	if (hold_resolve(j, gitdir, buf_str(&text), path) == 0)
+		memcpy(into, path, sizeof(path));
+}
+
+/* Where the files of a repository stand: "" or "sub/". */
+static const char *commits_prefix(struct hold_judge *j, const char *gitdir)
+{
+	const char *at = NULL;
+
+	for (const struct hold_root *root = j->roots; root && !at; root = root->next)
+		if (root->gitdir && str_equal(root->gitdir, gitdir))
+			at = root->path;
+	if (!at)
+		at = str_equal(gitdir, ".git") ? "" : gitdir;
+	return *at ? arena_printf(&j->arena, "%s/", at) : "";
+}
+
+struct commits_tips {
+	struct hold_repo *repo;
+	size_t count;
+};
+
+static int commits_on_tip(void *context, const char *name, const struct git_name *object)
+{
+	struct commits_tips *t = context;
+
+	(void)name;
+	return t->count++ < COMMITS_TIPS_MAX ? git_walk_know(&t->repo->walk, object) : 0;
+}
+
+/* What the user had: HEAD first, so that it counts however many there are. */
+static int commits_know(struct hold_repo *repo)
+{
+	struct commits_tips tips = {repo, 0};
+	struct git_name head;
+	int r = 0;
+
+	if (repo->knows)
+		return 0;
+	repo->knows = true;
+	if (git_refs_value(&repo->before, "", "HEAD", &head) == 0)
+		r = git_walk_know(&repo->walk, &head);
+	return r < 0 ? r : git_refs_each(&repo->before, commits_on_tip, &tips);
+}
+
+/* By the settings alone: how long names are, as git knows it, and whether objects may be missing.
+ * False: there are none. */
+static bool commits_settings(const struct view *v, const char *gitdir, uint8_t *ret, bool *partial)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char path[PATH_MAX];
+
+	if (!git_join(path, gitdir, "config") ||
+	    hold_read_path(v, path, COMMITS_FILE_MAX, &text) < 0)
+		return false;
+	*ret = hold_name_len(buf_span(&text));
+	*partial = hold_is_partial(buf_span(&text));
+	return true;
+}
+
+static struct hold_repo *commits_repo(struct hold_judge *j, const char *gitdir)
+{
+	char common[PATH_MAX], objects[PATH_MAX];
+	bool now; /* what the session says of that does not count */
+
+	commits_common(j, gitdir, common);
+	for (struct hold_repo *r = j->repos; r; r = r->next)
+		if (str_equal(r->gitdir, common))
+			return r;
+	struct hold_repo *repo = arena_alloc(&j->arena, sizeof(*repo));
+
+	if (!repo)
+		return NULL;
+	repo->gitdir = arena_str(&j->arena, common);
+	repo->prefix = repo->gitdir ? commits_prefix(j, repo->gitdir) : NULL;
+	if (!repo->prefix || !git_join(objects, common, "objects") ||
+	    git_refs_open(&j->before, common, &repo->before) < 0 ||
+	    git_refs_open(j->view, common, &repo->after) < 0)
+		return NULL;
+	if (!commits_settings(&j->before, common, &repo->len, &repo->partial) &&
+	    !commits_settings(j->view, common, &repo->len, &now))
+		repo->len = SHA1_SIZE;
+	/* Without objects every look-up says that. */
+	repo->trouble =
+		git_store_open(j->view, &j->before, objects, j->deadline, &repo->walk.store);
+	repo->next = j->repos;
+	j->repos = repo;
+	return repo;
+}
+
+void hold_commits_end(struct hold_judge *j)
+{
+	for (struct hold_repo *r = j->repos; r; r = r->next) {
+		git_walk_fini(&r->walk);
+		git_walk_fini(&r->reach);
+		git_store_close(&r->walk.store);
+		git_refs_close(&r->before);
+		git_refs_close(&r->after);
+	}
+	j->repos = NULL;
+}
+
+bool hold_gitdir_of(const struct hold_judge *j, const char *path, char into[PATH_MAX],
+		    const char **ret_rest)
+{
+	for (const char *at = path + strlen(path); at >= path; at--) {
+		if (at > path && *at != '/')
+			continue;
+		size_t len = (size_t)(at - path);
+		const struct hold_dir *d = hold_dir_find(j, path, len);
+
+		if (!d || !d->is_gitdir || len >= PATH_MAX)
+			continue;
+		memcpy(into, path, len);
+		into[len] = '\0';
+		*ret_rest = path + len + (len > 0);
+		return true;
+	}
+	return false;
+}
+
+/* --- what one of them brings -------------------------------------------------------------- */
+
+static int commits_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
+			struct buf *into)
+{
+	enum git_kind kind = GIT_KIND_BLOB;
+	int r = git_store_read(repo->walk.store, name, max, &kind, into);
+
+	return r < 0 ? r : kind == GIT_KIND_BLOB ? 0 : -EBADMSG;
+}
+
+int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, struct buf *into)
+{
+	const struct git_difference *d = j->brought;
+	bool was = side == CHANGE_BEFORE;
+
+	if (!(was ? d->old_mode : d->mode))
+		return 0;
+	return commits_blob(j->brought_by, was ? &d->old : &d->object, max, into);
+}
+
+static unsigned int commits_type(uint32_t mode)
+{
+	return mode == 0                                 ? OBJECT_ABSENT
+	       : (mode & COMMITS_TYPE) == COMMITS_LINK   ? OBJECT_LINK
+	       : (mode & COMMITS_TYPE) == COMMITS_MODULE ? OBJECT_DIR
+							 : OBJECT_FILE;
+}
+
+/* This version stands in the final tree: of the same kind, and it says the same.  A removed one
+ * (mode 0): nothing stands there. */
+static bool commits_is_seen(struct hold_judge *j, const char *path, uint32_t mode,
+			    const struct git_name *object)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char link[PATH_MAX];
+	struct git_name is;
+	struct object o;
+	int r = view_look(j->view, path, &o);
+
+	if (!mode)
+		return r == -ENOENT || r == -ENOTDIR || (r == 0 && o.type == OBJECT_ABSENT);
+	if (r < 0 || o.type != commits_type(mode) ||
+	    (o.type == OBJECT_FILE && !(o.mode & 0100) != !(mode & 0100)))
+		return false;
+	if (o.type == OBJECT_LINK && hold_read_link(j->view, path, link) == 0)
+		git_name_of(GIT_KIND_BLOB, span_of_str(link), object->len, &is);
+	else if (hold_read_path(j->view, path, HOLD_READ_MAX, &text) == 0)
+		git_name_of(GIT_KIND_BLOB, buf_span(&text), object->len, &is);
+	else
+		return false;
+	return git_name_equal(&is, object);
+}
+
+/* Text of one side, for who wants to read it; NULL when there is none, or it is too long. */
+static const char *commits_text(struct hold_judge *j, enum change_side side)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(COMMITS_TEXT_MAX);
+
+	if (j->brought_shown > COMMITS_SHOWN_MAX ||
+	    hold_read_brought(j, side, COMMITS_TEXT_MAX, &text) < 0 ||
+	    (text.len > 0 && memchr(text.ptr, '\0', text.len)))
+		return NULL;
+	j->brought_shown += text.len;
+	return arena_strn(&j->changes->arena, buf_str(&text), text.len);
+}
+
+/* A release is for what was seen: each version of a file is one of its own. */
+static struct brought *commits_have(struct hold_news *n, const struct brought *b)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (n->items[i].mode == b->mode && str_equal(n->items[i].object, b->object) &&
+		    str_equal(n->items[i].path, b->path))
+			return &n->items[i];
+	return NULL;
+}
+
+/* NULL: no memory. */
+static struct brought *commits_put(struct hold_judge *j, struct hold_news *n,
+				   const struct brought *b)
+{
+	/* It doubles when it is full; what it leaves behind is the arena's. */
+	if ((n->count & (n->count - 1)) == 0) {
+		struct brought *more = arena_alloc(&j->changes->arena,
+						   (n->count ? 2 * n->count : 1) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		if (n->count)
+			memcpy(more, n->items, n->count * sizeof(*more));
+		n->items = more;
+	}
+	n->items[n->count] = *b;
+	return &n->items[n->count++];
+}
+
+static int commits_add(struct hold_judge *j, struct hold_news *n, const char *path,
+		       const struct hold_said *said)
+{
+	const struct git_difference *d = j->brought;
+	struct brought one = {.path = path,
+			      .rule = said->rule,
+			      .why = said->why,
+			      .mode = d->mode,
+			      .removed = !d->mode};
+
+	if (d->mode)
+		git_name_hex(&d->object, one.object);
+	if (n->bad || commits_have(n, &one))
+		return 0;
+	if (n->count == COMMITS_BROUGHT_MAX) {
+		n->bad = "it brings more files that are held than can be listed";
+		return 0;
+	}
+	git_name_hex(&n->commit, one.commit);
+	one.path = arena_str(&j->changes->arena, path);
+	one.seen = commits_is_seen(j, path, d->mode, &d->object);
+	/* The version that nobody sees elsewhere is the one to show. */
+	if (!one.seen) {
+		one.before = commits_text(j, CHANGE_BEFORE);
+		one.after = commits_text(j, CHANGE_AFTER);
+	}
+	return one.path && commits_put(j, n, &one) ? 0 : commits_no_memory(j);
+}
+
+/* What is only flagged, or hidden altogether: the first few are told. */
+void hold_words_note(struct hold_words *w, const char *path)
+{
+	int room = (int)(sizeof(w->list) - w->at);
+
+	if (w->count++ >= HOLD_WORDS_TOLD)
+		return;
+	int n = snprintf(w->list + w->at, (size_t)room, "%s%.*s", w->at ? ", " : "", HOLD_WORD_MAX,
+			 path);
+
+	w->at += n > 0 && n < room ? (size_t)n : 0;
+}
+
+int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
+		       const struct git_difference *d)
+{
+	_cleanup_buf_ struct buf link = BUF_INIT(PATH_MAX);
+	struct hold_said said = {.level = HOLD_NOT};
+	char path[PATH_MAX];
+
+	if (hold_is_late(j))
+		return -ETIME;
+	if (snprintf(path, sizeof(path), "%s%s", repo->prefix, d->path) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	struct change c = {.path = path,
+			   .kind = !d->old_mode ? CHANGE_ADDED
+				   : !d->mode   ? CHANGE_DELETED
+						: CHANGE_CHANGED};
+
+	c.before.type = commits_type(d->old_mode);
+	c.after.type = commits_type(d->mode);
+	c.before.mode = d->old_mode & 0777;
+	c.after.mode = d->mode & 0777;
+	/* A submodule is a name of a commit elsewhere: .gitmodules is judged. */
+	if (c.after.type == OBJECT_DIR || (!d->mode && c.before.type == OBJECT_DIR))
+		return 0;
+	if (c.after.type == OBJECT_LINK) {
+		int r = commits_blob(repo, &d->object, PATH_MAX, &link);
+
+		if (r < 0)
+			return r;
+		c.after.link = buf_str(&link);
+	}
+	j->brought = d;
+	j->brought_by = repo;
+	int r = hold_judge_said(j, &c, &said);
+
+	if (r == 0 && said.level == HOLD_HOLD)
+		r = commits_add(j, n, path, &said);
+	else if (r == 0 && said.level == HOLD_FLAG && !changes_find(j->changes, path))
+		hold_words_note(&n->flagged, path);
+	if (r == 0 && n->checked_out && !changes_find(j->changes, path) &&
+	    !(d->mode && commits_is_seen(j, path, d->mode, &d->object)))
+		hold_words_note(&n->hidden, path);
+	j->brought = NULL;
+	return r;
+}
+
+struct commits_context {
+	struct hold_judge *j;
+	struct hold_repo *repo;
+	struct hold_news *news;
+	const struct git_name *others; /* trees of further parents, of which it may be */
+	size_t other_count;
+	int failed; /* of our own memory, and said */
+};
+
+static int commits_on_difference(void *context, const struct git_difference *d)
+{
+	struct commits_context *c = context;
+	struct git_name object;
+
+	for (size_t i = 0; i < c->other_count; i++) {
+		int mode = git_walk_lookup(&c->repo->walk, &c->others[i], d->path, &object);
+
+		if (mode < 0)
+			return mode;
+		if ((uint32_t)mode == d->mode && (!mode || git_name_equal(&object, &d->object)))
+			return 0;
+	}
+	/* Most are only named here; git would find that it is missing when it is late. */
+	int r = !d->mode || c->repo->partial || (d->mode & COMMITS_TYPE) == COMMITS_MODULE
+			? 0
+			: git_store_has(c->repo->walk.store, &d->object);
+
+	if (r < 0) {
+		c->repo->walk.last = d->object;
+		return r;
+	}
+	r = hold_judge_brought(c->j, c->repo, c->news, d);
+	if (r < 0 && c->j->error->code)
+		c->failed = r;
+	return r;
+}
+
+/* A commit against one or several: what differs from all of them. */
+static int commits_compare(struct commits_context *c, const struct git_commit *commit,
+			   const struct git_name *bases, size_t count)
+{
+	static const struct git_name none = {.len = 0};
+	struct git_name trees[GIT_PARENTS_MAX], name;
+	size_t have = 0;
+
+	for (size_t i = 0; i < count && i < GIT_PARENTS_MAX; i++) {
+		struct git_commit base;
+		int r = git_walk_commit(&c->repo->walk, &bases[i], &name, &base);
+
+		if (r < 0)
+			return r;
+		trees[have++] = base.tree;
+	}
+	c->others = trees + 1;
+	c->other_count = have > 1 ? have - 1 : 0;
+	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, &commit->tree,
+			      commits_on_difference, c);
+}
+
+/* What a ref brings that was `old` (of length 0: it is new). */
+static int commits_look(struct commits_context *c, const struct git_name *old,
+			const struct git_name *new)
+{
+	_cleanup_git_news_ struct git_news news = {.count = 0};
+	struct git_commit tip;
+	int r = c->repo->trouble;
+
+	if (r == 0)
+		r = git_walk_commit(&c->repo->walk, new, &c->news->commit, &tip);
+	/* A tag of a tree or a blob: nothing checks it out. */
+	if (r == -EINVAL)
+		return 0;
+	const struct git_name top = c->news->commit;
+
+	if (r == 0)
+		r = commits_know(c->repo);
+	if (r == 0)
+		r = git_walk_news(&c->repo->walk, new, &news);
+	if (r == 0) {
+		struct git_name head;
+		bool fallback = old->len == 0 && news.base_count == 0 && news.cut &&
+				git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
+
+		r = commits_compare(c, &tip,
+				    old->len   ? old
+				    : fallback ? &head
+					       : news.bases,
+				    old->len   ? 1
+				    : fallback ? 1
+					       : news.base_count);
+	}
+	for (size_t i = 0; r == 0 && i < news.count; i++) {
+		const struct git_news_commit *one = &news.items[i];
+
+		if (git_name_equal(&one->name, &top) && one->commit.parent_count == 1 && old->len &&
+		    git_name_equal(&one->commit.parents[0], old))
+			continue;
+		c->news->commit = one->name;
+		r = commits_compare(c, &one->commit, one->commit.parents, one->commit.parent_count);
+	}
+	c->news->commit = top;
+	c->news->cut = c->news->cut || news.cut;
+	return r;
+}
+
+/* --- what is said of it ------------------------------------------------------------------- */
+
+static int commits_say_brought(struct hold_judge *j, const struct hold_news *n,
+			       struct hold_verdict *v, const char *who)
+{
+	struct hold_words w = {.count = 0};
+
+	/* Of several versions of a file the path is said once. */
+	for (size_t i = 0; i < n->count; i++) {
+		size_t had = 0;
+
+		while (had < i && !str_equal(n->items[had].path, n->items[i].path))
+			had++;
+		if (had == i)
+			hold_words_note(&w, n->items[i].path);
+	}
+	v->brings = n->items;
+	v->brings_count = n->count;
+	if (w.count > HOLD_WORDS_TOLD)
+		return hold_say(j, v,
+				"%s brings %s and %zu more that are held: git would take "
+				"them from there",
+				who, w.list, w.count - HOLD_WORDS_TOLD);
+	return hold_say(j, v, "%s brings %s, which %s held: git would take %s from there", who,
+			w.list, w.count == 1 ? "is" : "are", w.count == 1 ? "it" : "them");
+}
+
+static int commits_say_words(struct hold_judge *j, struct hold_verdict *v, const char *who,
+			     const struct hold_words *w, const char *what)
+{
+	v->most = HOLD_FLAG;
+	if (w->count > HOLD_WORDS_TOLD)
+		return hold_say(j, v, "%s %s: %s and %zu more", who, what, w->list,
+				w->count - HOLD_WORDS_TOLD);
+	return hold_say(j, v, "%s %s: %s", who, what, w->list);
+}
+
+int hold_say_hidden(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
+		    const char *who)
+{
+	return commits_say_words(j, v, who, &n->hidden,
+				 "has files in versions that no change here shows");
+}
+
+int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
+		  const char *who)
+{
+	/* What was not looked into is not released by the names of what was. */
+	if (n->cut)
+		return hold_say(j, v, "%s brings more commits than can be looked into", who);
+	if (n->count)
+		return commits_say_brought(j, n, v, who);
+	if (n->hidden.count)
+		return hold_say_hidden(j, n, v, who);
+	if (n->flagged.count)
+		return commits_say_words(j, v, who, &n->flagged,
+					 "brings files that your commands run");
+	v->most = HOLD_NOT;
+	return 0;
+}
+
+int hold_judge_commit(struct hold_judge *j, struct hold_repo *repo, const struct git_name *old,
+		      const struct git_name *new, struct hold_news *n)
+{
+	struct commits_context c = {.j = j, .repo = repo, .news = n};
+	char hex[GIT_HEX_MAX + 1];
+	int r = git_name_equal(old, new) ? 0 : commits_look(&c, old, new);
+
+	if (r == 0 || c.failed)
+		return c.failed;
+	if (r == -ENOMEM)
+		return commits_no_memory(j);
+	git_name_hex(&repo->walk.last, hex);
+	n->bad = arena_printf(&j->changes->arena,
+			      "what it brings cannot be looked into: of object %.*s, %s",
+			      COMMITS_SHORT, hex, git_store_words(r));
+	return n->bad ? 0 : commits_no_memory(j);
+}
+
+int hold_say_commit(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v)
+{
+	char hex[GIT_HEX_MAX + 1], who[COMMITS_SHORT + 16];
+
+	git_name_hex(&n->commit, hex);
+	(void)snprintf(who, sizeof(who), "the commit %.*s", COMMITS_SHORT, hex);
+	if (n->bad) {
+		v->why = n->bad;
+		v->takes_back = n->takes_back;
+		return 0;
+	}
+	return hold_say_news(j, n, v, who);
+}
+
+/* --- refs by their names ------------------------------------------------------------------ */
+
+static struct hold_ref **commits_place(struct hold_repo *repo, const char *name)
+{
+	return &repo->by_name[fnv_bytes(FNV_START, name, strlen(name)) % HOLD_REF_PLACES];
+}
+
+static struct hold_ref *commits_find(struct hold_repo *repo, const char *own, const char *name)
+{
+	struct hold_ref *r = repo->by_name ? *commits_place(repo, name) : repo->refs;
+
+	while (r && !(str_equal(r->name, name) && str_equal(r->own, own)))
+		r = repo->by_name ? r->same : r->next;
+	return r;
+}
+
+static void commits_hang(struct hold_repo *repo, struct hold_ref *ref)
+{
+	struct hold_ref **place = commits_place(repo, ref->name);
+
+	ref->same = *place;
+	*place = ref;
+}
+
+/* Tells it from others by its name. */
+static int commits_note(struct hold_judge *j, struct hold_repo *repo, struct hold_ref *ref)
+{
+	ref->next = repo->refs;
+	repo->refs = ref;
+	repo->ref_count++;
+	if (repo->by_name) {
+		commits_hang(repo, ref);
+	} else if (repo->ref_count > HOLD_REF_FEW) {
+		repo->by_name = arena_alloc(&j->arena, HOLD_REF_PLACES * sizeof(struct hold_ref *));
+		if (!repo->by_name)
+			return commits_no_memory(j);
+		for (struct hold_ref *r = repo->refs; r; r = r->next)
+			commits_hang(repo, r);
+	}
+	return 0;
+}
+
+/* Each takes memory, and time. */
+static int commits_many(struct hold_judge *j, struct hold_repo *repo, struct hold_ref **ret)
+{
+	if (!repo->many)
+		repo->many = arena_alloc(&j->arena, sizeof(*repo->many));
+	if (!repo->many)
+		return commits_no_memory(j);
+	repo->many->name = repo->many->own = "";
+	repo->many->news.bad = "more refs are new than can be looked into";
+	repo->refs_held = true;
+	*ret = repo->many;
+	return 0;
+}
+
+static bool commits_is_held(const struct hold_ref *ref)
+{
+	return ref->news.count > 0 || ref->news.bad || ref->news.cut;
+}
+
+/* The verdict on a ref is asked for by its file, by HEAD, by its log and by the index: once. */
+static int commits_ref(struct hold_judge *j, struct hold_repo *repo, const char *own,
+		       const char *name, struct hold_ref **ret)
+{
+	*ret = commits_find(repo, own, name);
+	if (*ret || repo->ref_count >= HOLD_REF_MAX)
+		return *ret ? 0 : commits_many(j, repo, ret);
+	struct hold_ref *ref = arena_alloc(&j->arena, sizeof(*ref));
+	struct git_name old = {.len = 0}, new = {.len = 0}, head = {.len = 0};
+
+	if (!ref || !(ref->name = arena_str(&j->arena, name)) ||
+	    !(ref->own = arena_str(&j->arena, own)))
+		return commits_no_memory(j);
+	*ret = ref;
+	if (commits_note(j, repo, ref) < 0)
+		return -ENOMEM;
+	if (git_refs_value(&repo->after, own, name, &new) < 0)
+		return 0;
+	if (git_refs_value(&repo->before, own, name, &old) < 0)
+		old.len = 0;
+	ref->news.checked_out = git_refs_value(&repo->after, "", "HEAD", &head) == 0 &&
+				git_name_equal(&head, &new) && !str_after(name, "refs/remotes/") &&
+				str_after(name, "refs/heads/");
+	int r = hold_judge_commit(j, repo, &old, &new, &ref->news);
+
+	if (r == 0)
+		r = hold_judge_taken(j, repo, name, &old, &new, &ref->news);
+	repo->refs_held = repo->refs_held || commits_is_held(ref);
+	return r;
+}
+
+/* The change by which a ref moves: its own file, or packed-refs. */
+static const struct change *commits_mover(struct hold_judge *j, const struct hold_repo *repo,
+					  const char *own, const char *name)
+{
+	char path[PATH_MAX];
+	const struct change *c = NULL;
+
+	if (git_join(path, *own && !str_after(name, "refs/") ? own : repo->gitdir, name))
+		c = changes_find(j->changes, path);
+	if ((!c || c->after.type == OBJECT_ABSENT) && git_join(path, repo->gitdir, "packed-refs"))
+		c = changes_find(j->changes, path);
+	return c && c->after.type != OBJECT_ABSENT ? c : NULL;
+}
+
+/* It goes with a ref that is held, if that is; else the verdict is that it may land. */
+static int commits_follow(struct hold_judge *j, struct hold_repo *repo, const char *own,
+			  const char *name, const struct hold_news *news, struct hold_verdict *v)
+{
+	const struct change *mover = commits_mover(j, repo, own, name);
+	struct hold_ref *ref = NULL;
+	int r = mover ? commits_ref(j, repo, own, name, &ref) : 0;
+
+	v->most = HOLD_NOT;
+	if (r < 0 || !ref || !commits_is_held(ref))
+		return r;
+	for (size_t i = 0; news && i < news->count; i++)
+		if (!commits_have(&ref->news, &news->items[i]))
+			return 0;
+	v->most = HOLD_HOLD;
+	v->with = mover->path;
+	return hold_say(j, v, "it belongs to %.200s, which is held", name);
+}
+
+int hold_follow_head(struct hold_judge *j, const char *gitdir, const struct hold_news *news,
+		     struct hold_verdict *v)
+{
+	struct hold_repo *repo = commits_repo(j, gitdir);
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char path[PATH_MAX], name[GIT_REF_NAME_MAX];
+	struct git_name object;
+
+	v->most = HOLD_NOT;
+	if (!repo || !git_join(path, gitdir, "HEAD") ||
+	    hold_read_path(j->view, path, COMMITS_FILE_MAX, &text) < 0)
+		return 0;
+	int kind = git_ref_parse(buf_span(&text), &object, name);
+
+	return kind < 0 ? 0 : commits_follow(j, repo, gitdir, kind == 1 ? name : "HEAD", news, v);
+}
+
+struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir)
+{
+	return commits_repo(j, gitdir);
+}
+
+int hold_ref_is_held(struct hold_judge *j, struct hold_repo *repo, const char *own,
+		     const char *name, bool *ret)
+{
+	struct hold_ref *ref = NULL;
+	int r = commits_ref(j, repo, own, name, &ref);
+
+	*ret = r == 0 && ref && commits_is_held(ref);
+	return r;
+}
+
+int hold_ask_refs(struct hold_judge *j, struct hold_repo *repo)
+{
+	struct hold_ref *ref = NULL;
+	size_t len = strlen(repo->gitdir);
+	int r = 0;
+
+	if (repo->refs_asked)
+		return 0;
+	repo->refs_asked = true;
+	for (size_t i = 0; r == 0 && i < j->changes->count && !hold_is_late(j); i++) {
+		const struct change *c = &j->changes->items[i];
+		const char *rest = str_after(c->path, repo->gitdir);
+
+		if (rest && c->after.type == OBJECT_FILE && str_after(rest + (len > 0), "refs/"))
+			r = commits_ref(j, repo, repo->gitdir, rest + (len > 0), &ref);
+	}
+	for (size_t i = 0; r == 0 && i < repo->after.packed_count && !hold_is_late(j); i++) {
+		const struct git_ref *one = &repo->after.packed[i];
+		const struct git_ref *was = git_refs_packed(&repo->before, one->name);
+
+		if (!was || !git_name_equal(&was->object, &one->object))
+			r = commits_ref(j, repo, "", one->name, &ref);
+	}
+	return r;
+}
+
+/* The ref is held, and with it all that is in `n`. */
+static bool commits_cover(struct hold_ref *ref, const struct hold_news *n,
+			  const struct git_name *commit)
+{
+	if (!commits_is_held(ref))
+		return false;
+	if (git_name_equal(&ref->news.commit, commit))
+		return true;
+	for (size_t i = 0; i < n->count; i++)
+		if (!commits_have(&ref->news, &n->items[i]))
+			return false;
+	return n->count > 0;
+}
+
+int hold_brought_by(struct hold_judge *j, struct hold_repo *repo, const struct git_name *commit,
+		    const struct change **ret)
+{
+	static const struct git_name none = {.len = 0};
+	struct hold_news n = {.count = 0};
+
+	*ret = NULL;
+	if (!repo->refs_held)
+		return 0;
+	int r = hold_judge_commit(j, repo, &none, commit, &n);
+
+	for (struct hold_ref *ref = repo->refs; r == 0 && ref && !*ret && !hold_is_late_soon(j);
+	     ref = ref->next)
+		if (commits_cover(ref, &n, commit))
+			*ret = commits_mover(j, repo, ref->own, ref->name);
+	return r;
+}
+
+/* --- files of refs ------------------------------------------------------------------------ */
+
+/* A file with the names of objects in its lines: a log has the new one second. */
+static int commits_by_lines(struct hold_judge *j, struct hold_repo *repo, struct span text,
+			    bool log, struct hold_verdict *v)
+{
+	static const struct git_name none = {.len = 0};
+	struct hold_news n = {.count = 0};
+	int r = 0;
+
+	for (size_t lines = 0; r == 0 && text.len > 0 && !hold_is_late(j); lines++) {
+		const uint8_t *end = memchr(text.ptr, '\n', text.len);
+		struct span line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
+		struct git_name object;
+
+		text = span_skip(text, line.len + (end != NULL));
+		if (lines >= COMMITS_LINES_MAX) {
+			n.bad = "it has more lines than can be looked at";
+			break;
+		}
+		struct git_log_line logged;
+
+		if (log ? !git_log_parse(line, &logged) : !git_name_parse(line, &object)) {
+			n.bad = "it has a line that is no ref";
+			break;
+		}
+		if (log)
+			object = logged.new;
+		if (!git_name_is_null(&object) && !n.bad)
+			r = hold_judge_commit(j, repo, &none, &object, &n);
+	}
+	return r < 0 ? r : hold_say_commit(j, &n, v);
+}
+
+/* refs, HEAD and its kin. */
+static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
+			   const char *name, const struct change *c, struct hold_verdict *v)
+{
+	struct hold_ref *ref = NULL;
+	char symbolic[GIT_REF_NAME_MAX];
+	struct git_name object;
+	int r = hold_read(j, c, CHANGE_AFTER);
+
+	if (r == -ENOMEM)
+		return commits_no_memory(j);
+	if (r < 0)
+		return hold_say(j, v, "it cannot be looked into (%s)", error_words(r));
+	int kind = git_ref_parse(buf_span(&j->after), &object, symbolic);
+	const char *middle = str_equal(name, "HEAD") ? hold_middle(j, c->path, name) : NULL;
+
+	if (middle)
+		return hold_say_with(j, v, middle);
+	bool lines = str_ends_with(name, "_HEAD");
+
+	/* git reads several lines of some of these; git fetch leaves an empty one. */
+	if (lines && (kind != 1 || strchr(symbolic, '\n')))
+		return commits_by_lines(j, repo, buf_span(&j->after), false, v);
+	if (kind < 0) {
+		const struct hold_dir *dir = hold_dir_find(j, gitdir, strlen(gitdir));
+
+		/* In a repository that is new it stands for nothing of the user's. */
+		if (dir && !dir->was_gitdir)
+			v->most = HOLD_NOT;
+		return hold_say(j, v, "what it names cannot be read");
+	}
+	if (kind == 1)
+		return commits_follow(j, repo, gitdir, symbolic, NULL, v);
+	r = commits_ref(j, repo, gitdir, name, &ref);
+	return r < 0 || !ref ? r : hold_say_commit(j, &ref->news, v);
+}
+
+static void commits_join(struct hold_news *into, const struct hold_news *from, struct hold_judge *j,
+			 int *r)
+{
+	for (size_t i = 0; i < from->count && *r == 0; i++)
+		if (!commits_have(into, &from->items[i]) && !commits_put(j, into, &from->items[i]))
+			*r = commits_no_memory(j);
+	/* The one that is named: rather of what is held than of what is only flagged. */
+	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count)))
+		into->commit = from->commit;
+	into->bad = into->bad ? into->bad : from->bad;
+	for (size_t i = 0; i < from->flagged.count && i == 0; i++)
+		hold_words_note(&into->flagged, from->flagged.list);
+	for (size_t i = 0; i < from->hidden.count && i == 0; i++)
+		hold_words_note(&into->hidden, from->hidden.list);
+	into->cut = into->cut || from->cut;
+}
+
+/* Names that git obeys otherwise than as the name of a commit. */
+static bool commits_is_odd(const char *name)
+{
+	return !str_after(name, "refs/") || str_after(name, "refs/replace/") ||
+	       str_after(name, "refs/bisect/") || strstr(name, "..") || strstr(name, "//");
+}
+
+static int commits_by_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
+{
+	static const struct git_name none = {.len = 0};
+	struct hold_news all = {.count = 0};
+	struct git_name value;
+	int r = 0;
+
+	if (repo->after.bad)
+		return hold_say(j, v, "git's list of refs cannot be looked into: %s",
+				repo->after.bad);
+	for (size_t i = 0; r == 0 && i < repo->after.packed_count && !hold_is_late(j); i++) {
+		const struct git_ref *one = &repo->after.packed[i];
+		const struct git_ref *was = git_refs_packed(&repo->before, one->name);
+		struct hold_ref *ref = NULL;
+
+		if (was && git_name_equal(&was->object, &one->object))
+			continue;
+		if (commits_is_odd(one->name))
+			return hold_say(j, v,
+					"it has %.*s, which makes git read other objects "
+					"than those that it is asked for",
+					2 * HOLD_WORD_MAX, one->name);
+		r = commits_ref(j, repo, "", one->name, &ref);
+		if (r == 0 && ref)
+			commits_join(&all, &ref->news, j, &r);
+		/* A file of the ref that stays out would be no cover for this line. */
+		if (r == 0 && (git_refs_value(&repo->after, "", one->name, &value) < 0 ||
+			       !git_name_equal(&value, &one->object)))
+			r = hold_judge_commit(j, repo, &none, &one->object, &all);
+	}
+	return r < 0 ? r : hold_say_commit(j, &all, v);
+}
+
+/* It goes with the ref, or with another that brings what a line of it names; or is held by itself.
+ */
+static int commits_by_log(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
+			  const char *of, const struct change *c, struct hold_verdict *v)
+{
+	struct hold_verdict lines = *v;
+	int r = str_equal(of, "HEAD") ? hold_follow_head(j, gitdir, NULL, v)
+				      : commits_follow(j, repo, gitdir, of, NULL, v);
+
+	if (r < 0 || v->most == HOLD_HOLD)
+		return r;
+	r = hold_follow_lines(j, repo, c, &lines);
+	if (r == 0 && lines.most != HOLD_HOLD)
+		return hold_by_log(j, repo, c, of, v);
+	*v = lines;
+	return r;
+}
+
+/* What a changed file of refs or of a log brings. */
+static int commits_brings(struct hold_judge *j, struct hold_repo *repo, const char *gitdir,
+			  const char *name, const struct change *c, struct hold_verdict *v)
+{
+	const char *of = str_after(name, "logs/");
+
+	if (str_equal(name, "packed-refs"))
+		return commits_by_packed(j, repo, v);
+	if (of && str_equal(of, "refs/stash")) {
+		int r = hold_read(j, c, CHANGE_AFTER);
+
+		if (r < 0)
+			return hold_say(j, v, "it cannot be looked into (%s)", error_words(r));
+		return commits_by_lines(j, repo, buf_span(&j->after), true, v);
+	}
+	if (of)
+		return commits_by_log(j, repo, gitdir, of, c, v);
+	return commits_by_file(j, repo, gitdir, name, c, v);
+}
+
+/* And what it no longer has. */
+static int commits_loses(struct hold_judge *j, struct hold_repo *repo, const char *name,
+			 const struct change *c, struct hold_verdict *v)
+{
+	if (str_equal(name, "packed-refs"))
+		return hold_lost_packed(j, repo, v);
+	if (str_after(name, "refs/") || str_equal(name, "logs/refs/stash"))
+		return hold_lost_by(j, repo, c->path, name, v);
+	v->most = HOLD_NOT;
+	return 0;
+}
+
+int hold_by_commits(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	struct hold_verdict loses = *v;
+	char gitdir[PATH_MAX];
+	const char *name = NULL;
+
+	if (!hold_gitdir_of(j, c->path, gitdir, &name)) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	struct hold_repo *repo = commits_repo(j, gitdir);
+	int r = repo ? commits_brings(j, repo, gitdir, name, c, v) : commits_no_memory(j);
+
+	if (r < 0 || v->most == HOLD_HOLD)
+		return r;
+	r = commits_loses(j, repo, name, c, &loses);
+	if (loses.most == HOLD_HOLD)
+		*v = loses;
+	return r;
+}
+
+const char *hold_needs(struct hold_judge *j, const struct change *c)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char gitdir[PATH_MAX], path[PATH_MAX], symbolic[GIT_REF_NAME_MAX];
+	const char *name = NULL;
+	struct hold_repo *repo = NULL;
+	struct git_name object;
+	const struct change *mover = NULL;
+	bool file = c->after.type == OBJECT_FILE;
+	bool head = file && str_ends_with(c->path, "HEAD");
+	bool ref = file && (strstr(c->path, "refs/") || str_ends_with(c->path, "packed-refs"));
+	bool gone = c->after.type == OBJECT_ABSENT && c->before.type == OBJECT_FILE &&
+		    strstr(c->path, "refs/");
+
+	if ((!head && !gone && !ref) || !hold_gitdir_of(j, c->path, gitdir, &name) ||
+	    !(repo = commits_repo(j, gitdir)))
+		return NULL;
+	if (ref)
+		return hold_bad_pack(j, repo);
+	if (gone && str_after(name, "refs/") && git_refs_packed(&repo->after, name) &&
+	    git_join(path, repo->gitdir, "packed-refs"))
+		mover = changes_find(j->changes, path);
+	if (head && hold_read_path(j->view, c->path, COMMITS_FILE_MAX, &text) == 0 &&
+	    git_ref_parse(buf_span(&text), &object, symbolic) == 1 &&
+	    git_refs_value(&repo->before, gitdir, symbolic, &object) < 0)
+		mover = commits_mover(j, repo, gitdir, symbolic);
+	return mover ? mover->path : NULL;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs where git does not look: what .gitignore leaves out is in no `git status` and in no
+ * review of a commit, and .venv/bin, node_modules/.bin and build are full of what commands run.
+ * They are told by one line for each folder that is ignored, however many there are.
+ *
+ * Patterns are those of .gitignore files and of .git/info/exclude, as gitignore(5) has them; the
+ * last one that matches decides, and of files the deepest.  What cannot be read ignores nothing.
+ */
+#include "hold_parts.h"
+
+#include "str.h"
+
+#include <stdio.h>
+
+enum { IGNORED_FILE_MAX = 256 << 10, IGNORED_RULES_MAX = 4096, IGNORED_STEPS = 20000 };
+
+/* One line of a .gitignore. */
+struct hold_ignore {
+	const struct hold_ignore *next; /* the one before it: the last line comes first */
+	const char *pattern;
+	bool keeps;   /* "!": not ignored */
+	bool folders; /* "/" at its end */
+	bool path;    /* a slash in it: from the file's folder on; else any name below */
+};
+
+/* --- patterns ---------------------------------------------------------------------------- */
+
+/* "[a-z]" at *p, of one character; *p is behind it then.  A bracket that does not end is none. */
+static bool ignored_class(const char **p, char c, bool *ret)
+{
+	const char *at = *p + 1;
+	bool not = *at == '!' || *at == '^', found = false;
+
+	at += not ;
+	for (bool first = true; *at && (first || *at != ']'); first = false) {
+		char low = *at == '\\' && at[1] ? *++at : *at;
+		char high = low;
+
+		at++;
+		if (*at == '-' && at[1] && at[1] != ']') {
+			at++;
+			high = *at == '\\' && at[1] ? *++at : *at;
+			at++;
+		}
+		found = found || (c >= low && c <= high);
+	}
+	if (*at != ']')
+		return false;
+	*p = at + 1;
+	*ret = found != not &&c != '/';
+	return true;
+}
+
+/* The recursion is as deep as the pattern has stars, and the steps are counted. */
+static bool ignored_matches(const char *p, const char *s,
+			    unsigned int *steps) /* NOLINT(misc-no-recursion) */
+{
+	for (; *p; s++) {
+		bool in = false;
+
+		if ((*steps)-- == 0) {
+			*steps = 0;
+			return false;
+		}
+		if (*p == '*') {
+			bool deep = p[1] == '*';
+
+			while (*p == '*')
+				p++;
+			/* "**" and a slash stand for no folder as well. */
+			if (deep && *p == '/' && *steps && ignored_matches(p + 1, s, steps))
+				return true;
+			for (;; s++) {
+				if (*steps == 0 || ignored_matches(p, s, steps))
+					return *steps > 0;
+				if (!*s || (*s == '/' && !deep))
+					return false;
+			}
+		}
+		if (!*s)
+			return false;
+		if (*p == '[' && ignored_class(&p, *s, &in)) {
+			if (!in)
+				return false;
+			continue;
+		}
+		if (*p == '?' ? *s == '/' : *(*p == '\\' && p[1] ? ++p : p) != *s)
+			return false;
+		p++;
+	}
+	return !*s;
+}
+
+/* --- files of patterns -------------------------------------------------------------------- */
+
+static const struct hold_ignore *ignored_line(struct hold_judge *j, char *line,
+					      const struct hold_ignore *next)
+{
+	size_t len = strcspn(line, "\r");
+
+	while (len > 0 && line[len - 1] == ' ' && !(len > 1 && line[len - 2] == '\\'))
+		len--;
+	line[len] = '\0';
+	if (!*line || *line == '#')
+		return next;
+	struct hold_ignore *i = arena_alloc(&j->arena, sizeof(*i));
+
+	if (!i)
+		return next;
+	i->keeps = *line == '!';
+	line += i->keeps;
+	len = strlen(line);
+	i->folders = len > 0 && line[len - 1] == '/';
+	if (i->folders)
+		line[len - 1] = '\0';
+	i->path = strchr(line, '/') != NULL;
+	i->pattern = arena_str(&j->arena, line + (*line == '/'));
+	i->next = next;
+	return i->pattern ? i : next;
+}
+
+static const struct hold_ignore *ignored_read(struct hold_judge *j, const char *path,
+					      const struct hold_ignore *next)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
+	size_t lines = 0;
+	char *save = NULL;
+
+	if (!path || hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) < 0 || !text.ptr)
+		return next;
+	for (char *line = strtok_r(text.ptr, "\n", &save); line && lines++ < IGNORED_RULES_MAX;
+	     line = strtok_r(NULL, "\n", &save))
+		next = ignored_line(j, line, next);
+	return next;
+}
+
+/* The patterns of a folder; at the top of a repository with those of its own. */
+static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_dir *d)
+{
+	if (d->ignores_read)
+		return d->ignores;
+	d->ignores_read = true;
+	if (d->root && str_equal(d->root->path, d->path) && d->root->gitdir)
+		d->ignores = ignored_read(
+			j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir), NULL);
+	d->ignores = ignored_read(
+		j, arena_printf(&j->arena, "%s%s.gitignore", d->path, *d->path ? "/" : ""),
+		d->ignores);
+	return d->ignores;
+}
+
+/* 1: ignored, 0: kept, -1: nothing is said, by the patterns of the folder d. */
+static int ignored_by(struct hold_judge *j, struct hold_dir *d, const char *path, bool dir)
+{
+	const char *below = path + d->len + (d->len > 0);
+	const char *slash = strrchr(below, '/');
+
+	for (const struct hold_ignore *i = ignored_of(j, d); i && !hold_is_late_soon(j);
+	     i = i->next) {
+		unsigned int steps = IGNORED_STEPS;
+
+		if (i->folders && !dir)
+			continue;
+		if (ignored_matches(i->pattern, i->path || !slash ? below : slash + 1, &steps))
+			return !i->keeps;
+	}
+	return -1;
+}
+
+/* A path, by the patterns of the folders above it within its repository, the deepest first. */
+static bool ignored_path(struct hold_judge *j, const char *path, bool dir)
+{
+	for (size_t len = strlen(path); len > 0;) {
+		while (len > 0 && path[len - 1] != '/')
+			len--;
+		len -= len > 0;
+		/* Only we write to it. */
+		struct hold_dir *d = (struct hold_dir *)(uintptr_t)hold_dir_find(j, path, len);
+
+		if (!d || !d->root)
+			return false;
+		int r = ignored_by(j, d, path, dir);
+
+		if (r >= 0)
+			return r;
+		if (str_equal(d->root->path, d->path))
+			return false;
+	}
+	return false;
+}
+
+/* The outermost folder around a path that is ignored, or where one is that is itself; false: git
+ * looks at it. */
+static bool ignored_folder(struct hold_judge *j, const char *path, char into[PATH_MAX])
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t len = (size_t)(slash - path);
+
+		if (len >= PATH_MAX)
+			return false;
+		memcpy(into, path, len);
+		into[len] = '\0';
+		if (ignored_path(j, into, true))
+			return true;
+	}
+	return ignored_path(j, path, false) && hold_parent(path, into) == 0;
+}
+
+/* --- programs ------------------------------------------------------------------------------ */
+
+static bool ignored_is_program(const struct change *c)
+{
+	static const char *const endings[] = {".so", ".jar", ".node", ".dll", ".exe", ".wasm"};
+	static const char *const folders[] = {"/bin/", "/.bin/", "/Scripts/"};
+
+	if (c->after.type != OBJECT_FILE || c->git)
+		return false;
+	if (c->after.mode & 0111 || strstr(c->path, ".so."))
+		return true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(endings); i++)
+		if (str_ends_with(c->path, endings[i]))
+			return true;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(folders); i++)
+		if (strstr(c->path, folders[i]))
+			return true;
+	return false;
+}
+
+/* How many the folder has, which begins with this one. */
+static size_t ignored_count(const struct hold_judge *j, const struct change *first,
+			    const char *folder)
+{
+	size_t count = 0, i = (size_t)(first - j->changes->items);
+
+	for (; i < j->changes->count; i++) {
+		const char *rest = str_after(j->changes->items[i].path, folder);
+
+		if (!rest || (*folder && *rest != '/'))
+			break;
+		count += ignored_is_program(&j->changes->items[i]);
+	}
+	return count;
+}
+
+int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	char folder[PATH_MAX];
+
+	v->most = HOLD_NOT;
+	if (!ignored_is_program(c) ||
+	    (j->ignored && str_after(c->path, j->ignored) &&
+	     (!*j->ignored || str_after(c->path, j->ignored)[0] == '/')) ||
+	    !ignored_folder(j, c->path, folder))
+		return 0;
+	/* The changes are in the order of their paths: the rest of the folder follows. */
+	j->ignored = arena_str(&j->arena, folder);
+	if (!j->ignored)
+		return error_set(j->error, -ENOMEM, "no memory to look at what git ignores");
+	size_t count = ignored_count(j, c, folder);
+
+	v->most = HOLD_FLAG;
+	return hold_say(
+		j, v,
+		"git ignores %.200s%s: no git status and no commit shows what your commands "
+		"would run from there (%zu program%s changed)",
+		*folder ? folder : "it", *folder ? "/" : "", count, count == 1 ? "" : "s");
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of the user's that run by themselves, or by a command, and what they name: that is run with
+ * them.  They are read as they were before the session.  What a word names: hold_words.c.
+ */
+#include "hold_parts.h"
+
+#include "str.h"
+
+static const char *const named_packages[] = {"package.json", NULL};
+static const char *const named_instructions[] = {"CLAUDE.md", "AGENTS.md", "GEMINI.md", NULL};
+static const char *const named_extends[] = {"extends", NULL};
+static const char *const named_pipelines[] = {"include", "local",  "template", "extends",
+					      "import",  "upload", NULL};
+static const char *const named_actions[] = {"uses", NULL};
+static const char *const named_composes[] = {"dockercomposefile", NULL};
+static const char *const named_managers[] = {
+	".npmrc",   ".yarnrc",       ".yarnrc.yml",        "pnpm-workspace.yaml", "bunfig.toml",
+	".bazelrc", ".cargo/config", ".cargo/config.toml", "ansible.cfg",         NULL,
+};
+static const char *const named_programs[] = {
+	/* npm, yarn, pnpm, bun */
+	"script-shell",
+	"scriptshell",
+	"node-options",
+	"nodeoptions",
+	"--require",
+	"--import",
+	"yarn-path",
+	"yarnpath",
+	"plugins",
+	"path",
+	"pnpmfile",
+	"preload",
+	"init-module",
+	/* cargo */
+	"rustc",
+	"rustc-wrapper",
+	"rustc-workspace-wrapper",
+	"rustdoc",
+	"runner",
+	"linker",
+	"credential-provider",
+	/* bazel, ansible */
+	"--workspace-status-command",
+	"vault-password-file",
+	NULL,
+};
+static const char *const named_imports[] = {"include", "import", "try-import", NULL};
+static const char *const named_crates[] = {"Cargo.toml", NULL};
+static const char *const named_build[] = {"build", NULL};
+
+/* Rules whose files are run by themselves, and so is what they name. */
+static const struct hold_naming named_rules[] = {
+	{.rule = "git-hook-folders",
+	 .what = "git would run it through a hook",
+	 .plain = true,
+	 .settings = named_extends},
+	{.rule = "direnv", .what = "cd into the folder would run it", .plain = true},
+	{.rule = "tool-versions", .what = "cd into the folder would obey it", .plain = true},
+	{.rule = "agent-settings", .what = "the next coding agent would start it", .plain = true},
+	{.rule = "package-settings",
+	 .what = "the next install or build would run it",
+	 .plain = true,
+	 .files = named_managers,
+	 .keys = named_programs,
+	 .settings = named_imports},
+	/* These are asked for by a command, or run elsewhere: what they name is worth a look. */
+	{.rule = "build-files",
+	 .what = "npm install and npm run would run it",
+	 .plain = true,
+	 .flag = true,
+	 .of = HOLD_WORDS_SCRIPTS,
+	 .files = named_packages},
+	{.rule = "git-hook-folders",
+	 .what = "git commit or git push would run it",
+	 .plain = true,
+	 .of = HOLD_WORDS_HOOKS,
+	 .files = named_packages},
+	{.rule = "build-files",
+	 .what = "the next build would run it",
+	 .plain = true,
+	 .flag = true,
+	 .files = named_crates,
+	 .keys = named_build},
+	{.rule = "ci",
+	 .what = "the build server would run it",
+	 .plain = true,
+	 .flag = true,
+	 .settings = named_pipelines,
+	 .folders = named_actions},
+	{.rule = "vscode", .what = "VS Code would run it", .plain = true, .flag = true},
+	{.rule = "devcontainer",
+	 .what = "opening the folder in a container would run it",
+	 .plain = true,
+	 .flag = true,
+	 .settings = named_composes},
+	{.rule = "agent-instructions",
+	 .what = "the next coding agent would read it as instructions",
+	 .plain = true,
+	 .flag = true,
+	 .lead = '@',
+	 .files = named_instructions},
+};
+
+/* What .envrc asks for by a word, and direnv finds by a name. */
+static const struct {
+	const char *word, *file;
+} named_words[] = {
+	{"use flake", "flake.nix"},    {"use_flake", "flake.nix"},    {"use nix", "shell.nix"},
+	{"use_nix", "shell.nix"},      {"use nix", "default.nix"},    {"use_nix", "default.nix"},
+	{"use devenv", "devenv.nix"},  {"use_devenv", "devenv.nix"},  {"devbox", "devbox.json"},
+	{"use devenv", "devenv.yaml"}, {"use_devenv", "devenv.yaml"},
+};
+
+struct named_folder {
+	struct hold_judge *j;
+	const char *root, *dir;
+	const struct hold_naming *naming;
+};
+
+static int named_uses(const struct named_folder *f, struct span text, const char *by)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(named_words); i++) {
+		const char *word = named_words[i].word;
+		const char *path = hold_join(f->j, f->root, named_words[i].file);
+
+		if (!path)
+			return hold_no_memory(f->j);
+		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) &&
+		    changes_find(f->j->changes, path))
+			r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
+					   f->naming->what, by, word);
+	}
+	return r;
+}
+
+/* One file of the user's, and the settings that it names. */
+static int named_file(void *context, const char *name)
+{
+	const struct named_folder *f = context;
+	const struct hold_naming *naming = f->naming;
+	const char *path = hold_join(f->j, f->dir, name);
+	struct hold_includes more = {.files = {path}, .count = 1};
+	bool enters = str_equal(naming->rule, "direnv");
+	int r = 0;
+
+	if (!path)
+		return hold_no_memory(f->j);
+	/* The keys of it are patterns of files that are given to a command. */
+	enum hold_words_of of = str_after(name, ".lintstagedrc") ? HOLD_WORDS_VALUES : naming->of;
+
+	for (size_t i = 0; r == 0 && i < more.count; i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_HOOK_MAX);
+		_cleanup_buf_ struct buf words = BUF_INIT(HOLD_HOOK_MAX);
+
+		path = more.files[i];
+		if (hold_read_path(&f->j->before, path, HOLD_HOOK_MAX, &text) < 0)
+			continue;
+		r = hold_follow_file(f->j, f->root, path, hold_words(buf_span(&text), of, &words),
+				     naming, &more);
+		if (r == 0 && enters)
+			r = named_uses(f, buf_span(&text), path);
+		if (r == 0 && (enters || str_equal(naming->rule, "tool-versions")))
+			r = hold_look_programs(f->j, f->root, buf_span(&text), naming->rule, path);
+	}
+	return r;
+}
+
+/* Files of a rule that the user has in `dir`, and those in folders of theirs. */
+static int named_by(struct hold_judge *j, const char *dir, const struct hold_row *row,
+		    const struct hold_naming *naming)
+{
+	const char *const *files = naming->files ? naming->files : row->direct;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && files[i]; i++) {
+		struct named_folder f = {j, dir, dir, naming};
+		const char *path = hold_join(j, dir, files[i]);
+		unsigned int type = hold_type(&j->before, path);
+
+		if (!path)
+			return hold_no_memory(j);
+		if (type == OBJECT_FILE)
+			r = named_file(&f, files[i]);
+		if (type == OBJECT_DIR) {
+			f.dir = path;
+			r = view_list(&j->before, path, named_file, &f);
+			r = r < 0 && j->error->code == 0 ? 0 : r;
+		}
+	}
+	return r;
+}
+
+int hold_look_named(struct hold_judge *j, const char *dir)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(named_rules); i++)
+		for (size_t row = 0; r == 0 && row < hold_row_count; row++)
+			if (str_equal(hold_rows[row].name, named_rules[i].rule))
+				r = named_by(j, dir, &hold_rows[row], &named_rules[i]);
+	return r;
+}

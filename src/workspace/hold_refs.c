@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Refs that go, and the logs of refs.
+ *
+ * A branch, a tag or a stash that is removed takes with it the way to its commits: objects stay,
+ * and nobody finds them again.  So it is asked what every ref reaches once the changes have landed.
+ * Where that is all, the removal is ordinary; where commits are left over it is held, and so is the
+ * move of a ref that has no log.  What is fetched from a remote can be fetched again.
+ *
+ * A ref that is held stays what it was, and reaches what it reached.
+ *
+ * A log has a line for each commit that HEAD or a branch was at.  One of a commit that is held goes
+ * with the ref that brings it: `git checkout HEAD@{1}` would take the files from there.
+ */
+#include "hold_commits.h"
+
+#include "str.h"
+
+#include <stdio.h>
+
+enum {
+	REFS_TIPS_MAX = 5000,
+	REFS_LINES_MAX = 4096, /* of a log that are looked at */
+	REFS_SHORT = 7,
+	REFS_FILE_MAX = 4 << 20,
+};
+
+static const char refs_stash[] = "refs/stash", refs_stash_log[] = "logs/refs/stash";
+
+/* --- what is reached -------------------------------------------------------------------- */
+
+struct refs_reach {
+	struct hold_judge *j;
+	struct hold_repo *repo;
+	size_t tips;
+};
+
+/* As it will be: a ref that is held stays what it was. */
+static int refs_know_one(struct refs_reach *r, const char *own, const char *name,
+			 const struct git_name *object)
+{
+	struct git_name old;
+	bool had = git_refs_value(&r->repo->before, own, name, &old) == 0, held = false;
+
+	if (!had || !git_name_equal(&old, object)) {
+		int code = hold_ref_is_held(r->j, r->repo, own, name, &held);
+
+		if (code < 0)
+			return code;
+	}
+	if (held && !had)
+		return 0;
+	return r->tips++ < REFS_TIPS_MAX ? git_walk_know(&r->repo->reach, held ? &old : object) : 0;
+}
+
+static int refs_on_tip(void *context, const char *name, const struct git_name *object)
+{
+	struct refs_reach *r = context;
+
+	return refs_know_one(r, r->repo->gitdir, name, object);
+}
+
+/* What is checked out in a worktree. */
+static int refs_on_worktree(void *context, const char *name)
+{
+	struct refs_reach *r = context;
+	char dir[PATH_MAX], own[PATH_MAX];
+	struct git_name head;
+
+	if (!git_join(dir, r->repo->gitdir, "worktrees") || !git_join(own, dir, name) ||
+	    git_refs_value(&r->repo->after, own, "HEAD", &head) < 0)
+		return 0;
+	return refs_know_one(r, own, "HEAD", &head);
+}
+
+static int refs_know(struct hold_judge *j, struct hold_repo *repo)
+{
+	struct refs_reach reach = {j, repo, 0};
+	char dir[PATH_MAX];
+	struct git_name head;
+	int r = 0;
+
+	if (repo->reaches)
+		return 0;
+	repo->reaches = true;
+	repo->reach.store = repo->walk.store;
+	if (git_refs_value(&repo->after, "", "HEAD", &head) == 0)
+		r = refs_know_one(&reach, repo->gitdir, "HEAD", &head);
+	if (r == 0)
+		r = git_refs_each(&repo->after, refs_on_tip, &reach);
+	if (r == 0 && git_join(dir, repo->gitdir, "worktrees")) {
+		r = view_list(j->view, dir, refs_on_worktree, &reach);
+		r = r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	}
+	return r;
+}
+
+/* How many commits nothing reaches any more that this one has; *ret_bad: why that is not known. */
+static int refs_lost(struct hold_judge *j, struct hold_repo *repo, const struct git_name *tip,
+		     size_t *ret, const char **ret_bad)
+{
+	_cleanup_git_news_ struct git_news news = {.count = 0};
+	int r = repo->trouble ? repo->trouble : refs_know(j, repo);
+
+	*ret = 0;
+	*ret_bad = NULL;
+	if (r == 0)
+		r = git_walk_news(&repo->reach, tip, &news);
+	/* It names a tree or a blob, or nothing that is there. */
+	if (r == -EINVAL || r == -ENOENT)
+		return 0;
+	if (r == -ENOMEM)
+		return error_set(j->error, r, "no memory to look into commits");
+	*ret = news.count;
+	*ret_bad = r < 0 ? git_store_words(r) : news.cut ? "there are too many" : NULL;
+	return 0;
+}
+
+static int refs_say(struct hold_judge *j, struct hold_verdict *v, const char *name,
+		    const char *what, const struct git_name *tip, size_t lost, const char *bad)
+{
+	char hex[GIT_HEX_MAX + 1];
+
+	git_name_hex(tip, hex);
+	if (bad)
+		return hold_say(
+			j, v,
+			"%.200s is %s, and whether anything else reaches its commits (%.*s) "
+			"cannot be looked into: %s",
+			name, what, REFS_SHORT, hex, bad);
+	return hold_say(j, v,
+			"%.200s is %s: %zu %s (the last is %.*s) would be reached by no branch, "
+			"tag or stash any more",
+			name, what, lost, lost == 1 ? "commit" : "commits", REFS_SHORT, hex);
+}
+
+/* --- stashes ---------------------------------------------------------------------------- */
+
+/* The object of a line of a log: the new one stands second.  False: it has none. */
+static bool refs_line(struct span *text, struct git_name *ret)
+{
+	const uint8_t *end = text->len ? memchr(text->ptr, '\n', text->len) : NULL;
+	struct span line = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+
+	*text = span_skip(*text, line.len + (end != NULL));
+	struct git_log_line one;
+
+	if (!git_log_parse(line, &one))
+		return false;
+	*ret = one.new;
+	return true;
+}
+
+static bool refs_has_line(struct span text, const struct git_name *object)
+{
+	struct git_name one;
+
+	for (size_t n = 0; text.len > 0 && n < REFS_LINES_MAX; n++)
+		if (refs_line(&text, &one) && git_name_equal(&one, object))
+			return true;
+	return false;
+}
+
+/* Stashes that the user had, and that nothing reaches any more.  They are lines of one log. */
+static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(0), new = BUF_INIT(0);
+	size_t lost = 0, count = 0, lines = 0;
+	struct git_name one, last = {.len = 0};
+	const char *bad = NULL;
+	char path[PATH_MAX];
+	int r = 0;
+
+	v->most = HOLD_NOT;
+	if (!git_join(path, repo->gitdir, refs_stash_log) ||
+	    hold_read_path(&j->before, path, REFS_FILE_MAX, &old) < 0)
+		return 0;
+	if (hold_read_path(j->view, path, REFS_FILE_MAX, &new) < 0)
+		buf_clear(&new);
+	for (struct span text = buf_span(&old); r == 0 && !bad && text.len > 0; lines++) {
+		if (!refs_line(&text, &one) || refs_has_line(buf_span(&new), &one))
+			continue;
+		r = lines < REFS_LINES_MAX ? refs_lost(j, repo, &one, &count, &bad) : 0;
+		lost += count > 0;
+		last = count > 0 || bad ? one : last;
+	}
+	if (r < 0 || (lost == 0 && !bad))
+		return r;
+	v->most = HOLD_HOLD;
+	if (bad)
+		return refs_say(j, v, refs_stash, "changed", &last, lost, bad);
+	char hex[GIT_HEX_MAX + 1];
+
+	git_name_hex(&last, hex);
+	return hold_say(j, v,
+			"%zu %s of yours (the last is %.*s) would be gone: nothing else has what "
+			"is in %s",
+			lost, lost == 1 ? "stash" : "stashes", REFS_SHORT, hex,
+			lost == 1 ? "it" : "them");
+}
+
+/* --- refs ------------------------------------------------------------------------------- */
+
+/* The change of this name in the repository, which is the one that stands for others. */
+static const struct change *refs_change(struct hold_judge *j, const struct hold_repo *repo,
+					const char *name)
+{
+	char path[PATH_MAX];
+
+	return git_join(path, repo->gitdir, name) ? changes_find(j->changes, path) : NULL;
+}
+
+static void refs_go_with(struct hold_verdict *v, const struct change *lead, const char *path)
+{
+	if (v->most == HOLD_HOLD && lead && !str_equal(lead->path, path))
+		v->with = lead->path;
+}
+
+/* Its log has what it was. */
+static bool refs_has_log(struct hold_judge *j, const struct hold_repo *repo, const char *name,
+			 const struct git_name *object)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char dir[PATH_MAX], path[PATH_MAX];
+
+	return git_join(dir, repo->gitdir, "logs") && git_join(path, dir, name) &&
+	       hold_read_path(&j->before, path, REFS_FILE_MAX, &text) == 0 &&
+	       refs_has_line(buf_span(&text), object);
+}
+
+int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
+		  struct hold_verdict *v)
+{
+	struct git_name old, new;
+	const char *bad = NULL;
+	size_t lost = 0;
+
+	v->most = HOLD_NOT;
+	if (!str_after(name, "refs/") || str_after(name, "refs/remotes/") ||
+	    str_after(name, "refs/replace/") || git_refs_value(&repo->before, "", name, &old) < 0)
+		return 0;
+	bool gone = git_refs_value(&repo->after, "", name, &new) < 0;
+
+	if (!gone && (git_name_equal(&old, &new) || refs_has_log(j, repo, name, &old)))
+		return 0;
+	int r = refs_lost(j, repo, &old, &lost, &bad);
+
+	if (r < 0 || (lost == 0 && !bad))
+		return r;
+	v->most = HOLD_HOLD;
+	return refs_say(j, v, name, gone ? "removed" : "moved", &old, lost, bad);
+}
+
+/* A ref, or its log; the log of stashes stands for all of them, and packed-refs for what it lost.
+ */
+int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
+		 struct hold_verdict *v)
+{
+	const char *of = str_after(name, "logs/");
+	const char *ref = of ? of : name;
+	const struct change *log = refs_change(j, repo, refs_stash_log);
+	const struct change *lead = refs_change(j, repo, name);
+	int r = 0;
+
+	if (str_equal(ref, refs_stash) && (of || log)) {
+		r = refs_lost_stashes(j, repo, v);
+		refs_go_with(v, log, path);
+		return r;
+	}
+	r = hold_lost_ref(j, repo, ref, v);
+	if (of)
+		lead = refs_change(j, repo, ref);
+	if (git_refs_packed(&repo->before, ref) && !git_refs_packed(&repo->after, ref))
+		lead = refs_change(j, repo, "packed-refs");
+	/* A log without its ref is the ref's matter alone. */
+	if (of && !lead)
+		v->most = HOLD_NOT;
+	refs_go_with(v, lead, path);
+	return r;
+}
+
+int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
+{
+	int r = 0;
+
+	v->most = HOLD_NOT;
+	for (size_t i = 0;
+	     r == 0 && v->most == HOLD_NOT && i < repo->before.packed_count && !hold_is_late(j);
+	     i++) {
+		const char *name = repo->before.packed[i].name;
+
+		if (!git_refs_packed(&repo->after, name))
+			r = hold_lost_ref(j, repo, name, v);
+	}
+	return r;
+}
+
+int hold_gone_ref(struct hold_judge *j, const char *path, struct hold_verdict *v)
+{
+	char gitdir[PATH_MAX], head[PATH_MAX];
+	const char *name = NULL;
+	struct object o;
+
+	v->most = HOLD_NOT;
+	/* A repository that goes as a whole has a word of its own: hold_late.c. */
+	if (!hold_gitdir_of(j, path, gitdir, &name) || !git_join(head, gitdir, "HEAD") ||
+	    view_look(j->view, head, &o) < 0 || o.type == OBJECT_ABSENT)
+		return 0;
+	struct hold_repo *repo = hold_repo_of(j, gitdir);
+
+	if (!repo)
+		return error_set(j->error, -ENOMEM, "no memory to look into commits");
+	return str_equal(name, "packed-refs") ? hold_lost_packed(j, repo, v)
+					      : hold_lost_by(j, repo, path, name, v);
+}
+
+/* --- logs ------------------------------------------------------------------------------- */
+
+int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct change *c,
+		      struct hold_verdict *v)
+{
+	struct git_name one;
+
+	v->most = HOLD_NOT;
+	if (hold_read(j, c, CHANGE_AFTER) < 0 || hold_read(j, c, CHANGE_BEFORE) < 0)
+		return 0;
+	struct span text = buf_span(&j->after), old = buf_span(&j->old);
+	int r = hold_ask_refs(j, repo);
+
+	/* What the user's has is the user's. */
+	if (old.len <= text.len && old.len > 0 && memcmp(text.ptr, old.ptr, old.len) == 0)
+		text = span_skip(text, old.len);
+	for (size_t n = 0; r == 0 && text.len > 0 && n < REFS_LINES_MAX && !hold_is_late(j); n++) {
+		const struct change *mover = NULL;
+
+		if (refs_line(&text, &one) && !git_name_is_null(&one))
+			r = hold_brought_by(j, repo, &one, &mover);
+		if (r < 0 || !mover)
+			continue;
+		v->most = HOLD_HOLD;
+		v->with = mover->path;
+		return hold_say(j, v, "it has a line of a commit that %.200s brings, which is held",
+				mover->path);
+	}
+	return r;
+}
