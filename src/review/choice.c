@@ -5,6 +5,7 @@
 #include "git_index.h"
 #include "hold.h"
 #include "open.h"
+#include "settled.h"
 #include "str.h"
 #include "undo_direct.h"
 
@@ -202,6 +203,11 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 	const struct change *ch = x->change;
 
 	choice_find_origin(c, x);
+	if (x->knows_origin && settled_mark_pruned(x->change, &x->origin)) {
+		x->origin = (struct object){.type = OBJECT_ABSENT};
+		x->first = -1;
+		return;
+	}
 	if (!x->knows_origin) {
 		if (x->was_other ? !basis_same(&ch->after, &ch->before)
 				 : choice_guess_conflict(c, ch)) {
@@ -315,6 +321,17 @@ static void choice_judge_above(const struct choices *c, const struct choice *x)
 	}
 }
 
+/* What git pruned lands again only with something else of git's. */
+static void choices_judge_pruned(struct choices *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].state != CHOICE_SETTLED && settled_builds(c->items[i].change))
+			return;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].change->pruned)
+			c->items[i].state = CHOICE_SETTLED;
+}
+
 int choices_read(const struct review *r, struct choices *ret, struct error *e)
 {
 	*ret = CHOICES_INIT;
@@ -342,6 +359,7 @@ int choices_read(const struct review *r, struct choices *ret, struct error *e)
 	ret->count = ret->changes.count;
 	for (size_t i = 0; i < ret->count; i++)
 		choice_judge_above(ret, &ret->items[i]);
+	choices_judge_pruned(ret);
 	return choices_git(ret, e);
 }
 

@@ -50,6 +50,18 @@ static bool settled_is_both(const struct settled *s, struct change *c, const str
 	return !basis_same_content(&c->before, origin);
 }
 
+bool settled_mark_pruned(struct change *c, const struct object *origin)
+{
+	c->pruned = c->before.type == OBJECT_ABSENT && origin->type != OBJECT_ABSENT &&
+		    c->after.type == origin->type && change_is_git_object(c);
+	return c->pruned;
+}
+
+bool settled_builds(const struct change *c)
+{
+	return !c->pruned && git_dir_of(c->path) > 0;
+}
+
 static bool settled_is(const struct settled *s, struct change *c)
 {
 	struct object origin;
@@ -58,6 +70,8 @@ static bool settled_is(const struct settled *s, struct change *c)
 		return false;
 	if (!settled_find(s, c, &origin))
 		return undo_is_only_folder(&s->first, &c->before, &c->after);
+	if (settled_mark_pruned(c, &origin))
+		return false;
 	if (origin.type == c->after.type) {
 		if (c->after.type == OBJECT_FILE && c->after.size == origin.size)
 			settled_hash(s, c, CHANGE_AFTER);
@@ -78,12 +92,18 @@ int settled_drop(const struct review *r, const struct layers_session *session, c
 		.view = v, .began = session->began, .basis = BASIS_INIT, .first = FIRST_INIT};
 	int code = dir < 0 ? error_sys(e, dir, "cannot open the session %s", session->name)
 			   : basis_read(dir, &s.basis, e);
-	size_t kept = 0;
+	size_t kept = 0, count = 0;
+	bool builds = false;
 
 	if (code == 0 && first >= 0)
 		code = first_open(first, &s.first, e);
 	for (size_t i = 0; code == 0 && i < c->count; i++)
-		if (!settled_is(&s, &c->items[i]))
+		if (!settled_is(&s, &c->items[i])) {
+			builds = builds || settled_builds(&c->items[i]);
+			c->items[count++] = c->items[i];
+		}
+	for (size_t i = 0; code == 0 && i < count; i++)
+		if (builds || !c->items[i].pruned)
 			c->items[kept++] = c->items[i];
 	if (code == 0)
 		c->count = kept;

@@ -9,4 +9,13 @@
 int settled_drop(const struct review *r, const struct layers_session *s, const struct view *v,
 		 struct changes *c, struct error *e);
 
+/*
+ * Marks an object of git's that had landed, or that the session found, and that the user's `git gc`
+ * took away since; `origin` is what the session departed from.  It is not the session's doing, but
+ * the session may build on it: it lands again where something else of git's does.
+ */
+bool settled_mark_pruned(struct change *c, const struct object *origin);
+/* Something of git's is the session's doing, beside what was pruned. */
+bool settled_builds(const struct change *c);
+
 #endif

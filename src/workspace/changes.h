@@ -135,6 +135,8 @@ struct change {
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
 	struct object before, after;
+	/* git's object, which the user's gc took away since it landed or was found (settled.h). */
+	bool pruned;
 	bool both;             /* the user changed it since, too; where that was looked for */
 	bool copied_up;        /* the layer's file was made from one beneath it, not new */
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
