@@ -225,8 +225,8 @@ int land_stage_end(struct landing *l)
 
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, name);
 	land_stage_name(l, LAND_ASIDE_PREFIX, aside);
-	if (l->stage >= 0)
-		(void)unlinkat(l->stage, LAND_IGNORE, 0);
+	if (l->stage >= 0 && unlinkat(l->stage, LAND_IGNORE, 0) < 0 && errno != ENOENT)
+		return -errno;
 	if (unlinkat(l->tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
