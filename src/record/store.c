@@ -170,19 +170,33 @@ static int64_t store_birth(const struct store *s, const struct store_session *se
 	return st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
 }
 
-/* Names say only the second: of those that began in the same one, the one made last.  Of one name
- * the number behind it tells. */
+/* What apply, undo, snapshot and the like did has a record by the verb's name: one word.  A session
+ * is called by two. */
+static bool store_is_session(const struct store_session *at)
+{
+	return strchr(at->name, '-') != NULL;
+}
+
+/* The newest session, or where there is none, the newest record.  Names say only the second: of
+ * those that began in the same one, the one made last.  Of one name the number behind it tells. */
 static const struct store_session *store_last(const struct store *s)
 {
-	const struct store_session *last = &s->sessions[s->count - 1];
+	size_t at = s->count;
+
+	while (at > 0 && !store_is_session(&s->sessions[at - 1]))
+		at--;
+	if (at == 0)
+		return &s->sessions[s->count - 1];
+	const struct store_session *last = &s->sessions[--at];
 	int64_t birth = store_birth(s, last);
 
-	for (size_t i = s->count - 1; i-- > 0 && s->sessions[i].start == last->start;) {
-		int64_t other = store_birth(s, &s->sessions[i]);
+	while (at-- > 0 && s->sessions[at].start == last->start) {
+		const struct store_session *other = &s->sessions[at];
+		int64_t born = store_is_session(other) ? store_birth(s, other) : 0;
 
-		if (other > birth && !str_equal(s->sessions[i].name, last->name)) {
-			birth = other;
-			last = &s->sessions[i];
+		if (born > birth && !str_equal(other->name, last->name)) {
+			birth = born;
+			last = other;
 		}
 	}
 	return last;

@@ -49,7 +49,8 @@ bool store_parse_folder(const char *folder, struct store_session *ret);
 /*
  * The session that a person means: `last`, a whole folder name, a name (the newest of it), or
  * the beginning of one of these that fits one session only.  NULL and an error when there is
- * none, or more than one.
+ * none, or more than one.  The last is no record of a verb's (apply, undo, ...) where there is one
+ * of a session.
  */
 const struct store_session *store_find(const struct store *s, const char *typed, struct error *e);
 

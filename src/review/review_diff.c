@@ -263,7 +263,8 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		r = json ? diff_put_json(&d, e) : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
-	if (r == 0)
+	/* A list of names shows nobody what is in them. */
+	if (r == 0 && !invocation_has(i, OPTION_STAT))
 		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
 	diff_flush(&d, true);
 	if (r < 0)

@@ -39,6 +39,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,8 @@ struct keeper {
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
 	struct asked asked; /* for snapshots, by the box */
+	int parent;         /* the client's process, a pidfd */
+	bool stopped;       /* it was once: the client stopped, too */
 	bool ended;         /* the job has ended, status is its own */
 	bool called;        /* a signal for the command came: once that has ended, it is for us */
 	uint64_t status;
@@ -172,6 +175,7 @@ static int keeper_on_stopped(void *context, struct channel_packet *packet, struc
 	struct keeper *k = context;
 
 	(void)e;
+	k->stopped = true;
 	/* What it wrote before comes before: the client leaves the terminal as it should be. */
 	int r = master_settle(&k->master);
 
@@ -704,6 +708,9 @@ static void keeper_report_end(struct keeper *k)
 		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
 				   0);
 	}
+	/* It stopped when the command did, and nobody else may be there to let it go on. */
+	if (k->stopped)
+		(void)syscall(SYS_pidfd_send_signal, k->parent, SIGCONT, NULL, 0);
 }
 
 /* While the record ends.  Its key counts as the signal: the terminal is still the box's. */
@@ -769,6 +776,7 @@ int keeper_run(int channel, int programs)
 	static struct keeper k;
 
 	k.programs = programs;
+	k.parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
 	k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
 	k.lookups = -1;

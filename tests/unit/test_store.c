@@ -40,7 +40,7 @@ static struct folder folder_new(void)
 
 static void folder_end(struct folder *f)
 {
-	static const char *const sessions[] = {ONE, TWO, THREE, FOUR};
+	static const char *const sessions[] = {ONE, TWO, THREE, FOUR, "20261115-120000-apply"};
 	char name[STORE_FOLDER_SIZE + SEGMENT_NAME_SIZE], segment[SEGMENT_NAME_SIZE];
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sessions); i++) {
@@ -106,6 +106,7 @@ static void test_find(void **state)
 		{ONE, ONE, 0},           {THREE, THREE, 0},
 		{"20261114", ONE, 0},    {"20261115", NULL, -ENOTUNIQ},
 		{"gone", NULL, -ENOENT}, {"", NULL, -ENOENT},
+		{"apply", "20261115-120000-apply", 0},
 	};
 	struct folder f = folder_new();
 
@@ -114,11 +115,13 @@ static void test_find(void **state)
 	(void)close(make_session(&f, TWO));
 	(void)close(make_session(&f, FOUR));
 	int live = make_session(&f, THREE);
+	/* What a verb did is newer, and no session. */
+	(void)close(make_session(&f, "20261115-120000-apply"));
 	int plain = openat(f.dir, "ledger", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	_cleanup_store_ struct store s = open_store(&f);
 
 	(void)close(plain);
-	assert_int_equal(s.count, 4);
+	assert_int_equal(s.count, 5);
 	assert_string_equal(s.sessions[2].folder, THREE);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		struct error e = ERROR_INIT;
