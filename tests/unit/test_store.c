@@ -101,11 +101,16 @@ static void test_find(void **state)
 		const char *typed, *found;
 		int code;
 	} rows[] = {
-		{"calm-otter", FOUR, 0}, {"last", FOUR, 0},
-		{"calm", FOUR, 0},       {"brave", TWO, 0},
-		{ONE, ONE, 0},           {THREE, THREE, 0},
-		{"20261114", ONE, 0},    {"20261115", NULL, -ENOTUNIQ},
-		{"gone", NULL, -ENOENT}, {"", NULL, -ENOENT},
+		{"calm-otter", FOUR, 0},
+		{"last", FOUR, 0},
+		{"calm", FOUR, 0},
+		{"brave", TWO, 0},
+		{ONE, ONE, 0},
+		{THREE, THREE, 0},
+		{"20261114", ONE, 0},
+		{"20261115", NULL, -ENOTUNIQ},
+		{"gone", NULL, -ENOENT},
+		{"", NULL, -ENOENT},
 		{"apply", "20261115-120000-apply", 0},
 	};
 	struct folder f = folder_new();
