@@ -116,11 +116,16 @@ static void relay_mind(struct flow *f)
 			to->shut = true;
 		}
 	}
-	for (int end = 0; end < 2; end++)
-		if (relay_watch(f, end, relay_wanted(f, end)) < 0) {
+	for (int end = 0; end < 2; end++) {
+		uint32_t wanted = relay_wanted(f, end);
+
+		if (wanted == 0 && f->ends[end].handle.generation == 0)
+			continue;
+		if (relay_watch(f, end, wanted) < 0) {
 			flow_reset(f);
 			return;
 		}
+	}
 }
 
 static int relay_flush(struct flow_end *to)
@@ -659,8 +664,15 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 		loop_remove(&f->gate->loop, &mine->handle);
 		mine->over = true;
 	}
-	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !mine->eof && relay_turn(f, end) < 0)
+	/* It has ended, and what it sent before has no room yet: epoll would tell it all the while,
+	 * until that is asked for again. */
+	if (!mine->eof && f->ends[!end].pending.len > 0) {
+		if (events & (EPOLLHUP | EPOLLERR))
+			loop_remove(&f->gate->loop, &mine->handle);
+	} else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !mine->eof &&
+		   relay_turn(f, end) < 0) {
 		return 0;
+	}
 	relay_mind(f);
 	return 0;
 }
