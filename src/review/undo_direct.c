@@ -355,12 +355,13 @@ static bool direct_goes(const void *context, size_t i)
 static void direct_leave(void *context, size_t i)
 {
 	struct direct_plan *p = context;
+	bool object = git_is_in_objects(direct_path(p, i));
 
-	if (p->items[i].verdict == DIRECT_STEP)
+	/* An object that was there comes back whatever the rest is now: its name says its content,
+	 * and the user's commits may name it. */
+	if (p->items[i].verdict == DIRECT_STEP && !(object && p->items[i].was.type != OBJECT_ABSENT))
 		direct_stays(&p->items[i],
-			     git_is_in_objects(direct_path(p, i))
-				     ? NULL
-				     : "something of this repository was changed since");
+			     object ? NULL : "something of this repository was changed since");
 }
 
 static struct undo_git direct_git(struct direct_plan *p)
