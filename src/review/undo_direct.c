@@ -359,7 +359,8 @@ static void direct_leave(void *context, size_t i)
 
 	/* An object that was there comes back whatever the rest is now: its name says its content,
 	 * and the user's commits may name it. */
-	if (p->items[i].verdict == DIRECT_STEP && !(object && p->items[i].was.type != OBJECT_ABSENT))
+	if (p->items[i].verdict == DIRECT_STEP &&
+	    !(object && p->items[i].was.type != OBJECT_ABSENT))
 		direct_stays(&p->items[i],
 			     object ? NULL : "something of this repository was changed since");
 }
