@@ -47,6 +47,7 @@ struct undo {
 	struct text out;
 	int journal;
 	struct land_undo *kept;
+	size_t unread;  /* landings that were passed over: what was kept of them cannot be read */
 	bool is_direct; /* of this session, not of an apply */
 	bool is_later;  /* one after `session` was looked at */
 	struct layers_session session;
@@ -764,9 +765,10 @@ static int undo_is_over(struct undo *u, bool *ret, struct error *e)
  * -ENOENT: there is none. */
 static int undo_open_kept(struct undo *u, struct error *e)
 {
+	u->unread = 0;
 	int r = u->journal < 0 ? u->journal
-		: u->redo      ? land_redo_open(u->journal, &u->kept, e)
-			       : land_undo_open(u->journal, &u->kept, e);
+		: u->redo      ? land_redo_open(u->journal, &u->kept, &u->unread, e)
+			       : land_undo_open(u->journal, &u->kept, &u->unread, e);
 
 	while (r == 0) {
 		bool over = false;
@@ -778,7 +780,7 @@ static int undo_open_kept(struct undo *u, struct error *e)
 			r = undo_choose(u, e);
 		if (r < 0 || (!over && (u->count || u->changed_count || u->i->argument_count)))
 			return r;
-		r = land_undo_before(u->journal, &u->kept, e);
+		r = land_undo_before(u->journal, &u->kept, &u->unread, e);
 	}
 	undo_unchoose(u);
 	u->all_count = 0;
@@ -873,7 +875,16 @@ static int undo_open(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	u->journal = layers_journal(&u->review.layers, false);
-	return u->redo ? undo_open_landing(u, e) : undo_open_last(u, e);
+	r = u->redo ? undo_open_landing(u, e) : undo_open_last(u, e);
+	if (u->unread) {
+		struct error unread = ERROR_INIT;
+
+		(void)error_set(&unread, -EBADMSG,
+				"what was kept of %zu landing%s cannot be read, and is passed over",
+				u->unread, u->unread == 1 ? "" : "s");
+		verb_complain(&unread);
+	}
+	return r;
 }
 
 /* What is in the folders that were opened. */
