@@ -245,23 +245,42 @@ static void undo_leave_objects(struct undo *u)
 	}
 }
 
-/* What comes back needs the folders that it was in. */
-static void undo_need_above(const struct undo *u, bool *meant)
+static int undo_order(const void *a, const void *b, void *context)
 {
-	for (size_t i = u->count; i-- > 0;) {
-		size_t up = i;
-		const char *rest = NULL;
+	const struct land_step *steps = context;
 
-		if (!meant[i] || u->steps[i].after.type == OBJECT_ABSENT)
-			continue;
-		/* The nearest before it. */
-		while (up > 0 && !(rest && *rest == '/')) {
-			up--;
-			rest = str_after(u->steps[i].path, u->steps[up].path);
+	return journal_compare(steps[*(const size_t *)a].path, steps[*(const size_t *)b].path);
+}
+
+/* What comes back needs the folders that it was in. */
+static int undo_need_above(const struct undo *u, bool *meant)
+{
+	_cleanup_free_ size_t *order = calloc(u->count + 1, sizeof(*order));
+	_cleanup_free_ size_t *above = calloc(u->count + 1, sizeof(*above));
+
+	if (!order || !above)
+		return -ENOMEM;
+	for (size_t i = 0; i < u->count; i++)
+		order[i] = i;
+	qsort_r(order, u->count, sizeof(*order), undo_order, u->steps);
+	/* above[n]: one more than the place in the order of the nearest folder of it; 0: none. */
+	for (size_t n = 0; n < u->count; n++) {
+		size_t up = n;
+
+		for (; up > 0; up = above[up - 1]) {
+			const char *rest =
+				str_after(u->steps[order[n]].path, u->steps[order[up - 1]].path);
+
+			if (rest && *rest == '/')
+				break;
 		}
-		if (rest && *rest == '/' && u->steps[up].before.type != OBJECT_DIR)
-			meant[up] = true;
+		above[n] = up;
 	}
+	for (size_t n = u->count; n-- > 0;)
+		if (meant[order[n]] && u->steps[order[n]].after.type != OBJECT_ABSENT && above[n] &&
+		    u->steps[order[above[n] - 1]].before.type != OBJECT_DIR)
+			meant[order[above[n] - 1]] = true;
+	return 0;
 }
 
 static int undo_spec(struct undo *u, int n, struct pathspec *ret, struct error *e)
@@ -329,8 +348,8 @@ static int undo_pick(struct undo *u, struct error *e)
 		if (r < 0)
 			return r;
 	}
-	if (inv->argument_count)
-		undo_need_above(u, meant);
+	if (inv->argument_count && undo_need_above(u, meant) < 0)
+		return error_set(e, -ENOMEM, "no memory");
 	if (inv->argument_count && u->is_direct)
 		undo_keep_skipped(u, stays);
 	for (size_t i = 0; inv->argument_count && i < u->count; i++)
