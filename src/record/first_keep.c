@@ -613,8 +613,10 @@ static void first_keep_passing(struct first_keep *k, const char *below)
 	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, below);
 	struct span path = {(const uint8_t *)whole, n > 0 ? (size_t)n : 0};
 
-	if (n <= 0 || (size_t)n >= sizeof(whole) || touched_effects(&k->known, path) ||
-	    first_keep_look(k, k->seen, below, &e, text) < 0 || first_keep_is_own(k, below))
+	if (n <= 0 || (size_t)n >= sizeof(whole) ||
+	    touched_effects(&k->known, path) & ~(unsigned int)TOUCHED_CHILD ||
+	    first_keep_look(k, k->seen, below, &e, text) < 0 ||
+	    (first_keep_is_own(k, below) && !first_keep_look_beneath(k, below, &e, text)))
 		return;
 	touched_add(&k->known, path, TOUCHED_MADE);
 	e.flags |= FIRST_AGAIN;
