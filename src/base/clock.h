@@ -7,6 +7,32 @@
 
 #include <time.h>
 
+enum { CLOCK_SECOND = 1000000000 };
+
+/* As nanoseconds.  Whoever owns a file gives it any time: what is too far from 1970 for that is the
+ * farthest that there is, in the year 1677 or 2262. */
+static inline int64_t clock_join(int64_t seconds, int64_t nanoseconds)
+{
+	int64_t ret;
+
+	if (__builtin_mul_overflow(seconds, CLOCK_SECOND, &ret) ||
+	    __builtin_add_overflow(ret, nanoseconds, &ret))
+		return seconds < 0 ? INT64_MIN : INT64_MAX;
+	return ret;
+}
+
+/* A struct timespec, or what statx says. */
+#define CLOCK_NS(t) clock_join((t).tv_sec, (t).tv_nsec)
+
+static inline struct timespec clock_split(int64_t ns)
+{
+	int64_t rest = ns % CLOCK_SECOND;
+	int64_t before = rest < 0; /* the nanoseconds of a time count from the second before it */
+
+	return (struct timespec){(time_t)(ns / CLOCK_SECOND - before),
+				 (long)(rest + before * CLOCK_SECOND)};
+}
+
 static inline int64_t clock_ms(clockid_t clock)
 {
 	struct timespec t;
@@ -21,7 +47,7 @@ static inline int64_t clock_ns(clockid_t clock)
 	struct timespec t;
 
 	(void)clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return CLOCK_NS(t);
 }
 
 #endif

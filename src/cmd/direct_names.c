@@ -68,6 +68,17 @@ static int names_on_file(struct names *n, int dir, const char *name, const struc
 	return n->found(n->context, fd, n->path);
 }
 
+/* A folder in which nobody can look now: whoever owns it can open it from inside, and whoever knows
+ * a name in it may not need to.  So it is protected as a whole. */
+static int names_on_closed(struct names *n, int dir, const char *name)
+{
+	_cleanup_fd_ int fd = n->gathers ? -ENOENT : open_beneath(dir, name, O_PATH, 0);
+
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ELOOP ? 0 : fd;
+	return n->found(n->context, fd, n->path);
+}
+
 static int names_walk(struct names *n, int fd, unsigned int depth);
 
 static int names_on_entry(struct names *n, int dir,
@@ -89,13 +100,14 @@ static int names_on_entry(struct names *n, int dir,
 	} else if (S_ISREG(st.st_mode)) {
 		r = names_on_file(n, dir, name, &st);
 	} else if (S_ISDIR(st.st_mode)) {
-		int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
+		/* Who is root here can look into it all the same, and is not root in the box. */
+		bool closed = !n->gathers && ~st.st_mode & (S_IRUSR | S_IXUSR);
+		int fd = closed ? -EACCES : open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 
-		/* What the user cannot list, the box cannot either. */
-		if (fd >= 0)
-			r = names_walk(n, fd, depth + 1);
-		else
-			r = fd == -ENOENT || fd == -EACCES ? 0 : fd;
+		r = fd < 0 ? fd : names_walk(n, fd, depth + 1);
+		if (r == -EACCES)
+			r = names_on_closed(n, dir, name);
+		r = r == -ENOENT ? 0 : r;
 	}
 	n->path[len] = '\0';
 	return r;

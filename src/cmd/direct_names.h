@@ -10,7 +10,8 @@
 
 /*
  * Calls `found` for each name in the workspace, open as `dir`, of a file that is one of these
- * mounts or lies beneath one, and is read-only there.  The tree is walked only where such a file
+ * mounts or lies beneath one, and is read-only there; and for each folder that cannot be read, in
+ * which there may be such names.  The tree is walked only where such a file
  * has more names than one.  Ends with what `found` says when that is not 0; -E2BIG: there is too
  * much to look at.
  */

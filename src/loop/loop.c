@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop.h"
 
+#include "clock.h"
 #include "fd.h"
 
 #include <poll.h>
@@ -201,10 +202,7 @@ void loop_stop(struct loop *l)
 
 static int64_t loop_now(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* epoll_pwait: the only wait call that the keeper's filter has. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "first.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "fnv.h"
 #include "open.h"
@@ -34,7 +35,7 @@ int64_t first_born(int dir, const char *name)
 	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
 	    !(st.stx_mask & STATX_BTIME))
 		return 0;
-	int64_t born = st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+	int64_t born = CLOCK_NS(st.stx_btime);
 
 	/* Files of an image may have been made in 1970. */
 	return born ? born : 1;

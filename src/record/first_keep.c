@@ -26,11 +26,6 @@
 
 enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX, FIRST_KEEP_TRIES = 1000, FIRST_KEEP_DEPTH = 100 };
 
-static int64_t first_time(struct timespec t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* --- begin ---------------------------------------------------------------------------- */
 
 static int first_keep_open_files(struct first_keep *k)
@@ -85,7 +80,7 @@ static void first_keep_open_tree(struct first_keep *k)
 
 	if (statx(k->dir, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME))
 		return;
-	k->tree_made = st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+	k->tree_made = CLOCK_NS(st.stx_btime);
 	k->tree = open_beneath(k->dir, SUBVOLUME_CHECKPOINT, O_PATH | O_DIRECTORY, 0);
 }
 
@@ -304,8 +299,8 @@ static bool first_keep_is_in_tree(const struct first_keep *k, const struct first
 	struct stat st;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == e->ino &&
-	       (uint64_t)st.st_size == e->size && first_time(st.st_ctim) == e->ctime &&
-	       first_time(st.st_mtim) == e->mtime;
+	       (uint64_t)st.st_size == e->size && CLOCK_NS(st.st_ctim) == e->ctime &&
+	       CLOCK_NS(st.st_mtim) == e->mtime;
 }
 
 static void first_keep_content(struct first_keep *k, struct first_entry *e, const char *path)
@@ -357,9 +352,9 @@ static void first_keep_stat(struct first_entry *e, const struct stat *st)
 	e->size = (uint64_t)st->st_size;
 	e->dev = st->st_dev;
 	e->ino = st->st_ino;
-	e->mtime = first_time(st->st_mtim);
-	e->ctime = first_time(st->st_ctim);
-	e->atime = first_time(st->st_atim);
+	e->mtime = CLOCK_NS(st->st_mtim);
+	e->ctime = CLOCK_NS(st->st_ctim);
+	e->atime = CLOCK_NS(st->st_atim);
 }
 
 /* When a file with several names was made (first.h). */
@@ -618,8 +613,10 @@ static void first_keep_passing(struct first_keep *k, const char *below)
 	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, below);
 	struct span path = {(const uint8_t *)whole, n > 0 ? (size_t)n : 0};
 
-	if (n <= 0 || (size_t)n >= sizeof(whole) || touched_effects(&k->known, path) ||
-	    first_keep_look(k, k->seen, below, &e, text) < 0 || first_keep_is_own(k, below))
+	if (n <= 0 || (size_t)n >= sizeof(whole) ||
+	    touched_effects(&k->known, path) & ~(unsigned int)TOUCHED_CHILD ||
+	    first_keep_look(k, k->seen, below, &e, text) < 0 ||
+	    (first_keep_is_own(k, below) && !first_keep_look_beneath(k, below, &e, text)))
 		return;
 	touched_add(&k->known, path, TOUCHED_MADE);
 	e.flags |= FIRST_AGAIN;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "first_taken.h"
 
+#include "clock.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +89,7 @@ int first_taken_look(const struct first_taken *t, int fd, struct first_thing *re
 				  (uint64_t)when.tv_sec, (uint64_t)when.tv_nsec << 1 | born};
 
 	ret->is = keyed_hash(&t->key, (struct span){(const uint8_t *)known, sizeof(known)}) | 1;
-	ret->changed = st.stx_ctime.tv_sec * 1000000000 + st.stx_ctime.tv_nsec;
+	ret->changed = CLOCK_NS(st.stx_ctime);
 	return 0;
 }
 

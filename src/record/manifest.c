@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 
@@ -30,11 +31,6 @@ enum {
 static const size_t manifest_entries_size =
 	(size_t)MANIFEST_ENTRIES_MAX * sizeof(struct manifest_entry);
 
-static int64_t manifest_time(struct statx_timestamp t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int manifest_init(struct manifest *m, int root, int64_t since)
 {
 	size_t size = MANIFEST_HEAD_SIZE + manifest_entries_size + MANIFEST_NAMES_MAX;
@@ -58,8 +54,8 @@ int manifest_init(struct manifest *m, int root, int64_t since)
 	m->since = since;
 	m->entries[0] = (struct manifest_entry){.inode = st.stx_ino,
 						.mode = st.stx_mode,
-						.mtime = manifest_time(st.stx_mtime),
-						.ctime = manifest_time(st.stx_ctime)};
+						.mtime = CLOCK_NS(st.stx_mtime),
+						.ctime = CLOCK_NS(st.stx_ctime)};
 	m->head->names = 1;
 	m->head->count = 1;
 	return 0;
@@ -207,15 +203,15 @@ static bool manifest_take(struct manifest *m, int dir, uint32_t parent, const ch
 	struct manifest_entry *e = &m->entries[m->head->count];
 	uint8_t flags = 0;
 
-	if (st.stx_mask & STATX_BTIME && manifest_time(st.stx_btime) > m->since)
+	if (st.stx_mask & STATX_BTIME && CLOCK_NS(st.stx_btime) > m->since)
 		flags |= MANIFEST_BORN;
 	if (S_ISDIR(st.stx_mode) && st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		flags |= MANIFEST_OTHER;
 	*e = (struct manifest_entry){
 		.inode = st.stx_ino,
 		.size = st.stx_size,
-		.mtime = manifest_time(st.stx_mtime),
-		.ctime = manifest_time(st.stx_ctime),
+		.mtime = CLOCK_NS(st.stx_mtime),
+		.ctime = CLOCK_NS(st.stx_ctime),
 		.parent = parent,
 		.name = m->head->names,
 		.mode = st.stx_mode,
@@ -294,7 +290,7 @@ static int manifest_read_directory(struct manifest *m, uint32_t index)
 	/* Looked at afterwards: what changed it meanwhile counts. */
 	if (fstat(dir, &st) < 0)
 		return -errno;
-	if (st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec > m->since)
+	if (CLOCK_NS(st.st_mtim) > m->since)
 		m->entries[index].flags |= MANIFEST_LATE;
 	m->entries[index].flags |= MANIFEST_READ;
 	return 0;

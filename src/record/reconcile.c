@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reconcile.h"
 
+#include "clock.h"
 #include "event.h"
 #include "fd.h"
 #include "open.h"
@@ -23,14 +24,6 @@ enum {
 
 /* Not in Debian 12's magic.h, or not in that header. */
 enum { RECONCILE_CIFS = 0xff534d42, RECONCILE_SMB2 = 0xfe534d42, RECONCILE_CEPH = 0x00c36400 };
-
-static int64_t reconcile_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	(void)clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* --- begin ---------------------------------------------------------------------------- */
 
@@ -158,8 +151,8 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 	r->plan = plan;
 	/* Times of files are never later than this clock; they may be as early as the coarse one,
 	 * which is why the box waits for that (watch.h). */
-	r->since = reconcile_clock(CLOCK_REALTIME);
-	r->offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
+	r->since = clock_ns(CLOCK_REALTIME);
+	r->offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	int ret = workspace ? reconcile_add(r, workspace, e) : 0;
 
 	/* In the order of their names, so that one that lies in another comes behind it. */
@@ -751,10 +744,10 @@ int reconcile_write_digest(struct writer *w, const struct scanner_digest *d)
 
 static void reconcile_look_again(struct reconcile_work *k)
 {
-	int64_t word = reconcile_clock(CLOCK_MONOTONIC) + RECONCILE_PROGRESS;
+	int64_t word = clock_ns(CLOCK_MONOTONIC) + RECONCILE_PROGRESS;
 
 	while (manifest_step(&k->after)) {
-		if (!k->r->on_progress || reconcile_clock(CLOCK_MONOTONIC) < word)
+		if (!k->r->on_progress || clock_ns(CLOCK_MONOTONIC) < word)
 			continue;
 		k->r->on_progress(k->r->progress_context, k->after.head->count);
 		word += RECONCILE_PROGRESS;
@@ -764,7 +757,7 @@ static void reconcile_look_again(struct reconcile_work *k)
 
 static int reconcile_compare(struct reconcile_work *k)
 {
-	int64_t offset = reconcile_clock(CLOCK_REALTIME) - reconcile_clock(CLOCK_BOOTTIME);
+	int64_t offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	bool clock = k->t->clock && offset > k->r->offset - RECONCILE_STEP_BACK;
 
 	manifest_freeze(&k->t->before);

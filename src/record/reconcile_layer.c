@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reconcile_layer.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 
@@ -58,7 +59,7 @@ enum reconcile_found reconcile_layer_look(const struct reconcile_layer *l, const
 
 	if (!reconcile_layer_stat(l, path, &st) || (st.st_mode & S_IFMT) != (e->mode & S_IFMT))
 		return RECONCILE_NEW;
-	int64_t mtime = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	int64_t mtime = CLOCK_NS(st.st_mtim);
 
 	*ret_kind = COMPARE_ATTRIBUTES;
 	if (!S_ISDIR(e->mode) && (uint64_t)st.st_size != e->size)

@@ -32,11 +32,6 @@ struct scanner_answer {
 	struct hash digest;
 };
 
-static int64_t scanner_time(struct timespec t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int scanner_look(int fd, struct digests_key *ret)
 {
 	struct stat st;
@@ -46,8 +41,8 @@ static int scanner_look(int fd, struct digests_key *ret)
 	*ret = (struct digests_key){.device = st.st_dev,
 				    .inode = st.st_ino,
 				    .size = (uint64_t)st.st_size,
-				    .mtime = scanner_time(st.st_mtim),
-				    .ctime = scanner_time(st.st_ctim)};
+				    .mtime = CLOCK_NS(st.st_mtim),
+				    .ctime = CLOCK_NS(st.st_ctim)};
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 

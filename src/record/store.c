@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "str.h"
 
@@ -167,7 +168,7 @@ static int64_t store_birth(const struct store *s, const struct store_session *se
 	if (statx(s->dir, session->folder, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &st) < 0 ||
 	    !(st.stx_mask & STATX_BTIME))
 		return 0;
-	return st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+	return CLOCK_NS(st.stx_btime);
 }
 
 /* What apply, undo, snapshot and the like did has a record by the verb's name: one word.  A session

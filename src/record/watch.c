@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "clock.h"
 #include "watch_parts.h"
 
 #include "fd.h"
@@ -27,10 +28,7 @@ enum {
 /* Coarse: it is for waiting, not for measuring. */
 static int64_t watch_clock(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 /* The timer goes off by then. */
@@ -126,11 +124,8 @@ static const char *watch_last(const struct buf *path)
  */
 static void watch_await_tick(const struct watch *w)
 {
-	struct timespec t;
-
 	for (int i = 0; i < WATCH_TICK_TRIES; i++) {
-		(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
-		if ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec > w->to.since)
+		if (clock_ns(CLOCK_REALTIME_COARSE) > w->to.since)
 			return;
 		(void)poll(NULL, 0, 1);
 	}

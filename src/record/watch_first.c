@@ -70,9 +70,11 @@ static void watch_first_rename(struct watch *w)
 	bool exchange = c->flags & RENAME_EXCHANGE;
 	bool other = exchange && to.len && first_keep_is_folder(w->to.first, to);
 
-	if (!folder)
+	/* In direct mode the folder goes on under its new name, and MOVED says so.  In review mode
+	 * it leaves its path as anything else does. */
+	if (!folder || !w->to.first->direct)
 		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT);
-	if (!other)
+	if (!other || !w->to.first->direct)
 		watch_first_path(w, c->to, c->to_len, FIRST_CHANGE_CONTENT);
 	if ((folder || other) && from.len && to.len)
 		first_keep_moved(w->to.first, from, to, exchange);

@@ -2,6 +2,7 @@
 #include "watch_outside.h"
 
 #include "buf.h"
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -81,11 +82,6 @@ static bool watch_outside_may_enter(const char *place)
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static int64_t watch_outside_time(struct timespec t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static uint64_t watch_outside_hash(const char *name, size_t len)
 {
 	uint64_t hash = 14695981039346656037u;
@@ -158,7 +154,7 @@ static const struct watch_outside_folder *watch_outside_look(struct watch_outsid
 	for (size_t i = 0; !f && i < WATCH_OUTSIDE_FOLDERS; i++)
 		if (o->folders[i].path && str_equal(o->folders[i].path, path))
 			f = &o->folders[i];
-	int64_t mtime = watch_outside_time(st.st_mtim), ctime = watch_outside_time(st.st_ctim);
+	int64_t mtime = CLOCK_NS(st.st_mtim), ctime = CLOCK_NS(st.st_ctim);
 
 	if (f && f->device == st.st_dev && f->inode == st.st_ino && f->mtime == mtime &&
 	    f->ctime == ctime)

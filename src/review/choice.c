@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "git_index.h"
 #include "hold.h"
@@ -57,8 +58,7 @@ static bool choice_folder_changed(int tree, const char *path, int64_t since)
 		if (!slash)
 			break;
 	}
-	return fd < 0 || fstat(fd, &st) < 0 ||
-	       st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec > since;
+	return fd < 0 || fstat(fd, &st) < 0 || CLOCK_NS(st.st_ctim) > since;
 }
 
 /* Nobody knows what the session found there. */

@@ -7,7 +7,9 @@
 #include "str.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <search.h>
+
+#define MOVED_ARENA_MAX ((size_t)1 << 30)
 
 /* Whether there is anything that one could wait for, and anything that could wait. */
 static bool moved_is_asked(const struct changes *c)
@@ -21,48 +23,254 @@ static bool moved_is_asked(const struct changes *c)
 	return held && deleted;
 }
 
-/* A rename of this path, or of a folder around it: where it is then, in `at`. */
-static void moved_follow(char at[PATH_MAX], const char *from, const char *to)
+/* --- where things went ----------------------------------------------------------------- */
+
+/*
+ * Files that are asked about, in a tree of their names.  The entries are gone through once: a file
+ * comes into the tree where it stood when it was written down, and a rename hangs a whole branch
+ * elsewhere.  What is there already is joined with it, the smaller into the larger: a rename may
+ * have failed, so nothing is forgotten.
+ */
+struct moved_place {
+	struct moved_place *up, *children, *next, **back; /* back: what points to it */
+	const char *name;
+	size_t count;             /* of children */
+	struct moved_place *into; /* it was joined with */
+};
+
+struct moved_tree {
+	struct arena arena;
+	void *known; /* of tsearch: by folder and name */
+	struct moved_place top;
+};
+
+static int moved_compare(const void *a, const void *b)
 {
-	char then[PATH_MAX];
-	const char *rest = str_after(at, from);
+	const struct moved_place *x = a, *y = b;
 
-	if (!rest || (*rest && *rest != '/'))
-		return;
-	int n = snprintf(then, sizeof(then), "%s%s", to, rest);
-
-	if (n > 0 && (size_t)n < sizeof(then))
-		memcpy(at, then, (size_t)n + 1);
+	return x->up == y->up ? strcmp(x->name, y->name)
+			      : ((uintptr_t)x->up > (uintptr_t)y->up) * 2 - 1;
 }
 
-/* Where a path went since what stood there was written down; false: nowhere. */
-static bool moved_find(const struct first *first, const char *path, char ret[PATH_MAX])
+static struct moved_place *moved_child(const struct moved_tree *t, struct moved_place *up,
+				       const char *name)
 {
-	struct first_entry e;
-	ssize_t since = first_find(first, path, &e);
+	const struct moved_place key = {.up = up, .name = name};
+	struct moved_place *const *found = tfind(&key, &t->known, moved_compare);
 
-	if (since < 0 || strlen(path) >= PATH_MAX)
-		return false;
-	memcpy(ret, path, strlen(path) + 1);
-	for (size_t i = (size_t)since + 1; i < first->count; i++) {
-		/* Most entries have no text, and are not taken apart. */
-		if (!*first->texts[i])
+	return found ? *found : NULL;
+}
+
+static int moved_hang(struct moved_tree *t, struct moved_place *p, struct moved_place *up,
+		      const char *name)
+{
+	p->up = up;
+	p->name = name;
+	if (!tsearch(p, &t->known, moved_compare))
+		return -ENOMEM;
+	p->next = up->children;
+	p->back = &up->children;
+	if (p->next)
+		p->next->back = &p->next;
+	up->children = p;
+	up->count++;
+	return 0;
+}
+
+static void moved_unhang(struct moved_tree *t, struct moved_place *p)
+{
+	(void)tdelete(p, &t->known, moved_compare);
+	*p->back = p->next;
+	if (p->next)
+		p->next->back = p->back;
+	p->up->count--;
+}
+
+/* What has this path, made where it is missing; NULL: there is no memory, or none has. */
+static struct moved_place *moved_walk(struct moved_tree *t, const char *path, bool make)
+{
+	struct moved_place *at = &t->top;
+
+	while (at && *path) {
+		char name[FIRST_PATH_MAX + 1];
+		size_t len = strcspn(path, "/");
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		path += path[len] ? len + 1 : len;
+		struct moved_place *up = at;
+
+		at = moved_child(t, up, name);
+		if (at || !make)
 			continue;
-		first_at(first, i, &e);
-		if (e.kind == FIRST_MOVED && !(e.flags & FIRST_EXCHANGED))
-			moved_follow(ret, e.path, e.text);
+		const char *kept = arena_str(&t->arena, name);
+
+		at = kept ? arena_alloc(&t->arena, sizeof(*at)) : NULL;
+		if (at && moved_hang(t, at, up, kept) < 0)
+			at = NULL;
 	}
-	return !str_equal(ret, path);
+	return at;
 }
 
-static int moved_hold_one(const struct first *first, struct changes *c, struct change *x)
+/* One that hangs nowhere, and all that is in it, comes to what another one has. */
+static int moved_join(struct moved_tree *t, struct moved_place *p, struct moved_place *into)
+{
+	struct moved_place *todo = p;
+	int r = 0;
+
+	p->into = into;
+	p->next = NULL;
+	while (r == 0 && todo) {
+		struct moved_place *less = todo, *more = todo->into;
+
+		todo = less->next;
+		less->into = NULL;
+		if (less->count > more->count) {
+			struct moved_place *larger = less;
+
+			moved_unhang(t, more);
+			r = moved_hang(t, larger, more->up, more->name);
+			less = more;
+			more = larger;
+		}
+		for (struct moved_place *c; r == 0 && (c = less->children);) {
+			struct moved_place *same = moved_child(t, more, c->name);
+
+			moved_unhang(t, c);
+			if (!same) {
+				r = moved_hang(t, c, more, c->name);
+				continue;
+			}
+			c->into = same;
+			c->next = todo;
+			todo = c;
+		}
+		less->into = more;
+	}
+	return r;
+}
+
+/* `to` outlives the tree. */
+static int moved_rename(struct moved_tree *t, const char *from, const char *to)
+{
+	const char *rest = str_after(to, from), *last = strrchr(to, '/');
+	struct moved_place *p =
+		rest && (!*rest || *rest == '/') ? NULL : moved_walk(t, from, false);
+	char folder[FIRST_PATH_MAX];
+	size_t len = last ? (size_t)(last - to) : 0;
+
+	/* Nothing goes into itself. */
+	if (!p || p == &t->top || len >= sizeof(folder))
+		return 0;
+	memcpy(folder, to, len);
+	folder[len] = '\0';
+	const char *name = last ? last + 1 : to;
+	struct moved_place *up = moved_walk(t, folder, true);
+
+	if (!up)
+		return -ENOMEM;
+	struct moved_place *there = moved_child(t, up, name);
+
+	moved_unhang(t, p);
+	return there ? moved_join(t, p, there) : moved_hang(t, p, up, name);
+}
+
+/* Where it is now; false: so deep that it has no path. */
+static bool moved_path(const struct moved_tree *t, struct moved_place *p, char ret[PATH_MAX])
+{
+	size_t at = PATH_MAX - 1;
+
+	for (; p->into; p = p->into)
+		if (p->into->into)
+			p->into = p->into->into;
+	ret[at] = '\0';
+	for (; p != &t->top; p = p->up) {
+		size_t len = strlen(p->name);
+
+		if (at < len + 1)
+			return false;
+		at -= len;
+		memcpy(ret + at, p->name, len);
+		ret[--at] = '/';
+	}
+	at++;
+	memmove(ret, ret + at, PATH_MAX - at);
+	return true;
+}
+
+/* --- what waits ------------------------------------------------------------------------ */
+
+/* A deletion of a file that the session found. */
+struct moved_file {
+	struct change *change;
+	size_t since; /* the entry that says what stood there */
+	struct moved_place *place;
+};
+
+struct moved_files {
+	struct moved_file *all;
+	size_t count;
+};
+
+static int moved_order(const void *a, const void *b)
+{
+	const struct moved_file *x = a, *y = b;
+
+	return (x->since > y->since) - (x->since < y->since);
+}
+
+static int moved_ask(const struct first *first, struct changes *c, struct moved_files *ret)
+{
+	ret->all = calloc(c->count + 1, sizeof(*ret->all));
+	if (!ret->all)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->count; i++) {
+		struct change *x = &c->items[i];
+		struct first_entry e;
+		ssize_t since = x->kind != CHANGE_DELETED || x->before.type != OBJECT_FILE ||
+						x->group == CHANGE_HELD ||
+						x->group == CHANGE_DROPPED
+					? -ENOENT
+					: first_find(first, x->path, &e);
+
+		if (since >= 0)
+			ret->all[ret->count++] = (struct moved_file){x, (size_t)since, NULL};
+	}
+	qsort(ret->all, ret->count, sizeof(*ret->all), moved_order);
+	return 0;
+}
+
+/* Each file goes where the session moved it since what stood there was written down. */
+static int moved_follow(const struct first *first, struct moved_tree *t, struct moved_files *files)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < first->count; i++) {
+		struct first_entry e;
+
+		/* Most entries have no text, and are not taken apart. */
+		if (n > 0 && *first->texts[i]) {
+			first_at(first, i, &e);
+			if (e.kind == FIRST_MOVED && !(e.flags & FIRST_EXCHANGED))
+				r = moved_rename(t, e.path, e.text);
+		}
+		for (; r == 0 && n < files->count && files->all[n].since == i; n++) {
+			files->all[n].place = moved_walk(t, files->all[n].change->path, true);
+			r = files->all[n].place ? 0 : -ENOMEM;
+		}
+	}
+	return r;
+}
+
+static int moved_hold_one(const struct moved_tree *t, struct changes *c, const struct moved_file *f)
 {
 	char to[PATH_MAX];
-
-	if (x->kind != CHANGE_DELETED || x->before.type != OBJECT_FILE || x->group == CHANGE_HELD ||
-	    x->group == CHANGE_DROPPED || !moved_find(first, x->path, to))
-		return 0;
-	const struct change *there = changes_find(c, to);
+	struct change *x = f->change;
+	const struct change *there =
+		moved_path(t, f->place, to) && !str_equal(to, x->path) ? changes_find(c, to) : NULL;
 
 	if (!there || there->group != CHANGE_HELD || there->after.type != OBJECT_FILE)
 		return 0;
@@ -78,6 +286,28 @@ static int moved_hold_one(const struct first *first, struct changes *c, struct c
 	return 0;
 }
 
+/* The places are the arena's. */
+static void moved_keep(void *place)
+{
+	(void)place;
+}
+
+static int moved_hold_all(const struct first *first, struct changes *c)
+{
+	struct moved_tree t = {.arena = ARENA_INIT(MOVED_ARENA_MAX)};
+	struct moved_files files = {.count = 0};
+	int r = moved_ask(first, c, &files);
+
+	if (r == 0)
+		r = moved_follow(first, &t, &files);
+	for (size_t i = 0; r == 0 && i < files.count; i++)
+		r = moved_hold_one(&t, c, &files.all[i]);
+	tdestroy(t.known, moved_keep);
+	arena_fini(&t.arena);
+	free(files.all);
+	return r;
+}
+
 int moved_hold(int session, struct changes *c, struct error *e)
 {
 	_cleanup_first_ struct first first = FIRST_INIT;
@@ -86,7 +316,7 @@ int moved_hold(int session, struct changes *c, struct error *e)
 				       : open_beneath(session, "first", O_RDONLY | O_DIRECTORY, 0);
 	int r = dir == -ENOENT ? 0 : dir < 0 ? dir : first_open(dir, &first, e);
 
-	for (size_t i = 0; r == 0 && first.count > 0 && i < c->count; i++)
-		r = moved_hold_one(&first, c, &c->items[i]);
+	if (r == 0 && first.count > 0)
+		r = moved_hold_all(&first, c);
 	return r < 0 && e->code == 0 ? error_sys(e, r, "cannot read what the session moved") : r;
 }

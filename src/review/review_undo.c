@@ -47,6 +47,7 @@ struct undo {
 	struct text out;
 	int journal;
 	struct land_undo *kept;
+	size_t unread;  /* landings that were passed over: what was kept of them cannot be read */
 	bool is_direct; /* of this session, not of an apply */
 	bool is_later;  /* one after `session` was looked at */
 	struct layers_session session;
@@ -244,23 +245,42 @@ static void undo_leave_objects(struct undo *u)
 	}
 }
 
-/* What comes back needs the folders that it was in. */
-static void undo_need_above(const struct undo *u, bool *meant)
+static int undo_order(const void *a, const void *b, void *context)
 {
-	for (size_t i = u->count; i-- > 0;) {
-		size_t up = i;
-		const char *rest = NULL;
+	const struct land_step *steps = context;
 
-		if (!meant[i] || u->steps[i].after.type == OBJECT_ABSENT)
-			continue;
-		/* The nearest before it. */
-		while (up > 0 && !(rest && *rest == '/')) {
-			up--;
-			rest = str_after(u->steps[i].path, u->steps[up].path);
+	return journal_compare(steps[*(const size_t *)a].path, steps[*(const size_t *)b].path);
+}
+
+/* What comes back needs the folders that it was in. */
+static int undo_need_above(const struct undo *u, bool *meant)
+{
+	_cleanup_free_ size_t *order = calloc(u->count + 1, sizeof(*order));
+	_cleanup_free_ size_t *above = calloc(u->count + 1, sizeof(*above));
+
+	if (!order || !above)
+		return -ENOMEM;
+	for (size_t i = 0; i < u->count; i++)
+		order[i] = i;
+	qsort_r(order, u->count, sizeof(*order), undo_order, u->steps);
+	/* above[n]: one more than the place in the order of the nearest folder of it; 0: none. */
+	for (size_t n = 0; n < u->count; n++) {
+		size_t up = n;
+
+		for (; up > 0; up = above[up - 1]) {
+			const char *rest =
+				str_after(u->steps[order[n]].path, u->steps[order[up - 1]].path);
+
+			if (rest && *rest == '/')
+				break;
 		}
-		if (rest && *rest == '/' && u->steps[up].before.type != OBJECT_DIR)
-			meant[up] = true;
+		above[n] = up;
 	}
+	for (size_t n = u->count; n-- > 0;)
+		if (meant[order[n]] && u->steps[order[n]].after.type != OBJECT_ABSENT && above[n] &&
+		    u->steps[order[above[n] - 1]].before.type != OBJECT_DIR)
+			meant[order[above[n] - 1]] = true;
+	return 0;
 }
 
 static int undo_spec(struct undo *u, int n, struct pathspec *ret, struct error *e)
@@ -328,8 +348,8 @@ static int undo_pick(struct undo *u, struct error *e)
 		if (r < 0)
 			return r;
 	}
-	if (inv->argument_count)
-		undo_need_above(u, meant);
+	if (inv->argument_count && undo_need_above(u, meant) < 0)
+		return error_set(e, -ENOMEM, "no memory");
 	if (inv->argument_count && u->is_direct)
 		undo_keep_skipped(u, stays);
 	for (size_t i = 0; inv->argument_count && i < u->count; i++)
@@ -764,9 +784,10 @@ static int undo_is_over(struct undo *u, bool *ret, struct error *e)
  * -ENOENT: there is none. */
 static int undo_open_kept(struct undo *u, struct error *e)
 {
+	u->unread = 0;
 	int r = u->journal < 0 ? u->journal
-		: u->redo      ? land_redo_open(u->journal, &u->kept, e)
-			       : land_undo_open(u->journal, &u->kept, e);
+		: u->redo      ? land_redo_open(u->journal, &u->kept, &u->unread, e)
+			       : land_undo_open(u->journal, &u->kept, &u->unread, e);
 
 	while (r == 0) {
 		bool over = false;
@@ -778,7 +799,7 @@ static int undo_open_kept(struct undo *u, struct error *e)
 			r = undo_choose(u, e);
 		if (r < 0 || (!over && (u->count || u->changed_count || u->i->argument_count)))
 			return r;
-		r = land_undo_before(u->journal, &u->kept, e);
+		r = land_undo_before(u->journal, &u->kept, &u->unread, e);
 	}
 	undo_unchoose(u);
 	u->all_count = 0;
@@ -873,7 +894,16 @@ static int undo_open(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	u->journal = layers_journal(&u->review.layers, false);
-	return u->redo ? undo_open_landing(u, e) : undo_open_last(u, e);
+	r = u->redo ? undo_open_landing(u, e) : undo_open_last(u, e);
+	if (u->unread) {
+		struct error unread = ERROR_INIT;
+
+		(void)error_set(&unread, -EBADMSG,
+				"what was kept of %zu landing%s cannot be read, and is passed over",
+				u->unread, u->unread == 1 ? "" : "s");
+		verb_complain(&unread);
+	}
+	return r;
 }
 
 /* What is in the folders that were opened. */

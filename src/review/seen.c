@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "seen.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "text.h"
 
@@ -117,8 +118,7 @@ static bool seen_is_last(const struct choices *c, const struct stat *st)
 {
 	const struct review *r = c->review;
 
-	return !r->runs && r->session.ended &&
-	       (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec >= r->session.ended;
+	return !r->runs && r->session.ended && CLOCK_NS(st->st_mtim) >= r->session.ended;
 }
 
 int seen_check(struct choices *c, bool leave, struct error *e)

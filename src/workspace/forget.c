@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "forget.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "tree.h"
@@ -61,8 +62,7 @@ static int forget_parent(const struct view *v, int top, const char *dir)
 
 static int forget_copy_file(int from, const struct object *o, int parent, const char *name)
 {
-	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
-					  {o->mtime / 1000000000, o->mtime % 1000000000}};
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, clock_split(o->mtime)};
 	_cleanup_fd_ int to =
 		open_beneath(parent, FORGET_TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	ssize_t n = 0;

@@ -205,9 +205,9 @@ static int64_t take_time(struct reader *r)
 		take_literal(r, "-");
 	uint64_t value = take_number(r);
 
-	if (value > INT64_MAX || (minus && value == 0))
+	if (value > (uint64_t)INT64_MAX + minus || (minus && value == 0))
 		r->bad = true;
-	return r->bad ? 0 : minus ? -(int64_t)value : (int64_t)value;
+	return r->bad ? 0 : minus ? (int64_t)-value : (int64_t)value;
 }
 
 static uint32_t take_mode(struct reader *r)

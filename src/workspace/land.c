@@ -11,6 +11,7 @@
  * all others, the uppermost first.  So a folder is empty when its turn comes, and there before what
  * is in it.
  */
+#include "clock.h"
 #include "fd.h"
 #include "git_index.h"
 #include "land_parts.h"
@@ -279,7 +280,7 @@ static int look_at_step(struct landing *l, size_t i)
 		return -ESTALE;
 	s->before = m->seen.o;
 	/* Written so lately that another write might leave the same times; or by another name. */
-	m->again = m->seen.ctime > (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - LAND_RACY ||
+	m->again = m->seen.ctime > CLOCK_NS(now) - LAND_RACY ||
 		   (m->seen.links > 1 && s->before.type != OBJECT_DIR);
 	r = look_into(l, i, dir, land_last(s->path));
 	if (r == 0)
@@ -384,7 +385,7 @@ static int begin_id(struct journal *j)
 		(void)snprintf(j->id + 2 * i, 3, "%02x", random[i]);
 	if (clock_gettime(CLOCK_REALTIME, &now) < 0)
 		return -errno;
-	j->stamp = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	j->stamp = CLOCK_NS(now);
 	return 0;
 }
 

@@ -78,12 +78,13 @@ struct land_found {
  */
 int land_recover(int tree, int journal, struct land_found *ret, struct error *e);
 
-/* The steps that undo the last landing kept in the journal, with their content; -ENOENT: none. */
-int land_undo_open(int journal, struct land_undo **ret, struct error *e);
+/* The steps that undo the last landing kept in the journal, with their content; -ENOENT: none.
+ * What was kept of a landing and cannot be read is passed over, and counted in *unread. */
+int land_undo_open(int journal, struct land_undo **ret, size_t *unread, struct error *e);
 /* Likewise of the last undo that is not redone, whatever was applied since. */
-int land_redo_open(int journal, struct land_undo **ret, struct error *e);
+int land_redo_open(int journal, struct land_undo **ret, size_t *unread, struct error *e);
 /* The one before it, of the same kind, in its place; -ENOENT: none, and *u is NULL. */
-int land_undo_before(int journal, struct land_undo **u, struct error *e);
+int land_undo_before(int journal, struct land_undo **u, size_t *unread, struct error *e);
 /* What could be taken back of it was, and the user left the rest: it is no longer the last one. */
 bool land_undo_is_passed(const struct land_undo *u);
 int land_undo_pass(const struct land_undo *u);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thing on the disk: looked at, copied, moved.  Nothing here follows a link. */
+#include "clock.h"
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
@@ -16,11 +17,6 @@
 
 enum { LAND_CHUNK = 1 << 15, LAND_CLONE_LEAST = 1 << 16, LAND_ATTRIBUTES_MAX = 1 << 16 };
 
-static int64_t time_of(const struct statx_timestamp *t)
-{
-	return t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 int land_look(int dir, const char *name, struct land_seen *ret)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
@@ -33,9 +29,9 @@ int land_look(int dir, const char *name, struct land_seen *ret)
 		.o = {.type = object_type_of(st.stx_mode),
 		      .mode = st.stx_mode & 07777,
 		      .size = S_ISDIR(st.stx_mode) ? 0 : st.stx_size,
-		      .mtime = time_of(&st.stx_mtime),
+		      .mtime = CLOCK_NS(st.stx_mtime),
 		      .ino = st.stx_ino},
-		.ctime = time_of(&st.stx_ctime),
+		.ctime = CLOCK_NS(st.stx_ctime),
 		.uid = st.stx_uid,
 		.gid = st.stx_gid,
 		.links = st.stx_nlink,
@@ -190,15 +186,8 @@ int land_chmod(int fd, uint32_t mode)
 
 int land_touch(int dir, const char *name, int64_t mtime)
 {
-	int64_t ns = mtime % 1000000000;
-	int64_t s = mtime / 1000000000;
-	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, clock_split(mtime)};
 
-	if (ns < 0) {
-		ns += 1000000000;
-		s--;
-	}
-	times[1] = (struct timespec){(time_t)s, (long)ns};
 	return utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH)) < 0
 		       ? -errno
 		       : 0;

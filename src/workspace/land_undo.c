@@ -68,7 +68,7 @@ static int undo_steps(struct land_undo *u)
 		int r = land_link(u->dir, name, text, digest);
 
 		if (r < 0 || memcmp(digest, s->before.digest, sizeof(digest)) != 0)
-			return r < 0 ? r : -ESTALE;
+			return r < 0 && r != -ENOENT ? r : -ESTALE;
 		step->after.link = arena_str(&u->j.arena, text);
 		if (!step->after.link)
 			return -ENOMEM;
@@ -103,7 +103,8 @@ static int undo_read(int journal, uint64_t number, struct land_undo **ret)
 	return r;
 }
 
-static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **ret,
+/* One that cannot be read is passed over: those before it are no worse for that. */
+static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **ret, size_t *unread,
 		     struct error *e)
 {
 	for (;;) {
@@ -114,13 +115,15 @@ static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **
 		if (r == 0 && kept.count == 0)
 			return -ENOENT;
 		below = kept.newest;
-		if (r == 0)
-			r = undo_read(journal, below, &u);
-		if (r == -ENOENT)
-			continue; /* one that was given up */
-		if (r < 0 || !u)
-			return error_sys(e, r < 0 ? r : -EBADMSG,
-					 "cannot read what was kept of a landing");
+		if (r < 0)
+			return error_sys(e, r, "cannot look for what was kept of landings");
+		r = undo_read(journal, below, &u);
+		if (r == -ENOMEM)
+			return error_sys(e, r, "cannot read what was kept of a landing");
+		if (r < 0 || !u) {
+			*unread += r != -ENOENT; /* that was given up */
+			continue;
+		}
 		if ((u->j.what == JOURNAL_UNDO) == redo) {
 			*ret = TAKE_PTR(u);
 			return 0;
@@ -128,20 +131,21 @@ static int undo_find(int journal, bool redo, uint64_t below, struct land_undo **
 	}
 }
 
-int land_undo_open(int journal, struct land_undo **ret, struct error *e)
+int land_undo_open(int journal, struct land_undo **ret, size_t *unread, struct error *e)
 {
-	return undo_find(journal, false, UINT64_MAX, ret, e);
+	return undo_find(journal, false, UINT64_MAX, ret, unread, e);
 }
 
-int land_redo_open(int journal, struct land_undo **ret, struct error *e)
+int land_redo_open(int journal, struct land_undo **ret, size_t *unread, struct error *e)
 {
-	return undo_find(journal, true, UINT64_MAX, ret, e);
+	return undo_find(journal, true, UINT64_MAX, ret, unread, e);
 }
 
-int land_undo_before(int journal, struct land_undo **u, struct error *e)
+int land_undo_before(int journal, struct land_undo **u, size_t *unread, struct error *e)
 {
 	struct land_undo *before = NULL;
-	int r = undo_find(journal, (*u)->j.what == JOURNAL_UNDO, (*u)->j.number, &before, e);
+	int r = undo_find(journal, (*u)->j.what == JOURNAL_UNDO, (*u)->j.number, &before, unread,
+			  e);
 
 	land_undo_free(u);
 	*u = before;

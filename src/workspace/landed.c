@@ -2,6 +2,7 @@
 #include "landed.h"
 
 #include "basis.h"
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "snapshot.h"
@@ -58,7 +59,7 @@ static bool landed_may_open_up(const struct landed *x, const char *path)
 	if (base < 0)
 		return base == -ENOENT;
 	return statx(base, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME &&
-	       st.stx_btime.tv_sec * INT64_C(1000000000) + st.stx_btime.tv_nsec > x->session->began;
+	       CLOCK_NS(st.stx_btime) > x->session->began;
 }
 
 /* A folder of the layer, which hides nothing then; -EISDIR: it does. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "clock.h"
 #include "layers_parts.h"
 
 #include "afar.h"
@@ -260,7 +261,7 @@ static uint64_t layers_birth(int tree)
 	if (statx(tree, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 || !(st.stx_mask & STATX_BTIME) ||
 	    st.stx_btime.tv_sec <= 0)
 		return 0;
-	return (uint64_t)st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+	return (uint64_t)CLOCK_NS(st.stx_btime);
 }
 
 int layers_session_mark(struct layers_session *s, int tree)

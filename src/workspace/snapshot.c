@@ -526,8 +526,7 @@ static bool snapshot_is_before(int dir, const char *name, int64_t made)
 {
 	struct stat st;
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec <= made;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && CLOCK_NS(st.st_mtim) <= made;
 }
 
 static int snapshot_bring_folder(int from, int to, const char *name)

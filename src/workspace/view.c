@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -76,11 +77,6 @@ unsigned int object_type_of(unsigned int mode)
 	}
 }
 
-static int64_t view_time(struct statx_timestamp t)
-{
-	return t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* `plain`: no layer, nor is one upon it, so that a device 0:0 is a device. */
 static int view_entry_look(int dir, const char *name, bool plain, struct view_entry *ret)
 {
@@ -103,8 +99,8 @@ static int view_entry_look(int dir, const char *name, bool plain, struct view_en
 		.size = st.stx_size,
 		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
 		.ino = st.stx_ino,
-		.mtime = view_time(st.stx_mtime),
-		.ctime = view_time(st.stx_ctime),
+		.mtime = CLOCK_NS(st.stx_mtime),
+		.ctime = CLOCK_NS(st.stx_ctime),
 		.links = st.stx_nlink,
 	};
 	return 0;

@@ -239,8 +239,12 @@ static int do_undo(const char *tree, const char *journal, bool redo)
 
 	if (how.tree < 0 || how.journal < 0)
 		return EXIT_USAGE;
-	int r = redo ? land_redo_open(how.journal, &u, &e) : land_undo_open(how.journal, &u, &e);
+	size_t unread = 0;
+	int r = redo ? land_redo_open(how.journal, &u, &unread, &e)
+		     : land_undo_open(how.journal, &u, &unread, &e);
 
+	if (unread)
+		r = error_set(&e, -EBADMSG, "cannot read what was kept of a landing");
 	if (r == -ENOENT) {
 		(void)puts("nothing");
 		return 0;

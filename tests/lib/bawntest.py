@@ -18,6 +18,7 @@ import fcntl
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -147,6 +148,13 @@ def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more)
 
 def bawn(*args, **more):
     return run(BAWN, *args, **more)
+
+
+def computing(*args, **more):
+    """A command of bawn's, and the seconds that it computed: a busy machine does not make them many more."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    r = bawn(*args, **more)
+    return r, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def box_starts(tap, **more):

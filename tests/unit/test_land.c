@@ -2,6 +2,7 @@
 /* Promises about landing: all or nothing, never outside, and nothing of the user's is covered. */
 #include "cmocka_lead.h"
 
+#include "clock.h"
 #include "journal.h"
 #include "land.h"
 #include "str.h"
@@ -19,6 +20,7 @@ struct world {
 	int top, tree, journal, outside, source;
 	struct error e;
 	struct land_result result;
+	size_t unread; /* landings that undo passed over */
 };
 
 static int world_make(void **state)
@@ -415,8 +417,8 @@ static int undo(struct world *w, bool redo)
 {
 	struct land_undo *u = NULL;
 	size_t count = 0;
-	int r = redo ? land_redo_open(w->journal, &u, &w->e)
-		     : land_undo_open(w->journal, &u, &w->e);
+	int r = redo ? land_redo_open(w->journal, &u, &w->unread, &w->e)
+		     : land_undo_open(w->journal, &u, &w->unread, &w->e);
 
 	if (r < 0)
 		return r;
@@ -476,6 +478,59 @@ static void test_undo_does_not_cover_later_edits(void **state)
 	holds(w->tree, "y", "edited since");
 }
 
+static void test_undo_passes_over_what_it_cannot_read(void **state)
+{
+	struct world *w = *state;
+	struct object landed = file_of("landed", 0644);
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *name = (const char *const[]){"one", "two", "three"}[i];
+
+		assert_int_equal(LAND(w, step(w, name, nothing, landed)), 0);
+	}
+	put_at(w->journal, "kept-2/steps", "torn");
+	assert_int_equal(undo(w, false), 0);
+	assert_false(is_there(w->tree, "three"));
+	assert_int_equal(w->unread, 0);
+	assert_int_equal(undo(w, false), 0);
+	assert_false(is_there(w->tree, "one"));
+	assert_true(is_there(w->tree, "two"));
+	assert_int_equal(w->unread, 1);
+}
+
+/* A file may bear any time. */
+static void test_times_that_are_far_away(void **state)
+{
+	static const struct timespec far[] = {
+		{INT64_C(9223372036), 854775807},
+		{INT64_C(9223372036), 854775808},
+		{INT64_C(13000000000), 5},
+		{-1, 999999999},
+		{-1, 5},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+		put_at(w->tree, "x", "old");
+		assert_int_equal(fchmodat(w->tree, "x", 0644, 0), 0);
+		assert_int_equal(
+			utimensat(w->tree, "x", (const struct timespec[]){far[i], far[i]}, 0), 0);
+		const struct timespec is = clock_split(CLOCK_NS(far[i]));
+
+		assert_true(i == 2 ||
+			    (is.tv_nsec - far[i].tv_nsec <= 0 &&
+			     is.tv_nsec - far[i].tv_nsec >= -1 && is.tv_sec == far[i].tv_sec));
+		assert_int_equal(
+			LAND(w, step(w, "x", file_of("old", 0644), file_of("landed", 0644))), 0);
+		holds(w->tree, "x", "landed");
+		assert_int_equal(undo(w, false), 0);
+		holds(w->tree, "x", "old");
+		assert_int_equal(w->unread, 0);
+	}
+	assert_true(clock_join(INT64_MAX, 0) == INT64_MAX && clock_join(INT64_MIN, 5) == INT64_MIN);
+	assert_int_equal(clock_split(INT64_MIN).tv_nsec, 145224192);
+}
+
 static void test_a_journal_of_another_folder(void **state)
 {
 	struct world *w = *state;
@@ -497,7 +552,7 @@ static void test_a_journal_of_another_folder(void **state)
 /* A part that is not whole is none, wherever it was cut. */
 static void test_a_journal_torn_at_every_byte(void **state)
 {
-	static struct journal_dir dirs[] = {{"", 1, 0755, -5}, {"a", 2, 0700, 7}};
+	static struct journal_dir dirs[] = {{"", 1, 0755, INT64_MIN}, {"a", 2, 0700, INT64_MAX}};
 	struct journal_step steps[] = {
 		{"a/b c", 1, {.type = OBJECT_ABSENT}, {.type = OBJECT_DIR, .mode = 0755, .ino = 9}},
 		{"z", 0, {.type = OBJECT_FILE, .mode = 04755, .size = 3}, {.type = OBJECT_ABSENT}},
@@ -553,6 +608,8 @@ int main(void)
 		LAND_TEST(test_modes_beyond_0777_never_land),
 		LAND_TEST(test_undo_goes_back_one_by_one),
 		LAND_TEST(test_undo_does_not_cover_later_edits),
+		LAND_TEST(test_undo_passes_over_what_it_cannot_read),
+		LAND_TEST(test_times_that_are_far_away),
 		LAND_TEST(test_a_journal_of_another_folder),
 		cmocka_unit_test(test_a_journal_torn_at_every_byte),
 	};
