@@ -398,7 +398,7 @@ int choice_read(const struct choices *c, const struct choice *x, enum change_sid
 {
 	const struct object *o = side == CHANGE_BEFORE ? &x->change->before : &x->change->after;
 
-	if (o->type == OBJECT_ABSENT)
+	if (o->type == OBJECT_ABSENT || o->type == OBJECT_DIR)
 		return 0;
 	if (!choice_is_file(o))
 		return -EILSEQ;

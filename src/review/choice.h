@@ -157,7 +157,7 @@ int choices_count_lines(struct choices *c, struct error *e);
 /* How many; of those that land, with what lands beside. */
 size_t choices_in(const struct choices *c, enum choice_state state);
 
-/* What a side of a change holds, as text: -EFBIG, -EILSEQ (not text). */
+/* What a side of a change holds, as text; a directory holds none.  -EFBIG, -EILSEQ (not text). */
 int choice_read(const struct choices *c, const struct choice *x, enum change_side side,
 		struct buf *into);
 

@@ -14,6 +14,8 @@
  *
  *	a branch	that another worktree of the user's has checked out stays, and the
  *			session's lands beside it
+ *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
+ *			what they are about
  *	in the middle	of a merge, a rebase and the like that the user began after the session did:
  *			HEAD, index, the branch that it is about and git's notes on it stay
  *
@@ -39,8 +41,8 @@ enum { GIT_CHUNK = 16 << 10 };
 static const char *git_known(const struct change *c, size_t *ret_len)
 {
 	static const char *const known[] = {
-		"HEAD",    "index",     "packed-refs",  "refs",         "logs",
-		"objects", "sequencer", "rebase-merge", "rebase-apply", "info/refs"};
+		"HEAD",      "index",        "packed-refs",  "refs",      "logs",  "objects",
+		"sequencer", "rebase-merge", "rebase-apply", "info/refs", "locked"};
 	bool is = c->git && c->git[strspn(c->git, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
 
 	for (size_t i = 0; c->git && !is && i < BAWN_ARRAY_SIZE(known); i++)
@@ -469,6 +471,42 @@ static void git_judge_object(struct choice *x)
 
 /* --- worktrees ------------------------------------------------------------------------- */
 
+/* The user's worktree, of which git keeps this folder, is not in the workspace. */
+static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
+	char path[2 * PATH_MAX];
+	size_t ups = 0;
+
+	(void)snprintf(path, sizeof(path), "%sgitdir", folder);
+	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(buf_str(&text), "\n"),
+		       buf_str(&text));
+	if (*path == '/')
+		return !str_path_is_normal(path) ||
+		       !str_path_beneath(path, g->c->review->layers.workspace);
+	/* Newer ones can be written as they lie to each other. */
+	for (const char *at = path; (at = str_after(at, "../"));)
+		ups++;
+	for (; *folder; folder++)
+		ups -= *folder == '/' && ups > 0;
+	return ups > 0;
+}
+
+/* So it stays as it is, unless the user released something of it. */
+static int git_judge_linked(struct git_repository *g)
+{
+	if (str_equal(g->path, g->common) || !git_is_elsewhere(g, g->path))
+		return 0;
+	for (size_t i = 0; i < g->count; i++)
+		if (g->items[i].x->released)
+			return 0;
+	return git_judge(g, "yours stays: the session cannot see the worktree that it is of", NULL);
+}
+
 static int git_on_worktree(void *context, const char *name)
 {
 	struct git_repository *g = context;
@@ -482,7 +520,8 @@ static int git_on_worktree(void *context, const char *name)
 	git_read_head(&g->base, folder, branch);
 	const struct choice *worked = git_choice(g, index);
 
-	if (!branch[0] || (worked && worked->change->after.type == OBJECT_FILE))
+	if (!branch[0] ||
+	    (worked && worked->change->after.type == OBJECT_FILE && !git_is_elsewhere(g, folder)))
 		return 0;
 	struct git_worktree *w = arena_alloc(&g->c->arena, sizeof(*w));
 
@@ -626,8 +665,10 @@ static int git_judge_repository(struct choices *c, const struct git_item *items,
 			       c->review->session.branch);
 	git_read_head(&g.base, g.path, g.on_mine);
 	git_read_head(&c->view, g.path, g.on_theirs);
-	int r = git_judge_all(&g, git_busy(c, g.path));
+	int r = git_judge_linked(&g);
 
+	if (r == 0)
+		r = git_judge_all(&g, git_busy(c, g.path));
 	git_close_refs(&g);
 	return r;
 }

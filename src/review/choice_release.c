@@ -2,9 +2,10 @@
 /*
  * Releasing what is held.  A file is released by its own path, and with it what a commit brings of
  * the same path and the same content.  Another version of it, which only a commit or the index has,
- * is released by PATH@OBJECT: who released what the file says did not release that.  A ref lands
- * once all that it brings is released, or when its own path is named.  What belongs to a ref (its
- * log, HEAD, the index) goes with it.
+ * is released by PATH@OBJECT: who released what the file says did not release that.  A file may be
+ * called so, too: a name that means both releases neither.  A ref lands once all that it brings is
+ * released, or when its own path is named.  What belongs to a ref (its log, HEAD, the index) goes
+ * with it.
  */
 #include "choice.h"
 
@@ -43,36 +44,31 @@ bool choices_release_brought(struct choices *c)
 	return any;
 }
 
-/* PATH for the version that stands in the tree, PATH@OBJECT for any. */
-static bool release_names(const struct brought *b, const char *path)
+/* PATH: the version that stands in the tree. */
+static bool release_names_file(const struct brought *b, const char *path)
+{
+	return b->seen && str_equal(b->path, path);
+}
+
+/* PATH@OBJECT: any version. */
+static bool release_names_version(const struct brought *b, const char *path)
 {
 	const char *rest = str_after(path, b->path);
 
-	if (!rest || !*rest)
-		return rest && b->seen;
-	if (*rest++ != '@')
+	if (!rest || *rest++ != '@')
 		return false;
 	return b->removed ? str_equal(rest, BROUGHT_REMOVED)
 			  : strlen(rest) >= BROUGHT_LEAST && str_after(b->object, rest);
 }
 
-/* One change by its path, or what it brings; how many that were. */
-static size_t release_one(struct choices *c, struct choice *x, const char *path)
+/* What it brings of that name; how many that were. */
+static size_t release_brought(const struct change *change, const char *path,
+			      bool (*names)(const struct brought *b, const char *path))
 {
-	struct change *change = x->change;
 	size_t found = 0;
 
-	if (change->group != CHANGE_HELD)
-		return 0;
-	/* One by one: a pattern or a directory would release what was not seen. */
-	if (str_equal(path, change->path)) {
-		/* Of a session with a branch of its own no file lands, unless it was picked. */
-		if (!c->review->session.branch[0] || x->state != CHOICE_LEFT)
-			choice_release(c, x);
-		found++;
-	}
-	for (size_t i = 0; i < change->brings_count; i++) {
-		if (!release_names(&change->brings[i], path))
+	for (size_t i = 0; change->group == CHANGE_HELD && i < change->brings_count; i++) {
+		if (!names(&change->brings[i], path))
 			continue;
 		change->brings[i].released = true;
 		found++;
@@ -80,10 +76,41 @@ static size_t release_one(struct choices *c, struct choice *x, const char *path)
 	return found;
 }
 
-/* Two versions whose names begin alike: somebody may have looked for them. */
-static bool release_is_unclear(const struct choices *c, const char *path)
+/* The file of this very path, and what refs bring of it that is the same; how many that were. */
+static size_t release_file(struct choices *c, const char *path)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct choice *x = &c->items[i];
+
+		found += release_brought(x->change, path, release_names_file);
+		/* One by one: a pattern or a directory would release what was not seen. */
+		if (x->change->group != CHANGE_HELD || !str_equal(path, x->change->path))
+			continue;
+		/* Of a session with a branch of its own no file lands, unless it was picked. */
+		if (!c->review->session.branch[0] || x->state != CHOICE_LEFT)
+			choice_release(c, x);
+		found++;
+	}
+	return found;
+}
+
+static size_t release_version(struct choices *c, const char *path)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		found += release_brought(c->items[i].change, path, release_names_version);
+	return found;
+}
+
+/* Two versions whose names begin alike, or a version and a file that is called PATH@OBJECT:
+ * somebody may have looked for them. */
+static int release_check(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
 	const struct brought *first = NULL;
+	bool file = changes_find(&c->changes, spec->path) != NULL, more = false;
 
 	for (size_t i = 0; i < c->count; i++) {
 		const struct change *change = c->items[i].change;
@@ -91,14 +118,27 @@ static bool release_is_unclear(const struct choices *c, const char *path)
 		for (size_t n = 0; n < change->brings_count; n++) {
 			const struct brought *b = &change->brings[n];
 
-			if (str_equal(b->path, path) || !release_names(b, path))
+			file = file || str_equal(b->path, spec->path);
+			if (!release_names_version(b, spec->path))
 				continue;
-			if (first && !str_equal(first->object, b->object))
-				return true;
+			more = more || (first && !str_equal(first->object, b->object));
 			first = b;
 		}
 	}
-	return false;
+	if (first && file) {
+		(void)error_set(e, -EINVAL, "'%s' is a file, and a version of %s", spec->typed,
+				first->path);
+		error_next(e, "Nothing is released. At the terminal the file is asked about "
+			      "alone. For the version give another number of digits of the "
+			      "object ('bawn diff --json' has all), or the ref that brings it.");
+		return -EINVAL;
+	}
+	if (more) {
+		(void)error_set(e, -EINVAL, "'%s' is more than one version", spec->typed);
+		error_next(e, "Give more digits of the object: 'bawn diff --json' has all.");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* What was named is none of what is held. */
@@ -124,17 +164,11 @@ int choices_release(struct choices *c, const struct pathspecs *specs, struct err
 {
 	for (size_t s = 0; s < specs->count; s++) {
 		const struct pathspec *spec = &specs->items[s];
-		size_t found = 0;
+		int r = release_check(c, spec, e);
 
-		if (release_is_unclear(c, spec->path)) {
-			(void)error_set(e, -EINVAL, "'%s' is more than one version", spec->typed);
-			error_next(e,
-				   "Give more digits of the object: 'bawn diff --json' has all.");
-			return -EINVAL;
-		}
-		for (size_t i = 0; i < c->count; i++)
-			found += release_one(c, &c->items[i], spec->path);
-		if (found == 0)
+		if (r < 0)
+			return r;
+		if (release_file(c, spec->path) + release_version(c, spec->path) == 0)
 			return release_nothing(c, spec, e);
 	}
 	(void)choices_release_brought(c);
@@ -144,8 +178,5 @@ int choices_release(struct choices *c, const struct pathspecs *specs, struct err
 
 void choices_release_at(struct choices *c, struct choice *x)
 {
-	(void)release_one(c, x, x->change->path);
-	for (size_t i = 0; i < c->count; i++)
-		if (&c->items[i] != x && c->items[i].change->brings_count)
-			(void)release_one(c, &c->items[i], x->change->path);
+	(void)release_file(c, x->change->path);
 }

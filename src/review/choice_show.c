@@ -36,6 +36,8 @@ void choice_put_line(struct buf *into, const struct choice *x)
 		buf_put_str(into, " -> ");
 	}
 	put_path(into, c->path, dir);
+	if (c->kind == CHANGE_CHANGED && c->before.type != c->after.type)
+		buf_putf(into, "  (was a %s)", object_type_words[c->before.type]);
 	if (c->kind == CHANGE_MODE ||
 	    (c->before.type == OBJECT_FILE && c->after.type == OBJECT_FILE &&
 	     (c->before.mode & 0777) != (x->lands.mode & 0777)))

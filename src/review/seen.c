@@ -7,16 +7,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { SEEN_TOLD = 20 };
 
-/* A folder says nothing, and an object what its name says. */
+/* An object that comes is what its name says, and none that is there goes. */
 static bool seen_needs_no_look(const struct change *c)
 {
-	return c->after.type == OBJECT_DIR || change_is_git_object(c);
+	return change_is_git_object(c) &&
+	       (c->before.type == OBJECT_ABSENT || c->after.type == OBJECT_ABSENT);
+}
+
+/* What is written down of a change.  With what was renamed, that it is gone from its old place: who
+ * saw a new file did not see that. */
+static struct object seen_of(const struct change *c, struct object o)
+{
+	struct sha256 sum;
+
+	if (c->kind != CHANGE_RENAMED || !o.hashed)
+		return o;
+	sha256_begin(&sum);
+	sha256_add(&sum, (struct span){o.digest, SHA256_SIZE});
+	sha256_add(&sum, span_of_str(c->from));
+	sha256_end(&sum, o.digest);
+	return o;
 }
 
 /* What it was when it was shown.  What has no digest (a fifo, a socket, what cannot be read) never
@@ -31,10 +48,42 @@ static int seen_add(struct basis *b, const struct view *v, const struct change *
 	uint64_t size = 0;
 
 	after.hashed = after.hashed || (fd >= 0 && changes_hash(fd, after.digest, &size) == 0);
+	after = seen_of(c, after);
 	if (after.type <= OBJECT_LINK && (after.hashed || (!file && after.type != OBJECT_LINK)))
 		return basis_set(b, c->path, &after);
 	basis_remove(b, c->path);
 	return 0;
+}
+
+/* The new folder, or the one in place of something else, that it is in; NULL: none is. */
+static const struct change *seen_above(const struct changes *c, const char *path)
+{
+	char above[PATH_MAX];
+
+	if (strlen(path) >= sizeof(above))
+		return NULL;
+	(void)snprintf(above, sizeof(above), "%s", path);
+	for (char *slash; (slash = strrchr(above, '/'));) {
+		*slash = '\0';
+		const struct change *up = changes_find(c, above);
+
+		if (up && up->after.type == OBJECT_DIR && up->before.type != OBJECT_DIR)
+			return up;
+	}
+	return NULL;
+}
+
+/* Whoever sees a path sees that the folders on the way to it are new; not that one of them is in
+ * the place of something else. */
+static int seen_add_above(struct basis *b, const struct changes *c, const char *path)
+{
+	const struct change *up = seen_above(c, path);
+	int r = 0;
+
+	for (; r == 0 && up && up->before.type == OBJECT_ABSENT && !basis_find(b, up->path);
+	     up = seen_above(c, up->path))
+		r = seen_add(b, NULL, up);
+	return r;
 }
 
 static int seen_write(int session, const struct view *v, const struct changes *c,
@@ -51,9 +100,13 @@ static int seen_write(int session, const struct view *v, const struct changes *c
 
 	if (code < 0)
 		return code;
-	for (size_t i = 0; code == 0 && i < c->count; i++)
-		if (shown(context, i) && !seen_needs_no_look(&c->items[i]))
+	for (size_t i = 0; code == 0 && i < c->count; i++) {
+		if (!shown(context, i) || seen_needs_no_look(&c->items[i]))
+			continue;
+		code = seen_add_above(&b, c, c->items[i].path);
+		if (code == 0)
 			code = seen_add(&b, v, &c->items[i]);
+	}
 	return code < 0 ? error_sys(e, code, "cannot write down what was shown")
 			: basis_write_seen(session, &b, e);
 }
@@ -76,13 +129,11 @@ int seen_keep(const struct review *r, const struct view *v, const struct changes
 	return 0;
 }
 
-static void seen_say(const struct choices *c, const struct choice *x, const char *when,
-		     size_t count)
+static void seen_say(const struct choice *x, const char *when, size_t count)
 {
 	struct text err = text_open(STDERR_FILENO);
 	bool known = *when != '\0';
 
-	(void)c;
 	if (count > SEEN_TOLD)
 		return;
 	if (count == SEEN_TOLD) {
@@ -121,6 +172,35 @@ static bool seen_is_last(const struct choices *c, const struct stat *st)
 	return !r->runs && r->session.ended && CLOCK_NS(st->st_mtim) >= r->session.ended;
 }
 
+/* It lands, or what is its own lands beside the user's. */
+static bool seen_lands(const struct choices *c, const struct choice *x)
+{
+	bool beside = false;
+
+	for (size_t i = 0; x->state == CHOICE_KEPT && !beside && i < c->beside_count; i++)
+		beside = c->beside[i].of == (size_t)(x - c->items);
+	return x->state == CHOICE_LANDS || beside;
+}
+
+static bool seen_is_same(const struct basis *b, const struct change *c)
+{
+	const struct basis_entry *was = basis_find(b, c->path);
+	const struct object is = seen_of(c, c->after);
+
+	return seen_needs_no_look(c) || (was && basis_same(&was->object, &is));
+}
+
+/* It, and the folders that would land with it, are as they were seen. */
+static bool seen_is_whole(const struct choices *c, const struct basis *b, const struct change *x)
+{
+	bool same = seen_is_same(b, x);
+
+	for (const struct change *up = x; same && (up = seen_above(&c->changes, up->path));)
+		same = c->items[up - c->changes.items].state == CHOICE_SETTLED ||
+		       seen_is_same(b, up);
+	return same;
+}
+
 int seen_check(struct choices *c, bool leave, struct error *e)
 {
 	_cleanup_basis_ struct basis b = BASIS_INIT;
@@ -139,13 +219,10 @@ int seen_check(struct choices *c, bool leave, struct error *e)
 
 	for (size_t i = 0; r == 0 && i < c->count; i++) {
 		struct choice *x = &c->items[i];
-		const struct change *ch = x->change;
-		const struct basis_entry *was = basis_find(&b, ch->path);
 
-		if (x->state != CHOICE_LANDS || seen_needs_no_look(ch) ||
-		    (was && basis_same(&was->object, &ch->after)))
+		if (!seen_lands(c, x) || seen_is_whole(c, &b, x->change))
 			continue;
-		seen_say(c, x, was ? when : "", count++);
+		seen_say(x, basis_find(&b, x->change->path) ? when : "", count++);
 		if (!leave)
 			continue;
 		x->state = CHOICE_LEFT;

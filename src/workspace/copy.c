@@ -110,7 +110,7 @@ int copy_attributes(int from, int to)
 	return copy_all_attributes(from, to, COPY_SAME);
 }
 
-/* Between two filesystems the kernel does not do it. */
+/* As the kernel cannot always do it: between two filesystems, or on some. */
 static int copy_bytes(int from, int to, off_t at, off_t end)
 {
 	static char block[COPY_BLOCK];
@@ -142,8 +142,9 @@ static int copy_range(int from, int to, off_t at, off_t end)
 		size_t want = (size_t)(end - at);
 		ssize_t n = copy_file_range(from, &at, to, &out, want, 0);
 
+		/* Whatever else is wrong is met again. */
 		if (n < 0)
-			return errno == EXDEV ? copy_bytes(from, to, at, end) : -errno;
+			return copy_bytes(from, to, at, end);
 		if (n == 0)
 			return 0;
 	}

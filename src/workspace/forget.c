@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "forget.h"
 
-#include "clock.h"
+#include "copy.h"
 #include "fd.h"
 #include "open.h"
 #include "tree.h"
@@ -62,24 +62,25 @@ static int forget_parent(const struct view *v, int top, const char *dir)
 
 static int forget_copy_file(int from, const struct object *o, int parent, const char *name)
 {
-	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, clock_split(o->mtime)};
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+	struct stat st;
+	bool shared = false;
 	_cleanup_fd_ int to =
-		open_beneath(parent, FORGET_TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	ssize_t n = 0;
+		open_beneath(parent, FORGET_TEMPORARY, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
 	if (to < 0)
 		return to;
-	do
-		n = copy_file_range(from, NULL, to, NULL, 1u << 30, 0);
-	while (n > 0);
-	if (n < 0 || fchmod(to, o->mode & 0777) < 0 || futimens(to, times) < 0 ||
-	    renameat(parent, FORGET_TEMPORARY, parent, name) < 0) {
-		int r = -errno;
+	int r = copy_content(from, to, &shared);
 
+	if (r == 0 && fstat(from, &st) < 0)
+		r = -errno;
+	times[1] = r == 0 ? st.st_mtim : times[0];
+	if (r == 0 && (fchmod(to, o->mode & 0777) < 0 || futimens(to, times) < 0 ||
+		       renameat(parent, FORGET_TEMPORARY, parent, name) < 0))
+		r = -errno;
+	if (r < 0)
 		(void)unlinkat(parent, FORGET_TEMPORARY, 0);
-		return r;
-	}
-	return 0;
+	return r;
 }
 
 /* What the base has is put into the layer. */

@@ -15,7 +15,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { LAND_CHUNK = 1 << 15, LAND_CLONE_LEAST = 1 << 16, LAND_ATTRIBUTES_MAX = 1 << 16 };
+enum {
+	LAND_CHUNK = 1 << 15,
+	LAND_CLONE_LEAST = 1 << 16,
+	LAND_ATTRIBUTES_MAX = 64 << 10, /* the kernel's limit: of a value, and of all names */
+};
 
 int land_look(int dir, const char *name, struct land_seen *ret)
 {
@@ -147,16 +151,16 @@ int land_link(int dir, const char *name, char ret[PATH_MAX], uint8_t ret_digest[
 
 int land_copy_attributes(int from, int to)
 {
-	char names[4096];
-	ssize_t len = flistxattr(from, names, sizeof(names));
+	_cleanup_free_ char *names = malloc(LAND_ATTRIBUTES_MAX);
+	_cleanup_free_ char *value = malloc(LAND_ATTRIBUTES_MAX);
 	int copied = 0;
+
+	if (!names || !value)
+		return -ENOMEM;
+	ssize_t len = flistxattr(from, names, LAND_ATTRIBUTES_MAX);
 
 	if (len <= 0)
 		return len == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
-	_cleanup_free_ char *value = malloc(LAND_ATTRIBUTES_MAX);
-
-	if (!value)
-		return -ENOMEM;
 	for (const char *name = names; name < names + len; name += strlen(name) + 1) {
 		if (!str_after(name, "user.") || str_after(name, "user.overlay."))
 			continue;
