@@ -78,12 +78,14 @@ struct commits_tips {
 	size_t count;
 };
 
-static int commits_on_tip(void *context, const char *name, const struct git_name *object)
+static int commits_on_tip(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct commits_tips *t = context;
 
 	(void)name;
-	return t->count++ < COMMITS_TIPS_MAX ? git_walk_know(&t->repo->walk, object) : 0;
+	if (value->object.len == 0 || t->count++ >= COMMITS_TIPS_MAX)
+		return 0;
+	return git_walk_know(&t->repo->walk, &value->object);
 }
 
 /* What the user had: HEAD first, so that it counts however many there are. */

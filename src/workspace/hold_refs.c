@@ -53,11 +53,11 @@ static int refs_know_one(struct refs_reach *r, const char *own, const char *name
 	return r->tips++ < REFS_TIPS_MAX ? git_walk_know(&r->repo->reach, held ? &old : object) : 0;
 }
 
-static int refs_on_tip(void *context, const char *name, const struct git_name *object)
+static int refs_on_tip(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct refs_reach *r = context;
 
-	return refs_know_one(r, r->repo->gitdir, name, object);
+	return value->object.len ? refs_know_one(r, r->repo->gitdir, name, &value->object) : 0;
 }
 
 /* What is checked out in a worktree. */
