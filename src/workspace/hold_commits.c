@@ -152,7 +152,8 @@ void hold_commits_end(struct hold_judge *j)
 {
 	for (struct hold_repo *r = j->repos; r; r = r->next) {
 		git_walk_fini(&r->walk);
-		git_walk_fini(&r->reach);
+		git_walk_fini(&r->reach.walk);
+		git_walk_fini(&r->reach_unstashed.walk);
 		git_store_close(&r->walk.store);
 		git_refs_close(&r->before);
 		git_refs_close(&r->after);

@@ -67,9 +67,11 @@ struct hold_repo {
 	bool refs_held;        /* one of them is */
 	int trouble;           /* of its objects */
 	bool knows;            /* what the user had is marked in the walk */
-	/* hold_refs.c: what the refs reach once the changes have landed, once `reaches` is set. */
-	struct git_walk reach;
-	bool reaches;
+	/* hold_refs.c: what the refs reach once the changes have landed, once it was asked. */
+	struct hold_reach {
+		struct git_walk walk;
+		bool asked;
+	} reach, reach_unstashed; /* the second without refs/stash */
 };
 
 /* The folder of a repository that a path is in, and the rest of the path; it was looked at. */
