@@ -12,6 +12,9 @@
  * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, FETCH_HEAD), and
  * the lines of the log that git has its stashes from.
  *
+ * A ref that becomes another name for one is held by that alone: what git writes to it, by a commit
+ * or a fetch, it writes there.
+ *
  * What belongs to a held ref goes with it: HEAD that names it, its log, the index.  What cannot be
  * read within the bounds of git_store.h and git_walk.h is held, and that is said.
  */
@@ -638,15 +641,17 @@ static int commits_ref(struct hold_judge *j, struct hold_repo *repo, const char 
 	*ret = ref;
 	if (commits_note(j, repo, ref) < 0)
 		return -ENOMEM;
-	if (git_refs_value(&repo->after, own, name, &new) < 0)
-		return 0;
+	int r = hold_alias(j, repo, own, name, &ref->news.bad);
+
+	repo->refs_held = repo->refs_held || ref->news.bad;
+	if (r < 0 || ref->news.bad || git_refs_value(&repo->after, own, name, &new) < 0)
+		return r;
 	if (git_refs_value(&repo->before, own, name, &old) < 0)
 		old.len = 0;
 	ref->news.checked_out = git_refs_value(&repo->after, "", "HEAD", &head) == 0 &&
 				git_name_equal(&head, &new) && !str_after(name, "refs/remotes/") &&
 				str_after(name, "refs/heads/");
-	int r = hold_judge_commit(j, repo, &old, &new, &ref->news);
-
+	r = hold_judge_commit(j, repo, &old, &new, &ref->news);
 	if (r == 0)
 		r = hold_judge_taken(j, repo, name, &old, &new, &ref->news);
 	repo->refs_held = repo->refs_held || commits_is_held(ref);
@@ -841,6 +846,11 @@ static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const c
 			v->most = HOLD_NOT;
 		return hold_say(j, v, "what it names cannot be read");
 	}
+	const char *alias = NULL;
+
+	r = kind == 1 ? hold_alias(j, repo, gitdir, name, &alias) : 0;
+	if (r < 0 || alias)
+		return r < 0 ? r : hold_say(j, v, "%s", alias);
 	if (kind == 1)
 		return commits_follow(j, repo, gitdir, symbolic, NULL, v);
 	r = commits_ref(j, repo, gitdir, name, &ref);

@@ -147,6 +147,10 @@ int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path,
 		 struct hold_verdict *v);
 int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v);
 
+/* Why a ref is held that is another name now: *ret; NULL: it is none, or may be. */
+int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,
+	       const char *name, const char **ret);
+
 /* A log with a line of a commit that is held goes with the ref that brings it. */
 int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct change *c,
 		      struct hold_verdict *v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refs that go, and the logs of refs.
+ * Refs that go, refs that become other names, and the logs of refs.
  *
  * A branch, a tag or a stash that is removed takes with it the way to its commits: objects stay,
  * and nobody finds them again.  So it is asked what every ref reaches once the changes have landed.
@@ -325,6 +325,45 @@ int hold_gone_ref(struct hold_judge *j, const char *path, struct hold_verdict *v
 		return error_set(j->error, -ENOMEM, "no memory to look into commits");
 	return str_equal(name, "packed-refs") ? hold_lost_packed(j, repo, v)
 					      : hold_lost_by(j, repo, path, name, v);
+}
+
+/* --- other names ------------------------------------------------------------------------ */
+
+/* A ref that is another name, which it was not: one that git makes itself, or a new one for a
+ * branch. */
+static bool refs_may_stand_for(const struct git_ref_value *was, const char *name,
+			       const char *symbolic)
+{
+	const char *end = strrchr(name, '/');
+
+	if (str_equal(was->symbolic, symbolic))
+		return true;
+	if (str_after(name, "refs/remotes/") && str_equal(end, "/HEAD"))
+		return strncmp(symbolic, name, (size_t)(end - name) + 1) == 0;
+	return str_after(symbolic, "refs/heads/") &&
+	       (str_equal(name, "HEAD") ||
+		(str_after(name, "refs/heads/") && !git_ref_is_there(was)));
+}
+
+int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,
+	       const char *name, const char **ret)
+{
+	const struct hold_dir *dir = hold_dir_find(j, repo->gitdir, strlen(repo->gitdir));
+	struct git_ref_value was, is;
+
+	*ret = NULL;
+	/* In a repository that is new it stands for nothing of the user's. */
+	if (git_refs_look(&repo->after, own, name, &is) < 0 || !is.symbolic[0] ||
+	    (dir && !dir->was_gitdir))
+		return 0;
+	(void)git_refs_look(&repo->before, own, name, &was);
+	if (refs_may_stand_for(&was, name, is.symbolic))
+		return 0;
+	*ret = arena_printf(&j->changes->arena,
+			    "%.200s becomes another name for %.200s: what git writes to one it "
+			    "would write to the other",
+			    name, is.symbolic);
+	return *ret ? 0 : error_set(j->error, -ENOMEM, "no memory to look into refs");
 }
 
 /* --- logs ------------------------------------------------------------------------------- */
