@@ -404,25 +404,43 @@ static int commits_on_difference(void *context, const struct git_difference *d)
 }
 
 /* A commit against one or several: what differs from all of them. */
-static int commits_compare(struct commits_context *c, const struct git_commit *commit,
+static int commits_compare(struct commits_context *c, const struct git_name *tree,
 			   const struct git_name *bases, size_t count)
 {
 	static const struct git_name none = {.len = 0};
-	struct git_name trees[GIT_PARENTS_MAX], name;
+	struct git_name trees[GIT_PARENTS_MAX];
 	size_t have = 0;
 
 	for (size_t i = 0; i < count && i < GIT_PARENTS_MAX; i++) {
-		struct git_commit base;
-		int r = git_walk_commit(&c->repo->walk, &bases[i], &name, &base);
+		int r = git_walk_tree(&c->repo->walk, &bases[i], &trees[have]);
 
-		if (r < 0)
+		/* What was a blob had no files. */
+		if (r < 0 && r != -EINVAL)
 			return r;
-		trees[have++] = base.tree;
+		have += r == 0;
 	}
 	c->others = trees + 1;
 	c->other_count = have > 1 ? have - 1 : 0;
-	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, &commit->tree,
-			      commits_on_difference, c);
+	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, tree, commits_on_difference,
+			      c);
+}
+
+/* What a tree brings that no commit has: a tag may name one, and `git checkout TAG -- .` takes its
+ * files.  It departs from what the ref was, or from what is checked out. */
+static int commits_look_tree(struct commits_context *c, const struct git_name *old,
+			     const struct git_name *new)
+{
+	struct git_name tree, head;
+	int r = git_walk_tree(&c->repo->walk, new, &tree);
+
+	/* A blob has no name by which it could be held. */
+	if (r < 0)
+		return r == -EINVAL ? 0 : r;
+	bool has = old->len == 0 && git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
+
+	c->news->commit = tree;
+	c->news->is_tree = true;
+	return commits_compare(c, &tree, old->len ? old : &head, old->len || has ? 1 : 0);
 }
 
 /* What a ref brings that was `old` (of length 0: it is new). */
@@ -433,11 +451,11 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 	struct git_commit tip;
 	int r = c->repo->trouble;
 
+	c->news->is_tree = false;
 	if (r == 0)
 		r = git_walk_commit(&c->repo->walk, new, &c->news->commit, &tip);
-	/* A tag of a tree or a blob: nothing checks it out. */
 	if (r == -EINVAL)
-		return 0;
+		return commits_look_tree(c, old, new);
 	const struct git_name top = c->news->commit;
 
 	if (r == 0)
@@ -449,7 +467,7 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		bool fallback = old->len == 0 && news.base_count == 0 && news.cut &&
 				git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
 
-		r = commits_compare(c, &tip,
+		r = commits_compare(c, &tip.tree,
 				    old->len   ? old
 				    : fallback ? &head
 					       : news.bases,
@@ -464,7 +482,8 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		    git_name_equal(&one->commit.parents[0], old))
 			continue;
 		c->news->commit = one->name;
-		r = commits_compare(c, &one->commit, one->commit.parents, one->commit.parent_count);
+		r = commits_compare(c, &one->commit.tree, one->commit.parents,
+				    one->commit.parent_count);
 	}
 	c->news->commit = top;
 	c->news->cut = c->news->cut || news.cut;
@@ -555,7 +574,8 @@ int hold_say_commit(struct hold_judge *j, const struct hold_news *n, struct hold
 	char hex[GIT_HEX_MAX + 1], who[COMMITS_SHORT + 16];
 
 	git_name_hex(&n->commit, hex);
-	(void)snprintf(who, sizeof(who), "the commit %.*s", COMMITS_SHORT, hex);
+	(void)snprintf(who, sizeof(who), "the %s %.*s", n->is_tree ? "tree" : "commit",
+		       COMMITS_SHORT, hex);
 	if (n->bad) {
 		v->why = n->bad;
 		v->takes_back = n->takes_back;
@@ -864,8 +884,10 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 		if (!commits_have(into, &from->items[i]) && !commits_put(j, into, &from->items[i]))
 			*r = commits_no_memory(j);
 	/* The one that is named: rather of what is held than of what is only flagged. */
-	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count)))
+	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count))) {
 		into->commit = from->commit;
+		into->is_tree = from->is_tree;
+	}
 	into->bad = into->bad ? into->bad : from->bad;
 	for (size_t i = 0; i < from->flagged.count && i == 0; i++)
 		hold_words_note(&into->flagged, from->flagged.list);

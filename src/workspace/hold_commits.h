@@ -23,6 +23,7 @@ struct hold_news {
 	size_t count;
 	struct hold_words flagged, hidden;
 	struct git_name commit; /* that is looked at, and at its end the tip */
+	bool is_tree;           /* it is none, but a tree that a ref names */
 	bool checked_out;       /* its files are those of the tree */
 	bool cut;
 	const char *bad; /* why it cannot be looked into, or is held as it is */
