@@ -351,6 +351,24 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 	return found;
 }
 
+ssize_t first_find_before(const struct first *f, const char *path, size_t before,
+			  struct first_entry *ret)
+{
+	ssize_t found = -ENOENT;
+
+	for (size_t at = first_place(f, path); first_is_at(f, at, path); at++) {
+		struct first_entry e;
+
+		first_at(f, f->sorted[at], &e);
+		if (f->sorted[at] >= before || e.flags & (FIRST_END | FIRST_META) ||
+		    e.kind == FIRST_MOVED)
+			continue;
+		*ret = e;
+		found = (ssize_t)f->sorted[at];
+	}
+	return found;
+}
+
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret)
 {
 	ssize_t found = -ENOENT;

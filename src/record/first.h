@@ -55,7 +55,8 @@
  * In review mode a path may leave the session: it landed, or was discarded, and its layers have it
  * no more.  When it is changed once more it is entered AGAIN: what stood there then is its first
  * version.  There MOVED is also entered for a file of the user's, so that it is known where it
- *went.
+ *went.  And before a ref of git's that has no file is made, the packed-refs that may have it is
+ * entered, which the session need not change ever.
  *
  * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;
  * the workspace's own folder is ".".  In direct mode a folder is entered (META) before a name in it
@@ -175,6 +176,10 @@ int first_each_path(const struct first *f, int (*found)(void *context, const cha
  * the first that has them.  The entry's number, or -ENOENT.
  */
 ssize_t first_find(const struct first *f, const char *path, struct first_entry *ret);
+
+/* What stood at this path last when entry `before` was made.  Its number, or -ENOENT. */
+ssize_t first_find_before(const struct first *f, const char *path, size_t before,
+			  struct first_entry *ret);
 
 /* How the session left it: its last END entry. */
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret);

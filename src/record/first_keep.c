@@ -510,6 +510,44 @@ static void first_keep_take(struct first_keep *k, struct span path, struct first
 		first_keep_put(k, e);
 }
 
+/* A file that is not the session's is entered as it is; once, however often it is asked for. */
+static void first_keep_as_is(struct first_keep *k, const char *path)
+{
+	char key[FIRST_PATH_MAX + 4096], text[FIRST_PATH_MAX];
+	struct first_entry e;
+
+	if (first_keep_look(k, k->seen, path, &e, text) < 0 || e.kind != FIRST_FILE ||
+	    first_keep_is_own(k, path))
+		return;
+	/* No path has two slashes: another file by this name is another matter. */
+	int n = snprintf(key, sizeof(key), "%s//%s//%llu.%lld.%llu", k->inside, path,
+			 (unsigned long long)e.ino, (long long)e.ctime, (unsigned long long)e.size);
+	struct span known = {(const uint8_t *)key, n > 0 ? (size_t)n : 0};
+
+	if (n <= 0 || (size_t)n >= sizeof(key) || touched_effects(&k->known, known))
+		return;
+	touched_add(&k->known, known, TOUCHED_MADE);
+	first_keep_content(k, &e, path);
+	e.flags |= FIRST_AGAIN;
+	first_keep_put(k, &e);
+}
+
+/* Review: a ref that has no file may be in packed-refs.  What the session found of it stands there,
+ * and the user may pack refs again before the session ends. */
+static void first_keep_packed_refs(struct first_keep *k, const char *below)
+{
+	static const char refs[] = "refs/", packed[] = "packed-refs";
+
+	for (const char *at = below; (at = strstr(at, refs)); at++) {
+		char path[FIRST_PATH_MAX + sizeof(packed)];
+
+		if (at > below && at[-1] != '/')
+			continue;
+		(void)snprintf(path, sizeof(path), "%.*s%s", (int)(at - below), below, packed);
+		first_keep_as_is(k, path);
+	}
+}
+
 /* The folder that a name would be in is not there: the call fails, and if it is made again once
  * there is one, then that is the moment that counts. */
 static bool first_keep_is_nowhere(const struct first_keep *k, const char *path)
@@ -553,6 +591,8 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 		return true;
 	if (!k->direct && !(known & TOUCHED_META))
 		e.flags |= FIRST_AGAIN;
+	if (!k->direct && e.kind == FIRST_ABSENT)
+		first_keep_packed_refs(k, below);
 	/* overlayfs copies a file whole before it gets another mode: that is its first version. */
 	first_keep_take(k, path, &e, meta && (k->direct || e.kind != FIRST_FILE), text);
 	return true;

@@ -6,11 +6,13 @@
  *			there stays as it is, and `git gc` of the user's tidies up
  *	a ref		that both moved stays the user's, and the session's value lands beside it,
  *			as the branch bawn/SESSION: `git merge` puts the two together, we do not.
- *			Without a free name (choice_refs.c) it stays pending
+ *			Without a free name (choice_refs.c) it stays pending.  Who moved it is
+ *			told by what it says on the three sides, not by the file that it is in
  *	HEAD, index	stay the user's as soon as one of them, or the branch that is checked
  *			out, is in conflict: together they say what the user works on
  *	logs		only grow: one that lost lines, or may have, stays
- *	packed-refs	in conflict stays; what the session has in it lands as loose refs
+ *	packed-refs	in conflict, or with a ref in it that both moved, stays; what the session
+ *			has in it lands as loose refs
  *
  *	a branch	that another worktree of the user's has checked out stays, and the
  *			session's lands beside it
@@ -59,7 +61,7 @@ bool choice_is_git_object(const char *path)
 /* The choice about a path of the repository; NULL: the session did not change it. */
 static struct choice *git_choice(const struct git_repository *g, const char *rest)
 {
-	char path[2 * PATH_MAX];
+	char path[2 * PATH_MAX + sizeof("logs/")];
 
 	(void)snprintf(path, sizeof(path), "%s%s", g->path, rest);
 	const struct change *change = changes_find(&g->c->changes, path);
@@ -76,27 +78,6 @@ static void git_keep(struct choice *x, const char *why)
 }
 
 /* --- refs ------------------------------------------------------------------------------ */
-
-/* What the session departed from, of the file of a ref; none when nobody knows. */
-static void git_was(const struct git_repository *g, const struct choice *x, struct git_name *ret)
-{
-	_cleanup_fd_ int fd =
-		x->knows_origin && x->origin.type == OBJECT_FILE ? choice_open_origin(g->c, x) : -1;
-
-	git_read_name(fd, ret);
-}
-
-/* What a ref is on a side; none when it is not there, or says nothing that git understands. */
-static void git_value(const struct git_repository *g, const struct git_refs *side, const char *ref,
-		      struct git_name *ret)
-{
-	char own[PATH_MAX];
-	size_t len = strlen(g->path);
-
-	(void)snprintf(own, sizeof(own), "%.*s", (int)(len ? len - 1 : 0), g->path);
-	if (git_refs_value(side, own, ref, ret) < 0)
-		ret->len = 0;
-}
 
 /* The session packed its refs, and what it packed is held. */
 static bool git_pack_is_held(const struct git_repository *g)
@@ -126,44 +107,33 @@ static int git_leave_rest(const struct git_repository *g, struct choice *x, cons
 static int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
 {
 	struct choices *c = g->c;
-	struct git_name theirs, mine, was;
+	struct git_ref_value theirs, mine, was;
 	char name[PATH_MAX];
 	int r = git_open_refs(g);
 
+	if (r == 0)
+		r = git_found(g, ref, &was);
 	if (r < 0)
 		return r;
 	git_value(g, &g->theirs, ref, &theirs);
 	git_value(g, &g->mine, ref, &mine);
-	git_was(g, x, &was);
 	git_keep(x, g->stays);
 	/* What was fetched can be fetched again. */
-	if (!theirs.len || git_name_equal(&theirs, &mine) || git_name_equal(&theirs, &was) ||
-	    git_is_in(ref, "refs/remotes"))
+	if (!theirs.object.len || git_name_equal(&theirs.object, &mine.object) ||
+	    git_name_equal(&theirs.object, &was.object) || git_is_in(ref, "refs/remotes"))
 		return 0;
 	if (x->change->after.type == OBJECT_ABSENT && git_pack_is_held(g))
 		return 0;
 	enum git_found found = c->beside_count >= GIT_BESIDE_MAX
 				       ? GIT_FOUND_NONE
-				       : git_find_beside(g, ref, &was, &theirs, name);
+				       : git_find_beside(g, ref, &was.object, &theirs.object, name);
 
 	if (found != GIT_FOUND)
 		return found == GIT_FOUND_THERE ? 0 : git_leave_rest(g, x, ref);
 	x->why = arena_printf(&c->arena, "%s; the session's lands beside it as %s", g->stays, name);
 	return !x->why ? -ENOMEM
-		       : git_add_beside(g, x, name, &theirs, true,
+		       : git_add_beside(g, x, name, &theirs.object, true,
 					str_equal(ref, g->on_mine) || str_equal(ref, "HEAD"));
-}
-
-/* What a ref was when the session first changed its file; none when it never did. */
-static void git_departed(const struct git_repository *g, const char *path, struct git_name *ret)
-{
-	struct first_entry entry;
-	_cleanup_fd_ int fd =
-		first_find(&g->c->first, path, &entry) >= 0 && entry.kind == FIRST_FILE
-			? first_content(&g->c->first, &entry)
-			: -1;
-
-	git_read_name(fd, ret);
 }
 
 /* A ref that git would make: a lock of the user's git is none. */
@@ -183,12 +153,13 @@ static bool git_is_ref(const char *ref)
 static int git_unpack_one(struct git_repository *g, struct choice *pack, const struct git_ref *ref,
 			  const struct git_name *was)
 {
+	struct git_ref_value is;
 	struct git_name mine;
 	char beside[PATH_MAX];
 	bool current = str_equal(ref->name, g->on_mine);
 
-	git_value(g, &g->mine, ref->name, &mine);
-	if (git_name_equal(&mine, &ref->object) || !git_is_ref(ref->name))
+	git_value(g, &g->mine, ref->name, &is);
+	if (git_name_equal(&is.object, &ref->object) || !git_is_ref(ref->name))
 		return 0;
 	if (g->c->beside_count >= GIT_BESIDE_MAX)
 		return pack->rest ? 0 : git_leave_rest(g, pack, ref->name);
@@ -206,11 +177,10 @@ static int git_unpack_one(struct git_repository *g, struct choice *pack, const s
 	return found == GIT_FOUND_THERE || pack->rest ? 0 : git_leave_rest(g, pack, ref->name);
 }
 
-/* One line of the session's packed-refs.  `was`: the packed-refs that it departed from. */
-static int git_unpack_line(struct git_repository *g, struct choice *pack, const struct git_ref *ref,
-			   const struct git_refs *was)
+/* One line of the session's packed-refs. */
+static int git_unpack_line(struct git_repository *g, struct choice *pack, const struct git_ref *ref)
 {
-	struct git_name old;
+	struct git_ref_value old;
 	struct object loose;
 	char path[PATH_MAX];
 
@@ -222,18 +192,15 @@ static int git_unpack_line(struct git_repository *g, struct choice *pack, const 
 	/* Its file went into what does not land. */
 	if (gone && gone->after.type == OBJECT_ABSENT)
 		git_keep(&g->c->items[gone - g->c->changes.items], g->stays);
-	git_departed(g, path, &old);
-	const struct git_ref *packed = old.len ? NULL : git_refs_packed(was, ref->name);
+	int r = git_found(g, ref->name, &old);
 
-	if (packed)
-		old = packed->object;
-	if (git_name_equal(&old, &ref->object))
-		return 0;
+	if (r < 0 || git_name_equal(&old.object, &ref->object))
+		return r < 0 ? r : 0;
 	/* What has a file of the session's own is what that says. */
 	if (view_look(&g->c->view, path, &loose) == 0 && loose.type == OBJECT_FILE &&
 	    loose.layer >= 0)
 		return 0;
-	return git_unpack_one(g, pack, ref, &old);
+	return git_unpack_one(g, pack, ref, &old.object);
 }
 
 /* The session's packed-refs was not read whole: whatever file of a ref it removed stays. */
@@ -256,20 +223,102 @@ static int git_unpack_unread(const struct git_repository *g, struct choice *pack
 /* The session's packed-refs does not land: what is new in it does, as loose refs. */
 static int git_unpack(struct git_repository *g, struct choice *x)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(GIT_REFS_BYTES_MAX);
-	_cleanup_fd_ int fd =
-		x->knows_origin && x->origin.type == OBJECT_FILE ? choice_open_origin(g->c, x) : -1;
-	struct git_refs was = GIT_REFS_INIT;
 	int r = git_open_refs(g);
 
 	git_keep(x, "yours stays");
 	if (r == 0 && (g->theirs.bad || g->mine.bad))
 		r = git_unpack_unread(g, x);
-	if (r == 0 && fd >= 0 && fd_read_all(fd, &text) == 0)
-		r = git_refs_parse(buf_span(&text), &was);
 	for (size_t i = 0; r == 0 && !g->mine.bad && i < g->theirs.packed_count; i++)
-		r = git_unpack_line(g, x, &g->theirs.packed[i], &was);
-	git_refs_close(&was);
+		r = git_unpack_line(g, x, &g->theirs.packed[i]);
+	return r;
+}
+
+/* --- who moved it ---------------------------------------------------------------------- */
+
+/* The user has another value of a ref than the session found.  1, 0 or -errno. */
+static int git_user_moved(struct git_repository *g, const struct git_item *item,
+			  const struct git_ref_value *mine)
+{
+	struct git_ref_value was;
+	char path[PATH_MAX];
+	struct object o;
+	int known = git_found(g, item->rest, &was);
+
+	if (known != GIT_KNOWN_NOT)
+		return known < 0 ? known : !git_ref_same(mine, &was);
+	/* Nobody knows.  It stands in its file, which was looked at, or in packed-refs. */
+	if (item->x->change->before.type != OBJECT_ABSENT)
+		return item->x->state == CHOICE_CONFLICT;
+	return git_ref_is_there(mine) &&
+	       (snprintf(path, sizeof(path), "%spacked-refs", g->common) >= (int)sizeof(path) ||
+		view_look(&g->base, path, &o) < 0 || o.ctime > g->c->review->session.began);
+}
+
+/* The file of a ref: the session wrote it, and the user may have moved the ref meanwhile without a
+ * change of this file, or changed this file and not moved the ref. */
+static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
+{
+	struct choice *x = item->x;
+	struct git_ref_value mine, theirs;
+
+	git_value(g, &g->mine, item->rest, &mine);
+	git_value(g, &g->theirs, item->rest, &theirs);
+	if (git_ref_same(&mine, &theirs))
+		return 0;
+	int moved = git_user_moved(g, item, &mine);
+
+	if (moved > 0)
+		x->state = CHOICE_CONFLICT;
+	else if (moved == 0 && git_ref_is_there(&mine))
+		x->state = CHOICE_LANDS;
+	return moved < 0 ? moved : 0;
+}
+
+/* A packed-refs that only the session changed: a ref that it moved there may have a file of the
+ * user's now. */
+static int git_weigh_packed(struct git_repository *g, struct choice *x)
+{
+	struct git_ref_value mine, was;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && x->state == CHOICE_LANDS && i < g->theirs.packed_count; i++) {
+		const struct git_ref *ref = &g->theirs.packed[i];
+		const struct git_ref *same = git_refs_packed(&g->mine, ref->name);
+
+		if (same && git_name_equal(&same->object, &ref->object))
+			continue;
+		git_value(g, &g->mine, ref->name, &mine);
+		if (!mine.symbolic[0] && git_name_equal(&mine.object, &ref->object))
+			continue;
+		r = git_found(g, ref->name, &was);
+		if (r == GIT_KNOWN && !git_name_equal(&was.object, &ref->object) &&
+		    !git_ref_same(&mine, &was))
+			x->state = CHOICE_CONFLICT;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* A ref is what it says: whether both moved it is asked of that. */
+static int git_weigh(struct git_repository *g)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < g->count; i++) {
+		const struct git_item *item = &g->items[i];
+		enum choice_state state = item->x->state;
+
+		if ((state != CHOICE_LANDS && state != CHOICE_CONFLICT) ||
+		    item->x->change->after.type != OBJECT_FILE)
+			continue;
+		bool packed = str_equal(item->rest, "packed-refs");
+
+		if (packed || git_is_in(item->rest, "refs"))
+			r = git_open_refs(g);
+		if (r == 0 && packed)
+			r = git_weigh_packed(g, item->x);
+		else if (r == 0 && git_is_in(item->rest, "refs"))
+			r = git_weigh_ref(g, item);
+	}
 	return r;
 }
 
@@ -358,21 +407,6 @@ static void git_rebased(struct git_repository *g)
 	}
 }
 
-/* Both changed the file of a ref, and what it says was changed by the session alone: the user's
- * went into packed-refs. */
-static bool git_is_unmoved(const struct git_repository *g, const struct git_item *item)
-{
-	const struct choice *x = item->x;
-	struct git_name mine, was;
-
-	if (x->state != CHOICE_CONFLICT || !git_is_in(item->rest, "refs") ||
-	    x->change->after.type != OBJECT_FILE)
-		return false;
-	git_value(g, &g->mine, item->rest, &mine);
-	git_was(g, x, &was);
-	return mine.len && git_name_equal(&mine, &was);
-}
-
 /* `stuck`: why the user's checkout stays as it is, whatever is in conflict; NULL: it is asked. */
 static int git_judge(struct git_repository *g, const char *stuck, const char *busy)
 {
@@ -387,11 +421,8 @@ static int git_judge(struct git_repository *g, const char *stuck, const char *bu
 	}
 	if (r < 0 || !g->stays)
 		return r < 0 ? r : -ENOMEM;
-	for (size_t i = 0; i < g->count; i++) {
-		if (git_is_unmoved(g, &g->items[i]))
-			g->items[i].x->state = CHOICE_LANDS;
+	for (size_t i = 0; i < g->count; i++)
 		g->stuck = g->stuck || git_is_stuck(g, g->items[i].x, g->items[i].rest);
-	}
 	for (size_t i = 0; r == 0 && i < g->count; i++)
 		r = git_judge_one(g, g->items[i].x, g->items[i].rest);
 	return r;
@@ -404,7 +435,7 @@ static int git_lost_log(struct git_repository *g, const struct choice *x, const 
 {
 	const char *ref = str_after(rest, "logs/");
 	char head[2 * PATH_MAX];
-	struct git_name value;
+	struct git_ref_value value;
 	struct object o;
 
 	if (!ref || x->state != CHOICE_LANDS || x->change->before.type != OBJECT_FILE ||
@@ -416,8 +447,8 @@ static int git_lost_log(struct git_repository *g, const struct choice *x, const 
 		return r;
 	(void)snprintf(head, sizeof(head), "%sHEAD", g->path);
 	git_value(g, &g->theirs, ref, &value);
-	return value.len || (str_equal(ref, "HEAD") && view_look(&g->c->view, head, &o) == 0 &&
-			     o.type == OBJECT_FILE);
+	return value.object.len || (str_equal(ref, "HEAD") &&
+				    view_look(&g->c->view, head, &o) == 0 && o.type == OBJECT_FILE);
 }
 
 /* The first bytes of a file, `size` of them, are all that another one has. */
@@ -607,7 +638,7 @@ static void git_bring_objects(const struct git_repository *g)
 static int git_judge_all(struct git_repository *g, const char *busy)
 {
 	bool judged = false;
-	int r = 0;
+	int r = git_weigh(g);
 
 	for (size_t i = 0; r == 0 && i < g->count; i++) {
 		const struct git_item *item = &g->items[i];

@@ -17,6 +17,15 @@ struct git_item {
 	size_t len;       /* of the repository's path, with the slash at its end */
 };
 
+/* Whether it is known what the session found. */
+enum git_known {
+	GIT_KNOWN_NOT,
+	GIT_KNOWN_AS_NOW, /* what the user has is as it was then */
+	GIT_KNOWN,
+};
+
+enum { GIT_THEN_BASIS = -1, GIT_THEN_NONE = -2 };
+
 /* A worktree of the user's, and the branch that it has checked out. */
 struct git_worktree {
 	const char *name, *branch;
@@ -27,11 +36,14 @@ struct git_repository {
 	struct choices *c;
 	const struct git_item *items;
 	size_t count;
-	struct view base;               /* the workspace without the session */
-	char path[PATH_MAX];            /* with the slash at its end */
-	char common[PATH_MAX];          /* the same, of the one that worktrees share */
-	bool has_refs;                  /* these two are open: git_open_refs */
-	struct git_refs mine, theirs;   /* the user's, and the session's */
+	struct view base;             /* the workspace without the session */
+	char path[PATH_MAX];          /* with the slash at its end */
+	char common[PATH_MAX];        /* the same, of the one that worktrees share */
+	bool has_refs;                /* these two are open: git_open_refs */
+	struct git_refs mine, theirs; /* the user's, and the session's */
+	struct git_refs then;         /* a packed-refs that the session found: choice_refs.c */
+	enum git_known then_known;
+	ssize_t then_at; /* which one: an entry of first.h, GIT_THEN_BASIS or GIT_THEN_NONE */
 	char branch[GIT_REF_NAME_MAX];  /* the one ref that lands of a session with a branch of its
 					   own */
 	char on_mine[GIT_REF_NAME_MAX]; /* the branch that is checked out; "" of none */
@@ -54,8 +66,13 @@ static inline bool git_is_in(const char *rest, const char *folder)
 int git_open_refs(struct git_repository *g);
 void git_close_refs(struct git_repository *g);
 
-/* The object that a file of a ref names; none when there is none (-1), or it is no plain one. */
-void git_read_name(int fd, struct git_name *ret);
+/* What a ref is on a side, and what it was when the session first changed it: GIT_REF_NONE when it
+ * is not there, or says nothing that git understands.  A ref is what it says, wherever that stands,
+ * in a file of its own or in packed-refs.  git_found gives GIT_KNOWN or GIT_KNOWN_NOT, or -errno.
+ */
+void git_value(const struct git_repository *g, const struct git_refs *side, const char *ref,
+	       struct git_ref_value *ret);
+int git_found(struct git_repository *g, const char *ref, struct git_ref_value *ret);
 
 /* The branch that HEAD in this folder is; "" when it is none. */
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);

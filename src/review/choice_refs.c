@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The refs of a repository on both sides, and which name can be had for one of the session's.
+ * The refs of a repository on three sides (what the session found, what it has, what the user has
+ * now), and which name can be had for one of the session's.
  *
  * In git a ref is no folder of others: where `foo` is one, `foo/bar` can be none, in a file of its
  * own or packed.  So a name is free only if nothing stands there, no part of it above is a ref, and
@@ -42,6 +43,7 @@ int git_open_refs(struct git_repository *g)
 	if (r == 0)
 		r = git_refs_open(&g->c->view, folder, &g->theirs);
 	g->has_refs = r == 0;
+	g->then_at = GIT_THEN_NONE;
 	if (r < 0)
 		git_close_refs(g);
 	return r;
@@ -51,6 +53,7 @@ void git_close_refs(struct git_repository *g)
 {
 	git_refs_close(&g->mine);
 	git_refs_close(&g->theirs);
+	git_refs_close(&g->then);
 	g->has_refs = false;
 }
 
@@ -63,12 +66,122 @@ static int refs_parse(int fd, struct git_name *ret, char symbolic[GIT_REF_NAME_M
 	return r < 0 ? r : git_ref_parse(buf_span(&text), ret, symbolic);
 }
 
-void git_read_name(int fd, struct git_name *ret)
+void git_value(const struct git_repository *g, const struct git_refs *side, const char *ref,
+	       struct git_ref_value *ret)
 {
-	char symbolic[GIT_REF_NAME_MAX];
+	char own[PATH_MAX];
 
-	if (refs_parse(fd, ret, symbolic) != 0)
-		ret->len = 0;
+	refs_folder(g->path, own);
+	(void)git_refs_look(side, own, ref, ret);
+}
+
+/* What stands at a path of the workspace. */
+static int refs_look(const struct git_repository *g, const char *path, struct object *ret)
+{
+	int r = view_look(&g->base, path, ret);
+
+	if (r < 0 || ret->type != OBJECT_FILE)
+		return r;
+	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+
+	r = fd < 0 ? fd : changes_hash(fd, ret->digest, &ret->size);
+	ret->hashed = r == 0;
+	return r;
+}
+
+/* The same as what stands there now, by its sum. */
+static bool refs_is_as_now(const struct git_repository *g, const char *path,
+			   const struct object *then)
+{
+	struct object now;
+
+	return then->hashed && refs_look(g, path, &now) == 0 && basis_same_content(&now, then);
+}
+
+/* Reads the packed-refs that the session found when entry `at` of first.h was made
+ * (GIT_THEN_BASIS: that it departs from now) into g->then. */
+static int refs_read_then(struct git_repository *g, ssize_t at)
+{
+	const struct choices *c = g->c;
+	_cleanup_buf_ struct buf text = BUF_INIT(GIT_REFS_BYTES_MAX);
+	char path[PATH_MAX];
+	struct first_entry entry;
+
+	if (g->then_at == at)
+		return 0;
+	git_refs_close(&g->then);
+	g->then_at = at;
+	g->then_known = GIT_KNOWN_NOT;
+	if (snprintf(path, sizeof(path), "%spacked-refs", g->common) >= (int)sizeof(path))
+		return 0;
+	const struct basis_entry *known = at < 0 ? basis_find(&c->basis, path) : NULL;
+	ssize_t found = known    ? -ENOENT
+			: at < 0 ? first_find(&c->first, path, &entry)
+				 : first_find_before(&c->first, path, (size_t)at, &entry);
+	struct object then = known ? known->object : (struct object){.type = OBJECT_ABSENT};
+
+	if (found >= 0 && entry.kind == FIRST_FILE) {
+		then.type = OBJECT_FILE;
+		then.size = entry.size;
+		then.hashed = entry.flags & FIRST_HASHED;
+		memcpy(then.digest, entry.digest, sizeof(then.digest));
+	}
+	/* The session neither made a ref that had no file, nor packed any. */
+	if (!known && found < 0 && at < 0)
+		return 0;
+	if (then.type == OBJECT_FILE && refs_is_as_now(g, path, &then)) {
+		g->then_known = GIT_KNOWN_AS_NOW;
+		return 0;
+	}
+	_cleanup_fd_ int fd = then.type != OBJECT_FILE ? -ENOENT
+			      : known                  ? basis_content(c->session, &then)
+						       : first_content(&c->first, &entry);
+
+	if (then.type != OBJECT_ABSENT && (fd < 0 || fd_read_all(fd, &text) < 0))
+		return 0;
+	g->then_known = GIT_KNOWN;
+	return git_refs_parse(buf_span(&text), &g->then);
+}
+
+/* Of a ref that had no file when the session found it. */
+static int refs_found_packed(struct git_repository *g, const char *ref, ssize_t at,
+			     struct git_ref_value *ret)
+{
+	int r = refs_read_then(g, at);
+
+	if (r < 0 || g->then_known == GIT_KNOWN_NOT || g->then.bad)
+		return r < 0 ? r : GIT_KNOWN_NOT;
+	const struct git_ref *packed =
+		git_refs_packed(g->then_known == GIT_KNOWN ? &g->then : &g->mine, ref);
+
+	if (packed)
+		ret->object = packed->object;
+	return GIT_KNOWN;
+}
+
+int git_found(struct git_repository *g, const char *ref, struct git_ref_value *ret)
+{
+	const struct choices *c = g->c;
+	char path[2 * PATH_MAX];
+	struct first_entry entry = {.kind = FIRST_OTHER};
+
+	*ret = GIT_REF_NONE;
+	(void)snprintf(path, sizeof(path), "%s%s", g->path, ref);
+	const struct basis_entry *known = basis_find(&c->basis, path);
+	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
+	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
+
+	/* A folder may have stood there, or it was never changed. */
+	if (!file)
+		return refs_found_packed(g, ref, at < 0 ? GIT_THEN_BASIS : at, ret);
+	_cleanup_fd_ int fd = known ? basis_content(c->session, &known->object)
+				    : first_content(&c->first, &entry);
+
+	if (fd < 0)
+		return GIT_KNOWN_NOT;
+	if (refs_parse(fd, &ret->object, ret->symbolic) < 0)
+		*ret = GIT_REF_NONE;
+	return GIT_KNOWN;
 }
 
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX])
@@ -215,20 +328,6 @@ enum git_found git_find_beside(const struct git_repository *g, const char *ref,
 			return GIT_FOUND;
 	}
 	return GIT_FOUND_NONE;
-}
-
-/* What stands at a path of the workspace. */
-static int refs_look(const struct git_repository *g, const char *path, struct object *ret)
-{
-	int r = view_look(&g->base, path, ret);
-
-	if (r < 0 || ret->type != OBJECT_FILE)
-		return r;
-	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
-
-	r = fd < 0 ? fd : changes_hash(fd, ret->digest, &ret->size);
-	ret->hashed = r == 0;
-	return r;
 }
 
 /* Folders that the session removed, empty as they were, are needed for what lands in them. */

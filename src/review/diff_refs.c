@@ -8,31 +8,40 @@
 #include "git_refs.h"
 #include "str.h"
 
-enum { REFS_NAMED = 12, REFS_SHORT = 10 };
+enum { REFS_NAMED = 12, REFS_SHORT = 10, REFS_WORDS = GIT_REF_NAME_MAX + 32 };
+
+struct refs_one {
+	const char *name;
+	struct git_name object;
+	const char *symbolic; /* what it is another name for; "": it is an object */
+};
 
 struct refs_side {
 	struct arena arena;
-	struct git_ref *items;
+	struct refs_one *items;
 	size_t count, room;
 };
 
-static int refs_take(void *context, const char *name, const struct git_name *object)
+static int refs_take(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct refs_side *s = context;
 
 	if (s->count == s->room) {
 		size_t room = s->room ? 2 * s->room : 64;
-		struct git_ref *items = reallocarray(s->items, room, sizeof(*items));
+		struct refs_one *items = reallocarray(s->items, room, sizeof(*items));
 
 		if (!items)
 			return -ENOMEM;
 		s->items = items;
 		s->room = room;
 	}
-	struct git_ref *one = &s->items[s->count];
+	struct refs_one *one = &s->items[s->count];
 
-	*one = (struct git_ref){.name = arena_str(&s->arena, name), .object = *object};
-	if (!one->name)
+	*one = (struct refs_one){
+		.name = arena_str(&s->arena, name),
+		.object = value->object,
+		.symbolic = value->symbolic[0] ? arena_str(&s->arena, value->symbolic) : ""};
+	if (!one->name || !one->symbolic)
 		return -ENOMEM;
 	s->count++;
 	return 0;
@@ -40,7 +49,7 @@ static int refs_take(void *context, const char *name, const struct git_name *obj
 
 static int refs_by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct git_ref *)a)->name, ((const struct git_ref *)b)->name);
+	return strcmp(((const struct refs_one *)a)->name, ((const struct refs_one *)b)->name);
 }
 
 static int refs_read_side(const struct view *v, const char *gitdir, struct refs_side *ret)
@@ -75,24 +84,43 @@ static bool refs_is_held(const struct diff *d, const char *gitdir, const char *n
 	return c && c->group == CHANGE_HELD;
 }
 
-static void refs_put(struct diff *d, const char *gitdir, const struct git_ref *was,
-		     const struct git_ref *is)
+/* "1234567890", or "another name for refs/heads/main". */
+static void refs_words(const struct refs_one *one, char into[REFS_WORDS])
 {
-	char before[GIT_HEX_MAX + 1] = "", after[GIT_HEX_MAX + 1] = "";
+	char hex[GIT_HEX_MAX + 1] = "";
+
+	if (one && one->symbolic[0]) {
+		(void)snprintf(into, REFS_WORDS, "another name for %s", one->symbolic);
+		return;
+	}
+	if (one)
+		git_name_hex(&one->object, hex);
+	(void)snprintf(into, REFS_WORDS, "%.*s", REFS_SHORT, hex);
+}
+
+static bool refs_same(const struct refs_one *a, const struct refs_one *b)
+{
+	return a->symbolic[0] || b->symbolic[0] ? str_equal(a->symbolic, b->symbolic)
+						: git_name_equal(&a->object, &b->object);
+}
+
+static void refs_put(struct diff *d, const char *gitdir, const struct refs_one *was,
+		     const struct refs_one *is)
+{
+	char before[REFS_WORDS], after[REFS_WORDS];
 	const char *name = is ? is->name : was ? was->name : "";
 
-	if (was)
-		git_name_hex(&was->object, before);
-	if (is)
-		git_name_hex(&is->object, after);
+	refs_words(was, before);
+	refs_words(is, after);
 	diff_put(d, TEXT_PLAIN, "%*s%s ", DIFF_STATUS, "", name);
 	if (!was)
-		diff_put(d, TEXT_PLAIN, "is new: %.*s", REFS_SHORT, after);
+		diff_put(d, TEXT_PLAIN, "is new: %s", after);
 	else if (!is)
-		diff_put(d, TEXT_PLAIN, "is deleted: was %.*s", REFS_SHORT, before);
+		diff_put(d, TEXT_PLAIN, "is deleted: was %s", before);
+	else if (was->symbolic[0] || is->symbolic[0])
+		diff_put(d, TEXT_PLAIN, "becomes %s: was %s", after, before);
 	else
-		diff_put(d, TEXT_PLAIN, "moved %.*s -> %.*s", REFS_SHORT, before, REFS_SHORT,
-			 after);
+		diff_put(d, TEXT_PLAIN, "moved %s -> %s", before, after);
 	if (refs_is_held(d, gitdir, name))
 		diff_put(d, TEXT_WARN, " (held)");
 	diff_end_line(d);
@@ -113,10 +141,10 @@ int diff_put_refs(struct diff *d, const char *gitdir, struct error *e)
 		int order = i == was.count  ? 1
 			    : j == is.count ? -1
 					    : refs_by_name(&was.items[i], &is.items[j]);
-		const struct git_ref *old = order <= 0 ? &was.items[i++] : NULL;
-		const struct git_ref *new = order >= 0 ? &is.items[j++] : NULL;
+		const struct refs_one *old = order <= 0 ? &was.items[i++] : NULL;
+		const struct refs_one *new = order >= 0 ? &is.items[j++] : NULL;
 
-		if (old && new &&git_name_equal(&old->object, &new->object))
+		if (old && new &&refs_same(old, new))
 			continue;
 		if (named++ < REFS_NAMED)
 			refs_put(d, gitdir, old, new);

@@ -156,45 +156,71 @@ static bool refs_is_sound(const char *name)
 	return *name != '\0';
 }
 
+/* What one name says, as git_ref_parse: its file before packed-refs. */
+static int refs_step(const struct git_refs *r, const char *own, const char *name,
+		     struct git_name *ret, char next[GIT_REF_NAME_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(0);
+	char path[PATH_MAX];
+	bool shared = str_after(name, "refs/") && !str_after(name, "refs/bisect/") &&
+		      !str_after(name, "refs/worktree/");
+	const char *dir = shared || !*own ? r->gitdir : own;
+
+	if (!refs_is_sound(name) || !git_join(path, dir, name))
+		return -EBADMSG;
+	int code = refs_read(r->view, path, REFS_FILE_MAX, &text);
+
+	if (code == 0)
+		return git_ref_parse(buf_span(&text), ret, next);
+	const struct git_ref *packed =
+		code == -ENOENT || code == -ENOTDIR ? git_refs_packed(r, name) : NULL;
+
+	if (!packed)
+		return code;
+	*ret = packed->object;
+	return 0;
+}
+
 int git_refs_value(const struct git_refs *r, const char *own, const char *name,
 		   struct git_name *ret)
 {
-	char at[GIT_REF_NAME_MAX], next[GIT_REF_NAME_MAX], path[PATH_MAX];
+	char at[GIT_REF_NAME_MAX], next[GIT_REF_NAME_MAX];
 
 	if (snprintf(at, sizeof(at), "%s", name) >= (int)sizeof(at))
 		return -ENAMETOOLONG;
 	for (size_t hops = 0; hops < REFS_HOPS_MAX; hops++) {
-		_cleanup_buf_ struct buf text = BUF_INIT(0);
-		bool shared = str_after(at, "refs/") && !str_after(at, "refs/bisect/") &&
-			      !str_after(at, "refs/worktree/");
-		const char *dir = shared || !*own ? r->gitdir : own;
+		int code = refs_step(r, own, at, ret, next);
 
-		if (!refs_is_sound(at) || !git_join(path, dir, at))
-			return -EBADMSG;
-		int code = refs_read(r->view, path, REFS_FILE_MAX, &text);
-
-		if (code == 0)
-			code = git_ref_parse(buf_span(&text), ret, next);
-		if (code == 0)
-			return 0;
-		if (code < 0) {
-			const struct git_ref *packed = git_refs_packed(r, at);
-
-			if (!packed || (code != -ENOENT && code != -ENOTDIR))
-				return code;
-			*ret = packed->object;
-			return 0;
-		}
+		if (code <= 0)
+			return code;
 		memcpy(at, next, sizeof(at));
 	}
 	return -ELOOP;
+}
+
+int git_refs_look(const struct git_refs *r, const char *own, const char *name,
+		  struct git_ref_value *ret)
+{
+	char next[GIT_REF_NAME_MAX];
+
+	*ret = GIT_REF_NONE;
+	int code = refs_step(r, own, name, &ret->object, next);
+
+	if (code == 1) {
+		memcpy(ret->symbolic, next, strlen(next) + 1);
+		if (git_refs_value(r, own, next, &ret->object) < 0)
+			ret->object.len = 0;
+	}
+	if (code < 0)
+		*ret = GIT_REF_NONE;
+	return code < 0 ? code : 0;
 }
 
 /* --- all of them ------------------------------------------------------------------------ */
 
 struct refs_walk {
 	const struct git_refs *refs;
-	int (*found)(void *context, const char *name, const struct git_name *object);
+	int (*found)(void *context, const char *name, const struct git_ref_value *value);
 	void *context;
 	char name[GIT_REF_NAME_MAX]; /* of the folder that is read */
 	size_t depth, count;
@@ -219,7 +245,7 @@ static int refs_on_name(void *context, const char *entry) /* NOLINT(misc-no-recu
 	size_t len = strlen(w->name);
 	char path[PATH_MAX];
 	struct object o;
-	struct git_name object;
+	struct git_ref_value value;
 	int n = snprintf(w->name + len, sizeof(w->name) - len, "/%s", entry), r = 0;
 
 	if (n < (int)(sizeof(w->name) - len) && git_join(path, w->refs->gitdir, w->name) &&
@@ -230,8 +256,8 @@ static int refs_on_name(void *context, const char *entry) /* NOLINT(misc-no-recu
 			r = refs_list(w);
 			w->depth--;
 		} else if (o.type == OBJECT_FILE && w->count++ < GIT_REFS_MAX &&
-			   git_refs_value(w->refs, "", w->name, &object) == 0) {
-			r = w->found(w->context, w->name, &object);
+			   git_refs_look(w->refs, "", w->name, &value) == 0) {
+			r = w->found(w->context, w->name, &value);
 		}
 	}
 	w->name[len] = '\0';
@@ -239,7 +265,7 @@ static int refs_on_name(void *context, const char *entry) /* NOLINT(misc-no-recu
 }
 
 int git_refs_each(const struct git_refs *r,
-		  int (*found)(void *context, const char *name, const struct git_name *object),
+		  int (*found)(void *context, const char *name, const struct git_ref_value *value),
 		  void *context)
 {
 	struct refs_walk w = {.refs = r, .found = found, .context = context, .name = "refs"};
@@ -254,7 +280,7 @@ int git_refs_each(const struct git_refs *r,
 		    !git_join(path, r->gitdir, one->name) ||
 		    (view_look(r->view, path, &o) == 0 && o.type == OBJECT_FILE))
 			continue;
-		code = found(context, one->name, &one->object);
+		code = found(context, one->name, &(struct git_ref_value){.object = one->object});
 	}
 	return code;
 }

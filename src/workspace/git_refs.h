@@ -55,9 +55,34 @@ int git_ref_parse(struct span text, struct git_name *ret, char symbolic[GIT_REF_
 int git_refs_value(const struct git_refs *r, const char *own, const char *name,
 		   struct git_name *ret);
 
+/* What a ref is: an object, or another name for a ref.  Two are the same when both are: who writes
+ * to another name writes to what it stands for. */
+struct git_ref_value {
+	struct git_name object; /* of another name that of what it stands for; len 0: none */
+	char symbolic[GIT_REF_NAME_MAX]; /* "": it is an object */
+};
+
+#define GIT_REF_NONE ((struct git_ref_value){.object = {.len = 0}})
+
+static inline bool git_ref_is_there(const struct git_ref_value *v)
+{
+	return v->object.len > 0 || v->symbolic[0];
+}
+
+static inline bool git_ref_same(const struct git_ref_value *a, const struct git_ref_value *b)
+{
+	return a->symbolic[0] || b->symbolic[0] ? strcmp(a->symbolic, b->symbolic) == 0
+						: git_name_equal(&a->object, &b->object);
+}
+
+/* The same as git_refs_value, and whether it is another name.  GIT_REF_NONE where there is none, or
+ * it says nothing that git understands; then it is -errno. */
+int git_refs_look(const struct git_refs *r, const char *own, const char *name,
+		  struct git_ref_value *ret);
+
 /* Every ref once, by its name; refs/replace is left out. */
 int git_refs_each(const struct git_refs *r,
-		  int (*found)(void *context, const char *name, const struct git_name *object),
+		  int (*found)(void *context, const char *name, const struct git_ref_value *value),
 		  void *context);
 
 #endif

@@ -20,28 +20,48 @@ static int walk_read(struct git_walk *w, const struct git_name *name, size_t max
 	return git_store_read(w->store, name, max, ret_kind, into);
 }
 
-int git_walk_commit(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
-		    struct git_commit *ret)
+/* What stands behind tags: its name, its kind, and of a commit what it says. */
+static int walk_peel(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
+		     enum git_kind *ret_kind, struct git_commit *ret)
 {
 	struct git_name at = *name;
 
 	for (size_t tags = 0; tags < WALK_TAGS_MAX; tags++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(WALK_COMMIT_MAX);
-		enum git_kind kind = GIT_KIND_NONE;
-		int r = walk_read(w, &at, WALK_COMMIT_MAX, &kind, &text);
+		int r = walk_read(w, &at, WALK_COMMIT_MAX, ret_kind, &text);
 
 		if (r < 0)
 			return r;
 		*ret_name = at;
-		if (kind == GIT_KIND_COMMIT)
+		if (*ret_kind == GIT_KIND_COMMIT)
 			return git_commit_parse(buf_span(&text), ret);
-		if (kind != GIT_KIND_TAG)
-			return -EINVAL;
+		if (*ret_kind != GIT_KIND_TAG)
+			return 0;
 		r = git_tag_parse(buf_span(&text), &at);
 		if (r < 0)
 			return r;
 	}
 	return -ELOOP;
+}
+
+int git_walk_commit(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
+		    struct git_commit *ret)
+{
+	enum git_kind kind = GIT_KIND_NONE;
+	int r = walk_peel(w, name, ret_name, &kind, ret);
+
+	return r == 0 && kind != GIT_KIND_COMMIT ? -EINVAL : r;
+}
+
+int git_walk_tree(struct git_walk *w, const struct git_name *name, struct git_name *ret)
+{
+	enum git_kind kind = GIT_KIND_NONE;
+	struct git_commit commit;
+	int r = walk_peel(w, name, ret, &kind, &commit);
+
+	if (r == 0 && kind == GIT_KIND_COMMIT)
+		*ret = commit.tree;
+	return r < 0 || kind == GIT_KIND_COMMIT || kind == GIT_KIND_TREE ? r : -EINVAL;
 }
 
 /* --- trees ----------------------------------------------------------------------------- */

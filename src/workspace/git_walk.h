@@ -31,6 +31,9 @@ void git_walk_fini(struct git_walk *w);
 int git_walk_commit(struct git_walk *w, const struct git_name *name, struct git_name *ret_name,
 		    struct git_commit *ret);
 
+/* The tree that it has, or is; -EINVAL: it is a blob. */
+int git_walk_tree(struct git_walk *w, const struct git_name *name, struct git_name *ret);
+
 struct git_difference {
 	const char *path;
 	uint32_t old_mode, mode; /* 0: it is not there */

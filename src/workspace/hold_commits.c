@@ -12,6 +12,9 @@
  * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, FETCH_HEAD), and
  * the lines of the log that git has its stashes from.
  *
+ * A ref that becomes another name for one is held by that alone: what git writes to it, by a commit
+ * or a fetch, it writes there.
+ *
  * What belongs to a held ref goes with it: HEAD that names it, its log, the index.  What cannot be
  * read within the bounds of git_store.h and git_walk.h is held, and that is said.
  */
@@ -78,12 +81,14 @@ struct commits_tips {
 	size_t count;
 };
 
-static int commits_on_tip(void *context, const char *name, const struct git_name *object)
+static int commits_on_tip(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct commits_tips *t = context;
 
 	(void)name;
-	return t->count++ < COMMITS_TIPS_MAX ? git_walk_know(&t->repo->walk, object) : 0;
+	if (value->object.len == 0 || t->count++ >= COMMITS_TIPS_MAX)
+		return 0;
+	return git_walk_know(&t->repo->walk, &value->object);
 }
 
 /* What the user had: HEAD first, so that it counts however many there are. */
@@ -150,7 +155,8 @@ void hold_commits_end(struct hold_judge *j)
 {
 	for (struct hold_repo *r = j->repos; r; r = r->next) {
 		git_walk_fini(&r->walk);
-		git_walk_fini(&r->reach);
+		git_walk_fini(&r->reach.walk);
+		git_walk_fini(&r->reach_unstashed.walk);
 		git_store_close(&r->walk.store);
 		git_refs_close(&r->before);
 		git_refs_close(&r->after);
@@ -398,25 +404,43 @@ static int commits_on_difference(void *context, const struct git_difference *d)
 }
 
 /* A commit against one or several: what differs from all of them. */
-static int commits_compare(struct commits_context *c, const struct git_commit *commit,
+static int commits_compare(struct commits_context *c, const struct git_name *tree,
 			   const struct git_name *bases, size_t count)
 {
 	static const struct git_name none = {.len = 0};
-	struct git_name trees[GIT_PARENTS_MAX], name;
+	struct git_name trees[GIT_PARENTS_MAX];
 	size_t have = 0;
 
 	for (size_t i = 0; i < count && i < GIT_PARENTS_MAX; i++) {
-		struct git_commit base;
-		int r = git_walk_commit(&c->repo->walk, &bases[i], &name, &base);
+		int r = git_walk_tree(&c->repo->walk, &bases[i], &trees[have]);
 
-		if (r < 0)
+		/* What was a blob had no files. */
+		if (r < 0 && r != -EINVAL)
 			return r;
-		trees[have++] = base.tree;
+		have += r == 0;
 	}
 	c->others = trees + 1;
 	c->other_count = have > 1 ? have - 1 : 0;
-	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, &commit->tree,
-			      commits_on_difference, c);
+	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, tree, commits_on_difference,
+			      c);
+}
+
+/* What a tree brings that no commit has: a tag may name one, and `git checkout TAG -- .` takes its
+ * files.  It departs from what the ref was, or from what is checked out. */
+static int commits_look_tree(struct commits_context *c, const struct git_name *old,
+			     const struct git_name *new)
+{
+	struct git_name tree, head;
+	int r = git_walk_tree(&c->repo->walk, new, &tree);
+
+	/* A blob has no name by which it could be held. */
+	if (r < 0)
+		return r == -EINVAL ? 0 : r;
+	bool has = old->len == 0 && git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
+
+	c->news->commit = tree;
+	c->news->is_tree = true;
+	return commits_compare(c, &tree, old->len ? old : &head, old->len || has ? 1 : 0);
 }
 
 /* What a ref brings that was `old` (of length 0: it is new). */
@@ -427,11 +451,11 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 	struct git_commit tip;
 	int r = c->repo->trouble;
 
+	c->news->is_tree = false;
 	if (r == 0)
 		r = git_walk_commit(&c->repo->walk, new, &c->news->commit, &tip);
-	/* A tag of a tree or a blob: nothing checks it out. */
 	if (r == -EINVAL)
-		return 0;
+		return commits_look_tree(c, old, new);
 	const struct git_name top = c->news->commit;
 
 	if (r == 0)
@@ -443,7 +467,7 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		bool fallback = old->len == 0 && news.base_count == 0 && news.cut &&
 				git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
 
-		r = commits_compare(c, &tip,
+		r = commits_compare(c, &tip.tree,
 				    old->len   ? old
 				    : fallback ? &head
 					       : news.bases,
@@ -458,7 +482,8 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		    git_name_equal(&one->commit.parents[0], old))
 			continue;
 		c->news->commit = one->name;
-		r = commits_compare(c, &one->commit, one->commit.parents, one->commit.parent_count);
+		r = commits_compare(c, &one->commit.tree, one->commit.parents,
+				    one->commit.parent_count);
 	}
 	c->news->commit = top;
 	c->news->cut = c->news->cut || news.cut;
@@ -549,7 +574,8 @@ int hold_say_commit(struct hold_judge *j, const struct hold_news *n, struct hold
 	char hex[GIT_HEX_MAX + 1], who[COMMITS_SHORT + 16];
 
 	git_name_hex(&n->commit, hex);
-	(void)snprintf(who, sizeof(who), "the commit %.*s", COMMITS_SHORT, hex);
+	(void)snprintf(who, sizeof(who), "the %s %.*s", n->is_tree ? "tree" : "commit",
+		       COMMITS_SHORT, hex);
 	if (n->bad) {
 		v->why = n->bad;
 		v->takes_back = n->takes_back;
@@ -635,15 +661,17 @@ static int commits_ref(struct hold_judge *j, struct hold_repo *repo, const char 
 	*ret = ref;
 	if (commits_note(j, repo, ref) < 0)
 		return -ENOMEM;
-	if (git_refs_value(&repo->after, own, name, &new) < 0)
-		return 0;
+	int r = hold_alias(j, repo, own, name, &ref->news.bad);
+
+	repo->refs_held = repo->refs_held || ref->news.bad;
+	if (r < 0 || ref->news.bad || git_refs_value(&repo->after, own, name, &new) < 0)
+		return r;
 	if (git_refs_value(&repo->before, own, name, &old) < 0)
 		old.len = 0;
 	ref->news.checked_out = git_refs_value(&repo->after, "", "HEAD", &head) == 0 &&
 				git_name_equal(&head, &new) && !str_after(name, "refs/remotes/") &&
 				str_after(name, "refs/heads/");
-	int r = hold_judge_commit(j, repo, &old, &new, &ref->news);
-
+	r = hold_judge_commit(j, repo, &old, &new, &ref->news);
 	if (r == 0)
 		r = hold_judge_taken(j, repo, name, &old, &new, &ref->news);
 	repo->refs_held = repo->refs_held || commits_is_held(ref);
@@ -838,6 +866,11 @@ static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const c
 			v->most = HOLD_NOT;
 		return hold_say(j, v, "what it names cannot be read");
 	}
+	const char *alias = NULL;
+
+	r = kind == 1 ? hold_alias(j, repo, gitdir, name, &alias) : 0;
+	if (r < 0 || alias)
+		return r < 0 ? r : hold_say(j, v, "%s", alias);
 	if (kind == 1)
 		return commits_follow(j, repo, gitdir, symbolic, NULL, v);
 	r = commits_ref(j, repo, gitdir, name, &ref);
@@ -851,8 +884,10 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 		if (!commits_have(into, &from->items[i]) && !commits_put(j, into, &from->items[i]))
 			*r = commits_no_memory(j);
 	/* The one that is named: rather of what is held than of what is only flagged. */
-	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count)))
+	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count))) {
 		into->commit = from->commit;
+		into->is_tree = from->is_tree;
+	}
 	into->bad = into->bad ? into->bad : from->bad;
 	for (size_t i = 0; i < from->flagged.count && i == 0; i++)
 		hold_words_note(&into->flagged, from->flagged.list);

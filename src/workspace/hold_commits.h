@@ -23,6 +23,7 @@ struct hold_news {
 	size_t count;
 	struct hold_words flagged, hidden;
 	struct git_name commit; /* that is looked at, and at its end the tip */
+	bool is_tree;           /* it is none, but a tree that a ref names */
 	bool checked_out;       /* its files are those of the tree */
 	bool cut;
 	const char *bad; /* why it cannot be looked into, or is held as it is */
@@ -67,9 +68,11 @@ struct hold_repo {
 	bool refs_held;        /* one of them is */
 	int trouble;           /* of its objects */
 	bool knows;            /* what the user had is marked in the walk */
-	/* hold_refs.c: what the refs reach once the changes have landed, once `reaches` is set. */
-	struct git_walk reach;
-	bool reaches;
+	/* hold_refs.c: what the refs reach once the changes have landed, once it was asked. */
+	struct hold_reach {
+		struct git_walk walk;
+		bool asked;
+	} reach, reach_unstashed; /* the second without refs/stash */
 };
 
 /* The folder of a repository that a path is in, and the rest of the path; it was looked at. */
@@ -144,6 +147,10 @@ int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name
 int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
 		 struct hold_verdict *v);
 int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v);
+
+/* Why a ref is held that is another name now: *ret; NULL: it is none, or may be. */
+int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,
+	       const char *name, const char **ret);
 
 /* A log with a line of a commit that is held goes with the ref that brings it. */
 int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct change *c,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refs that go, and the logs of refs.
+ * Refs that go, refs that become other names, and the logs of refs.
  *
  * A branch, a tag or a stash that is removed takes with it the way to its commits: objects stay,
  * and nobody finds them again.  So it is asked what every ref reaches once the changes have landed.
@@ -8,6 +8,10 @@
  * move of a ref that has no log.  What is fetched from a remote can be fetched again.
  *
  * A ref that is held stays what it was, and reaches what it reached.
+ *
+ * Stashes are the lines of the log of refs/stash.  One without a line is not listed, though
+ * refs/stash may reach it: the next stash that is dropped takes that away.  So it must be reached
+ * otherwise.
  *
  * A log has a line for each commit that HEAD or a branch was at.  One of a commit that is held goes
  * with the ref that brings it: `git checkout HEAD@{1}` would take the files from there.
@@ -32,6 +36,7 @@ static const char refs_stash[] = "refs/stash", refs_stash_log[] = "logs/refs/sta
 struct refs_reach {
 	struct hold_judge *j;
 	struct hold_repo *repo;
+	struct hold_reach *reach;
 	size_t tips;
 };
 
@@ -42,6 +47,8 @@ static int refs_know_one(struct refs_reach *r, const char *own, const char *name
 	struct git_name old;
 	bool had = git_refs_value(&r->repo->before, own, name, &old) == 0, held = false;
 
+	if (r->reach == &r->repo->reach_unstashed && str_equal(name, refs_stash))
+		return 0;
 	if (!had || !git_name_equal(&old, object)) {
 		int code = hold_ref_is_held(r->j, r->repo, own, name, &held);
 
@@ -50,14 +57,15 @@ static int refs_know_one(struct refs_reach *r, const char *own, const char *name
 	}
 	if (held && !had)
 		return 0;
-	return r->tips++ < REFS_TIPS_MAX ? git_walk_know(&r->repo->reach, held ? &old : object) : 0;
+	return r->tips++ < REFS_TIPS_MAX ? git_walk_know(&r->reach->walk, held ? &old : object) : 0;
 }
 
-static int refs_on_tip(void *context, const char *name, const struct git_name *object)
+static int refs_on_tip(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct refs_reach *r = context;
 
-	return refs_know_one(r, r->repo->gitdir, name, object);
+	/* What another name stands for is a ref as well. */
+	return value->symbolic[0] ? 0 : refs_know_one(r, r->repo->gitdir, name, &value->object);
 }
 
 /* What is checked out in a worktree. */
@@ -73,17 +81,17 @@ static int refs_on_worktree(void *context, const char *name)
 	return refs_know_one(r, own, "HEAD", &head);
 }
 
-static int refs_know(struct hold_judge *j, struct hold_repo *repo)
+static int refs_know(struct hold_judge *j, struct hold_repo *repo, struct hold_reach *by)
 {
-	struct refs_reach reach = {j, repo, 0};
+	struct refs_reach reach = {j, repo, by, 0};
 	char dir[PATH_MAX];
 	struct git_name head;
 	int r = 0;
 
-	if (repo->reaches)
+	if (by->asked)
 		return 0;
-	repo->reaches = true;
-	repo->reach.store = repo->walk.store;
+	by->asked = true;
+	by->walk.store = repo->walk.store;
 	if (git_refs_value(&repo->after, "", "HEAD", &head) == 0)
 		r = refs_know_one(&reach, repo->gitdir, "HEAD", &head);
 	if (r == 0)
@@ -96,16 +104,16 @@ static int refs_know(struct hold_judge *j, struct hold_repo *repo)
 }
 
 /* How many commits nothing reaches any more that this one has; *ret_bad: why that is not known. */
-static int refs_lost(struct hold_judge *j, struct hold_repo *repo, const struct git_name *tip,
-		     size_t *ret, const char **ret_bad)
+static int refs_lost(struct hold_judge *j, struct hold_repo *repo, struct hold_reach *by,
+		     const struct git_name *tip, size_t *ret, const char **ret_bad)
 {
 	_cleanup_git_news_ struct git_news news = {.count = 0};
-	int r = repo->trouble ? repo->trouble : refs_know(j, repo);
+	int r = repo->trouble ? repo->trouble : refs_know(j, repo, by);
 
 	*ret = 0;
 	*ret_bad = NULL;
 	if (r == 0)
-		r = git_walk_news(&repo->reach, tip, &news);
+		r = git_walk_news(&by->walk, tip, &news);
 	/* It names a tree or a blob, or nothing that is there. */
 	if (r == -EINVAL || r == -ENOENT)
 		return 0;
@@ -161,7 +169,7 @@ static bool refs_has_line(struct span text, const struct git_name *object)
 	return false;
 }
 
-/* Stashes that the user had, and that nothing reaches any more.  They are lines of one log. */
+/* Stashes that the user had, and that are not listed any more, nor reached otherwise. */
 static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
 {
 	_cleanup_buf_ struct buf old = BUF_INIT(0), new = BUF_INIT(0);
@@ -175,12 +183,16 @@ static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struc
 	if (!git_join(path, repo->gitdir, refs_stash_log) ||
 	    hold_read_path(&j->before, path, REFS_FILE_MAX, &old) < 0)
 		return 0;
-	if (hold_read_path(j->view, path, REFS_FILE_MAX, &new) < 0)
+	/* Without the ref git lists none. */
+	if (hold_read_path(j->view, path, REFS_FILE_MAX, &new) < 0 ||
+	    git_refs_value(&repo->after, "", refs_stash, &one) < 0)
 		buf_clear(&new);
 	for (struct span text = buf_span(&old); r == 0 && !bad && text.len > 0; lines++) {
 		if (!refs_line(&text, &one) || refs_has_line(buf_span(&new), &one))
 			continue;
-		r = lines < REFS_LINES_MAX ? refs_lost(j, repo, &one, &count, &bad) : 0;
+		r = lines < REFS_LINES_MAX
+			    ? refs_lost(j, repo, &repo->reach_unstashed, &one, &count, &bad)
+			    : 0;
 		lost += count > 0;
 		last = count > 0 || bad ? one : last;
 	}
@@ -193,8 +205,8 @@ static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struc
 
 	git_name_hex(&last, hex);
 	return hold_say(j, v,
-			"%zu %s of yours (the last is %.*s) would be gone: nothing else has what "
-			"is in %s",
+			"%zu %s of yours (the last is %.*s) would be gone from git stash list: "
+			"nothing else has what is in %s",
 			lost, lost == 1 ? "stash" : "stashes", REFS_SHORT, hex,
 			lost == 1 ? "it" : "them");
 }
@@ -243,7 +255,7 @@ int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name
 
 	if (!gone && (git_name_equal(&old, &new) || refs_has_log(j, repo, name, &old)))
 		return 0;
-	int r = refs_lost(j, repo, &old, &lost, &bad);
+	int r = refs_lost(j, repo, &repo->reach, &old, &lost, &bad);
 
 	if (r < 0 || (lost == 0 && !bad))
 		return r;
@@ -262,10 +274,11 @@ int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path,
 	const struct change *lead = refs_change(j, repo, name);
 	int r = 0;
 
-	if (str_equal(ref, refs_stash) && (of || log)) {
+	if (str_equal(ref, refs_stash)) {
 		r = refs_lost_stashes(j, repo, v);
 		refs_go_with(v, log, path);
-		return r;
+		if (r < 0 || v->most == HOLD_HOLD || log)
+			return r;
 	}
 	r = hold_lost_ref(j, repo, ref, v);
 	if (of)
@@ -312,6 +325,45 @@ int hold_gone_ref(struct hold_judge *j, const char *path, struct hold_verdict *v
 		return error_set(j->error, -ENOMEM, "no memory to look into commits");
 	return str_equal(name, "packed-refs") ? hold_lost_packed(j, repo, v)
 					      : hold_lost_by(j, repo, path, name, v);
+}
+
+/* --- other names ------------------------------------------------------------------------ */
+
+/* A ref that is another name, which it was not: one that git makes itself, or a new one for a
+ * branch. */
+static bool refs_may_stand_for(const struct git_ref_value *was, const char *name,
+			       const char *symbolic)
+{
+	const char *end = strrchr(name, '/');
+
+	if (str_equal(was->symbolic, symbolic))
+		return true;
+	if (str_after(name, "refs/remotes/") && str_equal(end, "/HEAD"))
+		return strncmp(symbolic, name, (size_t)(end - name) + 1) == 0;
+	return str_after(symbolic, "refs/heads/") &&
+	       (str_equal(name, "HEAD") ||
+		(str_after(name, "refs/heads/") && !git_ref_is_there(was)));
+}
+
+int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,
+	       const char *name, const char **ret)
+{
+	const struct hold_dir *dir = hold_dir_find(j, repo->gitdir, strlen(repo->gitdir));
+	struct git_ref_value was, is;
+
+	*ret = NULL;
+	/* In a repository that is new it stands for nothing of the user's. */
+	if (git_refs_look(&repo->after, own, name, &is) < 0 || !is.symbolic[0] ||
+	    (dir && !dir->was_gitdir))
+		return 0;
+	(void)git_refs_look(&repo->before, own, name, &was);
+	if (refs_may_stand_for(&was, name, is.symbolic))
+		return 0;
+	*ret = arena_printf(&j->changes->arena,
+			    "%.200s becomes another name for %.200s: what git writes to one it "
+			    "would write to the other",
+			    name, is.symbolic);
+	return *ret ? 0 : error_set(j->error, -ENOMEM, "no memory to look into refs");
 }
 
 /* --- logs ------------------------------------------------------------------------------- */
