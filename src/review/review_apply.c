@@ -37,6 +37,7 @@ struct apply {
 	struct decision decision;
 	struct prompt prompt; /* tty -1: nobody is asked */
 	struct text out;
+	uint64_t number; /* of the landing */
 	bool json, dry, applied;
 	bool over; /* nothing of the session is left */
 };
@@ -283,6 +284,7 @@ static int apply_land(struct apply *a, struct error *e)
 				 a->review.layers.path);
 	int r = land(&how, a->steps.items, a->steps.count, &result, e);
 
+	a->number = result.number;
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;
 	if (r == -ESTALE || r == -EEXIST)
@@ -296,7 +298,7 @@ static int apply_finish(struct apply *a, struct error *e)
 {
 	a->over = !a->still.live && !choices_leave_something(&a->choices);
 	if (!a->over)
-		return choices_rebase(&a->choices, e);
+		return choices_rebase(&a->choices, a->number, e);
 	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);
 
 	return r < 0 ? r : layers_retire(&a->review.layers, e);

@@ -27,6 +27,7 @@
 #include "prompt.h"
 #include "review.h"
 #include "settle.h"
+#include "stayed.h"
 #include "str.h"
 #include "undo_direct.h"
 #include "undo_git.h"
@@ -63,6 +64,9 @@ struct undo {
 	struct land_step *steps; /* what is */
 	size_t *from;            /* each: which of all */
 	size_t count;
+	uint64_t number;   /* of the landing that this is */
+	const char **refs; /* one that was taken back, of each repository */
+	size_t ref_count;
 	bool json, dry, redo, done;
 };
 
@@ -301,6 +305,16 @@ static void undo_keep_skipped(struct undo *u, const bool *meant)
 	u->direct.skipped_count = count;
 }
 
+static int undo_not_found(const struct invocation *inv, int n, struct error *e)
+{
+	int r = error_set(e, -ENOENT, "nothing landed at '%s'%s", inv->arguments[n],
+			  inv->argument_count > 1 ? " together with the others" : "");
+
+	if (inv->argument_count > 1)
+		error_next(e, "Name what landed in one apply at a time.");
+	return r;
+}
+
 /* Those that are named on the command line; without a name all. */
 static int undo_pick(struct undo *u, struct error *e)
 {
@@ -324,7 +338,7 @@ static int undo_pick(struct undo *u, struct error *e)
 			found = found || is;
 		}
 		if (r == 0 && !found)
-			r = error_set(e, -ENOENT, "nothing landed at '%s'", inv->arguments[n]);
+			r = undo_not_found(inv, n, e);
 		if (r < 0)
 			return r;
 	}
@@ -609,6 +623,50 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	return fd < 0 ? fd : basis_keep(session, &s->after, fd);
 }
 
+/* A ref of the repository that the path is of was taken back. */
+static bool undo_is_reopened(const void *context, const char *path)
+{
+	const struct undo *u = context;
+	size_t len = git_dir_of(path);
+	bool found = false;
+
+	for (size_t i = 0; len && !found && i < u->ref_count; i++)
+		found = git_dir_of(u->refs[i]) == len && strncmp(u->refs[i], path, len) == 0;
+	return found;
+}
+
+/* A ref of each repository of which one is taken back; the arena is the review's. */
+static int undo_find_refs(struct undo *u)
+{
+	u->refs = arena_alloc(&u->review.arena, (u->count + 1) * sizeof(*u->refs));
+	u->ref_count = 0;
+	for (size_t i = 0; u->refs && i < u->count; i++) {
+		const char *path = u->steps[i].path, *rest = git_rest(path);
+
+		if (rest && (str_after(rest, "refs/") || str_equal(rest, "packed-refs")) &&
+		    !undo_is_reopened(u, path))
+			u->refs[u->ref_count++] = path;
+	}
+	return u->refs ? 0 : -ENOMEM;
+}
+
+/* What counted as landed because a ref landed beside it is pending again. */
+static int undo_reopen(const struct undo *u, int session, struct basis *b, struct error *e)
+{
+	_cleanup_basis_ struct basis stayed = BASIS_INIT, turned = BASIS_INIT;
+	const struct stayed_turn turn = {.from = land_undo_journal(u->kept)->number,
+					 .to = u->number,
+					 .is_meant = undo_is_reopened,
+					 .context = u};
+	int r = basis_read_stayed(session, &stayed, e);
+
+	if (r < 0 || stayed.count == 0)
+		return r;
+	r = stayed_turn(&turn, &stayed, b, &turned);
+	return r < 0 ? error_sys(e, r, "cannot write down what was undone")
+		     : basis_write_stayed(session, &turned, e);
+}
+
 static int undo_rebase(void *context, const struct layers_session *session)
 {
 	const struct undo *u = context;
@@ -619,6 +677,8 @@ static int undo_rebase(void *context, const struct layers_session *session)
 
 	if (r == 0)
 		r = basis_read_decided(dir, &decided, &e);
+	if (r == 0)
+		r = undo_reopen(u, dir, &b, &e);
 	if (r < 0 || b.count + decided.count == 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < u->count; i++)
@@ -681,7 +741,10 @@ static int undo_do(struct undo *u, struct error *e)
 	/* If this fails it is met again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
-	return layers_each_session(&u->review.layers, undo_rebase, u, e);
+	u->number = result.number;
+	r = undo_find_refs(u);
+	return r < 0 ? error_set(e, r, "no memory")
+		     : layers_each_session(&u->review.layers, undo_rebase, u, e);
 }
 
 /* --- which -------------------------------------------------------------------------------- */
@@ -740,14 +803,14 @@ static int undo_open_direct(struct undo *u, struct error *e)
 	return undo_choose(u, e);
 }
 
-/* One that was passed over counts when something is named that landed with it. */
+/* Where something is named, a landing counts with which that landed; else one that was not passed
+ * over. */
 static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 {
-	bool found = false;
+	bool found = u->i->argument_count == 0 && !land_undo_is_passed(u->kept);
 	int r = 0;
 
-	*ret = land_undo_is_passed(u->kept);
-	for (int n = 0; r == 0 && *ret && n < u->i->argument_count; n++) {
+	for (int n = 0; r == 0 && n < u->i->argument_count; n++) {
 		struct pathspec spec;
 		size_t count = 0;
 		const struct land_step *steps = land_undo_steps(u->kept, &count);
@@ -756,7 +819,7 @@ static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 		for (size_t i = 0; r == 0 && i < count; i++)
 			found = found || undo_is_named(&spec, steps[i].path);
 	}
-	*ret = *ret && !found;
+	*ret = !found;
 	return r;
 }
 
@@ -776,7 +839,7 @@ static int undo_open_kept(struct undo *u, struct error *e)
 		u->all = land_undo_steps(u->kept, &u->all_count);
 		if (r == 0 && !over)
 			r = undo_choose(u, e);
-		if (r < 0 || (!over && (u->count || u->changed_count || u->i->argument_count)))
+		if (r < 0 || (!over && (u->count || u->changed_count)))
 			return r;
 		r = land_undo_before(u->journal, &u->kept, e);
 	}
@@ -790,6 +853,10 @@ static int undo_open_landing(struct undo *u, struct error *e)
 {
 	int r = undo_open_kept(u, e);
 
+	if (r == -ENOENT && !e->code && u->i->argument_count)
+		return error_set(e, r, "nothing %s at '%s' that could be %s",
+				 u->redo ? "was undone" : "landed", u->i->arguments[0],
+				 u->redo ? "applied again" : "undone");
 	if (r == -ENOENT && !e->code) {
 		(void)error_set(e, r,
 				u->redo ? "nothing that was undone in %s can be applied again"
@@ -895,6 +962,20 @@ static int undo_do_inside(struct undo *u, struct error *e)
 	return undo_do(u, e);
 }
 
+/* All of it was changed since, and is left: the next undo is about the one before. */
+static int undo_nothing(struct undo *u)
+{
+	bool over = !u->dry && u->kept && u->changed_count && u->i->argument_count == 0 &&
+		    land_undo_pass(u->kept) == 0;
+
+	if (!u->json)
+		text_printf(&u->out, "Nothing is to be %s%s%s%s\n",
+			    u->redo ? "applied again" : "undone",
+			    over ? ": the next 'bawn undo" : ".", over && u->redo ? " --redo" : "",
+			    over ? "' is about what was before it." : "");
+	return EXIT_OK;
+}
+
 /* The exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
@@ -923,8 +1004,8 @@ static int undo_run(struct undo *u, struct error *e)
 	}
 	undo_show_skipped(u);
 	if (u->count == 0)
-		text_printf(&u->out, "%s", u->json ? "" : "Nothing is to be undone.\n");
-	if (u->dry || u->count == 0)
+		return undo_nothing(u);
+	if (u->dry)
 		return EXIT_OK;
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);

@@ -649,6 +649,7 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	}
 	l.j.state = JOURNAL_COMMITTED;
 	ret->landed = count;
+	ret->number = l.j.number;
 	ret->unfinished = land_finish(&l) < 0;
 	ret->aside = l.aside;
 	return 0;
