@@ -555,6 +555,7 @@ static int land_stage(struct landing *l, struct land_result *ret, struct error *
 		if (l->j.steps[i].after.type == OBJECT_FILE &&
 		    git_index_is_path(l->j.steps[i].path))
 			keep_index(l, i);
+	land_keep_refs(l);
 	from = l->text.len;
 	journal_put_steps(&l->text, &l->j);
 	r = put_part(l, from);
