@@ -422,6 +422,25 @@ static void apply_say_done(const struct apply *a)
 			    held == 1 ? "" : "s", held == 1 ? "s" : "");
 }
 
+/* A session that has ended, and of which nothing is left, is removed: what it changed it changed
+ * back, or it has landed. */
+static int apply_nothing(struct apply *a, struct error *e)
+{
+	bool over = !a->dry && !a->still.live && !a->i->argument_count &&
+		    choices_in(&a->choices, CHOICE_SETTLED) == a->choices.count;
+	_cleanup_fd_ int lock = over ? layers_lock(&a->review.layers, e) : -1;
+	int r = over && lock < 0 ? lock : 0;
+
+	if (r == 0 && over)
+		r = apply_finish(a, e);
+	if (r == 0 && !a->json)
+		text_printf(&a->out, "Nothing is to be applied%s%s%s\n",
+			    a->over ? ", and nothing of " : ".",
+			    a->over ? a->review.session.name : "",
+			    a->over ? " is left: it is gone." : "");
+	return r < 0 ? r : choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
+}
+
 /* The exit code, or -errno and a sentence. */
 static int apply_go_on(struct apply *a, struct error *e)
 {
@@ -450,9 +469,7 @@ static int apply_go_on(struct apply *a, struct error *e)
 		return EXIT_FOUND;
 	}
 	if (choices_in(&a->choices, CHOICE_LANDS) == 0) {
-		if (!a->json)
-			text_printf(&a->out, "Nothing is to be applied.\n");
-		return choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
+		return apply_nothing(a, e);
 	}
 	if (a->dry)
 		return EXIT_OK;
