@@ -181,7 +181,7 @@ int choices_open(void *steps, size_t i); /* as land_how.open, with the steps as 
 int choices_pin(struct choices *c, struct error *e);
 
 /* After it landed: what the session departs from now. */
-int choices_rebase(struct choices *c, struct error *e);
+int choices_rebase(struct choices *c, uint64_t number, struct error *e);
 
 /* Whether anything is pending behind what lands. */
 bool choices_leave_something(const struct choices *c);

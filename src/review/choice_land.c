@@ -4,6 +4,7 @@
 #include "choice_show.h"
 
 #include "fd.h"
+#include "stayed.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -349,19 +350,36 @@ static int choices_note_decided(const struct choices *c, struct error *e)
 	return r < 0 || !any ? r : basis_write_decided(c->session, &decided, e);
 }
 
-int choices_rebase(struct choices *c, struct error *e)
+int choices_rebase(struct choices *c, uint64_t number, struct error *e)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->items[i].state != CHOICE_LANDS &&
-		    (c->items[i].state != CHOICE_KEPT || c->items[i].rest))
-			continue;
-		int r = choice_rebase(c, &c->items[i]);
+	_cleanup_basis_ struct basis stayed = BASIS_INIT;
+	size_t count = 0;
+	int r = basis_read_stayed(c->session, &stayed, e);
 
+	if (r < 0)
+		return r;
+	stayed_forget_old(&stayed, number);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		const char *path = x->change->path;
+		bool stays = x->state == CHOICE_KEPT && !x->rest;
+
+		if (x->state != CHOICE_LANDS && !stays)
+			continue;
+		const struct basis_entry *had = basis_find(&c->basis, path);
+		const struct object was = had ? had->object : (struct object){.layer = -1};
+
+		r = choice_rebase(c, x);
+		if (r == 0 && stays)
+			r = stayed_note(&stayed, number, path, had ? &was : NULL,
+					&basis_find(&c->basis, path)->object);
 		if (r < 0)
-			return error_sys(e, r, "cannot write down that %s landed",
-					 c->items[i].change->path);
+			return error_sys(e, r, "cannot write down that %s landed", path);
+		count += stays;
 	}
-	int r = choices_note_decided(c, e);
+	r = choices_note_decided(c, e);
+	if (r == 0 && count)
+		r = basis_write_stayed(c->session, &stayed, e);
 
 	return r < 0 ? r : basis_write(c->session, &c->basis, e);
 }

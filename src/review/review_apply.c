@@ -37,6 +37,7 @@ struct apply {
 	struct decision decision;
 	struct prompt prompt; /* tty -1: nobody is asked */
 	struct text out;
+	uint64_t number; /* of the landing */
 	bool json, dry, applied;
 	bool over; /* nothing of the session is left */
 };
@@ -283,6 +284,7 @@ static int apply_land(struct apply *a, struct error *e)
 				 a->review.layers.path);
 	int r = land(&how, a->steps.items, a->steps.count, &result, e);
 
+	a->number = result.number;
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;
 	if (r == -ESTALE || r == -EEXIST)
@@ -296,7 +298,7 @@ static int apply_finish(struct apply *a, struct error *e)
 {
 	a->over = !a->still.live && !choices_leave_something(&a->choices);
 	if (!a->over)
-		return choices_rebase(&a->choices, e);
+		return choices_rebase(&a->choices, a->number, e);
 	int r = layers_session_remove(&a->review.layers, a->review.session.name, e);
 
 	return r < 0 ? r : layers_retire(&a->review.layers, e);
@@ -420,6 +422,25 @@ static void apply_say_done(const struct apply *a)
 			    held == 1 ? "" : "s", held == 1 ? "s" : "");
 }
 
+/* A session that has ended, and of which nothing is left, is removed: what it changed it changed
+ * back, or it has landed. */
+static int apply_nothing(struct apply *a, struct error *e)
+{
+	bool over = !a->dry && !a->still.live && !a->i->argument_count &&
+		    choices_in(&a->choices, CHOICE_SETTLED) == a->choices.count;
+	_cleanup_fd_ int lock = over ? layers_lock(&a->review.layers, e) : -1;
+	int r = over && lock < 0 ? lock : 0;
+
+	if (r == 0 && over)
+		r = apply_finish(a, e);
+	if (r == 0 && !a->json)
+		text_printf(&a->out, "Nothing is to be applied%s%s%s\n",
+			    a->over ? ", and nothing of " : ".",
+			    a->over ? a->review.session.name : "",
+			    a->over ? " is left: it is gone." : "");
+	return r < 0 ? r : choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
+}
+
 /* The exit code, or -errno and a sentence. */
 static int apply_go_on(struct apply *a, struct error *e)
 {
@@ -448,9 +469,7 @@ static int apply_go_on(struct apply *a, struct error *e)
 		return EXIT_FOUND;
 	}
 	if (choices_in(&a->choices, CHOICE_LANDS) == 0) {
-		if (!a->json)
-			text_printf(&a->out, "Nothing is to be applied.\n");
-		return choices_in(&a->choices, CHOICE_HELD) ? EXIT_FOUND : EXIT_OK;
+		return apply_nothing(a, e);
 	}
 	if (a->dry)
 		return EXIT_OK;

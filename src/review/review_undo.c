@@ -27,13 +27,16 @@
 #include "prompt.h"
 #include "review.h"
 #include "settle.h"
+#include "stayed.h"
 #include "str.h"
 #include "undo_direct.h"
 #include "undo_git.h"
+#include "undo_refs.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,14 +59,20 @@ struct undo {
 	size_t all_count;
 	bool *changed;      /* each of them: it is not as it was left */
 	bool *left;         /* each of them: not meant, or as it was already */
+	bool *valued;       /* each of them: not it is done, but what its refs need */
+	bool *stands;       /* each of them: a branch that the user is on, and left */
 	struct object *now; /* each of them: what stands there */
 	size_t changed_count, left_count;
-	size_t unnamed;          /* of what a direct session did: stays, and was not asked for */
-	size_t objects;          /* of git's, that stay */
-	size_t objects_left;     /* and are among the left: nothing is to be done */
+	size_t unnamed;      /* of what a direct session did: stays, and was not asked for */
+	size_t objects;      /* of git's, that stay */
+	size_t objects_left; /* and are among the left: nothing is to be done */
+	struct undo_refs refs;
 	struct land_step *steps; /* what is */
 	size_t *from;            /* each: which of all */
 	size_t count;
+	uint64_t number;    /* of the landing that this is */
+	const char **taken; /* a ref that was taken back, of each repository */
+	size_t taken_count;
 	bool json, dry, redo, done;
 };
 
@@ -72,10 +81,13 @@ static void undo_unchoose(struct undo *u)
 {
 	free(u->changed);
 	free(u->left);
+	free(u->valued);
+	free(u->stands);
 	free(u->now);
+	undo_refs_fini(&u->refs);
 	free(u->steps);
 	free(u->from);
-	u->changed = u->left = NULL;
+	u->changed = u->left = u->valued = u->stands = NULL;
 	u->now = NULL;
 	u->steps = NULL;
 	u->from = NULL;
@@ -136,7 +148,8 @@ static int undo_compare(struct undo *u, struct error *e)
 	return 0;
 }
 
-/* What stands in a folder that would go, and would not go itself: 1, 0, or -errno. */
+/* What stands in a folder that would go, and would not go itself: 1; 2: it is left by us; 0, or
+ * -errno. */
 static int undo_stays_in(const struct undo *u, const char *folder)
 {
 	int fd = open_beneath(u->review.tree, folder, O_RDONLY | O_DIRECTORY, 0);
@@ -148,7 +161,7 @@ static int undo_stays_in(const struct undo *u, const char *folder)
 		fd_close(&fd);
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	}
-	for (const struct dirent *d; !stays && (d = fd_next_entry(dir, &r));) {
+	for (const struct dirent *d; stays != 1 && (d = fd_next_entry(dir, &r));) {
 		char path[PATH_MAX];
 		bool goes = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
 		int n = snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
@@ -157,11 +170,22 @@ static int undo_stays_in(const struct undo *u, const char *folder)
 				    ? -1
 				    : journal_find_step(land_undo_journal(u->kept), path);
 
-		stays = !goes && (i < 0 || u->left[i] || u->changed[i] ||
-				  u->steps[i].after.type != OBJECT_ABSENT);
+		if (!goes && i >= 0 && u->left[i])
+			stays = 2;
+		else if (!goes &&
+			 (i < 0 || u->changed[i] || u->steps[i].after.type != OBJECT_ABSENT))
+			stays = 1;
 	}
 	(void)closedir(dir);
 	return r < 0 ? r : stays;
+}
+
+/* A folder of refs, or of their logs. */
+static bool undo_is_of_refs(const char *path)
+{
+	const char *rest = git_rest(path);
+
+	return rest && (str_after(rest, "refs/") || str_after(rest, "logs/"));
 }
 
 /* A folder in which something stays does so, too; the deepest first. */
@@ -177,7 +201,8 @@ static int undo_leave_folders(struct undo *u, struct error *e)
 
 		if (r < 0)
 			return error_sys(e, r, "cannot read %s", s->path);
-		u->changed[i] = r > 0;
+		u->left[i] = r == 2 && undo_is_of_refs(s->path);
+		u->changed[i] = r > 0 && !u->left[i];
 	}
 	return 0;
 }
@@ -321,6 +346,16 @@ static void undo_keep_skipped(struct undo *u, const bool *meant)
 	u->direct.skipped_count = count;
 }
 
+static int undo_not_found(const struct invocation *inv, int n, struct error *e)
+{
+	int r = error_set(e, -ENOENT, "nothing landed at '%s'%s", inv->arguments[n],
+			  inv->argument_count > 1 ? " together with the others" : "");
+
+	if (inv->argument_count > 1)
+		error_next(e, "Name what landed in one apply at a time.");
+	return r;
+}
+
 /* Those that are named on the command line; without a name all. */
 static int undo_pick(struct undo *u, struct error *e)
 {
@@ -344,7 +379,7 @@ static int undo_pick(struct undo *u, struct error *e)
 			found = found || is;
 		}
 		if (r == 0 && !found)
-			r = error_set(e, -ENOENT, "nothing landed at '%s'", inv->arguments[n]);
+			r = undo_not_found(inv, n, e);
 		if (r < 0)
 			return r;
 	}
@@ -382,6 +417,69 @@ static void undo_choose_copies(struct undo *u)
 	u->count = count;
 }
 
+/* Of an apply: what the user has, and what hangs together. */
+static int undo_judge(struct undo *u, struct error *e)
+{
+	int r = undo_compare(u, e);
+
+	u->refs = (struct undo_refs){.arena = &u->review.arena,
+				     .tree = u->review.tree,
+				     .kept = u->kept,
+				     .steps = u->steps,
+				     .count = u->count,
+				     .now = u->now,
+				     .changed = u->changed,
+				     .left = u->left,
+				     .valued = u->valued,
+				     .stands = u->stands};
+	if (r == 0 && undo_refs_judge(&u->refs) < 0)
+		return error_set(e, -ENOMEM, "no memory");
+	if (r == 0)
+		r = undo_pick(u, e);
+	if (r < 0)
+		return r;
+	undo_refs_leave(&u->refs);
+	r = undo_leave_folders(u, e);
+	if (r < 0)
+		return r;
+	const struct undo_git git = undo_git_of(u);
+
+	if (undo_git_leave(&git) < 0)
+		return error_set(e, -ENOMEM, "no memory");
+	undo_leave_objects(u);
+	r = undo_refs_add(&u->refs);
+	for (size_t i = 0; r == 0 && i < u->all_count; i++)
+		if (!u->left[i] && !u->changed[i] && !u->valued[i] &&
+		    u->steps[i].before.type == OBJECT_ABSENT &&
+		    u->steps[i].after.type != OBJECT_ABSENT)
+			r = undo_refs_add_folders(&u->refs, u->steps[i].path);
+	for (size_t i = 0; r == 0 && i < u->refs.added_count; i++)
+		if (u->refs.added[i].step.after.type == OBJECT_FILE)
+			r = undo_refs_add_folders(&u->refs, u->refs.added[i].step.path);
+	u->objects_left += u->refs.over;
+	return r < 0 ? error_sys(e, r, "cannot read the refs of %s", u->review.layers.workspace)
+		     : 0;
+}
+
+/* What is done beside steps of the landing itself. */
+static int undo_choose_added(struct undo *u, struct error *e)
+{
+	size_t room = u->count + u->refs.added_count + 1;
+	struct land_step *steps = reallocarray(u->steps, room, sizeof(*steps));
+
+	u->steps = steps ? steps : u->steps;
+	size_t *from = reallocarray(u->from, room, sizeof(*from));
+
+	u->from = from ? from : u->from;
+	if (!steps || !from)
+		return error_set(e, -ENOMEM, "no memory");
+	for (size_t i = 0; i < u->refs.added_count; i++) {
+		u->from[u->count] = u->all_count + i;
+		u->steps[u->count++] = u->refs.added[i].step;
+	}
+	return 0;
+}
+
 /* From all that could be taken back to what is. */
 static int undo_choose(struct undo *u, struct error *e)
 {
@@ -390,36 +488,27 @@ static int undo_choose(struct undo *u, struct error *e)
 	u->changed = calloc(u->all_count + 1, sizeof(*u->changed));
 	u->left = calloc(u->all_count + 1, sizeof(*u->left));
 	u->now = calloc(u->all_count + 1, sizeof(*u->now));
-	if (!u->steps || !u->from || !u->changed || !u->left || !u->now)
+	u->valued = calloc(u->all_count + 1, sizeof(*u->valued));
+	u->stands = calloc(u->all_count + 1, sizeof(*u->stands));
+	if (!u->steps || !u->from || !u->changed || !u->left || !u->now || !u->valued || !u->stands)
 		return error_set(e, -ENOMEM, "no memory");
 	memcpy(u->steps, u->all, u->all_count * sizeof(*u->steps));
 	u->count = u->all_count;
-	int r = u->is_direct ? 0 : undo_compare(u, e);
+	int r = u->is_direct ? undo_pick(u, e) : undo_judge(u, e);
 
-	if (r == 0)
-		r = undo_pick(u, e);
-	if (r == 0 && !u->is_direct)
-		r = undo_leave_folders(u, e);
-	if (r == 0 && !u->is_direct) {
-		const struct undo_git git = undo_git_of(u);
-
-		if (undo_git_leave(&git) < 0)
-			return error_set(e, -ENOMEM, "no memory");
-		undo_leave_objects(u);
-	}
 	u->count = 0;
 	for (size_t i = 0; r == 0 && i < u->all_count; i++) {
 		u->changed[i] = u->changed[i] && !u->left[i];
 		u->changed_count += u->changed[i];
 		u->left_count += u->left[i];
-		if (u->changed[i] || u->left[i])
+		if (u->changed[i] || u->left[i] || u->valued[i])
 			continue;
 		u->from[u->count] = i;
 		u->steps[u->count++] = u->steps[i];
 	}
 	if (!undo_is_whole(u))
 		undo_choose_copies(u);
-	return r;
+	return r < 0 || u->is_direct ? r : undo_choose_added(u, e);
 }
 
 /* --- showing --------------------------------------------------------------------------- */
@@ -442,24 +531,41 @@ static bool undo_is_quiet(const struct land_step *s)
 	       basis_same(&s->before, &s->after);
 }
 
+/* It is done by the values of refs. */
+static bool undo_is_valued(const struct undo *u, size_t i)
+{
+	return u->valued[i] && !u->left[i] && !u->changed[i];
+}
+
+/* Number i of all, as it is done; NULL: it is not. */
+static const struct land_step *undo_done(const struct undo *u, size_t *next, size_t i)
+{
+	if (undo_is_valued(u, i))
+		return &u->all[i];
+	return *next < u->count && u->from[*next] == i ? &u->steps[(*next)++] : NULL;
+}
+
 static size_t undo_count(const struct undo *u)
 {
-	size_t count = 0;
+	size_t count = 0, next = 0;
 
-	for (size_t i = 0; i < u->count; i++)
-		count += !undo_is_quiet(&u->steps[i]);
+	for (size_t i = 0; i < u->all_count; i++) {
+		const struct land_step *s = undo_done(u, &next, i);
+
+		count += s && !undo_is_quiet(s);
+	}
 	return count;
 }
 
 static void undo_show(const struct undo *u, bool changed, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t shown = 0, objects = 0;
+	size_t shown = 0, objects = 0, next = 0;
 
-	for (size_t i = 0; i < (changed ? u->all_count : u->count); i++) {
-		const struct land_step *s = changed ? &u->all[i] : &u->steps[i];
+	for (size_t i = 0; i < u->all_count; i++) {
+		const struct land_step *s = changed ? &u->all[i] : undo_done(u, &next, i);
 
-		if (changed ? !u->changed[i] : undo_is_quiet(s))
+		if (!s || (changed ? !u->changed[i] : undo_is_quiet(s)))
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (!changed && change_is_git_object(&(struct change){.path = s->path})) {
@@ -488,6 +594,16 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
 		text_write(&u->out, &out);
 	}
+}
+
+static void undo_show_stands(const struct undo *u)
+{
+	for (size_t i = 0; !u->json && i < u->all_count; i++)
+		if (u->stands[i])
+			text_printf(&u->out,
+				    "%s stays: it is checked out. Once you are on another branch "
+				    "'bawn undo %s' takes it back.\n",
+				    u->all[i].path, u->all[i].path);
 }
 
 static void undo_show_skipped(const struct undo *u)
@@ -579,11 +695,23 @@ static int undo_on_decide(void *context)
 	return undo_record(l->u, &l->e);
 }
 
+static int undo_open_added(const struct undo_added *a)
+{
+	_cleanup_fd_ int fd = memfd_create("bawn-ref", MFD_CLOEXEC);
+	int r = fd < 0 ? -errno : fd_write_all(fd, a->text.ptr, a->text.len);
+
+	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		r = -errno;
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
 static int undo_on_open(void *context, size_t i)
 {
 	struct undo_landing *l = context;
 	const struct land_step *s = &l->u->steps[i];
 
+	if (l->u->from[i] >= l->u->all_count)
+		return undo_open_added(&l->u->refs.added[l->u->from[i] - l->u->all_count]);
 	/* One that stays is its own copy. */
 	if (!l->u->is_direct && git_is_in_objects(s->path) && s->before.type == OBJECT_FILE)
 		return open_beneath(l->u->review.tree, s->path, O_RDONLY | O_NOFOLLOW, 0);
@@ -629,6 +757,50 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	return fd < 0 ? fd : basis_keep(session, &s->after, fd);
 }
 
+/* A ref of the repository that the path is of was taken back. */
+static bool undo_is_reopened(const void *context, const char *path)
+{
+	const struct undo *u = context;
+	size_t len = git_dir_of(path);
+	bool found = false;
+
+	for (size_t i = 0; len && !found && i < u->taken_count; i++)
+		found = git_dir_of(u->taken[i]) == len && strncmp(u->taken[i], path, len) == 0;
+	return found;
+}
+
+/* A ref of each repository of which one is taken back; the arena is the review's. */
+static int undo_find_refs(struct undo *u)
+{
+	u->taken = arena_alloc(&u->review.arena, (u->count + 1) * sizeof(*u->taken));
+	u->taken_count = 0;
+	for (size_t i = 0; u->taken && i < u->count; i++) {
+		const char *path = u->steps[i].path, *rest = git_rest(path);
+
+		if (rest && (str_after(rest, "refs/") || str_equal(rest, "packed-refs")) &&
+		    !undo_is_reopened(u, path))
+			u->taken[u->taken_count++] = path;
+	}
+	return u->taken ? 0 : -ENOMEM;
+}
+
+/* What counted as landed because a ref landed beside it is pending again. */
+static int undo_reopen(const struct undo *u, int session, struct basis *b, struct error *e)
+{
+	_cleanup_basis_ struct basis stayed = BASIS_INIT, turned = BASIS_INIT;
+	const struct stayed_turn turn = {.from = land_undo_journal(u->kept)->number,
+					 .to = u->number,
+					 .is_meant = undo_is_reopened,
+					 .context = u};
+	int r = basis_read_stayed(session, &stayed, e);
+
+	if (r < 0 || stayed.count == 0)
+		return r;
+	r = stayed_turn(&turn, &stayed, b, &turned);
+	return r < 0 ? error_sys(e, r, "cannot write down what was undone")
+		     : basis_write_stayed(session, &turned, e);
+}
+
 static int undo_rebase(void *context, const struct layers_session *session)
 {
 	const struct undo *u = context;
@@ -639,10 +811,19 @@ static int undo_rebase(void *context, const struct layers_session *session)
 
 	if (r == 0)
 		r = basis_read_decided(dir, &decided, &e);
+	if (r == 0)
+		r = undo_reopen(u, dir, &b, &e);
 	if (r < 0 || b.count + decided.count == 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < u->count; i++)
 		r = undo_rebase_one(u, dir, &b, &decided, &u->steps[i]);
+	for (size_t i = 0; r == 0 && i < u->all_count; i++) {
+		struct land_step s = u->all[i];
+
+		s.after = u->now[i];
+		if (undo_is_valued(u, i))
+			r = undo_rebase_one(u, dir, &b, &decided, &s);
+	}
 	if (r == 0 && decided.count)
 		r = basis_write_decided(dir, &decided, &e);
 	return r < 0 ? r : basis_write(dir, &b, &e);
@@ -701,7 +882,10 @@ static int undo_do(struct undo *u, struct error *e)
 	/* If this fails it is met again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
-	return layers_each_session(&u->review.layers, undo_rebase, u, e);
+	u->number = result.number;
+	r = undo_find_refs(u);
+	return r < 0 ? error_set(e, r, "no memory")
+		     : layers_each_session(&u->review.layers, undo_rebase, u, e);
 }
 
 /* --- which -------------------------------------------------------------------------------- */
@@ -760,14 +944,14 @@ static int undo_open_direct(struct undo *u, struct error *e)
 	return undo_choose(u, e);
 }
 
-/* One that was passed over counts when something is named that landed with it. */
+/* Where something is named, a landing counts with which that landed; else one that was not passed
+ * over. */
 static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 {
-	bool found = false;
+	bool found = u->i->argument_count == 0 && !land_undo_is_passed(u->kept);
 	int r = 0;
 
-	*ret = land_undo_is_passed(u->kept);
-	for (int n = 0; r == 0 && *ret && n < u->i->argument_count; n++) {
+	for (int n = 0; r == 0 && n < u->i->argument_count; n++) {
 		struct pathspec spec;
 		size_t count = 0;
 		const struct land_step *steps = land_undo_steps(u->kept, &count);
@@ -776,7 +960,7 @@ static int undo_is_over(struct undo *u, bool *ret, struct error *e)
 		for (size_t i = 0; r == 0 && i < count; i++)
 			found = found || undo_is_named(&spec, steps[i].path);
 	}
-	*ret = *ret && !found;
+	*ret = !found;
 	return r;
 }
 
@@ -797,7 +981,7 @@ static int undo_open_kept(struct undo *u, struct error *e)
 		u->all = land_undo_steps(u->kept, &u->all_count);
 		if (r == 0 && !over)
 			r = undo_choose(u, e);
-		if (r < 0 || (!over && (u->count || u->changed_count || u->i->argument_count)))
+		if (r < 0 || (!over && (u->count || u->changed_count)))
 			return r;
 		r = land_undo_before(u->journal, &u->kept, &u->unread, e);
 	}
@@ -811,6 +995,10 @@ static int undo_open_landing(struct undo *u, struct error *e)
 {
 	int r = undo_open_kept(u, e);
 
+	if (r == -ENOENT && !e->code && u->i->argument_count)
+		return error_set(e, r, "nothing %s at '%s' that could be %s",
+				 u->redo ? "was undone" : "landed", u->i->arguments[0],
+				 u->redo ? "applied again" : "undone");
 	if (r == -ENOENT && !e->code) {
 		(void)error_set(e, r,
 				u->redo ? "nothing that was undone in %s can be applied again"
@@ -925,6 +1113,20 @@ static int undo_do_inside(struct undo *u, struct error *e)
 	return undo_do(u, e);
 }
 
+/* All of it was changed since, and is left: the next undo is about the one before. */
+static int undo_nothing(struct undo *u)
+{
+	bool over = !u->dry && u->kept && u->changed_count && u->i->argument_count == 0 &&
+		    land_undo_pass(u->kept) == 0;
+
+	if (!u->json)
+		text_printf(&u->out, "Nothing is to be %s%s%s%s\n",
+			    u->redo ? "applied again" : "undone",
+			    over ? ": the next 'bawn undo" : ".", over && u->redo ? " --redo" : "",
+			    over ? "' is about what was before it." : "");
+	return EXIT_OK;
+}
+
 /* The exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
@@ -940,21 +1142,25 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (!u->json && (leave || !u->changed_count))
 		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
+	undo_show_stands(u);
 	if (u->changed_count && !u->json)
 		undo_show(u, true,
-			  leave ? "Changed since, and left as they are:"
-				: "These were changed since, so nothing of it is undone:");
+			  leave     ? "Changed since, and left as they are:"
+			  : u->redo ? "These were changed since, so nothing of it is applied again:"
+				    : "These were changed since, so nothing of it is undone:");
 	if (u->changed_count && !leave) {
 		text_printf(&u->out, "%s",
-			    u->json ? ""
-				    : "Say --leave-changed to take back the rest, or name what "
-				      "shall go back: bawn undo PATH...\n");
+			    u->json   ? ""
+			    : u->redo ? "Say --leave-changed to apply the rest again, or name what "
+					"shall come back: bawn undo --redo PATH...\n"
+				      : "Say --leave-changed to take back the rest, or name what "
+					"shall go back: bawn undo PATH...\n");
 		return EXIT_FOUND;
 	}
 	undo_show_skipped(u);
 	if (u->count == 0)
-		text_printf(&u->out, "%s", u->json ? "" : "Nothing is to be undone.\n");
-	if (u->dry || u->count == 0)
+		return undo_nothing(u);
+	if (u->dry)
 		return EXIT_OK;
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);
@@ -970,7 +1176,9 @@ static int undo_run(struct undo *u, struct error *e)
 	r = undo_do(u, e);
 	while (r == 0 && undo_opened(u))
 		r = undo_do_inside(u, e);
-	bool rest = u->changed_count + u->left_count + u->direct.skipped_count + u->unnamed > 0;
+	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
+			    u->unnamed >
+		    0;
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",

@@ -17,6 +17,7 @@
 #define BASIS_FILE "basis"
 #define BASIS_FOLDER "basis.d"
 #define BASIS_DECIDED "decided"
+#define BASIS_STAYED "stayed"
 #define BASIS_SEEN BASIS_SEEN_NAME
 
 enum { BASIS_HEX = 2 * SHA256_SIZE };
@@ -295,6 +296,16 @@ int basis_read_decided(int session, struct basis *ret, struct error *e)
 int basis_write_decided(int session, const struct basis *b, struct error *e)
 {
 	return basis_store(session, BASIS_DECIDED, b, e);
+}
+
+int basis_read_stayed(int session, struct basis *ret, struct error *e)
+{
+	return basis_load(session, BASIS_STAYED, ret, e);
+}
+
+int basis_write_stayed(int session, const struct basis *b, struct error *e)
+{
+	return basis_store(session, BASIS_STAYED, b, e);
 }
 
 int basis_lock_seen(int session)

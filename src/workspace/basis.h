@@ -14,6 +14,11 @@
  *				 conflict again, without an entry in basis, and here is the one
  *				 that it gets back when it is redone
  *
+ *	sessions/NAME/stayed	 in the same form: what counts as landed because something else did,
+ *				 the user's version that stayed in landing N.  N/is/PATH is the
+ *				 entry in basis that PATH got then, N/was/PATH the one that it had;
+ *				 without such a line there was none.  undo exchanges the two
+ *
  *	sessions/NAME/seen	 in the same form: what `bawn diff` showed of it; its time is when
  *
  * TYPE is f, d, l (a file, a directory, a link) or - (nothing is there); MODE is octal, SIZE
@@ -53,6 +58,8 @@ int basis_read(int session, struct basis *ret, struct error *e);
 int basis_write(int session, const struct basis *b, struct error *e); /* whole, or as it was */
 int basis_read_decided(int session, struct basis *ret, struct error *e);
 int basis_write_decided(int session, const struct basis *b, struct error *e);
+int basis_read_stayed(int session, struct basis *ret, struct error *e);
+int basis_write_stayed(int session, const struct basis *b, struct error *e);
 #define BASIS_SEEN_NAME "seen"
 /* Who reads it to write it again holds this, and closes it; -errno. */
 int basis_lock_seen(int session);

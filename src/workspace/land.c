@@ -556,6 +556,7 @@ static int land_stage(struct landing *l, struct land_result *ret, struct error *
 		if (l->j.steps[i].after.type == OBJECT_FILE &&
 		    git_index_is_path(l->j.steps[i].path))
 			keep_index(l, i);
+	land_keep_refs(l);
 	from = l->text.len;
 	journal_put_steps(&l->text, &l->j);
 	r = put_part(l, from);
@@ -650,6 +651,7 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	}
 	l.j.state = JOURNAL_COMMITTED;
 	ret->landed = count;
+	ret->number = l.j.number;
 	ret->unfinished = land_finish(&l) < 0;
 	ret->aside = l.aside;
 	return 0;

@@ -55,6 +55,7 @@ struct land_how {
 
 struct land_result {
 	size_t landed;
+	uint64_t number;  /* of what is kept of it: kept-N */
 	size_t conflict;  /* -EEXIST, -ESTALE: the step whose `before` does not stand there */
 	bool is_conflict; /* the failure is about that step */
 	bool unfinished;  /* landed, but the journal is left: land_recover has something to do */

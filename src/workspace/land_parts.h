@@ -32,6 +32,7 @@ enum {
 #define LAND_IGNORE ".gitignore" /* in the stage */
 #define LAND_LOG "landing"
 #define LAND_LOG_KEPT "steps"
+#define LAND_REFS "refs"     /* beside it: land_refs.c */
 #define LAND_PASSED "passed" /* beside it: land_undo_pass */
 
 /* What stands at a name. */
@@ -45,6 +46,10 @@ struct land_seen {
 /* What git's index says that landed in step i (git_index.h), for undo: `git status` writes it anew,
  * with the same meaning.  Beside what step i took out, as i.index. */
 void land_index_name(size_t i, char ret[LAND_NAME_SIZE]);
+
+/* What becomes of git's refs (land_refs.c), once all is staged. */
+struct landing;
+void land_keep_refs(const struct landing *l);
 
 /* What is known of a step besides the journal. */
 struct land_mind {
