@@ -488,6 +488,21 @@ static void undo_show_skipped(const struct undo *u)
 	text_write(&u->out, &out);
 }
 
+/* Of this session not all is known that it changed. */
+static bool undo_is_unread(const struct undo *u)
+{
+	return u->is_direct && u->direct.first.unread > 0;
+}
+
+static void undo_show_unread(const struct undo *u)
+{
+	if (undo_is_unread(u) && !u->json)
+		text_styled(&u->out, TEXT_WARN,
+			    "Some of what was kept of %s cannot be read: what it changed then is "
+			    "not known, and stays.\n",
+			    u->session.name);
+}
+
 static void undo_put_json(const struct undo *u)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
@@ -519,6 +534,7 @@ static void undo_put_json(const struct undo *u)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
+	json_key_bool(&j, "unread", undo_is_unread(u));
 	json_close(&j, '}');
 	buf_put_char(&out, '\n');
 	text_write(&u->out, &out);
@@ -637,7 +653,7 @@ static bool undo_opened(const struct undo *u)
 /* The first versions of what stays are all that is left of it: they stay, too. */
 static int undo_forget_direct(struct undo *u, struct error *e)
 {
-	return u->direct.skipped_count + u->unnamed == 0
+	return u->direct.skipped_count + u->unnamed == 0 && !undo_is_unread(u)
 		       ? layers_session_remove(&u->review.layers, u->session.name, e)
 		       : 0;
 }
@@ -729,15 +745,18 @@ static int undo_find_direct(struct undo *u, struct error *e)
 	return 1;
 }
 
+static int undo_choose_direct(struct undo *u, struct error *e)
+{
+	u->all = u->direct.steps;
+	u->all_count = u->direct.count;
+	return undo_choose(u, e);
+}
+
 static int undo_open_direct(struct undo *u, struct error *e)
 {
 	int r = undo_direct_read(&u->review, &u->session, &u->direct, e);
 
-	if (r < 0)
-		return r;
-	u->all = u->direct.steps;
-	u->all_count = u->direct.count;
-	return undo_choose(u, e);
+	return r < 0 ? r : undo_choose_direct(u, e);
 }
 
 /* One that was passed over counts when something is named that landed with it. */
@@ -825,16 +844,29 @@ static void undo_leave_direct(struct undo *u)
 	u->is_direct = false;
 }
 
-/* This session has something that can be taken back, or that is named: 1; 0: it has not. */
-static int undo_try_direct(struct undo *u, struct error *e)
+/*
+ * This session has something that can be taken back, or that is named: 1; 0: it has not.  One that
+ * cannot be read is in nobody's way: that is said, and it is passed over.  *ret_read: it was not.
+ */
+static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 {
 	struct error own = ERROR_INIT;
 
 	u->is_direct = true;
-	int r = undo_open_direct(u, &own);
+	int r = undo_direct_read(&u->review, &u->session, &u->direct, &own);
 
+	*ret_read = r == 0;
+	if (r < 0) {
+		error_next(&own, "It is passed over, and all that was kept of it stays.");
+		verb_complain(&own);
+		undo_leave_direct(u);
+		return 0;
+	}
+	r = undo_choose_direct(u, &own);
 	if (r == 0 && (u->count || u->i->argument_count))
 		return 1;
+	if (r == -ENOENT)
+		undo_show_unread(u);
 	undo_leave_direct(u);
 	if (r < 0 && r != -ENOENT)
 		*e = own;
@@ -849,16 +881,21 @@ static int undo_open_last(struct undo *u, struct error *e)
 {
 	int found = undo_find_direct(u, e);
 	int64_t landed = found > 0 ? undo_landed(u) : INT64_MAX;
-	const struct layers_session last = u->session;
+	struct layers_session last = u->session;
+	bool any = false;
 
 	while (found > 0 && u->session.ended >= landed) {
-		int r = undo_try_direct(u, e);
+		bool read = false;
+		int r = undo_try_direct(u, &read, e);
 
 		if (r != 0)
 			return r < 0 ? r : 0;
+		if (read && !any)
+			last = u->session;
+		any = any || read;
 		found = undo_find_direct(u, e);
 	}
-	if (found < 0 || landed)
+	if (found < 0 || landed || !any)
 		return found < 0 ? found : undo_open_landing(u, e);
 	/* Only what cannot be taken back: it is named. */
 	u->session = last;
@@ -922,6 +959,7 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	undo_show_skipped(u);
+	undo_show_unread(u);
 	if (u->count == 0)
 		text_printf(&u->out, "%s", u->json ? "" : "Nothing is to be undone.\n");
 	if (u->dry || u->count == 0)
@@ -940,7 +978,8 @@ static int undo_run(struct undo *u, struct error *e)
 	r = undo_do(u, e);
 	while (r == 0 && undo_opened(u))
 		r = undo_do_inside(u, e);
-	bool rest = u->changed_count + u->left_count + u->direct.skipped_count + u->unnamed > 0;
+	bool rest = u->changed_count + u->left_count + u->direct.skipped_count + u->unnamed > 0 ||
+		    undo_is_unread(u);
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",

@@ -12,7 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { UNDO_ARENA_MAX = 1 << 30 };
+/* Enough for as many entries as a session can have (first_keep.h). */
+#define UNDO_ARENA_MAX ((size_t)3 << 30)
 
 static const char direct_unreadable[] =
 	"it cannot be read; make it readable (chmod u+r) before undo";
@@ -530,10 +531,11 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 	ret->tree = r->tree;
 	if (dir < 0)
 		return error_sys(e, dir, "cannot open the first versions of %s", s->name);
-	int code = first_open(dir, &ret->first, e);
+	struct error own = ERROR_INIT;
+	int code = first_open(dir, &ret->first, &own);
 
 	if (code < 0)
-		return code;
+		return error_sys(e, code, "cannot read the first versions of %s", s->name);
 	code = direct_read_former(ret, s);
 	return code < 0 ? error_sys(e, code, "cannot tell what %s changed", s->name) : 0;
 }
