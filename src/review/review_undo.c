@@ -702,12 +702,6 @@ static int undo_do(struct undo *u, struct error *e)
 
 /* --- which -------------------------------------------------------------------------------- */
 
-/* Those that ended at once are told apart by their names. */
-static bool undo_ended_before(const struct layers_session *a, const struct layers_session *b)
-{
-	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
-}
-
 struct undo_choice {
 	const struct undo *u;
 	struct layers_session found;
@@ -719,14 +713,16 @@ static int undo_consider(void *context, const struct layers_session *s)
 	struct undo_choice *c = context;
 	const struct undo *u = c->u;
 	const char *named = invocation_value(u->i, OPTION_SESSION);
+	struct layers_session own = *s;
 
+	own.ended = layers_session_end(&u->review.layers, s);
 	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) ||
 	    layers_session_runs(&u->review.layers, s->name) ||
 	    !layers_session_has_changes(&u->review.layers, s) ||
-	    (u->is_later && !undo_ended_before(s, &u->session)) ||
-	    (c->any && undo_ended_before(s, &c->found)))
+	    (u->is_later && !layers_session_ended_before(&own, &u->session)) ||
+	    (c->any && layers_session_ended_before(&own, &c->found)))
 		return 0;
-	c->found = *s;
+	c->found = own;
 	c->any = true;
 	return 0;
 }

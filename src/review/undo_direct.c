@@ -137,7 +137,7 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 		return basis_same(&left, now);
 	}
 	/* Of a folder it is asked what is in it. */
-	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR || p->session->ended == 0 ||
+	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR ||
 	       now->ctime <= p->session->ended;
 }
 
