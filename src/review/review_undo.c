@@ -337,6 +337,25 @@ static int undo_pick(struct undo *u, struct error *e)
 	return 0;
 }
 
+/* A direct session closed folders: before all else they are opened, and it is looked again. */
+static bool undo_opens(const struct undo *u)
+{
+	return u->is_direct && u->direct.opening_count > 0 && u->i->argument_count == 0;
+}
+
+static int undo_choose_opening(struct undo *u, struct error *e)
+{
+	struct land_step *steps = calloc(u->direct.opening_count, sizeof(*steps));
+
+	if (!steps)
+		return error_set(e, -ENOMEM, "no memory");
+	memcpy(steps, u->direct.opening, u->direct.opening_count * sizeof(*steps));
+	free(u->steps);
+	u->steps = steps;
+	u->count = u->direct.opening_count;
+	return 0;
+}
+
 /* Nothing of it is left that could be taken back later. */
 static bool undo_is_whole(const struct undo *u)
 {
@@ -461,6 +480,13 @@ static void undo_show(const struct undo *u, bool changed, const char *title)
 	if (objects)
 		buf_putf(&out, "  %-*s%zu object%s in .git/objects\n", UNDO_WORDS, "git", objects,
 			 objects == 1 ? "" : "s");
+	for (size_t i = 0; !changed && undo_opens(u) && i < u->direct.opening_count; i++) {
+		if (++shown > UNDO_SHOWN_MAX)
+			continue;
+		buf_putf(&out, "  %-*s", UNDO_WORDS, "is opened first");
+		text_escape(&out, span_of_str(u->direct.opening[i].path));
+		buf_put_char(&out, '\n');
+	}
 	if (!changed && u->objects && !u->redo)
 		buf_putf(&out, "  %-*s%zu object%s in .git/objects: 'git gc' tidies up\n",
 			 UNDO_WORDS, "stays", u->objects, u->objects == 1 ? "" : "s");
@@ -644,12 +670,6 @@ static int undo_rebase(void *context, const struct layers_session *session)
 	return r < 0 ? r : basis_write(dir, &b, &e);
 }
 
-/* A direct session closed folders: what is in them can be looked at once they have their modes. */
-static bool undo_opened(const struct undo *u)
-{
-	return u->is_direct && u->direct.closed > 0 && u->count > 0 && u->i->argument_count == 0;
-}
-
 /* The first versions of what stays are all that is left of it: they stay, too. */
 static int undo_forget_direct(struct undo *u, struct error *e)
 {
@@ -662,6 +682,8 @@ static int undo_do(struct undo *u, struct error *e)
 {
 	struct undo_landing context = {.u = u, .e = ERROR_INIT};
 
+	if (undo_opens(u) && undo_choose_opening(u, e) < 0)
+		return e->code;
 	fd_close(&u->journal);
 	u->journal = layers_journal(&u->review.layers, true);
 	if (u->journal < 0)
@@ -693,7 +715,7 @@ static int undo_do(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	if (u->is_direct)
-		return whole && !undo_opened(u) ? undo_forget_direct(u, e) : 0;
+		return whole && !undo_opens(u) ? undo_forget_direct(u, e) : 0;
 	/* If this fails it is met again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
@@ -859,7 +881,7 @@ static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 		return 0;
 	}
 	r = undo_choose_direct(u, &own);
-	if (r == 0 && (u->count || u->i->argument_count))
+	if (r == 0 && (u->count || undo_opens(u) || u->i->argument_count))
 		return 1;
 	if (r == -ENOENT)
 		undo_show_unread(u);
@@ -920,11 +942,12 @@ static int undo_do_inside(struct undo *u, struct error *e)
 
 	if (r < 0)
 		return r;
-	if (u->count == 0)
+	if (u->count == 0 && !undo_opens(u))
 		return undo_forget_direct(u, e);
-	if (!u->json)
-		undo_show(u, false, "And what could not be read before:");
-	undo_show_skipped(u);
+	if (!u->json && !undo_opens(u))
+		undo_show(u, false, "With what could not be read before:");
+	if (!undo_opens(u))
+		undo_show_skipped(u);
 	return undo_do(u, e);
 }
 
@@ -956,9 +979,11 @@ static int undo_run(struct undo *u, struct error *e)
 	}
 	undo_show_skipped(u);
 	undo_show_unread(u);
-	if (u->count == 0)
+	bool nothing = u->count == 0 && !undo_opens(u);
+
+	if (nothing)
 		text_printf(&u->out, "%s", u->json ? "" : "Nothing is to be undone.\n");
-	if (u->dry || u->count == 0)
+	if (u->dry || nothing)
 		return EXIT_OK;
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);
@@ -972,7 +997,7 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	r = undo_do(u, e);
-	while (r == 0 && undo_opened(u))
+	while (r == 0 && undo_opens(u))
 		r = undo_do_inside(u, e);
 	bool rest = u->changed_count + u->left_count + u->direct.skipped_count + u->unnamed > 0 ||
 		    undo_is_unread(u);
