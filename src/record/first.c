@@ -24,7 +24,7 @@ const char *const first_why_words[FIRST_WHY_COUNT] = {
 static const uint32_t first_magic = 0x31564642;      /* "BFV1" */
 static const uint32_t first_magic_born = 0x32564642; /* "BFV2" */
 
-enum { FIRST_CHECK = 4, FIRST_PACKED_MAX = 1 << 20 };
+enum { FIRST_CHECK = 4, FIRST_PACKED_MAX = 1 << 20, FIRST_OUT_MAX = 4 * FIRST_PATH_MAX };
 
 /* --- an entry ------------------------------------------------------------------------- */
 
@@ -164,24 +164,85 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 	return head[1];
 }
 
+/* --- writing -------------------------------------------------------------------------- */
+
+int first_index_open(struct first_index *x, int dir)
+{
+	struct stat st;
+
+	x->out = BUF_INIT(FIRST_OUT_MAX);
+	x->fd = openat(dir, "index", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (x->fd < 0 || fstat(x->fd, &st) < 0)
+		return -errno;
+	x->len = (uint64_t)st.st_size;
+	return 0;
+}
+
+void first_index_close(struct first_index *x)
+{
+	fd_close(&x->fd);
+	buf_fini(&x->out);
+}
+
+static void first_index_cut(struct first_index *x)
+{
+	x->torn = ftruncate(x->fd, (off_t)x->len) < 0;
+}
+
+enum first_why first_index_put(struct first_index *x, const struct first_entry *e, uint64_t limit)
+{
+	buf_clear(&x->out);
+	x->out.error = 0;
+	first_entry_put(&x->out, e);
+	if (x->torn)
+		first_index_cut(x);
+	if (x->torn || buf_error(&x->out))
+		return FIRST_WHY_FAILED;
+	if (x->out.len > limit || x->len > limit - x->out.len)
+		return FIRST_WHY_LIMIT;
+	if (fd_write_all(x->fd, x->out.ptr, x->out.len) < 0) {
+		first_index_cut(x);
+		return FIRST_WHY_FAILED;
+	}
+	x->len += x->out.len;
+	return FIRST_WHY_NOT;
+}
+
 /* --- reading -------------------------------------------------------------------------- */
 
 static int first_load(struct first *f)
 {
 	_cleanup_fd_ int fd = open_beneath(f->dir, "index", O_RDONLY | O_NOFOLLOW, 0);
-	struct buf all = BUF_INIT(FIRST_INDEX_MAX);
+	struct stat st;
 
 	if (fd == -ENOENT)
 		return 0;
-	int r = fd < 0 ? fd : fd_read_all(fd, &all);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fd < 0 ? fd : -errno;
+	size_t all = (size_t)st.st_size, most = all < FIRST_INDEX_MAX ? all : FIRST_INDEX_MAX;
 
-	if (r < 0) {
-		buf_fini(&all);
-		return r;
+	f->unread = all - most;
+	f->bytes = malloc(most + 1);
+	if (!f->bytes)
+		return -ENOMEM;
+	while (f->len < most) {
+		ssize_t n = pread(fd, f->bytes + f->len, most - f->len, (off_t)f->len);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		f->len += (size_t)n;
 	}
-	f->bytes = all.ptr;
-	f->len = all.len;
 	return 0;
+}
+
+/* Behind `at`, where an entry may begin. */
+static size_t first_next(const struct first *f, size_t at)
+{
+	const char *found = memmem(f->bytes + at + 1, f->len - at - 1, "BFV", 3);
+
+	return found ? (size_t)(found - f->bytes) : f->len;
 }
 
 static int first_order(const void *a, const void *b, void *paths)
@@ -207,11 +268,14 @@ static int first_arrange(struct first *f)
 	f->names = malloc(f->len + 2);
 	if (!f->at || !f->paths || !f->texts || !f->sorted || !f->names)
 		return -ENOMEM;
-	for (size_t at = 0; at < f->len; at += (size_t)n) {
+	for (size_t at = 0, next; at < f->len; at = next) {
 		n = first_entry_take((struct span){(const uint8_t *)f->bytes + at, f->len - at}, &e,
 				     &scratch);
-		if (n <= 0)
-			break; /* cut off, or damaged: what is before holds */
+		next = n > 0 ? at + (size_t)n : first_next(f, at);
+		if (n <= 0) {
+			f->unread += next - at; /* cut off, or damaged */
+			continue;
+		}
 		size_t path = strlen(e.path) + 1, text = strlen(e.text) + 1;
 
 		f->at[f->count] = at;

@@ -39,7 +39,10 @@
  *	then		path and text
  *	end-4	4	check: FNV-1a of all before
  *
- * Whoever reads stops at the first entry that is not whole: the last one may have been cut off.
+ * Whoever writes one that does not fit cuts it off again.  Whoever reads passes over what is no
+ * whole entry, and goes on with the next one that is; how much that was is known (`unread`), and
+ *has to be said.  The numbers of a head have bytes that are 0, and paths have none: no name can
+ *pass for an entry.
  *
  * A file with several names has a time of birth where the filesystem knows it: numbers of inodes
  *are used again, and two entries are of one file when both are the same.  One that was made in the
@@ -71,7 +74,7 @@
 
 enum {
 	FIRST_PATH_MAX = 8192,
-	FIRST_INDEX_MAX = 1 << 30, /* bytes of the index that are read */
+	FIRST_INDEX_MAX = 1 << 29, /* bytes of the index that are read */
 	FIRST_HEAD = 136,          /* of BFV1 */
 	FIRST_HEAD_BORN = 144,
 };
@@ -137,12 +140,32 @@ void first_entry_put(struct buf *into, const struct first_entry *e);
  */
 ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf *scratch);
 
+/* --- writing -------------------------------------------------------------------------- */
+
+/* The index, to be appended to. */
+struct first_index {
+	int fd;
+	uint64_t len;
+	bool torn; /* behind that is a part of an entry, which could not be cut off */
+	struct buf out;
+};
+
+#define FIRST_INDEX_INIT ((struct first_index){.fd = -1})
+
+int first_index_open(struct first_index *x, int dir);
+void first_index_close(struct first_index *x);
+
+/* Appends an entry whole, or nothing: what was written of one that does not fit is cut off, and as
+ * long as that cannot be done nothing follows it.  Why it was not, or FIRST_WHY_NOT. */
+enum first_why first_index_put(struct first_index *x, const struct first_entry *e, uint64_t limit);
+
 /* --- reading -------------------------------------------------------------------------- */
 
 struct first {
 	int dir;
 	char *bytes; /* the index */
 	size_t len;
+	uint64_t unread; /* bytes of it that are no whole entry, or beyond what is read */
 	size_t count;
 	size_t *at;       /* of each entry */
 	uint32_t *sorted; /* by path, earlier entries of one path first */
@@ -153,8 +176,8 @@ struct first {
 
 #define FIRST_INIT ((struct first){.dir = -1})
 
-/* Of a folder first/, which is copied.  One that is empty has no entries; 0 or -errno, and a
- * sentence. */
+/* Of a folder first/, which is copied.  One that is empty has no entries; one that is damaged has
+ * those that are whole, and `unread`.  0 or -errno, and a sentence. */
 int first_open(int dir, struct first *ret, struct error *e);
 void first_close(struct first *f);
 #define _cleanup_first_ _cleanup_(first_close)

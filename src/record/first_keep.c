@@ -24,7 +24,7 @@
 /* Review: a file of the user's was moved there. */
 #define FIRST_KEEP_CAME TOUCHED_MOVED
 
-enum { FIRST_OUT_MAX = 4 * FIRST_PATH_MAX, FIRST_KEEP_TRIES = 1000, FIRST_KEEP_DEPTH = 100 };
+enum { FIRST_KEEP_TRIES = 1000, FIRST_KEEP_DEPTH = 100 };
 
 /* --- begin ---------------------------------------------------------------------------- */
 
@@ -32,13 +32,11 @@ static int first_keep_open_files(struct first_keep *k)
 {
 	struct stat st;
 
-	k->index = openat(k->dir, "index", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-			  0600);
 	k->data = openat(k->dir, "data", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (k->index < 0 || k->data < 0 || fstat(k->data, &st) < 0)
+	if (k->data < 0 || fstat(k->data, &st) < 0)
 		return -errno;
 	k->packed = (uint64_t)st.st_size;
-	return 0;
+	return first_index_open(&k->index, k->dir);
 }
 
 static void first_keep_know(struct first_keep *k, const char *path, unsigned int effects)
@@ -118,7 +116,7 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	k->inside = m->target;
 	k->direct = m->upper[0] == '\0';
 	k->limit = FIRST_KEEP_LIMIT;
-	k->out = BUF_INIT(FIRST_OUT_MAX);
+	k->enter_limit = k->direct ? FIRST_KEEP_INDEX : FIRST_INDEX_MAX;
 	k->room = malloc(FIRST_KEEP_MERGE);
 	if (k->direct)
 		first_keep_open_tree(k);
@@ -154,13 +152,12 @@ void first_keep_fini(struct first_keep *k)
 	free(k->layers);
 	fd_close(&k->seen);
 	fd_close(&k->dir);
-	fd_close(&k->index);
+	first_index_close(&k->index);
 	fd_close(&k->data);
 	fd_close(&k->workspace);
 	fd_close(&k->tree);
 	touched_fini(&k->known);
 	first_taken_fini(&k->taken);
-	buf_fini(&k->out);
 	free(k->room);
 	*k = FIRST_KEEP_INIT;
 }
@@ -330,13 +327,17 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 
 /* --- a path --------------------------------------------------------------------------- */
 
-static void first_keep_put(struct first_keep *k, const struct first_entry *e)
+/* False: it could not be entered. */
+static bool first_keep_put(struct first_keep *k, const struct first_entry *e)
 {
-	buf_clear(&k->out);
-	k->out.error = 0;
-	first_entry_put(&k->out, e);
-	if (buf_error(&k->out) || fd_write_all(k->index, k->out.ptr, k->out.len) < 0)
-		k->why = k->unkept++ == 0 ? FIRST_WHY_FAILED : k->why;
+	bool end = e->flags & FIRST_END;
+	enum first_why why = first_index_put(&k->index, e, end ? FIRST_INDEX_MAX : k->enter_limit);
+
+	if (why && k->direct && !end)
+		k->refused = why;
+	else if (why)
+		k->why = k->unkept++ == 0 ? why : k->why;
+	return !why;
 }
 
 static void first_keep_stat(struct first_entry *e, const struct stat *st)
@@ -422,12 +423,12 @@ static void first_keep_folder(struct first_keep *k, struct span path)
 					      FIRST_CHANGE_META);
 		return;
 	}
-	if (!k->top && first_keep_look(k, k->workspace, ".", &e, text) == 0 &&
-	    e.kind == FIRST_DIR) {
-		e.flags |= FIRST_META;
-		first_keep_put(k, &e);
-	}
-	k->top = true;
+	if (k->top)
+		return;
+	k->top = first_keep_look(k, k->workspace, ".", &e, text) < 0 || e.kind != FIRST_DIR;
+	e.flags |= FIRST_META;
+	if (!k->top)
+		k->top = first_keep_put(k, &e);
 }
 
 /* Something stands there in a layer: the session, or an earlier run of it, has been here. */
@@ -485,29 +486,46 @@ static bool first_keep_look_beneath(const struct first_keep *k, const char *path
 	return r == 0 && (ret->kind == FIRST_DIR || ret->kind == FIRST_ABSENT);
 }
 
+/* The change is refused: its content was kept for nothing. */
+static void first_keep_drop(struct first_keep *k, const struct first_entry *e)
+{
+	char name[17];
+
+	(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)e->at);
+	if (e->flags & FIRST_APART)
+		(void)unlinkat(k->dir, name, 0);
+	if (e->flags & FIRST_PACKED)
+		k->packed = e->at;
+}
+
 /* What stands at a path that is not known yet. */
 static void first_keep_take(struct first_keep *k, struct span path, struct first_entry *e,
 			    bool meta, char text[FIRST_PATH_MAX])
 {
+	const uint64_t kept = k->kept, unkept = k->unkept;
 	const char *below = e->path;
 
 	if (!meta && e->kind == FIRST_FILE)
 		first_keep_content(k, e, below);
-	if (k->direct && e->why == FIRST_WHY_UNREADABLE && e->size > 0) {
-		k->unreadable = true;
-		k->unkept--;
-		return;
-	}
-	touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
+	if (k->direct && e->size > 0 &&
+	    (e->why == FIRST_WHY_UNREADABLE || e->why == FIRST_WHY_FAILED))
+		k->refused = e->why;
 	/* Also of what is written where it is: undo puts another file there. */
-	if (!meta)
+	if (!meta && !k->refused)
 		first_keep_folder(k, path);
 	if (meta)
 		e->flags |= FIRST_META;
 	/* Asked last: nobody came between. */
-	if (e->kind == FIRST_ABSENT || !first_keep_is_own(k, below) ||
-	    first_keep_look_beneath(k, below, e, text))
-		first_keep_put(k, e);
+	if (!k->refused && (e->kind == FIRST_ABSENT || !first_keep_is_own(k, below) ||
+			    first_keep_look_beneath(k, below, e, text)))
+		(void)first_keep_put(k, e);
+	if (!k->refused) {
+		touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
+		return;
+	}
+	first_keep_drop(k, e);
+	k->kept = kept;
+	k->unkept = unkept;
 }
 
 /* A file that is not the session's is entered as it is; once, however often it is asked for. */
@@ -565,6 +583,18 @@ static bool first_keep_is_nowhere(const struct first_keep *k, const char *path)
 	return fd == -ENOENT || fd == -ENOTDIR;
 }
 
+/* Direct: the index was written last when the session was about to change something last, known or
+ * not: of one that is killed nothing else tells when it ended (settle.h). */
+static void first_keep_stamp(struct first_keep *k)
+{
+	int64_t now = clock_ms(CLOCK_BOOTTIME);
+
+	if (!k->direct || now < k->stamp)
+		return;
+	k->stamp = now + FIRST_KEEP_STAMP_MS;
+	(void)futimens(k->index.fd, NULL);
+}
+
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change)
 {
 	const char *below = first_keep_below(k, path);
@@ -573,6 +603,7 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 
 	if (!below)
 		return true;
+	first_keep_stamp(k);
 	bool meta = change == FIRST_CHANGE_META;
 	unsigned int known = touched_effects(&k->known, path);
 
@@ -660,7 +691,7 @@ static void first_keep_passing(struct first_keep *k, const char *below)
 		return;
 	touched_add(&k->known, path, TOUCHED_MADE);
 	e.flags |= FIRST_AGAIN;
-	first_keep_put(k, &e);
+	(void)first_keep_put(k, &e);
 }
 
 static void first_keep_beneath(struct first_keep *k, const char *below, unsigned int depth)
@@ -703,9 +734,8 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	e.flags |= exchanged ? FIRST_EXCHANGED : 0;
 	e.text = then;
 	first_keep_folder(k, from);
-	first_keep_put(k, &e);
 	/* In the real folder names mean other things from here on. */
-	if (k->direct) {
+	if (!k->refused && first_keep_put(k, &e) && k->direct) {
 		touched_fini(&k->known);
 		(void)touched_init(&k->known);
 		first_taken_moved(&k->taken, from, to);
@@ -767,7 +797,7 @@ static void first_keep_left(struct first_leave *l, const char *path)
 
 	if (fd >= 0)
 		first_keep_hash(&e, fd);
-	first_keep_put(k, &e);
+	(void)first_keep_put(k, &e);
 }
 
 static int first_keep_on_path(void *context, const char *path)
@@ -796,7 +826,7 @@ int first_keep_end(struct first_keep *k)
 
 	if (r == 0 && k->direct)
 		r = first_each_path(&f, first_keep_on_path, &l);
-	if (fdatasync(k->data) < 0 || fdatasync(k->index) < 0)
+	if (fdatasync(k->data) < 0 || fdatasync(k->index.fd) < 0)
 		return -errno;
 	return r;
 }

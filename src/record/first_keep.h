@@ -29,12 +29,17 @@ enum {
 	FIRST_KEEP_PACKED = 256 << 10, /* larger ones are files of their own */
 	FIRST_KEEP_HASHED = 64 << 20,  /* larger ones are known by size, times and inode */
 	FIRST_KEEP_PATIENCE_MS = 2000, /* for digests of what the session leaves */
+	FIRST_KEEP_STAMP_MS = 100,     /* between two times that the index gets */
 	FIRST_KEEP_MOVES = 1 << 16,    /* of files, in review mode: entries of a run */
+	/* Bytes of entries in direct mode, before those of the end.  It is what `bawn undo` can go
+	 * through: a session could rename a folder to and fro until nobody can any more. */
+	FIRST_KEEP_INDEX = FIRST_INDEX_MAX / 2,
 };
 #define FIRST_KEEP_LIMIT (2ull << 30) /* bytes of a session in direct mode */
 
 struct first_keep {
-	int dir, index, data; /* -1: nothing is kept */
+	int dir, data; /* -1: nothing is kept */
+	struct first_index index;
 	int workspace;
 	int seen;    /* review: the workspace as the box sees it; -1: not yet */
 	int *layers; /* review: those of the session, lowest first */
@@ -48,18 +53,23 @@ struct first_keep {
 	struct first_taken taken;
 	uint64_t packed; /* bytes of data */
 	uint64_t kept, limit;
-	uint64_t number;    /* of the next file of its own */
-	unsigned int moves; /* of files that were entered */
-	uint64_t unkept;    /* files whose content is not kept though it should be */
-	enum first_why why; /* of the first of these */
-	bool unreadable;    /* see first_keep_path */
-	struct buf out;
-	uint8_t *room; /* for the content of one file */
+	uint64_t enter_limit;   /* bytes of the index */
+	int64_t stamp;          /* when its time is set again */
+	uint64_t number;        /* of the next file of its own */
+	unsigned int moves;     /* of files that were entered */
+	uint64_t unkept;        /* files whose content is not kept though it should be */
+	enum first_why why;     /* of the first of these */
+	enum first_why refused; /* see first_keep_path */
+	uint8_t *room;          /* for the content of one file */
 };
 
-#define FIRST_KEEP_INIT       \
-	((struct first_keep){ \
-		.dir = -1, .index = -1, .data = -1, .workspace = -1, .seen = -1, .tree = -1})
+#define FIRST_KEEP_INIT                                 \
+	((struct first_keep){.dir = -1,                 \
+			     .index = FIRST_INDEX_INIT, \
+			     .data = -1,                \
+			     .workspace = -1,           \
+			     .seen = -1,                \
+			     .tree = -1})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
@@ -79,8 +89,9 @@ enum first_change {
  * path: absolute, without links, as inside.  True when it is known now, or is none of the
  * workspace's; false: there is a link on the way all the same.
  *
- * Direct: a file with content that cannot be read sets `unreadable`, and is not known: what would
- * change it must not go on, for nothing could bring it back.
+ * Direct: what cannot be kept or entered sets `refused` (a content that cannot be read, no room,
+ * too many entries), and is not known: what would change it must not go on, for nothing could bring
+ * it back.  So does first_keep_moved.
  */
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change);
 

@@ -132,11 +132,17 @@ int watch_first(struct watch *w, const struct profile_watched *what, struct watc
 {
 	if (!w->to.first || w->to.first->dir < 0)
 		return 0;
-	w->to.first->unreadable = false;
+	w->to.first->refused = FIRST_WHY_NOT;
 	watch_first_call(w, what, f);
-	if (!w->to.first->unreadable)
+	if (w->to.first->refused == FIRST_WHY_NOT)
 		return 0;
+	bool unreadable = w->to.first->refused == FIRST_WHY_UNREADABLE;
+
 	f->refused = true;
-	w->call.reason = "what is there cannot be read, so undo could not bring it back";
-	return EACCES;
+	w->call.reason =
+		unreadable ? "what is there cannot be read, so undo could not bring it back"
+		: w->to.first->refused == FIRST_WHY_LIMIT
+			? "the session changed as much as undo can bring back"
+			: "there is no room to keep what is there, so undo could not bring it back";
+	return unreadable ? EACCES : ENOSPC;
 }

@@ -275,6 +275,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		code = view_open(&r->layers, &none, r->tree, ret_view, e);
 	if (code < 0)
 		return code;
+	ret->unread = first.unread > 0;
 	struct direct_changes d = {.first = &first, .view = ret_view, .changes = ret};
 
 	code = first_each_path(&first, direct_on_path, &d);
@@ -301,6 +302,7 @@ static void direct_put_json(const struct review *r, const struct changes *c, boo
 	json_open(&j, '{');
 	json_key_str(&j, "session", r->session.name);
 	json_key_str(&j, "mode", "direct");
+	json_key_bool(&j, "unread", c->unread);
 	json_key(&j, "changes");
 	json_open(&j, '[');
 	for (size_t i = 0; i < c->count; i++) {
@@ -344,6 +346,11 @@ static void direct_put_lines(const struct review *r, const struct changes *c, bo
 	struct text t = text_open(STDOUT_FILENO);
 	size_t shown = 0;
 
+	if (c->unread)
+		text_styled(&t, TEXT_WARN,
+			    "bawn: some of what was kept of %s cannot be read: not all that it "
+			    "changed is known\n",
+			    r->session.name);
 	for (size_t i = 0; i < c->count; i++)
 		shown += !held || c->items[i].group == CHANGE_HELD;
 	if (shown == 0 && held)

@@ -31,6 +31,7 @@
 #include "str.h"
 #include "undo_direct.h"
 #include "undo_git.h"
+#include "undo_parts.h"
 #include "undo_refs.h"
 
 #include <dirent.h>
@@ -39,42 +40,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { UNDO_SHOWN_MAX = 40, UNDO_WORDS = 20 };
-
-struct undo {
-	const struct invocation *i;
-	struct review review;
-	struct decision decision;
-	struct prompt prompt;
-	struct text out;
-	int journal;
-	struct land_undo *kept;
-	size_t unread;  /* landings that were passed over: what was kept of them cannot be read */
-	bool is_direct; /* of this session, not of an apply */
-	bool is_later;  /* one after `session` was looked at */
-	struct layers_session session;
-	struct undo_direct direct;
-	const struct land_step *all; /* what could be taken back */
-	size_t all_count;
-	bool *changed;      /* each of them: it is not as it was left */
-	bool *left;         /* each of them: not meant, or as it was already */
-	bool *valued;       /* each of them: not it is done, but what its refs need */
-	bool *stands;       /* each of them: a branch that the user is on, and left */
-	struct object *now; /* each of them: what stands there */
-	size_t changed_count, left_count;
-	size_t unnamed;      /* of what a direct session did: stays, and was not asked for */
-	size_t objects;      /* of git's, that stay */
-	size_t objects_left; /* and are among the left: nothing is to be done */
-	struct undo_refs refs;
-	struct land_step *steps; /* what is */
-	size_t *from;            /* each: which of all */
-	size_t count;
-	uint64_t number;    /* of the landing that this is */
-	const char **taken; /* a ref that was taken back, of each repository */
-	size_t taken_count;
-	bool json, dry, redo, done;
-};
 
 /* What was chosen is forgotten. */
 static void undo_unchoose(struct undo *u)
@@ -392,6 +357,25 @@ static int undo_pick(struct undo *u, struct error *e)
 	return 0;
 }
 
+/* A direct session closed folders: before all else they are opened, and it is looked again. */
+bool undo_opens(const struct undo *u)
+{
+	return u->is_direct && u->direct.opening_count > 0 && u->i->argument_count == 0;
+}
+
+static int undo_choose_opening(struct undo *u, struct error *e)
+{
+	struct land_step *steps = calloc(u->direct.opening_count, sizeof(*steps));
+
+	if (!steps)
+		return error_set(e, -ENOMEM, "no memory");
+	memcpy(steps, u->direct.opening, u->direct.opening_count * sizeof(*steps));
+	free(u->steps);
+	u->steps = steps;
+	u->count = u->direct.opening_count;
+	return 0;
+}
+
 /* Nothing of it is left that could be taken back later. */
 static bool undo_is_whole(const struct undo *u)
 {
@@ -509,155 +493,6 @@ static int undo_choose(struct undo *u, struct error *e)
 	if (!undo_is_whole(u))
 		undo_choose_copies(u);
 	return r < 0 || u->is_direct ? r : undo_choose_added(u, e);
-}
-
-/* --- showing --------------------------------------------------------------------------- */
-
-static const char *undo_words(const struct land_step *s)
-{
-	if (s->before.type == OBJECT_ABSENT)
-		return "comes back";
-	if (s->after.type == OBJECT_ABSENT)
-		return "goes";
-	if (!basis_same_content(&s->before, &s->after))
-		return "as it was";
-	return basis_same(&s->before, &s->after) ? "gets its time back" : "gets its mode back";
-}
-
-/* A folder whose time alone goes back needs no words, nor an object that stays. */
-static bool undo_is_quiet(const struct land_step *s)
-{
-	return (s->before.type == OBJECT_DIR || git_is_in_objects(s->path)) &&
-	       basis_same(&s->before, &s->after);
-}
-
-/* It is done by the values of refs. */
-static bool undo_is_valued(const struct undo *u, size_t i)
-{
-	return u->valued[i] && !u->left[i] && !u->changed[i];
-}
-
-/* Number i of all, as it is done; NULL: it is not. */
-static const struct land_step *undo_done(const struct undo *u, size_t *next, size_t i)
-{
-	if (undo_is_valued(u, i))
-		return &u->all[i];
-	return *next < u->count && u->from[*next] == i ? &u->steps[(*next)++] : NULL;
-}
-
-static size_t undo_count(const struct undo *u)
-{
-	size_t count = 0, next = 0;
-
-	for (size_t i = 0; i < u->all_count; i++) {
-		const struct land_step *s = undo_done(u, &next, i);
-
-		count += s && !undo_is_quiet(s);
-	}
-	return count;
-}
-
-static void undo_show(const struct undo *u, bool changed, const char *title)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t shown = 0, objects = 0, next = 0;
-
-	for (size_t i = 0; i < u->all_count; i++) {
-		const struct land_step *s = changed ? &u->all[i] : undo_done(u, &next, i);
-
-		if (!s || (changed ? !u->changed[i] : undo_is_quiet(s)))
-			continue;
-		/* Names of content: nobody reads them one by one. */
-		if (!changed && change_is_git_object(&(struct change){.path = s->path})) {
-			objects += s->before.type == OBJECT_FILE || s->after.type == OBJECT_FILE;
-			continue;
-		}
-		if (++shown > UNDO_SHOWN_MAX)
-			continue;
-		const char *words = undo_words(s);
-
-		if (u->redo && strcmp(words, "as it was") == 0)
-			words = "as applied";
-		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS, changed ? "" : words);
-		text_escape(&out, span_of_str(s->path));
-		buf_put_char(&out, '\n');
-	}
-	if (shown > UNDO_SHOWN_MAX)
-		buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
-	if (objects)
-		buf_putf(&out, "  %-*s%zu object%s in .git/objects\n", UNDO_WORDS, "git", objects,
-			 objects == 1 ? "" : "s");
-	if (!changed && u->objects && !u->redo)
-		buf_putf(&out, "  %-*s%zu object%s in .git/objects: 'git gc' tidies up\n",
-			 UNDO_WORDS, "stays", u->objects, u->objects == 1 ? "" : "s");
-	if (shown + objects) {
-		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
-		text_write(&u->out, &out);
-	}
-}
-
-static void undo_show_stands(const struct undo *u)
-{
-	for (size_t i = 0; !u->json && i < u->all_count; i++)
-		if (u->stands[i])
-			text_printf(&u->out,
-				    "%s stays: it is checked out. Once you are on another branch "
-				    "'bawn undo %s' takes it back.\n",
-				    u->all[i].path, u->all[i].path);
-}
-
-static void undo_show_skipped(const struct undo *u)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t count = u->direct.skipped_count;
-
-	for (size_t i = 0; i < count && i < UNDO_SHOWN_MAX; i++) {
-		buf_put_str(&out, "  ");
-		text_escape(&out, span_of_str(u->direct.skipped[i].path));
-		buf_putf(&out, "  %s\n", u->direct.skipped[i].why);
-	}
-	if (count > UNDO_SHOWN_MAX)
-		buf_putf(&out, "  ... and %zu more\n", count - UNDO_SHOWN_MAX);
-	if (count == 0 || u->json)
-		return;
-	text_styled(&u->out, TEXT_WARN, "Left as they are:\n");
-	text_write(&u->out, &out);
-}
-
-static void undo_put_json(const struct undo *u)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(256 << 20);
-	struct json j = JSON_INIT(&out, true);
-
-	json_open(&j, '{');
-	json_key_str(&j, "workspace", u->review.layers.workspace);
-	json_key_bool(&j, "undone", u->done);
-	json_key_u64(&j, "changed_since", u->changed_count);
-	json_key(&j, "paths");
-	json_open(&j, '[');
-	for (size_t i = 0; i < u->all_count; i++) {
-		if (u->left[i] ||
-		    (git_is_in_objects(u->all[i].path) && u->all[i].after.type == OBJECT_ABSENT))
-			continue;
-		json_open(&j, '{');
-		json_key_str(&j, "path", u->all[i].path);
-		json_key_str(&j, "what", undo_words(&u->all[i]));
-		json_key_bool(&j, "changed_since", u->changed[i]);
-		json_close(&j, '}');
-	}
-	json_close(&j, ']');
-	json_key(&j, "skipped");
-	json_open(&j, '[');
-	for (size_t i = 0; i < u->direct.skipped_count; i++) {
-		json_open(&j, '{');
-		json_key_str(&j, "path", u->direct.skipped[i].path);
-		json_key_str(&j, "why", u->direct.skipped[i].why);
-		json_close(&j, '}');
-	}
-	json_close(&j, ']');
-	json_close(&j, '}');
-	buf_put_char(&out, '\n');
-	text_write(&u->out, &out);
 }
 
 /* --- doing ----------------------------------------------------------------------------- */
@@ -829,16 +664,10 @@ static int undo_rebase(void *context, const struct layers_session *session)
 	return r < 0 ? r : basis_write(dir, &b, &e);
 }
 
-/* A direct session closed folders: what is in them can be looked at once they have their modes. */
-static bool undo_opened(const struct undo *u)
-{
-	return u->is_direct && u->direct.closed > 0 && u->count > 0 && u->i->argument_count == 0;
-}
-
 /* The first versions of what stays are all that is left of it: they stay, too. */
 static int undo_forget_direct(struct undo *u, struct error *e)
 {
-	return u->direct.skipped_count + u->unnamed == 0
+	return u->direct.skipped_count + u->unnamed == 0 && !undo_is_unread(u)
 		       ? layers_session_remove(&u->review.layers, u->session.name, e)
 		       : 0;
 }
@@ -847,6 +676,8 @@ static int undo_do(struct undo *u, struct error *e)
 {
 	struct undo_landing context = {.u = u, .e = ERROR_INIT};
 
+	if (undo_opens(u) && undo_choose_opening(u, e) < 0)
+		return e->code;
 	fd_close(&u->journal);
 	u->journal = layers_journal(&u->review.layers, true);
 	if (u->journal < 0)
@@ -878,7 +709,7 @@ static int undo_do(struct undo *u, struct error *e)
 	if (r < 0)
 		return r;
 	if (u->is_direct)
-		return whole && !undo_opened(u) ? undo_forget_direct(u, e) : 0;
+		return whole && !undo_opens(u) ? undo_forget_direct(u, e) : 0;
 	/* If this fails it is met again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
@@ -889,12 +720,6 @@ static int undo_do(struct undo *u, struct error *e)
 }
 
 /* --- which -------------------------------------------------------------------------------- */
-
-/* Those that ended at once are told apart by their names. */
-static bool undo_ended_before(const struct layers_session *a, const struct layers_session *b)
-{
-	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
-}
 
 struct undo_choice {
 	const struct undo *u;
@@ -907,14 +732,16 @@ static int undo_consider(void *context, const struct layers_session *s)
 	struct undo_choice *c = context;
 	const struct undo *u = c->u;
 	const char *named = invocation_value(u->i, OPTION_SESSION);
+	struct layers_session own = *s;
 
+	own.ended = layers_session_end(&u->review.layers, s);
 	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) ||
 	    layers_session_runs(&u->review.layers, s->name) ||
 	    !layers_session_has_changes(&u->review.layers, s) ||
-	    (u->is_later && !undo_ended_before(s, &u->session)) ||
-	    (c->any && undo_ended_before(s, &c->found)))
+	    (u->is_later && !layers_session_ended_before(&own, &u->session)) ||
+	    (c->any && layers_session_ended_before(&own, &c->found)))
 		return 0;
-	c->found = *s;
+	c->found = own;
 	c->any = true;
 	return 0;
 }
@@ -933,15 +760,18 @@ static int undo_find_direct(struct undo *u, struct error *e)
 	return 1;
 }
 
+static int undo_choose_direct(struct undo *u, struct error *e)
+{
+	u->all = u->direct.steps;
+	u->all_count = u->direct.count;
+	return undo_choose(u, e);
+}
+
 static int undo_open_direct(struct undo *u, struct error *e)
 {
 	int r = undo_direct_read(&u->review, &u->session, &u->direct, e);
 
-	if (r < 0)
-		return r;
-	u->all = u->direct.steps;
-	u->all_count = u->direct.count;
-	return undo_choose(u, e);
+	return r < 0 ? r : undo_choose_direct(u, e);
 }
 
 /* Where something is named, a landing counts with which that landed; else one that was not passed
@@ -1034,16 +864,29 @@ static void undo_leave_direct(struct undo *u)
 	u->is_direct = false;
 }
 
-/* This session has something that can be taken back, or that is named: 1; 0: it has not. */
-static int undo_try_direct(struct undo *u, struct error *e)
+/*
+ * This session has something that can be taken back, or that is named: 1; 0: it has not.  One that
+ * cannot be read is in nobody's way: that is said, and it is passed over.  *ret_read: it was not.
+ */
+static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 {
 	struct error own = ERROR_INIT;
 
 	u->is_direct = true;
-	int r = undo_open_direct(u, &own);
+	int r = undo_direct_read(&u->review, &u->session, &u->direct, &own);
 
-	if (r == 0 && (u->count || u->i->argument_count))
+	*ret_read = r == 0;
+	if (r < 0) {
+		error_next(&own, "It is passed over, and all that was kept of it stays.");
+		verb_complain(&own);
+		undo_leave_direct(u);
+		return 0;
+	}
+	r = undo_choose_direct(u, &own);
+	if (r == 0 && (u->count || undo_opens(u) || u->i->argument_count))
 		return 1;
+	if (r == -ENOENT)
+		undo_show_unread(u);
 	undo_leave_direct(u);
 	if (r < 0 && r != -ENOENT)
 		*e = own;
@@ -1058,16 +901,21 @@ static int undo_open_last(struct undo *u, struct error *e)
 {
 	int found = undo_find_direct(u, e);
 	int64_t landed = found > 0 ? undo_landed(u) : INT64_MAX;
-	const struct layers_session last = u->session;
+	struct layers_session last = u->session;
+	bool any = false;
 
 	while (found > 0 && u->session.ended >= landed) {
-		int r = undo_try_direct(u, e);
+		bool read = false;
+		int r = undo_try_direct(u, &read, e);
 
 		if (r != 0)
 			return r < 0 ? r : 0;
+		if (read && !any)
+			last = u->session;
+		any = any || read;
 		found = undo_find_direct(u, e);
 	}
-	if (found < 0 || landed)
+	if (found < 0 || landed || !any)
 		return found < 0 ? found : undo_open_landing(u, e);
 	/* Only what cannot be taken back: it is named. */
 	u->session = last;
@@ -1105,11 +953,12 @@ static int undo_do_inside(struct undo *u, struct error *e)
 
 	if (r < 0)
 		return r;
-	if (u->count == 0)
+	if (u->count == 0 && !undo_opens(u))
 		return undo_forget_direct(u, e);
-	if (!u->json)
-		undo_show(u, false, "And what could not be read before:");
-	undo_show_skipped(u);
+	if (!u->json && !undo_opens(u))
+		undo_show(u, false, "With what could not be read before:");
+	if (!undo_opens(u))
+		undo_show_skipped(u);
 	return undo_do(u, e);
 }
 
@@ -1158,7 +1007,8 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	undo_show_skipped(u);
-	if (u->count == 0)
+	undo_show_unread(u);
+	if (u->count == 0 && !undo_opens(u))
 		return undo_nothing(u);
 	if (u->dry)
 		return EXIT_OK;
@@ -1174,11 +1024,12 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	r = undo_do(u, e);
-	while (r == 0 && undo_opened(u))
+	while (r == 0 && undo_opens(u))
 		r = undo_do_inside(u, e);
 	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
-			    u->unnamed >
-		    0;
+				    u->unnamed >
+			    0 ||
+		    undo_is_unread(u);
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",

@@ -12,10 +12,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { UNDO_ARENA_MAX = 1 << 30 };
+/* Enough for as many entries as a session can have (first_keep.h). */
+#define UNDO_ARENA_MAX ((size_t)3 << 30)
 
 static const char direct_unreadable[] =
 	"it cannot be read; make it readable (chmod u+r) before undo";
+
+static const char direct_closed[] =
+	"what it became cannot be read; make it readable (chmod u+rx) before undo";
 
 static const char direct_doubtful[] =
 	"the session may have written it by another name, and the filesystem does not tell";
@@ -93,6 +97,7 @@ enum direct_upon {
 struct direct_item {
 	enum direct_verdict verdict;
 	const char *why; /* NULL: another path is named for it */
+	bool opens;      /* a folder that the session left closed */
 	struct object now, was;
 	/* Its folder and its repository, and a list of what hangs upon it: numbers of items, and of
 	 * what they hang by (DIRECT_UPON_COUNT for each item).  -1: none. */
@@ -114,6 +119,12 @@ static void direct_stays(struct direct_item *i, const char *why)
 	i->why = why;
 }
 
+/* Of a folder: its owner can look into it. */
+static bool direct_is_open(uint32_t mode)
+{
+	return (mode & S_IRUSR) && (mode & S_IXUSR);
+}
+
 /* As the session left it; where it could not say, as it stands when nobody touched it since. */
 static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 			      const struct object *now)
@@ -131,12 +142,13 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 		if (!undo_object_of(&end, now, &left))
 			return false;
 		/* Left unreadable, and made readable since: else nobody could undo it. */
-		if (end.kind == FIRST_FILE && !(end.mode & S_IRUSR))
+		if ((end.kind == FIRST_FILE && !(end.mode & S_IRUSR)) ||
+		    (end.kind == FIRST_DIR && !direct_is_open(end.mode)))
 			left.mode = now->mode;
 		return basis_same(&left, now);
 	}
 	/* Of a folder it is asked what is in it. */
-	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR || p->session->ended == 0 ||
+	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR ||
 	       now->ctime <= p->session->ended;
 }
 
@@ -226,8 +238,8 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 {
 	bool elsewhere = f->real && !str_equal(f->real, f->path);
 
-	if (undo_look(p->u->tree, f->path, &i->now) < 0) {
-		direct_stays(i, direct_unreadable);
+	if (undo_look(p->u->tree, f->path, &i->now) < 0 || f->closed) {
+		direct_stays(i, f->closed ? direct_closed : direct_unreadable);
 		return;
 	}
 	const char *why = direct_former(p, f, i);
@@ -465,6 +477,60 @@ static void direct_hold_together(struct direct_plan *p)
 		direct_hold_with(p, p->todo[--p->todo_count]);
 }
 
+/* --- what has to be opened first -------------------------------------------------------- */
+
+/* Where a closed folder came from says whether it was closed before: then it is not opened. */
+static bool direct_was_open(const struct direct_plan *p, const struct former *f)
+{
+	ssize_t from = f->meta >= 0 ? f->meta : f->entry;
+	struct first_entry e;
+
+	if (from < 0)
+		return false;
+	first_at(&p->u->first, (size_t)from, &e);
+	return direct_is_open(e.mode);
+}
+
+/* A folder that the session left closed. */
+static bool direct_opens(const struct direct_plan *p, const struct former *f,
+			 const struct direct_item *i)
+{
+	bool stays = i->was.type == OBJECT_DIR && f->real && str_equal(f->real, f->path);
+
+	return i->now.type == OBJECT_DIR && !direct_is_open(i->now.mode) &&
+	       former_is_closed(&p->base, f->path) && direct_is_as_left(p, f->path, &i->now) &&
+	       (!stays || direct_is_open(i->was.mode));
+}
+
+/* What such folders hide is not known, nor what hangs upon it: nothing else is done before they are
+ * open, and all is looked at again. */
+static void direct_plan_opening(struct direct_plan *p)
+{
+	struct undo_direct *u = p->u;
+
+	for (size_t n = 0; n < u->former.count; n++)
+		p->items[n].opens = direct_opens(p, &u->former.items[n], &p->items[n]);
+	for (size_t n = 0; n < u->former.count; n++) {
+		const struct former *f = &u->former.items[n];
+		struct direct_item *i = f->closed ? direct_find(p, f->real) : NULL;
+
+		if (i)
+			i->opens = i->opens && direct_was_open(p, f);
+	}
+	for (size_t n = 0; n < u->former.count; n++) {
+		struct land_step *s = &u->opening[u->opening_count];
+
+		if (!p->items[n].opens)
+			continue;
+		*s = (struct land_step){.path = u->former.items[n].path,
+					.before = p->items[n].now,
+					.after = p->items[n].now,
+					.source = -1};
+		s->after.mode |= S_IRWXU;
+		u->opening_count++;
+	}
+}
+
 static int direct_plan(struct direct_plan *p)
 {
 	struct undo_direct *u = p->u;
@@ -472,6 +538,7 @@ static int direct_plan(struct direct_plan *p)
 
 	for (size_t n = 0; n < u->former.count; n++)
 		direct_judge(p, &u->former.items[n], &p->items[n]);
+	direct_plan_opening(p);
 	int r = undo_git_leave(&git);
 
 	if (r < 0)
@@ -482,7 +549,6 @@ static int direct_plan(struct direct_plan *p)
 		const struct direct_item *i = &p->items[n];
 
 		u->times[n] = direct_time(p, f, i);
-		u->closed += i->verdict == DIRECT_STAYS && i->why == direct_unreadable;
 		if (i->verdict == DIRECT_STAYS && i->why)
 			u->skipped[u->skipped_count++] = (struct undo_skipped){f->path, i->why};
 		if (i->verdict != DIRECT_STEP)
@@ -510,10 +576,11 @@ static int direct_read_former(struct undo_direct *u, const struct layers_session
 	_cleanup_free_ size_t *todo = calloc(room, sizeof(*todo));
 
 	u->steps = arena_alloc(&u->arena, room * sizeof(*u->steps));
+	u->opening = arena_alloc(&u->arena, room * sizeof(*u->opening));
 	u->sources = arena_alloc(&u->arena, room * sizeof(*u->sources));
 	u->times = arena_alloc(&u->arena, room * sizeof(*u->times));
 	u->skipped = arena_alloc(&u->arena, room * sizeof(*u->skipped));
-	if (!items || !todo || !u->steps || !u->sources || !u->times || !u->skipped)
+	if (!items || !todo || !u->steps || !u->opening || !u->sources || !u->times || !u->skipped)
 		return -ENOMEM;
 	p.items = items;
 	p.todo = todo;
@@ -532,10 +599,11 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 	ret->tree = r->tree;
 	if (dir < 0)
 		return error_sys(e, dir, "cannot open the first versions of %s", s->name);
-	int code = first_open(dir, &ret->first, e);
+	struct error own = ERROR_INIT;
+	int code = first_open(dir, &ret->first, &own);
 
 	if (code < 0)
-		return code;
+		return error_sys(e, code, "cannot read the first versions of %s", s->name);
 	code = direct_read_former(ret, s);
 	return code < 0 ? error_sys(e, code, "cannot tell what %s changed", s->name) : 0;
 }

@@ -28,7 +28,8 @@ struct undo_direct {
 	size_t count;
 	struct undo_skipped *skipped;
 	size_t skipped_count;
-	size_t closed; /* of these: in a folder that may not be looked into */
+	struct land_step *opening; /* folders that have to be opened before all else */
+	size_t opening_count;
 };
 
 #define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT})

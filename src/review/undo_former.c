@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_former.h"
 
+#include "fd.h"
 #include "fnv.h"
 #include "str.h"
 
-enum { FORMER_SLOTS = 1 << 16, FORMER_DEPTH_MAX = 400, FORMER_COUNT_MAX = 1 << 21 };
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+	FORMER_SLOTS = 1 << 16,
+	FORMER_DEPTH_MAX = PATH_MAX / 2,
+	FORMER_COUNT_MAX = 1 << 23, /* four for each entry of an index (FIRST_KEEP_INDEX) */
+};
 
 struct former_node {
 	struct former_node *parent;
@@ -257,62 +265,100 @@ static void former_on_moved(struct former_tree *t, const struct first_entry *e)
 
 /* --- the list -------------------------------------------------------------------------- */
 
-struct former_walk {
-	struct former_tree *t;
-	const struct former_node *node; /* NULL: no entry speaks of what is here */
-	const char *path, *real;
-	int depth;
-};
-
 static void former_walk(struct former_tree *t, const struct former_node *n, const char *path,
 			const char *real, int depth);
 
+/* The names in a folder: nothing is held open while what is beneath it is walked through. */
+struct former_names {
+	struct former_tree *t;
+	const struct former_node *node; /* NULL: no entry speaks of what is here */
+	struct former_name {
+		struct former_name *next;
+		const char *name;
+	} * first;
+};
+
 static int former_on_name(void *context, const char *name)
 {
-	const struct former_walk *w = context;
-	struct former_tree *t = w->t;
+	struct former_names *names = context;
+	struct former_tree *t = names->t;
 
-	if (w->node && former_find(t, w->node, name, strlen(name)))
+	if (names->node && former_find(t, names->node, name, strlen(name)))
 		return 0;
-	const char *path = former_below(t, w->path, name);
-	const char *real = former_below(t, w->real, name);
+	struct former_name *own = arena_alloc(t->arena, sizeof(*own));
 
-	if (t->failed == 0)
-		former_walk(t, NULL, path, real, w->depth + 1);
-	return t->failed;
+	if (own)
+		*own = (struct former_name){names->first, arena_str(t->arena, name)};
+	if (!own || !own->name)
+		return -ENOMEM;
+	names->first = own;
+	return 0;
+}
+
+/* All that came along with a folder. */
+static void former_walk_along(struct former_tree *t, const struct former_node *n, const char *path,
+			      const char *real, int depth)
+{
+	struct former_names names = {.t = t, .node = n};
+	int r = view_list(t->now, real, former_on_name, &names);
+
+	t->failed = r < 0 ? r : 0;
+	for (const struct former_name *c = names.first; t->failed == 0 && c; c = c->next) {
+		const char *below = former_below(t, path, c->name);
+		const char *there = former_below(t, real, c->name);
+
+		if (t->failed == 0)
+			former_walk(t, NULL, below, there, depth + 1);
+	}
+}
+
+bool former_is_closed(const struct view *now, const char *path)
+{
+	_cleanup_fd_ int fd = view_openat(now, path, O_PATH | O_DIRECTORY);
+
+	return fd < 0 || faccessat(fd, "", R_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0;
+}
+
+/* What stood at `path`, and that it became what is at `real`. */
+static void former_put_both(struct former_tree *t, const struct former_node *n, const char *path,
+			    const char *real, bool closed)
+{
+	bool elsewhere = real && !str_equal(real, path);
+	ssize_t entry = n ? n->entry : -1, meta = n ? n->meta : -1;
+
+	if (*path && ((n && n->said) || elsewhere))
+		former_put(t, &(struct former){.path = path,
+					       .entry = entry,
+					       .meta = meta,
+					       .real = real,
+					       .closed = closed});
+	if (elsewhere)
+		former_made(t, real);
 }
 
 static void former_walk(struct former_tree *t, const struct former_node *n, const char *path,
 			const char *real, int depth)
 {
 	bool elsewhere = real && !str_equal(real, path);
-	struct former_walk w = {t, n, path, real, depth};
 	struct object o = {.type = OBJECT_ABSENT};
 
 	if (depth > FORMER_DEPTH_MAX)
 		t->failed = -ENAMETOOLONG;
 	if (t->failed < 0)
 		return;
-	if (*path && ((n && n->said) || elsewhere))
-		former_put(t, &(struct former){.path = path,
-					       .entry = n ? n->entry : -1,
-					       .meta = n ? n->meta : -1,
-					       .real = real});
-	if (elsewhere)
-		former_made(t, real);
+	bool folder = elsewhere && view_look(t->now, real, &o) == 0 && o.type == OBJECT_DIR &&
+		      (!n || n->entry < 0 || former_is_folder(t, n, &o.ino));
+	bool closed = folder && former_is_closed(t->now, real);
+
+	former_put_both(t, n, path, real, closed);
 	for (const struct former_node *c = n ? n->children : NULL; c; c = c->next) {
 		const char *below = former_below(t, path, c->name);
 
 		if (t->failed == 0)
 			former_walk(t, c, below, c->real, depth + 1);
 	}
-	/* All that came along with a folder. */
-	if (t->failed == 0 && elsewhere && view_look(t->now, real, &o) == 0 &&
-	    o.type == OBJECT_DIR && (!n || n->entry < 0 || former_is_folder(t, n, &o.ino))) {
-		int r = view_list(t->now, real, former_on_name, &w);
-
-		t->failed = t->failed < 0 ? t->failed : r < 0 ? r : 0;
-	}
+	if (t->failed == 0 && folder && !closed)
+		former_walk_along(t, n, path, real, depth);
 }
 
 static int former_compare(const void *a, const void *b)

@@ -11,6 +11,9 @@
  *
  * A rename that was asked for may have failed.  The entry knows the folder's inode, and it counts
  * only when that is the folder which has the new name.
+ *
+ * What is in a folder that was moved and is closed (its mode lets nobody look into it) is not
+ * known.
  */
 #ifndef BAWN_UNDO_FORMER_H
 #define BAWN_UNDO_FORMER_H
@@ -32,6 +35,7 @@ struct former {
 	ssize_t entry, meta; /* of first, -1: none.  meta: its mode and time alone are from there */
 	const char *real;    /* what it became stands here now; NULL: nowhere */
 	enum former_doubt doubt;
+	bool closed; /* it came along with its folder, and cannot be looked into where it is */
 };
 
 struct former_list {
@@ -42,6 +46,8 @@ struct former_list {
 /* Every path that may have been another than it is; 0 or -errno.  Names are the arena's. */
 int former_read(const struct first *first, const struct view *now, struct arena *arena,
 		struct former_list *ret);
+/* Whether a folder cannot be looked into. */
+bool former_is_closed(const struct view *now, const char *path);
 /* The item of a path, or NULL. */
 const struct former *former_find_path(const struct former_list *l, const char *path);
 int former_list_add(struct former_list *l, const struct former *f);

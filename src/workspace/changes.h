@@ -151,6 +151,7 @@ struct changes {
 	size_t count;
 	uint64_t bytes; /* of all files after */
 	bool moved;     /* something changed while it was read: the list may be short of it */
+	bool unread;    /* so it may of what a direct session changed: first versions are damaged */
 };
 
 /*

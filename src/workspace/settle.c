@@ -12,16 +12,38 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* First versions of files were kept, for undo; what cannot be read may be some. */
-static bool settle_has_first(const struct layers *l, const char *name)
+/* A call that was let go is done within it. */
+enum { SETTLE_MOMENT_NS = 1000000000 };
+
+static int settle_stat_first(const struct layers *l, const char *name, struct stat *ret)
 {
 	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
 	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
+
+	return first < 0 ? first : fstat(first, ret) < 0 ? -errno : 0;
+}
+
+/* First versions of files were kept, for undo; what cannot be read may be some. */
+static bool settle_has_first(const struct layers *l, const char *name)
+{
+	struct stat st;
+	int r = settle_stat_first(l, name, &st);
+
+	return r < 0 ? r != -ENOENT : st.st_size > 0;
+}
+
+int64_t layers_session_end(const struct layers *l, const struct layers_session *s)
+{
 	struct stat st;
 
-	if (first < 0)
-		return first != -ENOENT;
-	return fstat(first, &st) < 0 || st.st_size > 0;
+	if (s->ended || s->mode != LAYERS_DIRECT || settle_stat_first(l, s->name, &st) < 0)
+		return s->ended;
+	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + SETTLE_MOMENT_NS;
+}
+
+bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)
+{
+	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
 }
 
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)
@@ -87,8 +109,11 @@ static int settle_count_landed(void *context, const struct layers_session *s)
 
 	if (s->mode != LAYERS_DIRECT || layers_session_runs(c->layers, s->name))
 		return 0;
-	if (c->count++ == 0 || s->began < c->oldest.began)
-		c->oldest = *s;
+	struct layers_session own = *s;
+
+	own.ended = layers_session_end(c->layers, s);
+	if (c->count++ == 0 || layers_session_ended_before(&own, &c->oldest))
+		c->oldest = own;
 	return 0;
 }
 
@@ -148,8 +173,8 @@ static void settle_scratch(const struct layers *l, const struct stack *s)
 		(void)tree_remove(layer, "points");
 }
 
-int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
-		  struct error *e)
+static int settle(const struct layers *l, struct layers_session *s, int64_t ended, bool forget,
+		  bool *ret_kept, struct error *e)
 {
 	bool home = false;
 	int r = settle_home(l, s, forget, &home, e);
@@ -159,7 +184,7 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 	*ret_kept = !forget && layers_session_has_changes(l, s);
 	if (r < 0)
 		return r;
-	s->ended = clock_ns(CLOCK_REALTIME);
+	s->ended = ended;
 	settle_scratch(l, &s->project);
 	settle_scratch(l, &s->home);
 	settle_scratch(l, &s->root);
@@ -178,6 +203,12 @@ int layers_settle(const struct layers *l, struct layers_session *s, bool forget,
 	return r < 0 ? r : layers_collect(l, e);
 }
 
+int layers_settle(const struct layers *l, struct layers_session *s, bool forget, bool *ret_kept,
+		  struct error *e)
+{
+	return settle(l, s, clock_ns(CLOCK_REALTIME), forget, ret_kept, e);
+}
+
 static int settle_killed(void *context, const struct layers_session *s)
 {
 	const struct layers *l = context;
@@ -187,7 +218,9 @@ static int settle_killed(void *context, const struct layers_session *s)
 
 	if (s->ended != 0 || layers_session_runs(l, s->name))
 		return 0;
-	return layers_settle(l, &copy, false, &kept, &e);
+	int64_t ended = layers_session_end(l, s);
+
+	return settle(l, &copy, ended ? ended : clock_ns(CLOCK_REALTIME), false, &kept, &e);
 }
 
 int layers_settle_all(const struct layers *l, struct error *e)

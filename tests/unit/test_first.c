@@ -9,7 +9,9 @@
 
 #include "first_keep.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -355,14 +357,120 @@ static void test_cut_off(void **state)
 	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
 	struct stat st = {0};
 
-	assert_int_equal(fstat(w->k.index, &st), 0);
+	assert_int_equal(fstat(w->k.index.fd, &st), 0);
 	for (off_t len = st.st_size - 1; len > 0; len -= 7) {
-		assert_int_equal(ftruncate(w->k.index, len), 0);
+		assert_int_equal(ftruncate(w->k.index.fd, len), 0);
 		assert_int_equal(first_open(w->k.dir, &w->f, &error), 0);
 		assert_int_equal(w->f.count, len >= st.st_size / 2 ? 1 : 0);
 		assert_true(first_find(&w->f, "d/b", &e) == -ENOENT);
 		first_close(&w->f);
 	}
+}
+
+/* What is damaged is passed over, and counted. */
+static void test_damaged(void **state)
+{
+	struct world *w = *state;
+	struct error error = ERROR_INIT;
+	struct first_entry e = {0};
+	struct stat st = {0};
+	char bytes[8192];
+
+	begin(w, false);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_int_equal(fstat(w->k.index.fd, &st), 0);
+	const off_t one = st.st_size;
+
+	assert_true(keep(w, "/w/BFV1BFV2", FIRST_CHANGE_CONTENT));
+	assert_int_equal(fstat(w->k.index.fd, &st), 0);
+	const off_t two = st.st_size;
+
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	_cleanup_fd_ int index = openat(w->k.dir, "index", O_RDWR | O_CLOEXEC);
+	const ssize_t all = read(index, bytes, sizeof(bytes));
+
+	assert_true(all > two && (size_t)all < sizeof(bytes));
+	for (off_t cut = 1; cut <= two - one; cut += 3) {
+		/* Of the entry in the middle only its start was written. */
+		const off_t left = two - one - cut;
+
+		assert_int_equal(ftruncate(index, 0), 0);
+		assert_int_equal(pwrite(index, bytes, (size_t)(one + left), 0), one + left);
+		assert_int_equal(pwrite(index, bytes + two, (size_t)(all - two), one + left),
+				 all - two);
+		assert_int_equal(first_open(w->k.dir, &w->f, &error), 0);
+		assert_int_equal(w->f.count, 2);
+		assert_int_equal(w->f.unread, left);
+		assert_int_equal(first_find(&w->f, "a", &e), 0);
+		assert_int_equal(first_find(&w->f, "d/b", &e), 1);
+		first_close(&w->f);
+	}
+}
+
+/* The index can have so many bytes more. */
+static void leave_room(const struct world *w, rlim_t room)
+{
+	struct stat st = {0};
+
+	assert_int_equal(fstat(w->k.index.fd, &st), 0);
+	const struct rlimit limit = {.rlim_cur = (rlim_t)st.st_size + room,
+				     .rlim_max = RLIM_INFINITY};
+
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* No room in the middle of an entry: it is cut off, the change is refused, and what follows is
+ * entered and read. */
+static void test_no_room(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+	const struct rlimit all = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	begin(w, true);
+	assert_true(keep(w, "/w/new", FIRST_CHANGE_CONTENT));
+	const uint64_t entered = w->k.index.len, packed = w->k.packed;
+
+	leave_room(w, 50);
+	(void)keep(w, "/w/a", FIRST_CHANGE_CONTENT);
+	assert_int_equal(w->k.refused, FIRST_WHY_FAILED);
+	w->k.refused = FIRST_WHY_NOT;
+	first_keep_moved(&w->k, span_of_str("/w/d"), span_of_str("/w/e"), false);
+	assert_int_equal(w->k.refused, FIRST_WHY_FAILED);
+	w->k.refused = FIRST_WHY_NOT;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+	assert_true(w->k.index.len == entered && w->k.packed == packed && !w->k.index.torn);
+	/* Nothing is taken for known. */
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_int_equal(w->k.refused, FIRST_WHY_NOT);
+	assert_int_equal(w->k.unkept, 0);
+	read_all(w);
+	assert_int_equal(w->f.unread, 0);
+	expect_content(w, "a", "one");
+	assert_true(first_find_end(&w->f, "a", &e) >= 0);
+}
+
+/* As many entries as undo can go through, and those of the end besides. */
+static void test_bounded(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+
+	begin(w, true);
+	assert_int_equal(w->k.enter_limit, FIRST_KEEP_INDEX);
+	w->k.enter_limit = 1000;
+	for (int i = 0; i < 100 && !w->k.refused; i++)
+		first_keep_moved(&w->k, span_of_str("/w/d"), span_of_str("/w/e"), false);
+	assert_int_equal(w->k.refused, FIRST_WHY_LIMIT);
+	assert_true(w->k.index.len <= 1000);
+	w->k.refused = FIRST_WHY_NOT;
+	(void)keep(w, "/w/a", FIRST_CHANGE_CONTENT);
+	assert_int_equal(w->k.refused, FIRST_WHY_LIMIT);
+	read_all(w);
+	assert_int_equal(w->f.unread, 0);
+	assert_true(first_find(&w->f, "a", &e) == -ENOENT);
+	assert_true(first_find_end(&w->f, ".", &e) >= 0);
 }
 
 /* Second names of the files do for a snapshot: the same inodes, with the times that they had. */
@@ -529,6 +637,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test_setup_teardown(test_taken_thing, setup, teardown),
