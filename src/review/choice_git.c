@@ -61,7 +61,7 @@ bool choice_is_git_object(const char *path)
 /* The choice about a path of the repository; NULL: the session did not change it. */
 static struct choice *git_choice(const struct git_repository *g, const char *rest)
 {
-	char path[2 * PATH_MAX + sizeof("logs/")];
+	char path[2ul * PATH_MAX + sizeof("logs/")];
 
 	(void)snprintf(path, sizeof(path), "%s%s", g->path, rest);
 	const struct change *change = changes_find(&g->c->changes, path);
