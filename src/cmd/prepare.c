@@ -494,11 +494,7 @@ static enum profile_watch prepare_watch(const struct plan *plan)
 		return PROFILE_WATCH_CHANGES;
 	if (plan->record_reads == PLAN_READS_ALL || plan->record_marks.count > 0)
 		return PROFILE_WATCH_READS;
-	/* Layers come later; in review mode the workspace gets one. */
-	const struct plan_mount *bare = plan->workspace_mode == PLAN_MODE_REVIEW &&
-							plan->workspace_access == PLAN_ACCESS_WRITE
-						? NULL
-						: plan_mount_of(plan, "workspace");
+	const struct plan_mount *work = plan_mount_of(plan, "workspace");
 
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
@@ -507,7 +503,7 @@ static enum profile_watch prepare_watch(const struct plan *plan)
 			return PROFILE_WATCH_READS;
 		/* Its cover may be off for a moment (record/covers.h): asked for by name it is
 		 * refused then, whichever way it is opened. */
-		if (m->kind == PLAN_MOUNT_HIDE && bare && str_path_beneath(m->target, bare->target))
+		if (m->kind == PLAN_MOUNT_HIDE && work && str_path_beneath(m->target, work->target))
 			return PROFILE_WATCH_READS;
 	}
 	return PROFILE_WATCH_NAMES;

@@ -367,17 +367,18 @@ static void build_drop_beneath(struct build *b, const char *path)
 	b->plan.mounts.count = kept;
 }
 
-/* Covers path wherever the box would show it. */
-static void build_cover(struct build *b, const struct host_object *o, const char *origin)
+/* Covers path wherever the box would show it; true: it would somewhere.  What is not there yet may
+ * be made outside while a session runs, and is covered then (record/covers.h). */
+static bool build_cover(struct build *b, const char *path, const char *origin)
 {
 	size_t count = b->plan.mounts.count;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_mount *m = &b->plan.mounts.items[i];
 
-		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(o->path, m->source))
+		if (m->kind != PLAN_MOUNT_BIND || !str_path_beneath(path, m->source))
 			continue;
-		const char *place = build_printf(b, "%s%s", m->target, o->path + strlen(m->source));
+		const char *place = build_printf(b, "%s%s", m->target, path + strlen(m->source));
 		if (build_mount_over(b, place) != m)
 			continue;
 		*build_add_mount(b) = (struct plan_mount){
@@ -388,6 +389,7 @@ static void build_cover(struct build *b, const struct host_object *o, const char
 			.origin = origin,
 		};
 	}
+	return b->plan.mounts.count > count;
 }
 
 static int build_hide_object(struct build *b, const struct host_object *o, const char *origin)
@@ -400,34 +402,11 @@ static int build_hide_object(struct build *b, const struct host_object *o, const
 			return build_refuse(b, origin, "hidden", o->path,
 					    "the box needs what lies there",
 					    "Name what is to be hidden in it.");
-	build_cover(b, o, origin);
+	(void)build_cover(b, o->path, origin);
 	build_note(b, PLAN_NOTE_HIDDEN, o->path, "hidden by name", origin);
 	if (str_path_beneath(b->plan.cwd, o->path))
 		b->plan.cwd = b->plan.workspace;
 	return 0;
-}
-
-/*
- * Not there yet.  Where the box is shown a folder as it is, something outside may make it while a
- * session runs; then it is covered at once (record/covers.h).  In an overlay that cannot be done.
- * True: it would be shown there.
- */
-static bool build_cover_late(struct build *b, const char *name, const char *origin)
-{
-	bool bare = b->plan.workspace_mode == PLAN_MODE_DIRECT ||
-		    b->plan.workspace_access != PLAN_ACCESS_WRITE;
-	const struct plan_mount *m = build_mount_over(b, name);
-
-	if (!m || m->kind != PLAN_MOUNT_BIND || !str_equal(m->source, m->target) ||
-	    !(str_equal(m->role, "named") || str_equal(m->role, "exposed") ||
-	      (bare && str_equal(m->role, "workspace"))))
-		return false;
-	*build_add_mount(b) = (struct plan_mount){.kind = PLAN_MOUNT_HIDE,
-						  .access = PLAN_ACCESS_NONE,
-						  .target = name,
-						  .role = "hidden",
-						  .origin = origin};
-	return true;
 }
 
 static int build_hide(struct build *b, const struct policy_path *p)
@@ -446,7 +425,7 @@ static int build_hide(struct build *b, const struct policy_path *p)
 		return r;
 	}
 	if (!o || !o->path) {
-		bool late = o && o->name && build_cover_late(b, o->name, p->origin);
+		bool late = o && o->name && build_cover(b, o->name, p->origin);
 
 		build_note(
 			b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
@@ -481,7 +460,7 @@ static void build_cover_private(struct build *b)
 
 		if (m && str_equal(m->role, "named") && str_path_beneath(o->path, m->source) &&
 		    !str_equal(o->path, m->source))
-			build_cover(b, o, m->origin);
+			(void)build_cover(b, o->path, m->origin);
 	}
 }
 
@@ -491,7 +470,7 @@ static void build_cover_told(struct build *b, const struct host_object *o, const
 {
 	size_t before = b->plan.mounts.count;
 
-	build_cover(b, o, origin);
+	(void)build_cover(b, o->path, origin);
 	if (b->plan.mounts.count > before)
 		build_note(b, PLAN_NOTE_HIDDEN, o->path, why, origin);
 }

@@ -34,16 +34,22 @@ static bool covers_is_cover(const struct plan_mount *m, const struct plan_mount 
 				      m->access < above->access));
 }
 
-/* The first mount on the way: it stands in what the host cannot change. */
-static size_t covers_base(const struct plan *plan, const struct plan_mount *m)
+/* A cover in what m shows.  It is looked for from the first mount on the way, which stands in what
+ * the host cannot change. */
+static struct cover covers_in(const struct plan *plan, const struct plan_mount *m,
+			      const char *target, enum cover_kind kind)
 {
-	const struct plan_mount *at = plan_mount_above(plan, m);
+	const struct plan_mount *at = m;
 
 	while (at && covers_is_bare(at)) {
 		m = at;
 		at = plan_mount_above(plan, m);
 	}
-	return strlen(m->target);
+	return (struct cover){.target = target,
+			      .from = m,
+			      .base = strlen(m->target),
+			      .layered = plan_mount_has_layers(m),
+			      .kind = kind};
 }
 
 static struct cover *covers_at(const struct covers *c, const char *target)
@@ -56,7 +62,8 @@ static struct cover *covers_at(const struct covers *c, const char *target)
 
 static int covers_find(struct covers *c, const struct plan *plan)
 {
-	c->items = calloc(plan->mounts.count + plan->direct_late.count + 1, sizeof(*c->items));
+	c->items = calloc(plan->mounts.count + plan->direct_late.count + COVERS_ALSO_MAX,
+			  sizeof(*c->items));
 	if (!c->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < plan->mounts.count; i++) {
@@ -65,21 +72,25 @@ static int covers_find(struct covers *c, const struct plan *plan)
 
 		if (!covers_is_cover(m, above))
 			continue;
-		bool layered = plan_mount_has_layers(above);
 		struct cover *same = covers_at(c, m->target);
 
 		if (!same)
 			same = &c->items[c->count++];
 		/* Of two at one place the later is seen. */
-		*same = (struct cover){.target = m->target,
-				       .base = layered ? strlen(above->target)
-						       : covers_base(plan, m),
-				       .below = layered ? above->source : NULL,
-				       .kind = m->kind == PLAN_MOUNT_HIDE       ? COVER_HIDE
-					       : m->access == PLAN_ACCESS_WRITE ? COVER_WRITE
-										: COVER_READ};
+		*same = covers_in(plan, above, m->target,
+				  m->kind == PLAN_MOUNT_HIDE       ? COVER_HIDE
+				  : m->access == PLAN_ACCESS_WRITE ? COVER_WRITE
+								   : COVER_READ);
 	}
 	return 0;
+}
+
+/* With the child. */
+static void *covers_share(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
 }
 
 static int covers_find_late(struct covers *c, const struct plan *plan)
@@ -92,20 +103,16 @@ static int covers_find_late(struct covers *c, const struct plan *plan)
 
 		if (!str_path_beneath(target, work->target) || covers_at(c, target) || !name)
 			continue;
-		c->items[c->count++] =
-			(struct cover){.target = target,
-				       .base = covers_base(plan, work),
-				       .kind = str_equal(name, "/.git") ? COVER_WRITE : COVER_READ,
-				       .late = true};
+		c->items[c->count] = covers_in(plan, work, target,
+					       str_equal(name, "/.git") ? COVER_WRITE : COVER_READ);
+		c->items[c->count++].late = true;
 	}
+	c->planned = c->count;
 	if (c->count == 0)
 		return 0;
-	c->own = mmap(NULL, c->count * sizeof(*c->own), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (c->own != MAP_FAILED)
-		return 0;
-	c->own = NULL;
-	return -errno;
+	c->own = covers_share(c->count * sizeof(*c->own));
+	c->also = covers_share(COVERS_ALSO_MAX * sizeof(*c->also));
+	return c->own && c->also ? 0 : -ENOMEM;
 }
 
 const struct cover *covers_over(const struct covers *c, const char *path)
@@ -119,6 +126,35 @@ const struct cover *covers_over(const struct covers *c, const char *path)
 	return over;
 }
 
+const struct plan_mount *covers_shown_by(const struct covers *c, const char *path)
+{
+	const struct plan_mount *by = NULL;
+
+	for (size_t i = 0; i < c->plan->mounts.count; i++) {
+		const struct plan_mount *m = &c->plan->mounts.items[i];
+
+		if (str_path_beneath(path, m->target) &&
+		    (!by || strlen(m->target) >= strlen(by->target)))
+			by = m;
+	}
+	return by;
+}
+
+int covers_also(struct covers *c)
+{
+	size_t slot = c->count - c->planned;
+
+	if (slot >= COVERS_ALSO_MAX)
+		return -E2BIG;
+	c->also[slot][PATH_MAX - 1] = '\0';
+	const struct plan_mount *by = covers_shown_by(c, c->also[slot]);
+
+	if (!by)
+		return -ENOENT;
+	c->items[c->count++] = covers_in(c->plan, by, c->also[slot], COVER_HIDE);
+	return 0;
+}
+
 /* --- the child ------------------------------------------------------------------------ */
 
 static int covers_on_report(void *context, struct channel_packet *packet, struct error *e)
@@ -130,6 +166,8 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 		return error_set(e, -EPROTO, "a report that is none");
 	memcpy(&report, packet->body.ptr, sizeof(report));
 	report.name[sizeof(report.name) - 1] = '\0';
+	if (report.word == COVERS_ALSO && (report.index != c->count || covers_also(c) < 0))
+		return error_set(e, -EPROTO, "a report of no name");
 	if (report.index >= c->count && report.word > COVERS_SYNCED)
 		return error_set(e, -EPROTO, "a report of no cover");
 	switch ((enum covers_word)report.word) {
@@ -143,6 +181,7 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	case COVERS_SYNCED:
 		c->answered = report.index;
 		return 0;
+	case COVERS_ALSO:
 	case COVERS_PUT:
 	case COVERS_HELD:
 	case COVERS_LOST:
@@ -219,6 +258,7 @@ int covers_start(struct covers *c, const struct plan *plan, const struct covers_
 {
 	*c = COVERS_INIT;
 	c->to = *to;
+	c->plan = plan;
 	c->unfiltered = plan_goes_without(plan, PLAN_LAYER_SECCOMP);
 	int r = covers_find(c, plan);
 
@@ -245,8 +285,6 @@ bool cover_is_about(const struct cover *c, const struct inotify_event *event)
 
 	if (event->mask & IN_Q_OVERFLOW)
 		return true;
-	if (c->below)
-		return event->mask & IN_MOVE_SELF;
 	for (const char *at = c->target + c->base; len > 0 && *at == '/';) {
 		size_t n = strcspn(at + 1, "/");
 
@@ -268,6 +306,7 @@ static bool covers_has_heard(const struct covers *c)
 			const struct inotify_event *event = (const void *)(bytes + at);
 
 			at += (ssize_t)(sizeof(*event) + event->len);
+			about |= event->mask & COVERS_OBJECT;
 			for (size_t i = 0; !about && i < c->count; i++)
 				about = cover_is_about(&c->items[i], event);
 		}
@@ -336,8 +375,11 @@ void covers_end(struct covers *c)
 	fd_close(&c->pidfd);
 	c->pid = 0;
 	if (c->own)
-		(void)munmap(c->own, c->count * sizeof(*c->own));
+		(void)munmap(c->own, c->planned * sizeof(*c->own));
+	if (c->also)
+		(void)munmap(c->also, COVERS_ALSO_MAX * sizeof(*c->also));
 	c->own = NULL;
+	c->also = NULL;
 	free(c->items);
 	c->items = NULL;
 	c->count = 0;

@@ -8,11 +8,17 @@
  * another name.)  When a program outside replaces or removes the file, the kernel takes the mount
  * away with it, and what stands there now is open.
  *
- * In an overlay names are its own, and a cover stays.  But a folder that a program outside gives
- * another name is found by that name too, and when the box looks it up there, the kernel takes it
- * away from the first one, with the cover on it; what is made anew under the first name is open.  A
- * cover cannot be kept on then, since nobody knows when the box looks: the box ends as soon as a
- * folder on the way to what is hidden, or a hidden one, gets another name outside.
+ * In an overlay names are its own, and a cover stays.  But a name that was not there when the
+ * session began, and is made outside later, is shown as soon as the box looks.  And a folder that a
+ * program outside gives another name is found by that name too, and when the box looks it up there,
+ * the kernel takes it away from the first one, with the cover on it; what is made anew under the
+ * first name is open.  A cover cannot be kept on then, since nobody knows when the box looks: the
+ * box ends as soon as a folder on the way to what is hidden, or a hidden one, gets another name
+ * outside.
+ *
+ * A hidden file may get another name too: an editor keeps the old one as a backup.  Its new name is
+ * covered like the first one, and is hidden until the session ends (covers_outside.c).  The name of
+ * a hard link is not told by anybody: then the box ends.
  *
  * So a child of the recorder enters the box's mount namespace, with the power to mount there, and
  * listens (inotify) to the folders on the way to every cover.  As soon as one of the names appears,
@@ -27,6 +33,7 @@
  *	covers_sync			SYNCED: what was heard until then is done
  *	covers_look			looks at one cover
  *					PUT: a cover was laid again
+ *					ALSO: one more name is covered
  *					HELD: a process of the box has it open, so the box ends
  *					LOST: it cannot be laid, so the box ends
  *
@@ -47,13 +54,17 @@
 #include "loop.h"
 #include "plan.h"
 
+#include <limits.h>
 #include <linux/stat.h>
+#include <sys/inotify.h>
 #include <sys/types.h>
 
-struct inotify_event;
+/* What is heard of a hidden file, or of a folder on the way: it has another name, or one more. */
+#define COVERS_OBJECT (IN_MOVE_SELF | IN_ATTRIB)
 
 enum {
 	COVERS_FOLDERS_MAX = 8192, /* that are listened to at once */
+	COVERS_ALSO_MAX = 64,      /* names that hidden files get while the session runs */
 };
 
 enum cover_kind {
@@ -73,10 +84,10 @@ struct cover_call {
 };
 
 struct cover {
-	const char *target; /* absolute, in the box */
-	size_t base;        /* bytes of it that are a mount which nothing outside takes away */
-	const char
-		*below; /* the folder outside on which the overlay at `base` stands; NULL: none */
+	const char *target;            /* absolute, in the box */
+	const struct plan_mount *from; /* in which it lies, and which nothing outside takes away */
+	size_t base;                   /* bytes of target that are this mount */
+	bool layered;                  /* it is an overlay */
 	enum cover_kind kind;
 	bool late; /* it was not there when the session began: made by the box it is the box's own
 		    */
@@ -92,6 +103,7 @@ enum covers_word {
 	COVERS_READY,
 	COVERS_FAILED,
 	COVERS_SYNCED,
+	COVERS_ALSO,
 	COVERS_PUT,
 	COVERS_HELD,
 	COVERS_LOST
@@ -100,7 +112,8 @@ enum covers_word {
 /* From the child. */
 struct covers_report {
 	uint32_t word;  /* enum covers_word */
-	uint32_t index; /* of the cover; of SYNCED: which asking is answered */
+	uint32_t index; /* of the cover; of ALSO: of the new one; of SYNCED: which asking is
+			   answered */
 	int32_t error;  /* of FAILED and LOST: -errno */
 	int32_t pid;    /* of HELD: as the box sees it */
 	char name[16];  /* and its name */
@@ -108,7 +121,7 @@ struct covers_report {
 
 struct covers_to {
 	struct loop *loop;
-	/* PUT, HELD and LOST; FAILED with the child's end. */
+	/* ALSO, PUT, HELD and LOST; FAILED with the child's end. */
 	int (*report)(void *context, const struct covers_report *report);
 	void (*forget)(void *context); /* in the child: wipes what is not for it; or NULL */
 	void *context;
@@ -116,10 +129,13 @@ struct covers_to {
 
 struct covers {
 	struct covers_to to;
-	struct cover *items; /* in the order in which they are laid */
-	size_t count;        /* 0: there is nothing to keep, and no child */
-	bool unfiltered;     /* the user chose to go without filters */
-	bool *own;           /* of each: the box made it.  Shared with the child */
+	const struct plan *plan;
+	struct cover *items;    /* in the order in which they are laid */
+	size_t count;           /* 0: there is nothing to keep, and no child */
+	size_t planned;         /* of them; behind those, names that came while the session ran, */
+	char (*also)[PATH_MAX]; /* which the child writes here.  Shared with it */
+	bool unfiltered;        /* the user chose to go without filters */
+	bool *own;              /* of each: the box made it.  Shared with the child */
 	int channel;
 	struct loop_handle handle;
 	pid_t pid;
@@ -151,6 +167,13 @@ bool cover_is_about(const struct cover *c, const struct inotify_event *event);
 /* The cover at or above path; NULL. */
 const struct cover *covers_over(const struct covers *c, const char *path);
 
+/* The mount through which the box sees this path of its own; NULL. */
+const struct plan_mount *covers_shown_by(const struct covers *c, const char *path);
+
+/* One more is hidden, whose path is the next one in `also`.  -E2BIG: there are too many; -ENOENT:
+ * the box does not see it. */
+int covers_also(struct covers *c);
+
 /* What stands there is not the box's own after all: it is covered.  0 or -errno. */
 int covers_look(struct covers *c, size_t index);
 
@@ -158,6 +181,6 @@ int covers_look(struct covers *c, size_t index);
 void covers_end(struct covers *c);
 
 /* The child: covers_keep.c. */
-_Noreturn void covers_keep(const struct covers *c, int channel, int events);
+_Noreturn void covers_keep(struct covers *c, int channel, int events);
 
 #endif

@@ -4,10 +4,9 @@
  * them; what it reads is the plan, the names that inotify tells, and what the kernel says about the
  * box's processes.
  */
-#include "covers.h"
+#include "covers_keep.h"
 
 #include "channel.h"
-#include "covers_held.h"
 #include "fd.h"
 #include "mounts.h"
 #include "open.h"
@@ -28,37 +27,17 @@
 #include <unistd.h>
 
 enum {
-	KEEP_CHANNEL = 3, /* descriptors, and up to here */
-	KEEP_EVENTS,
-	KEEP_HEARD, /* the recorder's */
-	KEEP_PROC,  /* the host's /proc, then the box's */
-	KEEP_COUNT,
 	KEEP_AWAY = 16, /* none lies there while they are put in order */
 	KEEP_BYTES = 64 << 10,
-	KEEP_TRIES = 64, /* to lay one cover while its place is changed */
-	KEEP_FLAGS = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR, /* a name that leads to something else */
-	KEEP_BELOW = IN_MOVE_SELF | IN_ONLYDIR,            /* another name for the same */
+	KEEP_TRIES = 64,  /* to lay one cover while its place is changed */
+	KEEP_FORGETS = 3, /* of them, with an overlay that does not see what is there */
+	/* A name that leads to something else, and another name for the same. */
+	KEEP_FOLDER = IN_CREATE | IN_MOVE | IN_MOVE_SELF | IN_ONLYDIR,
 };
 
 enum { KEEP_NEW, KEEP_SERVING };
 
-struct keep {
-	const struct covers *all;
-	int empty_dir, empty_file; /* what hides */
-	struct covers_held *held;  /* of each cover: what it was laid upon just now; mount 0: not */
-	int last;                  /* number of the folder that was listened to last */
-	size_t folders;            /* that are listened to */
-	size_t failed;             /* the cover that is being laid */
-	/* Of covers in an overlay: the number of a folder outside, and whose way leads through. */
-	struct keep_way {
-		int number;
-		size_t cover;
-	} ways[COVERS_FOLDERS_MAX];
-	size_t way_count;
-	struct channel *channel; /* to the recorder, once it is served */
-};
-
-static void keep_say(struct covers_report report)
+void keep_say(struct covers_report report)
 {
 	(void)channel_send(KEEP_CHANNEL, COVERS_REPORT,
 			   (struct span){(const uint8_t *)&report, sizeof(report)}, NULL, 0);
@@ -88,23 +67,15 @@ static int keep_statx(int fd, struct statx *ret)
 	return ret->stx_mask & STATX_MNT_ID ? 0 : -EOPNOTSUPP;
 }
 
-/* A folder of somebody else's that we cannot read is not one where the user's programs replace
- * files. */
-static int keep_listen(struct keep *k, int dir, uint32_t flags)
+int keep_listen(struct keep *k, int dir, const char *name, uint32_t flags)
 {
-	struct stat st;
-
 	if (fchdir(dir) < 0)
 		return -errno;
-	/* The number is the folder's, however often it is asked for. */
-	int number = inotify_add_watch(KEEP_EVENTS, ".", flags);
+	/* The number is the object's, however often it is asked for. */
+	int number = inotify_add_watch(KEEP_EVENTS, name, flags | IN_MASK_ADD);
 
-	if (number < 0 || inotify_add_watch(KEEP_HEARD, ".", flags) < 0) {
-		int failed = -errno;
-		bool ours = fstat(dir, &st) == 0 && st.st_uid == geteuid();
-
-		return failed == -EACCES && !ours ? 0 : failed;
-	}
+	if (number < 0 || inotify_add_watch(KEEP_HEARD, name, flags | IN_MASK_ADD) < 0)
+		return -errno;
 	if (number > k->last) {
 		k->last = number;
 		k->folders++;
@@ -112,8 +83,17 @@ static int keep_listen(struct keep *k, int dir, uint32_t flags)
 	return k->folders > COVERS_FOLDERS_MAX ? -E2BIG : number;
 }
 
-/* The next name on the way; *at is behind it.  -ENOENT: there is none. */
-static int keep_part(const char **at, char into[NAME_MAX + 1])
+/* A folder of somebody else's that we cannot read is not one where the user's programs replace
+ * files. */
+int keep_listen_folder(struct keep *k, int dir)
+{
+	struct stat st;
+	int number = keep_listen(k, dir, ".", KEEP_FOLDER);
+
+	return number == -EACCES && fstat(dir, &st) == 0 && st.st_uid != geteuid() ? 0 : number;
+}
+
+int keep_part(const char **at, char into[NAME_MAX + 1])
 {
 	size_t len = **at == '/' ? strcspn(*at + 1, "/") : 0;
 
@@ -127,7 +107,8 @@ static int keep_part(const char **at, char into[NAME_MAX + 1])
 	return 0;
 }
 
-/* Every folder on the way is listened to before a name is looked up in it. */
+/* Every folder on the way is listened to before a name is looked up in it.  Those of an overlay are
+ * the box's alone; what lies beneath it is listened to outside. */
 static int keep_find(struct keep *k, const struct cover *c, struct keep_place *ret)
 {
 	char part[NAME_MAX + 1], base[PATH_MAX];
@@ -142,7 +123,7 @@ static int keep_find(struct keep *k, const struct cover *c, struct keep_place *r
 			return r;
 		fd_close(&ret->dir);
 		ret->dir = TAKE_FD(ret->fd);
-		r = keep_listen(k, ret->dir, KEEP_FLAGS);
+		r = c->layered ? 0 : keep_listen_folder(k, ret->dir);
 
 		if (r < 0)
 			return r;
@@ -171,18 +152,39 @@ static int keep_put(const struct keep *k, const struct cover *c, const struct ke
 	return tree < 0 ? tree : mounts_attach(tree, p->fd);
 }
 
+int keep_forget(const struct cover *c)
+{
+	char base[PATH_MAX];
+
+	(void)snprintf(base, sizeof(base), "%.*s", (int)c->base, c->target);
+	_cleanup_fd_ int fd = open_no_links(base, O_PATH | O_DIRECTORY);
+
+	return fd < 0 ? fd : mounts_forget_names(fd);
+}
+
 /*
  * 1: it had to be laid.  0: it was there, or nothing is.  Looked at again until it is the cover
  * that is found by its name: what was covered may have been replaced in the same moment.
  */
-static int keep_settle(struct keep *k, const struct cover *c, struct covers_held *ret)
+static int keep_settle(struct keep *k, size_t index)
 {
+	const struct cover *c = &k->all->items[index];
 	int put = 0;
 
 	for (int i = 0; i < KEEP_TRIES; i++) {
 		_cleanup_keep_place_ struct keep_place p = {.dir = -1, .fd = -1};
-		int r = keep_find(k, c, &p);
+		int there = c->kind == COVER_HIDE ? keep_outside_find(k, index) : 0;
+		int r = there < 0 ? there : keep_find(k, c, &p);
 
+		/* Else the box has looked before, and would find it some day; or it made something
+		 * of its own in this place, or took it away. */
+		if ((r == -ENOENT || r == -ENOTDIR) && c->layered && there > 0 &&
+		    i < KEEP_FORGETS) {
+			r = keep_forget(c);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (r == -ENOENT || r == -ENOTDIR)
 			return put;
 		/* What a link leads to is not what was protected. */
@@ -194,14 +196,14 @@ static int keep_settle(struct keep *k, const struct cover *c, struct covers_held
 		    (c->late && k->all->own[c - k->all->items]))
 			return put;
 		r = keep_put(k, c, &p);
-		*ret = (struct covers_held){.target = c->target,
-					    .folders_alone = c->kind == COVER_WRITE,
-					    .hides = c->kind == COVER_HIDE,
-					    .is_dir = S_ISDIR(p.object.stx_mode),
-					    .mount = p.parent.stx_mnt_id,
-					    .inode = p.object.stx_ino,
-					    .major = p.object.stx_dev_major,
-					    .minor = p.object.stx_dev_minor};
+		k->held[index] = (struct covers_held){.target = c->target,
+						      .folders_alone = c->kind == COVER_WRITE,
+						      .hides = c->kind == COVER_HIDE,
+						      .is_dir = S_ISDIR(p.object.stx_mode),
+						      .mount = p.parent.stx_mnt_id,
+						      .inode = p.object.stx_ino,
+						      .major = p.object.stx_dev_major,
+						      .minor = p.object.stx_dev_minor};
 		/* Gone while we looked at it. */
 		if (r < 0 && r != -ENOENT && r != -EINVAL)
 			return r;
@@ -210,51 +212,11 @@ static int keep_settle(struct keep *k, const struct cover *c, struct covers_held
 	return -EBUSY;
 }
 
-/* --- one in an overlay ------------------------------------------------------------------ */
-
-/* The folders on the way to it outside, and itself where it is one.  Not the overlay's own: the
- * box does not look that one up. */
-static int keep_below(struct keep *k, size_t index)
-{
-	const struct cover *c = &k->all->items[index];
-	_cleanup_fd_ int at = open_no_links(c->below, O_PATH | O_DIRECTORY);
-	const char *rest = c->target + c->base;
-	char part[NAME_MAX + 1];
-	int r = at < 0 ? at : 0;
-
-	while (r == 0 && (r = keep_part(&rest, part)) == 0) {
-		_cleanup_fd_ int next = open_beneath(at, part, O_PATH | O_DIRECTORY, 0);
-
-		r = next < 0 ? next : keep_listen(k, next, KEEP_BELOW);
-		if (r > 0 && k->way_count == COVERS_FOLDERS_MAX)
-			r = -E2BIG;
-		if (r > 0)
-			k->ways[k->way_count++] = (struct keep_way){r, index};
-		r = r < 0 ? r : 0;
-		fd_close(&at);
-		at = TAKE_FD(next);
-	}
-	/* What is in a layer alone has no other name outside. */
-	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
-}
-
-/* Before the box's mounts are before our eyes. */
-static int keep_all_below(struct keep *k)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < k->all->count; i++)
-		if (k->all->items[i].below)
-			r = keep_below(k, i);
-	return r;
-}
-
 /* --- what is heard -------------------------------------------------------------------- */
 
-static void keep_renew(struct keep *k, size_t index)
+void keep_renew(struct keep *k, size_t index)
 {
-	const struct cover *c = &k->all->items[index];
-	int r = c->below ? -ESTALE : keep_settle(k, c, &k->held[index]);
+	int r = keep_settle(k, index);
 	struct covers_report report = {.word = COVERS_PUT, .index = (uint32_t)index};
 
 	if (r == 0)
@@ -266,16 +228,32 @@ static void keep_renew(struct keep *k, size_t index)
 	keep_say(report);
 }
 
-static bool keep_is_about(const struct keep *k, size_t index, const struct inotify_event *event)
+/* A folder on the way to what is hidden in an overlay got another name, or nobody knows. */
+static bool keep_is_renamed(const struct keep *k, size_t index, const struct inotify_event *event)
 {
-	bool about = cover_is_about(&k->all->items[index], event);
-
-	if (!about || !(event->mask & IN_MOVE_SELF))
-		return about;
-	for (size_t i = 0; i < k->way_count; i++)
+	if (event->mask & IN_Q_OVERFLOW)
+		return k->all->items[index].layered;
+	for (size_t i = 0; event->mask & IN_MOVE_SELF && i < k->way_count; i++)
 		if (k->ways[i].number == event->wd && k->ways[i].cover == index)
 			return true;
 	return false;
+}
+
+static void keep_on_event(struct keep *k, const struct inotify_event *event)
+{
+	struct covers_report lost = {.word = COVERS_LOST, .error = -ESTALE};
+
+	if (event->mask & IN_IGNORED && k->folders > 0)
+		k->folders--;
+	k->look |= event->mask & (COVERS_OBJECT | IN_Q_OVERFLOW);
+	keep_outside_moved(k, event);
+	for (size_t i = 0; i < k->all->count; i++) {
+		lost.index = (uint32_t)i;
+		if (keep_is_renamed(k, i, event))
+			keep_say(lost);
+		else if (cover_is_about(&k->all->items[i], event))
+			keep_renew(k, i);
+	}
 }
 
 /* False: there was nothing. */
@@ -288,12 +266,10 @@ static bool keep_hear(struct keep *k)
 		const struct inotify_event *event = (const void *)(bytes + at);
 
 		at += (ssize_t)(sizeof(*event) + event->len);
-		if (event->mask & IN_IGNORED && k->folders > 0)
-			k->folders--;
-		for (size_t i = 0; i < k->all->count; i++)
-			if (keep_is_about(k, i, event))
-				keep_renew(k, i);
+		keep_on_event(k, event);
 	}
+	if (n > 0 && k->look)
+		keep_outside_look(k);
 	return n > 0;
 }
 
@@ -363,7 +339,7 @@ static int keep_join(pid_t first, const char *name, int type)
 
 static int keep_enter(struct keep *k, pid_t first)
 {
-	int r = keep_all_below(k);
+	int r = keep_outside_start(k);
 
 	if (r == 0)
 		r = keep_join(first, "user", CLONE_NEWUSER);
@@ -391,9 +367,7 @@ static int keep_enter(struct keep *k, pid_t first)
 		return r;
 	/* Nobody has looked at anything yet. */
 	for (; k->failed < k->all->count; k->failed++) {
-		if (k->all->items[k->failed].below)
-			continue;
-		r = keep_settle(k, &k->all->items[k->failed], &k->held[k->failed]);
+		r = keep_settle(k, k->failed);
 		if (r < 0)
 			return r;
 		k->held[k->failed].mount = 0;
@@ -474,14 +448,15 @@ static _Noreturn void keep_serve(struct keep *k)
 	}
 }
 
-_Noreturn void covers_keep(const struct covers *c, int channel, int events)
+_Noreturn void covers_keep(struct covers *c, int channel, int events)
 {
 	static struct keep k;
 	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fds[] = {channel, events, c->heard, proc};
+	int self = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fds[] = {channel, events, c->heard, proc, self};
 
 	k = (struct keep){.all = c, .empty_dir = -1, .empty_file = -1};
-	k.held = calloc(c->count, sizeof(*k.held));
+	k.held = calloc(c->count + COVERS_ALSO_MAX, sizeof(*k.held));
 	if (!k.held)
 		_exit(1);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(fds); i++)

@@ -439,7 +439,7 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 	f.refused |= unplaced != 0;
 	int error = wanted ? watch_vain_judge(w, p, &f, &counted) : 0;
 	int failed = 0, answered = 0;
-	int covered = wanted && w->covers.count > 0 ? watch_covered(w, &f, call->thread) : 0;
+	int covered = looked ? watch_covered(w, &f, call->thread, &wanted) : 0;
 
 	if (held)
 		error = EROFS;

@@ -21,8 +21,8 @@
 
 static void covered_end(struct watch *w, struct error *why)
 {
-	error_next(why, "The session was ended. Replace such files and rename such folders when no "
-			"session shows them.");
+	error_next(why, "The session was ended. Replace, rename and link such files and folders "
+			"when no session shows them.");
 	if (!w->ending)
 		w->to.end(w->to.context, why);
 	w->ending = true;
@@ -257,12 +257,15 @@ bool watch_covered_settle(struct watch *w, pid_t thread)
 
 /* --- a call --------------------------------------------------------------------------- */
 
-int watch_covered(struct watch *w, struct watch_file *f, pid_t thread)
+int watch_covered(struct watch *w, struct watch_file *f, pid_t thread, bool *wanted)
 {
 	struct watch_call *c = &w->call;
 	bool two = f->touch == WATCH_TOUCH_RENAMED || f->touch == WATCH_TOUCH_LINKED;
+	bool reads = f->touch == WATCH_TOUCH_NOT && w->watch == PROFILE_WATCH_READS;
 
-	if (c->unsure || c->nameless || c->path_len == 0)
+	/* A read that nobody wants to know of may be of what is there when the kernel looks. */
+	if (w->covers.count == 0 || !(*wanted || reads) || c->unsure || c->nameless ||
+	    c->path_len == 0)
 		return 0;
 	/* What a link is made of stays what it is; of what is hidden none is made. */
 	int error = f->touch == WATCH_TOUCH_LINKED ? 0 : covered_judge(w, f, c->path, !two);
@@ -273,6 +276,7 @@ int watch_covered(struct watch *w, struct watch_file *f, pid_t thread)
 		f->refused = true;
 		c->reason = "it is protected";
 	}
+	*wanted |= error && error != ENOENT;
 	if (error == 0 && !f->refused)
 		covered_note(w, f, thread);
 	return error;
@@ -294,6 +298,31 @@ static int covered_event(struct watch *w, const char *op, const char *path, cons
 	return r < 0 ? r : w->to.wrote(w->to.context);
 }
 
+static const char *covered_lost_words(int error)
+{
+	return error == -ESTALE   ? "a folder on the way to it was renamed outside"
+	       : error == -EMLINK ? "it was linked outside"
+				  : error_words(error);
+}
+
+static void covered_lost(const char *path, const char *was, int error, struct error *why)
+{
+	if (error == -ESTALE)
+		(void)error_set(why, -EPERM,
+				"%s is hidden, and a folder on the way to it got another name "
+				"outside",
+				path);
+	else if (error == -EMLINK)
+		(void)error_set(why, -EPERM,
+				"%s is hidden, and got a second name outside (a hard link), by "
+				"which the box may see it",
+				path);
+	else
+		(void)error_sys(why, error < 0 ? error : -EPERM,
+				"%s is %s, was made or replaced outside, and cannot be covered",
+				path, was);
+}
+
 static int covered_on_report(void *context, const struct covers_report *report)
 {
 	struct watch *w = context;
@@ -305,30 +334,20 @@ static int covered_on_report(void *context, const struct covers_report *report)
 	int r = 0;
 
 	switch ((enum covers_word)report->word) {
+	case COVERS_ALSO:
+		return covered_event(w, "covered", path, "what is hidden got this name outside");
 	case COVERS_PUT:
-		return covered_event(w, "covered", path, "it was replaced outside");
+		return covered_event(w, "covered", path, "it was made or replaced outside");
 	case COVERS_HELD:
 		(void)error_set(&why, -EPERM,
-				"%s is %s, was replaced outside, and process %d (%s) of the box "
-				"opened it before it was covered again",
+				"%s is %s, was made or replaced outside, and process %d (%s) of "
+				"the box opened it before it was covered",
 				path, was, (int)report->pid, report->name);
 		r = covered_event(w, "held", path, "a process of the box has it open");
 		break;
 	case COVERS_LOST:
-		if (c && c->below) {
-			(void)error_set(
-				&why, -EPERM,
-				"%s is hidden, and a folder on the way to it got another name "
-				"outside",
-				path);
-			r = covered_event(w, "uncovered", path,
-					  "a folder on the way to it was renamed outside");
-			break;
-		}
-		(void)error_sys(&why, report->error < 0 ? report->error : -EPERM,
-				"%s is %s, was replaced outside, and cannot be covered again", path,
-				was);
-		r = covered_event(w, "uncovered", path, error_words(why.code));
+		covered_lost(path, was, report->error, &why);
+		r = covered_event(w, "uncovered", path, covered_lost_words(report->error));
 		break;
 	case COVERS_READY:
 	case COVERS_SYNCED:

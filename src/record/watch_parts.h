@@ -96,9 +96,9 @@ void watch_covers_sync(struct watch *w);
 /*
  * The call that is looked at, before it goes on: whether it names what is covered, from the outside
  * or by the kernel's word.  Else the error that it has to be answered with.  A program whose memory
- * says something else a moment later is not held by this.
+ * says something else a moment later is not held by this.  *wanted: it has an event.
  */
-int watch_covered(struct watch *w, struct watch_file *f, pid_t thread);
+int watch_covered(struct watch *w, struct watch_file *f, pid_t thread, bool *wanted);
 
 /* A thread makes another call, or time has passed (0): what came of calls that were to make
  * something of the covers', or to take it away.  True: of some it is not known yet. */

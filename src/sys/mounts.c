@@ -9,7 +9,11 @@
 #include <unistd.h>
 
 /* <sys/mount.h> and <linux/mount.h> cannot both be included on Debian 12. */
-enum { MOUNTS_PRIVATE = 1 << 18, MOUNTS_DETACH = 2 };
+enum {
+	MOUNTS_PRIVATE = 1 << 18,
+	MOUNTS_DETACH = 2,
+	MOUNTS_PICK = FSPICK_CLOEXEC | FSPICK_EMPTY_PATH,
+};
 int umount2(const char *target, int flags);
 int mount(const char *source, const char *target, const char *type, unsigned long flags,
 	  const void *data);
@@ -44,6 +48,17 @@ int mounts_attach(int mount_fd, int target_fd)
 		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		return -errno;
 	return 0;
+}
+
+/* Setting options anew, and there are none, drops every name that nobody uses. */
+int mounts_forget_names(int fd)
+{
+	_cleanup_fd_ int context = (int)syscall(SYS_fspick, fd, "", MOUNTS_PICK);
+
+	if (context < 0)
+		return -errno;
+	return syscall(SYS_fsconfig, context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0 ? -errno
+											   : 0;
 }
 
 int mounts_attach_root(int mount_fd)

@@ -20,6 +20,10 @@ int mounts_set_attributes(int fd, unsigned int at_flags, uint64_t set);
 /* Upon what target_fd is. */
 int mounts_attach(int mount_fd, int target_fd);
 
+/* The filesystem at fd forgets which names it has looked up and found nothing: overlayfs does not
+ * see what is made beneath it, where it looked before. */
+int mounts_forget_names(int fd);
+
 /* Upon "/", which it covers. */
 int mounts_attach_root(int mount_fd);
 

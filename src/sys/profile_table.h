@@ -201,6 +201,7 @@ enum {
 	PROFILE_TREE_WHOLE = 0x9000,
 	PROFILE_TREE_CLONE = PROFILE_TREE_WHOLE | 1 | 02000000,
 	PROFILE_MOVE_HANDLES = 0x44, /* MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH */
+	PROFILE_PICK_HANDLE = 0x9,   /* FSPICK_CLOEXEC, FSPICK_EMPTY_PATH */
 	PROFILE_TCP = 6,
 	PROFILE_UDP = 17,
 	/*
@@ -365,6 +366,11 @@ static const struct profile_rule profile_rules[] = {
 	{"mount_setattr", IN_COVERS, {{0}}, EPERM},
 	{"move_mount", IN_COVERS, {EQ(4, PROFILE_MOVE_HANDLES)}, 0},
 	{"move_mount", IN_COVERS, {{0}}, EPERM},
+	/* An overlay has to look again where it found nothing; no option is set with it. */
+	{"fspick", IN_COVERS, {EQ(2, PROFILE_PICK_HANDLE)}, 0},
+	{"fspick", IN_COVERS, {{0}}, EPERM},
+	{"fsconfig", IN_COVERS, {EQ(1, 7)}, 0}, /* FSCONFIG_CMD_RECONFIGURE */
+	{"fsconfig", IN_COVERS, {{0}}, EPERM},
 
 	/* a nested filter is welcome, a nested listener would take over our own */
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},

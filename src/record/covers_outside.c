@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is hidden, seen from outside, by descriptors that were opened before we entered the box.
+ *
+ * A hidden file is followed by a descriptor: the kernel says by which path it is found now, and
+ * inotify when that changes.  Where the box would see it there, that path is covered as well.  One
+ * that was there for too short a time to be followed is known by what the folder says, if it stayed
+ * in it.  Of a link nobody says the path; but one that lies beside the file, as a backup does, is
+ * found.
+ */
+#include "covers_keep.h"
+
+#include "fd.h"
+#include "open.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct keep_object {
+	int fd;
+	size_t cover;  /* by which it was hidden first */
+	nlink_t links; /* names that it may have */
+};
+
+static void outside_lost(size_t index, int error)
+{
+	keep_say((struct covers_report){
+		.word = COVERS_LOST, .index = (uint32_t)index, .error = error});
+}
+
+/* --- where it lies -------------------------------------------------------------------- */
+
+int keep_outside_start(struct keep *k)
+{
+	const struct plan *plan = k->all->plan;
+
+	k->roots = calloc(plan->mounts.count, sizeof(*k->roots));
+	if (!k->roots)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		k->roots[i] = m->kind == PLAN_MOUNT_BIND
+				      ? open_no_links(m->source, O_PATH | O_DIRECTORY)
+				      : -1;
+	}
+	return 0;
+}
+
+/* The folder whose other name ends the box. */
+static int outside_way(struct keep *k, int number, size_t index)
+{
+	for (size_t i = 0; i < k->way_count; i++)
+		if (k->ways[i].number == number && k->ways[i].cover == index)
+			return 0;
+	if (k->way_count == COVERS_FOLDERS_MAX)
+		return -E2BIG;
+	k->ways[k->way_count++] = (struct keep_way){number, index};
+	return 0;
+}
+
+/* What is at the cover's place and, where ret_dir is given, its folder.  Every folder is listened
+ * to before a name is looked up in it. */
+static int outside_walk(struct keep *k, size_t index, int *ret_dir)
+{
+	const struct cover *c = &k->all->items[index];
+	int root = k->roots[c->from - k->all->plan->mounts.items];
+	_cleanup_fd_ int at = root < 0 ? -1 : fcntl(root, F_DUPFD_CLOEXEC, KEEP_COUNT);
+	const char *rest = c->target + c->base;
+	char part[NAME_MAX + 1];
+	int r = root < 0 ? root : at < 0 ? -errno : 0;
+
+	for (bool top = true; r == 0 && (r = keep_part(&rest, part)) == 0; top = false) {
+		r = keep_listen_folder(k, at);
+		/* The top itself is not looked up by the box. */
+		if (r > 0 && !top && c->layered)
+			r = outside_way(k, r, index);
+		int next = r < 0 ? r : open_beneath(at, part, O_PATH, 0);
+
+		if (ret_dir && *rest == '\0')
+			*ret_dir = TAKE_FD(at);
+		fd_close(&at);
+		at = next;
+		if (at < 0)
+			return at;
+		r = 0;
+	}
+	return r < 0 && r != -ENOENT ? r : TAKE_FD(at);
+}
+
+/* --- what is followed ----------------------------------------------------------------- */
+
+static bool outside_is_followed(const struct keep *k, const struct stat *st)
+{
+	struct stat other;
+
+	for (size_t i = 0; i < k->object_count; i++)
+		if (fstat(k->objects[i].fd, &other) == 0 && other.st_ino == st->st_ino &&
+		    other.st_dev == st->st_dev)
+			return true;
+	return false;
+}
+
+static int outside_follow(struct keep *k, size_t index, int *fd)
+{
+	char name[16];
+	struct stat st;
+
+	if (fstat(*fd, &st) < 0)
+		return -errno;
+	if (outside_is_followed(k, &st))
+		return 0;
+	struct keep_object *more = realloc(k->objects, (k->object_count + 1) * sizeof(*k->objects));
+
+	if (!more)
+		return -ENOMEM;
+	k->objects = more;
+	(void)snprintf(name, sizeof(name), "%d", *fd);
+	int r = keep_listen(k, KEEP_SELF, name, COVERS_OBJECT);
+
+	/* What the user cannot read, the box cannot either. */
+	r = r == -EACCES ? 0 : r;
+	/* A hidden folder is found by both names, as those on the way. */
+	if (r > 0 && S_ISDIR(st.st_mode) && k->all->items[index].layered)
+		r = outside_way(k, r, index);
+	if (r < 0 || fstat(*fd, &st) < 0)
+		return r < 0 ? r : -errno;
+	k->objects[k->object_count++] =
+		(struct keep_object){.fd = TAKE_FD(*fd), .cover = index, .links = st.st_nlink};
+	/* What the start found was said there.  What came later may have been linked before we
+	 * saw it. */
+	if (k->channel && st.st_nlink > 1 && !S_ISDIR(st.st_mode)) {
+		k->objects[k->object_count - 1].links = 1;
+		k->look = true;
+	}
+	return 0;
+}
+
+int keep_outside_find(struct keep *k, size_t index)
+{
+	_cleanup_fd_ int fd = outside_walk(k, index, NULL);
+
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return 0;
+	/* What a link leads to has a name of its own. */
+	if (fd == -ELOOP)
+		return 1;
+	int r = fd < 0 ? fd : outside_follow(k, index, &fd);
+
+	return r < 0 ? r : 1;
+}
+
+/* --- its other names ------------------------------------------------------------------ */
+
+static int outside_path(int fd, char into[PATH_MAX])
+{
+	char name[16];
+
+	(void)snprintf(name, sizeof(name), "%d", fd);
+	ssize_t n = readlinkat(KEEP_SELF, name, into, PATH_MAX);
+
+	if (n < 0 || n == PATH_MAX)
+		return n < 0 ? -errno : -ENAMETOOLONG;
+	into[n] = '\0';
+	return 0;
+}
+
+/* Its path in the box is covered. */
+static int outside_cover(struct keep *k, const char *target)
+{
+	struct covers *all = k->all;
+	size_t slot = all->count - all->planned;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].kind == COVER_HIDE && str_equal(all->items[i].target, target)) {
+			keep_renew(k, i);
+			return 0;
+		}
+	const struct cover *over = covers_over(all, target);
+
+	if (over && over->kind == COVER_HIDE)
+		return 0;
+	if (slot >= COVERS_ALSO_MAX)
+		return -E2BIG;
+	(void)snprintf(all->also[slot], sizeof(all->also[slot]), "%s", target);
+	int r = covers_also(all);
+
+	if (r < 0)
+		return r;
+	keep_say((struct covers_report){.word = COVERS_ALSO, .index = (uint32_t)all->count - 1});
+	keep_renew(k, all->count - 1);
+	return 0;
+}
+
+/* Wherever the box sees what has this path outside. */
+static int outside_cover_all(struct keep *k, const char *path)
+{
+	const struct plan *plan = k->all->plan;
+	char root[PATH_MAX], target[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (k->roots[i] < 0 || outside_path(k->roots[i], root) < 0 ||
+		    !str_path_beneath(path, root))
+			continue;
+		int n = snprintf(target, sizeof(target), "%s%s", m->target, path + strlen(root));
+
+		if (n < 0 || (size_t)n >= sizeof(target))
+			r = -ENAMETOOLONG;
+		else if (covers_shown_by(k->all, target) == m)
+			r = outside_cover(k, target);
+	}
+	return r;
+}
+
+/* From the folder of this cover, to another name in it. */
+static int outside_moved_in(struct keep *k, size_t index, const struct inotify_event *event)
+{
+	_cleanup_fd_ int dir = -1;
+	int first = outside_walk(k, index, &dir);
+	char path[PATH_MAX], whole[PATH_MAX];
+
+	fd_close(&first);
+	if (dir < 0 || keep_listen_folder(k, dir) != event->wd || outside_path(dir, path) < 0)
+		return 0;
+	int n = snprintf(whole, sizeof(whole), "%s/%s", path, event->name);
+
+	return n < 0 || (size_t)n >= sizeof(whole) ? -ENAMETOOLONG : outside_cover_all(k, whole);
+}
+
+static bool outside_is_named(const struct cover *c, const char *name)
+{
+	const char *last = strrchr(c->target, '/');
+
+	return c->kind == COVER_HIDE && last && str_equal(last + 1, name);
+}
+
+void keep_outside_moved(struct keep *k, const struct inotify_event *event)
+{
+	const size_t count = k->all->count;
+
+	if (event->mask & IN_MOVED_FROM && event->len > 0) {
+		k->moved.cookie = event->cookie;
+		(void)snprintf(k->moved.name, sizeof(k->moved.name), "%s", event->name);
+	}
+	if (!(event->mask & IN_MOVED_TO) || event->len == 0 || event->cookie != k->moved.cookie)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct cover *c = &k->all->items[i];
+		int r = outside_is_named(c, k->moved.name) ? outside_moved_in(k, i, event) : 0;
+
+		/* An overlay still has it by the name that it had before. */
+		if (r == 0 && c->layered && outside_is_named(c, event->name))
+			r = keep_forget(c);
+		if (r < 0)
+			outside_lost(i, r);
+	}
+}
+
+/* Names of it that lie beside the first one are covered: how many it has there, or -errno. */
+static int outside_beside(struct keep *k, const struct keep_object *object, ino_t inode)
+{
+	_cleanup_fd_ int dir = -1;
+	int first = outside_walk(k, object->cover, &dir);
+	char path[PATH_MAX], whole[PATH_MAX];
+	int r = 0, count = 0;
+
+	fd_close(&first);
+	_cleanup_fd_ int list = dir < 0 ? dir : open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *names = list < 0 || outside_path(dir, path) < 0 ? NULL : fdopendir(list);
+
+	if (!names)
+		return 0;
+	(void)TAKE_FD(list);
+	for (const struct dirent *d; r == 0 && (d = fd_next_entry(names, &r));) {
+		if (d->d_ino != inode)
+			continue;
+		count++;
+		int n = snprintf(whole, sizeof(whole), "%s/%s", path, d->d_name);
+
+		r = n < 0 || (size_t)n >= sizeof(whole) ? -ENAMETOOLONG
+							: outside_cover_all(k, whole);
+	}
+	(void)closedir(names);
+	return r < 0 ? r : count;
+}
+
+/* The kernel's word for a name that is gone.  A file whose name ends so counts as one. */
+static bool outside_is_gone(const char *path)
+{
+	static const char gone[] = " (deleted)";
+	size_t len = strlen(path), more = sizeof(gone) - 1;
+
+	return len > more && str_equal(path + len - more, gone);
+}
+
+/* 1: it is nowhere any more.  0, or -errno: -EMLINK: it has a name, and nobody knows which. */
+static int outside_look_at(struct keep *k, struct keep_object *object)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int r = fstat(object->fd, &st) < 0 ? -errno : outside_path(object->fd, path);
+
+	if (r < 0 || st.st_nlink == 0)
+		return r < 0 ? r : 1;
+	bool gone = outside_is_gone(path);
+
+	if (!gone)
+		r = outside_cover_all(k, path);
+	if (r == 0 && !S_ISDIR(st.st_mode) && (gone || st.st_nlink > object->links)) {
+		r = outside_beside(k, object, st.st_ino);
+		r = r < 0 ? r : (nlink_t)r < st.st_nlink ? -EMLINK : 0;
+	}
+	object->links = st.st_nlink;
+	return r;
+}
+
+void keep_outside_look(struct keep *k)
+{
+	k->look = false;
+	for (size_t i = 0; i < k->object_count;) {
+		struct keep_object object = k->objects[i];
+		int r = outside_look_at(k, &object);
+
+		if (r < 0)
+			outside_lost(object.cover, r);
+		k->objects[i].links = object.links;
+		if (r <= 0) {
+			i++;
+			continue;
+		}
+		(void)close(object.fd);
+		k->objects[i] = k->objects[--k->object_count];
+	}
+}
