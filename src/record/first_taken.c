@@ -26,13 +26,11 @@ int first_taken_init(struct first_taken *t)
 
 static void taken_forget(struct first_taken *t)
 {
-	for (size_t i = 0; i < t->moved_count; i++)
-		free(t->moved[i].path);
 	free(t->moved);
 	free(t->slots);
 	t->moved = NULL;
 	t->slots = NULL;
-	t->capacity = t->count = t->moved_count = 0;
+	t->capacity = t->count = t->moved_capacity = t->moved_count = 0;
 }
 
 void first_taken_fini(struct first_taken *t)
@@ -40,34 +38,66 @@ void first_taken_fini(struct first_taken *t)
 	taken_forget(t);
 }
 
-static bool taken_move(struct first_taken *t, struct span folder)
-{
-	char *path = t->moved && t->moved_count < FIRST_TAKEN_MOVED
-			     ? strndup((const char *)folder.ptr, folder.len)
-			     : NULL;
+/* --- folders that moved --------------------------------------------------------------- */
 
-	if (path)
-		t->moved[t->moved_count++] = (struct first_taken_folder){path, t->moves};
-	return path != NULL;
+static struct first_taken_folder *taken_folder(struct first_taken_folder *folders, size_t capacity,
+					       uint64_t path)
+{
+	size_t i = (size_t)(path >> 3) & (capacity - 1);
+
+	while (folders[i].path && folders[i].path != path)
+		i = (i + 1) & (capacity - 1);
+	return &folders[i];
+}
+
+static bool taken_grow_moved(struct first_taken *t)
+{
+	if (t->moved && t->moved_count * 2 < t->moved_capacity)
+		return true;
+	size_t capacity = t->moved ? t->moved_capacity * 2 : FIRST_TAKEN_FIRST;
+	struct first_taken_folder *moved =
+		t->moved_count < FIRST_TAKEN_MOVED ? calloc(capacity, sizeof(*moved)) : NULL;
+
+	if (!moved)
+		return false;
+	for (size_t i = 0; i < t->moved_capacity; i++)
+		if (t->moved[i].path)
+			*taken_folder(moved, capacity, t->moved[i].path) = t->moved[i];
+	free(t->moved);
+	t->moved = moved;
+	t->moved_capacity = capacity;
+	return true;
+}
+
+static bool taken_move(struct first_taken *t, struct span path)
+{
+	uint64_t hash = keyed_hash(&t->key, path) | 1;
+
+	if (!taken_grow_moved(t))
+		return false;
+	struct first_taken_folder *folder = taken_folder(t->moved, t->moved_capacity, hash);
+
+	t->moved_count += folder->path == 0;
+	*folder = (struct first_taken_folder){hash, t->moves};
+	return true;
 }
 
 void first_taken_moved(struct first_taken *t, struct span from, struct span to)
 {
-	if (!t->moved)
-		t->moved = calloc(FIRST_TAKEN_MOVED, sizeof(*t->moved));
 	t->moves++;
 	if (!taken_move(t, from) || !taken_move(t, to))
 		taken_forget(t);
 }
 
+/* Since then it was itself renamed, or a folder above it. */
 static bool taken_is_moved(const struct first_taken *t, struct span path, uint64_t since)
 {
-	for (size_t i = 0; i < t->moved_count; i++) {
-		size_t len = strlen(t->moved[i].path);
+	for (size_t len = path.len; t->moved && since < t->moves && len > 0; len--) {
+		if (len < path.len && path.ptr[len] != '/')
+			continue;
+		uint64_t hash = keyed_hash(&t->key, (struct span){path.ptr, len}) | 1;
 
-		if (t->moved[i].since > since && path.len >= len &&
-		    memcmp(path.ptr, t->moved[i].path, len) == 0 &&
-		    (path.len == len || path.ptr[len] == '/'))
+		if (taken_folder(t->moved, t->moved_capacity, hash)->since > since)
 			return true;
 	}
 	return false;

@@ -29,15 +29,15 @@
 #include "span.h"
 
 enum {
-	FIRST_TAKEN_MAX = 1 << 20, /* names; of more it is not known */
-	FIRST_TAKEN_MOVED = 256,   /* folders; with more all that is known is forgotten */
+	FIRST_TAKEN_MAX = 1 << 20,   /* names; of more it is not known */
+	FIRST_TAKEN_MOVED = 1 << 16, /* folders; with more all that is known is forgotten */
 };
 
 struct first_taken_slot;
 
 /* Beneath it names mean other things since then. */
 struct first_taken_folder {
-	char *path;
+	uint64_t path; /* a hash; 0: empty */
 	uint64_t since;
 };
 
@@ -46,7 +46,7 @@ struct first_taken {
 	struct first_taken_slot *slots;
 	size_t capacity, count;
 	struct first_taken_folder *moved;
-	size_t moved_count;
+	size_t moved_capacity, moved_count;
 	uint64_t moves; /* so many there have been */
 };
 

@@ -582,6 +582,14 @@ static void test_taken(void **state)
 		assert_true(is_taken(&t, 2, 2));
 		for (size_t n = 0; n < FIRST_TAKEN_MOVED; n++)
 			first_taken_moved(&t, span_of_str("/w/b"), span_of_str("/w/c"));
+		assert_true(is_taken(&t, 2, 2));
+		for (size_t n = 0; n <= FIRST_TAKEN_MOVED / 2; n++) {
+			char from[32], to[32];
+
+			(void)snprintf(from, sizeof(from), "/w/b%zu", n);
+			(void)snprintf(to, sizeof(to), "/w/c%zu", n);
+			first_taken_moved(&t, span_of_str(from), span_of_str(to));
+		}
 		assert_false(is_taken(&t, 2, 2));
 		first_taken_fini(&t);
 	}
