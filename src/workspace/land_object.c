@@ -151,20 +151,16 @@ int land_link(int dir, const char *name, char ret[PATH_MAX], uint8_t ret_digest[
 
 int land_copy_attributes(int from, int to)
 {
-	_cleanup_free_ char *names = malloc(LAND_ATTRIBUTES_MAX);
-	_cleanup_free_ char *value = malloc(LAND_ATTRIBUTES_MAX);
+	static char names[LAND_ATTRIBUTES_MAX], value[LAND_ATTRIBUTES_MAX];
+	ssize_t len = flistxattr(from, names, sizeof(names));
 	int copied = 0;
-
-	if (!names || !value)
-		return -ENOMEM;
-	ssize_t len = flistxattr(from, names, LAND_ATTRIBUTES_MAX);
 
 	if (len <= 0)
 		return len == 0 || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
 	for (const char *name = names; name < names + len; name += strlen(name) + 1) {
 		if (!str_after(name, "user.") || str_after(name, "user.overlay."))
 			continue;
-		ssize_t n = fgetxattr(from, name, value, LAND_ATTRIBUTES_MAX);
+		ssize_t n = fgetxattr(from, name, value, sizeof(value));
 
 		if (n < 0 && errno != ENODATA)
 			return -errno;
