@@ -60,7 +60,7 @@ static bool taken_grow_moved(struct first_taken *t)
 
 	if (!moved)
 		return false;
-	for (size_t i = 0; i < t->moved_capacity; i++)
+	for (size_t i = 0; t->moved && i < t->moved_capacity; i++)
 		if (t->moved[i].path)
 			*taken_folder(moved, capacity, t->moved[i].path) = t->moved[i];
 	free(t->moved);
