@@ -237,11 +237,13 @@ static int why_path(struct why *w, const char *typed, const char *session)
 {
 	static const enum index_what kinds[] = {INDEX_DID_CHANGE, INDEX_DID_READ,
 						INDEX_DID_REFUSED_FILE, INDEX_DID_TAMPER};
+	_cleanup_buf_ struct buf name = BUF_INIT(WHY_BYTES_MAX);
 	char path[PATH_MAX];
 	int r = why_shape_path(typed, path, sizeof(path));
 
 	if (r < 0)
 		return error_sys(&w->e, r, "%s", typed);
+	text_name(&name, span_of_str(path));
 	w->path = path;
 	w->count = 0;
 	r = inquiry_open(&w->q, session, &w->e);
@@ -260,7 +262,7 @@ static int why_path(struct why *w, const char *typed, const char *session)
 		json_key(w->json, "record");
 		json_open(w->json, '[');
 	} else {
-		text_printf(&w->text, "%s  (record of %s)\n", path, w->q.session->name);
+		text_printf(&w->text, "%s  (record of %s)\n", buf_str(&name), w->q.session->name);
 	}
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(kinds); i++)
 		r = index_deeds_of(w->q.index, &w->q.place, kinds[i], span_of_str(path),
@@ -272,7 +274,7 @@ static int why_path(struct why *w, const char *typed, const char *session)
 		text_printf(&w->text, "  the record has nothing about it\n");
 	} else if (w->count > WHY_LINES) {
 		text_printf(&w->text, "  and %" PRIu64 " more: bawn log --path %s\n",
-			    w->count - WHY_LINES, path);
+			    w->count - WHY_LINES, buf_str(&name));
 	}
 	w->path = NULL;
 	return r;

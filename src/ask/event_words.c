@@ -101,7 +101,7 @@ void event_words_path(struct buf *into, struct span workspace, struct span path)
 	if (workspace.len > 1 && path.len > workspace.len + 1 &&
 	    memcmp(path.ptr, workspace.ptr, workspace.len) == 0 && path.ptr[workspace.len] == '/')
 		path = span_skip(path, workspace.len + 1);
-	text_escape(into, path);
+	text_name(into, path);
 }
 
 static bool words_wants_quotes(struct span s)
@@ -509,13 +509,13 @@ static size_t words_begin(struct event_words *w, const struct event *ev, struct 
 
 void event_words_line(struct event_words *w, const struct event *ev, struct buf *into)
 {
-	bool refused = words_is_refused(ev);
+	bool refused = words_is_refused(ev), failed = event_is(ev, NOTE_FIELD_VERDICT, "failed");
 	const char *did = event_words_did(ev), *style = words_style(w, ev);
 	size_t used = words_begin(w, ev, into), did_from = into->len;
 
 	buf_put_str(into, style);
-	if (refused)
-		buf_put_str(into, "refused");
+	if (refused || failed)
+		buf_put_str(into, refused ? "refused" : "failed");
 	else if (did)
 		buf_put_str(into, did);
 	else
@@ -529,7 +529,7 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 
 	if (refused && ev->kind == NOTE_CALL)
 		buf_put_str(into, "call ");
-	else if (refused && event_has(ev, NOTE_FIELD_OP)) {
+	else if ((refused || failed) && event_has(ev, NOTE_FIELD_OP)) {
 		text_escape(into, event_text(ev, NOTE_FIELD_OP));
 		buf_put_char(into, ' ');
 	}

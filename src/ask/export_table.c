@@ -281,8 +281,10 @@ void export_sentence(struct export *x, const struct export_row *row, const struc
 	bool whole = true;
 
 	buf_clear(into);
-	if (event_is(ev, NOTE_FIELD_VERDICT, "refused")) {
-		buf_put_str(into, "refused: ");
+	bool refused = event_is(ev, NOTE_FIELD_VERDICT, "refused");
+
+	if (refused || event_is(ev, NOTE_FIELD_VERDICT, "failed")) {
+		buf_put_str(into, refused ? "refused: " : "failed: ");
 		bracket = into->len;
 	}
 	for (const char *s = row->sentence; *s; s += len) {

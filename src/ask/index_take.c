@@ -235,8 +235,8 @@ static void index_take_file(struct index_taking *t, const struct event *ev)
 		index_add(t, ev, INDEX_DID_REFUSED_FILE, path);
 		return;
 	}
-	/* A connection to a socket neither reads a file nor changes one. */
-	if (event_is(ev, NOTE_FIELD_OP, "connect"))
+	/* A connection to a socket neither reads a file nor changes one; nor does what failed. */
+	if (event_is(ev, NOTE_FIELD_OP, "connect") || event_is(ev, NOTE_FIELD_VERDICT, "failed"))
 		return;
 	index_add(t, ev, event_is(ev, NOTE_FIELD_OP, "read") ? INDEX_DID_READ : INDEX_DID_CHANGE,
 		  path);

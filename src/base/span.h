@@ -40,7 +40,7 @@ struct reader {
 
 static inline struct reader reader_of(struct span s)
 {
-	return (struct reader){s.ptr, s.ptr + s.len, false};
+	return (struct reader){s.ptr, s.len ? s.ptr + s.len : s.ptr, false};
 }
 
 static inline size_t reader_left(const struct reader *r)

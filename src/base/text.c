@@ -87,6 +87,31 @@ void text_escape(struct buf *into, struct span s)
 	text_escape_keeping(into, s, "");
 }
 
+void text_name(struct buf *into, struct span s)
+{
+	static const char odd[] = " \"\\";
+	bool quoted = false;
+
+	for (size_t i = 0; i < s.len && !quoted; i++)
+		quoted = s.ptr[i] && strchr(odd, s.ptr[i]);
+	if (!quoted) {
+		text_escape(into, s);
+		return;
+	}
+	buf_put_char(into, '"');
+	while (s.len > 0) {
+		size_t n = 0;
+
+		while (n < s.len && s.ptr[n] != '"' && s.ptr[n] != '\\')
+			n++;
+		text_escape(into, (struct span){s.ptr, n});
+		if (n < s.len)
+			buf_putf(into, "\\%c", s.ptr[n++]);
+		s = span_skip(s, n);
+	}
+	buf_put_char(into, '"');
+}
+
 struct text text_open(int fd)
 {
 	struct text t = {.fd = fd, .tty = isatty(fd) == 1, .width = 80};

@@ -14,6 +14,12 @@
 /* Appends s, printable UTF-8 as it is, everything else as \xNN or \u{NNNN}. */
 void text_escape(struct buf *into, struct span s);
 
+/*
+ * The same for a name among other words: one with a space, a quote or a backslash in it stands
+ * in double quotes, so that it ends where it ends and is no other name's escape.
+ */
+void text_name(struct buf *into, struct span s);
+
 /* Length of the well-formed UTF-8 sequence at the start of s (not empty), 0 when it is none. */
 size_t text_utf8(struct span s, uint32_t *ret_code_point);
 

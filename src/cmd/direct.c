@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "direct.h"
 
-#include "direct_names.h"
 #include "fd.h"
 #include "open.h"
+#include "second_names.h"
 #include "str.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -174,12 +176,45 @@ static int direct_add_late(struct direct *d, int dir)
 	return 0;
 }
 
-static int direct_on_name(void *context, int fd, const char *path)
+static int direct_on_name(void *context, int fd, const char *path, const struct second_file *file)
 {
 	struct direct *d = context;
 	const char *kept = arena_str(d->arena, path);
 
+	(void)file;
 	return kept ? direct_add(d, fd, kept, PLAN_ACCESS_READ) : -ENOMEM;
+}
+
+static bool direct_is_protected(void *context, const char *path)
+{
+	const struct direct *d = context;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (d->mounts[i].access == PLAN_ACCESS_READ && str_equal(d->mounts[i].target, path))
+			return true;
+	return false;
+}
+
+/* What is protected is so by each name that the workspace has for it; and so is each folder that
+ * cannot be read, in which there may be such names. */
+static int direct_add_names(struct direct *d, int dir)
+{
+	_cleanup_second_names_ struct second_names n = SECOND_NAMES_INIT;
+	size_t count = d->count;
+	int r = 0;
+
+	n.passes = direct_is_protected;
+	n.found = direct_on_name;
+	n.context = d;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (d->mounts[i].access != PLAN_ACCESS_READ)
+			continue;
+		const char *rest = d->mounts[i].target + strlen(d->plan->workspace) + 1;
+		_cleanup_fd_ int fd = open_beneath(dir, rest, O_PATH, 0);
+
+		r = fd < 0 ? fd : second_names_gather(&n, fd, i);
+	}
+	return r < 0 ? r : second_names_find(&n, dir, d->plan->workspace);
 }
 
 int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
@@ -193,13 +228,55 @@ int direct_protect(struct plan *plan, const struct hold_rules *rules, struct are
 	int r = dir < 0 ? dir : direct_look(&d, dir, plan->workspace, d.paths, d.path_count, 0);
 
 	if (r == 0)
-		r = direct_names(dir, plan, d.mounts, d.count, direct_on_name, &d);
+		r = direct_add_names(&d, dir);
 	if (r == 0 && d.count > 0)
 		r = direct_insert(&d);
 	if (r == 0)
 		r = direct_add_late(&d, dir);
 	return r < 0 ? error_sys(e, r, "cannot protect what %s would run later", plan->workspace)
 		     : 0;
+}
+
+/* --- the workspace by another name ---------------------------------------------------- */
+
+/* Whether that is the folder at the path, or one above it. */
+static bool direct_is_on_way(const char *path, const struct plan_mount *m)
+{
+	char at[PATH_MAX];
+	struct stat st;
+
+	(void)snprintf(at, sizeof(at), "%s", path);
+	for (char *slash; (slash = strrchr(at, '/')) != NULL; *slash = '\0') {
+		if (stat(*at ? at : "/", &st) == 0 && st.st_dev == m->dev && st.st_ino == m->ino)
+			return true;
+	}
+	return false;
+}
+
+int direct_refuse_aliases(const struct plan *plan, struct error *e)
+{
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (!str_equal(m->role, "named") || m->access != PLAN_ACCESS_WRITE ||
+		    str_path_beneath(plan->workspace, m->source) ||
+		    str_path_beneath(m->source, plan->workspace))
+			continue;
+		bool same = direct_is_on_way(plan->workspace, m);
+
+		for (size_t k = 0; !same && k < plan->mounts.count; k++)
+			same = str_equal(plan->mounts.items[k].role, "held") &&
+			       direct_is_on_way(plan->mounts.items[k].source, m);
+		if (!same)
+			continue;
+		error_set(e, -EINVAL,
+			  "%s is a part of the workspace, or around it, by another name",
+			  m->source);
+		error_next(e, "Name it as it is in or around %s, or go without --write.",
+			   plan->workspace);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* --- above what is covered ------------------------------------------------------------ */

@@ -19,6 +19,10 @@
 int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
 		   struct error *e);
 
+/* A folder that may be written is not the workspace, nor around or in it, by another name (a bind
+ * mount): nothing is protected there.  0, or -EINVAL and who it is. */
+int direct_refuse_aliases(const struct plan *plan, struct error *e);
+
 /*
  * In a folder that is shown as it is and can be written, in whichever mode: makes each folder above
  * what is hidden or only readable a mount of its own too.  The box could move it, and with it what

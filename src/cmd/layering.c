@@ -17,7 +17,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LAYERING_HOLD_MS = 2000 };
 
 /* --- which session -------------------------------------------------------------------- */
 
@@ -642,6 +645,19 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 
+/* Who only asks whether a session runs holds it for a moment, also one that has just been made. */
+static int layering_hold(const struct layering *g)
+{
+	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + LAYERING_HOLD_MS;
+	const struct timespec step = {.tv_nsec = 5000000};
+	int hold;
+
+	while ((hold = layers_session_hold(g->layers, g->session.name)) == -EBUSY &&
+	       clock_ms(CLOCK_BOOTTIME) < deadline)
+		(void)nanosleep(&step, NULL);
+	return hold;
+}
+
 int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e)
 {
 	if (!g->layers)
@@ -653,7 +669,13 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p, str
 	(void)umask(mask);
 	if (r < 0)
 		return r;
-	g->hold = layers_session_hold(g->layers, g->session.name);
+	g->hold = layering_hold(g);
+	if (g->hold == -EBUSY) {
+		(void)error_set(e, -EBUSY, "another command is at work on the session %s",
+				g->session.name);
+		error_next(e, "Try again in a moment.");
+		return -EBUSY;
+	}
 	if (g->hold < 0)
 		return error_sys(e, g->hold, "cannot hold the session %s", g->session.name);
 	fd_close(&g->lock);
@@ -726,7 +748,7 @@ void layering_say_recovered(const struct layers *l, const struct land_found *fou
 
 	if (found->way == LAND_NOTHING)
 		return;
-	text_printf(&err, "An apply to %s was cut short%s\n", l->workspace,
+	text_printf(&err, "An apply to %s, or an undo, was cut short%s\n", l->workspace,
 		    found->way == LAND_FINISHED ? " at its end: it is finished now."
 						: ": it was taken back.");
 	if (found->aside[0])

@@ -30,6 +30,8 @@ int main(int argc, char **argv)
 	int status = EXIT_OK;
 
 	main_fill_standard_streams();
+	/* Who started us may ignore it, and then no child of ours could be waited for. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		help_first(&help);
 		status = help_print(&help);

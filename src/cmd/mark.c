@@ -6,4 +6,4 @@
 #include "config.h"
 #include "helper.h"
 
-static const char mark[] __attribute__((used)) = HELPER_MARK BAWN_VERSION;
+static const char mark[] __attribute__((used, retain)) = HELPER_MARK BAWN_VERSION;

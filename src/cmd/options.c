@@ -10,7 +10,7 @@
 #include "str.h"
 
 static const char *const for_words[] = {"session", "always"};
-static const char *const verdict_words[] = {"allowed", "refused"};
+static const char *const verdict_words[] = {"allowed", "refused", "failed"};
 static const char *const format_words[] = {"jsonl", "otlp", "ocsf"};
 
 const struct option options[OPTION_COUNT] = {
@@ -213,7 +213,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_VERDICT] = {.id = OPTION_VERDICT,
 			    .name = "verdict",
 			    .value = "VERDICT",
-			    .help = "what was allowed, or refused"},
+			    .help = "what was allowed, refused, or failed"},
 	[OPTION_SINCE] = {.id = OPTION_SINCE,
 			  .name = "since",
 			  .value = "TIME",

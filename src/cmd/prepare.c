@@ -20,6 +20,7 @@
 #include "config.h"
 #include "fd.h"
 #include "direct.h"
+#include "hidden_names.h"
 #include "home_store.h"
 #include "host.h"
 #include "known_hosts.h"
@@ -571,6 +572,8 @@ static int prepare_direct(struct prepare *p, struct plan *plan)
 	if (r == 0)
 		r = direct_protect(plan, rules, p->arena, p->e);
 	if (r == 0)
+		r = direct_refuse_aliases(plan, p->e);
+	if (r == 0)
 		r = direct_fix(plan, p->arena, p->e);
 	hold_rules_free(&rules);
 	return r;
@@ -647,6 +650,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena,
 			       ret_plan, p->e);
+	if (r == 0 && boxed)
+		r = hidden_names(ret_plan, policy, &p->host, p->arena, p->e);
 	if (r == 0 && boxed)
 		r = prepare_direct(p, ret_plan);
 	if (r == 0)

@@ -37,11 +37,20 @@ void refused_fini(struct refused *r)
 	r->count = r->change_count = 0;
 }
 
+static bool refused_is_request(unsigned int kind)
+{
+	return kind == MESSAGE_EVENT_REQUEST || kind == MESSAGE_EVENT_SECRET;
+}
+
+/* As the gate tells them apart: requests by their reason, too. */
 static struct refused_item *refused_find(struct refused *r, const struct message_event *e)
 {
+	bool request = refused_is_request(e->kind);
+
 	for (size_t i = 0; i < r->count; i++)
 		if (r->items[i].kind == e->kind && r->items[i].port == e->port &&
-		    str_equal(r->items[i].host, e->host))
+		    str_equal(r->items[i].host, e->host) &&
+		    (!request || str_equal(r->items[i].reason, e->reason)))
 			return &r->items[i];
 	return NULL;
 }
@@ -76,7 +85,7 @@ static struct refused_item *refused_add(struct refused *r, const struct message_
 static void refused_name(const struct refused_item *item, char *text, size_t size)
 {
 	/* Of a request: method, host and path, with the port where it is not the usual one. */
-	bool request = item->kind == MESSAGE_EVENT_REQUEST || item->kind == MESSAGE_EVENT_SECRET;
+	bool request = refused_is_request(item->kind);
 	bool usual = item->port == 0 || (request && (item->port == 443 || item->port == 80));
 
 	if (usual)

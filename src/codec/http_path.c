@@ -33,11 +33,14 @@ static bool path_is_control(int c)
 	return c < 0x20 || c == 0x7f;
 }
 
-/* "." or "..". */
+/* ".", "..", or more of them, which some systems take for folders further up. */
 static bool path_is_dots(const uint8_t *segment, size_t len)
 {
-	return (len == 1 && segment[0] == '.') ||
-	       (len == 2 && segment[0] == '.' && segment[1] == '.');
+	size_t dots = 0;
+
+	while (dots < len && segment[dots] == '.')
+		dots++;
+	return len > 0 && dots == len;
 }
 
 /* What in decoded bytes some servers take for something else; NULL when there is nothing. */

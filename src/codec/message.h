@@ -10,7 +10,7 @@
  *	keeper -> client   FAILED | READY, then OUTPUT, STOPPED, EXITED (the last one)
  *
  *	keeper -> init     SPAWN     the given descriptors
- *	                   RESIZE, SIGNAL, CONTINUE
+ *	                   SIGNAL, CONTINUE
  *	init -> keeper     CAPTURE (the gate's sockets), FAILED | READY, then per job
  *	                   TERMINAL (the pty's master), STOPPED, EXITED
  *
@@ -70,8 +70,8 @@
  *	recorder -> keeper EVENT     to be shown; passed on to the client
  *	recorder -> keeper UNCOVERED the box has to end, and why: it got hold of what is hidden from
  *	                             it or protected.  A body as of FAILED
- *	recorder -> keeper READY     the session's begin is in the record; FAILED: there is no
- *record
+ *	recorder -> keeper READY     the session's begin is in the record
+ *	                   FAILED    there is no record
  *
  * A peer is any command of the same user, at the socket of a session.
  */

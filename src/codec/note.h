@@ -47,7 +47,7 @@ enum note_type {
 enum note_field {
 	NOTE_FIELD_OP,       /* word */
 	NOTE_FIELD_HOW,      /* word: kernel | reported */
-	NOTE_FIELD_VERDICT,  /* word: allowed | refused */
+	NOTE_FIELD_VERDICT,  /* word: allowed | refused | failed */
 	NOTE_FIELD_COUNT_OF, /* how often, when more than once */
 	/* who */
 	NOTE_FIELD_EXEC,   /* id of the execution that did it; never repeats in a session, 1... */

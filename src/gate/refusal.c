@@ -71,9 +71,10 @@ static uint32_t refusal_hash(unsigned int kind, bool allowed, const char *host, 
 	return fnv_bytes(h, host, strlen(host));
 }
 
-/* The refusal that was there already, or one without a count; NULL: there is no place. */
+/* The refusal that was there already, or one without a count; NULL: there is no place.  reason: only
+ * one for this; NULL: whatever the rules say of it. */
 static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allowed,
-				   const char *host, uint16_t port)
+				   const char *host, uint16_t port, const char *reason)
 {
 	uint32_t hash = refusal_hash(kind, allowed, host, port);
 
@@ -89,7 +90,8 @@ static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allow
 		struct refusal *r = &all->items[at - 1];
 
 		if (r->hash == hash && r->kind == kind && r->allowed == allowed &&
-		    r->port == port && strcmp(r->host, host) == 0)
+		    r->port == port && strcmp(r->host, host) == 0 &&
+		    (!reason || strncmp(r->reason, reason, sizeof(r->reason) - 1) == 0))
 			return r;
 	}
 	if (all->count == REFUSALS_MAX) {
@@ -134,7 +136,9 @@ static void refusal_count(struct gate *g, struct refusal *r)
 void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
 		  const struct rules_verdict *v)
 {
-	struct refusal *r = refusal_get(g, kind, false, host, port);
+	/* Two requests for the same can be refused for what else they say. */
+	bool request = kind == MESSAGE_EVENT_REQUEST || kind == MESSAGE_EVENT_SECRET;
+	struct refusal *r = refusal_get(g, kind, false, host, port, request ? v->reason : NULL);
 
 	tell_refused(g, kind, host, port, v);
 	if (!r)
@@ -146,7 +150,7 @@ void refusal_note(struct gate *g, enum message_event_kind kind, const char *host
 
 void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port)
 {
-	struct refusal *r = refusal_get(g, MESSAGE_EVENT_SECRET, true, where, port);
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_SECRET, true, where, port, NULL);
 
 	if (!r)
 		return;
@@ -172,7 +176,7 @@ static bool refusal_is_second(struct refusal *r, uint16_t type)
 
 void refusal_question(struct gate *g, const struct dns_question *q)
 {
-	struct refusal *r = refusal_get(g, MESSAGE_EVENT_DNS, false, q->name.text, 0);
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_DNS, false, q->name.text, 0, NULL);
 
 	if (!r || refusal_is_second(r, q->type))
 		return;
@@ -188,7 +192,7 @@ void refusal_question(struct gate *g, const struct dns_question *q)
 
 void refusal_limit(struct gate *g, const char *what)
 {
-	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, false, what, 0);
+	struct refusal *r = refusal_get(g, MESSAGE_EVENT_LIMIT, false, what, 0, NULL);
 
 	tell_limit(g, what);
 	if (!r)

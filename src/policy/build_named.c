@@ -436,10 +436,6 @@ static int build_hide(struct build *b, const struct policy_path *p)
 			p->origin);
 		return 0;
 	}
-	if (o->is_file && o->links > 1)
-		build_say(b, build_printf(b, "hide %s", p->path),
-			  "the file has more names (hard links), and is not hidden under those",
-			  p->origin);
 	int r = build_hide_object(b, o, p->origin);
 
 	/* Under every name that the box would show. */

@@ -6,9 +6,19 @@
  *	sk-ant-api03-{95:s}	a beginning as it is, and 95 characters of one alphabet
  *	{8:x}-{4:x}-{12:x}	what separates stays where it is
  *
- * Alphabets: d digits, x and X hexadecimal, l and u letters of one case, a and A the same with
- * digits, n letters and digits, w these and _, s these and - _, b letters, digits, + and /, p what
- *else a header can carry.  Braces stand for nothing else.
+ * Alphabets:
+ *
+ *	d	digits
+ *	x, X	hexadecimal
+ *	l, u	letters of one case
+ *	a, A	the same with digits
+ *	n	letters and digits
+ *	w	these and _
+ *	s	these and - _
+ *	b	letters, digits, + and /
+ *	p	what else a header can carry
+ *
+ * Braces stand for nothing else.
  */
 #ifndef BAWN_SHAPE_H
 #define BAWN_SHAPE_H

@@ -5,8 +5,11 @@
  * c2sp.org/tlog-checkpoint, and proofs as c2sp.org/tlog-proof has them.
  *
  *	ORIGIN\n			which log: bawn/USER@HOST for the ledger, with /FOLDER
- *behind it for one session SIZE\n				how many leaves, in decimal ROOT\n
- *base64 \n <em dash> NAME SIGNATURE\n	base64 of the key's id (4 bytes) and the signature (64)
+ *					behind it for one session
+ *	SIZE\n				how many leaves, in decimal
+ *	ROOT\n				the root of the tree, in base64
+ *	\n				an empty line
+ *	<em dash> NAME SIGNATURE\n	base64 of the key's id (4 bytes) and of the signature (64)
  *
  * The signature is Ed25519, over everything before the empty line.  The key's id is the first
  * four bytes of SHA-256(NAME, newline, 0x01, public key).

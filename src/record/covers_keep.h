@@ -28,6 +28,7 @@ struct keep {
 	int last;                  /* number of the folder that was listened to last */
 	size_t folders;            /* that are listened to */
 	size_t failed;             /* the cover that is being laid */
+	int top;                   /* the host's root */
 	int *roots;                /* of each mount of the plan: what it shows, from outside; -1 */
 	struct keep_object *objects; /* what is hidden, whatever its name is now */
 	size_t object_count;

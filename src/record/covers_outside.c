@@ -6,7 +6,8 @@
  * inotify when that changes.  Where the box would see it there, that path is covered as well.  One
  * that was there for too short a time to be followed is known by what the folder says, if it stayed
  * in it.  Of a link nobody says the path; but one that lies beside the file, as a backup does, is
- * found.
+ * found.  It may come to be somewhere else with a folder that it lies in: those of one that was
+ * moved are listened to.
  */
 #include "covers_keep.h"
 
@@ -22,10 +23,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { OUTSIDE_TURNS = 16 }; /* until somebody who renames its folders is done */
+
 struct keep_object {
 	int fd;
 	size_t cover;  /* by which it was hidden first */
 	nlink_t links; /* names that it may have */
+	char *settled; /* its path, whose folders are listened to; NULL */
 };
 
 static void outside_lost(size_t index, int error)
@@ -43,6 +47,9 @@ int keep_outside_start(struct keep *k)
 	k->roots = calloc(plan->mounts.count, sizeof(*k->roots));
 	if (!k->roots)
 		return -ENOMEM;
+	k->top = open_no_links("/", O_PATH | O_DIRECTORY);
+	if (k->top < 0)
+		return k->top;
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 
@@ -107,12 +114,13 @@ static bool outside_is_followed(const struct keep *k, const struct stat *st)
 	return false;
 }
 
-static int outside_follow(struct keep *k, size_t index, int *fd)
+/* 1: the descriptor is kept. */
+static int outside_follow(struct keep *k, size_t index, int fd)
 {
 	char name[16];
 	struct stat st;
 
-	if (fstat(*fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (outside_is_followed(k, &st))
 		return 0;
@@ -121,7 +129,7 @@ static int outside_follow(struct keep *k, size_t index, int *fd)
 	if (!more)
 		return -ENOMEM;
 	k->objects = more;
-	(void)snprintf(name, sizeof(name), "%d", *fd);
+	(void)snprintf(name, sizeof(name), "%d", fd);
 	int r = keep_listen(k, KEEP_SELF, name, COVERS_OBJECT);
 
 	/* What the user cannot read, the box cannot either. */
@@ -129,17 +137,17 @@ static int outside_follow(struct keep *k, size_t index, int *fd)
 	/* A hidden folder is found by both names, as those on the way. */
 	if (r > 0 && S_ISDIR(st.st_mode) && k->all->items[index].layered)
 		r = outside_way(k, r, index);
-	if (r < 0 || fstat(*fd, &st) < 0)
+	if (r < 0 || fstat(fd, &st) < 0)
 		return r < 0 ? r : -errno;
 	k->objects[k->object_count++] =
-		(struct keep_object){.fd = TAKE_FD(*fd), .cover = index, .links = st.st_nlink};
+		(struct keep_object){.fd = fd, .cover = index, .links = st.st_nlink};
 	/* What the start found was said there.  What came later may have been linked before we
 	 * saw it. */
 	if (k->channel && st.st_nlink > 1 && !S_ISDIR(st.st_mode)) {
 		k->objects[k->object_count - 1].links = 1;
 		k->look = true;
 	}
-	return 0;
+	return 1;
 }
 
 int keep_outside_find(struct keep *k, size_t index)
@@ -151,8 +159,10 @@ int keep_outside_find(struct keep *k, size_t index)
 	/* What a link leads to has a name of its own. */
 	if (fd == -ELOOP)
 		return 1;
-	int r = fd < 0 ? fd : outside_follow(k, index, &fd);
+	int r = fd < 0 ? fd : outside_follow(k, index, fd);
 
+	if (r > 0)
+		(void)TAKE_FD(fd);
 	return r < 0 ? r : 1;
 }
 
@@ -198,6 +208,15 @@ static int outside_cover(struct keep *k, const char *target)
 	return 0;
 }
 
+/* The kernel's word for a name that is gone.  A file whose name ends so counts as one. */
+static bool outside_is_gone(const char *path)
+{
+	static const char gone[] = " (deleted)";
+	size_t len = strlen(path), more = sizeof(gone) - 1;
+
+	return len > more && str_equal(path + len - more, gone);
+}
+
 /* Wherever the box sees what has this path outside. */
 static int outside_cover_all(struct keep *k, const char *path)
 {
@@ -219,6 +238,50 @@ static int outside_cover_all(struct keep *k, const char *path)
 			r = outside_cover(k, target);
 	}
 	return r;
+}
+
+/* The folders that have this path in them, up to the top. */
+static int outside_listen_above(struct keep *k, char path[PATH_MAX])
+{
+	int r = 0;
+
+	for (char *slash; r >= 0 && (slash = strrchr(path, '/')) && slash > path;) {
+		*slash = '\0';
+		_cleanup_fd_ int dir =
+			openat(k->top, path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		/* It was renamed just now: whoever asks looks again. */
+		if (dir < 0)
+			return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
+		r = keep_listen(k, dir, ".", IN_MOVE_SELF);
+		r = r == -EACCES ? 0 : r;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Covered by the path that it has now, which is read into `path`, and its folders are listened to.
+ */
+static int outside_settle(struct keep *k, struct keep_object *object, char path[PATH_MAX])
+{
+	char above[PATH_MAX];
+	int r = 0;
+
+	for (int turn = 0; r == 0 && turn < OUTSIDE_TURNS; turn++) {
+		if (outside_is_gone(path))
+			return 0;
+		r = outside_cover_all(k, path);
+		if (r < 0 || (object->settled && str_equal(object->settled, path)))
+			return r;
+		free(object->settled);
+		object->settled = strdup(path);
+		if (!object->settled)
+			return -ENOMEM;
+		(void)snprintf(above, sizeof(above), "%s", path);
+		r = outside_listen_above(k, above);
+		if (r == 0)
+			r = outside_path(object->fd, path);
+	}
+	return r < 0 ? r : -EBUSY;
 }
 
 /* From the folder of this cover, to another name in it. */
@@ -293,15 +356,6 @@ static int outside_beside(struct keep *k, const struct keep_object *object, ino_
 	return r < 0 ? r : count;
 }
 
-/* The kernel's word for a name that is gone.  A file whose name ends so counts as one. */
-static bool outside_is_gone(const char *path)
-{
-	static const char gone[] = " (deleted)";
-	size_t len = strlen(path), more = sizeof(gone) - 1;
-
-	return len > more && str_equal(path + len - more, gone);
-}
-
 /* 1: it is nowhere any more.  0, or -errno: -EMLINK: it has a name, and nobody knows which. */
 static int outside_look_at(struct keep *k, struct keep_object *object)
 {
@@ -314,7 +368,7 @@ static int outside_look_at(struct keep *k, struct keep_object *object)
 	bool gone = outside_is_gone(path);
 
 	if (!gone)
-		r = outside_cover_all(k, path);
+		r = outside_settle(k, object, path);
 	if (r == 0 && !S_ISDIR(st.st_mode) && (gone || st.st_nlink > object->links)) {
 		r = outside_beside(k, object, st.st_ino);
 		r = r < 0 ? r : (nlink_t)r < st.st_nlink ? -EMLINK : 0;
@@ -332,12 +386,13 @@ void keep_outside_look(struct keep *k)
 
 		if (r < 0)
 			outside_lost(object.cover, r);
-		k->objects[i].links = object.links;
+		k->objects[i] = object;
 		if (r <= 0) {
 			i++;
 			continue;
 		}
 		(void)close(object.fd);
+		free(object.settled);
 		k->objects[i] = k->objects[--k->object_count];
 	}
 }

@@ -41,12 +41,13 @@
  *
  * Whoever writes one that does not fit cuts it off again.  Whoever reads passes over what is no
  * whole entry, and goes on with the next one that is; how much that was is known (`unread`), and
- *has to be said.  The numbers of a head have bytes that are 0, and paths have none: no name can
- *pass for an entry.
+ * has to be said.  The numbers of a head have bytes that are 0, and paths have none: no name can
+ * pass for an entry.
  *
- * A file with several names has a time of birth where the filesystem knows it: numbers of inodes
- *are used again, and two entries are of one file when both are the same.  One that was made in the
- * moment in which it was looked at has none: another may get number and moment after it.
+ * A file has a time of birth (in review mode one with several names) where the filesystem knows it:
+ * numbers of inodes are used again, and two entries are of one file when both are the same.  One
+ * that was made in the moment in which it was looked at has none: another may get number and moment
+ * after it.
  *
  * The entries are a journal: each says what stood at a path at that moment.  Whoever undoes goes
  * through them backwards: at the end each path is as its earliest entry says.  MOVED says that a
@@ -58,7 +59,7 @@
  * In review mode a path may leave the session: it landed, or was discarded, and its layers have it
  * no more.  When it is changed once more it is entered AGAIN: what stood there then is its first
  * version.  There MOVED is also entered for a file of the user's, so that it is known where it
- *went.  And before a ref of git's that has no file is made, the packed-refs that may have it is
+ * went.  And before a ref of git's that has no file is made, the packed-refs that may have it is
  * entered, which the session need not change ever.
  *
  * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "fd.h"
+#include "first_names.h"
 #include "hash.h"
 #include "open.h"
 #include "str.h"
@@ -358,11 +359,12 @@ static void first_keep_stat(struct first_entry *e, const struct stat *st)
 	e->atime = CLOCK_NS(st->st_atim);
 }
 
-/* When a file with several names was made (first.h). */
-static int64_t first_keep_born(const struct first_entry *e, int fd)
+/* When a file was made that has several names, or, in direct mode, may have had (first.h). */
+static int64_t first_keep_born(const struct first_keep *k, const struct first_entry *e, int fd)
 {
 	int64_t now = clock_ns(CLOCK_REALTIME_COARSE);
-	int64_t born = e->kind == FIRST_FILE && e->links > 1 ? first_born(fd, "") : 0;
+	bool asked = e->kind == FIRST_FILE && (k->direct || e->links > 1);
+	int64_t born = asked ? first_born(fd, "") : 0;
 
 	return born < now ? born : 0;
 }
@@ -383,7 +385,7 @@ static int first_keep_look(const struct first_keep *k, int side, const char *pat
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
 	first_keep_stat(ret, &st);
-	ret->born = first_keep_born(ret, fd);
+	ret->born = first_keep_born(k, ret, fd);
 	if (ret->kind == FIRST_LINK) {
 		ssize_t n = readlinkat(fd, "", text, FIRST_PATH_MAX - 1);
 
@@ -566,9 +568,10 @@ static void first_keep_packed_refs(struct first_keep *k, const char *below)
 	}
 }
 
-/* The folder that a name would be in is not there: the call fails, and if it is made again once
- * there is one, then that is the moment that counts. */
-static bool first_keep_is_nowhere(const struct first_keep *k, const char *path)
+/* The folder that a name would be in: 0; -ENOENT: it is not there, so the call fails, and if it is
+ * made again once there is one, then that is the moment that counts; -ELOOP: there is a link on the
+ * way by now. */
+static int first_keep_above(const struct first_keep *k, const char *path)
 {
 	char above[FIRST_PATH_MAX];
 	char *slash = NULL;
@@ -576,11 +579,11 @@ static bool first_keep_is_nowhere(const struct first_keep *k, const char *path)
 	(void)snprintf(above, sizeof(above), "%s", path);
 	slash = strrchr(above, '/');
 	if (!slash)
-		return false;
+		return 0;
 	*slash = '\0';
 	_cleanup_fd_ int fd = open_beneath(first_keep_side(k), above, O_PATH | O_DIRECTORY, 0);
 
-	return fd == -ENOENT || fd == -ENOTDIR;
+	return fd == -ENOTDIR ? -ENOENT : fd == -ENOENT || fd == -ELOOP ? fd : 0;
 }
 
 /* Direct: the index was written last when the session was about to change something last, known or
@@ -618,7 +621,11 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 	if (r == -ELOOP)
 		return false;
 	/* Review does not go through the entries backwards: there it does not matter. */
-	if (r < 0 || (k->direct && e.kind == FIRST_ABSENT && first_keep_is_nowhere(k, below)))
+	int above = r == 0 && k->direct && e.kind == FIRST_ABSENT ? first_keep_above(k, below) : 0;
+
+	if (above == -ELOOP)
+		return false;
+	if (r < 0 || above < 0)
 		return true;
 	if (!k->direct && !(known & TOUCHED_META))
 		e.flags |= FIRST_AGAIN;
@@ -649,36 +656,34 @@ bool first_keep_is_there(const struct first_keep *k, struct span path)
 			 e.kind != FIRST_ABSENT);
 }
 
-/* False: there is a link on the way, or nobody can tell. */
-static bool first_keep_thing(const struct first_keep *k, const char *below, struct first_thing *ret)
+/* False: it lies elsewhere, there is a link on the way, or nobody can tell. */
+static bool first_keep_place(const struct first_keep *k, struct span path, struct first_place *ret)
 {
-	_cleanup_fd_ int fd = open_beneath(k->workspace, below, O_PATH | O_NOFOLLOW, 0);
+	const char *below = k->direct ? first_keep_below(k, path) : NULL;
 
-	return (fd >= 0 || fd == -ENOENT || fd == -ENOTDIR) &&
-	       first_taken_look(&k->taken, fd, ret) == 0;
+	return below && first_taken_find(&k->taken, k->workspace, below, ret) == 0;
 }
 
 void first_keep_came(struct first_keep *k, struct span path, bool fails)
 {
-	const char *below = k->direct ? first_keep_below(k, path) : NULL;
-	struct first_thing now;
+	struct first_place at;
 
-	if (below && first_taken_has(&k->taken, path) && first_keep_thing(k, below, &now))
-		first_taken_came(&k->taken, path, &now, fails);
+	if (k->taken.count > 0 && first_keep_place(k, path, &at))
+		first_taken_came(&k->taken, &at, fails);
 }
 
 void first_keep_gone(struct first_keep *k, struct span path)
 {
-	const char *below = k->direct ? first_keep_below(k, path) : NULL;
-	struct first_thing now;
+	struct first_place at;
 
-	if (below && first_keep_thing(k, below, &now))
-		first_taken_gone(&k->taken, path, &now);
+	if (first_keep_place(k, path, &at))
+		first_taken_gone(&k->taken, &at);
 }
 
 /* One thing in a folder that is about to be moved: what it is, without its content. */
-static void first_keep_passing(struct first_keep *k, const char *below)
+static void first_keep_passing(void *context, const char *below)
 {
+	struct first_keep *k = context;
 	char whole[FIRST_PATH_MAX + 4096], text[FIRST_PATH_MAX];
 	struct first_entry e;
 	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, below);
@@ -694,9 +699,11 @@ static void first_keep_passing(struct first_keep *k, const char *below)
 	(void)first_keep_put(k, &e);
 }
 
-static void first_keep_beneath(struct first_keep *k, const char *below, unsigned int depth)
+/* All that is in a folder. */
+static void first_keep_beneath(int side, const char *below, unsigned int depth,
+			       void (*found)(void *context, const char *path), void *context)
 {
-	int fd = open_beneath(k->seen, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	int fd = open_beneath(side, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
 
@@ -709,9 +716,9 @@ static void first_keep_beneath(struct first_keep *k, const char *below, unsigned
 		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") || n < 0 ||
 		    (size_t)n >= sizeof(path))
 			continue;
-		first_keep_passing(k, path);
+		found(context, path);
 		if (d->d_type == DT_DIR && depth < FIRST_KEEP_DEPTH)
-			first_keep_beneath(k, path, depth + 1);
+			first_keep_beneath(side, path, depth + 1, found, context);
 	}
 	if (dir)
 		(void)closedir(dir);
@@ -722,6 +729,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	const char *below = first_keep_below(k, from), *then = first_keep_below(k, to);
 	char text[FIRST_PATH_MAX];
 	struct first_entry e, real;
+	struct first_place left, came;
 
 	if (!below || !then || first_keep_look(k, first_keep_side(k), below, &e, text) < 0)
 		return;
@@ -729,7 +737,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	 */
 	if (!k->direct && e.kind == FIRST_DIR &&
 	    first_keep_look(k, k->workspace, below, &real, text) == 0 && real.kind == FIRST_DIR)
-		first_keep_beneath(k, below, 0);
+		first_keep_beneath(k->seen, below, 0, first_keep_passing, k);
 	e.kind = FIRST_MOVED;
 	e.flags |= exchanged ? FIRST_EXCHANGED : 0;
 	e.text = then;
@@ -738,7 +746,8 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	if (!k->refused && first_keep_put(k, &e) && k->direct) {
 		touched_fini(&k->known);
 		(void)touched_init(&k->known);
-		first_taken_moved(&k->taken, from, to);
+		if (first_keep_place(k, from, &left) && first_keep_place(k, to, &came))
+			first_taken_moved(&k->taken, &left, &came, exchanged);
 	}
 }
 
@@ -768,12 +777,10 @@ struct first_leave {
 /* What stands there is not the box's. */
 static bool first_keep_was_taken(const struct first_keep *k, const char *path)
 {
-	char whole[FIRST_PATH_MAX + 4096];
-	int n = snprintf(whole, sizeof(whole), "%s/%s", k->inside, path);
-	struct first_thing now;
+	struct first_place at;
 
-	return n > 0 && (size_t)n < sizeof(whole) && first_keep_thing(k, path, &now) &&
-	       first_taken_is(&k->taken, (struct span){(const uint8_t *)whole, (size_t)n}, &now);
+	return k->taken.count > 0 && first_taken_find(&k->taken, k->workspace, path, &at) == 0 &&
+	       first_taken_is(&k->taken, &at);
 }
 
 static void first_keep_left(struct first_leave *l, const char *path)
@@ -811,6 +818,170 @@ static int first_keep_on_path(void *context, const char *path)
 	return 0;
 }
 
+/* False: it is known, or there is no time to look at it. */
+static bool first_keep_is_new(const struct first_leave *l, const char *path)
+{
+	char whole[FIRST_PATH_MAX + 4096];
+	int n = snprintf(whole, sizeof(whole), "%s/%s", l->k->inside, path);
+	struct span name = {(const uint8_t *)whole, n > 0 ? (size_t)n : 0};
+
+	if (n <= 0 || (size_t)n >= sizeof(whole) || clock_ms(CLOCK_BOOTTIME) >= l->deadline ||
+	    touched_effects(&l->k->known, name) & TOUCHED_MADE)
+		return false;
+	touched_add(&l->k->known, name, TOUCHED_MADE);
+	return true;
+}
+
+/* What came along with a folder: no entry speaks of it. */
+static void first_keep_on_along(void *context, const char *path)
+{
+	struct first_leave *l = context;
+	struct first_entry earliest;
+
+	if (first_keep_is_new(l, path) && first_find(l->f, path, &earliest) < 0)
+		first_keep_left(l, path);
+}
+
+static int first_keep_on_moved(void *context, size_t i, const struct first_entry *e)
+{
+	struct first_leave *l = context;
+
+	(void)i;
+	if (e->kind != FIRST_MOVED)
+		return 0;
+	if (first_keep_is_new(l, e->text))
+		first_keep_beneath(l->k->workspace, e->text, 0, first_keep_on_along, l);
+	if (e->flags & FIRST_EXCHANGED && first_keep_is_new(l, e->path))
+		first_keep_beneath(l->k->workspace, e->path, 0, first_keep_on_along, l);
+	return 0;
+}
+
+/* How that is left which was moved with its folder, so that undo knows it from what somebody moves
+ * there later. */
+static int first_keep_along(struct first_leave *l)
+{
+	touched_fini(&l->k->known);
+	int r = touched_init(&l->k->known);
+
+	return r < 0 ? r : first_each(l->f, first_keep_on_moved, l);
+}
+
+/* Numbers of the files that were changed and had several names. */
+struct first_numbers {
+	struct first_leave *leave;
+	uint64_t *items; /* sorted */
+	size_t count;
+};
+
+static int first_keep_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int first_keep_on_many(void *context, size_t i, const struct first_entry *e)
+{
+	struct first_numbers *n = context;
+
+	(void)i;
+	if (e->kind == FIRST_FILE && e->links > 1 && !(e->flags & FIRST_END))
+		n->items[n->count++] = e->ino;
+	return 0;
+}
+
+static int first_keep_on_name(void *context, const struct first_name *name)
+{
+	const struct first_numbers *n = context;
+	struct first_entry earliest;
+	uint64_t ino = name->st.st_ino;
+
+	if (bsearch(&ino, n->items, n->count, sizeof(ino), first_keep_compare) &&
+	    first_find(n->leave->f, name->path, &earliest) < 0)
+		first_keep_left(n->leave, name->path);
+	return 0;
+}
+
+/* What was written by one name of a file was written by all, also by those of which nothing was
+ * heard: how these are left, so that undo knows them whatever becomes of the file's number. */
+static int first_keep_other_names(struct first_leave *l)
+{
+	struct first_numbers n = {.leave = l, .items = calloc(l->f->count + 1, sizeof(*n.items))};
+	int r = n.items ? first_each(l->f, first_keep_on_many, &n) : -ENOMEM;
+
+	if (r == 0 && n.count > 0) {
+		qsort(n.items, n.count, sizeof(*n.items), first_keep_compare);
+		r = first_names_each(l->k->workspace, first_keep_on_name, &n);
+	}
+	free(n.items);
+	return r;
+}
+
+/* An entry of a file. */
+struct first_kept {
+	uint64_t ino;
+	size_t order;
+	int64_t ctime;
+	bool content;
+};
+
+struct first_kepts {
+	struct first_kept *items;
+	size_t count;
+};
+
+static int first_kept_compare(const void *a, const void *b)
+{
+	const struct first_kept *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int first_keep_on_kept(void *context, size_t i, const struct first_entry *e)
+{
+	struct first_kepts *n = context;
+
+	if (e->kind == FIRST_FILE && !(e->flags & FIRST_END))
+		n->items[n->count++] = (struct first_kept){.ino = e->ino,
+							   .order = i,
+							   .ctime = e->ctime,
+							   .content = !(e->flags & FIRST_META)};
+	return 0;
+}
+
+int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret, size_t *ret_count)
+{
+	_cleanup_first_ struct first f = FIRST_INIT;
+	struct error e = ERROR_INIT;
+	int r = first_open(k->dir, &f, &e);
+	struct first_kepts n = {.items = r == 0 ? calloc(f.count + 1, sizeof(*n.items)) : NULL};
+	uint64_t *numbers = n.items ? calloc(f.count + 1, sizeof(*numbers)) : NULL;
+	bool early = false;
+
+	if (r == 0)
+		r = numbers ? first_each(&f, first_keep_on_kept, &n) : -ENOMEM;
+	if (r == 0 && n.count > 0)
+		qsort(n.items, n.count, sizeof(*n.items), first_kept_compare);
+	*ret_count = 0;
+	for (size_t i = 0; r == 0 && i < n.count; i++) {
+		const struct first_kept *at = &n.items[i];
+
+		/* The first entry of a file says whether it had been changed already. */
+		if (i == 0 || at->ino != at[-1].ino)
+			early = at->ctime <= since;
+		if (early && at->content)
+			numbers[(*ret_count)++] = at->ino;
+	}
+	free(n.items);
+	if (r < 0)
+		free(numbers);
+	else
+		*ret = numbers;
+	return r;
+}
+
 int first_keep_end(struct first_keep *k)
 {
 	_cleanup_first_ struct first f = FIRST_INIT;
@@ -826,6 +997,10 @@ int first_keep_end(struct first_keep *k)
 
 	if (r == 0 && k->direct)
 		r = first_each_path(&f, first_keep_on_path, &l);
+	if (r == 0 && k->direct)
+		r = first_keep_along(&l);
+	if (r == 0 && k->direct)
+		r = first_keep_other_names(&l);
 	if (fdatasync(k->data) < 0 || fdatasync(k->index.fd) < 0)
 		return -errno;
 	return r;

@@ -2,21 +2,27 @@
 #include "first_taken.h"
 
 #include "clock.h"
+#include "fd.h"
+#include "open.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { FIRST_TAKEN_FIRST = 256 };
 
-enum taken_state { TAKEN_NOT, TAKEN_GONE, TAKEN_OVER, TAKEN_STATES = 3 };
+enum taken_state { TAKEN_NOT, TAKEN_GONE, TAKEN_OVER };
 
 struct first_taken_slot {
-	uint64_t name; /* a hash without the bits of the state, and the state; 0: empty */
+	uint64_t name; /* 0: empty */
 	struct first_thing of;
-	uint64_t since; /* so many moves there had been */
+	enum taken_state state;
+	bool apart; /* a folder here has only what the box put there */
 };
+
+static const struct first_thing taken_nothing = {.is = 0};
 
 int first_taken_init(struct first_taken *t)
 {
@@ -24,136 +30,43 @@ int first_taken_init(struct first_taken *t)
 	return keyed_init(&t->key);
 }
 
-static void taken_forget(struct first_taken *t)
-{
-	free(t->moved);
-	free(t->slots);
-	t->moved = NULL;
-	t->slots = NULL;
-	t->capacity = t->count = t->moved_capacity = t->moved_count = 0;
-}
-
 void first_taken_fini(struct first_taken *t)
 {
-	taken_forget(t);
-}
-
-/* --- folders that moved --------------------------------------------------------------- */
-
-static struct first_taken_folder *taken_folder(struct first_taken_folder *folders, size_t capacity,
-					       uint64_t path)
-{
-	size_t i = (size_t)(path >> 3) & (capacity - 1);
-
-	while (folders[i].path && folders[i].path != path)
-		i = (i + 1) & (capacity - 1);
-	return &folders[i];
-}
-
-static bool taken_grow_moved(struct first_taken *t)
-{
-	if (t->moved && t->moved_count * 2 < t->moved_capacity)
-		return true;
-	size_t capacity = t->moved ? t->moved_capacity * 2 : FIRST_TAKEN_FIRST;
-	struct first_taken_folder *moved =
-		t->moved_count < FIRST_TAKEN_MOVED ? calloc(capacity, sizeof(*moved)) : NULL;
-
-	if (!moved)
-		return false;
-	for (size_t i = 0; t->moved && i < t->moved_capacity; i++)
-		if (t->moved[i].path)
-			*taken_folder(moved, capacity, t->moved[i].path) = t->moved[i];
-	free(t->moved);
-	t->moved = moved;
-	t->moved_capacity = capacity;
-	return true;
-}
-
-static bool taken_move(struct first_taken *t, struct span path)
-{
-	uint64_t hash = keyed_hash(&t->key, path) | 1;
-
-	if (!taken_grow_moved(t))
-		return false;
-	struct first_taken_folder *folder = taken_folder(t->moved, t->moved_capacity, hash);
-
-	t->moved_count += folder->path == 0;
-	*folder = (struct first_taken_folder){hash, t->moves};
-	return true;
-}
-
-void first_taken_moved(struct first_taken *t, struct span from, struct span to)
-{
-	t->moves++;
-	if (!taken_move(t, from) || !taken_move(t, to))
-		taken_forget(t);
-}
-
-/* Since then it was itself renamed, or a folder above it. */
-static bool taken_is_moved(const struct first_taken *t, struct span path, uint64_t since)
-{
-	for (size_t len = path.len; t->moved && since < t->moves && len > 0; len--) {
-		if (len < path.len && path.ptr[len] != '/')
-			continue;
-		uint64_t hash = keyed_hash(&t->key, (struct span){path.ptr, len}) | 1;
-
-		if (taken_folder(t->moved, t->moved_capacity, hash)->since > since)
-			return true;
-	}
-	return false;
-}
-
-int first_taken_look(const struct first_taken *t, int fd, struct first_thing *ret)
-{
-	struct statx st;
-
-	*ret = (struct first_thing){.is = 0};
-	if (fd < 0)
-		return 0;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) <
-	    0)
-		return -errno;
-	bool born = st.stx_mask & STATX_BTIME;
-	struct statx_timestamp when = born ? st.stx_btime : st.stx_ctime;
-	const uint64_t known[] = {(uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor, st.stx_ino,
-				  (uint64_t)when.tv_sec, (uint64_t)when.tv_nsec << 1 | born};
-
-	ret->is = keyed_hash(&t->key, (struct span){(const uint8_t *)known, sizeof(known)}) | 1;
-	ret->changed = CLOCK_NS(st.stx_ctime);
-	return 0;
+	free(t->slots);
+	t->slots = NULL;
+	t->capacity = t->count = 0;
 }
 
 /* --- the table ------------------------------------------------------------------------ */
 
-/* Never 0. */
-static uint64_t taken_hash(const struct first_taken *t, struct span path)
+/* Of a name in a folder; "": of the folder itself, wherever it is.  Never 0. */
+static uint64_t taken_hash(const struct first_taken *t, const struct first_thing *folder,
+			   struct span name)
 {
-	return (keyed_hash(&t->key, path) | 1u << 2) & ~(uint64_t)TAKEN_STATES;
+	uint8_t bytes[sizeof(folder->is) + NAME_MAX];
+
+	memcpy(bytes, &folder->is, sizeof(folder->is));
+	if (name.len > 0)
+		memcpy(bytes + sizeof(folder->is), name.ptr, name.len);
+	return keyed_hash(&t->key, (struct span){bytes, sizeof(folder->is) + name.len}) | 1;
 }
 
 static struct first_taken_slot *taken_slot(struct first_taken_slot *slots, size_t capacity,
-					   uint64_t hash)
+					   uint64_t name)
 {
-	size_t i = (size_t)(hash >> 3) & (capacity - 1);
+	size_t i = (size_t)(name >> 1) & (capacity - 1);
 
-	while (slots[i].name && (slots[i].name & ~(uint64_t)TAKEN_STATES) != hash)
+	while (slots[i].name && slots[i].name != name)
 		i = (i + 1) & (capacity - 1);
 	return &slots[i];
 }
 
 /* NULL: it is not in the table. */
-static struct first_taken_slot *taken_find(const struct first_taken *t, struct span path)
+static struct first_taken_slot *taken_get(const struct first_taken *t, uint64_t name)
 {
-	struct first_taken_slot *slot =
-		t->slots ? taken_slot(t->slots, t->capacity, taken_hash(t, path)) : NULL;
+	struct first_taken_slot *slot = t->slots ? taken_slot(t->slots, t->capacity, name) : NULL;
 
-	if (!slot || !slot->name)
-		return NULL;
-	if (taken_is_moved(t, path, slot->since)) {
-		slot->name &= ~(uint64_t)TAKEN_STATES;
-		slot->since = t->moves;
-	}
-	return slot;
+	return slot && slot->name ? slot : NULL;
 }
 
 static bool taken_grow(struct first_taken *t)
@@ -169,77 +82,177 @@ static bool taken_grow(struct first_taken *t)
 		return false;
 	for (size_t i = 0; i < t->capacity; i++)
 		if (t->slots[i].name)
-			*taken_slot(slots, capacity, t->slots[i].name & ~(uint64_t)TAKEN_STATES) =
-				t->slots[i];
+			*taken_slot(slots, capacity, t->slots[i].name) = t->slots[i];
 	free(t->slots);
 	t->slots = slots;
 	t->capacity = capacity;
 	return true;
 }
 
-static enum taken_state taken_state(const struct first_taken_slot *slot)
+/* Puts it into the table; NULL: there is no room. */
+static struct first_taken_slot *taken_make(struct first_taken *t, uint64_t name)
 {
-	return slot ? (enum taken_state)(slot->name & TAKEN_STATES) : TAKEN_NOT;
+	struct first_taken_slot *slot = taken_get(t, name);
+
+	if (!slot && taken_grow(t)) {
+		slot = taken_slot(t->slots, t->capacity, name);
+		*slot = (struct first_taken_slot){.name = name};
+		t->count++;
+	}
+	return slot;
 }
 
-static void taken_set(struct first_taken_slot *slot, enum taken_state state,
-		      const struct first_thing *of)
+/* --- places --------------------------------------------------------------------------- */
+
+int first_taken_look(const struct first_taken *t, int fd, struct first_thing *ret)
 {
-	slot->name = (slot->name & ~(uint64_t)TAKEN_STATES) | state;
-	slot->of = *of;
+	struct statx st;
+
+	*ret = taken_nothing;
+	if (fd < 0)
+		return 0;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) <
+	    0)
+		return -errno;
+	bool born = st.stx_mask & STATX_BTIME, folder = S_ISDIR(st.stx_mode);
+	struct statx_timestamp when = born     ? st.stx_btime
+				      : folder ? (struct statx_timestamp){.tv_sec = 0}
+					       : st.stx_ctime;
+	const uint64_t known[] = {(uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor, st.stx_ino,
+				  (uint64_t)when.tv_sec, (uint64_t)when.tv_nsec << 1 | born};
+
+	ret->is = keyed_hash(&t->key, (struct span){(const uint8_t *)known, sizeof(known)}) | 1;
+	ret->changed = folder ? 0 : CLOCK_NS(st.stx_ctime);
+	return 0;
+}
+
+/* In the folder that stands there only what the box put there is the box's. */
+static bool taken_is_apart(const struct first_taken *t, const struct first_place *at)
+{
+	const struct first_taken_slot *slot = taken_get(t, at->name);
+
+	return (slot && slot->apart) ||
+	       taken_get(t, taken_hash(t, &at->now, (struct span){NULL, 0})) ||
+	       first_taken_is(t, at);
+}
+
+int first_taken_find(const struct first_taken *t, int top, const char *path,
+		     struct first_place *ret)
+{
+	struct first_place at = {.apart = false};
+	int r = first_taken_look(t, top, &at.now);
+	_cleanup_fd_ int folder = -1;
+
+	while (r == 0) {
+		size_t len = strcspn(path, "/");
+		char name[NAME_MAX + 1];
+
+		if (len > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		at.name = taken_hash(t, &at.now, (struct span){(const uint8_t *)name, len});
+		int fd = open_beneath(folder < 0 ? top : folder, name, O_PATH | O_NOFOLLOW, 0);
+
+		fd_close(&folder);
+		folder = fd;
+		if (fd < 0 && fd != -ENOENT)
+			return fd;
+		r = first_taken_look(t, fd, &at.now);
+		path += len + (path[len] == '/');
+		if (!*path)
+			break;
+		if (fd < 0)
+			return fd;
+		at.apart = taken_is_apart(t, &at);
+	}
+	*ret = at;
+	return r;
 }
 
 /* --- what happens to a name ----------------------------------------------------------- */
+
+/* As the table at the head of first_taken.h has it. */
+static struct first_taken_slot taken_state(const struct first_taken *t,
+					   const struct first_place *at)
+{
+	const struct first_taken_slot *slot = taken_get(t, at->name);
+
+	return slot ? *slot
+		    : (struct first_taken_slot){.name = at->name,
+						.state = at->apart ? TAKEN_GONE : TAKEN_NOT};
+}
 
 static bool taken_is_unchanged(const struct first_taken_slot *slot, const struct first_thing *now)
 {
 	return slot->of.is == now->is && slot->of.changed == now->changed;
 }
 
-void first_taken_gone(struct first_taken *t, struct span path, const struct first_thing *now)
+static void taken_set(struct first_taken *t, struct first_taken_slot slot, enum taken_state state,
+		      const struct first_thing *of)
 {
-	static const struct first_thing nothing = {.is = 0};
-	struct first_taken_slot *slot = taken_find(t, path);
-	enum taken_state state = taken_state(slot);
-	bool others = (state == TAKEN_GONE && slot->of.is != now->is) ||
-		      (state == TAKEN_OVER && taken_is_unchanged(slot, now));
+	struct first_taken_slot *own = taken_make(t, slot.name);
 
-	if (!slot && taken_grow(t)) {
-		slot = taken_slot(t->slots, t->capacity, taken_hash(t, path));
-		slot->name = taken_hash(t, path);
-		t->count++;
-	}
-	if (!slot)
-		return;
-	taken_set(slot, TAKEN_GONE, others ? &nothing : now);
-	slot->since = t->moves;
+	slot.state = state;
+	slot.of = *of;
+	if (own)
+		*own = slot;
 }
 
-bool first_taken_has(const struct first_taken *t, struct span path)
+void first_taken_gone(struct first_taken *t, const struct first_place *at)
 {
-	return taken_state(taken_find(t, path)) != TAKEN_NOT;
+	struct first_taken_slot slot = taken_state(t, at);
+	bool others = (slot.state == TAKEN_GONE && slot.of.is != at->now.is) ||
+		      (slot.state == TAKEN_OVER && taken_is_unchanged(&slot, &at->now));
+
+	taken_set(t, slot, TAKEN_GONE, others ? &taken_nothing : &at->now);
 }
 
-void first_taken_came(struct first_taken *t, struct span path, const struct first_thing *now,
-		      bool fails)
+void first_taken_came(struct first_taken *t, const struct first_place *at, bool fails)
 {
-	struct first_taken_slot *slot = taken_find(t, path);
-	enum taken_state state = taken_state(slot);
+	struct first_taken_slot slot = taken_state(t, at);
 
-	if (state == TAKEN_NOT || (state == TAKEN_OVER && taken_is_unchanged(slot, now)))
+	if (slot.state == TAKEN_NOT ||
+	    (slot.state == TAKEN_OVER && taken_is_unchanged(&slot, &at->now)))
 		return;
-	if (state == TAKEN_OVER || now->is == 0 || now->is == slot->of.is)
-		taken_set(slot, TAKEN_NOT, now);
+	slot.apart = slot.apart || at->now.is == 0;
+	if (slot.state == TAKEN_OVER || at->now.is == 0 || at->now.is == slot.of.is)
+		taken_set(t, slot, TAKEN_NOT, &at->now);
 	else if (!fails)
-		taken_set(slot, TAKEN_OVER, now);
+		taken_set(t, slot, TAKEN_OVER, &at->now);
 }
 
-bool first_taken_is(const struct first_taken *t, struct span path, const struct first_thing *now)
+/* The folder goes on elsewhere, and with it what is known of names in it. */
+static void taken_goes(struct first_taken *t, const struct first_place *at)
 {
-	const struct first_taken_slot *slot = taken_find(t, path);
-	enum taken_state state = taken_state(slot);
+	if (at->now.is && taken_is_apart(t, at))
+		(void)taken_make(t, taken_hash(t, &at->now, (struct span){NULL, 0}));
+}
 
-	if (state == TAKEN_OVER)
-		return taken_is_unchanged(slot, now);
-	return state == TAKEN_GONE && slot->of.is != now->is;
+static void taken_arrives(const struct first_taken *t, const struct first_place *at)
+{
+	struct first_taken_slot *slot = taken_get(t, at->name);
+
+	if (slot)
+		slot->apart = false;
+}
+
+void first_taken_moved(struct first_taken *t, const struct first_place *from,
+		       const struct first_place *to, bool exchanged)
+{
+	taken_goes(t, from);
+	if (exchanged)
+		taken_goes(t, to);
+	taken_arrives(t, to);
+	if (exchanged)
+		taken_arrives(t, from);
+}
+
+bool first_taken_is(const struct first_taken *t, const struct first_place *at)
+{
+	const struct first_taken_slot slot = taken_state(t, at);
+
+	if (slot.state == TAKEN_OVER)
+		return taken_is_unchanged(&slot, &at->now);
+	return slot.state == TAKEN_GONE && slot.of.is != at->now.is;
 }

@@ -18,9 +18,16 @@
  *	asked	TAKEN: it is the box's when it is that very thing
  *		OVER: it is the box's when that thing is not as it was
  *
+ * A name is one in a folder, and the folder is known by what it is, not by its path: what was taken
+ * out of a folder is so wherever the box moves that, and however often.  Of a folder that somebody
+ * else made where the box had taken one away, nothing is the box's but what it put there itself: a
+ * name in it of which nothing is known is TAKEN, of nothing.  The same is true of a folder that the
+ * box made anew, for names that were in the former one are taken away as long as the box does not
+ * make them again.
+ *
  * A thing is known by its device, its number and when it was born, for numbers are given again.
- * Where a filesystem does not tell that, by when it was last changed: then what the box changed
- * after a call that failed is taken for somebody else's, and stays.
+ * Where a filesystem does not tell that, a file is known by when it was last changed: then what the
+ * box changed after a call that failed is taken for somebody else's, and stays.
  */
 #ifndef BAWN_FIRST_TAKEN_H
 #define BAWN_FIRST_TAKEN_H
@@ -28,53 +35,49 @@
 #include "keyed.h"
 #include "span.h"
 
-enum {
-	FIRST_TAKEN_MAX = 1 << 20,   /* names; of more it is not known */
-	FIRST_TAKEN_MOVED = 1 << 16, /* folders; with more all that is known is forgotten */
-};
+enum { FIRST_TAKEN_MAX = 1 << 20 }; /* names; of more it is not known */
 
 struct first_taken_slot;
-
-/* Beneath it names mean other things since then. */
-struct first_taken_folder {
-	uint64_t path; /* a hash; 0: empty */
-	uint64_t since;
-};
 
 struct first_taken {
 	struct keyed key;
 	struct first_taken_slot *slots;
 	size_t capacity, count;
-	struct first_taken_folder *moved;
-	size_t moved_capacity, moved_count;
-	uint64_t moves; /* so many there have been */
 };
 
 /* What stands at a name. */
 struct first_thing {
 	uint64_t is;     /* a hash of what it is known by; 0: nothing is there */
-	int64_t changed; /* ctime */
+	int64_t changed; /* ctime; 0: it is a folder, which changes with what is in it */
+};
+
+/* A name, and what stands there. */
+struct first_place {
+	uint64_t name; /* a hash of the folder and of the name in it */
+	bool apart;    /* in that folder only what the box put there is the box's */
+	struct first_thing now;
 };
 
 int first_taken_init(struct first_taken *t); /* 0 or -errno: there is no key */
 void first_taken_fini(struct first_taken *t);
 
-/* A folder is about to be renamed: beneath both paths names mean other things from here on. */
-void first_taken_moved(struct first_taken *t, struct span from, struct span to);
-
 /* What is open there; fd < 0: nothing.  0 or -errno. */
 int first_taken_look(const struct first_taken *t, int fd, struct first_thing *ret);
 
-/* Whether first_taken_came would say anything of a name, so that it has to be looked at. */
-bool first_taken_has(const struct first_taken *t, struct span path);
+/* The place of a path beneath a folder.  0 or -errno: there is a link on the way, or nothing. */
+int first_taken_find(const struct first_taken *t, int top, const char *path,
+		     struct first_place *ret);
 
 /* The box is about to take a name away, or to put something there; fails: not where something is.
  */
-void first_taken_gone(struct first_taken *t, struct span path, const struct first_thing *now);
-void first_taken_came(struct first_taken *t, struct span path, const struct first_thing *now,
-		      bool fails);
+void first_taken_gone(struct first_taken *t, const struct first_place *at);
+void first_taken_came(struct first_taken *t, const struct first_place *at, bool fails);
+
+/* After these: what goes is a folder, or (exchanged) what comes from there may be one. */
+void first_taken_moved(struct first_taken *t, const struct first_place *from,
+		       const struct first_place *to, bool exchanged);
 
 /* What stands there is not the box's. */
-bool first_taken_is(const struct first_taken *t, struct span path, const struct first_thing *now);
+bool first_taken_is(const struct first_taken *t, const struct first_place *at);
 
 #endif

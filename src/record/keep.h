@@ -5,8 +5,10 @@
  * so that power or a kill at any point leaves every event in one readable form.
  *
  *	compress	NAME.zst.tmp is written, synced, read back and compared byte by byte;
- *renamed to NAME.zst, the folder synced; then NAME is unlinked remove		`removed` is entered
- *in the ledger first: what is then left of the folder is taken away by whoever comes next
+ *			then it is renamed to NAME.zst and the folder is synced;
+ *			then NAME is unlinked
+ *	remove		`removed` is entered in the ledger first; what is then left of the folder
+ *			is taken away by whoever comes next
  */
 #ifndef BAWN_KEEP_H
 #define BAWN_KEEP_H

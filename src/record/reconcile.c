@@ -350,9 +350,13 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct compare_change *change,
 				     const struct manifest_entry *e)
 {
-	return change->before != MANIFEST_NONE && !reconcile_is_elsewhere(k, change) &&
-	       k->t->before.entries[change->before].size == e->size &&
-	       touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES);
+	if (!touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES))
+		return false;
+	/* The walk of the start had not come there: what it was is not known. */
+	if (change->before == MANIFEST_NONE)
+		return true;
+	return !reconcile_is_elsewhere(k, change) &&
+	       k->t->before.entries[change->before].size == e->size;
 }
 
 /* --- what a layer has ----------------------------------------------------------------- */
@@ -392,7 +396,8 @@ static bool reconcile_is_copied_up(struct reconcile_work *k, struct span path,
 
 		if (found == RECONCILE_SAME)
 			return true;
-		if (found == RECONCILE_OTHER && depth == RECONCILE_DEPTH)
+		/* By its own name first; else it came from here, and was changed. */
+		if (found == RECONCILE_OTHER && change->kind == COMPARE_CREATED)
 			change->kind = kind;
 	}
 	while (depth > 0 && touched_other_name(&k->r->touched, path, true, &at, &name))
@@ -500,6 +505,43 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	return false;
 }
 
+/* --- what was kept ---------------------------------------------------------------------- */
+
+static bool reconcile_is_among(const uint64_t *numbers, size_t count, uint64_t inode)
+{
+	return count > 0 &&
+	       bsearch(&inode, numbers, count, sizeof(*numbers), reconcile_order) != NULL;
+}
+
+/* A file with this number is there after the session, by whatever name. */
+static bool reconcile_is_there(const struct reconcile_work *k, uint64_t inode)
+{
+	for (uint32_t i = 1; i < k->after.head->count; i++)
+		if (k->after.entries[i].inode == inode)
+			return true;
+	return false;
+}
+
+/* Direct: what stood there before the session, and is gone or has another content, was kept. */
+static bool reconcile_was_kept(const struct reconcile_work *k, const struct compare_change *change)
+{
+	if (!k->r->kept || !reconcile_is_workspace(k) || change->before == MANIFEST_NONE ||
+	    (change->kind != COMPARE_DELETED && change->kind != COMPARE_CHANGED))
+		return true;
+	const struct manifest_entry *e = &k->t->before.entries[change->before];
+
+	if (!S_ISREG(e->mode) || !k->c.clock || compare_is_fresh(&k->c, e) ||
+	    reconcile_is_among(k->r->kept, k->r->kept_count, e->inode))
+		return true;
+	bool same =
+		change->after != MANIFEST_NONE && k->after.entries[change->after].inode == e->inode;
+
+	/* Only its times were set, as an event says. */
+	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after]))
+		return true;
+	return !same && reconcile_is_there(k, e->inode);
+}
+
 /* Keeps the differences that nothing explains. */
 static void reconcile_sift(struct reconcile_work *k)
 {
@@ -508,7 +550,8 @@ static void reconcile_sift(struct reconcile_work *k)
 	for (size_t i = 0; i < k->c.count; i++) {
 		struct compare_change change = k->c.changes[i];
 
-		if (change.settled || !reconcile_is_explained(k, &change))
+		if (change.settled || !reconcile_is_explained(k, &change) ||
+		    !reconcile_was_kept(k, &change))
 			k->c.changes[kept++] = change;
 		else if (change.copied)
 			same++;

@@ -19,6 +19,9 @@
  *	one on another hard link of the same file
  *	for what lies in a renamed folder and is the same as before: the rename
  *
+ * In direct mode a file of the user's that was changed or removed has to have been kept as well
+ * (first_keep.h): else another file was looked at than the one that an event's call led to.
+ *
  * Not called unattributed, but counted and named (an event "file", op "times", that is nobody's): a
  * file of the same size whose mtime does not lie in the session.  Times that the caller chooses are
  * no event, because unpacking sets them for every file; but who writes unseen and then sets the
@@ -85,6 +88,9 @@ struct reconcile {
 	int64_t offset;  /* of that clock to the one that is never set */
 	struct touched touched;
 	struct scanner scanner;
+	const uint64_t
+		*kept; /* direct: files that were kept before they changed; NULL: nobody knows */
+	size_t kept_count;
 	void (*on_progress)(void *context, uint64_t files); /* now and then, after a second */
 	void *progress_context;
 };

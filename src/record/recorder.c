@@ -366,7 +366,14 @@ static int recorder_compare(struct recorder *r)
 
 	r->reconcile.on_progress = recorder_on_progress;
 	r->reconcile.progress_context = r;
+	_cleanup_free_ uint64_t *kept = NULL;
+
+	if (r->first.dir >= 0 && r->first.direct &&
+	    first_keep_numbers(&r->first, r->reconcile.since, &kept, &r->reconcile.kept_count) == 0)
+		r->reconcile.kept = kept;
 	int ret = reconcile_end(&r->reconcile, &r->writer, c);
+
+	r->reconcile.kept = NULL;
 
 	for (size_t i = 0; i < c->shown_count; i++)
 		recorder_show(r,

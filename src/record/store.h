@@ -5,8 +5,8 @@
  *	RECORD/ledger, seal, verification	ledger.h
  *	RECORD/20261115-084532-calm-otter/	one session: its start (UTC) and name; with -2, -3
  *						behind it when that was taken
- *		000001.log, 000002.log...	its segments (segment.h); the chain goes on over
- *them
+ *		000001.log, 000002.log...	its segments (segment.h); the chain goes on from
+ *						one to the next
  *
  * The recorder holds a lock (flock) on the session's folder for as long as it lives.  Who only
  * looks takes a shared one for a moment: the recorder waits for its own.

@@ -23,6 +23,7 @@ enum {
 	WATCH_FOLD_MS = 1000,
 	WATCH_TICK_TRIES = 25,    /* milliseconds; a tick is 10 of them at the most */
 	WATCH_CONNECT_MS = 10000, /* that a connect is remembered */
+	WATCH_TORN_TRIES = 16,
 };
 
 /* Coarse: it is for waiting, not for measuring. */
@@ -307,15 +308,21 @@ static bool watch_wants_read(struct watch *w, const struct profile_watched *what
 	return !(of_system && c->said_len && *ret_refused);
 }
 
+int watch_open_path(struct watch *w, const char *path)
+{
+	int root = watch_root_open(&w->root, &w->processes);
+
+	return root < 0 ? -EIO : open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+}
+
 /* Something is mounted there: the kernel neither removes nor renames it. */
 static bool watch_is_mount(struct watch *w, const char *path)
 {
-	int root = watch_root_open(&w->root, &w->processes);
 	bool is_root = false;
 
-	if (root < 0 || !watch_map_is_mount(&w->map, path))
+	if (!watch_map_is_mount(&w->map, path))
 		return false;
-	_cleanup_fd_ int fd = open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+	_cleanup_fd_ int fd = watch_open_path(w, path);
 
 	return fd >= 0 && watch_root_mount(fd, &is_root) && is_root;
 }
@@ -410,6 +417,88 @@ static int watch_unplaced(const struct watch *w, enum watch_touch touch)
 	return own || touch == WATCH_TOUCH_NOT ? 0 : c->error;
 }
 
+/* A pipe is written to wherever it stands: a mount that is read-only does not mind. */
+static bool watch_is_pipe(struct watch *w)
+{
+	_cleanup_fd_ int fd = w->call.path_len ? watch_open_path(w, w->call.path) : -ENOENT;
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* What is asked for, before it goes on, and where it leads.  True: it has an event, if nothing
+ * else is said of it; *ret_looked: it acts upon a file. */
+static bool watch_ask(struct watch *w, const struct profile_watched *what,
+		      const struct notify_call *call, struct watch_file *f, bool *ret_looked)
+{
+	*f = (struct watch_file){.has_flags = false};
+	*ret_looked = watch_look(&w->call, what, f);
+	if (!*ret_looked)
+		return false;
+	return f->touch == WATCH_TOUCH_NOT ? watch_wants_read(w, what, call, &f->refused)
+					   : watch_wants_change(w, what, call, f);
+}
+
+/* Direct mode, where what stands in the workspace is kept before it is changed. */
+static bool watch_keeps(const struct watch *w)
+{
+	return w->to.first && w->to.first->dir >= 0 && w->to.first->direct;
+}
+
+/* A folder or a link, whose name is on the way to others. */
+static bool watch_leads_on(struct watch *w, const char *path, size_t len, struct stat *ret)
+{
+	_cleanup_fd_ int fd = len ? watch_open_path(w, path) : -ENOENT;
+
+	return fd >= 0 && fstat(fd, ret) == 0 && (S_ISDIR(ret->st_mode) || S_ISLNK(ret->st_mode));
+}
+
+/* It makes a symbolic link, or another name of one. */
+static bool watch_makes_link(struct watch *w, const struct watch_file *f)
+{
+	const struct watch_call *c = &w->call;
+	struct stat st;
+
+	if (f->touch != WATCH_TOUCH_LINKED)
+		return f->touch == WATCH_TOUCH_SYMLINKED;
+	return c->unsure || c->nameless ||
+	       (watch_leads_on(w, c->path, c->path_len, &st) && S_ISLNK(st.st_mode));
+}
+
+/* The call turns the names of other files (watch_order.h).  *ret: what stands at its path. */
+static bool watch_turns_names(struct watch *w, const struct watch_file *f, struct stat *ret)
+{
+	const struct watch_call *c = &w->call;
+	bool renames = f->touch == WATCH_TOUCH_RENAMED;
+	struct stat to;
+
+	*ret = (struct stat){.st_ino = 0};
+	if (f->refused || !watch_keeps(w))
+		return false;
+	if (!renames && f->touch != WATCH_TOUCH_GONE)
+		return watch_makes_link(w, f);
+	bool leads = watch_leads_on(w, c->path, c->path_len, ret);
+
+	/* A folder that is removed is empty. */
+	if (!renames)
+		return leads && S_ISLNK(ret->st_mode);
+	return leads || watch_leads_on(w, c->to, c->to_len, &to);
+}
+
+/* A link came into the way to a path while it was looked at. */
+static bool watch_is_torn(struct watch *w, const struct watch_file *f)
+{
+	const struct watch_call *c = &w->call;
+
+	if (f->touch == WATCH_TOUCH_NOT || f->refused || c->unsure || !watch_keeps(w))
+		return false;
+	_cleanup_fd_ int fd = c->path_len ? watch_open_path(w, c->path) : -ENOENT;
+	bool two = f->touch == WATCH_TOUCH_RENAMED || f->touch == WATCH_TOUCH_LINKED;
+	_cleanup_fd_ int to = two && c->to_len ? watch_open_path(w, c->to) : -ENOENT;
+
+	return fd == -ELOOP || to == -ELOOP;
+}
+
 static int watch_on_file(struct watch *w, const struct profile_watched *what,
 			 const struct notify_call *call, struct watch_process *p)
 {
@@ -420,14 +509,21 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 		return watch_unreadable(w, call);
 	/* No exec yet: what the launcher does is not the box's; nor what its init does, which looks
 	 * at processes through a /proc that stands nowhere. */
-	bool looked = r == 0 && w->started && p->pid != w->processes.first &&
-		      watch_look(&w->call, what, &f);
-	bool wanted = looked;
+	bool boxed = r == 0 && w->started && p->pid != w->processes.first, looked = false;
+	bool wanted = boxed && watch_ask(w, what, call, &f, &looked);
+	struct stat turned = {.st_ino = 0};
+	bool turns = wanted && watch_turns_names(w, &f, &turned), again = turns;
 
-	if (wanted && f.touch == WATCH_TOUCH_NOT)
-		wanted = watch_wants_read(w, what, call, &f.refused);
-	else if (wanted)
-		wanted = watch_wants_change(w, what, call, &f);
+	if (turns)
+		watch_order_wait(&w->order, call->thread);
+	for (int i = 0; again || (wanted && i < WATCH_TORN_TRIES && watch_is_torn(w, &f)); i++) {
+		again = false;
+		r = watch_call_read(what, call, &w->call);
+		if (r == -EFAULT)
+			return watch_unreadable(w, call);
+		wanted = r == 0 && watch_ask(w, what, call, &f, &looked);
+		turns = wanted && watch_turns_names(w, &f, &turned);
+	}
 	bool held = wanted && !f.refused && watch_is_held(w, f.touch), counted = false;
 
 	if (held) {
@@ -441,12 +537,14 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 	int failed = 0, answered = 0;
 	int covered = looked ? watch_covered(w, &f, call->thread, &wanted) : 0;
 
-	if (held)
+	if (held || (f.refused && f.touch == WATCH_TOUCH_MADE && watch_is_pipe(w)))
 		error = EROFS;
 	else if (covered && !counted)
 		error = covered;
 	else if (unplaced && !counted)
 		error = unplaced;
+	if (wanted && error == 0)
+		error = watch_fails(w, what, call, &f);
 	if (wanted && f.touch != WATCH_TOUCH_NOT && error == 0)
 		error = watch_first(w, what, &f);
 	if (error)
@@ -454,11 +552,17 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 	else if (r == 0 && w->started && what->seen == PROFILE_SEEN_RENAME)
 		answered = watch_moves_take(&w->moves, &w->processes, what, call, p, &failed);
 	if (failed < 0) {
-		f.refused = true;
+		f.failed = true;
 		w->call.reason = error_words(failed);
 	}
-	if (answered == 0 && error == 0)
+	if (answered == 0 && error == 0) {
 		answered = watch_let_go(w, call);
+		if (answered > 0 && wanted && f.touch != WATCH_TOUCH_NOT && watch_keeps(w))
+			watch_order_went(&w->order, call);
+		if (answered > 0 && turns)
+			watch_order_wait_gone(&w->order, call, w->root.fd, w->call.path,
+					      turned.st_dev, turned.st_ino);
+	}
 	if (answered <= 0 || !wanted)
 		return answered < 0 ? answered : 0;
 	watch_wake_in(w, WATCH_FOLD_MS);
@@ -636,6 +740,36 @@ static void watch_close(struct watch *w)
 	w->moves.listener = w->unix_connects.listener = -1;
 }
 
+static int watch_on_call(struct watch *w, const struct notify_call *call)
+{
+	uint64_t before = w->to.writer->seq;
+
+	w->now = watch_clock();
+	(void)watch_covered_settle(w, call->thread);
+	struct profile_answer answer = profile_judge(w->kind, w->watch, call->number, call->args);
+	int r = answer.verdict == PROFILE_WATCHED ? watch_see(w, answer.watched, call)
+						  : watch_refuse(w, &answer, call);
+
+	if (r == 0 && w->to.writer->seq != before)
+		r = w->to.wrote(w->to.context);
+	return r;
+}
+
+/* Calls that are asked for are received, and wait; whether a thread's is among them. */
+static bool watch_asks(void *context, pid_t thread)
+{
+	struct watch *w = context;
+	struct pollfd more = {.fd = w->listener, .events = POLLIN};
+
+	while (w->asked_count < WATCH_ASKED_MAX && poll(&more, 1, 0) > 0 && more.revents & POLLIN &&
+	       notify_receive(w->listener, &w->asked[w->asked_count]) == 0)
+		w->asked_count++;
+	for (size_t i = 0; i < w->asked_count; i++)
+		if (w->asked[i].thread == thread)
+			return true;
+	return false;
+}
+
 static int watch_on_listener(void *context, uint32_t events)
 {
 	struct watch *w = context;
@@ -650,16 +784,12 @@ static int watch_on_listener(void *context, uint32_t events)
 
 	if (r < 0)
 		return r == -ENOENT || r == -EINTR ? 0 : r;
-	uint64_t before = w->to.writer->seq;
-
-	w->now = watch_clock();
-	(void)watch_covered_settle(w, call.thread);
-	struct profile_answer answer = profile_judge(w->kind, w->watch, call.number, call.args);
-
-	r = answer.verdict == PROFILE_WATCHED ? watch_see(w, answer.watched, &call)
-					      : watch_refuse(w, &answer, &call);
-	if (r == 0 && w->to.writer->seq != before)
-		r = w->to.wrote(w->to.context);
+	r = watch_on_call(w, &call);
+	while (r == 0 && w->asked_count > 0) {
+		call = w->asked[0];
+		memmove(w->asked, w->asked + 1, --w->asked_count * sizeof(*w->asked));
+		r = watch_on_call(w, &call);
+	}
 	return r;
 }
 
@@ -741,6 +871,7 @@ struct watch *watch_new(const struct watch_to *to, struct error *e)
 	w->listener = -1;
 	w->covers = COVERS_INIT;
 	w->root = WATCH_ROOT_INIT;
+	w->order = (struct watch_order){.asks = watch_asks, .context = w};
 	watch_outsides_init(&w->outsides, to->plan);
 	w->shares = watch_is_sharing(to->plan);
 	watch_moves_init(&w->moves, to->loop, to->plan, &w->root, to->forget, to->context);

@@ -9,9 +9,10 @@
  *		then there is an exec event (reported), and one that says what runs (kernel)
  *	files	go on, but for renames of directories in an overlay, which are done for the caller
  *		(watch_move.h).  What changes something is an event wherever it is, but for
- *terminals and the like in /dev; what reads, only where it is of interest (the plan's
- *		record.reads): granted files, marked ones, and what the box does not show
- *	connect	goes on, and is remembered for watch_who_connected
+ *		terminals and the like in /dev; what reads, only where it is of interest (the
+ *		plan's record.reads): granted files, marked ones, and what the box does not show
+ *	connect	is done for the caller (watch_connect.h), and is remembered for
+ *		watch_who_connected
  *
  * What was read from the caller's memory is `reported`: the caller goes on by itself, and may have
  * changed it meanwhile.  What the kernel says about a process (its program, its end) and what was

@@ -103,40 +103,11 @@ static bool watch_connect_is_own(struct watch_connects *c, pid_t first, int file
 
 /* --- where it leads ------------------------------------------------------------------- */
 
-/* A link of the caller's own folder in /proc, written out: /proc/self/fd/3/x. */
-static bool watch_connect_own_link(pid_t thread, const char *path, char *into)
-{
-	static const char *const leads[] = {"/proc/self/", "/proc/thread-self/"};
-	char name[32];
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(leads); i++) {
-		const char *rest = str_after(path, leads[i]);
-
-		if (!rest)
-			continue;
-		size_t n = str_after(rest, "fd/") ? 3 + strcspn(rest + 3, "/") : strcspn(rest, "/");
-		size_t len;
-
-		if (n >= sizeof(name))
-			return false;
-		(void)snprintf(name, sizeof(name), "%.*s", (int)n, rest);
-		ssize_t got = watch_thread_link(thread, name, into, WATCH_PATH_MAX);
-
-		len = got > 0 ? (size_t)got : 0;
-		int put = len ? snprintf(into + len, WATCH_PATH_MAX - len, "%s", rest + n) : -1;
-
-		return put >= 0 && (size_t)put < WATCH_PATH_MAX - len;
-	}
-	return false;
-}
-
 /* The path as the box has it, absolute. */
 static int watch_connect_path(pid_t thread, const struct sockaddr_un *to, char into[WATCH_PATH_MAX])
 {
 	size_t len = 0;
 
-	if (watch_connect_own_link(thread, to->sun_path, into))
-		return 0;
 	if (to->sun_path[0] != '/') {
 		ssize_t n = watch_thread_link(thread, "cwd", into, WATCH_PATH_MAX);
 
@@ -149,13 +120,39 @@ static int watch_connect_path(pid_t thread, const struct sockaddr_un *to, char i
 	return n < 0 || (size_t)n >= WATCH_PATH_MAX - len ? -ENAMETOOLONG : 0;
 }
 
+/* Through links, as the caller would go: in /proc the kernel would take us for it.  0, or -errno for
+ * the caller. */
+static int watch_connect_follow(int root, pid_t thread, struct watch_connected *ret)
+{
+	char found[WATCH_CALL_PATH];
+
+	switch (watch_real_find(root, thread, ret->path, true, found, &ret->missing)) {
+	case WATCH_REAL_PLAIN:
+		return 0;
+	case WATCH_REAL_NAME:
+		memcpy(ret->path, found, strlen(found) + 1);
+		return 0;
+	case WATCH_REAL_NAMELESS:
+		return -ECONNREFUSED;
+	case WATCH_REAL_REMOVED:
+		return -ENOENT;
+	case WATCH_REAL_UNKNOWN:
+		break;
+	}
+	return ret->missing ? -ENOENT : -EACCES;
+}
+
 /* The file that is meant, opened; -errno for the caller. */
 static int watch_connect_find(struct watch_connects *c, const struct watch_processes *all,
-			      struct watch_connected *ret)
+			      pid_t thread, struct watch_connected *ret)
 {
 	struct stat st;
 	int root = watch_root_open(c->root, all);
-	_cleanup_fd_ int file = root < 0 ? -EACCES : open_in_root(root, ret->path, O_PATH);
+	int r = root < 0 ? -EACCES : watch_connect_follow(root, thread, ret);
+
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int file = open_in_root(root, ret->path, O_PATH);
 
 	ret->missing = file == -ENOENT || file == -ENOTDIR;
 	if (file < 0)
@@ -391,7 +388,7 @@ static int watch_connect_do(struct watch_connects *c, const struct watch_process
 	int r = path ? watch_connect_name(thread, w, ret->path) : 0;
 
 	if (path && r == 0) {
-		w->file = watch_connect_find(c, all, ret);
+		w->file = watch_connect_find(c, all, thread, ret);
 		r = w->file < 0 ? w->file : 0;
 	}
 	if (r < 0)

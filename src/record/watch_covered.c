@@ -38,8 +38,7 @@ static void covered_unanswered(struct watch *w, int error)
 
 static bool covered_is_there(struct watch *w, const char *path)
 {
-	int root = watch_root_open(&w->root, &w->processes);
-	_cleanup_fd_ int fd = root < 0 ? -1 : open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+	_cleanup_fd_ int fd = watch_open_path(w, path);
 
 	return fd >= 0 || fd == -ELOOP;
 }
@@ -98,8 +97,7 @@ enum { COVERED_PATIENCE_MS = 500, COVERED_MS = 1000000, COVERED_VAIN_MAX = 3 };
 
 static bool covered_stat(struct watch *w, const char *path, struct statx *ret)
 {
-	int root = watch_root_open(&w->root, &w->processes);
-	_cleanup_fd_ int fd = root < 0 ? -1 : open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+	_cleanup_fd_ int fd = watch_open_path(w, path);
 
 	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
 				STATX_BASIC_STATS | STATX_BTIME, ret) == 0;

@@ -60,6 +60,12 @@ static uint64_t watch_put_file(struct buf *event, bool refused, enum note_field 
 	return watch_put_cut(event, field, path, len, refused ? WATCH_REFUSED_MAX : NOTE_TEXT_MAX);
 }
 
+static void watch_put_verdict(struct buf *event, bool refused, bool failed)
+{
+	if (refused || failed)
+		event_put_word(event, NOTE_FIELD_VERDICT, refused ? "refused" : "failed");
+}
+
 /* --- files ---------------------------------------------------------------------------- */
 
 /* For the comparison with the disk at the end. */
@@ -97,6 +103,9 @@ static void watch_touch(struct watch *w, enum watch_touch touch)
 		touched_add(t, path, TOUCHED_META);
 		if (to.len)
 			touched_add(t, to, TOUCHED_MADE);
+		/* What is written by the new name is by the old one, too. */
+		if (to.len)
+			touched_linked(t, to, path);
 		break;
 	case WATCH_TOUCH_SYMLINKED:
 		touched_add(t, path, TOUCHED_MADE);
@@ -138,14 +147,14 @@ static int watch_begin_file(struct watch *w, const struct watch_process *p,
 					      .pid = p->pid,
 					      .kind = NOTE_FILE,
 					      .op = f->op,
-					      .refused = f->refused};
+					      .refused = f->refused,
+					      .failed = f->failed};
 	int r = watch_fold_add(&w->fold, &what, path, to);
 
 	if (r != 0)
 		return r;
 	*ret_event = watch_event_begin(w, NOTE_FILE, f->op, "reported");
-	if (f->refused)
-		event_put_word(*ret_event, NOTE_FIELD_VERDICT, "refused");
+	watch_put_verdict(*ret_event, f->refused, f->failed);
 	watch_put_who(*ret_event, p->exec, p->pid);
 	return 0;
 }
@@ -155,17 +164,17 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 	const struct watch_call *c = &w->call;
 	struct buf *event = NULL;
 
-	if (!f->refused)
+	if (!f->refused && !f->failed)
 		watch_touch(w, f->touch);
 	int r = watch_begin_file(w, p, f, (struct span){(const uint8_t *)c->path, c->path_len},
 				 (struct span){(const uint8_t *)c->to, c->to_len}, &event);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	uint64_t cut = watch_put_file(event, f->refused || c->missing, NOTE_FIELD_PATH, c->path,
-				      c->path_len);
+	bool vain = f->refused || f->failed || c->missing;
+	uint64_t cut = watch_put_file(event, vain, NOTE_FIELD_PATH, c->path, c->path_len);
 
-	cut += watch_put_file(event, f->refused || c->missing, NOTE_FIELD_TO, c->to, c->to_len);
+	cut += watch_put_file(event, vain, NOTE_FIELD_TO, c->to, c->to_len);
 	(void)watch_put_cut(event, NOTE_FIELD_SAID, c->said, c->said_len, WATCH_SAID_MAX);
 	if (cut)
 		event_put_number(event, NOTE_FIELD_CUT, cut);
@@ -232,14 +241,14 @@ int watch_event_repeats(void *context, const struct watch_fold_entry *e)
 		return watch_write_call(w, e, e->text, e->repeats);
 	struct buf *event = watch_event_begin(w, (enum note_kind)e->kind, e->op, "reported");
 
-	if (e->refused)
-		event_put_word(event, NOTE_FIELD_VERDICT, "refused");
+	bool vain = e->refused || e->failed;
+
+	watch_put_verdict(event, e->refused, e->failed);
 	event_put_number(event, NOTE_FIELD_COUNT_OF, e->repeats);
 	watch_put_who(event, e->exec, e->pid);
-	uint64_t cut = watch_put_file(event, e->refused, NOTE_FIELD_PATH, e->text, e->path_len);
+	uint64_t cut = watch_put_file(event, vain, NOTE_FIELD_PATH, e->text, e->path_len);
 
-	cut += watch_put_file(event, e->refused, NOTE_FIELD_TO, e->text + e->path_len + 1,
-			      e->to_len);
+	cut += watch_put_file(event, vain, NOTE_FIELD_TO, e->text + e->path_len + 1, e->to_len);
 	if (cut)
 		event_put_number(event, NOTE_FIELD_CUT, cut);
 	return writer_end(w->to.writer);

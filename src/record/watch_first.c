@@ -9,8 +9,13 @@
 static void watch_first_path(struct watch *w, const char *path, size_t len,
 			     enum first_change change)
 {
-	if (len > 0)
-		first_keep_path(w->to.first, (struct span){(const uint8_t *)path, len}, change);
+	struct first_keep *k = w->to.first;
+
+	if (len == 0 || first_keep_path(k, (struct span){(const uint8_t *)path, len}, change))
+		return;
+	/* A link came into the way since it was looked at: what is behind it is not known. */
+	if (k->direct)
+		k->refused = FIRST_WHY_UNREADABLE;
 }
 
 /* Something is put at `to`; not where there is nothing that it could be. */
@@ -22,7 +27,8 @@ static void watch_first_moves(struct watch *w, const struct watch_file *f)
 	const struct span to = {(const uint8_t *)c->to, c->to_len};
 	bool linked = f->touch == WATCH_TOUCH_LINKED, exchange = c->flags & RENAME_EXCHANGE;
 
-	if (!first_keep_is_there(k, path))
+	/* A file that never had a name (O_TMPFILE) gets one by a link. */
+	if (!first_keep_is_there(k, path) && !(linked && c->unsure))
 		return;
 	if (!linked && exchange) {
 		if (!first_keep_is_there(k, to))

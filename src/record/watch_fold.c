@@ -26,8 +26,9 @@ static bool watch_fold_is(const struct watch_fold_entry *e, const struct watch_f
 			  struct span path, struct span to)
 {
 	return e->hash == what->hash && e->exec == what->exec && e->kind == what->kind &&
-	       e->op == what->op && e->refused == what->refused && e->path_len == path.len &&
-	       e->to_len == to.len && memcmp(e->text, path.ptr, path.len) == 0 &&
+	       e->op == what->op && e->refused == what->refused && e->failed == what->failed &&
+	       e->path_len == path.len && e->to_len == to.len &&
+	       memcmp(e->text, path.ptr, path.len) == 0 &&
 	       (to.len == 0 || memcmp(e->text + path.len + 1, to.ptr, to.len) == 0);
 }
 

@@ -18,7 +18,7 @@ struct watch_fold_entry {
 	pid_t pid;
 	unsigned int kind; /* enum note_kind */
 	const char *op;    /* or the name of a call; static */
-	bool refused;
+	bool refused, failed;
 	uint64_t repeats; /* since it was written */
 	bool listed;      /* in `repeating` */
 	char *text;       /* path, and behind its NUL the other one */

@@ -11,6 +11,7 @@
 #include "watch_connect.h"
 #include "watch_fold.h"
 #include "watch_move.h"
+#include "watch_order.h"
 #include "watch_outside.h"
 #include "watch_path.h"
 #include "watch_process.h"
@@ -19,6 +20,7 @@
 
 enum {
 	WATCH_CONNECTS = 256,
+	WATCH_ASKED_MAX = 64,
 	WATCH_REFUSED_MAX = 1024, /* bytes of a path, where nothing was changed */
 };
 
@@ -53,6 +55,9 @@ struct watch {
 	struct watch_root root;
 	struct watch_outsides outsides;
 	struct watch_moves moves;
+	struct watch_order order;
+	struct notify_call asked[WATCH_ASKED_MAX]; /* calls that were received, and wait */
+	size_t asked_count;
 	struct watch_connects unix_connects;
 	struct watch_fold fold;
 	struct watch_call call; /* the one that is looked at */
@@ -77,6 +82,7 @@ struct watch_file {
 	const char *op;
 	enum watch_touch touch;
 	bool refused;
+	bool failed; /* it is certain to, and was answered so */
 	bool has_mode, has_flags;
 };
 
@@ -103,6 +109,14 @@ int watch_covered(struct watch *w, struct watch_file *f, pid_t thread, bool *wan
 /* A thread makes another call, or time has passed (0): what came of calls that were to make
  * something of the covers', or to take it away.  True: of some it is not known yet. */
 bool watch_covered_settle(struct watch *w, pid_t thread);
+
+/* What stands at a path of the box, without links on the way: a descriptor to look at it, or -errno. */
+int watch_open_path(struct watch *w, const char *path);
+
+/* The call that is looked at, before it goes on: the error that it is certain to end in, with which
+ * it has to be answered.  0: nobody knows. */
+int watch_fails(struct watch *w, const struct profile_watched *what, const struct notify_call *call,
+		struct watch_file *f);
 
 /* What the call is about to change is kept as it is (first_keep.h), where it can be reached.  0, or
  * the error with which it has to be answered. */

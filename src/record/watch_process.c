@@ -17,6 +17,7 @@ enum {
 	WATCH_STAT_PARENT = 4,
 	WATCH_STAT_FLAGS = 9,
 	WATCH_STAT_START = 22,
+	WATCH_STAT_CODE = 26, /* 1 where we may not know it */
 	WATCH_STAT_STACK = 28,
 	WATCH_STAT_STATUS = 52,
 	WATCH_PF_FORKNOEXEC = 0x40, /* of the flags, since long before 5.10 */
@@ -87,18 +88,28 @@ static void watch_proc_path(pid_t pid, const char *name, char into[WATCH_PROC_PA
 	(void)snprintf(into, WATCH_PROC_PATH, "/proc/%d/%s", (int)pid, name);
 }
 
-/* Fields of its stat by their numbers, from 3 on; a program's name may have anything in it. */
-static int watch_read_stat(pid_t pid, const int *wanted, uint64_t *ret, size_t count)
+ssize_t watch_proc_read(pid_t pid, const char *name, char *text, size_t size)
 {
-	char text[1024], path[WATCH_PROC_PATH];
+	char path[WATCH_PROC_PATH];
 
-	watch_proc_path(pid, "stat", path);
+	watch_proc_path(pid, name, path);
 	_cleanup_fd_ int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
 
 	if (n <= 0)
 		return n < 0 ? -errno : -ESRCH;
 	text[n] = '\0';
+	return n;
+}
+
+/* Fields of its stat by their numbers, from 3 on; a program's name may have anything in it. */
+static int watch_read_stat(pid_t pid, const int *wanted, uint64_t *ret, size_t count)
+{
+	char text[1024];
+	ssize_t n = watch_proc_read(pid, "stat", text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
 	const char *at = strrchr(text, ')');
 	int field = WATCH_STAT_STATE - 1;
 
@@ -186,9 +197,9 @@ int watch_process_stat(const struct watch_process *p, const char *name, struct s
 int watch_process_look(const struct watch_process *p, struct watch_look *ret)
 {
 	static const int wanted[] = {WATCH_STAT_STATE, WATCH_STAT_FLAGS, WATCH_STAT_START,
-				     WATCH_STAT_STACK};
-	uint64_t stat[4] = {0};
-	int r = watch_read_stat(p->pid, wanted, stat, 4);
+				     WATCH_STAT_CODE, WATCH_STAT_STACK};
+	uint64_t stat[5] = {0};
+	int r = watch_read_stat(p->pid, wanted, stat, 5);
 
 	if (r < 0)
 		return r;
@@ -196,7 +207,8 @@ int watch_process_look(const struct watch_process *p, struct watch_look *ret)
 		return -ESRCH; /* another that got its number */
 	ret->ended = stat[0] == 'Z' || stat[0] == 'X';
 	ret->forked = (stat[1] & WATCH_PF_FORKNOEXEC) != 0;
-	ret->stack = stat[3];
+	ret->loading = !ret->ended && stat[3] == 0;
+	ret->stack = stat[4];
 	return 0;
 }
 
@@ -240,6 +252,9 @@ int watch_process_has_execed(const struct watch_process *p)
 
 	if (r < 0)
 		return r;
+	/* Its stack begins elsewhere in the end: what is forked from it would not be known. */
+	if (look.loading)
+		return 0;
 	if (x->forked)
 		return !look.forked;
 	if (look.ended)
@@ -326,15 +341,10 @@ int watch_processes_sweep(struct watch_processes *all)
 /* The leader of a thread's group, by its status. */
 static pid_t watch_leader(pid_t thread)
 {
-	char path[32], text[512];
+	char text[512];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
-	_cleanup_fd_ int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (n <= 0)
+	if (watch_proc_read(thread, "status", text, sizeof(text)) < 0)
 		return -1;
-	text[n] = '\0';
 	/* A newline in the name is written as \n there. */
 	const char *line = strstr(text, "\nTgid:");
 

@@ -107,6 +107,9 @@ void watch_processes_init(struct watch_processes *all, struct loop *loop, watch_
 			  watch_settle_fn settle, void *context);
 void watch_processes_fini(struct watch_processes *all);
 
+/* The text of a file of /proc/PID, as much as fits: its length, or -errno. */
+ssize_t watch_proc_read(pid_t pid, const char *name, char *text, size_t size);
+
 /* The process that this thread is of; NULL: it is gone, or there is no memory. */
 struct watch_process *watch_process_of(struct watch_processes *all, pid_t thread, int64_t now);
 
@@ -123,6 +126,7 @@ int watch_process_end(struct watch_process *p);
 struct watch_look {
 	uint64_t stack; /* where it begins; 0: unknown, or it has none any more */
 	bool forked;    /* it has not executed anything since it was forked */
+	bool loading;   /* its memory is new, and not all there: an exec is under way */
 	bool ended;
 };
 

@@ -358,6 +358,28 @@ bool watch_real_follows(const struct profile_watched *what, const struct watch_c
 	}
 }
 
+/* Of a name that ends in a slash the folder is meant that a link leads to, whatever the call says;
+ * but where a name is made, removed or renamed, that is the link's own. */
+static bool watch_real_means_folder(const struct profile_watched *what, const char *raw)
+{
+	size_t len = strlen(raw);
+
+	if (len == 0 || raw[len - 1] != '/')
+		return false;
+	switch ((int)what->seen) {
+	case PROFILE_SEEN_OPEN:
+	case PROFILE_SEEN_OPEN_HOW:
+	case PROFILE_SEEN_CHMOD:
+	case PROFILE_SEEN_CHOWN:
+	case PROFILE_SEEN_XATTR:
+	case PROFILE_SEEN_TIMES:
+	case PROFILE_SEEN_LINK:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* A part that is longer than any file's name can be. */
 static bool watch_real_has_long_part(const char *raw)
 {
@@ -441,8 +463,9 @@ void watch_real_call(int root, const struct profile_watched *what, const struct 
 	size_t len = c->path_len;
 
 	memcpy(c->said, c->path, len);
-	if (watch_real_put(root, call->thread, c->raw, watch_real_follows(what, c), c->path,
-			   &c->path_len, c))
+	bool follow = watch_real_follows(what, c) || watch_real_means_folder(what, c->raw);
+
+	if (watch_real_put(root, call->thread, c->raw, follow, c->path, &c->path_len, c))
 		c->said_len = len;
 	if (c->flags & O_CREAT)
 		c->missing = false; /* it is made */

@@ -65,11 +65,9 @@ static bool watch_vain_is_outside(struct watch *w, char *path, size_t *len)
 /* For certain, as long as it is looked at. */
 static bool watch_vain_is_nothing(struct watch *w, char *path, size_t *len)
 {
-	int root = watch_root_open(&w->root, &w->processes);
-	_cleanup_fd_ int own =
-		root < 0 ? root : open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
+	_cleanup_fd_ int own = watch_open_path(w, path);
 
-	return root >= 0 && watch_vain_is_no_name(own) && !watch_vain_is_outside(w, path, len);
+	return watch_vain_is_no_name(own) && !watch_vain_is_outside(w, path, len);
 }
 
 /* What the kernel says to who would make something there. */

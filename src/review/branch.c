@@ -38,7 +38,7 @@ void branch_pick(struct choices *c)
 
 		if (x->state == CHOICE_SETTLED || branch_is_of_it(x->change->path, ref, log, loose))
 			continue;
-		x->state = CHOICE_LEFT;
-		x->why = "it is not part of the branch";
+		choice_pass(x, "it is not part of the branch");
 	}
+	choices_call_above(c);
 }

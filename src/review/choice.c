@@ -34,7 +34,7 @@ static const char *choice_conflict_words(const struct change *c)
 	if (c->before.type == OBJECT_ABSENT)
 		return "you removed it, and the session changed it";
 	if (c->after.type == OBJECT_ABSENT)
-		return "you changed it, and the session removed it";
+		return "you changed it or put it there, and the session removed it";
 	return c->copied_up ? "you changed it, and so did the session"
 			    : "you and the session both wrote it";
 }
@@ -61,6 +61,33 @@ static bool choice_folder_changed(int tree, const char *path, int64_t since)
 	return fd < 0 || fstat(fd, &st) < 0 || CLOCK_NS(st.st_ctim) > since;
 }
 
+/*
+ * A folder around it may have been moved there since then.  What is in such a folder keeps its own
+ * times, and the folder has a new one; so has a folder in which something came or went, and then
+ * nobody can tell them apart.  removed: this is all that is left of it.
+ */
+static bool choice_folder_came(int tree, const char *path, int64_t since, bool removed)
+{
+	char folder[PATH_MAX];
+
+	if (strlen(path) >= sizeof(folder))
+		return true;
+	memcpy(folder, path, strlen(path) + 1);
+	for (char *slash; (slash = strrchr(folder, '/'));) {
+		struct stat st;
+
+		*slash = '\0';
+		_cleanup_fd_ int fd = open_beneath(tree, folder, O_PATH | O_DIRECTORY, 0);
+
+		if (fd < 0 || fstat(fd, &st) < 0)
+			return true;
+		if (CLOCK_NS(st.st_ctim) > since &&
+		    (removed || CLOCK_NS(st.st_ctim) > CLOCK_NS(st.st_mtim)))
+			return true;
+	}
+	return false;
+}
+
 /* Nobody knows what the session found there. */
 static bool choice_guess_conflict(const struct choices *c, const struct change *x)
 {
@@ -68,10 +95,16 @@ static bool choice_guess_conflict(const struct choices *c, const struct change *
 	if (x->before.type == OBJECT_ABSENT)
 		return x->copied_up &&
 		       choice_folder_changed(c->review->tree, x->path, c->review->session.began);
-	/* A directory's time is that of what comes and goes in it, which has its own entries. */
+	/* A directory's time is that of what comes and goes in it, which has its own entries.  Where
+	 * the session has none any more it may be the user's, with nothing in it that could be. */
 	if (x->before.type == OBJECT_DIR)
-		return false;
-	return x->before.ctime > c->review->session.began;
+		return x->after.type != OBJECT_DIR && x->before.ctime > c->review->session.began;
+	if (x->before.ctime > c->review->session.began)
+		return true;
+	/* What was renamed is all there under its new name. */
+	return x->kind != CHANGE_RENAMED &&
+	       choice_folder_came(c->review->tree, x->path, c->review->session.began,
+				  x->after.type == OBJECT_ABSENT);
 }
 
 /* A folder around it was not there when the session first made one, so neither was this. */
@@ -125,7 +158,7 @@ static void choice_find_origin(const struct choices *c, struct choice *x)
 		x->origin = folder ? x->change->after : (struct object){.type = OBJECT_ABSENT};
 		return;
 	}
-	x->knows_origin = undo_object_of(&entry, &x->change->before, &x->origin);
+	x->knows_origin = settled_object_of(&entry, &x->change->before, &x->origin);
 	x->was_other = !x->knows_origin && entry.kind == FIRST_FILE;
 	x->first = x->knows_origin ? at : -1;
 }
@@ -158,8 +191,11 @@ static bool choice_judge_mode(struct choice *x)
 	const uint32_t was = x->origin.mode & 0777, now = c->before.mode & 0777;
 	const uint32_t theirs = c->after.mode & 0777;
 
-	if (x->origin.type != c->after.type || c->before.type != c->after.type)
+	if (c->before.type != c->after.type)
 		return true;
+	/* Both made it. */
+	if (x->origin.type != c->after.type)
+		return theirs == now;
 	if (theirs == was)
 		x->lands.mode = now;
 	return theirs == was || now == was || theirs == now;
@@ -238,7 +274,7 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 	bool theirs = !basis_same_content(&ch->after, &x->origin);
 	/* Only its mode is the session's doing: the content stays the workspace's.  Where that is
 	 * gone, or of another kind, there is nothing that the mode could be of. */
-	if (!theirs && ours && !choice_is_file(&ch->before))
+	if (!theirs && ours && !(choice_is_file(&ch->before) && choice_is_file(&ch->after)))
 		mode = false;
 	if (mode && !theirs && ours) {
 		const uint32_t lands = x->lands.mode;
@@ -246,6 +282,7 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 		x->content = changes_open(&c->view, ch, CHANGE_BEFORE);
 		x->lands = ch->before;
 		x->lands.mode = lands;
+		x->change->kind = CHANGE_MODE;
 		mode = x->content >= 0;
 	}
 	if (!mode || (theirs && ours && !basis_same_content(&ch->after, &ch->before))) {
@@ -469,6 +506,16 @@ static bool spec_means(const struct pathspec *s, const struct change *c)
 	       (c->from && (pathspec_is(s, c->from) || pathspec_covers(s, c->from)));
 }
 
+void choice_pass(struct choice *x, const char *why)
+{
+	if (x->state != CHOICE_LEFT) {
+		x->passed = x->state;
+		x->passed_why = x->why;
+	}
+	x->state = CHOICE_LEFT;
+	x->why = why ? why : x->why;
+}
+
 int choices_pick(struct choices *c, const struct pathspecs *specs, struct error *e)
 {
 	bool *meant = arena_alloc(&c->arena, c->count + 1);
@@ -495,7 +542,8 @@ int choices_pick(struct choices *c, const struct pathspecs *specs, struct error 
 	for (size_t i = 0; specs->count && i < c->count; i++)
 		if (!meant[i] && c->items[i].state != CHOICE_SETTLED &&
 		    c->items[i].state != CHOICE_DROPPED)
-			c->items[i].state = CHOICE_LEFT;
+			choice_pass(&c->items[i], NULL);
+	choices_call_above(c);
 	return 0;
 }
 

@@ -56,6 +56,8 @@ struct choice {
 	bool follows;        /* its state is that of what is in it or around it, else `meant` */
 	enum choice_state meant;
 	const char *meant_why;
+	enum choice_state passed; /* LEFT: what it would be, had it not been passed over */
+	const char *passed_why;
 	bool counted; /* as text */
 	size_t added, removed;
 };
@@ -104,8 +106,17 @@ struct pathspecs {
 int choices_specs(struct choices *c, const struct invocation *i, enum option_id id,
 		  struct pathspecs *ret, struct error *e);
 
-/* What is not named is left; -ENOENT and a sentence when one names nothing. */
+/* What is not named is left; -ENOENT and a sentence when one names nothing.  Folders around what is
+ * named are judged as if they were named themselves. */
 int choices_pick(struct choices *c, const struct pathspecs *specs, struct error *e);
+
+/* It is passed over this time.  It may still have to land with what is in it: then it is what it was
+ * before, a conflict for one. */
+void choice_pass(struct choice *x, const char *why);
+
+/* Folders that were passed over, and that something which lands is in: conflicts and held ones of
+ * them are so again. */
+void choices_call_above(struct choices *c);
 /* --- choice_release.c ---
  * Held changes of these names land, and refs whose commits bring nothing else that is held; none
  * may be named that is not held. */

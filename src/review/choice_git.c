@@ -15,7 +15,7 @@
  *			has in it lands as loose refs
  *
  *	a branch	that another worktree of the user's has checked out stays, and the
- *			session's lands beside it
+ *			session's lands beside it; none goes that a HEAD will name, here or there
  *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
  *			what they are about
  *	in the middle	of a merge, a rebase and the like that the user began after the session did:
@@ -79,6 +79,15 @@ static void git_keep(struct choice *x, const char *why)
 
 /* --- refs ------------------------------------------------------------------------------ */
 
+/* A stash is a ref and a line of its log: where the user's log stays, the ref does. */
+static bool git_stash_stays(const struct git_repository *g, const char *ref)
+{
+	const struct choice *log =
+		str_equal(ref, "refs/stash") ? git_choice(g, "logs/refs/stash") : NULL;
+
+	return log && (log->state == CHOICE_CONFLICT || log->state == CHOICE_KEPT);
+}
+
 /* The session packed its refs, and what it packed is held. */
 static bool git_pack_is_held(const struct git_repository *g)
 {
@@ -107,7 +116,7 @@ static int git_leave_rest(const struct git_repository *g, struct choice *x, cons
 static int git_put_beside(struct git_repository *g, struct choice *x, const char *ref)
 {
 	struct choices *c = g->c;
-	struct git_ref_value theirs, mine, was;
+	struct git_ref_value theirs, mine, was = {.object.len = 0};
 	char name[PATH_MAX];
 	int r = git_open_refs(g);
 
@@ -166,8 +175,8 @@ static int git_unpack_one(struct git_repository *g, struct choice *pack, const s
 	enum git_room room = git_room(g, ref->name, &mine);
 
 	/* Only the session has it, or moved it. */
-	if (room == GIT_ROOM_FREE ||
-	    (room == GIT_ROOM_HAS && git_name_equal(&mine, was) && !(current && g->stuck)))
+	if (room == GIT_ROOM_FREE || (room == GIT_ROOM_HAS && git_name_equal(&mine, was) &&
+				      !(current && g->stuck) && !git_stash_stays(g, ref->name)))
 		return git_add_beside(g, pack, ref->name, &ref->object, false, false);
 	const struct git_name none = {.len = 0};
 	enum git_found found = git_find_beside(g, ref->name, &none, &ref->object, beside);
@@ -254,6 +263,45 @@ static int git_user_moved(struct git_repository *g, const struct git_item *item,
 		view_look(&g->base, path, &o) < 0 || o.ctime > g->c->review->session.began);
 }
 
+/* A ref of the user's, in whatever file, has the name of a folder that this one would lie in. */
+static bool git_has_no_room(const struct git_repository *g, const char *ref)
+{
+	char above[GIT_REF_NAME_MAX];
+	struct git_ref_value mine;
+
+	if (snprintf(above, sizeof(above), "%s", ref) >= (int)sizeof(above))
+		return false;
+	for (char *slash; (slash = strrchr(above, '/')) && slash > strchr(above, '/');) {
+		*slash = '\0';
+		git_value(g, &g->mine, above, &mine);
+		if (git_ref_is_there(&mine))
+			return true;
+	}
+	return false;
+}
+
+/* A ref of the user's lies beneath this one, and is none that the session found and removed.  Those
+ * in files of their own are in the list of changes, as gone.  1, 0 or -errno. */
+static int git_has_below(struct git_repository *g, const char *ref)
+{
+	const size_t count = git_refs_has_below(&g->mine, ref) ? g->mine.packed_count : 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct git_ref *below = &g->mine.packed[i];
+		struct git_ref_value was, theirs;
+
+		if (str_equal(below->name, ref) || !git_is_in(below->name, ref))
+			continue;
+		git_value(g, &g->theirs, below->name, &theirs);
+		r = git_found(g, below->name, &was);
+		if (r >= 0)
+			r = r == GIT_KNOWN_NOT || git_ref_is_there(&theirs) ||
+			    !git_name_equal(&was.object, &below->object);
+	}
+	return r;
+}
+
 /* The file of a ref: the session wrote it, and the user may have moved the ref meanwhile without a
  * change of this file, or changed this file and not moved the ref. */
 static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
@@ -265,6 +313,21 @@ static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 	git_value(g, &g->theirs, item->rest, &theirs);
 	if (git_ref_same(&mine, &theirs))
 		return 0;
+	int below = git_ref_is_there(&mine) ? 0 : git_has_below(g, item->rest);
+
+	if (below < 0)
+		return below;
+	if (below > 0 || (!git_ref_is_there(&mine) && git_has_no_room(g, item->rest))) {
+		char log[GIT_REF_NAME_MAX + sizeof("logs/")];
+
+		(void)snprintf(log, sizeof(log), "logs/%s", item->rest);
+		struct choice *with = git_choice(g, log);
+
+		x->state = CHOICE_CONFLICT;
+		if (with)
+			with->state = CHOICE_CONFLICT;
+		return 0;
+	}
 	int moved = git_user_moved(g, item, &mine);
 
 	if (moved > 0)
@@ -291,8 +354,9 @@ static int git_weigh_packed(struct git_repository *g, struct choice *x)
 		if (!mine.symbolic[0] && git_name_equal(&mine.object, &ref->object))
 			continue;
 		r = git_found(g, ref->name, &was);
-		if (r == GIT_KNOWN && !git_name_equal(&was.object, &ref->object) &&
-		    !git_ref_same(&mine, &was))
+		if (git_stash_stays(g, ref->name) ||
+		    (r == GIT_KNOWN && !git_name_equal(&was.object, &ref->object) &&
+		     !git_ref_same(&mine, &was)))
 			x->state = CHOICE_CONFLICT;
 	}
 	return r < 0 ? r : 0;
@@ -307,6 +371,10 @@ static int git_weigh(struct git_repository *g)
 		const struct git_item *item = &g->items[i];
 		enum choice_state state = item->x->state;
 
+		if (state == CHOICE_LANDS && git_stash_stays(g, item->rest)) {
+			item->x->state = CHOICE_CONFLICT;
+			continue;
+		}
 		if ((state != CHOICE_LANDS && state != CHOICE_CONFLICT) ||
 		    item->x->change->after.type != OBJECT_FILE)
 			continue;
@@ -390,19 +458,20 @@ static const char *git_busy(const struct choices *c, const char *repository)
 }
 
 /* A rebase leaves HEAD without a branch: the one that it is about is moved at its end. */
-static void git_rebased(struct git_repository *g)
+static void git_read_rebased(const struct git_repository *g, const char *folder,
+			     char ret[GIT_REF_NAME_MAX])
 {
 	static const char *const notes[] = {"rebase-merge/head-name", "rebase-apply/head-name"};
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes) && !g->on_mine[0]; i++) {
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes) && !ret[0]; i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(GIT_REF_NAME_MAX);
 		char path[2 * PATH_MAX];
 
-		(void)snprintf(path, sizeof(path), "%s%s", g->path, notes[i]);
+		(void)snprintf(path, sizeof(path), "%s%s", folder, notes[i]);
 		_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
 
 		if (fd >= 0 && fd_read_all(fd, &text) == 0)
-			(void)snprintf(g->on_mine, sizeof(g->on_mine), "%.*s",
+			(void)snprintf(ret, GIT_REF_NAME_MAX, "%.*s",
 				       (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 	}
 }
@@ -417,7 +486,7 @@ static int git_judge(struct git_repository *g, const char *stuck, const char *bu
 	if (busy) {
 		g->stays = arena_printf(&g->c->arena, "yours stays: you are in the middle of %s",
 					busy);
-		git_rebased(g);
+		git_read_rebased(g, g->path, g->on_mine);
 	}
 	if (r < 0 || !g->stays)
 		return r < 0 ? r : -ENOMEM;
@@ -612,6 +681,89 @@ static int git_judge_elsewhere(struct git_repository *g, const struct git_item *
 	return git_put_beside(g, item->x, item->rest);
 }
 
+/* --- what is checked out does not go ---------------------------------------------------- */
+
+/* The branch that a HEAD of the user's, as it will be, or a rebase is about, and that is gone from
+ * the session's refs.  `who`: whose HEAD it is, in words. */
+static int git_keep_branch(struct git_repository *g, const char *branch, const char *who)
+{
+	struct git_ref_value mine, theirs;
+	char log[GIT_REF_NAME_MAX + sizeof("logs/")], path[PATH_MAX];
+	struct object o;
+
+	git_value(g, &g->mine, branch, &mine);
+	git_value(g, &g->theirs, branch, &theirs);
+	if (!git_ref_is_there(&mine) || git_ref_is_there(&theirs) ||
+	    snprintf(path, sizeof(path), "%s%s", g->path, branch) >= (int)sizeof(path))
+		return 0;
+	const char *why = arena_printf(&g->c->arena, "yours stays: %s %s checked out", who, branch);
+	struct choice *pack = git_choice(g, "packed-refs");
+	struct choice *with[] = {git_choice(g, branch), NULL};
+
+	(void)snprintf(log, sizeof(log), "logs/%s", branch);
+	with[1] = git_choice(g, log);
+	for (size_t i = 0; why && i < BAWN_ARRAY_SIZE(with); i++)
+		if (with[i] && with[i]->state == CHOICE_LANDS)
+			git_keep(with[i], why);
+	/* A file of its own is enough. */
+	if (!why || !pack || pack->state != CHOICE_LANDS || view_look(&g->base, path, &o) < 0 ||
+	    o.type == OBJECT_FILE)
+		return why ? 0 : -ENOMEM;
+	int r = git_unpack(g, pack);
+
+	if (r == 0 && !pack->rest)
+		pack->why = why;
+	return r;
+}
+
+/* A HEAD as it will be; `folder` is where it is, within the repository. */
+static int git_keep_head(struct git_repository *g, const char *folder, const char *who)
+{
+	char own[sizeof("worktrees//HEAD") + NAME_MAX], path[2 * PATH_MAX];
+	char branch[GIT_REF_NAME_MAX];
+
+	(void)snprintf(own, sizeof(own), "%sHEAD", folder);
+	const struct choice *head = git_choice(g, own);
+
+	(void)snprintf(path, sizeof(path), "%s%s", g->path, folder);
+	git_read_head(head && head->state == CHOICE_LANDS ? &g->c->view : &g->base, path, branch);
+	git_read_rebased(g, path, branch);
+	return branch[0] ? git_keep_branch(g, branch, who) : 0;
+}
+
+static int git_keep_of_worktree(void *context, const char *name)
+{
+	struct git_repository *g = context;
+	char folder[sizeof("worktrees//") + NAME_MAX];
+	const char *who = arena_printf(&g->c->arena, "the worktree %s has", name);
+
+	(void)snprintf(folder, sizeof(folder), "worktrees/%s/", name);
+	return who ? git_keep_head(g, folder, who) : -ENOMEM;
+}
+
+/* A branch that the session removed while the user went to it, here or in a worktree, stays: HEAD
+ * would name nothing. */
+static int git_keep_heads(struct git_repository *g)
+{
+	char path[2 * PATH_MAX];
+	bool asks = false;
+
+	for (size_t i = 0; i < g->count && !asks; i++)
+		asks = g->items[i].x->state == CHOICE_LANDS &&
+		       (str_equal(g->items[i].rest, "packed-refs") ||
+			(git_is_in(g->items[i].rest, "refs/heads") &&
+			 g->items[i].x->change->after.type != OBJECT_FILE));
+	int r = asks ? git_open_refs(g) : 0;
+
+	if (!asks || r < 0)
+		return r;
+	r = git_keep_head(g, "", "you have");
+	(void)snprintf(path, sizeof(path), "%sworktrees", g->path);
+	if (r == 0)
+		r = view_list(&g->base, path, git_keep_of_worktree, g);
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+}
+
 /* --- all of them ----------------------------------------------------------------------- */
 
 static bool git_is_object(const struct git_item *item)
@@ -669,8 +821,16 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	return r;
 }
 
+static int git_judge_whole(struct git_repository *g)
+{
+	int r = git_judge_linked(g);
+
+	return r < 0 ? r : git_judge_all(g, git_busy(g->c, g->path));
+}
+
 /* The repository that these are of. */
-static int git_judge_repository(struct choices *c, const struct git_item *items, size_t count)
+static int git_in_repository(struct choices *c, const struct git_item *items, size_t count,
+			     int (*judge)(struct git_repository *g))
 {
 	struct git_repository g = {
 		.c = c, .items = items, .count = count, .base = {.base = c->view.base}};
@@ -696,10 +856,8 @@ static int git_judge_repository(struct choices *c, const struct git_item *items,
 			       c->review->session.branch);
 	git_read_head(&g.base, g.path, g.on_mine);
 	git_read_head(&c->view, g.path, g.on_theirs);
-	int r = git_judge_linked(&g);
+	int r = judge(&g);
 
-	if (r == 0)
-		r = git_judge_all(&g, git_busy(c, g.path));
 	git_close_refs(&g);
 	return r;
 }
@@ -715,10 +873,28 @@ static int git_order(const void *a, const void *b)
 	return order ? order : (one->x > other->x) - (one->x < other->x);
 }
 
+/* Each repository with all that is of it. */
+static int git_each(struct choices *c, const struct git_item *items, size_t count,
+		    int (*judge)(struct git_repository *g), struct error *e)
+{
+	for (size_t from = 0, to = 0; from < count; from = to) {
+		const char *path = items[from].x->change->path;
+
+		for (to = from + 1; to < count && items[to].len == items[from].len &&
+				    memcmp(items[to].x->change->path, path, items[from].len) == 0;)
+			to++;
+		int r = git_in_repository(c, items + from, to - from, judge);
+
+		if (r < 0)
+			return error_sys(e, r, "cannot read the repository of %s", path);
+	}
+	return 0;
+}
+
 int choices_git(struct choices *c, struct error *e)
 {
 	_cleanup_free_ struct git_item *items = calloc(c->count + 1, sizeof(*items));
-	size_t count = 0, to = 0;
+	size_t count = 0;
 
 	if (!items)
 		return error_set(e, -ENOMEM, "no memory");
@@ -731,18 +907,10 @@ int choices_git(struct choices *c, struct error *e)
 		count += item->rest != NULL;
 	}
 	qsort(items, count, sizeof(*items), git_order);
-	for (size_t from = 0; from < count; from = to) {
-		const char *path = items[from].x->change->path;
+	int r = git_each(c, items, count, git_judge_whole, e);
 
-		for (to = from + 1; to < count && items[to].len == items[from].len &&
-				    memcmp(items[to].x->change->path, path, items[from].len) == 0;)
-			to++;
-		int r = git_judge_repository(c, items + from, to - from);
-
-		if (r < 0)
-			return error_sys(e, r, "cannot read the repository of %s", path);
-	}
-	return 0;
+	/* Which HEADs land is known by now, those of worktrees as well. */
+	return r < 0 ? r : git_each(c, items, count, git_keep_heads, e);
 }
 
 void choices_git_fini(struct choices *c)

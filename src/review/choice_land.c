@@ -53,24 +53,69 @@ static void choice_unfollow(struct choice *x)
 	x->follows = false;
 }
 
+/* It is a folder that has to stand before anything can land in it. */
+static bool choice_is_needed(const struct choice *up)
+{
+	return choice_is_dir(up) && up->change->kind != CHANGE_MODE;
+}
+
+/* Something lands in this folder, which was passed over: so does the folder, unless it is in
+ * conflict, held or the like. */
+static enum choice_state choice_if_called(const struct choice *up)
+{
+	return up->state == CHOICE_LEFT ? up->passed : up->state;
+}
+
+void choices_call_above(struct choices *c)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+
+		if ((x->state != CHOICE_LANDS && x->state != CHOICE_CONFLICT) ||
+		    x->change->after.type == OBJECT_ABSENT ||
+		    strlen(x->change->path) >= sizeof(path))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s", x->change->path);
+		for (struct choice *up; (up = choice_above(c, path));) {
+			if (!choice_is_needed(up) || up->state != CHOICE_LEFT ||
+			    up->passed == CHOICE_LANDS)
+				continue;
+			up->why = up->passed_why;
+			up->state = up->passed;
+			up->passed = CHOICE_LANDS;
+		}
+	}
+}
+
 /* Something lands below a directory that is new: so must that, and if it cannot, neither lands. */
 static void choice_need_above(const struct choices *c, struct choice *x)
 {
 	char path[PATH_MAX];
+	bool stays = false;
 
 	if (x->change->after.type == OBJECT_ABSENT || strlen(x->change->path) >= sizeof(path))
 		return;
 	(void)snprintf(path, sizeof(path), "%s", x->change->path);
-	for (struct choice *up; (up = choice_above(c, path));) {
-		if (!choice_is_dir(up) || up->change->kind == CHANGE_MODE)
-			continue;
-		/* Also one that the session found there, and the user removed. */
-		if (up->state == CHOICE_LEFT ||
-		    (up->state == CHOICE_SETTLED && up->change->before.type == OBJECT_ABSENT))
-			choice_follow(up, CHOICE_LANDS, NULL);
-		if (up->state != CHOICE_LANDS && up->state != CHOICE_SETTLED)
-			choice_follow(x, CHOICE_LEFT, "the directory that it is in does not land");
+	for (struct choice *up; !stays && (up = choice_above(c, path));) {
+		enum choice_state state = choice_if_called(up);
+
+		stays = choice_is_needed(up) && state != CHOICE_LANDS && state != CHOICE_SETTLED;
+		if (stays && up->state == CHOICE_LEFT)
+			choice_follow(up, state, up->passed_why);
 	}
+	if (stays) {
+		choice_follow(x, CHOICE_LEFT, "the directory that it is in does not land");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "%s", x->change->path);
+	for (struct choice *up; (up = choice_above(c, path));)
+		/* Also one that the session found there, and the user removed. */
+		if (choice_is_needed(up) &&
+		    (up->state == CHOICE_LEFT ||
+		     (up->state == CHOICE_SETTLED && up->change->before.type == OBJECT_ABSENT)))
+			choice_follow(up, CHOICE_LANDS, NULL);
 }
 
 /* Something stays that stands there now: so do the directories around it. */
@@ -264,6 +309,9 @@ int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e)
 
 		if (x->state != CHOICE_LANDS)
 			continue;
+		/* A folder that is there keeps its own list. */
+		if (ch->before.type != OBJECT_DIR || ch->after.type != OBJECT_DIR)
+			step.after.mode &= ~ch->masked;
 		if (ch->kind == CHANGE_RENAMED) {
 			/* Objects only ever come. */
 			if (!choice_is_git_object(ch->from)) {

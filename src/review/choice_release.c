@@ -172,6 +172,7 @@ int choices_release(struct choices *c, const struct pathspecs *specs, struct err
 			return release_nothing(c, spec, e);
 	}
 	(void)choices_release_brought(c);
+	choices_call_above(c);
 	/* What was released may be git's, and changed by the user too. */
 	return choices_git(c, e);
 }

@@ -493,9 +493,10 @@ static int apply_run(struct apply *a, struct error *e)
 	if (r < 0)
 		return r;
 	if (a->review.session.mode == LAYERS_DIRECT) {
-		r = error_set(e, -EINVAL, "%s is a direct session: what it writes is in %s already",
+		r = error_set(e, -EINVAL,
+			      "%s keeps nothing apart: what it may write is in %s already",
 			      a->review.session.name, a->review.layers.workspace);
-		error_next(e, "'bawn undo' takes it back.");
+		error_next(e, "'bawn undo' takes back what a direct session wrote.");
 		return r;
 	}
 	r = prompt_open_for(a->i, &a->prompt, e);

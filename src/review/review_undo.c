@@ -198,10 +198,23 @@ static bool undo_goes(const void *context, size_t i)
 	return !u->left[i] && !u->changed[i] && u->steps[i].after.type == OBJECT_ABSENT;
 }
 
+/* Objects, whose names say their content, and refs with their logs that come to where nothing is:
+ * they take nothing from what the repository is now, and may be all there is of a stash. */
+static bool undo_only_adds(const struct undo *u, size_t i)
+{
+	const char *path = u->steps[i].path;
+
+	return u->steps[i].after.type != OBJECT_ABSENT &&
+	       (git_is_in_objects(path) ||
+		(u->now[i].type == OBJECT_ABSENT && undo_is_of_refs(path)));
+}
+
 static void undo_leave(void *context, size_t i)
 {
 	struct undo *u = context;
 
+	if (undo_only_adds(u, i))
+		return;
 	u->changed[i] = u->changed[i] || !u->left[i];
 }
 
@@ -583,6 +596,11 @@ static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 	}
 	if (!entry || !basis_same_content(&entry->object, &s->before))
 		return 0;
+	/* A pipe or a socket of the user's, which has no content to be compared. */
+	if (s->after.type > OBJECT_LINK) {
+		basis_remove(b, s->path);
+		return 0;
+	}
 	int r = basis_set(b, s->path, &s->after);
 
 	if (r < 0 || s->after.type != OBJECT_FILE)
@@ -864,6 +882,19 @@ static void undo_leave_direct(struct undo *u)
 	u->is_direct = false;
 }
 
+/* What the session did is no matter of a folder that was made anew by the same name: 0 or -ESTALE.
+ * Who names paths means them all the same. */
+static int undo_refuse_other(const struct undo *u, struct error *e)
+{
+	if (u->i->argument_count || layers_session_is_of(&u->session, u->review.tree))
+		return 0;
+	(void)error_set(e, -ESTALE,
+			"%s is another folder than the one that the session %s worked on",
+			u->review.layers.workspace, u->session.name);
+	error_next(e, "It was made anew since. 'bawn undo PATH...' takes back what is named.");
+	return -ESTALE;
+}
+
 /*
  * This session has something that can be taken back, or that is named: 1; 0: it has not.  One that
  * cannot be read is in nobody's way: that is said, and it is passed over.  *ret_read: it was not.
@@ -884,7 +915,7 @@ static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 	}
 	r = undo_choose_direct(u, &own);
 	if (r == 0 && (u->count || undo_opens(u) || u->i->argument_count))
-		return 1;
+		return undo_refuse_other(u, e) < 0 ? -ESTALE : 1;
 	if (r == -ENOENT)
 		undo_show_unread(u);
 	undo_leave_direct(u);

@@ -3,7 +3,6 @@
 
 #include "basis.h"
 #include "fd.h"
-#include "first.h"
 #include "open.h"
 #include "undo_direct.h"
 
@@ -16,6 +15,16 @@ struct settled {
 	struct first first;
 };
 
+bool settled_object_of(const struct first_entry *entry, const struct object *now,
+		       struct object *ret)
+{
+	/* An overlay shows the number of the file beneath; it may add bits at the top. */
+	bool other = entry->kind == FIRST_FILE && !(entry->flags & FIRST_HASHED) &&
+		     (uint32_t)entry->ino != (uint32_t)now->ino;
+
+	return undo_object_of(entry, now, ret) && !other;
+}
+
 static bool settled_find(const struct settled *s, const struct change *c, struct object *ret)
 {
 	const struct basis_entry *known = basis_find(&s->basis, c->path);
@@ -24,7 +33,7 @@ static bool settled_find(const struct settled *s, const struct change *c, struct
 	if (known)
 		*ret = known->object;
 	return known || (first_find(&s->first, c->path, &entry) >= 0 &&
-			 undo_object_of(&entry, &c->before, ret));
+			 settled_object_of(&entry, &c->before, ret));
 }
 
 /* The list may have been read without all digests: only what could be equal is hashed. */
@@ -62,14 +71,23 @@ bool settled_builds(const struct change *c)
 	return !c->pruned && git_dir_of(c->path) > 0;
 }
 
+/* The session wrote in a folder, and did nothing to it itself; the user put something else there. */
+static bool settled_is_replaced(const struct settled *s, const struct change *c)
+{
+	return c->after.type == OBJECT_DIR && c->before.type != OBJECT_DIR &&
+	       c->before.type != OBJECT_ABSENT && c->before.ctime > s->began;
+}
+
 static bool settled_is(const struct settled *s, struct change *c)
 {
 	struct object origin;
 
 	if (c->kind == CHANGE_RENAMED)
 		return false;
-	if (!settled_find(s, c, &origin))
+	if (!settled_find(s, c, &origin)) {
+		c->both = settled_is_replaced(s, c);
 		return undo_is_only_folder(&s->first, &c->before, &c->after);
+	}
 	if (settled_mark_pruned(c, &origin))
 		return false;
 	if (origin.type == c->after.type) {
@@ -79,6 +97,11 @@ static bool settled_is(const struct settled *s, struct change *c)
 			return true;
 	}
 	c->both = settled_is_both(s, c, &origin);
+	/* Only its mode is the session's doing, and only the content the user's: that stays. */
+	if (c->both && c->before.type == OBJECT_FILE && c->after.type == OBJECT_FILE &&
+	    basis_same_content(&c->after, &origin) &&
+	    (c->before.mode & 0777) == (origin.mode & 0777))
+		c->kind = CHANGE_MODE;
 	return false;
 }
 

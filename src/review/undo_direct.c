@@ -10,6 +10,7 @@
 #include "undo_links.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Enough for as many entries as a session can have (first_keep.h). */
@@ -104,11 +105,20 @@ struct direct_item {
 	ssize_t upon[DIRECT_UPON_COUNT], next[DIRECT_UPON_COUNT], hang;
 };
 
+/* Of a file with several names. */
+struct direct_links {
+	const char *twin; /* a name by which it is the very file that it was, as it was; or NULL */
+	uint64_t ino;     /* of a name by which it is as it was */
+	size_t same;      /* so many are */
+	bool apart;       /* they are of several files, or not all are */
+};
+
 struct direct_plan {
 	struct undo_direct *u;
 	const struct layers_session *session;
 	struct view base;
 	struct direct_item *items;
+	struct direct_links *links; /* by former.file */
 	size_t *todo; /* that stay now, and what hangs upon them was not asked since */
 	size_t todo_count;
 };
@@ -123,6 +133,35 @@ static void direct_stays(struct direct_item *i, const char *why)
 static bool direct_is_open(uint32_t mode)
 {
 	return (mode & S_IRUSR) && (mode & S_IXUSR);
+}
+
+static struct direct_item *direct_find(const struct direct_plan *p, const char *path)
+{
+	const struct former *f = former_find_path(&p->u->former, path);
+
+	return f ? &p->items[f - p->u->former.items] : NULL;
+}
+
+/*
+ * It stands in a folder that came since into one that the session renamed.  The recorder noted all
+ * that was there at the end; that a folder was moved does not show by what is in it.
+ */
+static bool direct_came_since(const struct direct_plan *p, const char *path)
+{
+	_cleanup_free_ char *above = strdup(path);
+	struct first_entry end;
+	struct object o;
+
+	for (char *slash = NULL; above && (slash = strrchr(above, '/'));) {
+		*slash = '\0';
+		const struct former *f = former_find_path(&p->u->former, above);
+
+		if (!f || !f->made || first_find_end(&p->u->first, above, &end) >= 0)
+			return false;
+		if (view_look(&p->base, above, &o) < 0 || o.ctime > p->session->ended)
+			return true;
+	}
+	return !above;
 }
 
 /* As the session left it; where it could not say, as it stands when nobody touched it since. */
@@ -149,7 +188,7 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 	}
 	/* Of a folder it is asked what is in it. */
 	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR ||
-	       now->ctime <= p->session->ended;
+	       (now->ctime <= p->session->ended && !direct_came_since(p, path));
 }
 
 /* Somebody gave it another time since, which is left to it. */
@@ -158,7 +197,8 @@ static bool direct_has_time_of_session(const struct direct_plan *p, const char *
 {
 	struct first_entry end;
 
-	return first_find_end(&p->u->first, path, &end) >= 0 && end.mtime == now->mtime;
+	return first_find_end(&p->u->first, path, &end) >= 0 ? end.mtime == now->mtime
+							     : now->ctime <= p->session->ended;
 }
 
 static int direct_link_words(const struct direct_plan *p, const char *path, struct object *o)
@@ -234,6 +274,17 @@ static bool direct_has_content(const struct direct_plan *p, const struct former 
 	return content >= 0;
 }
 
+/* It stands where the session took a folder away, and no call of the session put it there. */
+static bool direct_is_others(const struct direct_plan *p, const struct former *f,
+			     const struct object *now)
+{
+	bool elsewhere = !f->real || !str_equal(f->real, f->path);
+	struct first_entry e;
+
+	return elsewhere && !f->made && now->type != OBJECT_ABSENT && now->type != OBJECT_DIR &&
+	       first_find(&p->u->first, f->path, &e) < 0;
+}
+
 static void direct_judge(const struct direct_plan *p, const struct former *f, struct direct_item *i)
 {
 	bool elsewhere = f->real && !str_equal(f->real, f->path);
@@ -257,7 +308,7 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 	i->verdict = DIRECT_STEP;
 	if (f->doubt != FORMER_SURE)
 		direct_stays(i, direct_doubtful);
-	else if (!direct_is_as_left(p, f->path, &i->now))
+	else if (!direct_is_as_left(p, f->path, &i->now) || direct_is_others(p, f, &i->now))
 		direct_stays(i, "it was changed since");
 	else if (i->now.type == OBJECT_DEVICE)
 		direct_stays(i, "it is a device; remove it before undo");
@@ -278,14 +329,73 @@ static int64_t direct_time(const struct direct_plan *p, const struct former *f,
 	return elsewhere || direct_has_time_of_session(p, f->path, &i->now) ? i->was.mtime : 0;
 }
 
-/* --- what hangs together --------------------------------------------------------------- */
+/* --- files with several names ----------------------------------------------------------- */
 
-static struct direct_item *direct_find(const struct direct_plan *p, const char *path)
+/* It is the very file that it was. */
+static bool direct_is_itself(const struct direct_plan *p, const struct former *f,
+			     const struct direct_item *i)
 {
-	const struct former *f = former_find_path(&p->u->former, path);
+	struct first_entry e;
 
-	return f ? &p->items[f - p->u->former.items] : NULL;
+	if (f->entry < 0 && f->meta < 0)
+		return true;
+	first_at(&p->u->first, (size_t)(f->entry >= 0 ? f->entry : f->meta), &e);
+	return i->now.ino == e.ino && i->now.dev == e.dev;
 }
+
+/* What became of each file's names. */
+static void direct_see_links(struct direct_plan *p)
+{
+	for (size_t n = 0; n < p->u->former.count; n++) {
+		const struct former *f = &p->u->former.items[n];
+		const struct direct_item *i = &p->items[n];
+		struct direct_links *l = &p->links[f->file];
+
+		if (!f->file || i->was.type != OBJECT_FILE || i->verdict == DIRECT_STAYS)
+			continue;
+		l->apart =
+			l->apart || i->verdict == DIRECT_STEP || (l->same && l->ino != i->now.ino);
+		if (i->verdict != DIRECT_SAME)
+			continue;
+		l->ino = i->now.ino;
+		l->same++;
+		if (direct_is_itself(p, f, i))
+			l->twin = f->path;
+	}
+}
+
+/* Whether it is as it was but for its further names: it is a name of another file than it was. */
+static bool direct_has_other_links(const struct direct_plan *p, const struct former *f,
+				   const struct direct_item *i)
+{
+	const struct direct_links *l = &p->links[f->file];
+
+	if (i->verdict != DIRECT_SAME || i->was.type != OBJECT_FILE || direct_is_itself(p, f, i) ||
+	    !direct_is_as_left(p, f->path, &i->now) || !journal_is_path(f->path))
+		return false;
+	return f->file ? l->twin || l->apart || i->now.links != l->same : i->now.links > 1;
+}
+
+/* Where the file is that shall have this name again, or NULL: it is a new one. */
+static const char *direct_twin(const struct direct_plan *p, const struct former *f,
+			       const struct direct_item *i)
+{
+	bool moved = f->entry < 0 && f->meta < 0 && f->real && !str_equal(f->real, f->path);
+
+	if (i->was.type != OBJECT_FILE)
+		return NULL;
+	return moved && i->was.links > 1 ? f->real : p->links[f->file].twin;
+}
+
+static void direct_plan_links(struct direct_plan *p)
+{
+	direct_see_links(p);
+	for (size_t n = 0; n < p->u->former.count; n++)
+		if (direct_has_other_links(p, &p->u->former.items[n], &p->items[n]))
+			p->items[n].verdict = DIRECT_STEP;
+}
+
+/* --- what hangs together --------------------------------------------------------------- */
 
 static unsigned int direct_after(const struct direct_item *i)
 {
@@ -477,6 +587,87 @@ static void direct_hold_together(struct direct_plan *p)
 		direct_hold_with(p, p->todo[--p->todo_count]);
 }
 
+/* --- what the session only gave another name -------------------------------------------- */
+
+/* What stands somewhere now, by its inode. */
+struct direct_there {
+	uint64_t ino;
+	size_t n;
+};
+
+static int direct_there_order(const void *a, const void *b)
+{
+	const struct direct_there *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static bool direct_is_gone(const struct direct_plan *p, size_t n)
+{
+	const struct former *f = &p->u->former.items[n];
+
+	return p->items[n].verdict == DIRECT_STAYS && f->doubt == FORMER_SURE && f->entry >= 0 &&
+	       (!f->real || str_equal(f->real, f->path));
+}
+
+/* The same file, and not another that got its number. */
+static bool direct_is_that(const struct direct_plan *p, size_t n, const struct first_entry *e)
+{
+	const struct object *now = &p->items[n].now;
+	_cleanup_fd_ int fd = view_openat(&p->base, direct_path(p, n), O_PATH);
+	int64_t born = fd < 0 ? 0 : first_born(fd, "");
+
+	return born ? born <= e->ctime : now->mtime == e->mtime && now->size == e->size;
+}
+
+/*
+ * What cannot come back from what was kept may be there by another name: a file that was too large
+ * to be kept, a pipe, one whose old name the user took.  Where nobody wrote it since it comes back
+ * from there, else it stays there; it never goes.
+ */
+static int direct_find_renamed(struct direct_plan *p)
+{
+	size_t count = p->u->former.count, gone = 0, there = 0;
+	_cleanup_free_ struct direct_there *all = calloc(count + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t n = 0; n < count; n++) {
+		const struct object *now = &p->items[n].now;
+
+		gone += direct_is_gone(p, n);
+		if (now->type != OBJECT_ABSENT && now->type != OBJECT_DIR)
+			all[there++] = (struct direct_there){.ino = now->ino, .n = n};
+	}
+	if (gone == 0)
+		return 0;
+	qsort(all, there, sizeof(*all), direct_there_order);
+	for (size_t n = 0; n < count; n++) {
+		struct former *f = &p->u->former.items[n];
+		struct first_entry e;
+
+		if (!direct_is_gone(p, n))
+			continue;
+		first_at(&p->u->first, (size_t)f->entry, &e);
+		const struct direct_there key = {.ino = e.ino};
+		const struct direct_there *at =
+			bsearch(&key, all, there, sizeof(*all), direct_there_order);
+
+		if (!at || at->n == n || !direct_is_that(p, at->n, &e))
+			continue;
+		const struct object *now = &p->items[at->n].now;
+
+		f->real = p->u->former.items[at->n].path;
+		if (now->mtime != e.mtime || now->size != e.size)
+			continue;
+		f->meta = f->entry;
+		f->entry = -1;
+		p->items[n].verdict = DIRECT_SAME;
+		direct_judge(p, f, &p->items[n]);
+	}
+	return 0;
+}
+
 /* --- what has to be opened first -------------------------------------------------------- */
 
 /* Where a closed folder came from says whether it was closed before: then it is not opened. */
@@ -538,8 +729,13 @@ static int direct_plan(struct direct_plan *p)
 
 	for (size_t n = 0; n < u->former.count; n++)
 		direct_judge(p, &u->former.items[n], &p->items[n]);
+	int r = direct_find_renamed(p);
+
+	if (r < 0)
+		return r;
+	direct_plan_links(p);
 	direct_plan_opening(p);
-	int r = undo_git_leave(&git);
+	r = undo_git_leave(&git);
 
 	if (r < 0)
 		return r;
@@ -554,8 +750,12 @@ static int direct_plan(struct direct_plan *p)
 		if (i->verdict != DIRECT_STEP)
 			continue;
 		u->sources[u->count] = n;
-		u->steps[u->count++] = (struct land_step){
-			.path = f->path, .before = i->now, .after = i->was, .source = -1};
+		u->steps[u->count++] = (struct land_step){.path = f->path,
+							  .before = i->now,
+							  .after = i->was,
+							  .source = -1,
+							  .file = f->file,
+							  .twin = direct_twin(p, f, i)};
 	}
 	return 0;
 }
@@ -574,16 +774,19 @@ static int direct_read_former(struct undo_direct *u, const struct layers_session
 	size_t room = u->former.count + 1;
 	_cleanup_free_ struct direct_item *items = calloc(room, sizeof(*items));
 	_cleanup_free_ size_t *todo = calloc(room, sizeof(*todo));
+	_cleanup_free_ struct direct_links *links = calloc(u->former.files + 1, sizeof(*links));
 
 	u->steps = arena_alloc(&u->arena, room * sizeof(*u->steps));
 	u->opening = arena_alloc(&u->arena, room * sizeof(*u->opening));
 	u->sources = arena_alloc(&u->arena, room * sizeof(*u->sources));
 	u->times = arena_alloc(&u->arena, room * sizeof(*u->times));
 	u->skipped = arena_alloc(&u->arena, room * sizeof(*u->skipped));
-	if (!items || !todo || !u->steps || !u->opening || !u->sources || !u->times || !u->skipped)
+	if (!items || !todo || !links || !u->steps || !u->opening || !u->sources || !u->times ||
+	    !u->skipped)
 		return -ENOMEM;
 	p.items = items;
 	p.todo = todo;
+	p.links = links;
 	return direct_plan(&p);
 }
 

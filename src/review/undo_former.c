@@ -190,7 +190,7 @@ static void former_put(struct former_tree *t, const struct former *f)
 /* What the session made: nothing stood at `path`, unless an entry says otherwise. */
 static void former_made(struct former_tree *t, const char *path)
 {
-	former_put(t, &(struct former){.path = path, .entry = -1, .meta = -1});
+	former_put(t, &(struct former){.path = path, .entry = -1, .meta = -1, .made = true});
 }
 
 static void former_on_stood(struct former_tree *t, size_t i, const struct first_entry *e)
@@ -207,9 +207,12 @@ static void former_on_stood(struct former_tree *t, size_t i, const struct first_
 	}
 	n->meta = -1;
 	if (e->kind == FIRST_DIR) {
-		/* What is in it is known by other entries, and by what stands there. */
+		/* What is in it is known by other entries, and by what stands there.  It may have
+		 * stayed a while after this one, whose call failed: what is said of it later
+		 * counts. */
 		if (!former_is_folder(t, n, &ino)) {
-			former_clear(n);
+			if (n->real)
+				former_made(t, n->real);
 			n->real = NULL;
 		}
 		n->entry = (ssize_t)i;
@@ -378,9 +381,11 @@ void former_list_sort(struct former_list *l)
 
 	if (l->count > 1)
 		qsort(l->items, l->count, sizeof(*l->items), former_compare);
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; i < l->count; i++) {
 		if (kept == 0 || !str_equal(l->items[kept - 1].path, l->items[i].path))
 			l->items[kept++] = l->items[i];
+		l->items[kept - 1].made |= l->items[i].made;
+	}
 	l->count = kept;
 }
 

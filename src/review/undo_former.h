@@ -35,12 +35,15 @@ struct former {
 	ssize_t entry, meta; /* of first, -1: none.  meta: its mode and time alone are from there */
 	const char *real;    /* what it became stands here now; NULL: nowhere */
 	enum former_doubt doubt;
+	size_t file; /* which file it was, from 1; 0: one with a single name */
+	bool made;   /* the session put something there: a folder that it renamed, with all in it */
 	bool closed; /* it came along with its folder, and cannot be looked into where it is */
 };
 
 struct former_list {
 	struct former *items; /* sorted by path, each once */
 	size_t count, room;
+	size_t files; /* of those with several names: the highest number */
 };
 
 /* Every path that may have been another than it is; 0 or -errno.  Names are the arena's. */

@@ -2,31 +2,33 @@
 #include "undo_links.h"
 
 #include "fd.h"
+#include "first_names.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_DEPTH_MAX = 200 };
-
-/* A content of a file; of one file the earliest counts. */
+/* An entry of a file; of one file the earliest counts. */
 struct link_file {
 	uint64_t dev, ino;
 	int64_t born, ctime;
+	size_t at; /* the entry */
+	/* What the file was then: its content is from the first entry of a content, itself or a
+	 * later one; -1: none.  meta: itself, when it is of mode and time alone; else -1. */
 	ssize_t entry, meta;
+	bool many; /* it had several names */
 };
 
 struct link_join {
+	const struct first *first;
+	int tree;
 	struct arena *arena;
 	struct former_list *list;
 	struct link_file *files; /* by number, birth and entry */
 	size_t count;
 	size_t known; /* of the list: sorted */
-	uint64_t dev;
-	int failed;
 };
 
 static int links_compare(const void *a, const void *b)
@@ -39,7 +41,7 @@ static int links_compare(const void *a, const void *b)
 		return x->ino < y->ino ? -1 : 1;
 	if (x->born != y->born)
 		return x->born < y->born ? -1 : 1;
-	return (x->entry > y->entry) - (x->entry < y->entry);
+	return (x->at > y->at) - (x->at < y->at);
 }
 
 /* Entries without a birth: of one number, who was made later was entered and changed later.  The
@@ -78,12 +80,12 @@ static struct link_file *links_seek(const struct link_join *j, const struct link
 	return found && found->dev == f->dev && found->ino == f->ino ? found : NULL;
 }
 
-/* The earliest content of a file; NULL: none is known.  unsure: it may be another one's. */
+/* The earliest entry of a file; NULL: none is known.  unsure: it may be another one's. */
 static struct link_file *links_find(const struct link_join *j, uint64_t dev, uint64_t ino,
 				    int64_t born, bool *unsure)
 {
 	const struct link_file any = {.dev = dev, .ino = ino, .born = INT64_MIN};
-	const struct link_file same = {.dev = dev, .ino = ino, .born = born, .entry = -1};
+	const struct link_file same = {.dev = dev, .ino = ino, .born = born};
 
 	*unsure = !born;
 	if (!born)
@@ -93,143 +95,192 @@ static struct link_file *links_find(const struct link_join *j, uint64_t dev, uin
 
 	exact = exact && exact->born == born ? exact : NULL;
 	there = there && there->born == 0 ? there : NULL;
-	if (there && there->ctime > born && (!exact || there->entry < exact->entry))
+	if (there && there->ctime > born && (!exact || there->at < exact->at))
 		return there;
 	*unsure = !exact && there;
 	return exact ? exact : there;
 }
 
-static bool links_has_content(const struct first_entry *e)
+static bool links_is_one(const struct link_file *x, const struct link_file *y)
 {
-	return e->kind == FIRST_FILE && e->links > 1 && !(e->flags & (FIRST_END | FIRST_META)) &&
-	       e->flags & (FIRST_PACKED | FIRST_APART | FIRST_IN_TREE);
+	return x->dev == y->dev && x->ino == y->ino && x->born == y->born;
 }
 
-static int links_read(struct link_join *j, const struct first *first)
+/* Of each entry the content that it speaks of; and files that never had several names go. */
+static void links_arrange(struct link_join *j)
 {
-	j->files = calloc(first->count + 1, sizeof(*j->files));
-	if (!j->files)
-		return -ENOMEM;
-	for (size_t i = 0; i < first->count; i++) {
-		struct first_entry e;
+	size_t kept = 0;
 
-		first_at(first, i, &e);
-		if (links_has_content(&e))
-			j->files[j->count++] = (struct link_file){.dev = e.dev,
-								  .ino = e.ino,
-								  .born = e.born,
-								  .ctime = e.ctime,
-								  .entry = (ssize_t)i,
-								  .meta = -1};
-	}
 	if (j->count > 1)
 		qsort(j->files, j->count, sizeof(*j->files), links_compare);
+	for (size_t i = j->count; i-- > 1;) {
+		struct link_file *x = &j->files[i - 1], *next = &j->files[i];
+
+		if (links_is_one(x, next) && x->entry < 0)
+			x->entry = next->entry;
+		x->many = x->many || (links_is_one(x, next) && next->many);
+	}
+	for (size_t i = 1; i < j->count; i++)
+		if (links_is_one(&j->files[i - 1], &j->files[i]))
+			j->files[i].many = j->files[i - 1].many;
+	for (size_t i = 0; i < j->count; i++)
+		if (j->files[i].many)
+			j->files[kept++] = j->files[i];
+	j->count = kept;
+}
+
+static int links_read(struct link_join *j)
+{
+	j->files = calloc(j->first->count + 1, sizeof(*j->files));
+	if (!j->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < j->first->count; i++) {
+		struct first_entry e;
+
+		first_at(j->first, i, &e);
+		bool meta = e.flags & FIRST_META;
+
+		/* Of one that has one name now nothing but its birth tells that it had more. */
+		if (e.kind != FIRST_FILE || e.flags & FIRST_END || (e.links < 2 && !e.born))
+			continue;
+		j->files[j->count++] = (struct link_file){.dev = e.dev,
+							  .ino = e.ino,
+							  .born = e.born,
+							  .ctime = e.ctime,
+							  .at = i,
+							  .entry = meta ? -1 : (ssize_t)i,
+							  .meta = meta ? (ssize_t)i : -1,
+							  .many = e.links > 1};
+	}
+	links_arrange(j);
 	return 0;
 }
 
-/* Paths that have an entry: it may have been made when another name was written already. */
-static void links_correct(struct link_join *j, const struct first *first)
+static struct link_file *links_find_entry(const struct link_join *j, const struct first_entry *e,
+					  bool *unsure)
+{
+	return e->kind == FIRST_FILE ? links_find(j, e->dev, e->ino, e->born, unsure) : NULL;
+}
+
+/* Of what has a name in a folder. */
+static struct link_file *links_find_name(const struct link_join *j, int folder, const char *name,
+					 const struct stat *st, bool *unsure)
+{
+	const struct link_file any = {.dev = st->st_dev, .ino = st->st_ino, .born = INT64_MIN};
+
+	if (!S_ISREG(st->st_mode) || !links_seek(j, &any, links_comes_first))
+		return NULL;
+	return links_find(j, st->st_dev, st->st_ino, first_born(folder, name), unsure);
+}
+
+/* Of what the session left at a path. */
+static struct link_file *links_find_left(const struct link_join *j, const char *path, bool *unsure)
+{
+	struct first_entry end;
+	struct stat st;
+
+	if (first_find_end(j->first, path, &end) >= 0 && end.born)
+		return links_find_entry(j, &end, unsure);
+	_cleanup_fd_ int fd = open_beneath(j->tree, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? links_find_name(j, fd, "", &st, unsure) : NULL;
+}
+
+/* Paths that are in the list: the file may have been written by another name before. */
+static void links_correct(struct link_join *j)
 {
 	for (size_t i = 0; i < j->list->count; i++) {
 		struct former *f = &j->list->items[i];
+		ssize_t own = f->meta >= 0 ? f->meta : f->entry;
+		struct link_file *file = NULL;
 		struct first_entry e;
-
-		if (f->entry < 0)
-			continue;
-		first_at(first, (size_t)f->entry, &e);
 		bool unsure = false;
-		struct link_file *file = e.kind == FIRST_FILE && e.links > 1
-						 ? links_find(j, e.dev, e.ino, e.born, &unsure)
-						 : NULL;
 
-		if (!file)
+		if (own >= 0) {
+			first_at(j->first, (size_t)own, &e);
+			file = links_find_entry(j, &e, &unsure);
+		} else if (f->real) {
+			file = links_find_left(j, f->real, &unsure);
+		}
+		if (!file || (unsure && own >= 0 && file->at >= (size_t)own))
 			continue;
-		if (unsure && file->entry < f->entry)
+		if (unsure && f->entry >= 0) {
 			f->doubt = FORMER_EITHER;
-		if (unsure)
 			continue;
-		if (file->entry < f->entry)
-			f->entry = file->entry;
-		if (f->meta >= 0 && (file->meta < 0 || f->meta < file->meta))
-			file->meta = f->meta;
+		}
+		f->entry = file->entry;
+		f->meta = file->meta;
+		f->doubt = unsure ? FORMER_MAYBE : FORMER_SURE;
+		f->file = unsure ? 0 : (size_t)(file - j->files) + 1;
 	}
 }
 
-static void links_put(struct link_join *j, const char *path, const struct link_file *file,
-		      bool unsure)
+static int links_put(struct link_join *j, const char *path, const struct link_file *file,
+		     bool unsure)
 {
 	struct former_list *l = j->list;
 	const struct former_list known = {.items = l->items, .count = j->known};
 
-	if (former_find_path(&known, path))
-		return;
+	if (!file || former_find_path(&known, path))
+		return 0;
 	const char *own = arena_str(j->arena, path);
+	const struct former f = {.path = own,
+				 .entry = file->entry,
+				 .meta = file->meta,
+				 .real = own,
+				 .doubt = unsure ? FORMER_MAYBE : FORMER_SURE,
+				 .file = unsure ? 0 : (size_t)(file - j->files) + 1};
 
-	j->failed = own ? former_list_add(
-				  l, &(struct former){.path = own,
-						      .entry = file->entry,
-						      .meta = file->meta,
-						      .real = own,
-						      .doubt = unsure ? FORMER_MAYBE : FORMER_SURE})
-			: -ENOMEM;
+	return own ? former_list_add(l, &f) : -ENOMEM;
 }
 
-static void links_meet(struct link_join *j, int folder, const char *name, const char *path,
-		       const struct stat *st)
+/* Names that the recorder found at the end, and no entry speaks of. */
+static int links_put_left(struct link_join *j)
 {
-	bool unsure = false;
-	const struct link_file *file =
-		links_find(j, st->st_dev, st->st_ino, first_born(folder, name), &unsure);
-
-	if (file)
-		links_put(j, path, file, unsure);
-}
-
-/* What cannot be looked into has no names that could be found. */
-static void links_walk(struct link_join *j, int tree, const char *path, int depth)
-{
-	int fd = open_beneath(tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
 
-	if (!list) {
-		fd_close(&fd);
-		return;
-	}
-	for (const struct dirent *d; j->failed == 0 && (d = fd_next_entry(list, &r));) {
-		char below[PATH_MAX];
-		struct stat st;
-		int n = snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", d->d_name);
+	for (size_t i = 0; r == 0 && i < j->first->count; i++) {
+		struct first_entry e, last;
+		bool unsure = false;
 
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") || n < 0 ||
-		    (size_t)n >= sizeof(below) ||
-		    (d->d_type != DT_DIR && d->d_type != DT_REG && d->d_type != DT_UNKNOWN) ||
-		    fstatat(dirfd(list), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    st.st_dev != j->dev)
+		first_at(j->first, i, &e);
+		if (!(e.flags & FIRST_END) || !e.born ||
+		    first_find_end(j->first, e.path, &last) != (ssize_t)i)
 			continue;
-		if (S_ISREG(st.st_mode) && st.st_nlink > 1)
-			links_meet(j, dirfd(list), d->d_name, below, &st);
-		if (S_ISDIR(st.st_mode) && depth < LINKS_DEPTH_MAX)
-			links_walk(j, tree, below, depth + 1);
+		const struct link_file *file = links_find_entry(j, &e, &unsure);
+
+		r = links_put(j, e.path, file, unsure);
 	}
-	(void)closedir(list);
+	former_list_sort(j->list);
+	j->known = j->list->count;
+	return r;
+}
+
+/* And those that are found now: of a session that was killed, or in a folder that was closed. */
+static int links_meet(void *context, const struct first_name *name)
+{
+	struct link_join *j = context;
+	bool unsure = false;
+	const struct link_file *file =
+		links_find_name(j, name->folder, name->name, &name->st, &unsure);
+
+	return links_put(j, name->path, file, unsure);
 }
 
 int undo_links_join(const struct first *first, int tree, struct arena *arena,
 		    struct former_list *list)
 {
-	struct link_join j = {.arena = arena, .list = list, .known = list->count};
-	struct stat st;
-	int r = links_read(&j, first);
+	struct link_join j = {
+		.first = first, .tree = tree, .arena = arena, .list = list, .known = list->count};
+	int r = links_read(&j);
 
-	if (r == 0 && j.count > 0 && fstat(tree, &st) < 0)
-		r = -errno;
 	if (r == 0 && j.count > 0) {
-		j.dev = st.st_dev;
-		links_correct(&j, first);
-		links_walk(&j, tree, "", 0);
+		links_correct(&j);
+		r = links_put_left(&j);
+		if (r == 0)
+			r = first_names_each(tree, links_meet, &j);
 		former_list_sort(list);
-		r = j.failed;
+		list->files = j.count;
 	}
 	free(j.files);
 	return r;

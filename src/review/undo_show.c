@@ -18,7 +18,11 @@ static const char *undo_words(const struct land_step *s)
 		return "goes";
 	if (!basis_same_content(&s->before, &s->after))
 		return "as it was";
-	return basis_same(&s->before, &s->after) ? "gets its time back" : "gets its mode back";
+	if (!basis_same(&s->before, &s->after))
+		return "gets its mode back";
+	return s->before.type == OBJECT_FILE && s->before.mtime == s->after.mtime
+		       ? "gets its links back"
+		       : "gets its time back";
 }
 
 /* A folder whose time alone goes back needs no words, nor an object that stays. */

@@ -132,7 +132,6 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 	object.ino = st.st_ino;
 	object.is_dir = S_ISDIR(st.st_mode);
 	object.is_file = S_ISREG(st.st_mode);
-	object.links = st.st_nlink;
 	*ret_object = object;
 	return 0;
 }

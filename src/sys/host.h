@@ -25,7 +25,6 @@ struct host_object {
 	const char *path; /* the same with links resolved: what is mounted there */
 	uint64_t dev, ino;
 	bool is_dir, is_file; /* neither: a socket, a device, a pipe */
-	uint64_t links;       /* of a file: how many names it has */
 	const char *link;     /* when the name itself is a symbolic link: its text; else NULL */
 	const char *origin;   /* why we looked: "PATH", "NVM_DIR", "~/.cargo" */
 	const char *why;      /* of left_out: why it is not given */

@@ -2,7 +2,7 @@
 /*
  * Layers that cannot stand in the state directory, because its filesystem holds none: a container's
  * own (overlayfs), NFS.  They stand in memory then, in a folder of /dev/shm that is the user's
- *alone, and what is named on disk is also kept on disk:
+ * alone, and what is named on disk is also kept on disk:
  *
  *	STATE/workspaces/NAME/afar	the folder's name, random
  *	/dev/shm/bawn-UID/NAME/ID/	a layer, as in layers.h

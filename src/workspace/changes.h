@@ -134,6 +134,9 @@ struct change {
 	const char *git;
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
+	/* Bits of the mode after that are the mask of its access list, and not what that gives the
+	 * group.  The list does not land, so neither do they. */
+	uint32_t masked;
 	struct object before, after;
 	/* git's object, which the user's gc took away since it landed or was found (settled.h). */
 	bool pruned;

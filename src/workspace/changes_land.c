@@ -7,12 +7,13 @@
 #include "changes_parts.h"
 #include "str.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { LAND_ATTRIBUTES = 64 << 10, LAND_WORDS = 256 };
+enum { LAND_ATTRIBUTES = 64 << 10, LAND_WORDS = 256, LAND_LIST_MAX = 512 };
 
 /* The folder of a landing (land.h). */
 static const char land_staging[] = ".bawn-landing-";
@@ -47,8 +48,30 @@ static bool land_is_label(const char *name)
 	return str_after(name, "security.SMACK64") != NULL;
 }
 
-/* `ret_copied_up`: overlayfs made it from something beneath. */
-static void land_attributes(int dir, const char *name, struct land_words *w, bool *ret_copied_up)
+/* The bits of a mode that stand for the mask of this list, and that its group does not have. */
+static uint32_t land_masked(const char *path)
+{
+	struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, bits;
+			uint32_t id;
+		} items[LAND_LIST_MAX];
+	} list;
+	enum { OF_GROUP = 0x04 }; /* ACL_GROUP_OBJ, as linux/posix_acl.h has it */
+	ssize_t n = lgetxattr(path, "system.posix_acl_access", &list, sizeof(list));
+	size_t count = n < 4 ? 0 : ((size_t)n - 4) / sizeof(list.items[0]);
+
+	if (n < 0 && errno == ENODATA)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		if (le16toh(list.items[i].tag) == OF_GROUP)
+			return ~((uint32_t)le16toh(list.items[i].bits) << 3) & 070;
+	return 070;
+}
+
+/* Its access list and other attributes; and whether overlayfs made it from something beneath. */
+static void land_attributes(int dir, const char *name, struct land_words *w, struct change *one)
 {
 	static char list[LAND_ATTRIBUTES];
 	char path[NAME_MAX + 40];
@@ -60,8 +83,10 @@ static void land_attributes(int dir, const char *name, struct land_words *w, boo
 	if (n < 0 && errno == ERANGE)
 		land_say(w, "attributes");
 	for (const char *at = list; n > 0 && at < list + n; at += strlen(at) + 1) {
+		if (str_equal(at, "system.posix_acl_access"))
+			one->masked = land_masked(path) & one->after.mode;
 		if (str_equal(at, "user.overlay.origin"))
-			*ret_copied_up = true;
+			one->copied_up = true;
 		else if (str_equal(at, "security.capability"))
 			land_say(w, "capabilities");
 		else if (str_after(at, "system.posix_acl_"))
@@ -142,7 +167,7 @@ void changes_judge(struct changes *c, struct change *one, int dir, const char *n
 		land_say(&w, "group");
 	if (after->type == OBJECT_FILE && after->links > 1)
 		land_say(&w, "hard link (it lands as a file of its own)");
-	land_attributes(dir, name, &w, &one->copied_up);
+	land_attributes(dir, name, &w, one);
 	if (w.len > 0 && one->group != CHANGE_DROPPED)
 		one->without = arena_str(&c->arena, w.text);
 }

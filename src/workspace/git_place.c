@@ -11,18 +11,39 @@
 bool git_is_member(const char *name, size_t len)
 {
 	static const char *const members[] = {
-		"HEAD",         "objects",     "refs",       "config",    "config.worktree",
-		"hooks",        "info",        "commondir",  "gitdir",    "modules",
-		"remotes",      "branches",    "worktrees",  "sequencer", "rebase-merge",
-		"rebase-apply", "packed-refs", "logs",       "index",     "reftable",
-		"rr-cache",     "FETCH_HEAD",  "MERGE_HEAD", "ORIG_HEAD", "CHERRY_PICK_HEAD",
-		"REVERT_HEAD",
+		"HEAD",         "objects",     "refs",      "config",    "config.worktree",
+		"hooks",        "info",        "commondir", "gitdir",    "modules",
+		"remotes",      "branches",    "worktrees", "sequencer", "rebase-merge",
+		"rebase-apply", "packed-refs", "logs",      "index",     "reftable",
+		"rr-cache",     "AUTO_MERGE",
 	};
+	/* MERGE_HEAD, REBASE_HEAD, or whatever else git takes for a ref. */
+	static const char kin[] = "_HEAD";
+	const size_t end = sizeof(kin) - 1;
 
+	if (len > end && strncasecmp(name + len - end, kin, end) == 0)
+		return true;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(members); i++)
 		if (strlen(members[i]) == len && strncasecmp(members[i], name, len) == 0)
 			return true;
 	return false;
+}
+
+const char *const git_parts[GIT_HAS_COUNT] = {"HEAD", "objects", "refs", "commondir"};
+
+unsigned int git_part_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < GIT_HAS_COUNT; i++)
+		if (strlen(git_parts[i]) == len && memcmp(git_parts[i], name, len) == 0)
+			return 1u << i;
+	return 0;
+}
+
+bool git_is_repository(unsigned int parts)
+{
+	const unsigned int own = GIT_HAS_OBJECTS | GIT_HAS_REFS;
+
+	return parts & GIT_HAS_HEAD && ((parts & own) == own || parts & GIT_HAS_COMMON);
 }
 
 /* Behind the part that begins here; NULL: it is the last one. */

@@ -9,6 +9,20 @@
 /* A part of a repository: HEAD, objects, refs, ... */
 bool git_is_member(const char *name, size_t len);
 
+/* Those by which git takes a folder for a repository, as a set; 0: it is none of them. */
+enum {
+	GIT_HAS_HEAD = 1,
+	GIT_HAS_OBJECTS = 2,
+	GIT_HAS_REFS = 4,
+	GIT_HAS_COMMON = 8,
+	GIT_HAS_COUNT = 4
+};
+extern const char *const git_parts[GIT_HAS_COUNT];
+unsigned int git_part_of(const char *name, size_t len);
+
+/* As git's own is_git_directory, but for looking into HEAD. */
+bool git_is_repository(unsigned int parts);
+
 /*
  * What a path is within the repository whose own file it is: what follows .git/, or
  * .git/modules/NAME/, or .git/worktrees/NAME/, in the path.  What stands before it is the

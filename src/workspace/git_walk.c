@@ -2,6 +2,7 @@
 #include "git_walk.h"
 
 #include "fnv.h"
+#include "git_place.h"
 
 enum {
 	WALK_COMMIT_MAX = 4 << 20,
@@ -82,6 +83,7 @@ struct walk_tree {
 struct walk_trees {
 	struct git_walk *walk;
 	git_on_difference *found;
+	git_on_folder *folder;
 	void *context;
 	struct buf path;
 	size_t depth;
@@ -187,6 +189,24 @@ static int walk_pair(struct walk_trees *t,
 	return r;
 }
 
+static unsigned int walk_parts(const struct walk_tree *t)
+{
+	unsigned int parts = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		parts |= git_part_of((const char *)t->items[i].name.ptr, t->items[i].name.len);
+	return parts;
+}
+
+static int walk_folder(struct walk_trees *t, const struct walk_tree *was,
+		       const struct walk_tree *is)
+{
+	unsigned int had = t->folder ? walk_parts(was) : 0, has = t->folder ? walk_parts(is) : 0;
+
+	return had || has ? t->folder(t->context, t->path.len ? buf_str(&t->path) : "", had, has)
+			  : 0;
+}
+
 static int walk_compare(struct walk_trees *t,
 			const struct git_name *old, /* NOLINT(misc-no-recursion) */
 			const struct git_name *new)
@@ -201,6 +221,8 @@ static int walk_compare(struct walk_trees *t,
 
 	if (r == 0)
 		r = walk_tree_read(t->walk, new, &is);
+	if (r == 0)
+		r = walk_folder(t, &was, &is);
 	for (size_t i = 0; r == 0 && i < is.count; i++) {
 		struct walk_entry *before = was.count ? bsearch(&is.items[i], was.items, was.count,
 								sizeof(*was.items), walk_order)
@@ -218,10 +240,13 @@ static int walk_compare(struct walk_trees *t,
 }
 
 int git_walk_trees(struct git_walk *w, const struct git_name *old, const struct git_name *new,
-		   git_on_difference *found, void *context)
+		   git_on_difference *found, git_on_folder *folder, void *context)
 {
-	struct walk_trees t = {
-		.walk = w, .found = found, .context = context, .path = BUF_INIT(WALK_PATH_MAX)};
+	struct walk_trees t = {.walk = w,
+			       .found = found,
+			       .folder = folder,
+			       .context = context,
+			       .path = BUF_INIT(WALK_PATH_MAX)};
 	int r = walk_compare(&t, old, new);
 
 	buf_fini(&t.path);

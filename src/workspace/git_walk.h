@@ -42,10 +42,14 @@ struct git_difference {
 
 typedef int git_on_difference(void *context, const struct git_difference *d);
 
+/* A folder with a difference, before those in it: which parts of a repository it has (git_place.h)
+ * on both sides. */
+typedef int git_on_folder(void *context, const char *path, unsigned int was, unsigned int is);
+
 /* Each file, link or submodule that differs; a tree of length 0 is empty.  0, -errno, or what
- * `found` gave. */
+ * `found` gave, or `folder`, which may be NULL and is called where there is such a part. */
 int git_walk_trees(struct git_walk *w, const struct git_name *old, const struct git_name *new,
-		   git_on_difference *found, void *context);
+		   git_on_difference *found, git_on_folder *folder, void *context);
 
 /* What a tree has at a path: its mode, 0 when there is nothing; -errno. */
 int git_walk_lookup(struct git_walk *w, const struct git_name *tree, const char *path,

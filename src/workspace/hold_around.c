@@ -44,6 +44,24 @@ int hold_place_hooks(struct hold_judge *j, const char *path, const char *file)
 	return r;
 }
 
+/* What git init and git clone copy into a new repository. */
+static int around_template(struct hold_judge *j, const char *path, const char *file)
+{
+	static const char why[] =
+		"git init and git clone would copy it: init.templateDir of %.150s";
+	static const struct {
+		const char *name, *rule;
+	} parts[] = {{"hooks", "git-hooks"}, {"config", "git-config"}};
+	char part[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(parts); i++)
+		if (snprintf(part, sizeof(part), "%s%s%s", path, *path ? "/" : "", parts[i].name) <
+		    (int)sizeof(part))
+			r = hold_place_add(j, part, parts[i].rule, why, file);
+	return r;
+}
+
 /* One of the user's that names what git runs. */
 static bool around_user_obeys(const struct hold_setting *s)
 {
@@ -69,6 +87,11 @@ static int around_setting(struct hold_judge *j, const char *root, const struct h
 				       hold_resolve(j, root, path, at) < 0
 			       ? 0
 			       : hold_place_hooks(j, at, s->file);
+	if (str_equal(s->section, "init") && str_equal(s->key, "templatedir"))
+		return !hold_user_path(home, NULL, s->value, path) ||
+				       hold_resolve(j, root, path, at) < 0
+			       ? 0
+			       : around_template(j, at, s->file);
 	bool attributes = core && str_equal(s->key, "attributesfile");
 
 	if (attributes || (str_equal(s->key, "path") && str_after(s->section, "include"))) {

@@ -9,7 +9,7 @@
  *				that one commit brings and the next takes away is still there
  *
  * Every file that differs is judged as if it stood in the tree: by its name and by what it says.
- * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, FETCH_HEAD), and
+ * Refs are files below refs/, lines of packed-refs, HEAD and its kin (MERGE_HEAD, AUTO_MERGE), and
  * the lines of the log that git has its stashes from.
  *
  * A ref that becomes another name for one is held by that alone: what git writes to it, by a commit
@@ -351,9 +351,18 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 			return r;
 		c.after.link = buf_str(&link);
 	}
+	/* Who brings it is being read still: a log, a list of refs. */
+	struct buf after = j->after, old = j->old;
+
+	j->after = j->old = BUF_INIT(HOLD_READ_MAX);
 	j->brought = d;
 	j->brought_by = repo;
 	int r = hold_judge_said(j, &c, &said);
+
+	buf_fini(&j->after);
+	buf_fini(&j->old);
+	j->after = after;
+	j->old = old;
 
 	if (r == 0 && said.level == HOLD_HOLD)
 		r = commits_add(j, n, path, &said);
@@ -403,6 +412,19 @@ static int commits_on_difference(void *context, const struct git_difference *d)
 	return r;
 }
 
+static int commits_on_folder(void *context, const char *path, unsigned int was, unsigned int is)
+{
+	struct commits_context *c = context;
+	char whole[PATH_MAX];
+	int len = snprintf(whole, sizeof(whole), "%s%s", c->repo->prefix, path);
+
+	if (len < 0 || len >= (int)sizeof(whole))
+		return -ENAMETOOLONG;
+	/* "sub/", of the top of what is there. */
+	len -= len > 0 && whole[len - 1] == '/';
+	return hold_part_note(c->j->parts, whole, (size_t)len, was, is);
+}
+
 /* A commit against one or several: what differs from all of them. */
 static int commits_compare(struct commits_context *c, const struct git_name *tree,
 			   const struct git_name *bases, size_t count)
@@ -421,8 +443,15 @@ static int commits_compare(struct commits_context *c, const struct git_name *tre
 	}
 	c->others = trees + 1;
 	c->other_count = have > 1 ? have - 1 : 0;
-	return git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, tree, commits_on_difference,
-			      c);
+	struct hold_parts parts = {.arena = ARENA_INIT((size_t)HOLD_PART_BYTES)};
+
+	c->j->parts = &parts;
+	int r = git_walk_trees(&c->repo->walk, have ? &trees[0] : &none, tree,
+			       commits_on_difference, commits_on_folder, c);
+
+	c->j->parts = NULL;
+	arena_fini(&parts.arena);
+	return r;
 }
 
 /* What a tree brings that no commit has: a tag may name one, and `git checkout TAG -- .` takes its
@@ -853,7 +882,7 @@ static int commits_by_file(struct hold_judge *j, struct hold_repo *repo, const c
 
 	if (middle)
 		return hold_say_with(j, v, middle);
-	bool lines = str_ends_with(name, "_HEAD");
+	bool lines = str_ends_with(name, "_HEAD") || str_equal(name, "AUTO_MERGE");
 
 	/* git reads several lines of some of these; git fetch leaves an empty one. */
 	if (lines && (kind != 1 || strchr(symbolic, '\n')))

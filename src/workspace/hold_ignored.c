@@ -4,14 +4,20 @@
  * review of a commit, and .venv/bin, node_modules/.bin and build are full of what commands run.
  * They are told by one line for each folder that is ignored, however many there are.
  *
- * Patterns are those of .gitignore files and of .git/info/exclude, as gitignore(5) has them; the
- * last one that matches decides, and of files the deepest.  What cannot be read ignores nothing.
+ * Patterns are those of .gitignore files, of .git/info/exclude and of what core.excludesFile names,
+ * as gitignore(5) has them; the last one that matches decides, and of files the deepest.  What
+ * cannot be read ignores nothing.
  */
 #include "hold_parts.h"
 
+#include "fd.h"
+#include "git_config.h"
 #include "str.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 enum { IGNORED_FILE_MAX = 256 << 10, IGNORED_RULES_MAX = 4096, IGNORED_STEPS = 20000 };
 
@@ -120,19 +126,72 @@ static const struct hold_ignore *ignored_line(struct hold_judge *j, char *line,
 	return i->pattern ? i : next;
 }
 
+static const struct hold_ignore *ignored_lines(struct hold_judge *j, struct buf *text,
+					       const struct hold_ignore *next)
+{
+	size_t lines = 0;
+	char *save = NULL;
+
+	if (!text->ptr)
+		return next;
+	for (char *line = strtok_r(text->ptr, "\n", &save); line && lines++ < IGNORED_RULES_MAX;
+	     line = strtok_r(NULL, "\n", &save))
+		next = ignored_line(j, line, next);
+	return next;
+}
+
 static const struct hold_ignore *ignored_read(struct hold_judge *j, const char *path,
 					      const struct hold_ignore *next)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
-	size_t lines = 0;
-	char *save = NULL;
 
-	if (!path || hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) < 0 || !text.ptr)
-		return next;
-	for (char *line = strtok_r(text.ptr, "\n", &save); line && lines++ < IGNORED_RULES_MAX;
-	     line = strtok_r(NULL, "\n", &save))
-		next = ignored_line(j, line, next);
-	return next;
+	return path && hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) == 0
+		       ? ignored_lines(j, &text, next)
+		       : next;
+}
+
+/* Which file core.excludesFile names: by the repository's own settings, or the user's, or where git
+ * looks without any. */
+static bool ignored_excludes(struct hold_judge *j, const char *gitdir, char into[PATH_MAX])
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
+	_cleanup_free_ struct git_config *g = calloc(1, sizeof(*g));
+	const char *config = arena_printf(&j->arena, "%s/config", gitdir);
+	const char *value = NULL, *home = j->rules->home, *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (g && config && hold_read_path(&j->before, config, IGNORED_FILE_MAX, &text) == 0) {
+		g->left = buf_span(&text);
+		while (git_config_next(g) > 0)
+			if (str_equal(g->section, "core") && str_equal(g->key, "excludesfile"))
+				value = arena_str(&j->arena, g->value);
+	}
+	/* The last one that was read comes first. */
+	for (const struct hold_setting *s = j->rules->user.settings; !value && s; s = s->next)
+		if (str_equal(s->section, "core") && str_equal(s->key, "excludesfile"))
+			value = s->value;
+	if (value)
+		return hold_user_path(home, NULL, value, into);
+	return xdg && *xdg ? snprintf(into, PATH_MAX, "%s/git/ignore", xdg) < PATH_MAX
+			   : hold_user_path(home, NULL, "~/.config/git/ignore", into);
+}
+
+static const struct hold_ignore *ignored_everywhere(struct hold_judge *j,
+						    const struct hold_root *root)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
+	char path[PATH_MAX], within[PATH_MAX];
+	struct stat st;
+
+	if (!ignored_excludes(j, root->gitdir, path))
+		return NULL;
+	if (hold_resolve(j, root->path, path, within) == 0)
+		return ignored_read(j, within, NULL);
+	_cleanup_fd_ int fd =
+		*path == '/' ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && fd_read_all(fd, &text) == 0
+		       ? ignored_lines(j, &text, NULL)
+		       : NULL;
 }
 
 /* The patterns of a folder; at the top of a repository with those of its own. */
@@ -142,8 +201,9 @@ static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_di
 		return d->ignores;
 	d->ignores_read = true;
 	if (d->root && str_equal(d->root->path, d->path) && d->root->gitdir)
-		d->ignores = ignored_read(
-			j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir), NULL);
+		d->ignores =
+			ignored_read(j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir),
+				     ignored_everywhere(j, d->root));
 	d->ignores = ignored_read(
 		j, arena_printf(&j->arena, "%s%s.gitignore", d->path, *d->path ? "/" : ""),
 		d->ignores);

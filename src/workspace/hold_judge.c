@@ -17,11 +17,14 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { HOLD_ARENA_MAX = 64 << 20, HOLD_FOLDED_MAX = 64 << 10 };
+enum { HOLD_ARENA_MAX = 64 << 20, HOLD_FOLDED_MAX = 64 << 10, HOLD_LINKS_MAX = 40 };
 
 /* --- for the analysers ---------------------------------------------------------------- */
 
@@ -150,29 +153,125 @@ static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool a
 	return 0;
 }
 
+/* A place that would be mounted by being looked into: the word may be the session's. */
+static bool hold_is_automount(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == AUTOFS_SUPER_MAGIC;
+}
+
+/* What is left of an absolute path where it comes to the workspace, by whatever links; false: it
+ * does not. */
+static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX])
+{
+	_cleanup_fd_ int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char link[PATH_MAX], next[PATH_MAX], part[NAME_MAX + 1];
+	dev_t known = 0; /* no automount */
+	int links = 0;
+	struct stat st;
+
+	(void)snprintf(rest, PATH_MAX, "%s", whole);
+	while (at >= 0) {
+		const char *name = rest + strspn(rest, "/");
+		size_t len = strcspn(name, "/");
+
+		if (len == 0 || len > NAME_MAX)
+			return false;
+		memcpy(part, name, len);
+		part[len] = '\0';
+		_cleanup_fd_ int fd = openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0 || fstat(fd, &st) < 0 || (st.st_dev != known && hold_is_automount(fd)))
+			return false;
+		known = st.st_dev;
+		if (S_ISLNK(st.st_mode)) {
+			ssize_t n = readlinkat(fd, "", link, sizeof(link) - 1);
+
+			link[n > 0 ? n : 0] = '\0';
+			if (n <= 0 || ++links > HOLD_LINKS_MAX ||
+			    snprintf(next, sizeof(next), "%s%s", link, name + len) >=
+				    (int)sizeof(next))
+				return false;
+			(void)snprintf(rest, PATH_MAX, "%s", next);
+			if (link[0] != '/')
+				continue;
+			fd_close(&at);
+			at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+			continue;
+		}
+		fd_close(&at);
+		at = TAKE_FD(fd);
+		memmove(rest, name + len, strlen(name + len) + 1);
+		if (st.st_dev == j->device && st.st_ino == j->inode)
+			return true;
+	}
+	return false;
+}
+
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX])
 {
 	size_t top = strlen(j->workspace), len = strlen(dir);
-	char whole[PATH_MAX];
+	const char *home = j->rules->home, *in_home = str_after(target, "~/");
+	char whole[PATH_MAX] = "", rest[PATH_MAX];
 	int r = 0;
 
 	into[0] = '\0';
+	if (in_home && home) {
+		if (snprintf(rest, sizeof(rest), "%s/%s", home, in_home) >= (int)sizeof(rest))
+			return -EXDEV;
+		target = rest;
+	}
 	if (*target != '/' && *dir != '/') {
 		if (len >= PATH_MAX)
 			return -EXDEV;
 		memcpy(into, dir, len + 1);
-		return hold_walk(target, into, len, false);
+		if (hold_walk(target, into, len, false) == 0)
+			return 0;
+		/* Out of the top, and maybe back. */
+		into[0] = '\0';
+		r = hold_walk(j->workspace, whole, 0, true);
 	}
-	whole[0] = '\0';
-	if (*target != '/')
-		r = hold_walk(dir, whole, 0, true);
+	if (r == 0 && *target != '/')
+		r = hold_walk(dir, whole, strlen(whole), true);
 	if (r == 0)
 		r = hold_walk(target, whole, strlen(whole), true);
-	if (r < 0 || top < 2 || strncmp(whole, j->workspace, top) != 0 ||
-	    (whole[top] && whole[top] != '/'))
+	if (r < 0 || top < 2)
 		return -EXDEV;
-	return hold_walk(whole + top, into, 0, false);
+	if (strncmp(whole, j->workspace, top) == 0 && (!whole[top] || whole[top] == '/'))
+		return hold_walk(whole + top, into, 0, false);
+	return hold_comes_in(j, whole, rest) ? hold_walk(rest, into, 0, false) : -EXDEV;
+}
+
+bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])
+{
+	char link[PATH_MAX], next[PATH_MAX], at[PATH_MAX];
+	size_t hops = 0, len = 0;
+
+	if (snprintf(into, PATH_MAX, "%s", path) >= PATH_MAX)
+		return false;
+	while (into[len]) {
+		size_t start = len;
+
+		len += into[len] == '/';
+		len += strcspn(into + len, "/");
+		(void)snprintf(at, sizeof(at), "%.*s", (int)len, into);
+		int r = hold_read_link(&j->before, at, link);
+
+		/* Beneath what is not there, nothing is. */
+		if (r == -ENOENT)
+			break;
+		if (r < 0)
+			continue;
+		at[start] = '\0';
+		if (++hops > HOLD_LINKS_MAX ||
+		    snprintf(next, sizeof(next), "%s%s", link, into + len) >= (int)sizeof(next) ||
+		    hold_resolve(j, at, next, into) < 0)
+			return false;
+		len = 0;
+	}
+	return hops > 0 && *into;
 }
 
 /* --- one change ----------------------------------------------------------------------- */
@@ -226,8 +325,8 @@ static enum hold_level hold_less(enum hold_level a, enum hold_level b)
 	return a < b ? a : b;
 }
 
-static int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
-		       enum hold_level most, struct hold_said *said)
+int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		enum hold_level most, struct hold_said *said)
 {
 	const struct hold_row *h = &hold_rows[row];
 	enum hold_level level = j->rules->levels[row];
@@ -321,13 +420,19 @@ static int hold_ask_gitdir(struct hold_judge *j, const struct change *c, struct 
 		size_t len = at == c->path ? 0 : (size_t)(at - c->path);
 
 		at += *at == '/';
-		const struct hold_dir *d = hold_dir_find(j, c->path, len);
+		const struct hold_dir *d = NULL;
+		int r = 0;
 
+		if (j->brought)
+			r = hold_brought_dir(j, c->path, len, &d);
+		else
+			d = hold_dir_find(j, c->path, len);
+		if (r < 0)
+			return r;
 		if (!d || !d->is_gitdir)
 			continue;
 		bool named = hold_is_git(d);
 		uint64_t rows = 0;
-		int r = 0;
 
 		if (!named)
 			r = hold_rows_of(j, ".git/", c->path + len + (len > 0), &rows);
@@ -441,6 +546,8 @@ int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_sa
 		r = hold_ask_gitdir(j, c, said);
 	if (r == 0 && !dir)
 		r = hold_ask_places(j, c, said);
+	if (r == 0 && !dir)
+		r = hold_ask_names(j, c, said);
 	if (r == 0 && c->from)
 		r = hold_ask_gone(j, c->from, true, said);
 	return r;
@@ -472,9 +579,12 @@ static int hold_judge_change(struct hold_judge *j, struct change *c)
 static void hold_where_am_i(struct hold_judge *j)
 {
 	char link[64];
+	struct stat st;
 
-	if (j->view->base < 0)
+	if (j->view->base < 0 || fstat(j->view->base, &st) < 0)
 		return;
+	j->device = st.st_dev;
+	j->inode = st.st_ino;
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", j->view->base);
 	ssize_t len = readlink(link, j->workspace, sizeof(j->workspace) - 1);
 

@@ -18,6 +18,7 @@ static const char *const known_names[] = {
 	/* Judged by rules of their own. */
 	"HEAD",
 	"*_HEAD",
+	"AUTO_MERGE",
 	"config",
 	"config.worktree",
 	"index",
@@ -29,7 +30,6 @@ static const char *const known_names[] = {
 	"logs/",
 	"refs/",
 	"info/attributes",
-	"info/exclude",
 	"objects/[0-9a-f][0-9a-f]/*",
 	"objects/pack/*",
 	/* Repositories, of which each is one by itself. */
@@ -45,10 +45,8 @@ static const char *const known_names[] = {
 	"MERGE_MODE",
 	"MERGE_RR",
 	"SQUASH_MSG",
-	"AUTO_MERGE",
 	"gc.log",
 	"info/refs",
-	"info/sparse-checkout",
 	"objects/info/packs",
 	"objects/info/commit-graph",
 	"objects/info/commit-graphs/",
@@ -145,6 +143,44 @@ static int known_goes_with(struct hold_judge *j, const struct change *c, const c
 	return 0;
 }
 
+/* The next line that is a pattern: no comment, not empty.  Its length is 0 at the end. */
+static struct span known_pattern(struct span *left)
+{
+	while (left->len > 0) {
+		const uint8_t *end = memchr(left->ptr, '\n', left->len);
+		struct span line = {left->ptr, end ? (size_t)(end - left->ptr) : left->len};
+
+		*left = span_skip(*left, line.len + (end ? 1 : 0));
+		if (line.len > 0 && line.ptr[0] != '#')
+			return line;
+	}
+	return (struct span){.len = 0};
+}
+
+static bool known_same_patterns(struct span before, struct span after)
+{
+	while (true) {
+		const struct span a = known_pattern(&before), b = known_pattern(&after);
+
+		if (a.len == 0 || b.len == 0)
+			return a.len == b.len;
+		if (!span_equal(a, b))
+			return false;
+	}
+}
+
+/* Which files git leaves out of sight, or out of the folder; NULL: it is another file. */
+static const char *known_leaves_out(const char *name)
+{
+	if (str_equal(name, "info/exclude"))
+		return "git status and git add would pass over what it names, and git checkout "
+		       "overwrite it, or no longer";
+	if (str_equal(name, "info/sparse-checkout"))
+		return "git checkout would take files out of your folder, or bring some, by what "
+		       "it names";
+	return NULL;
+}
+
 int hold_by_known(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	char gitdir[PATH_MAX];
@@ -162,6 +198,14 @@ int hold_by_known(struct hold_judge *j, const struct change *c, struct hold_verd
 	/* One that the session made, of another name, is held as a whole. */
 	if (!was && !named)
 		v->most = HOLD_NOT;
+	const char *why = known_leaves_out(name);
+
+	if (why &&
+	    (!was || (hold_read(j, c, CHANGE_AFTER) == 0 && hold_read(j, c, CHANGE_BEFORE) == 0 &&
+		      known_same_patterns(buf_span(&j->old), buf_span(&j->after)))))
+		v->most = HOLD_NOT;
+	if (why)
+		return hold_say(j, v, "%s", why);
 	if (!str_equal(name, "shallow"))
 		return 0;
 	if (!was || (hold_read(j, c, CHANGE_AFTER) == 0 && hold_read(j, c, CHANGE_BEFORE) == 0 &&

@@ -86,14 +86,12 @@ static bool late_is_gone(struct hold_judge *j, const struct change *c)
 {
 	char path[PATH_MAX];
 	struct object o;
-	size_t row = 0;
+	size_t row = hold_row_of(late_rule);
 
 	if (!c->git || !str_equal(c->git, "HEAD") || c->after.type != OBJECT_ABSENT ||
 	    c->before.type == OBJECT_ABSENT || strlen(c->path) + 8 > sizeof(path))
 		return false;
 	(void)snprintf(path, sizeof(path), "%.*sobjects", (int)(c->git - c->path), c->path);
-	while (row < hold_row_count && !str_equal(hold_rows[row].name, late_rule))
-		row++;
 	return row < hold_row_count && j->rules->levels[row] == HOLD_HOLD &&
 	       view_look(&j->before, path, &o) == 0 && o.type == OBJECT_DIR;
 }

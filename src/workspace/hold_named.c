@@ -129,8 +129,7 @@ static int named_uses(const struct named_folder *f, struct span text, const char
 
 		if (!path)
 			return hold_no_memory(f->j);
-		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)) &&
-		    changes_find(f->j->changes, path))
+		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)))
 			r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
 					   f->naming->what, by, word);
 	}

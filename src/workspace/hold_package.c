@@ -370,9 +370,9 @@ static struct span hold_host_of(struct span s)
 
 static void hold_hosts_read(struct span text, struct hold_host_set *s)
 {
-	const uint8_t *end = text.ptr + text.len;
+	const uint8_t *end = text.len ? text.ptr + text.len : text.ptr;
 
-	for (const uint8_t *at = text.ptr; text.len > 0 && at < end;) {
+	for (const uint8_t *at = text.ptr; at < end;) {
 		at = memmem(at, (size_t)(end - at), "://", 3);
 		if (!at)
 			return;

@@ -154,6 +154,27 @@ struct hold_place {
 	const char *why;
 };
 
+/* A path that a file of the user's names: hold_names.c. */
+enum hold_name_kind {
+	HOLD_NAME_FILE,
+	HOLD_NAME_PATTERN,
+	HOLD_NAME_PROGRAMS, /* a folder of PATH */
+};
+
+struct hold_name {
+	struct hold_name *next;    /* in its bucket */
+	struct hold_name *other;   /* of all */
+	struct hold_name *pattern; /* of those that are patterns */
+	const char *path;
+	const char *what, *by; /* these live as long as the judgement */
+	unsigned int row;
+	enum hold_level most; /* at most this */
+	enum hold_name_kind kind;
+	bool plain; /* not what other rules know by its name */
+};
+
+enum { HOLD_NAME_BUCKETS = 1 << 14 };
+
 /* A folder that was looked at. */
 struct hold_ignore;
 
@@ -167,6 +188,16 @@ struct hold_dir {
 	bool ignores_read;
 };
 
+/* Folders of what a commit or an index brings that have a part of a repository: hold_where.c. */
+struct hold_part;
+
+enum { HOLD_PART_BUCKETS = 256, HOLD_PART_BYTES = 64 << 20 };
+
+struct hold_parts {
+	struct arena arena;
+	struct hold_part *buckets[HOLD_PART_BUCKETS];
+};
+
 enum { HOLD_DIR_BUCKETS = 4096, HOLD_ROOTS_MAX = 256, HOLD_PLACES_MAX = 4096 };
 
 struct hold_judge {
@@ -176,7 +207,9 @@ struct hold_judge {
 	struct changes *changes;
 	struct error *error;
 	struct arena arena;
-	char workspace[PATH_MAX];   /* its absolute path; "" when it is not known */
+	char workspace[PATH_MAX]; /* its absolute path; "" when it is not known */
+	dev_t device;
+	ino_t inode;
 	struct hold_outside around; /* settings of the repository around the workspace */
 	struct buf folded, after, old;
 	struct hold_dir *dirs[HOLD_DIR_BUCKETS];
@@ -184,11 +217,15 @@ struct hold_judge {
 	size_t root_count; /* of those that were not there before */
 	struct hold_place *places;
 	size_t place_count;
+	struct hold_name *names[HOLD_NAME_BUCKETS];
+	struct hold_name *name_list, *name_patterns;
+	size_t name_count;
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
 	/* Set while a file that a commit brings is judged: both sides are read from its objects. */
 	const struct git_difference *brought;
 	struct hold_repo *brought_by;
+	struct hold_parts *parts; /* of all that it brings; NULL: not known */
 	/* hold_late.c */
 	int64_t deadline;
 	bool late;
@@ -233,17 +270,26 @@ int hold_read_path(const struct view *v, const char *path, size_t max, struct bu
 int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX]);
 
 /*
- * Where `target`, named in the folder `dir`, is in the workspace: its path, "" for the top.  By the
- * letters alone.  `dir` is one of the workspace's, or an absolute path.  -EXDEV: it leads outside.
+ * Where `target`, named in the folder `dir`, is in the workspace: its path, "" for the top.  In the
+ * workspace by the letters alone; links that lead there are followed.  `dir` is one of the
+ * workspace's, or an absolute path.  -EXDEV: it leads outside.
  */
 int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
 		 char into[PATH_MAX]);
+
+/* What a path of the workspace leads to by links of the user's, in it or on the way; false: by
+ * none. */
+bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX]);
 
 /* The folder that a path is in; "" for the top. */
 int hold_parent(const char *path, char into[PATH_MAX]);
 
 /* The rule does not leave out a folded path that it matches. */
 bool hold_is_meant(const struct hold_row *h, const char *folded);
+
+/* Asks one, which says `why` (NULL: what the list says) and `most` at most. */
+int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		enum hold_level most, struct hold_said *said);
 
 /* Asks every rule about a change. */
 int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said);
@@ -287,9 +333,30 @@ unsigned int hold_type(const struct view *v, const char *path);
 /* The folder, which was looked at; NULL: it was not. */
 const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *path, size_t len);
 
+/* A folder of a path that a commit or an index brings (NULL: nothing is known of it): what it
+ * brings there counts with what stands there. */
+int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
+		     const struct hold_dir **ret);
+
+/* The folder at this path has these parts of a repository (git_place.h); -ENOMEM. */
+int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
+		   unsigned int is);
+
 /* The word of settings, hooks and links: a place that is a rule's from now on. */
 int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
 	BAWN_PRINTF(4, 5);
+
+/* --- hold_names.c ----------------------------------------------------------------------- */
+
+/* One more of them, copied but for its words.  1: it is known; what is more than anybody names is
+ * left out. */
+int hold_name_add(struct hold_judge *j, const struct hold_name *name);
+
+/* What they say of a change, in the tree or brought by a commit. */
+int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* The place of a rule in the list; hold_row_count: there is none of this name. */
+unsigned int hold_row_of(const char *rule);
 
 /* Which words of a file count. */
 enum hold_words_of {
@@ -328,8 +395,8 @@ struct hold_naming {
 	const char *const *folders;  /* which name a folder, with all that is in it */
 };
 
-/* Words of a command or a script that name a changed file, from the folder `dir`, which is one of
- * the workspace's or an absolute path. */
+/* What words of a command or a script name, from the folder `dir`, which is one of the workspace's
+ * or an absolute path. */
 int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
 		      const struct hold_naming *naming, const char *by);
 

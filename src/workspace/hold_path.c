@@ -1,66 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folders that a file of the user's puts in PATH on entering: `PATH_add bin` of direnv, `_.path` of
- * mise.  A program that comes there under the name of one that the user has is what that name means
- * from then on, and is held; any other there is flagged.
+ * mise.  What comes there: hold_names.c.
  */
 #include "hold_parts.h"
 
 #include "str.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
 
 static const char path_between[] = " \t\r\n\"'`;|&()<>${}=,:[]";
 
-/* The name is one of a program that stands in the user's PATH, elsewhere than in the workspace. */
-static bool path_has(const struct hold_judge *j, const char *name)
-{
-	const char *at = getenv("PATH");
-	char file[PATH_MAX];
-
-	for (at = at && *at ? at : "/usr/local/bin:/usr/bin:/bin"; *at;) {
-		size_t len = strcspn(at, ":");
-		size_t top = strlen(j->workspace);
-		bool inside = top && strncmp(at, j->workspace, top) == 0 &&
-			      (at[top] == '/' || at[top] == ':' || !at[top]);
-
-		if (*at == '/' && !inside &&
-		    snprintf(file, sizeof(file), "%.*s/%s", (int)len, at, name) <
-			    (int)sizeof(file) &&
-		    access(file, X_OK) == 0)
-			return true;
-		at += len + (at[len] == ':');
-	}
-	return false;
-}
-
-/* What the session changed in this folder. */
+/* A folder of the workspace, and where it is by links of the user's. */
 static int path_folder(struct hold_judge *j, const char *folder, const char *rule, const char *by)
 {
-	int r = 0;
+	char leads[PATH_MAX];
+	struct hold_name n = {.kind = HOLD_NAME_PROGRAMS,
+			      .path = folder,
+			      .by = by,
+			      .row = hold_row_of(rule),
+			      .most = HOLD_HOLD};
+	int r = hold_name_add(j, &n);
 
-	for (size_t i = 0; r == 0 && i < j->changes->count; i++) {
-		const struct change *c = &j->changes->items[i];
-		const char *name = str_after(c->path, folder);
-
-		if (!name || *name++ != '/' || strchr(name, '/') ||
-		    c->after.type == OBJECT_ABSENT || c->after.type == OBJECT_DIR)
-			continue;
-		bool shadows = path_has(j, name);
-
-		r = hold_place_add(
-			j, c->path, rule,
-			shadows ? "%.150s puts its folder in PATH: it is what %.60s means "
-				  "from then on"
-				: "%.150s puts its folder in PATH, as %.60s",
-			by, name);
-		if (r == 0 && j->places && str_equal(j->places->path, c->path) && !shadows)
-			j->places->most = HOLD_FLAG;
-	}
-	return r;
+	if (r != 0 || !hold_leads(j, folder, leads))
+		return r < 0 ? r : 0;
+	n.path = leads;
+	r = hold_name_add(j, &n);
+	return r < 0 ? r : 0;
 }
 
 static int path_word(struct hold_judge *j, const char *root, struct span word, const char *rule,

@@ -169,46 +169,75 @@ static bool refs_has_line(struct span text, const struct git_name *object)
 	return false;
 }
 
-/* Stashes that the user had, and that are not listed any more, nor reached otherwise. */
-static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
+struct refs_stashes {
+	struct buf old, new; /* the log, before and after */
+	size_t lost;
+	struct git_name last; /* of those */
+	const char *bad;
+};
+
+/* One that the user had: it is listed, or reached otherwise, or lost. */
+static int refs_look_for_stash(struct hold_judge *j, struct hold_repo *repo, struct refs_stashes *s,
+			       const struct git_name *one)
 {
-	_cleanup_buf_ struct buf old = BUF_INIT(0), new = BUF_INIT(0);
-	size_t lost = 0, count = 0, lines = 0;
-	struct git_name one, last = {.len = 0};
-	const char *bad = NULL;
+	size_t count = 0;
+
+	if (s->bad || refs_has_line(buf_span(&s->new), one))
+		return 0;
+	int r = refs_lost(j, repo, &repo->reach_unstashed, one, &count, &s->bad);
+
+	s->lost += count > 0;
+	s->last = count > 0 || s->bad ? *one : s->last;
+	return r;
+}
+
+/* Those that are not listed any more, nor reached otherwise.  What refs/stash names is one of the
+ * user's also where its line is gone: `git stash show` has it. */
+static int refs_find_lost(struct hold_judge *j, struct hold_repo *repo, struct refs_stashes *s)
+{
 	char path[PATH_MAX];
+	struct git_name one, is;
+	size_t lines = 0;
 	int r = 0;
 
-	v->most = HOLD_NOT;
-	if (!git_join(path, repo->gitdir, refs_stash_log) ||
-	    hold_read_path(&j->before, path, REFS_FILE_MAX, &old) < 0)
+	if (!git_join(path, repo->gitdir, refs_stash_log))
 		return 0;
+	if (hold_read_path(&j->before, path, REFS_FILE_MAX, &s->old) < 0)
+		buf_clear(&s->old);
 	/* Without the ref git lists none. */
-	if (hold_read_path(j->view, path, REFS_FILE_MAX, &new) < 0 ||
+	if (hold_read_path(j->view, path, REFS_FILE_MAX, &s->new) < 0 ||
 	    git_refs_value(&repo->after, "", refs_stash, &one) < 0)
-		buf_clear(&new);
-	for (struct span text = buf_span(&old); r == 0 && !bad && text.len > 0; lines++) {
-		if (!refs_line(&text, &one) || refs_has_line(buf_span(&new), &one))
-			continue;
-		r = lines < REFS_LINES_MAX
-			    ? refs_lost(j, repo, &repo->reach_unstashed, &one, &count, &bad)
-			    : 0;
-		lost += count > 0;
-		last = count > 0 || bad ? one : last;
-	}
-	if (r < 0 || (lost == 0 && !bad))
+		buf_clear(&s->new);
+	for (struct span text = buf_span(&s->old); r == 0 && text.len > 0; lines++)
+		if (refs_line(&text, &one) && lines < REFS_LINES_MAX)
+			r = refs_look_for_stash(j, repo, s, &one);
+	if (r == 0 && git_refs_value(&repo->before, "", refs_stash, &one) == 0 &&
+	    !refs_has_line(buf_span(&s->old), &one) &&
+	    (git_refs_value(&repo->after, "", refs_stash, &is) < 0 || !git_name_equal(&is, &one)))
+		r = refs_look_for_stash(j, repo, s, &one);
+	return r;
+}
+
+static int refs_lost_stashes(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v)
+{
+	struct refs_stashes s = {.old = BUF_INIT(0), .new = BUF_INIT(0)};
+	char hex[GIT_HEX_MAX + 1];
+	int r = refs_find_lost(j, repo, &s);
+
+	buf_fini(&s.old);
+	buf_fini(&s.new);
+	v->most = HOLD_NOT;
+	if (r < 0 || (s.lost == 0 && !s.bad))
 		return r;
 	v->most = HOLD_HOLD;
-	if (bad)
-		return refs_say(j, v, refs_stash, "changed", &last, lost, bad);
-	char hex[GIT_HEX_MAX + 1];
-
-	git_name_hex(&last, hex);
+	if (s.bad)
+		return refs_say(j, v, refs_stash, "changed", &s.last, s.lost, s.bad);
+	git_name_hex(&s.last, hex);
 	return hold_say(j, v,
 			"%zu %s of yours (the last is %.*s) would be gone from git stash list: "
 			"nothing else has what is in %s",
-			lost, lost == 1 ? "stash" : "stashes", REFS_SHORT, hex,
-			lost == 1 ? "it" : "them");
+			s.lost, s.lost == 1 ? "stash" : "stashes", REFS_SHORT, hex,
+			s.lost == 1 ? "it" : "them");
 }
 
 /* --- refs ------------------------------------------------------------------------------- */
@@ -300,10 +329,11 @@ int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_v
 	for (size_t i = 0;
 	     r == 0 && v->most == HOLD_NOT && i < repo->before.packed_count && !hold_is_late(j);
 	     i++) {
-		const char *name = repo->before.packed[i].name;
+		const struct git_ref *was = &repo->before.packed[i];
+		const struct git_ref *is = git_refs_packed(&repo->after, was->name);
 
-		if (!git_refs_packed(&repo->after, name))
-			r = hold_lost_ref(j, repo, name, v);
+		if (!is || !git_name_equal(&was->object, &is->object))
+			r = hold_lost_ref(j, repo, was->name, v);
 	}
 	return r;
 }

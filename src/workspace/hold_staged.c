@@ -17,8 +17,10 @@
 #include "hold_commits.h"
 
 #include "git_index_believed.h"
+#include "git_place.h"
 #include "str.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 enum { STAGED_INDEX_MAX = 64 << 20 };
@@ -116,6 +118,31 @@ static int staged_walk(struct hold_staged *s, struct git_index *before, struct g
 	return r;
 }
 
+/* Which folders have a part of a repository. */
+static int staged_parts(const struct hold_staged *s, struct git_index *x, bool is,
+			struct hold_parts *into)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	while (r == 0 && git_index_next(x) && !hold_is_late_soon(s->j)) {
+		if (snprintf(path, sizeof(path), "%s%s", s->repo->prefix, buf_str(&x->path)) >=
+		    (int)sizeof(path))
+			continue;
+		for (const char *at = path; r == 0 && at; at = strchr(at, '/')) {
+			size_t len = at == path ? 0 : (size_t)(at - path);
+
+			at += *at == '/';
+			unsigned int part = git_part_of(at, strcspn(at, "/"));
+
+			if (part)
+				r = hold_part_note(into, path, len, is ? 0 : part, is ? part : 0);
+		}
+	}
+	git_index_rewind(x);
+	return r;
+}
+
 static int staged_on_undo(void *context, const char *path, uint32_t mode,
 			  const struct git_name *object)
 {
@@ -133,6 +160,24 @@ static int staged_believed(struct hold_staged *s, struct git_index *x, struct bu
 	int r = git_index_believed(x, ret_folder);
 
 	return r < 0 ? r : git_index_undo(x, staged_on_undo, s);
+}
+
+static int staged_all(struct hold_staged *s, struct git_index *before, struct git_index *after,
+		      struct buf *ret_folder)
+{
+	struct hold_parts parts = {.arena = ARENA_INIT((size_t)HOLD_PART_BYTES)};
+	int r = before->left ? staged_parts(s, before, false, &parts) : 0;
+
+	if (r == 0)
+		r = staged_parts(s, after, true, &parts);
+	s->j->parts = &parts;
+	if (r == 0)
+		r = staged_walk(s, before, after);
+	if (r == 0)
+		r = staged_believed(s, after, ret_folder);
+	s->j->parts = NULL;
+	arena_fini(&parts.arena);
+	return r == -ENOMEM && !s->j->error->code ? hold_no_memory(s->j) : r;
 }
 
 static int staged_say(struct hold_judge *j, const struct hold_staged *s, const char *gitdir,
@@ -234,10 +279,8 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 		if (hold_read_path(&j->before, c->path, STAGED_INDEX_MAX, &was) < 0 ||
 		    git_index_open(&before, buf_span(&was)) < 0)
 			before.left = 0;
-		r = staged_walk(&s, &before, &after);
+		r = staged_all(&s, &before, &after, &folder);
 	}
-	if (r == 0)
-		r = staged_believed(&s, &after, &folder);
 	git_index_close(&before);
 	git_index_close(&after);
 	if (r < 0 && j->error->code)

@@ -171,7 +171,7 @@ static int taken_look(struct hold_taken *t, const char *name, const struct git_n
 		r = git_walk_commit(&t->repo->walk, &bases[i], &commit, &was);
 		if (r == 0)
 			r = git_walk_trees(&t->repo->walk, &was.tree, &is.tree, taken_on_difference,
-					   t);
+					   NULL, t);
 	}
 	return r;
 }

@@ -4,11 +4,15 @@
  *
  *	roots		folders with a .git at or above a change, in the final tree
  *	gitdirs		folders that git takes for a repository by what is in them (HEAD, objects,
- *			refs), whatever they are called: in the final tree, and before
- *	places		paths that the settings, hooks and links of the user's own tree name, and
- *			such files as .envrc and agents' settings.  They run what is there as much
- *			as a hook does.  Read from the tree as it was:
- *			what the agent wrote into settings is held itself, and makes no place
+ *			refs), whatever they are called: in the final tree, and before.  What a
+ *			commit brings can be the part that was missing
+ *	places		paths, with all beneath them, that the settings and links of the user's own
+ *			tree make a rule's
+ *	names		paths that hooks, and such files as .envrc and agents' settings, name
+ *			(hold_names.c).  They run what is there as much as a hook does
+ *
+ * Both are read from the tree as it was: what the agent wrote into settings is held itself, and
+ * makes none.
  *
  * A folder is looked at once; what can make a gitdir is asked only where a change is called like
  * a part of one.
@@ -18,6 +22,7 @@
 #include "fd.h"
 #include "fnv.h"
 #include "git_config.h"
+#include "git_refs.h"
 #include "open.h"
 #include "str.h"
 
@@ -78,47 +83,109 @@ unsigned int hold_type(const struct view *v, const char *path)
 
 /* --- gitdirs -------------------------------------------------------------------------- */
 
-/* As git's own is_git_directory, but for looking into HEAD. */
-static int hold_is_gitdir(struct hold_judge *j, const struct view *v, const char *dir, bool *ret)
+/* With the parts that it has beside those of the view. */
+static bool hold_is_gitdir(const struct view *v, const char *dir, unsigned int parts)
 {
-	const char *head = hold_join(j, dir, "HEAD"), *objects = hold_join(j, dir, "objects");
-	const char *refs = hold_join(j, dir, "refs"), *common = hold_join(j, dir, "commondir");
+	char path[PATH_MAX];
 
-	if (!head || !objects || !refs || !common)
-		return hold_no_memory(j);
-	*ret = hold_type(v, head) != OBJECT_ABSENT &&
-	       ((hold_type(v, objects) != OBJECT_ABSENT && hold_type(v, refs) != OBJECT_ABSENT) ||
-		hold_type(v, common) != OBJECT_ABSENT);
+	for (size_t i = 0; i < GIT_HAS_COUNT; i++) {
+		if (!(parts >> i & 1) && git_join(path, dir, git_parts[i]) &&
+		    hold_type(v, path) != OBJECT_ABSENT)
+			parts |= 1u << i;
+		/* Most folders have none, and are known at the first look. */
+		if (!(parts & GIT_HAS_HEAD))
+			return false;
+	}
+	return git_is_repository(parts);
+}
+
+static void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had,
+			     unsigned int has)
+{
+	if (d->member)
+		return;
+	d->member = true;
+	d->is_gitdir = hold_is_gitdir(j->view, d->path, has);
+	d->was_gitdir =
+		d->is_gitdir && (git_is_repository(had) || hold_is_gitdir(&j->before, d->path, 0));
+}
+
+/* --- and in what a commit or an index brings ------------------------------------------- */
+
+/* A folder of it, and which parts of a repository it has. */
+struct hold_part {
+	struct hold_part *next; /* in its bucket */
+	struct hold_dir dir;
+	unsigned int was, is;
+};
+
+static struct hold_part **part_bucket(struct hold_parts *p, const char *path, size_t len)
+{
+	return &p->buckets[fnv_bytes(FNV_START, path, len) % HOLD_PART_BUCKETS];
+}
+
+static struct hold_part *part_find(struct hold_parts *p, const char *path, size_t len)
+{
+	struct hold_part *one = *part_bucket(p, path, len);
+
+	while (one && !(one->dir.len == len && memcmp(one->dir.path, path, len) == 0))
+		one = one->next;
+	return one;
+}
+
+static struct hold_part *part_new(struct hold_parts *p, const char *path, size_t len)
+{
+	struct hold_part **bucket = part_bucket(p, path, len);
+	struct hold_part *one = arena_alloc(&p->arena, sizeof(*one));
+	const char *copy = one ? arena_strn(&p->arena, path, len) : NULL;
+
+	if (!copy)
+		return NULL;
+	*one = (struct hold_part){.next = *bucket, .dir = {.path = copy, .len = len}};
+	return *bucket = one;
+}
+
+int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
+		   unsigned int is)
+{
+	struct hold_part *one = part_find(p, path, len);
+
+	if (!one)
+		one = part_new(p, path, len);
+	if (!one)
+		return -ENOMEM;
+	one->was |= was;
+	one->is |= is;
 	return 0;
 }
 
-static int hold_look_member(struct hold_judge *j, struct hold_dir *d)
+int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
+		     const struct hold_dir **ret)
 {
-	if (d->member)
-		return 0;
-	d->member = true;
-	int r = hold_is_gitdir(j, j->view, d->path, &d->is_gitdir);
+	const char *next = path + len + (len > 0);
+	struct hold_part *one = j->parts ? part_find(j->parts, path, len) : NULL;
 
-	if (r == 0 && d->is_gitdir)
-		r = hold_is_gitdir(j, &j->before, d->path, &d->was_gitdir);
-	return r;
+	*ret = NULL;
+	if (!one && (!j->parts || !git_is_member(next, strcspn(next, "/")))) {
+		*ret = hold_dir_find(j, path, len);
+		return 0;
+	}
+	if (!one)
+		one = part_new(j->parts, path, len);
+	if (!one)
+		return hold_no_memory(j);
+	hold_look_member(j, &one->dir, one->was, one->is);
+	*ret = &one->dir;
+	return 0;
 }
 
 /* --- places --------------------------------------------------------------------------- */
 
-int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
+static int place_put(struct hold_judge *j, const char *path, unsigned int row, const char *why)
 {
 	struct hold_place *p = arena_alloc(&j->arena, sizeof(*p));
-	char why[512];
-	unsigned int row = 0;
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	while (row < hold_row_count && !str_equal(hold_rows[row].name, rule))
-		row++;
-	if (++j->place_count > HOLD_PLACES_MAX || row == hold_row_count)
+	if (++j->place_count > HOLD_PLACES_MAX)
 		return 0;
 	if (!p)
 		return hold_no_memory(j);
@@ -130,6 +197,22 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 				 .why = arena_str(&j->changes->arena, why)};
 	j->places = p;
 	return p->path && p->why ? 0 : hold_no_memory(j);
+}
+
+int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
+{
+	char why[512], leads[PATH_MAX];
+	unsigned int row = hold_row_of(rule);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (row == hold_row_count)
+		return 0;
+	int r = hold_leads(j, path, leads) ? place_put(j, leads, row, why) : 0;
+
+	return r < 0 ? r : place_put(j, path, row, why);
 }
 
 /* A link of the user's that stands where a rule's file does: what it leads to is one as well. */
@@ -174,6 +257,8 @@ static int hold_look_include(struct hold_judge *j, const char *file, const char 
 		return 0;
 	int r = hold_place_add(j, path, "git-config", "%.150s includes it", file);
 
+	if (r == 0 && hold_leads(j, path, dir))
+		r = hold_includes_add(j, more, dir);
 	return r < 0 ? r : hold_includes_add(j, more, path);
 }
 
@@ -453,8 +538,10 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 		size_t part = strcspn(at, "/");
 		struct hold_dir *d = hold_look_dir(j, path, len, inside, above);
 
-		if (!d || (git_is_member(at, part) && hold_look_member(j, d) < 0))
+		if (!d)
 			return -ENOMEM;
+		if (git_is_member(at, part))
+			hold_look_member(j, d, 0, 0);
 		above = d->root;
 		if (!at[part])
 			return 0;

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a hook, a script or a file of settings, and the changed files that they name.
+ * The words of a hook, a script or a file of settings, and the files that they name: each becomes
+ * a name (hold_names.c), whether it is changed or not.
  *
  * No language is parsed: a word is what stands between blanks, quotes and the like, and it has a
  * key (`run:`, `"args":`, `linker =`) and a word before it.  By these it is known what a word means
  * that is no path as it stands:
  *
  *	python3 -m a.b		a/b.py, a/b/__main__.py, a/b/__init__.py, a/__init__.py
- *	node -r ./a		a.js, a/index.js and their like
- *	cwd: a, cd a, -C a	a folder that the other words of the text are looked for in, too
+ *	import a.b, from a import b	the same
+ *	python3 a		a/__main__.py
+ *	perl -MA::B		A/B.pm
+ *	node -r ./a, ruby -r a	a.js, a/index.js, a.rb and their like
+ *	go run ./a		all that is in the folder
+ *	cwd: a, cd a, -C a, -Ia	a folder that the other words of the text are looked for in, too
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
+ *
+ * A blank that is quoted (`"my scripts/x"`, `my\ scripts/x`) is one of the word's letters: a second
+ * look at the text has such words alone.
  */
 #include "hold_parts.h"
 
@@ -20,7 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 12 };
+enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_BLANK = '\1' };
 
 struct words {
 	struct span text;
@@ -28,7 +36,11 @@ struct words {
 	char word[PATH_MAX]; /* as it is written */
 	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
 	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
-	bool variable; /* behind a $ */
+	char from[WORDS_NAME_MAX]; /* Python's: "from a import b" */
+	bool variable;             /* behind a $ */
+	bool blank;                /* it has a quoted one */
+	bool python;               /* that was said before */
+	bool go;                   /* "go run" was, and not yet what it runs */
 };
 
 struct following {
@@ -38,7 +50,9 @@ struct following {
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
 	struct hold_includes *more; /* NULL: settings that are named are not read */
+	unsigned int row;
 	struct words words;
+	struct buf joined; /* the text with quoted blanks as letters */
 };
 
 /* What the word before says of one, or the key. */
@@ -48,6 +62,8 @@ static const char *const words_folder[] = {
 	"root",     "dir",       "--dir",
 	"--chdir",  "workdir",   "working-directory",
 	"--prefix", "--project", "workingdirectory",
+	"-I",       "-Mlib",     "pythonpath",
+	"rubylib",  "perl5lib",  "node-path",
 	NULL,
 };
 static const char *const words_load[] = {
@@ -55,7 +71,7 @@ static const char *const words_load[] = {
 	"bun",  "tsx", "ts-node",   "require",  "preload",  NULL,
 };
 static const char *const words_loaded[] = {
-	".js", ".cjs", ".mjs", ".ts", "/index.js", "/index.cjs", "/index.mjs", "/index.ts",
+	".js", ".cjs", ".mjs", ".ts", ".rb", "/index.js", "/index.cjs", "/index.mjs", "/index.ts",
 };
 static const char *const words_settings[] = {
 	".yml", ".yaml", ".json", ".jsonc", ".toml", ".bazelrc",
@@ -94,6 +110,21 @@ static bool words_is_key(struct span text, size_t end)
 		(text.ptr[end] == '=' && (end + 1 == text.len || text.ptr[end + 1] != '=')));
 }
 
+/* What this word says of those that follow. */
+static void words_mark(struct words *w)
+{
+	const char *slash = strrchr(w->bare, '/');
+	const char *program = slash ? slash + 1 : w->bare;
+
+	w->python = w->python || str_after(program, "python") || str_after(program, "pypy");
+	if (str_equal(w->before, "go") && str_equal(w->bare, "run"))
+		w->go = true;
+	if (str_equal(w->before, "from"))
+		words_name(w->from, w->bare, strlen(w->bare), false);
+	else if (!str_equal(w->bare, "import") && !str_equal(w->before, "import"))
+		w->from[0] = '\0';
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -112,8 +143,14 @@ static bool words_next(struct words *w)
 	words_name(w->before, w->bare, strlen(w->bare), false);
 	memcpy(w->word, w->text.ptr + at, len);
 	w->word[len] = '\0';
+	w->blank = strchr(w->word, WORDS_BLANK);
+	for (char *blank = w->word; (blank = strchr(blank, WORDS_BLANK));)
+		*blank = ' ';
 	size_t skip = strspn(w->word, "[");
-	bool key = w->word[len - 1] == ':' || words_is_key(w->text, at + len);
+	bool last = at + len >= w->text.len;
+	/* "a:$B" is none. */
+	bool key = w->word[len - 1] == ':' ? last || w->text.ptr[at + len] != '$'
+					   : words_is_key(w->text, at + len);
 
 	memcpy(w->bare, w->word + skip, len + 1 - skip);
 	len -= skip;
@@ -122,7 +159,52 @@ static bool words_next(struct words *w)
 	if (key)
 		words_name(w->key, w->bare, len, true);
 	w->variable = at > 0 && w->text.ptr[at - 1] == '$';
+	words_mark(w);
 	return true;
+}
+
+/* Where a quotation ends that begins here, in its line; 0: it does not. */
+static size_t words_quoted(struct span text, size_t at, bool *ret_blank)
+{
+	uint8_t quote = text.ptr[at];
+
+	*ret_blank = false;
+	for (size_t i = at + 1; i < text.len && text.ptr[i] != '\n'; i++) {
+		if (text.ptr[i] == quote)
+			return i;
+		*ret_blank = *ret_blank || text.ptr[i] == ' ';
+		i += quote == '"' && text.ptr[i] == '\\' && i + 1 < text.len;
+	}
+	return 0;
+}
+
+/* The text with each quoted blank as a letter, and without the quotes around it; false: it has
+ * none. */
+static bool words_join(struct span text, struct buf *into)
+{
+	bool any = false;
+
+	*into = BUF_INIT(text.len + 1);
+	for (size_t i = 0; i < text.len; i++) {
+		bool blank = false;
+		size_t end = strchr("\"'", text.ptr[i]) && text.ptr[i]
+				     ? words_quoted(text, i, &blank)
+				     : 0;
+
+		if (blank && end) {
+			for (i++; i < end; i++)
+				buf_put_char(into,
+					     text.ptr[i] == ' ' ? WORDS_BLANK : (char)text.ptr[i]);
+		} else if (text.ptr[i] == '\\' && i + 1 < text.len && text.ptr[i + 1] == ' ') {
+			buf_put_char(into, WORDS_BLANK);
+			blank = true;
+			i++;
+		} else {
+			buf_put_char(into, (char)text.ptr[i]);
+		}
+		any = any || blank;
+	}
+	return any && !buf_error(into);
 }
 
 static bool words_has(const char *const *names, const char *name)
@@ -139,53 +221,43 @@ static bool words_said(const struct words *w, const char *const *names)
 
 /* --- what they name --------------------------------------------------------------------- */
 
-/* What is changed at this path, or a link that came in the place of a folder above it; `path` is
- * cut there. */
-static const struct change *words_changed(struct hold_judge *j, char *path)
+static int words_put(struct following *f, const char *path, bool settings, enum hold_name_kind kind)
 {
-	const struct change *c = changes_find(j->changes, path);
+	const struct hold_name n = {.path = path,
+				    .kind = kind,
+				    .what = f->naming->what,
+				    .by = f->by,
+				    .row = f->row,
+				    .most = f->naming->flag && !settings ? HOLD_FLAG : HOLD_HOLD,
+				    .plain = f->naming->plain && !settings};
 
-	if (c)
-		return c->after.type != OBJECT_DIR ? c : NULL;
-	for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
-		*slash = '\0';
-		c = changes_find(j->changes, path);
-		if (c && c->after.type == OBJECT_LINK)
-			return c;
-	}
-	return NULL;
+	return hold_name_add(f->j, &n);
 }
 
-static bool words_is_known(struct hold_judge *j, const char *path)
+/* A folder, with all that is in it. */
+static int words_place(struct following *f, const char *path)
 {
-	hold_fold(path, &j->folded);
-	return buf_error(&j->folded) == 0 &&
-	       hold_find(j->rules, buf_str(&j->folded)) & ~j->rules->every;
-}
-
-static int words_place(struct following *f, const char *path, bool settings)
-{
+	const struct hold_place *before = f->j->places;
 	int r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s names it", f->naming->what,
 			       f->by);
-	struct hold_place *p = f->j->places;
 
-	if (r == 0 && f->naming->flag && !settings && p && str_equal(p->path, path))
+	for (struct hold_place *p = f->j->places; f->naming->flag && p != before; p = p->next)
 		p->most = HOLD_FLAG;
 	return r;
 }
 
-/* A changed file of this name. */
+/* A file of this name, and what it leads to. */
 static int words_try(struct following *f, const char *dir, const char *name, bool settings)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], leads[PATH_MAX];
 
 	if (hold_resolve(f->j, dir, name, path) < 0 || !*path)
 		return 0;
-	const struct change *c = words_changed(f->j, path);
+	int r = words_put(f, path, settings, HOLD_NAME_FILE);
 
-	if (!c || (f->naming->plain && !settings && words_is_known(f->j, c->path)))
-		return 0;
-	return words_place(f, c->path, settings);
+	if (r == 0 && hold_leads(f->j, path, leads))
+		r = words_put(f, leads, settings, HOLD_NAME_FILE);
+	return r < 0 ? r : 0;
 }
 
 /* python3 -m a.b: what is run, and the packages that are loaded before it. */
@@ -234,10 +306,10 @@ static int words_more(struct following *f, const char *dir, const char *name)
 
 	if (r < 0 || hold_resolve(j, dir, name, path) < 0 || !*path)
 		return r;
-	for (size_t i = 0; r == 0 && strchr(path, '*') && i < j->changes->count; i++)
-		if (j->changes->items[i].after.type != OBJECT_DIR &&
-		    hold_matches(path, j->changes->items[i].path))
-			r = words_place(f, j->changes->items[i].path, true);
+	if (strchr(path, '*'))
+		r = words_put(f, path, true, HOLD_NAME_PATTERN);
+	/* 1: it is known. */
+	r = r > 0 ? 0 : r;
 	return r < 0 || !f->more || hold_type(&j->before, path) != OBJECT_FILE
 		       ? r
 		       : hold_includes_add(j, f->more, path);
@@ -249,15 +321,62 @@ static bool words_is_folder(const struct hold_judge *j, const char *path)
 			 hold_type(j->view, path) == OBJECT_DIR);
 }
 
+/* perl -MA::B */
+static int words_perl(struct following *f, const char *dir, const char *name)
+{
+	char file[PATH_MAX + 4];
+	size_t len = 0;
+
+	for (; *name && len < PATH_MAX - 1; name++) {
+		bool colons = name[0] == ':' && name[1] == ':';
+
+		file[len++] = (char)(colons ? '/' : *name);
+		name += colons;
+	}
+	(void)snprintf(file + len, sizeof(file) - len, ".pm");
+	return words_try(f, dir, file, false);
+}
+
+/* What a word means behind the words before it, from one folder. */
+static int words_meant(struct following *f, const struct words *w, const char *dir,
+		       const char *name)
+{
+	size_t flag = strlen(w->before);
+	bool import = str_equal(w->before, "import");
+	bool module = (flag > 1 && flag < 5 && w->before[0] == '-' && w->before[1] != '-' &&
+		       w->before[flag - 1] == 'm') ||
+		      import || str_equal(w->before, "from");
+	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
+	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../");
+	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
+	int r = 0;
+
+	if (module || attached)
+		r = words_module(f, dir, attached ? attached : name);
+	if (r == 0 && import && w->from[0]) {
+		(void)snprintf(whole, PATH_MAX, "%s.%s", w->from, name);
+		r = words_module(f, dir, whole);
+	}
+	if (r == 0 && w->python) {
+		(void)snprintf(whole, sizeof(whole), "%s/__main__.py", name);
+		r = words_try(f, dir, whole, false);
+	}
+	if (r == 0 && str_after(name, "-M"))
+		r = words_perl(f, dir, name + 2);
+	if (r == 0 && (loads || loaded))
+		r = words_loads(f, dir, loaded ? loaded : name);
+	return r;
+}
+
+static bool words_is_near(const char *name)
+{
+	return str_after(name, "./") || str_after(name, "../");
+}
+
 /* A word in one of its spellings. */
 static int words_name_in(struct following *f, const struct words *w, const char *name)
 {
 	const struct hold_naming *n = f->naming;
-	size_t flag = strlen(w->before);
-	bool module = flag > 1 && flag < 5 && w->before[0] == '-' && w->before[1] != '-' &&
-		      w->before[flag - 1] == 'm';
-	const char *attached = str_after(name, "-m");
-	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../");
 	bool settings = false;
 	int r = 0;
 
@@ -266,20 +385,22 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
 		char path[PATH_MAX];
 		const char *dir = f->dirs[i];
+		bool there = hold_resolve(f->j, dir, name, path) == 0 && *path;
 
 		if (settings)
 			r = words_more(f, dir, name);
-		if (r == 0 && words_said(w, n->folders) &&
-		    hold_resolve(f->j, dir, name, path) == 0 && words_is_folder(f->j, path))
-			r = words_place(f, path, false);
+		/* It need not be there: a commit may bring it. */
+		if (r == 0 && there &&
+		    ((words_said(w, n->folders) &&
+		      (words_is_near(name) || words_is_folder(f->j, path))) ||
+		     (w->go && (words_is_near(name) || w->variable))))
+			r = words_place(f, path);
 		if (r == 0 && (!n->keys || words_said(w, n->keys)))
 			r = words_try(f, dir, name, false);
 		else
 			continue;
-		if (r == 0 && (module || attached))
-			r = words_module(f, dir, attached ? attached : name);
-		if (r == 0 && loads)
-			r = words_loads(f, dir, name);
+		if (r == 0)
+			r = words_meant(f, w, dir, name);
 	}
 	return r;
 }
@@ -294,25 +415,36 @@ static const char *words_behind(const struct words *w, const char *name)
 								       : NULL;
 }
 
-static int words_spell(struct following *f, const struct words *w)
+static int words_spell(struct following *f, struct words *w)
 {
-	const char *names[] = {w->word, w->bare};
+	char in_home[PATH_MAX], other[PATH_MAX];
+	const char *names[] = {w->word, w->bare, other};
 	int r = 0;
 
+	/* scripts\x.ps1 */
+	for (size_t i = 0; i == 0 || w->bare[i - 1]; i++)
+		other[i] = (char)(w->bare[i] == '\\' ? '/' : w->bare[i]);
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *name = names[i];
 
+		if ((i == 1 && str_equal(w->word, w->bare)) ||
+		    (i == 2 && str_equal(w->bare, other)))
+			continue;
 		if (f->naming->lead && *name++ != f->naming->lead)
 			continue;
-		if (i > 0 && str_equal(w->word, w->bare))
-			break;
 		const char *behind = words_behind(w, name);
 
 		if (strlen(name) > 1)
 			r = words_name_in(f, w, name);
 		if (r == 0 && behind && *behind)
 			r = words_name_in(f, w, behind);
+		/* The variable may be HOME. */
+		if (r == 0 && behind && *behind &&
+		    snprintf(in_home, sizeof(in_home), "~/%s", behind) < (int)sizeof(in_home))
+			r = words_name_in(f, w, in_home);
 	}
+	/* The first path behind `go run` is what it runs; flags and their values are none. */
+	w->go = w->go && !(w->bare[0] != '-' && strchr(w->bare, '/'));
 	return r;
 }
 
@@ -327,33 +459,70 @@ static int words_dir(struct following *f, const char *path)
 	return f->dirs[f->dir_count++] ? 0 : hold_no_memory(f->j);
 }
 
-/* A folder in which something is run, as the text says. */
-static int words_runs_in(struct following *f, const struct words *w, size_t from)
+/* A folder in which something is run, or looked for; one that is not there may come by a commit,
+ * where the word before says that it is one. */
+static int words_runs_in(struct following *f, const char *name, bool sure, size_t from)
 {
-	const char *names[] = {w->bare, words_behind(w, w->bare)};
 	char path[PATH_MAX];
 	int r = 0;
 
-	for (size_t i = 0; i < from; i++)
-		for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(names) && names[n]; n++)
-			if (hold_resolve(f->j, f->dirs[i], names[n], path) == 0 &&
-			    words_is_folder(f->j, path))
-				r = words_dir(f, path);
+	for (size_t i = 0; r == 0 && i < from; i++)
+		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path &&
+		    (words_is_folder(f->j, path) ||
+		     (sure && hold_type(&f->j->before, path) == OBJECT_ABSENT)))
+			r = words_dir(f, path);
+	return r;
+}
+
+/* Folders that a word says: of PYTHONPATH and its like several. */
+static int words_folders(struct following *f, const struct words *w, size_t from)
+{
+	const char *attached = str_after(w->bare, "-I");
+	char name[PATH_MAX], before[WORDS_NAME_MAX];
+	int r = 0;
+
+	words_name(before, w->before, strlen(w->before), true);
+	bool sure =
+		attached || words_has(words_folder, w->before) || words_has(words_folder, before);
+
+	if (!sure && !words_said(w, words_folder))
+		return 0;
+	for (const char *at = attached ? attached : w->bare; r == 0 && *at;) {
+		size_t len = strcspn(at, ":");
+
+		memcpy(name, at, len);
+		name[len] = '\0';
+		at += len + (at[len] == ':');
+		const char *behind = words_behind(w, name);
+
+		if (len > 0)
+			r = words_runs_in(f, name, sure, from);
+		if (r == 0 && behind && *behind)
+			r = words_runs_in(f, behind, sure, from);
+	}
 	return r;
 }
 
 static int words_follow(struct following *f, struct span text)
 {
 	size_t from = f->dir_count;
+	bool joins = words_join(text, &f->joined);
+	const struct span texts[] = {text, buf_span(&f->joined)};
 	int r = 0;
 
-	f->words = (struct words){.text = text};
-	while (r == 0 && words_next(&f->words))
-		if (words_said(&f->words, words_folder))
-			r = words_runs_in(f, &f->words, from);
-	f->words = (struct words){.text = text};
-	while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
-		r = words_spell(f, &f->words);
+	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
+		f->words = (struct words){.text = texts[i]};
+		while (r == 0 && words_next(&f->words))
+			if (i == 0 || f->words.blank)
+				r = words_folders(f, &f->words, from);
+	}
+	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
+		f->words = (struct words){.text = texts[i]};
+		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
+			if (i == 0 || f->words.blank)
+				r = words_spell(f, &f->words);
+	}
+	buf_fini(&f->joined);
 	return r;
 }
 
@@ -366,9 +535,10 @@ int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
 		return hold_no_memory(j);
 	f->j = j;
 	f->naming = naming;
-	f->by = by;
+	f->by = arena_str(&j->arena, by);
+	f->row = hold_row_of(naming->rule);
 	f->dirs[f->dir_count++] = dir;
-	return words_follow(f, text);
+	return f->by ? words_follow(f, text) : hold_no_memory(j);
 }
 
 int hold_follow_file(struct hold_judge *j, const char *root, const char *file, struct span text,
@@ -381,10 +551,11 @@ int hold_follow_file(struct hold_judge *j, const char *root, const char *file, s
 		return hold_no_memory(j);
 	f->j = j;
 	f->naming = naming;
-	f->by = file;
+	f->by = arena_str(&j->arena, file);
+	f->row = hold_row_of(naming->rule);
 	f->more = more;
 	f->dirs[f->dir_count++] = root;
-	int r = hold_parent(file, own) == 0 ? words_dir(f, own) : 0;
+	int r = !f->by ? hold_no_memory(j) : hold_parent(file, own) == 0 ? words_dir(f, own) : 0;
 
 	return r < 0 ? r : words_follow(f, text);
 }

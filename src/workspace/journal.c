@@ -325,7 +325,9 @@ static bool part_is_whole(const struct reader *r, struct span text)
 	struct sha256 s;
 
 	while (!next_is(&at, "check ")) {
-		const uint8_t *end = at.bad ? NULL : memchr(at.at, '\n', reader_left(&at));
+		const uint8_t *end = at.bad || reader_left(&at) == 0
+					     ? NULL
+					     : memchr(at.at, '\n', reader_left(&at));
 
 		if (!end)
 			return false;

@@ -24,7 +24,7 @@
  *
  * BEFORE and AFTER of a step are `-` (nothing) or TYPE:MODE:SIZE:TIME:INO:DIGEST, where TYPE is
  * one of f d l p s c, DIGEST is `-` of all but files and links.  Times are nanoseconds since 1970,
- *modes octal, digests SHA-256.  A path is relative, percent-encoded, the tree's own folder is `.`.
+ * modes octal, digests SHA-256.  A path is relative, percent-encoded; the tree's own folder is `.`.
  * Dirs and steps are sorted by path, the slash before every other byte; each path stands once and
  * the folder of each step is among the dirs.  What has a second spelling is not read.
  */

@@ -94,6 +94,28 @@ static int check_nesting(const struct landing *l, struct error *e)
 	return 0;
 }
 
+/* Which steps are further names of a file that another step brings. */
+static int plan_files(struct landing *l)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < l->j.count; i++)
+		most = l->given[i].file > most ? l->given[i].file : most;
+	_cleanup_free_ size_t *firsts = most < SIZE_MAX ? calloc(most + 1, sizeof(*firsts)) : NULL;
+
+	if (!firsts)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->j.count; i++) {
+		const struct land_step *s = &l->given[l->minds[i].origin];
+
+		if (s->file == 0 || s->after.type != OBJECT_FILE)
+			continue;
+		l->minds[i].first = firsts[s->file];
+		firsts[s->file] = firsts[s->file] ? firsts[s->file] : i + 1;
+	}
+	return 0;
+}
+
 static int plan_steps(struct landing *l, size_t count, struct error *e)
 {
 	_cleanup_free_ size_t *order = calloc(count + 1, sizeof(*order));
@@ -126,7 +148,9 @@ static int plan_steps(struct landing *l, size_t count, struct error *e)
 				  .mtime = s->after.mtime},
 		};
 	}
-	return check_nesting(l, e);
+	int r = plan_files(l);
+
+	return r < 0 ? error_sys(e, r, "cannot plan the landing") : check_nesting(l, e);
 }
 
 static int compare_dirs(const void *a, const void *b)

@@ -29,6 +29,8 @@ struct land_step {
 	struct object after;  /* what shall stand there: FILE, DIR, LINK or ABSENT; mode 0777 */
 	int source;           /* of a FILE: its content, at offset 0; -1: opened by `open` */
 	size_t kept;          /* of undo alone: which of what is kept, from 1 */
+	size_t file;          /* FILEs with the same number, from 1, become one with these names */
+	const char *twin;     /* of a FILE: it shall be the one that is here now; or NULL */
 };
 
 struct land_undo;

@@ -54,6 +54,7 @@ void land_keep_refs(const struct landing *l);
 /* What is known of a step besides the journal. */
 struct land_mind {
 	size_t origin; /* index in the caller's list */
+	size_t first;  /* one more than the step before it that is the same file; 0: none */
 	struct land_seen seen;
 	bool again; /* its times cannot tell whether it was written since: it is hashed again */
 };

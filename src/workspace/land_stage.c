@@ -32,6 +32,47 @@ static int inherit(struct landing *l, size_t i, int in, int out)
 	return r < 0 ? r : 0;
 }
 
+/* No such thing here, too many names, or somebody else's file: then it is copied. */
+static bool is_no_link(int r)
+{
+	return r == -EPERM || r == -EMLINK || r == -EOPNOTSUPP || r == -EXDEV;
+}
+
+/* A further name of a file that is in the tree: 1; 0: it is not, or cannot have one. */
+static int stage_twin(struct landing *l, size_t i, const char *name)
+{
+	struct journal_object *o = &l->j.steps[i].after;
+	const struct land_step *given = &l->given[l->minds[i].origin];
+	_cleanup_fd_ int fd = land_open(l->tree, given->twin);
+	char proc[LAND_NAME_SIZE];
+	uint64_t size = 0;
+
+	if (fd < 0 || land_copy(fd, -1, o->digest, &size) < 0 || !given->after.hashed ||
+	    memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0)
+		return 0;
+	(void)snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, proc, l->stage, name, AT_SYMLINK_FOLLOW) < 0)
+		return is_no_link(-errno) || errno == ENOENT ? 0 : -errno;
+	return 1;
+}
+
+/* A further name of what an earlier step brings: 1; 0: it cannot have one. */
+static int stage_again(struct landing *l, size_t i, const char *name)
+{
+	const struct land_step *given = &l->given[l->minds[i].origin];
+	const struct journal_object *first = &l->j.steps[l->minds[i].first - 1].after;
+	char staged[LAND_NAME_SIZE];
+
+	if (given->after.hashed &&
+	    memcmp(first->digest, given->after.digest, sizeof(first->digest)) != 0)
+		return 0;
+	land_name(l->minds[i].first - 1, false, staged);
+	if (linkat(l->stage, staged, l->stage, name, 0) < 0)
+		return is_no_link(-errno) ? 0 : -errno;
+	memcpy(l->j.steps[i].after.digest, first->digest, sizeof(first->digest));
+	return 1;
+}
+
 static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 {
 	struct journal_object *o = &l->j.steps[i].after;
@@ -92,9 +133,7 @@ static int stage_kept(struct landing *l, size_t i, const char *name)
 
 	land_name(given->kept - 1, false, kept);
 	if (linkat(dir, kept, l->stage, name, 0) < 0) {
-		/* Another filesystem, somebody else's file, too many names, or no such thing here.
-		 */
-		if (errno != EXDEV && errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP)
+		if (!is_no_link(-errno))
 			return -errno;
 		r = land_clone(dir, kept, l->stage, name, o->digest);
 	} else if (o->type == OBJECT_FILE) {
@@ -124,6 +163,14 @@ static int stage_link(struct landing *l, size_t i, const char *name)
 	return o->mtime ? land_touch(l->stage, name, o->mtime) : 0;
 }
 
+static int stage_new(struct landing *l, size_t i, const char *name, bool sync)
+{
+	if (l->how->undo && l->given[l->minds[i].origin].kept > 0)
+		return stage_kept(l, i, name);
+	return l->j.steps[i].after.type == OBJECT_FILE ? stage_file(l, i, name, sync)
+						       : stage_link(l, i, name);
+}
+
 static int stage_step(struct landing *l, size_t i, bool sync)
 {
 	struct journal_step *s = &l->j.steps[i];
@@ -135,13 +182,16 @@ static int stage_step(struct landing *l, size_t i, bool sync)
 	land_name(i, false, name);
 	if (s->after.type == OBJECT_DIR)
 		r = stage_dir(l, i, name);
-	else if (l->how->undo && given->kept > 0)
-		r = stage_kept(l, i, name);
-	else if (s->after.type == OBJECT_FILE)
-		r = stage_file(l, i, name, sync);
-	else
-		r = stage_link(l, i, name);
-	if (r == 0 && !l->how->undo && l->rests[s->dir].mode & S_ISGID &&
+	else if (l->minds[i].first)
+		r = stage_again(l, i, name);
+	else if (given->twin)
+		r = stage_twin(l, i, name);
+	if (r == 0 && s->after.type != OBJECT_DIR)
+		r = stage_new(l, i, name, sync);
+	bool linked = r > 0;
+
+	r = linked ? 0 : r;
+	if (r == 0 && !linked && !l->how->undo && l->rests[s->dir].mode & S_ISGID &&
 	    s->before.type == OBJECT_ABSENT)
 		(void)!fchownat(l->stage, name, (uid_t)-1, l->rests[s->dir].gid,
 				AT_SYMLINK_NOFOLLOW); /* who is not of that group may not */

@@ -44,6 +44,37 @@ static struct object object_of(const struct journal_object *o)
 	return ret;
 }
 
+static int compare_inodes(const void *a, const void *b, void *context)
+{
+	const struct journal_step *steps = context;
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (steps[x].before.ino != steps[y].before.ino)
+		return steps[x].before.ino < steps[y].before.ino ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* What was one file with several names comes back as one. */
+static int undo_files(struct land_undo *u)
+{
+	_cleanup_free_ size_t *order = calloc(u->j.count + 1, sizeof(*order));
+	size_t count = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < u->j.count; i++)
+		if (u->j.steps[i].before.type == OBJECT_FILE)
+			order[count++] = i;
+	qsort_r(order, count, sizeof(*order), compare_inodes, u->j.steps);
+	for (size_t i = 0; i < count; i++) {
+		bool again = i > 0 &&
+			     u->j.steps[order[i]].before.ino == u->j.steps[order[i - 1]].before.ino;
+
+		u->steps[order[i]].file = again ? u->steps[order[i - 1]].file : order[i] + 1;
+	}
+	return 0;
+}
+
 /* The list of kept-N, turned round. */
 static int undo_steps(struct land_undo *u)
 {
@@ -98,6 +129,8 @@ static int undo_read(int journal, uint64_t number, struct land_undo **ret)
 		r = -EBADMSG;
 	if (r == 0)
 		r = undo_steps(u);
+	if (r == 0)
+		r = undo_files(u);
 	if (r == 0)
 		*ret = TAKE_PTR(u);
 	return r;

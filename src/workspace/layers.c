@@ -324,20 +324,26 @@ int layers_session_remove(const struct layers *l, const char *name, struct error
 	return 0;
 }
 
-int layers_session_hold(const struct layers *l, const char *name)
+static int layers_session_lock(const struct layers *l, const char *name, int how)
 {
 	_cleanup_fd_ int fd = layers_session_dir(l, name, false);
 
 	if (fd < 0)
 		return fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+	if (flock(fd, how | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	return TAKE_FD(fd);
 }
 
+int layers_session_hold(const struct layers *l, const char *name)
+{
+	return layers_session_lock(l, name, LOCK_EX);
+}
+
 bool layers_session_runs(const struct layers *l, const char *name)
 {
-	_cleanup_fd_ int fd = layers_session_hold(l, name);
+	/* Those who ask do not take one another for it. */
+	_cleanup_fd_ int fd = layers_session_lock(l, name, LOCK_SH);
 
 	/* Of what cannot be asked nobody may say that it has ended. */
 	return fd < 0 && fd != -ENOENT;

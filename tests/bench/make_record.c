@@ -3,9 +3,10 @@
  * Writes a record as a session would leave it, for tests and measurements that need a large or a
  * strange one: segments, ledger and all, through the recorder's own writer.
  *
- *	make_record RECORDS NAME EVENTS [open]	a morning's work, over and over, about so many
- *events make_record RECORDS NAME strings FILE	each line of FILE, hexadecimal, as a text in every
- *place
+ *	make_record RECORDS NAME EVENTS [open]		a morning's work, over and over, about so
+ *							many events
+ *	make_record RECORDS NAME strings FILE		each line of FILE, hexadecimal, as a text
+ *							in every place
  *
  * RECORDS is the folder of all records, which exists; NAME is the session's folder in it, and
  * what follows its time the session's name.  With `open` the session has no end.

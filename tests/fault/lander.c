@@ -9,12 +9,13 @@
  *	lander race flip|save A B DELAY land|undo ...
  *			the same while, from DELAY microseconds on, another process exchanges the
  *			names A and B all the time, or saves A by way of B; says "saved N" at the
- *end lander kills TREE WANTED JOURNAL COUNT SEED so many landings, undos and recoveries, each
- *killed at a random moment
+ *			end
+ *	lander kills TREE WANTED JOURNAL COUNT SEED
+ *			so many landings, undos and recoveries, each killed at a random moment
  *
  * Says what happened in one word: landed, nothing, rolled-back, finished, unfinished, conflict
- *PATH. Ends with 0, 1 when it was refused (why, on the other output), 99 when it was called
- *wrongly.
+ * PATH.  Ends with 0, 1 when it was refused (why, on the other output), 99 when it was called
+ * wrongly.
  */
 #include "fd.h"
 #include "land.h"

@@ -7,7 +7,7 @@
  *	racer exec COUNT GOOD EVIL	executes it likewise
  *	racer which			ends with 3 where its own name ends in "good", else with 4
  *	racer swap COUNT PATH		connects a socket of the internet that another thread
- *exchanges for one of PATH, and says whether it came there
+ *					exchanges for one of PATH, and says whether it came there
  *	racer bad			calls with pointers that lead nowhere, and paths without end
  */
 #include <arpa/inet.h>

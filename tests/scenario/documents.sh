@@ -5,6 +5,10 @@
 # tree in them exists, every function stands in the file it is said to be in,
 # every `bawn` command line in them is one that bawn understands, and the
 # promises are the same wherever they are listed.
+#
+# And the converse: what is there is named.  Every program, every message, every
+# table of messages, every system call profile, every folder of the sources and
+# every document has its place; a name without a thing behind it fails as well.
 set -u
 bawn=$1
 source=$2
@@ -80,11 +84,11 @@ odd_commands()
 	done
 }
 
-for document in README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md docs/ARCHITECTURE.md \
-	docs/THREAT-MODEL.md docs/DEPENDENCIES.md; do
-	result "$document names paths that exist" "$(missing_paths "$source/$document")"
-	result "$document names functions where they are" "$(misplaced_names "$source/$document")"
-	result "$document has command lines that are understood" "$(odd_commands "$source/$document")"
+for document in "$source"/*.md "$source"/docs/*.md; do
+	name=${document#"$source"/}
+	result "$name names paths that exist" "$(missing_paths "$document")"
+	result "$name names functions where they are" "$(misplaced_names "$document")"
+	result "$name has command lines that are understood" "$(odd_commands "$document")"
 done
 
 result "every package that setup-debian installs has its reason" "$(
@@ -94,6 +98,165 @@ result "every package that setup-debian installs has its reason" "$(
 		while read -r package; do
 			grep -Fq "\`$package\`" "$source/docs/DEPENDENCIES.md" || echo "$package"
 		done
+)"
+
+# --- what is there has its place -----------------------------------------------------------
+
+architecture=$source/docs/ARCHITECTURE.md
+dependencies=$source/docs/DEPENDENCIES.md
+
+# differ THERE NAMES HERE NAMES: what only one of two lists has, one name a line.
+differ()
+{
+	printf '%s\n' "$2" | grep . | while read -r word; do
+		printf '%s\n' "$4" | grep -qxF -e "$word" || echo "$word is in $1, and not in $3"
+	done
+	printf '%s\n' "$4" | grep . | while read -r word; do
+		printf '%s\n' "$2" | grep -qxF -e "$word" || echo "$word is in $3, and not in $1"
+	done
+}
+
+# section DOCUMENT TITLE: its lines, up to the next title.
+section()
+{
+	awk -v title="## $2" '/^## / { inside = $0 == title } inside' "$1"
+}
+
+# picture DOCUMENT TITLE: the first drawing of a section.
+picture()
+{
+	section "$1" "$2" | awk '/^```/ { fences++ } fences == 1'
+}
+
+# rows DOCUMENT HEAD: those below the line that begins with HEAD, without the spaces around the bars.
+rows()
+{
+	awk -v head="$2" '
+		index($0, head) == 1 { inside = 1; next }
+		!/^\|/ { inside = 0 }
+		inside && !/^\|---/ { gsub(/ *[|] */, "|"); print }' "$1"
+}
+
+# table DOCUMENT HEAD COLUMN: of the same rows.
+table()
+{
+	rows "$1" "$2" | cut -d '|' -f "$(($3 + 1))"
+}
+
+# The programs of bawn in a text.
+programs_in()
+{
+	grep -oE '(^|[^a-z/-])bawn(-[a-z]+)?($|[^a-z/-])' | grep -oE 'bawn(-[a-z]+)?' | sort -u
+}
+
+installed=$(find "$source/src" -name meson.build -exec cat {} + | tr '\n' ' ' |
+	grep -oE 'executable\([^)]*\)' | grep 'install: true' | sed "s/^executable('\([^']*\)'.*/\1/" | sort -u)
+helpers=$(printf '%s\n' "$installed" | grep -vx bawn)
+
+result "programs are found in the build files" "$(
+	[ "$(printf '%s\n' "$installed" | wc -l)" -ge 2 ] || echo "none"
+)"
+result "every program is in the picture of processes" "$(
+	differ "src/*/meson.build" "$installed" "the picture" "$(picture "$architecture" Processes | programs_in)"
+)"
+result "every program has its descriptors" "$(
+	differ "src/*/meson.build" "$helpers" "the table of descriptors" \
+		"$(table "$architecture" '| program | started by |' 1 | programs_in)"
+)"
+result "every program has what it may and must not" "$(
+	differ "src/*/meson.build" "$installed" "the table of what processes may" \
+		"$(table "$architecture" '| process | may |' 1 | programs_in)"
+)"
+
+# Message types: the codec's list, the receivers' tables, the document's.
+result "every message type has a receiver, under its own name" "$(
+	differ "enum message_type" "$(sed -n '/^enum message_type/,/^}/p' "$source/src/codec/message.h" |
+		grep -oE 'MESSAGE_[A-Z_]+' | sed 's/^MESSAGE_\(.*\)/\1 \1/' | sort -u)" \
+		"the tables of receivers" "$(grep -rhoE '\{MESSAGE_[A-Z_]+, "[A-Z_]+"' "$source/src" |
+			sed 's/^{MESSAGE_\([A-Z_]*\), "\(.*\)"/\1 \2/' | sort -u)"
+)"
+
+# The tables of receivers: name and file.  One that is local to a function goes by its name.
+receivers=$(find "$source/src" -name '*.c' | sort | while read -r file; do
+	awk -v file="${file#"$source"/}" '
+		/^[a-z].*[a-z0-9_]\(/ { match($0, /[a-z0-9_]+\(/); in_function = substr($0, RSTART, RLENGTH - 1) }
+		/struct channel_rule [a-z_]+\[\]/ {
+			match($0, /[a-z_]+\[\]/)
+			name = substr($0, RSTART, RLENGTH - 2)
+			print (name == "rules" ? in_function : name), file
+		}' "$file"
+done)
+# shellcheck disable=SC2016 # backquotes are meant
+said_receivers=$(table "$architecture" '| from | to | messages |' 4 | tr -d '`' | sed 's/ in / /')
+result "every table of messages is in the document" "$(
+	differ "the sources" "$receivers" "the table of messages" "$said_receivers"
+)"
+result "every message stands where it is received" "$(
+	rows "$architecture" '| from | to | messages |' | while IFS='|' read -r _ _ _ messages place _; do
+		# shellcheck disable=SC2016 # backquotes are meant
+		name=$(echo "$place" | sed 's/^`\([a-z_]*\)`.*/\1/')
+		file=$(echo "$place" | grep -o 'src/[a-z_/]*\.c')
+		differ "$name" "$(awk -v name="$name" '
+			$0 ~ "(^|[^a-z_])" name "(\\(|\\[\\])" && /^[a-z]/ && !/;$/ { inside = 1 }
+			/^}/ { inside = 0 }
+			inside' "$source/$file" | sed -n 's/^.*{[A-Z_]*, "\([A-Z_]*\)".*/\1/p' | sort -u)" \
+			"its row" "$(echo "$messages" | sed 's/([^)]*)//g' | grep -oE '[A-Z][A-Z_]+' | sort -u)"
+	done
+)"
+
+# Profiles of system calls.
+profiles=$(sed -n '/^enum profile_kind/,/^}/p' "$source/src/sys/profile.h" |
+	sed -n 's/^\tPROFILE_\([A-Z_]*\).*/\1/p' | sort -u)
+result "every system call profile is in the document" "$(
+	differ "enum profile_kind" "$profiles" "the table of profiles" \
+		"$(table "$architecture" '| profile | of |' 1 | sort -u)"
+)"
+result "every system call profile is installed where the document says" "$(
+	rows "$architecture" '| profile | of |' | grep 'src/' | while IFS='|' read -r _ profile _ place _; do
+		named=0
+		for file in $(echo "$place" | grep -o 'src/[a-z_/]*\.c'); do
+			grep -qw "PROFILE_$profile" "$source/$file" && named=1
+		done
+		[ "$named" -eq 1 ] || echo "$profile is not named in the files of its row"
+	done
+)"
+
+result "every folder of src is in the picture of layers" "$(
+	differ "src" "$(cd "$source/src" && for folder in */; do echo "${folder%/}"; done)" "the picture" \
+		"$(picture "$architecture" Layers | grep -oE 'src/[a-z]+/' | sed 's#src/\(.*\)/#\1#' | sort -u)"
+)"
+
+# Links of the two documents in which a reader begins.
+result "every document is linked from README.md or docs/ARCHITECTURE.md" "$(
+	for document in "$source"/docs/*.md; do
+		name=${document##*/}
+		[ "$name" != ARCHITECTURE.md ] && grep -qF "]($name" "$architecture" && continue
+		grep -qF "](docs/$name" "$source/README.md" || echo "docs/$name"
+	done
+)"
+
+# What the programs link, by the names of the libraries' functions in them: defined there, or wanted.
+libraries_of()
+{
+	nm "$1" 2>&1 | sed "s/@.*//" | awk '
+		/ SSL_CTX_new$/ { has["libssl"] = 1 }
+		/ (EVP|X509|EC|BIO|CRYPTO)_[A-Za-z0-9_]+$/ { has["libcrypto"] = 1 }
+		/ nghttp2_[a-z0-9_]+$/ { has["nghttp2"] = 1 }
+		/ (inflate|deflate)(Init2?_)?$/ { has["zlib"] = 1 }
+		/ ZSTD_[A-Za-z0-9_]+$/ { has["zstd"] = 1 }
+		/ sqlite3_[a-z0-9_]+$/ { has["SQLite"] = 1 }
+		/ yaml_parser_[a-z]+$/ { has["libyaml"] = 1 }
+		/ main$/ { symbols = 1 }
+		END { if (!symbols) print "(no symbols)"; for (library in has) print library }' | sort
+}
+
+result "every program has its libraries in docs/DEPENDENCIES.md" "$(
+	differ "src/*/meson.build" "$installed" "the table of libraries" \
+		"$(table "$dependencies" '| program | libraries' 1 | programs_in)"
+	rows "$dependencies" '| program | libraries' | tr -d '`' | while IFS='|' read -r _ program said _; do
+		differ "$program" "$(libraries_of "${bawn%/*}/$program")" "its row" \
+			"$(echo "$said" | tr -s ', ' '\n' | grep -vx none | sort -u)"
+	done
 )"
 
 echo "1..$number"

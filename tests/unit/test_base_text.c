@@ -312,6 +312,31 @@ static void test_escape_is_readable(void **state)
 	expect_escape("\360\221\203\215", "\\u{110cd}");
 }
 
+/* Two names never look the same, and a name ends where it ends. */
+static void test_a_name_is_one_word(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{"plain/name.c", "plain/name.c"},
+		{"f  x12", "\"f  x12\""},
+		{"c -> d", "\"c -> d\""},
+		{"real\033name", "real\\x1bname"},
+		{"fake\\x1bname", "\"fake\\\\x1bname\""},
+		{"say \"yes\"", "\"say \\\"yes\\\"\""},
+		{"a\nallowed", "a\\x0aallowed"},
+		{"\"", "\"\\\"\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		_cleanup_buf_ struct buf out = BUF_INIT(4096);
+
+		text_name(&out, span_of_str(cases[i].in));
+		assert_string_equal(buf_str(&out), cases[i].out);
+	}
+}
+
 static void test_utf8_is_strict(void **state)
 {
 	static const struct span bad[] = {
@@ -346,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_printer_lets_nothing_through),
 		cmocka_unit_test(test_printer_colours_are_its_own),
 		cmocka_unit_test(test_escape_is_readable),
+		cmocka_unit_test(test_a_name_is_one_word),
 		cmocka_unit_test(test_utf8_is_strict),
 	};
 

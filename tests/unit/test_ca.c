@@ -6,12 +6,15 @@
 #include "cmocka_lead.h"
 
 #include "ca.h"
+#include "crypto.h"
 #include "limit.h"
 
 #include <limits.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define LIST(array)                             \
 	{                                       \
@@ -291,9 +294,83 @@ static void test_leaves_are_kept_and_keys_are_one(void **state)
 	X509_free(leaf);
 }
 
+/* Two processes in the same state, as two sessions are that begin alike: what differs is the
+ * kernel's word alone. */
+static void test_keys_are_random(void **state)
+{
+	uint8_t scalar[2][CRYPTO_SCALAR] = {{0}};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int ends[2];
+
+		assert_int_equal(pipe(ends), 0);
+		pid_t child = fork();
+
+		if (child == 0) {
+			struct crypto_key *key = NULL;
+			uint8_t own[CRYPTO_SCALAR];
+			bool made = crypto_key_new(&key) == 0 && crypto_key_scalar(key, own) == 0;
+
+			_exit(made && write(ends[1], own, sizeof(own)) == sizeof(own) ? 0 : 1);
+		}
+		(void)close(ends[1]);
+		assert_int_equal(read(ends[0], scalar[i], CRYPTO_SCALAR), CRYPTO_SCALAR);
+		(void)close(ends[0]);
+		assert_int_equal(waitpid(child, NULL, 0), child);
+	}
+	assert_memory_not_equal(scalar[0], scalar[1], CRYPTO_SCALAR);
+}
+
+static void name_of_ca(const struct ca *ca, char into[64])
+{
+	X509 *root = x509_of(ca_certificate(ca));
+	X509_NAME *name = X509_get_subject_name(root);
+
+	assert_true(X509_NAME_get_text_by_NID(name, NID_commonName, into, 64) > 0);
+	/* It signs itself, and the list of what it takes back. */
+	assert_int_equal(X509_NAME_cmp(name, X509_get_issuer_name(root)), 0);
+	X509_free(root);
+}
+
+/* Two sessions at a time have two authorities: who keeps them apart by name must be able to. */
+static void test_names_are_random(void **state)
+{
+	static const char start[] = "bawn session ";
+	char names[3][64];
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
+		_cleanup_ca_ struct ca *ca = ca_of(&plan);
+
+		name_of_ca(ca, names[i]);
+		assert_memory_equal(names[i], start, strlen(start));
+		assert_int_equal(strlen(names[i]), strlen(start) + 8);
+		assert_int_equal(strspn(names[i] + strlen(start), "0123456789abcdef"), 8);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(names[i], names[k]);
+		X509 *leaf = leaf_of(ca, "api.example");
+		char issuer[64];
+
+		assert_true(X509_NAME_get_text_by_NID(X509_get_issuer_name(leaf), NID_commonName,
+						      issuer, sizeof(issuer)) > 0);
+		assert_string_equal(issuer, names[i]);
+		X509_free(leaf);
+	}
+	/* Each part of the mark is random by itself: not one byte said four times. */
+	bool apart = false;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		apart = apart ||
+			memcmp(names[i] + strlen(start), names[i] + strlen(start) + 2, 2) != 0;
+	assert_true(apart);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys_are_random),
+		cmocka_unit_test(test_names_are_random),
 		cmocka_unit_test(test_leaf_passes_strict_verification),
 		cmocka_unit_test(test_leaf_has_what_clients_ask_for),
 		cmocka_unit_test(test_signs_for_nothing_else),

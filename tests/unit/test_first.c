@@ -521,9 +521,16 @@ static void test_snapshot(void **state)
 	assert_int_equal(first_content(&w->f, &e), -ESTALE);
 }
 
+static struct first_place place_of(uint64_t name, uint64_t is, int64_t changed)
+{
+	return (struct first_place){.name = name, .now = {is, changed}};
+}
+
 static bool is_taken(const struct first_taken *t, uint64_t is, int64_t changed)
 {
-	return first_taken_is(t, span_of_str("/w/a"), &(struct first_thing){is, changed});
+	const struct first_place at = place_of(7, is, changed);
+
+	return first_taken_is(t, &at);
 }
 
 /* What stands at a name is the box's or somebody else's, whatever calls of the box failed. */
@@ -564,35 +571,109 @@ static void test_taken(void **state)
 
 		assert_int_equal(first_taken_init(&t), 0);
 		for (size_t n = 0; cases[i].calls[n]; n++) {
-			struct first_thing now = {cases[i].stood[n], cases[i].changed[n]};
+			const struct first_place at =
+				place_of(7, cases[i].stood[n], cases[i].changed[n]);
 
 			if (cases[i].calls[n] == 'g')
-				first_taken_gone(&t, span_of_str("/w/a"), &now);
+				first_taken_gone(&t, &at);
 			else
-				first_taken_came(&t, span_of_str("/w/a"), &now,
-						 cases[i].calls[n] == 'x');
+				first_taken_came(&t, &at, cases[i].calls[n] == 'x');
 		}
 		if (is_taken(&t, cases[i].is, cases[i].at) != cases[i].taken)
 			fail_msg("case %zu, %s", i, cases[i].calls);
-		first_taken_moved(&t, span_of_str("/w/aa"), span_of_str("/w/d"));
-		assert_true(is_taken(&t, cases[i].is, cases[i].at) == cases[i].taken);
-		first_taken_moved(&t, span_of_str("/w/d"), span_of_str("/w"));
-		assert_false(is_taken(&t, cases[i].is, cases[i].at));
-		first_taken_gone(&t, span_of_str("/w/a"), &(struct first_thing){1, 1});
-		assert_true(is_taken(&t, 2, 2));
-		for (size_t n = 0; n < FIRST_TAKEN_MOVED; n++)
-			first_taken_moved(&t, span_of_str("/w/b"), span_of_str("/w/c"));
-		assert_true(is_taken(&t, 2, 2));
-		for (size_t n = 0; n <= FIRST_TAKEN_MOVED / 2; n++) {
-			char from[32], to[32];
+		const struct first_place from = place_of(9, 5, 0), to = place_of(7, 0, 0);
 
-			(void)snprintf(from, sizeof(from), "/w/b%zu", n);
-			(void)snprintf(to, sizeof(to), "/w/c%zu", n);
-			first_taken_moved(&t, span_of_str(from), span_of_str(to));
-		}
-		assert_false(is_taken(&t, 2, 2));
+		first_taken_moved(&t, &from, &to, false);
+		assert_true(is_taken(&t, cases[i].is, cases[i].at) == cases[i].taken);
 		first_taken_fini(&t);
 	}
+}
+
+struct taken_world {
+	struct first_taken t;
+	int root;
+};
+
+static struct first_place find_place(const struct taken_world *w, const char *path)
+{
+	struct first_place at = {0};
+
+	assert_int_equal(first_taken_find(&w->t, w->root, path, &at), 0);
+	return at;
+}
+
+static void do_gone(struct taken_world *w, const char *path)
+{
+	const struct first_place at = find_place(w, path);
+
+	first_taken_gone(&w->t, &at);
+}
+
+static void do_came(struct taken_world *w, const char *path)
+{
+	const struct first_place at = find_place(w, path);
+
+	first_taken_came(&w->t, &at, false);
+}
+
+/* The box renames a folder. */
+static void do_move(struct taken_world *w, const char *path, const char *to)
+{
+	do_gone(w, path);
+	do_came(w, to);
+	const struct first_place from = find_place(w, path), into = find_place(w, to);
+
+	first_taken_moved(&w->t, &from, &into, false);
+	assert_int_equal(renameat(w->root, path, w->root, to), 0);
+}
+
+static bool is_others(const struct taken_world *w, const char *path)
+{
+	const struct first_place at = find_place(w, path);
+
+	return first_taken_is(&w->t, &at);
+}
+
+/* What was taken out of a folder is so wherever that goes, and what stands in its place is not the
+ * box's but for what the box puts there. */
+static void test_taken_folders(void **state)
+{
+	const struct world *world = *state;
+	struct taken_world w = {.root = world->root};
+
+	assert_int_equal(first_taken_init(&w.t), 0);
+	assert_int_equal(mkdirat(w.root, "x", 0700), 0);
+	put_at(w.root, "x/f", "one");
+	put_at(w.root, "x/k", "one");
+	do_gone(&w, "x/f");
+	assert_int_equal(unlinkat(w.root, "x/f", 0), 0);
+	do_move(&w, "x", "z");
+	put_at(w.root, "z/f", "of somebody else");
+	assert_true(is_others(&w, "z/f"));
+	assert_false(is_others(&w, "z/k"));
+	/* In its place: the box writes one file. */
+	assert_int_equal(mkdirat(w.root, "x", 0700), 0);
+	put_at(w.root, "x/f", "of somebody else");
+	do_came(&w, "x/n");
+	put_at(w.root, "x/n", "of the box");
+	assert_true(is_others(&w, "x") && is_others(&w, "x/f"));
+	assert_false(is_others(&w, "x/n"));
+	/* And moves it. */
+	do_move(&w, "x", "y");
+	assert_true(is_others(&w, "y/f"));
+	assert_false(is_others(&w, "y/n"));
+	/* The former one comes back. */
+	do_move(&w, "z", "x");
+	assert_true(is_others(&w, "x/f"));
+	assert_false(is_others(&w, "x") || is_others(&w, "x/k"));
+	/* The box makes it anew. */
+	do_move(&w, "x", "q");
+	do_came(&w, "x");
+	assert_int_equal(mkdirat(w.root, "x", 0700), 0);
+	put_at(w.root, "x/k", "of somebody else");
+	assert_true(is_others(&w, "x/k"));
+	assert_false(is_others(&w, "x"));
+	first_taken_fini(&w.t);
 }
 
 /* A number that is given again is another thing. */
@@ -621,15 +702,16 @@ static void test_taken_thing(void **state)
 	assert_int_equal(first_taken_look(&t, -1, &nothing), 0);
 	assert_true(nothing.is == 0);
 	/* Many names, each by itself. */
-	for (int i = 0; i < 2000; i++) {
-		char name[16];
+	for (uint64_t i = 1; i < 2000; i++) {
+		const struct first_place at = {.name = i, .now = one};
 
-		(void)snprintf(name, sizeof(name), "/w/%d", i);
-		first_taken_gone(&t, span_of_str(name), &one);
+		first_taken_gone(&t, &at);
 	}
-	assert_true(first_taken_is(&t, span_of_str("/w/0"), &other));
-	assert_true(first_taken_is(&t, span_of_str("/w/1999"), &other));
-	assert_false(first_taken_is(&t, span_of_str("/w/2000"), &other));
+	for (uint64_t i = 1; i <= 2000; i++) {
+		const struct first_place at = {.name = i, .now = other};
+
+		assert_true(first_taken_is(&t, &at) == (i < 2000));
+	}
 	first_taken_fini(&t);
 }
 
@@ -650,6 +732,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
 		cmocka_unit_test(test_taken),
+		cmocka_unit_test_setup_teardown(test_taken_folders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taken_thing, setup, teardown),
 	};
 

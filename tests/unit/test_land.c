@@ -99,7 +99,8 @@ static int land_steps(struct world *w, const struct land_step *steps, size_t cou
 static struct land_step step(const struct world *w, const char *path, struct object before,
 			     struct object after)
 {
-	return (struct land_step){path, before, after, w->source, 0};
+	return (struct land_step){
+		.path = path, .before = before, .after = after, .source = w->source};
 }
 
 static void holds(int dir, const char *path, const char *text)

@@ -326,6 +326,19 @@ static void test_without_a_first_look(void **state)
 	assert_true(says(w, "what was removed there is not known"));
 }
 
+/* Nor before a program set times to now: that they say so has its event. */
+static void test_times_without_a_first_look(void **state)
+{
+	struct world *w = *state;
+
+	begin(w, false);
+	assert_int_equal(utimensat(w->root, "b", NULL, 0), 0);
+	touch(w, "/w/b", TOUCHED_TIMES);
+	end(w);
+	expect(w, 0, 0, 1);
+	assert_true(names(w, "times", "/w/b", "times"));
+}
+
 static void test_more_than_are_named(void **state)
 {
 	struct world *w = *state;
@@ -512,6 +525,7 @@ int main(void)
 		T(test_a_dance_of_folders),
 		T(test_names_through_links),
 		T(test_without_a_first_look),
+		T(test_times_without_a_first_look),
 		T(test_more_than_are_named),
 		T(test_a_workspace_that_may_not_be_written),
 		T(test_what_was_saved_just_before),

@@ -172,6 +172,12 @@ static void test_chunks_as_published(void **state)
 #define FIELDS_SIGNED "SignedHeaders=host;x-amz-date"
 #define DATE "x-amz-date: 20150830T123600Z\n"
 #define V4 "authorization: AWS4-HMAC-SHA256 "
+#define TEN(a) a "0;" a "1;" a "2;" a "3;" a "4;" a "5;" a "6;" a "7;" a "8;" a "9"
+#define SIXTY TEN("a") ";" TEN("b") ";" TEN("c") ";" TEN("d") ";" TEN("e") ";" TEN("ee")
+#define PRESIGNED(fields)                                                                         \
+	"/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKID%2F20150830%2Fus-east-1%2Fs3"    \
+	"%2Faws4_request&X-Amz-Date=20150830T123600Z&X-Amz-Expires=60" fields "&X-Amz-Signature=" \
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void test_read(void **state)
 {
@@ -216,6 +222,15 @@ static void test_read(void **state)
 		 -EINVAL},
 		{"/?X-Amz-Signature=00&x-amz-signature=00", "", -EINVAL},
 		{"/?X-Amz-Signature=00", "", -EINVAL},
+		/* presigned: whole, and with each part missing */
+		{PRESIGNED("&X-Amz-SignedHeaders=host"), "", 0},
+		{PRESIGNED(""), "", -EINVAL},
+		{PRESIGNED("&X-Amz-SignedHeaders=x-amz-date"), "", -EINVAL},
+		/* 64 fields may be signed, and no more */
+		{"/", DATE V4 CREDENTIAL ", SignedHeaders=" SIXTY ";f;g;h;host, " SIGNATURE "\n",
+		 0},
+		{"/", DATE V4 CREDENTIAL ", SignedHeaders=" SIXTY ";f;g;gg;h;host, " SIGNATURE "\n",
+		 -EINVAL},
 	};
 
 	(void)state;

@@ -135,6 +135,35 @@ static void test_signatures(void **state)
 	}
 }
 
+/* The same numbers, written longer than any key of use is: a verifier's time is not the box's to
+ * take. */
+static void test_keys_of_excess(void **state)
+{
+	static const size_t zeros[][2] = {{0, 0}, {6, 0}, {0, 2000}, {6, 2000}};
+	const size_t rsa = BAWN_ARRAY_SIZE(signed_by) - 1;
+	uint8_t bytes[3][BYTES_MAX];
+	struct span key = from_hex(signed_by[rsa].key, bytes[0]);
+	struct span data = from_hex(signed_by[rsa].data, bytes[1]);
+	struct span signature = from_hex(signed_by[rsa].signature, bytes[2]);
+	const size_t head = 4 + strlen("ssh-rsa") + 4, e = 3;
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(zeros); i++) {
+		static const uint8_t nothing[2000];
+		_cleanup_buf_ struct buf b = BUF_INIT(8192), part = BUF_INIT(8192);
+
+		ssh_put_string(&b, SPAN_LITERAL("ssh-rsa"));
+		buf_put(&part, nothing, zeros[i][0]);
+		buf_put(&part, key.ptr + head, e);
+		ssh_put_string(&b, buf_span(&part));
+		buf_clear(&part);
+		buf_put(&part, nothing, zeros[i][1]);
+		buf_put(&part, key.ptr + head + e + 4, key.len - head - e - 4);
+		ssh_put_string(&b, buf_span(&part));
+		assert_int_equal(host_key_verify(buf_span(&b), data, signature) == 0, i == 0);
+	}
+}
+
 /* A signature of one kind is none of another, whoever's key it is. */
 static void test_signatures_of_others(void **state)
 {
@@ -205,6 +234,21 @@ static void test_logins(void **state)
 					ssh_login_parse((struct span){(uint8_t *)b.ptr, cut},
 							&login),
 					-EBADMSG);
+	}
+	/* Of no session, or with no key: one that holds anywhere. */
+	for (int without = 0; without < 2; without++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(1024);
+		struct ssh_login login;
+
+		put_text(&b, without == 0 ? "" : "S");
+		put_byte(&b, 50);
+		put_text(&b, "git");
+		put_text(&b, "ssh-connection");
+		put_text(&b, "publickey");
+		put_byte(&b, 1);
+		put_text(&b, "ssh-ed25519");
+		put_text(&b, without == 1 ? "" : "K");
+		assert_int_equal(ssh_login_parse(buf_span(&b), &login), -EBADMSG);
 	}
 	/* A commit or a file (ssh-keygen -Y sign) begins with its own word. */
 	struct ssh_login login;
@@ -330,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signatures),
+		cmocka_unit_test(test_keys_of_excess),
 		cmocka_unit_test(test_signatures_of_others),
 		cmocka_unit_test(test_logins),
 		cmocka_unit_test(test_requests),

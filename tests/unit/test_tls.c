@@ -186,28 +186,47 @@ static void test_a_leaf_signs_for_nobody(void **state)
 
 static void test_an_address_is_proven_too(void **state)
 {
+	static const struct {
+		const char *name;
+		struct address dialled;
+		bool good;
+	} rows[] = {
+		{"IP:192.0.2.1", {{[10] = 0xff, [11] = 0xff, 192, 0, 2, 1}}, true},
+		{"IP:192.0.2.1", {{[10] = 0xff, [11] = 0xff, 192, 0, 2, 2}}, false},
+		{"IP:192.0.2.1", {{[10] = 0xff, [11] = 0xff, 193, 0, 2, 1}}, false},
+		{"IP:2001:db8::1", {{0x20, 0x01, 0x0d, 0xb8, [15] = 1}}, true},
+		{"IP:2001:db8::1", {{0x20, 0x01, 0x0d, 0xb8, [15] = 2}}, false},
+		/* All sixteen bytes count, and where they stand. */
+		{"IP:2001:db8::1", {{0x20, 0x02, 0x0d, 0xb8, [15] = 1}}, false},
+		{"IP:2001:db8::c000:201", {{0x20, 0x01, 0x0d, 0xb8, [12] = 192, 0, 2, 1}}, true},
+		{"IP:192.0.2.1", {{0x20, 0x01, 0x0d, 0xb8, [12] = 192, 0, 2, 1}}, false},
+		{"IP:32.1.13.184", {{0x20, 0x01, 0x0d, 0xb8, [12] = 192, 0, 2, 1}}, false},
+		{"IP:2001:db8::c000:201", {{[10] = 0xff, [11] = 0xff, 192, 0, 2, 1}}, false},
+		{"DNS:2001.db8.test", {{0x20, 0x01, 0x0d, 0xb8, [15] = 1}}, false},
+	};
 	struct certificate_made ours =
 		certificate_make(&(struct certificate_wish){.name = NULL}, NULL);
-	struct certificate_made made =
-		certificate_make(&(struct certificate_wish){.name = "IP:192.0.2.1"}, &ours);
-	struct tls_leaf *leaf = leaf_of(&made);
-	struct address right = {{[10] = 0xff, [11] = 0xff, 192, 0, 2, 1}};
-	struct address wrong = {{[10] = 0xff, [11] = 0xff, 192, 0, 2, 2}};
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		struct certificate_made made =
+			certificate_make(&(struct certificate_wish){.name = rows[i].name}, &ours);
+		struct tls_leaf *leaf = leaf_of(&made);
 		struct ends e = {.world = world_of(&ours)};
 
 		e.server = tls_new_server(e.world, leaf, TLS_ALPN_NONE);
-		e.client = tls_new_client(e.world, NULL, i ? &wrong : &right, 443, false, true);
+		e.client = tls_new_client(e.world, NULL, &rows[i].dialled, 443, false, true);
+		assert_non_null(e.client);
 		shake(&e);
-		assert_int_equal(e.client_state, i ? TLS_FAILED : TLS_READY);
-		assert_string_equal(e.why, i ? "IP address mismatch" : "");
+		if (e.client_state != (rows[i].good ? TLS_READY : TLS_FAILED) ||
+		    !str_equal(e.why, rows[i].good ? "" : "IP address mismatch"))
+			fail_msg("row %zu, %s: state %d, %s", i, rows[i].name, e.client_state,
+				 e.why);
 		drop(&e);
+		tls_leaf_free(leaf);
+		certificate_free(&made);
 	}
-	tls_leaf_free(leaf);
 	certificate_free(&ours);
-	certificate_free(&made);
 }
 
 static void test_bytes_both_ways(void **state)

@@ -28,7 +28,7 @@ BAWN_UNUSED static void next_tick(void)
 		(void)usleep(1000);
 }
 
-static void put_at(int root, const char *name, const char *text)
+BAWN_UNUSED static void put_at(int root, const char *name, const char *text)
 {
 	int fd = openat(root, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 

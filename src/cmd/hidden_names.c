@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hidden_names.h"
+
+#include "fd.h"
+#include "second_names.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum {
+	HIDDEN_FOUND_MAX = 64,
+	HIDDEN_LOOKED = 1 << 20,
+	HIDDEN_PRIVATE_LOOKED = 256, /* in each */
+	HIDDEN_PRIVATE_DEPTH = 2,
+};
+
+/* Something that the box must not see. */
+struct hidden_place {
+	const char *path, *origin;
+	bool private, is_dir;
+	bool value;  /* of a secret: it is promised that nobody inside reads it */
+	bool found;  /* another name of it */
+	bool unsure; /* whether that were all */
+};
+
+struct hidden {
+	struct plan *plan;
+	struct arena *arena;
+	struct hidden_place *places;
+	size_t place_count;
+	const struct plan_mount *in; /* that is walked */
+	struct plan_mount found[HIDDEN_FOUND_MAX];
+	struct plan_note notes[HIDDEN_FOUND_MAX];
+	size_t found_count;
+};
+
+/* The plan's notes name all that is hidden, but not a secret's file that lies outside of what the
+ * box is given. */
+static int hidden_list(struct hidden *h, const struct policy *policy, const struct host *host)
+{
+	const struct plan *plan = h->plan;
+
+	h->places = arena_alloc(h->arena, (plan->notes.count + policy->secrets.count + 1) *
+						  sizeof(*h->places));
+	if (!h->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < policy->secrets.count; i++) {
+		const struct policy_secret *s = &policy->secrets.items[i];
+		const struct host_object *o =
+			s->from == POLICY_FROM_FILE ? host_named(host, s->from_text) : NULL;
+
+		if (o && o->path)
+			h->places[h->place_count++] = (struct hidden_place){
+				.path = o->path, .origin = s->origin, .value = true};
+	}
+	for (size_t i = 0; i < plan->notes.count; i++) {
+		const struct plan_note *n = &plan->notes.items[i];
+
+		if (n->kind == PLAN_NOTE_HIDDEN)
+			h->places[h->place_count++] = (struct hidden_place){
+				.path = n->what,
+				.origin = n->origin,
+				.private = str_equal(n->why, "private place")};
+	}
+	return 0;
+}
+
+static int hidden_gather(struct hidden *h, struct second_names *n)
+{
+	for (size_t i = 0; i < h->place_count; i++) {
+		struct hidden_place *p = &h->places[i];
+		_cleanup_fd_ int fd = open(p->path, O_PATH | O_CLOEXEC);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) < 0)
+			continue;
+		p->is_dir = S_ISDIR(st.st_mode);
+		n->left = p->private ? HIDDEN_PRIVATE_LOOKED : HIDDEN_LOOKED;
+		n->depth = p->private ? HIDDEN_PRIVATE_DEPTH : SECOND_NAMES_DEPTH;
+		n->shallow = p->private;
+		int r = second_names_gather(n, fd, i);
+
+		p->unsure = r == -E2BIG && !p->private;
+		if (r < 0 && r != -E2BIG)
+			return r;
+	}
+	return 0;
+}
+
+/* Something else is mounted there: a cover, or what is looked at by itself. */
+static bool hidden_passes(void *context, const char *path)
+{
+	const struct hidden *h = context;
+
+	for (size_t i = 0; i < h->plan->mounts.count; i++)
+		if (&h->plan->mounts.items[i] != h->in &&
+		    str_equal(h->plan->mounts.items[i].target, path))
+			return true;
+	return false;
+}
+
+static const char *hidden_why(struct hidden *h, const struct hidden_place *of)
+{
+	if (!of)
+		return "it cannot be read, and may have another name of what is hidden";
+	return arena_printf(h->arena, "another name (hard link) of %s%s",
+			    of->is_dir ? "a file in " : "", of->path);
+}
+
+static int hidden_on_name(void *context, int fd, const char *path, const struct second_file *file)
+{
+	struct hidden *h = context;
+	struct hidden_place *of = file ? &h->places[file->of] : NULL;
+	const char *source =
+		arena_printf(h->arena, "%s%s", h->in->source, path + strlen(h->in->target));
+	const char *target = arena_str(h->arena, path);
+	const char *why = hidden_why(h, of);
+
+	(void)fd;
+	if (!source || !target || !why)
+		return -ENOMEM;
+	/* Its own name, by which the user shows it. */
+	if (of && str_path_beneath(source, of->path))
+		return 0;
+	if (h->found_count == HIDDEN_FOUND_MAX)
+		return -E2BIG;
+	const char *origin = of ? of->origin : "default";
+
+	if (of)
+		of->found = true;
+	h->notes[h->found_count] = (struct plan_note){
+		.kind = PLAN_NOTE_HIDDEN, .what = target, .why = why, .origin = origin};
+	h->found[h->found_count++] = (struct plan_mount){.kind = PLAN_MOUNT_HIDE,
+							 .access = PLAN_ACCESS_NONE,
+							 .target = target,
+							 .role = "hidden",
+							 .origin = origin};
+	return 0;
+}
+
+/* A folder of the user's, or a file, that the box sees as it is. */
+static bool hidden_may_be_in(const struct plan_mount *m)
+{
+	static const char *const roles[] = {"workspace", "named", "exposed", "tool"};
+
+	for (size_t i = 0; m->kind == PLAN_MOUNT_BIND && i < BAWN_ARRAY_SIZE(roles); i++)
+		if (str_equal(m->role, roles[i]))
+			return true;
+	return false;
+}
+
+/* Of two mounts at one place the later is seen. */
+static bool hidden_is_under(const struct plan *plan, size_t index)
+{
+	for (size_t i = index + 1; i < plan->mounts.count; i++)
+		if (str_equal(plan->mounts.items[i].target, plan->mounts.items[index].target))
+			return true;
+	return false;
+}
+
+static int hidden_find(struct hidden *h, struct second_names *n)
+{
+	int r = 0;
+
+	n->left = HIDDEN_LOOKED;
+	n->depth = SECOND_NAMES_DEPTH;
+	n->shallow = false;
+	for (size_t i = 0; r == 0 && n->count > 0 && i < h->plan->mounts.count; i++) {
+		h->in = &h->plan->mounts.items[i];
+		_cleanup_fd_ int fd =
+			hidden_may_be_in(h->in) ? open(h->in->source, O_PATH | O_CLOEXEC) : -1;
+
+		if (fd >= 0 && !hidden_is_under(h->plan, i))
+			r = second_names_find(n, fd, h->in->target);
+		r = r == -EACCES ? 0 : r;
+	}
+	return r;
+}
+
+/* What is said of a place before the command starts; NULL: nothing. */
+static const char *hidden_words(const struct hidden_place *p)
+{
+	if (p->unsure)
+		return p->is_dir ? "it has too many files, or links to them, to look at: one that "
+				   "has another name (hard link) may not be hidden under that"
+				 : "the file has more names (hard links), and may not be hidden "
+				   "under all of those: there is too much to look at";
+	if (p->private && p->found)
+		return "it has another name (hard link) in a folder that the box is given, and is "
+		       "hidden there, too";
+	return NULL;
+}
+
+static int hidden_put(struct hidden *h)
+{
+	struct plan *p = h->plan;
+	size_t mounts = p->mounts.count + h->found_count;
+	size_t notes = p->notes.count + h->found_count + h->place_count;
+	struct plan_mount *all = arena_alloc(h->arena, (mounts + 1) * sizeof(*all));
+	struct plan_note *said = arena_alloc(h->arena, (notes + 1) * sizeof(*said));
+
+	if (!all || !said)
+		return -ENOMEM;
+	for (size_t i = 0; i < mounts; i++)
+		all[i] = i < p->mounts.count ? p->mounts.items[i] : h->found[i - p->mounts.count];
+	for (size_t i = 0; i < p->notes.count + h->found_count; i++)
+		said[i] = i < p->notes.count ? p->notes.items[i] : h->notes[i - p->notes.count];
+	p->mounts.items = all;
+	p->mounts.count = mounts;
+	p->notes.items = said;
+	p->notes.count += h->found_count;
+	for (size_t i = 0; i < h->place_count; i++) {
+		const struct hidden_place *place = &h->places[i];
+		const char *words = hidden_words(place);
+
+		if (words)
+			said[p->notes.count++] = (struct plan_note){
+				.kind = PLAN_NOTE_WARNING,
+				.what = arena_printf(h->arena, "hide %s", place->path),
+				.why = words,
+				.origin = place->origin,
+				.said = place->unsure,
+				.softly = true};
+	}
+	return 0;
+}
+
+static int hidden_refuse(const struct hidden_place *p, struct error *e)
+{
+	int r = error_set(e, -E2BIG,
+			  "%s, from which a secret is read, has more names (hard links), and there "
+			  "is too much to look at to find them",
+			  p->path);
+
+	error_next(e, "Make it a file of its own: cp it, and mv the copy over it.");
+	return r;
+}
+
+int hidden_names(struct plan *plan, const struct policy *policy, const struct host *host,
+		 struct arena *arena, struct error *e)
+{
+	static struct hidden h;
+	_cleanup_second_names_ struct second_names n = SECOND_NAMES_INIT;
+
+	h = (struct hidden){.plan = plan, .arena = arena};
+	n.passes = hidden_passes;
+	n.found = hidden_on_name;
+	n.context = &h;
+	int r = hidden_list(&h, policy, host);
+
+	if (r == 0)
+		r = hidden_gather(&h, &n);
+	if (r == 0)
+		r = hidden_find(&h, &n);
+	/* Each of them may have names that were not come to. */
+	for (size_t i = 0; r == -E2BIG && i < n.count; i++)
+		h.places[n.files[i].of].unsure = true;
+	for (size_t i = 0; i < h.place_count; i++)
+		if (h.places[i].value && h.places[i].unsure)
+			return hidden_refuse(&h.places[i], e);
+	if (r == 0 || r == -E2BIG)
+		r = hidden_put(&h);
+	return r < 0 ? error_sys(e, r, "cannot look for other names of what is hidden") : 0;
+}
