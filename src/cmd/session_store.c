@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_store.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -97,17 +98,22 @@ static int store_open_above(const struct session_places *p, int which, bool crea
 	return r < 0 ? r : TAKE_FD(above);
 }
 
-/* Held for a moment by everybody who makes or removes. */
-static int store_lock_above(int above)
+static void store_wait(void)
 {
 	const struct timespec moment = {.tv_nsec = STORE_LOCK_MS * 1000000L};
 
+	(void)nanosleep(&moment, NULL);
+}
+
+/* Held for a moment by everybody who makes or removes. */
+static int store_lock_above(int above)
+{
 	for (int i = 0; i < STORE_LOCK_TRIES; i++) {
 		if (flock(above, LOCK_EX | LOCK_NB) == 0)
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		(void)nanosleep(&moment, NULL);
+		store_wait();
 	}
 	return -EBUSY;
 }
@@ -320,21 +326,40 @@ static int store_make_in(int above, int other, const struct session_name *name,
 	return r < 0 ? r : 0;
 }
 
-int session_store_make(const struct session_places *places, const struct session_name *name,
-		       struct session_store *ret_store, struct error *e)
+/* In the first of the two folders that takes it. */
+static int store_make_anywhere(const struct session_places *places, const struct session_name *name,
+			       struct session_store *s)
 {
-	struct session_store s = SESSION_STORE_INIT;
-	/* The modes are ours to say; the user's own mask is for the command. */
-	mode_t mask = umask(077);
 	int r = -ENOENT;
 
 	for (int which = 0; r < 0 && r != -EBUSY && which < 2; which++) {
 		_cleanup_fd_ int above = store_open_above(places, which, true);
 		_cleanup_fd_ int other = store_open_above(places, !which, false);
 
-		r = above < 0 ? above : store_make_in(above, other, name, &s);
+		r = above < 0 ? above : store_make_in(above, other, name, s);
 	}
+	return r;
+}
+
+int session_store_make(const struct session_places *places, const struct session_name *name,
+		       struct session_store *ret_store, struct error *e)
+{
+	struct session_store s = SESSION_STORE_INIT;
+	/* The modes are ours to say; the user's own mask is for the command. */
+	mode_t mask = umask(077);
+	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + (STORE_LOCK_TRIES * STORE_LOCK_MS);
+	int r;
+
+	/* Where a client was killed its keeper has the name for a moment longer than the layers. */
+	while ((r = store_make_anywhere(places, name, &s)) == -EBUSY && name->wanted &&
+	       clock_ms(CLOCK_BOOTTIME) < deadline)
+		store_wait();
 	(void)umask(mask);
+	if (r == -EBUSY && name->wanted) {
+		(void)error_set(e, r, "another command is at work on the session %s", name->wanted);
+		error_next(e, "Try again in a moment.");
+		return r;
+	}
 	if (r < 0) {
 		(void)error_sys(e, r, "cannot make the session's folder in %s%s%s/run",
 				places->runtime ? places->runtime : "",

@@ -297,10 +297,10 @@ static int fork_make(struct review *r, const struct invocation *i,
 {
 	_cleanup_decision_ struct decision decision = DECISION_INIT;
 	struct error ignored = ERROR_INIT;
+	_cleanup_fd_ int lock = layers_lock(&r->layers, e); /* until the name is let go */
 	_cleanup_session_store_ struct session_store store = SESSION_STORE_INIT;
 	const struct session_name name = {.is_taken = fork_is_taken, .context = &r->layers};
 	struct layers_snapshot again;
-	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
 	int code = lock < 0 ? lock : review_read_snapshot(r, from->name, &again, e);
 
 	if (code == 0)
