@@ -11,7 +11,7 @@
 #include "rule.h"
 #include "secret.h"
 #include "str.h"
-#include "tree.h"
+#include "yaml_tree.h"
 #include "value.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the policy knows of holds: the names of the rules, what each is without being tuned, and
- * what a path pattern may be.  What the rules mean is src/workspace/hold.h's.
+ * what a path pattern may be.  What the rules mean is src/hold/hold.h's.
  */
 #ifndef BAWN_HOLDS_H
 #define BAWN_HOLDS_H

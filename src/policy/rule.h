@@ -8,7 +8,7 @@
 #define BAWN_RULE_H
 
 #include "name.h"
-#include "tree.h"
+#include "yaml_tree.h"
 #include "value.h"
 
 /* What may stand in a rule: one of the first four, and the others beside it. */

@@ -6,7 +6,7 @@
 #ifndef BAWN_SECRET_H
 #define BAWN_SECRET_H
 
-#include "tree.h"
+#include "yaml_tree.h"
 #include "value.h"
 
 enum secret_key {

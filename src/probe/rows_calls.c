@@ -9,7 +9,7 @@
  * Where a call has a harmless form that succeeds, that form is used, so that a
  * box without the filter shows as open.
  *
- * tests/probe/test_rows checks this list against src/sys/profile_table.h: a call
+ * tests/probe/test_rows checks this list against src/profile/profile_table.h: a call
  * that is refused there must be tried here.
  */
 #include "attempt.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs of bawn-review share.  Each is a row of src/cmd/verbs.c whose `program` is
+ * What the verbs of bawn-review share.  Each is a row of src/cli/verbs.c whose `program` is
  * bawn-review, a row of the table in review_main.c, and a file review_NAME.c.
  */
 #ifndef BAWN_REVIEW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bawn-review: the verbs about what sessions changed.  `bawn` knows them by the same table and
- * starts this program with the words that it was given (src/cmd/elsewhere.c).
+ * starts this program with the words that it was given (src/cli/elsewhere.c).
  *
  * May read the layers and the workspace, land changes there, and ask a session to pause.  Must not
  * run anything in a tree that an agent can write.
@@ -10,7 +10,7 @@
 
 #include "elsewhere.h"
 
-static const struct elsewhere_verb review_verbs[] = {
+static const struct verb_act review_verbs[] = {
 	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
 	{"undo", review_undo},       {"snapshot", review_snapshot}, {"snapshots", review_snapshots},
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},

@@ -22,7 +22,7 @@ int layers_recover(const struct layers *l, struct land_found *ret, struct error 
 
 /*
  * When its last box was gone.  Nobody saw the end of one that was killed: it ended when it was last
- * about to change something, which the time of first/index says (src/record/first_keep.h), or a
+ * about to change something, which the time of first/index says (src/recorder/first_keep.h), or a
  * moment later.  0: that is not known.
  */
 int64_t layers_session_end(const struct layers *l, const struct layers_session *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line added to a config.yaml of any kind (src/cmd/config_edit.h).  Where it is added, the
+ * A line added to a config.yaml of any kind (src/verbs/config_edit.h).  Where it is added, the
  * new text is the old one with something put in at one place, and is read as a policy file.
  */
 #include "config_edit.h"
-#include "tree.h"
+#include "yaml_tree.h"
 
 #include <stdio.h>
 #include <string.h>

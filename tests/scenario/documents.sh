@@ -170,7 +170,7 @@ result "every program has what it may and must not" "$(
 
 # Message types: the codec's list, the receivers' tables, the document's.
 result "every message type has a receiver, under its own name" "$(
-	differ "enum message_type" "$(sed -n '/^enum message_type/,/^}/p' "$source/src/codec/message.h" |
+	differ "enum message_type" "$(sed -n '/^enum message_type/,/^}/p' "$source/src/plan/message.h" |
 		grep -oE 'MESSAGE_[A-Z_]+' | sed 's/^MESSAGE_\(.*\)/\1 \1/' | sort -u)" \
 		"the tables of receivers" "$(grep -rhoE '\{MESSAGE_[A-Z_]+, "[A-Z_]+"' "$source/src" |
 			sed 's/^{MESSAGE_\([A-Z_]*\), "\(.*\)"/\1 \2/' | sort -u)"
@@ -205,7 +205,7 @@ result "every message stands where it is received" "$(
 )"
 
 # Profiles of system calls.
-profiles=$(sed -n '/^enum profile_kind/,/^}/p' "$source/src/sys/profile.h" |
+profiles=$(sed -n '/^enum profile_kind/,/^}/p' "$source/src/profile/profile.h" |
 	sed -n 's/^\tPROFILE_\([A-Z_]*\).*/\1/p' | sort -u)
 result "every system call profile is in the document" "$(
 	differ "enum profile_kind" "$profiles" "the table of profiles" \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Differences by lines (src/workspace/linediff.c) and two texts put together that came from one
+ * Differences by lines (src/content/linediff.c) and two texts put together that came from one
  * (merge3.c).  Each property is tried over many made-up texts; what a merge gives is written out
  * for the cases that a person meets.
  */

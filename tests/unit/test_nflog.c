@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's log of refused packets, as src/codec/nflog.c reads it. */
+/* The kernel's log of refused packets, as src/wire/nflog.c reads it. */
 #include "cmocka_lead.h"
 
 #include "buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths are meant by what a person types: src/workspace/pathspec.c. */
+/* Which paths are meant by what a person types: src/content/pathspec.c. */
 #include "cmocka_lead.h"
 
 #include "pathspec.h"

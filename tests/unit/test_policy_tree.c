@@ -3,7 +3,7 @@
 #include "policy_try.h"
 
 #include "str.h"
-#include "tree.h"
+#include "yaml_tree.h"
 
 /* Every refusal names file, line, column and reason. */
 static void test_refusals(void **state)

@@ -3,6 +3,7 @@
 #include "fake_home.h"
 
 #include "banner.h"
+#include "bawn_verbs.h"
 #include "config.h"
 #include "fd.h"
 #include "prepare.h"

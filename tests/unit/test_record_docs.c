@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/RECORD.md has every kind and every field of src/codec/note.h, in its order, and no other. */
+/* docs/RECORD.md has every kind and every field of src/plan/note.h, in its order, and no other. */
 #include "cmocka_lead.h"
 
 #include "audit.h"

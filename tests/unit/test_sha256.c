@@ -15,7 +15,7 @@ static bool choose(void)
 }
 
 #define sha256_x86_is_there choose
-#include "../../src/codec/sha256.c" /* NOLINT(bugprone-suspicious-include) */
+#include "../../src/base/sha256.c" /* NOLINT(bugprone-suspicious-include) */
 #undef sha256_x86_is_there
 
 #include <openssl/evp.h>

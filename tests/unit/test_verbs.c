@@ -7,6 +7,7 @@
 #include "cmocka_lead.h"
 
 #include "advice.h"
+#include "bawn_verbs.h"
 #include "buf.h"
 #include "grammar.h"
 #include "help.h"
@@ -80,6 +81,16 @@ static void assert_pairs(const char *lines)
 	}
 }
 
+/* How often bawn itself does it. */
+static int acts_of(const char *name)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < bawn_verb_count; i++)
+		count += strcmp(bawn_verbs[i].name, name) == 0;
+	return count;
+}
+
 static void test_verbs_are_sane(void **state)
 {
 	(void)state;
@@ -91,7 +102,7 @@ static void test_verbs_are_sane(void **state)
 		assert_int_equal(v->description[strlen(v->description) - 1], '.');
 		assert_pairs(v->examples);
 		assert_pairs(v->exits);
-		assert_non_null(v->run);
+		assert_int_equal(acts_of(v->name), v->program ? 0 : 1);
 		assert_true(verb_takes(v, OPTION_HELP));
 		assert_true(v->arguments_max == -1 || v->arguments_max >= v->arguments_min);
 		for (size_t n = 0; n < i; n++)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs that read records and layers are other programs': bawn-history (src/history) and
+ * bawn-review (src/review). */
+#ifndef BAWN_ELSEWHERE_H
+#define BAWN_ELSEWHERE_H
+
+#include "buf.h"
+#include "verbs.h"
+
+/* Becomes that program with the words that bawn was given; returns (EXIT_BAWN) only when that
+ * fails. */
+int elsewhere_run(const struct invocation *i, const char *program);
+
+/*
+ * What that program says when it is asked for this verb with these words, up to the buffer's
+ * limit.  Returns its exit status, or -errno.  quiet: what it complains about is not shown.
+ */
+int elsewhere_read(const char *program, const char *const *words, bool quiet, struct buf *into);
+
+/*
+ * Does the verb, or becomes the program whose verb it is.  Returns the exit code.  program: which one
+ * we are, own: what it does.
+ */
+int elsewhere_or_here(const struct invocation *i, const char *program, const struct verb_act *own,
+		      size_t count);
+
+/* The main of such a program. */
+int elsewhere_main(int argc, char **argv, const char *program, const struct verb_act *own,
+		   size_t count);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bawn-history: the verbs that read records.  `bawn` knows them by the same table and starts
+ * this program with the words that it was given (src/cli/elsewhere.c).
+ *
+ * May read the records, write what the user asks for, and keep the index.  Must not start
+ * anything or talk to a session.
+ */
+#include "ask.h"
+
+#include "elsewhere.h"
+
+static const struct verb_act ask_verbs[] = {
+	{"log", ask_log},
+	{"show", ask_show},
+	{"why", ask_why},
+	{"record", ask_record},
+};
+
+int main(int argc, char **argv)
+{
+	return elsewhere_main(argc, argv, "bawn-history", ask_verbs, BAWN_ARRAY_SIZE(ask_verbs));
+}

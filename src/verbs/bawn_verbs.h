@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What bawn does for its own verbs.  Each returns the exit code. */
+#ifndef BAWN_BAWN_VERBS_H
+#define BAWN_BAWN_VERBS_H
+
+#include "verbs.h"
+
+extern const struct verb_act bawn_verbs[];
+extern const size_t bawn_verb_count;
+
+int verb_run(const struct invocation *i);
+int verb_shell(const struct invocation *i);
+int verb_explain(const struct invocation *i);
+int verb_verify(const struct invocation *i);
+int verb_doctor(const struct invocation *i);
+int verb_sessions(const struct invocation *i);
+int verb_allow(const struct invocation *i);
+int verb_deny(const struct invocation *i);
+int verb_why(const struct invocation *i);
+int verb_policy(const struct invocation *i);
+int verb_secret(const struct invocation *i);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
+#include "bawn_verbs.h"
+#include "banner.h"
+#include "client.h"
+#include "fd.h"
+#include "layering.h"
+#include "outward.h"
+#include "prepare.h"
+#include "process.h"
+#include "record_folder.h"
+#include "refused.h"
+#include "session_store.h"
+#include "str.h"
+#include "text.h"
+#include "unattributed.h"
+#include "verbs.h"
+#include "words.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUN_PATH_BYTES = 64 << 10 };
+
+/* No full box: said on every screen, asked for quiet or not. */
+static bool run_is_weaker(const struct plan *plan)
+{
+	return plan->backend == PLAN_BACKEND_HOST || plan->without.count > 0 ||
+	       plan->ablate.count > 0;
+}
+
+/* What keys and tokens the command can read, and which it was promised and does not have, is said
+ * on every screen, a terminal or not. */
+static void run_warn(const struct text *err, const struct plan *plan, bool quiet)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+		_cleanup_buf_ struct buf path = BUF_INIT(RUN_PATH_BYTES);
+
+		if (!str_equal(m->role, "exposed") || str_equal(m->source, last))
+			continue;
+		last = m->source;
+		words_path(&path, plan, m->target);
+		text_styled(err, TEXT_WARN,
+			    "bawn: %s is a private place, and the command can read it (%s)\n",
+			    buf_str(&path), m->origin);
+	}
+	for (size_t i = 0; i < plan->notes.count; i++) {
+		const struct plan_note *n = &plan->notes.items[i];
+
+		if (n->said || (n->softly && !quiet))
+			text_styled(err, n->said ? TEXT_WARN : TEXT_PLAIN, "bawn: %s%s %s (%s)\n",
+				    n->what,
+				    n->kind == PLAN_NOTE_WARNING ? ":" : " is not given:", n->why,
+				    n->origin);
+	}
+}
+
+/* Ends as the command did: its exit code, or its signal. */
+static int run_end_like(int status)
+{
+	if (WIFSIGNALED(status)) {
+		process_reset_signals();
+		(void)signal(WTERMSIG(status), SIG_DFL);
+		(void)raise(WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+/* One run: what it was made of, and what is told while it runs and at its end. */
+struct run {
+	struct prepared prepared;
+	struct session_store session;
+	struct layering layering;
+	struct record_folder record;
+	int first; /* folder of first versions; -1 */
+	struct outward outward;
+	struct refused refused;
+	struct unattributed unattributed;
+	struct client_options how;
+	struct text err;
+	bool quiet;
+};
+
+#define RUN_INIT                                     \
+	((struct run){.prepared = PREPARED_INIT,     \
+		      .session = SESSION_STORE_INIT, \
+		      .layering = LAYERING_INIT,     \
+		      .record = RECORD_FOLDER_INIT,  \
+		      .first = -1,                   \
+		      .outward = OUTWARD_INIT,       \
+		      .how = CLIENT_OPTIONS_INIT})
+
+/* What was written finds its place; what waits to be applied is said, and how. */
+static void run_settle(struct layering *layering, const struct text *err)
+{
+	struct error e = ERROR_INIT;
+	bool kept = false;
+
+	if (layering_end(layering, false, &kept, &e) < 0) {
+		verb_complain(&e);
+		return;
+	}
+	if (kept)
+		layering_print_held(layering);
+	if (kept && err)
+		layering_print_kept(layering, err);
+}
+
+static void run_fini(struct run *run)
+{
+	fd_close(&run->first);
+	record_folder_fini(&run->record);
+	run_settle(&run->layering, NULL);
+	layering_fini(&run->layering);
+	session_store_fini(&run->session);
+	refused_fini(&run->refused);
+	unattributed_fini(&run->unattributed);
+	prepared_fini(&run->prepared);
+}
+
+static void run_on_event(void *context, const struct message_event *event, bool quiet)
+{
+	struct run *run = context;
+
+	if (!unattributed_on_event(&run->unattributed, event))
+		refused_on_event(&run->refused, event, quiet);
+}
+
+static bool run_is_taken(const void *context, const char *name)
+{
+	return layering_is_taken(context, name);
+}
+
+/* The session's name, folder and layers. */
+static int run_begin(struct run *run, const struct invocation *i, struct error *e)
+{
+	struct layering *layering = &run->layering;
+
+	if (run->prepared.plan.backend == PLAN_BACKEND_HOST)
+		return 0;
+	int r = layering_choose(layering, i, &run->prepared, e);
+	const struct session_name name = {.wanted =
+						  layering->goes_on ? layering->session.name : NULL,
+					  .is_taken = run_is_taken,
+					  .context = layering};
+
+	if (r == 0)
+		r = session_store_make(&run->prepared.places, &name, &run->session, e);
+	if (r == 0)
+		r = layering_begin(layering, run->session.name, &run->prepared, e);
+	if (r < 0)
+		return r;
+	run->how.session = &run->session;
+	run->how.layers = layering->hold;
+	return 0;
+}
+
+/* The record's folder, that of first versions, and who sends records on. */
+static int run_record(struct run *run, struct error *e)
+{
+	const char *state = run->prepared.places.state;
+	const char *name = run->how.session ? run->session.name : "host";
+
+	if (plan_goes_without(&run->prepared.plan, PLAN_LAYER_RECORD))
+		return 0;
+	int r = record_folder_make(state, name, &run->record, e);
+
+	if (r < 0)
+		return r;
+	run->how.record = &run->record;
+	run->first = layering_first(&run->layering, &run->prepared.plan, e);
+	if (run->first < 0 && e->code < 0)
+		return e->code;
+	run->how.first = run->first;
+	if (outward_is_wanted()) {
+		run->outward.state = state;
+		run->outward.session = run->record.name;
+		run->how.outward = &run->outward;
+	}
+	return 0;
+}
+
+static int run_client(struct run *run, int *ret_status, struct error *e)
+{
+	const struct plan *plan = &run->prepared.plan;
+
+	run->how.on_event = run_on_event;
+	run->how.event_context = run;
+	run->how.read_value = secret_source_read;
+	run->how.value_context = &run->prepared.sources;
+	if (run_is_weaker(plan) || (run->err.tty && !run->quiet))
+		banner_print(&run->err, plan, run->session.name);
+	run_warn(&run->err, plan, run->quiet);
+	if (!run->quiet)
+		layering_print_choice(&run->layering, &run->err);
+	int r = client_run(plan, &run->how, ret_status, e);
+
+	/* The recorder's lock was ours too. */
+	record_folder_fini(&run->record);
+	outward_end(&run->outward, &run->err);
+	/* Before we end as the command did, which may be by a signal. */
+	session_store_fini(&run->session);
+	run_settle(&run->layering, run->quiet ? NULL : &run->err);
+	return r;
+}
+
+static int run_in_box(const struct invocation *i, char *const *argv)
+{
+	_cleanup_(run_fini) struct run run = RUN_INIT;
+	struct error e = ERROR_INIT;
+	int status = 0;
+
+	run.err = text_open(STDERR_FILENO);
+	run.how.stdio = invocation_has(i, OPTION_STDIO);
+	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
+	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
+	int r = prepare_plan(i, argv, true, &run.prepared, &e);
+
+	if (r == 0)
+		r = run_begin(&run, i, &e);
+	if (r == 0)
+		r = run_record(&run, &e);
+	if (r == 0)
+		r = run_client(&run, &status, &e);
+	if (r < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (!run.quiet)
+		refused_summary(&run.refused, &run.err);
+	refused_alarm(&run.refused, &run.err);
+	unattributed_summary(&run.unattributed, &run.err, run.session.name);
+	if (run_is_weaker(&run.prepared.plan))
+		banner_summary(&run.err, &run.prepared.plan);
+	return run_end_like(status);
+}
+
+int verb_run(const struct invocation *i)
+{
+	return run_in_box(i, i->arguments);
+}
+
+int verb_shell(const struct invocation *i)
+{
+	return run_in_box(i, NULL);
+}

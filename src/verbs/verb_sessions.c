@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn sessions`: what is running, and what has ended and left changes.  Also tidies up after
+ * sessions that were killed. */
+#include "bawn_verbs.h"
+#include "fd.h"
+#include "home_store.h"
+#include "host.h"
+#include "json.h"
+#include "settle.h"
+#include "session_talk.h"
+#include "text.h"
+#include "verbs.h"
+#include "words.h"
+#include "worktree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
+
+/* "make -j4", escaped; at most so many bytes of it. */
+static void sessions_command(struct buf *into, const struct plan *plan, size_t most)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(SESSIONS_BYTES_MAX);
+
+	for (size_t i = worktree_before(plan); i < plan->argv.count; i++) {
+		if (all.len > 0)
+			buf_put_char(&all, ' ');
+		text_escape(&all, span_of_str(plan->argv.items[i].text));
+	}
+	size_t len = all.len;
+
+	if (len <= most) {
+		buf_put(into, buf_str(&all), len);
+		return;
+	}
+	len = most > 3 ? most - 3 : 0;
+	while (len > 0 && ((unsigned char)all.ptr[len] & 0xc0) == 0x80)
+		len--; /* not in the middle of a letter */
+	buf_put(into, buf_str(&all), len);
+	buf_put_str(into, "...");
+}
+
+static void sessions_print_one(const struct text *t, const struct session *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
+	_cleanup_buf_ struct buf age = BUF_INIT(64);
+
+	if (s->fd < 0) {
+		text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
+		text_printf(t, "does not answer (%s)\n", error_words(s->code));
+		return;
+	}
+	words_age(&age, s->state.since);
+	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
+	words_path(&line, &s->plan, s->plan.workspace);
+	buf_put_str(&line, "  ");
+	size_t used = line.len + SESSIONS_NAME;
+	size_t width = (size_t)t->width;
+
+	sessions_command(&line, &s->plan, width > used + 20 ? width - used : 20);
+	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
+	text_printf(t, "%s\n", buf_str(&line));
+}
+
+static void sessions_json_one(struct json *j, const struct session *s)
+{
+	json_open(j, '{');
+	json_key_str(j, "name", s->name);
+	json_key_bool(j, "running", true);
+	json_key_bool(j, "answers", s->fd >= 0);
+	if (s->fd >= 0) {
+		json_key_str(j, "workspace", s->plan.workspace);
+		json_key(j, "command");
+		json_open(j, '[');
+		for (size_t i = worktree_before(&s->plan); i < s->plan.argv.count; i++)
+			json_str(j, s->plan.argv.items[i].text);
+		json_close(j, ']');
+		json_key_u64(j, "since", s->state.since);
+		json_key_u64(j, "pid", s->state.pid);
+		json_key_str(j, "backend", plan_backend_words[s->plan.backend]);
+		json_key_str(j, "preset", s->plan.preset);
+		json_key_bool(j, "gate", s->state.gate);
+		json_key_u64(j, "changes", s->state.generation);
+	}
+	json_close(j, '}');
+}
+
+/* --- those that do not run and have changes -------------------------------------------- */
+
+struct sessions_stopped {
+	const struct text *t; /* or: */
+	struct json *j;
+	struct plan shown; /* as far as words_path needs one */
+	const struct layers *layers;
+	struct error *e;
+	size_t count;
+};
+
+static void sessions_print_stopped(const struct sessions_stopped *s,
+				   const struct layers_session *session)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
+	_cleanup_buf_ struct buf age = BUF_INIT(64);
+	int64_t ended = session->ended ? session->ended : session->began;
+
+	words_age(&age, (uint64_t)(ended / 1000000000));
+	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
+	words_path(&line, &s->shown, s->layers->workspace);
+	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
+	text_printf(s->t, "%s  %s\n", buf_str(&line),
+		    session->mode == LAYERS_REVIEW ? "ended; its changes wait"
+						   : "ended; can be undone");
+}
+
+static void sessions_json_stopped(const struct sessions_stopped *s,
+				  const struct layers_session *session)
+{
+	json_open(s->j, '{');
+	json_key_str(s->j, "name", session->name);
+	json_key_bool(s->j, "running", false);
+	json_key_str(s->j, "workspace", s->layers->workspace);
+	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
+	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
+	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_close(s->j, '}');
+}
+
+static int sessions_on_session(void *context, const struct layers_session *session)
+{
+	struct sessions_stopped *s = context;
+
+	if (layers_session_runs(s->layers, session->name) ||
+	    !layers_session_has_changes(s->layers, session))
+		return 0;
+	s->count++;
+	if (s->j)
+		sessions_json_stopped(s, session);
+	else
+		sessions_print_stopped(s, session);
+	return 0;
+}
+
+static int sessions_on_workspace(void *context, const struct layers *l)
+{
+	struct sessions_stopped *s = context;
+
+	s->layers = l;
+	/* What cannot be read of one hides nothing of the others. */
+	if (layers_each_session(l, sessions_on_session, s, s->e) < 0) {
+		verb_complain(s->e);
+		*s->e = ERROR_INIT;
+	}
+	return 0;
+}
+
+static int sessions_stopped(struct sessions_stopped *s, const struct host *h, struct arena *arena)
+{
+	_cleanup_fd_ int state = home_store_state(h, false, arena, s->e);
+
+	s->shown.home = h->home;
+	if (state == -ENOENT)
+		return 0;
+	return state < 0
+		       ? state
+		       : layers_each_workspace(state, h->state_dir, sessions_on_workspace, s, s->e);
+}
+
+static int sessions_print_json(const struct session_list *l, const struct host *h,
+			       struct arena *arena, struct error *e)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(SESSIONS_BYTES_MAX);
+	struct text t = text_open(STDOUT_FILENO);
+	struct json j = JSON_INIT(&out, true);
+
+	json_open(&j, '[');
+	for (size_t i = 0; i < l->count; i++)
+		sessions_json_one(&j, &l->items[i]);
+	struct sessions_stopped stopped = {.j = &j, .e = e};
+	int r = sessions_stopped(&stopped, h, arena);
+
+	json_close(&j, ']');
+	if (r < 0 || buf_error(&out))
+		return EXIT_BAWN;
+	text_write(&t, &out);
+	return EXIT_OK;
+}
+
+int verb_sessions(const struct invocation *i)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	_cleanup_session_list_ struct session_list list = {NULL, 0};
+	struct text t = text_open(STDOUT_FILENO);
+	struct error e = ERROR_INIT;
+	struct host host;
+	int r = host_gather_user(&arena, &host, &e);
+
+	if (r == 0) {
+		struct session_places places = session_places_of(&host);
+
+		r = session_list_get(&places, &list, &e);
+	}
+	if (r < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (invocation_has(i, OPTION_JSON)) {
+		int code = sessions_print_json(&list, &host, &arena, &e);
+
+		if (e.code < 0)
+			verb_complain(&e);
+		return code;
+	}
+	for (size_t n = 0; n < list.count; n++)
+		sessions_print_one(&t, &list.items[n]);
+	struct sessions_stopped stopped = {.t = &t, .e = &e};
+
+	if (sessions_stopped(&stopped, &host, &arena) < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (list.count == 0)
+		text_printf(&t, stopped.count ? "none of them is running\n"
+					      : "no session is running\n");
+	return EXIT_OK;
+}
