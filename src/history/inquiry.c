@@ -137,7 +137,7 @@ void inquiry_json_event(const struct inquiry *q, struct json *j)
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
 {
 	q->cursor = STORE_CURSOR_INIT;
-	int r = ask_open(&q->ask, e);
+	int r = history_open(&q->ask, e);
 
 	if (r < 0)
 		return r;
@@ -164,5 +164,5 @@ void inquiry_close(struct inquiry *q)
 {
 	store_cursor_close(&q->cursor);
 	index_close(&q->index);
-	ask_close(&q->ask);
+	history_close(&q->ask);
 }

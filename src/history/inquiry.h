@@ -3,13 +3,13 @@
 #ifndef BAWN_INQUIRY_H
 #define BAWN_INQUIRY_H
 
-#include "ask.h"
+#include "history.h"
 #include "event_read.h"
 #include "index.h"
 #include "json.h"
 
 struct inquiry {
-	struct ask ask;
+	struct history ask;
 	struct index *index;
 	struct index_place place;
 	const struct store_session *session;

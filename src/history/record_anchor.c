@@ -4,7 +4,7 @@
  * verify with their own tools.  The key that signs is made at the first checkpoint and stays in
  * the folder of records: a checkpoint is worth what the place is worth where it is kept.
  */
-#include "ask_record.h"
+#include "history_record.h"
 #include "audit.h"
 
 #include "encode.h"
@@ -43,7 +43,7 @@ static int anchor_put(const struct invocation *i, const struct buf *b, struct er
 	return r < 0 ? error_sys(e, r, "writing %s", path ? path : "to standard output") : 0;
 }
 
-static int anchor_need_records(const struct ask *a, struct error *e)
+static int anchor_need_records(const struct history *a, struct error *e)
 {
 	return a->store.dir < 0 ? error_set(e, -ENOENT, "nothing has been recorded yet") : 0;
 }
@@ -51,7 +51,7 @@ static int anchor_need_records(const struct ask *a, struct error *e)
 /* --- the key that signs --------------------------------------------------------------- */
 
 /* bawn/USER@HOST, of plain characters. */
-static void anchor_name(const struct ask *a, char *ret, size_t size)
+static void anchor_name(const struct history *a, char *ret, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789._-@/";
@@ -82,7 +82,7 @@ static int anchor_read_key(int dir, struct checkpoint_key *ret, struct error *e)
 }
 
 /* Whole or not at all; where another made one meanwhile, that is it. */
-static int anchor_make_key(const struct ask *a, struct checkpoint_key *ret, struct error *e)
+static int anchor_make_key(const struct history *a, struct checkpoint_key *ret, struct error *e)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1024);
 	char name[CHECKPOINT_NAME_MAX + 1], making[64];
@@ -112,7 +112,7 @@ static int anchor_make_key(const struct ask *a, struct checkpoint_key *ret, stru
 	return r < 0 ? error_sys(e, r, "making the key that signs checkpoints") : 0;
 }
 
-static int anchor_key(const struct ask *a, struct checkpoint_key *ret, struct error *e)
+static int anchor_key(const struct history *a, struct checkpoint_key *ret, struct error *e)
 {
 	int r = anchor_read_key(a->store.dir, ret, e);
 
@@ -135,7 +135,7 @@ static void anchor_tree_fini(struct anchor_tree *t)
 }
 
 /* Nothing that is wrong is signed. */
-static int anchor_ledger(const struct ask *a, struct audit *ret, struct error *e)
+static int anchor_ledger(const struct history *a, struct audit *ret, struct error *e)
 {
 	int r = audit_ledger(a->store.dir, NULL, ret, e);
 
@@ -148,7 +148,7 @@ static int anchor_ledger(const struct ask *a, struct audit *ret, struct error *e
 	return r;
 }
 
-static int anchor_session_leaves(const struct ask *a, const struct store_session *s,
+static int anchor_session_leaves(const struct history *a, const struct store_session *s,
 				 struct anchor_tree *t, struct error *e)
 {
 	_cleanup_store_cursor_ struct store_cursor c = STORE_CURSOR_INIT;
@@ -180,8 +180,9 @@ static int anchor_session_leaves(const struct ask *a, const struct store_session
 }
 
 /* A session's tree is signed only if it is what was written, as far as can be told from here. */
-static int anchor_session(const struct ask *a, struct audit *audit, const struct store_session *s,
-			  const struct checkpoint_key *k, struct anchor_tree *ret, struct error *e)
+static int anchor_session(const struct history *a, struct audit *audit,
+			  const struct store_session *s, const struct checkpoint_key *k,
+			  struct anchor_tree *ret, struct error *e)
 {
 	struct audit_finding f;
 	int r = audit_check(audit, &a->store, s, NULL, 0, &f, e);
@@ -230,7 +231,7 @@ static int anchor_show(const struct invocation *i, const struct checkpoint_key *
 	return anchor_put(i, &out, e);
 }
 
-int record_anchor(const struct ask *a, const struct invocation *i, struct error *e)
+int record_anchor(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_checkpoint_key_ struct checkpoint_key key = {.name = ""};
 	_cleanup_(anchor_tree_fini) struct anchor_tree t = {.count = 0};
@@ -275,7 +276,7 @@ static int anchor_put_proof(const struct invocation *i, const struct checkpoint_
 }
 
 /* Of an event in its session's tree; without one, of the session's end in the ledger's. */
-int record_proof(const struct ask *a, const struct invocation *i, struct error *e)
+int record_proof(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_checkpoint_key_ struct checkpoint_key key = {.name = ""};
 	_cleanup_(anchor_tree_fini) struct anchor_tree t = {.count = 0};
@@ -323,7 +324,7 @@ static bool anchor_confirmed(const struct text *t)
 	return n > 0 && (str_equal(line, "yes\n") || str_equal(line, "yes"));
 }
 
-int record_key(const struct ask *a, const struct invocation *i, struct error *e)
+int record_key(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1024);
 	struct text err = text_open(STDERR_FILENO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn record compress` and `prune`: how records are kept, and let go when the user asks. */
-#include "ask_record.h"
+#include "history_record.h"
 #include "keep.h"
 
 #include "text.h"
@@ -12,7 +12,7 @@
 
 /* --- compress ------------------------------------------------------------------------- */
 
-int record_compress(const struct ask *a, const struct invocation *i, struct error *e)
+int record_compress(const struct history *a, const struct invocation *i, struct error *e)
 {
 	struct text t = text_open(STDOUT_FILENO);
 	int done = 0;
@@ -85,8 +85,8 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 	return rule->has_size && total > rule->size ? "size" : NULL;
 }
 
-static int keep_prune(const struct ask *a, const struct keep_rule *rule, const struct audit *audit,
-		      struct error *e)
+static int keep_prune(const struct history *a, const struct keep_rule *rule,
+		      const struct audit *audit, struct error *e)
 {
 	struct text t = text_open(STDOUT_FILENO);
 	_cleanup_buf_ struct buf freed = BUF_INIT(64);
@@ -122,7 +122,7 @@ static int keep_prune(const struct ask *a, const struct keep_rule *rule, const s
 	return EXIT_OK;
 }
 
-int record_prune(const struct ask *a, const struct invocation *i, struct error *e)
+int record_prune(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_audit_ struct audit audit = {.count = 0};
 	struct keep_rule rule;

@@ -3,7 +3,7 @@
  * `bawn record verify`: every record, held against the ledger, the key and the checkpoints that
  * the user kept (audit.h), one line each.
  */
-#include "ask_record.h"
+#include "history_record.h"
 #include "audit.h"
 
 #include "clock.h"
@@ -27,7 +27,7 @@ enum {
 
 /* A run: what is given from outside, and what was found so far. */
 struct record_run {
-	const struct ask *ask;
+	const struct history *ask;
 	struct audit audit;
 	struct buf notes[VERIFY_ANCHORS_MAX];
 	struct checkpoint anchors[VERIFY_ANCHORS_MAX];
@@ -66,7 +66,7 @@ static int record_load_key(const char *path, struct hash *ret, struct error *e)
 }
 
 /* The key that signs here, when there is one; others' checkpoints are taken as they are kept. */
-static bool record_is_ours(const struct ask *a, struct checkpoint_key *ret)
+static bool record_is_ours(const struct history *a, struct checkpoint_key *ret)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1024);
 	bool good = a->store.dir >= 0 && fd_read_file_at(a->store.dir, "anchor", &line) == 0 &&
@@ -312,7 +312,7 @@ static void record_sum_up(struct record_run *run)
 			"Keep what 'bawn record anchor' and 'bawn record key' give elsewhere.\n");
 }
 
-int record_verify(const struct ask *a, const struct invocation *i, struct error *e)
+int record_verify(const struct history *a, const struct invocation *i, struct error *e)
 {
 	_cleanup_(record_run_fini) struct record_run run = {.ask = a,
 							    .text = text_open(STDOUT_FILENO)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A rule is a small section: one word that says what it does with which host, and
- * what narrows that.  Names are read by the one parser of names (codec/name.h), so
+ * what narrows that.  Names are read by the one parser of names (wire/name.h), so
  * what is compared here is what the gate compares.
  *
  * Invariants: a rule that leaves here has a canonical host and between 1 and

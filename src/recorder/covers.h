@@ -4,7 +4,7 @@
  *
  * What the box must not read (PLAN_MOUNT_HIDE) or write (role "held", or a folder that is shown
  * read-only within one that is not) in a folder which is shown as it is, is covered by a mount on
- * that very file.  (The folders above it are mounts too, cmd/direct.h: the box cannot move it to
+ * that very file.  (The folders above it are mounts too, prepare/direct.h: the box cannot move it to
  * another name.)  When a program outside replaces or removes the file, the kernel takes the mount
  * away with it, and what stands there now is open.
  *

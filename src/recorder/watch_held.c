@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In direct mode what git obeys and is there is mounted read-only (cmd/direct.c); what is not there
+ * In direct mode what git obeys and is there is mounted read-only (prepare/direct.c); what is not there
  * cannot be.  It is refused here, while who makes it waits: in a repository of the user's, which is
  * one whose .git is a mount of the plan's.  A repository that the session made itself is its own.
  *

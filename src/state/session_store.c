@@ -24,6 +24,7 @@ enum {
 	STORE_CONNECT_SECONDS = 2,
 	STORE_LOCK_TRIES = 200,
 	STORE_LOCK_MS = 10,
+	STORE_LOCK_PATIENCE_MS = STORE_LOCK_TRIES * STORE_LOCK_MS,
 	STORE_TIDY_MAX = 32, /* entries looked at by a start, which must be quick */
 };
 
@@ -347,7 +348,7 @@ int session_store_make(const struct session_places *places, const struct session
 	struct session_store s = SESSION_STORE_INIT;
 	/* The modes are ours to say; the user's own mask is for the command. */
 	mode_t mask = umask(077);
-	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + (STORE_LOCK_TRIES * STORE_LOCK_MS);
+	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + STORE_LOCK_PATIENCE_MS;
 	int r;
 
 	/* Where a client was killed its keeper has the name for a moment longer than the layers. */

@@ -2,22 +2,14 @@
 #include "bawn_verbs.h"
 
 const struct verb_act bawn_verbs[] = {
-	{"allow", verb_allow},
-	{"completion", verb_completion},
-	{"deny", verb_deny},
-	{"doctor", verb_doctor},
-	{"explain", verb_explain},
-	{"help", verb_help},
-	{"ls", verb_sessions},
-	{"man", verb_man},
-	{"policy", verb_policy},
-	{"run", verb_run},
-	{"secret", verb_secret},
-	{"sessions", verb_sessions},
-	{"shell", verb_shell},
-	{"verify", verb_verify},
-	{"version", verb_version},
-	{"why", verb_why},
+	{"allow", verb_allow},     {"completion", verb_completion},
+	{"deny", verb_deny},       {"doctor", verb_doctor},
+	{"explain", verb_explain}, {"help", verb_help},
+	{"ls", verb_sessions},     {"man", verb_man},
+	{"policy", verb_policy},   {"run", verb_run},
+	{"secret", verb_secret},   {"sessions", verb_sessions},
+	{"shell", verb_shell},     {"verify", verb_verify},
+	{"version", verb_version}, {"why", verb_why},
 };
 
 const size_t bawn_verb_count = BAWN_ARRAY_SIZE(bawn_verbs);

@@ -189,8 +189,9 @@ static void doctor_kernel(struct doctor *d)
 /* ---- this installation ---- */
 
 static const char *const doctor_helpers[] = {
-	"bawn-keeper", "bawn-box",      "bawn-probe", "bawn-recorder", "bawn-history", "bawn-review",
-	"bawn-gate",   "bawn-resolver", "bawn-keys",  "bawn-signer",      "bawn-otlp",
+	"bawn-keeper",  "bawn-box",    "bawn-probe", "bawn-recorder",
+	"bawn-history", "bawn-review", "bawn-gate",  "bawn-resolver",
+	"bawn-keys",    "bawn-signer", "bawn-otlp",
 };
 
 static void doctor_helper(struct doctor *d, const char *name)

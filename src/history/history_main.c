@@ -6,18 +6,19 @@
  * May read the records, write what the user asks for, and keep the index.  Must not start
  * anything or talk to a session.
  */
-#include "ask.h"
+#include "history.h"
 
 #include "elsewhere.h"
 
-static const struct verb_act ask_verbs[] = {
-	{"log", ask_log},
-	{"show", ask_show},
-	{"why", ask_why},
-	{"record", ask_record},
+static const struct verb_act history_verbs[] = {
+	{"log", history_log},
+	{"show", history_show},
+	{"why", history_why},
+	{"record", history_record},
 };
 
 int main(int argc, char **argv)
 {
-	return elsewhere_main(argc, argv, "bawn-history", ask_verbs, BAWN_ARRAY_SIZE(ask_verbs));
+	return elsewhere_main(argc, argv, "bawn-history", history_verbs,
+			      BAWN_ARRAY_SIZE(history_verbs));
 }

@@ -7,7 +7,7 @@
  * behind the end of the index is read whole.  Either way an event is shown because of what
  * stands in the record itself.
  */
-#include "ask.h"
+#include "history.h"
 #include "event_words.h"
 #include "index.h"
 
@@ -40,7 +40,7 @@ struct log_programs {
 };
 
 struct log {
-	struct ask ask;
+	struct history ask;
 	struct index *index; /* or NULL */
 	struct index_place place;
 	bool known; /* place is there */
@@ -469,7 +469,7 @@ static int log_sessions(struct log *l, const char *wanted)
 	return l->session ? log_session(l) : l->e.code;
 }
 
-int ask_log(const struct invocation *i)
+int history_log(const struct invocation *i)
 {
 	if (invocation_has(i, OPTION_TREE))
 		return log_tree(i);
@@ -487,7 +487,7 @@ int ask_log(const struct invocation *i)
 	l->words.program = log_program;
 	l->words.context = l;
 	usage = log_options(l, i);
-	r = usage < 0 ? usage : ask_open(&l->ask, &l->e);
+	r = usage < 0 ? usage : history_open(&l->ask, &l->e);
 	if (r == 0)
 		r = log_sessions(l, i->argument_count ? i->arguments[0] : named ? named : "last");
 	if (r < 0)
@@ -495,6 +495,6 @@ int ask_log(const struct invocation *i)
 	index_close(&l->index);
 	free(l->programs.names);
 	buf_fini(&l->out);
-	ask_close(&l->ask);
+	history_close(&l->ask);
 	return usage < 0 ? EXIT_USAGE : r == -EBADMSG ? EXIT_FOUND : r < 0 ? EXIT_BAWN : EXIT_OK;
 }

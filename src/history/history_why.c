@@ -282,7 +282,7 @@ static int why_path(struct why *w, const char *typed, const char *session)
 
 /* --- the verb ------------------------------------------------------------------------- */
 
-int ask_why(const struct invocation *i)
+int history_why(const struct invocation *i)
 {
 	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ask.h"
+#include "history.h"
 
 #include "record_folder.h"
 
-enum { ASK_BYTES_MAX = 1 << 20 };
+enum { HISTORY_BYTES_MAX = 1 << 20 };
 
-int ask_open(struct ask *ret, struct error *e)
+int history_open(struct history *ret, struct error *e)
 {
-	*ret = (struct ask){.arena = ARENA_INIT(ASK_BYTES_MAX), .store = STORE_INIT};
+	*ret = (struct history){.arena = ARENA_INIT(HISTORY_BYTES_MAX), .store = STORE_INIT};
 	int r = host_gather_user(&ret->arena, &ret->host, e);
 	int dir = r < 0 ? r : record_folder_open(&ret->host, false, &ret->arena, e);
 
@@ -16,7 +16,7 @@ int ask_open(struct ask *ret, struct error *e)
 	return dir < 0 ? dir : store_open(dir, &ret->store, e);
 }
 
-void ask_close(struct ask *a)
+void history_close(struct history *a)
 {
 	store_fini(&a->store);
 	arena_fini(&a->arena);

@@ -4,8 +4,8 @@
  * that a record of any size passes through little memory.  `bawn record send`: bawn-otlp, which
  * can look names up.
  */
-#include "ask.h"
-#include "ask_record.h"
+#include "history.h"
+#include "history_record.h"
 
 #include "export.h"
 #include "fd.h"
@@ -24,7 +24,7 @@ enum {
 	EXPORT_OUT_MAX = 64 << 20,
 };
 
-struct ask_export {
+struct history_export {
 	struct export *x;
 	struct buf out;
 	int fd;
@@ -34,19 +34,19 @@ struct ask_export {
 
 /* --- formats -------------------------------------------------------------------------- */
 
-static void export_jsonl(struct ask_export *a, const struct frame *f)
+static void export_jsonl(struct history_export *a, const struct frame *f)
 {
 	buf_put(&a->out, f->event.ptr, f->event.len);
 	buf_put_char(&a->out, '\n');
 }
 
-static void export_ocsf(struct ask_export *a, const struct frame *f)
+static void export_ocsf(struct history_export *a, const struct frame *f)
 {
 	export_ocsf_event(&a->out, a->x, f, &a->x->event);
 	buf_put_char(&a->out, '\n');
 }
 
-static void export_otlp_finish(struct ask_export *a)
+static void export_otlp_finish(struct history_export *a)
 {
 	if (a->batch == 0)
 		return;
@@ -55,7 +55,7 @@ static void export_otlp_finish(struct ask_export *a)
 	a->batch = 0;
 }
 
-static void export_otlp(struct ask_export *a, const struct frame *f)
+static void export_otlp(struct history_export *a, const struct frame *f)
 {
 	if (a->batch == EXPORT_BATCH)
 		export_otlp_finish(a);
@@ -66,9 +66,9 @@ static void export_otlp(struct ask_export *a, const struct frame *f)
 
 struct export_format {
 	const char *name;
-	void (*put)(struct ask_export *a, const struct frame *f);
-	void (*finish)(struct ask_export *a); /* NULL: nothing is open at the end */
-	bool reads;                           /* wants the event, not only its bytes */
+	void (*put)(struct history_export *a, const struct frame *f);
+	void (*finish)(struct history_export *a); /* NULL: nothing is open at the end */
+	bool reads;                               /* wants the event, not only its bytes */
 };
 
 static const struct export_format export_formats[] = {
@@ -128,7 +128,7 @@ static int export_file_close(struct export_file *f, int r, struct error *e)
 	return r;
 }
 
-static int export_flush(struct ask_export *a, struct error *e)
+static int export_flush(struct history_export *a, struct error *e)
 {
 	int r = buf_error(&a->out);
 
@@ -140,7 +140,7 @@ static int export_flush(struct ask_export *a, struct error *e)
 
 /* --- the verbs ------------------------------------------------------------------------ */
 
-static int export_session(struct ask_export *a, const struct export_format *format,
+static int export_session(struct history_export *a, const struct export_format *format,
 			  struct store_cursor *c, struct error *e)
 {
 	struct frame f;
@@ -166,7 +166,7 @@ static int export_session(struct ask_export *a, const struct export_format *form
 	return r;
 }
 
-static int export_run(const struct ask *ask, const struct store_session *session,
+static int export_run(const struct history *ask, const struct store_session *session,
 		      const struct export_format *format, const char *to, struct error *e)
 {
 	_cleanup_otlp_settings_ struct otlp_settings settings = OTLP_SETTINGS_INIT;
@@ -188,14 +188,14 @@ static int export_run(const struct ask *ask, const struct store_session *session
 	r = export_file_open(&file, to, e);
 	if (r < 0)
 		return r;
-	struct ask_export a = {.x = x, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
+	struct history_export a = {.x = x, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
 
 	r = export_session(&a, format, &cursor, e);
 	buf_fini(&a.out);
 	return export_file_close(&file, r, e);
 }
 
-int record_export(const struct ask *a, const struct invocation *i, struct error *e)
+int record_export(const struct history *a, const struct invocation *i, struct error *e)
 {
 	const struct export_format *format =
 		export_format_of(invocation_value(i, OPTION_FORMAT), e);
@@ -212,7 +212,7 @@ int record_export(const struct ask *a, const struct invocation *i, struct error 
 	return s ? export_run(a, s, format, invocation_value(i, OPTION_TO), e) : e->code;
 }
 
-int record_send(const struct ask *a, const struct invocation *i, struct error *e)
+int record_send(const struct history *a, const struct invocation *i, struct error *e)
 {
 	char path[PATH_MAX];
 	int r = helper_path("bawn-otlp", path, sizeof(path));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn record`: are the records what was written, and what is kept of them. */
-#include "ask_record.h"
+#include "history_record.h"
 
 #include "fd.h"
 #include "keep.h"
@@ -11,7 +11,7 @@
 /* Each word, how many arguments may follow it, and the options that it takes besides --help. */
 static const struct record_word {
 	const char *word;
-	int (*run)(const struct ask *a, const struct invocation *i, struct error *e);
+	int (*run)(const struct history *a, const struct invocation *i, struct error *e);
 	int min, max; /* -1: any number */
 	option_set options;
 } record_words[] = {
@@ -69,9 +69,9 @@ static int record_check(const struct record_word *w, const struct invocation *i,
 	return 0;
 }
 
-int ask_record(const struct invocation *i)
+int history_record(const struct invocation *i)
 {
-	_cleanup_ask_ struct ask a = {.store = STORE_INIT};
+	_cleanup_history_ struct history a = {.store = STORE_INIT};
 	struct error e = ERROR_INIT;
 	const struct record_word *w = record_words;
 
@@ -82,7 +82,7 @@ int ask_record(const struct invocation *i)
 		verb_complain(&e);
 		return EXIT_USAGE;
 	}
-	int r = ask_open(&a, &e);
+	int r = history_open(&a, &e);
 
 	if (r == 0)
 		r = w->run(&a, i, &e);

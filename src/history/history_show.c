@@ -489,7 +489,7 @@ static int show_json(struct show *s)
 	return r;
 }
 
-int ask_show(const struct invocation *i)
+int history_show(const struct invocation *i)
 {
 	_cleanup_free_ struct show *s = calloc(1, sizeof(*s));
 	_cleanup_buf_ struct buf out = BUF_INIT(64 << 20);
