@@ -24,8 +24,6 @@ enum {
 	LAYERS_LISTED_MAX = 1 << 16,
 };
 
-const char *const layers_mode_words[LAYERS_MODE_COUNT] = {"review", "direct"};
-
 /* --- the folder ----------------------------------------------------------------------- */
 
 static uint64_t layers_hash(const char *s)
@@ -53,18 +51,6 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 	int n = snprintf(into, size, "%s-%016" PRIx64 "%s", name, layers_hash(workspace), suffix);
 
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
-/* A directory below dir, made when it is missing and may be. */
-static int layers_dir(int dir, const char *name, bool create)
-{
-	int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
-
-	if (fd != -ENOENT || !create)
-		return fd;
-	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
 /* Whole or not at all, also when the power goes: a name never comes to the disk before its bytes,
@@ -191,16 +177,6 @@ int layers_journal(const struct layers *l, bool create)
 	return layers_dir(l->dir, "journal", create);
 }
 
-bool layers_is_name(const char *name)
-{
-	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	size_t len = strlen(name);
-
-	if (len == 0 || len > LAYERS_NAME_MAX || !strchr(first, name[0]))
-		return false;
-	return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
-}
-
 /* --- sessions ------------------------------------------------------------------------- */
 
 int layers_session_dir(const struct layers *l, const char *name, bool create)
@@ -286,16 +262,6 @@ bool layers_session_is_of(const struct layers_session *s, int tree)
 
 #define LAYERS_GONE "gone-" /* then an id: in layers/, and of no use to anybody */
 
-int layers_random(char ret_id[LAYER_ID_LEN + 1])
-{
-	uint8_t random[LAYER_ID_LEN / 2] = {0};
-	int r = getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
-
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(ret_id + 2 * i, 3, "%02x", random[i]);
-	return r;
-}
-
 /* A session's folder goes in one step, and then all that is in it, by us or by layers_sweep. */
 static int layers_session_set_aside(const struct layers *l, int sessions, const char *name,
 				    char ret_gone[sizeof(LAYERS_GONE) + LAYER_ID_LEN])
@@ -347,6 +313,50 @@ bool layers_session_runs(const struct layers *l, const char *name)
 
 	/* Of what cannot be asked nobody may say that it has ended. */
 	return fd < 0 && fd != -ENOENT;
+}
+
+/* A call that was let go is done within it. */
+enum { LAYERS_MOMENT_NS = 1000000000 };
+
+static int layers_stat_first(const struct layers *l, const char *name, struct stat *ret)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
+	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
+
+	return first < 0 ? first : fstat(first, ret) < 0 ? -errno : 0;
+}
+
+/* First versions of files were kept, for undo; what cannot be read may be some. */
+static bool layers_has_first(const struct layers *l, const char *name)
+{
+	struct stat st;
+	int r = layers_stat_first(l, name, &st);
+
+	return r < 0 ? r != -ENOENT : st.st_size > 0;
+}
+
+int64_t layers_session_end(const struct layers *l, const struct layers_session *s)
+{
+	struct stat st;
+
+	if (s->ended || s->mode != LAYERS_DIRECT || layers_stat_first(l, s->name, &st) < 0)
+		return s->ended;
+	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + LAYERS_MOMENT_NS;
+}
+
+bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)
+{
+	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
+}
+
+bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)
+{
+	if (s->mode == LAYERS_DIRECT)
+		return layers_has_first(l, s->name);
+	for (size_t i = 0; i < s->project.count; i++)
+		if (!layers_is_empty(l, s->project.ids[i]))
+			return true;
+	return false;
 }
 
 static int layers_compare(const void *a, const void *b)
@@ -427,90 +437,7 @@ int layers_each_session(const struct layers *l,
 	return r < 0 ? r : damaged;
 }
 
-/* --- layers --------------------------------------------------------------------------- */
-
-int layers_all(const struct layers *l, bool create)
-{
-	if (l->stand != LAYERS_AFAR)
-		return layers_dir(l->dir, "layers", create);
-	return open_no_links(l->all_path, O_RDONLY | O_DIRECTORY);
-}
-
-int layers_new(const struct layers *l, char ret_id[LAYER_ID_LEN + 1], struct error *e)
-{
-	_cleanup_fd_ int all = layers_all(l, true);
-	int r = all < 0 ? all : layers_random(ret_id);
-
-	if (r == 0 && mkdirat(all, ret_id, 0700) < 0)
-		r = -errno;
-	_cleanup_fd_ int layer = r < 0 ? r : open_beneath(all, ret_id, O_PATH | O_DIRECTORY, 0);
-
-	if (layer < 0 || mkdirat(layer, "up", 0755) < 0 || mkdirat(layer, "work", 0700) < 0)
-		return error_sys(e, layer < 0 ? layer : -errno, "cannot make a layer in %s",
-				 l->path);
-	return 0;
-}
-
-int layers_dress(const struct layers *l, const char *id, int like)
-{
-	char path[sizeof("/up") + LAYER_ID_LEN];
-	struct stat st;
-
-	if (!layers_is_id(id))
-		return -EINVAL;
-	if (fstat(like, &st) < 0)
-		return -errno;
-	(void)snprintf(path, sizeof(path), "%s/up", id);
-	_cleanup_fd_ int all = layers_all(l, false);
-	const struct timespec times[2] = {st.st_atim, st.st_mtim};
-
-	if (all < 0)
-		return all;
-	if (fchmodat(all, path, st.st_mode & 0777, 0) < 0 ||
-	    utimensat(all, path, times, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	return 0;
-}
-
-static int layers_open_part(const struct layers *l, const char *id, const char *part, bool create)
-{
-	char path[sizeof("/points") + LAYER_ID_LEN];
-
-	if (!layers_is_id(id))
-		return -EINVAL;
-	(void)snprintf(path, sizeof(path), "%s/%s", id, part);
-	_cleanup_fd_ int all = layers_all(l, false);
-
-	if (all >= 0 && create && mkdirat(all, path, 0755) < 0 && errno != EEXIST)
-		return -errno;
-	return all < 0 ? all : open_beneath(all, path, O_PATH | O_DIRECTORY, 0);
-}
-
-int layers_open_up(const struct layers *l, const char *id)
-{
-	return layers_open_part(l, id, "up", false);
-}
-
-int layers_open_points(const struct layers *l, const char *id)
-{
-	return layers_open_part(l, id, "points", true);
-}
-
-bool layers_is_empty(const struct layers *l, const char *id)
-{
-	_cleanup_fd_ int up = layers_open_up(l, id);
-	int fd = up < 0 ? up : open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool empty = dir != NULL;
-	int r = 0;
-
-	if (!dir)
-		return false;
-	for (const struct dirent *d; empty && (d = fd_next_entry(dir, &r));)
-		empty = str_equal(d->d_name, ".") || str_equal(d->d_name, "..");
-	(void)closedir(dir);
-	return empty && r == 0;
-}
+/* --- stacks --------------------------------------------------------------------------- */
 
 /* A file that is a stack; a missing one is an empty stack. */
 static int layers_stack_read(int dir, const char *name, struct stack *ret)

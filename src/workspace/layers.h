@@ -145,6 +145,19 @@ int layers_session_remove(const struct layers *l, const char *name, struct error
 int layers_session_hold(const struct layers *l, const char *name);
 bool layers_session_runs(const struct layers *l, const char *name);
 
+/*
+ * When its last box was gone.  Nobody saw the end of one that was killed: it ended when it was last
+ * about to change something, which the time of first/index says (src/recorder/first_keep.h), or a
+ * moment later.  0: that is not known.
+ */
+int64_t layers_session_end(const struct layers *l, const struct layers_session *s);
+
+/* By `ended`; those that ended at once are told apart by their names. */
+bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b);
+
+/* Whether the session has something of the workspace to show or to undo. */
+bool layers_session_has_changes(const struct layers *l, const struct layers_session *s);
+
 /* For each, in the order of their names; a negative answer of `found` ends it.  -EBADMSG, with a
  * sentence, after all others: one is damaged. */
 int layers_each_session(const struct layers *l,

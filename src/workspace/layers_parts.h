@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the layers share: layers.c keeps them, layers_text.c reads and writes the text.
- */
+/* What the files of the layers share: layers.c keeps them, layer.c is about one, layers_text.c reads
+ * and writes the text. */
 #ifndef BAWN_LAYERS_PARTS_H
 #define BAWN_LAYERS_PARTS_H
 
@@ -8,6 +8,9 @@
 #include "layers.h"
 
 enum { LAYERS_TEXT_MAX = 16 << 10 };
+
+/* A folder in another one, made when it is missing and create says so. */
+int layers_dir(int dir, const char *name, bool create);
 
 bool layers_is_id(const char *id);
 int layers_random(char ret_id[LAYER_ID_LEN + 1]);

@@ -5,6 +5,20 @@
 
 #include <inttypes.h>
 
+/* --- words ---------------------------------------------------------------------------- */
+
+const char *const layers_mode_words[LAYERS_MODE_COUNT] = {"review", "direct"};
+
+bool layers_is_name(const char *name)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t len = strlen(name);
+
+	if (len == 0 || len > LAYERS_NAME_MAX || !strchr(first, name[0]))
+		return false;
+	return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
+}
+
 /* --- stacks --------------------------------------------------------------------------- */
 
 bool layers_is_id(const char *id)

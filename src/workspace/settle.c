@@ -12,50 +12,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* A call that was let go is done within it. */
-enum { SETTLE_MOMENT_NS = 1000000000 };
-
-static int settle_stat_first(const struct layers *l, const char *name, struct stat *ret)
-{
-	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
-	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
-
-	return first < 0 ? first : fstat(first, ret) < 0 ? -errno : 0;
-}
-
-/* First versions of files were kept, for undo; what cannot be read may be some. */
-static bool settle_has_first(const struct layers *l, const char *name)
-{
-	struct stat st;
-	int r = settle_stat_first(l, name, &st);
-
-	return r < 0 ? r != -ENOENT : st.st_size > 0;
-}
-
-int64_t layers_session_end(const struct layers *l, const struct layers_session *s)
-{
-	struct stat st;
-
-	if (s->ended || s->mode != LAYERS_DIRECT || settle_stat_first(l, s->name, &st) < 0)
-		return s->ended;
-	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + SETTLE_MOMENT_NS;
-}
-
-bool layers_session_ended_before(const struct layers_session *a, const struct layers_session *b)
-{
-	return a->ended < b->ended || (a->ended == b->ended && strcmp(a->name, b->name) < 0);
-}
-
-bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)
-{
-	if (s->mode == LAYERS_DIRECT)
-		return settle_has_first(l, s->name);
-	for (size_t i = 0; i < s->project.count; i++)
-		if (!layers_is_empty(l, s->project.ids[i]))
-			return true;
-	return false;
-}
-
 /* The box's own layer of the home: the last one.  *ret_kept: something was written to it. */
 static int settle_home(const struct layers *l, struct layers_session *s, bool forget,
 		       bool *ret_kept, struct error *e)
