@@ -240,49 +240,6 @@ static bool watch_is_device(const char *path)
 	return name && !str_after(name, "shm/") && !str_after(name, "fd/");
 }
 
-/* Whether it lies outside, or may: beneath what belongs to a server nobody looks. */
-static bool watch_is_outside(struct watch *w, const char *path)
-{
-	char name[WATCH_PATH_MAX];
-
-	return watch_outside_find(&w->outsides, path, name) != WATCH_OUTSIDE_NOTHING;
-}
-
-bool watch_is_withheld(struct watch *w, const char *path)
-{
-	int root = watch_root_open(&w->root, &w->processes);
-	_cleanup_fd_ int own = root < 0 ? -1 : open_in_root(root, path, O_PATH | O_NOFOLLOW);
-
-	return root >= 0 && own < 0 && watch_is_outside(w, path);
-}
-
-/* What is read: is it of interest, and can it be had? */
-static bool watch_is_of_interest(struct watch *w, const char *path, bool *ret_refused)
-{
-	struct watch_where at = watch_map_find(&w->map, path);
-	bool all = w->to.plan->record_reads == PLAN_READS_ALL;
-
-	*ret_refused = false;
-	if (watch_map_is_marked(&w->map, path))
-		return true;
-	switch (at.place) {
-	case WATCH_PLACE_GRANTED:
-		return true;
-	case WATCH_PLACE_HIDDEN:
-		*ret_refused = true;
-		return all || watch_is_outside(w, path);
-	case WATCH_PLACE_HOME:
-		*ret_refused = watch_is_withheld(w, path);
-		return all || *ret_refused;
-	case WATCH_PLACE_WORKSPACE:
-	case WATCH_PLACE_SYSTEM:
-		return all;
-	case WATCH_PLACE_OWN:
-		return false;
-	}
-	return false;
-}
-
 /*
  * A read, before it goes on.  Where granted or marked files are among those that can be had, it is
  * of interest where it really leads; elsewhere only what cannot be had is, and few are that.
@@ -306,25 +263,6 @@ static bool watch_wants_read(struct watch *w, const struct profile_watched *what
 		return false;
 	*ret_refused &= !c->unsure;
 	return !(of_system && c->said_len && *ret_refused);
-}
-
-int watch_open_path(struct watch *w, const char *path)
-{
-	int root = watch_root_open(&w->root, &w->processes);
-
-	return root < 0 ? -EIO : open_in_root_plain(root, path, O_PATH | O_NOFOLLOW);
-}
-
-/* Something is mounted there: the kernel neither removes nor renames it. */
-static bool watch_is_mount(struct watch *w, const char *path)
-{
-	bool is_root = false;
-
-	if (!watch_map_is_mount(&w->map, path))
-		return false;
-	_cleanup_fd_ int fd = watch_open_path(w, path);
-
-	return fd >= 0 && watch_root_mount(fd, &is_root) && is_root;
 }
 
 static bool watch_is_busy(struct watch *w, enum watch_touch touch)

@@ -113,6 +113,12 @@ bool watch_covered_settle(struct watch *w, pid_t thread);
 /* What stands at a path of the box, without links on the way: a descriptor to look at it, or -errno. */
 int watch_open_path(struct watch *w, const char *path);
 
+/* Something is mounted there: the kernel neither removes nor renames it. */
+bool watch_is_mount(struct watch *w, const char *path);
+
+/* What is read: whether it is of interest; *ret_refused: it cannot be had. */
+bool watch_is_of_interest(struct watch *w, const char *path, bool *ret_refused);
+
 /* The call that is looked at, before it goes on: the error that it is certain to end in, with which
  * it has to be answered.  0: nobody knows. */
 int watch_fails(struct watch *w, const struct profile_watched *what, const struct notify_call *call,
