@@ -164,45 +164,7 @@ void hold_commits_end(struct hold_judge *j)
 	j->repos = NULL;
 }
 
-bool hold_gitdir_of(const struct hold_judge *j, const char *path, char into[PATH_MAX],
-		    const char **ret_rest)
-{
-	for (const char *at = path + strlen(path); at >= path; at--) {
-		if (at > path && *at != '/')
-			continue;
-		size_t len = (size_t)(at - path);
-		const struct hold_dir *d = hold_dir_find(j, path, len);
-
-		if (!d || !d->is_gitdir || len >= PATH_MAX)
-			continue;
-		memcpy(into, path, len);
-		into[len] = '\0';
-		*ret_rest = path + len + (len > 0);
-		return true;
-	}
-	return false;
-}
-
 /* --- what one of them brings -------------------------------------------------------------- */
-
-static int commits_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
-			struct buf *into)
-{
-	enum git_kind kind = GIT_KIND_BLOB;
-	int r = git_store_read(repo->walk.store, name, max, &kind, into);
-
-	return r < 0 ? r : kind == GIT_KIND_BLOB ? 0 : -EBADMSG;
-}
-
-int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, struct buf *into)
-{
-	const struct git_difference *d = j->brought;
-	bool was = side == CHANGE_BEFORE;
-
-	if (!(was ? d->old_mode : d->mode))
-		return 0;
-	return commits_blob(j->brought_by, was ? &d->old : &d->object, max, into);
-}
 
 static unsigned int commits_type(uint32_t mode)
 {
@@ -308,19 +270,6 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 	return one.path && commits_put(j, n, &one) ? 0 : commits_no_memory(j);
 }
 
-/* What is only flagged, or hidden altogether: the first few are told. */
-void hold_words_note(struct hold_words *w, const char *path)
-{
-	int room = (int)(sizeof(w->list) - w->at);
-
-	if (w->count++ >= HOLD_WORDS_TOLD)
-		return;
-	int n = snprintf(w->list + w->at, (size_t)room, "%s%.*s", w->at ? ", " : "", HOLD_WORD_MAX,
-			 path);
-
-	w->at += n > 0 && n < room ? (size_t)n : 0;
-}
-
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d)
 {
@@ -345,7 +294,7 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	if (c.after.type == OBJECT_DIR || (!d->mode && c.before.type == OBJECT_DIR))
 		return 0;
 	if (c.after.type == OBJECT_LINK) {
-		int r = commits_blob(repo, &d->object, PATH_MAX, &link);
+		int r = hold_read_blob(repo, &d->object, PATH_MAX, &link);
 
 		if (r < 0)
 			return r;
@@ -357,7 +306,7 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	j->after = j->old = BUF_INIT(HOLD_READ_MAX);
 	j->brought = d;
 	j->brought_by = repo;
-	int r = hold_judge_said(j, &c, &said);
+	int r = j->judge(j, &c, &said);
 
 	buf_fini(&j->after);
 	buf_fini(&j->old);

@@ -80,6 +80,10 @@ bool hold_gitdir_of(const struct hold_judge *j, const char *path, char into[PATH
 		    const char **ret_rest);
 struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir);
 
+/* A file that a repository has, by its name.  -EBADMSG: it is another object. */
+int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
+		   struct buf *into);
+
 /* Judges a file that a commit or an index has. */
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d);

@@ -24,255 +24,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { HOLD_ARENA_MAX = 64 << 20, HOLD_FOLDED_MAX = 64 << 10, HOLD_LINKS_MAX = 40 };
-
-/* --- for the analysers ---------------------------------------------------------------- */
-
-int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	v->why = arena_str(&j->changes->arena, text);
-	return v->why ? 0 : error_set(j->error, -ENOMEM, "no memory to say what is held, and why");
-}
-
-static int hold_read_fd(int fd, size_t max, struct buf *into)
-{
-	into->max = max;
-	int r = fd_read_all(fd, into);
-
-	return r < 0 && buf_error(into) && buf_error(into) != -ENOMEM ? -E2BIG : r;
-}
-
-int hold_say_with(struct hold_judge *j, struct hold_verdict *v, const char *lead)
-{
-	v->most = HOLD_HOLD;
-	v->with = lead;
-	return hold_say(j, v, "it belongs to %.200s, which is held", lead);
-}
-
-int hold_read(struct hold_judge *j, const struct change *c, enum change_side side)
-{
-	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
-	struct buf *into = side == CHANGE_BEFORE ? &j->old : &j->after;
-
-	buf_fini(into);
-	*into = BUF_INIT(HOLD_READ_MAX);
-	/* What stood elsewhere does not count as having stood here. */
-	if (o->type != OBJECT_FILE || (side == CHANGE_BEFORE && c->from))
-		return 0;
-	if (j->brought)
-		return hold_read_brought(j, side, HOLD_READ_MAX, into);
-	if (o->size > HOLD_READ_MAX)
-		return -E2BIG;
-	_cleanup_fd_ int fd = changes_open(j->view, c, side);
-
-	return fd < 0 ? fd : hold_read_fd(fd, HOLD_READ_MAX, into);
-}
-
-int hold_read_both(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
-{
-	int r = hold_read(j, c, CHANGE_AFTER);
-
-	if (r == 0)
-		r = hold_read(j, c, CHANGE_BEFORE);
-	if (r == 0)
-		return 0;
-	if (r == -ENOMEM)
-		return error_set(j->error, r, "no memory to look into %.200s", c->path);
-	r = hold_say(j, v, "it cannot be looked into (%s)",
-		     r == -E2BIG ? "it is too large" : error_words(r));
-	return r < 0 ? r : 1;
-}
-
-int hold_read_path(const struct view *v, const char *path, size_t max, struct buf *into)
-{
-	struct object o;
-	int r = view_look(v, path, &o);
-
-	buf_fini(into);
-	*into = BUF_INIT(max);
-	if (r < 0 || o.type != OBJECT_FILE)
-		return r < 0 ? r : -ENOENT;
-	_cleanup_fd_ int fd = view_openat(v, path, O_RDONLY);
-
-	return fd < 0 ? fd : hold_read_fd(fd, max, into);
-}
-
-int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX])
-{
-	_cleanup_fd_ int fd = view_openat(v, path, O_PATH | O_NOFOLLOW);
-	ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", into, PATH_MAX - 1);
-
-	if (len < 0)
-		return fd < 0 ? fd : -EINVAL;
-	into[len] = '\0';
-	return 0;
-}
-
-int hold_parent(const char *path, char into[PATH_MAX])
-{
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
-
-	if (len >= PATH_MAX)
-		return -ENAMETOOLONG;
-	memcpy(into, path, len);
-	into[len] = '\0';
-	return 0;
-}
-
-/* Takes the parts of a path one after the other, behind the `len` letters that are there. */
-static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool absolute)
-{
-	while (*target) {
-		size_t part = strcspn(target, "/");
-
-		if (part == 2 && memcmp(target, "..", 2) == 0) {
-			if (len == 0 && !absolute)
-				return -EXDEV;
-			while (len > 0 && into[len - 1] != '/')
-				len--;
-			len -= len > 0;
-		} else if (part > 0 && !(part == 1 && *target == '.')) {
-			if (len + part + 2 > PATH_MAX)
-				return -EXDEV;
-			if (len > 0 || absolute)
-				into[len++] = '/';
-			memcpy(into + len, target, part);
-			len += part;
-		}
-		into[len] = '\0';
-		target += part;
-		target += *target == '/';
-	}
-	return 0;
-}
-
-/* A place that would be mounted by being looked into: the word may be the session's. */
-static bool hold_is_automount(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) < 0 || fs.f_type == AUTOFS_SUPER_MAGIC;
-}
-
-/* What is left of an absolute path where it comes to the workspace, by whatever links; false: it
- * does not. */
-static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX])
-{
-	_cleanup_fd_ int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char link[PATH_MAX], next[PATH_MAX], part[NAME_MAX + 1];
-	dev_t known = 0; /* no automount */
-	int links = 0;
-	struct stat st;
-
-	(void)snprintf(rest, PATH_MAX, "%s", whole);
-	while (at >= 0) {
-		const char *name = rest + strspn(rest, "/");
-		size_t len = strcspn(name, "/");
-
-		if (len == 0 || len > NAME_MAX)
-			return false;
-		memcpy(part, name, len);
-		part[len] = '\0';
-		_cleanup_fd_ int fd = openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-		if (fd < 0 || fstat(fd, &st) < 0 || (st.st_dev != known && hold_is_automount(fd)))
-			return false;
-		known = st.st_dev;
-		if (S_ISLNK(st.st_mode)) {
-			ssize_t n = readlinkat(fd, "", link, sizeof(link) - 1);
-
-			link[n > 0 ? n : 0] = '\0';
-			if (n <= 0 || ++links > HOLD_LINKS_MAX ||
-			    snprintf(next, sizeof(next), "%s%s", link, name + len) >=
-				    (int)sizeof(next))
-				return false;
-			(void)snprintf(rest, PATH_MAX, "%s", next);
-			if (link[0] != '/')
-				continue;
-			fd_close(&at);
-			at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-			continue;
-		}
-		fd_close(&at);
-		at = TAKE_FD(fd);
-		memmove(rest, name + len, strlen(name + len) + 1);
-		if (st.st_dev == j->device && st.st_ino == j->inode)
-			return true;
-	}
-	return false;
-}
-
-int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
-		 char into[PATH_MAX])
-{
-	size_t top = strlen(j->workspace), len = strlen(dir);
-	const char *home = j->rules->home, *in_home = str_after(target, "~/");
-	char whole[PATH_MAX] = "", rest[PATH_MAX];
-	int r = 0;
-
-	into[0] = '\0';
-	if (in_home && home) {
-		if (snprintf(rest, sizeof(rest), "%s/%s", home, in_home) >= (int)sizeof(rest))
-			return -EXDEV;
-		target = rest;
-	}
-	if (*target != '/' && *dir != '/') {
-		if (len >= PATH_MAX)
-			return -EXDEV;
-		memcpy(into, dir, len + 1);
-		if (hold_walk(target, into, len, false) == 0)
-			return 0;
-		/* Out of the top, and maybe back. */
-		into[0] = '\0';
-		r = hold_walk(j->workspace, whole, 0, true);
-	}
-	if (r == 0 && *target != '/')
-		r = hold_walk(dir, whole, strlen(whole), true);
-	if (r == 0)
-		r = hold_walk(target, whole, strlen(whole), true);
-	if (r < 0 || top < 2)
-		return -EXDEV;
-	if (strncmp(whole, j->workspace, top) == 0 && (!whole[top] || whole[top] == '/'))
-		return hold_walk(whole + top, into, 0, false);
-	return hold_comes_in(j, whole, rest) ? hold_walk(rest, into, 0, false) : -EXDEV;
-}
-
-bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])
-{
-	char link[PATH_MAX], next[PATH_MAX], at[PATH_MAX];
-	size_t hops = 0, len = 0;
-
-	if (snprintf(into, PATH_MAX, "%s", path) >= PATH_MAX)
-		return false;
-	while (into[len]) {
-		size_t start = len;
-
-		len += into[len] == '/';
-		len += strcspn(into + len, "/");
-		(void)snprintf(at, sizeof(at), "%.*s", (int)len, into);
-		int r = hold_read_link(&j->before, at, link);
-
-		/* Beneath what is not there, nothing is. */
-		if (r == -ENOENT)
-			break;
-		if (r < 0)
-			continue;
-		at[start] = '\0';
-		if (++hops > HOLD_LINKS_MAX ||
-		    snprintf(next, sizeof(next), "%s%s", link, into + len) >= (int)sizeof(next) ||
-		    hold_resolve(j, at, next, into) < 0)
-			return false;
-		len = 0;
-	}
-	return hops > 0 && *into;
-}
+enum { HOLD_ARENA_MAX = 64 << 20, HOLD_FOLDED_MAX = 64 << 10 };
 
 /* --- one change ----------------------------------------------------------------------- */
 
@@ -284,16 +36,7 @@ enum {
 	HOLD_OF_ALL = (1u << OBJECT_TYPE_COUNT) - 1,
 };
 
-/*
- * For each kind of content: the analyser, what it is asked about, what the rule is about at all
- * (the rest of it goes by its name), and whether a change of the mode alone counts.
- */
-static const struct {
-	hold_analyser *ask;
-	unsigned int asked, about; /* sets of enum object_type */
-	bool mode;
-	hold_gone *gone; /* the last word on a removal; NULL: the rule's own level */
-} hold_kinds[HOLD_CONTENT_COUNT] = {
+static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 	[HOLD_BY_NAME] = {NULL, 0, HOLD_OF_ALL, true, NULL},
 	[HOLD_BY_HOOK] = {hold_by_hook, HOLD_OF_ALL, HOLD_OF_ALL, true, NULL},
 	[HOLD_BY_GIT_CONFIG] = {hold_by_git_config, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
@@ -320,54 +63,10 @@ static const struct {
 	[HOLD_BY_KEPT] = {NULL, 0, 0, false, hold_gone_kept},
 };
 
-static enum hold_level hold_less(enum hold_level a, enum hold_level b)
-{
-	return a < b ? a : b;
-}
-
-int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
-		enum hold_level most, struct hold_said *said)
-{
-	const struct hold_row *h = &hold_rows[row];
-	enum hold_level level = j->rules->levels[row];
-	struct hold_verdict v = {.most = most, .why = why ? why : h->why};
-
-	if (level <= said->level || !(hold_kinds[h->content].about >> c->after.type & 1) ||
-	    (c->kind == CHANGE_MODE && !hold_kinds[h->content].mode))
-		return 0;
-	/* A repository within the files that a commit or an index brings is held as it is: in those
-	 * may be others, without end. */
-	bool within =
-		j->brought && (h->content == HOLD_BY_STAGED || h->content == HOLD_BY_COMMITS ||
-			       h->content == HOLD_BY_OBJECTS || h->content == HOLD_BY_KNOWN);
-
-	if (!within && hold_kinds[h->content].asked >> c->after.type & 1) {
-		int r = hold_kinds[h->content].ask(j, c, &v);
-
-		if (r < 0)
-			return r;
-	}
-	level = hold_less(level, v.most);
-	if (level > said->level)
-		*said = (struct hold_said){level,          h->name, v.why,       v.brings,
-					   v.brings_count, v.with,  v.takes_back};
-	return 0;
-}
-
 static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
 		    struct hold_said *said)
 {
 	return hold_ask_at(j, c, row, why, HOLD_HOLD, said);
-}
-
-bool hold_is_meant(const struct hold_row *h, const char *folded)
-{
-	const char *last = strrchr(folded, '/');
-
-	for (size_t i = 0; h->but[i]; i++)
-		if (hold_matches(h->but[i], last ? last + 1 : folded))
-			return false;
-	return true;
 }
 
 /* The rows that a path belongs to by its name; `as` in front of it. */
@@ -521,7 +220,8 @@ static int hold_ask_gone(struct hold_judge *j, const char *path, bool moved, str
 	return r;
 }
 
-int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said)
+/* Asks every rule about a change. */
+static int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	uint64_t rows = 0;
 	int r = 0;
@@ -623,6 +323,8 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 	if (!j)
 		return error_set(e, -ENOMEM, "no memory to judge the changes");
 	j->rules = r;
+	j->kinds = hold_kinds;
+	j->judge = hold_judge_said;
 	j->view = v;
 	j->before = (struct view){.base = v->base};
 	j->changes = c;

@@ -217,3 +217,22 @@ uint64_t hold_find_below(const struct hold_rules *r, const char *folded)
 {
 	return hold_find_by(r, folded, 0, hold_is_above);
 }
+
+unsigned int hold_row_of(const char *rule)
+{
+	unsigned int row = 0;
+
+	while (row < hold_row_count && !str_equal(hold_rows[row].name, rule))
+		row++;
+	return row;
+}
+
+bool hold_is_meant(const struct hold_row *h, const char *folded)
+{
+	const char *last = strrchr(folded, '/');
+
+	for (size_t i = 0; h->but[i]; i++)
+		if (hold_matches(h->but[i], last ? last + 1 : folded))
+			return false;
+	return true;
+}

@@ -61,15 +61,6 @@ int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 	return n->path ? 0 : hold_no_memory(j);
 }
 
-unsigned int hold_row_of(const char *rule)
-{
-	unsigned int row = 0;
-
-	while (row < hold_row_count && !str_equal(hold_rows[row].name, rule))
-		row++;
-	return row;
-}
-
 /* --- what is asked about them ------------------------------------------------------------- */
 
 /* The name is one of a program that stands in the user's PATH, elsewhere than in the workspace. */

@@ -202,6 +202,9 @@ enum { HOLD_DIR_BUCKETS = 4096, HOLD_ROOTS_MAX = 256, HOLD_PLACES_MAX = 4096 };
 
 struct hold_judge {
 	const struct hold_rules *rules;
+	const struct hold_kind *kinds; /* of hold_judge.c, by enum hold_content */
+	/* All that the rules say of a change; also of one that a commit brings. */
+	int (*judge)(struct hold_judge *j, const struct change *c, struct hold_said *said);
 	const struct view *view;
 	struct view before; /* the base alone; borrowed */
 	struct changes *changes;
@@ -250,6 +253,17 @@ typedef int hold_gone(struct hold_judge *j, const char *path, struct hold_verdic
 
 hold_gone hold_gone_ref, hold_gone_worktree, hold_gone_kept;
 
+/*
+ * A kind of content: the analyser, what it is asked about, what the rule is about at all (the rest
+ * of it goes by its name), and whether a change of the mode alone counts.
+ */
+struct hold_kind {
+	hold_analyser *ask;
+	unsigned int asked, about; /* sets of enum object_type */
+	bool mode;
+	hold_gone *gone; /* the last word on a removal; NULL: the rule's own level */
+};
+
 /* Says why, from now on; -ENOMEM when that is too much. */
 int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...) BAWN_PRINTF(3, 4);
 
@@ -287,12 +301,14 @@ int hold_parent(const char *path, char into[PATH_MAX]);
 /* The rule does not leave out a folded path that it matches. */
 bool hold_is_meant(const struct hold_row *h, const char *folded);
 
+static inline enum hold_level hold_less(enum hold_level a, enum hold_level b)
+{
+	return a < b ? a : b;
+}
+
 /* Asks one, which says `why` (NULL: what the list says) and `most` at most. */
 int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
 		enum hold_level most, struct hold_said *said);
-
-/* Asks every rule about a change. */
-int hold_judge_said(struct hold_judge *j, const struct change *c, struct hold_said *said);
 
 /* --- commits: hold_commits.c ---------------------------------------------------------- */
 
@@ -332,6 +348,13 @@ unsigned int hold_type(const struct view *v, const char *path);
 
 /* The folder, which was looked at; NULL: it was not. */
 const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *path, size_t len);
+
+/* One that is looked at now; NULL: there is no memory. */
+struct hold_dir *hold_dir_new(struct hold_judge *j, const char *path, size_t len);
+
+/* A change is called like a part of a repository: whether the folder is one, and was.  had, has: the
+ * parts that are known to be there (git_place.h). */
+void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had, unsigned int has);
 
 /* A folder of a path that a commit or an index brings (NULL: nothing is known of it): what it
  * brings there counts with what stands there. */

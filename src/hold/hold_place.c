@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folders, their parts and places, as hold_where.c finds them and the judgement asks for them. */
+#include "hold_commits.h"
+
+#include "fnv.h"
+#include "git_refs.h"
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int hold_no_memory(struct hold_judge *j)
+{
+	return error_set(j->error, -ENOMEM, "no memory to look at the changed folders");
+}
+
+/* --- folders -------------------------------------------------------------------------- */
+
+const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *path, size_t len)
+{
+	uint32_t bucket = fnv_bytes(FNV_START, path, len) % HOLD_DIR_BUCKETS;
+	const struct hold_dir *d = j->dirs[bucket];
+
+	while (d && !(d->len == len && memcmp(d->path, path, len) == 0))
+		d = d->next;
+	return d;
+}
+
+struct hold_dir *hold_dir_new(struct hold_judge *j, const char *path, size_t len)
+{
+	struct hold_dir *d = arena_alloc(&j->arena, sizeof(*d));
+	uint32_t bucket = fnv_bytes(FNV_START, path, len) % HOLD_DIR_BUCKETS;
+
+	if (!d)
+		return NULL;
+	d->path = arena_strn(&j->arena, path, len);
+	d->len = len;
+	d->next = j->dirs[bucket];
+	j->dirs[bucket] = d;
+	return d->path ? d : NULL;
+}
+
+const char *hold_join(struct hold_judge *j, const char *dir, const char *name)
+{
+	return arena_printf(&j->arena, "%s%s%s", dir, *dir ? "/" : "", name);
+}
+
+unsigned int hold_type(const struct view *v, const char *path)
+{
+	struct object o;
+
+	return path && view_look(v, path, &o) == 0 ? o.type : OBJECT_ABSENT;
+}
+
+/* --- gitdirs -------------------------------------------------------------------------- */
+
+/* With the parts that it has beside those of the view. */
+static bool hold_is_gitdir(const struct view *v, const char *dir, unsigned int parts)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < GIT_HAS_COUNT; i++) {
+		if (!(parts >> i & 1) && git_join(path, dir, git_parts[i]) &&
+		    hold_type(v, path) != OBJECT_ABSENT)
+			parts |= 1u << i;
+		/* Most folders have none, and are known at the first look. */
+		if (!(parts & GIT_HAS_HEAD))
+			return false;
+	}
+	return git_is_repository(parts);
+}
+
+void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had, unsigned int has)
+{
+	if (d->member)
+		return;
+	d->member = true;
+	d->is_gitdir = hold_is_gitdir(j->view, d->path, has);
+	d->was_gitdir =
+		d->is_gitdir && (git_is_repository(had) || hold_is_gitdir(&j->before, d->path, 0));
+}
+
+/* --- and in what a commit or an index brings ------------------------------------------- */
+
+/* A folder of it, and which parts of a repository it has. */
+struct hold_part {
+	struct hold_part *next; /* in its bucket */
+	struct hold_dir dir;
+	unsigned int was, is;
+};
+
+static struct hold_part **part_bucket(struct hold_parts *p, const char *path, size_t len)
+{
+	return &p->buckets[fnv_bytes(FNV_START, path, len) % HOLD_PART_BUCKETS];
+}
+
+static struct hold_part *part_find(struct hold_parts *p, const char *path, size_t len)
+{
+	struct hold_part *one = *part_bucket(p, path, len);
+
+	while (one && !(one->dir.len == len && memcmp(one->dir.path, path, len) == 0))
+		one = one->next;
+	return one;
+}
+
+static struct hold_part *part_new(struct hold_parts *p, const char *path, size_t len)
+{
+	struct hold_part **bucket = part_bucket(p, path, len);
+	struct hold_part *one = arena_alloc(&p->arena, sizeof(*one));
+	const char *copy = one ? arena_strn(&p->arena, path, len) : NULL;
+
+	if (!copy)
+		return NULL;
+	*one = (struct hold_part){.next = *bucket, .dir = {.path = copy, .len = len}};
+	return *bucket = one;
+}
+
+int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
+		   unsigned int is)
+{
+	struct hold_part *one = part_find(p, path, len);
+
+	if (!one)
+		one = part_new(p, path, len);
+	if (!one)
+		return -ENOMEM;
+	one->was |= was;
+	one->is |= is;
+	return 0;
+}
+
+int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
+		     const struct hold_dir **ret)
+{
+	const char *next = path + len + (len > 0);
+	struct hold_part *one = j->parts ? part_find(j->parts, path, len) : NULL;
+
+	*ret = NULL;
+	if (!one && (!j->parts || !git_is_member(next, strcspn(next, "/")))) {
+		*ret = hold_dir_find(j, path, len);
+		return 0;
+	}
+	if (!one)
+		one = part_new(j->parts, path, len);
+	if (!one)
+		return hold_no_memory(j);
+	hold_look_member(j, &one->dir, one->was, one->is);
+	*ret = &one->dir;
+	return 0;
+}
+
+/* --- places --------------------------------------------------------------------------- */
+
+static int place_put(struct hold_judge *j, const char *path, unsigned int row, const char *why)
+{
+	struct hold_place *p = arena_alloc(&j->arena, sizeof(*p));
+
+	if (++j->place_count > HOLD_PLACES_MAX)
+		return 0;
+	if (!p)
+		return hold_no_memory(j);
+	/* The reason outlives this judgement. */
+	*p = (struct hold_place){.next = j->places,
+				 .path = arena_str(&j->arena, path),
+				 .row = row,
+				 .most = HOLD_HOLD,
+				 .why = arena_str(&j->changes->arena, why)};
+	j->places = p;
+	return p->path && p->why ? 0 : hold_no_memory(j);
+}
+
+int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
+{
+	char why[512], leads[PATH_MAX];
+	unsigned int row = hold_row_of(rule);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (row == hold_row_count)
+		return 0;
+	int r = hold_leads(j, path, leads) ? place_put(j, leads, row, why) : 0;
+
+	return r < 0 ? r : place_put(j, path, row, why);
+}
+
+int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const char *path)
+{
+	for (size_t i = 0; i < more->count; i++)
+		if (str_equal(more->files[i], path))
+			return 0;
+	if (more->count == HOLD_INCLUDES_MAX)
+		return 0;
+	more->files[more->count] = arena_str(&j->arena, path);
+	return more->files[more->count++] ? 0 : hold_no_memory(j);
+}
+
+bool hold_gitdir_of(const struct hold_judge *j, const char *path, char into[PATH_MAX],
+		    const char **ret_rest)
+{
+	for (const char *at = path + strlen(path); at >= path; at--) {
+		if (at > path && *at != '/')
+			continue;
+		size_t len = (size_t)(at - path);
+		const struct hold_dir *d = hold_dir_find(j, path, len);
+
+		if (!d || !d->is_gitdir || len >= PATH_MAX)
+			continue;
+		memcpy(into, path, len);
+		into[len] = '\0';
+		*ret_rest = path + len + (len > 0);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all that look at changes need: reading a file of either side, saying why, and where a path or
+ * a link leads. */
+#include "hold_commits.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { HOLD_LINKS_MAX = 40 };
+
+int hold_say(struct hold_judge *j, struct hold_verdict *v, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	v->why = arena_str(&j->changes->arena, text);
+	return v->why ? 0 : error_set(j->error, -ENOMEM, "no memory to say what is held, and why");
+}
+
+static int hold_read_fd(int fd, size_t max, struct buf *into)
+{
+	into->max = max;
+	int r = fd_read_all(fd, into);
+
+	return r < 0 && buf_error(into) && buf_error(into) != -ENOMEM ? -E2BIG : r;
+}
+
+int hold_say_with(struct hold_judge *j, struct hold_verdict *v, const char *lead)
+{
+	v->most = HOLD_HOLD;
+	v->with = lead;
+	return hold_say(j, v, "it belongs to %.200s, which is held", lead);
+}
+
+int hold_read(struct hold_judge *j, const struct change *c, enum change_side side)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+	struct buf *into = side == CHANGE_BEFORE ? &j->old : &j->after;
+
+	buf_fini(into);
+	*into = BUF_INIT(HOLD_READ_MAX);
+	/* What stood elsewhere does not count as having stood here. */
+	if (o->type != OBJECT_FILE || (side == CHANGE_BEFORE && c->from))
+		return 0;
+	if (j->brought)
+		return hold_read_brought(j, side, HOLD_READ_MAX, into);
+	if (o->size > HOLD_READ_MAX)
+		return -E2BIG;
+	_cleanup_fd_ int fd = changes_open(j->view, c, side);
+
+	return fd < 0 ? fd : hold_read_fd(fd, HOLD_READ_MAX, into);
+}
+
+int hold_read_both(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	int r = hold_read(j, c, CHANGE_AFTER);
+
+	if (r == 0)
+		r = hold_read(j, c, CHANGE_BEFORE);
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return error_set(j->error, r, "no memory to look into %.200s", c->path);
+	r = hold_say(j, v, "it cannot be looked into (%s)",
+		     r == -E2BIG ? "it is too large" : error_words(r));
+	return r < 0 ? r : 1;
+}
+
+int hold_read_path(const struct view *v, const char *path, size_t max, struct buf *into)
+{
+	struct object o;
+	int r = view_look(v, path, &o);
+
+	buf_fini(into);
+	*into = BUF_INIT(max);
+	if (r < 0 || o.type != OBJECT_FILE)
+		return r < 0 ? r : -ENOENT;
+	_cleanup_fd_ int fd = view_openat(v, path, O_RDONLY);
+
+	return fd < 0 ? fd : hold_read_fd(fd, max, into);
+}
+
+int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX])
+{
+	_cleanup_fd_ int fd = view_openat(v, path, O_PATH | O_NOFOLLOW);
+	ssize_t len = fd < 0 ? -1 : readlinkat(fd, "", into, PATH_MAX - 1);
+
+	if (len < 0)
+		return fd < 0 ? fd : -EINVAL;
+	into[len] = '\0';
+	return 0;
+}
+
+int hold_parent(const char *path, char into[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+
+	if (len >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(into, path, len);
+	into[len] = '\0';
+	return 0;
+}
+
+/* Takes the parts of a path one after the other, behind the `len` letters that are there. */
+static int hold_walk(const char *target, char into[PATH_MAX], size_t len, bool absolute)
+{
+	while (*target) {
+		size_t part = strcspn(target, "/");
+
+		if (part == 2 && memcmp(target, "..", 2) == 0) {
+			if (len == 0 && !absolute)
+				return -EXDEV;
+			while (len > 0 && into[len - 1] != '/')
+				len--;
+			len -= len > 0;
+		} else if (part > 0 && !(part == 1 && *target == '.')) {
+			if (len + part + 2 > PATH_MAX)
+				return -EXDEV;
+			if (len > 0 || absolute)
+				into[len++] = '/';
+			memcpy(into + len, target, part);
+			len += part;
+		}
+		into[len] = '\0';
+		target += part;
+		target += *target == '/';
+	}
+	return 0;
+}
+
+/* A place that would be mounted by being looked into: the word may be the session's. */
+static bool hold_is_automount(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == AUTOFS_SUPER_MAGIC;
+}
+
+/* What is left of an absolute path where it comes to the workspace, by whatever links; false: it
+ * does not. */
+static bool hold_comes_in(const struct hold_judge *j, const char *whole, char rest[PATH_MAX])
+{
+	_cleanup_fd_ int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char link[PATH_MAX], next[PATH_MAX], part[NAME_MAX + 1];
+	dev_t known = 0; /* no automount */
+	int links = 0;
+	struct stat st;
+
+	(void)snprintf(rest, PATH_MAX, "%s", whole);
+	while (at >= 0) {
+		const char *name = rest + strspn(rest, "/");
+		size_t len = strcspn(name, "/");
+
+		if (len == 0 || len > NAME_MAX)
+			return false;
+		memcpy(part, name, len);
+		part[len] = '\0';
+		_cleanup_fd_ int fd = openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0 || fstat(fd, &st) < 0 || (st.st_dev != known && hold_is_automount(fd)))
+			return false;
+		known = st.st_dev;
+		if (S_ISLNK(st.st_mode)) {
+			ssize_t n = readlinkat(fd, "", link, sizeof(link) - 1);
+
+			link[n > 0 ? n : 0] = '\0';
+			if (n <= 0 || ++links > HOLD_LINKS_MAX ||
+			    snprintf(next, sizeof(next), "%s%s", link, name + len) >=
+				    (int)sizeof(next))
+				return false;
+			(void)snprintf(rest, PATH_MAX, "%s", next);
+			if (link[0] != '/')
+				continue;
+			fd_close(&at);
+			at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+			continue;
+		}
+		fd_close(&at);
+		at = TAKE_FD(fd);
+		memmove(rest, name + len, strlen(name + len) + 1);
+		if (st.st_dev == j->device && st.st_ino == j->inode)
+			return true;
+	}
+	return false;
+}
+
+int hold_resolve(const struct hold_judge *j, const char *dir, const char *target,
+		 char into[PATH_MAX])
+{
+	size_t top = strlen(j->workspace), len = strlen(dir);
+	const char *home = j->rules->home, *in_home = str_after(target, "~/");
+	char whole[PATH_MAX] = "", rest[PATH_MAX];
+	int r = 0;
+
+	into[0] = '\0';
+	if (in_home && home) {
+		if (snprintf(rest, sizeof(rest), "%s/%s", home, in_home) >= (int)sizeof(rest))
+			return -EXDEV;
+		target = rest;
+	}
+	if (*target != '/' && *dir != '/') {
+		if (len >= PATH_MAX)
+			return -EXDEV;
+		memcpy(into, dir, len + 1);
+		if (hold_walk(target, into, len, false) == 0)
+			return 0;
+		/* Out of the top, and maybe back. */
+		into[0] = '\0';
+		r = hold_walk(j->workspace, whole, 0, true);
+	}
+	if (r == 0 && *target != '/')
+		r = hold_walk(dir, whole, strlen(whole), true);
+	if (r == 0)
+		r = hold_walk(target, whole, strlen(whole), true);
+	if (r < 0 || top < 2)
+		return -EXDEV;
+	if (strncmp(whole, j->workspace, top) == 0 && (!whole[top] || whole[top] == '/'))
+		return hold_walk(whole + top, into, 0, false);
+	return hold_comes_in(j, whole, rest) ? hold_walk(rest, into, 0, false) : -EXDEV;
+}
+
+bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])
+{
+	char link[PATH_MAX], next[PATH_MAX], at[PATH_MAX];
+	size_t hops = 0, len = 0;
+
+	if (snprintf(into, PATH_MAX, "%s", path) >= PATH_MAX)
+		return false;
+	while (into[len]) {
+		size_t start = len;
+
+		len += into[len] == '/';
+		len += strcspn(into + len, "/");
+		(void)snprintf(at, sizeof(at), "%.*s", (int)len, into);
+		int r = hold_read_link(&j->before, at, link);
+
+		/* Beneath what is not there, nothing is. */
+		if (r == -ENOENT)
+			break;
+		if (r < 0)
+			continue;
+		at[start] = '\0';
+		if (++hops > HOLD_LINKS_MAX ||
+		    snprintf(next, sizeof(next), "%s%s", link, into + len) >= (int)sizeof(next) ||
+		    hold_resolve(j, at, next, into) < 0)
+			return false;
+		len = 0;
+	}
+	return hops > 0 && *into;
+}
+
+int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t max,
+		   struct buf *into)
+{
+	enum git_kind kind = GIT_KIND_BLOB;
+	int r = git_store_read(repo->walk.store, name, max, &kind, into);
+
+	return r < 0 ? r : kind == GIT_KIND_BLOB ? 0 : -EBADMSG;
+}
+
+int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, struct buf *into)
+{
+	const struct git_difference *d = j->brought;
+	bool was = side == CHANGE_BEFORE;
+
+	if (!(was ? d->old_mode : d->mode))
+		return 0;
+	return hold_read_blob(j->brought_by, was ? &d->old : &d->object, max, into);
+}
+
+/* What is only flagged, or hidden altogether: the first few are told. */
+void hold_words_note(struct hold_words *w, const char *path)
+{
+	int room = (int)(sizeof(w->list) - w->at);
+
+	if (w->count++ >= HOLD_WORDS_TOLD)
+		return;
+	int n = snprintf(w->list + w->at, (size_t)room, "%s%.*s", w->at ? ", " : "", HOLD_WORD_MAX,
+			 path);
+
+	w->at += n > 0 && n < room ? (size_t)n : 0;
+}
+
+/* --- one rule ------------------------------------------------------------------------- */
+
+int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const char *why,
+		enum hold_level most, struct hold_said *said)
+{
+	const struct hold_row *h = &hold_rows[row];
+	enum hold_level level = j->rules->levels[row];
+	struct hold_verdict v = {.most = most, .why = why ? why : h->why};
+
+	if (level <= said->level || !(j->kinds[h->content].about >> c->after.type & 1) ||
+	    (c->kind == CHANGE_MODE && !j->kinds[h->content].mode))
+		return 0;
+	/* A repository within the files that a commit or an index brings is held as it is: in those
+	 * may be others, without end. */
+	bool within =
+		j->brought && (h->content == HOLD_BY_STAGED || h->content == HOLD_BY_COMMITS ||
+			       h->content == HOLD_BY_OBJECTS || h->content == HOLD_BY_KNOWN);
+
+	if (!within && j->kinds[h->content].asked >> c->after.type & 1) {
+		int r = j->kinds[h->content].ask(j, c, &v);
+
+		if (r < 0)
+			return r;
+	}
+	level = hold_less(level, v.most);
+	if (level > said->level)
+		*said = (struct hold_said){level,          h->name, v.why,       v.brings,
+					   v.brings_count, v.with,  v.takes_back};
+	return 0;
+}
