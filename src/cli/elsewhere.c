@@ -5,6 +5,7 @@
 #include "help.h"
 #include "helper.h"
 #include "parse.h"
+#include "process.h"
 #include "str.h"
 #include "text.h"
 
@@ -78,28 +79,39 @@ int elsewhere_read(const char *program, const char *const *words, bool quiet, st
 	return r < 0 ? r : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAWN;
 }
 
-int elsewhere_or_here(const struct invocation *i, const char *program, const struct verb_act *own,
-		      size_t count)
+int elsewhere_filter(struct span bpf, struct error *e)
+{
+	int r = process_no_new_privs();
+
+	if (r == 0)
+		r = process_filter(bpf);
+	return r < 0 && r != -ENOSYS && r != -EINVAL ? error_sys(e, r, "cannot confine myself") : 0;
+}
+
+int elsewhere_or_here(const struct invocation *i, const struct elsewhere_program *own)
 {
 	struct error e = ERROR_INIT;
 
-	for (size_t n = 0; n < count; n++)
-		if (str_equal(own[n].name, i->verb->name))
-			return own[n].run(i);
-	if (i->verb->program && !str_equal(i->verb->program, program))
+	for (size_t n = 0; n < own->count; n++)
+		if (str_equal(own->verbs[n].name, i->verb->name)) {
+			if (!own->confine || own->confine(i, &e) == 0)
+				return own->verbs[n].run(i);
+			verb_complain(&e);
+			return EXIT_BAWN;
+		}
+	if (i->verb->program && !str_equal(i->verb->program, own->name))
 		return elsewhere_run(i, i->verb->program);
-	(void)error_set(&e, -EINVAL, "'bawn %s' is not a verb of %s", i->verb->name, program);
+	(void)error_set(&e, -EINVAL, "'bawn %s' is not a verb of %s", i->verb->name, own->name);
 	verb_complain(&e);
 	return EXIT_USAGE;
 }
 
-int elsewhere_main(int argc, char **argv, const char *program, const struct verb_act *own,
-		   size_t count)
+int elsewhere_main(int argc, char **argv, const struct elsewhere_program *own)
 {
 	_cleanup_invocation_ struct invocation i = {.verb = NULL};
 	int status = EXIT_OK;
 
 	if (help_or_run(argc, argv, &i, &status))
-		status = elsewhere_or_here(&i, program, own, count);
+		status = elsewhere_or_here(&i, own);
 	return text_end(status, EXIT_BAWN);
 }

@@ -17,15 +17,22 @@ int elsewhere_run(const struct invocation *i, const char *program);
  */
 int elsewhere_read(const char *program, const char *const *words, bool quiet, struct buf *into);
 
-/*
- * Does the verb, or becomes the program whose verb it is.  Returns the exit code.  program: which one
- * we are, own: what it does.
- */
-int elsewhere_or_here(const struct invocation *i, const char *program, const struct verb_act *own,
-		      size_t count);
+/* A program, and its verbs.  `confine` takes from the process what the verb does not need, before the
+ * verb runs; NULL: nothing. */
+struct elsewhere_program {
+	const char *name;
+	int (*confine)(const struct invocation *i, struct error *e);
+	const struct verb_act *verbs;
+	size_t count;
+};
+
+/* Does the verb, or becomes the program whose verb it is.  Returns the exit code. */
+int elsewhere_or_here(const struct invocation *i, const struct elsewhere_program *own);
 
 /* The main of such a program. */
-int elsewhere_main(int argc, char **argv, const char *program, const struct verb_act *own,
-		   size_t count);
+int elsewhere_main(int argc, char **argv, const struct elsewhere_program *own);
+
+/* Filtered, and with no way to new rights; no filter on a kernel that has none. */
+int elsewhere_filter(struct span bpf, struct error *e);
 
 #endif

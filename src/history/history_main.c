@@ -4,8 +4,9 @@
  * this program with the words that it was given (src/cli/elsewhere.c).
  *
  * May read the records, write what the user asks for, and keep the index.  Must not start
- * anything or talk to a session.
+ * anything or talk to a session (history_confine.h).
  */
+#include "history_confine.h"
 #include "history.h"
 
 #include "elsewhere.h"
@@ -19,6 +20,8 @@ static const struct verb_act history_verbs[] = {
 
 int main(int argc, char **argv)
 {
-	return elsewhere_main(argc, argv, "bawn-history", history_verbs,
-			      BAWN_ARRAY_SIZE(history_verbs));
+	const struct elsewhere_program own = {"bawn-history", history_confine, history_verbs,
+					      BAWN_ARRAY_SIZE(history_verbs)};
+
+	return elsewhere_main(argc, argv, &own);
 }

@@ -74,6 +74,12 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_sender_bpf);
 	case PROFILE_COVERS:
 		return PROFILE_SPAN(profile_covers_bpf);
+	case PROFILE_SYNCER:
+		return PROFILE_SPAN(profile_syncer_bpf);
+	case PROFILE_READER:
+		return PROFILE_SPAN(profile_reader_bpf);
+	case PROFILE_REVIEW:
+		return PROFILE_SPAN(profile_review_bpf);
 	case PROFILE_MAKER:
 		return PROFILE_SPAN(profile_maker_bpf);
 	}

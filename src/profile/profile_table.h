@@ -38,10 +38,16 @@ enum {
 	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
 	IN_SENDER = 1 << 9,   /* who sends records: as the resolver, and it keeps how far it came */
 	IN_COVERS = 1 << 10,  /* who keeps covers on, once it is in the box: it looks and mounts */
+	IN_SYNCER = 1 << 11,  /* who syncs the recorder's files: messages, and the one call */
+	IN_READER = 1 << 12,  /* bawn-history: files, and no sockets, children or signals */
+	IN_REVIEW = 1 << 13,  /* bawn-review: files, children of its own, the sessions' sockets */
 	IN_NAMES = IN_RESOLVER | IN_SENDER, /* both look names up */
+	IN_VERBS = IN_READER | IN_REVIEW,   /* both are started by the user, and start nothing */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
-	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_NAMES | IN_RECORDER,
+	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_NAMES | IN_RECORDER | IN_VERBS,
+	/* what may call fcntl and is no box */
+	IN_OWN = (IN_ALL & ~IN_ANY_BOX) | IN_KEYS | IN_COVERS,
 };
 
 /* number: for calls younger than Debian 12's tables, the same on every architecture; else -1. */
@@ -57,13 +63,18 @@ struct profile_call {
 #define CALL_NEW(name, number) {#name, (number), IN_ANY_BOX}
 #define CALL_ALL(name) {#name, -1, IN_ALL}
 #define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS}
-#define CALL_LOOK(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_COVERS}
+#define CALL_SYNCER(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS | IN_SYNCER}
+#define CALL_LOOK(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_COVERS | IN_VERBS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
 #define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_NAMES}
 #define CALL_RECORD(name) {#name, -1, IN_ANY_BOX | IN_RECORDER}
-#define CALL_KEEP(name) {#name, -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER}
+#define CALL_STORE(name) {#name, -1, IN_ANY_BOX | IN_RECORDER | IN_VERBS}
+#define CALL_PLAIN(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_VERBS}
+#define CALL_VERBS(name) {#name, -1, IN_ANY_BOX | IN_VERBS}
+#define CALL_REVIEW(name) {#name, -1, IN_ANY_BOX | IN_REVIEW}
+#define CALL_KEEP(name) {#name, -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_VERBS}
 #define CALL_SENDER(name) {#name, -1, IN_ANY_BOX | IN_SENDER}
-#define CALL_FILES(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER}
+#define CALL_FILES(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_VERBS}
 #define CALL_OUTSIDE(name) {#name, -1, IN_ANY_BOX | IN_GATE | IN_NAMES}
 #define CALL_DEBUG(name) {#name, -1, IN_DEBUG}
 
@@ -72,34 +83,34 @@ static const struct profile_call profile_calls[] = {
 	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL_FILES(mprotect), CALL_KEYS(mremap),
 	CALL_KEYS(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
 	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
-	CALL(pkey_free), CALL(memfd_create), CALL_NEW(cachestat, 451),
+	CALL(pkey_free), CALL_REVIEW(memfd_create), CALL_NEW(cachestat, 451),
 	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
 
 	/* descriptors, reading and writing */
 	CALL_KEYS(read), CALL_KEYS(write), CALL_ALL(readv), CALL_ALL(writev), CALL_FILES(pread64),
-	CALL_RECORD(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_KEYS(close),
-	CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL(dup2), CALL_ALL(dup3), CALL(pipe),
-	CALL_ALL(pipe2), CALL_FILES(flock), CALL_RECORD(fsync), CALL_KEEP(fdatasync), CALL(sync),
-	CALL(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
-	CALL(vmsplice), CALL_RECORD(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_RECORD(fallocate),
-	CALL_RECORD(ftruncate), CALL(truncate),
+	CALL_STORE(pwrite64), CALL(preadv), CALL(pwritev), CALL(preadv2), CALL(pwritev2), CALL_SYNCER(close),
+	CALL_FILES(lseek), {"dup", -1, IN_ANY_BOX}, CALL_REVIEW(dup2), CALL_ALL(dup3), CALL(pipe),
+	CALL_ALL(pipe2), CALL_FILES(flock), CALL_STORE(fsync), {"fdatasync", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_VERBS | IN_SYNCER}, CALL(sync),
+	CALL_REVIEW(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
+	CALL(vmsplice), CALL_STORE(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_STORE(fallocate),
+	CALL_STORE(ftruncate), CALL(truncate),
 	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
 	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
 	CALL(io_pgetevents),
 
 	/* files by name: what they reach is the mount namespace's and Landlock's to say */
-	CALL_NAMES(open), CALL_FILES(openat), {"openat2", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_COVERS}, CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
+	CALL_NAMES(open), CALL_FILES(openat), {"openat2", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_COVERS | IN_VERBS}, CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
 	CALL_KEYS(fstat), {"newfstatat", -1, IN_ALL | IN_COVERS}, CALL_LOOK(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
-	CALL_NAMES(access), CALL_NAMES(faccessat), CALL_NAMES(faccessat2), CALL(getdents), CALL_LOOK(getdents64),
-	CALL_NAMES(getcwd), CALL(chdir), {"fchdir", -1, IN_ANY_BOX | IN_COVERS}, CALL(rename), CALL_KEEP(renameat),
-	CALL(mkdir), CALL_KEEP(mkdirat), CALL(rmdir), CALL(link), CALL(linkat), CALL(unlink),
-	CALL_KEEP(unlinkat), CALL(symlink), CALL(symlinkat), CALL_FILES(readlink), CALL_LOOK(readlinkat),
-	CALL(chmod), CALL_RECORD(fchmod), CALL(fchmodat), CALL_NEW(fchmodat2, 452), CALL(chown),
-	CALL_RECORD(fchown), CALL(lchown), CALL(fchownat), CALL(umask),
-	CALL(utime), CALL(utimes), CALL(futimesat), CALL_RECORD(utimensat), CALL(setxattr),
-	CALL(lsetxattr), CALL_RECORD(fsetxattr), CALL(getxattr), CALL(lgetxattr), CALL_RECORD(fgetxattr),
-	CALL(listxattr), CALL(llistxattr), CALL_RECORD(flistxattr), CALL(removexattr), CALL(lremovexattr),
-	CALL(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
+	CALL_PLAIN(access), CALL_PLAIN(faccessat), CALL_PLAIN(faccessat2), CALL(getdents), CALL_LOOK(getdents64),
+	CALL_PLAIN(getcwd), CALL(chdir), {"fchdir", -1, IN_ANY_BOX | IN_COVERS}, CALL_VERBS(rename), CALL_KEEP(renameat),
+	CALL_REVIEW(mkdir), CALL_KEEP(mkdirat), CALL_REVIEW(rmdir), CALL(link), CALL_VERBS(linkat), CALL_VERBS(unlink),
+	CALL_KEEP(unlinkat), CALL(symlink), CALL_REVIEW(symlinkat), CALL_FILES(readlink), CALL_LOOK(readlinkat),
+	CALL_REVIEW(chmod), CALL_STORE(fchmod), CALL_REVIEW(fchmodat), {"fchmodat2", 452, IN_ANY_BOX | IN_REVIEW}, CALL(chown),
+	CALL_STORE(fchown), CALL(lchown), CALL_REVIEW(fchownat), CALL_REVIEW(umask),
+	CALL(utime), CALL(utimes), CALL(futimesat), CALL_STORE(utimensat), CALL(setxattr),
+	CALL(lsetxattr), CALL_STORE(fsetxattr), CALL(getxattr), CALL_REVIEW(lgetxattr), CALL_STORE(fgetxattr),
+	CALL(listxattr), CALL_REVIEW(llistxattr), CALL_STORE(flistxattr), CALL(removexattr), CALL(lremovexattr),
+	CALL_REVIEW(fremovexattr), CALL_NEW(setxattrat, 463), CALL_NEW(getxattrat, 464),
 	CALL_NEW(listxattrat, 465), CALL_NEW(removexattrat, 466), CALL(inotify_init),
 	CALL_SENDER(inotify_init1), {"inotify_add_watch", -1, IN_ANY_BOX | IN_SENDER | IN_COVERS}, CALL(inotify_rm_watch),
 
@@ -112,34 +123,34 @@ static const struct profile_call profile_calls[] = {
 	CALL_NEW(futex_requeue, 456), CALL_NAMES(set_robust_list), CALL(get_robust_list), CALL_NAMES(rseq),
 
 	/* processes, threads, signals */
-	CALL_NAMES(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_KEYS(exit), CALL_KEYS(exit_group),
+	CALL_NAMES(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_SYNCER(exit), CALL_SYNCER(exit_group),
 	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
-	CALL_RECORD(pidfd_open), CALL_ALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
-	CALL_KEYS(rt_sigprocmask), CALL_KEYS(rt_sigreturn), CALL(rt_sigpending),
+	CALL_RECORD(pidfd_open), CALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
+	CALL_KEYS(rt_sigprocmask), CALL_SYNCER(rt_sigreturn), CALL(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
-	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_KEYS(restart_syscall),
+	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_SYNCER(restart_syscall),
 	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_FILES(gettid), CALL_FILES(getppid),
-	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL(setsid), CALL_NAMES(getuid),
-	{"geteuid", -1, IN_ANY_BOX | IN_NAMES | IN_COVERS}, CALL_NAMES(getgid), CALL_NAMES(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
-	CALL_NAMES(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
+	CALL(getpgrp), CALL(getpgid), CALL(setpgid), CALL(getsid), CALL_REVIEW(setsid), CALL_PLAIN(getuid),
+	{"geteuid", -1, IN_ANY_BOX | IN_NAMES | IN_COVERS | IN_VERBS}, CALL_PLAIN(getgid), CALL_PLAIN(getegid), CALL_NAMES(getresuid), CALL_NAMES(getresgid),
+	CALL_PLAIN(getgroups), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid),
 	CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(setfsuid), CALL(setfsgid),
 	CALL(capget), CALL_RECORD(capset), CALL(getpriority), CALL(ioprio_get),
-	CALL_NAMES(sched_yield), CALL_NAMES(sched_getaffinity),
+	CALL_PLAIN(sched_yield), CALL_NAMES(sched_getaffinity),
 	CALL(sched_getattr), CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_get_priority_max),
 	CALL(sched_get_priority_min), CALL(sched_rr_get_interval), CALL(getcpu), CALL_NAMES(getrlimit),
-	CALL(setrlimit), CALL(getrusage), CALL(times), CALL_NAMES(sysinfo),
-	CALL_NAMES(uname),
+	CALL(setrlimit), CALL(getrusage), CALL(times), CALL_PLAIN(sysinfo),
+	CALL_PLAIN(uname),
 
 	/* time: to read, never to set */
-	CALL_NAMES(time), CALL_NAMES(gettimeofday), CALL_KEYS(clock_gettime), CALL_NAMES(clock_getres),
-	CALL_NAMES(nanosleep), CALL_NAMES(clock_nanosleep), CALL(getitimer), CALL_RECORD(setitimer),
+	CALL_PLAIN(time), CALL_PLAIN(gettimeofday), CALL_KEYS(clock_gettime), CALL_NAMES(clock_getres),
+	CALL_PLAIN(nanosleep), CALL_PLAIN(clock_nanosleep), CALL(getitimer), CALL_RECORD(setitimer),
 	CALL(timer_create), CALL(timer_settime), CALL(timer_gettime), CALL(timer_getoverrun),
 	CALL(timer_delete),
 
 	/* sockets; which ones, see the rules */
-	{"connect", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_RECORDER}, {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, CALL_NAMES(bind), CALL(listen),
-	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, CALL_KEYS(sendmsg), CALL_KEYS(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
-	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), CALL_OUTSIDE(setsockopt), {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES | IN_RECORDER},
+	{"connect", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_RECORDER | IN_REVIEW}, {"accept", -1, IN_ANY_BOX}, {"accept4", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_KEEPER}, {"bind", -1, IN_ANY_BOX | IN_NAMES | IN_REVIEW}, CALL_REVIEW(listen),
+	{"sendto", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, {"recvfrom", -1, IN_ANY_BOX | IN_GATE | IN_SIGNER | IN_NAMES}, CALL_SYNCER(sendmsg), CALL_SYNCER(recvmsg), CALL_OUTSIDE(sendmmsg), CALL_OUTSIDE(recvmmsg),
+	CALL_OUTSIDE(shutdown), CALL_OUTSIDE(getsockname), CALL_OUTSIDE(getpeername), {"setsockopt", -1, IN_ANY_BOX | IN_GATE | IN_NAMES | IN_REVIEW}, {"getsockopt", -1, IN_ANY_BOX | IN_GATE | IN_KEEPER | IN_NAMES | IN_RECORDER | IN_REVIEW},
 
 	/* System V and POSIX queues: the box has its own namespace of them */
 	CALL(shmat), CALL(shmdt), CALL(shmctl), CALL(semop),
@@ -186,6 +197,7 @@ enum {
 	PROFILE_THREAD = 0x00010000,
 	PROFILE_THREAD_FILES = 0x00010400,
 	PROFILE_THREAD_FS = 0x00010200,
+	PROFILE_NEW_USER = 0x10000000,
 	PROFILE_FORK = 0x01200011, /* CLONE_CHILD_SETTID, CLONE_CHILD_CLEARTID, SIGCHLD */
 	PROFILE_UNIX = 1,
 	PROFILE_INET = 2,
@@ -232,16 +244,32 @@ static const struct profile_rule profile_rules[] = {
 	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FS, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
 	/* fork, as the C library does it, for the scanner; no program is ever started */
-	{"clone", IN_RECORDER, {EQ(0, PROFILE_FORK)}, 0},
-	{"clone", IN_RECORDER, {{0}}, EPERM},
+	{"clone", IN_RECORDER | IN_REVIEW, {EQ(0, PROFILE_FORK)}, 0},
+	{"clone", IN_RECORDER | IN_REVIEW, {{0}}, EPERM},
+	/* For a child that works on layers whose modes keep their owner out (workspace/apart.h).  With
+	 * the rights over that namespace it can do nothing else: there is no mount in this profile. */
+	{"unshare", IN_REVIEW, {EQ(0, PROFILE_NEW_USER)}, 0},
+	{"unshare", IN_REVIEW, {{0}}, EPERM},
+	/* That child, where its session is over: a filter cannot tell whose number it is. */
+	{"kill", IN_REVIEW, {EQ(1, 9)}, 0},
+	{"kill", IN_REVIEW, {{0}}, EPERM},
+
+	/*
+	 * Keeper and recorder end their children and the box; the keeper also wakes who started it.
+	 * Nobody else signals: a folder of /proc is as good as a pidfd to this call, so who opens
+	 * files (resolver, sender) could reach every process of the user's with it.
+	 */
+	{"pidfd_send_signal", IN_KEEPER | IN_RECORDER, {EQ(1, 9)}, 0}, /* SIGKILL */
+	{"pidfd_send_signal", IN_KEEPER, {EQ(1, 18)}, 0},		/* SIGCONT */
+	{"pidfd_send_signal", IN_KEEPER | IN_RECORDER, {{0}}, EPERM},
 
 	/* Nor may it get its own later (CLOSE_RANGE_UNSHARE): as a kernel before 5.9 answers. */
 	{"close_range", IN_ANY_BOX, {ANY(2, 1u << 1)}, ENOSYS},
-	{"close_range", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+	{"close_range", IN_ANY_BOX | IN_RECORDER | IN_REVIEW, {{0}}, 0},
 
 	/* A datagram names where it goes, each its own path: no connect is there to look at. */
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_UNIX), EQ_MASKED(1, PROFILE_TYPE_PAIR, PROFILE_DGRAM)}, PROFILE_ASK},
-	{"socket", IN_ANY_BOX | IN_NAMES, {EQ(0, PROFILE_UNIX)}, 0},
+	{"socket", IN_ANY_BOX | IN_NAMES | IN_REVIEW, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, PROFILE_TCP),
 	SOCKET_RULE(PROFILE_INET, PROFILE_DGRAM, 0),
@@ -262,7 +290,7 @@ static const struct profile_rule profile_rules[] = {
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_NETLINK)}, EPERM},
-	{"socket", IN_ANY_BOX | IN_NAMES, {{0}}, EAFNOSUPPORT},
+	{"socket", IN_ANY_BOX | IN_NAMES | IN_REVIEW, {{0}}, EAFNOSUPPORT},
 
 	{"socketpair", IN_ANY_BOX, {EQ(0, PROFILE_UNIX), EQ_MASKED(1, PROFILE_TYPE_PAIR, PROFILE_DGRAM)}, PROFILE_ASK},
 	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
@@ -297,15 +325,28 @@ static const struct profile_rule profile_rules[] = {
 	{"ioctl", IN_ANY_BOX, {EQ(1, 0x801c581f)}, 0}, /* FS_IOC_FSGETXATTR */
 	{"ioctl", IN_ANY_BOX, {EQ(1, 0x81009431)}, 0}, /* FS_IOC_GETFSLABEL */
 	{"ioctl", IN_ANY_BOX, {{0}}, ENOTTY},
+	/* How wide the terminal is; and of files, to share blocks and to keep trees as subvolumes. */
+	{"ioctl", IN_VERBS, {EQ(1, 0x5401)}, 0},      /* TCGETS */
+	{"ioctl", IN_VERBS, {EQ(1, 0x802c542a)}, 0},  /* TCGETS2, of newer C libraries */
+	{"ioctl", IN_VERBS, {EQ(1, 0x5413)}, 0},      /* TIOCGWINSZ */
+	{"ioctl", IN_REVIEW, {EQ(1, 0x40049409)}, 0}, /* FICLONE */
+	{"ioctl", IN_REVIEW, {EQ(1, 0x5000940f)}, 0}, /* BTRFS_IOC_SNAP_DESTROY */
+	{"ioctl", IN_REVIEW, {EQ(1, 0x50009417)}, 0}, /* BTRFS_IOC_SNAP_CREATE_V2 */
+	{"ioctl", IN_VERBS, {{0}}, ENOTTY},
+	{"ioctl", IN_ALL & ~IN_ANY_BOX, {EQ(1, 0x8901)}, EPERM}, /* FIOSETOWN: as F_SETOWN */
+	{"ioctl", IN_ALL & ~IN_ANY_BOX, {EQ(1, 0x8902)}, EPERM}, /* SIOCSPGRP */
 	{"ioctl", IN_ALL & ~IN_ANY_BOX, {{0}}, 0},
 
 	/* A program says with it where its stack and its arguments are: the recorder looks there. */
 	{"prctl", IN_ANY_BOX, {EQ(0, 35)}, EPERM}, /* PR_SET_MM */
 	{"prctl", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
+	{"prctl", IN_REVIEW, {EQ(0, 1)}, 0}, /* PR_SET_PDEATHSIG */
+	{"prctl", IN_REVIEW, {{0}}, EPERM},
 
 	/* Process 1 is bawn's own: its limits and its turns are not for those inside to set, nor for
 	 * who names all of a user's processes at once. */
 	{"prlimit64", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
+	{"prlimit64", IN_VERBS, {ANY(0, 0xffffffffu)}, EPERM}, /* another process's */
 	{"prlimit64", IN_ALL, {{0}}, 0},
 	{"sched_setaffinity", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
 	{"sched_setaffinity", IN_ANY_BOX, {{0}}, 0},
@@ -328,7 +369,11 @@ static const struct profile_rule profile_rules[] = {
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1024)}, EINVAL}, /* F_SETLEASE */
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1026)}, EINVAL}, /* F_NOTIFY */
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1040)}, EINVAL}, /* F_SETDELEG, since Linux 6.19 */
-	{"fcntl", IN_ALL | IN_KEYS | IN_COVERS, {{0}}, 0},
+	/* A file or a socket of which another process is the owner sends it signals, any there is. */
+	{"fcntl", IN_OWN, {EQ(1, 8)}, EPERM},  /* F_SETOWN */
+	{"fcntl", IN_OWN, {EQ(1, 10)}, EPERM}, /* F_SETSIG */
+	{"fcntl", IN_OWN, {EQ(1, 15)}, EPERM}, /* F_SETOWN_EX */
+	{"fcntl", IN_ANY_BOX | IN_OWN, {{0}}, 0},
 
 	/* A device is nothing that a box has to make.  Of one kind the kernel lets everybody make it,
 	 * 0:0, which says to overlayfs that nothing is there: in a real folder it would hide from
@@ -339,9 +384,14 @@ static const struct profile_rule profile_rules[] = {
 	{"mknodat", IN_ANY_BOX, {EQ_MASKED(2, 0xf000u, 0x2000)}, EACCES},
 	{"mknodat", IN_ANY_BOX, {{0}}, PROFILE_ASK},
 	{"mknodat", IN_ANY_BOX, {{0}}, 0},
+	/* Who reviews makes that one kind in layers, pipes and sockets, and no device. */
+	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x2000), EQ(3, 0)}, 0},
+	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x2000)}, EPERM},
+	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x6000)}, EPERM}, /* S_IFBLK */
+	{"mknodat", IN_REVIEW, {{0}}, 0},
 	{"renameat2", IN_ANY_BOX, {ANY(4, 1u << 2)}, EINVAL}, /* RENAME_WHITEOUT */
 	{"renameat2", IN_ANY_BOX, {{0}}, PROFILE_ASK},
-	{"renameat2", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
+	{"renameat2", IN_ANY_BOX | IN_RECORDER | IN_VERBS, {{0}}, 0},
 
 	{"personality", IN_ANY_BOX, {EQ(0, 0)}, 0},
 	/* ADDR_NO_RANDOMIZE, for debuggers: the start of the stack, which every exec moves, is what the

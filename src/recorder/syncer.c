@@ -4,6 +4,7 @@
 #include "channel.h"
 #include "fd.h"
 #include "process.h"
+#include "profile.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -37,6 +38,14 @@ static int syncer_on_ask(void *context, struct channel_packet *packet, struct er
 			    NULL, 0);
 }
 
+/* On a kernel without filters there is no session, unless that was asked for by name. */
+static bool syncer_is_confined(void)
+{
+	int r = process_confine(profile_bpf(PROFILE_SYNCER));
+
+	return r == 0 || r == -ENOSYS || r == -EINVAL;
+}
+
 static _Noreturn void syncer_serve(int fd)
 {
 	static const struct channel_rule rules[] = {
@@ -48,6 +57,8 @@ static _Noreturn void syncer_serve(int fd)
 
 	(void)prctl(PR_SET_NAME, "bawn-syncer");
 	process_forget_start();
+	if (!syncer_is_confined())
+		_exit(1);
 	while (channel_receive(&c, &e) > 0)
 		continue;
 	_exit(0);

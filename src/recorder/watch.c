@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+static const char watch_overlay[] = "user.overlay.";
+
 enum {
 	WATCH_MS = 1000000,
 	WATCH_CONFIRM_MS = 50,    /* after which an exec is looked at unasked */
@@ -437,6 +439,24 @@ static bool watch_is_torn(struct watch *w, const struct watch_file *f)
 	return fd == -ELOOP || to == -ELOOP;
 }
 
+/*
+ * Whether an attribute is set by which overlayfs would take a file of a real folder for none, or
+ * for one without content: it would be so for each later box, and nobody outside sees it.  In an
+ * overlay it means nothing, and older kernels answer the same there.
+ */
+static bool watch_is_of_overlay(const struct profile_watched *what, const struct notify_call *call)
+{
+	bool at = str_equal(what->call, "setxattrat");
+	char name[sizeof(watch_overlay)];
+
+	if (what->seen != PROFILE_SEEN_XATTR || str_after(what->call, "remove") ||
+	    str_after(what->call, "lremove") || str_after(what->call, "fremove"))
+		return false;
+	return notify_read(call->thread, call->args[at ? 3 : 1], name, sizeof(name) - 1) ==
+		       (ssize_t)sizeof(name) - 1 &&
+	       memcmp(name, watch_overlay, sizeof(name) - 1) == 0;
+}
+
 static int watch_on_file(struct watch *w, const struct profile_watched *what,
 			 const struct notify_call *call, struct watch_process *p)
 {
@@ -468,6 +488,12 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 		f.refused = true;
 		w->call.reason = "git would obey it";
 	}
+	bool laid = boxed && watch_is_of_overlay(what, call);
+
+	if (laid) {
+		f.refused = true;
+		w->call.reason = "overlayfs would obey it";
+	}
 	int unplaced = looked && !w->call.nameless ? watch_unplaced(w, f.touch) : 0;
 
 	f.refused |= unplaced != 0;
@@ -481,6 +507,8 @@ static int watch_on_file(struct watch *w, const struct profile_watched *what,
 		error = covered;
 	else if (unplaced && !counted)
 		error = unplaced;
+	if (laid)
+		error = EOPNOTSUPP;
 	if (wanted && error == 0)
 		error = watch_fails(w, what, call, &f);
 	if (wanted && f.touch != WATCH_TOUCH_NOT && error == 0)

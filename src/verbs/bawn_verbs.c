@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bawn_verbs.h"
 
-const struct verb_act bawn_verbs[] = {
+static const struct verb_act bawn_verbs[] = {
 	{"allow", verb_allow},     {"completion", verb_completion},
 	{"deny", verb_deny},       {"doctor", verb_doctor},
 	{"explain", verb_explain}, {"help", verb_help},
@@ -12,4 +12,5 @@ const struct verb_act bawn_verbs[] = {
 	{"version", verb_version}, {"why", verb_why},
 };
 
-const size_t bawn_verb_count = BAWN_ARRAY_SIZE(bawn_verbs);
+const struct elsewhere_program bawn_program = {"bawn", NULL, bawn_verbs,
+					       BAWN_ARRAY_SIZE(bawn_verbs)};

@@ -3,10 +3,9 @@
 #ifndef BAWN_BAWN_VERBS_H
 #define BAWN_BAWN_VERBS_H
 
-#include "verbs.h"
+#include "elsewhere.h"
 
-extern const struct verb_act bawn_verbs[];
-extern const size_t bawn_verb_count;
+extern const struct elsewhere_program bawn_program;
 
 int verb_run(const struct invocation *i);
 int verb_shell(const struct invocation *i);

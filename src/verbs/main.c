@@ -7,7 +7,6 @@
  * hold a descriptor of a box but for the streams that it lends.
  */
 #include "bawn_verbs.h"
-#include "elsewhere.h"
 #include "help.h"
 #include "parse.h"
 #include "text.h"
@@ -38,7 +37,7 @@ int main(int argc, char **argv)
 		help_first(&help);
 		status = help_print(&help);
 	} else if (help_or_run(argc, argv, &i, &status)) {
-		status = elsewhere_or_here(&i, "bawn", bawn_verbs, bawn_verb_count);
+		status = elsewhere_or_here(&i, &bawn_program);
 	}
 	return text_end(status, EXIT_BAWN);
 }

@@ -256,6 +256,29 @@ def processes():
     return table
 
 
+def filtered(pid):
+    """What the kernel says of a process: (has it a system call filter, can it gain rights)."""
+    with open(f"/proc/{pid}/status") as f:
+        said = dict(line.split(":", 1) for line in f)
+    return said["Seccomp"].strip() == "2", said["NoNewPrivs"].strip() != "1"
+
+
+def filtered_at_work(argv, **more):
+    """The same of a program that has written more than anybody reads: (program, filtered's answer)."""
+    child = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **more)
+    try:
+        fcntl.fcntl(child.stdout, 1031, 4096)    # F_SETPIPE_SZ
+        child.stdout.read(1)
+        time.sleep(0.2)
+        with open(f"/proc/{child.pid}/comm") as f:
+            return f.read().strip(), filtered(child.pid)
+    except OSError as e:
+        return "ended", e
+    finally:
+        child.kill()
+        child.wait()
+
+
 def descendants(of=None, table=None):
     """pid -> (comm, state, ppid) of everything below, zombies too."""
     table = table or processes()

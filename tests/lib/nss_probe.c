@@ -11,13 +11,15 @@
 #include <netdb.h>
 #include <nss.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EVERYTHING = 4 };
+enum { EVERYTHING = 6 };
 
 /* True: a program could be started. */
 static int starts_program(void)
@@ -64,9 +66,37 @@ static int signals(void)
 	return kill(getpid(), 0) == 0;
 }
 
+/* The same by its folder in /proc, which that call takes for a pidfd. */
+static int signals_folder(void)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)getpid());
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int done = fd >= 0 && syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return done;
+}
+
+/* And by way of a descriptor whose owner it is. */
+static int owns(void)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return 0;
+	int done = fcntl(ends[0], F_SETOWN, getpid()) == 0;
+
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	return done;
+}
+
 static int count_possible(void)
 {
-	return starts_program() + traces() + writes_file() + signals();
+	return starts_program() + traces() + writes_file() + signals() + signals_folder() + owns();
 }
 
 /* The form that getaddrinfo asks for. */

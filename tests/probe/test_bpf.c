@@ -64,6 +64,9 @@ static const struct profile profiles[] = {
 	{"recorder", PROFILE_RECORDER, IN_RECORDER, 0},
 	{"sender", PROFILE_SENDER, IN_SENDER, 0},
 	{"covers", PROFILE_COVERS, IN_COVERS, 0},
+	{"syncer", PROFILE_SYNCER, IN_SYNCER, 0},
+	{"reader", PROFILE_READER, IN_READER, 0},
+	{"review", PROFILE_REVIEW, IN_REVIEW, 0},
 };
 
 static struct span program_of(const struct profile *p)
@@ -711,6 +714,72 @@ static void what_must_never_pass(void **state)
 	}
 }
 
+/* Of bawn's own processes, what none of them needs: neither programs, nor others' processes. */
+static void what_bawn_itself_must_not_do(void **state)
+{
+	static const struct {
+		enum profile_kind kind;
+		const char *call;
+		uint64_t args[5];
+		uint32_t answer; /* 0: it is allowed */
+	} cases[] = {
+		{PROFILE_RESOLVER, "pidfd_send_signal", {3, 9}, ENOSYS},
+		{PROFILE_SENDER, "pidfd_send_signal", {3, 9}, ENOSYS},
+		{PROFILE_GATE, "pidfd_send_signal", {3, 9}, ENOSYS},
+		{PROFILE_SIGNER, "pidfd_send_signal", {3, 9}, ENOSYS},
+		{PROFILE_KEEPER, "pidfd_send_signal", {3, 9}, 0},
+		{PROFILE_KEEPER, "pidfd_send_signal", {3, 18}, 0},
+		{PROFILE_KEEPER, "pidfd_send_signal", {3, 19}, EPERM},
+		{PROFILE_RECORDER, "pidfd_send_signal", {3, 9}, 0},
+		{PROFILE_RECORDER, "pidfd_send_signal", {3, 18}, EPERM},
+		{PROFILE_RESOLVER, "fcntl", {3, 8, 1}, EPERM},   /* F_SETOWN */
+		{PROFILE_SENDER, "fcntl", {3, 15}, EPERM},       /* F_SETOWN_EX */
+		{PROFILE_RESOLVER, "fcntl", {3, 10, 9}, EPERM},  /* F_SETSIG */
+		{PROFILE_RESOLVER, "ioctl", {3, 0x8901}, EPERM}, /* FIOSETOWN */
+		{PROFILE_SENDER, "ioctl", {3, 0x8902}, EPERM},   /* SIOCSPGRP */
+		{PROFILE_SYNCER, "fdatasync", {3}, 0},
+		{PROFILE_SYNCER, "openat", {0}, ENOSYS},
+		{PROFILE_SYNCER, "write", {3}, ENOSYS},
+		{PROFILE_SYNCER, "mmap", {0}, ENOSYS},
+		{PROFILE_SYNCER, "socket", {1, 1}, ENOSYS},
+		{PROFILE_READER, "execve", {0}, ENOSYS},
+		{PROFILE_READER, "clone", {17}, ENOSYS},
+		{PROFILE_READER, "socket", {1, 1}, ENOSYS},
+		{PROFILE_READER, "kill", {1, 9}, ENOSYS},
+		{PROFILE_READER, "ptrace", {0}, ENOSYS},
+		{PROFILE_READER, "ioctl", {0, 0x5412}, EPERM},
+		{PROFILE_READER, "ioctl", {0, 0x40049409}, ENOTTY},
+		{PROFILE_READER, "prlimit64", {7, 7}, EPERM},
+		{PROFILE_REVIEW, "execve", {0}, ENOSYS},
+		{PROFILE_REVIEW, "execveat", {0}, ENOSYS},
+		{PROFILE_REVIEW, "clone", {PROFILE_FORK}, 0},
+		{PROFILE_REVIEW, "clone", {PROFILE_FORK | 0x10000000}, EPERM},
+		{PROFILE_REVIEW, "unshare", {0x10000000}, 0},
+		{PROFILE_REVIEW, "unshare", {0x10020000}, EPERM},
+		{PROFILE_REVIEW, "mount", {0}, ENOSYS},
+		{PROFILE_REVIEW, "socket", {2, 1}, EAFNOSUPPORT},
+		{PROFILE_REVIEW, "kill", {7, 15}, EPERM},
+		{PROFILE_REVIEW, "ptrace", {0}, ENOSYS},
+		{PROFILE_REVIEW, "process_vm_readv", {0}, ENOSYS},
+		{PROFILE_REVIEW, "mknodat", {3, 0, 0x2180, 0}, 0},
+		{PROFILE_REVIEW, "mknodat", {3, 0, 0x2180, 0x103}, EPERM},
+		{PROFILE_REVIEW, "mknodat", {3, 0, 0x6180, 0x700}, EPERM},
+		{PROFILE_REVIEW, "prctl", {35}, EPERM},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		struct seccomp_data data = {.nr = number_of(cases[i].call, -1), .arch = NATIVE};
+		uint32_t want =
+			cases[i].answer ? SECCOMP_RET_ERRNO | cases[i].answer : SECCOMP_RET_ALLOW;
+
+		memcpy(data.args, cases[i].args, sizeof(cases[i].args));
+		if (interpret(profile_bpf(cases[i].kind), &data) != want)
+			fail_msg("case %zu, %s: 0x%x", i, cases[i].call,
+				 interpret(profile_bpf(cases[i].kind), &data));
+	}
+}
+
 /* Where one user is everybody: told that it was done, in every kind of such a box, and nowhere
  * else. */
 static void a_system_pretends_that_owners_change(void **state)
@@ -868,6 +937,7 @@ int main(void)
 		cmocka_unit_test(a_profile_is_found_by_its_name),
 		cmocka_unit_test(a_changed_filter_is_found_out),
 		cmocka_unit_test(what_must_never_pass),
+		cmocka_unit_test(what_bawn_itself_must_not_do),
 		cmocka_unit_test(a_system_pretends_that_owners_change),
 		cmocka_unit_test(a_closed_box_has_no_internet_sockets),
 		cmocka_unit_test(who_keeps_covers_only_looks_and_mounts),

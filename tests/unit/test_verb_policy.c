@@ -4,7 +4,6 @@
 
 #include "banner.h"
 #include "bawn_verbs.h"
-#include "elsewhere.h"
 #include "fd.h"
 #include "parse.h"
 #include "prepare.h"
@@ -43,7 +42,7 @@ static int run(const char *line, struct buf *out)
 		fail_msg("%s: %s", line, e.text);
 	assert_int_equal(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
 	assert_int_equal(dup2(file, STDERR_FILENO), STDERR_FILENO);
-	int code = elsewhere_or_here(&i, "bawn", bawn_verbs, bawn_verb_count);
+	int code = elsewhere_or_here(&i, &bawn_program);
 	assert_int_equal(dup2(kept, STDOUT_FILENO), STDOUT_FILENO);
 	assert_int_equal(dup2(kept_error, STDERR_FILENO), STDERR_FILENO);
 	buf_clear(out);

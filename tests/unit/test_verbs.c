@@ -86,8 +86,8 @@ static int acts_of(const char *name)
 {
 	int count = 0;
 
-	for (size_t i = 0; i < bawn_verb_count; i++)
-		count += strcmp(bawn_verbs[i].name, name) == 0;
+	for (size_t i = 0; i < bawn_program.count; i++)
+		count += strcmp(bawn_program.verbs[i].name, name) == 0;
 	return count;
 }
 

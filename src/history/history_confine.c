@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "history_confine.h"
+
+#include "elsewhere.h"
+#include "fd.h"
+#include "host.h"
+#include "landlock.h"
+#include "process.h"
+#include "profile.h"
+#include "record_folder.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CONFINE_BYTES_MAX = 1 << 20 };
+
+static int confine_grant(int ruleset, int abi, const char *path, enum landlock_grant grant)
+{
+	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	/* What is not there need not be allowed. */
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0;
+	int r = landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), grant);
+
+	/* A pipe or a socket by way of /proc/self/fd: Landlock does not keep those. */
+	return r == -EBADFD ? 0 : r;
+}
+
+/* Where the folder is not there yet, nothing is written in it. */
+static int confine_grant_records(int ruleset, int abi)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(CONFINE_BYTES_MAX);
+	struct host host;
+	struct error e = ERROR_INIT; /* who opens it for its work will say what is wrong with it */
+	int r = host_gather_user(&arena, &host, &e);
+	_cleanup_fd_ int records = r < 0 ? r : record_folder_open(&host, false, &arena, &e);
+
+	return records < 0 ? 0 : landlock_grant(ruleset, abi, records, true, LANDLOCK_GRANT_WRITE);
+}
+
+/* The file itself, where it is there, and the folder in which it is made. */
+static int confine_grant_output(int ruleset, int abi, const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	int len = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path + 1) : 1,
+			   slash ? path : ".");
+
+	if (len < 0 || (size_t)len >= sizeof(folder))
+		return 0; /* nor can it be opened */
+	int r = confine_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE);
+
+	return r < 0 ? r : confine_grant(ruleset, abi, folder, LANDLOCK_GRANT_WRITE);
+}
+
+static int confine_files(const char *output)
+{
+	int abi = landlock_abi();
+
+	if (abi < 0)
+		return 0;
+	_cleanup_fd_ int ruleset = landlock_new(abi, true);
+	int r = ruleset < 0 ? ruleset : confine_grant(ruleset, abi, "/", LANDLOCK_GRANT_READ);
+
+	if (r == 0)
+		r = confine_grant_records(ruleset, abi);
+	if (r == 0 && output)
+		r = confine_grant_output(ruleset, abi, output);
+	return r < 0 ? r : landlock_restrict(ruleset);
+}
+
+int history_confine(const struct invocation *i, struct error *e)
+{
+	if (str_equal(i->verb->name, "record") && str_equal(i->arguments[0], "send"))
+		return 0;
+	int r = process_no_new_privs();
+
+	if (r == 0)
+		r = process_not_dumpable();
+	if (r == 0)
+		r = confine_files(invocation_value(i, OPTION_TO));
+	if (r < 0)
+		return error_sys(e, r, "cannot confine myself");
+	return elsewhere_filter(profile_bpf(PROFILE_READER), e);
+}
