@@ -248,6 +248,8 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 		r = hold_ask_places(j, c, said);
 	if (r == 0 && !dir)
 		r = hold_ask_names(j, c, said);
+	if (r == 0 && !dir)
+		r = hold_ask_tools(j, c, said);
 	if (r == 0 && c->from)
 		r = hold_ask_gone(j, c->from, true, said);
 	return r;

@@ -6,8 +6,13 @@
  *
  *	a file		the path itself
  *	a pattern	paths that match it: settings that settings name
+ *	a tail		paths that end with it: what is run in a folder that is not known
+ *	a tool		no path: a word of a hook, for hold_tools.c
  *	programs	what is in a folder of PATH.  A program under the name of one that the user
  *			has is what that name means from then on, and is held; others are flagged
+ *
+ * Of more paths than anybody names only a sum is kept.  A change whose path has such a sum may be
+ * one of them, and is held.
  *
  * A link in the place of a folder above such a path, or of a folder of PATH, brings another one.
  * What is said of a change is put into words when it is found: most names are never asked for.
@@ -21,7 +26,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 1 << 18 };
+enum { NAMES_MAX = 1 << 17 };
 
 static struct hold_name **names_bucket(struct hold_judge *j, const char *path, size_t len)
 {
@@ -34,17 +39,69 @@ static bool names_is(const struct hold_name *n, enum hold_name_kind kind, const 
 	return n->kind == kind && strncmp(n->path, path, len) == 0 && !n->path[len];
 }
 
+/* Where the last part of a path begins. */
+static size_t names_last(const char *path, size_t len)
+{
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	return len;
+}
+
+static struct hold_name **names_bucket_tail(struct hold_judge *j, const char *path, size_t len)
+{
+	size_t last = names_last(path, len);
+
+	return names_bucket(j, path + last, len - last);
+}
+
+/* Where the sum of a path, or of the last part of a tail, is kept. */
+static size_t names_bit(const char *path, size_t len, enum hold_name_kind kind)
+{
+	size_t last = kind == HOLD_NAME_TAIL ? names_last(path, len) : 0;
+	const uint8_t of = (uint8_t)kind;
+
+	return fnv_bytes(fnv_bytes(FNV_START, &of, 1), path + last, len - last) % HOLD_NAME_BITS;
+}
+
+static int names_more(struct hold_judge *j, const char *path, size_t len, enum hold_name_kind kind)
+{
+	size_t bit = names_bit(path, len, kind);
+
+	j->name_more[bit / 8] |= (uint8_t)(1u << bit % 8);
+	return 0;
+}
+
+static bool names_has_more(const struct hold_judge *j, const char *path, size_t len,
+			   enum hold_name_kind kind)
+{
+	size_t bit = names_bit(path, len, kind);
+
+	return j->name_more[bit / 8] >> bit % 8 & 1;
+}
+
+static bool names_same(const char *a, const char *b)
+{
+	return a == b || (a && b && str_equal(a, b));
+}
+
 int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 {
 	size_t len = strlen(name->path);
-	struct hold_name **bucket = names_bucket(j, name->path, len);
+	struct hold_name **bucket = name->kind == HOLD_NAME_TAIL
+					    ? names_bucket_tail(j, name->path, len)
+					    : names_bucket(j, name->path, len);
 
 	for (const struct hold_name *n = *bucket; n; n = n->next)
 		if (n->row == name->row && n->most == name->most && n->plain == name->plain &&
-		    names_is(n, name->kind, name->path, len))
+		    names_same(n->script, name->script) && names_is(n, name->kind, name->path, len))
 			return 1;
-	if (name->row >= hold_row_count || ++j->name_count > NAMES_MAX)
+	if (name->row >= hold_row_count)
 		return 0;
+	if (name->kind == HOLD_NAME_FILE || name->kind == HOLD_NAME_TAIL) {
+		if (j->name_count == NAMES_MAX)
+			return names_more(j, name->path, len, name->kind);
+		j->name_count++;
+	}
 	struct hold_name *n = arena_alloc(&j->arena, sizeof(*n));
 
 	if (!n)
@@ -118,9 +175,26 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 {
 	if (n->kind == HOLD_NAME_PROGRAMS)
 		return names_ask_program(j, c, n, NULL, said);
+	/* What a script names counts like what the hook names that runs it. */
+	if (n->script && said->level < HOLD_HOLD && !(n->plain && names_is_known(j, c->path)) &&
+	    hold_runs_script(j, n->script)) {
+		const char *why = arena_printf(
+			&j->changes->arena,
+			"git would run it through a hook: the script %.60s of %.150s names it",
+			n->script, n->by);
+
+		return why ? hold_ask_at(j, c, hold_row_of("git-hook-folders"), why, HOLD_HOLD,
+					 said)
+			   : hold_no_memory(j);
+	}
 	if (n->most <= said->level || (n->plain && names_is_known(j, c->path)))
 		return 0;
-	const char *why = arena_printf(&j->changes->arena, "%s: %.150s names it", n->what, n->by);
+	const char *why = arena_printf(&j->changes->arena,
+				       n->kind == HOLD_NAME_TAIL
+					       ? "%s: %.150s names a file so, in a folder that is "
+						 "not known"
+					       : "%s: %.150s names it",
+				       n->what, n->by);
 
 	return why ? hold_ask_at(j, c, n->row, why, n->most, said) : hold_no_memory(j);
 }
@@ -140,13 +214,31 @@ static int names_ask_link(struct hold_judge *j, const struct change *c, struct h
 	return r;
 }
 
+const struct hold_name *hold_tool_next(const struct hold_judge *j, const char *word,
+				       const struct hold_name *last)
+{
+	size_t len = strlen(word);
+	const struct hold_name *n =
+		last ? last->next : j->names[fnv_bytes(FNV_START, word, len) % HOLD_NAME_BUCKETS];
+
+	while (n && !names_is(n, HOLD_NAME_TOOL, word, len))
+		n = n->next;
+	return n;
+}
+
+/* The path is this tail, or ends with it behind a slash. */
+static bool names_ends(const char *path, size_t len, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return n <= len && memcmp(path + len - n, tail, n) == 0 &&
+	       (n == len || path[len - n - 1] == '/');
+}
+
 int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
-	size_t len = strlen(c->path), above = len;
+	size_t len = strlen(c->path), above = names_last(c->path, len);
 	int r = 0;
-
-	while (above > 0 && c->path[above - 1] != '/')
-		above--;
 	const char *program = c->path + above;
 
 	above -= above > 0;
@@ -156,8 +248,19 @@ int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_sai
 	for (const struct hold_name *n = *names_bucket(j, c->path, above); r == 0 && n; n = n->next)
 		if (names_is(n, HOLD_NAME_PROGRAMS, c->path, above))
 			r = names_ask_program(j, c, n, program, said);
+	for (const struct hold_name *n = *names_bucket_tail(j, c->path, len); r == 0 && n;
+	     n = n->next)
+		if (n->kind == HOLD_NAME_TAIL && names_ends(c->path, len, n->path))
+			r = names_ask(j, c, n, said);
 	for (const struct hold_name *n = j->name_patterns; r == 0 && n; n = n->pattern)
 		if (hold_matches(n->path, c->path))
 			r = names_ask(j, c, n, said);
+	if (r == 0 && j->name_count == NAMES_MAX && said->level < HOLD_HOLD &&
+	    (names_has_more(j, c->path, len, HOLD_NAME_FILE) ||
+	     names_has_more(j, c->path, len, HOLD_NAME_TAIL)))
+		r = hold_ask_at(j, c, hold_row_of("git-hook-folders"),
+				"your hooks and settings name more files than bawn keeps apart, "
+				"and this may be one of them",
+				HOLD_HOLD, said);
 	return r == 0 && c->after.type == OBJECT_LINK ? names_ask_link(j, c, said) : r;
 }

@@ -194,7 +194,10 @@ struct span hold_words(struct span text, enum hold_words_of of, struct buf *into
 	while ((t = json_walk_next(&w)) > JSON_WALK_END) {
 		if (t == JSON_WALK_KEY && w.depth == 1)
 			counts = hold_words_count(w.text, of);
-		else if (t == JSON_WALK_STRING && counts)
+		else if (t == JSON_WALK_KEY && w.depth == 2 && of == HOLD_WORDS_SCRIPTS && counts) {
+			buf_put_char(into, HOLD_WORDS_SCRIPT);
+			hold_words_put(w.text, into);
+		} else if (t == JSON_WALK_STRING && counts)
 			hold_words_put(w.text, into);
 	}
 	return t == JSON_WALK_BAD && of == HOLD_WORDS_VALUES ? text : buf_span(into);

@@ -159,6 +159,8 @@ enum hold_name_kind {
 	HOLD_NAME_FILE,
 	HOLD_NAME_PATTERN,
 	HOLD_NAME_PROGRAMS, /* a folder of PATH */
+	HOLD_NAME_TAIL,     /* the end of a path: in a folder that is not known */
+	HOLD_NAME_TOOL,     /* no path, but a word of a hook that may be a tool */
 };
 
 struct hold_name {
@@ -166,14 +168,15 @@ struct hold_name {
 	struct hold_name *other;   /* of all */
 	struct hold_name *pattern; /* of those that are patterns */
 	const char *path;
-	const char *what, *by; /* these live as long as the judgement */
+	const char *what, *by; /* these live as long as the judgement, and so does the next */
+	const char *script;    /* of package.json, which says it; NULL: no script does */
 	unsigned int row;
 	enum hold_level most; /* at most this */
 	enum hold_name_kind kind;
 	bool plain; /* not what other rules know by its name */
 };
 
-enum { HOLD_NAME_BUCKETS = 1 << 14 };
+enum { HOLD_NAME_BUCKETS = 1 << 14, HOLD_NAME_BITS = 1 << 22 };
 
 /* A folder that was looked at. */
 struct hold_ignore;
@@ -223,6 +226,7 @@ struct hold_judge {
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
 	size_t name_count;
+	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
 	/* Set while a file that a commit brings is judged: both sides are read from its objects. */
@@ -371,12 +375,23 @@ int hold_place_add(struct hold_judge *j, const char *path, const char *rule, con
 
 /* --- hold_names.c ----------------------------------------------------------------------- */
 
-/* One more of them, copied but for its words.  1: it is known; what is more than anybody names is
- * left out. */
+/* One more of them, copied but for its words.  1: it is known. */
 int hold_name_add(struct hold_judge *j, const struct hold_name *name);
 
 /* What they say of a change, in the tree or brought by a commit. */
 int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* The words of hooks that may be tools; NULL: the first, and the last was the last one. */
+const struct hold_name *hold_tool_next(const struct hold_judge *j, const char *word,
+				       const struct hold_name *last);
+
+/* --- hold_tools.c ----------------------------------------------------------------------- */
+
+/* What a tool runs or reads that a hook starts. */
+int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
+/* A hook runs this script of package.json. */
+bool hold_runs_script(const struct hold_judge *j, const char *script);
 
 /* The place of a rule in the list; hold_row_count: there is none of this name. */
 unsigned int hold_row_of(const char *rule);
@@ -389,7 +404,10 @@ enum hold_words_of {
 	HOLD_WORDS_VALUES,  /* of JSON what is no key; of what is no JSON all */
 };
 
-/* The strings that count of a text, with spaces between, into `into`.  hold_package.c */
+/* The strings that count of a text, with spaces between, into `into`; of scripts with their names
+ * in front, which begin with HOLD_WORDS_SCRIPT.  hold_package.c */
+enum { HOLD_WORDS_SCRIPT = '\2' };
+
 struct span hold_words(struct span text, enum hold_words_of of, struct buf *into);
 
 /* Files of settings that one of them includes: they are followed to a depth, and so many. */
@@ -426,6 +444,20 @@ int hold_follow_words(struct hold_judge *j, const char *dir, struct span text,
 /* The same of a file, whose own folder counts as well; `more`: settings that it names. */
 int hold_follow_file(struct hold_judge *j, const char *root, const char *file, struct span text,
 		     const struct hold_naming *naming, struct hold_includes *more);
+
+/* --- hold_goes.c ------------------------------------------------------------------------ */
+
+enum hold_goes {
+	HOLD_GOES_NOWHERE,  /* no other folder than those that are looked in anyway */
+	HOLD_GOES_THERE,    /* to a path */
+	HOLD_GOES_ANYWHERE, /* only a shell could tell where to */
+};
+
+/* Where `cd` or its like goes, whose arguments begin at `at`. */
+enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX]);
+
+/* What stands at `at` is behind a substitution that is such a folder: $(dirname "$0")/x. */
+bool hold_goes_is_known(struct span text, size_t at);
 
 /* What files of the user's in the folder `dir` name: hold_named.c. */
 int hold_look_named(struct hold_judge *j, const char *dir);

@@ -8,12 +8,14 @@
  * that is no path as it stands:
  *
  *	python3 -m a.b		a/b.py, a/b/__main__.py, a/b/__init__.py, a/__init__.py
- *	import a.b, from a import b	the same
+ *	import a.b, c, from a import b, pytest -p a.b	the same
  *	python3 a		a/__main__.py
  *	perl -MA::B		A/B.pm
  *	node -r ./a, ruby -r a	a.js, a/index.js, a.rb and their like
  *	go run ./a		all that is in the folder
  *	cwd: a, cd a, -C a, -Ia	a folder that the other words of the text are looked for in, too
+ *	cd "$A", $A/b, more folders than are noted	a folder that is not known: files that have the
+ *				last name of a word that can be run count wherever they are
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
  *
@@ -23,6 +25,7 @@
 #include "hold_parts.h"
 
 #include "fd.h"
+#include "git_place.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -32,7 +35,7 @@ enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_BLANK = '\1' };
 
 struct words {
 	struct span text;
-	size_t at;
+	size_t at, start;
 	char word[PATH_MAX]; /* as it is written */
 	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
 	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
@@ -41,6 +44,8 @@ struct words {
 	bool blank;                /* it has a quoted one */
 	bool python;               /* that was said before */
 	bool go;                   /* "go run" was, and not yet what it runs */
+	bool glued;                /* to a substitution in front of it: $(x)/y */
+	bool known;                /* and that is a folder that words are looked for in anyway */
 };
 
 struct following {
@@ -49,6 +54,9 @@ struct following {
 	const char *by;
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
+	bool anywhere;              /* one of its folders is not known */
+	bool tails;                 /* so is that of the word that is looked at */
+	const char *script;         /* of package.json, in which it stands; NULL: in none */
 	struct hold_includes *more; /* NULL: settings that are named are not read */
 	unsigned int row;
 	struct words words;
@@ -66,6 +74,33 @@ static const char *const words_folder[] = {
 	"rubylib",  "perl5lib",  "node-path",
 	NULL,
 };
+/* Commands and flags whose argument is the folder in which something is run, and such keys. */
+static const char *const words_goes[] = {
+	"cd",    "pushd",   "chdir",    "-C",    "--directory",
+	"--cwd", "--chdir", "--prefix", "--dir", "--working-directory",
+	NULL,
+};
+static const char *const words_goes_by_key[] = {
+	"cwd", "workdir", "working-directory", "workingdirectory", NULL,
+};
+/* What a module of Python's follows, besides -m, import and from. */
+static const char *const words_modules[] = {
+	"-p", /* pytest's plugins */
+	"unittest",
+	"__import__",
+	"import_module",
+	"importlib.import_module",
+	"run_module",
+	"runpy.run_module",
+	NULL,
+};
+/* Programs that run a file whatever it is called. */
+static const char *const words_runners[] = {
+	"sh",   "bash", "dash", "ksh",  "zsh",  "fish", "source",
+	"exec", "env",  "node", "ruby", "perl", NULL,
+};
+/* Ends of what nobody runs. */
+static const char *const words_texts[] = {".md", ".rst", ".txt", ".log", ".lock", ".adoc"};
 static const char *const words_load[] = {
 	"node", "-r",  "--require", "--import", "--loader", "--experimental-loader",
 	"bun",  "tsx", "ts-node",   "require",  "preload",  NULL,
@@ -125,6 +160,27 @@ static void words_mark(struct words *w)
 		w->from[0] = '\0';
 }
 
+/* "$(x)"/y, ${x}/y, `x`/y, "$x"/y */
+static bool words_is_glued(struct span text, size_t at)
+{
+	if (at == 0 || at >= text.len || text.ptr[at] != '/')
+		return false;
+	bool quoted = at > 1 && (text.ptr[at - 1] == '"' || text.ptr[at - 1] == '\'');
+	uint8_t c = text.ptr[at - 1 - quoted];
+
+	return c == ')' || c == '}' || c == '`' ||
+	       (quoted && (c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+			   (c >= 'a' && c <= 'z')));
+}
+
+/* A comma stands before it. */
+static bool words_is_listed(struct span text, size_t at)
+{
+	while (at > 0 && text.ptr[at - 1] == ' ')
+		at--;
+	return at > 0 && text.ptr[at - 1] == ',';
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -140,9 +196,12 @@ static bool words_next(struct words *w)
 			len++;
 		w->at = at + len + 1;
 	} while (len < 2 || len >= sizeof(w->word));
-	words_name(w->before, w->bare, strlen(w->bare), false);
+	/* import a, b */
+	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)))
+		words_name(w->before, w->bare, strlen(w->bare), false);
 	memcpy(w->word, w->text.ptr + at, len);
 	w->word[len] = '\0';
+	w->start = at;
 	w->blank = strchr(w->word, WORDS_BLANK);
 	for (char *blank = w->word; (blank = strchr(blank, WORDS_BLANK));)
 		*blank = ' ';
@@ -159,6 +218,8 @@ static bool words_next(struct words *w)
 	if (key)
 		words_name(w->key, w->bare, len, true);
 	w->variable = at > 0 && w->text.ptr[at - 1] == '$';
+	w->glued = words_is_glued(w->text, at);
+	w->known = w->glued && hold_goes_is_known(w->text, at);
 	words_mark(w);
 	return true;
 }
@@ -227,6 +288,7 @@ static int words_put(struct following *f, const char *path, bool settings, enum 
 				    .kind = kind,
 				    .what = f->naming->what,
 				    .by = f->by,
+				    .script = f->script,
 				    .row = f->row,
 				    .most = f->naming->flag && !settings ? HOLD_FLAG : HOLD_HOLD,
 				    .plain = f->naming->plain && !settings};
@@ -246,14 +308,43 @@ static int words_place(struct following *f, const char *path)
 	return r;
 }
 
+/* A file of this name in a folder that is not known.  Names that every package has count with the
+ * folder above. */
+static int words_try_tail(struct following *f, const char *name)
+{
+	static const char *const common[] = {"__init__.py", "__main__.py", "index.js",
+					     "index.cjs",   "index.mjs",   "index.ts"};
+	const char *last = strrchr(name, '/');
+	bool is_common = false;
+
+	last = last ? last + 1 : name;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(common); i++)
+		is_common = is_common || str_equal(last, common[i]);
+	if (is_common && last > name + 1)
+		for (last--; last > name && last[-1] != '/'; last--)
+			continue;
+	if (!*last || str_equal(last, ".") || str_equal(last, ".."))
+		return 0;
+	const struct hold_name n = {.path = last,
+				    .kind = HOLD_NAME_TAIL,
+				    .what = f->naming->what,
+				    .by = f->by,
+				    .row = f->row,
+				    .most = HOLD_HOLD,
+				    .plain = true};
+
+	return hold_name_add(f->j, &n);
+}
+
 /* A file of this name, and what it leads to. */
 static int words_try(struct following *f, const char *dir, const char *name, bool settings)
 {
 	char path[PATH_MAX], leads[PATH_MAX];
+	int r = f->tails ? words_try_tail(f, name) : 0;
 
-	if (hold_resolve(f->j, dir, name, path) < 0 || !*path)
-		return 0;
-	int r = words_put(f, path, settings, HOLD_NAME_FILE);
+	if (r < 0 || hold_resolve(f->j, dir, name, path) < 0 || !*path)
+		return r < 0 ? r : 0;
+	r = words_put(f, path, settings, HOLD_NAME_FILE);
 
 	if (r == 0 && hold_leads(f->j, path, leads))
 		r = words_put(f, leads, settings, HOLD_NAME_FILE);
@@ -345,7 +436,7 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 	bool import = str_equal(w->before, "import");
 	bool module = (flag > 1 && flag < 5 && w->before[0] == '-' && w->before[1] != '-' &&
 		       w->before[flag - 1] == 'm') ||
-		      import || str_equal(w->before, "from");
+		      import || str_equal(w->before, "from") || words_has(words_modules, w->before);
 	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
 	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../");
 	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
@@ -415,12 +506,87 @@ static const char *words_behind(const struct words *w, const char *name)
 								       : NULL;
 }
 
+/* It can be a file that is run: by its folder, by its end or by what stands before it. */
+static bool words_is_run(const struct words *w)
+{
+	const char *program = strrchr(w->before, '/');
+	const char *slash = strchr(w->bare, '/');
+
+	program = program ? program + 1 : w->before;
+	/* Absolute paths, addresses and flags are no names in a folder. */
+	if (w->bare[0] == '-' || (*w->bare == '/' && !w->glued) || strstr(w->bare, "://"))
+		return false;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_texts); i++)
+		if (str_ends_with(w->bare, words_texts[i]))
+			return false;
+	return slash || strchr(w->bare + 1, '.') || words_has(words_runners, program) ||
+	       str_after(program, "python") || str_equal(program, "-m");
+}
+
+/* What is known of the folder that a word is behind: $PWD/x and $HOME/x are told, and so is what
+ * hold_goes_to knows. */
+static bool words_is_behind_unknown(const struct words *w)
+{
+	if (w->glued)
+		return !w->known;
+	return w->variable && strchr(w->bare, '/') && !str_after(w->bare, "PWD/") &&
+	       !str_after(w->bare, "HOME/");
+}
+
+/* The word stands in a remark. */
+static bool words_is_remark(const struct words *w)
+{
+	size_t at = w->start, most = 400;
+
+	for (; at > 0 && most > 0 && w->text.ptr[at - 1] != '\n'; at--, most--)
+		if (w->text.ptr[at - 1] == '#' && (at == 1 || strchr(" \t\n", w->text.ptr[at - 2])))
+			return true;
+	return false;
+}
+
+/* The word as a tool that a hook starts, or a script that one may run: without its folder. */
+static int words_tool(struct following *f, const struct words *w)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-";
+	bool hook = !f->naming->flag && str_equal(f->naming->rule, "git-hook-folders");
+	const char *slash = strrchr(w->bare, '/');
+	const char *last = slash ? slash + 1 : w->bare;
+	char word[WORDS_NAME_MAX];
+
+	if (!hook && !f->script)
+		return 0;
+	words_name(word, last, strlen(last), false);
+	for (char *c = word; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c | 0x20 : *c);
+	if (!*word || *word == '-' || word[strspn(word, letters)] || words_is_remark(w))
+		return 0;
+	const struct hold_name n = {.path = word,
+				    .kind = HOLD_NAME_TOOL,
+				    .what = f->naming->what,
+				    .by = f->by,
+				    .script = f->script,
+				    .row = hold_row_of("git-hook-folders"),
+				    .most = HOLD_HOLD};
+	int r = hold_name_add(f->j, &n);
+
+	return r < 0 ? r : 0;
+}
+
+/* The words that follow are a script's. */
+static int words_script(struct following *f, const struct words *w)
+{
+	f->script = arena_str(&f->j->arena, w->bare + 1);
+	return f->script ? 0 : hold_no_memory(f->j);
+}
+
 static int words_spell(struct following *f, struct words *w)
 {
 	char in_home[PATH_MAX], other[PATH_MAX];
 	const char *names[] = {w->word, w->bare, other};
 	int r = 0;
 
+	f->tails = !f->naming->flag && !f->naming->keys && !f->naming->lead &&
+		   (f->anywhere || words_is_behind_unknown(w)) && words_is_run(w);
 	/* scripts\x.ps1 */
 	for (size_t i = 0; i == 0 || w->bare[i - 1]; i++)
 		other[i] = (char)(w->bare[i] == '\\' ? '/' : w->bare[i]);
@@ -443,6 +609,8 @@ static int words_spell(struct following *f, struct words *w)
 		    snprintf(in_home, sizeof(in_home), "~/%s", behind) < (int)sizeof(in_home))
 			r = words_name_in(f, w, in_home);
 	}
+	if (r == 0)
+		r = words_tool(f, w);
 	/* The first path behind `go run` is what it runs; flags and their values are none. */
 	w->go = w->go && !(w->bare[0] != '-' && strchr(w->bare, '/'));
 	return r;
@@ -453,25 +621,53 @@ static int words_dir(struct following *f, const char *path)
 	for (size_t i = 0; i < f->dir_count; i++)
 		if (str_equal(f->dirs[i], path))
 			return 0;
-	if (f->dir_count == WORDS_DIRS_MAX)
+	/* Those that are too many are not known. */
+	if (f->dir_count == WORDS_DIRS_MAX) {
+		f->anywhere = true;
 		return 0;
+	}
 	f->dirs[f->dir_count] = arena_str(&f->j->arena, path);
 	return f->dirs[f->dir_count++] ? 0 : hold_no_memory(f->j);
 }
 
-/* A folder in which something is run, or looked for; one that is not there may come by a commit,
- * where the word before says that it is one. */
+/* A folder in which something is run, or looked for, also from one that was said before: cd a; cd
+ * b.  One that is not there may come by a commit, where the word before says that it is one; not
+ * among git's own files. */
 static int words_runs_in(struct following *f, const char *name, bool sure, size_t from)
 {
 	char path[PATH_MAX];
+	size_t count = f->dir_count;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < from; i++)
+	for (size_t i = 0; r == 0 && i < count; i++)
 		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path &&
 		    (words_is_folder(f->j, path) ||
-		     (sure && hold_type(&f->j->before, path) == OBJECT_ABSENT)))
+		     (sure && i < from && !git_rest(path) &&
+		      hold_type(&f->j->before, path) == OBJECT_ABSENT)))
 			r = words_dir(f, path);
 	return r;
+}
+
+/* The word is a command or a key that says where something is run. */
+static int words_goes_on(struct following *f, const struct words *w, size_t from)
+{
+	bool goes = words_has(words_goes, w->bare) &&
+		    !(str_equal(w->before, "git") && str_equal(w->bare, "-C"));
+	bool key = !goes && words_has(words_goes_by_key, w->key) && str_equal(w->bare, w->key);
+	size_t at = w->at - 1;
+	char path[PATH_MAX];
+
+	if (!goes && !key)
+		return 0;
+	while (at < w->text.len && w->text.ptr[at] &&
+	       strchr(key ? " \t=:\"'" : " \t=", w->text.ptr[at]))
+		at++;
+	/* The quote in front of a value belongs to it. */
+	at -= key && at > 0 && strchr("\"'", w->text.ptr[at - 1]);
+	enum hold_goes to = hold_goes_to(w->text, at, path);
+
+	f->anywhere = f->anywhere || to == HOLD_GOES_ANYWHERE;
+	return to == HOLD_GOES_THERE ? words_runs_in(f, path, goes, from) : 0;
 }
 
 /* Folders that a word says: of PYTHONPATH and its like several. */
@@ -513,13 +709,19 @@ static int words_follow(struct following *f, struct span text)
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
 		while (r == 0 && words_next(&f->words))
-			if (i == 0 || f->words.blank)
+			if (i == 0 || f->words.blank) {
 				r = words_folders(f, &f->words, from);
+				if (r == 0 && i == 0)
+					r = words_goes_on(f, &f->words, from);
+			}
 	}
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
 		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
-			if (i == 0 || f->words.blank)
+			if (f->words.bare[0] == HOLD_WORDS_SCRIPT &&
+			    f->naming->of == HOLD_WORDS_SCRIPTS)
+				r = words_script(f, &f->words);
+			else if (i == 0 || f->words.blank)
 				r = words_spell(f, &f->words);
 	}
 	buf_fini(&f->joined);

@@ -709,6 +709,7 @@ static void add_escaped_first(struct finder *f, uint8_t byte)
 	for (const char *c = "0123456789xX"; *c; c++)
 		add_triple(f, '&', '#', (uint8_t)*c);
 	add_triple(f, '\\', 'u', '0');
+	add_triple(f, '\\', (uint8_t)('0' + (byte >> 6)), (uint8_t)('0' + (byte >> 3 & 7)));
 	add_wild(f, '\\', '\\');
 	if (unit_is_punctuation(byte))
 		add_wild(f, '\\', byte);
@@ -727,6 +728,7 @@ static void add_escaped_second(struct finder *f, uint8_t first, uint8_t byte)
 	add_triple(f, first, '&', '#');
 	add_triple(f, first, '\\', 'u');
 	add_triple(f, first, '\\', 'x');
+	add_triple(f, first, '\\', (uint8_t)('0' + (byte >> 6)));
 	add_triple(f, first, '\\', '\\');
 	if (unit_is_punctuation(byte))
 		add_triple(f, first, '\\', byte);

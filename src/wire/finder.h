@@ -4,7 +4,7 @@
  * written there:
  *
  *	text	each byte as itself, or escaped in any of the usual ways, in any mixture:
- *		%XX (again and again: %25XX), \uXXXX, \xXX, a backslash before itself,
+ *		%XX (again and again: %25XX), \uXXXX, \xXX, \NNN (octal), a backslash before itself,
  *		&#NN; &#xXX; &amp; and so on, =XX; and in UTF-16 or UTF-32
  *	base64	of something with the word in it, at each of the three places in a group of
  *		three bytes; with either alphabet, padded or not, broken into lines; its own

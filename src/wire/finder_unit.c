@@ -61,6 +61,22 @@ static bool read_percent(struct unit_reader *r, bool once, struct unit *u)
 	return true;
 }
 
+/* Three octal digits, here: \NNN. */
+static bool take_octal(struct unit_reader *r, struct unit *u)
+{
+	unsigned int v = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		int c = peek(r, i);
+
+		if (c < '0' || c > (i == 0 ? '3' : '7'))
+			return false;
+		v = v << 3 | (unsigned int)(c - '0');
+	}
+	*u = (struct unit){(uint8_t)v, (uint8_t)(r->at + 3), UNIT_OCTAL, 0, 0};
+	return true;
+}
+
 /* Backslashes, and what they are for. */
 static bool read_backslash(struct unit_reader *r, struct unit *u)
 {
@@ -80,6 +96,8 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 	}
 	if (c == 'x')
 		return take_hex(r, 1, u);
+	if (c >= '0' && c <= '3' && take_octal(r, u))
+		return true;
 	if (run % 2 == 0) /* of JSON: backslashes themselves */
 		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
 	else if (c == 'n' || c == 'r' || c == 't')
@@ -176,6 +194,12 @@ static void write_hex(uint8_t *digits, uint8_t byte)
 	}
 }
 
+static void write_octal(uint8_t *digits, uint8_t byte)
+{
+	for (int i = 0; i < 3; i++)
+		digits[i] = (uint8_t)('0' + (byte >> (6 - 3 * i) & 7));
+}
+
 static void write_decimal(uint8_t *digits, size_t count, uint8_t byte)
 {
 	unsigned int v = count < 3 && byte > 99 ? '0' : byte;
@@ -190,6 +214,8 @@ void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte)
 		bytes[0] = byte;
 	else if (u->kind == UNIT_HEX)
 		write_hex(bytes + u->len - u->tail - 2, byte);
+	else if (u->kind == UNIT_OCTAL)
+		write_octal(bytes + u->len - 3, byte);
 	else if (u->kind == UNIT_DECIMAL)
 		write_decimal(bytes + u->len - u->tail - u->count, u->count, byte);
 	else /* it stands for one byte alone, and would tell it */

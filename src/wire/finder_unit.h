@@ -17,6 +17,7 @@ enum {
 enum unit_kind {
 	UNIT_ITSELF,
 	UNIT_HEX,     /* its last digits are two hex digits, `tail` bytes before its end */
+	UNIT_OCTAL,   /* its last digits are three octal digits */
 	UNIT_DECIMAL, /* `count` decimal digits, `tail` bytes before its end */
 	UNIT_FIXED,   /* it cannot: \/ or &amp; */
 };

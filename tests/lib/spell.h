@@ -40,6 +40,7 @@ SPELL_EACH(json_upper, true, "\\u%04X")
 SPELL_EACH(json_some, i % 4 == 1 || c == '"' || c == '\\', "\\u%04x")
 SPELL_EACH(json_in_json, true, "\\\\u%04x")
 SPELL_EACH(backslash_x, true, "\\x%02x")
+SPELL_EACH(octal, true, "\\%03o")
 SPELL_EACH(html_decimal, true, "&#%03u;")
 SPELL_EACH(html_hex, true, "&#x%x;")
 SPELL_EACH(quoted_printable, true, "=%02X")
@@ -144,6 +145,7 @@ static const struct spelling spellings_all[] = {
 	{"JSON in JSON", spell_json_in_json, true},
 	{"JSON's slash", spell_slash, false},
 	{"\\x", spell_backslash_x, true},
+	{"octal", spell_octal, true},
 	{"HTML, decimal", spell_html_decimal, true},
 	{"HTML, hex", spell_html_hex, true},
 	{"quoted printable", spell_quoted_printable, true},

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the words of hooks name: folders that they go to, and tools that they run. */
+#include "cmocka_lead.h"
+
+#include "hold_lead.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char hook[] = ".git/hooks/pre-commit";
+
+/* The world has this hook, and the layer changes all of these. */
+static void hook_says(struct world *w, const char *text, const char *const *paths)
+{
+	(void)tree_remove(w->base, ".git");
+	put(w->base, hook, text);
+	for (; *paths; paths++) {
+		put(w->base, *paths, "x\n");
+		put(w->up, *paths, "evil\n");
+	}
+	/* On a machine that is busy, too. */
+	judge_within(w, NULL, 600000);
+}
+
+/* --- folders -------------------------------------------------------------------------- */
+
+static const char *const goes_files[] = {
+	"tools/build.sh", "sub/tools/build.sh", "other/build.sh", "other/plain.sh",
+	"a/b/deep.sh",    "my tools/build.sh",  "other/notes.md", NULL,
+};
+
+static void test_goes(void **state)
+{
+	/* 1: the folder is known, and files of the name elsewhere are ordinary. */
+	static const struct {
+		const char *text;
+		bool known;
+	} rows[] = {
+		{"cd tools && ./build.sh\n", true},
+		{"cd -P tools && ./build.sh\n", true},
+		{"cd -- tools; ./build.sh\n", true},
+		{"cd -L -- 'tools'; ./build.sh\n", true},
+		{"pushd tools >/dev/null; ./build.sh\n", true},
+		{"(cd \"tools\"; sh build.sh)\n", true},
+		{"bash -c \"cd tools\" && ./build.sh\n", true},
+		{"cd \"$(git rev-parse --show-toplevel)/tools\"\n./build.sh\n", true},
+		{"cd $(git rev-parse --show-toplevel)/tools; exec ./build.sh\n", true},
+		{"cd `git rev-parse --show-toplevel`/tools\n./build.sh\n", true},
+		{"cd -P -- \"$(git rev-parse --show-toplevel)\"/tools\n./build.sh\n", true},
+		{"cd \"$(dirname \"$0\")/../../tools\" && ./build.sh\n", true},
+		{"cd \"$(dirname -- \"${BASH_SOURCE[0]}\")/../../tools\" || exit\n./build.sh\n",
+		 true},
+		{"cd \"$PWD/tools\"; ./build.sh\n", true},
+		{"ROOT=$(git rev-parse --show-toplevel)\ncd \"$ROOT/tools\"\n./build.sh\n", false},
+		{"R=$(dirname \"$0\")/../..\ncd $R/tools\n./build.sh\n", false},
+		{"X=tools\ncd $X\n./build.sh\n", false},
+		{"X=tools\ncd \"${X}\"\nsh build.sh\n", false},
+		{"x=tools; \"$x/build.sh\"\n", false},
+		{"x=tools; ${x}/build.sh\n", false},
+		{"HERE=$(cd \"$(dirname \"$0\")/../../tools\" && pwd)\n\"$HERE/build.sh\"\n",
+		 false},
+		{"cd \"$(find_it)\" && ./build.sh\n", false},
+		{"\"$(dirname \"$(dirname \"$0\")\")/../tools/build.sh\"\n", false},
+		{"make -C $X; cd $X; python3 -m build.sh\ncd too*; ./build.sh\n", false},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		print_message("%s", rows[i].text);
+		hook_says(w, rows[i].text, goes_files);
+		found(w, "tools/build.sh", HELD, "git-hook-folders",
+		      rows[i].known ? "names it" : NULL);
+		found(w, "other/build.sh", rows[i].known ? ORDINARY : HELD, NULL, NULL);
+		found(w, "other/plain.sh", ORDINARY, NULL, NULL);
+		found(w, "other/notes.md", ORDINARY, NULL, NULL);
+		found(w, "a/b/deep.sh", ORDINARY, NULL, NULL);
+	}
+	hook_says(w, "cd \"$X\"; ./build.sh; cat notes.md\n", goes_files);
+	found(w, "other/build.sh", HELD, "git-hook-folders", "in a folder that is not known");
+	found(w, "other/notes.md", ORDINARY, NULL, NULL);
+	hook_says(w, "cd a\ncd b\n./deep.sh\n", goes_files);
+	found(w, "a/b/deep.sh", HELD, "git-hook-folders", NULL);
+	hook_says(w, "cd \"my tools\"; ./build.sh\n", goes_files);
+	found(w, "my tools/build.sh", HELD, "git-hook-folders", NULL);
+	/* What goes nowhere else names nothing elsewhere. */
+	hook_says(w,
+		  "cd \"$(git rev-parse --show-toplevel)\" || exit 1\ncd\ncd -\ngit -C \"$X\" "
+		  "status\n"
+		  "./build.sh\n",
+		  goes_files);
+	found(w, "tools/build.sh", ORDINARY, NULL, NULL);
+}
+
+/* More folders than are noted. */
+static void test_many_folders(void **state)
+{
+	static const char *const files[] = {"last/build.sh", "last/plain.sh", NULL};
+	struct world *w = *state;
+	char text[4096] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < 40; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "cd d%zu; ./run.sh; cd ..\n",
+				       i);
+	(void)snprintf(text + at, sizeof(text) - at, "cd last; ./build.sh\n");
+	hook_says(w, text, files);
+	found(w, "last/build.sh", HELD, "git-hook-folders", NULL);
+	found(w, "last/plain.sh", ORDINARY, NULL, NULL);
+}
+
+/* More names than are kept: what comes last is held, and not all else. */
+static void test_many_names(void **state)
+{
+	static const char *const dirs[] = {"d0/x", "d1/x", "d2/x", "d3/x", "d4/x",
+					   "d5/x", "d6/x", "d7/x", NULL};
+	static const char *const files[] = {"d7/zz.last", "d7/zz.other", "other/a",
+					    "other/b",    "other/c",     NULL};
+	struct world *w = *state;
+	size_t most = 80 << 10, at = 0, ordinary = 0;
+	_cleanup_free_ char *text = malloc(most + 256);
+
+	assert_non_null(text);
+	for (size_t i = 0; dirs[i]; i++) {
+		put(w->base, dirs[i], "x\n");
+		at += (size_t)snprintf(text + at, most - at, "cd d%zu; cd ..\n", i);
+	}
+	for (size_t i = 0; at < most; i++)
+		at += (size_t)snprintf(text + at, 16, "%zx\n", i + 4096);
+	(void)snprintf(text + at, 200, "zz.last\n");
+	hook_says(w, text, files);
+	found(w, "d7/zz.last", HELD, "git-hook-folders", "more files than");
+	for (size_t i = 1; files[i]; i++)
+		ordinary += changes_find(&w->changes, files[i])->group == ORDINARY;
+	assert_true(ordinary > 0);
+}
+
+/* --- tools ---------------------------------------------------------------------------- */
+
+static void test_tools(void **state)
+{
+	/* Each of its own. */
+	static const struct {
+		const char *text, *path;
+	} rows[] = {
+		{"make lint\n", "Makefile"},
+		{"exec make -s lint\n", "sub/GNUmakefile"},
+		{"make\n", "rules.mk"},
+		{"just check\n", "justfile"},
+		{"just check\n", ".justfile"},
+		{"task lint\n", "Taskfile.yml"},
+		{"bundle exec rake\n", "Rakefile"},
+		{"tox -e lint\n", "tox.ini"},
+		{"nox -s lint\n", "noxfile.py"},
+		{"./gradlew check\n", "app/build.gradle"},
+		{"./gradlew check\n", "build.gradle.kts"},
+		{"./mvnw -q verify\n", "pom.xml"},
+		{"mvn -q verify\n", "pom.xml"},
+		{"cargo xtask lint\n", "build.rs"},
+		{"cargo clippy\n", "Cargo.toml"},
+		{"npx eslint .\n", "eslint.config.mjs"},
+		{"node_modules/.bin/eslint .\n", "web/.eslintrc.js"},
+		{"yarn prettier --check .\n", ".prettierrc.js"},
+		{"npx vitest run\n", "vite.config.ts"},
+		{"golangci-lint run\n", ".golangci.yml"},
+		{"bundle exec rubocop\n", ".rubocop.yml"},
+		{"cmake --build build\n", "CMakeLists.txt"},
+		{"mix format\n", "mix.exs"},
+		{"pytest -q\n", "tests/conftest.py"},
+		{"python3 -m pytest\n", "conftest.py"},
+		{"uv run pytest\n", "pytest.ini"},
+		{"poetry run pytest\n", "pyproject.toml"},
+		{"docker build .\n", "Dockerfile"},
+		{"composer test\n", "composer.json"},
+		{"dotnet format\n", "a/b.csproj"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *const paths[] = {rows[i].path, NULL};
+
+		print_message("%s", rows[i].text);
+		hook_says(w, "# make sure that just the Taskfile is run by tox\nls\n", paths);
+		found(w, rows[i].path, FLAGGED, NULL, NULL);
+		hook_says(w, rows[i].text, paths);
+		found(w, rows[i].path, HELD, "git-hook-folders", "runs");
+	}
+}
+
+static void test_python(void **state)
+{
+	static const char *const paths[] = {"tools/json.py", "tools/check.py", "other/json.py",
+					    "json.py",       "tools/new.py",   "plug/in.py",
+					    "aa.py",         "bb.py",          "t/cases.py",
+					    "t/plain.py",    "dd.py",          NULL};
+	struct world *w = *state;
+
+	hook_says(w, "tools/check.py\n", paths);
+	found(w, "tools/check.py", HELD, "git-hook-folders", "names it");
+	found(w, "tools/json.py", HELD, "git-hook-folders", "runs tools/check.py");
+	found(w, "json.py", FLAGGED, "python-names", NULL);
+	found(w, "other/json.py", ORDINARY, NULL, NULL);
+	found(w, "tools/new.py", ORDINARY, NULL, NULL);
+	hook_says(w,
+		  "python3 -m pytest -p plug.in\npython3 -c 'import os, aa, bb'\n"
+		  "python3 -m unittest t.cases\npython3 -c '__import__(\"dd\")'\n",
+		  paths);
+	found(w, "json.py", HELD, "git-hook-folders", "runs python3");
+	found(w, "other/json.py", ORDINARY, NULL, NULL);
+	found(w, "tools/json.py", ORDINARY, NULL, NULL);
+	found(w, "plug/in.py", HELD, "git-hook-folders", NULL);
+	found(w, "aa.py", HELD, "git-hook-folders", NULL);
+	found(w, "bb.py", HELD, "git-hook-folders", NULL);
+	found(w, "dd.py", HELD, "git-hook-folders", NULL);
+	found(w, "t/cases.py", HELD, "git-hook-folders", NULL);
+	found(w, "t/plain.py", ORDINARY, NULL, NULL);
+}
+
+static void test_scripts(void **state)
+{
+	static const char *const paths[] = {"tools/lint.js",
+					    "tools/deep.js",
+					    "src/start.js",
+					    "tools/pre.js",
+					    "jest.config.js",
+					    "webpack.config.js",
+					    NULL};
+	static const char package[] =
+		"{\"scripts\":{\"lint\":\"node tools/lint.js && npm run lint:deep\","
+		"\"lint:deep\":\"node tools/deep.js && jest\",\"prelint\":\"node tools/pre.js\","
+		"\"start\":\"webpack && node src/start.js\"}}";
+	struct world *w = *state;
+
+	put(w->base, "package.json", package);
+	hook_says(w, "npm run lint\n", paths);
+	for (size_t i = 0; i < 5; i++)
+		if (i != 2)
+			found(w, paths[i], HELD, "git-hook-folders", NULL);
+	found(w, "tools/lint.js", HELD, NULL, "the script lint of package.json");
+	found(w, "jest.config.js", HELD, NULL, "package.json runs jest");
+	found(w, "src/start.js", FLAGGED, "build-files", NULL);
+	found(w, "webpack.config.js", FLAGGED, "build-files", NULL);
+	/* Nobody runs scripts here. */
+	hook_says(w, "lint\n", paths);
+	for (size_t i = 0; paths[i]; i++)
+		found(w, paths[i], FLAGGED, "build-files", NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(test_goes),  IN_WORLD(test_many_folders), IN_WORLD(test_many_names),
+		IN_WORLD(test_tools), IN_WORLD(test_scripts),      IN_WORLD(test_python),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
