@@ -803,7 +803,7 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 
 	if (g->session.mode == LAYERS_DIRECT) {
 		/* Nothing waits, so a script has nothing to read. */
-		if (t->tty)
+		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			text_printf(t,
 				    "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
 				    name);

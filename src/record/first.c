@@ -19,10 +19,13 @@ const char *const first_why_words[FIRST_WHY_COUNT] = {
 	[FIRST_WHY_LIMIT] = "the session had kept as much as it may",
 	[FIRST_WHY_UNREADABLE] = "it could not be read",
 	[FIRST_WHY_FAILED] = "there was no room to keep it",
+	[FIRST_WHY_UNSEEN] = "it was changed without a call that was seen",
 };
 
 static const uint32_t first_magic = 0x31564642;      /* "BFV1" */
 static const uint32_t first_magic_born = 0x32564642; /* "BFV2" */
+
+static const char first_file[] = "index", first_file_unseen[] = "unseen";
 
 enum { FIRST_CHECK = 4, FIRST_PACKED_MAX = 1 << 20, FIRST_OUT_MAX = 4 * FIRST_PATH_MAX };
 
@@ -91,7 +94,7 @@ static bool first_is_path(struct span path)
 	return true;
 }
 
-/* The workspace's own folder, of which only the time is kept. */
+/* The workspace's own folder, of which only mode and time are kept. */
 static bool first_is_top(const struct first_entry *e, struct span path)
 {
 	return e->kind == FIRST_DIR && path.len == 1 && path.ptr[0] == '.';
@@ -166,16 +169,26 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 
 /* --- writing -------------------------------------------------------------------------- */
 
-int first_index_open(struct first_index *x, int dir)
+static int first_index_open_file(struct first_index *x, int dir, const char *name)
 {
 	struct stat st;
 
 	x->out = BUF_INIT(FIRST_OUT_MAX);
-	x->fd = openat(dir, "index", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	x->fd = openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (x->fd < 0 || fstat(x->fd, &st) < 0)
 		return -errno;
 	x->len = (uint64_t)st.st_size;
 	return 0;
+}
+
+int first_index_open(struct first_index *x, int dir)
+{
+	return first_index_open_file(x, dir, first_file);
+}
+
+int first_index_open_unseen(struct first_index *x, int dir)
+{
+	return first_index_open_file(x, dir, first_file_unseen);
 }
 
 void first_index_close(struct first_index *x)
@@ -210,9 +223,9 @@ enum first_why first_index_put(struct first_index *x, const struct first_entry *
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static int first_load(struct first *f)
+static int first_load(struct first *f, const char *name)
 {
-	_cleanup_fd_ int fd = open_beneath(f->dir, "index", O_RDONLY | O_NOFOLLOW, 0);
+	_cleanup_fd_ int fd = open_beneath(f->dir, name, O_RDONLY | O_NOFOLLOW, 0);
 	struct stat st;
 
 	if (fd == -ENOENT)
@@ -289,11 +302,11 @@ static int first_arrange(struct first *f)
 	return 0;
 }
 
-int first_open(int dir, struct first *ret, struct error *e)
+static int first_open_file(int dir, const char *name, struct first *ret, struct error *e)
 {
 	*ret = FIRST_INIT;
 	ret->dir = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	int r = ret->dir < 0 ? -errno : first_load(ret);
+	int r = ret->dir < 0 ? -errno : first_load(ret, name);
 
 	if (r == 0 && ret->len > 0)
 		r = first_arrange(ret);
@@ -302,6 +315,16 @@ int first_open(int dir, struct first *ret, struct error *e)
 		return error_sys(e, r, "reading the first versions of a session");
 	}
 	return 0;
+}
+
+int first_open(int dir, struct first *ret, struct error *e)
+{
+	return first_open_file(dir, first_file, ret, e);
+}
+
+int first_open_unseen(int dir, struct first *ret, struct error *e)
+{
+	return first_open_file(dir, first_file_unseen, ret, e);
 }
 
 void first_close(struct first *f)

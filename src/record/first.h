@@ -11,6 +11,8 @@
  *	HEX	the content of a larger file; HEX is its number, 16 digits
  *	tree	where there can be one, a snapshot of the workspace from before the session
  *		(subvolume.h); then few files have to be kept by themselves
+ *	unseen	direct: entries, of what was changed while the session ran though no call was seen
+ *		that did it (reconcile.h): ABSENT where it is new, else what it was, with UNSEEN
  *
  * An entry, numbers little endian:
  *
@@ -64,7 +66,7 @@
  *
  * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;
  * the workspace's own folder is ".".  In direct mode a folder is entered (META) before a name in it
- * or what stands there first changes, for its time.
+ * or what stands there first changes, for its time; the workspace's own also before its mode does.
  */
 #ifndef BAWN_FIRST_H
 #define BAWN_FIRST_H
@@ -110,6 +112,7 @@ enum first_why {
 	FIRST_WHY_LIMIT,      /* the session's limit was reached */
 	FIRST_WHY_UNREADABLE, /* it could not be read, or is another one than was meant */
 	FIRST_WHY_FAILED,     /* it could not be written: no room */
+	FIRST_WHY_UNSEEN,     /* it was changed, and no call was seen that did it */
 	FIRST_WHY_COUNT,
 };
 
@@ -154,6 +157,8 @@ struct first_index {
 #define FIRST_INDEX_INIT ((struct first_index){.fd = -1})
 
 int first_index_open(struct first_index *x, int dir);
+/* The same of `unseen`. */
+int first_index_open_unseen(struct first_index *x, int dir);
 void first_index_close(struct first_index *x);
 
 /* Appends an entry whole, or nothing: what was written of one that does not fit is cut off, and as
@@ -180,6 +185,8 @@ struct first {
 /* Of a folder first/, which is copied.  One that is empty has no entries; one that is damaged has
  * those that are whole, and `unread`.  0 or -errno, and a sentence. */
 int first_open(int dir, struct first *ret, struct error *e);
+/* The same of `unseen`. */
+int first_open_unseen(int dir, struct first *ret, struct error *e);
 void first_close(struct first *f);
 #define _cleanup_first_ _cleanup_(first_close)
 

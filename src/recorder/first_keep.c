@@ -116,6 +116,7 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	k->dir = dir;
 	k->inside = m->target;
 	k->direct = m->upper[0] == '\0';
+	k->began = clock_ns(CLOCK_REALTIME);
 	k->limit = FIRST_KEEP_LIMIT;
 	k->enter_limit = k->direct ? FIRST_KEEP_INDEX : FIRST_INDEX_MAX;
 	k->room = malloc(FIRST_KEEP_MERGE);
@@ -154,6 +155,7 @@ void first_keep_fini(struct first_keep *k)
 	fd_close(&k->seen);
 	fd_close(&k->dir);
 	first_index_close(&k->index);
+	first_index_close(&k->unseen);
 	fd_close(&k->data);
 	fd_close(&k->workspace);
 	fd_close(&k->tree);
@@ -341,12 +343,17 @@ static bool first_keep_put(struct first_keep *k, const struct first_entry *e)
 	return !why;
 }
 
+static unsigned int first_keep_kind(mode_t mode)
+{
+	return S_ISREG(mode)   ? FIRST_FILE
+	       : S_ISDIR(mode) ? FIRST_DIR
+	       : S_ISLNK(mode) ? FIRST_LINK
+			       : FIRST_OTHER;
+}
+
 static void first_keep_stat(struct first_entry *e, const struct stat *st)
 {
-	e->kind = S_ISREG(st->st_mode)   ? FIRST_FILE
-		  : S_ISDIR(st->st_mode) ? FIRST_DIR
-		  : S_ISLNK(st->st_mode) ? FIRST_LINK
-					 : FIRST_OTHER;
+	e->kind = first_keep_kind(st->st_mode);
 	e->mode = st->st_mode & 07777;
 	e->uid = st->st_uid;
 	e->gid = st->st_gid;
@@ -405,12 +412,23 @@ static const char *first_keep_below(const struct first_keep *k, struct span path
 	return (const char *)path.ptr + len + 1;
 }
 
-/* A name in a folder is about to change, and so is the folder's time. */
-static void first_keep_folder(struct first_keep *k, struct span path)
+/* The workspace's own folder: its mode and time, once. */
+static void first_keep_top(struct first_keep *k)
 {
 	char text[FIRST_PATH_MAX];
 	struct first_entry e;
 
+	if (k->top)
+		return;
+	k->top = first_keep_look(k, k->workspace, ".", &e, text) < 0 || e.kind != FIRST_DIR;
+	e.flags |= FIRST_META;
+	if (!k->top)
+		k->top = first_keep_put(k, &e);
+}
+
+/* A name in a folder is about to change, and so is the folder's time. */
+static void first_keep_folder(struct first_keep *k, struct span path)
+{
 	while (path.len > 0 && path.ptr[path.len - 1] != '/')
 		path.len--;
 	path.len -= path.len > 0;
@@ -425,12 +443,7 @@ static void first_keep_folder(struct first_keep *k, struct span path)
 					      FIRST_CHANGE_META);
 		return;
 	}
-	if (k->top)
-		return;
-	k->top = first_keep_look(k, k->workspace, ".", &e, text) < 0 || e.kind != FIRST_DIR;
-	e.flags |= FIRST_META;
-	if (!k->top)
-		k->top = first_keep_put(k, &e);
+	first_keep_top(k);
 }
 
 /* Something stands there in a layer: the session, or an earlier run of it, has been here. */
@@ -604,8 +617,11 @@ bool first_keep_path(struct first_keep *k, struct span path, enum first_change c
 	char text[FIRST_PATH_MAX];
 	struct first_entry e;
 
-	if (!below)
+	if (!below) {
+		if (k->direct && span_equal(path, span_of_str(k->inside)))
+			first_keep_top(k);
 		return true;
+	}
 	first_keep_stamp(k);
 	bool meta = change == FIRST_CHANGE_META;
 	unsigned int known = touched_effects(&k->known, path);
@@ -746,6 +762,9 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	if (!k->refused && first_keep_put(k, &e) && k->direct) {
 		touched_fini(&k->known);
 		(void)touched_init(&k->known);
+		first_taken_list(&k->taken, k->workspace, below, k->began);
+		if (exchanged)
+			first_taken_list(&k->taken, k->workspace, then, k->began);
 		if (first_keep_place(k, from, &left) && first_keep_place(k, to, &came))
 			first_taken_moved(&k->taken, &left, &came, exchanged);
 	}
@@ -1004,4 +1023,19 @@ int first_keep_end(struct first_keep *k)
 	if (fdatasync(k->data) < 0 || fdatasync(k->index.fd) < 0)
 		return -errno;
 	return r;
+}
+
+int first_keep_unseen(struct first_keep *k, const char *path, uint32_t mode)
+{
+	const struct first_entry e = {.kind = mode ? first_keep_kind(mode) : FIRST_ABSENT,
+				      .flags = FIRST_DIRECT,
+				      .why = FIRST_WHY_UNSEEN,
+				      .mode = mode & 07777,
+				      .path = path,
+				      .text = ""};
+	int r = k->unseen.fd < 0 ? first_index_open_unseen(&k->unseen, k->dir) : 0;
+
+	if (r < 0)
+		return r;
+	return first_index_put(&k->unseen, &e, FIRST_KEEP_UNSEEN) ? -ENOSPC : 0;
 }

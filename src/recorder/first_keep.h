@@ -34,12 +34,13 @@ enum {
 	/* Bytes of entries in direct mode, before those of the end.  It is what `bawn undo` can go
 	 * through: a session could rename a folder to and fro until nobody can any more. */
 	FIRST_KEEP_INDEX = FIRST_INDEX_MAX / 2,
+	FIRST_KEEP_UNSEEN = 16 << 20, /* bytes of entries of what was not seen */
 };
 #define FIRST_KEEP_LIMIT (2ull << 30) /* bytes of a session in direct mode */
 
 struct first_keep {
 	int dir, data; /* -1: nothing is kept */
-	struct first_index index;
+	struct first_index index, unseen;
 	int workspace;
 	int seen;    /* review: the workspace as the box sees it; -1: not yet */
 	int *layers; /* review: those of the session, lowest first */
@@ -48,6 +49,7 @@ struct first_keep {
 	int64_t tree_made;  /* not after it, nanoseconds since 1970 */
 	const char *inside; /* the workspace, as the box sees it */
 	bool direct;
+	int64_t began;        /* nanoseconds since 1970 */
 	bool top;             /* the workspace's own folder is known */
 	struct touched known; /* MADE: with content, META: without; by absolute path */
 	struct first_taken taken;
@@ -63,12 +65,13 @@ struct first_keep {
 	uint8_t *room;          /* for the content of one file */
 };
 
-#define FIRST_KEEP_INIT                                 \
-	((struct first_keep){.dir = -1,                 \
-			     .index = FIRST_INDEX_INIT, \
-			     .data = -1,                \
-			     .workspace = -1,           \
-			     .seen = -1,                \
+#define FIRST_KEEP_INIT                                  \
+	((struct first_keep){.dir = -1,                  \
+			     .index = FIRST_INDEX_INIT,  \
+			     .unseen = FIRST_INDEX_INIT, \
+			     .data = -1,                 \
+			     .workspace = -1,            \
+			     .seen = -1,                 \
 			     .tree = -1})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
@@ -119,5 +122,9 @@ int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret
 
 /* The box is gone: in direct mode, how each path was left. */
 int first_keep_end(struct first_keep *k) BAWN_MUST_USE;
+
+/* Direct, after that: a path below the workspace was changed while the session ran, and no call was
+ * seen that did it; undo says so.  mode: what it was, or 0: nothing.  0 or -errno. */
+int first_keep_unseen(struct first_keep *k, const char *path, uint32_t mode);
 
 #endif

@@ -3,15 +3,18 @@
 
 #include "clock.h"
 #include "fd.h"
+#include "first.h"
 #include "open.h"
+#include "str.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FIRST_TAKEN_FIRST = 256 };
+enum { FIRST_TAKEN_FIRST = 256, FIRST_TAKEN_DEPTH = 100 };
 
 enum taken_state { TAKEN_NOT, TAKEN_GONE, TAKEN_OVER };
 
@@ -220,6 +223,102 @@ void first_taken_came(struct first_taken *t, const struct first_place *at, bool 
 		taken_set(t, slot, TAKEN_NOT, &at->now);
 	else if (!fails)
 		taken_set(t, slot, TAKEN_OVER, &at->now);
+}
+
+/* --- a folder that was born in the session ---------------------------------------------- */
+
+/* For each name in a folder; what is called tells whether to go on. */
+static bool taken_each(int dir, bool (*found)(void *context, int dir, const struct dirent *d),
+		       void *context)
+{
+	int fd = open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *all = fd < 0 ? NULL : fdopendir(fd);
+	bool on = all != NULL;
+	int r = 0;
+
+	if (!all)
+		fd_close(&fd);
+	for (const struct dirent *d; on && (d = fd_next_entry(all, &r));)
+		if (!str_equal(d->d_name, ".") && !str_equal(d->d_name, ".."))
+			on = found(context, fd, d);
+	if (all)
+		(void)closedir(all);
+	return on && r == 0;
+}
+
+struct taken_listing {
+	struct first_taken *t;
+	int64_t since;
+	size_t count; /* names that were met */
+	unsigned int depth;
+	struct first_thing folder; /* that is at hand */
+};
+
+/* The folder by that name, where it is one of those; or -errno. */
+static int taken_open_born(const struct taken_listing *l, int dir, const char *name)
+{
+	int fd = open_beneath(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+
+	if (fd >= 0 && first_born(fd, "") <= l->since)
+		fd_close(&fd);
+	return fd;
+}
+
+static bool taken_count(void *context, int dir, const struct dirent *d)
+{
+	struct taken_listing *l = context;
+	_cleanup_fd_ int fd = d->d_type == DT_DIR ? taken_open_born(l, dir, d->d_name) : -1;
+
+	if (++l->count > FIRST_TAKEN_LIST || l->depth >= FIRST_TAKEN_DEPTH)
+		return false;
+	l->depth++;
+	bool on = fd < 0 || taken_each(fd, taken_count, l);
+
+	l->depth--;
+	return on;
+}
+
+/* What is known of a name stays; else it is what stands there, and the box's. */
+static bool taken_note(void *context, int dir, const struct dirent *d)
+{
+	struct taken_listing *l = context;
+	const struct first_thing folder = l->folder;
+	const struct span text = span_of_str(d->d_name);
+	_cleanup_fd_ int fd = open_beneath(dir, d->d_name, O_PATH | O_NOFOLLOW, 0);
+	struct first_thing now;
+
+	if (fd < 0 || first_taken_look(l->t, fd, &now) < 0)
+		return true;
+	const struct first_taken_slot slot = {.name = taken_hash(l->t, &folder, text)};
+
+	if (!taken_get(l->t, slot.name))
+		taken_set(l->t, slot, TAKEN_NOT, &now);
+	_cleanup_fd_ int born = d->d_type == DT_DIR ? taken_open_born(l, dir, d->d_name) : -1;
+	uint64_t itself = taken_hash(l->t, &now, (struct span){NULL, 0});
+
+	if (born < 0 || taken_get(l->t, itself))
+		return true;
+	(void)taken_make(l->t, itself);
+	l->folder = now;
+	(void)taken_each(born, taken_note, l);
+	l->folder = folder;
+	return true;
+}
+
+void first_taken_list(struct first_taken *t, int top, const char *path, int64_t since)
+{
+	struct taken_listing l = {.t = t, .since = since};
+	_cleanup_fd_ int fd = taken_open_born(&l, top, path);
+
+	if (fd < 0 || first_taken_look(t, fd, &l.folder) < 0)
+		return;
+	uint64_t itself = taken_hash(t, &l.folder, (struct span){NULL, 0});
+
+	if (taken_get(t, itself) || !taken_each(fd, taken_count, &l) ||
+	    t->count + 2 * l.count >= FIRST_TAKEN_MAX)
+		return;
+	(void)taken_make(t, itself);
+	(void)taken_each(fd, taken_note, &l);
 }
 
 /* The folder goes on elsewhere, and with it what is known of names in it. */

@@ -25,6 +25,10 @@
  * box made anew, for names that were in the former one are taken away as long as the box does not
  * make them again.
  *
+ * A folder that was born while the session ran may come, by a rename, to where one of the user's
+ * was, and names in it then are names that were in that one.  So when it is moved first, it is noted
+ * what is in it; from then on nothing in it is the box's but that and what the box puts there.
+ *
  * A thing is known by its device, its number and when it was born, for numbers are given again.
  * Where a filesystem does not tell that, a file is known by when it was last changed: then what the
  * box changed after a call that failed is taken for somebody else's, and stays.
@@ -35,7 +39,10 @@
 #include "keyed.h"
 #include "span.h"
 
-enum { FIRST_TAKEN_MAX = 1 << 20 }; /* names; of more it is not known */
+enum {
+	FIRST_TAKEN_MAX = 1 << 20,  /* names; of more it is not known */
+	FIRST_TAKEN_LIST = 1 << 16, /* in a folder that is moved */
+};
 
 struct first_taken_slot;
 
@@ -72,6 +79,10 @@ int first_taken_find(const struct first_taken *t, int top, const char *path,
  */
 void first_taken_gone(struct first_taken *t, const struct first_place *at);
 void first_taken_came(struct first_taken *t, const struct first_place *at, bool fails);
+
+/* A folder is about to be moved, which may be one that was born since a moment (by CLOCK_REALTIME);
+ * else nothing happens, nor where it has too much in it. */
+void first_taken_list(struct first_taken *t, int top, const char *path, int64_t since);
 
 /* After these: what goes is a folder, or (exchanged) what comes from there may be one. */
 void first_taken_moved(struct first_taken *t, const struct first_place *from,

@@ -215,6 +215,7 @@ struct reconcile_work {
 	struct manifest after;
 	struct buf path;   /* of the difference at hand, as inside the box */
 	struct buf inodes; /* of files with several names, one of which has an event: uint64_t */
+	struct buf timed;  /* likewise, of which one has an event that times were set */
 	struct writer *w;
 	struct reconcile_result *result;
 	uint64_t named;
@@ -255,21 +256,33 @@ static void reconcile_find_links(struct reconcile_work *k, const struct manifest
 		reconcile_put_path(k, m, i);
 		if (touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_ANY))
 			buf_put(&k->inodes, &e->inode, sizeof(e->inode));
+		if (touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES))
+			buf_put(&k->timed, &e->inode, sizeof(e->inode));
 	}
 }
 
-static void reconcile_sort_links(struct reconcile_work *k)
+static void reconcile_sort(struct buf *numbers)
 {
-	if (k->inodes.len > 0)
-		qsort(k->inodes.ptr, k->inodes.len / sizeof(uint64_t), sizeof(uint64_t),
+	if (numbers->len > 0)
+		qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t),
 		      reconcile_order);
+}
+
+static bool reconcile_is_among(const uint64_t *numbers, size_t count, uint64_t inode)
+{
+	return count > 0 &&
+	       bsearch(&inode, numbers, count, sizeof(*numbers), reconcile_order) != NULL;
+}
+
+static bool reconcile_has(const struct buf *numbers, const struct manifest_entry *e)
+{
+	return reconcile_is_among((const uint64_t *)(const void *)numbers->ptr,
+				  numbers->len / sizeof(uint64_t), e->inode);
 }
 
 static bool reconcile_has_linked(const struct reconcile_work *k, const struct manifest_entry *e)
 {
-	return k->inodes.len > 0 &&
-	       bsearch(&e->inode, k->inodes.ptr, k->inodes.len / sizeof(uint64_t), sizeof(uint64_t),
-		       reconcile_order) != NULL;
+	return reconcile_has(&k->inodes, e);
 }
 
 /* A folder above was put there by an event. */
@@ -345,12 +358,14 @@ static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 							   k->after.entries[change->after].inode);
 }
 
-/* Written, as its times tell, but there is an event that says that these were set. */
+/* Written, as its times tell, but there is an event that says that these were set; linked: also by
+ * another of its names. */
 static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct compare_change *change,
-				     const struct manifest_entry *e)
+				     const struct manifest_entry *e, bool linked)
 {
-	if (!touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES))
+	if (!touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES) &&
+	    !(linked && reconcile_has(&k->timed, e)))
 		return false;
 	/* The walk of the start had not come there: what it was is not known. */
 	if (change->before == MANIFEST_NONE)
@@ -486,7 +501,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	case COMPARE_DELETED:
 		return k->c.to_after[change->before] != MANIFEST_NONE;
 	case COMPARE_CHANGED:
-		if (reconcile_is_times_event(k, change, e)) {
+		if (reconcile_is_times_event(k, change, e, false)) {
 			change->kind = COMPARE_TIMES;
 			change->settled = true;
 			return false;
@@ -507,23 +522,32 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 
 /* --- what was kept ---------------------------------------------------------------------- */
 
-static bool reconcile_is_among(const uint64_t *numbers, size_t count, uint64_t inode)
+/* A name at which a file is after the session was its name before, or has an event. */
+static bool reconcile_is_known_name(struct reconcile_work *k, uint32_t index)
 {
-	return count > 0 &&
-	       bsearch(&inode, numbers, count, sizeof(*numbers), reconcile_order) != NULL;
+	uint32_t before = k->c.to_before[index];
+
+	if (before < k->t->before.head->count &&
+	    k->t->before.entries[before].inode == k->after.entries[index].inode)
+		return true;
+	reconcile_put_path(k, &k->after, index);
+	return touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_MADE) ||
+	       reconcile_is_beneath_made(k);
 }
 
-/* A file with this number is there after the session, by whatever name. */
-static bool reconcile_is_there(const struct reconcile_work *k, uint64_t inode)
+/* A file with this number is there after the session, by a name that is known; not one that was
+ * made since, and got the number. */
+static bool reconcile_is_there(struct reconcile_work *k, uint64_t inode)
 {
 	for (uint32_t i = 1; i < k->after.head->count; i++)
-		if (k->after.entries[i].inode == inode)
+		if (k->after.entries[i].inode == inode &&
+		    !(k->after.entries[i].flags & MANIFEST_BORN) && reconcile_is_known_name(k, i))
 			return true;
 	return false;
 }
 
 /* Direct: what stood there before the session, and is gone or has another content, was kept. */
-static bool reconcile_was_kept(const struct reconcile_work *k, const struct compare_change *change)
+static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_change *change)
 {
 	if (!k->r->kept || !reconcile_is_workspace(k) || change->before == MANIFEST_NONE ||
 	    (change->kind != COMPARE_DELETED && change->kind != COMPARE_CHANGED))
@@ -537,7 +561,7 @@ static bool reconcile_was_kept(const struct reconcile_work *k, const struct comp
 		change->after != MANIFEST_NONE && k->after.entries[change->after].inode == e->inode;
 
 	/* Only its times were set, as an event says. */
-	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after]))
+	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after], true))
 		return true;
 	return !same && reconcile_is_there(k, e->inode);
 }
@@ -589,7 +613,8 @@ static int reconcile_explain(struct reconcile_work *k)
 		return ret;
 	reconcile_find_links(k, &k->t->before);
 	reconcile_find_links(k, &k->after);
-	reconcile_sort_links(k);
+	reconcile_sort(&k->inodes);
+	reconcile_sort(&k->timed);
 	reconcile_sift(k);
 	return 0;
 }
@@ -627,6 +652,23 @@ static void reconcile_show(struct reconcile_work *k, enum compare_kind kind)
 	result->shown[result->shown_count++].kind = kind;
 }
 
+/* Of the workspace itself, and not of a layer. */
+static void reconcile_tell_change(const struct reconcile_work *k,
+				  const struct compare_change *change)
+{
+	size_t top = strlen(k->t->target);
+	const char *path = buf_str(&k->path);
+	bool created = change->kind == COMPARE_CREATED;
+	uint32_t index = change->before != MANIFEST_NONE ? change->before : change->after;
+	const struct manifest *m = change->before != MANIFEST_NONE ? &k->t->before : &k->after;
+
+	if (k->r->on_unattributed && reconcile_is_workspace(k) && k->t->layer.count == 0 &&
+	    !buf_error(&k->path))
+		k->r->on_unattributed(k->r->unattributed_context,
+				      path[top] == '/' ? path + top + 1 : ".",
+				      created ? 0 : m->entries[index].mode);
+}
+
 static int reconcile_name(struct reconcile_work *k, const struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
@@ -638,8 +680,10 @@ static int reconcile_name(struct reconcile_work *k, const struct compare_change 
 	reconcile_put_path(k, m, gone ? change->before : change->after);
 	if (times)
 		k->result->times++;
-	else
+	else {
 		reconcile_show(k, change->kind);
+		reconcile_tell_change(k, change);
+	}
 	if (k->named++ >= RECONCILE_NAMED_MAX)
 		return 0;
 	struct buf *event = event_begin(k->w, times ? NOTE_FILE : NOTE_TAMPER);
@@ -821,6 +865,7 @@ static int reconcile_end_tree(struct reconcile_work *k)
 	memset(&k->after, 0, sizeof(k->after));
 	k->path = BUF_INIT(MANIFEST_PATH_MAX);
 	k->inodes = BUF_INIT(64u << 20);
+	k->timed = BUF_INIT(64u << 20);
 	int failed = k->t->failed < 0 ? k->t->failed : reconcile_compare(k);
 
 	k->result->compared |= failed == 0;
@@ -834,6 +879,7 @@ static int reconcile_end_tree(struct reconcile_work *k)
 	manifest_fini(&k->after);
 	buf_fini(&k->path);
 	buf_fini(&k->inodes);
+	buf_fini(&k->timed);
 	return code;
 }
 

@@ -93,6 +93,10 @@ struct reconcile {
 	size_t kept_count;
 	void (*on_progress)(void *context, uint64_t files); /* now and then, after a second */
 	void *progress_context;
+	/* Direct: something in the workspace that no event explains.  Its path below that, and what
+	 * it was before the session; 0: nothing, or it is not known. */
+	void (*on_unattributed)(void *context, const char *path, uint32_t mode);
+	void *unattributed_context;
 };
 
 #define RECONCILE_INIT ((struct reconcile){.scanner = SCANNER_INIT})

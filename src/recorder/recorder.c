@@ -359,6 +359,14 @@ static void recorder_on_progress(void *context, uint64_t files)
 		      &(struct message_event){.kind = MESSAGE_EVENT_COMPARING, .count = files});
 }
 
+/* For `bawn undo`.  What does not fit is in the record. */
+static void recorder_on_unattributed(void *context, const char *path, uint32_t mode)
+{
+	struct recorder *r = context;
+
+	(void)first_keep_unseen(&r->first, path, mode);
+}
+
 /* Every process of the box is gone: what changed, against what the events say. */
 static int recorder_compare(struct recorder *r)
 {
@@ -368,9 +376,13 @@ static int recorder_compare(struct recorder *r)
 	r->reconcile.progress_context = r;
 	_cleanup_free_ uint64_t *kept = NULL;
 
-	if (r->first.dir >= 0 && r->first.direct &&
-	    first_keep_numbers(&r->first, r->reconcile.since, &kept, &r->reconcile.kept_count) == 0)
-		r->reconcile.kept = kept;
+	if (r->first.dir >= 0 && r->first.direct) {
+		r->reconcile.on_unattributed = recorder_on_unattributed;
+		r->reconcile.unattributed_context = r;
+		if (first_keep_numbers(&r->first, r->reconcile.since, &kept,
+				       &r->reconcile.kept_count) == 0)
+			r->reconcile.kept = kept;
+	}
 	int ret = reconcile_end(&r->reconcile, &r->writer, c);
 
 	r->reconcile.kept = NULL;

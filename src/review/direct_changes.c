@@ -371,6 +371,8 @@ static void direct_put_lines(const struct review *r, const struct changes *c, bo
 	}
 	if (held)
 		text_printf(&t, "Look at them before you run anything here.\n");
+	else if (c->count == 0)
+		text_printf(&t, "\n0 changes\n");
 	else
 		text_printf(&t, "\n%zu change%s; 'bawn undo' takes %s back\n", c->count,
 			    c->count == 1 ? "" : "s", c->count == 1 ? "it" : "them");

@@ -67,6 +67,7 @@ static void undo_fini(struct undo *u)
 	land_undo_free(&u->kept);
 	undo_direct_fini(&u->direct);
 	undo_unchoose(u);
+	free(u->unseen);
 	fd_close(&u->journal);
 	review_close(&u->review);
 }
@@ -301,27 +302,38 @@ static bool undo_is_named(const struct pathspec *spec, const char *path)
 	return pathspec_is(spec, path) || pathspec_covers(spec, path);
 }
 
-/* Of what a direct session did and cannot be taken back now, only what this names stays in the
- * list; true: something does. */
-static bool undo_pick_skipped(struct undo *u, const struct pathspec *spec, bool *meant)
+/* Of what a direct session did and cannot be taken back now, or was not seen, only what this names
+ * stays in the list; true: something does. */
+static bool undo_pick_skipped(const struct undo_skipped *all, size_t count,
+			      const struct pathspec *spec, bool *meant)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < u->direct.skipped_count; i++)
-		if (undo_is_named(spec, u->direct.skipped[i].path))
+	for (size_t i = 0; i < count; i++)
+		if (undo_is_named(spec, all[i].path))
 			found = meant[i] = true;
 	return found;
 }
 
-static void undo_keep_skipped(struct undo *u, const bool *meant)
+/* How many are kept. */
+static size_t undo_keep_skipped(struct undo_skipped *all, size_t count, const bool *meant)
 {
-	size_t count = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < u->direct.skipped_count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (meant[i])
-			u->direct.skipped[count++] = u->direct.skipped[i];
-	u->unnamed = u->direct.skipped_count - count;
-	u->direct.skipped_count = count;
+			all[kept++] = all[i];
+	return kept;
+}
+
+static void undo_keep_named(struct undo *u, const bool *skipped, const bool *unseen)
+{
+	struct undo_direct *d = &u->direct;
+	size_t count = undo_keep_skipped(d->skipped, d->skipped_count, skipped);
+
+	u->unnamed = d->skipped_count - count;
+	d->skipped_count = count;
+	d->unseen_count = undo_keep_skipped(d->unseen, d->unseen_count, unseen);
 }
 
 static int undo_not_found(const struct invocation *inv, int n, struct error *e)
@@ -340,8 +352,9 @@ static int undo_pick(struct undo *u, struct error *e)
 	const struct invocation *inv = u->i;
 	_cleanup_free_ bool *meant = calloc(u->count + 1, sizeof(*meant));
 	_cleanup_free_ bool *stays = calloc(u->direct.skipped_count + 1, sizeof(*stays));
+	_cleanup_free_ bool *unseen = calloc(u->direct.unseen_count + 1, sizeof(*unseen));
 
-	if (!meant || !stays)
+	if (!meant || !stays || !unseen)
 		return error_set(e, -ENOMEM, "no memory");
 	for (int n = 0; n < inv->argument_count; n++) {
 		struct pathspec spec;
@@ -349,7 +362,11 @@ static int undo_pick(struct undo *u, struct error *e)
 		int r = undo_spec(u, n, &spec, e);
 
 		if (r == 0 && u->is_direct)
-			found = undo_pick_skipped(u, &spec, stays);
+			found = undo_pick_skipped(u->direct.skipped, u->direct.skipped_count, &spec,
+						  stays);
+		if (r == 0 && u->is_direct &&
+		    undo_pick_skipped(u->direct.unseen, u->direct.unseen_count, &spec, unseen))
+			found = true;
 		for (size_t i = 0; r == 0 && i < u->count; i++) {
 			bool is = undo_is_named(&spec, u->steps[i].path);
 
@@ -364,7 +381,7 @@ static int undo_pick(struct undo *u, struct error *e)
 	if (inv->argument_count && undo_need_above(u, meant) < 0)
 		return error_set(e, -ENOMEM, "no memory");
 	if (inv->argument_count && u->is_direct)
-		undo_keep_skipped(u, stays);
+		undo_keep_named(u, stays, unseen);
 	for (size_t i = 0; inv->argument_count && i < u->count; i++)
 		u->left[i] = u->left[i] || !meant[i];
 	return 0;
@@ -374,6 +391,12 @@ static int undo_pick(struct undo *u, struct error *e)
 bool undo_opens(const struct undo *u)
 {
 	return u->is_direct && u->direct.opening_count > 0 && u->i->argument_count == 0;
+}
+
+bool undo_has_top(const struct undo *u)
+{
+	return u->is_direct && u->i->argument_count == 0 &&
+	       (u->direct.top.has_mode || u->direct.top.has_time);
 }
 
 static int undo_choose_opening(struct undo *u, struct error *e)
@@ -743,6 +766,7 @@ struct undo_choice {
 	const struct undo *u;
 	struct layers_session found;
 	bool any;
+	char running[sizeof(((struct layers_session *)0)->name)];
 };
 
 static int undo_consider(void *context, const struct layers_session *s)
@@ -753,8 +777,11 @@ static int undo_consider(void *context, const struct layers_session *s)
 	struct layers_session own = *s;
 
 	own.ended = layers_session_end(&u->review.layers, s);
-	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) ||
-	    layers_session_runs(&u->review.layers, s->name) ||
+	bool runs = s->mode == LAYERS_DIRECT && layers_session_runs(&u->review.layers, s->name);
+
+	if (runs)
+		memcpy(c->running, s->name, sizeof(c->running));
+	if (s->mode != LAYERS_DIRECT || (named && strcmp(named, s->name) != 0) || runs ||
 	    !layers_session_has_changes(&u->review.layers, s) ||
 	    (u->is_later && !layers_session_ended_before(&own, &u->session)) ||
 	    (c->any && layers_session_ended_before(&own, &c->found)))
@@ -771,6 +798,7 @@ static int undo_find_direct(struct undo *u, struct error *e)
 	struct undo_choice c = {.u = u};
 	int r = layers_each_session(&u->review.layers, undo_consider, &c, e);
 
+	memcpy(u->running, c.running, sizeof(u->running));
 	if (r < 0 || !c.any)
 		return r;
 	u->session = c.found;
@@ -778,11 +806,49 @@ static int undo_find_direct(struct undo *u, struct error *e)
 	return 1;
 }
 
+static int undo_add_unseen(struct undo *u, const char *session, const struct undo_skipped *s)
+{
+	if (u->unseen_count == u->unseen_room) {
+		size_t room = u->unseen_room ? 2 * u->unseen_room : 16;
+		struct undo_unseen *all = reallocarray(u->unseen, room, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		u->unseen = all;
+		u->unseen_room = room;
+	}
+	struct undo_unseen *x = &u->unseen[u->unseen_count];
+
+	*x = (struct undo_unseen){session, arena_str(&u->review.arena, s->path), s->why};
+	u->unseen_count += x->path != NULL;
+	return x->path ? 0 : -ENOMEM;
+}
+
+/* What was changed and not seen while this session ran is told, whether it is this one that is
+ * undone or not. */
+static int undo_note_unseen(struct undo *u, struct error *e)
+{
+	const char *session = arena_str(&u->review.arena, u->session.name);
+	size_t kept = 0;
+	int r = session ? 0 : -ENOMEM;
+
+	/* It may have been looked at before. */
+	for (size_t i = 0; r == 0 && i < u->unseen_count; i++)
+		if (!str_equal(u->unseen[i].session, session))
+			u->unseen[kept++] = u->unseen[i];
+	u->unseen_count = kept;
+	for (size_t i = 0; r == 0 && i < u->direct.unseen_count; i++)
+		r = undo_add_unseen(u, session, &u->direct.unseen[i]);
+	return r < 0 ? error_set(e, r, "no memory") : 0;
+}
+
 static int undo_choose_direct(struct undo *u, struct error *e)
 {
 	u->all = u->direct.steps;
 	u->all_count = u->direct.count;
-	return undo_choose(u, e);
+	int r = undo_choose(u, e);
+
+	return r < 0 ? r : undo_note_unseen(u, e);
 }
 
 static int undo_open_direct(struct undo *u, struct error *e)
@@ -854,6 +920,11 @@ static int undo_open_landing(struct undo *u, struct error *e)
 				u->review.layers.workspace);
 		error_next(e, u->redo ? "'bawn apply' applies what a session changed."
 				      : "'bawn undo --redo' applies again what was undone last.");
+		if (*u->running)
+			error_next(e,
+				   "The direct session %s is at work here: what it changes can "
+				   "be undone once it has ended.",
+				   u->running);
 		return r;
 	}
 	return r < 0 && !e->code ? error_sys(e, r, "cannot read the journal") : r;
@@ -914,7 +985,7 @@ static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 		return 0;
 	}
 	r = undo_choose_direct(u, &own);
-	if (r == 0 && (u->count || undo_opens(u) || u->i->argument_count))
+	if (r == 0 && (u->count || undo_opens(u) || undo_has_top(u) || u->i->argument_count))
 		return undo_refuse_other(u, e) < 0 ? -ESTALE : 1;
 	if (r == -ENOENT)
 		undo_show_unread(u);
@@ -993,6 +1064,35 @@ static int undo_do_inside(struct undo *u, struct error *e)
 	return undo_do(u, e);
 }
 
+/* Nothing but the workspace's own folder. */
+static int undo_do_top(struct undo *u, struct error *e)
+{
+	struct error late = ERROR_INIT;
+	int r = undo_record(u, e);
+
+	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
+	u->done = r == 0;
+	return r < 0 ? r : undo_forget_direct(u, e);
+}
+
+static int undo_do_all(struct undo *u, struct error *e)
+{
+	bool top = undo_has_top(u);
+	const struct undo_direct direct = u->direct;
+	int r = top ? undo_direct_top_mode(&direct) : 0;
+
+	if (r < 0)
+		return error_sys(e, r, "cannot change the mode of %s", u->review.layers.workspace);
+	r = u->count || undo_opens(u) ? undo_do(u, e) : undo_do_top(u, e);
+	while (r == 0 && undo_opens(u))
+		r = undo_do_inside(u, e);
+	if (r == 0 && top)
+		r = undo_direct_top_time(&direct);
+	return r < 0 && !e->code
+		       ? error_sys(e, r, "cannot set the time of %s", u->review.layers.workspace)
+		       : r;
+}
+
 /* All of it was changed since, and is left: the next undo is about the one before. */
 static int undo_nothing(struct undo *u)
 {
@@ -1022,6 +1122,7 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (!u->json && (leave || !u->changed_count))
 		undo_show(u, false, u->redo ? "To apply again:" : "To undo:");
+	undo_show_running(u);
 	undo_show_stands(u);
 	if (u->changed_count && !u->json)
 		undo_show(u, true,
@@ -1038,8 +1139,9 @@ static int undo_run(struct undo *u, struct error *e)
 		return EXIT_FOUND;
 	}
 	undo_show_skipped(u);
+	undo_show_unseen(u);
 	undo_show_unread(u);
-	if (u->count == 0 && !undo_opens(u))
+	if (u->count == 0 && !undo_opens(u) && !undo_has_top(u))
 		return undo_nothing(u);
 	if (u->dry)
 		return EXIT_OK;
@@ -1054,11 +1156,9 @@ static int undo_run(struct undo *u, struct error *e)
 		text_printf(&u->out, "Nothing was changed.\n");
 		return EXIT_FOUND;
 	}
-	r = undo_do(u, e);
-	while (r == 0 && undo_opens(u))
-		r = undo_do_inside(u, e);
+	r = undo_do_all(u, e);
 	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
-				    u->unnamed >
+				    u->unnamed + u->direct.unseen_count >
 			    0 ||
 		    undo_is_unread(u);
 

@@ -2,15 +2,18 @@
 #include "undo_direct.h"
 
 #include "basis.h"
+#include "clock.h"
 #include "fd.h"
 #include "journal.h"
 #include "open.h"
 #include "str.h"
 #include "undo_git.h"
 #include "undo_links.h"
+#include "undo_unseen.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Enough for as many entries as a session can have (first_keep.h). */
@@ -787,7 +790,52 @@ static int direct_read_former(struct undo_direct *u, const struct layers_session
 	p.items = items;
 	p.todo = todo;
 	p.links = links;
-	return direct_plan(&p);
+	code = direct_plan(&p);
+	return code < 0 ? code : undo_unseen_read(u, s);
+}
+
+/* As the session left it, so far as that is known. */
+static void direct_read_top(struct undo_direct *u, const struct layers_session *s)
+{
+	struct first_entry was, end;
+	struct stat st;
+
+	u->top = (struct undo_top){.has_mode = false};
+	if (first_find(&u->first, ".", &was) < 0 || fstat(u->tree, &st) < 0)
+		return;
+	bool known = first_find_end(&u->first, ".", &end) >= 0;
+	int64_t now = CLOCK_NS(st.st_mtim);
+
+	if (!known && CLOCK_NS(st.st_ctim) > s->ended)
+		return;
+	u->top = (struct undo_top){.mode = was.mode & 07777, .time = was.mtime, .left = now};
+	u->top.has_mode = u->top.mode != (st.st_mode & 07777) &&
+			  (!known || (end.mode & 07777) == (st.st_mode & 07777));
+	u->top.has_time = was.mtime != now && (!known || end.mtime == now);
+}
+
+int undo_direct_top_mode(const struct undo_direct *u)
+{
+	return u->top.has_mode && fchmodat(u->tree, ".", u->top.mode, 0) < 0 ? -errno : 0;
+}
+
+int undo_direct_top_time(const struct undo_direct *u)
+{
+	const int64_t second = INT64_C(1000000000), part = u->top.time % second;
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = (time_t)((u->top.time - part) / second - (part < 0)),
+		 .tv_nsec = (long)(part < 0 ? part + second : part)}};
+	struct stat st;
+
+	if (!u->top.has_time)
+		return 0;
+	if (fstat(u->tree, &st) < 0)
+		return -errno;
+	/* Somebody changed something in it since. */
+	if (CLOCK_NS(st.st_mtim) != u->top.left)
+		return 0;
+	return utimensat(u->tree, ".", times, 0) < 0 ? -errno : 0;
 }
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,
@@ -807,6 +855,7 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 
 	if (code < 0)
 		return error_sys(e, code, "cannot read the first versions of %s", s->name);
+	direct_read_top(ret, s);
 	code = direct_read_former(ret, s);
 	return code < 0 ? error_sys(e, code, "cannot tell what %s changed", s->name) : 0;
 }
@@ -843,6 +892,7 @@ int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, i
 void undo_direct_fini(struct undo_direct *u)
 {
 	first_close(&u->first);
+	first_close(&u->found);
 	former_list_fini(&u->former);
 	arena_fini(&u->arena);
 }

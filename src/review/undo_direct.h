@@ -17,28 +17,43 @@ struct undo_skipped {
 	const char *path, *why;
 };
 
+/* The workspace's own folder, which no step is about. */
+struct undo_top {
+	bool has_mode, has_time; /* it has not what it had, but what the session left */
+	uint32_t mode;           /* that it had */
+	int64_t time, left;      /* that it had; that the session left */
+};
+
 struct undo_direct {
 	struct arena arena;
 	struct first first;
 	struct former_list former;
 	int tree; /* the review's */
+	struct undo_top top;
 	struct land_step *steps;
 	size_t *sources; /* of former, for each step */
 	int64_t *times;  /* of each of former: what a folder that stays shall have; 0: nothing */
 	size_t count;
 	struct undo_skipped *skipped;
 	size_t skipped_count;
+	struct first found;          /* what the comparison found (undo_unseen.h) */
+	struct undo_skipped *unseen; /* what was changed and not seen, and what becomes of it */
+	size_t unseen_count;
 	struct land_step *opening; /* folders that have to be opened before all else */
 	size_t opening_count;
 };
 
-#define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT})
+#define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT, .found = FIRST_INIT})
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,
 		     struct undo_direct *ret, struct error *e);
 int undo_direct_content(const struct undo_direct *u, size_t i);
 /* As land_how.folder_time: what a folder had, when it is as the session left it. */
 int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, int64_t now);
+/* The workspace's folder gets its mode back, before all else: it may be closed for writing.  And its
+ * time, when all is done.  0 or -errno. */
+int undo_direct_top_mode(const struct undo_direct *u);
+int undo_direct_top_time(const struct undo_direct *u);
 void undo_direct_fini(struct undo_direct *u);
 
 /* What stands at a path of the tree, hashed; ABSENT where nothing does. */

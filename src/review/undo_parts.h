@@ -15,6 +15,11 @@
 #include "undo_direct.h"
 #include "undo_refs.h"
 
+/* What was changed while a session ran, and not seen (undo_unseen.h). */
+struct undo_unseen {
+	const char *session, *path, *why;
+};
+
 struct undo {
 	const struct invocation *i;
 	struct review review;
@@ -27,6 +32,7 @@ struct undo {
 	bool is_direct; /* of this session, not of an apply */
 	bool is_later;  /* one after `session` was looked at */
 	struct layers_session session;
+	char running[sizeof(((struct layers_session *)0)->name)]; /* a direct one; "": none */
 	struct undo_direct direct;
 	const struct land_step *all; /* what could be taken back */
 	size_t all_count;
@@ -36,9 +42,11 @@ struct undo {
 	bool *stands;       /* each of them: a branch that the user is on, and left */
 	struct object *now; /* each of them: what stands there */
 	size_t changed_count, left_count;
-	size_t unnamed;      /* of what a direct session did: stays, and was not asked for */
-	size_t objects;      /* of git's, that stay */
-	size_t objects_left; /* and are among the left: nothing is to be done */
+	size_t unnamed;             /* of what a direct session did: stays, and was not asked for */
+	size_t objects;             /* of git's, that stay */
+	size_t objects_left;        /* and are among the left: nothing is to be done */
+	struct undo_unseen *unseen; /* also of sessions that were passed over */
+	size_t unseen_count, unseen_room;
 	struct undo_refs refs;
 	struct land_step *steps; /* what is */
 	size_t *from;            /* each: which of all */
@@ -52,6 +60,9 @@ struct undo {
 /* Folders that a direct session closed are opened first. */
 bool undo_opens(const struct undo *u);
 
+/* The workspace's own folder gets its mode or time back. */
+bool undo_has_top(const struct undo *u);
+
 /* It is done by the values of refs. */
 bool undo_is_valued(const struct undo *u, size_t i);
 
@@ -61,6 +72,12 @@ size_t undo_count(const struct undo *u);
 void undo_show(const struct undo *u, bool changed, const char *title);
 void undo_show_stands(const struct undo *u);
 void undo_show_skipped(const struct undo *u);
+
+/* What was changed and not seen, also while sessions ran that were passed over. */
+void undo_show_unseen(const struct undo *u);
+
+/* A direct session is at work in the folder. */
+void undo_show_running(const struct undo *u);
 
 /* Something that was kept cannot be read. */
 bool undo_is_unread(const struct undo *u);

@@ -54,7 +54,7 @@ size_t undo_count(const struct undo *u)
 
 		count += s && !undo_is_quiet(s);
 	}
-	return count;
+	return count + (undo_has_top(u) && u->direct.top.has_mode);
 }
 
 void undo_show(const struct undo *u, bool changed, const char *title)
@@ -94,6 +94,8 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 		text_escape(&out, span_of_str(u->direct.opening[i].path));
 		buf_put_char(&out, '\n');
 	}
+	if (!changed && undo_has_top(u) && u->direct.top.has_mode && ++shown <= UNDO_SHOWN_MAX)
+		buf_putf(&out, "  %-*s.\n", UNDO_WORDS, "gets its mode back");
 	if (!changed && u->objects && !u->redo)
 		buf_putf(&out, "  %-*s%zu object%s in .git/objects: 'git gc' tidies up\n",
 			 UNDO_WORDS, "stays", u->objects, u->objects == 1 ? "" : "s");
@@ -129,6 +131,42 @@ void undo_show_skipped(const struct undo *u)
 		return;
 	text_styled(&u->out, TEXT_WARN, "Left as they are:\n");
 	text_write(&u->out, &out);
+}
+
+void undo_show_unseen(const struct undo *u)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t shown = 0;
+
+	for (size_t i = 0; !u->json && i < u->unseen_count; i++) {
+		const struct undo_unseen *x = &u->unseen[i];
+		bool last = i + 1 == u->unseen_count || !str_equal(x->session, x[1].session);
+
+		if (++shown <= UNDO_SHOWN_MAX) {
+			buf_put_str(&out, "  ");
+			text_escape(&out, span_of_str(x->path));
+			buf_putf(&out, "  %s\n", x->why);
+		}
+		if (!last)
+			continue;
+		if (shown > UNDO_SHOWN_MAX)
+			buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
+		text_styled(&u->out, TEXT_WARN,
+			    "Changed while %s ran, by it unseen or by somebody else:\n",
+			    x->session);
+		text_write(&u->out, &out);
+		buf_clear(&out);
+		shown = 0;
+	}
+}
+
+void undo_show_running(const struct undo *u)
+{
+	if (*u->running && !u->json)
+		text_styled(&u->out, TEXT_WARN,
+			    "The direct session %s is at work here: what it changes is not undone "
+			    "before it has ended.\n",
+			    u->running);
 }
 
 /* Of this session not all is known that it changed. */
@@ -167,6 +205,14 @@ void undo_put_json(const struct undo *u)
 		json_key_bool(&j, "changed_since", u->changed[i]);
 		json_close(&j, '}');
 	}
+	if (undo_has_top(u)) {
+		json_open(&j, '{');
+		json_key_str(&j, "path", ".");
+		json_key_str(&j, "what",
+			     u->direct.top.has_mode ? "gets its mode back" : "gets its time back");
+		json_key_bool(&j, "changed_since", false);
+		json_close(&j, '}');
+	}
 	json_close(&j, ']');
 	json_key(&j, "skipped");
 	json_open(&j, '[');
@@ -177,7 +223,19 @@ void undo_put_json(const struct undo *u)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
+	json_key(&j, "unseen");
+	json_open(&j, '[');
+	for (size_t i = 0; i < u->unseen_count; i++) {
+		json_open(&j, '{');
+		json_key_str(&j, "session", u->unseen[i].session);
+		json_key_str(&j, "path", u->unseen[i].path);
+		json_key_str(&j, "why", u->unseen[i].why);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
 	json_key_bool(&j, "unread", undo_is_unread(u));
+	if (*u->running)
+		json_key_str(&j, "running", u->running);
 	json_close(&j, '}');
 	buf_put_char(&out, '\n');
 	text_write(&u->out, &out);

@@ -111,8 +111,9 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	words_path(&line, &s->shown, s->layers->workspace);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
 	text_printf(s->t, "%s  %s\n", buf_str(&line),
-		    session->mode == LAYERS_REVIEW ? "ended; its changes wait"
-						   : "ended; can be undone");
+		    session->mode == LAYERS_REVIEW                 ? "ended; its changes wait"
+		    : layers_session_has_first(s->layers, session) ? "ended; can be undone"
+								   : "ended; changes unseen");
 }
 
 static void sessions_json_stopped(const struct sessions_stopped *s,

@@ -318,28 +318,38 @@ bool layers_session_runs(const struct layers *l, const char *name)
 /* A call that was let go is done within it. */
 enum { LAYERS_MOMENT_NS = 1000000000 };
 
-static int layers_stat_first(const struct layers *l, const char *name, struct stat *ret)
+static int layers_stat_first(const struct layers *l, const char *name, const char *file,
+			     struct stat *ret)
 {
 	_cleanup_fd_ int dir = layers_session_dir(l, name, false);
-	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, "first/index", O_PATH, 0);
+	_cleanup_fd_ int first = dir < 0 ? dir : open_beneath(dir, file, O_PATH, 0);
 
 	return first < 0 ? first : fstat(first, ret) < 0 ? -errno : 0;
 }
 
-/* First versions of files were kept, for undo; what cannot be read may be some. */
-static bool layers_has_first(const struct layers *l, const char *name)
+/* What cannot be read may be some. */
+bool layers_session_has_first(const struct layers *l, const struct layers_session *s)
 {
 	struct stat st;
-	int r = layers_stat_first(l, name, &st);
+	int r = layers_stat_first(l, s->name, "first/index", &st);
 
 	return r < 0 ? r != -ENOENT : st.st_size > 0;
+}
+
+/* Or something was changed that was not seen. */
+static bool layers_has_unseen(const struct layers *l, const char *name)
+{
+	struct stat st;
+
+	return layers_stat_first(l, name, "first/unseen", &st) == 0;
 }
 
 int64_t layers_session_end(const struct layers *l, const struct layers_session *s)
 {
 	struct stat st;
 
-	if (s->ended || s->mode != LAYERS_DIRECT || layers_stat_first(l, s->name, &st) < 0)
+	if (s->ended || s->mode != LAYERS_DIRECT ||
+	    layers_stat_first(l, s->name, "first/index", &st) < 0)
 		return s->ended;
 	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + LAYERS_MOMENT_NS;
 }
@@ -352,7 +362,7 @@ bool layers_session_ended_before(const struct layers_session *a, const struct la
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s)
 {
 	if (s->mode == LAYERS_DIRECT)
-		return layers_has_first(l, s->name);
+		return layers_session_has_first(l, s) || layers_has_unseen(l, s->name);
 	for (size_t i = 0; i < s->project.count; i++)
 		if (!layers_is_empty(l, s->project.ids[i]))
 			return true;

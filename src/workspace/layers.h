@@ -158,6 +158,9 @@ bool layers_session_ended_before(const struct layers_session *a, const struct la
 /* Whether the session has something of the workspace to show or to undo. */
 bool layers_session_has_changes(const struct layers *l, const struct layers_session *s);
 
+/* Of a direct one: whether something was kept, or (false) only changes are known that nobody saw. */
+bool layers_session_has_first(const struct layers *l, const struct layers_session *s);
+
 /* For each, in the order of their names; a negative answer of `found` ends it.  -EBADMSG, with a
  * sentence, after all others: one is damaged. */
 int layers_each_session(const struct layers *l,

@@ -307,6 +307,44 @@ static void test_names_through_links(void **state)
 	expect(w, 3, 0, 0);
 }
 
+static void on_unattributed(void *context, const char *path, uint32_t kind)
+{
+	buf_putf(context, "%s %o\n", path, kind & S_IFMT);
+}
+
+/* Direct: what was not kept is told, and what only had its times set, by whichever name, is kept
+ * well enough. */
+static void test_what_is_told_to_undo(void **state)
+{
+	static const uint64_t none = 0;
+	struct world *w = *state;
+	_cleanup_buf_ struct buf told = BUF_INIT(4096);
+
+	assert_int_equal(linkat(w->root, "a", w->root, "again", 0), 0);
+	w->r.kept = NULL;
+	begin(w, true);
+	w->r.kept = &none;
+	w->r.on_unattributed = on_unattributed;
+	w->r.unattributed_context = &told;
+	assert_int_equal(utimensat(w->root, "a", NULL, 0), 0);
+	touch(w, "/w/a", TOUCHED_TIMES);
+	put(w, "b", "dos");
+	touch(w, "/w/b", TOUCHED_MADE);
+	assert_int_equal(unlinkat(w->root, "d/c", 0), 0);
+	put(w, "d/extra", "");
+	/* It is there, but by a name of which nobody has heard. */
+	assert_int_equal(renameat(w->root, "d/e/f", w->root, "d/e/g"), 0);
+	put(w, "d/e/f", "new");
+	touch(w, "/w/d/e/f", TOUCHED_MADE);
+	end(w);
+	assert_non_null(strstr(buf_str(&told), "b 100000\n"));
+	assert_non_null(strstr(buf_str(&told), "d/extra 0\n"));
+	assert_non_null(strstr(buf_str(&told), "d/e/f 100000\n"));
+	assert_non_null(strstr(buf_str(&told), "d/e/g 0\n"));
+	assert_non_null(strstr(buf_str(&told), "d/c 100000\n"));
+	assert_null(strstr(buf_str(&told), "again"));
+}
+
 /* Nobody looked before the session changed things. */
 static void test_without_a_first_look(void **state)
 {
@@ -524,6 +562,7 @@ int main(void)
 		T(test_a_renamed_folder_does_not_hide_a_change),
 		T(test_a_dance_of_folders),
 		T(test_names_through_links),
+		T(test_what_is_told_to_undo),
 		T(test_without_a_first_look),
 		T(test_times_without_a_first_look),
 		T(test_more_than_are_named),
