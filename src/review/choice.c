@@ -63,27 +63,31 @@ static bool choice_folder_changed(int tree, const char *path, int64_t since)
 
 /*
  * A folder around it may have been moved there since then.  What is in such a folder keeps its own
- * times, and the folder has a new one; so has a folder in which something came or went, and then
- * nobody can tell them apart.  removed: this is all that is left of it.
+ * times, and the folder has a new one; so has a folder in which something came or went.  But what is
+ * moved changes the folder above it as well.  Where both have changed nobody can tell.
  */
-static bool choice_folder_came(int tree, const char *path, int64_t since, bool removed)
+static bool choice_folder_came(int tree, const char *path, int64_t since)
 {
 	char folder[PATH_MAX];
+	bool below = false; /* the one below has changed */
 
 	if (strlen(path) >= sizeof(folder))
 		return true;
 	memcpy(folder, path, strlen(path) + 1);
-	for (char *slash; (slash = strrchr(folder, '/'));) {
+	for (char *slash = folder; slash;) {
 		struct stat st;
 
-		*slash = '\0';
+		slash = strrchr(folder, '/');
+		*(slash ? slash : folder) = '\0';
 		_cleanup_fd_ int fd = open_beneath(tree, folder, O_PATH | O_DIRECTORY, 0);
 
 		if (fd < 0 || fstat(fd, &st) < 0)
 			return true;
-		if (CLOCK_NS(st.st_ctim) > since &&
-		    (removed || CLOCK_NS(st.st_ctim) > CLOCK_NS(st.st_mtim)))
+		bool changed = CLOCK_NS(st.st_ctim) > since;
+
+		if (changed && below)
 			return true;
+		below = changed;
 	}
 	return false;
 }
@@ -103,8 +107,7 @@ static bool choice_guess_conflict(const struct choices *c, const struct change *
 		return true;
 	/* What was renamed is all there under its new name. */
 	return x->kind != CHANGE_RENAMED &&
-	       choice_folder_came(c->review->tree, x->path, c->review->session.began,
-				  x->after.type == OBJECT_ABSENT);
+	       choice_folder_came(c->review->tree, x->path, c->review->session.began);
 }
 
 /* A folder around it was not there when the session first made one, so neither was this. */

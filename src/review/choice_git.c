@@ -15,9 +15,11 @@
  *			has in it lands as loose refs
  *
  *	a branch	that another worktree of the user's has checked out stays, and the
- *			session's lands beside it; none goes that a HEAD will name, here or there
+ *			session's lands beside it; none goes that a HEAD will name, here or there,
+ *			and no HEAD comes that would name none
  *	of a worktree	that lies elsewhere, HEAD, index and the like stay: the session cannot see
- *			what they are about
+ *			what they are about.  Of one within, which the session removed while the
+ *			user worked in it, they stay with its .git
  *	in the middle	of a merge, a rebase and the like that the user began after the session did:
  *			HEAD, index, the branch that it is about and git's notes on it stay
  *
@@ -43,8 +45,9 @@ enum { GIT_CHUNK = 16 << 10 };
 static const char *git_known(const struct change *c, size_t *ret_len)
 {
 	static const char *const known[] = {
-		"HEAD",      "index",        "packed-refs",  "refs",      "logs",  "objects",
-		"sequencer", "rebase-merge", "rebase-apply", "info/refs", "locked"};
+		"HEAD",    "index",     "packed-refs",  "refs",         "logs",
+		"objects", "sequencer", "rebase-merge", "rebase-apply", "info/refs",
+		"locked",  "gitdir",    "commondir"};
 	bool is = c->git && c->git[strspn(c->git, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] == '\0';
 
 	for (size_t i = 0; c->git && !is && i < BAWN_ARRAY_SIZE(known); i++)
@@ -118,15 +121,20 @@ static int git_put_beside(struct git_repository *g, struct choice *x, const char
 	struct choices *c = g->c;
 	struct git_ref_value theirs, mine, was = {.object.len = 0};
 	char name[PATH_MAX];
-	int r = git_open_refs(g);
+	int r = git_open_refs(g), known = r < 0 ? r : git_found(g, ref, &was);
 
-	if (r == 0)
-		r = git_found(g, ref, &was);
-	if (r < 0)
-		return r;
+	if (known < 0)
+		return known;
 	git_value(g, &g->theirs, ref, &theirs);
 	git_value(g, &g->mine, ref, &mine);
-	git_keep(x, g->stays);
+	const char *stays = g->stays;
+
+	bool has = known == GIT_KNOWN_NOT || git_ref_is_there(&mine) || !git_is_in(ref, "refs");
+
+	/* There is none of the user's that could stay. */
+	if (!has)
+		stays = git_ref_is_there(&was) ? "you removed it" : "it has no room beside yours";
+	git_keep(x, stays);
 	/* What was fetched can be fetched again. */
 	if (!theirs.object.len || git_name_equal(&theirs.object, &mine.object) ||
 	    git_name_equal(&theirs.object, &was.object) || git_is_in(ref, "refs/remotes"))
@@ -139,7 +147,8 @@ static int git_put_beside(struct git_repository *g, struct choice *x, const char
 
 	if (found != GIT_FOUND)
 		return found == GIT_FOUND_THERE ? 0 : git_leave_rest(g, x, ref);
-	x->why = arena_printf(&c->arena, "%s; the session's lands beside it as %s", g->stays, name);
+	x->why = arena_printf(&c->arena, "%s; the session's lands%s as %s", stays,
+			      has ? " beside it" : "", name);
 	return !x->why ? -ENOMEM
 		       : git_add_beside(g, x, name, &theirs.object, true,
 					str_equal(ref, g->on_mine) || str_equal(ref, "HEAD"));
@@ -263,18 +272,16 @@ static int git_user_moved(struct git_repository *g, const struct git_item *item,
 		view_look(&g->base, path, &o) < 0 || o.ctime > g->c->review->session.began);
 }
 
-/* A ref of the user's, in whatever file, has the name of a folder that this one would lie in. */
+/* A ref that stays, in whatever file, has the name of a folder that this one would lie in. */
 static bool git_has_no_room(const struct git_repository *g, const char *ref)
 {
 	char above[GIT_REF_NAME_MAX];
-	struct git_ref_value mine;
 
 	if (snprintf(above, sizeof(above), "%s", ref) >= (int)sizeof(above))
 		return false;
 	for (char *slash; (slash = strrchr(above, '/')) && slash > strchr(above, '/');) {
 		*slash = '\0';
-		git_value(g, &g->mine, above, &mine);
-		if (git_ref_is_there(&mine))
+		if (git_will_be(g, above))
 			return true;
 	}
 	return false;
@@ -337,8 +344,37 @@ static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 	return moved < 0 ? moved : 0;
 }
 
+struct git_below {
+	const struct git_repository *g;
+	const char *folder;
+};
+
+static int git_on_below(void *context, const char *name)
+{
+	const struct git_below *b = context;
+	char path[PATH_MAX + NAME_MAX + 2];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", b->folder, name);
+	const struct change *gone = changes_find(&b->g->c->changes, path);
+
+	return gone && gone->after.type == OBJECT_ABSENT &&
+			       b->g->c->items[gone - b->g->c->changes.items].state == CHOICE_LANDS
+		       ? 0
+		       : -EEXIST;
+}
+
+/* The user has refs, in files of their own, beneath what is a ref of the session's. */
+static bool git_has_files_below(const struct git_repository *g, const char *ref)
+{
+	char path[PATH_MAX];
+	struct git_below b = {.g = g, .folder = path};
+
+	return snprintf(path, sizeof(path), "%s%s", g->common, ref) >= (int)sizeof(path) ||
+	       view_list(&g->base, path, git_on_below, &b) == -EEXIST;
+}
+
 /* A packed-refs that only the session changed: a ref that it moved there may have a file of the
- * user's now. */
+ * user's now, and a new one no room beside the user's. */
 static int git_weigh_packed(struct git_repository *g, struct choice *x)
 {
 	struct git_ref_value mine, was;
@@ -355,6 +391,8 @@ static int git_weigh_packed(struct git_repository *g, struct choice *x)
 			continue;
 		r = git_found(g, ref->name, &was);
 		if (git_stash_stays(g, ref->name) ||
+		    (!git_ref_is_there(&mine) &&
+		     (git_has_no_room(g, ref->name) || git_has_files_below(g, ref->name))) ||
 		    (r == GIT_KNOWN && !git_name_equal(&was.object, &ref->object) &&
 		     !git_ref_same(&mine, &was)))
 			x->state = CHOICE_CONFLICT;
@@ -403,6 +441,13 @@ static int git_judge_head(struct git_repository *g, struct choice *x)
 	return g->on_theirs[0] ? 0 : git_put_beside(g, x, "HEAD");
 }
 
+/* Where a worktree is that the session moved: its files land there. */
+static bool git_is_moved(const struct choice *x, const char *rest)
+{
+	return x->change->after.type == OBJECT_FILE &&
+	       (str_equal(rest, "gitdir") || str_equal(rest, "commondir"));
+}
+
 static int git_judge_one(struct git_repository *g, struct choice *x, const char *rest)
 {
 	const char *log = str_after(rest, "logs/");
@@ -416,10 +461,12 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 		if (x->state == CHOICE_CONFLICT ||
 		    (git_is_open(g, x) && log &&
 		     (str_equal(log, "HEAD") || str_equal(log, g->on_mine))))
-			git_keep(x, g->stays);
+			git_keep(x, x->change->before.type == OBJECT_ABSENT
+					    ? "what it is the log of does not land by this name"
+					    : g->stays);
 		return 0;
 	}
-	if (!git_is_open(g, x) || git_is_in(rest, "objects"))
+	if (!git_is_open(g, x) || git_is_in(rest, "objects") || git_is_moved(x, rest))
 		return 0;
 	if (str_equal(rest, "packed-refs"))
 		return git_unpack(g, x);
@@ -571,20 +618,30 @@ static void git_judge_object(struct choice *x)
 
 /* --- worktrees ------------------------------------------------------------------------- */
 
-/* The user's worktree, of which git keeps this folder, is not in the workspace. */
-static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
+/* Where the user's worktree is, of which git keeps this folder: the path of its .git. */
+static bool git_read_worktree(const struct git_repository *g, const char *folder,
+			      char ret[2 * PATH_MAX])
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
-	char path[2 * PATH_MAX];
-	size_t ups = 0;
 
-	(void)snprintf(path, sizeof(path), "%sgitdir", folder);
-	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+	(void)snprintf(ret, 2ul * PATH_MAX, "%sgitdir", folder);
+	_cleanup_fd_ int fd = view_openat(&g->base, ret, O_RDONLY);
 
 	if (fd < 0 || fd_read_all(fd, &text) < 0)
 		return false;
-	(void)snprintf(path, sizeof(path), "%.*s", (int)strcspn(buf_str(&text), "\n"),
+	(void)snprintf(ret, 2ul * PATH_MAX, "%.*s", (int)strcspn(buf_str(&text), "\n"),
 		       buf_str(&text));
+	return true;
+}
+
+/* The user's worktree, of which git keeps this folder, is not in the workspace. */
+static bool git_is_elsewhere(const struct git_repository *g, const char *folder)
+{
+	char path[2 * PATH_MAX];
+	size_t ups = 0;
+
+	if (!git_read_worktree(g, folder, path))
+		return false;
 	if (*path == '/')
 		return !str_path_is_normal(path) ||
 		       !str_path_beneath(path, g->c->review->layers.workspace);
@@ -605,6 +662,39 @@ static int git_judge_linked(struct git_repository *g)
 		if (g->items[i].x->released)
 			return 0;
 	return git_judge(g, "yours stays: the session cannot see the worktree that it is of", NULL);
+}
+
+/* The path of a worktree's .git within the workspace; NULL: it is not there. */
+static const char *git_own_file(const struct git_repository *g, char path[2 * PATH_MAX])
+{
+	if (!git_read_worktree(g, g->path, path) || git_is_elsewhere(g, g->path))
+		return NULL;
+	const char *at = str_after(path, g->c->review->layers.workspace);
+
+	if (*path == '/')
+		return at && *at == '/' ? at + 1 : NULL;
+	/* Newer ones can be written as they lie to each other. */
+	for (at = path; str_after(at, "../");)
+		at += strlen("../");
+	return at;
+}
+
+/* A worktree within the workspace that the session removed, and of which HEAD and index stay: so
+ * does the file by which git finds them. */
+static void git_keep_linked(const struct git_repository *g)
+{
+	const struct choice *head = git_choice(g, "HEAD"), *index = git_choice(g, "index");
+	char path[2 * PATH_MAX];
+
+	if (str_equal(g->path, g->common) ||
+	    !((head && head->state == CHOICE_KEPT) || (index && index->state == CHOICE_KEPT)))
+		return;
+	const char *own = git_own_file(g, path);
+	const struct change *file = own ? changes_find(&g->c->changes, own) : NULL;
+	struct choice *x = file ? &g->c->items[file - g->c->changes.items] : NULL;
+
+	if (x && x->state == CHOICE_LANDS && file->after.type == OBJECT_ABSENT)
+		git_keep(x, "yours stays: its HEAD and index do");
 }
 
 static int git_on_worktree(void *context, const char *name)
@@ -764,6 +854,84 @@ static int git_keep_heads(struct git_repository *g)
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
+/* A ref that stays lies beneath this one: in a file of its own, which the session removed, or packed. */
+static bool git_stays_below(const struct git_repository *g, const char *ref)
+{
+	const size_t count = git_refs_has_below(&g->mine, ref) ? g->mine.packed_count : 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct git_item *item = &g->items[i];
+
+		if (git_is_in(item->rest, ref) && !str_equal(item->rest, ref) &&
+		    item->x->change->before.type == OBJECT_FILE && item->x->state != CHOICE_LANDS)
+			return true;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (git_is_in(g->mine.packed[i].name, ref) &&
+		    !str_equal(g->mine.packed[i].name, ref) &&
+		    git_will_be(g, g->mine.packed[i].name))
+			return true;
+	return false;
+}
+
+/* A branch that the session renamed into a folder of its own name, or out of one, while something of
+ * the user's stays there: it lands beside. */
+static int git_keep_room(struct git_repository *g)
+{
+	int r = 0;
+
+	g->stays = "yours stays";
+	for (size_t i = 0; r == 0 && i < g->count; i++) {
+		const struct git_item *item = &g->items[i];
+		char log[PATH_MAX + sizeof("logs/")];
+
+		if (!git_is_in(item->rest, "refs") || item->x->state != CHOICE_LANDS ||
+		    item->x->change->after.type != OBJECT_FILE)
+			continue;
+		r = git_open_refs(g);
+		if (r < 0 || !(git_has_no_room(g, item->rest) || git_stays_below(g, item->rest)))
+			continue;
+		(void)snprintf(log, sizeof(log), "logs/%s", item->rest);
+		struct choice *with = git_choice(g, log);
+
+		if (with && with->state == CHOICE_LANDS)
+			git_keep(with, "what it is the log of does not land by this name");
+		r = git_put_beside(g, item->x, item->rest);
+	}
+	return r;
+}
+
+/* The session went to a branch that the user removed meanwhile: HEAD would name nothing, and did
+ * name a commit. */
+static int git_judge_unborn(struct git_repository *g)
+{
+	const struct choice *head = git_choice(g, "HEAD");
+	struct git_ref_value mine;
+	char path[2 * PATH_MAX];
+
+	if (!head || head->state != CHOICE_LANDS || !g->on_theirs[0] ||
+	    head->change->before.type != OBJECT_FILE)
+		return 0;
+	int r = git_open_refs(g);
+
+	if (r < 0 || git_will_be(g, g->on_theirs))
+		return r;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_theirs);
+	const struct change *branch = changes_find(&g->c->changes, path);
+	enum choice_state state =
+		branch ? g->c->items[branch - g->c->changes.items].state : CHOICE_SETTLED;
+
+	git_value(g, &g->mine, "HEAD", &mine);
+	/* What is pending may come yet. */
+	if (!mine.object.len || state == CHOICE_HELD || state == CHOICE_LEFT)
+		return 0;
+	const char *why = arena_printf(
+		&g->c->arena, "yours stays: the session has %s checked out, which is not there",
+		g->on_theirs);
+
+	return why ? git_judge(g, why, NULL) : -ENOMEM;
+}
+
 /* --- all of them ----------------------------------------------------------------------- */
 
 static bool git_is_object(const struct git_item *item)
@@ -825,7 +993,13 @@ static int git_judge_whole(struct git_repository *g)
 {
 	int r = git_judge_linked(g);
 
-	return r < 0 ? r : git_judge_all(g, git_busy(g->c, g->path));
+	if (r == 0)
+		r = git_judge_all(g, git_busy(g->c, g->path));
+	if (r == 0)
+		r = git_judge_unborn(g);
+	if (r == 0)
+		git_keep_linked(g);
+	return r;
 }
 
 /* The repository that these are of. */
@@ -910,7 +1084,9 @@ int choices_git(struct choices *c, struct error *e)
 	int r = git_each(c, items, count, git_judge_whole, e);
 
 	/* Which HEADs land is known by now, those of worktrees as well. */
-	return r < 0 ? r : git_each(c, items, count, git_keep_heads, e);
+	if (r == 0)
+		r = git_each(c, items, count, git_keep_heads, e);
+	return r < 0 ? r : git_each(c, items, count, git_keep_room, e);
 }
 
 void choices_git_fini(struct choices *c)

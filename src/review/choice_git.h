@@ -77,6 +77,10 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 /* The branch that HEAD in this folder is; "" when it is none. */
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);
 
+/* A ref will be there when what lands by now has landed: the user's, which stays, or the session's.
+ * The refs are open. */
+bool git_will_be(const struct git_repository *g, const char *ref);
+
 /* What stands where a ref of the session's would land. */
 enum git_room {
 	GIT_ROOM_FREE,

@@ -196,6 +196,35 @@ void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NA
 		ret[0] = '\0';
 }
 
+/* --- what will be ----------------------------------------------------------------------- */
+
+/* The choice about a path of the repository lands. */
+static const struct change *refs_landing(const struct git_repository *g, const char *path)
+{
+	const struct change *change = changes_find(&g->c->changes, path);
+
+	return change && g->c->items[change - g->c->changes.items].state == CHOICE_LANDS ? change
+											 : NULL;
+}
+
+bool git_will_be(const struct git_repository *g, const char *ref)
+{
+	char path[2 * PATH_MAX];
+	struct object o;
+
+	(void)snprintf(path, sizeof(path), "%spacked-refs", g->common);
+	if (git_refs_packed(refs_landing(g, path) ? &g->theirs : &g->mine, ref))
+		return true;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, ref);
+	for (size_t i = 0; i < g->c->beside_count; i++)
+		if (str_equal(g->c->beside[i].path, path))
+			return true;
+	const struct change *lands = refs_landing(g, path);
+
+	return lands ? lands->after.type == OBJECT_FILE
+		     : view_look(&g->base, path, &o) < 0 || o.type == OBJECT_FILE;
+}
+
 /* --- room ------------------------------------------------------------------------------ */
 
 /* What lands beside by this name, above it or below it. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { SHOWN_MAX = 40, SHOWN_WORDS = 8, SHOWN_INDENT = 4 };
@@ -148,9 +149,35 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 	}
 }
 
+/* How long the path of the folder of objects is. */
+static size_t show_objects_len(const char *path)
+{
+	const char *rest = git_rest(path);
+
+	return rest ? (size_t)(rest - path) + strlen("objects") : strlen(path);
+}
+
+void show_objects_add(struct show_objects *o, const char *path)
+{
+	size_t len = show_objects_len(path);
+
+	if (o->count++ == 0)
+		o->path = path;
+	else if (show_objects_len(o->path) != len || memcmp(o->path, path, len) != 0)
+		o->elsewhere = true;
+}
+
+void show_objects_put(struct buf *into, const struct show_objects *o)
+{
+	buf_putf(into, "%zu object%s in ", o->count, o->count == 1 ? "" : "s");
+	text_escape(into, (struct span){(const uint8_t *)o->path, show_objects_len(o->path)});
+	if (o->elsewhere)
+		buf_put_str(into, " and those of other repositories");
+}
+
 /* Those of the group that are flagged, or those that are not, up to a number of each. */
 static size_t show_part(const struct text *t, struct buf *out, const struct choices *c,
-			enum choice_state state, bool flagged, size_t *objects)
+			enum choice_state state, bool flagged, struct show_objects *objects)
 {
 	size_t count = 0;
 
@@ -163,8 +190,9 @@ static size_t show_part(const struct text *t, struct buf *out, const struct choi
 		/* Names of content: nobody reads them one by one. */
 		if ((state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) ||
 		    (state == CHOICE_KEPT && choice_is_git_object(c->items[i].change->path))) {
-			*objects += c->items[i].change->after.type == OBJECT_FILE ||
-				    c->items[i].change->before.type == OBJECT_FILE;
+			if (c->items[i].change->after.type == OBJECT_FILE ||
+			    c->items[i].change->before.type == OBJECT_FILE)
+				show_objects_add(objects, c->items[i].change->path);
 			continue;
 		}
 		if (++count > SHOWN_MAX)
@@ -186,14 +214,17 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 		       enum text_style style, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t objects = 0, count = show_part(t, &out, c, state, false, &objects);
+	struct show_objects objects = {.count = 0};
+	size_t count = show_part(t, &out, c, state, false, &objects);
 
 	count += show_part(t, &out, c, state, true, &objects);
-	if (objects)
-		buf_putf(&out, "  git      %zu object%s in .git/objects%s\n", objects,
-			 objects == 1 ? "" : "s",
+	if (objects.count) {
+		buf_put_str(&out, "  git      ");
+		show_objects_put(&out, &objects);
+		buf_putf(&out, "%s\n",
 			 state == CHOICE_KEPT ? ", which the session removed or changed" : "");
-	if (count == 0 && objects == 0)
+	}
+	if (count == 0 && objects.count == 0)
 		return;
 	if (title)
 		text_styled(t, style, "%s\n", title);

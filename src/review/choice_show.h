@@ -29,4 +29,15 @@ void brought_put_json(struct json *j, const struct change *c);
 /* How many are held for themselves. */
 size_t choices_held(const struct choices *c);
 
+/* Objects of git's, which nobody reads one by one: how many, and where. */
+struct show_objects {
+	size_t count;
+	const char *path; /* of the first one */
+	bool elsewhere;   /* some are of another repository */
+};
+
+void show_objects_add(struct show_objects *o, const char *path);
+/* "3 objects in .git/objects" */
+void show_objects_put(struct buf *into, const struct show_objects *o);
+
 #endif

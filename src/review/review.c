@@ -214,3 +214,9 @@ const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN])
 		       len - 2 * (size_t)REVIEW_PATH_END, path + len - REVIEW_PATH_END);
 	return into;
 }
+
+const char *review_folder(const struct review *r, struct buf *into)
+{
+	text_escape(into, span_of_str(r->layers.workspace));
+	return buf_str(into);
+}

@@ -47,6 +47,9 @@ int review_changes(const struct review *r, const struct changes_how *how, struct
 enum { REVIEW_PATH_END = 120, REVIEW_PATH_SHOWN = 2 * REVIEW_PATH_END + 40 };
 const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN]);
 
+/* The workspace in one line of text, whatever its name has in it. */
+const char *review_folder(const struct review *r, struct buf *into);
+
 /* The list of holds, tuned by what the policy says now; see hold_rules_free. */
 struct hold_rules;
 int review_holds(const struct review *r, struct hold_rules **ret, struct error *e);

@@ -389,28 +389,39 @@ static void apply_say_conflicts(const struct apply *a)
 /* Which branch the session's commits are on, and what to do with them. */
 static void apply_say_beside(const struct apply *a, const struct choice_beside *b)
 {
-	if (a->choices.items[b->of].change->takes_back)
+	_cleanup_buf_ struct buf in = BUF_INIT(4 * PATH_MAX + 8);
+	const char *rest = git_rest(b->path);
+	size_t len = rest ? (size_t)(rest - b->path) - 1 : 0;
+	bool top = len == strlen(".git"), takes_back = a->choices.items[b->of].change->takes_back;
+
+	/* That of a submodule, or of another folder. */
+	if (!top) {
+		buf_put_str(&in, "In ");
+		text_escape(&in, (struct span){(const uint8_t *)b->path, len});
+		buf_put_str(&in, takes_back ? " the" : " your");
+	}
+	if (takes_back)
 		text_printf(
 			&a->out,
-			"The session's commits are on the branch %s. They take back what you "
+			"%s session's commits are on the branch %s. They take back what you "
 			"committed: do not merge it. 'git diff HEAD %s' shows the difference.\n",
-			b->branch, b->branch);
+			top ? "The" : buf_str(&in), b->branch, b->branch);
 	else if (b->merges)
 		text_printf(&a->out,
-			    "Your branch stays: the session's commits are on the branch %s. Commit "
-			    "what landed, then 'git merge %s' puts them together.\n",
-			    b->branch, b->branch);
+			    "%s branch stays: the session's commits are on the branch %s. Commit "
+			    "what landed%s, then 'git merge %s' puts them together.\n",
+			    top ? "Your" : buf_str(&in), b->branch, top ? "" : " there", b->branch);
 }
 
 static void apply_say_done(const struct apply *a)
 {
-	_cleanup_buf_ struct buf sum = BUF_INIT(256);
+	_cleanup_buf_ struct buf sum = BUF_INIT(256), folder = BUF_INIT(4 * PATH_MAX + 1);
 	size_t held = choices_held(&a->choices);
 
 	choices_put_sum(&sum, &a->choices);
 	text_styled(&a->out, TEXT_GOOD, "Applied");
 	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&sum),
-		    a->review.layers.workspace);
+		    review_folder(&a->review, &folder));
 	for (size_t i = 0; i < a->choices.beside_count; i++) {
 		const struct choice_beside *b = &a->choices.beside[i];
 

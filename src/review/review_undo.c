@@ -56,7 +56,8 @@ static void undo_unchoose(struct undo *u)
 	u->now = NULL;
 	u->steps = NULL;
 	u->from = NULL;
-	u->count = u->changed_count = u->left_count = u->objects = u->objects_left = 0;
+	u->count = u->changed_count = u->left_count = u->objects_left = 0;
+	u->objects = (struct show_objects){.count = 0};
 	u->unnamed = 0;
 }
 
@@ -84,7 +85,8 @@ static bool undo_object(struct undo *u, size_t i, const struct object *now)
 	if (!git_is_in_objects(s->path) ||
 	    (goes ? now->type != OBJECT_ABSENT : !basis_same(&s->before, &s->after)))
 		return false;
-	u->objects += s->before.type == OBJECT_FILE;
+	if (s->before.type == OBJECT_FILE)
+		show_objects_add(&u->objects, s->path);
 	u->objects_left += goes;
 	u->left[i] = goes;
 	s->before = *now;
@@ -242,7 +244,8 @@ static void undo_leave_objects(struct undo *u)
 		if (u->left[i] || s->after.type != OBJECT_ABSENT || !git_is_in_objects(s->path) ||
 		    undo_git_goes(&git, s->path) || !basis_same_content(&u->now[i], &s->before))
 			continue;
-		u->objects += u->now[i].type == OBJECT_FILE;
+		if (u->now[i].type == OBJECT_FILE)
+			show_objects_add(&u->objects, s->path);
 		u->changed[i] = false;
 		s->before = s->after = u->now[i];
 		s->kept = 0;
@@ -1145,6 +1148,7 @@ static int undo_run(struct undo *u, struct error *e)
 		return undo_nothing(u);
 	if (u->dry)
 		return EXIT_OK;
+	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);
 
@@ -1164,8 +1168,8 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",
-			    rest ? "What is listed above in " : "", u->review.layers.workspace,
-			    u->redo ? "after" : "before",
+			    rest ? "What is listed above in " : "",
+			    review_folder(&u->review, &folder), u->redo ? "after" : "before",
 			    u->redo ? "' takes it back." : " --redo' does it again.");
 	return r;
 }

@@ -8,6 +8,7 @@
 #ifndef BAWN_UNDO_PARTS_H
 #define BAWN_UNDO_PARTS_H
 
+#include "choice_show.h"
 #include "decision.h"
 #include "land_undo.h"
 #include "prompt.h"
@@ -42,10 +43,10 @@ struct undo {
 	bool *stands;       /* each of them: a branch that the user is on, and left */
 	struct object *now; /* each of them: what stands there */
 	size_t changed_count, left_count;
-	size_t unnamed;             /* of what a direct session did: stays, and was not asked for */
-	size_t objects;             /* of git's, that stay */
-	size_t objects_left;        /* and are among the left: nothing is to be done */
-	struct undo_unseen *unseen; /* also of sessions that were passed over */
+	size_t unnamed; /* of what a direct session did: stays, and was not asked for */
+	struct show_objects objects; /* of git's, that stay */
+	size_t objects_left;         /* and are among the left: nothing is to be done */
+	struct undo_unseen *unseen;  /* also of sessions that were passed over */
 	size_t unseen_count, unseen_room;
 	struct undo_refs refs;
 	struct land_step *steps; /* what is */

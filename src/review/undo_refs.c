@@ -77,7 +77,9 @@ static int refs_on_ref(void *context, const char *path, const struct git_name *l
 	struct undo_ref one = {.path = own, .name = name, .left = *left, .back = *back};
 	ssize_t step = journal_find_step(land_undo_journal(r->kept), own);
 
-	one.own = step >= 0;
+	/* What is a folder of refs on one side is no file of this one. */
+	one.own = step >= 0 && r->steps[step].before.type != OBJECT_DIR &&
+		  r->steps[step].after.type != OBJECT_DIR;
 	if (!one.own)
 		step = refs_step(r, &one, "packed-refs");
 	if (step < 0)
@@ -96,24 +98,44 @@ static int refs_open(const struct view *base, const struct undo_ref *one, struct
 
 /* --- judging --------------------------------------------------------------------------- */
 
-/* A packed ref stands where one would have its folder, or has its folder there. */
-static bool refs_is_barred(const struct git_refs *refs, const char *ref)
+static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *one);
+
+/* A packed ref goes with this: those of one repository are r->items[from..to]. */
+static bool refs_gives_way(const struct undo_refs *r, size_t from, size_t to, const char *name)
 {
+	for (size_t i = from; i < to; i++)
+		if (!r->items[i].back.len && str_equal(r->items[i].name, name))
+			return !refs_is_stood_on(r, &r->items[i]);
+	return false;
+}
+
+/* A packed ref that does not go stands where one would have its folder, or has its folder there. */
+static bool refs_is_barred(const struct undo_refs *r, const struct git_refs *refs, size_t from,
+			   size_t to, const char *ref)
+{
+	const size_t count = git_refs_has_below(refs, ref) ? refs->packed_count : 0;
 	char name[GIT_REF_NAME_MAX];
 
-	if (strlen(ref) >= sizeof(name) || git_refs_has_below(refs, ref))
+	if (strlen(ref) >= sizeof(name))
 		return true;
+	for (size_t i = 0; i < count; i++) {
+		const char *below = str_after(refs->packed[i].name, ref);
+
+		if (below && *below == '/' && !refs_gives_way(r, from, to, refs->packed[i].name))
+			return true;
+	}
 	memcpy(name, ref, strlen(ref) + 1);
 	for (char *slash; (slash = strrchr(name, '/'));) {
 		*slash = '\0';
-		if (git_refs_packed(refs, name))
+		if (git_refs_packed(refs, name) && !refs_gives_way(r, from, to, name))
 			return true;
 	}
 	return false;
 }
 
 /* It is as the landing left it, or as it was before. */
-static bool refs_is_known(const struct git_refs *refs, struct undo_ref *one)
+static bool refs_is_known(const struct undo_refs *u, const struct git_refs *refs, size_t from,
+			  size_t to, struct undo_ref *one)
 {
 	int r = git_refs_value(refs, "", one->name, &one->now);
 
@@ -121,7 +143,7 @@ static bool refs_is_known(const struct git_refs *refs, struct undo_ref *one)
 		one->now.len = 0;
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EISDIR)
 		return false;
-	if (!one->now.len && one->back.len && refs_is_barred(refs, one->name))
+	if (!one->now.len && one->back.len && refs_is_barred(u, refs, from, to, one->name))
 		return false;
 	return git_name_equal(&one->now, &one->left) || git_name_equal(&one->now, &one->back);
 }
@@ -178,7 +200,7 @@ static void refs_judge(struct undo_refs *r, const struct git_refs *refs, size_t 
 				     clock_ms(CLOCK_MONOTONIC) + REFS_STORE_MS, &store);
 	for (size_t i = from; i < to; i++) {
 		struct undo_ref *one = &r->items[i];
-		bool is = refs_is_known(refs, one) && !refs_is_pruned(r, store, one);
+		bool is = refs_is_known(r, refs, from, to, one) && !refs_is_pruned(r, store, one);
 
 		if (!is) {
 			r->changed[one->step] = true;

@@ -60,7 +60,8 @@ size_t undo_count(const struct undo *u)
 void undo_show(const struct undo *u, bool changed, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-	size_t shown = 0, objects = 0, next = 0;
+	struct show_objects objects = {.count = 0};
+	size_t shown = 0, next = 0;
 
 	for (size_t i = 0; i < u->all_count; i++) {
 		const struct land_step *s = changed ? &u->all[i] : undo_done(u, &next, i);
@@ -69,7 +70,8 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (!changed && change_is_git_object(&(struct change){.path = s->path})) {
-			objects += s->before.type == OBJECT_FILE || s->after.type == OBJECT_FILE;
+			if (s->before.type == OBJECT_FILE || s->after.type == OBJECT_FILE)
+				show_objects_add(&objects, s->path);
 			continue;
 		}
 		if (++shown > UNDO_SHOWN_MAX)
@@ -84,9 +86,11 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 	}
 	if (shown > UNDO_SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more\n", shown - UNDO_SHOWN_MAX);
-	if (objects)
-		buf_putf(&out, "  %-*s%zu object%s in .git/objects\n", UNDO_WORDS, "git", objects,
-			 objects == 1 ? "" : "s");
+	if (objects.count) {
+		buf_putf(&out, "  %-*s", UNDO_WORDS, "git");
+		show_objects_put(&out, &objects);
+		buf_put_char(&out, '\n');
+	}
 	for (size_t i = 0; !changed && undo_opens(u) && i < u->direct.opening_count; i++) {
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
@@ -96,10 +100,12 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 	}
 	if (!changed && undo_has_top(u) && u->direct.top.has_mode && ++shown <= UNDO_SHOWN_MAX)
 		buf_putf(&out, "  %-*s.\n", UNDO_WORDS, "gets its mode back");
-	if (!changed && u->objects && !u->redo)
-		buf_putf(&out, "  %-*s%zu object%s in .git/objects: 'git gc' tidies up\n",
-			 UNDO_WORDS, "stays", u->objects, u->objects == 1 ? "" : "s");
-	if (shown + objects) {
+	if (!changed && u->objects.count && !u->redo) {
+		buf_putf(&out, "  %-*s", UNDO_WORDS, "stays");
+		show_objects_put(&out, &u->objects);
+		buf_put_str(&out, ": 'git gc' tidies up\n");
+	}
+	if (shown + objects.count) {
 		text_styled(&u->out, changed ? TEXT_BAD : TEXT_STRONG, "%s\n", title);
 		text_write(&u->out, &out);
 	}

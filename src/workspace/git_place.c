@@ -11,11 +11,11 @@
 bool git_is_member(const char *name, size_t len)
 {
 	static const char *const members[] = {
-		"HEAD",         "objects",     "refs",      "config",    "config.worktree",
-		"hooks",        "info",        "commondir", "gitdir",    "modules",
-		"remotes",      "branches",    "worktrees", "sequencer", "rebase-merge",
-		"rebase-apply", "packed-refs", "logs",      "index",     "reftable",
-		"rr-cache",     "AUTO_MERGE",
+		"HEAD",         "objects",     "refs",      "config",     "config.worktree",
+		"hooks",        "info",        "commondir", "gitdir",     "modules",
+		"remotes",      "branches",    "worktrees", "sequencer",  "rebase-merge",
+		"rebase-apply", "packed-refs", "logs",      "index",      "reftable",
+		"rr-cache",     "AUTO_MERGE",  "MERGE_MSG", "SQUASH_MSG", "COMMIT_EDITMSG",
 	};
 	/* MERGE_HEAD, REBASE_HEAD, or whatever else git takes for a ref. */
 	static const char kin[] = "_HEAD";

@@ -115,6 +115,13 @@ static struct git_name refs_find(const struct git_refs *refs, const char *name)
 	return found ? found->object : (struct git_name){.len = 0};
 }
 
+/* A folder of refs, on one side: `i` is a step, or -1. */
+static bool refs_is_folder(const struct refs_of *r, ssize_t i)
+{
+	return i >= 0 && (r->l->j.steps[i].before.type == OBJECT_DIR ||
+			  r->l->j.steps[i].after.type == OBJECT_DIR);
+}
+
 /* Step i is about the file of a ref. */
 static void refs_note_file(struct refs_of *r, size_t i, const char *ref)
 {
@@ -141,7 +148,11 @@ static void refs_note_packed(struct refs_of *r, const char *ref)
 	struct object o;
 
 	if (git_name_equal(&before, &after) || !git_join(path, r->gitdir, ref) ||
-	    !journal_is_path(path) || journal_find_step(&r->l->j, path) >= 0 ||
+	    !journal_is_path(path))
+		return;
+	ssize_t step = journal_find_step(&r->l->j, path);
+
+	if ((step >= 0 && !refs_is_folder(r, step)) ||
 	    (view_look(&r->base, path, &o) == 0 && o.type == OBJECT_FILE))
 		return;
 	refs_put(r, path, &before, &after);
