@@ -21,6 +21,8 @@
  */
 #include "exchange_parts.h"
 
+#include "clock.h"
+
 #include <stdio.h>
 
 static struct exchange *exchange_new(struct intercept *i, struct side_stream *box)
@@ -32,7 +34,7 @@ static struct exchange *exchange_new(struct intercept *i, struct side_stream *bo
 		return NULL;
 	x->intercept = i;
 	x->box = box;
-	x->begun = gate_now();
+	x->begun = clock_now();
 	box->context = x;
 	x->early = BUF_INIT(INTERCEPT_PENDING_MAX);
 	while (*link)
@@ -69,7 +71,7 @@ struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TE
 		.status = x->status,
 		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_RECEIVED | 1u << FOLD_TIME,
 			 .sums = {x->passed[EXCHANGE_UP], x->passed[EXCHANGE_DOWN],
-				  (uint64_t)(gate_now() - x->begun)}},
+				  (uint64_t)(clock_now() - x->begun)}},
 		.rule = same ? x->rule->origin : "",
 		.taken = i->gate->taken};
 }

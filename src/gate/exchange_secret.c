@@ -7,6 +7,8 @@
  */
 #include "exchange_parts.h"
 
+#include "clock.h"
+
 static void exchange_ask(struct exchange *x);
 static void exchange_recall(struct exchange *x, struct http_message *m);
 
@@ -182,7 +184,7 @@ static bool exchange_is_recorded(struct exchange *x, size_t secret)
 	if (account_has(g->account, id))
 		return true;
 	x->state = EXCHANGE_RECORD;
-	account_wait(g->account, &x->record, id, gate_now(), exchange_on_recorded, x);
+	account_wait(g->account, &x->record, id, clock_now(), exchange_on_recorded, x);
 	return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "intercept.h"
 #include "tell.h"
@@ -44,7 +45,7 @@ static void flow_wait(struct flow *f, int64_t deadline)
 void flow_set_state(struct flow *f, enum flow_state state, int64_t milliseconds)
 {
 	f->state = state;
-	flow_wait(f, milliseconds ? gate_now() + milliseconds : 0);
+	flow_wait(f, milliseconds ? clock_now() + milliseconds : 0);
 }
 
 void flow_set_deadline(struct flow *f, int64_t at)
@@ -206,7 +207,7 @@ static void flow_go(struct flow *f)
 		/* Named in the plan as this very address, so it is meant, wherever it lies. */
 		flow_start_dial(f, &f->address, 1);
 	} else if (f->name->address_count > 0 &&
-		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
+		   clock_now() - f->name->resolved_at < GATE_CACHE_MS) {
 		flow_dial_checked(f);
 	} else if (gate_ask(f->gate, f->name) < 0) {
 		tell_not_connected(f, "there is no resolver to ask for its addresses");
@@ -240,7 +241,7 @@ static void flow_record(struct flow *f)
 		return;
 	}
 	flow_set_state(f, FLOW_RECORD, GATE_DIAL_MS);
-	account_wait(a, &f->record, id, gate_now(), flow_on_recorded, f);
+	account_wait(a, &f->record, id, clock_now(), flow_on_recorded, f);
 }
 
 /* What is spoken on a connection that was let through: one of the schemes that it might speak. */
@@ -336,7 +337,7 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 		n->address_count = MADE_UP_ADDRESSES;
 	memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
 	n->near = answer->near;
-	n->resolved_at = gate_now();
+	n->resolved_at = clock_now();
 	for (struct flow *f = g->waiting; f; f = next) {
 		next = f->next_waiting;
 		if (f->state == FLOW_LOOKUP && f->name == n)
@@ -424,7 +425,7 @@ static void flow_dial_next(struct flow *f)
 			fd_close(&a->fd);
 			continue;
 		}
-		d->next_at = gate_now() + FLOW_DIAL_STAGGER;
+		d->next_at = clock_now() + FLOW_DIAL_STAGGER;
 		return;
 	}
 	if (!flow_dialling(d))

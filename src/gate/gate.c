@@ -22,29 +22,6 @@ enum { GATE_WAITING, GATE_SERVING, GATE_IN_ANY = 1u << GATE_WAITING | 1u << GATE
 enum { GATE_EAGER_NS = 25000 };
 enum { GATE_ACCEPTS = 32 }; /* in a row at most; then others have their turn */
 
-int64_t gate_now(void)
-{
-	return clock_ms(CLOCK_MONOTONIC);
-}
-
-bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst)
-{
-	int64_t more = (now - b->at) * rate / 1000;
-
-	if (b->at == 0 || b->tokens + more >= burst) {
-		b->tokens = burst;
-		b->at = now;
-	} else {
-		/* Time that made no whole token yet still counts the next time. */
-		b->tokens += more;
-		b->at += more * 1000 / rate;
-	}
-	if (b->tokens <= 0)
-		return false;
-	b->tokens--;
-	return true;
-}
-
 size_t gate_room(const struct gate *g, size_t most)
 {
 	if (g->bytes_left >= most)
@@ -100,7 +77,7 @@ static int gate_on_timer(void *context, uint32_t events)
 {
 	struct gate *g = context;
 	uint64_t ticks = 0;
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 	struct flow *next = NULL;
 
 	(void)events;
@@ -137,7 +114,7 @@ int gate_ask(struct gate *g, struct made_up_name *name)
 	/* The number in it leads back to the name, whoever is still waiting then. */
 	struct message_resolve m = {.id = ++g->next_lookup << 32 | name->number,
 				    .name = name->name.text};
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 
 	if (g->resolver.fd < 0)
 		return -ENOTCONN;
@@ -207,7 +184,7 @@ static int gate_on_tcp(void *context, uint32_t events)
 		if (fd < 0)
 			return 0;
 		if (g->flow_count >= GATE_FLOWS_MAX ||
-		    !gate_take(&g->new_flows, gate_now(), GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
+		    !bucket_take(&g->new_flows, clock_now(), GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
 			struct linger now = {.l_onoff = 1, .l_linger = 0};
 
 			(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));

@@ -21,6 +21,7 @@
 #define BAWN_GATE_H
 
 #include "account.h"
+#include "bucket.h"
 #include "channel.h"
 #include "key_ask.h"
 #include "loop.h"
@@ -48,12 +49,6 @@ enum {
 	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
 	GATE_TICK_MS = 50,
 	GATE_DOORS_MAX = 48,
-};
-
-/* A bucket of tokens: `burst` at once, `rate` a second. */
-struct gate_bucket {
-	int64_t at; /* ms */
-	int64_t tokens;
 };
 
 enum { MUTE_PORTS = 512 };
@@ -101,7 +96,7 @@ struct gate {
 	struct flow *flows;      /* all */
 	size_t flow_count;
 	uint64_t next_lookup;
-	struct gate_bucket new_flows, answers, questions[GATE_ASKERS];
+	struct bucket new_flows, answers, questions[GATE_ASKERS];
 	struct mute mute;
 	const struct plan_limit *bytes; /* of the session; NULL: unlimited */
 	uint64_t bytes_left;
@@ -111,10 +106,8 @@ struct gate {
 /* Serves the keeper until it is gone; returns the exit code.  resolver and recorder may be -1. */
 int gate_run(int keeper, int resolver, int recorder, int plan_fd);
 
-int64_t gate_now(void); /* ms */
 /* A socket to outside that is connected or about to be; -errno. */
 int gate_dial(const struct address *to, uint16_t port);
-bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst);
 
 /*
  * So many bytes of a connection are about to pass.  False: that is more than the session may

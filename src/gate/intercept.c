@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "intercept.h"
 
+#include "clock.h"
+
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -247,7 +249,7 @@ static int64_t intercept_deadline_of(struct leg *l)
 		      side_phase(l->side) == SIDE_BEGINNING;
 
 	if (begins && !l->beginning)
-		l->since = gate_now();
+		l->since = clock_now();
 	l->beginning = begins;
 	switch (l->state) {
 	case LEG_CONNECTING:
@@ -271,7 +273,7 @@ static int64_t intercept_deadline(struct intercept *i)
 	if (!ticks)
 		i->tick_at = 0;
 	else if (i->tick_at == 0)
-		i->tick_at = gate_now() + INTERCEPT_TICK_MS;
+		i->tick_at = clock_now() + INTERCEPT_TICK_MS;
 	if (ticks && (first == 0 || i->tick_at < first))
 		first = i->tick_at;
 
@@ -325,7 +327,7 @@ static void intercept_tick(struct intercept *i, int64_t now)
 
 void intercept_late(struct intercept *i)
 {
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 
 	intercept_enter(i);
 	if (i->tick_at != 0 && now >= i->tick_at)
@@ -358,7 +360,7 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 	i->flow = f;
 	i->gate = f->gate;
 	i->gate->opened++;
-	i->begun = gate_now();
+	i->begun = clock_now();
 	i->first = f->first;
 	f->first = BUF_INIT(FLOW_FIRST_MAX);
 	free(f->check);

@@ -7,6 +7,7 @@
  */
 #include "intercept.h"
 
+#include "clock.h"
 #include "fd.h"
 
 #include <sys/socket.h>
@@ -151,7 +152,7 @@ static void leg_feed(struct leg *l, struct span bytes)
 {
 	/* A side that cannot go on has said all it has to; it is over then. */
 	if (bytes.len > 0 && l->side)
-		(void)side_feed(l->side, bytes);
+		(void)side_feed(l->side, bytes, clock_now());
 }
 
 /* The other end will send no more. */
@@ -221,7 +222,7 @@ static void leg_take_bytes(struct leg *l, struct span bytes)
 void leg_start(struct leg *l, struct span first)
 {
 	l->state = l->tls ? LEG_HANDSHAKE : LEG_SERVING;
-	l->since = gate_now();
+	l->since = clock_now();
 	if (!l->tls)
 		intercept_on_ready(l);
 	leg_take_bytes(l, first);
@@ -351,7 +352,7 @@ int leg_dial(struct leg *l, const struct address *to, uint16_t port)
 	l->fd = TAKE_FD(fd);
 	l->events = EPOLLOUT;
 	l->state = LEG_CONNECTING;
-	l->since = gate_now();
+	l->since = clock_now();
 	return 0;
 }
 
@@ -375,5 +376,5 @@ void leg_finish(struct leg *l)
 	}
 	(void)shutdown(l->fd, SHUT_WR);
 	l->state = LEG_LINGERING;
-	l->since = gate_now();
+	l->since = clock_now();
 }

@@ -9,6 +9,8 @@
  */
 #include "flow.h"
 
+#include "clock.h"
+
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -163,7 +165,7 @@ static void proxy_feed_dns(struct flow *f, struct span bytes)
 		bytes.len -= used;
 		if (said == FEED_MORE)
 			return;
-		bool good = said != FEED_BAD && answer_may_ask(f->gate, 0, gate_now());
+		bool good = said != FEED_BAD && answer_may_ask(f->gate, 0, clock_now());
 		size_t len = good ? answer_question(f->gate, dns_frame_message(frame), answer + 2,
 						    DNS_MESSAGE_MAX)
 				  : 0;

@@ -12,6 +12,7 @@
 #include "fnv.h"
 #include "tell.h"
 
+#include "clock.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -164,7 +165,7 @@ void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t
 /* A lookup is two questions, and was refused once. */
 static bool refusal_is_second(struct refusal *r, uint16_t type)
 {
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 	bool second =
 		(r->type == DNS_A && type == DNS_AAAA) || (r->type == DNS_AAAA && type == DNS_A);
 

@@ -13,6 +13,7 @@
  */
 #include "flow.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "http_path.h"
 #include "intercept.h"
@@ -318,7 +319,7 @@ void relay_tell_request(struct flow *f, unsigned int status)
 		.status = status,
 		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_TIME,
 			 .sums = {[FOLD_SENT] = asked->sent,
-				  [FOLD_TIME] = (uint64_t)(gate_now() - asked->at)}},
+				  [FOLD_TIME] = (uint64_t)(clock_now() - asked->at)}},
 		.rule = f->rule ? f->rule->origin : ""};
 
 	tell_request(f->gate, &r, NULL);
@@ -343,7 +344,7 @@ static int relay_keep_request(struct flow *f)
 	f->request = malloc(sizeof(*f->request) + path.len);
 	if (!f->request)
 		return -ENOMEM;
-	*f->request = (struct flow_request){.at = gate_now(), .path_len = path.len};
+	*f->request = (struct flow_request){.at = clock_now(), .path_len = path.len};
 	(void)snprintf(f->request->method, sizeof(f->request->method), "%.*s", (int)method.len,
 		       (const char *)method.ptr);
 	memcpy(f->request->path, path.ptr, path.len);
