@@ -10,10 +10,12 @@
  * finds it full.  So it is emptied many at a time, those of one who asks too much are
  * dropped before anything of them is read, and then he is muted (mute.c).
  */
-#include "tell.h"
+#include "answer.h"
 
 #include "clock.h"
 #include "dns.h"
+#include "refusal.h"
+#include "tell.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

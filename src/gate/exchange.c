@@ -22,6 +22,7 @@
 #include "exchange_parts.h"
 
 #include "clock.h"
+#include "refusal.h"
 
 #include <stdio.h>
 
@@ -63,7 +64,7 @@ struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TE
 	bool same = x->rule && x->changes == i->gate->changes;
 
 	return (struct tell_request){
-		.host = intercept_host(i, text),
+		.host = flow_host(i->flow, text),
 		.port = i->flow->port,
 		.tls = i->tls,
 		.method = x->method,
@@ -150,7 +151,7 @@ static void exchange_answer(struct exchange *x, unsigned int status, const struc
 		exchange_cut(x, SIDE_CANCELLED);
 		return;
 	}
-	refusal_text(&body, v, exchange_what(x), intercept_host(i, text), i->flow->port);
+	refusal_text(&body, v, exchange_what(x), flow_host(i->flow, text), i->flow->port);
 	memset(&m, 0, offsetof(struct http_message, fields));
 	m.status = (uint16_t)status;
 	m.body = HTTP_MESSAGE_LENGTH;
@@ -586,7 +587,7 @@ static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int sta
 
 		memset(&v, 0, sizeof(v));
 		(void)snprintf(v.reason, sizeof(v.reason), "%s", words);
-		const struct tell_request r = {.host = intercept_host(i, text),
+		const struct tell_request r = {.host = flow_host(i->flow, text),
 					       .port = i->flow->port,
 					       .tls = i->tls,
 					       .method = "",
@@ -603,7 +604,7 @@ static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int sta
 		return;
 	}
 	if (!x->what)
-		x->what = strdup(intercept_host(i, text));
+		x->what = strdup(flow_host(i->flow, text));
 	exchange_refuse_for(x, status, MESSAGE_EVENT_REQUEST, words);
 }
 

@@ -8,6 +8,7 @@
 #include "authority.h"
 #include "http_field.h"
 #include "http_path.h"
+#include "relay.h"
 
 #include <stdio.h>
 
@@ -27,7 +28,7 @@ static bool exchange_agrees(const struct intercept *i, struct span authority)
 static bool exchange_describe(struct exchange *x, const struct http_message *m, struct span path)
 {
 	char text[ADDRESS_TEXT_SIZE];
-	const char *host = intercept_host(x->intercept, text);
+	const char *host = flow_host(x->intercept->flow, text);
 
 	x->head = span_equal(m->method, SPAN_LITERAL("HEAD"));
 	(void)snprintf(x->method, sizeof(x->method), "%.*s", (int)m->method.len,

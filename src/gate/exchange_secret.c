@@ -110,7 +110,7 @@ static void exchange_sign(struct exchange *x)
 {
 	struct intercept *i = x->intercept;
 	char text[ADDRESS_TEXT_SIZE];
-	struct message_sign m = {.host = intercept_host(i, text),
+	struct message_sign m = {.host = flow_host(i->flow, text),
 				 .port = i->flow->port,
 				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
 				 .method = x->method,
@@ -203,7 +203,7 @@ static void exchange_ask(struct exchange *x)
 	if (!exchange_is_recorded(x, needs[x->needs_at]))
 		return;
 	struct message_release m = {.index = needs[x->needs_at],
-				    .host = intercept_host(i, text),
+				    .host = flow_host(i->flow, text),
 				    .port = i->flow->port,
 				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
 				    .method = x->method,

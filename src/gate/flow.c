@@ -4,6 +4,9 @@
 #include "clock.h"
 #include "fd.h"
 #include "intercept.h"
+#include "proxy.h"
+#include "refusal.h"
+#include "relay.h"
 #include "tell.h"
 
 #include <netinet/in.h>
@@ -113,16 +116,60 @@ void flow_reset(struct flow *f)
 	flow_free(f, true);
 }
 
-/* --- deciding ------------------------------------------------------------------------- */
+/* --- refusing ------------------------------------------------------------------------- */
 
-static const char *flow_host(const struct flow *f, char *text, size_t size)
+void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v)
 {
-	if (f->name)
-		return f->name->name.text;
-	(void)size;
-	address_format(&f->address, text);
-	return text;
+	/* fatal, access_denied */
+	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
+	char page[8192];
+	int fd = f->ends[FLOW_BOX].fd;
+
+	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
+	if (f->proxied &&
+	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP)) {
+		if (!f->socks) {
+			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+			(void)send(fd, page, n, MSG_NOSIGNAL);
+			flow_end(f);
+			return;
+		}
+		proxy_answer(f, false, EACCES);
+		return;
+	}
+	if (f->http || (f->port == 80 && !f->check)) {
+		size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+		(void)send(fd, page, n, MSG_NOSIGNAL);
+		(void)shutdown(fd, SHUT_WR);
+		flow_end(f);
+		return;
+	}
+	if (f->check && !f->http) {
+		(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
+		flow_end(f);
+		return;
+	}
+	flow_reset(f);
 }
+
+bool flow_spend(struct gate *g, size_t count)
+{
+	struct rules_verdict v;
+
+	if (count <= g->bytes_left) {
+		g->bytes_left -= g->bytes ? count : 0;
+		return true;
+	}
+	refusal_spent(g, &v);
+	refusal_note(g, MESSAGE_EVENT_LIMIT, "network-bytes", 0, &v);
+	while (g->flows)
+		flow_reset(g->flows);
+	return false;
+}
+
+/* --- deciding ------------------------------------------------------------------------- */
 
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
 static void flow_record(struct flow *f);
@@ -158,13 +205,13 @@ static void flow_dial_checked(struct flow *f)
 	}
 	if (good_count == 0) {
 		struct rules_verdict v = {.action = PLAN_ACTION_DENY};
-		char text[64];
+		char text[ADDRESS_TEXT_SIZE];
 
 		(void)snprintf(v.reason, sizeof(v.reason),
 			       n->address_count ? "its addresses are not of the public network: %s"
 						: "it has no address%.0s",
 			       why);
-		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
 	flow_start_dial(f, good, good_count);
@@ -174,7 +221,7 @@ void flow_decide(struct flow *f)
 {
 	struct rules_question q = {.port = f->port};
 	struct rules_verdict v;
-	char text[64];
+	char text[ADDRESS_TEXT_SIZE];
 
 	/* Until it is connected nothing more is read.  Most are connected in no time, so its end is
 	 * noticed from the next tick on (flow_on_time). */
@@ -190,7 +237,7 @@ void flow_decide(struct flow *f)
 	if (v.action == PLAN_ACTION_ALLOW && f->gate->bytes_left == 0)
 		refusal_spent(f->gate, &v);
 	if (v.action != PLAN_ACTION_ALLOW) {
-		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
 	f->schemes = v.schemes;
@@ -221,14 +268,14 @@ static void flow_on_recorded(void *context, bool recorded)
 {
 	struct flow *f = context;
 	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
-	char text[64];
+	char text[ADDRESS_TEXT_SIZE];
 
 	if (recorded) {
 		flow_go(f);
 		return;
 	}
 	(void)snprintf(v.reason, sizeof(v.reason), "the record does not answer");
-	flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+	flow_refuse(f, flow_host(f, text), &v);
 }
 
 static void flow_record(struct flow *f)

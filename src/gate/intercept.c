@@ -2,18 +2,11 @@
 #include "intercept.h"
 
 #include "clock.h"
+#include "refusal.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
-
-const char *intercept_host(const struct intercept *i, char text[ADDRESS_TEXT_SIZE])
-{
-	if (i->flow->name)
-		return i->flow->name->name.text;
-	address_format(&i->flow->address, text);
-	return text;
-}
 
 static void intercept_note(struct intercept *i, const char *reason)
 {
@@ -22,7 +15,7 @@ static void intercept_note(struct intercept *i, const char *reason)
 
 	memset(&v, 0, sizeof(v));
 	(void)snprintf(v.reason, sizeof(v.reason), "%.*s", (int)sizeof(v.reason) - 1, reason);
-	refusal_note(i->gate, MESSAGE_EVENT_CERTIFICATE, intercept_host(i, text), i->flow->port,
+	refusal_note(i->gate, MESSAGE_EVENT_CERTIFICATE, flow_host(i->flow, text), i->flow->port,
 		     &v);
 }
 
@@ -384,7 +377,7 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 static void intercept_begin_tls(struct intercept *i)
 {
 	char text[ADDRESS_TEXT_SIZE];
-	const char *host = intercept_host(i, text);
+	const char *host = flow_host(i->flow, text);
 	struct key_ask_link *keys = &i->gate->keys;
 
 	if (!key_ask_world(keys)) {

@@ -99,9 +99,6 @@ void intercept_late(struct intercept *i);
 void intercept_enter(struct intercept *i);
 void intercept_leave(struct intercept *i); /* i may be gone behind it */
 
-/* The host in words. */
-const char *intercept_host(const struct intercept *i, char text[ADDRESS_TEXT_SIZE]);
-
 /*
  * A leg to the origin that can take a request now, with its stream; NULL: one is on its way
  * (exchange_on_leg will be told), or, with i->failure set, there will be none.

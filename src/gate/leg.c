@@ -109,7 +109,7 @@ static void leg_refused(struct leg *l)
 
 		if (n <= 0)
 			break;
-		(void)gate_spend(g, (size_t)n); /* there is room for it */
+		(void)flow_spend(g, (size_t)n); /* there is room for it */
 		l->intercept->flow->passed[FLOW_OUT] += (uint64_t)n;
 		leg_take_bytes(l, (struct span){leg_in, (size_t)n});
 	}
@@ -238,7 +238,7 @@ static bool leg_read(struct leg *l)
 		return true;
 	if (n > 0)
 		l->intercept->flow->passed[leg_is_box(l) ? FLOW_BOX : FLOW_OUT] += (uint64_t)n;
-	if (n > 0 && !gate_spend(g, (size_t)n))
+	if (n > 0 && !flow_spend(g, (size_t)n))
 		return false;
 	if (n < 0 && l->state == LEG_LINGERING)
 		leg_close(l, false);

@@ -7,9 +7,11 @@
  * And DNS over TCP and the session's CRL, which are the same kind of thing: little
  * protocols that we answer ourselves.
  */
-#include "flow.h"
+#include "proxy.h"
 
+#include "answer.h"
 #include "clock.h"
+#include "relay.h"
 
 #include <stdio.h>
 #include <sys/socket.h>

@@ -95,14 +95,6 @@ void tell_no_question(struct gate *g, const struct dns_question *q, const char *
 
 /* --- connections ---------------------------------------------------------------------- */
 
-static const char *tell_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
-{
-	if (f->name)
-		return f->name->name.text;
-	address_format(&f->address, text);
-	return text;
-}
-
 /* What is spoken, where that is settled; else "". */
 static const char *tell_scheme(const struct flow *f)
 {
@@ -124,7 +116,7 @@ uint64_t tell_decision(struct flow *f)
 	const struct account_decision d = {.generation = g->changes,
 					   .what = TELL_CONNECTION,
 					   .port = f->port,
-					   .host = tell_host(f, text)};
+					   .host = flow_host(f, text)};
 	uint64_t id = account_decided(g->account, &d);
 	struct note n;
 
@@ -151,7 +143,7 @@ static void tell_flow(struct note *n, const struct flow *f, const char *op,
 		      char texts[2][ADDRESS_TEXT_SIZE])
 {
 	tell_begin(n, NOTE_NETWORK, op, false);
-	tell_where(n, tell_host(f, texts[0]), f->port);
+	tell_where(n, flow_host(f, texts[0]), f->port);
 	if (f->connected_at != 0) {
 		address_format(&f->dialled, texts[1]);
 		note_word(n, NOTE_FIELD_ADDRESS, texts[1]);
