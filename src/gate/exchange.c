@@ -434,7 +434,7 @@ void exchange_forward(struct exchange *x, struct http_message *m)
 		exchange_fail(x, i->failure);
 		return;
 	}
-	struct leg *leg = intercept_open(i, x, &x->out);
+	struct leg *leg = leg_open(i, x, &x->out);
 
 	if (!leg && i->failure[0] != '\0') {
 		exchange_fail(x, i->failure);

@@ -79,7 +79,7 @@ static void intercept_on_leaf(void *context, const struct key_ask_answer *answer
 	intercept_leave(i);
 }
 
-void intercept_on_ready(struct leg *l)
+static void intercept_on_ready(struct leg *l)
 {
 	struct intercept *i = l->intercept;
 	bool box = l == &i->box;
@@ -102,23 +102,6 @@ void intercept_on_ready(struct leg *l)
 	}
 }
 
-void intercept_on_connected(struct leg *l)
-{
-	struct intercept *i = l->intercept;
-	struct flow *f = i->flow;
-
-	if (i->tls) {
-		l->tls = tls_new_client(i->gate->keys.world, f->name ? &f->name->name : NULL,
-					&f->address, f->port, i->offers_h2 || i->insists,
-					!i->insists && (i->offers_http11 || i->offers_h2));
-		if (!l->tls) {
-			intercept_on_failed(l, "out of memory");
-			return;
-		}
-	}
-	leg_start(l, (struct span){NULL, 0});
-}
-
 /* An origin that has nothing but HTTP/2, for a box that does not offer it, is dialled again. */
 static bool intercept_insist(struct leg *l)
 {
@@ -131,7 +114,7 @@ static bool intercept_insist(struct leg *l)
 	return leg_dial(l, &i->address, i->flow->port) == 0;
 }
 
-void intercept_on_failed(struct leg *l, const char *why)
+static void intercept_on_failed(struct leg *l, const char *why)
 {
 	struct intercept *i = l->intercept;
 	bool certificate = false;
@@ -162,7 +145,24 @@ void intercept_on_failed(struct leg *l, const char *why)
 		intercept_open_box(i);
 }
 
-void intercept_on_lost(struct leg *l)
+static void intercept_on_connected(struct leg *l)
+{
+	struct intercept *i = l->intercept;
+	struct flow *f = i->flow;
+
+	if (i->tls) {
+		l->tls = tls_new_client(i->gate->keys.world, f->name ? &f->name->name : NULL,
+					&f->address, f->port, i->offers_h2 || i->insists,
+					!i->insists && (i->offers_http11 || i->offers_h2));
+		if (!l->tls) {
+			intercept_on_failed(l, "out of memory");
+			return;
+		}
+	}
+	leg_start(l, (struct span){NULL, 0});
+}
+
+static void intercept_on_lost(struct leg *l)
 {
 	struct intercept *i = l->intercept;
 
@@ -174,37 +174,6 @@ void intercept_on_lost(struct leg *l)
 	l->eof = true;
 	side_end(l->side, false);
 	leg_close(l, true);
-}
-
-/* --- to the origin -------------------------------------------------------------------- */
-
-struct leg *intercept_open(struct intercept *i, void *context, struct side_stream **ret_stream)
-{
-	struct leg *unused = NULL;
-	bool coming = false;
-
-	for (size_t n = 0; n < INTERCEPT_LEGS; n++) {
-		struct leg *l = &i->out[n];
-
-		if (l->state == LEG_NONE && !unused)
-			unused = l;
-		coming = coming || l->state == LEG_CONNECTING || l->state == LEG_HANDSHAKE;
-		if (l->state != LEG_SERVING || l->eof || !l->side)
-			continue;
-		*ret_stream = side_open(l->side, context);
-		if (*ret_stream)
-			return l;
-		/* HTTP/2 takes the next when it has room; on_free will say. */
-		coming = coming || (i->h2 && side_may_open(l->side));
-	}
-	if (coming || !unused)
-		return NULL;
-	int r = leg_dial(unused, &i->address, i->flow->port);
-
-	if (r < 0)
-		(void)snprintf(i->failure, sizeof(i->failure), "the origin cannot be reached: %s",
-			       error_words(r));
-	return NULL;
 }
 
 /* --- bringing in order ---------------------------------------------------------------- */
@@ -281,13 +250,11 @@ static int64_t intercept_deadline(struct intercept *i)
 
 static void intercept_settle(struct intercept *i)
 {
-	struct flow *f = i->flow;
-
 	intercept_send(i);
 	if (!i->doomed)
 		intercept_close_done(i);
 	if (!i->doomed) {
-		flow_set_deadline(f, intercept_deadline(i));
+		i->events->on_deadline(i->flow, intercept_deadline(i));
 		leg_watch(&i->box);
 		for (size_t n = 0; n < INTERCEPT_LEGS; n++)
 			leg_watch(&i->out[n]);
@@ -304,7 +271,7 @@ void intercept_leave(struct intercept *i)
 	if (i->depth == 1)
 		intercept_settle(i);
 	if (--i->depth == 0 && i->doomed)
-		flow_end(i->flow);
+		i->events->on_over(i->flow);
 }
 
 static void intercept_tick(struct intercept *i, int64_t now)
@@ -341,6 +308,36 @@ void intercept_late(struct intercept *i)
 	intercept_leave(i);
 }
 
+/* --- what a leg tells ---------------------------------------------------------------------- */
+
+static int intercept_on_socket(void *context, uint32_t events)
+{
+	struct leg *l = context;
+	struct intercept *i = l->intercept;
+
+	intercept_enter(i);
+	if (leg_serve(l, events))
+		intercept_leave(i);
+	return 0;
+}
+
+static bool intercept_on_bytes(struct leg *l, size_t count)
+{
+	struct intercept *i = l->intercept;
+
+	i->flow->passed[l == &i->box ? FLOW_BOX : FLOW_OUT] += (uint64_t)count;
+	return i->events->on_bytes(i->gate, count);
+}
+
+static const struct leg_events intercept_legs = {
+	.on_socket = intercept_on_socket,
+	.on_bytes = intercept_on_bytes,
+	.on_connected = intercept_on_connected,
+	.on_ready = intercept_on_ready,
+	.on_failed = intercept_on_failed,
+	.on_lost = intercept_on_lost,
+};
+
 /* --- beginning and end ---------------------------------------------------------------- */
 
 static void intercept_take_flow(struct intercept *i, struct flow *f)
@@ -358,9 +355,9 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 	f->first = BUF_INIT(FLOW_FIRST_MAX);
 	free(f->check);
 	f->check = NULL;
-	leg_init(&i->box, i);
+	leg_init(&i->box, i, &intercept_legs);
 	for (size_t n = 0; n < INTERCEPT_LEGS; n++)
-		leg_init(&i->out[n], i);
+		leg_init(&i->out[n], i, &intercept_legs);
 	if (getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
 		i->doomed = true;
 	if (to.sin6_family == AF_INET) {
@@ -391,34 +388,30 @@ static void intercept_begin_tls(struct intercept *i)
 		intercept_on_connected(&i->out[0]);
 }
 
-void intercept_begin(struct flow *f, const struct client_hello *hello)
+int intercept_begin(struct flow *f, const struct client_hello *hello,
+		    const struct intercept_events *events)
 {
 	struct intercept *i = calloc(1, sizeof(*i));
 	bool h2 = hello && (hello->alpn & CLIENT_HELLO_H2);
 	bool http11 = hello && (hello->alpn & CLIENT_HELLO_HTTP11);
 
-	if (!i) {
-		flow_reset(f);
-		return;
-	}
+	if (!i)
+		return -ENOMEM;
+	i->events = events;
 	i->tls = hello != NULL;
 	i->offers_h2 = h2;
 	i->offers_http11 = http11;
 	intercept_take_flow(i, f);
-	flow_set_state(f, FLOW_OPEN, 0);
 	intercept_enter(i);
-	if (i->doomed) {
-		intercept_leave(i);
-		return;
-	}
-	if (i->tls) {
+	if (i->tls && !i->doomed) {
 		intercept_begin_tls(i);
-	} else {
+	} else if (!i->doomed) {
 		leg_start(&i->out[0], (struct span){NULL, 0});
 		leg_start(&i->box, buf_span(&i->first));
 		buf_fini(&i->first);
 	}
 	intercept_leave(i);
+	return 0;
 }
 
 void intercept_free(struct intercept *i)

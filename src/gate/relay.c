@@ -212,6 +212,17 @@ static bool relay_hold(struct flow *f, struct span bytes)
 	return false;
 }
 
+/* Its rules speak of requests: it is opened, and from here on intercept.c has it. */
+static void relay_open(struct flow *f, const struct client_hello *hello)
+{
+	static const struct intercept_events events = {
+		.on_over = flow_end, .on_deadline = flow_set_deadline, .on_bytes = flow_spend};
+
+	flow_set_state(f, FLOW_OPEN, 0);
+	if (intercept_begin(f, hello, &events) < 0)
+		flow_reset(f);
+}
+
 /* A ClientHello with all that came behind it.  False as below. */
 static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 {
@@ -232,7 +243,7 @@ static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 		struct client_hello known = start->hello;
 
 		if (relay_hold(f, bytes))
-			intercept_begin(f, &known);
+			relay_open(f, &known);
 		return false;
 	}
 	f->check->passed = true;
@@ -523,7 +534,7 @@ static bool relay_check(struct flow *f, struct span bytes)
 		 */
 		if (f->http && (f->open || f->gate->plan.secrets.count > 0)) {
 			buf_put(&f->first, bytes.ptr, bytes.len);
-			intercept_begin(f, NULL);
+			relay_open(f, NULL);
 			return false;
 		}
 		flow_set_state(f, FLOW_RELAY, GATE_CHECK_MS);
