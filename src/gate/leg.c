@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "fd.h"
 
+#include <stdio.h>
 #include <sys/socket.h>
 
 enum {
