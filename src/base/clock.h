@@ -41,6 +41,12 @@ static inline int64_t clock_ms(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Milliseconds of the clock that does not go back, for deadlines. */
+static inline int64_t clock_now(void)
+{
+	return clock_ms(CLOCK_MONOTONIC);
+}
+
 /* Nanoseconds since 1970, or since the start, as the clock has it. */
 static inline int64_t clock_ns(clockid_t clock)
 {

@@ -10,9 +10,12 @@
  * finds it full.  So it is emptied many at a time, those of one who asks too much are
  * dropped before anything of them is read, and then he is muted (mute.c).
  */
-#include "tell.h"
+#include "answer.h"
 
+#include "clock.h"
 #include "dns.h"
+#include "refusal.h"
+#include "tell.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -41,11 +44,11 @@ struct answer_batch {
 
 bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now)
 {
-	struct gate_bucket *b = &g->questions[asker % GATE_ASKERS];
-	bool may = gate_take(b, now, GATE_QUESTIONS_PER_SECOND, GATE_QUESTIONS_BURST);
+	struct bucket *b = &g->questions[asker % GATE_ASKERS];
+	bool may = bucket_take(b, now, GATE_QUESTIONS_PER_SECOND, GATE_QUESTIONS_BURST);
 
 	/* When the box as a whole asks too much, those who ask little are still heard. */
-	if (may && !gate_take(&g->answers, now, GATE_ANSWERS_PER_SECOND, GATE_ANSWERS_BURST))
+	if (may && !bucket_take(&g->answers, now, GATE_ANSWERS_PER_SECOND, GATE_ANSWERS_BURST))
 		may = b->tokens >= GATE_QUESTIONS_BURST - ANSWER_FEW;
 	if (!may)
 		refusal_limit(g, "questions to DNS");
@@ -153,7 +156,7 @@ int answer_on_dns(void *context, uint32_t events)
 
 	(void)events;
 	for (int work = 0; work < ANSWER_WORK && received == ANSWER_BATCH;) {
-		int64_t now = gate_now();
+		int64_t now = clock_now();
 		int out = 0;
 
 		received = answer_receive(g, &b);

@@ -7,9 +7,11 @@
  *
  * Questions of DNS follow at once, because they are answered by the set that is there.
  */
-#include "tell.h"
+#include "change.h"
 
 #include "plan_read.h"
+#include "refusal.h"
+#include "tell.h"
 
 #include <sys/mman.h>
 

@@ -21,6 +21,9 @@
  */
 #include "exchange_parts.h"
 
+#include "clock.h"
+#include "refusal.h"
+
 #include <stdio.h>
 
 static struct exchange *exchange_new(struct intercept *i, struct side_stream *box)
@@ -32,7 +35,7 @@ static struct exchange *exchange_new(struct intercept *i, struct side_stream *bo
 		return NULL;
 	x->intercept = i;
 	x->box = box;
-	x->begun = gate_now();
+	x->begun = clock_now();
 	box->context = x;
 	x->early = BUF_INIT(INTERCEPT_PENDING_MAX);
 	while (*link)
@@ -55,13 +58,14 @@ static void exchange_forget_head(struct exchange *x)
 
 /* --- what the record is told ---------------------------------------------------------- */
 
-struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
+/* As the record is told of it. */
+static struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
 {
 	const struct intercept *i = x->intercept;
 	bool same = x->rule && x->changes == i->gate->changes;
 
 	return (struct tell_request){
-		.host = intercept_host(i, text),
+		.host = flow_host(i->flow, text),
 		.port = i->flow->port,
 		.tls = i->tls,
 		.method = x->method,
@@ -69,7 +73,7 @@ struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TE
 		.status = x->status,
 		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_RECEIVED | 1u << FOLD_TIME,
 			 .sums = {x->passed[EXCHANGE_UP], x->passed[EXCHANGE_DOWN],
-				  (uint64_t)(gate_now() - x->begun)}},
+				  (uint64_t)(clock_now() - x->begun)}},
 		.rule = same ? x->rule->origin : "",
 		.taken = i->gate->taken};
 }
@@ -121,7 +125,8 @@ void exchange_free_all(struct intercept *i)
 		exchange_finish(i->exchanges);
 }
 
-void exchange_cut(struct exchange *x, enum side_why why)
+/* The answer is not whole, and must not look so. */
+static void exchange_cut(struct exchange *x, enum side_why why)
 {
 	side_reset(x->box, why);
 	if (!x->intercept->box_h2)
@@ -148,7 +153,7 @@ static void exchange_answer(struct exchange *x, unsigned int status, const struc
 		exchange_cut(x, SIDE_CANCELLED);
 		return;
 	}
-	refusal_text(&body, v, exchange_what(x), intercept_host(i, text), i->flow->port);
+	refusal_text(&body, v, exchange_what(x), flow_host(i->flow, text), i->flow->port);
 	memset(&m, 0, offsetof(struct http_message, fields));
 	m.status = (uint16_t)status;
 	m.body = HTTP_MESSAGE_LENGTH;
@@ -167,8 +172,9 @@ static void exchange_answer(struct exchange *x, unsigned int status, const struc
 		exchange_finish(x);
 }
 
-void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
-		     const struct rules_verdict *v)
+/* Refused, and told to the user too. */
+static void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
+			    const struct rules_verdict *v)
 {
 	refusal_note(x->intercept->gate, kind, exchange_what(x), x->intercept->flow->port, v);
 	if (kind == MESSAGE_EVENT_SECRET) {
@@ -182,8 +188,8 @@ void exchange_refuse(struct exchange *x, unsigned int status, enum message_event
 	exchange_answer(x, status, v);
 }
 
-void exchange_refuse_for(struct exchange *x, unsigned int status, enum message_event_kind kind,
-			 const char *reason)
+static void exchange_refuse_for(struct exchange *x, unsigned int status,
+				enum message_event_kind kind, const char *reason)
 {
 	struct rules_verdict v;
 
@@ -192,7 +198,8 @@ void exchange_refuse_for(struct exchange *x, unsigned int status, enum message_e
 	exchange_refuse(x, status, kind, &v);
 }
 
-void exchange_fail(struct exchange *x, const char *reason)
+/* The origin's fault or absence: no refusal, and already told where it was found. */
+static void exchange_fail(struct exchange *x, const char *reason)
 {
 	struct rules_verdict v;
 
@@ -315,7 +322,8 @@ static void exchange_send_trailers_up(struct exchange *x, struct http_message *m
 		(void)side_send_trailers(x->out, m);
 }
 
-bool exchange_keep(struct exchange *x, const struct http_message *m)
+/* Keeps the head; false: out of memory. */
+static bool exchange_keep(struct exchange *x, const struct http_message *m)
 {
 	if (x->kept == m)
 		return true;
@@ -325,66 +333,6 @@ bool exchange_keep(struct exchange *x, const struct http_message *m)
 		x->kept_bytes = http_message_keep(x->kept, NULL);
 	}
 	return x->kept && x->kept_bytes;
-}
-
-/*
- * An answer in ranges of the box's choice could have a value piece by piece, none of which is it:
- * to a request with a value that goes anywhere at the host, and where values go into what a host
- * may keep.  A signature covers the field, or may.
- */
-static bool exchange_is_read_whole(const struct exchange *x)
-{
-	const struct intercept *i = x->intercept;
-	const struct plan *plan = &i->gate->plan;
-	size_t count = 0;
-	const size_t *needs = x->put_in ? put_in_needs(x->put_in, &count) : NULL;
-	bool whole = false;
-
-	if (!i->flow->name || (x->put_in && put_in_signs(x->put_in)))
-		return false;
-	for (size_t n = 0; n < plan->secrets.count; n++) {
-		const struct plan_secret *s = &plan->secrets.items[n];
-		bool goes = s->in_body || s->in_query;
-
-		for (size_t k = 0; k < count; k++)
-			goes |= needs[k] == n;
-		whole |= goes && secrets_is_anywhere(s, &i->flow->name->name, i->flow->port);
-	}
-	return whole;
-}
-
-static bool exchange_is_letter(uint8_t c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-/* "range" is a word of it: range, if-range, x-ms-range and their like.  content-range says where
- * what is sent belongs, and asks for nothing. */
-static bool exchange_asks_for_part(struct span name)
-{
-	static const char word[] = "range";
-	const size_t len = sizeof(word) - 1;
-
-	if (span_equal(name, span_of_str("content-range")))
-		return false;
-	for (size_t i = 0; i + len <= name.len; i++)
-		if (memcmp(name.ptr + i, word, len) == 0 &&
-		    (i == 0 || !exchange_is_letter(name.ptr[i - 1])) &&
-		    (i + len == name.len || !exchange_is_letter(name.ptr[i + len])))
-			return true;
-	/* What has changed since (RFC 3229) is a part as well. */
-	return span_equal(name, span_of_str("a-im"));
-}
-
-/* In parts of a letter each a value would not be known: the host answers with the whole. */
-static void exchange_ask_whole(struct http_message *m)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < m->field_count; i++)
-		if (!exchange_asks_for_part(m->fields[i].name))
-			m->fields[kept++] = m->fields[i];
-	m->field_count = kept;
 }
 
 /* From here on what is put in is also taken out, of every answer that is still to come. */
@@ -418,12 +366,12 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 						     &i->flow->name->name, i->flow->port));
 	int r = plain ? take_out_ask_plain(m) : 0;
 
-	if (exchange_is_read_whole(x))
-		exchange_ask_whole(m);
+	exchange_secret_ask_whole(x, m);
 	return r < 0 ? r : take_out_begin(g->taken, plain, &x->answer);
 }
 
-void exchange_forward(struct exchange *x, struct http_message *m)
+/* It may go, with all that had to be put in: to the origin, or to wait for a leg. */
+static void exchange_forward(struct exchange *x, struct http_message *m)
 {
 	struct intercept *i = x->intercept;
 
@@ -431,7 +379,7 @@ void exchange_forward(struct exchange *x, struct http_message *m)
 		exchange_fail(x, i->failure);
 		return;
 	}
-	struct leg *leg = intercept_open(i, x, &x->out);
+	struct leg *leg = leg_open(i, x, &x->out);
 
 	if (!leg && i->failure[0] != '\0') {
 		exchange_fail(x, i->failure);
@@ -470,6 +418,161 @@ void exchange_forward(struct exchange *x, struct http_message *m)
 		exchange_forget_head(x);
 }
 
+/* --- what is to be done next ----------------------------------------------------------- */
+
+static void exchange_act(struct exchange *x, struct http_message *m,
+			 const struct exchange_step *step);
+
+static void exchange_on_key(void *context, const struct key_ask_answer *answer)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+
+	intercept_enter(i);
+	const struct exchange_step step = exchange_secret_take(x, answer);
+
+	exchange_act(x, x->kept, &step);
+	intercept_leave(i);
+}
+
+static void exchange_on_recorded(void *context, bool recorded)
+{
+	struct exchange *x = context;
+	struct intercept *i = x->intercept;
+
+	intercept_enter(i);
+	x->state = EXCHANGE_ASKING;
+	const struct exchange_step step = recorded ? exchange_secret_next(x)
+						   : exchange_refusal(403, MESSAGE_EVENT_SECRET,
+								      "the record does not answer");
+
+	exchange_act(x, x->kept, &step);
+	intercept_leave(i);
+}
+
+/* Whether the record has that this secret goes there; if not, exchange_on_recorded is told. */
+static bool exchange_is_recorded(struct exchange *x, size_t secret)
+{
+	struct gate *g = x->intercept->gate;
+	char text[ADDRESS_TEXT_SIZE];
+	const struct tell_request r = exchange_told(x, text);
+	uint64_t id = tell_release(g, &r, secret);
+
+	if (account_has(g->account, id))
+		return true;
+	x->state = EXCHANGE_RECORD;
+	account_wait(g->account, &x->record, id, clock_now(), exchange_on_recorded, x);
+	return false;
+}
+
+static void exchange_ask_value(struct exchange *x, size_t secret)
+{
+	struct intercept *i = x->intercept;
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (!exchange_is_recorded(x, secret))
+		return;
+	struct message_release m = {.index = secret,
+				    .host = flow_host(i->flow, text),
+				    .port = i->flow->port,
+				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				    .method = x->method,
+				    .path = x->path,
+				    .unclear = x->unclear ? x->unclear : ""};
+
+	key_ask_release(&i->gate->keys, &x->ask, &m, exchange_on_key, x);
+}
+
+static void exchange_ask_signature(struct exchange *x)
+{
+	struct intercept *i = x->intercept;
+	char text[ADDRESS_TEXT_SIZE];
+	struct message_sign m = {.host = flow_host(i->flow, text),
+				 .port = i->flow->port,
+				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				 .method = x->method,
+				 .path = x->path,
+				 .unclear = x->unclear ? x->unclear : ""};
+
+	put_in_signing(x->put_in, &m);
+	key_ask_sign(&i->gate->keys, &x->ask, &m, exchange_on_key, x);
+}
+
+/*
+ * A service signs its body's hash: then the body is there before the head goes.  It is bounded
+ * (PUT_IN_GATHER_MAX), and the box's side is told at once that it may give more.
+ */
+static void exchange_gather(struct exchange *x)
+{
+	const struct http_message go_on = {.status = 100};
+
+	x->gathering = true;
+	x->early.max = PUT_IN_GATHER_MAX;
+	side_consumed(x->box, x->taken[EXCHANGE_UP]);
+	x->taken[EXCHANGE_UP] = 0;
+	if (x->kept->expect_continue && side_send_head(x->box, &go_on, false) < 0)
+		exchange_cut(x, SIDE_INTERNAL);
+	else
+		x->kept->expect_continue = false;
+}
+
+static void exchange_begin_secrets(struct exchange *x)
+{
+	const struct exchange_step step = exchange_secret_next(x);
+
+	exchange_act(x, x->kept, &step);
+}
+
+static void exchange_put_in(struct exchange *x)
+{
+	const struct exchange_step step = exchange_secret_put_in(x);
+
+	exchange_act(x, x->kept, &step);
+}
+
+/* The exchange may be over behind it: nothing of it is touched then. */
+static void exchange_act(struct exchange *x, struct http_message *m,
+			 const struct exchange_step *step)
+{
+	bool asks = step->act != EXCHANGE_GO && step->act != EXCHANGE_REFUSE &&
+		    step->act != EXCHANGE_FAIL;
+
+	if (asks) {
+		x->state = EXCHANGE_ASKING;
+		x->asked = step->act;
+		if (!exchange_keep(x, m)) {
+			exchange_fail(x, "out of memory");
+			return;
+		}
+	}
+	switch (step->act) {
+	case EXCHANGE_GO:
+		exchange_forward(x, m);
+		return;
+	case EXCHANGE_BEGIN:
+		exchange_begin_secrets(x);
+		return;
+	case EXCHANGE_VALUE:
+		exchange_ask_value(x, step->secret);
+		return;
+	case EXCHANGE_AGAIN:
+		key_ask_again(&x->intercept->gate->keys, &x->ask, step->secret, exchange_on_key, x);
+		return;
+	case EXCHANGE_SIGN:
+		exchange_ask_signature(x);
+		return;
+	case EXCHANGE_GATHER:
+		exchange_gather(x);
+		return;
+	case EXCHANGE_REFUSE:
+		exchange_refuse(x, step->status, step->kind, &step->why);
+		return;
+	case EXCHANGE_FAIL:
+		exchange_fail(x, step->why.reason);
+		return;
+	}
+}
+
 /* --- a leg that it waited for --------------------------------------------------------- */
 
 void exchange_on_leg(struct intercept *i)
@@ -500,7 +603,9 @@ static void exchange_on_box_head(void *owner, struct side_stream *s, struct http
 		return;
 	}
 	x->request_ended = end;
-	exchange_decide(x, m);
+	const struct exchange_step step = exchange_decide(x, m);
+
+	exchange_act(x, m, &step);
 }
 
 static void exchange_on_box_body(void *owner, struct side_stream *s, struct span bytes, bool end)
@@ -584,7 +689,7 @@ static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int sta
 
 		memset(&v, 0, sizeof(v));
 		(void)snprintf(v.reason, sizeof(v.reason), "%s", words);
-		const struct tell_request r = {.host = intercept_host(i, text),
+		const struct tell_request r = {.host = flow_host(i->flow, text),
 					       .port = i->flow->port,
 					       .tls = i->tls,
 					       .method = "",
@@ -601,7 +706,7 @@ static void exchange_on_bad(void *owner, struct side_stream *s, unsigned int sta
 		return;
 	}
 	if (!x->what)
-		x->what = strdup(intercept_host(i, text));
+		x->what = strdup(flow_host(i->flow, text));
 	exchange_refuse_for(x, status, MESSAGE_EVENT_REQUEST, words);
 }
 

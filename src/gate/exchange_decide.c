@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a request may go: it must be for the host that was dialled, its path must be one that
- * everybody reads alike, and a rule must allow it.
+ * everybody reads alike, and a rule must allow it.  What it says is a value; nothing is sent,
+ * answered or freed here.
  */
 #include "exchange_parts.h"
 
 #include "authority.h"
 #include "http_field.h"
 #include "http_path.h"
+#include "relay.h"
 
 #include <stdio.h>
 
@@ -27,7 +29,7 @@ static bool exchange_agrees(const struct intercept *i, struct span authority)
 static bool exchange_describe(struct exchange *x, const struct http_message *m, struct span path)
 {
 	char text[ADDRESS_TEXT_SIZE];
-	const char *host = intercept_host(x->intercept, text);
+	const char *host = flow_host(x->intercept->flow, text);
 
 	x->head = span_equal(m->method, SPAN_LITERAL("HEAD"));
 	(void)snprintf(x->method, sizeof(x->method), "%.*s", (int)m->method.len,
@@ -286,8 +288,9 @@ static void exchange_judge(struct exchange *x, const struct http_message *m,
 }
 
 /* The rules allow it: now its secrets. */
-static void exchange_look_for_secrets(struct exchange *x, struct http_message *m,
-				      const struct rules_question *q, const struct rules_verdict *v)
+static struct exchange_step exchange_look_for_secrets(struct exchange *x, struct http_message *m,
+						      const struct rules_question *q,
+						      const struct rules_verdict *v)
 {
 	const struct secrets_place at = {.host = q->name,
 					 .port = q->port,
@@ -296,19 +299,15 @@ static void exchange_look_for_secrets(struct exchange *x, struct http_message *m
 					 .path = q->path,
 					 .unclear = q->unclear};
 
-	if (!x->intercept->gate->book) {
-		exchange_forward(x, m);
-		return;
-	}
+	if (!x->intercept->gate->book)
+		return (struct exchange_step){.act = EXCHANGE_GO};
 	x->put_in = put_in_new(x->intercept->gate->book);
 	if (!x->put_in)
-		exchange_fail(x, "out of memory");
-	else
-		exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v->credentials, v->mask),
-					m);
+		return exchange_failure("out of memory");
+	return exchange_secret_outcome(x, put_in_look(x->put_in, m, &at, v->credentials, v->mask));
 }
 
-void exchange_decide(struct exchange *x, struct http_message *m)
+struct exchange_step exchange_decide(struct exchange *x, struct http_message *m)
 {
 	static uint8_t bytes[HTTP_PATH_MAX];
 	struct intercept *i = x->intercept;
@@ -322,19 +321,13 @@ void exchange_decide(struct exchange *x, struct http_message *m)
 						: http_path_read(m->target, bytes, &path, &why);
 
 	x->unclear = path.unclear;
-	if (!exchange_describe(x, m, r == 0 ? path.path : SPAN_LITERAL("/"))) {
-		exchange_fail(x, "out of memory");
-		return;
-	}
-	if (r < 0) {
-		exchange_refuse_for(x, 400, MESSAGE_EVENT_REQUEST, why);
-		return;
-	}
-	if (!exchange_agrees(i, m->authority)) {
-		exchange_refuse_for(x, 421, MESSAGE_EVENT_REQUEST,
-				    "the request is for another host than was asked for");
-		return;
-	}
+	if (!exchange_describe(x, m, r == 0 ? path.path : SPAN_LITERAL("/")))
+		return exchange_failure("out of memory");
+	if (r < 0)
+		return exchange_refusal(400, MESSAGE_EVENT_REQUEST, why);
+	if (!exchange_agrees(i, m->authority))
+		return exchange_refusal(421, MESSAGE_EVENT_REQUEST,
+					"the request is for another host than was asked for");
 	struct rules_question q = {.port = f->port,
 				   .literal = !f->name,
 				   .address = f->address,
@@ -348,7 +341,7 @@ void exchange_decide(struct exchange *x, struct http_message *m)
 		q.name = f->name->name;
 	exchange_judge(x, m, &q, &v);
 	if (v.action == PLAN_ACTION_ALLOW)
-		exchange_look_for_secrets(x, m, &q, &v);
-	else
-		exchange_refuse(x, 403, MESSAGE_EVENT_REQUEST, &v);
+		return exchange_look_for_secrets(x, m, &q, &v);
+	return (struct exchange_step){
+		.act = EXCHANGE_REFUSE, .status = 403, .kind = MESSAGE_EVENT_REQUEST, .why = v};
 }

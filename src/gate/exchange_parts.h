@@ -6,7 +6,8 @@
  *	exchange_decide.c  whether it may go: host, path, rules
  *	exchange_secret.c  the values and signatures that are put into it
  *
- * What sends, answers or asks may end the exchange: nothing of it is touched behind such a call.
+ * The latter two return what is to be done next; exchange.c alone does it: asks, sends, answers,
+ * frees.
  */
 #ifndef BAWN_EXCHANGE_PARTS_H
 #define BAWN_EXCHANGE_PARTS_H
@@ -14,11 +15,33 @@
 #include "intercept.h"
 #include "tell.h"
 
+#include <stdio.h>
+
 enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
 
 enum { EXCHANGE_INTERIMS = 32 }; /* passed on of one request; nobody has use for more */
 
 enum exchange_state { EXCHANGE_RECORD, EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
+
+/* What is to be done next. */
+enum exchange_act {
+	EXCHANGE_GO,     /* all is in: to the origin, or to wait for a leg */
+	EXCHANGE_BEGIN,  /* there is something to put in: the head is kept, exchange_secret_next */
+	EXCHANGE_VALUE,  /* keys is asked for the value of `secret`, once that is on record */
+	EXCHANGE_AGAIN,  /* keys is asked for that of one that went out before */
+	EXCHANGE_SIGN,   /* keys is asked for a signature */
+	EXCHANGE_GATHER, /* the whole body is waited for; then exchange_secret_put_in */
+	EXCHANGE_REFUSE, /* answered with `status` and why; the user is told, as `kind` */
+	EXCHANGE_FAIL,   /* answered with why: the origin's fault or absence, or our own */
+};
+
+struct exchange_step {
+	enum exchange_act act;
+	size_t secret; /* index */
+	unsigned int status;
+	enum message_event_kind kind;
+	struct rules_verdict why;
+};
 
 struct exchange {
 	struct intercept *intercept;
@@ -46,6 +69,7 @@ struct exchange {
 	struct take_out_answer *answer;
 	size_t needs_at;
 	struct key_ask ask;
+	enum exchange_act asked;      /* what `ask` is for: VALUE, AGAIN or SIGN */
 	struct account_wait record;   /* of RECORD */
 	int64_t begun;                /* ms */
 	const struct plan_rule *rule; /* that allowed it; only while the rules are those of... */
@@ -56,43 +80,45 @@ struct exchange {
 	bool told;                    /* the record has it */
 };
 
-/* --- exchange.c ----------------------------------------------------------------------- */
+static inline struct exchange_step
+exchange_refusal(unsigned int status, enum message_event_kind kind, const char *reason)
+{
+	struct exchange_step s = {.act = EXCHANGE_REFUSE, .status = status, .kind = kind};
 
-/* As the record is told of it. */
-struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE]);
+	(void)snprintf(s.why.reason, sizeof(s.why.reason), "%s", reason);
+	return s;
+}
 
-/* The answer is not whole, and must not look so. */
-void exchange_cut(struct exchange *x, enum side_why why);
+static inline struct exchange_step exchange_failure(const char *reason)
+{
+	struct exchange_step s = {.act = EXCHANGE_FAIL};
 
-/* Refused, and told to the user too. */
-void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
-		     const struct rules_verdict *v);
-void exchange_refuse_for(struct exchange *x, unsigned int status, enum message_event_kind kind,
-			 const char *reason);
-
-/* The origin's fault or absence: no refusal, and already told where it was found. */
-void exchange_fail(struct exchange *x, const char *reason);
-
-/* Keeps the head; false: out of memory. */
-bool exchange_keep(struct exchange *x, const struct http_message *m);
-
-/* It may go, with all that had to be put in: to the origin, or to wait for a leg. */
-void exchange_forward(struct exchange *x, struct http_message *m);
+	(void)snprintf(s.why.reason, sizeof(s.why.reason), "%s", reason);
+	return s;
+}
 
 /* --- exchange_decide.c ---------------------------------------------------------------- */
 
-/* A head has come: refuses it, or lets it go on its way. */
-void exchange_decide(struct exchange *x, struct http_message *m);
+/* A head has come: GO, BEGIN, AGAIN, REFUSE or FAIL. */
+struct exchange_step exchange_decide(struct exchange *x, struct http_message *m);
 /* Whether trailers have a field by which some origins take another method or path. */
 bool exchange_trailers_ask(const struct http_message *m);
 
 /* --- exchange_secret.c ---------------------------------------------------------------- */
 
 /* What was found in the head: nothing, so that it goes on; or what has to be asked for first. */
-void exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome,
-			     struct http_message *m);
+struct exchange_step exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome);
+
+/* The value that is to be asked for next; when all are there, puts them in. */
+struct exchange_step exchange_secret_next(struct exchange *x);
+
+/* What keys said to x->asked. */
+struct exchange_step exchange_secret_take(struct exchange *x, const struct key_ask_answer *answer);
 
 /* All values are there, or the body that was waited for: puts them in. */
-void exchange_put_in(struct exchange *x);
+struct exchange_step exchange_secret_put_in(struct exchange *x);
+
+/* Takes out of the head what would have the answer come in parts, where a value could be in it. */
+void exchange_secret_ask_whole(const struct exchange *x, struct http_message *m);
 
 #endif

@@ -3,210 +3,162 @@
  * The secrets of one request: which the head asks for (put_in.h), each released by keys or made
  * into a signature, and put in where they belong.
  *
- * No value is asked for before the record has, on disk, that it goes there.
+ * No value is asked for before the record has, on disk, that it goes there (exchange_is_recorded
+ * in exchange.c).
  */
 #include "exchange_parts.h"
 
-static void exchange_ask(struct exchange *x);
-static void exchange_recall(struct exchange *x, struct http_message *m);
-
-static void exchange_on_again(void *context, const struct key_ask_answer *answer)
-{
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-	struct gate *g = i->gate;
-	const struct message_value *v = answer->value;
-
-	intercept_enter(i);
-	if (answer->refused || !v || v->index >= g->plan.secrets.count || !g->taken ||
-	    take_out_add_value(g->taken, &g->plan.secrets.items[v->index], v->index, v->value) < 0)
-		exchange_fail(x, "what was put in before cannot be looked for in the answer");
-	else
-		exchange_recall(x, x->kept);
-	intercept_leave(i);
-}
+static const char exchange_cannot[] = "the secret's value cannot be put in";
 
 /*
  * Values that went out before, over connections that have ended, are got again: the answer may
  * have them.  Then the request goes.
  */
-static void exchange_recall(struct exchange *x, struct http_message *m)
+static struct exchange_step exchange_recall(struct exchange *x)
 {
 	struct gate *g = x->intercept->gate;
 	size_t next = 0;
 
 	if (!g->taken)
 		g->taken = take_out_new();
-	while (g->taken && next < g->plan.secrets.count &&
+	if (!g->taken)
+		return exchange_failure("out of memory");
+	while (next < g->plan.secrets.count &&
 	       (!g->released[next] || take_out_knows(g->taken, next)))
 		next++;
-	if (g->taken && next == g->plan.secrets.count) {
-		exchange_forward(x, m);
-		return;
-	}
-	x->state = EXCHANGE_ASKING;
-	if (!g->taken || !exchange_keep(x, m))
-		exchange_fail(x, "out of memory");
-	else
-		key_ask_again(&g->keys, &x->ask, next, exchange_on_again, x);
+	if (next == g->plan.secrets.count)
+		return (struct exchange_step){.act = EXCHANGE_GO};
+	return (struct exchange_step){.act = EXCHANGE_AGAIN, .secret = next};
 }
 
-void exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome,
-			     struct http_message *m)
+struct exchange_step exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome)
 {
 	switch (outcome) {
 	case PUT_IN_NOTHING:
-		exchange_recall(x, m);
-		return;
+		return exchange_recall(x);
 	case PUT_IN_NEEDS:
 	case PUT_IN_SIGN:
-		x->state = EXCHANGE_ASKING;
-		if (!exchange_keep(x, m))
-			exchange_fail(x, "out of memory");
-		else
-			exchange_ask(x);
-		return;
+		return (struct exchange_step){.act = EXCHANGE_BEGIN};
 	case PUT_IN_REFUSED:
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
-		return;
+		break;
 	}
+	return exchange_refusal(403, MESSAGE_EVENT_SECRET, put_in_why(x->put_in));
 }
 
-static void exchange_on_value(void *context, const struct key_ask_answer *answer)
+struct exchange_step exchange_secret_put_in(struct exchange *x)
 {
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	if (answer->refused) {
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
-	} else if (!answer->value || put_in_give(x->put_in, answer->value) < 0) {
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-				    "the secret's value cannot be put in");
-	} else {
-		x->needs_at++;
-		exchange_ask(x);
-	}
-	intercept_leave(i);
-}
-
-static void exchange_on_signature(void *context, const struct key_ask_answer *answer)
-{
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	if (answer->refused)
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, answer->refused);
-	else
-		exchange_secret_outcome(x, put_in_signed(x->put_in, x->kept, answer->signature),
-					x->kept);
-	intercept_leave(i);
-}
-
-static void exchange_sign(struct exchange *x)
-{
-	struct intercept *i = x->intercept;
-	char text[ADDRESS_TEXT_SIZE];
-	struct message_sign m = {.host = intercept_host(i, text),
-				 .port = i->flow->port,
-				 .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				 .method = x->method,
-				 .path = x->path,
-				 .unclear = x->unclear ? x->unclear : ""};
-
-	put_in_signing(x->put_in, &m);
-	key_ask_sign(&i->gate->keys, &x->ask, &m, exchange_on_signature, x);
-}
-
-/*
- * A service signs its body's hash: then the body is there before the head goes.  It is bounded
- * (PUT_IN_GATHER_MAX), and the box's side is told at once that it may give more.
- */
-static void exchange_gather(struct exchange *x)
-{
-	const struct http_message go_on = {.status = 100};
-
-	x->gathering = true;
-	x->early.max = PUT_IN_GATHER_MAX;
-	side_consumed(x->box, x->taken[EXCHANGE_UP]);
-	x->taken[EXCHANGE_UP] = 0;
-	if (x->kept->expect_continue && side_send_head(x->box, &go_on, false) < 0)
-		exchange_cut(x, SIDE_INTERNAL);
-	else
-		x->kept->expect_continue = false;
-}
-
-void exchange_put_in(struct exchange *x)
-{
-	if (put_in_gathers(x->put_in) && !x->request_ended) {
-		exchange_gather(x);
-		return;
-	}
+	if (put_in_gathers(x->put_in) && !x->request_ended)
+		return (struct exchange_step){.act = EXCHANGE_GATHER};
 	if (put_in_gathers(x->put_in))
 		put_in_gathered(x->put_in, buf_span(&x->early));
 	x->gathering = false;
 	enum put_in_outcome outcome = put_in_apply(x->put_in, x->kept);
 
 	if (outcome == PUT_IN_SIGN)
-		exchange_sign(x);
-	else if (outcome == PUT_IN_NEEDS)
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET,
-				    "the secret's value cannot be put in");
-	else
-		exchange_secret_outcome(x, outcome, x->kept);
+		return (struct exchange_step){.act = EXCHANGE_SIGN};
+	if (outcome == PUT_IN_NEEDS)
+		return exchange_refusal(403, MESSAGE_EVENT_SECRET, exchange_cannot);
+	return exchange_secret_outcome(x, outcome);
 }
 
-static void exchange_on_recorded(void *context, bool recorded)
+struct exchange_step exchange_secret_next(struct exchange *x)
 {
-	struct exchange *x = context;
-	struct intercept *i = x->intercept;
-
-	intercept_enter(i);
-	x->state = EXCHANGE_ASKING;
-	if (recorded)
-		exchange_ask(x);
-	else
-		exchange_refuse_for(x, 403, MESSAGE_EVENT_SECRET, "the record does not answer");
-	intercept_leave(i);
-}
-
-/* Whether the record has that this secret goes there; if not, exchange_ask comes again. */
-static bool exchange_is_recorded(struct exchange *x, size_t secret)
-{
-	struct gate *g = x->intercept->gate;
-	char text[ADDRESS_TEXT_SIZE];
-	const struct tell_request r = exchange_told(x, text);
-	uint64_t id = tell_release(g, &r, secret);
-
-	if (account_has(g->account, id))
-		return true;
-	x->state = EXCHANGE_RECORD;
-	account_wait(g->account, &x->record, id, gate_now(), exchange_on_recorded, x);
-	return false;
-}
-
-/* Asks for the next value; when all are there, puts them in. */
-static void exchange_ask(struct exchange *x)
-{
-	struct intercept *i = x->intercept;
-	char text[ADDRESS_TEXT_SIZE];
 	size_t count = 0;
 	const size_t *needs = put_in_needs(x->put_in, &count);
 
-	if (x->needs_at >= count) {
-		exchange_put_in(x);
-		return;
-	}
-	if (!exchange_is_recorded(x, needs[x->needs_at]))
-		return;
-	struct message_release m = {.index = needs[x->needs_at],
-				    .host = intercept_host(i, text),
-				    .port = i->flow->port,
-				    .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				    .method = x->method,
-				    .path = x->path,
-				    .unclear = x->unclear ? x->unclear : ""};
+	if (x->needs_at >= count)
+		return exchange_secret_put_in(x);
+	return (struct exchange_step){.act = EXCHANGE_VALUE, .secret = needs[x->needs_at]};
+}
 
-	key_ask_release(&i->gate->keys, &x->ask, &m, exchange_on_value, x);
+/* --- what keys said -------------------------------------------------------------------- */
+
+static struct exchange_step exchange_take_again(struct exchange *x, const struct message_value *v)
+{
+	struct gate *g = x->intercept->gate;
+
+	if (!v || v->index >= g->plan.secrets.count || !g->taken ||
+	    take_out_add_value(g->taken, &g->plan.secrets.items[v->index], v->index, v->value) < 0)
+		return exchange_failure(
+			"what was put in before cannot be looked for in the answer");
+	return exchange_recall(x);
+}
+
+struct exchange_step exchange_secret_take(struct exchange *x, const struct key_ask_answer *answer)
+{
+	if (x->asked == EXCHANGE_AGAIN)
+		return exchange_take_again(x, answer->refused ? NULL : answer->value);
+	if (answer->refused)
+		return exchange_refusal(403, MESSAGE_EVENT_SECRET, answer->refused);
+	if (x->asked == EXCHANGE_SIGN)
+		return exchange_secret_outcome(
+			x, put_in_signed(x->put_in, x->kept, answer->signature));
+	if (!answer->value || put_in_give(x->put_in, answer->value) < 0)
+		return exchange_refusal(403, MESSAGE_EVENT_SECRET, exchange_cannot);
+	x->needs_at++;
+	return exchange_secret_next(x);
+}
+
+/* --- answers in parts ------------------------------------------------------------------ */
+
+/*
+ * An answer in ranges of the box's choice could have a value piece by piece, none of which is it:
+ * to a request with a value that goes anywhere at the host, and where values go into what a host
+ * may keep.  A signature covers the field, or may.
+ */
+static bool exchange_is_read_whole(const struct exchange *x)
+{
+	const struct intercept *i = x->intercept;
+	const struct plan *plan = &i->gate->plan;
+	size_t count = 0;
+	const size_t *needs = x->put_in ? put_in_needs(x->put_in, &count) : NULL;
+	bool whole = false;
+
+	if (!i->flow->name || (x->put_in && put_in_signs(x->put_in)))
+		return false;
+	for (size_t n = 0; n < plan->secrets.count; n++) {
+		const struct plan_secret *s = &plan->secrets.items[n];
+		bool goes = s->in_body || s->in_query;
+
+		for (size_t k = 0; k < count; k++)
+			goes |= needs[k] == n;
+		whole |= goes && secrets_is_anywhere(s, &i->flow->name->name, i->flow->port);
+	}
+	return whole;
+}
+
+static bool exchange_is_letter(uint8_t c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+/* "range" is a word of it: range, if-range, x-ms-range and their like.  content-range says where
+ * what is sent belongs, and asks for nothing. */
+static bool exchange_asks_for_part(struct span name)
+{
+	static const char word[] = "range";
+	const size_t len = sizeof(word) - 1;
+
+	if (span_equal(name, span_of_str("content-range")))
+		return false;
+	for (size_t i = 0; i + len <= name.len; i++)
+		if (memcmp(name.ptr + i, word, len) == 0 &&
+		    (i == 0 || !exchange_is_letter(name.ptr[i - 1])) &&
+		    (i + len == name.len || !exchange_is_letter(name.ptr[i + len])))
+			return true;
+	/* What has changed since (RFC 3229) is a part as well. */
+	return span_equal(name, span_of_str("a-im"));
+}
+
+/* In parts of a letter each a value would not be known: the host answers with the whole. */
+void exchange_secret_ask_whole(const struct exchange *x, struct http_message *m)
+{
+	size_t kept = 0;
+
+	if (!exchange_is_read_whole(x))
+		return;
+	for (size_t i = 0; i < m->field_count; i++)
+		if (!exchange_asks_for_part(m->fields[i].name))
+			m->fields[kept++] = m->fields[i];
+	m->field_count = kept;
 }

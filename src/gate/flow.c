@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "intercept.h"
+#include "proxy.h"
+#include "refusal.h"
+#include "relay.h"
 #include "tell.h"
 
 #include <netinet/in.h>
@@ -44,7 +48,7 @@ static void flow_wait(struct flow *f, int64_t deadline)
 void flow_set_state(struct flow *f, enum flow_state state, int64_t milliseconds)
 {
 	f->state = state;
-	flow_wait(f, milliseconds ? gate_now() + milliseconds : 0);
+	flow_wait(f, milliseconds ? clock_now() + milliseconds : 0);
 }
 
 void flow_set_deadline(struct flow *f, int64_t at)
@@ -112,16 +116,60 @@ void flow_reset(struct flow *f)
 	flow_free(f, true);
 }
 
-/* --- deciding ------------------------------------------------------------------------- */
+/* --- refusing ------------------------------------------------------------------------- */
 
-static const char *flow_host(const struct flow *f, char *text, size_t size)
+void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v)
 {
-	if (f->name)
-		return f->name->name.text;
-	(void)size;
-	address_format(&f->address, text);
-	return text;
+	/* fatal, access_denied */
+	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
+	char page[8192];
+	int fd = f->ends[FLOW_BOX].fd;
+
+	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
+	if (f->proxied &&
+	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP)) {
+		if (!f->socks) {
+			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+			(void)send(fd, page, n, MSG_NOSIGNAL);
+			flow_end(f);
+			return;
+		}
+		proxy_answer(f, false, EACCES);
+		return;
+	}
+	if (f->http || (f->port == 80 && !f->check)) {
+		size_t n = refusal_page(v, host, f->port, page, sizeof(page));
+
+		(void)send(fd, page, n, MSG_NOSIGNAL);
+		(void)shutdown(fd, SHUT_WR);
+		flow_end(f);
+		return;
+	}
+	if (f->check && !f->http) {
+		(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
+		flow_end(f);
+		return;
+	}
+	flow_reset(f);
 }
+
+bool flow_spend(struct gate *g, size_t count)
+{
+	struct rules_verdict v;
+
+	if (count <= g->bytes_left) {
+		g->bytes_left -= g->bytes ? count : 0;
+		return true;
+	}
+	refusal_spent(g, &v);
+	refusal_note(g, MESSAGE_EVENT_LIMIT, "network-bytes", 0, &v);
+	while (g->flows)
+		flow_reset(g->flows);
+	return false;
+}
+
+/* --- deciding ------------------------------------------------------------------------- */
 
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
 static void flow_record(struct flow *f);
@@ -157,13 +205,13 @@ static void flow_dial_checked(struct flow *f)
 	}
 	if (good_count == 0) {
 		struct rules_verdict v = {.action = PLAN_ACTION_DENY};
-		char text[64];
+		char text[ADDRESS_TEXT_SIZE];
 
 		(void)snprintf(v.reason, sizeof(v.reason),
 			       n->address_count ? "its addresses are not of the public network: %s"
 						: "it has no address%.0s",
 			       why);
-		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
 	flow_start_dial(f, good, good_count);
@@ -173,7 +221,7 @@ void flow_decide(struct flow *f)
 {
 	struct rules_question q = {.port = f->port};
 	struct rules_verdict v;
-	char text[64];
+	char text[ADDRESS_TEXT_SIZE];
 
 	/* Until it is connected nothing more is read.  Most are connected in no time, so its end is
 	 * noticed from the next tick on (flow_on_time). */
@@ -189,7 +237,7 @@ void flow_decide(struct flow *f)
 	if (v.action == PLAN_ACTION_ALLOW && f->gate->bytes_left == 0)
 		refusal_spent(f->gate, &v);
 	if (v.action != PLAN_ACTION_ALLOW) {
-		flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
 	f->schemes = v.schemes;
@@ -206,7 +254,7 @@ static void flow_go(struct flow *f)
 		/* Named in the plan as this very address, so it is meant, wherever it lies. */
 		flow_start_dial(f, &f->address, 1);
 	} else if (f->name->address_count > 0 &&
-		   gate_now() - f->name->resolved_at < GATE_CACHE_MS) {
+		   clock_now() - f->name->resolved_at < GATE_CACHE_MS) {
 		flow_dial_checked(f);
 	} else if (gate_ask(f->gate, f->name) < 0) {
 		tell_not_connected(f, "there is no resolver to ask for its addresses");
@@ -220,14 +268,14 @@ static void flow_on_recorded(void *context, bool recorded)
 {
 	struct flow *f = context;
 	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
-	char text[64];
+	char text[ADDRESS_TEXT_SIZE];
 
 	if (recorded) {
 		flow_go(f);
 		return;
 	}
 	(void)snprintf(v.reason, sizeof(v.reason), "the record does not answer");
-	flow_refuse(f, flow_host(f, text, sizeof(text)), &v);
+	flow_refuse(f, flow_host(f, text), &v);
 }
 
 static void flow_record(struct flow *f)
@@ -240,7 +288,7 @@ static void flow_record(struct flow *f)
 		return;
 	}
 	flow_set_state(f, FLOW_RECORD, GATE_DIAL_MS);
-	account_wait(a, &f->record, id, gate_now(), flow_on_recorded, f);
+	account_wait(a, &f->record, id, clock_now(), flow_on_recorded, f);
 }
 
 /* What is spoken on a connection that was let through: one of the schemes that it might speak. */
@@ -336,7 +384,7 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 		n->address_count = MADE_UP_ADDRESSES;
 	memcpy(n->addresses, answer->addresses.ptr, n->address_count * 16);
 	n->near = answer->near;
-	n->resolved_at = gate_now();
+	n->resolved_at = clock_now();
 	for (struct flow *f = g->waiting; f; f = next) {
 		next = f->next_waiting;
 		if (f->state == FLOW_LOOKUP && f->name == n)
@@ -424,7 +472,7 @@ static void flow_dial_next(struct flow *f)
 			fd_close(&a->fd);
 			continue;
 		}
-		d->next_at = gate_now() + FLOW_DIAL_STAGGER;
+		d->next_at = clock_now() + FLOW_DIAL_STAGGER;
 		return;
 	}
 	if (!flow_dialling(d))

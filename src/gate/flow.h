@@ -146,49 +146,20 @@ void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */
 void flow_resolved(struct gate *g, const struct message_resolved *answer);
 void flow_on_time(struct flow *f, int64_t now);
 
-/* relay.c */
-void relay_init(void);
-int relay_on_box(void *context, uint32_t events);
-int relay_on_out(void *context, uint32_t events);
-void relay_begin(struct flow *f); /* the outside is connected */
-void relay_late(struct flow *f);  /* its deadline has come */
-int relay_watch(struct flow *f, int end, uint32_t events);
-void relay_tell_request(struct flow *f, unsigned int status); /* f->request, if there is one */
+/*
+ * So many bytes of a connection are about to pass.  False: that is more than the session may
+ * have, and all of its connections have ended, the caller's too.  Who reads asks gate_room
+ * first how many.
+ */
+bool flow_spend(struct gate *g, size_t count);
 
-/* relay_name.c */
-#define RELAY_NO_WEBSOCKET "the rule for it does not say `websocket: true`"
-const char *relay_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE]);
-/* What a ClientHello names ("": nothing); false: ret_v says why not. */
-bool relay_name_fits(const struct flow *f, const struct name *name, struct rules_verdict *ret_v);
-bool relay_keep_name(struct flow *f, const struct name *name); /* false: no memory */
-bool relay_same_host(const struct flow *f, const struct http_head *head);
-bool relay_wants_websocket(const struct http_head *head, struct span bytes);
-/* Whether any reader could take it for one that does; and whether a rule says that it may. */
-bool relay_says_websocket(const struct http_head *head, struct span bytes);
-bool relay_may_websocket(const struct flow *f, const struct http_head *head, struct span bytes);
-
-/* proxy.c */
-void proxy_read(struct flow *f);
-void proxy_read_dns(struct flow *f); /* DNS over TCP */
-void proxy_read_crl(struct flow *f);
-void proxy_answer(struct flow *f, bool connected, int error);
-
-/* refusal.c */
-void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
-		  const struct rules_verdict *v);
-void refusal_question(struct gate *g, const struct dns_question *q);
-void refusal_flush(struct gate *g);
-/* How often host was refused, at this port or (0) at any. */
-void refusal_sum(const struct gate *g, const char *host, uint64_t port,
-		 struct message_counted *ret_sum);
-void refusal_limit(struct gate *g, const char *what);
-void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
-/* A secret was put in: told like a refusal, once and in numbers. */
-void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port);
-/* what: the request, "" for a connection. */
-void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,
-		  const char *host, uint16_t port);
-size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
-		    size_t size);
+/* The host in words. */
+static inline const char *flow_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
+{
+	if (f->name)
+		return f->name->name.text;
+	address_format(&f->address, text);
+	return text;
+}
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate.h"
-
+#include "answer.h"
+#include "change.h"
 #include "clock.h"
 #include "fd.h"
 #include "flow.h"
 #include "plan_read.h"
-#include "put_in.h"
 #include "process.h"
 #include "profile.h"
+#include "put_in.h"
+#include "refusal.h"
+#include "rejected.h"
+#include "relay.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -22,76 +22,10 @@ enum { GATE_WAITING, GATE_SERVING, GATE_IN_ANY = 1u << GATE_WAITING | 1u << GATE
 enum { GATE_EAGER_NS = 25000 };
 enum { GATE_ACCEPTS = 32 }; /* in a row at most; then others have their turn */
 
-int64_t gate_now(void)
-{
-	return clock_ms(CLOCK_MONOTONIC);
-}
-
-bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst)
-{
-	int64_t more = (now - b->at) * rate / 1000;
-
-	if (b->at == 0 || b->tokens + more >= burst) {
-		b->tokens = burst;
-		b->at = now;
-	} else {
-		/* Time that made no whole token yet still counts the next time. */
-		b->tokens += more;
-		b->at += more * 1000 / rate;
-	}
-	if (b->tokens <= 0)
-		return false;
-	b->tokens--;
-	return true;
-}
-
-size_t gate_room(const struct gate *g, size_t most)
-{
-	if (g->bytes_left >= most)
-		return most;
-	return g->bytes_left > 0 ? (size_t)g->bytes_left : 1;
-}
-
-bool gate_spend(struct gate *g, size_t count)
-{
-	struct rules_verdict v;
-
-	if (count <= g->bytes_left) {
-		g->bytes_left -= g->bytes ? count : 0;
-		return true;
-	}
-	refusal_spent(g, &v);
-	refusal_note(g, MESSAGE_EVENT_LIMIT, "network-bytes", 0, &v);
-	while (g->flows)
-		flow_reset(g->flows);
-	return false;
-}
-
 static void gate_watch_doors(struct gate *g, uint32_t events)
 {
 	for (size_t i = 0; i < g->door_count; i++)
 		(void)loop_set_events(&g->loop, g->doors[i].handle, events);
-}
-
-int gate_dial(const struct address *a, uint16_t port)
-{
-	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-	struct sockaddr_in to4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-	bool v4 = address_is_v4(a);
-	_cleanup_fd_ int fd =
-		socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1;
-
-	if (fd < 0)
-		return -errno;
-	memcpy(&to.sin6_addr, a->bytes, 16);
-	memcpy(&to4.sin_addr, a->bytes + 12, 4);
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (connect(fd, v4 ? (struct sockaddr *)&to4 : (struct sockaddr *)&to,
-		    v4 ? sizeof(to4) : sizeof(to)) < 0 &&
-	    errno != EINPROGRESS)
-		return -errno;
-	return TAKE_FD(fd);
 }
 
 /* --- time ----------------------------------------------------------------------------- */
@@ -100,7 +34,7 @@ static int gate_on_timer(void *context, uint32_t events)
 {
 	struct gate *g = context;
 	uint64_t ticks = 0;
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 	struct flow *next = NULL;
 
 	(void)events;
@@ -120,37 +54,7 @@ static int gate_on_timer(void *context, uint32_t events)
 	return g->waiting || muted || telling ? gate_tick(g) : 0;
 }
 
-int gate_tick(struct gate *g)
-{
-	const struct itimerspec once = {.it_value.tv_nsec = GATE_TICK_MS * 1000000L};
-
-	if (g->ticking)
-		return 0;
-	g->ticking = true;
-	return timerfd_settime(g->timer, 0, &once, NULL) < 0 ? -errno : 0;
-}
-
 /* --- the resolver --------------------------------------------------------------------- */
-
-int gate_ask(struct gate *g, struct made_up_name *name)
-{
-	/* The number in it leads back to the name, whoever is still waiting then. */
-	struct message_resolve m = {.id = ++g->next_lookup << 32 | name->number,
-				    .name = name->name.text};
-	int64_t now = gate_now();
-
-	if (g->resolver.fd < 0)
-		return -ENOTCONN;
-	if (name->lookup != 0 && now - name->asked_at < GATE_DIAL_MS)
-		return 0;
-	int r = message_send(g->resolver.fd, MESSAGE_RESOLVE, &message_resolve_schema, &m, NULL, 0);
-
-	if (r == 0) {
-		name->lookup = m.id;
-		name->asked_at = now;
-	}
-	return r;
-}
 
 static int gate_on_resolved(void *context, struct channel_packet *packet, struct error *e)
 {
@@ -207,7 +111,7 @@ static int gate_on_tcp(void *context, uint32_t events)
 		if (fd < 0)
 			return 0;
 		if (g->flow_count >= GATE_FLOWS_MAX ||
-		    !gate_take(&g->new_flows, gate_now(), GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
+		    !bucket_take(&g->new_flows, clock_now(), GATE_NEW_PER_SECOND, GATE_NEW_BURST)) {
 			struct linger now = {.l_onoff = 1, .l_linger = 0};
 
 			(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));

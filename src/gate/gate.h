@@ -3,6 +3,7 @@
  * The gate: the only way from the box to the network.  Names in, verdicts out.
  *
  *	gate.c	    accepts connections, keeps time, talks to keeper and resolver
+ *	gate_core.c what the others have of it
  *	answer.c    DNS inside
  *	flow.c	    one connection: who decides, dialling, ending
  *	relay.c	    its bytes
@@ -21,11 +22,13 @@
 #define BAWN_GATE_H
 
 #include "account.h"
+#include "bucket.h"
 #include "channel.h"
 #include "key_ask.h"
 #include "loop.h"
 #include "made_up.h"
 #include "message.h"
+#include "mute.h"
 #include "plan.h"
 #include "rules.h"
 
@@ -48,22 +51,6 @@ enum {
 	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
 	GATE_TICK_MS = 50,
 	GATE_DOORS_MAX = 48,
-};
-
-/* A bucket of tokens: `burst` at once, `rate` a second. */
-struct gate_bucket {
-	int64_t at; /* ms */
-	int64_t tokens;
-};
-
-enum { MUTE_PORTS = 512 };
-
-/* The ports that are not heard for a while. */
-struct mute {
-	size_t count, applied;
-	int64_t until, applied_at, ms;
-	uint16_t ports[MUTE_PORTS];
-	uint8_t is[65536 / 8];
 };
 
 /* Where the box's connections arrive: one listener, or without nf_tables one for each port. */
@@ -101,7 +88,7 @@ struct gate {
 	struct flow *flows;      /* all */
 	size_t flow_count;
 	uint64_t next_lookup;
-	struct gate_bucket new_flows, answers, questions[GATE_ASKERS];
+	struct bucket new_flows, answers, questions[GATE_ASKERS];
 	struct mute mute;
 	const struct plan_limit *bytes; /* of the session; NULL: unlimited */
 	uint64_t bytes_left;
@@ -111,43 +98,13 @@ struct gate {
 /* Serves the keeper until it is gone; returns the exit code.  resolver and recorder may be -1. */
 int gate_run(int keeper, int resolver, int recorder, int plan_fd);
 
-int64_t gate_now(void); /* ms */
+/* gate_core.c */
+int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
 /* A socket to outside that is connected or about to be; -errno. */
 int gate_dial(const struct address *to, uint16_t port);
-bool gate_take(struct gate_bucket *b, int64_t now, int64_t rate, int64_t burst);
-
-/*
- * So many bytes of a connection are about to pass.  False: that is more than the session may
- * have, and all of its connections have ended, the caller's too.  Who reads asks gate_room
- * first how many: at least one, so that an end is still noticed.
- */
-bool gate_spend(struct gate *g, size_t count);
-size_t gate_room(const struct gate *g, size_t most);
-
 /* Asks for a name's addresses, unless that was done already; flow_resolved is told. */
 int gate_ask(struct gate *g, struct made_up_name *name);
-int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
-
-/* change.c */
-int change_on_rules(void *context, struct channel_packet *packet, struct error *e);
-int change_on_count(void *context, struct channel_packet *packet, struct error *e);
-
-/* answer.c */
-int answer_on_dns(void *context, uint32_t events);
-/* One question, as UDP or in TCP framing: the answer's bytes; 0 when there is none to give. */
-size_t answer_question(struct gate *g, struct span question, uint8_t *into, size_t size);
-/* Whether who asks from this port (0: over TCP) has not asked too much. */
-bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now);
-
-/* rejected.c */
-int rejected_on_log(void *context, uint32_t events);
-
-/* mute.c */
-struct sock_filter;
-void mute_add(struct gate *g, uint16_t port, int64_t now);
-void mute_apply(struct gate *g, int64_t now);   /* what was added since */
-bool mute_on_time(struct gate *g, int64_t now); /* whether time still matters */
-/* The filter for these ports, which are in order; into has room for MUTE_PORTS of them. */
-size_t mute_program(const uint16_t *ports, size_t count, struct sock_filter *into);
+/* How many bytes of a connection may be read: at least one, so that an end is still noticed. */
+size_t gate_room(const struct gate *g, size_t most);
 
 #endif

@@ -250,7 +250,7 @@ static int on_data_chunk(nghttp2_session *session BAWN_UNUSED, uint8_t flags BAW
 static void h2_count_failed(struct h2 *h)
 {
 	if (h->side.role == SIDE_SERVER &&
-	    !gate_take(&h->resets, gate_now(), H2_RESETS_RATE, H2_RESETS))
+	    !bucket_take(&h->resets, h->now, H2_RESETS_RATE, H2_RESETS))
 		h2_session_break(h, SIDE_TOO_MUCH, "too many streams were reset");
 }
 
@@ -365,7 +365,7 @@ ssize_t h2_stream_read(nghttp2_session *session BAWN_UNUSED, int32_t id BAWN_UNU
 	if (len == 0 && !end)
 		return NGHTTP2_ERR_DEFERRED;
 	st->sent += len;
-	st->moved = gate_now();
+	st->moved = true;
 	h2_note_sent(h, st);
 	if (end) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF;

@@ -13,7 +13,7 @@
 #ifndef BAWN_H2_SESSION_H
 #define BAWN_H2_SESSION_H
 
-#include "gate.h"
+#include "bucket.h"
 #include "h2_head.h"
 #include "side.h"
 
@@ -69,7 +69,8 @@ struct h2_stream {
 	size_t held; /* given to the owner and not consumed */
 	size_t sent; /* framed, and the owner has still to be told */
 	struct h2_piece *first, *last;
-	int64_t moved; /* ms: when something of these was taken, or the first of them came */
+	bool moved;    /* something of these was taken, or the first of them came, since... */
+	int64_t since; /* ...this tick, ms */
 	struct http_message *trailers;
 	void *trailer_bytes;
 };
@@ -107,7 +108,8 @@ struct h2 {
 	size_t frame_len;  /* bytes of its head that have come */
 	size_t frame_left; /* bytes behind its head that are still to come */
 
-	struct gate_bucket resets, frames;
+	int64_t now; /* ms, as the owner said it last */
+	struct bucket resets, frames;
 	uint8_t *output;
 	size_t output_len, output_at;
 };

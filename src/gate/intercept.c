@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "intercept.h"
 
+#include "clock.h"
+#include "refusal.h"
+
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
-
-const char *intercept_host(const struct intercept *i, char text[ADDRESS_TEXT_SIZE])
-{
-	if (i->flow->name)
-		return i->flow->name->name.text;
-	address_format(&i->flow->address, text);
-	return text;
-}
 
 static void intercept_note(struct intercept *i, const char *reason)
 {
@@ -20,7 +15,7 @@ static void intercept_note(struct intercept *i, const char *reason)
 
 	memset(&v, 0, sizeof(v));
 	(void)snprintf(v.reason, sizeof(v.reason), "%.*s", (int)sizeof(v.reason) - 1, reason);
-	refusal_note(i->gate, MESSAGE_EVENT_CERTIFICATE, intercept_host(i, text), i->flow->port,
+	refusal_note(i->gate, MESSAGE_EVENT_CERTIFICATE, flow_host(i->flow, text), i->flow->port,
 		     &v);
 }
 
@@ -84,7 +79,7 @@ static void intercept_on_leaf(void *context, const struct key_ask_answer *answer
 	intercept_leave(i);
 }
 
-void intercept_on_ready(struct leg *l)
+static void intercept_on_ready(struct leg *l)
 {
 	struct intercept *i = l->intercept;
 	bool box = l == &i->box;
@@ -107,23 +102,6 @@ void intercept_on_ready(struct leg *l)
 	}
 }
 
-void intercept_on_connected(struct leg *l)
-{
-	struct intercept *i = l->intercept;
-	struct flow *f = i->flow;
-
-	if (i->tls) {
-		l->tls = tls_new_client(i->gate->keys.world, f->name ? &f->name->name : NULL,
-					&f->address, f->port, i->offers_h2 || i->insists,
-					!i->insists && (i->offers_http11 || i->offers_h2));
-		if (!l->tls) {
-			intercept_on_failed(l, "out of memory");
-			return;
-		}
-	}
-	leg_start(l, (struct span){NULL, 0});
-}
-
 /* An origin that has nothing but HTTP/2, for a box that does not offer it, is dialled again. */
 static bool intercept_insist(struct leg *l)
 {
@@ -136,7 +114,7 @@ static bool intercept_insist(struct leg *l)
 	return leg_dial(l, &i->address, i->flow->port) == 0;
 }
 
-void intercept_on_failed(struct leg *l, const char *why)
+static void intercept_on_failed(struct leg *l, const char *why)
 {
 	struct intercept *i = l->intercept;
 	bool certificate = false;
@@ -167,7 +145,24 @@ void intercept_on_failed(struct leg *l, const char *why)
 		intercept_open_box(i);
 }
 
-void intercept_on_lost(struct leg *l)
+static void intercept_on_connected(struct leg *l)
+{
+	struct intercept *i = l->intercept;
+	struct flow *f = i->flow;
+
+	if (i->tls) {
+		l->tls = tls_new_client(i->gate->keys.world, f->name ? &f->name->name : NULL,
+					&f->address, f->port, i->offers_h2 || i->insists,
+					!i->insists && (i->offers_http11 || i->offers_h2));
+		if (!l->tls) {
+			intercept_on_failed(l, "out of memory");
+			return;
+		}
+	}
+	leg_start(l, (struct span){NULL, 0});
+}
+
+static void intercept_on_lost(struct leg *l)
 {
 	struct intercept *i = l->intercept;
 
@@ -179,37 +174,6 @@ void intercept_on_lost(struct leg *l)
 	l->eof = true;
 	side_end(l->side, false);
 	leg_close(l, true);
-}
-
-/* --- to the origin -------------------------------------------------------------------- */
-
-struct leg *intercept_open(struct intercept *i, void *context, struct side_stream **ret_stream)
-{
-	struct leg *unused = NULL;
-	bool coming = false;
-
-	for (size_t n = 0; n < INTERCEPT_LEGS; n++) {
-		struct leg *l = &i->out[n];
-
-		if (l->state == LEG_NONE && !unused)
-			unused = l;
-		coming = coming || l->state == LEG_CONNECTING || l->state == LEG_HANDSHAKE;
-		if (l->state != LEG_SERVING || l->eof || !l->side)
-			continue;
-		*ret_stream = side_open(l->side, context);
-		if (*ret_stream)
-			return l;
-		/* HTTP/2 takes the next when it has room; on_free will say. */
-		coming = coming || (i->h2 && side_may_open(l->side));
-	}
-	if (coming || !unused)
-		return NULL;
-	int r = leg_dial(unused, &i->address, i->flow->port);
-
-	if (r < 0)
-		(void)snprintf(i->failure, sizeof(i->failure), "the origin cannot be reached: %s",
-			       error_words(r));
-	return NULL;
 }
 
 /* --- bringing in order ---------------------------------------------------------------- */
@@ -247,7 +211,7 @@ static int64_t intercept_deadline_of(struct leg *l)
 		      side_phase(l->side) == SIDE_BEGINNING;
 
 	if (begins && !l->beginning)
-		l->since = gate_now();
+		l->since = clock_now();
 	l->beginning = begins;
 	switch (l->state) {
 	case LEG_CONNECTING:
@@ -271,7 +235,7 @@ static int64_t intercept_deadline(struct intercept *i)
 	if (!ticks)
 		i->tick_at = 0;
 	else if (i->tick_at == 0)
-		i->tick_at = gate_now() + INTERCEPT_TICK_MS;
+		i->tick_at = clock_now() + INTERCEPT_TICK_MS;
 	if (ticks && (first == 0 || i->tick_at < first))
 		first = i->tick_at;
 
@@ -286,13 +250,11 @@ static int64_t intercept_deadline(struct intercept *i)
 
 static void intercept_settle(struct intercept *i)
 {
-	struct flow *f = i->flow;
-
 	intercept_send(i);
 	if (!i->doomed)
 		intercept_close_done(i);
 	if (!i->doomed) {
-		flow_set_deadline(f, intercept_deadline(i));
+		i->events->on_deadline(i->flow, intercept_deadline(i));
 		leg_watch(&i->box);
 		for (size_t n = 0; n < INTERCEPT_LEGS; n++)
 			leg_watch(&i->out[n]);
@@ -309,7 +271,7 @@ void intercept_leave(struct intercept *i)
 	if (i->depth == 1)
 		intercept_settle(i);
 	if (--i->depth == 0 && i->doomed)
-		flow_end(i->flow);
+		i->events->on_over(i->flow);
 }
 
 static void intercept_tick(struct intercept *i, int64_t now)
@@ -325,7 +287,7 @@ static void intercept_tick(struct intercept *i, int64_t now)
 
 void intercept_late(struct intercept *i)
 {
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 
 	intercept_enter(i);
 	if (i->tick_at != 0 && now >= i->tick_at)
@@ -346,6 +308,36 @@ void intercept_late(struct intercept *i)
 	intercept_leave(i);
 }
 
+/* --- what a leg tells ---------------------------------------------------------------------- */
+
+static int intercept_on_socket(void *context, uint32_t events)
+{
+	struct leg *l = context;
+	struct intercept *i = l->intercept;
+
+	intercept_enter(i);
+	if (leg_serve(l, events))
+		intercept_leave(i);
+	return 0;
+}
+
+static bool intercept_on_bytes(struct leg *l, size_t count)
+{
+	struct intercept *i = l->intercept;
+
+	i->flow->passed[l == &i->box ? FLOW_BOX : FLOW_OUT] += (uint64_t)count;
+	return i->events->on_bytes(i->gate, count);
+}
+
+static const struct leg_events intercept_legs = {
+	.on_socket = intercept_on_socket,
+	.on_bytes = intercept_on_bytes,
+	.on_connected = intercept_on_connected,
+	.on_ready = intercept_on_ready,
+	.on_failed = intercept_on_failed,
+	.on_lost = intercept_on_lost,
+};
+
 /* --- beginning and end ---------------------------------------------------------------- */
 
 static void intercept_take_flow(struct intercept *i, struct flow *f)
@@ -358,14 +350,14 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 	i->flow = f;
 	i->gate = f->gate;
 	i->gate->opened++;
-	i->begun = gate_now();
+	i->begun = clock_now();
 	i->first = f->first;
 	f->first = BUF_INIT(FLOW_FIRST_MAX);
 	free(f->check);
 	f->check = NULL;
-	leg_init(&i->box, i);
+	leg_init(&i->box, i, &intercept_legs);
 	for (size_t n = 0; n < INTERCEPT_LEGS; n++)
-		leg_init(&i->out[n], i);
+		leg_init(&i->out[n], i, &intercept_legs);
 	if (getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
 		i->doomed = true;
 	if (to.sin6_family == AF_INET) {
@@ -382,7 +374,7 @@ static void intercept_take_flow(struct intercept *i, struct flow *f)
 static void intercept_begin_tls(struct intercept *i)
 {
 	char text[ADDRESS_TEXT_SIZE];
-	const char *host = intercept_host(i, text);
+	const char *host = flow_host(i->flow, text);
 	struct key_ask_link *keys = &i->gate->keys;
 
 	if (!key_ask_world(keys)) {
@@ -396,34 +388,30 @@ static void intercept_begin_tls(struct intercept *i)
 		intercept_on_connected(&i->out[0]);
 }
 
-void intercept_begin(struct flow *f, const struct client_hello *hello)
+int intercept_begin(struct flow *f, const struct client_hello *hello,
+		    const struct intercept_events *events)
 {
 	struct intercept *i = calloc(1, sizeof(*i));
 	bool h2 = hello && (hello->alpn & CLIENT_HELLO_H2);
 	bool http11 = hello && (hello->alpn & CLIENT_HELLO_HTTP11);
 
-	if (!i) {
-		flow_reset(f);
-		return;
-	}
+	if (!i)
+		return -ENOMEM;
+	i->events = events;
 	i->tls = hello != NULL;
 	i->offers_h2 = h2;
 	i->offers_http11 = http11;
 	intercept_take_flow(i, f);
-	flow_set_state(f, FLOW_OPEN, 0);
 	intercept_enter(i);
-	if (i->doomed) {
-		intercept_leave(i);
-		return;
-	}
-	if (i->tls) {
+	if (i->tls && !i->doomed) {
 		intercept_begin_tls(i);
-	} else {
+	} else if (!i->doomed) {
 		leg_start(&i->out[0], (struct span){NULL, 0});
 		leg_start(&i->box, buf_span(&i->first));
 		buf_fini(&i->first);
 	}
 	intercept_leave(i);
+	return 0;
 }
 
 void intercept_free(struct intercept *i)

@@ -30,10 +30,9 @@
 
 #include "flow.h"
 #include "key_ask.h"
+#include "leg.h"
 #include "put_in.h"
-#include "side.h"
 #include "take_out.h"
-#include "tls.h"
 
 enum {
 	INTERCEPT_LEGS = 8,              /* to the origin, of one connection of the box */
@@ -43,31 +42,16 @@ enum {
 	INTERCEPT_LINGER_MS = 2000, /* for the box to read the last answer while it still sends */
 };
 
-enum leg_state {
-	LEG_NONE,
-	LEG_CONNECTING,
-	LEG_HANDSHAKE,
-	LEG_SERVING,
-	LEG_LINGERING, /* all is said; what still comes is thrown away */
-};
-
-struct leg {
-	struct intercept *intercept;
-	enum leg_state state;
-	int fd;
-	struct loop_handle handle;
-	uint32_t events;
-	struct tls *tls; /* NULL: plain */
-	struct side *side;
-	bool eof;
-	bool used;          /* it has carried a request */
-	int64_t since;      /* ms: of this state, or of a head that has begun */
-	bool beginning;     /* a head has begun, at `since` */
-	struct buf pending; /* to be written to the socket */
+/* What it wants of the flow that it is of, which it does not end itself. */
+struct intercept_events {
+	void (*on_over)(struct flow *f); /* ends the flow, and with it the intercept */
+	void (*on_deadline)(struct flow *f, int64_t at); /* ms; 0: none */
+	bool (*on_bytes)(struct gate *g, size_t count);  /* flow_spend */
 };
 
 struct intercept {
 	struct flow *flow;
+	const struct intercept_events *events;
 	struct gate *gate;
 	int depth;     /* of intercept_enter */
 	bool doomed;   /* ends with the last leave */
@@ -91,40 +75,15 @@ struct intercept {
 	struct exchange *exchanges;
 };
 
-/* CHECK is passed and the connection is to be opened: takes the flow's sockets and f->first. */
-void intercept_begin(struct flow *f, const struct client_hello *hello);
+/* CHECK is passed and the connection is to be opened: takes the flow's sockets and f->first.  0,
+ * and the flow may be gone; or -ENOMEM, and nothing was taken. */
+int intercept_begin(struct flow *f, const struct client_hello *hello,
+		    const struct intercept_events *events);
 void intercept_free(struct intercept *i);
 void intercept_late(struct intercept *i);
 
 void intercept_enter(struct intercept *i);
 void intercept_leave(struct intercept *i); /* i may be gone behind it */
-
-/* The host in words. */
-const char *intercept_host(const struct intercept *i, char text[ADDRESS_TEXT_SIZE]);
-
-/*
- * A leg to the origin that can take a request now, with its stream; NULL: one is on its way
- * (exchange_on_leg will be told), or, with i->failure set, there will be none.
- */
-struct leg *intercept_open(struct intercept *i, void *context, struct side_stream **ret_stream);
-
-/* leg.c */
-void leg_init(struct leg *l, struct intercept *i);
-int leg_take(struct leg *l, int *fd, struct loop_handle *handle); /* both are the leg's now */
-void leg_close(struct leg *l, bool reset);
-int leg_dial(struct leg *l, const struct address *to, uint16_t port);
-/* With the handshake's first flight, where there is TLS.  Towards the box also what it said. */
-void leg_start(struct leg *l, struct span first);
-bool leg_send(struct leg *l);          /* what the side has to say; true: something went */
-bool leg_is_done(const struct leg *l); /* its side is over and all is out */
-void leg_finish(struct leg *l);        /* says good bye and lingers */
-void leg_watch(struct leg *l);
-
-/* intercept.c: what a leg tells. */
-void intercept_on_connected(struct leg *l);
-void intercept_on_ready(struct leg *l);                   /* the handshake is done */
-void intercept_on_failed(struct leg *l, const char *why); /* before it was serving */
-void intercept_on_lost(struct leg *l);                    /* the socket broke */
 
 /* exchange.c */
 extern const struct side_events exchange_box_events, exchange_out_events; /* owner: struct leg */

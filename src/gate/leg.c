@@ -7,8 +7,10 @@
  */
 #include "intercept.h"
 
+#include "clock.h"
 #include "fd.h"
 
+#include <stdio.h>
 #include <sys/socket.h>
 
 enum {
@@ -21,9 +23,12 @@ static uint8_t leg_in[INTERCEPT_READ];
 static uint8_t leg_plain[LEG_PLAIN];
 static struct buf leg_out = {.max = 4 << 20};
 
-void leg_init(struct leg *l, struct intercept *i)
+void leg_init(struct leg *l, struct intercept *i, const struct leg_events *events)
 {
-	*l = (struct leg){.intercept = i, .fd = -1, .pending = BUF_INIT(INTERCEPT_PENDING_MAX)};
+	*l = (struct leg){.intercept = i,
+			  .events = events,
+			  .fd = -1,
+			  .pending = BUF_INIT(INTERCEPT_PENDING_MAX)};
 }
 
 static bool leg_is_box(const struct leg *l)
@@ -42,7 +47,7 @@ void leg_close(struct leg *l, bool reset)
 	side_free(TAKE_PTR(l->side));
 	tls_free(TAKE_PTR(l->tls));
 	buf_fini(&l->pending);
-	leg_init(l, l->intercept);
+	leg_init(l, l->intercept, l->events);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -98,7 +103,7 @@ static void leg_take_bytes(struct leg *l, struct span bytes);
  */
 static void leg_refused(struct leg *l)
 {
-	struct gate *g = l->intercept->gate;
+	const struct gate *g = l->intercept->gate;
 
 	buf_clear(&leg_out);
 	for (int i = 0; i < LEG_LAST_READS && l->state == LEG_SERVING && !l->eof &&
@@ -108,12 +113,11 @@ static void leg_refused(struct leg *l)
 
 		if (n <= 0)
 			break;
-		(void)gate_spend(g, (size_t)n); /* there is room for it */
-		l->intercept->flow->passed[FLOW_OUT] += (uint64_t)n;
+		(void)l->events->on_bytes(l, (size_t)n); /* there is room for it */
 		leg_take_bytes(l, (struct span){leg_in, (size_t)n});
 	}
 	if (l->state == LEG_SERVING)
-		intercept_on_lost(l);
+		l->events->on_lost(l);
 }
 
 bool leg_send(struct leg *l)
@@ -151,7 +155,7 @@ static void leg_feed(struct leg *l, struct span bytes)
 {
 	/* A side that cannot go on has said all it has to; it is over then. */
 	if (bytes.len > 0 && l->side)
-		(void)side_feed(l->side, bytes);
+		(void)side_feed(l->side, bytes, clock_now());
 }
 
 /* The other end will send no more. */
@@ -166,7 +170,7 @@ static void leg_end(struct leg *l, bool clean)
 	else if (l->state == LEG_LINGERING)
 		leg_close(l, false);
 	else
-		intercept_on_failed(l, "it ended the connection during the handshake");
+		l->events->on_failed(l, "it ended the connection during the handshake");
 }
 
 static void leg_read_tls(struct leg *l)
@@ -179,7 +183,7 @@ static void leg_read_tls(struct leg *l)
 		leg_feed(l, (struct span){leg_plain, len});
 		more = said == TLS_READY && r == 0;
 		if (r < 0 || said == TLS_FAILED) {
-			intercept_on_lost(l);
+			l->events->on_lost(l);
 		} else if (said == TLS_CLOSED) {
 			leg_end(l, true);
 		}
@@ -193,14 +197,14 @@ static void leg_shake(struct leg *l)
 	bool certificate = false;
 
 	if (r < 0 || said == TLS_FAILED || said == TLS_CLOSED) {
-		intercept_on_failed(l, said == TLS_FAILED ? tls_why(l->tls, &certificate)
-							  : "it ended the connection");
+		l->events->on_failed(l, said == TLS_FAILED ? tls_why(l->tls, &certificate)
+							   : "it ended the connection");
 		return;
 	}
 	if (said != TLS_READY)
 		return;
 	l->state = LEG_SERVING;
-	intercept_on_ready(l);
+	l->events->on_ready(l);
 	if (l->state == LEG_SERVING)
 		leg_read_tls(l);
 }
@@ -221,30 +225,28 @@ static void leg_take_bytes(struct leg *l, struct span bytes)
 void leg_start(struct leg *l, struct span first)
 {
 	l->state = l->tls ? LEG_HANDSHAKE : LEG_SERVING;
-	l->since = gate_now();
+	l->since = clock_now();
 	if (!l->tls)
-		intercept_on_ready(l);
+		l->events->on_ready(l);
 	leg_take_bytes(l, first);
 }
 
 /* One read.  False: the flow, and with it the leg, is gone. */
 static bool leg_read(struct leg *l)
 {
-	struct gate *g = l->intercept->gate;
+	const struct gate *g = l->intercept->gate;
 	ssize_t n = recv(l->fd, leg_in, gate_room(g, sizeof(leg_in)), 0);
 
 	if (n < 0 && errno == EAGAIN)
 		return true;
-	if (n > 0)
-		l->intercept->flow->passed[leg_is_box(l) ? FLOW_BOX : FLOW_OUT] += (uint64_t)n;
-	if (n > 0 && !gate_spend(g, (size_t)n))
+	if (n > 0 && !l->events->on_bytes(l, (size_t)n))
 		return false;
 	if (n < 0 && l->state == LEG_LINGERING)
 		leg_close(l, false);
 	else if (n < 0 && l->state == LEG_SERVING)
-		intercept_on_lost(l);
+		l->events->on_lost(l);
 	else if (n < 0)
-		intercept_on_failed(l, error_words(-errno));
+		l->events->on_failed(l, error_words(-errno));
 	else if (n == 0)
 		leg_end(l, !l->tls);
 	else if (l->state != LEG_LINGERING)
@@ -278,9 +280,9 @@ void leg_watch(struct leg *l)
 {
 	uint32_t events = leg_wanted(l);
 
-	if (l->fd < 0 || l->events == events)
+	if (l->fd < 0 || l->watched == events)
 		return;
-	l->events = events;
+	l->watched = events;
 	if (loop_set_events(&l->intercept->gate->loop, l->handle, events) < 0)
 		l->intercept->doomed = true;
 }
@@ -293,38 +295,32 @@ static void leg_connected(struct leg *l)
 	if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		error = errno;
 	if (error != 0)
-		intercept_on_failed(l, error_words(-error));
+		l->events->on_failed(l, error_words(-error));
 	else
-		intercept_on_connected(l);
+		l->events->on_connected(l);
 }
 
-static int leg_on_event(void *context, uint32_t events)
+bool leg_serve(struct leg *l, uint32_t events)
 {
-	struct leg *l = context;
-	struct intercept *i = l->intercept;
-
-	intercept_enter(i);
 	if (l->state == LEG_CONNECTING) {
 		leg_connected(l);
-	} else if (l->state == LEG_NONE) {
-		/* The box, not yet read from: so this is its end. */
-		i->doomed = true;
-	} else {
-		if ((events & EPOLLOUT) && leg_flush(l) < 0 && l->state == LEG_SERVING)
-			leg_refused(l);
-		/* Its end may have been read already; that it broke epoll tells unasked, and again.
-		 */
-		bool in = l->fd >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR));
-
-		if (in && !l->eof && (l->events & EPOLLIN)) {
-			if (!leg_read(l))
-				return 0;
-		} else if (in && (events & (EPOLLHUP | EPOLLERR))) {
-			intercept_on_lost(l);
-		}
+		return true;
 	}
-	intercept_leave(i);
-	return 0;
+	if (l->state == LEG_NONE) {
+		/* The box, not yet read from: so this is its end. */
+		l->intercept->doomed = true;
+		return true;
+	}
+	if ((events & EPOLLOUT) && leg_flush(l) < 0 && l->state == LEG_SERVING)
+		leg_refused(l);
+	/* Its end may have been read already; that it broke epoll tells unasked, and again. */
+	bool in = l->fd >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR));
+
+	if (in && !l->eof && (l->watched & EPOLLIN))
+		return leg_read(l);
+	if (in && (events & (EPOLLHUP | EPOLLERR)))
+		l->events->on_lost(l);
+	return true;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): TAKE_FD writes it */
@@ -333,8 +329,8 @@ int leg_take(struct leg *l, int *fd, struct loop_handle *handle)
 	l->fd = TAKE_FD(*fd);
 	l->handle = *handle;
 	handle->generation = 0;
-	l->events = UINT32_MAX; /* not known: the next leg_watch says */
-	loop_rebind(&l->intercept->gate->loop, l->handle, leg_on_event, l);
+	l->watched = UINT32_MAX; /* not known: the next leg_watch says */
+	loop_rebind(&l->intercept->gate->loop, l->handle, l->events->on_socket, l);
 	return 0;
 }
 
@@ -344,14 +340,15 @@ int leg_dial(struct leg *l, const struct address *to, uint16_t port)
 
 	if (fd < 0)
 		return fd;
-	int r = loop_add(&l->intercept->gate->loop, fd, EPOLLOUT, leg_on_event, l, &l->handle);
+	int r = loop_add(&l->intercept->gate->loop, fd, EPOLLOUT, l->events->on_socket, l,
+			 &l->handle);
 
 	if (r < 0)
 		return r;
 	l->fd = TAKE_FD(fd);
-	l->events = EPOLLOUT;
+	l->watched = EPOLLOUT;
 	l->state = LEG_CONNECTING;
-	l->since = gate_now();
+	l->since = clock_now();
 	return 0;
 }
 
@@ -375,5 +372,36 @@ void leg_finish(struct leg *l)
 	}
 	(void)shutdown(l->fd, SHUT_WR);
 	l->state = LEG_LINGERING;
-	l->since = gate_now();
+	l->since = clock_now();
+}
+
+/* --- to the origin -------------------------------------------------------------------- */
+
+struct leg *leg_open(struct intercept *i, void *context, struct side_stream **ret_stream)
+{
+	struct leg *unused = NULL;
+	bool coming = false;
+
+	for (size_t n = 0; n < INTERCEPT_LEGS; n++) {
+		struct leg *l = &i->out[n];
+
+		if (l->state == LEG_NONE && !unused)
+			unused = l;
+		coming = coming || l->state == LEG_CONNECTING || l->state == LEG_HANDSHAKE;
+		if (l->state != LEG_SERVING || l->eof || !l->side)
+			continue;
+		*ret_stream = side_open(l->side, context);
+		if (*ret_stream)
+			return l;
+		/* HTTP/2 takes the next when it has room; on_free will say. */
+		coming = coming || (i->h2 && side_may_open(l->side));
+	}
+	if (coming || !unused)
+		return NULL;
+	int r = leg_dial(unused, &i->address, i->flow->port);
+
+	if (r < 0)
+		(void)snprintf(i->failure, sizeof(i->failure), "the origin cannot be reached: %s",
+			       error_words(r));
+	return NULL;
 }

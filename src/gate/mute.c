@@ -17,6 +17,8 @@
  *
  * All are heard again after a while; who goes on is muted again, for twice as long.
  */
+#include "mute.h"
+
 #include "gate.h"
 
 #include <linux/filter.h>

@@ -7,7 +7,11 @@
  * And DNS over TCP and the session's CRL, which are the same kind of thing: little
  * protocols that we answer ourselves.
  */
-#include "flow.h"
+#include "proxy.h"
+
+#include "answer.h"
+#include "clock.h"
+#include "relay.h"
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -163,7 +167,7 @@ static void proxy_feed_dns(struct flow *f, struct span bytes)
 		bytes.len -= used;
 		if (said == FEED_MORE)
 			return;
-		bool good = said != FEED_BAD && answer_may_ask(f->gate, 0, gate_now());
+		bool good = said != FEED_BAD && answer_may_ask(f->gate, 0, clock_now());
 		size_t len = good ? answer_question(f->gate, dns_frame_message(frame), answer + 2,
 						    DNS_MESSAGE_MAX)
 				  : 0;

@@ -9,14 +9,15 @@
  * counted, and that number is told at the end.  A box that makes names collide gains
  * nothing: whole hashes are compared, at most REFUSALS_MAX of them.
  */
+#include "refusal.h"
+
+#include "clock.h"
 #include "fnv.h"
 #include "tell.h"
-
 #include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/socket.h>
 #include <time.h>
 
 enum {
@@ -164,7 +165,7 @@ void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t
 /* A lookup is two questions, and was refused once. */
 static bool refusal_is_second(struct refusal *r, uint16_t type)
 {
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 	bool second =
 		(r->type == DNS_A && type == DNS_AAAA) || (r->type == DNS_AAAA && type == DNS_A);
 
@@ -297,40 +298,4 @@ size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t po
 		return 0;
 	memcpy(into, page.ptr, page.len);
 	return page.len;
-}
-
-void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v)
-{
-	/* fatal, access_denied */
-	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
-	char page[8192];
-	int fd = f->ends[FLOW_BOX].fd;
-
-	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
-	if (f->proxied &&
-	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP)) {
-		if (!f->socks) {
-			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
-
-			(void)send(fd, page, n, MSG_NOSIGNAL);
-			flow_end(f);
-			return;
-		}
-		proxy_answer(f, false, EACCES);
-		return;
-	}
-	if (f->http || (f->port == 80 && !f->check)) {
-		size_t n = refusal_page(v, host, f->port, page, sizeof(page));
-
-		(void)send(fd, page, n, MSG_NOSIGNAL);
-		(void)shutdown(fd, SHUT_WR);
-		flow_end(f);
-		return;
-	}
-	if (f->check && !f->http) {
-		(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
-		flow_end(f);
-		return;
-	}
-	flow_reset(f);
 }

@@ -5,9 +5,11 @@
  * such packet comes here, so that the user hears of it all the same.  Nothing is decided
  * here; it is decided already.
  */
-#include "flow.h"
+#include "rejected.h"
 
+#include "gate.h"
 #include "nflog.h"
+#include "refusal.h"
 
 #include <linux/netlink.h>
 #include <stdio.h>

@@ -11,11 +11,14 @@
  * other end did not take is read back and kept like any other bytes, and a pipe
  * that cannot be emptied ends the gate, for it would mix two connections.
  */
-#include "flow.h"
+#include "relay.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "http_path.h"
 #include "intercept.h"
+#include "proxy.h"
+#include "refusal.h"
 #include "tell.h"
 
 #include <fcntl.h>
@@ -205,8 +208,19 @@ static bool relay_hold(struct flow *f, struct span bytes)
 	buf_put(&f->first, bytes.ptr, bytes.len);
 	if (buf_error(&f->first) == 0)
 		return true;
-	relay_refuse(f, relay_host(f, text), "the TLS handshake is too long");
+	relay_refuse(f, flow_host(f, text), "the TLS handshake is too long");
 	return false;
+}
+
+/* Its rules speak of requests: it is opened, and from here on intercept.c has it. */
+static void relay_open(struct flow *f, const struct client_hello *hello)
+{
+	static const struct intercept_events events = {
+		.on_over = flow_end, .on_deadline = flow_set_deadline, .on_bytes = flow_spend};
+
+	flow_set_state(f, FLOW_OPEN, 0);
+	if (intercept_begin(f, hello, &events) < 0)
+		flow_reset(f);
 }
 
 /* A ClientHello with all that came behind it.  False as below. */
@@ -217,7 +231,7 @@ static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 	struct rules_verdict v;
 
 	if (!relay_name_fits(f, &start->hello.name, &v)) {
-		flow_refuse(f, start->hello.name.len ? start->hello.name.text : relay_host(f, text),
+		flow_refuse(f, start->hello.name.len ? start->hello.name.text : flow_host(f, text),
 			    &v);
 		return false;
 	}
@@ -229,7 +243,7 @@ static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 		struct client_hello known = start->hello;
 
 		if (relay_hold(f, bytes))
-			intercept_begin(f, &known);
+			relay_open(f, &known);
 		return false;
 	}
 	f->check->passed = true;
@@ -262,7 +276,7 @@ static bool relay_check_tls(struct flow *f, struct span bytes)
 			relay_refuse(f,
 				     start->phase == CLIENT_START_AGAIN && start->hello.name.len
 					     ? start->hello.name.text
-					     : relay_host(f, text),
+					     : flow_host(f, text),
 				     start->why);
 			break;
 		}
@@ -311,14 +325,14 @@ void relay_tell_request(struct flow *f, unsigned int status)
 	if (!asked)
 		return;
 	const struct tell_request r = {
-		.host = relay_host(f, text),
+		.host = flow_host(f, text),
 		.port = f->port,
 		.method = asked->method,
 		.path = {asked->path, asked->path_len},
 		.status = status,
 		.more = {.has = 1u << FOLD_SENT | 1u << FOLD_TIME,
 			 .sums = {[FOLD_SENT] = asked->sent,
-				  [FOLD_TIME] = (uint64_t)(gate_now() - asked->at)}},
+				  [FOLD_TIME] = (uint64_t)(clock_now() - asked->at)}},
 		.rule = f->rule ? f->rule->origin : ""};
 
 	tell_request(f->gate, &r, NULL);
@@ -343,7 +357,7 @@ static int relay_keep_request(struct flow *f)
 	f->request = malloc(sizeof(*f->request) + path.len);
 	if (!f->request)
 		return -ENOMEM;
-	*f->request = (struct flow_request){.at = gate_now(), .path_len = path.len};
+	*f->request = (struct flow_request){.at = clock_now(), .path_len = path.len};
 	(void)snprintf(f->request->method, sizeof(f->request->method), "%.*s", (int)method.len,
 		       (const char *)method.ptr);
 	memcpy(f->request->path, path.ptr, path.len);
@@ -375,20 +389,20 @@ static bool relay_pass_head(struct flow *f)
 	char text[ADDRESS_TEXT_SIZE];
 
 	if (!relay_same_host(f, &c->head)) {
-		const char *other = c->head.authority.is_address ? relay_host(f, text)
+		const char *other = c->head.authority.is_address ? flow_host(f, text)
 								 : c->head.authority.name.text;
 
 		relay_refuse(f, other, "the request is for another host than was asked for");
 		return false;
 	}
 	if (c->head.form == HTTP_TARGET_AUTHORITY) {
-		relay_refuse(f, relay_host(f, text),
+		relay_refuse(f, flow_host(f, text),
 			     "what goes through a tunnel (CONNECT) cannot be checked");
 		return false;
 	}
 	if (relay_says_websocket(&c->head, buf_span(&f->first)) &&
 	    !relay_may_websocket(f, &c->head, buf_span(&f->first))) {
-		relay_refuse(f, relay_host(f, text), RELAY_NO_WEBSOCKET);
+		relay_refuse(f, flow_host(f, text), RELAY_NO_WEBSOCKET);
 		return false;
 	}
 	bool websocket = relay_wants_websocket(&c->head, buf_span(&f->first));
@@ -422,8 +436,7 @@ static bool relay_take_head(struct flow *f, struct span *bytes)
 		buf_error(&f->first) ? FEED_BAD : http_head_read(head, buf_span(&f->first));
 
 	if (said == FEED_BAD || (said == FEED_MORE && took < bytes->len)) {
-		relay_refuse(f, relay_host(f, text),
-			     head->why ? head->why : "the head is too long");
+		relay_refuse(f, flow_host(f, text), head->why ? head->why : "the head is too long");
 		return false;
 	}
 	size_t behind = said == FEED_DONE ? f->first.len - head->len : 0;
@@ -442,7 +455,7 @@ static bool relay_take_body(struct flow *f, struct span *bytes)
 	enum feed said = http_body_feed(&c->body, *bytes, &used);
 
 	if (said == FEED_BAD) {
-		relay_refuse(f, relay_host(f, text), c->body.why);
+		relay_refuse(f, flow_host(f, text), c->body.why);
 		return false;
 	}
 	if (f->request)
@@ -462,7 +475,7 @@ static bool relay_check_http(struct flow *f, struct span bytes)
 		if (f->check->upgrading) {
 			char text[ADDRESS_TEXT_SIZE];
 
-			relay_refuse(f, relay_host(f, text),
+			relay_refuse(f, flow_host(f, text),
 				     "it goes on before its upgrade was answered");
 			return false;
 		}
@@ -498,11 +511,11 @@ static void relay_refuse_scheme(struct flow *f, unsigned int scheme)
 	rules_decide(f->gate->rules, &q, &v);
 	f->http = scheme == PLAN_SCHEME_HTTP;
 	if (scheme != PLAN_SCHEME_TCP) {
-		flow_refuse(f, relay_host(f, text), &v);
+		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
 	/* Neither a page nor an alert is anything to it. */
-	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, relay_host(f, text), f->port, &v);
+	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, flow_host(f, text), f->port, &v);
 	flow_reset(f);
 }
 
@@ -521,7 +534,7 @@ static bool relay_check(struct flow *f, struct span bytes)
 		 */
 		if (f->http && (f->open || f->gate->plan.secrets.count > 0)) {
 			buf_put(&f->first, bytes.ptr, bytes.len);
-			intercept_begin(f, NULL);
+			relay_open(f, NULL);
 			return false;
 		}
 		flow_set_state(f, FLOW_RELAY, GATE_CHECK_MS);
@@ -586,7 +599,7 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 		from->eof = true;
 		return 0;
 	}
-	(void)gate_spend(f->gate, (size_t)n); /* no more was asked for than there is room */
+	(void)flow_spend(f->gate, (size_t)n); /* no more was asked for than there is room */
 	f->passed[end] += (uint64_t)n;
 	if (end == FLOW_BOX && f->check)
 		http_body_skip(&f->check->body, (uint64_t)n);
@@ -624,7 +637,7 @@ static int relay_turn(struct flow *f, int end)
 		return 0;
 	}
 	f->passed[end] += (uint64_t)n;
-	if (!gate_spend(f->gate, (size_t)n))
+	if (!flow_spend(f->gate, (size_t)n))
 		return -1;
 	struct span bytes = {relay_scratch, (size_t)n};
 

@@ -5,20 +5,12 @@
  * a name that the rules allow on its own: behind one address there may be many sites, and which
  * of them is meant is all that this name says.
  */
-#include "flow.h"
+#include "relay.h"
 
 #include "http_field.h"
 
 #include <stdio.h>
 #include <strings.h>
-
-const char *relay_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
-{
-	if (f->name)
-		return f->name->name.text;
-	address_format(&f->address, text);
-	return text;
-}
 
 static bool relay_deny(struct rules_verdict *v, const char *reason)
 {

@@ -93,13 +93,13 @@ struct side_events {
 
 struct side_ops {
 	void (*free)(struct side *side);
-	int (*feed)(struct side *side, struct span bytes);
+	int (*feed)(struct side *side, struct span bytes, int64_t now);
 	void (*end)(struct side *side, bool clean);
 	bool (*wants_input)(const struct side *side);
 	struct span (*output)(struct side *side);
 	void (*sent)(struct side *side, size_t count);
 	enum side_phase (*phase)(const struct side *side);
-	void (*tick)(struct side *side, int64_t now); /* NULL: it has no clock of its own */
+	void (*tick)(struct side *side, int64_t now); /* NULL: it needs none */
 	void (*close)(struct side *side);
 	bool (*may_open)(const struct side *side);
 	struct side_stream *(*open)(struct side *side, void *context);
@@ -135,11 +135,11 @@ static inline void side_free(struct side *side)
 /*
  * What was read, all of it taken.  0, or -errno: the connection cannot go on; every stream
  * was reset, and what is still in the output (GOAWAY, an answer) is to be sent before it is
- * closed.
+ * closed.  now: ms, not 0, of a clock that does not go back; budgets are by the second.
  */
-static inline int side_feed(struct side *side, struct span bytes)
+static inline int side_feed(struct side *side, struct span bytes, int64_t now)
 {
-	return side->ops->feed(side, bytes);
+	return side->ops->feed(side, bytes, now);
 }
 
 /* Nothing more will come; clean: the other end said so, in TLS by close_notify. */
@@ -172,8 +172,9 @@ static inline enum side_phase side_phase(const struct side *side)
 }
 
 /*
- * Now and then, with gate_now().  HTTP/2 resets the streams (SIDE_TOO_MUCH) of which the other
- * end has taken nothing for SIDE_STALL_MS although there was something to take.
+ * Now and then, by the clock of side_feed.  HTTP/2 resets the streams (SIDE_TOO_MUCH) of which
+ * the other end has taken nothing for SIDE_STALL_MS although there was something to take.  What
+ * was taken since the last tick counts from this one.
  */
 static inline void side_tick(struct side *side, int64_t now)
 {

@@ -489,7 +489,7 @@ static int h1_read(struct h1 *h, struct span *in)
 	return 0;
 }
 
-static int h1_feed(struct side *side, struct span bytes)
+static int h1_feed(struct side *side, struct span bytes, int64_t now BAWN_UNUSED)
 {
 	struct h1 *h = h1_of(side);
 

@@ -285,7 +285,7 @@ static void h2_count_frame(struct h2 *h)
 		return;
 	if (type == NGHTTP2_DATA && (h->frame_left > 0 || (flags & NGHTTP2_FLAG_END_STREAM)))
 		return;
-	if (!gate_take(&h->frames, gate_now(), H2_FRAMES_RATE, H2_FRAMES))
+	if (!bucket_take(&h->frames, h->now, H2_FRAMES_RATE, H2_FRAMES))
 		h2_session_break(h, SIDE_TOO_MUCH, "too many frames without content");
 }
 
@@ -397,10 +397,11 @@ static void h2_fill(struct h2 *h)
 	}
 }
 
-static int h2_feed(struct side *side, struct span bytes)
+static int h2_feed(struct side *side, struct span bytes, int64_t now)
 {
 	struct h2 *h = h2_of(side);
 
+	h->now = now;
 	h->begun = h->begun || bytes.len > 0;
 	while (bytes.len > 0 && !h->dead) {
 		size_t len = h2_cut(h, bytes);
@@ -432,9 +433,13 @@ static void h2_tick(struct side *side, int64_t now)
 {
 	struct h2 *h = h2_of(side);
 
+	h->now = now;
 	h->telling = true;
 	for (struct h2_stream *st = h->streams; st; st = st->next) {
-		if (!st->first || st->over || st->closed || now - st->moved < SIDE_STALL_MS)
+		if (st->moved)
+			st->since = now;
+		st->moved = false;
+		if (!st->first || st->over || st->closed || now - st->since < SIDE_STALL_MS)
 			continue;
 		h2_stream_drop(h, st, NGHTTP2_ENHANCE_YOUR_CALM);
 		h2_stream_forget(st);
@@ -588,7 +593,7 @@ static int h2_send_body(struct side_stream *s, struct span bytes, bool end)
 		else
 			st->first = piece;
 		if (st->first == piece)
-			st->moved = gate_now();
+			st->moved = true;
 		st->last = piece;
 	}
 	st->out_end = end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tell.h"
 
+#include "clock.h"
 #include "http_path.h"
 #include "put_in.h"
 #include "take_out.h"
@@ -69,7 +70,7 @@ void tell_question(struct gate *g, const struct dns_question *q, bool refused)
 		rules_decide(g->rules, &asked, &v);
 		tell_why(&n, &v);
 	}
-	account_put(g->account, &n, &more, gate_now());
+	account_put(g->account, &n, &more, clock_now());
 	(void)gate_tick(g);
 }
 
@@ -88,19 +89,11 @@ void tell_no_question(struct gate *g, const struct dns_question *q, const char *
 	if (q->wire_len > 0)
 		tell_type(&n, q->type, type);
 	note_word(&n, NOTE_FIELD_REASON, why);
-	account_put(g->account, &n, NULL, gate_now());
+	account_put(g->account, &n, NULL, clock_now());
 	(void)gate_tick(g);
 }
 
 /* --- connections ---------------------------------------------------------------------- */
-
-static const char *tell_host(const struct flow *f, char text[ADDRESS_TEXT_SIZE])
-{
-	if (f->name)
-		return f->name->name.text;
-	address_format(&f->address, text);
-	return text;
-}
 
 /* What is spoken, where that is settled; else "". */
 static const char *tell_scheme(const struct flow *f)
@@ -123,7 +116,7 @@ uint64_t tell_decision(struct flow *f)
 	const struct account_decision d = {.generation = g->changes,
 					   .what = TELL_CONNECTION,
 					   .port = f->port,
-					   .host = tell_host(f, text)};
+					   .host = flow_host(f, text)};
 	uint64_t id = account_decided(g->account, &d);
 	struct note n;
 
@@ -150,7 +143,7 @@ static void tell_flow(struct note *n, const struct flow *f, const char *op,
 		      char texts[2][ADDRESS_TEXT_SIZE])
 {
 	tell_begin(n, NOTE_NETWORK, op, false);
-	tell_where(n, tell_host(f, texts[0]), f->port);
+	tell_where(n, flow_host(f, texts[0]), f->port);
 	if (f->connected_at != 0) {
 		address_format(&f->dialled, texts[1]);
 		note_word(n, NOTE_FIELD_ADDRESS, texts[1]);
@@ -164,7 +157,7 @@ void tell_connected(struct flow *f)
 	uint8_t inside[NOTE_INSIDE];
 	struct note n;
 
-	f->connected_at = gate_now();
+	f->connected_at = clock_now();
 	if (!f->gate->account)
 		return;
 	tell_flow(&n, f, "connect", texts);
@@ -186,7 +179,7 @@ void tell_not_connected(struct flow *f, const char *why)
 	note_word(&n, NOTE_FIELD_RULE, f->rule ? f->rule->origin : "");
 	note_word(&n, NOTE_FIELD_REASON, why);
 	tell_inside(&n, f, inside);
-	account_put(f->gate->account, &n, NULL, gate_now());
+	account_put(f->gate->account, &n, NULL, clock_now());
 	(void)gate_tick(f->gate);
 }
 
@@ -197,7 +190,7 @@ void tell_closed(struct flow *f)
 
 	if (!f->gate->account || f->connected_at == 0)
 		return;
-	int64_t now = gate_now();
+	int64_t now = clock_now();
 	const struct fold_more more = {.has = 1u << FOLD_SENT | 1u << FOLD_RECEIVED |
 					      1u << FOLD_TIME,
 				       .sums = {f->passed[FLOW_BOX], f->passed[FLOW_OUT],
@@ -228,7 +221,7 @@ void tell_refused(struct gate *g, enum message_event_kind kind, const char *host
 		return;
 	}
 	tell_why(&n, v);
-	account_put(g->account, &n, NULL, gate_now());
+	account_put(g->account, &n, NULL, clock_now());
 	(void)gate_tick(g);
 }
 
@@ -252,7 +245,7 @@ void tell_applied(struct gate *g, uint64_t ended)
 		       g->changes, ended);
 	tell_begin(&n, NOTE_POLICY, "applied", false);
 	note_word(&n, NOTE_FIELD_REASON, reason);
-	account_put(g->account, &n, NULL, gate_now());
+	account_put(g->account, &n, NULL, clock_now());
 	(void)gate_tick(g);
 }
 
@@ -333,7 +326,7 @@ void tell_request(struct gate *g, const struct tell_request *r, const struct rul
 	if (r->status != 0)
 		note_number(&n, NOTE_FIELD_STATUS, r->status);
 	tell_verdict(&n, r, refused);
-	account_put(g->account, &n, &r->more, gate_now());
+	account_put(g->account, &n, &r->more, clock_now());
 	(void)gate_tick(g);
 }
 
@@ -348,7 +341,7 @@ void tell_secret(struct gate *g, const char *op, const struct tell_request *r, c
 	tell_asked(&n, g, r);
 	note_word(&n, NOTE_FIELD_SECRET, secret);
 	tell_verdict(&n, r, refused);
-	account_put(g->account, &n, NULL, gate_now());
+	account_put(g->account, &n, NULL, clock_now());
 	(void)gate_tick(g);
 }
 

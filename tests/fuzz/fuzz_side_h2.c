@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		CUT_MUST(copy);
 		memcpy(copy, data + at, n);
-		int r = side_feed(o->side, (struct span){copy, n});
+		int r = side_feed(o->side, (struct span){copy, n}, clock_now());
 
 		free(copy);
 		CUT_MUST(r == 0 || r == -EPROTO);

@@ -9,6 +9,7 @@
 #define BAWN_TEST_SIDE_OWNER_H
 
 #include "buf.h"
+#include "clock.h"
 #include "cut.h"
 #include "side.h"
 
@@ -252,7 +253,7 @@ static inline void side_owner_pump(struct side_owner *a, struct side_owner *b, s
 			any = true;
 			memcpy(copy, out.ptr, n);
 			side_sent(from->side, n);
-			(void)side_feed(to->side, (struct span){copy, n});
+			(void)side_feed(to->side, (struct span){copy, n}, clock_now());
 			free(copy);
 		}
 	}

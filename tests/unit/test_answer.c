@@ -2,6 +2,7 @@
 /* Questions to DNS that come at once, more than one batch of them: each is answered, by itself. */
 #include "cmocka_lead.h"
 
+#include "answer.h"
 #include "dns.h"
 #include "gate.h"
 

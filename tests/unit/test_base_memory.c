@@ -3,6 +3,7 @@
 #include "cmocka_lead.h"
 
 #include "arena.h"
+#include "bucket.h"
 #include "buf.h"
 #include "fd.h"
 #include "span.h"
@@ -245,6 +246,36 @@ static void test_fd_flags_and_moves(void **state)
 	fd_close(&fd);
 }
 
+/* --- bucket ----------------------------------------------------------------------------- */
+
+/* How many it gives at this time. */
+static int taken(struct bucket *b, int64_t now)
+{
+	int n = 0;
+
+	while (bucket_take(b, now, 10, 4))
+		n++;
+	return n;
+}
+
+static void test_a_bucket_gives_its_burst_and_then_its_rate(void **state)
+{
+	static const struct {
+		int64_t now;
+		int given;
+	} rows[] = {
+		{1000, 4},                        /* full when it is new */
+		{1000, 0},                        /* and then empty */
+		{1050, 0}, {1099, 0}, {1100, 1},  /* time that made no whole token is not lost */
+		{1350, 2}, {1400, 1}, {60000, 4}, /* never more than the burst */
+	};
+	struct bucket b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(taken(&b, rows[i].now), rows[i].given);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_fd_read_all_keeps_to_the_maximum),
 		cmocka_unit_test(test_fd_read_file_takes_regular_files_only),
 		cmocka_unit_test(test_fd_flags_and_moves),
+		cmocka_unit_test(test_a_bucket_gives_its_burst_and_then_its_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

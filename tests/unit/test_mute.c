@@ -5,7 +5,7 @@
  */
 #include "cmocka_lead.h"
 
-#include "gate.h"
+#include "mute.h"
 
 #include <linux/filter.h>
 

@@ -4,7 +4,8 @@
 
 #include "dns.h"
 #include "fd.h"
-#include "flow.h"
+#include "gate.h"
+#include "refusal.h"
 #include "rules.h"
 
 #include <stdio.h>

@@ -147,7 +147,7 @@ static void finish(struct owner *o)
 
 static int feed(struct owner *o, const char *text)
 {
-	return side_feed(o->side, span_of_str(text));
+	return side_feed(o->side, span_of_str(text), 1);
 }
 
 /* All that is to be written, which is gone then. */
@@ -200,10 +200,13 @@ static void test_requests_are_answered_in_their_order(void **state)
 		struct owner *o = begin(SIDE_SERVER);
 
 		o->answers = true;
-		assert_int_equal(side_feed(o->side, (struct span){(const uint8_t *)bytes, cut}), 0);
+		assert_int_equal(side_feed(o->side, (struct span){(const uint8_t *)bytes, cut}, 1),
+				 0);
 		(void)side_output(o->side);
-		assert_int_equal(side_feed(o->side, (struct span){(const uint8_t *)bytes + cut,
-								  sizeof(bytes) - 1 - cut}),
+		assert_int_equal(side_feed(o->side,
+					   (struct span){(const uint8_t *)bytes + cut,
+							 sizeof(bytes) - 1 - cut},
+					   1),
 				 0);
 		(void)side_output(o->side);
 		assert_output(
@@ -342,7 +345,8 @@ static void test_a_body_that_nobody_takes_is_not_read(void **state)
 			 0);
 	for (; side_wants_input(o->side) && fed < (8u << 20); fed += sizeof(much))
 		assert_int_equal(
-			side_feed(o->side, (struct span){(const uint8_t *)much, sizeof(much)}), 0);
+			side_feed(o->side, (struct span){(const uint8_t *)much, sizeof(much)}, 1),
+			0);
 	assert_int_equal(fed, 256 << 10);
 	side_consumed(o->stream, 1);
 	assert_true(side_wants_input(o->side));
@@ -407,9 +411,10 @@ static void test_answers(void **state)
 			struct owner *o = ask(rows[i].method, HTTP_MESSAGE_NONE, 0);
 			struct span whole = span_of_str(rows[i].bytes);
 
-			assert_int_equal(side_feed(o->side, (struct span){whole.ptr, cut}), 0);
+			assert_int_equal(side_feed(o->side, (struct span){whole.ptr, cut}, 1), 0);
 			assert_int_equal(
-				side_feed(o->side, (struct span){whole.ptr + cut, len - cut}), 0);
+				side_feed(o->side, (struct span){whole.ptr + cut, len - cut}, 1),
+				0);
 			/* A body may come in two pieces. */
 			if (cut == 0)
 				assert_log(o, rows[i].log);

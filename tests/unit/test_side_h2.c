@@ -7,7 +7,6 @@
 
 #include "../lib/h2_wire.h"
 #include "../lib/side_owner.h"
-#include "gate.h"
 
 #include <stdio.h>
 
@@ -52,7 +51,7 @@ static size_t ask(struct side_owner *client, const char *target)
 
 static int feed(struct side_owner *o, const struct h2_wire *w)
 {
-	return side_feed(o->side, buf_span(&w->bytes));
+	return side_feed(o->side, buf_span(&w->bytes), clock_now());
 }
 
 /* What it has to write is written, to nobody. */
@@ -151,8 +150,9 @@ static void test_a_cut_changes_nothing(void **state)
 		struct side_owner *o = begin(SIDE_SERVER);
 		struct span all = buf_span(&w.bytes);
 
-		assert_int_equal(side_feed(o->side, (struct span){all.ptr, cut}), 0);
-		assert_int_equal(side_feed(o->side, (struct span){all.ptr + cut, all.len - cut}),
+		assert_int_equal(side_feed(o->side, (struct span){all.ptr, cut}, clock_now()), 0);
+		assert_int_equal(side_feed(o->side, (struct span){all.ptr + cut, all.len - cut},
+					   clock_now()),
 				 0);
 		if (cut == 0) {
 			(void)snprintf(whole, sizeof(whole), "%s", side_owner_log(o));
@@ -326,9 +326,12 @@ static void test_a_stalled_stream_ends(void **state)
 	assert_int_equal(side_send_body(server->streams[2], SPAN_LITERAL("x"), false), 0);
 	side_owner_pump(client, server, 100000);
 	assert_int_equal(client->bodies, WINDOW + 1);
-	side_tick(server->side, gate_now() + SIDE_STALL_MS - 1000);
+	int64_t now = clock_now();
+
+	side_tick(server->side, now);
+	side_tick(server->side, now + SIDE_STALL_MS - 1000);
 	assert_log(server, "");
-	side_tick(server->side, gate_now() + SIDE_STALL_MS + 1000);
+	side_tick(server->side, now + SIDE_STALL_MS + 1000);
 	assert_log(server, "1 reset too much: the other end does not take what it asked for\n");
 	side_owner_pump(client, server, 100000);
 	assert_log(client, "1 200 unknown\n2 200 unknown\n"
@@ -941,7 +944,7 @@ static void test_what_is_no_http2(void **state)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		struct side_owner *o = begin(SIDE_SERVER);
 
-		assert_int_equal(side_feed(o->side, span_of_str(rows[i])), -EPROTO);
+		assert_int_equal(side_feed(o->side, span_of_str(rows[i]), clock_now()), -EPROTO);
 		assert_non_null(strstr(side_owner_log(o), "0 bad 400 "));
 		assert_int_equal(side_phase(o->side), SIDE_OVER);
 		drain(o);

@@ -260,10 +260,10 @@ static void see_wire(struct side_owner *box, struct side_owner *gate, struct buf
 
 	while ((out = side_output(gate->side)).len > 0) {
 		see(seen, out);
-		(void)side_feed(box->side, out);
+		(void)side_feed(box->side, out, clock_now());
 		side_sent(gate->side, out.len);
 		out = side_output(box->side);
-		(void)side_feed(gate->side, out);
+		(void)side_feed(gate->side, out, clock_now());
 		side_sent(box->side, out.len);
 	}
 }

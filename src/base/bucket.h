@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bucket of tokens: `burst` at once, `rate` a second.  All zeros: full. */
+#ifndef BAWN_BUCKET_H
+#define BAWN_BUCKET_H
+
+#include "base.h"
+
+struct bucket {
+	int64_t at; /* ms */
+	int64_t tokens;
+};
+
+/* Takes one; false: there is none.  now: ms, not 0, of a clock that does not go back. */
+bool bucket_take(struct bucket *b, int64_t now, int64_t rate, int64_t burst);
+
+#endif
