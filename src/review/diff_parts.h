@@ -90,8 +90,6 @@ int diff_put_refs(struct diff *d, const char *gitdir, struct error *e);
 
 /* --- diff_show.c --- */
 
-/* "changed  src/main.c (mode 644 -> 755)" and why it is in its group. */
-void diff_put_head(struct diff *d, const struct change *c, const struct content *content);
 /* All of a change; counts its lines. */
 int diff_put_change(struct diff *d, const struct change *c, struct error *e);
 
