@@ -9,7 +9,8 @@
 
 enum { WORDS_LINE_MAX = 1 << 20 };
 
-void words_ports(struct buf *into, const struct plan_rule *rule)
+/* "443, 80", "8000-8010, 22", "every port". */
+static void words_ports(struct buf *into, const struct plan_rule *rule)
 {
 	for (size_t i = 0; i < rule->ports.count; i++) {
 		const struct plan_ports *p = &rule->ports.items[i];

@@ -6,9 +6,6 @@
 #include "buf.h"
 #include "plan.h"
 
-/* "443, 80", "8000-8010, 22", "every port". */
-void words_ports(struct buf *into, const struct plan_rule *rule);
-
 /* "TLS", "TLS or plain HTTP", "any bytes": a set of 1u << enum plan_scheme. */
 const char *words_schemes(unsigned int schemes);
 

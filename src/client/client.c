@@ -23,8 +23,8 @@
 #include "client.h"
 
 #include "advice.h"
+#include "asked_snapshot.h"
 #include "channel.h"
-#include "checkpoint.h"
 #include "fd.h"
 #include "helper.h"
 #include "host_run.h"
@@ -87,7 +87,7 @@ struct client {
 	const struct client_options *options;
 	const char *ssh_agent;
 	const char *workspace;
-	struct checkpoint checkpoint; /* that the box asked for */
+	struct asked_snapshot asked_snapshot; /* by the box */
 };
 
 static int client_send_job(struct client *c, enum message_type type, uint64_t value)
@@ -311,7 +311,7 @@ static int client_on_resolver(void *context, struct channel_packet *packet, stru
 	return 0;
 }
 
-static void client_on_checkpoint(void *context, uint64_t id, bool made, const char *text)
+static void client_on_asked_snapshot(void *context, uint64_t id, bool made, const char *text)
 {
 	struct client *c = context;
 	const struct message_ask m = {.id = id, .made = made, .text = text};
@@ -328,11 +328,12 @@ static int client_on_ask(void *context, struct channel_packet *packet, struct er
 
 	if (r < 0)
 		return r;
-	r = c->options->session ? checkpoint_start(&c->checkpoint, c->options->session->name,
-						   c->workspace, m.id, m.text)
-				: -ENOENT;
+	r = c->options->session
+		    ? asked_snapshot_start(&c->asked_snapshot, c->options->session->name,
+					   c->workspace, m.id, m.text)
+		    : -ENOENT;
 	if (r < 0)
-		client_on_checkpoint(c, m.id, false, "the session cannot make one");
+		client_on_asked_snapshot(c, m.id, false, "the session cannot make one");
 	return 0;
 }
 
@@ -732,7 +733,7 @@ static void client_end(struct client *c)
 		if (c->pumped[i])
 			pump_stop(&c->pumps[i]);
 	handover_close(&c->handover);
-	checkpoint_end(&c->checkpoint);
+	asked_snapshot_end(&c->asked_snapshot);
 	fd_close(&c->keeper.fd);
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
@@ -763,7 +764,7 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	c->options = options;
 	c->ssh_agent = plan->ssh_agent;
 	c->workspace = plan->workspace;
-	checkpoint_init(&c->checkpoint, &c->loop, client_on_checkpoint, c);
+	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
 	c->handover = HANDOVER_INIT;
 	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);

@@ -149,7 +149,8 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 	return 0;
 }
 
-int session_ask(struct session *s, struct error *e)
+/* What it is now. */
+static int session_ask(struct session *s, struct error *e)
 {
 	struct talk t = {.session = s, .failure = ERROR_INIT};
 

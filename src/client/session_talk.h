@@ -41,9 +41,6 @@ int session_list_get(const struct session_places *places, struct session_list *r
 int session_choose(const struct session_places *places, const char *name, const char *at,
 		   struct session *ret_session, struct error *e);
 
-/* Asks again: what it is now. */
-int session_ask(struct session *s, struct error *e);
-
 /*
  * Gives the session the rules of plan, which is its own with another `network`; its text and
  * flag say what changed.  -EAGAIN: somebody else was first, ask again.  *ret_ended: connections

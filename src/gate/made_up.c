@@ -7,15 +7,6 @@ enum { MADE_UP_FIRST = 64 };
 
 static const uint8_t made_up_mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-void made_up_fini(struct made_up *m)
-{
-	for (uint32_t i = 0; i < m->count; i++)
-		free(m->by_number[i]);
-	free(m->by_hash);
-	free(m->by_number);
-	memset(m, 0, sizeof(*m));
-}
-
 /* The names were allowed by a rule, so nobody gains by making them collide. */
 static uint32_t made_up_hash(const struct name *name)
 {
@@ -94,7 +85,8 @@ struct address made_up_v6(const struct made_up_name *n)
 	return a;
 }
 
-bool made_up_is_one(const struct address *a)
+/* Is this one of ours to give out, given out or not? */
+static bool made_up_is_one(const struct address *a)
 {
 	if (memcmp(a->bytes, made_up_mapped, sizeof(made_up_mapped)) == 0)
 		return a->bytes[12] == 198 && (a->bytes[13] & 0xfe) == 18;

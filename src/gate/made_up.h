@@ -38,8 +38,6 @@ struct made_up {
 	uint32_t count, capacity; /* capacity: a power of two, of both tables */
 };
 
-void made_up_fini(struct made_up *m);
-
 /* The entry of name, made where there is none; NULL when all are given out. */
 struct made_up_name *made_up_get(struct made_up *m, const struct name *name);
 
@@ -51,8 +49,5 @@ struct made_up_name *made_up_by_number(const struct made_up *m, uint32_t number)
 
 struct address made_up_v4(const struct made_up_name *n);
 struct address made_up_v6(const struct made_up_name *n);
-
-/* Is this one of ours to give out, given out or not? */
-bool made_up_is_one(const struct address *address);
 
 #endif

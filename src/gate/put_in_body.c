@@ -187,8 +187,8 @@ static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot 
 	return 0;
 }
 
-int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,
-		  const struct put_in_sink *sink)
+static int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,
+			 const struct put_in_sink *sink)
 {
 	struct span bytes = in;
 	size_t out = p->kept.len > 0 ? p->sent : 0, stays = 0;

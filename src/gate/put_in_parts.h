@@ -149,10 +149,6 @@ int put_in_decode_basic(struct put_in *p, struct span rest, struct span *ret_tex
 int put_in_look_signed(struct put_in *p, const struct http_message *m);
 enum put_in_outcome put_in_begin_signing(struct put_in *p, struct http_message *m);
 
-/* put_in_body.c */
-int put_in_stream(struct put_in *p, struct span in, bool end, enum put_in_spot spot,
-		  const struct put_in_sink *sink);
-
 /* put_in_foreign.c: -EPERM with the reason when the request has a credential of its own. */
 int put_in_check_foreign(struct put_in *p, const struct http_message *m,
 			 const struct secrets_place *at);

@@ -38,6 +38,8 @@ enum {
 static uint8_t relay_scratch[RELAY_SCRATCH];
 static int relay_pipe[2] = {-1, -1};
 
+static int relay_on_box(void *context, uint32_t events);
+
 void relay_init(void)
 {
 	if (pipe2(relay_pipe, O_NONBLOCK | O_CLOEXEC) == 0)
@@ -690,7 +692,7 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 	return 0;
 }
 
-int relay_on_box(void *context, uint32_t events)
+static int relay_on_box(void *context, uint32_t events)
 {
 	struct flow *f = context;
 

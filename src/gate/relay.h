@@ -6,7 +6,6 @@
 #include "flow.h"
 
 void relay_init(void);
-int relay_on_box(void *context, uint32_t events);
 int relay_on_out(void *context, uint32_t events);
 void relay_begin(struct flow *f); /* the outside is connected */
 void relay_late(struct flow *f);  /* its deadline has come */

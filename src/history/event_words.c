@@ -73,7 +73,8 @@ static const struct {
 	{NOTE_SEAL, NULL, "sealed"},
 };
 
-const char *event_words_did(const struct event *ev)
+/* "created", "ran"...; a word of its own for each operation that note.h names. */
+static const char *event_words_did(const struct event *ev)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words_table); i++)
 		if (words_table[i].kind == ev->kind &&
@@ -146,7 +147,8 @@ void event_words_missing(struct buf *into, uint64_t bytes)
 	buf_putf(into, " ... (%s byte%s more)", number, bytes == 1 ? "" : "s");
 }
 
-void event_words_bytes(struct buf *into, uint64_t bytes)
+/* "1.5 kB". */
+static void event_words_bytes(struct buf *into, uint64_t bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
 	size_t unit = 0;

@@ -40,9 +40,6 @@ void event_words_unreadable(struct event_words *w, const struct event *ev, struc
  * event before.  Left out unless they are asked for. */
 bool event_words_is_quiet(const struct event *ev);
 
-/* "created", "ran"...; a word of its own for each operation that note.h names. */
-const char *event_words_did(const struct event *ev);
-
 /* A path, escaped, from the workspace on where it lies there. */
 void event_words_path(struct buf *into, struct span workspace, struct span path);
 
@@ -53,9 +50,6 @@ void event_words_command(struct buf *into, const struct event *ev, enum note_fie
 
 /* " ... (15,023 bytes more)"; nothing where none are. */
 void event_words_missing(struct buf *into, uint64_t bytes);
-
-/* "1.5 kB". */
-void event_words_bytes(struct buf *into, uint64_t bytes);
 
 /* Cuts what stands in b from `from` on to that many columns, with "..." where it was cut. */
 void event_words_cut(struct buf *b, size_t from, size_t columns);

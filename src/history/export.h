@@ -88,8 +88,6 @@ struct export_attribute {
 
 extern const struct export_row export_rows[];
 extern const size_t export_row_count;
-extern const struct export_class export_classes[];
-extern const size_t export_class_count;
 extern const struct export_attribute export_attributes[];
 extern const size_t export_attribute_count;
 

@@ -10,7 +10,8 @@
 
 #define ACTOR EXPORT_ACTOR
 
-const struct export_class export_classes[] = {
+/* The last is for what none of the others is. */
+static const struct export_class export_classes[] = {
 	{1001, "File System Activity", ACTOR | EXPORT_FILE},
 	{1003, "Kernel Activity", ACTOR | EXPORT_KERNEL},
 	{1007, "Process Activity", ACTOR | EXPORT_PROCESS},
@@ -24,7 +25,6 @@ const struct export_class export_classes[] = {
 	{6003, "API Activity", ACTOR | EXPORT_ENDPOINT | EXPORT_API},
 	{0, "Base Event", 0},
 };
-const size_t export_class_count = BAWN_ARRAY_SIZE(export_classes);
 
 #define OTHER EXPORT_ACTIVITY_OTHER
 #define INFO EXPORT_INFO

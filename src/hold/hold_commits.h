@@ -146,8 +146,6 @@ int hold_brought_by(struct hold_judge *j, struct hold_repo *repo, const struct g
 
 /* A ref that went, or moved and has no log: held when commits are left that nothing reaches.  `by`
  * is for the file of a ref or of its log, at `path`; v->with: what it goes with. */
-int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
-		  struct hold_verdict *v);
 int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
 		 struct hold_verdict *v);
 int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v);
@@ -161,9 +159,6 @@ int hold_follow_lines(struct hold_judge *j, struct hold_repo *repo, const struct
 		      struct hold_verdict *v);
 
 /* --- hold_objects.c --- */
-
-/* 0: each object of it is what its name says; asked once. */
-int hold_verify_pack(struct hold_judge *j, struct hold_repo *repo, const char *stem);
 
 /* The index of a new pack that is held; NULL: none is.  Refs do not land without it. */
 const char *hold_bad_pack(struct hold_judge *j, struct hold_repo *repo);

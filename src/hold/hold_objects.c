@@ -62,7 +62,8 @@ static bool objects_stem(const char *name, char into[NAME_MAX + 1])
 	return false;
 }
 
-int hold_verify_pack(struct hold_judge *j, struct hold_repo *repo, const char *stem)
+/* 0: each object of it is what its name says; asked once. */
+static int hold_verify_pack(struct hold_judge *j, struct hold_repo *repo, const char *stem)
 {
 	for (struct hold_pack *p = repo->packs; p; p = p->next)
 		if (str_equal(p->stem, stem))

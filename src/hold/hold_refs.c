@@ -269,8 +269,8 @@ static bool refs_has_log(struct hold_judge *j, const struct hold_repo *repo, con
 	       refs_has_line(buf_span(&text), object);
 }
 
-int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
-		  struct hold_verdict *v)
+static int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
+			 struct hold_verdict *v)
 {
 	struct git_name old, new;
 	const char *bad = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at things by name and keeping them by identity; the parts that know
- * where to look are host_user.c, host_workspace.c, host_system.c, host_tools.c
- * and host_private.c.
+ * Gathers the facts, in the order in which they build on one another: the user, what is private,
+ * what is bawn's own, the workspace, the system, tools, sockets.  host_user.c, host_private.c,
+ * host_workspace.c, host_system.c, host_tools.c and host_sockets.c know where to look; bawn's own
+ * folders and what a policy names are looked up here.
  */
 #include "host_parts.h"
 
@@ -11,137 +12,7 @@
 #include "str.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
-
-enum { HOST_LIST_FIRST = 16 };
-
-int host_list_add(struct host_list *list, struct arena *arena, const struct host_object *object)
-{
-	size_t n = list->count;
-
-	/* Full at each power of two from the first size on: no capacity to carry along. */
-	if (n == 0 || (n >= HOST_LIST_FIRST && (n & (n - 1)) == 0)) {
-		size_t room = n == 0 ? HOST_LIST_FIRST : 2 * n;
-		struct host_object *items = arena_alloc(arena, room * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		if (n > 0)
-			memcpy(items, list->items, n * sizeof(*items));
-		list->items = items;
-	}
-	list->items[list->count++] = *object;
-	return 0;
-}
-
-/*
- * path without doubled slashes, "." and a slash at its end.  ".." stays, and
- * *ret_plain says whether there was none: only the kernel knows where it leads.
- */
-static char *host_tidy(const char *path, struct arena *arena, bool *ret_plain)
-{
-	char *tidy = arena_alloc(arena, strlen(path) + 2);
-	size_t len = 0;
-
-	if (!tidy)
-		return NULL;
-	*ret_plain = true;
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && path[0] == '.' && path[1] == '.')
-			*ret_plain = false;
-		if (n > 0 && !(n == 1 && path[0] == '.')) {
-			tidy[len++] = '/';
-			memcpy(tidy + len, path, n);
-			len += n;
-		}
-		path += n;
-		path += strspn(path, "/");
-	}
-	if (len == 0)
-		tidy[len++] = '/';
-	tidy[len] = '\0';
-	return tidy;
-}
-
-int host_path_of(int fd, struct arena *arena, const char **ret_path)
-{
-	char magic[32];
-	char text[PATH_MAX];
-
-	(void)snprintf(magic, sizeof(magic), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(magic, text, sizeof(text));
-	if (n < 0)
-		return -errno;
-	if (n == 0 || (size_t)n >= sizeof(text))
-		return -ENAMETOOLONG;
-	text[n] = '\0';
-	/* "(unreachable)/..." is no path here; neither is one with a name that says nothing. */
-	if (!str_path_is_normal(text))
-		return -ENOENT;
-	*ret_path = arena_strn(arena, text, (size_t)n);
-	return *ret_path ? 0 : -ENOMEM;
-}
-
-const char *host_link_text(const char *name, struct arena *arena)
-{
-	char text[PATH_MAX];
-	ssize_t n = readlink(name, text, sizeof(text));
-
-	if (n <= 0 || (size_t)n >= sizeof(text))
-		return NULL;
-	return arena_strn(arena, text, (size_t)n);
-}
-
-int host_look(const char *path, struct arena *arena, struct host_object *ret_object)
-{
-	struct host_object object = {.name = NULL};
-	bool plain;
-
-	if (path[0] != '/')
-		return -EINVAL;
-	object.name = host_tidy(path, arena, &plain);
-	if (!object.name)
-		return -ENOMEM;
-	/* Without a link on the way, the name is the path: one call for what is usual. */
-	_cleanup_fd_ int fd = plain ? open_no_links(object.name, O_PATH) : -ELOOP;
-
-	object.path = object.name;
-	if (fd == -ELOOP) {
-		fd = open(object.name, O_PATH | O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		int r = host_path_of(fd, arena, &object.path);
-		if (r < 0)
-			return r;
-		if (!plain)
-			object.name = object.path;
-		else
-			object.link = host_link_text(object.name, arena);
-	}
-	if (fd < 0)
-		return fd;
-
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	object.dev = st.st_dev;
-	object.ino = st.st_ino;
-	object.is_dir = S_ISDIR(st.st_mode);
-	object.is_file = S_ISREG(st.st_mode);
-	*ret_object = object;
-	return 0;
-}
-
-const char *host_rehome(const struct host *h, const char *path, struct arena *arena)
-{
-	if (str_equal(h->home, h->home_name) || !str_path_beneath(path, h->home_name))
-		return path;
-	return arena_printf(arena, "%s%s", h->home, path + strlen(h->home_name));
-}
 
 /* As a policy means it: absolute. */
 static const char *host_path_meant(const struct host *h, const char *written, struct arena *arena)

@@ -3,8 +3,8 @@
  * Where mounts show a thing a second time: a bind mount of it, of what lies above it, or of a part
  * of it.  What is private is judged by name, so each such thing is listed under every name that the
  * table of mounts gives it.  A mount of a part of it is as private as the whole; but of a home,
- * whose parts are judged one by one.  host_known.c knows the rest: other capitals, and second names
- * of files.
+ * whose parts are judged one by one.  host_known.c knows the rest, but for second names of files,
+ * which host_private.c looks for.
  */
 #include "host_parts.h"
 

@@ -8,6 +8,12 @@
 #include <sys/stat.h>
 
 /*
+ * path without doubled slashes, "." and a slash at its end.  ".." stays, and
+ * *ret_plain says whether there was none: only the kernel knows where it leads.
+ */
+char *host_tidy(const char *path, struct arena *arena, bool *ret_plain);
+
+/*
  * Looks at path (absolute): its name made normal, its resolved path, its identity.
  * -ENOENT and the like when nothing is there, -EINVAL when it is not absolute.
  */

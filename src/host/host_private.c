@@ -4,10 +4,20 @@
  * mail are kept.  The box shows none of the home anyway; the table says which
  * folders can never become a tool or a workspace, what deserves a warning when
  * the user names it, and what `explain` lists as hidden.
+ *
+ * A file that has several links may have one of them in a private folder: only then the private
+ * folders are looked through, as far as that goes quickly.
  */
 #include "host_parts.h"
 
+#include "open.h"
 #include "str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { HOST_LINKS_DEPTH = 6, HOST_LINKS_MOST = 20000 };
 
 /* In the home itself. */
 static const char *const host_private_home[] = {
@@ -276,4 +286,53 @@ int host_find_private(struct host *h, const struct host_home_names *names, struc
 		r = host_find_private_of(h, h->homes.items[i].path, &others, arena);
 	}
 	return r < 0 ? r : host_add_again(h, &h->private_places, 0, true, arena);
+}
+
+/* The name in this folder, or beneath it, of a file; NULL when there is none. */
+static const char *host_linked_in(const char *folder, const struct stat *file, int depth,
+				  size_t *left, struct arena *arena)
+{
+	int fd = open_no_links(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const char *found = NULL;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return NULL;
+	}
+	for (const struct dirent *d; !found && *left > 0 && (d = readdir(dir));) {
+		(*left)--;
+		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
+		    (d->d_type != DT_DIR && d->d_type != DT_UNKNOWN && d->d_ino != file->st_ino) ||
+		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		bool same = st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+		const char *name = same || (S_ISDIR(st.st_mode) && depth > 0)
+					   ? arena_printf(arena, "%s/%s", folder, d->d_name)
+					   : NULL;
+
+		found = same || !name ? name : host_linked_in(name, file, depth - 1, left, arena);
+	}
+	(void)closedir(dir);
+	return found;
+}
+
+const char *host_linked_as(const struct host *h, const char *path, struct arena *arena)
+{
+	const struct host_list *const lists[] = {&h->private_places, &h->guarded};
+	size_t left = HOST_LINKS_MOST;
+	const char *found = NULL;
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink < 2 ||
+	    host_is_private(h, path))
+		return path;
+	for (size_t n = 0; n < BAWN_ARRAY_SIZE(lists); n++)
+		for (size_t i = 0; !found && i < lists[n]->count; i++)
+			if (lists[n]->items[i].is_dir)
+				found = host_linked_in(lists[n]->items[i].path, &st,
+						       HOST_LINKS_DEPTH, &left, arena);
+	return found ? found : path;
 }

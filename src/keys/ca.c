@@ -6,8 +6,8 @@
 #include "crypto.h"
 #include "der.h"
 #include "limit.h"
+#include "locked_value.h"
 #include "str.h"
-#include "value.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -55,7 +55,7 @@ struct ca {
 	uint8_t point[CRYPTO_POINT], leaf_point[CRYPTO_POINT];
 	char name[CA_NAME_MAX];
 	struct buf certificate, crl;
-	struct value leaf_key_der;
+	struct locked_value leaf_key_der;
 	struct limit limit;
 	struct arena arena;
 	struct ca_kept kept[CA_KEPT];
@@ -346,7 +346,7 @@ static int ca_write_leaf_key(struct ca *ca)
 	if (r == 0)
 		r = buf_error(&b);
 	if (r == 0)
-		r = value_set(&ca->leaf_key_der, buf_span(&b), 0);
+		r = locked_value_set(&ca->leaf_key_der, buf_span(&b), 0);
 	explicit_bzero(bytes, sizeof(bytes));
 	explicit_bzero(scalar, sizeof(scalar));
 	return r;
@@ -409,7 +409,7 @@ void ca_free(struct ca *ca)
 	crypto_key_free(ca->leaf_key);
 	buf_fini(&ca->certificate);
 	buf_fini(&ca->crl);
-	value_wipe(&ca->leaf_key_der);
+	locked_value_wipe(&ca->leaf_key_der);
 	arena_fini(&ca->arena);
 	free(ca);
 }
@@ -560,7 +560,7 @@ int ca_leaf(struct ca *ca, const char *host, struct ca_leaf *ret_leaf, struct er
 	if (!kept)
 		return error_set(e, -EIO, "a certificate for %s could not be made", host);
 	*ret_leaf = (struct ca_leaf){.certificate = buf_span(&kept->der),
-				     .key = value_span(&ca->leaf_key_der),
+				     .key = locked_value_span(&ca->leaf_key_der),
 				     .expires = kept->expires};
 	return 0;
 }

@@ -92,20 +92,21 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 static int keys_give_value(struct keys *k, const struct message_sign *question)
 {
 	const struct plan_secret *secret = &k->plan->secrets.items[question->index];
-	const struct value *value = &k->values[question->index];
-	struct value shown = {NULL, 0, 0};
+	const struct locked_value *value = &k->values[question->index];
+	struct locked_value shown = {NULL, 0, 0};
 	struct message_value m = {.id = question->id,
 				  .index = question->index,
 				  .expires = value->expires,
-				  .value = value_span(value)};
+				  .value = locked_value_span(value)};
 	int r = 0;
 
 	if (secret->kind == PLAN_SECRET_AWS) {
-		struct span id = secrets_part(secret, value_span(value), PLAN_SECRET_AWS_ID);
-		struct span token = secrets_part(secret, value_span(value), PLAN_SECRET_AWS_TOKEN);
+		struct span id = secrets_part(secret, locked_value_span(value), PLAN_SECRET_AWS_ID);
+		struct span token =
+			secrets_part(secret, locked_value_span(value), PLAN_SECRET_AWS_TOKEN);
 
 		/* As long as the whole, so that there is room for both and the line ends. */
-		r = value_set(&shown, value_span(value), 0);
+		r = locked_value_set(&shown, locked_value_span(value), 0);
 		if (r == 0) {
 			memcpy(shown.ptr, id.ptr, id.len);
 			memcpy(shown.ptr + id.len, "\n\n", 2);
@@ -118,15 +119,15 @@ static int keys_give_value(struct keys *k, const struct message_sign *question)
 		r = message_send_secret(k->gate.fd, MESSAGE_VALUE, &message_value_schema, &m);
 	else
 		r = keys_refuse(k, question->id, question->index, "there is no room for it");
-	value_wipe(&shown);
+	locked_value_wipe(&shown);
 	return r;
 }
 
 static int keys_give_signature(const struct keys *k, const struct message_sign *question)
 {
 	const struct plan_secret *secret = &k->plan->secrets.items[question->index];
-	struct span key =
-		secrets_part(secret, value_span(&k->values[question->index]), PLAN_SECRET_AWS_KEY);
+	struct span key = secrets_part(secret, locked_value_span(&k->values[question->index]),
+				       PLAN_SECRET_AWS_KEY);
 	uint8_t signature[SIGN_BYTES];
 
 	if (sign_aws(key, question->date, question->region, question->service, question->text,
@@ -207,7 +208,7 @@ static int keys_answer(struct keys *k, uint32_t type, struct span body, struct e
 
 	if (why)
 		return keys_refuse(k, m.id, m.index, why);
-	if (!value_is_good(&k->values[m.index], keys_now()))
+	if (!locked_value_is_good(&k->values[m.index], keys_now()))
 		return keys_wait(k, type, &m, body);
 	return type == MESSAGE_SIGN ? keys_give_signature(k, &m) : keys_give_value(k, &m);
 }
@@ -293,7 +294,7 @@ static int keys_on_again(void *context, struct channel_packet *packet, struct er
 		return r;
 	if (m.index >= k->plan->secrets.count)
 		return error_set(e, -EPROTO, "a question about a secret that the plan has not");
-	if (!k->given[m.index] || value_span(&k->values[m.index]).len == 0)
+	if (!k->given[m.index] || locked_value_span(&k->values[m.index]).len == 0)
 		return keys_refuse(k, m.id, m.index, "it was not released before");
 	return keys_give_value(k, &(struct message_sign){.id = m.id, .index = m.index});
 }
@@ -327,7 +328,7 @@ static int keys_on_value(void *context, struct channel_packet *packet, struct er
 	/* Expired already: the next question asks again, and this one is not asked for ever. */
 	if (m.expires != 0 && m.expires <= keys_now())
 		return keys_end_all(k, m.index, "its value has expired");
-	if (value_set(&k->values[m.index], m.value, m.expires) < 0)
+	if (locked_value_set(&k->values[m.index], m.value, m.expires) < 0)
 		return keys_end_all(k, m.index, "there is no room for it");
 	return keys_end_all(k, m.index, NULL);
 }
@@ -402,7 +403,7 @@ void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keepe
 void keys_fini(struct keys *k)
 {
 	for (size_t i = 0; i < PLAN_SECRETS_MAX; i++)
-		value_wipe(&k->values[i]);
+		locked_value_wipe(&k->values[i]);
 	for (size_t i = 0; i < KEYS_WAITING_MAX; i++)
 		free(k->waiting[i].body);
 }

@@ -21,9 +21,9 @@
 
 #include "ca.h"
 #include "channel.h"
+#include "locked_value.h"
 #include "loop.h"
 #include "message.h"
-#include "value.h"
 
 enum {
 	KEYS_WAITING_MAX = 64, /* questions that wait for a value */
@@ -46,7 +46,7 @@ struct keys {
 	int timer;
 	const struct plan *plan;
 	struct ca *ca;
-	struct value values[PLAN_SECRETS_MAX];
+	struct locked_value values[PLAN_SECRETS_MAX];
 	bool awaited[PLAN_SECRETS_MAX]; /* the client owes us an answer */
 	bool given[PLAN_SECRETS_MAX];   /* the gate has had the value */
 	struct keys_waiting waiting[KEYS_WAITING_MAX];

@@ -177,7 +177,7 @@ int keys_run(void)
 	struct ca *ca = NULL;
 	struct error e = ERROR_INIT;
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	int r = value_lock(&e);
+	int r = locked_value_init(&e);
 
 	if (r == 0)
 		r = plan_read(SERVE_PLAN, &plan, &arena, &e);

@@ -79,7 +79,8 @@ static const struct schema_field message_note_fields[] = {
 	SCHEMA_FIELD_BYTES(struct message_note, inside),
 	SCHEMA_FIELD_LIST(struct message_note, items, &note_item_schema),
 };
-const struct schema message_note_schema = SCHEMA_OF(struct message_note, message_note_fields);
+static const struct schema message_note_schema =
+	SCHEMA_OF(struct message_note, message_note_fields);
 
 static const struct schema_field message_recorded_fields[] = {
 	SCHEMA_FIELD_U64(struct message_recorded, id),

@@ -8,9 +8,9 @@
  * enum note_field; those that it does not have are left out.  Words (op, how, verdict) are plain
  * words.  Text of the box's is a string or {"b64"} (frame.h).
  *
- * The body of MESSAGE_NOTES is one or more notes, each as message_note_schema says.  A note with
- * an id waits for the disk: RECORDED comes back, with the highest id of this sender that is
- * durable.  Ids grow.  What has none is written in its turn.
+ * The body of MESSAGE_NOTES is one or more notes, each as message_note_fields says (note.c).  A
+ * note with an id waits for the disk: RECORDED comes back, with the highest id of this sender that
+ * is durable.  Ids grow.  What has none is written in its turn.
  */
 #ifndef BAWN_NOTE_H
 #define BAWN_NOTE_H
@@ -134,7 +134,6 @@ struct message_recorded {
 	uint64_t id;
 };
 
-extern const struct schema message_note_schema;
 extern const struct schema message_recorded_schema;
 
 enum { NOTE_INSIDE = 18, NOTE_ITEMS_MAX = 64, NOTE_TEXT_MAX = 4096 };

@@ -37,14 +37,14 @@ const char *const plan_limit_words[PLAN_LIMIT_COUNT] = {
 const char *const plan_backend_words[2] = {"namespace", "host"};
 const char *const plan_access_words[3] = {"none", "read", "write"};
 
-const char *const plan_mode_words[PLAN_MODE_COUNT] = {"review", "direct"};
+static const char *const plan_mode_words[PLAN_MODE_COUNT] = {"review", "direct"};
 
 const char *const plan_action_words[3] = {"deny", "ask", "allow"};
 const char *const plan_scheme_words[PLAN_SCHEME_COUNT] = {"by-port", "tls", "http", "tcp"};
 
-const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
+static const char *const plan_trust_words[PLAN_TRUST_COUNT] = {"bundle", "java", "chromium"};
 
-const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside", "none"};
+static const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside", "none"};
 
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
 
@@ -155,7 +155,7 @@ static const struct schema_field plan_secret_fields[] = {
 	SCHEMA_FIELD_STR(struct plan_secret, source),
 	SCHEMA_FIELD_STR(struct plan_secret, origin),
 };
-const struct schema plan_secret_schema = SCHEMA_OF(struct plan_secret, plan_secret_fields);
+static const struct schema plan_secret_schema = SCHEMA_OF(struct plan_secret, plan_secret_fields);
 
 static const struct schema_field plan_ssh_key_fields[] = {
 	SCHEMA_FIELD_STR(struct plan_ssh_key, host),

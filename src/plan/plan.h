@@ -342,14 +342,10 @@ extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
 extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];
 extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
-extern const char *const plan_mode_words[PLAN_MODE_COUNT];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
-extern const char *const plan_trust_words[PLAN_TRUST_COUNT];
-extern const char *const plan_reads_words[PLAN_READS_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
-extern const struct schema plan_secret_schema;
 
 /* What PLAN_SCHEME_BY_PORT stands for at a port: never itself. */
 enum plan_scheme plan_scheme_of_port(uint64_t port);

@@ -9,52 +9,6 @@
 #include "rule.h"
 #include "str.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-enum { BUILD_LIST_FIRST = 16 };
-
-void *build_grow(struct build *b, void **items, size_t *count, size_t size)
-{
-	size_t n = *count;
-
-	/* Full at each power of two from the first size on, as host_list_add has it. */
-	if (n == 0 || (n >= BUILD_LIST_FIRST && (n & (n - 1)) == 0)) {
-		void *more = arena_alloc(b->arena, (n ? 2 * n : BUILD_LIST_FIRST) * size);
-
-		if (!more) {
-			b->no_memory = true;
-			memset(&b->spare, 0, sizeof(b->spare));
-			return &b->spare;
-		}
-		if (n > 0)
-			memcpy(more, *items, n * size);
-		*items = more;
-	}
-	(*count)++;
-	void *item = (char *)*items + n * size;
-	memset(item, 0, size);
-	return item;
-}
-
-const char *build_printf(struct build *b, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	char *text = n < 0 ? NULL : arena_alloc(b->arena, (size_t)n + 1);
-	if (!text) {
-		b->no_memory = true;
-		return "";
-	}
-	va_start(ap, fmt);
-	(void)vsnprintf(text, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	return text;
-}
-
 int plan_holds(const struct policy *policy, struct arena *arena, struct plan *plan)
 {
 	size_t rules = policy->hold_rules.count, paths = policy->hold_paths.count;
@@ -76,14 +30,6 @@ int plan_holds(const struct policy *policy, struct arena *arena, struct plan *pl
 	plan->hold_paths.items = all + rules;
 	plan->hold_paths.count = paths;
 	return 0;
-}
-
-void build_note(struct build *b, enum plan_note_kind kind, const char *what, const char *why,
-		const char *origin)
-{
-	struct plan_note *note = build_grow(b, BUILD_LIST(b->plan.notes));
-
-	*note = (struct plan_note){.kind = kind, .what = what, .why = why, .origin = origin};
 }
 
 static void build_identity(struct build *b)
@@ -293,6 +239,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 
 	if (r < 0)
 		return r;
+	build_trust_env(&b);
 	build_env(&b);
 	build_limits(&b);
 	if (b.plan.backend != PLAN_BACKEND_HOST)

@@ -311,7 +311,6 @@ void build_env(struct build *b)
 {
 	bool host = b->plan.backend == PLAN_BACKEND_HOST;
 
-	build_trust_env(b);
 	for (size_t i = 0; i < b->policy->env_set.count; i++)
 		build_env_put(b, b->policy->env_set.items[i].name,
 			      b->policy->env_set.items[i].value,

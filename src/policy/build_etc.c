@@ -6,30 +6,11 @@
  */
 #include "build_parts.h"
 
-#include "str.h"
-
 static uint64_t build_hash(const char *s, uint64_t hash)
 {
 	for (; *s; s++)
 		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ull; /* FNV-1a */
 	return hash;
-}
-
-void build_file(struct build *b, const char *target, const char *content)
-{
-	const struct plan_mount *over = build_mount_over(b, target);
-
-	/* The user named the host's own: that one is shown, and nothing is written over it. */
-	if (over && str_equal(over->target, target))
-		return;
-	*build_add_mount(b) = (struct plan_mount){
-		.kind = PLAN_MOUNT_FILE,
-		.access = PLAN_ACCESS_READ,
-		.target = target,
-		.data = span_of_str(content),
-		.role = "made-up",
-		.origin = "default",
-	};
 }
 
 /* Root and nobody are always there: files of others show as nobody's. */

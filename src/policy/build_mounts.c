@@ -11,51 +11,6 @@
 /* Enough for sockets and lock files. */
 enum { BUILD_RUNTIME_SIZE = 16 << 20 };
 
-const struct plan_mount *build_mount_over(const struct build *b, const char *path)
-{
-	const struct plan_mount *over = NULL;
-	size_t longest = 0;
-
-	/* Of two at one place the later one is on top. */
-	for (size_t i = 0; i < b->plan.mounts.count; i++) {
-		const struct plan_mount *m = &b->plan.mounts.items[i];
-
-		/* Asked many times at every start: one letter settles most of it. */
-		if (m->target[1] != path[1] || !str_path_beneath(path, m->target))
-			continue;
-		size_t len = strlen(m->target);
-
-		if (len >= longest) {
-			over = m;
-			longest = len;
-		}
-	}
-	return over;
-}
-
-bool build_shows(const struct build *b, const char *path)
-{
-	if (b->plan.backend == PLAN_BACKEND_HOST)
-		return true;
-	/* Anything hidden on the way hides it, whatever was mounted beneath before. */
-	for (size_t i = 0; i < b->plan.mounts.count; i++)
-		if (b->plan.mounts.items[i].kind == PLAN_MOUNT_HIDE &&
-		    str_path_beneath(path, b->plan.mounts.items[i].target))
-			return false;
-	const struct plan_mount *m = build_mount_over(b, path);
-
-	if (!m)
-		return false;
-	if (m->kind == PLAN_MOUNT_LINK)
-		return str_equal(m->role, "system");
-	return m->kind == PLAN_MOUNT_BIND && !str_equal(m->role, "home");
-}
-
-const char *build_shell(const struct build *b)
-{
-	return build_shows(b, b->host->shell) ? b->host->shell : "/bin/sh";
-}
-
 static void build_system(struct build *b, const struct host_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {

@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <time.h>
 
-const char *const secret_keys[] = {
+/* What may stand in the section of a secret. */
+static const char *const secret_keys[] = {
 	[SECRET_HOSTS] = "hosts",
 	[SECRET_SCHEME] = "scheme",
 	[SECRET_METHODS] = "methods",

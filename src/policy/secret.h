@@ -27,9 +27,6 @@ enum secret_key {
 	SECRET_KEY_COUNT,
 };
 
-/* What may stand in the section of a secret. */
-extern const char *const secret_keys[]; /* NULL-terminated */
-
 /* Where it may be put in, as `in` names it. */
 enum secret_place {
 	SECRET_IN_AUTHORIZATION,

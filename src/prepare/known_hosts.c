@@ -34,8 +34,9 @@ static struct span known_hosts_word(struct span *line)
 	return word;
 }
 
-int known_hosts_parse(const char *text, size_t len, struct arena *arena, struct span *ret_key,
-		      bool *ret_revoked)
+/* The key of one line of a list, and whether the line revokes it; -ENOENT: it has none. */
+static int known_hosts_parse(const char *text, size_t len, struct arena *arena,
+			     struct span *ret_key, bool *ret_revoked)
 {
 	struct span line = {(const uint8_t *)text, len};
 	struct span first = known_hosts_word(&line);

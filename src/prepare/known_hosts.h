@@ -13,8 +13,4 @@
 int known_hosts_read(struct host *h, const char *host, uint64_t port, const char *origin,
 		     struct arena *arena, struct error *e);
 
-/* One line of a list: DONE with the key, MORE when the line has none, BAD when it revokes one. */
-int known_hosts_parse(const char *line, size_t len, struct arena *arena, struct span *ret_key,
-		      bool *ret_revoked);
-
 #endif

@@ -5,7 +5,7 @@
  * control a refusal proves nothing; it could be a broken attempt.
  *
  * One row of a table is one probe.  The rows stand in rows_*.c, grouped as the
- * threat corpus is; probe_groups[] lists them all.  The same row serves three
+ * threat corpus is; table.c lists them all.  The same row serves three
  * readers: bawn-probe runs its attempt inside the box, `bawn verify` runs its
  * control outside and compares, and init runs the few rows of rows_start.c
  * before the first command of every session.
@@ -139,9 +139,6 @@ struct probe_group {
 	{                                       \
 		(array), BAWN_ARRAY_SIZE(array) \
 	}
-
-/* Every group, in the order in which the probes run; ends with a group of no rows. */
-extern const struct probe_group *const probe_groups[];
 
 extern const struct probe_group probe_rows_start, probe_rows_process, probe_rows_proc,
 	probe_rows_calls, probe_rows_sockets, probe_rows_namespaces, probe_rows_terminal,

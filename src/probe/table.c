@@ -3,7 +3,8 @@
 
 static const struct probe_group table_end = {NULL, 0};
 
-const struct probe_group *const probe_groups[] = {
+/* Every group, in the order in which the probes run; ends with a group of no rows. */
+static const struct probe_group *const probe_groups[] = {
 	&probe_rows_process,    &probe_rows_start,     &probe_rows_proc,     &probe_rows_calls,
 	&probe_rows_namespaces, &probe_rows_sockets,   &probe_rows_terminal, &probe_rows_devices,
 	&probe_rows_places,     &probe_rows_readonly,  &probe_rows_network,  &probe_rows_gate,

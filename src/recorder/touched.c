@@ -111,15 +111,6 @@ void touched_add(struct touched *t, struct span path, unsigned int effects)
 	t->folder = hash;
 }
 
-void touched_clear(struct touched *t, struct span path, unsigned int effects)
-{
-	uint64_t *slot =
-		t->slots ? touched_slot(t->slots, t->capacity, touched_hash(t, path)) : NULL;
-
-	if (slot && *slot)
-		*slot &= ~(uint64_t)effects;
-}
-
 unsigned int touched_effects(const struct touched *t, struct span path)
 {
 	if (!t->slots)

@@ -65,9 +65,6 @@ void touched_fini(struct touched *t);
 
 void touched_add(struct touched *t, struct span path, unsigned int effects);
 
-/* This is no longer so of the path. */
-void touched_clear(struct touched *t, struct span path, unsigned int effects);
-
 /* A rename is two effects as well (`from` is gone, `to` is made), which are added here. */
 void touched_renamed(struct touched *t, struct span from, struct span to);
 

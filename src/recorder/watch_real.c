@@ -335,7 +335,8 @@ enum watch_real watch_real_find(int root, pid_t thread, char *raw, bool follow,
 
 /* --- of a call ------------------------------------------------------------------------ */
 
-bool watch_real_follows(const struct profile_watched *what, const struct watch_call *c)
+/* Whether a call acts upon what a link at the end of its path leads to. */
+static bool watch_real_follows(const struct profile_watched *what, const struct watch_call *c)
 {
 	switch ((int)what->seen) {
 	case PROFILE_SEEN_OPEN:

@@ -47,7 +47,4 @@ size_t watch_real_last(const char *raw, size_t *ret_end);
 /* The name of an open file, and its length; 0: it has none, or none that fits. */
 size_t watch_real_name(int fd, char *into, size_t size);
 
-/* Whether a call acts upon what a link at the end of its path leads to. */
-bool watch_real_follows(const struct profile_watched *what, const struct watch_call *c);
-
 #endif

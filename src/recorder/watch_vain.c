@@ -20,7 +20,8 @@ static struct watch_vain *watch_vain_of(struct watch_vains *v, uint64_t exec)
 	return new;
 }
 
-bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes)
+/* Takes the event's bytes from its program's share; false: there is not so much left. */
+static bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes)
 {
 	struct watch_vain *of = watch_vain_of(v, exec);
 
@@ -30,7 +31,8 @@ bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes)
 	return true;
 }
 
-void watch_vain_count(struct watch_vains *v, uint64_t exec)
+/* One that is not written. */
+static void watch_vain_count(struct watch_vains *v, uint64_t exec)
 {
 	watch_vain_of(v, exec)->left++;
 }

@@ -29,10 +29,4 @@ struct watch_vains {
 	size_t count;
 };
 
-/* Takes the event's bytes from its program's share; false: there is not so much left. */
-bool watch_vain_take(struct watch_vains *v, uint64_t exec, size_t bytes);
-
-/* One that is not written. */
-void watch_vain_count(struct watch_vains *v, uint64_t exec);
-
 #endif

@@ -204,7 +204,8 @@ static bool choice_judge_mode(struct choice *x)
 	return theirs == was || now == was || theirs == now;
 }
 
-int choice_open_origin(const struct choices *c, const struct choice *x)
+/* What the session departed from, where its content was kept: a descriptor, or -errno. */
+static int choice_open_origin(const struct choices *c, const struct choice *x)
 {
 	struct first_entry entry;
 

@@ -2,7 +2,8 @@
 /*
  * `bawn diff`, by what each file knows:
  *
- *	review_diff.c	the verb: reads, picks, judges; the order of things
+ *	review_diff.c	the verb: picks, counts; the order of things
+ *	diff_parts.c	what all others use: the changes read and judged, words put
  *	diff_show.c	one change as a person reads it
  *	diff_fold.c	what is not worth a line of its own: directories, git's own files, and
  *			directories that were moved as a whole
@@ -56,7 +57,7 @@ static inline bool diff_is_file(const struct change *c)
 	return c->before.type != OBJECT_DIR && c->after.type != OBJECT_DIR;
 }
 
-/* --- review_diff.c --- */
+/* --- diff_parts.c --- */
 
 /* Opens the view of a session and reads its changes, judged by the holds that are in force. */
 int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, struct error *e);
@@ -89,8 +90,6 @@ int diff_put_refs(struct diff *d, const char *gitdir, struct error *e);
 
 /* --- diff_show.c --- */
 
-/* "changed  src/main.c (mode 644 -> 755)" and why it is in its group. */
-void diff_put_head(struct diff *d, const struct change *c, const struct content *content);
 /* All of a change; counts its lines. */
 int diff_put_change(struct diff *d, const struct change *c, struct error *e);
 

@@ -156,7 +156,8 @@ static void show_reason(struct diff *d, const struct change *c)
 	}
 }
 
-void diff_put_head(struct diff *d, const struct change *c, const struct content *content)
+/* "changed  src/main.c (mode 644 -> 755)" and why it is in its group. */
+static void diff_put_head(struct diff *d, const struct change *c, const struct content *content)
 {
 	static const enum text_style styles[CHANGE_KIND_COUNT] = {
 		[CHANGE_ADDED] = TEXT_GOOD,

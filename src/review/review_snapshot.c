@@ -161,7 +161,8 @@ static void snapshot_print(const struct invocation *i, const struct layers_snaps
 						   : "");
 }
 
-int review_check_name(const char *name, struct error *e)
+/* -EINVAL and what a name may be. */
+static int review_check_name(const char *name, struct error *e)
 {
 	if (snapshot_is_name(name))
 		return 0;

@@ -5,9 +5,6 @@
 
 #include "review.h"
 
-/* -EINVAL and what a name may be. */
-int review_check_name(const char *name, struct error *e);
-
 /* The lock of the layers, and of the session so that it does not run (ret_hold is -1 when there is
  * no such session any more).  What killed sessions left is tidied up first. */
 int review_hold_stopped(struct review *r, const char *name, int *ret_lock, int *ret_hold,

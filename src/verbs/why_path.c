@@ -10,14 +10,33 @@
 #include "words.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { WHY_PATH_BYTES_MAX = 64 << 10, WHY_LINKS_MAX = 40 };
 
-const char *const why_seen_words[WHY_SEEN_COUNT] = {"not shown", "readable", "writable",
-						    "closed",    "hidden",   "its own"};
+enum why_seen {
+	WHY_NOT_SHOWN, /* the user's is not seen: nothing is there, or something of the box's own */
+	WHY_READABLE,
+	WHY_WRITABLE,
+	WHY_CLOSED, /* it is there, and cannot be opened */
+	WHY_HIDDEN,
+	WHY_OWN, /* the box has one of its own, whatever the user has there */
+	WHY_SEEN_COUNT,
+};
+
+static const char *const why_seen_words[WHY_SEEN_COUNT] = {"not shown", "readable", "writable",
+							   "closed",    "hidden",   "its own"};
+
+struct why_view {
+	enum why_seen seen;
+	const struct plan_mount *mount; /* the entry that decides; NULL: none does */
+	const char *meaning;
+	char leads[PATH_MAX]; /* where the path leads in the box, by links */
+	bool there;           /* the user has something there */
+};
 
 const struct plan_mount *why_path_mount(const struct plan *p, const char *path)
 {
@@ -196,7 +215,8 @@ static void why_look_frame(const struct plan *p, struct why_view *v)
 	}
 }
 
-void why_path_look(const struct plan *p, const char *path, struct why_view *ret)
+/* What a command of the box can do with a path of the user's; links are followed as inside. */
+static void why_path_look(const struct plan *p, const char *path, struct why_view *ret)
 {
 	struct stat st;
 

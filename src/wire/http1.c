@@ -189,7 +189,8 @@ void http1_of_trailers(uint8_t *bytes, size_t len, struct http_message *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-const char *http1_words(unsigned int status)
+/* The words behind a status, "" when there are none. */
+static const char *http1_words(unsigned int status)
 {
 	static const struct {
 		unsigned int status;

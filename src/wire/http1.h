@@ -42,7 +42,4 @@ void http1_write_last_chunk(struct buf *out, const struct http_message *m);
 /* How many bytes these can have at most. */
 size_t http1_size(const struct http_message *m);
 
-/* The words behind a status, "" when there are none. */
-const char *http1_words(unsigned int status);
-
 #endif

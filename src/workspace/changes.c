@@ -73,7 +73,8 @@ static int walk_full(const struct walk *w)
 			 CHANGES_MAX, CHANGES_NAMES_MAX);
 }
 
-int changes_add(struct changes *c, const struct change *one, struct error *e)
+/* One path whose sides may differ: appended to the list. */
+static int changes_add(struct changes *c, const struct change *one, struct error *e)
 {
 	/* The list doubles: its length is the room that it has when it is a power of two. */
 	if (c->count >= CHANGES_MAX)

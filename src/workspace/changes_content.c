@@ -145,7 +145,8 @@ int changes_hash(int fd, uint8_t ret[SHA256_SIZE], uint64_t *ret_size)
 	return 0;
 }
 
-int changes_same(int a, int b)
+/* Whether two files have the same bytes: 1, 0 or -errno.  Both are read from their start. */
+static int changes_same(int a, int b)
 {
 	uint64_t size[2] = {0, 0};
 	int r = content_size(a, &size[0]);

@@ -12,18 +12,12 @@
 
 #include "view.h"
 
-/* One path whose sides may differ: appended to the list. */
-int changes_add(struct changes *c, const struct change *one, struct error *e);
-
 /* Leaves out of the list what the predicate says. */
 void changes_leave_out(struct changes *c, bool (*is_out)(const struct change *one));
 
 /* Drops what is the same on both sides; fills digests as `how` says. */
 int changes_settle(const struct view *v, const struct changes_how *how, struct changes *c,
 		   struct error *e);
-
-/* Whether two files have the same bytes: 1, 0 or -errno.  Both are read from their start. */
-int changes_same(int a, int b);
 
 /* What of an entry cannot land: group, why, without.  `dir` has it, by its name. */
 void changes_judge(struct changes *c, struct change *one, int dir, const char *name);

@@ -431,18 +431,18 @@ static void test_client_answers_only_what_was_asked(void **state)
 static void test_values_are_wiped(void **state)
 {
 	struct keys_world *w = *state;
-	struct value v = {NULL, 0, 0};
+	struct locked_value v = {NULL, 0, 0};
 
 	/* The packet's own buffer is gone when it has been handled: the next short message
 	 * would show it behind its end. */
 	assert_int_equal(tell(w, 0, KEYS_CANARY, 0), 1);
-	assert_int_equal(value_set(&v, SPAN_LITERAL(KEYS_CANARY), 5), 0);
-	assert_true(value_is_good(&v, 4));
-	assert_false(value_is_good(&v, 5));
-	value_wipe(&v);
+	assert_int_equal(locked_value_set(&v, SPAN_LITERAL(KEYS_CANARY), 5), 0);
+	assert_true(locked_value_is_good(&v, 4));
+	assert_false(locked_value_is_good(&v, 5));
+	locked_value_wipe(&v);
 	assert_null(v.ptr);
-	assert_false(value_is_good(&v, 0));
-	value_wipe(&v);
+	assert_false(locked_value_is_good(&v, 0));
+	locked_value_wipe(&v);
 }
 
 int main(void)

@@ -3,14 +3,14 @@
  * A snapshot that the box asked for itself: 'bawn snapshot' for this session, by a process of its
  * own, so that the terminal goes on meanwhile.  Its name begins with "agent-".
  */
-#ifndef BAWN_CHECKPOINT_H
-#define BAWN_CHECKPOINT_H
+#ifndef BAWN_ASKED_SNAPSHOT_H
+#define BAWN_ASKED_SNAPSHOT_H
 
 #include "loop.h"
 
-enum { CHECKPOINT_ANSWER = 128 };
+enum { ASKED_SNAPSHOT_ANSWER = 128 };
 
-struct checkpoint {
+struct asked_snapshot {
 	struct loop *loop;
 	void (*done)(void *context, uint64_t id, bool made, const char *text);
 	void *context;
@@ -18,19 +18,19 @@ struct checkpoint {
 	pid_t pid; /* 0: none is being made */
 	int answer;
 	struct loop_handle handle;
-	char name[CHECKPOINT_ANSWER];
+	char name[ASKED_SNAPSHOT_ANSWER];
 	size_t len;
 };
 
-void checkpoint_init(struct checkpoint *c, struct loop *loop,
-		     void (*done)(void *context, uint64_t id, bool made, const char *text),
-		     void *context);
+void asked_snapshot_init(struct asked_snapshot *a, struct loop *loop,
+			 void (*done)(void *context, uint64_t id, bool made, const char *text),
+			 void *context);
 
 /* `done` is called when it is made or is not.  -EBUSY: one is being made. */
-int checkpoint_start(struct checkpoint *c, const char *session, const char *workspace, uint64_t id,
-		     const char *name);
+int asked_snapshot_start(struct asked_snapshot *a, const char *session, const char *workspace,
+			 uint64_t id, const char *name);
 
 /* The session is over: one that is being made ends. */
-void checkpoint_end(struct checkpoint *c);
+void asked_snapshot_end(struct asked_snapshot *a);
 
 #endif

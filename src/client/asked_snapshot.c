@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "checkpoint.h"
+#include "asked_snapshot.h"
 
 #include "fd.h"
 #include "helper.h"
@@ -13,49 +13,49 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void checkpoint_init(struct checkpoint *c, struct loop *loop,
-		     void (*done)(void *context, uint64_t id, bool made, const char *text),
-		     void *context)
+void asked_snapshot_init(struct asked_snapshot *a, struct loop *loop,
+			 void (*done)(void *context, uint64_t id, bool made, const char *text),
+			 void *context)
 {
-	*c = (struct checkpoint){.loop = loop, .done = done, .context = context, .answer = -1};
+	*a = (struct asked_snapshot){.loop = loop, .done = done, .context = context, .answer = -1};
 }
 
-static int checkpoint_wait(struct checkpoint *c)
+static int asked_snapshot_wait(struct asked_snapshot *a)
 {
 	int status = -1;
 
-	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	c->pid = 0;
-	loop_remove(c->loop, &c->handle);
-	fd_close(&c->answer);
+	a->pid = 0;
+	loop_remove(a->loop, &a->handle);
+	fd_close(&a->answer);
 	return status;
 }
 
 /* It prints the name, and ends. */
-static int checkpoint_on_answer(void *context, uint32_t events)
+static int asked_snapshot_on_answer(void *context, uint32_t events)
 {
-	struct checkpoint *c = context;
-	ssize_t n = read(c->answer, c->name + c->len, sizeof(c->name) - 1 - c->len);
+	struct asked_snapshot *a = context;
+	ssize_t n = read(a->answer, a->name + a->len, sizeof(a->name) - 1 - a->len);
 
 	(void)events;
 	if (n > 0) {
-		c->len += (size_t)n;
-		if (c->len < sizeof(c->name) - 1)
+		a->len += (size_t)n;
+		if (a->len < sizeof(a->name) - 1)
 			return 0;
 	}
-	int status = checkpoint_wait(c);
+	int status = asked_snapshot_wait(a);
 
-	c->name[c->len] = '\0';
-	c->name[strcspn(c->name, "\n")] = '\0';
-	if (status == 0 && c->name[0])
-		c->done(c->context, c->id, true, c->name);
+	a->name[a->len] = '\0';
+	a->name[strcspn(a->name, "\n")] = '\0';
+	if (status == 0 && a->name[0])
+		a->done(a->context, a->id, true, a->name);
 	else
-		c->done(c->context, c->id, false, "it could not be made; is the name taken?");
+		a->done(a->context, a->id, false, "it could not be made; is the name taken?");
 	return 0;
 }
 
-static int checkpoint_spawn(struct checkpoint *c, char *const argv[], int out)
+static int asked_snapshot_spawn(struct asked_snapshot *a, char *const argv[], int out)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -78,14 +78,14 @@ static int checkpoint_spawn(struct checkpoint *c, char *const argv[], int out)
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (r == 0)
-		r = posix_spawn(&c->pid, path, &actions, &attributes, argv, environ);
+		r = posix_spawn(&a->pid, path, &actions, &attributes, argv, environ);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	return -r;
 }
 
-int checkpoint_start(struct checkpoint *c, const char *session, const char *workspace, uint64_t id,
-		     const char *name)
+int asked_snapshot_start(struct asked_snapshot *a, const char *session, const char *workspace,
+			 uint64_t id, const char *name)
 {
 	char whole[64];
 	int ends[2];
@@ -96,7 +96,7 @@ int checkpoint_start(struct checkpoint *c, const char *session, const char *work
 	int n = snprintf(whole, sizeof(whole), "agent-%s%s", *name ? name : session,
 			 *name ? "" : "-");
 
-	if (c->pid != 0)
+	if (a->pid != 0)
 		return -EBUSY;
 	if (n < 0 || (size_t)n >= sizeof(whole))
 		return -ENAMETOOLONG;
@@ -104,25 +104,25 @@ int checkpoint_start(struct checkpoint *c, const char *session, const char *work
 		return -errno;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words); i++)
 		argv[i] = (char *)(uintptr_t)words[i];
-	c->answer = ends[0];
-	c->len = 0;
-	c->id = id;
-	int r = checkpoint_spawn(c, argv, ends[1]);
+	a->answer = ends[0];
+	a->len = 0;
+	a->id = id;
+	int r = asked_snapshot_spawn(a, argv, ends[1]);
 
 	(void)close(ends[1]);
 	if (r == 0)
-		r = loop_add(c->loop, c->answer, EPOLLIN, checkpoint_on_answer, c, &c->handle);
-	if (r < 0 && c->pid > 0)
-		(void)checkpoint_wait(c);
+		r = loop_add(a->loop, a->answer, EPOLLIN, asked_snapshot_on_answer, a, &a->handle);
+	if (r < 0 && a->pid > 0)
+		(void)asked_snapshot_wait(a);
 	if (r < 0)
-		fd_close(&c->answer);
+		fd_close(&a->answer);
 	return r;
 }
 
-void checkpoint_end(struct checkpoint *c)
+void asked_snapshot_end(struct asked_snapshot *a)
 {
-	if (c->pid <= 0)
+	if (a->pid <= 0)
 		return;
-	(void)kill(c->pid, SIGKILL);
-	(void)checkpoint_wait(c);
+	(void)kill(a->pid, SIGKILL);
+	(void)asked_snapshot_wait(a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "value.h"
+#include "locked_value.h"
 
 #include <openssl/crypto.h>
 #include <sys/mman.h>
@@ -7,16 +7,16 @@
 #include <unistd.h>
 
 enum {
-	VALUE_LOCK_LEAST = 4 << 20, /* what the process needs, locked, to work at all */
-	VALUE_STACK = 64 << 10,
-	VALUE_PIECE = 64, /* the smallest that is given out */
+	LOCKED_VALUE_LEAST = 4 << 20, /* what the process needs, locked, to work at all */
+	LOCKED_VALUE_STACK = 64 << 10,
+	LOCKED_VALUE_PIECE = 64, /* the smallest that is given out */
 };
 
 /* The linker's names for what the program can write to. */
 extern char __data_start[];
 extern char _end[];
 
-static bool value_lock_range(uintptr_t from, uintptr_t to)
+static bool locked_value_lock_range(uintptr_t from, uintptr_t to)
 {
 	const uintptr_t page = 4096;
 
@@ -25,30 +25,30 @@ static bool value_lock_range(uintptr_t from, uintptr_t to)
 }
 
 /* Whether as much as we need may be locked: asked by doing it, on pages that nobody touches. */
-static bool value_has_room(void)
+static bool locked_value_has_room(void)
 {
-	void *try = mmap(NULL, VALUE_LOCK_LEAST, PROT_NONE,
+	void *try = mmap(NULL, LOCKED_VALUE_LEAST, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (try == MAP_FAILED)
 		return false;
-	bool ok = mlock2(try, VALUE_LOCK_LEAST, MLOCK_ONFAULT) == 0;
+	bool ok = mlock2(try, LOCKED_VALUE_LEAST, MLOCK_ONFAULT) == 0;
 
-	(void)munmap(try, VALUE_LOCK_LEAST);
+	(void)munmap(try, LOCKED_VALUE_LEAST);
 	return ok;
 }
 
-static bool value_lock_all(void)
+static bool locked_value_lock_all(void)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
 	/* What is mapped from here on, by whomever; then what is there already. */
-	return value_has_room() && mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 &&
-	       value_lock_range((uintptr_t)__data_start, (uintptr_t)_end) &&
-	       value_lock_range(here - VALUE_STACK, here);
+	return locked_value_has_room() && mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 &&
+	       locked_value_lock_range((uintptr_t)__data_start, (uintptr_t)_end) &&
+	       locked_value_lock_range(here - LOCKED_VALUE_STACK, here);
 }
 
-int value_lock(struct error *e)
+int locked_value_init(struct error *e)
 {
 	struct rlimit limit;
 
@@ -56,12 +56,13 @@ int value_lock(struct error *e)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_MEMLOCK, &limit);
 	}
-	bool all = value_lock_all();
+	bool all = locked_value_lock_all();
 
 	if (!all)
 		(void)munlockall();
 	/* 1: locked; 2: there, and not locked */
-	if (CRYPTO_secure_malloc_init(all ? VALUE_ROOM : VALUE_ROOM_SMALL, VALUE_PIECE) != 1) {
+	if (CRYPTO_secure_malloc_init(all ? LOCKED_VALUE_ROOM : LOCKED_VALUE_ROOM_SMALL,
+				      LOCKED_VALUE_PIECE) != 1) {
 		(void)error_set(e, -ENOMEM, "no memory can be locked, so secrets could be swapped");
 		error_next(e, "Raise the limit of locked memory: `ulimit -l 64` or more. In a "
 			      "container, let its filter allow mlock and mlock2.");
@@ -70,7 +71,7 @@ int value_lock(struct error *e)
 	return 0;
 }
 
-int value_set(struct value *v, struct span bytes, uint64_t expires)
+int locked_value_set(struct locked_value *v, struct span bytes, uint64_t expires)
 {
 	uint8_t *copy = OPENSSL_secure_malloc(bytes.len ? bytes.len : 1);
 
@@ -78,19 +79,19 @@ int value_set(struct value *v, struct span bytes, uint64_t expires)
 		return -ENOMEM;
 	if (bytes.len)
 		memcpy(copy, bytes.ptr, bytes.len);
-	value_wipe(v);
-	*v = (struct value){copy, bytes.len, expires};
+	locked_value_wipe(v);
+	*v = (struct locked_value){copy, bytes.len, expires};
 	return 0;
 }
 
-void value_wipe(struct value *v)
+void locked_value_wipe(struct locked_value *v)
 {
 	if (v->ptr)
 		OPENSSL_secure_clear_free(v->ptr, v->len);
-	*v = (struct value){NULL, 0, 0};
+	*v = (struct locked_value){NULL, 0, 0};
 }
 
-bool value_is_good(const struct value *v, uint64_t now)
+bool locked_value_is_good(const struct locked_value *v, uint64_t now)
 {
 	return v->ptr && (v->expires == 0 || now < v->expires);
 }
