@@ -205,7 +205,7 @@ static bool choice_judge_mode(struct choice *x)
 }
 
 /* What the session departed from, where its content was kept: a descriptor, or -errno. */
-static int choice_open_origin(const struct choices *c, const struct choice *x)
+int choice_open_origin(const struct choices *c, const struct choice *x)
 {
 	struct first_entry entry;
 

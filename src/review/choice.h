@@ -159,6 +159,9 @@ void choices_git_fini(struct choices *c);
 bool choice_is_git_object(const char *path); /* or the folder of objects, or one in it */
 bool choice_beside_lands(const struct choices *c, const struct choice_beside *b);
 
+/* What the session departed from, where its content was kept: a descriptor, or -errno. */
+int choice_open_origin(const struct choices *c, const struct choice *x);
+
 /* Lines added and removed by each that lands. */
 int choices_count_lines(struct choices *c, struct error *e);
 

@@ -260,8 +260,8 @@ static void direct_sort(struct changes *c)
  * The view is the tree alone.  Of a change `before` says only whether something stood there: the
  * content is in the first versions.  So what holds compare with before, they take for new.
  */
-static int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
-			       struct error *e)
+int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
+			struct error *e)
 {
 	_cleanup_first_ struct first first = FIRST_INIT;
 	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);

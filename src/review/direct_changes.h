@@ -9,6 +9,13 @@
 
 #include "review.h"
 
+/*
+ * The view is the tree alone.  Of a change `before` says only whether something stood there: the
+ * content is in the first versions.  So what holds compare with before, they take for new.
+ */
+int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
+			struct error *e);
+
 /* `bawn diff` of a direct session: a line for each; with `held` those that would run later alone.
  */
 int direct_changes_show(const struct review *r, bool held, bool json, struct error *e);

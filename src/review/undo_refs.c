@@ -155,10 +155,12 @@ static bool refs_needs_value(const struct undo_refs *r, const struct git_refs *r
 	const struct land_step *s = &r->steps[one->step];
 	const struct git_ref *packed = git_refs_packed(refs, one->name);
 	const struct git_name none = {.len = 0};
+	ssize_t all = refs_step(r, one, "packed-refs");
 
-	if (!basis_same(&r->now[one->step], &s->before))
+	if (!basis_same(&r->now[one->step], &s->before) ||
+	    (all >= 0 && !basis_same(&r->now[all], &r->steps[all].before)))
 		return true;
-	return one->own && s->after.type == OBJECT_ABSENT && refs_step(r, one, "packed-refs") < 0 &&
+	return one->own && s->after.type == OBJECT_ABSENT && all < 0 &&
 	       !git_name_equal(packed ? &packed->object : &none, &one->back);
 }
 
@@ -350,6 +352,16 @@ static void refs_stay(struct undo_refs *r, const struct undo_ref *one)
 		r->left[step] = true;
 }
 
+/* The packed-refs of the landing stays, so a ref that had no file is not what it was without one. */
+static void refs_value_without_packed(struct undo_refs *r, const struct undo_ref *one)
+{
+	ssize_t packed = refs_step(r, one, "packed-refs");
+
+	if (one->own && packed >= 0 && r->left[packed] && refs_is_done(r, one->step) &&
+	    r->steps[one->step].after.type == OBJECT_ABSENT)
+		r->valued[one->step] = true;
+}
+
 void undo_refs_leave(struct undo_refs *r)
 {
 	for (size_t i = 0; i < r->item_count; i++) {
@@ -364,6 +376,8 @@ void undo_refs_leave(struct undo_refs *r)
 		else
 			refs_stay(r, one);
 	}
+	for (size_t i = 0; i < r->item_count; i++)
+		refs_value_without_packed(r, &r->items[i]);
 	for (size_t i = 0; i < r->count; i++) {
 		struct land_step *s = &r->steps[i];
 

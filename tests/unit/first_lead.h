@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For tests of what is made of first versions: a workspace, the folder of a session, and entries
- * as the recorder writes them, each from what stands in the workspace at that moment.
+ * as the recorder writes them, each from what stands in the workspace at that moment.  In
+ * /var/tmp, for a tmpfs has user attributes only on newer kernels.
  */
 #ifndef BAWN_TEST_FIRST_LEAD_H
 #define BAWN_TEST_FIRST_LEAD_H
@@ -33,7 +34,7 @@ static inline void lead_open(struct first_lead *l)
 	struct error e = ERROR_INIT;
 
 	*l = (struct first_lead){.layers = LAYERS_INIT};
-	(void)snprintf(l->path, sizeof(l->path), "/tmp/bawn-first-XXXXXX");
+	(void)snprintf(l->path, sizeof(l->path), "/var/tmp/bawn-first-XXXXXX");
 	assert_non_null(mkdtemp(l->path));
 	(void)snprintf(workspace, sizeof(workspace), "%s/work", l->path);
 	(void)snprintf(state, sizeof(state), "%s/state", l->path);
@@ -60,9 +61,9 @@ static inline void lead_close(struct first_lead *l)
 	(void)close(l->session);
 	(void)close(l->first);
 	(void)close(l->data);
-	_cleanup_fd_ int parent = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int parent = open("/var/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	assert_int_equal(tree_remove(parent, l->path + strlen("/tmp/")), 0);
+	assert_int_equal(tree_remove(parent, l->path + strlen("/var/tmp/")), 0);
 }
 
 /* What stands at a path, as an entry; path and text are the caller's. */

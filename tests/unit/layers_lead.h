@@ -33,7 +33,7 @@ static void whiteout_at(int dir, const char *name)
 }
 
 /* A new directory that hides what is beneath. */
-static void opaque_at(int dir, const char *name)
+BAWN_UNUSED static void opaque_at(int dir, const char *name)
 {
 	folder_at(dir, name);
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `bawn diff` does not give a line of its own: directories that are told by what is in them,
+ * directories that moved as a whole, git's own files.  Whatever a hold is about keeps its line.
+ */
+#include "cmocka_lead.h"
+
+#include "diff_parts.h"
+
+#include "str.h"
+
+#include <stdio.h>
+
+enum { CHANGES = 24 };
+
+struct world {
+	struct change items[CHANGES];
+	uint8_t fates[CHANGES];
+	struct diff diff;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->diff.changes.items = w->items;
+	w->diff.fates = w->fates;
+	w->diff.view = VIEW_INIT;
+	w->diff.out = BUF_INIT(1 << 16);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	buf_fini(&w->diff.out);
+	free(w);
+	return 0;
+}
+
+/* In the order of their paths. */
+static struct change *add(struct world *w, unsigned int kind, const char *path, bool folder)
+{
+	struct change *c = &w->items[w->diff.changes.count++];
+	const struct object o = {.type = folder ? OBJECT_DIR : OBJECT_FILE, .mode = 0644};
+	const struct object none = {.type = OBJECT_ABSENT};
+
+	assert_true(w->diff.changes.count <= CHANGES);
+	*c = (struct change){.path = path,
+			     .kind = kind,
+			     .before = kind == CHANGE_ADDED ? none : o,
+			     .after = kind == CHANGE_DELETED ? none : o};
+	return c;
+}
+
+static struct change *moved(struct world *w, const char *from, const char *to)
+{
+	struct change *c = add(w, CHANGE_RENAMED, to, false);
+
+	c->from = from;
+	return c;
+}
+
+static void fold(struct world *w)
+{
+	struct error e = ERROR_INIT;
+
+	for (size_t i = 0; i < CHANGES; i++)
+		w->fates[i] = w->fates[i] == DIFF_AWAY ? DIFF_AWAY : DIFF_SHOWN;
+	assert_int_equal(diff_fold(&w->diff, &e), 0);
+}
+
+static void expect(const struct world *w, const char *path, enum diff_fate fate)
+{
+	for (size_t i = 0; i < w->diff.changes.count; i++)
+		if (str_equal(w->items[i].path, path)) {
+			if (w->fates[i] != fate)
+				fail_msg("%s: %d, not %d", path, w->fates[i], fate);
+			return;
+		}
+	fail_msg("no %s", path);
+}
+
+static void directories_are_told_by_what_is_in_them(void **state)
+{
+	struct world *w = *state;
+
+	add(w, CHANGE_ADDED, "empty", true);
+	add(w, CHANGE_DELETED, "gone", true);
+	add(w, CHANGE_DELETED, "gone/x", false);
+	add(w, CHANGE_ADDED, "made", true);
+	add(w, CHANGE_ADDED, "made/in", true);
+	add(w, CHANGE_ADDED, "made/in/x", false);
+	add(w, CHANGE_MODE, "mode", true);
+	add(w, CHANGE_ADDED, "mode/x", false);
+	add(w, CHANGE_ADDED, "unsaid", true);
+	add(w, CHANGE_ADDED, "unsaid/x", false);
+	w->fates[w->diff.changes.count - 1] = DIFF_AWAY;
+	fold(w);
+	expect(w, "empty", DIFF_SHOWN);
+	expect(w, "gone", DIFF_SILENT);
+	expect(w, "gone/x", DIFF_SHOWN);
+	expect(w, "made", DIFF_SILENT);
+	expect(w, "made/in", DIFF_SILENT);
+	expect(w, "made/in/x", DIFF_SHOWN);
+	/* That its mode is another one is not told by what is in it. */
+	expect(w, "mode", DIFF_SHOWN);
+	/* What is not picked tells nothing. */
+	expect(w, "unsaid", DIFF_SHOWN);
+}
+
+/* A folder that the session made is not told by what went, nor the other way round. */
+static void the_other_kind_tells_nothing(void **state)
+{
+	struct world *w = *state;
+
+	add(w, CHANGE_ADDED, "made", true);
+	add(w, CHANGE_DELETED, "made/x", false);
+	add(w, CHANGE_DELETED, "went", true);
+	add(w, CHANGE_ADDED, "went/x", false);
+	fold(w);
+	expect(w, "made", DIFF_SHOWN);
+	expect(w, "went", DIFF_SHOWN);
+}
+
+/* --- moved as a whole ---------------------------------------------------------------------- */
+
+static void put_move(struct world *w)
+{
+	add(w, CHANGE_DELETED, "new-not", true);
+	add(w, CHANGE_DELETED, "old", true);
+	add(w, CHANGE_DELETED, "old/in", true);
+	add(w, CHANGE_ADDED, "to", true);
+	add(w, CHANGE_ADDED, "to/in", true);
+	moved(w, "old/in/x", "to/in/x");
+	moved(w, "old/y", "to/y");
+}
+
+static void a_directory_that_moved_is_one_line(void **state)
+{
+	struct world *w = *state;
+	struct error e = ERROR_INIT;
+
+	put_move(w);
+	fold(w);
+	expect(w, "to/in/x", DIFF_MOVED);
+	expect(w, "to/y", DIFF_MOVED);
+	expect(w, "old", DIFF_SILENT);
+	expect(w, "to", DIFF_SILENT);
+	expect(w, "new-not", DIFF_SHOWN);
+	assert_int_equal(diff_put_moves(&w->diff, &e), 0);
+	assert_string_equal(buf_str(&w->diff.out), "renamed  old/ -> to/ (2 files)\n");
+}
+
+/* Each of these is a file that the one line would not tell of. */
+static void a_directory_that_moved_in_part_is_many_lines(void **state)
+{
+	enum { FLAGGED, HELD, MODE, WITHOUT, NEW, GONE, AWAY, FROM_ELSEWHERE, CASES };
+	struct world *w = *state;
+
+	for (int i = 0; i < CASES; i++) {
+		w->diff.changes.count = 0;
+		memset(w->fates, 0, sizeof(w->fates));
+		if (i == GONE) {
+			add(w, CHANGE_DELETED, "old", true);
+			add(w, CHANGE_DELETED, "old/extra", false);
+			add(w, CHANGE_DELETED, "old/in", true);
+			add(w, CHANGE_ADDED, "to", true);
+			add(w, CHANGE_ADDED, "to/in", true);
+			moved(w, "old/in/x", "to/in/x");
+			moved(w, "old/y", "to/y");
+		} else {
+			put_move(w);
+		}
+		struct change *last = &w->items[w->diff.changes.count - 1];
+
+		if (i == FLAGGED || i == HELD)
+			last->group = i == HELD ? CHANGE_HELD : CHANGE_FLAGGED;
+		if (i == MODE)
+			last->after.mode = 0755;
+		if (i == WITHOUT)
+			last->without = "a setuid bit";
+		if (i == NEW)
+			add(w, CHANGE_ADDED, "to/z", false);
+		if (i == AWAY)
+			w->fates[w->diff.changes.count - 1] = DIFF_AWAY;
+		if (i == FROM_ELSEWHERE)
+			last->from = "els/y";
+		fold(w);
+		expect(w, "to/in/x", DIFF_SHOWN);
+	}
+}
+
+/* --- git ------------------------------------------------------------------------------------ */
+
+#define LOOSE ".git/objects/aa/11111111111111111111111111111111111111"
+
+static void put_git(struct world *w)
+{
+	add(w, CHANGE_CHANGED, ".git/HEAD", false);
+	add(w, CHANGE_CHANGED, ".git/config", false);
+	add(w, CHANGE_ADDED, ".git/hooks/x", false);
+	add(w, CHANGE_CHANGED, ".git/index", false);
+	add(w, CHANGE_CHANGED, ".git/index.lock", false);
+	add(w, CHANGE_CHANGED, ".git/logs/HEAD", false);
+	add(w, CHANGE_ADDED, LOOSE, false);
+	add(w, CHANGE_ADDED, ".git/objects/odd", false);
+	add(w, CHANGE_CHANGED, ".git/refs/heads/main", false);
+	add(w, CHANGE_CHANGED, ".git/refsx", false);
+	add(w, CHANGE_CHANGED, "HEAD", false);
+}
+
+static void gits_own_files_are_a_group(void **state)
+{
+	static const char *const shown[] = {".git/config",      ".git/hooks/x", ".git/index.lock",
+					    ".git/objects/odd", ".git/refsx",   "HEAD"};
+	static const char *const told[] = {".git/HEAD", ".git/index", ".git/logs/HEAD", LOOSE,
+					   ".git/refs/heads/main"};
+	struct world *w = *state;
+
+	put_git(w);
+	fold(w);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(shown); i++)
+		expect(w, shown[i], DIFF_SHOWN);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(told); i++)
+		expect(w, told[i], DIFF_GIT);
+}
+
+/* Whatever a hold is about keeps its own line. */
+static void what_is_held_is_not_folded(void **state)
+{
+	struct world *w = *state;
+
+	put_git(w);
+	for (size_t i = 0; i < w->diff.changes.count; i++)
+		w->items[i].group = i % 2 ? CHANGE_HELD : CHANGE_FLAGGED;
+	fold(w);
+	for (size_t i = 0; i < w->diff.changes.count; i++)
+		assert_int_equal(w->fates[i], DIFF_SHOWN);
+	/* But what goes with another one is told by that, unless the session moved it there. */
+	w->items[0].with = ".git/refs/heads/main";
+	w->items[1].with = ".git/refs/heads/main";
+	w->items[1].moved = true;
+	fold(w);
+	assert_int_equal(w->fates[0], DIFF_SILENT);
+	assert_int_equal(w->fates[1], DIFF_SHOWN);
+}
+
+/* Who names them sees them. */
+static void gits_files_that_are_asked_for_are_shown(void **state)
+{
+	struct pathspec spec = {.typed = "x/.git", .path = "x/.git"};
+	struct world *w = *state;
+
+	put_git(w);
+	w->diff.picks = (struct picks){.specs = &spec, .count = 1};
+	fold(w);
+	for (size_t i = 0; i < w->diff.changes.count; i++)
+		assert_int_equal(w->fates[i], DIFF_SHOWN);
+	spec.typed = "x";
+	fold(w);
+	expect(w, ".git/HEAD", DIFF_GIT);
+}
+
+/* A line for each repository, with what went of objects. */
+static void each_repository_is_told_apart(void **state)
+{
+	struct world *w = *state;
+	struct error e = ERROR_INIT;
+
+	add(w, CHANGE_CHANGED, ".git/index", false);
+	add(w, CHANGE_CHANGED, ".git/logs/HEAD", false);
+	add(w, CHANGE_CHANGED, ".git/modules/m/index", false);
+	add(w, CHANGE_ADDED, LOOSE, false);
+	add(w, CHANGE_DELETED, ".git/objects/aa/22222222222222222222222222222222222222", false);
+	add(w, CHANGE_CHANGED, "sub/.git/logs/a", false);
+	add(w, CHANGE_CHANGED, "sub/.git/logs/b", false);
+	/* It has its own line. */
+	add(w, CHANGE_CHANGED, "sub/.git/logs/c", false)->group = CHANGE_HELD;
+	fold(w);
+	assert_int_equal(diff_put_git(&w->diff, &e), 0);
+	assert_string_equal(buf_str(&w->diff.out),
+			    "git      .git: 2 objects (1 deleted), index, 1 log\n"
+			    "git      .git/modules/m: index\n"
+			    "git      sub/.git: 2 logs\n");
+}
+
+int main(void)
+{
+#define ONE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		ONE(directories_are_told_by_what_is_in_them),
+		ONE(the_other_kind_tells_nothing),
+		ONE(a_directory_that_moved_is_one_line),
+		ONE(a_directory_that_moved_in_part_is_many_lines),
+		ONE(gits_own_files_are_a_group),
+		ONE(what_is_held_is_not_folded),
+		ONE(gits_files_that_are_asked_for_are_shown),
+		ONE(each_repository_is_told_apart),
+	};
+#undef ONE
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
