@@ -127,7 +127,7 @@ bool hold_goes_is_known(struct span text, size_t at)
 
 enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX])
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 
 	/* Flags of cd: -P, -L, --. */
 	do {

@@ -21,9 +21,9 @@ struct unseen_file {
 
 struct unseen_plan {
 	struct undo_direct *u;
-	const struct land_step **steps; /* of each of former; NULL: none */
-	bool *skipped;                  /* each of former: it is named among those */
-	struct unseen_file *files;      /* by number, then by order */
+	size_t *steps;             /* of each of former: the number of its step, from 1; 0: none */
+	bool *skipped;             /* each of former: it is named among those */
+	struct unseen_file *files; /* by number, then by order */
 	size_t file_count;
 };
 
@@ -98,7 +98,8 @@ static const char *unseen_words(const struct unseen_plan *p, const char *path, b
 	    (p->skipped[n] || (!there && f->entry < 0 && f->real && !str_equal(f->real, path))))
 		return NULL;
 	if (f && p->steps[n])
-		return p->steps[n]->after.type == OBJECT_ABSENT ? unseen_goes : unseen_comes;
+		return p->u->steps[p->steps[n] - 1].after.type == OBJECT_ABSENT ? unseen_goes
+										: unseen_comes;
 	if (is_new)
 		return there ? unseen_new : NULL;
 	return unseen_stays;
@@ -142,7 +143,7 @@ static void unseen_find_verdicts(struct unseen_plan *p)
 	struct undo_direct *u = p->u;
 
 	for (size_t i = 0; i < u->count; i++)
-		p->steps[u->sources[i]] = &u->steps[i];
+		p->steps[u->sources[i]] = i + 1;
 	for (size_t i = 0; i < u->skipped_count; i++) {
 		const struct former *f = former_find_path(&u->former, u->skipped[i].path);
 
@@ -156,7 +157,7 @@ int undo_unseen_read(struct undo_direct *u, const struct layers_session *s)
 	struct error e = ERROR_INIT;
 	int r = first_open_unseen(u->first.dir, &u->found, &e);
 	size_t room = u->former.count + 1;
-	_cleanup_free_ const struct land_step **steps = calloc(room, sizeof(*steps));
+	_cleanup_free_ size_t *steps = calloc(room, sizeof(*steps));
 	_cleanup_free_ bool *skipped = calloc(room, sizeof(*skipped));
 	_cleanup_free_ struct unseen_file *files = calloc(u->first.count + 1, sizeof(*files));
 	struct unseen_plan p = {.u = u, .steps = steps, .skipped = skipped, .files = files};

@@ -157,7 +157,7 @@ static void edit_insert(struct buf *into, struct span text, size_t after, int in
 	size_t at = edit_line_start(text, after + 1);
 
 	buf_put(into, text.ptr, at);
-	if (at > 0 && text.ptr[at - 1] != '\n')
+	if (text.ptr && at > 0 && text.ptr[at - 1] != '\n')
 		buf_put_char(into, '\n');
 	buf_putf(into, "%*s%s\n", indent, "", line);
 	buf_put(into, text.ptr + at, text.len - at);

@@ -579,7 +579,7 @@ int layers_each_snapshot(const struct layers *l,
 	if (r < 0)
 		return error_sys(e, r, "cannot list the snapshots of %s", l->workspace);
 	for (size_t i = 0; r >= 0 && i < names.count; i++) {
-		struct layers_snapshot s;
+		struct layers_snapshot s = {.name = ""};
 
 		r = layers_snapshot_read(l, names.items[i], &s, e);
 		if (r == 0)

@@ -76,7 +76,7 @@ static void put_side(int dir, const char *path, struct side s)
 static void each_case(struct world *w, void (*act)(struct world *w, const char *path, struct side o,
 						   struct side m, struct side t))
 {
-	for (size_t i = 0; i < SIDES * SIDES * SIDES; i++) {
+	for (size_t i = 0; i < (size_t)SIDES * SIDES * SIDES; i++) {
 		char path[16];
 
 		(void)snprintf(path, sizeof(path), "n%03zu", i);

@@ -45,7 +45,7 @@ struct world {
 /* The objects that refs can be of: it only matters whether they are there. */
 static void put_objects(const struct world *w)
 {
-	for (char value = 'a'; value <= 'e'; value++) {
+	for (int value = 'a'; value <= 'e'; value++) {
 		char path[64], rest[39];
 
 		memset(rest, value, 38);
@@ -255,7 +255,7 @@ static void put_step(const struct world *w, const struct land_step *s, struct sp
 	else if (s->after.type == OBJECT_DIR)
 		assert_int_equal(mkdirat(w->lead.tree, s->path, s->after.mode), 0);
 	else
-		put_at(w->lead.tree, s->path, text.len ? (const char *)text.ptr : "");
+		put_at(w->lead.tree, s->path, text.ptr ? (const char *)text.ptr : "");
 }
 
 /* Where one file stays all of the repository does: undo_git.h. */
