@@ -430,7 +430,7 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	_cleanup_fd_ int target = open_beneath(root->fd, m->target + 1, O_PATH, 0);
 	struct stat st;
 
-	/* It may come to be; then it is covered from outside (record/covers.h). */
+	/* It may come to be; then it is covered from outside (recorder/covers.h). */
 	if (target == -ENOENT || target == -ENOTDIR)
 		return 0;
 	if (target < 0 || fstat(target, &st) < 0)

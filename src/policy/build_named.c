@@ -368,7 +368,7 @@ static void build_drop_beneath(struct build *b, const char *path)
 }
 
 /* Covers path wherever the box would show it; true: it would somewhere.  What is not there yet may
- * be made outside while a session runs, and is covered then (record/covers.h). */
+ * be made outside while a session runs, and is covered then (recorder/covers.h). */
 static bool build_cover(struct build *b, const char *path, const char *origin)
 {
 	size_t count = b->plan.mounts.count;

@@ -26,7 +26,7 @@ int direct_refuse_aliases(const struct plan *plan, struct error *e);
 /*
  * In a folder that is shown as it is and can be written, in whichever mode: makes each folder above
  * what is hidden or only readable a mount of its own too.  The box could move it, and with it what
- * is covered, to where nobody knows that it has to be covered again (record/covers.h).
+ * is covered, to where nobody knows that it has to be covered again (recorder/covers.h).
  */
 int direct_fix(struct plan *plan, struct arena *arena, struct error *e);
 

@@ -502,7 +502,7 @@ static enum profile_watch prepare_watch(const struct plan *plan)
 
 		if (str_equal(m->role, "named") || str_equal(m->role, "exposed"))
 			return PROFILE_WATCH_READS;
-		/* Its cover may be off for a moment (record/covers.h): asked for by name it is
+		/* Its cover may be off for a moment (recorder/covers.h): asked for by name it is
 		 * refused then, whichever way it is opened. */
 		if (m->kind == PLAN_MOUNT_HIDE && work && str_path_beneath(m->target, work->target))
 			return PROFILE_WATCH_READS;

@@ -243,14 +243,17 @@ static const struct profile_rule profile_rules[] = {
 	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FILES, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FS, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
-	/* fork, as the C library does it, for the scanner; no program is ever started */
+	/* fork, as the C library does it, for children of their own; no program is ever started */
 	{"clone", IN_RECORDER | IN_REVIEW, {EQ(0, PROFILE_FORK)}, 0},
 	{"clone", IN_RECORDER | IN_REVIEW, {{0}}, EPERM},
 	/* For a child that works on layers whose modes keep their owner out (workspace/apart.h).  With
 	 * the rights over that namespace it can do nothing else: there is no mount in this profile. */
 	{"unshare", IN_REVIEW, {EQ(0, PROFILE_NEW_USER)}, 0},
 	{"unshare", IN_REVIEW, {{0}}, EPERM},
-	/* That child, where its session is over: a filter cannot tell whose number it is. */
+	/* That child, where its session is over: a filter cannot tell whose number it is, but that it is
+	 * one process. */
+	{"kill", IN_REVIEW, {ANY(0, 0x80000000u)}, EPERM},
+	{"kill", IN_REVIEW, {EQ(0, 0)}, EPERM},
 	{"kill", IN_REVIEW, {EQ(1, 9)}, 0},
 	{"kill", IN_REVIEW, {{0}}, EPERM},
 

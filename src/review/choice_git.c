@@ -673,10 +673,22 @@ static const char *git_own_file(const struct git_repository *g, char path[2 * PA
 
 	if (*path == '/')
 		return at && *at == '/' ? at + 1 : NULL;
-	/* Newer ones can be written as they lie to each other. */
-	for (at = path; str_after(at, "../");)
-		at += strlen("../");
-	return at;
+	/* Newer ones can be written as they lie to each other: up from g->path, and down again. */
+	char joined[2 * PATH_MAX];
+	size_t len = strlen(g->path);
+
+	for (at = path; str_after(at, "../"); at += strlen("../")) {
+		while (len > 0 && g->path[len - 1] == '/')
+			len--;
+		while (len > 0 && g->path[len - 1] != '/')
+			len--;
+	}
+	int n = snprintf(joined, sizeof(joined), "%.*s%s", (int)len, g->path, at);
+
+	if (n < 0 || (size_t)n >= sizeof(joined))
+		return NULL;
+	memcpy(path, joined, (size_t)n + 1);
+	return path;
 }
 
 /* A worktree within the workspace that the session removed, and of which HEAD and index stay: so
@@ -854,22 +866,37 @@ static int git_keep_heads(struct git_repository *g)
 	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
+/* The first of the items, which are sorted, that is not before "ref/". */
+static size_t git_first_below(const struct git_repository *g, const char *ref)
+{
+	size_t from = 0, to = g->count, len = strlen(ref);
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const char *at = g->items[middle].rest;
+		int order = strncmp(at, ref, len);
+
+		if (order < 0 || (order == 0 && (uint8_t)at[len] < '/'))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 /* A ref that stays lies beneath this one: in a file of its own, which the session removed, or packed. */
 static bool git_stays_below(const struct git_repository *g, const char *ref)
 {
-	const size_t count = git_refs_has_below(&g->mine, ref) ? g->mine.packed_count : 0;
+	for (size_t i = git_first_below(g, ref);
+	     i < g->count && git_refs_is_below(g->items[i].rest, ref); i++) {
+		const struct choice *x = g->items[i].x;
 
-	for (size_t i = 0; i < g->count; i++) {
-		const struct git_item *item = &g->items[i];
-
-		if (git_is_in(item->rest, ref) && !str_equal(item->rest, ref) &&
-		    item->x->change->before.type == OBJECT_FILE && item->x->state != CHOICE_LANDS)
+		if (x->change->before.type == OBJECT_FILE && x->state != CHOICE_LANDS)
 			return true;
 	}
-	for (size_t i = 0; i < count; i++)
-		if (git_is_in(g->mine.packed[i].name, ref) &&
-		    !str_equal(g->mine.packed[i].name, ref) &&
-		    git_will_be(g, g->mine.packed[i].name))
+	for (size_t i = git_refs_below(&g->mine, ref);
+	     i < g->mine.packed_count && git_refs_is_below(g->mine.packed[i].name, ref); i++)
+		if (git_will_be(g, g->mine.packed[i].name))
 			return true;
 	return false;
 }

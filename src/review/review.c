@@ -176,8 +176,15 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	if (code < 0)
 		return code;
 	ret->tree = open_no_links(ret->layers.workspace, O_RDONLY | O_DIRECTORY);
-	if (ret->tree < 0)
-		return error_sys(e, ret->tree, "cannot open %s", ret->layers.workspace);
+	code = ret->tree < 0                                       ? ret->tree
+	       : faccessat(ret->tree, "", X_OK, AT_EMPTY_PATH) < 0 ? -errno
+								   : 0;
+	if (code < 0) {
+		(void)error_sys(e, code, "cannot look into %s", ret->layers.workspace);
+		if (code == -EACCES)
+			error_next(e, "'chmod u+rwx' opens it, if it is yours. Then try again.");
+		return code;
+	}
 	code = review_recover(ret, e);
 	if (code < 0 || want == REVIEW_NOTHING)
 		return code;

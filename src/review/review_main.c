@@ -7,7 +7,7 @@
  * run anything in a tree that an agent can write.
  *
  * What it reads was written by agents, so it has a filter before it reads any of it: it starts no
- * program, has no sockets but unix ones, makes no mounts, and looks into no process.  It has no
+ * program, has no sockets but unix ones, makes no mounts, and traces no process.  It has no
  * Landlock: which folders a landing writes is known only from what it reads (worktrees, git folders
  * elsewhere), and it has to be able to write them all.
  */

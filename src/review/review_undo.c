@@ -69,6 +69,7 @@ static void undo_fini(struct undo *u)
 	undo_direct_fini(&u->direct);
 	undo_unchoose(u);
 	free(u->unseen);
+	arena_fini(&u->unseen_words);
 	fd_close(&u->journal);
 	review_close(&u->review);
 }
@@ -398,8 +399,12 @@ bool undo_opens(const struct undo *u)
 
 bool undo_has_top(const struct undo *u)
 {
+	/* Its time alone is no reason to undo a session: whoever makes a file there and removes it
+	 * changes it. */
+	bool more = u->count || undo_opens(u);
+
 	return u->is_direct && u->i->argument_count == 0 &&
-	       (u->direct.top.has_mode || u->direct.top.has_time);
+	       (u->direct.top.has_mode || (u->direct.top.has_time && more));
 }
 
 static int undo_choose_opening(struct undo *u, struct error *e)
@@ -809,49 +814,15 @@ static int undo_find_direct(struct undo *u, struct error *e)
 	return 1;
 }
 
-static int undo_add_unseen(struct undo *u, const char *session, const struct undo_skipped *s)
-{
-	if (u->unseen_count == u->unseen_room) {
-		size_t room = u->unseen_room ? 2 * u->unseen_room : 16;
-		struct undo_unseen *all = reallocarray(u->unseen, room, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		u->unseen = all;
-		u->unseen_room = room;
-	}
-	struct undo_unseen *x = &u->unseen[u->unseen_count];
-
-	*x = (struct undo_unseen){session, arena_str(&u->review.arena, s->path), s->why};
-	u->unseen_count += x->path != NULL;
-	return x->path ? 0 : -ENOMEM;
-}
-
-/* What was changed and not seen while this session ran is told, whether it is this one that is
- * undone or not. */
-static int undo_note_unseen(struct undo *u, struct error *e)
-{
-	const char *session = arena_str(&u->review.arena, u->session.name);
-	size_t kept = 0;
-	int r = session ? 0 : -ENOMEM;
-
-	/* It may have been looked at before. */
-	for (size_t i = 0; r == 0 && i < u->unseen_count; i++)
-		if (!str_equal(u->unseen[i].session, session))
-			u->unseen[kept++] = u->unseen[i];
-	u->unseen_count = kept;
-	for (size_t i = 0; r == 0 && i < u->direct.unseen_count; i++)
-		r = undo_add_unseen(u, session, &u->direct.unseen[i]);
-	return r < 0 ? error_set(e, r, "no memory") : 0;
-}
-
 static int undo_choose_direct(struct undo *u, struct error *e)
 {
 	u->all = u->direct.steps;
 	u->all_count = u->direct.count;
 	int r = undo_choose(u, e);
 
-	return r < 0 ? r : undo_note_unseen(u, e);
+	if (r >= 0)
+		undo_note_unseen(u);
+	return r < 0 ? r : 0;
 }
 
 static int undo_open_direct(struct undo *u, struct error *e)
@@ -1160,6 +1131,8 @@ static int undo_run(struct undo *u, struct error *e)
 		text_printf(&u->out, "Nothing was changed.\n");
 		return EXIT_FOUND;
 	}
+	bool lands = u->count || undo_opens(u);
+
 	r = undo_do_all(u, e);
 	bool rest = u->changed_count + u->left_count - u->objects_left + u->direct.skipped_count +
 				    u->unnamed + u->direct.unseen_count >
@@ -1167,10 +1140,11 @@ static int undo_run(struct undo *u, struct error *e)
 		    undo_is_unread(u);
 
 	if (r == 0 && !u->json)
-		text_printf(&u->out, "%s%s is as it was %s it. 'bawn undo%s\n",
-			    rest ? "What is listed above in " : "",
+		text_printf(&u->out, "%s%s is as it was %s it.%s\n", rest ? "The rest of " : "",
 			    review_folder(&u->review, &folder), u->redo ? "after" : "before",
-			    u->redo ? "' takes it back." : " --redo' does it again.");
+			    u->redo ? " 'bawn undo' takes it back."
+			    : lands ? " 'bawn undo --redo' does it again."
+				    : "");
 	return r;
 }
 
@@ -1184,6 +1158,7 @@ int review_undo(const struct invocation *i)
 			 .out = text_open(STDOUT_FILENO),
 			 .journal = -1,
 			 .direct = UNDO_DIRECT_INIT,
+			 .unseen_words = ARENA_INIT(UNDO_UNSEEN_BYTES),
 			 .json = invocation_has(i, OPTION_JSON),
 			 .dry = invocation_has(i, OPTION_DRY_RUN),
 			 .redo = invocation_has(i, OPTION_REDO)};

@@ -816,7 +816,7 @@ static void direct_read_top(struct undo_direct *u, const struct layers_session *
 
 int undo_direct_top_mode(const struct undo_direct *u)
 {
-	return u->top.has_mode && fchmodat(u->tree, ".", u->top.mode, 0) < 0 ? -errno : 0;
+	return u->top.has_mode && fchmod(u->tree, u->top.mode) < 0 ? -errno : 0;
 }
 
 int undo_direct_top_time(const struct undo_direct *u)
@@ -835,7 +835,7 @@ int undo_direct_top_time(const struct undo_direct *u)
 	/* Somebody changed something in it since. */
 	if (CLOCK_NS(st.st_mtim) != u->top.left)
 		return 0;
-	return utimensat(u->tree, ".", times, 0) < 0 ? -errno : 0;
+	return futimens(u->tree, times) < 0 ? -errno : 0;
 }
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,

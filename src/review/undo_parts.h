@@ -48,6 +48,8 @@ struct undo {
 	size_t objects_left;         /* and are among the left: nothing is to be done */
 	struct undo_unseen *unseen;  /* also of sessions that were passed over */
 	size_t unseen_count, unseen_room;
+	size_t unseen_more, unseen_last; /* too many to be named: of all, and of the last session */
+	struct arena unseen_words;
 	struct undo_refs refs;
 	struct land_step *steps; /* what is */
 	size_t *from;            /* each: which of all */
@@ -76,6 +78,11 @@ void undo_show_skipped(const struct undo *u);
 
 /* What was changed and not seen, also while sessions ran that were passed over. */
 void undo_show_unseen(const struct undo *u);
+
+/* What was changed and not seen while this session ran is told, whether it is this one that is
+ * undone or not.  How much of that there is, is no reason not to undo. */
+void undo_note_unseen(struct undo *u);
+enum { UNDO_UNSEEN_MAX = 10000, UNDO_UNSEEN_BYTES = 64 << 20 };
 
 /* A direct session is at work in the folder. */
 void undo_show_running(const struct undo *u);

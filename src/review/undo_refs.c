@@ -113,17 +113,14 @@ static bool refs_gives_way(const struct undo_refs *r, size_t from, size_t to, co
 static bool refs_is_barred(const struct undo_refs *r, const struct git_refs *refs, size_t from,
 			   size_t to, const char *ref)
 {
-	const size_t count = git_refs_has_below(refs, ref) ? refs->packed_count : 0;
 	char name[GIT_REF_NAME_MAX];
 
 	if (strlen(ref) >= sizeof(name))
 		return true;
-	for (size_t i = 0; i < count; i++) {
-		const char *below = str_after(refs->packed[i].name, ref);
-
-		if (below && *below == '/' && !refs_gives_way(r, from, to, refs->packed[i].name))
+	for (size_t i = git_refs_below(refs, ref);
+	     i < refs->packed_count && git_refs_is_below(refs->packed[i].name, ref); i++)
+		if (!refs_gives_way(r, from, to, refs->packed[i].name))
 			return true;
-	}
 	memcpy(name, ref, strlen(ref) + 1);
 	for (char *slash; (slash = strrchr(name, '/'));) {
 		*slash = '\0';

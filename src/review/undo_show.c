@@ -164,6 +164,8 @@ void undo_show_unseen(const struct undo *u)
 		buf_clear(&out);
 		shown = 0;
 	}
+	if (u->unseen_more && !u->json)
+		text_styled(&u->out, TEXT_WARN, "%zu more were changed so.\n", u->unseen_more);
 }
 
 void undo_show_running(const struct undo *u)
@@ -239,6 +241,8 @@ void undo_put_json(const struct undo *u)
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
+	if (u->unseen_more)
+		json_key_u64(&j, "unseen_more", u->unseen_more);
 	json_key_bool(&j, "unread", undo_is_unread(u));
 	if (*u->running)
 		json_key_str(&j, "running", u->running);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_unseen.h"
 
+#include "undo_parts.h"
+
 #include "str.h"
 
 #include <stdlib.h>
@@ -174,4 +176,45 @@ int undo_unseen_read(struct undo_direct *u, const struct layers_session *s)
 			(void)unseen_put(&p, u->former.items[n].path, false);
 	unseen_sort(u);
 	return 0;
+}
+
+/* --- of all sessions that were looked at -------------------------------------------------- */
+
+/* False: it is only counted. */
+static bool undo_add_unseen(struct undo *u, const char *session, const struct undo_skipped *s)
+{
+	if (u->unseen_count == UNDO_UNSEEN_MAX)
+		return false;
+	if (u->unseen_count == u->unseen_room) {
+		size_t room = u->unseen_room ? 2 * u->unseen_room : 16;
+		struct undo_unseen *all = reallocarray(u->unseen, room, sizeof(*all));
+
+		if (!all)
+			return false;
+		u->unseen = all;
+		u->unseen_room = room;
+	}
+	struct undo_unseen *x = &u->unseen[u->unseen_count];
+
+	*x = (struct undo_unseen){session, arena_str(&u->unseen_words, s->path), s->why};
+	u->unseen_count += x->path != NULL;
+	return x->path;
+}
+
+void undo_note_unseen(struct undo *u)
+{
+	const char *session = arena_str(&u->unseen_words, u->session.name);
+	size_t kept = 0, more = 0;
+
+	/* It may have been looked at before: something had to be opened first. */
+	for (size_t i = 0; i < u->unseen_count; i++)
+		if (!str_equal(u->unseen[i].session, u->session.name))
+			u->unseen[kept++] = u->unseen[i];
+	if (kept < u->unseen_count)
+		u->unseen_more -= u->unseen_last;
+	u->unseen_count = kept;
+	for (size_t i = 0; i < u->direct.unseen_count; i++)
+		more += !session || !undo_add_unseen(u, session, &u->direct.unseen[i]);
+	u->unseen_more += more;
+	u->unseen_last = more;
 }

@@ -96,7 +96,8 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 	}
 	if (c == 'x')
 		return take_hex(r, 1, u);
-	if (c >= '0' && c <= '3' && take_octal(r, u))
+	/* Of an even number the last one is no escape: a value can have a backslash before digits. */
+	if (run % 2 == 1 && c >= '0' && c <= '3' && take_octal(r, u))
 		return true;
 	if (run % 2 == 0) /* of JSON: backslashes themselves */
 		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};

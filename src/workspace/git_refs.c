@@ -101,11 +101,10 @@ const struct git_ref *git_refs_packed(const struct git_refs *r, const char *name
 		       : bsearch(&key, r->packed, r->packed_count, sizeof(*r->packed), refs_order);
 }
 
-bool git_refs_has_below(const struct git_refs *r, const char *name)
+size_t git_refs_below(const struct git_refs *r, const char *name)
 {
 	size_t from = 0, to = r->packed_count, len = strlen(name);
 
-	/* The first that is not before "name/". */
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 		const char *at = r->packed[middle].name;
@@ -116,9 +115,21 @@ bool git_refs_has_below(const struct git_refs *r, const char *name)
 		else
 			to = middle;
 	}
-	const char *rest = from < r->packed_count ? str_after(r->packed[from].name, name) : NULL;
+	return from;
+}
+
+bool git_refs_is_below(const char *ref, const char *name)
+{
+	const char *rest = str_after(ref, name);
 
 	return rest && *rest == '/';
+}
+
+bool git_refs_has_below(const struct git_refs *r, const char *name)
+{
+	size_t from = git_refs_below(r, name);
+
+	return from < r->packed_count && git_refs_is_below(r->packed[from].name, name);
 }
 
 int git_ref_parse(struct span text, struct git_name *ret, char symbolic[GIT_REF_NAME_MAX])

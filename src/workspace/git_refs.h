@@ -44,6 +44,10 @@ void git_refs_close(struct git_refs *r);
 int git_refs_parse(struct span text, struct git_refs *ret);
 
 const struct git_ref *git_refs_packed(const struct git_refs *r, const char *name);
+
+/* Of those packed: the first that is not before name/.  And whether a ref lies beneath that name. */
+size_t git_refs_below(const struct git_refs *r, const char *name);
+bool git_refs_is_below(const char *ref, const char *name);
 bool git_refs_has_below(const struct git_refs *r, const char *name); /* of those packed, name/... */
 
 /* What stands in the file of a ref.  0: an object; 1: it is another name for `symbolic`; -ENOENT;

@@ -150,6 +150,34 @@ static void test_every_spelling(void **state)
 				try_spelling(&spellings_all[i], w, knows[k]);
 }
 
+/* What a program writes where a value itself has a backslash before what could be an escape. */
+static void test_backslash_in_word(void **state)
+{
+	static const char *const values[] = {"CORP\\123user", "dir\\041\\377end", "a\\\\101bcdef"};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(values); i++) {
+		struct span w = span_of_str(values[i]), m = span_of_str("XXXXXXXXXXXX");
+		char json[64] = "\"", *at = json + 1;
+		struct finder *f = NULL;
+		struct finder_hit hit = {0};
+
+		for (const char *c = values[i]; *c; c++) {
+			if (*c == '\\')
+				*at++ = '\\';
+			*at++ = *c;
+		}
+		*at++ = '"';
+		*at = '\0';
+		m.len = w.len;
+		assert_int_equal(finder_new(&w, &m, NULL, 1, &f), 0);
+		assert_int_equal(finder_next(f, w, 0, true, &hit), FINDER_FOUND);
+		if (finder_next(f, span_of_str(json), 0, true, &hit) != FINDER_FOUND)
+			fail_msg("%s", json);
+		finder_free(f);
+	}
+}
+
 /* The forms that put_in tells apart. */
 static void test_forms(void **state)
 {
@@ -336,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_spelling),
+		cmocka_unit_test(test_backslash_in_word),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_nothing_else),
 		cmocka_unit_test(test_no_waiting),
