@@ -61,6 +61,14 @@ static int host_find_cwd(struct host *h, bool is_workspace, struct arena *arena)
 	return r == -ENOMEM ? r : 0;
 }
 
+static int host_refuse_workspace(const char *shown, int code, struct error *e)
+{
+	(void)error_sys(e, code, "cannot use %s as the workspace", shown);
+	if (code == -EACCES)
+		error_next(e, "'chmod u+rwx' opens it, if it is yours. Then try again.");
+	return code;
+}
+
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e)
 {
 	const char *shown = wanted ? wanted : "the current folder";
@@ -70,7 +78,7 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
 	const char *path = NULL;
 
 	if (fd < 0)
-		return error_sys(e, -errno, "cannot use %s as the workspace", shown);
+		return host_refuse_workspace(shown, -errno, e);
 	int r = host_path_of(fd, arena, &path);
 	if (r < 0)
 		return error_sys(e, r, "cannot tell where %s is", shown);

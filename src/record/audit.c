@@ -159,17 +159,53 @@ static int audit_read(struct audit *a, struct span bytes)
 	return 0;
 }
 
-/* How long it is, and the number that the seal has: both of one moment, with no entry half written.
+/* `seal`, as it stands. */
+struct audit_seal {
+	int state; /* 0, or -errno: then nothing else is known */
+	uint64_t next;
+	struct hash key;
+};
+
+/* Says what is wrong with it.  An entry is there before the seal moves on, and no entry before the
+ * first seal. */
+static void audit_judge_seal(struct audit *a, const struct audit_seal *s)
+{
+	uint64_t last = a->count ? a->sessions[a->count - 1].number : 0;
+	struct hash made = a->key;
+
+	if (s->state < 0 && a->entries > 0)
+		(void)snprintf(a->why, sizeof(a->why),
+			       "the file seal %s: how many sessions were begun is not known",
+			       s->state == -ENOENT ? "is gone" : "cannot be read");
+	if (s->state < 0)
+		return;
+	if (s->next > (a->count ? last + 1 : 0)) {
+		(void)snprintf(a->why, sizeof(a->why),
+			       "it was cut: %" PRIu64 " sessions were begun, and the last that it "
+			       "has is number %" PRIu64,
+			       s->next, last);
+		return;
+	}
+	if (!a->has_key)
+		return;
+	seal_skip(&made, s->next);
+	if (!hash_equal(&made, &s->key))
+		(void)snprintf(a->why, sizeof(a->why),
+			       "the file seal was not made with this key: how many sessions were "
+			       "begun is not known");
+	explicit_bzero(&made, sizeof(made));
+}
+
+/* How long it is, and the seal: both of one moment, with no entry half written.
  */
-static int audit_look(int dir, int ledger, struct stat *ret_st, uint64_t *ret_next)
+static int audit_look(int dir, int ledger, struct stat *ret_st, struct audit_seal *ret)
 {
 	while (flock(ledger, LOCK_SH) < 0)
 		if (errno != EINTR)
 			break; /* where there are no locks nobody writes, either */
 	int r = fstat(ledger, ret_st) < 0 ? -errno : 0;
 
-	if (ledger_next_number(dir, ret_next) < 0)
-		*ret_next = 0;
+	ret->state = ledger_read_seal(dir, &ret->next, &ret->key);
 	(void)flock(ledger, LOCK_UN);
 	return r;
 }
@@ -179,7 +215,7 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	_cleanup_fd_ int fd = openat(dir, "ledger", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	void *bytes = MAP_FAILED;
-	uint64_t next = 0;
+	struct audit_seal seal = {.state = -ENOENT};
 	int r = 0;
 
 	memset(ret, 0, sizeof(*ret));
@@ -194,7 +230,7 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	if (fd < 0)
 		return 0;
 	ret->is_there = true;
-	if (audit_look(dir, fd, &st, &next) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
+	if (audit_look(dir, fd, &st, &seal) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
 		return error_set(e, -EINVAL, "the ledger is no plain file");
 	ret->bytes = (uint64_t)st.st_size;
 	if (st.st_size > 0)
@@ -207,13 +243,9 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	}
 	if (r < 0)
 		return error_sys(e, r, "reading the ledger");
-	/* An entry is there before the seal moves on. */
-	if (ret->why[0] == '\0' &&
-	    next > (ret->count ? ret->sessions[ret->count - 1].number + 1 : 0))
-		(void)snprintf(ret->why, sizeof(ret->why),
-			       "it was cut: %" PRIu64 " sessions were begun, and the last that it "
-			       "has is number %" PRIu64,
-			       next, ret->count ? ret->sessions[ret->count - 1].number : 0);
+	if (ret->why[0] == '\0')
+		audit_judge_seal(ret, &seal);
+	explicit_bzero(&seal, sizeof(seal));
 	if (ret->count > 0)
 		qsort(ret->sessions, ret->count, sizeof(*ret->sessions), audit_compare_folder);
 	return 0;

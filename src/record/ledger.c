@@ -238,7 +238,7 @@ int ledger_parse_key(struct span text, uint64_t *ret_number, struct hash *ret_ke
 	return 0;
 }
 
-static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
+int ledger_read_seal(int dir, uint64_t *ret_number, struct hash *ret_key)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
 	int r = fd_read_file_at(dir, "seal", &text);
@@ -250,15 +250,6 @@ static int ledger_get_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 		r = ledger_parse_key(buf_span(&text), ret_number, ret_key);
 	if (text.ptr)
 		explicit_bzero(text.ptr, text.cap);
-	return r;
-}
-
-int ledger_next_number(int dir, uint64_t *ret_number)
-{
-	struct hash key;
-	int r = ledger_get_key(dir, ret_number, &key);
-
-	explicit_bzero(&key, sizeof(key));
 	return r;
 }
 
@@ -281,7 +272,7 @@ static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
  */
 static int ledger_take_key(int dir, uint64_t begun, uint64_t *ret_number, struct hash *ret_user)
 {
-	int r = ledger_get_key(dir, ret_number, ret_user);
+	int r = ledger_read_seal(dir, ret_number, ret_user);
 
 	if (r == -ENOENT)
 		r = ledger_make_key(dir, ret_number, ret_user);

@@ -61,8 +61,9 @@ int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e);
 
 int ledger_enter_removed(int ledger, const struct ledger_removed *removed, struct error *e);
 
-/* What the seal says: the number of the next session; -ENOENT when there is none. */
-int ledger_next_number(int dir, uint64_t *ret_number) BAWN_MUST_USE;
+/* What the seal says: the number of the next session, and the user's key at that point; -ENOENT when
+ * there is none. */
+int ledger_read_seal(int dir, uint64_t *ret_number, struct hash *ret_key) BAWN_MUST_USE;
 
 /* "NUMBER HEX\n", as seal and verification are written. */
 int ledger_parse_key(struct span text, uint64_t *ret_number, struct hash *ret_key) BAWN_MUST_USE;

@@ -11,21 +11,23 @@
 
 #include "str.h"
 
-static bool held_is_obeyed(const char *rest)
+/* around: or a folder that such a thing is in, with which it would come. */
+static bool held_is_obeyed(const char *rest, bool around)
 {
 	static const char *const names[] = {"commondir", "config.worktree", "hooks",
 					    "info/attributes", "objects/info/alternates"};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *more = str_after(rest, names[i]);
+		const char *below = around ? str_after(names[i], rest) : NULL;
 
-		if (more && (*more == '\0' || *more == '/'))
+		if ((more && (*more == '\0' || *more == '/')) || (below && *below == '/'))
 			return true;
 	}
 	return false;
 }
 
-static bool held_is(const struct watch *w, const char *path)
+static bool held_is(const struct watch *w, const char *path, bool around)
 {
 	static const char git[] = "/.git/";
 	char place[WATCH_PATH_MAX];
@@ -33,7 +35,7 @@ static bool held_is(const struct watch *w, const char *path)
 	for (const char *at = strstr(path, git); at; at = strstr(at + 1, git)) {
 		size_t len = (size_t)(at - path) + sizeof(git) - 2;
 
-		if (len >= sizeof(place) || !held_is_obeyed(path + len + 1))
+		if (len >= sizeof(place) || !held_is_obeyed(path + len + 1, around))
 			continue;
 		memcpy(place, path, len);
 		place[len] = '\0';
@@ -49,12 +51,13 @@ bool watch_is_held(const struct watch *w, enum watch_touch touch)
 
 	switch (touch) {
 	case WATCH_TOUCH_MADE:
+		return held_is(w, c->path, false);
 	case WATCH_TOUCH_SYMLINKED:
-		return held_is(w, c->path);
+		return held_is(w, c->path, true);
 	case WATCH_TOUCH_RENAMED:
-		return held_is(w, c->path) || held_is(w, c->to);
+		return held_is(w, c->path, true) || held_is(w, c->to, true);
 	case WATCH_TOUCH_LINKED:
-		return held_is(w, c->to);
+		return held_is(w, c->to, false);
 	case WATCH_TOUCH_NOT:
 	case WATCH_TOUCH_META:
 	case WATCH_TOUCH_TIMES:

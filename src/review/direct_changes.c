@@ -75,7 +75,7 @@ static void direct_put_unread(struct direct_changes *d, const char *path)
 	d->changes->items[before].why = "it cannot be read, so whether it changed is not known";
 }
 
-/* Everything beneath a folder that was not there before. */
+/* Everything beneath a folder that was not there before, or was another one. */
 static void direct_walk(struct direct_changes *d, const char *path, int depth)
 {
 	int fd = view_openat(d->view, path, O_RDONLY | O_DIRECTORY);
@@ -86,6 +86,7 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 		return;
 	}
 	for (const struct dirent *e; d->failed == 0 && (e = fd_next_entry(list, &d->failed));) {
+		struct first_entry was;
 		struct object now;
 
 		if (str_equal(e->d_name, ".") || str_equal(e->d_name, ".."))
@@ -98,7 +99,9 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 		}
 		if (view_look(d->view, below, &now) < 0 || now.type == OBJECT_ABSENT)
 			continue;
-		direct_put(d, below, false, &now);
+		/* Of what was there by that name its own entry tells. */
+		if (first_find(d->first, below, &was) < 0)
+			direct_put(d, below, false, &now);
 		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
 			direct_walk(d, below, depth + 1);
 	}
@@ -160,11 +163,13 @@ static void direct_look(struct direct_changes *d, const char *path)
 	if (r < 0 || (!there && now.type == OBJECT_ABSENT))
 		return;
 	was.path = path;
-	if (there && direct_is_same(d, &was, &now))
-		return;
-	direct_put(d, path, there, &now);
-	if (now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR) &&
-	    direct_new_above(d, path) % DIRECT_DEPTH_MAX == 0)
+	/* Another folder by the same name came with what is in it. */
+	bool other =
+		now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR || was.ino != now.ino);
+
+	if (!there || !direct_is_same(d, &was, &now))
+		direct_put(d, path, there, &now);
+	if (other && direct_new_above(d, path) % DIRECT_DEPTH_MAX == 0)
 		direct_walk(d, path, 0);
 }
 
