@@ -179,6 +179,8 @@ static void record_show_line(struct record_run *run, const char *name,
 	text_styled(&run->text, record_style(f->state), "%s", audit_words[f->state]);
 	if (f->record.events > 0)
 		text_printf(&run->text, ", %" PRIu64 " %s", f->record.events, what);
+	if (f->state == AUDIT_INTERRUPTED && f->record.sealed < f->record.events)
+		text_printf(&run->text, ", sealed up to %" PRIu64, f->record.sealed);
 	if (f->has_place)
 		text_printf(&run->text, ", segment %u, offset %" PRIu64 ", event %" PRIu64,
 			    f->record.segment, f->record.offset, f->record.seq);

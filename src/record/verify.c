@@ -2,6 +2,7 @@
 #include "verify.h"
 
 #include "seal.h"
+#include "writer.h"
 
 static bool verify_kind_is(const struct frame *f, const char *kind)
 {
@@ -12,6 +13,8 @@ static bool verify_op_is(const struct frame *f, const char *op)
 {
 	return span_equal(frame_plain_member(f, "op"), span_of_str(op));
 }
+
+enum { VERIFY_UNSEALED_MAX = 2 * WRITER_BATCH };
 
 /* NULL, or what is wrong with the seal. */
 static const char *verify_seal(struct verify *v, const struct frame *f)
@@ -63,6 +66,9 @@ static const char *verify_frame(struct verify *v, const struct frame *f)
 		if (why || !session)
 			return why ? why : "the record does not begin with its session";
 	}
+	/* They are written with their seal: a kill leaves less than what is written at once. */
+	if (!seal && f->seq - v->ret->sealed > VERIFY_UNSEALED_MAX)
+		return "more events stand behind the last seal than are written without one";
 	return seal ? verify_seal(v, f) : NULL;
 }
 

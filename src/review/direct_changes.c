@@ -3,6 +3,7 @@
 
 #include "fd.h"
 #include "first.h"
+#include "first_names.h"
 #include "hold.h"
 #include "json.h"
 #include "open.h"
@@ -243,6 +244,55 @@ static int direct_moved(struct direct_changes *d)
 	return r < 0 ? r : d->failed;
 }
 
+/* --- by another name -------------------------------------------------------------------- */
+
+/* Numbers of changed files that have several names. */
+struct direct_names {
+	struct direct_changes *d;
+	uint64_t *numbers; /* sorted */
+	size_t count;
+};
+
+static int direct_number_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int direct_on_name(void *context, const struct first_name *name)
+{
+	const struct direct_names *n = context;
+	uint64_t number = name->st.st_ino;
+	struct first_entry was;
+	struct object now;
+
+	if (name->st.st_nlink > 1 &&
+	    bsearch(&number, n->numbers, n->count, sizeof(number), direct_number_order) &&
+	    first_find(n->d->first, name->path, &was) < 0 &&
+	    view_look(n->d->view, name->path, &now) == 0 && now.type == OBJECT_FILE)
+		direct_put(n->d, name->path, true, &now);
+	return n->d->failed;
+}
+
+/* What was written by one name of a file was written by all. */
+static int direct_other_names(struct direct_changes *d)
+{
+	const struct changes *c = d->changes;
+	struct direct_names n = {.d = d, .numbers = calloc(c->count + 1, sizeof(*n.numbers))};
+	int r = n.numbers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < c->count; i++)
+		if (c->items[i].after.type == OBJECT_FILE && c->items[i].after.links > 1)
+			n.numbers[n.count++] = c->items[i].after.ino;
+	if (r == 0 && n.count > 0) {
+		qsort(n.numbers, n.count, sizeof(*n.numbers), direct_number_order);
+		r = first_names_each(d->view->base, direct_on_name, &n);
+	}
+	free(n.numbers);
+	return r;
+}
+
 static int direct_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
@@ -292,6 +342,8 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		code = direct_look_targets(&d);
 	if (code == 0)
 		code = direct_moved(&d);
+	if (code == 0)
+		code = direct_other_names(&d);
 	if (code < 0)
 		return error_sys(e, code, "cannot look at what %s changed", r->session.name);
 	direct_sort(ret);
