@@ -96,7 +96,8 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 		return -ENOMEM;
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return 0;
-	if (itself)
+	/* Of a worktree or a submodule .git is a file, which says where the repository is. */
+	if (itself || (S_ISREG(st.st_mode) && strcasecmp(name, ".git") == 0))
 		return direct_add(d, fd, path, PLAN_ACCESS_READ);
 	if (!S_ISDIR(st.st_mode) || depth == DIRECT_DEPTH_MAX)
 		return 0;
