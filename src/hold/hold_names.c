@@ -154,17 +154,24 @@ static bool names_is_known(struct hold_judge *j, const char *path)
 static int names_ask_program(struct hold_judge *j, const struct change *c,
 			     const struct hold_name *n, const char *program, struct hold_said *said)
 {
-	bool held = !program || names_has_program(j, program);
+	/* A hook puts it in PATH to run what is there. */
+	bool held = !program || n->row == hold_row_of("git-hook-folders") ||
+		    names_has_program(j, program);
 
 	if (said->level >= (held ? HOLD_HOLD : HOLD_FLAG))
 		return 0;
+	bool hook = n->row == hold_row_of("git-hook-folders");
 	const char *why =
-		!program ? arena_printf(&j->changes->arena, "%.150s puts it in PATH", n->by)
-			 : arena_printf(&j->changes->arena,
-					held ? "%.150s puts its folder in PATH: it is what %.60s "
-					       "means from then on"
-					     : "%.150s puts its folder in PATH, as %.60s",
-					n->by, program);
+		hook ? arena_printf(
+			       &j->changes->arena,
+			       "git would run it through a hook: %.150s puts its folder in PATH",
+			       n->by)
+		: !program ? arena_printf(&j->changes->arena, "%.150s puts it in PATH", n->by)
+			   : arena_printf(&j->changes->arena,
+					  held ? "%.150s puts its folder in PATH: it is what %.60s "
+						 "means from then on"
+					       : "%.150s puts its folder in PATH, as %.60s",
+					  n->by, program);
 
 	return why ? hold_ask_at(j, c, n->row, why, held ? HOLD_HOLD : HOLD_FLAG, said)
 		   : hold_no_memory(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders that a file of the user's puts in PATH on entering: `PATH_add bin` of direnv, `_.path` of
- * mise.  What comes there: hold_names.c.
+ * Folders that a file of the user's puts in PATH: on entering (`PATH_add bin` of direnv, `_.path` of
+ * mise), or a hook.  What comes there: hold_names.c.
  */
 #include "hold_parts.h"
 
@@ -65,9 +65,29 @@ static bool path_is_said(struct span line)
 	return false;
 }
 
+static bool path_is_of_name(const struct span line, size_t i)
+{
+	return i < line.len && (line.ptr[i] == '_' || (line.ptr[i] >= '0' && line.ptr[i] <= '9') ||
+				((line.ptr[i] | 0x20) >= 'a' && (line.ptr[i] | 0x20) <= 'z'));
+}
+
+/* The variable PATH itself: of a hook, which sets many others. */
+static bool path_is_set(struct span line)
+{
+	static const char name[] = "PATH";
+	const size_t len = sizeof(name) - 1;
+
+	for (size_t i = 0; i + len <= line.len; i++)
+		if (memcmp(line.ptr + i, name, len) == 0 && !path_is_of_name(line, i + len) &&
+		    (i == 0 || !path_is_of_name(line, i - 1)))
+			return true;
+	return false;
+}
+
 int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
 		       const char *by)
 {
+	bool hook = str_equal(rule, "git-hook-folders");
 	int r = 0;
 
 	while (r == 0 && text.len > 0 && !hold_is_late(j)) {
@@ -75,7 +95,7 @@ int hold_look_programs(struct hold_judge *j, const char *root, struct span text,
 		struct span line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
 
 		text = span_skip(text, line.len + (end != NULL));
-		if (!path_is_said(line))
+		if (!(hook ? path_is_set(line) : path_is_said(line)))
 			continue;
 		while (r == 0 && line.len > 0) {
 			size_t len = 0;

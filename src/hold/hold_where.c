@@ -157,7 +157,8 @@ static int hold_look_hook(void *context, const char *name)
 	const struct hold_naming naming = {.rule = "git-hook-folders",
 					   .what = "git would run it through a hook"};
 
-	return hold_follow_file(j, h->root->path, path, buf_span(&text), &naming, NULL);
+	r = hold_follow_file(j, h->root->path, path, buf_span(&text), &naming, NULL);
+	return r < 0 ? r : hold_look_programs(j, h->root->path, buf_span(&text), naming.rule, path);
 }
 
 static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)

@@ -699,6 +699,25 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
+/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules) becomes the
+ * word.  False: there is no such sign. */
+static bool words_is_behind(char *bare)
+{
+	static const char *const signs[] = {":-", ":=", ":+"};
+	const char *from = NULL;
+
+	for (size_t i = 0; !from && i < BAWN_ARRAY_SIZE(signs); i++)
+		from = strstr(bare, signs[i]);
+	if (from)
+		from += 2;
+	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
+		from = bare + 2;
+	if (!from || !*from)
+		return false;
+	memmove(bare, from, strlen(from) + 1);
+	return true;
+}
+
 static int words_follow(struct following *f, struct span text)
 {
 	size_t from = f->dir_count;
@@ -721,8 +740,11 @@ static int words_follow(struct following *f, struct span text)
 			if (f->words.bare[0] == HOLD_WORDS_SCRIPT &&
 			    f->naming->of == HOLD_WORDS_SCRIPTS)
 				r = words_script(f, &f->words);
-			else if (i == 0 || f->words.blank)
+			else if (i == 0 || f->words.blank) {
 				r = words_spell(f, &f->words);
+				if (r == 0 && words_is_behind(f->words.bare))
+					r = words_spell(f, &f->words);
+			}
 	}
 	buf_fini(&f->joined);
 	return r;

@@ -336,6 +336,39 @@ static void refs_name_beside(const struct choices *c, const char *ref, size_t nu
 		(void)snprintf(ret + n, PATH_MAX - (size_t)n, "-%zu", number);
 }
 
+struct refs_heads {
+	const struct git_repository *g;
+	const char *name;
+	bool is;
+};
+
+static int refs_on_head(void *context, const char *worktree)
+{
+	struct refs_heads *h = context;
+	char folder[PATH_MAX], branch[GIT_REF_NAME_MAX];
+
+	if (snprintf(folder, sizeof(folder), "%s%s%s%s", h->g->common,
+		     *worktree ? "worktrees/" : "", worktree,
+		     *worktree ? "/" : "") >= (int)sizeof(folder))
+		return 0;
+	git_read_head(&h->g->base, folder, branch);
+	h->is = h->is || str_equal(branch, h->name);
+	return 0;
+}
+
+/* The user has that branch checked out, here or in a worktree: it does not move beneath index and
+ * files that stay. */
+static bool refs_is_checked_out(const struct git_repository *g, const char *name)
+{
+	struct refs_heads h = {.g = g, .name = name, .is = str_equal(name, g->on_mine)};
+	char path[PATH_MAX];
+
+	(void)refs_on_head(&h, "");
+	if (snprintf(path, sizeof(path), "%sworktrees", g->common) < (int)sizeof(path))
+		(void)view_list(&g->base, path, refs_on_head, &h);
+	return h.is;
+}
+
 enum git_found git_find_beside(const struct git_repository *g, const char *ref,
 			       const struct git_name *was, const struct git_name *value,
 			       char name[PATH_MAX])
@@ -353,7 +386,8 @@ enum git_found git_find_beside(const struct git_repository *g, const char *ref,
 		if (room == GIT_ROOM_HAS && git_name_equal(&now, value))
 			return GIT_FOUND_THERE;
 		if (room == GIT_ROOM_FREE ||
-		    (room == GIT_ROOM_HAS && was->len && git_name_equal(&now, was)))
+		    (room == GIT_ROOM_HAS && was->len && git_name_equal(&now, was) &&
+		     !refs_is_checked_out(g, name)))
 			return GIT_FOUND;
 	}
 	return GIT_FOUND_NONE;
