@@ -29,7 +29,8 @@ static void open_repository(struct world *w, struct git_repository *g)
 {
 	origins_written(&w->lead);
 	read_choices(w);
-	*g = (struct git_repository){.c = &w->choices, .base = {.base = mine(w)}};
+	*g = (struct git_repository){.c = &w->choices};
+	g->base.base = mine(w);
 	(void)snprintf(g->path, sizeof(g->path), ".git/");
 	(void)snprintf(g->common, sizeof(g->common), ".git/");
 	assert_int_equal(git_open_refs(g), 0);

@@ -85,8 +85,9 @@ static void confine_and_try(const char *output)
 	bool files = landlock_abi() > 0;
 	pid_t pid = fork();
 
+	/* Not _exit, before which a sanitizer asks for what the filter refuses. */
 	if (pid == 0)
-		_exit(confined(output, files));
+		(void)syscall(SYS_exit_group, confined(output, files));
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
