@@ -21,7 +21,7 @@ SOURCES = os.path.join(HERE, "../../src")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "bawn-bench")
 NPM_PACKAGES = ["eslint", "webpack", "webpack-cli", "jest", "express", "typescript", "prettier"]
 NPM = "npm ci --offline --cache ../npm-cache --no-audit --no-fund --ignore-scripts --no-update-notifier --loglevel=error"
-LAYERS = ("base", "codec", "loop", "ipc", "gate", "keys", "policy", "box", "session", "record", "sys")
+LAYERS = ("base", "wire", "plan", "content", "ipc", "gate", "keys", "policy", "box", "keeper", "record", "recorder", "sys", "host", "profile")
 
 
 def text_of(rng, size):

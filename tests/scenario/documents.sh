@@ -168,7 +168,7 @@ result "every program has what it may and must not" "$(
 		"$(table "$architecture" '| process | may |' 1 | programs_in)"
 )"
 
-# Message types: the codec's list, the receivers' tables, the document's.
+# Message types: the list of src/plan, the receivers' tables, the document's.
 result "every message type has a receiver, under its own name" "$(
 	differ "enum message_type" "$(sed -n '/^enum message_type/,/^}/p' "$source/src/plan/message.h" |
 		grep -oE 'MESSAGE_[A-Z_]+' | sed 's/^MESSAGE_\(.*\)/\1 \1/' | sort -u)" \
