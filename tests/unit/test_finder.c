@@ -157,7 +157,7 @@ static void test_backslash_in_word(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(values); i++) {
-		struct span w = span_of_str(values[i]), m = span_of_str("XXXXXXXXXXXX");
+		struct span w = span_of_str(values[i]), m = span_of_str("XXXXXXXXXXXXXXXXXXXXXXXX");
 		char json[64] = "\"", *at = json + 1;
 		struct finder *f = NULL;
 		struct finder_hit hit = {0};
