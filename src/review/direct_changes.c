@@ -76,8 +76,8 @@ static void direct_put_unread(struct direct_changes *d, const char *path)
 	d->changes->items[before].why = "it cannot be read, so whether it changed is not known";
 }
 
-/* Everything beneath a folder that was not there before, or was another one. */
-static void direct_walk(struct direct_changes *d, const char *path, int depth)
+/* Everything beneath a folder that was not there before, or (other) was another one. */
+static void direct_walk(struct direct_changes *d, const char *path, bool other, int depth)
 {
 	int fd = view_openat(d->view, path, O_RDONLY | O_DIRECTORY);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -101,10 +101,10 @@ static void direct_walk(struct direct_changes *d, const char *path, int depth)
 		if (view_look(d->view, below, &now) < 0 || now.type == OBJECT_ABSENT)
 			continue;
 		/* Of what was there by that name its own entry tells. */
-		if (first_find(d->first, below, &was) < 0)
+		if (!other || first_find(d->first, below, &was) < 0)
 			direct_put(d, below, false, &now);
 		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
-			direct_walk(d, below, depth + 1);
+			direct_walk(d, below, other, depth + 1);
 	}
 	(void)closedir(list);
 }
@@ -171,7 +171,7 @@ static void direct_look(struct direct_changes *d, const char *path)
 	if (!there || !direct_is_same(d, &was, &now))
 		direct_put(d, path, there, &now);
 	if (other && direct_new_above(d, path) % DIRECT_DEPTH_MAX == 0)
-		direct_walk(d, path, 0);
+		direct_walk(d, path, there, 0);
 }
 
 static int direct_on_path(void *context, const char *path)
