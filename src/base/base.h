@@ -42,6 +42,14 @@
 		_take_v;                 \
 	})
 
+/* For qsort and bsearch over uint64_t. */
+static inline int order_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static inline void free_ptr(void *p)
 {
 	free(*(void **)p);

@@ -155,12 +155,11 @@ static int names_ask_program(struct hold_judge *j, const struct change *c,
 			     const struct hold_name *n, const char *program, struct hold_said *said)
 {
 	/* A hook puts it in PATH to run what is there. */
-	bool held = !program || n->row == hold_row_of("git-hook-folders") ||
-		    names_has_program(j, program);
+	bool hook = n->row == hold_row_of("git-hook-folders");
+	bool held = !program || hook || names_has_program(j, program);
 
 	if (said->level >= (held ? HOLD_HOLD : HOLD_FLAG))
 		return 0;
-	bool hook = n->row == hold_row_of("git-hook-folders");
 	const char *why =
 		hook ? arena_printf(
 			       &j->changes->arena,

@@ -892,13 +892,6 @@ struct first_numbers {
 	size_t count;
 };
 
-static int first_keep_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int first_keep_on_many(void *context, size_t i, const struct first_entry *e)
 {
 	struct first_numbers *n = context;
@@ -915,7 +908,7 @@ static int first_keep_on_name(void *context, const struct first_name *name)
 	struct first_entry earliest;
 	uint64_t ino = name->st.st_ino;
 
-	if (bsearch(&ino, n->items, n->count, sizeof(ino), first_keep_compare) &&
+	if (bsearch(&ino, n->items, n->count, sizeof(ino), order_u64) &&
 	    first_find(n->leave->f, name->path, &earliest) < 0)
 		first_keep_left(n->leave, name->path);
 	return 0;
@@ -929,7 +922,7 @@ static int first_keep_other_names(struct first_leave *l)
 	int r = n.items ? first_each(l->f, first_keep_on_many, &n) : -ENOMEM;
 
 	if (r == 0 && n.count > 0) {
-		qsort(n.items, n.count, sizeof(*n.items), first_keep_compare);
+		qsort(n.items, n.count, sizeof(*n.items), order_u64);
 		r = first_names_each(l->k->workspace, first_keep_on_name, &n);
 	}
 	free(n.items);

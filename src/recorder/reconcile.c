@@ -238,13 +238,6 @@ static void reconcile_put_path(struct reconcile_work *k, const struct manifest *
 	manifest_path(m, index, &k->path);
 }
 
-static int reconcile_order(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The files with several names of which one has an event. */
 static void reconcile_find_links(struct reconcile_work *k, const struct manifest *m)
 {
@@ -264,14 +257,12 @@ static void reconcile_find_links(struct reconcile_work *k, const struct manifest
 static void reconcile_sort(struct buf *numbers)
 {
 	if (numbers->len > 0)
-		qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t),
-		      reconcile_order);
+		qsort(numbers->ptr, numbers->len / sizeof(uint64_t), sizeof(uint64_t), order_u64);
 }
 
 static bool reconcile_is_among(const uint64_t *numbers, size_t count, uint64_t inode)
 {
-	return count > 0 &&
-	       bsearch(&inode, numbers, count, sizeof(*numbers), reconcile_order) != NULL;
+	return count > 0 && bsearch(&inode, numbers, count, sizeof(*numbers), order_u64) != NULL;
 }
 
 static bool reconcile_has(const struct buf *numbers, const struct manifest_entry *e)

@@ -869,14 +869,12 @@ static int git_keep_heads(struct git_repository *g)
 /* The first of the items, which are sorted, that is not before "ref/". */
 static size_t git_first_below(const struct git_repository *g, const char *ref)
 {
-	size_t from = 0, to = g->count, len = strlen(ref);
+	size_t from = 0, to = g->count;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		const char *at = g->items[middle].rest;
-		int order = strncmp(at, ref, len);
 
-		if (order < 0 || (order == 0 && (uint8_t)at[len] < '/'))
+		if (git_refs_is_before(g->items[middle].rest, ref))
 			from = middle + 1;
 		else
 			to = middle;

@@ -253,13 +253,6 @@ struct direct_names {
 	size_t count;
 };
 
-static int direct_number_order(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int direct_on_name(void *context, const struct first_name *name)
 {
 	const struct direct_names *n = context;
@@ -268,7 +261,7 @@ static int direct_on_name(void *context, const struct first_name *name)
 	struct object now;
 
 	if (name->st.st_nlink > 1 &&
-	    bsearch(&number, n->numbers, n->count, sizeof(number), direct_number_order) &&
+	    bsearch(&number, n->numbers, n->count, sizeof(number), order_u64) &&
 	    first_find(n->d->first, name->path, &was) < 0 &&
 	    view_look(n->d->view, name->path, &now) == 0 && now.type == OBJECT_FILE)
 		direct_put(n->d, name->path, true, &now);
@@ -286,7 +279,7 @@ static int direct_other_names(struct direct_changes *d)
 		if (c->items[i].after.type == OBJECT_FILE && c->items[i].after.links > 1)
 			n.numbers[n.count++] = c->items[i].after.ino;
 	if (r == 0 && n.count > 0) {
-		qsort(n.numbers, n.count, sizeof(*n.numbers), direct_number_order);
+		qsort(n.numbers, n.count, sizeof(*n.numbers), order_u64);
 		r = first_names_each(d->view->base, direct_on_name, &n);
 	}
 	free(n.numbers);

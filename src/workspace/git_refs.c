@@ -101,16 +101,22 @@ const struct git_ref *git_refs_packed(const struct git_refs *r, const char *name
 		       : bsearch(&key, r->packed, r->packed_count, sizeof(*r->packed), refs_order);
 }
 
+bool git_refs_is_before(const char *ref, const char *name)
+{
+	size_t len = strlen(name);
+	int order = strncmp(ref, name, len);
+
+	return order < 0 || (order == 0 && (uint8_t)ref[len] < '/');
+}
+
 size_t git_refs_below(const struct git_refs *r, const char *name)
 {
-	size_t from = 0, to = r->packed_count, len = strlen(name);
+	size_t from = 0, to = r->packed_count;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		const char *at = r->packed[middle].name;
-		int order = strncmp(at, name, len);
 
-		if (order < 0 || (order == 0 && (uint8_t)at[len] < '/'))
+		if (git_refs_is_before(r->packed[middle].name, name))
 			from = middle + 1;
 		else
 			to = middle;

@@ -48,6 +48,7 @@ const struct git_ref *git_refs_packed(const struct git_refs *r, const char *name
 /* Of those packed: the first that is not before name/.  And whether a ref lies beneath that name. */
 size_t git_refs_below(const struct git_refs *r, const char *name);
 bool git_refs_is_below(const char *ref, const char *name);
+bool git_refs_is_before(const char *ref, const char *name); /* name/, in the order of their bytes */
 bool git_refs_has_below(const struct git_refs *r, const char *name); /* of those packed, name/... */
 
 /* What stands in the file of a ref.  0: an object; 1: it is another name for `symbolic`; -ENOENT;
