@@ -11,6 +11,8 @@
 #include "fd.h"
 #include "job.h"
 #include "loop.h"
+#include "message_box.h"
+#include "message_control.h"
 #include "pause.h"
 #include "process.h"
 

@@ -4,7 +4,7 @@
 #define BAWN_JOB_H
 
 #include "error.h"
-#include "message.h"
+#include "message_box.h"
 #include "plan.h"
 
 struct job_start {

@@ -31,7 +31,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "fd.h"
-#include "message.h"
+#include "message_box.h"
 #include "feature.h"
 #include "grant.h"
 #include "notify.h"

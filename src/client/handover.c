@@ -2,7 +2,7 @@
 #include "handover.h"
 
 #include "fd.h"
-#include "message.h"
+#include "message_keys.h"
 
 #include <unistd.h>
 

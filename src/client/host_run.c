@@ -4,6 +4,7 @@
 #include "channel.h"
 #include "fd.h"
 #include "helper.h"
+#include "message_control.h"
 #include "plan_seal.h"
 #include "record_folder.h"
 #include "recording.h"

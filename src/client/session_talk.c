@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "fd.h"
+#include "message_box.h"
 #include "plan_seal.h"
 #include "process.h"
 #include "str.h"

@@ -7,7 +7,7 @@
 #ifndef BAWN_SESSION_TALK_H
 #define BAWN_SESSION_TALK_H
 
-#include "message.h"
+#include "message_control.h"
 #include "session_store.h"
 
 struct session {

@@ -9,6 +9,8 @@
  */
 #include "change.h"
 
+#include "message_box.h"
+#include "message_control.h"
 #include "plan_read.h"
 #include "refusal.h"
 #include "tell.h"

@@ -22,6 +22,8 @@
 #include "exchange_parts.h"
 
 #include "clock.h"
+#include "message_gate.h"
+#include "message_keys.h"
 #include "refusal.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "authority.h"
 #include "http_field.h"
 #include "http_path.h"
+#include "message_gate.h"
 #include "relay.h"
 
 #include <stdio.h>

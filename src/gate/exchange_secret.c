@@ -7,6 +7,8 @@
  * in exchange.c).
  */
 #include "exchange_parts.h"
+#include "message_gate.h"
+#include "message_keys.h"
 
 static const char exchange_cannot[] = "the secret's value cannot be put in";
 

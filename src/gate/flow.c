@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "fd.h"
 #include "intercept.h"
+#include "message_gate.h"
 #include "proxy.h"
 #include "refusal.h"
 #include "relay.h"

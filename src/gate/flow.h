@@ -27,6 +27,7 @@
 #include "gate.h"
 #include "http_body.h"
 #include "http_head.h"
+#include "message_gate.h"
 #include "socks5.h"
 
 enum flow_state {

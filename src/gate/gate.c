@@ -4,6 +4,8 @@
 #include "clock.h"
 #include "fd.h"
 #include "flow.h"
+#include "message_box.h"
+#include "message_gate.h"
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "fd.h"
 #include "gate.h"
+#include "message_gate.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

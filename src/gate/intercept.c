@@ -2,6 +2,7 @@
 #include "intercept.h"
 
 #include "clock.h"
+#include "message_gate.h"
 #include "refusal.h"
 
 #include <netinet/in.h>

@@ -12,7 +12,7 @@
 
 #include "channel.h"
 #include "loop.h"
-#include "message.h"
+#include "message_keys.h"
 #include "tls.h"
 
 enum { KEY_ASK_LEAVES = 512 }; /* kept; the oldest goes */

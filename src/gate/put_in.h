@@ -33,7 +33,7 @@
 #define BAWN_PUT_IN_H
 
 #include "http_message.h"
-#include "message.h"
+#include "message_keys.h"
 #include "secrets.h"
 
 enum {

@@ -4,6 +4,7 @@
  * Each new text is measured first and written into memory of exactly its size, which is
  * wiped with the request.
  */
+#include "message_keys.h"
 #include "put_in_parts.h"
 
 #include "encode.h"

@@ -10,6 +10,7 @@
  * PUT_IN_GATHER_MAX.  Chunks that are signed one by one would need a signature for each; they
  * are refused with the setting that turns them off.
  */
+#include "message_keys.h"
 #include "put_in_parts.h"
 
 #include "encode.h"

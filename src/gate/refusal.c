@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "fnv.h"
+#include "message_gate.h"
 #include "tell.h"
 #include "text.h"
 

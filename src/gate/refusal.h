@@ -5,7 +5,8 @@
 
 #include "buf.h"
 #include "dns.h"
-#include "message.h"
+#include "message_control.h"
+#include "message_gate.h"
 #include "rules.h"
 
 struct gate;

@@ -8,6 +8,7 @@
 #include "rejected.h"
 
 #include "gate.h"
+#include "message_gate.h"
 #include "nflog.h"
 #include "refusal.h"
 

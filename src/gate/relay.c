@@ -17,6 +17,7 @@
 #include "fd.h"
 #include "http_path.h"
 #include "intercept.h"
+#include "message_gate.h"
 #include "proxy.h"
 #include "refusal.h"
 #include "tell.h"

@@ -17,7 +17,7 @@
 #include "channel.h"
 #include "fd.h"
 #include "landlock.h"
-#include "message.h"
+#include "message_gate.h"
 #include "process.h"
 #include "profile.h"
 

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "http_path.h"
+#include "message_gate.h"
 #include "put_in.h"
 #include "take_out.h"
 

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "fd.h"
+#include "message_box.h"
 #include "nft.h"
 #include "plan_read.h"
 

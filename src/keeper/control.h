@@ -28,7 +28,8 @@
 #include "address.h"
 #include "channel.h"
 #include "loop.h"
-#include "message.h"
+#include "message_gate.h"
+#include "message_control.h"
 
 enum {
 	CONTROL_PEERS = 64,

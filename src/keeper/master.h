@@ -13,7 +13,7 @@
 #include "buf.h"
 #include "error.h"
 #include "loop.h"
-#include "message.h"
+#include "message_box.h"
 
 struct master {
 	struct loop *loop;

@@ -3,6 +3,7 @@
 
 #include "encode.h"
 #include "fd.h"
+#include "message_box.h"
 #include "plan_read.h"
 #include "profile.h"
 #include "sha256.h"

@@ -17,7 +17,8 @@
 #include "channel.h"
 #include "loop.h"
 #include "make.h"
-#include "message.h"
+#include "message_gate.h"
+#include "message_control.h"
 #include "note.h"
 
 struct recording {

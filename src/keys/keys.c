@@ -2,6 +2,7 @@
 #include "keys.h"
 
 #include "fd.h"
+#include "message_keys.h"
 #include "secrets.h"
 #include "sign.h"
 #include "str.h"

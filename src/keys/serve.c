@@ -7,6 +7,7 @@
 #include "keys.h"
 
 #include "fd.h"
+#include "message_keys.h"
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"

@@ -7,7 +7,7 @@
 #ifndef BAWN_SIGN_H
 #define BAWN_SIGN_H
 
-#include "message.h"
+#include "message_keys.h"
 #include "span.h"
 
 enum { SIGN_BYTES = 32 };

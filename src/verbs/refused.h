@@ -3,7 +3,7 @@
 #ifndef BAWN_REFUSED_H
 #define BAWN_REFUSED_H
 
-#include "message.h"
+#include "message_gate.h"
 #include "text.h"
 
 enum { REFUSED_CHANGES_MAX = 32 };

@@ -9,6 +9,7 @@
 
 #include "amend.h"
 #include "host.h"
+#include "message_control.h"
 #include "prepare.h"
 #include "session_talk.h"
 #include "text.h"

@@ -6,7 +6,7 @@
 #ifndef BAWN_UNATTRIBUTED_H
 #define BAWN_UNATTRIBUTED_H
 
-#include "message.h"
+#include "message_gate.h"
 #include "text.h"
 
 enum { UNATTRIBUTED_SHOWN_MAX = 5 };

@@ -11,6 +11,7 @@
 #include "amend.h"
 #include "config_edit.h"
 #include "host.h"
+#include "message_control.h"
 #include "policy.h"
 #include "prepare.h"
 #include "rule.h"

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "fd.h"
 #include "layering.h"
+#include "message_gate.h"
 #include "outward.h"
 #include "prepare.h"
 #include "process.h"

@@ -13,7 +13,7 @@
 #include "http_head.h"
 #include "http_path.h"
 #include "json.h"
-#include "message.h"
+#include "message_keys.h"
 #include "prepare.h"
 #include "secret.h"
 #include "secret_source.h"

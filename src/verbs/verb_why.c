@@ -13,6 +13,7 @@
 #include "help.h"
 #include "host.h"
 #include "json.h"
+#include "message_control.h"
 #include "prepare.h"
 #include "rules.h"
 #include "session_talk.h"

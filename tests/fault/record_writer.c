@@ -25,6 +25,7 @@
 #include "fd.h"
 #include "ledger.h"
 #include "logfile.h"
+#include "message_control.h"
 #include "plan_seal.h"
 #include "recording.h"
 #include "seal.h"

@@ -10,6 +10,7 @@
  */
 #include "../lib/cut.h"
 #include "../unit/keys_world.h"
+#include "message_keys.h"
 #include "secrets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

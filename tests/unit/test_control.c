@@ -7,6 +7,9 @@
 #include "cmocka_lead.h"
 
 #include "loop_lead.h"
+#include "message_box.h"
+#include "message_control.h"
+#include "message_gate.h"
 #include "plan_lead.h"
 
 #include "clock.h"

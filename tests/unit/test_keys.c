@@ -6,6 +6,7 @@
 #include "cmocka_lead.h"
 
 #include "keys_world.h"
+#include "message_keys.h"
 #include "sign.h"
 
 #include <stdio.h>

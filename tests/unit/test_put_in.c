@@ -5,6 +5,7 @@
  */
 #include "cmocka_lead.h"
 
+#include "message_keys.h"
 #include "put_in_lead.h"
 
 static void test_put_in(void **state)

@@ -5,6 +5,7 @@
 #include "dns.h"
 #include "fd.h"
 #include "gate.h"
+#include "message_gate.h"
 #include "refusal.h"
 #include "rules.h"
 

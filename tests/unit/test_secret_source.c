@@ -2,7 +2,7 @@
 /* Where values come from and where they are kept, with real files and real programs. */
 #include "fake_home.h"
 
-#include "message.h"
+#include "message_keys.h"
 #include "secret_source.h"
 #include "secret_store.h"
 #include "str.h"

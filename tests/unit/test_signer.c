@@ -7,7 +7,8 @@
 
 #include "plan_lead.h"
 
-#include "message.h"
+#include "message_box.h"
+#include "message_gate.h"
 #include "signer.h"
 #include "ssh_agent.h"
 #include "str.h"

@@ -7,6 +7,8 @@
 
 #include "first_lead.h"
 
+#include "message_box.h"
+#include "message_control.h"
 #include "still.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 
 #include "../lib/side_owner.h"
 #include "../lib/spell.h"
+#include "message_keys.h"
 #include "scrub.h"
 #include "take_out.h"
 #include "websocket.h"

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between client, keeper and init: what runs in the box. */
+#ifndef BAWN_MESSAGE_BOX_H
+#define BAWN_MESSAGE_BOX_H
+
+#include "message.h"
+
+enum {
+	MESSAGE_DATA_MAX = 32 << 10, /* of INPUT and OUTPUT */
+	MESSAGE_GIVES_EXEC = 1 << 3, /* in `gives`: the last descriptor is what to execute */
+};
+
+/* Something to run: START (the plan's own command) and SPAWN (that, or another). */
+struct message_spawn {
+	uint64_t job;
+	uint64_t gives;  /* bit N: a descriptor for N (0, 1, 2) comes along, in this order */
+	uint64_t nulls;  /* bit N: N is /dev/null */
+	bool terminal;   /* what is neither is the job's own terminal; else /dev/null too */
+	bool foreground; /* of that terminal, from the start */
+	uint64_t rows, columns;
+	struct span modes; /* of the user's terminal: struct termios; empty for the kernel's own */
+	const char *cwd;   /* "" for the plan's */
+	LIST_OF(struct plan_string) argv; /* empty for the plan's */
+};
+
+/* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
+ * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
+ * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses. */
+enum { MESSAGE_PAUSE_HELD = 2 }; /* of PAUSE: has it held? */
+
+struct message_job {
+	uint64_t job;
+	uint64_t value;
+};
+
+struct message_resize {
+	uint64_t job;
+	uint64_t rows, columns;
+};
+
+/* CAPTURE: the descriptors are the socket of DNS, the log, listeners, and the netlink of nf_tables,
+ * those that there are, in this order.  The first has DNS; more may follow with listeners alone. */
+struct message_capture {
+	uint64_t listeners;
+	bool dns, log, rules;
+	bool plain; /* no nf_tables: a listener for each port */
+};
+
+extern const struct schema message_spawn_schema;
+extern const struct schema message_job_schema;
+extern const struct schema message_resize_schema;
+extern const struct schema message_capture_schema;
+
+#endif

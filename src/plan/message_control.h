@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of a session that runs: what it is called, and what its peers, the client and the gate are asked. */
+#ifndef BAWN_MESSAGE_CONTROL_H
+#define BAWN_MESSAGE_CONTROL_H
+
+#include "message.h"
+
+/* CONTROL, and with its generation STATE: what a session is called.  The rest is in the plan. */
+struct message_session {
+	const char *name;
+	uint64_t since;      /* CLOCK_REALTIME, seconds */
+	uint64_t pid;        /* of the bawn that started it */
+	uint64_t generation; /* of its rules: how often they were changed */
+	bool gate;           /* there is one, and it lives */
+	bool plain;          /* without nf_tables: only the ports of its first rules are open */
+};
+
+/* A change of the rules: "allowed web.test", and by what, for a person. */
+struct message_change {
+	uint64_t generation; /* of the rules that it was made from */
+	bool allowed;
+	const char *what;
+	const char *reason;
+};
+
+/* What came of RULES: failure is 0, or an errno and its sentence. */
+struct message_changed {
+	uint64_t id;
+	uint64_t failure;
+	const char *text;
+	uint64_t ended; /* connections that are no longer allowed */
+};
+
+/* How often was this refused?  Port 0: at any. */
+struct message_count {
+	uint64_t id;
+	const char *host;
+	uint64_t port;
+};
+
+struct message_counted {
+	uint64_t id;
+	uint64_t questions; /* of DNS */
+	uint64_t connections;
+	uint64_t last;      /* CLOCK_REALTIME, seconds; 0: never */
+	const char *reason; /* of the last */
+};
+
+/* What came of PAUSE: failure is 0, or an errno, its sentence and what to do. */
+struct message_paused {
+	uint64_t id;
+	uint64_t failure;
+	const char *text;
+	const char *next;
+	uint64_t count; /* of processes that are held still */
+};
+
+/* ASK and ASKED: a snapshot, and whether there is one. */
+struct message_ask {
+	uint64_t id;
+	bool made; /* ASKED: it is there */
+	const char
+		*text; /* its name, "" for one that the client makes up; or why it is not there */
+};
+
+/* RECORD: what a session is called, and its folder among the records. */
+struct message_record {
+	const char *name;
+	const char *folder;
+	bool first; /* a third descriptor: the folder of the session's first versions */
+};
+
+extern const struct schema message_session_schema;
+extern const struct schema message_change_schema;
+extern const struct schema message_changed_schema;
+extern const struct schema message_count_schema;
+extern const struct schema message_counted_schema;
+extern const struct schema message_paused_schema;
+extern const struct schema message_ask_schema;
+extern const struct schema message_record_schema;
+
+#endif
