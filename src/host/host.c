@@ -102,12 +102,31 @@ static int host_guard(struct host *h, const char *dir, struct arena *arena)
 	struct host_object object = {.name = dir, .path = dir, .is_dir = true};
 	struct host_object found = object;
 
-	/* By its name, and when a link leads there, by where it leads as well. */
+	/* By its name, and when a link leads there, by where it leads as well; also where nothing
+	 * is there yet: a session would make it. */
 	if (host_look(dir, arena, &found) == 0)
 		object = found;
-	int r = host_list_add(&h->guarded, arena, &object);
+	else
+		object.path = host_leads_to(dir, arena);
+	int r = object.path ? host_list_add(&h->guarded, arena, &object) : -ENOMEM;
 
 	return r < 0 ? r : host_know(h, object.path, arena);
+}
+
+/* The user's configuration may be a link itself; where it leads to something, prepare.c reads it
+ * and guards that (host_guard_file). */
+static int host_guard_config(struct host *h, struct arena *arena)
+{
+	const char *name = arena_printf(arena, "%s/config.yaml", h->config_dir);
+	struct host_object object = {.name = name};
+	struct stat st;
+
+	if (!name)
+		return -ENOMEM;
+	if (lstat(name, &st) < 0 || !S_ISLNK(st.st_mode))
+		return 0;
+	object.path = host_leads_to(name, arena);
+	return object.path ? host_list_add(&h->guarded, arena, &object) : -ENOMEM;
 }
 
 static int host_find_guarded(struct host *h, struct arena *arena)
@@ -118,6 +137,8 @@ static int host_find_guarded(struct host *h, struct arena *arena)
 
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(dirs); i++)
 		r = dirs[i] ? host_guard(h, dirs[i], arena) : 0;
+	if (r == 0)
+		r = host_guard_config(h, arena);
 	/* Those of another home are there as well, whatever HOME says now. */
 	for (size_t i = 1; r == 0 && i < h->homes.count; i++)
 		for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(usual); n++) {

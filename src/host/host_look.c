@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { HOST_LIST_FIRST = 16 };
+enum { HOST_LIST_FIRST = 16, HOST_LINKS_MAX = 40 };
 
 int host_list_add(struct host_list *list, struct arena *arena, const struct host_object *object)
 {
@@ -136,4 +136,47 @@ const char *host_rehome(const struct host *h, const char *path, struct arena *ar
 	if (str_equal(h->home, h->home_name) || !str_path_beneath(path, h->home_name))
 		return path;
 	return arena_printf(arena, "%s%s", h->home, path + strlen(h->home_name));
+}
+
+/* The text of the link at path, as an absolute path; NULL when it is no link, or memory is out. */
+static char *host_link_target(const char *path, struct arena *arena)
+{
+	const char *text = host_link_text(path, arena);
+	const char *slash = strrchr(path, '/');
+
+	if (!text)
+		return NULL;
+	return text[0] == '/' ? arena_str(arena, text)
+			      : arena_printf(arena, "%.*s/%s", (int)(slash - path), path, text);
+}
+
+const char *host_leads_to(const char *path, struct arena *arena)
+{
+	const char *rest = ""; /* what is not there, behind what is */
+	char *at = arena_str(arena, path);
+
+	for (int links = 0; at && links < HOST_LINKS_MAX;) {
+		struct host_object object;
+		char *slash = strrchr(at, '/');
+
+		if (host_look(at, arena, &object) == 0)
+			return *rest ? arena_printf(arena, "%s%s",
+						    str_equal(object.path, "/") ? "" : object.path,
+						    rest)
+				     : object.path;
+		char *target = host_link_target(at, arena);
+
+		if (target) {
+			at = target;
+			links++;
+			continue;
+		}
+		if (!slash || slash == at)
+			break;
+		rest = arena_printf(arena, "%s%s", slash, rest);
+		if (!rest)
+			return NULL;
+		*slash = '\0';
+	}
+	return at ? path : NULL;
 }

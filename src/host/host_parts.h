@@ -13,6 +13,10 @@
  */
 char *host_tidy(const char *path, struct arena *arena, bool *ret_plain);
 
+/* Where a path leads when links on its way are followed, also when nothing is there: what is not
+ * there keeps its name, below what is.  NULL: no memory. */
+const char *host_leads_to(const char *path, struct arena *arena);
+
 /*
  * Looks at path (absolute): its name made normal, its resolved path, its identity.
  * -ENOENT and the like when nothing is there, -EINVAL when it is not absolute.

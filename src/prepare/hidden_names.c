@@ -20,6 +20,7 @@ struct hidden_place {
 	const char *path, *origin;
 	bool private, is_dir;
 	bool value;  /* of a secret: it is promised that nobody inside reads it */
+	bool own;    /* bawn's: who writes it from inside decides about the next session */
 	bool found;  /* another name of it */
 	bool unsure; /* whether that were all */
 };
@@ -35,14 +36,44 @@ struct hidden {
 	size_t found_count;
 };
 
+/* What bawn keeps in a folder of its own, and other names of which would be read or written from
+ * inside.  Of a folder the files are meant; layers and sessions' records are large, and hold what
+ * boxes made. */
+static const char *const hidden_own[] = {"",
+					 "/secrets",
+					 "/record/ledger",
+					 "/record/seal",
+					 "/record/verification",
+					 "/record/anchor",
+					 "/record/digests"};
+
+static int hidden_list_own(struct hidden *h, const struct host *host)
+{
+	for (size_t i = 0; i < host->guarded.count; i++) {
+		const struct host_object *o = &host->guarded.items[i];
+
+		for (size_t n = 0; n < (o->is_dir ? BAWN_ARRAY_SIZE(hidden_own) : 1); n++) {
+			const char *path = arena_printf(h->arena, "%s%s", o->path, hidden_own[n]);
+
+			if (!path)
+				return -ENOMEM;
+			h->places[h->place_count++] = (struct hidden_place){
+				.path = path, .origin = "default", .own = true};
+		}
+	}
+	return 0;
+}
+
 /* The plan's notes name all that is hidden, but not a secret's file that lies outside of what the
  * box is given. */
 static int hidden_list(struct hidden *h, const struct policy *policy, const struct host *host)
 {
 	const struct plan *plan = h->plan;
 
-	h->places = arena_alloc(h->arena, (plan->notes.count + policy->secrets.count + 1) *
-						  sizeof(*h->places));
+	h->places = arena_alloc(h->arena,
+				(plan->notes.count + policy->secrets.count +
+				 host->guarded.count * BAWN_ARRAY_SIZE(hidden_own) + 1) *
+					sizeof(*h->places));
 	if (!h->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < policy->secrets.count; i++) {
@@ -63,7 +94,7 @@ static int hidden_list(struct hidden *h, const struct policy *policy, const stru
 				.origin = n->origin,
 				.private = str_equal(n->why, "private place")};
 	}
-	return 0;
+	return hidden_list_own(h, host);
 }
 
 static int hidden_gather(struct hidden *h, struct second_names *n)
@@ -77,8 +108,10 @@ static int hidden_gather(struct hidden *h, struct second_names *n)
 			continue;
 		p->is_dir = S_ISDIR(st.st_mode);
 		n->left = p->private ? HIDDEN_PRIVATE_LOOKED : HIDDEN_LOOKED;
-		n->depth = p->private ? HIDDEN_PRIVATE_DEPTH : SECOND_NAMES_DEPTH;
-		n->shallow = p->private;
+		n->depth = p->own       ? 1
+			   : p->private ? HIDDEN_PRIVATE_DEPTH
+					: SECOND_NAMES_DEPTH;
+		n->shallow = p->own || p->private;
 		int r = second_names_gather(n, fd, i);
 
 		p->unsure = r == -E2BIG && !p->private;
@@ -186,7 +219,7 @@ static const char *hidden_words(const struct hidden_place *p)
 				   "has another name (hard link) may not be hidden under that"
 				 : "the file has more names (hard links), and may not be hidden "
 				   "under all of those: there is too much to look at";
-	if (p->private && p->found)
+	if ((p->private || p->own) && p->found)
 		return "it has another name (hard link) in a folder that the box is given, and is "
 		       "hidden there, too";
 	return NULL;
@@ -229,9 +262,9 @@ static int hidden_put(struct hidden *h)
 static int hidden_refuse(const struct hidden_place *p, struct error *e)
 {
 	int r = error_set(e, -E2BIG,
-			  "%s, from which a secret is read, has more names (hard links), and there "
-			  "is too much to look at to find them",
-			  p->path);
+			  "%s, %s, has more names (hard links), and there is too much to look at "
+			  "to find them",
+			  p->path, p->own ? "which is bawn's own" : "from which a secret is read");
 
 	error_next(e, "Make it a file of its own: cp it, and mv the copy over it.");
 	return r;
@@ -257,7 +290,7 @@ int hidden_names(struct plan *plan, const struct policy *policy, const struct ho
 	for (size_t i = 0; r == -E2BIG && i < n.count; i++)
 		h.places[n.files[i].of].unsure = true;
 	for (size_t i = 0; i < h.place_count; i++)
-		if (h.places[i].value && h.places[i].unsure)
+		if ((h.places[i].value || h.places[i].own) && h.places[i].unsure)
 			return hidden_refuse(&h.places[i], e);
 	if (r == 0 || r == -E2BIG)
 		r = hidden_put(&h);

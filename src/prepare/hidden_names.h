@@ -4,7 +4,7 @@
  *
  * A file may have more names than one (hard links), and a cover on one of them does not matter for
  * the others.  So for what the plan hides (files.hide, the file that a secret is read from, private
- * places), and for the files that lie in such a folder, other names are looked for in the
+ * places), for what is bawn's own (configuration, stored secrets, keys of the record), and for the files that lie in such a folder, other names are looked for in the
  * user's folders that the box is given, and are covered as well.  A folder there that cannot be
  * read, but could be opened from inside, is covered as a whole.
  *
