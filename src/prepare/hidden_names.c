@@ -70,10 +70,9 @@ static int hidden_list(struct hidden *h, const struct policy *policy, const stru
 {
 	const struct plan *plan = h->plan;
 
-	h->places = arena_alloc(h->arena,
-				(plan->notes.count + policy->secrets.count +
-				 host->guarded.count * BAWN_ARRAY_SIZE(hidden_own) + 1) *
-					sizeof(*h->places));
+	h->places = arena_alloc(h->arena, (plan->notes.count + policy->secrets.count +
+					   host->guarded.count * BAWN_ARRAY_SIZE(hidden_own) + 1) *
+						  sizeof(*h->places));
 	if (!h->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < policy->secrets.count; i++) {
@@ -108,9 +107,7 @@ static int hidden_gather(struct hidden *h, struct second_names *n)
 			continue;
 		p->is_dir = S_ISDIR(st.st_mode);
 		n->left = p->private ? HIDDEN_PRIVATE_LOOKED : HIDDEN_LOOKED;
-		n->depth = p->own       ? 1
-			   : p->private ? HIDDEN_PRIVATE_DEPTH
-					: SECOND_NAMES_DEPTH;
+		n->depth = p->own ? 1 : p->private ? HIDDEN_PRIVATE_DEPTH : SECOND_NAMES_DEPTH;
 		n->shallow = p->own || p->private;
 		int r = second_names_gather(n, fd, i);
 
