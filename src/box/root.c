@@ -22,6 +22,7 @@
 #include "root.h"
 
 #include "fd.h"
+#include "mountinfo.h"
 #include "mounts.h"
 #include "open.h"
 #include "overlay.h"
@@ -104,6 +105,18 @@ void root_give_trust(int fd)
 /* What cannot be laid, and the way out, as far as it can be told. */
 static int root_layers_failed(const struct plan_mount *m, int layer, int r, struct error *e)
 {
+	_cleanup_buf_ struct buf mounted = BUF_INIT(PATH_MAX);
+
+	/* The kernel lets nobody look beneath mounts that are not his own. */
+	if (r == -EINVAL)
+		mountinfo_beneath(m->source, &mounted);
+	if (mounted.len > 0) {
+		(void)error_set(e, r, "%s is mounted in %s, so that no layer can be laid over it",
+				buf_str(&mounted), m->source);
+		error_next(e, "Go to a folder without it, unmount it, or let what is written land "
+			      "at once: bawn run --direct.");
+		return r;
+	}
 	(void)error_sys(e, r, "laying %s over %s", *m->upper ? m->upper : "layers", m->source);
 	error_next(e, "%s 'bawn doctor' tries the same.", layer < 0 ? "" : overlay_advice(layer));
 	return r;

@@ -17,7 +17,7 @@
 #include "span.h"
 
 struct plan_ssh_key;
-struct host_mount;
+struct mountinfo;
 
 /* An existing thing outside, by name and by identity. */
 struct host_object {
@@ -74,7 +74,7 @@ struct host {
 	struct host_list known;    /* homes, private places, guarded, and all above: by identity */
 	struct host_list worked;   /* folders that sessions worked in; only where links are named */
 	struct host_list guarded;  /* never shown: bawn's own state and configuration */
-	struct host_mount *mounts; /* of filesystems that are mounted more than once */
+	struct mountinfo *mounts; /* of filesystems that are mounted more than once */
 	size_t mount_count;
 	struct host_list again; /* further names of what is named, origin as there, and of the
 				 * workspace, origin "workspace" */

@@ -9,19 +9,11 @@
 #include "host_parts.h"
 
 #include "buf.h"
-#include "fd.h"
+#include "mountinfo.h"
 #include "str.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-
-enum { HOST_MOUNTS_BYTES = 16 << 20, HOST_MOUNT_FIELDS = 5 };
-
-struct host_mount {
-	uint64_t id, device;
-	const char *root;  /* in its filesystem */
-	const char *point; /* where it is mounted */
-};
 
 /* 0 when it cannot be told. */
 static uint64_t host_mount_id(const char *path)
@@ -32,45 +24,6 @@ static uint64_t host_mount_id(const char *path)
 	    !(st.stx_mask & STATX_MNT_ID))
 		return 0;
 	return st.stx_mnt_id;
-}
-
-/* The table has blanks, newlines and backslashes as three octal digits. */
-static void host_unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; to++) {
-		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] && at[3]) {
-			*to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
-			at += 4;
-		} else {
-			*to = *at++;
-		}
-	}
-	*to = '\0';
-}
-
-/* ID PARENT MAJOR:MINOR ROOT POINT ...; the line is cut up. */
-static bool host_mount_line(char *line, struct host_mount *ret)
-{
-	char *field[HOST_MOUNT_FIELDS];
-	char *rest = line;
-
-	for (size_t i = 0; i < HOST_MOUNT_FIELDS; i++)
-		if (!(field[i] = strsep(&rest, " ")))
-			return false;
-	char *colon = strchr(field[2], ':');
-
-	if (!colon)
-		return false;
-	host_unescape(field[3]);
-	host_unescape(field[4]);
-	*ret = (struct host_mount){.id = strtoull(field[0], NULL, 10),
-				   .device = strtoull(field[2], NULL, 10) << 32 |
-					     strtoull(colon + 1, NULL, 10),
-				   .root = field[3],
-				   .point = field[4]};
-	return true;
 }
 
 static size_t host_count_lines(const char *text)
@@ -85,7 +38,7 @@ static size_t host_count_lines(const char *text)
 }
 
 /* Of filesystems that are mounted more than once; the others have one name for everything. */
-static int host_keep_mounts(struct host *h, struct host_mount *all, size_t count,
+static int host_keep_mounts(struct host *h, struct mountinfo *all, size_t count,
 			    struct arena *arena)
 {
 	size_t kept = 0;
@@ -115,25 +68,19 @@ static int host_keep_mounts(struct host *h, struct host_mount *all, size_t count
 
 int host_find_mounts(struct host *h, struct arena *arena)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(HOST_MOUNTS_BYTES);
-	int r = fd_read_file_at(AT_FDCWD, "/proc/self/mountinfo", &text);
+	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_BYTES);
+	int r = mountinfo_read(&text);
 
 	if (r < 0 || text.len == 0)
 		return r;
-	_cleanup_free_ struct host_mount *all =
+	_cleanup_free_ struct mountinfo *all =
 		calloc(host_count_lines(buf_str(&text)) + 1, sizeof(*all));
 	size_t count = 0;
 
 	if (!all)
 		return -ENOMEM;
-	for (char *line = text.ptr; line && *line;) {
-		char *next = strchr(line, '\n');
-
-		if (next)
-			*next++ = '\0';
-		count += host_mount_line(line, &all[count]);
-		line = next;
-	}
+	for (char *at = text.ptr; mountinfo_next(&at, &all[count]);)
+		count++;
 	return host_keep_mounts(h, all, count, arena);
 }
 
@@ -162,7 +109,7 @@ static bool host_has_path(const struct host_list *list, const char *path)
 }
 
 /* The name that mount e gives to what lies at `where` in its filesystem; NULL: none. */
-static const char *host_name_by(const struct host_mount *e, const char *where,
+static const char *host_name_by(const struct mountinfo *e, const char *where,
 				const struct host_object *o, bool parts, struct arena *arena)
 {
 	struct stat st;
@@ -184,7 +131,7 @@ static int host_add_names(struct host *h, struct host_list *into, const struct h
 			  bool parts, struct arena *arena)
 {
 	uint64_t id = h->mount_count ? host_mount_id(o->path) : 0;
-	const struct host_mount *on = NULL;
+	const struct mountinfo *on = NULL;
 
 	for (size_t i = 0; id && i < h->mount_count; i++)
 		if (h->mounts[i].id == id)
@@ -194,7 +141,7 @@ static int host_add_names(struct host *h, struct host_list *into, const struct h
 	const char *where = host_join(on->root, host_rest(o->path, on->point), arena);
 
 	for (size_t i = 0; where && i < h->mount_count; i++) {
-		const struct host_mount *e = &h->mounts[i];
+		const struct mountinfo *e = &h->mounts[i];
 		const char *name = e != on && e->device == on->device
 					   ? host_name_by(e, where, o, parts, arena)
 					   : NULL;

@@ -608,9 +608,10 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = recording_wait(&k->recording, e);
 	if (r < 0)
 		return r;
-	/* Waits in the socket until init is there to read it. */
-	r = channel_send(k->init.fd, MESSAGE_SPAWN, packet->body, packet->fds + first,
-			 packet->fd_count - first);
+	/* Waits in the socket until init is there to read it.  One that could not go on has said
+	 * why, and that is read next. */
+	r = channel_if_there(channel_send(k->init.fd, MESSAGE_SPAWN, packet->body,
+					  packet->fds + first, packet->fd_count - first));
 	if (r == 0)
 		r = keeper_start_clock(k);
 	if (r == 0)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mountinfo.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { MOUNTINFO_FIELDS = 5 };
+
+int mountinfo_read(struct buf *into)
+{
+	return fd_read_file_at(AT_FDCWD, "/proc/self/mountinfo", into);
+}
+
+/* The table has blanks, newlines and backslashes as three octal digits. */
+static void mountinfo_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; to++) {
+		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] && at[3]) {
+			*to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+			at += 4;
+		} else {
+			*to = *at++;
+		}
+	}
+	*to = '\0';
+}
+
+/* ID PARENT MAJOR:MINOR ROOT POINT ... */
+static bool mountinfo_line(char *line, struct mountinfo *ret)
+{
+	char *field[MOUNTINFO_FIELDS];
+	char *rest = line;
+
+	for (size_t i = 0; i < MOUNTINFO_FIELDS; i++)
+		if (!(field[i] = strsep(&rest, " ")))
+			return false;
+	char *colon = strchr(field[2], ':');
+
+	if (!colon)
+		return false;
+	mountinfo_unescape(field[3]);
+	mountinfo_unescape(field[4]);
+	*ret = (struct mountinfo){.id = strtoull(field[0], NULL, 10),
+				  .device = strtoull(field[2], NULL, 10) << 32 |
+					    strtoull(colon + 1, NULL, 10),
+				  .root = field[3],
+				  .point = field[4]};
+	return true;
+}
+
+bool mountinfo_next(char **at, struct mountinfo *ret)
+{
+	while (*at && **at) {
+		char *line = *at, *end = strchr(line, '\n');
+
+		if (end)
+			*end++ = '\0';
+		*at = end;
+		if (mountinfo_line(line, ret))
+			return true;
+	}
+	return false;
+}
+
+void mountinfo_beneath(const char *folder, struct buf *into)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_BYTES);
+	struct mountinfo m;
+
+	if (mountinfo_read(&text) < 0)
+		return;
+	for (char *at = text.ptr; mountinfo_next(&at, &m);)
+		if (str_path_beneath(m.point, folder) && !str_equal(m.point, folder)) {
+			buf_put(into, m.point, strlen(m.point));
+			return;
+		}
+}
