@@ -113,8 +113,8 @@ static int host_guard(struct host *h, const char *dir, struct arena *arena)
 	return r < 0 ? r : host_know(h, object.path, arena);
 }
 
-/* The user's configuration may be a link itself; where it leads to something, prepare.c reads it
- * and guards that (host_guard_file). */
+/* The user's configuration may be a link that leads to nothing yet.  One that leads to something
+ * is read, and prepare.c guards that (host_guard_file). */
 static int host_guard_config(struct host *h, struct arena *arena)
 {
 	const char *name = arena_printf(arena, "%s/config.yaml", h->config_dir);
@@ -123,7 +123,7 @@ static int host_guard_config(struct host *h, struct arena *arena)
 
 	if (!name)
 		return -ENOMEM;
-	if (lstat(name, &st) < 0 || !S_ISLNK(st.st_mode))
+	if (lstat(name, &st) < 0 || !S_ISLNK(st.st_mode) || stat(name, &st) == 0)
 		return 0;
 	object.path = host_leads_to(name, arena);
 	return object.path ? host_list_add(&h->guarded, arena, &object) : -ENOMEM;

@@ -69,11 +69,11 @@ struct host {
 	struct span placeholder_key; /* of this user; empty when there is none yet */
 	struct host_list trust; /* files of authorities, by host_gather_trust; origin: the format */
 	struct host_object
-		stands_on;         /* --system: its name, and its root as path; path NULL: none */
-	struct host_list sockets;  /* of the host, by path: covered wherever they would show */
-	struct host_list known;    /* homes, private places, guarded, and all above: by identity */
-	struct host_list worked;   /* folders that sessions worked in; only where links are named */
-	struct host_list guarded;  /* never shown: bawn's own state and configuration */
+		stands_on;        /* --system: its name, and its root as path; path NULL: none */
+	struct host_list sockets; /* of the host, by path: covered wherever they would show */
+	struct host_list known;   /* homes, private places, guarded, and all above: by identity */
+	struct host_list worked;  /* folders that sessions worked in; only where links are named */
+	struct host_list guarded; /* never shown: bawn's own state and configuration */
 	struct mountinfo *mounts; /* of filesystems that are mounted more than once */
 	size_t mount_count;
 	struct host_list again; /* further names of what is named, origin as there, and of the
