@@ -15,10 +15,14 @@ import inspect
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 
-DEBS = os.environ.get("BAWN_TEST_KERNELS", "/var/cache/bawn/kernels")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import debian  # noqa: E402
+from debian import DEBS, sh  # noqa: E402
+
 # The kernel's line, and how its package begins.
 KERNELS = {"6.1": "linux-image-6.1.", "6.12": "linux-image-6.12."}
 INCLUDE = "apparmor,attr,ca-certificates,curl,e2fsprogs,git,iproute2,jq,kmod,less,login,mount,openssh-client,openssl,passwd,perl,procps,python3,strace,tmux,vim-tiny,wget"
@@ -70,14 +74,6 @@ class Missing(Exception):
     """Something that a guest needs is not here."""
 
 
-def sh(*argv, **more):
-    more.setdefault("env", {**os.environ, "PATH": "/usr/sbin:/sbin:/usr/bin:/bin"})
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
-    if done.returncode != 0:
-        raise RuntimeError(f"{argv[0]} ended with {done.returncode}: {done.stdout.decode(errors='replace')[-2000:]}")
-    return done
-
-
 class Root:
     def __init__(self):
         for tool in ("mmdebstrap", "qemu-system-x86_64", "cpio", "dpkg-deb", "dpkg-scanpackages"):
@@ -86,7 +82,7 @@ class Root:
         if not glob.glob(os.path.join(DEBS, "linux-image-*.deb")):
             raise Missing(f"no kernels in {DEBS}")
         debs = sorted(os.listdir(DEBS))
-        how = [KERNELS, INCLUDE, USER, MODULES, FIRST, GUEST, *(inspect.getsource(f) for f in (Root.make, Root.unpack, Root.kernel, Root.first))]
+        how = [KERNELS, INCLUDE, USER, MODULES, FIRST, GUEST, *(inspect.getsource(f) for f in (Root.make, debian.make, Root.unpack, Root.kernel, Root.first))]
         key = hashlib.sha256(repr((how, [d for d in debs if d.endswith(".deb")])).encode()).hexdigest()[:12]
         self.at = os.path.join(DEBS, f"made-{key}")
         if not os.path.exists(os.path.join(self.at, "done")):
@@ -111,22 +107,7 @@ class Root:
         open(os.path.join(self.at, "done"), "w").close()
 
     def unpack(self, work, root):
-        repo = os.path.join(work, "repo")
-        os.mkdir(repo)
-        for name in os.listdir(DEBS):
-            if name.endswith(".deb") and not name.startswith("linux-image"):
-                os.link(os.path.join(DEBS, name), os.path.join(repo, name)) if os.stat(DEBS).st_dev == os.stat(repo).st_dev \
-                    else shutil.copy(os.path.join(DEBS, name), repo)
-        with open(os.path.join(repo, "Packages"), "wb") as f:
-            f.write(subprocess.run(["dpkg-scanpackages", "--multiversion", "."], cwd=repo, check=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL).stdout)
-        # Which of them are essential is asked of a suite of this name; its index has to be named with its hash.
-        with open(os.path.join(repo, "Packages"), "rb") as f:
-            index = f.read()
-        with open(os.path.join(repo, "Release"), "w") as f:
-            f.write(f"Suite: bookworm\nCodename: bookworm\nDate: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n {hashlib.sha256(index).hexdigest()} {len(index)} Packages\n")
-        sh("mmdebstrap", "--mode=root", "--variant=essential", f"--include={INCLUDE}",
-           "bookworm", root, f"deb [trusted=yes] copy:{repo} ./", env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"})
+        debian.make(work, root, INCLUDE)
         sh("chroot", root, "useradd", "--create-home", "--shell", "/bin/bash", USER)
         with open(os.path.join(root, "guest"), "w") as f:
             f.write(GUEST)
