@@ -7,6 +7,7 @@
 #include "history.h"
 #include "history_record.h"
 
+#include "audit.h"
 #include "export.h"
 #include "fd.h"
 #include "helper.h"
@@ -141,13 +142,15 @@ static int export_flush(struct history_export *a, struct error *e)
 /* --- the verbs ------------------------------------------------------------------------ */
 
 static int export_session(struct history_export *a, const struct export_format *format,
-			  struct store_cursor *c, struct error *e)
+			  struct store_cursor *c, uint64_t *ret_number, struct error *e)
 {
 	struct frame f;
 	enum feed said;
 	int r = 0;
 
 	while (r == 0 && (said = store_next(c, &f)) == FEED_DONE) {
+		if (f.seq == 1 && frame_number_member(&f, "number", ret_number) < 0)
+			*ret_number = 0;
 		if (format->reads)
 			export_read(&f, &a->x->event);
 		format->put(a, &f);
@@ -189,8 +192,13 @@ static int export_run(const struct history *ask, const struct store_session *ses
 	if (r < 0)
 		return r;
 	struct history_export a = {.x = x, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
+	/* What runs now may end while it is read. */
+	bool over = !store_is_running(&ask->store, session);
+	uint64_t number = 0;
 
-	r = export_session(&a, format, &cursor, e);
+	r = export_session(&a, format, &cursor, &number, e);
+	if (r == 0 && over)
+		r = audit_vouch(&ask->store, session, number, cursor.seq, cursor.head, e);
 	buf_fini(&a.out);
 	return export_file_close(&file, r, e);
 }
