@@ -3,6 +3,7 @@
 
 #include "elsewhere.h"
 #include "fd.h"
+#include "history_output.h"
 #include "host.h"
 #include "landlock.h"
 #include "process.h"
@@ -44,22 +45,7 @@ static int confine_grant_records(int ruleset, int abi)
 	return records < 0 ? 0 : landlock_grant(ruleset, abi, records, true, LANDLOCK_GRANT_WRITE);
 }
 
-/* The file itself, where it is there, and the folder in which it is made. */
-static int confine_grant_output(int ruleset, int abi, const char *path)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int len = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path + 1) : 1,
-			   slash ? path : ".");
-
-	if (len < 0 || (size_t)len >= sizeof(folder))
-		return 0; /* nor can it be opened */
-	int r = confine_grant(ruleset, abi, path, LANDLOCK_GRANT_WRITE);
-
-	return r < 0 ? r : confine_grant(ruleset, abi, folder, LANDLOCK_GRANT_WRITE);
-}
-
-static int confine_files(const char *output)
+static int confine_files(void)
 {
 	int abi = landlock_abi();
 
@@ -70,8 +56,6 @@ static int confine_files(const char *output)
 
 	if (r == 0)
 		r = confine_grant_records(ruleset, abi);
-	if (r == 0 && output)
-		r = confine_grant_output(ruleset, abi, output);
 	return r < 0 ? r : landlock_restrict(ruleset);
 }
 
@@ -79,12 +63,15 @@ int history_confine(const struct invocation *i, struct error *e)
 {
 	if (str_equal(i->verb->name, "record") && str_equal(i->arguments[0], "send"))
 		return 0;
-	int r = process_no_new_privs();
+	int r = history_output_prepare(i, e);
 
+	if (r < 0)
+		return r;
+	r = process_no_new_privs();
 	if (r == 0)
 		r = process_not_dumpable();
 	if (r == 0)
-		r = confine_files(invocation_value(i, OPTION_TO));
+		r = confine_files();
 	if (r < 0)
 		return error_sys(e, r, "cannot confine myself");
 	return elsewhere_filter(profile_bpf(PROFILE_READER), e);

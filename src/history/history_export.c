@@ -5,17 +5,17 @@
  * can look names up.
  */
 #include "history.h"
+#include "history_output.h"
 #include "history_record.h"
 
+#include "audit.h"
 #include "export.h"
 #include "fd.h"
 #include "helper.h"
 #include "str.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -88,45 +88,7 @@ static const struct export_format *export_format_of(const char *name, struct err
 	return NULL;
 }
 
-/* --- where to ------------------------------------------------------------------------- */
-
-/* A file comes to stand there whole, or not at all; a device or a pipe is written as it is. */
-struct export_file {
-	const char *path; /* NULL: standard output */
-	char part[PATH_MAX];
-	int fd;
-};
-
-static int export_file_open(struct export_file *f, const char *path, struct error *e)
-{
-	struct stat st;
-	bool plain = path && (stat(path, &st) < 0 || S_ISREG(st.st_mode));
-
-	*f = (struct export_file){.path = plain ? path : NULL, .fd = STDOUT_FILENO};
-	if (!path)
-		return 0;
-	int len = snprintf(f->part, sizeof(f->part), plain ? "%s.part" : "%s", path);
-
-	if (len < 0 || (size_t)len >= sizeof(f->part))
-		return error_sys(e, -ENAMETOOLONG, "writing %s", path);
-	f->fd = open(f->part,
-		     plain ? O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
-			   : O_WRONLY | O_CLOEXEC,
-		     0600);
-	return f->fd < 0 ? error_sys(e, -errno, "writing %s", path) : 0;
-}
-
-static int export_file_close(struct export_file *f, int r, struct error *e)
-{
-	if (f->fd == STDOUT_FILENO)
-		return r;
-	if (r == 0 && f->path && (fsync(f->fd) < 0 || rename(f->part, f->path) < 0))
-		r = error_sys(e, -errno, "writing %s", f->path);
-	else if (r < 0 && f->path)
-		(void)unlink(f->part);
-	fd_close(&f->fd);
-	return r;
-}
+/* --- the verbs ------------------------------------------------------------------------ */
 
 static int export_flush(struct history_export *a, struct error *e)
 {
@@ -138,16 +100,16 @@ static int export_flush(struct history_export *a, struct error *e)
 	return r < 0 ? error_sys(e, r, "writing the export") : 0;
 }
 
-/* --- the verbs ------------------------------------------------------------------------ */
-
 static int export_session(struct history_export *a, const struct export_format *format,
-			  struct store_cursor *c, struct error *e)
+			  struct store_cursor *c, uint64_t *ret_number, struct error *e)
 {
 	struct frame f;
 	enum feed said;
 	int r = 0;
 
 	while (r == 0 && (said = store_next(c, &f)) == FEED_DONE) {
+		if (f.seq == 1 && frame_number_member(&f, "number", ret_number) < 0)
+			*ret_number = 0;
 		if (format->reads)
 			export_read(&f, &a->x->event);
 		format->put(a, &f);
@@ -160,19 +122,18 @@ static int export_session(struct history_export *a, const struct export_format *
 		r = export_flush(a, e);
 	if (r == 0 && said == FEED_BAD) {
 		(void)error_set(e, -EBADMSG, "the record ends early: %s", c->why);
-		error_next(e, "What stands before was exported. 'bawn record verify' says more.");
+		error_next(e, "'bawn record verify' says more.");
 		return -EBADMSG;
 	}
 	return r;
 }
 
 static int export_run(const struct history *ask, const struct store_session *session,
-		      const struct export_format *format, const char *to, struct error *e)
+		      const struct export_format *format, struct error *e)
 {
 	_cleanup_otlp_settings_ struct otlp_settings settings = OTLP_SETTINGS_INIT;
 	_cleanup_store_cursor_ struct store_cursor cursor = STORE_CURSOR_INIT;
 	_cleanup_export_ struct export *x = NULL;
-	struct export_file file;
 	char host[256] = "";
 	int r = otlp_settings_read_resource(&settings, environ, e);
 
@@ -185,14 +146,17 @@ static int export_run(const struct history *ask, const struct store_session *ses
 	x = export_new(session->folder, host, &settings);
 	if (!x)
 		return error_set(e, -ENOMEM, "no memory");
-	r = export_file_open(&file, to, e);
-	if (r < 0)
-		return r;
-	struct history_export a = {.x = x, .fd = file.fd, .out = BUF_INIT(EXPORT_OUT_MAX)};
+	struct history_export a = {
+		.x = x, .fd = history_output_fd(), .out = BUF_INIT(EXPORT_OUT_MAX)};
+	/* What runs now may end while it is read. */
+	bool over = !store_is_running(&ask->store, session);
+	uint64_t number = 0;
 
-	r = export_session(&a, format, &cursor, e);
+	r = export_session(&a, format, &cursor, &number, e);
+	if (r == 0 && over)
+		r = audit_vouch(&ask->store, session, number, cursor.seq, cursor.head, e);
 	buf_fini(&a.out);
-	return export_file_close(&file, r, e);
+	return history_output_close(r, e);
 }
 
 int record_export(const struct history *a, const struct invocation *i, struct error *e)
@@ -209,7 +173,7 @@ int record_export(const struct history *a, const struct invocation *i, struct er
 	const struct store_session *s =
 		store_find(&a->store, i->argument_count > 1 ? i->arguments[1] : "last", e);
 
-	return s ? export_run(a, s, format, invocation_value(i, OPTION_TO), e) : e->code;
+	return s ? export_run(a, s, format, e) : e->code;
 }
 
 int record_send(const struct history *a, const struct invocation *i, struct error *e)

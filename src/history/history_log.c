@@ -8,6 +8,7 @@
  * stands in the record itself.
  */
 #include "history.h"
+#include "audit.h"
 #include "event_words.h"
 #include "index.h"
 
@@ -45,6 +46,7 @@ struct log {
 	struct index_place place;
 	bool known; /* place is there */
 	const struct store_session *session;
+	uint64_t number; /* of the session, as its first event says */
 	struct store_cursor cursor;
 	struct filter filter;
 	struct log_programs programs;
@@ -206,28 +208,40 @@ static int log_stream(struct log *l)
 /* The events of one block that the index knows. */
 static int log_block(struct log *l, uint64_t block)
 {
-	uint32_t segment;
-	uint64_t offset;
+	struct index_block at;
 	enum feed said = FEED_DONE;
-	struct frame f;
-
-	if (index_block(l->index, &l->place, block, &segment, &offset) < 0)
+	struct frame f = {.seq = 0};
+	/* A mask may have bits of blocks that are not there. */
+	if (block * INDEX_BLOCK >= l->place.seq)
 		return 0;
-	said = store_seek(&l->cursor, segment, offset);
-	while (said == FEED_DONE && (said = store_next(&l->cursor, &f)) == FEED_DONE) {
-		if (f.seq > l->place.seq || (f.seq - 1) / INDEX_BLOCK != block)
-			break;
-		if (f.seq > l->done)
+	int r = index_block(l->index, &l->place, block, &at, &l->e);
+
+	if (r < 0)
+		return r;
+	said = store_seek(&l->cursor, at.segment, at.offset);
+	while (said == FEED_DONE && f.seq < at.last &&
+	       (said = store_next(&l->cursor, &f)) == FEED_DONE)
+		if (f.seq > l->done && f.seq <= l->place.seq && f.seq <= at.last)
 			log_take(l, &f);
+	if (said != FEED_BAD && (f.seq != at.last || !hash_equal(&f.hash, &at.head))) {
+		(void)snprintf(l->cursor.why, sizeof(l->cursor.why),
+			       "the events up to %" PRIu64 " are not those that were indexed",
+			       at.last);
+		said = FEED_BAD;
 	}
 	return said == FEED_BAD ? log_bad(l) : 0;
 }
 
 static int log_tail(struct log *l)
 {
-	if (store_seek(&l->cursor, l->place.segment, l->place.offset) == FEED_BAD)
-		return log_bad(l);
-	return log_stream(l);
+	enum feed said = store_seek(&l->cursor, l->place.segment, l->place.offset);
+	char head[HASH_HEX];
+
+	if (said == FEED_DONE && l->place.seq > 0) {
+		hash_format(&l->place.head, head);
+		store_link(&l->cursor, l->place.seq, head);
+	}
+	return said == FEED_BAD ? log_bad(l) : log_stream(l);
 }
 
 /* The blocks of one chunk that may have something, from block `from` on. */
@@ -316,7 +330,7 @@ static int log_seek_back(struct log *l)
 			const uint8_t *before = len ? memrchr(bytes.ptr, '\n', len) : NULL;
 			size_t at = before ? (size_t)(before - bytes.ptr) + 1 : 0;
 
-			l->cursor.offset = at;
+			(void)store_seek(&l->cursor, number, at);
 			if (frame_read(span_skip(bytes, at), &f) != FEED_DONE)
 				return 0; /* reading forward says what is wrong */
 			(void)!event_read(&f, &l->event, NULL);
@@ -349,6 +363,18 @@ static int log_follow(struct log *l)
 
 /* --- one session ---------------------------------------------------------------------- */
 
+/* The record was read to its end: that is the end which the ledger has. */
+static int log_vouch(struct log *l)
+{
+	int r = audit_vouch(&l->ask.store, l->session, l->number, l->cursor.seq, l->cursor.head,
+			    &l->e);
+
+	if (r < 0)
+		error_next(&l->e, "'bawn record verify %s' says what is wrong.",
+			   l->session->folder);
+	return r;
+}
+
 /* The first event says where the workspace is; the second reading begins anew. */
 static int log_begin(struct log *l)
 {
@@ -357,11 +383,13 @@ static int log_begin(struct log *l)
 	enum feed said = store_next(&l->cursor, &f);
 
 	l->words.workspace = (struct span){NULL, 0};
+	l->number = 0;
 	if (said == FEED_BAD)
 		return log_bad(l);
 	if (said == FEED_DONE && event_read(&f, &l->event, NULL) == 0) {
 		struct span text = event_text(&l->event, NOTE_FIELD_WORKSPACE);
 
+		l->number = event_number(&l->event, NOTE_FIELD_NUMBER);
 		text.len = text.len < sizeof(workspace) ? text.len : 0;
 		if (text.len > 0)
 			memcpy(workspace, text.ptr, text.len);
@@ -384,6 +412,8 @@ static void log_ask_index(struct log *l, unsigned int budget_ms)
 static int log_session(struct log *l)
 {
 	bool filtered = !filter_is_empty(&l->filter);
+	/* What runs now may end while it is read. */
+	bool over = !store_is_running(&l->ask.store, l->session);
 	int r = store_cursor_open(&l->ask.store, l->session, &l->cursor, &l->e);
 
 	free(l->programs.names);
@@ -404,6 +434,8 @@ static int log_session(struct log *l)
 	log_flush(l);
 	if (r == 0 && l->follow)
 		r = log_follow(l);
+	if (r == 0 && (over || l->follow))
+		r = log_vouch(l);
 	store_cursor_close(&l->cursor);
 	return r;
 }
@@ -459,9 +491,16 @@ static int log_sessions(struct log *l, const char *wanted)
 	l->all = str_equal(wanted, "all");
 	if (l->all && (l->follow || l->last))
 		return error_set(&l->e, -EINVAL, "--follow and -n are for one session");
-	for (size_t n = 0; l->all && r == 0 && n < l->ask.store.count; n++) {
+	for (size_t n = 0; l->all && n < l->ask.store.count; n++) {
 		l->session = &l->ask.store.sessions[n];
-		r = log_session(l);
+		int one = log_session(l);
+
+		/* One that is wrong is said, and the others are told of all the same. */
+		if (one < 0) {
+			verb_complain(&l->e);
+			l->e = ERROR_INIT;
+			r = r == -EBADMSG ? r : one;
+		}
 	}
 	if (l->all)
 		return r;
@@ -490,7 +529,7 @@ int history_log(const struct invocation *i)
 	r = usage < 0 ? usage : history_open(&l->ask, &l->e);
 	if (r == 0)
 		r = log_sessions(l, i->argument_count ? i->arguments[0] : named ? named : "last");
-	if (r < 0)
+	if (r < 0 && l->e.code != 0)
 		verb_complain(&l->e);
 	index_close(&l->index);
 	free(l->programs.names);

@@ -3,11 +3,12 @@
  * bawn-history: the verbs that read records.  `bawn` knows them by the same table and starts
  * this program with the words that it was given (src/cli/elsewhere.c).
  *
- * May read the records, write what the user asks for, and keep the index.  Must not start
+ * May read the records, write the file that the user named, and keep the index.  Must not start
  * anything or talk to a session (history_confine.h).
  */
 #include "history_confine.h"
 #include "history.h"
+#include "history_output.h"
 
 #include "elsewhere.h"
 
@@ -23,5 +24,9 @@ int main(int argc, char **argv)
 	const struct elsewhere_program own = {"bawn-history", history_confine, history_verbs,
 					      BAWN_ARRAY_SIZE(history_verbs)};
 
-	return elsewhere_main(argc, argv, &own);
+	int status = elsewhere_main(argc, argv, &own);
+
+	/* What nobody finished does not stay. */
+	(void)history_output_close(-ECANCELED, NULL);
+	return status;
 }

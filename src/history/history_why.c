@@ -287,7 +287,7 @@ int history_why(const struct invocation *i)
 	_cleanup_free_ struct why *w = calloc(1, sizeof(*w));
 	_cleanup_buf_ struct buf out = BUF_INIT(WHY_BYTES_MAX);
 	struct json j = JSON_INIT(&out, true);
-	int r = 0;
+	int r = 0, answer = EXIT_OK;
 
 	if (!w)
 		return EXIT_BAWN;
@@ -300,6 +300,8 @@ int history_why(const struct invocation *i)
 		r = why_shape(typed) == WHY_EVENT
 			    ? why_event(w, typed)
 			    : why_path(w, typed, invocation_value(i, OPTION_SESSION));
+		if (r == 0 && inquiry_answer(&w->q) != EXIT_OK)
+			answer = EXIT_FOUND;
 		inquiry_close(&w->q);
 	}
 	json_close(&j, ']');
@@ -307,5 +309,5 @@ int history_why(const struct invocation *i)
 		text_write(&w->text, &out);
 	if (r < 0)
 		verb_complain(&w->e);
-	return r < 0 ? EXIT_BAWN : EXIT_OK;
+	return r < 0 ? EXIT_BAWN : answer;
 }

@@ -11,15 +11,16 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { INDEX_VERSION = 3 };
+enum { INDEX_VERSION = 4 };
 
 static const char index_tables[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"
 	" first BLOB NOT NULL, segment INT NOT NULL, offset INT NOT NULL, seq INT NOT NULL,"
 	" ready_segment INT NOT NULL, ready_offset INT NOT NULL,"
-	" end_segment INT NOT NULL, end_offset INT NOT NULL);"
+	" end_segment INT NOT NULL, end_offset INT NOT NULL, head BLOB NOT NULL);"
 	"CREATE TABLE block(session INT NOT NULL, number INT NOT NULL, segment INT NOT NULL,"
 	" offset INT NOT NULL, low INT NOT NULL, high INT NOT NULL,"
+	" last INT NOT NULL, head BLOB NOT NULL,"
 	" PRIMARY KEY(session, number)) WITHOUT ROWID;"
 	"CREATE TABLE run(session INT NOT NULL, exec INT NOT NULL, parent INT NOT NULL,"
 	" pid INT NOT NULL, seq INT NOT NULL, program BLOB NOT NULL, command BLOB NOT NULL,"
@@ -35,14 +36,15 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 	[INDEX_COMMIT] = "COMMIT",
 	[INDEX_ROLLBACK] = "ROLLBACK",
 	[INDEX_FIND_SESSION] = "SELECT id, segment, offset, seq, ready_segment, ready_offset,"
-			       " end_segment, end_offset, first FROM session WHERE folder=?1",
-	[INDEX_ADD_SESSION] = "INSERT INTO session VALUES(NULL, ?1, ?2, 0, 0, 0, 0, 0, 0, 0)",
-	[INDEX_MOVE_SESSION] = "UPDATE session SET segment=?2, offset=?3, seq=?4, ready_segment=?5,"
-			       " ready_offset=?6, end_segment=?7, end_offset=?8 WHERE id=?1",
+			       " end_segment, end_offset, first, head FROM session WHERE folder=?1",
+	[INDEX_ADD_SESSION] = "INSERT INTO session VALUES(NULL, ?1, ?2, 0, 0, 0, 0, 0, 0, 0, x'')",
+	[INDEX_MOVE_SESSION] =
+		"UPDATE session SET segment=?2, offset=?3, seq=?4, ready_segment=?5,"
+		" ready_offset=?6, end_segment=?7, end_offset=?8, head=?9 WHERE id=?1",
 	[INDEX_DROP_SESSION] = "DELETE FROM session WHERE id=?1",
-	[INDEX_ADD_BLOCK] = "INSERT OR IGNORE INTO block VALUES(?1, ?2, ?3, ?4, ?5, ?5)",
-	[INDEX_STRETCH_BLOCK] = "UPDATE block SET low=min(low, ?3), high=max(high, ?4)"
-				" WHERE session=?1 AND number=?2",
+	[INDEX_ADD_BLOCK] = "INSERT OR IGNORE INTO block VALUES(?1, ?2, ?3, ?4, ?5, ?5, 0, x'')",
+	[INDEX_STRETCH_BLOCK] = "UPDATE block SET low=min(low, ?3), high=max(high, ?4),"
+				" last=?5, head=?6 WHERE session=?1 AND number=?2",
 	[INDEX_ADD_RUN] = "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3, ?4, ?5, ?7, ?8, ?6,"
 			  " 0, -1, -1)",
 	[INDEX_END_RUN] = "UPDATE run SET finish=?3, exit=?4, signal=?5"
@@ -63,7 +65,8 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 			       " AND f.what=?2 AND f.chunk=?3",
 	[INDEX_ASK_TIMES] = "SELECT 1<<(number-?2) FROM block WHERE session=?1 AND"
 			    " number>=?2 AND number<?3 AND high>=?4 AND low<?5",
-	[INDEX_ASK_BLOCK] = "SELECT segment, offset FROM block WHERE session=?1 AND number=?2",
+	[INDEX_ASK_BLOCK] =
+		"SELECT segment, offset, last, head FROM block WHERE session=?1 AND number=?2",
 	[INDEX_ASK_PROGRAM] = "SELECT program FROM run WHERE session=?1 AND exec=?2",
 	[INDEX_ASK_RUNS] = "SELECT exec, parent, pid, seq, begin, finish, exit, signal, program,"
 			   " command FROM run WHERE session=?1 ORDER BY exec",
@@ -109,6 +112,21 @@ const char *index_what_word(enum index_what what)
 
 /* --- the file --------------------------------------------------------------------------- */
 
+static void index_delete(int dir)
+{
+	static const char *const names[] = {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
+					    "index.sqlite-journal"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		(void)unlinkat(dir, names[i], 0);
+}
+
+static bool index_is_broken(int r)
+{
+	r &= 0xff;
+	return r == SQLITE_CORRUPT || r == SQLITE_NOTADB || r == SQLITE_ERROR || r == SQLITE_SCHEMA;
+}
+
 int index_fail(struct index *x, int code, struct error *e)
 {
 	int why = (code & 0xff) == SQLITE_FULL       ? -ENOSPC
@@ -117,8 +135,12 @@ int index_fail(struct index *x, int code, struct error *e)
 		  : (code & 0xff) == SQLITE_READONLY ? -EROFS
 						     : -EIO;
 
-	return error_set(e, why, "the index of the records: %s",
-			 x->db ? sqlite3_errmsg(x->db) : sqlite3_errstr(code));
+	(void)error_set(e, why, "the index of the records: %s", sqlite3_errstr(code));
+	if (index_is_broken(code) && x->dir >= 0) {
+		index_delete(x->dir);
+		error_next(e, "It was removed: ask again, and it is made again.");
+	}
+	return why;
 }
 
 void index_close(struct index **x)
@@ -185,6 +207,7 @@ static int index_open_file(const char *path, struct index **ret)
 
 	if (!x)
 		return SQLITE_NOMEM;
+	x->dir = -1;
 	x->facts = calloc(INDEX_FACTS, sizeof(*x->facts));
 	x->order = calloc(INDEX_FACTS, sizeof(*x->order));
 	x->texts = BUF_INIT(INDEX_TEXTS);
@@ -215,21 +238,6 @@ static int index_open_file(const char *path, struct index **ret)
 	return r;
 }
 
-static bool index_is_broken(int r)
-{
-	r &= 0xff;
-	return r == SQLITE_CORRUPT || r == SQLITE_NOTADB || r == SQLITE_ERROR || r == SQLITE_SCHEMA;
-}
-
-static void index_delete(int dir)
-{
-	static const char *const names[] = {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
-					    "index.sqlite-journal"};
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
-		(void)unlinkat(dir, names[i], 0);
-}
-
 int index_open(const struct store *s, struct index **ret, struct error *e)
 {
 	char path[64];
@@ -242,6 +250,8 @@ int index_open(const struct store *s, struct index **ret, struct error *e)
 					     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 		r = fd < 0 ? SQLITE_CANTOPEN : index_open_file(path, ret);
+		if (r == SQLITE_OK)
+			(*ret)->dir = s->dir;
 		if (r != SQLITE_OK && round == 0 && index_is_broken(r))
 			index_delete(s->dir);
 		else if (r != SQLITE_OK)
@@ -323,6 +333,17 @@ static struct span index_column(sqlite3_stmt *st, int column)
 	return (struct span){ptr, ptr ? (size_t)sqlite3_column_bytes(st, column) : 0};
 }
 
+/* Zeros where it is none. */
+static struct hash index_column_hash(sqlite3_stmt *st, int column)
+{
+	struct span bytes = index_column(st, column);
+	struct hash hash = {{0}};
+
+	if (bytes.len == sizeof(hash.bytes))
+		memcpy(hash.bytes, bytes.ptr, bytes.len);
+	return hash;
+}
+
 int index_find(struct index *x, const struct store_session *session, struct index_place *ret)
 {
 	sqlite3_stmt *st = x->statements[INDEX_FIND_SESSION];
@@ -340,23 +361,26 @@ int index_find(struct index *x, const struct store_session *session, struct inde
 			.ready_offset = (uint64_t)sqlite3_column_int64(st, 5),
 			.end_segment = (uint64_t)sqlite3_column_int64(st, 6),
 			.end_offset = (uint64_t)sqlite3_column_int64(st, 7),
+			.head = index_column_hash(st, 9),
 		};
 	(void)sqlite3_reset(st);
 	return r == SQLITE_ROW ? 0 : -ENOENT;
 }
 
 int index_block(struct index *x, const struct index_place *place, uint64_t block,
-		uint32_t *ret_segment, uint64_t *ret_offset)
+		struct index_block *ret, struct error *e)
 {
 	sqlite3_stmt *st = index_ask(x, INDEX_ASK_BLOCK, (int64_t[]){place->id, (int64_t)block}, 2);
 	int r = sqlite3_step(st);
 
-	if (r == SQLITE_ROW) {
-		*ret_segment = (uint32_t)sqlite3_column_int64(st, 0);
-		*ret_offset = (uint64_t)sqlite3_column_int64(st, 1);
-	}
+	if (r == SQLITE_ROW)
+		*ret = (struct index_block){.segment = (uint32_t)sqlite3_column_int64(st, 0),
+					    .offset = (uint64_t)sqlite3_column_int64(st, 1),
+					    .last = (uint64_t)sqlite3_column_int64(st, 2),
+					    .head = index_column_hash(st, 3)};
 	(void)sqlite3_reset(st);
-	return r == SQLITE_ROW ? 0 : -ENOENT;
+	/* Every block before the place has its row. */
+	return r == SQLITE_ROW ? 0 : index_fail(x, r == SQLITE_DONE ? SQLITE_CORRUPT : r, e);
 }
 
 int index_program(struct index *x, const struct index_place *place, uint64_t exec, struct buf *into)
@@ -383,14 +407,21 @@ static sqlite3_stmt *index_ask_chunk(struct index *x, enum index_statement s, in
 	return index_ask(x, s, (int64_t[]){session, what, (int64_t)chunk}, 3);
 }
 
+/* After the last row: where that was no end but a failure, every block may have it. */
+static uint64_t index_rows_end(sqlite3_stmt *st, int step, uint64_t mask)
+{
+	(void)sqlite3_reset(st);
+	return step == SQLITE_DONE ? mask : UINT64_MAX;
+}
+
 static uint64_t index_rows(sqlite3_stmt *st)
 {
 	uint64_t mask = 0;
+	int step;
 
-	while (sqlite3_step(st) == SQLITE_ROW)
+	while ((step = sqlite3_step(st)) == SQLITE_ROW)
 		mask |= (uint64_t)sqlite3_column_int64(st, 0);
-	(void)sqlite3_reset(st);
-	return mask;
+	return index_rows_end(st, step, mask);
 }
 
 static uint64_t index_chunk_words(struct index *x, int64_t session, uint64_t chunk,
@@ -450,7 +481,9 @@ static uint64_t index_chunk_names(struct index *x, int64_t session, uint64_t chu
 		return mask;
 	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_NAMES, session, what, chunk);
 
-	while (sqlite3_step(st) == SQLITE_ROW) {
+	int step;
+
+	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
 		struct span text = index_column(st, 1);
 		bool fits = false;
 
@@ -461,8 +494,7 @@ static uint64_t index_chunk_names(struct index *x, int64_t session, uint64_t chu
 		if (fits)
 			mask |= (uint64_t)sqlite3_column_int64(st, 0);
 	}
-	(void)sqlite3_reset(st);
-	return mask;
+	return index_rows_end(st, step, mask);
 }
 
 static uint64_t index_chunk_processes(struct index *x, int64_t session, uint64_t chunk,
@@ -486,11 +518,12 @@ static uint64_t index_chunk_processes(struct index *x, int64_t session, uint64_t
 		return mask;
 	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_PROGRAMS, session, INDEX_USED_EXEC, chunk);
 
-	while (sqlite3_step(st) == SQLITE_ROW)
+	int step;
+
+	while ((step = sqlite3_step(st)) == SQLITE_ROW)
 		if (filter_program(l, index_column(st, 1)))
 			mask |= (uint64_t)sqlite3_column_int64(st, 0);
-	(void)sqlite3_reset(st);
-	return mask;
+	return index_rows_end(st, step, mask);
 }
 
 static uint64_t index_chunk_times(struct index *x, int64_t session, uint64_t chunk,

@@ -11,9 +11,10 @@
  * read without it.  Beside that it keeps sums for `bawn show`: what each execution did, how
  * often, and to what.
  *
- *	session	id, folder, first (hash of its first event), segment, offset, seq: taken up to
- *		there; ready and end: where those events are
- *	block	session, number: segment and offset of its first event; low and high: its times
+ *	session	id, folder, first (hash of its first event), segment, offset, seq, head: taken up
+ *		to there, with the hash of the last event; ready and end: where those events are
+ *	block	session, number: segment and offset of its first event; low and high: its times;
+ *		last and head: number and hash of its last event, which the others lead to
  *	run	session, exec: parent, pid, seq, program, command, begin, finish, exit, signal
  *	fact	session, what, chunk, name, exec: mask (blocks of the chunk, a bit each) of what is
  *		used; count, first, last (numbers of events), reason, allow of what was done
@@ -91,6 +92,7 @@ struct index_place {
 	uint32_t segment;
 	uint64_t offset, seq; /* what lies before is known */
 	uint64_t ready_segment, ready_offset, end_segment, end_offset; /* segment 0: not seen */
+	struct hash head;                                              /* of event `seq` */
 };
 
 /* -ENOENT: not known. */
@@ -106,9 +108,14 @@ static inline uint64_t index_chunks(const struct index_place *place)
 uint64_t index_chunk(struct index *x, const struct index_place *place, uint64_t chunk,
 		     const struct filter *f);
 
-/* Where a block begins; -ENOENT. */
+/* Where a block begins, and the event that it ended with when it was taken in. */
+struct index_block {
+	uint32_t segment;
+	uint64_t offset, last;
+	struct hash head;
+};
 int index_block(struct index *x, const struct index_place *place, uint64_t block,
-		uint32_t *ret_segment, uint64_t *ret_offset);
+		struct index_block *ret, struct error *e);
 
 /* The program that an execution is: "git"; -ENOENT. */
 int index_program(struct index *x, const struct index_place *place, uint64_t exec,

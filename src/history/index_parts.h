@@ -56,6 +56,7 @@ struct index_fact {
 
 struct index {
 	sqlite3 *db;
+	int dir; /* of all records, where its file is; -1: it is in memory */
 	sqlite3_stmt *statements[INDEX_STATEMENT_COUNT];
 	/* while a record is taken in */
 	uint64_t key[2]; /* of the table's hash: the box cannot choose where its names go */

@@ -323,12 +323,22 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 
 /* --- blocks --------------------------------------------------------------------------- */
 
+/* The hash of the event that was last taken. */
+static void index_bind_head(struct index_taking *t, enum index_statement s, int at)
+{
+	(void)sqlite3_bind_blob(t->x->statements[s], at, t->place.head.bytes,
+				sizeof(t->place.head.bytes), SQLITE_TRANSIENT);
+}
+
 static void index_end_block(struct index_taking *t)
 {
-	if (t->any)
+	if (t->any) {
+		index_bind_head(t, INDEX_STRETCH_BLOCK, 6);
 		index_run_statement(t->x, INDEX_STRETCH_BLOCK,
-				    (int64_t[]){t->place.id, (int64_t)t->block, t->low, t->high},
-				    4);
+				    (int64_t[]){t->place.id, (int64_t)t->block, t->low, t->high,
+						(int64_t)t->place.seq},
+				    5);
+	}
 	t->any = false;
 }
 
@@ -375,6 +385,7 @@ static void index_take(struct index_taking *t, const struct frame *f, uint32_t s
 			index_use(t, used[i].what, event_text(ev, used[i].field), 0);
 	index_take_kind(t, ev, segment, offset);
 	t->place.seq = f->seq;
+	t->place.head = f->hash;
 }
 
 /* --- one record ----------------------------------------------------------------------- */
@@ -410,21 +421,43 @@ static bool index_is_same(struct index *x, const struct store_session *session,
 	return same;
 }
 
+/* To what was not taken yet, which follows what was. */
+static enum feed index_seek(struct index_taking *t)
+{
+	enum feed said = store_seek(&t->cursor, t->place.segment, t->place.offset);
+	char head[HASH_HEX];
+
+	if (said == FEED_DONE && t->place.seq > 0) {
+		hash_format(&t->place.head, head);
+		store_link(&t->cursor, t->place.seq, head);
+	}
+	return said;
+}
+
+/* Whether the record goes on where the index ends.  Where it does not, one of them was changed, and
+ * the record is taken again: what is wrong with it comes out. */
+static bool index_goes_on(struct index_taking *t)
+{
+	struct frame f;
+
+	return index_seek(t) == FEED_DONE && store_next(&t->cursor, &f) != FEED_BAD;
+}
+
 /* Finds or makes the session's row; FEED_MORE: the record has nothing yet. */
 static enum feed index_enter(struct index_taking *t, const struct store_session *session)
 {
 	struct index *x = t->x;
 	struct frame f;
 	enum feed said = store_next(&t->cursor, &f);
-
-	if (said != FEED_DONE)
-		return said;
 	int r = index_find(x, session, &t->place);
 
-	if (r == 0 && !index_is_same(x, session, &f.hash)) {
+	if (r == 0 &&
+	    (said != FEED_DONE || !index_is_same(x, session, &f.hash) || !index_goes_on(t))) {
 		index_forget(x, t->place.id);
 		r = -ENOENT;
 	}
+	if (said != FEED_DONE)
+		return said;
 	if (r < 0) {
 		sqlite3_stmt *st = x->statements[INDEX_ADD_SESSION];
 
@@ -434,7 +467,7 @@ static enum feed index_enter(struct index_taking *t, const struct store_session 
 		index_run_statement(x, INDEX_ADD_SESSION, NULL, 0);
 		t->place = (struct index_place){.id = sqlite3_last_insert_rowid(x->db)};
 	}
-	return store_seek(&t->cursor, t->place.segment, t->place.offset);
+	return index_seek(t);
 }
 
 /* One batch: 1 when there is nothing further, 0 when there is. */
@@ -468,6 +501,7 @@ static void index_leave(struct index_taking *t)
 	index_flush(t);
 	p->segment = t->cursor.number;
 	p->offset = t->cursor.offset;
+	index_bind_head(t, INDEX_MOVE_SESSION, 9);
 	index_run_statement(t->x, INDEX_MOVE_SESSION,
 			    (int64_t[]){p->id, p->segment, (int64_t)p->offset, (int64_t)p->seq,
 					(int64_t)p->ready_segment, (int64_t)p->ready_offset,

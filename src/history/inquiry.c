@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inquiry.h"
 
+#include "audit.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -69,6 +70,44 @@ static int inquiry_update(struct inquiry *q, struct error *e)
 	return r;
 }
 
+/* What is told of the record is true up to here; whoever shows it says so. */
+static void inquiry_doubt(struct inquiry *q, const char *why)
+{
+	if (q->unread)
+		return;
+	(void)error_set(&q->unread_error, -EBADMSG, "%s", why);
+	q->unread = q->unread_error.text;
+}
+
+/* Reads to the event of a number, from the block's first on. */
+static int inquiry_walk(struct inquiry *q, const struct index_block *from, uint64_t seq,
+			struct frame *f)
+{
+	enum feed said = store_seek(&q->cursor, from->segment, from->offset);
+
+	*f = (struct frame){.seq = 0};
+	while (said == FEED_DONE && f->seq < seq)
+		said = store_next(&q->cursor, f);
+	return said == FEED_DONE && f->seq == seq ? 0 : -EBADMSG;
+}
+
+int inquiry_read(struct inquiry *q, uint64_t seq)
+{
+	struct index_block from;
+	struct frame f;
+
+	if (seq == 0 || seq > q->place.seq ||
+	    index_block(q->index, &q->place, (seq - 1) / INDEX_BLOCK, &from, NULL) < 0)
+		return -ENOENT;
+	/* The hash of the block's last event leads to every event in it. */
+	if (inquiry_walk(q, &from, from.last, &f) < 0 || !hash_equal(&f.hash, &from.head) ||
+	    inquiry_walk(q, &from, seq, &f) < 0) {
+		inquiry_doubt(q, "its events are not those that were indexed");
+		return -EBADMSG;
+	}
+	return event_read(&f, &q->event, NULL);
+}
+
 int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)
 {
 	struct frame f;
@@ -76,26 +115,27 @@ int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)
 
 	if (said == FEED_DONE)
 		said = store_next(&q->cursor, &f);
+	if (said == FEED_BAD)
+		inquiry_doubt(q, q->cursor.why);
 	if (said != FEED_DONE)
 		return said == FEED_MORE ? -ENOENT : -EBADMSG;
-	return event_read(&f, &q->event, NULL);
+	return f.seq <= q->place.seq ? inquiry_read(q, f.seq) : event_read(&f, &q->event, NULL);
 }
 
-int inquiry_read(struct inquiry *q, uint64_t seq)
+/* What was indexed is what the ledger has; and the events that are shown are still those. */
+static void inquiry_check(struct inquiry *q, uint64_t number)
 {
-	uint32_t segment;
-	uint64_t offset;
-	struct frame f;
+	struct error why = ERROR_INIT;
+	char head[HASH_HEX];
 
-	if (seq == 0 || seq > q->place.seq ||
-	    index_block(q->index, &q->place, (seq - 1) / INDEX_BLOCK, &segment, &offset) < 0)
-		return -ENOENT;
-	enum feed said = store_seek(&q->cursor, segment, offset);
-
-	while (said == FEED_DONE && (said = store_next(&q->cursor, &f)) == FEED_DONE)
-		if (f.seq >= seq)
-			return f.seq == seq ? event_read(&f, &q->event, NULL) : -ENOENT;
-	return said == FEED_BAD ? -EBADMSG : -ENOENT;
+	hash_format(&q->place.head, head);
+	if (!q->running && q->whole && !q->unread &&
+	    audit_vouch(&q->ask.store, q->session, number, q->place.seq, head, &why) < 0)
+		inquiry_doubt(q, why.text);
+	if (q->place.ready_segment > 0)
+		(void)inquiry_read_at(q, q->place.ready_segment, q->place.ready_offset);
+	if (q->place.end_segment > 0)
+		(void)inquiry_read_at(q, q->place.end_segment, q->place.end_offset);
 }
 
 static void inquiry_json_field(const struct event *ev, enum note_field field, struct json *j)
@@ -137,6 +177,7 @@ void inquiry_json_event(const struct inquiry *q, struct json *j)
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
 {
 	q->cursor = STORE_CURSOR_INIT;
+	q->unread = NULL;
 	int r = history_open(&q->ask, e);
 
 	if (r < 0)
@@ -150,14 +191,32 @@ int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
 		r = inquiry_update(q, e);
 	if (r == 0)
 		r = store_cursor_open(&q->ask.store, q->session, &q->cursor, e);
-	if (r == 0 && inquiry_read_at(q, 0, 0) == 0) {
+	if (r < 0)
+		return r;
+	uint64_t number = 0;
+
+	if (inquiry_read_at(q, 0, 0) == 0) {
 		struct span text = event_text(&q->event, NOTE_FIELD_WORKSPACE);
 
+		number = event_number(&q->event, NOTE_FIELD_NUMBER);
 		q->workspace_len = text.len < sizeof(q->workspace) ? text.len : 0;
 		if (q->workspace_len > 0)
 			memcpy(q->workspace, text.ptr, q->workspace_len);
 	}
-	return r;
+	inquiry_check(q, number);
+	return 0;
+}
+
+int inquiry_answer(const struct inquiry *q)
+{
+	struct error e = ERROR_INIT;
+
+	if (!q->unread)
+		return EXIT_OK;
+	(void)error_set(&e, -EBADMSG, "the record %s: %s", q->session->folder, q->unread);
+	error_next(&e, "'bawn record verify %s' says what is wrong.", q->session->folder);
+	verb_complain(&e);
+	return EXIT_FOUND;
 }
 
 void inquiry_close(struct inquiry *q)

@@ -14,7 +14,8 @@ struct inquiry {
 	struct index_place place;
 	const struct store_session *session;
 	bool running, whole; /* whole: the index has all that there is */
-	const char *unread;  /* why the record cannot be read to its end; or NULL */
+	/* why the record cannot be read to its end, or is not what was written; or NULL */
+	const char *unread;
 	struct error unread_error;
 	char workspace[NOTE_TEXT_MAX];
 	size_t workspace_len;
@@ -25,6 +26,9 @@ struct inquiry {
 /* wanted: NULL for the last session. */
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e);
 void inquiry_close(struct inquiry *q);
+
+/* Says on stderr what `unread` has; EXIT_FOUND then, else EXIT_OK. */
+int inquiry_answer(const struct inquiry *q);
 
 /* Reads the event at a place into q->event: 0, -ENOENT, or -EBADMSG.  Its texts last until the
  * next is read. */

@@ -331,5 +331,5 @@ int log_tree(const struct invocation *i)
 		tree_put_json(t);
 	else
 		tree_put(t);
-	return EXIT_OK;
+	return inquiry_answer(&t->q);
 }

@@ -4,6 +4,7 @@
  * verify with their own tools.  The key that signs is made at the first checkpoint and stays in
  * the folder of records: a checkpoint is worth what the place is worth where it is kept.
  */
+#include "history_output.h"
 #include "history_record.h"
 #include "audit.h"
 
@@ -30,17 +31,11 @@ enum { ANCHOR_BYTES_MAX = 64 << 10 };
 static int anchor_put(const struct invocation *i, const struct buf *b, struct error *e)
 {
 	const char *path = invocation_value(i, OPTION_TO);
-	_cleanup_fd_ int file =
-		path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	int r = buf_error(b) ? buf_error(b) : fd_write_all(history_output_fd(), b->ptr, b->len);
 
-	if (path && file < 0)
-		return error_sys(e, -errno, "cannot make %s", path);
-	int r = buf_error(b) ? buf_error(b)
-			     : fd_write_all(path ? file : STDOUT_FILENO, b->ptr, b->len);
-
-	if (r == 0 && path && fsync(file) < 0)
-		r = -errno;
-	return r < 0 ? error_sys(e, r, "writing %s", path ? path : "to standard output") : 0;
+	if (r < 0)
+		(void)error_sys(e, r, "writing %s", path ? path : "to standard output");
+	return history_output_close(r, e);
 }
 
 static int anchor_need_records(const struct history *a, struct error *e)

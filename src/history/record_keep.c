@@ -92,6 +92,8 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 	_cleanup_buf_ struct buf freed = BUF_INIT(64);
 	uint64_t total = 0, gone = 0, count = 0;
 
+	if (!rule->dry)
+		keep_sweep(&a->store);
 	for (size_t n = 0; n < a->store.count; n++)
 		total += keep_size(&a->store, &a->store.sessions[n]);
 	for (size_t n = 0; n < a->store.count; n++) {

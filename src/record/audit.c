@@ -48,13 +48,28 @@ static int audit_compare_folder(const void *x, const void *y)
 	return strcmp(a->folder, b->folder);
 }
 
+/* For the list: of one name, the newest last. */
+static int audit_compare(const void *x, const void *y)
+{
+	const struct audit_session *a = x, *b = y;
+	int r = audit_compare_folder(x, y);
+
+	return r ? r : a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* A name that was removed can be given again: the newest of it is meant. */
 const struct audit_session *audit_find(const struct audit *a, const char *folder)
 {
 	struct audit_session key = {.number = 0};
 
 	(void)snprintf(key.folder, sizeof(key.folder), "%s", folder);
-	return a->count ? bsearch(&key, a->sessions, a->count, sizeof(key), audit_compare_folder)
-			: NULL;
+	const struct audit_session *found =
+		a->count ? bsearch(&key, a->sessions, a->count, sizeof(key), audit_compare_folder)
+			 : NULL;
+
+	while (found && found + 1 < a->sessions + a->count && str_equal(found[1].folder, folder))
+		found++;
+	return found;
 }
 
 /* While it is read, sessions stand in the order of their numbers. */
@@ -152,6 +167,7 @@ static int audit_read(struct audit *a, struct span bytes)
 		why = audit_entry(a, &entry);
 		a->leaves[a->entries++] = entry.frame.hash;
 	}
+	a->torn = r.why || why ? 0 : bytes.len - r.at;
 	if (r.why || why)
 		(void)snprintf(a->why, sizeof(a->why), "entry %" PRIu64 ", offset %zu: %s",
 			       r.seq + (why ? 0 : 1), why ? r.at - entry.frame.len : r.at,
@@ -173,7 +189,7 @@ static void audit_judge_seal(struct audit *a, const struct audit_seal *s)
 	uint64_t last = a->count ? a->sessions[a->count - 1].number : 0;
 	struct hash made = a->key;
 
-	if (s->state < 0 && a->entries > 0)
+	if (s->state < 0 && (a->entries > 0 || a->has_key))
 		(void)snprintf(a->why, sizeof(a->why),
 			       "the file seal %s: how many sessions were begun is not known",
 			       s->state == -ENOENT ? "is gone" : "cannot be read");
@@ -210,6 +226,23 @@ static int audit_look(int dir, int ledger, struct stat *ret_st, struct audit_sea
 	return r;
 }
 
+/* Why there is none to read. */
+static void audit_no_ledger(struct audit *a, int dir, int code)
+{
+	bool seal = faccessat(dir, "seal", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+
+	if (code == ELOOP || code == ENXIO)
+		(void)snprintf(a->why, sizeof(a->why), "the ledger is no plain file");
+	else if (code != ENOENT)
+		(void)snprintf(a->why, sizeof(a->why), "the ledger cannot be read: %s",
+			       error_words(-code));
+	/* Without a seal nobody has begun yet: the first one makes the ledger before it, and
+	 * gives the key. */
+	else if (seal || a->has_key)
+		(void)snprintf(a->why, sizeof(a->why), "the ledger is gone%s",
+			       seal ? "" : ", and the seal");
+}
+
 int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct error *e)
 {
 	_cleanup_fd_ int fd = openat(dir, "ledger", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -222,21 +255,24 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 	ret->has_key = key != NULL;
 	if (key)
 		ret->key = ret->user = *key;
-	if (fd < 0 && errno != ENOENT)
-		return error_sys(e, -errno, "opening the ledger");
-	/* Without a seal nobody has begun yet: the first one makes the ledger before it. */
-	if (fd < 0 && faccessat(dir, "seal", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		(void)snprintf(ret->why, sizeof(ret->why), "the ledger is gone");
-	if (fd < 0)
+	if (fd < 0) {
+		audit_no_ledger(ret, dir, errno);
 		return 0;
+	}
+	if (audit_look(dir, fd, &st, &seal) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > LEDGER_MAX) {
+		(void)snprintf(ret->why, sizeof(ret->why), "the ledger is no plain file");
+		explicit_bzero(&seal, sizeof(seal));
+		return 0;
+	}
 	ret->is_there = true;
-	if (audit_look(dir, fd, &st, &seal) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX)
-		return error_set(e, -EINVAL, "the ledger is no plain file");
 	ret->bytes = (uint64_t)st.st_size;
 	if (st.st_size > 0)
 		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (st.st_size > 0 && bytes == MAP_FAILED)
+	if (st.st_size > 0 && bytes == MAP_FAILED) {
+		explicit_bzero(&seal, sizeof(seal));
 		return error_sys(e, -errno, "reading the ledger");
+	}
 	if (st.st_size > 0) {
 		r = audit_read(ret, (struct span){bytes, (size_t)st.st_size});
 		(void)munmap(bytes, (size_t)st.st_size);
@@ -247,7 +283,7 @@ int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct erro
 		audit_judge_seal(ret, &seal);
 	explicit_bzero(&seal, sizeof(seal));
 	if (ret->count > 0)
-		qsort(ret->sessions, ret->count, sizeof(*ret->sessions), audit_compare_folder);
+		qsort(ret->sessions, ret->count, sizeof(*ret->sessions), audit_compare);
 	return 0;
 }
 
@@ -294,12 +330,12 @@ static int audit_read_session(const struct audit *a, const char *name, int folde
 		struct error why = ERROR_INIT;
 		int r = segment_open(folder, number, &segment, &why);
 
-		if (r == -EBADMSG || r == -EFBIG || r == -EACCES) {
+		if (r == -ENOENT || r == -ENOMEM)
+			return error_sys(e, r, "reading segment %u", number);
+		if (r < 0) {
 			audit_say(f, AUDIT_WRONG, why.text);
 			break;
 		}
-		if (r < 0)
-			return error_sys(e, r, "reading segment %u", number);
 		f->bytes += segment.bytes.len;
 		if (!verify_segment(v, segment.bytes))
 			break;
@@ -321,7 +357,7 @@ static int audit_read_session(const struct audit *a, const char *name, int folde
 }
 
 /* The record as it stands, beside what the ledger says of its end. */
-static void audit_compare(const struct audit_session *s, struct audit_finding *f)
+static void audit_hold_against(const struct audit_session *s, struct audit_finding *f)
 {
 	const struct verify_result *v = &f->record;
 
@@ -379,6 +415,24 @@ static bool audit_own_anchors(const struct verify *v, struct audit_finding *f)
 	return covered;
 }
 
+/* The user let it go, and its folder is there: nothing is in it, or `bawn record prune` was ended
+ * before it came to it, and it is the record that the ledger knows. */
+static void audit_left(const struct audit *a, const struct audit_session *s,
+		       struct audit_finding *f)
+{
+	const struct verify_result *v = &f->record;
+	bool same = f->state != AUDIT_WRONG && s->ended && v->state == VERIFY_WHOLE &&
+		    v->number == s->number && v->events == s->events &&
+		    hash_equal(&v->head, &s->head);
+
+	if (same || (f->state != AUDIT_WRONG && f->bytes == 0))
+		audit_missing(a, s, f);
+	else
+		audit_say(f, AUDIT_WRONG,
+			  "you removed it, and something stands in its place: 'bawn record prune' "
+			  "removes that too");
+}
+
 static int audit_check_once(struct audit *a, const struct store *store,
 			    const struct store_session *session, const struct checkpoint *anchors,
 			    size_t anchor_count, struct audit_finding *ret, struct error *e)
@@ -391,10 +445,18 @@ static int audit_check_once(struct audit *a, const struct store *store,
 
 	memset(ret, 0, sizeof(*ret));
 	ret->state = AUDIT_UNANCHORED;
-	if (folder < 0)
+	if (folder == -ENOENT)
 		return folder;
 	if (s)
 		a->sessions[s - a->sessions].seen = true;
+	/* What is wrong with one keeps nobody from looking at the others. */
+	if (folder < 0) {
+		(void)snprintf(ret->why, sizeof(ret->why), "its folder cannot be opened: %s",
+			       error_words(folder));
+		ret->state = AUDIT_WRONG;
+		*e = ERROR_INIT;
+		return 0;
+	}
 	if (s && a->has_key) {
 		struct hash user = *audit_user_key(a, s->number);
 
@@ -410,7 +472,7 @@ static int audit_check_once(struct audit *a, const struct store *store,
 	if (r < 0)
 		return r;
 	if (s && s->removed) {
-		audit_missing(a, s, ret);
+		audit_left(a, s, ret);
 		return 0;
 	}
 	/* Its folder is there a moment before its begin is entered. */
@@ -421,7 +483,7 @@ static int audit_check_once(struct audit *a, const struct store *store,
 			  "the ledger does not know it: the ledger was cut, or the record is not "
 			  "of this machine");
 	if (ret->state != AUDIT_WRONG && s)
-		audit_compare(s, ret);
+		audit_hold_against(s, ret);
 	bool covered = audit_own_anchors(&v, ret);
 
 	if (ret->state == AUDIT_INTERRUPTED && running)
@@ -485,6 +547,45 @@ int audit_check(struct audit *a, const struct store *store, const struct store_s
 		return 0;
 	}
 	return grown ? audit_check_once(a, store, session, anchors, anchor_count, ret, e) : 0;
+}
+
+/* NULL, or what the ledger has against it. */
+static const char *audit_against(const struct audit *a, const struct audit_session *s,
+				 uint64_t number, uint64_t seq, const char head[HASH_HEX])
+{
+	char end[HASH_HEX];
+
+	if (!s && a->why[0])
+		return a->why;
+	/* One that recorded nothing tells of nothing. */
+	if (!s)
+		return seq > 0 ? "the ledger does not know it" : NULL;
+	if (s->removed)
+		return "the ledger says that you removed it";
+	if (seq > 0 && number != s->number)
+		return "it is the record of another session";
+	if (!s->ended)
+		return NULL;
+	hash_format(&s->head, end);
+	return seq < s->events ? "its tail was cut"
+	       : seq > s->events || memcmp(head, end, HASH_HEX) != 0
+		       ? "it does not end with the event that the ledger has as its end"
+		       : NULL;
+}
+
+int audit_vouch(const struct store *store, const struct store_session *session, uint64_t number,
+		uint64_t seq, const char head[HASH_HEX], struct error *e)
+{
+	_cleanup_audit_ struct audit a;
+	int r = audit_ledger(store->dir, NULL, &a, e);
+
+	if (r < 0)
+		return r;
+	const char *why = audit_against(&a, audit_find(&a, session->folder), number, seq, head);
+
+	return why ? error_set(e, -EBADMSG, "the record %s is not what was written: %s",
+			       session->folder, why)
+		   : 0;
 }
 
 void audit_missing(const struct audit *a, const struct audit_session *s, struct audit_finding *ret)

@@ -49,6 +49,7 @@ struct audit {
 	uint64_t entries;
 	uint64_t bytes;   /* how long it was when it was read */
 	uint64_t covered; /* entries that a checkpoint covers */
+	uint64_t torn;    /* bytes behind its last whole entry, which the next writer takes away */
 	bool is_there;
 	char why[256]; /* what is wrong with it; "" when nothing */
 	/* called after each segment of a session, with how much of it was read; or NULL */
@@ -84,6 +85,15 @@ struct audit_finding {
 int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
 		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
 		struct error *e);
+
+/*
+ * For who tells of a record without a verify: a session that is over and was read to its end, the
+ * events of which follow one another, has that end in the ledger.  number is what its first event
+ * says, seq and head are of its last.  0, or -EBADMSG and why it is not what was written.  Of one
+ * that was interrupted the ledger knows no end.
+ */
+int audit_vouch(const struct store *store, const struct store_session *session, uint64_t number,
+		uint64_t seq, const char head[HASH_HEX], struct error *e);
 
 /* A session that the ledger has and the folder has not. */
 void audit_missing(const struct audit *a, const struct audit_session *s, struct audit_finding *ret);

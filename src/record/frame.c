@@ -117,13 +117,23 @@ static const char *frame_read_event(struct frame *f)
 	return memchr(f->rest.ptr, '\n', f->rest.len) ? "the event has more than one line" : NULL;
 }
 
+/* The bytes end before the frame does.  It is one line: where they have the end of one, a length
+ * was changed, and what follows is not to be taken for a torn end. */
+static enum feed frame_is_torn(struct span bytes, struct frame *ret)
+{
+	if (bytes.len == 0 || !memchr(bytes.ptr, '\n', bytes.len))
+		return FEED_MORE;
+	ret->why = "this is no frame";
+	return FEED_BAD;
+}
+
 enum feed frame_read(struct span bytes, struct frame *ret)
 {
 	char hex[HASH_HEX];
 
 	memset(ret, 0, sizeof(*ret));
 	if (bytes.len < FRAME_HEAD)
-		return FEED_MORE;
+		return frame_is_torn(bytes, ret);
 	uint32_t len = frame_length(bytes.ptr);
 
 	if (len < FRAME_EVENT_MIN || len > FRAME_EVENT_MAX || bytes.ptr[8] != ' ' ||
@@ -132,7 +142,7 @@ enum feed frame_read(struct span bytes, struct frame *ret)
 		return FEED_BAD;
 	}
 	if (bytes.len < (size_t)FRAME_HEAD + len + 1)
-		return FEED_MORE;
+		return frame_is_torn(bytes, ret);
 	ret->len = (size_t)FRAME_HEAD + len + 1;
 	ret->event = (struct span){bytes.ptr + FRAME_HEAD, len};
 	ret->hex = (struct span){bytes.ptr + 9, HASH_HEX};
@@ -143,6 +153,16 @@ enum feed frame_read(struct span bytes, struct frame *ret)
 			   ? "the event is not the one that was written"
 			   : frame_read_event(ret);
 	return ret->why ? FEED_BAD : FEED_DONE;
+}
+
+const char *frame_follows(const struct frame *f, uint64_t seq, const char head[HASH_HEX])
+{
+	if (f->seq != seq + 1)
+		return f->seq <= seq ? "an event comes twice, or out of its place"
+				     : "events are missing";
+	return memcmp(f->prev.ptr, head, HASH_HEX) != 0
+		       ? "the event does not follow the one before it"
+		       : NULL;
 }
 
 /* --- members that we wrote ------------------------------------------------------------ */

@@ -64,6 +64,9 @@ struct frame {
 /* DONE, MORE (the bytes end within a frame) or BAD. */
 enum feed frame_read(struct span bytes, struct frame *ret);
 
+/* NULL, or why it cannot stand behind the event of that number and hash. */
+const char *frame_follows(const struct frame *f, uint64_t seq, const char head[HASH_HEX]);
+
 /* The text of the second that was last written; all zeros to begin with. */
 struct frame_clock {
 	int64_t second;

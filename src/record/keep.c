@@ -2,6 +2,7 @@
 #include "keep.h"
 
 #include "fd.h"
+#include "str.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +18,9 @@ enum {
 	KEEP_TIDY_LEAST = 64 << 10, /* less than that saves next to nothing */
 	KEEP_TIDY_BYTES = 32 << 20, /* a segment at most, which is half a second */
 };
+
+/* Before the name of a folder that is being removed. */
+#define KEEP_GONE ".gone-"
 
 static void keep_close_dir(DIR **dir)
 {
@@ -207,10 +211,33 @@ static int keep_unlink(void *context, int folder, const char *name)
 	return unlinkat(folder, name, 0) < 0 ? -errno : 0;
 }
 
+/* A folder that was moved out of sight to be removed. */
+static int keep_remove_gone(int dir, const char *name)
+{
+	_cleanup_fd_ int folder =
+		openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int r = folder < 0 ? -errno : keep_walk(folder, keep_unlink, NULL);
+
+	return r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0 ? -errno : r;
+}
+
+void keep_sweep(const struct store *s)
+{
+	int again = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_(keep_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+
+	if (!dir)
+		fd_close(&again);
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		if (str_after(entry->d_name, KEEP_GONE))
+			(void)keep_remove_gone(s->dir, entry->d_name);
+}
+
 int keep_remove(const struct store *s, const struct store_session *session,
 		const struct audit_session *entered, const char *reason, struct error *e)
 {
 	_cleanup_fd_ int folder = store_open_session(s, session, e);
+	char gone[sizeof(KEEP_GONE) + STORE_FOLDER_SIZE];
 	int r = folder;
 
 	if (r < 0)
@@ -230,9 +257,10 @@ int keep_remove(const struct store *s, const struct store_session *session,
 		if (r < 0)
 			return r;
 	}
-	r = keep_walk(folder, keep_unlink, NULL);
-	if (r == 0 && unlinkat(s->dir, session->folder, AT_REMOVEDIR) < 0)
-		r = -errno;
+	/* Out of sight at once: nobody finds a part of it in its place. */
+	(void)snprintf(gone, sizeof(gone), KEEP_GONE "%s", session->folder);
+	r = renameat(s->dir, session->folder, s->dir, gone) < 0 ? -errno
+								: keep_remove_gone(s->dir, gone);
 	if (r == 0 && fsync(s->dir) < 0)
 		r = -errno;
 	return r < 0 ? error_sys(e, r, "removing %s", session->folder) : 0;

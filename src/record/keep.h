@@ -7,8 +7,9 @@
  *	compress	NAME.zst.tmp is written, synced, read back and compared byte by byte;
  *			then it is renamed to NAME.zst and the folder is synced;
  *			then NAME is unlinked
- *	remove		`removed` is entered in the ledger first; what is then left of the folder
- *			is taken away by whoever comes next
+ *	remove		`removed` is entered in the ledger first; then the folder gets a name that
+ *			is no session's, and goes.  What a kill leaves of it is taken away by
+ *			whoever comes next
  */
 #ifndef BAWN_KEEP_H
 #define BAWN_KEEP_H
@@ -33,5 +34,8 @@ void keep_tidy(const struct store *s);
 /* -EBUSY when its recorder lives. */
 int keep_remove(const struct store *s, const struct store_session *session,
 		const struct audit_session *entered, const char *reason, struct error *e);
+
+/* Takes away what was left of those that were being removed. */
+void keep_sweep(const struct store *s);
 
 #endif

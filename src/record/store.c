@@ -277,6 +277,23 @@ uint32_t store_count_segments(int folder, uint32_t *ret_behind)
 
 /* --- frame by frame ------------------------------------------------------------------- */
 
+void store_link(struct store_cursor *c, uint64_t seq, const char head[HASH_HEX])
+{
+	c->linked = true;
+	c->seq = seq;
+	memcpy(c->head, head, HASH_HEX);
+}
+
+/* The first event follows none: its `prev` is zeros. */
+static void store_link_first(struct store_cursor *c)
+{
+	static const struct hash none;
+	char head[HASH_HEX];
+
+	hash_format(&none, head);
+	store_link(c, 0, head);
+}
+
 int store_cursor_open(const struct store *s, const struct store_session *session,
 		      struct store_cursor *ret, struct error *e)
 {
@@ -286,6 +303,7 @@ int store_cursor_open(const struct store *s, const struct store_session *session
 		return folder;
 	*ret = STORE_CURSOR_INIT;
 	ret->folder = folder;
+	store_link_first(ret);
 	return 0;
 }
 
@@ -331,8 +349,14 @@ static enum feed store_read(struct store_cursor *c, struct frame *ret)
 
 	if (said == FEED_BAD)
 		return store_bad(c, ret->why);
-	if (said == FEED_DONE)
-		c->offset += ret->len;
+	if (said != FEED_DONE)
+		return said;
+	const char *why = c->linked ? frame_follows(ret, c->seq, c->head) : NULL;
+
+	if (why)
+		return store_bad(c, why);
+	c->offset += ret->len;
+	store_link(c, ret->seq, (const char *)ret->hex.ptr);
 	return said;
 }
 
@@ -388,5 +412,8 @@ enum feed store_seek(struct store_cursor *c, uint32_t number, uint64_t offset)
 		c->number = number;
 	}
 	c->offset = offset;
+	c->linked = false;
+	if (number == 0 || (number == 1 && offset == 0))
+		store_link_first(c);
 	return FEED_DONE;
 }

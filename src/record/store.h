@@ -71,7 +71,12 @@ struct store_cursor {
 	struct segment segment;
 	uint32_t number; /* of the segment, from 1; 0: none is open yet */
 	uint64_t offset; /* in its frames, of the next one */
-	char why[256];   /* when BAD */
+	/* The event that was read last, which the next has to follow: number and hash, in
+	 * hexadecimal.  Behind a store_seek none was, and any may come. */
+	bool linked;
+	uint64_t seq;
+	char head[HASH_HEX];
+	char why[256]; /* when BAD */
 };
 
 #define STORE_CURSOR_INIT ((struct store_cursor){.folder = -1, .segment = SEGMENT_INIT})
@@ -84,12 +89,15 @@ void store_cursor_close(struct store_cursor *c);
 /*
  * DONE: a frame, whose spans are good until the next call.  MORE: nothing further at present; of
  * a session that lives more may come, and the call can be made again at any time.  BAD: these
- * are no frames, or they cannot be read (why).  Frames are read, their chain is not checked:
- * that is verify.h's.
+ * are no frames, they cannot be read, or one does not follow the one before it (why).  Seals are
+ * verify.h's.
  */
 enum feed store_next(struct store_cursor *c, struct frame *ret);
 
-/* To a frame's place, as number and offset were before it was read. */
+/* To a frame's place, as number and offset were before it was read; 0, 0 is the first event's. */
 enum feed store_seek(struct store_cursor *c, uint32_t number, uint64_t offset);
+
+/* What comes next follows this event. */
+void store_link(struct store_cursor *c, uint64_t seq, const char head[HASH_HEX]);
 
 #endif

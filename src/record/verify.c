@@ -51,11 +51,10 @@ static const char *verify_frame(struct verify *v, const struct frame *f)
 {
 	bool session = verify_kind_is(f, "session"), seal = verify_kind_is(f, "seal");
 
-	if (f->seq != v->seq + 1)
-		return f->seq <= v->seq ? "an event comes twice, or out of its place"
-					: "events are missing";
-	if (memcmp(f->prev.ptr, v->prev_hex, HASH_HEX) != 0)
-		return "the event does not follow the one before it";
+	const char *follows = frame_follows(f, v->seq, v->prev_hex);
+
+	if (follows)
+		return follows;
 	if (f->boot < v->boot)
 		return "the clock goes back";
 	if (v->ret->ended && !seal)

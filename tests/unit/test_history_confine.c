@@ -3,11 +3,13 @@
 #include "fake_home.h"
 
 #include "history_confine.h"
+#include "history_output.h"
 #include "landlock.h"
 #include "str.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -43,6 +45,23 @@ static int starting(void)
 	return errno;
 }
 
+/* What was opened for it is written, and gets its name; nothing beside it is made, or replaced. */
+static int writing(const char *path, bool files)
+{
+	char beside[PATH_MAX], part[PATH_MAX];
+	struct error e = ERROR_INIT;
+	struct stat st;
+
+	(void)snprintf(beside, sizeof(beside), "%s.beside", path);
+	(void)snprintf(part, sizeof(part), "%s.part", path);
+	if (files && (making(beside) != EACCES || making(path) != EACCES ||
+		      rename(part, beside) == 0 || unlink(part) == 0))
+		return 1;
+	if (write(history_output_fd(), "it", 2) != 2 || history_output_close(0, &e) != 0)
+		return 2;
+	return stat(path, &st) == 0 && st.st_size == 2 && stat(part, &st) < 0 ? 0 : 3;
+}
+
 /* In a child: 0, or the number of the first thing that is not as it should be. */
 static int confined(const char *output, bool files)
 {
@@ -64,7 +83,7 @@ static int confined(const char *output, bool files)
 		return 1;
 	if (making(record) != 0)
 		return 2;
-	if (output && making(output) != 0)
+	if (output && writing(output, files) != 0)
 		return 3;
 	if (files && (making(outside) != EACCES || making(state) != EACCES))
 		return 4;

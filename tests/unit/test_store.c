@@ -44,7 +44,7 @@ static void folder_end(struct folder *f)
 	char name[STORE_FOLDER_SIZE + SEGMENT_NAME_SIZE], segment[SEGMENT_NAME_SIZE];
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sessions); i++) {
-		for (uint32_t n = 1; n < 8; n++) {
+		for (uint32_t n = 0; n < 8; n++) {
 			segment_name(segment, n / 2 + 1, n % 2);
 			(void)snprintf(name, sizeof(name), "%s/%s", sessions[i], segment);
 			(void)unlinkat(f->dir, name, 0);
@@ -248,6 +248,58 @@ static void test_follow(void **state)
 	folder_end(&f);
 }
 
+/* An event that does not follow the one before it is not told as if it did. */
+static void test_chain(void **state)
+{
+	static const char nobody[] = "00000000000000000000000000000000"
+				     "00000000000000000000000000000000";
+	struct folder f = folder_new();
+	_cleanup_fd_ int session = make_session(&f, ONE);
+	_cleanup_store_ struct store s = open_store(&f);
+	_cleanup_store_cursor_ struct store_cursor c = STORE_CURSOR_INIT;
+	_cleanup_fd_ int first = new_segment(session, 1);
+	_cleanup_buf_ struct buf bytes = BUF_INIT(1 << 20);
+	struct hash key = {{3}};
+	struct error e = ERROR_INIT;
+	struct writer w;
+	struct frame frame;
+	uint64_t at[8];
+
+	(void)state;
+	writer_init(&w, first, &key);
+	write_events(&w, 7);
+	writer_fini(&w);
+	assert_int_equal(store_cursor_open(&s, &s.sessions[0], &c, &e), 0);
+	for (size_t i = 0; i < 8; i++) {
+		at[i] = c.offset;
+		assert_int_equal(store_next(&c, &frame), FEED_DONE);
+	}
+	/* From within it goes on; but not behind another event than the one that was there. */
+	assert_int_equal(store_seek(&c, 1, at[3]), FEED_DONE);
+	assert_int_equal(store_next(&c, &frame), FEED_DONE);
+	assert_int_equal(frame.seq, 4);
+	assert_int_equal(store_seek(&c, 1, at[3]), FEED_DONE);
+	store_link(&c, 3, nobody);
+	assert_int_equal(store_next(&c, &frame), FEED_BAD);
+	assert_non_null(strstr(c.why, "does not follow"));
+
+	assert_int_equal(fd_read_file_at(session, "000001.log", &bytes), 0);
+	assert_int_equal(ftruncate(first, (off_t)at[2]), 0);
+	assert_int_equal(fd_write_all(first, bytes.ptr + at[3], bytes.len - at[3]), 0);
+	assert_int_equal(store_seek(&c, 0, 0), FEED_DONE);
+	assert_int_equal(store_next(&c, &frame), FEED_DONE);
+	assert_int_equal(store_next(&c, &frame), FEED_DONE);
+	assert_int_equal(store_next(&c, &frame), FEED_BAD);
+	assert_non_null(strstr(c.why, "events are missing"));
+
+	/* A length that reaches beyond the end is no torn end: a frame is one line. */
+	assert_int_equal(frame_read((struct span){(const uint8_t *)bytes.ptr, 100}, &frame),
+			 FEED_MORE);
+	bytes.ptr[4] = 'f';
+	assert_int_equal(frame_read(buf_span(&bytes), &frame), FEED_BAD);
+	folder_end(&f);
+}
+
 /* What is not one zstd frame of frames is refused, and says so. */
 static void test_packed_badly(void **state)
 {
@@ -274,9 +326,8 @@ static void test_packed_badly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_find),
+		cmocka_unit_test(test_follow),       cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_packed_badly),
 	};
 
