@@ -85,21 +85,13 @@ struct root {
 	char parent_path[PATH_MAX];
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[ROOT_DEVICE_COUNT];
+	const struct root_trust *trust;
 	bool trust_made[PLAN_TRUST_COUNT];
-	struct root_made made;
+	struct root_made *made;
 	int scratch;                  /* .bawn: what we make up and show elsewhere */
 	bool given;                   /* the root is a system, of the plan */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
-
-/* The trust files that the plan names, in the order of their formats. */
-static int root_trust_fds[PLAN_TRUST_COUNT];
-static size_t root_trust_count;
-
-void root_give_trust(int fd)
-{
-	root_trust_fds[root_trust_count++] = fd;
-}
 
 /* What cannot be laid, and the way out, as far as it can be told. */
 static int root_layers_failed(const struct plan_mount *m, int layer, int r, struct error *e)
@@ -172,7 +164,7 @@ static int root_open_source(const struct plan_mount *m, struct error *e)
 	return tree;
 }
 
-static int root_open_sources(struct root *root, struct error *e)
+int root_open_sources(struct root *root, struct error *e)
 {
 	for (size_t i = 0; i < root->plan->mounts.count; i++) {
 		const struct plan_mount *m = &root->plan->mounts.items[i];
@@ -481,8 +473,9 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 	for (unsigned int i = 0; i < format; i++)
 		from += plan_has_trust(root->plan, i) ? 1 : 0;
 	if (!root->trust_made[format]) {
-		int r = from < root_trust_count ? root_copy_trust(root, name, root_trust_fds[from])
-						: -ENOENT;
+		int r = from < root->trust->count
+				? root_copy_trust(root, name, root->trust->fds[from])
+				: -ENOENT;
 
 		if (r < 0)
 			return error_sys(e, r, "making the trust file %s", m->source);
@@ -507,7 +500,7 @@ static int root_socket(struct root *root, const struct plan_mount *m, struct err
 
 	if (parent < 0)
 		return parent;
-	int *made = str_equal(m->role, "ask") ? &root->made.ask : &root->made.ssh;
+	int *made = str_equal(m->role, "ask") ? &root->made->ask : &root->made->ssh;
 
 	if (*made >= 0 || strlen(name) >= sizeof(address.sun_path))
 		return error_set(e, -EINVAL, "%s cannot be made: one socket, of a short name",
@@ -532,10 +525,10 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 		return root_attach_at(root, root->proc, m->target, true, e);
 	_cleanup_fd_ int fd = mounts_new("proc", options, 1, attributes);
 
-	if (fd >= 0 && root->made.processes < 0)
-		root->made.processes = mounts_new("proc", NULL, 0, attributes);
-	if (fd < 0 || root->made.processes < 0) {
-		fd = fd < 0 ? fd : root->made.processes;
+	if (fd >= 0 && root->made->processes < 0)
+		root->made->processes = mounts_new("proc", NULL, 0, attributes);
+	if (fd < 0 || root->made->processes < 0) {
+		fd = fd < 0 ? fd : root->made->processes;
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");
 		error_next(e, "Inside a container the outer /proc must be whole: start it with "
 			      "--security-opt systempaths=unconfined (Docker, Podman).");
@@ -544,7 +537,7 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-static int root_mask_proc(const struct root *root, struct error *e)
+int root_mask_proc(const struct root *root, struct error *e)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_proc_masked); i++) {
 		const char *path = root_proc_masked[i].path;
@@ -657,7 +650,7 @@ static int root_apply(struct root *root, size_t index, struct error *e)
 	return error_set(e, -EBADMSG, "unknown kind of mount");
 }
 
-static int root_enter(const struct root *root, struct error *e)
+int root_enter(struct root *root, struct error *e)
 {
 	if (fchdir(root->fd) < 0)
 		return error_sys(e, -errno, "entering the new root");
@@ -670,6 +663,8 @@ static int root_enter(const struct root *root, struct error *e)
 	/* Our own tmpfs holds only mount points and made-up files: nobody writes there. */
 	int r = mounts_set_attributes(root->given ? root->scratch : root->fd, 0, MOUNT_ATTR_RDONLY);
 
+	fd_close(&root->scratch);
+	fd_close(&root->fd);
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
@@ -693,8 +688,7 @@ static int root_make_scratch(struct root *root, struct error *e)
 	return 0;
 }
 
-/* The root itself: empty, or a system's. */
-static int root_make(struct root *root, struct error *e)
+int root_make(struct root *root, struct error *e)
 {
 	struct stat st;
 
@@ -713,34 +707,32 @@ static int root_make(struct root *root, struct error *e)
 	return root_make_scratch(root, e);
 }
 
-int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
+struct root *root_begin(const struct plan *plan, const struct root_trust *trust,
+			struct root_made *made)
 {
 	static struct root root;
 
 	root.plan = plan;
 	root.parent = root.proc = root.scratch = -1;
-	root.made = ROOT_MADE_INIT;
+	root.trust = trust;
+	root.made = made;
 	root.given = plan->root.count > 0;
+	return &root;
+}
+
+int root_part(struct error *e)
+{
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
-	int r = root_open_sources(&root, e);
-	if (r < 0)
-		return r;
-	r = root_make(&root, e);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < plan->mounts.count; i++) {
-		r = root_apply(&root, i, e);
-		if (r < 0)
-			return r;
-	}
-	r = root_mask_proc(&root, e);
-	if (r < 0)
-		return r;
-	r = root_enter(&root, e);
-	fd_close(&root.scratch);
-	fd_close(&root.fd);
-	*ret = root.made;
+	return 0;
+}
+
+int root_mount(struct root *root, struct error *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < root->plan->mounts.count; i++)
+		r = root_apply(root, i, e);
 	return r;
 }

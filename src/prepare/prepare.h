@@ -10,11 +10,11 @@
 #include "session_store.h"
 #include "verbs.h"
 
-/* What the plan points into; released together, after the plan's last use. */
+/* A plan and what it points into; released together, after the plan's last use. */
 struct prepared {
 	struct arena arena;
-	struct plan plan;
-	const char *config; /* where the user's own file is, or would be */
+	const struct plan *plan; /* whole; nobody changes it */
+	const char *config;      /* where the user's own file is, or would be */
 	struct session_places places;
 	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */

@@ -263,7 +263,7 @@ static void test_banner_names_hosts(void **state)
 	fake_file(f->home, ".config/bawn/config.yaml", rules);
 	if (prepare_plan(&i, NULL, false, &prepared, &e) < 0)
 		fail_msg("%s", e.text);
-	banner_print(&t, &prepared.plan, "");
+	banner_print(&t, prepared.plan, "");
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(fd_read_all(fd, &out), 0);
 	const char *line = strstr(buf_str(&out), "reaches");
