@@ -101,7 +101,8 @@ static int root_layers_failed(const struct plan_mount *m, int layer, int r, stru
 	return r;
 }
 
-/* A source of the plan with layers upon it; base: the source, opened and checked. */
+/* A source of the plan with layers upon it: its detached mount, or -errno.  base: the source, opened
+ * and checked. */
 static int root_open_layers(const struct plan_mount *m, int base, struct error *e)
 {
 	_cleanup_fd_ int layer = *m->upper ? open_no_links(m->upper, O_PATH | O_DIRECTORY) : -1;
@@ -135,6 +136,7 @@ static int root_open_layers(const struct plan_mount *m, int base, struct error *
 	return r;
 }
 
+/* The detached copy of a source's mount; or -errno. */
 static int root_open_source(const struct plan_mount *m, struct error *e)
 {
 	const char *source = m->kind == PLAN_MOUNT_PROC ? "/proc" : m->source;
@@ -225,7 +227,8 @@ static bool root_owns(const struct root *root, int dir)
 	return fstat(dir, &st) == 0 && root_made(root, st.st_dev);
 }
 
-/* Opens the directory name in dir, made first where it is missing and the place is ours. */
+/* Opens the directory name in dir, made first where it is missing and the place is ours: its
+ * descriptor, or -errno. */
 static int root_step(const struct root *root, int dir, const char *name)
 {
 	int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
@@ -240,8 +243,8 @@ static int root_step(const struct root *root, int dir, const char *name)
 }
 
 /*
- * The parent directory of target in the new root.  The last one is kept: neighbours in the plan
- * are neighbours in the tree.
+ * The parent directory of target in the new root, or -errno.  The last one is kept: neighbours in
+ * the plan are neighbours in the tree.  Nobody but root_forget_parent closes it.
  */
 static int root_parent(struct root *root, const char *target, const char **ret_name)
 {
@@ -341,7 +344,7 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-/* The parent of something that we make up: it must be ours. */
+/* The parent of something that we make up, as root_parent: it must be ours. */
 static int root_own_parent(struct root *root, const char *target, const char **ret_name,
 			   struct error *e)
 {

@@ -170,7 +170,7 @@ static int serve_start(const struct plan *plan, struct serve_files *files, struc
 int keys_run(void)
 {
 	static struct keys k;
-	const struct plan *plan = NULL;
+	const struct plan *plan = &plan_none;
 	static struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct buf host = BUF_INIT(TRUST_BYTES_MAX);
 	struct serve_files files = {.count = 0};

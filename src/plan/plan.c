@@ -223,6 +223,8 @@ static const struct schema_field plan_fields[] = {
 };
 const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
 
+const struct plan plan_none;
+
 bool plan_rule_opens(const struct plan_rule *rule)
 {
 	return !rule->passthrough && (rule->methods.count > 0 || rule->paths.count > 0);

@@ -341,6 +341,9 @@ struct plan {
 	struct span seccomp; /* BPF: array of struct sock_filter */
 };
 
+/* Where there is no plan yet: nothing is in it. */
+extern const struct plan plan_none;
+
 extern const struct schema plan_schema;
 extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
 extern const char *const plan_limit_words[PLAN_LIMIT_COUNT];

@@ -501,7 +501,8 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 
-/* Who only asks whether a session runs holds it for a moment, also one that has just been made. */
+/* The session's lock, or -errno: -EBUSY after a while.  Who only asks whether a session runs holds it
+ * for a moment, also one that has just been made. */
 static int layering_hold(const struct layering *g)
 {
 	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + LAYERING_HOLD_MS;

@@ -58,7 +58,7 @@ void prepared_fini(struct prepared *p)
 		return;
 	arena_fini(&p->arena);
 	layers_close(&p->layers);
-	p->plan = NULL;
+	p->plan = &plan_none;
 }
 
 /* Reads an opened policy file and adds it as a layer. */

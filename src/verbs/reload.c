@@ -82,11 +82,9 @@ static int reload_send(struct session *s, const struct amend_list *list, const s
 
 static int reload_session(const struct invocation *i, struct session *s, struct error *e)
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct text out = text_open(STDOUT_FILENO);
 	struct amend_list list;
-
-	memset(&prepared, 0, sizeof(prepared));
 	int r = reload_read(i, s, &prepared, e);
 
 	if (r < 0)

@@ -24,7 +24,10 @@ static char *const try_argv[] = {name_of_program, NULL};
 
 static void try_init(struct try *t)
 {
-	*t = (struct try){.prepared = PREPARED_INIT, .layering = LAYERING_INIT, .e = ERROR_INIT};
+	*t = (struct try){.prepared = PREPARED_INIT,
+			  .plan = &plan_none,
+			  .layering = LAYERING_INIT,
+			  .e = ERROR_INIT};
 	t->invocation.values = t->values;
 }
 
@@ -47,7 +50,7 @@ static int try_start(struct try *t, const char *name)
 		r = layering_choose(&t->layering, &t->invocation, &t->prepared, &t->e);
 	if (r == 0)
 		r = layering_begin(&t->layering, name, &t->prepared, &t->plan, &t->e);
-	if (t->prepared.plan) {
+	if (built.len > 0) {
 		assert_int_equal(plan_encode(t->prepared.plan, &now), 0);
 		assert_true(span_equal(buf_span(&built), buf_span(&now)));
 	}

@@ -33,6 +33,7 @@ static const struct verb *verb(const char *name)
 static void try_init(struct try *t)
 {
 	memset(t, 0, sizeof(*t));
+	t->prepared = PREPARED_INIT;
 	t->invocation.verb = verb("run");
 	t->invocation.values = t->values;
 }

@@ -254,12 +254,11 @@ static void test_banner_names_hosts(void **state)
 	struct fake_home *f = *state;
 	_cleanup_fd_ int fd = memfd_create("banner", MFD_CLOEXEC);
 	struct text t = {.fd = fd, .width = 80};
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct invocation i = {.verb = verb_find("run", NULL)};
 	struct error e = ERROR_INIT;
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 16);
 
-	memset(&prepared, 0, sizeof(prepared));
 	fake_file(f->home, ".config/bawn/config.yaml", rules);
 	if (prepare_plan(&i, NULL, false, &prepared, &e) < 0)
 		fail_msg("%s", e.text);
