@@ -588,7 +588,7 @@ const struct step launch_steps[] = {
 	 {"enter", "no-new-privs"}},
 	/* by objects, which are opened in the finished root: grant.c */
 	{"landlock", PLAN_LAYER_LANDLOCK, launch_landlock, {"enter", "no-new-privs"}},
-	/* from here on what is watched or refused does not return: no mount, no open, no new socket */
+	/* from here on what is watched waits for the recorder: no mount, no open, no new socket */
 	{"seccomp", PLAN_LAYER_SECCOMP, launch_seccomp,
 	 {"capture", "enter", "descriptors", "no-new-privs", "capabilities-first", "landlock"}},
 	/* a plan that goes without no-new-privs needs them for Landlock and the filter */
