@@ -14,11 +14,11 @@
 
 enum { BOX_CHANNEL = 3, BOX_PLAN = 4 };
 
-static int box_read_plan(struct arena *arena, struct plan *ret_plan, struct error *e)
+static int box_read_plan(struct arena *arena, const struct plan **ret_plan, struct error *e)
 {
 	int r = plan_read(BOX_PLAN, ret_plan, arena, e);
 
-	if (r == 0 && ret_plan->ablate.count > 0 && !BAWN_ABLATION)
+	if (r == 0 && (*ret_plan)->ablate.count > 0 && !BAWN_ABLATION)
 		return error_set(e, -EPERM,
 				 "this plan switches layers off; only a test build "
 				 "may do that");
@@ -29,7 +29,7 @@ int main(void)
 {
 	static struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct error e = ERROR_INIT;
-	struct plan plan;
+	const struct plan *plan = NULL;
 	int processes = -1;
 
 	/* From the first moment: when the keeper dies, so do we. */
@@ -40,13 +40,13 @@ int main(void)
 	bool filtered = process_is_filtered();
 
 	if (r == 0)
-		r = launch(&plan, BOX_CHANNEL, &processes, &e);
+		r = launch(plan, BOX_CHANNEL, &processes, &e);
 	if (r == 0)
-		r = probe_start(&plan, filtered, &e);
+		r = probe_start(plan, filtered, &e);
 	if (r < 0) {
 		e.code = r;
 		init_report_failure(BOX_CHANNEL, &e);
 		return 1;
 	}
-	return init_run(&plan, BOX_CHANNEL, processes, (uint64_t)r);
+	return init_run(plan, BOX_CHANNEL, processes, (uint64_t)r);
 }

@@ -175,6 +175,7 @@ static int capture_send_rules(const struct plan *plan, bool log)
 	return fd;
 }
 
+/* The netlink socket, as capture_send_rules; with the log where the kernel has it. */
 static int capture_rules(const struct plan *plan, bool log)
 {
 	int fd = capture_send_rules(plan, log);

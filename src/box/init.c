@@ -41,6 +41,8 @@ struct init {
 	const struct plan *plan;
 	struct loop loop;
 	struct channel channel;
+	struct loop_handle channel_handle, signal_handle;
+	int processes; /* a /proc that shows all of them; -1 none */
 	int signals;
 	struct init_job jobs[INIT_JOBS_MAX];
 	struct pause pause;
@@ -406,29 +408,91 @@ static void init_end_all(const struct plan *plan)
 	}
 }
 
+/* --- the start ------------------------------------------------------------------------- */
+
+static int init_take_signals(void *context, struct error *e)
+{
+	struct init *in = context;
+	sigset_t set;
+
+	(void)e;
+	(void)sigfillset(&set);
+	(void)sigdelset(&set, SIGSYS);
+	in->signals = process_signalfd(&set);
+	return in->signals < 0 ? in->signals : 0;
+}
+
+static int init_make_loop(void *context, struct error *e)
+{
+	struct init *in = context;
+
+	(void)e;
+	return loop_init(&in->loop);
+}
+
+static int init_make_pause(void *context, struct error *e)
+{
+	struct init *in = context;
+
+	(void)e;
+	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, in);
+}
+
+/* In a pid namespace whoever is left is ours already. */
+static int init_be_reaper(void *context, struct error *e)
+{
+	const struct init *in = context;
+
+	(void)e;
+	if (plan_goes_without(in->plan, PLAN_LAYER_PID_NS))
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1ul, 0ul, 0ul, 0ul);
+	return 0;
+}
+
+static int init_watch_channel(void *context, struct error *e)
+{
+	struct init *in = context;
+
+	(void)e;
+	return loop_add(&in->loop, in->channel.fd, EPOLLIN, init_on_channel, in,
+			&in->channel_handle);
+}
+
+static int init_watch_signals(void *context, struct error *e)
+{
+	struct init *in = context;
+
+	(void)e;
+	return loop_add(&in->loop, in->signals, EPOLLIN, init_on_signalfd, in, &in->signal_handle);
+}
+
+/* clang-format off */
+const struct step init_steps[] = {
+	/* blocked before there is a child whose end could be missed */
+	{"signals", STEP_ALWAYS, init_take_signals, {NULL}},
+	{"loop", STEP_ALWAYS, init_make_loop, {NULL}},
+	{"pause", STEP_ALWAYS, init_make_pause, {"loop"}},
+	{"reaper", STEP_ALWAYS, init_be_reaper, {NULL}},
+	/* what the keeper sends now may start a child: all that is above must be ready for it */
+	{"channel", STEP_ALWAYS, init_watch_channel, {"signals", "loop", "pause", "reaper"}},
+	{"children", STEP_ALWAYS, init_watch_signals, {"signals", "loop"}},
+};
+/* clang-format on */
+const size_t init_step_count = BAWN_ARRAY_SIZE(init_steps);
+
 int init_run(const struct plan *plan, int channel, int processes, uint64_t probes)
 {
 	static struct init in;
-	struct loop_handle channel_handle;
-	struct loop_handle signal_handle;
-	sigset_t set;
+	struct error e = ERROR_INIT;
 
 	in.plan = plan;
+	in.processes = processes;
 	in.channel = (struct channel){.fd = channel,
 				      .rules = init_rules,
 				      .rule_count = BAWN_ARRAY_SIZE(init_rules),
 				      .state = INIT_SERVING,
 				      .context = &in};
-	(void)sigfillset(&set);
-	(void)sigdelset(&set, SIGSYS);
-	in.signals = process_signalfd(&set);
-	if (in.signals < 0 || loop_init(&in.loop) < 0 ||
-	    pause_init(&in.pause, &in.loop, processes, init_on_paused, &in) < 0)
-		return 1;
-	if (plan_goes_without(plan, PLAN_LAYER_PID_NS))
-		(void)prctl(PR_SET_CHILD_SUBREAPER, 1ul, 0ul, 0ul, 0ul);
-	if (loop_add(&in.loop, channel, EPOLLIN, init_on_channel, &in, &channel_handle) < 0 ||
-	    loop_add(&in.loop, in.signals, EPOLLIN, init_on_signalfd, &in, &signal_handle) < 0)
+	if (steps_take(init_steps, init_step_count, plan, &in, &e) < 0)
 		return 1;
 	if (init_send_job(&in, MESSAGE_READY, 0, probes) == 0)
 		(void)loop_run(&in.loop);

@@ -5,6 +5,11 @@
 
 #include "error.h"
 #include "plan.h"
+#include "steps.h"
+
+/* In the order in which they are taken. */
+extern const struct step init_steps[];
+extern const size_t init_step_count;
 
 /* Serves the keeper at the other end of `channel` until it is gone; returns the exit code.
  * processes: the root of a /proc that shows all of them, or -1.  probes: how many held, for the

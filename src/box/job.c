@@ -67,72 +67,6 @@ static _Noreturn void job_fail(const char *what, int code, int status)
 	_exit(status);
 }
 
-/* 0, 1 and 2 from what was given, the terminal, or /dev/null. */
-static void job_stdio(const struct job_start *start)
-{
-	for (int i = 0; i < 3; i++) {
-		bool null = (start->spawn->nulls >> i & 1) != 0;
-		int from = start->fds[i] >= 0 ? start->fds[i] : null ? -1 : start->slave;
-
-		if (from < 0)
-			from = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (from < 0 || dup2(from, i) < 0)
-			_exit(JOB_OURS);
-	}
-}
-
-/* Nothing above 2 is left, but a program to execute, which closes itself. */
-static void job_close_rest(const struct job_start *start)
-{
-	bool program = start->fds[3] >= 0;
-
-	if (program && start->fds[3] != JOB_PROGRAM &&
-	    dup3(start->fds[3], JOB_PROGRAM, O_CLOEXEC) < 0)
-		_exit(JOB_OURS);
-	if (!plan_goes_without(start->plan, PLAN_LAYER_FDS) &&
-	    close_range(program ? JOB_PROGRAM + 1 : JOB_PROGRAM, ~0u, 0) < 0)
-		_exit(JOB_OURS);
-}
-
-static _Noreturn void job_exec(const struct job_start *start)
-{
-	const struct plan *plan = start->plan;
-	const struct message_spawn *spawn = start->spawn;
-	size_t argc = spawn->argv.count ? spawn->argv.count : plan->argv.count;
-	const struct plan_string *words = spawn->argv.count ? spawn->argv.items : plan->argv.items;
-	const char *cwd = spawn->cwd[0] ? spawn->cwd : plan->cwd;
-	char **argv = calloc(argc + 1, sizeof(char *));
-	char **envp = calloc(plan->env.count + 1, sizeof(char *));
-
-	if (argc == 0 || !argv || !envp)
-		_exit(JOB_OURS);
-	for (size_t i = 0; i < argc; i++)
-		argv[i] = (char *)(uintptr_t)words[i].text;
-	for (size_t i = 0; i < plan->env.count; i++)
-		if (asprintf(&envp[i], "%s=%s", plan->env.items[i].name, plan->env.items[i].value) <
-		    0)
-			_exit(JOB_OURS);
-	job_stdio(start);
-	if (chdir(cwd) < 0)
-		job_fail(cwd, -errno, JOB_OURS);
-	process_reset_signals();
-	job_close_rest(start);
-	if (start->fds[3] >= 0) {
-		(void)fexecve(JOB_PROGRAM, argv, envp);
-		job_fail("the program given by descriptor", -errno, JOB_NOT_RUNNABLE);
-	}
-	/* The command's own PATH says where it is looked for; ours is empty. */
-	environ = envp;
-	(void)execvp(argv[0], argv);
-	int code = -errno;
-
-	if (code == -ENOENT)
-		job_fail(argv[0], code,
-			 strchr(argv[0], '/') && access(argv[0], F_OK) == 0 ? JOB_NOT_RUNNABLE
-									    : JOB_NOT_FOUND);
-	job_fail(argv[0], code, JOB_NOT_RUNNABLE);
-}
-
 static void job_report(int fd, int stopped, int value)
 {
 	struct job_report report = {.stopped = stopped, .value = value};
@@ -189,36 +123,208 @@ static _Noreturn void job_lead(const struct job_start *start, pid_t child)
 	}
 }
 
-_Noreturn void job_become(const struct job_start *start)
-{
-	if (launch_files(start->plan) < 0)
-		_exit(JOB_OURS);
-	if (!plan_goes_without(start->plan, PLAN_LAYER_TTY) && setsid() < 0)
-		_exit(JOB_OURS);
-	if (start->slave < 0)
-		job_exec(start);
+/* --- from init's fork to the exec ------------------------------------------------------ */
 
-	/* The leader's own 0 is the terminal, for tcsetpgrp. */
-	if (dup2(start->slave, 0) < 0 || ioctl(0, TIOCSCTTY, 0) < 0)
-		_exit(JOB_OURS);
+/* A command on its way to its exec. */
+struct job {
+	const struct job_start *start;
+	char **argv, **envp;
+};
+
+static int job_open_files(void *context, struct error *e)
+{
+	const struct job *j = context;
+
+	(void)e;
+	return launch_files(j->start->plan);
+}
+
+static int job_session(void *context, struct error *e)
+{
+	(void)context;
+	(void)e;
+	return setsid() < 0 ? -errno : 0;
+}
+
+/* The leader's own 0 is the terminal, for tcsetpgrp. */
+static int job_terminal(void *context, struct error *e)
+{
+	const struct job *j = context;
+	int slave = j->start->slave;
+
+	(void)e;
+	return slave >= 0 && (dup2(slave, 0) < 0 || ioctl(0, TIOCSCTTY, 0) < 0) ? -errno : 0;
+}
+
+/* With a terminal: the leader stays behind in its own life, and its child goes on.  Both sides set
+ * the group; whoever is first, it is done before exec. */
+static int job_leader(void *context, struct error *e)
+{
+	const struct job *j = context;
+
+	(void)e;
+	if (j->start->slave < 0)
+		return 0;
 	pid_t child = fork();
 
 	if (child < 0)
-		_exit(JOB_OURS);
+		return -errno;
 	if (child == 0) {
-		/* Both sides set the group; whoever is first, it is done before exec. */
 		(void)setpgid(0, 0);
-		if (start->spawn->foreground) {
-			(void)signal(SIGTTOU, SIG_IGN);
-			job_foreground(getpid());
-		}
-		job_exec(start);
+		return 0;
 	}
 	(void)setpgid(child, child);
-	(void)dup2(start->report, 3);
-	struct job_start mine = *start;
+	(void)dup2(j->start->report, 3);
+	struct job_start mine = *j->start;
 
 	mine.report = 3;
 	(void)close_range(4, ~0u, 0);
 	job_lead(&mine, child);
+}
+
+static int job_to_front(void *context, struct error *e)
+{
+	const struct job *j = context;
+
+	(void)e;
+	if (j->start->slave >= 0 && j->start->spawn->foreground) {
+		(void)signal(SIGTTOU, SIG_IGN);
+		job_foreground(getpid());
+	}
+	return 0;
+}
+
+static int job_words(void *context, struct error *e)
+{
+	struct job *j = context;
+	const struct plan *plan = j->start->plan;
+	const struct message_spawn *spawn = j->start->spawn;
+	size_t argc = spawn->argv.count ? spawn->argv.count : plan->argv.count;
+	const struct plan_string *words = spawn->argv.count ? spawn->argv.items : plan->argv.items;
+
+	(void)e;
+	j->argv = calloc(argc + 1, sizeof(char *));
+	j->envp = calloc(plan->env.count + 1, sizeof(char *));
+	if (argc == 0 || !j->argv || !j->envp)
+		return -ENOMEM;
+	for (size_t i = 0; i < argc; i++)
+		j->argv[i] = (char *)(uintptr_t)words[i].text;
+	for (size_t i = 0; i < plan->env.count; i++)
+		if (asprintf(&j->envp[i], "%s=%s", plan->env.items[i].name,
+			     plan->env.items[i].value) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+/* 0, 1 and 2 from what was given, the terminal, or /dev/null. */
+static int job_streams(void *context, struct error *e)
+{
+	const struct job *j = context;
+	const struct job_start *start = j->start;
+
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		bool null = (start->spawn->nulls >> i & 1) != 0;
+		int from = start->fds[i] >= 0 ? start->fds[i] : null ? -1 : start->slave;
+
+		if (from < 0)
+			from = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (from < 0 || dup2(from, i) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int job_folder(void *context, struct error *e)
+{
+	const struct job *j = context;
+	const char *cwd = j->start->spawn->cwd[0] ? j->start->spawn->cwd : j->start->plan->cwd;
+
+	(void)e;
+	if (chdir(cwd) < 0)
+		job_fail(cwd, -errno, JOB_OURS);
+	return 0;
+}
+
+static int job_signals(void *context, struct error *e)
+{
+	(void)context;
+	(void)e;
+	process_reset_signals();
+	return 0;
+}
+
+/* Nothing above 2 is left, but a program to execute, which closes itself. */
+static int job_descriptors(void *context, struct error *e)
+{
+	const struct job *j = context;
+	const struct job_start *start = j->start;
+	bool program = start->fds[3] >= 0;
+
+	(void)e;
+	if (program && start->fds[3] != JOB_PROGRAM &&
+	    dup3(start->fds[3], JOB_PROGRAM, O_CLOEXEC) < 0)
+		return -errno;
+	if (!plan_goes_without(start->plan, PLAN_LAYER_FDS) &&
+	    close_range(program ? JOB_PROGRAM + 1 : JOB_PROGRAM, ~0u, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Never returns. */
+static int job_program(void *context, struct error *e)
+{
+	const struct job *j = context;
+	char **argv = j->argv;
+
+	(void)e;
+	if (j->start->fds[3] >= 0) {
+		(void)fexecve(JOB_PROGRAM, argv, j->envp);
+		job_fail("the program given by descriptor", -errno, JOB_NOT_RUNNABLE);
+	}
+	/* The command's own PATH says where it is looked for; ours is empty. */
+	environ = j->envp;
+	(void)execvp(argv[0], argv);
+	int code = -errno;
+
+	if (code == -ENOENT)
+		job_fail(argv[0], code,
+			 strchr(argv[0], '/') && access(argv[0], F_OK) == 0 ? JOB_NOT_RUNNABLE
+									    : JOB_NOT_FOUND);
+	job_fail(argv[0], code, JOB_NOT_RUNNABLE);
+}
+
+/* clang-format off */
+const struct step job_steps[] = {
+	/* init keeps twice as many for itself */
+	{"open-files", STEP_ALWAYS, job_open_files, {NULL}},
+	{"session", PLAN_LAYER_TTY, job_session, {NULL}},
+	/* only who leads a session can take a terminal */
+	{"terminal", STEP_ALWAYS, job_terminal, {"session"}},
+	/* the leader has the terminal and the limit; what follows is the command's alone */
+	{"leader", STEP_ALWAYS, job_leader, {"open-files", "session", "terminal"}},
+	/* the group of the command, which the leader's fork made */
+	{"foreground", STEP_ALWAYS, job_to_front, {"terminal", "leader"}},
+	{"words", STEP_ALWAYS, job_words, {NULL}},
+	/* the leader's 0 stays the terminal, so only behind its fork */
+	{"streams", STEP_ALWAYS, job_streams, {"leader"}},
+	/* a folder that is gone is said on the command's own stream */
+	{"folder", STEP_ALWAYS, job_folder, {"streams"}},
+	/* taking the foreground ignores SIGTTOU, and the command is not to inherit that */
+	{"signals", STEP_ALWAYS, job_signals, {"foreground"}},
+	/* what was given has its place, and nothing else goes along */
+	{"descriptors", STEP_ALWAYS, job_descriptors, {"streams"}},
+	{"program", STEP_ALWAYS, job_program,
+	 {"open-files", "session", "words", "streams", "folder", "signals", "descriptors"}},
+};
+/* clang-format on */
+const size_t job_step_count = BAWN_ARRAY_SIZE(job_steps);
+
+_Noreturn void job_become(const struct job_start *start)
+{
+	struct job j = {.start = start};
+	struct error e = ERROR_INIT;
+
+	(void)steps_take(job_steps, job_step_count, start->plan, &j, &e);
+	_exit(JOB_OURS);
 }

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "message_box.h"
 #include "plan.h"
+#include "steps.h"
 
 struct job_start {
 	const struct plan *plan;
@@ -25,6 +26,10 @@ struct job_report {
  * slave, close-on-exec. */
 int job_open_terminal(const struct message_spawn *spawn, int *ret_master, int *ret_slave,
 		      struct error *e);
+
+/* In the order in which they are taken. */
+extern const struct step job_steps[];
+extern const size_t job_step_count;
 
 /* In a fresh child of init: becomes the command, or its terminal's leader.  Never returns. */
 _Noreturn void job_become(const struct job_start *start);

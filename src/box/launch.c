@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order matters and is this:
- *
- *	ids		who we are in our own user namespace; before anything else,
- *			because until then every file belongs to nobody
- *	nested-off	the kernel's counters of further namespaces at 0, while the
- *			host's /proc is still in view
- *	loopback, name	the network and host name are ours, so make them usable
- *	capture		every connection leads to the gate: capture.c; its two sockets
- *			go out through the channel
- *	trust files	from keys, by way of the keeper, where the plan names some
- *	root		root.c
- *	limits		rlimits; processes count per user namespace.  Before the root the user's
- *			counters, of which the box gets half
- *	descriptors	only the channel stays, and a /proc for init
- *	no-new-privs	from here on no exec gains anything
- *	Landlock	root.c, on objects opened in the finished root
- *	seccomp		the filter, from the plan; of a watched box its listener goes out
- *			through the channel
- *	capabilities	gone, and the bounding set empty; on a system before the filter, which
- *			pretends there that they go
- *	hide		not dumpable: nobody inside looks into pid 1
+ * From new namespaces to a finished box: launch_steps, at the end of this file, is the order, and
+ * says why it is so.
  *
  * Should: apply the plan.  Must not: read anything else, or go on after a
  * failure.
@@ -52,11 +33,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct launch {
+	const struct plan *plan;
+	int channel;   /* to the keeper; it stays open */
+	int processes; /* a /proc for init; -1 none */
+	mode_t mask;   /* the user's own */
+	struct root *root;
+	struct root_trust trust;
+	struct root_made made;
+};
+
 enum { LAUNCH_OOM = 500 };
 #define LAUNCH_OOM_TEXT "500"
 
-static int launch_ids(const struct plan *plan, struct error *e)
+static int launch_ids(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	const struct process_ids ids = {(uid_t)plan->uid, (uid_t)plan->host_uid, (gid_t)plan->gid,
 					(gid_t)plan->host_gid};
 	int r = process_map_ids(-1, &ids);
@@ -64,8 +57,10 @@ static int launch_ids(const struct plan *plan, struct error *e)
 	return r < 0 ? advice_missing(PLAN_LAYER_USER_NS, r, e) : 0;
 }
 
-static int launch_nested_off(const struct plan *plan, struct error *e)
+static int launch_nested_off(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	/* Without users of our own the counters would be the host's. */
 	if (plan_goes_without(plan, PLAN_LAYER_USER_NS))
 		return 0;
@@ -76,9 +71,9 @@ static int launch_nested_off(const struct plan *plan, struct error *e)
 	return r < 0 ? advice_missing(PLAN_LAYER_NESTED_OFF, r, e) : 0;
 }
 
-static int launch_loopback(const struct plan *plan, struct error *e)
+static int launch_loopback(void *context, struct error *e)
 {
-	(void)plan;
+	(void)context;
 	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 	_cleanup_fd_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -87,8 +82,10 @@ static int launch_loopback(const struct plan *plan, struct error *e)
 	return 0;
 }
 
-static int launch_host_name(const struct plan *plan, struct error *e)
+static int launch_host_name(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	if (sethostname(plan->hostname, strlen(plan->hostname)) < 0)
 		return error_sys(e, -errno, "naming the box");
 	return 0;
@@ -244,8 +241,10 @@ static int launch_shares(const struct plan *plan, struct error *e)
 }
 
 /* The part that needs the host's /proc, so before the new root. */
-static int launch_early_limits(const struct plan *plan, struct error *e)
+static int launch_early_limits(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	int r = launch_shares(plan, e);
 
 	if (r < 0)
@@ -272,8 +271,10 @@ int launch_files(const struct plan *plan)
 		       : launch_rlimit(RLIMIT_NOFILE, launch_in_plan(plan, RLIMIT_NOFILE));
 }
 
-static int launch_limits(const struct plan *plan, struct error *e)
+static int launch_limits(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	int r = launch_rlimit(RLIMIT_CORE, 0);
 
 	if (r == 0)
@@ -282,42 +283,42 @@ static int launch_limits(const struct plan *plan, struct error *e)
 		if (launch_shared[i] != RLIMIT_NOFILE)
 			r = launch_rlimit(launch_shared[i], launch_in_plan(plan, launch_shared[i]));
 	for (size_t i = 0; r == 0 && i < plan->limits.count; i++) {
-		const struct plan_limit *l = &plan->limits.items[i];
+		const struct plan_limit *limit = &plan->limits.items[i];
+		int resource = launch_rlimits[limit->kind];
 
-		if (launch_rlimits[l->kind] >= 0 && !launch_is_shared(launch_rlimits[l->kind]))
-			r = launch_rlimit(launch_rlimits[l->kind], l->value);
+		if (resource >= 0 && !launch_is_shared(resource))
+			r = launch_rlimit(resource, limit->value);
 	}
 	return r < 0 ? error_sys(e, r, "setting the limits") : 0;
 }
 
 /* --- what is given up ----------------------------------------------------------------- */
 
-static int launch_no_new_privs(const struct plan *plan, struct error *e)
+static int launch_no_new_privs(void *context, struct error *e)
 {
-	(void)plan;
+	(void)context;
 	int r = process_no_new_privs();
 
 	return r < 0 ? advice_missing(PLAN_LAYER_NO_NEW_PRIVS, r, e) : 0;
 }
 
-static int launch_landlock(const struct plan *plan, int processes, struct error *e)
+static int launch_landlock(void *context, struct error *e)
 {
-	if (plan_goes_without(plan, PLAN_LAYER_LANDLOCK))
-		return 0;
-	int r = grant_root(plan, processes, e);
+	const struct launch *l = context;
+	int r = grant_root(l->plan, l->processes, e);
 
 	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
 }
 
 /* Of a watched box the filter asks the recorder, who gets the listener by way of the keeper.
  * From here on nothing that is watched or refused returns before it serves. */
-static int launch_seccomp(const struct plan *plan, int channel, struct error *e)
+static int launch_seccomp(void *context, struct error *e)
 {
+	const struct launch *l = context;
+	const struct plan *plan = l->plan;
 	enum profile_kind kind;
 	enum profile_watch watch = PROFILE_WATCH_NOTHING;
 
-	if (plan_goes_without(plan, PLAN_LAYER_SECCOMP))
-		return 0;
 	/* Whoever started bawn may have turned the randomness of addresses off: profile_table.h. */
 	if (!plan->debug && personality(PER_LINUX) < 0)
 		return error_sys(e, -errno, "setting the personality of the box");
@@ -333,37 +334,52 @@ static int launch_seccomp(const struct plan *plan, int channel, struct error *e)
 	if (listener < 0)
 		return advice_missing(PLAN_LAYER_SECCOMP, listener, e);
 	const int fds[] = {listener, bound};
-	int r = channel_send(channel, MESSAGE_WATCH, (struct span){NULL, 0}, fds,
+	int r = channel_send(l->channel, MESSAGE_WATCH, (struct span){NULL, 0}, fds,
 			     bound < 0 ? 1 : 2);
 
 	return r < 0 ? error_sys(e, r, "handing the watch over the box out") : 0;
 }
 
-static int launch_capabilities(const struct plan *plan, struct error *e)
+static int launch_drop(struct error *e)
 {
-	(void)plan;
 	int r = process_drop_capabilities();
 
 	return r < 0 ? advice_missing(PLAN_LAYER_CAPS, r, e) : 0;
 }
 
-static int launch_hide(const struct plan *plan, struct error *e)
+static int launch_capabilities_first(void *context, struct error *e)
 {
-	(void)plan;
+	const struct launch *l = context;
+
+	return l->plan->root.count > 0 ? launch_drop(e) : 0;
+}
+
+static int launch_capabilities(void *context, struct error *e)
+{
+	const struct launch *l = context;
+
+	return l->plan->root.count == 0 ? launch_drop(e) : 0;
+}
+
+static int launch_hide(void *context, struct error *e)
+{
+	(void)context;
 	int r = process_not_dumpable();
 
 	return r < 0 ? error_sys(e, r, "hiding pid 1") : 0;
 }
 
-/* *processes comes right behind what is kept. */
-static int launch_descriptors(int keep, int *processes, struct error *e)
+/* What init has of /proc comes right behind the channel. */
+static int launch_descriptors(void *context, struct error *e)
 {
-	int last = *processes < 0 ? keep : keep + 1;
+	struct launch *l = context;
+	int keep = l->channel;
+	int last = l->processes < 0 ? keep : keep + 1;
 
-	if (*processes >= 0 && *processes != last && dup3(*processes, last, O_CLOEXEC) < 0)
+	if (l->processes >= 0 && l->processes != last && dup3(l->processes, last, O_CLOEXEC) < 0)
 		return error_sys(e, -errno, "keeping a descriptor");
-	if (*processes >= 0)
-		*processes = last;
+	if (l->processes >= 0)
+		l->processes = last;
 	if ((keep > 3 && close_range(3, (unsigned int)keep - 1, 0) < 0) ||
 	    close_range((unsigned int)last + 1, ~0u, 0) < 0)
 		return advice_missing(PLAN_LAYER_FDS, -errno, e);
@@ -400,48 +416,43 @@ static int launch_send_capture(int channel, const struct capture *c)
 }
 
 /* The sockets are the gate's; nothing of them stays here. */
-static int launch_capture(const struct plan *plan, int channel, struct error *e)
+static int launch_capture(void *context, struct error *e)
 {
+	const struct launch *l = context;
 	_cleanup_(capture_close) struct capture capture = CAPTURE_INIT;
 
-	if (!PLAN_GATE_PRESENT || plan_goes_without(plan, PLAN_LAYER_NET_NS))
+	if (!PLAN_GATE_PRESENT)
 		return 0;
-	int r = capture_open(plan, &capture, e);
+	int r = capture_open(l->plan, &capture, e);
 	if (r < 0)
 		return r;
-	r = launch_send_capture(channel, &capture);
+	r = launch_send_capture(l->channel, &capture);
 	return r < 0 ? error_sys(e, r, "handing the box's network out") : 0;
 }
 
-struct launch_step {
-	enum plan_layer layer;
-	int (*apply)(const struct plan *plan, struct error *e);
-};
-
-static const struct launch_step launch_before_root[] = {
-	{PLAN_LAYER_USER_NS, launch_ids},         {PLAN_LAYER_NESTED_OFF, launch_nested_off},
-	{PLAN_LAYER_NET_NS, launch_loopback},     {PLAN_LAYER_UTS_NS, launch_host_name},
-	{PLAN_LAYER_LIMITS, launch_early_limits},
-};
-
 static int launch_on_trust(void *context, struct channel_packet *packet, struct error *e)
 {
-	(void)context;
+	struct root_trust *trust = context;
+
 	(void)e;
-	for (size_t i = 0; i < packet->fd_count; i++)
-		root_give_trust(TAKE_FD(packet->fds[i]));
+	for (size_t i = 0; i < packet->fd_count && trust->count < PLAN_TRUST_COUNT; i++)
+		trust->fds[trust->count++] = TAKE_FD(packet->fds[i]);
 	return 0;
 }
 
 /* The files of keys, which is started when we are: the root is what they are needed for. */
-static int launch_trust(const struct plan *plan, int fd, struct error *e)
+static int launch_trust(void *context, struct error *e)
 {
+	struct launch *l = context;
 	static const struct channel_rule rules[] = {
 		{MESSAGE_TRUST, "TRUST", 0, 0, PLAN_TRUST_COUNT, 1u << 0, launch_on_trust},
 	};
-	struct channel c = {.fd = fd, .rules = rules, .rule_count = BAWN_ARRAY_SIZE(rules)};
+	struct channel c = {.fd = l->channel,
+			    .rules = rules,
+			    .rule_count = BAWN_ARRAY_SIZE(rules),
+			    .context = &l->trust};
 
-	if (!plan_needs_keys(plan))
+	if (!plan_needs_keys(l->plan))
 		return 0;
 	int r = channel_receive(&c, e);
 
@@ -450,76 +461,153 @@ static int launch_trust(const struct plan *plan, int fd, struct error *e)
 	return r < 0 ? r : 0;
 }
 
-/* As launch_capture, for the sockets that the root has. */
-static int launch_root(const struct plan *plan, int channel, int *ret_processes, struct error *e)
+/* --- the root, step by step: root.c ---------------------------------------------------- */
+
+static int launch_part(void *context, struct error *e)
 {
-	struct root_made made = ROOT_MADE_INIT;
-
-	if (plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
-		return 0;
-	int r = root_build(plan, &made, e);
-	_cleanup_fd_ int ssh = made.ssh;
-	_cleanup_fd_ int ask = made.ask;
-
-	*ret_processes = made.processes;
-	if (r == 0 && ssh >= 0)
-		r = channel_send(channel, MESSAGE_SSH_SOCKET, (struct span){NULL, 0}, &ssh, 1);
-	if (r == 0 && ask >= 0)
-		r = channel_send(channel, MESSAGE_ASK_SOCKET, (struct span){NULL, 0}, &ask, 1);
-	return r < 0 && e->code == 0 ? error_sys(e, r, "handing the box's sockets out") : r;
+	(void)context;
+	return root_part(e);
 }
 
-static const struct launch_step launch_after_root[] = {
-	{PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs},
-};
-
-static const struct launch_step launch_give_up[] = {{PLAN_LAYER_CAPS, launch_capabilities}};
-
-static const struct launch_step launch_after_seccomp[] = {{PLAN_LAYER_HIDE_INIT, launch_hide}};
-
-static int launch_steps(const struct plan *plan, const struct launch_step *steps, size_t count,
-			struct error *e)
+static int launch_sources(void *context, struct error *e)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (plan_goes_without(plan, steps[i].layer))
-			continue;
-		int r = steps[i].apply(plan, e);
+	const struct launch *l = context;
 
-		if (r < 0)
-			return r;
-	}
+	return root_open_sources(l->root, e);
+}
+
+static int launch_new_root(void *context, struct error *e)
+{
+	const struct launch *l = context;
+
+	return root_make(l->root, e);
+}
+
+static int launch_mounts(void *context, struct error *e)
+{
+	struct launch *l = context;
+	int r = root_mount(l->root, e);
+
+	l->processes = l->made.processes;
+	return r;
+}
+
+static int launch_mask_proc(void *context, struct error *e)
+{
+	const struct launch *l = context;
+
+	return root_mask_proc(l->root, e);
+}
+
+static int launch_enter(void *context, struct error *e)
+{
+	const struct launch *l = context;
+
+	return root_enter(l->root, e);
+}
+
+/* As launch_capture, for the sockets that the root has. */
+static int launch_sockets(void *context, struct error *e)
+{
+	const struct launch *l = context;
+	_cleanup_fd_ int ssh = l->made.ssh;
+	_cleanup_fd_ int ask = l->made.ask;
+	int r = 0;
+
+	if (ssh >= 0)
+		r = channel_send(l->channel, MESSAGE_SSH_SOCKET, (struct span){NULL, 0}, &ssh, 1);
+	if (r == 0 && ask >= 0)
+		r = channel_send(l->channel, MESSAGE_ASK_SOCKET, (struct span){NULL, 0}, &ask, 1);
+	return r < 0 ? error_sys(e, r, "handing the box's sockets out") : 0;
+}
+
+/* --- the order ------------------------------------------------------------------------ */
+
+/* What we make has the modes we say. */
+static int launch_own_mask(void *context, struct error *e)
+{
+	struct launch *l = context;
+
+	(void)e;
+	l->mask = umask(0);
 	return 0;
 }
 
+static int launch_user_mask(void *context, struct error *e)
+{
+	const struct launch *l = context;
+
+	(void)e;
+	(void)umask(l->mask);
+	return 0;
+}
+
+/* clang-format off */
+const struct step launch_steps[] = {
+	/* the user's own mask is for the command */
+	{"own-mask", STEP_ALWAYS, launch_own_mask, {NULL}},
+	/* who we are in our own user namespace: until then every file belongs to nobody */
+	{"ids", PLAN_LAYER_USER_NS, launch_ids, {NULL}},
+	/* the kernel's counters of further namespaces at 0 */
+	{"nested-off", PLAN_LAYER_NESTED_OFF, launch_nested_off, {"ids"}},
+	/* network and host name are ours, so they are made usable */
+	{"loopback", PLAN_LAYER_NET_NS, launch_loopback, {"ids"}},
+	{"host-name", PLAN_LAYER_UTS_NS, launch_host_name, {"ids"}},
+	/* of the user's counters the box gets half */
+	{"shares", PLAN_LAYER_LIMITS, launch_early_limits, {"ids"}},
+	/* every connection leads to the gate, by routes of the loopback: capture.c */
+	{"capture", PLAN_LAYER_NET_NS, launch_capture, {"loopback"}},
+	/* from keys, which makes them while we do all that is above */
+	{"trust", STEP_ALWAYS, launch_trust, {NULL}},
+
+	/* first apart: a copy of a mount would hear of what the host mounts later */
+	{"apart", PLAN_LAYER_MOUNT_NS, launch_part, {"ids"}},
+	/* a source is opened where the host's tree is in view, and read-only before it stands anywhere */
+	{"sources", PLAN_LAYER_MOUNT_NS, launch_sources, {"apart"}},
+	/* laid over the host's tree: its /proc, where counters are written, must be done with */
+	{"new-root", PLAN_LAYER_MOUNT_NS, launch_new_root,
+	 {"own-mask", "sources", "nested-off", "shares"}},
+	/* the trust files are among them */
+	{"mounts", PLAN_LAYER_MOUNT_NS, launch_mounts, {"new-root", "trust"}},
+	/* laid upon the box's /proc, with a device of its /dev */
+	{"proc-masks", PLAN_LAYER_MOUNT_NS, launch_mask_proc, {"mounts"}},
+	/* the host's tree is gone, and our own becomes read-only: nothing more is made */
+	{"enter", PLAN_LAYER_MOUNT_NS, launch_enter, {"mounts", "proc-masks"}},
+	/* the mounts made them; they are the signer's and the keeper's */
+	{"sockets", PLAN_LAYER_MOUNT_NS, launch_sockets, {"mounts"}},
+
+	/* a limit of file sizes or memory would stop who still makes the root */
+	{"limits", PLAN_LAYER_LIMITS, launch_limits, {"enter"}},
+	{"user-mask", STEP_ALWAYS, launch_user_mask, {"own-mask", "enter"}},
+	/* only the channel stays, and a /proc for init: what had to go out is out */
+	{"descriptors", PLAN_LAYER_FDS, launch_descriptors, {"capture", "enter", "sockets"}},
+	/* from here on no exec gains anything; who has no rights needs it for the next two */
+	{"no-new-privs", PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs, {NULL}},
+	/* on a system alone: the filter pretends there that they go, so they go before it */
+	{"capabilities-first", PLAN_LAYER_CAPS, launch_capabilities_first,
+	 {"enter", "no-new-privs"}},
+	/* by objects, which are opened in the finished root: grant.c */
+	{"landlock", PLAN_LAYER_LANDLOCK, launch_landlock, {"enter", "no-new-privs"}},
+	/* from here on what is watched waits for the recorder: no mount, no open, no new socket */
+	{"seccomp", PLAN_LAYER_SECCOMP, launch_seccomp,
+	 {"capture", "enter", "descriptors", "no-new-privs", "capabilities-first", "landlock"}},
+	/* a plan that goes without no-new-privs needs them for Landlock and the filter */
+	{"capabilities", PLAN_LAYER_CAPS, launch_capabilities,
+	 {"enter", "landlock", "seccomp"}},
+	/* nobody inside looks into pid 1; last, for who hides does not own its /proc/self any more */
+	{"hide", PLAN_LAYER_HIDE_INIT, launch_hide,
+	 {"shares", "landlock", "seccomp", "capabilities-first", "capabilities"}},
+};
+/* clang-format on */
+const size_t launch_step_count = BAWN_ARRAY_SIZE(launch_steps);
+
 int launch(const struct plan *plan, int keep, int *ret_processes, struct error *e)
 {
-	/* The user's own mask is for the command; what we make has the modes we say. */
-	mode_t mask = umask(0);
-	int r = launch_steps(plan, launch_before_root, BAWN_ARRAY_SIZE(launch_before_root), e);
+	struct launch l = {.plan = plan, .channel = keep, .processes = -1, .made = ROOT_MADE_INIT};
 
-	if (r == 0)
-		r = launch_capture(plan, keep, e);
-	if (r == 0)
-		r = launch_trust(plan, keep, e);
-	if (r == 0)
-		r = launch_root(plan, keep, ret_processes, e);
-	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_LIMITS))
-		r = launch_limits(plan, e);
-	(void)umask(mask);
-	if (r == 0 && !plan_goes_without(plan, PLAN_LAYER_FDS))
-		r = launch_descriptors(keep, ret_processes, e);
-	if (r == 0)
-		r = launch_steps(plan, launch_after_root, BAWN_ARRAY_SIZE(launch_after_root), e);
-	if (r == 0 && plan->root.count > 0)
-		r = launch_steps(plan, launch_give_up, BAWN_ARRAY_SIZE(launch_give_up), e);
-	if (r == 0)
-		r = launch_landlock(plan, *ret_processes, e);
-	if (r == 0)
-		r = launch_seccomp(plan, keep, e);
-	if (r == 0 && plan->root.count == 0)
-		r = launch_steps(plan, launch_give_up, BAWN_ARRAY_SIZE(launch_give_up), e);
-	if (r == 0)
-		r = launch_steps(plan, launch_after_seccomp, BAWN_ARRAY_SIZE(launch_after_seccomp),
-				 e);
+	l.root = root_begin(plan, &l.trust, &l.made);
+	int r = steps_take(launch_steps, launch_step_count, plan, &l, e);
+
+	*ret_processes = l.processes;
 	return r;
 }

@@ -5,6 +5,11 @@
 
 #include "error.h"
 #include "plan.h"
+#include "steps.h"
+
+/* In the order in which they are taken. */
+extern const struct step launch_steps[];
+extern const size_t launch_step_count;
 
 /*
  * Runs in the new namespaces, with capabilities over them, and ends with none: the caller is

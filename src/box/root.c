@@ -86,21 +86,13 @@ struct root {
 	char parent_path[PATH_MAX];
 	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
 	int devices[ROOT_DEVICE_COUNT];
+	const struct root_trust *trust;
 	bool trust_made[PLAN_TRUST_COUNT];
-	struct root_made made;
+	struct root_made *made;
 	int scratch;                  /* .bawn: what we make up and show elsewhere */
 	bool given;                   /* the root is a system, of the plan */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
-
-/* The trust files that the plan names, in the order of their formats. */
-static int root_trust_fds[PLAN_TRUST_COUNT];
-static size_t root_trust_count;
-
-void root_give_trust(int fd)
-{
-	root_trust_fds[root_trust_count++] = fd;
-}
 
 /* What cannot be laid, and the way out, as far as it can be told. */
 static int root_layers_failed(const struct plan_mount *m, int layer, int r, struct error *e)
@@ -122,7 +114,8 @@ static int root_layers_failed(const struct plan_mount *m, int layer, int r, stru
 	return r;
 }
 
-/* A source of the plan with layers upon it; base: the source, opened and checked. */
+/* A source of the plan with layers upon it: its detached mount, or -errno.  base: the source, opened
+ * and checked. */
 static int root_open_layers(const struct plan_mount *m, int base, struct error *e)
 {
 	_cleanup_fd_ int layer = *m->upper ? open_no_links(m->upper, O_PATH | O_DIRECTORY) : -1;
@@ -156,6 +149,7 @@ static int root_open_layers(const struct plan_mount *m, int base, struct error *
 	return r;
 }
 
+/* The detached copy of a source's mount; or -errno. */
 static int root_open_source(const struct plan_mount *m, struct error *e)
 {
 	const char *source = m->kind == PLAN_MOUNT_PROC ? "/proc" : m->source;
@@ -185,7 +179,7 @@ static int root_open_source(const struct plan_mount *m, struct error *e)
 	return tree;
 }
 
-static int root_open_sources(struct root *root, struct error *e)
+int root_open_sources(struct root *root, struct error *e)
 {
 	for (size_t i = 0; i < root->plan->mounts.count; i++) {
 		const struct plan_mount *m = &root->plan->mounts.items[i];
@@ -246,7 +240,8 @@ static bool root_owns(const struct root *root, int dir)
 	return fstat(dir, &st) == 0 && root_made(root, st.st_dev);
 }
 
-/* Opens the directory name in dir, made first where it is missing and the place is ours. */
+/* Opens the directory name in dir, made first where it is missing and the place is ours: its
+ * descriptor, or -errno. */
 static int root_step(const struct root *root, int dir, const char *name)
 {
 	int next = open_beneath(dir, name, O_PATH | O_DIRECTORY, 0);
@@ -261,8 +256,8 @@ static int root_step(const struct root *root, int dir, const char *name)
 }
 
 /*
- * The parent directory of target in the new root.  The last one is kept: neighbours in the plan
- * are neighbours in the tree.
+ * The parent directory of target in the new root, or -errno.  The last one is kept: neighbours in
+ * the plan are neighbours in the tree.  Nobody but root_forget_parent closes it.
  */
 static int root_parent(struct root *root, const char *target, const char **ret_name)
 {
@@ -362,7 +357,7 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-/* The parent of something that we make up: it must be ours. */
+/* The parent of something that we make up, as root_parent: it must be ours. */
 static int root_own_parent(struct root *root, const char *target, const char **ret_name,
 			   struct error *e)
 {
@@ -494,8 +489,9 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 	for (unsigned int i = 0; i < format; i++)
 		from += plan_has_trust(root->plan, i) ? 1 : 0;
 	if (!root->trust_made[format]) {
-		int r = from < root_trust_count ? root_copy_trust(root, name, root_trust_fds[from])
-						: -ENOENT;
+		int r = from < root->trust->count
+				? root_copy_trust(root, name, root->trust->fds[from])
+				: -ENOENT;
 
 		if (r < 0)
 			return error_sys(e, r, "making the trust file %s", m->source);
@@ -520,7 +516,7 @@ static int root_socket(struct root *root, const struct plan_mount *m, struct err
 
 	if (parent < 0)
 		return parent;
-	int *made = str_equal(m->role, "ask") ? &root->made.ask : &root->made.ssh;
+	int *made = str_equal(m->role, "ask") ? &root->made->ask : &root->made->ssh;
 
 	if (*made >= 0 || strlen(name) >= sizeof(address.sun_path))
 		return error_set(e, -EINVAL, "%s cannot be made: one socket, of a short name",
@@ -545,10 +541,10 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 		return root_attach_at(root, root->proc, m->target, true, e);
 	_cleanup_fd_ int fd = mounts_new("proc", options, 1, attributes);
 
-	if (fd >= 0 && root->made.processes < 0)
-		root->made.processes = mounts_new("proc", NULL, 0, attributes);
-	if (fd < 0 || root->made.processes < 0) {
-		fd = fd < 0 ? fd : root->made.processes;
+	if (fd >= 0 && root->made->processes < 0)
+		root->made->processes = mounts_new("proc", NULL, 0, attributes);
+	if (fd < 0 || root->made->processes < 0) {
+		fd = fd < 0 ? fd : root->made->processes;
 		(void)error_sys(e, fd, "mounting a /proc of the box's own");
 		error_next(e, "Inside a container the outer /proc must be whole: start it with "
 			      "--security-opt systempaths=unconfined (Docker, Podman).");
@@ -557,7 +553,7 @@ static int root_proc(struct root *root, const struct plan_mount *m, struct error
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-static int root_mask_proc(const struct root *root, struct error *e)
+int root_mask_proc(const struct root *root, struct error *e)
 {
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(root_proc_masked); i++) {
 		const char *path = root_proc_masked[i].path;
@@ -670,7 +666,7 @@ static int root_apply(struct root *root, size_t index, struct error *e)
 	return error_set(e, -EBADMSG, "unknown kind of mount");
 }
 
-static int root_enter(const struct root *root, struct error *e)
+int root_enter(struct root *root, struct error *e)
 {
 	if (fchdir(root->fd) < 0)
 		return error_sys(e, -errno, "entering the new root");
@@ -683,6 +679,8 @@ static int root_enter(const struct root *root, struct error *e)
 	/* Our own tmpfs holds only mount points and made-up files: nobody writes there. */
 	int r = mounts_set_attributes(root->given ? root->scratch : root->fd, 0, MOUNT_ATTR_RDONLY);
 
+	fd_close(&root->scratch);
+	fd_close(&root->fd);
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
@@ -706,8 +704,7 @@ static int root_make_scratch(struct root *root, struct error *e)
 	return 0;
 }
 
-/* The root itself: empty, or a system's. */
-static int root_make(struct root *root, struct error *e)
+int root_make(struct root *root, struct error *e)
 {
 	struct stat st;
 
@@ -726,34 +723,32 @@ static int root_make(struct root *root, struct error *e)
 	return root_make_scratch(root, e);
 }
 
-int root_build(const struct plan *plan, struct root_made *ret, struct error *e)
+struct root *root_begin(const struct plan *plan, const struct root_trust *trust,
+			struct root_made *made)
 {
 	static struct root root;
 
 	root.plan = plan;
 	root.parent = root.proc = root.scratch = -1;
-	root.made = ROOT_MADE_INIT;
+	root.trust = trust;
+	root.made = made;
 	root.given = plan->root.count > 0;
+	return &root;
+}
+
+int root_part(struct error *e)
+{
 	/* What we mount is ours, and what the host mounts later does not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
-	int r = root_open_sources(&root, e);
-	if (r < 0)
-		return r;
-	r = root_make(&root, e);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < plan->mounts.count; i++) {
-		r = root_apply(&root, i, e);
-		if (r < 0)
-			return r;
-	}
-	r = root_mask_proc(&root, e);
-	if (r < 0)
-		return r;
-	r = root_enter(&root, e);
-	fd_close(&root.scratch);
-	fd_close(&root.fd);
-	*ret = root.made;
+	return 0;
+}
+
+int root_mount(struct root *root, struct error *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < root->plan->mounts.count; i++)
+		r = root_apply(root, i, e);
 	return r;
 }

@@ -10,9 +10,11 @@
 enum { ROOT_DEVICE_COUNT = 6 };
 extern const char *const root_devices[ROOT_DEVICE_COUNT];
 
-/* One of the trust files that the plan names, in the order of their formats; at most
- * PLAN_TRUST_COUNT of them, before root_build. */
-void root_give_trust(int fd);
+/* The trust files that the plan names, in the order of their formats. */
+struct root_trust {
+	int fds[PLAN_TRUST_COUNT];
+	size_t count;
+};
 
 /*
  * The second /proc is attached nowhere: for init alone, to see
@@ -27,9 +29,20 @@ struct root_made {
 #define ROOT_MADE_INIT ((struct root_made){.ssh = -1, .ask = -1, .processes = -1})
 
 /*
- * In a mount namespace of our own, with CAP_SYS_ADMIN over it: builds the root, enters it and
- * lets go of the old one.  On an error the caller ends; nothing was changed outside.
+ * In a mount namespace of our own, with CAP_SYS_ADMIN over it, the steps that make the root, in this
+ * order (launch.c says why).  On an error the caller ends; nothing was changed outside.
  */
-int root_build(const struct plan *plan, struct root_made *ret, struct error *e);
+struct root;
+
+/* There is one, and it begins anew.  The trust files are looked at by root_mount, and what is made
+ * is told to `made`. */
+struct root *root_begin(const struct plan *plan, const struct root_trust *trust,
+			struct root_made *made);
+int root_part(struct error *e);                               /* from the host's mounts */
+int root_open_sources(struct root *root, struct error *e);    /* while they are in view */
+int root_make(struct root *root, struct error *e);            /* empty, or a system's */
+int root_mount(struct root *root, struct error *e);           /* all that the plan names */
+int root_mask_proc(const struct root *root, struct error *e); /* what /proc should not tell */
+int root_enter(struct root *root, struct error *e);           /* and lets go of the old one */
 
 #endif

@@ -303,7 +303,7 @@ static void talk_say_which(const struct session_list *l, struct error *e)
 		if (names.len < 200)
 			buf_putf(&names, "%s%s (%.80s)", i ? ", " : "", l->items[i].name,
 				 l->items[i].fd < 0 ? "does not answer"
-						    : l->items[i].plan.workspace);
+						    : l->items[i].plan->workspace);
 		else if (i + 1 == l->count)
 			buf_put_str(&names, ", and more: 'bawn sessions' lists them");
 	error_next(e, "Choose one with --session NAME: %s.", buf_str(&names));
@@ -316,7 +316,8 @@ static int talk_pick(struct session_list *l, const char *at, struct session **re
 	size_t count = 0;
 
 	for (size_t i = 0; i < l->count; i++)
-		if (l->items[i].fd >= 0 && at && str_path_beneath(at, l->items[i].plan.workspace)) {
+		if (l->items[i].fd >= 0 && at &&
+		    str_path_beneath(at, l->items[i].plan->workspace)) {
 			here = &l->items[i];
 			count++;
 		}

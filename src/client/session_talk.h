@@ -15,8 +15,8 @@ struct session {
 	int fd;   /* to its keeper; -1 when it does not answer */
 	int code; /* then why, -errno */
 	struct message_session state;
-	struct arena arena; /* of the plan */
-	struct plan plan;   /* with the rules that are in force now */
+	struct arena arena;      /* of the plan */
+	const struct plan *plan; /* with the rules that are in force now; of one that answers */
 };
 
 void session_fini(struct session *s);

@@ -21,14 +21,14 @@ static int change_read(int fd, struct rules **ret_rules, struct error *e)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct span bytes;
-	struct plan plan;
+	const struct plan *plan = NULL;
 	int r = plan_map(fd, &bytes, e);
 
 	if (r < 0)
 		return r;
 	r = plan_decode(bytes, &plan, &arena, e);
 	if (r == 0)
-		r = rules_of_plan(&plan, ret_rules, e);
+		r = rules_of_plan(plan, ret_rules, e);
 	(void)munmap((void *)(uintptr_t)bytes.ptr, bytes.len);
 	return r;
 }

@@ -364,7 +364,7 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 	}
 	/* Where a secret is bound it may be put in elsewhere while this answer is under way. */
 	bool plain = take_out_looks(g->taken) ||
-		     (i->flow->name && secrets_bound(g->plan.secrets.items, g->plan.secrets.count,
+		     (i->flow->name && secrets_bound(g->plan->secrets.items, g->plan->secrets.count,
 						     &i->flow->name->name, i->flow->port));
 	int r = plain ? take_out_ask_plain(m) : 0;
 

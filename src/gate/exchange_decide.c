@@ -228,7 +228,7 @@ static void exchange_decide_other(const struct intercept *i, const struct http_m
 	static uint8_t path[HTTP_PATH_MAX];
 	struct rules_question other = *q;
 	struct rules_verdict second;
-	const struct plan *plan = &i->gate->plan;
+	const struct plan *plan = i->gate->plan;
 	const struct exchange_other found = exchange_find_other(m);
 	char method[33];
 

@@ -25,10 +25,10 @@ static struct exchange_step exchange_recall(struct exchange *x)
 		g->taken = take_out_new();
 	if (!g->taken)
 		return exchange_failure("out of memory");
-	while (next < g->plan.secrets.count &&
+	while (next < g->plan->secrets.count &&
 	       (!g->released[next] || take_out_knows(g->taken, next)))
 		next++;
-	if (next == g->plan.secrets.count)
+	if (next == g->plan->secrets.count)
 		return (struct exchange_step){.act = EXCHANGE_GO};
 	return (struct exchange_step){.act = EXCHANGE_AGAIN, .secret = next};
 }
@@ -79,8 +79,8 @@ static struct exchange_step exchange_take_again(struct exchange *x, const struct
 {
 	struct gate *g = x->intercept->gate;
 
-	if (!v || v->index >= g->plan.secrets.count || !g->taken ||
-	    take_out_add_value(g->taken, &g->plan.secrets.items[v->index], v->index, v->value) < 0)
+	if (!v || v->index >= g->plan->secrets.count || !g->taken ||
+	    take_out_add_value(g->taken, &g->plan->secrets.items[v->index], v->index, v->value) < 0)
 		return exchange_failure(
 			"what was put in before cannot be looked for in the answer");
 	return exchange_recall(x);
@@ -111,7 +111,7 @@ struct exchange_step exchange_secret_take(struct exchange *x, const struct key_a
 static bool exchange_is_read_whole(const struct exchange *x)
 {
 	const struct intercept *i = x->intercept;
-	const struct plan *plan = &i->gate->plan;
+	const struct plan *plan = i->gate->plan;
 	size_t count = 0;
 	const size_t *needs = x->put_in ? put_in_needs(x->put_in, &count) : NULL;
 	bool whole = false;

@@ -221,9 +221,9 @@ static int gate_on_keeper(void *context, uint32_t events)
 static void gate_take_limits(struct gate *g)
 {
 	g->bytes_left = UINT64_MAX;
-	for (size_t i = 0; i < g->plan.limits.count; i++)
-		if (g->plan.limits.items[i].kind == PLAN_LIMIT_NETWORK) {
-			g->bytes = &g->plan.limits.items[i];
+	for (size_t i = 0; i < g->plan->limits.count; i++)
+		if (g->plan->limits.items[i].kind == PLAN_LIMIT_NETWORK) {
+			g->bytes = &g->plan->limits.items[i];
 			g->bytes_left = g->bytes->value;
 		}
 }
@@ -234,9 +234,9 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 
 	gate_take_limits(g);
 	if (r == 0)
-		r = rules_of_plan(&g->plan, &g->rules, e);
-	if (r == 0 && g->plan.secrets.count > 0)
-		r = put_in_book_new(g->plan.secrets.items, g->plan.secrets.count, &g->book);
+		r = rules_of_plan(g->plan, &g->rules, e);
+	if (r == 0 && g->plan->secrets.count > 0)
+		r = put_in_book_new(g->plan->secrets.items, g->plan->secrets.count, &g->book);
 	return r;
 }
 
@@ -258,7 +258,7 @@ static void gate_be_eager(struct gate *g)
 static int gate_open_account(struct gate *g, int recorder)
 {
 	if (recorder < 0)
-		return plan_goes_without(&g->plan, PLAN_LAYER_RECORD) ? 0 : -ENOTCONN;
+		return plan_goes_without(g->plan, PLAN_LAYER_RECORD) ? 0 : -ENOTCONN;
 	g->account = account_new(recorder, &g->loop);
 	if (!g->account)
 		return -ENOMEM;
@@ -302,7 +302,7 @@ int gate_run(int keeper, int resolver, int recorder, int plan_fd)
 	g.loop.turn_context = &g;
 	gate_be_eager(&g);
 	/* From here on hostile bytes: no files, no programs, sockets only. */
-	if (process_confine(plan_goes_without(&g.plan, PLAN_LAYER_SECCOMP)
+	if (process_confine(plan_goes_without(g.plan, PLAN_LAYER_SECCOMP)
 				    ? (struct span){NULL, 0}
 				    : profile_bpf(PROFILE_GATE)) < 0)
 		return 1;

@@ -77,7 +77,7 @@ struct gate {
 	int log; /* -1: this kernel does not tell what it refuses */
 	bool ticking;
 	bool full; /* no descriptors left: nothing is accepted until the next tick */
-	struct plan plan;
+	const struct plan *plan;
 	struct rules *rules;
 	uint64_t changes; /* of the rules, so far */
 	struct made_up made_up;

@@ -535,7 +535,7 @@ static bool relay_check(struct flow *f, struct span bytes)
 		}
 		/* Where there are secrets, plain requests are looked through for placeholders too.
 		 */
-		if (f->http && (f->open || f->gate->plan.secrets.count > 0)) {
+		if (f->http && (f->open || f->gate->plan->secrets.count > 0)) {
 			buf_put(&f->first, bytes.ptr, bytes.len);
 			relay_open(f, NULL);
 			return false;

@@ -357,7 +357,7 @@ uint64_t tell_release(struct gate *g, const struct tell_request *r, size_t secre
 		return id;
 	tell_begin(&n, NOTE_SECRET, "decision", false);
 	tell_asked(&n, g, r);
-	note_word(&n, NOTE_FIELD_SECRET, g->plan.secrets.items[secret].name);
+	note_word(&n, NOTE_FIELD_SECRET, g->plan->secrets.items[secret].name);
 	note_word(&n, NOTE_FIELD_RULE, r->rule);
 	return account_decide(g->account, &d, &n);
 }

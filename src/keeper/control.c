@@ -328,15 +328,15 @@ static int control_open_of(struct control *c, int fd, struct error *e)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct span bytes;
-	struct plan plan;
+	const struct plan *plan = NULL;
 	int r = plan_map(fd, &bytes, e);
 
 	if (r < 0)
 		return r;
 	r = plan_decode(bytes, &plan, &arena, e);
 	if (r == 0) {
-		c->change.names = control_has_names(&plan);
-		r = control_open_addresses(c, &plan);
+		c->change.names = control_has_names(plan);
+		r = control_open_addresses(c, plan);
 		if (r < 0)
 			(void)error_sys(e, r, "opening the box to another address");
 	}

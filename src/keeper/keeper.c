@@ -73,7 +73,7 @@ struct keeper {
 	bool called;        /* a signal for the command came: once that has ended, it is for us */
 	uint64_t status;
 	struct arena arena;
-	struct plan plan;
+	const struct plan *plan; /* START brings it */
 	struct error failure;
 };
 
@@ -150,7 +150,7 @@ static int keeper_on_ready(void *context, struct channel_packet *packet, struct 
 
 	if (r < 0)
 		return r;
-	recording_ready(&k->recording, &k->plan, m.value);
+	recording_ready(&k->recording, k->plan, m.value);
 	process_forget_start();
 	return keeper_tell_client(k, MESSAGE_READY, packet->body);
 }
@@ -220,7 +220,7 @@ static int keeper_on_capture(void *context, struct channel_packet *packet, struc
 	if (m.rules)
 		control_take_capture(&k->control, TAKE_FD(packet->fds[packet->fd_count - 1]));
 	else if (m.dns && m.plain)
-		control_say_plain(&k->control, k->plan.network.count > 0);
+		control_say_plain(&k->control, k->plan->network.count > 0);
 	if (k->gate.fd < 0)
 		return 0;
 	size_t count = packet->fd_count - m.rules;
@@ -305,10 +305,10 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 	_cleanup_fd_ int record = TAKE_FD(k->recording.gate);
 	int channel = -1;
 
-	if (!PLAN_GATE_PRESENT || plan_goes_without(&k->plan, PLAN_LAYER_NET_NS))
+	if (!PLAN_GATE_PRESENT || plan_goes_without(k->plan, PLAN_LAYER_NET_NS))
 		return 0;
 	const struct make_gate_fds given = {plan_fd, record};
-	int r = make_gate(&k->plan, k->programs, &given, &k->gate_made, &k->resolver_made, &channel,
+	int r = make_gate(k->plan, k->programs, &given, &k->gate_made, &k->resolver_made, &channel,
 			  &k->lookups, e);
 
 	if (r < 0)
@@ -361,8 +361,7 @@ static int keeper_make_keys(struct keeper *k, struct channel_packet *packet, str
 {
 	if (packet->fd_count < 2)
 		return error_set(e, -EPROTO, "a plan with secrets, and no way to bring them");
-	int r = keyring_start(&k->keyring, &k->plan, k->programs, packet->fds[0], packet->fds[1],
-			      e);
+	int r = keyring_start(&k->keyring, k->plan, k->programs, packet->fds[0], packet->fds[1], e);
 
 	fd_close(&packet->fds[1]);
 	return r;
@@ -374,7 +373,7 @@ static int keeper_introduce_keys(struct keeper *k, struct error *e)
 	int r = keyring_meet(&k->keyring, k->gate.fd, e);
 
 	if (r == 0)
-		r = keyring_trust(&k->keyring, &k->plan, e);
+		r = keyring_trust(&k->keyring, k->plan, e);
 	if (r < 0)
 		return r;
 	r = channel_if_there(channel_send(k->init.fd, MESSAGE_TRUST, (struct span){NULL, 0},
@@ -426,7 +425,7 @@ static int keeper_make_signer(struct keeper *k, int plan_fd, struct error *e)
 {
 	const struct signing_to to = {keeper_on_signer_event, keeper_on_ssh_connect, k};
 
-	if (k->plan.ssh_keys.count == 0)
+	if (k->plan->ssh_keys.count == 0)
 		return 0;
 	return signing_start(&k->signing, k->programs, plan_fd, &k->loop, &to, e);
 }
@@ -511,8 +510,8 @@ static int keeper_on_timer(void *context, uint32_t events)
 
 static int keeper_start_clock(struct keeper *k)
 {
-	for (size_t i = 0; i < k->plan.limits.count; i++) {
-		const struct plan_limit *l = &k->plan.limits.items[i];
+	for (size_t i = 0; i < k->plan->limits.count; i++) {
+		const struct plan_limit *l = &k->plan->limits.items[i];
 		struct itimerspec when = {.it_value.tv_sec = (time_t)l->value};
 
 		if (l->kind != PLAN_LIMIT_WALL_TIME)
@@ -577,7 +576,7 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_init_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	r = make_box(&k->plan, k->programs, ends[1], plan_fd, &k->made, e);
+	r = make_box(k->plan, k->programs, ends[1], plan_fd, &k->made, e);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
@@ -589,10 +588,10 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 {
 	struct keeper *k = context;
 	int r = plan_read(packet->fds[0], &k->plan, &k->arena, e);
-	bool keys = r == 0 && plan_needs_keys(&k->plan);
+	bool keys = r == 0 && plan_needs_keys(k->plan);
 	size_t first = keys ? 2 : 1; /* of the descriptors for the command */
 
-	if (r == 0 && !plan_goes_without(&k->plan, PLAN_LAYER_RECORD))
+	if (r == 0 && !plan_goes_without(k->plan, PLAN_LAYER_RECORD))
 		r = recording_start(&k->recording, k->programs, packet->fds[0], e);
 	if (r == 0 && keys)
 		r = keeper_make_keys(k, packet, e);
@@ -624,10 +623,10 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		return r;
 	k->client.state = KEEPER_RUNNING;
 	fd_close(&k->programs);
-	if (plan_goes_without(&k->plan, PLAN_LAYER_HIDE_INIT))
+	if (plan_goes_without(k->plan, PLAN_LAYER_HIDE_INIT))
 		return 0;
 	/* Where the user chose to go without filters, there may be none to have. */
-	r = process_confine(plan_goes_without(&k->plan, PLAN_LAYER_SECCOMP)
+	r = process_confine(plan_goes_without(k->plan, PLAN_LAYER_SECCOMP)
 				    ? (struct span){NULL, 0}
 				    : profile_bpf(PROFILE_KEEPER));
 	return r < 0 ? error_sys(e, r, "confining the keeper") : 0;
@@ -689,7 +688,7 @@ static void keeper_end_box(struct keeper *k)
 		return;
 	/* Two ways to end init: its channel closes, and it is killed. */
 	fd_close(&k->init.fd);
-	if (plan_goes_without(&k->plan, PLAN_LAYER_PID_NS)) {
+	if (plan_goes_without(k->plan, PLAN_LAYER_PID_NS)) {
 		/* It has children to end itself. */
 		struct pollfd wait_for = {.fd = k->made.pidfd, .events = POLLIN};
 

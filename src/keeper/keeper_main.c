@@ -14,7 +14,7 @@
 
 enum { KEEPER_CHANNEL = 3 };
 
-/* The folder that bawn's programs stand in. */
+/* The folder that bawn's programs stand in: its descriptor, or -errno. */
 static int keeper_open_dir(void)
 {
 	char path[PATH_MAX];

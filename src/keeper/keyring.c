@@ -34,7 +34,7 @@ static const struct channel_rule keyring_rules[] = {
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << KEYRING_STARTING, keyring_on_failed},
 };
 
-/* A file of authorities: regular, and readable for this user. */
+/* A file of authorities, regular and readable for this user: its descriptor, or -errno. */
 static int keyring_open(const char *path, struct error *e)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

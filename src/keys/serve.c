@@ -171,7 +171,7 @@ static int serve_start(const struct plan *plan, struct serve_files *files, struc
 int keys_run(void)
 {
 	static struct keys k;
-	static struct plan plan;
+	const struct plan *plan = &plan_none;
 	static struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct buf host = BUF_INIT(TRUST_BYTES_MAX);
 	struct serve_files files = {.count = 0};
@@ -185,26 +185,26 @@ int keys_run(void)
 	if (r < 0)
 		return serve_fail(&e);
 	(void)close(SERVE_PLAN);
-	r = serve_read_authorities(&plan, &host);
+	r = serve_read_authorities(plan, &host);
 	if (r == 0)
-		r = serve_open_files(&plan, &files);
+		r = serve_open_files(plan, &files);
 	struct loop loop;
 
 	if (r == 0)
 		r = timer < 0 ? -errno : loop_init(&loop);
 	/* From here on no files, and not a byte has come that matters. */
 	if (r == 0)
-		r = process_confine(plan_goes_without(&plan, PLAN_LAYER_SECCOMP)
+		r = process_confine(plan_goes_without(plan, PLAN_LAYER_SECCOMP)
 					    ? (struct span){NULL, 0}
 					    : profile_bpf(PROFILE_KEYS));
 	if (r < 0) {
 		(void)error_sys(&e, r, "starting keys");
 		return serve_fail(&e);
 	}
-	if (serve_start(&plan, &files, buf_span(&host), &ca, &e) < 0)
+	if (serve_start(plan, &files, buf_span(&host), &ca, &e) < 0)
 		return serve_fail(&e);
 	buf_fini(&host);
-	keys_init(&k, &plan, ca, SERVE_KEEPER, SERVE_GATE, SERVE_CLIENT);
+	keys_init(&k, plan, ca, SERVE_KEEPER, SERVE_GATE, SERVE_CLIENT);
 	k.loop = loop;
 	if (serve_watch(&k, timer) < 0)
 		return 1;

@@ -223,6 +223,8 @@ static const struct schema_field plan_fields[] = {
 };
 const struct schema plan_schema = SCHEMA_OF(struct plan, plan_fields);
 
+const struct plan plan_none;
+
 bool plan_rule_opens(const struct plan_rule *rule)
 {
 	return !rule->passthrough && (rule->methods.count > 0 || rule->paths.count > 0);
@@ -515,7 +517,8 @@ static int plan_check(const struct plan *p, struct error *e)
 	return plan_check_network(p, e);
 }
 
-int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, struct error *e)
+int plan_decode(struct span bytes, const struct plan **ret_plan, struct arena *arena,
+		struct error *e)
 {
 	struct reader r = reader_of(bytes);
 	struct plan p;
@@ -531,6 +534,11 @@ int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, s
 	ret = plan_check(&p, e);
 	if (ret < 0)
 		return ret;
-	*ret_plan = p;
+	struct plan *kept = arena_alloc(arena, sizeof(*kept));
+
+	if (!kept)
+		return error_sys(e, -ENOMEM, "reading the plan");
+	*kept = p;
+	*ret_plan = kept;
 	return 0;
 }

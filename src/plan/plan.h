@@ -122,7 +122,7 @@ struct plan_mount {
 	struct span data;    /* file: its content */
 	/* bind: overlayfs.  Sealed layers upon the source, lowest first (absolute paths, outside),
 	 * and the folder with up/ and work/ that keeps what is written; "": nothing can be. */
-	LIST_OF(struct plan_string) layers;
+	LIST_OF(const struct plan_string) layers;
 	const char *upper;
 	const char *role;   /* "system", "tool", "home", "workspace", "named", "exposed"... */
 	const char *origin; /* file:line, flag or "default" that asked for it */
@@ -190,15 +190,17 @@ struct plan_ports {
 struct plan_rule {
 	unsigned int action; /* enum plan_action */
 	const char *host;
-	struct span address;              /* 16 bytes, v4 mapped; empty when the host is a name */
-	LIST_OF(struct plan_ports) ports; /* never empty; all of them for a deny without ports */
-	bool ports_named;                 /* by who wrote it, not by default or by a bundle */
-	unsigned int scheme;              /* enum plan_scheme */
-	bool private;                     /* its addresses may lie in refused ranges */
-	LIST_OF(struct plan_string) methods; /* upper case; GET stands for HEAD too; empty: any */
-	LIST_OF(struct plan_string) paths;   /* globs (http_path.h); empty: any */
-	bool passthrough;                    /* TLS stays closed there, and no secret is put in */
-	bool websocket;                      /* a request may become a WebSocket */
+	struct span address; /* 16 bytes, v4 mapped; empty when the host is a name */
+	LIST_OF(const struct plan_ports)
+	ports;               /* never empty; all of them for a deny without ports */
+	bool ports_named;    /* by who wrote it, not by default or by a bundle */
+	unsigned int scheme; /* enum plan_scheme */
+	bool private;        /* its addresses may lie in refused ranges */
+	LIST_OF(const struct plan_string)
+	methods; /* upper case; GET stands for HEAD too; empty: any */
+	LIST_OF(const struct plan_string) paths; /* globs (http_path.h); empty: any */
+	bool passthrough;   /* TLS stays closed there, and no secret is put in */
+	bool websocket;     /* a request may become a WebSocket */
 	bool credentials;   /* credentials that are no secret of the plan may be sent there */
 	bool mask;          /* a placeholder in a body is blotted out there, not refused */
 	bool sign;          /* the user's ssh agent signs logins there */
@@ -225,32 +227,32 @@ enum plan_secret_aws_part { PLAN_SECRET_AWS_ID, PLAN_SECRET_AWS_KEY, PLAN_SECRET
 
 struct plan_secret_part {
 	const char *placeholder;
-	LIST_OF(struct plan_string) variables; /* inside, that have it */
+	LIST_OF(const struct plan_string) variables; /* inside, that have it */
 };
 
 /* All of it must fit: host, port, scheme, method and path. */
 struct plan_binding {
-	const char *host;                    /* a canonical name, or "*." and one; no address */
-	LIST_OF(struct plan_ports) ports;    /* never empty */
-	unsigned int scheme;                 /* PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
-	LIST_OF(struct plan_string) methods; /* as in a rule */
-	LIST_OF(struct plan_string) paths;
+	const char *host;                       /* a canonical name, or "*." and one; no address */
+	LIST_OF(const struct plan_ports) ports; /* never empty */
+	unsigned int scheme;                    /* PLAN_SCHEME_TLS or PLAN_SCHEME_HTTP */
+	LIST_OF(const struct plan_string) methods; /* as in a rule */
+	LIST_OF(const struct plan_string) paths;
 };
 
 struct plan_secret {
 	const char *name;
-	unsigned int kind;                      /* enum plan_secret_kind */
-	LIST_OF(struct plan_secret_part) parts; /* never empty */
-	LIST_OF(struct plan_binding) bindings;  /* never empty */
-	bool in_authorization;                  /* Bearer, token, Basic */
-	LIST_OF(struct plan_string)
+	unsigned int kind;                            /* enum plan_secret_kind */
+	LIST_OF(const struct plan_secret_part) parts; /* never empty */
+	LIST_OF(const struct plan_binding) bindings;  /* never empty */
+	bool in_authorization;                        /* Bearer, token, Basic */
+	LIST_OF(const struct plan_string)
 	headers; /* lower case; fields that are the value, or have it
 		  */
 	bool in_query, in_body, in_websocket;
-	LIST_OF(struct plan_string)
+	LIST_OF(const struct plan_string)
 	parameters; /* of query and body, that have the value; none: anywhere */
-	LIST_OF(struct plan_string) files; /* inside, made up, that have a placeholder */
-	const char *source;                /* where the value is, in words; never the value */
+	LIST_OF(const struct plan_string) files; /* inside, made up, that have a placeholder */
+	const char *source;                      /* where the value is, in words; never the value */
 	const char *origin;
 };
 
@@ -288,6 +290,8 @@ struct plan_note {
 	bool softly; /* likewise, but not with --quiet */
 };
 
+/* Its makers (src/policy, src/prepare) fill it; all others have it as `const struct plan *`, and the
+ * items of its lists are const for everybody. */
 struct plan {
 	unsigned int backend; /* enum plan_backend */
 	const char *backend_origin;
@@ -301,41 +305,44 @@ struct plan {
 	const char *home;       /* inside; the user's own home path */
 	const char *home_store; /* outside; what is mounted there */
 	const char *cwd;
-	LIST_OF(struct plan_string) argv;
+	LIST_OF(const struct plan_string) argv;
 	uint64_t uid, gid;           /* inside */
 	uint64_t host_uid, host_gid; /* the same, outside: the only ids that the box has */
 	const char *user;
 	const char *hostname;
-	const char *stands_on;           /* the system that the box stands on; "": the host's */
-	bool system_keep;                /* what is changed of it stays, for this workspace */
-	LIST_OF(struct plan_mount) root; /* its root, at "/"; at most one, of a system */
-	bool debug;                      /* ptrace inside the box */
+	const char *stands_on; /* the system that the box stands on; "": the host's */
+	bool system_keep;      /* what is changed of it stays, for this workspace */
+	LIST_OF(const struct plan_mount) root; /* its root, at "/"; at most one, of a system */
+	bool debug;                            /* ptrace inside the box */
 	const char *debug_origin;
-	LIST_OF(struct plan_mount) mounts; /* in the order they are made */
-	LIST_OF(struct plan_env) env;
-	LIST_OF(struct plan_limit) limits;
-	LIST_OF(struct plan_without) without;
-	LIST_OF(struct plan_without)
-	ablate;                            /* honoured by ablation builds only, refused by others */
-	LIST_OF(struct plan_rule) network; /* empty: nothing can be reached */
-	LIST_OF(struct plan_string)
-	authorities;                         /* outside: PEM files, whom the gate believes */
-	LIST_OF(struct plan_secret) secrets; /* messages name them by their place here */
-	LIST_OF(struct plan_ssh_key)
+	LIST_OF(const struct plan_mount) mounts; /* in the order they are made */
+	LIST_OF(const struct plan_env) env;
+	LIST_OF(const struct plan_limit) limits;
+	LIST_OF(const struct plan_without) without;
+	LIST_OF(const struct plan_without)
+	ablate; /* honoured by ablation builds only, refused by others */
+	LIST_OF(const struct plan_rule) network; /* empty: nothing can be reached */
+	LIST_OF(const struct plan_string)
+	authorities;                               /* outside: PEM files, whom the gate believes */
+	LIST_OF(const struct plan_secret) secrets; /* messages name them by their place here */
+	LIST_OF(const struct plan_ssh_key)
 	ssh_keys;                  /* of all hosts that rules name for ssh, as known outside */
 	const char *ssh_agent;     /* outside: the socket of the user's agent; "" for none */
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
-	LIST_OF(struct plan_string) record_marks; /* paths inside whose reading is recorded */
+	LIST_OF(const struct plan_string) record_marks; /* paths inside whose reading is recorded */
 	/* Of the workspace, absolute: what direct mode protects and is not there yet.  Made outside
 	 * while the session runs it is protected, too. */
-	LIST_OF(struct plan_string) direct_late;
-	LIST_OF(struct plan_string) hold_rules; /* RULE=LEVEL, where it is not the list's */
-	LIST_OF(struct plan_string) hold_paths; /* patterns of paths that are held as well */
-	LIST_OF(struct plan_note) notes;
+	LIST_OF(const struct plan_string) direct_late;
+	LIST_OF(const struct plan_string) hold_rules; /* RULE=LEVEL, where it is not the list's */
+	LIST_OF(const struct plan_string) hold_paths; /* patterns of paths that are held as well */
+	LIST_OF(const struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
 };
+
+/* Where there is no plan yet: nothing is in it. */
+extern const struct plan plan_none;
 
 extern const struct schema plan_schema;
 extern const char *const plan_layer_words[PLAN_LAYER_COUNT];
@@ -387,8 +394,9 @@ bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without 
 
 int plan_encode(const struct plan *p, struct buf *into);
 
-/* The plan points into bytes and arena; both must outlive it.  Checks everything that a
- * launcher relies on: magic, types, normal absolute targets, order of mounts. */
-int plan_decode(struct span bytes, struct plan *ret_plan, struct arena *arena, struct error *e);
+/* The plan stands in the arena and points into bytes and arena; both must outlive it.  Checks
+ * everything that a launcher relies on: magic, types, normal absolute targets, order of mounts. */
+int plan_decode(struct span bytes, const struct plan **ret_plan, struct arena *arena,
+		struct error *e);
 
 #endif

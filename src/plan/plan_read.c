@@ -24,7 +24,7 @@ int plan_map(int fd, struct span *ret_bytes, struct error *e)
 	return 0;
 }
 
-int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *e)
+int plan_read(int fd, const struct plan **ret_plan, struct arena *arena, struct error *e)
 {
 	struct span bytes = {NULL, 0};
 	int r = plan_map(fd, &bytes, e);

@@ -7,7 +7,7 @@
 
 /* -EPERM when it is not sealed, -EFBIG for an impossible size, else as plan_decode.  The plan
  * points into a mapping that lasts as long as the process; fd may be closed. */
-int plan_read(int fd, struct plan *ret_plan, struct arena *arena, struct error *e);
+int plan_read(int fd, const struct plan **ret_plan, struct arena *arena, struct error *e);
 
 /* The same checks, and its bytes alone, which the caller unmaps (munmap). */
 int plan_map(int fd, struct span *ret_bytes, struct error *e);

@@ -100,3 +100,12 @@ int amend_reload(const struct amend_list *now, const struct amend_list *files, s
 	*ret_list = (struct amend_list){items, count};
 	return 0;
 }
+
+struct plan amend_plan(const struct plan *plan, const struct amend_list *list)
+{
+	struct plan amended = *plan;
+
+	amended.network.items = list->items;
+	amended.network.count = list->count;
+	return amended;
+}

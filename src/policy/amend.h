@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rules of a live session, amended: by `bawn allow` and `bawn deny`, or by reading
- * the policy files again.  Pure: a list in, another list out.
+ * the policy files again.  Pure: a list in, another list out; a plan in, another plan out.
  *
  * What the user says last holds.  So a rule of `bawn deny` is one of named ports, whether or not
  * it names one, and with that stands above every rule for the same host; a later `bawn allow` takes
@@ -20,7 +20,7 @@
 #define AMEND_DENY "bawn deny"
 
 struct amend_list {
-	struct plan_rule *items;
+	const struct plan_rule *items;
 	size_t count;
 };
 
@@ -33,5 +33,8 @@ int amend_add(struct amend_list *list, const struct plan_rule *rule, struct aren
  */
 int amend_reload(const struct amend_list *now, const struct amend_list *files, struct arena *arena,
 		 struct amend_list *ret_list);
+
+/* The same plan with these rules instead of its own; it points into plan and list. */
+struct plan amend_plan(const struct plan *plan, const struct amend_list *list);
 
 #endif

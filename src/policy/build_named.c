@@ -354,15 +354,17 @@ int build_named(struct build *b)
 /* Takes away what is mounted at or beneath path for the user's sake. */
 static void build_drop_beneath(struct build *b, const char *path)
 {
+	/* The draft's own: build_grow made it. */
+	struct plan_mount *mounts = (struct plan_mount *)(uintptr_t)b->plan.mounts.items;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < b->plan.mounts.count; i++) {
-		const struct plan_mount *m = &b->plan.mounts.items[i];
+		const struct plan_mount *m = &mounts[i];
 		bool users = str_equal(m->role, "tool") || str_equal(m->role, "named") ||
 			     str_equal(m->role, "exposed");
 
 		if (!users || !str_path_beneath(m->target, path))
-			b->plan.mounts.items[kept++] = *m;
+			mounts[kept++] = *m;
 	}
 	b->plan.mounts.count = kept;
 }

@@ -30,7 +30,7 @@ struct build {
 /* A new, zeroed item at the end of a list; never NULL. */
 void *build_grow(struct build *b, void **items, size_t *count, size_t size);
 
-#define BUILD_LIST(list) (void **)&(list).items, &(list).count, sizeof(*(list).items)
+#define BUILD_LIST(list) (void **)(void *)&(list).items, &(list).count, sizeof(*(list).items)
 
 static inline struct plan_mount *build_add_mount(struct build *b)
 {

@@ -191,7 +191,8 @@ static int rule_need_scalar(const struct value_site *s, const struct tree_node *
 
 /* A list of words, each once written, none of them a list itself. */
 static int rule_read_words(const struct value_site *s, const struct tree_node *n, const char *key,
-			   const char *example, struct plan_string **ret_items, size_t *ret_count)
+			   const char *example, const struct plan_string **ret_items,
+			   size_t *ret_count)
 {
 	const struct value_place at = rule_place(s, n);
 	struct plan_string *items = arena_alloc(s->arena, PLAN_RULE_WORDS_MAX * sizeof(*items));
@@ -307,7 +308,7 @@ static int rule_read_scheme(struct rule_draft *d, const struct tree_node *n)
 /* --- requests --- */
 
 int rule_read_methods(const struct value_site *s, const struct tree_node *n,
-		      struct plan_string **ret_items, size_t *ret_count)
+		      const struct plan_string **ret_items, size_t *ret_count)
 {
 	int r = rule_read_words(s, n, "methods", "[GET, POST]", ret_items, ret_count);
 
@@ -327,7 +328,7 @@ int rule_read_methods(const struct value_site *s, const struct tree_node *n,
 }
 
 int rule_read_paths(const struct value_site *s, const struct tree_node *n,
-		    struct plan_string **ret_items, size_t *ret_count)
+		    const struct plan_string **ret_items, size_t *ret_count)
 {
 	int r = rule_read_words(s, n, "paths", "[/v1/**]", ret_items, ret_count);
 
@@ -508,15 +509,17 @@ static int rule_append(struct rule_draft *d, struct grammar_value *value)
 	const struct value_site *s = d->s;
 	struct plan_rule *rules = arena_alloc(s->arena, 2 * sizeof(*rules));
 	struct grammar_item item = {.layer = s->at.layer, .origin = value_origin(&s->at, s->arena)};
+	struct plan_ports *ports = NULL;
 
 	rule_default_ports(d);
 	/* Who says "deny HOST" now means all of it, whatever ports other rules name. */
 	if (d->flag && d->rule.action == PLAN_ACTION_DENY)
 		d->rule.ports_named = true;
-	d->rule.ports.items = arena_alloc(s->arena, d->rule.ports.count * sizeof(d->ports[0]));
-	if (!rules || !d->rule.ports.items || !item.origin)
+	ports = arena_alloc(s->arena, d->rule.ports.count * sizeof(d->ports[0]));
+	if (!rules || !ports || !item.origin)
 		return value_no_memory(s->e);
-	memcpy(d->rule.ports.items, d->ports, d->rule.ports.count * sizeof(d->ports[0]));
+	memcpy(ports, d->ports, d->rule.ports.count * sizeof(d->ports[0]));
+	d->rule.ports.items = ports;
 	d->rule.ceiling = s->at.layer == POLICY_CEILING;
 	d->rule.bundle = "";
 	d->rule.key = d->rule.key ? d->rule.key : "";

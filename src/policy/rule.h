@@ -23,9 +23,9 @@ int rule_read_flag(const struct value_site *s, const char *word, const char *tex
 
 /* The lists that a rule and a secret both have. */
 int rule_read_methods(const struct value_site *s, const struct tree_node *n,
-		      struct plan_string **ret_items, size_t *ret_count);
+		      const struct plan_string **ret_items, size_t *ret_count);
 int rule_read_paths(const struct value_site *s, const struct tree_node *n,
-		    struct plan_string **ret_items, size_t *ret_count);
+		    const struct plan_string **ret_items, size_t *ret_count);
 
 /* "allow *.example.org ports 443, 8443 scheme tls": as a person would write it in one line. */
 const char *rule_show(const struct plan_rule *rule, struct arena *arena);

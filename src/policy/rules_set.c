@@ -90,7 +90,7 @@ static bool rules_is_canonical(const struct plan_rule *rule)
 }
 
 /* Puts a copy of a list's items and of their texts in its place. */
-static int rules_copy_words(struct plan_string **items, size_t count, struct arena *arena)
+static int rules_copy_words(const struct plan_string **items, size_t count, struct arena *arena)
 {
 	struct plan_string *copy = arena_alloc(arena, count * sizeof(*copy));
 

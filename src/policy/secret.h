@@ -41,7 +41,7 @@ extern const char *const secret_in_words[]; /* NULL-terminated */
 struct secret_said {
 	struct policy_secret secret;
 	uint32_t said; /* set of 1u << enum secret_key, without what is known by the name */
-	LIST_OF(struct plan_string) methods, paths;
+	LIST_OF(const struct plan_string) methods, paths;
 };
 
 /* A name for a secret: letters, digits, _ and -, at most 64, and a letter or _ first. */

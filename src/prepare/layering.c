@@ -8,10 +8,10 @@
 #include "open.h"
 #include "overlay.h"
 #include "settle.h"
+#include "session_plan.h"
 #include "snapshot.h"
 #include "str.h"
 #include "subvolume.h"
-#include "worktree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -155,7 +155,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 {
 	const char *named = invocation_value(i, OPTION_CONTINUE);
 
-	if (p->plan.backend == PLAN_BACKEND_HOST)
+	if (p->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;
 	g->branch = invocation_value(i, OPTION_WORKTREE);
@@ -171,19 +171,19 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 		r = layering_go_on(layers_settle_all(g->layers, e), e);
 	if (r < 0)
 		return r;
-	if (named && !layering_is_review(&p->plan)) {
+	if (named && !layering_is_review(p->plan)) {
 		(void)error_set(e, -EINVAL,
 				"--continue is for sessions whose changes are kept "
 				"apart, and this one's land at once");
 		error_next(e, "Say --review too, or leave --continue out.");
 		return -EINVAL;
 	}
-	r = layering_is_review(&p->plan) ? layering_check_group(&p->plan, e) : 0;
-	if (r == 0 && (layering_is_review(&p->plan) || p->plan.root.count > 0))
-		r = layering_check_place(g, &p->plan, e);
-	if (r < 0 || !layering_is_review(&p->plan))
+	r = layering_is_review(p->plan) ? layering_check_group(p->plan, e) : 0;
+	if (r == 0 && (layering_is_review(p->plan) || p->plan->root.count > 0))
+		r = layering_check_place(g, p->plan, e);
+	if (r < 0 || !layering_is_review(p->plan))
 		return r;
-	const struct plan_mount *m = plan_mount_of(&p->plan, "workspace");
+	const struct plan_mount *m = plan_mount_of(p->plan, "workspace");
 
 	g->tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
 	if (m && g->tree < 0)
@@ -197,7 +197,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	if (r < 0)
 		return r;
 	if (named)
-		return layering_named(g, named, &p->plan, e);
+		return layering_named(g, named, p->plan, e);
 	r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
 	if (r < 0)
 		return r;
@@ -219,10 +219,10 @@ bool layering_is_taken(const struct layering *g, const char *name)
 
 static int layering_new_session(struct layering *g, const char *name, const struct prepared *p)
 {
-	const struct plan_mount *m = plan_mount_of(&p->plan, "workspace");
+	const struct plan_mount *m = plan_mount_of(p->plan, "workspace");
 
 	g->session = (struct layers_session){
-		.mode = layering_is_review(&p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
+		.mode = layering_is_review(p->plan) ? LAYERS_REVIEW : LAYERS_DIRECT,
 		.began = clock_ns(CLOCK_REALTIME),
 	};
 	_cleanup_fd_ int tree = m ? open_no_links(m->source, O_PATH | O_DIRECTORY) : -1;
@@ -256,29 +256,6 @@ static int layering_push_new(const struct layering *g, struct stack *s, const st
 		return error_sys(e, r, "cannot make a layer in %s", g->layers->path);
 	r = stack_push(s, id);
 	return r < 0 ? error_sys(e, r, "too many layers in %s", g->layers->path) : 0;
-}
-
-/* Sealed layers of a stack, and more of our own, as a mount names them. */
-static int layering_name_layers(const struct layering *g, const struct stack *s, const char *more,
-				struct plan_mount *m, struct arena *arena)
-{
-	size_t sealed = s->count - 1;
-	struct plan_string *list = arena_alloc(arena, (sealed + 1) * sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	m->layers.items = list;
-	m->layers.count = 0;
-	for (size_t i = 0; i < sealed; i++)
-		list[m->layers.count++].text =
-			arena_printf(arena, "%s/%s/up", g->layers->all_path, s->ids[i]);
-	if (more)
-		list[m->layers.count++].text = more;
-	m->upper = arena_printf(arena, "%s/%s", g->layers->all_path, s->ids[sealed]);
-	for (size_t i = 0; i < m->layers.count; i++)
-		if (!list[i].text)
-			return -ENOMEM;
-	return m->upper ? 0 : -ENOMEM;
 }
 
 /* --- mount points in the home --------------------------------------------------------- */
@@ -404,105 +381,6 @@ static int layering_make_points(const struct layering *g, const struct plan *pla
 	return points < 0 ? error_sys(e, points, "cannot open %s", *ret_path) : 0;
 }
 
-/* --- earlier snapshots ---------------------------------------------------------------- */
-
-struct layering_shown {
-	const struct layering *g;
-	struct prepared *p;
-	size_t hidden; /* places of the workspace */
-	size_t room;   /* for mounts */
-};
-
-static bool layering_is_hidden(const struct plan_mount *m, const struct plan_mount *work)
-{
-	return m->kind == PLAN_MOUNT_HIDE && str_path_beneath(m->target, work->target) &&
-	       !str_equal(m->target, work->target);
-}
-
-/* What the workspace hides is hidden in a snapshot of it, too. */
-static int layering_hide_again(struct layering_shown *shown, const struct plan_mount *work,
-			       const char *target)
-{
-	struct plan *plan = &shown->p->plan;
-	size_t count = plan->mounts.count;
-
-	for (size_t i = 0; i < count; i++) {
-		struct plan_mount m = plan->mounts.items[i];
-
-		if (!layering_is_hidden(&m, work))
-			continue;
-		m.target = arena_printf(&shown->p->arena, "%s%s", target,
-					m.target + strlen(work->target));
-		if (!m.target)
-			return -ENOMEM;
-		plan->mounts.items[plan->mounts.count++] = m;
-	}
-	shown->room -= shown->hidden;
-	return 0;
-}
-
-/* Its workspace as it was then, to be read. */
-static int layering_show(void *context, const struct layers_snapshot *s)
-{
-	struct layering_shown *shown = context;
-	struct plan *plan = &shown->p->plan;
-	struct arena *arena = &shown->p->arena;
-	const struct plan_mount *work = plan_mount_of(plan, "workspace");
-
-	if (!work || shown->room <= shown->hidden ||
-	    !str_equal(s->session, shown->g->session.name) ||
-	    s->project.count > PLAN_MOUNT_LAYERS_MAX)
-		return 0;
-	struct plan_mount m = {.kind = PLAN_MOUNT_BIND,
-			       .access = PLAN_ACCESS_READ,
-			       .source = work->source,
-			       .dev = work->dev,
-			       .ino = work->ino,
-			       .target = arena_printf(arena, "%s/%s", PLAN_SNAPSHOTS, s->name),
-			       .upper = "",
-			       .role = "snapshot",
-			       .origin = plan_mount_of(plan, "ask")->origin};
-	struct plan_string *list = arena_alloc(arena, (s->project.count + 1) * sizeof(*list));
-
-	if (!list || !m.target)
-		return -ENOMEM;
-	m.layers.items = list;
-	for (size_t i = 0; i < s->project.count; i++) {
-		list[i].text = arena_printf(arena, "%s/%s/up", shown->g->layers->all_path,
-					    s->project.ids[i]);
-		if (!list[i].text)
-			return -ENOMEM;
-		m.layers.count++;
-	}
-	plan->mounts.items[plan->mounts.count++] = m;
-	shown->room--;
-	return layering_hide_again(shown, work, m.target);
-}
-
-/* Where the plan lets the box ask for snapshots it can look into those of its own session. */
-static int layering_show_snapshots(const struct layering *g, struct prepared *p, struct error *e)
-{
-	struct plan *plan = &p->plan;
-	const struct plan_mount *work = plan_mount_of(plan, "workspace");
-	struct layering_shown shown = {.g = g, .p = p};
-
-	if (!plan_mount_of(plan, "ask") || !work || g->session.mode != LAYERS_REVIEW)
-		return 0;
-	for (size_t i = 0; i < plan->mounts.count; i++)
-		shown.hidden += layering_is_hidden(&plan->mounts.items[i], work);
-	shown.room = LAYERING_SHOWN * (1 + shown.hidden);
-	if (shown.room > PLAN_MOUNTS_MAX - plan->mounts.count)
-		shown.room = PLAN_MOUNTS_MAX - plan->mounts.count;
-	struct plan_mount *more =
-		arena_alloc(&p->arena, (plan->mounts.count + shown.room) * sizeof(*more));
-
-	if (!more)
-		return error_sys(e, -ENOMEM, "cannot make the plan");
-	memcpy(more, plan->mounts.items, plan->mounts.count * sizeof(*more));
-	plan->mounts.items = more;
-	return layers_each_snapshot(g->layers, layering_show, &shown, e);
-}
-
 /* --- the system ----------------------------------------------------------------------- */
 
 /* It stands on a place of the system's, and not on something mounted before. */
@@ -593,38 +471,18 @@ static int layering_push_root(struct layering *g, const struct plan *plan, struc
 
 /* --- begin and end -------------------------------------------------------------------- */
 
-static int layering_fill(struct layering *g, struct prepared *p, struct error *e)
+static int layering_make(struct layering *g, const char *name, struct prepared *p,
+			 const struct plan **ret_plan, struct error *e)
 {
-	struct plan *plan = &p->plan;
-	const char *points = NULL;
-	int r = layering_make_points(g, plan, &points, &p->arena, e);
+	struct session_plan of = {.layers = g->layers, .session = &g->session, .branch = g->branch};
 
-	if (r == 0 && plan->root.count > 0 &&
-	    layering_name_layers(g, &g->session.root, NULL, &plan->root.items[0], &p->arena) < 0)
-		r = error_sys(e, -ENOMEM, "cannot make the plan");
-	for (size_t i = 0; r == 0 && i < plan->mounts.count; i++) {
-		struct plan_mount *m = &plan->mounts.items[i];
-		int filled = 0;
-
-		if (str_equal(m->role, "home") && g->session.home.count > 0)
-			filled = layering_name_layers(g, &g->session.home, points, m, &p->arena);
-		else if (str_equal(m->role, "workspace") && g->session.mode == LAYERS_REVIEW)
-			filled = layering_name_layers(g, &g->session.project, NULL, m, &p->arena);
-		if (filled < 0)
-			r = error_sys(e, filled, "cannot make the plan");
-	}
-	return r;
-}
-
-static int layering_make(struct layering *g, const char *name, struct prepared *p, struct error *e)
-{
 	int r = g->goes_on ? 0 : layering_new_session(g, name, p);
 
 	if (r < 0)
 		return error_sys(e, r, "cannot begin the session %s", name);
 	g->session.ended = 0;
 	if (g->session.mode == LAYERS_REVIEW && g->session.project.count == 0)
-		r = layering_push_new(g, &g->session.project, plan_mount_of(&p->plan, "workspace"),
+		r = layering_push_new(g, &g->session.project, plan_mount_of(p->plan, "workspace"),
 				      e);
 	/* A fork has a home of its own. */
 	if (r == 0 && !g->session.from[0])
@@ -633,19 +491,18 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		r = snapshot_at_start(g->layers, &g->session, e);
 	/* Where no layer can stand the home is a folder, which sessions of this workspace share. */
 	if (r == 0 && (g->layers->stand == LAYERS_HERE || g->session.home.count > 0))
-		r = layering_push_new(g, &g->session.home, plan_mount_of(&p->plan, "home"), e);
-	if (r == 0 && p->plan.root.count > 0)
-		r = layering_push_root(g, &p->plan, e);
+		r = layering_push_new(g, &g->session.home, plan_mount_of(p->plan, "home"), e);
+	if (r == 0 && p->plan->root.count > 0)
+		r = layering_push_root(g, p->plan, e);
 	if (r == 0)
-		r = layering_fill(g, p, e);
-	if (r == 0 && g->branch)
-		r = worktree_enter(&p->plan, g->branch, &p->arena, e);
+		r = layering_make_points(g, p->plan, &of.points, &p->arena, e);
 	if (r == 0)
-		r = layering_show_snapshots(g, p, e);
+		r = session_plan_make(&of, p->plan, &p->arena, ret_plan, e);
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
 }
 
-/* Who only asks whether a session runs holds it for a moment, also one that has just been made. */
+/* The session's lock, or -errno: -EBUSY after a while.  Who only asks whether a session runs holds it
+ * for a moment, also one that has just been made. */
 static int layering_hold(const struct layering *g)
 {
 	int64_t deadline = clock_ms(CLOCK_BOOTTIME) + LAYERING_HOLD_MS;
@@ -658,13 +515,15 @@ static int layering_hold(const struct layering *g)
 	return hold;
 }
 
-int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e)
+int layering_begin(struct layering *g, const char *name, struct prepared *p,
+		   const struct plan **ret_plan, struct error *e)
 {
+	*ret_plan = p->plan;
 	if (!g->layers)
 		return 0;
 	/* The modes are ours to say; the user's own mask is for the command. */
 	mode_t mask = umask(0);
-	int r = layering_make(g, name, p, e);
+	int r = layering_make(g, name, p, ret_plan, e);
 
 	(void)umask(mask);
 	if (r < 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layers of one session: chosen before it starts, named in its plan, settled when its box is
- * gone.
+ * The layers of one session: chosen before it starts, named in its plan (session_plan.h), settled
+ * when its box is gone.
  *
  *	layering_choose	takes the lock of the workspace's layers, and says whether to go on
  *			with an earlier session
- *	layering_begin	makes the layers and names them in the plan's mounts; the lock is let
+ *	layering_begin	makes the layers, and the session's plan, which names them; the lock is let
  *			go, and the session's own is held until layering_end
  *	layering_end	what was written finds its place, and is counted
  */
@@ -17,10 +17,7 @@
 #include "prepare.h"
 #include "text.h"
 
-enum {
-	LAYERING_LISTED = 4,
-	LAYERING_SHOWN = 24, /* snapshots inside, at most */
-};
+enum { LAYERING_LISTED = 4 };
 
 struct layering {
 	const struct layers *layers;
@@ -39,7 +36,9 @@ struct layering {
 /* Nothing is done for the host backend, and nothing is to be ended then. */
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
 		    struct error *e);
-int layering_begin(struct layering *g, const char *name, struct prepared *p, struct error *e);
+/* *ret_plan: the session's plan, in the arena of p; without layers that is the command's, p->plan. */
+int layering_begin(struct layering *g, const char *name, struct prepared *p,
+		   const struct plan **ret_plan, struct error *e);
 
 /* The folder of its first versions (src/record/first.h), made: a descriptor; -1: it has none.  In
  * direct mode with a snapshot of the workspace, where there can be one. */

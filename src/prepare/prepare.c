@@ -58,7 +58,7 @@ void prepared_fini(struct prepared *p)
 		return;
 	arena_fini(&p->arena);
 	layers_close(&p->layers);
-	memset(&p->plan, 0, sizeof(p->plan));
+	p->plan = &plan_none;
 }
 
 /* Reads an opened policy file and adds it as a layer. */
@@ -430,7 +430,7 @@ static int prepare_ablate_env(struct prepare *p, struct plan *plan)
 
 		if (!name || !strchr(entry, '='))
 			continue;
-		plan->env.items[plan->env.count++] = (struct plan_env){
+		all[plan->env.count++] = (struct plan_env){
 			.name = name, .value = strchr(entry, '=') + 1, .origin = "BAWN_ABLATE"};
 	}
 	return 0;
@@ -443,8 +443,10 @@ static int prepare_ablate(struct prepare *p, struct plan *plan)
 
 	if (!at || !*at)
 		return 0;
-	plan->ablate.items = arena_alloc(p->arena, PLAN_LAYER_COUNT * sizeof(*plan->ablate.items));
-	if (!plan->ablate.items)
+	struct plan_without *layers = arena_alloc(p->arena, PLAN_LAYER_COUNT * sizeof(*layers));
+
+	plan->ablate.items = layers;
+	if (!layers)
 		return error_sys(p->e, -ENOMEM, "cannot read BAWN_ABLATE");
 	while (*at) {
 		size_t len = strcspn(at, ",");
@@ -455,7 +457,7 @@ static int prepare_ablate(struct prepare *p, struct plan *plan)
 			layer++;
 		if (layer == PLAN_LAYER_COUNT || plan->ablate.count == PLAN_LAYER_COUNT)
 			return error_set(p->e, -EINVAL, "BAWN_ABLATE: no layer %.*s", (int)len, at);
-		plan->ablate.items[plan->ablate.count++] =
+		layers[plan->ablate.count++] =
 			(struct plan_without){.layer = layer, .origin = "BAWN_ABLATE"};
 		at += len;
 		at += *at == ',';
@@ -634,29 +636,46 @@ static int prepare_system(struct prepare *p, const struct layers *layers)
 	return 0;
 }
 
+/* Where a plan is made, empty; or NULL.  Whoever gets it from here cannot change it any more. */
+static struct plan *prepare_draft(struct prepare *p)
+{
+	struct plan *draft = arena_alloc(p->arena, sizeof(*draft));
+
+	if (!draft) {
+		(void)error_sys(p->e, -ENOMEM, "cannot make the plan");
+		return NULL;
+	}
+	memset(draft, 0, sizeof(*draft));
+	return draft;
+}
+
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
 			 bool create, struct prepared *made)
 {
 	bool boxed = policy->backend != PLAN_BACKEND_HOST;
-	struct plan *ret_plan = &made->plan;
+	struct plan *draft = prepare_draft(p);
 	struct host_object store = {.path = ""};
-	int r = boxed ? home_store_open(&p->host, create, p->arena, &made->layers, &store, p->e)
-		      : 0;
+	int r = draft ? 0 : p->e->code;
 
+	if (r == 0 && boxed)
+		r = home_store_open(&p->host, create, p->arena, &made->layers, &store, p->e);
 	if (r == 0 && boxed)
 		r = prepare_system(p, &made->layers);
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
 	if (r == 0)
-		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena,
-			       ret_plan, p->e);
+		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena, draft,
+			       p->e);
 	if (r == 0 && boxed)
-		r = hidden_names(ret_plan, policy, &p->host, p->arena, p->e);
+		r = hidden_names(draft, policy, &p->host, p->arena, p->e);
 	if (r == 0 && boxed)
-		r = prepare_direct(p, ret_plan);
+		r = prepare_direct(p, draft);
 	if (r == 0)
-		r = prepare_ablate(p, ret_plan);
-	return r < 0 ? r : prepare_seccomp(ret_plan, p->e);
+		r = prepare_ablate(p, draft);
+	if (r == 0)
+		r = prepare_seccomp(draft, p->e);
+	made->plan = draft;
+	return r;
 }
 
 /* Everything that was said, merged. */
@@ -697,18 +716,23 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 
 	if (r < 0)
 		return r;
-	made.plan.backend = policy.backend;
-	made.plan.backend_origin = policy.backend_origin;
-	made.plan.home = p.host.home;
-	made.plan.workspace = p.host.workspace.path;
-	made.plan.without.items = policy.without.items;
-	made.plan.without.count = policy.without.count;
-	made.plan.network.items = policy.network.items;
-	made.plan.network.count = policy.network.count;
-	if (plan_holds(&policy, &made.arena, &made.plan) < 0)
+	struct plan *draft = prepare_draft(&p);
+
+	if (!draft)
+		return e->code;
+	draft->backend = policy.backend;
+	draft->backend_origin = policy.backend_origin;
+	draft->home = p.host.home;
+	draft->workspace = p.host.workspace.path;
+	draft->without.items = policy.without.items;
+	draft->without.count = policy.without.count;
+	draft->network.items = policy.network.items;
+	draft->network.count = policy.network.count;
+	if (plan_holds(&policy, &made.arena, draft) < 0)
 		return error_sys(e, -ENOMEM, "cannot read the list of holds");
-	made.plan.notes.items = policy.notes.items;
-	made.plan.notes.count = policy.notes.count;
+	draft->notes.items = policy.notes.items;
+	draft->notes.count = policy.notes.count;
+	made.plan = draft;
 	made.sources.secrets.items = policy.secrets.items;
 	made.sources.secrets.count = policy.secrets.count;
 	if (prepare_places(&p, &made) < 0)

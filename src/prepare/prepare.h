@@ -10,17 +10,17 @@
 #include "session_store.h"
 #include "verbs.h"
 
-/* What the plan points into; released together, after the plan's last use. */
+/* A plan and what it points into; released together, after the plan's last use. */
 struct prepared {
 	struct arena arena;
-	struct plan plan;
-	const char *config; /* where the user's own file is, or would be */
+	const struct plan *plan; /* whole; nobody changes it.  &plan_none before there is one */
+	const char *config;      /* where the user's own file is, or would be */
 	struct session_places places;
 	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
 };
 
-#define PREPARED_INIT ((struct prepared){.layers = LAYERS_INIT})
+#define PREPARED_INIT ((struct prepared){.plan = &plan_none, .layers = LAYERS_INIT})
 
 void prepared_fini(struct prepared *p);
 #define _cleanup_prepared_ _cleanup_(prepared_fini)

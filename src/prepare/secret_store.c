@@ -34,8 +34,8 @@ const char *secret_store_path(const struct host *h, struct arena *arena)
 
 /* --- files --- */
 
-/* The state directory, or the folder of values beneath it; for reading, so that it can be synced.
- */
+/* The state directory, or the folder of values beneath it: a descriptor for reading, so that it can
+ * be synced; or -errno.  Of -ENOENT e says nothing. */
 static int store_folder(const struct host *h, bool values, bool create, struct arena *arena,
 			struct error *e)
 {

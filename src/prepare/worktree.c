@@ -48,7 +48,7 @@ size_t worktree_before(const struct plan *plan)
 		       : 0;
 }
 
-int worktree_enter(struct plan *plan, const char *branch, struct arena *arena, struct error *e)
+int worktree_enter(struct plan *draft, const char *branch, struct arena *arena, struct error *e)
 {
 	static const char *const before[] = {"/bin/sh", "-c", worktree_script, "bawn"};
 	enum { BEFORE = BAWN_ARRAY_SIZE(before) };
@@ -57,34 +57,34 @@ int worktree_enter(struct plan *plan, const char *branch, struct arena *arena, s
 
 	if (!worktree_is_branch(branch))
 		return error_set(e, -EINVAL, "'%s' cannot be the name of a branch", branch);
-	if (plan->workspace_access != PLAN_ACCESS_WRITE ||
-	    plan->workspace_mode != PLAN_MODE_REVIEW) {
+	if (draft->workspace_access != PLAN_ACCESS_WRITE ||
+	    draft->workspace_mode != PLAN_MODE_REVIEW) {
 		(void)error_set(e, -EINVAL,
 				"--worktree is for sessions whose changes are kept "
 				"apart, and this one's land at once");
 		error_next(e, "Say --review too, or leave --worktree out.");
 		return -EINVAL;
 	}
-	_cleanup_fd_ int dir = open_no_links(plan->workspace, O_PATH | O_DIRECTORY);
+	_cleanup_fd_ int dir = open_no_links(draft->workspace, O_PATH | O_DIRECTORY);
 	_cleanup_fd_ int git = dir < 0 ? dir : open_beneath(dir, ".git", O_PATH | O_DIRECTORY, 0);
 
 	if (git < 0) {
 		(void)error_set(e, -ENOENT, "--worktree needs a git repository, and %s has none",
-				plan->workspace);
+				draft->workspace);
 		error_next(e, "Go to the top folder of the repository; a folder that git made with "
 			      "'git worktree add' keeps its repository elsewhere.");
 		return -ENOENT;
 	}
 	struct plan_string *argv =
-		arena_alloc(arena, (BEFORE + 1 + plan->argv.count) * sizeof(*argv));
+		arena_alloc(arena, (BEFORE + 1 + draft->argv.count) * sizeof(*argv));
 
 	if (!argv)
 		return error_sys(e, -ENOMEM, "cannot make the plan");
 	for (size_t i = 0; i < BEFORE; i++)
 		argv[i].text = before[i];
 	argv[BEFORE].text = branch;
-	memcpy(argv + BEFORE + 1, plan->argv.items, plan->argv.count * sizeof(*argv));
-	plan->argv.items = argv;
-	plan->argv.count += BEFORE + 1;
+	memcpy(argv + BEFORE + 1, draft->argv.items, draft->argv.count * sizeof(*argv));
+	draft->argv.items = argv;
+	draft->argv.count += BEFORE + 1;
 	return 0;
 }

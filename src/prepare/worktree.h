@@ -16,10 +16,11 @@
 /* A name that git takes for a branch, and that can stand in a path and on a command line. */
 bool worktree_is_branch(const char *name);
 
-/* The plan's command begins on that branch.  An error says what is missing. */
 /* How many words of the plan's command are ours, in front of the user's own. */
 size_t worktree_before(const struct plan *plan);
 
-int worktree_enter(struct plan *plan, const char *branch, struct arena *arena, struct error *e);
+/* For the maker of a plan (session_plan.c): its command begins on that branch.  An error says what
+ * is missing. */
+int worktree_enter(struct plan *draft, const char *branch, struct arena *arena, struct error *e);
 
 #endif

@@ -52,7 +52,7 @@ struct recorder {
 	struct loop loop;
 	struct recorder_sender keeper, gate;
 	struct arena arena;
-	struct plan plan;
+	const struct plan *plan;
 	struct hash plan_hash;
 	struct writer writer;
 	struct logfile logfile;
@@ -432,7 +432,7 @@ static int recorder_make_watch(struct recorder *r, struct error *e)
 {
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
-				    .plan = &r->plan,
+				    .plan = r->plan,
 				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
@@ -483,7 +483,7 @@ static void recorder_put_command(struct buf *event, const struct plan *p)
 
 static int recorder_write_begin(struct recorder *r)
 {
-	const struct plan *p = &r->plan;
+	const struct plan *p = r->plan;
 	struct buf *event = event_begin(&r->writer, NOTE_SESSION);
 	char hex[HASH_HEX + 1];
 
@@ -570,10 +570,10 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	r->own = TAKE_FD(packet->fds[1]);
 	if (m.first != (packet->fd_count == 3))
 		return error_set(e, -EPROTO, "first versions without a folder for them");
-	ret = first_keep_begin(&r->first, m.first ? TAKE_FD(packet->fds[2]) : -1, &r->plan, e);
+	ret = first_keep_begin(&r->first, m.first ? TAKE_FD(packet->fds[2]) : -1, r->plan, e);
 	if (ret < 0)
 		return ret;
-	ret = reconcile_begin(&r->reconcile, &r->plan, e);
+	ret = reconcile_begin(&r->reconcile, r->plan, e);
 	if (ret == 0)
 		ret = recorder_open(r, e);
 	if (ret < 0)
@@ -583,7 +583,7 @@ static int recorder_on_record(void *context, struct channel_packet *packet, stru
 	if (ret < 0)
 		return ret;
 	/* Where the user chose to go without filters, there may be none to have. */
-	if (!plan_goes_without(&r->plan, PLAN_LAYER_SECCOMP))
+	if (!plan_goes_without(r->plan, PLAN_LAYER_SECCOMP))
 		ret = process_filter(profile_bpf(PROFILE_RECORDER));
 	if (ret < 0)
 		return advice_missing(PLAN_LAYER_SECCOMP, ret, e);

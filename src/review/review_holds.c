@@ -51,7 +51,7 @@ int review_holds(const struct review *r, struct hold_rules **ret, struct error *
 	int code = prepare_rules(&about, &made, e);
 
 	if (code == 0)
-		code = prepare_holds(&made.plan, ret, e);
+		code = prepare_holds(made.plan, ret, e);
 	if (code < 0)
 		return code;
 	hold_rules_since(*ret, r->session.began);

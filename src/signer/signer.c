@@ -55,7 +55,7 @@ struct signer {
 	struct loop_handle keeper_handle, listen_handle;
 	int listen;
 	uint64_t next_id;
-	struct plan plan;
+	const struct plan *plan;
 	struct arena arena;
 	struct signer_peer peers[SIGNER_PEERS_MAX];
 	struct signer_refusal refusals[SIGNER_REFUSALS_MAX];
@@ -140,7 +140,7 @@ static void signer_refuse(struct signer_peer *p, const struct plan_ssh_key *host
 static const struct plan_ssh_key *signer_next_rule(const struct signer_peer *p,
 						   const struct plan_ssh_key *last)
 {
-	const struct plan *plan = &p->signer->plan;
+	const struct plan *plan = p->signer->plan;
 
 	for (size_t i = last ? (size_t)(last - plan->ssh_keys.items) + 1 : 0;
 	     i < plan->ssh_keys.count; i++)
@@ -286,9 +286,9 @@ static int signer_on_connected(void *context, struct channel_packet *packet, str
 
 static const struct plan_ssh_key *signer_host_of(const struct signer *s, struct span key)
 {
-	for (size_t i = 0; i < s->plan.ssh_keys.count; i++)
-		if (span_equal(s->plan.ssh_keys.items[i].key, key))
-			return &s->plan.ssh_keys.items[i];
+	for (size_t i = 0; i < s->plan->ssh_keys.count; i++)
+		if (span_equal(s->plan->ssh_keys.items[i].key, key))
+			return &s->plan->ssh_keys.items[i];
 	return NULL;
 }
 
@@ -475,7 +475,7 @@ int signer_run(int keeper, int plan_fd)
 	    loop_add(&s.loop, keeper, EPOLLIN, signer_on_keeper, &s, &s.keeper_handle) < 0)
 		return 1;
 	(void)close(plan_fd);
-	if (process_confine(plan_goes_without(&s.plan, PLAN_LAYER_SECCOMP)
+	if (process_confine(plan_goes_without(s.plan, PLAN_LAYER_SECCOMP)
 				    ? (struct span){NULL, 0}
 				    : profile_bpf(PROFILE_SIGNER)) < 0)
 		return 1;

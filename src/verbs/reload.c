@@ -41,10 +41,10 @@ static bool reload_is_same(const struct amend_list *a, const struct amend_list *
 static int reload_read(const struct invocation *i, const struct session *s,
 		       struct prepared *ret_prepared, struct error *e)
 {
-	struct invocation_value values[2] = {{OPTION_WORKSPACE, s->plan.workspace},
-					     {OPTION_PRESET, s->plan.preset}};
+	struct invocation_value values[2] = {{OPTION_WORKSPACE, s->plan->workspace},
+					     {OPTION_PRESET, s->plan->preset}};
 	const struct invocation as_then = {
-		.verb = i->verb, .values = values, .value_count = s->plan.preset[0] ? 2 : 1};
+		.verb = i->verb, .values = values, .value_count = s->plan->preset[0] ? 2 : 1};
 
 	return prepare_rules(&as_then, ret_prepared, e);
 }
@@ -52,13 +52,11 @@ static int reload_read(const struct invocation *i, const struct session *s,
 static int reload_send(struct session *s, const struct amend_list *list, const struct text *out,
 		       struct error *e)
 {
-	struct plan plan = s->plan;
+	const struct plan plan = amend_plan(s->plan, list);
 	uint64_t ended = 0;
 	char rules[64];
 	char what[96];
 
-	plan.network.items = list->items;
-	plan.network.count = list->count;
 	(void)snprintf(rules, sizeof(rules), "%zu rule%s for the network", list->count,
 		       list->count == 1 ? "" : "s");
 	(void)snprintf(what, sizeof(what), "read the policy files again: %s", rules);
@@ -71,7 +69,7 @@ static int reload_send(struct session *s, const struct amend_list *list, const s
 	if (r < 0)
 		return r;
 	/* Keys is started with a session, for the hosts that are opened then. */
-	if (plan_needs_keys(&plan) && !plan_needs_keys(&s->plan))
+	if (plan_needs_keys(&plan) && !plan_needs_keys(s->plan))
 		text_printf(out,
 			    "Hosts with rules about requests stay closed until another session "
 			    "starts.\n");
@@ -85,17 +83,16 @@ static int reload_send(struct session *s, const struct amend_list *list, const s
 
 static int reload_session(const struct invocation *i, struct session *s, struct error *e)
 {
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct text out = text_open(STDOUT_FILENO);
 	struct amend_list list;
-
-	memset(&prepared, 0, sizeof(prepared));
 	int r = reload_read(i, s, &prepared, e);
 
 	if (r < 0)
 		return r;
-	const struct amend_list now = {s->plan.network.items, s->plan.network.count};
-	const struct amend_list files = {prepared.plan.network.items, prepared.plan.network.count};
+	const struct amend_list now = {s->plan->network.items, s->plan->network.count};
+	const struct amend_list files = {prepared.plan->network.items,
+					 prepared.plan->network.count};
 
 	r = amend_reload(&now, &files, &s->arena, &list);
 	if (r < 0)

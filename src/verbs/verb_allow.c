@@ -156,7 +156,7 @@ static int allow_check_ports(struct allow *a)
 		const struct plan_rule *rule = &a->said.network.items[i];
 
 		if (rule->address.len == 0 &&
-		    allow_is_open(&a->session.plan, rule->ports.items[0].from))
+		    allow_is_open(a->session.plan, rule->ports.items[0].from))
 			continue;
 		(void)error_set(&a->e, -EPERM,
 				"%s port %" PRIu64 " cannot be opened while %s runs: this kernel "
@@ -174,7 +174,7 @@ static int allow_check_ports(struct allow *a)
 static int allow_change(struct allow *a, struct amend_list *list, const char *hosts,
 			uint64_t *ret_ended)
 {
-	struct plan plan = a->session.plan;
+	const struct plan plan = amend_plan(a->session.plan, list);
 	char what[320];
 
 	(void)snprintf(what, sizeof(what), "%s %s", a->deny ? "denied" : "allowed", hosts);
@@ -183,8 +183,6 @@ static int allow_change(struct allow *a, struct amend_list *list, const char *ho
 					      .what = what,
 					      .reason = a->deny ? AMEND_DENY : AMEND_ALLOW};
 
-	plan.network.items = list->items;
-	plan.network.count = list->count;
 	int r = allow_check(a, &plan);
 
 	return r < 0 ? r : session_change(&a->session, &plan, &change, ret_ended, &a->e);
@@ -196,8 +194,8 @@ static int allow_in_session(struct allow *a, const char *what, uint64_t *ret_end
 	int64_t began = 0;
 
 	for (;;) {
-		struct amend_list list = {a->session.plan.network.items,
-					  a->session.plan.network.count};
+		struct amend_list list = {a->session.plan->network.items,
+					  a->session.plan->network.count};
 		int r = 0;
 
 		for (size_t n = 0; r == 0 && n < a->said.network.count; n++)

@@ -606,11 +606,11 @@ int verb_explain(const struct invocation *i)
 
 	int r = prepare_plan(i, i->argument_count > 0 ? i->arguments : NULL, false, &prepared, &e);
 	if (r == 0 && invocation_has(i, OPTION_JSON)) {
-		r = explain_json(&text, &prepared.plan);
+		r = explain_json(&text, prepared.plan);
 		if (r < 0)
 			(void)error_sys(&e, r, "cannot write the plan as JSON");
 	} else if (r == 0) {
-		explain_plan(&text, &prepared.plan, explain_is_afar(&prepared.layers));
+		explain_plan(&text, prepared.plan, explain_is_afar(&prepared.layers));
 	}
 	if (r < 0)
 		verb_complain(&e);

@@ -144,7 +144,7 @@ static void policy_ask(const struct policy_show *s, const struct policy_asked *a
 static void policy_decide(const struct policy_show *s, const char *text, const char *method,
 			  struct policy_answer *ret_answer)
 {
-	const struct plan *plan = &s->prepared->plan;
+	const struct plan *plan = s->prepared->plan;
 	struct rules_verdict *v = &ret_answer->verdict;
 	struct policy_asked asked;
 	const char *why = policy_read(text, method, &asked);
@@ -177,7 +177,7 @@ static void policy_print_line(const struct policy_show *s, const char *words)
 
 static void policy_print_rule(const struct policy_show *s, const struct rules_verdict *v)
 {
-	const struct plan *plan = &s->prepared->plan;
+	const struct plan *plan = s->prepared->plan;
 	_cleanup_buf_ struct buf words = BUF_INIT(POLICY_BYTES_MAX);
 
 	text_escape(&words, span_of_str(v->reason));
@@ -202,7 +202,7 @@ static void policy_print_rule(const struct policy_show *s, const struct rules_ve
 
 static void policy_print_way(const struct policy_show *s, const struct rules_verdict *v)
 {
-	const struct plan *plan = &s->prepared->plan;
+	const struct plan *plan = s->prepared->plan;
 	_cleanup_buf_ struct buf words = BUF_INIT(POLICY_BYTES_MAX);
 
 	if (v->allow_line[0]) {
@@ -332,7 +332,7 @@ static int policy_test(struct policy_show *s, const struct invocation *i)
 	}
 	if (json)
 		json_close(&j, ']');
-	else if (!PLAN_GATE_PRESENT && s->prepared->plan.backend != PLAN_BACKEND_HOST)
+	else if (!PLAN_GATE_PRESENT && s->prepared->plan->backend != PLAN_BACKEND_HOST)
 		text_printf(s->text,
 			    "\nThis build does not open the network yet: whatever the rules "
 			    "say, it is closed.\n");
@@ -381,7 +381,7 @@ static int policy_check_json(const struct plan *plan)
 
 static int policy_check(struct policy_show *s, const struct invocation *i)
 {
-	const struct plan *plan = &s->prepared->plan;
+	const struct plan *plan = s->prepared->plan;
 
 	if (invocation_has(i, OPTION_JSON))
 		return policy_check_json(plan);
@@ -455,7 +455,7 @@ int verb_policy(const struct invocation *i)
 	int r = prepare_rules(i, &prepared, &e);
 
 	if (r == 0)
-		r = rules_of_plan(&prepared.plan, &rules, &e);
+		r = rules_of_plan(prepared.plan, &rules, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;

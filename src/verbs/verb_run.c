@@ -75,6 +75,7 @@ static int run_end_like(int status)
 /* One run: what it was made of, and what is told while it runs and at its end. */
 struct run {
 	struct prepared prepared;
+	const struct plan *plan; /* the session's, from run_begin on */
 	struct session_store session;
 	struct layering layering;
 	struct record_folder record;
@@ -142,7 +143,8 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 {
 	struct layering *layering = &run->layering;
 
-	if (run->prepared.plan.backend == PLAN_BACKEND_HOST)
+	run->plan = run->prepared.plan;
+	if (run->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	int r = layering_choose(layering, i, &run->prepared, e);
 	const struct session_name name = {.wanted =
@@ -153,7 +155,7 @@ static int run_begin(struct run *run, const struct invocation *i, struct error *
 	if (r == 0)
 		r = session_store_make(&run->prepared.places, &name, &run->session, e);
 	if (r == 0)
-		r = layering_begin(layering, run->session.name, &run->prepared, e);
+		r = layering_begin(layering, run->session.name, &run->prepared, &run->plan, e);
 	if (r < 0)
 		return r;
 	run->how.session = &run->session;
@@ -167,14 +169,14 @@ static int run_record(struct run *run, struct error *e)
 	const char *state = run->prepared.places.state;
 	const char *name = run->how.session ? run->session.name : "host";
 
-	if (plan_goes_without(&run->prepared.plan, PLAN_LAYER_RECORD))
+	if (plan_goes_without(run->plan, PLAN_LAYER_RECORD))
 		return 0;
 	int r = record_folder_make(state, name, &run->record, e);
 
 	if (r < 0)
 		return r;
 	run->how.record = &run->record;
-	run->first = layering_first(&run->layering, &run->prepared.plan, e);
+	run->first = layering_first(&run->layering, run->plan, e);
 	if (run->first < 0 && e->code < 0)
 		return e->code;
 	run->how.first = run->first;
@@ -188,7 +190,7 @@ static int run_record(struct run *run, struct error *e)
 
 static int run_client(struct run *run, int *ret_status, struct error *e)
 {
-	const struct plan *plan = &run->prepared.plan;
+	const struct plan *plan = run->plan;
 
 	run->how.on_event = run_on_event;
 	run->how.event_context = run;
@@ -236,8 +238,8 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		refused_summary(&run.refused, &run.err);
 	refused_alarm(&run.refused, &run.err);
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
-	if (run_is_weaker(&run.prepared.plan))
-		banner_summary(&run.err, &run.prepared.plan);
+	if (run_is_weaker(run.plan))
+		banner_summary(&run.err, run.plan);
 	return run_end_like(status);
 }
 

@@ -55,12 +55,12 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 	}
 	words_age(&age, s->state.since);
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
-	words_path(&line, &s->plan, s->plan.workspace);
+	words_path(&line, s->plan, s->plan->workspace);
 	buf_put_str(&line, "  ");
 	size_t used = line.len + SESSIONS_NAME;
 	size_t width = (size_t)t->width;
 
-	sessions_command(&line, &s->plan, width > used + 20 ? width - used : 20);
+	sessions_command(&line, s->plan, width > used + 20 ? width - used : 20);
 	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
 }
@@ -72,16 +72,16 @@ static void sessions_json_one(struct json *j, const struct session *s)
 	json_key_bool(j, "running", true);
 	json_key_bool(j, "answers", s->fd >= 0);
 	if (s->fd >= 0) {
-		json_key_str(j, "workspace", s->plan.workspace);
+		json_key_str(j, "workspace", s->plan->workspace);
 		json_key(j, "command");
 		json_open(j, '[');
-		for (size_t i = worktree_before(&s->plan); i < s->plan.argv.count; i++)
-			json_str(j, s->plan.argv.items[i].text);
+		for (size_t i = worktree_before(s->plan); i < s->plan->argv.count; i++)
+			json_str(j, s->plan->argv.items[i].text);
 		json_close(j, ']');
 		json_key_u64(j, "since", s->state.since);
 		json_key_u64(j, "pid", s->state.pid);
-		json_key_str(j, "backend", plan_backend_words[s->plan.backend]);
-		json_key_str(j, "preset", s->plan.preset);
+		json_key_str(j, "backend", plan_backend_words[s->plan->backend]);
+		json_key_str(j, "preset", s->plan->preset);
 		json_key_bool(j, "gate", s->state.gate);
 		json_key_u64(j, "changes", s->state.generation);
 	}
@@ -93,7 +93,7 @@ static void sessions_json_one(struct json *j, const struct session *s)
 struct sessions_stopped {
 	const struct text *t; /* or: */
 	struct json *j;
-	struct plan shown; /* as far as words_path needs one */
+	const char *home;
 	const struct layers *layers;
 	struct error *e;
 	size_t count;
@@ -105,10 +105,11 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
 	_cleanup_buf_ struct buf age = BUF_INIT(64);
 	int64_t ended = session->ended ? session->ended : session->began;
+	const struct plan shown = {.home = s->home}; /* as far as words_path needs one */
 
 	words_age(&age, (uint64_t)(ended / 1000000000));
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
-	words_path(&line, &s->shown, s->layers->workspace);
+	words_path(&line, &shown, s->layers->workspace);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
 	text_printf(s->t, "%s  %s\n", buf_str(&line),
 		    session->mode == LAYERS_REVIEW                 ? "ended; its changes wait"
@@ -161,7 +162,7 @@ static int sessions_stopped(struct sessions_stopped *s, const struct host *h, st
 {
 	_cleanup_fd_ int state = home_store_state(h, false, arena, s->e);
 
-	s->shown.home = h->home;
+	s->home = h->home;
 	if (state == -ENOENT)
 		return 0;
 	return state < 0

@@ -209,7 +209,7 @@ static int verify_parse_facts(struct verify *v)
 
 static void verify_put_plan(struct verify *v)
 {
-	const struct plan *plan = &v->prepared.plan;
+	const struct plan *plan = v->prepared.plan;
 	char path[PATH_MAX];
 
 	facts_put(&v->text, "home", plan->home);
@@ -237,13 +237,13 @@ static int verify_prepare(struct verify *v, const struct invocation *i)
 
 	if (r < 0)
 		return r;
-	if (v->prepared.plan.backend == PLAN_BACKEND_HOST) {
+	if (v->prepared.plan->backend == PLAN_BACKEND_HOST) {
 		r = error_set(&v->error, -ENOTSUP,
 			      "the backend is host: there is no box, and everything is open");
 		error_next(&v->error, "UNSAFE.  Leave out --backend host to verify a real box.");
 		return r;
 	}
-	r = fixture_start(&v->fixture, v->prepared.plan.home, getenv("XDG_RUNTIME_DIR"), &v->text,
+	r = fixture_start(&v->fixture, v->prepared.plan->home, getenv("XDG_RUNTIME_DIR"), &v->text,
 			  &v->error);
 	if (r == 0)
 		r = verify_parse_facts(v);
@@ -295,7 +295,7 @@ static bool verify_gives_address(const struct plan *plan, const char *text)
 
 static bool verify_is_given(const struct verify *v, const struct probe *p)
 {
-	const struct plan *plan = &v->prepared.plan;
+	const struct plan *plan = v->prepared.plan;
 	char path[PATH_MAX];
 
 	if (((p->flags & PROBE_DEBUG) && plan->debug) ||
@@ -320,7 +320,7 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 
 static int verify_controls(struct verify *v)
 {
-	const struct plan *plan = &v->prepared.plan;
+	const struct plan *plan = v->prepared.plan;
 	const bool filtered = process_is_filtered();
 
 	v->result.count = probe_count();
@@ -489,21 +489,22 @@ static int verify_run_client(struct verify *v, struct client_options *lent, int 
 	struct invocation_value anew = {OPTION_FRESH, ""};
 	const struct invocation fresh = {.values = &anew, .value_count = 1};
 	struct error settled = ERROR_INIT;
+	const struct plan *plan = NULL;
 	char name[32];
 	bool kept = false;
 	int r = layering_choose(&layering, &fresh, &v->prepared, &v->error);
 
 	(void)snprintf(name, sizeof(name), "verify-%d", (int)getpid());
 	if (r == 0)
-		r = layering_begin(&layering, name, &v->prepared, &v->error);
+		r = layering_begin(&layering, name, &v->prepared, &plan, &v->error);
 	/* The box that is proven is the one that is used, so it is recorded, too. */
-	if (r == 0 && v->prepared.plan.backend != PLAN_BACKEND_HOST &&
-	    !plan_goes_without(&v->prepared.plan, PLAN_LAYER_RECORD)) {
+	if (r == 0 && plan->backend != PLAN_BACKEND_HOST &&
+	    !plan_goes_without(plan, PLAN_LAYER_RECORD)) {
 		r = record_folder_make(v->prepared.places.state, "verify", &record, &v->error);
 		lent->record = &record;
 	}
 	if (r == 0)
-		r = client_run(&v->prepared.plan, lent, ret_status, &v->error);
+		r = client_run(plan, lent, ret_status, &v->error);
 	lent->record = NULL;
 	int ended = layering_end(&layering, true, &kept, &settled);
 
@@ -635,9 +636,9 @@ int verb_verify(const struct invocation *i)
 		return r == -ENOTSUP ? EXIT_FOUND : EXIT_BAWN;
 	}
 	if (invocation_has(i, OPTION_JSON))
-		r = verify_show_json(&v.prepared.plan, &v.result);
+		r = verify_show_json(v.prepared.plan, &v.result);
 	else
-		verify_show(&out, &v.prepared.plan, &v.result);
+		verify_show(&out, v.prepared.plan, &v.result);
 	if (v.error.code < 0)
 		verb_complain(&v.error);
 	return r == 0 && verify_holds(&v.result) ? EXIT_OK : EXIT_FOUND;

@@ -258,9 +258,10 @@ static int why_choose(struct why *w)
 		return r;
 	struct session_places places = session_places_of(&w->host);
 
-	w->plan = &w->session.plan;
-	return session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
-			      &w->e);
+	r = session_choose(&places, name, getcwd(cwd, sizeof(cwd)) ? cwd : NULL, &w->session,
+			   &w->e);
+	w->plan = w->session.plan;
+	return r;
 }
 
 /* The session's rules; without one, the files'. */
@@ -272,7 +273,7 @@ static int why_find(struct why *w)
 	if (r == -ENOENT && !invocation_has(w->invocation, OPTION_SESSION)) {
 		w->e = ERROR_INIT;
 		r = prepare_rules(w->invocation, &w->files, &w->e);
-		w->plan = &w->files.plan;
+		w->plan = w->files.plan;
 	}
 	return r < 0 ? r : rules_of_plan(w->plan, &w->rules, &w->e);
 }
@@ -307,7 +308,7 @@ static int why_find_plan(struct why *w, char *ret_where, size_t size)
 	if (r == -ENOENT) {
 		w->e = ERROR_INIT;
 		r = prepare_plan(w->invocation, NULL, false, &w->files, &w->e);
-		w->plan = &w->files.plan;
+		w->plan = w->files.plan;
 		(void)snprintf(ret_where, size, "by your files, for this folder");
 	}
 	return r;

@@ -151,7 +151,7 @@ static int write_seed(const struct plan *plan, const char *path)
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
 	struct error e = ERROR_INIT;
-	struct plan decoded;
+	const struct plan *decoded = NULL;
 	int r = plan_encode(plan, &bytes);
 
 	if (r == 0)

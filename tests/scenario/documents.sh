@@ -204,6 +204,22 @@ result "every message stands where it is received" "$(
 	done
 )"
 
+# The steps of the box's processes, in their order.
+result "every step of the box's processes is in the document, in its order" "$(
+	steps=$(rows "$architecture" '| process | its steps, in their order |')
+	[ "$(printf '%s\n' "$steps" | wc -l)" -eq "$(grep -rlE '^const struct step [a-z_]+\[\]' "$source/src" | wc -l)" ] ||
+		echo "there are other tables of steps than rows"
+	printf '%s\n' "$steps" | while IFS='|' read -r _ process said place _; do
+		# shellcheck disable=SC2016 # backquotes are meant
+		name=$(echo "$place" | sed 's/^`\([a-z_]*\)`.*/\1/')
+		file=$(echo "$place" | grep -o 'src/[a-z_/]*\.c')
+		there=$(sed -n "/^const struct step $name\[\]/,/^}/p" "$source/$file" |
+			sed -n 's/^\t{"\([a-z-]*\)", .*/\1/p' | tr '\n' ' ')
+		[ -n "$there" ] && [ "$there" = "$(echo "$said" | tr -d ',') " ] ||
+			echo "of the $process: $name has $there"
+	done
+)"
+
 # Profiles of system calls.
 profiles=$(sed -n '/^enum profile_kind/,/^}/p' "$source/src/profile/profile.h" |
 	sed -n 's/^\tPROFILE_\([A-Z_]*\).*/\1/p' | sort -u)

@@ -193,7 +193,7 @@ static inline void world_check(struct world *w)
 					 w->plan.mounts.items[n].target);
 	}
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
-	struct plan again;
+	const struct plan *again = NULL;
 
 	assert_int_equal(plan_encode(&w->plan, &bytes), 0);
 	if (plan_decode(buf_span(&bytes), &again, &w->arena, &w->e) < 0)

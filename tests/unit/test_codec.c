@@ -103,30 +103,30 @@ static void test_round_trip(void **state)
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_buf_ struct buf again = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_arena_ struct arena a = ARENA_INIT(PLAN_ARENA_MAX);
-	struct plan q;
+	const struct plan *q = NULL;
 	struct error e = ERROR_INIT;
 
 	put_plan(&bytes, &p);
 	if (plan_decode(buf_span(&bytes), &q, &a, &e) != 0)
 		fail_msg("%s", e.text);
-	put_plan(&again, &q);
+	put_plan(&again, q);
 	assert_true(span_equal(buf_span(&bytes), buf_span(&again)));
 
-	assert_int_equal(q.argv.count, 4);
-	assert_string_equal(q.argv.items[2].text, argv[2].text);
-	assert_int_equal(q.mounts.items[1].ino, UINT64_MAX);
-	assert_int_equal(q.mounts.items[1].access, PLAN_ACCESS_WRITE);
-	assert_true(span_equal(q.mounts.items[3].data, mounts[3].data));
-	assert_string_equal(q.mounts.items[4].origin, "");
-	assert_int_equal(q.gid, UINT32_MAX);
-	assert_true(q.trusted);
-	assert_int_equal(q.ablate.count, 0);
-	assert_true(plan_has_trust(&q, PLAN_TRUST_BUNDLE));
-	assert_false(plan_has_trust(&q, PLAN_TRUST_JAVA));
-	assert_string_equal(q.authorities.items[0].text, authorities[0].text);
-	assert_true(plan_goes_without(&q, PLAN_LAYER_LANDLOCK));
-	assert_false(plan_goes_without(&q, PLAN_LAYER_SECCOMP));
-	assert_true(span_equal(q.seccomp, p.seccomp));
+	assert_int_equal(q->argv.count, 4);
+	assert_string_equal(q->argv.items[2].text, argv[2].text);
+	assert_int_equal(q->mounts.items[1].ino, UINT64_MAX);
+	assert_int_equal(q->mounts.items[1].access, PLAN_ACCESS_WRITE);
+	assert_true(span_equal(q->mounts.items[3].data, mounts[3].data));
+	assert_string_equal(q->mounts.items[4].origin, "");
+	assert_int_equal(q->gid, UINT32_MAX);
+	assert_true(q->trusted);
+	assert_int_equal(q->ablate.count, 0);
+	assert_true(plan_has_trust(q, PLAN_TRUST_BUNDLE));
+	assert_false(plan_has_trust(q, PLAN_TRUST_JAVA));
+	assert_string_equal(q->authorities.items[0].text, authorities[0].text);
+	assert_true(plan_goes_without(q, PLAN_LAYER_LANDLOCK));
+	assert_false(plan_goes_without(q, PLAN_LAYER_SECCOMP));
+	assert_true(span_equal(q->seccomp, p.seccomp));
 }
 
 static void test_cut_anywhere_is_refused(void **state)
@@ -141,7 +141,7 @@ static void test_cut_anywhere_is_refused(void **state)
 		/* An exact copy, so that a sanitizer sees a read past the end. */
 		_cleanup_free_ uint8_t *copy = malloc(len ? len : 1);
 		struct error e = ERROR_INIT;
-		struct plan q;
+		const struct plan *q = NULL;
 
 		memcpy(copy, bytes.ptr, len);
 		if (plan_decode((struct span){copy, len}, &q, &a, &e) != -EBADMSG)
@@ -162,13 +162,13 @@ static void test_changed_bytes_never_mean_something_else(void **state)
 		_cleanup_arena_ struct arena a = ARENA_INIT(PLAN_ARENA_MAX);
 		_cleanup_buf_ struct buf again = BUF_INIT(PLAN_BYTES_MAX);
 		struct error e = ERROR_INIT;
-		struct plan q;
+		const struct plan *q = NULL;
 
 		bytes.ptr[i / 8] = (char)(bytes.ptr[i / 8] ^ (1 << i % 8));
 		if (plan_decode(buf_span(&bytes), &q, &a, &e) < 0) {
 			refused++;
 		} else {
-			put_plan(&again, &q);
+			put_plan(&again, q);
 			if (!span_equal(buf_span(&bytes), buf_span(&again)))
 				fail_msg("bit %zu: two encodings of one plan", i);
 		}
@@ -184,7 +184,7 @@ static void test_more_bytes_are_refused(void **state)
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_arena_ struct arena a = ARENA_INIT(PLAN_ARENA_MAX);
 	struct error e = ERROR_INIT;
-	struct plan q;
+	const struct plan *q = NULL;
 
 	put_plan(&bytes, &p);
 	buf_put_char(&bytes, '\0');
@@ -199,7 +199,7 @@ static void test_memory_is_bounded(void **state)
 	_cleanup_buf_ struct buf small = BUF_INIT(100);
 	_cleanup_arena_ struct arena a = ARENA_INIT(64);
 	struct error e = ERROR_INIT;
-	struct plan q;
+	const struct plan *q = NULL;
 
 	put_plan(&bytes, &p);
 	assert_int_equal(plan_decode(buf_span(&bytes), &q, &a, &e), -ENOMEM);
@@ -211,7 +211,7 @@ static void expect_refusal(const struct plan *p, const char *word)
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_arena_ struct arena a = ARENA_INIT(PLAN_ARENA_MAX);
 	struct error e = ERROR_INIT;
-	struct plan q;
+	const struct plan *q = NULL;
 
 	put_plan(&bytes, p);
 	assert_int_equal(plan_decode(buf_span(&bytes), &q, &a, &e), -EBADMSG);

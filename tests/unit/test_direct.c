@@ -42,18 +42,18 @@ static void what_would_run_later_is_read_only(void **state)
 	fake_file(f->project, ".VSCode/Tasks.json", "{}\n");
 	fake_file(f->project, "src/.envrc", "x\n");
 	plan_it(&p, OPTION_DIRECT);
-	int git = index_of(&p.plan, ".git", PLAN_ACCESS_WRITE);
+	int git = index_of(p.plan, ".git", PLAN_ACCESS_WRITE);
 
 	/* The folder above it cannot be moved away, and is mounted first. */
 	assert_true(git > 0);
-	assert_true(index_of(&p.plan, ".git/hooks", PLAN_ACCESS_READ) > git);
-	assert_true(index_of(&p.plan, ".git/config", PLAN_ACCESS_READ) > git);
+	assert_true(index_of(p.plan, ".git/hooks", PLAN_ACCESS_READ) > git);
+	assert_true(index_of(p.plan, ".git/config", PLAN_ACCESS_READ) > git);
 	/* In whatever case it is written. */
-	assert_true(index_of(&p.plan, ".VSCode", PLAN_ACCESS_READ) > 0);
+	assert_true(index_of(p.plan, ".VSCode", PLAN_ACCESS_READ) > 0);
 	/* What lies deeper is found at the end. */
-	assert_int_equal(index_of(&p.plan, "src/.envrc", PLAN_ACCESS_READ), -1);
+	assert_int_equal(index_of(p.plan, "src/.envrc", PLAN_ACCESS_READ), -1);
 	/* All of it lies on the workspace. */
-	assert_true(git > (int)(plan_mount_of(&p.plan, "workspace") - p.plan.mounts.items));
+	assert_true(git > (int)(plan_mount_of(p.plan, "workspace") - p.plan->mounts.items));
 	prepared_fini(&p);
 }
 
@@ -64,7 +64,7 @@ static void in_review_mode_nothing_is(void **state)
 
 	fake_file(f->project, ".git/config", "[core]\n");
 	plan_it(&p, OPTION_REVIEW);
-	assert_int_equal(index_of(&p.plan, ".git/config", PLAN_ACCESS_READ), -1);
+	assert_int_equal(index_of(p.plan, ".git/config", PLAN_ACCESS_READ), -1);
 	prepared_fini(&p);
 }
 
@@ -76,8 +76,8 @@ static void links_are_not_followed(void **state)
 	fake_file(f->home, "elsewhere/hooks/x", "x\n");
 	fake_link(f->project, ".git", "../../elsewhere");
 	plan_it(&p, OPTION_DIRECT);
-	for (size_t i = 0; i < p.plan.mounts.count; i++)
-		assert_false(str_equal(p.plan.mounts.items[i].role, "held"));
+	for (size_t i = 0; i < p.plan->mounts.count; i++)
+		assert_false(str_equal(p.plan->mounts.items[i].role, "held"));
 	prepared_fini(&p);
 }
 
@@ -89,7 +89,7 @@ static void a_repository_without_hooks_cannot_be_moved(void **state)
 	fake_dir(f->project, ".git");
 	fake_dir(f->project, ".github");
 	plan_it(&p, OPTION_DIRECT);
-	assert_true(index_of(&p.plan, ".git", PLAN_ACCESS_WRITE) > 0);
+	assert_true(index_of(p.plan, ".git", PLAN_ACCESS_WRITE) > 0);
 	prepared_fini(&p);
 }
 

@@ -86,6 +86,7 @@ static const struct {
 static void test_what_is_decided_is_a_value(void **state)
 {
 	struct try_outcome o = TRY(.user = POLICY);
+	const struct plan plan = {.cwd = "/"};
 	struct gate *g = calloc(1, sizeof(*g));
 	struct made_up_name name = {.number = 1};
 	struct flow flow = {.gate = g, .name = &name, .port = 443};
@@ -95,6 +96,7 @@ static void test_what_is_decided_is_a_value(void **state)
 	assert_non_null(g);
 	assert_int_equal(o.r, 0);
 	assert_int_equal(name_parse(SPAN_LITERAL("a.test"), &name.name), 0);
+	g->plan = &plan;
 	g->rules = ask_rules(&o.policy);
 	for (size_t n = 0; n < BAWN_ARRAY_SIZE(rows); n++) {
 		const char *authority = rows[n].authority ? rows[n].authority : "a.test";

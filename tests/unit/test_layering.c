@@ -14,6 +14,7 @@ try {
 	struct invocation_value values[4];
 	struct invocation invocation;
 	struct prepared prepared;
+	const struct plan *plan; /* the session's */
 	struct layering layering;
 	struct error e;
 };
@@ -23,7 +24,10 @@ static char *const try_argv[] = {name_of_program, NULL};
 
 static void try_init(struct try *t)
 {
-	*t = (struct try){.prepared = PREPARED_INIT, .layering = LAYERING_INIT, .e = ERROR_INIT};
+	*t = (struct try){.prepared = PREPARED_INIT,
+			  .plan = &plan_none,
+			  .layering = LAYERING_INIT,
+			  .e = ERROR_INIT};
 	t->invocation.values = t->values;
 }
 
@@ -32,15 +36,26 @@ static void try_option(struct try *t, enum option_id id, const char *value)
 	t->values[t->invocation.value_count++] = (struct invocation_value){id, value};
 }
 
-/* The name that it has when it is new. */
+/* The name that it has when it is new.  However it starts, the command's plan stays as it was built:
+ * the session's is another one. */
 static int try_start(struct try *t, const char *name)
 {
+	_cleanup_buf_ struct buf built = BUF_INIT(PLAN_BYTES_MAX);
+	_cleanup_buf_ struct buf now = BUF_INIT(PLAN_BYTES_MAX);
 	int r = prepare_plan(&t->invocation, try_argv, true, &t->prepared, &t->e);
 
 	if (r == 0)
+		assert_int_equal(plan_encode(t->prepared.plan, &built), 0);
+	if (r == 0)
 		r = layering_choose(&t->layering, &t->invocation, &t->prepared, &t->e);
 	if (r == 0)
-		r = layering_begin(&t->layering, name, &t->prepared, &t->e);
+		r = layering_begin(&t->layering, name, &t->prepared, &t->plan, &t->e);
+	if (built.len > 0) {
+		assert_int_equal(plan_encode(t->prepared.plan, &now), 0);
+		assert_true(span_equal(buf_span(&built), buf_span(&now)));
+	}
+	if (r == 0)
+		assert_ptr_not_equal(t->plan, t->prepared.plan);
 	return r;
 }
 
@@ -63,7 +78,7 @@ static bool try_finish(struct try *t, bool forget)
 /* As a box would: into the layer that the plan names for this role. */
 static void try_write(const struct try *t, const char *role, const char *name)
 {
-	const struct plan_mount *m = plan_mount_of(&t->prepared.plan, role);
+	const struct plan_mount *m = plan_mount_of(t->plan, role);
 	char path[PATH_MAX];
 
 	assert_non_null(m);
@@ -90,8 +105,8 @@ static void writes_go_to_layers_outside_of_the_workspace(void **state)
 
 	try_init(&t);
 	expect_start(&t, "calm-otter");
-	const struct plan_mount *home = plan_mount_of(&t.prepared.plan, "home");
-	const struct plan_mount *work = plan_mount_of(&t.prepared.plan, "workspace");
+	const struct plan_mount *home = plan_mount_of(t.plan, "home");
+	const struct plan_mount *work = plan_mount_of(t.plan, "workspace");
 
 	if (!home || !work) {
 		fail_msg("there is no home, or no workspace");
@@ -113,8 +128,8 @@ static void direct_writes_have_no_layer(void **state)
 	try_init(&t);
 	try_option(&t, OPTION_DIRECT, "");
 	expect_start(&t, "calm-otter");
-	assert_false(plan_mount_has_layers(plan_mount_of(&t.prepared.plan, "workspace")));
-	assert_true(plan_mount_has_layers(plan_mount_of(&t.prepared.plan, "home")));
+	assert_false(plan_mount_has_layers(plan_mount_of(t.plan, "workspace")));
+	assert_true(plan_mount_has_layers(plan_mount_of(t.plan, "home")));
 	assert_false(try_finish(&t, false));
 }
 
@@ -144,15 +159,14 @@ static void a_session_with_changes_goes_on(void **state)
 	try_init(&t);
 	expect_start(&t, "calm-otter");
 	try_write(&t, "workspace", "new");
-	(void)snprintf(upper, sizeof(upper), "%s",
-		       plan_mount_of(&t.prepared.plan, "workspace")->upper);
+	(void)snprintf(upper, sizeof(upper), "%s", plan_mount_of(t.plan, "workspace")->upper);
 	assert_true(try_finish(&t, false));
 	try_init(&t);
 	expect_start(&t, "other-name");
 	assert_true(t.layering.goes_on);
 	assert_string_equal(t.layering.session.name, "calm-otter");
 	/* What it had is sealed beneath what it writes now. */
-	const struct plan_mount *work = plan_mount_of(&t.prepared.plan, "workspace");
+	const struct plan_mount *work = plan_mount_of(t.plan, "workspace");
 	char sealed[PATH_MAX];
 
 	assert_string_not_equal(work->upper, upper);
@@ -190,8 +204,8 @@ static void one_that_runs_is_left_alone(void **state)
 	try_init(&second);
 	expect_start(&second, "other-name");
 	assert_false(second.layering.goes_on);
-	assert_string_not_equal(plan_mount_of(&first.prepared.plan, "workspace")->upper,
-				plan_mount_of(&second.prepared.plan, "workspace")->upper);
+	assert_string_not_equal(plan_mount_of(first.plan, "workspace")->upper,
+				plan_mount_of(second.plan, "workspace")->upper);
 	assert_false(try_finish(&second, false));
 	try_init(&second);
 	try_option(&second, OPTION_CONTINUE, "calm-otter");
@@ -209,7 +223,7 @@ static void what_is_written_to_the_home_stays(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		try_init(&t);
 		expect_start(&t, "calm-otter");
-		const struct plan_mount *home = plan_mount_of(&t.prepared.plan, "home");
+		const struct plan_mount *home = plan_mount_of(t.plan, "home");
 
 		/* Those of before, and the mount points. */
 		assert_int_equal(home->layers.count, i + 1);
@@ -259,7 +273,7 @@ static void one_that_was_killed_is_settled_by_the_next(void **state)
 /* Those of the box that runs. */
 static const char *points_of(const struct try *t)
 {
-	const struct plan_mount *home = plan_mount_of(&t->prepared.plan, "home");
+	const struct plan_mount *home = plan_mount_of(t->plan, "home");
 
 	return home->layers.items[home->layers.count - 1].text;
 }
@@ -321,10 +335,10 @@ static void a_branch_has_a_session_of_its_own(void **state)
 	assert_false(t.layering.goes_on);
 	assert_string_equal(t.layering.session.branch, "feat/x");
 	/* The branch comes before the command, and is a word of its own. */
-	const struct plan_string *argv = t.prepared.plan.argv.items;
+	const struct plan_string *argv = t.plan->argv.items;
 
-	if (!argv || t.prepared.plan.argv.count != 6) {
-		fail_msg("the command has %zu words", t.prepared.plan.argv.count);
+	if (!argv || t.plan->argv.count != 6) {
+		fail_msg("the command has %zu words", t.plan->argv.count);
 		return;
 	}
 	assert_string_equal(argv[4].text, "feat/x");

@@ -33,6 +33,7 @@ static const struct verb *verb(const char *name)
 static void try_init(struct try *t)
 {
 	memset(t, 0, sizeof(*t));
+	t->prepared = PREPARED_INIT;
 	t->invocation.verb = verb("run");
 	t->invocation.values = t->values;
 }
@@ -77,9 +78,9 @@ static void expect_error(struct try *t, const char *sentence)
 
 static const struct plan_mount *at(const struct try *t, const char *target)
 {
-	for (size_t i = 0; i < t->prepared.plan.mounts.count; i++)
-		if (str_equal(t->prepared.plan.mounts.items[i].target, target))
-			return &t->prepared.plan.mounts.items[i];
+	for (size_t i = 0; i < t->prepared.plan->mounts.count; i++)
+		if (str_equal(t->prepared.plan->mounts.items[i].target, target))
+			return &t->prepared.plan->mounts.items[i];
 	return NULL;
 }
 
@@ -94,8 +95,8 @@ static unsigned int access_at(const struct try *t, const char *target)
 
 static bool has_note(const struct try *t, enum plan_note_kind kind, const char *words)
 {
-	for (size_t i = 0; i < t->prepared.plan.notes.count; i++) {
-		const struct plan_note *n = &t->prepared.plan.notes.items[i];
+	for (size_t i = 0; i < t->prepared.plan->notes.count; i++) {
+		const struct plan_note *n = &t->prepared.plan->notes.items[i];
 
 		if (n->kind == kind &&
 		    (strstr(n->what, words) || strstr(n->why, words) || strstr(n->origin, words)))
@@ -111,18 +112,18 @@ static void a_plan_without_any_file(void **state)
 
 	try_init(&t);
 	expect_plan(&t, true);
-	assert_int_equal(t.prepared.plan.backend, PLAN_BACKEND_NAMESPACE);
+	assert_int_equal(t.prepared.plan->backend, PLAN_BACKEND_NAMESPACE);
 	assert_int_equal(access_at(&t, f->project), PLAN_ACCESS_WRITE);
-	assert_true(t.prepared.plan.seccomp.len > 0);
-	assert_int_equal(t.prepared.plan.argv.count, 1);
-	if (t.prepared.plan.argv.items)
-		assert_string_equal(t.prepared.plan.argv.items[0].text, "true");
-	assert_false(t.prepared.plan.trusted);
+	assert_true(t.prepared.plan->seccomp.len > 0);
+	assert_int_equal(t.prepared.plan->argv.count, 1);
+	if (t.prepared.plan->argv.items)
+		assert_string_equal(t.prepared.plan->argv.items[0].text, "true");
+	assert_false(t.prepared.plan->trusted);
 	/* The launcher takes it. */
 	_cleanup_buf_ struct buf bytes = BUF_INIT(PLAN_BYTES_MAX);
 	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
-	struct plan again;
-	assert_int_equal(plan_encode(&t.prepared.plan, &bytes), 0);
+	const struct plan *again = NULL;
+	assert_int_equal(plan_encode(t.prepared.plan, &bytes), 0);
 	assert_int_equal(plan_decode(buf_span(&bytes), &again, &arena, &t.e), 0);
 	try_end(&t);
 }
@@ -143,8 +144,8 @@ static void explaining_leaves_no_trace(void **state)
 	try_init(&made);
 	expect_plan(&made, true);
 	expect_plan(&t, false);
-	assert_string_equal(made.prepared.plan.home_store, t.prepared.plan.home_store);
-	assert_int_equal(made.prepared.plan.mounts.count, t.prepared.plan.mounts.count);
+	assert_string_equal(made.prepared.plan->home_store, t.prepared.plan->home_store);
+	assert_int_equal(made.prepared.plan->mounts.count, t.prepared.plan->mounts.count);
 	try_end(&t);
 	try_end(&made);
 }
@@ -170,7 +171,7 @@ static void options_become_policy(void **state)
 	try_option(&t, OPTION_LIMIT, "processes=77");
 	try_option(&t, OPTION_DEBUG, "");
 	expect_plan(&t, true);
-	const struct plan *p = &t.prepared.plan;
+	const struct plan *p = t.prepared.plan;
 	assert_int_equal(access_at(&t, f->project), PLAN_ACCESS_READ);
 	assert_int_equal(access_at(&t, fake_path(path, f->home, "data")), PLAN_ACCESS_READ);
 	assert_int_equal(access_at(&t, fake_path(path, f->home, "code/out")), PLAN_ACCESS_WRITE);
@@ -206,7 +207,7 @@ static void the_users_file_is_read_when_it_is_only_his(void **state)
 	try_init(&t);
 	expect_plan(&t, false);
 	assert_int_equal(access_at(&t, f->project), PLAN_ACCESS_READ);
-	const char *origin = t.prepared.plan.workspace_origin;
+	const char *origin = t.prepared.plan->workspace_origin;
 	assert_true(origin && strstr(origin, "config.yaml:2"));
 	try_end(&t);
 	assert_int_equal(chmod(path, 0664), 0);
@@ -260,7 +261,7 @@ static void the_repositorys_file_only_narrows(void **state)
 	try_end(&t);
 	fake_file(f->project, ".bawn.yaml", "backend: host\n");
 	expect_plan(&t, false);
-	assert_int_equal(t.prepared.plan.backend, PLAN_BACKEND_NAMESPACE);
+	assert_int_equal(t.prepared.plan->backend, PLAN_BACKEND_NAMESPACE);
 	assert_true(has_note(&t, PLAN_NOTE_NOT_GIVEN, ".bawn.yaml:1"));
 	try_end(&t);
 }
@@ -316,11 +317,11 @@ static void a_shell_has_its_own_preset(void **state)
 	try_init(&t);
 	t.invocation.verb = verb("shell");
 	expect_plan(&t, false);
-	assert_string_equal(t.prepared.plan.preset, "shell");
+	assert_string_equal(t.prepared.plan->preset, "shell");
 	try_end(&t);
 	try_option(&t, OPTION_PRESET, "minimal");
 	expect_plan(&t, false);
-	assert_string_equal(t.prepared.plan.preset, "minimal");
+	assert_string_equal(t.prepared.plan->preset, "minimal");
 	try_end(&t);
 }
 
@@ -332,7 +333,7 @@ static void ablation_is_for_builds_of_that_kind_only(void **state)
 	assert_int_equal(setenv("BAWN_ABLATE", "landlock,seccomp", 1), 0);
 	try_init(&t);
 	expect_plan(&t, false);
-	assert_int_equal(t.prepared.plan.ablate.count, BAWN_ABLATION ? 2 : 0);
+	assert_int_equal(t.prepared.plan->ablate.count, BAWN_ABLATION ? 2 : 0);
 	try_end(&t);
 #if BAWN_ABLATION
 	assert_int_equal(setenv("BAWN_ABLATE", "landlok", 1), 0);
@@ -411,7 +412,7 @@ static void the_banner_is_calm_and_short(void **state)
 		  "  hide: [~/missing]\n");
 	try_init(&t);
 	expect_plan(&t, false);
-	show_banner(&t.prepared.plan, &out, false);
+	show_banner(t.prepared.plan, &out, false);
 	assert_in_range(lines(&out), 6, 8);
 	for (const char *line = buf_str(&out); *line; line = strchr(line, '\n') + 1)
 		assert_in_range(strcspn(line, "\n"), 1, 80);
@@ -420,7 +421,7 @@ static void the_banner_is_calm_and_short(void **state)
 	assert_non_null(strstr(buf_str(&out), "more"));
 	assert_null(strstr(buf_str(&out), "UNSAFE"));
 	assert_null(strstr(buf_str(&out), "WEAKER"));
-	show_banner(&t.prepared.plan, &end, true);
+	show_banner(t.prepared.plan, &end, true);
 	assert_int_equal(end.len, 0);
 	try_end(&t);
 }
@@ -435,12 +436,12 @@ static void no_box_is_called_unsafe_first(void **state)
 	try_init(&t);
 	try_option(&t, OPTION_BACKEND, "host");
 	expect_plan(&t, true);
-	show_banner(&t.prepared.plan, &out, false);
+	show_banner(t.prepared.plan, &out, false);
 	const char *unsafe = strstr(buf_str(&out), "UNSAFE");
 	assert_true(unsafe && unsafe < strchr(buf_str(&out), '\n'));
 	assert_in_range(lines(&out), 5, 8);
 	assert_null(strstr(buf_str(&out), "closed"));
-	show_banner(&t.prepared.plan, &end, true);
+	show_banner(t.prepared.plan, &end, true);
 	assert_non_null(strstr(buf_str(&end), "UNSAFE"));
 	assert_int_equal(lines(&end), 1);
 	try_end(&t);
@@ -459,7 +460,7 @@ static void a_secret_that_was_named_is_shown(void **state)
 	try_option(&t, OPTION_ENV, "MY_TOKEN");
 	try_option(&t, OPTION_READ, "~/.aws");
 	expect_plan(&t, false);
-	show_banner(&t.prepared.plan, &out, false);
+	show_banner(t.prepared.plan, &out, false);
 	assert_non_null(strstr(buf_str(&out), "MY_TOKEN (--env), ~/.aws (--read)"));
 	assert_null(strstr(buf_str(&out), "hunter2"));
 	assert_in_range(lines(&out), 6, 8);
@@ -482,11 +483,11 @@ static void a_layer_gone_without_is_shown(void **state)
 	try_option(&t, OPTION_WITHOUT, "landlock");
 	try_option(&t, OPTION_WITHOUT, "net-namespace");
 	expect_plan(&t, false);
-	show_banner(&t.prepared.plan, &out, false);
+	show_banner(t.prepared.plan, &out, false);
 	assert_non_null(strstr(buf_str(&out), "WEAKER: without net-namespace, landlock"));
 	assert_null(strstr(buf_str(&out), "the network is closed"));
 	assert_in_range(lines(&out), 6, 8);
-	show_banner(&t.prepared.plan, &end, true);
+	show_banner(t.prepared.plan, &end, true);
 	assert_non_null(strstr(buf_str(&end), "WEAKER: without net-namespace, landlock"));
 	try_end(&t);
 }
@@ -560,7 +561,7 @@ static void nothing_that_is_shown_can_steer_a_terminal(void **state)
 	try_init(&t);
 	assert_int_equal(explain(&t, &out), EXIT_OK);
 	expect_plan(&t, false);
-	show_banner(&t.prepared.plan, &banner, false);
+	show_banner(t.prepared.plan, &banner, false);
 	const struct buf *both[] = {&out, &banner};
 	for (size_t b = 0; b < 2; b++) {
 		assert_non_null(strstr(buf_str(both[b]), "owned"));
@@ -587,7 +588,7 @@ static void json_is_the_plan_whole(void **state)
 	t.r = prepare_plan(&t.invocation, argv, false, &t.prepared, &t.e);
 	assert_int_equal(t.r, 0);
 	struct json j = JSON_INIT(&same, true);
-	schema_json(&j, &plan_schema, &t.prepared.plan);
+	schema_json(&j, &plan_schema, t.prepared.plan);
 	assert_string_equal(buf_str(&out), buf_str(&same));
 	try_end(&t);
 }

@@ -254,16 +254,15 @@ static void test_banner_names_hosts(void **state)
 	struct fake_home *f = *state;
 	_cleanup_fd_ int fd = memfd_create("banner", MFD_CLOEXEC);
 	struct text t = {.fd = fd, .width = 80};
-	_cleanup_prepared_ struct prepared prepared;
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
 	struct invocation i = {.verb = verb_find("run", NULL)};
 	struct error e = ERROR_INIT;
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 16);
 
-	memset(&prepared, 0, sizeof(prepared));
 	fake_file(f->home, ".config/bawn/config.yaml", rules);
 	if (prepare_plan(&i, NULL, false, &prepared, &e) < 0)
 		fail_msg("%s", e.text);
-	banner_print(&t, &prepared.plan, "");
+	banner_print(&t, prepared.plan, "");
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(fd_read_all(fd, &out), 0);
 	const char *line = strstr(buf_str(&out), "reaches");

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of a session: the plan of its command (prepare.h), and what only the session knows: its
+ * layers and the mount points upon them, its branch, its earlier snapshots.
+ *
+ * It is another plan.  The command's stays as it was shown; the session's is whole from the moment
+ * it exists, and nobody changes it.
+ */
+#ifndef BAWN_SESSION_PLAN_H
+#define BAWN_SESSION_PLAN_H
+
+#include "error.h"
+#include "layers.h"
+#include "plan.h"
+
+enum { SESSION_PLAN_SHOWN = 24 }; /* snapshots inside, at most */
+
+struct session_plan {
+	const struct layers *layers;
+	const struct layers_session *session; /* with all its layers */
+	const char *points; /* the folder of mount points, which is laid upon the home's layers */
+	const char *branch; /* of --worktree, or NULL */
+};
+
+/* *ret_plan stands in the arena and points into the command's plan, too. */
+int session_plan_make(const struct session_plan *of, const struct plan *command,
+		      struct arena *arena, const struct plan **ret_plan, struct error *e);
+
+#endif
