@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_talk.h"
 
+#include "array.h"
 #include "clock.h"
 #include "fd.h"
 #include "plan_seal.h"
@@ -246,14 +247,8 @@ static int talk_add_name(void *context, const char *name)
 
 	if (n->count == TALK_SESSIONS_MAX)
 		return 0;
-	if (n->count % 16 == 0) {
-		char(*more)[SESSION_NAME_MAX] =
-			reallocarray(n->names, n->count + 16, SESSION_NAME_MAX);
-
-		if (!more)
-			return -ENOMEM;
-		n->names = more;
-	}
+	if (!ARRAY_GROW(n->names, n->count))
+		return -ENOMEM;
 	(void)snprintf(n->names[n->count++], SESSION_NAME_MAX, "%s", name);
 	return 0;
 }

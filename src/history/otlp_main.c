@@ -15,6 +15,7 @@
  * May: read the records, keep how far it came (otlp_cursor.h), talk to the one collector.  Must
  * not: write anything else, start a program.
  */
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "otlp_confine.h"
@@ -23,7 +24,6 @@
 #include "text.h"
 #include "verbs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -118,14 +118,9 @@ static bool main_next_left(struct main *m, size_t *at, const struct store_sessio
 /* How far a session was sent whose record is gone says nothing any more. */
 static void main_forget_gone(struct main *m)
 {
-	_cleanup_fd_ int again = openat(m->sent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *entry;
+	_cleanup_dir_ DIR *dir = dir_open(m->sent, ".", NULL);
 
-	if (!dir)
-		return;
-	(void)TAKE_FD(again);
-	while ((entry = readdir(dir))) {
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		struct store_session s;
 		size_t i = 0;
 
@@ -144,7 +139,6 @@ static void main_forget_gone(struct main *m)
 		(void)unlinkat(gone, "cursor.new", 0);
 		(void)unlinkat(m->sent, s.folder, AT_REMOVEDIR);
 	}
-	(void)closedir(dir);
 }
 
 /* --- beside a session ----------------------------------------------------------------- */

@@ -6,12 +6,7 @@
  */
 #include "build_parts.h"
 
-static uint64_t build_hash(const char *s, uint64_t hash)
-{
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ull; /* FNV-1a */
-	return hash;
-}
+#include "fnv.h"
 
 /* Root and nobody are always there: files of others show as nobody's. */
 static const char *build_passwd(struct build *b)
@@ -41,9 +36,10 @@ static const char *build_machine_id(struct build *b)
 {
 	const char *name = b->home_store->path;
 
-	return build_printf(b, "%016llx%016llx\n",
-			    (unsigned long long)build_hash(name, 0xcbf29ce484222325ull),
-			    (unsigned long long)build_hash(name, 0x9ae16a3b2f90404full));
+	return build_printf(
+		b, "%016llx%016llx\n",
+		(unsigned long long)fnv64_bytes(FNV64_START, name, strlen(name)),
+		(unsigned long long)fnv64_bytes(0x9ae16a3b2f90404full, name, strlen(name)));
 }
 
 /* What a system has of its own, and its packages change. */

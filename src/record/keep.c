@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keep.h"
 
+#include "dir.h"
 #include "fd.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -18,12 +18,6 @@ enum {
 	KEEP_TIDY_BYTES = 32 << 20, /* a segment at most, which is half a second */
 };
 
-static void keep_close_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 static void keep_free_context(ZSTD_CCtx **context)
 {
 	(void)ZSTD_freeCCtx(*context);
@@ -33,22 +27,12 @@ static void keep_free_context(ZSTD_CCtx **context)
 static int keep_walk(int folder, int (*each)(void *context, int folder, const char *name),
 		     void *context)
 {
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(keep_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_open(folder, ".", &r);
 
-	if (!dir) {
-		int r = -errno;
-
-		fd_close(&again);
-		return r;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		int r = entry->d_name[0] == '.' ? 0 : each(context, folder, entry->d_name);
-
-		if (r != 0)
-			return r;
-	}
-	return 0;
+	for (const struct dirent *entry; r == 0 && (entry = dir_next(dir, NULL));)
+		r = entry->d_name[0] == '.' ? 0 : each(context, folder, entry->d_name);
+	return r;
 }
 
 static int keep_add_size(void *context, int folder, const char *name)

@@ -2,10 +2,10 @@
 #include "manifest.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <sys/mman.h>
@@ -241,12 +241,9 @@ static int manifest_take_names(struct manifest *m, int dir, uint32_t parent)
 			return n == 0 ? 0 : -EIO;
 		for (long at = 0; at < n;) {
 			const struct dirent64 *d = (const struct dirent64 *)(void *)(bytes + at);
-			const char *name = d->d_name;
 
 			at += d->d_reclen;
-			if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
-				continue;
-			if (!manifest_take(m, dir, parent, name))
+			if (!dir_is_dots(d->d_name) && !manifest_take(m, dir, parent, d->d_name))
 				return -ENOSPC;
 		}
 	}

@@ -2,7 +2,9 @@
 /* `bawn snapshots`: which there are, and which go. */
 #include "review_snapshots.h"
 
+#include "array.h"
 #include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "json.h"
 #include "open.h"
@@ -11,7 +13,6 @@
 #include "text.h"
 #include "words.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -89,19 +90,14 @@ int review_pick_snapshot(const struct review *r, const struct invocation *i, boo
 /* What it takes on the disk; folders that keep us out are not looked into. */
 static uint64_t snapshots_measure_dir(int dir, int depth)
 {
-	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 || depth > COPY_DEPTH_MAX ? NULL : fdopendir(fd);
+	int fd = depth > COPY_DEPTH_MAX ? -ELOOP : open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_dir_ DIR *all = dir_read(fd, NULL);
 	uint64_t bytes = 0;
 
-	if (!all) {
-		fd_close(&fd);
-		return 0;
-	}
-	for (const struct dirent *d; (d = readdir(all));) {
+	for (const struct dirent *d; (d = dir_next(all, NULL));) {
 		struct stat st;
 
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
-		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		bytes += (uint64_t)st.st_blocks * 512;
 		if (!S_ISDIR(st.st_mode))
@@ -110,7 +106,6 @@ static uint64_t snapshots_measure_dir(int dir, int depth)
 
 		bytes += sub < 0 ? 0 : snapshots_measure_dir(sub, depth + 1);
 	}
-	(void)closedir(all);
 	return bytes;
 }
 
@@ -144,11 +139,9 @@ static void snapshots_list_fini(struct snapshots_list *l)
 static int snapshots_add(void *context, const struct layers_snapshot *s)
 {
 	struct snapshots_list *l = context;
-	struct layers_snapshot *more = reallocarray(l->items, l->count + 1, sizeof(*more));
 
-	if (!more)
+	if (!ARRAY_GROW(l->items, l->count))
 		return -ENOMEM;
-	l->items = more;
 	l->items[l->count++] = *s;
 	return 0;
 }

@@ -10,6 +10,7 @@
  */
 #include "changes.h"
 
+#include "array.h"
 #include "changes_parts.h"
 #include "fd.h"
 #include "str.h"
@@ -57,7 +58,7 @@ struct walk {
 	int dirs[STACK_MAX]; /* of `at`, opened; -1: none */
 	int base;
 	char **names; /* of `at`, in all layers */
-	size_t name_count, name_max, names_all;
+	size_t name_count, names_all;
 };
 
 static bool walk_has_moved(int code)
@@ -76,17 +77,10 @@ static int walk_full(const struct walk *w)
 /* One path whose sides may differ: appended to the list. */
 static int changes_add(struct changes *c, const struct change *one, struct error *e)
 {
-	/* The list doubles: its length is the room that it has when it is a power of two. */
 	if (c->count >= CHANGES_MAX)
 		return error_set(e, -E2BIG, "more than %d files have changed", CHANGES_MAX);
-	if (c->count == 0 || (c->count >= 64 && (c->count & (c->count - 1)) == 0)) {
-		size_t room = c->count ? c->count * 2 : 64;
-		struct change *more = reallocarray(c->items, room, sizeof(*more));
-
-		if (!more)
-			return error_sys(e, -ENOMEM, "cannot list %zu changes", room);
-		c->items = more;
-	}
+	if (!ARRAY_GROW(c->items, c->count))
+		return error_sys(e, -ENOMEM, "cannot list %zu changes", c->count + 1);
 	c->items[c->count++] = *one;
 	return 0;
 }
@@ -99,15 +93,6 @@ void changes_leave_out(struct changes *c, bool (*is_out)(const struct change *on
 		if (!is_out(&c->items[i]))
 			c->items[kept++] = c->items[i];
 	c->count = kept;
-	/* As if it had grown to this: changes_add counts on it. */
-	size_t room = 64;
-
-	while (room < kept)
-		room *= 2;
-	struct change *less = reallocarray(c->items, room, sizeof(*less));
-
-	if (less)
-		c->items = less;
 }
 
 /* --- names of one directory ----------------------------------------------------------- */
@@ -118,15 +103,8 @@ static int walk_take_name(void *context, const char *name)
 
 	if (++w->names_all > CHANGES_NAMES_MAX)
 		return walk_full(w);
-	if (w->name_count == w->name_max) {
-		size_t max = w->name_max ? w->name_max * 2 : 256;
-		char **more = reallocarray(w->names, max, sizeof(*more));
-
-		if (!more)
-			return error_sys(w->error, -ENOMEM, "cannot list %s", w->at->path);
-		w->names = more;
-		w->name_max = max;
-	}
+	if (!ARRAY_GROW(w->names, w->name_count))
+		return error_sys(w->error, -ENOMEM, "cannot list %s", w->at->path);
 	char *copy = strdup(name);
 
 	if (!copy)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "systems.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -192,18 +192,16 @@ static int systems_names(const struct systems *s, char (**ret)[LAYERS_NAME_MAX +
 			 size_t *ret_count)
 {
 	char(*names)[LAYERS_NAME_MAX + 1] = calloc(SYSTEMS_LISTED_MAX, sizeof(*names));
-	int fd = open_beneath(s->dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir =
+		dir_read(open_beneath(s->dir, "", O_RDONLY | O_DIRECTORY, 0), NULL);
 	size_t count = 0;
 	size_t kept = 0;
 
 	*ret = names;
 	*ret_count = 0;
 	for (const struct dirent *d;
-	     names && dir && count < SYSTEMS_LISTED_MAX && (d = readdir(dir));)
+	     names && count < SYSTEMS_LISTED_MAX && (d = dir_next(dir, NULL));)
 		count += systems_name_of(d->d_name, names[count]) ? 1 : 0;
-	if (dir)
-		(void)closedir(dir);
 	if (!names || !dir)
 		return -ENOMEM;
 	if (count > 1)
@@ -332,30 +330,28 @@ int systems_measure(int root, uint64_t *ret_bytes, uint64_t *ret_files)
 {
 	DIR *dirs[SYSTEMS_DEPTH_MAX];
 	size_t depth = 0;
-	int fd = open_beneath(root, "", O_RDONLY | O_DIRECTORY, 0);
-	int r = fd < 0 ? fd : 0;
+	int r = 0;
 
-	if (r == 0 && !(dirs[depth++] = fdopendir(fd)))
-		return -errno;
+	dirs[0] = dir_read(open_beneath(root, "", O_RDONLY | O_DIRECTORY, 0), &r);
+	depth += dirs[0] ? 1 : 0;
 	*ret_bytes = *ret_files = 0;
 	while (depth > 0) {
-		const struct dirent *d = readdir(dirs[depth - 1]);
+		const struct dirent *d = dir_next(dirs[depth - 1], NULL);
 		int here = dirfd(dirs[depth - 1]);
 		struct stat st;
 
 		if (!d) {
-			(void)closedir(dirs[--depth]);
+			dir_close(&dirs[--depth]);
 			continue;
 		}
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
-		    fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		*ret_bytes += (uint64_t)st.st_blocks * SYSTEMS_BLOCK;
 		(*ret_files)++;
 		if (!S_ISDIR(st.st_mode) || depth == SYSTEMS_DEPTH_MAX)
 			continue;
-		fd = open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0);
-		dirs[depth] = fd < 0 ? NULL : fdopendir(fd);
+		dirs[depth] =
+			dir_read(open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0), NULL);
 		depth += dirs[depth] ? 1 : 0;
 	}
 	return r;
@@ -444,16 +440,13 @@ static int systems_write_about(int dir, const struct system_about *about)
 /* The tools' own papers, and what they came from: an image is as large as the system. */
 static int systems_tidy(int dir)
 {
-	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *entries =
+		dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), NULL);
 	int r = entries ? 0 : -ENOMEM;
 
-	for (const struct dirent *d; r == 0 && (d = readdir(entries));)
-		if (!str_equal(d->d_name, ".") && !str_equal(d->d_name, "..") &&
-		    !str_equal(d->d_name, "root") && !str_equal(d->d_name, "about"))
+	for (const struct dirent *d; r == 0 && (d = dir_next(entries, NULL));)
+		if (!str_equal(d->d_name, "root") && !str_equal(d->d_name, "about"))
 			r = tree_remove(dir, d->d_name);
-	if (entries)
-		(void)closedir(entries);
 	return r;
 }
 

@@ -2,11 +2,10 @@
 #include "view.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -145,25 +144,13 @@ bool view_is_opaque(int dir)
 	return fgetxattr(dir, "user.overlay.opaque", &value, sizeof(value)) == 1 && value == 'y';
 }
 
-static void view_close_dir(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 int view_each_name(int dir, int (*found)(void *context, const char *name), void *context)
 {
-	_cleanup_(view_close_dir) DIR *d = fdopendir(dir);
 	int r = 0;
+	_cleanup_dir_ DIR *d = dir_read(dir, &r);
 
-	if (!d) {
-		r = -errno;
-		(void)close(dir);
-		return r;
-	}
-	for (const struct dirent *entry; r >= 0 && (entry = fd_next_entry(d, &r));)
-		if (!str_equal(entry->d_name, ".") && !str_equal(entry->d_name, ".."))
-			r = found(context, entry->d_name);
+	for (const struct dirent *entry; r >= 0 && (entry = dir_next(d, &r));)
+		r = found(context, entry->d_name);
 	return r < 0 ? r : 0;
 }
 
