@@ -32,7 +32,7 @@
 #include "loop.h"
 #include "message.h"
 #include "outward.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "process.h"
 #include "pump.h"
 #include "record_folder.h"

@@ -4,7 +4,7 @@
 #include "channel.h"
 #include "fd.h"
 #include "helper.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "record_folder.h"
 #include "recording.h"
 #include "text.h"

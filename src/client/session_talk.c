@@ -4,7 +4,7 @@
 #include "array.h"
 #include "clock.h"
 #include "fd.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "process.h"
 #include "str.h"
 

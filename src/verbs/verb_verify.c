@@ -20,11 +20,11 @@
 #include "client.h"
 #include "clock.h"
 #include "encode.h"
+#include "facts.h"
 #include "fd.h"
 #include "fixture.h"
 #include "helper.h"
 #include "layering.h"
-#include "place.h"
 #include "prepare.h"
 #include "process.h"
 #include "record_folder.h"
@@ -299,7 +299,7 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 			    !str_equal(plan->env.items[i].origin, "BAWN_ABLATE"))
 				return true;
 	}
-	if ((p->flags & PROBE_PATH) && place_path(&v->facts, p->text, path))
+	if ((p->flags & PROBE_PATH) && facts_path(&v->facts, p->text, path))
 		return verify_gives_path(plan, path, p->number != O_RDONLY);
 	if (p->flags & PROBE_ADDRESS)
 		return verify_gives_address(plan, str_after(p->text, "host.")

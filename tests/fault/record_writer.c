@@ -25,7 +25,7 @@
 #include "fd.h"
 #include "ledger.h"
 #include "logfile.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "recording.h"
 #include "seal.h"
 #include "str.h"
