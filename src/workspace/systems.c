@@ -16,11 +16,7 @@
 
 #define SYSTEMS_MAGIC "bawn-system-1\n"
 
-enum {
-	SYSTEMS_LISTED_MAX = 1024,
-	SYSTEMS_DEPTH_MAX = 64, /* of folders that are measured */
-	SYSTEMS_BLOCK = 512,
-};
+enum { SYSTEMS_LISTED_MAX = 1024 };
 
 int systems_open(int state, const char *state_path, bool create, struct systems *ret,
 		 struct error *e)
@@ -325,38 +321,6 @@ void systems_abort(const struct systems *s, struct system_new *n)
 	fd_close(&n->dir);
 }
 
-/* Every entry, without following a link; below SYSTEMS_DEPTH_MAX folders nothing is counted. */
-int systems_measure(int root, uint64_t *ret_bytes, uint64_t *ret_files)
-{
-	DIR *dirs[SYSTEMS_DEPTH_MAX];
-	size_t depth = 0;
-	int r = 0;
-
-	dirs[0] = dir_read(open_beneath(root, "", O_RDONLY | O_DIRECTORY, 0), &r);
-	depth += dirs[0] ? 1 : 0;
-	*ret_bytes = *ret_files = 0;
-	while (depth > 0) {
-		const struct dirent *d = dir_next(dirs[depth - 1], NULL);
-		int here = dirfd(dirs[depth - 1]);
-		struct stat st;
-
-		if (!d) {
-			dir_close(&dirs[--depth]);
-			continue;
-		}
-		if (fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		*ret_bytes += (uint64_t)st.st_blocks * SYSTEMS_BLOCK;
-		(*ret_files)++;
-		if (!S_ISDIR(st.st_mode) || depth == SYSTEMS_DEPTH_MAX)
-			continue;
-		dirs[depth] =
-			dir_read(open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0), NULL);
-		depth += dirs[depth] ? 1 : 0;
-	}
-	return r;
-}
-
 /*
  * How it is inside, for Debian's tools, where it has them: one user, nothing to gain from waiting
  * for the disk, and nobody who would start services.
@@ -467,7 +431,7 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 		return r;
 	r = systems_furnish(root);
 	if (r == 0)
-		r = systems_measure(root, &ret->bytes, &ret->files);
+		r = tree_measure(root, &ret->bytes, &ret->files);
 	if (r == 0)
 		r = systems_write_about(n->dir, ret);
 	if (r == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
+#include "copy.h"
 #include "dir.h"
 #include "fd.h"
 #include "open.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { TREE_BLOCK = 512 }; /* bytes of one that st_blocks counts */
 
 struct tree {
 	int top;
@@ -122,5 +125,36 @@ int tree_remove(int dir, const char *name)
 		r = tree_round(&t, &left);
 	if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
 		r = -errno;
+	return r;
+}
+
+int tree_measure(int dir, uint64_t *ret_bytes, uint64_t *ret_files)
+{
+	DIR *dirs[COPY_DEPTH_MAX + 1];
+	size_t depth = 0;
+	int r = 0;
+
+	dirs[0] = dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), &r);
+	depth += dirs[0] ? 1 : 0;
+	*ret_bytes = *ret_files = 0;
+	while (depth > 0) {
+		const struct dirent *d = dir_next(dirs[depth - 1], NULL);
+		int here = dirfd(dirs[depth - 1]);
+		struct stat st;
+
+		if (!d) {
+			dir_close(&dirs[--depth]);
+			continue;
+		}
+		if (fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		*ret_bytes += (uint64_t)st.st_blocks * TREE_BLOCK;
+		(*ret_files)++;
+		if (!S_ISDIR(st.st_mode) || depth == BAWN_ARRAY_SIZE(dirs))
+			continue;
+		dirs[depth] =
+			dir_read(open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0), NULL);
+		depth += dirs[depth] ? 1 : 0;
+	}
 	return r;
 }
