@@ -95,7 +95,6 @@ enum { CHOICE_TEXT_MAX = 8 << 20 }; /* what is larger is not merged, and its lin
 /* The session's changes, each hashed and judged. */
 int choices_read(const struct review *r, struct choices *ret, struct error *e);
 void choices_fini(struct choices *c);
-#define _cleanup_choices_ _cleanup_(choices_fini)
 
 struct pathspecs {
 	struct pathspec *items;
