@@ -11,6 +11,22 @@ struct bucket {
 };
 
 /* Takes one; false: there is none.  now: ms, not 0, of a clock that does not go back. */
-bool bucket_take(struct bucket *b, int64_t now, int64_t rate, int64_t burst);
+static inline bool bucket_take(struct bucket *b, int64_t now, int64_t rate, int64_t burst)
+{
+	int64_t more = (now - b->at) * rate / 1000;
+
+	if (b->at == 0 || b->tokens + more >= burst) {
+		b->tokens = burst;
+		b->at = now;
+	} else {
+		/* Time that made no whole token yet still counts the next time. */
+		b->tokens += more;
+		b->at += more * 1000 / rate;
+	}
+	if (b->tokens <= 0)
+		return false;
+	b->tokens--;
+	return true;
+}
 
 #endif

@@ -41,6 +41,12 @@ static inline int64_t clock_ms(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Whole seconds. */
+static inline int64_t clock_s(clockid_t clock)
+{
+	return clock_ms(clock) / 1000;
+}
+
 /* Milliseconds of the clock that does not go back, for deadlines. */
 static inline int64_t clock_now(void)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "encode.h"
 
+#include <sys/random.h>
+
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char digits[] = "0123456789abcdef";
 static const char upper_digits[] = "0123456789ABCDEF";
@@ -75,9 +77,36 @@ ssize_t decode_base64(struct span text, uint8_t *into, size_t size)
 void encode_hex(struct buf *into, struct span bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++) {
-		buf_put_char(into, digits[bytes.ptr[i] >> 4]);
-		buf_put_char(into, digits[bytes.ptr[i] & 15]);
+		char two[2];
+
+		(void)encode_hex_at(two, &bytes.ptr[i], 1);
+		buf_put(into, two, sizeof(two));
 	}
+}
+
+char *encode_hex_at(char *into, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < len; i++) {
+		*into++ = digits[at[i] >> 4];
+		*into++ = digits[at[i] & 15];
+	}
+	return into;
+}
+
+int encode_random(char *ret, size_t len)
+{
+	uint8_t bytes[ENCODE_RANDOM_MAX] = {0};
+
+	if (len > sizeof(bytes))
+		return -EINVAL;
+	ssize_t n = getrandom(bytes, len, 0);
+
+	if (n != (ssize_t)len)
+		return n < 0 ? -errno : -EIO;
+	*encode_hex_at(ret, bytes, len) = '\0';
+	return 0;
 }
 
 static bool is_unreserved(uint8_t c)

@@ -35,6 +35,13 @@ static inline bool encode_is_base64(uint8_t c)
 
 void encode_hex(struct buf *into, struct span bytes); /* lower case */
 
+/* The same, to 2 * len places, behind which it returns: no NUL is put. */
+char *encode_hex_at(char *into, const void *bytes, size_t len);
+
+/* So many random bytes, in hex and with a NUL.  0 or -errno. */
+enum { ENCODE_RANDOM_MAX = 32 };
+int encode_random(char *ret, size_t len) BAWN_MUST_USE;
+
 /* 0 to 15, or -1. */
 static inline int decode_hex_digit(uint8_t c)
 {

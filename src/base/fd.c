@@ -2,6 +2,7 @@
 #include "fd.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,16 +62,6 @@ int fd_write_file_at(int dir, const char *path, const char *text)
 	return fd < 0 ? -errno : fd_write_all(fd, text, strlen(text));
 }
 
-const struct dirent *fd_next_entry(DIR *dir, int *ret)
-{
-	errno = 0;
-	const struct dirent *d = readdir(dir);
-
-	if (!d && errno != 0)
-		*ret = -errno;
-	return d;
-}
-
 int fd_read_file_at(int dir, const char *path, struct buf *into)
 {
 	/* O_NONBLOCK: a pipe planted under the name must not hold us. */
@@ -86,6 +77,23 @@ int fd_read_file_at(int dir, const char *path, struct buf *into)
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	return fd_read_all(fd, into);
+}
+
+int fd_replace_at(int dir, const char *name, const char *beside, struct span bytes, mode_t mode)
+{
+	if (unlinkat(dir, beside, 0) < 0 && errno != ENOENT)
+		return -errno;
+	_cleanup_fd_ int fd =
+		openat(dir, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd < 0 ? -errno : fd_write_all(fd, bytes.ptr, bytes.len);
+
+	/* Not every process that replaces files may change modes. */
+	if (r == 0 && ((mode != 0600 && fchmod(fd, mode) < 0) || fdatasync(fd) < 0 ||
+		       renameat(dir, beside, dir, name) < 0))
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(dir, beside, 0);
+	return r;
 }
 
 static int fd_set_flag(int fd, int get, int set, int flag, bool on)

@@ -21,4 +21,15 @@ static inline uint32_t fnv_bytes(uint32_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
+#define FNV64_START 0xcbf29ce484222325u
+
+static inline uint64_t fnv64_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ at[i]) * 0x100000001b3u;
+	return hash;
+}
+
 #endif

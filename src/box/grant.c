@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grant.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "landlock.h"
 #include "open.h"
 #include "root.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -74,21 +74,20 @@ static bool grant_is_system_folder(const struct plan *plan, const char *name)
 static int grant_system(const struct plan *plan, int ruleset, int abi, struct error *e)
 {
 	int fd = open_no_links("/", O_RDONLY | O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(fd, &r);
 	char path[NAME_MAX + 2];
 	struct stat st;
-	int r = 0;
 
 	if (!dir)
-		return error_sys(e, fd < 0 ? fd : -errno, "looking at the system's root");
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		return error_sys(e, r, "looking at the system's root");
+	for (const struct dirent *d; r == 0 && (d = dir_next(dir, NULL));) {
 		if (!grant_is_system_folder(plan, d->d_name) ||
 		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
 			continue;
 		(void)snprintf(path, sizeof(path), "/%s", d->d_name);
 		r = grant_path(ruleset, abi, path, LANDLOCK_GRANT_WRITE, e);
 	}
-	(void)closedir(dir);
 	return r;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pause.h"
 
+#include "array.h"
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -119,24 +120,20 @@ static bool pause_is_still(int dir, const struct pause_stat *st)
 static int pause_each_number(int dir, const char *name, int (*found)(void *context, int dir, pid_t),
 			     void *context)
 {
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *all = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *all = dir_open(dir, name, &r);
 
-	if (!all)
-		return -errno;
-	for (const struct dirent *d; r == 0 && (d = readdir(all));) {
+	for (const struct dirent *d; r == 0 && (d = dir_next(all, NULL));) {
 		uint64_t number = 0;
 
 		if (str_parse_u64(d->d_name, &number) < 0 || number > INT32_MAX)
 			continue;
-		_cleanup_fd_ int one =
-			openat(fd, d->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		_cleanup_fd_ int one = openat(dirfd(all), d->d_name,
+					      O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
 		/* It may have ended since. */
 		r = one >= 0 ? found(context, one, (pid_t)number) : errno == ENOENT ? 0 : -errno;
 	}
-	(void)closedir(all);
 	return r;
 }
 
@@ -199,15 +196,8 @@ static int pause_list_add(struct pause_list *l, const struct pause_process *p)
 {
 	if (l->count == PAUSE_PROCESSES_MAX)
 		return -E2BIG;
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? 2 * l->capacity : 64;
-		struct pause_process *more = reallocarray(l->items, capacity, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->items = more;
-		l->capacity = capacity;
-	}
+	if (!ARRAY_GROW(l->items, l->count))
+		return -ENOMEM;
 	l->items[l->count++] = *p;
 	return 0;
 }

@@ -211,3 +211,13 @@ bool words_reaches(const struct plan *plan)
 			return true;
 	return false;
 }
+
+void words_verdict(struct json *j, const struct rules_verdict *v)
+{
+	json_key_bool(j, "allowed", v->action == PLAN_ACTION_ALLOW);
+	json_key_str(j, "action", plan_action_words[v->action]);
+	json_key_str(j, "reason", v->reason);
+	json_key_str(j, "rule", v->rule ? v->rule->host : "");
+	json_key_str(j, "bundle", v->rule ? v->rule->bundle : "");
+	json_key_str(j, "origin", v->rule ? v->rule->origin : "");
+}

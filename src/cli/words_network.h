@@ -4,7 +4,9 @@
 #define BAWN_WORDS_NETWORK_H
 
 #include "buf.h"
+#include "json.h"
 #include "plan.h"
+#include "rules.h"
 
 /* "TLS", "TLS or plain HTTP", "any bytes": a set of 1u << enum plan_scheme. */
 const char *words_schemes(unsigned int schemes);
@@ -21,5 +23,8 @@ bool words_reaches(const struct plan *plan);
 
 /* The next host from *at on that a rule allows; NULL at the end.  A bundle's is "use NAME". */
 const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *into);
+
+/* A verdict and whose rule it is, as members of the object that is open. */
+void words_verdict(struct json *j, const struct rules_verdict *v);
 
 #endif

@@ -25,6 +25,7 @@
 #include "advice.h"
 #include "asked_snapshot.h"
 #include "channel.h"
+#include "clock.h"
 #include "fd.h"
 #include "helper.h"
 #include "host_run.h"
@@ -33,7 +34,7 @@
 #include "message_gate.h"
 #include "message_control.h"
 #include "outward.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "process.h"
 #include "pump.h"
 #include "record_folder.h"
@@ -611,13 +612,12 @@ static int client_watch_signals(struct client *c)
 static int client_send_control(struct client *c)
 {
 	const struct session_store *s = c->options->session;
-	struct timespec now;
 
 	if (!s)
 		return 0;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	struct message_session m = {
-		.name = s->name, .since = (uint64_t)now.tv_sec, .pid = (uint64_t)getpid()};
+	struct message_session m = {.name = s->name,
+				    .since = (uint64_t)clock_s(CLOCK_REALTIME),
+				    .pid = (uint64_t)getpid()};
 	const int fds[3] = {s->listener, s->folder, c->options->layers};
 
 	return message_send(c->keeper.fd, MESSAGE_CONTROL, &message_session_schema, &m, fds,

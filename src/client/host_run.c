@@ -5,7 +5,7 @@
 #include "fd.h"
 #include "helper.h"
 #include "message_control.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "record_folder.h"
 #include "recording.h"
 #include "text.h"

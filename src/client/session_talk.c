@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session_talk.h"
 
+#include "array.h"
 #include "clock.h"
 #include "fd.h"
 #include "message_box.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "process.h"
 #include "str.h"
 
@@ -247,14 +248,8 @@ static int talk_add_name(void *context, const char *name)
 
 	if (n->count == TALK_SESSIONS_MAX)
 		return 0;
-	if (n->count % 16 == 0) {
-		char(*more)[SESSION_NAME_MAX] =
-			reallocarray(n->names, n->count + 16, SESSION_NAME_MAX);
-
-		if (!more)
-			return -ENOMEM;
-		n->names = more;
-	}
+	if (!ARRAY_GROW(n->names, n->count))
+		return -ENOMEM;
 	(void)snprintf(n->names[n->count++], SESSION_NAME_MAX, "%s", name);
 	return 0;
 }

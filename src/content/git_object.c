@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_object.h"
 
+#include "encode.h"
 #include "sha1.h"
 #include "sha256.h"
 
@@ -65,9 +66,7 @@ bool git_log_parse(struct span line, struct git_log_line *ret)
 
 void git_name_hex(const struct git_name *n, char ret[GIT_HEX_MAX + 1])
 {
-	ret[0] = '\0';
-	for (size_t i = 0; i < n->len; i++)
-		(void)snprintf(ret + 2 * i, 3, "%02x", n->bytes[i]);
+	*encode_hex_at(ret, n->bytes, n->len) = '\0';
 }
 
 void git_name_of(enum git_kind kind, struct span content, uint8_t len, struct git_name *ret)

@@ -6,15 +6,17 @@
 #include "flow.h"
 #include "message_box.h"
 #include "message_gate.h"
+#include "nflog.h"
 #include "plan_read.h"
 #include "process.h"
 #include "profile.h"
 #include "put_in.h"
 #include "refusal.h"
-#include "rejected.h"
 #include "relay.h"
 
+#include <linux/netlink.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -22,6 +24,7 @@
 
 enum { GATE_WAITING, GATE_SERVING, GATE_IN_ANY = 1u << GATE_WAITING | 1u << GATE_SERVING };
 enum { GATE_EAGER_NS = 25000 };
+enum { GATE_REJECTED_TURNS = 32 };
 enum { GATE_ACCEPTS = 32 }; /* in a row at most; then others have their turn */
 
 static void gate_watch_doors(struct gate *g, uint32_t events)
@@ -54,6 +57,55 @@ static int gate_on_timer(void *context, uint32_t events)
 	bool telling = account_on_time(g->account, now);
 
 	return g->waiting || muted || telling ? gate_tick(g) : 0;
+}
+
+/* --- what the kernel refused ----------------------------------------------------------- */
+
+/*
+ * A connection to an address that no rule can allow does not reach the gate, so that connect()
+ * fails as it should.  A copy of the beginning of each such packet comes here, so that the user
+ * hears of it all the same.  Nothing is decided here; it is decided already.
+ */
+static void gate_note_rejected(struct gate *g, const struct nflog_packet *p)
+{
+	struct rules_question q = {.literal = true, .address = p->to, .port = p->port};
+	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
+	char host[ADDRESS_TEXT_SIZE];
+
+	address_format(&p->to, host);
+	if (p->protocol == NFLOG_TCP)
+		rules_decide(g->rules, &q, &v);
+	else
+		(void)snprintf(v.reason, sizeof(v.reason), "only TCP and DNS pass, and this is %s",
+			       p->protocol == NFLOG_UDP ? "UDP" : "neither");
+	if (v.action != PLAN_ACTION_ALLOW)
+		refusal_note(g, MESSAGE_EVENT_CONNECT, host, p->port, &v);
+}
+
+static int gate_on_rejected(void *context, uint32_t events)
+{
+	struct gate *g = context;
+	uint8_t bytes[4096];
+
+	(void)events;
+	for (int i = 0; i < GATE_REJECTED_TURNS && g->log >= 0; i++) {
+		struct sockaddr_nl from = {.nl_pid = 0};
+		socklen_t len = sizeof(from);
+		ssize_t n = recvfrom(g->log, bytes, sizeof(bytes), MSG_DONTWAIT,
+				     (struct sockaddr *)&from, &len);
+
+		/* ENOBUFS: some were lost, others wait. */
+		if (n < 0 && errno == ENOBUFS)
+			continue;
+		if (n < 0)
+			break;
+		struct span messages = {bytes, (size_t)n};
+		struct nflog_packet packet;
+
+		while (from.nl_pid == 0 && nflog_next(&messages, &packet) > 0)
+			gate_note_rejected(g, &packet);
+	}
+	return 0;
 }
 
 /* --- the resolver --------------------------------------------------------------------- */
@@ -155,7 +207,7 @@ static int gate_on_capture(void *context, struct channel_packet *packet, struct 
 	}
 	if (r == 0 && m.log) {
 		g->log = TAKE_FD(packet->fds[1]);
-		r = loop_add(&g->loop, g->log, EPOLLIN, rejected_on_log, g, &g->log_handle);
+		r = loop_add(&g->loop, g->log, EPOLLIN, gate_on_rejected, g, &g->log_handle);
 	}
 	g->keeper.state = GATE_SERVING;
 	return r < 0 ? error_sys(e, r, "opening the gate") : 0;
@@ -167,7 +219,7 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 
 	(void)packet;
 	(void)e;
-	(void)rejected_on_log(g, 0);
+	(void)gate_on_rejected(g, 0);
 	refusal_flush(g);
 	/* The box is gone; what it left under way is told by its end. */
 	while (g->flows)

@@ -2,7 +2,8 @@
 /*
  * The gate: the only way from the box to the network.  Names in, verdicts out.
  *
- *	gate.c	    accepts connections, keeps time, talks to keeper and resolver
+ *	gate.c	    accepts connections, keeps time, talks to keeper and resolver, tells what the
+ *		    kernel refused at connect
  *	gate_core.c what the others have of it
  *	answer.c    DNS inside
  *	flow.c	    one connection: who decides, dialling, ending
@@ -11,7 +12,6 @@
  *	intercept.c a connection that is opened, with leg.c, exchange.c, side.h, tls.c
  *	key_ask.c   what keys is asked for
  *	refusal.c   what a refused program is told, and the count of refusals
- *	rejected.c  what the kernel refused at connect, told
  *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
  *	change.c    other rules, while the session runs

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "key_ask.h"
 
+#include "clock.h"
 #include "fd.h"
 
 #include <stdio.h>
@@ -13,14 +14,6 @@ enum {
 };
 
 static const char key_ask_gone[] = "the process that keeps the keys is gone";
-
-static uint64_t key_ask_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec;
-}
 
 /* --- questions ------------------------------------------------------------------------ */
 
@@ -77,7 +70,7 @@ static void key_ask_send(struct key_ask_link *l, struct key_ask *a, enum message
 
 const struct tls_leaf *key_ask_cached(struct key_ask_link *l, const char *name)
 {
-	uint64_t now = key_ask_now();
+	uint64_t now = (uint64_t)clock_s(CLOCK_REALTIME);
 
 	for (size_t i = 0; i < l->leaf_count; i++)
 		if (strcmp(l->leaves[i].name, name) == 0 && now < l->leaves[i].expires)

@@ -11,7 +11,7 @@
 #include "verbs.h"
 
 /* Does nothing for `bawn record send`, which reads no record: it becomes bawn-otlp, which confines
- * itself (otlp_confine.h). */
+ * itself (otlp_main.c). */
 int history_confine(const struct invocation *i, struct error *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_tree.h"
 
+#include "array.h"
 #include "event_words.h"
 #include "inquiry.h"
 #include "json.h"
@@ -50,7 +51,7 @@ struct tree_run {
 struct tree {
 	struct inquiry q;
 	struct tree_run *runs;
-	size_t count, room;
+	size_t count;
 	size_t at; /* the deeds that come belong here */
 	struct text text;
 	struct buf out;
@@ -93,16 +94,8 @@ static size_t tree_find(const struct tree *t, uint64_t exec)
 
 static int tree_add(struct tree *t, const struct index_run *run)
 {
-	if (t->count == t->room) {
-		size_t room = t->room ? t->room * 2 : 256;
-		void *more = room <= TREE_RUNS_MAX ? reallocarray(t->runs, room, sizeof(*t->runs))
-						   : NULL;
-
-		if (!more)
-			return -ENOMEM;
-		t->runs = more;
-		t->room = room;
-	}
+	if (t->count == TREE_RUNS_MAX || !ARRAY_GROW(t->runs, t->count))
+		return -ENOMEM;
 	memset(&t->runs[t->count], 0, sizeof(*t->runs));
 	t->runs[t->count].run = *run;
 	return (int)t->count++;

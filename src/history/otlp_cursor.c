@@ -67,19 +67,13 @@ int otlp_cursor_open(int sent, const char *session, bool create, struct otlp_cur
 int otlp_cursor_keep(const struct otlp_cursor *c, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(OTLP_CURSOR_MAX);
-	_cleanup_fd_ int fd = openat(c->folder, "cursor.new",
-				     O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno : 0;
 
 	buf_putf(&text,
 		 "bawn-sent 1\nseq %" PRIu64 " segment %" PRIu64 " offset %" PRIu64
 		 " refused %" PRIu64 " whole %d\n",
 		 c->seq, c->segment, c->offset, c->refused, c->whole);
-	if (r == 0)
-		r = fd_write_all(fd, buf_str(&text), text.len);
-	if (r == 0 &&
-	    (fdatasync(fd) < 0 || renameat(c->folder, "cursor.new", c->folder, "cursor") < 0))
-		r = -errno;
+	int r = fd_replace_at(c->folder, "cursor", "cursor.new", buf_span(&text), 0600);
+
 	return r < 0 ? error_sys(e, r, "keeping how far the record was sent") : 0;
 }
 

@@ -15,15 +15,17 @@
  * May: read the records, keep how far it came (otlp_cursor.h), talk to the one collector.  Must
  * not: write anything else, start a program.
  */
+#include "dir.h"
 #include "fd.h"
+#include "landlock.h"
 #include "open.h"
-#include "otlp_confine.h"
 #include "otlp_send.h"
+#include "process.h"
+#include "profile.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -49,6 +51,60 @@ struct main {
 	int sent; /* STATE/sent */
 	char host[256];
 };
+
+/* --- what it gives up ----------------------------------------------------------------- */
+
+/* Before it reads a record or talks to anybody: it can read what name services and OpenSSL read
+ * and the records, write nothing but STATE/sent, and start no program. */
+
+static int confine_grant(int ruleset, int abi, const char *path)
+{
+	_cleanup_fd_ int fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	/* What is not there need not be allowed. */
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0;
+	return landlock_grant(ruleset, abi, fd, S_ISDIR(st.st_mode), LANDLOCK_GRANT_READ);
+}
+
+static int confine_files(int sent, int records, const char *certificate)
+{
+	static const char *const readable[] = {"/etc", "/usr", "/lib", "/lib64", "/run",
+					       "/var", "/opt", "/nix", "/proc",  "/dev"};
+	int abi = landlock_abi();
+
+	if (abi < 0)
+		return 0;
+	_cleanup_fd_ int ruleset = landlock_new(abi, false);
+	int r = ruleset < 0 ? ruleset : 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(readable); i++)
+		r = confine_grant(ruleset, abi, readable[i]);
+	if (r == 0 && certificate)
+		r = confine_grant(ruleset, abi, certificate);
+	if (r == 0)
+		r = landlock_grant(ruleset, abi, records, true, LANDLOCK_GRANT_READ);
+	if (r == 0)
+		r = landlock_grant(ruleset, abi, sent, true, LANDLOCK_GRANT_WRITE);
+	return r < 0 ? r : landlock_restrict(ruleset);
+}
+
+/* certificate: one more file to read; NULL: none.  0 or -errno. */
+static int main_confine(int sent, int records, const char *certificate)
+{
+	int r = process_no_new_privs();
+
+	if (r == 0)
+		r = process_not_dumpable();
+	if (r == 0)
+		r = confine_files(sent, records, certificate);
+	if (r == 0)
+		r = process_filter(profile_bpf(PROFILE_SENDER));
+	/* On a kernel without filters there is no session to send the record of, unless that was
+	 * asked for by name. */
+	return r == -ENOSYS || r == -EINVAL ? 0 : r;
+}
 
 /* --- opening -------------------------------------------------------------------------- */
 
@@ -76,7 +132,7 @@ static int main_open(struct main *m, const char *state, int owner, struct error 
 		fd_close(&records);
 		return error_sys(e, r, "opening the records in %s", state);
 	}
-	r = otlp_confine(m->sent, records, m->settings.certificate);
+	r = main_confine(m->sent, records, m->settings.certificate);
 	if (r < 0) {
 		fd_close(&records);
 		return error_sys(e, r, "confining what sends the record");
@@ -118,14 +174,9 @@ static bool main_next_left(struct main *m, size_t *at, const struct store_sessio
 /* How far a session was sent whose record is gone says nothing any more. */
 static void main_forget_gone(struct main *m)
 {
-	_cleanup_fd_ int again = openat(m->sent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *entry;
+	_cleanup_dir_ DIR *dir = dir_open(m->sent, ".", NULL);
 
-	if (!dir)
-		return;
-	(void)TAKE_FD(again);
-	while ((entry = readdir(dir))) {
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		struct store_session s;
 		size_t i = 0;
 
@@ -144,7 +195,6 @@ static void main_forget_gone(struct main *m)
 		(void)unlinkat(gone, "cursor.new", 0);
 		(void)unlinkat(m->sent, s.folder, AT_REMOVEDIR);
 	}
-	(void)closedir(dir);
 }
 
 /* --- beside a session ----------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * verify with their own tools.  The key that signs is made at the first checkpoint and stays in
  * the folder of records: a checkpoint is worth what the place is worth where it is kept.
  */
+#include "array.h"
 #include "history_output.h"
 #include "history_record.h"
 #include "audit.h"
@@ -149,19 +150,13 @@ static int anchor_session_leaves(const struct history *a, const struct store_ses
 	_cleanup_store_cursor_ struct store_cursor c = STORE_CURSOR_INIT;
 	int r = store_cursor_open(&a->store, s, &c, e);
 	struct merkle tree = {.size = 0};
-	uint64_t count = 0, room = 0;
+	uint64_t count = 0;
 	enum feed said = FEED_MORE;
 	struct frame f;
 
 	while (r == 0 && (said = store_next(&c, &f)) == FEED_DONE) {
-		if (count == room) {
-			room = room ? 2 * room : 1024;
-			void *more = reallocarray(t->leaves, room, sizeof(*t->leaves));
-
-			if (!more)
-				return error_sys(e, -ENOMEM, "reading %s", s->folder);
-			t->leaves = more;
-		}
+		if (!ARRAY_GROW(t->leaves, count))
+			return error_sys(e, -ENOMEM, "reading %s", s->folder);
 		t->leaves[count++] = f.hash;
 		merkle_add(&tree, &f.hash);
 		if (!span_equal(f.kind, SPAN_LITERAL("seal")))

@@ -12,10 +12,10 @@
  */
 #include "hold_parts.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -134,10 +134,7 @@ struct around {
 /* A file outside, whole; false: it is none, or it is too large. */
 static bool around_read(const char *path, struct buf *into)
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && fd_read_all(fd, into) == 0;
+	return fd_read_file_at(AT_FDCWD, path, into) == 0;
 }
 
 /* The path that a file of git's says, from the folder `dir`, behind the word `lead`. */
@@ -260,7 +257,7 @@ static int around_hook_within(struct hold_judge *j, const struct around *a, cons
 /* The hooks of a folder, and what they name. */
 static int around_hooks(struct hold_judge *j, const struct around *a, const char *dir)
 {
-	int r = around_follow(j, dir), failed = 0;
+	int r = around_follow(j, dir);
 	size_t count = 0;
 	const char *name;
 	char at[PATH_MAX];
@@ -271,17 +268,15 @@ static int around_hooks(struct hold_judge *j, const struct around *a, const char
 			r = around_hook_within(j, a, at, name);
 		return r;
 	}
-	DIR *list = r < 0 ? NULL : opendir(dir);
+	_cleanup_dir_ DIR *list = r < 0 ? NULL : dir_open(AT_FDCWD, dir, NULL);
 
-	for (const struct dirent *e; r == 0 && list && count < AROUND_HOOKS_MAX &&
-				     !hold_is_late(j) && (e = fd_next_entry(list, &failed));) {
+	for (const struct dirent *e; r == 0 && count < AROUND_HOOKS_MAX && !hold_is_late(j) &&
+				     (e = dir_next(list, NULL));) {
 		if (e->d_name[0] == '.' || str_ends_with(e->d_name, ".sample"))
 			continue;
 		count++;
 		r = around_hook(j, a, dir, e->d_name);
 	}
-	if (list)
-		(void)closedir(list);
 	return r;
 }
 

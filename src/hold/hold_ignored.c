@@ -180,16 +180,12 @@ static const struct hold_ignore *ignored_everywhere(struct hold_judge *j,
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
 	char path[PATH_MAX], within[PATH_MAX];
-	struct stat st;
 
 	if (!ignored_excludes(j, root->gitdir, path))
 		return NULL;
 	if (hold_resolve(j, root->path, path, within) == 0)
 		return ignored_read(j, within, NULL);
-	_cleanup_fd_ int fd =
-		*path == '/' ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && fd_read_all(fd, &text) == 0
+	return *path == '/' && fd_read_file_at(AT_FDCWD, path, &text) == 0
 		       ? ignored_lines(j, &text, NULL)
 		       : NULL;
 }

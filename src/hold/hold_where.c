@@ -19,14 +19,13 @@
  */
 #include "hold_parts.h"
 
-#include "fd.h"
+#include "dir.h"
 #include "fnv.h"
 #include "git_config.h"
 #include "git_refs.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -369,17 +368,13 @@ static int hold_look_below(struct hold_judge *j, const char *dir, const char **w
 			   size_t *count)
 {
 	static const char *const large[] = {".git", "node_modules", ".venv", "target"};
-	_cleanup_fd_ int fd =
-		open_beneath(j->view->base, *dir ? dir : ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = dir_read(
+		open_beneath(j->view->base, *dir ? dir : ".", O_RDONLY | O_DIRECTORY, 0), NULL);
 	struct hold_folder f = {j, dir};
-	int r = 0, failed = 0;
+	int r = 0;
 
-	if (!list)
-		return 0;
-	(void)TAKE_FD(fd);
-	for (const struct dirent *e; r == 0 && (e = fd_next_entry(list, &failed));) {
-		bool is_large = e->d_name[0] == '.' && (!e->d_name[1] || e->d_name[1] == '.');
+	for (const struct dirent *e; r == 0 && (e = dir_next(list, NULL));) {
+		bool is_large = false;
 
 		for (size_t i = 0; i < BAWN_ARRAY_SIZE(large); i++)
 			is_large = is_large || str_equal(e->d_name, large[i]);
@@ -391,7 +386,6 @@ static int hold_look_below(struct hold_judge *j, const char *dir, const char **w
 		if (!waiting[(*count)++])
 			r = hold_no_memory(j);
 	}
-	(void)closedir(list);
 	return r;
 }
 

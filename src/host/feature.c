@@ -2,6 +2,7 @@
 #include "feature.h"
 
 #include "buf.h"
+#include "dir.h"
 #include "fd.h"
 #include "landlock.h"
 #include "mounts.h"
@@ -11,7 +12,6 @@
 #include "process.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/filter.h>
@@ -576,13 +576,11 @@ static void feature_empty_work(int dir)
 {
 	if (fchmodat(dir, "work/work", 0700, 0) < 0)
 		return;
-	int fd = open_beneath(dir, "work/work", O_RDONLY | O_DIRECTORY, 0);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *entries =
+		dir_read(open_beneath(dir, "work/work", O_RDONLY | O_DIRECTORY, 0), NULL);
 
-	for (const struct dirent *d; entries && (d = readdir(entries));)
-		(void)unlinkat(fd, d->d_name, 0);
-	if (entries)
-		(void)closedir(entries);
+	for (const struct dirent *d; (d = dir_next(entries, NULL));)
+		(void)unlinkat(dirfd(entries), d->d_name, 0);
 }
 
 int feature_layers(const char *folder, const char **ret_advice)

@@ -25,12 +25,8 @@ static const char *git_leads(const char *dir, const char *file, const char *lead
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * PATH_MAX);
 	char path[PATH_MAX], to[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
-	_cleanup_fd_ int fd = n > 0 && (size_t)n < sizeof(path)
-				      ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-				      : -1;
-	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fd_read_all(fd, &text) < 0)
+	if (n < 0 || (size_t)n >= sizeof(path) || fd_read_file_at(AT_FDCWD, path, &text) < 0)
 		return NULL;
 	for (size_t i = text.len; i > 0 && strchr("\r\n", text.ptr[i - 1]); i--)
 		text.ptr[i - 1] = '\0';

@@ -10,10 +10,10 @@
  */
 #include "host_parts.h"
 
+#include "dir.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -293,19 +293,13 @@ static const char *host_linked_in(const char *folder, const struct stat *file, i
 				  size_t *left, struct arena *arena)
 {
 	int fd = open_no_links(folder, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir = dir_read(fd, NULL);
 	const char *found = NULL;
 	struct stat st;
 
-	if (!dir) {
-		if (fd >= 0)
-			(void)close(fd);
-		return NULL;
-	}
-	for (const struct dirent *d; !found && *left > 0 && (d = readdir(dir));) {
+	for (const struct dirent *d; !found && *left > 0 && (d = dir_next(dir, NULL));) {
 		(*left)--;
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
-		    (d->d_type != DT_DIR && d->d_type != DT_UNKNOWN && d->d_ino != file->st_ino) ||
+		if ((d->d_type != DT_DIR && d->d_type != DT_UNKNOWN && d->d_ino != file->st_ino) ||
 		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		bool same = st.st_ino == file->st_ino && st.st_dev == file->st_dev;
@@ -315,7 +309,6 @@ static const char *host_linked_in(const char *folder, const struct stat *file, i
 
 		found = same || !name ? name : host_linked_in(name, file, depth - 1, left, arena);
 	}
-	(void)closedir(dir);
 	return found;
 }
 

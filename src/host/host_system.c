@@ -10,10 +10,10 @@
  */
 #include "host_parts.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 static const char *const host_system_dirs[] = {
@@ -116,16 +116,11 @@ static int host_add_system(struct host_list *list, const char *path, struct aren
 /* Debian keeps the settings of each Java in /etc/java-VERSION-openjdk. */
 static int host_find_java(struct host *h, struct arena *arena)
 {
-	DIR *dir = opendir("/usr/lib/jvm");
+	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/usr/lib/jvm", NULL);
+	const struct dirent *entry;
 	int r = 0;
 
-	if (!dir)
-		return 0;
-	for (int i = 0; r == 0 && i < HOST_JVM_MAX; i++) {
-		const struct dirent *entry = readdir(dir);
-
-		if (!entry)
-			break;
+	for (int i = 0; r == 0 && i < HOST_JVM_MAX && (entry = dir_next(dir, NULL)); i++) {
 		const char *end = strstr(entry->d_name, "-openjdk-");
 		if (!end || !str_after(entry->d_name, "java-"))
 			continue;
@@ -137,7 +132,6 @@ static int host_find_java(struct host *h, struct arena *arena)
 		if (!known)
 			r = path ? host_add_system(&h->etc, path, arena) : -ENOMEM;
 	}
-	(void)closedir(dir);
 	return r;
 }
 

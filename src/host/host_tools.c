@@ -12,10 +12,10 @@
  */
 #include "host_parts.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -420,17 +420,16 @@ static int host_find_bin_links(struct host *h, struct arena *arena)
 
 	if (!bin)
 		return -ENOMEM;
-	DIR *dir = opendir(bin);
+	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, bin, NULL);
+	const struct dirent *entry;
+
 	if (!dir)
 		return 0;
 	/* Where it really is: a ".." of a link in it counts from there. */
 	r = host_path_of(dirfd(dir), arena, &bin);
-	for (int i = 0; r == 0 && i < HOST_BIN_MAX; i++) {
-		const struct dirent *entry = readdir(dir);
+	for (int i = 0; r == 0 && i < HOST_BIN_MAX && (entry = dir_next(dir, NULL)); i++) {
 		char text[4096];
 
-		if (!entry)
-			break;
 		if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
 			continue;
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, text, sizeof(text));
@@ -439,7 +438,6 @@ static int host_find_bin_links(struct host *h, struct arena *arena)
 		text[n] = '\0';
 		r = host_follow_bin_link(h, bin, entry->d_name, text, arena);
 	}
-	(void)closedir(dir);
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include "clock.h"
 #include "encode.h"
 #include "fd.h"
 #include "message_box.h"
@@ -133,10 +134,8 @@ int recording_start(struct recording *r, int programs, int plan_fd, struct error
 static int recording_receive(struct recording *r, int64_t deadline, struct error *e)
 {
 	struct pollfd answer = {.fd = r->channel.fd, .events = POLLIN};
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &now);
-	const struct timespec left = {.tv_sec = deadline > now.tv_sec ? deadline - now.tv_sec : 0};
+	int64_t now = clock_s(CLOCK_BOOTTIME);
+	const struct timespec left = {.tv_sec = deadline > now ? deadline - now : 0};
 	int ret = ppoll(&answer, 1, &left, NULL);
 
 	if (ret < 0)
@@ -151,10 +150,7 @@ static int recording_receive(struct recording *r, int64_t deadline, struct error
 
 static int64_t recording_deadline(int seconds)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec + seconds;
+	return clock_s(CLOCK_BOOTTIME) + seconds;
 }
 
 int recording_wait(struct recording *r, struct error *e)

@@ -267,20 +267,28 @@ static void ca_put_limits(struct buf *b, const struct limit *l)
 	ca_close_extension(b, x);
 }
 
+/* How each certificate begins: version, serial, and by whom it is. */
+static int ca_put_head(struct buf *b, const struct ca *ca)
+{
+	size_t version = der_open(b, DER_CONTEXT_SEQ);
+
+	der_put_small(b, 2); /* version 3 */
+	der_close(b, version);
+	int r = ca_put_serial(b);
+
+	ca_put_algorithm(b);
+	ca_put_own_name(b, ca);
+	return r;
+}
+
 /* --- the authority -------------------------------------------------------------------- */
 
 static int ca_make_certificate(struct ca *ca)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(CA_CERTIFICATE_MAX);
 	size_t whole = der_open(&b, DER_SEQUENCE);
-	size_t version = der_open(&b, DER_CONTEXT_SEQ);
+	int r = ca_put_head(&b, ca);
 
-	der_put_small(&b, 2); /* version 3 */
-	der_close(&b, version);
-	int r = ca_put_serial(&b);
-
-	ca_put_algorithm(&b);
-	ca_put_own_name(&b, ca);
 	ca_put_days(&b, CA_DAYS);
 	ca_put_own_name(&b, ca);
 	ca_put_public_key(&b, ca->point);
@@ -491,14 +499,8 @@ static int ca_write_leaf(const struct ca *ca, const char *host, struct buf *into
 	bool is_address = address_parse(span_of_str(host), 0, &address) == 0;
 	bool named = !is_address && strlen(host) <= CA_COMMON_NAME_MAX;
 	size_t whole = der_open(&b, DER_SEQUENCE);
-	size_t version = der_open(&b, DER_CONTEXT_SEQ);
+	int r = ca_put_head(&b, ca);
 
-	der_put_small(&b, 2); /* version 3 */
-	der_close(&b, version);
-	int r = ca_put_serial(&b);
-
-	ca_put_algorithm(&b);
-	ca_put_own_name(&b, ca);
 	ca_put_days(&b, CA_LEAF_DAYS);
 	ca_put_subject(&b, host, named);
 	ca_put_public_key(&b, ca->leaf_point);

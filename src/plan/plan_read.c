@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_read.h"
 
+#include "fd.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+enum { PLAN_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+
+int plan_seal(const struct plan *plan, struct error *e)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(PLAN_BYTES_MAX);
+	int r = plan_encode(plan, &b);
+	_cleanup_fd_ int fd = memfd_create("bawn-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (r == 0 && fd < 0)
+		r = -errno;
+	if (r == 0)
+		r = fd_write_all(fd, b.ptr, b.len);
+	if (r == 0 && fcntl(fd, F_ADD_SEALS, PLAN_SEALS) < 0)
+		r = -errno;
+	return r < 0 ? error_sys(e, r, "sealing the plan") : TAKE_FD(fd);
+}
+
 int plan_map(int fd, struct span *ret_bytes, struct error *e)
 {
-	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 	struct stat st;
 	int have = fcntl(fd, F_GET_SEALS);
 
 	/* All four, or it is not a plan. */
-	if (fstat(fd, &st) < 0 || have < 0 || (have & seals) != seals)
+	if (fstat(fd, &st) < 0 || have < 0 || (have & PLAN_SEALS) != PLAN_SEALS)
 		return error_set(e, -EPERM, "the plan is not sealed");
 	if (st.st_size <= 0 || st.st_size > PLAN_BYTES_MAX)
 		return error_set(e, -EFBIG, "the plan has an impossible size");

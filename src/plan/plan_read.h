@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan, as every process of a session is handed it: in a memfd that cannot change. */
+/* The plan, as every process of a session is handed it: its bytes in a memfd that cannot change. */
 #ifndef BAWN_PLAN_READ_H
 #define BAWN_PLAN_READ_H
 
 #include "plan.h"
+
+/* The descriptor, or -errno. */
+int plan_seal(const struct plan *plan, struct error *e);
 
 /* -EPERM when it is not sealed, -EFBIG for an impossible size, else as plan_decode.  The plan
  * points into a mapping that lasts as long as the process; fd may be closed. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema.h"
 
+#include "encode.h"
+
 /* Any LIST_OF has this layout. */
 struct schema_list {
 	void *items;
@@ -177,8 +179,7 @@ static void schema_json_value(struct json *j, const struct schema_field *f, cons
 		struct span bytes = FIELD_CONST(struct span, object, f);
 		_cleanup_buf_ struct buf hex = BUF_INIT(j->out->max);
 
-		for (size_t i = 0; i < bytes.len; i++)
-			buf_putf(&hex, "%02x", bytes.ptr[i]);
+		encode_hex(&hex, bytes);
 		json_str(j, buf_str(&hex));
 		break;
 	}

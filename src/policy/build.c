@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The plan's frame: who, where, what, limits and notes.  Mounts are made by
- * build_mounts.c and build_named.c, the small /etc by build_etc.c, the
- * environment by build_env.c.
+ * build_mounts.c and build_named.c, the environment by build_env.c.
  */
 #include "build_parts.h"
 
@@ -208,6 +207,22 @@ static void build_note_git(struct build *b)
 					    h->git_dir),
 		.origin = h->workspace.origin,
 		.softly = true,
+	};
+}
+
+/* `workspace.snapshots`: a socket at which a program of the box asks for a snapshot of it. */
+static void build_ask(struct build *b)
+{
+	const struct policy *p = b->policy;
+
+	if (!p->snapshots || b->plan.backend == PLAN_BACKEND_HOST ||
+	    b->plan.workspace_access != PLAN_ACCESS_WRITE)
+		return;
+	*build_add_mount(b) = (struct plan_mount){
+		.kind = PLAN_MOUNT_SOCKET,
+		.target = PLAN_ASK_SOCKET,
+		.role = "ask",
+		.origin = p->snapshots_origin,
 	};
 }
 

@@ -57,10 +57,9 @@ bool build_shows(const struct build *b, const char *path);
 /* A shell that is there inside. */
 const char *build_shell(const struct build *b);
 
-/* build_mounts makes the frame and calls the three after it. */
+/* build_mounts makes the frame and /etc and calls the two after it. */
 int build_mounts(struct build *b);
 int build_named(struct build *b); /* tools, named paths, workspace */
-void build_etc(struct build *b);  /* made-up files */
 int build_hides(struct build *b);
 void build_secrets(struct build *b); /* before build_env: placeholders win over what is passed */
 void build_env(struct build *b);
@@ -73,7 +72,6 @@ void build_env_put(struct build *b, const char *name, const char *value, const c
 int build_trust(struct build *b);      /* mounts, when rules and secrets are known */
 void build_trust_env(struct build *b); /* variables, before all others */
 void build_ssh(struct build *b);       /* behind build_env and the rules */
-void build_ask(struct build *b);       /* behind the mounts */
 
 /* A made-up file, unless the user named the host's own there. */
 void build_file(struct build *b, const char *target, const char *content);

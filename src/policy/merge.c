@@ -12,7 +12,7 @@
  * outcome is copied into struct policy.
  *
  * Invariants: a repository's file never makes the outcome wider, and a ceiling
- * never does (policy_is_within, tested and fuzzed); ret_policy is written only
+ * never does (tests/lib/policy_within.c says so in other words, tested and fuzzed); ret_policy is written only
  * on success; every value names its origin.
  */
 #include "merge_parts.h"
@@ -20,6 +20,15 @@
 #include "rule.h"
 #include "rules.h"
 #include "str.h"
+
+bool policy_name_matches(const char *pattern, const char *name)
+{
+	size_t len = strcspn(pattern, "*");
+
+	if (pattern[len] == '\0')
+		return str_equal(pattern, name);
+	return strncmp(pattern, name, len) == 0;
+}
 
 const char *const merge_only_narrow = "a repository's file may only narrow";
 

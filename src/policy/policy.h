@@ -149,9 +149,6 @@ int policy_merge(const struct policy_source *sources, size_t source_count,
 		 const struct policy_flag *flags, size_t flag_count, struct arena *arena,
 		 struct policy *ret_policy, struct error *e);
 
-/* a gives nothing that b does not give: what a repository or a ceiling may turn b into. */
-bool policy_is_within(const struct policy *a, const struct policy *b);
-
 /* pattern is a name, or ends in '*' and stands for every name (or pattern) that begins so. */
 bool policy_name_matches(const char *pattern, const char *name);
 

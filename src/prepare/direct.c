@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "direct.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "second_names.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -116,18 +116,11 @@ static int direct_take(struct direct *d, int dir, const char *above, const char 
 static int direct_look(struct direct *d, int dir, const char *above, const char *const *paths,
 		       size_t path_count, int depth)
 {
-	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *list = dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), &r);
 
-	if (!list) {
-		r = fd < 0 ? fd : -errno;
-		fd_close(&fd);
-		return r;
-	}
-	for (const struct dirent *entry; r == 0 && (entry = fd_next_entry(list, &r));)
+	for (const struct dirent *entry; r == 0 && (entry = dir_next(list, &r));)
 		r = direct_take(d, dir, above, entry->d_name, paths, path_count, depth);
-	(void)closedir(list);
 	return r;
 }
 

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "second_names.h"
 
+#include "array.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { SECOND_ROOM_FIRST = 64 };
-
 void second_names_fini(struct second_names *n)
 {
 	free(n->files);
 	n->files = NULL;
-	n->count = n->room = 0;
+	n->count = 0;
 }
 
 static int second_order(const void *a, const void *b)
@@ -33,15 +31,8 @@ static int second_remember(struct second_names *n, const struct stat *st, size_t
 {
 	if (n->count == SECOND_NAMES_FILES)
 		return -E2BIG;
-	if (n->count == n->room) {
-		size_t room = n->room ? 2 * n->room : SECOND_ROOM_FIRST;
-		struct second_file *more = reallocarray(n->files, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		n->files = more;
-		n->room = room;
-	}
+	if (!ARRAY_GROW(n->files, n->count))
+		return -ENOMEM;
 	n->files[n->count++] = (struct second_file){st->st_dev, st->st_ino, of};
 	return 0;
 }
@@ -130,18 +121,11 @@ static int second_on_entry(struct second_names *n, int dir,
 static int second_walk(struct second_names *n, int fd, unsigned int depth,
 		       size_t of) /* NOLINT(misc-no-recursion) */
 {
-	DIR *list = fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *list = dir_read(fd, &r);
 
-	if (!list) {
-		r = -errno;
-		fd_close(&fd);
-		return r;
-	}
-	for (const struct dirent *e; r == 0 && (e = fd_next_entry(list, &r));)
-		if (!str_equal(e->d_name, ".") && !str_equal(e->d_name, ".."))
-			r = second_on_entry(n, dirfd(list), e->d_name, depth, of);
-	(void)closedir(list);
+	for (const struct dirent *e; r == 0 && (e = dir_next(list, &r));)
+		r = second_on_entry(n, dirfd(list), e->d_name, depth, of);
 	return r;
 }
 

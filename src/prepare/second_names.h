@@ -20,7 +20,7 @@ struct second_file {
 
 struct second_names {
 	struct second_file *files;
-	size_t count, room;
+	size_t count;
 	size_t left;        /* entries that may still be looked at */
 	unsigned int depth; /* of folders; each has a descriptor */
 	bool shallow;       /* what lies deeper is passed over; else it is too much */

@@ -54,26 +54,12 @@ static int store_folder(const struct host *h, bool values, bool create, struct a
 static int store_write(int dir, const char *name, struct span bytes, struct error *e)
 {
 	char beside[96];
-	int r = 0;
 
 	(void)snprintf(beside, sizeof(beside), ".%s.new", name);
-	/* The folder is locked, so what is there was left by a run that ended in between. */
-	if (unlinkat(dir, beside, 0) < 0 && errno != ENOENT)
-		return error_sys(e, -errno, "cannot write %s", name);
-	_cleanup_fd_ int fd =
-		openat(dir, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd_replace_at(dir, name, beside, bytes, 0600);
 
-	if (fd < 0)
-		return error_sys(e, -errno, "cannot write %s", name);
-	r = fd_write_all(fd, bytes.ptr, bytes.len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r == 0 && renameat(dir, beside, dir, name) < 0)
-		r = -errno;
 	if (r == 0 && fsync(dir) < 0)
 		r = -errno;
-	if (r < 0)
-		(void)unlinkat(dir, beside, 0);
 	return r < 0 ? error_sys(e, r, "cannot write %s", name) : 0;
 }
 

@@ -142,3 +142,16 @@ int facts_u64(const struct facts *f, const char *key, uint64_t *ret_value)
 
 	return value ? str_parse_u64(value, ret_value) : -ENOENT;
 }
+
+bool facts_path(const struct facts *facts, const char *text, char into[PATH_MAX])
+{
+	const char *in_home = str_after(text, "~");
+	const char *key = str_after(text, "@");
+	const char *head = in_home ? facts_get(facts, "home") : key ? facts_get(facts, key) : "";
+
+	if (!head)
+		return false;
+	int n = snprintf(into, PATH_MAX, "%s%s", head, in_home ? in_home : key ? "" : text);
+
+	return n > 0 && n < PATH_MAX;
+}

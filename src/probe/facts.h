@@ -14,6 +14,8 @@
 #include "base.h"
 #include "buf.h"
 
+#include <limits.h>
+
 enum { FACTS_MAX = 512, FACTS_BYTES_MAX = 256 << 10 };
 
 struct fact {
@@ -40,6 +42,12 @@ int facts_parse(struct span text, struct facts *ret_facts);
 const char *facts_get(const struct facts *f, const char *key);
 const char *facts_nth(const struct facts *f, const char *key, size_t n);
 int facts_u64(const struct facts *f, const char *key, uint64_t *ret_value);
+
+/*
+ * Where a row's `text` leads on this machine: "~/x" lies in the fact `home`, "@key" is the value of
+ * that fact, all else is absolute as it stands.  False when the fact is missing.
+ */
+bool facts_path(const struct facts *facts, const char *text, char into[PATH_MAX]);
 
 /* The same escapes for one field of a line: a value that stays on its line. */
 void facts_escape(struct buf *into, const char *value);

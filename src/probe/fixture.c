@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "dir.h"
+#include "encode.h"
 #include "facts.h"
 #include "fd.h"
 #include "open.h"
 #include "own.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <mqueue.h>
@@ -398,12 +399,9 @@ static void fixture_services(struct fixture_state *s, const char *runtime)
 static void fixture_empty(int dir, int depth)
 {
 	int again = depth > 0 ? open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0) : -1;
-	DIR *list = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *entry;
+	_cleanup_dir_ DIR *list = dir_read(again, NULL);
 
-	while (list && (entry = readdir(list))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
+	for (const struct dirent *entry; (entry = dir_next(list, NULL));) {
 		if (unlinkat(dir, entry->d_name, 0) == 0)
 			continue;
 		_cleanup_fd_ int child =
@@ -413,8 +411,6 @@ static void fixture_empty(int dir, int depth)
 			fixture_empty(child, depth - 1);
 		(void)unlinkat(dir, entry->d_name, AT_REMOVEDIR);
 	}
-	if (list)
-		(void)closedir(list);
 }
 
 static void fixture_remove(struct fixture_state *s)
@@ -437,12 +433,10 @@ static void fixture_remove(struct fixture_state *s)
 
 static int fixture_make(struct fixture_state *s, const char *home, const char *runtime)
 {
-	unsigned char random[8];
+	int r = encode_random(s->id, 8);
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -errno;
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(s->id + 2 * i, 3, "%02x", random[i]);
+	if (r < 0)
+		return r;
 	const char *tmp = getenv("TMPDIR");
 
 	/* Names of sockets are short, so a long one is not for us. */
@@ -454,7 +448,7 @@ static int fixture_make(struct fixture_state *s, const char *home, const char *r
 	s->dir_fd = open_no_links(s->dir, O_RDONLY | O_DIRECTORY);
 	if (s->dir_fd < 0)
 		return s->dir_fd;
-	int r = fixture_trees(s);
+	r = fixture_trees(s);
 
 	if (r == 0)
 		r = fixture_sockets(s, runtime);

@@ -5,10 +5,10 @@
  * wakes no driver.
  */
 #include "attempt.h"
+#include "dir.h"
 #include "own.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,19 +17,16 @@
 #include <unistd.h>
 
 static const char *const devices_given[] = {
-	".",    "..",  "null", "zero", "full",  "random", "urandom", "tty",
-	"ptmx", "pts", "shm",  "fd",   "stdin", "stdout", "stderr",
+	"null", "zero", "full", "random", "urandom", "tty",    "ptmx",
+	"pts",  "shm",  "fd",   "stdin",  "stdout",  "stderr",
 };
 
 static int devices_list(struct probe_run *run)
 {
-	DIR *dir = opendir("/dev");
-	const struct dirent *entry;
-	int outcome = PROBE_HELD;
+	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/dev", NULL);
+	int outcome = dir ? PROBE_HELD : PROBE_UNABLE;
 
-	if (!dir)
-		return PROBE_UNABLE;
-	while (outcome == PROBE_HELD && (entry = readdir(dir))) {
+	for (const struct dirent *entry; outcome == PROBE_HELD && (entry = dir_next(dir, NULL));) {
 		size_t i = 0;
 
 		while (i < BAWN_ARRAY_SIZE(devices_given) &&
@@ -40,7 +37,6 @@ static int devices_list(struct probe_run *run)
 			outcome = PROBE_DONE;
 		}
 	}
-	(void)closedir(dir);
 	return outcome;
 }
 

@@ -11,7 +11,6 @@
 #include "attempt.h"
 #include "fd.h"
 #include "own.h"
-#include "place.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -26,7 +25,7 @@ static int places_open(struct probe_run *run, char *text, size_t size)
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (!place_path(run->facts, run->probe->text, path))
+	if (!facts_path(run->facts, run->probe->text, path))
 		return PROBE_UNABLE;
 	_cleanup_fd_ int fd =
 		open(path, (int)run->probe->number | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

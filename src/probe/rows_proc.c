@@ -4,13 +4,13 @@
  * changed through them.
  */
 #include "attempt.h"
+#include "dir.h"
 #include "fd.h"
 #include "own.h"
 #include "scan.h"
 #include "str.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -20,13 +20,10 @@
 /* Every process in /proc is init, bawn-probe or this attempt. */
 static int proc_own_only(struct probe_run *run)
 {
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
-	int outcome = PROBE_HELD;
+	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/proc", NULL);
+	int outcome = dir ? PROBE_HELD : PROBE_UNABLE;
 
-	if (!dir)
-		return PROBE_UNABLE;
-	while (outcome == PROBE_HELD && (entry = readdir(dir))) {
+	for (const struct dirent *entry; outcome == PROBE_HELD && (entry = dir_next(dir, NULL));) {
 		uint64_t pid = 0;
 
 		if (!isdigit((unsigned char)entry->d_name[0]) ||
@@ -37,7 +34,6 @@ static int proc_own_only(struct probe_run *run)
 			outcome = PROBE_DONE;
 		}
 	}
-	(void)closedir(dir);
 	return outcome;
 }
 

@@ -5,12 +5,12 @@
  * first, while the box holds no more than init, bawn-probe and one attempt.
  */
 #include "attempt.h"
+#include "dir.h"
 #include "fd.h"
 #include "own.h"
 #include "scan.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -118,15 +118,12 @@ static int process_memory(struct probe_run *run)
 /* The names of a directory may show; what counts is whether one of them can be followed. */
 static int process_proc_directory(int fd)
 {
-	DIR *dir = fdopendir(fd);
-	const struct dirent *entry = NULL;
-	char link[PATH_MAX];
 	int outcome = PROBE_ABSENT;
+	_cleanup_dir_ DIR *dir = dir_read(fd, &outcome);
+	char link[PATH_MAX];
 
-	if (!dir)
-		return -errno;
-	errno = 0;
-	while (outcome == PROBE_ABSENT && (entry = readdir(dir))) {
+	for (const struct dirent *entry;
+	     outcome == PROBE_ABSENT && (entry = dir_next(dir, &outcome));) {
 		if (entry->d_name[0] == '.')
 			continue;
 		if (readlinkat(dirfd(dir), entry->d_name, link, sizeof(link)) >= 0)
@@ -137,9 +134,6 @@ static int process_proc_directory(int fd)
 		else
 			outcome = -errno;
 	}
-	if (!entry && errno)
-		outcome = -errno;
-	(void)closedir(dir);
 	return outcome;
 }
 

@@ -10,7 +10,6 @@
 #include "attempt.h"
 #include "fd.h"
 #include "own.h"
-#include "place.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -72,7 +71,7 @@ static int services_attempt(struct probe_run *run)
 {
 	char path[PATH_MAX];
 
-	if (!place_path(run->facts, run->probe->text, path))
+	if (!facts_path(run->facts, run->probe->text, path))
 		return PROBE_UNABLE;
 	return services_connect(path);
 }
@@ -82,7 +81,7 @@ static int services_control_there(struct probe_run *run)
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (!place_path(run->facts, run->probe->text, path))
+	if (!facts_path(run->facts, run->probe->text, path))
 		return PROBE_ABSENT;
 	if (stat(path, &st) < 0)
 		return -errno;

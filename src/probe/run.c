@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "own.h"
 #include "str.h"
@@ -44,23 +45,15 @@ static void run_child(int fd, const struct probe *p, const struct facts *facts, 
 	_exit(0);
 }
 
-static int64_t run_now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* The message, or nothing when the child ended or the time ran out first. */
 static bool run_receive(int fd, int milliseconds, struct run_message *message, bool *ret_hung)
 {
-	int64_t end = run_now_ms() + milliseconds;
+	int64_t end = clock_now() + milliseconds;
 
 	*ret_hung = false;
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		int64_t left = end - run_now_ms();
+		int64_t left = end - clock_now();
 		int n = left > 0 ? poll(&p, 1, (int)left) : 0;
 
 		if (n == 0) {

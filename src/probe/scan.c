@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scan.h"
 
-#include "str.h"
+#include "dir.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,17 +42,12 @@ struct scan {
 
 static void scan_directory(struct scan *s, const char *path, int depth)
 {
-	DIR *dir = depth > 0 ? opendir(path) : NULL;
-	const struct dirent *entry;
+	_cleanup_dir_ DIR *dir = depth > 0 ? dir_open(AT_FDCWD, path, NULL) : NULL;
 
-	if (!dir)
-		return;
-	while (!s->stopped && (entry = readdir(dir))) {
+	for (const struct dirent *entry; !s->stopped && (entry = dir_next(dir, NULL));) {
 		char child[PATH_MAX];
 		struct stat st;
 
-		if (str_equal(entry->d_name, ".") || str_equal(entry->d_name, ".."))
-			continue;
 		if (snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) >=
 		    (int)sizeof(child))
 			continue;
@@ -66,7 +60,6 @@ static void scan_directory(struct scan *s, const char *path, int depth)
 			s->stopped = --s->left == 0 || !s->fn(child, s->data);
 		}
 	}
-	(void)closedir(dir);
 }
 
 size_t scan_files(const char *path, size_t most, bool (*fn)(const char *path, void *data),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "audit.h"
 
+#include "array.h"
 #include "fd.h"
 #include "seal.h"
 #include "str.h"
@@ -88,25 +89,6 @@ static struct audit_session *audit_by_number(struct audit *a, uint64_t number)
 	return low < a->count && a->sessions[low].number == number ? &a->sessions[low] : NULL;
 }
 
-/* Room for one more of both lists, doubled as they grow. */
-static int audit_grow(struct audit *a)
-{
-	if (a->entries == 0 || (a->entries & (a->entries - 1)) == 0) {
-		size_t room = a->entries ? 2 * (size_t)a->entries : 64;
-		void *leaves = reallocarray(a->leaves, room, sizeof(*a->leaves));
-
-		if (leaves)
-			a->leaves = leaves;
-		void *sessions =
-			leaves ? reallocarray(a->sessions, room, sizeof(*a->sessions)) : NULL;
-
-		if (!sessions)
-			return -ENOMEM;
-		a->sessions = sessions;
-	}
-	return 0;
-}
-
 static const char *audit_begin(struct audit *a, const struct ledger_entry *entry)
 {
 	struct audit_session *s = &a->sessions[a->count];
@@ -162,7 +144,7 @@ static int audit_read(struct audit *a, struct span bytes)
 	const char *why = NULL;
 
 	while (!why && ledger_next(&r, &entry) == FEED_DONE) {
-		if (audit_grow(a) < 0)
+		if (!ARRAY_GROW(a->leaves, a->entries) || !ARRAY_GROW(a->sessions, a->count))
 			return -ENOMEM;
 		why = audit_entry(a, &entry);
 		a->leaves[a->entries++] = entry.frame.hash;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "first_names.h"
 
-#include "fd.h"
+#include "dir.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,21 +20,16 @@ struct first_names {
 
 static int names_walk(const struct first_names *w, const char *path, int depth)
 {
-	int fd = open_beneath(w->tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	int r = 0, end = 0;
+	_cleanup_dir_ DIR *list =
+		dir_read(open_beneath(w->tree, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0), NULL);
+	int r = 0;
 
-	if (!list) {
-		fd_close(&fd);
-		return 0;
-	}
-	for (const struct dirent *d; r >= 0 && (d = fd_next_entry(list, &end));) {
+	for (const struct dirent *d; r >= 0 && (d = dir_next(list, NULL));) {
 		char below[PATH_MAX];
 		struct first_name name = {.folder = dirfd(list), .name = d->d_name, .path = below};
 		int n = snprintf(below, sizeof(below), "%s%s%s", path, *path ? "/" : "", d->d_name);
 
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") || n < 0 ||
-		    (size_t)n >= sizeof(below) ||
+		if (n < 0 || (size_t)n >= sizeof(below) ||
 		    (d->d_type != DT_DIR && d->d_type != DT_REG && d->d_type != DT_UNKNOWN) ||
 		    fstatat(dirfd(list), d->d_name, &name.st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    name.st.st_dev != w->dev)
@@ -46,7 +39,6 @@ static int names_walk(const struct first_names *w, const char *path, int depth)
 		if (S_ISDIR(name.st.st_mode) && depth < FIRST_NAMES_DEPTH)
 			r = names_walk(w, below, depth + 1);
 	}
-	(void)closedir(list);
 	return r < 0 ? r : 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "frame.h"
 
+#include "clock.h"
 #include "encode.h"
 #include "json.h"
 #include "text.h"
@@ -261,11 +262,10 @@ static void frame_put_number(struct buf *into, uint64_t value)
 void frame_begin(struct buf *event, struct frame_clock *clock, uint64_t seq,
 		 const struct hash *prev, const char *kind)
 {
-	struct timespec boot, wall;
+	uint64_t boot = (uint64_t)clock_ns(CLOCK_BOOTTIME);
+	struct timespec wall = clock_split(clock_ns(CLOCK_REALTIME));
 	char hex[HASH_HEX];
 
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	(void)clock_gettime(CLOCK_REALTIME, &wall);
 	frame_set_wall(clock, wall.tv_sec, (uint32_t)wall.tv_nsec);
 	hash_format(prev, hex);
 	FRAME_PUT(event, "{\"seq\":");
@@ -273,7 +273,7 @@ void frame_begin(struct buf *event, struct frame_clock *clock, uint64_t seq,
 	FRAME_PUT(event, ",\"prev\":\"");
 	buf_put(event, hex, HASH_HEX);
 	FRAME_PUT(event, "\",\"boot\":");
-	frame_put_number(event, (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec);
+	frame_put_number(event, boot);
 	FRAME_PUT(event, ",\"wall\":\"");
 	buf_put(event, clock->wall, FRAME_WALL_SIZE);
 	FRAME_PUT(event, "\",\"kind\":\"");

@@ -2,6 +2,7 @@
 #include "hash.h"
 
 #include "clock.h"
+#include "encode.h"
 #include "sha256.h"
 
 #include <unistd.h>
@@ -67,12 +68,7 @@ void hash_mac(const struct hash *key, struct span bytes, struct hash *ret)
 
 void hash_format(const struct hash *h, char ret[HASH_HEX])
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < HASH_SIZE; i++) {
-		ret[2 * i] = digits[h->bytes[i] >> 4];
-		ret[2 * i + 1] = digits[h->bytes[i] & 15];
-	}
+	(void)encode_hex_at(ret, h->bytes, HASH_SIZE);
 }
 
 int hash_parse(const char *hex, struct hash *ret)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keep.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -22,12 +22,6 @@ enum {
 /* Before the name of a folder that is being removed. */
 #define KEEP_GONE ".gone-"
 
-static void keep_close_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 static void keep_free_context(ZSTD_CCtx **context)
 {
 	(void)ZSTD_freeCCtx(*context);
@@ -37,22 +31,12 @@ static void keep_free_context(ZSTD_CCtx **context)
 static int keep_walk(int folder, int (*each)(void *context, int folder, const char *name),
 		     void *context)
 {
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(keep_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_open(folder, ".", &r);
 
-	if (!dir) {
-		int r = -errno;
-
-		fd_close(&again);
-		return r;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		int r = entry->d_name[0] == '.' ? 0 : each(context, folder, entry->d_name);
-
-		if (r != 0)
-			return r;
-	}
-	return 0;
+	for (const struct dirent *entry; r == 0 && (entry = dir_next(dir, NULL));)
+		r = entry->d_name[0] == '.' ? 0 : each(context, folder, entry->d_name);
+	return r;
 }
 
 static int keep_add_size(void *context, int folder, const char *name)
@@ -223,12 +207,9 @@ static int keep_remove_gone(int dir, const char *name)
 
 void keep_sweep(const struct store *s)
 {
-	int again = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(keep_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	_cleanup_dir_ DIR *dir = dir_open(s->dir, ".", NULL);
 
-	if (!dir)
-		fd_close(&again);
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));)
 		if (str_after(entry->d_name, KEEP_GONE))
 			(void)keep_remove_gone(s->dir, entry->d_name);
 }

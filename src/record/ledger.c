@@ -168,18 +168,9 @@ static int ledger_put_file(int dir, const char *name, struct span text)
 	char temporary[40];
 
 	(void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
-	(void)unlinkat(dir, temporary, 0);
-	_cleanup_fd_ int fd =
-		openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int r = fd < 0 ? -errno : fd_write_all(fd, text.ptr, text.len);
+	int r = fd_replace_at(dir, name, temporary, text, 0600);
 
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r == 0 && renameat(dir, temporary, dir, name) < 0)
-		r = -errno;
-	if (r == 0 && fsync(dir) < 0)
-		r = -errno;
-	return r;
+	return r < 0 ? r : fsync(dir) < 0 ? -errno : 0;
 }
 
 static int ledger_format_key(uint64_t number, const struct hash *key, char text[LEDGER_KEY_TEXT])

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Merkle tree of RFC 6962 over the frames of a record: its root says everything in one
- * hash, and proofs of a few hashes show that a frame is in it (inclusion) and that a larger
- * tree only adds to a smaller one (consistency).  Any verifier of transparency logs reads
- * both.
+ * hash, and a proof of a few hashes shows that a frame is in it (inclusion).  Any verifier of
+ * transparency logs reads both.
  *
  * While frames are written only the roots of the perfect subtrees on the right edge are
  * kept: one for each bit of the size.
@@ -26,15 +25,8 @@ void merkle_root(const struct merkle *m, struct hash *ret); /* of an empty one: 
 /* The root over leaves of which all are at hand. */
 void merkle_root_of(const struct hash *leaves, uint64_t count, struct hash *ret);
 
-/* Proofs; how many hashes, at most MERKLE_PROOF_MAX. */
+/* The proof that a leaf is in the tree; how many hashes, at most MERKLE_PROOF_MAX. */
 size_t merkle_inclusion(const struct hash *leaves, uint64_t count, uint64_t index,
 			struct hash ret[MERKLE_PROOF_MAX]);
-size_t merkle_consistency(const struct hash *leaves, uint64_t old_count, uint64_t count,
-			  struct hash ret[MERKLE_PROOF_MAX]);
-
-bool merkle_includes(const struct hash *root, uint64_t count, uint64_t index,
-		     const struct hash *leaf, const struct hash *proof, size_t proof_len);
-bool merkle_is_consistent(const struct hash *old_root, uint64_t old_count, const struct hash *root,
-			  uint64_t count, const struct hash *proof, size_t proof_len);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store.h"
 
+#include "array.h"
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -66,12 +67,6 @@ bool store_parse_folder(const char *folder, struct store_session *ret)
 
 /* --- the list ------------------------------------------------------------------------- */
 
-static void store_close_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 static int store_compare(const void *a, const void *b)
 {
 	const struct store_session *x = a, *y = b;
@@ -85,29 +80,18 @@ static int store_compare(const void *a, const void *b)
 
 static int store_list(struct store *s)
 {
-	int again = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(store_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
-	size_t room = 0;
+	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_open(s->dir, ".", &r);
 
-	if (!dir) {
-		int r = -errno;
-
-		fd_close(&again);
+	if (!dir)
 		return r;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		struct store_session session;
 
 		if (!store_parse_folder(entry->d_name, &session) || s->count == STORE_SESSIONS_MAX)
 			continue;
-		if (s->count == room) {
-			room = room ? room * 2 : 64;
-			void *more = reallocarray(s->sessions, room, sizeof(*s->sessions));
-
-			if (!more)
-				return -ENOMEM;
-			s->sessions = more;
-		}
+		if (!ARRAY_GROW(s->sessions, s->count))
+			return -ENOMEM;
 		s->sessions[s->count++] = session;
 	}
 	if (s->count > 0)
@@ -250,12 +234,9 @@ uint32_t store_count_segments(int folder, uint32_t *ret_behind)
 {
 	uint32_t count = 0, most = 0;
 	char name[SEGMENT_NAME_SIZE];
-	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(store_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	_cleanup_dir_ DIR *dir = dir_open(folder, ".", NULL);
 
-	if (!dir)
-		fd_close(&again);
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		uint32_t number = store_segment_number(entry->d_name);
 
 		for (int packed = 0; number > 0 && packed < 2; packed++) {

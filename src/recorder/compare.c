@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare.h"
 
+#include "array.h"
+
 #include <sys/stat.h>
 
 const char *const compare_words[COMPARE_KIND_COUNT] = {
@@ -180,16 +182,8 @@ static bool compare_new(const struct compare *c, uint32_t parent, const struct m
 
 static int compare_put(struct compare *c, uint32_t before, uint32_t after, enum compare_kind kind)
 {
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 256;
-		struct compare_change *changes =
-			reallocarray(c->changes, capacity, sizeof(*changes));
-
-		if (!changes)
-			return -ENOMEM;
-		c->changes = changes;
-		c->capacity = capacity;
-	}
+	if (!ARRAY_GROW(c->changes, c->count))
+		return -ENOMEM;
 	c->changes[c->count++] =
 		(struct compare_change){.before = before, .after = after, .kind = kind};
 	return 0;

@@ -60,7 +60,7 @@ struct compare {
 	uint32_t *to_after;  /* of each entry of `before` */
 	uint32_t *to_before; /* of each entry of `after`; COMPARE_UNKNOWN as well */
 	struct compare_change *changes;
-	size_t count, capacity;
+	size_t count;
 };
 
 /* Both manifests must outlive it. */

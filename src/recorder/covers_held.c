@@ -5,10 +5,11 @@
  */
 #include "covers_held.h"
 
+#include "dir.h"
 #include "fd.h"
+#include "process.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/stat.h>
@@ -22,28 +23,18 @@
 static bool held_each(int dir, const char *name, bool (*fn)(int dir, const char *name, void *of),
 		      void *of)
 {
-	_cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list = dir_open(dir, name, NULL);
 	bool found = false;
-	int r = 0;
 
-	if (!list)
-		return false;
-	(void)TAKE_FD(fd);
-	for (const struct dirent *entry; !found && (entry = fd_next_entry(list, &r));)
+	for (const struct dirent *entry; !found && (entry = dir_next(list, NULL));)
 		found = fn(dirfd(list), entry->d_name, of);
-	(void)closedir(list);
 	return found;
 }
 
-/* The kernel's word for what has lost its name. */
 static void held_cut(char *path)
 {
-	static const char gone[] = " (deleted)";
-	size_t len = strlen(path), more = sizeof(gone) - 1;
-
-	if (len > more && str_equal(path + len - more, gone))
-		path[len - more] = '\0';
+	if (str_ends_with(path, PROCESS_GONE))
+		path[strlen(path) - strlen(PROCESS_GONE)] = '\0';
 }
 
 /* By its path: also what stood there before, for so short a time that nobody covered it. */

@@ -11,11 +11,13 @@
  */
 #include "covers_keep.h"
 
+#include "array.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
+#include "process.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,11 +126,8 @@ static int outside_follow(struct keep *k, size_t index, int fd)
 		return -errno;
 	if (outside_is_followed(k, &st))
 		return 0;
-	struct keep_object *more = realloc(k->objects, (k->object_count + 1) * sizeof(*k->objects));
-
-	if (!more)
+	if (!ARRAY_GROW(k->objects, k->object_count))
 		return -ENOMEM;
-	k->objects = more;
 	(void)snprintf(name, sizeof(name), "%d", fd);
 	int r = keep_listen(k, KEEP_SELF, name, COVERS_OBJECT);
 
@@ -208,15 +207,6 @@ static int outside_cover(struct keep *k, const char *target)
 	return 0;
 }
 
-/* The kernel's word for a name that is gone.  A file whose name ends so counts as one. */
-static bool outside_is_gone(const char *path)
-{
-	static const char gone[] = " (deleted)";
-	size_t len = strlen(path), more = sizeof(gone) - 1;
-
-	return len > more && str_equal(path + len - more, gone);
-}
-
 /* Wherever the box sees what has this path outside. */
 static int outside_cover_all(struct keep *k, const char *path)
 {
@@ -267,7 +257,7 @@ static int outside_settle(struct keep *k, struct keep_object *object, char path[
 	int r = 0;
 
 	for (int turn = 0; r == 0 && turn < OUTSIDE_TURNS; turn++) {
-		if (outside_is_gone(path))
+		if (str_ends_with(path, PROCESS_GONE))
 			return 0;
 		r = outside_cover_all(k, path);
 		if (r < 0 || (object->settled && str_equal(object->settled, path)))
@@ -337,13 +327,12 @@ static int outside_beside(struct keep *k, const struct keep_object *object, ino_
 	int r = 0, count = 0;
 
 	fd_close(&first);
-	_cleanup_fd_ int list = dir < 0 ? dir : open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *names = list < 0 || outside_path(dir, path) < 0 ? NULL : fdopendir(list);
+	int list = dir < 0 || outside_path(dir, path) < 0
+			   ? -ENOENT
+			   : open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0);
+	_cleanup_dir_ DIR *names = dir_read(list, NULL);
 
-	if (!names)
-		return 0;
-	(void)TAKE_FD(list);
-	for (const struct dirent *d; r == 0 && (d = fd_next_entry(names, &r));) {
+	for (const struct dirent *d; r == 0 && (d = dir_next(names, &r));) {
 		if (d->d_ino != inode)
 			continue;
 		count++;
@@ -352,7 +341,6 @@ static int outside_beside(struct keep *k, const struct keep_object *object, ino_
 		r = n < 0 || (size_t)n >= sizeof(whole) ? -ENAMETOOLONG
 							: outside_cover_all(k, whole);
 	}
-	(void)closedir(names);
 	return r < 0 ? r : count;
 }
 
@@ -365,7 +353,7 @@ static int outside_look_at(struct keep *k, struct keep_object *object)
 
 	if (r < 0 || st.st_nlink == 0)
 		return r < 0 ? r : 1;
-	bool gone = outside_is_gone(path);
+	bool gone = str_ends_with(path, PROCESS_GONE);
 
 	if (!gone)
 		r = outside_settle(k, object, path);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "digests.h"
 
+#include "clock.h"
 #include "fd.h"
+#include "fnv.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,12 +12,7 @@
 
 static uint64_t digests_check(const struct digests_entry *entry)
 {
-	const uint8_t *bytes = (const uint8_t *)entry;
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < offsetof(struct digests_entry, check); i++)
-		h = (h ^ bytes[i]) * 1099511628211u;
-	return h;
+	return fnv64_bytes(FNV64_START, entry, offsetof(struct digests_entry, check));
 }
 
 /* What can be believed of the file, and nothing behind the first that cannot. */
@@ -75,10 +72,8 @@ int digests_take(struct digests *d, const struct digests_key *key, struct hash *
 void digests_add(struct digests *d, const struct digests_key *key, const struct hash *digest)
 {
 	struct digests_entry entry = {.key = *key, .digest = *digest};
-	struct timespec now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	if (d->fd < 0 || key->ctime / 1000000000 + DIGESTS_AGE_S > now.tv_sec)
+	if (d->fd < 0 || key->ctime / CLOCK_SECOND + DIGESTS_AGE_S > clock_s(CLOCK_REALTIME))
 		return;
 	entry.check = digests_check(&entry);
 	/* One write: two sessions do not tear each other's. */

@@ -2,14 +2,13 @@
 #include "first_keep.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "first_names.h"
 #include "hash.h"
 #include "open.h"
-#include "str.h"
 #include "subvolume.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -719,25 +718,19 @@ static void first_keep_passing(void *context, const char *below)
 static void first_keep_beneath(int side, const char *below, unsigned int depth,
 			       void (*found)(void *context, const char *path), void *context)
 {
-	int fd = open_beneath(side, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	int r = 0;
+	_cleanup_dir_ DIR *dir =
+		dir_read(open_beneath(side, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0), NULL);
 
-	if (!dir)
-		fd_close(&fd);
-	for (const struct dirent *d; dir && (d = fd_next_entry(dir, &r));) {
+	for (const struct dirent *d; (d = dir_next(dir, NULL));) {
 		char path[FIRST_PATH_MAX];
 		int n = snprintf(path, sizeof(path), "%s/%s", below, d->d_name);
 
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") || n < 0 ||
-		    (size_t)n >= sizeof(path))
+		if (n < 0 || (size_t)n >= sizeof(path))
 			continue;
 		found(context, path);
 		if (d->d_type == DT_DIR && depth < FIRST_KEEP_DEPTH)
 			first_keep_beneath(side, path, depth + 1, found, context);
 	}
-	if (dir)
-		(void)closedir(dir);
 }
 
 void first_keep_moved(struct first_keep *k, struct span from, struct span to, bool exchanged)

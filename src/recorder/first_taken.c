@@ -2,12 +2,11 @@
 #include "first_taken.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "first.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -231,18 +230,12 @@ void first_taken_came(struct first_taken *t, const struct first_place *at, bool 
 static bool taken_each(int dir, bool (*found)(void *context, int dir, const struct dirent *d),
 		       void *context)
 {
-	int fd = open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 ? NULL : fdopendir(fd);
-	bool on = all != NULL;
 	int r = 0;
+	_cleanup_dir_ DIR *all = dir_read(open_beneath(dir, ".", O_RDONLY | O_DIRECTORY, 0), &r);
+	bool on = true;
 
-	if (!all)
-		fd_close(&fd);
-	for (const struct dirent *d; on && (d = fd_next_entry(all, &r));)
-		if (!str_equal(d->d_name, ".") && !str_equal(d->d_name, ".."))
-			on = found(context, fd, d);
-	if (all)
-		(void)closedir(all);
+	for (const struct dirent *d; on && (d = dir_next(all, &r));)
+		on = found(context, dirfd(all), d);
 	return on && r == 0;
 }
 

@@ -2,10 +2,10 @@
 #include "manifest.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <sys/mman.h>
@@ -24,7 +24,6 @@ const char *const manifest_reason_words[MANIFEST_REASON_COUNT] = {
 
 enum {
 	MANIFEST_HEAD_SIZE = 4096,
-	MANIFEST_OPEN_MAX = 3840, /* bytes of a path that are opened at once */
 	MANIFEST_DENTS = 64 << 10,
 };
 
@@ -124,25 +123,13 @@ void manifest_path(const struct manifest *m, uint32_t index, struct buf *into)
 
 /* --- one directory -------------------------------------------------------------------- */
 
-/* Opens beneath *fd, which is closed when it is not the tree itself, and takes its place. */
-static int manifest_open_more(const struct manifest *m, int *fd, const char *path)
-{
-	int next = open_beneath(*fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0);
-
-	if (*fd != m->root)
-		fd_close(fd);
-	*fd = next;
-	return next < 0 ? next : 0;
-}
-
-/* The directory again, by its names; in pieces, as paths longer than the kernel takes exist. */
+/* The directory again, by its names. */
 static int manifest_open(const struct manifest *m, uint32_t index)
 {
+	static char path[MANIFEST_PATH_MAX];
 	uint32_t chain[MANIFEST_DEPTH_MAX];
-	char path[MANIFEST_OPEN_MAX + 256 + 2];
 	int depth = manifest_chain(m, index, MANIFEST_DEPTH_MAX, chain);
 	size_t len = 0;
-	int fd = m->root;
 
 	if (depth < 0)
 		return -ENAMETOOLONG;
@@ -153,19 +140,9 @@ static int manifest_open(const struct manifest *m, uint32_t index)
 			path[len++] = '/';
 		memcpy(path + len, m->names + e->name, e->name_len);
 		len += e->name_len;
-		path[len] = 0;
-		if (len < MANIFEST_OPEN_MAX && i + 1 < depth)
-			continue;
-		int r = manifest_open_more(m, &fd, path);
-
-		if (r < 0)
-			return r;
-		len = 0;
 	}
-	if (depth > 0)
-		return fd;
-	fd = open_beneath(m->root, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	return fd;
+	path[len] = '\0';
+	return open_deep(m->root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
 }
 
 static bool manifest_has_room(const struct manifest *m, size_t bytes)
@@ -241,12 +218,9 @@ static int manifest_take_names(struct manifest *m, int dir, uint32_t parent)
 			return n == 0 ? 0 : -EIO;
 		for (long at = 0; at < n;) {
 			const struct dirent64 *d = (const struct dirent64 *)(void *)(bytes + at);
-			const char *name = d->d_name;
 
 			at += d->d_reclen;
-			if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
-				continue;
-			if (!manifest_take(m, dir, parent, name))
+			if (!dir_is_dots(d->d_name) && !manifest_take(m, dir, parent, d->d_name))
 				return -ENOSPC;
 		}
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mover.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/stat.h>
@@ -91,11 +91,6 @@ static int mover_dress(const struct mover_pair *p)
 
 /* --- entries -------------------------------------------------------------------------- */
 
-static bool mover_is_dots(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 /* 1: a directory; 0: something else; -EBUSY: something is mounted there. */
 static int mover_look(int dir, const char *name)
 {
@@ -153,7 +148,7 @@ static int mover_move_all(const struct mover_pair *p, int depth)
 				const struct dirent64 *d = (const void *)(names + at);
 
 				at += d->d_reclen;
-				if (mover_is_dots(d->d_name))
+				if (dir_is_dots(d->d_name))
 					continue;
 				int r = mover_move_entry(p, d->d_name, pass > 0, depth);
 
@@ -240,7 +235,7 @@ static bool mover_is_empty(int dir)
 			const struct dirent64 *d = (const void *)(names + at);
 
 			at += d->d_reclen;
-			if (!mover_is_dots(d->d_name))
+			if (!dir_is_dots(d->d_name))
 				return false;
 		}
 	return n == 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "touched.h"
 
+#include "array.h"
+
 enum {
 	TOUCHED_FLAGS = 0x7f,
 	TOUCHED_FIRST = 1024,
@@ -123,18 +125,8 @@ unsigned int touched_effects(const struct touched *t, struct span path)
 
 static struct touched_pair *touched_new_pair(struct touched *t)
 {
-	if (t->pair_count == t->pair_capacity) {
-		size_t capacity = t->pair_capacity ? t->pair_capacity * 2 : 64;
-		struct touched_pair *pairs =
-			capacity <= TOUCHED_PAIRS_MAX
-				? reallocarray(t->pairs, capacity, sizeof(*pairs))
-				: NULL;
-
-		if (!pairs)
-			return NULL;
-		t->pairs = pairs;
-		t->pair_capacity = capacity;
-	}
+	if (t->pair_count == TOUCHED_PAIRS_MAX || !ARRAY_GROW(t->pairs, t->pair_count))
+		return NULL;
 	return &t->pairs[t->pair_count];
 }
 

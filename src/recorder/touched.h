@@ -52,7 +52,7 @@ struct touched {
 	uint64_t *slots;
 	size_t capacity, count;
 	struct touched_pair *pairs;
-	size_t pair_count, pair_capacity;
+	size_t pair_count;
 	uint32_t *by_from, *by_to; /* the pairs in order of their hashes, once settled */
 	struct buf text;
 	uint64_t folder;   /* hash of the last path's directory */

@@ -9,12 +9,12 @@
  */
 #include "watch_parts.h"
 
+#include "dir.h"
 #include "event.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -118,18 +118,9 @@ static bool covered_is_same(const struct statx *a, const struct statx *b)
 static bool covered_has_entries(struct watch *w, const char *path)
 {
 	int root = watch_root_open(&w->root, &w->processes);
-	int fd = root < 0 ? -1 : open_in_root_plain(root, path, O_RDONLY | O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool found = false;
-	int r = 0;
 
-	if (!dir)
-		fd_close(&fd);
-	for (const struct dirent *d; dir && !found && (d = fd_next_entry(dir, &r));)
-		found = !str_equal(d->d_name, ".") && !str_equal(d->d_name, "..");
-	if (dir)
-		(void)closedir(dir);
-	return found;
+	return root >= 0 &&
+	       dir_is_empty(open_in_root_plain(root, path, O_RDONLY | O_DIRECTORY)) == 0;
 }
 
 /* As git does with each folder out of which it removed something. */

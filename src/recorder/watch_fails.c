@@ -9,11 +9,11 @@
  */
 #include "watch_parts.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
@@ -107,17 +107,8 @@ static int fails_way(struct watch *w, const char *raw, char *room)
 static bool fails_is_full(struct watch *w, const char *path)
 {
 	_cleanup_fd_ int at = watch_open_path(w, path);
-	int fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool full = false;
 
-	if (!dir)
-		fd_close(&fd);
-	for (const struct dirent *d; dir && !full && (d = fd_next_entry(dir, &r));)
-		full = !str_equal(d->d_name, ".") && !str_equal(d->d_name, "..");
-	if (dir)
-		(void)closedir(dir);
-	return full;
+	return at >= 0 && dir_is_empty(openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == 0;
 }
 
 /* --- one path ------------------------------------------------------------------------- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch_outside.h"
 
+#include "array.h"
 #include "buf.h"
 #include "clock.h"
 #include "fd.h"
+#include "fnv.h"
 #include "open.h"
 #include "str.h"
 
@@ -82,13 +84,9 @@ static bool watch_outside_may_enter(const char *place)
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static uint64_t watch_outside_hash(const char *name, size_t len)
+static uint64_t watch_outside_hash(const char *name)
 {
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 1099511628211u;
-	return hash;
+	return fnv64_bytes(FNV64_START, name, strlen(name));
 }
 
 static int watch_outside_order(const void *a, const void *b)
@@ -107,21 +105,12 @@ static void watch_outside_forget(struct watch_outside_folder *f)
 
 static void watch_outside_put(struct watch_outside_folder *f, const struct dirent64 *d)
 {
-	if ((f->count & (f->count - 1)) == 0) {
-		size_t room = f->count ? 2 * f->count : 1;
-		struct watch_outside_name *more =
-			f->count == WATCH_OUTSIDE_NAMES
-				? NULL
-				: realloc(f->names, room * sizeof(*f->names));
-
-		if (!more) {
-			f->partly = true;
-			return;
-		}
-		f->names = more;
+	if (f->count == WATCH_OUTSIDE_NAMES || !ARRAY_GROW(f->names, f->count)) {
+		f->partly = true;
+		return;
 	}
-	f->names[f->count++] = (struct watch_outside_name){
-		watch_outside_hash(d->d_name, strlen(d->d_name)), d->d_type};
+	f->names[f->count++] =
+		(struct watch_outside_name){watch_outside_hash(d->d_name), d->d_type};
 }
 
 static void watch_outside_list(struct watch_outside_folder *f, int folder)
@@ -249,7 +238,7 @@ static int watch_outside_has(const struct watch_outside_walk *w, const char *par
 {
 	const struct watch_outside_folder *f =
 		watch_outside_look(w->all, w->fd, w->len ? w->at : "/");
-	const struct watch_outside_name want = {.hash = watch_outside_hash(part, strlen(part))};
+	const struct watch_outside_name want = {.hash = watch_outside_hash(part)};
 	const struct watch_outside_name *found =
 		f && f->count
 			? bsearch(&want, f->names, f->count, sizeof(want), watch_outside_order)

@@ -131,12 +131,8 @@ int watch_first(struct watch *w, const struct profile_watched *what, struct watc
 /* It lies outside, or may (watch_outside.h), and not in the box, of however many layers that is. */
 bool watch_is_withheld(struct watch *w, const char *path);
 
-/* Events of those of its arguments that are files which the box does not show. */
-int watch_named(struct watch *w, const struct watch_process *p, const struct watch_exec *x);
-
 /* All: 0 or -errno, as writer_end. */
 int watch_event_file(struct watch *w, const struct watch_process *p, const struct watch_file *f);
-int watch_event_named(struct watch *w, const struct watch_process *p, struct span path);
 int watch_event_call(struct watch *w, const struct watch_process *p, const char *name, int number);
 int watch_event_exec(struct watch *w, struct watch_process *p);
 int watch_event_ran(struct watch *w, struct watch_process *p);

@@ -2,6 +2,7 @@
 #include "watch_process.h"
 
 #include "fd.h"
+#include "process.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -134,7 +135,7 @@ static bool watch_is_same(const struct statx *a, const struct statx *b)
 
 bool watch_may_be_adrift(const char *says)
 {
-	return str_equal(says, "/") || str_equal(says, "/ (deleted)");
+	return str_equal(says, "/") || str_equal(says, "/" PROCESS_GONE);
 }
 
 bool watch_is_adrift(const char *says, int fd)

@@ -3,9 +3,11 @@
 
 #include "fd.h"
 #include "open.h"
+#include "process.h"
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,7 +17,6 @@ enum {
 	WATCH_REAL_LINKS = 40, /* that the kernel follows */
 	WATCH_REAL_NUMBER = 24,
 };
-#define WATCH_REAL_GONE " (deleted)"
 
 /* --- paths without links -------------------------------------------------------------- */
 
@@ -213,12 +214,11 @@ static bool watch_walk_is_there(const struct watch_walk *w, const char *path)
 /* A link of /proc/PID: it is the file itself, and says its name.  Returns what is known of it. */
 static enum watch_real watch_walk_jump(struct watch_walk *w, char *says, size_t n)
 {
-	size_t gone = strlen(WATCH_REAL_GONE);
+	size_t gone = strlen(PROCESS_GONE);
 
 	if (says[0] != '/' || str_after(says, "/memfd:"))
 		return WATCH_REAL_NAMELESS;
-	bool removed = n > gone && str_equal(says + n - gone, WATCH_REAL_GONE) &&
-		       !watch_walk_is_there(w, says);
+	bool removed = str_ends_with(says, PROCESS_GONE) && !watch_walk_is_there(w, says);
 
 	if (removed)
 		says[n -= gone] = '\0';
@@ -326,8 +326,8 @@ enum watch_real watch_real_find(int root, pid_t thread, char *raw, bool follow,
 	/* Dots can lead out of a folder that is gone, whose name is not what it was.  What is too
 	 * long at once, or changes all the time, may have a link on the way. */
 	if (r != -ELOOP && r != -ENAMETOOLONG && r != -EAGAIN)
-		return r == 0 || !strstr(raw, WATCH_REAL_GONE "/") ? WATCH_REAL_PLAIN
-								   : WATCH_REAL_UNKNOWN;
+		return r == 0 || !strstr(raw, PROCESS_GONE "/") ? WATCH_REAL_PLAIN
+								: WATCH_REAL_UNKNOWN;
 	if (watch_real_by_kernel(root, raw, follow, into) == 0)
 		return WATCH_REAL_NAME;
 	return watch_real_walk(root, thread, raw, follow, into, ret_missing);

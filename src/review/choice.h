@@ -95,7 +95,6 @@ enum { CHOICE_TEXT_MAX = 8 << 20 }; /* what is larger is not merged, and its lin
 /* The session's changes, each hashed and judged. */
 int choices_read(const struct review *r, struct choices *ret, struct error *e);
 void choices_fini(struct choices *c);
-#define _cleanup_choices_ _cleanup_(choices_fini)
 
 struct pathspecs {
 	struct pathspec *items;
@@ -158,6 +157,13 @@ int choices_git(struct choices *c, struct error *e);
 void choices_git_fini(struct choices *c);
 bool choice_is_git_object(const char *path); /* or the folder of objects, or one in it */
 bool choice_beside_lands(const struct choices *c, const struct choice_beside *b);
+
+/*
+ * A session with a branch of its own (--worktree): what lands of it is what it committed there,
+ * objects and that one ref.  The user's HEAD, index and files stay as they are.  Leaves everything
+ * else; of a session without a branch, nothing.
+ */
+void choices_pick_branch(struct choices *c);
 
 /* What the session departed from, where its content was kept: a descriptor, or -errno. */
 int choice_open_origin(const struct choices *c, const struct choice *x);

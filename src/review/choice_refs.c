@@ -9,6 +9,7 @@
  */
 #include "choice_git.h"
 
+#include "array.h"
 #include "fd.h"
 #include "open.h"
 
@@ -418,15 +419,12 @@ int git_add_beside(struct git_repository *g, const struct choice *of, const char
 		   const struct git_name *value, bool named, bool merges)
 {
 	struct choices *c = g->c;
-	struct choice_beside *more =
-		reallocarray(c->beside, c->beside_count + 1, sizeof(*c->beside));
 	struct choice_beside b = {
 		.of = (size_t)(of - c->items), .is_named = named, .merges = merges};
 	struct sha256 sum;
 
-	if (!more)
+	if (!ARRAY_GROW(c->beside, c->beside_count))
 		return -ENOMEM;
-	c->beside = more;
 	b.path = arena_printf(&c->arena, "%s%s", g->common, ref);
 	if (!b.path)
 		return -ENOMEM;

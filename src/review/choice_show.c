@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choice_show.h"
 
+#include "encode.h"
 #include "help.h"
 
 #include <inttypes.h>
@@ -306,8 +307,7 @@ static void json_object(struct json *j, const char *key, const struct object *o)
 	if (o->type == OBJECT_FILE)
 		json_key_u64(j, "size", o->size);
 	if (o->hashed) {
-		for (size_t i = 0; i < SHA256_SIZE; i++)
-			(void)snprintf(hex + 2 * i, 3, "%02x", o->digest[i]);
+		*encode_hex_at(hex, o->digest, SHA256_SIZE) = '\0';
 		json_key_str(j, "sha256", hex);
 	}
 	json_close(j, '}');

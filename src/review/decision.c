@@ -2,6 +2,7 @@
 #include "decision.h"
 
 #include "config.h"
+#include "encode.h"
 #include "event.h"
 #include "fd.h"
 #include "hash.h"
@@ -98,8 +99,7 @@ int decision_path(struct decision *d, const struct decision_path *p)
 	char hex[HASH_HEX + 1] = "";
 
 	if (p->object && p->object->hashed)
-		for (size_t i = 0; i < SHA256_SIZE; i++)
-			(void)snprintf(hex + 2 * i, 3, "%02x", p->object->digest[i]);
+		*encode_hex_at(hex, p->object->digest, SHA256_SIZE) = '\0';
 	note_begin(&n, p->kind, p->op);
 	note_text(&n, NOTE_FIELD_PATH, span_of_str(p->path));
 	if (p->to)

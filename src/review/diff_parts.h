@@ -17,7 +17,6 @@
 
 #include "content.h"
 #include "json.h"
-#include "picks.h"
 #include "review.h"
 #include "text.h"
 

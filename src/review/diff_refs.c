@@ -5,6 +5,7 @@
  */
 #include "diff_parts.h"
 
+#include "array.h"
 #include "git_refs.h"
 #include "str.h"
 
@@ -19,22 +20,15 @@ struct refs_one {
 struct refs_side {
 	struct arena arena;
 	struct refs_one *items;
-	size_t count, room;
+	size_t count;
 };
 
 static int refs_take(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct refs_side *s = context;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct refs_one *items = reallocarray(s->items, room, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		s->items = items;
-		s->room = room;
-	}
+	if (!ARRAY_GROW(s->items, s->count))
+		return -ENOMEM;
 	struct refs_one *one = &s->items[s->count];
 
 	*one = (struct refs_one){

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "direct_changes.h"
 
+#include "array.h"
+#include "dir.h"
 #include "fd.h"
 #include "first.h"
 #include "first_names.h"
@@ -12,7 +14,6 @@
 #include "undo_direct.h"
 #include "undo_former.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,7 +29,6 @@ struct direct_changes {
 	const struct first *first;
 	const struct view *view;
 	struct changes *changes;
-	size_t capacity;
 	int failed;
 };
 
@@ -37,18 +37,9 @@ static void direct_put(struct direct_changes *d, const char *path, bool was,
 {
 	struct changes *c = d->changes;
 
-	if (c->count == d->capacity) {
-		size_t more = d->capacity ? 2 * d->capacity : 64;
-		struct change *items = more <= DIRECT_CHANGES_MAX
-					       ? reallocarray(c->items, more, sizeof(*items))
-					       : NULL;
-
-		if (!items) {
-			d->failed = -E2BIG;
-			return;
-		}
-		c->items = items;
-		d->capacity = more;
+	if (c->count == DIRECT_CHANGES_MAX || !ARRAY_GROW(c->items, c->count)) {
+		d->failed = -E2BIG;
+		return;
 	}
 	struct change *x = &c->items[c->count];
 
@@ -79,19 +70,13 @@ static void direct_put_unread(struct direct_changes *d, const char *path)
 /* Everything beneath a folder that was not there before, or (other) was another one. */
 static void direct_walk(struct direct_changes *d, const char *path, bool other, int depth)
 {
-	int fd = view_openat(d->view, path, O_RDONLY | O_DIRECTORY);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *list =
+		dir_read(view_openat(d->view, path, O_RDONLY | O_DIRECTORY), NULL);
 
-	if (!list) {
-		fd_close(&fd);
-		return;
-	}
-	for (const struct dirent *e; d->failed == 0 && (e = fd_next_entry(list, &d->failed));) {
+	for (const struct dirent *e; d->failed == 0 && (e = dir_next(list, &d->failed));) {
 		struct first_entry was;
 		struct object now;
 
-		if (str_equal(e->d_name, ".") || str_equal(e->d_name, ".."))
-			continue;
 		char *below = arena_printf(&d->changes->arena, "%s/%s", path, e->d_name);
 
 		if (!below) {
@@ -106,7 +91,6 @@ static void direct_walk(struct direct_changes *d, const char *path, bool other, 
 		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
 			direct_walk(d, below, other, depth + 1);
 	}
-	(void)closedir(list);
 }
 
 /* The same as before: it was written and put back, or only touched. */

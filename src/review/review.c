@@ -2,14 +2,18 @@
 #include "review.h"
 
 #include "fd.h"
+#include "hold.h"
 #include "home_store.h"
 #include "layering.h"
+#include "moved.h"
 #include "open.h"
+#include "prepare.h"
 #include "settle.h"
 #include "str.h"
 #include "text.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -226,4 +230,138 @@ const char *review_folder(const struct review *r, struct buf *into)
 {
 	text_escape(into, span_of_str(r->layers.workspace));
 	return buf_str(into);
+}
+
+/* --- what was named -------------------------------------------------------------------- */
+
+/* Where the person stands, below the workspace. */
+static const char *picks_here(const struct review *r)
+{
+	const char *cwd = r->host.cwd;
+
+	if (!cwd || !str_path_beneath(cwd, r->layers.workspace))
+		return "";
+	cwd += strlen(r->layers.workspace);
+	return *cwd == '/' ? cwd + 1 : cwd;
+}
+
+int picks_read(struct review *r, char *const *words, size_t count, struct picks *ret,
+	       struct error *e)
+{
+	struct picks p = {.specs = arena_alloc(&r->arena, (count + 1) * sizeof(*p.specs))};
+
+	if (!p.specs)
+		return error_sys(e, -ENOMEM, "cannot read %zu paths", count);
+	for (size_t i = 0; i < count; i++) {
+		int code = pathspec_parse(words[i], r->layers.workspace, picks_here(r), &r->arena,
+					  &p.specs[i], e);
+
+		if (code < 0)
+			return code;
+		p.count++;
+	}
+	*ret = p;
+	return 0;
+}
+
+bool picks_has(const struct picks *p, const char *path)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (pathspec_is(&p->specs[i], path) || pathspec_covers(&p->specs[i], path))
+			return true;
+	return p->count == 0;
+}
+
+bool picks_has_change(const struct picks *p, const struct change *c)
+{
+	return picks_has(p, c->path) || (c->from && picks_has(p, c->from));
+}
+
+/* --- what changed, and what is held of it ---------------------------------------------- */
+
+static const char *holds_variable(const struct host *h, const char *name)
+{
+	for (char *const *at = h->environ; at && *at; at++) {
+		const char *rest = str_after(*at, name);
+
+		if (rest && *rest == '=' && rest[1])
+			return rest + 1;
+	}
+	return NULL;
+}
+
+/* Where git looks for the settings that count everywhere. */
+static int holds_user(const struct review *r, struct hold_rules *rules, struct error *e)
+{
+	const char *machine = holds_variable(&r->host, "GIT_CONFIG_SYSTEM");
+	const char *global = holds_variable(&r->host, "GIT_CONFIG_GLOBAL");
+	const char *config = holds_variable(&r->host, "XDG_CONFIG_HOME");
+	char path[PATH_MAX] = "~/.config/git/config";
+
+	if (config)
+		(void)snprintf(path, sizeof(path), "%s/git/config", config);
+	const char *const files[] = {machine ? machine : "/etc/gitconfig", path, "~/.gitconfig",
+				     global};
+	const struct hold_user user = {.home = r->host.home,
+				       .files = files,
+				       .file_count = BAWN_ARRAY_SIZE(files) - !global};
+
+	return hold_rules_user(rules, &user, e);
+}
+
+int review_holds(const struct review *r, struct hold_rules **ret, struct error *e)
+{
+	_cleanup_prepared_ struct prepared made = PREPARED_INIT;
+	struct invocation_value value = {.id = OPTION_WORKSPACE, .value = r->layers.workspace};
+	/* The workspace may lie above the folder that this was called in. */
+	const struct invocation about = {.values = &value, .value_count = 1};
+	int code = prepare_rules(&about, &made, e);
+
+	if (code == 0)
+		code = prepare_holds(made.plan, ret, e);
+	if (code < 0)
+		return code;
+	hold_rules_since(*ret, r->session.began);
+	return holds_user(r, *ret, e);
+}
+
+int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
+		   struct changes *ret_changes, struct error *e)
+{
+	struct hold_rules *rules = NULL;
+	int code = view_open(&r->layers, &r->session.project, r->tree, ret_view, e);
+
+	if (code == 0)
+		code = changes_read(ret_view, how, ret_changes, e);
+	if (code == 0)
+		code = review_holds(r, &rules, e);
+	if (code == 0)
+		code = hold_judge(rules, ret_view, ret_changes, e);
+	hold_rules_free(&rules);
+	_cleanup_fd_ int session = layers_session_dir(&r->layers, r->session.name, false);
+
+	if (code == 0)
+		code = moved_hold(session, ret_changes, e);
+	return code;
+}
+
+/* --- what is done with ------------------------------------------------------------------ */
+
+void review_sweep(const struct layers *l)
+{
+	int keep = l->dir;
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return;
+	/* Neither the terminal nor a pipe of whoever started us is kept open by it, nor a lock. */
+	(void)setsid();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3; fd++)
+		(void)dup2(null, fd);
+	(void)close_range(3, (unsigned int)keep - 1, 0);
+	(void)close_range((unsigned int)keep + 1, ~0u, 0);
+	(void)layers_sweep(l);
+	_exit(0);
 }

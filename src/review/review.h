@@ -9,6 +9,7 @@
 #include "changes.h"
 #include "host.h"
 #include "layers.h"
+#include "pathspec.h"
 #include "session_talk.h"
 #include "verbs.h"
 
@@ -50,9 +51,33 @@ const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN]);
 /* The workspace in one line of text, whatever its name has in it. */
 const char *review_folder(const struct review *r, struct buf *into);
 
-/* The list of holds, tuned by what the policy says now; see hold_rules_free. */
+/*
+ * The list of holds as the user's policy, the workspace's own and the administrator's have it now:
+ * not as it was when the session began, so that a rule that was tightened meanwhile counts.  See
+ * hold_rules_free.
+ */
 struct hold_rules;
 int review_holds(const struct review *r, struct hold_rules **ret, struct error *e);
+
+/* The paths that a person named on the command line of a verb. */
+struct picks {
+	struct pathspec *specs;
+	size_t count;
+};
+
+/* `words` are the verb's arguments, or some of them; what is made is the review's. */
+int picks_read(struct review *r, char *const *words, size_t count, struct picks *ret,
+	       struct error *e);
+
+/* All is picked when nothing was named. */
+bool picks_has(const struct picks *p, const char *path);
+
+/* Whether a change is meant: by its path or by the one that it came from. */
+bool picks_has_change(const struct picks *p, const struct change *c);
+
+/* What was set aside (layers_retire) is removed by a process of its own, so that nobody waits for
+ * it.  When that is killed, whoever ends a session next goes on with it. */
+void review_sweep(const struct layers *l);
 
 int review_diff(const struct invocation *i);
 int review_apply(const struct invocation *i);

@@ -12,7 +12,6 @@
  *	7  what the session departs from is now what landed (basis.h); a session that has nothing
  *	   left, and has ended, is removed.  What was replaced is kept for `bawn undo`
  */
-#include "branch.h"
 #include "choice_show.h"
 #include "decision.h"
 #include "fd.h"
@@ -21,7 +20,6 @@
 #include "seen.h"
 #include "still.h"
 #include "str.h"
-#include "sweep.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -67,7 +65,7 @@ static int apply_decide(struct apply *a, struct error *e)
 	if (r == 0)
 		r = choices_pick(&a->choices, &specs, e);
 	if (r == 0 && specs.count == 0)
-		branch_pick(&a->choices);
+		choices_pick_branch(&a->choices);
 	if (r == 0)
 		r = choices_specs(&a->choices, a->i, OPTION_RELEASE, &specs, e);
 	if (r == 0)
@@ -542,7 +540,7 @@ int review_apply(const struct invocation *i)
 	/* Before anybody can inherit what holds the session. */
 	still_end(&a.still);
 	if (a.over)
-		sweep_apart(&a.review.layers);
+		review_sweep(&a.review.layers);
 	apply_fini(&a);
 	if (r >= 0)
 		return r;

@@ -13,7 +13,6 @@
 #include "squash.h"
 #include "still.h"
 #include "str.h"
-#include "sweep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -310,7 +309,7 @@ int review_discard(const struct invocation *i)
 	/* Before anybody can inherit what holds the session. */
 	still_end(&d.still);
 	if (d.swept)
-		sweep_apart(&d.review.layers);
+		review_sweep(&d.review.layers);
 	discard_fini(&d);
 	if (r >= 0)
 		return r;

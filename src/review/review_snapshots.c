@@ -2,16 +2,18 @@
 /* `bawn snapshots`: which there are, and which go. */
 #include "review_snapshots.h"
 
+#include "array.h"
 #include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "json.h"
 #include "open.h"
 #include "snapshot.h"
 #include "str.h"
 #include "text.h"
+#include "tree.h"
 #include "words.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -86,34 +88,6 @@ int review_pick_snapshot(const struct review *r, const struct invocation *i, boo
 
 /* --- how large ------------------------------------------------------------------------ */
 
-/* What it takes on the disk; folders that keep us out are not looked into. */
-static uint64_t snapshots_measure_dir(int dir, int depth)
-{
-	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 || depth > COPY_DEPTH_MAX ? NULL : fdopendir(fd);
-	uint64_t bytes = 0;
-
-	if (!all) {
-		fd_close(&fd);
-		return 0;
-	}
-	for (const struct dirent *d; (d = readdir(all));) {
-		struct stat st;
-
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
-		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		bytes += (uint64_t)st.st_blocks * 512;
-		if (!S_ISDIR(st.st_mode))
-			continue;
-		_cleanup_fd_ int sub = open_beneath(fd, d->d_name, O_PATH | O_DIRECTORY, 0);
-
-		bytes += sub < 0 ? 0 : snapshots_measure_dir(sub, depth + 1);
-	}
-	(void)closedir(all);
-	return bytes;
-}
-
 static uint64_t snapshots_measure(const struct layers *l, const struct layers_snapshot *s)
 {
 	const struct stack *const stacks[] = {&s->project, &s->home, &s->root};
@@ -122,8 +96,10 @@ static uint64_t snapshots_measure(const struct layers *l, const struct layers_sn
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(stacks); i++)
 		for (size_t n = 0; n < stacks[i]->count; n++) {
 			_cleanup_fd_ int up = layers_open_up(l, stacks[i]->ids[n]);
+			uint64_t more = 0, files = 0;
 
-			bytes += up < 0 ? 0 : snapshots_measure_dir(up, 0);
+			if (up >= 0 && tree_measure(up, &more, &files) == 0)
+				bytes += more;
 		}
 	return bytes;
 }
@@ -144,11 +120,9 @@ static void snapshots_list_fini(struct snapshots_list *l)
 static int snapshots_add(void *context, const struct layers_snapshot *s)
 {
 	struct snapshots_list *l = context;
-	struct layers_snapshot *more = reallocarray(l->items, l->count + 1, sizeof(*more));
 
-	if (!more)
+	if (!ARRAY_GROW(l->items, l->count))
 		return -ENOMEM;
-	l->items = more;
 	l->items[l->count++] = *s;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "system_make.h"
 #include "systems.h"
 #include "text.h"
+#include "tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -259,7 +260,7 @@ static void system_progress_tick(void *context, const struct system_new *n)
 	uint64_t files = 0;
 	char size[32];
 
-	if (now < p->next || systems_measure(n->dir, &bytes, &files) < 0)
+	if (now < p->next || tree_measure(n->dir, &bytes, &files) < 0)
 		return;
 	int64_t then = clock_ms(CLOCK_MONOTONIC);
 

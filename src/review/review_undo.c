@@ -18,6 +18,7 @@
  */
 #include "basis.h"
 #include "decision.h"
+#include "dir.h"
 #include "fd.h"
 #include "json.h"
 #include "land.h"
@@ -34,7 +35,6 @@
 #include "undo_parts.h"
 #include "undo_refs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -121,31 +121,25 @@ static int undo_compare(struct undo *u, struct error *e)
  * -errno. */
 static int undo_stays_in(const struct undo *u, const char *folder)
 {
-	int fd = open_beneath(u->review.tree, folder, O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0, stays = 0;
+	_cleanup_dir_ DIR *dir =
+		dir_read(open_beneath(u->review.tree, folder, O_RDONLY | O_DIRECTORY, 0), &r);
 
-	if (!dir) {
-		r = fd < 0 ? fd : -errno;
-		fd_close(&fd);
+	if (!dir)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
-	}
-	for (const struct dirent *d; stays != 1 && (d = fd_next_entry(dir, &r));) {
+	for (const struct dirent *d; stays != 1 && (d = dir_next(dir, &r));) {
 		char path[PATH_MAX];
-		bool goes = strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
 		int n = snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
 
-		ssize_t i = goes || n < 0 || (size_t)n >= sizeof(path)
+		ssize_t i = n < 0 || (size_t)n >= sizeof(path)
 				    ? -1
 				    : journal_find_step(land_undo_journal(u->kept), path);
 
-		if (!goes && i >= 0 && u->left[i])
+		if (i >= 0 && u->left[i])
 			stays = 2;
-		else if (!goes &&
-			 (i < 0 || u->changed[i] || u->steps[i].after.type != OBJECT_ABSENT))
+		else if (i < 0 || u->changed[i] || u->steps[i].after.type != OBJECT_ABSENT)
 			stays = 1;
 	}
-	(void)closedir(dir);
 	return r < 0 ? r : stays;
 }
 

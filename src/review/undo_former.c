@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_former.h"
 
+#include "array.h"
 #include "fd.h"
 #include "fnv.h"
 #include "str.h"
@@ -165,17 +166,10 @@ static struct former_node *former_at(struct former_tree *t, const char *path)
 
 int former_list_add(struct former_list *l, const struct former *f)
 {
-	if (l->count == l->room) {
-		size_t more = l->room ? 2 * l->room : 256;
-		struct former *items = more <= FORMER_COUNT_MAX
-					       ? reallocarray(l->items, more, sizeof(*items))
-					       : NULL;
-
-		if (!items)
-			return more <= FORMER_COUNT_MAX ? -ENOMEM : -E2BIG;
-		l->items = items;
-		l->room = more;
-	}
+	if (l->count == FORMER_COUNT_MAX)
+		return -E2BIG;
+	if (!ARRAY_GROW(l->items, l->count))
+		return -ENOMEM;
 	l->items[l->count++] = *f;
 	return 0;
 }

@@ -42,7 +42,7 @@ struct former {
 
 struct former_list {
 	struct former *items; /* sorted by path, each once */
-	size_t count, room;
+	size_t count;
 	size_t files; /* of those with several names: the highest number */
 };
 

@@ -47,7 +47,7 @@ struct undo {
 	struct show_objects objects; /* of git's, that stay */
 	size_t objects_left;         /* and are among the left: nothing is to be done */
 	struct undo_unseen *unseen;  /* also of sessions that were passed over */
-	size_t unseen_count, unseen_room;
+	size_t unseen_count;
 	size_t unseen_more, unseen_last; /* too many to be named: of all, and of the last session */
 	struct arena unseen_words;
 	struct undo_refs refs;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_refs.h"
 
+#include "array.h"
 #include "basis.h"
 #include "clock.h"
 #include "fd.h"
@@ -67,11 +68,9 @@ static int refs_on_ref(void *context, const char *path, const struct git_name *l
 	struct undo_refs *r = context;
 	const char *own = arena_str(r->arena, path);
 	const char *name = own ? git_rest(own) : NULL;
-	struct undo_ref *more = reallocarray(r->items, r->item_count + 1, sizeof(*r->items));
 
-	if (!own || !more)
+	if (!own || !ARRAY_GROW(r->items, r->item_count))
 		return -ENOMEM;
-	r->items = more;
 	if (!name || !str_after(name, "refs/"))
 		return -EBADMSG;
 	struct undo_ref one = {.path = own, .name = name, .left = *left, .back = *back};
@@ -394,11 +393,8 @@ void undo_refs_leave(struct undo_refs *r)
 
 static int refs_add(struct undo_refs *r, const struct undo_added *a)
 {
-	struct undo_added *more = reallocarray(r->added, r->added_count + 1, sizeof(*r->added));
-
-	if (!more)
+	if (!ARRAY_GROW(r->added, r->added_count))
 		return -ENOMEM;
-	r->added = more;
 	r->added[r->added_count++] = *a;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_unseen.h"
 
+#include "array.h"
 #include "undo_parts.h"
 
 #include "str.h"
@@ -183,17 +184,8 @@ int undo_unseen_read(struct undo_direct *u, const struct layers_session *s)
 /* False: it is only counted. */
 static bool undo_add_unseen(struct undo *u, const char *session, const struct undo_skipped *s)
 {
-	if (u->unseen_count == UNDO_UNSEEN_MAX)
+	if (u->unseen_count == UNDO_UNSEEN_MAX || !ARRAY_GROW(u->unseen, u->unseen_count))
 		return false;
-	if (u->unseen_count == u->unseen_room) {
-		size_t room = u->unseen_room ? 2 * u->unseen_room : 16;
-		struct undo_unseen *all = reallocarray(u->unseen, room, sizeof(*all));
-
-		if (!all)
-			return false;
-		u->unseen = all;
-		u->unseen_room = room;
-	}
 	struct undo_unseen *x = &u->unseen[u->unseen_count];
 
 	*x = (struct undo_unseen){session, arena_str(&u->unseen_words, s->path), s->why};

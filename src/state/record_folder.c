@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_folder.h"
 
+#include "clock.h"
 #include "fd.h"
 #include "home_store.h"
 #include "open.h"
@@ -51,11 +52,8 @@ int record_folder_open(const struct host *h, bool create, struct arena *arena, s
 /* Locked before it has its name: whoever finds it finds that somebody is at work on it. */
 static int record_folder_locked(int all, char name[RECORD_FOLDER_NAME_MAX + 1])
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	(void)snprintf(name, RECORD_FOLDER_NAME_MAX + 1, ".new-%ld-%ld", (long)getpid(),
-		       (long)now.tv_nsec);
+		       (long)(clock_ns(CLOCK_MONOTONIC) % CLOCK_SECOND));
 	if (mkdirat(all, name, 0700) < 0)
 		return -errno;
 	_cleanup_fd_ int fd = open_beneath(all, name, O_RDONLY | O_DIRECTORY, 0);
@@ -69,13 +67,11 @@ static int record_folder_locked(int all, char name[RECORD_FOLDER_NAME_MAX + 1])
 static int record_folder_own(int all, const char *session, char *ret_name)
 {
 	char made[RECORD_FOLDER_NAME_MAX + 1];
-	struct timespec now;
+	time_t now = (time_t)clock_s(CLOCK_REALTIME);
 	struct tm utc;
 	char second[32];
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	if (!gmtime_r(&now.tv_sec, &utc) ||
-	    strftime(second, sizeof(second), "%Y%m%d-%H%M%S", &utc) == 0)
+	if (!gmtime_r(&now, &utc) || strftime(second, sizeof(second), "%Y%m%d-%H%M%S", &utc) == 0)
 		return -EINVAL;
 	_cleanup_fd_ int own = record_folder_locked(all, made);
 	int r = own < 0 ? own : -EEXIST;

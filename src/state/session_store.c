@@ -2,11 +2,10 @@
 #include "session_store.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -194,36 +193,21 @@ int session_store_connect(const struct session_places *places, const char *name)
 
 /* --- all of them ---------------------------------------------------------------------- */
 
-static void store_close_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 /* Looks at up to `most` of the sessions in a folder; above is locked. */
 static int store_scan(int above, size_t most, int (*found)(void *context, const char *name),
 		      void *context)
 {
-	int again = openat(above, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(store_close_dir) DIR *dir = again < 0 ? NULL : fdopendir(again);
+	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_open(above, ".", &r);
 
-	if (!dir) {
-		int r = -errno;
-
-		fd_close(&again);
-		return r;
-	}
-	for (struct dirent *entry; most > 0 && (entry = readdir(dir)); most--) {
+	for (const struct dirent *entry; r >= 0 && most > 0 && (entry = dir_next(dir, NULL));
+	     most--) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= SESSION_NAME_MAX)
 			continue;
-		if (store_look(above, entry->d_name) <= 0 || !found)
-			continue;
-		int r = found(context, entry->d_name);
-
-		if (r < 0)
-			return r;
+		if (store_look(above, entry->d_name) > 0 && found)
+			r = found(context, entry->d_name);
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int session_store_each(const struct session_places *places,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "open.h"
 
+#include "fd.h"
+
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +35,33 @@ int open_beneath(int dir, const char *path, int flags, mode_t mode)
 {
 	return open_resolve(dir, *path ? path : ".", flags, mode,
 			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
+int open_deep(int dir, const char *path, int flags)
+{
+	_cleanup_fd_ int held = -1;
+	size_t len = strlen(path);
+	char part[PATH_MAX];
+
+	while (len >= sizeof(part)) {
+		size_t cut = sizeof(part) - 1;
+
+		while (cut > 0 && path[cut] != '/')
+			cut--;
+		if (cut == 0)
+			return -ENAMETOOLONG;
+		memcpy(part, path, cut);
+		part[cut] = '\0';
+		int next = open_beneath(held >= 0 ? held : dir, part, O_PATH | O_DIRECTORY, 0);
+
+		if (next < 0)
+			return next;
+		fd_close(&held);
+		held = next;
+		path += cut + 1;
+		len -= cut + 1;
+	}
+	return open_beneath(held >= 0 ? held : dir, path, flags, 0);
 }
 
 int open_inside(int dir, const char *path, int flags)

@@ -13,7 +13,10 @@
 /* Below dir; path is relative ("" or "." for dir itself).  The descriptor, or -errno. */
 int open_beneath(int dir, const char *path, int flags, mode_t mode);
 
-/* The same, but links are followed that stay beneath dir: -EXDEV. */
+/* The same without O_CREAT; the path may be longer than the kernel takes at once. */
+int open_deep(int dir, const char *path, int flags);
+
+/* As open_beneath, but links are followed that stay beneath dir: -EXDEV. */
 int open_inside(int dir, const char *path, int flags);
 
 /* As open_beneath, and nothing that is mounted beneath dir is entered: -EXDEV. */

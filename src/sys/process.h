@@ -9,6 +9,10 @@
 #include <signal.h>
 #include <sys/types.h>
 
+/* What the kernel puts behind the name that a link of /proc says, when that name is gone.  A file
+ * can be called so as well. */
+#define PROCESS_GONE " (deleted)"
+
 int process_no_new_privs(void);
 int process_not_dumpable(void);
 int process_die_with_parent(void);

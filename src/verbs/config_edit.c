@@ -352,25 +352,13 @@ static int edit_read(int dir, const char *name, struct buf *text, mode_t *ret_mo
 	return fd_read_all(fd, text);
 }
 
-/* Whole or not at all: a new file beside the old one, on the disk, then in its place. */
 static int edit_replace(int dir, const char *name, const struct buf *text, mode_t mode)
 {
 	char beside[NAME_MAX + 1];
 
 	(void)snprintf(beside, sizeof(beside), ".%.200s.bawn-%ld", name, (long)getpid());
-	_cleanup_fd_ int fd =
-		openat(dir, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = fd_replace_at(dir, name, beside, buf_span(text), mode);
 
-	if (fd < 0)
-		return -errno;
-	int r = fd_write_all(fd, text->ptr, text->len);
-
-	if (r == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
-		r = -errno;
-	if (r == 0 && renameat(dir, beside, dir, name) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlinkat(dir, beside, 0);
 	return r < 0 ? r : fsync(dir) < 0 ? -errno : 0;
 }
 

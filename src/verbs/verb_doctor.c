@@ -8,6 +8,7 @@
 #include "advice.h"
 #include "buf.h"
 #include "config.h"
+#include "dir.h"
 #include "fd.h"
 #include "feature.h"
 #include "help.h"
@@ -21,7 +22,6 @@
 #include "system_run.h"
 #include "text.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -378,20 +378,14 @@ static int doctor_read_process(uint64_t pid, struct doctor_process *ret_process)
 	return 0;
 }
 
-static void doctor_close_dir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir);
-}
-
 /* A keeper lives as long as the bawn that started it; one without is stale. */
 static void doctor_sessions(struct doctor *d)
 {
-	_cleanup_(doctor_close_dir) DIR *dir = opendir("/proc");
+	_cleanup_dir_ DIR *dir = dir_open(AT_FDCWD, "/proc", NULL);
 	_cleanup_buf_ struct buf stale = BUF_INIT(256);
 	size_t running = 0;
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+	for (const struct dirent *entry; (entry = dir_next(dir, NULL));) {
 		struct doctor_process keeper, parent;
 		uint64_t pid;
 

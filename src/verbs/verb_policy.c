@@ -239,12 +239,7 @@ static void policy_json(struct json *j, const struct policy_answer *a)
 
 	json_open(j, '{');
 	json_key_str(j, "host", a->shown);
-	json_key_bool(j, "allowed", v->action == PLAN_ACTION_ALLOW);
-	json_key_str(j, "action", plan_action_words[v->action]);
-	json_key_str(j, "reason", v->reason);
-	json_key_str(j, "rule", v->rule ? v->rule->host : "");
-	json_key_str(j, "bundle", v->rule ? v->rule->bundle : "");
-	json_key_str(j, "origin", v->rule ? v->rule->origin : "");
+	words_verdict(j, v);
 	json_key(j, "schemes");
 	json_open(j, '[');
 	for (unsigned int i = PLAN_SCHEME_TLS; i < PLAN_SCHEME_COUNT; i++)

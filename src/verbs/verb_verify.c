@@ -18,11 +18,13 @@
 #include "bawn_verbs.h"
 #include "address.h"
 #include "client.h"
+#include "clock.h"
+#include "encode.h"
+#include "facts.h"
 #include "fd.h"
 #include "fixture.h"
 #include "helper.h"
 #include "layering.h"
-#include "place.h"
 #include "prepare.h"
 #include "process.h"
 #include "record_folder.h"
@@ -74,14 +76,6 @@ static void verify_fini(struct verify *v)
 	free(v->result.rows);
 }
 
-static unsigned int verify_now_ms(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (unsigned int)(ts.tv_sec * 1000 + ts.tv_nsec / 1000000);
-}
-
 /* --- something to hide ---------------------------------------------------------------- */
 
 /* Our own arguments, as the kernel has them; points into bytes. */
@@ -110,13 +104,11 @@ static char **verify_arguments(struct buf *bytes)
 static int verify_start_over(struct error *e)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT(1u << 20);
-	unsigned char random[VERIFY_CANARY_BYTES];
 	char canary[2 * VERIFY_CANARY_BYTES + 1];
+	int r = encode_random(canary, VERIFY_CANARY_BYTES);
 
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return error_sys(e, -errno, "making a canary");
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(canary + 2 * i, 3, "%02x", random[i]);
+	if (r < 0)
+		return error_sys(e, r, "making a canary");
 	for (size_t i = 0; probe_at(i); i++)
 		if (probe_at(i)->flags & PROBE_VARIABLE)
 			(void)setenv(probe_at(i)->text, "made-up-by-bawn-verify", 0);
@@ -307,7 +299,7 @@ static bool verify_is_given(const struct verify *v, const struct probe *p)
 			    !str_equal(plan->env.items[i].origin, "BAWN_ABLATE"))
 				return true;
 	}
-	if ((p->flags & PROBE_PATH) && place_path(&v->facts, p->text, path))
+	if ((p->flags & PROBE_PATH) && facts_path(&v->facts, p->text, path))
 		return verify_gives_path(plan, path, p->number != O_RDONLY);
 	if (p->flags & PROBE_ADDRESS)
 		return verify_gives_address(plan, str_after(p->text, "host.")
@@ -596,7 +588,7 @@ static int verify_all(struct verify *v, const struct invocation *i)
 {
 	_cleanup_buf_ struct buf output = BUF_INIT(VERIFY_OUTPUT_MAX);
 	struct text err = text_open(STDERR_FILENO);
-	unsigned int begin = verify_now_ms();
+	int64_t begin = clock_now();
 	int r = verify_prepare(v, i);
 
 	if (r < 0)
@@ -614,7 +606,7 @@ static int verify_all(struct verify *v, const struct invocation *i)
 	verify_parse(v, &output);
 	verify_controls_after(v);
 	verify_judge(v);
-	v->result.milliseconds = verify_now_ms() - begin;
+	v->result.milliseconds = (unsigned int)(clock_now() - begin);
 	return 0;
 }
 

@@ -223,12 +223,7 @@ static void why_json(struct json *j, const struct why *w, const struct why_answe
 	json_key_str(j, "host", a->name);
 	json_key_u64(j, "port", a->port);
 	json_key_str(j, "session", w->live ? w->session.name : "");
-	json_key_bool(j, "allowed", v->action == PLAN_ACTION_ALLOW);
-	json_key_str(j, "action", plan_action_words[v->action]);
-	json_key_str(j, "reason", v->reason);
-	json_key_str(j, "rule", v->rule ? v->rule->host : "");
-	json_key_str(j, "bundle", v->rule ? v->rule->bundle : "");
-	json_key_str(j, "origin", v->rule ? v->rule->origin : "");
+	words_verdict(j, v);
 	json_key_str(j, "allow_line", v->allow_line);
 	json_key(j, "allow_command");
 	json_open(j, '[');

@@ -487,12 +487,8 @@ static size_t put_base64(struct span word, size_t skew, uint8_t *into)
 
 static size_t put_hex(struct span word, uint8_t *into)
 {
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < word.len && into; i++) {
-		into[2 * i] = (uint8_t)digits[word.ptr[i] >> 4];
-		into[2 * i + 1] = (uint8_t)digits[word.ptr[i] & 15];
-	}
+	if (into)
+		(void)encode_hex_at((char *)into, word.ptr, word.len);
 	return 2 * word.len;
 }
 

@@ -11,9 +11,6 @@ static struct span text_of(const char *s)
 }
 
 static const char algorithm[] = "AWS4-HMAC-SHA256";
-/* SHA-256 of nothing: the second line of what a chunk signs. */
-static const char hash_of_nothing[] =
-	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 static struct span take_until(struct span *s, uint8_t c)
 {
@@ -533,24 +530,10 @@ int sigv4_canonical(const struct sigv4 *s, const struct http_message *m, struct 
 	return r < 0 ? r : buf_error(into);
 }
 
-static void put_scope(const struct sigv4 *s, const char *suffix, struct buf *into)
-{
-	buf_putf(into, "%s%s\n%s\n%s/%s/%s/aws4_request\n", algorithm, suffix, s->time, s->date,
-		 s->region, s->service);
-}
-
 void sigv4_string_to_sign(const struct sigv4 *s, struct span hash, struct buf *into)
 {
-	put_scope(s, "", into);
-	buf_put(into, hash.ptr, hash.len);
-}
-
-void sigv4_chunk_to_sign(const struct sigv4 *s, struct span before, struct span hash,
-			 struct buf *into)
-{
-	put_scope(s, "-PAYLOAD", into);
-	buf_put(into, before.ptr, before.len);
-	buf_putf(into, "\n%s\n", hash_of_nothing);
+	buf_putf(into, "%s\n%s\n%s/%s/%s/aws4_request\n", algorithm, s->time, s->date, s->region,
+		 s->service);
 	buf_put(into, hash.ptr, hash.len);
 }
 

@@ -70,10 +70,6 @@ int sigv4_canonical(const struct sigv4 *s, const struct http_message *m, struct 
 /* hash: hex of the SHA-256 of the canonical request. */
 void sigv4_string_to_sign(const struct sigv4 *s, struct span hash, struct buf *into);
 
-/* The same for a chunk; before: the signature of the one before it. */
-void sigv4_chunk_to_sign(const struct sigv4 *s, struct span before, struct span hash,
-			 struct buf *into);
-
 /* The whole value of Authorization. */
 void sigv4_authorization(const struct sigv4 *s, struct span signature, struct buf *into);
 

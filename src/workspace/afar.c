@@ -3,14 +3,13 @@
 
 #include "apart.h"
 #include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "layers_parts.h"
 #include "open.h"
 #include "overlay.h"
-#include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -138,16 +137,14 @@ static bool afar_is_there(int dir, const char *id)
 /* All that is kept and not there. */
 static int afar_load(int kept, int place, struct error *e)
 {
-	int fd = open_beneath(kept, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *all = dir_read(open_beneath(kept, "", O_RDONLY | O_DIRECTORY, 0), &r);
 
 	if (!all)
-		return error_sys(e, fd < 0 ? fd : -errno, "cannot read what is kept of layers");
-	for (const struct dirent *d; r == 0 && (d = fd_next_entry(all, &r));)
+		return error_sys(e, r, "cannot read what is kept of layers");
+	for (const struct dirent *d; r == 0 && (d = dir_next(all, &r));)
 		if (layers_is_id(d->d_name) && !afar_is_there(place, d->d_name))
 			r = afar_bring(kept, place, d->d_name, COPY_BACK, e);
-	(void)closedir(all);
 	return r;
 }
 

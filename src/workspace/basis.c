@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "basis.h"
 
+#include "array.h"
+#include "encode.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -52,7 +54,7 @@ void basis_fini(struct basis *b)
 {
 	free(b->items);
 	b->items = NULL;
-	b->count = b->room = 0;
+	b->count = 0;
 	arena_fini(&b->arena);
 }
 
@@ -84,23 +86,6 @@ const struct basis_entry *basis_find(const struct basis *b, const char *path)
 	return basis_is_at(b, at, path) ? &b->items[at] : NULL;
 }
 
-static int basis_make_room(struct basis *b)
-{
-	size_t room = b->room ? 2 * b->room : 64;
-
-	if (b->count < b->room)
-		return 0;
-	if (b->count >= BASIS_ENTRIES_MAX)
-		return -E2BIG;
-	struct basis_entry *more = reallocarray(b->items, room, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	b->items = more;
-	b->room = room;
-	return 0;
-}
-
 int basis_set(struct basis *b, const char *path, const struct object *object)
 {
 	size_t at = basis_place(b, path);
@@ -108,11 +93,12 @@ int basis_set(struct basis *b, const char *path, const struct object *object)
 	if (object->type > OBJECT_LINK || (basis_has_digest(object->type) && !object->hashed))
 		return -EINVAL;
 	if (!basis_is_at(b, at, path)) {
-		int r = basis_make_room(b);
-		const char *copy = r < 0 ? NULL : arena_str(&b->arena, path);
+		if (b->count == BASIS_ENTRIES_MAX)
+			return -E2BIG;
+		const char *copy = arena_str(&b->arena, path);
 
-		if (!copy)
-			return r < 0 ? r : -ENOMEM;
+		if (!copy || !ARRAY_GROW(b->items, b->count))
+			return -ENOMEM;
 		memmove(b->items + at + 1, b->items + at, (b->count - at) * sizeof(*b->items));
 		b->items[at].path = copy;
 		b->count++;
@@ -134,12 +120,6 @@ void basis_remove(struct basis *b, const char *path)
 
 /* --- the text -------------------------------------------------------------------------- */
 
-static void basis_put_hex(struct buf *into, const uint8_t digest[SHA256_SIZE])
-{
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		buf_putf(into, "%02x", digest[i]);
-}
-
 void basis_format(const struct basis *b, struct buf *into)
 {
 	buf_put_str(into, BASIS_MAGIC);
@@ -149,7 +129,7 @@ void basis_format(const struct basis *b, struct buf *into)
 		buf_putf(into, "%c %o %" PRIu64 " ", basis_letters[o->type], o->mode & 0777,
 			 o->size);
 		if (basis_has_digest(o->type))
-			basis_put_hex(into, o->digest);
+			encode_hex(into, (struct span){o->digest, SHA256_SIZE});
 		else
 			buf_put_char(into, '-');
 		buf_putf(into, " %s", b->items[i].path);
@@ -266,15 +246,11 @@ static int basis_store(int session, const char *name, const struct basis *b, str
 	char beside[sizeof(BASIS_DECIDED) + sizeof(".new")];
 
 	(void)snprintf(beside, sizeof(beside), "%s.new", name);
-	_cleanup_fd_ int fd = open_beneath(session, beside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
 	basis_format(b, &text);
-	int r = fd < 0 ? fd : buf_error(&text);
+	int r = buf_error(&text);
 
 	if (r == 0)
-		r = fd_write_all(fd, text.ptr, text.len);
-	if (r == 0 && (fsync(fd) < 0 || renameat(session, beside, session, name) < 0))
-		r = -errno;
+		r = fd_replace_at(session, name, beside, buf_span(&text), 0600);
 	return r < 0 ? error_sys(e, r, "cannot write down what landed of this session") : 0;
 }
 
@@ -333,8 +309,7 @@ static void basis_name(const struct object *object, char ret[sizeof(BASIS_FOLDER
 	size_t at = sizeof(BASIS_FOLDER);
 
 	memcpy(ret, BASIS_FOLDER "/", at);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		(void)snprintf(ret + at + 2 * i, 3, "%02x", object->digest[i]);
+	*encode_hex_at(ret + at, object->digest, SHA256_SIZE) = '\0';
 }
 
 int basis_content(int session, const struct object *object)

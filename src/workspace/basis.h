@@ -48,7 +48,7 @@ struct basis_entry {
 struct basis {
 	struct arena arena;
 	struct basis_entry *items; /* sorted */
-	size_t count, room;
+	size_t count;
 };
 
 #define BASIS_INIT ((struct basis){.arena = ARENA_INIT(4ul * BASIS_BYTES_MAX)})

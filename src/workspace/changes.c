@@ -10,8 +10,11 @@
  */
 #include "changes.h"
 
+#include "array.h"
 #include "changes_parts.h"
+#include "dir.h"
 #include "fd.h"
+#include "open.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -57,7 +60,7 @@ struct walk {
 	int dirs[STACK_MAX]; /* of `at`, opened; -1: none */
 	int base;
 	char **names; /* of `at`, in all layers */
-	size_t name_count, name_max, names_all;
+	size_t name_count, names_all;
 };
 
 static bool walk_has_moved(int code)
@@ -76,17 +79,10 @@ static int walk_full(const struct walk *w)
 /* One path whose sides may differ: appended to the list. */
 static int changes_add(struct changes *c, const struct change *one, struct error *e)
 {
-	/* The list doubles: its length is the room that it has when it is a power of two. */
 	if (c->count >= CHANGES_MAX)
 		return error_set(e, -E2BIG, "more than %d files have changed", CHANGES_MAX);
-	if (c->count == 0 || (c->count >= 64 && (c->count & (c->count - 1)) == 0)) {
-		size_t room = c->count ? c->count * 2 : 64;
-		struct change *more = reallocarray(c->items, room, sizeof(*more));
-
-		if (!more)
-			return error_sys(e, -ENOMEM, "cannot list %zu changes", room);
-		c->items = more;
-	}
+	if (!ARRAY_GROW(c->items, c->count))
+		return error_sys(e, -ENOMEM, "cannot list %zu changes", c->count + 1);
 	c->items[c->count++] = *one;
 	return 0;
 }
@@ -99,34 +95,16 @@ void changes_leave_out(struct changes *c, bool (*is_out)(const struct change *on
 		if (!is_out(&c->items[i]))
 			c->items[kept++] = c->items[i];
 	c->count = kept;
-	/* As if it had grown to this: changes_add counts on it. */
-	size_t room = 64;
-
-	while (room < kept)
-		room *= 2;
-	struct change *less = reallocarray(c->items, room, sizeof(*less));
-
-	if (less)
-		c->items = less;
 }
 
 /* --- names of one directory ----------------------------------------------------------- */
 
-static int walk_take_name(void *context, const char *name)
+static int walk_take_name(struct walk *w, const char *name)
 {
-	struct walk *w = context;
-
 	if (++w->names_all > CHANGES_NAMES_MAX)
 		return walk_full(w);
-	if (w->name_count == w->name_max) {
-		size_t max = w->name_max ? w->name_max * 2 : 256;
-		char **more = reallocarray(w->names, max, sizeof(*more));
-
-		if (!more)
-			return error_sys(w->error, -ENOMEM, "cannot list %s", w->at->path);
-		w->names = more;
-		w->name_max = max;
-	}
+	if (!ARRAY_GROW(w->names, w->name_count))
+		return error_sys(w->error, -ENOMEM, "cannot list %s", w->at->path);
 	char *copy = strdup(name);
 
 	if (!copy)
@@ -150,8 +128,11 @@ static int walk_name_order(const void *a, const void *b)
 static int walk_read_names(struct walk *w, int dir)
 {
 	int again = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	int r = again < 0 ? -errno : view_each_name(again, walk_take_name, w);
+	int r = 0;
+	_cleanup_dir_ DIR *names = dir_read(again < 0 ? -errno : again, &r);
 
+	for (const struct dirent *d; r == 0 && (d = dir_next(names, &r));)
+		r = walk_take_name(w, d->d_name);
 	if (r < 0 && w->error->code == 0)
 		return error_sys(w->error, r, "cannot list the directory '%s'", w->at->path);
 	return r;
@@ -354,7 +335,7 @@ static int walk_unreadable(struct walk *w, int layer)
 		.why = "it cannot be read, so what changed in it is not known",
 	};
 	_cleanup_fd_ int dir =
-		view_descend(view_root(w->view, layer), w->at->path, O_PATH | O_DIRECTORY);
+		open_deep(view_root(w->view, layer), w->at->path, O_PATH | O_DIRECTORY);
 
 	if (dir < 0 || view_entry_read(dir, "", &entry) < 0) {
 		w->changes->moved = true;
@@ -391,7 +372,7 @@ static bool walk_unlock(int layer)
 static int walk_open_one(int root, const char *path, bool list)
 {
 	struct view_entry self;
-	_cleanup_fd_ int fd = view_descend(root, path, (list ? O_RDONLY : O_PATH) | O_DIRECTORY);
+	_cleanup_fd_ int fd = open_deep(root, path, (list ? O_RDONLY : O_PATH) | O_DIRECTORY);
 
 	if (fd < 0)
 		return fd == -EPERM ? -EACCES : fd;
@@ -572,8 +553,8 @@ int changes_open(const struct view *v, const struct change *c, enum change_side 
 	if (o->type != OBJECT_FILE)
 		return -EINVAL;
 	/* Whatever has taken its place meanwhile does not make us wait. */
-	int fd = view_descend(view_root(v, o->layer), path,
-			      O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	int fd = open_deep(view_root(v, o->layer), path,
+			   O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 
 	if (fd < 0)
 		return walk_has_moved(fd) || fd == -ENXIO ? -ESTALE : fd;

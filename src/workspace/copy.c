@@ -2,12 +2,12 @@
 #include "copy.h"
 
 #include "buf.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 #include "text.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
@@ -356,15 +356,11 @@ static int copy_dir(struct copy *c, int from, int to, int depth)
 {
 	int fd =
 		depth > COPY_DEPTH_MAX ? -ELOOP : open_beneath(from, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 ? NULL : fdopendir(fd);
-	size_t len = c->path.len;
 	int r = 0;
+	_cleanup_dir_ DIR *all = dir_read(fd, &r);
+	size_t len = c->path.len;
 
-	if (!all)
-		return copy_fail(c, fd < 0 ? fd : -errno);
-	for (const struct dirent *d; r == 0 && (d = fd_next_entry(all, &r));) {
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, ".."))
-			continue;
+	for (const struct dirent *d; r == 0 && (d = dir_next(all, &r));) {
 		buf_putf(&c->path, "%s%s", len ? "/" : "", d->d_name);
 		r = buf_error(&c->path);
 		if (r == 0)
@@ -373,7 +369,6 @@ static int copy_dir(struct copy *c, int from, int to, int depth)
 			r = copy_fail(c, r);
 		c->path.len = len;
 	}
-	(void)closedir(all);
 	if (r == 0)
 		r = copy_all_attributes(from, to, c->form);
 	return r < 0 ? copy_fail(c, r) : 0;

@@ -123,7 +123,7 @@ int forget_change(const struct view *v, const struct change *c)
 	if (r < 0 || v->count == 0)
 		return r < 0 ? r : -EINVAL;
 	const int top = v->layers[v->count - 1];
-	_cleanup_fd_ int parent = *p.dir ? view_descend(top, p.dir, O_RDONLY | O_DIRECTORY)
+	_cleanup_fd_ int parent = *p.dir ? open_deep(top, p.dir, O_RDONLY | O_DIRECTORY)
 					 : open_beneath(top, ".", O_RDONLY | O_DIRECTORY, 0);
 
 	if (parent < 0 && parent != -ENOENT && parent != -ENOTDIR)

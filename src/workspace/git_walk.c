@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_walk.h"
 
+#include "array.h"
 #include "fnv.h"
 #include "git_place.h"
 
@@ -107,7 +108,6 @@ static void walk_tree_free(struct walk_tree *t)
 static int walk_tree_read(struct git_walk *w, const struct git_name *name, struct walk_tree *ret)
 {
 	enum git_kind kind = GIT_KIND_TREE;
-	size_t room = 0;
 	int r = 0;
 
 	*ret = (struct walk_tree){.text = BUF_INIT(GIT_STORE_OBJECT_MAX)};
@@ -119,15 +119,8 @@ static int walk_tree_read(struct git_walk *w, const struct git_name *name, struc
 	struct git_tree t = {.left = buf_span(&ret->text), .len = name->len};
 
 	while ((r = git_tree_next(&t)) > 0) {
-		if (ret->count == room) {
-			size_t more = room ? 2 * room : 64;
-			struct walk_entry *items = reallocarray(ret->items, more, sizeof(*items));
-
-			if (!items)
-				return -ENOMEM;
-			ret->items = items;
-			room = more;
-		}
+		if (!ARRAY_GROW(ret->items, ret->count))
+			return -ENOMEM;
 		ret->items[ret->count++] =
 			(struct walk_entry){.name = t.name, .mode = t.mode, .object = t.object};
 	}
@@ -485,15 +478,8 @@ static int walk_take(struct walk_graph *g, const struct walk_node *n, struct git
 		ret->cut = true;
 		return 0;
 	}
-	/* It doubles when it is full. */
-	if ((ret->count & (ret->count - 1)) == 0) {
-		size_t room = ret->count ? 2 * ret->count : 1;
-		struct git_news_commit *items = reallocarray(ret->items, room, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		ret->items = items;
-	}
+	if (!ARRAY_GROW(ret->items, ret->count))
+		return -ENOMEM;
 	ret->items[ret->count].name = n->name;
 	ret->items[ret->count++].commit = *n->commit;
 	return 0;

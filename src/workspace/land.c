@@ -12,6 +12,7 @@
  * is in it.
  */
 #include "clock.h"
+#include "encode.h"
 #include "fd.h"
 #include "git_index.h"
 #include "land_parts.h"
@@ -285,11 +286,10 @@ static int look_at_step(struct landing *l, size_t i)
 	const struct object *want = &l->given[m->origin].before;
 	int dir = l->rests[s->dir].made ? 0 : land_dir(l, s->dir);
 	struct land_seen again = {.ctime = 0};
-	struct timespec now;
 
 	if (l->rests[s->dir].made)
 		return 0;
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	int64_t now = clock_ns(CLOCK_REALTIME_COARSE);
 	int r = dir < 0 ? dir : land_look(dir, land_last(s->path), &m->seen);
 
 	if (r < 0)
@@ -304,7 +304,7 @@ static int look_at_step(struct landing *l, size_t i)
 		return -ESTALE;
 	s->before = m->seen.o;
 	/* Written so lately that another write might leave the same times; or by another name. */
-	m->again = m->seen.ctime > CLOCK_NS(now) - LAND_RACY ||
+	m->again = m->seen.ctime > now - LAND_RACY ||
 		   (m->seen.links > 1 && s->before.type != OBJECT_DIR);
 	r = look_into(l, i, dir, land_last(s->path));
 	if (r == 0)
@@ -400,17 +400,8 @@ static void plan_times(struct landing *l)
 
 static int begin_id(struct journal *j)
 {
-	uint8_t random[JOURNAL_ID_LEN / 2];
-	struct timespec now;
-
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -EIO;
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(j->id + 2 * i, 3, "%02x", random[i]);
-	if (clock_gettime(CLOCK_REALTIME, &now) < 0)
-		return -errno;
-	j->stamp = CLOCK_NS(now);
-	return 0;
+	j->stamp = clock_ns(CLOCK_REALTIME);
+	return encode_random(j->id, JOURNAL_ID_LEN / 2);
 }
 
 /* Where what comes out shall be kept. */

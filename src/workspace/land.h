@@ -97,7 +97,4 @@ int land_undo_content(void *undo, size_t i); /* as land_how.open */
 bool land_undo_is_refreshed(const struct land_undo *u, size_t i, int tree);
 void land_undo_free(struct land_undo **u);
 
-/* Forgets what was kept for undo. */
-int land_forget(int journal, struct error *e);
-
 #endif

@@ -3,13 +3,13 @@
  * The end of a landing that is committed: what came out is kept for undo, the staging folder goes,
  * and the journal becomes the list of what is kept.  And the way back to one that was interrupted.
  */
+#include "dir.h"
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
 #include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -61,15 +61,11 @@ static int keep_out(struct landing *l, size_t i)
 
 int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 {
-	int fd = open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
 	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(open_beneath(journal, "", O_RDONLY | O_DIRECTORY, 0), &r);
 
 	*ret = (struct land_kept){.oldest = UINT64_MAX};
-	if (!dir)
-		return fd < 0 ? fd : -errno;
-	for (const struct dirent *d; (d = fd_next_entry(dir, &r));) {
+	for (const struct dirent *d; (d = dir_next(dir, &r));) {
 		const char *digits = str_after(d->d_name, "kept-");
 		uint64_t number = 0;
 
@@ -80,7 +76,6 @@ int land_kept_numbers(int journal, uint64_t below, struct land_kept *ret)
 		ret->oldest = number < ret->oldest ? number : ret->oldest;
 		ret->newest = number > ret->newest ? number : ret->newest;
 	}
-	(void)closedir(dir);
 	return r;
 }
 

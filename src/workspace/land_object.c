@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thing on the disk: looked at, copied, moved.  Nothing here follows a link. */
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
 #include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -269,18 +269,7 @@ int land_clone(int from, const char *source, int to, const char *target, uint8_t
 
 int land_is_empty(int dir, const char *name)
 {
-	int fd = open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	int r = d ? 1 : fd < 0 ? fd : -errno;
-
-	if (!d) {
-		fd_close(&fd);
-		return r;
-	}
-	for (const struct dirent *at; r == 1 && (at = fd_next_entry(d, &r));)
-		r = str_equal(at->d_name, ".") || str_equal(at->d_name, "..");
-	(void)closedir(d);
-	return r;
+	return dir_is_empty(open_beneath(dir, name, O_RDONLY | O_DIRECTORY, 0));
 }
 
 int land_move(int from, const char *source, int to, const char *target)

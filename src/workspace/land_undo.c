@@ -239,25 +239,3 @@ const struct journal *land_undo_journal(const struct land_undo *u)
 {
 	return &u->j;
 }
-
-int land_forget(int journal, struct error *e)
-{
-	_cleanup_landing_ struct landing l = LANDING_INIT;
-
-	l.journal = journal;
-	int r = land_lock(&l, e);
-
-	while (r == 0) {
-		char name[LAND_NAME_SIZE];
-		struct land_kept kept;
-
-		r = land_kept_numbers(journal, UINT64_MAX, &kept);
-		if (r < 0 || kept.count == 0)
-			break;
-		land_kept_name(kept.newest, name);
-		r = tree_remove(journal, name);
-		if (r < 0)
-			return error_sys(e, r, "cannot forget what was kept of a landing");
-	}
-	return r;
-}

@@ -2,11 +2,11 @@
 /* One layer: a folder with what a box wrote ("up"), and what overlayfs needs beside it. */
 #include "layers_parts.h"
 
+#include "dir.h"
+#include "encode.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -27,12 +27,7 @@ int layers_dir(int dir, const char *name, bool create)
 
 int layers_random(char ret_id[LAYER_ID_LEN + 1])
 {
-	uint8_t random[LAYER_ID_LEN / 2] = {0};
-	int r = getrandom(random, sizeof(random), 0) < 0 ? -errno : 0;
-
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(ret_id + 2 * i, 3, "%02x", random[i]);
-	return r;
+	return encode_random(ret_id, LAYER_ID_LEN / 2);
 }
 
 int layers_all(const struct layers *l, bool create)
@@ -105,15 +100,6 @@ int layers_open_points(const struct layers *l, const char *id)
 bool layers_is_empty(const struct layers *l, const char *id)
 {
 	_cleanup_fd_ int up = layers_open_up(l, id);
-	int fd = up < 0 ? up : open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool empty = dir != NULL;
-	int r = 0;
 
-	if (!dir)
-		return false;
-	for (const struct dirent *d; empty && (d = fd_next_entry(dir, &r));)
-		empty = str_equal(d->d_name, ".") || str_equal(d->d_name, "..");
-	(void)closedir(dir);
-	return empty && r == 0;
+	return up >= 0 && dir_is_empty(open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0)) == 1;
 }

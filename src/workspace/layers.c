@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "array.h"
 #include "clock.h"
+#include "dir.h"
+#include "fnv.h"
 #include "layers_parts.h"
 
 #include "afar.h"
@@ -9,7 +12,6 @@
 #include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,15 +28,6 @@ enum {
 
 /* --- the folder ----------------------------------------------------------------------- */
 
-static uint64_t layers_hash(const char *s)
-{
-	uint64_t hash = 0xcbf29ce484222325ull; /* FNV-1a */
-
-	for (; *s; s++)
-		hash = (hash ^ (uint8_t)*s) * 0x100000001b3ull;
-	return hash;
-}
-
 static int layers_name(const char *workspace, int number, char *into, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -48,7 +41,8 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 	name[len] = '\0';
 	if (number > 1)
 		(void)snprintf(suffix, sizeof(suffix), "-%d", number);
-	int n = snprintf(into, size, "%s-%016" PRIx64 "%s", name, layers_hash(workspace), suffix);
+	int n = snprintf(into, size, "%s-%016" PRIx64 "%s", name,
+			 fnv64_bytes(FNV64_START, workspace, strlen(workspace)), suffix);
 
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
@@ -62,12 +56,7 @@ static int layers_replace(int dir, const char *name, struct span text)
 
 	if (n < 0 || (size_t)n >= sizeof(new_name))
 		return -ENAMETOOLONG;
-	_cleanup_fd_ int fd = open_beneath(dir, new_name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	int r = fd < 0 ? fd : fd_write_all(fd, text.ptr, text.len);
-
-	if (r < 0)
-		return r;
-	return fdatasync(fd) < 0 || renameat(dir, new_name, dir, name) < 0 ? -errno : 0;
+	return fd_replace_at(dir, name, new_name, text, 0600);
 }
 
 static int layers_read_text(int dir, const char *name, struct buf *into)
@@ -389,28 +378,20 @@ static void layers_names_fini(struct layers_names *n)
 /* What is in a folder of ours and could be ours, sorted. */
 static int layers_list_in(int fd, struct layers_names *ret)
 {
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(fd, &r);
 
 	if (!dir)
-		return fd == -ENOENT ? 0 : fd < 0 ? fd : -errno;
-	for (const struct dirent *d; r == 0 && (d = fd_next_entry(dir, &r));) {
+		return r == -ENOENT ? 0 : r;
+	for (const struct dirent *d; r == 0 && (d = dir_next(dir, &r));) {
 		if (!layers_is_name(d->d_name) || str_ends_with(d->d_name, ".new"))
 			continue;
-		char **more = ret->count < LAYERS_LISTED_MAX
-				      ? reallocarray(ret->items, ret->count + 1, sizeof(*more))
-				      : NULL;
-
-		if (!more) {
+		if (ret->count == LAYERS_LISTED_MAX || !ARRAY_GROW(ret->items, ret->count) ||
+		    !(ret->items[ret->count] = strdup(d->d_name)))
 			r = -ENOMEM;
-			break;
-		}
-		ret->items = more;
-		ret->items[ret->count] = strdup(d->d_name);
-		r = ret->items[ret->count] ? 0 : -ENOMEM;
-		ret->count += r == 0;
+		else
+			ret->count++;
 	}
-	(void)closedir(dir);
 	if (ret->count > 1)
 		qsort(ret->items, ret->count, sizeof(*ret->items), layers_compare);
 	return r;
@@ -650,14 +631,12 @@ int layers_each_workspace(int state, const char *state_path,
 			  struct error *e)
 {
 	int fd = layers_dir(state, "workspaces", false);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(fd, &r);
 
 	if (!dir)
-		return fd == -ENOENT ? 0
-				     : error_sys(e, fd < 0 ? fd : -errno,
-						 "cannot list %s/workspaces", state_path);
-	for (const struct dirent *d; r >= 0 && (d = fd_next_entry(dir, &r));) {
+		return r == -ENOENT ? 0 : error_sys(e, r, "cannot list %s/workspaces", state_path);
+	for (const struct dirent *d; r >= 0 && (d = dir_next(dir, &r));) {
 		_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX);
 		_cleanup_layers_ struct layers l = LAYERS_INIT;
 		_cleanup_fd_ int entry =
@@ -671,7 +650,6 @@ int layers_each_workspace(int state, const char *state_path,
 		else if (r == -ENOENT)
 			r = 0;
 	}
-	(void)closedir(dir);
 	return r;
 }
 

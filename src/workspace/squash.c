@@ -3,11 +3,10 @@
 
 #include "apart.h"
 #include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -93,17 +92,12 @@ static int squash_other(int dir, const char *name, const struct stat *st, int to
 /* What the i-th of the folders has, and none above it. */
 static int squash_one(const struct squash_dirs *from, size_t i, int to, int depth)
 {
-	int fd = open_beneath(from->fds[i], "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *all = fd < 0 ? NULL : fdopendir(fd);
-	int r = 0;
+	int fd = open_beneath(from->fds[i], "", O_RDONLY | O_DIRECTORY, 0), r = 0;
+	_cleanup_dir_ DIR *all = dir_read(fd, &r);
 
-	if (!all)
-		return fd < 0 ? fd : -errno;
-	for (const struct dirent *d; r == 0 && (d = fd_next_entry(all, &r));) {
+	for (const struct dirent *d; r == 0 && (d = dir_next(all, &r));) {
 		struct stat st;
 
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, ".."))
-			continue;
 		if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			r = -errno;
 		else if (!S_ISDIR(st.st_mode))
@@ -113,7 +107,6 @@ static int squash_one(const struct squash_dirs *from, size_t i, int to, int dept
 		else
 			r = errno == EEXIST ? 0 : -errno; /* one above it has the name */
 	}
-	(void)closedir(all);
 	return r;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "systems.h"
 
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 #include "tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,11 +16,7 @@
 
 #define SYSTEMS_MAGIC "bawn-system-1\n"
 
-enum {
-	SYSTEMS_LISTED_MAX = 1024,
-	SYSTEMS_DEPTH_MAX = 64, /* of folders that are measured */
-	SYSTEMS_BLOCK = 512,
-};
+enum { SYSTEMS_LISTED_MAX = 1024 };
 
 int systems_open(int state, const char *state_path, bool create, struct systems *ret,
 		 struct error *e)
@@ -192,18 +188,16 @@ static int systems_names(const struct systems *s, char (**ret)[LAYERS_NAME_MAX +
 			 size_t *ret_count)
 {
 	char(*names)[LAYERS_NAME_MAX + 1] = calloc(SYSTEMS_LISTED_MAX, sizeof(*names));
-	int fd = open_beneath(s->dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *dir =
+		dir_read(open_beneath(s->dir, "", O_RDONLY | O_DIRECTORY, 0), NULL);
 	size_t count = 0;
 	size_t kept = 0;
 
 	*ret = names;
 	*ret_count = 0;
 	for (const struct dirent *d;
-	     names && dir && count < SYSTEMS_LISTED_MAX && (d = readdir(dir));)
+	     names && count < SYSTEMS_LISTED_MAX && (d = dir_next(dir, NULL));)
 		count += systems_name_of(d->d_name, names[count]) ? 1 : 0;
-	if (dir)
-		(void)closedir(dir);
 	if (!names || !dir)
 		return -ENOMEM;
 	if (count > 1)
@@ -327,40 +321,6 @@ void systems_abort(const struct systems *s, struct system_new *n)
 	fd_close(&n->dir);
 }
 
-/* Every entry, without following a link; below SYSTEMS_DEPTH_MAX folders nothing is counted. */
-int systems_measure(int root, uint64_t *ret_bytes, uint64_t *ret_files)
-{
-	DIR *dirs[SYSTEMS_DEPTH_MAX];
-	size_t depth = 0;
-	int fd = open_beneath(root, "", O_RDONLY | O_DIRECTORY, 0);
-	int r = fd < 0 ? fd : 0;
-
-	if (r == 0 && !(dirs[depth++] = fdopendir(fd)))
-		return -errno;
-	*ret_bytes = *ret_files = 0;
-	while (depth > 0) {
-		const struct dirent *d = readdir(dirs[depth - 1]);
-		int here = dirfd(dirs[depth - 1]);
-		struct stat st;
-
-		if (!d) {
-			(void)closedir(dirs[--depth]);
-			continue;
-		}
-		if (str_equal(d->d_name, ".") || str_equal(d->d_name, "..") ||
-		    fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		*ret_bytes += (uint64_t)st.st_blocks * SYSTEMS_BLOCK;
-		(*ret_files)++;
-		if (!S_ISDIR(st.st_mode) || depth == SYSTEMS_DEPTH_MAX)
-			continue;
-		fd = open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0);
-		dirs[depth] = fd < 0 ? NULL : fdopendir(fd);
-		depth += dirs[depth] ? 1 : 0;
-	}
-	return r;
-}
-
 /*
  * How it is inside, for Debian's tools, where it has them: one user, nothing to gain from waiting
  * for the disk, and nobody who would start services.
@@ -444,16 +404,13 @@ static int systems_write_about(int dir, const struct system_about *about)
 /* The tools' own papers, and what they came from: an image is as large as the system. */
 static int systems_tidy(int dir)
 {
-	int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_dir_ DIR *entries =
+		dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), NULL);
 	int r = entries ? 0 : -ENOMEM;
 
-	for (const struct dirent *d; r == 0 && (d = readdir(entries));)
-		if (!str_equal(d->d_name, ".") && !str_equal(d->d_name, "..") &&
-		    !str_equal(d->d_name, "root") && !str_equal(d->d_name, "about"))
+	for (const struct dirent *d; r == 0 && (d = dir_next(entries, NULL));)
+		if (!str_equal(d->d_name, "root") && !str_equal(d->d_name, "about"))
 			r = tree_remove(dir, d->d_name);
-	if (entries)
-		(void)closedir(entries);
 	return r;
 }
 
@@ -474,7 +431,7 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 		return r;
 	r = systems_furnish(root);
 	if (r == 0)
-		r = systems_measure(root, &ret->bytes, &ret->files);
+		r = tree_measure(root, &ret->bytes, &ret->files);
 	if (r == 0)
 		r = systems_write_about(n->dir, ret);
 	if (r == 0)

@@ -91,9 +91,6 @@ int systems_commit(const struct systems *s, struct system_new *n, const char *fr
 /* Removes what was made so far, when it was not committed. */
 void systems_abort(const struct systems *s, struct system_new *n);
 
-/* Bytes on disk and entries beneath; no link is followed. */
-int systems_measure(int dir, uint64_t *ret_bytes, uint64_t *ret_files);
-
 /*
  * Whatever there is of that name: a system, what a killed making or removing of one left.  -ENOENT,
  * without a sentence, when there is nothing; -EBUSY while one is being made.

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
+#include "copy.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 #include "subvolume.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { TREE_BLOCK = 512 }; /* bytes of one that st_blocks counts */
 
 struct tree {
 	int top;
 	dev_t dev;
 	uint64_t next; /* for the names of what is moved up */
 };
-
-static bool tree_is_entry(const struct dirent *d)
-{
-	return !str_equal(d->d_name, ".") && !str_equal(d->d_name, "..");
-}
 
 /* A directory, made ours to change. */
 static int tree_open(int dir, const char *name)
@@ -55,19 +52,14 @@ static int tree_move_up(struct tree *t, int dir, const char *name)
 /* Files go, directories that are not empty come up. */
 static int tree_empty(struct tree *t, int fd)
 {
-	DIR *dir = fdopendir(fd);
-	struct stat st;
 	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(fd, &r);
+	struct stat st;
 
-	if (!dir) {
-		r = -errno;
-		(void)close(fd);
-		return r;
-	}
-	if (fstat(fd, &st) < 0 || st.st_dev != t->dev)
+	if (dir && (fstat(fd, &st) < 0 || st.st_dev != t->dev))
 		r = -EXDEV;
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
-		if (!tree_is_entry(d) || unlinkat(fd, d->d_name, 0) == 0)
+	for (const struct dirent *d; r == 0 && (d = dir_next(dir, NULL));) {
+		if (unlinkat(fd, d->d_name, 0) == 0)
 			continue;
 		if (errno != EISDIR && errno != EPERM)
 			r = errno == ENOENT ? 0 : -errno;
@@ -75,7 +67,6 @@ static int tree_empty(struct tree *t, int fd)
 			r = errno == ENOTEMPTY || errno == EEXIST ? tree_move_up(t, fd, d->d_name)
 								  : -errno;
 	}
-	(void)closedir(dir);
 	return r;
 }
 
@@ -90,16 +81,11 @@ static int tree_remove_subvolume(struct tree *t, const char *name)
 /* One round over what is at the top; *ret_left: there was something. */
 static int tree_round(struct tree *t, bool *ret_left)
 {
-	int fd = open_beneath(t->top, "", O_RDONLY | O_DIRECTORY, 0);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int r = 0;
+	_cleanup_dir_ DIR *dir = dir_read(open_beneath(t->top, "", O_RDONLY | O_DIRECTORY, 0), &r);
 
-	if (!dir)
-		return fd < 0 ? fd : -errno;
 	*ret_left = false;
-	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
-		if (!tree_is_entry(d))
-			continue;
+	for (const struct dirent *d; r == 0 && (d = dir_next(dir, NULL));) {
 		*ret_left = true;
 		if (unlinkat(t->top, d->d_name, 0) == 0 ||
 		    unlinkat(t->top, d->d_name, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -115,7 +101,6 @@ static int tree_round(struct tree *t, bool *ret_left)
 		if (r == 0 && unlinkat(t->top, d->d_name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY)
 			r = -errno;
 	}
-	(void)closedir(dir);
 	return r;
 }
 
@@ -140,5 +125,36 @@ int tree_remove(int dir, const char *name)
 		r = tree_round(&t, &left);
 	if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
 		r = -errno;
+	return r;
+}
+
+int tree_measure(int dir, uint64_t *ret_bytes, uint64_t *ret_files)
+{
+	DIR *dirs[COPY_DEPTH_MAX + 1];
+	size_t depth = 0;
+	int r = 0;
+
+	dirs[0] = dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), &r);
+	depth += dirs[0] ? 1 : 0;
+	*ret_bytes = *ret_files = 0;
+	while (depth > 0) {
+		const struct dirent *d = dir_next(dirs[depth - 1], NULL);
+		int here = dirfd(dirs[depth - 1]);
+		struct stat st;
+
+		if (!d) {
+			dir_close(&dirs[--depth]);
+			continue;
+		}
+		if (fstatat(here, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		*ret_bytes += (uint64_t)st.st_blocks * TREE_BLOCK;
+		(*ret_files)++;
+		if (!S_ISDIR(st.st_mode) || depth == BAWN_ARRAY_SIZE(dirs))
+			continue;
+		dirs[depth] =
+			dir_read(open_beneath(here, d->d_name, O_RDONLY | O_DIRECTORY, 0), NULL);
+		depth += dirs[depth] ? 1 : 0;
+	}
 	return r;
 }

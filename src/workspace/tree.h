@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing a tree that somebody else has shaped. */
+/* Removing and measuring a tree that somebody else has shaped. */
 #ifndef BAWN_TREE_H
 #define BAWN_TREE_H
 
@@ -11,5 +11,10 @@
  * 0 or -errno; -ENOENT when there is nothing of that name.
  */
 int tree_remove(int dir, const char *name);
+
+/* What all that is in dir takes on the disk, and how many entries that is, folders too.  No link is
+ * followed.  Folders that keep us out are not looked into, nor what lies deeper than is copied
+ * (copy.h).  0 or -errno: dir itself cannot be read. */
+int tree_measure(int dir, uint64_t *ret_bytes, uint64_t *ret_files);
 
 #endif

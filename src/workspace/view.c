@@ -2,11 +2,10 @@
 #include "view.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "open.h"
-#include "str.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -111,60 +110,11 @@ int view_entry_read(int dir, const char *name, struct view_entry *ret)
 	return view_entry_look(dir, name, false, ret);
 }
 
-int view_descend(int dir, const char *path, int flags)
-{
-	_cleanup_fd_ int held = -1;
-	size_t len = strlen(path);
-	char part[PATH_MAX];
-
-	while (len >= sizeof(part)) {
-		size_t cut = sizeof(part) - 1;
-
-		while (cut > 0 && path[cut] != '/')
-			cut--;
-		if (cut == 0)
-			return -ENAMETOOLONG;
-		memcpy(part, path, cut);
-		part[cut] = '\0';
-		int next = open_beneath(held >= 0 ? held : dir, part, O_PATH | O_DIRECTORY, 0);
-
-		if (next < 0)
-			return next;
-		fd_close(&held);
-		held = next;
-		path += cut + 1;
-		len -= cut + 1;
-	}
-	return open_beneath(held >= 0 ? held : dir, path, flags, 0);
-}
-
 bool view_is_opaque(int dir)
 {
 	char value;
 
 	return fgetxattr(dir, "user.overlay.opaque", &value, sizeof(value)) == 1 && value == 'y';
-}
-
-static void view_close_dir(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
-int view_each_name(int dir, int (*found)(void *context, const char *name), void *context)
-{
-	_cleanup_(view_close_dir) DIR *d = fdopendir(dir);
-	int r = 0;
-
-	if (!d) {
-		r = -errno;
-		(void)close(dir);
-		return r;
-	}
-	for (const struct dirent *entry; r >= 0 && (entry = fd_next_entry(d, &r));)
-		if (!str_equal(entry->d_name, ".") && !str_equal(entry->d_name, ".."))
-			r = found(context, entry->d_name);
-	return r < 0 ? r : 0;
 }
 
 /* --- one path through all layers ------------------------------------------------------ */
@@ -337,9 +287,8 @@ struct view_listing {
 };
 
 /* Told only by the layer that the view has it from: so each name is told once. */
-static int view_list_name(void *context, const char *name)
+static int view_list_name(const struct view_listing *l, const char *name)
 {
-	const struct view_listing *l = context;
 	size_t len = strlen(l->path) + strlen(name) + 2;
 	_cleanup_free_ char *path = malloc(len);
 	struct view_walk w = {.parent = -1};
@@ -382,7 +331,11 @@ int view_list(const struct view *v, const char *path, int (*found)(void *context
 		bool last = w.opaque || (l.layer >= 0 && view_is_opaque(fd));
 
 		any = true;
-		r = view_each_name(fd, view_list_name, &l);
+		_cleanup_dir_ DIR *names = dir_read(fd, &r);
+
+		for (const struct dirent *d; r >= 0 && (d = dir_next(names, &r));)
+			r = view_list_name(&l, d->d_name);
+		r = r < 0 ? r : 0;
 		if (last)
 			break;
 		from = l.layer - 1;

@@ -24,10 +24,6 @@ struct view_entry {
 /* 0 or -errno; nothing there is 0 and ABSENT.  `name` "" is the directory itself. */
 int view_entry_read(int dir, const char *name, struct view_entry *ret);
 
-/* Opens a path below a directory, without following a link.  It may be longer than the kernel
- * takes at once.  The descriptor, or -errno. */
-int view_descend(int dir, const char *path, int flags);
-
 /* The directory hides what the layers beneath have in it.  `dir` is open for reading. */
 bool view_is_opaque(int dir);
 
@@ -36,8 +32,5 @@ static inline int view_root(const struct view *v, int layer)
 {
 	return layer < 0 ? v->base : v->layers[layer];
 }
-
-/* Each name in `dir` (taken, and closed) but "." and ".."; 0, -errno, or what `found` gave. */
-int view_each_name(int dir, int (*found)(void *context, const char *name), void *context);
 
 #endif

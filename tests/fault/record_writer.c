@@ -26,7 +26,7 @@
 #include "ledger.h"
 #include "logfile.h"
 #include "message_control.h"
-#include "plan_seal.h"
+#include "plan_read.h"
 #include "recording.h"
 #include "seal.h"
 #include "str.h"

@@ -6,6 +6,7 @@
  * neither.
  */
 #include "policy.h"
+#include "policy_within.h"
 #include "rule.h"
 #include "rules.h"
 

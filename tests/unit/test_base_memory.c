@@ -3,8 +3,11 @@
 #include "cmocka_lead.h"
 
 #include "arena.h"
+#include "array.h"
 #include "bucket.h"
 #include "buf.h"
+#include "dir.h"
+#include "encode.h"
 #include "fd.h"
 #include "span.h"
 
@@ -276,6 +279,125 @@ static void test_a_bucket_gives_its_burst_and_then_its_rate(void **state)
 		assert_int_equal(taken(&b, rows[i].now), rows[i].given);
 }
 
+/* Grown one by one, cut and grown again: nothing that stands in it is lost. */
+static void test_array_grows_and_keeps_what_it_has(void **state)
+{
+	_cleanup_free_ size_t *items = NULL;
+	volatile size_t impossible = SIZE_MAX / 2; /* or the compiler sees that it is */
+	size_t count = 0;
+
+	(void)state;
+	for (size_t most = 1; most < 3000; most = 3 * most + 1) {
+		for (; count < most; count++) {
+			assert_true(ARRAY_GROW(items, count));
+			items[count] = count;
+		}
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(items[i], i);
+		count /= 2;
+	}
+	assert_false(array_grow(&items, 0, impossible));
+	assert_non_null(items);
+}
+
+static int open_folder(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static size_t count_names(int fd, int *ret)
+{
+	_cleanup_dir_ DIR *dir = dir_read(fd, ret);
+	size_t count = 0;
+
+	for (const struct dirent *d; (d = dir_next(dir, ret)); count++)
+		assert_false(dir_is_dots(d->d_name));
+	return count;
+}
+
+static void test_dir_tells_names_and_no_dots(void **state)
+{
+	static const char *const names[] = {"a", "...", ".b", "..c"};
+	char path[] = "/tmp/bawn-dir-XXXXXX";
+	int r = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	_cleanup_fd_ int dir = open_folder(path);
+
+	assert_int_equal(dir_is_empty(open_folder(path)), 1);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		assert_int_equal(mkdirat(dir, names[i], 0700), 0);
+	assert_int_equal(dir_is_empty(open_folder(path)), 0);
+	assert_int_equal(count_names(open_folder(path), &r), BAWN_ARRAY_SIZE(names));
+	assert_int_equal(r, 0);
+	/* The same again from one descriptor that stays open. */
+	for (int i = 0; i < 2; i++) {
+		_cleanup_dir_ DIR *again = dir_open(dir, ".", &r);
+
+		assert_non_null(dir_next(again, &r));
+	}
+	/* None, for a reason that is told, and without a place to tell it. */
+	assert_int_equal(count_names(-EACCES, &r), 0);
+	assert_int_equal(r, -EACCES);
+	assert_int_equal(dir_is_empty(-ENOENT), -ENOENT);
+	assert_null(dir_open(dir, "nothing", &r));
+	assert_int_equal(r, -ENOENT);
+	assert_null(dir_next(dir_open(dir, "nothing", NULL), NULL));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		assert_int_equal(unlinkat(dir, names[i], AT_REMOVEDIR), 0);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void assert_file(int dir, const char *name, const char *text, mode_t mode)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(64);
+	struct stat st;
+
+	assert_int_equal(fd_read_file_at(dir, name, &b), 0);
+	assert_string_equal(buf_str(&b), text);
+	assert_int_equal(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(st.st_mode, S_IFREG | mode);
+}
+
+static void test_fd_replace_gives_all_bytes_or_the_old_ones(void **state)
+{
+	char path[] = "/tmp/bawn-replace-XXXXXX";
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	_cleanup_fd_ int dir = open_folder(path);
+
+	assert_int_equal(fd_replace_at(dir, "f", "f.new", SPAN_LITERAL("one"), 0600), 0);
+	assert_file(dir, "f", "one", 0600);
+	/* What another left beside it is no file of ours, and a link is not followed. */
+	assert_int_equal(symlinkat("f", dir, "f.new"), 0);
+	assert_int_equal(fd_replace_at(dir, "f", "f.new", SPAN_LITERAL("two"), 0644), 0);
+	assert_file(dir, "f", "two", 0644);
+	assert_int_equal(fstatat(dir, "f.new", &st, AT_SYMLINK_NOFOLLOW), -1);
+	/* A folder is not replaced, and nothing is left beside it. */
+	assert_int_equal(mkdirat(dir, "d", 0700), 0);
+	assert_int_equal(fd_replace_at(dir, "d", "d.new", SPAN_LITERAL("x"), 0600), -EISDIR);
+	assert_int_equal(fstatat(dir, "d.new", &st, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(unlinkat(dir, "d", AT_REMOVEDIR), 0);
+	assert_int_equal(unlinkat(dir, "f", 0), 0);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void test_random_names_are_hex(void **state)
+{
+	char one[2 * ENCODE_RANDOM_MAX + 1], other[2 * ENCODE_RANDOM_MAX + 1];
+
+	(void)state;
+	assert_int_equal(encode_random(one, ENCODE_RANDOM_MAX), 0);
+	assert_int_equal(encode_random(other, ENCODE_RANDOM_MAX), 0);
+	assert_int_equal(strspn(one, "0123456789abcdef"), 2 * ENCODE_RANDOM_MAX);
+	assert_int_equal(one[2 * ENCODE_RANDOM_MAX], '\0');
+	assert_string_not_equal(one, other);
+	assert_int_equal(encode_random(one, ENCODE_RANDOM_MAX + 1), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +417,10 @@ int main(void)
 		cmocka_unit_test(test_fd_read_file_takes_regular_files_only),
 		cmocka_unit_test(test_fd_flags_and_moves),
 		cmocka_unit_test(test_a_bucket_gives_its_burst_and_then_its_rate),
+		cmocka_unit_test(test_array_grows_and_keeps_what_it_has),
+		cmocka_unit_test(test_dir_tells_names_and_no_dots),
+		cmocka_unit_test(test_fd_replace_gives_all_bytes_or_the_old_ones),
+		cmocka_unit_test(test_random_names_are_hex),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,6 @@
 
 #include "choice_lead.h"
 
-#include "branch.h"
-
 #include <errno.h>
 
 #define FIRST "1111111aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -219,7 +217,7 @@ static void only_the_branch_lands(void **state)
 	struct world *w = *state;
 
 	put_branch(w);
-	branch_pick(&w->choices);
+	choices_pick_branch(&w->choices);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(land_alone); i++)
 		assert_int_equal(state_of(w, land_alone[i]), CHOICE_LANDS);
 	/* And the folder of the object.  Others land with what is in them: choices_settle. */
@@ -237,7 +235,7 @@ static void a_packed_branch_lands_with_its_file(void **state)
 
 	put_branch(w);
 	assert_int_equal(unlinkat(theirs(w), ".git/refs/heads/bawn/x", 0), 0);
-	branch_pick(&w->choices);
+	choices_pick_branch(&w->choices);
 	assert_int_equal(state_of(w, ".git/packed-refs"), CHOICE_LANDS);
 	assert_int_equal(state_of(w, "file"), CHOICE_LEFT);
 }
@@ -249,11 +247,11 @@ static void a_session_without_a_branch_lands_whole(void **state)
 	put_branch(w);
 	w->lead.review.session.branch[0] = '\0';
 	choice_at(w, "file")->state = CHOICE_SETTLED;
-	branch_pick(&w->choices);
+	choices_pick_branch(&w->choices);
 	assert_int_equal(choices_in(&w->choices, CHOICE_LANDS), w->choices.count - 1);
 	/* What is settled is not left. */
 	w->lead.review.session.branch[0] = 'b';
-	branch_pick(&w->choices);
+	choices_pick_branch(&w->choices);
 	assert_int_equal(state_of(w, "file"), CHOICE_SETTLED);
 }
 

@@ -3,6 +3,7 @@
 #include "policy_try.h"
 
 #include "grammar.h"
+#include "policy_within.h"
 #include "str.h"
 
 #include <stdio.h>

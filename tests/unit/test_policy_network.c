@@ -2,6 +2,7 @@
 /* `network:` in the policy's files and on the command line: what is read, kept, refused. */
 #include "rules_ask.h"
 
+#include "policy_within.h"
 #include "rule.h"
 #include "str.h"
 

@@ -2,6 +2,7 @@
 /* Secrets in a policy: what they become, who may bring them, who may bound them. */
 #include "policy_try.h"
 
+#include "policy_within.h"
 #include "secret.h"
 #include "shape.h"
 #include "str.h"

@@ -3,6 +3,7 @@
 #include "rules_ask.h"
 
 #include "http_path.h"
+#include "policy_within.h"
 #include "str.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * and ceilings is stated in these words, apart from the code that keeps it, and
  * the tests and the fuzzer hold one against the other.
  */
-#include "policy.h"
+#include "policy_within.h"
 
 #include "buf.h"
 #include "holds.h"
@@ -13,15 +13,6 @@
 #include "rules.h"
 #include "secret.h"
 #include "str.h"
-
-bool policy_name_matches(const char *pattern, const char *name)
-{
-	size_t len = strcspn(pattern, "*");
-
-	if (pattern[len] == '\0')
-		return str_equal(pattern, name);
-	return strncmp(pattern, name, len) == 0;
-}
 
 /* Every item of inner is matched by one of outer. */
 static bool within_list(const struct policy_path *inner, size_t inner_count,
