@@ -548,7 +548,7 @@ static bool words_is_remark(const struct words *w)
 static int words_tool(struct following *f, const struct words *w)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-";
-	bool hook = !f->naming->flag && str_equal(f->naming->rule, "git-hook-folders");
+	bool hook = !f->naming->flag && f->row < hold_row_count && hold_rows[f->row].hook;
 	const char *slash = strrchr(w->bare, '/');
 	const char *last = slash ? slash + 1 : w->bare;
 	char word[WORDS_NAME_MAX];
