@@ -142,7 +142,8 @@ static const struct hold_ignore *ignored_lines(struct hold_judge *j, struct buf 
 
 	if (!text->ptr)
 		return next;
-	for (char *line = strtok_r(text->ptr, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text->ptr, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
 		if (lines++ == IGNORED_RULES_MAX)
 			return ignored_all(j, next);
 		next = ignored_line(j, line, next);

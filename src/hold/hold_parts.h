@@ -232,8 +232,8 @@ struct hold_judge {
 	const char *unread; /* why it is not known all that files of the user's name */
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
-	size_t name_count, word_count; /* paths, and the others */
-	struct hold_tools *tools; /* hold_tools.c, once it was asked */
+	size_t name_count, word_count;         /* paths, and the others */
+	struct hold_tools *tools;              /* hold_tools.c, once it was asked */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
@@ -480,6 +480,29 @@ enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX]);
 
 /* What stands at `at` is behind a substitution that is such a folder: $(dirname "$0")/x. */
 bool hold_goes_is_known(struct span text, size_t at);
+
+/* --- hold_code.c: of the word from `at` to `end` of a text ------------------------------- */
+
+/* By it the code comes to a folder that is not told here. */
+bool hold_code_computes(struct span text, size_t at, size_t end, const char *word);
+
+/* It is os.chdir( or its like: into the folder that is written out there; "": into none that is. */
+bool hold_code_goes(struct span text, size_t end, const char *word, char into[PATH_MAX]);
+
+/* It is PATH, and gets a folder that is not told here. */
+bool hold_code_sets_path(struct span text, size_t at, size_t end, const char *word);
+
+/* It is a whole string of the code's. */
+bool hold_code_is_string(struct span text, size_t at, size_t end);
+
+/* Its line loads something: require(path.join(a, "b")). */
+bool hold_code_loads(struct span text, size_t at);
+
+/* The end of a name whose beginning is a variable: $n.sh; NULL: it is none. */
+const char *hold_code_ending(struct span text, size_t at, const char *word);
+
+/* It is a folder, and what follows tells which file there: tools/$NAME, "tools/" + name. */
+bool hold_code_is_folder(struct span text, size_t end, const char *word);
 
 /* What files of the user's in the folder `dir` name: hold_named.c. */
 int hold_look_named(struct hold_judge *j, const char *dir);

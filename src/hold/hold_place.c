@@ -170,7 +170,8 @@ bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c)
 	for (size_t at = 0; at <= len && !is; at++)
 		is = (at == 0 || at == len || c->path[at] == '/') &&
 		     hold_sum_has(j, c->path, at, HOLD_NAME_PLACE);
-	return is || (c->after.type == OBJECT_LINK && hold_sum_has(j, c->path, len, HOLD_NAME_ABOVE));
+	return is ||
+	       (c->after.type == OBJECT_LINK && hold_sum_has(j, c->path, len, HOLD_NAME_ABOVE));
 }
 
 static int place_put(struct hold_judge *j, const char *path, unsigned int row, const char *why)

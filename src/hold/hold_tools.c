@@ -304,7 +304,8 @@ static const struct hold_tools *tools_of(struct hold_judge *j)
 		const struct hold_name *n = t->said[i];
 		const struct tools_script *by = n->script ? tools_find_script(t, n->script) : NULL;
 
-		if ((!by || by->runs) && (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path)))
+		if ((!by || by->runs) &&
+		    (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path)))
 			t->said[kept++] = n;
 	}
 	t->said_count = kept;

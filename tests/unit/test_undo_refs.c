@@ -390,11 +390,11 @@ static void one_world(unsigned int seed)
 			char is = value_of(&w, names[i]);
 			bool stands = was && was != back && now.on == i;
 			/* The user stands on one of packed-refs, which stays whole. */
-			bool with = now.on < LANDED && now.refs[now.on].value &&
-				    before.refs[now.on].value != now.refs[now.on].value &&
-				    (!has_file(&before, &after, now.on) ||
-				     now.refs[now.on].packed) &&
-				    !has_file(&before, &after, i);
+			bool with =
+				now.on < LANDED && now.refs[now.on].value &&
+				before.refs[now.on].value != now.refs[now.on].value &&
+				(!has_file(&before, &after, now.on) || now.refs[now.on].packed) &&
+				!has_file(&before, &after, i);
 
 			if (with && is == was)
 				continue;
