@@ -196,8 +196,11 @@ bool hold_code_is_folder(struct span text, size_t end, const char *word)
 		return true;
 	if (!code_is_quote(text, end))
 		return false;
-	/* "tools/"$NAME, "tools/" + name */
+	/* "tools/"$NAME, "tools/" + name; not one string in two pieces. */
 	size_t behind = code_skip(text, end + 1);
 
-	return behind < text.len && strchr("$+\"'", text.ptr[behind]) && text.ptr[behind];
+	if (behind < text.len && text.ptr[behind] == '+')
+		return !code_is_quote(text, code_skip(text, behind + 1));
+	return behind == end + 1 && behind < text.len && strchr("$\"'", text.ptr[behind]) &&
+	       text.ptr[behind];
 }
