@@ -69,7 +69,9 @@ static bool code_is_added(struct span text, size_t at, size_t end)
 		if (before > 0 && strchr("+/", text.ptr[before - 1]) && text.ptr[before - 1])
 			return true;
 	}
-	size_t behind = code_is_quote(text, end) ? code_skip(text, end + 1) : text.len;
+	/* A shell counts so: expr "$n" + 1 */
+	bool variable = at > 0 && text.ptr[at - 1] == '$';
+	size_t behind = code_is_quote(text, end) && !variable ? code_skip(text, end + 1) : text.len;
 
 	return behind < text.len && (text.ptr[behind] == '+' || text.ptr[behind] == '%');
 }

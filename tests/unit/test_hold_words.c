@@ -176,6 +176,9 @@ static void test_code(void **state)
 		found(w, "other/build.sh", rows[i].known ? ORDINARY : HELD, NULL,
 		      rows[i].known ? NULL : "in a folder that is not known");
 	}
+	/* A shell that counts computes no folder. */
+	hook_says(w, "i=$(expr \"$count\" + 1)\n./build.sh \"$i\"\n", goes_files);
+	found(w, "other/build.sh", ORDINARY, NULL, NULL);
 	/* Which one it runs of a folder nobody can tell: all of it. */
 	hook_says(w, "sh other/$1\n", goes_files);
 	found(w, "other/plain.sh", HELD, "git-hook-folders", "names it");
