@@ -126,6 +126,14 @@ static const struct hold_ignore *ignored_line(struct hold_judge *j, char *line,
 	return i->pattern ? i : next;
 }
 
+/* Of what is too long to be looked at nobody knows what it leaves out. */
+static const struct hold_ignore *ignored_all(struct hold_judge *j, const struct hold_ignore *next)
+{
+	char all[] = "*";
+
+	return ignored_line(j, all, next);
+}
+
 static const struct hold_ignore *ignored_lines(struct hold_judge *j, struct buf *text,
 					       const struct hold_ignore *next)
 {
@@ -134,9 +142,12 @@ static const struct hold_ignore *ignored_lines(struct hold_judge *j, struct buf 
 
 	if (!text->ptr)
 		return next;
-	for (char *line = strtok_r(text->ptr, "\n", &save); line && lines++ < IGNORED_RULES_MAX;
-	     line = strtok_r(NULL, "\n", &save))
+	for (char *line = strtok_r(text->ptr, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (lines++ == IGNORED_RULES_MAX)
+			return ignored_all(j, next);
 		next = ignored_line(j, line, next);
+	}
 	return next;
 }
 
@@ -145,9 +156,9 @@ static const struct hold_ignore *ignored_read(struct hold_judge *j, const char *
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
 
-	return path && hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) == 0
-		       ? ignored_lines(j, &text, next)
-		       : next;
+	int r = path ? hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) : -ENOENT;
+
+	return r == 0 ? ignored_lines(j, &text, next) : r == -E2BIG ? ignored_all(j, next) : next;
 }
 
 /* Which file core.excludesFile names: by the repository's own settings, or the user's, or where git
@@ -159,7 +170,7 @@ static bool ignored_excludes(struct hold_judge *j, const char *gitdir, char into
 	const char *config = arena_printf(&j->arena, "%s/config", gitdir);
 	const char *value = NULL, *home = j->rules->home, *xdg = getenv("XDG_CONFIG_HOME");
 
-	if (g && config && hold_read_path(&j->before, config, IGNORED_FILE_MAX, &text) == 0) {
+	if (g && config && hold_read_path(&j->before, config, HOLD_READ_MAX, &text) == 0) {
 		g->left = buf_span(&text);
 		while (git_config_next(g) > 0)
 			if (str_equal(g->section, "core") && str_equal(g->key, "excludesfile"))

@@ -180,6 +180,11 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 		if ((rest && (!*rest || *rest == '/' || !p->path[0])) || (below && *below == '/'))
 			r = hold_ask_at(j, c, p->row, p->why, p->most, said);
 	}
+	if (r == 0 && said->level < HOLD_HOLD && hold_is_place_beyond(j, c))
+		r = hold_ask_at(j, c, hold_row_of("git-hook-folders"),
+				"your hooks and settings name more folders than bawn keeps apart, "
+				"and this may be in one of them",
+				HOLD_HOLD, said);
 	return r;
 }
 
@@ -298,6 +303,7 @@ static void hold_judge_free(struct hold_judge **j)
 	if (!*j)
 		return;
 	hold_commits_end(*j);
+	hold_tools_end(*j);
 	buf_fini(&(*j)->folded);
 	buf_fini(&(*j)->after);
 	buf_fini(&(*j)->old);

@@ -152,12 +152,15 @@ static int named_file(void *context, const char *name)
 	enum hold_words_of of = str_after(name, ".lintstagedrc") ? HOLD_WORDS_VALUES : naming->of;
 
 	for (size_t i = 0; r == 0 && i < more.count; i++) {
-		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_HOOK_MAX);
-		_cleanup_buf_ struct buf words = BUF_INIT(HOLD_HOOK_MAX);
+		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
+		_cleanup_buf_ struct buf words = BUF_INIT(HOLD_READ_MAX);
 
 		path = more.files[i];
-		if (hold_read_path(&f->j->before, path, HOLD_HOOK_MAX, &text) < 0)
+		r = hold_read_named(f->j, path, &text);
+		if (r != 0) {
+			r = r > 0 ? 0 : r;
 			continue;
+		}
 		r = hold_follow_file(f->j, f->root, path, hold_words(buf_span(&text), of, &words),
 				     naming, &more);
 		if (r == 0 && enters)

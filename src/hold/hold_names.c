@@ -22,11 +22,12 @@
 #include "fnv.h"
 #include "str.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 1 << 17 };
+enum { NAMES_MAX = 1 << 17, NAMES_COMPARED = 256 };
 
 static struct hold_name **names_bucket(struct hold_judge *j, const char *path, size_t len)
 {
@@ -63,16 +64,15 @@ static size_t names_bit(const char *path, size_t len, enum hold_name_kind kind)
 	return fnv_bytes(fnv_bytes(FNV_START, &of, 1), path + last, len - last) % HOLD_NAME_BITS;
 }
 
-static int names_more(struct hold_judge *j, const char *path, size_t len, enum hold_name_kind kind)
+void hold_sum_add(struct hold_judge *j, const char *path, size_t len, enum hold_name_kind kind)
 {
 	size_t bit = names_bit(path, len, kind);
 
 	j->name_more[bit / 8] |= (uint8_t)(1u << bit % 8);
-	return 0;
 }
 
-static bool names_has_more(const struct hold_judge *j, const char *path, size_t len,
-			   enum hold_name_kind kind)
+bool hold_sum_has(const struct hold_judge *j, const char *path, size_t len,
+		  enum hold_name_kind kind)
 {
 	size_t bit = names_bit(path, len, kind);
 
@@ -84,24 +84,63 @@ static bool names_same(const char *a, const char *b)
 	return a == b || (a && b && str_equal(a, b));
 }
 
+int hold_give_up(struct hold_judge *j, const char *fmt, ...)
+{
+	char why[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (!j->unread)
+		j->unread = arena_str(&j->changes->arena, why);
+	return j->unread ? 0 : hold_no_memory(j);
+}
+
+/* Nobody asks for a tool by its bucket: that of its script keeps those of many apart. */
+static struct hold_name **names_bucket_of(struct hold_judge *j, const struct hold_name *name,
+					  size_t len)
+{
+	uint32_t sum = fnv_bytes(FNV_START, name->path, len);
+
+	if (name->kind == HOLD_NAME_TAIL)
+		return names_bucket_tail(j, name->path, len);
+	if (name->kind != HOLD_NAME_TOOL || !name->script)
+		return names_bucket(j, name->path, len);
+	return &j->names[fnv_bytes(sum, name->script, strlen(name->script)) % HOLD_NAME_BUCKETS];
+}
+
+/* One that is beyond those that are kept. */
+static int names_beyond(struct hold_judge *j, const struct hold_name *name, size_t len)
+{
+	if (name->kind == HOLD_NAME_FILE || name->kind == HOLD_NAME_TAIL) {
+		hold_sum_add(j, name->path, len, name->kind);
+		return 0;
+	}
+	return hold_give_up(j,
+			    "%.150s and others of yours name more than bawn keeps apart: what they "
+			    "run is not known",
+			    name->by);
+}
+
 int hold_name_add(struct hold_judge *j, const struct hold_name *name)
 {
-	size_t len = strlen(name->path);
-	struct hold_name **bucket = name->kind == HOLD_NAME_TAIL
-					    ? names_bucket_tail(j, name->path, len)
-					    : names_bucket(j, name->path, len);
+	size_t len = strlen(name->path), most = NAMES_COMPARED;
+	struct hold_name **bucket = names_bucket_of(j, name, len);
 
-	for (const struct hold_name *n = *bucket; n; n = n->next)
+	/* One that stands there twice costs no more than its room. */
+	for (const struct hold_name *n = *bucket; n && most > 0; n = n->next, most--)
 		if (n->row == name->row && n->most == name->most && n->plain == name->plain &&
 		    names_same(n->script, name->script) && names_is(n, name->kind, name->path, len))
 			return 1;
 	if (name->row >= hold_row_count)
 		return 0;
-	if (name->kind == HOLD_NAME_FILE || name->kind == HOLD_NAME_TAIL) {
-		if (j->name_count == NAMES_MAX)
-			return names_more(j, name->path, len, name->kind);
-		j->name_count++;
-	}
+	bool is_path = name->kind == HOLD_NAME_FILE || name->kind == HOLD_NAME_TAIL;
+	size_t *count = is_path ? &j->name_count : &j->word_count;
+
+	if (*count == NAMES_MAX)
+		return names_beyond(j, name, len);
+	(*count)++;
 	struct hold_name *n = arena_alloc(&j->arena, sizeof(*n));
 
 	if (!n)
@@ -155,7 +194,7 @@ static int names_ask_program(struct hold_judge *j, const struct change *c,
 			     const struct hold_name *n, const char *program, struct hold_said *said)
 {
 	/* A hook puts it in PATH to run what is there. */
-	bool hook = n->row == hold_row_of("git-hook-folders");
+	bool hook = hold_rows[n->row].hook;
 	bool held = !program || hook || names_has_program(j, program);
 
 	if (said->level >= (held ? HOLD_HOLD : HOLD_FLAG))
@@ -220,18 +259,6 @@ static int names_ask_link(struct hold_judge *j, const struct change *c, struct h
 	return r;
 }
 
-const struct hold_name *hold_tool_next(const struct hold_judge *j, const char *word,
-				       const struct hold_name *last)
-{
-	size_t len = strlen(word);
-	const struct hold_name *n =
-		last ? last->next : j->names[fnv_bytes(FNV_START, word, len) % HOLD_NAME_BUCKETS];
-
-	while (n && !names_is(n, HOLD_NAME_TOOL, word, len))
-		n = n->next;
-	return n;
-}
-
 /* The path is this tail, or ends with it behind a slash. */
 static bool names_ends(const char *path, size_t len, const char *tail)
 {
@@ -258,15 +285,18 @@ int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_sai
 	     n = n->next)
 		if (n->kind == HOLD_NAME_TAIL && names_ends(c->path, len, n->path))
 			r = names_ask(j, c, n, said);
-	for (const struct hold_name *n = j->name_patterns; r == 0 && n; n = n->pattern)
+	for (const struct hold_name *n = j->name_patterns; r == 0 && n && !hold_is_late_soon(j);
+	     n = n->pattern)
 		if (hold_matches(n->path, c->path))
 			r = names_ask(j, c, n, said);
 	if (r == 0 && j->name_count == NAMES_MAX && said->level < HOLD_HOLD &&
-	    (names_has_more(j, c->path, len, HOLD_NAME_FILE) ||
-	     names_has_more(j, c->path, len, HOLD_NAME_TAIL)))
+	    (hold_sum_has(j, c->path, len, HOLD_NAME_FILE) ||
+	     hold_sum_has(j, c->path, len, HOLD_NAME_TAIL)))
 		r = hold_ask_at(j, c, hold_row_of("git-hook-folders"),
 				"your hooks and settings name more files than bawn keeps apart, "
 				"and this may be one of them",
 				HOLD_HOLD, said);
+	if (r == 0 && j->unread && said->level < HOLD_HOLD && !c->git)
+		r = hold_ask_at(j, c, hold_row_of("git-hook-folders"), j->unread, HOLD_HOLD, said);
 	return r == 0 && c->after.type == OBJECT_LINK ? names_ask_link(j, c, said) : r;
 }

@@ -38,6 +38,7 @@ struct hold_row {
 	const char *name, *corpus, *what, *why;
 	enum hold_level level, gone;
 	enum hold_content content;
+	bool hook; /* git runs it, and so what it names or puts in PATH */
 	const char *const *paths, *const *but, *const *direct;
 };
 
@@ -109,7 +110,9 @@ uint64_t hold_find_below(const struct hold_rules *r, const char *folded);
 /* --- the judgement -------------------------------------------------------------------- */
 
 enum {
-	HOLD_READ_MAX = 4 << 20,   /* of a file that is understood as a whole */
+	/* Of a file that is understood as a whole.  What files of the user's name is read as far:
+	 * one that a session made longer would be held, or pointed out, for that. */
+	HOLD_READ_MAX = 4 << 20,
 	HOLD_SCAN_MAX = 256 << 20, /* of a text that is looked through */
 	HOLD_WORD_MAX = 80,        /* of an agent's words in a reason */
 };
@@ -161,6 +164,9 @@ enum hold_name_kind {
 	HOLD_NAME_PROGRAMS, /* a folder of PATH */
 	HOLD_NAME_TAIL,     /* the end of a path: in a folder that is not known */
 	HOLD_NAME_TOOL,     /* no path, but a word of a hook that may be a tool */
+	/* Of these there are sums alone: hold_place.c. */
+	HOLD_NAME_PLACE, /* a place */
+	HOLD_NAME_ABOVE, /* a folder above one */
 };
 
 struct hold_name {
@@ -223,9 +229,11 @@ struct hold_judge {
 	size_t root_count; /* of those that were not there before */
 	struct hold_place *places;
 	size_t place_count;
+	const char *unread; /* why it is not known all that files of the user's name */
 	struct hold_name *names[HOLD_NAME_BUCKETS];
 	struct hold_name *name_list, *name_patterns;
-	size_t name_count;
+	size_t name_count, word_count;         /* paths, and the others */
+	struct hold_tools *tools;              /* hold_tools.c, once it was asked */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
@@ -283,6 +291,10 @@ int hold_read_both(struct hold_judge *j, const struct change *c, struct hold_ver
 
 /* A file of a view, whether it changed or not; -ENOENT for what is no file. */
 int hold_read_path(const struct view *v, const char *path, size_t max, struct buf *into);
+
+/* A file of the user's, for what it names.  1: it cannot be read; where it is too large, that is
+ * said of all that changes. */
+int hold_read_named(struct hold_judge *j, const char *path, struct buf *into);
 
 /* What a link of a view says; -EINVAL for what is none. */
 int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX]);
@@ -369,6 +381,9 @@ int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
 int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
 		   unsigned int is);
 
+/* It is in a place beyond those that are kept, or may be. */
+bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c);
+
 /* The word of settings, hooks and links: a place that is a rule's from now on. */
 int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
 	BAWN_PRINTF(4, 5);
@@ -381,9 +396,14 @@ int hold_name_add(struct hold_judge *j, const struct hold_name *name);
 /* What they say of a change, in the tree or brought by a commit. */
 int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_said *said);
 
-/* The words of hooks that may be tools; NULL: the first, and the last was the last one. */
-const struct hold_name *hold_tool_next(const struct hold_judge *j, const char *word,
-				       const struct hold_name *last);
+/* The sum of a path is kept, or was, of one that is beyond those that are kept. */
+void hold_sum_add(struct hold_judge *j, const char *path, size_t len, enum hold_name_kind kind);
+bool hold_sum_has(const struct hold_judge *j, const char *path, size_t len,
+		  enum hold_name_kind kind);
+
+/* Not all is known that files of the user's name: whatever changes may be one of these, and is held
+ * with this reason.  The first one counts. */
+int hold_give_up(struct hold_judge *j, const char *fmt, ...) BAWN_PRINTF(2, 3);
 
 /* --- hold_tools.c ----------------------------------------------------------------------- */
 
@@ -391,7 +411,9 @@ const struct hold_name *hold_tool_next(const struct hold_judge *j, const char *w
 int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_said *said);
 
 /* A hook runs this script of package.json. */
-bool hold_runs_script(const struct hold_judge *j, const char *script);
+bool hold_runs_script(struct hold_judge *j, const char *script);
+
+void hold_tools_end(struct hold_judge *j);
 
 /* The place of a rule in the list; hold_row_count: there is none of this name. */
 unsigned int hold_row_of(const char *rule);
@@ -411,7 +433,7 @@ enum { HOLD_WORDS_SCRIPT = '\2' };
 struct span hold_words(struct span text, enum hold_words_of of, struct buf *into);
 
 /* Files of settings that one of them includes: they are followed to a depth, and so many. */
-enum { HOLD_INCLUDES_MAX = 64, HOLD_HOOK_MAX = 256 << 10 };
+enum { HOLD_INCLUDES_MAX = 256 };
 
 struct hold_includes {
 	const char *files[HOLD_INCLUDES_MAX];
@@ -458,6 +480,29 @@ enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX]);
 
 /* What stands at `at` is behind a substitution that is such a folder: $(dirname "$0")/x. */
 bool hold_goes_is_known(struct span text, size_t at);
+
+/* --- hold_code.c: of the word from `at` to `end` of a text ------------------------------- */
+
+/* By it the code comes to a folder that is not told here. */
+bool hold_code_computes(struct span text, size_t at, size_t end, const char *word);
+
+/* It is os.chdir( or its like: into the folder that is written out there; "": into none that is. */
+bool hold_code_goes(struct span text, size_t end, const char *word, char into[PATH_MAX]);
+
+/* It is PATH, and gets a folder that is not told here. */
+bool hold_code_sets_path(struct span text, size_t at, size_t end, const char *word);
+
+/* It is a whole string of the code's. */
+bool hold_code_is_string(struct span text, size_t at, size_t end);
+
+/* Its line loads something: require(path.join(a, "b")). */
+bool hold_code_loads(struct span text, size_t at);
+
+/* The end of a name whose beginning is a variable: $n.sh; NULL: it is none. */
+const char *hold_code_ending(struct span text, size_t at, const char *word);
+
+/* It is a folder, and what follows tells which file there: tools/$NAME, "tools/" + name. */
+bool hold_code_is_folder(struct span text, size_t end, const char *word);
 
 /* What files of the user's in the folder `dir` name: hold_named.c. */
 int hold_look_named(struct hold_judge *j, const char *dir);

@@ -87,7 +87,8 @@ static bool path_is_set(struct span line)
 int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
 		       const char *by)
 {
-	bool hook = str_equal(rule, "git-hook-folders");
+	unsigned int row = hold_row_of(rule);
+	bool hook = row < hold_row_count && hold_rows[row].hook;
 	int r = 0;
 
 	while (r == 0 && text.len > 0 && !hold_is_late(j)) {

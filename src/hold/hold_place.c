@@ -151,12 +151,37 @@ int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
 
 /* --- places --------------------------------------------------------------------------- */
 
+/* Of more places than are kept there are sums, as of names: of the place, and of the folders above
+ * it, which a link can stand in the place of. */
+static void place_more(struct hold_judge *j, const char *path)
+{
+	hold_sum_add(j, path, strlen(path), HOLD_NAME_PLACE);
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+		hold_sum_add(j, path, (size_t)(slash - path), HOLD_NAME_ABOVE);
+}
+
+bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c)
+{
+	size_t len = strlen(c->path);
+	bool is = false;
+
+	if (j->place_count <= HOLD_PLACES_MAX)
+		return false;
+	for (size_t at = 0; at <= len && !is; at++)
+		is = (at == 0 || at == len || c->path[at] == '/') &&
+		     hold_sum_has(j, c->path, at, HOLD_NAME_PLACE);
+	return is ||
+	       (c->after.type == OBJECT_LINK && hold_sum_has(j, c->path, len, HOLD_NAME_ABOVE));
+}
+
 static int place_put(struct hold_judge *j, const char *path, unsigned int row, const char *why)
 {
+	if (++j->place_count > HOLD_PLACES_MAX) {
+		place_more(j, path);
+		return 0;
+	}
 	struct hold_place *p = arena_alloc(&j->arena, sizeof(*p));
 
-	if (++j->place_count > HOLD_PLACES_MAX)
-		return 0;
 	if (!p)
 		return hold_no_memory(j);
 	/* The reason outlives this judgement. */
@@ -191,7 +216,10 @@ int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const ch
 		if (str_equal(more->files[i], path))
 			return 0;
 	if (more->count == HOLD_INCLUDES_MAX)
-		return 0;
+		return hold_give_up(j,
+				    "%.150s and those before it include more files of settings "
+				    "than bawn reads (%d): what the others name is not known",
+				    more->files[0], HOLD_INCLUDES_MAX);
 	more->files[more->count] = arena_str(&j->arena, path);
 	return more->files[more->count++] ? 0 : hold_no_memory(j);
 }

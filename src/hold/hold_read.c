@@ -91,6 +91,20 @@ int hold_read_path(const struct view *v, const char *path, size_t max, struct bu
 	return fd < 0 ? fd : hold_read_fd(fd, max, into);
 }
 
+int hold_read_named(struct hold_judge *j, const char *path, struct buf *into)
+{
+	int r = hold_read_path(&j->before, path, HOLD_READ_MAX, into);
+
+	if (r == -E2BIG)
+		r = hold_give_up(j,
+				 "%.150s is too large to be looked into: what it names is not "
+				 "known",
+				 path);
+	else if (r == 0)
+		return 0;
+	return j->error->code < 0 ? r : 1;
+}
+
 int hold_read_link(const struct view *v, const char *path, char into[PATH_MAX])
 {
 	_cleanup_fd_ int fd = view_openat(v, path, O_PATH | O_NOFOLLOW);

@@ -208,9 +208,16 @@ static int refs_find_lost(struct hold_judge *j, struct hold_repo *repo, struct r
 	if (hold_read_path(j->view, path, REFS_FILE_MAX, &s->new) < 0 ||
 	    git_refs_value(&repo->after, "", refs_stash, &one) < 0)
 		buf_clear(&s->new);
-	for (struct span text = buf_span(&s->old); r == 0 && text.len > 0; lines++)
-		if (refs_line(&text, &one) && lines < REFS_LINES_MAX)
+	for (struct span text = buf_span(&s->old); r == 0 && text.len > 0; lines++) {
+		bool is_line = refs_line(&text, &one);
+
+		if (is_line && lines < REFS_LINES_MAX)
 			r = refs_look_for_stash(j, repo, s, &one);
+		else if (is_line && !s->bad && !refs_has_line(buf_span(&s->new), &one)) {
+			s->bad = "there are too many";
+			s->last = one;
+		}
+	}
 	if (r == 0 && git_refs_value(&repo->before, "", refs_stash, &one) == 0 &&
 	    !refs_has_line(buf_span(&s->old), &one) &&
 	    (git_refs_value(&repo->after, "", refs_stash, &is) < 0 || !git_name_equal(&is, &one)))
@@ -380,6 +387,7 @@ int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *o
 {
 	const struct hold_dir *dir = hold_dir_find(j, repo->gitdir, strlen(repo->gitdir));
 	struct git_ref_value was, is;
+	struct git_name leads;
 
 	*ret = NULL;
 	/* In a repository that is new it stands for nothing of the user's. */
@@ -387,11 +395,17 @@ int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *o
 	    (dir && !dir->was_gitdir))
 		return 0;
 	(void)git_refs_look(&repo->before, own, name, &was);
-	if (refs_may_stand_for(&was, name, is.symbolic))
+	bool may = refs_may_stand_for(&was, name, is.symbolic);
+
+	/* A HEAD may be on a branch that has no commit yet. */
+	if (may && (str_equal(name, "HEAD") || str_equal(was.symbolic, is.symbolic) ||
+		    git_refs_value(&repo->after, own, name, &leads) == 0))
 		return 0;
 	*ret = arena_printf(&j->changes->arena,
-			    "%.200s becomes another name for %.200s: what git writes to one it "
-			    "would write to the other",
+			    may ? "%.200s becomes another name for %.200s, which is not there: "
+				  "what git writes to one would make the other"
+				: "%.200s becomes another name for %.200s: what git writes to one "
+				  "it would write to the other",
 			    name, is.symbolic);
 	return *ret ? 0 : error_set(j->error, -ENOMEM, "no memory to look into refs");
 }

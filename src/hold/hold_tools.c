@@ -15,8 +15,9 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { TOOLS_WORD_MAX = 64, TOOLS_SCRIPTS_DEEP = 3 };
+enum { TOOLS_WORD_MAX = 64 };
 
 /* Rules whose files are tools' own. */
 static const char *const tools_rules[] = {"build-files", "test-files", "checkers"};
@@ -113,38 +114,223 @@ static const struct {
 static const char *const tools_runners[] = {"npm", "pnpm",  "yarn", "bun",  "node",
 					    "nr",  "turbo", "nx",   "rush", "lerna"};
 
-static const struct hold_name *tools_said(const struct hold_judge *j, const char *word,
-					  unsigned int deep);
+/*
+ * What is said of tools, once for all changes: an agent's tree has as many files as it likes, and a
+ * package.json as many scripts.
+ */
+struct hold_tools {
+	const struct hold_name **said; /* a word each that a hook says, or a script that one runs */
+	size_t said_count;
+	const struct hold_name **of_scripts; /* all names of scripts, by these */
+	size_t of_script_count;
+	struct tools_script *scripts; /* by their names */
+	size_t script_count;
+	const struct hold_name **pythons; /* files of Python's that are named, by their folders */
+	size_t python_count;
+	bool runner; /* a hook starts one of those that run scripts */
+};
 
-/* A hook runs this script of package.json, or a script does that one runs. */
-static bool tools_runs_script(const struct hold_judge *j, const char *script, unsigned int deep)
+struct tools_script {
+	const char *name;
+	size_t from, to; /* of_scripts */
+	bool runs;       /* by a hook */
+};
+
+void hold_tools_end(struct hold_judge *j)
 {
-	bool runner = false;
-	const char *of = str_after(script, "pre");
+	if (!j->tools)
+		return;
+	free(j->tools->said);
+	free(j->tools->of_scripts);
+	free(j->tools->scripts);
+	free(j->tools->pythons);
+	free(j->tools);
+	j->tools = NULL;
+}
 
-	of = of ? of : str_after(script, "post");
-	for (size_t i = 0; !runner && i < BAWN_ARRAY_SIZE(tools_runners); i++)
-		for (const struct hold_name *n = hold_tool_next(j, tools_runners[i], NULL);
-		     n && !runner; n = hold_tool_next(j, tools_runners[i], n))
-			runner = !n->script;
-	return runner && (tools_said(j, script, deep) || (of && *of && tools_said(j, of, deep)));
+static int tools_by_word(const void *a, const void *b)
+{
+	const struct hold_name *const *x = a, *const *y = b;
+
+	return strcmp((*x)->path, (*y)->path);
+}
+
+static int tools_by_script(const void *a, const void *b)
+{
+	const struct hold_name *const *x = a, *const *y = b;
+
+	return strcmp((*x)->script, (*y)->script);
+}
+
+static int tools_order_scripts(const void *a, const void *b)
+{
+	const struct tools_script *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static struct tools_script *tools_find_script(const struct hold_tools *t, const char *name)
+{
+	const struct tools_script key = {.name = name};
+
+	return t->script_count ? bsearch(&key, t->scripts, t->script_count, sizeof(*t->scripts),
+					 tools_order_scripts)
+			       : NULL;
+}
+
+/* How long the path of its folder is. */
+static size_t tools_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static int tools_compare_folders(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int r = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+	return r ? r : (a_len > b_len) - (a_len < b_len);
+}
+
+static int tools_by_folder(const void *a, const void *b)
+{
+	const struct hold_name *const *x = a, *const *y = b;
+
+	return tools_compare_folders((*x)->path, tools_folder((*x)->path), (*y)->path,
+				     tools_folder((*y)->path));
+}
+
+static bool tools_is_python(const struct hold_name *n)
+{
+	return n->kind == HOLD_NAME_FILE && n->most == HOLD_HOLD && str_ends_with(n->path, ".py");
+}
+
+static bool tools_is_runner(const char *word)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(tools_runners); i++)
+		if (str_equal(word, tools_runners[i]))
+			return true;
+	return false;
+}
+
+/* All names that count here, each list in its order. */
+static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
+{
+	size_t count = j->name_count + j->word_count + 1;
+
+	t->said = calloc(count, sizeof(*t->said));
+	t->of_scripts = calloc(count, sizeof(*t->of_scripts));
+	t->scripts = calloc(count, sizeof(*t->scripts));
+	t->pythons = calloc(count, sizeof(*t->pythons));
+	if (!t->said || !t->of_scripts || !t->scripts || !t->pythons)
+		return false;
+	for (const struct hold_name *n = j->name_list; n; n = n->other) {
+		if (n->kind == HOLD_NAME_TOOL)
+			t->said[t->said_count++] = n;
+		if (n->script)
+			t->of_scripts[t->of_script_count++] = n;
+		if (tools_is_python(n))
+			t->pythons[t->python_count++] = n;
+		t->runner = t->runner ||
+			    (n->kind == HOLD_NAME_TOOL && !n->script && tools_is_runner(n->path));
+	}
+	qsort(t->said, t->said_count, sizeof(*t->said), tools_by_word);
+	qsort(t->of_scripts, t->of_script_count, sizeof(*t->of_scripts), tools_by_script);
+	qsort(t->pythons, t->python_count, sizeof(*t->pythons), tools_by_folder);
+	for (size_t i = 0; i < t->of_script_count; i++) {
+		const char *name = t->of_scripts[i]->script;
+
+		if (i == 0 || !str_equal(name, t->of_scripts[i - 1]->script))
+			t->scripts[t->script_count++] =
+				(struct tools_script){.name = name, .from = i};
+		t->scripts[t->script_count - 1].to = i + 1;
+	}
+	return true;
+}
+
+/* The word is a script's name, or what npm runs before it and behind it: those run now, and wait
+ * for their own words to be looked at. */
+static void tools_say(const struct hold_tools *t, const char *word, struct tools_script **waiting,
+		      size_t *count)
+{
+	static const char *const leads[] = {"", "pre", "post"};
+	char name[TOOLS_WORD_MAX + sizeof("post")];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(leads); i++) {
+		int n = snprintf(name, sizeof(name), "%s%s", leads[i], word);
+		struct tools_script *script =
+			n < (int)sizeof(name) ? tools_find_script(t, name) : NULL;
+
+		if (!script || script->runs)
+			continue;
+		script->runs = true;
+		waiting[(*count)++] = script;
+	}
+}
+
+/* Which scripts hooks run, and scripts that they run. */
+static bool tools_run_scripts(const struct hold_tools *t)
+{
+	_cleanup_free_ struct tools_script **waiting =
+		calloc(t->script_count + 1, sizeof(struct tools_script *));
+	size_t count = 0;
+
+	if (!waiting)
+		return false;
+	for (size_t i = 0; t->runner && i < t->said_count; i++)
+		if (!t->said[i]->script)
+			tools_say(t, t->said[i]->path, waiting, &count);
+	for (size_t at = 0; at < count; at++)
+		for (size_t i = waiting[at]->from; i < waiting[at]->to; i++)
+			if (t->of_scripts[i]->kind == HOLD_NAME_TOOL)
+				tools_say(t, t->of_scripts[i]->path, waiting, &count);
+	return true;
+}
+
+static const struct hold_tools *tools_of(struct hold_judge *j)
+{
+	if (j->tools)
+		return j->tools;
+	struct hold_tools *t = j->tools = calloc(1, sizeof(*t));
+
+	if (!t || !tools_gather(j, t) || !tools_run_scripts(t)) {
+		hold_tools_end(j);
+		return NULL;
+	}
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->said_count; i++) {
+		const struct hold_name *n = t->said[i];
+		const struct tools_script *by = n->script ? tools_find_script(t, n->script) : NULL;
+
+		if ((!by || by->runs) &&
+		    (kept == 0 || !str_equal(t->said[kept - 1]->path, n->path)))
+			t->said[kept++] = n;
+	}
+	t->said_count = kept;
+	return t;
 }
 
 /* A word of a hook, or of a script that one runs; NULL: of none. */
-static const struct hold_name *tools_said(const struct hold_judge *j, const char *word,
-					  unsigned int deep)
+static const struct hold_name *tools_said(const struct hold_judge *j, const char *word)
 {
-	for (const struct hold_name *n = hold_tool_next(j, word, NULL); n;
-	     n = hold_tool_next(j, word, n))
-		if (!n->script || (deep < TOOLS_SCRIPTS_DEEP && !str_equal(n->script, word) &&
-				   tools_runs_script(j, n->script, deep + 1)))
-			return n;
-	return NULL;
+	const struct hold_name key = {.path = word}, *of = &key;
+	const struct hold_name **found =
+		j->tools->said_count ? bsearch(&of, j->tools->said, j->tools->said_count,
+					       sizeof(*j->tools->said), tools_by_word)
+				     : NULL;
+
+	return found ? *found : NULL;
 }
 
-bool hold_runs_script(const struct hold_judge *j, const char *script)
+bool hold_runs_script(struct hold_judge *j, const char *script)
 {
-	return tools_runs_script(j, script, 0);
+	const struct hold_tools *t = tools_of(j);
+	const struct tools_script *found = t ? tools_find_script(t, script) : NULL;
+
+	/* Without memory to look it counts as run. */
+	return !t || (found && found->runs);
 }
 
 /* A word, and how its wrapper is called (gradlew). */
@@ -155,12 +341,12 @@ static const struct hold_name *tools_of_word(const struct hold_judge *j, char *w
 	if (len < 2 || len >= TOOLS_WORD_MAX - 1)
 		return NULL;
 	word[len] = '\0';
-	n = tools_said(j, word, 0);
+	n = tools_said(j, word);
 	if (n)
 		return n;
 	word[len] = 'w';
 	word[len + 1] = '\0';
-	return tools_said(j, word, 0);
+	return tools_said(j, word);
 }
 
 /* By the first part of the name or the last; with and without what is no part of the tool's. */
@@ -199,7 +385,7 @@ static const struct hold_name *tools_by_table(const struct hold_judge *j, const 
 
 	for (size_t i = 0; !n && i < BAWN_ARRAY_SIZE(tools_table); i++)
 		if (hold_matches(tools_table[i].file, base))
-			n = tools_said(j, tools_table[i].tool, 0);
+			n = tools_said(j, tools_table[i].tool);
 	return n;
 }
 
@@ -216,15 +402,24 @@ static const struct hold_name *tools_python_in(struct hold_judge *j, const char 
 	const struct hold_name *found = NULL;
 
 	for (size_t i = 0; len == 0 && !found && i < BAWN_ARRAY_SIZE(tools_pythons); i++)
-		found = tools_said(j, tools_pythons[i], 0);
-	for (const struct hold_name *n = j->name_list; !found && n && !hold_is_late_soon(j);
-	     n = n->other) {
-		const char *slash = strrchr(n->path, '/');
-		size_t above = slash ? (size_t)(slash - n->path) : 0;
+		found = tools_said(j, tools_pythons[i]);
+	size_t from = 0, to = j->tools->python_count;
 
-		if (n->kind == HOLD_NAME_FILE && n->most == HOLD_HOLD && above == len &&
-		    memcmp(n->path, dir, len) == 0 && str_ends_with(n->path, ".py") &&
-		    hold_type(&j->before, n->path) == OBJECT_FILE)
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const char *path = j->tools->pythons[middle]->path;
+
+		if (tools_compare_folders(path, tools_folder(path), dir, len) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; !found && from < j->tools->python_count && !hold_is_late_soon(j); from++) {
+		const struct hold_name *n = j->tools->pythons[from];
+
+		if (tools_compare_folders(n->path, tools_folder(n->path), dir, len) != 0)
+			break;
+		if (hold_type(&j->before, n->path) == OBJECT_FILE)
 			found = n;
 	}
 	return found;
@@ -298,6 +493,8 @@ static int tools_ask(struct hold_judge *j, const struct change *c, struct hold_s
 
 int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
+	if (!tools_of(j))
+		return hold_no_memory(j);
 	int r = tools_ask(j, c, said);
 
 	return r < 0 ? r : tools_ask_python(j, c, said);

@@ -31,9 +31,8 @@
 #include <stdio.h>
 
 enum {
-	HOLD_SETTINGS_MAX = 1 << 20,
 	HOLD_POINTER_MAX = 8 << 10,
-	HOLD_HOPS_MAX = 8,    /* of links that lead to links */
+	HOLD_HOPS_MAX = 40,   /* of links that lead to links: the kernel follows no more */
 	HOLD_LINK_DIRS = 256, /* folders that are looked through for links */
 };
 
@@ -110,12 +109,15 @@ int hold_look_files(struct hold_judge *j, const char *root, const char *file)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < more.count; i++) {
-		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_SETTINGS_MAX);
+		_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
 
 		r = hold_follow(j, more.files[i], "git-config");
-		if (r < 0 ||
-		    hold_read_path(&j->before, more.files[i], HOLD_SETTINGS_MAX, &text) < 0)
+		if (r == 0)
+			r = hold_read_named(j, more.files[i], &text);
+		if (r != 0) {
+			r = r > 0 ? 0 : r;
 			continue;
+		}
 		struct git_config g = {.left = buf_span(&text)};
 
 		while (r == 0 && git_config_next(&g) > 0)
@@ -141,7 +143,7 @@ static int hold_look_hook(void *context, const char *name)
 {
 	const struct hold_hooks *h = context;
 	struct hold_judge *j = h->j;
-	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_HOOK_MAX);
+	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
 
 	if (str_ends_with(name, ".sample"))
 		return 0;
@@ -151,7 +153,8 @@ static int hold_look_hook(void *context, const char *name)
 		return hold_no_memory(j);
 	int r = hold_follow(j, path, "git-hooks");
 
-	if (r < 0 || hold_read_path(&j->before, path, HOLD_HOOK_MAX, &text) < 0)
+	/* One that is longer is no script. */
+	if (r < 0 || hold_read_path(&j->before, path, HOLD_READ_MAX, &text) < 0)
 		return r;
 	const struct hold_naming naming = {.rule = "git-hook-folders",
 					   .what = "git would run it through a hook"};
@@ -296,7 +299,11 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 	unsigned int was = hold_type(&j->before, dotgit);
 
 	if (was == OBJECT_ABSENT && ++j->root_count > HOLD_ROOTS_MAX)
-		return 0;
+		return hold_place_add(j, d->path, "git-hook-folders",
+				      "more repositories are new than can be looked into (%d): "
+				      "what your own settings of git would run in this one is not "
+				      "known",
+				      HOLD_ROOTS_MAX);
 	struct hold_root *root = arena_alloc(&j->arena, sizeof(*root));
 
 	if (!root)

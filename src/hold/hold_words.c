@@ -16,6 +16,10 @@
  *	cwd: a, cd a, -C a, -Ia	a folder that the other words of the text are looked for in, too
  *	cd "$A", $A/b, more folders than are noted	a folder that is not known: files that have the
  *				last name of a word that can be run count wherever they are
+ *	os.chdir(a), path.join(a, "b"), sys.path	the same, of code: its strings can all be run
+ *	$A.sh			each other word with this end
+ *	tools/$A		any file there, where it is run; else those that other words name
+ *	for a in tools/x*.sh	what matches
  *	extends: [a.yml]	more settings: held like those that name them, and read as well
  *	uses: ./a		all that is in the folder
  *
@@ -31,7 +35,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_BLANK = '\1' };
+enum { WORDS_NAME_MAX = 64, WORDS_DIRS_MAX = 16, WORDS_ENDINGS_MAX = 8, WORDS_BLANK = '\1' };
 
 struct words {
 	struct span text;
@@ -54,7 +58,12 @@ struct following {
 	const char *by;
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
-	bool anywhere;              /* one of its folders is not known */
+	bool anywhere;                          /* one of its folders is not known */
+	bool code;                              /* for its code computes it */
+	bool unquoted;                          /* one of them may be a variable of it */
+	bool programs;                          /* a folder of PATH is not known */
+	const char *endings[WORDS_ENDINGS_MAX]; /* of names that begin with a variable */
+	size_t ending_count;
 	bool tails;                 /* so is that of the word that is looked at */
 	const char *script;         /* of package.json, in which it stands; NULL: in none */
 	struct hold_includes *more; /* NULL: settings that are named are not read */
@@ -438,7 +447,8 @@ static int words_meant(struct following *f, const struct words *w, const char *d
 		       w->before[flag - 1] == 'm') ||
 		      import || str_equal(w->before, "from") || words_has(words_modules, w->before);
 	const char *attached = str_after(name, "-m"), *loaded = str_after(name, "-r");
-	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../");
+	bool loads = words_said(w, words_load) || str_after(name, "./") || str_after(name, "../") ||
+		     ((f->code || w->glued) && hold_code_loads(w->text, w->start));
 	char whole[PATH_MAX + WORDS_NAME_MAX + 16];
 	int r = 0;
 
@@ -464,6 +474,36 @@ static bool words_is_near(const char *name)
 	return str_after(name, "./") || str_after(name, "../");
 }
 
+/* for a in tools/x*.sh; do; sh tools/x? */
+static bool words_is_pattern(const struct following *f, const struct words *w, const char *name)
+{
+	const char *program = strrchr(w->before, '/');
+
+	program = program ? program + 1 : w->before;
+	return !f->naming->flag && !f->naming->keys && !f->naming->lead && strpbrk(name, "*?[") &&
+	       strchr(name, '/') &&
+	       (str_equal(w->before, "in") || words_has(words_runners, program) ||
+		str_after(program, "python") || str_after(w->before, "run-parts"));
+}
+
+/* What matches a pattern of a shell's: any part of a name for what it leaves open. */
+static int words_match(struct following *f, const char *path)
+{
+	char pattern[PATH_MAX];
+	size_t len = 0;
+
+	for (; *path; path++) {
+		const char *end = *path == '[' ? strchr(path, ']') : NULL;
+
+		pattern[len++] = (char)(*path == '?' || end ? '*' : *path);
+		path = end ? end : path;
+	}
+	pattern[len] = '\0';
+	int r = words_put(f, pattern, false, HOLD_NAME_PATTERN);
+
+	return r < 0 ? r : 0;
+}
+
 /* A word in one of its spellings. */
 static int words_name_in(struct following *f, const struct words *w, const char *name)
 {
@@ -486,6 +526,8 @@ static int words_name_in(struct following *f, const struct words *w, const char 
 		      (words_is_near(name) || words_is_folder(f->j, path))) ||
 		     (w->go && (words_is_near(name) || w->variable))))
 			r = words_place(f, path);
+		if (r == 0 && there && words_is_pattern(f, w, name))
+			r = words_match(f, path);
 		if (r == 0 && (!n->keys || words_said(w, n->keys)))
 			r = words_try(f, dir, name, false);
 		else
@@ -523,12 +565,23 @@ static bool words_is_run(const struct words *w)
 	       str_after(program, "python") || str_equal(program, "-m");
 }
 
+/* In code that comes to a folder which is not known: its strings, and what it imports. */
+static bool words_is_run_by_code(const struct words *w)
+{
+	return w->bare[0] != '-' &&
+	       (hold_code_is_string(w->text, w->start, w->start + strlen(w->word)) ||
+		str_equal(w->before, "import") || str_equal(w->before, "from") ||
+		words_has(words_modules, w->before));
+}
+
 /* What is known of the folder that a word is behind: $PWD/x and $HOME/x are told, and so is what
  * hold_goes_to knows. */
 static bool words_is_behind_unknown(const struct words *w)
 {
 	if (w->glued)
 		return !w->known;
+	if (*w->bare == '%' && strchr(w->bare, '/'))
+		return true;
 	return w->variable && strchr(w->bare, '/') && !str_after(w->bare, "PWD/") &&
 	       !str_after(w->bare, "HOME/");
 }
@@ -544,11 +597,18 @@ static bool words_is_remark(const struct words *w)
 	return false;
 }
 
+/* It can be a program of PATH. */
+static bool words_is_program(const struct words *w)
+{
+	return w->bare[0] != '-' && !w->variable && !strpbrk(w->bare, "/\\*?[]%@:") &&
+	       !words_is_remark(w);
+}
+
 /* The word as a tool that a hook starts, or a script that one may run: without its folder. */
 static int words_tool(struct following *f, const struct words *w)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._:+-";
-	bool hook = !f->naming->flag && str_equal(f->naming->rule, "git-hook-folders");
+	bool hook = !f->naming->flag && f->row < hold_row_count && hold_rows[f->row].hook;
 	const char *slash = strrchr(w->bare, '/');
 	const char *last = slash ? slash + 1 : w->bare;
 	char word[WORDS_NAME_MAX];
@@ -586,7 +646,9 @@ static int words_spell(struct following *f, struct words *w)
 	int r = 0;
 
 	f->tails = !f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		   (f->anywhere || words_is_behind_unknown(w)) && words_is_run(w);
+		   (f->anywhere || words_is_behind_unknown(w)) &&
+		   (words_is_run(w) || (f->code && words_is_run_by_code(w)) ||
+		    (f->programs && words_is_program(w)));
 	/* scripts\x.ps1 */
 	for (size_t i = 0; i == 0 || w->bare[i - 1]; i++)
 		other[i] = (char)(w->bare[i] == '\\' ? '/' : w->bare[i]);
@@ -667,7 +729,89 @@ static int words_goes_on(struct following *f, const struct words *w, size_t from
 	enum hold_goes to = hold_goes_to(w->text, at, path);
 
 	f->anywhere = f->anywhere || to == HOLD_GOES_ANYWHERE;
+	/* A variable of the code's; in a file of settings it is a path. */
+	if (key && to == HOLD_GOES_THERE && at < w->text.len && !strchr("\"'", w->text.ptr[at])) {
+		f->unquoted = true;
+		if (!words_is_folder(f->j, path))
+			f->code = f->anywhere = true;
+	}
 	return to == HOLD_GOES_THERE ? words_runs_in(f, path, goes, from) : 0;
+}
+
+/* It stands where a command does, or what a command is given that runs it. */
+static bool words_is_started(const struct words *w)
+{
+	size_t at = w->start;
+
+	while (at > 0 && w->text.ptr[at - 1] && strchr("\"' \t", w->text.ptr[at - 1]))
+		at--;
+	const char *slash = strrchr(w->before, '/');
+	const char *program = slash ? slash + 1 : w->before;
+
+	return at == 0 || strchr("\n;&|(", w->text.ptr[at - 1]) ||
+	       (w->text.ptr[at - 1] == '.' &&
+		(at == 1 || strchr("\n;&| \t(", w->text.ptr[at - 2]))) ||
+	       words_has(words_runners, program) || str_after(program, "python") ||
+	       str_equal(program, "then") || str_equal(program, "do") || str_equal(program, "else");
+}
+
+static int words_ending(struct following *f, const char *ending)
+{
+	if (!ending)
+		return 0;
+	for (size_t i = 0; i < f->ending_count; i++)
+		if (str_equal(f->endings[i], ending))
+			return 0;
+	if (f->ending_count == WORDS_ENDINGS_MAX)
+		return hold_give_up(f->j, "%.150s puts together more names than bawn keeps apart",
+				    f->by);
+	f->endings[f->ending_count] = arena_str(&f->j->arena, ending);
+	return f->endings[f->ending_count++] ? 0 : hold_no_memory(f->j);
+}
+
+/* The word may be what such a name begins with. */
+static int words_begins(struct following *f, const struct words *w)
+{
+	char name[PATH_MAX];
+	int r = 0;
+
+	f->tails = f->anywhere && w->bare[0] != '-';
+	for (size_t i = 0; r == 0 && i < f->ending_count; i++)
+		if (snprintf(name, sizeof(name), "%s%s", w->bare, f->endings[i]) <
+		    (int)sizeof(name))
+			r = words_name_in(f, w, name);
+	return r;
+}
+
+/* What code says of the folders that it comes to. */
+static int words_code(struct following *f, const struct words *w, size_t from)
+{
+	size_t end = w->start + strlen(w->word);
+	char path[PATH_MAX];
+	int r = 0;
+
+	if (hold_code_goes(w->text, end, w->bare, path)) {
+		f->code = true;
+		f->anywhere = f->anywhere || !*path;
+		return *path ? words_runs_in(f, path, true, from) : 0;
+	}
+	if (hold_code_computes(w->text, w->start, end, w->bare))
+		f->code = f->anywhere = true;
+	if (hold_code_sets_path(w->text, w->start, end, w->bare))
+		f->programs = f->anywhere = true;
+	r = words_ending(f, hold_code_ending(w->text, w->start, w->bare));
+	if (r < 0 || !hold_code_is_folder(w->text, end, w->bare))
+		return r;
+	const char *behind = words_behind(w, w->bare);
+	const char *name = behind && *behind ? behind : w->bare;
+
+	/* Which one is run there nobody can tell. */
+	for (size_t i = 0; r == 0 && i < from && words_is_started(w) && !f->naming->flag &&
+			   !f->naming->keys && !f->naming->lead;
+	     i++)
+		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path && !git_rest(path))
+			r = words_place(f, path);
+	return r < 0 ? r : words_runs_in(f, name, true, from);
 }
 
 /* Folders that a word says: of PYTHONPATH and its like several. */
@@ -727,13 +871,16 @@ static int words_follow(struct following *f, struct span text)
 
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
-		while (r == 0 && words_next(&f->words))
+		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
 			if (i == 0 || f->words.blank) {
 				r = words_folders(f, &f->words, from);
 				if (r == 0 && i == 0)
 					r = words_goes_on(f, &f->words, from);
+				if (r == 0)
+					r = words_code(f, &f->words, from);
 			}
 	}
+	f->anywhere = f->anywhere || (f->code && f->unquoted);
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
 		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))
@@ -742,6 +889,9 @@ static int words_follow(struct following *f, struct span text)
 				r = words_script(f, &f->words);
 			else if (i == 0 || f->words.blank) {
 				r = words_spell(f, &f->words);
+				if (r == 0 && !f->naming->flag && !f->naming->keys &&
+				    !f->naming->lead)
+					r = words_begins(f, &f->words);
 				if (r == 0 && words_is_behind(f->words.bare))
 					r = words_spell(f, &f->words);
 			}

@@ -15,7 +15,7 @@ LEVELS = {"off": "HOLD_NOT", "flag": "HOLD_FLAG", "hold": "HOLD_HOLD"}
 CONTENTS = ["name", "hook", "git-config", "attributes", "bare", "submodules", "pointer", "package",
             "hosts", "schema", "invisible", "staged", "link", "commits",
             "objects", "ignored", "being-link", "known", "worktrees", "kept"]
-SCALARS = ["name", "row", "level", "gone", "what", "why", "content"]
+SCALARS = ["name", "row", "level", "gone", "what", "why", "content", "hook"]
 LISTS = ["paths", "but", "direct"]
 
 
@@ -64,7 +64,7 @@ def check(rules):
     for rule in rules:
         missing = [key for key in ("row", "level", "gone", "what", "why") if key not in rule]
         if missing or rule["level"] not in LEVELS or rule["gone"] not in LEVELS or \
-                rule.get("content", "name") not in CONTENTS:
+                rule.get("content", "name") not in CONTENTS or rule.get("hook", "true") != "true":
             sys.exit(f"share/holds.yaml: {rule['name']} is not whole: {missing}")
 
 
@@ -87,7 +87,7 @@ def table(rules):
         content = "HOLD_BY_" + rule.get("content", "name").upper().replace("-", "_")
         lines.append("\t{" + ", ".join(
             [f'"{rule[key]}"' for key in ("name", "row", "what", "why")] +
-            [LEVELS[rule["level"]], LEVELS[rule["gone"]], content] +
+            [LEVELS[rule["level"]], LEVELS[rule["gone"]], content, rule.get("hook", "false")] +
             [f"hold_{key}_{number}" for key in LISTS]) + "},")
     lines += ["};", f"const size_t hold_row_count = {len(rules)};", ""]
     return lines

@@ -92,6 +92,9 @@ int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e
 /* Besides: the workspace; wanted NULL is the current directory. */
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
 
+/* Says what to do about a folder that is closed to its own user. */
+void host_advise_closed(struct error *e);
+
 /*
  * Looks up a path of the policy, absolute, "~/..." or relative to the workspace, and appends
  * it to h->named, its origin being the path as written; path is NULL when nothing is there.

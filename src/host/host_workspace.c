@@ -61,11 +61,16 @@ static int host_find_cwd(struct host *h, bool is_workspace, struct arena *arena)
 	return r == -ENOMEM ? r : 0;
 }
 
+void host_advise_closed(struct error *e)
+{
+	error_next(e, "'chmod u+rwx' opens it, if it is yours. Then try again.");
+}
+
 static int host_refuse_workspace(const char *shown, int code, struct error *e)
 {
 	(void)error_sys(e, code, "cannot use %s as the workspace", shown);
 	if (code == -EACCES)
-		error_next(e, "'chmod u+rwx' opens it, if it is yours. Then try again.");
+		host_advise_closed(e);
 	return code;
 }
 

@@ -192,6 +192,7 @@ struct choice_steps {
 
 int choices_steps(struct choices *c, struct choice_steps *ret, struct error *e);
 int choices_open(void *steps, size_t i); /* as land_how.open, with the steps as its context */
+int choices_open_folder(void *steps, size_t i);
 
 /* Before it lands: what the session departs from.  A landing that is rolled back gives files
  * another time of change, which would look as if the user had changed them. */

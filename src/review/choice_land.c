@@ -357,6 +357,16 @@ int choices_open(void *steps, size_t i)
 	return fd < 0 ? -errno : fd;
 }
 
+int choices_open_folder(void *steps, size_t i)
+{
+	const struct choice_steps *s = steps;
+	const struct choices *c = s->choices;
+
+	return s->from[i] >= c->count ? -ENOENT
+				      : view_openat(&c->view, c->items[s->from[i]].change->path,
+						    O_RDONLY | O_DIRECTORY);
+}
+
 /* --- afterwards ------------------------------------------------------------------------ */
 
 static int choice_rebase(struct choices *c, const struct choice *x)

@@ -186,7 +186,7 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	if (code < 0) {
 		(void)error_sys(e, code, "cannot look into %s", ret->layers.workspace);
 		if (code == -EACCES)
-			error_next(e, "'chmod u+rwx' opens it, if it is yours. Then try again.");
+			host_advise_closed(e);
 		return code;
 	}
 	code = review_recover(ret, e);

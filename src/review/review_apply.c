@@ -265,6 +265,13 @@ static int apply_on_open(void *context, size_t i)
 	return choices_open(&l->a->steps, i);
 }
 
+static int apply_on_open_folder(void *context, size_t i)
+{
+	struct apply_landing *l = context;
+
+	return choices_open_folder(&l->a->steps, i);
+}
+
 static int apply_land(struct apply *a, struct error *e)
 {
 	struct apply_landing context = {.a = a, .e = ERROR_INIT};
@@ -273,6 +280,7 @@ static int apply_land(struct apply *a, struct error *e)
 				     .journal = journal,
 				     .what = "apply",
 				     .open = apply_on_open,
+				     .open_folder = apply_on_open_folder,
 				     .decide = apply_on_decide,
 				     .context = &context};
 	struct land_result result = {.landed = 0};

@@ -266,46 +266,106 @@ static void refs_head(int fd, char ret[GIT_REF_NAME_MAX])
 		ret[0] = '\0';
 }
 
+/* The branch that is rebased, of a HEAD that is on none meanwhile. */
+static void refs_rebased(const struct view *base, const struct undo_ref *of, const char *folder,
+			 char ret[GIT_REF_NAME_MAX])
+{
+	static const char *const notes[] = {"rebase-merge/head-name", "rebase-apply/head-name"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes) && !ret[0]; i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(GIT_REF_NAME_MAX);
+		char inner[PATH_MAX], path[PATH_MAX];
+
+		if (snprintf(inner, sizeof(inner), "%s%s", folder, notes[i]) >=
+			    (int)sizeof(inner) ||
+		    !refs_beside(of, inner, path))
+			continue;
+		_cleanup_fd_ int fd = view_openat(base, path, O_RDONLY);
+
+		if (fd >= 0 && fd_read_all(fd, &text) == 0)
+			(void)snprintf(ret, GIT_REF_NAME_MAX, "%.*s",
+				       (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+	}
+}
+
+/* Who may be on a branch: the repository's own HEAD, and those of its worktrees. */
 struct refs_user {
+	const struct undo_refs *r;
 	const struct view base;
 	const struct undo_ref *of;
 	bool is;
 };
 
-static int refs_on_worktree(void *context, const char *name)
+/* The step of a file of git's in `folder` of the repository; -1: the landing has none. */
+static ssize_t refs_step_in(const struct refs_user *u, const char *folder, const char *name)
 {
-	struct refs_user *u = context;
-	char inner[PATH_MAX], path[PATH_MAX], branch[GIT_REF_NAME_MAX];
+	char inner[PATH_MAX];
 
-	if (snprintf(inner, sizeof(inner), "worktrees/%s/HEAD", name) >= (int)sizeof(inner) ||
-	    !refs_beside(u->of, inner, path))
-		return 0;
-	_cleanup_fd_ int fd = view_openat(&u->base, path, O_RDONLY);
-
-	refs_head(fd, branch);
-	u->is = u->is || str_equal(branch, u->of->name);
-	return 0;
+	return snprintf(inner, sizeof(inner), "%s%s", folder, name) < (int)sizeof(inner)
+		       ? refs_step(u->r, u->of, inner)
+		       : -1;
 }
 
-/* HEAD will be on this branch, or that of a worktree is. */
-static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *one)
+/* The landing came to what is checked out there as well, which goes back with the branch.  A
+ * repository without an index has nothing checked out. */
+static bool refs_moves_with(const struct refs_user *u, const char *folder)
 {
-	struct refs_user u = {.base = {.base = r->tree}, .of = one};
-	ssize_t head = refs_step(r, one, "HEAD");
-	bool moves = head >= 0 && refs_is_done(r, (size_t)head);
-	char path[PATH_MAX], branch[GIT_REF_NAME_MAX];
+	static const char *const files[] = {"HEAD", "index", "logs/HEAD"};
+	char inner[PATH_MAX], path[PATH_MAX];
+	struct object o;
 
-	if (!str_after(one->name, "refs/heads/") || !refs_beside(one, "HEAD", path))
-		return false;
-	_cleanup_fd_ int fd = !moves ? view_openat(&u.base, path, O_RDONLY)
-			      : r->steps[head].after.type == OBJECT_FILE
-				      ? land_undo_content(r->kept, (size_t)head)
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+		ssize_t step = refs_step_in(u, folder, files[i]);
+
+		if (step >= 0 && !u->r->changed[step])
+			return true;
+	}
+	return snprintf(inner, sizeof(inner), "%sindex", folder) < (int)sizeof(inner) &&
+	       refs_beside(u->of, inner, path) && view_look(&u->base, path, &o) == 0 &&
+	       o.type == OBJECT_ABSENT;
+}
+
+/* The HEAD in `folder` will be on the branch, which goes, or moves beneath what is checked out. */
+static void refs_ask_head(struct refs_user *u, const char *folder)
+{
+	ssize_t head = refs_step_in(u, folder, "HEAD");
+	bool moves = head >= 0 && refs_is_done(u->r, (size_t)head);
+	char inner[PATH_MAX], path[PATH_MAX], branch[GIT_REF_NAME_MAX];
+
+	if (snprintf(inner, sizeof(inner), "%sHEAD", folder) >= (int)sizeof(inner) ||
+	    !refs_beside(u->of, inner, path))
+		return;
+	_cleanup_fd_ int fd = !moves ? view_openat(&u->base, path, O_RDONLY)
+			      : u->r->steps[head].after.type == OBJECT_FILE
+				      ? land_undo_content(u->r->kept, (size_t)head)
 				      : -1;
 
 	refs_head(fd, branch);
-	if (str_equal(branch, one->name))
-		return true;
-	if (refs_beside(one, "worktrees", path))
+	if (fd >= 0)
+		refs_rebased(&u->base, u->of, folder, branch);
+	u->is = u->is || (str_equal(branch, u->of->name) &&
+			  (!u->of->back.len || !refs_moves_with(u, folder)));
+}
+
+static int refs_on_worktree(void *context, const char *name)
+{
+	char folder[PATH_MAX];
+
+	if (snprintf(folder, sizeof(folder), "worktrees/%s/", name) < (int)sizeof(folder))
+		refs_ask_head(context, folder);
+	return 0;
+}
+
+/* HEAD will be on this branch, or that of a worktree that stays. */
+static bool refs_is_stood_on(const struct undo_refs *r, const struct undo_ref *one)
+{
+	struct refs_user u = {.r = r, .base = {.base = r->tree}, .of = one};
+	char path[PATH_MAX];
+
+	if (!str_after(one->name, "refs/heads/"))
+		return false;
+	refs_ask_head(&u, "");
+	if (!u.is && refs_beside(one, "worktrees", path))
 		(void)view_list(&u.base, path, refs_on_worktree, &u);
 	return u.is;
 }
@@ -336,7 +396,7 @@ static bool refs_is_aside(const char *path)
 					str_equal(rest, "info/refs"));
 }
 
-/* A branch, and its log. */
+/* A branch, and its log; and packed-refs, where it has what the branch is. */
 static void refs_stay(struct undo_refs *r, const struct undo_ref *one)
 {
 	char log[GIT_REF_NAME_MAX + sizeof("logs/")];
@@ -346,6 +406,10 @@ static void refs_stay(struct undo_refs *r, const struct undo_ref *one)
 	r->left[one->step] = r->stands[one->step] = true;
 	if (step >= 0)
 		r->left[step] = true;
+	ssize_t packed = refs_step(r, one, "packed-refs");
+
+	if (packed >= 0 && !r->valued[packed] && r->now[one->step].type != OBJECT_FILE)
+		r->left[packed] = true;
 }
 
 /* The packed-refs of the landing stays, so a ref that had no file is not what it was without one. */
@@ -364,7 +428,8 @@ void undo_refs_leave(struct undo_refs *r)
 		const struct undo_ref *one = &r->items[i];
 		ssize_t head = refs_step(r, one, "HEAD");
 
-		if (!refs_goes(r, one) || !refs_is_stood_on(r, one))
+		if (!refs_is_done(r, one->step) || !one->now.len ||
+		    git_name_equal(&one->now, &one->back) || !refs_is_stood_on(r, one))
 			continue;
 		/* What is left of a repository that goes would be none. */
 		if (head >= 0 && r->steps[head].after.type == OBJECT_ABSENT)

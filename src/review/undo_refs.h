@@ -10,7 +10,8 @@
  * a file, or, where there was none, no file and no line in packed-refs.
  *
  * And a branch is never taken away from under the user: where HEAD will be on it, or that of a
- * worktree is, it stays.
+ * worktree that does not go, it stays.  Nor does it move beneath what is checked out, unless the
+ * landing came to that as well: then HEAD, index and files go back with it.
  */
 #ifndef BAWN_UNDO_REFS_H
 #define BAWN_UNDO_REFS_H

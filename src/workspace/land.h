@@ -46,6 +46,9 @@ struct land_how {
 	bool whole_modes;
 	/* The content of step i: a descriptor that we close, or -errno. */
 	int (*open)(void *context, size_t i);
+	/* The folder that step i makes, for its attributes user.*: likewise; what cannot be opened
+	 * brings none.  NULL: none does. */
+	int (*open_folder)(void *context, size_t i);
 	/* The time that a folder shall have, which has `now` ("" is the tree's own); 0: this
 	 * landing's.  NULL: always that. */
 	int64_t (*folder_time)(void *context, const char *path, int64_t now);

@@ -101,16 +101,18 @@ static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 static int stage_dir(struct landing *l, size_t i, const char *name)
 {
 	const struct land_step *given = &l->given[l->minds[i].origin];
+	bool is_kept = l->how->undo && given->kept > 0;
+	char kept[LAND_NAME_SIZE];
 
 	if (mkdirat(l->stage, name, 0700) < 0)
 		return -errno;
-	if (!l->how->undo || given->kept == 0)
+	if (is_kept)
+		land_name(given->kept - 1, false, kept);
+	else if (!l->how->open_folder)
 		return 0;
-	char kept[LAND_NAME_SIZE];
-
-	land_name(given->kept - 1, false, kept);
 	_cleanup_fd_ int from =
-		open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0);
+		is_kept ? open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0)
+			: l->how->open_folder(l->how->context, l->minds[i].origin);
 	_cleanup_fd_ int to = open_beneath(l->stage, name, O_RDONLY | O_DIRECTORY, 0);
 
 	if (to < 0)

@@ -191,7 +191,9 @@ static void test_bare(void **state)
 	put_dir(w->up, "half/refs");
 	/* One that was there: what is git's own lands, what runs does not. */
 	put_bare(w->base, "mirror.git");
+	put(w->base, "mirror.git/refs/heads/other", "1111111111111111111111111111111111111111\n");
 	put(w->up, "mirror.git/refs/heads/main", "ref: refs/heads/other\n");
+	put(w->up, "mirror.git/refs/heads/new", "ref: refs/heads/none\n");
 	put(w->up, "mirror.git/refs/heads/odd", "x");
 	put(w->up, "mirror.git/hooks/post-update", "x");
 	put(w->up, "mirror.git/config", "[core]\n\tbare = true\n\tfsmonitor = x\n");
@@ -205,6 +207,7 @@ static void test_bare(void **state)
 	found(w, "docs/data/notes", HELD, "git-bare", NULL);
 	found(w, "half/refs", HELD, "git-bare", NULL);
 	found(w, "mirror.git/refs/heads/main", ORDINARY, NULL, NULL);
+	found(w, "mirror.git/refs/heads/new", HELD, "git-commits", "which is not there");
 	found(w, "mirror.git/refs/heads/odd", HELD, "git-commits", "cannot be read");
 	found(w, "mirror.git/hooks/post-update", HELD, "git-hooks", NULL);
 	found(w, "mirror.git/config", HELD, "git-config", "fsmonitor");

@@ -2,11 +2,13 @@
 /* What the words of hooks name: folders that they go to, and tools that they run. */
 #include "cmocka_lead.h"
 
+#include "buf.h"
 #include "hold_lead.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char hook[] = ".git/hooks/pre-commit";
@@ -136,6 +138,191 @@ static void test_many_names(void **state)
 	assert_true(ordinary > 0);
 }
 
+/* --- code ------------------------------------------------------------------------------ */
+
+/* A folder that code computes is not known; one that it writes out is. */
+static void test_code(void **state)
+{
+	static const struct {
+		const char *text;
+		bool known;
+	} rows[] = {
+		{"import os\nos.chdir('tools')\nos.system('./build.sh')\n", true},
+		{"import os\nos.chdir(\"tools\", )\nos.system('sh build.sh')\n", true},
+		{"process.chdir('tools'); execSync('./build.sh')\n", true},
+		{"subprocess.run(['sh', 'build.sh'], cwd='tools')\n", true},
+		{"spawnSync('sh', ['build.sh'], { cwd: 'tools' });\n", true},
+		{"d = 'tools'\nos.chdir(d)\nos.system('./build.sh')\n", false},
+		{"os.chdir(f'{top}/tools')\nos.system('./build.sh')\n", false},
+		{"os.chdir('to' + 'ols')\nos.system('./build.sh')\n", false},
+		{"os.system('sh ' + os.path.join('tools', 'build.sh'))\n", false},
+		{"run(['sh', '%s/%s' % (d, 'build.sh')])\n", false},
+		{"subprocess.run(['sh', 'build.sh'], cwd=d)\n", false},
+		{"spawnSync('sh', ['build.sh'], { cwd });\n", false},
+		{"const d = `${process.cwd()}/tools`; process.chdir(d); run('sh', ['build.sh'])\n",
+		 false},
+		{"spawnSync(path.resolve('tools', 'build.sh'))\n", false},
+		{"n=build\ncd \"$X\"\nsh $n.sh\n", false},
+		{"n=build\ncd tools\n\"./${n}.sh\"\n", true},
+		{"n=build.sh\ncat tools/$n | sh\n", true},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		print_message("%s", rows[i].text);
+		hook_says(w, rows[i].text, goes_files);
+		found(w, "tools/build.sh", HELD, "git-hook-folders", NULL);
+		found(w, "other/plain.sh", ORDINARY, NULL, NULL);
+		found(w, "other/build.sh", rows[i].known ? ORDINARY : HELD, NULL,
+		      rows[i].known ? NULL : "in a folder that is not known");
+	}
+	/* A shell that counts computes no folder. */
+	hook_says(w, "i=$(expr \"$count\" + 1)\n./build.sh \"$i\"\n", goes_files);
+	found(w, "other/build.sh", ORDINARY, NULL, NULL);
+	/* Which one it runs of a folder nobody can tell: all of it. */
+	hook_says(w, "sh other/$1\n", goes_files);
+	found(w, "other/plain.sh", HELD, "git-hook-folders", "names it");
+	found(w, "tools/build.sh", ORDINARY, NULL, NULL);
+	hook_says(w, "for f in other/p*.s?; do . $f; done\n", goes_files);
+	found(w, "other/plain.sh", HELD, "git-hook-folders", "names it");
+	found(w, "other/build.sh", ORDINARY, NULL, NULL);
+}
+
+/* Modules by names alone, and programs of PATH, of a folder that is not known. */
+static void test_loaded(void **state)
+{
+	static const struct {
+		const char *text, *path;
+	} rows[] = {
+		{"import sys\nsys.path.insert(0, d)\nimport aid\n", "lib/aid.py"},
+		{"sys.path[0:0] = [d]\n__import__('aid')\n", "lib/aid.py"},
+		{"sys.path += [d]\nfrom aid import x\n", "lib/aid/__init__.py"},
+		{"require(process.cwd() + '/lib/aid')\n", "lib/aid.js"},
+		{"require(path.join(d, 'aid'))\n", "lib/aid/index.js"},
+		{"require(`${d}/aid`)\n", "lib/aid.js"},
+		{"PATH=\"$d:$PATH\"\naid\n", "lib/aid"},
+		{"export PATH=$(where):$PATH; aid x\n", "lib/aid"},
+		{"os.environ['PATH'] = d\nsubprocess.run(['aid'])\n", "lib/aid"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *const paths[] = {rows[i].path, "lib/plain.py", "lib/plain.js", "plain",
+					     NULL};
+
+		print_message("%s", rows[i].text);
+		(void)tree_remove(w->base, "lib");
+		(void)tree_remove(w->up, "lib");
+		hook_says(w, "ls\n", paths);
+		found(w, rows[i].path, ORDINARY, NULL, NULL);
+		hook_says(w, rows[i].text, paths);
+		found(w, rows[i].path, HELD, "git-hook-folders", NULL);
+		for (size_t k = 1; paths[k]; k++)
+			found(w, paths[k], ORDINARY, NULL, NULL);
+	}
+}
+
+/* --- bounds ---------------------------------------------------------------------------- */
+
+/* More places than are kept: what comes last is held, also by a link above it, and not all else. */
+static void test_many_places(void **state)
+{
+	static const char *const files[] = {"q/0/a", "q/4999/a", "plain/a", "plain/b", NULL};
+	struct world *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+
+	for (size_t i = 0; i < 5000; i++)
+		buf_putf(&text, "sh q/%zu/$1\n", i);
+	buf_put_str(&text, "sh above/it/$1\n");
+	assert_int_equal(symlinkat("plain", w->up, "above"), 0);
+	hook_says(w, buf_str(&text), files);
+	found(w, "q/0/a", HELD, "git-hook-folders", "names it");
+	found(w, "q/4999/a", HELD, "git-hook-folders", "more folders than");
+	found(w, "above", HELD, "git-hook-folders", NULL);
+	found(w, "plain/a", ORDINARY, NULL, NULL);
+	found(w, "plain/b", ORDINARY, NULL, NULL);
+}
+
+/* What the user's files name beyond what is read is not known: all that changes is held for it. */
+static void test_not_read(void **state)
+{
+	static const char *const files[] = {"plain", NULL};
+	struct world *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(8 << 20);
+
+	hook_says(w, "ls\n", files);
+	found(w, "plain", ORDINARY, NULL, NULL);
+	for (size_t i = 0; i < 300; i++)
+		buf_putf(&text, "[include]\n\tpath = ../c/%zu\n", i);
+	put(w->base, ".git/config", buf_str(&text));
+	judge_within(w, NULL, 600000);
+	found(w, "plain", HELD, "git-hook-folders", "more files of settings");
+	put(w->base, ".git/config", "");
+	buf_clear(&text);
+	for (size_t i = 0; i < 5 << 20; i += 16)
+		buf_put_str(&text, "               \n");
+	put(w->base, "package.json", buf_str(&text));
+	judge_within(w, NULL, 600000);
+	found(w, "plain", HELD, "git-hook-folders", "package.json is too large");
+}
+
+/* A session may make a file longer than was read once: it is read as far as it can land. */
+static void test_padded(void **state)
+{
+	static const char *const files[] = {"hk/pre-commit", "tools/run.js", NULL};
+	struct world *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(4 << 20), package = BUF_INIT(4 << 20);
+
+	for (size_t i = 0; i < 3 << 20; i += 16) {
+		buf_put_str(&text, "# ............ \n");
+		buf_put_str(&package, "               \n");
+	}
+	buf_put_str(&text, "[core]\n\thooksPath = hk\n");
+	buf_put_str(&package, "{\"scripts\":{\"lint\":\"node tools/run.js\"}}\n");
+	put(w->base, "package.json", buf_str(&package));
+	hook_says(w, "npm run lint\n", files);
+	put(w->base, ".git/config", buf_str(&text));
+	judge_within(w, NULL, 600000);
+	found(w, "hk/pre-commit", HELD, "git-hooks", NULL);
+	found(w, "tools/run.js", HELD, "git-hook-folders", "the script lint");
+}
+
+/* More repositories than are looked into. */
+static void test_many_roots(void **state)
+{
+	struct world *w = *state;
+	char path[64];
+
+	for (size_t i = 0; i < 300; i++) {
+		(void)snprintf(path, sizeof(path), "r%03zu/.git/HEAD", i);
+		put(w->up, path, "ref: refs/heads/main\n");
+		(void)snprintf(path, sizeof(path), "r%03zu/a", i);
+		put(w->up, path, "x\n");
+	}
+	judge_within(w, NULL, 600000);
+	found(w, "r000/a", ORDINARY, NULL, NULL);
+	found(w, "r299/a", HELD, "git-hook-folders", "more repositories are new");
+}
+
+/* More patterns than are looked at: it is taken for one that git ignores. */
+static void test_many_ignored(void **state)
+{
+	struct world *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
+
+	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+	put(w->up, "out/bin/run", "x\n");
+	put(w->up, ".gitignore", "a\n");
+	judge_within(w, NULL, 600000);
+	found(w, "out/bin/run", ORDINARY, NULL, NULL);
+	for (size_t i = 0; i < 5000; i++)
+		buf_put_str(&text, "a\n");
+	buf_put_str(&text, "out/\n");
+	put(w->up, ".gitignore", buf_str(&text));
+	judge_within(w, NULL, 600000);
+	found(w, "out/bin/run", FLAGGED, NULL, "git ignores");
+}
+
 /* --- tools ---------------------------------------------------------------------------- */
 
 static void test_tools(void **state)
@@ -247,11 +434,46 @@ static void test_scripts(void **state)
 		found(w, paths[i], FLAGGED, "build-files", NULL);
 }
 
+/* Scripts that run scripts, however deep; and as many as a package.json has room for, in a tree with
+ * many files of tools, take no time to speak of. */
+static void test_many_scripts(void **state)
+{
+	static const char *const paths[] = {"tools/last.js", "tools/none.js", NULL};
+	enum { SCRIPTS = 20000, FILES = 400 };
+	struct world *w = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(4 << 20);
+	char path[64];
+	struct timespec began, ended;
+
+	buf_put_str(&text, "{\"scripts\":{\"none\":\"node tools/none.js\"");
+	for (size_t i = 0; i < SCRIPTS; i++)
+		buf_putf(&text, ",\"s%zu\":\"npm run s%zu && make\"", i, i + 1);
+	buf_putf(&text, ",\"s%d\":\"node tools/last.js\"}}", SCRIPTS);
+	put(w->base, "package.json", buf_str(&text));
+	for (size_t i = 0; i < FILES; i++) {
+		(void)snprintf(path, sizeof(path), "m%zu/%s", i, i % 2 ? "justfile" : "Makefile");
+		put(w->up, path, "x\n");
+	}
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &began), 0);
+	hook_says(w, "npm run s0\n", paths);
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &ended), 0);
+	print_message("%d scripts and %d files: %ld s\n", SCRIPTS, FILES,
+		      (long)(ended.tv_sec - began.tv_sec));
+	assert_true(ended.tv_sec - began.tv_sec < 20);
+	found(w, "tools/last.js", HELD, "git-hook-folders", "the script s20000");
+	found(w, "tools/none.js", FLAGGED, "build-files", NULL);
+	found(w, "m0/Makefile", HELD, "git-hook-folders", "runs make");
+	found(w, "m1/justfile", FLAGGED, "build-files", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_goes),  IN_WORLD(test_many_folders), IN_WORLD(test_many_names),
-		IN_WORLD(test_tools), IN_WORLD(test_scripts),      IN_WORLD(test_python),
+		IN_WORLD(test_goes),         IN_WORLD(test_code),       IN_WORLD(test_loaded),
+		IN_WORLD(test_many_folders), IN_WORLD(test_many_names), IN_WORLD(test_many_places),
+		IN_WORLD(test_not_read),     IN_WORLD(test_padded),     IN_WORLD(test_many_roots),
+		IN_WORLD(test_many_ignored), IN_WORLD(test_tools),      IN_WORLD(test_scripts),
+		IN_WORLD(test_many_scripts), IN_WORLD(test_python),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ static void world_open(struct world *w)
 	assert_true(w->journal >= 0);
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(folders); i++)
 		assert_int_equal(mkdirat(w->lead.tree, folders[i], 0755), 0);
+	put_at(w->lead.tree, ".git/index", "index");
 	put_objects(w);
 }
 
@@ -387,12 +388,13 @@ static void one_world(unsigned int seed)
 		for (size_t i = 0; i < REFS; i++) {
 			char back = before.refs[i].value, was = now.refs[i].value;
 			char is = value_of(&w, names[i]);
-			bool stands = was && !back && now.on == i;
+			bool stands = was && was != back && now.on == i;
 			/* The user stands on one of packed-refs, which stays whole. */
-			bool with = now.on < LANDED && now.refs[now.on].value &&
-				    !before.refs[now.on].value &&
-				    !has_file(&before, &after, now.on) &&
-				    !has_file(&before, &after, i);
+			bool with =
+				now.on < LANDED && now.refs[now.on].value &&
+				before.refs[now.on].value != now.refs[now.on].value &&
+				(!has_file(&before, &after, now.on) || now.refs[now.on].packed) &&
+				!has_file(&before, &after, i);
 
 			if (with && is == was)
 				continue;
@@ -442,6 +444,51 @@ static void a_branch_of_a_worktree_stays(void **state)
 	assert_true(w.refs.stands[step_of(&w, ".git/refs/heads/a")]);
 	assert_false(w.refs.stands[step_of(&w, ".git/refs/heads/b")]);
 	world_close(&w);
+}
+
+/* A branch does not move back beneath what a worktree has checked out, nor beneath what is rebased
+ * there; without an index nothing is. */
+static void a_branch_does_not_move_beneath_a_worktree(void **state)
+{
+	static const struct {
+		const char *head, *rebased;
+		bool index, stays;
+	} rows[] = {
+		{"ref: refs/heads/a\n", NULL, true, true},
+		{"eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee\n", "refs/heads/a\n", true, true},
+		{"ref: refs/heads/a\n", NULL, false, false},
+		{"ref: refs/heads/user\n", NULL, true, false},
+	};
+	const struct repository before = {.refs = {{'a', false}, {'b', false}, [4] = {'e', false}},
+					  .on = 4};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		struct repository after = before;
+		struct world w;
+
+		world_open(&w);
+		after.refs[0].value = after.refs[1].value = 'c';
+		write_repository(&w, &before);
+		assert_true(land_repository(&w, &before, &after));
+		assert_int_equal(mkdirat(w.lead.tree, ".git/worktrees", 0755), 0);
+		assert_int_equal(mkdirat(w.lead.tree, ".git/worktrees/w", 0755), 0);
+		put_at(w.lead.tree, ".git/worktrees/w/HEAD", rows[i].head);
+		if (rows[i].index)
+			put_at(w.lead.tree, ".git/worktrees/w/index", "index");
+		if (rows[i].rebased) {
+			assert_int_equal(
+				mkdirat(w.lead.tree, ".git/worktrees/w/rebase-merge", 0755), 0);
+			put_at(w.lead.tree, ".git/worktrees/w/rebase-merge/head-name",
+			       rows[i].rebased);
+		}
+		judge(&w);
+		undo(&w);
+		assert_int_equal(value_of(&w, "refs/heads/a"), rows[i].stays ? 'c' : 'a');
+		assert_int_equal(value_of(&w, "refs/heads/b"), 'b');
+		assert_int_equal(w.refs.stands[step_of(&w, ".git/refs/heads/a")], rows[i].stays);
+		world_close(&w);
+	}
 }
 
 /* What git needs as a folder now stays so. */
@@ -572,6 +619,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refs_go_back_by_what_they_said),
 		cmocka_unit_test(a_branch_of_a_worktree_stays),
+		cmocka_unit_test(a_branch_does_not_move_beneath_a_worktree),
 		cmocka_unit_test(a_ref_does_not_come_back_over_others),
 		cmocka_unit_test(a_ref_does_not_go_back_to_what_was_pruned),
 		cmocka_unit_test(a_branch_comes_back_without_packed_refs),
