@@ -267,6 +267,33 @@ static void record_check_missing(struct record_run *run)
 	}
 }
 
+static bool record_has(const struct store *store, const char *folder)
+{
+	for (size_t i = 0; i < store->count; i++)
+		if (str_equal(store->sessions[i].folder, folder))
+			return true;
+	return false;
+}
+
+/* A checkpoint of a session that neither the disk nor the ledger has: who cut the one cut both. */
+static void record_check_anchored(struct record_run *run)
+{
+	char folder[STORE_FOLDER_SIZE];
+
+	for (size_t i = 0; i < run->anchor_count; i++) {
+		struct audit_finding f = {.state = AUDIT_WRONG};
+
+		if (!record_anchor_folder(&run->anchors[i], folder) ||
+		    record_has(&run->ask->store, folder) || audit_find(&run->audit, folder))
+			continue;
+		(void)snprintf(f.why, sizeof(f.why),
+			       "the checkpoint has %" PRIu64
+			       " events of it, and it is gone, from the ledger as well",
+			       run->anchors[i].size);
+		record_found(run, folder, &f);
+	}
+}
+
 /* One by its folder's whole name is meant, and no other whose name begins so. */
 static const struct store_session *record_find(const struct record_run *run, const char *wanted,
 					       struct error *e)
@@ -339,6 +366,8 @@ static int record_run_all(struct record_run *run, const struct invocation *i, st
 	}
 	if (r == 0 && !named)
 		record_check_missing(run);
+	if (r == 0)
+		record_check_anchored(run);
 	record_clear_progress(run);
 	return r;
 }
