@@ -165,7 +165,9 @@ static bool compare_new(const struct compare *c, uint32_t parent, const struct m
 	*ret_kind = COMPARE_CREATED;
 	if (parent == MANIFEST_NONE)
 		return true;
-	if (parent != COMPARE_UNKNOWN && manifest_is_known(c->before, parent))
+	/* Where no folder was there was nothing in it. */
+	if (parent != COMPARE_UNKNOWN &&
+	    (manifest_is_known(c->before, parent) || !S_ISDIR(c->before->entries[parent].mode)))
 		return true;
 	if (!compare_is_fresh(c, a))
 		return false;
