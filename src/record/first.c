@@ -468,6 +468,21 @@ ssize_t first_find_before(const struct first *f, const char *path, size_t before
 	return found;
 }
 
+int first_each_of(const struct first *f, const char *path,
+		  int (*found)(void *context, const struct first_entry *e), void *context)
+{
+	int r = 0;
+
+	for (size_t at = first_place(f, path); r >= 0 && first_is_at(f, at, path); at++) {
+		struct first_entry e;
+
+		first_at(f, f->sorted[at], &e);
+		if (!(e.flags & FIRST_END) && e.kind != FIRST_MOVED)
+			r = found(context, &e);
+	}
+	return r < 0 ? r : 0;
+}
+
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret)
 {
 	ssize_t found = -ENOENT;

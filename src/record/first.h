@@ -220,6 +220,10 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 ssize_t first_find_before(const struct first *f, const char *path, size_t before,
 			  struct first_entry *ret);
 
+/* For each entry that says what stood at this path, earliest first; a negative answer ends it. */
+int first_each_of(const struct first *f, const char *path,
+		  int (*found)(void *context, const struct first_entry *e), void *context);
+
 /* How the session left it: its last END entry. */
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret);
 

@@ -140,9 +140,10 @@ bool compare_pair(const struct compare *c, uint32_t before, uint32_t after,
 	*ret_kind = COMPARE_CHANGED;
 	if (!compare_is_same_thing(c, b, a))
 		return true;
-	/* Seen by both because the walk of the start came late. */
+	/* Seen by both because the walk of the start came late; or it is another one, which got the
+	 * number of the first. */
 	if (fresh && a->flags & MANIFEST_BORN) {
-		*ret_kind = COMPARE_CREATED;
+		*ret_kind = compare_is_fresh(c, b) ? COMPARE_CREATED : COMPARE_CHANGED;
 		return true;
 	}
 	*ret_kind = COMPARE_ATTRIBUTES;

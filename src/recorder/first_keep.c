@@ -369,6 +369,9 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 				e->size > FIRST_KEEP_MERGE ? FIRST_WHY_LARGE : FIRST_WHY_LIMIT);
 		first_keep_hash(e, fd);
 	}
+	/* Somebody changed it while it was read: what was kept is from after that. */
+	if (k->direct && fstat(fd, &st) == 0)
+		e->ctime = CLOCK_NS(st.st_ctim);
 }
 
 /* Direct: access list and attributes, behind the contents.  Of what cannot be read nobody knows
@@ -1007,71 +1010,6 @@ static int first_keep_other_names(struct first_leave *l)
 		r = first_names_each(l->k->workspace, first_keep_on_name, &n);
 	}
 	free(n.items);
-	return r;
-}
-
-/* An entry of a file. */
-struct first_kept {
-	uint64_t ino;
-	size_t order;
-	int64_t ctime;
-	bool content;
-};
-
-struct first_kepts {
-	struct first_kept *items;
-	size_t count;
-};
-
-static int first_kept_compare(const void *a, const void *b)
-{
-	const struct first_kept *x = a, *y = b;
-
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static int first_keep_on_kept(void *context, size_t i, const struct first_entry *e)
-{
-	struct first_kepts *n = context;
-
-	if (e->kind == FIRST_FILE && !(e->flags & FIRST_END))
-		n->items[n->count++] = (struct first_kept){.ino = e->ino,
-							   .order = i,
-							   .ctime = e->ctime,
-							   .content = !(e->flags & FIRST_META)};
-	return 0;
-}
-
-int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret, size_t *ret_count)
-{
-	_cleanup_first_ struct first f = FIRST_INIT;
-	struct error e = ERROR_INIT;
-	int r = first_open(k->dir, &f, &e);
-	struct first_kepts n = {.items = r == 0 ? calloc(f.count + 1, sizeof(*n.items)) : NULL};
-	uint64_t *numbers = n.items ? calloc(f.count + 1, sizeof(*numbers)) : NULL;
-	bool early = false;
-
-	if (r == 0)
-		r = numbers ? first_each(&f, first_keep_on_kept, &n) : -ENOMEM;
-	if (r == 0 && n.count > 0)
-		qsort(n.items, n.count, sizeof(*n.items), first_kept_compare);
-	*ret_count = 0;
-	for (size_t i = 0; r == 0 && i < n.count; i++) {
-		const struct first_kept *at = &n.items[i];
-
-		/* The first entry of a file says whether it had been changed already. */
-		if (i == 0 || at->ino != at[-1].ino)
-			early = at->ctime <= since;
-		if (early && at->content)
-			numbers[(*ret_count)++] = at->ino;
-	}
-	free(n.items);
-	if (r < 0)
-		free(numbers);
-	else
-		*ret = numbers;
 	return r;
 }
 

@@ -120,11 +120,6 @@ bool first_keep_is_folder(const struct first_keep *k, struct span path);
 /* Or anything, as far as can be seen. */
 bool first_keep_is_there(const struct first_keep *k, struct span path);
 
-/* Direct: numbers of the files whose content was kept, or was to be, as it was at a moment (by
- * CLOCK_REALTIME), sorted; the caller frees them.  0 or -errno. */
-int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret,
-		       size_t *ret_count);
-
 /* The box is gone: in direct mode, how each path was left. */
 int first_keep_end(struct first_keep *k) BAWN_MUST_USE;
 

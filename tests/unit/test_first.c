@@ -8,6 +8,7 @@
 #include "tree_lead.h"
 
 #include "first_keep.h"
+#include "first_kept.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -768,6 +769,36 @@ static void test_attributes(void **state)
 	assert_true(span_equal(buf_span(&list), both));
 }
 
+/* A path of which entries speak was kept when one of them is of the file that stood there; names and
+ * numbers are used again. */
+static void test_kept_by_its_own_name(void **state)
+{
+	struct world *w = *state;
+	_cleanup_first_kept_ struct first_kept kept = FIRST_KEPT_INIT;
+	struct stat a = {0}, b = {0};
+
+	begin(w, true);
+	assert_int_equal(fstatat(w->root, "a", &a, 0), 0);
+	assert_int_equal(fstatat(w->root, "d/b", &b, 0), 0);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/new", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_META));
+	assert_int_equal(first_kept_open(&kept, w->k.dir, w->k.began), 0);
+	assert_true(first_kept_has(&kept, a.st_ino));
+	assert_false(first_kept_has(&kept, b.st_ino)); /* its mode alone */
+	assert_false(first_kept_is_other(&kept, "a", a.st_ino));
+	assert_true(first_kept_is_other(&kept, "a", b.st_ino));
+	assert_true(first_kept_is_other(&kept, "new", b.st_ino));
+	assert_true(first_kept_is_other(&kept, "d/b", a.st_ino));
+	assert_false(first_kept_is_other(&kept, "d/unheard", a.st_ino));
+	first_kept_close(&kept);
+	/* What a path means beneath a folder that was renamed is not known so. */
+	first_keep_moved(&w->k, span_of_str("/w/d"), span_of_str("/w/e"), false);
+	assert_int_equal(first_kept_open(&kept, w->k.dir, w->k.began), 0);
+	assert_false(first_kept_is_other(&kept, "d/b", a.st_ino));
+	assert_true(first_kept_is_other(&kept, "new", b.st_ino));
+}
+
 /* A file counts by its blocks, and is kept with its holes. */
 static void test_holes(void **state)
 {
@@ -818,6 +849,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_attributes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_by_its_own_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_holes, setup, teardown),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test_setup_teardown(test_taken_folders, setup, teardown),
