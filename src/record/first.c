@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "first.h"
 
+#include "attributes.h"
 #include "clock.h"
 #include "fd.h"
 #include "fnv.h"
@@ -24,6 +25,7 @@ const char *const first_why_words[FIRST_WHY_COUNT] = {
 
 static const uint32_t first_magic = 0x31564642;      /* "BFV1" */
 static const uint32_t first_magic_born = 0x32564642; /* "BFV2" */
+static const uint32_t first_magic_has = 0x33564642;  /* "BFV3" */
 
 static const char first_file[] = "index", first_file_unseen[] = "unseen";
 
@@ -47,8 +49,11 @@ int64_t first_born(int dir, const char *name)
 void first_entry_put(struct buf *into, const struct first_entry *e)
 {
 	size_t start = into->len, path = strlen(e->path), text = strlen(e->text);
-	size_t length = (e->born ? FIRST_HEAD_BORN : FIRST_HEAD) + path + text + FIRST_CHECK;
-	const uint32_t head[] = {e->born ? first_magic_born : first_magic,
+	size_t fixed = e->has_len ? FIRST_HEAD_HAS : e->born ? FIRST_HEAD_BORN : FIRST_HEAD;
+	size_t length = fixed + path + text + FIRST_CHECK;
+	const uint32_t head[] = {e->has_len ? first_magic_has
+				 : e->born  ? first_magic_born
+					    : first_magic,
 				 (uint32_t)length,
 				 e->kind,
 				 e->flags,
@@ -59,7 +64,7 @@ void first_entry_put(struct buf *into, const struct first_entry *e)
 				 e->links,
 				 (uint32_t)path,
 				 (uint32_t)text,
-				 0};
+				 e->has_len};
 	const uint64_t numbers[] = {
 		e->size, e->dev, e->ino, (uint64_t)e->mtime, (uint64_t)e->ctime, (uint64_t)e->atime,
 		e->at};
@@ -69,8 +74,10 @@ void first_entry_put(struct buf *into, const struct first_entry *e)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(numbers); i++)
 		buf_put_u64(into, numbers[i]);
 	buf_put(into, e->digest, sizeof(e->digest));
-	if (e->born)
+	if (fixed > FIRST_HEAD)
 		buf_put_u64(into, (uint64_t)e->born);
+	if (fixed > FIRST_HEAD_BORN)
+		buf_put_u64(into, e->has_at);
 	buf_put(into, e->path, path);
 	buf_put(into, e->text, text);
 	if (buf_error(into) == 0)
@@ -110,6 +117,9 @@ static bool first_is_right(const struct first_entry *e, struct span path, struct
 		return false;
 	if (where & (where - 1) || (where && e->kind != FIRST_FILE))
 		return false;
+	if (e->has_len && (!(e->flags & FIRST_LISTED) || e->has_len > ATTRIBUTES_MAX ||
+			   e->has_at > INT64_MAX - (uint64_t)e->has_len))
+		return false;
 	if (where & FIRST_PACKED && (e->size > FIRST_PACKED_MAX || e->at > INT64_MAX - e->size))
 		return false;
 	if (e->kind == FIRST_MOVED)
@@ -127,10 +137,10 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 		return 0;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(head); i++)
 		head[i] = reader_u32(&in);
-	bool born = head[0] == first_magic_born;
-	uint32_t fixed = born ? FIRST_HEAD_BORN : FIRST_HEAD;
+	bool has = head[0] == first_magic_has, born = head[0] == first_magic_born;
+	uint32_t fixed = has ? FIRST_HEAD_HAS : born ? FIRST_HEAD_BORN : FIRST_HEAD;
 
-	if ((!born && head[0] != first_magic) || head[9] > FIRST_PATH_MAX ||
+	if ((!born && !has && head[0] != first_magic) || head[9] > FIRST_PATH_MAX ||
 	    head[10] > FIRST_PATH_MAX || head[1] != fixed + head[9] + head[10] + FIRST_CHECK)
 		return -EPROTO;
 	if (bytes.len < head[1])
@@ -150,11 +160,13 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 	ret->atime = (int64_t)reader_u64(&in);
 	ret->at = reader_u64(&in);
 	memcpy(ret->digest, reader_take(&in, SHA256_SIZE).ptr, SHA256_SIZE);
-	ret->born = born ? (int64_t)reader_u64(&in) : 0;
+	ret->born = born || has ? (int64_t)reader_u64(&in) : 0;
+	ret->has_at = has ? reader_u64(&in) : 0;
+	ret->has_len = head[11];
 	struct span path = reader_take(&in, head[9]), text = reader_take(&in, head[10]);
 
 	if (reader_u32(&in) != fnv_bytes(FNV_START, bytes.ptr, head[1] - FIRST_CHECK) || in.bad ||
-	    head[11] != 0 || (born && !ret->born) || !first_is_right(ret, path, text))
+	    has != (head[11] != 0) || (born && !ret->born) || !first_is_right(ret, path, text))
 		return -EPROTO;
 	buf_clear(scratch);
 	buf_put(scratch, path.ptr, path.len);
@@ -428,7 +440,7 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 		/* Its mode was changed first, and its content later: that is from here. */
 		if (e.flags & FIRST_META || e.ino != ret->ino || e.kind != ret->kind)
 			continue;
-		ret->flags = e.flags;
+		ret->flags = (e.flags & ~(unsigned int)FIRST_LISTED) | (ret->flags & FIRST_LISTED);
 		ret->why = e.why;
 		ret->at = e.at;
 		ret->size = e.size;
@@ -454,6 +466,21 @@ ssize_t first_find_before(const struct first *f, const char *path, size_t before
 		found = (ssize_t)f->sorted[at];
 	}
 	return found;
+}
+
+int first_each_of(const struct first *f, const char *path,
+		  int (*found)(void *context, const struct first_entry *e), void *context)
+{
+	int r = 0;
+
+	for (size_t at = first_place(f, path); r >= 0 && first_is_at(f, at, path); at++) {
+		struct first_entry e;
+
+		first_at(f, f->sorted[at], &e);
+		if (!(e.flags & FIRST_END) && e.kind != FIRST_MOVED)
+			r = found(context, &e);
+	}
+	return r < 0 ? r : 0;
 }
 
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret)
@@ -532,4 +559,25 @@ int first_content(const struct first *f, const struct first_entry *e)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
 		return -ESTALE;
 	return TAKE_FD(fd);
+}
+
+int first_attributes(const struct first *f, const struct first_entry *e, struct buf *into)
+{
+	_cleanup_fd_ int data = -1;
+	_cleanup_free_ char *bytes = NULL;
+
+	if (!(e->flags & FIRST_LISTED))
+		return -ENODATA;
+	if (e->has_len == 0)
+		return 0;
+	data = open_beneath(f->dir, "data", O_RDONLY | O_NOFOLLOW, 0);
+	bytes = malloc(e->has_len);
+	if (data < 0 || !bytes)
+		return data < 0 ? data : -ENOMEM;
+	ssize_t n = pread(data, bytes, e->has_len, (off_t)e->has_at);
+
+	if (n < 0 || (size_t)n != e->has_len)
+		return n < 0 ? -errno : -ESTALE;
+	buf_put(into, bytes, e->has_len);
+	return buf_error(into);
 }

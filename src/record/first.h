@@ -17,7 +17,7 @@
  * An entry, numbers little endian:
  *
  *	offset	bytes
- *	0	4	"BFV1", or "BFV2": with a time of birth
+ *	0	4	"BFV1"; "BFV2": with a time of birth; "BFV3": with attributes
  *	4	4	length of the whole entry
  *	8	4	kind: enum first_kind
  *	12	4	flags: enum first_flag
@@ -28,7 +28,7 @@
  *	32	4	links
  *	36	4	length of the path
  *	40	4	length of the text that follows it
- *	44	4	0
+ *	44	4	BFV3: length of the attributes, not 0; else 0
  *	48	8	size
  *	56	8	device
  *	64	8	inode
@@ -37,7 +37,8 @@
  *	88	8	atime
  *	96	8	where the content is: offset in data, or number
  *	104	32	SHA-256
- *	136	8	BFV2: when the file was made, nanoseconds since 1970, not 0
+ *	136	8	BFV2: when the file was made, nanoseconds since 1970, not 0; BFV3: or 0
+ *	144	8	BFV3: where the attributes are: offset in data, in the form of attributes.h
  *	then		path and text
  *	end-4	4	check: FNV-1a of all before
  *
@@ -45,6 +46,9 @@
  * whole entry, and goes on with the next one that is; how much that was is known (`unread`), and
  * has to be said.  The numbers of a head have bytes that are 0, and paths have none: no name can
  * pass for an entry.
+ *
+ * LISTED says that the attributes are known, of BFV1 and BFV2 that there are none: in direct mode, of
+ * files and folders that can be read.
  *
  * A file has a time of birth (in review mode one with several names) where the filesystem knows it:
  * numbers of inodes are used again, and two entries are of one file when both are the same.  One
@@ -80,6 +84,7 @@ enum {
 	FIRST_INDEX_MAX = 1 << 29, /* bytes of the index that are read */
 	FIRST_HEAD = 136,          /* of BFV1 */
 	FIRST_HEAD_BORN = 144,
+	FIRST_HEAD_HAS = 152,
 };
 
 enum first_kind {
@@ -102,7 +107,8 @@ enum first_flag {
 	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what stood at `text` came to `path` */
 	FIRST_IN_TREE = 1 << 7,   /* the content is what has this path in the snapshot */
 	FIRST_AGAIN = 1 << 8,     /* review: what earlier entries say of the path counts no more */
-	FIRST_FLAGS = (1 << 9) - 1,
+	FIRST_LISTED = 1 << 9,    /* direct: the attributes are known */
+	FIRST_FLAGS = (1 << 10) - 1,
 };
 
 /* Why the content is not there. */
@@ -126,6 +132,8 @@ struct first_entry {
 	int64_t mtime, ctime, atime;
 	int64_t born; /* 0: not known, or of a file with one name */
 	uint64_t at;
+	uint64_t has_at;  /* the attributes */
+	uint32_t has_len; /* 0: there are none, or (not LISTED) nobody knows */
 	uint8_t digest[SHA256_SIZE];
 	const char *path; /* ends in NUL */
 	const char *text; /* of LINK and MOVED; else "" */
@@ -212,10 +220,17 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 ssize_t first_find_before(const struct first *f, const char *path, size_t before,
 			  struct first_entry *ret);
 
+/* For each entry that says what stood at this path, earliest first; a negative answer ends it. */
+int first_each_of(const struct first *f, const char *path,
+		  int (*found)(void *context, const struct first_entry *e), void *context);
+
 /* How the session left it: its last END entry. */
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret);
 
 /* The content of an entry, at its start: a descriptor, or -ENOENT; -ESTALE: damaged. */
 int first_content(const struct first *f, const struct first_entry *e);
+
+/* Its attributes are appended.  0, or -errno; -ENODATA: they are not known. */
+int first_attributes(const struct first *f, const struct first_entry *e, struct buf *into);
 
 #endif

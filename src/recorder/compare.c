@@ -142,9 +142,10 @@ bool compare_pair(const struct compare *c, uint32_t before, uint32_t after,
 	*ret_kind = COMPARE_CHANGED;
 	if (!compare_is_same_thing(c, b, a))
 		return true;
-	/* Seen by both because the walk of the start came late. */
+	/* Seen by both because the walk of the start came late; or it is another one, which got the
+	 * number of the first. */
 	if (fresh && a->flags & MANIFEST_BORN) {
-		*ret_kind = COMPARE_CREATED;
+		*ret_kind = compare_is_fresh(c, b) ? COMPARE_CREATED : COMPARE_CHANGED;
 		return true;
 	}
 	*ret_kind = COMPARE_ATTRIBUTES;
@@ -167,7 +168,9 @@ static bool compare_new(const struct compare *c, uint32_t parent, const struct m
 	*ret_kind = COMPARE_CREATED;
 	if (parent == MANIFEST_NONE)
 		return true;
-	if (parent != COMPARE_UNKNOWN && manifest_is_known(c->before, parent))
+	/* Where no folder was there was nothing in it. */
+	if (parent != COMPARE_UNKNOWN &&
+	    (manifest_is_known(c->before, parent) || !S_ISDIR(c->before->entries[parent].mode)))
 		return true;
 	if (!compare_is_fresh(c, a))
 		return false;

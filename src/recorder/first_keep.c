@@ -24,7 +24,11 @@
 /* Review: a file of the user's was moved there. */
 #define FIRST_KEEP_CAME TOUCHED_MOVED
 
-enum { FIRST_KEEP_TRIES = 1000, FIRST_KEEP_DEPTH = 100 };
+enum {
+	FIRST_KEEP_TRIES = 1000,
+	FIRST_KEEP_DEPTH = 100,
+	FIRST_KEEP_BLOCK = 4096, /* what is as large may have a hole */
+};
 
 /* --- begin ---------------------------------------------------------------------------- */
 
@@ -161,6 +165,7 @@ void first_keep_fini(struct first_keep *k)
 	touched_fini(&k->known);
 	first_taken_fini(&k->taken);
 	free(k->room);
+	buf_fini(&k->attributes);
 	*k = FIRST_KEEP_INIT;
 }
 
@@ -226,14 +231,17 @@ static void first_keep_pack(struct first_keep *k, struct first_entry *e, int fd)
 	k->kept += len;
 }
 
-static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size)
+/* One run of bytes. */
+static int first_keep_copy_run(struct first_keep *k, int from, int to, off_t at, off_t end)
 {
-	uint64_t done = 0;
+	off_t in = at, out = at;
 	bool range = true;
 
-	while (done < size) {
-		ssize_t n = range ? copy_file_range(from, NULL, to, NULL, size - done, 0)
-				  : read(from, k->room, FIRST_KEEP_MERGE);
+	while (in < end) {
+		size_t want = (size_t)(end - in);
+		ssize_t n = range ? copy_file_range(from, &in, to, &out, want, 0)
+				  : pread(from, k->room,
+					  want < FIRST_KEEP_MERGE ? want : FIRST_KEEP_MERGE, in);
 
 		if (n < 0 && range && errno != ENOSPC && errno != EDQUOT && errno != EIO) {
 			range = false;
@@ -241,17 +249,47 @@ static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size
 		}
 		if (n <= 0)
 			return n < 0 ? -errno : -ESTALE;
-		int r = range ? 0 : fd_write_all(to, k->room, (size_t)n);
+		for (ssize_t done = 0; !range && done < n;) {
+			ssize_t put = pwrite(to, k->room + done, (size_t)(n - done), in + done);
 
-		if (r < 0)
-			return r;
-		done += (uint64_t)n;
+			if (put < 0)
+				return -errno;
+			done += put;
+		}
+		in += range ? 0 : n;
 	}
 	return 0;
 }
 
-/* A file of its own: shares the blocks where the filesystem can, else has a copy of them. */
-static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd)
+/* Where it has holes the copy has them too: a file of the user's may be larger than the disk. */
+static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size)
+{
+	struct stat st;
+
+	for (off_t at = 0, end; at < (off_t)size; at = end) {
+		off_t data = lseek(from, at, SEEK_DATA);
+
+		if (data < 0 && errno == ENXIO)
+			break;
+		off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+
+		/* A filesystem that does not know: all of it. */
+		at = data < 0 ? at : data;
+		end = hole < 0 || hole > (off_t)size ? (off_t)size : hole;
+		int r = first_keep_copy_run(k, from, to, at, end);
+
+		if (r < 0)
+			return r;
+	}
+	if (fstat(from, &st) < 0 || ftruncate(to, (off_t)size) < 0)
+		return -errno;
+	/* It was cut short meanwhile, by another name. */
+	return (uint64_t)st.st_size < size ? -ESTALE : 0;
+}
+
+/* A file of its own: shares the blocks where the filesystem can, else has a copy of them.  blocks:
+ * the bytes of these. */
+static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd, uint64_t blocks)
 {
 	char name[17];
 	_cleanup_fd_ int file = -1;
@@ -270,7 +308,7 @@ static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd
 	}
 	e->at = k->number++;
 	bool shared = ioctl(file, FICLONE, fd) == 0;
-	bool room = shared || (e->size <= k->limit && k->kept <= k->limit - e->size);
+	bool room = shared || (blocks <= k->limit && k->kept <= k->limit - blocks);
 	int r = shared ? 0 : room ? first_keep_copy(k, fd, file, e->size) : -EFBIG;
 
 	if (r < 0) {
@@ -282,7 +320,7 @@ static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd
 		return;
 	}
 	e->flags |= FIRST_APART;
-	k->kept += shared ? 0 : e->size;
+	k->kept += shared ? 0 : blocks;
 }
 
 /*
@@ -313,18 +351,58 @@ static void first_keep_content(struct first_keep *k, struct first_entry *e, cons
 	struct stat st;
 
 	/* Another one by now, or not to be read. */
-	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->ino || st.st_dev != e->dev)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->ino || st.st_dev != e->dev) {
 		first_keep_lack(k, e, FIRST_WHY_UNREADABLE);
-	else if (e->size <= (k->direct ? FIRST_KEEP_PACKED : FIRST_KEEP_MERGE) &&
-		 k->kept <= k->limit)
+		return;
+	}
+	uint64_t blocks = (uint64_t)st.st_blocks * 512;
+	bool holes = e->size >= FIRST_KEEP_BLOCK && blocks < e->size;
+
+	if (e->size <= (k->direct ? FIRST_KEEP_PACKED : FIRST_KEEP_MERGE) && k->kept <= k->limit &&
+	    !(k->direct && holes))
 		first_keep_pack(k, e, fd);
 	else if (k->direct)
-		first_keep_apart(k, e, fd);
+		first_keep_apart(k, e, fd, holes ? blocks : e->size);
 	else {
 		first_keep_lack(k, e,
 				e->size > FIRST_KEEP_MERGE ? FIRST_WHY_LARGE : FIRST_WHY_LIMIT);
 		first_keep_hash(e, fd);
 	}
+	/* Somebody changed it while it was read: what was kept is from after that. */
+	if (k->direct && fstat(fd, &st) == 0)
+		e->ctime = CLOCK_NS(st.st_ctim);
+}
+
+/* Direct: access list and attributes, behind the contents.  Of what cannot be read nobody knows
+ * them; what there is no room for is refused. */
+static void first_keep_attributes(struct first_keep *k, struct first_entry *e)
+{
+	bool folder = e->kind == FIRST_DIR;
+	_cleanup_fd_ int fd =
+		k->direct && (folder || e->kind == FIRST_FILE)
+			? open_beneath(k->workspace, e->path,
+				       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+			: -1;
+	struct stat st;
+
+	buf_clear(&k->attributes);
+	k->attributes.error = 0;
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != e->ino || st.st_dev != e->dev ||
+	    attributes_read(fd, &k->attributes) < 0)
+		return;
+	size_t len = k->attributes.len;
+	ssize_t n = len ? pwrite(k->data, k->attributes.ptr, len, (off_t)k->packed) : 0;
+
+	if (n < 0 || (size_t)n != len) {
+		if (!(e->flags & FIRST_END))
+			k->refused = FIRST_WHY_FAILED;
+		return;
+	}
+	e->flags |= FIRST_LISTED;
+	e->has_at = len ? k->packed : 0;
+	e->has_len = (uint32_t)len;
+	k->packed += len;
+	k->kept += len;
 }
 
 /* --- a path --------------------------------------------------------------------------- */
@@ -421,8 +499,10 @@ static void first_keep_top(struct first_keep *k)
 		return;
 	k->top = first_keep_look(k, k->workspace, ".", &e, text) < 0 || e.kind != FIRST_DIR;
 	e.flags |= FIRST_META;
-	if (!k->top)
+	if (!k->top) {
+		first_keep_attributes(k, &e);
 		k->top = first_keep_put(k, &e);
+	}
 }
 
 /* A name in a folder is about to change, and so is the folder's time. */
@@ -524,6 +604,8 @@ static void first_keep_take(struct first_keep *k, struct span path, struct first
 	if (k->direct && e->size > 0 &&
 	    (e->why == FIRST_WHY_UNREADABLE || e->why == FIRST_WHY_FAILED))
 		k->refused = e->why;
+	if (!k->refused)
+		first_keep_attributes(k, e);
 	/* Also of what is written where it is: undo puts another file there. */
 	if (!meta && !k->refused)
 		first_keep_folder(k, path);
@@ -751,6 +833,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 	e.flags |= exchanged ? FIRST_EXCHANGED : 0;
 	e.text = then;
 	first_keep_folder(k, from);
+	first_keep_folder(k, to);
 	/* In the real folder names mean other things from here on. */
 	if (!k->refused && first_keep_put(k, &e) && k->direct) {
 		touched_fini(&k->known);
@@ -816,6 +899,7 @@ static void first_keep_left(struct first_leave *l, const char *path)
 
 	if (fd >= 0)
 		first_keep_hash(&e, fd);
+	first_keep_attributes(k, &e);
 	(void)first_keep_put(k, &e);
 }
 
@@ -919,71 +1003,6 @@ static int first_keep_other_names(struct first_leave *l)
 		r = first_names_each(l->k->workspace, first_keep_on_name, &n);
 	}
 	free(n.items);
-	return r;
-}
-
-/* An entry of a file. */
-struct first_kept {
-	uint64_t ino;
-	size_t order;
-	int64_t ctime;
-	bool content;
-};
-
-struct first_kepts {
-	struct first_kept *items;
-	size_t count;
-};
-
-static int first_kept_compare(const void *a, const void *b)
-{
-	const struct first_kept *x = a, *y = b;
-
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static int first_keep_on_kept(void *context, size_t i, const struct first_entry *e)
-{
-	struct first_kepts *n = context;
-
-	if (e->kind == FIRST_FILE && !(e->flags & FIRST_END))
-		n->items[n->count++] = (struct first_kept){.ino = e->ino,
-							   .order = i,
-							   .ctime = e->ctime,
-							   .content = !(e->flags & FIRST_META)};
-	return 0;
-}
-
-int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret, size_t *ret_count)
-{
-	_cleanup_first_ struct first f = FIRST_INIT;
-	struct error e = ERROR_INIT;
-	int r = first_open(k->dir, &f, &e);
-	struct first_kepts n = {.items = r == 0 ? calloc(f.count + 1, sizeof(*n.items)) : NULL};
-	uint64_t *numbers = n.items ? calloc(f.count + 1, sizeof(*numbers)) : NULL;
-	bool early = false;
-
-	if (r == 0)
-		r = numbers ? first_each(&f, first_keep_on_kept, &n) : -ENOMEM;
-	if (r == 0 && n.count > 0)
-		qsort(n.items, n.count, sizeof(*n.items), first_kept_compare);
-	*ret_count = 0;
-	for (size_t i = 0; r == 0 && i < n.count; i++) {
-		const struct first_kept *at = &n.items[i];
-
-		/* The first entry of a file says whether it had been changed already. */
-		if (i == 0 || at->ino != at[-1].ino)
-			early = at->ctime <= since;
-		if (early && at->content)
-			numbers[(*ret_count)++] = at->ino;
-	}
-	free(n.items);
-	if (r < 0)
-		free(numbers);
-	else
-		*ret = numbers;
 	return r;
 }
 

@@ -7,18 +7,21 @@
  *		with the file that it once found, and copies that one to the layer, though the
  *		user may have put another in its place since (a save by rename, a pull)
  *	direct	all that is needed to put it back: content of any size (that of the snapshot
- *		where there is one, a clone where the filesystem can, else a copy), up to `limit`
- *		bytes of copies in a session
+ *		where there is one, a clone where the filesystem can, else a copy with the same
+ *		holes), up to `limit` bytes of copies in a session; access lists and attributes
+ *		user.* (attributes.h)
  *
  * Everything is opened beneath a folder that is held, the workspace's own or the box's view of it,
  * and never through a link.  A path is looked at once; after that it costs a look into a table.
  *
- * What is not kept: times that a caller sets, extended attributes, and what a racing thread of the
- * caller says to the kernel after it said something else to us (watch.h).
+ * What is not kept: times of access, and others before a caller sets them; other extended attributes
+ * (capabilities, labels), and those of what cannot be read; and what a racing thread of the caller
+ * says to the kernel after it said something else to us (watch.h).
  */
 #ifndef BAWN_FIRST_KEEP_H
 #define BAWN_FIRST_KEEP_H
 
+#include "attributes.h"
 #include "first.h"
 #include "first_taken.h"
 #include "plan.h"
@@ -63,6 +66,7 @@ struct first_keep {
 	enum first_why why;     /* of the first of these */
 	enum first_why refused; /* see first_keep_path */
 	uint8_t *room;          /* for the content of one file */
+	struct buf attributes;  /* of one thing */
 };
 
 #define FIRST_KEEP_INIT                                  \
@@ -72,7 +76,8 @@ struct first_keep {
 			     .data = -1,                 \
 			     .workspace = -1,            \
 			     .seen = -1,                 \
-			     .tree = -1})
+			     .tree = -1,                 \
+			     .attributes = BUF_INIT(ATTRIBUTES_MAX)})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
@@ -114,11 +119,6 @@ void first_keep_came(struct first_keep *k, struct span path, bool fails);
 bool first_keep_is_folder(const struct first_keep *k, struct span path);
 /* Or anything, as far as can be seen. */
 bool first_keep_is_there(const struct first_keep *k, struct span path);
-
-/* Direct: numbers of the files whose content was kept, or was to be, as it was at a moment (by
- * CLOCK_REALTIME), sorted; the caller frees them.  0 or -errno. */
-int first_keep_numbers(const struct first_keep *k, int64_t since, uint64_t **ret,
-		       size_t *ret_count);
 
 /* The box is gone: in direct mode, how each path was left. */
 int first_keep_end(struct first_keep *k) BAWN_MUST_USE;

@@ -545,11 +545,16 @@ static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_ch
 		return true;
 	const struct manifest_entry *e = &k->t->before.entries[change->before];
 
-	if (!S_ISREG(e->mode) || !k->c.clock || compare_is_fresh(&k->c, e) ||
-	    reconcile_is_among(k->r->kept, k->r->kept_count, e->inode))
+	if (!S_ISREG(e->mode) || !k->c.clock || compare_is_fresh(&k->c, e))
 		return true;
-	bool same =
-		change->after != MANIFEST_NONE && k->after.entries[change->after].inode == e->inode;
+	reconcile_put_path(k, &k->t->before, change->before);
+	if (first_kept_is_other(k->r->kept, buf_str(&k->path) + strlen(k->t->target) + 1, e->inode))
+		return false;
+	if (first_kept_has(k->r->kept, e->inode))
+		return true;
+	bool same = change->after != MANIFEST_NONE &&
+		    k->after.entries[change->after].inode == e->inode &&
+		    !(k->after.entries[change->after].flags & MANIFEST_BORN);
 
 	/* Only its times were set, as an event says. */
 	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after], true))

@@ -43,6 +43,7 @@
 
 #include "compare.h"
 #include "error.h"
+#include "first_kept.h"
 #include "plan.h"
 #include "reconcile_layer.h"
 #include "scanner.h"
@@ -88,9 +89,7 @@ struct reconcile {
 	int64_t offset;  /* of that clock to the one that is never set */
 	struct touched touched;
 	struct scanner scanner;
-	const uint64_t
-		*kept; /* direct: files that were kept before they changed; NULL: nobody knows */
-	size_t kept_count;
+	const struct first_kept *kept; /* direct: what was kept; NULL: nobody knows */
 	void (*on_progress)(void *context, uint64_t files); /* now and then, after a second */
 	void *progress_context;
 	/* Direct: something in the workspace that no event explains.  Its path below that, and what

@@ -376,14 +376,13 @@ static int recorder_compare(struct recorder *r)
 
 	r->reconcile.on_progress = recorder_on_progress;
 	r->reconcile.progress_context = r;
-	_cleanup_free_ uint64_t *kept = NULL;
+	_cleanup_first_kept_ struct first_kept kept = FIRST_KEPT_INIT;
 
 	if (r->first.dir >= 0 && r->first.direct) {
 		r->reconcile.on_unattributed = recorder_on_unattributed;
 		r->reconcile.unattributed_context = r;
-		if (first_keep_numbers(&r->first, r->reconcile.since, &kept,
-				       &r->reconcile.kept_count) == 0)
-			r->reconcile.kept = kept;
+		if (first_kept_open(&kept, r->first.dir, r->reconcile.since) == 0)
+			r->reconcile.kept = &kept;
 	}
 	int ret = reconcile_end(&r->reconcile, &r->writer, c);
 

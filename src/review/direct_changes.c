@@ -11,6 +11,7 @@
 #include "open.h"
 #include "str.h"
 #include "text.h"
+#include "undo_attributes.h"
 #include "undo_direct.h"
 #include "undo_former.h"
 
@@ -21,6 +22,7 @@ enum {
 	DIRECT_CHANGES_MAX = 1 << 17,
 	DIRECT_DEPTH_MAX = 64,
 	DIRECT_BYTES_MAX = 128 << 20,
+	DIRECT_FORMER_MAX = 512 << 20,
 	DIRECT_STATUS = 9,
 	DIRECT_READ = 0500, /* of a folder, to list it and look into it */
 };
@@ -28,11 +30,12 @@ enum {
 struct direct_changes {
 	const struct first *first;
 	const struct view *view;
+	struct former_list former; /* the tree as it was: undo goes by the same */
 	struct changes *changes;
 	int failed;
 };
 
-static void direct_put(struct direct_changes *d, const char *path, bool was,
+static void direct_put(struct direct_changes *d, const char *path, enum change_kind kind,
 		       const struct object *now)
 {
 	struct changes *c = d->changes;
@@ -43,11 +46,7 @@ static void direct_put(struct direct_changes *d, const char *path, bool was,
 	}
 	struct change *x = &c->items[c->count];
 
-	*x = (struct change){.path = arena_str(&c->arena, path),
-			     .kind = now->type == OBJECT_ABSENT ? CHANGE_DELETED
-				     : was                      ? CHANGE_CHANGED
-								: CHANGE_ADDED,
-			     .after = *now};
+	*x = (struct change){.path = arena_str(&c->arena, path), .kind = kind, .after = *now};
 	if (!x->path)
 		d->failed = -ENOMEM;
 	else
@@ -60,21 +59,20 @@ static void direct_put_unread(struct direct_changes *d, const char *path)
 	const struct object unknown = {.type = OBJECT_FILE, .layer = -1};
 	size_t before = d->changes->count;
 
-	direct_put(d, path, true, &unknown);
+	direct_put(d, path, CHANGE_CHANGED, &unknown);
 	if (d->changes->count == before)
 		return;
 	d->changes->items[before].group = CHANGE_DROPPED;
 	d->changes->items[before].why = "it cannot be read, so whether it changed is not known";
 }
 
-/* Everything beneath a folder that was not there before, or (other) was another one. */
-static void direct_walk(struct direct_changes *d, const char *path, bool other, int depth)
+/* Everything beneath a folder that was not there before, or was another one. */
+static void direct_walk(struct direct_changes *d, const char *path, int depth)
 {
 	_cleanup_dir_ DIR *list =
 		dir_read(view_openat(d->view, path, O_RDONLY | O_DIRECTORY), NULL);
 
 	for (const struct dirent *e; d->failed == 0 && (e = dir_next(list, &d->failed));) {
-		struct first_entry was;
 		struct object now;
 
 		char *below = arena_printf(&d->changes->arena, "%s/%s", path, e->d_name);
@@ -85,35 +83,135 @@ static void direct_walk(struct direct_changes *d, const char *path, bool other, 
 		}
 		if (view_look(d->view, below, &now) < 0 || now.type == OBJECT_ABSENT)
 			continue;
-		/* Of what was there by that name its own entry tells. */
-		if (!other || first_find(d->first, below, &was) < 0)
-			direct_put(d, below, false, &now);
+		/* Of what the list of former paths has, that tells. */
+		if (!former_find_path(&d->former, below))
+			direct_put(d, below, CHANGE_ADDED, &now);
 		if (now.type == OBJECT_DIR && depth < DIRECT_DEPTH_MAX)
-			direct_walk(d, below, other, depth + 1);
+			direct_walk(d, below, depth + 1);
 	}
 }
 
-/* The same as before: it was written and put back, or only touched. */
-static bool direct_is_same(const struct direct_changes *d, struct first_entry *was,
-			   const struct object *now)
+/* --- what stood there ------------------------------------------------------------------- */
+
+/* What stood at a path before the session. */
+struct direct_was {
+	bool there;
+	bool itself;     /* it is the very thing that stands there now, and nobody wrote it */
+	uint64_t ino;    /* 0: not known */
+	struct object o; /* without a digest */
+	struct first_entry entry;
+	bool kept; /* entry is of its content */
+	bool has_rights;
+	struct first_entry rights; /* says mode, owner and attributes */
+	const char *real;          /* it was moved with its folder, and is here now; or NULL */
+};
+
+static bool direct_is_moved(const struct former *f)
 {
-	uint8_t digest[SHA256_SIZE];
+	return f->entry < 0 && f->real && !str_equal(f->real, f->path);
+}
+
+static bool direct_is_that(const struct first_entry *e, const struct object *o)
+{
+	return e->ino == o->ino && e->mtime == o->mtime && e->size == o->size;
+}
+
+static void direct_find_was(const struct direct_changes *d, const struct former *f,
+			    struct direct_was *ret)
+{
+	ssize_t rights = f->meta >= 0 ? f->meta : f->entry;
+
+	*ret = (struct direct_was){.there = false, .has_rights = rights >= 0};
+	if (rights >= 0)
+		first_at(d->first, (size_t)rights, &ret->rights);
+	if (f->entry >= 0) {
+		first_at(d->first, (size_t)f->entry, &ret->entry);
+		ret->kept = true;
+	} else if (f->real) {
+		if (view_look(d->view, f->real, &ret->o) < 0 || ret->o.type == OBJECT_ABSENT)
+			return;
+		ret->real = direct_is_moved(f) ? f->real : NULL;
+		/* Of a file with several names another may have been written. */
+		ret->itself =
+			!ret->real && (ret->o.type == OBJECT_DIR ||
+				       (ret->o.links == 1 &&
+					(f->meta < 0 || direct_is_that(&ret->rights, &ret->o))));
+	}
+	ret->there = ret->kept ? ret->entry.kind != FIRST_ABSENT : f->real != NULL;
+	if (ret->kept)
+		(void)undo_object_of(&ret->entry, &ret->o, &ret->o);
+	ret->ino = ret->kept ? ret->entry.ino : ret->o.ino;
+	if (ret->has_rights)
+		ret->o.mode = ret->rights.mode & 07777;
+}
+
+/* --- what stands there ------------------------------------------------------------------ */
+
+static bool direct_hash(const struct direct_changes *d, const char *path, uint8_t ret[SHA256_SIZE])
+{
+	_cleanup_fd_ int fd = view_openat(d->view, path, O_RDONLY | O_NONBLOCK);
 	uint64_t size = 0;
 
-	/* Of folders modes do not matter, but for one that hides what is in it. */
-	if (was->kind == FIRST_DIR && now->type == OBJECT_DIR)
-		return (now->mode & DIRECT_READ) == DIRECT_READ ||
-		       (was->mode & DIRECT_READ) != DIRECT_READ;
-	if (was->kind != FIRST_FILE || now->type != OBJECT_FILE || was->size != now->size ||
-	    (was->mode & 07777) != now->mode)
-		return false;
-	undo_hash(d->first, was);
-	if (!(was->flags & FIRST_HASHED))
-		return false;
-	_cleanup_fd_ int fd = view_openat(d->view, was->path, O_RDONLY | O_NONBLOCK);
+	return fd >= 0 && changes_hash(fd, ret, &size) == 0;
+}
 
-	return fd >= 0 && changes_hash(fd, digest, &size) == 0 &&
-	       memcmp(digest, was->digest, sizeof(digest)) == 0;
+static bool direct_says(const struct direct_changes *d, const char *path, const char *words)
+{
+	char now[PATH_MAX];
+	_cleanup_fd_ int fd = view_openat(d->view, path, O_PATH);
+	ssize_t n = fd < 0 ? -1 : readlinkat(fd, "", now, sizeof(now) - 1);
+
+	if (n < 0)
+		return false;
+	now[n] = '\0';
+	return str_equal(now, words);
+}
+
+/* The same content as before: it was written and put back, or only touched. */
+static bool direct_is_same(const struct direct_changes *d, const char *path, struct direct_was *was,
+			   const struct object *now)
+{
+	uint8_t digest[SHA256_SIZE], before[SHA256_SIZE];
+
+	if (was->o.type != now->type)
+		return false;
+	if (was->itself || now->type == OBJECT_DIR)
+		return true;
+	if (now->type == OBJECT_LINK)
+		return was->kept && direct_says(d, path, was->entry.text);
+	if (now->type != OBJECT_FILE || was->o.size != now->size)
+		return false;
+	if (was->real)
+		return direct_hash(d, was->real, before) && direct_hash(d, path, digest) &&
+		       memcmp(digest, before, sizeof(digest)) == 0;
+	if (!was->kept)
+		return false;
+	undo_hash(d->first, &was->entry);
+	return was->entry.flags & FIRST_HASHED && direct_hash(d, path, digest) &&
+	       memcmp(digest, was->entry.digest, sizeof(digest)) == 0;
+}
+
+/* Of folders modes do not matter, but for one that hides what is in it. */
+static bool direct_hides(const struct direct_was *was, const struct object *now)
+{
+	return (now->mode & DIRECT_READ) != DIRECT_READ &&
+	       (was->o.mode & DIRECT_READ) == DIRECT_READ;
+}
+
+/* Mode, owner, access list or attributes. */
+static bool direct_has_other_rights(const struct direct_changes *d, const char *path,
+				    const struct direct_was *was, const struct object *now)
+{
+	return was->o.mode != now->mode ||
+	       (was->has_rights && !undo_has_as_entry(d->first, d->view->base, path, &was->rights));
+}
+
+/* Its mode has bits less, and nothing else is another. */
+static bool direct_has_less(const struct direct_changes *d, const char *path,
+			    const struct direct_was *was, const struct object *now)
+{
+	return !(now->mode & ~was->o.mode) && was->has_rights &&
+	       undo_has_as_entry(d->first, d->view->base, path, &was->rights);
 }
 
 /* How many folders right above it are new: what is in a new one was met with the first of them, as
@@ -121,111 +219,49 @@ static bool direct_is_same(const struct direct_changes *d, struct first_entry *w
 static size_t direct_new_above(const struct direct_changes *d, const char *path)
 {
 	char above[PATH_MAX];
-	struct first_entry was;
 	size_t count = 0;
 
 	(void)snprintf(above, sizeof(above), "%s", path);
 	for (char *end; (end = strrchr(above, '/')); count++) {
 		*end = '\0';
-		if (first_find(d->first, above, &was) < 0 || was.kind != FIRST_ABSENT)
+		const struct former *f = former_find_path(&d->former, above);
+
+		if (!f || f->entry >= 0 || f->real)
 			break;
 	}
 	return count;
 }
 
-static void direct_look(struct direct_changes *d, const char *path)
+static void direct_look(struct direct_changes *d, const struct former *f)
 {
-	struct first_entry was = {.kind = FIRST_ABSENT};
+	struct direct_was was;
 	struct object now;
-	bool there = first_find(d->first, path, &was) >= 0 && was.kind != FIRST_ABSENT;
-
-	int r = view_look(d->view, path, &now);
+	int r = view_look(d->view, f->path, &now);
 
 	if (r == -EACCES || r == -EPERM) {
-		direct_put_unread(d, path);
+		direct_put_unread(d, f->path);
 		return;
 	}
-	if (r < 0 || (!there && now.type == OBJECT_ABSENT))
+	direct_find_was(d, f, &was);
+	if (r < 0 || (!was.there && now.type == OBJECT_ABSENT))
 		return;
-	was.path = path;
+	if (!was.there || now.type == OBJECT_ABSENT) {
+		direct_put(d, f->path, was.there ? CHANGE_DELETED : CHANGE_ADDED, &now);
+	} else if (!direct_is_same(d, f->path, &was, &now)) {
+		direct_put(d, f->path, CHANGE_CHANGED, &now);
+	} else if (now.type == OBJECT_DIR && direct_hides(&was, &now)) {
+		direct_put(d, f->path, CHANGE_CHANGED, &now);
+	} else if (now.type == OBJECT_FILE && direct_has_other_rights(d, f->path, &was, &now)) {
+		direct_put(d, f->path, CHANGE_MODE, &now);
+		if (d->failed == 0 && direct_has_less(d, f->path, &was, &now))
+			d->changes->items[d->changes->count - 1].before.mode = was.o.mode;
+	}
 	/* Another folder by the same name came with what is in it. */
-	bool other =
-		now.type == OBJECT_DIR && (!there || was.kind != FIRST_DIR || was.ino != now.ino);
+	bool other = now.type == OBJECT_DIR &&
+		     (!was.there || was.o.type != OBJECT_DIR || was.ino != now.ino);
 
-	if (!there || !direct_is_same(d, &was, &now))
-		direct_put(d, path, there, &now);
-	if (other && direct_new_above(d, path) % DIRECT_DEPTH_MAX == 0)
-		direct_walk(d, path, there, 0);
-}
-
-static int direct_on_path(void *context, const char *path)
-{
-	struct direct_changes *d = context;
-
-	direct_look(d, path);
-	return d->failed;
-}
-
-static int direct_order(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Where something was moved to, once each. */
-static int direct_look_targets(struct direct_changes *d)
-{
-	_cleanup_free_ const char **targets = calloc(d->first->count + 1, sizeof(char *));
-	size_t count = 0;
-
-	if (!targets)
-		return -ENOMEM;
-	for (size_t i = 0; i < d->first->count; i++) {
-		struct first_entry e;
-
-		first_at(d->first, i, &e);
-		if (e.kind == FIRST_MOVED && !(e.flags & FIRST_END))
-			targets[count++] = e.text;
-	}
-	qsort(targets, count, sizeof(*targets), direct_order);
-	for (size_t i = 0; i < count && d->failed == 0; i++)
-		if (i == 0 || !str_equal(targets[i], targets[i - 1]))
-			direct_look(d, targets[i]);
-	return d->failed;
-}
-
-/* --- what was moved away --------------------------------------------------------------- */
-
-/* Whether something stood there before the session. */
-static bool direct_stood(const struct direct_changes *d, const struct former *f)
-{
-	struct first_entry e;
-	struct object now;
-
-	if (f->entry < 0)
-		return f->real && view_look(d->view, f->real, &now) == 0 &&
-		       now.type != OBJECT_ABSENT;
-	first_at(d->first, (size_t)f->entry, &e);
-	return e.kind != FIRST_ABSENT;
-}
-
-/* The old place of what went along with its folder: no entry has these names. */
-static int direct_moved(struct direct_changes *d)
-{
-	struct arena arena = ARENA_INIT(DIRECT_BYTES_MAX);
-	struct former_list former = {.count = 0};
-	int r = former_read(d->first, d->view, &arena, &former);
-
-	for (size_t i = 0; r == 0 && d->failed == 0 && i < former.count; i++) {
-		const char *path = former.items[i].path;
-		struct object now;
-
-		if (view_look(d->view, path, &now) == 0 && now.type == OBJECT_ABSENT &&
-		    direct_stood(d, &former.items[i]))
-			direct_put(d, path, true, &now);
-	}
-	former_list_fini(&former);
-	arena_fini(&arena);
-	return r < 0 ? r : d->failed;
+	if (other && direct_new_above(d, f->path) % DIRECT_DEPTH_MAX == 0)
+		direct_walk(d, f->path, 0);
 }
 
 /* --- by another name -------------------------------------------------------------------- */
@@ -248,7 +284,7 @@ static int direct_on_name(void *context, const struct first_name *name)
 	    bsearch(&number, n->numbers, n->count, sizeof(number), order_u64) &&
 	    first_find(n->d->first, name->path, &was) < 0 &&
 	    view_look(n->d->view, name->path, &now) == 0 && now.type == OBJECT_FILE)
-		direct_put(n->d, name->path, true, &now);
+		direct_put(n->d, name->path, CHANGE_CHANGED, &now);
 	return n->d->failed;
 }
 
@@ -288,6 +324,19 @@ static void direct_sort(struct changes *c)
 	c->count = kept;
 }
 
+/* Who only takes rights away wrote nothing that would run. */
+static void direct_release(struct changes *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct change *x = &c->items[i];
+
+		if (x->kind != CHANGE_MODE || !x->before.mode)
+			continue;
+		x->group = CHANGE_ORDINARY;
+		x->rule = x->why = NULL;
+	}
+}
+
 /*
  * The view is the tree alone.  Of a change `before` says only whether something stood there: the
  * content is in the first versions.  So what holds compare with before, they take for new.
@@ -313,14 +362,14 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		return code;
 	ret->unread = first.unread > 0;
 	struct direct_changes d = {.first = &first, .view = ret_view, .changes = ret};
+	_cleanup_arena_ struct arena arena = ARENA_INIT(DIRECT_FORMER_MAX);
 
-	code = first_each_path(&first, direct_on_path, &d);
+	code = former_read(&first, ret_view, &arena, &d.former);
+	for (size_t i = 0; code == 0 && d.failed == 0 && i < d.former.count; i++)
+		direct_look(&d, &d.former.items[i]);
 	if (code == 0)
-		code = direct_look_targets(&d);
-	if (code == 0)
-		code = direct_moved(&d);
-	if (code == 0)
-		code = direct_other_names(&d);
+		code = d.failed < 0 ? d.failed : direct_other_names(&d);
+	former_list_fini(&d.former);
 	if (code < 0)
 		return error_sys(e, code, "cannot look at what %s changed", r->session.name);
 	direct_sort(ret);
@@ -328,6 +377,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 	if (code == 0)
 		code = hold_judge(rules, ret_view, ret, e);
 	hold_rules_free(&rules);
+	direct_release(ret);
 	return code;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "undo_direct.h"
 
+#include "attributes.h"
 #include "basis.h"
 #include "clock.h"
 #include "fd.h"
 #include "journal.h"
 #include "open.h"
 #include "str.h"
+#include "undo_attributes.h"
 #include "undo_git.h"
 #include "undo_links.h"
 #include "undo_unseen.h"
@@ -103,6 +105,7 @@ struct direct_item {
 	const char *why; /* NULL: another path is named for it */
 	bool opens;      /* a folder that the session left closed */
 	struct object now, was;
+	const struct land_has *has; /* of what it was; NULL: not known */
 	/* Its folder and its repository, and a list of what hangs upon it: numbers of items, and of
 	 * what they hang by (DIRECT_UPON_COUNT for each item).  -1: none. */
 	ssize_t upon[DIRECT_UPON_COUNT], next[DIRECT_UPON_COUNT], hang;
@@ -187,7 +190,9 @@ static bool direct_is_as_left(const struct direct_plan *p, const char *path,
 		if ((end.kind == FIRST_FILE && !(end.mode & S_IRUSR)) ||
 		    (end.kind == FIRST_DIR && !direct_is_open(end.mode)))
 			left.mode = now->mode;
-		return basis_same(&left, now);
+		return basis_same(&left, now) &&
+		       (now->type == OBJECT_ABSENT ||
+			undo_has_as_entry(&p->u->first, p->u->tree, path, &end));
 	}
 	/* Of a folder it is asked what is in it. */
 	return now->type == OBJECT_ABSENT || now->type == OBJECT_DIR ||
@@ -303,7 +308,12 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 		direct_stays(i, elsewhere && f->entry < 0 ? NULL : why);
 		return;
 	}
-	if (f->doubt != FORMER_EITHER && basis_same(&i->now, &i->was) &&
+	i->has = undo_has_of(p->u, f, &i->was);
+	bool has =
+		i->now.type != i->was.type ||
+		((!i->has || undo_has_now(p->u->tree, f->path, i->has)) && undo_has_holes(p->u, f));
+
+	if (f->doubt != FORMER_EITHER && basis_same(&i->now, &i->was) && has &&
 	    (i->now.type == OBJECT_LINK || i->now.mode == i->was.mode ||
 	     i->now.type == OBJECT_ABSENT) &&
 	    (i->now.mtime == i->was.mtime || !direct_has_time_of_session(p, f->path, &i->now)))
@@ -758,6 +768,7 @@ static int direct_plan(struct direct_plan *p)
 							  .after = i->was,
 							  .source = -1,
 							  .file = f->file,
+							  .has = i->has,
 							  .twin = direct_twin(p, f, i)};
 	}
 	return 0;
@@ -809,14 +820,25 @@ static void direct_read_top(struct undo_direct *u, const struct layers_session *
 	if (!known && CLOCK_NS(st.st_ctim) > s->ended)
 		return;
 	u->top = (struct undo_top){.mode = was.mode & 07777, .time = was.mtime, .left = now};
-	u->top.has_mode = u->top.mode != (st.st_mode & 07777) &&
-			  (!known || (end.mode & 07777) == (st.st_mode & 07777));
+	u->top.has = undo_has_of_entry(u, &was);
+	bool has = !u->top.has || undo_has_now(u->tree, ".", u->top.has);
+
+	u->top.has_mode = (u->top.mode != (st.st_mode & 07777) || !has) &&
+			  (!known || ((end.mode & 07777) == (st.st_mode & 07777) &&
+				      undo_has_as_entry(&u->first, u->tree, ".", &end)));
 	u->top.has_time = was.mtime != now && (!known || end.mtime == now);
 }
 
 int undo_direct_top_mode(const struct undo_direct *u)
 {
-	return u->top.has_mode && fchmod(u->tree, u->top.mode) < 0 ? -errno : 0;
+	_cleanup_fd_ int fd = u->top.has_mode && u->top.has
+				      ? open_beneath(u->tree, "", O_RDONLY | O_DIRECTORY, 0)
+				      : -1;
+	int r = fd < 0 ? 0 : attributes_set(fd, u->top.has->attributes);
+
+	if (r < 0 || !u->top.has_mode)
+		return r;
+	return fchmod(u->tree, u->top.mode) < 0 ? -errno : 0;
 }
 
 int undo_direct_top_time(const struct undo_direct *u)
@@ -866,13 +888,17 @@ int undo_direct_content(const struct undo_direct *u, size_t i)
 	const struct former *f = &u->former.items[u->sources[i]];
 	struct first_entry e;
 
+	if (f->entry >= 0) {
+		first_at(&u->first, (size_t)f->entry, &e);
+		int fd = first_content(&u->first, &e);
+
+		if (fd != -ENOENT)
+			return fd;
+	}
 	/* Only its mode or time was changed, and its content never kept. */
 	if (basis_same_content(&u->steps[i].before, &u->steps[i].after))
 		return view_openat(&base, u->steps[i].path, O_RDONLY);
-	if (f->entry < 0)
-		return f->real ? view_openat(&base, f->real, O_RDONLY) : -ENOENT;
-	first_at(&u->first, (size_t)f->entry, &e);
-	return first_content(&u->first, &e);
+	return f->entry < 0 && f->real ? view_openat(&base, f->real, O_RDONLY) : -ENOENT;
 }
 
 int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, int64_t now)
@@ -880,8 +906,9 @@ int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, i
 	const struct former *f = former_find_path(&u->former, path);
 	struct first_entry was, end;
 
+	/* Nothing in it got another name, but undo puts other files there. */
 	if (*path)
-		return f ? u->times[f - u->former.items] : 0;
+		return f ? u->times[f - u->former.items] : now;
 	/* The workspace's own; somebody may have changed something in it since. */
 	return first_find(&u->first, ".", &was) >= 0 && first_find_end(&u->first, ".", &end) >= 0 &&
 			       end.mtime == now

@@ -19,9 +19,11 @@ struct undo_skipped {
 
 /* The workspace's own folder, which no step is about. */
 struct undo_top {
-	bool has_mode, has_time; /* it has not what it had, but what the session left */
-	uint32_t mode;           /* that it had */
-	int64_t time, left;      /* that it had; that the session left */
+	bool has_mode, has_time;    /* it has not what it had, but what the session left; mode:
+				  * or access list, or attributes */
+	uint32_t mode;              /* that it had */
+	int64_t time, left;         /* that it had; that the session left */
+	const struct land_has *has; /* that it had; NULL: not known */
 };
 
 struct undo_direct {
@@ -48,7 +50,8 @@ struct undo_direct {
 int undo_direct_read(const struct review *r, const struct layers_session *s,
 		     struct undo_direct *ret, struct error *e);
 int undo_direct_content(const struct undo_direct *u, size_t i);
-/* As land_how.folder_time: what a folder had, when it is as the session left it. */
+/* As land_how.folder_time: what a folder had, when it is as the session left it; of one that the
+ * session did not change, what it has. */
 int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, int64_t now);
 /* The workspace's folder gets its mode back, before all else: it may be closed for writing.  And its
  * time, when all is done.  0 or -errno. */

@@ -15,9 +15,10 @@ static const char unseen_goes[] = "it goes from here; what it was before was not
 static const char unseen_new[] = "it is new, and stays";
 static const char unseen_stays[] = "it stays as it is; what it was before was not kept";
 
-/* What the earliest entry of a file says. */
+/* What the earliest entry of a file says: numbers are used again, so when it was made counts too. */
 struct unseen_file {
 	uint64_t ino;
+	int64_t born;
 	size_t order;
 	int64_t ctime;
 };
@@ -30,12 +31,21 @@ struct unseen_plan {
 	size_t file_count;
 };
 
-static int unseen_compare_files(const void *a, const void *b)
+static int unseen_compare_number(const void *a, const void *b)
 {
 	const struct unseen_file *x = a, *y = b;
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
+	return (x->born > y->born) - (x->born < y->born);
+}
+
+static int unseen_compare_files(const void *a, const void *b)
+{
+	const struct unseen_file *x = a, *y = b;
+
+	if (x->ino != y->ino || x->born != y->born)
+		return unseen_compare_number(x, y);
 	return (x->order > y->order) - (x->order < y->order);
 }
 
@@ -44,8 +54,8 @@ static int unseen_on_entry(void *context, size_t i, const struct first_entry *e)
 	struct unseen_plan *p = context;
 
 	if (!(e->flags & FIRST_END) && (e->kind == FIRST_FILE || e->kind == FIRST_LINK))
-		p->files[p->file_count++] =
-			(struct unseen_file){.ino = e->ino, .order = i, .ctime = e->ctime};
+		p->files[p->file_count++] = (struct unseen_file){
+			.ino = e->ino, .born = e->born, .order = i, .ctime = e->ctime};
 	return 0;
 }
 
@@ -57,16 +67,9 @@ static void unseen_sort_files(struct unseen_plan *p)
 	if (p->file_count > 1)
 		qsort(p->files, p->file_count, sizeof(*p->files), unseen_compare_files);
 	for (size_t i = 0; i < p->file_count; i++)
-		if (kept == 0 || p->files[kept - 1].ino != p->files[i].ino)
+		if (kept == 0 || unseen_compare_number(&p->files[kept - 1], &p->files[i]) != 0)
 			p->files[kept++] = p->files[i];
 	p->file_count = kept;
-}
-
-static int unseen_compare_number(const void *key, const void *item)
-{
-	uint64_t ino = *(const uint64_t *)key, other = ((const struct unseen_file *)item)->ino;
-
-	return (ino > other) - (ino < other);
 }
 
 /* It had been changed since the session began when it was kept. */
@@ -79,8 +82,9 @@ static bool unseen_is_late(const struct unseen_plan *p, const struct former *f, 
 	first_at(&p->u->first, (size_t)f->entry, &e);
 	if (e.kind != FIRST_FILE && e.kind != FIRST_LINK)
 		return false;
+	const struct unseen_file key = {.ino = e.ino, .born = e.born};
 	const struct unseen_file *file =
-		bsearch(&e.ino, p->files, p->file_count, sizeof(*p->files), unseen_compare_number);
+		bsearch(&key, p->files, p->file_count, sizeof(*p->files), unseen_compare_number);
 
 	return file && file->ctime > began;
 }

@@ -23,6 +23,12 @@
 
 #include "changes.h"
 
+/* What a file or folder has besides mode and time. */
+struct land_has {
+	uint32_t uid, gid;      /* as far as we may */
+	struct span attributes; /* all of them: attributes.h */
+};
+
 struct land_step {
 	const char *path;     /* below the tree; checked: no empty, ".", ".." part, no NUL */
 	struct object before; /* what must stand there; files and links hashed, or ABSENT */
@@ -31,6 +37,9 @@ struct land_step {
 	size_t kept;          /* of undo alone: which of what is kept, from 1 */
 	size_t file;          /* FILEs with the same number, from 1, become one with these names */
 	const char *twin;     /* of a FILE: it shall be the one that is here now; or NULL */
+	/* Of a FILE or DIR: it shall have this.  NULL: a file what its source has, or what stood
+	 * there; a folder that stays what it has. */
+	const struct land_has *has;
 };
 
 struct land_undo;

@@ -5,6 +5,7 @@
  * What somebody else put at a path meanwhile is never removed or covered: it stays, and what had
  * stood there goes to a folder bawn-set-aside-ID at the top of the tree, by the path that it had.
  */
+#include "attributes.h"
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
@@ -108,6 +109,23 @@ static int back_step(struct landing *l, size_t i)
 	return r == -EEXIST ? 0 : r; /* set aside */
 }
 
+/* A folder that stays had something else than it may have got. */
+static int back_has(const struct landing *l, const struct journal_dir *d, int dir)
+{
+	ssize_t step = journal_find_step(&l->j, d->path);
+	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
+	char name[LAND_NAME_SIZE];
+	struct land_has has;
+
+	land_has_name(step < 0 ? 0 : (size_t)step, name);
+	_cleanup_fd_ int fd = step < 0 || l->kept < 0 ? -ENOENT : land_open(l->kept, name);
+	int r = fd < 0 ? fd : fd_read_all(fd, &bytes);
+
+	if (r == 0)
+		r = land_parse_has(buf_span(&bytes), &has);
+	return r == -ENOENT || r == -EBADMSG ? 0 : r < 0 ? r : land_dir_put_has(dir, &has);
+}
+
 /* As they were; those that are not there any more, or not ours to change, stay as they are. */
 static int back_dirs(struct landing *l)
 {
@@ -119,6 +137,10 @@ static int back_dirs(struct landing *l)
 
 		if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ELOOP)
 			continue;
+		if (r == 0)
+			r = back_has(l, d, fd);
+		if (r == 0)
+			r = land_look(fd, "", &s);
 		if (r == 0 && s.o.mtime != d->mtime)
 			r = land_touch(fd, "", d->mtime);
 		if (r == 0 && s.o.mode != d->mode)

@@ -15,13 +15,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Who writes a file by another name writes the one that is kept: so there is a copy beside it.  Where
+ * there is no room for one, the one itself has to do. */
+static void keep_copy(const struct landing *l, size_t i, const char *out)
+{
+	char name[LAND_NAME_SIZE], part[LAND_NAME_SIZE];
+	uint8_t digest[SHA256_SIZE];
+
+	land_copy_name(i, name);
+	(void)snprintf(part, sizeof(part), "%zu.part", i);
+	(void)unlinkat(l->kept, part, 0);
+	if (land_clone(l->stage, out, l->kept, part, digest) < 0 ||
+	    renameat(l->kept, part, l->kept, name) < 0)
+		(void)unlinkat(l->kept, part, 0);
+}
+
 /* Moved, or (over a border that nobody could see before) copied. */
-static int keep_one(struct landing *l, size_t i, const char *out)
+static int keep_one(struct landing *l, size_t i, const char *out, uint32_t links)
 {
 	char name[LAND_NAME_SIZE], part[LAND_NAME_SIZE];
 	uint8_t digest[SHA256_SIZE];
 
 	land_name(i, false, name);
+	if (links > 1)
+		keep_copy(l, i, out);
 	if (renameat(l->stage, out, l->kept, name) == 0)
 		return 0;
 	if (errno != EXDEV)
@@ -50,7 +67,7 @@ static int keep_out(struct landing *l, size_t i)
 	r = seen.o.type == OBJECT_DIR ? land_is_empty(l->stage, out) : 1;
 	if (r <= 0)
 		return r;
-	r = l->j.copied ? 0 : keep_one(l, i, out);
+	r = l->j.copied ? 0 : keep_one(l, i, out, seen.o.type == OBJECT_FILE ? seen.links : 1);
 	if (r < 0)
 		return r;
 	return unlinkat(l->stage, out, seen.o.type == OBJECT_DIR ? AT_REMOVEDIR : 0) < 0 &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thing on the disk: looked at, copied, moved.  Nothing here follows a link. */
+#include "attributes.h"
 #include "clock.h"
 #include "dir.h"
 #include "fd.h"
@@ -172,6 +173,39 @@ int land_copy_attributes(int from, int to)
 	return copied;
 }
 
+int land_put_has(int fd, const struct land_has *has)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_uid != has->uid || st.st_gid != has->gid) &&
+	    fchown(fd, has->uid, has->gid) < 0 && fchown(fd, (uid_t)-1, has->gid) < 0 &&
+	    errno != EPERM)
+		return -errno;
+	return attributes_set(fd, has->attributes);
+}
+
+int land_read_has(int fd, struct buf *into)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	buf_put_u32(into, st.st_uid);
+	buf_put_u32(into, st.st_gid);
+	return attributes_read(fd, into);
+}
+
+int land_parse_has(struct span bytes, struct land_has *ret)
+{
+	struct reader in = reader_of(bytes);
+
+	*ret = (struct land_has){.uid = reader_u32(&in), .gid = reader_u32(&in)};
+	ret->attributes = reader_take(&in, reader_left(&in));
+	return in.bad ? -EBADMSG : 0;
+}
+
 int land_chmod(int fd, uint32_t mode)
 {
 	char path[64];
@@ -196,10 +230,12 @@ int land_touch(int dir, const char *name, int64_t mtime)
 /* Owner (where we may), attributes and mode; times come last. */
 static int clone_rest(int from, int to, const struct land_seen *s)
 {
-	int r = land_copy_attributes(from, to);
+	_cleanup_buf_ struct buf list = BUF_INIT(ATTRIBUTES_MAX);
+	int r = attributes_read(from, &list);
+	const struct land_has has = {.uid = s->uid, .gid = s->gid, .attributes = buf_span(&list)};
 
-	if (fchown(to, s->uid, s->gid) < 0 && fchown(to, (uid_t)-1, s->gid) < 0 && errno != EPERM)
-		return -errno;
+	if (r == 0)
+		r = land_put_has(to, &has);
 	return r < 0 ? r : land_chmod(to, s->o.mode);
 }
 

@@ -47,6 +47,14 @@ struct land_seen {
  * with the same meaning.  Beside what step i took out, as i.index. */
 void land_index_name(size_t i, char ret[LAND_NAME_SIZE]);
 
+/* What a folder had that stays and gets something else (land_step.has): beside what steps took out,
+ * as i.has.  Rolling back and undo give it back. */
+void land_has_name(size_t i, char ret[LAND_NAME_SIZE]);
+
+/* A copy of what step i took out, as i.copy, where that has another name which somebody may write
+ * by. */
+void land_copy_name(size_t i, char ret[LAND_NAME_SIZE]);
+
 /* What becomes of git's refs (land_refs.c), once all is staged. */
 struct landing;
 void land_keep_refs(const struct landing *l);
@@ -61,10 +69,11 @@ struct land_mind {
 
 /* Of a folder: how it is left. */
 struct land_rest {
-	bool made;    /* by this landing */
-	bool gone;    /* taken out by this landing */
-	bool touched; /* a name in it changes */
-	bool timed;   /* its time was asked for */
+	bool made;                  /* by this landing */
+	bool gone;                  /* taken out by this landing */
+	bool touched;               /* a name in it changes */
+	bool timed;                 /* its time was asked for */
+	const struct land_has *has; /* of one that stays; or NULL */
 	uint32_t mode;
 	uint32_t gid;
 	int64_t mtime;
@@ -125,6 +134,13 @@ void land_digest(const char *text, uint8_t ret[SHA256_SIZE]);
 /* Attributes user.* but not overlayfs's own: how many, or -errno. */
 int land_copy_attributes(int from, int to);
 
+/* Owner, as far as we may, and attributes; the mode has to be set after it. */
+int land_put_has(int fd, const struct land_has *has);
+
+/* Those of what is open, as they are kept: its owner, 4 and 4 bytes, and attributes.h. */
+int land_read_has(int fd, struct buf *into);
+int land_parse_has(struct span bytes, struct land_has *ret); /* which are the bytes' */
+
 int land_chmod(int fd, uint32_t mode); /* of O_PATH ones too */
 int land_touch(int dir, const char *name, int64_t mtime);
 
@@ -153,6 +169,9 @@ int land_dir_is_there(struct landing *l, size_t i);
 
 /* So that names in it can be changed. */
 int land_dir_open_up(int fd);
+
+/* A folder that is held gets what it shall have. */
+int land_dir_put_has(int fd, const struct land_has *has);
 
 /* The tree's own folder as it was but for its time, when nothing of ours is in it any more. */
 int land_top_restore(struct landing *l, int64_t mtime);

@@ -43,6 +43,16 @@ void land_index_name(size_t i, char ret[LAND_NAME_SIZE])
 	(void)snprintf(ret, LAND_NAME_SIZE, "%zu.index", i);
 }
 
+void land_has_name(size_t i, char ret[LAND_NAME_SIZE])
+{
+	(void)snprintf(ret, LAND_NAME_SIZE, "%zu.has", i);
+}
+
+void land_copy_name(size_t i, char ret[LAND_NAME_SIZE])
+{
+	(void)snprintf(ret, LAND_NAME_SIZE, "%zu.copy", i);
+}
+
 void land_kept_name(uint64_t number, char ret[LAND_NAME_SIZE])
 {
 	(void)snprintf(ret, LAND_NAME_SIZE, "kept-%" PRIu64, number);
@@ -139,6 +149,13 @@ int land_dir_open_up(int fd)
 		return r;
 	/* Who is not its owner goes as far as the kernel lets them. */
 	return s.uid == geteuid() || geteuid() == 0 ? land_chmod(fd, s.o.mode | 0700) : 0;
+}
+
+int land_dir_put_has(int fd, const struct land_has *has)
+{
+	_cleanup_fd_ int dir = open_beneath(fd, "", O_RDONLY | O_DIRECTORY, 0);
+
+	return dir < 0 ? dir : land_put_has(dir, has);
 }
 
 int land_top_restore(struct landing *l, int64_t mtime)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "land_stage.h"
 
+#include "attributes.h"
 #include "fd.h"
 #include "land_undo.h"
 #include "open.h"
@@ -90,7 +91,7 @@ static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 		return r;
 	if (given->after.hashed && memcmp(o->digest, given->after.digest, sizeof(o->digest)) != 0)
 		return -ESTALE;
-	r = inherit(l, i, in, out);
+	r = given->has ? land_put_has(out, given->has) : inherit(l, i, in, out);
 	if (r == 0)
 		r = land_chmod(out, o->mode);
 	if (r == 0 && o->mtime)
@@ -98,29 +99,90 @@ static int stage_file(struct landing *l, size_t i, const char *name, bool sync)
 	return r < 0 ? r : sync && fsync(out) < 0 ? -errno : 0;
 }
 
+/* All that the folder had, from the one that was kept of it. */
+static int stage_kept_dir(struct landing *l, size_t number, int to)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
+	char kept[LAND_NAME_SIZE];
+	struct land_has has;
+
+	land_name(number, false, kept);
+	_cleanup_fd_ int from =
+		open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0);
+
+	/* One that could not be read brings nothing. */
+	if (from < 0)
+		return 0;
+	int r = land_read_has(from, &bytes);
+
+	if (r == 0)
+		r = land_parse_has(buf_span(&bytes), &has);
+	return r < 0 ? r : land_put_has(to, &has);
+}
+
 static int stage_dir(struct landing *l, size_t i, const char *name)
 {
 	const struct land_step *given = &l->given[l->minds[i].origin];
-	bool is_kept = l->how->undo && given->kept > 0;
-	char kept[LAND_NAME_SIZE];
 
 	if (mkdirat(l->stage, name, 0700) < 0)
 		return -errno;
-	if (is_kept)
-		land_name(given->kept - 1, false, kept);
-	else if (!l->how->open_folder)
-		return 0;
-	_cleanup_fd_ int from =
-		is_kept ? open_beneath(land_undo_dir(l->how->undo), kept, O_RDONLY | O_DIRECTORY, 0)
-			: l->how->open_folder(l->how->context, l->minds[i].origin);
 	_cleanup_fd_ int to = open_beneath(l->stage, name, O_RDONLY | O_DIRECTORY, 0);
 
-	if (to < 0)
-		return to;
+	if (to < 0 || given->has)
+		return to < 0 ? to : land_put_has(to, given->has);
+	if (l->how->undo && given->kept > 0)
+		return stage_kept_dir(l, given->kept - 1, to);
+	_cleanup_fd_ int from = l->how->open_folder
+					? l->how->open_folder(l->how->context, l->minds[i].origin)
+					: -1;
 	/* One that could not be read, or only changed its mode, brings nothing. */
 	int r = from < 0 ? 0 : land_copy_attributes(from, to);
 
 	return r < 0 ? r : 0;
+}
+
+/* What a folder has that stays, and shall have something else, is kept before. */
+static int stage_has(struct landing *l, size_t i)
+{
+	const struct journal_step *s = &l->j.steps[i];
+	ssize_t own = journal_find_dir(&l->j, s->path, strlen(s->path));
+	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
+	char name[LAND_NAME_SIZE];
+	int dir = own < 0 ? -EINVAL : land_dir(l, (size_t)own);
+	_cleanup_fd_ int from = dir < 0 ? dir : open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
+	int r = from < 0 ? from : land_read_has(from, &bytes);
+
+	/* One that cannot be read keeps what it has. */
+	if (r == -EACCES)
+		return 0;
+	land_has_name(i, name);
+	_cleanup_fd_ int to =
+		r < 0 ? r
+		      : open_beneath(l->kept, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+
+	r = to < 0 ? to : fd_write_all(to, bytes.ptr, bytes.len);
+	if (r < 0 || fsync(to) < 0)
+		return r < 0 ? r : -errno;
+	l->rests[own].has = l->given[l->minds[i].origin].has;
+	return 0;
+}
+
+/* It is as it came out, or has no copy.  By another name of it somebody may have changed it. */
+static bool kept_is_itself(int dir, const char *kept, const struct land_step *given)
+{
+	char copy[LAND_NAME_SIZE];
+	uint8_t digest[SHA256_SIZE];
+	struct land_seen s, beside;
+	uint64_t size = 0;
+
+	land_copy_name(given->kept - 1, copy);
+	if (land_look(dir, copy, &beside) < 0 || beside.o.type != OBJECT_FILE)
+		return true;
+	_cleanup_fd_ int fd = land_look(dir, kept, &s) < 0 ? -1 : land_open(dir, kept);
+
+	return fd >= 0 && s.o.mode == given->after.mode && s.o.mtime == given->after.mtime &&
+	       land_copy(fd, -1, digest, &size) == 0 &&
+	       memcmp(digest, given->after.digest, sizeof(digest)) == 0;
 }
 
 /* What was kept itself, by another name; else a copy of it. */
@@ -134,6 +196,8 @@ static int stage_kept(struct landing *l, size_t i, const char *name)
 	int r = 0;
 
 	land_name(given->kept - 1, false, kept);
+	if (!kept_is_itself(dir, kept, given))
+		land_copy_name(given->kept - 1, kept);
 	if (linkat(dir, kept, l->stage, name, 0) < 0) {
 		if (!is_no_link(-errno))
 			return -errno;
@@ -232,6 +296,8 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 
 		if (is_staged(s))
 			r = stage_step(l, i, !many);
+		else if (s->after.type == OBJECT_DIR && l->given[l->minds[i].origin].has)
+			r = stage_has(l, i);
 		if (r == -ESTALE)
 			(void)land_conflict(l, i, ret);
 		if (r == -ESTALE)

@@ -172,9 +172,11 @@ static int settle_dirs(struct landing *l, struct error *e)
 		int fd = land_dir(l, n - 1);
 		int r = fd < 0 ? fd : land_look(fd, "", &s);
 
+		if (r == 0 && rest->has)
+			r = land_dir_put_has(fd, rest->has);
 		if (r == 0 && (rest->touched || rest->made || rest->timed))
 			r = land_touch(fd, "", rest->mtime);
-		if (r == 0 && s.o.mode != rest->mode)
+		if (r == 0 && (s.o.mode != rest->mode || rest->has))
 			r = land_chmod(fd, rest->mode);
 		if (r < 0)
 			return error_sys(e, r, "cannot settle %s", l->j.dirs[n - 1].path);

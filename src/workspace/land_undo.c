@@ -3,6 +3,7 @@
  * What landings left for undo: kept-N/ with the list (the journal itself, LAND_LOG_KEPT) and, for
  * each step that took something out of the tree, that thing under the step's number.
  */
+#include "attributes.h"
 #include "fd.h"
 #include "git_index.h"
 #include "land_parts.h"
@@ -75,6 +76,25 @@ static int undo_files(struct land_undo *u)
 	return 0;
 }
 
+/* What a folder had that stayed; NULL: what it has, or it cannot be read. */
+static const struct land_has *undo_has(struct land_undo *u, size_t i)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(ATTRIBUTES_MAX);
+	char name[LAND_NAME_SIZE];
+
+	land_has_name(i, name);
+	_cleanup_fd_ int fd = land_open(u->dir, name);
+	struct land_has *has = fd < 0 || fd_read_all(fd, &bytes) < 0
+				       ? NULL
+				       : arena_alloc(&u->j.arena, sizeof(*has));
+	void *own = has ? arena_alloc(&u->j.arena, bytes.len + 1) : NULL;
+
+	if (!own || bytes.len == 0)
+		return NULL;
+	memcpy(own, bytes.ptr, bytes.len);
+	return land_parse_has((struct span){own, bytes.len}, has) < 0 ? NULL : has;
+}
+
 /* The list of kept-N, turned round. */
 static int undo_steps(struct land_undo *u)
 {
@@ -90,6 +110,8 @@ static int undo_steps(struct land_undo *u)
 					   .after = object_of(&s->before),
 					   .source = -1,
 					   .kept = i + 1};
+		if (s->before.type == OBJECT_DIR && s->after.type == OBJECT_DIR)
+			step->has = undo_has(u, i);
 		if (s->before.type != OBJECT_LINK)
 			continue;
 		char name[LAND_NAME_SIZE], text[PATH_MAX];
@@ -211,6 +233,11 @@ int land_undo_content(void *undo, size_t i)
 
 	if (i >= u->j.count)
 		return -EINVAL;
+	land_copy_name(i, name);
+	int copy = land_open(u->dir, name);
+
+	if (copy != -ENOENT)
+		return copy;
 	land_name(i, false, name);
 	return land_open(u->dir, name);
 }

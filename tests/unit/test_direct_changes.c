@@ -96,7 +96,7 @@ static void every_kind_is_listed_once(void **state)
 	static const char *const lines[] = {
 		"added added",      "changed changed",  "added dir/x",
 		"deleted gone",     "added made",       "added made/in",
-		"added made/in/x",  "added made/in/y",  "changed mode",
+		"added made/in/x",  "added made/in/y",  "mode mode",
 		"changed now-dir",  "added now-dir/in", "added now-dir/in/x",
 		"changed now-file", "changed size",     NULL};
 

@@ -8,12 +8,14 @@
 #include "tree_lead.h"
 
 #include "first_keep.h"
+#include "first_kept.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 struct world {
 	char path[64], work[80], upper[80];
@@ -715,6 +717,121 @@ static void test_taken_thing(void **state)
 	first_taken_fini(&t);
 }
 
+/* Attributes are known, also that there are none; of what had mode alone changed, too. */
+static void test_attributes(void **state)
+{
+	struct world *w = *state;
+	_cleanup_buf_ struct buf list = BUF_INIT(ATTRIBUTES_MAX);
+	struct first_entry e = {0};
+	_cleanup_fd_ int a = openat(w->root, "a", O_RDONLY | O_CLOEXEC);
+	_cleanup_fd_ int d = openat(w->root, "d", O_RDONLY | O_CLOEXEC);
+
+	if (fsetxattr(a, "user.b", "2", 1, 0) < 0)
+		skip();
+	assert_int_equal(fsetxattr(a, "user.a", "", 0, 0), 0);
+	assert_int_equal(fsetxattr(d, "user.c", "of it", 5, 0), 0);
+	begin(w, true);
+	assert_true(keep(w, "/w/d", FIRST_CHANGE_META));
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_META));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	assert_int_equal(fremovexattr(a, "user.b"), 0);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	read_all(w);
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	assert_int_equal(first_attributes(&w->f, &e, &list), 0);
+	/* By name. */
+	const struct span both = SPAN_LITERAL("\x06\0\0\0\0\0\0\0user.a\x06\0\0\0\1\0\0\0user.b2");
+
+	assert_true(span_equal(buf_span(&list), both));
+	expect_content(w, "a", "one");
+	buf_clear(&list);
+	assert_true(first_find_end(&w->f, "a", &e) >= 0);
+	assert_int_equal(first_attributes(&w->f, &e, &list), 0);
+	assert_int_equal(list.len, 14);
+	buf_clear(&list);
+	assert_true(first_find(&w->f, "d", &e) >= 0);
+	assert_int_equal(first_attributes(&w->f, &e, &list), 0);
+	assert_int_equal(list.len, 8 + 6 + 5);
+	buf_clear(&list);
+	assert_true(first_find(&w->f, "d/b", &e) >= 0);
+	assert_true(e.flags & FIRST_LISTED);
+	assert_int_equal(first_attributes(&w->f, &e, &list), 0);
+	assert_int_equal(list.len, 0);
+	/* Whoever is asked to set a list that nobody wrote sets nothing. */
+	for (size_t len = 1; len < both.len; len++)
+		if (len != 14)
+			assert_int_equal(attributes_set(a, (struct span){both.ptr, len}), -EBADMSG);
+	assert_int_equal(attributes_set(a, SPAN_LITERAL("\x0b\0\0\0\1\0\0\0trusted.abc2")),
+			 -EBADMSG);
+	assert_int_equal(attributes_set(d, both), 0);
+	buf_clear(&list);
+	assert_int_equal(attributes_read(d, &list), 0);
+	assert_true(span_equal(buf_span(&list), both));
+}
+
+/* A path of which entries speak was kept when one of them is of the file that stood there; names and
+ * numbers are used again. */
+static void test_kept_by_its_own_name(void **state)
+{
+	struct world *w = *state;
+	_cleanup_first_kept_ struct first_kept kept = FIRST_KEPT_INIT;
+	struct stat a = {0}, b = {0};
+
+	begin(w, true);
+	assert_int_equal(fstatat(w->root, "a", &a, 0), 0);
+	assert_int_equal(fstatat(w->root, "d/b", &b, 0), 0);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/new", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_META));
+	assert_int_equal(first_kept_open(&kept, w->k.dir, w->k.began), 0);
+	assert_true(first_kept_has(&kept, a.st_ino));
+	assert_false(first_kept_has(&kept, b.st_ino)); /* its mode alone */
+	assert_false(first_kept_is_other(&kept, "a", a.st_ino));
+	assert_true(first_kept_is_other(&kept, "a", b.st_ino));
+	assert_true(first_kept_is_other(&kept, "new", b.st_ino));
+	assert_true(first_kept_is_other(&kept, "d/b", a.st_ino));
+	assert_false(first_kept_is_other(&kept, "d/unheard", a.st_ino));
+	first_kept_close(&kept);
+	/* What a path means beneath a folder that was renamed is not known so. */
+	first_keep_moved(&w->k, span_of_str("/w/d"), span_of_str("/w/e"), false);
+	assert_int_equal(first_kept_open(&kept, w->k.dir, w->k.began), 0);
+	assert_false(first_kept_is_other(&kept, "d/b", a.st_ino));
+	assert_true(first_kept_is_other(&kept, "new", b.st_ino));
+}
+
+/* A file counts by its blocks, and is kept with its holes. */
+static void test_holes(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+	struct stat st = {0}, kept = {0};
+	_cleanup_fd_ int a = openat(w->root, "a", O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(ftruncate(a, (off_t)1 << 40), 0);
+	assert_int_equal(pwrite(a, "end", 3, ((off_t)1 << 40) - 3), 3);
+	assert_int_equal(fstat(a, &st), 0);
+	if (st.st_blocks > 1024)
+		skip(); /* no holes here */
+	begin(w, true);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(w->k.refused == FIRST_WHY_NOT);
+	assert_int_equal(w->k.unkept, 0);
+	assert_true(w->k.kept <= 1 << 20);
+	read_all(w);
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	_cleanup_fd_ int fd = first_content(&w->f, &e);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &kept), 0);
+	assert_int_equal(kept.st_size, (off_t)1 << 40);
+	assert_true(kept.st_blocks <= st.st_blocks + 16);
+	char end[4] = "";
+
+	assert_int_equal(pread(fd, end, 3, ((off_t)1 << 40) - 3), 3);
+	assert_string_equal(end, "end");
+	assert_int_equal(lseek(fd, 1 << 20, SEEK_DATA), lseek(a, 1 << 20, SEEK_DATA));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -731,6 +848,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_snapshot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_attributes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_by_its_own_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_holes, setup, teardown),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test_setup_teardown(test_taken_folders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taken_thing, setup, teardown),

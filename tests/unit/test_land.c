@@ -497,6 +497,62 @@ static void test_undo_passes_over_what_it_cannot_read(void **state)
 }
 
 /* A file may bear any time. */
+/* What is kept of a file with another name is that file: whoever writes it by the other name does
+ * not take away what undo brings back. */
+static void test_another_name_is_written_before_undo(void **state)
+{
+	struct world *w = *state;
+	struct object landed = file_of("landed", 0644);
+	struct stat a = {0}, b = {0};
+
+	put_at(w->tree, "a", "mine");
+	assert_int_equal(linkat(w->tree, "a", w->outside, "b", 0), 0);
+	assert_int_equal(LAND(w, step(w, "a", file_of("mine", 0644), landed)), 0);
+	/* Nobody wrote it: it is the same file again. */
+	assert_int_equal(undo(w, false), 0);
+	assert_int_equal(fstatat(w->tree, "a", &a, 0), 0);
+	assert_int_equal(fstatat(w->outside, "b", &b, 0), 0);
+	assert_int_equal(a.st_ino, b.st_ino);
+	assert_int_equal(LAND(w, step(w, "a", file_of("mine", 0644), landed)), 0);
+	_cleanup_fd_ int fd = openat(w->outside, "b", O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(write(fd, "LATE", 4), 4);
+	assert_int_equal(undo(w, false), 0);
+	holds(w->tree, "a", "mine");
+	holds(w->outside, "b", "LATE");
+	assert_int_equal(LAND(w, step(w, "a", file_of("mine", 0644), landed)), 0);
+	assert_int_equal(fchmodat(w->outside, "b", 0600, 0), 0);
+	assert_int_equal(undo(w, false), 0);
+	assert_int_equal(fstatat(w->tree, "a", &a, 0), 0);
+	assert_int_equal(a.st_mode & 07777, 0644);
+}
+
+/* A folder that stays gets attributes, and undo gives it back those that it had. */
+static void test_attributes_of_a_folder(void **state)
+{
+	struct world *w = *state;
+	static const uint8_t list[] = "\x06\0\0\0\x03\0\0\0user.xnew";
+	const struct land_has has = {
+		.uid = geteuid(), .gid = getegid(), .attributes = {list, sizeof(list) - 1}};
+	struct land_step s = step(w, "d", folder, folder);
+	char value[8] = "";
+
+	assert_int_equal(mkdirat(w->tree, "d", 0755), 0);
+	_cleanup_fd_ int d = openat(w->tree, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fsetxattr(d, "user.y", "old", 3, 0) < 0)
+		skip();
+	s.has = &has;
+	assert_int_equal(LAND(w, s), 0);
+	assert_int_equal(fgetxattr(d, "user.x", value, sizeof(value)), 3);
+	assert_memory_equal(value, "new", 3);
+	assert_int_equal(fgetxattr(d, "user.y", value, sizeof(value)), -1);
+	assert_int_equal(undo(w, false), 0);
+	assert_int_equal(fgetxattr(d, "user.x", value, sizeof(value)), -1);
+	assert_int_equal(fgetxattr(d, "user.y", value, sizeof(value)), 3);
+	assert_memory_equal(value, "old", 3);
+}
+
 static void test_times_that_are_far_away(void **state)
 {
 	static const struct timespec far[] = {
@@ -607,6 +663,8 @@ int main(void)
 		LAND_TEST(test_undo_goes_back_one_by_one),
 		LAND_TEST(test_undo_does_not_cover_later_edits),
 		LAND_TEST(test_undo_passes_over_what_it_cannot_read),
+		LAND_TEST(test_another_name_is_written_before_undo),
+		LAND_TEST(test_attributes_of_a_folder),
 		LAND_TEST(test_times_that_are_far_away),
 		LAND_TEST(test_a_journal_of_another_folder),
 		cmocka_unit_test(test_a_journal_torn_at_every_byte),

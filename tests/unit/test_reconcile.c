@@ -316,7 +316,7 @@ static void on_unattributed(void *context, const char *path, uint32_t kind)
  * well enough. */
 static void test_what_is_told_to_undo(void **state)
 {
-	static const uint64_t none = 0;
+	const struct first_kept none = FIRST_KEPT_INIT;
 	struct world *w = *state;
 	_cleanup_buf_ struct buf told = BUF_INIT(4096);
 
