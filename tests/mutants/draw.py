@@ -73,6 +73,8 @@ class File:
         children = list(cursor.get_children())
         if cursor.kind == K.VAR_DECL and cursor.storage_class == cindex.StorageClass.STATIC:
             return
+        if cursor.kind == K.ENUM_DECL:
+            return  # the compiler wants a constant
         if cursor.kind == K.CASE_STMT:
             children = children[1:]
         if cursor.kind == K.CALL_EXPR and QUIET.match(cursor.spelling or ""):
