@@ -267,6 +267,11 @@ static void test_merkle(void **state)
 			size_t len = merkle_inclusion(leaves, count, i, proof);
 
 			assert_true(merkle_includes(&root, count, i, &leaves[i], proof, len));
+			/* At its own place, and at no other, there or not. */
+			for (uint64_t at = 0; at < 2 * count + 2; at++)
+				assert_int_equal(
+					merkle_includes(&root, count, at, &leaves[i], proof, len),
+					at == i);
 			assert_false(merkle_includes(&root, count, i, &leaves[(i + 1) % LEAVES],
 						     proof, len));
 			if (len > 0) {
