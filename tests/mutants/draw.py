@@ -149,6 +149,8 @@ def candidates(root, commands, folders):
     for command in commands:
         path = os.path.relpath(os.path.normpath(os.path.join(command["directory"], command["file"])), root)
         parts = path.split("/")
+        if path.endswith("_gen.c"):
+            continue  # it has made its file before a mutant is chosen
         if parts[0] == "src" and len(parts) == 3 and parts[1] in folders and path not in found.setdefault(parts[1], {}):
             found[parts[1]][path] = File(root, path, parts[1], arguments_of(command)).found
     return found

@@ -223,7 +223,7 @@ static void trees_are_those_of_the_entries(void **state)
 
 struct undo_seen {
 	int count;
-	char paths[64];
+	struct buf paths;
 	uint32_t modes;
 };
 
@@ -233,7 +233,7 @@ static int on_undo(void *context, const char *path, uint32_t mode, const struct 
 
 	assert_int_equal(object->len, 20);
 	assert_int_equal(object->bytes[19], '0' + seen->count);
-	strncat(seen->paths, path, sizeof(seen->paths) - strlen(seen->paths) - 1);
+	buf_put_str(&seen->paths, path);
 	seen->modes += mode;
 	seen->count++;
 	return 0;
@@ -265,7 +265,7 @@ static void versions_of_a_merge_are_told(void **state)
 		for (int other = 0; other < 2; other++) {
 			_cleanup_buf_ struct buf b = BUF_INIT(4096);
 			struct git_index x = GIT_INDEX_INIT;
-			struct undo_seen seen = {.count = 0};
+			struct undo_seen seen = {.paths = BUF_INIT(64)};
 
 			buf_put_str(&b, "DIRC");
 			put_be32(&b, 2);
@@ -280,10 +280,11 @@ static void versions_of_a_merge_are_told(void **state)
 					 cut && !other ? -EPROTO : 0);
 			assert_int_equal(seen.count, other ? 0 : cut ? 2 : 3);
 			if (!cut && !other) {
-				assert_string_equal(seen.paths, "aad/b");
+				assert_string_equal(buf_str(&seen.paths), "aad/b");
 				assert_int_equal(seen.modes, 0100644 + 0100755 + 0120000);
 			}
 			git_index_close(&x);
+			buf_fini(&seen.paths);
 		}
 }
 

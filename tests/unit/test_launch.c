@@ -11,6 +11,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "fd.h"
+#include "feature.h"
 #include "landlock.h"
 #include "launch.h"
 #include "message.h"
@@ -26,6 +27,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 enum { SOON_MS = 5000, DESCRIPTORS = 64 };
 
@@ -429,13 +431,24 @@ static void test_launch_fails(void **state)
 	in_namespaces(ALL, false, act_launch_fails, &s);
 }
 
+/* By the kernel's own number. */
+static void test_pid_max(void **state)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	(void)state;
+	assert_int_equal(uname(&name), 0);
+	assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);
+	assert_int_equal(feature_has_own_pid_max(), major > 6 || (major == 6 && minor >= 14));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_capture_taken),
-		cmocka_unit_test(test_launch),
-		cmocka_unit_test(test_launch_fails),
+		cmocka_unit_test(test_capture), cmocka_unit_test(test_capture_taken),
+		cmocka_unit_test(test_launch),  cmocka_unit_test(test_launch_fails),
+		cmocka_unit_test(test_pid_max),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
