@@ -834,6 +834,33 @@ static void test_renamed(void **state)
 	found(w, "envrc.old", FLAGGED, "direnv", "where it stood before");
 }
 
+/* A rule's own file that is a link: what stands behind it is judged as that file, wherever. */
+static void test_links_of_rules(void **state)
+{
+	static const struct {
+		const char *link, *text, *to, *rule;
+	} rows[] = {
+		{".envrc", "env/real", "env/real", "direnv"},
+		{".vscode", "env/code", "env/code/tasks.json", "vscode"},
+		{".cargo/config.toml", "../env/cargo", "env/cargo", "package-settings"},
+		{".github/workflows", "../env/flows", "env/flows/x.yml", "ci"},
+		{"sub/.envrc", "../env/other", "env/other", "direnv"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		put_link(w->base, rows[i].link, rows[i].text);
+		put(w->base, rows[i].to, "old");
+		put(w->up, rows[i].to, "new");
+	}
+	put(w->base, "env/plain", "old");
+	put(w->up, "env/plain", "new");
+	judge(w, NULL);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
+		found(w, rows[i].to, HELD, rows[i].rule, NULL);
+	found(w, "env/plain", ORDINARY, NULL, NULL);
+}
+
 /* A loose object with a name of either length; wrong: a byte of it is another. */
 static void put_loose(int dir, uint8_t len, const char *text, bool wrong, char path[128])
 {
@@ -933,19 +960,33 @@ static void test_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_git_config),    IN_WORLD(test_git_config_removed),
-		IN_WORLD(test_hooks),         IN_WORLD(test_attributes),
-		IN_WORLD(test_bare),          IN_WORLD(test_submodules),
-		IN_WORLD(test_pointers),      IN_WORLD(test_places),
-		IN_WORLD(test_named),         IN_WORLD(test_words),
-		IN_WORLD(test_words_more),    IN_WORLD(test_words_packages),
-		IN_WORLD(test_many_roots),    IN_WORLD(test_staged),
-		IN_WORLD(test_link_above),    IN_WORLD(test_package),
-		IN_WORLD(test_lockfiles),     IN_WORLD(test_schema),
-		IN_WORLD(test_invisible),     IN_WORLD(test_links),
-		IN_WORLD(test_objects),       IN_WORLD(test_ignored),
-		IN_WORLD(test_renamed),       IN_WORLD(test_user_settings),
-		IN_WORLD(test_object_format), IN_WORLD(test_repository_gone),
+		IN_WORLD(test_git_config),
+		IN_WORLD(test_git_config_removed),
+		IN_WORLD(test_hooks),
+		IN_WORLD(test_attributes),
+		IN_WORLD(test_bare),
+		IN_WORLD(test_submodules),
+		IN_WORLD(test_pointers),
+		IN_WORLD(test_places),
+		IN_WORLD(test_named),
+		IN_WORLD(test_words),
+		IN_WORLD(test_words_more),
+		IN_WORLD(test_words_packages),
+		IN_WORLD(test_many_roots),
+		IN_WORLD(test_staged),
+		IN_WORLD(test_link_above),
+		IN_WORLD(test_package),
+		IN_WORLD(test_lockfiles),
+		IN_WORLD(test_schema),
+		IN_WORLD(test_invisible),
+		IN_WORLD(test_links),
+		IN_WORLD(test_links_of_rules),
+		IN_WORLD(test_objects),
+		IN_WORLD(test_ignored),
+		IN_WORLD(test_renamed),
+		IN_WORLD(test_user_settings),
+		IN_WORLD(test_object_format),
+		IN_WORLD(test_repository_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
