@@ -58,6 +58,7 @@ static void write_session(struct world *w, const char *name)
 		(void)close(fd);
 	}
 	w->events = writer.seq;
+	writer_fini(&writer);
 }
 
 static int setup(void **state)
