@@ -317,7 +317,7 @@ static void test_git_config_room(void **state)
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
 		for (size_t more = 0; more < 2; more++) {
-			_cleanup_buf_ struct buf b = BUF_INIT(2 * MOST);
+			_cleanup_buf_ struct buf b = BUF_INIT((size_t)2 * MOST);
 
 			memset(word, 'a', rows[i].max + more);
 			word[rows[i].max + more] = '\0';

@@ -640,7 +640,7 @@ static void test_names_come_back_from_afar(void **state)
 {
 	char path[] = "/dev/shm/bawn-test-XXXXXX";
 	struct world *w = *state;
-	struct stat here, there;
+	struct stat here = {0}, there = {0};
 
 	if (!mkdtemp(path))
 		skip();

@@ -74,7 +74,7 @@ static int reach(const char *text, uint16_t port)
 /* It arrives at a listener, which learns where it wanted to go. */
 static void leads(const struct capture *c, const char *text, uint16_t port)
 {
-	struct sockaddr_in6 to = address(text, port), own;
+	struct sockaddr_in6 to = address(text, port), own = {0};
 	socklen_t len = sizeof(own);
 	_cleanup_fd_ int fd = reach(text, port);
 	int got = -1;
@@ -435,11 +435,15 @@ static void test_launch_fails(void **state)
 static void test_pid_max(void **state)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
+	char *end = NULL;
 
 	(void)state;
 	assert_int_equal(uname(&name), 0);
-	assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);
+	long major = strtol(name.release, &end, 10);
+
+	assert_int_equal(*end, '.');
+	long minor = strtol(end + 1, NULL, 10);
+
 	assert_int_equal(feature_has_own_pid_max(), major > 6 || (major == 6 && minor >= 14));
 }
 

@@ -24,7 +24,9 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 
-enum { MOUNTS = 32, SMALL = 1 << 20 };
+enum { MOUNTS = 32 };
+
+static const uint64_t small = 1 << 20; /* bytes of a tmpfs */
 
 static char base[64];
 
@@ -287,9 +289,9 @@ static void full_plan(struct world *w)
 	static const char made[] = "made up";
 
 	(void)add(w, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE, "/tmp");
-	w->mounts[0].size = SMALL;
+	w->mounts[0].size = small;
 	(void)add(w, PLAN_MOUNT_TMPFS, PLAN_ACCESS_WRITE, "/run/user/7");
-	w->mounts[1].size = 2 * SMALL;
+	w->mounts[1].size = 2 * small;
 	(void)bind_of(w, "read", PLAN_ACCESS_READ, "/deep/down/read");
 	(void)bind_of(w, "write", PLAN_ACCESS_WRITE, "/deep/down/write");
 	(void)bind_of(w, "file", PLAN_ACCESS_READ, "/etc/file");
@@ -305,7 +307,7 @@ static void full_plan(struct world *w)
 	(void)add(w, PLAN_MOUNT_HIDE, PLAN_ACCESS_NONE, "/deep/down/write/secret");
 	(void)add(w, PLAN_MOUNT_HIDE, PLAN_ACCESS_NONE, "/deep/down/write/closed");
 	(void)add(w, PLAN_MOUNT_HIDE, PLAN_ACCESS_NONE, "/deep/down/write/not-there");
-	add(w, PLAN_MOUNT_DEV, PLAN_ACCESS_WRITE, "/dev")->size = 3 * SMALL;
+	add(w, PLAN_MOUNT_DEV, PLAN_ACCESS_WRITE, "/dev")->size = 3 * small;
 	(void)add(w, PLAN_MOUNT_PROC, PLAN_ACCESS_READ, "/proc");
 	add(w, PLAN_MOUNT_SOCKET, PLAN_ACCESS_WRITE, "/run/bawn/ask")->role = "ask";
 	(void)add(w, PLAN_MOUNT_SOCKET, PLAN_ACCESS_WRITE, "/run/bawn/agent");
@@ -378,9 +380,9 @@ static void look_at_all(void *context)
 	CHECK_NUMBER(write_code("/deep/down/write/secret", 0), -EROFS);
 	check_names("/deep/down/write/closed", NULL, 0);
 	CHECK_NUMBER(write_code("/deep/down/write/closed/new", O_CREAT), -EROFS);
-	check_room("/tmp", SMALL);
-	check_room("/run/user/7", 2 * SMALL);
-	check_room("/dev/shm", 3 * SMALL);
+	check_room("/tmp", small);
+	check_room("/run/user/7", 2 * small);
+	check_room("/dev/shm", 3 * small);
 	check_proc();
 	check_devices();
 	check_mounts(20);
@@ -639,7 +641,7 @@ static void test_landlock(void **state)
 		(void)bind_of(w, "write", PLAN_ACCESS_WRITE, "/more");
 		(void)bind_of(w, "other", PLAN_ACCESS_WRITE, "/less");
 		(void)bind_of(w, "sealed", PLAN_ACCESS_WRITE, "/hidden");
-		add(w, PLAN_MOUNT_DEV, PLAN_ACCESS_WRITE, "/dev")->size = SMALL;
+		add(w, PLAN_MOUNT_DEV, PLAN_ACCESS_WRITE, "/dev")->size = small;
 		(void)add(w, PLAN_MOUNT_PROC, PLAN_ACCESS_READ, "/proc");
 		in_box(missing ? grant_fails : look_at_granted, w);
 		free(w);
