@@ -73,6 +73,8 @@ class File:
         children = list(cursor.get_children())
         if cursor.kind == K.VAR_DECL and cursor.storage_class == cindex.StorageClass.STATIC:
             return
+        if cursor.kind == K.ENUM_DECL:
+            return  # the compiler wants a constant
         if cursor.kind == K.CASE_STMT:
             children = children[1:]
         if cursor.kind == K.CALL_EXPR and QUIET.match(cursor.spelling or ""):
@@ -93,7 +95,9 @@ class File:
                 if not re.fullmatch("0+", text):
                     self.add("number", cursor, f"{text} - 1")
         elif cursor.kind == K.CALL_EXPR and parent is not None and parent.kind == K.COMPOUND_STMT:
-            self.add("call", cursor, "")
+            # What never returns is taken for granted by the compiler, which would leave the mutant out.
+            if not cursor.referenced or "_Noreturn" not in [t.spelling for t in cursor.referenced.get_tokens()][:4]:
+                self.add("call", cursor, "")
         elif cursor.kind == K.CSTYLE_CAST_EXPR and parent is not None and parent.kind == K.COMPOUND_STMT \
                 and cursor.type.spelling == "void" and children and self.has_call(children[-1]):
             self.add("call", cursor, "")
@@ -147,6 +151,8 @@ def candidates(root, commands, folders):
     for command in commands:
         path = os.path.relpath(os.path.normpath(os.path.join(command["directory"], command["file"])), root)
         parts = path.split("/")
+        if path.endswith("_gen.c"):
+            continue  # it has made its file before a mutant is chosen
         if parts[0] == "src" and len(parts) == 3 and parts[1] in folders and path not in found.setdefault(parts[1], {}):
             found[parts[1]][path] = File(root, path, parts[1], arguments_of(command)).found
     return found

@@ -329,12 +329,17 @@ static void ordinary_values_are_no_credentials(void **state)
 		"java-17-openjdk-amd64",
 		"00000000000000000000000000000000",
 		"NVIDIA-GeForce-RTX-4090-24GB",
+		"/aB3dE5gH7jK9mN1pQ3sT5vX7",
+		"~/aB3dE5gH7jK9mN1pQ3sT5vX7",
+		"./aB3dE5gH7jK9mN1pQ3sT5vX7",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(values); i++)
 		if (credential_in_value(values[i]))
 			fail_msg("%s looks like a credential", values[i]);
+	/* The control: the same, and no path. */
+	assert_true(credential_in_value("aB3dE5gH7jK9mN1pQ3sT5vX7"));
 	assert_false(credential_in_name("PWD"));
 	assert_false(credential_in_name("OLDPWD"));
 	assert_false(credential_in_name("PATH"));

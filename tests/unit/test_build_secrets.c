@@ -71,6 +71,22 @@ static void test_placeholders(void **state)
 	assert_string_equal(world_value(w, "KEY_TWO"), part(w, 1));
 }
 
+/* What the user set, or does not want there, is not replaced by a placeholder. */
+static void test_variables_that_are_taken(void **state)
+{
+	struct policy_env_set set[] = {{"KEY_ONE", "mine", "--env"}};
+	struct world *w = *state;
+
+	w->policy.env_set.items = set;
+	w->policy.env_set.count = 1;
+	WORLD_GRANT(w, env_drop, "KEY_T*", ".bawn.yaml:1");
+	build_with(w, NULL, 0);
+	assert_string_equal(world_value(w, "KEY_ONE"), "mine");
+	assert_null(world_value(w, "KEY_TWO"));
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(w->plan.secrets.items[0].parts.items[i].variables.count, 0);
+}
+
 /* <0> and <1> stand for the two placeholders. */
 static void test_the_text_of_a_file(void **state)
 {
@@ -142,6 +158,7 @@ static void test_where_a_file_is_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PROMISE(test_variables_that_are_taken),
 		PROMISE(test_placeholders),
 		PROMISE(test_the_text_of_a_file),
 		PROMISE(test_where_a_file_is_not),

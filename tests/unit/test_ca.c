@@ -149,6 +149,9 @@ static void test_leaf_has_what_clients_ask_for(void **state)
 	assert_true(X509_get_ext_by_NID(leaf, NID_crl_distribution_points, -1) >= 0);
 	assert_int_equal(X509_get_extended_key_usage(leaf), XKU_SSL_SERVER);
 	assert_int_equal(X509_check_ca(leaf), 0);
+	int basic = X509_get_ext_by_NID(leaf, NID_basic_constraints, -1);
+
+	assert_true(basic >= 0 && X509_EXTENSION_get_critical(X509_get_ext(leaf, basic)));
 	assert_int_equal(X509_get_pathlen(root), 0);
 	/* Short-lived. */
 	assert_int_equal(ASN1_TIME_diff(&days, &seconds, X509_get0_notBefore(leaf),

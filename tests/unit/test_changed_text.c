@@ -2,6 +2,7 @@
 /* git's settings and attributes, JSON, and characters that are not seen. */
 #include "cmocka_lead.h"
 
+#include "buf.h"
 #include "git_attributes.h"
 #include "git_config.h"
 #include "invisible.h"
@@ -233,12 +234,111 @@ static void test_invisible(void **state)
 	assert_true(invisible_is_text(&v));
 }
 
+static void put_code_point(struct buf *b, uint32_t cp)
+{
+	if (cp < 0x80) {
+		buf_put_char(b, (char)cp);
+		return;
+	}
+	int more = cp < 0x800 ? 1 : cp < 0x10000 ? 2 : 3;
+
+	buf_put_char(b, (char)((0xff << (7 - more) & 0xff) | cp >> (6 * more)));
+	while (more-- > 0)
+		buf_put_char(b, (char)(0x80 | (cp >> (6 * more) & 0x3f)));
+}
+
+/* How many of these, in a row, are invisible. */
+static uint64_t invisible_of(const uint32_t *cps, size_t count)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT(1024);
+
+	for (size_t i = 0; i < count; i++)
+		put_code_point(&b, cps[i]);
+	return looked(buf_str(&b)).count;
+}
+
+/* Joiners are letters' business in these blocks, from the first letter to the last. */
+static void test_joiners(void **state)
+{
+	static const struct {
+		uint32_t first, last;
+	} blocks[] = {{0x600, 0x7ff},   {0x8a0, 0xdff},   {0xf00, 0x109f},   {0x1780, 0x18af},
+		      {0xfb50, 0xfdff}, {0xfe70, 0xfefc}, {0x11000, 0x1173f}};
+	static const int beside[] = {-1, 0, 1};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(blocks); i++)
+		for (size_t k = 0; k < BAWN_ARRAY_SIZE(beside); k++)
+			for (uint32_t joiner = 0x200c; joiner <= 0x200d; joiner++) {
+				uint32_t first = (uint32_t)((int)blocks[i].first + beside[k]);
+				uint32_t last = (uint32_t)((int)blocks[i].last + beside[k]);
+				const uint32_t head[] = {first, joiner, first};
+				const uint32_t tail[] = {last, joiner, last};
+
+				assert_int_equal(invisible_of(head, 3) - 2 * invisible_of(head, 1),
+						 beside[k] < 0);
+				assert_int_equal(invisible_of(tail, 3) - 2 * invisible_of(tail, 1),
+						 beside[k] > 0);
+			}
+}
+
+/* Behind a black flag six letters of the tag block and their end, and not one more. */
+static void test_flags(void **state)
+{
+	uint32_t cps[12] = {0x1f3f4};
+
+	(void)state;
+	for (size_t i = 1; i < BAWN_ARRAY_SIZE(cps); i++) {
+		cps[i] = 0xe0061;
+		assert_int_equal(invisible_of(cps, i + 1), i <= 7 ? 0 : i - 7);
+		cps[i] = 0xe007f;
+		assert_int_equal(invisible_of(cps, i + 1), i <= 7 ? 0 : i - 7);
+		cps[i] = 0xe0061;
+	}
+}
+
+/* Each field may be as long as there is room for, and no byte longer. */
+static void test_git_config_room(void **state)
+{
+	enum { MOST = GIT_CONFIG_VALUE_MAX + 1 };
+	static const struct {
+		const char *lead, *rest;
+		size_t max, at;
+	} rows[] = {
+		{"[", "]\nkey=v\n", GIT_CONFIG_SECTION_MAX, offsetof(struct git_config, section)},
+		{"[s \"", "\"]\nkey=v\n", GIT_CONFIG_SUBSECTION_MAX,
+		 offsetof(struct git_config, subsection)},
+		{"[s]\n", "=v\n", GIT_CONFIG_KEY_MAX, offsetof(struct git_config, key)},
+		{"[s]\nkey=", "\n", GIT_CONFIG_VALUE_MAX, offsetof(struct git_config, value)},
+	};
+	static struct git_config g;
+	static char word[MOST + 1];
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
+		for (size_t more = 0; more < 2; more++) {
+			_cleanup_buf_ struct buf b = BUF_INIT((size_t)2 * MOST);
+
+			memset(word, 'a', rows[i].max + more);
+			word[rows[i].max + more] = '\0';
+			buf_put_str(&b, rows[i].lead);
+			buf_put_str(&b, word);
+			buf_put_str(&b, rows[i].rest);
+			memset(&g, 0, sizeof(g));
+			g.left = buf_span(&b);
+			assert_int_equal(git_config_next(&g), more ? -EBADMSG : 1);
+			if (!more)
+				assert_string_equal((const char *)&g + rows[i].at, word);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_git_config), cmocka_unit_test(test_git_attributes),
 		cmocka_unit_test(test_json_walk),  cmocka_unit_test(test_json_walk_pass),
-		cmocka_unit_test(test_invisible),
+		cmocka_unit_test(test_invisible),  cmocka_unit_test(test_joiners),
+		cmocka_unit_test(test_flags),      cmocka_unit_test(test_git_config_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

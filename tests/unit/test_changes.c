@@ -282,6 +282,28 @@ static void test_renames_are_found(void **state)
 		"D:src/void");
 }
 
+/* Of several deletions the one of the same name, be one of the two at the top or not. */
+static void test_a_rename_keeps_its_name(void **state)
+{
+	struct world *w = *state;
+	int base = w->view.base;
+	int up = w->view.layers[2];
+
+	folder_at(base, "x");
+	folder_at(up, "x");
+	put_at(base, "x/down", "same");
+	put_at(base, "x/other", "same");
+	whiteout_at(up, "x/down");
+	whiteout_at(up, "x/other");
+	put_at(up, "down", "same");
+	put_at(base, "top", "another");
+	put_at(base, "stop", "another");
+	whiteout_at(up, "top");
+	whiteout_at(up, "stop");
+	put_at(up, "x/top", "another");
+	assert_listed(w, true, "R:x/down>down D:stop D:x/other R:top>x/top");
+}
+
 /* Two that fit as well as one another: it is not guessed. */
 static void test_a_rename_is_not_guessed(void **state)
 {
@@ -478,6 +500,7 @@ int main(void)
 		world_test(test_special_files_are_dropped),
 		world_test(test_what_does_not_land_is_named),
 		world_test(test_renames_are_found),
+		world_test(test_a_rename_keeps_its_name),
 		world_test(test_a_rename_is_not_guessed),
 		world_test(test_a_hole_of_any_size_is_hashed),
 		world_test(test_a_deep_tree_is_read_to_its_bound),

@@ -72,6 +72,17 @@ static void test_sign(void **state)
 				    !checkpoint_is_by(&c, &k));
 			note.ptr[at] = (char)(note.ptr[at] ^ (1 << bit));
 		}
+	/* A byte too many, anywhere. */
+	for (size_t at = 0; at <= note.len; at++)
+		for (const char *more = "x =\n\r"; *more; more++) {
+			_cleanup_buf_ struct buf longer = BUF_INIT(CHECKPOINT_MAX);
+
+			buf_put(&longer, note.ptr, at);
+			buf_put_char(&longer, *more);
+			buf_put(&longer, note.ptr + at, note.len - at);
+			assert_true(checkpoint_parse(buf_span(&longer), &c) ||
+				    !checkpoint_is_by(&c, &k));
+		}
 	for (size_t len = 0; len < note.len; len++)
 		assert_non_null(checkpoint_parse((struct span){(uint8_t *)note.ptr, len}, &c));
 }

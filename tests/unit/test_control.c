@@ -14,6 +14,8 @@
 
 #include "clock.h"
 #include "control.h"
+#include "recording.h"
+#include "signing.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -900,6 +902,36 @@ static void test_one_socket(void **state)
 	assert_int_equal(control_open(&w->c, &packet, &e), -EPROTO);
 }
 
+/* What init or another part says and nobody can read is no word that all is well. */
+static void test_what_cannot_be_read(void **state)
+{
+	static const uint8_t bytes[] = {1, 2, 3};
+	struct world *w = *state;
+	struct error e = ERROR_INIT, said = ERROR_INIT;
+
+	for (size_t len = 0; len <= sizeof(bytes); len++) {
+		const struct span body = {bytes, len};
+
+		assert_true(control_on_paused(&w->c, body, &e) < 0);
+		assert_true(message_decode_failed(body, &said, &e) < 0);
+		assert_int_equal(said.code, 0);
+	}
+}
+
+/* Without a signer, or a recorder, there is nobody to be told, which is no failure. */
+static void test_nobody_to_tell(void **state)
+{
+	struct signing s = SIGNING_INIT;
+	struct recording r = RECORDING_INIT;
+	const struct channel_packet packet = {.fd_count = 0};
+	const struct message_change change = {.generation = 1};
+	struct error e = ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(signing_pass(&s, MESSAGE_SSH_CONNECT, &packet), 0);
+	assert_int_equal(recording_change(&r, &change, -1, &e), 0);
+}
+
 int main(void)
 {
 #define ONE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -924,6 +956,8 @@ int main(void)
 		ONE(test_room),
 		ONE(test_who_comes_is_given_a_moment),
 		ONE(test_one_socket),
+		ONE(test_what_cannot_be_read),
+		ONE(test_nobody_to_tell),
 	};
 #undef ONE
 

@@ -139,6 +139,22 @@ static void what_was_moved_is_listed_at_both_places(void **state)
 	expect(w, lines);
 }
 
+/* Another folder stands where one stood: it came with what is in it, which is listed. */
+static void another_folder_is_listed_with_what_is_in_it(void **state)
+{
+	static const char *const lines[] = {"added place/in", "added place/in/y", NULL};
+	struct world *w = *state;
+
+	file_at(tree(w), "place/x", "x\n");
+	file_at(tree(w), "same/x", "x\n");
+	file_at(tree(w), "other/in/y", "y\n");
+	lead_keep(&w->lead.lead, "place");
+	lead_keep(&w->lead.lead, "same");
+	assert_int_equal(renameat(tree(w), "place", tree(w), "aside"), 0);
+	assert_int_equal(renameat(tree(w), "other", tree(w), "place"), 0);
+	expect(w, lines);
+}
+
 /* Deeper than one walk goes, with an entry for each folder, as a session makes them. */
 static void deep_folders_are_listed_whole(void **state)
 {
@@ -219,6 +235,7 @@ int main(void)
 		ONE(every_kind_is_listed_once),
 		ONE(a_folder_that_hides_is_listed),
 		ONE(what_was_moved_is_listed_at_both_places),
+		ONE(another_folder_is_listed_with_what_is_in_it),
 		ONE(deep_folders_are_listed_whole),
 		ONE(what_runs_later_is_held),
 		ONE(the_status_says_whether_something_is_held),

@@ -173,6 +173,27 @@ static void test_what_stood_there(void **state)
 	assert_int_equal(w->f.count, 10);
 }
 
+/* What has no content has that as well: it comes back. */
+static void test_empty(void **state)
+{
+	struct world *w = *state;
+	struct first_entry e = {0};
+
+	put_at(w->root, "a", "");
+	next_tick();
+	begin(w, true);
+	assert_true(keep(w, "/w/a", FIRST_CHANGE_CONTENT));
+	assert_true(keep(w, "/w/d/b", FIRST_CHANGE_CONTENT));
+	put_at(w->root, "a", "changed");
+	put_at(w->root, "d/b", "");
+	read_all(w);
+	expect_content(w, "a", "");
+	expect_content(w, "d/b", "two");
+	assert_true(first_find(&w->f, "a", &e) >= 0);
+	assert_int_equal(e.size, 0);
+	assert_true(e.flags & FIRST_HASHED);
+}
+
 /* A link is never followed; who asks says where it leads. */
 static void test_links(void **state)
 {
@@ -836,6 +857,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_what_stood_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mode_and_then_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large, setup, teardown),

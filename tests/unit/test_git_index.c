@@ -5,6 +5,8 @@
 #include "buf.h"
 #include "git_index_believed.h"
 
+#include <stdio.h>
+
 static void put_be32(struct buf *b, uint32_t v)
 {
 	const uint8_t bytes[4] = {(uint8_t)(v >> 24), (uint8_t)(v >> 16), (uint8_t)(v >> 8),
@@ -219,6 +221,114 @@ static void trees_are_those_of_the_entries(void **state)
 	assert_int_equal(believed_of("TREE", (struct span){(uint8_t *)text.ptr, 6}, &path), 0);
 }
 
+struct undo_seen {
+	int count;
+	struct buf paths;
+	uint32_t modes;
+};
+
+static int on_undo(void *context, const char *path, uint32_t mode, const struct git_name *object)
+{
+	struct undo_seen *seen = context;
+
+	assert_int_equal(object->len, 20);
+	assert_int_equal(object->bytes[19], '0' + seen->count);
+	buf_put_str(&seen->paths, path);
+	seen->modes += mode;
+	seen->count++;
+	return 0;
+}
+
+/* What is kept of a merge's versions: told one by one, from this extension and no other. */
+static void versions_of_a_merge_are_told(void **state)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(1024);
+	uint8_t object[20] = {0};
+
+	(void)state;
+	buf_put(&text,
+		"a\0"
+		"100644\0"
+		"0\0"
+		"100755\0",
+		18);
+	for (object[19] = '0'; object[19] < '2'; object[19]++)
+		buf_put(&text, object, 20);
+	buf_put(&text,
+		"d/b\0"
+		"0\0"
+		"120000\0"
+		"0\0",
+		15);
+	buf_put(&text, object, 20);
+	for (int cut = 0; cut < 2; cut++)
+		for (int other = 0; other < 2; other++) {
+			_cleanup_buf_ struct buf b = BUF_INIT(4096);
+			struct git_index x = GIT_INDEX_INIT;
+			struct undo_seen seen = {.paths = BUF_INIT(64)};
+
+			buf_put_str(&b, "DIRC");
+			put_be32(&b, 2);
+			put_be32(&b, 0);
+			buf_put_str(&b, other ? "UNTR" : "REUC");
+			put_be32(&b, (uint32_t)text.len - (uint32_t)cut);
+			buf_put(&b, text.ptr, text.len - (size_t)cut);
+			for (int i = 0; i < 20; i++)
+				buf_put_char(&b, 'c');
+			assert_int_equal(git_index_open(&x, buf_span(&b)), 0);
+			assert_int_equal(git_index_undo(&x, on_undo, &seen),
+					 cut && !other ? -EPROTO : 0);
+			assert_int_equal(seen.count, other ? 0 : cut ? 2 : 3);
+			if (!cut && !other) {
+				assert_string_equal(buf_str(&seen.paths), "aad/b");
+				assert_int_equal(seen.modes, 0100644 + 0100755 + 0120000);
+			}
+			git_index_close(&x);
+			buf_fini(&seen.paths);
+		}
+}
+
+/* More files than have one digit. */
+static void large_trees_are_believed(void **state)
+{
+	enum { FILES = 23 };
+	_cleanup_buf_ struct buf b = BUF_INIT(8192), tree = BUF_INIT(4096), path = BUF_INIT(64);
+	struct git_index x = GIT_INDEX_INIT;
+	struct git_name all;
+	uint8_t object[20];
+
+	(void)state;
+	memset(object, 'a', sizeof(object));
+	buf_put_str(&b, "DIRC");
+	put_be32(&b, 2);
+	put_be32(&b, FILES);
+	for (int i = 0; i < FILES; i++) {
+		char name[8];
+
+		(void)snprintf(name, sizeof(name), "f%02d", i);
+		put_entry(&b, &(struct entry){1, 0100644, 'a', 0, name});
+		put_tree(&tree, "100644", name, object);
+	}
+	git_name_of(GIT_KIND_TREE, buf_span(&tree), 20, &all);
+	buf_put_str(&b, "TREE");
+	put_be32(&b, 1 + 5 + 20);
+	buf_put(&b,
+		"\0"
+		"23 0\n",
+		6);
+	size_t at = b.len;
+
+	buf_put(&b, all.bytes, 20);
+	for (int i = 0; i < 20; i++)
+		buf_put_char(&b, 'c');
+	for (int wrong = 0; wrong < 2; wrong++) {
+		b.ptr[at] ^= (char)wrong;
+		assert_int_equal(git_index_open(&x, buf_span(&b)), 0);
+		assert_int_equal(git_index_believed(&x, &path), wrong ? -EBADMSG : 0);
+		git_index_close(&x);
+	}
+}
+
 static void entries_stand_where_it_says(void **state)
 {
 	static const struct {
@@ -253,6 +363,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_do_not_matter),
 		cmocka_unit_test(trees_are_those_of_the_entries),
+		cmocka_unit_test(large_trees_are_believed),
+		cmocka_unit_test(versions_of_a_merge_are_told),
 		cmocka_unit_test(entries_stand_where_it_says),
 		cmocka_unit_test(what_is_staged_does),
 		cmocka_unit_test(entries_are_walked),

@@ -108,12 +108,63 @@ static void test_packed(void **state)
 	assert_int_equal(git_packed_next(&p), -EBADMSG);
 }
 
+/* A line of a log: two names, of one length or the other, and what was done. */
+static void test_log(void **state)
+{
+	static const char name1[] = "ce013625030ba8dba906f756967f9e9ca394464a";
+	static const char name2[] = "1d33d17ad3abab24046a78cf5a4abc31e69865b3";
+	_cleanup_buf_ struct buf line = BUF_INIT(256);
+	struct git_log_line l;
+	char hex[GIT_HEX_MAX + 1];
+
+	(void)state;
+	buf_putf(&line, "%s %s A <a@x.test> 5 +0000\tcommit: x", name1, name2);
+	assert_true(git_log_parse(buf_span(&line), &l));
+	git_name_hex(&l.old, hex);
+	assert_string_equal(hex, name1);
+	git_name_hex(&l.new, hex);
+	assert_string_equal(hex, name2);
+	assert_true(span_equal(l.words, SPAN_LITERAL(" A <a@x.test> 5 +0000\tcommit: x")));
+	/* Cut off before the end of the second. */
+	for (size_t len = 0; len < 81; len++)
+		assert_false(git_log_parse((struct span){(uint8_t *)line.ptr, len}, &l));
+	assert_true(git_log_parse((struct span){(uint8_t *)line.ptr, 81}, &l));
+	assert_int_equal(l.words.len, 0);
+}
+
+/* "blob 12", a NUL, and then the content. */
+static void test_loose_head(void **state)
+{
+	static const char *const words[] = {"commit", "tree", "blob", "tag"};
+	static const enum git_kind kinds[] = {GIT_KIND_COMMIT, GIT_KIND_TREE, GIT_KIND_BLOB,
+					      GIT_KIND_TAG};
+	enum git_kind kind;
+	uint64_t size;
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(words); i++) {
+		_cleanup_buf_ struct buf b = BUF_INIT(64);
+
+		buf_putf(&b, "%s 120", words[i]);
+		buf_put(&b, "", 1);
+		assert_int_equal(git_loose_head(buf_span(&b), &kind, &size), (int)b.len);
+		assert_int_equal(kind, kinds[i]);
+		assert_int_equal(size, 120);
+		for (size_t len = 0; len < b.len; len++)
+			assert_true(git_loose_head((struct span){(uint8_t *)b.ptr, len}, &kind,
+						   &size) < 0);
+		b.ptr[0] = 'x';
+		assert_true(git_loose_head(buf_span(&b), &kind, &size) < 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),  cmocka_unit_test(test_delta),
-		cmocka_unit_test(test_commit), cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_delta),
+		cmocka_unit_test(test_commit),     cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_packed),     cmocka_unit_test(test_log),
+		cmocka_unit_test(test_loose_head),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

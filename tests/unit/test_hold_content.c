@@ -4,11 +4,14 @@
 
 #include "hold_lead.h"
 
+#include "git_object.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static void put_dir(int dir, const char *path)
 {
@@ -834,21 +837,159 @@ static void test_renamed(void **state)
 	found(w, "envrc.old", FLAGGED, "direnv", "where it stood before");
 }
 
+/* A rule's own file that is a link: what stands behind it is judged as that file, wherever. */
+static void test_links_of_rules(void **state)
+{
+	static const struct {
+		const char *link, *text, *to, *rule;
+	} rows[] = {
+		{".envrc", "env/real", "env/real", "direnv"},
+		{".vscode", "env/code", "env/code/tasks.json", "vscode"},
+		{".cargo/config.toml", "../env/cargo", "env/cargo", "package-settings"},
+		{".github/workflows", "../env/flows", "env/flows/x.yml", "ci"},
+		{"sub/.envrc", "../env/other", "env/other", "direnv"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		put_link(w->base, rows[i].link, rows[i].text);
+		put(w->base, rows[i].to, "old");
+		put(w->up, rows[i].to, "new");
+	}
+	put(w->base, "env/plain", "old");
+	put(w->up, "env/plain", "new");
+	judge(w, NULL);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
+		found(w, rows[i].to, HELD, rows[i].rule, NULL);
+	found(w, "env/plain", ORDINARY, NULL, NULL);
+}
+
+/* A loose object with a name of either length; wrong: a byte of it is another. */
+static void put_loose(int dir, uint8_t len, const char *text, bool wrong, char path[128])
+{
+	const struct span content = span_of_str(text);
+	_cleanup_buf_ struct buf whole = BUF_INIT(4096);
+	char hex[GIT_HEX_MAX + 1];
+	struct git_name name;
+	uint8_t packed[4096];
+	uLongf size = sizeof(packed);
+
+	git_name_of(GIT_KIND_BLOB, content, len, &name);
+	git_name_hex(&name, hex);
+	buf_putf(&whole, "blob %zu", content.len);
+	buf_put(&whole, "", 1);
+	buf_put(&whole, content.ptr, content.len);
+	whole.ptr[whole.len - 1] ^= (char)wrong;
+	assert_int_equal(compress(packed, &size, (const Bytef *)whole.ptr, whole.len), Z_OK);
+	(void)snprintf(path, 128, ".git/objects/%.2s/%s", hex, hex + 2);
+	make_parents(dir, path);
+	_cleanup_fd_ int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, packed, size), 0);
+}
+
+/* An object is what its name says, or it is held. */
+static void test_objects(void **state)
+{
+	struct world *w = *state;
+	char good[2][128], wrong[2][128];
+
+	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+	put(w->base, ".git/config", plain_config);
+	put(w->base, ".git/refs/heads/main", "");
+	put(w->base, ".git/objects/info/packs", "");
+	for (int i = 0; i < 2; i++) {
+		put_loose(w->up, i ? 32 : 20, "one", false, good[i]);
+		put_loose(w->up, i ? 32 : 20, "two", true, wrong[i]);
+	}
+	judge(w, NULL);
+	for (int i = 0; i < 2; i++) {
+		found(w, good[i], ORDINARY, NULL, NULL);
+		found(w, wrong[i], HELD, "git-objects", NULL);
+	}
+}
+
+/* What git leaves out, as gitignore(5) has it. */
+static void test_ignored(void **state)
+{
+	static const struct {
+		const char *patterns, *path;
+		bool ignored;
+	} rows[] = {
+		{"tool", "tool", true},
+		{"tool", "deep/tool", true},
+		{"tool/", "tool", false},
+		{"tool/", "tool/x", true},
+		{"tool/", "deep/tool/x", true},
+		{"/tool", "tool", true},
+		{"/tool", "deep/tool", false},
+		{"deep/tool", "deep/tool", true},
+		{"deep/tool", "far/deep/tool", false},
+		{"**/deep/tool", "far/deep/tool", true},
+		{"to*", "tool", true},
+		{"to?l", "tool", true},
+		{"to[a-o]l", "tool", true},
+		{"to[!o]l", "tool", false},
+		{"tool\n!tool", "tool", false},
+		{"!tool\ntool", "tool", true},
+		{"# tool", "tool", false},
+		{"tools", "tool", false},
+	};
+	struct world *w;
+
+	(void)world_end(state);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		(void)world_begin(state);
+		w = *state;
+		put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+		put(w->base, ".git/config", plain_config);
+		put(w->base, ".git/refs/heads/main", "");
+		put(w->base, ".git/objects/info/packs", "");
+		put(w->base, ".gitignore", rows[i].patterns);
+		put(w->up, rows[i].path, "x");
+		assert_int_equal(fchmodat(w->up, rows[i].path, 0755, 0), 0);
+		judge(w, NULL);
+		const struct change *c = changes_find(&w->changes, rows[i].path);
+		bool told = c && c->rule && str_equal(c->rule, "ignored-programs");
+
+		if (told != rows[i].ignored)
+			fail_msg("row %zu: %s, %s", i, rows[i].patterns, rows[i].path);
+		(void)world_end(state);
+	}
+	(void)world_begin(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(test_git_config),    IN_WORLD(test_git_config_removed),
-		IN_WORLD(test_hooks),         IN_WORLD(test_attributes),
-		IN_WORLD(test_bare),          IN_WORLD(test_submodules),
-		IN_WORLD(test_pointers),      IN_WORLD(test_places),
-		IN_WORLD(test_named),         IN_WORLD(test_words),
-		IN_WORLD(test_words_more),    IN_WORLD(test_words_packages),
-		IN_WORLD(test_many_roots),    IN_WORLD(test_staged),
-		IN_WORLD(test_link_above),    IN_WORLD(test_package),
-		IN_WORLD(test_lockfiles),     IN_WORLD(test_schema),
-		IN_WORLD(test_invisible),     IN_WORLD(test_links),
-		IN_WORLD(test_renamed),       IN_WORLD(test_user_settings),
-		IN_WORLD(test_object_format), IN_WORLD(test_repository_gone),
+		IN_WORLD(test_git_config),
+		IN_WORLD(test_git_config_removed),
+		IN_WORLD(test_hooks),
+		IN_WORLD(test_attributes),
+		IN_WORLD(test_bare),
+		IN_WORLD(test_submodules),
+		IN_WORLD(test_pointers),
+		IN_WORLD(test_places),
+		IN_WORLD(test_named),
+		IN_WORLD(test_words),
+		IN_WORLD(test_words_more),
+		IN_WORLD(test_words_packages),
+		IN_WORLD(test_many_roots),
+		IN_WORLD(test_staged),
+		IN_WORLD(test_link_above),
+		IN_WORLD(test_package),
+		IN_WORLD(test_lockfiles),
+		IN_WORLD(test_schema),
+		IN_WORLD(test_invisible),
+		IN_WORLD(test_links),
+		IN_WORLD(test_links_of_rules),
+		IN_WORLD(test_objects),
+		IN_WORLD(test_ignored),
+		IN_WORLD(test_renamed),
+		IN_WORLD(test_user_settings),
+		IN_WORLD(test_object_format),
+		IN_WORLD(test_repository_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

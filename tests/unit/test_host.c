@@ -2,7 +2,7 @@
 /* Promises about the facts: who, where, and what is never a workspace. */
 #include "fake_home.h"
 
-#include "host.h"
+#include "host_parts.h"
 #include "str.h"
 
 #include <pwd.h>
@@ -52,6 +52,36 @@ static void user_home_and_shell_are_found(void **state)
 	if (geteuid() == 0)
 		assert_string_equal(t.host.user, "root");
 	try_end(&t);
+}
+
+/* Whatever a private file is called as well, and however many names it has. */
+static void another_name_of_a_private_file_is_known(void **state)
+{
+	struct fake_home *f = *state;
+	char key[PATH_MAX], other[PATH_MAX], plain[PATH_MAX];
+
+	fake_dir(f->home, ".ssh");
+	fake_file(f->home, ".ssh/id", "key");
+	fake_dir(f->home, "project");
+	fake_file(f->home, "project/one", "plain");
+	assert_int_equal(link(fake_path(plain, f->home, "project/one"),
+			      fake_path(other, f->home, "project/two")),
+			 0);
+	for (int names = 2; names < 5; names++) {
+		char name[32];
+		struct try t;
+
+		(void)snprintf(name, sizeof(name), "project/key-%d", names);
+		assert_int_equal(
+			link(fake_path(key, f->home, ".ssh/id"), fake_path(other, f->home, name)),
+			0);
+		try_gather(&t, NULL);
+		assert_int_equal(t.r, 0);
+		assert_string_equal(host_linked_as(&t.host, other, &t.arena), key);
+		assert_string_equal(host_linked_as(&t.host, key, &t.arena), key);
+		assert_string_equal(host_linked_as(&t.host, plain, &t.arena), plain);
+		try_end(&t);
+	}
 }
 
 static void an_unusable_shell_is_not_taken(void **state)
@@ -399,6 +429,7 @@ static void paths_of_the_policy_are_looked_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PROMISE(another_name_of_a_private_file_is_known),
 		PROMISE(user_home_and_shell_are_found),
 		PROMISE(an_unusable_shell_is_not_taken),
 		PROMISE(a_home_that_cannot_be_one_is_refused),

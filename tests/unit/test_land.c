@@ -5,14 +5,19 @@
 #include "clock.h"
 #include "journal.h"
 #include "land.h"
+#include "process.h"
 #include "str.h"
 #include "tree.h"
 #include "tree_lead.h"
 
 #include <dirent.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 
 struct world {
@@ -397,6 +402,125 @@ static void test_the_last_word(void **state)
 	assert_int_equal(entries(w->journal, true), 0);
 }
 
+/* Someone writes at one of the paths at the last moment, each in its turn and each in every way:
+ * nothing of the list lands, and what they wrote stays. */
+struct meanwhile {
+	struct world *w;
+	const char *path;
+	int way;
+};
+
+static int touch_meanwhile(void *context)
+{
+	const struct meanwhile *m = context;
+
+	(void)unlinkat(m->w->tree, m->path, 0);
+	if (m->way == 0)
+		put_at(m->w->tree, m->path, "theirs");
+	else if (m->way == 1)
+		assert_int_equal(symlinkat("theirs", m->w->tree, m->path), 0);
+	else if (m->way == 2)
+		assert_int_equal(mkdirat(m->w->tree, m->path, 0755), 0);
+	return 0;
+}
+
+static void put_meanwhile(const struct world *w)
+{
+	assert_int_equal(mkdirat(w->tree, "d", 0755), 0);
+	put_at(w->tree, "a", "a");
+	put_at(w->tree, "d/b", "b");
+	put_at(w->tree, "d/c", "c");
+	put_at(w->tree, "z", "z");
+	assert_int_equal(symlinkat("old", w->tree, "way"), 0);
+}
+
+static void check_meanwhile(const struct meanwhile *m)
+{
+	static const struct {
+		const char *path, *text;
+	} rows[] = {{"a", "a"}, {"d/b", "b"}, {"d/c", "c"}, {"z", "z"}};
+	int tree = m->w->tree;
+	char text[8];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++)
+		if (!str_equal(m->path, rows[i].path))
+			holds(tree, rows[i].path, rows[i].text);
+	if (!str_equal(m->path, "way"))
+		assert_int_equal(readlinkat(tree, "way", text, sizeof(text)), 3);
+	if (!str_equal(m->path, "d/new"))
+		assert_false(is_there(tree, "d/new"));
+	assert_false(is_there(tree, "n"));
+	assert_int_equal(is_there(tree, m->path), m->way < 3);
+	if (m->way == 0)
+		holds(tree, m->path, "theirs");
+	if (m->way == 1)
+		assert_int_equal(readlinkat(tree, m->path, text, sizeof(text)), 6);
+}
+
+static void test_meanwhile_at_every_path(void **state)
+{
+	static const char *const paths[] = {"a", "d/b", "d/c", "d/new", "way", "z"};
+
+	world_remove(state);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++)
+		for (int way = 0; way < 4; way++) {
+			world_make(state);
+			struct world *w = *state;
+			struct object file = file_of("landed", 0644);
+			struct meanwhile m = {w, paths[i], way};
+			const struct land_step steps[] = {
+				step(w, "a", file_of("a", 0644), file),
+				step(w, "d/b", file_of("b", 0644), nothing),
+				step(w, "d/c", file_of("c", 0644), link_of("text")),
+				step(w, "d/new", nothing, file),
+				step(w, "n", nothing, folder),
+				step(w, "n/x", nothing, file),
+				step(w, "way", link_of("old"), link_of("new")),
+				step(w, "z", file_of("z", 0644), file),
+			};
+			struct land_how how = {.tree = w->tree,
+					       .journal = w->journal,
+					       .what = "apply",
+					       .decide = touch_meanwhile,
+					       .context = &m};
+			bool same = way == 3 && str_equal(paths[i], "d/new");
+
+			put_meanwhile(w);
+			int r = land(&how, steps, BAWN_ARRAY_SIZE(steps), &w->result, &w->e);
+
+			/* The control: nothing where nothing was lands. */
+			assert_true(same ? r == 0 : r == -ESTALE || r == -EEXIST);
+			if (!same)
+				check_meanwhile(&m);
+			assert_int_equal(entries(w->journal, false), 0);
+			world_remove(state);
+		}
+	world_make(state);
+}
+
+/* A link lands with the text that was shown, and with no other. */
+static void test_links_land_as_shown(void **state)
+{
+	struct world *w = *state;
+	struct object other = link_of("another"), unknown = link_of("text");
+	char text[16];
+
+	other.link = "text";
+	assert_int_equal(
+		LAND(w, step(w, "x", nothing, link_of("text")), step(w, "y", nothing, other)),
+		-ESTALE);
+	assert_int_equal(entries(w->tree, true), 0);
+	unknown.hashed = false;
+	assert_int_equal(
+		LAND(w, step(w, "x", nothing, link_of("text")), step(w, "y", nothing, unknown)), 0);
+	for (int i = 0; i < 2; i++) {
+		ssize_t n = readlinkat(w->tree, i ? "x" : "y", text, sizeof(text));
+
+		assert_int_equal(n, 4);
+		assert_memory_equal(text, "text", 4);
+	}
+}
+
 /* --- modes, undo ------------------------------------------------------------------------- */
 
 static void test_modes_beyond_0777_never_land(void **state)
@@ -459,6 +583,73 @@ static void test_undo_goes_back_one_by_one(void **state)
 	}
 	/* Ten are kept, an undo that can be taken back is one of them. */
 	assert_true(is_there(w->tree, "f0"));
+}
+
+static uint64_t inode_of(int dir, const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW), 0);
+	return st.st_ino;
+}
+
+/* Files of several names each, in an order in which no two neighbours are the same one. */
+static void check_names_come_back(struct world *w)
+{
+	enum { FILES = 7, NAMES = 3, ALL = FILES * NAMES };
+	struct land_step steps[ALL];
+	char names[ALL][16], texts[FILES][16];
+
+	for (int i = 0; i < ALL; i++) {
+		int file = (i * 3 + i / FILES) % FILES;
+
+		(void)snprintf(names[i], sizeof(names[i]), "n%02d-%d", i, file);
+		(void)snprintf(texts[file], sizeof(texts[file]), "file %d", file);
+		if (i < FILES)
+			put_at(w->tree, names[i], texts[file]);
+		for (int k = 0; k < FILES && i >= FILES; k++)
+			if (names[k][4] == names[i][4])
+				assert_int_equal(linkat(w->tree, names[k], w->tree, names[i], 0),
+						 0);
+	}
+	for (int i = 0; i < ALL; i++)
+		steps[i] = step(w, names[i], file_of(texts[names[i][4] - '0'], 0644),
+				file_of("landed", 0644));
+	assert_int_equal(land_steps(w, steps, ALL), 0);
+	for (int i = 0; i < ALL; i++)
+		holds(w->tree, names[i], "landed");
+	assert_int_equal(undo(w, false), 0);
+	for (int i = 0; i < ALL; i++) {
+		holds(w->tree, names[i], texts[names[i][4] - '0']);
+		for (int k = 0; k < i; k++)
+			assert_int_equal(inode_of(w->tree, names[i]) == inode_of(w->tree, names[k]),
+					 names[i][4] == names[k][4]);
+	}
+}
+
+static void test_undo_brings_back_one_file_with_its_names(void **state)
+{
+	check_names_come_back(*state);
+}
+
+/* Also where what is kept cannot be linked, and is copied back. */
+static void test_names_come_back_from_afar(void **state)
+{
+	char path[] = "/dev/shm/bawn-test-XXXXXX";
+	struct world *w = *state;
+	struct stat here = {0}, there = {0};
+
+	if (!mkdtemp(path))
+		skip();
+	(void)close(w->journal);
+	w->journal = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w->journal >= 0 && fstat(w->journal, &there) == 0);
+	assert_int_equal(fstat(w->tree, &here), 0);
+	if (here.st_dev != there.st_dev)
+		check_names_come_back(w);
+	_cleanup_fd_ int shm = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(tree_remove(shm, strrchr(path, '/') + 1), 0);
 }
 
 static void test_undo_does_not_cover_later_edits(void **state)
@@ -649,7 +840,26 @@ static void test_a_journal_torn_at_every_byte(void **state)
 	}
 }
 
-int main(void)
+/* --- the same without exchanging --------------------------------------------------------- */
+
+static void forbid_exchange(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, RENAME_EXCHANGE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct span bpf = {(const uint8_t *)code, sizeof(code)};
+
+	if (process_no_new_privs() < 0 || process_filter(bpf) < 0)
+		exit(1);
+}
+
+/* The same on a filesystem that cannot exchange two names. */
+static int run_all(bool exchange)
 {
 #define LAND_TEST(f) cmocka_unit_test_setup_teardown(f, world_make, world_remove)
 	const struct CMUnitTest tests[] = {
@@ -659,8 +869,12 @@ int main(void)
 		LAND_TEST(test_what_the_user_did_meanwhile_stays),
 		LAND_TEST(test_content_that_is_not_what_was_shown),
 		LAND_TEST(test_the_last_word),
+		LAND_TEST(test_meanwhile_at_every_path),
+		LAND_TEST(test_links_land_as_shown),
 		LAND_TEST(test_modes_beyond_0777_never_land),
 		LAND_TEST(test_undo_goes_back_one_by_one),
+		LAND_TEST(test_undo_brings_back_one_file_with_its_names),
+		LAND_TEST(test_names_come_back_from_afar),
 		LAND_TEST(test_undo_does_not_cover_later_edits),
 		LAND_TEST(test_undo_passes_over_what_it_cannot_read),
 		LAND_TEST(test_another_name_is_written_before_undo),
@@ -670,5 +884,17 @@ int main(void)
 		cmocka_unit_test(test_a_journal_torn_at_every_byte),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!exchange)
+		forbid_exchange();
+	return cmocka_run_group_tests_name(exchange ? "exchanging" : "moving", tests, NULL, NULL);
+}
+
+int main(void)
+{
+	int r = run_all(true), status = -1;
+	pid_t pid = r == 0 ? fork() : -1;
+
+	if (pid == 0)
+		exit(run_all(false));
+	return r != 0 || waitpid(pid, &status, 0) != pid || status != 0;
 }

@@ -252,6 +252,8 @@ static bool step(struct machine *m, struct span name, struct span data)
 
 		assert_int_equal(group.len, 2);
 		assert_memory_equal(group.ptr, "\0\1", 2);
+		/* The headers, and not what the packet carries. */
+		assert_in_range(number(data, NFTA_LOG_SNAPLEN), 48, 128);
 		m->judged.logged = true;
 	} else {
 		assert_true(is_text(name, "limit"));

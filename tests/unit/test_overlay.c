@@ -99,6 +99,29 @@ static void test_many(void **state)
 		(void)close(beneath[i]);
 }
 
+/* A layer has both its parts. */
+static void test_half_a_layer(void **state)
+{
+	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int layer = open_part(dir, "half"), beneath = open_part(dir, "beneath");
+
+	(void)state;
+	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	(void)close(open_part(layer, "up"));
+	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	assert_int_equal(unlinkat(layer, "up", AT_REMOVEDIR), 0);
+	(void)close(open_part(layer, "work"));
+	assert_int_equal(overlay_new(&beneath, 1, layer, 0), -ENOENT);
+	(void)close(open_part(layer, "up"));
+	int top = overlay_new(&beneath, 1, layer, 0);
+
+	assert_true(top >= 0);
+	(void)close(top);
+	(void)close(beneath);
+	(void)close(layer);
+	(void)close(dir);
+}
+
 /* As one string, longer than fsconfig() takes: every kernel can do that. */
 static void test_by_page(void **state)
 {
@@ -170,9 +193,8 @@ static void test_tried(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_by_page),
-		cmocka_unit_test(test_no_attributes),
+		cmocka_unit_test(test_many),    cmocka_unit_test(test_half_a_layer),
+		cmocka_unit_test(test_by_page), cmocka_unit_test(test_no_attributes),
 		cmocka_unit_test(test_tried),
 	};
 

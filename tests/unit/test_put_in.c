@@ -207,6 +207,10 @@ static void test_foreign(void **state)
 		{"api.test", "/?X-Amz-Signature=00", "", true},
 		{"api.test", "/?key=", "", false},
 		{"api.test", "/?monkey=1", "", false},
+		/* A sign between words is one, wherever it stands. */
+		{"api.test", "/?access+token=1", "", true},
+		{"api.test", "/?+key=1", "", true},
+		{"api.test", "/?+monkey=1", "", false},
 		{"api.test", "/", "cookie: session=evil\n", true},
 		/* Beside a placeholder. */
 		{"api.test", "/", "x-api-key: " KEY_P "\nauthorization: Bearer e\n", true},

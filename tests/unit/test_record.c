@@ -5,6 +5,7 @@
  */
 #include "cmocka_lead.h"
 
+#include "event.h"
 #include "fd.h"
 #include "seal.h"
 #include "verify.h"
@@ -211,6 +212,35 @@ static void test_bytes(void **state)
 	}
 }
 
+/* A note of another process: each field by its name, a list whole. */
+static void test_note(void **state)
+{
+	static const char *const words[] = {"first", "second", "third"};
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+	struct hash key = {{0}};
+	struct writer w;
+	struct note n;
+	int fd = memfd_create("record", MFD_CLOEXEC);
+
+	(void)state;
+	for (size_t count = 1; count <= BAWN_ARRAY_SIZE(words); count++) {
+		note_begin(&n, NOTE_PROCESS, "exec");
+		for (size_t i = 0; i < count; i++)
+			note_text(&n, NOTE_FIELD_ARGV, span_of_str(words[i]));
+		if (count == 1)
+			writer_init(&w, fd, &key);
+		assert_int_equal(event_write(&w, &n.m), 0);
+	}
+	assert_int_equal(writer_commit(&w), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(fd_read_all(fd, &text), 0);
+	assert_non_null(strstr(buf_str(&text), "\"argv\":[\"first\"]"));
+	assert_non_null(strstr(buf_str(&text), "\"argv\":[\"first\",\"second\"]"));
+	assert_non_null(strstr(buf_str(&text), "\"argv\":[\"first\",\"second\",\"third\"]"));
+	writer_fini(&w);
+	(void)close(fd);
+}
+
 static void test_too_large(void **state)
 {
 	static uint8_t large[FRAME_EVENT_MAX];
@@ -294,6 +324,11 @@ static void test_merkle(void **state)
 			size_t len = merkle_inclusion(leaves, count, i, proof);
 
 			assert_true(merkle_includes(&root, count, i, &leaves[i], proof, len));
+			/* At its own place, and at no other, there or not. */
+			for (uint64_t at = 0; at < 2 * count + 2; at++)
+				assert_int_equal(
+					merkle_includes(&root, count, at, &leaves[i], proof, len),
+					at == i);
 			assert_false(merkle_includes(&root, count, i, &leaves[(i + 1) % LEAVES],
 						     proof, len));
 			if (len > 0) {
@@ -335,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_keys_go_forward),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_note),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_no_space),
 		cmocka_unit_test(test_merkle),

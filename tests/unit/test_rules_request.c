@@ -68,6 +68,24 @@ static const struct {
 	{"{allow: a.test, methods: [GET]}", NULL, "a.test", "POST /any", PLAN_ACTION_DENY},
 	{"allow: a.test", NULL, "a.test", "DELETE /any", PLAN_ACTION_ALLOW},
 
+	/* the one that names the method, in whatever order they stand */
+	{"{allow: a.test, methods: [GET], paths: [/x]}, {deny: a.test, paths: [/x]}", NULL,
+	 "a.test", "GET /x", PLAN_ACTION_ALLOW},
+	{"{allow: a.test, methods: [GET], paths: [/x]}, {deny: a.test, paths: [/x]}", NULL,
+	 "a.test", "POST /x", PLAN_ACTION_DENY},
+	{"{deny: a.test, paths: [/x]}, {allow: a.test, methods: [GET], paths: [/x]}", NULL,
+	 "a.test", "GET /x", PLAN_ACTION_ALLOW},
+	{"{deny: a.test, paths: [/x]}, {allow: a.test, methods: [GET], paths: [/x]}", NULL,
+	 "a.test", "POST /x", PLAN_ACTION_DENY},
+	{"{deny: a.test, methods: [GET], paths: [/x]}, {allow: a.test, paths: [/x]}", NULL,
+	 "a.test", "GET /x", PLAN_ACTION_DENY},
+	{"{deny: a.test, methods: [GET], paths: [/x]}, {allow: a.test, paths: [/x]}", NULL,
+	 "a.test", "POST /x", PLAN_ACTION_ALLOW},
+	{"{allow: a.test, paths: [/x]}, {deny: a.test, methods: [GET], paths: [/x]}", NULL,
+	 "a.test", "GET /x", PLAN_ACTION_DENY},
+	{"{allow: a.test, paths: [/x]}, {deny: a.test, methods: [GET], paths: [/x]}", NULL,
+	 "a.test", "POST /x", PLAN_ACTION_ALLOW},
+
 	/* what can be read in two ways is no path that a rule names */
 	{API, NULL, "a.test", "GET /v1/../admin", PLAN_ACTION_DENY},
 	{API, NULL, "a.test", "GET /v1/%2e%2e/admin", PLAN_ACTION_DENY},

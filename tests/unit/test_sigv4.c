@@ -255,6 +255,33 @@ static void test_payloads(void **state)
 	}
 }
 
+/* A query that can be read in two ways, or has no end of parameters, is not signed. */
+static void test_queries(void **state)
+{
+	static const struct {
+		const char *target;
+		int ret;
+	} rows[] = {
+		{"/?a=b", 0},       {"/?a=%41", 0},       {"/?%41=b", 0},     {"/?a=%4", -EINVAL},
+		{"/?a=%", -EINVAL}, {"/?a=%zz", -EINVAL}, {"/?%=b", -EINVAL}, {"/?%4x=b", -EINVAL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(1 << 12);
+		static struct http_message m;
+		struct sigv4 s = {.presigned = false};
+
+		m = (struct http_message){.method = SPAN_LITERAL("GET"),
+					  .authority = SPAN_LITERAL("a.test"),
+					  .target = span_of_str(rows[i].target)};
+		int r = sigv4_canonical(&s, &m, SPAN_LITERAL("UNSIGNED-PAYLOAD"), &text);
+
+		if (r != rows[i].ret)
+			fail_msg("%s: %d", rows[i].target, r);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +289,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_fields_that_change),
 		cmocka_unit_test(test_payloads),
+		cmocka_unit_test(test_queries),
 	};
 
 	source_root = argc > 1 ? argv[1] : ".";

@@ -253,6 +253,29 @@ static void ours_are_few(void **state)
 	world_close(w);
 }
 
+/* One more than the greatest of that name, whatever else there is. */
+static void names_count_up(void **state)
+{
+	static const struct {
+		const char *taken, *next;
+	} rows[] = {{"other-7", "good-1"},  {"good-3", "good-4"},    {"good-2", "good-4"},
+		    {"good-12", "good-13"}, {"good-x", "good-13"},   {"goodie-40", "good-13"},
+		    {"good", "good-13"},    {"good-12x", "good-13"}, {"good-99", "good-100"}};
+	struct world world, *w = &world;
+	struct layers_snapshot s;
+	char name[LAYERS_NAME_MAX + 1];
+
+	world_open(w, *state);
+	put(w, &w->session.project, "a", "one");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		OK(snapshot_take(&w->layers, &w->session, rows[i].taken, &s, &w->e));
+		reread(w);
+		OK(snapshot_next_name(&w->layers, "good", name, &w->e));
+		assert_string_equal(name, rows[i].next);
+	}
+	world_close(w);
+}
+
 static void a_fork_has_what_the_snapshot_has_and_a_home_of_its_own(void **state)
 {
 	struct world world, *w = &world;
@@ -295,6 +318,11 @@ static void make_odd_tree(const char *dir)
 	fake_dir(dir, "d/deep");
 	fake_file(dir, "d/deep/file", "below");
 	assert_int_equal(link(fake_path(path, dir, "plain"), fake_path(other, dir, "d/same")), 0);
+	/* Also one whose first name, whichever it is, stands in a folder. */
+	fake_dir(dir, "e");
+	fake_file(dir, "e/again", "linked");
+	assert_int_equal(link(fake_path(path, dir, "e/again"), fake_path(other, dir, "d/again")),
+			 0);
 	assert_int_equal(symlink("/etc/passwd", fake_path(path, dir, "d/way")), 0);
 	assert_int_equal(mknod(fake_path(path, dir, "gone"), S_IFCHR, makedev(0, 0)), 0);
 	assert_int_equal(mkfifo(fake_path(path, dir, "pipe"), 0640), 0);
@@ -322,8 +350,8 @@ static struct stat look(const char *dir, const char *name)
 
 static void a_copy_has_everything_and_shares_no_name(void **state)
 {
-	static const char *const names[] = {"plain", "d",    "d/same", "d/way",
-					    "gone",  "pipe", "holes"};
+	static const char *const names[] = {"plain", "d",     "d/same",  "d/way",  "gone",
+					    "pipe",  "holes", "e/again", "d/again"};
 	struct world world, *w = &world;
 	struct layers_snapshot s;
 	char from[PATH_MAX], to[PATH_MAX], path[PATH_MAX], value[8];
@@ -347,6 +375,7 @@ static void a_copy_has_everything_and_shares_no_name(void **state)
 		assert_int_not_equal(a.st_ino, b.st_ino);
 	}
 	assert_int_equal(look(to, "plain").st_ino, look(to, "d/same").st_ino);
+	assert_int_equal(look(to, "e/again").st_ino, look(to, "d/again").st_ino);
 	assert_true(look(to, "holes").st_blocks * 512 < 1 << 20);
 	assert_int_equal(getxattr(fake_path(path, to, "d"), "user.overlay.opaque", value, 8), 1);
 	assert_int_equal(chmod(fake_path(path, to, "plain"), 0600), 0);
@@ -379,7 +408,8 @@ static void copy_as(const char *from, const char *to, enum copy_form form)
 /* Where nobody can make a whiteout a layer is kept without any, and is the same when it is back. */
 static void a_layer_is_kept_and_comes_back(void **state)
 {
-	static const char *const names[] = {"plain", "d", "d/same", "d/way", "gone", "holes"};
+	static const char *const names[] = {"plain", "d",     "d/same",  "d/way",
+					    "gone",  "holes", "e/again", "d/again"};
 	const struct fake_home *fake = *state;
 	char from[PATH_MAX], kept[PATH_MAX], back[PATH_MAX], path[PATH_MAX], value[8];
 
@@ -546,6 +576,7 @@ int main(void)
 		TEST(a_session_that_is_gone_comes_back),
 		TEST(each_start_is_kept_and_nothing_sealed_is_written),
 		TEST(ours_are_few),
+		TEST(names_count_up),
 		TEST(a_fork_has_what_the_snapshot_has_and_a_home_of_its_own),
 		TEST(a_copy_has_everything_and_shares_no_name),
 		TEST(a_layer_is_kept_and_comes_back),
