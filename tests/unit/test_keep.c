@@ -240,7 +240,7 @@ static void test_remove(void **state)
 static void test_remove_half(void **state)
 {
 	struct world *w = *state;
-	char path[128], gone[128];
+	char path[192], gone[128];
 	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "%s/folder", names[0]);
