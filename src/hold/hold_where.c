@@ -205,19 +205,20 @@ static int hold_look_link(void *context, const char *name)
 {
 	const struct hold_folder *f = context;
 	struct hold_judge *j = f->j;
+	const char *path = hold_join(j, f->dir, name);
 	int r = 0;
 
-	hold_fold(name, &j->folded);
+	if (!path)
+		return hold_no_memory(j);
+	/* By the folders above it as well: tasks.json is one in .vscode. */
+	hold_fold(path, &j->folded);
 	if (buf_error(&j->folded))
 		return 0;
 	const char *folded = buf_str(&j->folded);
 	uint64_t rows = (hold_find(j->rules, folded) | hold_find_below(j->rules, folded)) &
 			~j->rules->every;
-	/* Most names are no rule's: those cost no look. */
-	const char *path = rows ? hold_join(j, f->dir, name) : NULL;
 
-	if (rows && !path)
-		return hold_no_memory(j);
+	/* Most names are no rule's: those cost no look. */
 	if (!rows || hold_type(&j->before, path) != OBJECT_LINK)
 		return 0;
 	for (size_t row = 0; r == 0 && row < hold_row_count; row++)

@@ -325,6 +325,15 @@ static void test_named(void **state)
 	put(w->base, ".husky/pre-commit", "node tools/lint.js src\n");
 	put_link(w->base, "CLAUDE.md", "docs/guide.md");
 	put_link(w->base, ".cargo", "conf/cargo");
+	put_dir(w->base, ".vscode");
+	put_link(w->base, ".vscode/tasks.json", "../conf/tasks");
+	put_dir(w->base, "sub");
+	put_dir(w->base, "sub/.vscode");
+	put_link(w->base, "sub/.vscode/tasks.json", "../../conf/deeper");
+	put_link(w->base, "sub/tasks.json", "../conf/no-tasks");
+	put(w->up, "conf/tasks", "x");
+	put(w->up, "conf/deeper", "x");
+	put(w->up, "conf/no-tasks", "x");
 	put(w->up, "flake.nix", "x");
 	put(w->up, "shell.nix", "x");
 	put(w->up, "conf/env.sh", "x");
@@ -343,6 +352,9 @@ static void test_named(void **state)
 	found(w, "shell.nix", FLAGGED, "build-files", NULL);
 	found(w, "conf/env.sh", HELD, "direnv", ".envrc names it");
 	found(w, "conf/cargo/config.toml", HELD, "package-settings", ".cargo is a link to it");
+	found(w, "conf/tasks", HELD, "vscode", ".vscode/tasks.json is a link to it");
+	found(w, "conf/deeper", HELD, "vscode", "sub/.vscode/tasks.json is a link to it");
+	found(w, "conf/no-tasks", ORDINARY, NULL, NULL);
 	found(w, "tools/after.sh", HELD, "agent-settings", ".claude/settings.json names it");
 	found(w, "tools/root.sh", HELD, "agent-settings", NULL);
 	found(w, "tools/var.sh", HELD, "agent-settings", NULL);
