@@ -34,6 +34,8 @@ struct hidden_place {
 struct hidden_link {
 	const char *path;
 	size_t of;
+	dev_t dev;
+	ino_t ino;
 };
 
 struct hidden {
@@ -90,7 +92,7 @@ static bool hidden_is_given(const struct plan_mount *m, const char *path)
 }
 
 /* The user names it, and not a folder that it lies in. */
-static bool hidden_is_asked_for(const struct hidden *h, const char *path)
+static bool hidden_is_asked_for(const struct hidden *h, const struct stat *st)
 {
 	for (size_t i = 0; i < h->policy->read.count + h->policy->write.count; i++) {
 		const struct policy_path *p =
@@ -99,7 +101,7 @@ static bool hidden_is_asked_for(const struct hidden *h, const char *path)
 				: &h->policy->write.items[i - h->policy->read.count];
 		const struct host_object *o = host_named(h->host, p->path);
 
-		if (o && o->path && str_equal(o->path, path))
+		if (o && o->path && o->ino == st->st_ino && o->dev == st->st_dev)
 			return true;
 	}
 	return false;
@@ -113,11 +115,11 @@ static bool hidden_is_given_by(const struct hidden *h, const char *path)
 	return false;
 }
 
-/* The box may see it: as it is, by another mount, or as a file that has more names. */
-static bool hidden_may_show(const struct hidden *h, const char *path, const struct stat *st)
+/* The box may see it: as it is, or by another mount. */
+static bool hidden_may_show(const struct hidden *h, const char *path)
 {
 	struct host_list again = {.count = 0};
-	bool may = hidden_is_given_by(h, path) || (S_ISREG(st->st_mode) && st->st_nlink > 1);
+	bool may = hidden_is_given_by(h, path);
 
 	if (!may && host_mounted_as(h->host, path, &again, h->arena) == 0)
 		for (size_t i = 0; i < again.count; i++)
@@ -140,17 +142,17 @@ static int hidden_on_link(void *context, int dir, const char *name, size_t of)
 	ssize_t len = readlink(magic, path, sizeof(path) - 1);
 
 	path[len > 0 ? len : 0] = '\0';
-	if (path[0] != '/' || str_path_beneath(path, p->path) || !hidden_may_show(h, path, &st))
+	if (path[0] != '/' || str_path_beneath(path, p->path) || !hidden_may_show(h, path))
 		return 0;
 	for (size_t i = 0; i < h->plan->mounts.count; i++)
 		if (hidden_is_given(&h->plan->mounts.items[i], path) &&
 		    str_equal(path, h->plan->mounts.items[i].source))
 			p->whole = h->plan->mounts.items[i].source;
-	if (str_equal(path, p->whole ? p->whole : "") || hidden_is_asked_for(h, path))
+	if (str_equal(path, p->whole ? p->whole : "") || hidden_is_asked_for(h, &st))
 		return 0;
 	/* Several links may lead there, and a private folder may have several names. */
 	for (size_t i = 0; i < h->link_count; i++)
-		if (str_equal(h->links[i].path, path))
+		if (h->links[i].ino == st.st_ino && h->links[i].dev == st.st_dev)
 			return 0;
 	if (h->link_count == HIDDEN_FOUND_MAX) {
 		p->unsure = true;
@@ -158,7 +160,7 @@ static int hidden_on_link(void *context, int dir, const char *name, size_t of)
 	}
 	const char *kept = arena_str(h->arena, path);
 
-	h->links[h->link_count++] = (struct hidden_link){kept, of};
+	h->links[h->link_count++] = (struct hidden_link){kept, of, st.st_dev, st.st_ino};
 	return kept ? 0 : -ENOMEM;
 }
 
