@@ -38,6 +38,7 @@ void hold_rules_free(struct hold_rules **r);
 /* Where the user's settings of git are, in the order in which git reads them; "~/" is the home. */
 struct hold_user {
 	const char *home;
+	const char *config; /* XDG_CONFIG_HOME; NULL: it is not set */
 	const char *const *files;
 	size_t file_count;
 };
@@ -49,7 +50,8 @@ void hold_rules_within(struct hold_rules *r, int64_t ms);
 /* When the session began, in nanoseconds since 1970. */
 void hold_rules_since(struct hold_rules *r, int64_t began);
 
-/* Reads them, so that what they name is held as what the repository's own settings name. */
+/* Reads them, so that what they name is held as what the repository's own settings name; and what
+ * they, or others of the home, lead to in the workspace is held as if it had that name. */
 int hold_rules_user(struct hold_rules *r, const struct hold_user *user, struct error *e);
 
 /* Sets group, rule and why of each change that a rule is about (dropped ones stay dropped).

@@ -177,6 +177,8 @@ static int hold_ask_places(struct hold_judge *j, const struct change *c, struct 
 		const char *below =
 			c->after.type == OBJECT_LINK ? str_after(p->path, c->path) : NULL;
 
+		if (p->but_git && c->git)
+			continue;
 		if ((rest && (!*rest || *rest == '/' || !p->path[0])) || (below && *below == '/'))
 			r = hold_ask_at(j, c, p->row, p->why, p->most, said);
 	}

@@ -76,7 +76,10 @@ struct hold_outside {
 
 struct hold_rules {
 	struct hold_outside user;
-	const char *home; /* NULL: not known */
+	const char *home;   /* NULL: not known */
+	const char *config; /* XDG_CONFIG_HOME; NULL: in the home */
+	const char **files; /* of git's settings, absolute */
+	size_t file_count;
 	int64_t most_ms;
 	int64_t since; /* when the session began, in ns; 0: not known */
 	struct arena arena;
@@ -154,6 +157,7 @@ struct hold_place {
 	const char *path;
 	unsigned int row;
 	enum hold_level most; /* at most this */
+	bool but_git;         /* not what git keeps in it */
 	const char *why;
 };
 
@@ -388,6 +392,10 @@ bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c);
 int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
 	BAWN_PRINTF(4, 5);
 
+/* The same for what a path of the home leads to: not what git keeps in it. */
+int hold_place_home(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
+	BAWN_PRINTF(4, 5);
+
 /* --- hold_names.c ----------------------------------------------------------------------- */
 
 /* One more of them, copied but for its words.  1: it is known. */
@@ -520,6 +528,11 @@ int hold_look_outside(struct hold_judge *j);
 
 /* core.hooksPath of `file` names this folder of the workspace. */
 int hold_place_hooks(struct hold_judge *j, const char *path, const char *file);
+
+/* --- hold_home.c ------------------------------------------------------------------------ */
+
+/* What of the workspace the home has by links, as one of a rule's files. */
+int hold_look_home(struct hold_judge *j);
 
 /* --- hold_path.c ------------------------------------------------------------------------ */
 

@@ -174,7 +174,8 @@ bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c)
 	       (c->after.type == OBJECT_LINK && hold_sum_has(j, c->path, len, HOLD_NAME_ABOVE));
 }
 
-static int place_put(struct hold_judge *j, const char *path, unsigned int row, const char *why)
+static int place_put(struct hold_judge *j, const char *path, unsigned int row, bool but_git,
+		     const char *why)
 {
 	if (++j->place_count > HOLD_PLACES_MAX) {
 		place_more(j, path);
@@ -189,25 +190,46 @@ static int place_put(struct hold_judge *j, const char *path, unsigned int row, c
 				 .path = arena_str(&j->arena, path),
 				 .row = row,
 				 .most = HOLD_HOLD,
+				 .but_git = but_git,
 				 .why = arena_str(&j->changes->arena, why)};
 	j->places = p;
 	return p->path && p->why ? 0 : hold_no_memory(j);
 }
 
+/* It, and what its links lead to. */
+static int place_put_both(struct hold_judge *j, const char *path, const char *rule, bool but_git,
+			  const char *why)
+{
+	unsigned int row = hold_row_of(rule);
+	char leads[PATH_MAX];
+
+	if (row == hold_row_count)
+		return 0;
+	int r = hold_leads(j, path, leads) ? place_put(j, leads, row, but_git, why) : 0;
+
+	return r < 0 ? r : place_put(j, path, row, but_git, why);
+}
+
 int hold_place_add(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
 {
-	char why[512], leads[PATH_MAX];
-	unsigned int row = hold_row_of(rule);
+	char why[512];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	if (row == hold_row_count)
-		return 0;
-	int r = hold_leads(j, path, leads) ? place_put(j, leads, row, why) : 0;
+	return place_put_both(j, path, rule, false, why);
+}
 
-	return r < 0 ? r : place_put(j, path, row, why);
+int hold_place_home(struct hold_judge *j, const char *path, const char *rule, const char *fmt, ...)
+{
+	char why[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return place_put_both(j, path, rule, true, why);
 }
 
 int hold_includes_add(struct hold_judge *j, struct hold_includes *more, const char *path)

@@ -143,9 +143,19 @@ int hold_rules_user(struct hold_rules *r, const struct hold_user *user, struct e
 	int code = 0;
 
 	r->home = user->home ? arena_str(&r->arena, user->home) : NULL;
-	for (size_t i = 0; code == 0 && i < user->file_count; i++)
-		if (hold_user_path(user->home, NULL, user->files[i], path))
-			code = hold_user_read(&r->arena, &r->user, user->home, path, e);
+	r->config = user->config ? arena_str(&r->arena, user->config) : NULL;
+	r->files = arena_alloc(&r->arena, (user->file_count + 1) * sizeof(*r->files));
+	if (!r->files)
+		return error_set(e, -ENOMEM, "no memory to read your settings of git");
+	for (size_t i = 0; code == 0 && i < user->file_count; i++) {
+		if (!hold_user_path(user->home, NULL, user->files[i], path))
+			continue;
+		const char *file = *path == '/' ? arena_str(&r->arena, path) : NULL;
+
+		if (file)
+			r->files[r->file_count++] = file;
+		code = hold_user_read(&r->arena, &r->user, user->home, path, e);
+	}
 	return code;
 }
 

@@ -438,6 +438,8 @@ int hold_look_around(struct hold_judge *j)
 		r = hold_look_near(j);
 	if (r == 0 && j->changes->count)
 		r = hold_look_outside(j);
+	if (r == 0 && j->changes->count)
+		r = hold_look_home(j);
 
 	for (size_t i = 0; r == 0 && i < j->changes->count && !hold_is_late(j); i++)
 		if (j->changes->items[i].group != CHANGE_DROPPED)

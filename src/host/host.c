@@ -80,12 +80,8 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
 
 	if (r == 0)
 		object.path = host_linked_as(h, host_known_as(h, object.path, arena), arena);
-	if (r == -ENOENT || r == -ENOTDIR) {
-		bool plain;
-
-		object = (struct host_object){.name = host_tidy(path, arena, &plain)};
-		r = object.name ? 0 : -ENOMEM;
-	}
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+		r = host_look_ahead(path, arena, &object);
 	if (r == 0) {
 		object.origin = written;
 		r = host_list_add(&h->named, arena, &object);
@@ -95,6 +91,16 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
 	if (r < 0)
 		return error_sys(e, r, "cannot look at %s", written);
 	return 0;
+}
+
+/* Where a path leads, also where nothing is there yet; NULL: no memory. */
+static const char *host_leads_to(const char *path, struct arena *arena)
+{
+	struct host_object ahead;
+
+	if (host_look_ahead(path, arena, &ahead) < 0)
+		return NULL;
+	return ahead.name ? ahead.name : path;
 }
 
 static int host_guard(struct host *h, const char *dir, struct arena *arena)

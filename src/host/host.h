@@ -97,7 +97,9 @@ void host_advise_closed(struct error *e);
 
 /*
  * Looks up a path of the policy, absolute, "~/..." or relative to the workspace, and appends
- * it to h->named, its origin being the path as written; path is NULL when nothing is there.
+ * it to h->named, its origin being the path as written.  When nothing is there, path is NULL, name
+ * where it would be made, behind all links (NULL: they lead nowhere), and link the path that has
+ * these links (NULL: none).
  */
 int host_name(struct host *h, const char *written, struct arena *arena, struct error *e);
 
@@ -107,6 +109,11 @@ int host_name(struct host *h, const char *written, struct arena *arena, struct e
  * way leads out of that.  Else nothing is asked for, and nothing appended.
  */
 int host_name_within(struct host *h, const char *written, struct arena *arena, struct error *e);
+
+/* Adds the further names, by way of mounts, of what is at path, the mounts that show a part of it,
+ * and for what is not there yet the names that it will have (path NULL). */
+int host_mounted_as(const struct host *h, const char *path, struct host_list *into,
+		    struct arena *arena);
 
 /* Besides what host_gather finds: a file of bawn's that the box must never write. */
 int host_guard_file(struct host *h, const struct host_object *file, struct arena *arena);

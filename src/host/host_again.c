@@ -100,11 +100,17 @@ static const char *host_join(const char *above, const char *rest, struct arena *
 	return arena_printf(arena, "%s%s", top ? "" : above, rest);
 }
 
-static bool host_has_path(const struct host_list *list, const char *path)
+/* For the same reason: what is a part of the workspace may be a name of what is hidden as well. */
+static bool host_has_path(const struct host_list *list, const char *path, const char *origin)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (str_equal(list->items[i].path, path))
+	for (size_t i = 0; i < list->count; i++) {
+		const struct host_object *o = &list->items[i];
+		bool same =
+			o->origin && origin ? str_equal(o->origin, origin) : o->origin == origin;
+
+		if (same && o->path && str_equal(o->path, path))
 			return true;
+	}
 	return false;
 }
 
@@ -127,26 +133,18 @@ static const char *host_name_by(const struct mountinfo *e, const char *where,
 	return e->point;
 }
 
-static int host_add_names(struct host *h, struct host_list *into, const struct host_object *o,
-			  bool parts, struct arena *arena)
+/* By all mounts but `on`, through which it is known, of what lies at `where` in that filesystem. */
+static int host_add_names_by(const struct host *h, struct host_list *into,
+			     const struct host_object *o, const struct mountinfo *on,
+			     const char *where, bool parts, struct arena *arena)
 {
-	uint64_t id = h->mount_count ? host_mount_id(o->path) : 0;
-	const struct mountinfo *on = NULL;
-
-	for (size_t i = 0; id && i < h->mount_count; i++)
-		if (h->mounts[i].id == id)
-			on = &h->mounts[i];
-	if (!on || !str_path_beneath(o->path, on->point))
-		return 0;
-	const char *where = host_join(on->root, host_rest(o->path, on->point), arena);
-
 	for (size_t i = 0; where && i < h->mount_count; i++) {
 		const struct mountinfo *e = &h->mounts[i];
 		const char *name = e != on && e->device == on->device
 					   ? host_name_by(e, where, o, parts, arena)
 					   : NULL;
 
-		if (!name || host_has_path(into, name))
+		if (!name || host_has_path(into, name, o->origin))
 			continue;
 		struct host_object again = *o;
 
@@ -158,6 +156,44 @@ static int host_add_names(struct host *h, struct host_list *into, const struct h
 			return r;
 	}
 	return where ? 0 : -ENOMEM;
+}
+
+/* What is mounted in it is a part of it, which may be mounted elsewhere, too. */
+static int host_add_inner(const struct host *h, struct host_list *into, const struct host_object *o,
+			  struct arena *arena)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < h->mount_count; i++) {
+		const struct mountinfo *m = &h->mounts[i];
+		struct host_object inner = *o;
+		struct stat st;
+
+		if (str_equal(m->point, o->path) || !str_path_beneath(m->point, o->path) ||
+		    host_mount_id(m->point) != m->id || stat(m->point, &st) < 0)
+			continue;
+		inner.dev = st.st_dev;
+		inner.ino = st.st_ino;
+		r = host_add_names_by(h, into, &inner, m, m->root, true, arena);
+	}
+	return r;
+}
+
+static int host_add_names(const struct host *h, struct host_list *into, const struct host_object *o,
+			  bool parts, struct arena *arena)
+{
+	uint64_t id = h->mount_count ? host_mount_id(o->path) : 0;
+	const struct mountinfo *on = NULL;
+	int r = 0;
+
+	for (size_t i = 0; id && i < h->mount_count; i++)
+		if (h->mounts[i].id == id)
+			on = &h->mounts[i];
+	if (on && str_path_beneath(o->path, on->point))
+		r = host_add_names_by(h, into, o, on,
+				      host_join(on->root, host_rest(o->path, on->point), arena),
+				      parts, arena);
+	return r < 0 || !parts ? r : host_add_inner(h, into, o, arena);
 }
 
 int host_add_again(struct host *h, struct host_list *list, size_t from, bool parts,
@@ -181,11 +217,61 @@ int host_add_again(struct host *h, struct host_list *list, size_t from, bool par
 	return r;
 }
 
-int host_find_again(struct host *h, const struct host_object *o, const char *origin,
+/* The part of a path that is there already; its length. */
+static size_t host_is_there(const char *path, struct arena *arena, struct host_object *ret)
+{
+	struct stat st;
+
+	for (size_t len = strlen(path); len > 1; len--) {
+		const char *at =
+			path[len] == '\0' || path[len] == '/' ? arena_strn(arena, path, len) : NULL;
+
+		if (!at || stat(at, &st) < 0)
+			continue;
+		*ret = (struct host_object){
+			.name = at, .path = at, .dev = st.st_dev, .ino = st.st_ino};
+		return len;
+	}
+	return 0;
+}
+
+/* Where what is not there yet will show as well, once it is made: in other names of its folder. */
+static int host_find_again_late(const struct host *h, const char *path, const char *origin,
+				struct host_list *into, struct arena *arena)
+{
+	struct host_list found = {.count = 0};
+	struct host_object above;
+	size_t len = h->mount_count ? host_is_there(path, arena, &above) : 0;
+	int r = len ? host_add_names(h, &found, &above, false, arena) : 0;
+
+	for (size_t i = 0; r == 0 && i < found.count; i++) {
+		const char *name = host_join(found.items[i].path, path + len, arena);
+		const struct host_object late = {.name = name, .origin = origin};
+
+		r = name ? host_list_add(into, arena, &late) : -ENOMEM;
+	}
+	return r;
+}
+
+int host_find_again(const struct host *h, const struct host_object *o, const char *origin,
 		    struct host_list *into, struct arena *arena)
 {
 	struct host_object named = *o;
 
 	named.origin = origin;
-	return o->path ? host_add_names(h, into, &named, true, arena) : 0;
+	if (o->path)
+		return host_add_names(h, into, &named, true, arena);
+	return o->name ? host_find_again_late(h, o->name, origin, into, arena) : 0;
+}
+
+int host_mounted_as(const struct host *h, const char *path, struct host_list *into,
+		    struct arena *arena)
+{
+	struct host_object o;
+
+	if (h->mount_count == 0)
+		return 0;
+	if (host_is_there(path, arena, &o) != strlen(path))
+		o = (struct host_object){.name = path};
+	return host_find_again(h, &o, NULL, into, arena);
 }

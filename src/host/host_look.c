@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { HOST_LIST_FIRST = 16, HOST_LINKS_MAX = 40 };
+enum { HOST_LIST_FIRST = 16, HOST_LINKS_FOLLOWED = 40 };
 
 int host_list_add(struct host_list *list, struct arena *arena, const struct host_object *object)
 {
@@ -131,52 +131,90 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 	return 0;
 }
 
+/* Takes the first part of rest away; its length.  Slashes and dots that say nothing go with it. */
+static size_t host_next_part(const char **rest, char part[NAME_MAX + 1])
+{
+	size_t len = 0;
+
+	for (bool dot = true; dot;) {
+		*rest += strspn(*rest, "/");
+		len = strcspn(*rest, "/");
+		dot = len == 1 && **rest == '.';
+		*rest += dot;
+	}
+	if (len > NAME_MAX)
+		return 0;
+	memcpy(part, *rest, len);
+	part[len] = '\0';
+	*rest += len;
+	return len;
+}
+
+/* Where a path leads, as far as there is anything, and what of it is missing behind that.  False:
+ * nowhere. */
+static bool host_walk(const char *path, char done[PATH_MAX], char rest[PATH_MAX])
+{
+	char part[NAME_MAX + 1], link[PATH_MAX], more[PATH_MAX];
+	const char *at = rest;
+	struct stat st;
+	int links = 0;
+
+	done[0] = '\0';
+	if (snprintf(rest, PATH_MAX, "%s", path) >= PATH_MAX)
+		return false;
+	while (host_next_part(&at, part)) {
+		size_t len = strlen(done);
+
+		if (str_equal(part, "..")) {
+			char *slash = strrchr(done, '/');
+
+			if (slash)
+				*slash = '\0';
+			continue;
+		}
+		if (snprintf(done + len, PATH_MAX - len, "/%s", part) >= (int)(PATH_MAX - len))
+			return false;
+		if (lstat(done, &st) < 0)
+			break;
+		if (!S_ISLNK(st.st_mode))
+			continue;
+		ssize_t n = readlink(done, link, sizeof(link) - 1);
+
+		link[n > 0 ? n : 0] = '\0';
+		if (n <= 0 || ++links > HOST_LINKS_FOLLOWED ||
+		    snprintf(more, sizeof(more), "%s/%s", link, at) >= (int)sizeof(more))
+			return false;
+		done[link[0] == '/' ? 0 : len] = '\0';
+		(void)snprintf(rest, PATH_MAX, "%s", more);
+		at = rest;
+	}
+	memmove(rest, at, strlen(at) + 1);
+	return true;
+}
+
+int host_look_ahead(const char *path, struct arena *arena, struct host_object *ret_object)
+{
+	char done[PATH_MAX], rest[PATH_MAX];
+	bool plain;
+	const char *name = host_tidy(path, arena, &plain);
+	const char *whole = name && host_walk(name, done, rest)
+				    ? arena_printf(arena, "%s/%s", done, rest)
+				    : NULL;
+
+	if (!name)
+		return -ENOMEM;
+	*ret_object = (struct host_object){.name = whole ? host_tidy(whole, arena, &plain) : NULL};
+	/* Nobody knows what ".." is in what is not there. */
+	if (ret_object->name && !plain)
+		ret_object->name = name;
+	if (!ret_object->name || !str_equal(ret_object->name, name))
+		ret_object->link = name;
+	return 0;
+}
+
 const char *host_rehome(const struct host *h, const char *path, struct arena *arena)
 {
 	if (str_equal(h->home, h->home_name) || !str_path_beneath(path, h->home_name))
 		return path;
 	return arena_printf(arena, "%s%s", h->home, path + strlen(h->home_name));
-}
-
-/* The text of the link at path, as an absolute path; NULL when it is no link, or memory is out. */
-static char *host_link_target(const char *path, struct arena *arena)
-{
-	const char *text = host_link_text(path, arena);
-	const char *slash = strrchr(path, '/');
-
-	if (!text)
-		return NULL;
-	return text[0] == '/' ? arena_str(arena, text)
-			      : arena_printf(arena, "%.*s/%s", (int)(slash - path), path, text);
-}
-
-const char *host_leads_to(const char *path, struct arena *arena)
-{
-	const char *rest = ""; /* what is not there, behind what is */
-	char *at = arena_str(arena, path);
-
-	for (int links = 0; at && links < HOST_LINKS_MAX;) {
-		struct host_object object;
-		char *slash = strrchr(at, '/');
-
-		if (host_look(at, arena, &object) == 0)
-			return *rest ? arena_printf(arena, "%s%s",
-						    str_equal(object.path, "/") ? "" : object.path,
-						    rest)
-				     : object.path;
-		char *target = host_link_target(at, arena);
-
-		if (target) {
-			at = target;
-			links++;
-			continue;
-		}
-		if (!slash || slash == at)
-			break;
-		rest = arena_printf(arena, "%s%s", slash, rest);
-		if (!rest)
-			return NULL;
-		*slash = '\0';
-	}
-	return at ? path : NULL;
 }

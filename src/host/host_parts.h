@@ -13,10 +13,6 @@
  */
 char *host_tidy(const char *path, struct arena *arena, bool *ret_plain);
 
-/* Where a path leads when links on its way are followed, also when nothing is there: what is not
- * there keeps its name, below what is.  NULL: no memory. */
-const char *host_leads_to(const char *path, struct arena *arena);
-
 /*
  * Looks at path (absolute): its name made normal, its resolved path, its identity.
  * -ENOENT and the like when nothing is there, -EINVAL when it is not absolute.
@@ -25,6 +21,12 @@ int host_look(const char *path, struct arena *arena, struct host_object *ret_obj
 
 /* The absolute path of what fd holds, from the kernel; -ENOENT when it was removed. */
 int host_path_of(int fd, struct arena *arena, const char **ret_path);
+
+/*
+ * Of what is not there: name is where it would be made, behind all links, and link is path when
+ * links lead there.  NULL as name: they lead nowhere.
+ */
+int host_look_ahead(const char *path, struct arena *arena, struct host_object *ret_object);
 
 /* The text of a symbolic link; NULL when it is none or cannot be read. */
 const char *host_link_text(const char *name, struct arena *arena);
@@ -51,8 +53,9 @@ int host_find_mounts(struct host *h, struct arena *arena);
 int host_add_again(struct host *h, struct host_list *list, size_t from, bool parts,
 		   struct arena *arena);
 
-/* Adds the further names of o to another list, with this origin. */
-int host_find_again(struct host *h, const struct host_object *o, const char *origin,
+/* Adds the further names of o to another list, with this origin; of what is not there yet (path
+ * NULL) those that it will have. */
+int host_find_again(const struct host *h, const struct host_object *o, const char *origin,
 		    struct host_list *into, struct arena *arena);
 
 /* Homes and what lies around them: path is one, or holds one. */

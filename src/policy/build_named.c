@@ -411,6 +411,35 @@ static int build_hide_object(struct build *b, const struct host_object *o, const
 	return 0;
 }
 
+/* Hides what is not there yet, and says what that means. */
+static const char *build_hide_late(struct build *b, const struct policy_path *p,
+				   const struct host_object *o)
+{
+	const struct host_list *again = &b->host->again;
+
+	if (!o)
+		return "a repository hides in folders that the box is given, and it is in none of "
+		       "them";
+	if (!o->name)
+		return "it is a link that leads nowhere, so nothing is hidden";
+	bool late = build_cover(b, o->name, p->origin);
+
+	for (size_t i = 0; i < again->count; i++)
+		if (str_equal(again->items[i].origin, p->path))
+			late = build_cover(b, again->items[i].name, p->origin) || late;
+	if (!late)
+		return o->link ? build_printf(b,
+					      "a link leads to %s, where nothing is, so nothing "
+					      "is hidden",
+					      o->name)
+			       : "nothing is there, so nothing is hidden";
+	return o->link ? build_printf(b,
+				      "a link leads to %s, where nothing is; that is hidden as "
+				      "soon as it is made",
+				      o->name)
+		       : "nothing is there; it is hidden as soon as it is made";
+}
+
 static int build_hide(struct build *b, const struct policy_path *p)
 {
 	const struct host_object *o = host_named(b->host, p->path);
@@ -427,15 +456,8 @@ static int build_hide(struct build *b, const struct policy_path *p)
 		return r;
 	}
 	if (!o || !o->path) {
-		bool late = o && o->name && build_cover(b, o->name, p->origin);
-
-		build_note(
-			b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
-			late ? "nothing is there; it is hidden as soon as it is made"
-			: !o ? "a repository hides in folders that the box is given, and it is in "
-			       "none of them"
-			     : "nothing is there, so nothing is hidden",
-			p->origin);
+		build_note(b, PLAN_NOTE_WARNING, build_printf(b, "hide %s", p->path),
+			   build_hide_late(b, p, o), p->origin);
 		return 0;
 	}
 	int r = build_hide_object(b, o, p->origin);
@@ -483,20 +505,25 @@ static void build_cover_sockets(struct build *b)
 				 "a socket of the host: its server is not for the box", "default");
 }
 
-/* The file that a secret's value is read from, where a folder that the box is given has it. */
+/* The file that a secret's value is read from, where a folder that the box is given has it, by
+ * whatever name. */
 static void build_cover_values(struct build *b)
 {
+	const struct host_list *again = &b->host->again;
+
 	for (size_t i = 0; i < b->policy->secrets.count; i++) {
 		const struct policy_secret *s = &b->policy->secrets.items[i];
 		const struct host_object *o =
 			s->from == POLICY_FROM_FILE ? host_named(b->host, s->from_text) : NULL;
 
+		const char *why =
+			build_printf(b, "the value of the secret %s is read from it", s->name);
+
 		if (o && o->path)
-			build_cover_told(b, o,
-					 build_printf(b,
-						      "the value of the secret %s is read from it",
-						      s->name),
-					 s->origin);
+			build_cover_told(b, o, why, s->origin);
+		for (size_t n = 0; o && o->path && n < again->count; n++)
+			if (str_equal(again->items[n].origin, s->from_text))
+				build_cover_told(b, &again->items[n], why, s->origin);
 	}
 }
 

@@ -17,6 +17,7 @@ enum { DIRECT_PATHS_MAX = 512, DIRECT_MOUNTS_MAX = 256, DIRECT_DEPTH_MAX = 8 };
 
 struct direct {
 	struct plan *plan;
+	const struct host *host;
 	struct arena *arena;
 	const char *paths[DIRECT_PATHS_MAX]; /* in lower case: names are found in any */
 	size_t path_count;
@@ -145,11 +146,26 @@ static int direct_insert(struct direct *d)
 	return 0;
 }
 
+/* Where else in the workspace something is mounted, a part of it, or what lies above it. */
+static int direct_find_mounted(const struct direct *d, const char *path, struct host_list *into)
+{
+	size_t kept = 0;
+	int r = host_mounted_as(d->host, path, into, d->arena);
+
+	for (size_t i = 0; r == 0 && i < into->count; i++)
+		if (str_path_beneath(into->items[i].name, d->plan->workspace) &&
+		    !str_equal(into->items[i].name, d->plan->workspace))
+			into->items[kept++] = into->items[i];
+	into->count = kept;
+	return r;
+}
+
 /* The repository comes before what is in it. */
 static int direct_add_late(struct direct *d, int dir)
 {
 	static const char git[] = ".git";
-	struct plan_string *late = arena_alloc(d->arena, (d->path_count + 1) * sizeof(*late));
+	struct plan_string *late = arena_alloc(d->arena, (2 * d->path_count + 2) * sizeof(*late));
+	struct host_list mounted = {.count = 0};
 	size_t count = 0;
 	struct stat st;
 
@@ -164,6 +180,17 @@ static int direct_add_late(struct direct *d, int dir)
 		late[count].text = arena_printf(d->arena, "%s/%s", d->plan->workspace, path);
 		if (!late[count++].text)
 			return -ENOMEM;
+	}
+	/* In a second name of the workspace, or of a folder in it, as well. */
+	for (size_t i = 0, own = count; d->host->mount_count > 0 && i < own; i++) {
+		mounted.count = 0;
+		int r = direct_find_mounted(d, late[i].text, &mounted);
+
+		for (size_t n = 0; r == 0 && n < mounted.count && count < 2 * d->path_count + 2;
+		     n++)
+			late[count++].text = mounted.items[n].name;
+		if (r < 0)
+			return r;
 	}
 	d->plan->direct_late.items = late;
 	d->plan->direct_late.count = count;
@@ -189,13 +216,43 @@ static bool direct_is_protected(void *context, const char *path)
 	return false;
 }
 
+/* Of a repository all: what git obeys can be made in it at any time. */
+static bool direct_has_names(const struct plan_mount *m)
+{
+	return m->access == PLAN_ACCESS_READ || str_ends_with(m->target, "/.git");
+}
+
+/* By other mounts in the workspace. */
+static int direct_add_mounted(struct direct *d)
+{
+	size_t count = d->host->mount_count > 0 ? d->count : 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		struct host_list found = {.count = 0};
+
+		if (direct_has_names(&d->mounts[i]))
+			r = direct_find_mounted(d, d->mounts[i].target, &found);
+		for (size_t n = 0; r == 0 && n < found.count; n++) {
+			_cleanup_fd_ int fd = found.items[n].path
+						      ? open_no_links(found.items[n].path, O_PATH)
+						      : -ENOENT;
+
+			r = fd >= 0 ? direct_add(d, fd, found.items[n].path, PLAN_ACCESS_READ)
+			    : direct_is_no_place(fd) ? 0
+						     : fd;
+		}
+	}
+	return r;
+}
+
 /* What is protected is so by each name that the workspace has for it; and so is each folder that
  * cannot be read, in which there may be such names. */
 static int direct_add_names(struct direct *d, int dir)
 {
 	_cleanup_second_names_ struct second_names n = SECOND_NAMES_INIT;
 	size_t count = d->count;
-	int r = 0;
+	int r = direct_add_mounted(d);
 
 	n.passes = direct_is_protected;
 	n.found = direct_on_name;
@@ -211,13 +268,13 @@ static int direct_add_names(struct direct *d, int dir)
 	return r < 0 ? r : second_names_find(&n, dir, d->plan->workspace);
 }
 
-int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
-		   struct error *e)
+int direct_protect(struct plan *plan, const struct host *host, const struct hold_rules *rules,
+		   struct arena *arena, struct error *e)
 {
 	static struct direct d;
 	_cleanup_fd_ int dir = open_no_links(plan->workspace, O_PATH | O_DIRECTORY);
 
-	d = (struct direct){.plan = plan, .arena = arena};
+	d = (struct direct){.plan = plan, .host = host, .arena = arena};
 	d.path_count = hold_direct_paths(rules, d.paths, DIRECT_PATHS_MAX);
 	int r = dir < 0 ? dir : direct_look(&d, dir, plan->workspace, d.paths, d.path_count, 0);
 
@@ -247,7 +304,23 @@ static bool direct_is_on_way(const char *path, const struct plan_mount *m)
 	return false;
 }
 
-int direct_refuse_aliases(const struct plan *plan, struct error *e)
+/* Something of what is protected, mounted in a folder that may be written; NULL: nothing. */
+static const char *direct_is_mounted_in(const struct plan_mount *m, const struct plan_mount *held,
+					const struct host *host, struct arena *arena)
+{
+	struct host_list found = {.count = 0};
+
+	if (!str_equal(held->role, "held") || !direct_has_names(held) ||
+	    host_mounted_as(host, held->source, &found, arena) < 0)
+		return NULL;
+	for (size_t i = 0; i < found.count; i++)
+		if (str_path_beneath(found.items[i].name, m->source))
+			return found.items[i].name;
+	return NULL;
+}
+
+int direct_refuse_aliases(const struct plan *plan, const struct host *host, struct arena *arena,
+			  struct error *e)
 {
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
@@ -256,16 +329,19 @@ int direct_refuse_aliases(const struct plan *plan, struct error *e)
 		    str_path_beneath(plan->workspace, m->source) ||
 		    str_path_beneath(m->source, plan->workspace))
 			continue;
-		bool same = direct_is_on_way(plan->workspace, m);
+		const char *same = direct_is_on_way(plan->workspace, m) ? m->source : NULL;
 
-		for (size_t k = 0; !same && k < plan->mounts.count; k++)
-			same = str_equal(plan->mounts.items[k].role, "held") &&
-			       direct_is_on_way(plan->mounts.items[k].source, m);
+		for (size_t k = 0; !same && k < plan->mounts.count; k++) {
+			const struct plan_mount *held = &plan->mounts.items[k];
+
+			same = direct_is_mounted_in(m, held, host, arena);
+			if (str_equal(held->role, "held") && direct_is_on_way(held->source, m))
+				same = m->source;
+		}
 		if (!same)
 			continue;
 		error_set(e, -EINVAL,
-			  "%s is a part of the workspace, or around it, by another name",
-			  m->source);
+			  "%s is a part of the workspace, or around it, by another name", same);
 		error_next(e, "Name it as it is in or around %s, or go without --write.",
 			   plan->workspace);
 		return -EINVAL;

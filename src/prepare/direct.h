@@ -13,15 +13,19 @@
 
 #include "error.h"
 #include "hold.h"
+#include "host.h"
 #include "plan.h"
 
-/* Adds these mounts to the plan, after the one of the workspace. */
-int direct_protect(struct plan *plan, const struct hold_rules *rules, struct arena *arena,
-		   struct error *e);
+/* Adds these mounts to the plan, after the one of the workspace.  What is mounted in the workspace a
+ * second time, or lies in such a mount, is read-only there, too; and so is all of a repository. */
+int direct_protect(struct plan *plan, const struct host *host, const struct hold_rules *rules,
+		   struct arena *arena, struct error *e);
 
 /* A folder that may be written is not the workspace, nor around or in it, by another name (a bind
- * mount): nothing is protected there.  0, or -EINVAL and who it is. */
-int direct_refuse_aliases(const struct plan *plan, struct error *e);
+ * mount), and has nothing that is protected mounted in it: nothing is protected there.  0, or
+ * -EINVAL and who it is. */
+int direct_refuse_aliases(const struct plan *plan, const struct host *host, struct arena *arena,
+			  struct error *e);
 
 /*
  * In a folder that is shown as it is and can be written, in whichever mode: makes each folder above

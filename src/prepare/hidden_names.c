@@ -6,7 +6,10 @@
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	HIDDEN_FOUND_MAX = 64,
@@ -23,6 +26,17 @@ struct hidden_place {
 	bool own;    /* bawn's: who writes it from inside decides about the next session */
 	bool found;  /* another name of it */
 	bool unsure; /* whether that were all */
+	bool linked; /* something that it has a link to is hidden */
+	/* A link leads to all that the box is given there, which therefore is shown; or NULL. */
+	const char *whole;
+};
+
+/* Where a link in a private folder leads. */
+struct hidden_link {
+	const char *path;
+	size_t of;
+	dev_t dev;
+	ino_t ino;
 };
 
 struct hidden {
@@ -30,6 +44,10 @@ struct hidden {
 	struct arena *arena;
 	struct hidden_place *places;
 	size_t place_count;
+	struct hidden_link links[HIDDEN_FOUND_MAX];
+	size_t link_count;
+	const struct policy *policy;
+	const struct host *host;
 	const struct plan_mount *in; /* that is walked */
 	struct plan_mount found[HIDDEN_FOUND_MAX];
 	struct plan_note notes[HIDDEN_FOUND_MAX];
@@ -96,6 +114,86 @@ static int hidden_list(struct hidden *h, const struct policy *policy, const stru
 	return hidden_list_own(h, host);
 }
 
+/* The box is given it, in the workspace or in a folder that the user named. */
+static bool hidden_is_given(const struct plan_mount *m, const char *path)
+{
+	return m->kind == PLAN_MOUNT_BIND && str_path_beneath(path, m->source) &&
+	       (str_equal(m->role, "workspace") || str_equal(m->role, "named"));
+}
+
+/* The user names it, and not a folder that it lies in. */
+static bool hidden_is_asked_for(const struct hidden *h, const struct stat *st)
+{
+	for (size_t i = 0; i < h->policy->read.count + h->policy->write.count; i++) {
+		const struct policy_path *p =
+			i < h->policy->read.count
+				? &h->policy->read.items[i]
+				: &h->policy->write.items[i - h->policy->read.count];
+		const struct host_object *o = host_named(h->host, p->path);
+
+		if (o && o->path && o->ino == st->st_ino && o->dev == st->st_dev)
+			return true;
+	}
+	return false;
+}
+
+static bool hidden_is_given_by(const struct hidden *h, const char *path)
+{
+	for (size_t i = 0; i < h->plan->mounts.count; i++)
+		if (hidden_is_given(&h->plan->mounts.items[i], path))
+			return true;
+	return false;
+}
+
+/* The box may see it: as it is, or by another mount. */
+static bool hidden_may_show(const struct hidden *h, const char *path)
+{
+	struct host_list again = {.count = 0};
+	bool may = hidden_is_given_by(h, path);
+
+	if (!may && host_mounted_as(h->host, path, &again, h->arena) == 0)
+		for (size_t i = 0; i < again.count; i++)
+			may = may || hidden_is_given_by(h, again.items[i].name);
+	return may;
+}
+
+/* A link in a private folder; where it leads is kept when the box may see that. */
+static int hidden_on_link(void *context, int dir, const char *name, size_t of)
+{
+	struct hidden *h = context;
+	struct hidden_place *p = &h->places[of];
+	_cleanup_fd_ int fd = p->private ? openat(dir, name, O_PATH | O_CLOEXEC) : -1;
+	char magic[32], path[PATH_MAX];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0;
+	(void)snprintf(magic, sizeof(magic), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(magic, path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	if (path[0] != '/' || str_path_beneath(path, p->path) || !hidden_may_show(h, path))
+		return 0;
+	for (size_t i = 0; i < h->plan->mounts.count; i++)
+		if (hidden_is_given(&h->plan->mounts.items[i], path) &&
+		    str_equal(path, h->plan->mounts.items[i].source))
+			p->whole = h->plan->mounts.items[i].source;
+	if (str_equal(path, p->whole ? p->whole : "") || hidden_is_asked_for(h, &st))
+		return 0;
+	/* Several links may lead there, and a private folder may have several names. */
+	for (size_t i = 0; i < h->link_count; i++)
+		if (h->links[i].ino == st.st_ino && h->links[i].dev == st.st_dev)
+			return 0;
+	if (h->link_count == HIDDEN_FOUND_MAX) {
+		p->unsure = true;
+		return 0;
+	}
+	const char *kept = arena_str(h->arena, path);
+
+	h->links[h->link_count++] = (struct hidden_link){kept, of, st.st_dev, st.st_ino};
+	return kept ? 0 : -ENOMEM;
+}
+
 static int hidden_gather(struct hidden *h, struct second_names *n)
 {
 	for (size_t i = 0; i < h->place_count; i++) {
@@ -115,6 +213,19 @@ static int hidden_gather(struct hidden *h, struct second_names *n)
 		if (r < 0 && r != -E2BIG)
 			return r;
 	}
+	/* And what links in them lead to, which may have more names as well. */
+	for (size_t i = 0; i < h->link_count; i++) {
+		_cleanup_fd_ int fd = open(h->links[i].path, O_PATH | O_CLOEXEC);
+
+		n->left = HIDDEN_PRIVATE_LOOKED;
+		n->depth = HIDDEN_PRIVATE_DEPTH;
+		n->shallow = true;
+		n->linked = NULL;
+		int r = fd < 0 ? 0 : second_names_gather(n, fd, h->links[i].of);
+
+		if (r < 0 && r != -E2BIG)
+			return r;
+	}
 	return 0;
 }
 
@@ -127,8 +238,71 @@ static bool hidden_passes(void *context, const char *path)
 		if (&h->plan->mounts.items[i] != h->in &&
 		    str_equal(h->plan->mounts.items[i].target, path))
 			return true;
+	for (size_t i = 0; i < h->found_count; i++)
+		if (str_equal(h->found[i].target, path))
+			return true;
 	return false;
 }
+
+/* One more cover, and its note. */
+static int hidden_add(struct hidden *h, const char *target, const char *why, const char *origin)
+{
+	if (!target || !why)
+		return -ENOMEM;
+	if (h->found_count == HIDDEN_FOUND_MAX)
+		return -E2BIG;
+	h->notes[h->found_count] = (struct plan_note){
+		.kind = PLAN_NOTE_HIDDEN, .what = target, .why = why, .origin = origin};
+	h->found[h->found_count++] = (struct plan_mount){.kind = PLAN_MOUNT_HIDE,
+							 .access = PLAN_ACCESS_NONE,
+							 .target = target,
+							 .role = "hidden",
+							 .origin = origin};
+	return 0;
+}
+
+/* --- links ------------------------------------------------------------------------------ */
+
+/* A cover on what lies at the path, wherever the box is given that. */
+static int hidden_cover(struct hidden *h, const char *path, struct hidden_place *of)
+{
+	const char *why = arena_printf(h->arena, "a link in %s leads to it", of->path);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < h->plan->mounts.count; i++) {
+		const struct plan_mount *m = &h->plan->mounts.items[i];
+
+		if (!hidden_is_given(m, path) || str_equal(path, m->source))
+			continue;
+		of->linked = true;
+		r = hidden_add(h,
+			       arena_printf(h->arena, "%s%s", m->target, path + strlen(m->source)),
+			       why, of->origin);
+	}
+	return r;
+}
+
+/* What links in private folders lead to, by each name that mounts give it. */
+static int hidden_cover_links(struct hidden *h)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < h->link_count; i++) {
+		struct hidden_place *of = &h->places[h->links[i].of];
+		struct host_list again = {.count = 0};
+
+		r = hidden_cover(h, h->links[i].path, of);
+		if (r == 0)
+			r = host_mounted_as(h->host, h->links[i].path, &again, h->arena);
+		for (size_t n = 0; r == 0 && n < again.count; n++)
+			r = again.items[n].path ? hidden_cover(h, again.items[n].path, of) : 0;
+		if (r == -E2BIG)
+			of->unsure = true;
+	}
+	return r == -E2BIG ? 0 : r;
+}
+
+/* --- hard links ------------------------------------------------------------------------- */
 
 static const char *hidden_why(struct hidden *h, const struct hidden_place *of)
 {
@@ -153,20 +327,11 @@ static int hidden_on_name(void *context, int fd, const char *path, const struct 
 	/* Its own name, by which the user shows it. */
 	if (of && str_path_beneath(source, of->path))
 		return 0;
-	if (h->found_count == HIDDEN_FOUND_MAX)
-		return -E2BIG;
-	const char *origin = of ? of->origin : "default";
+	int r = hidden_add(h, target, why, of ? of->origin : "default");
 
-	if (of)
+	if (r == 0 && of)
 		of->found = true;
-	h->notes[h->found_count] = (struct plan_note){
-		.kind = PLAN_NOTE_HIDDEN, .what = target, .why = why, .origin = origin};
-	h->found[h->found_count++] = (struct plan_mount){.kind = PLAN_MOUNT_HIDE,
-							 .access = PLAN_ACCESS_NONE,
-							 .target = target,
-							 .role = "hidden",
-							 .origin = origin};
-	return 0;
+	return r;
 }
 
 /* A folder of the user's, or a file, that the box sees as it is. */
@@ -209,7 +374,7 @@ static int hidden_find(struct hidden *h, struct second_names *n)
 }
 
 /* What is said of a place before the command starts; NULL: nothing. */
-static const char *hidden_words(const struct hidden_place *p)
+static const char *hidden_words(const struct hidden *h, const struct hidden_place *p)
 {
 	if (p->unsure)
 		return p->is_dir ? "it has too many files, or links to them, to look at: one that "
@@ -219,6 +384,14 @@ static const char *hidden_words(const struct hidden_place *p)
 	if ((p->private || p->own) && p->found)
 		return "it has another name (hard link) in a folder that the box is given, and is "
 		       "hidden there, too";
+	if (p->linked)
+		return "it has a link to something in a folder that the box is given, and that is "
+		       "hidden there, too; --read of that very thing shows it";
+	if (p->whole)
+		return arena_printf(h->arena,
+				    "it has a link to %s, which the box is given as a whole: what "
+				    "is there is not hidden",
+				    p->whole);
 	return NULL;
 }
 
@@ -242,7 +415,7 @@ static int hidden_put(struct hidden *h)
 	p->notes.count += h->found_count;
 	for (size_t i = 0; i < h->place_count; i++) {
 		const struct hidden_place *place = &h->places[i];
-		const char *words = hidden_words(place);
+		const char *words = hidden_words(h, place);
 
 		if (words)
 			said[p->notes.count++] = (struct plan_note){
@@ -273,14 +446,17 @@ int hidden_names(struct plan *plan, const struct policy *policy, const struct ho
 	static struct hidden h;
 	_cleanup_second_names_ struct second_names n = SECOND_NAMES_INIT;
 
-	h = (struct hidden){.plan = plan, .arena = arena};
+	h = (struct hidden){.plan = plan, .policy = policy, .host = host, .arena = arena};
 	n.passes = hidden_passes;
 	n.found = hidden_on_name;
+	n.linked = hidden_on_link;
 	n.context = &h;
 	int r = hidden_list(&h, policy, host);
 
 	if (r == 0)
 		r = hidden_gather(&h, &n);
+	if (r == 0)
+		r = hidden_cover_links(&h);
 	if (r == 0)
 		r = hidden_find(&h, &n);
 	/* Each of them may have names that were not come to. */

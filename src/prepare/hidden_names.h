@@ -8,6 +8,9 @@
  * user's folders that the box is given, and are covered as well.  A folder there that cannot be
  * read, but could be opened from inside, is covered as a whole.
  *
+ * What a private folder has as a symbolic link is private where that leads, too: it is covered there,
+ * in the workspace and in folders that the user named, unless the user named that very thing.
+ *
  * Nothing is walked but hidden folders, unless some hidden file has more names than one.  Where
  * there is too much to look at, or to cover, that is said before the command starts.  Private
  * places are large, and looked at in every start: of them, what is found quickly is looked at.

@@ -572,9 +572,9 @@ static int prepare_direct(struct prepare *p, struct plan *plan)
 	int r = prepare_holds(plan, &rules, p->e);
 
 	if (r == 0)
-		r = direct_protect(plan, rules, p->arena, p->e);
+		r = direct_protect(plan, &p->host, rules, p->arena, p->e);
 	if (r == 0)
-		r = direct_refuse_aliases(plan, p->e);
+		r = direct_refuse_aliases(plan, &p->host, p->arena, p->e);
 	if (r == 0)
 		r = direct_fix(plan, p->arena, p->e);
 	hold_rules_free(&rules);

@@ -112,6 +112,8 @@ static int second_on_entry(struct second_names *n, int dir,
 		r = second_on_file(n, dir, name, &st, of);
 	} else if (S_ISDIR(st.st_mode)) {
 		r = second_on_folder(n, dir, name, &st, depth, of);
+	} else if (S_ISLNK(st.st_mode) && n->gathers && n->linked) {
+		r = n->linked(n->context, dir, name, of);
 	}
 	n->path[len] = '\0';
 	return r;

@@ -29,6 +29,8 @@ struct second_names {
 	/* A name of one of the files; or, with file NULL, a folder that cannot be read, in which
 	 * there may be some.  What it says ends the walk when that is not 0. */
 	int (*found)(void *context, int fd, const char *path, const struct second_file *file);
+	/* While they are gathered: a symbolic link, called name in the folder dir; or NULL. */
+	int (*linked)(void *context, int dir, const char *name, size_t of);
 	void *context;
 	char path[PATH_MAX];
 	bool gathers;

@@ -20,6 +20,9 @@
  * covered like the first one, and is hidden until the session ends (covers_outside.c).  The name of
  * a hard link is not told by anybody: then the box ends.
  *
+ * Something hidden may be mounted a second time in what the box sees.  The kernel takes the cover away
+ * there as well, and what is left is gone everywhere else and takes no cover: then the box ends.
+ *
  * So a child of the recorder enters the box's mount namespace, with the power to mount there, and
  * listens (inotify) to the folders on the way to every cover.  As soon as one of the names appears,
  * the cover is laid on what is there now; only then it is looked whether a process of the box was

@@ -162,6 +162,23 @@ int keep_forget(const struct cover *c)
 	return fd < 0 ? fd : mounts_forget_names(fd);
 }
 
+/* Whether the cover is what is found by its name.  Something that is hidden may be mounted there
+ * itself: then a mount alone says nothing. */
+static bool keep_is_laid(const struct keep *k, const struct cover *c, const struct keep_place *p)
+{
+	const int empty[] = {k->empty_dir, k->empty_file};
+	struct statx st;
+
+	if (p->parent.stx_mnt_id == p->object.stx_mnt_id || c->kind != COVER_HIDE)
+		return p->parent.stx_mnt_id != p->object.stx_mnt_id;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(empty); i++)
+		if (keep_statx(empty[i], &st) == 0 && st.stx_ino == p->object.stx_ino &&
+		    st.stx_dev_major == p->object.stx_dev_major &&
+		    st.stx_dev_minor == p->object.stx_dev_minor)
+			return true;
+	return false;
+}
+
 /*
  * 1: it had to be laid.  0: it was there, or nothing is.  Looked at again until it is the cover
  * that is found by its name: what was covered may have been replaced in the same moment.
@@ -192,15 +209,14 @@ static int keep_settle(struct keep *k, size_t index)
 			return put;
 		if (r < 0)
 			return r;
-		if (p.parent.stx_mnt_id != p.object.stx_mnt_id ||
-		    (c->late && k->all->own[c - k->all->items]))
+		if (keep_is_laid(k, c, &p) || (c->late && k->all->own[c - k->all->items]))
 			return put;
 		r = keep_put(k, c, &p);
 		k->held[index] = (struct covers_held){.target = c->target,
 						      .folders_alone = c->kind == COVER_WRITE,
 						      .hides = c->kind == COVER_HIDE,
 						      .is_dir = S_ISDIR(p.object.stx_mode),
-						      .mount = p.parent.stx_mnt_id,
+						      .mount = p.object.stx_mnt_id,
 						      .inode = p.object.stx_ino,
 						      .major = p.object.stx_dev_major,
 						      .minor = p.object.stx_dev_minor};
@@ -239,6 +255,13 @@ static bool keep_is_renamed(const struct keep *k, size_t index, const struct ino
 	return false;
 }
 
+/* Where something hidden is mounted a second time, the kernel takes the cover away with the first
+ * name, and no folder says the other one. */
+static bool keep_may_be_off(const struct cover *c, const struct inotify_event *event)
+{
+	return event->mask & COVERS_OBJECT && c->kind == COVER_HIDE && !c->layered;
+}
+
 static void keep_on_event(struct keep *k, const struct inotify_event *event)
 {
 	struct covers_report lost = {.word = COVERS_LOST, .error = -ESTALE};
@@ -251,7 +274,8 @@ static void keep_on_event(struct keep *k, const struct inotify_event *event)
 		lost.index = (uint32_t)i;
 		if (keep_is_renamed(k, i, event))
 			keep_say(lost);
-		else if (cover_is_about(&k->all->items[i], event))
+		else if (cover_is_about(&k->all->items[i], event) ||
+			 keep_may_be_off(&k->all->items[i], event))
 			keep_renew(k, i);
 	}
 }

@@ -303,6 +303,7 @@ static int holds_user(const struct review *r, struct hold_rules *rules, struct e
 	const char *const files[] = {machine ? machine : "/etc/gitconfig", path, "~/.gitconfig",
 				     global};
 	const struct hold_user user = {.home = r->host.home,
+				       .config = config,
 				       .files = files,
 				       .file_count = BAWN_ARRAY_SIZE(files) - !global};
 

@@ -830,6 +830,71 @@ static void test_user_settings(void **state)
 	found(w, ".gitattributes", HELD, "git-attributes", "filter.mark that");
 }
 
+/* With a home in the folder of the world. */
+static void judge_home(struct world *w, const char *home, const char *config)
+{
+	struct view v = {.base = w->base, .layers = {w->up}, .count = 1};
+	const struct changes_how how = {.hash = true};
+	char path[128], more[128];
+	const struct hold_user user = {.home = path, .config = config ? more : NULL};
+	struct hold_rules *r = NULL;
+	struct error e = ERROR_INIT;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", w->path, home);
+	(void)snprintf(more, sizeof(more), "%s/%s", w->path, config ? config : "");
+	changes_fini(&w->changes);
+	assert_int_equal(hold_rules_new(NULL, &r, &e), 0);
+	assert_int_equal(hold_rules_user(r, &user, &e), 0);
+	assert_int_equal(changes_read(&v, &how, &w->changes, &e), 0);
+	assert_int_equal(hold_judge(r, &v, &w->changes, &e), 0);
+	hold_rules_free(&r);
+}
+
+/* What the home has by links, whatever it is called here, and where nothing is yet. */
+static void test_home(void **state)
+{
+	struct world *w = *state;
+
+	put_link(w->dir, "home/.bashrc", "../base/shell/rc");
+	put_link(w->dir, "home/.profile", "../base/shell/new");
+	put_link(w->dir, "home/.ssh/authorized_keys", "../../one");
+	put_link(w->dir, "one", "base/keys");
+	put_link(w->dir, "home/.config/systemd/user/x", "../../../../base/unit");
+	put_link(w->dir, "home/.config/fish", "../../base/fish");
+	put_link(w->dir, "home/.local/bin/tool", "../../../base/tool");
+	put_link(w->dir, "home/.vimrc", "../elsewhere");
+	put_link(w->dir, "xdg/nvim", "../base/nvim");
+	put(w->base, "shell/rc", "x");
+	const char *const held[] = {"shell/rc", "shell/new", "keys", "unit", "fish/conf.d/a"};
+	const char *const plain[] = {"shell/other", "tool", "elsewhere", "nvim/a"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(held); i++)
+		put(w->up, held[i], "y");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(plain); i++)
+		put(w->up, plain[i], "y");
+	judge_home(w, "home", NULL);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(held); i++)
+		found(w, held[i], HELD, "shell-start", "leads to it");
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(plain); i++)
+		found(w, plain[i], ORDINARY, NULL, NULL);
+	found(w, "shell/rc", HELD, NULL, "your ~/.bashrc ");
+	judge_home(w, "home", "xdg");
+	found(w, "nvim/a", HELD, "editors", "leads to it");
+	judge_home(w, "nowhere", NULL);
+	found(w, "shell/rc", ORDINARY, NULL, NULL);
+	(void)tree_remove(w->dir, "home");
+	(void)tree_remove(w->dir, "xdg");
+	/* The workspace is such a folder; what git keeps in it is git's all the same. */
+	put_link(w->dir, "home/.config/nvim", "../../base");
+	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
+	put(w->up, ".git/COMMIT_EDITMSG", "y");
+	judge_home(w, "home", NULL);
+	found(w, "tool", HELD, "editors", "your ~/.config/nvim leads to it");
+	found(w, ".git/COMMIT_EDITMSG", ORDINARY, NULL, NULL);
+	(void)tree_remove(w->dir, "home");
+	assert_int_equal(unlinkat(w->dir, "one", 0), 0);
+}
+
 /* Judged where it stands now, whatever it was called. */
 static void test_renamed(void **state)
 {
@@ -1002,6 +1067,7 @@ int main(void)
 		IN_WORLD(test_user_settings),
 		IN_WORLD(test_object_format),
 		IN_WORLD(test_repository_gone),
+		IN_WORLD(test_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
