@@ -13,15 +13,15 @@ enum { ARRAY_FIRST = 16 };
 /* Room for one item behind `count`; false: there is no memory, and the array is as it was. */
 static inline BAWN_MUST_USE bool array_grow(void *array, size_t count, size_t size)
 {
-	void *items;
+	void *items, *more;
 
 	if (count > 0 && (count < ARRAY_FIRST || (count & (count - 1)) != 0))
 		return true;
 	memcpy(&items, array, sizeof(items));
-	items = reallocarray(items, count ? 2 * count : ARRAY_FIRST, size);
-	if (items)
-		memcpy(array, &items, sizeof(items));
-	return items != NULL;
+	more = reallocarray(items, count ? 2 * count : ARRAY_FIRST, size);
+	if (more)
+		memcpy(array, &more, sizeof(more));
+	return more != NULL;
 }
 
 #define ARRAY_GROW(items, count) array_grow(&(items), (count), sizeof(*(items)))

@@ -116,6 +116,8 @@ static int host_guard(struct host *h, const char *dir, struct arena *arena)
 		object.path = host_leads_to(dir, arena);
 	int r = object.path ? host_list_add(&h->guarded, arena, &object) : -ENOMEM;
 
+	if (r == 0)
+		r = host_note_way(dir, &h->ways, arena);
 	return r < 0 ? r : host_know(h, object.path, arena);
 }
 
@@ -127,7 +129,7 @@ static int host_guard_config(struct host *h, struct arena *arena)
 	struct host_object object = {.name = name};
 	struct stat st;
 
-	if (!name)
+	if (!name || host_note_way(name, &h->ways, arena) < 0)
 		return -ENOMEM;
 	if (lstat(name, &st) < 0 || !S_ISLNK(st.st_mode) || stat(name, &st) == 0)
 		return 0;

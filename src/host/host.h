@@ -74,6 +74,7 @@ struct host {
 	struct host_list known;   /* homes, private places, guarded, and all above: by identity */
 	struct host_list worked;  /* folders that sessions worked in; only where links are named */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
+	struct host_list ways;    /* links, and what lies behind them, on the way to these */
 	struct mountinfo *mounts; /* of filesystems that are mounted more than once */
 	size_t mount_count;
 	struct host_list again; /* further names of what is named, origin as there, and of the

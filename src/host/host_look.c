@@ -150,9 +150,26 @@ static size_t host_next_part(const char **rest, char part[NAME_MAX + 1])
 	return len;
 }
 
+/* What a walk by links comes through, for who wants to know; NULL: nobody does. */
+struct host_way {
+	struct host_list *list;
+	struct arena *arena;
+	bool failed; /* no memory */
+};
+
+static void host_way_note(struct host_way *way, const char *path)
+{
+	struct host_object o = {.name = way ? arena_str(way->arena, path) : NULL};
+
+	o.path = o.name;
+	if (way && (!o.path || host_list_add(way->list, way->arena, &o) < 0))
+		way->failed = true;
+}
+
 /* Where a path leads, as far as there is anything, and what of it is missing behind that.  False:
  * nowhere. */
-static bool host_walk(const char *path, char done[PATH_MAX], char rest[PATH_MAX])
+static bool host_walk(const char *path, char done[PATH_MAX], char rest[PATH_MAX],
+		      struct host_way *way)
 {
 	char part[NAME_MAX + 1], link[PATH_MAX], more[PATH_MAX];
 	const char *at = rest;
@@ -174,7 +191,12 @@ static bool host_walk(const char *path, char done[PATH_MAX], char rest[PATH_MAX]
 		}
 		if (snprintf(done + len, PATH_MAX - len, "/%s", part) >= (int)(PATH_MAX - len))
 			return false;
-		if (lstat(done, &st) < 0)
+		bool there = lstat(done, &st) == 0;
+
+		/* Each link decides about what follows, and so does each folder behind one. */
+		if (links > 0 || (there && S_ISLNK(st.st_mode)))
+			host_way_note(way, done);
+		if (!there)
 			break;
 		if (!S_ISLNK(st.st_mode))
 			continue;
@@ -197,7 +219,7 @@ int host_look_ahead(const char *path, struct arena *arena, struct host_object *r
 	char done[PATH_MAX], rest[PATH_MAX];
 	bool plain;
 	const char *name = host_tidy(path, arena, &plain);
-	const char *whole = name && host_walk(name, done, rest)
+	const char *whole = name && host_walk(name, done, rest, NULL)
 				    ? arena_printf(arena, "%s/%s", done, rest)
 				    : NULL;
 
@@ -210,6 +232,15 @@ int host_look_ahead(const char *path, struct arena *arena, struct host_object *r
 	if (!ret_object->name || !str_equal(ret_object->name, name))
 		ret_object->link = name;
 	return 0;
+}
+
+int host_note_way(const char *path, struct host_list *into, struct arena *arena)
+{
+	char done[PATH_MAX], rest[PATH_MAX];
+	struct host_way way = {into, arena, false};
+
+	(void)host_walk(path, done, rest, &way);
+	return way.failed ? -ENOMEM : 0;
 }
 
 const char *host_rehome(const struct host *h, const char *path, struct arena *arena)

@@ -28,6 +28,10 @@ int host_path_of(int fd, struct arena *arena, const char **ret_path);
  */
 int host_look_ahead(const char *path, struct arena *arena, struct host_object *ret_object);
 
+/* Adds each link that a path goes through, and each place behind one: who puts something else there
+ * decides where it leads. */
+int host_note_way(const char *path, struct host_list *into, struct arena *arena);
+
 /* The text of a symbolic link; NULL when it is none or cannot be read. */
 const char *host_link_text(const char *name, struct arena *arena);
 

@@ -65,6 +65,15 @@ static int build_check_write(struct build *b, const char *path, const char *orig
 					    build_printf(b, "bawn's own %s would be in reach",
 							 h->guarded.items[i].path),
 					    "Give only reading, or name a folder without it.");
+	/* Who replaces a link on the way to them decides what they are. */
+	for (size_t i = 0; i < h->ways.count; i++)
+		if (str_path_beneath(h->ways.items[i].path, path))
+			return build_refuse(
+				b, origin, "written", path,
+				build_printf(
+					b, "%s, on the way to bawn's own files, would be in reach",
+					h->ways.items[i].path),
+				"Let your own link lead past it, or give only reading.");
 	for (size_t i = 0; i < h->private_places.count; i++)
 		if (build_is_in(&h->private_places.items[i], path) ||
 		    build_holds(&h->private_places.items[i], path))
