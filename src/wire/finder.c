@@ -7,6 +7,9 @@
  *	BASE64	those letters, at each of three alignments, that depend on the word alone
  *	HEX	its digits, lower case
  *
+ * A word with letters that have to be escaped somewhere has more (finder_writing.h): BASE64 and HEX
+ * of what JSON and a form make of it, and TEXT that is compared below several layers of escapes.
+ *
  * A family says which bytes count as one symbol (`normal`) and which may stand between two
  * (`between`).  The inner loop looks at no needle, only at tables of the bytes with which some
  * needle can begin, in any spelling.
@@ -15,6 +18,7 @@
 
 #include "encode.h"
 #include "finder_unit.h"
+#include "finder_writing.h"
 
 #ifdef __x86_64__
 #include <tmmintrin.h>
@@ -40,11 +44,13 @@ struct needle {
 	enum family family;
 	unsigned int leads; /* set of enum lead: bytes that begin an escape */
 	bool once;          /* a percent that comes out of an escape is one */
+	bool peels;         /* it is read by unit_peel */
 	size_t word;
 	size_t len;
 	size_t known;            /* symbols that everybody may know, from the first on */
 	const uint8_t *alphabet; /* a map of bytes: what the others are taken from */
-	uint8_t *symbols, *mask; /* mask: NULL, or as many */
+	uint8_t *symbols, *mask; /* mask: NULL, or as many, or more of TEXT */
+	size_t mask_len;
 	/* Of base64: how many bits of the word the letters before and behind have, and the mask's.
 	 */
 	uint8_t before_bits, before, behind_bits, behind;
@@ -59,6 +65,7 @@ struct finder {
 	uint8_t inside[256 / 8];    /* bytes that can stand in a word, however it is written */
 	uint8_t alphabets[ALPHABETS][256 / 8];
 	bool unknown;        /* of some word nothing is known */
+	bool peels;          /* some needle does */
 	size_t reach;        /* bytes before the end that a word which goes on may have begun at */
 	uint32_t begin[257]; /* by the symbol's own spellings, into `starting` */
 	uint32_t *starting;  /* needles by their first symbol */
@@ -124,6 +131,16 @@ static bool fits(const struct needle *n, size_t k, uint8_t byte)
 	return k < n->known ? symbol == n->symbols[k] : has_bit(n->alphabet, symbol);
 }
 
+/* The character at `at`, by the escapes that this needle knows; false: more bytes would tell. */
+static bool read_unit(const struct needle *n, struct span at, bool end, struct unit *ret_unit)
+{
+	*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
+	if (!is_lead(n, at.ptr[0]))
+		return true;
+	return n->peels ? unit_peel(at, end, UNIT_LAYERS, ret_unit)
+			: unit_read(at, end, n->once, ret_unit);
+}
+
 /* One symbol at *at, behind what may stand before it; *ret_unit is it, at *at. */
 static enum match read_symbol(const struct needle *n, size_t k, struct span bytes, size_t *at,
 			      bool end, struct unit *ret_unit)
@@ -133,10 +150,7 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 	for (int i = 0; i <= BETWEEN_MAX; i++) {
 		if (*at == bytes.len)
 			return end ? MATCH_NO : MATCH_BEGUN;
-		*ret_unit = (struct unit){bytes.ptr[*at], 1, UNIT_ITSELF, 0, 0};
-		if (is_lead(n, ret_unit->byte) &&
-		    !unit_read((struct span){bytes.ptr + *at, bytes.len - *at}, end, n->once,
-			       ret_unit))
+		if (!read_unit(n, (struct span){bytes.ptr + *at, bytes.len - *at}, end, ret_unit))
 			return MATCH_BEGUN;
 		if (fits(n, k, ret_unit->byte))
 			return MATCH_WHOLE;
@@ -151,6 +165,26 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 }
 
 /*
+ * The last symbol of a needle that peels: where it is a backslash, what follows the word must not be
+ * taken for what it escapes.  So below as many layers as it is there, the longest.
+ */
+static bool read_last(const struct needle *n, struct span bytes, size_t at, struct unit *u)
+{
+	bool is = false;
+
+	for (int layers = 0; layers <= UNIT_LAYERS && at < bytes.len; layers++) {
+		struct unit one;
+
+		(void)unit_peel((struct span){bytes.ptr + at, bytes.len - at}, true, layers, &one);
+		if (one.byte != n->symbols[n->len - 1] || (is && one.len < u->len))
+			continue;
+		*u = one;
+		is = true;
+	}
+	return is;
+}
+
+/*
  * Whether the needle is there.  It is read to its end however early a symbol is wrong, so that
  * the time this takes tells nothing but what everybody may know.
  */
@@ -162,8 +196,9 @@ static bool match(const struct needle *n, struct span bytes, size_t from, struct
 
 	for (size_t k = 0; k < n->len; k++) {
 		struct unit u;
+		bool last = n->peels && k + 1 == n->len && read_last(n, bytes, at, &u);
 
-		if (read_symbol(n, k, bytes, &at, true, &u) != MATCH_WHOLE)
+		if (!last && read_symbol(n, k, bytes, &at, true, &u) != MATCH_WHOLE)
 			return false;
 		wrong |= normal(n->family, u.byte) ^ n->symbols[k];
 		escaped |= u.kind != UNIT_ITSELF;
@@ -199,17 +234,20 @@ static bool goes_on(const struct needle *n, struct span bytes, size_t at)
 	return false;
 }
 
+/* What the first byte is for a needle: itself, or the beginning of an escape. */
+enum reading { AS_BYTE, AS_ESCAPE, PEELED };
+
 /* NULL for hit: whether something goes on behind the bytes; else whether something is there. */
-static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, bool escapes,
+static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, enum reading how,
 			 struct span bytes, size_t at, struct finder_hit *hit)
 {
 	bool is = false;
 
-	/* Needles that begin with `symbol`: for which `lead` begins an escape, or the others. */
+	/* Needles that begin with `symbol`, when `lead` is read so. */
 	for (uint32_t i = f->begin[symbol]; i < f->begin[symbol + 1]; i++) {
 		const struct needle *n = &f->needles[f->starting[i]];
 
-		if (is_lead(n, lead) != escapes)
+		if (how != (!is_lead(n, lead) ? AS_BYTE : n->peels ? PEELED : AS_ESCAPE))
 			continue;
 		if (!hit) {
 			is |= goes_on(n, bytes, at);
@@ -225,16 +263,20 @@ static bool try_at(const struct finder *f, struct span bytes, size_t at, struct 
 {
 	struct unit u = {0};
 	uint8_t c = bytes.ptr[at];
-	bool is = try_starting(f, c, c, false, bytes, at, hit);
+	bool is = try_starting(f, c, c, AS_BYTE, bytes, at, hit);
 
 	if (unit_is_lead(c)) {
 		struct span from = {bytes.ptr + at, bytes.len - at};
 
 		is |= !unit_read(from, hit != NULL, false, &u);
-		is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+		is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
 		/* The word of which the first byte is a percent. */
 		if (u.byte != '%' && unit_read(from, hit != NULL, true, &u) && u.byte == '%')
-			is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+			is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
+		if (f->peels) {
+			is |= !unit_peel(from, hit != NULL, UNIT_LAYERS, &u);
+			is |= try_starting(f, u.byte, c, PEELED, bytes, at, hit);
+		}
 	}
 	return is;
 }
@@ -443,6 +485,57 @@ static void mask_behind(const struct needle *n, size_t at, uint8_t *bytes, size_
 		   (uint8_t)encode_base64_letter((unsigned int)n->behind << keeps | v));
 }
 
+/* How the letters of a hit that nobody may know are written. */
+struct letters {
+	bool alike;   /* all in one way, in which others can be written as well */
+	bool percent; /* some as %XX, the others as they are */
+	size_t room;  /* bytes of all of them together */
+};
+
+static struct letters letters_of(const struct needle *n, struct span in, size_t at, size_t from)
+{
+	struct letters l = {.alike = true, .percent = true};
+	struct unit first = {0}, u;
+
+	for (size_t k = from; k < n->len; k++, at += u.len) {
+		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
+			break;
+		if (k == from)
+			first = u;
+		l.alike = l.alike && u.kind != UNIT_FIXED && u.kind == first.kind &&
+			  u.len == first.len && u.tail == first.tail && u.count == first.count;
+		l.percent = l.percent && (u.kind == UNIT_ITSELF ||
+					  (u.len == 3 && in.ptr[at] == '%'));
+		l.room += u.len;
+	}
+	return l;
+}
+
+/*
+ * Letters of which some are escaped: which they were would tell what they were.  So the mask goes
+ * over the bytes of all of them as it fits; what stands between letters stays.
+ */
+static size_t mask_unlike(const struct needle *n, const struct letters *l, struct span in,
+			  uint8_t *bytes, size_t at, size_t from)
+{
+	enum { MARK = 1 }; /* a byte that stands between no letters */
+	struct span mask = {n->mask + from, n->mask_len - from};
+	size_t begin = at, i = 0;
+
+	for (size_t k = from; k < n->len; k++) {
+		struct unit u;
+
+		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
+			break;
+		memset(bytes + at, MARK, u.len);
+		at += u.len;
+	}
+	for (size_t k = begin; k < at; k++)
+		if (bytes[k] == MARK)
+			bytes[k] = writing_mask(mask, l->room, l->percent, i++);
+	return at;
+}
+
 void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len)
 {
 	const struct needle *n = &f->needles[hit->needle];
@@ -456,6 +549,14 @@ void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *
 	for (size_t k = 0; k < n->len && n->mask; k++) {
 		struct unit u;
 
+		if (k == n->known) {
+			const struct letters l = letters_of(n, in, at, k);
+
+			if (!l.alike) {
+				at = mask_unlike(n, &l, in, bytes, at, k);
+				break;
+			}
+		}
 		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
 			return;
 		/* Also where the two are the same: what is left as it was would tell that. */
@@ -520,30 +621,40 @@ static bool holds_lead(struct span word)
 }
 
 struct kind {
+	enum writing writing;
 	enum family family;
 	size_t skew; /* of base64 */
 	unsigned int leads;
 };
 
+/* In the order of their writings. */
 static const struct kind kinds[] = {
-	{HEX, 0, LEADS},
-	{BASE64, 0, LEADS},
-	{BASE64, 1, LEADS},
-	{BASE64, 2, LEADS},
-	{TEXT, 0, LEADS},
+	{WRITING_ITSELF, HEX, 0, LEADS},
+	{WRITING_ITSELF, BASE64, 0, LEADS},
+	{WRITING_ITSELF, BASE64, 1, LEADS},
+	{WRITING_ITSELF, BASE64, 2, LEADS},
+	{WRITING_ITSELF, TEXT, 0, LEADS},
 	/* Only of a word that holds one of these itself. */
-	{TEXT, 0, 0},
-	{TEXT, 0, PERCENT},
-	{TEXT, 0, BACKSLASH},
-	{TEXT, 0, AMPERSAND},
-	{TEXT, 0, EQUALS},
+	{WRITING_ITSELF, TEXT, 0, 0},
+	{WRITING_ITSELF, TEXT, 0, PERCENT},
+	{WRITING_ITSELF, TEXT, 0, BACKSLASH},
+	{WRITING_ITSELF, TEXT, 0, AMPERSAND},
+	{WRITING_ITSELF, TEXT, 0, EQUALS},
+	{WRITING_JSON, HEX, 0, LEADS},
+	{WRITING_JSON, BASE64, 0, LEADS},
+	{WRITING_JSON, BASE64, 1, LEADS},
+	{WRITING_JSON, BASE64, 2, LEADS},
+	{WRITING_FORM, HEX, 0, LEADS},
+	{WRITING_FORM, BASE64, 0, LEADS},
+	{WRITING_FORM, BASE64, 1, LEADS},
+	{WRITING_FORM, BASE64, 2, LEADS},
+	{WRITING_PEELED, TEXT, 0, LEADS},
 };
 
-enum { KINDS_MAX = BAWN_ARRAY_SIZE(kinds), KINDS_USUAL = 5 };
-
-static size_t kinds_of(struct span word)
+/* Whether a word has a needle of this kind; its writing is needed. */
+static bool kind_is_for(const struct kind *k, struct span word)
 {
-	return holds_lead(word) ? KINDS_MAX : KINDS_USUAL;
+	return k->family != TEXT || k->leads == LEADS || holds_lead(word);
 }
 
 /* ---- what everybody may know of a word ---- */
@@ -608,11 +719,27 @@ static void note_word(struct finder *f, struct span word, size_t known, enum alp
 		set_bit(f->inside, word.ptr[i]);
 }
 
-/* A mask brought to its word's length. */
-static void put_mask(struct span word, struct span mask, uint8_t *into)
+/* A mask brought to its word's length, and written as the word is.  How long it is. */
+static size_t put_mask(struct span word, struct span mask, enum writing how, size_t len,
+		       uint8_t *into)
 {
-	for (size_t i = 0; i < word.len; i++)
-		into[i] = i < mask.len ? mask.ptr[i] : '*';
+	mask.len = mask.len < word.len ? mask.len : word.len;
+	len = len < word.len ? word.len : len;
+	for (size_t i = 0; i < len; i++)
+		into[i] = writing_mask(mask, len, how == WRITING_FORM, i);
+	return len;
+}
+
+/* How much of a writing stands for nothing but the word's first `known` bytes. */
+static size_t known_of(struct span text, struct span word, size_t known)
+{
+	size_t same = 0;
+
+	if (known == word.len)
+		return text.len;
+	while (same < known && same < text.len && text.ptr[same] == word.ptr[same])
+		same++;
+	return same;
 }
 
 static void note_edges(struct needle *n, size_t skew, struct span mask)
@@ -623,10 +750,44 @@ static void note_edges(struct needle *n, size_t skew, struct span mask)
 	n->behind = (uint8_t)(mask.ptr[mask.len - 1] & ((1 << n->behind_bits) - 1));
 }
 
+/* One writing of a word, as a needle of this kind. */
+struct text {
+	size_t index; /* of the word */
+	struct span text, mask;
+	size_t known;
+	enum alphabet letters;
+};
+
+static void add_needle(struct finder *f, const struct kind *k, const struct text *t, uint8_t **at)
+{
+	struct needle *n = &f->needles[f->count++];
+
+	*n = (struct needle){.family = k->family,
+			     .leads = k->leads,
+			     .once = k->leads == PERCENT,
+			     .peels = k->writing == WRITING_PEELED,
+			     .word = t->index,
+			     .known = known_symbols(k, t->known),
+			     .symbols = *at};
+	f->peels |= n->peels;
+	n->alphabet = f->alphabets[k->family == BASE64   ? BASE64_LETTERS
+				   : k->family == HEX    ? HEX_DIGITS
+				   : t->letters == TOKEN ? TOKEN
+							 : PRINTABLE];
+	n->len = put_symbols(t->text, k->family, k->skew, n->symbols);
+	*at += n->len;
+	if (!t->mask.ptr)
+		return;
+	n->mask = *at;
+	n->mask_len = put_symbols(t->mask, k->family, k->skew, n->mask);
+	*at += n->mask_len;
+	if (k->family == BASE64)
+		note_edges(n, k->skew, t->mask);
+}
+
 static void add_word(struct finder *f, size_t index, struct span word, const struct span *mask,
 		     size_t known, uint8_t **at)
 {
-	uint8_t *fitted = mask ? *at : NULL;
 	enum alphabet letters = alphabet_of(f, word);
 
 	if (letters == ALPHABETS || known > word.len)
@@ -635,31 +796,24 @@ static void add_word(struct finder *f, size_t index, struct span word, const str
 		known = 0;
 	note_word(f, word, known, letters);
 
-	if (fitted) {
-		put_mask(word, *mask, fitted);
-		*at += word.len;
-	}
-	for (const struct kind *k = kinds; k < kinds + kinds_of(word); k++) {
-		struct needle *n = &f->needles[f->count++];
+	for (enum writing how = WRITING_ITSELF; how < WRITINGS; how++) {
+		struct text t = {.index = index,
+				 .text = {*at, writing_put(how, word, NULL)},
+				 .letters = letters};
 
-		*n = (struct needle){.family = k->family,
-				     .leads = k->leads,
-				     .once = k->leads == PERCENT,
-				     .word = index,
-				     .known = known_symbols(k, known),
-				     .symbols = *at};
-		n->alphabet = f->alphabets[k->family == BASE64 ? BASE64_LETTERS
-					   : k->family == HEX  ? HEX_DIGITS
-					   : letters == TOKEN  ? TOKEN
-							       : PRINTABLE];
-		n->len = put_symbols(word, k->family, k->skew, n->symbols);
-		*at += n->len;
-		if (!fitted)
+		if (t.text.len == 0)
 			continue;
-		n->mask = *at;
-		*at += put_symbols((struct span){fitted, word.len}, k->family, k->skew, n->mask);
-		if (k->family == BASE64)
-			note_edges(n, k->skew, (struct span){fitted, word.len});
+		(void)writing_put(how, word, *at);
+		t.known = known_of(t.text, word, known);
+		f->unknown |= t.known < FINDER_KNOWN_MIN;
+		*at += t.text.len;
+		if (mask) {
+			t.mask = (struct span){*at, put_mask(word, *mask, how, t.text.len, *at)};
+			*at += t.mask.len;
+		}
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(kinds); i++)
+			if (kinds[i].writing == how && kind_is_for(&kinds[i], word))
+				add_needle(f, &kinds[i], &t, at);
 	}
 }
 
@@ -744,6 +898,20 @@ static void add_escaped_line(struct finder *f, uint8_t first)
 	add_triple(f, first, '\\', 'r');
 }
 
+/* What a needle that peels may begin with besides: a lead that is escaped in its turn. */
+static void add_peeled(struct finder *f, uint8_t first)
+{
+	static const char leads[] = "%\\&=";
+
+	for (const char *c = leads; *c; c++) {
+		add_wild(f, '%', hex_digit((uint8_t)*c >> 4, false));
+		add_wild(f, '=', hex_digit((uint8_t)*c >> 4, false));
+		add_wild(f, '\\', (uint8_t)*c);
+		add_wild(f, first, (uint8_t)*c);
+	}
+	add_wild(f, '&', unit_entity('&'));
+}
+
 /* What may stand at the place of symbol k but for the symbol itself. */
 static bool is_other(const struct needle *n, size_t k, uint8_t c)
 {
@@ -779,6 +947,8 @@ static void add_beginnings(struct finder *f, const struct needle *n)
 		if (!n->leads)
 			continue;
 		add_escaped_first(f, first[i]);
+		if (n->peels)
+			add_peeled(f, first[i]);
 		if (n->family == BASE64)
 			add_escaped_line(f, first[i]);
 		for (size_t k = 0; k < seconds; k++)
@@ -848,17 +1018,30 @@ static int check_words(const struct span *words, size_t count)
 	return 0;
 }
 
-/* All that the words need; so that nothing of them is ever copied by a growing buffer. */
-static size_t memory_needed(const struct span *words, size_t count, bool masks)
+/*
+ * All that a word needs, counted before it is made; so that nothing of it is ever copied by a growing
+ * buffer.  How many needles it has.
+ */
+static size_t count_word(struct span word, bool masks, size_t *memory)
 {
-	size_t sum = 0;
+	size_t needles = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		for (const struct kind *k = kinds; k < kinds + kinds_of(words[i]); k++)
-			sum += put_symbols(words[i], k->family, k->skew, NULL) * (masks ? 2 : 1);
-		sum += masks ? words[i].len : 0;
+	for (enum writing how = WRITING_ITSELF; how < WRITINGS; how++) {
+		struct span text = {NULL, writing_put(how, word, NULL)};
+		struct span mask = {NULL, text.len < word.len ? word.len : text.len};
+
+		if (text.len == 0)
+			continue;
+		*memory += text.len + (masks ? mask.len : 0);
+		for (const struct kind *k = kinds; k < kinds + BAWN_ARRAY_SIZE(kinds); k++) {
+			if (k->writing != how || !kind_is_for(k, word))
+				continue;
+			*memory += put_symbols(text, k->family, k->skew, NULL);
+			*memory += masks ? put_symbols(mask, k->family, k->skew, NULL) : 0;
+			needles++;
+		}
 	}
-	return sum;
+	return needles;
 }
 
 int finder_new(const struct span *words, const struct span *masks, const size_t *known,
@@ -870,9 +1053,12 @@ int finder_new(const struct span *words, const struct span *masks, const size_t 
 
 	if (!f)
 		return -ENOMEM;
-	f->memory_len = memory_needed(words, count, masks != NULL);
+	size_t needles = 0;
+
+	for (size_t i = 0; i < count; i++)
+		needles += count_word(words[i], masks != NULL, &f->memory_len);
 	f->memory = malloc(f->memory_len + 1);
-	f->needles = calloc(count * KINDS_MAX + 1, sizeof(*f->needles));
+	f->needles = calloc(needles + 1, sizeof(*f->needles));
 	if (!f->memory || !f->needles)
 		return -ENOMEM;
 	uint8_t *at = f->memory;
