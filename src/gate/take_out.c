@@ -129,8 +129,7 @@ int take_out_add(struct take_out *t, const struct put_in *p)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->need_count; i++) {
-		r = add_parts(t, &p->book->secrets[p->values[i].secret], p->values[i].value,
-			      false);
+		r = add_parts(t, &p->book->secrets[p->values[i].secret], p->values[i].value, false);
 		/* Those before it were got again before the request went. */
 		if (r == 0)
 			take_out_know(t, p->values[i].secret);

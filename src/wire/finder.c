@@ -504,8 +504,8 @@ static struct letters letters_of(const struct needle *n, struct span in, size_t 
 			first = u;
 		l.alike = l.alike && u.kind != UNIT_FIXED && u.kind == first.kind &&
 			  u.len == first.len && u.tail == first.tail && u.count == first.count;
-		l.percent = l.percent && (u.kind == UNIT_ITSELF ||
-					  (u.len == 3 && in.ptr[at] == '%'));
+		l.percent =
+			l.percent && (u.kind == UNIT_ITSELF || (u.len == 3 && in.ptr[at] == '%'));
 		l.room += u.len;
 	}
 	return l;

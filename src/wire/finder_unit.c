@@ -86,8 +86,11 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 		run++;
 	int c = peek(r, run);
 
+	/* At the end of all bytes a pair of them is one: a value can end so. */
+	if (c < 0 && run % 2 == 0)
+		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
 	if (c < 0)
-		return false;
+		return run % 2 == 0;
 	r->at += run;
 	if (c == 'u') {
 		int high = peek_hex(r, 1);

@@ -209,7 +209,7 @@ static void layer_json_html(struct buf *into, struct span text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		buf_putf(into,
-			 strchr("\"\\", text.ptr[i])   ? "\\%c"
+			 strchr("\"\\", text.ptr[i])    ? "\\%c"
 			 : strchr("<>&'+", text.ptr[i]) ? "\\u%04x"
 							: "%c",
 			 text.ptr[i]);
@@ -281,7 +281,8 @@ static const struct layer layers[] = {
 /* A value as people have them: letters, and some of those that are escaped somewhere. */
 static size_t make_value(char value[48])
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	static const char odd[] = "\"\\&<>'/+=%#;:,{}[]()!?*@^|~$-_.";
 	size_t len = 12 + pick(30);
 
