@@ -453,8 +453,13 @@ void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *
 		}
 		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
 			return;
-		/* Also where the two are the same: what is left as it was would tell that. */
-		unit_write(&u, bytes + at, n->mask[k]);
+		/*
+		 * Also where the two are the same: what is left as it was would tell that.  But the
+		 * first letters that everybody knows may have gone (scrub.h), and stay as they are
+		 * where they cannot be written in their own way.
+		 */
+		if (u.kind != UNIT_FIXED || k >= FINDER_KNOWN_MIN || k >= n->known)
+			unit_write(&u, bytes + at, n->mask[k]);
 		at += u.len;
 	}
 	/* A word that is no secret is not waited for behind its end. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finder_writing.h"
 
+#include "finder.h"
 #include "finder_unit.h"
-
-enum { WRITING_PEELED_MIN = 6 }; /* less is found in other text */
 
 static const char writing_digits[] = "0123456789ABCDEF";
 
@@ -68,7 +67,7 @@ static size_t put_peeled(struct span word, uint8_t *into)
 		len++;
 		at += u.len;
 	}
-	return escapes && len >= WRITING_PEELED_MIN ? len : 0;
+	return escapes && len >= FINDER_WORD_MIN ? len : 0;
 }
 
 size_t writing_put(enum writing how, struct span word, uint8_t *into)
