@@ -257,8 +257,10 @@ const struct verb verbs[] = {
 			"what was not given. bawn-policy(5) says what can stand in the files.\n\n"
 			"'bawn policy reload' reads them again for a session that is running: its "
 			"rules for the network become what the files say now, with its own "
-			"options and what 'bawn allow' and 'bawn deny' have added. The rest of a "
-			"box does not change while it runs.",
+			"options and what 'bawn allow' and 'bawn deny' have added. What is under "
+			"way and not allowed by them any more ends, connections as well as single "
+			"requests and WebSockets, and it says in how many connections. The rest of "
+			"a box does not change while it runs.",
 		.examples = "bawn policy test github.com\tcan it be reached?\n"
 			    "bawn policy test --use npm github.com:22\twith one more option\n"
 			    "bawn policy test PUT https://example.org/a\tone request\n"

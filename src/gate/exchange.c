@@ -118,6 +118,7 @@ static void exchange_finish(struct exchange *x)
 	take_out_end(x->answer);
 	free(x->what);
 	free(x->path);
+	free(x->other.path);
 	free(x);
 }
 
@@ -209,6 +210,37 @@ static void exchange_fail(struct exchange *x, const char *reason)
 	(void)snprintf(v.reason, sizeof(v.reason), "%s", reason);
 	x->status = 502;
 	exchange_answer(x, 502, &v);
+}
+
+/*
+ * Other rules hold.  An answer that has begun is cut, and a WebSocket with it; else there is one that
+ * says why.  Only who changed the rules is told how many: they are no refusals of what was asked.
+ */
+static bool exchange_end_one(struct intercept *i, bool passing)
+{
+	struct rules_verdict v;
+	struct exchange *x = i->exchanges;
+
+	while (x && ((x->state == EXCHANGE_PASSING) != passing || exchange_is_allowed_still(x, &v)))
+		x = x->next;
+	if (!x)
+		return false;
+	if (!x->answer_begun)
+		x->status = 403;
+	exchange_tell(x, &v);
+	exchange_answer(x, 403, &v);
+	return true;
+}
+
+/* One after the other, because the end of one may begin or end others; first those that have not
+ * gone, which would take the place of one that ends. */
+bool exchange_decide_again(struct intercept *i)
+{
+	bool ended = false;
+
+	while (exchange_end_one(i, false) || exchange_end_one(i, true))
+		ended = true;
+	return ended;
 }
 
 /* --- back-pressure -------------------------------------------------------------------- */
@@ -558,7 +590,8 @@ static void exchange_act(struct exchange *x, struct http_message *m,
 		exchange_ask_value(x, step->secret);
 		return;
 	case EXCHANGE_AGAIN:
-		key_ask_again(&x->intercept->gate->keys, &x->ask, step->secret, exchange_on_key, x);
+		key_ask_again(&x->intercept->gate->keys, &x->ask, step->secret, x->former,
+			      exchange_on_key, x);
 		return;
 	case EXCHANGE_SIGN:
 		exchange_ask_signature(x);

@@ -191,57 +191,72 @@ static void exchange_deny(struct rules_verdict *v, const char *reason)
 	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-/* The question with the other method and path in it; false: it cannot be put. */
-static bool exchange_other_question(const struct exchange_other *other, char method[33],
-				    uint8_t path_bytes[HTTP_PATH_MAX], struct rules_question *q)
+/* What it asks to be taken for, kept with it; false: it cannot be said, or there is no memory. */
+static bool exchange_keep_other(struct exchange *x, const struct exchange_other *other)
 {
+	static uint8_t bytes[HTTP_PATH_MAX];
 	struct http_path path;
 	const char *why = NULL;
 
 	/* Said twice it is read in two ways; said without a word, in any. */
 	if (other->methods > 1 || other->targets > 1)
 		return false;
+	(void)snprintf(x->other.method, sizeof(x->other.method), "%s", x->method);
+	x->other.unclear = x->unclear;
 	if (other->methods > 0) {
 		if (other->method.len > 32 || !http_is_token(other->method))
 			return false;
 		for (size_t i = 0; i < other->method.len; i++) {
 			char c = (char)other->method.ptr[i];
 
-			method[i] = c >= 'a' && c <= 'z' ? (char)(c - 0x20) : c;
+			x->other.method[i] = c >= 'a' && c <= 'z' ? (char)(c - 0x20) : c;
 		}
-		q->method = (struct span){(const uint8_t *)method, other->method.len};
+		x->other.method[other->method.len] = '\0';
 	}
 	if (other->targets > 0) {
 		if (other->target.len > HTTP_PATH_MAX ||
-		    http_path_read(other->target, path_bytes, &path, &why) < 0)
+		    http_path_read(other->target, bytes, &path, &why) < 0)
 			return false;
-		q->path = path.path;
-		q->unclear = path.unclear;
+		x->other.path = strndup((const char *)path.path.ptr, path.path.len);
+		x->other.unclear = path.unclear;
+	} else {
+		x->other.path = strdup(x->path);
 	}
-	return true;
+	return x->other.path != NULL;
 }
 
-/* Some origins take its word: then it must be allowed as both, and is no place for a secret. */
-static void exchange_decide_other(const struct intercept *i, const struct http_message *m,
-				  const struct rules_question *q, struct rules_verdict *v)
+/* What of the message counts for the rules besides method and path. */
+static void exchange_keep_asked(struct exchange *x, const struct http_message *m)
 {
-	static uint8_t path[HTTP_PATH_MAX];
+	const struct exchange_other found = exchange_find_other(m);
+
+	x->websocket = m->websocket;
+	x->body = m->body == HTTP_MESSAGE_UNKNOWN ||
+		  (m->body == HTTP_MESSAGE_LENGTH && m->length > 0);
+	if (found.methods + found.targets == 0)
+		return;
+	x->other.unclear_what = !exchange_keep_other(x, &found);
+	x->other.is = x->other.unclear_what || strcmp(x->other.method, x->method) != 0 ||
+		      strcmp(x->other.path, x->path) != 0;
+}
+
+/* Then it must be allowed as both, and is no place for a secret. */
+static void exchange_decide_other(const struct exchange *x, const struct rules_question *q,
+				  struct rules_verdict *v)
+{
+	const struct plan *plan = x->intercept->gate->plan;
 	struct rules_question other = *q;
 	struct rules_verdict second;
-	const struct plan *plan = i->gate->plan;
-	const struct exchange_other found = exchange_find_other(m);
-	char method[33];
 
-	if (v->action != PLAN_ACTION_ALLOW || found.methods + found.targets == 0)
-		return;
-	if (!exchange_other_question(&found, method, path, &other)) {
+	if (x->other.unclear_what) {
 		exchange_deny(v, "it asks to be taken for another method or path, in a way that can"
 				 " be read in two");
 		return;
 	}
-	if (span_equal(other.method, q->method) && span_equal(other.path, q->path))
-		return;
-	rules_decide(i->gate->rules, &other, &second);
+	other.method = span_of_str(x->other.method);
+	other.path = span_of_str(x->other.path);
+	other.unclear = x->other.unclear;
+	rules_decide(x->intercept->gate->rules, &other, &second);
 	if (second.action != PLAN_ACTION_ALLOW)
 		*v = second;
 	else if (secrets_bound(plan->secrets.items, plan->secrets.count, &q->name, q->port))
@@ -260,32 +275,59 @@ bool exchange_trailers_ask(const struct http_message *m)
  * A body where the method has none: some origins do not read it, and take it for the next
  * request; to the others it is an upload under the name of a download.
  */
-static bool exchange_hides_body(const struct http_message *m, const struct rules_verdict *v)
+static bool exchange_hides_body(const struct exchange *x, const struct rules_verdict *v)
 {
-	bool body = m->body == HTTP_MESSAGE_UNKNOWN ||
-		    (m->body == HTTP_MESSAGE_LENGTH && m->length > 0);
-
-	return body && v->rule && v->rule->methods.count > 0 &&
-	       (span_equal(m->method, SPAN_LITERAL("GET")) ||
-		span_equal(m->method, SPAN_LITERAL("HEAD")));
+	return x->body && v->rule && v->rule->methods.count > 0 &&
+	       (strcmp(x->method, "GET") == 0 || strcmp(x->method, "HEAD") == 0);
 }
 
 /* --- the verdict ------------------------------------------------------------------------ */
 
+static struct rules_question exchange_question(const struct exchange *x)
+{
+	const struct intercept *i = x->intercept;
+	const struct flow *f = i->flow;
+	struct rules_question q = {.port = f->port,
+				   .literal = !f->name,
+				   .address = f->address,
+				   .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
+				   .request = true,
+				   .method = span_of_str(x->method),
+				   .path = span_of_str(x->path),
+				   .unclear = x->unclear};
+
+	if (f->name)
+		q.name = f->name->name;
+	return q;
+}
+
 /* What the rules say of it, and which of them. */
-static void exchange_judge(struct exchange *x, const struct http_message *m,
-			   const struct rules_question *q, struct rules_verdict *v)
+static void exchange_judge(struct exchange *x, const struct rules_question *q,
+			   struct rules_verdict *v)
 {
 	struct intercept *i = x->intercept;
 
 	rules_decide(i->gate->rules, q, v);
-	exchange_decide_other(i, m, q, v);
-	if (v->action == PLAN_ACTION_ALLOW && exchange_hides_body(m, v))
+	if (v->action == PLAN_ACTION_ALLOW && x->other.is)
+		exchange_decide_other(x, q, v);
+	if (v->action == PLAN_ACTION_ALLOW && exchange_hides_body(x, v))
 		exchange_deny(v, "it is a GET or HEAD with a body, where the rule names methods");
 	x->rule = v->rule;
 	x->changes = i->gate->changes;
-	if (v->action == PLAN_ACTION_ALLOW && m->websocket && !v->websocket)
+	x->judged = true;
+	if (v->action == PLAN_ACTION_ALLOW && x->websocket && !v->websocket)
 		exchange_deny(v, RELAY_NO_WEBSOCKET);
+}
+
+bool exchange_is_allowed_still(struct exchange *x, struct rules_verdict *ret_verdict)
+{
+	/* What is answered without a rule is over in a moment. */
+	if (!x->judged)
+		return true;
+	const struct rules_question q = exchange_question(x);
+
+	exchange_judge(x, &q, ret_verdict);
+	return ret_verdict->action == PLAN_ACTION_ALLOW;
 }
 
 /* The rules allow it: now its secrets. */
@@ -312,7 +354,6 @@ struct exchange_step exchange_decide(struct exchange *x, struct http_message *m)
 {
 	static uint8_t bytes[HTTP_PATH_MAX];
 	struct intercept *i = x->intercept;
-	const struct flow *f = i->flow;
 	struct http_path path = {.path = SPAN_LITERAL("*")};
 	struct rules_verdict v;
 	const char *why = "the request's target is too long";
@@ -329,18 +370,10 @@ struct exchange_step exchange_decide(struct exchange *x, struct http_message *m)
 	if (!exchange_agrees(i, m->authority))
 		return exchange_refusal(421, MESSAGE_EVENT_REQUEST,
 					"the request is for another host than was asked for");
-	struct rules_question q = {.port = f->port,
-				   .literal = !f->name,
-				   .address = f->address,
-				   .scheme = i->tls ? PLAN_SCHEME_TLS : PLAN_SCHEME_HTTP,
-				   .request = true,
-				   .method = m->method,
-				   .path = path.path,
-				   .unclear = path.unclear};
+	const struct rules_question q = exchange_question(x);
 
-	if (f->name)
-		q.name = f->name->name;
-	exchange_judge(x, m, &q, &v);
+	exchange_keep_asked(x, m);
+	exchange_judge(x, &q, &v);
 	if (v.action == PLAN_ACTION_ALLOW)
 		return exchange_look_for_secrets(x, m, &q, &v);
 	return (struct exchange_step){

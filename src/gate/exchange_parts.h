@@ -43,6 +43,15 @@ struct exchange_step {
 	struct rules_verdict why;
 };
 
+/* Another method or path that it asks to be taken for; some origins take its word. */
+struct exchange_as {
+	bool is;
+	bool unclear_what; /* it cannot be said */
+	char method[33];
+	char *path;
+	const char *unclear;
+};
+
 struct exchange {
 	struct intercept *intercept;
 	struct exchange *next, **link;
@@ -65,9 +74,14 @@ struct exchange {
 	char *path;       /* as the rules saw it */
 	const char *unclear;
 	char method[33];
+	struct exchange_as other;
+	bool websocket; /* it asks to become one */
+	bool body;      /* it has one */
+	bool judged;    /* by the rules; else it is answered without them */
 	struct put_in *put_in;
 	struct take_out_answer *answer;
 	size_t needs_at;
+	uint64_t former; /* of AGAIN: how many values before the one that is used now */
 	struct key_ask ask;
 	enum exchange_act asked;      /* what `ask` is for: VALUE, AGAIN or SIGN */
 	struct account_wait record;   /* of RECORD */
@@ -101,6 +115,8 @@ static inline struct exchange_step exchange_failure(const char *reason)
 
 /* A head has come: GO, BEGIN, AGAIN, REFUSE or FAIL. */
 struct exchange_step exchange_decide(struct exchange *x, struct http_message *m);
+/* Of one that was let go: whether the rules that hold now allow it as well; if not, why. */
+bool exchange_is_allowed_still(struct exchange *x, struct rules_verdict *ret_verdict);
 /* Whether trailers have a field by which some origins take another method or path. */
 bool exchange_trailers_ask(const struct http_message *m);
 

@@ -14,7 +14,8 @@ static const char exchange_cannot[] = "the secret's value cannot be put in";
 
 /*
  * Values that went out before, over connections that have ended, are got again: the answer may
- * have them.  Then the request goes.
+ * have them.  Of a secret that was read anew these are several, the newest first.  Then the request
+ * goes.
  */
 static struct exchange_step exchange_recall(struct exchange *x)
 {
@@ -80,9 +81,16 @@ static struct exchange_step exchange_take_again(struct exchange *x, const struct
 	struct gate *g = x->intercept->gate;
 
 	if (!v || v->index >= g->plan->secrets.count || !g->taken ||
-	    take_out_add_value(g->taken, &g->plan->secrets.items[v->index], v->index, v->value) < 0)
+	    take_out_add_value(g->taken, &g->plan->secrets.items[v->index], v->value) < 0)
 		return exchange_failure(
 			"what was put in before cannot be looked for in the answer");
+	/* One that has come meanwhile moves the others on by one: none is left out by that. */
+	if (x->former < v->formers) {
+		x->former++;
+		return (struct exchange_step){.act = EXCHANGE_AGAIN, .secret = v->index};
+	}
+	x->former = 0;
+	take_out_know(g->taken, v->index);
 	return exchange_recall(x);
 }
 

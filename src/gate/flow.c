@@ -356,11 +356,12 @@ bool flow_decide_again(struct flow *f)
 	/*
 	 * In CHECK it has still to show what it speaks, and is held to what may be spoken now. What
 	 * passes unread cannot be held to a rule that speaks of requests; what is read is, with
-	 * its next request.
+	 * the requests that are under way and with its next one.
 	 */
 	if (v.action != PLAN_ACTION_ALLOW || (f->state == FLOW_RELAY && v.open) ||
 	    (f->state != FLOW_CHECK && !(v.schemes & 1u << flow_spoken(f))) ||
 	    (f->private_allowed && !v.private && flow_is_private(f)) ||
+	    (f->websocket && !relay_may_websocket(f, SPAN_LITERAL("GET"))) ||
 	    (f->named && !relay_name_fits(f, f->named, &other))) {
 		flow_reset(f);
 		return true;
@@ -369,7 +370,7 @@ bool flow_decide_again(struct flow *f)
 	f->private_allowed = v.private;
 	f->open = v.open;
 	f->rule = v.rule;
-	return false;
+	return f->intercept && intercept_decide_again(f->intercept);
 }
 
 void flow_resolved(struct gate *g, const struct message_resolved *answer)

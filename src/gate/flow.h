@@ -117,6 +117,7 @@ struct flow {
 	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
 	bool socks;
 	bool http;        /* what the first byte said: plain HTTP, not TLS */
+	bool websocket;   /* of plain HTTP that passes unread: it is one, or asked to be */
 	int64_t deadline; /* ms */
 	struct flow_dial *dial;
 	struct flow_check *check;
@@ -140,7 +141,8 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 void flow_decide(struct flow *f);
 
 /* The rules have changed: what is pending is decided anew, and a connection that is no longer
- * allowed is reset (then true). */
+ * allowed is reset; of one that is opened, the requests under way that are not.  Then true, and
+ * the flow may be gone. */
 bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
 void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */

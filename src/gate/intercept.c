@@ -286,6 +286,15 @@ static void intercept_tick(struct intercept *i, int64_t now)
 	}
 }
 
+bool intercept_decide_again(struct intercept *i)
+{
+	intercept_enter(i);
+	bool ended = exchange_decide_again(i);
+
+	intercept_leave(i);
+	return ended;
+}
+
 void intercept_late(struct intercept *i)
 {
 	int64_t now = clock_now();

@@ -81,6 +81,9 @@ int intercept_begin(struct flow *f, const struct client_hello *hello,
 		    const struct intercept_events *events);
 void intercept_free(struct intercept *i);
 void intercept_late(struct intercept *i);
+/* Other rules hold: ends what they do not allow of what is under way.  Whether there was any; i may
+ * be gone then. */
+bool intercept_decide_again(struct intercept *i);
 
 void intercept_enter(struct intercept *i);
 void intercept_leave(struct intercept *i); /* i may be gone behind it */
@@ -89,5 +92,6 @@ void intercept_leave(struct intercept *i); /* i may be gone behind it */
 extern const struct side_events exchange_box_events, exchange_out_events; /* owner: struct leg */
 void exchange_on_leg(struct intercept *i);
 void exchange_free_all(struct intercept *i);
+bool exchange_decide_again(struct intercept *i); /* whether some have ended by it */
 
 #endif

@@ -96,11 +96,11 @@ void key_ask_release(struct key_ask_link *l, struct key_ask *a, struct message_r
 	key_ask_send(l, a, MESSAGE_RELEASE, &message_release_schema, m);
 }
 
-void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, key_ask_fn fn,
-		   void *context)
+void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, uint64_t former,
+		   key_ask_fn fn, void *context)
 {
 	key_ask_put(l, a, fn, context);
-	const struct message_again m = {.id = a->id, .index = index};
+	const struct message_again m = {.id = a->id, .index = index, .former = former};
 
 	key_ask_send(l, a, MESSAGE_AGAIN, &message_again_schema, &m);
 }

@@ -72,8 +72,9 @@ void key_ask_leaf(struct key_ask_link *l, struct key_ask *a, const char *name, k
 		  void *context);
 void key_ask_release(struct key_ask_link *l, struct key_ask *a, struct message_release *m,
 		     key_ask_fn fn, void *context);
-void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, key_ask_fn fn,
-		   void *context);
+/* former: as in message_again. */
+void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, uint64_t former,
+		   key_ask_fn fn, void *context);
 void key_ask_sign(struct key_ask_link *l, struct key_ask *a, struct message_sign *m, key_ask_fn fn,
 		  void *context);
 void key_ask_drop(struct key_ask *a);

@@ -314,7 +314,7 @@ static void relay_see_reply(struct flow *f, struct span bytes)
 	if (memcmp(c->reply, switching, sizeof(c->reply)) == 0)
 		relay_stop_checking(f);
 	else
-		c->upgrading = false;
+		c->upgrading = f->websocket = false;
 }
 
 /* --- what the record is told of plain requests ---------------------------------------- */
@@ -404,7 +404,7 @@ static bool relay_pass_head(struct flow *f)
 		return false;
 	}
 	if (relay_says_websocket(&c->head, buf_span(&f->first)) &&
-	    !relay_may_websocket(f, &c->head, buf_span(&f->first))) {
+	    !relay_may_websocket(f, http_piece_of(buf_span(&f->first), c->head.method))) {
 		relay_refuse(f, flow_host(f, text), RELAY_NO_WEBSOCKET);
 		return false;
 	}
@@ -416,7 +416,7 @@ static bool relay_pass_head(struct flow *f)
 	}
 	if (!relay_send_first(f))
 		return false;
-	c->upgrading = websocket && !c->passed;
+	c->upgrading = f->websocket = websocket && !c->passed;
 	c->passed = true;
 	c->body = http_body_of(&c->head);
 	c->in_body = c->body.state == FEED_MORE;

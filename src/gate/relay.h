@@ -22,6 +22,6 @@ bool relay_same_host(const struct flow *f, const struct http_head *head);
 bool relay_wants_websocket(const struct http_head *head, struct span bytes);
 /* Whether any reader could take it for one that does; and whether a rule says that it may. */
 bool relay_says_websocket(const struct http_head *head, struct span bytes);
-bool relay_may_websocket(const struct flow *f, const struct http_head *head, struct span bytes);
+bool relay_may_websocket(const struct flow *f, struct span method);
 
 #endif

@@ -98,7 +98,7 @@ bool relay_says_websocket(const struct http_head *head, struct span bytes)
 	return false;
 }
 
-bool relay_may_websocket(const struct flow *f, const struct http_head *head, struct span bytes)
+bool relay_may_websocket(const struct flow *f, struct span method)
 {
 	/* A rule that speaks of paths has the connection opened; here one is as good as another. */
 	struct rules_question q = {.port = f->port,
@@ -106,7 +106,7 @@ bool relay_may_websocket(const struct flow *f, const struct http_head *head, str
 				   .address = f->address,
 				   .scheme = PLAN_SCHEME_HTTP,
 				   .request = true,
-				   .method = http_piece_of(bytes, head->method),
+				   .method = method,
 				   .path = SPAN_LITERAL("/")};
 	struct rules_verdict v;
 

@@ -13,8 +13,8 @@
 
 /* ---- what a connection knows ---- */
 
-/* Values are read anew and change: the oldest goes. */
-enum { WORDS_MAX = 2 * PLAN_SECRETS_MAX };
+/* Values are read anew and change; keys knows so many of each secret.  The oldest goes. */
+enum { WORDS_MAX = FINDER_WORDS_MAX };
 
 /* One value and its placeholder; the value is wiped. */
 struct word {
@@ -81,13 +81,14 @@ static void drop_word(struct take_out *t, const char *placeholder)
 	memmove(t->words + at, t->words + at + 1, (--t->count - at) * sizeof(t->words[0]));
 }
 
-static int add_word(struct take_out *t, struct span value, const char *placeholder)
+/* before: one that is older than those that are there. */
+static int add_word(struct take_out *t, struct span value, const char *placeholder, bool before)
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (span_equal(value, (struct span){t->words[i].value, t->words[i].len}))
 			return 0;
 	/* Too short to be told from other text; such values are refused when they are added. */
-	if (value.len < FINDER_WORD_MIN)
+	if (value.len < FINDER_WORD_MIN || (before && t->count == WORDS_MAX))
 		return 0;
 	uint8_t *copy = malloc(value.len);
 
@@ -96,34 +97,49 @@ static int add_word(struct take_out *t, struct span value, const char *placehold
 	if (t->count == WORDS_MAX)
 		drop_word(t, placeholder);
 	memcpy(copy, value.ptr, value.len);
-	t->words[t->count++] = (struct word){copy, value.len, placeholder};
+	size_t at = before ? 0 : t->count;
+
+	memmove(t->words + at + 1, t->words + at, (t->count++ - at) * sizeof(t->words[0]));
+	t->words[at] = (struct word){copy, value.len, placeholder};
 	words_release(t->made);
 	t->made = NULL;
 	return 0;
 }
 
-int take_out_add_value(struct take_out *t, const struct plan_secret *s, size_t index,
-		       struct span value)
+static int add_parts(struct take_out *t, const struct plan_secret *s, struct span value,
+		     bool before)
 {
 	int r = 0;
 
 	/* A token may be there of which the plan has no placeholder. */
 	for (size_t k = 0; r == 0 && k < PLAN_SECRET_PARTS_MAX; k++)
 		r = add_word(t, secrets_part(s, value, k),
-			     k < s->parts.count ? s->parts.items[k].placeholder : "");
-	t->knows[index] = r == 0;
+			     k < s->parts.count ? s->parts.items[k].placeholder : "", before);
 	t->bodies |= s->in_body || s->in_query || s->in_websocket;
 	return r;
+}
+
+int take_out_add_value(struct take_out *t, const struct plan_secret *s, struct span value)
+{
+	return add_parts(t, s, value, true);
 }
 
 int take_out_add(struct take_out *t, const struct put_in *p)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < p->need_count; i++)
-		r = take_out_add_value(t, &p->book->secrets[p->values[i].secret],
-				       p->values[i].secret, p->values[i].value);
+	for (size_t i = 0; r == 0 && i < p->need_count; i++) {
+		r = add_parts(t, &p->book->secrets[p->values[i].secret], p->values[i].value, false);
+		/* Those before it were got again before the request went. */
+		if (r == 0)
+			take_out_know(t, p->values[i].secret);
+	}
 	return r;
+}
+
+void take_out_know(struct take_out *t, size_t index)
+{
+	t->knows[index] = true;
 }
 
 bool take_out_knows(const struct take_out *t, size_t index)

@@ -30,9 +30,11 @@ void take_out_free(struct take_out *t);
 /* Once put_in_apply is done: the values that p put in are taken out from here on. */
 int take_out_add(struct take_out *t, const struct put_in *p) BAWN_MUST_USE;
 
-/* The same for one value, which keys gave again; index: of its secret in the plan. */
-int take_out_add_value(struct take_out *t, const struct plan_secret *s, size_t index,
+/* The same for one value, which keys gave again: it is older than those that are here. */
+int take_out_add_value(struct take_out *t, const struct plan_secret *s,
 		       struct span value) BAWN_MUST_USE;
+/* Of the secret at `index` of the plan all values that went out are here. */
+void take_out_know(struct take_out *t, size_t index);
 bool take_out_knows(const struct take_out *t, size_t index);
 bool take_out_looks(const struct take_out *t); /* there is something to look for */
 

@@ -90,14 +90,15 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 }
 
 /* What the gate is given of a value: all of it, but never what only signs. */
-static int keys_give_value(struct keys *k, const struct message_sign *question)
+static int keys_give_one(struct keys *k, const struct message_sign *question,
+			 const struct locked_value *value)
 {
 	const struct plan_secret *secret = &k->plan->secrets.items[question->index];
-	const struct locked_value *value = &k->values[question->index];
 	struct locked_value shown = {NULL, 0, 0};
 	struct message_value m = {.id = question->id,
 				  .index = question->index,
 				  .expires = value->expires,
+				  .formers = k->former_count[question->index],
 				  .value = locked_value_span(value)};
 	int r = 0;
 
@@ -122,6 +123,11 @@ static int keys_give_value(struct keys *k, const struct message_sign *question)
 		r = keys_refuse(k, question->id, question->index, "there is no room for it");
 	locked_value_wipe(&shown);
 	return r;
+}
+
+static int keys_give_value(struct keys *k, const struct message_sign *question)
+{
+	return keys_give_one(k, question, &k->values[question->index]);
 }
 
 static int keys_give_signature(const struct keys *k, const struct message_sign *question)
@@ -295,9 +301,12 @@ static int keys_on_again(void *context, struct channel_packet *packet, struct er
 		return r;
 	if (m.index >= k->plan->secrets.count)
 		return error_set(e, -EPROTO, "a question about a secret that the plan has not");
-	if (!k->given[m.index] || locked_value_span(&k->values[m.index]).len == 0)
+	if (!k->given[m.index] || locked_value_span(&k->values[m.index]).len == 0 ||
+	    m.former > k->former_count[m.index])
 		return keys_refuse(k, m.id, m.index, "it was not released before");
-	return keys_give_value(k, &(struct message_sign){.id = m.id, .index = m.index});
+	return keys_give_one(k, &(struct message_sign){.id = m.id, .index = m.index},
+			     m.former == 0 ? &k->values[m.index]
+					   : &k->formers[m.index][m.former - 1]);
 }
 
 static int keys_on_sign(void *context, struct channel_packet *packet, struct error *e)
@@ -311,6 +320,44 @@ static int keys_take_turn(struct keys *k, uint64_t index, struct error *e)
 	if (index >= k->plan->secrets.count || !k->awaited[index])
 		return error_set(e, -EPROTO, "an answer that nobody asked for");
 	k->awaited[index] = false;
+	return 0;
+}
+
+/* The oldest of one secret; of any, where it has none.  false: nothing is there to forget. */
+static bool keys_forget_former(struct keys *k, uint64_t index)
+{
+	for (size_t i = 0; k->former_count[index] == 0 && i < PLAN_SECRETS_MAX; i++)
+		if (k->former_count[i] > 0)
+			index = i;
+	if (k->former_count[index] == 0)
+		return false;
+	locked_value_wipe(&k->formers[index][--k->former_count[index]]);
+	return true;
+}
+
+/*
+ * Another value takes the place of the one that is there.  What the gate has had may come back in
+ * an answer as long as the session lives, so it stays known (KEYS_FORMERS_MAX), as far as there is
+ * room: the value that is needed now goes first.
+ */
+static int keys_change_value(struct keys *k, const struct message_value *m)
+{
+	struct locked_value *now = &k->values[m->index], next = {NULL, 0, 0};
+
+	while (locked_value_set(&next, m->value, m->expires) < 0)
+		if (!keys_forget_former(k, m->index))
+			return -ENOMEM;
+	if (k->given[m->index] && now->ptr && !span_equal(locked_value_span(now), m->value)) {
+		struct locked_value *formers = k->formers[m->index];
+
+		if (k->former_count[m->index] == KEYS_FORMERS_MAX)
+			(void)keys_forget_former(k, m->index);
+		memmove(formers + 1, formers, k->former_count[m->index]++ * sizeof(*formers));
+		formers[0] = *now;
+		*now = (struct locked_value){NULL, 0, 0};
+	}
+	locked_value_wipe(now);
+	*now = next;
 	return 0;
 }
 
@@ -329,7 +376,7 @@ static int keys_on_value(void *context, struct channel_packet *packet, struct er
 	/* Expired already: the next question asks again, and this one is not asked for ever. */
 	if (m.expires != 0 && m.expires <= keys_now())
 		return keys_end_all(k, m.index, "its value has expired");
-	if (locked_value_set(&k->values[m.index], m.value, m.expires) < 0)
+	if (keys_change_value(k, &m) < 0)
 		return keys_end_all(k, m.index, "there is no room for it");
 	return keys_end_all(k, m.index, NULL);
 }
@@ -403,8 +450,11 @@ void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keepe
 
 void keys_fini(struct keys *k)
 {
-	for (size_t i = 0; i < PLAN_SECRETS_MAX; i++)
+	for (size_t i = 0; i < PLAN_SECRETS_MAX; i++) {
 		locked_value_wipe(&k->values[i]);
+		while (k->former_count[i] > 0)
+			(void)keys_forget_former(k, i);
+	}
 	for (size_t i = 0; i < KEYS_WAITING_MAX; i++)
 		free(k->waiting[i].body);
 }

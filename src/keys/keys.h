@@ -13,7 +13,8 @@
  * plan binds it to, and the secret key of AWS not even then.
  *
  * A question for a value that has not come yet, or has expired, waits for the client's
- * answer, KEYS_PATIENCE at most.  A message that the tables do not permit ends the process:
+ * answer, KEYS_PATIENCE at most.  A value that the gate has had stays known when another takes
+ * its place: answers may still have it.  A message that the tables do not permit ends the process:
  * what was opened is closed then, not open.
  */
 #ifndef BAWN_KEYS_H
@@ -28,6 +29,7 @@
 enum {
 	KEYS_WAITING_MAX = 64, /* questions that wait for a value */
 	KEYS_PATIENCE = 60,    /* seconds */
+	KEYS_FORMERS_MAX = 32, /* values of one secret that were used before; the oldest goes */
 };
 
 /* One question, as it came. */
@@ -47,6 +49,8 @@ struct keys {
 	const struct plan *plan;
 	struct ca *ca;
 	struct locked_value values[PLAN_SECRETS_MAX];
+	struct locked_value formers[PLAN_SECRETS_MAX][KEYS_FORMERS_MAX]; /* the newest first */
+	size_t former_count[PLAN_SECRETS_MAX];
 	bool awaited[PLAN_SECRETS_MAX]; /* the client owes us an answer */
 	bool given[PLAN_SECRETS_MAX];   /* the gate has had the value */
 	struct keys_waiting waiting[KEYS_WAITING_MAX];

@@ -39,6 +39,7 @@ const struct schema message_release_schema =
 static const struct schema_field message_again_fields[] = {
 	SCHEMA_FIELD_U64(struct message_again, id),
 	SCHEMA_FIELD_U64(struct message_again, index),
+	SCHEMA_FIELD_U64(struct message_again, former),
 };
 const struct schema message_again_schema = SCHEMA_OF(struct message_again, message_again_fields);
 
@@ -46,6 +47,7 @@ static const struct schema_field message_value_fields[] = {
 	SCHEMA_FIELD_U64(struct message_value, id),
 	SCHEMA_FIELD_U64(struct message_value, index),
 	SCHEMA_FIELD_U64(struct message_value, expires),
+	SCHEMA_FIELD_U64(struct message_value, formers),
 	SCHEMA_FIELD_BYTES(struct message_value, value),
 };
 const struct schema message_value_schema = SCHEMA_OF(struct message_value, message_value_fields);

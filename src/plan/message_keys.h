@@ -44,6 +44,7 @@ struct message_release {
 struct message_again {
 	uint64_t id;
 	uint64_t index;
+	uint64_t former; /* 0: the one that is used now; 1: the one before it; and so on */
 };
 
 /*
@@ -54,6 +55,8 @@ struct message_value {
 	uint64_t id; /* of RELEASE or AGAIN; 0 from the client */
 	uint64_t index;
 	uint64_t expires; /* seconds since 1970; 0: does not */
+	uint64_t
+		formers; /* to AGAIN: how many the secret had before, of those that are still known */
 	struct span value;
 };
 

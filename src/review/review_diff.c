@@ -43,8 +43,10 @@ static void diff_put_summary(struct diff *d)
 	if (t->files == 0) {
 		diff_put(d, TEXT_PLAIN, "%s",
 			 d->picks.count && d->changes.count
-				 ? "nothing of what you named has changed"
-				 : "nothing has changed");
+				 ? (d->only_held ? "nothing of what you named is held"
+						 : "nothing of what you named has changed")
+			 : d->only_held && d->changes.count ? "nothing is held"
+							    : "nothing has changed");
 		diff_end_line(d);
 		return;
 	}

@@ -7,14 +7,17 @@
  *	BASE64	those letters, at each of three alignments, that depend on the word alone
  *	HEX	its digits, lower case
  *
+ * A word with letters that have to be escaped somewhere has more (finder_writing.h): BASE64 and HEX
+ * of what JSON and a form make of it, and TEXT that is compared below several layers of escapes.
+ *
  * A family says which bytes count as one symbol (`normal`) and which may stand between two
  * (`between`).  The inner loop looks at no needle, only at tables of the bytes with which some
  * needle can begin, in any spelling.
  */
-#include "finder.h"
+#include "finder_parts.h"
 
 #include "encode.h"
-#include "finder_unit.h"
+#include "finder_writing.h"
 
 #ifdef __x86_64__
 #include <tmmintrin.h>
@@ -22,97 +25,7 @@
 
 const char *const finder_form_words[4] = {"as it is", "escaped", "in base64", "in hex"};
 
-enum lead { PERCENT = 1, BACKSLASH = 2, AMPERSAND = 4, EQUALS = 8, LEADS = 15 };
-
-enum family { TEXT, BASE64, HEX };
-
-/* Of a word's letters: coarse, so that it says little which of the first two a secret has. */
-enum alphabet { TOKEN, PRINTABLE, BASE64_LETTERS, HEX_DIGITS, ALPHABETS };
-
-enum {
-	PAIRS = 1 << 16,
-	BETWEEN_MAX = 4,
-	REACH_MIN = 4096, /* of bytes; a power of two */
-	REACH_TIMES = 24, /* so much longer than itself a word is written by no program */
-};
-
-struct needle {
-	enum family family;
-	unsigned int leads; /* set of enum lead: bytes that begin an escape */
-	bool once;          /* a percent that comes out of an escape is one */
-	size_t word;
-	size_t len;
-	size_t known;            /* symbols that everybody may know, from the first on */
-	const uint8_t *alphabet; /* a map of bytes: what the others are taken from */
-	uint8_t *symbols, *mask; /* mask: NULL, or as many */
-	/* Of base64: how many bits of the word the letters before and behind have, and the mask's.
-	 */
-	uint8_t before_bits, before, behind_bits, behind;
-};
-
-struct finder {
-	uint8_t pairs[PAIRS / 8];   /* the first two bytes of a needle */
-	uint8_t wild[PAIRS / 8];    /* those of them behind which anything may follow */
-	uint8_t triples[PAIRS / 8]; /* of the others, with the third: by triple_of */
-	uint8_t first[256 / 8];     /* bytes with which a pair begins */
-	uint8_t sieve[4][16];       /* by the halves of a pair's bytes: see next_place */
-	uint8_t inside[256 / 8];    /* bytes that can stand in a word, however it is written */
-	uint8_t alphabets[ALPHABETS][256 / 8];
-	bool unknown;        /* of some word nothing is known */
-	size_t reach;        /* bytes before the end that a word which goes on may have begun at */
-	uint32_t begin[257]; /* by the symbol's own spellings, into `starting` */
-	uint32_t *starting;  /* needles by their first symbol */
-	size_t count;
-	struct needle *needles;
-	uint8_t *memory; /* of all symbols and masks */
-	size_t memory_len;
-};
-
-static uint8_t normal(enum family family, uint8_t c)
-{
-	if (family == BASE64)
-		return c == '-' ? '+' : c == '_' ? '/' : c;
-	if (family == HEX && c >= 'A' && c <= 'F')
-		return (uint8_t)(c + ('a' - 'A'));
-	return c;
-}
-
-/* Whether c may stand before symbol k, which is not the first. */
-static bool between(enum family family, size_t k, uint8_t c)
-{
-	if (c == '\0') /* UTF-16, UTF-32 */
-		return true;
-	if (family == BASE64)
-		return c == '\r' || c == '\n';
-	/* A byte's two digits are never parted. */
-	return family == HEX && k % 2 == 0 && c != '\0' && strchr(" :-\r\n", c);
-}
-
-static bool is_lead(const struct needle *n, uint8_t c)
-{
-	switch (c) {
-	case '%':
-		return n->leads & PERCENT;
-	case '\\':
-		return n->leads & BACKSLASH;
-	case '&':
-		return n->leads & AMPERSAND;
-	case '=':
-		return n->leads & EQUALS;
-	default:
-		return false;
-	}
-}
-
-static bool has_bit(const uint8_t *map, size_t i)
-{
-	return map[i >> 3] >> (i & 7) & 1;
-}
-
-static void set_bit(uint8_t *map, size_t i)
-{
-	map[i >> 3] |= (uint8_t)(1 << (i & 7));
-}
+enum { BETWEEN_MAX = 4 };
 
 enum match { MATCH_NO, MATCH_BEGUN, MATCH_WHOLE };
 
@@ -124,6 +37,16 @@ static bool fits(const struct needle *n, size_t k, uint8_t byte)
 	return k < n->known ? symbol == n->symbols[k] : has_bit(n->alphabet, symbol);
 }
 
+/* The character at `at`, by the escapes that this needle knows; false: more bytes would tell. */
+static bool read_unit(const struct needle *n, struct span at, bool end, struct unit *ret_unit)
+{
+	*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
+	if (!is_lead(n, at.ptr[0]))
+		return true;
+	return n->peels ? unit_peel(at, end, UNIT_LAYERS, ret_unit)
+			: unit_read(at, end, n->once, ret_unit);
+}
+
 /* One symbol at *at, behind what may stand before it; *ret_unit is it, at *at. */
 static enum match read_symbol(const struct needle *n, size_t k, struct span bytes, size_t *at,
 			      bool end, struct unit *ret_unit)
@@ -133,10 +56,7 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 	for (int i = 0; i <= BETWEEN_MAX; i++) {
 		if (*at == bytes.len)
 			return end ? MATCH_NO : MATCH_BEGUN;
-		*ret_unit = (struct unit){bytes.ptr[*at], 1, UNIT_ITSELF, 0, 0};
-		if (is_lead(n, ret_unit->byte) &&
-		    !unit_read((struct span){bytes.ptr + *at, bytes.len - *at}, end, n->once,
-			       ret_unit))
+		if (!read_unit(n, (struct span){bytes.ptr + *at, bytes.len - *at}, end, ret_unit))
 			return MATCH_BEGUN;
 		if (fits(n, k, ret_unit->byte))
 			return MATCH_WHOLE;
@@ -151,6 +71,26 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 }
 
 /*
+ * The last symbol of a needle that peels: where it is a backslash, what follows the word must not be
+ * taken for what it escapes.  So below as many layers as it is there, the longest.
+ */
+static bool read_last(const struct needle *n, struct span bytes, size_t at, struct unit *u)
+{
+	bool is = false;
+
+	for (int layers = 0; layers <= UNIT_LAYERS && at < bytes.len; layers++) {
+		struct unit one;
+
+		(void)unit_peel((struct span){bytes.ptr + at, bytes.len - at}, true, layers, &one);
+		if (one.byte != n->symbols[n->len - 1] || (is && one.len < u->len))
+			continue;
+		*u = one;
+		is = true;
+	}
+	return is;
+}
+
+/*
  * Whether the needle is there.  It is read to its end however early a symbol is wrong, so that
  * the time this takes tells nothing but what everybody may know.
  */
@@ -162,8 +102,9 @@ static bool match(const struct needle *n, struct span bytes, size_t from, struct
 
 	for (size_t k = 0; k < n->len; k++) {
 		struct unit u;
+		bool last = n->peels && k + 1 == n->len && read_last(n, bytes, at, &u);
 
-		if (read_symbol(n, k, bytes, &at, true, &u) != MATCH_WHOLE)
+		if (!last && read_symbol(n, k, bytes, &at, true, &u) != MATCH_WHOLE)
 			return false;
 		wrong |= normal(n->family, u.byte) ^ n->symbols[k];
 		escaped |= u.kind != UNIT_ITSELF;
@@ -199,17 +140,20 @@ static bool goes_on(const struct needle *n, struct span bytes, size_t at)
 	return false;
 }
 
+/* What the first byte is for a needle: itself, or the beginning of an escape. */
+enum reading { AS_BYTE, AS_ESCAPE, PEELED };
+
 /* NULL for hit: whether something goes on behind the bytes; else whether something is there. */
-static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, bool escapes,
+static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, enum reading how,
 			 struct span bytes, size_t at, struct finder_hit *hit)
 {
 	bool is = false;
 
-	/* Needles that begin with `symbol`: for which `lead` begins an escape, or the others. */
+	/* Needles that begin with `symbol`, when `lead` is read so. */
 	for (uint32_t i = f->begin[symbol]; i < f->begin[symbol + 1]; i++) {
 		const struct needle *n = &f->needles[f->starting[i]];
 
-		if (is_lead(n, lead) != escapes)
+		if (how != (!is_lead(n, lead) ? AS_BYTE : n->peels ? PEELED : AS_ESCAPE))
 			continue;
 		if (!hit) {
 			is |= goes_on(n, bytes, at);
@@ -225,16 +169,20 @@ static bool try_at(const struct finder *f, struct span bytes, size_t at, struct 
 {
 	struct unit u = {0};
 	uint8_t c = bytes.ptr[at];
-	bool is = try_starting(f, c, c, false, bytes, at, hit);
+	bool is = try_starting(f, c, c, AS_BYTE, bytes, at, hit);
 
 	if (unit_is_lead(c)) {
 		struct span from = {bytes.ptr + at, bytes.len - at};
 
 		is |= !unit_read(from, hit != NULL, false, &u);
-		is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+		is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
 		/* The word of which the first byte is a percent. */
 		if (u.byte != '%' && unit_read(from, hit != NULL, true, &u) && u.byte == '%')
-			is |= try_starting(f, u.byte, c, true, bytes, at, hit);
+			is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
+		if (f->peels) {
+			is |= !unit_peel(from, hit != NULL, UNIT_LAYERS, &u);
+			is |= try_starting(f, u.byte, c, PEELED, bytes, at, hit);
+		}
 	}
 	return is;
 }
@@ -282,18 +230,6 @@ static size_t run_at_end(const struct finder *f, struct span bytes, size_t from)
 	while (at < bytes.len && !has_bit(f->inside, bytes.ptr[at]))
 		at++;
 	return at;
-}
-
-static size_t pair_of(uint8_t first, uint8_t second)
-{
-	return (size_t)first | (size_t)second << 8;
-}
-
-static size_t triple_of(uint8_t first, uint8_t second, uint8_t third)
-{
-	uint32_t v = (uint32_t)first | (uint32_t)second << 8 | (uint32_t)third << 16;
-
-	return v * 2654435761u >> 16;
 }
 
 /* Of a place with two bytes behind it. */
@@ -443,6 +379,57 @@ static void mask_behind(const struct needle *n, size_t at, uint8_t *bytes, size_
 		   (uint8_t)encode_base64_letter((unsigned int)n->behind << keeps | v));
 }
 
+/* How the letters of a hit that nobody may know are written. */
+struct letters {
+	bool alike;   /* all in one way, in which others can be written as well */
+	bool percent; /* some as %XX, the others as they are */
+	size_t room;  /* bytes of all of them together */
+};
+
+static struct letters letters_of(const struct needle *n, struct span in, size_t at, size_t from)
+{
+	struct letters l = {.alike = true, .percent = true};
+	struct unit first = {0}, u;
+
+	for (size_t k = from; k < n->len; k++, at += u.len) {
+		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
+			break;
+		if (k == from)
+			first = u;
+		l.alike = l.alike && u.kind != UNIT_FIXED && u.kind == first.kind &&
+			  u.len == first.len && u.tail == first.tail && u.count == first.count;
+		l.percent =
+			l.percent && (u.kind == UNIT_ITSELF || (u.len == 3 && in.ptr[at] == '%'));
+		l.room += u.len;
+	}
+	return l;
+}
+
+/*
+ * Letters of which some are escaped: which they were would tell what they were.  So the mask goes
+ * over the bytes of all of them as it fits; what stands between letters stays.
+ */
+static size_t mask_unlike(const struct needle *n, const struct letters *l, struct span in,
+			  uint8_t *bytes, size_t at, size_t from)
+{
+	enum { MARK = 1 }; /* a byte that stands between no letters */
+	struct span mask = {n->mask + from, n->mask_len - from};
+	size_t begin = at, i = 0;
+
+	for (size_t k = from; k < n->len; k++) {
+		struct unit u;
+
+		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
+			break;
+		memset(bytes + at, MARK, u.len);
+		at += u.len;
+	}
+	for (size_t k = begin; k < at; k++)
+		if (bytes[k] == MARK)
+			bytes[k] = writing_mask(mask, l->room, l->percent, i++);
+	return at;
+}
+
 void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len)
 {
 	const struct needle *n = &f->needles[hit->needle];
@@ -456,445 +443,26 @@ void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *
 	for (size_t k = 0; k < n->len && n->mask; k++) {
 		struct unit u;
 
+		if (k == n->known) {
+			const struct letters l = letters_of(n, in, at, k);
+
+			if (!l.alike) {
+				at = mask_unlike(n, &l, in, bytes, at, k);
+				break;
+			}
+		}
 		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
 			return;
-		/* Also where the two are the same: what is left as it was would tell that. */
-		unit_write(&u, bytes + at, n->mask[k]);
+		/*
+		 * Also where the two are the same: what is left as it was would tell that.  But the
+		 * first letters that everybody knows may have gone (scrub.h), and stay as they are
+		 * where they cannot be written in their own way.
+		 */
+		if (u.kind != UNIT_FIXED || k >= FINDER_KNOWN_MIN || k >= n->known)
+			unit_write(&u, bytes + at, n->mask[k]);
 		at += u.len;
 	}
 	/* A word that is no secret is not waited for behind its end. */
 	if (n->behind_bits > 0 && n->known < n->len)
 		mask_behind(n, at, bytes, len);
-}
-
-/* ---- making one ---- */
-
-/* Letters of base64 that depend on the word alone when `skew` bytes stand before it. */
-static size_t put_base64(struct span word, size_t skew, uint8_t *into)
-{
-	size_t first = (8 * skew + 5) / 6, end = 8 * (skew + word.len) / 6;
-
-	for (size_t i = first; i < end && into; i++) {
-		size_t bit = 6 * i - 8 * skew, byte = bit / 8;
-		unsigned int two = (unsigned int)word.ptr[byte] << 8;
-
-		if (byte + 1 < word.len)
-			two |= word.ptr[byte + 1];
-		into[i - first] = (uint8_t)encode_base64_letter(two >> (10 - bit % 8));
-	}
-	return end - first;
-}
-
-static size_t put_hex(struct span word, uint8_t *into)
-{
-	if (into)
-		(void)encode_hex_at((char *)into, word.ptr, word.len);
-	return 2 * word.len;
-}
-
-static size_t put_text(struct span word, uint8_t *into)
-{
-	if (into)
-		memcpy(into, word.ptr, word.len);
-	return word.len;
-}
-
-/* The symbols of a needle; how many, with NULL only that. */
-static size_t put_symbols(struct span word, enum family family, size_t skew, uint8_t *into)
-{
-	if (family == BASE64)
-		return put_base64(word, skew, into);
-	return family == HEX ? put_hex(word, into) : put_text(word, into);
-}
-
-static bool holds_lead(struct span word)
-{
-	for (size_t i = 0; i < word.len; i++)
-		if (unit_is_lead(word.ptr[i]))
-			return true;
-	return false;
-}
-
-struct kind {
-	enum family family;
-	size_t skew; /* of base64 */
-	unsigned int leads;
-};
-
-static const struct kind kinds[] = {
-	{HEX, 0, LEADS},
-	{BASE64, 0, LEADS},
-	{BASE64, 1, LEADS},
-	{BASE64, 2, LEADS},
-	{TEXT, 0, LEADS},
-	/* Only of a word that holds one of these itself. */
-	{TEXT, 0, 0},
-	{TEXT, 0, PERCENT},
-	{TEXT, 0, BACKSLASH},
-	{TEXT, 0, AMPERSAND},
-	{TEXT, 0, EQUALS},
-};
-
-enum { KINDS_MAX = BAWN_ARRAY_SIZE(kinds), KINDS_USUAL = 5 };
-
-static size_t kinds_of(struct span word)
-{
-	return holds_lead(word) ? KINDS_MAX : KINDS_USUAL;
-}
-
-/* ---- what everybody may know of a word ---- */
-
-static void fill_alphabets(struct finder *f)
-{
-	static const char beside[] = "+/=_-.~%\\&#;:@$!*?^|";
-
-	for (unsigned int c = 0; c < 256; c++) {
-		bool letter = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-
-		if (c > 0 && c < 128 && (letter || strchr(beside, (int)c)))
-			set_bit(f->alphabets[TOKEN], c);
-		if (c > 0x20 && c < 0x7f)
-			set_bit(f->alphabets[PRINTABLE], c);
-		if (encode_is_base64((uint8_t)c))
-			set_bit(f->alphabets[BASE64_LETTERS], c);
-		if (c < 128 && decode_hex_digit((uint8_t)c) >= 0)
-			set_bit(f->alphabets[HEX_DIGITS], c);
-	}
-	memcpy(f->inside, f->alphabets[TOKEN], sizeof(f->inside));
-	set_bit(f->inside, '\0');
-}
-
-/* ALPHABETS: it has a byte that no secret has. */
-static enum alphabet alphabet_of(const struct finder *f, struct span word)
-{
-	enum alphabet least = TOKEN;
-
-	for (size_t i = 0; i < word.len; i++) {
-		if (!has_bit(f->alphabets[PRINTABLE], word.ptr[i]))
-			return ALPHABETS;
-		if (!has_bit(f->alphabets[TOKEN], word.ptr[i]))
-			least = PRINTABLE;
-	}
-	return least;
-}
-
-/* How many of a needle's symbols stand for nothing but the word's first `known` bytes. */
-static size_t known_symbols(const struct kind *k, size_t known)
-{
-	if (k->family == BASE64) {
-		size_t first = (8 * k->skew + 5) / 6, end = 8 * (k->skew + known) / 6;
-
-		return end > first ? end - first : 0;
-	}
-	return k->family == HEX ? 2 * known : known;
-}
-
-/* What a finder knows of the words as a whole: of a word of `known` first bytes. */
-static void note_word(struct finder *f, struct span word, size_t known, enum alphabet a)
-{
-	size_t reach = known < word.len ? REACH_MIN : FINDER_KEPT_MAX;
-
-	while (reach < FINDER_KEPT_MAX && reach < REACH_TIMES * word.len)
-		reach *= 2;
-	f->reach = f->reach > reach ? f->reach : reach;
-	f->unknown |= known < FINDER_KNOWN_MIN;
-	for (unsigned int c = 0; a == PRINTABLE && c < sizeof(f->inside); c++)
-		f->inside[c] |= f->alphabets[PRINTABLE][c];
-	for (size_t i = 0; a == ALPHABETS && i < word.len; i++)
-		set_bit(f->inside, word.ptr[i]);
-}
-
-/* A mask brought to its word's length. */
-static void put_mask(struct span word, struct span mask, uint8_t *into)
-{
-	for (size_t i = 0; i < word.len; i++)
-		into[i] = i < mask.len ? mask.ptr[i] : '*';
-}
-
-static void note_edges(struct needle *n, size_t skew, struct span mask)
-{
-	n->before_bits = (uint8_t)((8 * skew + 5) / 6 * 6 - 8 * skew);
-	n->before = (uint8_t)(mask.ptr[0] >> (8 - n->before_bits));
-	n->behind_bits = (uint8_t)(8 * (skew + mask.len) % 6);
-	n->behind = (uint8_t)(mask.ptr[mask.len - 1] & ((1 << n->behind_bits) - 1));
-}
-
-static void add_word(struct finder *f, size_t index, struct span word, const struct span *mask,
-		     size_t known, uint8_t **at)
-{
-	uint8_t *fitted = mask ? *at : NULL;
-	enum alphabet letters = alphabet_of(f, word);
-
-	if (letters == ALPHABETS || known > word.len)
-		known = word.len;
-	else if (known < FINDER_KNOWN_MIN)
-		known = 0;
-	note_word(f, word, known, letters);
-
-	if (fitted) {
-		put_mask(word, *mask, fitted);
-		*at += word.len;
-	}
-	for (const struct kind *k = kinds; k < kinds + kinds_of(word); k++) {
-		struct needle *n = &f->needles[f->count++];
-
-		*n = (struct needle){.family = k->family,
-				     .leads = k->leads,
-				     .once = k->leads == PERCENT,
-				     .word = index,
-				     .known = known_symbols(k, known),
-				     .symbols = *at};
-		n->alphabet = f->alphabets[k->family == BASE64 ? BASE64_LETTERS
-					   : k->family == HEX  ? HEX_DIGITS
-					   : letters == TOKEN  ? TOKEN
-							       : PRINTABLE];
-		n->len = put_symbols(word, k->family, k->skew, n->symbols);
-		*at += n->len;
-		if (!fitted)
-			continue;
-		n->mask = *at;
-		*at += put_symbols((struct span){fitted, word.len}, k->family, k->skew, n->mask);
-		if (k->family == BASE64)
-			note_edges(n, k->skew, (struct span){fitted, word.len});
-	}
-}
-
-static void add_triple(struct finder *f, uint8_t first, uint8_t second, uint8_t third)
-{
-	set_bit(f->triples, triple_of(first, second, third));
-	set_bit(f->pairs, pair_of(first, second));
-	set_bit(f->first, first);
-}
-
-static void add_wild(struct finder *f, uint8_t first, uint8_t second)
-{
-	set_bit(f->wild, pair_of(first, second));
-	set_bit(f->pairs, pair_of(first, second));
-	set_bit(f->first, first);
-}
-
-/* The spellings of a symbol as one byte: one or two. */
-static size_t spellings(enum family family, uint8_t symbol, uint8_t into[2])
-{
-	into[0] = symbol;
-	if (family == BASE64 && (symbol == '+' || symbol == '/'))
-		into[1] = symbol == '+' ? '-' : '_';
-	else if (family == HEX && symbol >= 'a')
-		into[1] = (uint8_t)(symbol - ('a' - 'A'));
-	else
-		return 1;
-	return 2;
-}
-
-static uint8_t hex_digit(unsigned int v, bool upper)
-{
-	return (uint8_t)(v < 10 ? '0' + v : (upper ? 'A' : 'a') + v - 10);
-}
-
-/* The escapes of a needle's first symbol. */
-static void add_escaped_first(struct finder *f, uint8_t byte)
-{
-	for (unsigned int i = 0; i < 4; i++) {
-		uint8_t high = hex_digit(byte >> 4, i & 1), low = hex_digit(byte & 15, i & 2);
-
-		add_triple(f, '%', high, low);
-		add_triple(f, '=', high, low);
-		add_triple(f, '\\', 'x', high);
-	}
-	add_triple(f, '%', '2', '5');
-	for (const char *c = "0123456789xX"; *c; c++)
-		add_triple(f, '&', '#', (uint8_t)*c);
-	add_triple(f, '\\', 'u', '0');
-	add_triple(f, '\\', (uint8_t)('0' + (byte >> 6)), (uint8_t)('0' + (byte >> 3 & 7)));
-	add_wild(f, '\\', '\\');
-	if (unit_is_punctuation(byte))
-		add_wild(f, '\\', byte);
-	if (unit_entity(byte))
-		add_wild(f, '&', unit_entity(byte));
-}
-
-/* Behind a first symbol, the second begins with an escape for this byte. */
-static void add_escaped_second(struct finder *f, uint8_t first, uint8_t byte)
-{
-	for (unsigned int i = 0; i < 2; i++) {
-		add_triple(f, first, '%', hex_digit(byte >> 4, i));
-		add_triple(f, first, '=', hex_digit(byte >> 4, i));
-	}
-	add_triple(f, first, '%', '2');
-	add_triple(f, first, '&', '#');
-	add_triple(f, first, '\\', 'u');
-	add_triple(f, first, '\\', 'x');
-	add_triple(f, first, '\\', (uint8_t)('0' + (byte >> 6)));
-	add_triple(f, first, '\\', '\\');
-	if (unit_is_punctuation(byte))
-		add_triple(f, first, '\\', byte);
-	if (unit_entity(byte))
-		add_triple(f, first, '&', unit_entity(byte));
-}
-
-/* Behind a first letter of base64 a line ends, escaped. */
-static void add_escaped_line(struct finder *f, uint8_t first)
-{
-	add_triple(f, first, '%', '0');
-	add_triple(f, first, '\\', 'n');
-	add_triple(f, first, '\\', 'r');
-}
-
-/* What may stand at the place of symbol k but for the symbol itself. */
-static bool is_other(const struct needle *n, size_t k, uint8_t c)
-{
-	return between(n->family, k, c) || is_lead(n, c);
-}
-
-/* first and second are there; the third byte is symbol k, or what may stand before it. */
-static void add_third(struct finder *f, const struct needle *n, size_t k, uint8_t first,
-		      uint8_t second)
-{
-	uint8_t third[2];
-	size_t thirds = spellings(n->family, n->symbols[k], third);
-
-	for (size_t i = 0; i < thirds; i++)
-		add_triple(f, first, second, third[i]);
-	for (unsigned int c = 0; c < 256; c++)
-		if (is_other(n, k, (uint8_t)c))
-			add_triple(f, first, second, (uint8_t)c);
-}
-
-static void add_beginnings(struct finder *f, const struct needle *n)
-{
-	uint8_t first[2], second[2];
-	size_t firsts = spellings(n->family, n->symbols[0], first);
-	size_t seconds = spellings(n->family, n->symbols[1], second);
-
-	for (size_t i = 0; i < firsts; i++) {
-		for (size_t k = 0; k < seconds; k++)
-			add_third(f, n, 2, first[i], second[k]);
-		for (unsigned int c = 0; c < 256; c++)
-			if (between(n->family, 1, (uint8_t)c))
-				add_third(f, n, 1, first[i], (uint8_t)c);
-		if (!n->leads)
-			continue;
-		add_escaped_first(f, first[i]);
-		if (n->family == BASE64)
-			add_escaped_line(f, first[i]);
-		for (size_t k = 0; k < seconds; k++)
-			add_escaped_second(f, first[i], second[k]);
-	}
-}
-
-/* A second byte that next_place_16 looks for itself. */
-static bool is_special(uint8_t c)
-{
-	return unit_is_lead(c) || c == '\0' || c == '\r' || c == '\n';
-}
-
-static void add_to_sieve(struct finder *f)
-{
-	size_t total = 0, seen = 0;
-
-	for (unsigned int a = 0; a < 256; a++)
-		total += has_bit(f->first, a);
-	for (unsigned int a = 0; a < 256; a++) {
-		if (!has_bit(f->first, a))
-			continue;
-		/* Neighbours have the same high half: in one group they let little else in. */
-		uint8_t bit = (uint8_t)(1 << seen++ * 8 / total);
-
-		f->sieve[0][a & 15] |= bit;
-		f->sieve[1][a >> 4] |= bit;
-		for (unsigned int b = 0; b < 256; b++)
-			if (has_bit(f->pairs, pair_of((uint8_t)a, (uint8_t)b)) &&
-			    !is_special((uint8_t)b)) {
-				f->sieve[2][b & 15] |= bit;
-				f->sieve[3][b >> 4] |= bit;
-			}
-	}
-}
-
-/* The table from a first symbol to its needles: counted, then filled. */
-static int index_needles(struct finder *f)
-{
-	uint32_t total = 0;
-
-	f->starting = calloc(2 * f->count, sizeof(*f->starting));
-	if (!f->starting)
-		return -ENOMEM;
-	for (unsigned int c = 0; c < 256; c++) {
-		f->begin[c] = total;
-		for (size_t i = 0; i < f->count; i++) {
-			uint8_t bytes[2];
-			size_t n = spellings(f->needles[i].family, f->needles[i].symbols[0], bytes);
-
-			for (size_t k = 0; k < n; k++)
-				if (bytes[k] == c)
-					f->starting[total++] = (uint32_t)i;
-		}
-	}
-	f->begin[256] = total;
-	return 0;
-}
-
-static int check_words(const struct span *words, size_t count)
-{
-	if (count > FINDER_WORDS_MAX)
-		return -EINVAL;
-	for (size_t i = 0; i < count; i++)
-		if (words[i].len < FINDER_WORD_MIN || words[i].len > FINDER_WORD_MAX)
-			return -EINVAL;
-	return 0;
-}
-
-/* All that the words need; so that nothing of them is ever copied by a growing buffer. */
-static size_t memory_needed(const struct span *words, size_t count, bool masks)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		for (const struct kind *k = kinds; k < kinds + kinds_of(words[i]); k++)
-			sum += put_symbols(words[i], k->family, k->skew, NULL) * (masks ? 2 : 1);
-		sum += masks ? words[i].len : 0;
-	}
-	return sum;
-}
-
-int finder_new(const struct span *words, const struct span *masks, const size_t *known,
-	       size_t count, struct finder **ret_finder)
-{
-	if (check_words(words, count) < 0)
-		return -EINVAL;
-	_cleanup_finder_ struct finder *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return -ENOMEM;
-	f->memory_len = memory_needed(words, count, masks != NULL);
-	f->memory = malloc(f->memory_len + 1);
-	f->needles = calloc(count * KINDS_MAX + 1, sizeof(*f->needles));
-	if (!f->memory || !f->needles)
-		return -ENOMEM;
-	uint8_t *at = f->memory;
-
-	fill_alphabets(f);
-	for (size_t i = 0; i < count; i++)
-		add_word(f, i, words[i], masks ? &masks[i] : NULL, known ? known[i] : SIZE_MAX,
-			 &at);
-	for (size_t i = 0; i < f->count; i++)
-		add_beginnings(f, &f->needles[i]);
-	add_to_sieve(f);
-	if (f->count > 0 && index_needles(f) < 0)
-		return -ENOMEM;
-	*ret_finder = TAKE_PTR(f);
-	return 0;
-}
-
-void finder_free(struct finder *f)
-{
-	if (!f)
-		return;
-	if (f->memory)
-		explicit_bzero(f->memory, f->memory_len);
-	free(f->memory);
-	free(f->needles);
-	free(f->starting);
-	explicit_bzero(f, sizeof(*f));
-	free(f);
 }

@@ -11,6 +11,10 @@
  *		letters escaped as above.  So the Basic of "user:word" is found as well
  *	hex	in either case, with or without a separator between the bytes
  *
+ * A word with letters that have to be escaped is found as well below up to UNIT_LAYERS layers of
+ * escapes (JSON in JSON, JSON in HTML or in a URL), and in base64 and in hex as JSON and a form
+ * write it.  Not found are two layers of which both are base64 or hex, and escapes in UTF-16.
+ *
  * A finder is made once and never changes.  It looks at each pair of bytes in a table of
  * all pairs that a word can begin with, and reads on only where one is; what it reads on is
  * read in one way (an escape that is well formed is an escape), plus once more as plain
@@ -98,8 +102,9 @@ size_t finder_known(const struct finder *f);
 
 /*
  * Writes the mask over a hit, in the same form and of the same length.  Of base64 also over what
- * the letters before and behind it have of the word.  What is written depends on the word in
- * nothing but its length.
+ * the letters before and behind it have of the word.  Where some letters are escaped and others
+ * are not, the mask is written without regard to which.  So what is written depends on the word in
+ * nothing but its length, and the length that all its escapes have together.
  */
 void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len);
 

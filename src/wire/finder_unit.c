@@ -86,8 +86,11 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 		run++;
 	int c = peek(r, run);
 
+	/* At the end of all bytes a pair of them is one: a value can end so. */
+	if (c < 0 && run % 2 == 0)
+		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
 	if (c < 0)
-		return false;
+		return run % 2 == 0;
 	r->at += run;
 	if (c == 'u') {
 		int high = peek_hex(r, 1);
@@ -184,6 +187,143 @@ bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit)
 		*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
 	return end || !r.short_of;
 }
+
+/* ---- several layers ---- */
+
+struct peel {
+	struct span in;
+	bool short_of; /* more bytes would tell */
+};
+
+/* What stands at a place below some layers; byte -1: the bytes have ended. */
+struct letter {
+	int byte;
+	size_t len;
+};
+
+static struct letter peel_letter(struct peel *p, size_t at, int layers);
+
+/* The next letter of an escape, in the layer below it. */
+struct peel_reader {
+	struct peel *of;
+	size_t at;
+	int layers;
+};
+
+static int peel_next(struct peel_reader *r)
+{
+	struct letter l = peel_letter(r->of, r->at, r->layers);
+
+	r->at += l.len;
+	return l.byte;
+}
+
+/* So many hex digits; -1: they are none, or more than a byte. */
+static int peel_hex(struct peel_reader *r, int count)
+{
+	int v = 0;
+
+	for (int i = 0; i < count && v >= 0; i++) {
+		int c = peel_next(r), digit = c < 0 ? -1 : decode_hex_digit((uint8_t)c);
+
+		v = digit < 0 ? -1 : v << 4 | digit;
+	}
+	return v > 0xff ? -1 : v;
+}
+
+static int peel_backslash(struct peel_reader *r)
+{
+	int c = peel_next(r);
+
+	if (c == 'u' || c == 'x')
+		return peel_hex(r, c == 'u' ? 4 : 2);
+	if (c >= '0' && c <= '3') {
+		int second = peel_next(r), third = peel_next(r);
+
+		return second < '0' || second > '7' || third < '0' || third > '7'
+			       ? -1
+			       : (c - '0') << 6 | (second - '0') << 3 | (third - '0');
+	}
+	return c >= 0 && unit_is_punctuation((uint8_t)c) ? c : -1;
+}
+
+static int peel_number(struct peel_reader *r)
+{
+	int c = peel_next(r), base = 10, v = 0;
+
+	if (c == 'x' || c == 'X') {
+		base = 16;
+		c = peel_next(r);
+	}
+	for (int count = 0; count < 8; count++) {
+		int digit = c < 0 ? -1 : decode_hex_digit((uint8_t)c);
+
+		if (c == ';' && count > 1)
+			return v;
+		if (digit < 0 || digit >= base)
+			return -1;
+		v = v * base + digit;
+		if (v > 0xff)
+			return -1;
+		c = peel_next(r);
+	}
+	return -1;
+}
+
+static int peel_entity(struct peel_reader *r)
+{
+	char name[8] = "&";
+
+	for (size_t i = 1; i + 1 < sizeof(name); i++) {
+		int c = peel_next(r);
+
+		if (i == 1 && c == '#')
+			return peel_number(r);
+		if (c < 0 || (c != ';' && (c < 'a' || c > 'z')))
+			return -1;
+		name[i] = (char)c;
+		if (c == ';')
+			break;
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(entities); i++)
+		if (strcmp(name, entities[i].text) == 0)
+			return entities[i].byte;
+	return -1;
+}
+
+/* Of no layer: the byte that is there. */
+static struct letter peel_letter(struct peel *p, size_t at, int layers)
+{
+	if (layers == 0) {
+		bool is = at < p->in.len;
+
+		p->short_of |= !is;
+		return (struct letter){is ? p->in.ptr[at] : -1, is};
+	}
+	struct letter first = peel_letter(p, at, layers - 1);
+	struct peel_reader r = {p, at + first.len, layers - 1};
+	int byte = first.byte == '%' || first.byte == '=' ? peel_hex(&r, 2)
+		   : first.byte == '\\'                   ? peel_backslash(&r)
+		   : first.byte == '&'                    ? peel_entity(&r)
+							  : -1;
+
+	/* What stands for no printable character is no escape here: no value has any other. */
+	return byte <= 0x20 || byte >= 0x7f || r.at - at > UINT8_MAX
+		       ? first
+		       : (struct letter){byte, r.at - at};
+}
+
+bool unit_peel(struct span at, bool end, int layers, struct unit *ret_unit)
+{
+	struct peel p = {at, false};
+	struct letter l = peel_letter(&p, 0, layers);
+
+	*ret_unit = (struct unit){(uint8_t)l.byte, (uint8_t)l.len,
+				  l.len > 1 ? UNIT_FIXED : UNIT_ITSELF, 0, 0};
+	return end || !p.short_of;
+}
+
+/* ---- writing ---- */
 
 /* In lower case whatever was there: a digit's case would tell that it was a letter. */
 static void write_hex(uint8_t *digits, uint8_t byte)

@@ -11,6 +11,7 @@
 enum {
 	UNIT_BACKSLASHES_MAX = 8, /* JSON in JSON in JSON */
 	UNIT_AGAIN_MAX = 4,       /* %25 before %XX */
+	UNIT_LAYERS = 3,          /* of unit_peel: JSON in JSON in HTML */
 };
 
 /* How another character can be written in its place. */
@@ -50,6 +51,13 @@ uint8_t unit_entity(uint8_t byte);
  * tell (never with end).
  */
 bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit);
+
+/*
+ * The same with so many layers of escapes taken off, one by one, whatever each of them is: of a
+ * string of JSON in a string of JSON, in HTML, in a URL.  What is longer than one byte is
+ * UNIT_FIXED.
+ */
+bool unit_peel(struct span at, bool end, int layers, struct unit *ret_unit);
 
 /* Writes `byte` in place of the unit at bytes, in the same form and length as far as it can be. */
 void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte);

@@ -94,6 +94,15 @@ function onStream(s, headers) {
 		s.respond({ ':status': 200 });
 		return big(s, Number(path.slice(5)));
 	}
+	if (path.startsWith('/long/')) { // six seconds
+		s.respond({ ':status': 200 });
+		let n = 0;
+		const timer = setInterval(() => {
+			s.write('.');
+			if (++n === 60) { clearInterval(timer); s.end('all'); }
+		}, 100);
+		return s.on('close', () => clearInterval(timer));
+	}
 	if (headers[':method'] === 'HEAD') {
 		s.respond({ ':status': 200, 'content-length': 1234 }, { endStream: true });
 		return;

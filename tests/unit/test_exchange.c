@@ -152,6 +152,7 @@ static void test_what_is_decided_is_a_value(void **state)
 		assert_non_null(x.path);
 		assert_non_null(x.what);
 		free(x.path);
+		free(x.other.path);
 		free(x.what);
 	}
 	rules_free(g->rules);
@@ -159,10 +160,84 @@ static void test_what_is_decided_is_a_value(void **state)
 	try_fini(&o);
 }
 
+/* Other rules come while it is under way: what it asked for is judged again, all of it. */
+static void test_judged_by_the_rules_that_come(void **state)
+{
+	static const char before[] = "network: [{allow: a.test, methods: [GET, POST, PUT], "
+				     "paths: [/v1/**], websocket: true}]\n";
+	static const struct {
+		const char *method, *field, *value;
+		uint64_t length;
+		bool websocket;
+		const char *then;
+		bool still;
+	} changes[] = {
+		{.method = "GET", .then = before, .still = true},
+		{.method = "GET", .then = "network: [{allow: a.test}]\n", .still = true},
+		{.method = "GET", .then = "network: [{deny: a.test}]\n"},
+		{.method = "GET", .then = "network: [{allow: a.test, paths: [/v2/**]}]\n"},
+		{.method = "POST", .then = "network: [{allow: a.test, methods: [GET]}]\n"},
+		{.method = "GET",
+		 .then = "network: [{allow: a.test}, {deny: a.test, paths: [/v1/x]}]\n"},
+		{.method = "GET", .websocket = true, .then = POLICY},
+		{.method = "GET", .websocket = true, .then = before, .still = true},
+		/* By the method that it asks to be taken for. */
+		{.method = "POST",
+		 .field = "x-http-method-override",
+		 .value = "PUT",
+		 .then = "network: [{allow: a.test, methods: [POST]}]\n"},
+		{.method = "POST",
+		 .field = "x-original-url",
+		 .value = "/v1/y",
+		 .then = "network: [{allow: a.test, paths: [/v1/x]}]\n"},
+	};
+	struct made_up_name name = {.number = 1};
+
+	(void)state;
+	assert_int_equal(name_parse(SPAN_LITERAL("a.test"), &name.name), 0);
+	for (size_t n = 0; n < BAWN_ARRAY_SIZE(changes); n++) {
+		struct try_outcome first = TRY(.user = before), then = TRY(.user = changes[n].then);
+		struct gate *g = calloc(1, sizeof(*g));
+		struct flow flow = {.gate = g, .name = &name, .port = 443};
+		struct intercept i = {.gate = g, .flow = &flow, .tls = true};
+		struct exchange x = {.intercept = &i};
+		struct http_message m = {.method = span_of_str(changes[n].method),
+					 .scheme = SPAN_LITERAL("https"),
+					 .authority = SPAN_LITERAL("a.test"),
+					 .target = SPAN_LITERAL("/v1/x"),
+					 .websocket = changes[n].websocket};
+		struct rules_verdict v;
+
+		assert_non_null(g);
+		if (changes[n].field)
+			assert_int_equal(http_message_add(&m, span_of_str(changes[n].field),
+							  span_of_str(changes[n].value)),
+					 0);
+		g->rules = ask_rules(&first.policy);
+		assert_int_equal(exchange_decide(&x, &m).act, EXCHANGE_GO);
+		rules_free(g->rules);
+		/* Of the message nothing is left. */
+		memset(&m, 0, sizeof(m));
+		g->rules = ask_rules(&then.policy);
+		g->changes++;
+		if (exchange_is_allowed_still(&x, &v) != changes[n].still)
+			fail_msg("row %zu: %s", n, v.reason);
+		assert_int_equal(x.changes, 1);
+		rules_free(g->rules);
+		free(x.path);
+		free(x.other.path);
+		free(x.what);
+		free(g);
+		try_fini(&first);
+		try_fini(&then);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_decided_is_a_value),
+		cmocka_unit_test(test_judged_by_the_rules_that_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,8 @@ static int tell(struct keys_world *w, uint64_t index, const char *text, uint64_t
 	return keys_receive_client(&w->keys, &e);
 }
 
-static void see_value(struct keys_world *w, uint64_t id, const char *text)
+/* How many it says that the secret had before. */
+static uint64_t see_value(struct keys_world *w, uint64_t id, const char *text)
 {
 	struct span body = {NULL, 0};
 	struct message_value m;
@@ -69,6 +70,7 @@ static void see_value(struct keys_world *w, uint64_t id, const char *text)
 	assert_int_equal(m.id, id);
 	assert_int_equal(m.value.len, strlen(text));
 	assert_memory_equal(m.value.ptr, text, strlen(text));
+	return m.formers;
 }
 
 static void see_refused(struct keys_world *w, uint64_t id, const char *words)
@@ -160,6 +162,52 @@ static void test_again_is_what_was_given(void **state)
 	see_value(w, 9, KEYS_CANARY);
 	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &other), 1);
 	see_refused(w, 10, "before");
+	see_nothing(w);
+}
+
+/*
+ * A value that was read anew: those before it, which the gate has had, may be had again as well, the
+ * newest first, KEYS_FORMERS_MAX of them.  One that it never had is none of them.
+ */
+static void test_former_values_are_given_again(void **state)
+{
+	enum { VALUES = KEYS_FORMERS_MAX + 3 };
+	struct keys_world *w = *state;
+	char text[VALUES][32];
+
+	for (size_t i = 0; i < VALUES; i++) {
+		struct message_release m = release_ok();
+
+		(void)snprintf(text[i], sizeof(text[i]), "canary-number-%04zu", i);
+		m.id = 100 + i;
+		if (i > 0) {
+			w->keys.values[0].expires = 1;
+			assert_int_equal(ask(w, MESSAGE_RELEASE, &message_release_schema, &m), 1);
+			see_need(w, 0);
+		}
+		assert_int_equal(tell(w, 0, text[i], 0), 1);
+		if (i == 0)
+			assert_int_equal(ask(w, MESSAGE_RELEASE, &message_release_schema, &m), 1);
+		see_value(w, m.id, text[i]);
+		for (size_t former = 0; former <= i && former <= KEYS_FORMERS_MAX; former++) {
+			const struct message_again again = {.id = former, .former = former};
+
+			assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &again), 1);
+			assert_int_equal(see_value(w, former, text[i - former]),
+					 i < KEYS_FORMERS_MAX ? i : KEYS_FORMERS_MAX);
+		}
+	}
+	const struct message_again beyond = {.id = 9, .former = KEYS_FORMERS_MAX + 1};
+
+	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &beyond), 1);
+	see_refused(w, 9, "before");
+	/* The same value once more is no other one. */
+	w->keys.awaited[0] = true;
+	assert_int_equal(tell(w, 0, text[VALUES - 1], 0), 1);
+	const struct message_again one = {.id = 11, .former = 1};
+
+	assert_int_equal(ask(w, MESSAGE_AGAIN, &message_again_schema, &one), 1);
+	(void)see_value(w, 11, text[VALUES - 2]);
 	see_nothing(w);
 }
 
@@ -451,6 +499,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_value_for_its_place_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_again_is_what_was_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_former_values_are_given_again, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_aws_key_signs_and_stays, setup, teardown),
 		cmocka_unit_test(test_signature_of_the_documentation),
 		cmocka_unit_test_setup_teardown(test_waits_for_a_value_and_asks_for_an_expired_one,

@@ -19,7 +19,7 @@
 
 #include <zlib.h>
 
-enum { ROUNDS = 400, SECRETS = 3, PIECES_MAX = 24 };
+enum { ROUNDS = 400, SECRETS = 4, PIECES_MAX = 24 };
 
 static uint64_t seed;
 
@@ -31,17 +31,19 @@ static size_t pick(size_t below)
 	return (size_t)(seed % below);
 }
 
-/* A key that is known by its beginning, one of which nothing is known, one with odd letters. */
+/* A key that is known by its beginning, one of which nothing is known, one with odd letters, one
+ * with letters that begin escapes. */
 static const char *const placeholders[SECRETS] = {
 	"ghp_Pl4c3h0ld3rPl4c3h0ld3rPl4c3h0ld3r000",
 	"Qq7Pl4c3h0ld3rPl4c3h0ld3r0123456",
 	"p{P}l4c3,h0ld3r",
+	"Pl4c3h0ld3r%l4c3==",
 };
 static const char *const values[2][SECRETS] = {
 	{"ghp_Zk3Vq8Xw1Bn6Mt5Rj2Ld9Hc4Gs7Fy0PpAbCd", "mZk3Vq8Xw1Bn6Mt5Rj2Ld9Hc4Gs7Fy0P",
-	 "a\"Zk3[Vq8],Xw1B"},
+	 "a\"Zk3[Vq8],Xw1B", "q\\Zk3+Vq8/Xw1B6M=="},
 	{"ghp_9Yt2Wm7Ks4Qd8Nf1Bv5Xc3Lz6Hj0Rg2TeUiO", "T9Yt2Wm7Ks4Qd8Nf1Bv5Xc3Lz6Hj0Rg2",
-	 "b<9Yt{2Wm7}Ks4Q"},
+	 "b<9Yt{2Wm7}Ks4Q", "r/9Yt%2Wm&Ks4\\Qd&="},
 };
 
 /* ---- answers ---- */
@@ -61,8 +63,18 @@ static void put_guess(struct buf *into, size_t secret)
 	memcpy(guess, value + from, len - from);
 	if (pick(4) == 0)
 		guess[pick(len - from)] ^= 1;
-	spellings_all[pick(BAWN_ARRAY_SIZE(spellings_all))].write(into,
-								  (struct span){guess, len - from});
+	const struct spelling *one = &spellings_all[pick(BAWN_ARRAY_SIZE(spellings_all))];
+	const struct spelling *two = &spellings_all[pick(BAWN_ARRAY_SIZE(spellings_all))];
+
+	if (pick(3) > 0) {
+		one->write(into, (struct span){guess, len - from});
+		return;
+	}
+	/* One spelling within another. */
+	_cleanup_buf_ struct buf inner = BUF_INIT(1 << 12);
+
+	one->write(&inner, (struct span){guess, len - from});
+	two->write(into, buf_span(&inner));
 }
 
 static void put_other(struct buf *into)

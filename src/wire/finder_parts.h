@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two files of the finder share: what it is made of (finder_make.c), and what it looks with. */
+#ifndef BAWN_FINDER_PARTS_H
+#define BAWN_FINDER_PARTS_H
+
+#include "finder.h"
+#include "finder_unit.h"
+
+enum lead { PERCENT = 1, BACKSLASH = 2, AMPERSAND = 4, EQUALS = 8, LEADS = 15 };
+
+enum family { TEXT, BASE64, HEX };
+
+/* Of a word's letters: coarse, so that it says little which of the first two a secret has. */
+enum alphabet { TOKEN, PRINTABLE, BASE64_LETTERS, HEX_DIGITS, ALPHABETS };
+
+enum { PAIRS = 1 << 16 };
+
+struct needle {
+	enum family family;
+	unsigned int leads; /* set of enum lead: bytes that begin an escape */
+	bool once;          /* a percent that comes out of an escape is one */
+	bool peels;         /* it is read by unit_peel */
+	size_t word;
+	size_t len;
+	size_t known;            /* symbols that everybody may know, from the first on */
+	const uint8_t *alphabet; /* a map of bytes: what the others are taken from */
+	uint8_t *symbols, *mask; /* mask: NULL, or as many, or more of TEXT */
+	size_t mask_len;
+	/* Of base64: how many bits of the word the letters before and behind have, and the mask's.
+	 */
+	uint8_t before_bits, before, behind_bits, behind;
+};
+
+struct finder {
+	uint8_t pairs[PAIRS / 8];   /* the first two bytes of a needle */
+	uint8_t wild[PAIRS / 8];    /* those of them behind which anything may follow */
+	uint8_t triples[PAIRS / 8]; /* of the others, with the third: by triple_of */
+	uint8_t first[256 / 8];     /* bytes with which a pair begins */
+	uint8_t sieve[4][16];       /* by the halves of a pair's bytes: see next_place */
+	uint8_t inside[256 / 8];    /* bytes that can stand in a word, however it is written */
+	uint8_t alphabets[ALPHABETS][256 / 8];
+	bool unknown;        /* of some word nothing is known */
+	bool peels;          /* some needle does */
+	size_t reach;        /* bytes before the end that a word which goes on may have begun at */
+	uint32_t begin[257]; /* by the symbol's own spellings, into `starting` */
+	uint32_t *starting;  /* needles by their first symbol */
+	size_t count;
+	struct needle *needles;
+	uint8_t *memory; /* of all symbols and masks */
+	size_t memory_len;
+};
+
+static inline uint8_t normal(enum family family, uint8_t c)
+{
+	if (family == BASE64)
+		return c == '-' ? '+' : c == '_' ? '/' : c;
+	if (family == HEX && c >= 'A' && c <= 'F')
+		return (uint8_t)(c + ('a' - 'A'));
+	return c;
+}
+
+/* Whether c may stand before symbol k, which is not the first. */
+static inline bool between(enum family family, size_t k, uint8_t c)
+{
+	if (c == '\0') /* UTF-16, UTF-32 */
+		return true;
+	if (family == BASE64)
+		return c == '\r' || c == '\n';
+	/* A byte's two digits are never parted. */
+	return family == HEX && k % 2 == 0 && c != '\0' && strchr(" :-\r\n", c);
+}
+
+static inline bool is_lead(const struct needle *n, uint8_t c)
+{
+	switch (c) {
+	case '%':
+		return n->leads & PERCENT;
+	case '\\':
+		return n->leads & BACKSLASH;
+	case '&':
+		return n->leads & AMPERSAND;
+	case '=':
+		return n->leads & EQUALS;
+	default:
+		return false;
+	}
+}
+
+static inline bool has_bit(const uint8_t *map, size_t i)
+{
+	return map[i >> 3] >> (i & 7) & 1;
+}
+
+static inline void set_bit(uint8_t *map, size_t i)
+{
+	map[i >> 3] |= (uint8_t)(1 << (i & 7));
+}
+
+static inline size_t pair_of(uint8_t first, uint8_t second)
+{
+	return (size_t)first | (size_t)second << 8;
+}
+
+static inline size_t triple_of(uint8_t first, uint8_t second, uint8_t third)
+{
+	uint32_t v = (uint32_t)first | (uint32_t)second << 8 | (uint32_t)third << 16;
+
+	return v * 2654435761u >> 16;
+}
+
+#endif
