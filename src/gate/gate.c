@@ -284,9 +284,10 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 {
 	int r = plan_read(plan_fd, &g->plan, &g->arena, e);
 
+	if (r < 0)
+		return r;
 	gate_take_limits(g);
-	if (r == 0)
-		r = rules_of_plan(g->plan, &g->rules, e);
+	r = rules_of_plan(g->plan, &g->rules, e);
 	if (r == 0 && g->plan->secrets.count > 0)
 		r = put_in_book_new(g->plan->secrets.items, g->plan->secrets.count, &g->book);
 	return r;

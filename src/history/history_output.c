@@ -46,6 +46,8 @@ _Noreturn static void output_child(const struct output_place *p, int ask, int an
 	char word = 0;
 	ssize_t n;
 
+	/* What ends the other from the terminal does not end this one: it takes away what is left. */
+	(void)setsid();
 	while ((n = read(ask, &word, 1)) < 0 && errno == EINTR)
 		;
 	int r = output_name_it(p, n == 1 && word == 1);

@@ -122,25 +122,37 @@ static int prepare_read_trusted(struct prepare *p, enum policy_layer layer, cons
 	return r < 0 ? r : prepare_add_source(p, layer, name, fd);
 }
 
-/* Its folder and the one above, in which others could put another in its place. */
+/* Others could put something else into this folder. */
+static int prepare_check_folder(struct prepare *p, const char *folder, const char *name)
+{
+	if (!host_others_replace(&p->host, folder))
+		return 0;
+	int r = error_set(p->e, -EPERM, "%s can be written by others: what %s says is not taken",
+			  folder, name);
+
+	error_next(p->e, "chmod go-w %s", folder);
+	return r;
+}
+
+/* Its folder and the one above; and each that links on the way to it lie in, or lead through. */
 static int prepare_check_folders(struct prepare *p, const char *name)
 {
+	const struct host_list *ways = &p->host.ways;
 	const char *folder = p->host.config_dir;
+	int r = 0;
 
-	for (int i = 0; i < 2; i++) {
-		if (host_others_replace(&p->host, folder)) {
-			int r = error_set(p->e, -EPERM,
-					  "%s can be written by others: what %s says is not taken",
-					  folder, name);
-
-			error_next(p->e, "chmod go-w %s", folder);
-			return r;
-		}
+	for (int i = 0; r == 0 && folder && *folder && i < 2; i++) {
+		r = prepare_check_folder(p, folder, name);
 		folder = arena_strn(p->arena, folder, (size_t)(strrchr(folder, '/') - folder));
-		if (!folder || !*folder)
-			break;
 	}
-	return 0;
+	for (size_t i = 0; r == 0 && i < ways->count; i++) {
+		const char *path = ways->items[i].path;
+
+		folder = arena_strn(p->arena, path, (size_t)(strrchr(path, '/') - path));
+		if (folder && *folder)
+			r = prepare_check_folder(p, folder, name);
+	}
+	return r;
 }
 
 static int prepare_read_user(struct prepare *p)

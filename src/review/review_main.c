@@ -6,19 +6,30 @@
  * May read the layers and the workspace, land changes there, and ask a session to pause.  Must not
  * run anything in a tree that an agent can write.
  *
- * What it reads was written by agents, so it is confined before it reads any of it
- * (review_confine.h).
+ * What it reads was written by agents, so it has a filter before it reads any of it: it starts no
+ * program, has no sockets but unix ones, makes no mounts, and traces no process.  It has no
+ * Landlock: which folders a landing writes is known only from what it reads (worktrees, git folders
+ * elsewhere), and it has to be able to write them all.
  */
 #include "review.h"
-#include "review_confine.h"
 
 #include "elsewhere.h"
+#include "profile.h"
+#include "str.h"
 
 static const struct verb_act review_verbs[] = {
 	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
 	{"undo", review_undo},       {"snapshot", review_snapshot}, {"snapshots", review_snapshots},
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},
 };
+
+/* A maker of systems is a program of the user's, which a filter of ours would be handed on to. */
+static int review_confine(const struct invocation *i, struct error *e)
+{
+	return str_equal(i->verb->name, "system")
+		       ? 0
+		       : elsewhere_filter(profile_bpf(PROFILE_REVIEW), e);
+}
 
 int main(int argc, char **argv)
 {
