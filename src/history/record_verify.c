@@ -361,7 +361,7 @@ static int record_run_all(struct record_run *run, const struct invocation *i, st
 
 		if (s)
 			r = record_check_session(run, s, e);
-		else if (!record_find_missing(run, wanted, e))
+		else if (!named || !record_find_missing(run, wanted, e))
 			r = e->code;
 	}
 	if (r == 0 && !named)

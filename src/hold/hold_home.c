@@ -53,8 +53,8 @@ static int home_links(struct home_look *h, const char *folder,
 	bool in;
 
 	for (const struct dirent *e;
-	     r == 0 && h->left > 0 && !hold_is_late(h->j) && (e = dir_next(list, NULL));
-	     h->left--) {
+	     r == 0 && h->left > 0 && !hold_is_late(h->j) && (e = dir_next(list, NULL));) {
+		h->left--;
 		if (snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >= (int)sizeof(path))
 			continue;
 		if (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN)

@@ -219,9 +219,13 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 {
 	size_t count = j->name_count + j->word_count + 1;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	t->said = calloc(count, sizeof(*t->said));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	t->of_scripts = calloc(count, sizeof(*t->of_scripts));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	t->scripts = calloc(count, sizeof(*t->scripts));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	t->pythons = calloc(count, sizeof(*t->pythons));
 	if (!t->said || !t->of_scripts || !t->scripts || !t->pythons)
 		return false;
@@ -235,8 +239,11 @@ static bool tools_gather(const struct hold_judge *j, struct hold_tools *t)
 		t->runner = t->runner ||
 			    (n->kind == HOLD_NAME_TOOL && !n->script && tools_is_runner(n->path));
 	}
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	qsort(t->said, t->said_count, sizeof(*t->said), tools_by_word);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	qsort(t->of_scripts, t->of_script_count, sizeof(*t->of_scripts), tools_by_script);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	qsort(t->pythons, t->python_count, sizeof(*t->pythons), tools_by_folder);
 	for (size_t i = 0; i < t->of_script_count; i++) {
 		const char *name = t->of_scripts[i]->script;
@@ -316,10 +323,13 @@ static const struct hold_tools *tools_of(struct hold_judge *j)
 static const struct hold_name *tools_said(const struct hold_judge *j, const char *word)
 {
 	const struct hold_name key = {.path = word}, *of = &key;
+	const struct hold_tools *t = j->tools;
+
+	if (t->said_count == 0)
+		return NULL;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	const struct hold_name **found =
-		j->tools->said_count ? bsearch(&of, j->tools->said, j->tools->said_count,
-					       sizeof(*j->tools->said), tools_by_word)
-				     : NULL;
+		bsearch(&of, t->said, t->said_count, sizeof(of), tools_by_word);
 
 	return found ? *found : NULL;
 }

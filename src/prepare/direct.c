@@ -13,7 +13,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { DIRECT_PATHS_MAX = 512, DIRECT_MOUNTS_MAX = 256, DIRECT_DEPTH_MAX = 8 };
+enum {
+	DIRECT_PATHS_MAX = 512,
+	DIRECT_MOUNTS_MAX = 256,
+	DIRECT_DEPTH_MAX = 8,
+	DIRECT_LATE_NAMES = 8, /* of each path that is not there yet, by mounts */
+};
 
 struct direct {
 	struct plan *plan;
@@ -164,7 +169,8 @@ static int direct_find_mounted(const struct direct *d, const char *path, struct 
 static int direct_add_late(struct direct *d, int dir)
 {
 	static const char git[] = ".git";
-	struct plan_string *late = arena_alloc(d->arena, (2 * d->path_count + 2) * sizeof(*late));
+	size_t room = DIRECT_LATE_NAMES * (d->path_count + 1);
+	struct plan_string *late = arena_alloc(d->arena, room * sizeof(*late));
 	struct host_list mounted = {.count = 0};
 	size_t count = 0;
 	struct stat st;
@@ -186,8 +192,9 @@ static int direct_add_late(struct direct *d, int dir)
 		mounted.count = 0;
 		int r = direct_find_mounted(d, late[i].text, &mounted);
 
-		for (size_t n = 0; r == 0 && n < mounted.count && count < 2 * d->path_count + 2;
-		     n++)
+		if (r == 0 && count + mounted.count > room)
+			r = -E2BIG;
+		for (size_t n = 0; r == 0 && n < mounted.count; n++)
 			late[count++].text = mounted.items[n].name;
 		if (r < 0)
 			return r;

@@ -287,7 +287,8 @@ static int hidden_cover_links(struct hidden *h)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < h->link_count; i++) {
+	/* Beyond the most that is covered each place says that it may not be all. */
+	for (size_t i = 0; (r == 0 || r == -E2BIG) && i < h->link_count; i++) {
 		struct hidden_place *of = &h->places[h->links[i].of];
 		struct host_list again = {.count = 0};
 

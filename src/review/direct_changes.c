@@ -247,9 +247,8 @@ static void direct_look(struct direct_changes *d, const struct former *f)
 		return;
 	if (!was.there || now.type == OBJECT_ABSENT) {
 		direct_put(d, f->path, was.there ? CHANGE_DELETED : CHANGE_ADDED, &now);
-	} else if (!direct_is_same(d, f->path, &was, &now)) {
-		direct_put(d, f->path, CHANGE_CHANGED, &now);
-	} else if (now.type == OBJECT_DIR && direct_hides(&was, &now)) {
+	} else if (!direct_is_same(d, f->path, &was, &now) ||
+		   (now.type == OBJECT_DIR && direct_hides(&was, &now))) {
 		direct_put(d, f->path, CHANGE_CHANGED, &now);
 	} else if (now.type == OBJECT_FILE && direct_has_other_rights(d, f->path, &was, &now)) {
 		direct_put(d, f->path, CHANGE_MODE, &now);
