@@ -3,6 +3,7 @@
  * The parts of `bawn undo`:
  *
  *	review_undo.c	which landing or session, what of it, and doing it
+ *	undo_land.c	landing what was chosen
  *	undo_show.c	telling
  */
 #ifndef BAWN_UNDO_PARTS_H
@@ -65,6 +66,9 @@ bool undo_opens(const struct undo *u);
 
 /* The workspace's own folder gets its mode or time back. */
 bool undo_has_top(const struct undo *u);
+
+/* Nothing of it is left that could be taken back later. */
+bool undo_is_whole(const struct undo *u);
 
 /* It is done by the values of refs. */
 bool undo_is_valued(const struct undo *u, size_t i);
