@@ -804,7 +804,7 @@ int reconcile_write_digest(struct writer *w, const struct scanner_digest *d)
 
 	hash_format(&d->digest, hex);
 	event_put_word(event, NOTE_FIELD_OP, "digest");
-	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	event_put_word(event, NOTE_FIELD_HOW, d->remembered ? "remembered" : "kernel");
 	event_put_text(event, NOTE_FIELD_PATH, reconcile_cut(span_of_str(d->path), &cut));
 	if (cut > 0)
 		event_put_number(event, NOTE_FIELD_CUT, cut);

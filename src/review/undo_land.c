@@ -100,8 +100,10 @@ static int undo_land(struct undo_landing *l, struct error *e)
 	int r = land(&how, u->steps + l->first, l->count, &l->result, e);
 
 	if (r == -ESTALE || r == -EEXIST)
-		error_next(e, "Something changed meanwhile, and nothing was undone. Run 'bawn "
-			      "undo' again to see it as it is.");
+		error_next(e,
+			   "Something changed meanwhile, and nothing%s%s was undone. Run 'bawn "
+			   "undo' again to see it as it is.",
+			   *l->at ? " of what is mounted at " : "", l->at);
 	if (r < 0 && l->e.code < 0)
 		*e = l->e;
 	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
