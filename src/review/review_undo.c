@@ -987,6 +987,19 @@ static int undo_nothing(struct undo *u)
 	return EXIT_OK;
 }
 
+/* What is as it was: the workspace, or what is mounted in it. */
+static const char *undo_folder(const struct undo *u, struct buf *into)
+{
+	const char *at = u->kept ? land_undo_journal(u->kept)->at : "";
+	const char *folder = review_folder(&u->review, into);
+
+	if (!*at)
+		return folder;
+	buf_put_char(into, '/');
+	text_escape(into, span_of_str(at));
+	return buf_str(into);
+}
+
 /* The exit code, or -errno. */
 static int undo_run(struct undo *u, struct error *e)
 {
@@ -1025,7 +1038,7 @@ static int undo_run(struct undo *u, struct error *e)
 		return undo_nothing(u);
 	if (u->dry)
 		return EXIT_OK;
-	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
+	_cleanup_buf_ struct buf folder = BUF_INIT(8 * PATH_MAX + 2);
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);
 
@@ -1047,10 +1060,13 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it.%s\n", rest ? "The rest of " : "",
-			    review_folder(&u->review, &folder), u->redo ? "after" : "before",
-			    u->redo ? " 'bawn undo' takes it back."
-			    : lands ? " 'bawn undo --redo' does it again."
-				    : "");
+			    undo_folder(u, &folder), u->redo ? "after" : "before",
+			    u->redo  ? " 'bawn undo' takes it back."
+			    : !lands ? ""
+			    : u->landings > 1
+				    ? " 'bawn undo --redo' does it again: what is mounted there "
+				      "first, by itself."
+				    : " 'bawn undo --redo' does it again.");
 	return r;
 }
 

@@ -146,9 +146,8 @@ static int undo_place(struct undo *u, const char ***ret)
 		if (r < 0 || !last)
 			return r < 0 ? r : -ENOMEM;
 		/* Of folders that are only opened nothing is read. */
-		all[i] = (struct undo_placed){.step = u->steps[i],
-					      .from = undo_opens(u) ? 0 : u->from[i],
-					      .at = last};
+		all[i] = (struct undo_placed){
+			.step = u->steps[i], .from = undo_opens(u) ? 0 : u->from[i], .at = last};
 	}
 	qsort(all, u->count, sizeof(*all), undo_placed_order);
 	for (size_t i = 0; i < u->count; i++) {
@@ -180,6 +179,7 @@ int undo_land_all(struct undo *u, struct error *e)
 		int code = undo_land(&l, &own);
 
 		u->done = u->done || code == 0;
+		u->landings += code == 0;
 		if (code == 0)
 			continue;
 		/* Two sentences, where two failed. */

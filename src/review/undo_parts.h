@@ -56,6 +56,7 @@ struct undo {
 	size_t *from;            /* each: which of all */
 	size_t count;
 	uint64_t number;    /* of the landing that this is */
+	size_t landings;    /* of a direct session: as many, each redone by itself (undo_land.h) */
 	const char **taken; /* a ref that was taken back, of each repository */
 	size_t taken_count;
 	bool json, dry, redo, done;

@@ -634,11 +634,10 @@ static int land_give_up(struct landing *l, int code, struct land_result *ret, st
 		char why[400];
 
 		(void)snprintf(why, sizeof(why), "%.399s", e->text);
-		return error_set(
-			e, code,
-			"%s; what stood where something else was written is in %s%s" LAND_ASIDE_PREFIX
-			"%s",
-			why, l->j.at, *l->j.at ? "/" : "", l->j.id);
+		return error_set(e, code,
+				 "%s; what stood where something else was written is in "
+				 "%s%s" LAND_ASIDE_PREFIX "%s",
+				 why, l->j.at, *l->j.at ? "/" : "", l->j.id);
 	}
 	return code;
 }

@@ -48,8 +48,8 @@ struct land_step {
 struct land_undo;
 
 struct land_how {
-	int tree;         /* the workspace's folder */
-	int journal;      /* bawn's own folder for it: sessions/NAME/journal */
+	int tree;    /* the workspace's folder */
+	int journal; /* bawn's own folder for it: sessions/NAME/journal */
 	/* Something is mounted there, and all steps lie on it (land_at); NULL: on the tree's own. */
 	const char *at;
 	const char *what; /* "apply", "undo" or "redo", kept in the journal */

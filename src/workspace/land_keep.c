@@ -297,7 +297,7 @@ int land_recover(int tree, int journal, struct land_found *ret, struct error *e)
 
 	land_stage_name(&l, LAND_ASIDE_PREFIX, aside);
 	if (l.aside)
-		(void)snprintf(ret->aside, sizeof(ret->aside), "%s%s%s", l.j.at,
-			       *l.j.at ? "/" : "", aside);
+		(void)snprintf(ret->aside, sizeof(ret->aside), "%s%s%s", l.j.at, *l.j.at ? "/" : "",
+			       aside);
 	return 0;
 }

@@ -132,9 +132,8 @@ static int stage_dir(struct landing *l, size_t i, const char *name)
 		return to < 0 ? to : land_put_has(to, given->has);
 	if (l->how->undo && given->kept > 0)
 		return stage_kept_dir(l, given->kept - 1, to);
-	_cleanup_fd_ int from = l->how->open_folder
-					? l->how->open_folder(l->how->context, l->minds[i].origin)
-					: -1;
+	_cleanup_fd_ int from =
+		l->how->open_folder ? l->how->open_folder(l->how->context, l->minds[i].origin) : -1;
 	/* One that could not be read, or only changed its mode, brings nothing. */
 	int r = from < 0 ? 0 : land_copy_attributes(from, to);
 

@@ -611,11 +611,8 @@ static void test_a_journal_torn_at_every_byte(void **state)
 		{"a/b c", 1, {.type = OBJECT_ABSENT}, {.type = OBJECT_DIR, .mode = 0755, .ino = 9}},
 		{"z", 0, {.type = OBJECT_FILE, .mode = 04755, .size = 3}, {.type = OBJECT_ABSENT}},
 	};
-	struct journal j = {.id = "0123456789abcdef",
-			    .number = 1,
-			    .at = "",
-			    .dirs = dirs,
-			    .dir_count = 2};
+	struct journal j = {
+		.id = "0123456789abcdef", .number = 1, .at = "a", .dirs = dirs, .dir_count = 2};
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
 
 	(void)state;
