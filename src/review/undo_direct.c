@@ -929,11 +929,10 @@ int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, i
 	/* Nothing in it got another name, but undo puts other files there. */
 	if (*path)
 		return f ? u->times[f - u->former.items] : now;
-	/* The workspace's own; somebody may have changed something in it since. */
-	return first_find(&u->first, ".", &was) >= 0 && first_find_end(&u->first, ".", &end) >= 0 &&
-			       end.mtime == now
-		       ? was.mtime
-		       : 0;
+	/* The workspace's own, likewise; somebody may have changed something in it since. */
+	if (first_find(&u->first, ".", &was) < 0)
+		return now;
+	return first_find_end(&u->first, ".", &end) >= 0 && end.mtime == now ? was.mtime : 0;
 }
 
 void undo_direct_fini(struct undo_direct *u)
