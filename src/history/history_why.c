@@ -105,6 +105,9 @@ static const char *why_known(const struct event *ev)
 	if (event_is(ev, NOTE_FIELD_HOW, "reported"))
 		return "reported: read from the memory of the process, which may have changed it "
 		       "in the same moment";
+	if (event_is(ev, NOTE_FIELD_HOW, "remembered"))
+		return "remembered: as an earlier session measured it, by a file that is not "
+		       "sealed";
 	return NULL;
 }
 

@@ -4,7 +4,9 @@
  * folder of all records, so that a large program is read once and not at every start.  An entry
  * holds for a file as the kernel knows it (device, inode, size, times); whoever changes the file
  * changes its ctime.  It is a cache: one that is damaged, too large or not to be opened is done
- * without.
+ * without.  Its check finds damage, and no forgery: who can write the folder of records between
+ * sessions can write here what they like, so an event says of a digest from here that it is
+ * remembered.
  *
  *	offset	bytes	each number as this machine writes it
  *	0	40	device, inode, size, mtime and ctime (nanoseconds)

@@ -123,8 +123,10 @@ int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, str
 	k->limit = FIRST_KEEP_LIMIT;
 	k->enter_limit = k->direct ? FIRST_KEEP_INDEX : FIRST_INDEX_MAX;
 	k->room = malloc(FIRST_KEEP_MERGE);
-	if (k->direct)
+	if (k->direct) {
 		first_keep_open_tree(k);
+		twice_read(&k->twice, m->source, m->target);
+	}
 	int r = k->room ? touched_init(&k->known) : -ENOMEM;
 
 	if (r == 0)
@@ -152,6 +154,7 @@ void first_keep_see(struct first_keep *k, int root)
 
 void first_keep_fini(struct first_keep *k)
 {
+	twice_fini(&k->twice);
 	for (size_t i = 0; i < k->layer_count; i++)
 		fd_close(&k->layers[i]);
 	free(k->layers);

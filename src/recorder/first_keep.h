@@ -26,6 +26,7 @@
 #include "first_taken.h"
 #include "plan.h"
 #include "touched.h"
+#include "twice.h"
 
 enum {
 	FIRST_KEEP_MERGE = 1 << 20,    /* bytes of a file that are kept in review mode */
@@ -51,6 +52,7 @@ struct first_keep {
 	int tree;           /* the snapshot of the workspace; -1: there is none */
 	int64_t tree_made;  /* not after it, nanoseconds since 1970 */
 	const char *inside; /* the workspace, as the box sees it */
+	struct twice twice; /* direct: who asks uses the first names */
 	bool direct;
 	int64_t began;        /* nanoseconds since 1970 */
 	bool top;             /* the workspace's own folder is known */
@@ -77,6 +79,7 @@ struct first_keep {
 			     .workspace = -1,            \
 			     .seen = -1,                 \
 			     .tree = -1,                 \
+			     .twice = TWICE_INIT,        \
 			     .attributes = BUF_INIT(ATTRIBUTES_MAX)})
 
 /* `dir` is taken; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */

@@ -6,6 +6,7 @@
 #include "fd.h"
 #include "open.h"
 #include "str.h"
+#include "twice.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -126,6 +127,18 @@ static void reconcile_follow_links(struct reconcile *r)
 	}
 }
 
+/* What is done to a folder of the workspace that is mounted there twice is told by its first name: it
+ * is done to where the second is mounted. */
+static void reconcile_follow_mounts(struct reconcile *r, const struct plan_mount *workspace)
+{
+	_cleanup_twice_ struct twice twice = TWICE_INIT;
+
+	twice_read(&twice, workspace->source, workspace->target);
+	for (size_t i = 0; i < twice.count; i++)
+		touched_linked(&r->touched, span_of_str(twice.names[i].first),
+			       span_of_str(twice.names[i].second));
+}
+
 /* A folder that the user granted for writing, and that is no part of one that is compared. */
 static bool reconcile_is_granted(const struct reconcile *r, const struct plan_mount *m)
 {
@@ -170,6 +183,8 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 		ret = touched_init(&r->touched);
 	if (ret == 0 && r->count > 0)
 		reconcile_follow_links(r);
+	if (ret == 0 && workspace && workspace->upper[0] == '\0')
+		reconcile_follow_mounts(r, workspace);
 	return ret < 0 && e->code == 0 ? error_sys(e, ret, "preparing to compare what changes")
 				       : ret;
 }
@@ -804,7 +819,7 @@ int reconcile_write_digest(struct writer *w, const struct scanner_digest *d)
 
 	hash_format(&d->digest, hex);
 	event_put_word(event, NOTE_FIELD_OP, "digest");
-	event_put_word(event, NOTE_FIELD_HOW, "kernel");
+	event_put_word(event, NOTE_FIELD_HOW, d->remembered ? "remembered" : "kernel");
 	event_put_text(event, NOTE_FIELD_PATH, reconcile_cut(span_of_str(d->path), &cut));
 	if (cut > 0)
 		event_put_number(event, NOTE_FIELD_CUT, cut);

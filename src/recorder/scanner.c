@@ -394,7 +394,8 @@ static bool scanner_is_asked(const struct scanner *s, const struct digests_key *
 /* One that an earlier session took is told at once, and once. */
 static bool scanner_tell_known(struct scanner *s, const struct digests_key *key, struct span path)
 {
-	struct scanner_digest digest = {.device = key->device, .inode = key->inode};
+	struct scanner_digest digest = {
+		.device = key->device, .inode = key->inode, .remembered = true};
 	int r = digests_take(&s->known, key, &digest.digest);
 	_cleanup_free_ char *name = r == 1 ? strndup((const char *)path.ptr, path.len) : NULL;
 

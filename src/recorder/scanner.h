@@ -47,7 +47,8 @@ struct scanner_digest {
 	const char *path;
 	uint64_t device, inode;
 	struct hash digest;
-	int result; /* 0, -ESTALE: it was changed since it ran, -EFBIG, or another -errno */
+	int result;      /* 0, -ESTALE: it was changed since it ran, -EFBIG, or another -errno */
+	bool remembered; /* not read now, but by an earlier session (digests.h) */
 };
 
 /* Whom the scanner answers. */

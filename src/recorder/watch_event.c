@@ -73,12 +73,14 @@ static void watch_put_verdict(struct buf *event, bool refused, bool failed)
 static void watch_touch(struct watch *w, enum watch_touch touch)
 {
 	const struct watch_call *c = &w->call;
-	struct span path = {(const uint8_t *)c->path, c->path_len};
-	struct span to = {(const uint8_t *)c->to, c->to_len};
 	struct touched *t = w->to.touched;
+	struct watch_names names;
 
-	if (!t || path.len == 0)
+	if (!t || c->path_len == 0)
 		return;
+	watch_names(w, &names);
+	const struct span path = names.path, to = names.to;
+
 	switch (touch) {
 	case WATCH_TOUCH_NOT:
 		break;

@@ -6,12 +6,23 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
-static void watch_first_path(struct watch *w, const char *path, size_t len,
-			     enum first_change change)
+void watch_names(const struct watch *w, struct watch_names *ret)
+{
+	const struct watch_call *c = &w->call;
+
+	ret->path = (struct span){(const uint8_t *)c->path, c->path_len};
+	ret->to = (struct span){(const uint8_t *)c->to, c->to_len};
+	if (!w->to.first)
+		return;
+	ret->path = twice_first(&w->to.first->twice, ret->path, ret->room[0]);
+	ret->to = twice_first(&w->to.first->twice, ret->to, ret->room[1]);
+}
+
+static void watch_first_path(struct watch *w, struct span path, enum first_change change)
 {
 	struct first_keep *k = w->to.first;
 
-	if (len == 0 || first_keep_path(k, (struct span){(const uint8_t *)path, len}, change))
+	if (path.len == 0 || first_keep_path(k, path, change))
 		return;
 	/* A link came into the way since it was looked at: what is behind it is not known. */
 	if (k->direct)
@@ -19,12 +30,12 @@ static void watch_first_path(struct watch *w, const char *path, size_t len,
 }
 
 /* Something is put at `to`; not where there is nothing that it could be. */
-static void watch_first_moves(struct watch *w, const struct watch_file *f)
+static void watch_first_moves(struct watch *w, const struct watch_file *f,
+			      const struct watch_names *names)
 {
 	const struct watch_call *c = &w->call;
 	struct first_keep *k = w->to.first;
-	const struct span path = {(const uint8_t *)c->path, c->path_len};
-	const struct span to = {(const uint8_t *)c->to, c->to_len};
+	const struct span path = names->path, to = names->to;
 	bool linked = f->touch == WATCH_TOUCH_LINKED, exchange = c->flags & RENAME_EXCHANGE;
 
 	/* A file that never had a name (O_TMPFILE) gets one by a link. */
@@ -41,10 +52,11 @@ static void watch_first_moves(struct watch *w, const struct watch_file *f)
 }
 
 /* Direct: whether the box takes the name away or puts something there. */
-static void watch_first_last(struct watch *w, const struct watch_file *f)
+static void watch_first_last(struct watch *w, const struct watch_file *f,
+			     const struct watch_names *names)
 {
 	const struct watch_call *c = &w->call;
-	const struct span path = {(const uint8_t *)c->path, c->path_len};
+	const struct span path = names->path;
 
 	if (!w->to.first->direct)
 		return;
@@ -62,16 +74,15 @@ static void watch_first_last(struct watch *w, const struct watch_file *f)
 		return;
 	case WATCH_TOUCH_LINKED:
 	case WATCH_TOUCH_RENAMED:
-		watch_first_moves(w, f);
+		watch_first_moves(w, f, names);
 		return;
 	}
 }
 
-static void watch_first_rename(struct watch *w)
+static void watch_first_rename(struct watch *w, const struct watch_names *names)
 {
 	const struct watch_call *c = &w->call;
-	struct span from = {(const uint8_t *)c->path, c->path_len};
-	struct span to = {(const uint8_t *)c->to, c->to_len};
+	const struct span from = names->path, to = names->to;
 	bool folder = from.len && first_keep_is_folder(w->to.first, from);
 	bool exchange = c->flags & RENAME_EXCHANGE;
 	bool other = exchange && to.len && first_keep_is_folder(w->to.first, to);
@@ -79,9 +90,9 @@ static void watch_first_rename(struct watch *w)
 	/* In direct mode the folder goes on under its new name, and MOVED says so.  In review mode
 	 * it leaves its path as anything else does. */
 	if (!folder || !w->to.first->direct)
-		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 	if (!other || !w->to.first->direct)
-		watch_first_path(w, c->to, c->to_len, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->to, FIRST_CHANGE_CONTENT);
 	if ((folder || other) && from.len && to.len)
 		first_keep_moved(w->to.first, from, to, exchange);
 	else if (!exchange && from.len && to.len)
@@ -99,37 +110,37 @@ static enum first_change watch_first_meta(const struct watch_call *c, enum profi
 }
 
 static void watch_first_call(struct watch *w, const struct profile_watched *what,
-			     const struct watch_file *f)
+			     const struct watch_file *f, const struct watch_names *names)
 {
 	const struct watch_call *c = &w->call;
 	bool is_open = what->seen == PROFILE_SEEN_OPEN || what->seen == PROFILE_SEEN_OPEN_HOW;
 
 	if (f->touch != WATCH_TOUCH_NOT)
 		first_keep_see(w->to.first, watch_root_open(&w->root, &w->processes));
-	watch_first_last(w, f);
+	watch_first_last(w, f, names);
 	switch (f->touch) {
 	case WATCH_TOUCH_NOT:
 		return;
 	case WATCH_TOUCH_META:
 	case WATCH_TOUCH_TIMES:
-		watch_first_path(w, c->path, c->path_len, watch_first_meta(c, what->seen));
+		watch_first_path(w, names->path, watch_first_meta(c, what->seen));
 		return;
 	case WATCH_TOUCH_MADE:
 		if (is_open && (c->flags & O_TMPFILE) == O_TMPFILE)
 			return; /* has no name */
-		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 		return;
 	case WATCH_TOUCH_GONE:
 	case WATCH_TOUCH_SYMLINKED:
-		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
 		return;
 	case WATCH_TOUCH_RENAMED:
-		watch_first_rename(w);
+		watch_first_rename(w, names);
 		return;
 	case WATCH_TOUCH_LINKED:
 		/* What is written through the new name changes the old one. */
-		watch_first_path(w, c->path, c->path_len, FIRST_CHANGE_CONTENT);
-		watch_first_path(w, c->to, c->to_len, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->path, FIRST_CHANGE_CONTENT);
+		watch_first_path(w, names->to, FIRST_CHANGE_CONTENT);
 		return;
 	}
 }
@@ -138,8 +149,11 @@ int watch_first(struct watch *w, const struct profile_watched *what, struct watc
 {
 	if (!w->to.first || w->to.first->dir < 0)
 		return 0;
+	struct watch_names names;
+
+	watch_names(w, &names);
 	w->to.first->refused = FIRST_WHY_NOT;
-	watch_first_call(w, what, f);
+	watch_first_call(w, what, f, &names);
 	if (w->to.first->refused == FIRST_WHY_NOT)
 		return 0;
 	bool unreadable = w->to.first->refused == FIRST_WHY_UNREADABLE;

@@ -86,6 +86,14 @@ struct watch_file {
 	bool has_mode, has_flags;
 };
 
+/* The paths of a call, by the first names of what is mounted twice (twice.h). */
+struct watch_names {
+	struct span path, to;
+	char room[2][PATH_MAX];
+};
+
+void watch_names(const struct watch *w, struct watch_names *ret);
+
 /* Whether it makes, in a repository of the user, what git obeys. */
 bool watch_is_held(const struct watch *w, enum watch_touch touch);
 

@@ -32,12 +32,12 @@
 #include "str.h"
 #include "undo_direct.h"
 #include "undo_git.h"
+#include "undo_land.h"
 #include "undo_parts.h"
 #include "undo_refs.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -414,8 +414,7 @@ static int undo_choose_opening(struct undo *u, struct error *e)
 	return 0;
 }
 
-/* Nothing of it is left that could be taken back later. */
-static bool undo_is_whole(const struct undo *u)
+bool undo_is_whole(const struct undo *u)
 {
 	return u->changed_count == 0 && u->left_count == u->objects_left;
 }
@@ -535,70 +534,6 @@ static int undo_choose(struct undo *u, struct error *e)
 
 /* --- doing ----------------------------------------------------------------------------- */
 
-static int undo_record(struct undo *u, struct error *e)
-{
-	struct note n;
-	int r = decision_open(&u->review, u->i, &u->decision, e);
-
-	if (r < 0)
-		return r;
-	note_begin(&n, NOTE_APPLY, u->redo ? "redo" : "undo");
-	note_number(&n, NOTE_FIELD_COUNT_OF, u->count);
-	note_text(&n, NOTE_FIELD_WORKSPACE, span_of_str(u->review.layers.workspace));
-	r = decision_note(&u->decision, &n);
-	for (size_t i = 0; r == 0 && i < u->count; i++)
-		r = decision_path(&u->decision,
-				  &(struct decision_path){.kind = NOTE_APPLY,
-							  .op = "restored",
-							  .path = u->steps[i].path,
-							  .object = &u->steps[i].after});
-	return r < 0 ? error_sys(e, r, "writing a record of this")
-		     : decision_settle(&u->decision, e);
-}
-
-struct undo_landing {
-	struct undo *u;
-	struct error e;
-};
-
-static int undo_on_decide(void *context)
-{
-	struct undo_landing *l = context;
-
-	return undo_record(l->u, &l->e);
-}
-
-static int undo_open_added(const struct undo_added *a)
-{
-	_cleanup_fd_ int fd = memfd_create("bawn-ref", MFD_CLOEXEC);
-	int r = fd < 0 ? -errno : fd_write_all(fd, a->text.ptr, a->text.len);
-
-	if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
-		r = -errno;
-	return r < 0 ? r : TAKE_FD(fd);
-}
-
-static int undo_on_open(void *context, size_t i)
-{
-	struct undo_landing *l = context;
-	const struct land_step *s = &l->u->steps[i];
-
-	if (l->u->from[i] >= l->u->all_count)
-		return undo_open_added(&l->u->refs.added[l->u->from[i] - l->u->all_count]);
-	/* One that stays is its own copy. */
-	if (!l->u->is_direct && git_is_in_objects(s->path) && s->before.type == OBJECT_FILE)
-		return open_beneath(l->u->review.tree, s->path, O_RDONLY | O_NOFOLLOW, 0);
-	return l->u->is_direct ? undo_direct_content(&l->u->direct, l->u->from[i])
-			       : land_undo_content(l->u->kept, l->u->from[i]);
-}
-
-static int64_t undo_on_folder_time(void *context, const char *path, int64_t now)
-{
-	const struct undo_landing *l = context;
-
-	return l->u->is_direct ? undo_direct_folder_time(&l->u->direct, path, now) : 0;
-}
-
 /* A session that stood upon what was taken back stands upon what is there now. */
 static int undo_rebase_one(const struct undo *u, int session, struct basis *b,
 			   struct basis *decided, const struct land_step *s)
@@ -717,8 +652,6 @@ static int undo_forget_direct(struct undo *u, struct error *e)
 
 static int undo_do(struct undo *u, struct error *e)
 {
-	struct undo_landing context = {.u = u, .e = ERROR_INIT};
-
 	if (undo_opens(u) && undo_choose_opening(u, e) < 0)
 		return e->code;
 	fd_close(&u->journal);
@@ -727,28 +660,8 @@ static int undo_do(struct undo *u, struct error *e)
 		return error_sys(e, u->journal, "cannot open the journal in %s",
 				 u->review.layers.path);
 	bool whole = undo_is_whole(u);
-	const struct land_how how = {.tree = u->review.tree,
-				     .journal = u->journal,
-				     .what = u->redo ? "redo" : "undo",
-				     .undo = whole ? u->kept : NULL,
-				     .whole_modes = u->is_direct || !whole,
-				     .open = undo_on_open,
-				     .folder_time = undo_on_folder_time,
-				     .decide = undo_on_decide,
-				     .context = &context};
-	struct land_result result = {.landed = 0};
-	int r = land(&how, u->steps, u->count, &result, e);
+	int r = u->is_direct ? undo_land_all(u, e) : undo_land_kept(u, e);
 
-	if (r == -ESTALE || r == -EEXIST)
-		error_next(e, "Something changed meanwhile, and nothing was undone. Run 'bawn "
-			      "undo' again to see it as it is.");
-
-	if (r < 0 && context.e.code < 0)
-		*e = context.e;
-	u->done = r == 0;
-	struct error late = ERROR_INIT;
-
-	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
 	if (r < 0)
 		return r;
 	if (u->is_direct)
@@ -756,7 +669,6 @@ static int undo_do(struct undo *u, struct error *e)
 	/* If this fails it is met again, as before. */
 	if (!whole && u->i->argument_count == 0)
 		(void)land_undo_pass(u->kept);
-	u->number = result.number;
 	r = undo_find_refs(u);
 	return r < 0 ? error_set(e, r, "no memory")
 		     : layers_each_session(&u->review.layers, undo_rebase, u, e);
@@ -1036,7 +948,7 @@ static int undo_do_inside(struct undo *u, struct error *e)
 static int undo_do_top(struct undo *u, struct error *e)
 {
 	struct error late = ERROR_INIT;
-	int r = undo_record(u, e);
+	int r = undo_record(u, 0, u->count, e);
 
 	(void)decision_close(&u->decision, r < 0 ? EXIT_BAWN : EXIT_OK, &late);
 	u->done = r == 0;
@@ -1073,6 +985,19 @@ static int undo_nothing(struct undo *u)
 			    over ? ": the next 'bawn undo" : ".", over && u->redo ? " --redo" : "",
 			    over ? "' is about what was before it." : "");
 	return EXIT_OK;
+}
+
+/* What is as it was: the workspace, or what is mounted in it. */
+static const char *undo_folder(const struct undo *u, struct buf *into)
+{
+	const char *at = u->kept ? land_undo_journal(u->kept)->at : "";
+	const char *folder = review_folder(&u->review, into);
+
+	if (!*at)
+		return folder;
+	buf_put_char(into, '/');
+	text_escape(into, span_of_str(at));
+	return buf_str(into);
 }
 
 /* The exit code, or -errno. */
@@ -1113,7 +1038,7 @@ static int undo_run(struct undo *u, struct error *e)
 		return undo_nothing(u);
 	if (u->dry)
 		return EXIT_OK;
-	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
+	_cleanup_buf_ struct buf folder = BUF_INIT(8 * PATH_MAX + 2);
 	char question[PATH_MAX + 64];
 	size_t count = undo_count(u);
 
@@ -1135,10 +1060,13 @@ static int undo_run(struct undo *u, struct error *e)
 
 	if (r == 0 && !u->json)
 		text_printf(&u->out, "%s%s is as it was %s it.%s\n", rest ? "The rest of " : "",
-			    review_folder(&u->review, &folder), u->redo ? "after" : "before",
-			    u->redo ? " 'bawn undo' takes it back."
-			    : lands ? " 'bawn undo --redo' does it again."
-				    : "");
+			    undo_folder(u, &folder), u->redo ? "after" : "before",
+			    u->redo  ? " 'bawn undo' takes it back."
+			    : !lands ? ""
+			    : u->landings > 1
+				    ? " 'bawn undo --redo' does it again: what is mounted there "
+				      "first, by itself."
+				    : " 'bawn undo --redo' does it again.");
 	return r;
 }
 

@@ -27,6 +27,9 @@ static const char direct_unreadable[] =
 static const char direct_closed[] =
 	"what it became cannot be read; make it readable (chmod u+rx) before undo";
 
+static const char direct_mounted[] =
+	"something is mounted there, or in the folder that it was renamed with";
+
 static const char direct_doubtful[] =
 	"the session may have written it by another name, and the filesystem does not tell";
 
@@ -282,6 +285,21 @@ static bool direct_has_content(const struct direct_plan *p, const struct former 
 	return content >= 0;
 }
 
+/* What can be renamed lies on one mount, and what something is mounted on cannot be. */
+static bool direct_is_barred(const struct direct_plan *p, const struct former *f,
+			     const struct direct_item *i)
+{
+	bool elsewhere = f->real && !str_equal(f->real, f->path);
+	char at[PATH_MAX], real[PATH_MAX];
+
+	if (land_at(p->u->tree, f->path, at) < 0 ||
+	    (elsewhere && land_at(p->u->tree, f->real, real) < 0))
+		return true;
+	return (str_equal(at, f->path) &&
+		(i->now.type != OBJECT_DIR || i->was.type != OBJECT_DIR)) ||
+	       (elsewhere && !str_equal(at, real));
+}
+
 /* It stands where the session took a folder away, and no call of the session put it there. */
 static bool direct_is_others(const struct direct_plan *p, const struct former *f,
 			     const struct object *now)
@@ -325,6 +343,8 @@ static void direct_judge(const struct direct_plan *p, const struct former *f, st
 		direct_stays(i, "it was changed since");
 	else if (i->now.type == OBJECT_DEVICE)
 		direct_stays(i, "it is a device; remove it before undo");
+	else if (direct_is_barred(p, f, i))
+		direct_stays(i, direct_mounted);
 	else if (!journal_is_path(f->path))
 		direct_stays(i, "its name is one that bawn itself uses");
 	else if (!direct_has_content(p, f, i))
@@ -909,11 +929,10 @@ int64_t undo_direct_folder_time(const struct undo_direct *u, const char *path, i
 	/* Nothing in it got another name, but undo puts other files there. */
 	if (*path)
 		return f ? u->times[f - u->former.items] : now;
-	/* The workspace's own; somebody may have changed something in it since. */
-	return first_find(&u->first, ".", &was) >= 0 && first_find_end(&u->first, ".", &end) >= 0 &&
-			       end.mtime == now
-		       ? was.mtime
-		       : 0;
+	/* The workspace's own, likewise; somebody may have changed something in it since. */
+	if (first_find(&u->first, ".", &was) < 0)
+		return now;
+	return first_find_end(&u->first, ".", &end) >= 0 && end.mtime == now ? was.mtime : 0;
 }
 
 void undo_direct_fini(struct undo_direct *u)

@@ -3,6 +3,7 @@
  * The parts of `bawn undo`:
  *
  *	review_undo.c	which landing or session, what of it, and doing it
+ *	undo_land.c	landing what was chosen
  *	undo_show.c	telling
  */
 #ifndef BAWN_UNDO_PARTS_H
@@ -55,6 +56,7 @@ struct undo {
 	size_t *from;            /* each: which of all */
 	size_t count;
 	uint64_t number;    /* of the landing that this is */
+	size_t landings;    /* of a direct session: as many, each redone by itself (undo_land.h) */
 	const char **taken; /* a ref that was taken back, of each repository */
 	size_t taken_count;
 	bool json, dry, redo, done;
@@ -65,6 +67,9 @@ bool undo_opens(const struct undo *u);
 
 /* The workspace's own folder gets its mode or time back. */
 bool undo_has_top(const struct undo *u);
+
+/* Nothing of it is left that could be taken back later. */
+bool undo_is_whole(const struct undo *u);
 
 /* It is done by the values of refs. */
 bool undo_is_valued(const struct undo *u, size_t i);

@@ -20,6 +20,7 @@ void journal_fini(struct journal *j)
 	j->steps = NULL;
 	j->dirs = NULL;
 	j->count = j->dir_count = 0;
+	j->at = "";
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
@@ -108,6 +109,14 @@ static void journal_put_check(struct buf *text)
 	buf_put_char(text, '\n');
 }
 
+static void journal_put_path(struct buf *text, const char *path)
+{
+	if (*path)
+		encode_percent(text, span_of_str(path), "/");
+	else
+		buf_put_char(text, '.');
+}
+
 void journal_put_head(struct buf *text, const struct journal *j)
 {
 	buf_putf(text, JOURNAL_MAGIC "what %s\nid %s\n", journal_what_words[j->what], j->id);
@@ -115,15 +124,12 @@ void journal_put_head(struct buf *text, const struct journal *j)
 	buf_putf(text, "tree %" PRIu64 " %" PRIo32 " %" PRId64 " %" PRId64 "\n", j->tree_ino,
 		 j->top_mode, j->top_before, j->top_after);
 	buf_putf(text, "stamp %" PRId64 "\nkept %s\n", j->stamp, j->copied ? "copied" : "moved");
+	if (*j->at) {
+		buf_put_str(text, "at ");
+		journal_put_path(text, j->at);
+		buf_put_char(text, '\n');
+	}
 	journal_put_check(text);
-}
-
-static void journal_put_path(struct buf *text, const char *path)
-{
-	if (*path)
-		encode_percent(text, span_of_str(path), "/");
-	else
-		buf_put_char(text, '.');
 }
 
 static bool journal_is_hashed(const struct journal_object *o)
@@ -373,6 +379,10 @@ static void take_head(struct reader *r, struct journal *j)
 	take_literal(r, "\nkept ");
 	j->copied = take_word(r, kept, 2) == 1;
 	take_literal(r, "\n");
+	if (next_is(r, "at ")) {
+		take_literal(r, "at ");
+		j->at = take_path(r, &j->arena, false);
+	}
 	take_check(r);
 }
 
@@ -418,6 +428,7 @@ static void take_dirs(struct reader *r, struct journal *j)
 static void take_steps(struct reader *r, struct journal *j)
 {
 	take_dirs(r, j);
+	r->bad = r->bad || (*j->at && journal_find_dir(j, j->at, strlen(j->at)) < 0);
 	size_t count = count_lines(r, "step ");
 
 	r->bad = r->bad || count > JOURNAL_STEPS_MAX;
@@ -451,8 +462,10 @@ int journal_parse(struct span text, struct journal *ret)
 	if (text.len > JOURNAL_BYTES_MAX || !part_is_whole(&r, text))
 		return -EBADMSG;
 	take_head(&r, ret);
-	if (r.bad)
+	if (r.bad) {
+		journal_fini(ret);
 		return -EBADMSG;
+	}
 	ret->state = JOURNAL_BEGUN;
 	if (!part_is_whole(&r, text))
 		return 0;

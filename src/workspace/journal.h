@@ -15,6 +15,8 @@
  *				the tree's own folder, and its time of change on both sides
  *	stamp TIME		that of every folder in which something was changed
  *	kept moved		or copied: the journal lies on another filesystem
+ *	at PATH			only where it lands on something that is mounted in the tree: all
+ *				of it lies there, and that folder is meant by ID and by `tree`
  *	check DIGEST
  *	dir INO MODE TIME PATH	a folder in which something changes: as it was
  *	step BEFORE AFTER PATH	one for each path
@@ -88,13 +90,14 @@ struct journal {
 	int64_t top_before, top_after; /* mtime of the tree's own folder */
 	int64_t stamp;
 	bool copied;
+	const char *at; /* the folder in which the staging folder is; "": the tree's own */
 	struct journal_dir *dirs;
 	size_t dir_count;
 	struct journal_step *steps;
 	size_t count;
 };
 
-#define JOURNAL_INIT ((struct journal){.arena = ARENA_INIT(JOURNAL_BYTES_MAX)})
+#define JOURNAL_INIT ((struct journal){.arena = ARENA_INIT(JOURNAL_BYTES_MAX), .at = ""})
 
 void journal_fini(struct journal *j);
 #define _cleanup_journal_ _cleanup_(journal_fini)

@@ -37,11 +37,23 @@ static bool is_hashed_type(unsigned int type)
 	return type == OBJECT_FILE || type == OBJECT_LINK;
 }
 
+static bool is_beneath(const char *path, const char *folder)
+{
+	const char *rest = str_after(path, folder);
+
+	return rest && *rest == '/';
+}
+
 static int check_step(const struct landing *l, const struct land_step *s, struct error *e)
 {
 	if (!s->path || !journal_is_path(s->path))
 		return error_set(e, -EINVAL, "%s is no path that can be landed",
 				 s->path ? s->path : "(none)");
+	if (*l->j.at && !str_equal(s->path, l->j.at) && !is_beneath(s->path, l->j.at))
+		return error_set(e, -EXDEV, "%s lies on another mount than %s", s->path, l->j.at);
+	if (str_equal(s->path, l->j.at) &&
+	    (s->before.type != OBJECT_DIR || s->after.type != OBJECT_DIR))
+		return error_set(e, -EBUSY, "something is mounted at %s", s->path);
 	if (s->before.type >= OBJECT_TYPE_COUNT || s->after.type >= OBJECT_TYPE_COUNT ||
 	    (s->before.type == OBJECT_ABSENT && s->after.type == OBJECT_ABSENT))
 		return error_set(e, -EINVAL, "%s: nothing is to be done", s->path);
@@ -61,13 +73,6 @@ static int compare_steps(const void *a, const void *b, void *context)
 	const struct land_step *steps = context;
 
 	return journal_compare(steps[*(const size_t *)a].path, steps[*(const size_t *)b].path);
-}
-
-static bool is_beneath(const char *path, const char *folder)
-{
-	const char *rest = str_after(path, folder);
-
-	return rest && *rest == '/';
 }
 
 /* What is in a folder is there only while the folder is one. */
@@ -165,16 +170,18 @@ static bool is_dir_step(const struct journal_step *s)
 	return s->before.type == OBJECT_DIR || s->after.type == OBJECT_DIR;
 }
 
-/* The folders of all steps, those that come or go, and the tree's own. */
+/* The folders of all steps, those that come or go, the tree's own, and that of the staging folder. */
 static int plan_dirs(struct landing *l)
 {
 	size_t count = 1, unique = 0;
 	struct journal_dir *all =
-		arena_alloc(&l->j.arena, (2 * l->j.count + 1) * sizeof(*l->j.dirs));
+		arena_alloc(&l->j.arena, (2 * l->j.count + 2) * sizeof(*l->j.dirs));
 
 	if (!all)
 		return -ENOMEM;
 	all[0].path = "";
+	if (*l->j.at)
+		all[count++].path = l->j.at;
 	for (size_t i = 0; i < l->j.count; i++) {
 		const struct journal_step *s = &l->j.steps[i];
 		size_t len = journal_folder_len(s->path);
@@ -207,6 +214,11 @@ static int plan_dirs(struct landing *l)
 /* Which folders the landing makes, and in which it changes names. */
 static int plan_rests(struct landing *l)
 {
+	ssize_t top = journal_find_dir(&l->j, l->j.at, strlen(l->j.at));
+
+	if (top < 0)
+		return -EINVAL;
+	l->top_dir = (size_t)top;
 	for (size_t i = 0; i < l->j.count; i++) {
 		struct journal_step *s = &l->j.steps[i];
 		ssize_t dir = journal_find_dir(&l->j, s->path, journal_folder_len(s->path));
@@ -244,7 +256,7 @@ static int look_at_dir(struct landing *l, size_t i)
 
 	if (r < 0)
 		return r == -ELOOP || r == -ENOTDIR || r == -ENOENT ? -ESTALE : r;
-	if (s.mount != l->mount)
+	if (s.mount != l->mount && !land_dir_is_above(l, i))
 		return -EXDEV;
 	d->ino = s.o.ino;
 	d->mode = l->rests[i].mode = s.o.mode;
@@ -389,9 +401,9 @@ static void plan_times(struct landing *l)
 		l->j.dirs[own].mtime = s->after.mtime;
 		l->rests[own].mtime = s->after.mtime ? s->after.mtime : l->j.stamp;
 	}
-	l->j.top_after = l->rests[0].touched ? l->j.stamp : l->j.top_before;
-	if (l->rests[0].timed)
-		l->j.top_after = l->rests[0].mtime;
+	l->j.top_after = l->rests[l->top_dir].touched ? l->j.stamp : l->j.top_before;
+	if (l->rests[l->top_dir].timed)
+		l->j.top_after = l->rests[l->top_dir].mtime;
 	if (was && l->j.top_before == was->top_after)
 		l->j.top_after = was->top_before;
 }
@@ -454,7 +466,7 @@ static int begin_ignored(const struct landing *l)
 static int begin_stage(struct landing *l)
 {
 	char name[LAND_NAME_SIZE];
-	int top = land_dir(l, 0);
+	int top = land_dir(l, l->top_dir);
 	int r = top < 0 ? top : land_dir_open_up(top);
 
 	if (r < 0)
@@ -500,8 +512,10 @@ static int put_commit(struct landing *l)
 static int land_prepare(struct landing *l, size_t count, struct land_result *ret, struct error *e)
 {
 	struct land_seen top;
-	int r = land_look(l->tree, "", &top);
+	int r = land_top_open(l);
 
+	if (r == 0)
+		r = land_look(l->top, "", &top);
 	if (r < 0 || top.o.type != OBJECT_DIR)
 		return error_sys(e, r < 0 ? r : -ENOTDIR, "cannot open the workspace's folder");
 	l->mount = top.mount;
@@ -526,6 +540,8 @@ static int land_prepare(struct landing *l, size_t count, struct land_result *ret
 		r = begin_kept(l);
 	if (r == 0)
 		r = look_at_dir(l, 0);
+	if (r == 0 && l->top_dir)
+		r = look_at_dir(l, l->top_dir);
 	if (r < 0)
 		return error_sys(e, r, "cannot begin the landing");
 	r = look_at_all(l, ret, e);
@@ -590,9 +606,9 @@ static int land_not_begun(struct landing *l)
 
 	(void)unlinkat(l->journal, LAND_LOG ".new", 0);
 	if (l->log >= 0) {
-		r = land_look(l->tree, "", &top);
+		r = land_look(l->top, "", &top);
 		if (r == 0 && top.o.mode != l->j.top_mode)
-			r = land_chmod(l->tree, l->j.top_mode);
+			r = land_chmod(l->top, l->j.top_mode);
 		if (r == 0 && unlinkat(l->journal, LAND_LOG, 0) < 0 && errno != ENOENT)
 			r = -errno;
 		if (r == 0)
@@ -618,11 +634,10 @@ static int land_give_up(struct landing *l, int code, struct land_result *ret, st
 		char why[400];
 
 		(void)snprintf(why, sizeof(why), "%.399s", e->text);
-		return error_set(
-			e, code,
-			"%s; what stood where something else was written is in " LAND_ASIDE_PREFIX
-			"%s",
-			why, l->j.id);
+		return error_set(e, code,
+				 "%s; what stood where something else was written is in "
+				 "%s%s" LAND_ASIDE_PREFIX "%s",
+				 why, l->j.at, *l->j.at ? "/" : "", l->j.id);
 	}
 	return code;
 }
@@ -637,6 +652,7 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	l.tree = how->tree;
 	l.journal = how->journal;
 	l.how = how;
+	l.j.at = how->at ? how->at : "";
 	l.given = steps;
 	int r = land_lock(&l, e);
 

@@ -6,7 +6,8 @@
  * type, mode) and what shall stand there.  It goes through a journal, in a folder of bawn's own:
  *
  *	stage	new content is copied to temporary files beside the tree (a folder
- *		`.bawn-landing-ID` at its top, on its filesystem), hashed as it is copied, and
+ *		`.bawn-landing-ID` at its top, on its filesystem; of what is mounted in the tree,
+ *		at the top of that: land_how.at), hashed as it is copied, and
  *		synced; the journal says which steps there are, and is synced
  *	swap	each path is exchanged with its temporary file (renameat2), in an order in which
  *		directories are there before what is in them; what came out is checked to be
@@ -22,6 +23,8 @@
 #define BAWN_LAND_H
 
 #include "changes.h"
+
+#include <limits.h>
 
 /* What a file or folder has besides mode and time. */
 struct land_has {
@@ -45,8 +48,10 @@ struct land_step {
 struct land_undo;
 
 struct land_how {
-	int tree;         /* the workspace's folder */
-	int journal;      /* bawn's own folder for it: sessions/NAME/journal */
+	int tree;    /* the workspace's folder */
+	int journal; /* bawn's own folder for it: sessions/NAME/journal */
+	/* Something is mounted there, and all steps lie on it (land_at); NULL: on the tree's own. */
+	const char *at;
 	const char *what; /* "apply", "undo" or "redo", kept in the journal */
 	/* Of undo and redo: the steps are of this.  What is kept comes back itself where the
 	 * filesystem allows, with its very times, and is forgotten when it has. */
@@ -82,11 +87,15 @@ struct land_result {
 int land(const struct land_how *how, const struct land_step *steps, size_t count,
 	 struct land_result *ret, struct error *e);
 
+/* What a landing can rename lies on one mount.  The folder where that of this path is mounted: "" is
+ * the tree's own; of what is not there, that of its folder.  0 or -errno. */
+int land_at(int tree, const char *path, char ret[PATH_MAX]);
+
 enum land_way { LAND_NOTHING, LAND_ROLLED_BACK, LAND_FINISHED };
 
 struct land_found {
 	enum land_way way;
-	char aside[48]; /* the folder, at the top of the tree, of what somebody was in the way of */
+	char aside[PATH_MAX]; /* the folder, in the tree, of what somebody was in the way of */
 };
 
 /* Whoever opens a workspace calls this first: an interrupted landing is rolled back, or finished.

@@ -132,7 +132,8 @@ static int back_dirs(struct landing *l)
 	for (size_t n = l->j.dir_count; n > 0; n--) {
 		const struct journal_dir *d = &l->j.dirs[n - 1];
 		struct land_seen s;
-		int fd = *d->path ? land_dir(l, n - 1) : -ENOENT;
+		bool is_top = n - 1 == l->top_dir; /* its time and mode come at the very end */
+		int fd = *d->path && !land_dir_is_above(l, n - 1) ? land_dir(l, n - 1) : -ENOENT;
 		int r = fd < 0 ? fd : land_look(fd, "", &s);
 
 		if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR || r == -ELOOP)
@@ -141,9 +142,9 @@ static int back_dirs(struct landing *l)
 			r = back_has(l, d, fd);
 		if (r == 0)
 			r = land_look(fd, "", &s);
-		if (r == 0 && s.o.mtime != d->mtime)
+		if (r == 0 && !is_top && s.o.mtime != d->mtime)
 			r = land_touch(fd, "", d->mtime);
-		if (r == 0 && s.o.mode != d->mode)
+		if (r == 0 && !is_top && s.o.mode != d->mode)
 			r = land_chmod(fd, d->mode);
 		if (r < 0)
 			return r;
@@ -154,6 +155,8 @@ static int back_dirs(struct landing *l)
 static int open_up_dirs(struct landing *l)
 {
 	for (size_t i = 0; i < l->j.dir_count; i++) {
+		if (land_dir_is_above(l, i))
+			continue;
 		int fd = land_dir(l, i);
 		int r = fd < 0 ? fd : land_dir_open_up(fd);
 
@@ -249,13 +252,13 @@ int land_stage_end(struct landing *l)
 	land_stage_name(l, LAND_ASIDE_PREFIX, aside);
 	if (l->stage >= 0 && unlinkat(l->stage, LAND_IGNORE, 0) < 0 && errno != ENOENT)
 		return -errno;
-	if (unlinkat(l->tree, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+	if (unlinkat(l->top, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return -errno;
 	l->aside = true;
-	int r = land_move(l->tree, name, l->tree, aside);
-	_cleanup_fd_ int top = r < 0 ? r : open_beneath(l->tree, aside, O_PATH | O_DIRECTORY, 0);
+	int r = land_move(l->top, name, l->top, aside);
+	_cleanup_fd_ int top = r < 0 ? r : open_beneath(l->top, aside, O_PATH | O_DIRECTORY, 0);
 
 	if (top >= 0)
 		aside_name(l, top);
@@ -272,14 +275,14 @@ int land_roll_back(struct landing *l)
 	land_kept_name(l->j.number, kept);
 	if (l->j.state == JOURNAL_BEGUN) {
 		/* All that is in it was made by us. */
-		r = tree_remove(l->tree, stage);
+		r = tree_remove(l->top, stage);
 		r = r == -ENOENT ? 0 : r;
 	} else if (l->stage >= 0) {
 		r = back_steps(l);
 		if (r == 0)
 			r = drop_staged(l);
 		if (r == 0)
-			r = land_sync_all(l->tree);
+			r = land_sync_all(l->top);
 		if (r == 0)
 			r = land_stage_end(l);
 	} else {
@@ -288,7 +291,7 @@ int land_roll_back(struct landing *l)
 		r = back_dirs(l);
 	}
 	if (r == 0)
-		r = land_top_restore(l, l->j.top_before);
+		r = land_top_restore(l, l->j.top_before, l->j.top_mode);
 	if (r == 0 && unlinkat(l->journal, LAND_LOG, 0) < 0 && errno != ENOENT)
 		r = -errno;
 	if (r == 0)

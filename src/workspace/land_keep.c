@@ -165,6 +165,14 @@ static int keep_log(struct landing *l)
 	return r;
 }
 
+/* Something may be mounted there, and have got another mode. */
+static uint32_t keep_top_mode(const struct landing *l)
+{
+	ssize_t step = *l->j.at ? journal_find_step(&l->j, l->j.at) : -1;
+
+	return step < 0 ? l->j.top_mode : l->j.steps[step].after.mode;
+}
+
 int land_finish(struct landing *l)
 {
 	int r = 0;
@@ -176,7 +184,7 @@ int land_finish(struct landing *l)
 	if (r == 0)
 		r = land_stage_end(l);
 	if (r == 0)
-		r = land_top_restore(l, l->j.top_after);
+		r = land_top_restore(l, l->j.top_after, keep_top_mode(l));
 	return r < 0 ? r : keep_log(l);
 }
 
@@ -199,6 +207,12 @@ static int found_read(struct landing *l)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->j.dir_count; i++)
 		l->dirs[i] = -1;
+	/* Without a second part there are no folders yet. */
+	if (l->j.dir_count) {
+		ssize_t at = journal_find_dir(&l->j, l->j.at, strlen(l->j.at));
+
+		l->top_dir = at < 0 ? 0 : (size_t)at;
+	}
 	return 0;
 }
 
@@ -206,20 +220,22 @@ static int found_open(struct landing *l)
 {
 	char stage[LAND_NAME_SIZE], kept[LAND_NAME_SIZE];
 	struct land_seen top;
-	int r = land_look(l->tree, "", &top);
+	int r = land_top_open(l);
 
+	if (*l->j.at && (r == -ENOENT || r == -ENOTDIR || r == -ELOOP))
+		return -ESTALE;
+	if (r == 0)
+		r = land_look(l->top, "", &top);
 	if (r < 0)
 		return r;
 	if (top.o.ino != l->j.tree_ino)
 		return -ESTALE;
-	_cleanup_fd_ int up = open_beneath(l->tree, "", O_PATH | O_DIRECTORY, 0);
-
-	r = up < 0 ? up : land_dir_open_up(up);
+	r = land_dir_open_up(l->top);
 	if (r < 0)
 		return r;
 	land_stage_name(l, JOURNAL_STAGE_PREFIX, stage);
 	land_kept_name(l->j.number, kept);
-	l->stage = open_beneath(l->tree, stage, O_PATH | O_DIRECTORY, 0);
+	l->stage = open_beneath(l->top, stage, O_PATH | O_DIRECTORY, 0);
 	if (mkdirat(l->journal, kept, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	l->kept = open_beneath(l->journal, kept, O_PATH | O_DIRECTORY, 0);
@@ -244,6 +260,16 @@ int land_recover(int tree, int journal, struct land_found *ret, struct error *e)
 	}
 	if (r == 0)
 		r = found_open(&l);
+	if (r == -ESTALE && *l.j.at) {
+		(void)error_set(e, r,
+				"an interrupted landing belongs to what was mounted at %s, and is "
+				"not there now",
+				l.j.at);
+		error_next(e,
+			   "Mount it again; or remove 'landing' from the folder 'journal' of this "
+			   "workspace in bawn's state directory.");
+		return r;
+	}
 	if (r == -ESTALE) {
 		(void)error_set(e, r,
 				"an interrupted landing belongs to another folder than "
@@ -267,7 +293,11 @@ int land_recover(int tree, int journal, struct land_found *ret, struct error *e)
 		return r;
 	}
 	*ret = (struct land_found){.way = forward ? LAND_FINISHED : LAND_ROLLED_BACK};
+	char aside[LAND_NAME_SIZE];
+
+	land_stage_name(&l, LAND_ASIDE_PREFIX, aside);
 	if (l.aside)
-		land_stage_name(&l, LAND_ASIDE_PREFIX, ret->aside);
+		(void)snprintf(ret->aside, sizeof(ret->aside), "%s%s%s", l.j.at, *l.j.at ? "/" : "",
+			       aside);
 	return 0;
 }

@@ -81,8 +81,10 @@ struct land_rest {
 
 struct landing {
 	int tree, journal; /* the caller's */
+	int top;           /* the folder in which the staging folder is: `at` of the journal */
+	size_t top_dir;    /* of the journal's dirs that one */
 	int stage, kept, log, lock;
-	uint64_t mount; /* of the tree */
+	uint64_t mount; /* of `top` */
 	int *dirs;      /* of the journal's dirs those that are held, else -1 */
 	size_t held;
 	int spare; /* one that is not held */
@@ -102,6 +104,7 @@ struct landing {
 #define LANDING_INIT                         \
 	((struct landing){.tree = -1,        \
 			  .journal = -1,     \
+			  .top = -1,         \
 			  .stage = -1,       \
 			  .kept = -1,        \
 			  .log = -1,         \
@@ -173,8 +176,14 @@ int land_dir_open_up(int fd);
 /* A folder that is held gets what it shall have. */
 int land_dir_put_has(int fd, const struct land_has *has);
 
-/* The tree's own folder as it was but for its time, when nothing of ours is in it any more. */
-int land_top_restore(struct landing *l, int64_t mtime);
+/* Opens `top`. */
+int land_top_open(struct landing *l);
+
+/* It lies above `top`, on another mount: nothing in it is changed, nor it. */
+bool land_dir_is_above(const struct landing *l, size_t i);
+
+/* The folder `top`, when nothing of ours is in it any more. */
+int land_top_restore(struct landing *l, int64_t mtime, uint32_t mode);
 
 int land_sync(int fd); /* a folder, of O_PATH ones too */
 int land_sync_all(int fd);

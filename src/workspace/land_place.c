@@ -3,6 +3,7 @@
 #include "fd.h"
 #include "land_parts.h"
 #include "open.h"
+#include "str.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,6 +19,7 @@ void landing_fini(struct landing *l)
 	free(l->dirs);
 	l->dirs = NULL;
 	fd_close(&l->spare);
+	fd_close(&l->top);
 	fd_close(&l->stage);
 	fd_close(&l->kept);
 	fd_close(&l->log);
@@ -158,17 +160,72 @@ int land_dir_put_has(int fd, const struct land_has *has)
 	return dir < 0 ? dir : land_put_has(dir, has);
 }
 
-int land_top_restore(struct landing *l, int64_t mtime)
+int land_top_open(struct landing *l)
 {
-	_cleanup_fd_ int top = open_beneath(l->tree, "", O_RDONLY | O_DIRECTORY, 0);
+	l->top = open_beneath(l->tree, l->j.at, O_PATH | O_DIRECTORY, 0);
+	return l->top < 0 ? l->top : 0;
+}
+
+bool land_dir_is_above(const struct landing *l, size_t i)
+{
+	const char *path = l->j.dirs[i].path, *rest = str_after(l->j.at, path);
+
+	return *l->j.at && rest && (*path == '\0' || *rest == '/');
+}
+
+int land_top_restore(struct landing *l, int64_t mtime, uint32_t mode)
+{
+	_cleanup_fd_ int top = open_beneath(l->top, "", O_RDONLY | O_DIRECTORY, 0);
 	struct land_seen s;
 	int r = top < 0 ? top : land_look(top, "", &s);
 
 	if (r == 0 && s.o.mtime != mtime)
 		r = land_touch(top, "", mtime);
-	if (r == 0 && s.o.mode != l->j.top_mode)
-		r = land_chmod(top, l->j.top_mode);
+	if (r == 0 && s.o.mode != mode)
+		r = land_chmod(top, mode);
 	return r < 0 ? r : fsync(top) < 0 ? -errno : 0;
+}
+
+static int at_look(int tree, const char *path, struct land_seen *ret)
+{
+	_cleanup_fd_ int fd = open_beneath(tree, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd < 0 ? fd : land_look(fd, "", ret);
+}
+
+int land_at(int tree, const char *path, char ret[PATH_MAX])
+{
+	struct land_seen top, low, up;
+	size_t len = strlen(path);
+	int r = len < PATH_MAX ? land_look(tree, "", &top) : -ENAMETOOLONG;
+
+	if (r < 0)
+		return r;
+	memcpy(ret, path, len + 1);
+	while (*ret && (r = at_look(tree, ret, &low)) < 0) {
+		/* Nothing is there, or nobody may look: it would lie where its folder does. */
+		if (r != -ENOENT && r != -ENOTDIR && r != -ELOOP && r != -EACCES)
+			return r;
+		ret[journal_folder_len(ret)] = '\0';
+	}
+	if (*ret == '\0' || low.mount == top.mount) {
+		*ret = '\0';
+		return 0;
+	}
+	for (len = strlen(ret); len > 0;) {
+		char above[PATH_MAX];
+
+		memcpy(above, ret, len + 1);
+		above[journal_folder_len(ret)] = '\0';
+		r = *above ? at_look(tree, above, &up) : 0;
+		if (r < 0)
+			return r;
+		if (*above == '\0' || up.mount != low.mount)
+			return 0;
+		len = strlen(above);
+		ret[len] = '\0';
+	}
+	return 0;
 }
 
 int land_sync(int fd)

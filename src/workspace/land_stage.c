@@ -317,7 +317,7 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 	}
 	r = many ? land_sync_all(l->stage) : land_sync(l->stage);
 	if (r == 0)
-		r = many ? 0 : land_sync(l->tree);
+		r = many ? 0 : land_sync(l->top);
 	if (r == 0 && l->j.copied)
 		r = land_sync_all(l->kept);
 	return r < 0 ? error_sys(e, r, "cannot put the changes on the disk") : 0;

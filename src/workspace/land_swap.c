@@ -121,7 +121,7 @@ static int swap_or_say(struct landing *l, size_t i, size_t done, struct land_res
 static int open_up_all(struct landing *l, struct error *e)
 {
 	for (size_t i = 0; i < l->j.dir_count; i++) {
-		if (l->rests[i].made)
+		if (l->rests[i].made || land_dir_is_above(l, i))
 			continue;
 		int fd = land_dir(l, i);
 		int r = fd < 0 ? fd : land_dir_open_up(fd);
@@ -160,23 +160,25 @@ static int look_once_more(struct landing *l, struct land_result *ret, struct err
 	return 0;
 }
 
-/* Times and modes of the folders, the deepest first; the tree's own comes at the very end. */
+/* Times and modes of the folders, the deepest first; that of the staging folder's comes at the very
+ * end. */
 static int settle_dirs(struct landing *l, struct error *e)
 {
 	for (size_t n = l->j.dir_count; n > 1; n--) {
 		const struct land_rest *rest = &l->rests[n - 1];
+		bool is_top = n - 1 == l->top_dir;
 		struct land_seen s;
 
-		if (rest->gone)
+		if (rest->gone || land_dir_is_above(l, n - 1))
 			continue;
 		int fd = land_dir(l, n - 1);
 		int r = fd < 0 ? fd : land_look(fd, "", &s);
 
 		if (r == 0 && rest->has)
 			r = land_dir_put_has(fd, rest->has);
-		if (r == 0 && (rest->touched || rest->made || rest->timed))
+		if (r == 0 && !is_top && (rest->touched || rest->made || rest->timed))
 			r = land_touch(fd, "", rest->mtime);
-		if (r == 0 && (s.o.mode != rest->mode || rest->has))
+		if (r == 0 && !is_top && (s.o.mode != rest->mode || rest->has))
 			r = land_chmod(fd, rest->mode);
 		if (r < 0)
 			return error_sys(e, r, "cannot settle %s", l->j.dirs[n - 1].path);
@@ -189,14 +191,14 @@ static int sync_dirs(struct landing *l, struct error *e)
 	int r = 0;
 
 	if (l->j.dir_count > LAND_SYNC_MANY)
-		r = land_sync_all(l->tree);
+		r = land_sync_all(l->top);
 	for (size_t i = 0; l->j.dir_count <= LAND_SYNC_MANY && r == 0 && i < l->j.dir_count; i++) {
 		int fd = l->rests[i].gone ? l->stage : land_dir(l, i);
 
 		r = fd < 0 ? fd : land_sync(fd);
 		/* Nobody may read it: then all is synced. */
 		if (r == -EACCES)
-			return land_sync_all(l->tree);
+			return land_sync_all(l->top);
 	}
 	if (r == 0 && l->j.dir_count <= LAND_SYNC_MANY)
 		r = land_sync(l->stage);

@@ -10,6 +10,9 @@
  *			the same while, from DELAY microseconds on, another process exchanges the
  *			names A and B all the time, or saves A by way of B; says "saved N" at the
  *			end
+ *	LANDER_AT=1 lander ...
+ *			the same as if TREE were mounted in the tree, which is the folder that it is
+ *			in (land_how.at)
  *	lander kills TREE WANTED JOURNAL COUNT SEED
  *			so many landings, undos and recoveries, each killed at a random moment
  *
@@ -51,6 +54,7 @@ static struct shared *shared;
 
 struct diff {
 	int tree, wanted;
+	const char *at; /* "", or the name of the tree in its folder */
 	struct arena arena;
 	struct land_step *steps;
 	size_t count;
@@ -161,7 +165,8 @@ static void diff_walk(struct diff *d, int in, int other, const char *folder)
 static int diff_content(void *context, size_t i)
 {
 	const struct diff *d = context;
-	int fd = openat(d->wanted, d->steps[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	const char *path = d->steps[i].path + (*d->at ? strlen(d->at) + 1 : 0);
+	int fd = openat(d->wanted, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -176,6 +181,30 @@ static void on_progress(void *context, size_t done, size_t all)
 		return;
 	atomic_store(&shared->go, 1);
 	(void)nanosleep(&moment, NULL);
+}
+
+/* The folder that the steps are below, and what of the tree's path is in them. */
+static int open_tree(const char *tree, const char **ret_at)
+{
+	const char *slash = strrchr(tree, '/');
+	char above[PATH_MAX];
+
+	*ret_at = "";
+	if (!getenv("LANDER_AT") || !slash || slash == tree)
+		return open_folder(AT_FDCWD, tree);
+	*ret_at = slash + 1;
+	(void)snprintf(above, sizeof(above), "%.*s", (int)(slash - tree), tree);
+	return open_folder(AT_FDCWD, above);
+}
+
+static void diff_move(struct diff *d)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; *d->at && i < d->count; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", d->at, d->steps[i].path);
+		d->steps[i].path = arena_str(&d->arena, path);
+	}
 }
 
 /* --- the verbs --------------------------------------------------------------------------- */
@@ -199,18 +228,20 @@ static int do_land(const char *tree, const char *wanted, const char *journal)
 			 .arena = ARENA_INIT(1 << 28)};
 	struct land_result result;
 	struct error e = ERROR_INIT;
-	struct land_how how = {.tree = d.tree,
+	struct land_how how = {.tree = open_tree(tree, &d.at),
 			       .journal = open_folder(AT_FDCWD, journal),
+			       .at = d.at,
 			       .what = "apply",
 			       .open = diff_content,
 			       .progress = on_progress,
 			       .context = &d};
 
 	d.steps = arena_alloc(&d.arena, STEPS_MAX * sizeof(*d.steps));
-	if (d.tree < 0 || d.wanted < 0 || how.journal < 0 || !d.steps)
+	if (d.tree < 0 || d.wanted < 0 || how.tree < 0 || how.journal < 0 || !d.steps)
 		return EXIT_USAGE;
 	diff_walk(&d, d.tree, d.wanted, "");
 	diff_walk(&d, d.wanted, d.tree, "");
+	diff_move(&d);
 	struct timespec began, ended;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &began);
@@ -231,8 +262,10 @@ static int do_undo(const char *tree, const char *journal, bool redo)
 	struct land_undo *u = NULL;
 	struct land_result result;
 	struct error e = ERROR_INIT;
-	struct land_how how = {.tree = open_folder(AT_FDCWD, tree),
+	const char *at = "";
+	struct land_how how = {.tree = open_tree(tree, &at),
 			       .journal = open_folder(AT_FDCWD, journal),
+			       .at = at,
 			       .what = redo ? "redo" : "undo",
 			       .open = land_undo_content,
 			       .progress = on_progress};
@@ -270,8 +303,8 @@ static int do_recover(const char *tree, const char *journal)
 	static const char *const words[] = {"nothing", "rolled-back", "finished"};
 	struct land_found found = {.way = LAND_NOTHING};
 	struct error e = ERROR_INIT;
-	int r = land_recover(open_folder(AT_FDCWD, tree), open_folder(AT_FDCWD, journal), &found,
-			     &e);
+	const char *at = "";
+	int r = land_recover(open_tree(tree, &at), open_folder(AT_FDCWD, journal), &found, &e);
 
 	if (r < 0) {
 		(void)fprintf(stderr, "%s\n", e.text);
