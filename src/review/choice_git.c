@@ -474,6 +474,55 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 	return str_equal(rest, "HEAD") ? git_judge_head(g, x) : 0;
 }
 
+/* The user moved the branch that is checked out since the session began, or since the session
+ * changed it first.  1, 0 or -errno. */
+static int git_user_left(struct git_repository *g)
+{
+	static const char *const files[] = {"", "logs/", NULL};
+	const struct choices *c = g->c;
+	struct git_ref_value mine, was;
+	struct first_entry entry;
+	char path[2 * PATH_MAX];
+	struct object o;
+
+	if (!g->on_mine[0])
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
+	if (basis_find(&c->basis, path) || first_find(&c->first, path, &entry) >= 0) {
+		int known = git_found(g, g->on_mine, &was);
+
+		git_value(g, &g->mine, g->on_mine, &mine);
+		if (known != GIT_KNOWN_NOT)
+			return known < 0 ? known : !git_ref_same(&mine, &was);
+	}
+	/* The session did not change it: in a file of its own it is as new as that, else as the
+	 * last line of its log. */
+	for (size_t i = 0; files[i]; i++) {
+		(void)snprintf(path, sizeof(path), "%s%s%s", g->common, files[i], g->on_mine);
+		if (!changes_find(&c->changes, path) && view_look(&g->base, path, &o) == 0 &&
+		    o.type == OBJECT_FILE)
+			return o.ctime > c->review->session.began;
+	}
+	return 0;
+}
+
+/* The session's HEAD lands, and would take the user away from a branch that the user moved. */
+static int git_judge_left(struct git_repository *g)
+{
+	struct choice *head = git_choice(g, "HEAD");
+
+	if (!head || head->state != CHOICE_LANDS || head->released ||
+	    head->change->before.type != OBJECT_FILE)
+		return 0;
+	int r = git_open_refs(g);
+
+	if (r == 0)
+		r = git_user_left(g);
+	if (r > 0)
+		head->state = CHOICE_CONFLICT;
+	return r < 0 ? r : 0;
+}
+
 /* Whether an inner file of the repository says that what is checked out stays the user's. */
 static bool git_is_stuck(const struct git_repository *g, const struct choice *x, const char *rest)
 {
@@ -985,6 +1034,9 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	bool judged = false;
 	int r = git_weigh(g);
 
+	if (r == 0)
+		r = git_judge_left(g);
+
 	for (size_t i = 0; r == 0 && i < g->count; i++) {
 		const struct git_item *item = &g->items[i];
 		struct choice *x = item->x;
@@ -1014,9 +1066,29 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	return r;
 }
 
+/* A worktree within the workspace has its branch where the repository has it, which was judged
+ * before: where that stays the user's, so does what is checked out of it. */
+static int git_judge_shared(struct git_repository *g)
+{
+	char path[2 * PATH_MAX];
+
+	if (str_equal(g->path, g->common) || !g->on_mine[0])
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
+	const struct change *branch = changes_find(&g->c->changes, path);
+	const struct choice *x = branch ? &g->c->items[branch - g->c->changes.items] : NULL;
+
+	return x && (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
+		       ? git_judge(g, "yours stays", NULL)
+		       : 0;
+}
+
 static int git_judge_whole(struct git_repository *g)
 {
 	int r = git_judge_linked(g);
+
+	if (r == 0)
+		r = git_judge_shared(g);
 
 	if (r == 0)
 		r = git_judge_all(g, git_busy(g->c, g->path));
@@ -1025,6 +1097,24 @@ static int git_judge_whole(struct git_repository *g)
 	if (r == 0)
 		git_keep_linked(g);
 	return r;
+}
+
+/* .git/worktrees/NAME/ has its refs where .git/ has them. */
+static void git_find_common(struct git_repository *g, size_t len)
+{
+	static const char folder[] = "worktrees";
+	const char *slash = len ? memrchr(g->path, '/', len - 1) : NULL;
+	size_t before = slash ? (size_t)(slash - g->path) : 0, own = sizeof(folder) - 1;
+	char head[PATH_MAX + sizeof("HEAD")];
+	struct object o;
+
+	if (before < own || (before > own && g->path[before - own - 1] != '/') ||
+	    memcmp(slash - own, folder, own) != 0)
+		return;
+	/* A folder that is only called so has no repository around it. */
+	(void)snprintf(head, sizeof(head), "%.*sHEAD", (int)(before - own), g->path);
+	if (git_dir_of(g->path) || (view_look(&g->base, head, &o) == 0 && o.type == OBJECT_FILE))
+		g->common[before - own] = '\0';
 }
 
 /* The repository that these are of. */
@@ -1039,17 +1129,7 @@ static int git_in_repository(struct choices *c, const struct git_item *items, si
 		return -ENAMETOOLONG;
 	memcpy(g.path, items[0].x->change->path, len);
 	memcpy(g.common, g.path, len);
-	/* .git/worktrees/NAME/ has its refs where .git/ has them. */
-	char *slash = len ? memrchr(g.common, '/', len - 1) : NULL;
-
-	if (slash) {
-		static const char folder[] = "worktrees";
-		size_t before = (size_t)(slash - g.common), own = sizeof(folder) - 1;
-
-		if (before > own && g.common[before - own - 1] == '/' &&
-		    memcmp(slash - own, folder, own) == 0)
-			g.common[before - own] = '\0';
-	}
+	git_find_common(&g, len);
 	if (c->review->session.branch[0] && str_equal(g.path, ".git/"))
 		(void)snprintf(g.branch, sizeof(g.branch), "refs/heads/%s",
 			       c->review->session.branch);

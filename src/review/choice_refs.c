@@ -166,7 +166,8 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	struct first_entry entry = {.kind = FIRST_OTHER};
 
 	*ret = GIT_REF_NONE;
-	(void)snprintf(path, sizeof(path), "%s%s", g->path, ref);
+	(void)snprintf(path, sizeof(path), "%s%s", git_is_in(ref, "refs/heads") ? g->common : g->path,
+		       ref);
 	const struct basis_entry *known = basis_find(&c->basis, path);
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
 	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
