@@ -802,6 +802,15 @@ static int git_find_worktree(struct git_repository *g, const char *branch,
 	return 0;
 }
 
+/* The session changed what is checked out in a worktree. */
+static bool git_is_left(const struct git_repository *g, const struct git_worktree *w)
+{
+	char head[sizeof("worktrees//HEAD") + NAME_MAX];
+
+	(void)snprintf(head, sizeof(head), "worktrees/%s/HEAD", w->name);
+	return git_choice(g, head) != NULL;
+}
+
 /* A branch that another worktree has checked out does not move beneath it, and is not checked out
  * here as well. */
 static int git_judge_elsewhere(struct git_repository *g, const struct git_item *item)
@@ -816,8 +825,10 @@ static int git_judge_elsewhere(struct git_repository *g, const struct git_item *
 		return 0;
 	int r = git_find_worktree(g, branch, &w);
 
-	if (r <= 0)
-		return r;
+	/* One that the session left there, and removed, is asked about once it is known whether its
+	 * HEAD lands: git_keep_heads. */
+	if (r <= 0 || (!head && item->x->change->after.type == OBJECT_ABSENT && git_is_left(g, w)))
+		return r < 0 ? r : 0;
 	g->stays = arena_printf(&g->c->arena, "yours stays: the worktree %s has %s checked out",
 				w->name, head ? branch : "it");
 	if (!g->stays)
