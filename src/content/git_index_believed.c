@@ -138,8 +138,9 @@ static int believed_entry(struct believed *b, const struct git_index *x, const c
 	struct git_name object = {.len = b->name};
 
 	memcpy(object.bytes, x->object.ptr, b->name);
+	/* A folder is there as one, or by what is in it. */
 	if (git_index_is_folder(x))
-		return believed_folder(b, at, own, &object);
+		return from < own ? believed_folder(b, at, own, &object) : -EPROTO;
 	o->count++;
 	o->whole = o->whole && !(x->kept[0] & BELIEVED_STAGE) && !(x->kept[2] & BELIEVED_ADDED);
 	believed_put(o, git_u32(x->kept + BELIEVED_MODE_AT),

@@ -452,9 +452,10 @@ static bool staged_is_shared(const char *name)
 /* Nobody can tell what is in it. */
 static int staged_say_unread(struct hold_judge *j, struct hold_verdict *v)
 {
-	return hold_say(j, v,
-			"it cannot be looked into: git commit, git push and git checkout would take "
-			"from it whatever it has");
+	return hold_say(
+		j, v,
+		"it cannot be looked into: git commit, git push and git checkout would take "
+		"from it whatever it has");
 }
 
 /* The index that cannot be read without it, and which is held: it goes with that.  NULL: none. */
@@ -478,9 +479,8 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	_cleanup_buf_ struct buf was = BUF_INIT(STAGED_INDEX_MAX), is = BUF_INIT(STAGED_INDEX_MAX);
 	_cleanup_buf_ struct buf folder = BUF_INIT(STAGED_INDEX_MAX);
 	struct git_index before = GIT_INDEX_INIT, after = GIT_INDEX_INIT;
-	struct hold_staged s = {.j = j,
-				.news.checked_out = true,
-				.arena = ARENA_INIT((size_t)STAGED_LIST_MAX)};
+	struct hold_staged s = {
+		.j = j, .news.checked_out = true, .arena = ARENA_INIT((size_t)STAGED_LIST_MAX)};
 	char gitdir[PATH_MAX];
 	const char *rest = NULL;
 	int r = hold_read_path(j->view, c->path, STAGED_INDEX_MAX, &is);

@@ -474,38 +474,6 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 	return str_equal(rest, "HEAD") ? git_judge_head(g, x) : 0;
 }
 
-/* The user moved the branch that is checked out since the session began, or since the session
- * changed it first.  1, 0 or -errno. */
-static int git_user_left(struct git_repository *g)
-{
-	static const char *const files[] = {"", "logs/", NULL};
-	const struct choices *c = g->c;
-	struct git_ref_value mine, was;
-	struct first_entry entry;
-	char path[2 * PATH_MAX];
-	struct object o;
-
-	if (!g->on_mine[0])
-		return 0;
-	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
-	if (basis_find(&c->basis, path) || first_find(&c->first, path, &entry) >= 0) {
-		int known = git_found(g, g->on_mine, &was);
-
-		git_value(g, &g->mine, g->on_mine, &mine);
-		if (known != GIT_KNOWN_NOT)
-			return known < 0 ? known : !git_ref_same(&mine, &was);
-	}
-	/* The session did not change it: in a file of its own it is as new as that, else as the
-	 * last line of its log. */
-	for (size_t i = 0; files[i]; i++) {
-		(void)snprintf(path, sizeof(path), "%s%s%s", g->common, files[i], g->on_mine);
-		if (!changes_find(&c->changes, path) && view_look(&g->base, path, &o) == 0 &&
-		    o.type == OBJECT_FILE)
-			return o.ctime > c->review->session.began;
-	}
-	return 0;
-}
-
 /* The session's HEAD lands, and would take the user away from a branch that the user moved. */
 static int git_judge_left(struct git_repository *g)
 {

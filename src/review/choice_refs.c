@@ -166,8 +166,8 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	struct first_entry entry = {.kind = FIRST_OTHER};
 
 	*ret = GIT_REF_NONE;
-	(void)snprintf(path, sizeof(path), "%s%s", git_is_in(ref, "refs/heads") ? g->common : g->path,
-		       ref);
+	(void)snprintf(path, sizeof(path), "%s%s",
+		       git_is_in(ref, "refs/heads") ? g->common : g->path, ref);
 	const struct basis_entry *known = basis_find(&c->basis, path);
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
 	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
@@ -183,6 +183,36 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	if (refs_parse(fd, &ret->object, ret->symbolic) < 0)
 		*ret = GIT_REF_NONE;
 	return GIT_KNOWN;
+}
+
+int git_user_left(struct git_repository *g)
+{
+	static const char *const files[] = {"", "logs/", NULL};
+	const struct choices *c = g->c;
+	struct git_ref_value mine, was;
+	struct first_entry entry;
+	char path[2 * PATH_MAX];
+	struct object o;
+
+	if (!g->on_mine[0])
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
+	if (basis_find(&c->basis, path) || first_find(&c->first, path, &entry) >= 0) {
+		int known = git_found(g, g->on_mine, &was);
+
+		git_value(g, &g->mine, g->on_mine, &mine);
+		if (known != GIT_KNOWN_NOT)
+			return known < 0 ? known : !git_ref_same(&mine, &was);
+	}
+	/* The session did not change it: in a file of its own it is as new as that, else as the
+	 * last line of its log. */
+	for (size_t i = 0; files[i]; i++) {
+		(void)snprintf(path, sizeof(path), "%s%s%s", g->common, files[i], g->on_mine);
+		if (!changes_find(&c->changes, path) && view_look(&g->base, path, &o) == 0 &&
+		    o.type == OBJECT_FILE)
+			return o.ctime > c->review->session.began;
+	}
+	return 0;
 }
 
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX])
