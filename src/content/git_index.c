@@ -11,6 +11,8 @@ enum {
 	INDEX_FLAGS = 0xf000, /* assume-valid, extended, stage; the rest is the path's length */
 	INDEX_MORE_FLAGS = 0x6000, /* skip-worktree, intent-to-add */
 	INDEX_EXTENSION = 8,
+	INDEX_TYPE = 0170000,
+	INDEX_TREE = 040000, /* of an entry that is a folder */
 };
 
 static uint32_t index_u32(const uint8_t *p)
@@ -107,7 +109,9 @@ static int index_extensions(struct git_index *x)
 		if (len > index_left(x) - INDEX_EXTENSION)
 			return -EPROTO;
 		/* In lower case: it changes what the entries mean. */
-		if (p[0] < 'A' || p[0] > 'Z')
+		if (memcmp(p, "sdir", 4) == 0)
+			x->sparse = true;
+		else if (p[0] < 'A' || p[0] > 'Z')
 			return -ENOTSUP;
 		x->at += INDEX_EXTENSION + len;
 	}
@@ -123,16 +127,29 @@ void git_index_rewind(struct git_index *x)
 
 static int index_check(struct git_index *x, struct span bytes, size_t name)
 {
+	bool folders = false;
 	int r = 0;
 
 	x->bytes = (struct span){bytes.ptr, bytes.len - name};
 	x->name = name;
+	x->sparse = false;
 	git_index_rewind(x);
 	while (r == 0 && x->left > 0) {
 		r = index_entry(x);
+		folders = folders || git_index_is_folder(x);
+		/* A folder is told by its slash as well. */
+		if (r == 0 && git_index_is_folder(x) != (x->path.ptr[x->path.len - 1] == '/'))
+			r = -EPROTO;
 		x->left--;
 	}
-	return r < 0 ? r : index_extensions(x);
+	if (r == 0)
+		r = index_extensions(x);
+	return r == 0 && folders && !x->sparse ? -EPROTO : r;
+}
+
+bool git_index_is_folder(const struct git_index *x)
+{
+	return (index_u32(x->kept + 4) & INDEX_TYPE) == INDEX_TREE;
 }
 
 int git_index_open(struct git_index *x, struct span bytes)
@@ -163,6 +180,66 @@ bool git_index_next(struct git_index *x)
 	return true;
 }
 
+/* Where the entries end, of one that may be split; 0: they do not. */
+static size_t index_end(struct span bytes, size_t name)
+{
+	struct git_index x = GIT_INDEX_INIT;
+	int r = bytes.len < INDEX_HEAD + name || memcmp(bytes.ptr, "DIRC", 4) != 0 ? -EPROTO : 0;
+
+	if (r == 0) {
+		x.version = index_u32(bytes.ptr + 4);
+		x.bytes = (struct span){bytes.ptr, bytes.len - name};
+		x.name = name;
+		git_index_rewind(&x);
+	}
+	while (r == 0 && x.left-- > 0) {
+		r = index_entry(&x);
+		r = r == -ENODATA ? 0 : r;
+	}
+	git_index_close(&x);
+	return r < 0 ? 0 : x.at;
+}
+
+/* The next extension but those that say what is in the folder, or how to read it faster; what is none
+ * is the rest.  Its length is 0 at the end. */
+static struct span index_meaning(struct span *left)
+{
+	static const char *const caches[] = {"UNTR", "FSMN", "EOIE", "IEOT"};
+
+	while (left->len > 0) {
+		size_t len = left->len < INDEX_EXTENSION ? left->len : index_u32(left->ptr + 4);
+		bool whole = len <= left->len - INDEX_EXTENSION && left->len >= INDEX_EXTENSION;
+		struct span one = {left->ptr, whole ? INDEX_EXTENSION + len : left->len};
+		bool cache = false;
+
+		*left = span_skip(*left, one.len);
+		for (size_t i = 0; whole && i < BAWN_ARRAY_SIZE(caches); i++)
+			cache = cache || memcmp(one.ptr, caches[i], 4) == 0;
+		if (!cache)
+			return one;
+	}
+	return *left;
+}
+
+bool git_index_is_same(struct span a, struct span b, size_t name)
+{
+	size_t end = index_end(a, name);
+
+	if (end == 0 || end != index_end(b, name) || memcmp(a.ptr, b.ptr, end) != 0)
+		return false;
+	struct span left = {a.ptr + end, a.len - name - end};
+	struct span right = {b.ptr + end, b.len - name - end};
+
+	for (;;) {
+		struct span x = index_meaning(&left), y = index_meaning(&right);
+
+		if (!span_equal(x, y))
+			return false;
+		if (x.len == 0)
+			return true;
+	}
+}
+
 void git_index_close(struct git_index *x)
 {
 	buf_fini(&x->path);
@@ -190,12 +267,5 @@ bool git_index_is_path(const char *path)
 {
 	const char *last = strrchr(path, '/');
 
-	if (!last || !str_equal(last, "/index"))
-		return false;
-	for (const char *at = path; at; at = strchr(at, '/')) {
-		at += *at == '/';
-		if (str_after(at, ".git/"))
-			return true;
-	}
-	return false;
+	return str_equal(last ? last + 1 : path, "index");
 }

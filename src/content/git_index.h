@@ -4,8 +4,9 @@
  * inodes, caches) is rewritten by every `git status`, so that two indexes can differ in their bytes
  * and mean the same.
  *
- * Versions 2 to 4; object names of 20 or 32 bytes.  An index that is split over two files (`link`)
- * or sparse (`sdir`) is not read.
+ * Versions 2 to 4; object names of 20 or 32 bytes.  A sparse one (`sdir`) has folders among its
+ * entries, whose paths end in a slash and whose objects are trees.  One that is split over two files
+ * (`link`) is not read.
  *
  *	struct git_index x = GIT_INDEX_INIT;
  *	int r = git_index_open(&x, bytes);
@@ -28,6 +29,7 @@ struct git_index {
 	struct span bytes;  /* without the checksum at its end */
 	size_t at, name;    /* name: bytes of an object's name */
 	uint32_t version, left;
+	bool sparse; /* it may have folders among its entries */
 };
 
 #define GIT_INDEX_INIT ((struct git_index){.path = BUF_INIT((size_t)2 * GIT_INDEX_PATH_MAX)})
@@ -39,6 +41,13 @@ int git_index_open(struct git_index *x, struct span bytes);
 /* The next entry, in the order of paths and stages; false behind the last. */
 bool git_index_next(struct git_index *x);
 
+/* The entry is a folder. */
+bool git_index_is_folder(const struct git_index *x);
+
+/* Byte for byte the same entries, and extensions but for caches of what is in the folder; of one
+ * that is not read too.  `name`: bytes of an object's name. */
+bool git_index_is_same(struct span a, struct span b, size_t name);
+
 /* Before the first entry again. */
 void git_index_rewind(struct git_index *x);
 
@@ -48,8 +57,8 @@ void git_index_close(struct git_index *x);
  * is none; -ENOTSUP: one of a kind that is not read. */
 int git_index_digest(struct span bytes, uint8_t ret[SHA256_SIZE]);
 
-/* Whether a path is one that git has an index at: `.git/index`, of a submodule or a worktree too.
- */
+/* Whether a path is one that git may have an index at, wherever a repository is.  Whether it is one
+ * is told by what is in it. */
 bool git_index_is_path(const char *path);
 
 #endif

@@ -93,6 +93,21 @@ static int believed_leave(struct believed *b, const char *path)
 	return r < 0 ? r : buf_error(&b->paths) < 0 ? -ENOMEM : buf_error(&b->dirs);
 }
 
+/* An entry that is a folder, in the innermost one. */
+static int believed_folder(struct believed *b, const char *path, size_t len,
+			   const struct git_name *tree)
+{
+	struct believed_open *above = believed_last(b);
+	const struct believed_dir d = {b->paths.len, len, 1, true, *tree};
+	size_t from = above->len + (above->len > 0);
+
+	buf_put(&b->paths, path, len);
+	buf_put(&b->dirs, &d, sizeof(d));
+	above->count++;
+	believed_put(above, 040000, (struct span){(const uint8_t *)path + from, len - from}, tree);
+	return buf_error(&b->paths) < 0 ? -ENOMEM : buf_error(&b->dirs);
+}
+
 static bool believed_is_in(const char *path, const struct git_index *x, size_t len)
 {
 	return len == 0 || (x->path.len > len && memcmp(path, buf_str(&x->path), len) == 0 &&
@@ -103,6 +118,7 @@ static bool believed_is_in(const char *path, const struct git_index *x, size_t l
 static int believed_entry(struct believed *b, const struct git_index *x, const char *path)
 {
 	const char *at = buf_str(&x->path);
+	const size_t own = x->path.len - git_index_is_folder(x);
 	int r = 0;
 
 	while (r == 0 && !believed_is_in(path, x, believed_last(b)->len))
@@ -111,7 +127,7 @@ static int believed_entry(struct believed *b, const struct git_index *x, const c
 		size_t len = believed_last(b)->len;
 		const char *slash = strchr(at + len + (len > 0), '/');
 
-		if (r < 0 || !slash)
+		if (r < 0 || !slash || (size_t)(slash - at) >= own)
 			break;
 		r = believed_enter(b, (size_t)(slash - at));
 	}
@@ -122,6 +138,9 @@ static int believed_entry(struct believed *b, const struct git_index *x, const c
 	struct git_name object = {.len = b->name};
 
 	memcpy(object.bytes, x->object.ptr, b->name);
+	/* A folder is there as one, or by what is in it. */
+	if (git_index_is_folder(x))
+		return from < own ? believed_folder(b, at, own, &object) : -EPROTO;
 	o->count++;
 	o->whole = o->whole && !(x->kept[0] & BELIEVED_STAGE) && !(x->kept[2] & BELIEVED_ADDED);
 	believed_put(o, git_u32(x->kept + BELIEVED_MODE_AT),

@@ -679,8 +679,17 @@ static int commits_follow(struct hold_judge *j, struct hold_repo *repo, const ch
 	int r = mover ? commits_ref(j, repo, own, name, &ref) : 0;
 
 	v->most = HOLD_NOT;
-	if (r < 0 || !ref || !commits_is_held(ref))
+	if (r < 0 || !ref)
 		return r;
+	if (!commits_is_held(ref)) {
+		struct hold_verdict loses = {.most = HOLD_NOT};
+
+		/* It may be held for what it no longer reaches. */
+		if (!news || !news->count)
+			r = hold_lost_ref(j, repo, name, &loses);
+		if (r < 0 || loses.most != HOLD_HOLD)
+			return r;
+	}
 	for (size_t i = 0; news && i < news->count; i++)
 		if (!commits_have(&ref->news, &news->items[i]))
 			return 0;

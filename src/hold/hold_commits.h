@@ -149,6 +149,8 @@ int hold_brought_by(struct hold_judge *j, struct hold_repo *repo, const struct g
 int hold_lost_by(struct hold_judge *j, struct hold_repo *repo, const char *path, const char *name,
 		 struct hold_verdict *v);
 int hold_lost_packed(struct hold_judge *j, struct hold_repo *repo, struct hold_verdict *v);
+int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
+		  struct hold_verdict *v);
 
 /* Why a ref is held that is another name now: *ret; NULL: it is none, or may be. */
 int hold_alias(struct hold_judge *j, const struct hold_repo *repo, const char *own,

@@ -92,6 +92,7 @@ static int refs_know(struct hold_judge *j, struct hold_repo *repo, struct hold_r
 		return 0;
 	by->asked = true;
 	by->walk.store = repo->walk.store;
+	by->walk.thorough = true;
 	if (git_refs_value(&repo->after, "", "HEAD", &head) == 0)
 		r = refs_know_one(&reach, repo->gitdir, "HEAD", &head);
 	if (r == 0)
@@ -276,8 +277,8 @@ static bool refs_has_log(struct hold_judge *j, const struct hold_repo *repo, con
 	       refs_has_line(buf_span(&text), object);
 }
 
-static int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
-			 struct hold_verdict *v)
+int hold_lost_ref(struct hold_judge *j, struct hold_repo *repo, const char *name,
+		  struct hold_verdict *v)
 {
 	struct git_name old, new;
 	const char *bad = NULL;

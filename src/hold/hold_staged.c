@@ -5,8 +5,11 @@
  * be is compared with the user's own, both sorted by path, and each entry that is new or has
  * another object is judged as a file that a commit brings.
  *
+ * One that is sparse has folders among its entries: their trees are followed as those of commits
+ * are, and compared with what the user's has there, be that a tree or files.
+ *
  * One that is split has its entries in a sharedindex, which we do not put together: it is held,
- * unless the user's was split or sparse already.
+ * unless its entries are byte for byte the user's.
  *
  * What the index says beside its entries is believed by git without a look, so that must be as they
  * say: the tree of a folder, of which the next commit is made, above all.
@@ -21,9 +24,10 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
-enum { STAGED_INDEX_MAX = 64 << 20 };
+enum { STAGED_INDEX_MAX = 64 << 20, STAGED_LIST_MAX = 512 << 20 };
 
 /* In the bytes that git_index.h keeps of an entry. */
 enum {
@@ -33,6 +37,8 @@ enum {
 	STAGED_MODE_AT = 4,
 	STAGED_SUMMED = 3,
 	STAGED_FILE = 0100644,
+	STAGED_TYPE = 0170000,
+	STAGED_FOLDER = 040000,
 };
 
 static int staged_compare(const struct git_index *a, const struct git_index *b)
@@ -66,6 +72,10 @@ struct hold_staged {
 	struct hold_news news;
 	struct hold_words hidden;
 	bool outside; /* an entry leads elsewhere: `hidden` has it first */
+	/* Of a sparse one, what the user's has, by its paths. */
+	struct arena arena;
+	struct staged_had *had;
+	size_t had_count;
 };
 
 /* As git's own verify_path, which git does not ask when it reads an index: a name that is no place
@@ -80,32 +90,251 @@ static bool staged_is_outside(const char *path)
 	return !str_path_is_plain(path);
 }
 
-static int staged_entry(struct hold_staged *s, const struct git_index *was,
-			const struct git_index *is)
+/* A file that is there. */
+static int staged_file(struct hold_staged *s, const struct git_difference *d)
 {
-	struct git_difference d = {.path = buf_str(&is->path)};
-
-	if (!s->outside && staged_is_outside(d.path)) {
+	if (!s->outside && staged_is_outside(d->path)) {
 		s->outside = true;
 		s->hidden = (struct hold_words){.count = 0};
-		hold_words_note(&s->hidden, d.path);
+		hold_words_note(&s->hidden, d->path);
 		return 0;
 	}
-	if (!s->outside && staged_is_hidden(is) && !(was && staged_is_hidden(was)))
-		hold_words_note(&s->hidden, d.path);
-	if (was && span_equal(was->object, is->object))
+	if (d->old_mode && git_name_equal(&d->old, &d->object))
 		return 0;
-	staged_side(is, &d.mode, &d.object);
-	if (was)
-		staged_side(was, &d.old_mode, &d.old);
-	int r = hold_judge_brought(s->j, s->repo, &s->news, &d);
+	int r = hold_judge_brought(s->j, s->repo, &s->news, d);
 
 	/* What git has no object for cannot be taken from there. */
 	return r == -ENOENT ? 0 : r;
 }
 
+static int staged_entry(struct hold_staged *s, const struct git_index *was,
+			const struct git_index *is)
+{
+	struct git_difference d = {.path = buf_str(&is->path)};
+
+	if (!s->outside && staged_is_hidden(is) && !(was && staged_is_hidden(was)))
+		hold_words_note(&s->hidden, d.path);
+	staged_side(is, &d.mode, &d.object);
+	if (was)
+		staged_side(was, &d.old_mode, &d.old);
+	return staged_file(s, &d);
+}
+
+/* --- sparse ones ------------------------------------------------------------------------- */
+
+/* An entry of the user's. */
+struct staged_had {
+	const char *path;
+	uint32_t mode;
+	struct git_name object;
+	bool hidden;
+};
+
+static int staged_order(const void *a, const void *b)
+{
+	return strcmp(((const struct staged_had *)a)->path, ((const struct staged_had *)b)->path);
+}
+
+static int staged_list(struct hold_staged *s, struct git_index *before)
+{
+	const char *last = NULL;
+
+	s->had = calloc((size_t)before->left + 1, sizeof(*s->had));
+	while (s->had && git_index_next(before)) {
+		struct staged_had *one = &s->had[s->had_count];
+
+		one->path = arena_str(&s->arena, buf_str(&before->path));
+		if (!one->path)
+			return -ENOMEM;
+		/* Of the stages of a path the first. */
+		if (last && str_equal(last, one->path))
+			continue;
+		last = one->path;
+		staged_side(before, &one->mode, &one->object);
+		one->hidden = staged_is_hidden(before);
+		s->had_count++;
+	}
+	if (s->had_count > 1)
+		qsort(s->had, s->had_count, sizeof(*s->had), staged_order);
+	return s->had ? 0 : -ENOMEM;
+}
+
+static const struct staged_had *staged_find(const struct hold_staged *s, const char *path)
+{
+	const struct staged_had key = {.path = path};
+
+	return s->had_count ? bsearch(&key, s->had, s->had_count, sizeof(key), staged_order) : NULL;
+}
+
+/* What the user's has at a path, by itself or in a folder; *ret_hidden: git does not look at it.
+ * Its mode; 0: nothing; or -errno. */
+static int staged_had_at(struct hold_staged *s, const char *path, struct git_name *ret,
+			 bool *ret_hidden)
+{
+	char folder[PATH_MAX];
+	const struct staged_had *one = staged_find(s, path);
+
+	*ret_hidden = one && one->hidden;
+	if (one) {
+		*ret = one->object;
+		return (int)one->mode;
+	}
+	for (const char *at = path; (at = strchr(at, '/')); at++) {
+		size_t len = (size_t)(at - path) + 1;
+
+		if (len >= sizeof(folder))
+			return -ENAMETOOLONG;
+		memcpy(folder, path, len);
+		folder[len] = '\0';
+		one = at[1] ? staged_find(s, folder) : NULL;
+		if (!one)
+			continue;
+		int mode = git_walk_lookup(&s->repo->walk, &one->object, at + 1, ret);
+
+		*ret_hidden = mode > 0;
+		return mode;
+	}
+	return 0;
+}
+
+/* git looks at none of the user's files in this folder. */
+static bool staged_was_hidden(const struct hold_staged *s, const char *folder)
+{
+	size_t from = 0, to = s->had_count;
+	bool is = false;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (strcmp(s->had[middle].path, folder) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < s->had_count && str_after(s->had[from].path, folder); from++) {
+		is = s->had[from].hidden;
+		if (!is)
+			return false;
+	}
+	return is;
+}
+
+struct staged_tree {
+	struct hold_staged *s;
+	const char *folder; /* with its slash */
+	struct buf path;
+	bool listed; /* the user's may have files of it */
+};
+
+static const char *staged_join(struct staged_tree *t, const char *path)
+{
+	buf_clear(&t->path);
+	buf_put_str(&t->path, t->folder);
+	buf_put_str(&t->path, path);
+	return buf_error(&t->path) ? NULL : buf_str(&t->path);
+}
+
+static int staged_on_difference(void *context, const struct git_difference *found)
+{
+	struct staged_tree *t = context;
+	struct git_difference d = *found;
+	bool hidden;
+
+	if (!d.mode)
+		return 0;
+	d.path = staged_join(t, found->path);
+	if (!d.path)
+		return -E2BIG;
+	if (t->listed) {
+		int mode = staged_had_at(t->s, d.path, &d.old, &hidden);
+
+		if (mode < 0)
+			return mode;
+		d.old_mode = (uint32_t)mode;
+	}
+	return staged_file(t->s, &d);
+}
+
+static int staged_on_folder(void *context, const char *path, unsigned int was, unsigned int is)
+{
+	struct staged_tree *t = context;
+	const char *whole = staged_join(t, path);
+	char at[PATH_MAX];
+	int len = whole ? snprintf(at, sizeof(at), "%s%s", t->s->repo->prefix, whole) : -1;
+
+	if (len < 0 || len >= (int)sizeof(at))
+		return -ENAMETOOLONG;
+	len -= len > 0 && at[len - 1] == '/';
+	return hold_part_note(t->s->j->parts, at, (size_t)len, was, is);
+}
+
+/* A folder of the session's: against the tree that the user's has there, or its files. */
+static int staged_folder(struct hold_staged *s, const struct git_index *is)
+{
+	static const struct git_name none = {.len = 0};
+	struct staged_tree t = {
+		.s = s, .folder = buf_str(&is->path), .path = BUF_INIT(GIT_INDEX_PATH_MAX)};
+	struct git_name old = none, tree = {.len = (uint8_t)is->object.len};
+	_cleanup_free_ char *plain = strndup(t.folder, is->path.len - 1);
+	const struct staged_had *one = staged_find(s, t.folder);
+	bool hidden = false;
+
+	if (!plain)
+		return -ENOMEM;
+	int mode = one ? (int)one->mode : staged_had_at(s, plain, &old, &hidden);
+
+	if (mode < 0)
+		return mode;
+	if (staged_is_outside(plain))
+		return staged_file(s, &(struct git_difference){.path = plain});
+	memcpy(tree.bytes, is->object.ptr, is->object.len);
+	if (one)
+		old = one->object;
+	else if ((mode & STAGED_TYPE) != STAGED_FOLDER) {
+		t.listed = true;
+		old = none;
+		if (!s->outside && !staged_was_hidden(s, t.folder))
+			hold_words_note(&s->hidden, t.folder);
+	}
+	int r = git_walk_trees(&s->repo->walk, &old, &tree, staged_on_difference, staged_on_folder,
+			       &t);
+
+	buf_fini(&t.path);
+	return r;
+}
+
+static int staged_walk_sparse(struct hold_staged *s, struct git_index *before,
+			      struct git_index *after)
+{
+	int r = s->repo->trouble;
+
+	if (r == 0)
+		r = staged_list(s, before);
+	while (r == 0 && git_index_next(after)) {
+		struct git_difference d = {.path = buf_str(&after->path)};
+		bool hidden = false;
+
+		if (git_index_is_folder(after)) {
+			r = staged_folder(s, after);
+			continue;
+		}
+		int mode = staged_had_at(s, d.path, &d.old, &hidden);
+
+		if (mode < 0)
+			return mode;
+		d.old_mode = (uint32_t)mode;
+		staged_side(after, &d.mode, &d.object);
+		if (!s->outside && staged_is_hidden(after) && !hidden)
+			hold_words_note(&s->hidden, d.path);
+		r = staged_file(s, &d);
+	}
+	return r;
+}
+
 static int staged_walk(struct hold_staged *s, struct git_index *before, struct git_index *after)
 {
+	if (before->sparse || after->sparse)
+		return staged_walk_sparse(s, before, after);
 	bool had = git_index_next(before);
 	int r = 0;
 
@@ -220,31 +449,29 @@ static bool staged_is_shared(const char *name)
 	return strncasecmp(name, "sharedindex.", strlen("sharedindex.")) == 0;
 }
 
-static bool staged_has_shared(const struct hold_judge *j, const char *gitdir)
+/* Nobody can tell what is in it. */
+static int staged_say_unread(struct hold_judge *j, struct hold_verdict *v)
 {
-	size_t len = strlen(gitdir);
-
-	for (size_t i = 0; i < j->changes->count; i++) {
-		const char *rest = str_after(j->changes->items[i].path, gitdir);
-
-		if (rest && (len == 0 || *rest++ == '/') && staged_is_shared(rest) &&
-		    j->changes->items[i].after.type != OBJECT_ABSENT)
-			return true;
-	}
-	return false;
+	return hold_say(
+		j, v,
+		"it cannot be looked into: git commit, git push and git checkout would take "
+		"from it whatever it has");
 }
 
-/* Split or sparse: the user's own was so, and no entries come with it. */
-static bool staged_was_odd(struct hold_judge *j, const char *path, const char *gitdir)
+/* The index that cannot be read without it, and which is held: it goes with that.  NULL: none. */
+static const char *staged_of_shared(struct hold_judge *j, const char *path, const char *name)
 {
-	_cleanup_buf_ struct buf was = BUF_INIT(STAGED_INDEX_MAX);
-	struct git_index before = GIT_INDEX_INIT;
-	int r = hold_read_path(&j->before, path, STAGED_INDEX_MAX, &was);
+	_cleanup_buf_ struct buf text = BUF_INIT(STAGED_INDEX_MAX);
+	struct git_index x = GIT_INDEX_INIT;
+	char index[PATH_MAX];
+	int n = snprintf(index, sizeof(index), "%.*sindex", (int)(name - path), path);
+	const struct change *c = n < (int)sizeof(index) ? changes_find(j->changes, index) : NULL;
+	int r = c ? hold_read_path(j->view, index, STAGED_INDEX_MAX, &text) : -ENOENT;
 
 	if (r == 0)
-		r = git_index_open(&before, buf_span(&was));
-	git_index_close(&before);
-	return r == -ENOTSUP && !staged_has_shared(j, gitdir);
+		r = git_index_open(&x, buf_span(&text));
+	git_index_close(&x);
+	return r == -ENOTSUP ? c->path : NULL;
 }
 
 int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
@@ -252,7 +479,8 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	_cleanup_buf_ struct buf was = BUF_INIT(STAGED_INDEX_MAX), is = BUF_INIT(STAGED_INDEX_MAX);
 	_cleanup_buf_ struct buf folder = BUF_INIT(STAGED_INDEX_MAX);
 	struct git_index before = GIT_INDEX_INIT, after = GIT_INDEX_INIT;
-	struct hold_staged s = {.j = j, .news.checked_out = true};
+	struct hold_staged s = {
+		.j = j, .news.checked_out = true, .arena = ARENA_INIT((size_t)STAGED_LIST_MAX)};
 	char gitdir[PATH_MAX];
 	const char *rest = NULL;
 	int r = hold_read_path(j->view, c->path, STAGED_INDEX_MAX, &is);
@@ -261,8 +489,11 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 		v->most = HOLD_NOT;
 		return 0;
 	}
-	if (staged_is_shared(rest))
-		return hold_say(j, v, "%s, and it cannot be looked into", v->why);
+	if (staged_is_shared(rest)) {
+		const char *index = staged_of_shared(j, c->path, rest);
+
+		return index ? hold_say_with(j, v, index) : staged_say_unread(j, v);
+	}
 	s.repo = hold_repo_of(j, gitdir);
 	if (!s.repo)
 		return error_set(j->error, -ENOMEM, "no memory to look into git's index");
@@ -272,17 +503,28 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	 */
 	if (r == 0 && after.name != s.repo->len)
 		r = -EPROTO;
-	bool odd = r == -ENOTSUP;
+	bool had = hold_read_path(&j->before, c->path, STAGED_INDEX_MAX, &was) == 0;
+
+	/* Its shared part is another file, which is judged for itself. */
+	bool same = r == -ENOTSUP && had &&
+		    git_index_is_same(buf_span(&was), buf_span(&is), s.repo->len);
 
 	if (r == 0) {
 		/* Without one that can be read, all of it is new. */
-		if (hold_read_path(&j->before, c->path, STAGED_INDEX_MAX, &was) < 0 ||
-		    git_index_open(&before, buf_span(&was)) < 0)
+		if (!had || git_index_open(&before, buf_span(&was)) < 0) {
 			before.left = 0;
+			before.sparse = false;
+		}
 		r = staged_all(&s, &before, &after, &folder);
 	}
 	git_index_close(&before);
 	git_index_close(&after);
+	free(s.had);
+	arena_fini(&s.arena);
+	if (same) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
 	if (r < 0 && j->error->code)
 		return r;
 	const char *middle =
@@ -298,7 +540,5 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 			"it says of the folder %.*s that it is another tree than its files: "
 			"git commit would take that tree",
 			HOLD_WORD_MAX, folder.len ? buf_str(&folder) : "at the top");
-	if (odd && staged_was_odd(j, c->path, gitdir))
-		v->most = HOLD_FLAG;
-	return hold_say(j, v, "%s, and it cannot be looked into", v->why);
+	return staged_say_unread(j, v);
 }

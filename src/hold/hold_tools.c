@@ -327,10 +327,10 @@ static const struct hold_name *tools_said(const struct hold_judge *j, const char
 
 	if (t->said_count == 0)
 		return NULL;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
-	const struct hold_name **found =
-		bsearch(&of, t->said, t->said_count, sizeof(of), tools_by_word);
+	const struct hold_name **found;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	found = bsearch(&of, t->said, t->said_count, sizeof(of), tools_by_word);
 	return found ? *found : NULL;
 }
 

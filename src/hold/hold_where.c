@@ -427,7 +427,8 @@ static const char *hold_git_rest(const struct hold_judge *j, const char *path)
 			found = at;
 		at = slash ? slash + 1 : NULL;
 	}
-	return found;
+	/* Of a submodule or a worktree that has its own there. */
+	return named || !found ? found : git_rest_below(found);
 }
 
 int hold_look_around(struct hold_judge *j)

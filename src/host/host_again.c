@@ -267,7 +267,7 @@ int host_find_again(const struct host *h, const struct host_object *o, const cha
 int host_mounted_as(const struct host *h, const char *path, struct host_list *into,
 		    struct arena *arena)
 {
-	struct host_object o;
+	struct host_object o = {.name = NULL};
 
 	if (h->mount_count == 0)
 		return 0;

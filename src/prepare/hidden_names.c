@@ -163,13 +163,13 @@ static int hidden_on_link(void *context, int dir, const char *name, size_t of)
 	struct hidden *h = context;
 	struct hidden_place *p = &h->places[of];
 	_cleanup_fd_ int fd = p->private ? openat(dir, name, O_PATH | O_CLOEXEC) : -1;
-	char magic[32], path[PATH_MAX];
+	char at[32], path[PATH_MAX];
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0;
-	(void)snprintf(magic, sizeof(magic), "/proc/self/fd/%d", fd);
-	ssize_t len = readlink(magic, path, sizeof(path) - 1);
+	(void)snprintf(at, sizeof(at), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(at, path, sizeof(path) - 1);
 
 	path[len > 0 ? len : 0] = '\0';
 	if (path[0] != '/' || str_path_beneath(path, p->path) || !hidden_may_show(h, path))

@@ -474,6 +474,23 @@ static int git_judge_one(struct git_repository *g, struct choice *x, const char 
 	return str_equal(rest, "HEAD") ? git_judge_head(g, x) : 0;
 }
 
+/* The session's HEAD lands, and would take the user away from a branch that the user moved. */
+static int git_judge_left(struct git_repository *g)
+{
+	struct choice *head = git_choice(g, "HEAD");
+
+	if (!head || head->state != CHOICE_LANDS || head->released ||
+	    head->change->before.type != OBJECT_FILE)
+		return 0;
+	int r = git_open_refs(g);
+
+	if (r == 0)
+		r = git_user_left(g);
+	if (r > 0)
+		head->state = CHOICE_CONFLICT;
+	return r < 0 ? r : 0;
+}
+
 /* Whether an inner file of the repository says that what is checked out stays the user's. */
 static bool git_is_stuck(const struct git_repository *g, const struct choice *x, const char *rest)
 {
@@ -753,6 +770,15 @@ static int git_find_worktree(struct git_repository *g, const char *branch,
 	return 0;
 }
 
+/* The session changed what is checked out in a worktree. */
+static bool git_is_left(const struct git_repository *g, const struct git_worktree *w)
+{
+	char head[sizeof("worktrees//HEAD") + NAME_MAX];
+
+	(void)snprintf(head, sizeof(head), "worktrees/%s/HEAD", w->name);
+	return git_choice(g, head) != NULL;
+}
+
 /* A branch that another worktree has checked out does not move beneath it, and is not checked out
  * here as well. */
 static int git_judge_elsewhere(struct git_repository *g, const struct git_item *item)
@@ -767,8 +793,10 @@ static int git_judge_elsewhere(struct git_repository *g, const struct git_item *
 		return 0;
 	int r = git_find_worktree(g, branch, &w);
 
-	if (r <= 0)
-		return r;
+	/* One that the session left there, and removed, is asked about once it is known whether its
+	 * HEAD lands: git_keep_heads. */
+	if (r <= 0 || (!head && item->x->change->after.type == OBJECT_ABSENT && git_is_left(g, w)))
+		return r < 0 ? r : 0;
 	g->stays = arena_printf(&g->c->arena, "yours stays: the worktree %s has %s checked out",
 				w->name, head ? branch : "it");
 	if (!g->stays)
@@ -985,6 +1013,9 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	bool judged = false;
 	int r = git_weigh(g);
 
+	if (r == 0)
+		r = git_judge_left(g);
+
 	for (size_t i = 0; r == 0 && i < g->count; i++) {
 		const struct git_item *item = &g->items[i];
 		struct choice *x = item->x;
@@ -1014,9 +1045,29 @@ static int git_judge_all(struct git_repository *g, const char *busy)
 	return r;
 }
 
+/* A worktree within the workspace has its branch where the repository has it, which was judged
+ * before: where that stays the user's, so does what is checked out of it. */
+static int git_judge_shared(struct git_repository *g)
+{
+	char path[2 * PATH_MAX];
+
+	if (str_equal(g->path, g->common) || !g->on_mine[0])
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
+	const struct change *branch = changes_find(&g->c->changes, path);
+	const struct choice *x = branch ? &g->c->items[branch - g->c->changes.items] : NULL;
+
+	return x && (x->state == CHOICE_CONFLICT || x->state == CHOICE_KEPT)
+		       ? git_judge(g, "yours stays", NULL)
+		       : 0;
+}
+
 static int git_judge_whole(struct git_repository *g)
 {
 	int r = git_judge_linked(g);
+
+	if (r == 0)
+		r = git_judge_shared(g);
 
 	if (r == 0)
 		r = git_judge_all(g, git_busy(g->c, g->path));
@@ -1025,6 +1076,24 @@ static int git_judge_whole(struct git_repository *g)
 	if (r == 0)
 		git_keep_linked(g);
 	return r;
+}
+
+/* .git/worktrees/NAME/ has its refs where .git/ has them. */
+static void git_find_common(struct git_repository *g, size_t len)
+{
+	static const char folder[] = "worktrees";
+	const char *slash = len ? memrchr(g->path, '/', len - 1) : NULL;
+	size_t before = slash ? (size_t)(slash - g->path) : 0, own = sizeof(folder) - 1;
+	char head[PATH_MAX + sizeof("HEAD")];
+	struct object o;
+
+	if (before < own || (before > own && g->path[before - own - 1] != '/') ||
+	    memcmp(slash - own, folder, own) != 0)
+		return;
+	/* A folder that is only called so has no repository around it. */
+	(void)snprintf(head, sizeof(head), "%.*sHEAD", (int)(before - own), g->path);
+	if (git_dir_of(g->path) || (view_look(&g->base, head, &o) == 0 && o.type == OBJECT_FILE))
+		g->common[before - own] = '\0';
 }
 
 /* The repository that these are of. */
@@ -1039,17 +1108,7 @@ static int git_in_repository(struct choices *c, const struct git_item *items, si
 		return -ENAMETOOLONG;
 	memcpy(g.path, items[0].x->change->path, len);
 	memcpy(g.common, g.path, len);
-	/* .git/worktrees/NAME/ has its refs where .git/ has them. */
-	char *slash = len ? memrchr(g.common, '/', len - 1) : NULL;
-
-	if (slash) {
-		static const char folder[] = "worktrees";
-		size_t before = (size_t)(slash - g.common), own = sizeof(folder) - 1;
-
-		if (before > own && g.common[before - own - 1] == '/' &&
-		    memcmp(slash - own, folder, own) == 0)
-			g.common[before - own] = '\0';
-	}
+	git_find_common(&g, len);
 	if (c->review->session.branch[0] && str_equal(g.path, ".git/"))
 		(void)snprintf(g.branch, sizeof(g.branch), "refs/heads/%s",
 			       c->review->session.branch);

@@ -74,6 +74,10 @@ void git_value(const struct git_repository *g, const struct git_refs *side, cons
 	       struct git_ref_value *ret);
 int git_found(struct git_repository *g, const char *ref, struct git_ref_value *ret);
 
+/* The user moved the branch that is checked out since the session began, or since the session
+ * changed it first.  The refs are open.  1, 0 or -errno. */
+int git_user_left(struct git_repository *g);
+
 /* The branch that HEAD in this folder is; "" when it is none. */
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX]);
 

@@ -15,10 +15,11 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REFS_FILE_MAX = 4096, REFS_TRIES = 9 };
+enum { REFS_FILE_MAX = 4096, REFS_TRIES = 9, REFS_LOG_MAX = 16 << 20, REFS_SECOND = 1000000000 };
 
 /* --- reading --------------------------------------------------------------------------- */
 
@@ -167,7 +168,8 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	struct first_entry entry = {.kind = FIRST_OTHER};
 
 	*ret = GIT_REF_NONE;
-	(void)snprintf(path, sizeof(path), "%s%s", g->path, ref);
+	(void)snprintf(path, sizeof(path), "%s%s",
+		       git_is_in(ref, "refs/heads") ? g->common : g->path, ref);
 	const struct basis_entry *known = basis_find(&c->basis, path);
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
 	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
@@ -183,6 +185,104 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	if (refs_parse(fd, &ret->object, ret->symbolic) < 0)
 		*ret = GIT_REF_NONE;
 	return GIT_KNOWN;
+}
+
+/* When the last line of a log was written, in seconds; 0: it does not say. */
+static int64_t refs_logged(int fd)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(REFS_LOG_MAX);
+	struct git_log_line line;
+	const char *last, *at;
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
+		return 0;
+	while (text.len > 0 && text.ptr[text.len - 1] == '\n')
+		text.ptr[--text.len] = '\0';
+	last = strrchr(buf_str(&text), '\n');
+	last = last ? last + 1 : buf_str(&text);
+	/* NAME <MAIL> SECONDS ZONE */
+	if (!git_log_parse(span_of_str(last), &line) || !(at = strstr(last, "> ")))
+		return 0;
+	return strtoll(at + strlen("> "), NULL, 10);
+}
+
+/* The file of a ref of this value has this sum, as git writes it. */
+static bool refs_has_sum(const struct git_ref_value *value, const uint8_t digest[SHA256_SIZE])
+{
+	uint8_t own[SHA256_SIZE];
+	char text[GIT_HEX_MAX + 2];
+	struct sha256 hash;
+
+	if (value->symbolic[0] || !value->object.len)
+		return false;
+	git_name_hex(&value->object, text);
+	sha256_begin(&hash);
+	sha256_add(&hash, span_of_str(text));
+	sha256_add(&hash, span_of_str("\n"));
+	sha256_end(&hash, own);
+	return memcmp(own, digest, sizeof(own)) == 0;
+}
+
+/* Where HEAD was when the session went on from what the user has: what its log says first that the
+ * user's does not.  False: it says nothing. */
+static bool refs_went_on_from(const struct git_repository *g, struct git_name *ret)
+{
+	_cleanup_buf_ struct buf mine = BUF_INIT(REFS_LOG_MAX), theirs = BUF_INIT(REFS_LOG_MAX);
+	char path[PATH_MAX + sizeof("logs/HEAD")];
+	struct git_log_line line;
+	size_t same = 0, at = 0;
+
+	(void)snprintf(path, sizeof(path), "%slogs/HEAD", g->path);
+	_cleanup_fd_ int one = view_openat(&g->base, path, O_RDONLY);
+	_cleanup_fd_ int other = view_openat(&g->c->view, path, O_RDONLY);
+
+	if (one < 0 || other < 0 || fd_read_all(one, &mine) < 0 || fd_read_all(other, &theirs) < 0)
+		return false;
+	for (; same < mine.len && same < theirs.len && mine.ptr[same] == theirs.ptr[same]; same++)
+		at = theirs.ptr[same] == '\n' ? same + 1 : at;
+	const struct span left = span_skip(buf_span(&theirs), at);
+	const uint8_t *end = left.len ? memchr(left.ptr, '\n', left.len) : NULL;
+
+	if (!end || !git_log_parse((struct span){left.ptr, (size_t)(end - left.ptr)}, &line))
+		return false;
+	*ret = line.old;
+	return true;
+}
+
+int git_user_left(struct git_repository *g)
+{
+	const struct choices *c = g->c;
+	struct git_ref_value mine, was;
+	struct git_name from;
+	char path[2 * PATH_MAX];
+	struct object o;
+
+	if (!g->on_mine[0])
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s%s", g->common, g->on_mine);
+	git_value(g, &g->mine, g->on_mine, &mine);
+	const struct basis_entry *basis = basis_find(&c->basis, path);
+
+	/* Of what landed the sum is known. */
+	if (basis && basis->object.type == OBJECT_FILE && basis->object.hashed)
+		return !refs_has_sum(&mine, basis->object.digest);
+	int known =
+		changes_find(&c->changes, path) ? git_found(g, g->on_mine, &was) : GIT_KNOWN_NOT;
+
+	if (known != GIT_KNOWN_NOT)
+		return known < 0 ? known : !git_ref_same(&mine, &was);
+	/* The session has not changed it since: in a file of its own it is as new as that, and one
+	 * that was packed has a line in its log.  What landed meanwhile is new as well, and the
+	 * session went on from there. */
+	bool file = view_look(&g->base, path, &o) == 0 && o.type == OBJECT_FILE;
+
+	(void)snprintf(path, sizeof(path), "%slogs/%s", g->common, g->on_mine);
+	_cleanup_fd_ int fd = view_openat(&g->base, path, O_RDONLY);
+
+	if (file ? o.ctime <= c->review->session.began
+		 : refs_logged(fd) < c->review->session.began / REFS_SECOND)
+		return 0;
+	return !refs_went_on_from(g, &from) || !git_name_equal(&from, &mine.object);
 }
 
 void git_read_head(const struct view *v, const char *folder, char ret[GIT_REF_NAME_MAX])

@@ -15,6 +15,7 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,11 +84,100 @@ static int discard_record(struct discard *d, struct error *e)
 		     : decision_settle(&d->decision, e);
 }
 
+/* Paths that come back, sorted. */
+struct discard_back {
+	const char **paths;
+	size_t count;
+};
+
+static int discard_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool discard_is_meant(void *context, const char *path)
+{
+	const struct discard_back *b = context;
+
+	return b->count && bsearch(&path, b->paths, b->count, sizeof(*b->paths), discard_order);
+}
+
+static void discard_note_back(const struct discard *d, struct discard_back *b)
+{
+	for (size_t n = 0; n < d->choices.count; n++) {
+		const struct change *c = d->choices.items[n].change;
+
+		if (d->choices.items[n].state != CHOICE_LANDS)
+			continue;
+		if (c->before.type != OBJECT_ABSENT && !c->from)
+			b->paths[b->count++] = c->path;
+		if (c->from)
+			b->paths[b->count++] = c->from;
+	}
+	if (b->count > 1)
+		qsort(b->paths, b->count, sizeof(*b->paths), discard_order);
+}
+
+/* What stands where a folder above a path was; NULL: nothing does. */
+static const char *discard_blocker(struct discard *d, const struct view *v, const char *path)
+{
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+		const char *above = arena_strn(&d->choices.arena, path, (size_t)(at - path));
+		struct object o;
+
+		if (above && view_look(v, above, &o) == 0 && o.type != OBJECT_DIR)
+			return above;
+	}
+	return NULL;
+}
+
+static int discard_say_failed(struct discard *d, const struct view *v, const char *path, int r,
+			      struct error *e)
+{
+	const char *blocker = r == -ENOTDIR ? discard_blocker(d, v, path) : NULL;
+
+	(void)error_sys(e, r, "cannot discard the change of %s alone", path);
+	if (blocker)
+		error_next(e, "The session replaced %s: discard that, or the whole session.",
+			   blocker);
+	return r;
+}
+
+/* A folder of the workspace that is gone, or is something else: it comes back before what is in it.
+ */
+static bool discard_is_folder(const struct change *c)
+{
+	return !c->from && c->before.type == OBJECT_DIR && c->after.type != OBJECT_DIR;
+}
+
+/* Folders first, from the top: what was in one that is gone has a place again. */
+static int discard_folders(struct discard *d, const struct view *v, struct discard_back *back,
+			   struct error *e)
+{
+	const struct forget_back meant = {discard_is_meant, back};
+	int r = 0;
+
+	for (size_t n = 0; r == 0 && n < d->choices.count; n++) {
+		const struct change *c = d->choices.items[n].change;
+		const char *path = c->from ? c->from : c->path;
+
+		if (d->choices.items[n].state != CHOICE_LANDS)
+			continue;
+		if (c->from || c->before.type != OBJECT_ABSENT)
+			r = forget_above(v, path, &meant);
+		if (r == 0 && discard_is_folder(c))
+			r = forget_change(v, c);
+		if (r < 0)
+			return discard_say_failed(d, v, path, r, e);
+	}
+	return r;
+}
+
 static int discard_one(struct discard *d, const struct view *v, const struct choice *x,
 		       struct error *e)
 {
 	struct change gone = *x->change;
-	int r = forget_change(v, &gone);
+	int r = discard_is_folder(&gone) ? 0 : forget_change(v, &gone);
 
 	/* What it was renamed from comes back. */
 	if (r == 0 && gone.from) {
@@ -98,19 +188,22 @@ static int discard_one(struct discard *d, const struct view *v, const struct cho
 		basis_remove(&d->choices.basis, x->change->path);
 		return 0;
 	}
-	(void)error_sys(e, r, "cannot discard the change of %s alone", x->change->path);
-	if (r == -ENOTDIR || r == -EISDIR)
-		error_next(e, "The directory that it is in was replaced or removed: discard "
-			      "that, or the whole session.");
-	return r;
+	return discard_say_failed(d, v, gone.path, r, e);
 }
 
-/* The deepest first: a directory goes when what is in it has. */
+/* Then the deepest first: a directory goes when what is in it has. */
 static int discard_from(struct discard *d, const struct stack *one, struct error *e)
 {
 	_cleanup_view_ struct view v = VIEW_INIT;
-	int r = view_open(&d->review.layers, one, d->review.tree, &v, e);
+	_cleanup_free_ const char **paths = calloc(2 * d->choices.count + 1, sizeof(*paths));
+	struct discard_back back = {.paths = paths};
+	int r = paths ? view_open(&d->review.layers, one, d->review.tree, &v, e)
+		      : error_set(e, -ENOMEM, "no memory");
 
+	if (r == 0) {
+		discard_note_back(d, &back);
+		r = discard_folders(d, &v, &back, e);
+	}
 	for (size_t n = d->choices.count; r == 0 && n-- > 0;)
 		if (d->choices.items[n].state == CHOICE_LANDS)
 			r = discard_one(d, &v, &d->choices.items[n], e);

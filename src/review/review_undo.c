@@ -441,6 +441,8 @@ static void undo_choose_copies(struct undo *u)
 /* Of an apply: what the user has, and what hangs together. */
 static int undo_judge(struct undo *u, struct error *e)
 {
+	for (size_t i = 0; i < u->count; i++)
+		git_place_learn(u->review.tree, u->steps[i].path);
 	int r = undo_compare(u, e);
 
 	u->refs = (struct undo_refs){.arena = &u->review.arena,

@@ -308,6 +308,7 @@ static int walk_name(struct walk *w, const char *name)
 		one.why = "it lies too deep";
 		return changes_add(w->changes, &one, w->error);
 	}
+	git_place_learn(w->view->base, one.path);
 	if (differs) {
 		changes_judge(w->changes, &one, f.dir, name);
 		r = changes_add(w->changes, &one, w->error);

@@ -138,9 +138,65 @@ int forget_change(const struct view *v, const struct change *c)
 		r = view_look(v, c->path, &now);
 	if (r < 0 || forget_is_done(&now, &was))
 		return r;
-	if (was.type == OBJECT_DIR)
-		return -EISDIR;
 	fd_close(&parent);
 	parent = forget_parent(v, top, p.dir);
+	if (parent >= 0 && was.type == OBJECT_DIR)
+		return mkdirat(parent, p.name, was.mode & 0777) < 0 ? -errno : 0;
 	return parent < 0 ? parent : forget_cover(&base, c, &was, parent, p.name);
+}
+
+/* --- folders that are gone ---------------------------------------------------------------- */
+
+struct forget_folder {
+	const struct view *view;
+	const char *path;
+	const struct forget_back *back;
+};
+
+/* What the session removed in it stays removed, but for what comes back. */
+static int forget_on_name(void *context, const char *name)
+{
+	const struct forget_folder *f = context;
+	char path[PATH_MAX];
+	struct object now;
+
+	if (snprintf(path, sizeof(path), "%s/%s", f->path, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (f->back->is_meant(f->back->context, path))
+		return 0;
+	int r = view_look(f->view, path, &now);
+
+	if (r < 0 || now.type == OBJECT_ABSENT)
+		return r;
+	_cleanup_fd_ int parent =
+		forget_parent(f->view, f->view->layers[f->view->count - 1], f->path);
+
+	return parent < 0 ? parent : mknodat(parent, name, S_IFCHR, 0) < 0 ? -errno : 0;
+}
+
+int forget_above(const struct view *v, const char *path, const struct forget_back *back)
+{
+	const struct view base = {.base = v->base};
+	char folder[PATH_MAX];
+	int r = strlen(path) < sizeof(folder) ? 0 : -ENAMETOOLONG;
+
+	for (const char *at = r < 0 ? NULL : strchr(path, '/'); r == 0 && at;
+	     at = strchr(at + 1, '/')) {
+		const struct change gone = {.path = folder};
+		const struct forget_folder f = {v, folder, back};
+		struct object was, now;
+
+		memcpy(folder, path, (size_t)(at - path));
+		folder[at - path] = '\0';
+		r = view_look(&base, folder, &was);
+		if (r == 0)
+			r = view_look(v, folder, &now);
+		/* Only what is gone: what stands in its place is a change of its own. */
+		if (r < 0 || was.type != OBJECT_DIR || now.type != OBJECT_ABSENT)
+			continue;
+		r = forget_change(v, &gone);
+		if (r == 0)
+			r = view_list(&base, folder, forget_on_name, (void *)(uintptr_t)&f);
+	}
+	return r;
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_place.h"
 
+#include "fd.h"
+#include "open.h"
 #include "str.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <limits.h>
 
 /* --- git's own files ---------------------------------------------------------------------- */
 
@@ -64,11 +70,91 @@ static const char *git_module(const char *name)
 	return at;
 }
 
+/* --- those of other names ------------------------------------------------------------------- */
+
+enum { PLACE_LEARNT_MAX = 64 };
+
+/* A process looks at one workspace. */
+static struct {
+	char *paths[PLACE_LEARNT_MAX];
+	size_t count;
+	char asked[PATH_MAX]; /* the last folder that was none */
+} learnt;
+
+static bool place_is_learnt(const char *path, size_t len)
+{
+	for (size_t i = 0; i < learnt.count; i++)
+		if (strlen(learnt.paths[i]) == len && memcmp(learnt.paths[i], path, len) == 0)
+			return true;
+	return false;
+}
+
+static bool place_is_repository(int tree, const char *path)
+{
+	_cleanup_fd_ int dir = open_beneath(tree, path, O_PATH | O_DIRECTORY, 0);
+	unsigned int parts = 0;
+	struct stat st;
+
+	for (size_t i = 0; dir >= 0 && i < GIT_HAS_COUNT; i++)
+		if (fstatat(dir, git_parts[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+			parts |= 1u << i;
+	/* What git keeps of a worktree is in the repository, and no repository by itself. */
+	return git_is_repository(parts) && parts & GIT_HAS_OBJECTS;
+}
+
+/* Only what every repository has, or what is in it first of all, is asked about. */
+static bool place_may_be_in(const char *name, size_t len)
+{
+	static const char *const names[] = {"HEAD",      "objects", "refs",        "logs", "info",
+					    "worktrees", "modules", "packed-refs", "index"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+void git_place_learn(int tree, const char *path)
+{
+	char folder[PATH_MAX];
+
+	for (const char *at = path; tree >= 0 && at; at = git_next(at)) {
+		size_t len = at == path ? 0 : (size_t)(at - path) - 1;
+
+		if (len >= sizeof(folder) || learnt.count == PLACE_LEARNT_MAX ||
+		    (len && place_is_learnt(path, len)) || str_after(at, ".git/"))
+			return;
+		if (!len || !place_may_be_in(at, strcspn(at, "/")))
+			continue;
+		memcpy(folder, path, len);
+		folder[len] = '\0';
+		if (str_equal(folder, learnt.asked))
+			continue;
+		if (!place_is_repository(tree, folder)) {
+			memcpy(learnt.asked, folder, len + 1);
+			continue;
+		}
+		learnt.paths[learnt.count] = strdup(folder);
+		learnt.count += learnt.paths[learnt.count] != NULL;
+		return;
+	}
+}
+
+void git_place_forget(void)
+{
+	while (learnt.count > 0)
+		free(learnt.paths[--learnt.count]);
+	learnt.asked[0] = '\0';
+}
+
 size_t git_dir_of(const char *path)
 {
-	for (const char *at = path; at; at = git_next(at))
-		if (str_after(at, ".git/") || str_equal(at, ".git"))
-			return (size_t)(at - path) + strlen(".git");
+	for (const char *at = path; at; at = git_next(at)) {
+		size_t len = (size_t)(at - path) + strcspn(at, "/");
+
+		if (str_after(at, ".git/") || str_equal(at, ".git") || place_is_learnt(path, len))
+			return len;
+	}
 	return 0;
 }
 
@@ -83,11 +169,14 @@ const char *git_rest(const char *path)
 {
 	size_t len = git_dir_of(path);
 
-	if (len == 0 || !path[len])
-		return NULL;
-	const char *at = path + len - strlen(".git");
+	return len == 0 || !path[len] ? NULL : git_rest_below(path + len + 1);
+}
 
-	for (const char *inner = git_next(at); inner;) {
+const char *git_rest_below(const char *inner)
+{
+	const char *at = inner;
+
+	while (inner) {
 		const char *module = str_after(inner, "modules/");
 		const char *worktree = str_after(inner, "worktrees/");
 

@@ -26,12 +26,23 @@ bool git_is_repository(unsigned int parts);
 /*
  * What a path is within the repository whose own file it is: what follows .git/, or
  * .git/modules/NAME/, or .git/worktrees/NAME/, in the path.  What stands before it is the
- * repository's.  NULL: it is none.
+ * repository's.  NULL: it is none.  `below`: the same of what stands behind ".git/".
  */
 const char *git_rest(const char *path);
+const char *git_rest_below(const char *inner);
 
 /* How long the path of the .git is that this is, or lies in; 0: in none. */
 size_t git_dir_of(const char *path);
+
+/*
+ * A repository can have any name: a bare one, of which worktrees are in the workspace, or that of
+ * `git init --separate-git-dir`.  Whoever goes through paths of the workspace `tree` tells each of
+ * them here first; where one leads into a folder that is a repository there, that folder counts as
+ * a .git from then on, in this process.  What only a session made is none.  The top of the
+ * workspace is never learnt.
+ */
+void git_place_learn(int tree, const char *path);
+void git_place_forget(void);
 
 /* Among the objects of a repository, which are named by their content. */
 bool git_is_in_objects(const char *path);

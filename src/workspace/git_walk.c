@@ -11,6 +11,8 @@ enum {
 	WALK_BUCKETS = 1 << 13,
 	WALK_PATH_MAX = 1 << 16,
 	WALK_GRAPH_BYTES = 256 << 20,
+	WALK_ASKED_MAX = 8192, /* of ours, after theirs have ended */
+	WALK_AT_ONCE = 256,
 	WALK_TREE = 040000,
 	WALK_TYPE = 0170000,
 };
@@ -293,7 +295,7 @@ struct walk_graph {
 	struct walk_node *buckets[WALK_BUCKETS];
 	struct walk_node *queue[GIT_WALK_COMMITS_MAX];
 	size_t queued, theirs; /* theirs: of the queue, and nobody else's */
-	size_t read;
+	size_t read, asked;
 };
 
 static struct walk_graph *walk_graph(struct git_walk *w)
@@ -424,19 +426,77 @@ static struct walk_node *walk_newest(struct walk_graph *g)
 	return n;
 }
 
+/* The newest of the queue tells its parents whose they are. */
+static int walk_step(struct walk_graph *g)
+{
+	int r = 0;
+
+	if (git_store_is_late(g->walk->store))
+		return -ETIME;
+	struct walk_node *n = walk_newest(g);
+
+	for (size_t i = 0; r == 0 && i < n->commit->parent_count; i++)
+		r = walk_mark(g, walk_node(g, &n->commit->parents[i]), n->flags);
+	return r;
+}
+
+/* When the oldest of those was made that are nobody else's by now; false: there is none. */
+static bool walk_oldest(const struct walk_graph *g, int64_t *ret)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < WALK_BUCKETS; i++)
+		for (const struct walk_node *n = g->buckets[i]; n; n = n->next) {
+			if (!walk_is_theirs(n) || !n->commit)
+				continue;
+			*ret = !is || n->commit->when < *ret ? n->commit->when : *ret;
+			is = true;
+		}
+	return is;
+}
+
+static bool walk_has_since(const struct walk_graph *g, int64_t when)
+{
+	for (size_t i = 0; i < g->queued; i++)
+		if (g->queue[i]->commit->when >= when)
+			return true;
+	return false;
+}
+
+/*
+ * A commit is theirs alone when none of ours comes from it.  Ours that are as new as it is, or
+ * newer, may do so: of one second there can be many.  Dates can be wrong as well (a parent that is
+ * newer than its child); a thorough walk asks the rest of ours too.  So many are asked in all: what
+ * is not found out counts as theirs.
+ */
+static int walk_ask_ours(struct walk_graph *g)
+{
+	int64_t oldest = 0;
+	int r = 0;
+
+	while (r == 0 && g->queued > 0 && g->asked < WALK_ASKED_MAX && walk_oldest(g, &oldest)) {
+		bool since = walk_has_since(g, oldest);
+
+		if (!since && !g->walk->thorough)
+			break;
+		/* To look for the oldest takes a while. */
+		for (size_t i = 0; r == 0 && i < WALK_AT_ONCE && g->queued > 0 &&
+				   (!since || walk_has_since(g, oldest));
+		     i++) {
+			r = walk_step(g);
+			g->asked++;
+		}
+	}
+	return r == -E2BIG ? 0 : r;
+}
+
 static int walk_paint(struct walk_graph *g)
 {
 	int r = 0;
 
-	while (r == 0 && g->theirs > 0) {
-		if (git_store_is_late(g->walk->store))
-			return -ETIME;
-		struct walk_node *n = walk_newest(g);
-
-		for (size_t i = 0; r == 0 && i < n->commit->parent_count; i++)
-			r = walk_mark(g, walk_node(g, &n->commit->parents[i]), n->flags);
-	}
-	return r;
+	while (r == 0 && g->theirs > 0)
+		r = walk_step(g);
+	return r < 0 ? r : walk_ask_ours(g);
 }
 
 /* What was theirs for the last tip is not so for the next one. */

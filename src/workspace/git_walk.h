@@ -22,6 +22,7 @@ struct git_walk {
 	struct git_store *store;
 	struct git_name last; /* which object was asked for last: for words */
 	size_t files;
+	bool thorough;            /* dates are not believed, as far as that can be */
 	struct walk_graph *graph; /* what is known so far of who comes from whom */
 };
 

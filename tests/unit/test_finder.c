@@ -681,8 +681,10 @@ int main(void)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 10)
-			      : (uint64_t)now.tv_sec << 30 | (uint64_t)now.tv_nsec | 1;
+	const char *said = getenv("SEED");
+
+	seed = said ? strtoull(said, NULL, 10)
+		    : (uint64_t)now.tv_sec << 30 | (uint64_t)now.tv_nsec | 1;
 	print_message("seed %llu\n", (unsigned long long)seed);
 	return cmocka_run_group_tests_name("finder", tests, NULL, NULL);
 }

@@ -136,6 +136,87 @@ static void what_is_not_read_is_said(void **state)
 	assert_int_equal(git_index_digest((struct span){NULL, 0}, a), -EPROTO);
 }
 
+/* Folders are among the entries where the index says that it is sparse, and end in a slash. */
+static void a_sparse_one_has_folders(void **state)
+{
+	static const struct entry folder = {1, 0040000, 'a', 0, "a/"},
+				  file = {1, 0100644, 'a', 0, "a"};
+	static const struct entry bad[] = {{1, 0040000, 'a', 0, "a"}, {1, 0100644, 'a', 0, "a/"}};
+	uint8_t a[SHA256_SIZE], b[SHA256_SIZE];
+
+	(void)state;
+	assert_int_equal(digest_of(&folder, 1, "sdir", a), 0);
+	assert_int_equal(digest_of(&folder, 1, "TREE", b), -EPROTO);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(bad); i++)
+		assert_int_equal(digest_of(&bad[i], 1, "sdir", b), -EPROTO);
+	assert_int_equal(digest_of(&file, 1, "sdir", b), 0);
+	/* What no git writes: a folder behind a file that is in it, and one without a name. */
+	static const struct entry twice[] = {{1, 0100644, 'a', 0, "a/b"},
+					     {1, 0040000, 'a', 0, "a/"}};
+	static const struct entry nameless[] = {{1, 0040000, 'a', 0, "/"},
+						{1, 0040000, 'a', 0, "a//"}};
+	const struct entry *const odd[] = {twice, nameless};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(odd); i++) {
+		_cleanup_buf_ struct buf text = BUF_INIT(4096), path = BUF_INIT(4096);
+		struct git_index x = GIT_INDEX_INIT;
+
+		buf_put_str(&text, "DIRC");
+		put_be32(&text, 2);
+		put_be32(&text, 2);
+		put_entry(&text, &odd[i][0]);
+		put_entry(&text, &odd[i][1]);
+		buf_put_str(&text, "sdir");
+		put_be32(&text, 0);
+		for (int k = 0; k < 20; k++)
+			buf_put_char(&text, 'c');
+		assert_int_equal(git_index_open(&x, buf_span(&text)), 0);
+		assert_int_equal(git_index_believed(&x, &path), -EPROTO);
+		git_index_close(&x);
+	}
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+/* Of one that is split: its entries and what they mean, byte for byte; caches of the folder apart. */
+static void the_same_one_is_known(void **state)
+{
+	static const struct {
+		const char *one, *other;
+		bool same;
+	} rows[] = {{"link1", "link1", true},       {"link1", "link2", false},
+		    {"link1UNTR1", "link1", true},  {"link1", "link1FSMN2", true},
+		    {"link1TREE1", "link1", false}, {"UNTR1link1", "link1UNTR2", true},
+		    {"link1", "", false},           {"", "link1", false}};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		struct buf texts[2] = {BUF_INIT(4096), BUF_INIT(4096)};
+		static const struct entry split = {1, 0100644, 'a', 0, ""};
+
+		for (size_t n = 0; n < 2; n++) {
+			const char *at = n ? rows[i].other : rows[i].one;
+
+			buf_put_str(&texts[n], "DIRC");
+			put_be32(&texts[n], 2);
+			put_be32(&texts[n], 1);
+			put_entry(&texts[n], &split);
+			for (; *at; at += 5) {
+				buf_put(&texts[n], at, 4);
+				put_be32(&texts[n], 1);
+				buf_put(&texts[n], at + 4, 1);
+			}
+			for (int k = 0; k < 20; k++)
+				buf_put_char(&texts[n], n ? 'c' : 'd');
+		}
+		assert_true(git_index_is_same(buf_span(&texts[0]), buf_span(&texts[1]), 20) ==
+			    rows[i].same);
+		texts[1].ptr[20] ^= 1;
+		assert_false(git_index_is_same(buf_span(&texts[0]), buf_span(&texts[1]), 20));
+		buf_fini(&texts[0]);
+		buf_fini(&texts[1]);
+	}
+}
+
 /* An index of two files, a and d/b, with one extension. */
 static int believed_of(const char *name, struct span extension, struct buf *path)
 {
@@ -369,6 +450,8 @@ int main(void)
 		cmocka_unit_test(what_is_staged_does),
 		cmocka_unit_test(entries_are_walked),
 		cmocka_unit_test(what_is_not_read_is_said),
+		cmocka_unit_test(a_sparse_one_has_folders),
+		cmocka_unit_test(the_same_one_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
