@@ -1061,7 +1061,10 @@ static int undo_run(struct undo *u, struct error *e)
 		    undo_is_unread(u);
 
 	if (r == 0 && !u->json)
-		text_printf(&u->out, "%s%s is as it was %s it.%s\n", rest ? "The rest of " : "",
+		text_printf(&u->out, "%s%s is as it was %s it.%s\n",
+			    u->i->argument_count > 0 ? "What you named in "
+			    : rest                   ? "The rest of "
+						     : "",
 			    undo_folder(u, &folder), u->redo ? "after" : "before",
 			    u->redo  ? " 'bawn undo' takes it back."
 			    : !lands ? ""

@@ -140,13 +140,6 @@ void git_place_learn(int tree, const char *path)
 	}
 }
 
-void git_place_forget(void)
-{
-	while (learnt.count > 0)
-		free(learnt.paths[--learnt.count]);
-	learnt.asked[0] = '\0';
-}
-
 size_t git_dir_of(const char *path)
 {
 	for (const char *at = path; at; at = git_next(at)) {

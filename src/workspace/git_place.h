@@ -42,7 +42,6 @@ size_t git_dir_of(const char *path);
  * workspace is never learnt.
  */
 void git_place_learn(int tree, const char *path);
-void git_place_forget(void);
 
 /* Among the objects of a repository, which are named by their content. */
 bool git_is_in_objects(const char *path);
