@@ -140,7 +140,9 @@ static int staged_list(struct hold_staged *s, struct git_index *before)
 	const char *last = NULL;
 
 	s->had = calloc((size_t)before->left + 1, sizeof(*s->had));
-	while (s->had && git_index_next(before)) {
+	if (!s->had)
+		return -ENOMEM;
+	while (git_index_next(before)) {
 		struct staged_had *one = &s->had[s->had_count];
 
 		one->path = arena_str(&s->arena, buf_str(&before->path));
@@ -156,7 +158,7 @@ static int staged_list(struct hold_staged *s, struct git_index *before)
 	}
 	if (s->had_count > 1)
 		qsort(s->had, s->had_count, sizeof(*s->had), staged_order);
-	return s->had ? 0 : -ENOMEM;
+	return 0;
 }
 
 static const struct staged_had *staged_find(const struct hold_staged *s, const char *path)

@@ -184,7 +184,7 @@ int forget_above(const struct view *v, const char *path, const struct forget_bac
 	     at = strchr(at + 1, '/')) {
 		const struct change gone = {.path = folder};
 		const struct forget_folder f = {v, folder, back};
-		struct object was, now;
+		struct object was, now = {.type = OBJECT_FILE};
 
 		memcpy(folder, path, (size_t)(at - path));
 		folder[at - path] = '\0';

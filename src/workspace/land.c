@@ -511,7 +511,7 @@ static int put_commit(struct landing *l)
 
 static int land_prepare(struct landing *l, size_t count, struct land_result *ret, struct error *e)
 {
-	struct land_seen top;
+	struct land_seen top = {.mount = 0};
 	int r = land_top_open(l);
 
 	if (r == 0)

@@ -219,7 +219,7 @@ static int found_read(struct landing *l)
 static int found_open(struct landing *l)
 {
 	char stage[LAND_NAME_SIZE], kept[LAND_NAME_SIZE];
-	struct land_seen top;
+	struct land_seen top = {.mount = 0};
 	int r = land_top_open(l);
 
 	if (*l->j.at && (r == -ENOENT || r == -ENOTDIR || r == -ELOOP))

