@@ -234,15 +234,19 @@ void undo_hash(const struct first *first, struct first_entry *f)
 		f->flags |= FIRST_HASHED;
 }
 
-/* What the recorder kept, with the digest of a content that is a file of its own. */
+/*
+ * What the recorder kept, with the digest of a content that is a file of its own.  It is hashed
+ * unless nobody has touched what stands there since: the session can write a file, or make another
+ * that gets its number, and set its time back, but not that of the last change.
+ */
 static bool direct_was_kept(const struct direct_plan *p, const struct first_entry *e,
 			    struct direct_item *i)
 {
 	struct first_entry hashed = *e;
 
-	if (undo_object_of(e, &i->now, &i->was))
-		return true;
-	undo_hash(&p->u->first, &hashed);
+	if (i->now.type != OBJECT_FILE || i->now.ctime != e->ctime ||
+	    !undo_object_of(e, &i->now, &i->was))
+		undo_hash(&p->u->first, &hashed);
 	return undo_object_of(&hashed, &i->now, &i->was);
 }
 
@@ -373,7 +377,13 @@ static bool direct_is_itself(const struct direct_plan *p, const struct former *f
 	if (f->entry < 0 && f->meta < 0)
 		return true;
 	first_at(&p->u->first, (size_t)(f->entry >= 0 ? f->entry : f->meta), &e);
-	return i->now.ino == e.ino && i->now.dev == e.dev;
+	if (i->now.ino != e.ino || i->now.dev != e.dev)
+		return false;
+	/* Another file may have its number. */
+	_cleanup_fd_ int fd = view_openat(&p->base, f->path, O_PATH);
+	int64_t born = fd < 0 ? 0 : first_born(fd, "");
+
+	return !born || (e.born ? born == e.born : born <= e.ctime);
 }
 
 /* What became of each file's names. */
