@@ -151,6 +151,16 @@ static struct direct_item *direct_find(const struct direct_plan *p, const char *
 	return f ? &p->items[f - p->u->former.items] : NULL;
 }
 
+static bool direct_was_opened(const struct direct_plan *p, const char *path)
+{
+	const struct undo_opened *o = p->u->opened;
+	bool found = false;
+
+	for (size_t i = 0; o && !found && i < o->count; i++)
+		found = str_equal(o->items[i], path);
+	return found;
+}
+
 /*
  * It stands in a folder that came since into one that the session renamed.  The recorder noted all
  * that was there at the end; that a folder was moved does not show by what is in it.
@@ -167,7 +177,8 @@ static bool direct_came_since(const struct direct_plan *p, const char *path)
 
 		if (!f || !f->made || first_find_end(&p->u->first, above, &end) >= 0)
 			return false;
-		if (view_look(&p->base, above, &o) < 0 || o.ctime > p->session->ended)
+		if (view_look(&p->base, above, &o) < 0 ||
+		    (o.ctime > p->session->ended && !direct_was_opened(p, above)))
 			return true;
 	}
 	return !above;
@@ -891,7 +902,7 @@ int undo_direct_top_time(const struct undo_direct *u)
 }
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,
-		     struct undo_direct *ret, struct error *e)
+		     const struct undo_opened *opened, struct undo_direct *ret, struct error *e)
 {
 	_cleanup_fd_ int session = layers_session_dir(&r->layers, s->name, false);
 	_cleanup_fd_ int dir =
@@ -900,6 +911,7 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 	*ret = UNDO_DIRECT_INIT;
 	ret->arena = ARENA_INIT(UNDO_ARENA_MAX);
 	ret->tree = r->tree;
+	ret->opened = opened;
 	if (dir < 0)
 		return error_sys(e, dir, "cannot open the first versions of %s", s->name);
 	struct error own = ERROR_INIT;
