@@ -438,7 +438,8 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 		if (whole)
 			continue; /* unless it is entered again */
 		/* Its mode was changed first, and its content later: that is from here. */
-		if (e.flags & FIRST_META || e.ino != ret->ino || e.kind != ret->kind)
+		if (e.flags & FIRST_META || e.ino != ret->ino || e.kind != ret->kind ||
+		    (e.born && ret->born && e.born != ret->born))
 			continue;
 		ret->flags = (e.flags & ~(unsigned int)FIRST_LISTED) | (ret->flags & FIRST_LISTED);
 		ret->why = e.why;

@@ -583,15 +583,16 @@ static bool first_keep_look_beneath(const struct first_keep *k, const char *path
 	return r == 0 && (ret->kind == FIRST_DIR || ret->kind == FIRST_ABSENT);
 }
 
-/* The change is refused: its content was kept for nothing. */
-static void first_keep_drop(struct first_keep *k, const struct first_entry *e)
+/* The change is refused: its content was kept for nothing.  entered: where the index ended before;
+ * what its folder had may stand behind the content, and is not written over. */
+static void first_keep_drop(struct first_keep *k, const struct first_entry *e, uint64_t entered)
 {
 	char name[17];
 
 	(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)e->at);
 	if (e->flags & FIRST_APART)
 		(void)unlinkat(k->dir, name, 0);
-	if (e->flags & FIRST_PACKED)
+	if (e->flags & FIRST_PACKED && k->index.len == entered)
 		k->packed = e->at;
 }
 
@@ -599,7 +600,7 @@ static void first_keep_drop(struct first_keep *k, const struct first_entry *e)
 static void first_keep_take(struct first_keep *k, struct span path, struct first_entry *e,
 			    bool meta, char text[FIRST_PATH_MAX])
 {
-	const uint64_t kept = k->kept, unkept = k->unkept;
+	const uint64_t kept = k->kept, unkept = k->unkept, entered = k->index.len;
 	const char *below = e->path;
 
 	if (!meta && e->kind == FIRST_FILE)
@@ -622,7 +623,7 @@ static void first_keep_take(struct first_keep *k, struct span path, struct first
 		touched_add(&k->known, path, meta ? TOUCHED_META : TOUCHED_MADE);
 		return;
 	}
-	first_keep_drop(k, e);
+	first_keep_drop(k, e, entered);
 	k->kept = kept;
 	k->unkept = unkept;
 }

@@ -16,6 +16,7 @@
  * Sessions that still have what landed depart again from what stands there then (basis.h), so it is
  * pending once more.
  */
+#include "array.h"
 #include "basis.h"
 #include "decision.h"
 #include "dir.h"
@@ -70,6 +71,7 @@ static void undo_fini(struct undo *u)
 	undo_unchoose(u);
 	free(u->unseen);
 	arena_fini(&u->unseen_words);
+	free(u->opened.items);
 	fd_close(&u->journal);
 	review_close(&u->review);
 }
@@ -735,7 +737,7 @@ static int undo_choose_direct(struct undo *u, struct error *e)
 
 static int undo_open_direct(struct undo *u, struct error *e)
 {
-	int r = undo_direct_read(&u->review, &u->session, &u->direct, e);
+	int r = undo_direct_read(&u->review, &u->session, &u->opened, &u->direct, e);
 
 	return r < 0 ? r : undo_choose_direct(u, e);
 }
@@ -857,7 +859,7 @@ static int undo_try_direct(struct undo *u, bool *ret_read, struct error *e)
 	struct error own = ERROR_INIT;
 
 	u->is_direct = true;
-	int r = undo_direct_read(&u->review, &u->session, &u->direct, &own);
+	int r = undo_direct_read(&u->review, &u->session, &u->opened, &u->direct, &own);
 
 	*ret_read = r == 0;
 	if (r < 0) {
@@ -926,9 +928,30 @@ static int undo_open(struct undo *u, struct error *e)
 	return r;
 }
 
+/* Those that nobody had touched since the session. */
+static int undo_note_opened(struct undo *u)
+{
+	struct undo_opened *o = &u->opened;
+
+	for (size_t i = 0; i < u->direct.opening_count; i++) {
+		const struct land_step *s = &u->direct.opening[i];
+
+		if (s->before.ctime > u->session.ended)
+			continue;
+		const char *path = arena_str(&u->unseen_words, s->path);
+
+		if (!path || !ARRAY_GROW(o->items, o->count))
+			return -ENOMEM;
+		o->items[o->count++] = path;
+	}
+	return 0;
+}
+
 /* What is in the folders that were opened. */
 static int undo_do_inside(struct undo *u, struct error *e)
 {
+	if (undo_note_opened(u) < 0)
+		return error_set(e, -ENOMEM, "no memory");
 	decision_fini(&u->decision);
 	u->decision = DECISION_INIT;
 	undo_unchoose(u);

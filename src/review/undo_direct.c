@@ -151,6 +151,16 @@ static struct direct_item *direct_find(const struct direct_plan *p, const char *
 	return f ? &p->items[f - p->u->former.items] : NULL;
 }
 
+static bool direct_was_opened(const struct direct_plan *p, const char *path)
+{
+	const struct undo_opened *o = p->u->opened;
+	bool found = false;
+
+	for (size_t i = 0; o && !found && i < o->count; i++)
+		found = str_equal(o->items[i], path);
+	return found;
+}
+
 /*
  * It stands in a folder that came since into one that the session renamed.  The recorder noted all
  * that was there at the end; that a folder was moved does not show by what is in it.
@@ -167,7 +177,8 @@ static bool direct_came_since(const struct direct_plan *p, const char *path)
 
 		if (!f || !f->made || first_find_end(&p->u->first, above, &end) >= 0)
 			return false;
-		if (view_look(&p->base, above, &o) < 0 || o.ctime > p->session->ended)
+		if (view_look(&p->base, above, &o) < 0 ||
+		    (o.ctime > p->session->ended && !direct_was_opened(p, above)))
 			return true;
 	}
 	return !above;
@@ -234,15 +245,19 @@ void undo_hash(const struct first *first, struct first_entry *f)
 		f->flags |= FIRST_HASHED;
 }
 
-/* What the recorder kept, with the digest of a content that is a file of its own. */
+/*
+ * What the recorder kept, with the digest of a content that is a file of its own.  It is hashed
+ * unless nobody has touched what stands there since: the session can write a file, or make another
+ * that gets its number, and set its time back, but not that of the last change.
+ */
 static bool direct_was_kept(const struct direct_plan *p, const struct first_entry *e,
 			    struct direct_item *i)
 {
 	struct first_entry hashed = *e;
 
-	if (undo_object_of(e, &i->now, &i->was))
-		return true;
-	undo_hash(&p->u->first, &hashed);
+	if (i->now.type != OBJECT_FILE || i->now.ctime != e->ctime ||
+	    !undo_object_of(e, &i->now, &i->was))
+		undo_hash(&p->u->first, &hashed);
 	return undo_object_of(&hashed, &i->now, &i->was);
 }
 
@@ -373,7 +388,13 @@ static bool direct_is_itself(const struct direct_plan *p, const struct former *f
 	if (f->entry < 0 && f->meta < 0)
 		return true;
 	first_at(&p->u->first, (size_t)(f->entry >= 0 ? f->entry : f->meta), &e);
-	return i->now.ino == e.ino && i->now.dev == e.dev;
+	if (i->now.ino != e.ino || i->now.dev != e.dev)
+		return false;
+	/* Another file may have its number. */
+	_cleanup_fd_ int fd = view_openat(&p->base, f->path, O_PATH);
+	int64_t born = fd < 0 ? 0 : first_born(fd, "");
+
+	return !born || (e.born ? born == e.born : born <= e.ctime);
 }
 
 /* What became of each file's names. */
@@ -881,7 +902,7 @@ int undo_direct_top_time(const struct undo_direct *u)
 }
 
 int undo_direct_read(const struct review *r, const struct layers_session *s,
-		     struct undo_direct *ret, struct error *e)
+		     const struct undo_opened *opened, struct undo_direct *ret, struct error *e)
 {
 	_cleanup_fd_ int session = layers_session_dir(&r->layers, s->name, false);
 	_cleanup_fd_ int dir =
@@ -890,6 +911,7 @@ int undo_direct_read(const struct review *r, const struct layers_session *s,
 	*ret = UNDO_DIRECT_INIT;
 	ret->arena = ARENA_INIT(UNDO_ARENA_MAX);
 	ret->tree = r->tree;
+	ret->opened = opened;
 	if (dir < 0)
 		return error_sys(e, dir, "cannot open the first versions of %s", s->name);
 	struct error own = ERROR_INIT;

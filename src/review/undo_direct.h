@@ -26,8 +26,15 @@ struct undo_top {
 	const struct land_has *has; /* that it had; NULL: not known */
 };
 
+/* Folders that undo itself opened, and that were as the session left them: so they still are. */
+struct undo_opened {
+	const char **items;
+	size_t count;
+};
+
 struct undo_direct {
 	struct arena arena;
+	const struct undo_opened *opened;
 	struct first first;
 	struct former_list former;
 	int tree; /* the review's */
@@ -47,8 +54,9 @@ struct undo_direct {
 
 #define UNDO_DIRECT_INIT ((struct undo_direct){.first = FIRST_INIT, .found = FIRST_INIT})
 
+/* `opened` must outlive it; NULL: none were. */
 int undo_direct_read(const struct review *r, const struct layers_session *s,
-		     struct undo_direct *ret, struct error *e);
+		     const struct undo_opened *opened, struct undo_direct *ret, struct error *e);
 int undo_direct_content(const struct undo_direct *u, size_t i);
 /* As land_how.folder_time: what a folder had, when it is as the session left it; of one that the
  * session did not change, what it has. */

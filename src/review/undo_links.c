@@ -202,7 +202,9 @@ static void links_correct(struct link_join *j)
 		} else if (f->real) {
 			file = links_find_left(j, f->real, &unsure);
 		}
-		if (!file || (unsure && own >= 0 && file->at >= (size_t)own))
+		/* Behind its own there is nothing earlier of it: another file got its number. */
+		if (!file || (own >= 0 && file->at > (size_t)own) ||
+		    (unsure && own >= 0 && file->at == (size_t)own))
 			continue;
 		if (unsure && f->entry >= 0) {
 			f->doubt = FORMER_EITHER;

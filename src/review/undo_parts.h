@@ -51,6 +51,7 @@ struct undo {
 	size_t unseen_count;
 	size_t unseen_more, unseen_last; /* too many to be named: of all, and of the last session */
 	struct arena unseen_words;
+	struct undo_opened opened; /* its paths are in there, too */
 	struct undo_refs refs;
 	struct land_step *steps; /* what is */
 	size_t *from;            /* each: which of all */

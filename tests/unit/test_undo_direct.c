@@ -98,7 +98,7 @@ static const char *undo(struct world *w)
 	r.layers = w->lead.layers;
 	r.tree = w->lead.tree;
 	undo_direct_fini(&w->undo);
-	if (undo_direct_read(&r, &w->session, &w->undo, &e) < 0)
+	if (undo_direct_read(&r, &w->session, NULL, &w->undo, &e) < 0)
 		fail_msg("%s", e.text);
 	buf_clear(&w->said);
 	for (size_t i = 0; i < w->undo.opening_count; i++)
@@ -1019,7 +1019,7 @@ static void test_no_session(void **state)
 
 	r.layers = w->lead.layers;
 	r.tree = w->lead.tree;
-	assert_int_equal(undo_direct_read(&r, &other, &w->undo, &e), -ENOENT);
+	assert_int_equal(undo_direct_read(&r, &other, NULL, &w->undo, &e), -ENOENT);
 	assert_string_equal(undo(w), "");
 }
 

@@ -21,7 +21,7 @@ static const char *undo(struct world *w)
 
 	r.layers = w->lead.layers;
 	r.tree = w->lead.tree;
-	if (undo_direct_read(&r, &w->session, &w->undo, &e) < 0)
+	if (undo_direct_read(&r, &w->session, NULL, &w->undo, &e) < 0)
 		fail_msg("%s", e.text);
 	for (size_t i = 0; i < w->undo.unseen_count; i++)
 		buf_putf(&w->said, "%s: %s\n", w->undo.unseen[i].path, w->undo.unseen[i].why);
