@@ -40,6 +40,7 @@ enum {
 /* Who sends notes, and up to where it was answered. */
 struct recorder_sender {
 	struct channel channel; /* fd -1: there is none */
+	uint32_t kinds;         /* of notes that it may send, as a set */
 	struct loop_handle handle;
 	uint64_t asked; /* the last id that waits, and the event it became */
 	uint64_t asked_seq;
@@ -275,6 +276,9 @@ static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, st
 	while (ret == 0 && (more = note_decode(&in, &note, &arena, e)) != 0) {
 		if (more < 0)
 			return more;
+		if (!(s->kinds >> note.kind & 1))
+			return error_set(e, -EBADMSG, "it sent a note about %s, which others write",
+					 note_kinds[note.kind]);
 		recorder_attribute(r, &note, room);
 		ret = recorder_write(r, &note);
 		if (note.id > s->asked) {
@@ -300,6 +304,12 @@ static int recorder_on_gate_notes(void *context, struct channel_packet *packet, 
 
 	return recorder_take_notes(r, &r->gate, packet->body, e);
 }
+
+/* What the gate knows by itself.  What ran in the box, what was done to files and who changed the
+ * rules others know: a gate that was taken over must not make that up. */
+#define RECORDER_GATE_KINDS                                                           \
+	(1u << NOTE_NETWORK | 1u << NOTE_DNS | 1u << NOTE_SECRET | 1u << NOTE_LIMIT | \
+	 1u << NOTE_POLICY | 1u << NOTE_GAP)
 
 static const struct channel_rule recorder_gate_rules[] = {
 	{MESSAGE_NOTES, "NOTES", CHANNEL_BYTES_MAX, 0, 0, 1u << RECORDER_SERVING,
@@ -804,6 +814,8 @@ int recorder_run(int keeper, int plan, int gate)
 					    .rules = recorder_keeper_rules,
 					    .rule_count = BAWN_ARRAY_SIZE(recorder_keeper_rules),
 					    .context = &r};
+	r.keeper.kinds = UINT32_MAX;
+	r.gate.kinds = RECORDER_GATE_KINDS;
 	r.gate.channel = (struct channel){.fd = gate,
 					  .rules = recorder_gate_rules,
 					  .rule_count = BAWN_ARRAY_SIZE(recorder_gate_rules),

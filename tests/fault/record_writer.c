@@ -12,6 +12,9 @@
  *	record_writer kills PROGRAMS ROOT COUNT SEED
  *			so many sessions, each with its recorder or its keeper killed at a
  *			random moment, and judged
+ *	record_writer gate PROGRAMS ROOT KIND
+ *			one session whose gate sends a note of its own, one of this kind, and one
+ *			of its own again; says of each whether it is in the record: 1 or 0
  *
  * PROGRAMS is the folder of bawn-recorder; ROOT/workspace is the workspace of the sessions.
  *
@@ -63,7 +66,7 @@ struct place {
 static int usage(void)
 {
 	(void)fputs("usage: record_writer session PROGRAMS ROOT NAME EVENTS | check PROGRAMS ROOT "
-		    "EVENTS | kills PROGRAMS ROOT COUNT SEED\n",
+		    "EVENTS | kills PROGRAMS ROOT COUNT SEED | gate PROGRAMS ROOT KIND\n",
 		    stderr);
 	return EXIT_USAGE;
 }
@@ -597,6 +600,53 @@ static int do_check(const struct place *p, unsigned long events)
 	return j.troubles ? EXIT_TROUBLE : 0;
 }
 
+/* --- a gate that was taken over ------------------------------------------------------------ */
+
+static int send_as_gate(int fd, enum note_kind kind, const char *op)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT(4096);
+	struct note n;
+
+	note_begin(&n, kind, op);
+	note_word(&n, NOTE_FIELD_HOW, "kernel");
+	note_encode(&body, &n);
+	return channel_if_there(channel_send(fd, MESSAGE_NOTES, buf_span(&body), NULL, 0));
+}
+
+static int do_gate(const struct place *p, uint64_t kind)
+{
+	struct recording r = RECORDING_INIT;
+	struct error e = ERROR_INIT;
+	const uint64_t status = 0;
+	const char *const name = "20261118-000000-gate";
+	_cleanup_fd_ int plan = make_plan(p, &e);
+	int ret = plan < 0 || kind >= NOTE_KIND_COUNT ? -EINVAL : give_folders(&r, p, name, &e);
+
+	if (ret == 0)
+		ret = recording_start(&r, p->programs, plan, &e);
+	if (ret == 0)
+		ret = recording_wait(&r, &e);
+	if (ret == 0)
+		ret = send_as_gate(r.gate, NOTE_DNS, "first");
+	if (ret == 0)
+		ret = send_as_gate(r.gate, (enum note_kind)kind, "tried");
+	if (ret == 0)
+		ret = send_as_gate(r.gate, NOTE_DNS, "last");
+	fd_close(&r.gate);
+	recording_end(&r, &status, NULL, &e);
+	_cleanup_fd_ int folder = open_folder(p->records, name);
+	_cleanup_file_ struct file log = file_map(folder, "000001.log");
+	static const char *const ops[] = {"\"first\"", "\"tried\"", "\"last\""};
+
+	if (ret < 0 || log.bytes.len == 0)
+		return EXIT_FAILED;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ops); i++)
+		(void)printf("%d%c",
+			     memmem(log.bytes.ptr, log.bytes.len, ops[i], strlen(ops[i])) != NULL,
+			     i == 2 ? '\n' : ' ');
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = 0, second = 0;
@@ -613,6 +663,8 @@ int main(int argc, char **argv)
 			       : usage();
 	if (str_parse_u64(argv[argc - 1], &first) < 0 || open_place(&p, argv[2], argv[3]) < 0)
 		return usage();
+	if (str_equal(argv[1], "gate") && argc == 5)
+		return do_gate(&p, first);
 	if (str_equal(argv[1], "session") && argc == 6)
 		return do_session(&p, argv[4], first);
 	return str_equal(argv[1], "check") && argc == 5 ? do_check(&p, first) : usage();
