@@ -166,22 +166,31 @@ static int stage_has(struct landing *l, size_t i)
 	return 0;
 }
 
-/* It is as it came out, or has no copy.  By another name of it somebody may have changed it. */
-static bool kept_is_itself(int dir, const char *kept, const struct land_step *given)
+/* 1: it is as it came out, or has no copy; 0: somebody changed it by another name of it; -errno: that
+ * cannot be told. */
+static int kept_is_itself(int dir, const char *kept, const struct land_step *given)
 {
 	char copy[LAND_NAME_SIZE];
 	uint8_t digest[SHA256_SIZE];
-	struct land_seen s, beside;
+	struct land_seen s = {.mount = 0}, beside;
 	uint64_t size = 0;
 
 	land_copy_name(given->kept - 1, copy);
-	if (land_look(dir, copy, &beside) < 0 || beside.o.type != OBJECT_FILE)
-		return true;
-	_cleanup_fd_ int fd = land_look(dir, kept, &s) < 0 ? -1 : land_open(dir, kept);
+	int r = land_look(dir, copy, &beside);
 
-	return fd >= 0 && s.o.mode == given->after.mode && s.o.mtime == given->after.mtime &&
-	       land_copy(fd, -1, digest, &size) == 0 &&
-	       memcmp(digest, given->after.digest, sizeof(digest)) == 0;
+	if (r < 0 || beside.o.type != OBJECT_FILE)
+		return r < 0 ? r : 1;
+	r = land_look(dir, kept, &s);
+	if (r < 0 || s.o.type != OBJECT_FILE || s.o.mode != given->after.mode ||
+	    s.o.mtime != given->after.mtime)
+		return r < 0 ? r : 0;
+	_cleanup_fd_ int fd = land_open(dir, kept);
+
+	/* One whose mode was taken away by the other name is not as it was, and was looked at above. */
+	r = fd < 0 ? fd : land_copy(fd, -1, digest, &size);
+	if (r < 0)
+		return r == -EACCES ? 0 : r;
+	return memcmp(digest, given->after.digest, sizeof(digest)) == 0;
 }
 
 /* What was kept itself, by another name; else a copy of it. */
@@ -192,11 +201,15 @@ static int stage_kept(struct landing *l, size_t i, const char *name)
 	int dir = land_undo_dir(l->how->undo);
 	char kept[LAND_NAME_SIZE], text[PATH_MAX];
 	uint64_t size = 0;
-	int r = 0;
 
 	land_name(given->kept - 1, false, kept);
-	if (!kept_is_itself(dir, kept, given))
+	int r = kept_is_itself(dir, kept, given);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
 		land_copy_name(given->kept - 1, kept);
+	r = 0;
 	if (linkat(dir, kept, l->stage, name, 0) < 0) {
 		if (!is_no_link(-errno))
 			return -errno;
