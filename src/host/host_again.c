@@ -26,17 +26,6 @@ static uint64_t host_mount_id(const char *path)
 	return st.stx_mnt_id;
 }
 
-static size_t host_count_lines(const char *text)
-{
-	size_t n = 0;
-
-	while ((text = strchr(text, '\n'))) {
-		n++;
-		text++;
-	}
-	return n;
-}
-
 /* Of filesystems that are mounted more than once; the others have one name for everything. */
 static int host_keep_mounts(struct host *h, struct mountinfo *all, size_t count,
 			    struct arena *arena)
@@ -69,18 +58,13 @@ static int host_keep_mounts(struct host *h, struct mountinfo *all, size_t count,
 int host_find_mounts(struct host *h, struct arena *arena)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_BYTES);
-	int r = mountinfo_read(&text);
-
-	if (r < 0 || text.len == 0)
-		return r;
-	_cleanup_free_ struct mountinfo *all =
-		calloc(host_count_lines(buf_str(&text)) + 1, sizeof(*all));
+	struct mountinfo *found = NULL;
 	size_t count = 0;
+	int r = mountinfo_read(&text, &found, &count);
+	_cleanup_free_ struct mountinfo *all = found;
 
-	if (!all)
-		return -ENOMEM;
-	for (char *at = text.ptr; mountinfo_next(&at, &all[count]);)
-		count++;
+	if (r < 0 || count == 0)
+		return r;
 	return host_keep_mounts(h, all, count, arena);
 }
 

@@ -87,27 +87,21 @@ void twice_read(struct twice *t, const char *source, const char *inside)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_BYTES);
 	struct twice_table table = {.source = source, .inside = inside};
-	struct mountinfo m;
-	size_t longest = 0, lines = 1;
+	size_t longest = 0;
 
 	*t = TWICE_INIT;
-	if (mountinfo_read(&text) < 0 || text.len == 0)
-		return;
-	for (size_t i = 0; i < text.len; i++)
-		lines += text.ptr[i] == '\n';
-	_cleanup_free_ struct mountinfo *mounts = calloc(lines, sizeof(*mounts));
+	(void)mountinfo_read(&text, &table.mounts, &table.count);
+	_cleanup_free_ struct mountinfo *mounts = table.mounts;
 
 	t->names = arena_alloc(&t->arena, TWICE_MAX * sizeof(*t->names));
-	if (!mounts || !t->names)
+	if (!t->names)
 		return;
-	table.mounts = mounts;
-	for (char *at = text.ptr; table.count < lines && mountinfo_next(&at, &m);) {
-		if (str_path_beneath(source, m.point) && strlen(m.point) >= longest) {
-			longest = strlen(m.point);
-			table.own = table.count;
+	for (size_t i = 0; i < table.count; i++)
+		if (str_path_beneath(source, mounts[i].point) &&
+		    strlen(mounts[i].point) >= longest) {
+			longest = strlen(mounts[i].point);
+			table.own = i;
 		}
-		mounts[table.count++] = m;
-	}
 	if (longest)
 		twice_find(t, &table);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountinfo.h"
 
+#include "array.h"
 #include "fd.h"
 #include "str.h"
 
@@ -8,11 +9,6 @@
 #include <stdlib.h>
 
 enum { MOUNTINFO_FIELDS = 5 };
-
-int mountinfo_read(struct buf *into)
-{
-	return fd_read_file_at(AT_FDCWD, "/proc/self/mountinfo", into);
-}
 
 /* The table has blanks, newlines and backslashes as three octal digits. */
 static void mountinfo_unescape(char *text)
@@ -53,30 +49,36 @@ static bool mountinfo_line(char *line, struct mountinfo *ret)
 	return true;
 }
 
-bool mountinfo_next(char **at, struct mountinfo *ret)
+int mountinfo_read(struct buf *text, struct mountinfo **ret, size_t *ret_count)
 {
-	while (*at && **at) {
-		char *line = *at, *end = strchr(line, '\n');
+	_cleanup_free_ struct mountinfo *all = NULL;
+	size_t count = 0;
+	int r = fd_read_file_at(AT_FDCWD, "/proc/self/mountinfo", text);
+	char *rest = text->ptr;
 
-		if (end)
-			*end++ = '\0';
-		*at = end;
-		if (mountinfo_line(line, ret))
-			return true;
+	for (char *line; r == 0 && rest && (line = strsep(&rest, "\n"));) {
+		if (!ARRAY_GROW(all, count))
+			r = -ENOMEM;
+		else
+			count += mountinfo_line(line, &all[count]);
 	}
-	return false;
+	*ret = r < 0 ? NULL : TAKE_PTR(all);
+	*ret_count = r < 0 ? 0 : count;
+	return r;
 }
 
 void mountinfo_beneath(const char *folder, struct buf *into)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MOUNTINFO_BYTES);
-	struct mountinfo m;
+	struct mountinfo *found = NULL;
+	size_t count = 0;
 
-	if (mountinfo_read(&text) < 0)
-		return;
-	for (char *at = text.ptr; mountinfo_next(&at, &m);)
-		if (str_path_beneath(m.point, folder) && !str_equal(m.point, folder)) {
-			buf_put(into, m.point, strlen(m.point));
+	(void)mountinfo_read(&text, &found, &count);
+	_cleanup_free_ struct mountinfo *all = found;
+
+	for (size_t i = 0; i < count; i++)
+		if (str_path_beneath(all[i].point, folder) && !str_equal(all[i].point, folder)) {
+			buf_put(into, all[i].point, strlen(all[i].point));
 			return;
 		}
 }

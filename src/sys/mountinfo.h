@@ -13,11 +13,8 @@ struct mountinfo {
 	const char *point; /* where it is mounted */
 };
 
-/* The table's text, which mountinfo_next takes apart. */
-int mountinfo_read(struct buf *into);
-
-/* The next mount of the text at *at, which moves on and is cut up; false: there are no more. */
-bool mountinfo_next(char **at, struct mountinfo *ret);
+/* All of them; they point into `text`, and the caller frees the array. */
+int mountinfo_read(struct buf *text, struct mountinfo **ret, size_t *ret_count);
 
 /* Appends the path of something that is mounted beneath `folder`; nothing when there is none. */
 void mountinfo_beneath(const char *folder, struct buf *into);
