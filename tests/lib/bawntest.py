@@ -265,10 +265,12 @@ def filtered(pid):
 
 def filtered_at_work(argv, **more):
     """The same of a program that has written more than anybody reads: (program, filtered's answer)."""
-    child = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **more)
+    reads, writes = os.pipe()
+    fcntl.fcntl(writes, 1031, 4096)    # F_SETPIPE_SZ
+    child = subprocess.Popen([str(a) for a in argv], stdout=writes, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **more)
+    os.close(writes)
     try:
-        fcntl.fcntl(child.stdout, 1031, 4096)    # F_SETPIPE_SZ
-        child.stdout.read(1)
+        os.read(reads, 1)
         time.sleep(0.2)
         with open(f"/proc/{child.pid}/comm") as f:
             return f.read().strip(), filtered(child.pid)
@@ -277,6 +279,7 @@ def filtered_at_work(argv, **more):
     finally:
         child.kill()
         child.wait()
+        os.close(reads)
 
 
 def descendants(of=None, table=None):
