@@ -7,11 +7,14 @@
  */
 #include "host_parts.h"
 
+#include "config.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* As a policy means it: absolute. */
@@ -158,6 +161,33 @@ static int host_find_guarded(struct host *h, struct arena *arena)
 	return r < 0 ? r : host_add_again(h, &h->guarded, 0, true, arena);
 }
 
+/* Where bawn's own programs lie, as far as they are this user's: who writes them is bawn the next
+ * time. */
+static int host_find_self(struct host *h, struct arena *arena)
+{
+	char file[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", file, sizeof(file) - 1);
+
+	file[n > 0 ? n : 0] = '\0';
+	const char *slash = strrchr(file, '/');
+	int dir = slash ? (int)(slash - file) : 0;
+	const char *const places[] = {file, arena_printf(arena, "%.*s/../libexec/bawn", dir, file),
+				      BAWN_LIBEXEC_DIR};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(places); i++) {
+		struct host_object o;
+		struct stat st;
+
+		if (!places[i])
+			return -ENOMEM;
+		if (stat(places[i], &st) == 0 && st.st_uid == h->uid &&
+		    host_look(places[i], arena, &o) == 0)
+			r = host_list_add(&h->self, arena, &o);
+	}
+	return r;
+}
+
 int host_guard_file(struct host *h, const struct host_object *file, struct arena *arena)
 {
 	size_t from = h->guarded.count;
@@ -192,6 +222,8 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 	r = host_find_private(&h, &names, arena);
 	if (r == 0)
 		r = host_find_guarded(&h, arena);
+	if (r == 0)
+		r = host_find_self(&h, arena);
 	if (r < 0)
 		return error_sys(e, r, "cannot look at this machine");
 	r = host_find_workspace(&h, workspace, arena, e);

@@ -74,6 +74,7 @@ struct host {
 	struct host_list known;   /* homes, private places, guarded, and all above: by identity */
 	struct host_list worked;  /* folders that sessions worked in; only where links are named */
 	struct host_list guarded; /* never shown: bawn's own state and configuration */
+	struct host_list self;    /* bawn's own programs, where they are this user's */
 	struct host_list ways;    /* links, and what lies behind them, on the way to these */
 	struct mountinfo *mounts; /* of filesystems that are mounted more than once */
 	size_t mount_count;

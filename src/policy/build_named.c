@@ -54,6 +54,20 @@ static bool build_holds(const struct host_object *p, const char *path)
 	return str_path_beneath(p->name, path) || str_path_beneath(p->path, path);
 }
 
+/* What is written at once must not be bawn itself. */
+static int build_check_self(struct build *b, const char *path, const char *origin)
+{
+	const struct host_list *self = &b->host->self;
+
+	for (size_t i = 0; i < self->count; i++)
+		if (build_overlap(path, self->items[i].path))
+			return build_refuse(b, origin, "written at once", path,
+					    build_printf(b, "bawn itself, %s, would be in reach",
+							 self->items[i].path),
+					    "Name a folder without it, or use --review.");
+	return 0;
+}
+
 /* Whatever is written must be neither bawn's own nor private. */
 static int build_check_write(struct build *b, const char *path, const char *origin)
 {
@@ -264,6 +278,8 @@ static int build_grant(struct build *b, struct build_items *list, const struct p
 	if (r == 0)
 		r = write ? build_check_write(b, o->path, p->origin)
 			  : build_check_read(b, o->path, p->origin, &exposed);
+	if (r == 0 && write)
+		r = build_check_self(b, o->path, p->origin);
 	if (r < 0)
 		return r;
 	build_put_both(b, list, write ? BUILD_WRITE : BUILD_READ, o,
@@ -349,6 +365,9 @@ int build_named(struct build *b)
 		r = build_grant(b, &list, &p->write.items[i], true);
 	if (r == 0 && b->plan.workspace_access == PLAN_ACCESS_WRITE)
 		r = build_check_write(b, h->workspace.path, h->workspace.origin);
+	if (r == 0 && b->plan.workspace_access == PLAN_ACCESS_WRITE &&
+	    b->plan.workspace_mode == PLAN_MODE_DIRECT)
+		r = build_check_self(b, h->workspace.path, h->workspace.origin);
 	if (r < 0)
 		return r;
 	build_put(b, &list, BUILD_WORKSPACE, h->workspace.path, &h->workspace,
