@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layering.h"
 
+#include "branch_left.h"
 #include "clock.h"
 #include "fd.h"
 #include "helper.h"
@@ -602,6 +603,11 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (r < 0)
 		verb_complain(e);
 	*e = r < 0 ? ERROR_INIT : *e;
+	/* It did not come to its branch, or left nothing there that the user does not have. */
+	if (!forget && g->branch && g->session.branch[0] &&
+	    ((!g->goes_on && worktree_is_missing(g->layers, &g->session)) ||
+	     !branch_waits(g->layers, &g->session, g->tree)))
+		g->session.project.count = 0;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
 
