@@ -677,7 +677,7 @@ void layering_print_held(const struct layering *g)
 		continue;
 }
 
-void layering_print_kept(const struct layering *g, const struct text *t)
+void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
 	const char *name = g->session.name;
 
@@ -689,7 +689,7 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 				    name);
 		return;
 	}
-	if (g->session.branch[0]) {
+	if (g->session.branch[0] && ran) {
 		text_printf(t,
 			    "bawn: %s worked on the branch %s: 'bawn diff' shows its changes, "
 			    "'bawn apply' brings its commits to your repository\n",

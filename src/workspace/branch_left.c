@@ -44,6 +44,7 @@ struct branch_left {
 	struct left_list files;          /* of the commit */
 	struct left_list since, ahead;   /* that differ from where it began, from the user's */
 	bool on_branch, has_mine;
+	bool refs_asked, refs_are;       /* the user has the commits of all its other refs */
 	bool index_is;                   /* as the commit */
 	struct buf index;                /* its bytes */
 	int64_t index_time;
@@ -196,14 +197,74 @@ static bool left_is_note(const char *rest)
 	return is;
 }
 
+/* --- other refs --------------------------------------------------------------------------- */
+
+struct left_refs {
+	struct branch_left *b;
+	bool own; /* the session's are asked for, the user's are known */
+};
+
+static int left_on_ref(void *context, const char *name, const struct git_ref_value *value)
+{
+	const struct left_refs *r = context;
+	struct git_news news;
+
+	if (!value->object.len || value->symbolic[0])
+		return 0;
+	if (!r->own)
+		return git_walk_know(&r->b->walk, &value->object);
+	if (str_equal(name, r->b->ref))
+		return 0;
+	int code = git_walk_news(&r->b->walk, &value->object, &news);
+
+	if (code < 0)
+		return code;
+	code = news.count > 0 || news.cut ? -ENODATA : 0;
+	git_news_free(&news);
+	return code;
+}
+
+static int left_each_ref(struct branch_left *b, const struct view *v, bool own)
+{
+	struct left_refs of = {b, own};
+	struct git_refs refs = GIT_REFS_INIT;
+	int r = git_refs_open(v, ".git", &refs);
+
+	if (r == 0)
+		r = git_refs_each(&refs, left_on_ref, &of);
+	git_refs_close(&refs);
+	return r;
+}
+
+/* The session's refs, but for its branch, name no commit that the user's refs and that branch do not
+ * lead to: it packed them, or the user went on since. */
+static bool left_refs_are(struct branch_left *b)
+{
+	struct git_name tip;
+
+	if (b->refs_asked)
+		return b->refs_are;
+	b->refs_asked = true;
+	char hex[GIT_HEX_MAX + 1];
+
+	b->refs_are = branch_commit(b->view, b->ref, hex) == 0 &&
+		      git_name_parse(span_of_str(hex), &tip) &&
+		      git_walk_know(&b->walk, &tip) == 0 && left_each_ref(b, &b->base, false) == 0 &&
+		      left_each_ref(b, b->view, true) == 0;
+	return b->refs_are;
+}
+
 /* Of the repository's own files: what follows .git/. */
-static bool left_git_is(const struct branch_left *b, const struct change *c, const char *rest)
+static bool left_git_is(struct branch_left *b, const struct change *c, const char *rest)
 {
 	/* What git writes with each commit, or keeps beside. */
-	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "gc.log"};
+	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "gc.log",
+					     "info/refs"};
 
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
 		return true;
+	if (str_equal(rest, "packed-refs") || (str_after(rest, "refs/") && !str_equal(rest, b->ref)))
+		return left_refs_are(b);
 	if (str_equal(rest, "HEAD"))
 		return b->on_branch;
 	if (str_equal(rest, "index"))
