@@ -37,7 +37,7 @@ bool worktree_is_branch(const char *name)
 #define WORKTREE_SCRIPT "/run/bawn/enter"
 #define WORKTREE_LISTS "/run/bawn/worktree"
 
-enum { WORKTREE_BEFORE = 7 };
+enum { WORKTREE_BEFORE = 8 };
 
 size_t worktree_before(const struct plan *plan)
 {
@@ -149,17 +149,17 @@ int worktree_prepare(const struct layers *l, struct layers_session *s, int tree,
 {
 	_cleanup_view_ struct view v = VIEW_INIT;
 	struct view base = {.base = tree};
-	char ref[LAYERS_BRANCH_MAX + sizeof(".git/refs/heads/")];
-	char has[GIT_HEX_MAX + 1] = "", mine[GIT_HEX_MAX + 1] = "";
+	char ref[LAYERS_BRANCH_MAX + sizeof("refs/heads/")];
+	char has[GIT_HEX_MAX + 1] = "", mine[GIT_HEX_MAX + 1] = "", last[GIT_HEX_MAX + 1] = "";
 	int r = view_open(l, &s->project, tree, &v, e);
 
 	if (r < 0)
 		return r;
-	(void)snprintf(ref, sizeof(ref), ".git/refs/heads/%s", branch);
-	*ret = (struct worktree){.branch = branch,
-				 .fresh = !branch_holds(&v, ".git/HEAD"),
-				 .held = branch_holds(&v, ref)};
-	r = branch_commit(&v, ref + strlen(".git/"), has);
+	(void)snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
+	*ret = (struct worktree){.branch = branch, .fresh = !branch_holds(&v, ".git/HEAD")};
+	r = branch_commit(&v, ref, has);
+	if (r == 0)
+		r = branch_last(&v, ref, last);
 	if (r == 0)
 		r = branch_commit(&base, "HEAD", mine);
 	ret->fresh = ret->fresh || (str_equal(s->start, BRANCH_UNBORN) && !has[0] && mine[0]);
@@ -169,7 +169,8 @@ int worktree_prepare(const struct layers *l, struct layers_session *s, int tree,
 		r = worktree_list(l, s, &v, command, arena, ret);
 	ret->start = s->start;
 	ret->mine = arena_str(arena, mine);
-	if (r == 0 && !ret->mine)
+	ret->last = arena_str(arena, last);
+	if (r == 0 && (!ret->mine || !ret->last))
 		r = -ENOMEM;
 	return r < 0 ? error_sys(e, r, "cannot look at the branch %s of the session %s", branch,
 				 s->name)
@@ -190,9 +191,8 @@ int worktree_enter(struct plan *draft, struct plan_mount *mounts, const struct w
 		   struct arena *arena, struct error *e)
 {
 	const struct plan_mount *work = plan_mount_of(draft, "workspace");
-	const char *how = w->fresh ? "fresh" : w->held ? "held" : "again";
 	const char *const before[] = {"/bin/sh", WORKTREE_SCRIPT, w->branch, work->target,
-				      w->start,  w->mine,         how};
+				      w->start,  w->last,         w->mine,   w->fresh ? "fresh" : "again"};
 	enum { BEFORE = BAWN_ARRAY_SIZE(before) };
 	struct plan_string *argv =
 		arena_alloc(arena, (BEFORE + draft->argv.count) * sizeof(*argv));

@@ -27,8 +27,8 @@ struct worktree {
 	const char *mine;   /* the user's commit; "": none */
 	const char *lists;  /* a folder outside, with what branch_held gives */
 	uint64_t dev, ino;  /* of it */
+	const char *last;   /* the commit at which its layers have the branch; "": they do not */
 	bool fresh;         /* it never was on the branch */
-	bool held;          /* its layers have the branch */
 };
 
 enum { WORKTREE_MOUNTS = 2 };

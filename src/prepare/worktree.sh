@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # bawn: the session's files are its branch's own.  Nothing here runs a hook.
-branch=$1 top=$2 start=$3 mine=$4 how=$5 ref=refs/heads/$1
-shift 5
+# The branch; the workspace; the commits at which the session began, at which it has the branch, and
+# at which the user is; and whether it was on the branch before.
+branch=$1 top=$2 start=$3 last=$4 mine=$5 how=$6 ref=refs/heads/$1
+shift 6
 
 git() {
 	command git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false \
@@ -18,8 +20,7 @@ move() { git update-ref -m "bawn: $2" "$ref" "$1" || fail "make the branch $bran
 # What the session's branch is now: what it left, whatever became of it outside.
 branch() {
 	now=$(git rev-parse -q --verify "$ref")
-	own=$now
-	[ "$how" = held ] && [ -n "$now" ] || own=$start
+	own=${last:-$start}
 	case $own in unborn | '') return ;; esac
 	if has "$own"; then
 		[ "$own" = "$now" ] && return

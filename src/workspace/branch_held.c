@@ -184,3 +184,24 @@ int branch_commit(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 
 	git_refs_close(&refs);
 	return r;
 }
+
+int branch_last(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 1])
+{
+	struct git_refs refs = GIT_REFS_INIT;
+	char path[PATH_MAX];
+
+	ret[0] = '\0';
+	if (!git_join(path, ".git", ref))
+		return -ENAMETOOLONG;
+	if (branch_holds(v, path))
+		return branch_commit(v, ref, ret);
+	if (!branch_holds(v, ".git/packed-refs"))
+		return 0;
+	int r = git_refs_open(v, ".git", &refs);
+	const struct git_ref *packed = r == 0 ? git_refs_packed(&refs, ref) : NULL;
+
+	if (packed)
+		git_name_hex(&packed->object, ret);
+	git_refs_close(&refs);
+	return r;
+}

@@ -37,6 +37,10 @@ int branch_held(const struct view *v, const struct branch_covers *covers, const 
 /* Whether the layers say something about a path: something, or that nothing is there. */
 bool branch_holds(const struct view *v, const char *path);
 
+/* The commit at which the layers have a branch, in a file of its own or among those packed; "": they
+ * do not say. */
+int branch_last(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 1]);
+
 /* The commit that a ref of the view's repository stands for ("" in ret: none); 0 or -errno. */
 int branch_commit(const struct view *v, const char *ref, char ret[GIT_HEX_MAX + 1]);
 
