@@ -66,10 +66,14 @@ index() {
 
 # Every path that is not the session's is what the commit has.
 files() {
-	if [ -s /run/bawn/worktree/held ]; then
+	if [ -s /run/bawn/worktree/gone ]; then
 		git update-index -z --index-info </run/bawn/worktree/held &&
 			git update-index -z --index-info </run/bawn/worktree/gone ||
 			fail "tell the session's files"
+	fi
+	git ls-files -z -d >"$list" || fail "list the files of the branch $branch"
+	if [ -s "$list" ]; then
+		cat "$list" >>.git/bawn-brought || fail "write in .git"
 	fi
 	git checkout-index -q -f -u -a || fail "write the files of the branch $branch"
 	if [ -s /run/bawn/worktree/held ]; then
@@ -92,6 +96,9 @@ enter() (
 	elif ! has "$tree"; then
 		tree=$now
 	fi
+	folder=$(mktemp -d) || fail "make a folder in /tmp"
+	trap 'rm -rf "$folder"' EXIT
+	list=$folder/list
 	if [ "$how" = fresh ]; then
 		for state in MERGE_HEAD MERGE_MSG MERGE_MODE AUTO_MERGE SQUASH_MSG CHERRY_PICK_HEAD \
 			REVERT_HEAD REBASE_HEAD BISECT_START BISECT_LOG BISECT_NAMES BISECT_TERMS \
@@ -101,17 +108,13 @@ enter() (
 		index new
 	fi
 	if [ -n "$tree" ]; then
-		if [ "$how" != fresh ] || [ -s /run/bawn/worktree/held ]; then
-			folder=$(mktemp -d) || fail "make a folder in /tmp"
+		if [ "$how" != fresh ] || [ -s /run/bawn/worktree/gone ]; then
 			cp -p .git/index "$folder/index" 2>/dev/null
 			(
 				export GIT_INDEX_FILE="$folder/index"
 				[ "$how" = fresh ] || index again
 				files
-			)
-			done=$?
-			rm -rf "$folder"
-			[ $done = 0 ] || exit 125
+			) || exit 125
 			git update-index -q --refresh >/dev/null
 		else
 			files

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { HELD_FILE = 0100644, HELD_REPOSITORY = 0160000 };
+enum { HELD_FILE = 0100644, HELD_REPOSITORY = 0160000, HELD_BROUGHT_MAX = 256 << 20 };
 
 struct held {
 	const struct view *view;
@@ -96,6 +96,27 @@ static int held_folder(struct held *h, int fd, unsigned int depth)
 	return r;
 }
 
+/* What git brought and the session removed. */
+static int held_removed(const struct held *h)
+{
+	struct view layers = *h->view;
+	_cleanup_buf_ struct buf list = BUF_INIT(HELD_BROUGHT_MAX);
+
+	layers.base = -1;
+	_cleanup_fd_ int fd = view_openat(&layers, BRANCH_BROUGHT, O_RDONLY);
+	int r = fd == -ENOENT ? 0 : fd < 0 ? fd : fd_read_all(fd, &list);
+
+	/* The last one ends in a NUL as well: buf.h. */
+	for (const char *at = list.ptr; r == 0 && at && at < list.ptr + list.len;
+	     at += strlen(at) + 1) {
+		if (!*at || git_dir_of(at) > 0 || branch_holds(h->view, at))
+			continue;
+		buf_putf(h->gone, "0 %s\t%s", h->object, at);
+		buf_put_char(h->gone, '\0');
+	}
+	return r;
+}
+
 int branch_held(const struct view *v, const struct branch_covers *covers, const char *start,
 		struct buf *held, struct buf *gone)
 {
@@ -121,6 +142,8 @@ int branch_held(const struct view *v, const struct branch_covers *covers, const 
 		held_put(&h, HELD_FILE);
 	}
 	buf_fini(&h.path);
+	if (r == 0)
+		r = held_removed(&h);
 	if (r == 0)
 		r = buf_error(held) ? buf_error(held) : buf_error(gone);
 	return r;

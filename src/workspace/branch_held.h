@@ -16,6 +16,13 @@
 #include "changes.h"
 #include "git_object.h"
 
+/*
+ * The one thing that layers do not say: what was put there because the user's folder had nothing
+ * at the path, and was removed by the session, leaves no whiteout.  So git in the box writes down
+ * what it put there, in the layer; what is on that list, and not in the layers, was removed.
+ */
+#define BRANCH_BROUGHT ".git/bawn-brought" /* paths, each with a NUL behind it */
+
 /* As `start`: the repository had no commit. */
 #define BRANCH_UNBORN "unborn"
 
@@ -27,7 +34,8 @@ struct branch_covers {
 
 /*
  * Entries for `git update-index -z --index-info`: the first list puts one at each path that is the
- * session's, which takes all beneath it out of an index as well; the second takes these out again.
+ * session's, which takes all beneath it out of an index as well; the second takes these out again,
+ * and what the session removed.
  * A repository within the workspace that the session wrote in is one such path, as a whole.
  * `start`: tells how long the name of an object is.
  */

@@ -259,7 +259,7 @@ static bool left_git_is(struct branch_left *b, const struct change *c, const cha
 {
 	/* What git writes with each commit, or keeps beside. */
 	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "gc.log",
-					     "info/refs"};
+					     "info/refs", BRANCH_BROUGHT + sizeof(".git")};
 
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
 		return true;
