@@ -152,6 +152,25 @@ bool git_index_is_folder(const struct git_index *x)
 	return (index_u32(x->kept + 4) & INDEX_TYPE) == INDEX_TREE;
 }
 
+unsigned int git_index_stage(const struct git_index *x)
+{
+	return x->kept[0] >> 4 & 3;
+}
+
+uint32_t git_index_mode(const struct git_index *x)
+{
+	return index_u32(x->kept + 4);
+}
+
+int64_t git_index_time(const struct git_index *x, uint32_t *ret_size)
+{
+	enum { SECONDS = 8, NANOSECONDS = 12, SIZE = 36 };
+	const uint8_t *p = x->object.ptr - INDEX_STAT;
+
+	*ret_size = index_u32(p + SIZE);
+	return (int64_t)index_u32(p + SECONDS) * 1000000000 + index_u32(p + NANOSECONDS);
+}
+
 int git_index_open(struct git_index *x, struct span bytes)
 {
 	if (bytes.len < INDEX_HEAD + 32 || memcmp(bytes.ptr, "DIRC", 4) != 0)

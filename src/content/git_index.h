@@ -41,6 +41,12 @@ int git_index_open(struct git_index *x, struct span bytes);
 /* The next entry, in the order of paths and stages; false behind the last. */
 bool git_index_next(struct git_index *x);
 
+/* Of the entry: 0, or the side of a merge that is under way; its mode, git's; and when its file was
+ * changed last, as git saw it, in nanoseconds since 1970, with the low half of its size. */
+unsigned int git_index_stage(const struct git_index *x);
+uint32_t git_index_mode(const struct git_index *x);
+int64_t git_index_time(const struct git_index *x, uint32_t *ret_size);
+
 /* The entry is a folder. */
 bool git_index_is_folder(const struct git_index *x);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layering.h"
 
+#include "branch_left.h"
 #include "clock.h"
 #include "fd.h"
 #include "helper.h"
@@ -72,6 +73,12 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 			   "'bawn diff --anyway --session %s' shows its changes, and 'bawn "
 			   "discard --session %s' forgets them.",
 			   name, name);
+	}
+	if (r == 0 && g->branch && !str_equal(g->session.branch, g->branch)) {
+		r = error_set(e, -EINVAL, "the session %s works on %s%s, not on %s", name,
+			      g->session.branch[0] ? "the branch " : "no branch of its own",
+			      g->session.branch, g->branch);
+		error_next(e, "Leave --worktree out to go on with it, or --continue to begin anew.");
 	}
 	g->goes_on = r == 0;
 	return r;
@@ -196,15 +203,18 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	(void)umask(mask);
 	if (r < 0)
 		return r;
-	if (named)
-		return layering_named(g, named, p->plan, e);
-	r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
-	if (r < 0)
-		return r;
-	g->goes_on = g->waiting == 1;
-	if (g->goes_on)
-		g->waiting = 0;
-	return 0;
+	if (named) {
+		r = layering_named(g, named, p->plan, e);
+	} else {
+		r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
+		g->goes_on = r == 0 && g->waiting == 1;
+		if (g->goes_on)
+			g->waiting = 0;
+	}
+	/* Who goes on with a session that has a branch of its own goes on there. */
+	if (g->goes_on && g->session.branch[0])
+		g->branch = g->session.branch;
+	return r;
 }
 
 bool layering_is_taken(const struct layering *g, const char *name)
@@ -474,10 +484,13 @@ static int layering_push_root(struct layering *g, const struct plan *plan, struc
 static int layering_make(struct layering *g, const char *name, struct prepared *p,
 			 const struct plan **ret_plan, struct error *e)
 {
-	struct session_plan of = {.layers = g->layers, .session = &g->session, .branch = g->branch};
+	struct session_plan of = {.layers = g->layers, .session = &g->session};
 
-	int r = g->goes_on ? 0 : layering_new_session(g, name, p);
+	int r = g->branch ? worktree_check(p->plan, g->branch, e) : 0;
 
+	if (r < 0)
+		return r;
+	r = g->goes_on ? 0 : layering_new_session(g, name, p);
 	if (r < 0)
 		return error_sys(e, r, "cannot begin the session %s", name);
 	g->session.ended = 0;
@@ -496,6 +509,9 @@ static int layering_make(struct layering *g, const char *name, struct prepared *
 		r = layering_push_root(g, p->plan, e);
 	if (r == 0)
 		r = layering_make_points(g, p->plan, &of.points, &p->arena, e);
+	if (r == 0 && g->branch)
+		r = worktree_prepare(g->layers, &g->session, g->tree, p->plan, g->branch, &p->arena,
+				     &of.worktree, e);
 	if (r == 0)
 		r = session_plan_make(&of, p->plan, &p->arena, ret_plan, e);
 	return r < 0 ? r : layers_session_write(g->layers, &g->session, e);
@@ -587,6 +603,11 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (r < 0)
 		verb_complain(e);
 	*e = r < 0 ? ERROR_INIT : *e;
+	/* It did not come to its branch, or left nothing there that the user does not have. */
+	if (!forget && g->branch && g->session.branch[0] &&
+	    ((!g->goes_on && worktree_is_missing(g->layers, &g->session)) ||
+	     !branch_waits(g->layers, &g->session, g->tree)))
+		g->session.project.count = 0;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
 
@@ -656,7 +677,7 @@ void layering_print_held(const struct layering *g)
 		continue;
 }
 
-void layering_print_kept(const struct layering *g, const struct text *t)
+void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
 	const char *name = g->session.name;
 
@@ -668,7 +689,7 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 				    name);
 		return;
 	}
-	if (g->session.branch[0]) {
+	if (g->session.branch[0] && ran) {
 		text_printf(t,
 			    "bawn: %s worked on the branch %s: 'bawn diff' shows its changes, "
 			    "'bawn apply' brings its commits to your repository\n",

@@ -57,7 +57,8 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 /* One or two lines each, for a person: which session it goes on with, and which others wait; and,
  * after the end, what is kept and how to see and land it. */
 void layering_print_choice(const struct layering *g, const struct text *t);
-void layering_print_kept(const struct layering *g, const struct text *t);
+/* `ran`: false where nobody knows whether the command ran, so that it is not said to have. */
+void layering_print_kept(const struct layering *g, bool ran, const struct text *t);
 
 /* What a direct session wrote that would run later: a warning, said whatever is quiet. */
 void layering_print_held(const struct layering *g);

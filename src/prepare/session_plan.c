@@ -2,7 +2,6 @@
 #include "session_plan.h"
 
 #include "str.h"
-#include "worktree.h"
 
 /* While it is made. */
 struct session_draft {
@@ -81,9 +80,12 @@ static void draft_count(struct session_draft *d, const struct plan *command)
 		return;
 	for (size_t i = 0; i < command->mounts.count; i++)
 		d->hidden += draft_is_hidden(&command->mounts.items[i], work);
+	size_t most = PLAN_MOUNTS_MAX - WORKTREE_MOUNTS;
+
+	most = most > command->mounts.count ? most - command->mounts.count : 0;
 	d->room = SESSION_PLAN_SHOWN * (1 + d->hidden);
-	if (d->room > PLAN_MOUNTS_MAX - command->mounts.count)
-		d->room = PLAN_MOUNTS_MAX - command->mounts.count;
+	if (d->room > most)
+		d->room = most;
 }
 
 /* What the workspace hides is hidden in a snapshot of it, too. */
@@ -151,7 +153,8 @@ static int draft_begin(struct session_draft *d, const struct plan *command)
 	draft_count(d, command);
 	size_t count = command->mounts.count;
 	struct plan *plan = arena_alloc(d->arena, sizeof(*plan));
-	struct plan_mount *mounts = arena_alloc(d->arena, (count + d->room + 1) * sizeof(*mounts));
+	struct plan_mount *mounts = arena_alloc(
+		d->arena, (count + d->room + WORKTREE_MOUNTS + 1) * sizeof(*mounts));
 	struct plan_mount *root = arena_alloc(d->arena, (command->root.count + 1) * sizeof(*root));
 
 	if (!plan || !mounts || !root)
@@ -177,8 +180,8 @@ int session_plan_make(const struct session_plan *of, const struct plan *command,
 		r = draft_layers(&d);
 	if (r < 0)
 		return error_sys(e, r, "cannot make the plan");
-	if (of->branch)
-		r = worktree_enter(d.plan, of->branch, arena, e);
+	if (of->worktree.branch)
+		r = worktree_enter(d.plan, d.mounts, &of->worktree, arena, e);
 	if (r == 0 && draft_shows(&d, command))
 		r = layers_each_snapshot(of->layers, draft_show, &d, e);
 	if (r < 0)

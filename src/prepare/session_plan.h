@@ -12,6 +12,7 @@
 #include "error.h"
 #include "layers.h"
 #include "plan.h"
+#include "worktree.h"
 
 enum { SESSION_PLAN_SHOWN = 24 }; /* snapshots inside, at most */
 
@@ -19,7 +20,7 @@ struct session_plan {
 	const struct layers *layers;
 	const struct layers_session *session; /* with all its layers */
 	const char *points; /* the folder of mount points, which is laid upon the home's layers */
-	const char *branch; /* of --worktree, or NULL */
+	struct worktree worktree; /* its branch; .branch NULL: it has none of its own */
 };
 
 /* *ret_plan stands in the arena and points into the command's plan, too. */

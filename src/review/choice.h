@@ -58,7 +58,8 @@ struct choice {
 	const char *meant_why;
 	enum choice_state passed; /* LEFT: what it would be, had it not been passed over */
 	const char *passed_why;
-	bool counted; /* as text */
+	bool committed, old; /* of a session with a branch of its own: branch_left.h */
+	bool counted;        /* as text */
 	size_t added, removed;
 };
 
@@ -164,6 +165,14 @@ bool choice_beside_lands(const struct choices *c, const struct choice_beside *b)
  * else; of a session without a branch, nothing.
  */
 void choices_pick_branch(struct choices *c);
+
+/*
+ * What the branch has of all this (branch_left.h): once the branch lands, that is no change any
+ * more.  What is left then is not committed.
+ */
+int choices_tell_committed(struct choices *c, struct error *e);
+/* It is pending, and no part of what lands by the branch. */
+bool choice_is_pending(const struct choices *c, const struct choice *x);
 
 /* What the session departed from, where its content was kept: a descriptor, or -errno. */
 int choice_open_origin(const struct choices *c, const struct choice *x);

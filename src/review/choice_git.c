@@ -335,10 +335,15 @@ static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 			with->state = CHOICE_CONFLICT;
 		return 0;
 	}
-	int moved = git_user_moved(g, item, &mine);
+	/* The session's own branch (--worktree), which the user merged and removed, or took back by an
+	 * undo: there is none in its way, and it comes again by its name. */
+	bool again = str_equal(item->rest, g->branch) && !git_ref_is_there(&mine);
+	int moved = again ? 0 : git_user_moved(g, item, &mine);
 
 	if (moved > 0)
 		x->state = CHOICE_CONFLICT;
+	else if (again && x->state == CHOICE_CONFLICT)
+		x->state = CHOICE_LANDS;
 	else if (moved == 0 && git_ref_is_there(&mine))
 		x->state = CHOICE_LANDS;
 	return moved < 0 ? moved : 0;

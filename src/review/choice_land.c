@@ -445,9 +445,9 @@ int choices_rebase(struct choices *c, uint64_t number, struct error *e)
 bool choices_leave_something(const struct choices *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (c->items[i].partial ||
+		if (c->items[i].partial || choice_is_pending(c, &c->items[i]) ||
 		    (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED &&
-		     c->items[i].state != CHOICE_DROPPED &&
+		     c->items[i].state != CHOICE_DROPPED && c->items[i].state != CHOICE_LEFT &&
 		     (c->items[i].state != CHOICE_KEPT || c->items[i].rest)))
 			return true;
 	return false;

@@ -9,6 +9,7 @@
  */
 #include "choice.h"
 
+#include "branch_left.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -222,4 +223,40 @@ void choices_pick_branch(struct choices *c)
 		choice_pass(x, "it is not part of the branch");
 	}
 	choices_call_above(c);
+}
+
+int choices_tell_committed(struct choices *c, struct error *e)
+{
+	_cleanup_branch_left_ struct branch_left *b = NULL;
+	int r = branch_left_open(&c->view, &c->review->session, &b);
+
+	for (size_t i = 0; r == 0 && b && i < c->count; i++)
+	{
+		c->items[i].committed = branch_is_committed(b, c->items[i].change);
+		c->items[i].old = c->items[i].committed && branch_is_old(b, c->items[i].change);
+	}
+	return r < 0 ? error_sys(e, r, "cannot tell what %s committed", c->review->session.name) : 0;
+}
+
+/* The branch lands, by its name or beside, or has landed. */
+static bool branch_lands(const struct choices *c)
+{
+	char ref[BRANCH_PATH_MAX];
+	const char *const files[] = {ref, ".git/packed-refs"};
+
+	(void)snprintf(ref, sizeof(ref), ".git/refs/heads/%s", c->review->session.branch);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+		const struct change *change = changes_find(&c->changes, files[i]);
+		const struct choice *x = change ? &c->items[change - c->changes.items] : NULL;
+
+		if (x && x->state != CHOICE_LANDS && x->state != CHOICE_SETTLED &&
+		    (x->state != CHOICE_KEPT || x->rest) && !x->committed)
+			return false;
+	}
+	return true;
+}
+
+bool choice_is_pending(const struct choices *c, const struct choice *x)
+{
+	return x->state == CHOICE_LEFT && !(x->committed && branch_lands(c));
 }

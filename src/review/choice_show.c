@@ -264,10 +264,39 @@ static void show_beside(const struct text *t, const struct choices *c)
 	text_write(t, &out);
 }
 
+/* What stays with the session.  Of one with a branch of its own it is what it did not commit, by its
+ * names: nobody would look for it among what git keeps beside. */
+static void show_left(const struct text *t, const struct choices *c)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	size_t left = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (!choice_is_pending(c, &c->items[i]) || ++left > SHOWN_MAX)
+			continue;
+		buf_put_str(&out, "  ");
+		choice_put_line(&out, &c->items[i]);
+		buf_put_char(&out, '\n');
+	}
+	if (left == 0)
+		return;
+	if (!c->review->session.branch[0]) {
+		text_printf(t, "%zu more change%s stay%s pending.\n", left, left == 1 ? "" : "s",
+			    left == 1 ? "s" : "");
+		return;
+	}
+	if (left > SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
+			 left - SHOWN_MAX);
+	text_styled(t, TEXT_WARN,
+		    "Not on the branch %s, and stays with the session; 'bawn apply PATH' lands it:\n",
+		    c->review->session.branch);
+	text_write(t, &out);
+}
+
 void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(256);
-	size_t left = choices_in(c, CHOICE_LEFT);
 
 	choices_put_sum(&sum, c);
 	if (choices_in(c, CHOICE_LANDS))
@@ -286,9 +315,7 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 		show_group(t, c, CHOICE_HELD, TEXT_WARN,
 			   "Held, and left out; each lands with --release PATH:");
 	show_group(t, c, CHOICE_CONFLICT, TEXT_BAD, "In conflict:");
-	if (left)
-		text_printf(t, "%zu more change%s stay%s pending.\n", left, left == 1 ? "" : "s",
-			    left == 1 ? "s" : "");
+	show_left(t, c);
 }
 
 static void json_object(struct json *j, const char *key, const struct object *o)

@@ -67,6 +67,8 @@ static int apply_decide(struct apply *a, struct error *e)
 	if (r == 0 && specs.count == 0)
 		choices_pick_branch(&a->choices);
 	if (r == 0)
+		r = choices_tell_committed(&a->choices, e);
+	if (r == 0)
 		r = choices_specs(&a->choices, a->i, OPTION_RELEASE, &specs, e);
 	if (r == 0)
 		r = choices_release(&a->choices, &specs, e);
@@ -444,7 +446,9 @@ static void apply_say_done(const struct apply *a)
 static int apply_nothing(struct apply *a, struct error *e)
 {
 	bool over = !a->dry && !a->still.live && !a->i->argument_count &&
-		    choices_in(&a->choices, CHOICE_SETTLED) == a->choices.count;
+		    !choices_leave_something(&a->choices) &&
+		    !choices_in(&a->choices, CHOICE_DROPPED) &&
+		    !choices_in(&a->choices, CHOICE_KEPT);
 	_cleanup_fd_ int lock = over ? layers_lock(&a->review.layers, e) : -1;
 	int r = over && lock < 0 ? lock : 0;
 

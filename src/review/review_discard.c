@@ -49,9 +49,16 @@ static int discard_pick(struct discard *d, struct error *e)
 	struct pathspecs specs;
 	int r = choices_specs(&d->choices, d->i, OPTION_COUNT, &specs, e);
 
-	for (size_t n = 0; n < d->choices.count; n++)
-		if (d->choices.items[n].state != CHOICE_SETTLED)
-			d->choices.items[n].state = CHOICE_LANDS;
+	if (r == 0)
+		r = choices_tell_committed(&d->choices, e);
+	for (size_t n = 0; n < d->choices.count; n++) {
+		struct choice *x = &d->choices.items[n];
+
+		if (x->state == CHOICE_SETTLED)
+			continue;
+		/* What the user's own branch has is not lost. */
+		x->state = d->whole && x->old ? CHOICE_SETTLED : CHOICE_LANDS;
+	}
 	if (r == 0)
 		r = choices_pick(&d->choices, &specs, e);
 	d->count = choices_in(&d->choices, CHOICE_LANDS);

@@ -98,7 +98,7 @@ struct run {
 		      .how = CLIENT_OPTIONS_INIT})
 
 /* What was written finds its place; what waits to be applied is said, and how. */
-static void run_settle(struct layering *layering, const struct text *err)
+static void run_settle(struct layering *layering, int status, const struct text *err)
 {
 	struct error e = ERROR_INIT;
 	bool kept = false;
@@ -110,14 +110,15 @@ static void run_settle(struct layering *layering, const struct text *err)
 	if (kept)
 		layering_print_held(layering);
 	if (kept && err)
-		layering_print_kept(layering, err);
+		layering_print_kept(layering, !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAWN),
+				    err);
 }
 
 static void run_fini(struct run *run)
 {
 	fd_close(&run->first);
 	record_folder_fini(&run->record);
-	run_settle(&run->layering, NULL);
+	run_settle(&run->layering, 0, NULL);
 	layering_fini(&run->layering);
 	session_store_fini(&run->session);
 	refused_fini(&run->refused);
@@ -208,7 +209,7 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 	outward_end(&run->outward, &run->err);
 	/* Before we end as the command did, which may be by a signal. */
 	session_store_fini(&run->session);
-	run_settle(&run->layering, run->quiet ? NULL : &run->err);
+	run_settle(&run->layering, *ret_status, run->quiet ? NULL : &run->err);
 	return r;
 }
 

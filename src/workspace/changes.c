@@ -501,6 +501,8 @@ int changes_read(const struct view *v, const struct changes_how *how, struct cha
 	*ret = (struct changes){.arena = ARENA_INIT(0)};
 	int r = changes_walk(v, &c, e);
 
+	if (r == 0 && changes_tie(&c) < 0)
+		r = error_set(e, -ENOMEM, "no memory");
 	if (r == 0)
 		r = changes_settle(v, how, &c, e);
 	if (r == 0 && c.count > 1)

@@ -165,11 +165,52 @@ void changes_judge(struct changes *c, struct change *one, int dir, const char *n
 		land_say(&w, "sticky bit");
 	if (!land_is_own_group(after->gid, one->before.gid, was))
 		land_say(&w, "group");
-	if (after->type == OBJECT_FILE && after->links > 1)
-		land_say(&w, "hard link (it lands as a file of its own)");
 	land_attributes(dir, name, &w, one);
 	if (w.len > 0 && one->group != CHANGE_DROPPED)
 		one->without = arena_str(&c->arena, w.text);
+}
+
+static int land_order(const void *a, const void *b)
+{
+	const struct object *one = &(*(struct change *const *)a)->after;
+	const struct object *other = &(*(struct change *const *)b)->after;
+
+	if (one->dev != other->dev)
+		return one->dev < other->dev ? -1 : 1;
+	return (one->ino > other->ino) - (one->ino < other->ino);
+}
+
+static bool land_is_tied(const struct change *a, const struct change *b)
+{
+	return a->after.dev == b->after.dev && a->after.ino == b->after.ino;
+}
+
+int changes_tie(struct changes *c)
+{
+	static const char words[] = "hard link (it lands as a file of its own)";
+	_cleanup_free_ struct change **ties = calloc(c->count + 1, sizeof(struct change *));
+	size_t count = 0;
+
+	if (!ties)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].after.type == OBJECT_FILE && c->items[i].after.links > 1)
+			ties[count++] = &c->items[i];
+	qsort(ties, count, sizeof(struct change *), land_order);
+	for (size_t i = 0; i < count; i++) {
+		struct change *one = ties[i];
+
+		if (one->group == CHANGE_DROPPED ||
+		    !((i > 0 && land_is_tied(one, ties[i - 1])) ||
+		      (i + 1 < count && land_is_tied(one, ties[i + 1]))))
+			continue;
+		one->without = one->without
+				       ? arena_printf(&c->arena, "%s, %s", one->without, words)
+				       : words;
+		if (!one->without)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void changes_judge_mode(struct change *one)

@@ -22,6 +22,10 @@ int changes_settle(const struct view *v, const struct changes_how *how, struct c
 /* What of an entry cannot land: group, why, without.  `dir` has it, by its name. */
 void changes_judge(struct changes *c, struct change *one, int dir, const char *name);
 
+/* Which files of the list the session tied by hard links: those of which it has two names.  Further
+ * names are those of our own layers and snapshots, and none of the session's. */
+int changes_tie(struct changes *c);
+
 /* Of a file whose content is the same: what is left of the change, if anything. */
 void changes_judge_mode(struct change *one);
 

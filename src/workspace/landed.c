@@ -213,6 +213,9 @@ int landed_leave(const struct layers *l, struct layers_session *s, int tree, str
 {
 	_cleanup_(landed_fini) struct landed x = LANDED_INIT;
 
+	/* Of one with a branch of its own the layers are its worktree, and never the user's. */
+	if (s->branch[0])
+		return 0;
 	x.layers = l;
 	x.session = s;
 	x.dir = layers_session_dir(l, s->name, false);

@@ -40,6 +40,7 @@ enum {
 	LAYERS_SQUASH = 16,
 	LAYERS_NAME_MAX = 63, /* of a session or snapshot: [a-z0-9][a-z0-9._-]* */
 	LAYERS_BRANCH_MAX = 200,
+	LAYERS_START_MAX = 64, /* a commit's name */
 };
 
 struct stack {
@@ -86,6 +87,7 @@ struct layers_session {
 			    * what is written */
 	bool keep;         /* what is written to it is kept, for the workspace */
 	char branch[LAYERS_BRANCH_MAX + 1]; /* of --worktree, or "" */
+	char start[LAYERS_START_MAX + 1];   /* of one with a branch: branch_held.h */
 };
 
 struct layers_snapshot {
@@ -96,6 +98,7 @@ struct layers_snapshot {
 	struct stack project, home, root;
 	char stands_on[LAYERS_NAME_MAX + 1];
 	int64_t first; /* bytes of first/index that the session had then; 0: not known */
+	char branch[LAYERS_BRANCH_MAX + 1], start[LAYERS_START_MAX + 1]; /* the session's */
 };
 
 /*

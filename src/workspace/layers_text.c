@@ -102,6 +102,7 @@ static const struct layers_field layers_session_fields[] = {
 	SESSION_FIELD("root", LAYERS_STACK, root),
 	SESSION_FIELD("keep", LAYERS_SWITCH, keep),
 	SESSION_FIELD("branch", LAYERS_WORD, branch),
+	SESSION_FIELD("start", LAYERS_WORD, start), /* older ones have none */
 };
 
 static const struct layers_field layers_snapshot_fields[] = {
@@ -113,8 +114,13 @@ static const struct layers_field layers_snapshot_fields[] = {
 	SNAPSHOT_FIELD("home", LAYERS_STACK, home),
 	SNAPSHOT_FIELD("system", LAYERS_WORD, stands_on),
 	SNAPSHOT_FIELD("root", LAYERS_STACK, root),
-	SNAPSHOT_FIELD("first", LAYERS_NUMBER, first), /* older ones have none */
+	/* Older ones have none of these. */
+	SNAPSHOT_FIELD("first", LAYERS_NUMBER, first),
+	SNAPSHOT_FIELD("branch", LAYERS_WORD, branch),
+	SNAPSHOT_FIELD("start", LAYERS_WORD, start),
 };
+
+enum { SESSION_LATER = 1, SNAPSHOT_LATER = 3 };
 
 #define SESSION_MAGIC "bawn-session-1\n"
 #define SNAPSHOT_MAGIC "bawn-snapshot-1\n"
@@ -229,7 +235,7 @@ int layers_session_parse(struct span text, struct layers_session *ret)
 	*ret = (struct layers_session){.name = ""};
 	int r = layers_parse(text, SESSION_MAGIC, layers_session_fields,
 			     BAWN_ARRAY_SIZE(layers_session_fields),
-			     BAWN_ARRAY_SIZE(layers_session_fields), ret);
+			     BAWN_ARRAY_SIZE(layers_session_fields) - SESSION_LATER, ret);
 
 	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
 }
@@ -239,7 +245,7 @@ int layers_snapshot_parse(struct span text, struct layers_snapshot *ret)
 	*ret = (struct layers_snapshot){.name = ""};
 	int r = layers_parse(text, SNAPSHOT_MAGIC, layers_snapshot_fields,
 			     BAWN_ARRAY_SIZE(layers_snapshot_fields),
-			     BAWN_ARRAY_SIZE(layers_snapshot_fields) - 1, ret);
+			     BAWN_ARRAY_SIZE(layers_snapshot_fields) - SNAPSHOT_LATER, ret);
 
 	return r < 0 ? r : layers_is_name(ret->name) ? 0 : -EBADMSG;
 }

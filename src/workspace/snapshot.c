@@ -183,6 +183,8 @@ static struct layers_snapshot snapshot_of(const struct layers *l, const struct l
 	(void)snprintf(snapshot.name, sizeof(snapshot.name), "%s", name);
 	memcpy(snapshot.session, s->name, sizeof(snapshot.session));
 	memcpy(snapshot.stands_on, s->stands_on, sizeof(snapshot.stands_on));
+	memcpy(snapshot.branch, s->branch, sizeof(snapshot.branch));
+	memcpy(snapshot.start, s->start, sizeof(snapshot.start));
 	snapshot.first = snapshot_first(l, s->name);
 	return snapshot;
 }
@@ -438,6 +440,10 @@ static int snapshot_put_in_place(const struct layers *l, const struct layers_sna
 		return r;
 	s.project = to->project;
 	s.root = to->root;
+	if (is_new) {
+		memcpy(s.branch, to->branch, sizeof(s.branch));
+		memcpy(s.start, to->start, sizeof(s.start));
+	}
 	memcpy(s.stands_on, to->stands_on, sizeof(s.stands_on));
 	if (s.from[0])
 		s.home = to->home;
@@ -587,6 +593,8 @@ int snapshot_fork(const struct layers *l, const struct layers_snapshot *from, co
 		return r;
 	memcpy(ret->from, from->name, sizeof(ret->from));
 	memcpy(ret->stands_on, from->stands_on, sizeof(ret->stands_on));
+	memcpy(ret->branch, from->branch, sizeof(ret->branch));
+	memcpy(ret->start, from->start, sizeof(ret->start));
 	ret->project = from->project;
 	ret->home = from->home;
 	ret->root = from->root;
