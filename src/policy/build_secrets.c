@@ -254,6 +254,11 @@ static void build_secret(struct build *b, const struct policy_secret *s)
 	build_parts(b, s, secret);
 	for (size_t i = 0; i < s->files.count; i++)
 		build_secret_file(b, s, secret, &s->files.items[i]);
+	const char *git = build_git_password(b, secret);
+
+	if (git)
+		*(struct plan_string *)build_grow(b, BUILD_LIST(secret->files)) =
+			(struct plan_string){git};
 }
 
 void build_secrets(struct build *b)

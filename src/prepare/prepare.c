@@ -20,6 +20,7 @@
 #include "config.h"
 #include "fd.h"
 #include "direct.h"
+#include "git_identity.h"
 #include "hidden_names.h"
 #include "home_store.h"
 #include "host.h"
@@ -675,6 +676,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 		r = prepare_system(p, &made->layers);
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
+	if (r == 0 && boxed)
+		r = git_identity_read(&p->host, p->arena, p->e);
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena, draft,
 			       p->e);

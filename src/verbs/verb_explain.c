@@ -92,6 +92,22 @@ static bool explain_is(const struct plan_mount *m, const char *role, enum plan_a
 	return str_equal(m->role, role) && m->access == access;
 }
 
+/* Whom commits made inside are by. */
+static void explain_git(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	if (!*p->git_name && !*p->git_email)
+		return;
+	buf_put_str(&words, "commits as ");
+	text_escape(&words, span_of_str(*p->git_name ? p->git_name : "(no name)"));
+	buf_put_str(&words, " <");
+	text_escape(&words, span_of_str(*p->git_email ? p->git_email : "no address"));
+	buf_put_char(&words, '>');
+	explain_path(x, "git", buf_str(&words), p->git_origin);
+}
+
 static void explain_runs(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -120,6 +136,8 @@ static void explain_runs(struct explain *x)
 			     p->backend_origin);
 	if (p->preset[0])
 		explain_item(x, "preset", p->preset);
+	if (p->backend != PLAN_BACKEND_HOST)
+		explain_git(x);
 	words_gone_without(&gone, p);
 	if (gone.len > 0 && p->backend != PLAN_BACKEND_HOST) {
 		buf_clear(&words);
