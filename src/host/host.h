@@ -101,7 +101,7 @@ struct host {
 };
 
 /*
- * workspace NULL is the current directory.  Everything lives in the arena.  An error names
+ * workspace NULL is the current directory, or the top of the repository around it.  Everything lives in the arena.  An error names
  * what is wrong with the workspace or the home, and what to do.
  */
 int host_gather(const char *workspace, struct arena *arena, struct host *ret_host, struct error *e);
@@ -109,7 +109,8 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 /* The user alone: name, home, shell and bawn's own folders.  Asks nothing about a workspace. */
 int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e);
 
-/* Besides: the workspace; wanted NULL is the current directory. */
+/* Besides: the workspace; wanted NULL is the current directory, or the top of the user's own
+ * repository around it. */
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
 
 /* Says what to do about a folder that is closed to its own user. */

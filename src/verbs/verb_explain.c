@@ -108,6 +108,20 @@ static void explain_git(struct explain *x)
 	explain_path(x, "git", buf_str(&words), p->git_origin);
 }
 
+/* Where the command starts; a subfolder of a repository has the repository as its workspace. */
+static void explain_cwd(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	text_escape(&words, span_of_str(p->cwd));
+	if (!str_equal(p->cwd, p->workspace)) {
+		buf_put_str(&words, "; the workspace is ");
+		words_path(&words, p, p->workspace);
+	}
+	explain_item(x, "in", buf_str(&words));
+}
+
 static void explain_runs(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -130,7 +144,7 @@ static void explain_runs(struct explain *x)
 		text_escape(&words, span_of_str(p->argv.items[i].text));
 	}
 	explain_item(x, "command", buf_str(&words));
-	explain_path(x, "in", p->cwd, NULL);
+	explain_cwd(x);
 	if (p->backend != PLAN_BACKEND_HOST)
 		explain_path(x, "backend", "namespace: a box of the kernel's own namespaces",
 			     p->backend_origin);
