@@ -286,7 +286,9 @@ const struct verb verbs[] = {
 		.description =
 			"A secret works in the box at the hosts that it is bound to: programs "
 			"there have a placeholder of its shape, in a variable or a file, and the "
-			"gate puts the value in, outside. It is never inside.\n\n"
+			"gate puts the value in, outside. It is never inside. A secret opens "
+			"nothing by itself: a box has it where a rule (--allow, --use) leads to "
+			"its hosts.\n\n"
 			"'bawn secret add' takes the value from a prompt that does not show it, "
 			"or from standard input, and keeps it in your keyring where there is one, "
 			"else in a file that only you can read. With --from-env, --from-file or "

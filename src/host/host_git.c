@@ -85,19 +85,23 @@ static bool git_is_top(const struct host *h, const char *top, struct arena *aren
 
 const char *host_git_top(const struct host *h, const char *path, uint64_t dev, struct arena *arena)
 {
-	const char *top = path;
+	char top[PATH_MAX];
+	int n = snprintf(top, sizeof(top), "%s", path);
 
-	for (const char *slash;
-	     !git_has(top, ".git") && (slash = strrchr(top, '/')) && slash > top;) {
+	if (n < 0 || (size_t)n >= sizeof(top) || git_has(top, ".git"))
+		return NULL;
+	for (char *slash; (slash = strrchr(top, '/')) && slash > top;) {
 		struct error ignored = ERROR_INIT;
 		struct stat st;
 
-		top = arena_strn(arena, top, (size_t)(slash - top));
-		if (!top || stat(top, &st) < 0 || st.st_dev != dev ||
+		*slash = '\0';
+		if (stat(top, &st) < 0 || st.st_dev != dev ||
 		    host_check_workspace(h, top, &ignored) < 0)
 			return NULL;
+		if (git_has(top, ".git"))
+			return git_is_top(h, top, arena) ? arena_str(arena, top) : NULL;
 	}
-	return top != path && git_is_top(h, top, arena) ? top : NULL;
+	return NULL;
 }
 
 void host_find_git(struct host *h, struct arena *arena)

@@ -459,7 +459,21 @@ static void explain_secrets(struct explain *x)
 		explain_say(x, TEXT_PLAIN,
 			    "Their values are never inside: they are put in outside, at these "
 			    "places and at no others.");
-	if (open.len == 0 && x->plan->secrets.count == 0)
+	bool none = open.len == 0 && x->plan->secrets.count == 0;
+
+	for (size_t i = 0; i < x->plan->notes.count; i++) {
+		const struct plan_note *n = &x->plan->notes.items[i];
+		const char *name = str_after(n->what, "the secret ");
+
+		if (n->kind != PLAN_NOTE_NOT_GIVEN || !name)
+			continue;
+		buf_clear(&words);
+		buf_put_str(&words, "not in this box: ");
+		words_text(&words, x->plan, n->why);
+		explain_item(x, name, buf_str(&words));
+		none = false;
+	}
+	if (none)
 		explain_say(x, TEXT_PLAIN, "None.");
 	if (open.len == 0)
 		return;
