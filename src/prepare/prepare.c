@@ -579,10 +579,13 @@ int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error
 static int prepare_direct(struct prepare *p, struct plan *plan)
 {
 	struct hold_rules *rules = NULL;
+	int r = direct_protect_repository(plan, &p->host, p->arena, p->e);
 
+	if (r < 0)
+		return r;
 	if (plan->workspace_access != PLAN_ACCESS_WRITE || plan->workspace_mode != PLAN_MODE_DIRECT)
 		return direct_fix(plan, p->arena, p->e);
-	int r = prepare_holds(plan, &rules, p->e);
+	r = prepare_holds(plan, &rules, p->e);
 
 	if (r == 0)
 		r = direct_protect(plan, &p->host, rules, p->arena, p->e);
