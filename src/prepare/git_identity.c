@@ -22,6 +22,7 @@ enum {
 
 struct identity {
 	struct host *h;
+	const struct policy *policy;
 	struct arena *arena;
 	const char *git_dir; /* of the workspace, whether it is there or not */
 	int files;           /* that were read */
@@ -197,6 +198,27 @@ static void identity_take(const struct identity *id, const struct git_config *g,
 				(struct host_git_value){arena_str(id->arena, g->value), file};
 }
 
+/* Whether a session can write the file: it lies in the workspace, by whichever name, or in a folder
+ * that is given for writing. */
+static bool identity_is_agents(const struct identity *id, const char *real)
+{
+	const struct host *h = id->h;
+
+	if (str_path_beneath(real, h->workspace.path))
+		return true;
+	for (size_t i = 0; i < h->again.count; i++)
+		if (str_equal(h->again.items[i].origin, "workspace") && h->again.items[i].path &&
+		    str_path_beneath(real, h->again.items[i].path))
+			return true;
+	for (size_t i = 0; i < id->policy->write.count; i++) {
+		const struct host_object *o = host_named(h, id->policy->write.items[i].path);
+
+		if (o && o->path && str_path_beneath(real, o->path))
+			return true;
+	}
+	return false;
+}
+
 static int identity_read(struct identity *id, const char *path, int depth);
 
 static int identity_follow(struct identity *id, const struct git_config *g, const char *file,
@@ -225,7 +247,7 @@ static int identity_read(struct identity *id, const char *path, int depth)
 	if (fd < 0)
 		return 0;
 	id->files++;
-	bool written = str_path_beneath(real, id->h->workspace.path);
+	bool written = identity_is_agents(id, real);
 	const char *file = arena_str(id->arena, real);
 	struct git_config *g = arena_alloc(id->arena, sizeof(*g));
 	int r = fd_read_all(fd, &text);
@@ -264,10 +286,11 @@ static int identity_read_global(struct identity *id)
 	return identity_read(id, second, 0);
 }
 
-int git_identity_read(struct host *h, struct arena *arena, struct error *e)
+int git_identity_read(struct host *h, const struct policy *policy, struct arena *arena,
+		      struct error *e)
 {
 	const char *email = host_env(h->environ, "EMAIL");
-	struct identity id = {.h = h, .arena = arena};
+	struct identity id = {.h = h, .policy = policy, .arena = arena};
 
 	h->git = (struct host_git){.bad = NULL};
 	id.git_dir = h->git_dir ? h->git_dir : arena_printf(arena, "%s/.git", h->workspace.path);

@@ -680,7 +680,7 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
 	if (r == 0 && boxed)
-		r = git_identity_read(&p->host, p->arena, p->e);
+		r = git_identity_read(&p->host, policy, p->arena, p->e);
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena, draft,
 			       p->e);
