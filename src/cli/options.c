@@ -39,7 +39,7 @@ const struct option options[OPTION_COUNT] = {
 			      .name = "workspace",
 			      .letter = 'w',
 			      .value = "DIR",
-			      .help = "work in DIR instead of this folder"},
+			      .help = "work in DIR, not this folder or its repository"},
 	[OPTION_READ_ONLY] = {.id = OPTION_READ_ONLY,
 			      .name = "read-only",
 			      .key = "workspace.access",

@@ -19,6 +19,24 @@
 struct plan_ssh_key;
 struct mountinfo;
 
+/* The user's settings of git that reach the box: who he is, and nothing else. */
+enum host_git_key {
+	HOST_GIT_NAME, /* user.name */
+	HOST_GIT_EMAIL,
+	HOST_GIT_AUTHOR_NAME,
+	HOST_GIT_AUTHOR_EMAIL,
+	HOST_GIT_COMMITTER_NAME,
+	HOST_GIT_COMMITTER_EMAIL,
+	HOST_GIT_KEY_COUNT,
+};
+
+struct host_git {
+	struct host_git_value {
+		const char *text, *origin; /* NULL: it is not set; origin: a file, or EMAIL */
+	} values[HOST_GIT_KEY_COUNT];
+	const char *bad, *why; /* a file that cannot be read as git's, and why; NULL: none */
+};
+
 /* An existing thing outside, by name and by identity. */
 struct host_object {
 	const char *name; /* absolute, normal: where programs look for it */
@@ -51,6 +69,7 @@ struct host {
 	bool workspace_writable; /* the user owns it and may write it */
 	const char *git_dir;     /* its git repository, where that lies outside of it; or NULL */
 	const char *git_top;     /* the folder of that one's files, where it is around; or NULL */
+	struct host_git git;     /* what git would say of the user, by git_identity_read */
 	const char *cwd;         /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
@@ -83,7 +102,7 @@ struct host {
 };
 
 /*
- * workspace NULL is the current directory.  Everything lives in the arena.  An error names
+ * workspace NULL is the current directory, or the top of the repository around it.  Everything lives in the arena.  An error names
  * what is wrong with the workspace or the home, and what to do.
  */
 int host_gather(const char *workspace, struct arena *arena, struct host *ret_host, struct error *e);
@@ -91,7 +110,8 @@ int host_gather(const char *workspace, struct arena *arena, struct host *ret_hos
 /* The user alone: name, home, shell and bawn's own folders.  Asks nothing about a workspace. */
 int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e);
 
-/* Besides: the workspace; wanted NULL is the current directory. */
+/* Besides: the workspace; wanted NULL is the current directory, or the top of the user's own
+ * repository around it. */
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
 
 /* Says what to do about a folder that is closed to its own user. */

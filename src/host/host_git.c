@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The git repository that the workspace belongs to, where that lies outside of it: the workspace is
- * a folder of one, a submodule or a linked worktree.  The box does not show it, so git does not
- * work there, and whoever starts the box is told.  Nothing is given for what is found here.
+ * The git repository that a folder belongs to.  Where nobody names the workspace it is the top of
+ * the repository around the current folder: git works there.  Where the repository lies outside of
+ * the workspace nevertheless (a folder of one that was named, a submodule, a linked worktree), the
+ * box does not show it, git does not work, and whoever starts the box is told.
  *
  * The files that lead there may be anybody's: another folder is named only when it leads back, or
  * lies around the workspace.
@@ -63,6 +64,44 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 	if (h->git_top || (common && back && own && str_equal(back, own) &&
 			   git_has(common, "objects") && !host_is_private(h, common)))
 		h->git_dir = h->git_top ? gitdir : common;
+}
+
+/* Whether the folder has a repository of the user's own in it, as git would find it. */
+static bool git_is_top(const struct host *h, const char *top, struct arena *arena)
+{
+	struct stat folder, git;
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/.git", top);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || lstat(path, &git) < 0 || stat(top, &folder) < 0 ||
+	    git.st_uid != h->uid || folder.st_uid != h->uid)
+		return false;
+	if (S_ISDIR(git.st_mode))
+		return git_has(path, "HEAD");
+	const char *linked = S_ISREG(git.st_mode) ? git_leads(top, ".git", "gitdir:", arena) : NULL;
+
+	return linked && git_has(linked, "HEAD");
+}
+
+const char *host_git_top(const struct host *h, const char *path, uint64_t dev, struct arena *arena)
+{
+	char top[PATH_MAX];
+	int n = snprintf(top, sizeof(top), "%s", path);
+
+	if (n < 0 || (size_t)n >= sizeof(top) || git_has(top, ".git"))
+		return NULL;
+	for (char *slash; (slash = strrchr(top, '/')) && slash > top;) {
+		struct error ignored = ERROR_INIT;
+		struct stat st;
+
+		*slash = '\0';
+		if (stat(top, &st) < 0 || st.st_dev != dev ||
+		    host_check_workspace(h, top, &ignored) < 0)
+			return NULL;
+		if (git_has(top, ".git"))
+			return git_is_top(h, top, arena) ? arena_str(arena, top) : NULL;
+	}
+	return NULL;
 }
 
 void host_find_git(struct host *h, struct arena *arena)

@@ -74,6 +74,20 @@ static int host_refuse_workspace(const char *shown, int code, struct error *e)
 	return code;
 }
 
+/* Holds the folder in place of the one that *fd holds; false: it cannot be. */
+static bool host_take_top(const char *top, int *fd, struct stat *st)
+{
+	_cleanup_fd_ int other = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat found;
+
+	if (other < 0 || fstat(other, &found) < 0)
+		return false;
+	fd_close(fd);
+	*fd = TAKE_FD(other);
+	*st = found;
+	return true;
+}
+
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e)
 {
 	const char *shown = wanted ? wanted : "the current folder";
@@ -92,22 +106,31 @@ int host_find_workspace(struct host *h, const char *wanted, struct arena *arena,
 	    st.st_ino != again.st_ino)
 		return error_set(e, -ENOENT, "%s cannot be the workspace: it was removed", shown);
 	path = host_known_as(h, path, arena);
+	const char *top = wanted ? NULL : host_git_top(h, path, st.st_dev, arena);
+
+	if (top && host_take_top(top, &fd, &st))
+		path = top;
+	else
+		top = NULL;
 	r = host_check_workspace(h, path, e);
 	if (r < 0)
 		return r;
-	h->workspace = (struct host_object){.name = path,
-					    .path = path,
-					    .dev = st.st_dev,
-					    .ino = st.st_ino,
-					    .is_dir = true,
-					    .origin = wanted ? "--workspace" : "current folder"};
+	h->workspace =
+		(struct host_object){.name = path,
+				     .path = path,
+				     .dev = st.st_dev,
+				     .ino = st.st_ino,
+				     .is_dir = true,
+				     .origin = wanted ? "--workspace"
+					       : top  ? "the repository around the current folder"
+						      : "current folder"};
 	h->workspace_owner = st.st_uid;
 	h->workspace_writable = st.st_uid == h->uid &&
 				faccessat(fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
 	host_find_git(h, arena);
 	r = host_find_again(h, &h->workspace, "workspace", &h->again, arena);
 	if (r == 0)
-		r = host_find_cwd(h, !wanted, arena);
+		r = host_find_cwd(h, !wanted && !top, arena);
 	if (r == 0 && !str_equal(h->home, h->home_name))
 		r = host_find_links(h, h->home_name, arena);
 	const char *pwd = wanted && wanted[0] == '/' ? wanted : host_env(h->environ, "PWD");

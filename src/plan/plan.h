@@ -326,8 +326,11 @@ struct plan {
 	authorities;                               /* outside: PEM files, whom the gate believes */
 	LIST_OF(const struct plan_secret) secrets; /* messages name them by their place here */
 	LIST_OF(const struct plan_ssh_key)
-	ssh_keys;                  /* of all hosts that rules name for ssh, as known outside */
-	const char *ssh_agent;     /* outside: the socket of the user's agent; "" for none */
+	ssh_keys;              /* of all hosts that rules name for ssh, as known outside */
+	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
+	/* Whom git in the box commits as; "": it does not know.  The made-up settings say it. */
+	const char *git_name, *git_email;
+	const char *git_origin;
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(const struct plan_string) record_marks; /* paths inside whose reading is recorded */

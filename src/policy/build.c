@@ -250,6 +250,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 	}
 	build_command(&b, argv);
 	build_secrets(&b);
+	build_git(&b);
 	int r = build_trust(&b);
 
 	if (r < 0)

@@ -31,4 +31,8 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 /* What the policy says of holds, as the plan has it; 0 or -ENOMEM. */
 int plan_holds(const struct policy *policy, struct arena *arena, struct plan *plan);
 
+/* A rule that leads to some place of the secret; NULL when there is none, and so no box has it. */
+const struct plan_rule *plan_rule_to(const struct plan_rule *rules, size_t count,
+				     const struct policy_secret *s);
+
 #endif

@@ -316,8 +316,10 @@ void build_env(struct build *b)
 			      b->policy->env_set.items[i].value,
 			      b->policy->env_set.items[i].origin);
 	build_env_put(b, "BAWN", "1", "default");
-	if (!host)
+	if (!host) {
 		build_env_own(b);
+		build_git_env(b);
+	}
 	for (size_t i = 0; b->host->environ && b->host->environ[i]; i++) {
 		const char *entry = b->host->environ[i];
 		size_t len = strcspn(entry, "=");

@@ -13,8 +13,10 @@ struct build {
 	struct error *e;
 	struct plan plan;
 	const char
-		*trust_bundle; /* inside: the authorities to trust; NULL where nothing is opened */
-	bool no_memory;        /* sticks; what is added after it goes to `spare` */
+		*trust_bundle;  /* inside: the authorities to trust; NULL where nothing is opened */
+	const char *git_config; /* inside: git's settings of the box's own; NULL: none */
+	const char *git_passwords; /* of these, what build_git_password made; NULL: none */
+	bool no_memory;            /* sticks; what is added after it goes to `spare` */
 	union {
 		struct plan_mount mount;
 		struct plan_env env;
@@ -72,6 +74,14 @@ void build_env_put(struct build *b, const char *name, const char *value, const c
 int build_trust(struct build *b);      /* mounts, when rules and secrets are known */
 void build_trust_env(struct build *b); /* variables, before all others */
 void build_ssh(struct build *b);       /* behind build_env and the rules */
+
+/* git's settings of the box's own: who the user is, and placeholders as passwords; behind
+ * build_secrets.  build_git_env: its variables. */
+void build_git(struct build *b);
+void build_git_env(struct build *b);
+
+/* Has git use the secret's placeholder at its hosts; the file inside that says so, or NULL. */
+const char *build_git_password(struct build *b, const struct plan_secret *s);
 
 /* A made-up file, unless the user named the host's own there. */
 void build_file(struct build *b, const char *target, const char *content);

@@ -51,28 +51,39 @@ static bool build_leads(const struct plan_rule *rule, const struct plan_binding 
 	return false;
 }
 
-/* A rule that leads to some place of it; NULL when there is none.  One that opens comes first. */
-static const struct plan_rule *build_rule_to(const struct build *b, const struct policy_secret *s)
+/* One that opens comes first. */
+const struct plan_rule *plan_rule_to(const struct plan_rule *rules, size_t count,
+				     const struct policy_secret *s)
 {
 	const struct plan_rule *closed = NULL;
 
-	for (size_t i = 0; i < b->policy->network.count; i++)
+	for (size_t i = 0; i < count; i++)
 		for (size_t n = 0; n < s->bindings.count; n++) {
-			const struct plan_rule *rule = &b->policy->network.items[i];
-
-			if (!build_leads(rule, &s->bindings.items[n]))
+			if (!build_leads(&rules[i], &s->bindings.items[n]))
 				continue;
-			if (!rule->passthrough)
-				return rule;
-			closed = rule;
+			if (!rules[i].passthrough)
+				return &rules[i];
+			closed = &rules[i];
 		}
 	return closed;
+}
+
+/* The place as --allow takes it, in a shell. */
+static const char *build_typed(struct build *b, const struct plan_binding *at)
+{
+	const char *quote = at->host[0] == '*' ? "'" : "";
+	uint64_t port = at->ports.items[0].from;
+
+	if (port == (at->scheme == PLAN_SCHEME_HTTP ? 80 : 443))
+		return build_printf(b, "%s%s%s", quote, at->host, quote);
+	return build_printf(b, "%s%s:%llu%s", quote, at->host, (unsigned long long)port, quote);
 }
 
 /* Why a secret is not in the plan; NULL when it is. */
 static const char *build_no_secret(struct build *b, const struct policy_secret *s)
 {
-	const struct plan_rule *rule = build_rule_to(b, s);
+	const struct plan_rule *rule =
+		plan_rule_to(b->policy->network.items, b->policy->network.count, s);
 
 	if (b->plan.backend == PLAN_BACKEND_HOST)
 		return "without a box nothing is put in";
@@ -80,7 +91,9 @@ static const char *build_no_secret(struct build *b, const struct policy_secret *
 		if (b->policy->without.items[i].layer == PLAN_LAYER_NET_NS)
 			return "without net-namespace there is no gate to put it in";
 	if (!rule)
-		return build_printf(b, "no rule allows %s", s->bindings.items[0].host);
+		return build_printf(b, "no rule allows %s: --allow %s would",
+				    s->bindings.items[0].host,
+				    build_typed(b, &s->bindings.items[0]));
 	return rule->passthrough ? build_printf(b, "passthrough leaves %s closed", rule->host)
 				 : NULL;
 }
@@ -254,6 +267,11 @@ static void build_secret(struct build *b, const struct policy_secret *s)
 	build_parts(b, s, secret);
 	for (size_t i = 0; i < s->files.count; i++)
 		build_secret_file(b, s, secret, &s->files.items[i]);
+	const char *git = build_git_password(b, secret);
+
+	if (git)
+		*(struct plan_string *)build_grow(b, BUILD_LIST(secret->files)) =
+			(struct plan_string){git};
 }
 
 void build_secrets(struct build *b)

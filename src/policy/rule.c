@@ -687,6 +687,34 @@ static int rule_collect(struct rule_draft *d, const struct tree_node *n, enum ru
 	return 0;
 }
 
+/* Names and addresses that lead a program in the box to the box. */
+static bool rule_is_own_loopback(const struct plan_rule *r)
+{
+	static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff}, zero[15] = {0};
+	const uint8_t *a = r->address.ptr;
+
+	if (r->address.len != 16)
+		return r->host &&
+		       (str_equal(r->host, "localhost") || str_ends_with(r->host, ".localhost"));
+	if (memcmp(a, v4, sizeof(v4)) == 0)
+		return a[12] == 127 || a[12] == 0;
+	return memcmp(a, zero, sizeof(zero)) == 0 && a[15] <= 1;
+}
+
+/* A rule that opens it would have no effect, but through the gate's proxy, where nobody means it. */
+static int rule_refuse_loopback(const struct value_site *s, const char *text)
+{
+	int r = value_error(&s->at, s->e,
+			    "%.128s is the box's own loopback, for every program in it", text);
+
+	error_next(s->e,
+		   "A server in the same box is reached without a rule. One of this machine is "
+		   "reached by the machine's own name, if it listens where that leads: in "
+		   "config.yaml, {allow: NAME, ports: [8000], scheme: http, private: true} "
+		   "(scheme: tcp for a database).");
+	return r;
+}
+
 int rule_read(const struct value_site *s, const struct tree_node *n, struct grammar_value *value)
 {
 	struct rule_draft d = {.s = s};
@@ -706,34 +734,14 @@ int rule_read(const struct value_site *s, const struct tree_node *n, struct gram
 
 	site.at = rule_place(s, host);
 	d.s = &site;
-	return word == RULE_USE ? rule_use(&site, host->text, value)
-				: rule_read_draft(&d, word, host->text, value);
-}
-
-/* Names and addresses that lead a program in the box to the box. */
-static bool rule_is_own_loopback(const struct plan_rule *r)
-{
-	static const uint8_t v4[12] = {[10] = 0xff, [11] = 0xff}, zero[15] = {0};
-	const uint8_t *a = r->address.ptr;
-
-	if (r->address.len != 16)
-		return r->host &&
-		       (str_equal(r->host, "localhost") || str_ends_with(r->host, ".localhost"));
-	if (memcmp(a, v4, sizeof(v4)) == 0)
-		return a[12] == 127 || a[12] == 0;
-	return memcmp(a, zero, sizeof(zero)) == 0 && a[15] <= 1;
-}
-
-static int rule_refuse_loopback(const struct value_site *s, const char *text)
-{
-	int r = value_error(&s->at, s->e,
-			    "%.128s is the box's own loopback, for every program in it", text);
-
-	error_next(s->e,
-		   "A server in the same box is reached without a rule. One of this machine is "
-		   "reached by the machine's own name, if it listens there: in config.yaml, "
-		   "{allow: NAME, ports: [8000], private: true}.");
-	return r;
+	if (word == RULE_USE)
+		return rule_use(&site, host->text, value);
+	r = rule_read_draft(&d, word, host->text, value);
+	/* A ceiling bounds what others say, and a repository opens nothing. */
+	return r == 0 && word != RULE_DENY && s->at.layer != POLICY_CEILING &&
+			       s->at.layer != POLICY_REPOSITORY && rule_is_own_loopback(&d.rule)
+		       ? rule_refuse_loopback(&site, host->text)
+		       : r;
 }
 
 int rule_read_flag(const struct value_site *s, const char *word, const char *text,
@@ -752,7 +760,7 @@ int rule_read_flag(const struct value_site *s, const char *word, const char *tex
 		return rule_use(s, text, value);
 	int r = rule_read_draft(&d, key, text, value);
 
-	return r == 0 && key == RULE_ALLOW && rule_is_own_loopback(&d.rule)
+	return r == 0 && key != RULE_DENY && rule_is_own_loopback(&d.rule)
 		       ? rule_refuse_loopback(s, text)
 		       : r;
 }

@@ -387,6 +387,84 @@ static int direct_put(struct plan *plan, struct arena *arena, size_t behind,
 	return 0;
 }
 
+/* --- a repository that is given for writing ------------------------------------------- */
+
+static int direct_keep(struct plan *plan, struct arena *arena, size_t behind, const char *dir,
+		       const char *name)
+{
+	const struct plan_mount *above = &plan->mounts.items[behind];
+	const char *path = arena_printf(arena, "%s/%s", dir, name);
+	_cleanup_fd_ int fd = path ? open_no_links(path, O_PATH) : -ENOMEM;
+	struct stat st;
+
+	if (fd < 0)
+		return direct_is_no_place(fd) ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	const struct plan_mount new = {.kind = PLAN_MOUNT_BIND,
+				       .access = PLAN_ACCESS_READ,
+				       .target = path,
+				       .source = path,
+				       .dev = st.st_dev,
+				       .ino = st.st_ino,
+				       .role = "fixed",
+				       .origin = above->origin};
+
+	return S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) ? direct_put(plan, arena, behind, &new)
+							  : 0;
+}
+
+/* Of each worktree what says where its repository is. */
+static int direct_keep_worktrees(struct plan *plan, struct arena *arena, size_t behind,
+				 const char *git)
+{
+	static const char *const names[] = {"commondir", "gitdir", "config.worktree"};
+	const char *all = arena_printf(arena, "%s/worktrees", git);
+	int r = all ? 0 : -ENOMEM;
+	_cleanup_fd_ int dir = all ? open_no_links(all, O_RDONLY | O_DIRECTORY) : -ENOMEM;
+
+	if (dir < 0)
+		return direct_is_no_place(dir) ? 0 : dir;
+	_cleanup_dir_ DIR *list = dir_read(TAKE_FD(dir), &r);
+
+	for (const struct dirent *entry; r == 0 && (entry = dir_next(list, &r));)
+		for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++) {
+			const char *one = arena_printf(arena, "%s/%s", entry->d_name, names[i]);
+
+			r = one ? direct_keep(plan, arena, behind, all, one) : -ENOMEM;
+		}
+	return r;
+}
+
+int direct_protect_repository(struct plan *plan, const struct host *host, struct arena *arena,
+			      struct error *e)
+{
+	static const char *const names[] = {"config", "config.worktree", "hooks", "info/attributes",
+					    "objects/info/alternates"};
+	size_t behind = plan->mounts.count;
+	int r = 0;
+
+	for (size_t i = 0; host->git_dir && i < plan->mounts.count; i++) {
+		const struct plan_mount *m = &plan->mounts.items[i];
+
+		if (str_equal(m->role, "named") && m->kind == PLAN_MOUNT_BIND &&
+		    m->access == PLAN_ACCESS_WRITE && str_equal(m->target, m->source) &&
+		    str_path_beneath(host->git_dir, m->target) &&
+		    (behind == plan->mounts.count ||
+		     strlen(m->target) >= strlen(plan->mounts.items[behind].target)))
+			behind = i;
+	}
+	if (behind == plan->mounts.count)
+		return 0;
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++)
+		r = direct_keep(plan, arena, behind, host->git_dir, names[i]);
+	if (r == 0)
+		r = direct_keep_worktrees(plan, arena, behind, host->git_dir);
+	return r < 0 ? error_sys(e, r, "cannot protect the settings of %s", host->git_dir) : 0;
+}
+
+/* --- what lies above ------------------------------------------------------------------ */
+
 /* The uppermost folder between a cover and the mount that it lies in.  1: it was put into the plan,
  * and the cover stands one further.  0: there is none. */
 static int direct_fix_one(struct plan *plan, struct arena *arena, size_t index)

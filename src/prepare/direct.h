@@ -28,6 +28,13 @@ int direct_refuse_aliases(const struct plan *plan, const struct host *host, stru
 			  struct error *e);
 
 /*
+ * In whichever mode: where the user gives the workspace's own repository, which lies elsewhere, for
+ * writing, what his git obeys in it (settings, hooks, where the parts are) stays read-only.
+ */
+int direct_protect_repository(struct plan *plan, const struct host *host, struct arena *arena,
+			      struct error *e);
+
+/*
  * In a folder that is shown as it is and can be written, in whichever mode: makes each folder above
  * what is hidden or only readable a mount of its own too.  The box could move it, and with it what
  * is covered, to where nobody knows that it has to be covered again (recorder/covers.h).

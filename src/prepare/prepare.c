@@ -20,6 +20,7 @@
 #include "config.h"
 #include "fd.h"
 #include "direct.h"
+#include "git_identity.h"
 #include "hidden_names.h"
 #include "home_store.h"
 #include "host.h"
@@ -578,10 +579,13 @@ int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error
 static int prepare_direct(struct prepare *p, struct plan *plan)
 {
 	struct hold_rules *rules = NULL;
+	int r = direct_protect_repository(plan, &p->host, p->arena, p->e);
 
+	if (r < 0)
+		return r;
 	if (plan->workspace_access != PLAN_ACCESS_WRITE || plan->workspace_mode != PLAN_MODE_DIRECT)
 		return direct_fix(plan, p->arena, p->e);
-	int r = prepare_holds(plan, &rules, p->e);
+	r = prepare_holds(plan, &rules, p->e);
 
 	if (r == 0)
 		r = direct_protect(plan, &p->host, rules, p->arena, p->e);
@@ -675,6 +679,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 		r = prepare_system(p, &made->layers);
 	if (r == 0 && boxed && policy->secrets.count > 0)
 		r = secret_store_key(&p->host, create, p->arena, &p->host.placeholder_key, p->e);
+	if (r == 0 && boxed)
+		r = git_identity_read(&p->host, policy, p->arena, p->e);
 	if (r == 0)
 		r = plan_build(policy, &p->host, (const char *const *)argv, &store, p->arena, draft,
 			       p->e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In direct mode what git obeys and is there is mounted read-only (prepare/direct.c); what is not there
- * cannot be.  It is refused here, while who makes it waits: in a repository of the user's, which is
+ * In direct mode, and in a repository that the user gives for writing, what git obeys and is there is
+ * mounted read-only (prepare/direct.c); what is not there cannot be.  It is refused here, while who makes it waits: in a repository of the user's, which is
  * one whose .git is a mount of the plan's.  A repository that the session made itself is its own.
  *
  * The caller's memory may say something else when the call goes on.  So this is no boundary: what
@@ -17,6 +17,11 @@ static bool held_is_obeyed(const char *rest, bool around)
 	static const char *const names[] = {"commondir", "config.worktree", "hooks",
 					    "info/attributes", "objects/info/alternates"};
 
+	const char *worktree = str_after(rest, "worktrees/");
+
+	worktree = worktree ? strchr(worktree, '/') : NULL;
+	if (worktree && str_equal(worktree + 1, "config.worktree"))
+		return true;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *more = str_after(rest, names[i]);
 		const char *below = around ? str_after(names[i], rest) : NULL;

@@ -129,7 +129,8 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	return code;
 }
 
-/* The workspace is the folder that was asked for, or the nearest one above this with layers. */
+/* The workspace is the folder that was asked for, as `bawn run` would have it, or the nearest one
+ * above this with layers. */
 static int review_find(const struct invocation *i, struct review *r, struct error *e)
 {
 	_cleanup_fd_ int state = home_store_state(&r->host, false, &r->arena, e);
@@ -138,11 +139,13 @@ static int review_find(const struct invocation *i, struct review *r, struct erro
 
 	if (state < 0 && state != -ENOENT)
 		return state;
-	(void)snprintf(path, sizeof(path), "%s", r->host.workspace.path);
-	while (state >= 0 && code == -ENOENT && path[0] == '/' && path[1]) {
+	if (state >= 0)
+		code = layers_open(state, r->host.state_dir, r->host.workspace.path, false,
+				   &r->layers, e);
+	(void)snprintf(path, sizeof(path), "%s", r->host.cwd);
+	while (state >= 0 && code == -ENOENT && !invocation_value(i, OPTION_WORKSPACE) &&
+	       path[0] == '/' && path[1]) {
 		code = layers_open(state, r->host.state_dir, path, false, &r->layers, e);
-		if (code != -ENOENT || invocation_value(i, OPTION_WORKSPACE))
-			break;
 		*strrchr(path, '/') = '\0';
 	}
 	if (code == -ENOENT)

@@ -71,6 +71,19 @@ static size_t banner_room(const struct text *t)
 	return width - BANNER_LABEL - 2;
 }
 
+/* Where the command starts, where that is not the top of the workspace. */
+static void banner_starts(const struct text *t, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
+
+	if (str_equal(plan->cwd, plan->workspace))
+		return;
+	words_path(&line, plan, plan->cwd);
+	buf_put_str(&line, "; the workspace is ");
+	words_path(&line, plan, plan->workspace);
+	banner_line(t, TEXT_PLAIN, "in", &line);
+}
+
 static void banner_writes(const struct text *t, const struct plan *plan)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
@@ -244,6 +257,7 @@ void banner_print(const struct text *t, const struct plan *plan, const char *ses
 	if (gone.len > 0)
 		text_styled(t, TEXT_BAD, "  %-*sWEAKER: without %s\n", BANNER_LABEL, "",
 			    buf_str(&gone));
+	banner_starts(t, plan);
 	banner_writes(t, plan);
 	banner_reads(t, plan);
 	banner_rest(t, plan);

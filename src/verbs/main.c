@@ -7,12 +7,16 @@
  * hold a descriptor of a box but for the streams that it lends.
  */
 #include "bawn_verbs.h"
+#include "feature.h"
 #include "help.h"
 #include "parse.h"
+#include "plan.h"
+#include "str.h"
 #include "text.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* With 0, 1 or 2 closed, the next file opened would become a standard stream. */
@@ -22,6 +26,39 @@ static void main_fill_standard_streams(void)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
 		    open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd)
 			_exit(EXIT_BAWN);
+}
+
+/*
+ * A box has no box in it: what bawn would say there of namespaces that are missing sounds as if the
+ * machine had to be changed.  BAWN is what a box sets, and others may; the rest a box has enforced.
+ */
+static bool main_is_inside(const struct invocation *i)
+{
+	static const char *const words[] = {"completion", "help", "man", "version"};
+	const char *mark = getenv("BAWN");
+
+	if (!mark || !str_equal(mark, "1") || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 ||
+	    (str_equal(i->verb->name, "snapshot") && access(PLAN_ASK_SOCKET, F_OK) == 0))
+		return false;
+	for (size_t n = 0; n < BAWN_ARRAY_SIZE(words); n++)
+		if (str_equal(i->verb->name, words[n]))
+			return false;
+	return feature_check(FEATURE_USER_NS) < 0;
+}
+
+static int main_refuse_inside(const struct invocation *i)
+{
+	struct error e = ERROR_INIT;
+	bool snapshot = str_equal(i->verb->name, "snapshot");
+
+	(void)error_set(&e, -EPERM, "this is inside a box, where 'bawn %s' does nothing",
+			i->verb->name);
+	error_next(&e, snapshot ? "Snapshots of itself are for a box whose user's policy says "
+				  "workspace.snapshots: true."
+				: "Run the command itself: the box is around it. Nothing has to be "
+				  "changed on this machine; bawn is for its user, outside.");
+	verb_complain(&e);
+	return EXIT_BAWN;
 }
 
 int main(int argc, char **argv)
@@ -37,7 +74,8 @@ int main(int argc, char **argv)
 		help_first(&help);
 		status = help_print(&help);
 	} else if (help_or_run(argc, argv, &i, &status)) {
-		status = elsewhere_or_here(&i, &bawn_program);
+		status = main_is_inside(&i) ? main_refuse_inside(&i)
+					    : elsewhere_or_here(&i, &bawn_program);
 	}
 	return text_end(status, EXIT_BAWN);
 }

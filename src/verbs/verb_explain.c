@@ -92,6 +92,36 @@ static bool explain_is(const struct plan_mount *m, const char *role, enum plan_a
 	return str_equal(m->role, role) && m->access == access;
 }
 
+/* Whom commits made inside are by. */
+static void explain_git(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	if (!*p->git_name && !*p->git_email)
+		return;
+	buf_put_str(&words, "commits as ");
+	text_escape(&words, span_of_str(*p->git_name ? p->git_name : "(no name)"));
+	buf_put_str(&words, " <");
+	text_escape(&words, span_of_str(*p->git_email ? p->git_email : "no address"));
+	buf_put_char(&words, '>');
+	explain_path(x, "git", buf_str(&words), p->git_origin);
+}
+
+/* Where the command starts; a subfolder of a repository has the repository as its workspace. */
+static void explain_cwd(struct explain *x)
+{
+	const struct plan *p = x->plan;
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+	text_escape(&words, span_of_str(p->cwd));
+	if (!str_equal(p->cwd, p->workspace)) {
+		buf_put_str(&words, "; the workspace is ");
+		words_path(&words, p, p->workspace);
+	}
+	explain_item(x, "in", buf_str(&words));
+}
+
 static void explain_runs(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -114,12 +144,14 @@ static void explain_runs(struct explain *x)
 		text_escape(&words, span_of_str(p->argv.items[i].text));
 	}
 	explain_item(x, "command", buf_str(&words));
-	explain_path(x, "in", p->cwd, NULL);
+	explain_cwd(x);
 	if (p->backend != PLAN_BACKEND_HOST)
 		explain_path(x, "backend", "namespace: a box of the kernel's own namespaces",
 			     p->backend_origin);
 	if (p->preset[0])
 		explain_item(x, "preset", p->preset);
+	if (p->backend != PLAN_BACKEND_HOST)
+		explain_git(x);
 	words_gone_without(&gone, p);
 	if (gone.len > 0 && p->backend != PLAN_BACKEND_HOST) {
 		buf_clear(&words);
@@ -427,7 +459,21 @@ static void explain_secrets(struct explain *x)
 		explain_say(x, TEXT_PLAIN,
 			    "Their values are never inside: they are put in outside, at these "
 			    "places and at no others.");
-	if (open.len == 0 && x->plan->secrets.count == 0)
+	bool none = open.len == 0 && x->plan->secrets.count == 0;
+
+	for (size_t i = 0; i < x->plan->notes.count; i++) {
+		const struct plan_note *n = &x->plan->notes.items[i];
+		const char *name = str_after(n->what, "the secret ");
+
+		if (n->kind != PLAN_NOTE_NOT_GIVEN || !name)
+			continue;
+		buf_clear(&words);
+		buf_put_str(&words, "not in this box: ");
+		words_text(&words, x->plan, n->why);
+		explain_item(x, name, buf_str(&words));
+		none = false;
+	}
+	if (none)
 		explain_say(x, TEXT_PLAIN, "None.");
 	if (open.len == 0)
 		return;

@@ -14,7 +14,9 @@
 #include "http_path.h"
 #include "json.h"
 #include "message_keys.h"
+#include "build.h"
 #include "prepare.h"
+#include "refused_hosts.h"
 #include "secret.h"
 #include "secret_source.h"
 #include "secret_store.h"
@@ -364,6 +366,42 @@ static const char *secret_source_words(const struct policy_secret *s, struct are
 	return text ? text : words[s->from];
 }
 
+/* A secret opens nothing by itself: says where no rule leads to it, with the words to type.
+ * p NULL: what the rules say cannot be read here. */
+static void secret_say_no_rule(const struct text *t, const char *lead, const struct prepared *p,
+			       const struct policy_secret *s)
+{
+	_cleanup_(refused_hosts_fini) struct refused_hosts known = REFUSED_HOSTS_INIT;
+	const struct plan_binding *at = &s->bindings.items[0];
+	_cleanup_buf_ struct buf host = BUF_INIT(SECRET_TEXT_MAX);
+
+	if (p && plan_rule_to(p->plan->network.items, p->plan->network.count, s))
+		return;
+	refused_hosts_read(&known);
+	uint64_t port = at->ports.items[0].from;
+	const char *bundle = refused_hosts_bundle(&known, at->host, port);
+	const char *quote = !bundle && at->host[0] == '*' ? "'" : "";
+
+	buf_putf(&host, "%s", at->host);
+	if (port != 443 && port != 80)
+		buf_putf(&host, ":%llu", (unsigned long long)port);
+	text_printf(t, "%s%s: bawn run %s %s%s%s\n", lead,
+		    p ? "no rule leads there, so no box has it"
+		      : "it opens nothing by itself; a rule has to lead there",
+		    bundle ? "--use" : "--allow", quote, bundle ? bundle : buf_str(&host), quote);
+}
+
+/* The rules of this folder, where it can be a workspace. */
+static void secret_add_rules(struct secret_verb *v, const struct policy_secret *s)
+{
+	_cleanup_prepared_ struct prepared prepared = PREPARED_INIT;
+	struct error ignored = ERROR_INIT;
+	const struct invocation plain = {.verb = v->i->verb};
+	bool known = prepare_rules(&plain, &prepared, &ignored) == 0;
+
+	secret_say_no_rule(&v->err, "bawn: ", known ? &prepared : NULL, s);
+}
+
 static int secret_add(struct secret_verb *v)
 {
 	_cleanup_secret_ struct buf value = secret_buf();
@@ -399,6 +437,7 @@ static int secret_add(struct secret_verb *v)
 	}
 	text_printf(&v->err, "bawn: %s works at %s; its value: %s\n", s.name, buf_str(&places),
 		    secret_source_words(&s, &v->arena));
+	secret_add_rules(v, &s);
 	return 0;
 }
 
@@ -618,6 +657,10 @@ static int secret_test(struct secret_verb *v, const struct prepared *p)
 	if (r < 0)
 		return r;
 	secret_test_print(v, s, buf_span(&value));
+	char lead[SECRET_COLUMN + 1];
+
+	(void)snprintf(lead, sizeof(lead), "%-*s", SECRET_COLUMN, "in a box");
+	secret_say_no_rule(&v->out, lead, p, s);
 	if (!url)
 		return 0;
 	const char *why = secret_test_url(s, url, method ? method : "GET", bytes);

@@ -27,7 +27,7 @@ static const char *const users[] = {
 	"env: {pass: [A, B_*], drop: [C_*], set: {D: e, F: ''}}\n",
 	"network: [allow: a.test, {allow: '*.b.test', ports: [1-1000], scheme: tcp}, deny: "
 	"x.b.test,\n"
-	" ask: c.test, {allow: d.test, private: true}, allow: 127.0.0.1, use: openrouter]\n",
+	" ask: c.test, {allow: d.test, private: true}, allow: 10.0.0.1, use: openrouter]\n",
 	"network: [{allow: a.test, methods: [GET, POST], paths: [/v1/**, /x]}, {deny: a.test, "
 	"paths: [/v1/admin/**]}]\n"
 	"secrets: {A: {hosts: ['*.a.test', b.test], methods: [GET, POST], paths: [/v1/**]}, AWS: "

@@ -377,7 +377,8 @@ static void test_flags_for_loopback(void **state)
 		_cleanup_try_ struct try_outcome deny =
 			TRY(.flags = {{"network.deny", own[i], "--deny"}});
 
-		if (t.r == 0 || !strstr(t.e.text, "the box's own loopback"))
+		if (t.r == 0 || !strstr(t.e.text, "the box's own loopback") ||
+		    !strstr(t.e.next, "scheme: http, private: true"))
 			fail_msg("%s: %s", own[i], t.e.text);
 		assert_int_equal(deny.r, 0);
 	}
@@ -386,6 +387,36 @@ static void test_flags_for_loopback(void **state)
 			TRY(.flags = {{"network.allow", others[i], "--allow"}});
 
 		assert_int_equal(t.r, 0);
+	}
+}
+
+/* The same in a file of the user's: it was taken, and had no effect. */
+static void test_files_for_loopback(void **state)
+{
+	static const char *const own[] = {"localhost",        "a.localhost", "127.0.0.1",
+					  "'127.0.0.1:8000'", "'[::1]:80'",  "0.0.0.0"};
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(own); i++) {
+		for (int ask = 0; ask < 2; ask++) {
+			(void)snprintf(text, sizeof(text), "network: [%s: %s]",
+				       ask ? "ask" : "allow", own[i]);
+			_cleanup_try_ struct try_outcome t = TRY(.user = text);
+
+			if (t.r == 0 || !strstr(t.e.text, "the box's own loopback"))
+				fail_msg("%s: %s", text, t.e.text);
+		}
+		(void)snprintf(text, sizeof(text), "network: [deny: %s]", own[i]);
+		_cleanup_try_ struct try_outcome deny = TRY(.user = text);
+
+		assert_int_equal(deny.r, 0);
+		(void)snprintf(text, sizeof(text), "network: [allow: %s]", own[i]);
+		_cleanup_try_ struct try_outcome ceiling = TRY(.ceiling = text);
+		_cleanup_try_ struct try_outcome repository = TRY(.repository = text);
+
+		assert_int_equal(ceiling.r, 0);
+		assert_int_equal(repository.r, 0);
 	}
 }
 
@@ -749,6 +780,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_every_layer_is_strict),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_flags_for_loopback),
+		cmocka_unit_test(test_files_for_loopback),
 		cmocka_unit_test(test_empty_is_nothing),
 		cmocka_unit_test(test_repository_only_denies),
 		cmocka_unit_test(test_flags_over_repository),

@@ -103,7 +103,7 @@ static const struct {
 	{"allow: '[2001:db8::1]:22'", "[2001:db8::1]", "deny"},
 	{"allow: '*.test', allow: a.test", "203.0.113.7", "deny"},
 	{"allow: 203.0.113.7, deny: 203.0.113.7", "203.0.113.7", "deny 203.0.113.7"},
-	{"allow: 127.0.0.1", "127.1", "allow 127.0.0.1"},
+	{"allow: 10.0.0.1", "10.1", "allow 10.0.0.1"},
 };
 
 /* "allow: a, {deny: b}" as the list of a policy. */
