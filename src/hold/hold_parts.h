@@ -241,6 +241,8 @@ struct hold_judge {
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
+	const char **froms;  /* old names of what was renamed, sorted: hold_commits.c */
+	size_t from_count;
 	/* Set while a file that a commit brings is judged: both sides are read from its objects. */
 	const struct git_difference *brought;
 	struct hold_repo *brought_by;
