@@ -326,7 +326,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_PATCH] = {.id = OPTION_PATCH,
 			  .name = "patch",
 			  .letter = 'p',
-			  .help = "choose by file and hunk"},
+			  .help = "choose by file and hunk; of diff, for git apply"},
 	[OPTION_KEEP_SYSTEM] = {.id = OPTION_KEEP_SYSTEM,
 				.name = "keep-system",
 				.key = "system.keep",

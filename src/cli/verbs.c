@@ -354,7 +354,7 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
-			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY),
+			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY) | BIT(PATCH),
 		.arguments_max = -1,
 		.program = "bawn-review",
 	},

@@ -116,8 +116,11 @@ int content_read(const struct view *v, const struct change *c, int instead, stru
 		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
 		.arena = ARENA_INIT(LINEDIFF_ARENA),
 	};
-	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
-	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
+	bool same = c->kind == CHANGE_MODE ||
+		    (c->kind == CHANGE_RENAMED && c->before.hashed && c->after.hashed &&
+		     memcmp(c->before.digest, c->after.digest, SHA256_SIZE) == 0);
+
+	if (same || (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
 		return 0;
 	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, false, ret)};
 	bool was_text = c->before.type == OBJECT_FILE && sides[0] == CONTENT_TEXT;

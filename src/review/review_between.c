@@ -39,7 +39,7 @@ static const char **between_paths(const struct changes *c, size_t *ret_count)
 
 	for (size_t i = 0; paths && i < c->count; i++) {
 		/* What both only made is no matter: a directory. */
-		if (!diff_is_file(&c->items[i]) && c->items[i].kind == CHANGE_ADDED)
+		if (!folding_is_file(&c->items[i]) && c->items[i].kind == CHANGE_ADDED)
 			continue;
 		paths[count++] = c->items[i].path;
 		if (c->items[i].from)

@@ -132,6 +132,9 @@ struct change {
 	/* What it is within a repository whose own file it is, in `path`: as git_rest says, and of
 	 * repositories of other names by what is in them (hold.h).  NULL: it is none. */
 	const char *git;
+	/* So many bytes of the path are the outermost folder that git ignores, as the user's own files
+	 * said before the session (hold.h); 0: git looks at it. */
+	size_t ignored;
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
 	/* Bits of the mode after that are the mask of its access list, and not what that gives the
