@@ -354,7 +354,8 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
-			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY) | BIT(PATCH),
+			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY) | BIT(PATCH) | BIT(NAME_ONLY) |
+			   BIT(TEXT) | BIT(WORD) | BIT(TOOL) | BIT(NO_PAGER),
 		.arguments_max = -1,
 		.program = "bawn-review",
 	},

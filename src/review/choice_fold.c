@@ -233,11 +233,8 @@ static void fold_put_heaps(struct buf *into, const struct choices_shown *s)
 {
 	for (size_t n = 0; n < s->folding.heap_count; n++) {
 		const struct heap *h = &s->folding.heaps[n];
-		bool any = false;
 
-		for (size_t i = 0; !any && i < s->choices->count; i++)
-			any = s->folding.fates[i] == DIFF_HEAP && s->folding.heap_of[i] == n;
-		if (!any)
+		if (!heap_is_one(h))
 			continue;
 		fold_put_word(into, heap_word(h));
 		heap_put(into, h);

@@ -322,11 +322,8 @@ void diff_put_heaps(struct diff *d)
 	for (size_t n = 0; n < d->folding.heap_count; n++) {
 		const struct heap *h = &d->folding.heaps[n];
 		_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
-		bool any = false;
 
-		for (size_t i = 0; !any && i < d->changes.count; i++)
-			any = d->folding.fates[i] == DIFF_HEAP && d->folding.heap_of[i] == n;
-		if (!any)
+		if (!heap_is_one(h))
 			continue;
 		first = first ? first : h;
 		told++;

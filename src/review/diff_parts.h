@@ -10,6 +10,7 @@
  *	diff_refs.c	branches, tags and the like that moved
  *	diff_stat.c	--stat
  *	diff_patch.c	--patch
+ *	diff_word.c	--word
  *	diff_json.c	--json
  *	review_between.c	--between
  */
@@ -22,6 +23,7 @@
 #include "new_commits.h"
 #include "review.h"
 #include "text.h"
+#include "unified.h"
 
 enum { DIFF_FLUSH = 64 << 10, DIFF_OUT_MAX = 256 << 20, DIFF_STATUS = 9 };
 
@@ -34,6 +36,8 @@ struct diff_totals {
 
 struct diff {
 	bool only_held; /* the rest is left out */
+	bool as_text;   /* what is none, too */
+	bool by_word;   /* words are marked within lines */
 	struct review *review;
 	struct view view;
 	const int *instead; /* what lands in place of the layer's file (content.h); or NULL */
@@ -93,6 +97,9 @@ int diff_put_at(struct diff *d, size_t i, struct error *e);
 
 int diff_put_stat(struct diff *d, struct error *e);
 int diff_put_patch(struct diff *d, struct error *e);
+void diff_put_names(struct diff *d);
+/* --- diff_word.c: the lines of a region, once, with what went and came marked in them --- */
+int diff_put_words(struct diff *d, const struct content *content, const struct hunk *h);
 int diff_put_json(struct diff *d, struct error *e);
 /* A path as the record's JSON has bytes: text, or {"b64": ...} when it is no UTF-8. */
 void diff_json_bytes(struct json *j, const char *key, const char *bytes);

@@ -417,6 +417,29 @@ static bool patch_has(const struct diff *d, size_t i)
 	return fate != DIFF_AWAY && !c->git && (fate != DIFF_SILENT || c->with);
 }
 
+/* At a terminal a person reads it: then each line is escaped, as everywhere. */
+static void patch_escape(struct diff *d, size_t from)
+{
+	_cleanup_buf_ struct buf raw = BUF_INIT(DIFF_OUT_MAX);
+
+	if (!d->text.tty)
+		return;
+	buf_put(&raw, d->out.ptr + from, d->out.len - from);
+	d->out.len = from;
+	for (struct span s = buf_span(&raw); s.len > 0;) {
+		const uint8_t *end = memchr(s.ptr, '\n', s.len);
+		size_t len = end ? (size_t)(end - s.ptr) : s.len;
+
+		text_put(&d->text, &d->out,
+			 s.ptr[0] == '+'   ? TEXT_GOOD
+			 : s.ptr[0] == '-' ? TEXT_BAD
+					   : TEXT_PLAIN,
+			 (struct span){s.ptr, len});
+		diff_end_line(d);
+		s = span_skip(s, len + (end != NULL));
+	}
+}
+
 int diff_put_patch(struct diff *d, struct error *e)
 {
 	struct patch_notes notes = {.err = text_open(STDERR_FILENO)};
@@ -433,6 +456,8 @@ int diff_put_patch(struct diff *d, struct error *e)
 		bool made = c->after.type == OBJECT_DIR && c->before.type == OBJECT_ABSENT;
 		bool went = c->before.type == OBJECT_DIR && c->after.type == OBJECT_ABSENT;
 
+		size_t from = d->out.len;
+
 		if (made || went)
 			patch_note(&notes, c->path,
 				   made ? "an empty folder" : "an empty folder that is gone");
@@ -440,6 +465,8 @@ int diff_put_patch(struct diff *d, struct error *e)
 			r = patch_put_change(d, &notes, i, emptied);
 		if (r == 0 && buf_error(&d->out))
 			r = buf_error(&d->out);
+		if (r == 0 && d->out.len > from)
+			patch_escape(d, from);
 		diff_flush(d, false);
 	}
 	if (r < 0)

@@ -249,8 +249,11 @@ static int show_hunks(struct diff *d, struct content *content)
 		if (h->within)
 			show_within(d, h->within);
 		diff_end_line(d);
-		unified_lines(&content->lines[0], &content->lines[1], &content->diff, h, show_line,
-			      &s);
+		if (d->by_word)
+			r = diff_put_words(d, content, h);
+		else
+			unified_lines(&content->lines[0], &content->lines[1], &content->diff, h,
+				      show_line, &s);
 	}
 	return r;
 }
@@ -286,7 +289,9 @@ static int show_brought(struct diff *d, const struct change *c)
 int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
-	int r = content_read(&d->view, c, d->instead ? *d->instead : -1, &content);
+	int instead = d->instead ? *d->instead : -1;
+	int r = d->as_text ? content_read_as_text(&d->view, c, instead, &content)
+			   : content_read(&d->view, c, instead, &content);
 
 	if (r == 0) {
 		diff_put_head(d, c, &content);

@@ -9,6 +9,7 @@
 #include "hold.h"
 #include "json.h"
 #include "open.h"
+#include "pager.h"
 #include "str.h"
 #include "text.h"
 #include "undo_attributes.h"
@@ -383,7 +384,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 static void direct_put_json(const struct review *r, const struct changes *c, bool held)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(DIRECT_BYTES_MAX);
-	struct text t = text_open(STDOUT_FILENO);
+	struct text t = pager_text();
 	struct json j = JSON_INIT(&out, true);
 
 	json_open(&j, '{');
@@ -430,7 +431,7 @@ static void direct_put_line(const struct text *t, const struct change *x)
 
 static void direct_put_lines(const struct review *r, const struct changes *c, bool held)
 {
-	struct text t = text_open(STDOUT_FILENO);
+	struct text t = pager_text();
 	size_t shown = 0;
 
 	if (c->unread)

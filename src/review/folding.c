@@ -227,8 +227,7 @@ static void folding_keep_tracked(const struct folding_how *how, struct folding *
 	git_index_close(&x);
 }
 
-/* What turns out to be few files is none. */
-static bool heap_is_one(const struct heap *h)
+bool heap_is_one(const struct heap *h)
 {
 	return h->files > (h->owned || h->ignored ? FOLDING_FEW : FOLDING_MANY);
 }

@@ -85,6 +85,8 @@ enum folding_git {
 };
 enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
 
+/* There is so much in it that it is one line. */
+bool heap_is_one(const struct heap *h);
 /* "node_modules/ (632 files, 4 MiB; git ignores it)", with how many were only changed. */
 void heap_put(struct buf *into, const struct heap *h);
 /* The word for what happened to all of it: "added", or "changed". */

@@ -6,6 +6,7 @@
  */
 #include "diff_parts.h"
 
+#include "pager.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -199,7 +200,7 @@ static int between_open(struct between *b, struct review *review, const char *na
 	b->sides[i] = (struct diff){
 		.review = review,
 		.view = VIEW_INIT,
-		.text = text_open(STDOUT_FILENO),
+		.text = pager_text(),
 		.out = BUF_INIT(DIFF_OUT_MAX),
 	};
 	b->runs[i] = layers_session_runs(&review->layers, name);

@@ -9,6 +9,7 @@
 #include "direct_changes.h"
 #include "diff_parts.h"
 
+#include "pager.h"
 #include "seen.h"
 
 #include <stdlib.h>
@@ -225,6 +226,26 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 	return 0;
 }
 
+void diff_put_names(struct diff *d)
+{
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		if (d->folding.fates[i] != DIFF_SHOWN && d->folding.fates[i] != DIFF_MOVED)
+			continue;
+		text_name(&d->out, span_of_str(c->path));
+		buf_put_str(&d->out, folding_is_file(c) ? "\n" : "/\n");
+	}
+	for (size_t n = 0; n < d->folding.heap_count; n++) {
+		const struct heap *h = &d->folding.heaps[n];
+
+		if (!heap_is_one(h))
+			continue;
+		text_name(&d->out, (struct span){(const uint8_t *)h->path, h->len});
+		buf_put_str(&d->out, "/\n");
+	}
+}
+
 static bool diff_is_shown(const void *context, size_t i)
 {
 	const struct diff *d = context;
@@ -238,7 +259,7 @@ static bool diff_is_patch(const struct invocation *i)
 	struct stat st;
 
 	return invocation_has(i, OPTION_PATCH) ||
-	       (!invocation_has(i, OPTION_STAT) && fstat(STDOUT_FILENO, &st) == 0 &&
+	       (!invocation_has(i, OPTION_STAT) && !invocation_has(i, OPTION_WORD) && fstat(STDOUT_FILENO, &st) == 0 &&
 		S_ISREG(st.st_mode));
 }
 
@@ -248,10 +269,12 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		.only_held = invocation_has(i, OPTION_HELD),
 		.review = review,
 		.view = VIEW_INIT,
-		.text = text_open(STDOUT_FILENO),
+		.as_text = invocation_has(i, OPTION_TEXT),
+		.by_word = invocation_has(i, OPTION_WORD),
+		.text = pager_text(),
 		.out = BUF_INIT(DIFF_OUT_MAX),
 	};
-	bool json = invocation_has(i, OPTION_JSON);
+	bool json = invocation_has(i, OPTION_JSON), names = invocation_has(i, OPTION_NAME_ONLY);
 	int r = picks_read(review, i->arguments, (size_t)i->argument_count, &d.picks, e);
 
 	if (r == 0)
@@ -262,12 +285,13 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	diff_count(&d);
 	if (r == 0)
 		r = json               ? diff_put_json(&d, e)
+		    : names            ? (diff_put_names(&d), 0)
 		    : diff_is_patch(i) ? diff_put_patch(&d, e)
 				       : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */
-	if (r == 0 && !invocation_has(i, OPTION_STAT))
+	if (r == 0 && !names && !invocation_has(i, OPTION_STAT))
 		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
 	diff_flush(&d, true);
 	if (r < 0)
