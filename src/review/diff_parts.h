@@ -41,6 +41,7 @@ struct diff {
 	struct review *review;
 	struct view view;
 	const int *instead; /* what lands in place of the layer's file (content.h); or NULL */
+	const int *instead_at; /* the same of each change, -1: the layer's; or NULL */
 	struct changes changes;
 	struct folding folding;
 	struct new_commits commits;
@@ -50,6 +51,11 @@ struct diff {
 	struct diff_totals totals;
 	uint8_t alike; /* of what is shown now, in percent; 0: nobody asks */
 };
+
+/* --- review_diff.c --- */
+
+/* All of it, in groups, and the sum at the end; after diff_fold. */
+int diff_put_all(struct diff *d, struct error *e);
 
 /* --- diff_parts.c --- */
 

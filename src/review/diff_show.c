@@ -311,8 +311,10 @@ int diff_put_at(struct diff *d, size_t i, struct error *e)
 	const struct change joined = folding_joined(&d->folding, &d->changes, i);
 
 	d->alike = d->folding.alike[i];
+	d->instead = d->instead_at && d->instead_at[i] >= 0 ? &d->instead_at[i] : NULL;
 	int r = diff_put_change(d, &joined, e);
 
 	d->alike = 0;
+	d->instead = NULL;
 	return r;
 }

@@ -204,6 +204,16 @@ static int diff_put_groups(struct diff *d, struct error *e)
 	return r;
 }
 
+int diff_put_all(struct diff *d, struct error *e)
+{
+	diff_count(d);
+	int r = diff_put_groups(d, e);
+
+	if (r == 0)
+		diff_put_summary(d);
+	return r;
+}
+
 /* What can be done with it. */
 static void diff_put_next(struct diff *d)
 {
