@@ -33,7 +33,7 @@ enum {
 	COMMITS_LINES_MAX = 4096, /* of a log or of FETCH_HEAD */
 	COMMITS_FILE_MAX = 4 << 20,
 	COMMITS_SHORT = 7,
-	COMMITS_NOTED = 256, /* lists of paths, by their sums */
+	COMMITS_NOTED = 256,          /* lists of paths, by their sums */
 	COMMITS_TEXT_MAX = 64 << 10,  /* of a file that only a commit has: what is shown of it */
 	COMMITS_SHOWN_MAX = 32 << 20, /* of all of them */
 	COMMITS_BROUGHT_MAX = 1000,   /* versions that one ref brings, and can be released */
@@ -286,7 +286,8 @@ static int commits_note_once(struct hold_judge *j, struct hold_words *w, const c
 		w->noted = arena_alloc(&j->arena, COMMITS_NOTED * sizeof(struct hold_noted *));
 	if (!w->noted)
 		return commits_no_memory(j);
-	struct hold_noted **at = &w->noted[fnv_bytes(FNV_START, path, strlen(path)) % COMMITS_NOTED];
+	struct hold_noted **at =
+		&w->noted[fnv_bytes(FNV_START, path, strlen(path)) % COMMITS_NOTED];
 
 	for (const struct hold_noted *n = *at; n; n = n->next)
 		if (str_equal(n->path, path))

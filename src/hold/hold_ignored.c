@@ -211,8 +211,7 @@ static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_di
 	if (d->ignores_read[before])
 		return d->ignores[before];
 	if (d->root && str_equal(d->root->path, d->path) && d->root->gitdir)
-		found = ignored_read(j,
-				     arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir),
+		found = ignored_read(j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir),
 				     ignored_everywhere(j, d->root));
 	found = ignored_read(
 		j, arena_printf(&j->arena, "%s%s.gitignore", d->path, *d->path ? "/" : ""), found);

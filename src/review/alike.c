@@ -25,8 +25,8 @@ enum {
 	ALIKE_BYTES_MAX = 64 << 20, /* of all of them */
 	ALIKE_STEPS = 1 << 27,
 	ALIKE_PIECE = 64,
-	ALIKE_LEAST = 50,  /* percent */
-	ALIKE_SMALL = 24,  /* bytes; what is smaller is like anything */
+	ALIKE_LEAST = 50, /* percent */
+	ALIKE_SMALL = 24, /* bytes; what is smaller is like anything */
 	ALIKE_PAIRS_MAX = 1 << 20,
 };
 
@@ -129,7 +129,8 @@ static int alike_gather(struct alike *a, const struct folding *f, enum change_si
 }
 
 /* How many bytes both have. */
-static uint64_t alike_shared(struct alike *a, const struct alike_file *x, const struct alike_file *y)
+static uint64_t alike_shared(struct alike *a, const struct alike_file *x,
+			     const struct alike_file *y)
 {
 	uint64_t shared = 0;
 
@@ -165,11 +166,12 @@ static int alike_compare(struct alike *a, size_t gone, size_t came)
 		return 0;
 	if (!ARRAY_GROW(a->pairs, a->pair_count))
 		return -ENOMEM;
-	a->pairs[a->pair_count++] = (struct alike_pair){.gone = (uint32_t)gone,
-							.came = (uint32_t)came,
-							/* It is not the same. */
-							.percent = percent > 99 ? 99 : (uint8_t)percent,
-							.named = strcmp(x->name, y->name) == 0};
+	a->pairs[a->pair_count++] =
+		(struct alike_pair){.gone = (uint32_t)gone,
+				    .came = (uint32_t)came,
+				    /* It is not the same. */
+				    .percent = percent > 99 ? 99 : (uint8_t)percent,
+				    .named = strcmp(x->name, y->name) == 0};
 	return 0;
 }
 
@@ -226,7 +228,8 @@ int alike_find(const struct changes *c, const struct view *v, struct folding *f)
 		for (size_t i = 0; r == 0 && i < a.count[side]; i++)
 			r = alike_cut(&a, &a.side[side][i], (enum change_side)side);
 	for (size_t i = 0; r == 0 && i < a.count[CHANGE_BEFORE]; i++)
-		for (size_t j = 0; r == 0 && j < a.count[CHANGE_AFTER] && a.steps < ALIKE_STEPS; j++)
+		for (size_t j = 0; r == 0 && j < a.count[CHANGE_AFTER] && a.steps < ALIKE_STEPS;
+		     j++)
 			r = alike_compare(&a, i, j);
 	if (r == 0)
 		alike_take(&a, f);

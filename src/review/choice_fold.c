@@ -59,10 +59,8 @@ static int shown_count(struct choices_shown *s, size_t i, size_t *ret_added, siz
 int choices_shown_read(const struct choices *c, enum choice_state state, struct choices_shown *ret)
 {
 	*ret = (struct choices_shown){.choices = c, .state = state};
-	const struct folding_how how = {.changes = &c->changes,
-					.view = &c->view,
-					.meant = shown_is_meant,
-					.context = ret};
+	const struct folding_how how = {
+		.changes = &c->changes, .view = &c->view, .meant = shown_is_meant, .context = ret};
 	int r = folding_read(&how, &ret->folding);
 
 	if (r == 0)

@@ -62,8 +62,8 @@ static enum content_kind content_take(int fd, bool was_text, bool force, struct 
 }
 
 static enum content_kind content_side(const struct view *v, const struct change *c,
-				      enum change_side side, int instead, bool was_text,
-				      bool force, struct content *ret)
+				      enum change_side side, int instead, bool was_text, bool force,
+				      struct content *ret)
 {
 	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
 
@@ -118,9 +118,7 @@ static int content_read_by(const struct view *v, const struct change *c, int ins
 		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
 		.arena = ARENA_INIT(LINEDIFF_ARENA),
 	};
-	bool same = c->kind == CHANGE_MODE ||
-		    (c->kind == CHANGE_RENAMED && c->before.hashed && c->after.hashed &&
-		     memcmp(c->before.digest, c->after.digest, SHA256_SIZE) == 0);
+	bool same = c->kind == CHANGE_MODE || (c->kind == CHANGE_RENAMED && !c->edited);
 
 	if (same || (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
 		return 0;

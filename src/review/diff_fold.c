@@ -136,8 +136,8 @@ static void fold_moves(struct diff *d)
 	for (size_t i = 0; budget > 0 && i < d->changes.count; i++) {
 		struct fold_move m;
 
-		if (d->folding.fates[i] != DIFF_SHOWN || !fold_move_of(d, &d->changes.items[i], &m) ||
-		    !fold_is_whole(d, &m, &budget))
+		if (d->folding.fates[i] != DIFF_SHOWN ||
+		    !fold_move_of(d, &d->changes.items[i], &m) || !fold_is_whole(d, &m, &budget))
 			continue;
 		for (size_t j = i; j < d->changes.count &&
 				   fold_is_beneath(d->changes.items[j].path, m.to, m.to_len);
@@ -239,10 +239,14 @@ static void fold_put_counts(struct diff *d, const char *repository, size_t len,
 			    const size_t counts[FOLDED_COUNT], const size_t gone[FOLDED_COUNT])
 {
 	static const char *const words[FOLDED_COUNT][2] = {
-		[FOLDED_OBJECT] = {"object", "objects"}, [FOLDED_PACK] = {"pack file", "pack files"},
-		[FOLDED_REF] = {"ref", "refs"},          [FOLDED_PACKED] = {"packed-refs", "packed-refs"},
-		[FOLDED_HEAD] = {"HEAD", "HEAD"},        [FOLDED_INDEX] = {"index", "index"},
-		[FOLDED_LOG] = {"log", "logs"},          [FOLDED_OTHER] = {"other", "others"},
+		[FOLDED_OBJECT] = {"object", "objects"},
+		[FOLDED_PACK] = {"pack file", "pack files"},
+		[FOLDED_REF] = {"ref", "refs"},
+		[FOLDED_PACKED] = {"packed-refs", "packed-refs"},
+		[FOLDED_HEAD] = {"HEAD", "HEAD"},
+		[FOLDED_INDEX] = {"index", "index"},
+		[FOLDED_LOG] = {"log", "logs"},
+		[FOLDED_OTHER] = {"other", "others"},
 	};
 	const char *between = ": ";
 
@@ -307,7 +311,8 @@ int diff_put_git(struct diff *d, struct error *e)
 	if (!told)
 		return error_sys(e, -ENOMEM, "cannot show the repositories");
 	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
-		if (d->folding.fates[i] == DIFF_GIT && !told[i] && folding_is_file(&d->changes.items[i]))
+		if (d->folding.fates[i] == DIFF_GIT && !told[i] &&
+		    folding_is_file(&d->changes.items[i]))
 			r = fold_put_repository(d, i, told, e);
 	return r;
 }
@@ -338,8 +343,8 @@ void diff_put_heaps(struct diff *d)
 		diff_put(d, TEXT_FAINT, "%*s'bawn diff %.*s' looks into it", DIFF_STATUS, "",
 			 (int)first->len, first->path);
 	else
-		diff_put(d, TEXT_FAINT, "%*s'bawn diff FOLDER' looks into one of them",
-			 DIFF_STATUS, "");
+		diff_put(d, TEXT_FAINT, "%*s'bawn diff FOLDER' looks into one of them", DIFF_STATUS,
+			 "");
 	diff_end_line(d);
 }
 

@@ -40,7 +40,7 @@ struct diff {
 	bool by_word;   /* words are marked within lines */
 	struct review *review;
 	struct view view;
-	const int *instead; /* what lands in place of the layer's file (content.h); or NULL */
+	const int *instead;    /* what lands in place of the layer's file (content.h); or NULL */
 	const int *instead_at; /* the same of each change, -1: the layer's; or NULL */
 	struct changes changes;
 	struct folding folding;

@@ -130,7 +130,8 @@ static void patch_note_emptied(struct patch_notes *n, const struct diff *d, cons
 static bool patch_is_plain(const char *path)
 {
 	for (const char *p = path; *p; p++)
-		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || *p == '"' || *p == '\\')
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || *p == '"' ||
+		    *p == '\\')
 			return false;
 	return true;
 }
@@ -173,8 +174,8 @@ static int patch_read(const struct diff *d, const struct change *c, enum change_
 	memset(ret->name, '0', 2 * (size_t)SHA1_SIZE);
 	if (!ret->there)
 		return 0;
-	ret->mode = o->type == OBJECT_LINK ? PATCH_LINK
-					   : PATCH_FILE | (o->mode & 0100 ? 0755U : 0644U);
+	ret->mode =
+		o->type == OBJECT_LINK ? PATCH_LINK : PATCH_FILE | (o->mode & 0100 ? 0755U : 0644U);
 	if (o->type == OBJECT_LINK) {
 		buf_put_str(&ret->text, o->link);
 	} else {
@@ -196,8 +197,9 @@ static int patch_read(const struct diff *d, const struct change *c, enum change_
 
 static void patch_put_base85(struct buf *out, const uint8_t *bytes, size_t len)
 {
-	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "!#$%&()*+-;<=>?@^_`{|}~";
+	static const char digits[] =
+		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"!#$%&()*+-;<=>?@^_`{|}~";
 
 	for (size_t at = 0; at < len;) {
 		size_t n = len - at < PATCH_LINE ? len - at : PATCH_LINE;
@@ -223,7 +225,8 @@ static int patch_put_literal(struct buf *out, const struct patch_side *s)
 	uLongf len = compressBound(s->text.len);
 	_cleanup_free_ uint8_t *packed = malloc(len);
 
-	if (!packed || compress(packed, &len, (const Bytef *)buf_str(&s->text), s->text.len) != Z_OK)
+	if (!packed ||
+	    compress(packed, &len, (const Bytef *)buf_str(&s->text), s->text.len) != Z_OK)
 		return -ENOMEM;
 	buf_putf(out, "literal %zu\n", s->text.len);
 	patch_put_base85(out, packed, len);
@@ -242,7 +245,8 @@ static void patch_put_line(void *context, char sign, const struct span *text)
 }
 
 /* Two texts; -E2BIG: they are too long for that. */
-static int patch_put_hunks(struct buf *out, const struct patch_side *was, const struct patch_side *is)
+static int patch_put_hunks(struct buf *out, const struct patch_side *was,
+			   const struct patch_side *is)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
 	struct lines lines[2];
@@ -370,7 +374,8 @@ static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, cha
 {
 	const struct change c = folding_joined(&d->folding, &d->changes, i);
 	_cleanup_(patch_side_fini) struct patch_side was = {.there = false}, is = {.there = false};
-	const struct patch_side none = {.there = false, .name = "0000000000000000000000000000000000000000"};
+	const struct patch_side none = {.there = false,
+					.name = "0000000000000000000000000000000000000000"};
 	struct patch_names names = {.from = c.from ? c.from : c.path, .to = c.path};
 	const char *why = patch_why_not(&c);
 

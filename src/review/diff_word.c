@@ -81,7 +81,10 @@ static void word_put(struct word_state *w, char what, struct span s)
 		return;
 	}
 	word_mark(w, what);
-	text_put(&d->text, &d->out, what == '-' ? TEXT_BAD : what == '+' ? TEXT_GOOD : TEXT_PLAIN,
+	text_put(&d->text, &d->out,
+		 what == '-'   ? TEXT_BAD
+		 : what == '+' ? TEXT_GOOD
+			       : TEXT_PLAIN,
 		 s);
 }
 

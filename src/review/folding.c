@@ -123,13 +123,14 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 
 /* Folders that no person writes to. */
 static const char *const folding_owned[] = {
-	"node_modules", "bower_components", ".venv",       ".tox",       ".nox",
+	"node_modules", "bower_components", ".venv",         ".tox",        ".nox",
 	"__pycache__",  ".mypy_cache",      ".pytest_cache", ".ruff_cache", ".pnpm-store",
-	".yarn/cache",  ".gradle",          ".next",       ".nuxt",      ".svelte-kit",
+	".yarn/cache",  ".gradle",          ".next",         ".nuxt",       ".svelte-kit",
 	".terraform",   ".bundle",          ".eggs",
 };
 /* And those that one may. */
-static const char *const folding_made[] = {"target", "build", "dist", "vendor", "out", "venv", "env"};
+static const char *const folding_made[] = {"target", "build", "dist", "vendor",
+					   "out",    "venv",  "env"};
 
 static bool folding_is_named(const char *const *names, size_t count, const char *part, size_t len)
 {
@@ -334,6 +335,7 @@ struct change folding_joined(const struct folding *f, const struct changes *c, s
 	const struct change *was = &c->items[f->from[i] - 1];
 
 	joined.kind = CHANGE_RENAMED;
+	joined.edited = true;
 	joined.from = was->path;
 	joined.before = was->before;
 	return joined;
@@ -356,7 +358,7 @@ int folding_read(const struct folding_how *how, struct folding *ret)
 	if (r == 0) {
 		folding_git(how, &f);
 		folding_heaps(how, &f);
-		r = alike_find(how->changes, how->view, &f);
+		r = how->apart ? 0 : alike_find(how->changes, how->view, &f);
 	}
 	if (r < 0)
 		folding_fini(&f);
@@ -430,8 +432,8 @@ void tally_put(struct buf *into, const struct tally *t)
 		buf_putf(into, "%s%zu file%s in ", *between ? ", and " : "", t->heaped,
 			 t->heaped == 1 ? "" : "s");
 		if (t->heaps == 1 && t->heap) {
-			text_escape(into, (struct span){(const uint8_t *)t->heap->path,
-							t->heap->len});
+			text_escape(into,
+				    (struct span){(const uint8_t *)t->heap->path, t->heap->len});
 			buf_put_char(into, '/');
 		} else {
 			buf_putf(into, "%zu folders", t->heaps);

@@ -41,7 +41,7 @@ struct heap {
 };
 
 struct folding {
-	uint8_t *fates; /* enum diff_fate of each change */
+	uint8_t *fates;    /* enum diff_fate of each change */
 	uint32_t *heap_of; /* of DIFF_HEAP: which of the heaps */
 	/* Of what was renamed and edited: the change by which the old name is gone, counted from 1;
 	 * 0: it is none.  And how much of it is the same, in percent. */
@@ -59,6 +59,7 @@ struct folding_how {
 	/* The person asks to look into this folder; NULL: into none. */
 	bool (*opens)(const void *context, const char *path, size_t len);
 	bool opens_git; /* and at each of git's own files */
+	bool apart;     /* a removal and an addition are never one rename */
 	const void *context;
 };
 
@@ -105,9 +106,9 @@ int alike_find(const struct changes *c, const struct view *v, struct folding *f)
 /* One way of counting, on every screen. */
 struct tally {
 	size_t files, folders, commits;
-	size_t heaped, heaps; /* files in so many heaps */
+	size_t heaped, heaps;    /* files in so many heaps */
 	const struct heap *heap; /* the first of them */
-	size_t git; /* files of git's own; said where there is nothing else */
+	size_t git;              /* files of git's own; said where there is nothing else */
 };
 
 void tally_add(struct tally *t, const struct folding *f, const struct changes *c);

@@ -41,8 +41,7 @@ static void commits_repo_fini(struct commits_repo *r)
 
 static const char *commits_words(struct arena *a, const char *from, size_t len)
 {
-	const char *words =
-		arena_strn(a, from, len < NEW_COMMITS_WORDS ? len : NEW_COMMITS_WORDS);
+	const char *words = arena_strn(a, from, len < NEW_COMMITS_WORDS ? len : NEW_COMMITS_WORDS);
 
 	return words ? words : "";
 }
@@ -127,7 +126,8 @@ static int commits_on_packed(void *context, const char *name, const struct git_r
 	return commits_add(r, &value->object);
 }
 
-static int commits_repo_open(struct commits_repo *r, const struct view *v, const struct view *before)
+static int commits_repo_open(struct commits_repo *r, const struct view *v,
+			     const struct view *before)
 {
 	char objects[PATH_MAX];
 	struct git_name head;

@@ -125,8 +125,8 @@ static bool pager_is_wanted(const struct invocation *i)
 	       isatty(STDOUT_FILENO) == 1;
 }
 
-/* Where the workspace may be: the option's folder, or where we stand. */
-static bool pager_here(const struct invocation *i, char ret[PATH_MAX])
+/* The option's folder, or where we stand. */
+bool pager_here(const struct invocation *i, char ret[PATH_MAX])
 {
 	const char *named = invocation_value(i, OPTION_WORKSPACE);
 

@@ -14,6 +14,8 @@
 #include "parse.h"
 #include "text.h"
 
+#include <limits.h>
+
 /* Where standard output is a terminal and a pager is there, standard output leads to it from now
  * on.  What cannot be had is gone without. */
 void pager_begin(const struct invocation *i);
@@ -23,6 +25,9 @@ struct text pager_text(void);
 
 /* Waits until the person has read it. */
 void pager_end(void);
+
+/* Where the workspace may be, or a folder in it; false: nobody knows. */
+bool pager_here(const struct invocation *i, char ret[PATH_MAX]);
 
 /* PATH without those folders that may be an agent's; see above.  `ret` is as long as `path`. */
 void pager_clean_path(const char *path, const char *here, const char *home, char *ret);

@@ -56,10 +56,8 @@ static bool patch_lands(const void *context, size_t i)
 
 int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 {
-	const struct folding_how how = {.changes = &c->changes,
-					.view = &c->view,
-					.meant = patch_lands,
-					.context = c};
+	const struct folding_how how = {
+		.changes = &c->changes, .view = &c->view, .meant = patch_lands, .context = c};
 	_cleanup_free_ int *instead = calloc(c->count + 1, sizeof(*instead));
 	/* Both lists stay the choices'. */
 	struct diff d = {.view = c->view,

@@ -133,10 +133,10 @@ static void apply_release_rule(struct apply *a, const char *rule)
 		buf_put_char(&line, '\n');
 		text_write(&a->prompt.text, &line);
 	}
-	if (count == 0 || prompt_key(&a->prompt,
-				     count == 1 ? "Release this one, too? [y/N]"
-						: "Release these, too? [y/N]",
-				     "ny", help) != 'y')
+	if (count == 0 ||
+	    prompt_key(&a->prompt,
+		       count == 1 ? "Release this one, too? [y/N]" : "Release these, too? [y/N]",
+		       "ny", help) != 'y')
 		return;
 	for (size_t i = 0; i < a->choices.count; i++)
 		if (apply_is_held_by(&a->choices.items[i], rule))

@@ -11,6 +11,7 @@
 
 #include "pager.h"
 #include "seen.h"
+#include "tool.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -138,7 +139,8 @@ static int diff_put_flagged(struct diff *d, struct error *e)
 	if (count > 1)
 		qsort(flags, count, sizeof(*flags), diff_flag_order);
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		if (flags[i].count > 1 && (i == 0 || strcmp(flags[i - 1].rule, flags[i].rule) != 0)) {
+		if (flags[i].count > 1 &&
+		    (i == 0 || strcmp(flags[i - 1].rule, flags[i].rule) != 0)) {
 			diff_put(d, TEXT_STRONG, "-- %zu by %s --", flags[i].count, flags[i].rule);
 			diff_end_line(d);
 		}
@@ -269,8 +271,8 @@ static bool diff_is_patch(const struct invocation *i)
 	struct stat st;
 
 	return invocation_has(i, OPTION_PATCH) ||
-	       (!invocation_has(i, OPTION_STAT) && !invocation_has(i, OPTION_WORD) && fstat(STDOUT_FILENO, &st) == 0 &&
-		S_ISREG(st.st_mode));
+	       (!invocation_has(i, OPTION_STAT) && !invocation_has(i, OPTION_WORD) &&
+		fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode));
 }
 
 static int diff_run(const struct invocation *i, struct review *review, struct error *e)
@@ -294,10 +296,11 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	r = diff_fold(&d, e);
 	diff_count(&d);
 	if (r == 0)
-		r = json               ? diff_put_json(&d, e)
-		    : names            ? (diff_put_names(&d), 0)
-		    : diff_is_patch(i) ? diff_put_patch(&d, e)
-				       : diff_show(&d, i, e);
+		r = json                             ? diff_put_json(&d, e)
+		    : invocation_has(i, OPTION_TOOL) ? tool_show(&d, e)
+		    : names                          ? (diff_put_names(&d), 0)
+		    : diff_is_patch(i)               ? diff_put_patch(&d, e)
+						     : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */

@@ -143,8 +143,9 @@ struct change {
 	struct object before, after;
 	/* git's object, which the user's gc took away since it landed or was found (settled.h). */
 	bool pruned;
-	bool both;             /* the user changed it since, too; where that was looked for */
-	bool copied_up;        /* the layer's file was made from one beneath it, not new */
+	bool edited;    /* RENAMED, and not the same: only of one that stands for two (folding.h) */
+	bool both;      /* the user changed it since, too; where that was looked for */
+	bool copied_up; /* the layer's file was made from one beneath it, not new */
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
 

@@ -274,7 +274,8 @@ static void gits_files_that_are_asked_for_are_shown(void **state)
 	w->by_picks = true;
 	fold(w);
 	for (size_t i = 0; i < w->diff.changes.count; i++)
-		expect(w, w->items[i].path, str_after(w->items[i].path, ".git/") ? DIFF_SHOWN : DIFF_AWAY);
+		expect(w, w->items[i].path,
+		       str_after(w->items[i].path, ".git/") ? DIFF_SHOWN : DIFF_AWAY);
 	spec.typed = spec.path = "";
 	fold(w);
 	expect(w, ".git/HEAD", DIFF_GIT);
