@@ -335,9 +335,19 @@ const struct verb verbs[] = {
 			"land (sockets, devices, bits beyond 0777). Names, links and lines are "
 			"shown with control and invisible characters written out, as \\x1b or "
 			"\\u{202e}.\n\n"
+			"Commits come first, then your files. A tree that git ignores or that a "
+			"package manager owns (node_modules, .venv, target) is one line, with how "
+			"many files it has; PATH looks into it. A file that was renamed and edited "
+			"is one change.\n\n"
 			"PATH picks what is shown: a file, a folder, or a pattern such as '*.c'. "
 			"Objects, refs, index and logs of a git repository are told in a few "
 			"lines unless PATH names .git.\n\n"
+			"In a file (bawn diff > x.patch), or with --patch, it is a patch that 'git "
+			"apply' takes, and what has no form in one is named on standard error. On "
+			"a terminal it is shown by $PAGER, or by less. --tool hands both sides of "
+			"each file to your own tool: $BAWN_DIFF_TOOL, a command that takes two "
+			"folders, or diff.tool of your ~/.gitconfig; a repository's own settings "
+			"do not count.\n\n"
 			"Without --session it is the only session that has changes here. Of one "
 			"that runs you see what it has changed so far. A file that you changed "
 			"since, too, is said to be, and compared with yours as it is now. Of a "
@@ -350,6 +360,8 @@ const struct verb verbs[] = {
 			"bawn diff\tall of it\n"
 			"bawn diff --stat\thow much in each file\n"
 			"bawn diff src '*.md'\tonly these\n"
+			"bawn diff node_modules\tlook into what is one line\n"
+			"bawn diff > x.patch\tfor git apply\n"
 			"bawn diff --held\twhat your own commands would run\n"
 			"bawn diff --json\twith digests, for programs\n"
 			"bawn diff --between calm-otter odd-heron\twhat two sessions both changed",
@@ -358,7 +370,8 @@ const struct verb verbs[] = {
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
-			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY),
+			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY) | BIT(PATCH) | BIT(NAME_ONLY) |
+			   BIT(TEXT) | BIT(WORD) | BIT(TOOL) | BIT(NO_PAGER),
 		.arguments_max = -1,
 		.program = "bawn-review",
 	},
@@ -387,7 +400,8 @@ const struct verb verbs[] = {
 			"where the new folder is not what the session found, it is a conflict.\n\n"
 			"Held changes would make one of your own programs run something later. "
 			"Each is released by its own path, or asked about at the terminal, where "
-			"'v' shows it; --yes never releases any. A version of a file that only a "
+			"'v' shows it and 'a' takes all of its rule; --yes never releases any. A "
+			"version of a file that only a "
 			"commit has is released by PATH@OBJECT, as 'bawn diff' shows it. Who "
 			"decided what is written to "
 			"the record first, "

@@ -54,7 +54,8 @@ void hold_rules_since(struct hold_rules *r, int64_t began);
  * they, or others of the home, lead to in the workspace is held as if it had that name. */
 int hold_rules_user(struct hold_rules *r, const struct hold_user *user, struct error *e);
 
-/* Sets group, rule and why of each change that a rule is about (dropped ones stay dropped).
+/* Sets group, rule and why of each change that a rule is about (dropped ones stay dropped), and
+ * which lie in a folder that git ignores.
  * Reads files of the view, bounded in size and in time: what was not judged in time is held. */
 int hold_judge(const struct hold_rules *r, const struct view *v, struct changes *c,
 	       struct error *e);

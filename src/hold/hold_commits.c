@@ -26,12 +26,14 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
 	COMMITS_TIPS_MAX = 1000,
 	COMMITS_LINES_MAX = 4096, /* of a log or of FETCH_HEAD */
 	COMMITS_FILE_MAX = 4 << 20,
 	COMMITS_SHORT = 7,
+	COMMITS_NOTED = 256,          /* lists of paths, by their sums */
 	COMMITS_TEXT_MAX = 64 << 10,  /* of a file that only a commit has: what is shown of it */
 	COMMITS_SHOWN_MAX = 32 << 20, /* of all of them */
 	COMMITS_BROUGHT_MAX = 1000,   /* versions that one ref brings, and can be released */
@@ -270,6 +272,59 @@ static int commits_add(struct hold_judge *j, struct hold_news *n, const char *pa
 	return one.path && commits_put(j, n, &one) ? 0 : commits_no_memory(j);
 }
 
+/* --- what no change shows ----------------------------------------------------------------- */
+
+struct hold_noted {
+	struct hold_noted *next;
+	const char *path;
+};
+
+/* Several commits have the same path: it is told, and counted, once. */
+static int commits_note_once(struct hold_judge *j, struct hold_words *w, const char *path)
+{
+	if (!w->noted)
+		w->noted = arena_alloc(&j->arena, COMMITS_NOTED * sizeof(struct hold_noted *));
+	if (!w->noted)
+		return commits_no_memory(j);
+	struct hold_noted **at =
+		&w->noted[fnv_bytes(FNV_START, path, strlen(path)) % COMMITS_NOTED];
+
+	for (const struct hold_noted *n = *at; n; n = n->next)
+		if (str_equal(n->path, path))
+			return 0;
+	struct hold_noted *one = arena_alloc(&j->arena, sizeof(*one));
+	const char *kept = one ? arena_str(&j->arena, path) : NULL;
+
+	if (!kept)
+		return commits_no_memory(j);
+	*one = (struct hold_noted){*at, kept};
+	*at = one;
+	hold_words_note(w, path);
+	return 0;
+}
+
+static int commits_from_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A change has this path, or had it before the session renamed what was there. */
+static bool commits_is_changed(struct hold_judge *j, const char *path)
+{
+	if (changes_find(j->changes, path))
+		return true;
+	if (!j->froms) {
+		j->froms = arena_alloc(&j->arena, (j->changes->count + 1) * sizeof(*j->froms));
+		for (size_t i = 0; j->froms && i < j->changes->count; i++)
+			if (j->changes->items[i].from)
+				j->froms[j->from_count++] = j->changes->items[i].from;
+		if (j->from_count > 1)
+			qsort(j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
+	}
+	return j->from_count &&
+	       bsearch(&path, j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
+}
+
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d)
 {
@@ -316,10 +371,12 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	if (r == 0 && said.level == HOLD_HOLD)
 		r = commits_add(j, n, path, &said);
 	else if (r == 0 && said.level == HOLD_FLAG && !changes_find(j->changes, path))
-		hold_words_note(&n->flagged, path);
-	if (r == 0 && n->checked_out && !changes_find(j->changes, path) &&
-	    !(d->mode && commits_is_seen(j, path, d->mode, &d->object)))
-		hold_words_note(&n->hidden, path);
+		r = commits_note_once(j, &n->flagged, path);
+	if (r == 0 && n->checked_out &&
+	    !(d->mode ? changes_find(j->changes, path) ||
+				commits_is_seen(j, path, d->mode, &d->object)
+		      : commits_is_changed(j, path)))
+		r = commits_note_once(j, &n->hidden, path);
 	j->brought = NULL;
 	return r;
 }

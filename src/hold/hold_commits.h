@@ -10,9 +10,12 @@
 enum { HOLD_WORDS_TOLD = 3, HOLD_WORDS_LIST = HOLD_WORDS_TOLD * (HOLD_WORD_MAX + 2) + 1 };
 
 /* The first few of some paths. */
+struct hold_noted; /* a path that was noted, so that it is told once: hold_commits.c */
+
 struct hold_words {
 	char list[HOLD_WORDS_LIST];
 	size_t at, count;
+	struct hold_noted **noted; /* by their sums; NULL: nobody asks, or none was */
 };
 
 void hold_words_note(struct hold_words *w, const char *path);

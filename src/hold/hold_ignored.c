@@ -156,7 +156,8 @@ static const struct hold_ignore *ignored_read(struct hold_judge *j, const char *
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORED_FILE_MAX);
 
-	int r = path ? hold_read_path(j->view, path, IGNORED_FILE_MAX, &text) : -ENOENT;
+	const struct view *v = j->ignored_before ? &j->before : j->view;
+	int r = path ? hold_read_path(v, path, IGNORED_FILE_MAX, &text) : -ENOENT;
 
 	return r == 0 ? ignored_lines(j, &text, next) : r == -E2BIG ? ignored_all(j, next) : next;
 }
@@ -204,17 +205,19 @@ static const struct hold_ignore *ignored_everywhere(struct hold_judge *j,
 /* The patterns of a folder; at the top of a repository with those of its own. */
 static const struct hold_ignore *ignored_of(struct hold_judge *j, struct hold_dir *d)
 {
-	if (d->ignores_read)
-		return d->ignores;
-	d->ignores_read = true;
+	bool before = j->ignored_before;
+	const struct hold_ignore *found = NULL;
+
+	if (d->ignores_read[before])
+		return d->ignores[before];
 	if (d->root && str_equal(d->root->path, d->path) && d->root->gitdir)
-		d->ignores =
-			ignored_read(j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir),
+		found = ignored_read(j, arena_printf(&j->arena, "%s/info/exclude", d->root->gitdir),
 				     ignored_everywhere(j, d->root));
-	d->ignores = ignored_read(
-		j, arena_printf(&j->arena, "%s%s.gitignore", d->path, *d->path ? "/" : ""),
-		d->ignores);
-	return d->ignores;
+	found = ignored_read(
+		j, arena_printf(&j->arena, "%s%s.gitignore", d->path, *d->path ? "/" : ""), found);
+	d->ignores_read[before] = true;
+	d->ignores[before] = found;
+	return found;
 }
 
 /* 1: ignored, 0: kept, -1: nothing is said, by the patterns of the folder d. */
@@ -332,4 +335,46 @@ int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_ve
 		"git ignores %.200s%s: no git status and no commit shows what your commands "
 		"would run from there (%zu program%s changed)",
 		*folder ? folder : "it", *folder ? "/" : "", count, count == 1 ? "" : "s");
+}
+
+/* --- for who shows them --------------------------------------------------------------------- */
+
+/* How long the outermost folder around a path is that git ignores; 0: there is none. */
+static size_t ignored_len(struct hold_judge *j, const char *path)
+{
+	char folder[PATH_MAX];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t len = (size_t)(slash - path);
+
+		if (len >= sizeof(folder))
+			return 0;
+		memcpy(folder, path, len);
+		folder[len] = '\0';
+		if (ignored_path(j, folder, true))
+			return len;
+	}
+	return 0;
+}
+
+void hold_mark_ignored(struct hold_judge *j)
+{
+	const char *last = ""; /* the path before, in whose folder the next one is, mostly */
+	size_t last_len = 0, len = 0;
+
+	j->ignored_before = true;
+	for (size_t i = 0; i < j->changes->count && !hold_is_late_soon(j); i++) {
+		struct change *c = &j->changes->items[i];
+		const char *slash = strrchr(c->path, '/');
+		size_t folder = slash ? (size_t)(slash - c->path) : 0;
+
+		if (c->git || !slash)
+			continue;
+		if (folder != last_len || memcmp(last, c->path, folder) != 0)
+			len = ignored_len(j, c->path);
+		last = c->path;
+		last_len = folder;
+		c->ignored = len;
+	}
+	j->ignored_before = false;
 }

@@ -349,6 +349,8 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 		code = hold_judge_all(j);
 	if (code == 0)
 		code = hold_late_end(j);
+	if (code == 0)
+		hold_mark_ignored(j);
 	if (code < 0 && e->code == 0)
 		return error_sys(e, code, "the changes cannot be judged");
 	return code;

@@ -197,8 +197,9 @@ struct hold_dir {
 	size_t len;
 	const struct hold_root *root;       /* the nearest one at or above; NULL: none */
 	bool member, is_gitdir, was_gitdir; /* known once `member` is set */
-	const struct hold_ignore *ignores;  /* hold_ignored.c, once `ignores_read` is set */
-	bool ignores_read;
+	/* hold_ignored.c, once `ignores_read` is set; [1]: as it was before the session. */
+	const struct hold_ignore *ignores[2];
+	bool ignores_read[2];
 };
 
 /* Folders of what a commit or an index brings that have a part of a repository: hold_where.c. */
@@ -241,6 +242,9 @@ struct hold_judge {
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
+	bool ignored_before; /* patterns are read as they were before the session */
+	const char **froms;  /* old names of what was renamed, sorted: hold_commits.c */
+	size_t from_count;
 	/* Set while a file that a commit brings is judged: both sides are read from its objects. */
 	const struct git_difference *brought;
 	struct hold_repo *brought_by;
@@ -260,6 +264,9 @@ hold_analyser hold_by_hook, hold_by_git_config, hold_by_attributes, hold_by_subm
 	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_schema, hold_by_invisible,
 	hold_by_link, hold_by_staged, hold_by_commits, hold_by_objects, hold_by_ignored,
 	hold_by_known;
+
+/* Which changes lie in a folder that git ignored before the session. */
+void hold_mark_ignored(struct hold_judge *j);
 
 /* The hooks that git knows, by their names; NULL: there are no more. */
 const char *hold_hook_at(size_t i);

@@ -109,8 +109,7 @@ void brought_put_json(struct json *j, const struct change *c)
 	json_close(j, ']');
 }
 
-/* It is told by what it goes with. */
-static bool choice_goes_with(const struct choice *x)
+bool choice_goes_with(const struct choice *x)
 {
 	return x->change->with && !x->change->moved;
 }
@@ -176,74 +175,45 @@ void show_objects_put(struct buf *into, const struct show_objects *o)
 		buf_put_str(into, " and those of other repositories");
 }
 
-/* Those of the group that are flagged, or those that are not, up to a number of each. */
-static size_t show_part(const struct text *t, struct buf *out, const struct choices *c,
-			enum choice_state state, bool flagged, struct show_objects *objects)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < c->count; i++) {
-		bool is = state == CHOICE_LANDS && c->items[i].change->group == CHANGE_FLAGGED;
-
-		if (c->items[i].state != state || is != flagged ||
-		    (state == CHOICE_HELD && choice_goes_with(&c->items[i])))
-			continue;
-		/* Names of content: nobody reads them one by one. */
-		if ((state == CHOICE_LANDS && change_is_git_object(c->items[i].change)) ||
-		    (state == CHOICE_KEPT && choice_is_git_object(c->items[i].change->path))) {
-			if (c->items[i].change->after.type == OBJECT_FILE ||
-			    c->items[i].change->before.type == OBJECT_FILE)
-				show_objects_add(objects, c->items[i].change->path);
-			continue;
-		}
-		if (++count > SHOWN_MAX)
-			continue;
-		buf_put_str(out, "  ");
-		choice_put_line(out, &c->items[i]);
-		buf_put_char(out, '\n');
-		choice_put_reason(t, out, &c->items[i]);
-	}
-	if (count > SHOWN_MAX)
-		buf_putf(out, "  ... and %zu more%s; 'bawn diff --stat' lists them all\n",
-			 count - SHOWN_MAX, flagged ? " that are flagged" : "");
-	return count;
-}
-
-/* What is flagged has lines of its own, nearest to the question: no number of other changes takes
- * them away. */
+/* The changes of one state that does not land, up to a number. */
 static void show_group(const struct text *t, const struct choices *c, enum choice_state state,
 		       enum text_style style, const char *title)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
 	struct show_objects objects = {.count = 0};
-	size_t count = show_part(t, &out, c, state, false, &objects);
+	size_t count = 0;
 
-	count += show_part(t, &out, c, state, true, &objects);
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+
+		if (x->state != state || (state == CHOICE_HELD && choice_goes_with(x)))
+			continue;
+		/* Names of content: nobody reads them one by one. */
+		if (state == CHOICE_KEPT && choice_is_git_object(x->change->path)) {
+			if (x->change->after.type == OBJECT_FILE ||
+			    x->change->before.type == OBJECT_FILE)
+				show_objects_add(&objects, x->change->path);
+			continue;
+		}
+		if (++count > SHOWN_MAX)
+			continue;
+		buf_put_str(&out, "  ");
+		choice_put_line(&out, x);
+		buf_put_char(&out, '\n');
+		choice_put_reason(t, &out, x);
+	}
+	if (count > SHOWN_MAX)
+		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
+			 count - SHOWN_MAX);
 	if (objects.count) {
 		buf_put_str(&out, "  git      ");
 		show_objects_put(&out, &objects);
-		buf_putf(&out, "%s\n",
-			 state == CHOICE_KEPT ? ", which the session removed or changed" : "");
+		buf_put_str(&out, ", which the session removed or changed\n");
 	}
 	if (count == 0 && objects.count == 0)
 		return;
-	if (title)
-		text_styled(t, style, "%s\n", title);
+	text_styled(t, style, "%s\n", title);
 	text_write(t, &out);
-}
-
-void choices_put_sum(struct buf *into, const struct choices *c)
-{
-	size_t count = choices_in(c, CHOICE_LANDS), added = 0, removed = 0;
-
-	for (size_t i = 0; i < c->count; i++)
-		if (c->items[i].state == CHOICE_LANDS && c->items[i].counted) {
-			added += c->items[i].added;
-			removed += c->items[i].removed;
-		}
-	buf_putf(into, "%zu change%s", count, count == 1 ? "" : "s");
-	if (added || removed)
-		buf_putf(into, " (+%zu -%zu lines)", added, removed);
 }
 
 /* Refs of the session's that land by another name. */
@@ -264,8 +234,8 @@ static void show_beside(const struct text *t, const struct choices *c)
 	text_write(t, &out);
 }
 
-/* What stays with the session.  Of one with a branch of its own it is what it did not commit, by its
- * names: nobody would look for it among what git keeps beside. */
+/* What stays with a session that has a branch of its own is what it did not commit, by its names:
+ * nobody would look for it among what git keeps beside. */
 static void show_left(const struct text *t, const struct choices *c)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
@@ -280,11 +250,6 @@ static void show_left(const struct text *t, const struct choices *c)
 	}
 	if (left == 0)
 		return;
-	if (!c->review->session.branch[0]) {
-		text_printf(t, "%zu more change%s stay%s pending.\n", left, left == 1 ? "" : "s",
-			    left == 1 ? "s" : "");
-		return;
-	}
 	if (left > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
 			 left - SHOWN_MAX);
@@ -296,9 +261,12 @@ static void show_left(const struct text *t, const struct choices *c)
 
 void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
-	_cleanup_buf_ struct buf sum = BUF_INIT(256);
+	_cleanup_buf_ struct buf sum = BUF_INIT(64 << 10), left = BUF_INIT(64 << 10);
+	_cleanup_buf_ struct buf lands = BUF_INIT(4 << 20);
 
 	choices_put_sum(&sum, c);
+	choices_put_tally(&left, c, CHOICE_LEFT);
+	choices_put_landing(t, &lands, c);
 	if (choices_in(c, CHOICE_LANDS))
 		text_styled(t, TEXT_STRONG, "%s: %s\n", c->review->session.name, buf_str(&sum));
 	if (c->busy)
@@ -306,7 +274,7 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 			    "You are in the middle of %s here, begun after the session: git's own "
 			    "notes on it stay as they are.\n",
 			    c->busy);
-	show_group(t, c, CHOICE_LANDS, TEXT_PLAIN, NULL);
+	text_write(t, &lands);
 	show_beside(t, c);
 	show_group(t, c, CHOICE_KEPT, TEXT_PLAIN, "Stays as you have it:");
 	show_group(t, c, CHOICE_OURS, TEXT_PLAIN, "Yours stays, and the session's is kept apart:");
@@ -315,7 +283,10 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 		show_group(t, c, CHOICE_HELD, TEXT_WARN,
 			   "Held, and left out; each lands with --release PATH:");
 	show_group(t, c, CHOICE_CONFLICT, TEXT_BAD, "In conflict:");
-	show_left(t, c);
+	if (c->review->session.branch[0])
+		show_left(t, c);
+	else if (left.len)
+		text_printf(t, "Not now, and pending still: %s.\n", buf_str(&left));
 }
 
 static void json_object(struct json *j, const char *key, const struct object *o)

@@ -4,18 +4,43 @@
 #define BAWN_CHOICE_SHOW_H
 
 #include "choice.h"
+#include "folding.h"
 #include "json.h"
+#include "new_commits.h"
 #include "text.h"
 
 /* Lists what lands, what is kept back and why, and conflicts with what can be done about them.
  * `asks`: the person is asked about each held change next, and sees it then. */
 void choices_show(const struct text *t, const struct choices *c, bool asks);
 
-/* "12 changes (+40 -3 lines)" */
+/* --- choice_fold.c: changes of one state, as `bawn diff` folds and counts them --- */
+
+struct choices_shown {
+	const struct choices *choices;
+	enum choice_state state;
+	struct folding folding;
+	struct new_commits commits;
+	struct tally tally;
+	size_t added, removed; /* lines of the files that have lines of their own */
+};
+
+/* 0 or -ENOMEM. */
+int choices_shown_read(const struct choices *c, enum choice_state state, struct choices_shown *ret);
+void choices_shown_fini(struct choices_shown *s);
+#define _cleanup_choices_shown_ _cleanup_(choices_shown_fini)
+
+/* "2 files, 1 commit (+40 -3 lines)", of what lands. */
 void choices_put_sum(struct buf *into, const struct choices *c);
+/* "2 files", of those in a state. */
+void choices_put_tally(struct buf *into, const struct choices *c, enum choice_state state);
+/* All that lands: commits, files, heaps, and what is flagged, by its rules. */
+void choices_put_landing(const struct text *t, struct buf *into, const struct choices *c);
 
 /* The array of all that is not settled. */
 void choices_put_json(struct json *j, const struct choices *c);
+
+/* It is told by what it goes with. */
+bool choice_goes_with(const struct choice *x);
 
 /* One line: its kind, its path, what it is. */
 void choice_put_line(struct buf *into, const struct choice *x);

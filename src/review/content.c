@@ -32,7 +32,7 @@ static bool content_is_shown(struct span start, bool was_text)
 }
 
 /* Reads up to CONTENT_TEXT_MAX bytes, and stops at once at what is no text. */
-static enum content_kind content_take(int fd, bool was_text, struct buf *into,
+static enum content_kind content_take(int fd, bool was_text, bool force, struct buf *into,
 				      const char **ret_type)
 {
 	char chunk[16 << 10];
@@ -49,7 +49,8 @@ static enum content_kind content_take(int fd, bool was_text, struct buf *into,
 		if (into->len == 0) {
 			struct span start = {(const uint8_t *)chunk, (size_t)n};
 
-			if (lines_is_binary(start) && !content_is_shown(start, was_text)) {
+			if (!force && lines_is_binary(start) &&
+			    !content_is_shown(start, was_text)) {
 				*ret_type = sniff(start);
 				return CONTENT_BINARY;
 			}
@@ -61,7 +62,7 @@ static enum content_kind content_take(int fd, bool was_text, struct buf *into,
 }
 
 static enum content_kind content_side(const struct view *v, const struct change *c,
-				      enum change_side side, int instead, bool was_text,
+				      enum change_side side, int instead, bool was_text, bool force,
 				      struct content *ret)
 {
 	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
@@ -75,7 +76,7 @@ static enum content_kind content_side(const struct view *v, const struct change 
 	if (instead >= 0 && fd >= 0 && lseek(fd, 0, SEEK_SET) < 0)
 		return CONTENT_UNREADABLE;
 	return fd < 0 ? CONTENT_UNREADABLE
-		      : content_take(fd, was_text, &ret->bytes[side], &ret->type[side]);
+		      : content_take(fd, was_text, force, &ret->bytes[side], &ret->type[side]);
 }
 
 static bool content_is_crlf(const struct lines *l)
@@ -110,23 +111,36 @@ static int content_compare(struct content *ret)
 	return r;
 }
 
-int content_read(const struct view *v, const struct change *c, int instead, struct content *ret)
+static int content_read_by(const struct view *v, const struct change *c, int instead, bool force,
+			   struct content *ret)
 {
 	*ret = (struct content){
 		.bytes = {BUF_INIT(CONTENT_TEXT_MAX), BUF_INIT(CONTENT_TEXT_MAX)},
 		.arena = ARENA_INIT(LINEDIFF_ARENA),
 	};
-	if (c->kind == CHANGE_RENAMED || c->kind == CHANGE_MODE ||
-	    (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
+	bool same = c->kind == CHANGE_MODE || (c->kind == CHANGE_RENAMED && !c->edited);
+
+	if (same || (c->before.type != OBJECT_FILE && c->after.type != OBJECT_FILE))
 		return 0;
-	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, false, ret)};
+	enum content_kind sides[2] = {content_side(v, c, CHANGE_BEFORE, -1, false, force, ret)};
 	bool was_text = c->before.type == OBJECT_FILE && sides[0] == CONTENT_TEXT;
 
-	sides[1] = content_side(v, c, CHANGE_AFTER, instead, was_text, ret);
+	sides[1] = content_side(v, c, CHANGE_AFTER, instead, was_text, force, ret);
 
 	/* In the order of the kinds: what is less to show wins. */
 	ret->kind = sides[0] > sides[1] ? sides[0] : sides[1];
 	return ret->kind == CONTENT_TEXT ? content_compare(ret) : 0;
+}
+
+int content_read(const struct view *v, const struct change *c, int instead, struct content *ret)
+{
+	return content_read_by(v, c, instead, false, ret);
+}
+
+int content_read_as_text(const struct view *v, const struct change *c, int instead,
+			 struct content *ret)
+{
+	return content_read_by(v, c, instead, true, ret);
 }
 
 int content_of_texts(const char *before, const char *after, struct content *ret)

@@ -32,6 +32,9 @@ struct content {
 /* 0 or -ENOMEM; everything else is a kind.  `instead` is what is to land in place of the layer's
  * own file (a merge, chosen hunks), or -1. */
 int content_read(const struct view *v, const struct change *c, int instead, struct content *ret);
+/* The same; what is no text is taken for one, too. */
+int content_read_as_text(const struct view *v, const struct change *c, int instead,
+			 struct content *ret);
 /* The same of two texts. */
 int content_of_texts(const char *before, const char *after, struct content *ret);
 void content_fini(struct content *c);

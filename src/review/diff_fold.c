@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is not worth a line of its own.
- *
- *	directories	are told by what is in them, unless nothing is
- *	moved as a whole	a directory all of whose files went to another: one line
- *	git		objects, refs, index and logs of a repository: a few lines for each.
- *			Only what is ordinary: whatever a hold is about keeps its own line
+ * The lines for what is not worth a line of its own (folding.h), and one more kind of that: a
+ * directory all of whose files went to another.
  */
 #include "diff_parts.h"
 
+#include "array.h"
 #include "fd.h"
 #include "str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
 	FOLD_SCAN_MAX = 8 << 20, /* steps in search of moved directories, in all */
 	FOLD_SHORT = 10,         /* digits of an object's name */
+	FOLD_COMMITS = 20,       /* of a repository that are named */
 };
 
 /* The first change at or behind this path. */
@@ -40,46 +39,6 @@ static size_t fold_first(const struct diff *d, const char *path)
 static bool fold_is_beneath(const char *path, const char *dir, size_t len)
 {
 	return strncmp(path, dir, len) == 0 && path[len] == '/';
-}
-
-/* --- directories ---------------------------------------------------------------------- */
-
-/* Each directory on the way to a path is told by that. */
-static int fold_ancestors(struct diff *d, const char *path, bool gone)
-{
-	_cleanup_free_ char *above = strdup(path);
-
-	if (!above)
-		return -ENOMEM;
-	for (char *slash; (slash = strrchr(above, '/'));) {
-		*slash = '\0';
-		const struct change *c = changes_find(&d->changes, above);
-		size_t i = c ? (size_t)(c - d->changes.items) : 0;
-
-		/* All above it are told as well, then. */
-		if (c && d->fates[i] == DIFF_SILENT)
-			break;
-		if (c && d->fates[i] == DIFF_SHOWN &&
-		    ((c->kind == CHANGE_ADDED && !gone) || (c->kind == CHANGE_DELETED && gone)))
-			d->fates[i] = DIFF_SILENT;
-	}
-	return 0;
-}
-
-static int fold_directories(struct diff *d)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
-		const struct change *c = &d->changes.items[i];
-
-		if (d->fates[i] == DIFF_AWAY)
-			continue;
-		r = fold_ancestors(d, c->path, c->kind == CHANGE_DELETED);
-		if (r == 0 && c->from)
-			r = fold_ancestors(d, c->from, true);
-	}
-	return r;
 }
 
 /* --- moved as a whole ----------------------------------------------------------------- */
@@ -137,11 +96,11 @@ static bool fold_is_whole(struct diff *d, struct fold_move *m, size_t *budget)
 			size_t from = 0;
 			size_t to = 0;
 
-			if ((*budget)-- == 0 || d->fates[i] == DIFF_AWAY) {
+			if ((*budget)-- == 0 || d->folding.fates[i] == DIFF_AWAY) {
 				*budget = *budget == SIZE_MAX ? 0 : *budget;
 				return false;
 			}
-			if (!diff_is_file(c))
+			if (!folding_is_file(c))
 				continue;
 			if (side || !fold_is_plain_move(c) || !fold_roots(c, &from, &to) ||
 			    from != m->from_len || to != m->to_len ||
@@ -158,7 +117,7 @@ static bool fold_is_dir(const struct diff *d, const char *path, size_t len, unsi
 	_cleanup_free_ char *dir = strndup(path, len);
 	const struct change *c = dir ? changes_find(&d->changes, dir) : NULL;
 
-	return c && c->kind == kind && !diff_is_file(c);
+	return c && c->kind == kind && !folding_is_file(c);
 }
 
 /* The move that this change is part of. */
@@ -177,14 +136,14 @@ static void fold_moves(struct diff *d)
 	for (size_t i = 0; budget > 0 && i < d->changes.count; i++) {
 		struct fold_move m;
 
-		if (d->fates[i] != DIFF_SHOWN || !fold_move_of(d, &d->changes.items[i], &m) ||
-		    !fold_is_whole(d, &m, &budget))
+		if (d->folding.fates[i] != DIFF_SHOWN ||
+		    !fold_move_of(d, &d->changes.items[i], &m) || !fold_is_whole(d, &m, &budget))
 			continue;
 		for (size_t j = i; j < d->changes.count &&
 				   fold_is_beneath(d->changes.items[j].path, m.to, m.to_len);
 		     j++)
-			if (d->fates[j] == DIFF_SHOWN)
-				d->fates[j] = DIFF_MOVED;
+			if (d->folding.fates[j] == DIFF_SHOWN)
+				d->folding.fates[j] = DIFF_MOVED;
 	}
 }
 
@@ -194,12 +153,12 @@ int diff_put_moves(struct diff *d, struct error *e)
 		struct fold_move m;
 		size_t files = 0;
 
-		if (d->fates[i] != DIFF_MOVED || !fold_move_of(d, &d->changes.items[i], &m))
+		if (d->folding.fates[i] != DIFF_MOVED || !fold_move_of(d, &d->changes.items[i], &m))
 			continue;
 		for (; i < d->changes.count &&
 		       fold_is_beneath(d->changes.items[i].path, m.to, m.to_len);
 		     i++)
-			files += d->fates[i] == DIFF_MOVED;
+			files += d->folding.fates[i] == DIFF_MOVED;
 		i--;
 		diff_put(d, TEXT_PLAIN, "%-*s", DIFF_STATUS, change_kind_words[CHANGE_RENAMED]);
 		diff_put(d, TEXT_STRONG, "%.*s/ -> %.*s/", (int)m.from_len, m.from, (int)m.to_len,
@@ -212,84 +171,6 @@ int diff_put_moves(struct diff *d, struct error *e)
 }
 
 /* --- git ------------------------------------------------------------------------------ */
-
-enum fold_git {
-	GIT_NOT,
-	GIT_OBJECT,
-	GIT_PACK,
-	GIT_REF,
-	GIT_PACKED,
-	GIT_HEAD,
-	GIT_INDEX,
-	GIT_LOG,
-	GIT_OTHER,
-	GIT_KIND_COUNT,
-};
-
-/* Which of git's own files it is; *ret_len: of the path up to ".git" and with it. */
-static enum fold_git fold_git_of(const struct change *c, size_t *ret_len)
-{
-	static const struct {
-		const char *name;
-		enum fold_git kind;
-		bool within; /* what begins so; else the very name */
-	} rows[] = {
-		{"refs", GIT_REF, true},
-		{"logs", GIT_LOG, true},
-		{"HEAD", GIT_HEAD, false},
-		{"index", GIT_INDEX, false},
-		{"packed-refs", GIT_PACKED, false},
-		{"ORIG_HEAD", GIT_OTHER, false},
-		{"FETCH_HEAD", GIT_OTHER, false},
-		{"COMMIT_EDITMSG", GIT_OTHER, false},
-		{"MERGE_HEAD", GIT_OTHER, false},
-		{"MERGE_MSG", GIT_OTHER, false},
-		{"MERGE_MODE", GIT_OTHER, false},
-	};
-	const char *git = git_rest(c->path);
-
-	if (!git)
-		return GIT_NOT;
-	*ret_len = (size_t)(git - c->path) - 1;
-	/* What has no name of git's is shown for itself. */
-	if (str_after(git, "objects/"))
-		return !change_is_git_object(c)                  ? GIT_NOT
-		       : git_place_of(c->path) == GIT_PLACE_PACK ? GIT_PACK
-								 : GIT_OBJECT;
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
-		const char *rest = str_after(git, rows[i].name);
-
-		if (rest && (!*rest || (rows[i].within && (*rest == '/' || rest[-1] == '/'))))
-			return rows[i].kind;
-	}
-	return GIT_NOT;
-}
-
-static bool fold_asks_for_git(const struct picks *p)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (strstr(p->specs[i].typed, ".git"))
-			return true;
-	return false;
-}
-
-static void fold_git(struct diff *d)
-{
-	size_t len = 0;
-
-	if (fold_asks_for_git(&d->picks))
-		return;
-	for (size_t i = 0; i < d->changes.count; i++) {
-		const struct change *c = &d->changes.items[i];
-
-		/* What goes with another change is told by that. */
-		if (d->fates[i] == DIFF_SHOWN && c->with && !c->moved)
-			d->fates[i] = DIFF_SILENT;
-		else if (d->fates[i] == DIFF_SHOWN && c->group == CHANGE_ORDINARY &&
-			 fold_git_of(c, &len) != GIT_NOT)
-			d->fates[i] = DIFF_GIT;
-	}
-}
 
 /* What a ref says, in short: "abc123", "refs/heads/main", or nothing. */
 static void fold_read_ref(const struct diff *d, const struct change *c, enum change_side side,
@@ -330,28 +211,56 @@ static void fold_put_ref(struct diff *d, const struct change *c, const char *nam
 	diff_end_line(d);
 }
 
-static void fold_put_counts(struct diff *d, const char *repository, size_t len,
-			    const size_t counts[GIT_KIND_COUNT], const size_t gone[GIT_KIND_COUNT])
+/* What the session committed in this repository. */
+static void fold_put_commits(struct diff *d, const char *gitdir)
 {
-	static const char *const words[GIT_KIND_COUNT][2] = {
-		[GIT_OBJECT] = {"object", "objects"}, [GIT_PACK] = {"pack file", "pack files"},
-		[GIT_REF] = {"ref", "refs"},          [GIT_PACKED] = {"packed-refs", "packed-refs"},
-		[GIT_HEAD] = {"HEAD", "HEAD"},        [GIT_INDEX] = {"index", "index"},
-		[GIT_LOG] = {"log", "logs"},          [GIT_OTHER] = {"other", "others"},
+	size_t count = 0;
+
+	for (size_t i = 0; i < d->commits.count; i++) {
+		const struct new_commit *c = &d->commits.items[i];
+
+		if (!str_equal(c->gitdir, gitdir) || ++count > FOLD_COMMITS)
+			continue;
+		diff_put(d, TEXT_PLAIN, "%-*s", DIFF_STATUS, "commit");
+		diff_put(d, TEXT_STRONG, "%s", c->name);
+		diff_put(d, TEXT_PLAIN, " %s", c->subject);
+		if (*c->author)
+			diff_put(d, TEXT_FAINT, " (%s)", c->author);
+		diff_end_line(d);
+	}
+	if (count > FOLD_COMMITS) {
+		diff_put(d, TEXT_PLAIN, "%*sand %zu more commits", DIFF_STATUS, "",
+			 count - FOLD_COMMITS);
+		diff_end_line(d);
+	}
+}
+
+static void fold_put_counts(struct diff *d, const char *repository, size_t len,
+			    const size_t counts[FOLDED_COUNT], const size_t gone[FOLDED_COUNT])
+{
+	static const char *const words[FOLDED_COUNT][2] = {
+		[FOLDED_OBJECT] = {"object", "objects"},
+		[FOLDED_PACK] = {"pack file", "pack files"},
+		[FOLDED_REF] = {"ref", "refs"},
+		[FOLDED_PACKED] = {"packed-refs", "packed-refs"},
+		[FOLDED_HEAD] = {"HEAD", "HEAD"},
+		[FOLDED_INDEX] = {"index", "index"},
+		[FOLDED_LOG] = {"log", "logs"},
+		[FOLDED_OTHER] = {"other", "others"},
 	};
 	const char *between = ": ";
 
 	diff_put(d, TEXT_PLAIN, "%-*s", DIFF_STATUS, "git");
 	diff_put(d, TEXT_STRONG, "%.*s", (int)len, repository);
-	for (size_t i = 0; i < GIT_KIND_COUNT; i++) {
+	for (size_t i = 0; i < FOLDED_COUNT; i++) {
 		if (counts[i] == 0)
 			continue;
-		if (i == GIT_HEAD || i == GIT_INDEX || i == GIT_PACKED)
+		if (i == FOLDED_HEAD || i == FOLDED_INDEX || i == FOLDED_PACKED)
 			diff_put(d, TEXT_PLAIN, "%s%s", between, words[i][0]);
 		else
 			diff_put(d, TEXT_PLAIN, "%s%zu %s", between, counts[i],
 				 words[i][counts[i] != 1]);
-		if ((i == GIT_OBJECT || i == GIT_PACK) && gone[i])
+		if ((i == FOLDED_OBJECT || i == FOLDED_PACK) && gone[i])
 			diff_put(d, TEXT_WARN, " (%zu deleted)", gone[i]);
 		between = ", ";
 	}
@@ -362,35 +271,36 @@ static void fold_put_counts(struct diff *d, const char *repository, size_t len,
  * worktree's) is not told by this. */
 static int fold_put_repository(struct diff *d, size_t i, bool *told, struct error *e)
 {
-	size_t counts[GIT_KIND_COUNT] = {0};
-	size_t gone[GIT_KIND_COUNT] = {0};
+	size_t counts[FOLDED_COUNT] = {0};
+	size_t gone[FOLDED_COUNT] = {0};
 	const char *repository = d->changes.items[i].path;
 	size_t len = 0;
 	size_t own = 0;
 	size_t head = SIZE_MAX;
 
-	(void)fold_git_of(&d->changes.items[i], &len);
+	(void)folding_git_of(&d->changes.items[i], &len);
 	for (; i < d->changes.count && fold_is_beneath(d->changes.items[i].path, repository, len);
 	     i++) {
 		const struct change *c = &d->changes.items[i];
-		enum fold_git kind = diff_is_file(c) ? fold_git_of(c, &own) : GIT_NOT;
+		enum folding_git kind = folding_is_file(c) ? folding_git_of(c, &own) : FOLDED_NOT;
 
-		if (d->fates[i] != DIFF_GIT || kind == GIT_NOT || own != len)
+		if (d->folding.fates[i] != DIFF_GIT || kind == FOLDED_NOT || own != len)
 			continue;
 		told[i] = true;
 		counts[kind]++;
 		gone[kind] += c->after.type == OBJECT_ABSENT;
-		if (kind == GIT_HEAD)
+		if (kind == FOLDED_HEAD)
 			head = i;
 	}
-	fold_put_counts(d, repository, len, counts, gone);
-	if (head != SIZE_MAX)
-		fold_put_ref(d, &d->changes.items[head], d->changes.items[head].path + len + 1);
 	_cleanup_free_ char *gitdir = strndup(repository, len);
 
 	if (!gitdir)
 		return error_sys(e, -ENOMEM, "cannot show the refs of %s", repository);
-	return counts[GIT_REF] + counts[GIT_PACKED] ? diff_put_refs(d, gitdir, e) : 0;
+	fold_put_commits(d, gitdir);
+	fold_put_counts(d, repository, len, counts, gone);
+	if (head != SIZE_MAX)
+		fold_put_ref(d, &d->changes.items[head], d->changes.items[head].path + len + 1);
+	return counts[FOLDED_REF] + counts[FOLDED_PACKED] ? diff_put_refs(d, gitdir, e) : 0;
 }
 
 int diff_put_git(struct diff *d, struct error *e)
@@ -401,18 +311,161 @@ int diff_put_git(struct diff *d, struct error *e)
 	if (!told)
 		return error_sys(e, -ENOMEM, "cannot show the repositories");
 	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
-		if (d->fates[i] == DIFF_GIT && !told[i] && diff_is_file(&d->changes.items[i]))
+		if (d->folding.fates[i] == DIFF_GIT && !told[i] &&
+		    folding_is_file(&d->changes.items[i]))
 			r = fold_put_repository(d, i, told, e);
 	return r;
 }
 
-int diff_fold(struct diff *d, struct error *e)
-{
-	int r = fold_directories(d);
+/* --- heaps ---------------------------------------------------------------------------- */
 
+void diff_put_heaps(struct diff *d)
+{
+	size_t told = 0;
+	const struct heap *first = NULL;
+
+	for (size_t n = 0; n < d->folding.heap_count; n++) {
+		const struct heap *h = &d->folding.heaps[n];
+		_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
+
+		if (!heap_is_one(h))
+			continue;
+		first = first ? first : h;
+		told++;
+		heap_put(&words, h);
+		diff_put(d, TEXT_PLAIN, "%-*s", DIFF_STATUS, heap_word(h));
+		buf_put(&d->out, words.ptr, words.len);
+		diff_end_line(d);
+	}
+	if (told == 0)
+		return;
+	if (told == 1)
+		diff_put(d, TEXT_FAINT, "%*s'bawn diff %.*s' looks into it", DIFF_STATUS, "",
+			 (int)first->len, first->path);
+	else
+		diff_put(d, TEXT_FAINT, "%*s'bawn diff FOLDER' looks into one of them", DIFF_STATUS,
+			 "");
+	diff_end_line(d);
+}
+
+struct fold_rule {
+	const char *rule, *why;
+	size_t count;
+	const char *names[FOLDING_FEW];
+};
+
+static int fold_rule_order(const void *a, const void *b)
+{
+	const struct fold_rule *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return strcmp(x->rule, y->rule);
+}
+
+static void fold_put_rule(struct diff *d, const struct fold_rule *r)
+{
+	char shown[REVIEW_PATH_SHOWN];
+
+	diff_put(d, TEXT_PLAIN, "%*sflagged by %s, %zu in what is folded", DIFF_STATUS, "", r->rule,
+		 r->count);
+	for (size_t i = 0; i < r->count && i < FOLDING_FEW; i++)
+		diff_put(d, TEXT_PLAIN, "%s%s", i ? ", " : ": ",
+			 review_shown_path(r->names[i], shown));
+	if (r->count > FOLDING_FEW)
+		diff_put(d, TEXT_PLAIN, " and %zu more", r->count - FOLDING_FEW);
+	diff_end_line(d);
+	if (r->count == 1 && r->why) {
+		diff_put(d, TEXT_PLAIN, "%*s%s", DIFF_STATUS + 2, "", r->why);
+		diff_end_line(d);
+	}
+}
+
+void diff_put_heaped_rules(struct diff *d)
+{
+	_cleanup_free_ struct fold_rule *rules = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+		size_t n = 0;
+
+		if (d->folding.fates[i] != DIFF_HEAP || c->group != CHANGE_FLAGGED)
+			continue;
+		const char *rule = c->rule ? c->rule : "";
+
+		while (n < count && !str_equal(rules[n].rule, rule))
+			n++;
+		if (n == count) {
+			if (!ARRAY_GROW(rules, count))
+				return;
+			rules[count++] = (struct fold_rule){.rule = rule, .why = c->why};
+		}
+		if (rules[n].count < FOLDING_FEW)
+			rules[n].names[rules[n].count] = c->path;
+		rules[n].count++;
+	}
+	if (count > 1)
+		qsort(rules, count, sizeof(*rules), fold_rule_order);
+	for (size_t n = 0; n < count; n++)
+		fold_put_rule(d, &rules[n]);
+	if (count)
+		diff_end_line(d);
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+static bool fold_is_meant(const void *context, size_t i)
+{
+	const struct diff *d = context;
+	const struct change *c = &d->changes.items[i];
+
+	return picks_has_change(&d->picks, c) && (!d->only_held || c->group == CHANGE_HELD);
+}
+
+/* Who names a folder, or something in it, asks for what is in it. */
+static bool fold_opens(const void *context, const char *path, size_t len)
+{
+	const struct diff *d = context;
+	const struct picks *p = &d->picks;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (strncmp(p->specs[i].path, path, len) == 0 &&
+		    (!p->specs[i].path[len] || p->specs[i].path[len] == '/'))
+			return true;
+	return false;
+}
+
+/* And for git's own files, who names a .git. */
+static bool fold_opens_git(const struct picks *p)
+{
+	bool opens = false;
+
+	for (size_t i = 0; !opens && i < p->count; i++)
+		opens = git_dir_of(p->specs[i].path) > 0;
+	return opens;
+}
+
+int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e)
+{
+	int r = folding_read(how, &d->folding);
+
+	if (r == 0)
+		r = new_commits_read(&d->view, &d->changes, how->meant, how->context, &d->commits);
 	if (r < 0)
 		return error_sys(e, r, "cannot sort %zu changes", d->changes.count);
-	fold_git(d);
 	fold_moves(d);
 	return 0;
+}
+
+int diff_fold(struct diff *d, struct error *e)
+{
+	const struct folding_how how = {.changes = &d->changes,
+					.view = &d->view,
+					.meant = fold_is_meant,
+					.opens = fold_opens,
+					.opens_git = fold_opens_git(&d->picks),
+					.context = d};
+
+	return diff_fold_by(d, &how, e);
 }

@@ -114,7 +114,9 @@ static void json_totals(struct json *j, const struct diff_totals *t)
 {
 	json_key(j, "summary");
 	json_open(j, '{');
-	json_key_u64(j, "files", t->files);
+	json_key_u64(j, "files", t->tally.files + t->tally.heaped);
+	json_key_u64(j, "folders", t->tally.folders);
+	json_key_u64(j, "commits", t->tally.commits);
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
 		json_key_u64(j, change_kind_words[i], t->kinds[i]);
 	for (size_t i = CHANGE_ORDINARY; i < CHANGE_GROUP_COUNT; i++)
@@ -135,7 +137,7 @@ int diff_put_json(struct diff *d, struct error *e)
 	json_key(&j, "changes");
 	json_open(&j, '[');
 	for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
-		if (d->fates[i] == DIFF_AWAY)
+		if (d->folding.fates[i] == DIFF_AWAY)
 			continue;
 		r = json_change(d, &j, &d->changes.items[i]);
 		diff_flush(d, false);

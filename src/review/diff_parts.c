@@ -41,7 +41,8 @@ void diff_fini(struct diff *d)
 {
 	view_close(&d->view);
 	changes_fini(&d->changes);
-	free(d->fates);
+	folding_fini(&d->folding);
+	new_commits_fini(&d->commits);
 	buf_fini(&d->out);
 }
 
@@ -68,10 +69,7 @@ int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, str
 
 	if (r == 0)
 		r = moved_hold(dir, &d->changes, e);
-	if (r < 0)
-		return r;
-	d->fates = calloc(d->changes.count + 1, 1);
-	return d->fates ? 0 : error_sys(e, -ENOMEM, "cannot list the changes");
+	return r;
 }
 
 static void diff_when(int64_t at, char *into, size_t len)

@@ -5,10 +5,12 @@
  *	review_diff.c	the verb: picks, counts; the order of things
  *	diff_parts.c	what all others use: the changes read and judged, words put
  *	diff_show.c	one change as a person reads it
- *	diff_fold.c	what is not worth a line of its own: directories, git's own files, and
- *			directories that were moved as a whole
+ *	folding.c	what is not worth a line of its own, here and in apply; one way of counting
+ *	diff_fold.c	the lines for it: git's own files, heaps, directories moved as a whole
  *	diff_refs.c	branches, tags and the like that moved
  *	diff_stat.c	--stat
+ *	diff_patch.c	--patch
+ *	diff_word.c	--word
  *	diff_json.c	--json
  *	review_between.c	--between
  */
@@ -16,45 +18,44 @@
 #define BAWN_DIFF_PARTS_H
 
 #include "content.h"
+#include "folding.h"
 #include "json.h"
+#include "new_commits.h"
 #include "review.h"
 #include "text.h"
+#include "unified.h"
 
 enum { DIFF_FLUSH = 64 << 10, DIFF_OUT_MAX = 256 << 20, DIFF_STATUS = 9 };
-
-/* What happens to a change on the screen. */
-enum diff_fate {
-	DIFF_SHOWN,
-	DIFF_SILENT, /* a directory, told by what is in it */
-	DIFF_GIT,    /* git's own, told by one group of lines */
-	DIFF_MOVED,  /* in a directory that moved as a whole */
-	DIFF_AWAY,   /* not picked */
-};
 
 struct diff_totals {
 	size_t kinds[CHANGE_KIND_COUNT];
 	size_t groups[CHANGE_GROUP_COUNT];
-	size_t files;
+	struct tally tally;
 	uint64_t added, removed; /* lines */
 };
 
 struct diff {
 	bool only_held; /* the rest is left out */
+	bool as_text;   /* what is none, too */
+	bool by_word;   /* words are marked within lines */
 	struct review *review;
 	struct view view;
-	const int *instead; /* what lands in place of the layer's file (content.h); or NULL */
+	const int *instead;    /* what lands in place of the layer's file (content.h); or NULL */
+	const int *instead_at; /* the same of each change, -1: the layer's; or NULL */
 	struct changes changes;
-	uint8_t *fates; /* enum diff_fate of each change */
+	struct folding folding;
+	struct new_commits commits;
 	struct picks picks;
 	struct text text;
 	struct buf out;
 	struct diff_totals totals;
+	uint8_t alike; /* of what is shown now, in percent; 0: nobody asks */
 };
 
-static inline bool diff_is_file(const struct change *c)
-{
-	return c->before.type != OBJECT_DIR && c->after.type != OBJECT_DIR;
-}
+/* --- review_diff.c --- */
+
+/* All of it, in groups, and the sum at the end; after diff_fold. */
+int diff_put_all(struct diff *d, struct error *e);
 
 /* --- diff_parts.c --- */
 
@@ -76,11 +77,15 @@ void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 
 /* --- diff_fold.c --- */
 
-/* Decides the fates; only those that are not AWAY are looked at. */
+/* Decides what becomes of each change, and finds the commits. */
 int diff_fold(struct diff *d, struct error *e);
-/* The lines for directories that moved, and for git's own files. */
+int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e);
+/* The lines for directories that moved, for commits and git's own files, and for heaps. */
 int diff_put_moves(struct diff *d, struct error *e);
 int diff_put_git(struct diff *d, struct error *e);
+void diff_put_heaps(struct diff *d);
+/* What is flagged in heaps: a line for each rule. */
+void diff_put_heaped_rules(struct diff *d);
 
 /* --- diff_refs.c --- */
 
@@ -91,10 +96,16 @@ int diff_put_refs(struct diff *d, const char *gitdir, struct error *e);
 
 /* All of a change; counts its lines. */
 int diff_put_change(struct diff *d, const struct change *c, struct error *e);
+/* The same of one of the list: of what was renamed and edited, both halves. */
+int diff_put_at(struct diff *d, size_t i, struct error *e);
 
-/* --- diff_stat.c, diff_json.c, review_between.c --- */
+/* --- diff_stat.c, diff_patch.c, diff_json.c, review_between.c --- */
 
 int diff_put_stat(struct diff *d, struct error *e);
+int diff_put_patch(struct diff *d, struct error *e);
+void diff_put_names(struct diff *d);
+/* --- diff_word.c: the lines of a region, once, with what went and came marked in them --- */
+int diff_put_words(struct diff *d, const struct content *content, const struct hunk *h);
 int diff_put_json(struct diff *d, struct error *e);
 /* A path as the record's JSON has bytes: text, or {"b64": ...} when it is no UTF-8. */
 void diff_json_bytes(struct json *j, const char *key, const char *bytes);

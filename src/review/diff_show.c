@@ -114,7 +114,7 @@ static void show_content(struct diff *d, const struct change *c, const struct co
 		diff_put(d, TEXT_WARN, ", cannot be read now");
 		break;
 	case CONTENT_TEXT:
-		if (content->lines[0].count + content->lines[1].count == 0 && diff_is_file(c))
+		if (content->lines[0].count + content->lines[1].count == 0 && folding_is_file(c))
 			diff_put(d, TEXT_PLAIN, ", empty");
 		if (content->crlf)
 			diff_put(d, TEXT_PLAIN, ", lines end in CR LF");
@@ -171,6 +171,8 @@ static void diff_put_head(struct diff *d, const struct change *c, const struct c
 		diff_put(d, TEXT_STRONG, "%s -> ", review_shown_path(c->from, shown));
 	diff_put(d, TEXT_STRONG, "%s%s", review_shown_path(c->path, shown),
 		 there->type == OBJECT_DIR ? "/" : "");
+	if (d->alike)
+		diff_put(d, TEXT_PLAIN, ", %u%% the same", d->alike);
 	show_object(d, c);
 	if (content)
 		show_content(d, c, content);
@@ -247,8 +249,11 @@ static int show_hunks(struct diff *d, struct content *content)
 		if (h->within)
 			show_within(d, h->within);
 		diff_end_line(d);
-		unified_lines(&content->lines[0], &content->lines[1], &content->diff, h, show_line,
-			      &s);
+		if (d->by_word)
+			r = diff_put_words(d, content, h);
+		else
+			unified_lines(&content->lines[0], &content->lines[1], &content->diff, h,
+				      show_line, &s);
 	}
 	return r;
 }
@@ -284,7 +289,9 @@ static int show_brought(struct diff *d, const struct change *c)
 int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 {
 	_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
-	int r = content_read(&d->view, c, d->instead ? *d->instead : -1, &content);
+	int instead = d->instead ? *d->instead : -1;
+	int r = d->as_text ? content_read_as_text(&d->view, c, instead, &content)
+			   : content_read(&d->view, c, instead, &content);
 
 	if (r == 0) {
 		diff_put_head(d, c, &content);
@@ -297,4 +304,17 @@ int diff_put_change(struct diff *d, const struct change *c, struct error *e)
 		r = show_brought(d, c);
 	diff_flush(d, false);
 	return r < 0 ? error_sys(e, r, "cannot show '%s'", c->path) : 0;
+}
+
+int diff_put_at(struct diff *d, size_t i, struct error *e)
+{
+	const struct change joined = folding_joined(&d->folding, &d->changes, i);
+
+	d->alike = d->folding.alike[i];
+	d->instead = d->instead_at && d->instead_at[i] >= 0 ? &d->instead_at[i] : NULL;
+	int r = diff_put_change(d, &joined, e);
+
+	d->alike = 0;
+	d->instead = NULL;
+	return r;
 }

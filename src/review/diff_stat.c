@@ -9,6 +9,7 @@
 enum { STAT_NAME_MIN = 20, STAT_BAR_MIN = 10, STAT_COUNT = 6 };
 
 struct stat_row {
+	struct change own; /* where two are one */
 	const struct change *change;
 	enum content_kind kind;
 	size_t added, removed;
@@ -98,14 +99,19 @@ static int stat_gather(struct diff *d, struct stat_row *rows, size_t *ret_count)
 	for (size_t i = 0; i < d->changes.count; i++) {
 		_cleanup_content_ struct content content = {.kind = CONTENT_NONE};
 
-		if (d->fates[i] != DIFF_SHOWN)
+		if (d->folding.fates[i] != DIFF_SHOWN)
 			continue;
-		int r = content_read(&d->view, &d->changes.items[i], -1, &content);
+		struct stat_row *row = &rows[count];
+
+		row->own = folding_joined(&d->folding, &d->changes, i);
+		int r = content_read(&d->view, &row->own, -1, &content);
 
 		if (r < 0)
 			return r;
-		rows[count++] = (struct stat_row){
-			.change = &d->changes.items[i],
+		count++;
+		*row = (struct stat_row){
+			.own = row->own,
+			.change = &row->own,
 			.kind = content.kind,
 			.added = content.diff.added,
 			.removed = content.diff.removed,
@@ -138,8 +144,12 @@ int diff_put_stat(struct diff *d, struct error *e)
 		if (rows[i].added + rows[i].removed > most)
 			most = rows[i].added + rows[i].removed;
 	}
-	r = diff_put_moves(d, e);
+	r = diff_put_git(d, e);
+	if (r == 0)
+		r = diff_put_moves(d, e);
 	for (size_t i = 0; r == 0 && i < count; i++)
 		stat_line(d, &rows[i], width, most);
-	return r < 0 ? r : diff_put_git(d, e);
+	if (r == 0)
+		diff_put_heaps(d);
+	return r;
 }

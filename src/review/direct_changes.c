@@ -2,13 +2,16 @@
 #include "direct_changes.h"
 
 #include "array.h"
+#include "choice_show.h"
 #include "dir.h"
 #include "fd.h"
 #include "first.h"
 #include "first_names.h"
+#include "folding.h"
 #include "hold.h"
 #include "json.h"
 #include "open.h"
+#include "pager.h"
 #include "str.h"
 #include "text.h"
 #include "undo_attributes.h"
@@ -383,7 +386,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 static void direct_put_json(const struct review *r, const struct changes *c, bool held)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(DIRECT_BYTES_MAX);
-	struct text t = text_open(STDOUT_FILENO);
+	struct text t = pager_text();
 	struct json j = JSON_INIT(&out, true);
 
 	json_open(&j, '{');
@@ -428,9 +431,64 @@ static void direct_put_line(const struct text *t, const struct change *x)
 	text_write(t, &line);
 }
 
-static void direct_put_lines(const struct review *r, const struct changes *c, bool held)
+/* As everywhere: trees that nobody reads are a line, and so are git's objects. */
+static void direct_put_folded(const struct text *t, const struct changes *c,
+			      const struct folding *f)
 {
-	struct text t = text_open(STDOUT_FILENO);
+	struct show_objects objects = {.count = 0};
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *x = &c->items[i];
+
+		if (x->group == CHANGE_ORDINARY && change_is_git_object(x)) {
+			if (folding_is_file(x))
+				show_objects_add(&objects, x->path);
+		} else if (f->fates[i] != DIFF_HEAP) {
+			direct_put_line(t, x);
+		}
+	}
+	if (objects.count) {
+		buf_put_str(&out, "git      ");
+		show_objects_put(&out, &objects);
+		buf_put_char(&out, '\n');
+	}
+	for (size_t n = 0; n < f->heap_count; n++) {
+		if (!heap_is_one(&f->heaps[n]))
+			continue;
+		buf_putf(&out, "%-8s ", heap_word(&f->heaps[n]));
+		heap_put(&out, &f->heaps[n]);
+		buf_put_char(&out, '\n');
+	}
+	text_write(t, &out);
+}
+
+/* All that it changed, and how many files that are. */
+static int direct_put_all(const struct text *t, const struct view *v, const struct changes *c)
+{
+	const struct folding_how how = {.changes = c, .view = v, .apart = true};
+	_cleanup_folding_ struct folding f = {.fates = NULL};
+	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
+	struct tally tally = {.files = 0};
+	int r = folding_read(&how, &f);
+
+	if (r < 0)
+		return r;
+	direct_put_folded(t, c, &f);
+	tally_add(&tally, &f, c);
+	tally_put(&words, &tally);
+	if (c->count == 0)
+		text_printf(t, "\nnothing has changed\n");
+	else
+		text_printf(t, "\n%s; 'bawn undo' takes %s back\n", buf_str(&words),
+			    c->count == 1 ? "it" : "them");
+	return 0;
+}
+
+static int direct_put_lines(const struct review *r, const struct view *v, const struct changes *c,
+			    bool held)
+{
+	struct text t = pager_text();
 	size_t shown = 0;
 
 	if (c->unread)
@@ -441,28 +499,19 @@ static void direct_put_lines(const struct review *r, const struct changes *c, bo
 	for (size_t i = 0; i < c->count; i++)
 		shown += !held || c->items[i].group == CHANGE_HELD;
 	if (shown == 0 && held)
-		return;
-	if (held)
-		text_styled(&t, TEXT_WARN,
-			    "bawn: %s wrote what your own commands would run later:\n",
-			    r->session.name);
-	else
+		return 0;
+	if (!held) {
 		text_printf(&t, "session %s in %s: its writes have landed\n\n", r->session.name,
 			    r->layers.workspace);
-	for (size_t i = 0; i < c->count; i++) {
-		const struct change *x = &c->items[i];
-
-		if (held && x->group != CHANGE_HELD)
-			continue;
-		direct_put_line(&t, x);
+		return direct_put_all(&t, v, c);
 	}
-	if (held)
-		text_printf(&t, "Look at them before you run anything here.\n");
-	else if (c->count == 0)
-		text_printf(&t, "\n0 changes\n");
-	else
-		text_printf(&t, "\n%zu change%s; 'bawn undo' takes %s back\n", c->count,
-			    c->count == 1 ? "" : "s", c->count == 1 ? "it" : "them");
+	text_styled(&t, TEXT_WARN, "bawn: %s wrote what your own commands would run later:\n",
+		    r->session.name);
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].group == CHANGE_HELD)
+			direct_put_line(&t, &c->items[i]);
+	text_printf(&t, "Look at them before you run anything here.\n");
+	return 0;
 }
 
 int direct_changes_show(const struct review *r, bool held, bool json, struct error *e)
@@ -477,7 +526,9 @@ int direct_changes_show(const struct review *r, bool held, bool json, struct err
 	if (json)
 		direct_put_json(r, &changes, held);
 	else
-		direct_put_lines(r, &changes, held);
+		code = direct_put_lines(r, &view, &changes, held);
+	if (code < 0)
+		return error_sys(e, code, "cannot show the changes");
 	for (size_t i = 0; i < changes.count; i++)
 		found = found || changes.items[i].group == CHANGE_HELD;
 	return found ? EXIT_FOUND : EXIT_OK;

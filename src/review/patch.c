@@ -3,9 +3,12 @@
 
 #include "choice_show.h"
 #include "diff_parts.h"
+#include "seen.h"
+#include "str.h"
 #include "unified.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What was said about more than the thing at hand. */
 enum patch_rest { PATCH_ASK, PATCH_ALL, PATCH_NONE };
@@ -42,6 +45,39 @@ void patch_show(const struct prompt *p, const struct choices *c, const struct ch
 	diff_end_line(&d);
 	diff_flush(&d, true);
 	buf_fini(&d.out);
+}
+
+static bool patch_lands(const void *context, size_t i)
+{
+	const struct choices *c = context;
+
+	return c->items[i].state == CHOICE_LANDS;
+}
+
+int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
+{
+	const struct folding_how how = {
+		.changes = &c->changes, .view = &c->view, .meant = patch_lands, .context = c};
+	_cleanup_free_ int *instead = calloc(c->count + 1, sizeof(*instead));
+	/* Both lists stay the choices'. */
+	struct diff d = {.view = c->view,
+			 .changes = c->changes,
+			 .instead_at = instead,
+			 .text = p->text,
+			 .out = BUF_INIT(DIFF_OUT_MAX)};
+	int r = instead ? 0 : error_sys(e, -ENOMEM, "cannot show the changes");
+
+	for (size_t i = 0; r == 0 && i < c->count; i++)
+		instead[i] = c->items[i].content;
+	if (r == 0)
+		r = diff_fold_by(&d, &how, e);
+	if (r == 0)
+		r = diff_put_all(&d, e);
+	diff_flush(&d, true);
+	folding_fini(&d.folding);
+	new_commits_fini(&d.commits);
+	buf_fini(&d.out);
+	return r < 0 ? r : seen_keep(c->review, &c->view, &c->changes, patch_lands, c, e);
 }
 
 /* Its name, and why it is pointed out. */
@@ -226,4 +262,72 @@ int patch_choose(const struct prompt *prompt, struct choices *c, struct error *e
 			return error_sys(e, r, "cannot read %s", x->change->path);
 	}
 	return 0;
+}
+
+/* --- by rule ------------------------------------------------------------------------------ */
+
+enum { PATCH_NAMES = 8 };
+
+static bool patch_is_of(const struct choice *x, const char *rule)
+{
+	return x->state == CHOICE_LANDS && x->change->group == CHANGE_FLAGGED && x->change->rule &&
+	       str_equal(x->change->rule, rule);
+}
+
+/* Asks about all that one rule flagged; false: the person has had enough. */
+static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char *rule)
+{
+	static const char help[] = "y  take them\nn  leave them\nv  show them first\n"
+				   "q  take them, and all that follows";
+	size_t count = 0;
+	char question[160], key = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+		if (!patch_is_of(&c->items[i], rule) || ++count > PATCH_NAMES)
+			continue;
+		buf_put_str(&line, "  ");
+		choice_put_line(&line, &c->items[i]);
+		buf_put_char(&line, '\n');
+		if (count == 1)
+			choice_put_reason(&p->text, &line, &c->items[i]);
+		text_write(&p->text, &line);
+	}
+	if (count > PATCH_NAMES)
+		text_printf(&p->text, "  ... and %zu more\n", count - PATCH_NAMES);
+	(void)snprintf(question, sizeof(question), "Take %s flagged by %.64s? [y/N/v/q/?]",
+		       count == 1 ? "what is" : "all that are", rule);
+	while ((key = prompt_key(p, question, "nyvq", help)) == 'v')
+		for (size_t i = 0; i < c->count; i++)
+			if (patch_is_of(&c->items[i], rule))
+				patch_show(p, c, &c->items[i]);
+	for (size_t i = 0; key == 'n' && i < c->count; i++)
+		if (patch_is_of(&c->items[i], rule))
+			patch_leave(&c->items[i]);
+	return key != 'q';
+}
+
+void patch_choose_rules(const struct prompt *p, struct choices *c)
+{
+	size_t asked = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		bool first = x->change->rule && patch_is_of(x, x->change->rule);
+
+		/* One that an earlier change of the list has was asked about there. */
+		for (size_t n = 0; first && n < i; n++)
+			first = !(c->items[n].change->group == CHANGE_FLAGGED &&
+				  c->items[n].change->rule &&
+				  str_equal(c->items[n].change->rule, x->change->rule) &&
+				  c->items[n].state == CHOICE_LANDS);
+		if (!first)
+			continue;
+		asked++;
+		if (!patch_ask_rule(p, c, x->change->rule))
+			break;
+	}
+	if (asked == 0)
+		text_printf(&p->text, "Nothing that would land is flagged.\n");
 }

@@ -93,6 +93,7 @@ static bool apply_is_passed(const char *const *passed, size_t count, const struc
 static char apply_ask_one(struct apply *a, struct choice *x)
 {
 	static const char help[] = "y  let it land\nn  leave it out\nv  show it first\n"
+				   "a  let all land that this rule holds\n"
 				   "r  leave out the rest that this rule holds\n"
 				   "q  leave out all that are held";
 	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
@@ -103,11 +104,45 @@ static char apply_ask_one(struct apply *a, struct choice *x)
 	choice_put_reason(&a->prompt.text, &line, x);
 	text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
 	text_write(&a->prompt.text, &line);
-	while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/r/q/?]", "nyvrq", help)) == 'v')
+	while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/a/r/q/?]", "nyvarq", help)) == 'v')
 		patch_show(&a->prompt, &a->choices, x);
-	if (key == 'y')
+	if (key == 'y' || key == 'a')
 		choices_release_at(&a->choices, x);
 	return key;
+}
+
+/* Held for itself, by this rule; a ref is asked about by itself. */
+static bool apply_is_held_by(const struct choice *x, const char *rule)
+{
+	return x->state == CHOICE_HELD && !x->change->with && x->change->brings_count == 0 &&
+	       x->change->rule && str_equal(x->change->rule, rule);
+}
+
+/* The others that a rule holds: their names, and once more yes or no. */
+static void apply_release_rule(struct apply *a, const char *rule)
+{
+	static const char help[] = "y  let them land\nn  ask about each";
+	size_t count = 0;
+
+	for (size_t i = 0; i < a->choices.count; i++) {
+		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+
+		if (!apply_is_held_by(&a->choices.items[i], rule))
+			continue;
+		count++;
+		buf_put_str(&line, "  ");
+		choice_put_line(&line, &a->choices.items[i]);
+		buf_put_char(&line, '\n');
+		text_write(&a->prompt.text, &line);
+	}
+	if (count == 0 ||
+	    prompt_key(&a->prompt,
+		       count == 1 ? "Release this one, too? [y/N]" : "Release these, too? [y/N]",
+		       "ny", help) != 'y')
+		return;
+	for (size_t i = 0; i < a->choices.count; i++)
+		if (apply_is_held_by(&a->choices.items[i], rule))
+			choices_release_at(&a->choices, &a->choices.items[i]);
 }
 
 /* Held changes, one by one, and then the refs that bring more than was released; "r" leaves the
@@ -133,7 +168,9 @@ static bool apply_ask_held(struct apply *a)
 		key = apply_ask_one(a, x);
 		if (key == 'r' && x->change->rule && passed_count < APPLY_RULES_MAX)
 			passed[passed_count++] = x->change->rule;
-		released = released || key == 'y';
+		if (key == 'a' && x->change->rule)
+			apply_release_rule(a, x->change->rule);
+		released = released || key == 'y' || key == 'a';
 	}
 	return choices_release_brought(&a->choices) || released;
 }
@@ -151,7 +188,9 @@ static int apply_settle(struct apply *a, struct error *e)
 /* 1: go on; 0: the user said no. */
 static int apply_confirm(struct apply *a, struct error *e)
 {
-	static const char help[] = "y  apply them\nn  change nothing\np  choose by file and hunk";
+	static const char help[] = "y  apply them\nn  change nothing\nd  show the difference\n"
+				   "p  choose by file and hunk\n"
+				   "r  choose by rule, of what is flagged";
 	char question[PATH_MAX + 256];
 
 	while (a->prompt.tty >= 0) {
@@ -160,14 +199,23 @@ static int apply_confirm(struct apply *a, struct error *e)
 		if (choices_in(&a->choices, CHOICE_LANDS) == 0)
 			return 0;
 		choices_put_sum(&sum, &a->choices);
-		(void)snprintf(question, sizeof(question), "Apply %s to %s? [y/N/p/?]",
+		(void)snprintf(question, sizeof(question), "Apply %s to %s? [y/N/d/p/r/?]",
 			       buf_str(&sum), a->review.layers.workspace);
-		char key = prompt_key(&a->prompt, question, "nyp", help);
+		char key = prompt_key(&a->prompt, question, "nydpr", help);
+		int r = 0;
 
-		if (key != 'p')
+		if (key == 'y' || key == 'n')
 			return key == 'y';
-		int r = patch_choose(&a->prompt, &a->choices, e);
-
+		if (key == 'd') {
+			r = patch_show_all(&a->prompt, &a->choices, e);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (key == 'p')
+			r = patch_choose(&a->prompt, &a->choices, e);
+		else
+			patch_choose_rules(&a->prompt, &a->choices);
 		if (r == 0)
 			r = apply_settle(a, e);
 		if (r < 0)

@@ -6,6 +6,7 @@
  */
 #include "diff_parts.h"
 
+#include "pager.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static const char **between_paths(const struct changes *c, size_t *ret_count)
 
 	for (size_t i = 0; paths && i < c->count; i++) {
 		/* What both only made is no matter: a directory. */
-		if (!diff_is_file(&c->items[i]) && c->items[i].kind == CHANGE_ADDED)
+		if (!folding_is_file(&c->items[i]) && c->items[i].kind == CHANGE_ADDED)
 			continue;
 		paths[count++] = c->items[i].path;
 		if (c->items[i].from)
@@ -199,7 +200,7 @@ static int between_open(struct between *b, struct review *review, const char *na
 	b->sides[i] = (struct diff){
 		.review = review,
 		.view = VIEW_INIT,
-		.text = text_open(STDOUT_FILENO),
+		.text = pager_text(),
 		.out = BUF_INIT(DIFF_OUT_MAX),
 	};
 	b->runs[i] = layers_session_runs(&review->layers, name);

@@ -9,29 +9,30 @@
 #include "direct_changes.h"
 #include "diff_parts.h"
 
+#include "pager.h"
 #include "seen.h"
+#include "tool.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Which changes are meant, and how many there are of each sort. */
-static void diff_pick(struct diff *d)
-{
-	for (size_t i = 0; i < d->changes.count; i++)
-		if (!picks_has_change(&d->picks, &d->changes.items[i]) ||
-		    (d->only_held && d->changes.items[i].group != CHANGE_HELD))
-			d->fates[i] = DIFF_AWAY;
-}
-
+/* How many there are of each sort. */
 static void diff_count(struct diff *d)
 {
+	tally_add(&d->totals.tally, &d->folding, &d->changes);
+	d->totals.tally.commits = d->commits.count;
 	for (size_t i = 0; i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
+		unsigned int fate = d->folding.fates[i];
 
-		if (d->fates[i] == DIFF_AWAY || d->fates[i] == DIFF_SILENT)
+		if (fate == DIFF_AWAY || fate == DIFF_SILENT)
 			continue;
-		d->totals.files++;
-		d->totals.kinds[c->kind]++;
-		d->totals.groups[c->group]++;
+		/* git's own are told by what they say, heaps by their lines. */
+		if (fate != DIFF_GIT && fate != DIFF_HEAP)
+			d->totals.kinds[d->folding.from[i] ? CHANGE_RENAMED : c->kind]++;
+		if (c->group != CHANGE_ORDINARY || (fate != DIFF_GIT && fate != DIFF_HEAP))
+			d->totals.groups[c->group]++;
 	}
 }
 
@@ -39,8 +40,9 @@ static void diff_put_summary(struct diff *d)
 {
 	const struct diff_totals *t = &d->totals;
 	const char *between = ": ";
+	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
 
-	if (t->files == 0) {
+	if (tally_is_empty(&t->tally)) {
 		diff_put(d, TEXT_PLAIN, "%s",
 			 d->picks.count && d->changes.count
 				 ? (d->only_held ? "nothing of what you named is held"
@@ -50,7 +52,8 @@ static void diff_put_summary(struct diff *d)
 		diff_end_line(d);
 		return;
 	}
-	diff_put(d, TEXT_STRONG, "%zu change%s", t->files, t->files == 1 ? "" : "s");
+	tally_put(&words, &t->tally);
+	diff_put(d, TEXT_STRONG, "%s", buf_str(&words));
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
 		if (t->kinds[i] == 0)
 			continue;
@@ -90,31 +93,126 @@ static void diff_put_group_head(struct diff *d, unsigned int group)
 	diff_end_line(d);
 }
 
+/* A change that is flagged, and how many are by the same rule. */
+struct diff_flag {
+	size_t change, count;
+	const char *rule;
+};
+
+static int diff_flag_order(const void *a, const void *b)
+{
+	const struct diff_flag *x = a, *y = b;
+	int rule = strcmp(x->rule, y->rule);
+
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return rule ? rule : x->change < y->change ? -1 : 1;
+}
+
+static int diff_flag_by_rule(const void *a, const void *b)
+{
+	const struct diff_flag *x = a, *y = b;
+
+	return strcmp(x->rule, y->rule);
+}
+
+/* What is flagged, by its rules, those that are seldom first. */
+static int diff_put_flagged(struct diff *d, struct error *e)
+{
+	_cleanup_free_ struct diff_flag *flags = calloc(d->changes.count + 1, sizeof(*flags));
+	size_t count = 0;
+	int r = flags ? 0 : error_sys(e, -ENOMEM, "cannot sort what is flagged");
+
+	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
+		if (d->folding.fates[i] == DIFF_SHOWN &&
+		    d->changes.items[i].group == CHANGE_FLAGGED)
+			flags[count++] = (struct diff_flag){
+				i, 0, d->changes.items[i].rule ? d->changes.items[i].rule : ""};
+	if (count > 1)
+		qsort(flags, count, sizeof(*flags), diff_flag_by_rule);
+	for (size_t i = 0, n; i < count; i = n) {
+		for (n = i; n < count && strcmp(flags[n].rule, flags[i].rule) == 0;)
+			n++;
+		for (size_t at = i; at < n; at++)
+			flags[at].count = n - i;
+	}
+	if (count > 1)
+		qsort(flags, count, sizeof(*flags), diff_flag_order);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (flags[i].count > 1 &&
+		    (i == 0 || strcmp(flags[i - 1].rule, flags[i].rule) != 0)) {
+			diff_put(d, TEXT_STRONG, "-- %zu by %s --", flags[i].count, flags[i].rule);
+			diff_end_line(d);
+		}
+		r = diff_put_at(d, flags[i].change, e);
+		diff_end_line(d);
+	}
+	if (r == 0)
+		diff_put_heaped_rules(d);
+	return r;
+}
+
+/* Commits, then files, then what is folded. */
+static int diff_put_ordinary(struct diff *d, struct error *e)
+{
+	size_t before = d->out.len;
+	int r = diff_put_git(d, e);
+
+	if (d->out.len != before)
+		diff_end_line(d);
+	before = d->out.len;
+	if (r == 0)
+		r = diff_put_moves(d, e);
+	if (d->out.len != before)
+		diff_end_line(d);
+	for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
+		if (d->folding.fates[i] != DIFF_SHOWN ||
+		    d->changes.items[i].group != CHANGE_ORDINARY)
+			continue;
+		r = diff_put_at(d, i, e);
+		diff_end_line(d);
+	}
+	before = d->out.len;
+	diff_put_heaps(d);
+	if (d->out.len != before)
+		diff_end_line(d);
+	return r;
+}
+
 static int diff_put_groups(struct diff *d, struct error *e)
 {
-	bool grouped = d->totals.groups[CHANGE_ORDINARY] < d->totals.files;
+	size_t other = d->totals.groups[CHANGE_FLAGGED] + d->totals.groups[CHANGE_HELD] +
+		       d->totals.groups[CHANGE_DROPPED];
 	int r = 0;
 
 	for (unsigned int group = 0; r == 0 && group < CHANGE_GROUP_COUNT; group++) {
-		if (d->totals.groups[group] == 0)
+		/* A heap has lines among what is ordinary, also where all of it is flagged. */
+		if (d->totals.groups[group] == 0 && group != CHANGE_ORDINARY)
 			continue;
-		if (grouped)
+		if (other && d->totals.groups[group])
 			diff_put_group_head(d, group);
-		size_t before = d->out.len;
-
-		if (group == CHANGE_ORDINARY)
-			r = diff_put_moves(d, e);
-		if (r == 0 && group == CHANGE_ORDINARY)
-			r = diff_put_git(d, e);
-		if (d->out.len != before)
-			diff_end_line(d);
+		if (group == CHANGE_ORDINARY || group == CHANGE_FLAGGED) {
+			r = group == CHANGE_ORDINARY ? diff_put_ordinary(d, e)
+						     : diff_put_flagged(d, e);
+			continue;
+		}
 		for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
-			if (d->fates[i] != DIFF_SHOWN || d->changes.items[i].group != group)
+			if (d->folding.fates[i] != DIFF_SHOWN || d->changes.items[i].group != group)
 				continue;
-			r = diff_put_change(d, &d->changes.items[i], e);
+			r = diff_put_at(d, i, e);
 			diff_end_line(d);
 		}
 	}
+	return r;
+}
+
+int diff_put_all(struct diff *d, struct error *e)
+{
+	diff_count(d);
+	int r = diff_put_groups(d, e);
+
+	if (r == 0)
+		diff_put_summary(d);
 	return r;
 }
 
@@ -140,11 +238,41 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 	return 0;
 }
 
+void diff_put_names(struct diff *d)
+{
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		if (d->folding.fates[i] != DIFF_SHOWN && d->folding.fates[i] != DIFF_MOVED)
+			continue;
+		text_name(&d->out, span_of_str(c->path));
+		buf_put_str(&d->out, folding_is_file(c) ? "\n" : "/\n");
+	}
+	for (size_t n = 0; n < d->folding.heap_count; n++) {
+		const struct heap *h = &d->folding.heaps[n];
+
+		if (!heap_is_one(h))
+			continue;
+		text_name(&d->out, (struct span){(const uint8_t *)h->path, h->len});
+		buf_put_str(&d->out, "/\n");
+	}
+}
+
 static bool diff_is_shown(const void *context, size_t i)
 {
 	const struct diff *d = context;
 
-	return d->fates[i] != DIFF_AWAY;
+	return d->folding.fates[i] != DIFF_AWAY;
+}
+
+/* What goes to a file is for `git apply`; what goes to a pipe a person may read. */
+static bool diff_is_patch(const struct invocation *i)
+{
+	struct stat st;
+
+	return invocation_has(i, OPTION_PATCH) ||
+	       (!invocation_has(i, OPTION_STAT) && !invocation_has(i, OPTION_WORD) &&
+		fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode));
 }
 
 static int diff_run(const struct invocation *i, struct review *review, struct error *e)
@@ -153,25 +281,30 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		.only_held = invocation_has(i, OPTION_HELD),
 		.review = review,
 		.view = VIEW_INIT,
-		.text = text_open(STDOUT_FILENO),
+		.as_text = invocation_has(i, OPTION_TEXT),
+		.by_word = invocation_has(i, OPTION_WORD),
+		.text = pager_text(),
 		.out = BUF_INIT(DIFF_OUT_MAX),
 	};
-	bool json = invocation_has(i, OPTION_JSON);
+	bool json = invocation_has(i, OPTION_JSON), names = invocation_has(i, OPTION_NAME_ONLY);
 	int r = picks_read(review, i->arguments, (size_t)i->argument_count, &d.picks, e);
 
 	if (r == 0)
 		r = diff_read(&d, &review->session, json || review->runs, e);
 	if (r < 0)
 		return r;
-	diff_pick(&d);
 	r = diff_fold(&d, e);
 	diff_count(&d);
 	if (r == 0)
-		r = json ? diff_put_json(&d, e) : diff_show(&d, i, e);
+		r = json                             ? diff_put_json(&d, e)
+		    : invocation_has(i, OPTION_TOOL) ? tool_show(&d, e)
+		    : names                          ? (diff_put_names(&d), 0)
+		    : diff_is_patch(i)               ? diff_put_patch(&d, e)
+						     : diff_show(&d, i, e);
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */
-	if (r == 0 && !invocation_has(i, OPTION_STAT))
+	if (r == 0 && !names && !invocation_has(i, OPTION_STAT))
 		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
 	diff_flush(&d, true);
 	if (r < 0)

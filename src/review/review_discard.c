@@ -28,6 +28,7 @@ struct discard {
 	struct decision decision;
 	struct prompt prompt;
 	struct text out;
+	struct buf tally; /* how many they are, in words */
 	bool json, dry, whole, done;
 	bool swept;   /* layers were set aside */
 	bool home;    /* the private home lost a layer */
@@ -39,6 +40,7 @@ static void discard_fini(struct discard *d)
 	decision_fini(&d->decision);
 	prompt_close(&d->prompt);
 	choices_fini(&d->choices);
+	buf_fini(&d->tally);
 	still_end(&d->still);
 	review_close(&d->review);
 }
@@ -62,6 +64,8 @@ static int discard_pick(struct discard *d, struct error *e)
 	if (r == 0)
 		r = choices_pick(&d->choices, &specs, e);
 	d->count = choices_in(&d->choices, CHOICE_LANDS);
+	if (r == 0)
+		choices_put_tally(&d->tally, &d->choices, CHOICE_LANDS);
 	return r;
 }
 
@@ -311,9 +315,9 @@ static void discard_say(const struct discard *d)
 
 	if (!d->json) {
 		if (d->done)
-			text_printf(&d->out, "Discarded %zu change%s of %s. %s stays as it is.\n",
-				    d->count, d->count == 1 ? "" : "s", d->review.session.name,
-				    d->review.layers.workspace);
+			text_printf(&d->out, "Discarded %s of %s. %s stays as it is.\n",
+				    d->tally.len ? buf_str(&d->tally) : "nothing",
+				    d->review.session.name, d->review.layers.workspace);
 		if (d->home)
 			text_printf(&d->out, "Its private home is as it was before that run.\n");
 		return;
@@ -401,6 +405,7 @@ int review_discard(const struct invocation *i)
 			    .decision = DECISION_INIT,
 			    .prompt = PROMPT_INIT,
 			    .out = text_open(STDOUT_FILENO),
+			    .tally = BUF_INIT(64 << 10),
 			    .json = invocation_has(i, OPTION_JSON),
 			    .dry = invocation_has(i, OPTION_DRY_RUN),
 			    .whole = i->argument_count == 0};

@@ -7,15 +7,17 @@
  * run anything in a tree that an agent can write.
  *
  * What it reads was written by agents, so it has a filter before it reads any of it: it starts no
- * program, has no sockets but unix ones, makes no mounts, and traces no process.  It has no
+ * program (a pager or a tool was started before), has no sockets but unix ones, makes no mounts, and traces no process.  It has no
  * Landlock: which folders a landing writes is known only from what it reads (worktrees, git folders
  * elsewhere), and it has to be able to write them all.
  */
 #include "review.h"
 
 #include "elsewhere.h"
+#include "pager.h"
 #include "profile.h"
 #include "str.h"
+#include "tool.h"
 
 static const struct verb_act review_verbs[] = {
 	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
@@ -23,12 +25,18 @@ static const struct verb_act review_verbs[] = {
 	{"restore", review_restore}, {"fork", review_fork},         {"system", review_system},
 };
 
-/* A maker of systems is a program of the user's, which a filter of ours would be handed on to. */
+/* A maker of systems is a program of the user's, which a filter of ours would be handed on to.  So are
+ * a pager and a tool for differences, which are started before. */
 static int review_confine(const struct invocation *i, struct error *e)
 {
-	return str_equal(i->verb->name, "system")
-		       ? 0
-		       : elsewhere_filter(profile_bpf(PROFILE_REVIEW), e);
+	if (str_equal(i->verb->name, "system"))
+		return 0;
+	int r = tool_begin(i, e);
+
+	if (r < 0)
+		return r;
+	pager_begin(i);
+	return elsewhere_filter(profile_bpf(PROFILE_REVIEW), e);
 }
 
 int main(int argc, char **argv)
@@ -36,5 +44,9 @@ int main(int argc, char **argv)
 	const struct elsewhere_program own = {"bawn-review", review_confine, review_verbs,
 					      BAWN_ARRAY_SIZE(review_verbs)};
 
-	return elsewhere_main(argc, argv, &own);
+	int status = elsewhere_main(argc, argv, &own);
+
+	pager_end();
+	tool_end();
+	return status;
 }

@@ -132,6 +132,9 @@ struct change {
 	/* What it is within a repository whose own file it is, in `path`: as git_rest says, and of
 	 * repositories of other names by what is in them (hold.h).  NULL: it is none. */
 	const char *git;
+	/* So many bytes of the path are the outermost folder that git ignores, as the user's own files
+	 * said before the session (hold.h); 0: git looks at it. */
+	size_t ignored;
 	/* Part of it does not land although the rest does (a setuid bit, an attribute): words. */
 	const char *without;
 	/* Bits of the mode after that are the mask of its access list, and not what that gives the
@@ -140,8 +143,9 @@ struct change {
 	struct object before, after;
 	/* git's object, which the user's gc took away since it landed or was found (settled.h). */
 	bool pruned;
-	bool both;             /* the user changed it since, too; where that was looked for */
-	bool copied_up;        /* the layer's file was made from one beneath it, not new */
+	bool edited;    /* RENAMED, and not the same: only of one that stands for two (folding.h) */
+	bool both;      /* the user changed it since, too; where that was looked for */
+	bool copied_up; /* the layer's file was made from one beneath it, not new */
 	bool exchanged_parent; /* a directory above it was replaced (opaque): removals follow */
 };
 

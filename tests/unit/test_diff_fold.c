@@ -15,7 +15,8 @@ enum { CHANGES = 24 };
 
 struct world {
 	struct change items[CHANGES];
-	uint8_t fates[CHANGES];
+	bool away[CHANGES];
+	bool by_picks;
 	struct diff diff;
 };
 
@@ -25,7 +26,6 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	w->diff.changes.items = w->items;
-	w->diff.fates = w->fates;
 	w->diff.view = VIEW_INIT;
 	w->diff.out = BUF_INIT(1 << 16);
 	*state = w;
@@ -37,6 +37,8 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	buf_fini(&w->diff.out);
+	folding_fini(&w->diff.folding);
+	new_commits_fini(&w->diff.commits);
 	free(w);
 	return 0;
 }
@@ -64,21 +66,33 @@ static struct change *moved(struct world *w, const char *from, const char *to)
 	return c;
 }
 
+static bool is_meant(const void *context, size_t i)
+{
+	const struct world *w = context;
+
+	return !w->away[i];
+}
+
 static void fold(struct world *w)
 {
 	struct error e = ERROR_INIT;
+	const struct folding_how how = {.changes = &w->diff.changes,
+					.view = &w->diff.view,
+					.meant = is_meant,
+					.context = w};
 
-	for (size_t i = 0; i < CHANGES; i++)
-		w->fates[i] = w->fates[i] == DIFF_AWAY ? DIFF_AWAY : DIFF_SHOWN;
-	assert_int_equal(diff_fold(&w->diff, &e), 0);
+	folding_fini(&w->diff.folding);
+	new_commits_fini(&w->diff.commits);
+	assert_int_equal(w->by_picks ? diff_fold(&w->diff, &e) : diff_fold_by(&w->diff, &how, &e),
+			 0);
 }
 
 static void expect(const struct world *w, const char *path, enum diff_fate fate)
 {
 	for (size_t i = 0; i < w->diff.changes.count; i++)
 		if (str_equal(w->items[i].path, path)) {
-			if (w->fates[i] != fate)
-				fail_msg("%s: %d, not %d", path, w->fates[i], fate);
+			if (w->diff.folding.fates[i] != fate)
+				fail_msg("%s: %d, not %d", path, w->diff.folding.fates[i], fate);
 			return;
 		}
 	fail_msg("no %s", path);
@@ -98,7 +112,7 @@ static void directories_are_told_by_what_is_in_them(void **state)
 	add(w, CHANGE_ADDED, "mode/x", false);
 	add(w, CHANGE_ADDED, "unsaid", true);
 	add(w, CHANGE_ADDED, "unsaid/x", false);
-	w->fates[w->diff.changes.count - 1] = DIFF_AWAY;
+	w->away[w->diff.changes.count - 1] = true;
 	fold(w);
 	expect(w, "empty", DIFF_SHOWN);
 	expect(w, "gone", DIFF_SILENT);
@@ -163,7 +177,7 @@ static void a_directory_that_moved_in_part_is_many_lines(void **state)
 
 	for (int i = 0; i < CASES; i++) {
 		w->diff.changes.count = 0;
-		memset(w->fates, 0, sizeof(w->fates));
+		memset(w->away, 0, sizeof(w->away));
 		if (i == GONE) {
 			add(w, CHANGE_DELETED, "old", true);
 			add(w, CHANGE_DELETED, "old/extra", false);
@@ -186,7 +200,7 @@ static void a_directory_that_moved_in_part_is_many_lines(void **state)
 		if (i == NEW)
 			add(w, CHANGE_ADDED, "to/z", false);
 		if (i == AWAY)
-			w->fates[w->diff.changes.count - 1] = DIFF_AWAY;
+			w->away[w->diff.changes.count - 1] = true;
 		if (i == FROM_ELSEWHERE)
 			last->from = "els/y";
 		fold(w);
@@ -239,28 +253,30 @@ static void what_is_held_is_not_folded(void **state)
 		w->items[i].group = i % 2 ? CHANGE_HELD : CHANGE_FLAGGED;
 	fold(w);
 	for (size_t i = 0; i < w->diff.changes.count; i++)
-		assert_int_equal(w->fates[i], DIFF_SHOWN);
+		assert_int_equal(w->diff.folding.fates[i], DIFF_SHOWN);
 	/* But what goes with another one is told by that, unless the session moved it there. */
 	w->items[0].with = ".git/refs/heads/main";
 	w->items[1].with = ".git/refs/heads/main";
 	w->items[1].moved = true;
 	fold(w);
-	assert_int_equal(w->fates[0], DIFF_SILENT);
-	assert_int_equal(w->fates[1], DIFF_SHOWN);
+	assert_int_equal(w->diff.folding.fates[0], DIFF_SILENT);
+	assert_int_equal(w->diff.folding.fates[1], DIFF_SHOWN);
 }
 
 /* Who names them sees them. */
 static void gits_files_that_are_asked_for_are_shown(void **state)
 {
-	struct pathspec spec = {.typed = "x/.git", .path = "x/.git"};
+	struct pathspec spec = {.typed = ".git", .path = ".git"};
 	struct world *w = *state;
 
 	put_git(w);
 	w->diff.picks = (struct picks){.specs = &spec, .count = 1};
+	w->by_picks = true;
 	fold(w);
 	for (size_t i = 0; i < w->diff.changes.count; i++)
-		assert_int_equal(w->fates[i], DIFF_SHOWN);
-	spec.typed = "x";
+		expect(w, w->items[i].path,
+		       str_after(w->items[i].path, ".git/") ? DIFF_SHOWN : DIFF_AWAY);
+	spec.typed = spec.path = "";
 	fold(w);
 	expect(w, ".git/HEAD", DIFF_GIT);
 }
@@ -288,6 +304,57 @@ static void each_repository_is_told_apart(void **state)
 			    "git      sub/.git: 2 logs\n");
 }
 
+/* --- heaps ------------------------------------------------------------------------------------ */
+
+enum { HEAPED = 8 };
+
+static void put_heap(struct world *w, const char *folder)
+{
+	static char paths[HEAPED][64];
+
+	add(w, CHANGE_ADDED, folder, true);
+	for (int i = 0; i < HEAPED; i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "%s/%d", folder, i);
+		add(w, CHANGE_ADDED, paths[i], false);
+	}
+}
+
+/* One line, with the files of the user's beside it; what is held keeps its own. */
+static void a_package_managers_tree_is_one_line(void **state)
+{
+	struct world *w = *state;
+	_cleanup_buf_ struct buf words = BUF_INIT(256);
+	struct tally t = {.files = 0};
+
+	add(w, CHANGE_CHANGED, "a.js", false);
+	put_heap(w, "node_modules");
+	w->items[3].group = CHANGE_FLAGGED;
+	w->items[4].group = CHANGE_HELD;
+	fold(w);
+	expect(w, "a.js", DIFF_SHOWN);
+	expect(w, "node_modules", DIFF_SILENT);
+	expect(w, "node_modules/0", DIFF_HEAP);
+	expect(w, "node_modules/1", DIFF_HEAP);
+	expect(w, "node_modules/2", DIFF_SHOWN);
+	tally_add(&t, &w->diff.folding, &w->diff.changes);
+	tally_put(&words, &t);
+	assert_string_equal(buf_str(&words), "2 files, and 7 files in node_modules/");
+}
+
+/* A name that a person may give is no heap by itself. */
+static void a_small_folder_that_was_made_is_shown(void **state)
+{
+	struct world *w = *state;
+
+	put_heap(w, "build");
+	fold(w);
+	expect(w, "build/0", DIFF_SHOWN);
+	for (int i = 1; i <= HEAPED; i++)
+		w->items[i].ignored = strlen("build");
+	fold(w);
+	expect(w, "build/0", DIFF_HEAP);
+}
+
 int main(void)
 {
 #define ONE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -300,6 +367,8 @@ int main(void)
 		ONE(what_is_held_is_not_folded),
 		ONE(gits_files_that_are_asked_for_are_shown),
 		ONE(each_repository_is_told_apart),
+		ONE(a_package_managers_tree_is_one_line),
+		ONE(a_small_folder_that_was_made_is_shown),
 	};
 #undef ONE
 

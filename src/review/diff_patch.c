@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn diff --patch`, and `bawn diff > FILE`: a patch that `git apply` takes, and that makes of the
+ * workspace byte for byte what the session made of it.  So nothing is escaped, folded or left out
+ * that has a form in a patch.  What has none is named on standard error: what is git's own, fifos and
+ * their like, empty folders, modes that git does not know.
+ *
+ * A file with a NUL in it, or too long to be compared, is a binary patch: both contents, compressed,
+ * in git's base 85.
+ */
+#include "diff_parts.h"
+
+#include "fd.h"
+#include "git_object.h"
+#include "linediff.h"
+#include "sha1.h"
+#include "str.h"
+#include "unified.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+	PATCH_FILE_MAX = 128 << 20,
+	PATCH_LINE = 52, /* bytes of a line of base 85 */
+	PATCH_NAMED = 20,
+	PATCH_LINK = 0120000,
+	PATCH_FILE = 0100000,
+};
+
+struct patch_notes {
+	size_t count;
+	mode_t umask;
+	struct text err;
+};
+
+/* One side of a change as git has it. */
+struct patch_side {
+	bool there;
+	uint32_t mode; /* git's: 100644, 100755, 120000 */
+	struct buf text;
+	char name[GIT_HEX_MAX + 1];
+};
+
+/* --- what has no form ------------------------------------------------------------------- */
+
+static void patch_note(struct patch_notes *n, const char *path, const char *why)
+{
+	char shown[REVIEW_PATH_SHOWN];
+
+	if (n->count++ >= PATCH_NAMED)
+		return;
+	text_styled(&n->err, TEXT_WARN, "not in the patch: ");
+	text_printf(&n->err, "%s (%s)\n", review_shown_path(path, shown), why);
+}
+
+static void patch_end_notes(struct patch_notes *n, const struct diff *d)
+{
+	size_t git = 0;
+
+	for (size_t i = 0; i < d->changes.count; i++)
+		git += d->folding.fates[i] != DIFF_AWAY && d->changes.items[i].git != NULL;
+	if (n->count > PATCH_NAMED)
+		text_printf(&n->err, "and %zu more that are not in the patch\n",
+			    n->count - PATCH_NAMED);
+	if (d->commits.count)
+		text_printf(&n->err,
+			    "not in the patch: %zu commit%s, but what changed by %s; 'bawn apply' "
+			    "brings commits\n",
+			    d->commits.count, d->commits.count == 1 ? "" : "s",
+			    d->commits.count == 1 ? "it is" : "them is");
+	else if (git)
+		text_printf(&n->err, "not in the patch: %zu of git's own files\n", git);
+}
+
+/* A name in which git itself refuses to write. */
+static bool patch_is_refused(const char *path)
+{
+	for (const char *part = path; *part;) {
+		size_t len = strcspn(part, "/");
+
+		if ((len == 4 && strncasecmp(part, ".git", 4) == 0) ||
+		    (len == 5 && strncasecmp(part, "git~1", 5) == 0))
+			return true;
+		part += len + (part[len] == '/');
+	}
+	return false;
+}
+
+/* Files that git apply takes away leave their folder behind, or it takes the folder as well. */
+static int patch_on_name(void *context, const char *name)
+{
+	bool *any = context;
+
+	(void)name;
+	*any = true;
+	return -ECANCELED;
+}
+
+static void patch_note_emptied(struct patch_notes *n, const struct diff *d, const char *gone,
+			       char last[PATH_MAX])
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(gone, '/');
+	size_t len = slash ? (size_t)(slash - gone) : 0;
+	struct object o;
+	bool any = false;
+
+	if (len == 0 || len >= sizeof(folder))
+		return;
+	memcpy(folder, gone, len);
+	folder[len] = '\0';
+	if (str_equal(folder, last))
+		return;
+	memcpy(last, folder, sizeof(folder));
+	if (view_look(&d->view, folder, &o) < 0 || o.type != OBJECT_DIR)
+		return;
+	(void)view_list(&d->view, folder, patch_on_name, &any);
+	if (!any)
+		patch_note(n, folder, "a folder that is empty now");
+}
+
+/* --- names, as git quotes them ---------------------------------------------------------- */
+
+static bool patch_is_plain(const char *path)
+{
+	for (const char *p = path; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || *p == '"' ||
+		    *p == '\\')
+			return false;
+	return true;
+}
+
+static void patch_put_name(struct buf *out, const char *side, const char *path)
+{
+	if (patch_is_plain(path)) {
+		buf_putf(out, "%s%s", side, path);
+		return;
+	}
+	buf_putf(out, "\"%s", side);
+	for (const char *p = path; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '"' || c == '\\')
+			buf_putf(out, "\\%c", c);
+		else if (c < ' ' || c >= 0x7f)
+			buf_putf(out, "\\%03o", c);
+		else
+			buf_put_char(out, (char)c);
+	}
+	buf_put_char(out, '"');
+}
+
+/* --- contents ----------------------------------------------------------------------------- */
+
+static void patch_side_fini(struct patch_side *s)
+{
+	buf_fini(&s->text);
+}
+
+/* 1: it is too large. */
+static int patch_read(const struct diff *d, const struct change *c, enum change_side side,
+		      struct patch_side *ret)
+{
+	const struct object *o = side == CHANGE_BEFORE ? &c->before : &c->after;
+
+	*ret = (struct patch_side){.there = o->type == OBJECT_FILE || o->type == OBJECT_LINK,
+				   .text = BUF_INIT(PATCH_FILE_MAX)};
+	memset(ret->name, '0', 2 * (size_t)SHA1_SIZE);
+	if (!ret->there)
+		return 0;
+	ret->mode =
+		o->type == OBJECT_LINK ? PATCH_LINK : PATCH_FILE | (o->mode & 0100 ? 0755U : 0644U);
+	if (o->type == OBJECT_LINK) {
+		buf_put_str(&ret->text, o->link);
+	} else {
+		_cleanup_fd_ int fd = changes_open(&d->view, c, side);
+
+		if (o->size > PATCH_FILE_MAX)
+			return 1;
+		int r = fd < 0 ? fd : fd_read_all(fd, &ret->text);
+
+		if (r < 0)
+			return r;
+	}
+	struct git_name name;
+
+	git_name_of(GIT_KIND_BLOB, buf_span(&ret->text), SHA1_SIZE, &name);
+	git_name_hex(&name, ret->name);
+	return 0;
+}
+
+static void patch_put_base85(struct buf *out, const uint8_t *bytes, size_t len)
+{
+	static const char digits[] =
+		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"!#$%&()*+-;<=>?@^_`{|}~";
+
+	for (size_t at = 0; at < len;) {
+		size_t n = len - at < PATCH_LINE ? len - at : PATCH_LINE;
+
+		buf_put_char(out, (char)(n <= 26 ? 'A' + n - 1 : 'a' + n - 27));
+		for (size_t i = 0; i < n; i += 4) {
+			uint32_t word = 0;
+			char five[5];
+
+			for (size_t b = 0; b < 4; b++)
+				word = word << 8 | (i + b < n ? bytes[at + i + b] : 0U);
+			for (size_t b = 5; b-- > 0; word /= 85)
+				five[b] = digits[word % 85];
+			buf_put(out, five, sizeof(five));
+		}
+		buf_put_char(out, '\n');
+		at += n;
+	}
+}
+
+static int patch_put_literal(struct buf *out, const struct patch_side *s)
+{
+	uLongf len = compressBound(s->text.len);
+	_cleanup_free_ uint8_t *packed = malloc(len);
+
+	if (!packed ||
+	    compress(packed, &len, (const Bytef *)buf_str(&s->text), s->text.len) != Z_OK)
+		return -ENOMEM;
+	buf_putf(out, "literal %zu\n", s->text.len);
+	patch_put_base85(out, packed, len);
+	buf_put_char(out, '\n');
+	return 0;
+}
+
+static void patch_put_line(void *context, char sign, const struct span *text)
+{
+	struct buf *out = context;
+
+	buf_put_char(out, sign);
+	buf_put(out, text->ptr, text->len);
+	if (text->len == 0 || text->ptr[text->len - 1] != '\n')
+		buf_put_str(out, "\n\\ No newline at end of file\n");
+}
+
+/* Two texts; -E2BIG: they are too long for that. */
+static int patch_put_hunks(struct buf *out, const struct patch_side *was,
+			   const struct patch_side *is)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
+	struct lines lines[2];
+	struct linediff diff;
+	struct hunks hunks;
+	int r = lines_cut(buf_span(&was->text), &arena, &lines[0]);
+
+	if (r == 0)
+		r = lines_cut(buf_span(&is->text), &arena, &lines[1]);
+	if (r == 0)
+		r = linediff(&lines[0], &lines[1], &arena, &diff);
+	if (r == 0)
+		r = unified_hunks(&lines[0], &diff, &arena, &hunks);
+	for (size_t i = 0; r == 0 && i < hunks.count; i++) {
+		const struct hunk *h = &hunks.items[i];
+
+		buf_putf(out, "@@ -%zu,%zu +%zu,%zu @@\n", h->before + (h->before_count > 0),
+			 h->before_count, h->after + (h->after_count > 0), h->after_count);
+		unified_lines(&lines[0], &lines[1], &diff, h, patch_put_line, out);
+	}
+	return r;
+}
+
+static bool patch_is_text(const struct patch_side *s)
+{
+	return s->text.len == 0 || !memchr(s->text.ptr, '\0', s->text.len);
+}
+
+/* --- one change --------------------------------------------------------------------------- */
+
+struct patch_names {
+	const char *from, *to;
+	unsigned int alike; /* percent, of a rename; 0: it is none */
+};
+
+static void patch_put_head(struct buf *out, const struct patch_names *names,
+			   const struct patch_side *was, const struct patch_side *is)
+{
+	buf_put_str(out, "diff --git ");
+	patch_put_name(out, "a/", names->from);
+	buf_put_char(out, ' ');
+	patch_put_name(out, "b/", names->to);
+	buf_put_char(out, '\n');
+	if (!was->there)
+		buf_putf(out, "new file mode %06" PRIo32 "\n", is->mode);
+	else if (!is->there)
+		buf_putf(out, "deleted file mode %06" PRIo32 "\n", was->mode);
+	else if (was->mode != is->mode)
+		buf_putf(out, "old mode %06" PRIo32 "\nnew mode %06" PRIo32 "\n", was->mode,
+			 is->mode);
+	if (names->alike) {
+		buf_putf(out, "similarity index %u%%\nrename from ", names->alike);
+		patch_put_name(out, "", names->from);
+		buf_put_str(out, "\nrename to ");
+		patch_put_name(out, "", names->to);
+		buf_put_char(out, '\n');
+	}
+}
+
+/* One entry of the patch: a file or link that comes, goes or becomes another. */
+static int patch_put_entry(struct buf *out, const struct patch_names *names,
+			   const struct patch_side *was, const struct patch_side *is)
+{
+	bool same = str_equal(was->name, is->name) && was->there && is->there;
+	size_t before = 0;
+	int r = 0;
+
+	patch_put_head(out, names, was, is);
+	if (same)
+		return 0;
+	buf_putf(out, "index %s..%s", was->name, is->name);
+	if (was->there && is->there && was->mode == is->mode)
+		buf_putf(out, " %06" PRIo32, is->mode);
+	buf_put_char(out, '\n');
+	if (was->text.len + is->text.len == 0)
+		return 0;
+	before = out->len;
+	if (patch_is_text(was) && patch_is_text(is)) {
+		buf_put_str(out, "--- ");
+		if (was->there)
+			patch_put_name(out, "a/", names->from);
+		else
+			buf_put_str(out, "/dev/null");
+		buf_put_str(out, "\n+++ ");
+		if (is->there)
+			patch_put_name(out, "b/", names->to);
+		else
+			buf_put_str(out, "/dev/null");
+		buf_put_char(out, '\n');
+		r = patch_put_hunks(out, was, is);
+		if (r != -E2BIG)
+			return r;
+		/* Of too many lines: as bytes, then. */
+		out->len = before;
+	}
+	buf_put_str(out, "GIT binary patch\n");
+	r = patch_put_literal(out, is);
+	return r < 0 ? r : patch_put_literal(out, was);
+}
+
+static void patch_note_mode(struct patch_notes *n, const struct change *c)
+{
+	const uint32_t is = c->after.mode & 0777;
+	const uint32_t gits = (is & 0100 ? 0777U : 0666U) & ~(uint32_t)n->umask;
+	char why[64];
+
+	if (c->after.type != OBJECT_FILE || is == gits ||
+	    (c->before.type == OBJECT_FILE && (c->before.mode & 0777) == is))
+		return;
+	(void)snprintf(why, sizeof(why), "its mode %03" PRIo32 ", which git does not know", is);
+	patch_note(n, c->path, why);
+}
+
+/* Why it has no form; NULL: it has one. */
+static const char *patch_why_not(const struct change *c)
+{
+	if (c->group == CHANGE_DROPPED)
+		return c->why ? c->why : "it never lands";
+	if (patch_is_refused(c->path) || (c->from && patch_is_refused(c->from)))
+		return "git writes to no such name";
+	return NULL;
+}
+
+static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, char emptied[PATH_MAX])
+{
+	const struct change c = folding_joined(&d->folding, &d->changes, i);
+	_cleanup_(patch_side_fini) struct patch_side was = {.there = false}, is = {.there = false};
+	const struct patch_side none = {.there = false,
+					.name = "0000000000000000000000000000000000000000"};
+	struct patch_names names = {.from = c.from ? c.from : c.path, .to = c.path};
+	const char *why = patch_why_not(&c);
+
+	if (why) {
+		patch_note(n, c.path, why);
+		return 0;
+	}
+	if (!folding_is_file(&c) && c.after.type == OBJECT_DIR && c.before.type == OBJECT_DIR) {
+		patch_note(n, c.path, "the mode of a folder");
+		return 0;
+	}
+	int r = patch_read(d, &c, CHANGE_BEFORE, &was);
+
+	if (r == 0)
+		r = patch_read(d, &c, CHANGE_AFTER, &is);
+	if (r == 1)
+		patch_note(n, c.path, "it is too large");
+	if (r == 1 || (r == 0 && !was.there && !is.there))
+		return 0;
+	if (r < 0)
+		return r == -ENOMEM ? r : (patch_note(n, c.path, "it cannot be read now"), 0);
+	if (c.from)
+		names.alike = d->folding.alike[i] ? d->folding.alike[i] : 100;
+	/* What becomes another kind of thing goes, and comes anew. */
+	if (was.there && is.there && (was.mode ^ is.mode) & 0170000 & ~0U) {
+		r = patch_put_entry(&d->out, &names, &was, &none);
+		if (r == 0)
+			r = patch_put_entry(&d->out, &names, &none, &is);
+	} else {
+		r = patch_put_entry(&d->out, &names, &was, &is);
+	}
+	patch_note_mode(n, &c);
+	if (c.kind == CHANGE_DELETED || c.from)
+		patch_note_emptied(n, d, names.from, emptied);
+	return r;
+}
+
+static bool patch_has(const struct diff *d, size_t i)
+{
+	const struct change *c = &d->changes.items[i];
+	unsigned int fate = d->folding.fates[i];
+
+	/* A silent one is a folder, or the old name of what comes with the new one. */
+	return fate != DIFF_AWAY && !c->git && (fate != DIFF_SILENT || c->with);
+}
+
+/* At a terminal a person reads it: then each line is escaped, as everywhere. */
+static void patch_escape(struct diff *d, size_t from)
+{
+	_cleanup_buf_ struct buf raw = BUF_INIT(DIFF_OUT_MAX);
+
+	if (!d->text.tty)
+		return;
+	buf_put(&raw, d->out.ptr + from, d->out.len - from);
+	d->out.len = from;
+	for (struct span s = buf_span(&raw); s.len > 0;) {
+		const uint8_t *end = memchr(s.ptr, '\n', s.len);
+		size_t len = end ? (size_t)(end - s.ptr) : s.len;
+
+		text_put(&d->text, &d->out,
+			 s.ptr[0] == '+'   ? TEXT_GOOD
+			 : s.ptr[0] == '-' ? TEXT_BAD
+					   : TEXT_PLAIN,
+			 (struct span){s.ptr, len});
+		diff_end_line(d);
+		s = span_skip(s, len + (end != NULL));
+	}
+}
+
+int diff_put_patch(struct diff *d, struct error *e)
+{
+	struct patch_notes notes = {.err = text_open(STDERR_FILENO)};
+	char emptied[PATH_MAX] = "";
+	int r = 0;
+
+	notes.umask = umask(0);
+	(void)umask(notes.umask);
+	for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		if (!patch_has(d, i))
+			continue;
+		bool made = c->after.type == OBJECT_DIR && c->before.type == OBJECT_ABSENT;
+		bool went = c->before.type == OBJECT_DIR && c->after.type == OBJECT_ABSENT;
+
+		size_t from = d->out.len;
+
+		if (made || went)
+			patch_note(&notes, c->path,
+				   made ? "an empty folder" : "an empty folder that is gone");
+		else
+			r = patch_put_change(d, &notes, i, emptied);
+		if (r == 0 && buf_error(&d->out))
+			r = buf_error(&d->out);
+		if (r == 0 && d->out.len > from)
+			patch_escape(d, from);
+		diff_flush(d, false);
+	}
+	if (r < 0)
+		return error_sys(e, r, "cannot write the patch");
+	patch_end_notes(&notes, d);
+	return 0;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "folding.h"
+
+#include "fd.h"
+#include "git_index.h"
+#include "open.h"
+#include "str.h"
+#include "words.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FOLDING_MANY = 20, /* files of a new folder whose name alone says that it was made */
+	FOLDING_INDEX_MAX = 64 << 20,
+};
+
+bool folding_is_file(const struct change *c)
+{
+	return c->before.type != OBJECT_DIR && c->after.type != OBJECT_DIR;
+}
+
+/* --- directories ---------------------------------------------------------------------- */
+
+/* Each directory on the way to a path is told by that. */
+static int folding_ancestors(const struct changes *all, struct folding *f, const char *path,
+			     bool gone)
+{
+	_cleanup_free_ char *above = strdup(path);
+
+	if (!above)
+		return -ENOMEM;
+	for (char *slash; (slash = strrchr(above, '/'));) {
+		*slash = '\0';
+		const struct change *c = changes_find(all, above);
+		size_t i = c ? (size_t)(c - all->items) : 0;
+
+		/* All above it are told as well, then. */
+		if (c && f->fates[i] == DIFF_SILENT)
+			break;
+		if (c && f->fates[i] == DIFF_SHOWN &&
+		    ((c->kind == CHANGE_ADDED && !gone) || (c->kind == CHANGE_DELETED && gone)))
+			f->fates[i] = DIFF_SILENT;
+	}
+	return 0;
+}
+
+static int folding_directories(const struct changes *all, struct folding *f)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < all->count; i++) {
+		const struct change *c = &all->items[i];
+
+		if (f->fates[i] == DIFF_AWAY)
+			continue;
+		r = folding_ancestors(all, f, c->path, c->kind == CHANGE_DELETED);
+		if (r == 0 && c->from)
+			r = folding_ancestors(all, f, c->from, true);
+	}
+	return r;
+}
+
+/* --- git ------------------------------------------------------------------------------ */
+
+enum folding_git folding_git_of(const struct change *c, size_t *ret_len)
+{
+	static const struct {
+		const char *name;
+		enum folding_git kind;
+		bool within; /* what begins so; else the very name */
+	} rows[] = {
+		{"refs", FOLDED_REF, true},
+		{"logs", FOLDED_LOG, true},
+		{"HEAD", FOLDED_HEAD, false},
+		{"index", FOLDED_INDEX, false},
+		{"packed-refs", FOLDED_PACKED, false},
+		{"ORIG_HEAD", FOLDED_OTHER, false},
+		{"FETCH_HEAD", FOLDED_OTHER, false},
+		{"COMMIT_EDITMSG", FOLDED_OTHER, false},
+		{"MERGE_HEAD", FOLDED_OTHER, false},
+		{"MERGE_MSG", FOLDED_OTHER, false},
+		{"MERGE_MODE", FOLDED_OTHER, false},
+	};
+	const char *git = git_rest(c->path);
+
+	if (!git)
+		return FOLDED_NOT;
+	*ret_len = (size_t)(git - c->path) - 1;
+	/* What has no name of git's is shown for itself. */
+	if (str_after(git, "objects/"))
+		return !change_is_git_object(c)                  ? FOLDED_NOT
+		       : git_place_of(c->path) == GIT_PLACE_PACK ? FOLDED_PACK
+								 : FOLDED_OBJECT;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		const char *rest = str_after(git, rows[i].name);
+
+		if (rest && (!*rest || (rows[i].within && (*rest == '/' || rest[-1] == '/'))))
+			return rows[i].kind;
+	}
+	return FOLDED_NOT;
+}
+
+static void folding_git(const struct folding_how *how, struct folding *f)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; !how->opens_git && i < how->changes->count; i++) {
+		const struct change *c = &how->changes->items[i];
+
+		/* What goes with another change is told by that. */
+		if (f->fates[i] == DIFF_SHOWN && c->with && !c->moved)
+			f->fates[i] = DIFF_SILENT;
+		else if (f->fates[i] == DIFF_SHOWN && c->group == CHANGE_ORDINARY &&
+			 folding_git_of(c, &len) != FOLDED_NOT)
+			f->fates[i] = DIFF_GIT;
+	}
+}
+
+/* --- heaps ---------------------------------------------------------------------------- */
+
+/* Folders that no person writes to. */
+static const char *const folding_owned[] = {
+	"node_modules", "bower_components", ".venv",         ".tox",        ".nox",
+	"__pycache__",  ".mypy_cache",      ".pytest_cache", ".ruff_cache", ".pnpm-store",
+	".yarn/cache",  ".gradle",          ".next",         ".nuxt",       ".svelte-kit",
+	".terraform",   ".bundle",          ".eggs",
+};
+/* And those that one may. */
+static const char *const folding_made[] = {"target", "build", "dist", "vendor",
+					   "out",    "venv",  "env"};
+
+static bool folding_is_named(const char *const *names, size_t count, const char *part, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(names[i]) == len && memcmp(names[i], part, len) == 0)
+			return true;
+	return false;
+}
+
+/* A file that only its maker puts at the top of such a folder. */
+static bool folding_has(const struct changes *all, const char *path, size_t len, const char *name)
+{
+	_cleanup_free_ char *file = NULL;
+
+	if (asprintf(&file, "%.*s/%s", (int)len, path, name) < 0) {
+		file = NULL;
+		return false;
+	}
+	const struct change *c = changes_find(all, file);
+
+	return c && c->after.type == OBJECT_FILE;
+}
+
+/* Nothing of the user's was there. */
+static bool folding_is_new(const struct changes *all, const char *path, size_t len)
+{
+	_cleanup_free_ char *dir = strndup(path, len);
+	const struct change *c = dir ? changes_find(all, dir) : NULL;
+
+	return c && c->kind == CHANGE_ADDED && c->after.type == OBJECT_DIR;
+}
+
+/* The outermost folder around a path that is a heap; false: there is none. */
+static bool folding_heap(const struct changes *all, const struct change *c, struct heap *ret)
+{
+	const char *path = c->path;
+
+	for (const char *part = path, *end; (end = strchr(part, '/')); part = end + 1) {
+		size_t len = (size_t)(end - path), name = (size_t)(end - part);
+		bool owned = folding_is_named(folding_owned, BAWN_ARRAY_SIZE(folding_owned), part,
+					      name) ||
+			     folding_has(all, path, len, "pyvenv.cfg") ||
+			     (name == strlen("vendor") && memcmp(part, "vendor", name) == 0 &&
+			      (folding_has(all, path, len, "modules.txt") ||
+			       folding_has(all, path, len, "autoload.php")));
+		bool ignored = c->ignored == len;
+
+		*ret = (struct heap){.path = path, .len = len, .ignored = ignored, .owned = owned};
+		if (owned || ignored ||
+		    (folding_is_named(folding_made, BAWN_ARRAY_SIZE(folding_made), part, name) &&
+		     folding_is_new(all, path, len)))
+			return true;
+	}
+	return false;
+}
+
+static void heap_count_in(struct heap *h, const struct change *c)
+{
+	if (!folding_is_file(c))
+		return;
+	h->files++;
+	h->kinds[c->kind]++;
+	h->bytes += c->after.type == OBJECT_ABSENT ? c->before.size : c->after.size;
+}
+
+static bool heap_has(const struct heap *h, const struct change *c)
+{
+	return strncmp(c->path, h->path, h->len) == 0 && c->path[h->len] == '/';
+}
+
+/* May it be told by the heap that it is in? */
+static bool folding_may_heap(const struct folding *f, const struct change *c, size_t i)
+{
+	return f->fates[i] == DIFF_SHOWN && c->group <= CHANGE_FLAGGED && !c->git && !c->with;
+}
+
+/* What git has in its index is the user's, in whatever folder. */
+static void folding_keep_tracked(const struct folding_how *how, struct folding *f)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(FOLDING_INDEX_MAX);
+	struct git_index x = GIT_INDEX_INIT;
+	_cleanup_fd_ int fd = open_beneath(how->view->base, ".git/index", O_RDONLY, 0);
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0 || git_index_open(&x, buf_span(&text)) < 0) {
+		git_index_close(&x);
+		return;
+	}
+	while (git_index_next(&x)) {
+		const struct change *c = changes_find(how->changes, buf_str(&x.path));
+		size_t i = c ? (size_t)(c - how->changes->items) : 0;
+
+		if (c && f->fates[i] == DIFF_HEAP && !f->heaps[f->heap_of[i]].owned)
+			f->fates[i] = DIFF_SHOWN;
+	}
+	git_index_close(&x);
+}
+
+bool heap_is_one(const struct heap *h)
+{
+	return h->files > (h->owned || h->ignored ? FOLDING_FEW : FOLDING_MANY);
+}
+
+static void folding_weigh(const struct changes *all, struct folding *f)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (f->fates[i] == DIFF_HEAP)
+			heap_count_in(&f->heaps[f->heap_of[i]], &all->items[i]);
+	for (size_t i = 0; i < all->count; i++) {
+		if (f->fates[i] == DIFF_HEAP && !heap_is_one(&f->heaps[f->heap_of[i]]))
+			f->fates[i] = DIFF_SHOWN;
+	}
+}
+
+/* The heap that a change is in, one that is known or a new one; NULL: none, or no memory. */
+static struct heap *folding_find_heap(const struct changes *all, const struct change *c,
+				      struct folding *f)
+{
+	struct heap h;
+
+	if (!folding_heap(all, c, &h))
+		return NULL;
+	/* Paths are in order, but "a-b" comes between "a" and "a/b". */
+	for (size_t n = f->heap_count; n-- > 0;)
+		if (heap_has(&f->heaps[n], c))
+			return &f->heaps[n];
+	struct heap *more = reallocarray(f->heaps, f->heap_count + 1, sizeof(*more));
+
+	if (!more)
+		return NULL;
+	f->heaps = more;
+	f->heaps[f->heap_count] = h;
+	return &f->heaps[f->heap_count++];
+}
+
+static size_t folding_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static void folding_heaps(const struct folding_how *how, struct folding *f)
+{
+	const struct changes *all = how->changes;
+	const struct heap *last = NULL;
+	const char *plain = NULL; /* a path that is in none; the next one is beside it, mostly */
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct change *c = &all->items[i];
+		size_t len = folding_parent(c->path);
+
+		if (!folding_may_heap(f, c, i) || len == 0 ||
+		    (plain && folding_parent(plain) == len && memcmp(plain, c->path, len) == 0))
+			continue;
+		if (!last || !heap_has(last, c))
+			last = folding_find_heap(all, c, f);
+		plain = last ? NULL : c->path;
+		if (!last || (how->opens && how->opens(how->context, last->path, last->len)))
+			continue;
+		f->fates[i] = DIFF_HEAP;
+		f->heap_of[i] = (uint32_t)(last - f->heaps);
+	}
+	if (f->heap_count) {
+		folding_keep_tracked(how, f);
+		folding_weigh(all, f);
+	}
+}
+
+const char *heap_word(const struct heap *h)
+{
+	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
+		if (h->kinds[i] == h->files)
+			return change_kind_words[i];
+	return change_kind_words[CHANGE_CHANGED];
+}
+
+void heap_put(struct buf *into, const struct heap *h)
+{
+	const char *between = ": ";
+
+	text_escape(into, (struct span){(const uint8_t *)h->path, h->len});
+	buf_putf(into, "/ (%zu file%s, ", h->files, h->files == 1 ? "" : "s");
+	words_size(into, h->bytes);
+	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
+		if (h->kinds[i] == 0 || h->kinds[i] == h->files)
+			continue;
+		buf_putf(into, "%s%zu %s", between, h->kinds[i],
+			 i == CHANGE_MODE ? "of mode" : change_kind_words[i]);
+		between = ", ";
+	}
+	buf_putf(into, "%s)", h->ignored ? "; git ignores it" : "");
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+struct change folding_joined(const struct folding *f, const struct changes *c, size_t i)
+{
+	struct change joined = c->items[i];
+
+	if (f->from[i] == 0)
+		return joined;
+	const struct change *was = &c->items[f->from[i] - 1];
+
+	joined.kind = CHANGE_RENAMED;
+	joined.edited = true;
+	joined.from = was->path;
+	joined.before = was->before;
+	return joined;
+}
+
+int folding_read(const struct folding_how *how, struct folding *ret)
+{
+	size_t count = how->changes->count + 1;
+	struct folding f = {.fates = calloc(count, 1),
+			    .heap_of = calloc(count, sizeof(*f.heap_of)),
+			    .from = calloc(count, sizeof(*f.from)),
+			    .alike = calloc(count, 1)};
+	int r = f.fates && f.heap_of && f.from && f.alike ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i + 1 < count; i++)
+		if (how->meant && !how->meant(how->context, i))
+			f.fates[i] = DIFF_AWAY;
+	if (r == 0)
+		r = folding_directories(how->changes, &f);
+	if (r == 0) {
+		folding_git(how, &f);
+		folding_heaps(how, &f);
+		r = how->apart ? 0 : alike_find(how->changes, how->view, &f);
+	}
+	if (r < 0)
+		folding_fini(&f);
+	else
+		*ret = f;
+	return r;
+}
+
+void folding_fini(struct folding *f)
+{
+	free(f->fates);
+	free(f->heap_of);
+	free(f->from);
+	free(f->alike);
+	free(f->heaps);
+	*f = (struct folding){.fates = NULL};
+}
+
+/* --- how many ------------------------------------------------------------------------- */
+
+void tally_add(struct tally *t, const struct folding *f, const struct changes *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		bool file = folding_is_file(&c->items[i]);
+
+		switch (f->fates[i]) {
+		case DIFF_SHOWN:
+		case DIFF_MOVED:
+			t->files += file;
+			t->folders += !file;
+			break;
+		case DIFF_HEAP:
+			t->heaped += file;
+			break;
+		case DIFF_GIT:
+			t->git += file;
+			break;
+		default:
+			break;
+		}
+	}
+	for (size_t i = 0; i < f->heap_count; i++) {
+		if (!heap_is_one(&f->heaps[i]))
+			continue;
+		t->heap = t->heap ? t->heap : &f->heaps[i];
+		t->heaps++;
+	}
+}
+
+bool tally_is_empty(const struct tally *t)
+{
+	return t->files + t->folders + t->commits + t->heaped + t->git == 0;
+}
+
+static void tally_put_one(struct buf *into, size_t count, const char *word, const char **between)
+{
+	if (count == 0)
+		return;
+	buf_putf(into, "%s%zu %s%s", *between, count, word, count == 1 ? "" : "s");
+	*between = ", ";
+}
+
+void tally_put(struct buf *into, const struct tally *t)
+{
+	const char *between = "";
+
+	tally_put_one(into, t->files, "file", &between);
+	tally_put_one(into, t->folders, "folder", &between);
+	tally_put_one(into, t->commits, "commit", &between);
+	if (t->heaped) {
+		buf_putf(into, "%s%zu file%s in ", *between ? ", and " : "", t->heaped,
+			 t->heaped == 1 ? "" : "s");
+		if (t->heaps == 1 && t->heap) {
+			text_escape(into,
+				    (struct span){(const uint8_t *)t->heap->path, t->heap->len});
+			buf_put_char(into, '/');
+		} else {
+			buf_putf(into, "%zu folders", t->heaps);
+		}
+		between = ", ";
+	}
+	if (!*between)
+		buf_putf(into, t->git ? "%zu of git's own files" : "nothing", t->git);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a list of changes a person reads one by one, and what is told in a few words:
+ *
+ *	directories	are told by what is in them, unless nothing is
+ *	git's own	objects, refs, index and logs: by commits and refs
+ *	heaps		trees that a package manager or a build owns (node_modules, .venv, target), and
+ *			folders that git ignored before the session: one line each
+ *	renames		a file that is gone, and one that came and is much like it: one change
+ *
+ * Only what is ordinary folds, and in a heap what is flagged: that is told by its rules.  What is
+ * held or dropped keeps its own line wherever it is.  `bawn diff`, `bawn apply` and `bawn discard`
+ * fold and count by this alone, so that all of them show the same.
+ */
+#ifndef BAWN_FOLDING_H
+#define BAWN_FOLDING_H
+
+#include "changes.h"
+#include "text.h"
+
+/* What happens to a change on the screen. */
+enum diff_fate {
+	DIFF_SHOWN,
+	DIFF_SILENT, /* a directory, told by what is in it; or the old name of what was renamed */
+	DIFF_GIT,    /* git's own, told by one group of lines */
+	DIFF_MOVED,  /* in a directory that moved as a whole */
+	DIFF_HEAP,   /* in a tree that is one line */
+	DIFF_AWAY,   /* not meant */
+};
+
+enum { FOLDING_FEW = 3 }; /* so many files are no heap */
+
+struct heap {
+	const char *path; /* begins with the folder's */
+	size_t len;
+	bool ignored; /* by git */
+	bool owned;   /* by a package manager, whatever git knows of it */
+	size_t files;
+	size_t kinds[CHANGE_KIND_COUNT];
+	uint64_t bytes; /* as they are after, or were */
+};
+
+struct folding {
+	uint8_t *fates;    /* enum diff_fate of each change */
+	uint32_t *heap_of; /* of DIFF_HEAP: which of the heaps */
+	/* Of what was renamed and edited: the change by which the old name is gone, counted from 1;
+	 * 0: it is none.  And how much of it is the same, in percent. */
+	uint32_t *from;
+	uint8_t *alike;
+	struct heap *heaps;
+	size_t heap_count;
+};
+
+struct folding_how {
+	const struct changes *changes;
+	const struct view *view;
+	/* Which are meant at all; NULL: all are. */
+	bool (*meant)(const void *context, size_t i);
+	/* The person asks to look into this folder; NULL: into none. */
+	bool (*opens)(const void *context, const char *path, size_t len);
+	bool opens_git; /* and at each of git's own files */
+	bool apart;     /* a removal and an addition are never one rename */
+	const void *context;
+};
+
+int folding_read(const struct folding_how *how, struct folding *ret);
+void folding_fini(struct folding *f);
+#define _cleanup_folding_ _cleanup_(folding_fini)
+
+/* Each is a file, a link or the like; else a directory is in it. */
+bool folding_is_file(const struct change *c);
+
+/* Whether it is one of git's own files that are told together; *ret_len: of the path up to ".git"
+ * and with it. */
+enum folding_git {
+	FOLDED_NOT,
+	FOLDED_OBJECT,
+	FOLDED_PACK,
+	FOLDED_REF,
+	FOLDED_PACKED,
+	FOLDED_HEAD,
+	FOLDED_INDEX,
+	FOLDED_LOG,
+	FOLDED_OTHER,
+	FOLDED_COUNT,
+};
+enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
+
+/* There is so much in it that it is one line. */
+bool heap_is_one(const struct heap *h);
+/* "node_modules/ (632 files, 4 MiB; git ignores it)", with how many were only changed. */
+void heap_put(struct buf *into, const struct heap *h);
+/* The word for what happened to all of it: "added", or "changed". */
+const char *heap_word(const struct heap *h);
+
+/* A change that stands for both halves of a rename; `ret` borrows. */
+struct change folding_joined(const struct folding *f, const struct changes *c, size_t i);
+
+/* --- alike.c --- */
+
+/* Finds what was renamed and edited among what is DIFF_SHOWN: fills `from` and `alike`. */
+int alike_find(const struct changes *c, const struct view *v, struct folding *f);
+
+/* --- how many --------------------------------------------------------------------------- */
+
+/* One way of counting, on every screen. */
+struct tally {
+	size_t files, folders, commits;
+	size_t heaped, heaps;    /* files in so many heaps */
+	const struct heap *heap; /* the first of them */
+	size_t git;              /* files of git's own; said where there is nothing else */
+};
+
+void tally_add(struct tally *t, const struct folding *f, const struct changes *c);
+/* "2 files, 1 commit, and 632 files in node_modules/" */
+void tally_put(struct buf *into, const struct tally *t);
+bool tally_is_empty(const struct tally *t);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pager.h"
+
+#include "fd.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The one pager of this process: standard output is one, too. */
+static struct {
+	pid_t pid; /* 0: there is none */
+	struct text text;
+} pager_own;
+
+/* --- which folders count ------------------------------------------------------------------ */
+
+/* How long the folder is that both paths are in. */
+static size_t pager_common(const char *a, const char *b)
+{
+	size_t common = 0;
+
+	for (size_t i = 0;; i++) {
+		bool ends_a = !a[i] || a[i] == '/', ends_b = !b[i] || b[i] == '/';
+
+		if (ends_a && ends_b)
+			common = i;
+		if (!a[i] || !b[i] || a[i] != b[i])
+			return common;
+	}
+}
+
+/* The workspace is `here` or a folder above it, and nobody has looked yet which.  A home, or what
+ * lies at the top of the filesystem, is none. */
+static bool pager_may_be_agents(const char *folder, const char *here, const char *home)
+{
+	size_t common = pager_common(folder, here);
+	size_t own = strlen(home);
+
+	if (common == 0)
+		return false;
+	/* It is the place where we stand, or in it. */
+	if (common == strlen(here))
+		return true;
+	if (own > 1 && strncmp(here, home, own) == 0 && (here[own] == '/' || !here[own]))
+		return common > own;
+	return memchr(folder + 1, '/', common - 1) != NULL;
+}
+
+void pager_clean_path(const char *path, const char *here, const char *home, char *ret)
+{
+	size_t at = 0;
+
+	for (const char *part = path; *part;) {
+		size_t len = strcspn(part, ":");
+		char folder[PATH_MAX], real[PATH_MAX];
+
+		if (len > 0 && len < sizeof(folder)) {
+			memcpy(folder, part, len);
+			folder[len] = '\0';
+			if (folder[0] == '/' && !pager_may_be_agents(folder, here, home) &&
+			    realpath(folder, real) && !pager_may_be_agents(real, here, home)) {
+				if (at > 0)
+					ret[at++] = ':';
+				memcpy(ret + at, folder, len);
+				at += len;
+			}
+		}
+		part += len + (part[len] == ':');
+	}
+	ret[at] = '\0';
+}
+
+/* --- which program ------------------------------------------------------------------------ */
+
+static bool pager_has(const char *path, const char *name)
+{
+	for (const char *part = path; *part;) {
+		size_t len = strcspn(part, ":");
+		char file[PATH_MAX];
+
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)len, part, name) <
+			    (int)sizeof(file) &&
+		    access(file, X_OK) == 0)
+			return true;
+		part += len + (part[len] == ':');
+	}
+	return false;
+}
+
+/* The command, for a shell; NULL: there is none, or none is wanted. */
+static const char *pager_command(const char *path)
+{
+	const char *own = getenv("PAGER"), *term = getenv("TERM");
+
+	if (!term || str_equal(term, "dumb"))
+		return NULL;
+	if (own)
+		return *own && !str_equal(own, "cat") ? own : NULL;
+	return pager_has(path, "less") ? "less" : NULL;
+}
+
+static void pager_become(const char *command, const char *path, int input)
+{
+	sigset_t none;
+
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (setenv("PATH", path, 1) == 0 && setenv("LESS", "FRX", 0) == 0 &&
+	    setenv("LV", "-c", 0) == 0 && dup2(input, STDIN_FILENO) >= 0 && chdir("/") == 0)
+		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+static bool pager_is_wanted(const struct invocation *i)
+{
+	return str_equal(i->verb->name, "diff") && !invocation_has(i, OPTION_NO_PAGER) &&
+	       !invocation_has(i, OPTION_JSON) && !invocation_has(i, OPTION_TOOL) &&
+	       isatty(STDOUT_FILENO) == 1;
+}
+
+/* The option's folder, or where we stand. */
+bool pager_here(const struct invocation *i, char ret[PATH_MAX])
+{
+	const char *named = invocation_value(i, OPTION_WORKSPACE);
+
+	return named ? realpath(named, ret) != NULL : getcwd(ret, PATH_MAX) != NULL;
+}
+
+void pager_begin(const struct invocation *i)
+{
+	const char *path = getenv("PATH"), *home = getenv("HOME");
+	char here[PATH_MAX];
+	int ends[2];
+
+	if (!pager_is_wanted(i) || !path || !pager_here(i, here))
+		return;
+	_cleanup_free_ char *clean = malloc(strlen(path) + 1);
+
+	if (!clean)
+		return;
+	pager_clean_path(path, here, home ? home : "", clean);
+	const char *command = pager_command(clean);
+
+	if (!command || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	const struct text text = text_open(STDOUT_FILENO);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		pager_become(command, clean, ends[0]);
+	(void)close(ends[0]);
+	if (pid > 0 && dup2(ends[1], STDOUT_FILENO) >= 0) {
+		pager_own.pid = pid;
+		pager_own.text = text;
+		/* Who leaves the pager early is not told so; and a key for the pager is not for us. */
+		(void)signal(SIGPIPE, SIG_IGN);
+		(void)signal(SIGINT, SIG_IGN);
+	}
+	(void)close(ends[1]);
+}
+
+struct text pager_text(void)
+{
+	return pager_own.pid ? pager_own.text : text_open(STDOUT_FILENO);
+}
+
+void pager_end(void)
+{
+	if (pager_own.pid == 0)
+		return;
+	(void)close(STDOUT_FILENO);
+	while (waitpid(pager_own.pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	pager_own.pid = 0;
+}
