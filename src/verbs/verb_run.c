@@ -235,7 +235,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		return EXIT_BAWN;
 	}
 	if (!run.quiet)
-		refused_summary(&run.refused, &run.err);
+		refused_summary(&run.refused, run.plan, &run.err);
 	refused_alarm(&run.refused, &run.err);
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(run.plan))
