@@ -44,7 +44,12 @@ enum message_event_kind {
 #define MESSAGE_REASON_MASKED "a placeholder in the body was blotted out; the rest of it went"
 
 /* What a program wanted. */
-enum message_wanted { MESSAGE_WANTED_HOST, MESSAGE_WANTED_FILE, MESSAGE_WANTED_CALL, MESSAGE_WANTED_COUNT };
+enum message_wanted {
+	MESSAGE_WANTED_HOST,
+	MESSAGE_WANTED_FILE,
+	MESSAGE_WANTED_CALL,
+	MESSAGE_WANTED_COUNT
+};
 extern const char *const message_wanted_words[MESSAGE_WANTED_COUNT];
 
 struct message_event {

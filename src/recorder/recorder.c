@@ -237,29 +237,55 @@ static int recorder_write(struct recorder *r, const struct message_note *note)
 	return event_write(&r->writer, &gap.m);
 }
 
-/* Of a connection that was refused the gate says the port alone. */
-static uint64_t recorder_who_tried(const struct recorder *r, const struct message_note *note)
+/* What a note of the gate's says of a name or a connection. */
+struct recorder_refusal {
+	bool refused;
+	bool connect;
+	uint16_t port;
+	struct span host;
+};
+
+static struct recorder_refusal recorder_refusal_of(const struct message_note *note)
 {
-	bool refused = false, connect = false;
-	uint64_t port = 0;
+	struct recorder_refusal ret = {.refused = false};
+	bool refused = false;
 
 	for (size_t i = 0; i < note->items.count; i++) {
 		const struct note_item *item = &note->items.items[i];
 
 		if (item->field == NOTE_FIELD_OP)
-			connect = span_equal(item->text, SPAN_LITERAL("connect"));
-		if (item->field == NOTE_FIELD_VERDICT)
+			ret.connect = span_equal(item->text, SPAN_LITERAL("connect"));
+		else if (item->field == NOTE_FIELD_VERDICT)
 			refused = span_equal(item->text, SPAN_LITERAL("refused"));
-		if (item->field == NOTE_FIELD_PORT)
-			port = item->number;
+		else if (item->field == NOTE_FIELD_HOST)
+			ret.host = item->text;
+		else if (item->field == NOTE_FIELD_PORT)
+			ret.port = (uint16_t)item->number;
 	}
-	return refused && connect && port ? watch_who_connected(r->watch, NULL, (uint16_t)port) : 0;
+	ret.refused = refused && (note->kind == NOTE_DNS || note->kind == NOTE_NETWORK);
+	return ret;
+}
+
+/*
+ * Who asked for what was refused.  A connection's port is all that the gate says of where it was to
+ * go.  A name is asked for by a connection to the gate, and the last one was just now; but what is
+ * asked for again the gate counts and tells later, when somebody else may have been the last.
+ */
+static uint64_t recorder_who_tried(const struct recorder *r, const struct message_note *note,
+				   const struct recorder_refusal *tried)
+{
+	if (!tried->refused || tally_has(r->tally, MESSAGE_WANTED_HOST, tried->host))
+		return 0;
+	if (note->kind == NOTE_DNS)
+		return watch_who_asked(r->watch);
+	return tried->connect && tried->port ? watch_who_connected(r->watch, NULL, tried->port) : 0;
 }
 
 /* A connection, or a name: which execution asked for it, as far as the watch has seen; 0: nobody knows.
  * `room` is for the longer note. */
 static uint64_t recorder_attribute(const struct recorder *r, struct message_note *note,
-			       struct note_item room[NOTE_ITEMS_MAX])
+				   const struct recorder_refusal *tried,
+				   struct note_item room[NOTE_ITEMS_MAX])
 {
 	static const char by[] = "reported";
 	const uint8_t *inside = note->inside.ptr;
@@ -271,10 +297,8 @@ static uint64_t recorder_attribute(const struct recorder *r, struct message_note
 	if (note->inside.len == NOTE_INSIDE)
 		exec = watch_who_connected(r->watch, inside,
 					   (uint16_t)(inside[16] << 8 | inside[17]));
-	else if (note->kind == NOTE_DNS)
-		exec = watch_who_asked(r->watch);
-	else if (note->kind == NOTE_NETWORK)
-		exec = recorder_who_tried(r, note);
+	else
+		exec = recorder_who_tried(r, note, tried);
 	if (exec == 0)
 		return 0;
 	while (before < note->items.count && note->items.items[before].field < NOTE_FIELD_EXEC)
@@ -292,26 +316,6 @@ static uint64_t recorder_attribute(const struct recorder *r, struct message_note
 	return exec;
 }
 
-/* A name or a connection that was refused, for the end of the session. */
-static void recorder_tally(struct recorder *r, const struct message_note *note, uint64_t exec)
-{
-	struct span host = {NULL, 0};
-	bool refused = false;
-
-	if (note->kind != NOTE_DNS && note->kind != NOTE_NETWORK)
-		return;
-	for (size_t i = 0; i < note->items.count; i++) {
-		const struct note_item *item = &note->items.items[i];
-
-		if (item->field == NOTE_FIELD_VERDICT)
-			refused = span_equal(item->text, SPAN_LITERAL("refused"));
-		if (item->field == NOTE_FIELD_HOST)
-			host = item->text;
-	}
-	if (refused && host.len > 0)
-		tally_add(r->tally, MESSAGE_WANTED_HOST, exec, host);
-}
-
 static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, struct span body,
 			       struct error *e)
 {
@@ -327,9 +331,11 @@ static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, st
 		if (!(s->kinds >> note.kind & 1))
 			return error_set(e, -EBADMSG, "it sent a note about %s, which others write",
 					 note_kinds[note.kind]);
-		uint64_t exec = recorder_attribute(r, &note, room);
+		const struct recorder_refusal refusal = recorder_refusal_of(&note);
+		uint64_t exec = recorder_attribute(r, &note, &refusal, room);
 
-		recorder_tally(r, &note, exec);
+		if (refusal.refused && refusal.host.len > 0)
+			tally_add(r->tally, MESSAGE_WANTED_HOST, exec, refusal.host);
 		ret = recorder_write(r, &note);
 		if (note.id > s->asked) {
 			s->asked = note.id;

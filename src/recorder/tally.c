@@ -101,6 +101,17 @@ void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct 
 	(void)snprintf(e->program, sizeof(e->program), "%s", program);
 }
 
+bool tally_has(const struct tally *t, enum message_wanted what, struct span name)
+{
+	char text[TALLY_TEXT];
+
+	tally_text(text, sizeof(text), name);
+	for (size_t i = 0; t && i < t->count; i++)
+		if (t->entries[i].what == what && strcmp(t->entries[i].name, text) == 0)
+			return true;
+	return false;
+}
+
 void tally_tell(const struct tally *t,
 		void (*tell)(void *context, const struct message_event *event), void *context)
 {

@@ -24,6 +24,9 @@ void tally_name(struct tally *t, uint64_t exec, struct span path);
 /* The execution (0: nobody knows which) was refused it. */
 void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct span name);
 
+/* It is there already, whoever wanted it. */
+bool tally_has(const struct tally *t, enum message_wanted what, struct span name);
+
 /* One event for each program and thing, as MESSAGE_EVENT_WANTED has it. */
 void tally_tell(const struct tally *t,
 		void (*tell)(void *context, const struct message_event *event), void *context);

@@ -189,8 +189,7 @@ static void summary_items(struct summary *s)
 		(void)summary_programs(s, r->items[i].host, label);
 		for (size_t n = i; n < r->count; n++) {
 			(void)summary_programs(s, r->items[n].host, other);
-			if (done[n] || !str_equal(label, other) ||
-			    summary_is_apart(&r->items[n]) ||
+			if (done[n] || !str_equal(label, other) || summary_is_apart(&r->items[n]) ||
 			    refused_hosts_is_telemetry(r->items[n].host))
 				continue;
 			summary_item(s, &r->items[n]);
