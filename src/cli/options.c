@@ -276,7 +276,7 @@ const struct option options[OPTION_COUNT] = {
 	[OPTION_SYSTEM] = {.id = OPTION_SYSTEM,
 			   .name = "system",
 			   .value = "NAME",
-			   .help = "stand on this system instead of the host's"},
+			   .help = "take this as its base system, not the host's"},
 	[OPTION_WORKTREE] = {.id = OPTION_WORKTREE,
 			     .name = "worktree",
 			     .value = "BRANCH",

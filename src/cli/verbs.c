@@ -126,7 +126,7 @@ const struct verb verbs[] = {
 	{
 		.name = "verify",
 		.usage = "[OPTIONS]",
-		.summary = "attack the box from inside and report",
+		.summary = "try to break out of the box, and report",
 		.description =
 			"Makes the box that 'bawn run' with the same options would make and runs "
 			"probes in it: attempts that must fail, each with a control outside that "
@@ -320,9 +320,9 @@ const struct verb verbs[] = {
 		.usage = "[OPTIONS] [PATH...]",
 		.summary = "what a session changed, and what is held of it",
 		.description =
-			"Shows what a session in review mode changed of the workspace, as one "
-			"reads a pull request: what was added, changed, deleted, renamed or given "
-			"another mode, text line by line, anything else by its size and type. It "
+			"Shows what a session in review mode changed of the workspace: what was "
+			"added, changed, deleted, renamed or given another mode, text line by "
+			"line, anything else by its size and type. It "
 			"is read from the session's layers; nothing is run and no link is "
 			"followed.\n\n"
 			"The changes come in groups: ordinary ones; flagged ones, which land and "
@@ -545,7 +545,7 @@ const struct verb verbs[] = {
 	{
 		.name = "system",
 		.usage = "[OPTIONS] create|ls|rm [NAME]",
-		.summary = "root filesystems that a box can stand on",
+		.summary = "base systems for boxes, other than the host's",
 		.description =
 			"'bawn run --system NAME' gives a box a root filesystem of its own "
 			"instead of the host's programs. Inside, the user is root there, and "
@@ -620,7 +620,7 @@ const struct verb verbs[] = {
 	{
 		.name = "show",
 		.usage = "[OPTIONS] [SESSION]",
-		.summary = "the story of a session on one screen",
+		.summary = "a summary of a session on one screen",
 		.description =
 			"Sums up the record of a session: what was run and how it ended, which "
 			"files it changed and where, what it read outside of its workspace, the "

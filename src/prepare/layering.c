@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAYERING_HOLD_MS = 2000 };
+enum { LAYERING_HOLD_MS = 2000, LAYERING_WORDS_MAX = 4096 };
 
 /* --- which session -------------------------------------------------------------------- */
 
@@ -196,15 +196,17 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	(void)umask(mask);
 	if (r < 0)
 		return r;
-	if (named)
-		return layering_named(g, named, p->plan, e);
-	r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
-	if (r < 0)
-		return r;
-	g->goes_on = g->waiting == 1;
-	if (g->goes_on)
-		g->waiting = 0;
-	return 0;
+	if (named) {
+		r = layering_named(g, named, p->plan, e);
+	} else {
+		r = layering_go_on(layers_each_session(g->layers, layering_consider, g, e), e);
+		g->goes_on = r == 0 && g->waiting == 1;
+		if (g->goes_on)
+			g->waiting = 0;
+	}
+	if (r == 0 && g->goes_on)
+		waiting_read(g->layers, &g->session, g->tree, &g->has);
+	return r;
 }
 
 bool layering_is_taken(const struct layering *g, const char *name)
@@ -589,7 +591,9 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	*e = r < 0 ? ERROR_INIT : *e;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
-
+	g->has = (struct waiting){.known = false};
+	if (r == 0 && *ret_kept && g->session.mode == LAYERS_REVIEW)
+		waiting_read(g->layers, &g->session, g->tree, &g->has);
 	layering_fini(g);
 	return r;
 }
@@ -621,9 +625,22 @@ void layering_say_recovered(const struct layers *l, const struct land_found *fou
 
 void layering_print_choice(const struct layering *g, const struct text *t)
 {
-	if (g->goes_on)
-		text_printf(t, "bawn: goes on with the changes of %s; --fresh begins anew\n",
-			    g->session.name);
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
+
+	if (g->goes_on) {
+		waiting_words(&g->has, &words);
+		text_printf(t,
+			    "bawn: continues session %s (%s, not applied); --fresh starts clean\n",
+			    g->session.name, buf_str(&words));
+	}
+	if (g->goes_on && g->has.outside > 0) {
+		buf_clear(&words);
+		waiting_outside(&g->has, &words);
+		text_printf(t,
+			    "bawn: you changed %s since; the session has its own version: bawn "
+			    "diff\n",
+			    buf_str(&words));
+	}
 	if (g->stray[0])
 		text_printf(t,
 			    "bawn: %s waits, but worked on another folder that was here: bawn diff "
@@ -631,7 +648,7 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 			    g->stray);
 	if (g->waiting == 0)
 		return;
-	text_printf(t, "bawn: begins anew; sessions with changes: ");
+	text_printf(t, "bawn: starts clean; sessions with changes: ");
 	for (size_t i = 0; i < g->waiting && i < LAYERING_LISTED; i++)
 		text_printf(t, "%s%s", i ? ", " : "", g->names[i]);
 	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
@@ -664,7 +681,8 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 		/* Nothing waits, so a script has nothing to read. */
 		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			text_printf(t,
-				    "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
+				    "bawn: session %s changed files in place\n"
+				    "  review: bawn diff   take back: bawn undo\n",
 				    name);
 		return;
 	}
@@ -675,5 +693,12 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 			    name, g->session.branch);
 		return;
 	}
-	text_printf(t, "bawn: what %s changed waits: bawn diff, bawn apply, bawn discard\n", name);
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
+
+	/* The layer is not empty, and yet all is as it was: a file that was touched. */
+	if (g->has.known && !g->has.many && !g->has.git && g->has.files == 0)
+		return;
+	waiting_words(&g->has, &words);
+	text_printf(t, "bawn: %s, not applied (session %s)\n", buf_str(&words), name);
+	text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
 }
