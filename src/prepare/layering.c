@@ -630,7 +630,8 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 	if (g->goes_on) {
 		waiting_words(&g->has, &words);
 		text_printf(t,
-			    "bawn: continues session %s (%s, not applied); --fresh starts clean\n",
+			    "bawn: continues session %s (%s, not applied)\n"
+			    "  start clean: bawn run --fresh\n",
 			    g->session.name, buf_str(&words));
 	}
 	if (g->goes_on && g->has.outside > 0) {
