@@ -125,7 +125,7 @@ void waiting_outside(const struct waiting *w, struct buf *into)
 {
 	for (size_t i = 0; i < w->outside && i < WAITING_NAMES; i++) {
 		buf_put_str(into, i ? ", " : "");
-		text_escape(into, span_of_str(w->names[i]));
+		text_name(into, span_of_str(w->names[i]));
 	}
 	if (w->outside > WAITING_NAMES)
 		buf_putf(into, " and %zu more", w->outside - WAITING_NAMES);

@@ -88,12 +88,21 @@ static size_t summary_programs(const struct summary *s, const char *host,
 			continue;
 		if (count++ < SUMMARY_PROGRAMS) {
 			buf_put_str(&names, names.len ? ", " : "");
-			text_escape(&names, span_of_str(w->program));
+			text_name(&names, span_of_str(w->program));
 		}
 	}
 	(void)snprintf(label, SUMMARY_LABEL_MAX + 1, "%s",
 		       names.len ? buf_str(&names) : "a program");
 	return count;
+}
+
+/* One program, as a label: the box chose its name. */
+static void summary_label(const char *program, char label[SUMMARY_LABEL_MAX + 1])
+{
+	_cleanup_buf_ struct buf name = BUF_INIT(SUMMARY_BYTES);
+
+	text_name(&name, span_of_str(program));
+	(void)snprintf(label, SUMMARY_LABEL_MAX + 1, "%s", *program ? buf_str(&name) : "a program");
 }
 
 /* The command, or one of the programs that were refused something. */
@@ -227,6 +236,7 @@ static void summary_files_of(struct summary *s, size_t first, bool *done)
 	const struct refused *r = s->refused;
 	_cleanup_buf_ struct buf words = BUF_INIT(SUMMARY_BYTES);
 	const char *program = r->wanted[first].program;
+	char label[SUMMARY_LABEL_MAX + 1];
 	size_t count = 0;
 
 	for (size_t i = first; i < r->wanted_count; i++) {
@@ -245,7 +255,8 @@ static void summary_files_of(struct summary *s, size_t first, bool *done)
 		buf_putf(&words, " and %zu more", count - SUMMARY_FILES);
 	buf_put_str(&words, count == 1 ? ": a file that the box is not shown"
 				       : ": files that the box is not shown");
-	summary_row(s, program[0] ? program : "a program", buf_str(&words));
+	summary_label(program, label);
+	summary_row(s, label, buf_str(&words));
 }
 
 /* --- system calls ----------------------------------------------------------------------- */
@@ -273,6 +284,7 @@ static void summary_calls_of(struct summary *s, size_t first, enum usual_kind ki
 	const struct refused *r = s->refused;
 	_cleanup_buf_ struct buf words = BUF_INIT(SUMMARY_BYTES);
 	const char *program = r->wanted[first].program;
+	char label[SUMMARY_LABEL_MAX + 1];
 
 	buf_put_str(&words, kind == USUAL_DEBUG ? "looking into other programs ("
 						: "a sandbox of its own (");
@@ -291,7 +303,8 @@ static void summary_calls_of(struct summary *s, size_t first, enum usual_kind ki
 	else
 		buf_putf(&words, "): it is in one already; %s",
 			 summary_without_sandbox(s, program));
-	summary_row(s, program[0] ? program : "a program", buf_str(&words));
+	summary_label(program, label);
+	summary_row(s, label, buf_str(&words));
 }
 
 static void summary_wanted(struct summary *s)
