@@ -16,9 +16,11 @@
 
 enum { WAITING_DEPTH_MAX = 64 };
 
-/* How many names are in it, up to WAITING_MOST and one more. */
-static int waiting_measure(int dir, int depth, size_t *count)
+/* How many names are in it, up to WAITING_MOST and one more.  -EFBIG: there is too much to read. */
+static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 {
+	struct stat st;
+
 	_cleanup_fd_ int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
 	int r = 0;
 	_cleanup_dir_ DIR *all = fd < 0 ? NULL : dir_read(fd, &r);
@@ -28,11 +30,16 @@ static int waiting_measure(int dir, int depth, size_t *count)
 	for (const struct dirent *d; r == 0 && (d = dir_next(all, &r));) {
 		if (++*count > WAITING_MOST)
 			return 0;
-		if (d->d_type != DT_DIR)
+		if (d->d_type != DT_DIR) {
+			if (d->d_type == DT_REG &&
+			    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+				*bytes += (uint64_t)st.st_size;
+			r = *bytes > WAITING_BYTES ? -EFBIG : 0;
 			continue;
+		}
 		_cleanup_fd_ int sub = open_beneath(fd, d->d_name, O_PATH | O_DIRECTORY, 0);
 
-		r = sub < 0 ? sub : waiting_measure(sub, depth + 1, count);
+		r = sub < 0 ? sub : waiting_measure(sub, depth + 1, count, bytes);
 	}
 	return r;
 }
@@ -87,13 +94,14 @@ void waiting_read(const struct layers *l, const struct layers_session *s, int tr
 	_cleanup_changes_ struct changes changes = {.count = 0};
 	const struct changes_how how = {.hash = true, .lazy = true};
 	struct error e = ERROR_INIT;
+	uint64_t bytes = 0;
 	size_t names = 0;
 
 	*ret = (struct waiting){.known = false};
 	if (view_open(l, &s->project, tree, &view, &e) < 0)
 		return;
 	for (size_t i = 0; i < view.count && names <= WAITING_MOST; i++)
-		if (waiting_measure(view.layers[i], 0, &names) < 0)
+		if (waiting_measure(view.layers[i], 0, &names, &bytes) < 0)
 			return;
 	if (names > WAITING_MOST) {
 		ret->known = ret->many = true;

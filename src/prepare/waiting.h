@@ -2,7 +2,8 @@
 /*
  * What waits in a session, in few words: how many files it changed, and which of them were changed
  * outside since it ended.  It is said at the start of a session that goes on and at its end, so it
- * must cost little: of more than WAITING_MOST names in the layers only that is known.
+ * must cost little: of more than WAITING_MOST names in the layers only that is known, and of files
+ * of more than WAITING_BYTES together nothing.
  */
 #ifndef BAWN_WAITING_H
 #define BAWN_WAITING_H
@@ -10,7 +11,7 @@
 #include "buf.h"
 #include "layers.h"
 
-enum { WAITING_MOST = 1000, WAITING_NAMES = 3, WAITING_NAME_MAX = 256 };
+enum { WAITING_MOST = 1000, WAITING_BYTES = 128 << 20, WAITING_NAMES = 3, WAITING_NAME_MAX = 256 };
 
 struct waiting {
 	bool known;     /* the rest is */
