@@ -19,7 +19,7 @@ static const char help_what[] =
 
 static const char help_try[] = "bawn run -- bash\ta shell in the box, in this folder\n"
 			       "bawn explain\twhat the box may read, write and reach\n"
-			       "bawn doctor\tcan this machine hold the box?";
+			       "bawn doctor\tcan this machine run the sandbox?";
 
 void help_wrap(struct buf *into, const char *text, size_t indent, size_t width)
 {

@@ -79,7 +79,7 @@ const struct verb verbs[] = {
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
 			    "bawn run --allow example.org -- ./job\tone host to reach\n"
 			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
-			    "bawn run --direct -- make\twhat it writes lands at once\n"
+			    "bawn run --direct -- make\tchanges are made in place\n"
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
@@ -697,14 +697,14 @@ const struct verb verbs[] = {
 	{
 		.name = "doctor",
 		.usage = "[OPTIONS]",
-		.summary = "check that this machine can hold the box",
+		.summary = "check that this machine can run the sandbox",
 		.description =
 			"Tries on this machine, as this user, each thing that the box is built "
 			"from, and says for each one that is missing what to do. The checks run "
 			"in short-lived processes of their own and leave nothing behind.",
 		.examples = "bawn doctor\ta table, with the ways out\n"
 			    "bawn doctor --json\tfor programs",
-		.exits = "0\tthis machine can hold the box\n"
+		.exits = "0\tthis machine can run the sandbox\n"
 			 "1\tat least one check failed; bawn would refuse to start\n"
 			 "2\tthe command line makes no sense",
 		.options = BIT(HELP) | BIT(JSON),
