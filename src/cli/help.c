@@ -14,11 +14,12 @@ enum {
 	HELP_EXAMPLE_COLUMN = 42,
 };
 
-static const char help_what[] = "bawn runs a coding agent, or any command, in a box that holds.\n";
+static const char help_what[] =
+	"bawn runs a coding agent, or any command, in a sandbox: the box.\n";
 
 static const char help_try[] = "bawn run -- bash\ta shell in the box, in this folder\n"
 			       "bawn explain\twhat the box may read, write and reach\n"
-			       "bawn doctor\tcan this machine hold the box?";
+			       "bawn doctor\tcan this machine run the sandbox?";
 
 void help_wrap(struct buf *into, const char *text, size_t indent, size_t width)
 {

@@ -206,7 +206,7 @@ void man_verb(struct buf *into, const struct verb *v)
 
 void man_all(struct buf *into)
 {
-	man_begin(into, "bawn", "run a coding agent in a box that holds");
+	man_begin(into, "bawn", "run a coding agent in a sandbox");
 	buf_put_str(into, "\\fBbawn\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENT\\fR...]\n"
 			  ".br\n\\fBbawn \\-\\-help\\fR\n.br\n\\fBbawn \\-\\-version\\fR\n"
 			  ".SH DESCRIPTION\n");

@@ -150,12 +150,19 @@ static int parse_check_words(struct parser *p, const struct option *o, const cha
 	int r = error_set(p->e, -EINVAL, "--%s: there is no '%s'", o->name, word);
 	const char *nearest = str_nearest(word, words, count);
 	_cleanup_buf_ struct buf list = BUF_INIT(sizeof(p->e->next));
+	_cleanup_buf_ struct buf meant = BUF_INIT(sizeof(p->e->next));
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const char *rest = str_after(words[i], word);
+
 		buf_putf(&list, "%s%s", i ? ", " : "", words[i]);
-	error_next(p->e, "%s%s%sThere %s: %s.", nearest ? "Did you mean '" : "",
-		   nearest ? nearest : "", nearest ? "'? " : "", count > 1 ? "are" : "is",
-		   buf_str(&list));
+		if (rest && *rest == '-')
+			buf_putf(&meant, "%s'%s'", meant.len ? " or " : "", words[i]);
+	}
+	if (nearest && meant.len == 0)
+		buf_putf(&meant, "'%s'", nearest);
+	error_next(p->e, "%s%s%sThere %s: %s.", meant.len ? "Did you mean " : "", buf_str(&meant),
+		   meant.len ? "? " : "", count > 1 ? "are" : "is", buf_str(&list));
 	return r;
 }
 
@@ -288,6 +295,14 @@ static int parse_words(struct parser *p)
 	return r;
 }
 
+/* What stands behind the options. */
+static const char *parse_wants(const struct verb *v)
+{
+	const char *rest = str_after(v->usage, "[OPTIONS] ");
+
+	return rest ? rest : v->usage;
+}
+
 static int parse_check_arguments(const struct invocation *i, struct error *e)
 {
 	const struct verb *v = i->verb;
@@ -297,14 +312,16 @@ static int parse_check_arguments(const struct invocation *i, struct error *e)
 		return 0;
 	if (i->argument_count < v->arguments_min)
 		r = error_set(e, -EINVAL, "'bawn %s' needs %s", v->name,
-			      v->command ? "a command" : v->usage);
+			      v->command ? "a command" : parse_wants(v));
 	else if (v->arguments_max == 0 && i->argument_count > 0)
 		r = error_set(e, -EINVAL, "'bawn %s' takes no arguments, and '%s' is one", v->name,
 			      i->arguments[0]);
 	else if (v->arguments_max > 0 && i->argument_count > v->arguments_max)
 		r = error_set(e, -EINVAL, "'%s' is one argument too many for 'bawn %s'",
 			      i->arguments[v->arguments_max], v->name);
-	if (r < 0)
+	if (r < 0 && i->argument_count < v->arguments_min && !v->command)
+		error_next(e, "'bawn %s --help' shows examples.", v->name);
+	else if (r < 0)
 		error_next(e, "Usage: bawn %s %s", v->name, v->usage);
 	int checked = v->first_word && i->argument_count > 1 ? 1 : i->argument_count;
 

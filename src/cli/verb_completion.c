@@ -67,9 +67,45 @@ static const char bash_frame[] =
 	"		_bawn_value \"$verb ${cur%%=*}\" \"${cur#*=}\"\n"
 	"	elif [[ $cur == -* ]]; then\n"
 	"		_bawn_words \"$(_bawn_options \"$verb\")\" \"$cur\"\n"
-	"	elif ((!given)); then\n"
-	"		_bawn_words \"$(_bawn_arguments \"$verb\")\" \"$cur\"\n"
+	"	else\n"
+	"		_bawn_argument \"$verb\" \"$given\" \"$cur\"\n"
 	"	fi\n"
+	"}\n"
+	"\n"
+	"# _bawn_argument VERB GIVEN PREFIX\n"
+	"_bawn_argument()\n"
+	"{\n"
+	"	case $(_bawn_kind \"$1\") in\n"
+	"	paths) _bawn_changed \"$1\" \"$3\" ;;\n"
+	"	snapshots) (($2)) || _bawn_words \"$(_bawn_snapshots)\" \"$3\" ;;\n"
+	"	sessions) (($2)) || _bawn_words \"$(_bawn_sessions)\" \"$3\" ;;\n"
+	"	*) (($2)) || _bawn_words \"$(_bawn_arguments \"$1\")\" \"$3\" ;;\n"
+	"	esac\n"
+	"}\n"
+	"\n"
+	"# The paths that wait in this folder; where there are none, files.  A path that has to "
+	"be\n"
+	"# written with escapes is left out.\n"
+	"_bawn_changed()\n"
+	"{\n"
+	"	local path\n"
+	"\n"
+	"	if [[ $1 != @(why|undo) ]]; then\n"
+	"		compopt -o filenames 2>/dev/null\n"
+	"		while IFS= read -r path; do\n"
+	"			[[ $path == \"$2\"* ]] && COMPREPLY+=(\"$path\")\n"
+	"		done < <(timeout 2 bawn diff --json 2>/dev/null </dev/null |\n"
+	"			LC_ALL=C sed -n '/\\\\/d;/\\xe2[\\x80\\x81]/d;s/^ *\"path\": "
+	"\"\\(.*\\)\",*$/\\1/p' | head -n "
+	"500)\n"
+	"	fi\n"
+	"	((${#COMPREPLY[@]})) || _bawn_paths -f \"$2\"\n"
+	"}\n"
+	"\n"
+	"_bawn_snapshots()\n"
+	"{\n"
+	"	bawn snapshots --json 2>/dev/null </dev/null |\n"
+	"		sed -n 's/^ *\"name\": \"\\([A-Za-z0-9._-]*\\)\",*$/\\1/p'\n"
 	"}\n"
 	"\n"
 	"_bawn_words()\n"
@@ -77,11 +113,20 @@ static const char bash_frame[] =
 	"	mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")\n"
 	"}\n"
 	"\n"
-	"# Also those that have ended: what is recorded can be asked about.\n"
+	"# Those of this folder; where there are none all that are recorded, for those can be "
+	"asked about.\n"
 	"_bawn_sessions()\n"
 	"{\n"
+	"	local here=$(bawn sessions --json 2>/dev/null </dev/null | awk -F'\"' -v "
+	"at=\"$PWD\" \\\n"
+	"		'$2 == \"name\" && $4 ~ /^[a-z0-9-]*$/ { name = $4 } $2 == \"workspace\" "
+	"&& $4 == at { print name "
+	"}')\n"
+	"\n"
+	"	[[ -n $here ]] && echo \"$here\" && return\n"
 	"	ls \"${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record\" 2>/dev/null |\n"
-	"		sed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n"
+	"		sed -n 's/^[0-9]*-[0-9]*-//p' |\n"
+	"		grep -Ev '^(apply|discard|undo)(-[0-9]+)?$' | sort -u\n"
 	"}\n"
 	"\n"
 	"_bawn_paths()\n"
@@ -226,6 +271,21 @@ static void bash_arguments(struct buf *into)
 	buf_put_str(into, "\tesac\n}\n\n");
 }
 
+/* What the arguments are, as the usage says it. */
+static void bash_kinds(struct buf *into)
+{
+	static const struct {
+		const char *word, *kind;
+	} kinds[] = {{"PATH", "paths"}, {"[SNAPSHOT]", "snapshots"}, {"[SESSION", "sessions"}};
+
+	buf_put_str(into, "_bawn_kind()\n{\n\tcase $1 in\n");
+	for (size_t i = 0; i < verb_count; i++)
+		for (size_t k = 0; k < BAWN_ARRAY_SIZE(kinds); k++)
+			if (!verbs[i].hidden && strstr(verbs[i].usage, kinds[k].word))
+				buf_putf(into, "\t%s) echo %s ;;\n", verbs[i].name, kinds[k].kind);
+	buf_put_str(into, "\tesac\n}\n\n");
+}
+
 /* An option of this name or letter whose value is something else, for another verb. */
 static bool bash_is_shared(const struct option *o)
 {
@@ -308,6 +368,7 @@ static void bash_write(struct buf *into)
 	buf_put_str(into, ") ]]\n}\n\n");
 	bash_options(into);
 	bash_arguments(into);
+	bash_kinds(into);
 	buf_put_str(into, "# _bawn_value 'VERB OPTION' PREFIX\n_bawn_value()\n{\n\tcase $1 in\n");
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		bash_value(into, &options[i]);

@@ -81,7 +81,7 @@ const struct verb verbs[] = {
 			    "bawn run --read ~/data -- ./job\tone more folder to read\n"
 			    "bawn run --allow example.org -- ./job\tone host to reach\n"
 			    "bawn run --limit wall-time=1h -- ./job\tat most an hour\n"
-			    "bawn run --direct -- make\twhat it writes lands at once\n"
+			    "bawn run --direct -- make\tchanges are made in place\n"
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
@@ -128,7 +128,7 @@ const struct verb verbs[] = {
 	{
 		.name = "verify",
 		.usage = "[OPTIONS]",
-		.summary = "attack the box from inside and report",
+		.summary = "try to break out of the box, and report",
 		.description =
 			"Makes the box that 'bawn run' with the same options would make and runs "
 			"probes in it: attempts that must fail, each with a control outside that "
@@ -324,9 +324,9 @@ const struct verb verbs[] = {
 		.usage = "[OPTIONS] [PATH...]",
 		.summary = "what a session changed, and what is held of it",
 		.description =
-			"Shows what a session in review mode changed of the workspace, as one "
-			"reads a pull request: what was added, changed, deleted, renamed or given "
-			"another mode, text line by line, anything else by its size and type. It "
+			"Shows what a session in review mode changed of the workspace: what was "
+			"added, changed, deleted, renamed or given another mode, text line by "
+			"line, anything else by its size and type. It "
 			"is read from the session's layers; nothing is run and no link is "
 			"followed.\n\n"
 			"The changes come in groups: ordinary ones; flagged ones, which land and "
@@ -563,7 +563,7 @@ const struct verb verbs[] = {
 	{
 		.name = "system",
 		.usage = "[OPTIONS] create|ls|rm [NAME]",
-		.summary = "root filesystems that a box can stand on",
+		.summary = "base systems for boxes, other than the host's",
 		.description =
 			"'bawn run --system NAME' gives a box a root filesystem of its own "
 			"instead of the host's programs. Inside, the user is root there, and "
@@ -638,7 +638,7 @@ const struct verb verbs[] = {
 	{
 		.name = "show",
 		.usage = "[OPTIONS] [SESSION]",
-		.summary = "the story of a session on one screen",
+		.summary = "a summary of a session on one screen",
 		.description =
 			"Sums up the record of a session: what was run and how it ended, which "
 			"files it changed and where, what it read outside of its workspace, the "
@@ -715,14 +715,14 @@ const struct verb verbs[] = {
 	{
 		.name = "doctor",
 		.usage = "[OPTIONS]",
-		.summary = "check that this machine can hold the box",
+		.summary = "check that this machine can run the sandbox",
 		.description =
 			"Tries on this machine, as this user, each thing that the box is built "
 			"from, and says for each one that is missing what to do. The checks run "
 			"in short-lived processes of their own and leave nothing behind.",
 		.examples = "bawn doctor\ta table, with the ways out\n"
 			    "bawn doctor --json\tfor programs",
-		.exits = "0\tthis machine can hold the box\n"
+		.exits = "0\tthis machine can run the sandbox\n"
 			 "1\tat least one check failed; bawn would refuse to start\n"
 			 "2\tthe command line makes no sense",
 		.options = BIT(HELP) | BIT(JSON),

@@ -185,17 +185,35 @@ void words_network(const struct plan *plan,
 	}
 }
 
+/* How many hosts the rules name, each once. */
+static size_t words_hosts(const struct plan *plan, size_t from, size_t end)
+{
+	size_t count = 0;
+
+	for (size_t i = from; i < end; i++) {
+		bool again = false;
+
+		for (size_t n = from; n < i; n++)
+			again = again ||
+				str_equal(plan->network.items[n].host, plan->network.items[i].host);
+		count += !again;
+	}
+	return count;
+}
+
 const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *into)
 {
 	buf_clear(into);
 	while (*at < plan->network.count) {
 		const struct plan_rule *rule = &plan->network.items[*at];
+		size_t hosts = words_hosts(plan, *at, words_run(plan, *at));
 
 		*at = words_run(plan, *at);
 		if (rule->ceiling || rule->action != PLAN_ACTION_ALLOW)
 			continue;
 		if (rule->bundle[0])
-			buf_putf(into, "use %s", rule->bundle);
+			buf_putf(into, "%s (%zu host%s)", rule->bundle, hosts,
+				 hosts == 1 ? "" : "s");
 		else
 			text_escape(into, span_of_str(rule->host));
 		return buf_str(into);

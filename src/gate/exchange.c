@@ -310,8 +310,7 @@ static void exchange_tell_masked(struct exchange *x)
 		return;
 	x->told_masked = true;
 	memset(&v, 0, sizeof(v));
-	(void)snprintf(v.reason, sizeof(v.reason),
-		       "a placeholder in the body was blotted out; the rest of it went");
+	(void)snprintf(v.reason, sizeof(v.reason), MESSAGE_REASON_MASKED);
 	refusal_note(x->intercept->gate, MESSAGE_EVENT_SECRET, exchange_what(x),
 		     x->intercept->flow->port, &v);
 	exchange_tell_secret(x, "leak", "", &v);

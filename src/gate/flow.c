@@ -210,7 +210,7 @@ static void flow_dial_checked(struct flow *f)
 
 		(void)snprintf(v.reason, sizeof(v.reason),
 			       n->address_count ? "its addresses are not of the public network: %s"
-						: "it has no address%.0s",
+						: MESSAGE_REASON_NO_ADDRESS "%.0s",
 			       why);
 		flow_refuse(f, flow_host(f, text), &v);
 		return;

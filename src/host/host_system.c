@@ -51,6 +51,9 @@ static const char *const host_etc_names[] = {
 	"profile.d",
 	"zsh",
 	"zshrc",
+	/* how names are looked up: asked for by every program that does */
+	"gai.conf",
+	"host.conf",
 	/* names that are numbers elsewhere */
 	"mime.types",
 	"protocols",

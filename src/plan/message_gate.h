@@ -33,8 +33,24 @@ enum message_event_kind {
 	MESSAGE_EVENT_COMPARING,    /* the workspace with the record: `count` files so far */
 	MESSAGE_EVENT_UNATTRIBUTED, /* `count` changes without an event; `host` is one, `reason`
 				     * its kind */
+	MESSAGE_EVENT_WANTED, /* `origin`, a program, was refused `host`, so often: at the end.
+			       * `reason` says what that is (message_wanted_words).  Without `host`:
+			       * so many more */
 	MESSAGE_EVENT_KIND_COUNT,
 };
+
+/* Reasons of things that are no refusals; who sums up tells them apart. */
+#define MESSAGE_REASON_NO_ADDRESS "it has no address"
+#define MESSAGE_REASON_MASKED "a placeholder in the body was blotted out; the rest of it went"
+
+/* What a program wanted. */
+enum message_wanted {
+	MESSAGE_WANTED_HOST,
+	MESSAGE_WANTED_FILE,
+	MESSAGE_WANTED_CALL,
+	MESSAGE_WANTED_COUNT
+};
+extern const char *const message_wanted_words[MESSAGE_WANTED_COUNT];
 
 struct message_event {
 	unsigned int kind;

@@ -39,6 +39,17 @@ static const char *const build_env_plain[] = {
 	"VISUAL",
 };
 
+/* What builds and tests go by.  They pass while their value is a few plain words: nothing that could
+ * be a place, an account or a program's text. */
+static const char *const build_env_words[] = {
+	"APP_ENV",           "CC",      "CFLAGS",   "CI",        "CXX",
+	"CXXFLAGS",          "DEBUG",   "GOARCH",   "GOOS",      "LOG_LEVEL",
+	"NODE_ENV",          "PORT",    "RACK_ENV", "RAILS_ENV", "RUST_LOG",
+	"SOURCE_DATE_EPOCH", "VERBOSE",
+};
+
+enum { BUILD_ENV_WORDS_MAX = 128 };
+
 /* Places of tools and certificates: pass when the box shows every place they name. */
 static const char *const build_env_places[] = {
 	"ANDROID_HOME",
@@ -133,6 +144,15 @@ void build_env_put(struct build *b, const char *name, const char *value, const c
 	if (!build_env_is_dropped(b, name) && !build_env_find(b, name))
 		*build_add_env(b) =
 			(struct plan_env){.name = name, .value = value, .origin = origin};
+}
+
+static bool build_env_is_words(const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.,:=+*- ";
+	size_t len = strspn(value, plain);
+
+	return len <= BUILD_ENV_WORDS_MAX && value[len] == '\0';
 }
 
 /* Each place of a list with colons is one that the box shows. */
@@ -237,6 +257,9 @@ static const char *build_env_allowed(struct build *b, const char *name, const ch
 		if (build_env_plain[i][0] == name[0] &&
 		    policy_name_matches(build_env_plain[i], name))
 			return "default";
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_env_words); i++)
+		if (build_env_words[i][0] == name[0] && str_equal(build_env_words[i], name))
+			return build_env_is_words(value) ? "default" : NULL;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_env_places); i++)
 		if (build_env_places[i][0] == name[0] && str_equal(build_env_places[i], name))
 			return build_env_is_shown(b, value) ? "default" : NULL;

@@ -303,6 +303,9 @@ static int tree_parser_error(const struct tree_reader *t, const yaml_parser_t *p
 {
 	if (p->error == YAML_MEMORY_ERROR)
 		return tree_no_memory(t);
+	if (p->problem_mark.index < t->text.len && t->text.ptr[p->problem_mark.index] == '\t')
+		return tree_error(t, p->problem_mark.line + 1, p->problem_mark.column + 1,
+				  "a tab stands here: indent with spaces, not tabs");
 	return tree_error(t, p->problem_mark.line + 1, p->problem_mark.column + 1,
 			  "this is not valid YAML: %s", p->problem ? p->problem : "unreadable");
 }

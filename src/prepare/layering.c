@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAYERING_HOLD_MS = 2000 };
+enum { LAYERING_HOLD_MS = 2000, LAYERING_WORDS_MAX = 4096 };
 
 /* --- which session -------------------------------------------------------------------- */
 
@@ -214,6 +214,8 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	/* Who goes on with a session that has a branch of its own goes on there. */
 	if (g->goes_on && g->session.branch[0])
 		g->branch = g->session.branch;
+	if (r == 0 && g->goes_on)
+		waiting_read(g->layers, &g->session, g->tree, &g->has);
 	return r;
 }
 
@@ -610,7 +612,9 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 		g->session.project.count = 0;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
-
+	g->has = (struct waiting){.known = false};
+	if (r == 0 && *ret_kept && g->session.mode == LAYERS_REVIEW)
+		waiting_read(g->layers, &g->session, g->tree, &g->has);
 	layering_fini(g);
 	return r;
 }
@@ -642,9 +646,23 @@ void layering_say_recovered(const struct layers *l, const struct land_found *fou
 
 void layering_print_choice(const struct layering *g, const struct text *t)
 {
-	if (g->goes_on)
-		text_printf(t, "bawn: goes on with the changes of %s; --fresh begins anew\n",
-			    g->session.name);
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
+
+	if (g->goes_on) {
+		waiting_words(&g->has, &words);
+		text_printf(t,
+			    "bawn: continues session %s (%s, not applied)\n"
+			    "  start clean: bawn run --fresh\n",
+			    g->session.name, buf_str(&words));
+	}
+	if (g->goes_on && g->has.outside > 0) {
+		buf_clear(&words);
+		waiting_outside(&g->has, &words);
+		text_printf(t,
+			    "bawn: you changed %s since; the session has its own version: bawn "
+			    "diff\n",
+			    buf_str(&words));
+	}
 	if (g->stray[0])
 		text_printf(t,
 			    "bawn: %s waits, but worked on another folder that was here: bawn diff "
@@ -652,7 +670,7 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 			    g->stray);
 	if (g->waiting == 0)
 		return;
-	text_printf(t, "bawn: begins anew; sessions with changes: ");
+	text_printf(t, "bawn: starts clean; sessions with changes: ");
 	for (size_t i = 0; i < g->waiting && i < LAYERING_LISTED; i++)
 		text_printf(t, "%s%s", i ? ", " : "", g->names[i]);
 	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
@@ -685,7 +703,8 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 		/* Nothing waits, so a script has nothing to read. */
 		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			text_printf(t,
-				    "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
+				    "bawn: session %s changed files in place\n"
+				    "  review: bawn diff   take back: bawn undo\n",
 				    name);
 		return;
 	}
@@ -696,5 +715,12 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 			    name, g->session.branch);
 		return;
 	}
-	text_printf(t, "bawn: what %s changed waits: bawn diff, bawn apply, bawn discard\n", name);
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
+
+	/* The layer is not empty, and yet all is as it was: a file that was touched. */
+	if (g->has.known && !g->has.many && !g->has.git && g->has.files == 0)
+		return;
+	waiting_words(&g->has, &words);
+	text_printf(t, "bawn: %s, not applied (session %s)\n", buf_str(&words), name);
+	text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
 }

@@ -16,6 +16,7 @@
 #include "layers.h"
 #include "prepare.h"
 #include "text.h"
+#include "waiting.h"
 
 enum { LAYERING_LISTED = 4 };
 
@@ -26,6 +27,7 @@ struct layering {
 	int tree;           /* the workspace's folder; -1: it has none */
 	const char *branch; /* of --worktree, or NULL */
 	bool goes_on;       /* with an earlier session, whose name is session.name */
+	struct waiting has; /* what that had changed; at the end: what there is now */
 	size_t waiting;     /* sessions that have changes and are not this one */
 	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
 	char stray[LAYERS_NAME_MAX + 1]; /* one that worked on another folder of this path, or "" */

@@ -69,6 +69,7 @@ struct recorder {
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
 	struct watch *watch; /* NULL: the box is not watched */
+	struct tally *tally; /* NULL: nobody asks */
 	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
@@ -236,24 +237,74 @@ static int recorder_write(struct recorder *r, const struct message_note *note)
 	return event_write(&r->writer, &gap.m);
 }
 
-/* A connection: who asked for it, as far as the watch has seen.  `room` is for the longer note. */
-static void recorder_attribute(const struct recorder *r, struct message_note *note,
-			       struct note_item room[NOTE_ITEMS_MAX])
+/* What a note of the gate's says of a name or a connection. */
+struct recorder_refusal {
+	bool refused;
+	bool connect;
+	uint16_t port;
+	struct span host;
+};
+
+static struct recorder_refusal recorder_refusal_of(const struct message_note *note)
+{
+	struct recorder_refusal ret = {.refused = false};
+	bool refused = false;
+
+	for (size_t i = 0; i < note->items.count; i++) {
+		const struct note_item *item = &note->items.items[i];
+
+		if (item->field == NOTE_FIELD_OP)
+			ret.connect = span_equal(item->text, SPAN_LITERAL("connect"));
+		else if (item->field == NOTE_FIELD_VERDICT)
+			refused = span_equal(item->text, SPAN_LITERAL("refused"));
+		else if (item->field == NOTE_FIELD_HOST)
+			ret.host = item->text;
+		else if (item->field == NOTE_FIELD_PORT)
+			ret.port = (uint16_t)item->number;
+	}
+	ret.refused = refused && (note->kind == NOTE_DNS || note->kind == NOTE_NETWORK);
+	return ret;
+}
+
+/*
+ * Who asked for what was refused.  A connection's port is all that the gate says of where it was to
+ * go.  A name is asked for by a connection to the gate, and the last one was just now; but what is
+ * asked for again the gate counts and tells later, when somebody else may have been the last.
+ */
+static uint64_t recorder_who_tried(const struct recorder *r, const struct message_note *note,
+				   const struct recorder_refusal *tried)
+{
+	if (!tried->refused || tally_has(r->tally, MESSAGE_WANTED_HOST, tried->host))
+		return 0;
+	if (note->kind == NOTE_DNS)
+		return watch_who_asked(r->watch);
+	return tried->connect && tried->port ? watch_who_connected(r->watch, NULL, tried->port) : 0;
+}
+
+/* A connection, or a name: which execution asked for it, as far as the watch has seen; 0: nobody knows.
+ * `room` is for the longer note. */
+static uint64_t recorder_attribute(const struct recorder *r, struct message_note *note,
+				   const struct recorder_refusal *tried,
+				   struct note_item room[NOTE_ITEMS_MAX])
 {
 	static const char by[] = "reported";
 	const uint8_t *inside = note->inside.ptr;
 	uint64_t exec = 0;
 	size_t before = 0;
 
-	if (note->inside.len == NOTE_INSIDE && r->watch && note->items.count + 2 <= NOTE_ITEMS_MAX)
+	if (!r->watch || note->items.count + 2 > NOTE_ITEMS_MAX)
+		return 0;
+	if (note->inside.len == NOTE_INSIDE)
 		exec = watch_who_connected(r->watch, inside,
 					   (uint16_t)(inside[16] << 8 | inside[17]));
+	else
+		exec = recorder_who_tried(r, note, tried);
 	if (exec == 0)
-		return;
+		return 0;
 	while (before < note->items.count && note->items.items[before].field < NOTE_FIELD_EXEC)
 		before++;
 	if (before < note->items.count && note->items.items[before].field <= NOTE_FIELD_BY)
-		return; /* it says so itself */
+		return 0; /* it says so itself */
 	memcpy(room, note->items.items, before * sizeof(room[0]));
 	room[before] = (struct note_item){.field = NOTE_FIELD_EXEC, .number = exec};
 	room[before + 1] = (struct note_item){.field = NOTE_FIELD_BY,
@@ -262,6 +313,7 @@ static void recorder_attribute(const struct recorder *r, struct message_note *no
 	       (note->items.count - before) * sizeof(room[0]));
 	note->items.items = room;
 	note->items.count += 2;
+	return exec;
 }
 
 static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, struct span body,
@@ -279,7 +331,11 @@ static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, st
 		if (!(s->kinds >> note.kind & 1))
 			return error_set(e, -EBADMSG, "it sent a note about %s, which others write",
 					 note_kinds[note.kind]);
-		recorder_attribute(r, &note, room);
+		const struct recorder_refusal refusal = recorder_refusal_of(&note);
+		uint64_t exec = recorder_attribute(r, &note, &refusal, room);
+
+		if (refusal.refused && refusal.host.len > 0)
+			tally_add(r->tally, MESSAGE_WANTED_HOST, exec, refusal.host);
 		ret = recorder_write(r, &note);
 		if (note.id > s->asked) {
 			s->asked = note.id;
@@ -365,6 +421,11 @@ static void recorder_show(struct recorder *r, const struct message_event *m)
 	(void)message_send(r->keeper.channel.fd, MESSAGE_EVENT, &message_event_schema, m, NULL, 0);
 }
 
+static void recorder_on_wanted(void *context, const struct message_event *m)
+{
+	recorder_show(context, m);
+}
+
 static void recorder_on_progress(void *context, uint64_t files)
 {
 	recorder_show(context,
@@ -439,11 +500,13 @@ static void recorder_end_box(void *context, const struct error *why)
 
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
+	r->tally = tally_new();
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
 				    .plan = r->plan,
 				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
+				    .tally = r->tally,
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
@@ -720,6 +783,7 @@ static int recorder_finish(struct recorder *r)
 		ret = result;
 	if (ret == 0 && r->watch)
 		ret = watch_finish(r->watch);
+	tally_tell(r->tally, recorder_on_wanted, r);
 	if (ret == 0)
 		ret = recorder_end_first(r);
 	if (ret == 0 && r->watch)
@@ -835,6 +899,7 @@ int recorder_run(int keeper, int plan, int gate)
 	recorder_report(&r);
 	syncer_end(&r.syncer);
 	watch_free(r.watch);
+	tally_free(r.tally);
 	reconcile_fini(&r.reconcile);
 	first_keep_fini(&r.first);
 	writer_fini(&r.writer);

@@ -7,6 +7,7 @@
 #include "process.h"
 #include "str.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
@@ -25,6 +26,7 @@ enum {
 	WATCH_FOLD_MS = 1000,
 	WATCH_TICK_TRIES = 25,    /* milliseconds; a tick is 10 of them at the most */
 	WATCH_CONNECT_MS = 10000, /* that a connect is remembered */
+	WATCH_DNS_PORT = 53,
 	WATCH_TORN_TRIES = 16,
 };
 
@@ -573,10 +575,19 @@ uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint
 			&w->connects[(w->connect_next - 1 - i) % WATCH_CONNECTS];
 
 		if (c->when >= since && c->port == port &&
-		    memcmp(c->address, address, WATCH_ADDRESS) == 0)
+		    (!address || memcmp(c->address, address, WATCH_ADDRESS) == 0))
 			return c->exec;
 	}
 	return 0;
+}
+
+uint64_t watch_who_asked(const struct watch *w)
+{
+	uint8_t address[WATCH_ADDRESS] = {[10] = 0xff, [11] = 0xff};
+
+	return inet_pton(AF_INET, PLAN_GATE_ADDRESS, address + 12) == 1
+		       ? watch_who_connected(w, address, WATCH_DNS_PORT)
+		       : 0;
 }
 
 /* --- serving -------------------------------------------------------------------------- */

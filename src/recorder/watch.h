@@ -28,6 +28,7 @@
 #include "first_keep.h"
 #include "loop.h"
 #include "plan.h"
+#include "tally.h"
 #include "touched.h"
 #include "writer.h"
 
@@ -39,6 +40,7 @@ struct watch_to {
 	const struct plan *plan;
 	struct first_keep *first; /* NULL: none are kept */
 	struct touched *touched;  /* NULL: nobody keeps the paths */
+	struct tally *tally;      /* of what is refused, by program; NULL: nobody asks */
 	int64_t since;            /* CLOCK_REALTIME: what the box does has a later time, 0: any */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */
@@ -62,8 +64,11 @@ void watch_pause(struct watch *w, bool pause);
 /* The box has ended: what was counted is written, and whatever still ran has its end. */
 int watch_finish(struct watch *w) BAWN_MUST_USE;
 
-/* The execution that last asked to connect there (16 bytes, v4 mapped), within seconds; 0: none.
- * It said so itself. */
+/* The execution that last asked to connect there (16 bytes, v4 mapped; NULL: to any address), within
+ * seconds; 0: none.  It said so itself. */
 uint64_t watch_who_connected(const struct watch *w, const uint8_t *address, uint16_t port);
+
+/* The same for a name that was asked of the gate, just now. */
+uint64_t watch_who_asked(const struct watch *w);
 
 #endif

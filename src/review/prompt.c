@@ -13,7 +13,7 @@ int prompt_open(struct prompt *ret, struct error *e)
 	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 
 	if (tty < 0) {
-		(void)error_set(e, -ENXIO, "nobody is here to ask");
+		(void)error_set(e, -ENXIO, "there is no terminal to ask on");
 		error_next(e, "--yes does it without asking.");
 		return -ENXIO;
 	}

@@ -75,11 +75,13 @@ int review_pick_snapshot(const struct review *r, const struct invocation *i, boo
 	if (code < 0)
 		return code;
 	if (!n.found) {
-		code = error_set(e, -ENOENT, "there is no snapshot of %s%s%s",
+		code = error_set(e, -ENOENT, "%s snapshot of %s%s%s",
+				 start ? "there is no" : "you have made no",
 				 n.session ? n.session : r->layers.workspace,
 				 n.session ? " in " : "", n.session ? r->layers.workspace : "");
 		error_next(e, start ? "One is made whenever a session starts."
-				    : "'bawn snapshot' makes one.");
+				    : "'bawn snapshot' makes one. Those that were made by "
+				      "themselves are taken by name: 'bawn snapshots' lists them.");
 		return code;
 	}
 	*ret = n.snapshot;
@@ -196,10 +198,13 @@ static int snapshots_print(const struct invocation *i, const struct review *r, s
 static int snapshots_remove(const struct review *r, char *const *names, struct error *e)
 {
 	_cleanup_fd_ int lock = layers_lock(&r->layers, e);
+	struct text out = text_open(STDOUT_FILENO);
 	int code = lock < 0 ? lock : 0;
 
 	for (; code == 0 && *names; names++) {
 		code = layers_snapshot_remove(&r->layers, *names, e);
+		if (code == 0)
+			text_printf(&out, "removed  %s\n", *names);
 		if (code == -ENOENT) {
 			(void)error_set(e, code, "there is no snapshot '%s' of %s", *names,
 					r->layers.workspace);

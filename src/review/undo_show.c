@@ -10,14 +10,14 @@
 
 enum { UNDO_SHOWN_MAX = 40, UNDO_WORDS = 20 };
 
-static const char *undo_words(const struct land_step *s)
+static const char *undo_words(const struct land_step *s, bool redo)
 {
 	if (s->before.type == OBJECT_ABSENT)
-		return "comes back";
+		return redo ? "added again" : "restored";
 	if (s->after.type == OBJECT_ABSENT)
-		return "goes";
+		return "removed";
 	if (!basis_same_content(&s->before, &s->after))
-		return "as it was";
+		return redo ? "as applied" : "restored";
 	if (!basis_same(&s->before, &s->after))
 		return "gets its mode back";
 	return s->before.type == OBJECT_FILE && s->before.mtime == s->after.mtime
@@ -76,10 +76,8 @@ void undo_show(const struct undo *u, bool changed, const char *title)
 		}
 		if (++shown > UNDO_SHOWN_MAX)
 			continue;
-		const char *words = undo_words(s);
+		const char *words = undo_words(s, u->redo);
 
-		if (u->redo && strcmp(words, "as it was") == 0)
-			words = "as applied";
 		buf_putf(&out, "  %-*s", changed ? 0 : UNDO_WORDS, changed ? "" : words);
 		text_escape(&out, span_of_str(s->path));
 		buf_put_char(&out, '\n');
@@ -209,7 +207,7 @@ void undo_put_json(const struct undo *u)
 			continue;
 		json_open(&j, '{');
 		json_key_str(&j, "path", u->all[i].path);
-		json_key_str(&j, "what", undo_words(&u->all[i]));
+		json_key_str(&j, "what", undo_words(&u->all[i], u->redo));
 		json_key_bool(&j, "changed_since", u->changed[i]);
 		json_close(&j, '}');
 	}

@@ -32,6 +32,7 @@ struct banner_list {
 	struct buf *line;
 	size_t room;
 	size_t left_out;
+	struct buf last; /* of those, while it is the only one */
 };
 
 static void banner_add(struct banner_list *l, const char *one)
@@ -42,7 +43,9 @@ static void banner_add(struct banner_list *l, const char *one)
 	if (l->left_out > 0 ||
 	    (l->line->len > 0 &&
 	     banner_columns(buf_str(l->line)) + 2 + banner_columns(one) + and_more > l->room)) {
-		l->left_out++;
+		buf_clear(&l->last);
+		if (l->left_out++ == 0)
+			buf_put_str(&l->last, one);
 		return;
 	}
 	if (l->line->len > 0)
@@ -60,8 +63,12 @@ static void banner_add_path(struct banner_list *l, const struct plan *plan, cons
 
 static void banner_end_list(struct banner_list *l)
 {
-	if (l->left_out > 0)
+	/* To hide one saves nothing. */
+	if (l->left_out == 1)
+		buf_putf(l->line, "%s%s", l->line->len ? ", " : "", buf_str(&l->last));
+	else if (l->left_out > 1)
 		buf_putf(l->line, "%s%zu more", l->line->len ? ", and " : "", l->left_out);
+	buf_fini(&l->last);
 }
 
 static size_t banner_room(const struct text *t)
@@ -88,7 +95,9 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
 	static const char own[] = "a home and a /tmp of its own";
-	struct banner_list list = {.line = &line, .room = banner_room(t) - sizeof(own) - 1};
+	struct banner_list list = {.line = &line,
+				   .last = BUF_INIT(BANNER_LINE_MAX),
+				   .room = banner_room(t) - sizeof(own) - 1};
 
 	if (plan->backend == PLAN_BACKEND_HOST) {
 		buf_put_str(&line, "everything that you can write");
@@ -110,15 +119,16 @@ static void banner_writes(const struct text *t, const struct plan *plan)
 		return;
 	buf_clear(&line);
 	buf_put_str(&line, plan->workspace_mode == PLAN_MODE_REVIEW
-				   ? "when you apply it (bawn diff, bawn apply)"
-				   : "at once, as it is written");
-	banner_line(t, TEXT_PLAIN, "lands", &line);
+				   ? "kept apart until you run bawn apply"
+				   : "made in place, at once; bawn undo takes them back");
+	banner_line(t, TEXT_PLAIN, "changes", &line);
 }
 
 static void banner_reads(const struct text *t, const struct plan *plan)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(BANNER_LINE_MAX);
-	struct banner_list list = {.line = &line, .room = banner_room(t)};
+	struct banner_list list = {
+		.line = &line, .last = BUF_INIT(BANNER_LINE_MAX), .room = banner_room(t)};
 
 	if (plan->backend == PLAN_BACKEND_HOST) {
 		buf_put_str(&line, "everything that you can read");
@@ -175,7 +185,9 @@ static void banner_secrets(const struct text *t, const struct plan *plan)
 static void banner_hosts(const struct text *t, const struct plan *plan, struct buf *line)
 {
 	static const char rest[] = "; nothing else";
-	struct banner_list list = {.line = line, .room = banner_room(t) - sizeof(rest)};
+	struct banner_list list = {.line = line,
+				   .last = BUF_INIT(BANNER_LINE_MAX),
+				   .room = banner_room(t) - sizeof(rest)};
 	_cleanup_buf_ struct buf host = BUF_INIT(BANNER_LINE_MAX);
 
 	for (size_t at = 0; words_next_reach(plan, &at, &host);)
@@ -206,19 +218,17 @@ static void banner_reaches(const struct text *t, const struct plan *plan)
 static const char *banner_record(const struct plan *plan)
 {
 	if (plan_goes_without(plan, PLAN_LAYER_RECORD))
-		return "not recorded";
-	return plan->backend == PLAN_BACKEND_HOST ? "recorded: when it ran, not what it did"
-						  : "recorded: bawn log";
+		return "none";
+	return plan->backend == PLAN_BACKEND_HOST ? "when it ran, not what it did"
+						  : "what it does: bawn show, bawn log";
 }
 
 static void banner_rest(const struct text *t, const struct plan *plan)
 {
 	banner_reaches(t, plan);
 	banner_secrets(t, plan);
-	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "trust");
-	text_printf(t, "%s; %s\n",
-		    plan->trusted ? "the folder is trusted" : "the folder is not trusted",
-		    banner_record(plan));
+	text_styled(t, TEXT_FAINT, "  %-*s", BANNER_LABEL, "record");
+	text_printf(t, "%s\n", banner_record(plan));
 }
 
 static void banner_notes(const struct text *t, const struct plan *plan)
@@ -228,7 +238,9 @@ static void banner_notes(const struct text *t, const struct plan *plan)
 
 	for (size_t i = 0; i < plan->notes.count; i++) {
 		warnings += plan->notes.items[i].kind == PLAN_NOTE_WARNING;
-		not_given += plan->notes.items[i].kind == PLAN_NOTE_NOT_GIVEN;
+		/* What nobody asked for is nobody's loss. */
+		not_given += plan->notes.items[i].kind == PLAN_NOTE_NOT_GIVEN &&
+			     !str_equal(plan->notes.items[i].origin, "default");
 	}
 	if (warnings + not_given == 0)
 		return;
@@ -249,7 +261,7 @@ void banner_print(const struct text *t, const struct plan *plan, const char *ses
 	if (plan->backend == PLAN_BACKEND_HOST) {
 		text_styled(t, TEXT_BAD, "       UNSAFE: no box; it runs on this machine as you\n");
 	} else {
-		text_printf(t, "       a box of namespaces%s%s%s%s\n",
+		text_printf(t, "       a sandbox of namespaces%s%s%s%s\n",
 			    plan->preset[0] ? ", preset " : "", plan->preset,
 			    session[0] ? ", session " : "", session);
 		words_gone_without(&gone, plan);

@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the gate refused during a run: told once as it happens, and summed up at the end. */
+/*
+ * What was refused during a run: told once as it happens, and summed up at the end.  The gate tells
+ * what it refused and why; the recorder tells at the end which programs wanted that, and which files
+ * and system calls they were refused.
+ */
 #ifndef BAWN_REFUSED_H
 #define BAWN_REFUSED_H
 
 #include "message_gate.h"
+#include "plan.h"
 #include "text.h"
 
-enum { REFUSED_CHANGES_MAX = 32 };
+enum { REFUSED_CHANGES_MAX = 32, REFUSED_WANTED_MAX = 256 };
 
-struct refused_item;
+/* One that the gate refused; without a record this is all that is known. */
+struct refused_item {
+	unsigned int kind;
+	uint64_t port, count;
+	char *host, *reason, *line, *origin;
+};
+
+/* One thing that one program wanted. */
+struct refused_wanted {
+	enum message_wanted what;
+	uint64_t count;
+	char *name, *program; /* "": nobody knows */
+};
 
 struct refused {
 	const struct text *live; /* where a line goes as it happens; NULL for nowhere */
 	struct refused_item *items;
 	size_t count;
-	uint64_t left_out;                  /* refusals beyond the list */
-	char *changes[REFUSED_CHANGES_MAX]; /* of the rules, while it ran; in words */
+	uint64_t left_out; /* refusals beyond the list */
+	struct refused_wanted *wanted;
+	size_t wanted_count;
+	uint64_t unwanted[MESSAGE_WANTED_COUNT]; /* of these, beyond the list */
+	char *changes[REFUSED_CHANGES_MAX];      /* of the rules, while it ran; in words */
 	size_t change_count;
 	uint64_t changes_left_out;
 	char *lost; /* a part of bawn that ended; in words */
@@ -26,8 +46,12 @@ void refused_fini(struct refused *r);
 /* For client_options.on_event; the context is a struct refused. */
 void refused_on_event(void *context, const struct message_event *event, bool quiet);
 
-/* Hosts, how often, why, and the bundles that open them; nothing when nothing was refused. */
-void refused_summary(const struct refused *r, const struct text *t);
+/* "example.net:8080"; of a request its method, host and path. */
+void refused_name(const struct refused_item *item, char *text, size_t size);
+
+/* The end of the session (refused_summary.c): by program, each with its way out; nothing when nothing
+ * was refused. */
+void refused_summary(const struct refused *r, const struct plan *plan, const struct text *t);
 
 /* A part of bawn that ended: said whatever is quiet. */
 void refused_alarm(const struct refused *r, const struct text *t);

@@ -3,44 +3,15 @@
 
 #include "policy.h"
 #include "str.h"
-
-/* A name, or a dot and what a name ends in. */
-static const char *const refused_telemetry[] = {
-	".amplitude.com",
-	".applicationinsights.azure.com",
-	".bugsnag.com",
-	".datadoghq.com",
-	".i.posthog.com",
-	".ingest.sentry.io",
-	".mixpanel.com",
-	".rum.aliyuncs.com",
-	".segment.io",
-	".statsigapi.net",
-	"ab.chatgpt.com",
-	"app.posthog.com",
-	"browser-intake-datadoghq.com",
-	"copilot-telemetry.githubusercontent.com",
-	"dc.services.visualstudio.com",
-	"featureassets.org",
-	"mobile.events.data.microsoft.com",
-	"play.googleapis.com",
-	"prodregistryv2.org",
-	"rum.aliyuncs.com",
-	"sentry.io",
-	"statsig.anthropic.com",
-	"statsig.com",
-	"statsigapi.net",
-	"telemetry.business.githubcopilot.com",
-	"telemetry.individual.githubcopilot.com",
-	"telemetry.nextjs.org",
-};
+#include "usual.h"
 
 bool refused_hosts_is_telemetry(const char *host)
 {
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(refused_telemetry); i++) {
-		const char *known = refused_telemetry[i];
+	for (size_t i = 0; i < usual_count; i++) {
+		const char *beneath = str_after(usual[i].name, "*");
 
-		if (known[0] == '.' ? str_ends_with(host, known) : str_equal(host, known))
+		if (usual[i].kind == USUAL_TELEMETRY &&
+		    (beneath ? str_ends_with(host, beneath) : str_equal(host, usual[i].name)))
 			return true;
 	}
 	return false;

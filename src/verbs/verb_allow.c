@@ -247,7 +247,7 @@ static int allow_for_good(struct allow *a)
 			text_printf(&a->out, "written  %s  (%s has it already)\n", buf_str(&line),
 				    buf_str(&shown));
 		} else {
-			error_next(&why, "Put this beneath network: in %s yourself:\n  %s",
+			error_next(&why, "Put this under network: in %s yourself:\n  %s",
 				   buf_str(&shown), buf_str(&line));
 			a->e = why;
 			worst = r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn doctor`: can this machine hold the box?  Every row is tried, not looked
+ * `bawn doctor`: can this machine run the sandbox?  Every row is tried, not looked
  * up.  A row is ok, missing (bawn would refuse to start: exit code 1) or info.
  * The sentences about a missing layer are those of the launcher (advice.h).
  */
@@ -572,7 +572,7 @@ static void doctor_print(const struct doctor *d)
 		doctor_print_next(&t, row->next);
 	}
 	if (d->missing == 0)
-		text_styled(&t, TEXT_GOOD, "\nThis machine can hold the box.\n");
+		text_styled(&t, TEXT_GOOD, "\nThis machine can run the sandbox.\n");
 	else
 		doctor_print_end(&t, d);
 }

@@ -13,6 +13,7 @@
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
+#include "withheld.h"
 #include "words.h"
 #include "words_network.h"
 
@@ -425,6 +426,22 @@ static void explain_hidden(struct explain *x)
 		     "other users, devices, sockets and processes of the host");
 }
 
+/* Names alone: what they say stays outside. */
+static void explain_withheld(struct explain *x)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(EXPLAIN_BYTES_MAX);
+	_cleanup_buf_ struct buf words = BUF_INIT(EXPLAIN_BYTES_MAX);
+	size_t count = withheld_names(x->plan, environ, &names);
+
+	if (count == 0)
+		return;
+	buf_putf(&words, "%zu of yours withheld: %s.", count, buf_str(&names));
+	explain_say(x, TEXT_PLAIN, buf_str(&words));
+	explain_say(x, TEXT_PLAIN,
+		    "To pass one: --env NAME. A key that the box may use and not see: bawn secret "
+		    "add NAME --from-env NAME.");
+}
+
 static void explain_environment(struct explain *x)
 {
 	const struct plan *p = x->plan;
@@ -437,6 +454,7 @@ static void explain_environment(struct explain *x)
 		text_escape(&names, span_of_str(p->env.items[i].name));
 	}
 	explain_say(x, TEXT_PLAIN, buf_str(&names));
+	explain_withheld(x);
 	for (size_t i = 0; i < p->env.count; i++)
 		if (!str_equal(p->env.items[i].origin, "default") &&
 		    !str_equal(p->env.items[i].origin, "host"))

@@ -206,7 +206,7 @@ static void policy_print_way(const struct policy_show *s, const struct rules_ver
 	_cleanup_buf_ struct buf words = BUF_INIT(POLICY_BYTES_MAX);
 
 	if (v->allow_line[0]) {
-		buf_put_str(&words, "to allow it, beneath network: in ");
+		buf_put_str(&words, "to allow it, put under network: in ");
 		words_path(&words, plan, s->prepared->config);
 		buf_put_char(&words, ':');
 		policy_print_line(s, buf_str(&words));

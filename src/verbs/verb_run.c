@@ -16,6 +16,7 @@
 #include "text.h"
 #include "unattributed.h"
 #include "verbs.h"
+#include "withheld.h"
 #include "words.h"
 
 #include <signal.h>
@@ -236,7 +237,9 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 		return EXIT_BAWN;
 	}
 	if (!run.quiet)
-		refused_summary(&run.refused, &run.err);
+		refused_summary(&run.refused, run.plan, &run.err);
+	if (!run.quiet && status != 0)
+		withheld_summary(run.plan, environ, &run.err);
 	refused_alarm(&run.refused, &run.err);
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(run.plan))

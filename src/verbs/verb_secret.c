@@ -583,6 +583,8 @@ static int secret_rm(struct secret_verb *v)
 	}
 	if (r == 0)
 		r = secret_store_remove(&v->host, v->name, &v->arena, &v->e);
+	if (r == 0)
+		text_printf(&v->out, "removed  %s\n", v->name);
 	return r;
 }
 

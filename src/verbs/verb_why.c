@@ -169,8 +169,7 @@ static void why_print_way(const struct why *w, const struct why_answer *a)
 	bool named = invocation_has(w->invocation, OPTION_SESSION);
 	_cleanup_buf_ struct buf config = BUF_INIT(WHY_BYTES_MAX);
 
-	buf_putf(&config, "to allow it%s, put beneath network: in ",
-		 a->command[0] ? " for good" : "");
+	buf_putf(&config, "to allow it%s, put under network: in ", a->command[0] ? " always" : "");
 	words_text(&config, w->plan, w->host.config_dir);
 	buf_put_str(&config, "/config.yaml:");
 	if (v->allow_line[0]) {

@@ -28,7 +28,7 @@ bool verify_holds(const struct verify_result *v)
 static void verify_show_line(const struct text *t, const char *title, const size_t *totals,
 			     enum text_style style)
 {
-	text_styled(t, style, "  %-22s%8zu%8zu%12zu%12zu\n", title, totals[JUDGE_CLOSED],
+	text_styled(t, style, "  %-22s%8zu%8zu%12zu%16zu\n", title, totals[JUDGE_CLOSED],
 		    totals[JUDGE_OPEN], totals[JUDGE_UNPROVEN], totals[JUDGE_NO_CONTROL]);
 }
 
@@ -36,8 +36,8 @@ static void verify_show_table(const struct text *t, const struct verify_result *
 {
 	size_t all[JUDGE_VERDICT_COUNT] = {0};
 
-	text_styled(t, TEXT_STRONG, "  %-22s%8s%8s%12s%12s\n", "promise", "closed", "open",
-		    "not proven", "no control");
+	text_styled(t, TEXT_STRONG, "  %-22s%8s%8s%12s%16s\n", "promise", "closed", "open",
+		    "not proven", "not comparable");
 	for (int p = 0; p < PROBE_PROMISE_COUNT; p++) {
 		bool bad = v->totals[p][JUDGE_OPEN] || v->totals[p][JUDGE_UNPROVEN];
 
@@ -110,10 +110,11 @@ void verify_show(const struct text *t, const struct plan *plan, const struct ver
 	else
 		text_styled(t, TEXT_BAD, "\nThe box does not hold what bawn promises.\n");
 	if (verify_total(v, JUDGE_NO_CONTROL) > 0)
-		text_styled(t, TEXT_FAINT,
-			    "%zu more were refused, but this machine has no control for them;\n"
-			    "--json lists them.\n",
-			    verify_total(v, JUDGE_NO_CONTROL));
+		text_styled(
+			t, TEXT_FAINT,
+			"%zu more were refused, but cannot be compared here: outside the box this\n"
+			"machine refuses them too, or does not have them. --json lists them.\n",
+			verify_total(v, JUDGE_NO_CONTROL));
 }
 
 /* --- JSON ----------------------------------------------------------------------------- */

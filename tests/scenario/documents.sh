@@ -66,11 +66,12 @@ misplaced_names()
 		done
 }
 
-# Command lines, from code blocks and backquotes; --help makes bawn read them and run nothing.
+# Command lines, from code blocks and backquotes; --help makes bawn read them and run nothing.  Where a block shows
+# a command behind "$ ", the rest of it is what that prints.
 odd_commands()
 {
 	{
-		awk '/^```/ { inside = !inside } inside' "$1" | sed -n 's/^\(bawn [^#]*\).*/\1/p'
+		awk '/^```/ { inside = !inside; shown = 0 } inside && sub(/^\$ /, "") { shown = 1; print; next } inside && !shown' "$1" | sed -n 's/^\(bawn [^#]*\).*/\1/p'
 		quoted "$1" | grep '^bawn [a-z-]'
 	} | sort -u | grep -v 'VERB\|bawn-' | while read -r _ words; do
 		case $words in

@@ -88,8 +88,9 @@ static void test_refusals(void **state)
 		{"tools: [true\n", "config.yaml:2:1: this is not valid YAML: did not find expected "
 				   "',' or ']'"},
 		{"tools: true\n\tdebug: true\n",
-		 "config.yaml:2:1: this is not valid YAML: found a tab character that violates "
-		 "indentation"},
+		 "config.yaml:2:1: a tab stands here: indent with spaces, not tabs"},
+		{"network:\n\t- allow: example.org\n",
+		 "config.yaml:2:1: a tab stands here: indent with spaces, not tabs"},
 	};
 
 	(void)state;

@@ -116,7 +116,7 @@ static void test_says_verdict_rule_and_line(void **state)
 	expect("policy test db.test:7000", EXIT_OK, SAYS("bytes, private addresses too"));
 	expect("policy test evil.org", EXIT_FOUND,
 	       SAYS("denied   evil.org:443\n", "no rule names this host",
-		    "beneath network: in ~/.config/bawn/config.yaml:\n", "- allow: evil.org\n"));
+		    "under network: in ~/.config/bawn/config.yaml:\n", "- allow: evil.org\n"));
 	expect("policy test gist.github.com", EXIT_FOUND,
 	       SAYS("denied by the rule for gist.github.com (~/.config/bawn/config.yaml:5)"));
 	expect("policy test api.example.test", EXIT_FOUND, SAYS("nobody to ask"));

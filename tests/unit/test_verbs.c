@@ -274,7 +274,7 @@ static const struct line lines[] = {
 	{"doctor -w /a", NULL, "does not take -w (--workspace)",
 	 "run, shell, explain, verify, policy, "},
 	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run."},
-	{"policy", NULL, "'bawn policy' needs", "Usage: bawn policy"},
+	{"policy", NULL, "'bawn policy' needs", "'bawn policy --help' shows examples."},
 	{"policy tset a.test", NULL, "'bawn policy' does not know 'tset'", "Did you mean 'test'?"},
 	{"run --use nmp ls", NULL, "there is no 'nmp'", "Did you mean 'npm'?"},
 	{"doctor --allow a.test", NULL, "'bawn doctor' does not take --allow", ""},
@@ -298,7 +298,8 @@ static const struct line lines[] = {
 	{"doctor x", NULL, "'bawn doctor' takes no arguments", "Usage: bawn doctor"},
 	{"shell ls", NULL, "'bawn shell' takes no arguments", "Usage: bawn shell"},
 	{"help run shell", NULL, "'shell' is one argument too many", "Usage: bawn help"},
-	{"completion", NULL, "'bawn completion' needs bash|zsh|fish", "Usage: bawn completion"},
+	{"completion", NULL, "'bawn completion' needs bash|zsh|fish",
+	 "'bawn completion --help' shows examples."},
 	{"completion csh", NULL, "does not know 'csh'", "Did you mean 'zsh'?"},
 	{"completion powershell", NULL, "does not know 'powershell'", "Usage: bawn completion"},
 };

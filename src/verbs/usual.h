@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share/usual.tsv: what programs ask for as a matter of course, and the calls that have a way out. */
+#ifndef BAWN_USUAL_H
+#define BAWN_USUAL_H
+
+#include "base.h"
+
+enum usual_kind { USUAL_TELEMETRY, USUAL_FILE, USUAL_DEBUG, USUAL_NAMESPACE };
+
+struct usual {
+	enum usual_kind kind;
+	const char *name;
+};
+
+extern const struct usual usual[];
+extern const size_t usual_count;
+
+#endif
