@@ -714,6 +714,7 @@ static int relay_on_box(void *context, uint32_t events)
 	case FLOW_RECORD:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
+	case FLOW_TUNNEL:
 	case FLOW_OPEN:
 		break;
 	}

@@ -593,6 +593,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.debug = v[GRAMMAR_DEBUG].number != 0;
 	p.debug_origin = v[GRAMMAR_DEBUG].origin;
 	p.system_keep = v[GRAMMAR_SYSTEM_KEEP].number != 0;
+	p.proxy = v[GRAMMAR_PROXY].text;
+	p.proxy_origin = v[GRAMMAR_PROXY].origin;
 	p.record_reads = (unsigned int)v[GRAMMAR_RECORD_READS].number;
 	p.record_origin = v[GRAMMAR_RECORD_READS].origin;
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)

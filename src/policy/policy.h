@@ -118,6 +118,8 @@ struct policy {
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is closed; the ceiling's stand last */
 	LIST_OF(struct policy_secret) secrets;
+	const char *proxy; /* "environment", "none" or an address (upstream_proxy.h) */
+	const char *proxy_origin;
 	LIST_OF(struct plan_without) without;
 	LIST_OF(struct plan_note) notes; /* not given, warnings */
 };

@@ -30,6 +30,7 @@
 #include "secret_store.h"
 #include "str.h"
 #include "systems.h"
+#include "upstream_proxy.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -661,6 +662,29 @@ static struct plan *prepare_draft(struct prepare *p)
 	return draft;
 }
 
+/* The proxy of the user's network, where something can be reached at all.  Its login stays here. */
+static int prepare_proxy(struct prepare *p, const struct policy *policy, struct prepared *made,
+			 struct plan *draft)
+{
+	struct upstream_proxy *found = arena_alloc(p->arena, sizeof(*found));
+	bool there = false;
+
+	if (!found)
+		return error_sys(p->e, -ENOMEM, "cannot read your proxy");
+	if (policy->backend == PLAN_BACKEND_HOST || policy->network.count == 0 ||
+	    prepare_chose_without(draft, PLAN_LAYER_NET_NS))
+		return 0;
+	int r = upstream_proxy_find(policy->proxy, policy->proxy_origin, p->host.environ, p->arena,
+				    found, &there, p->e);
+
+	if (r < 0 || !there)
+		return r;
+	draft->proxies.items = &found->proxy;
+	draft->proxies.count = 1;
+	made->sources.proxy_login = found->login;
+	return 0;
+}
+
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
 			 bool create, struct prepared *made)
 {
@@ -682,6 +706,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 		r = hidden_names(draft, policy, &p->host, p->arena, p->e);
 	if (r == 0 && boxed)
 		r = prepare_direct(p, draft);
+	if (r == 0)
+		r = prepare_proxy(p, policy, made, draft);
 	if (r == 0)
 		r = prepare_ablate(p, draft);
 	if (r == 0)

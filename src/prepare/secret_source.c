@@ -288,6 +288,11 @@ int secret_source_read(void *context, const struct plan_secret *secret, struct b
 	const struct secret_sources *sources = context;
 	const struct policy_secret *s = NULL;
 
+	if (!secret) {
+		*ret_expires = 0;
+		buf_put_str(into, sources->proxy_login ? sources->proxy_login : "");
+		return sources->proxy_login ? 0 : error_set(e, -ENOENT, "nothing says what it is");
+	}
 	for (size_t i = 0; i < sources->secrets.count; i++)
 		if (str_equal(sources->secrets.items[i].name, secret->name))
 			s = &sources->secrets.items[i];

@@ -437,7 +437,8 @@ static void test_all_else_is_refused(void **state)
 	(void)state;
 	for (uint32_t type = 0; type < 64; type++) {
 		bool gate_may = type == MESSAGE_LEAF || type == MESSAGE_RELEASE ||
-				type == MESSAGE_SIGN || type == MESSAGE_AGAIN;
+				type == MESSAGE_SIGN || type == MESSAGE_AGAIN ||
+				type == MESSAGE_LOGIN;
 		bool client_may = type == MESSAGE_VALUE || type == MESSAGE_REFUSED;
 
 		for (int shape = 0; shape < 3; shape++) {
