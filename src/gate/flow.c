@@ -489,30 +489,30 @@ static void flow_reached(struct flow *f)
 		relay_begin(f);
 }
 
-static int flow_on_tunnel(void *context, uint32_t events)
+void flow_on_tunnel(struct flow *f)
 {
-	struct flow *f = context;
-	struct flow_end *out = &f->ends[FLOW_OUT];
 	char why[UPSTREAM_WHY_SIZE];
 	uint32_t wanted = 0;
 
-	(void)events;
-	switch (upstream_talk(&f->gate->upstream, f->upstream, out->fd, &wanted, why)) {
+	/* It waits for the login, and the proxy has gone. */
+	if (!f->upstream) {
+		flow_no_proxy(f, "ended the connection", " without a word");
+		return;
+	}
+	switch (upstream_talk(&f->gate->upstream, f->upstream, f->ends[FLOW_OUT].fd, &wanted, why)) {
 	case FEED_MORE:
 		if (relay_watch(f, FLOW_OUT, wanted) < 0)
 			flow_reset(f);
-		return 0;
+		return;
 	case FEED_BAD:
 		flow_no_proxy(f, why, NULL);
-		return 0;
+		return;
 	case FEED_DONE:
 		break;
 	}
 	upstream_free(f->upstream);
 	f->upstream = NULL;
-	loop_rebind(&f->gate->loop, out->handle, relay_on_out, f);
 	flow_reached(f);
-	return 0;
 }
 
 /* Connected to the proxy: the talk with it begins, once its login is here. */
@@ -527,7 +527,7 @@ static void flow_tunnel(struct flow *f)
 	}
 	f->upstream = upstream_new(l, f);
 	if (f->upstream)
-		(void)flow_on_tunnel(f, 0);
+		flow_on_tunnel(f);
 	else
 		flow_reset(f);
 }
@@ -541,7 +541,7 @@ static void flow_connected(struct flow *f, struct flow_attempt *a)
 	out->events = EPOLLOUT;
 	f->dialled = a->address;
 	a->handle.generation = 0;
-	loop_rebind(&f->gate->loop, out->handle, f->via ? flow_on_tunnel : relay_on_out, f);
+	loop_rebind(&f->gate->loop, out->handle, relay_on_out, f);
 	flow_drop_dial(f);
 	if (f->via) {
 		flow_set_state(f, FLOW_TUNNEL, GATE_DIAL_MS);

@@ -151,6 +151,7 @@ bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
 void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */
 void flow_resolved(struct gate *g, const struct message_resolved *answer);
+void flow_on_tunnel(struct flow *f); /* of TUNNEL: its socket has something */
 void flow_on_time(struct flow *f, int64_t now);
 
 /*

@@ -600,6 +600,7 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);
+	p.secrets_bounded = m->secrets_bounded;
 	int r = merge_copy_lists(m, &p);
 
 	if (r < 0)
@@ -700,6 +701,7 @@ int policy_merge(const struct policy_source *sources, size_t source_count,
 	for (unsigned int layer = POLICY_DEFAULT; r == 0 && layer <= POLICY_FLAGS; layer++)
 		r = layer == POLICY_REPOSITORY ? merge_narrow(&m, &l->values[layer])
 					       : merge_lay(&m, &l->values[layer]);
+	m.secrets_bounded = l->values[POLICY_CEILING].of[GRAMMAR_SECRETS].set;
 	if (r == 0 && l->source[POLICY_CEILING])
 		r = merge_ceiling(&m, &l->values[POLICY_CEILING], l->source[POLICY_CEILING]->name);
 	if (r == 0)

@@ -51,6 +51,7 @@ struct prepare {
 	size_t source_count;
 	struct policy_flag *flags;
 	size_t flag_count;
+	struct mirrors mirrors;
 };
 
 void prepared_fini(struct prepared *p)
@@ -731,6 +732,9 @@ static int prepare_policy(struct prepare *p, struct policy *ret_policy)
 	if (r == 0)
 		r = policy_merge(p->sources, p->source_count, p->flags, p->flag_count, p->arena,
 				 ret_policy, p->e);
+	/* Without a box every tool has its own settings. */
+	if (r == 0 && ret_policy->backend != PLAN_BACKEND_HOST)
+		r = mirrors_apply(ret_policy, &p->host, p->arena, &p->mirrors, p->e);
 	return r;
 }
 
@@ -739,6 +743,8 @@ static int prepare_places(struct prepare *p, struct prepared *made)
 	made->config = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
 	made->places = session_places_of(&p->host);
 	made->sources.host = p->host;
+	made->sources.mirrors.items = p->mirrors.values.items;
+	made->sources.mirrors.count = p->mirrors.values.count;
 	return made->config ? 0 : error_sys(p->e, -ENOMEM, "cannot read your configuration");
 }
 

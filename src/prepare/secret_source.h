@@ -9,11 +9,13 @@
 
 #include "error.h"
 #include "host.h"
+#include "mirror.h"
 #include "policy.h"
 
 /* The secrets that were asked for, and whose they are. */
 struct secret_sources {
 	LIST_OF(const struct policy_secret) secrets;
+	LIST_OF(const struct mirror_value) mirrors; /* values of POLICY_FROM_SETTINGS */
 	const char *proxy_login; /* user:password; NULL: none */
 	struct host host;        /* of it: uid, home, state_dir, workspace, environ */
 };
