@@ -51,14 +51,17 @@ void mirror_file(struct mirror *m, const char *path, const char *text)
 
 /* --- rules ---------------------------------------------------------------------------- */
 
-static bool mirror_is_used(const struct mirror *m)
+/* Then m->use_origin is who asked for the bundle. */
+static bool mirror_is_used(struct mirror *m)
 {
 	for (size_t i = 0; i < m->policy->network.count; i++) {
 		const struct plan_rule *rule = &m->policy->network.items[i];
 
 		if (!rule->ceiling && rule->action == PLAN_ACTION_ALLOW &&
-		    str_equal(rule->bundle, m->bundle))
+		    str_equal(rule->bundle, m->bundle)) {
+			m->use_origin = rule->origin;
 			return true;
+		}
 	}
 	return false;
 }
@@ -148,7 +151,8 @@ void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *or
 		.methods = {get, 1},
 		.key = "",
 		.bundle = m->bundle,
-		.origin = origin,
+		/* Whose word it is stays first: options hold for one session (amend.c). */
+		.origin = mirror_printf(m, "%s, by your %s", m->use_origin, origin),
 	};
 
 	if (!instead && mirror_has_rule(m, url))

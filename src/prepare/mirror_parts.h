@@ -24,6 +24,7 @@ struct mirror {
 	struct arena *arena;
 	struct mirrors *made;
 	const char *bundle;
+	const char *use_origin; /* who asked for it */
 	size_t secrets; /* made for it */
 	bool replaced;  /* the bundle's own rules are gone */
 	bool no_memory;
@@ -40,6 +41,7 @@ bool mirror_pair(struct mirror *m, const char *line, const char **ret_key, const
 const char *mirror_expand(struct mirror *m, const char *text);
 /* The login of a host in ~/.netrc, put into url where it has none. */
 void mirror_netrc(struct mirror *m, struct mirror_url *url);
+/* False: it cannot be carried.  It is http or https, names a host, and its path tells no token. */
 bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret);
 const char *mirror_printf(struct mirror *m, const char *fmt, ...) BAWN_PRINTF(2, 3);
 

@@ -2,6 +2,7 @@
 /* What each package manager has for settings, and what it is given of them inside. */
 #include "mirror_parts.h"
 
+#include "credential.h"
 #include "encode.h"
 #include "str.h"
 
@@ -13,7 +14,11 @@
 
 enum { MIRROR_MADE_MAX = 64 << 10, MIRROR_URLS_MAX = 16 };
 
-/* Whether the bundle's own rules lead there already: then it is no mirror. */
+static const char mirror_not_carried[] =
+	"its address cannot be carried: http:// or https://, a name, and a path without a token";
+
+/* Whether the bundle's own rules lead there already: then it is no mirror.  (Those of mirrors are
+ * `private`, a bundle's own never are.) */
 static bool mirror_is_public(const struct mirror *m, const struct mirror_url *url)
 {
 	const char *name = url->at.name.text;
@@ -103,7 +108,7 @@ static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char 
 		return;
 	if (!mirror_url_parse(m, mirror_expand(m, value), &url)) {
 		mirror_note(m, mirror_printf(m, "the registry of %.64s", key),
-			    "its address cannot be carried: http:// or https:// and a name", origin);
+			    mirror_not_carried, origin);
 		return;
 	}
 	if (mirror_is_public(m, &url))
@@ -131,6 +136,11 @@ static bool mirror_npm_fits(const char *place, const struct mirror_url *url)
 static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const char *place,
 			     const struct mirror_url *url, const char *user, const char *value)
 {
+	if (user && credential_in_value(user)) {
+		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
+			    "its user looks like a credential", n->origin);
+		return;
+	}
 	struct policy_secret *s = mirror_secret(m, url, value, user != NULL, n->origin);
 	const char *variable = mirror_printf(m, "BAWN_NPM_LOGIN_%zu", m->secrets);
 
@@ -238,6 +248,22 @@ void mirror_npm(struct mirror *m)
 
 /* --- what has its address in a variable ---------------------------------------------------- */
 
+/* Which half of a login is to be hidden: a token may stand where a user does. */
+enum mirror_login { MIRROR_NO_LOGIN, MIRROR_PASSWORD, MIRROR_USER, MIRROR_BOTH };
+
+static enum mirror_login mirror_login_of(const struct mirror_url *url)
+{
+	if (!url->user || (!*url->user && !*url->password))
+		return MIRROR_NO_LOGIN;
+	/* What stands beside a token, where the token is the user. */
+	bool nothing = !*url->password || str_equal(url->password, "x-oauth-basic") ||
+		       str_equal(url->password, "x");
+
+	if (nothing)
+		return MIRROR_USER;
+	return credential_in_value(url->user) ? MIRROR_BOTH : MIRROR_PASSWORD;
+}
+
 /*
  * Several addresses as one variable's text: each without its login, of the first that has one with
  * its user and a placeholder.  Words that are no address (direct, off) stay.
@@ -248,6 +274,7 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 	_cleanup_buf_ struct buf plain = BUF_INIT(MIRROR_MADE_MAX);
 	_cleanup_buf_ struct buf with = BUF_INIT(MIRROR_MADE_MAX);
 	struct mirror_url login = {.clean = NULL};
+	enum mirror_login login_kind = MIRROR_NO_LOGIN;
 	bool any = false;
 
 	for (const char *at = value; *at;) {
@@ -263,17 +290,28 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 				mirror_allow(m, &url, origin, instead && !any);
 				any = true;
 			}
-			bool mine = mirror && url.user && *url.password && !login.clean;
+			enum mirror_login kind = mirror ? mirror_login_of(&url) : MIRROR_NO_LOGIN;
+			bool mine = kind != MIRROR_NO_LOGIN && kind != MIRROR_BOTH && !login.clean;
 
-			if (mine)
+			if (mine) {
 				login = url;
-			else if (mirror && url.user)
+				login_kind = kind;
+			} else if (kind != MIRROR_NO_LOGIN) {
 				mirror_note(m,
 					    mirror_printf(m, "the login of the mirror %s",
 							  url.at.name.text),
-					    "one mirror of a list can have one", origin);
+					    kind == MIRROR_BOTH
+						    ? "its user looks like a credential, and so does "
+						      "its password"
+						    : "of a list one mirror can have a login",
+					    origin);
+			}
 			buf_put_str(&plain, url.clean);
-			if (mine) {
+			if (mine && kind == MIRROR_USER) {
+				buf_putf(&with, "%s{}:", url.before);
+				encode_percent(&with, span_of_str(url.password), "");
+				buf_putf(&with, "@%s", url.after);
+			} else if (mine) {
 				buf_put_str(&with, url.before);
 				encode_percent(&with, span_of_str(url.user), "");
 				buf_putf(&with, ":{}@%s", url.after);
@@ -283,13 +321,18 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 		} else if (*word && !strpbrk(word, ":@/{}")) {
 			buf_put_str(&plain, word);
 			buf_put_str(&with, word);
+		} else if (*word) {
+			mirror_note(m, mirror_printf(m, "a mirror of %s", m->bundle),
+				    mirror_not_carried, origin);
 		}
 		buf_put(&plain, at + len, gap);
 		buf_put(&with, at + len, gap);
 		at += len + gap;
 	}
 	struct policy_secret *s =
-		login.clean ? mirror_secret(m, &login, login.password, true, origin) : NULL;
+		!login.clean                ? NULL
+		: login_kind == MIRROR_USER ? mirror_secret(m, &login, login.user, false, origin)
+					    : mirror_secret(m, &login, login.password, true, origin);
 
 	for (size_t i = 0; any && variables[i]; i++) {
 		if (s)
@@ -319,7 +362,10 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 		if (mirror_env(m, *ret_origin))
 			return mirror_env(m, *ret_origin);
 	}
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+	/* That is how pip is told to have none. */
+	bool none = files[0] && str_equal(files[0], "/dev/null");
+
+	for (size_t i = 0; !none && i < BAWN_ARRAY_SIZE(files); i++) {
 		const char *text = files[i] && (files[i][0] == '/' || files[i][0] == '~')
 					   ? mirror_read(m, files[i])
 					   : NULL;
@@ -430,8 +476,7 @@ void mirror_crates(struct mirror *m)
 		index = mirror_find(m, text, registry, "index");
 	if (!index || !mirror_url_parse(m, index, &url)) {
 		mirror_note(m, mirror_printf(m, "cargo's source %s", name),
-			    "its address cannot be carried: sparse+https:// or https:// and a name",
-			    path);
+			    mirror_not_carried, path);
 		return;
 	}
 	if (mirror_is_public(m, &url))
@@ -440,9 +485,10 @@ void mirror_crates(struct mirror *m)
 	mirror_file(m, MIRROR_CARGO,
 		    mirror_printf(m,
 				  "[source.crates-io]\nreplace-with = \"%s\"\n"
+				  "[source.%s]\nregistry = \"%s\"\n"
 				  "[registries.%s]\nindex = \"%s\"\n"
 				  "[registry]\nglobal-credential-providers = [\"cargo:token\"]\n",
-				  name, name, url.clean));
+				  name, name, url.clean, name, url.clean));
 	const char *variable = mirror_cargo_variable(m, name);
 	const char *token = mirror_env(m, variable);
 	const char *credentials = mirror_cargo_file(m, "credentials", &kept);

@@ -5,6 +5,7 @@
  */
 #include "mirror_parts.h"
 
+#include "credential.h"
 #include "encode.h"
 #include "fd.h"
 #include "str.h"
@@ -132,6 +133,19 @@ static const char *mirror_decode(struct mirror *m, const char *text, size_t len)
 	return n < 0 ? NULL : arena_strn(m->arena, (const char *)bytes, (size_t)n);
 }
 
+/* Some have their token in the path. */
+static bool mirror_path_tells(struct mirror *m, const char *path)
+{
+	while (*(path += strspn(path, "/"))) {
+		size_t len = strcspn(path, "/");
+
+		if (credential_in_value(mirror_printf(m, "%.*s", (int)len, path)))
+			return true;
+		path += len;
+	}
+	return false;
+}
+
 bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret)
 {
 	const char *rest = str_after(text, "sparse+") ? str_after(text, "sparse+") : text;
@@ -157,10 +171,10 @@ bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret
 	}
 	/* Nothing that a file or a variable would take for something else. */
 	for (const char *c = rest; *c; c++)
-		if (*c <= ' ' || *c > '~' || strchr("\"'\\`${}", *c))
+		if (*c <= ' ' || *c > '~' || strchr("\"'\\`${}?#=@;,|", *c))
 			return false;
 	if (authority_parse((struct span){(const uint8_t *)rest, len}, &ret->at) < 0 ||
-	    ret->at.is_address)
+	    ret->at.is_address || mirror_path_tells(m, rest + len))
 		return false;
 	if (ret->at.port == 0)
 		ret->at.port = plain ? 80 : 443;
