@@ -128,9 +128,9 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 	int fd = f->ends[FLOW_BOX].fd;
 
 	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
-	if (f->proxied && (f->state == FLOW_PROXY || f->state == FLOW_RECORD ||
-			   f->state == FLOW_LOOKUP || f->state == FLOW_DIAL ||
-			   f->state == FLOW_TUNNEL)) {
+	if (f->proxied &&
+	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP ||
+	     f->state == FLOW_DIAL || f->state == FLOW_TUNNEL)) {
 		if (!f->socks) {
 			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
 
@@ -271,8 +271,7 @@ static void flow_go_upstream(struct flow *f)
 
 	if (!l->name)
 		flow_start_dial(f, &l->address, 1);
-	else if (l->name->address_count > 0 &&
-		 clock_now() - l->name->resolved_at < GATE_CACHE_MS)
+	else if (l->name->address_count > 0 && clock_now() - l->name->resolved_at < GATE_CACHE_MS)
 		flow_start_dial(f, l->name->addresses, l->name->address_count);
 	else if (gate_ask(f->gate, l->name) < 0)
 		flow_no_proxy(f, "cannot be looked up", ": there is no resolver");
@@ -499,7 +498,8 @@ void flow_on_tunnel(struct flow *f)
 		flow_no_proxy(f, "ended the connection", " without a word");
 		return;
 	}
-	switch (upstream_talk(&f->gate->upstream, f->upstream, f->ends[FLOW_OUT].fd, &wanted, why)) {
+	switch (upstream_talk(&f->gate->upstream, f->upstream, f->ends[FLOW_OUT].fd, &wanted,
+			      why)) {
 	case FEED_MORE:
 		if (relay_watch(f, FLOW_OUT, wanted) < 0)
 			flow_reset(f);

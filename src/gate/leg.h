@@ -39,10 +39,10 @@ struct leg {
 	enum leg_state state;
 	int fd;
 	struct loop_handle handle;
-	uint32_t watched; /* the events that the loop waits for */
+	uint32_t watched;          /* the events that the loop waits for */
 	struct upstream *upstream; /* of TUNNEL */
 	uint32_t tunnel_events;
-	struct tls *tls;           /* NULL: plain */
+	struct tls *tls; /* NULL: plain */
 	struct side *side;
 	bool eof;
 	bool used;          /* it has carried a request */

@@ -116,8 +116,8 @@ static void upstream_explain(const struct upstream_link *l, const struct tunnel 
 		break;
 	case TUNNEL_LOGIN:
 		if (!l->proxy->login)
-			upstream_why(l, "wants a login", ": https_proxy=http://USER:PASSWORD@HOST:PORT",
-				     why);
+			upstream_why(l, "wants a login",
+				     ": https_proxy=http://USER:PASSWORD@HOST:PORT", why);
 		else if (l->refused)
 			upstream_why(l, "wants a login", ", which keys did not give", why);
 		else

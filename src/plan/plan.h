@@ -28,9 +28,10 @@ enum {
 	PLAN_PARAMETER_MAX = 64,   /* bytes of its name */
 	PLAN_BINDINGS_MAX = 64,    /* of one secret */
 	PLAN_SECRET_PARTS_MAX = 3, /* of one secret */
-	PLAN_PROXY_LOGIN = PLAN_SECRETS_MAX, /* stands for the proxy's login where secrets have a place */
-	PLAN_DIRECT_MAX = 256,               /* what is not reached by the proxy */
-	PLAN_PLACEHOLDER_MIN = 8,  /* bytes; what is shorter cannot be told from other text */
+	PLAN_PROXY_LOGIN =
+		PLAN_SECRETS_MAX, /* stands for the proxy's login where secrets have a place */
+	PLAN_DIRECT_MAX = 256,    /* what is not reached by the proxy */
+	PLAN_PLACEHOLDER_MIN = 8, /* bytes; what is shorter cannot be told from other text */
 	PLAN_PLACEHOLDER_MAX = 8192,
 };
 
@@ -341,7 +342,7 @@ struct plan {
 	LIST_OF(const struct plan_without) without;
 	LIST_OF(const struct plan_without)
 	ablate; /* honoured by ablation builds only, refused by others */
-	LIST_OF(const struct plan_rule) network; /* empty: nothing can be reached */
+	LIST_OF(const struct plan_rule) network;  /* empty: nothing can be reached */
 	LIST_OF(const struct plan_proxy) proxies; /* at most one */
 	LIST_OF(const struct plan_string)
 	authorities;                               /* outside: PEM files, whom the gate believes */

@@ -226,8 +226,9 @@ static const char *build_text(struct build *b, const struct plan_secret *secret,
 		const char *end = user ? strchr(user, '}') : NULL;
 
 		if (end) {
-			encode_base64(&out, span_of_str(build_printf(b, "%.*s:%s", (int)(end - user),
-								     user, placeholder)));
+			encode_base64(&out,
+				      span_of_str(build_printf(b, "%.*s:%s", (int)(end - user),
+							       user, placeholder)));
 			text = end + 1;
 		} else if (text[0] == '{' && text[1] == '}') {
 			buf_put_str(&out, placeholder);
@@ -298,7 +299,8 @@ static void build_secret(struct build *b, const struct policy_secret *s)
 
 void build_secrets(struct build *b)
 {
-	for (size_t i = 0; b->plan.backend != PLAN_BACKEND_HOST && i < b->policy->made_up.count; i++)
+	for (size_t i = 0; b->plan.backend != PLAN_BACKEND_HOST && i < b->policy->made_up.count;
+	     i++)
 		build_file(b, b->policy->made_up.items[i].path, b->policy->made_up.items[i].text);
 	for (size_t i = 0; i < b->policy->secrets.count; i++)
 		build_secret(b, &b->policy->secrets.items[i]);

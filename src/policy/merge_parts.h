@@ -11,7 +11,7 @@ struct merge {
 	struct error *e;
 	struct grammar_values values; /* what stands so far */
 	bool secrets_bounded;
-	const char *preset;           /* its name, "" for none */
+	const char *preset; /* its name, "" for none */
 	LIST_OF(struct plan_note) notes;
 	size_t note_room;
 };

@@ -46,9 +46,9 @@ const char *const secret_in_words[] = {
 };
 
 const char *const policy_from_words[POLICY_FROM_COUNT] = {
-	[POLICY_FROM_STORE] = "store", [POLICY_FROM_KEYRING] = "keyring", [POLICY_FROM_ENV] = "env",
-	[POLICY_FROM_FILE] = "file",   [POLICY_FROM_COMMAND] = "command",
-	[POLICY_FROM_SETTINGS] = "settings",
+	[POLICY_FROM_STORE] = "store",     [POLICY_FROM_KEYRING] = "keyring",
+	[POLICY_FROM_ENV] = "env",         [POLICY_FROM_FILE] = "file",
+	[POLICY_FROM_COMMAND] = "command", [POLICY_FROM_SETTINGS] = "settings",
 };
 
 /* What bounds places, and so may stand in a ceiling. */

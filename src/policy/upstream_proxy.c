@@ -44,7 +44,8 @@ static int upstream_kind(const char *url, const char *origin, const char **ret_r
 			  "%s: bawn speaks to proxies by http:// and socks5://, not by %.*s%s",
 			  origin, scheme ? (int)len : 0, url, scheme ? "://" : "another scheme");
 
-	error_next(e, "Name one of these, or go without a proxy: 'proxy: none' in your config.yaml.");
+	error_next(e,
+		   "Name one of these, or go without a proxy: 'proxy: none' in your config.yaml.");
 	return r;
 }
 
@@ -66,10 +67,11 @@ static int upstream_login(struct span login, const char *origin, struct arena *a
 	if (!text)
 		return error_sys(e, -ENOMEM, "cannot read %s", origin);
 	if (n < 0 || !tunnel_login_is_good((struct span){(const uint8_t *)text, (size_t)n}))
-		return upstream_bad(origin,
-				    "its login cannot be sent: a user and a password of at most 255 "
-				    "bytes each, % and @ escaped",
-				    e);
+		return upstream_bad(
+			origin,
+			"its login cannot be sent: a user and a password of at most 255 "
+			"bytes each, % and @ escaped",
+			e);
 	text[n] = '\0';
 	*ret_login = text;
 	return 0;
@@ -257,8 +259,8 @@ bool upstream_proxy_leads(const struct plan_proxy *proxy, const struct authority
 /* --- which ---------------------------------------------------------------------------- */
 
 /* The first of the names that is set, and not empty; or NULL. */
-static const char *upstream_said(char *const *environ, const char *const *names,
-				 size_t count, const char **ret_name)
+static const char *upstream_said(char *const *environ, const char *const *names, size_t count,
+				 const char **ret_name)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *value = host_env(environ, names[i]);
@@ -319,8 +321,7 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 		return r;
 	/* What the environment says of the same proxy: its login, and what goes without it. */
 	if (upstream_of_environment(environ, arena, &around, &there, &ignored) == 0 && there &&
-	    around.proxy.port == own.proxy.port &&
-	    str_equal(around.proxy.host, own.proxy.host)) {
+	    around.proxy.port == own.proxy.port && str_equal(around.proxy.host, own.proxy.host)) {
 		own.login = around.login;
 		own.proxy.login = own.login != NULL;
 		own.proxy.direct.items = around.proxy.direct.items;

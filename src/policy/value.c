@@ -185,9 +185,10 @@ static int value_read_url(const struct value_site *s, const char *text)
 			return 0;
 	return strchr(text, ':') && strlen(text) < 512
 		       ? 0
-		       : value_error(&s->at, s->e,
-				     "%s is http://HOST:PORT, socks5://HOST:PORT, environment or none",
-				     s->row->name);
+		       : value_error(
+				 &s->at, s->e,
+				 "%s is http://HOST:PORT, socks5://HOST:PORT, environment or none",
+				 s->row->name);
 }
 
 int value_read_scalar(const struct value_site *s, const char *text, struct grammar_value *ret_value)

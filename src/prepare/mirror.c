@@ -99,8 +99,7 @@ static bool mirror_has_rule(const struct mirror *m, const struct mirror_url *url
 		const struct plan_rule *r = &m->policy->network.items[i];
 
 		if (!r->ceiling && str_equal(r->bundle, m->bundle) &&
-		    str_equal(r->host, url->at.name.text) &&
-		    r->ports.items[0].from == url->at.port)
+		    str_equal(r->host, url->at.name.text) && r->ports.items[0].from == url->at.port)
 			return true;
 	}
 	return false;
@@ -169,8 +168,9 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 {
 	static struct plan_string unknown[] = {{SHAPE_UNKNOWN}};
 	unsigned int kind = basic ? PLAN_SECRET_BASIC : PLAN_SECRET_PLAIN;
-	const char *name = mirror_printf(m, "%s-mirror%s", m->bundle,
-					 m->secrets ? mirror_printf(m, "-%zu", m->secrets + 1) : "");
+	const char *name =
+		mirror_printf(m, "%s-mirror%s", m->bundle,
+			      m->secrets ? mirror_printf(m, "-%zu", m->secrets + 1) : "");
 	const char *wrong = secrets_check_value(kind, span_of_str(value));
 
 	if (!wrong && m->policy->secrets_bounded)
@@ -237,7 +237,7 @@ int mirrors_apply(struct policy *policy, const struct host *host, struct arena *
 		const char *bundle;
 		void (*read)(struct mirror *m);
 	} all[] = {
-		{"npm", mirror_npm}, {"pypi", mirror_pypi}, {"go", mirror_go},
+		{"npm", mirror_npm},       {"pypi", mirror_pypi}, {"go", mirror_go},
 		{"crates", mirror_crates}, {"apt", mirror_apt},
 	};
 

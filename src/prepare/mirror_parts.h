@@ -8,12 +8,12 @@
 
 /* One address of a mirror, taken apart.  Words are of the arena. */
 struct mirror_url {
-	const char *clean;  /* without its login */
-	const char *before; /* "https://", perhaps with "sparse+" in front */
-	const char *after;  /* host, port and path */
-	const char *path;   /* "/npm/", at least "/" */
+	const char *clean;           /* without its login */
+	const char *before;          /* "https://", perhaps with "sparse+" in front */
+	const char *after;           /* host, port and path */
+	const char *path;            /* "/npm/", at least "/" */
 	const char *user, *password; /* decoded; NULL: none */
-	bool plain;         /* http */
+	bool plain;                  /* http */
 	struct authority at;
 };
 
@@ -25,8 +25,8 @@ struct mirror {
 	struct mirrors *made;
 	const char *bundle;
 	const char *use_origin; /* who asked for it */
-	size_t secrets; /* made for it */
-	bool replaced;  /* the bundle's own rules are gone */
+	size_t secrets;         /* made for it */
+	bool replaced;          /* the bundle's own rules are gone */
 	bool no_memory;
 };
 
@@ -55,8 +55,7 @@ void mirror_note(struct mirror *m, const char *what, const char *why, const char
 struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
 				    const char *value, bool basic, const char *origin);
 void mirror_variable(struct mirror *m, struct policy_secret *s, const char *variable);
-void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable,
-		 const char *text);
+void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable, const char *text);
 
 /* mirror_read.c: one for each ecosystem */
 void mirror_npm(struct mirror *m);

@@ -107,8 +107,8 @@ static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char 
 	if (n->count == MIRROR_URLS_MAX)
 		return;
 	if (!mirror_url_parse(m, mirror_expand(m, value), &url)) {
-		mirror_note(m, mirror_printf(m, "the registry of %.64s", key),
-			    mirror_not_carried, origin);
+		mirror_note(m, mirror_printf(m, "the registry of %.64s", key), mirror_not_carried,
+			    origin);
 		return;
 	}
 	if (mirror_is_public(m, &url))
@@ -207,7 +207,8 @@ static void mirror_npm_logins(struct mirror *m, struct mirror_npmrc *n)
 			ssize_t len = decode_base64(span_of_str(value), bytes, sizeof(bytes));
 
 			user = mirror_npm_value(m, n, mirror_printf(m, "%s:username", place));
-			if (user && !strchr(user, '}') && len > 0 && !memchr(bytes, '\0', (size_t)len))
+			if (user && !strchr(user, '}') && len > 0 &&
+			    !memchr(bytes, '\0', (size_t)len))
 				mirror_npm_login(m, n, place, url, user,
 						 mirror_printf(m, "%.*s", (int)len, bytes));
 		}
@@ -297,14 +298,15 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 				login = url;
 				login_kind = kind;
 			} else if (kind != MIRROR_NO_LOGIN) {
-				mirror_note(m,
-					    mirror_printf(m, "the login of the mirror %s",
-							  url.at.name.text),
-					    kind == MIRROR_BOTH
-						    ? "its user looks like a credential, and so does "
-						      "its password"
-						    : "of a list one mirror can have a login",
-					    origin);
+				mirror_note(
+					m,
+					mirror_printf(m, "the login of the mirror %s",
+						      url.at.name.text),
+					kind == MIRROR_BOTH
+						? "its user looks like a credential, and so does "
+						  "its password"
+						: "of a list one mirror can have a login",
+					origin);
 			}
 			buf_put_str(&plain, url.clean);
 			if (mine && kind == MIRROR_USER) {
@@ -329,16 +331,17 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 		buf_put(&with, at + len, gap);
 		at += len + gap;
 	}
-	struct policy_secret *s =
-		!login.clean                ? NULL
-		: login_kind == MIRROR_USER ? mirror_secret(m, &login, login.user, false, origin)
-					    : mirror_secret(m, &login, login.password, true, origin);
+	struct policy_secret *s = !login.clean ? NULL
+				  : login_kind == MIRROR_USER
+					  ? mirror_secret(m, &login, login.user, false, origin)
+					  : mirror_secret(m, &login, login.password, true, origin);
 
 	for (size_t i = 0; any && variables[i]; i++) {
 		if (s)
 			mirror_text(m, s, variables[i], mirror_printf(m, "%s", buf_str(&with)));
 		else
-			mirror_set(m, variables[i], mirror_printf(m, "%s", buf_str(&plain)), origin);
+			mirror_set(m, variables[i], mirror_printf(m, "%s", buf_str(&plain)),
+				   origin);
 	}
 }
 
@@ -351,7 +354,8 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 		{"PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", NULL},
 		{"PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL", NULL, NULL},
 	};
-	static const char *const pip[] = {"global", "install", NULL}, *const uv[] = {"", "pip", NULL};
+	static const char *const pip[] = {"global", "install", NULL}, *const uv[] = {"", "pip",
+										     NULL};
 	const char *key = extra ? "extra-index-url" : "index-url";
 	const char *const files[] = {mirror_env(m, "PIP_CONFIG_FILE"),
 				     mirror_config(m, "pip/pip.conf"), "~/.pip/pip.conf",
@@ -465,8 +469,9 @@ void mirror_crates(struct mirror *m)
 	const char *name = text ? mirror_find(m, text, replaced, "replace-with") : NULL;
 	struct mirror_url url;
 
-	if (!name || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
-			     strlen(name))
+	if (!name ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+		    strlen(name))
 		return;
 	const char *const source[] = {mirror_printf(m, "source.%s", name), NULL};
 	const char *const registry[] = {mirror_printf(m, "registries.%s", name), NULL};
@@ -475,8 +480,8 @@ void mirror_crates(struct mirror *m)
 	if (!index)
 		index = mirror_find(m, text, registry, "index");
 	if (!index || !mirror_url_parse(m, index, &url)) {
-		mirror_note(m, mirror_printf(m, "cargo's source %s", name),
-			    mirror_not_carried, path);
+		mirror_note(m, mirror_printf(m, "cargo's source %s", name), mirror_not_carried,
+			    path);
 		return;
 	}
 	if (mirror_is_public(m, &url))
@@ -497,9 +502,8 @@ void mirror_crates(struct mirror *m)
 		token = mirror_find(m, credentials, registry, "token");
 	if (!token)
 		token = mirror_find(m, text, registry, "token");
-	struct policy_secret *s = token ? mirror_secret(m, &url, token, false,
-							credentials ? kept : path)
-					: NULL;
+	struct policy_secret *s =
+		token ? mirror_secret(m, &url, token, false, credentials ? kept : path) : NULL;
 
 	if (s)
 		mirror_variable(m, s, variable);
@@ -560,8 +564,10 @@ void mirror_apt(struct mirror *m)
 
 	mirror_apt_file(m, "/etc/apt/sources.list", &public);
 	for (const struct dirent *entry; d && (entry = readdir(d));)
-		if (str_ends_with(entry->d_name, ".list") || str_ends_with(entry->d_name, ".sources"))
-			mirror_apt_file(m, mirror_printf(m, "%s/%s", folder, entry->d_name), &public);
+		if (str_ends_with(entry->d_name, ".list") ||
+		    str_ends_with(entry->d_name, ".sources"))
+			mirror_apt_file(m, mirror_printf(m, "%s/%s", folder, entry->d_name),
+					&public);
 	if (d)
 		(void)closedir(d);
 	if (!public)

@@ -207,7 +207,7 @@ void mirror_netrc(struct mirror *m, struct mirror_url *url)
 		}
 		key = key ? NULL
 		      : str_equal(word, "machine") || str_equal(word, "login") ||
-					str_equal(word, "password")
+				      str_equal(word, "password")
 			      ? word
 			      : NULL;
 	}

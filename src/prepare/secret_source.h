@@ -16,8 +16,8 @@
 struct secret_sources {
 	LIST_OF(const struct policy_secret) secrets;
 	LIST_OF(const struct mirror_value) mirrors; /* values of POLICY_FROM_SETTINGS */
-	const char *proxy_login; /* user:password; NULL: none */
-	struct host host;        /* of it: uid, home, state_dir, workspace, environ */
+	const char *proxy_login;                    /* user:password; NULL: none */
+	struct host host; /* of it: uid, home, state_dir, workspace, environ */
 };
 
 /* Splits a command into words as a shell does, with quotes and backslashes; nothing is expanded.

@@ -27,9 +27,9 @@ enum tunnel_kind { TUNNEL_CONNECT, TUNNEL_SOCKS5, TUNNEL_KIND_COUNT };
 
 enum {
 	TUNNEL_ANSWER_MAX = 32 << 10,
-	TUNNEL_LINE_MAX = 64,   /* of a line, its beginning */
-	TUNNEL_PART_MAX = 255,  /* of a login: its user, its password */
-	TUNNEL_ASK_MAX = 2048,  /* bytes that we say at most */
+	TUNNEL_LINE_MAX = 64,  /* of a line, its beginning */
+	TUNNEL_PART_MAX = 255, /* of a login: its user, its password */
+	TUNNEL_ASK_MAX = 2048, /* bytes that we say at most */
 };
 
 /* Why there is no way through. */

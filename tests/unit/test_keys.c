@@ -431,7 +431,8 @@ static void test_leaf(void **state)
 /* The login of the proxy is for a gate whose plan has a proxy with one, and for no other. */
 static void test_login_of_the_proxy(void **state)
 {
-	static const struct plan_proxy proxy = {.host = "proxy.example", .port = 3128, .login = true};
+	static const struct plan_proxy proxy = {
+		.host = "proxy.example", .port = 3128, .login = true};
 	struct keys_world *w = *state;
 	const struct message_login m = {.id = 9};
 	struct error e = ERROR_INIT;
@@ -452,8 +453,8 @@ static void test_login_of_the_proxy(void **state)
 	struct message_release r = release_ok();
 
 	r.index = PLAN_PROXY_LOGIN;
-	assert_int_equal(message_send(w->gate, MESSAGE_RELEASE, &message_release_schema, &r, NULL, 0),
-			 0);
+	assert_int_equal(
+		message_send(w->gate, MESSAGE_RELEASE, &message_release_schema, &r, NULL, 0), 0);
 	assert_int_equal(keys_receive_gate(&w->keys, &e), -EPROTO);
 	see_nothing(w);
 }

@@ -57,7 +57,8 @@ static void test_connect(void **state)
 		{SPAN_LITERAL("HTTP/1.1 200 Connection established\r\n\r\n"), FEED_DONE, 0, 0},
 		{SPAN_LITERAL("HTTP/1.0 200\r\nX: y\r\n\r\nSSH-2.0-x\r\n"), FEED_DONE, 0, 11},
 		{SPAN_LITERAL("HTTP/1.1 299 so\nA: b\n\nrest"), FEED_DONE, 0, 4},
-		{SPAN_LITERAL("HTTP/1.1 200 ok\r\nContent-Length: 5\r\n\r\nhello"), FEED_DONE, 0, 5},
+		{SPAN_LITERAL("HTTP/1.1 200 ok\r\nContent-Length: 5\r\n\r\nhello"), FEED_DONE, 0,
+		 5},
 		{SPAN_LITERAL("HTTP/1.1 407 no\r\nProxy-Authenticate: Basic realm=x\r\n\r\n"),
 		 FEED_BAD, TUNNEL_LOGIN, 0},
 		{SPAN_LITERAL("HTTP/1.1 407 no\r\nProxy-Authenticate: NTLM\r\n"
@@ -166,8 +167,10 @@ static void test_endless(void **state)
 
 	(void)state;
 	tunnel_begin(&t, TUNNEL_CONNECT, &to, SPAN_LITERAL(""), &out);
-	assert_int_equal(tunnel_feed(&t, SPAN_LITERAL("HTTP/1.1 200 ok\r\n"), &used, &out), FEED_MORE);
-	while (tunnel_feed(&t, SPAN_LITERAL("A: bbbbbbbbbbbbbbbbbbbb\r\n"), &used, &out) == FEED_MORE)
+	assert_int_equal(tunnel_feed(&t, SPAN_LITERAL("HTTP/1.1 200 ok\r\n"), &used, &out),
+			 FEED_MORE);
+	while (tunnel_feed(&t, SPAN_LITERAL("A: bbbbbbbbbbbbbbbbbbbb\r\n"), &used, &out) ==
+	       FEED_MORE)
 		assert_true((total += used) <= TUNNEL_ANSWER_MAX);
 	assert_int_equal(t.failure, TUNNEL_NOT_A_PROXY);
 }

@@ -5,8 +5,8 @@
 #include "str.h"
 #include "upstream_proxy.h"
 
-static struct upstream_proxy found(const char *written, const char *const *words, struct arena *arena,
-				   bool there)
+static struct upstream_proxy found(const char *written, const char *const *words,
+				   struct arena *arena, bool there)
 {
 	struct upstream_proxy p = {.login = NULL};
 	struct error e = ERROR_INIT;
@@ -26,10 +26,16 @@ static void test_which(void **state)
 		const char *host, *login;
 		bool plain;
 	} rows[] = {
-		{{"https_proxy=http://a.test:1", "HTTPS_PROXY=http://b.test:1"}, "a.test", NULL, false},
+		{{"https_proxy=http://a.test:1", "HTTPS_PROXY=http://b.test:1"},
+		 "a.test",
+		 NULL,
+		 false},
 		{{"HTTPS_PROXY=http://b.test:1", "all_proxy=http://c.test"}, "b.test", NULL, false},
 		{{"https_proxy=", "HTTPS_PROXY=b.test:1"}, "b.test", NULL, false},
-		{{"all_proxy=socks5://u%40x:p%3Aq@c.test", "http_proxy=http://d.test"}, "c.test", "u@x:p:q", false},
+		{{"all_proxy=socks5://u%40x:p%3Aq@c.test", "http_proxy=http://d.test"},
+		 "c.test",
+		 "u@x:p:q",
+		 false},
 		{{"ALL_PROXY=socks5h://c.test"}, "c.test", NULL, false},
 		{{"http_proxy=http://u:p@d.test/"}, "d.test", "u:p", true},
 		{{"HTTP_PROXY=http://d.test"}, NULL, NULL, false},
@@ -54,7 +60,8 @@ static void test_which(void **state)
 
 static void test_written(void **state)
 {
-	const char *const environ[] = {"https_proxy=http://u:p@a.test:8080", "no_proxy=x.test", NULL};
+	const char *const environ[] = {"https_proxy=http://u:p@a.test:8080", "no_proxy=x.test",
+				       NULL};
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 
 	(void)state;
@@ -72,9 +79,15 @@ static void test_written(void **state)
 static void test_errors(void **state)
 {
 	static const char *const bad[] = {
-		"https://u:canary@a.test",	 "socks4://u:canary@a.test", "http://u:canary@",
-		"http://u:canary@a.test/path",	 "u:canary@b://x",	     "http://u:canary%@a.test",
-		"http://u:canary%0d%0a@a.test", "http://u:canary@a.test:0", "http://:canary@a.test",
+		"https://u:canary@a.test",
+		"socks4://u:canary@a.test",
+		"http://u:canary@",
+		"http://u:canary@a.test/path",
+		"u:canary@b://x",
+		"http://u:canary%@a.test",
+		"http://u:canary%0d%0a@a.test",
+		"http://u:canary@a.test:0",
+		"http://:canary@a.test",
 		"http://u:canary@a test",
 	};
 
