@@ -230,6 +230,30 @@ bool words_reaches(const struct plan *plan)
 	return false;
 }
 
+void words_proxy(struct buf *into, const struct plan *plan, bool whole)
+{
+	const struct plan_proxy *p = &plan->proxies.items[0];
+
+	if (!whole)
+		buf_put_str(into, "by the proxy ");
+	text_escape(into, span_of_str(p->host));
+	buf_putf(into, ":%u", (unsigned int)p->port);
+	if (p->plain)
+		buf_put_str(into, ", plain HTTP alone");
+	if (!whole)
+		return;
+	buf_put_str(into, p->kind == PLAN_PROXY_SOCKS5 ? ", by SOCKS5" : ", by CONNECT");
+	if (p->login)
+		buf_put_str(into, ", with a login that stays outside");
+	buf_put_str(into, " (");
+	text_escape(into, span_of_str(p->origin));
+	buf_put_char(into, ')');
+	for (size_t i = 0; i < p->direct.count; i++) {
+		buf_put_str(into, i == 0 ? "; not by it: " : ", ");
+		text_escape(into, span_of_str(p->direct.items[i].text));
+	}
+}
+
 void words_verdict(struct json *j, const struct rules_verdict *v)
 {
 	json_key_bool(j, "allowed", v->action == PLAN_ACTION_ALLOW);

@@ -24,6 +24,12 @@ bool words_reaches(const struct plan *plan);
 /* The next host from *at on that a rule allows; NULL at the end.  A bundle's is "use NAME". */
 const char *words_next_reach(const struct plan *plan, size_t *at, struct buf *into);
 
+/*
+ * "by the proxy proxy.example:3128", of a plan that has one; whole: with its kind, its login and
+ * what is reached without it.
+ */
+void words_proxy(struct buf *into, const struct plan *plan, bool whole);
+
 /* A verdict and whose rule it is, as members of the object that is open. */
 void words_verdict(struct json *j, const struct rules_verdict *v);
 

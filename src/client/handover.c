@@ -14,7 +14,9 @@ static int handover_send_one(struct handover *v, uint64_t index, struct error *e
 	static char bytes[MESSAGE_VALUE_MAX + 1];
 	struct buf b = {bytes, 0, sizeof(bytes), MESSAGE_VALUE_MAX, 0};
 	struct message_value m = {.index = index};
-	int r = v->read ? v->read(v->context, &v->plan->secrets.items[index], &b, &m.expires, e)
+	const struct plan_secret *secret =
+		index == PLAN_PROXY_LOGIN ? NULL : &v->plan->secrets.items[index];
+	int r = v->read ? v->read(v->context, secret, &b, &m.expires, e)
 			: error_set(e, -ENOENT, "there is nowhere to read it from");
 
 	if (r == 0 && buf_error(&b))
@@ -72,6 +74,16 @@ int handover_send(struct handover *v, bool wait, struct error *e)
 			return r;
 		}
 	}
+	if (r == 0 && plan_has_login(v->plan) && !v->login_sent) {
+		struct error why = ERROR_INIT;
+
+		r = handover_send_one(v, PLAN_PROXY_LOGIN, &why);
+		if (r == -EAGAIN && why.code == 0)
+			return 0;
+		if (r < 0)
+			return error_set(e, r, "the login of the proxy: %s", why.text);
+		v->login_sent = true;
+	}
 	return r < 0 ? error_sys(e, r, "sending the secrets") : 0;
 }
 
@@ -84,7 +96,8 @@ static int handover_on_need(void *context, struct channel_packet *packet, struct
 
 	if (r < 0)
 		return r;
-	if (m.index >= v->plan->secrets.count)
+	if (m.index >= v->plan->secrets.count &&
+	    !(m.index == PLAN_PROXY_LOGIN && plan_has_login(v->plan)))
 		return error_set(e, -EPROTO, "keys asks for a secret that the plan has not");
 	if (handover_send_one(v, m.index, &why) == 0)
 		return 0;

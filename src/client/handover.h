@@ -13,7 +13,7 @@
 #include "plan.h"
 
 /*
- * Reads one value: whoever made the plan knows where it is.  `into` has room for MESSAGE_VALUE_MAX
+ * Reads one value, or with `secret` NULL the login of the proxy: whoever made the plan knows where it is.  `into` has room for MESSAGE_VALUE_MAX
  * and does not grow; it is wiped by the caller.  *ret_expires is 0 where it does not.
  */
 typedef int (*handover_fn)(void *context, const struct plan_secret *secret, struct buf *into,
@@ -25,6 +25,7 @@ struct handover {
 	struct loop_handle handle;
 	const struct plan *plan;
 	size_t next; /* the first that has not been sent */
+	bool login_sent;
 	handover_fn read;
 	void *context;
 };

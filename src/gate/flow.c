@@ -87,6 +87,7 @@ static void flow_free(struct flow *f, bool reset)
 	flow_wait(f, 0);
 	account_drop(&f->record);
 	flow_drop_dial(f);
+	upstream_free(f->upstream);
 	intercept_free(f->intercept);
 	relay_tell_request(f, 0);
 	tell_closed(f);
@@ -128,7 +129,8 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 
 	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, host, f->port, v);
 	if (f->proxied &&
-	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP)) {
+	    (f->state == FLOW_PROXY || f->state == FLOW_RECORD || f->state == FLOW_LOOKUP ||
+	     f->state == FLOW_DIAL || f->state == FLOW_TUNNEL)) {
 		if (!f->socks) {
 			size_t n = refusal_page(v, host, f->port, page, sizeof(page));
 
@@ -248,10 +250,43 @@ void flow_decide(struct flow *f)
 	flow_record(f);
 }
 
+/* The user's proxy, which is in the way, says no or cannot be had. */
+static void flow_no_proxy(struct flow *f, const char *what, const char *more)
+{
+	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (more)
+		upstream_why(&f->gate->upstream, what, more, v.reason);
+	else
+		(void)snprintf(v.reason, sizeof(v.reason), "%s", what);
+	tell_not_connected(f, v.reason);
+	flow_refuse(f, flow_host(f, text), &v);
+}
+
+/* To the proxy.  Wherever it lies, it is the user's choice. */
+static void flow_go_upstream(struct flow *f)
+{
+	const struct upstream_link *l = &f->gate->upstream;
+
+	if (!l->name)
+		flow_start_dial(f, &l->address, 1);
+	else if (l->name->address_count > 0 && clock_now() - l->name->resolved_at < GATE_CACHE_MS)
+		flow_start_dial(f, l->name->addresses, l->name->address_count);
+	else if (gate_ask(f->gate, l->name) < 0)
+		flow_no_proxy(f, "cannot be looked up", ": there is no resolver");
+	else
+		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
+}
+
 /* Allowed, and on record. */
 static void flow_go(struct flow *f)
 {
-	if (!f->name) {
+	f->via = upstream_leads(&f->gate->upstream, f);
+	f->near = false;
+	if (f->via) {
+		flow_go_upstream(f);
+	} else if (!f->name) {
 		/* Named in the plan as this very address, so it is meant, wherever it lies. */
 		flow_start_dial(f, &f->address, 1);
 	} else if (f->name->address_count > 0 &&
@@ -311,6 +346,9 @@ static bool flow_is_private(const struct flow *f)
 
 	if (f->near)
 		return true;
+	/* Where it is, the proxy alone knows. */
+	if (f->via)
+		return false;
 	if (f->name && f->intercept)
 		return address_is_refused(&f->intercept->address, &why);
 	if (!f->name || getpeername(f->ends[FLOW_OUT].fd, (struct sockaddr *)&to, &len) < 0)
@@ -338,8 +376,12 @@ bool flow_decide_again(struct flow *f)
 	case FLOW_RECORD:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
+	case FLOW_TUNNEL:
 		account_drop(&f->record);
 		flow_drop_dial(f);
+		upstream_free(f->upstream);
+		f->upstream = NULL;
+		flow_close_end(f, FLOW_OUT, true);
 		f->state = FLOW_LOOKUP;
 		flow_decide(f);
 		return false;
@@ -389,7 +431,13 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 	n->resolved_at = clock_now();
 	for (struct flow *f = g->waiting; f; f = next) {
 		next = f->next_waiting;
-		if (f->state == FLOW_LOOKUP && f->name == n)
+		if (f->state != FLOW_LOOKUP)
+			continue;
+		if (f->via && g->upstream.name == n && n->address_count == 0)
+			flow_no_proxy(f, "has no address", "");
+		else if (f->via && g->upstream.name == n)
+			flow_start_dial(f, n->addresses, n->address_count);
+		else if (!f->via && f->name == n)
 			flow_dial_checked(f);
 	}
 }
@@ -398,6 +446,10 @@ void flow_resolved(struct gate *g, const struct message_resolved *answer)
 
 static void flow_dial_failed(struct flow *f)
 {
+	if (f->via) {
+		flow_no_proxy(f, "cannot be reached: ", error_words(-f->dial->last_error));
+		return;
+	}
 	tell_not_connected(f, error_words(-f->dial->last_error));
 	if (f->proxied) {
 		proxy_answer(f, false, f->dial->last_error);
@@ -426,6 +478,60 @@ static bool flow_is_connected(int fd)
 	return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
 }
 
+/* There is a way to the origin. */
+static void flow_reached(struct flow *f)
+{
+	tell_connected(f);
+	if (f->proxied)
+		proxy_answer(f, true, 0);
+	else
+		relay_begin(f);
+}
+
+void flow_on_tunnel(struct flow *f)
+{
+	char why[UPSTREAM_WHY_SIZE];
+	uint32_t wanted = 0;
+
+	/* It waits for the login, and the proxy has gone. */
+	if (!f->upstream) {
+		flow_no_proxy(f, "ended the connection", " without a word");
+		return;
+	}
+	switch (upstream_talk(&f->gate->upstream, f->upstream, f->ends[FLOW_OUT].fd, &wanted,
+			      why)) {
+	case FEED_MORE:
+		if (relay_watch(f, FLOW_OUT, wanted) < 0)
+			flow_reset(f);
+		return;
+	case FEED_BAD:
+		flow_no_proxy(f, why, NULL);
+		return;
+	case FEED_DONE:
+		break;
+	}
+	upstream_free(f->upstream);
+	f->upstream = NULL;
+	flow_reached(f);
+}
+
+/* Connected to the proxy: the talk with it begins, once its login is here. */
+static void flow_tunnel(struct flow *f)
+{
+	struct upstream_link *l = &f->gate->upstream;
+
+	upstream_ask(l, &f->gate->keys);
+	if (!upstream_is_ready(l)) {
+		(void)relay_watch(f, FLOW_OUT, 0);
+		return;
+	}
+	f->upstream = upstream_new(l, f);
+	if (f->upstream)
+		flow_on_tunnel(f);
+	else
+		flow_reset(f);
+}
+
 static void flow_connected(struct flow *f, struct flow_attempt *a)
 {
 	struct flow_end *out = &f->ends[FLOW_OUT];
@@ -437,11 +543,17 @@ static void flow_connected(struct flow *f, struct flow_attempt *a)
 	a->handle.generation = 0;
 	loop_rebind(&f->gate->loop, out->handle, relay_on_out, f);
 	flow_drop_dial(f);
-	tell_connected(f);
-	if (f->proxied)
-		proxy_answer(f, true, 0);
-	else
-		relay_begin(f);
+	if (f->via) {
+		flow_set_state(f, FLOW_TUNNEL, GATE_DIAL_MS);
+		flow_tunnel(f);
+	} else {
+		flow_reached(f);
+	}
+}
+
+static uint16_t flow_dial_port(const struct flow *f)
+{
+	return f->via ? (uint16_t)f->gate->upstream.proxy->port : f->port;
 }
 
 /* Starts the next address, if there is one and a place for it; when none is under way then, the
@@ -458,7 +570,7 @@ static void flow_dial_next(struct flow *f)
 		if (!a)
 			return;
 		a->address = d->addresses[d->next++];
-		int fd = gate_dial(&a->address, f->port);
+		int fd = gate_dial(&a->address, flow_dial_port(f));
 
 		if (fd < 0) {
 			d->last_error = -fd;
@@ -518,11 +630,17 @@ static void flow_start_dial(struct flow *f, const struct address *addresses, siz
 
 void flow_on_time(struct flow *f, int64_t now)
 {
-	if ((f->state == FLOW_RECORD || f->state == FLOW_LOOKUP || f->state == FLOW_DIAL) &&
+	if ((f->state == FLOW_RECORD || f->state == FLOW_LOOKUP || f->state == FLOW_DIAL ||
+	     f->state == FLOW_TUNNEL) &&
 	    f->ends[FLOW_BOX].handle.generation == 0)
 		(void)relay_watch(f, FLOW_BOX, 0);
 	if (f->state == FLOW_DIAL && now >= f->dial->next_at && now < f->deadline)
 		flow_dial_next(f);
+	else if (now < f->deadline && f->state == FLOW_TUNNEL && !f->upstream)
+		flow_tunnel(f);
+	else if (now >= f->deadline && f->via &&
+		 (f->state == FLOW_LOOKUP || f->state == FLOW_DIAL || f->state == FLOW_TUNNEL))
+		flow_no_proxy(f, "did not answer in time", "");
 	else if (now >= f->deadline)
 		relay_late(f);
 }

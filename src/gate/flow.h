@@ -9,6 +9,7 @@
  *	RECORD	  allowed, for the first time; nothing leaves before the record has that on disk
  *	LOOKUP	  the resolver was asked for the name
  *	DIAL	  connecting outside, to one address after the other
+ *	TUNNEL	  connected to the user's proxy, which is asked for a way through (upstream.h)
  *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
  *		  TLS for the same name, or HTTP for the same host
  *	RELAY	  bytes go both ways; plain HTTP is checked request by request
@@ -38,6 +39,7 @@ enum flow_state {
 	FLOW_RECORD,
 	FLOW_LOOKUP,
 	FLOW_DIAL,
+	FLOW_TUNNEL,
 	FLOW_CHECK,
 	FLOW_RELAY,
 	FLOW_OPEN,
@@ -114,12 +116,14 @@ struct flow {
 	bool private_allowed;
 	bool near;    /* among what was dialled are addresses of this machine or its networks */
 	bool open;    /* its requests must be read */
+	bool via;     /* by the user's proxy, which was dialled in its place */
 	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
 	bool socks;
 	bool http;        /* what the first byte said: plain HTTP, not TLS */
 	bool websocket;   /* of plain HTTP that passes unread: it is one, or asked to be */
 	int64_t deadline; /* ms */
 	struct flow_dial *dial;
+	struct upstream *upstream; /* of TUNNEL; NULL: the login is not here yet */
 	struct flow_check *check;
 	struct intercept *intercept;  /* of OPEN */
 	const struct plan_rule *rule; /* that allowed it; of the rules that hold now; or NULL */
@@ -147,6 +151,7 @@ bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
 void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */
 void flow_resolved(struct gate *g, const struct message_resolved *answer);
+void flow_on_tunnel(struct flow *f); /* of TUNNEL: its socket has something */
 void flow_on_time(struct flow *f, int64_t now);
 
 /*

@@ -247,6 +247,8 @@ static int gate_on_keys(void *context, struct channel_packet *packet, struct err
 	struct gate *g = context;
 	int r = key_ask_open(&g->keys, &g->loop, packet->fds, packet->fd_count);
 
+	if (r == 0)
+		upstream_ask(&g->upstream, &g->keys);
 	return r < 0 ? error_sys(e, r, "taking the channel to keys") : 0;
 }
 
@@ -288,6 +290,8 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 		return r;
 	gate_take_limits(g);
 	r = rules_of_plan(g->plan, &g->rules, e);
+	if (r == 0)
+		r = upstream_init(&g->upstream, g->plan, &g->made_up);
 	if (r == 0 && g->plan->secrets.count > 0)
 		r = put_in_book_new(g->plan->secrets.items, g->plan->secrets.count, &g->book);
 	return r;

@@ -10,6 +10,7 @@
  *	relay.c	    its bytes
  *	proxy.c	    CONNECT and SOCKS5, for programs that insist
  *	intercept.c a connection that is opened, with leg.c, exchange.c, side.h, tls.c
+ *	upstream.c  the proxy of the user's network, by which all this is reached where there is one
  *	key_ask.c   what keys is asked for
  *	refusal.c   what a refused program is told, and the count of refusals
  *	mute.c	    askers that flood, silenced by the kernel
@@ -31,6 +32,7 @@
 #include "mute.h"
 #include "plan.h"
 #include "rules.h"
+#include "upstream.h"
 
 struct flow;
 struct put_in_book;
@@ -65,6 +67,7 @@ struct gate {
 	struct loop loop;
 	struct channel keeper, resolver;
 	struct key_ask_link keys;
+	struct upstream_link upstream;
 	struct put_in_book *book;        /* the plan's placeholders; NULL: it has no secrets */
 	struct take_out *taken;          /* while connections are opened, and there are secrets */
 	size_t opened;                   /* connections */

@@ -112,7 +112,7 @@ static bool intercept_insist(struct leg *l)
 		return false;
 	i->insists = true;
 	leg_close(l, true);
-	return leg_dial(l, &i->address, i->flow->port) == 0;
+	return leg_dial(l) == 0;
 }
 
 static void intercept_on_failed(struct leg *l, const char *why)
@@ -216,6 +216,7 @@ static int64_t intercept_deadline_of(struct leg *l)
 	l->beginning = begins;
 	switch (l->state) {
 	case LEG_CONNECTING:
+	case LEG_TUNNEL:
 	case LEG_HANDSHAKE:
 		return l->since + GATE_DIAL_MS;
 	case LEG_LINGERING:

@@ -113,6 +113,14 @@ void key_ask_sign(struct key_ask_link *l, struct key_ask *a, struct message_sign
 	key_ask_send(l, a, MESSAGE_SIGN, &message_sign_schema, m);
 }
 
+void key_ask_login(struct key_ask_link *l, struct key_ask *a, key_ask_fn fn, void *context)
+{
+	key_ask_put(l, a, fn, context);
+	const struct message_login m = {.id = a->id};
+
+	key_ask_send(l, a, MESSAGE_LOGIN, &message_login_schema, &m);
+}
+
 /* --- answers -------------------------------------------------------------------------- */
 
 static int key_ask_on_authority(void *context, struct channel_packet *packet, struct error *e)

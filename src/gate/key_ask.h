@@ -22,7 +22,7 @@ struct key_ask;
 struct key_ask_answer {
 	const char *refused;               /* NULL: it was not */
 	const struct tls_leaf *leaf;       /* of LEAF; good until the next turn of the loop */
-	const struct message_value *value; /* of RELEASE and AGAIN */
+	const struct message_value *value; /* of RELEASE, AGAIN and LOGIN */
 	struct span signature;             /* of SIGN */
 };
 
@@ -77,6 +77,8 @@ void key_ask_again(struct key_ask_link *l, struct key_ask *a, uint64_t index, ui
 		   key_ask_fn fn, void *context);
 void key_ask_sign(struct key_ask_link *l, struct key_ask *a, struct message_sign *m, key_ask_fn fn,
 		  void *context);
+/* The login of the proxy: a value. */
+void key_ask_login(struct key_ask_link *l, struct key_ask *a, key_ask_fn fn, void *context);
 void key_ask_drop(struct key_ask *a);
 
 #endif

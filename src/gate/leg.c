@@ -46,6 +46,7 @@ void leg_close(struct leg *l, bool reset)
 		loop_close(&l->intercept->gate->loop, &l->handle, &l->fd);
 	side_free(TAKE_PTR(l->side));
 	tls_free(TAKE_PTR(l->tls));
+	upstream_free(TAKE_PTR(l->upstream));
 	buf_fini(&l->pending);
 	leg_init(l, l->intercept, l->events);
 }
@@ -263,6 +264,8 @@ static uint32_t leg_wanted(const struct leg *l)
 	switch (l->state) {
 	case LEG_CONNECTING:
 		return EPOLLOUT;
+	case LEG_TUNNEL:
+		return l->tunnel_events;
 	case LEG_HANDSHAKE:
 	case LEG_LINGERING:
 		return l->eof ? events : events | EPOLLIN;
@@ -287,6 +290,35 @@ void leg_watch(struct leg *l)
 		l->intercept->doomed = true;
 }
 
+static void leg_talk(struct leg *l)
+{
+	struct upstream_link *link = &l->intercept->gate->upstream;
+	char why[UPSTREAM_WHY_SIZE];
+
+	switch (upstream_talk(link, l->upstream, l->fd, &l->tunnel_events, why)) {
+	case FEED_MORE:
+		return;
+	case FEED_BAD:
+		l->events->on_failed(l, why);
+		return;
+	case FEED_DONE:
+		break;
+	}
+	upstream_free(TAKE_PTR(l->upstream));
+	l->events->on_connected(l);
+}
+
+/* The proxy's login is here: the flow itself has gone by it before. */
+static void leg_tunnel(struct leg *l)
+{
+	l->upstream = upstream_new(&l->intercept->gate->upstream, l->intercept->flow);
+	l->state = LEG_TUNNEL;
+	if (l->upstream)
+		leg_talk(l);
+	else
+		l->events->on_failed(l, error_words(-ENOMEM));
+}
+
 static void leg_connected(struct leg *l)
 {
 	int error = 0;
@@ -296,6 +328,8 @@ static void leg_connected(struct leg *l)
 		error = errno;
 	if (error != 0)
 		l->events->on_failed(l, error_words(-error));
+	else if (l->intercept->flow->via)
+		leg_tunnel(l);
 	else
 		l->events->on_connected(l);
 }
@@ -304,6 +338,10 @@ bool leg_serve(struct leg *l, uint32_t events)
 {
 	if (l->state == LEG_CONNECTING) {
 		leg_connected(l);
+		return true;
+	}
+	if (l->state == LEG_TUNNEL) {
+		leg_talk(l);
 		return true;
 	}
 	if (l->state == LEG_NONE) {
@@ -334,9 +372,11 @@ int leg_take(struct leg *l, int *fd, struct loop_handle *handle)
 	return 0;
 }
 
-int leg_dial(struct leg *l, const struct address *to, uint16_t port)
+int leg_dial(struct leg *l)
 {
-	_cleanup_fd_ int fd = gate_dial(to, port);
+	const struct intercept *i = l->intercept;
+	uint16_t port = i->flow->via ? (uint16_t)i->gate->upstream.proxy->port : i->flow->port;
+	_cleanup_fd_ int fd = gate_dial(&i->address, port);
 
 	if (fd < 0)
 		return fd;
@@ -387,7 +427,8 @@ struct leg *leg_open(struct intercept *i, void *context, struct side_stream **re
 
 		if (l->state == LEG_NONE && !unused)
 			unused = l;
-		coming = coming || l->state == LEG_CONNECTING || l->state == LEG_HANDSHAKE;
+		coming = coming || l->state == LEG_CONNECTING || l->state == LEG_TUNNEL ||
+			 l->state == LEG_HANDSHAKE;
 		if (l->state != LEG_SERVING || l->eof || !l->side)
 			continue;
 		*ret_stream = side_open(l->side, context);
@@ -398,7 +439,7 @@ struct leg *leg_open(struct intercept *i, void *context, struct side_stream **re
 	}
 	if (coming || !unused)
 		return NULL;
-	int r = leg_dial(unused, &i->address, i->flow->port);
+	int r = leg_dial(unused);
 
 	if (r < 0)
 		(void)snprintf(i->failure, sizeof(i->failure), "the origin cannot be reached: %s",

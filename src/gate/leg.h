@@ -27,6 +27,7 @@ struct leg_events {
 enum leg_state {
 	LEG_NONE,
 	LEG_CONNECTING,
+	LEG_TUNNEL, /* the user's proxy is asked for a way through */
 	LEG_HANDSHAKE,
 	LEG_SERVING,
 	LEG_LINGERING, /* all is said; what still comes is thrown away */
@@ -38,8 +39,10 @@ struct leg {
 	enum leg_state state;
 	int fd;
 	struct loop_handle handle;
-	uint32_t watched; /* the events that the loop waits for */
-	struct tls *tls;  /* NULL: plain */
+	uint32_t watched;          /* the events that the loop waits for */
+	struct upstream *upstream; /* of TUNNEL */
+	uint32_t tunnel_events;
+	struct tls *tls; /* NULL: plain */
 	struct side *side;
 	bool eof;
 	bool used;          /* it has carried a request */
@@ -51,7 +54,7 @@ struct leg {
 void leg_init(struct leg *l, struct intercept *i, const struct leg_events *events);
 int leg_take(struct leg *l, int *fd, struct loop_handle *handle); /* both are the leg's now */
 void leg_close(struct leg *l, bool reset);
-int leg_dial(struct leg *l, const struct address *to, uint16_t port);
+int leg_dial(struct leg *l); /* to the address that was checked, or by the user's proxy */
 /* With the handshake's first flight, where there is TLS.  Towards the box also what it said. */
 void leg_start(struct leg *l, struct span first);
 bool leg_send(struct leg *l);          /* what the side has to say; true: something went */

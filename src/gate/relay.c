@@ -714,6 +714,7 @@ static int relay_on_box(void *context, uint32_t events)
 	case FLOW_RECORD:
 	case FLOW_LOOKUP:
 	case FLOW_DIAL:
+	case FLOW_TUNNEL:
 	case FLOW_OPEN:
 		break;
 	}
@@ -724,7 +725,12 @@ static int relay_on_box(void *context, uint32_t events)
 
 int relay_on_out(void *context, uint32_t events)
 {
-	return relay_on_end(context, FLOW_OUT, events);
+	struct flow *f = context;
+
+	if (f->state != FLOW_TUNNEL)
+		return relay_on_end(f, FLOW_OUT, events);
+	flow_on_tunnel(f);
+	return 0;
 }
 
 void relay_late(struct flow *f)

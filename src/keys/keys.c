@@ -6,6 +6,7 @@
 #include "secrets.h"
 #include "sign.h"
 #include "str.h"
+#include "tunnel.h"
 
 #include <sys/timerfd.h>
 #include <time.h>
@@ -32,8 +33,18 @@ static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 		       struct message_sign *ret_question, struct error *e)
 {
 	struct message_release m;
+	struct message_login login;
 	int r = 0;
 
+	if (type == MESSAGE_LOGIN) {
+		r = message_decode(body, &message_login_schema, &login, NULL, e);
+		if (r == 0 && !plan_has_login(k->plan))
+			r = error_set(e, -EPROTO, "a question for a login that the plan has not");
+		if (r == 0)
+			*ret_question =
+				(struct message_sign){.id = login.id, .index = PLAN_PROXY_LOGIN};
+		return r;
+	}
 	if (type == MESSAGE_SIGN) {
 		r = message_decode(body, &message_sign_schema, ret_question, NULL, e);
 	} else {
@@ -67,6 +78,9 @@ static bool keys_names(const struct plan_secret *secret, const struct name *host
 /* NULL: the plan binds it there. */
 static const char *keys_judge(const struct keys *k, uint32_t type, const struct message_sign *m)
 {
+	/* It is for the gate itself, which dials nobody else with it. */
+	if (type == MESSAGE_LOGIN)
+		return NULL;
 	const struct plan_secret *secret = &k->plan->secrets.items[m->index];
 	struct secrets_place at = {.port = (uint16_t)m->port,
 				   .scheme = m->scheme,
@@ -93,7 +107,8 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 static int keys_give_one(struct keys *k, const struct message_sign *question,
 			 const struct locked_value *value)
 {
-	const struct plan_secret *secret = &k->plan->secrets.items[question->index];
+	bool aws = question->index != PLAN_PROXY_LOGIN &&
+		   k->plan->secrets.items[question->index].kind == PLAN_SECRET_AWS;
 	struct locked_value shown = {NULL, 0, 0};
 	struct message_value m = {.id = question->id,
 				  .index = question->index,
@@ -102,7 +117,8 @@ static int keys_give_one(struct keys *k, const struct message_sign *question,
 				  .value = locked_value_span(value)};
 	int r = 0;
 
-	if (secret->kind == PLAN_SECRET_AWS) {
+	if (aws) {
+		const struct plan_secret *secret = &k->plan->secrets.items[question->index];
 		struct span id = secrets_part(secret, locked_value_span(value), PLAN_SECRET_AWS_ID);
 		struct span token =
 			secrets_part(secret, locked_value_span(value), PLAN_SECRET_AWS_TOKEN);
@@ -309,6 +325,11 @@ static int keys_on_again(void *context, struct channel_packet *packet, struct er
 					   : &k->formers[m.index][m.former - 1]);
 }
 
+static int keys_on_login(void *context, struct channel_packet *packet, struct error *e)
+{
+	return keys_answer(context, MESSAGE_LOGIN, packet->body, e);
+}
+
 static int keys_on_sign(void *context, struct channel_packet *packet, struct error *e)
 {
 	return keys_answer(context, MESSAGE_SIGN, packet->body, e);
@@ -317,7 +338,10 @@ static int keys_on_sign(void *context, struct channel_packet *packet, struct err
 /* What the client was asked for, and nothing else. */
 static int keys_take_turn(struct keys *k, uint64_t index, struct error *e)
 {
-	if (index >= k->plan->secrets.count || !k->awaited[index])
+	bool there = index < k->plan->secrets.count ||
+		     (index == PLAN_PROXY_LOGIN && plan_has_login(k->plan));
+
+	if (!there || !k->awaited[index])
 		return error_set(e, -EPROTO, "an answer that nobody asked for");
 	k->awaited[index] = false;
 	return 0;
@@ -326,7 +350,7 @@ static int keys_take_turn(struct keys *k, uint64_t index, struct error *e)
 /* The oldest of one secret; of any, where it has none.  false: nothing is there to forget. */
 static bool keys_forget_former(struct keys *k, uint64_t index)
 {
-	for (size_t i = 0; k->former_count[index] == 0 && i < PLAN_SECRETS_MAX; i++)
+	for (size_t i = 0; k->former_count[index] == 0 && i <= PLAN_SECRETS_MAX; i++)
 		if (k->former_count[i] > 0)
 			index = i;
 	if (k->former_count[index] == 0)
@@ -371,7 +395,10 @@ static int keys_on_value(void *context, struct channel_packet *packet, struct er
 		r = keys_take_turn(k, m.index, e);
 	if (r < 0)
 		return r;
-	if (secrets_check_value(k->plan->secrets.items[m.index].kind, m.value))
+	bool login = m.index == PLAN_PROXY_LOGIN;
+
+	if (login ? !tunnel_login_is_good(m.value)
+		  : secrets_check_value(k->plan->secrets.items[m.index].kind, m.value) != NULL)
 		return keys_end_all(k, m.index, "its value is none that it can have");
 	/* Expired already: the next question asks again, and this one is not asked for ever. */
 	if (m.expires != 0 && m.expires <= keys_now())
@@ -398,6 +425,7 @@ static const struct channel_rule keys_gate_rules[] = {
 	{MESSAGE_LEAF, "LEAF", 512, 0, 0, 1u << KEYS_SERVING, keys_on_leaf},
 	{MESSAGE_RELEASE, "RELEASE", CHANNEL_BYTES_MAX, 0, 0, 1u << KEYS_SERVING, keys_on_release},
 	{MESSAGE_AGAIN, "AGAIN", 64, 0, 0, 1u << KEYS_SERVING, keys_on_again},
+	{MESSAGE_LOGIN, "LOGIN", 8, 0, 0, 1u << KEYS_SERVING, keys_on_login},
 	{MESSAGE_SIGN, "SIGN", CHANNEL_BYTES_MAX, 0, 0, 1u << KEYS_SERVING, keys_on_sign},
 };
 
@@ -446,11 +474,12 @@ void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keepe
 				     .secret = true};
 	for (size_t i = 0; i < plan->secrets.count; i++)
 		k->awaited[i] = true;
+	k->awaited[PLAN_PROXY_LOGIN] = plan_has_login(plan);
 }
 
 void keys_fini(struct keys *k)
 {
-	for (size_t i = 0; i < PLAN_SECRETS_MAX; i++) {
+	for (size_t i = 0; i <= PLAN_SECRETS_MAX; i++) {
 		locked_value_wipe(&k->values[i]);
 		while (k->former_count[i] > 0)
 			(void)keys_forget_former(k, i);

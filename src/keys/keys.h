@@ -4,8 +4,9 @@
  * secrets, and nothing else.  It has no network, opens no file, and reads no HTTP.
  *
  *	keeper	says nothing; when it is gone, so are we
- *	client	VALUE | REFUSED, once for each secret, and again after each NEED
- *	gate	LEAF -> CERTIFICATE, RELEASE and AGAIN -> VALUE, SIGN -> SIGNATURE; each may be
+ *	client	VALUE | REFUSED, once for each secret and for the proxy's login, and again after
+ *		each NEED
+ *	gate	LEAF -> CERTIFICATE, RELEASE, AGAIN and LOGIN -> VALUE, SIGN -> SIGNATURE; each may be
  *		REFUSED
  *
  * Whether a secret may go where the gate wants it is decided here once more, by the same
@@ -48,11 +49,11 @@ struct keys {
 	int timer;
 	const struct plan *plan;
 	struct ca *ca;
-	struct locked_value values[PLAN_SECRETS_MAX];
-	struct locked_value formers[PLAN_SECRETS_MAX][KEYS_FORMERS_MAX]; /* the newest first */
-	size_t former_count[PLAN_SECRETS_MAX];
-	bool awaited[PLAN_SECRETS_MAX]; /* the client owes us an answer */
-	bool given[PLAN_SECRETS_MAX];   /* the gate has had the value */
+	struct locked_value values[PLAN_SECRETS_MAX + 1]; /* the last is the proxy's login */
+	struct locked_value formers[PLAN_SECRETS_MAX + 1][KEYS_FORMERS_MAX]; /* the newest first */
+	size_t former_count[PLAN_SECRETS_MAX + 1];
+	bool awaited[PLAN_SECRETS_MAX + 1]; /* the client owes us an answer */
+	bool given[PLAN_SECRETS_MAX + 1];   /* the gate has had the value */
 	struct keys_waiting waiting[KEYS_WAITING_MAX];
 };
 

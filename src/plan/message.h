@@ -135,6 +135,7 @@ enum message_type {
 	MESSAGE_ASKED,
 	MESSAGE_AGAIN,
 	MESSAGE_UNCOVERED,
+	MESSAGE_LOGIN,
 };
 
 struct message_failed {

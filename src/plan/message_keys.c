@@ -43,6 +43,11 @@ static const struct schema_field message_again_fields[] = {
 };
 const struct schema message_again_schema = SCHEMA_OF(struct message_again, message_again_fields);
 
+static const struct schema_field message_login_fields[] = {
+	SCHEMA_FIELD_U64(struct message_login, id),
+};
+const struct schema message_login_schema = SCHEMA_OF(struct message_login, message_login_fields);
+
 static const struct schema_field message_value_fields[] = {
 	SCHEMA_FIELD_U64(struct message_value, id),
 	SCHEMA_FIELD_U64(struct message_value, index),

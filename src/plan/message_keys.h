@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between gate, keys and client.  An answer has the id of its question; questions are numbered by
- * who asks, and several may be open.  `index` is the secret's in the plan. */
+ * who asks, and several may be open.  `index` is the secret's in the plan, or PLAN_PROXY_LOGIN. */
 #ifndef BAWN_MESSAGE_KEYS_H
 #define BAWN_MESSAGE_KEYS_H
 
@@ -45,6 +45,11 @@ struct message_again {
 	uint64_t id;
 	uint64_t index;
 	uint64_t former; /* 0: the one that is used now; 1: the one before it; and so on */
+};
+
+/* The gate asks for the login of the user's proxy; the answer is a VALUE of PLAN_PROXY_LOGIN. */
+struct message_login {
+	uint64_t id;
 };
 
 /*
@@ -96,6 +101,7 @@ extern const struct schema message_leaf_schema;
 extern const struct schema message_certificate_schema;
 extern const struct schema message_release_schema;
 extern const struct schema message_again_schema;
+extern const struct schema message_login_schema;
 extern const struct schema message_value_schema;
 extern const struct schema message_refused_schema;
 extern const struct schema message_sign_schema;

@@ -48,6 +48,8 @@ static const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside",
 
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
 
+const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT] = {"connect", "socks5"};
+
 static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
 					       "file", "link",  "hide", "trust", "socket"};
 static const char *const plan_note_words[] = {"not-given", "warning", "hidden"};
@@ -168,6 +170,18 @@ static const struct schema_field plan_ssh_key_fields[] = {
 static const struct schema plan_ssh_key_schema =
 	SCHEMA_OF(struct plan_ssh_key, plan_ssh_key_fields);
 
+static const struct schema_field plan_proxy_fields[] = {
+	SCHEMA_FIELD_ENUM(struct plan_proxy, kind, plan_proxy_words),
+	SCHEMA_FIELD_STR(struct plan_proxy, host),
+	SCHEMA_FIELD_BYTES(struct plan_proxy, address),
+	SCHEMA_FIELD_U64(struct plan_proxy, port),
+	SCHEMA_FIELD_BOOL(struct plan_proxy, login),
+	SCHEMA_FIELD_BOOL(struct plan_proxy, plain),
+	SCHEMA_FIELD_LIST(struct plan_proxy, direct, &plan_string_schema),
+	SCHEMA_FIELD_STR(struct plan_proxy, origin),
+};
+static const struct schema plan_proxy_schema = SCHEMA_OF(struct plan_proxy, plan_proxy_fields);
+
 static const struct schema_field plan_note_fields[] = {
 	SCHEMA_FIELD_ENUM(struct plan_note, kind, plan_note_words),
 	SCHEMA_FIELD_STR(struct plan_note, what),
@@ -207,6 +221,7 @@ static const struct schema_field plan_fields[] = {
 	SCHEMA_FIELD_LIST(struct plan, without, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, ablate, &plan_without_schema),
 	SCHEMA_FIELD_LIST(struct plan, network, &plan_rule_schema),
+	SCHEMA_FIELD_LIST(struct plan, proxies, &plan_proxy_schema),
 	SCHEMA_FIELD_LIST(struct plan, authorities, &plan_string_schema),
 	SCHEMA_FIELD_LIST(struct plan, secrets, &plan_secret_schema),
 	SCHEMA_FIELD_LIST(struct plan, ssh_keys, &plan_ssh_key_schema),
@@ -241,7 +256,12 @@ bool plan_needs_keys(const struct plan *p)
 	for (size_t i = 0; i < p->network.count; i++)
 		if (plan_rule_opens(&p->network.items[i]))
 			return true;
-	return p->secrets.count > 0;
+	return p->secrets.count > 0 || plan_has_login(p);
+}
+
+bool plan_has_login(const struct plan *p)
+{
+	return p->proxies.count > 0 && p->proxies.items[0].login;
 }
 
 bool plan_mount_has_layers(const struct plan_mount *m)
@@ -475,6 +495,19 @@ static int plan_check_secret(const struct plan_secret *secret, struct error *e)
 	return r;
 }
 
+static int plan_check_proxy(const struct plan_proxy *proxy, struct error *e)
+{
+	struct name name;
+	bool named = proxy->address.len == 0;
+
+	if ((named && (name_parse(span_of_str(proxy->host), &name) < 0 ||
+		       !str_equal(name.text, proxy->host))) ||
+	    (!named && proxy->address.len != 16) || proxy->port == 0 || proxy->port > UINT16_MAX ||
+	    proxy->direct.count > PLAN_DIRECT_MAX)
+		return error_set(e, -EBADMSG, "the proxy is none that can be dialled");
+	return 0;
+}
+
 static int plan_check_network(const struct plan *p, struct error *e)
 {
 	int r = 0;
@@ -490,7 +523,9 @@ static int plan_check_network(const struct plan *p, struct error *e)
 				 p->secrets.count, PLAN_SECRETS_MAX);
 	for (size_t i = 0; r == 0 && i < p->secrets.count; i++)
 		r = plan_check_secret(&p->secrets.items[i], e);
-	return r;
+	if (r == 0 && p->proxies.count > 1)
+		return error_set(e, -EBADMSG, "the plan has more than one proxy");
+	return r == 0 && p->proxies.count > 0 ? plan_check_proxy(&p->proxies.items[0], e) : r;
 }
 
 static int plan_check(const struct plan *p, struct error *e)

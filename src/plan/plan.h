@@ -28,7 +28,10 @@ enum {
 	PLAN_PARAMETER_MAX = 64,   /* bytes of its name */
 	PLAN_BINDINGS_MAX = 64,    /* of one secret */
 	PLAN_SECRET_PARTS_MAX = 3, /* of one secret */
-	PLAN_PLACEHOLDER_MIN = 8,  /* bytes; what is shorter cannot be told from other text */
+	PLAN_PROXY_LOGIN =
+		PLAN_SECRETS_MAX, /* stands for the proxy's login where secrets have a place */
+	PLAN_DIRECT_MAX = 256,    /* what is not reached by the proxy */
+	PLAN_PLACEHOLDER_MIN = 8, /* bytes; what is shorter cannot be told from other text */
 	PLAN_PLACEHOLDER_MAX = 8192,
 };
 
@@ -270,6 +273,24 @@ struct plan_ssh_key {
 	const char *origin;
 };
 
+/*
+ * The proxy by which the gate reaches what rules allow.  Its login is not here: keys has it
+ * (PLAN_PROXY_LOGIN).
+ */
+enum plan_proxy_kind { PLAN_PROXY_CONNECT, PLAN_PROXY_SOCKS5, PLAN_PROXY_KIND_COUNT };
+
+struct plan_proxy {
+	unsigned int kind;   /* enum plan_proxy_kind */
+	const char *host;    /* a canonical name, or an address in words */
+	struct span address; /* 16 bytes, v4 mapped; empty when the host is a name */
+	uint64_t port;
+	bool login;
+	bool plain; /* for ports of plain HTTP alone */
+	LIST_OF(const struct plan_string)
+	direct; /* not by it: names with all beneath, addresses, networks, "*"; perhaps :PORT */
+	const char *origin;
+};
+
 /* Of what is read, what the record has; in the order of what it does not tell. */
 enum plan_reads {
 	PLAN_READS_ALL,
@@ -321,7 +342,8 @@ struct plan {
 	LIST_OF(const struct plan_without) without;
 	LIST_OF(const struct plan_without)
 	ablate; /* honoured by ablation builds only, refused by others */
-	LIST_OF(const struct plan_rule) network; /* empty: nothing can be reached */
+	LIST_OF(const struct plan_rule) network;  /* empty: nothing can be reached */
+	LIST_OF(const struct plan_proxy) proxies; /* at most one */
 	LIST_OF(const struct plan_string)
 	authorities;                               /* outside: PEM files, whom the gate believes */
 	LIST_OF(const struct plan_secret) secrets; /* messages name them by their place here */
@@ -354,6 +376,7 @@ extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
+extern const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
 
@@ -371,8 +394,12 @@ extern const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT];
 /* The rule speaks of requests, so that what it is about has to be opened to be decided. */
 bool plan_rule_opens(const struct plan_rule *rule);
 
-/* Some connection may have to be opened, or there is a secret: the session has a process keys. */
+/* Some connection may have to be opened, or there is a secret or the login of a proxy: the session
+ * has a process keys. */
 bool plan_needs_keys(const struct plan *p);
+
+/* The proxy that has a login, or none. */
+bool plan_has_login(const struct plan *p);
 
 /* The format that a TRUST mount names: enum plan_trust, or -1. */
 int plan_trust_of(const struct plan_mount *m);

@@ -8,6 +8,7 @@
  */
 #include "build_parts.h"
 
+#include "encode.h"
 #include "rules.h"
 #include "shape.h"
 #include "str.h"
@@ -23,6 +24,9 @@ const char *build_secret_of(const struct build *b, const char *variable)
 			return s->name;
 		for (size_t n = 0; n < s->variables.count; n++)
 			if (str_equal(s->variables.items[n].text, variable))
+				return s->name;
+		for (size_t n = 0; n < s->texts.count; n++)
+			if (str_equal(s->texts.items[n].variable, variable))
 				return s->name;
 	}
 	return NULL;
@@ -224,6 +228,39 @@ static void build_secret_file(struct build *b, const struct policy_secret *s,
 		(struct plan_string){target};
 }
 
+/* {} and {basic:USER} of a variable's text. */
+static const char *build_text(struct build *b, const struct plan_secret *secret, const char *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(BUILD_FILE_MAX);
+	const char *placeholder = secret->parts.items[0].placeholder;
+
+	while (*text) {
+		const char *user = str_after(text, "{basic:");
+		const char *end = user ? strchr(user, '}') : NULL;
+
+		if (end) {
+			encode_base64(&out,
+				      span_of_str(build_printf(b, "%.*s:%s", (int)(end - user),
+							       user, placeholder)));
+			text = end + 1;
+		} else if (text[0] == '{' && text[1] == '}') {
+			buf_put_str(&out, placeholder);
+			text += 2;
+		} else {
+			buf_put_char(&out, *text++);
+		}
+	}
+	return build_printf(b, "%s", buf_str(&out));
+}
+
+static void build_secret_text(struct build *b, const struct policy_secret *s,
+			      struct plan_secret *secret, const struct policy_secret_text *t)
+{
+	struct plan_secret_part shown = {.placeholder = build_text(b, secret, t->text)};
+
+	build_variable(b, s, &shown, t->variable);
+}
+
 static const char *build_source(struct build *b, const struct policy_secret *s)
 {
 	switch (s->from) {
@@ -235,6 +272,8 @@ static const char *build_source(struct build *b, const struct policy_secret *s)
 		return build_printf(b, "your variable %s", s->from_text);
 	case POLICY_FROM_FILE:
 		return build_printf(b, "the file %s", s->from_text);
+	case POLICY_FROM_SETTINGS:
+		return build_printf(b, "your settings, %s", s->from_text);
 	default:
 		return build_printf(b, "the command %s", s->from_text);
 	}
@@ -272,10 +311,15 @@ static void build_secret(struct build *b, const struct policy_secret *s)
 	if (git)
 		*(struct plan_string *)build_grow(b, BUILD_LIST(secret->files)) =
 			(struct plan_string){git};
+	for (size_t i = 0; i < s->texts.count; i++)
+		build_secret_text(b, s, secret, &s->texts.items[i]);
 }
 
 void build_secrets(struct build *b)
 {
+	for (size_t i = 0; b->plan.backend != PLAN_BACKEND_HOST && i < b->policy->made_up.count;
+	     i++)
+		build_file(b, b->policy->made_up.items[i].path, b->policy->made_up.items[i].text);
 	for (size_t i = 0; i < b->policy->secrets.count; i++)
 		build_secret(b, &b->policy->secrets.items[i]);
 }

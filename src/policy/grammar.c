@@ -24,6 +24,7 @@ static const char *const grammar_backend_words[] = {"namespace", "host", NULL};
 static const char *const grammar_access_words[] = {"read", "write", NULL};
 static const char *const grammar_mode_words[] = {"review", "direct", NULL};
 static const char *const grammar_reads_words[] = {"all", "outside", "none", NULL};
+static const char *const grammar_proxy_words[] = {"environment", "none", NULL};
 static const char *const grammar_bool_words[] = {"false", "true", NULL};
 
 /* Layers that a box can be built without.  The others are the box. */
@@ -117,6 +118,12 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.name = "secrets", .type = GRAMMAR_SECTIONS,
 		.narrow = GRAMMAR_NARROW_PLACES, .ceiling = GRAMMAR_CEILING_PLACES,
 		.help = "values that it can use and never see, and where",
+	},
+	[GRAMMAR_PROXY] = {
+		.name = "proxy", .type = GRAMMAR_URL, .words = grammar_proxy_words,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.standard = "environment",
+		.help = "the proxy by which it reaches what rules allow; environment: https_proxy and its kin",
 	},
 	[LIMIT(PLAN_LIMIT_PROCESSES)] = {
 		.name = "limits.processes", .type = GRAMMAR_NUMBER,

@@ -31,6 +31,7 @@ enum grammar_key {
 	GRAMMAR_TOOLS,
 	GRAMMAR_NETWORK,
 	GRAMMAR_SECRETS,
+	GRAMMAR_PROXY,
 	GRAMMAR_LIMITS, /* the first of the limits; they follow in the order of plan_limit_kind */
 	GRAMMAR_LIMITS_LAST = GRAMMAR_LIMITS + PLAN_LIMIT_COUNT - 1,
 	GRAMMAR_TMP_SIZE,
@@ -48,6 +49,7 @@ enum grammar_type {
 	GRAMMAR_WORD,     /* one of the row's words, which stand in order of what they give */
 	GRAMMAR_BOOL,     /* true or false */
 	GRAMMAR_NAME,     /* of a preset */
+	GRAMMAR_URL,      /* of a proxy, or one of the row's words */
 	GRAMMAR_NUMBER,   /* decimal, or "unlimited" */
 	GRAMMAR_SIZE,     /* bytes, with K, M, G or T, or "unlimited" */
 	GRAMMAR_DURATION, /* seconds, with s, m, h or d, or "unlimited" */

@@ -593,11 +593,14 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	p.debug = v[GRAMMAR_DEBUG].number != 0;
 	p.debug_origin = v[GRAMMAR_DEBUG].origin;
 	p.system_keep = v[GRAMMAR_SYSTEM_KEEP].number != 0;
+	p.proxy = v[GRAMMAR_PROXY].text;
+	p.proxy_origin = v[GRAMMAR_PROXY].origin;
 	p.record_reads = (unsigned int)v[GRAMMAR_RECORD_READS].number;
 	p.record_origin = v[GRAMMAR_RECORD_READS].origin;
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);
+	p.secrets_bounded = m->secrets_bounded;
 	int r = merge_copy_lists(m, &p);
 
 	if (r < 0)
@@ -698,6 +701,7 @@ int policy_merge(const struct policy_source *sources, size_t source_count,
 	for (unsigned int layer = POLICY_DEFAULT; r == 0 && layer <= POLICY_FLAGS; layer++)
 		r = layer == POLICY_REPOSITORY ? merge_narrow(&m, &l->values[layer])
 					       : merge_lay(&m, &l->values[layer]);
+	m.secrets_bounded = l->values[POLICY_CEILING].of[GRAMMAR_SECRETS].set;
 	if (r == 0 && l->source[POLICY_CEILING])
 		r = merge_ceiling(&m, &l->values[POLICY_CEILING], l->source[POLICY_CEILING]->name);
 	if (r == 0)

@@ -10,7 +10,8 @@ struct merge {
 	struct arena *arena;
 	struct error *e;
 	struct grammar_values values; /* what stands so far */
-	const char *preset;           /* its name, "" for none */
+	bool secrets_bounded;
+	const char *preset; /* its name, "" for none */
 	LIST_OF(struct plan_note) notes;
 	size_t note_room;
 };

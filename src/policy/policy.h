@@ -60,6 +60,7 @@ enum policy_from {
 	POLICY_FROM_ENV,     /* a variable */
 	POLICY_FROM_FILE,    /* a file, whole */
 	POLICY_FROM_COMMAND, /* what a command prints */
+	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); nobody writes it */
 	POLICY_FROM_COUNT,
 };
 
@@ -67,6 +68,13 @@ struct policy_secret_file {
 	const char *path; /* inside; absolute, or "~/..." */
 	const char *text; /* "{}" stands for the placeholder, "{1}" for another part's, "\\n" for a
 			     new line */
+};
+
+/* A variable inside that has the placeholder within other text: "{}" stands for it, "{basic:USER}"
+ * for base64 of USER, a colon and it. */
+struct policy_secret_text {
+	const char *variable;
+	const char *text;
 };
 
 /* A secret as it was asked for.  The value is not here, and nothing here tells it. */
@@ -79,6 +87,7 @@ struct policy_secret {
 	LIST_OF(struct plan_string) parameters; /* of query and body; none: anywhere in them */
 	LIST_OF(struct plan_string) variables;  /* inside; of kind aws one for each part */
 	LIST_OF(struct policy_secret_file) files;
+	LIST_OF(struct policy_secret_text) texts;
 	LIST_OF(struct plan_string) shapes; /* one for each part (shape.h) */
 	unsigned int from;                  /* enum policy_from */
 	const char *from_text;              /* the variable, the path, the command; else "" */
@@ -118,6 +127,10 @@ struct policy {
 	LIST_OF(struct plan_rule)
 	network; /* what no rule allows is closed; the ceiling's stand last */
 	LIST_OF(struct policy_secret) secrets;
+	const char *proxy; /* "environment", "none" or an address (upstream_proxy.h) */
+	const char *proxy_origin;
+	LIST_OF(struct policy_secret_file) made_up; /* files inside, read-only, without a secret */
+	bool secrets_bounded;                       /* the ceiling says which there may be */
 	LIST_OF(struct plan_without) without;
 	LIST_OF(struct plan_note) notes; /* not given, warnings */
 };

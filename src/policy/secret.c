@@ -46,8 +46,9 @@ const char *const secret_in_words[] = {
 };
 
 const char *const policy_from_words[POLICY_FROM_COUNT] = {
-	[POLICY_FROM_STORE] = "store", [POLICY_FROM_KEYRING] = "keyring", [POLICY_FROM_ENV] = "env",
-	[POLICY_FROM_FILE] = "file",   [POLICY_FROM_COMMAND] = "command",
+	[POLICY_FROM_STORE] = "store",     [POLICY_FROM_KEYRING] = "keyring",
+	[POLICY_FROM_ENV] = "env",         [POLICY_FROM_FILE] = "file",
+	[POLICY_FROM_COMMAND] = "command", [POLICY_FROM_SETTINGS] = "settings",
 };
 
 /* What bounds places, and so may stand in a ceiling. */
@@ -420,7 +421,7 @@ static int secret_read_from(struct secret_draft *d)
 		}
 	const struct tree_node *child = n->kind == TREE_MAP ? n->children : NULL;
 
-	for (unsigned int i = POLICY_FROM_ENV; child && i < POLICY_FROM_COUNT; i++)
+	for (unsigned int i = POLICY_FROM_ENV; child && i <= POLICY_FROM_COMMAND; i++)
 		if (str_equal(child->key, policy_from_words[i]))
 			secret->from = i;
 	if (!child || child->next || secret->from == POLICY_FROM_STORE) {

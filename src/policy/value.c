@@ -169,12 +169,35 @@ static int value_read_name(const struct value_site *s, const char *text)
 	return 0;
 }
 
+/* What it says is read later, when it is known whether it is needed (upstream_proxy.h). */
+static int value_read_url(const struct value_site *s, const char *text)
+{
+	if (strchr(text, '@'))
+		return value_error(&s->at, s->e,
+				   "%s has no login here; it stands in your variable https_proxy",
+				   s->row->name);
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return value_error(&s->at, s->e, "%s is written http://HOST:PORT",
+					   s->row->name);
+	for (size_t i = 0; s->row->words[i]; i++)
+		if (str_equal(s->row->words[i], text))
+			return 0;
+	return strchr(text, ':') && strlen(text) < 512
+		       ? 0
+		       : value_error(
+				 &s->at, s->e,
+				 "%s is http://HOST:PORT, socks5://HOST:PORT, environment or none",
+				 s->row->name);
+}
+
 int value_read_scalar(const struct value_site *s, const char *text, struct grammar_value *ret_value)
 {
 	struct grammar_value v = {.set = true, .layer = s->at.layer};
-	int r = s->row->type == GRAMMAR_NAME ? value_read_name(s, text)
-		: s->row->words              ? value_read_word(s, text, &v.number)
-					     : value_read_number(s, text, &v.number);
+	int r = s->row->type == GRAMMAR_NAME  ? value_read_name(s, text)
+		: s->row->type == GRAMMAR_URL ? value_read_url(s, text)
+		: s->row->words               ? value_read_word(s, text, &v.number)
+					      : value_read_number(s, text, &v.number);
 	if (r < 0)
 		return r;
 	v.text = arena_str(s->arena, text);

@@ -31,6 +31,7 @@
 #include "secret_store.h"
 #include "str.h"
 #include "systems.h"
+#include "upstream_proxy.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -51,6 +52,7 @@ struct prepare {
 	size_t source_count;
 	struct policy_flag *flags;
 	size_t flag_count;
+	struct mirrors mirrors;
 };
 
 void prepared_fini(struct prepared *p)
@@ -665,6 +667,29 @@ static struct plan *prepare_draft(struct prepare *p)
 	return draft;
 }
 
+/* The proxy of the user's network, where something can be reached at all.  Its login stays here. */
+static int prepare_proxy(struct prepare *p, const struct policy *policy, struct prepared *made,
+			 struct plan *draft)
+{
+	struct upstream_proxy *found = arena_alloc(p->arena, sizeof(*found));
+	bool there = false;
+
+	if (!found)
+		return error_sys(p->e, -ENOMEM, "cannot read your proxy");
+	if (policy->backend == PLAN_BACKEND_HOST || policy->network.count == 0 ||
+	    prepare_chose_without(draft, PLAN_LAYER_NET_NS))
+		return 0;
+	int r = upstream_proxy_find(policy->proxy, policy->proxy_origin, p->host.environ, p->arena,
+				    found, &there, p->e);
+
+	if (r < 0 || !there)
+		return r;
+	draft->proxies.items = &found->proxy;
+	draft->proxies.count = 1;
+	made->sources.proxy_login = found->login;
+	return 0;
+}
+
 static int prepare_build(struct prepare *p, const struct policy *policy, char *const *argv,
 			 bool create, struct prepared *made)
 {
@@ -689,6 +714,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 	if (r == 0 && boxed)
 		r = prepare_direct(p, draft);
 	if (r == 0)
+		r = prepare_proxy(p, policy, made, draft);
+	if (r == 0)
 		r = prepare_ablate(p, draft);
 	if (r == 0)
 		r = prepare_seccomp(draft, p->e);
@@ -711,6 +738,9 @@ static int prepare_policy(struct prepare *p, struct policy *ret_policy)
 	if (r == 0)
 		r = policy_merge(p->sources, p->source_count, p->flags, p->flag_count, p->arena,
 				 ret_policy, p->e);
+	/* Without a box every tool has its own settings. */
+	if (r == 0 && ret_policy->backend != PLAN_BACKEND_HOST)
+		r = mirrors_apply(ret_policy, &p->host, p->arena, &p->mirrors, p->e);
 	return r;
 }
 
@@ -719,6 +749,8 @@ static int prepare_places(struct prepare *p, struct prepared *made)
 	made->config = arena_printf(p->arena, "%s/config.yaml", p->host.config_dir);
 	made->places = session_places_of(&p->host);
 	made->sources.host = p->host;
+	made->sources.mirrors.items = p->mirrors.values.items;
+	made->sources.mirrors.count = p->mirrors.values.count;
 	return made->config ? 0 : error_sys(p->e, -ENOMEM, "cannot read your configuration");
 }
 

@@ -246,6 +246,8 @@ static int source_fetch(const struct host *h, const struct policy_secret *s, str
 		return source_file(h, s->from_text, into, e);
 	case POLICY_FROM_COMMAND:
 		return source_command(h, s->from_text, into, e);
+	case POLICY_FROM_SETTINGS:
+		return error_set(e, -ENOENT, "it stands in %s", s->from_text);
 	default:
 		r = secret_value_get(h, s->from, s->name, into, &arena, e);
 		if (r < 0)
@@ -288,13 +290,31 @@ int secret_source_read(void *context, const struct plan_secret *secret, struct b
 	const struct secret_sources *sources = context;
 	const struct policy_secret *s = NULL;
 
+	if (!secret) {
+		*ret_expires = 0;
+		buf_put_str(into, sources->proxy_login ? sources->proxy_login : "");
+		return sources->proxy_login ? 0 : error_set(e, -ENOENT, "nothing says what it is");
+	}
 	for (size_t i = 0; i < sources->secrets.count; i++)
 		if (str_equal(sources->secrets.items[i].name, secret->name))
 			s = &sources->secrets.items[i];
 	if (!s)
 		return error_set(e, -ENOENT, "nothing says where it is");
-	int r = secret_value_read(&sources->host, s, into, ret_expires, e);
+	int r = 0;
 
+	if (s->from == POLICY_FROM_SETTINGS) {
+		*ret_expires = 0;
+		r = -ENOENT;
+		for (size_t i = 0; r < 0 && i < sources->mirrors.count; i++)
+			if (str_equal(sources->mirrors.items[i].name, s->name)) {
+				buf_put_str(into, sources->mirrors.items[i].value);
+				r = 0;
+			}
+		if (r < 0)
+			return error_set(e, r, "it was not read");
+	} else {
+		r = secret_value_read(&sources->host, s, into, ret_expires, e);
+	}
 	for (size_t i = 0; r == 0 && i < secret->parts.count; i++)
 		if (span_equal(secrets_part(secret, buf_span(into), i),
 			       span_of_str(secret->parts.items[i].placeholder)))

@@ -9,11 +9,14 @@
 
 #include "error.h"
 #include "host.h"
+#include "mirror.h"
 #include "policy.h"
 
 /* The secrets that were asked for, and whose they are. */
 struct secret_sources {
 	LIST_OF(const struct policy_secret) secrets;
+	LIST_OF(const struct mirror_value) mirrors; /* values of POLICY_FROM_SETTINGS */
+	const char *proxy_login;                    /* user:password; NULL: none */
 	struct host host; /* of it: uid, home, state_dir, workspace, environ */
 };
 
@@ -33,7 +36,7 @@ const char *secret_program(const struct host *h, const char *name, struct arena 
 int secret_value_read(const struct host *h, const struct policy_secret *secret, struct buf *into,
 		      uint64_t *ret_expires, struct error *e);
 
-/* The same for a secret of the plan; context is a struct secret_sources.  Fits handover_fn. */
+/* The same for a secret of the plan, or with NULL for the proxy's login; context is a struct secret_sources.  Fits handover_fn. */
 int secret_source_read(void *context, const struct plan_secret *secret, struct buf *into,
 		       uint64_t *ret_expires, struct error *e);
 

@@ -213,6 +213,11 @@ static void banner_reaches(const struct text *t, const struct plan *plan)
 		buf_putf(&line, "nothing: the network is closed%s",
 			 rules ? ", and this build opens no rules yet" : "");
 	banner_line(t, host || filtered ? TEXT_BAD : TEXT_PLAIN, "reaches", &line);
+	if (host || filtered || !rules || plan->proxies.count == 0)
+		return;
+	buf_clear(&line);
+	words_proxy(&line, plan, false);
+	banner_line(t, TEXT_PLAIN, "", &line);
 }
 
 static const char *banner_record(const struct plan *plan)

@@ -387,6 +387,12 @@ static void explain_reaches(struct explain *x)
 	else if (filtered && p->network.count > 0)
 		explain_say(x, TEXT_WARN, "So these rules open nothing:");
 	words_network(p, explain_rule, x);
+	if (open && p->proxies.count > 0) {
+		_cleanup_buf_ struct buf by = BUF_INIT(EXPLAIN_BYTES_MAX);
+
+		words_proxy(&by, p, true);
+		explain_item(x, "by a proxy", buf_str(&by));
+	}
 	if (open && feature_check(FEATURE_NF_TABLES) < 0)
 		explain_say(
 			x, TEXT_WARN,

@@ -303,7 +303,7 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 		if (!within_number(&a->limits[i], &b->limits[i]))
 			return false;
 	return a->backend <= b->backend && str_equal(a->preset, b->preset) &&
-	       a->workspace_access <= b->workspace_access &&
+	       str_equal(a->proxy, b->proxy) && a->workspace_access <= b->workspace_access &&
 	       a->workspace_mode <= b->workspace_mode && a->snapshots <= b->snapshots &&
 	       a->tools <= b->tools && a->debug <= b->debug && a->system_keep <= b->system_keep &&
 	       a->record_reads <= b->record_reads &&

@@ -428,6 +428,37 @@ static void test_leaf(void **state)
 	see_refused(w, 3, "opens");
 }
 
+/* The login of the proxy is for a gate whose plan has a proxy with one, and for no other. */
+static void test_login_of_the_proxy(void **state)
+{
+	static const struct plan_proxy proxy = {
+		.host = "proxy.example", .port = 3128, .login = true};
+	struct keys_world *w = *state;
+	const struct message_login m = {.id = 9};
+	struct error e = ERROR_INIT;
+	struct plan plan = *w->keys.plan;
+
+	assert_int_equal(tell(w, PLAN_PROXY_LOGIN, "user:" KEYS_CANARY, 0), -EPROTO);
+	plan.proxies.items = &proxy;
+	plan.proxies.count = 1;
+	w->keys.plan = &plan;
+	w->keys.awaited[PLAN_PROXY_LOGIN] = true;
+	/* Asked for before it is here, it waits. */
+	assert_int_equal(ask(w, MESSAGE_LOGIN, &message_login_schema, &m), 1);
+	assert_int_equal(tell(w, PLAN_PROXY_LOGIN, "user:" KEYS_CANARY, 0), 1);
+	(void)see_value(w, 9, "user:" KEYS_CANARY);
+	assert_int_equal(ask(w, MESSAGE_LOGIN, &message_login_schema, &m), 1);
+	(void)see_value(w, 9, "user:" KEYS_CANARY);
+	/* As a secret of the plan it is nothing. */
+	struct message_release r = release_ok();
+
+	r.index = PLAN_PROXY_LOGIN;
+	assert_int_equal(
+		message_send(w->gate, MESSAGE_RELEASE, &message_release_schema, &r, NULL, 0), 0);
+	assert_int_equal(keys_receive_gate(&w->keys, &e), -EPROTO);
+	see_nothing(w);
+}
+
 /* Every type there is, well-formed or empty, from the side that may not send it. */
 static void test_all_else_is_refused(void **state)
 {
@@ -437,7 +468,8 @@ static void test_all_else_is_refused(void **state)
 	(void)state;
 	for (uint32_t type = 0; type < 64; type++) {
 		bool gate_may = type == MESSAGE_LEAF || type == MESSAGE_RELEASE ||
-				type == MESSAGE_SIGN || type == MESSAGE_AGAIN;
+				type == MESSAGE_SIGN || type == MESSAGE_AGAIN ||
+				type == MESSAGE_LOGIN;
 		bool client_may = type == MESSAGE_VALUE || type == MESSAGE_REFUSED;
 
 		for (int shape = 0; shape < 3; shape++) {
@@ -510,6 +542,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_more_wait_than_there_is_room, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_leaf, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_login_of_the_proxy, setup, teardown),
 		cmocka_unit_test(test_all_else_is_refused),
 		cmocka_unit_test_setup_teardown(test_client_answers_only_what_was_asked, setup,
 						teardown),

@@ -455,6 +455,8 @@ static const char *small_value(const struct grammar_row *row)
 		return row->words[0];
 	case GRAMMAR_NAME:
 		return "minimal";
+	case GRAMMAR_URL:
+		return "none";
 	case GRAMMAR_NUMBER:
 		return "100";
 	case GRAMMAR_SIZE:
@@ -483,6 +485,8 @@ static const char *large_value(const struct grammar_row *row)
 		return row->words[1];
 	case GRAMMAR_NAME:
 		return "shell";
+	case GRAMMAR_URL:
+		return "http://proxy.example:3128";
 	case GRAMMAR_NUMBER:
 		return "200";
 	case GRAMMAR_SIZE:

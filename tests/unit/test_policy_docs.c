@@ -23,6 +23,7 @@ static void read_source(const char *path, struct buf *into)
 
 static const char *const type_words[] = {
 	[GRAMMAR_NAME] = "name",
+	[GRAMMAR_URL] = "URL, environment, none",
 	[GRAMMAR_NUMBER] = "number",
 	[GRAMMAR_SIZE] = "size",
 	[GRAMMAR_DURATION] = "time",

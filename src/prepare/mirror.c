@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mirror_parts.h"
+
+#include "http_path.h"
+#include "secrets.h"
+#include "shape.h"
+#include "str.h"
+
+/* A new, zeroed item at the end of a list of the arena; NULL: no memory. */
+static void *mirror_grow(struct mirror *m, void **items, size_t *count, size_t size)
+{
+	uint8_t *more = arena_alloc(m->arena, (*count + 1) * size);
+
+	if (!more) {
+		m->no_memory = true;
+		return NULL;
+	}
+	if (*count > 0)
+		memcpy(more, *items, *count * size);
+	memset(more + *count * size, 0, size);
+	*items = more;
+	return more + (*count)++ * size;
+}
+
+#define MIRROR_LIST(list) (void **)(void *)&(list).items, &(list).count, sizeof(*(list).items)
+
+void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin)
+{
+	struct plan_note *note = mirror_grow(m, MIRROR_LIST(m->policy->notes));
+
+	if (note)
+		*note = (struct plan_note){
+			.kind = PLAN_NOTE_NOT_GIVEN, .what = what, .why = why, .origin = origin};
+}
+
+void mirror_set(struct mirror *m, const char *variable, const char *value, const char *origin)
+{
+	struct policy_env_set *set = mirror_grow(m, MIRROR_LIST(m->policy->env_set));
+
+	if (set)
+		*set = (struct policy_env_set){variable, value, origin};
+}
+
+void mirror_file(struct mirror *m, const char *path, const char *text)
+{
+	struct policy_secret_file *file = mirror_grow(m, MIRROR_LIST(m->policy->made_up));
+
+	if (file)
+		*file = (struct policy_secret_file){path, text};
+}
+
+/* --- rules ---------------------------------------------------------------------------- */
+
+/* Then m->use_origin is who asked for the bundle. */
+static bool mirror_is_used(struct mirror *m)
+{
+	for (size_t i = 0; i < m->policy->network.count; i++) {
+		const struct plan_rule *rule = &m->policy->network.items[i];
+
+		if (!rule->ceiling && rule->action == PLAN_ACTION_ALLOW &&
+		    str_equal(rule->bundle, m->bundle)) {
+			m->use_origin = rule->origin;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes the bundle's own rules away, and puts this one where they stood; or behind them. */
+static void mirror_put_rule(struct mirror *m, const struct plan_rule *rule, bool instead)
+{
+	size_t count = m->policy->network.count, kept = 0;
+	struct plan_rule *rules = arena_alloc(m->arena, (count + 1) * sizeof(*rules));
+	bool put = false;
+
+	if (!rules) {
+		m->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_rule *r = &m->policy->network.items[i];
+		bool own = !r->ceiling && str_equal(r->bundle, m->bundle);
+
+		if (own && !put) {
+			rules[kept++] = *rule;
+			put = true;
+		}
+		if (!own || !instead || m->replaced)
+			rules[kept++] = *r;
+	}
+	m->replaced = m->replaced || instead;
+	m->policy->network.items = rules;
+	m->policy->network.count = kept;
+}
+
+static bool mirror_has_rule(const struct mirror *m, const struct mirror_url *url)
+{
+	for (size_t i = 0; i < m->policy->network.count; i++) {
+		const struct plan_rule *r = &m->policy->network.items[i];
+
+		if (!r->ceiling && str_equal(r->bundle, m->bundle) &&
+		    str_equal(r->host, url->at.name.text) && r->ports.items[0].from == url->at.port)
+			return true;
+	}
+	return false;
+}
+
+/* What npm asks of known flaws, below the mirror's own path. */
+static void mirror_audit(struct mirror *m, struct plan_rule rule, const struct mirror_url *url)
+{
+	static const char *const asked[] = {"advisories/bulk", "audits", "audits/quick"};
+	static struct plan_string post[] = {{"POST"}};
+	struct plan_string *paths = arena_alloc(m->arena, 3 * sizeof(*paths));
+	size_t len = strlen(url->path);
+
+	while (len > 0 && url->path[len - 1] == '/')
+		len--;
+	for (size_t i = 0; paths && i < 3; i++) {
+		paths[i].text = mirror_printf(m, "%.*s/-/npm/v1/security/%s", (int)len, url->path,
+					      asked[i]);
+		if (strchr(paths[i].text, '*') || http_glob_check(span_of_str(paths[i].text)))
+			return;
+	}
+	m->no_memory = m->no_memory || !paths;
+	rule.methods.items = post;
+	rule.paths.items = paths;
+	rule.paths.count = paths ? 3 : 0;
+	if (paths)
+		mirror_put_rule(m, &rule, false);
+}
+
+void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *origin, bool instead)
+{
+	static struct plan_string get[] = {{"GET"}};
+	struct plan_ports *port = arena_alloc(m->arena, sizeof(*port));
+	const char *host = arena_str(m->arena, url->at.name.text);
+
+	if (!port || !host) {
+		m->no_memory = true;
+		return;
+	}
+	*port = (struct plan_ports){url->at.port, url->at.port};
+	struct plan_rule rule = {
+		.action = PLAN_ACTION_ALLOW,
+		.host = host,
+		.ports = {port, 1},
+		.ports_named = true,
+		.scheme = url->plain ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS,
+		.private = true, /* mirrors lie on the user's own network, mostly */
+		.methods = {get, 1},
+		.key = "",
+		.bundle = m->bundle,
+		/* Whose word it is stays first: options hold for one session (amend.c). */
+		.origin = mirror_printf(m, "%s, by your %s", m->use_origin, origin),
+	};
+
+	if (!instead && mirror_has_rule(m, url))
+		return;
+	mirror_put_rule(m, &rule, instead);
+	if (str_equal(m->bundle, "npm"))
+		mirror_audit(m, rule, url);
+}
+
+/* --- logins --------------------------------------------------------------------------- */
+
+struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
+				    const char *value, bool basic, const char *origin)
+{
+	static struct plan_string unknown[] = {{SHAPE_UNKNOWN}};
+	unsigned int kind = basic ? PLAN_SECRET_BASIC : PLAN_SECRET_PLAIN;
+	const char *name =
+		mirror_printf(m, "%s-mirror%s", m->bundle,
+			      m->secrets ? mirror_printf(m, "-%zu", m->secrets + 1) : "");
+	const char *wrong = secrets_check_value(kind, span_of_str(value));
+
+	if (!wrong && m->policy->secrets_bounded)
+		wrong = "the administrator's ceiling says which secrets there may be";
+	if (!wrong && m->policy->secrets.count >= PLAN_SECRETS_MAX)
+		wrong = "there are too many secrets";
+	if (wrong) {
+		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
+			    wrong, origin);
+		return NULL;
+	}
+	struct plan_binding *binding = arena_alloc(m->arena, sizeof(*binding));
+	struct plan_ports *port = arena_alloc(m->arena, sizeof(*port));
+	struct mirror_value *kept = mirror_grow(m, MIRROR_LIST(m->made->values));
+	struct policy_secret *s = mirror_grow(m, MIRROR_LIST(m->policy->secrets));
+
+	if (!binding || !port || !kept || !s) {
+		m->no_memory = true;
+		return NULL;
+	}
+	m->secrets++;
+	*port = (struct plan_ports){url->at.port, url->at.port};
+	*binding = (struct plan_binding){
+		.host = mirror_printf(m, "%s", url->at.name.text),
+		.ports = {port, 1},
+		.scheme = url->plain ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS,
+	};
+	*kept = (struct mirror_value){name, value};
+	*s = (struct policy_secret){
+		.name = name,
+		.kind = kind,
+		.bindings = {binding, 1},
+		.in_authorization = true,
+		.shapes = {unknown, 1},
+		.from = POLICY_FROM_SETTINGS,
+		.from_text = origin,
+		.origin = origin,
+	};
+	return s;
+}
+
+void mirror_variable(struct mirror *m, struct policy_secret *s, const char *variable)
+{
+	struct plan_string *v = mirror_grow(m, MIRROR_LIST(s->variables));
+
+	if (v)
+		v->text = variable;
+}
+
+void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable, const char *text)
+{
+	struct policy_secret_text *t = mirror_grow(m, MIRROR_LIST(s->texts));
+
+	if (t)
+		*t = (struct policy_secret_text){variable, text};
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+int mirrors_apply(struct policy *policy, const struct host *host, struct arena *arena,
+		  struct mirrors *ret, struct error *e)
+{
+	static const struct {
+		const char *bundle;
+		void (*read)(struct mirror *m);
+	} all[] = {
+		{"npm", mirror_npm},       {"pypi", mirror_pypi}, {"go", mirror_go},
+		{"crates", mirror_crates}, {"apt", mirror_apt},
+	};
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all); i++) {
+		struct mirror m = {.policy = policy,
+				   .host = host,
+				   .arena = arena,
+				   .made = ret,
+				   .bundle = all[i].bundle};
+
+		if (!mirror_is_used(&m))
+			continue;
+		all[i].read(&m);
+		if (m.no_memory)
+			return error_sys(e, -ENOMEM, "cannot read your mirrors");
+	}
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the mirror*.c files share with each other and with nobody else. */
+#ifndef BAWN_MIRROR_PARTS_H
+#define BAWN_MIRROR_PARTS_H
+
+#include "authority.h"
+#include "mirror.h"
+
+/* One address of a mirror, taken apart.  Words are of the arena. */
+struct mirror_url {
+	const char *clean;           /* without its login */
+	const char *before;          /* "https://", perhaps with "sparse+" in front */
+	const char *after;           /* host, port and path */
+	const char *path;            /* "/npm/", at least "/" */
+	const char *user, *password; /* decoded; NULL: none */
+	bool plain;                  /* http */
+	struct authority at;
+};
+
+/* What is being made of one bundle. */
+struct mirror {
+	struct policy *policy;
+	const struct host *host;
+	struct arena *arena;
+	struct mirrors *made;
+	const char *bundle;
+	const char *use_origin; /* who asked for it */
+	size_t secrets;         /* made for it */
+	bool replaced;          /* the bundle's own rules are gone */
+	bool no_memory;
+};
+
+/* mirror_text.c */
+/* The file, whole, or NULL.  ~/ is the user's home; what lies in the workspace is not read. */
+const char *mirror_read(struct mirror *m, const char *path);
+/* The next line from *at on, without blanks around it; NULL at the end. */
+const char *mirror_line(struct mirror *m, const char **at);
+/* "key = value" of one line, without quotes around the value; false: it is none. */
+bool mirror_pair(struct mirror *m, const char *line, const char **ret_key, const char **ret_value);
+/* ${NAME} by the user's environment. */
+const char *mirror_expand(struct mirror *m, const char *text);
+/* The login of a host in ~/.netrc, put into url where it has none. */
+void mirror_netrc(struct mirror *m, struct mirror_url *url);
+/* False: it cannot be carried.  It is http or https, names a host, and its path tells no token. */
+bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret);
+const char *mirror_printf(struct mirror *m, const char *fmt, ...) BAWN_PRINTF(2, 3);
+
+/* mirror.c */
+/* Its host is allowed as the bundle's hosts were, which are so no more where `instead`. */
+void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *origin, bool instead);
+void mirror_set(struct mirror *m, const char *variable, const char *value, const char *origin);
+void mirror_file(struct mirror *m, const char *path, const char *text);
+void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin);
+/* A secret for a login, bound to that host; NULL: it cannot be one, which is noted. */
+struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
+				    const char *value, bool basic, const char *origin);
+void mirror_variable(struct mirror *m, struct policy_secret *s, const char *variable);
+void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable, const char *text);
+
+/* mirror_read.c: one for each ecosystem */
+void mirror_npm(struct mirror *m);
+void mirror_pypi(struct mirror *m);
+void mirror_go(struct mirror *m);
+void mirror_crates(struct mirror *m);
+void mirror_apt(struct mirror *m);
+
+#endif

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each package manager has for settings, and what it is given of them inside. */
+#include "mirror_parts.h"
+
+#include "credential.h"
+#include "encode.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#define MIRROR_NPMRC "/run/bawn/npmrc"
+#define MIRROR_CARGO "/.cargo/config.toml" /* cargo looks in each folder above the current one */
+
+enum { MIRROR_MADE_MAX = 64 << 10, MIRROR_URLS_MAX = 16 };
+
+static const char mirror_not_carried[] =
+	"its address cannot be carried: http:// or https://, a name, and a path without a token";
+
+/* Whether the bundle's own rules lead there already: then it is no mirror.  (Those of mirrors are
+ * `private`, a bundle's own never are.) */
+static bool mirror_is_public(const struct mirror *m, const struct mirror_url *url)
+{
+	const char *name = url->at.name.text;
+
+	for (size_t i = 0; i < m->policy->network.count; i++) {
+		const struct plan_rule *r = &m->policy->network.items[i];
+		const char *below = str_after(r->host, "*");
+
+		if (r->ceiling || !str_equal(r->bundle, m->bundle) || r->private)
+			continue;
+		if (below ? strlen(name) > strlen(below) && str_ends_with(name, below)
+			  : str_equal(name, r->host))
+			return true;
+	}
+	return false;
+}
+
+/* The user's variable, or NULL where it is not set or empty. */
+static const char *mirror_env(struct mirror *m, const char *name)
+{
+	const char *value = host_env(m->host->environ, name);
+
+	return value && *value ? value : NULL;
+}
+
+/* A file below the folder of the user's configurations. */
+static const char *mirror_config(struct mirror *m, const char *below)
+{
+	const char *folder = mirror_env(m, "XDG_CONFIG_HOME");
+
+	return folder && folder[0] == '/' ? mirror_printf(m, "%s/%s", folder, below)
+					  : mirror_printf(m, "~/.config/%s", below);
+}
+
+/* [section] of a line; NULL: it is none. */
+static const char *mirror_section(struct mirror *m, const char *line)
+{
+	size_t len = strlen(line);
+
+	return len > 2 && line[0] == '[' && line[len - 1] == ']'
+		       ? mirror_printf(m, "%.*s", (int)len - 2, line + 1)
+		       : NULL;
+}
+
+/* The value of key in one of the sections (comma-separated words) of a file; NULL: none. */
+static const char *mirror_find(struct mirror *m, const char *text, const char *const *sections,
+			       const char *key)
+{
+	const char *found = NULL, *section = "";
+
+	for (const char *line; (line = mirror_line(m, &text));) {
+		const char *k = NULL, *v = NULL;
+		const char *begins = mirror_section(m, line);
+
+		if (begins) {
+			section = begins;
+			continue;
+		}
+		bool mine = false;
+
+		for (size_t i = 0; sections[i]; i++)
+			mine = mine || str_equal(sections[i], section);
+		if (mine && mirror_pair(m, line, &k, &v) && str_equal(k, key))
+			found = v;
+	}
+	return found;
+}
+
+/* --- npm -------------------------------------------------------------------------------- */
+
+struct mirror_npmrc {
+	const char *text, *path;
+	const char *origin;
+	struct mirror_url urls[MIRROR_URLS_MAX]; /* registries that are mirrors; the first perhaps
+						    the one for all */
+	size_t count;
+	bool whole; /* urls[0] is the one for all packages */
+	struct buf made;
+};
+
+static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char *key,
+			   const char *value, const char *origin)
+{
+	struct mirror_url url;
+
+	if (n->count == MIRROR_URLS_MAX)
+		return;
+	if (!mirror_url_parse(m, mirror_expand(m, value), &url)) {
+		mirror_note(m, mirror_printf(m, "the registry of %.64s", key), mirror_not_carried,
+			    origin);
+		return;
+	}
+	if (mirror_is_public(m, &url))
+		return;
+	bool all = str_equal(key, "registry");
+
+	mirror_allow(m, &url, origin, all);
+	if (all) {
+		mirror_set(m, "npm_config_registry", url.clean, origin);
+		mirror_set(m, "YARN_NPM_REGISTRY_SERVER", url.clean, origin);
+		n->whole = true;
+	}
+	buf_putf(&n->made, "%s=%s\n", key, url.clean);
+	n->urls[n->count++] = url;
+}
+
+/* Whether "//host/path/" stands for this registry. */
+static bool mirror_npm_fits(const char *place, const struct mirror_url *url)
+{
+	const char *host = str_after(place, "//");
+
+	return host && strncmp(url->after, host, strlen(host)) == 0;
+}
+
+static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const char *place,
+			     const struct mirror_url *url, const char *user, const char *value)
+{
+	if (user && credential_in_value(user)) {
+		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
+			    "its user looks like a credential", n->origin);
+		return;
+	}
+	struct policy_secret *s = mirror_secret(m, url, value, user != NULL, n->origin);
+	const char *variable = mirror_printf(m, "BAWN_NPM_LOGIN_%zu", m->secrets);
+
+	if (!s)
+		return;
+	if (user) {
+		mirror_text(m, s, variable, mirror_printf(m, "{basic:%s}", user));
+		buf_putf(&n->made, "%s:_auth=${%s}\n", place, variable);
+		return;
+	}
+	mirror_variable(m, s, variable);
+	if (n->whole && url == &n->urls[0])
+		mirror_variable(m, s, "YARN_NPM_AUTH_TOKEN");
+	buf_putf(&n->made, "%s:_authToken=${%s}\n", place, variable);
+}
+
+/* user:password in base64; both of the arena. */
+static bool mirror_basic(struct mirror *m, const char *text, const char **ret_user,
+			 const char **ret_password)
+{
+	uint8_t bytes[1024];
+	ssize_t n = decode_base64(span_of_str(text), bytes, sizeof(bytes));
+	const uint8_t *colon = n > 0 ? memchr(bytes, ':', (size_t)n) : NULL;
+
+	if (!colon || memchr(bytes, '\0', (size_t)n) || memchr(bytes, '}', (size_t)n))
+		return false;
+	*ret_user = mirror_printf(m, "%.*s", (int)(colon - bytes), bytes);
+	*ret_password = mirror_printf(m, "%.*s", (int)(bytes + n - colon - 1), colon + 1);
+	return true;
+}
+
+static const char *mirror_npm_value(struct mirror *m, const struct mirror_npmrc *n, const char *key)
+{
+	static const char *const top[] = {"", NULL};
+	const char *value = n->text ? mirror_find(m, n->text, top, key) : NULL;
+
+	return value ? mirror_expand(m, value) : NULL;
+}
+
+static void mirror_npm_logins(struct mirror *m, struct mirror_npmrc *n)
+{
+	const char *at = n->text;
+
+	for (const char *line; (line = mirror_line(m, &at));) {
+		const char *key = NULL, *value = NULL, *user = NULL, *password = NULL;
+
+		if (!mirror_pair(m, line, &key, &value) || !str_after(key, "//"))
+			continue;
+		const char *colon = strrchr(key, ':');
+		const char *place = colon ? mirror_printf(m, "%.*s", (int)(colon - key), key) : "";
+		const struct mirror_url *url = NULL;
+
+		for (size_t i = 0; colon && !url && i < n->count; i++)
+			url = mirror_npm_fits(place, &n->urls[i]) ? &n->urls[i] : NULL;
+		if (!url)
+			continue;
+		value = mirror_expand(m, value);
+		if (str_equal(colon, ":_authToken")) {
+			mirror_npm_login(m, n, place, url, NULL, value);
+		} else if (str_equal(colon, ":_auth") && mirror_basic(m, value, &user, &password)) {
+			mirror_npm_login(m, n, place, url, user, password);
+		} else if (str_equal(colon, ":_password")) {
+			uint8_t bytes[1024];
+			ssize_t len = decode_base64(span_of_str(value), bytes, sizeof(bytes));
+
+			user = mirror_npm_value(m, n, mirror_printf(m, "%s:username", place));
+			if (user && !strchr(user, '}') && len > 0 &&
+			    !memchr(bytes, '\0', (size_t)len))
+				mirror_npm_login(m, n, place, url, user,
+						 mirror_printf(m, "%.*s", (int)len, bytes));
+		}
+	}
+}
+
+void mirror_npm(struct mirror *m)
+{
+	const char *own = mirror_env(m, "npm_config_userconfig");
+	const char *variable = mirror_env(m, "npm_config_registry") ? "npm_config_registry"
+								    : "NPM_CONFIG_REGISTRY";
+	const char *said = mirror_env(m, variable);
+	struct mirror_npmrc n = {.path = own && own[0] == '/' ? own : "~/.npmrc",
+				 .made = BUF_INIT(MIRROR_MADE_MAX)};
+
+	n.text = mirror_read(m, n.path);
+	n.origin = n.path;
+	const char *registry = said ? said : mirror_npm_value(m, &n, "registry");
+
+	if (registry)
+		mirror_npm_add(m, &n, "registry", registry, said ? variable : n.origin);
+	const char *at = n.text;
+
+	for (const char *line; (line = mirror_line(m, &at));) {
+		const char *key = NULL, *value = NULL;
+
+		if (line[0] == '@' && mirror_pair(m, line, &key, &value) &&
+		    str_ends_with(key, ":registry"))
+			mirror_npm_add(m, &n, key, value, n.origin);
+	}
+	if (n.count > 0) {
+		mirror_npm_logins(m, &n);
+		mirror_file(m, MIRROR_NPMRC, mirror_printf(m, "%s", buf_str(&n.made)));
+		mirror_set(m, "npm_config_globalconfig", MIRROR_NPMRC, n.origin);
+	}
+	buf_fini(&n.made);
+}
+
+/* --- what has its address in a variable ---------------------------------------------------- */
+
+/* Which half of a login is to be hidden: a token may stand where a user does. */
+enum mirror_login { MIRROR_NO_LOGIN, MIRROR_PASSWORD, MIRROR_USER, MIRROR_BOTH };
+
+static enum mirror_login mirror_login_of(const struct mirror_url *url)
+{
+	if (!url->user || (!*url->user && !*url->password))
+		return MIRROR_NO_LOGIN;
+	/* What stands beside a token, where the token is the user. */
+	bool nothing = !*url->password || str_equal(url->password, "x-oauth-basic") ||
+		       str_equal(url->password, "x");
+
+	if (nothing)
+		return MIRROR_USER;
+	return credential_in_value(url->user) ? MIRROR_BOTH : MIRROR_PASSWORD;
+}
+
+/*
+ * Several addresses as one variable's text: each without its login, of the first that has one with
+ * its user and a placeholder.  Words that are no address (direct, off) stay.
+ */
+static void mirror_list(struct mirror *m, const char *value, const char *between,
+			const char *const *variables, const char *origin, bool instead)
+{
+	_cleanup_buf_ struct buf plain = BUF_INIT(MIRROR_MADE_MAX);
+	_cleanup_buf_ struct buf with = BUF_INIT(MIRROR_MADE_MAX);
+	struct mirror_url login = {.clean = NULL};
+	enum mirror_login login_kind = MIRROR_NO_LOGIN;
+	bool any = false;
+
+	for (const char *at = value; *at;) {
+		size_t len = strcspn(at, between), gap = strspn(at + len, between);
+		const char *word = mirror_printf(m, "%.*s", (int)len, at);
+		struct mirror_url url;
+
+		if (mirror_url_parse(m, word, &url)) {
+			bool mirror = !mirror_is_public(m, &url);
+
+			if (mirror) {
+				mirror_netrc(m, &url);
+				mirror_allow(m, &url, origin, instead && !any);
+				any = true;
+			}
+			enum mirror_login kind = mirror ? mirror_login_of(&url) : MIRROR_NO_LOGIN;
+			bool mine = kind != MIRROR_NO_LOGIN && kind != MIRROR_BOTH && !login.clean;
+
+			if (mine) {
+				login = url;
+				login_kind = kind;
+			} else if (kind != MIRROR_NO_LOGIN) {
+				mirror_note(
+					m,
+					mirror_printf(m, "the login of the mirror %s",
+						      url.at.name.text),
+					kind == MIRROR_BOTH
+						? "its user looks like a credential, and so does "
+						  "its password"
+						: "of a list one mirror can have a login",
+					origin);
+			}
+			buf_put_str(&plain, url.clean);
+			if (mine && kind == MIRROR_USER) {
+				buf_putf(&with, "%s{}:", url.before);
+				encode_percent(&with, span_of_str(url.password), "");
+				buf_putf(&with, "@%s", url.after);
+			} else if (mine) {
+				buf_put_str(&with, url.before);
+				encode_percent(&with, span_of_str(url.user), "");
+				buf_putf(&with, ":{}@%s", url.after);
+			} else {
+				buf_put_str(&with, url.clean);
+			}
+		} else if (*word && !strpbrk(word, ":@/{}")) {
+			buf_put_str(&plain, word);
+			buf_put_str(&with, word);
+		} else if (*word) {
+			mirror_note(m, mirror_printf(m, "a mirror of %s", m->bundle),
+				    mirror_not_carried, origin);
+		}
+		buf_put(&plain, at + len, gap);
+		buf_put(&with, at + len, gap);
+		at += len + gap;
+	}
+	struct policy_secret *s = !login.clean ? NULL
+				  : login_kind == MIRROR_USER
+					  ? mirror_secret(m, &login, login.user, false, origin)
+					  : mirror_secret(m, &login, login.password, true, origin);
+
+	for (size_t i = 0; any && variables[i]; i++) {
+		if (s)
+			mirror_text(m, s, variables[i], mirror_printf(m, "%s", buf_str(&with)));
+		else
+			mirror_set(m, variables[i], mirror_printf(m, "%s", buf_str(&plain)),
+				   origin);
+	}
+}
+
+/* --- pip and uv ------------------------------------------------------------------------- */
+
+/* The first place that says it; *ret_origin is which. */
+static const char *mirror_python(struct mirror *m, bool extra, const char **ret_origin)
+{
+	static const char *const variables[2][4] = {
+		{"PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", NULL},
+		{"PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL", NULL, NULL},
+	};
+	static const char *const pip[] = {"global", "install", NULL}, *const uv[] = {"", "pip",
+										     NULL};
+	const char *key = extra ? "extra-index-url" : "index-url";
+	const char *const files[] = {mirror_env(m, "PIP_CONFIG_FILE"),
+				     mirror_config(m, "pip/pip.conf"), "~/.pip/pip.conf",
+				     "/etc/pip.conf"};
+
+	for (size_t i = 0; variables[extra][i]; i++) {
+		*ret_origin = variables[extra][i];
+		if (mirror_env(m, *ret_origin))
+			return mirror_env(m, *ret_origin);
+	}
+	/* That is how pip is told to have none. */
+	bool none = files[0] && str_equal(files[0], "/dev/null");
+
+	for (size_t i = 0; !none && i < BAWN_ARRAY_SIZE(files); i++) {
+		const char *text = files[i] && (files[i][0] == '/' || files[i][0] == '~')
+					   ? mirror_read(m, files[i])
+					   : NULL;
+		const char *found = text ? mirror_find(m, text, pip, key) : NULL;
+
+		*ret_origin = files[i];
+		if (found)
+			return found;
+	}
+	*ret_origin = mirror_config(m, "uv/uv.toml");
+	const char *text = extra ? NULL : mirror_read(m, *ret_origin);
+	const char *found = text ? mirror_find(m, text, uv, key) : NULL;
+	static const char *const index[] = {"[index]", NULL};
+
+	/* [[index]], of which one may be the default. */
+	if (text && !found && mirror_find(m, text, index, "default"))
+		found = mirror_find(m, text, index, "url");
+	return found;
+}
+
+void mirror_pypi(struct mirror *m)
+{
+	static const char *const all[] = {"PIP_INDEX_URL", "UV_DEFAULT_INDEX", NULL};
+	static const char *const more[] = {"PIP_EXTRA_INDEX_URL", "UV_INDEX", NULL};
+	const char *origin = NULL;
+	const char *index = mirror_python(m, false, &origin);
+
+	if (index)
+		mirror_list(m, index, " \t", all, origin, true);
+	const char *extra = mirror_python(m, true, &origin);
+
+	if (extra)
+		mirror_list(m, extra, " \t", more, origin, false);
+}
+
+/* --- go ----------------------------------------------------------------------------------- */
+
+void mirror_go(struct mirror *m)
+{
+	static const char *const top[] = {"", NULL};
+	static const char *const proxy[] = {"GOPROXY", NULL};
+	static const char *const others[] = {"GONOSUMDB", "GOSUMDB", "GOPRIVATE", "GONOPROXY"};
+	const char *file = mirror_env(m, "GOENV");
+	const char *path = file && file[0] == '/' ? file : mirror_config(m, "go/env");
+	const char *text = mirror_read(m, path);
+	const char *said = mirror_env(m, "GOPROXY");
+	const char *value = said ? said : text ? mirror_find(m, text, top, "GOPROXY") : NULL;
+	size_t before = m->policy->env_set.count + m->policy->secrets.count;
+
+	if (!value)
+		return;
+	mirror_list(m, value, ",|", proxy, said ? "GOPROXY" : path, true);
+	if (m->policy->env_set.count + m->policy->secrets.count == before)
+		return;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(others); i++) {
+		const char *own = mirror_env(m, others[i]);
+		const char *other = own ? own : text ? mirror_find(m, text, top, others[i]) : NULL;
+
+		if (other && !strchr(other, '@'))
+			mirror_set(m, others[i], other, own ? others[i] : path);
+	}
+}
+
+/* --- cargo ---------------------------------------------------------------------------------- */
+
+static const char *mirror_cargo_file(struct mirror *m, const char *name, const char **ret_path)
+{
+	const char *home = mirror_env(m, "CARGO_HOME");
+	const char *folder = home && home[0] == '/' ? home : "~/.cargo";
+	const char *old = mirror_printf(m, "%s/%s", folder, name);
+
+	*ret_path = mirror_printf(m, "%s.toml", old);
+	const char *text = mirror_read(m, *ret_path);
+
+	return text ? text : mirror_read(m, old);
+}
+
+/* CARGO_REGISTRIES_NAME_TOKEN */
+static const char *mirror_cargo_variable(struct mirror *m, const char *name)
+{
+	char upper[128];
+	size_t len = 0;
+
+	for (; name[len] && len < sizeof(upper) - 1; len++)
+		upper[len] = name[len] >= 'a' && name[len] <= 'z' ? (char)(name[len] - 32)
+			     : name[len] == '-'                   ? '_'
+								  : name[len];
+	upper[len] = '\0';
+	return mirror_printf(m, "CARGO_REGISTRIES_%s_TOKEN", upper);
+}
+
+void mirror_crates(struct mirror *m)
+{
+	static const char *const replaced[] = {"source.crates-io", "source.\"crates-io\"", NULL};
+	const char *path = NULL, *kept = NULL;
+	const char *text = mirror_cargo_file(m, "config", &path);
+	const char *name = text ? mirror_find(m, text, replaced, "replace-with") : NULL;
+	struct mirror_url url;
+
+	if (!name ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+		    strlen(name))
+		return;
+	const char *const source[] = {mirror_printf(m, "source.%s", name), NULL};
+	const char *const registry[] = {mirror_printf(m, "registries.%s", name), NULL};
+	const char *index = mirror_find(m, text, source, "registry");
+
+	if (!index)
+		index = mirror_find(m, text, registry, "index");
+	if (!index || !mirror_url_parse(m, index, &url)) {
+		mirror_note(m, mirror_printf(m, "cargo's source %s", name), mirror_not_carried,
+			    path);
+		return;
+	}
+	if (mirror_is_public(m, &url))
+		return;
+	mirror_allow(m, &url, path, true);
+	mirror_file(m, MIRROR_CARGO,
+		    mirror_printf(m,
+				  "[source.crates-io]\nreplace-with = \"%s\"\n"
+				  "[source.%s]\nregistry = \"%s\"\n"
+				  "[registries.%s]\nindex = \"%s\"\n"
+				  "[registry]\nglobal-credential-providers = [\"cargo:token\"]\n",
+				  name, name, url.clean, name, url.clean));
+	const char *variable = mirror_cargo_variable(m, name);
+	const char *token = mirror_env(m, variable);
+	const char *credentials = mirror_cargo_file(m, "credentials", &kept);
+
+	if (!token && credentials)
+		token = mirror_find(m, credentials, registry, "token");
+	if (!token)
+		token = mirror_find(m, text, registry, "token");
+	struct policy_secret *s =
+		token ? mirror_secret(m, &url, token, false, credentials ? kept : path) : NULL;
+
+	if (s)
+		mirror_variable(m, s, variable);
+}
+
+/* --- apt ------------------------------------------------------------------------------------ */
+
+static void mirror_apt_words(struct mirror *m, const char *line, const char *origin, bool *public)
+{
+	while (*(line += strspn(line, " \t"))) {
+		size_t len = strcspn(line, " \t");
+		const char *word = mirror_printf(m, "%.*s", (int)(len < 1024 ? len : 1024), line);
+		struct mirror_url url;
+
+		line += len;
+		if (!mirror_url_parse(m, word, &url))
+			continue;
+		if (mirror_is_public(m, &url))
+			*public = true;
+		else
+			mirror_allow(m, &url, origin, false);
+	}
+}
+
+static void mirror_apt_file(struct mirror *m, const char *path, bool *public)
+{
+	const char *text = mirror_read(m, path);
+
+	for (const char *line; (line = mirror_line(m, &text));)
+		if (str_after(line, "deb ") || str_after(line, "deb\t") || str_after(line, "URIs:"))
+			mirror_apt_words(m, line, path, public);
+}
+
+/* The bundle's own rules stay where one of the sources is among them, or there are no others. */
+static void mirror_apt_drop(struct mirror *m)
+{
+	size_t kept = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < m->policy->network.count; i++)
+		any = any || (str_equal(m->policy->network.items[i].bundle, m->bundle) &&
+			      m->policy->network.items[i].private);
+	for (size_t i = 0; any && i < m->policy->network.count; i++) {
+		const struct plan_rule *r = &m->policy->network.items[i];
+
+		if (r->ceiling || !str_equal(r->bundle, m->bundle) || r->private)
+			m->policy->network.items[kept++] = *r;
+	}
+	if (any)
+		m->policy->network.count = kept;
+}
+
+void mirror_apt(struct mirror *m)
+{
+	static const char folder[] = "/etc/apt/sources.list.d";
+	bool public = false;
+	DIR *d = opendir(folder);
+
+	mirror_apt_file(m, "/etc/apt/sources.list", &public);
+	for (const struct dirent *entry; d && (entry = readdir(d));)
+		if (str_ends_with(entry->d_name, ".list") ||
+		    str_ends_with(entry->d_name, ".sources"))
+			mirror_apt_file(m, mirror_printf(m, "%s/%s", folder, entry->d_name),
+					&public);
+	if (d)
+		(void)closedir(d);
+	if (!public)
+		mirror_apt_drop(m);
+}
