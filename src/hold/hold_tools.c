@@ -339,8 +339,9 @@ bool hold_runs_script(struct hold_judge *j, const char *script)
 	const struct hold_tools *t = tools_of(j);
 	const struct tools_script *found = t ? tools_find_script(t, script) : NULL;
 
-	/* Without memory to look it counts as run. */
-	return !t || (found && found->runs);
+	/* Without memory to look it counts as run; and so does a script that is new, whose name a hook
+	 * says. */
+	return !t || (found && found->runs) || tools_said(j, script);
 }
 
 /* A word, and how its wrapper is called (gradlew). */
