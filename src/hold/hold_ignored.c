@@ -347,7 +347,8 @@ static struct ignored_line *ignored_line_of(struct hold_judge *j, struct ignored
 	l = arena_alloc(&j->arena, sizeof(*l));
 	if (!l)
 		return NULL;
-	*l = (struct ignored_line){.next = *all, .folder = arena_str(&j->arena, folder), .lead = lead};
+	*l = (struct ignored_line){
+		.next = *all, .folder = arena_str(&j->arena, folder), .lead = lead};
 	if (!l->folder)
 		return NULL;
 	*all = l;

@@ -95,7 +95,7 @@ static const char *const hold_at_install[] = {
 
 /* Scripts that npm runs around others, with "pre" and "post" in front: also those of its own. */
 static const char *const hold_around_scripts[] = {
-	"install", "uninstall", "publish", "prepare", "pack",    "version",
+	"install", "uninstall", "publish", "prepare", "pack",        "version",
 	"test",    "start",     "stop",    "restart", "publishOnly",
 };
 
@@ -283,7 +283,7 @@ static int hold_field_weight(struct hold_judge *j, const struct hold_package *p,
 				 [HOLD_FIELD_FETCHES] = 0};
 	const enum hold_field_kind kind = hold_fields[f->row].kind;
 
-	return hold_is_at_install(f)                                            ? 4
+	return hold_is_at_install(f)                                       ? 4
 	       : kind == HOLD_FIELD_SCRIPT && hold_runs_by_itself(j, p, f) ? 3
 									   : of[kind];
 }
@@ -336,8 +336,7 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 	for (size_t i = 0; i < after->count; i++) {
 		const struct hold_field *f = &after->items[i];
 
-		if (hold_package_has(before, f) ||
-		    (installed && !hold_is_at_rebuild(f)))
+		if (hold_package_has(before, f) || (installed && !hold_is_at_rebuild(f)))
 			continue;
 		more += told != NULL;
 		if (!told || hold_field_weight(j, after, f) > hold_field_weight(j, after, told))
@@ -380,8 +379,9 @@ int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_ve
 
 static bool hold_is_lock(const char *name)
 {
-	static const char *const locks[] = {"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
-					    "pnpm-lock.yaml",    "bun.lock",            "bun.lockb"};
+	static const char *const locks[] = {"package-lock.json", "npm-shrinkwrap.json",
+					    "yarn.lock",         "pnpm-lock.yaml",
+					    "bun.lock",          "bun.lockb"};
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(locks); i++)
 		if (str_equal(name, locks[i]))
@@ -417,11 +417,11 @@ int hold_locks_end(struct hold_judge *j)
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct change *c = &j->changes->items[i];
 		bool lands = c->group == CHANGE_ORDINARY || c->group == CHANGE_FLAGGED;
-		const struct change *lead =
-			lands && c->after.type != OBJECT_DIR && hold_is_lock(hold_last(c->path)) &&
-					!hold_is_in_modules(c->path)
-				? hold_package_of(j, c)
-				: NULL;
+		const struct change *lead = lands && c->after.type != OBJECT_DIR &&
+							    hold_is_lock(hold_last(c->path)) &&
+							    !hold_is_in_modules(c->path)
+						    ? hold_package_of(j, c)
+						    : NULL;
 
 		if (!lead)
 			continue;

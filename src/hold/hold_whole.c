@@ -83,7 +83,7 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 static bool whole_is_venvs(const char *rest)
 {
 	static const char *const names[] = {
-		"bin", "lib",  "lib64",      "include",    "share",        "Scripts", "Lib",
+		"bin", "lib",     "lib64",      "include",    "share",        "Scripts", "Lib",
 		"etc", "Include", "pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"};
 	size_t len = strcspn(rest, "/");
 
@@ -111,9 +111,7 @@ static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_
 		}
 	}
 	*ret = modules ? WHOLE_MODULES : WHOLE_VENV;
-	return modules                                           ? modules
-	       : whole_is_venv(j, c->path, strlen(c->path)) ? strlen(c->path)
-							     : 0;
+	return modules ? modules : whole_is_venv(j, c->path, strlen(c->path)) ? strlen(c->path) : 0;
 }
 
 /* --- what counts in node_modules ---------------------------------------------------------- */
@@ -124,16 +122,26 @@ enum hold_level hold_whole_most(const char *path, size_t row)
 		const char *name;
 		enum hold_level most;
 	} count[] = {
-		{"git-hooks", HOLD_HOLD},          {"git-config", HOLD_HOLD},
-		{"git-state", HOLD_HOLD},          {"git-attributes", HOLD_HOLD},
-		{"git-bare", HOLD_HOLD},           {"git-staged", HOLD_HOLD},
-		{"git-worktrees", HOLD_HOLD},      {"git-commits", HOLD_HOLD},
-		{"git-objects", HOLD_HOLD},        {"git-contents", HOLD_HOLD},
-		{"git-unknown", HOLD_HOLD},        {"git-links", HOLD_HOLD},
-		{"git-pointer", HOLD_HOLD},        {"other-vcs", HOLD_HOLD},
-		{HOLD_OWN, HOLD_HOLD},             {"package-scripts", HOLD_FLAG},
-		{"package-settings", HOLD_FLAG},   {"agent-settings", HOLD_FLAG},
-		{"agent-instructions", HOLD_FLAG}, {"link-outside", HOLD_FLAG},
+		{"git-hooks", HOLD_HOLD},
+		{"git-config", HOLD_HOLD},
+		{"git-state", HOLD_HOLD},
+		{"git-attributes", HOLD_HOLD},
+		{"git-bare", HOLD_HOLD},
+		{"git-staged", HOLD_HOLD},
+		{"git-worktrees", HOLD_HOLD},
+		{"git-commits", HOLD_HOLD},
+		{"git-objects", HOLD_HOLD},
+		{"git-contents", HOLD_HOLD},
+		{"git-unknown", HOLD_HOLD},
+		{"git-links", HOLD_HOLD},
+		{"git-pointer", HOLD_HOLD},
+		{"other-vcs", HOLD_HOLD},
+		{HOLD_OWN, HOLD_HOLD},
+		{"package-scripts", HOLD_FLAG},
+		{"package-settings", HOLD_FLAG},
+		{"agent-settings", HOLD_FLAG},
+		{"agent-instructions", HOLD_FLAG},
+		{"link-outside", HOLD_FLAG},
 		{"invisible", HOLD_FLAG},
 	};
 	const char *name = hold_rows[row].name;
@@ -225,9 +233,8 @@ static void whole_look_modules(struct whole *w, struct change *c, const char *re
 /* It is held, and not because of what such a folder has by itself. */
 static bool whole_is_apart(const struct whole *w, const struct change *c)
 {
-	return c->group == CHANGE_DROPPED ||
-	       (w->kind == WHOLE_VENV && c->group == CHANGE_HELD && c->rule &&
-		!str_after(c->rule, "python-"));
+	return c->group == CHANGE_DROPPED || (w->kind == WHOLE_VENV && c->group == CHANGE_HELD &&
+					      c->rule && !str_after(c->rule, "python-"));
 }
 
 static void whole_look(struct whole *w, struct change *c)
@@ -285,11 +292,11 @@ static const char *whole_command(struct hold_judge *j, const struct whole *w)
 	const char *cd = *dir ? arena_printf(&j->arena, "cd %s && ", dir) : "";
 
 	if (w->kind == WHOLE_VENV) {
-		const char *from = whole_has(j, dir, "requirements.txt") ? "-r requirements.txt"
-				   : whole_has(j, dir, "pyproject.toml") ||
-						   whole_has(j, dir, "setup.py")
-					   ? "-e ."
-					   : NULL;
+		const char *from =
+			whole_has(j, dir, "requirements.txt") ? "-r requirements.txt"
+			: whole_has(j, dir, "pyproject.toml") || whole_has(j, dir, "setup.py")
+				? "-e ."
+				: NULL;
 
 		return from ? arena_printf(&j->arena,
 					   "%spython3 -m venv %s && %s/bin/pip install %s", cd,
@@ -320,16 +327,17 @@ static const char *whole_words(struct hold_judge *j, const struct whole *w, enum
 	if (!command)
 		return NULL;
 	if (level == HOLD_LEAVE)
-		return arena_printf(&j->changes->arena, "%.*s is one thing; it is made again by: %s",
-				    len, w->path, command);
+		return arena_printf(&j->changes->arena,
+				    "%.*s is one thing; it is made again by: %s", len, w->path,
+				    command);
 	const char *start = whole_told(j, "; python3 runs at its start: ", &w->start);
-	const char *install = whole_told(j, "; npm rebuild would run install scripts of: ",
-					 &w->install);
+	const char *install =
+		whole_told(j, "; npm rebuild would run install scripts of: ", &w->install);
 	const char *odd = whole_told(j, "; rare in it: ", &w->odd);
 	const char *released =
-		level == HOLD_HOLD ? arena_printf(&j->arena, "; --release %.*s/ lands all of it", len,
-						  w->path)
-				   : "";
+		level == HOLD_HOLD
+			? arena_printf(&j->arena, "; --release %.*s/ lands all of it", len, w->path)
+			: "";
 
 	return start && install && odd && released
 		       ? arena_printf(&j->changes->arena,
@@ -373,8 +381,8 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		}
 	}
 	c->with = NULL;
-	c->group = level == HOLD_LEAVE ? CHANGE_LEAVE
-		   : c != w->lead      ? CHANGE_ORDINARY
+	c->group = level == HOLD_LEAVE  ? CHANGE_LEAVE
+		   : c != w->lead       ? CHANGE_ORDINARY
 		   : level == HOLD_FLAG ? CHANGE_FLAGGED
 					: CHANGE_HELD;
 	c->part = c != w->lead;

@@ -49,5 +49,6 @@ void leave_put(struct buf *into, const struct changes *c,
 	for (size_t i = 0; i < count; i++)
 		leave_line(into, &reasons[i]);
 	if (more)
-		buf_putf(into, "  left out %zu more, for other reasons ('bawn diff --json')\n", more);
+		buf_putf(into, "  left out %zu more, for other reasons ('bawn diff --json')\n",
+			 more);
 }

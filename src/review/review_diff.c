@@ -152,7 +152,9 @@ static int diff_put_groups(struct diff *d, struct error *e)
 static void diff_put_next(struct diff *d)
 {
 	if (d->totals.groups[CHANGE_HELD]) {
-		diff_put(d, TEXT_PLAIN, "Held changes land with: bawn apply --release PATH (or a folder, or a rule)");
+		diff_put(d, TEXT_PLAIN,
+			 "Held changes land with: bawn apply --release PATH (or a folder, or a "
+			 "rule)");
 		diff_end_line(d);
 	}
 }

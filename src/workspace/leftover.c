@@ -32,7 +32,8 @@ static bool leftover_is_name(const char *path)
 {
 	char source[PATH_MAX];
 
-	return git_index_is_path(path) || (compiled_is_cached(path) && compiled_source(path, source));
+	return git_index_is_path(path) ||
+	       (compiled_is_cached(path) && compiled_source(path, source));
 }
 
 /* Only such names are in the folder `path` of a layer, open at fd. */
@@ -55,9 +56,9 @@ static bool leftover_look(int fd, const char *path, unsigned int depth,
 		if (!all)
 			return false;
 		if (S_ISDIR(st.st_mode))
-			all = leftover_look(open_beneath(dirfd(dir), d->d_name,
-							 O_RDONLY | O_DIRECTORY, 0),
-					    name, depth + 1, left);
+			all = leftover_look(
+				open_beneath(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY, 0),
+				name, depth + 1, left);
 		else
 			all = S_ISREG(st.st_mode) && leftover_is_name(name);
 	}
@@ -72,8 +73,8 @@ static bool leftover_is_named(const struct layers *l, const struct layers_sessio
 	for (size_t i = 0; all && i < s->project.count; i++) {
 		_cleanup_fd_ int up = layers_open_up(l, s->project.ids[i]);
 
-		all = up >= 0 && leftover_look(open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0), "",
-					       0, &left);
+		all = up >= 0 &&
+		      leftover_look(open_beneath(up, "", O_RDONLY | O_DIRECTORY, 0), "", 0, &left);
 	}
 	return all;
 }
