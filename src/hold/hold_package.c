@@ -15,6 +15,7 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_TOLD = 3 };
 
@@ -270,7 +271,7 @@ static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package 
 		return true;
 	memcpy(name, f->key.ptr, f->key.len);
 	name[f->key.len] = '\0';
-	return hold_runs_script(j, name);
+	return hold_would_run_script(j, name);
 }
 
 /* Of two new fields the one that is told: what runs without being asked for comes first. */
@@ -354,12 +355,21 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 	return hold_say_field(j, v, told, script && hold_is_around(after, told->key), more);
 }
 
+static const char *hold_last(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
+	/* In other clothes than JSON its name has to do; and a file that one names is none. */
+	if (strcasecmp(hold_last(c->path), "package.json") != 0)
+		return 0;
 	int r = hold_read_both(j, c, v);
 
-	/* In other clothes than JSON its name has to do. */
-	if (r != 0 || !str_ends_with(c->path, "n"))
+	if (r != 0)
 		return r < 0 ? r : 0;
 	_cleanup_free_ struct hold_package *both = calloc(2, sizeof(*both));
 
@@ -387,13 +397,6 @@ static bool hold_is_lock(const char *name)
 		if (str_equal(name, locks[i]))
 			return true;
 	return false;
-}
-
-static const char *hold_last(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* The first package.json that is held, in the folder of the lock file or below it. */

@@ -444,6 +444,9 @@ int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_sai
 /* A hook runs this script of package.json. */
 bool hold_runs_script(struct hold_judge *j, const char *script);
 
+/* Or would, were there one of this name. */
+bool hold_would_run_script(struct hold_judge *j, const char *script);
+
 void hold_tools_end(struct hold_judge *j);
 
 /* The place of a rule in the list; hold_row_count: there is none of this name. */

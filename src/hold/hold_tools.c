@@ -339,9 +339,20 @@ bool hold_runs_script(struct hold_judge *j, const char *script)
 	const struct hold_tools *t = tools_of(j);
 	const struct tools_script *found = t ? tools_find_script(t, script) : NULL;
 
-	/* Without memory to look it counts as run; and so does a script that is new, whose name a hook
-	 * says. */
-	return !t || (found && found->runs) || tools_said(j, script);
+	/* Without memory to look it counts as run. */
+	return !t || (found && found->runs);
+}
+
+bool hold_would_run_script(struct hold_judge *j, const char *script)
+{
+	static const char *const managers[] = {"npm", "yarn", "pnpm", "bun"};
+	bool says = false;
+
+	if (hold_runs_script(j, script))
+		return true;
+	for (size_t i = 0; !says && i < BAWN_ARRAY_SIZE(managers); i++)
+		says = tools_said(j, managers[i]) != NULL;
+	return says && tools_said(j, script);
 }
 
 /* A word, and how its wrapper is called (gradlew). */

@@ -340,17 +340,18 @@ static const char *whole_words(struct hold_judge *j, const struct whole *w, enum
 			: "";
 
 	return start && install && odd && released
-		       ? arena_printf(&j->changes->arena,
-				      "%.*s is one thing, %zu files ('bawn diff %.*s' shows them): "
-				      "%s%s%s%s%s; made again by: %s",
-				      len, w->path, w->files, len, w->path,
-				      venv ? "python3, pip and activate in it are what your shell "
-					     "would run"
-					   : arena_printf(&j->arena,
-							  "your commands would run what is in it "
-							  "(%zu in .bin)",
-							  w->programs),
-				      start, install, odd, released, command)
+		       ? arena_printf(
+				 &j->changes->arena,
+				 "%.*s is one thing, %zu file%s ('bawn diff %.*s' shows them): "
+				 "%s%s%s%s%s; made again by: %s",
+				 len, w->path, w->files, w->files == 1 ? "" : "s", len, w->path,
+				 venv ? "python3, pip and activate in it are what your shell "
+					"would run"
+				      : arena_printf(&j->arena,
+						     "your commands would run what is in it "
+						     "(%zu in .bin)",
+						     w->programs),
+				 start, install, odd, released, command)
 		       : NULL;
 }
 
