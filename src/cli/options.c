@@ -310,7 +310,7 @@ const struct option options[OPTION_COUNT] = {
 			    .name = "release",
 			    .value = "PATH",
 			    .repeats = true,
-			    .help = "let this held change land too"},
+			    .help = "let what is held land too: a path, a folder, a rule"},
 	[OPTION_SEEN] = {.id = OPTION_SEEN,
 			 .name = "seen",
 			 .help = "only what is as the last diff showed it"},

@@ -14,9 +14,10 @@
 #include "changes.h"
 
 enum hold_level {
-	HOLD_NOT,  /* the user took it off the list */
-	HOLD_FLAG, /* shown */
-	HOLD_HOLD, /* kept back until released */
+	HOLD_NOT,   /* the user took it off the list */
+	HOLD_FLAG,  /* shown */
+	HOLD_LEAVE, /* left out, and nothing waits for it: the tool that made it makes it again */
+	HOLD_HOLD,  /* kept back until released */
 };
 
 #define HOLD_OWN "own" /* the rule that the policy's own paths belong to */

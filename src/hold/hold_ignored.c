@@ -2,7 +2,8 @@
 /*
  * Programs where git does not look: what .gitignore leaves out is in no `git status` and in no
  * review of a commit, and .venv/bin, node_modules/.bin and build are full of what commands run.
- * They are told by one line for each folder that is ignored, however many there are.
+ * They are told by one line for each folder that is ignored, however many there are, together with
+ * what a build, a test or a check would take from there.
  *
  * Patterns are those of .gitignore files, of .git/info/exclude and of what core.excludesFile names,
  * as gitignore(5) has them; the last one that matches decides, and of files the deepest.  What
@@ -297,22 +298,6 @@ static bool ignored_is_program(const struct change *c)
 	return false;
 }
 
-/* How many the folder has, which begins with this one. */
-static size_t ignored_count(const struct hold_judge *j, const struct change *first,
-			    const char *folder)
-{
-	size_t count = 0, i = (size_t)(first - j->changes->items);
-
-	for (; i < j->changes->count; i++) {
-		const char *rest = str_after(j->changes->items[i].path, folder);
-
-		if (!rest || (*folder && *rest != '/'))
-			break;
-		count += ignored_is_program(&j->changes->items[i]);
-	}
-	return count;
-}
-
 int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	char folder[PATH_MAX];
@@ -327,14 +312,116 @@ int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_ve
 	j->ignored = arena_str(&j->arena, folder);
 	if (!j->ignored)
 		return error_set(j->error, -ENOMEM, "no memory to look at what git ignores");
-	size_t count = ignored_count(j, c, folder);
-
 	v->most = HOLD_FLAG;
-	return hold_say(
-		j, v,
-		"git ignores %.200s%s: no git status and no commit shows what your commands "
-		"would run from there (%zu program%s changed)",
-		*folder ? folder : "it", *folder ? "/" : "", count, count == 1 ? "" : "s");
+	return 0;
+}
+
+/* --- one line for each folder ----------------------------------------------------------------- */
+
+struct ignored_line {
+	struct ignored_line *next;
+	const char *folder;
+	struct change *lead; /* which is told */
+	size_t programs, others;
+};
+
+/* Rules about what a build, a test or a check takes from a folder: a folder that git ignores is
+ * full of it, and one line says so. */
+static bool ignored_is_usual(const struct change *c)
+{
+	static const char *const rules[] = {"build-files", "test-files", "checkers", "python-names",
+					    "package-scripts"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rules); i++)
+		if (c->rule && str_equal(rules[i], c->rule))
+			return true;
+	return false;
+}
+
+static struct ignored_line *ignored_line_of(struct hold_judge *j, struct ignored_line **all,
+					    const char *folder, struct change *lead)
+{
+	struct ignored_line *l = *all;
+
+	while (l && !str_equal(l->folder, folder))
+		l = l->next;
+	if (l)
+		return l;
+	l = arena_alloc(&j->arena, sizeof(*l));
+	if (!l)
+		return NULL;
+	*l = (struct ignored_line){
+		.next = *all, .folder = arena_str(&j->arena, folder), .lead = lead};
+	if (!l->folder)
+		return NULL;
+	*all = l;
+	return l;
+}
+
+static bool ignored_is_in(const char *path, const char *folder)
+{
+	const char *rest = str_after(path, folder);
+
+	return rest && (!*folder || *rest == '/');
+}
+
+static int ignored_say(struct hold_judge *j, const struct ignored_line *l)
+{
+	char programs[64] = "", others[64] = "";
+
+	if (l->programs)
+		(void)snprintf(programs, sizeof(programs), "%zu program%s changed", l->programs,
+			       l->programs == 1 ? "" : "s");
+	if (l->others)
+		(void)snprintf(others, sizeof(others), "%s%zu file%s that a build or a check reads",
+			       l->programs ? ", " : "", l->others, l->others == 1 ? "" : "s");
+	l->lead->rule = "ignored-programs";
+	l->lead->why = arena_printf(&j->changes->arena,
+				    "git ignores %.200s%s: no git status and no commit shows what "
+				    "your commands would run from there (%s%s)",
+				    *l->folder ? l->folder : "it", *l->folder ? "/" : "", programs,
+				    others);
+	return l->lead->why ? 0
+			    : error_set(j->error, -ENOMEM, "no memory to look at what git ignores");
+}
+
+int hold_ignored_end(struct hold_judge *j)
+{
+	unsigned int row = hold_row_of("ignored-programs");
+	struct ignored_line *all = NULL;
+	char folder[PATH_MAX];
+	int r = 0;
+
+	if (row == hold_row_count || j->rules->levels[row] != HOLD_FLAG)
+		return 0;
+	for (size_t i = 0; i < j->changes->count; i++) {
+		struct change *c = &j->changes->items[i];
+		bool first = c->rule && str_equal(c->rule, hold_rows[row].name);
+
+		if (c->group != CHANGE_FLAGGED || (!first && !ignored_is_usual(c)) ||
+		    !ignored_folder(j, c->path, folder))
+			continue;
+		struct ignored_line *l = ignored_line_of(j, &all, folder, c);
+
+		if (!l)
+			return hold_no_memory(j);
+		l->others += !first;
+		if (l->lead == c)
+			continue;
+		/* A program says more than a file that a build reads. */
+		struct change *told = first ? l->lead : c;
+
+		l->lead = first ? c : l->lead;
+		told->group = CHANGE_ORDINARY;
+		told->rule = told->why = NULL;
+	}
+	for (struct ignored_line *l = all; r == 0 && l; l = l->next) {
+		for (size_t i = 0; i < j->changes->count; i++)
+			l->programs += ignored_is_in(j->changes->items[i].path, l->folder) &&
+				       ignored_is_program(&j->changes->items[i]);
+		r = ignored_say(j, l);
+	}
+	return r;
 }
 
 /* --- for who shows them --------------------------------------------------------------------- */

@@ -61,12 +61,16 @@ static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 			     NULL},
 	[HOLD_BY_WORKTREES] = {NULL, 0, 0, false, hold_gone_worktree},
 	[HOLD_BY_KEPT] = {NULL, 0, 0, false, hold_gone_kept},
+	[HOLD_BY_COMPILED] = {hold_by_compiled, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
+	[HOLD_BY_WHOLE] = {NULL, 0, 0, false, NULL},
 };
 
 static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
 		    struct hold_said *said)
 {
-	return hold_ask_at(j, c, row, why, HOLD_HOLD, said);
+	return hold_ask_at(j, c, row, why,
+			   hold_is_in_modules(c->path) ? hold_whole_most(c->path, row) : HOLD_HOLD,
+			   said);
 }
 
 /* The rows that a path belongs to by its name; `as` in front of it. */
@@ -204,6 +208,8 @@ static int hold_ask_gone_at(struct hold_judge *j, const char *path, bool moved, 
 	if (level > said->level && hold_kinds[h->content].gone)
 		r = hold_kinds[h->content].gone(j, path, &v);
 	level = hold_less(level, v.most);
+	if (hold_is_in_modules(path))
+		level = hold_less(level, hold_whole_most(path, row));
 	if (r == 0 && level > said->level)
 		*said = (struct hold_said){
 			.level = level, .rule = h->name, .why = v.why, .with = v.with};
@@ -255,12 +261,19 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 		r = hold_ask_places(j, c, said);
 	if (r == 0 && !dir)
 		r = hold_ask_names(j, c, said);
-	if (r == 0 && !dir)
+	if (r == 0 && !dir && !hold_is_in_modules(c->path))
 		r = hold_ask_tools(j, c, said);
 	if (r == 0 && c->from)
 		r = hold_ask_gone(j, c->from, true, said);
 	return r;
 }
+
+static const unsigned int hold_groups[] = {
+	[HOLD_NOT] = CHANGE_ORDINARY,
+	[HOLD_FLAG] = CHANGE_FLAGGED,
+	[HOLD_LEAVE] = CHANGE_LEAVE,
+	[HOLD_HOLD] = CHANGE_HELD,
+};
 
 static int hold_judge_change(struct hold_judge *j, struct change *c)
 {
@@ -273,7 +286,7 @@ static int hold_judge_change(struct hold_judge *j, struct change *c)
 		r = hold_late_say(j, &said);
 	if (r < 0 || said.level == HOLD_NOT)
 		return r;
-	c->group = said.level == HOLD_HOLD ? CHANGE_HELD : CHANGE_FLAGGED;
+	c->group = hold_groups[said.level];
 	c->rule = said.rule;
 	c->why = said.why;
 	c->brings = said.brings;
@@ -349,6 +362,12 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 		code = hold_judge_all(j);
 	if (code == 0)
 		code = hold_late_end(j);
+	if (code == 0)
+		code = hold_whole_end(j);
+	if (code == 0)
+		code = hold_ignored_end(j);
+	if (code == 0)
+		code = hold_locks_end(j);
 	if (code == 0)
 		hold_mark_ignored(j);
 	if (code < 0 && e->code == 0)

@@ -66,7 +66,7 @@ static const struct hold_naming named_rules[] = {
 	 .keys = named_programs,
 	 .settings = named_imports},
 	/* These are asked for by a command, or run elsewhere: what they name is worth a look. */
-	{.rule = "build-files",
+	{.rule = "package-scripts",
 	 .what = "npm install and npm run would run it",
 	 .plain = true,
 	 .flag = true,

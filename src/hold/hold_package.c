@@ -3,6 +3,9 @@
  * Packages and hosts: what package.json would run that it would not have run before, from where a
  * lock file would fetch, and which schema an editor would.
  *
+ * Of its scripts those are held that run by themselves: at an install, around another script, or by
+ * a hook of the user's.  Who types `npm run lint` asks for that one: it is flagged.
+ *
  * A package's own fields are compared as they are written: a script that says the same in other
  * letters counts as changed.
  */
@@ -12,6 +15,7 @@
 #include "str.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 enum { HOLD_FIELDS_MAX = 4096, HOLD_HOSTS_MAX = 512, HOLD_HOST_MAX = 255, HOLD_TOLD = 3 };
 
@@ -46,11 +50,11 @@ static const struct {
 	{"pnpm", HOLD_FIELD_RUNS, "pnpm install would obey it"},
 	{"trustedDependencies", HOLD_FIELD_RUNS, "bun install would run their scripts"},
 	{"allowScripts", HOLD_FIELD_RUNS, "npm install would run their scripts"},
-	{"wireit", HOLD_FIELD_RUNS, "npm run would run it (wireit)"},
+	{"wireit", HOLD_FIELD_LOADS, "npm run would run it (wireit)"},
 	{"pre-push", HOLD_FIELD_RUNS, "git push would run it (pre-push)"},
-	{"nodemonConfig", HOLD_FIELD_RUNS, "nodemon would run it"},
+	{"nodemonConfig", HOLD_FIELD_LOADS, "nodemon would run it"},
 	{"publishConfig", HOLD_FIELD_RUNS, "npm publish would send the package there"},
-	{"release-it", HOLD_FIELD_RUNS, "release-it would run its hooks"},
+	{"release-it", HOLD_FIELD_LOADS, "release-it would run its hooks"},
 	{"volta", HOLD_FIELD_RUNS, "node and npm would be fetched and run in that version (volta)"},
 	{"eslintConfig", HOLD_FIELD_LOADS, "an editor, or eslint, would load what it names"},
 	{"prettier", HOLD_FIELD_LOADS, "an editor, or prettier, would load what it names"},
@@ -88,6 +92,12 @@ static const struct {
 static const char *const hold_at_install[] = {
 	"preinstall",  "install",    "postinstall",  "preprepare",         "prepare",
 	"postprepare", "prepublish", "dependencies", "pnpm:devPreinstall",
+};
+
+/* Scripts that npm runs around others, with "pre" and "post" in front: also those of its own. */
+static const char *const hold_around_scripts[] = {
+	"install", "uninstall", "publish", "prepare", "pack",        "version",
+	"test",    "start",     "stop",    "restart", "publishOnly",
 };
 
 /* One of them as it is written: of an object one for each of its members. */
@@ -221,19 +231,66 @@ static bool hold_is_at_install(const struct hold_field *f)
 	return false;
 }
 
+static bool hold_is_script(const struct hold_package *p, struct span name)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (hold_fields[p->items[i].row].kind == HOLD_FIELD_SCRIPT &&
+		    span_equal(p->items[i].key, name))
+			return true;
+	return false;
+}
+
+/* "prelint" of a package with a script "lint": who runs that runs this as well. */
+static bool hold_is_around(const struct hold_package *p, struct span key)
+{
+	size_t skip = key.len > 4 && memcmp(key.ptr, "post", 4) == 0  ? 4
+		      : key.len > 3 && memcmp(key.ptr, "pre", 3) == 0 ? 3
+								      : 0;
+	struct span name = span_skip(key, skip);
+
+	if (skip == 0)
+		return false;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_around_scripts); i++)
+		if (json_walk_is(name, hold_around_scripts[i]))
+			return true;
+	return hold_is_script(p, name);
+}
+
+/* A script that runs although nobody asks for it by its name: at an install, around another one, or
+ * by a hook of the user's. */
+static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package *p,
+				const struct hold_field *f)
+{
+	char name[256];
+
+	if (hold_fields[f->row].kind != HOLD_FIELD_SCRIPT || hold_is_at_install(f) ||
+	    hold_is_around(p, f->key))
+		return true;
+	/* A name that is not known is one that may be run. */
+	if (f->key.len == 0 || f->key.len >= sizeof(name) || memchr(f->key.ptr, '\\', f->key.len))
+		return true;
+	memcpy(name, f->key.ptr, f->key.len);
+	name[f->key.len] = '\0';
+	return hold_would_run_script(j, name);
+}
+
 /* Of two new fields the one that is told: what runs without being asked for comes first. */
-static int hold_field_weight(const struct hold_field *f)
+static int hold_field_weight(struct hold_judge *j, const struct hold_package *p,
+			     const struct hold_field *f)
 {
 	static const int of[] = {[HOLD_FIELD_SCRIPT] = 2,
-				 [HOLD_FIELD_RUNS] = 2,
+				 [HOLD_FIELD_RUNS] = 3,
 				 [HOLD_FIELD_LOADS] = 1,
 				 [HOLD_FIELD_FETCHES] = 0};
+	const enum hold_field_kind kind = hold_fields[f->row].kind;
 
-	return hold_is_at_install(f) ? 3 : of[hold_fields[f->row].kind];
+	return hold_is_at_install(f)                                       ? 4
+	       : kind == HOLD_FIELD_SCRIPT && hold_runs_by_itself(j, p, f) ? 3
+									   : of[kind];
 }
 
 static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const struct hold_field *f,
-			  size_t more)
+			  bool around, size_t more)
 {
 	struct span shown = f->value;
 	char others[64] = "";
@@ -250,6 +307,9 @@ static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const st
 	if (hold_is_at_install(f))
 		return hold_say(j, v, "npm install would run its script %.*s: %.*s%s", key, name,
 				len, value, others);
+	if (hold_fields[f->row].kind == HOLD_FIELD_SCRIPT && around)
+		return hold_say(j, v, "npm would run %.*s together with another script: %.*s%s",
+				key, name, len, value, others);
 	if (hold_fields[f->row].kind == HOLD_FIELD_SCRIPT)
 		return hold_say(j, v, "npm run %.*s would run: %.*s%s", key, name, len, value,
 				others);
@@ -258,11 +318,12 @@ static int hold_say_field(struct hold_judge *j, struct hold_verdict *v, const st
 			value, others);
 }
 
-/* Packages that were installed: what they run when they are used is no news, only what npm
- * rebuild would run. */
-static bool hold_is_installed(const char *path)
+/* Of a package that was installed npm rebuild runs these alone. */
+static bool hold_is_at_rebuild(const struct hold_field *f)
 {
-	return str_after(path, "node_modules/") || strstr(path, "/node_modules/");
+	return hold_is_at_install(f) &&
+	       (json_walk_is(f->key, "preinstall") || json_walk_is(f->key, "install") ||
+		json_walk_is(f->key, "postinstall"));
 }
 
 static int hold_package_compare(struct hold_judge *j, const struct change *c,
@@ -270,33 +331,45 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 				struct hold_verdict *v)
 {
 	const struct hold_field *told = NULL;
+	bool installed = hold_is_in_modules(c->path);
 	size_t more = 0;
 
 	for (size_t i = 0; i < after->count; i++) {
 		const struct hold_field *f = &after->items[i];
 
-		if (hold_package_has(before, f) ||
-		    (hold_is_installed(c->path) && !hold_is_at_install(f)))
+		if (hold_package_has(before, f) || (installed && !hold_is_at_rebuild(f)))
 			continue;
 		more += told != NULL;
-		if (!told || hold_field_weight(f) > hold_field_weight(told))
+		if (!told || hold_field_weight(j, after, f) > hold_field_weight(j, after, told))
 			told = f;
 	}
 	if (!told) {
 		v->most = HOLD_NOT;
 		return 0;
 	}
-	if (hold_fields[told->row].kind >= HOLD_FIELD_LOADS || hold_is_installed(c->path))
+	bool script = hold_fields[told->row].kind == HOLD_FIELD_SCRIPT;
+
+	if (hold_fields[told->row].kind >= HOLD_FIELD_LOADS || installed ||
+	    (script && !hold_runs_by_itself(j, after, told)))
 		v->most = HOLD_FLAG;
-	return hold_say_field(j, v, told, more);
+	return hold_say_field(j, v, told, script && hold_is_around(after, told->key), more);
+}
+
+static const char *hold_last(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
+	/* In other clothes than JSON its name has to do; and a file that one names is none. */
+	if (strcasecmp(hold_last(c->path), "package.json") != 0)
+		return 0;
 	int r = hold_read_both(j, c, v);
 
-	/* In other clothes than JSON its name has to do. */
-	if (r != 0 || !str_ends_with(c->path, "n"))
+	if (r != 0)
 		return r < 0 ? r : 0;
 	_cleanup_free_ struct hold_package *both = calloc(2, sizeof(*both));
 
@@ -310,6 +383,60 @@ int hold_by_package(struct hold_judge *j, const struct change *c, struct hold_ve
 	if (!hold_package_read(buf_span(&j->old), &both[0]))
 		both[0].count = 0;
 	return hold_package_compare(j, c, &both[0], &both[1], v);
+}
+
+/* --- lock files ----------------------------------------------------------------------- */
+
+static bool hold_is_lock(const char *name)
+{
+	static const char *const locks[] = {"package-lock.json", "npm-shrinkwrap.json",
+					    "yarn.lock",         "pnpm-lock.yaml",
+					    "bun.lock",          "bun.lockb"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(locks); i++)
+		if (str_equal(name, locks[i]))
+			return true;
+	return false;
+}
+
+/* The first package.json that is held, in the folder of the lock file or below it. */
+static const struct change *hold_package_of(const struct hold_judge *j, const struct change *lock)
+{
+	size_t len = (size_t)(hold_last(lock->path) - lock->path);
+
+	for (size_t i = 0; i < j->changes->count; i++) {
+		const struct change *c = &j->changes->items[i];
+
+		if (c->group == CHANGE_HELD && !c->with && strncmp(c->path, lock->path, len) == 0 &&
+		    str_equal(hold_last(c->path), "package.json") &&
+		    !hold_is_in_modules(c->path + len))
+			return c;
+	}
+	return NULL;
+}
+
+int hold_locks_end(struct hold_judge *j)
+{
+	for (size_t i = 0; i < j->changes->count; i++) {
+		struct change *c = &j->changes->items[i];
+		bool lands = c->group == CHANGE_ORDINARY || c->group == CHANGE_FLAGGED;
+		const struct change *lead = lands && c->after.type != OBJECT_DIR &&
+							    hold_is_lock(hold_last(c->path)) &&
+							    !hold_is_in_modules(c->path)
+						    ? hold_package_of(j, c)
+						    : NULL;
+
+		if (!lead)
+			continue;
+		c->why = arena_printf(&j->changes->arena, "it belongs to %.200s, which is held",
+				      lead->path);
+		if (!c->why)
+			return error_set(j->error, -ENOMEM, "no memory to say what is held");
+		c->group = CHANGE_HELD;
+		c->rule = lead->rule;
+		c->with = lead->path;
+	}
+	return 0;
 }
 
 /* --- hosts ---------------------------------------------------------------------------- */

@@ -30,6 +30,8 @@ enum hold_content {
 	HOLD_BY_KNOWN,
 	HOLD_BY_WORKTREES, /* removals alone */
 	HOLD_BY_KEPT,      /* likewise */
+	HOLD_BY_COMPILED,
+	HOLD_BY_WHOLE, /* nobody asks it: hold_whole.c, once all are judged */
 	HOLD_CONTENT_COUNT,
 };
 
@@ -200,6 +202,7 @@ struct hold_dir {
 	/* hold_ignored.c, once `ignores_read` is set; [1]: as it was before the session. */
 	const struct hold_ignore *ignores[2];
 	bool ignores_read[2];
+	bool venv_read, venv; /* hold_whole.c */
 };
 
 /* Folders of what a commit or an index brings that have a part of a repository: hold_where.c. */
@@ -263,7 +266,7 @@ typedef int hold_analyser(struct hold_judge *j, const struct change *c, struct h
 hold_analyser hold_by_hook, hold_by_git_config, hold_by_attributes, hold_by_submodules,
 	hold_by_pointer, hold_by_package, hold_by_hosts, hold_by_schema, hold_by_invisible,
 	hold_by_link, hold_by_staged, hold_by_commits, hold_by_objects, hold_by_ignored,
-	hold_by_known;
+	hold_by_known, hold_by_compiled;
 
 /* Which changes lie in a folder that git ignored before the session. */
 void hold_mark_ignored(struct hold_judge *j);
@@ -358,6 +361,26 @@ int hold_late_say(struct hold_judge *j, struct hold_said *said);
 /* Once all are judged: repositories of which a part was not, or which are gone. */
 int hold_late_end(struct hold_judge *j);
 
+/* Once all are judged: a lock file lands with its package.json.  hold_package.c */
+int hold_locks_end(struct hold_judge *j);
+
+/* --- what git ignores: hold_ignored.c --------------------------------------------------- */
+
+/* Once all are judged: one line for each folder that git ignores. */
+int hold_ignored_end(struct hold_judge *j);
+
+/* --- what is one thing: hold_whole.c ---------------------------------------------------- */
+
+#define HOLD_MODULES "node-modules"
+
+bool hold_is_in_modules(const char *path);
+
+/* At most this is said by a rule of a path in node_modules. */
+enum hold_level hold_whole_most(const char *path, size_t row);
+
+/* Once all are judged: what is one thing lands as one. */
+int hold_whole_end(struct hold_judge *j);
+
 /* --- where: hold_where.c -------------------------------------------------------------- */
 
 /* Looks at every folder that has a change: repositories, and what they and links name.  Sets `git`
@@ -427,6 +450,9 @@ int hold_ask_tools(struct hold_judge *j, const struct change *c, struct hold_sai
 
 /* A hook runs this script of package.json. */
 bool hold_runs_script(struct hold_judge *j, const char *script);
+
+/* Or would, were there one of this name. */
+bool hold_would_run_script(struct hold_judge *j, const char *script);
 
 void hold_tools_end(struct hold_judge *j);
 

@@ -343,6 +343,18 @@ bool hold_runs_script(struct hold_judge *j, const char *script)
 	return !t || (found && found->runs);
 }
 
+bool hold_would_run_script(struct hold_judge *j, const char *script)
+{
+	static const char *const managers[] = {"npm", "yarn", "pnpm", "bun"};
+	bool says = false;
+
+	if (hold_runs_script(j, script))
+		return true;
+	for (size_t i = 0; !says && i < BAWN_ARRAY_SIZE(managers); i++)
+		says = tools_said(j, managers[i]) != NULL;
+	return says && tools_said(j, script);
+}
+
 /* A word, and how its wrapper is called (gradlew). */
 static const struct hold_name *tools_of_word(const struct hold_judge *j, char *word, size_t len)
 {

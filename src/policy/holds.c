@@ -6,7 +6,7 @@
 
 enum { HOLDS_MAX = 64 };
 
-const char *const policy_hold_words[] = {"off", "flag", "hold", NULL};
+const char *const policy_hold_words[] = {"off", "flag", "leave", "hold", NULL};
 
 const struct policy_hold *policy_hold_find(const char *name, const char **ret_near)
 {

@@ -9,7 +9,7 @@
 #include "base.h"
 
 /* From the least to the most; as enum hold_level. */
-enum { POLICY_HOLD_LEVELS = 3 };
+enum { POLICY_HOLD_LEVELS = 4 };
 extern const char *const policy_hold_words[POLICY_HOLD_LEVELS + 1]; /* NULL-terminated */
 
 struct policy_hold {

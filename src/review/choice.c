@@ -300,6 +300,7 @@ static void choice_judge(const struct choices *c, struct choice *x)
 	static const enum choice_state of_group[CHANGE_GROUP_COUNT] = {
 		[CHANGE_ORDINARY] = CHOICE_LANDS,
 		[CHANGE_FLAGGED] = CHOICE_LANDS,
+		[CHANGE_LEAVE] = CHOICE_LEAVE,
 		[CHANGE_HELD] = CHOICE_HELD,
 		[CHANGE_DROPPED] = CHOICE_DROPPED,
 	};
@@ -313,7 +314,7 @@ static void choice_judge(const struct choices *c, struct choice *x)
 		x->state = CHOICE_DROPPED;
 		x->why = "what stands there cannot be read";
 	}
-	if (x->state != CHOICE_DROPPED) {
+	if (x->state != CHOICE_DROPPED && x->state != CHOICE_LEAVE) {
 		enum choice_state held = x->state;
 
 		choice_judge_sides(c, x);
@@ -545,7 +546,7 @@ int choices_pick(struct choices *c, const struct pathspecs *specs, struct error 
 	}
 	for (size_t i = 0; specs->count && i < c->count; i++)
 		if (!meant[i] && c->items[i].state != CHOICE_SETTLED &&
-		    c->items[i].state != CHOICE_DROPPED)
+		    c->items[i].state != CHOICE_DROPPED && c->items[i].state != CHOICE_LEAVE)
 			choice_pass(&c->items[i], NULL);
 	choices_call_above(c);
 	return 0;

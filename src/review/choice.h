@@ -35,6 +35,7 @@ enum choice_state {
 	CHOICE_CONFLICT,
 	CHOICE_HELD,
 	CHOICE_DROPPED,
+	CHOICE_LEAVE, /* left out: nothing waits for it, and its tool makes it again */
 	CHOICE_KEPT, /* git's own: the workspace's stays, and nothing is pending (choice_git.c) */
 };
 

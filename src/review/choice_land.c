@@ -134,11 +134,13 @@ static void choice_keep_above(const struct choices *c, const struct choice *x)
 	}
 }
 
-/* New directories in which something is new, and nothing of it lands, need not land either. */
+/* New directories in which something is new, and nothing of it lands, need not land either; where
+ * all of it is left out, nor do they wait. */
 static void choices_leave_empty(struct choices *c)
 {
-	bool *has = arena_alloc(&c->arena, 2 * (c->count + 1));
+	bool *has = arena_alloc(&c->arena, 3 * (c->count + 1));
 	bool *lands = has ? has + c->count + 1 : NULL;
+	bool *waits = has ? lands + c->count + 1 : NULL;
 	char path[PATH_MAX];
 
 	for (size_t i = c->count; has && i-- > 0;) {
@@ -147,7 +149,7 @@ static void choices_leave_empty(struct choices *c)
 			choice_is_dir(x) && x->change->kind == CHANGE_ADDED && has[i] && !lands[i];
 
 		if (x->state == CHOICE_LANDS && empty)
-			choice_follow(x, CHOICE_LEFT, NULL);
+			choice_follow(x, waits[i] ? CHOICE_LEFT : CHOICE_LEAVE, NULL);
 		if (strlen(x->change->path) >= sizeof(path))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s", x->change->path);
@@ -156,6 +158,7 @@ static void choices_leave_empty(struct choices *c)
 		if (up && x->change->after.type != OBJECT_ABSENT) {
 			has[up - c->items] = true;
 			lands[up - c->items] |= x->state == CHOICE_LANDS;
+			waits[up - c->items] |= x->state != CHOICE_LEAVE;
 		}
 	}
 }
@@ -448,6 +451,7 @@ bool choices_leave_something(const struct choices *c)
 		if (c->items[i].partial || choice_is_pending(c, &c->items[i]) ||
 		    (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED &&
 		     c->items[i].state != CHOICE_DROPPED && c->items[i].state != CHOICE_LEFT &&
+		     c->items[i].state != CHOICE_LEAVE &&
 		     (c->items[i].state != CHOICE_KEPT || c->items[i].rest)))
 			return true;
 	return false;

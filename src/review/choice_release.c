@@ -6,13 +6,21 @@
  * called so, too: a name that means both releases neither.  A ref lands once all that it brings is
  * released, or when its own path is named.  What belongs to a ref (its log, HEAD, the index) goes
  * with it.
+ *
+ * A folder stands for all that is held in it, a rule for all that it holds or leaves out; of these
+ * only what `bawn diff` showed is released, as it was shown (seen.h): who names many at once does not
+ * release one that came since.  What lands as one thing is released by the change that stands for
+ * it, and must have been shown as a whole.
  */
 #include "choice.h"
 
 #include "branch_left.h"
+#include "seen.h"
 #include "str.h"
+#include "text.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* All that it brings was named. */
 static bool release_is_whole(const struct change *c)
@@ -79,6 +87,12 @@ static size_t release_brought(const struct change *change, const char *path,
 	return found;
 }
 
+/* It does not land without what it is a part of. */
+static bool release_is_part(const struct change *c)
+{
+	return c->part && c->with;
+}
+
 /* The file of this very path, and what refs bring of it that is the same; how many that were. */
 static size_t release_file(struct choices *c, const char *path)
 {
@@ -88,8 +102,8 @@ static size_t release_file(struct choices *c, const char *path)
 		struct choice *x = &c->items[i];
 
 		found += release_brought(x->change, path, release_names_file);
-		/* One by one: a pattern or a directory would release what was not seen. */
-		if (x->change->group != CHANGE_HELD || !str_equal(path, x->change->path))
+		if ((x->change->group != CHANGE_HELD && x->state != CHOICE_LEAVE) ||
+		    !str_equal(path, x->change->path) || release_is_part(x->change))
 			continue;
 		/* Of a session with a branch of its own no file lands, unless it was picked. */
 		if (!c->review->session.branch[0] || x->state != CHOICE_LEFT)
@@ -144,9 +158,125 @@ static int release_check(const struct choices *c, const struct pathspec *spec, s
 	return 0;
 }
 
+/* --- many at once ----------------------------------------------------------------------- */
+
+struct release_many {
+	const struct pathspec *spec;
+	bool folder; /* else a rule */
+	struct basis seen;
+	size_t found, released;
+};
+
+static bool release_means(const struct release_many *m, const struct choice *x)
+{
+	const struct change *c = x->change;
+	const char *rest = str_after(c->path, m->spec->path);
+
+	/* What goes with another one is told by that. */
+	if (c->with && !c->moved)
+		return false;
+	if (m->folder)
+		return c->group == CHANGE_HELD && m->spec->path[0] && rest && *rest == '/';
+	return (c->group == CHANGE_HELD || x->state == CHOICE_LEAVE) && c->rule &&
+	       str_equal(c->rule, m->spec->typed);
+}
+
+/* It was shown as it is, and so was all that goes with it. */
+static bool release_is_seen(const struct choices *c, const struct basis *seen,
+			    const struct change *lead)
+{
+	bool same = seen_has(seen, lead);
+
+	for (size_t i = 0; same && i < c->count; i++) {
+		const struct change *x = c->items[i].change;
+
+		if (x->with && str_equal(x->with, lead->path))
+			same = seen_has(seen, x);
+	}
+	return same;
+}
+
+static void release_say_unseen(const struct change *c)
+{
+	struct text err = text_open(STDERR_FILENO);
+	_cleanup_buf_ struct buf path = BUF_INIT(64 << 10);
+
+	text_escape(&path, span_of_str(c->path));
+	text_styled(&err, TEXT_WARN, "not shown to you as it is, and stays: ");
+	text_printf(&err, "%s\n", buf_str(&path));
+}
+
+static void release_all(struct choices *c, struct release_many *m)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct choice *x = &c->items[i];
+
+		if (!release_means(m, x))
+			continue;
+		m->found++;
+		if (!release_is_seen(c, &m->seen, x->change)) {
+			release_say_unseen(x->change);
+			continue;
+		}
+		m->released++;
+		if (x->state == CHOICE_LEAVE)
+			choice_release(c, x);
+		else
+			(void)release_file(c, x->change->path);
+	}
+}
+
+/* How many were named; -ENODATA and a sentence: none of them was shown. */
+static int release_by(struct choices *c, const struct pathspec *spec, bool folder, size_t *ret,
+		      struct error *e)
+{
+	struct release_many m = {.spec = spec, .folder = folder, .seen = BASIS_INIT};
+	int r = seen_read(c, &m.seen, e);
+
+	if (r == 0)
+		release_all(c, &m);
+	basis_fini(&m.seen);
+	*ret = m.found;
+	if (r < 0 || m.found == 0 || m.released > 0)
+		return r;
+	(void)error_set(e, -ENODATA, "'%s' is held, but 'bawn diff' has not shown it as it is",
+			spec->typed);
+	error_next(e, "A folder or a rule releases what was shown: run 'bawn diff --held' first, "
+		      "or release a change by its own path.");
+	return -ENODATA;
+}
+
+/* A file may be called like a rule. */
+static int release_check_rule(const struct choices *c, const struct pathspec *spec, struct error *e)
+{
+	bool rule = false, file = false;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *x = c->items[i].change;
+		bool counts = x->group == CHANGE_HELD || x->group == CHANGE_LEAVE;
+
+		rule = rule || (counts && x->rule && str_equal(x->rule, spec->typed));
+		file = file || str_equal(x->path, spec->path) ||
+		       (str_after(x->path, spec->path) && *str_after(x->path, spec->path) == '/');
+	}
+	if (!rule || !file || !spec->path[0])
+		return 0;
+	(void)error_set(e, -EINVAL, "'%s' is a rule, and a path of the session's", spec->typed);
+	error_next(e, "Nothing is released. For the path write ./%s.", spec->typed);
+	return -EINVAL;
+}
+
 /* What was named is none of what is held. */
 static int release_nothing(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
+	const struct change *at = changes_find(&c->changes, spec->path);
+
+	if (at && release_is_part(at)) {
+		(void)error_set(e, -ENOENT, "'%s' is a part of what lands as one thing",
+				spec->typed);
+		error_next(e, "It lands with %s: release that, or the folder.", at->with);
+		return -ENOENT;
+	}
 	for (size_t i = 0; i < c->count; i++)
 		for (size_t n = 0; n < c->items[i].change->brings_count; n++)
 			if (str_equal(c->items[i].change->brings[n].path, spec->path)) {
@@ -159,20 +289,36 @@ static int release_nothing(const struct choices *c, const struct pathspec *spec,
 				return -ENOENT;
 			}
 	(void)error_set(e, -ENOENT, "'%s' is not held", spec->typed);
-	error_next(e, "Each held change is released by its own path, as 'bawn diff' shows it.");
+	error_next(e, "A held change is released by its own path, its folder or its rule, as "
+		      "'bawn diff' shows them.");
 	return -ENOENT;
+}
+
+/* One word of the user's: a path, a version, a rule or a folder. */
+static int release_one(struct choices *c, const struct pathspec *spec, struct error *e)
+{
+	size_t found = 0;
+	int r = release_check(c, spec, e);
+
+	if (r == 0)
+		r = release_check_rule(c, spec, e);
+	if (r < 0)
+		return r;
+	if (release_file(c, spec->path) + release_version(c, spec->path) > 0)
+		return 0;
+	r = release_by(c, spec, false, &found, e);
+	if (r == 0 && found == 0)
+		r = release_by(c, spec, true, &found, e);
+	return r < 0 ? r : found == 0 ? release_nothing(c, spec, e) : 0;
 }
 
 int choices_release(struct choices *c, const struct pathspecs *specs, struct error *e)
 {
 	for (size_t s = 0; s < specs->count; s++) {
-		const struct pathspec *spec = &specs->items[s];
-		int r = release_check(c, spec, e);
+		int r = release_one(c, &specs->items[s], e);
 
 		if (r < 0)
 			return r;
-		if (release_file(c, spec->path) + release_version(c, spec->path) == 0)
-			return release_nothing(c, spec, e);
 	}
 	(void)choices_release_brought(c);
 	choices_call_above(c);

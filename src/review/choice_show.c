@@ -3,6 +3,7 @@
 
 #include "encode.h"
 #include "help.h"
+#include "leave_show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { SHOWN_MAX = 40, SHOWN_WORDS = 8, SHOWN_INDENT = 4 };
 static const char *const choice_words[] = {
 	[CHOICE_LANDS] = "lands",     [CHOICE_SETTLED] = "settled",   [CHOICE_LEFT] = "left",
 	[CHOICE_OURS] = "ours",       [CHOICE_CONFLICT] = "conflict", [CHOICE_HELD] = "held",
-	[CHOICE_DROPPED] = "dropped", [CHOICE_KEPT] = "kept",
+	[CHOICE_DROPPED] = "dropped", [CHOICE_KEPT] = "kept",         [CHOICE_LEAVE] = "left-out",
 };
 
 static void put_path(struct buf *into, const char *path, bool is_dir)
@@ -186,7 +187,8 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 	for (size_t i = 0; i < c->count; i++) {
 		const struct choice *x = &c->items[i];
 
-		if (x->state != state || (state == CHOICE_HELD && choice_goes_with(x)))
+		if (x->state != state || x->change->part ||
+		    (state == CHOICE_HELD && choice_goes_with(x)))
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (state == CHOICE_KEPT && choice_is_git_object(x->change->path)) {
@@ -259,6 +261,21 @@ static void show_left(const struct text *t, const struct choices *c)
 	text_write(t, &out);
 }
 
+static bool show_leave_away(const void *context, size_t i)
+{
+	const struct choices *c = context;
+
+	return c->items[i].state != CHOICE_LEAVE;
+}
+
+static void show_leave(const struct text *t, const struct choices *c)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+	leave_put(&out, &c->changes, show_leave_away, c);
+	text_write(t, &out);
+}
+
 void choices_show(const struct text *t, const struct choices *c, bool asks)
 {
 	_cleanup_buf_ struct buf sum = BUF_INIT(64 << 10), left = BUF_INIT(64 << 10);
@@ -283,6 +300,7 @@ void choices_show(const struct text *t, const struct choices *c, bool asks)
 		show_group(t, c, CHOICE_HELD, TEXT_WARN,
 			   "Held, and left out; each lands with --release PATH:");
 	show_group(t, c, CHOICE_CONFLICT, TEXT_BAD, "In conflict:");
+	show_leave(t, c);
 	if (c->review->session.branch[0])
 		show_left(t, c);
 	else if (left.len)

@@ -9,6 +9,7 @@
 #include "direct_changes.h"
 #include "diff_parts.h"
 
+#include "leave_show.h"
 #include "pager.h"
 #include "seen.h"
 #include "tool.h"
@@ -34,6 +35,34 @@ static void diff_count(struct diff *d)
 		if (c->group != CHANGE_ORDINARY || (fate != DIFF_GIT && fate != DIFF_HEAP))
 			d->totals.groups[c->group]++;
 	}
+}
+
+/* What is left out has one line; what lands as one thing is told by its first change, and is shown
+ * to who names it. */
+static void diff_fold_wholes(struct diff *d)
+{
+	for (size_t i = 0; i < d->changes.count; i++) {
+		const struct change *c = &d->changes.items[i];
+
+		if (d->folding.fates[i] == DIFF_SHOWN &&
+		    (c->group == CHANGE_LEAVE || (c->part && d->picks.count == 0)))
+			d->folding.fates[i] = DIFF_SILENT;
+	}
+}
+
+static bool diff_is_away(const void *context, size_t i)
+{
+	const struct diff *d = context;
+
+	return d->folding.fates[i] == DIFF_AWAY;
+}
+
+static void diff_put_leave(struct diff *d)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT(1 << 20);
+
+	leave_put(&lines, &d->changes, diff_is_away, d);
+	buf_put(&d->out, lines.ptr, lines.len);
 }
 
 static void diff_put_summary(struct diff *d)
@@ -83,6 +112,7 @@ static void diff_put_group_head(struct diff *d, unsigned int group)
 	static const char *const words[CHANGE_GROUP_COUNT] = {
 		[CHANGE_ORDINARY] = "ordinary",
 		[CHANGE_FLAGGED] = "flagged: lands, and is worth a look",
+		[CHANGE_LEAVE] = "left out: made again by its tool",
 		[CHANGE_HELD] = "held: lands only when you release it by name",
 		[CHANGE_DROPPED] = "dropped: never lands",
 	};
@@ -220,7 +250,9 @@ int diff_put_all(struct diff *d, struct error *e)
 static void diff_put_next(struct diff *d)
 {
 	if (d->totals.groups[CHANGE_HELD]) {
-		diff_put(d, TEXT_PLAIN, "Held changes land with: bawn apply --release PATH");
+		diff_put(d, TEXT_PLAIN,
+			 "Held changes land with: bawn apply --release PATH (or a folder, or a "
+			 "rule)");
 		diff_end_line(d);
 	}
 }
@@ -233,6 +265,7 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 
 	if (r < 0)
 		return r;
+	diff_put_leave(d);
 	diff_put_summary(d);
 	diff_put_next(d);
 	return 0;
@@ -294,6 +327,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	if (r < 0)
 		return r;
 	r = diff_fold(&d, e);
+	diff_fold_wholes(&d);
 	diff_count(&d);
 	if (r == 0)
 		r = json                             ? diff_put_json(&d, e)

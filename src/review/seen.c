@@ -36,6 +36,17 @@ static struct object seen_of(const struct change *c, struct object o)
 	return o;
 }
 
+/* What a link says was shown with it. */
+static void seen_hash_link(struct object *o)
+{
+	struct sha256 sum;
+
+	sha256_begin(&sum);
+	sha256_add(&sum, span_of_str(o->link));
+	sha256_end(&sum, o->digest);
+	o->hashed = true;
+}
+
 /* What it was when it was shown.  What has no digest (a fifo, a socket, what cannot be read) never
  * lands as it is: it counts as not seen.  `v` is given where nothing changes any more: what was
  * shown without a digest gets it then. */
@@ -48,6 +59,8 @@ static int seen_add(struct basis *b, const struct view *v, const struct change *
 	uint64_t size = 0;
 
 	after.hashed = after.hashed || (fd >= 0 && changes_hash(fd, after.digest, &size) == 0);
+	if (!after.hashed && after.type == OBJECT_LINK && after.link)
+		seen_hash_link(&after);
 	after = seen_of(c, after);
 	if (after.type <= OBJECT_LINK && (after.hashed || (!file && after.type != OBJECT_LINK)))
 		return basis_set(b, c->path, &after);
@@ -188,6 +201,16 @@ static bool seen_is_same(const struct basis *b, const struct change *c)
 	const struct object is = seen_of(c, c->after);
 
 	return seen_needs_no_look(c) || (was && basis_same(&was->object, &is));
+}
+
+int seen_read(const struct choices *c, struct basis *ret, struct error *e)
+{
+	return basis_read_seen(c->session, ret, e);
+}
+
+bool seen_has(const struct basis *seen, const struct change *c)
+{
+	return seen_is_same(seen, c);
 }
 
 /* It, and the folders that would land with it, are as they were seen. */

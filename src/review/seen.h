@@ -16,6 +16,12 @@
 int seen_keep(const struct review *r, const struct view *v, const struct changes *c,
 	      bool (*shown)(const void *context, size_t i), const void *context, struct error *e);
 
+/* What was shown of the session so far. */
+int seen_read(const struct choices *c, struct basis *ret, struct error *e);
+
+/* The change is in it, as it is now. */
+bool seen_has(const struct basis *seen, const struct change *c);
+
 /* Says on stderr which changes that land are not as they were seen; with `leave`, they do not, and
  * it is an error where nothing was seen. */
 int seen_check(struct choices *c, bool leave, struct error *e);

@@ -90,6 +90,7 @@ extern const char *const change_kind_words[CHANGE_KIND_COUNT];
 enum change_group {
 	CHANGE_ORDINARY,
 	CHANGE_FLAGGED, /* lands, and is worth a look: hold.h */
+	CHANGE_LEAVE,   /* left out: its tool makes it again, and nothing waits for it: hold.h */
 	CHANGE_HELD,    /* lands only when it is released by name: hold.h */
 	CHANGE_DROPPED, /* never lands: special files, modes beyond 0777, odd attributes, ... */
 	CHANGE_GROUP_COUNT,
@@ -124,6 +125,7 @@ struct change {
 	/* Held only because the change at this path is, and goes with it; NULL: for itself. */
 	const char *with;
 	bool moved; /* the session moved it there, and it is named by itself */
+	bool part;  /* of what lands as one thing, and is told by what it goes with (hold.h) */
 	/* A branch whose commits take back what the user committed meanwhile. */
 	bool takes_back;
 	/* Lands only with the change at this path: without that, a ref would be gone.  NULL: alone.

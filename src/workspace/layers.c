@@ -7,6 +7,7 @@
 
 #include "afar.h"
 #include "fd.h"
+#include "leftover.h"
 #include "open.h"
 #include "snapshot.h"
 #include "str.h"
@@ -354,7 +355,7 @@ bool layers_session_has_changes(const struct layers *l, const struct layers_sess
 		return layers_session_has_first(l, s) || layers_has_unseen(l, s->name);
 	for (size_t i = 0; i < s->project.count; i++)
 		if (!layers_is_empty(l, s->project.ids[i]))
-			return true;
+			return !leftover_is_all(l, s);
 	return false;
 }
 

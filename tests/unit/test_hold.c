@@ -108,7 +108,8 @@ static const struct {
 	{"ansible.cfg", "package-settings", CHANGE_HELD},
 	{"rust-toolchain.toml", "tool-versions", CHANGE_HELD},
 	{".nvmrc", "tool-versions", CHANGE_HELD},
-	{"pkg/__pycache__/a.cpython-311.pyc", "python-compiled", CHANGE_HELD},
+	{"pkg/__pycache__/a.cpython-311.pyc", "python-compiled", CHANGE_LEAVE},
+	{"pkg/__pycache__/a.py", "python-compiled", CHANGE_HELD},
 	{"a.pyc", "python-compiled", CHANGE_HELD},
 	{".pdbrc", "python-start", CHANGE_HELD},
 	{".Rprofile", "interpreters", CHANGE_HELD},
@@ -319,7 +320,7 @@ static void test_direct_paths(void **state)
 /* Every rule is a line of the document's table, word for word, and nothing else is. */
 static void test_document(void **state)
 {
-	static const char *const levels[] = {"off", "flag", "hold"};
+	static const char *const levels[] = {"off", "flag", "leave", "hold"};
 	_cleanup_buf_ struct buf doc = BUF_INIT(1 << 20), line = BUF_INIT(1 << 12);
 	_cleanup_fd_ int root = open(source_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t lines = 0;

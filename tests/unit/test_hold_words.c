@@ -426,12 +426,20 @@ static void test_scripts(void **state)
 			found(w, paths[i], HELD, "git-hook-folders", NULL);
 	found(w, "tools/lint.js", HELD, NULL, "the script lint of package.json");
 	found(w, "jest.config.js", HELD, NULL, "package.json runs jest");
-	found(w, "src/start.js", FLAGGED, "build-files", NULL);
+	found(w, "src/start.js", FLAGGED, "package-scripts", NULL);
 	found(w, "webpack.config.js", FLAGGED, "build-files", NULL);
 	/* Nobody runs scripts here. */
 	hook_says(w, "lint\n", paths);
 	for (size_t i = 0; paths[i]; i++)
-		found(w, paths[i], FLAGGED, "build-files", NULL);
+		found(w, paths[i], FLAGGED, i < 4 ? "package-scripts" : "build-files", NULL);
+	/* A script that the hook asked for and that was not there. */
+	hook_says(w, "npm run check\n", paths);
+	put(w->up, "package.json", "{\"scripts\":{\"check\":\"x\",\"other\":\"y\"}}");
+	judge(w, NULL);
+	found(w, "package.json", HELD, "package-scripts", "npm run check would run: x");
+	put(w->up, "package.json", "{\"scripts\":{\"other\":\"y\"}}");
+	judge(w, NULL);
+	found(w, "package.json", FLAGGED, "package-scripts", "npm run other would run: y");
 }
 
 /* Scripts that run scripts, however deep; and as many as a package.json has room for, in a tree with
@@ -461,7 +469,7 @@ static void test_many_scripts(void **state)
 		      (long)(ended.tv_sec - began.tv_sec));
 	assert_true(ended.tv_sec - began.tv_sec < 20);
 	found(w, "tools/last.js", HELD, "git-hook-folders", "the script s20000");
-	found(w, "tools/none.js", FLAGGED, "build-files", NULL);
+	found(w, "tools/none.js", FLAGGED, "package-scripts", NULL);
 	found(w, "m0/Makefile", HELD, "git-hook-folders", "runs make");
 	found(w, "m1/justfile", FLAGGED, "build-files", NULL);
 }

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
+ * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
+ *
+ *	venv		a folder with pyvenv.cfg and bin: held, by one change that stands for it
+ *			(pyvenv.cfg, where that is new), and told what is rare in it.  Only what such
+ *			a folder has by itself belongs to it, and nothing that is held for another
+ *			reason does: a file pyvenv.cfg makes no other folder one thing.
+ *	node_modules	flagged by one line.  There only what really runs counts (hold_whole_most):
+ *			install scripts, programs in .bin, git's own files, what your files name.
+ *			Where something of it is held, all the rest waits for that.
+ *
+ * The rules python-venv and node-modules say which level the whole has.
+ */
+#include "hold_parts.h"
+
+#include "str.h"
+
+#include <stdio.h>
+
+enum { WHOLE_TOLD = 4, WHOLE_LIST = 512 };
+
+enum whole_kind { WHOLE_VENV, WHOLE_MODULES };
+
+static const char *const whole_rules[] = {
+	[WHOLE_VENV] = "python-venv",
+	[WHOLE_MODULES] = HOLD_MODULES,
+};
+
+/* Names that are told, up to a few. */
+struct whole_list {
+	char text[WHOLE_LIST];
+	size_t len, count;
+};
+
+struct whole {
+	struct whole *next;
+	enum whole_kind kind;
+	const char *path; /* begins with the folder */
+	size_t len;
+	struct change *lead; /* stands for it */
+	struct change *held; /* the first that is held for itself, in node_modules */
+	size_t files, programs;
+	struct whole_list start, install, odd;
+	const char *why;
+};
+
+/* --- where -------------------------------------------------------------------------------- */
+
+/* The path of the outermost folder node_modules that it is in, up to its end; 0: it is in none. */
+static size_t whole_modules(const char *path)
+{
+	static const char name[] = "node_modules";
+	const size_t len = sizeof(name) - 1;
+
+	for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+		if (strncmp(at, name, len) == 0 && (at[len] == '/' || !at[len]))
+			return (size_t)(at - path) + len;
+	return 0;
+}
+
+bool hold_is_in_modules(const char *path)
+{
+	return whole_modules(path) > 0;
+}
+
+static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
+{
+	/* Only we write to it. */
+	struct hold_dir *d = (struct hold_dir *)(uintptr_t)hold_dir_find(j, path, len);
+
+	if (!d || d->venv_read)
+		return d && d->venv;
+	d->venv_read = true;
+	d->venv = hold_type(j->view, hold_join(j, d->path, "pyvenv.cfg")) == OBJECT_FILE &&
+		  (hold_type(j->view, hold_join(j, d->path, "bin")) == OBJECT_DIR ||
+		   hold_type(j->view, hold_join(j, d->path, "Scripts")) == OBJECT_DIR);
+	return d->venv;
+}
+
+/* What a virtual environment has at its top. */
+static bool whole_is_venvs(const char *rest)
+{
+	static const char *const names[] = {
+		"bin", "lib",     "lib64",      "include",    "share",        "Scripts", "Lib",
+		"etc", "Include", "pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"};
+	size_t len = strcspn(rest, "/");
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == len && memcmp(names[i], rest, len) == 0)
+			return true;
+	return len == 0;
+}
+
+/* How long the path of the thing is that it belongs to; 0: to none. */
+static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_kind *ret)
+{
+	size_t modules = whole_modules(c->path);
+
+	if (c->git)
+		return 0;
+	for (const char *slash = strchr(c->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t len = (size_t)(slash - c->path);
+
+		if (modules && modules <= len)
+			break;
+		if (whole_is_venvs(slash + 1) && whole_is_venv(j, c->path, len)) {
+			*ret = WHOLE_VENV;
+			return len;
+		}
+	}
+	*ret = modules ? WHOLE_MODULES : WHOLE_VENV;
+	return modules ? modules : whole_is_venv(j, c->path, strlen(c->path)) ? strlen(c->path) : 0;
+}
+
+/* --- what counts in node_modules ---------------------------------------------------------- */
+
+enum hold_level hold_whole_most(const char *path, size_t row)
+{
+	static const struct {
+		const char *name;
+		enum hold_level most;
+	} count[] = {
+		{"git-hooks", HOLD_HOLD},
+		{"git-config", HOLD_HOLD},
+		{"git-state", HOLD_HOLD},
+		{"git-attributes", HOLD_HOLD},
+		{"git-bare", HOLD_HOLD},
+		{"git-staged", HOLD_HOLD},
+		{"git-worktrees", HOLD_HOLD},
+		{"git-commits", HOLD_HOLD},
+		{"git-objects", HOLD_HOLD},
+		{"git-contents", HOLD_HOLD},
+		{"git-unknown", HOLD_HOLD},
+		{"git-links", HOLD_HOLD},
+		{"git-pointer", HOLD_HOLD},
+		{"other-vcs", HOLD_HOLD},
+		{HOLD_OWN, HOLD_HOLD},
+		{"package-scripts", HOLD_FLAG},
+		{"package-settings", HOLD_FLAG},
+		{"agent-settings", HOLD_FLAG},
+		{"agent-instructions", HOLD_FLAG},
+		{"link-outside", HOLD_FLAG},
+		{"invisible", HOLD_FLAG},
+	};
+	const char *name = hold_rows[row].name;
+
+	/* Of its settings npm obeys none but those of a build. */
+	if (str_equal(name, "package-settings") && !str_ends_with(path, "/binding.gyp"))
+		return HOLD_NOT;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(count); i++)
+		if (str_equal(count[i].name, name))
+			return count[i].most;
+	return HOLD_NOT;
+}
+
+/* --- what is told --------------------------------------------------------------------------- */
+
+static void whole_tell(struct whole_list *l, const char *name, size_t len)
+{
+	size_t room = sizeof(l->text) - l->len;
+
+	if (l->count++ >= WHOLE_TOLD || len + 3 > room)
+		return;
+	l->len += (size_t)snprintf(l->text + l->len, room, "%s%.*s", l->len ? ", " : "", (int)len,
+				   name);
+}
+
+/* ": a, b and 3 more", or nothing. */
+static const char *whole_told(struct hold_judge *j, const char *lead, const struct whole_list *l)
+{
+	char more[48] = "";
+
+	if (l->count > WHOLE_TOLD)
+		(void)snprintf(more, sizeof(more), " and %zu more", l->count - WHOLE_TOLD);
+	return l->count ? arena_printf(&j->arena, "%s%s%s", lead, l->text, more) : "";
+}
+
+/* The package of a path in node_modules: a, or @b/c. */
+static void whole_tell_package(struct whole_list *l, const char *rest)
+{
+	const char *inner = rest;
+
+	for (const char *at = rest; (at = strstr(at, "node_modules/")); at++)
+		inner = at + strlen("node_modules/");
+	size_t len = strcspn(inner, "/");
+
+	if (*inner == '@' && inner[len])
+		len += 1 + strcspn(inner + len + 1, "/");
+	whole_tell(l, inner, len);
+}
+
+/* A link of bin that leads to a Python is what every such folder has. */
+static bool whole_is_python(const struct change *c, const char *rest)
+{
+	const char *name = c->after.link ? strrchr(c->after.link, '/') : NULL;
+
+	return c->after.type == OBJECT_LINK && str_after(rest, "bin/python") && name &&
+	       str_after(name, "/python");
+}
+
+static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
+{
+	bool lead = str_equal(rest, "pyvenv.cfg") && c->after.type == OBJECT_FILE;
+
+	if (c->group == CHANGE_HELD && !lead)
+		whole_tell(&w->start, rest, strlen(rest));
+	if (c->group == CHANGE_FLAGGED && c->rule && !whole_is_python(c, rest) &&
+	    (str_equal(c->rule, "link-outside") || str_equal(c->rule, "invisible")))
+		whole_tell(&w->odd, rest, strlen(rest));
+	if (lead || (!w->lead && c->after.type != OBJECT_DIR))
+		w->lead = c;
+}
+
+static void whole_look_modules(struct whole *w, struct change *c, const char *rest)
+{
+	if (c->group == CHANGE_HELD) {
+		w->held = w->held ? w->held : c;
+		return;
+	}
+	if (c->group == CHANGE_FLAGGED && c->rule) {
+		if (str_after(c->rule, "package-"))
+			whole_tell_package(&w->install, rest);
+		else
+			whole_tell(&w->odd, rest, strlen(rest));
+	}
+	w->programs += str_after(rest, ".bin/") != NULL || strstr(rest, "/.bin/") != NULL;
+	if (!w->lead && c->after.type != OBJECT_DIR && c->after.type != OBJECT_ABSENT)
+		w->lead = c;
+}
+
+/* It is held, and not because of what such a folder has by itself. */
+static bool whole_is_apart(const struct whole *w, const struct change *c)
+{
+	return c->group == CHANGE_DROPPED || (w->kind == WHOLE_VENV && c->group == CHANGE_HELD &&
+					      c->rule && !str_after(c->rule, "python-"));
+}
+
+static void whole_look(struct whole *w, struct change *c)
+{
+	const char *rest = c->path + w->len;
+
+	rest += *rest == '/';
+	if (whole_is_apart(w, c) || c->group == CHANGE_LEAVE)
+		return;
+	w->files += c->after.type != OBJECT_DIR;
+	if (w->kind == WHOLE_VENV)
+		whole_look_venv(w, c, rest);
+	else
+		whole_look_modules(w, c, rest);
+}
+
+/* --- how it is made again -------------------------------------------------------------------- */
+
+/* A path that a shell takes as it is. */
+static bool whole_is_plain(const char *path, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@+",
+			    path[i]) &&
+		    (path[i] != '-' || i == 0 || path[i - 1] == '/'))
+			return false;
+	return len > 0;
+}
+
+static bool whole_has(struct hold_judge *j, const char *dir, const char *name)
+{
+	return hold_type(j->view, hold_join(j, dir, name)) == OBJECT_FILE;
+}
+
+static const char *whole_command(struct hold_judge *j, const struct whole *w)
+{
+	static const struct {
+		const char *lock, *command;
+	} managers[] = {
+		{"package-lock.json", "npm ci"},
+		{"npm-shrinkwrap.json", "npm ci"},
+		{"pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
+		{"yarn.lock", "yarn install"},
+		{"bun.lock", "bun install"},
+		{"bun.lockb", "bun install"},
+	};
+	char dir[PATH_MAX], folder[PATH_MAX];
+
+	if (w->len >= sizeof(folder) || !whole_is_plain(w->path, w->len))
+		return w->kind == WHOLE_VENV ? "python3 -m venv" : "npm ci";
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)w->len, w->path);
+	if (hold_parent(folder, dir) < 0)
+		return NULL;
+	const char *name = folder + strlen(dir) + (*dir != '\0');
+	const char *cd = *dir ? arena_printf(&j->arena, "cd %s && ", dir) : "";
+
+	if (w->kind == WHOLE_VENV) {
+		const char *from =
+			whole_has(j, dir, "requirements.txt") ? "-r requirements.txt"
+			: whole_has(j, dir, "pyproject.toml") || whole_has(j, dir, "setup.py")
+				? "-e ."
+				: NULL;
+
+		return from ? arena_printf(&j->arena,
+					   "%spython3 -m venv %s && %s/bin/pip install %s", cd,
+					   name, name, from)
+			    : arena_printf(&j->arena, "%spython3 -m venv %s", cd, name);
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(managers); i++)
+		if (whole_has(j, dir, managers[i].lock))
+			return arena_printf(&j->arena, "%s%s", cd, managers[i].command);
+	return arena_printf(&j->arena, "%snpm install", cd);
+}
+
+/* --- what is said of it ----------------------------------------------------------------------- */
+
+static enum hold_level whole_level(const struct hold_judge *j, const struct whole *w)
+{
+	unsigned int row = hold_row_of(whole_rules[w->kind]);
+
+	return row < hold_row_count ? j->rules->levels[row] : HOLD_NOT;
+}
+
+static const char *whole_words(struct hold_judge *j, const struct whole *w, enum hold_level level)
+{
+	const char *command = whole_command(j, w);
+	int len = w->len < 200 ? (int)w->len : 200;
+	bool venv = w->kind == WHOLE_VENV;
+
+	if (!command)
+		return NULL;
+	if (level == HOLD_LEAVE)
+		return arena_printf(&j->changes->arena,
+				    "%.*s is one thing; it is made again by: %s", len, w->path,
+				    command);
+	const char *start = whole_told(j, "; python3 runs at its start: ", &w->start);
+	const char *install =
+		whole_told(j, "; npm rebuild would run install scripts of: ", &w->install);
+	const char *odd = whole_told(j, "; rare in it: ", &w->odd);
+	const char *released =
+		level == HOLD_HOLD
+			? arena_printf(&j->arena, "; --release %.*s/ lands all of it", len, w->path)
+			: "";
+
+	return start && install && odd && released
+		       ? arena_printf(
+				 &j->changes->arena,
+				 "%.*s is one thing, %zu file%s ('bawn diff %.*s' shows them): "
+				 "%s%s%s%s%s; made again by: %s",
+				 len, w->path, w->files, w->files == 1 ? "" : "s", len, w->path,
+				 venv ? "python3, pip and activate in it are what your shell "
+					"would run"
+				      : arena_printf(&j->arena,
+						     "your commands would run what is in it "
+						     "(%zu in .bin)",
+						     w->programs),
+				 start, install, odd, released, command)
+		       : NULL;
+}
+
+/* All of it goes with one change that is held. */
+static void whole_with(struct change *c, const struct change *lead, const char *rule,
+		       const char *why)
+{
+	c->group = CHANGE_HELD;
+	c->rule = rule;
+	c->why = why;
+	c->with = lead->path;
+	c->part = true;
+}
+
+static void whole_set(const struct whole *w, enum hold_level level, struct change *c)
+{
+	static const char part[] = "it is a part of what lands as one thing";
+	const char *rule = whole_rules[w->kind];
+	bool held = w->held != NULL;
+
+	if (whole_is_apart(w, c) || (c->group == CHANGE_LEAVE && level != HOLD_LEAVE) ||
+	    (w->kind == WHOLE_MODULES && c->group == CHANGE_HELD))
+		return;
+	if (held || level == HOLD_HOLD) {
+		if (held || c != w->lead) {
+			whole_with(c, held ? w->held : w->lead, rule, part);
+			return;
+		}
+	}
+	c->with = NULL;
+	c->group = level == HOLD_LEAVE  ? CHANGE_LEAVE
+		   : c != w->lead       ? CHANGE_ORDINARY
+		   : level == HOLD_FLAG ? CHANGE_FLAGGED
+					: CHANGE_HELD;
+	c->part = c != w->lead;
+	c->rule = c->group == CHANGE_ORDINARY ? NULL : rule;
+	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
+}
+
+/* --- all of them -------------------------------------------------------------------------------- */
+
+static struct whole *whole_find(struct hold_judge *j, struct whole **all, const struct change *c)
+{
+	enum whole_kind kind;
+	size_t len = c->group == CHANGE_DROPPED ? 0 : whole_of(j, c, &kind);
+
+	if (len == 0)
+		return NULL;
+	for (struct whole *w = *all; w; w = w->next)
+		if (w->len == len && memcmp(w->path, c->path, len) == 0)
+			return w;
+	struct whole *w = arena_alloc(&j->arena, sizeof(*w));
+
+	if (w) {
+		*w = (struct whole){.next = *all, .kind = kind, .path = c->path, .len = len};
+		*all = w;
+	}
+	return w;
+}
+
+int hold_whole_end(struct hold_judge *j)
+{
+	struct whole *all = NULL;
+
+	/* What was not looked at is held, one by one. */
+	if (j->late)
+		return 0;
+	for (size_t i = 0; i < j->changes->count; i++) {
+		struct whole *w = whole_find(j, &all, &j->changes->items[i]);
+
+		if (w)
+			whole_look(w, &j->changes->items[i]);
+	}
+	for (struct whole *w = all; w; w = w->next) {
+		enum hold_level level = whole_level(j, w);
+
+		w->why = level == HOLD_NOT ? NULL : whole_words(j, w, level);
+		if (level != HOLD_NOT && !w->why)
+			return hold_no_memory(j);
+	}
+	for (size_t i = 0; all && i < j->changes->count; i++) {
+		struct whole *w = whole_find(j, &all, &j->changes->items[i]);
+
+		/* Where there is no lead nothing comes: it is removed. */
+		if (w && w->lead && whole_level(j, w) != HOLD_NOT)
+			whole_set(w, whole_level(j, w), &j->changes->items[i]);
+	}
+	return 0;
+}
