@@ -25,8 +25,7 @@ const struct store_session *history_find(const struct history *a, const char *wa
 {
 	char here[PATH_MAX];
 	const struct store_session *found = NULL;
-	const struct store_session *last =
-		store_find(&a->store, wanted ? wanted : "last", e);
+	const struct store_session *last = store_find(&a->store, wanted ? wanted : "last", e);
 
 	/* Who stands nowhere, or has records of verbs alone, means the newest. */
 	if (wanted || !last || !store_is_session(last) || !getcwd(here, sizeof(here)))

@@ -367,8 +367,8 @@ static int log_follow(struct log *l)
 /* The record was read to its end: that is the end which the ledger has. */
 static int log_vouch(struct log *l)
 {
-	int r = audit_vouch(&l->ledger, &l->ask.store, l->session, l->number, l->cursor.seq, l->cursor.head,
-			    &l->e);
+	int r = audit_vouch(&l->ledger, &l->ask.store, l->session, l->number, l->cursor.seq,
+			    l->cursor.head, &l->e);
 
 	if (r < 0)
 		error_next(&l->e, "'bawn record verify %s' says what is wrong.",

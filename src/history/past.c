@@ -22,7 +22,7 @@ int past_open(struct past *p, const struct store *s, const struct store_session 
 		return r;
 	enum feed said = store_next(&p->cursor, &f);
 
-	return said == FEED_MORE ? -ENOENT
+	return said == FEED_MORE  ? -ENOENT
 	       : said == FEED_BAD ? -EBADMSG
 				  : event_read(&f, &p->event, NULL);
 }

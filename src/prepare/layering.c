@@ -29,7 +29,7 @@ static int layering_consider(void *context, const struct layers_session *s)
 	struct layering *g = context;
 
 	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name) ||
-	    !layers_session_has_changes(g->layers, s))
+	    !layers_session_waits(g->layers, s))
 		return 0;
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
@@ -145,7 +145,7 @@ static int layering_leave(void *context, const struct layers_session *s)
 	/* What cannot be taken out stays: the next apply still knows that it landed. */
 	if (r < 0)
 		verb_complain(&e);
-	return r < 0 || layers_session_has_changes(g->layers, &copy)
+	return r < 0 || layers_session_stays(g->layers, &copy)
 		       ? 0
 		       : layers_session_remove(g->layers, s->name, &e);
 }

@@ -574,8 +574,7 @@ int audit_vouch(struct audit *held, const struct store *store, const struct stor
 
 	if (r < 0)
 		return r;
-	const char *why =
-		audit_against(held, audit_find(held, session->folder), number, seq, head);
+	const char *why = audit_against(held, audit_find(held, session->folder), number, seq, head);
 
 	return why ? error_set(e, -EBADMSG, "the record %s is not what was written: %s",
 			       session->folder, why)

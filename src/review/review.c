@@ -25,6 +25,7 @@ struct review_choice {
 	struct layers_session newest;
 	struct layers_session stray;  /* the newest that worked on another folder of this path */
 	struct layers_session idle;   /* the newest that has nothing, and does not run */
+	struct layers_session quiet;  /* the newest that has nothing, and runs */
 	struct layers_session landed; /* the newest whose writes have landed */
 	size_t count;
 	struct { /* the newest of them, newest first */
@@ -57,10 +58,12 @@ static int review_consider(void *context, const struct layers_session *s)
 			c->landed = *s;
 		return 0;
 	}
-	if (!layers_session_has_changes(&c->review->layers, s) &&
-	    !layers_session_runs(&c->review->layers, s->name)) {
-		if (c->idle.name[0] == '\0' || s->began > c->idle.began)
-			c->idle = *s;
+	if (!layers_session_waits(&c->review->layers, s)) {
+		struct layers_session *of =
+			layers_session_runs(&c->review->layers, s->name) ? &c->quiet : &c->idle;
+
+		if (of->name[0] == '\0' || s->began > of->began)
+			*of = *s;
 		return 0;
 	}
 	/* It is meant by its name, or when there is no other. */
@@ -100,6 +103,9 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 				 r->layers.workspace);
 	} else if (choice.count == 1) {
 		r->session = choice.newest;
+		return 0;
+	} else if (choice.count == 0 && choice.quiet.name[0]) {
+		r->session = choice.quiet;
 		return 0;
 	} else if (choice.count == 0 && choice.stray.name[0]) {
 		r->session = choice.stray;

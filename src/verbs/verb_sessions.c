@@ -99,6 +99,16 @@ struct sessions_stopped {
 	size_t count;
 };
 
+/* What there is to do about one that has ended. */
+static const char *sessions_left(const struct sessions_stopped *s,
+				 const struct layers_session *session)
+{
+	if (session->mode == LAYERS_REVIEW)
+		return layers_session_waits(s->layers, session) ? "its changes wait"
+								: "it differs in nothing";
+	return layers_session_has_first(s->layers, session) ? "can be undone" : "changes unseen";
+}
+
 static void sessions_print_stopped(const struct sessions_stopped *s,
 				   const struct layers_session *session)
 {
@@ -111,10 +121,7 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
-	text_printf(s->t, "%s  %s\n", buf_str(&line),
-		    session->mode == LAYERS_REVIEW                 ? "ended; its changes wait"
-		    : layers_session_has_first(s->layers, session) ? "ended; can be undone"
-								   : "ended; changes unseen");
+	text_printf(s->t, "%s  ended; %s\n", buf_str(&line), sessions_left(s, session));
 }
 
 static void sessions_json_stopped(const struct sessions_stopped *s,
@@ -127,6 +134,8 @@ static void sessions_json_stopped(const struct sessions_stopped *s,
 	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
 	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
 	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_key_bool(s->j, "waits",
+		      session->mode == LAYERS_REVIEW && layers_session_waits(s->layers, session));
 	json_close(s->j, '}');
 }
 
