@@ -152,14 +152,21 @@ const struct verb verbs[] = {
 			"it has been running, its workspace and its command; and those that have "
 			"ended and whose changes wait, or can be undone. The name is what "
 			"--session takes. A run without a box (--backend host) is no session.\n\n"
+			"With --all every run that is recorded has a line, the newest first: when "
+			"it began, its name, how it ended, how many paths it left changed and how "
+			"often something was refused (a dash: not known), its folder, and the "
+			"preset or the command. At the end stands how much room all that bawn "
+			"keeps takes on the disk. A session that was gone on with has a line for "
+			"each run.\n\n"
 			"What a killed session has left in the folder of sockets is removed. "
 			"'bawn ls' is the same verb.",
 		.examples = "bawn sessions\twhat runs, and what waits\n"
+			    "bawn sessions --all\twhat ran, and how it ended\n"
 			    "bawn sessions --json\tfor programs: pid, backend, all",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
-		.options = BIT(HELP) | BIT(JSON),
+		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
 	},
 	{
 		.name = "allow",
@@ -590,7 +597,9 @@ const struct verb verbs[] = {
 			"when, which program and execution, what, and to what. A SESSION is a "
 			"name (the newest of that name), the beginning of one, or 'last', the "
 			"newest of any folder. Without one it is the last session of this folder, "
-			"or of the nearest folder above that has one; 'all' goes through every "
+			"or of the nearest folder above that has one. A day (2026-11-17, today, "
+			"yesterday) means the session of that day, of this folder where it has "
+			"one; several are named. 'all' goes through every "
 			"record. What apply, undo, snapshot and the like did is recorded by their "
 			"own names, "
 			"as in 'bawn log apply'. 'bawn why NUMBER' says more about one event.\n\n"
@@ -629,12 +638,15 @@ const struct verb verbs[] = {
 			"files it changed and where, what it read outside of its workspace, the "
 			"hosts it reached, the secrets that were used, what was refused, how "
 			"often, and the line of policy that would allow it, alarms, and how "
-			"complete the record is. A SESSION is meant as in 'bawn log'; without one "
+			"complete the record is. All runs of the session are summed up, and "
+			"listed; the name of a record, as 20261115-084532-calm-otter, is about "
+			"that one run. A SESSION is meant as in 'bawn log'; without one "
 			"it is the last of this folder.\n\n"
 			"'whole' means that the record goes on to the session's end; whether it "
 			"is as it was written is what 'bawn record verify' says.",
 		.examples = "bawn show\tthe last session of this folder\n"
 			    "bawn show calm-otter\tanother one\n"
+			    "bawn show yesterday\tthe one of that day\n"
 			    "bawn show --json\tfor programs, with more of each list",
 		.exits = "0\tdone\n"
 			 "1\tthe record could not be read to its end\n"
@@ -776,7 +788,7 @@ const struct verb verbs[] = {
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
-		.options = BIT(HELP) | BIT(JSON),
+		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
 		.hidden = true,
 	},
 };

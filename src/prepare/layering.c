@@ -58,7 +58,7 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 	if (r == -ENOENT) {
 		(void)error_set(e, r, "there is no session '%s' with changes in %s", name,
 				plan->workspace);
-		error_next(e, "'bawn sessions' lists them.");
+		error_next(e, "'bawn sessions' lists them, and the folder of each.");
 		return r;
 	}
 	if (r == 0 && layers_session_runs(g->layers, name))
@@ -158,6 +158,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	if (p->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;
+	layering_say_renamed(g->layers);
 	g->branch = invocation_value(i, OPTION_WORKTREE);
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
@@ -599,6 +600,15 @@ void layering_fini(struct layering *g)
 	fd_close(&g->hold);
 	fd_close(&g->lock);
 	fd_close(&g->tree);
+}
+
+void layering_say_renamed(const struct layers *l)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	if (l->was[0])
+		text_printf(&err, "bawn: this folder was %s, and its sessions go on here\n",
+			    l->was);
 }
 
 void layering_say_recovered(const struct layers *l, const struct land_found *found)
