@@ -614,7 +614,7 @@ const struct verb verbs[] = {
 			"Names that the box chose are shown escaped. Filters are answered with "
 			"the help of an index beside the records, which is made as it is needed "
 			"and can be deleted at any time.",
-		.examples = "bawn log\tthe last session of this folder, from its start\n"
+		.examples = "bawn log\tthe last session of this folder\n"
 			    "bawn log -f\tand go on while it runs\n"
 			    "bawn log --verdict refused\twhat was refused\n"
 			    "bawn log --process git --path src\twhat git did beneath src\n"

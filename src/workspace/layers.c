@@ -125,10 +125,10 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 		_cleanup_fd_ int entry = r < 0 ? r : layers_dir(all, name, false);
 
 		/* It may have had another path. */
-		if (entry == -ENOENT) {
+		if (entry == -ENOENT && number == 1)
 			(void)adopt_entry(all, workspace, name, ret->was);
+		if (entry == -ENOENT)
 			entry = layers_dir(all, name, create);
-		}
 
 		r = entry < 0 ? entry : layers_claim(entry, workspace, create);
 		if (r <= 0)
