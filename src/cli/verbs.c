@@ -657,6 +657,33 @@ const struct verb verbs[] = {
 		.program = "bawn-history",
 	},
 	{
+		.name = "prune",
+		.usage = "[OPTIONS]",
+		.summary = "make room: let go of what is old",
+		.description =
+			"Removes what bawn keeps and nobody needs by your rule: records of "
+			"sessions that are over, what undo of an apply or of a direct session "
+			"would bring back, and snapshots that bawn made by itself of sessions "
+			"that are gone. The rule is 'keep.days' and 'keep.size' of your "
+			"configuration, or --older-than and --keep-size in their place. With a "
+			"size the oldest goes first, whatever it is, until all that bawn keeps "
+			"fits. Nothing is removed by itself: only this command does.\n\n"
+			"What waits to be applied stays, and so do sessions that run, forks, "
+			"snapshots to which you gave a name, private homes, and the records of "
+			"sessions that stay. That a record was removed is entered in the ledger: "
+			"'bawn record verify' says then that you removed it, and when.\n\n"
+			"It shows first what would go and how much room comes back, and asks.",
+		.examples = "bawn prune -n\twhat would go, by your configuration\n"
+			    "bawn prune --older-than 90d\tby age\n"
+			    "bawn prune --keep-size 10G --yes\tby size, without a question",
+		.exits = "0\tdone\n"
+			 "1\tnothing was removed: you said no\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no rule, or something could not be removed",
+		.options = BIT(HELP) | BIT(JSON) | BIT(YES) | BIT(OLDER_THAN) | BIT(KEEP_SIZE) |
+			   BIT(DRY_RUN),
+	},
+	{
 		.name = "record",
 		.usage = "[OPTIONS] verify|anchor|proof|key|export|send|compress|prune",
 		.summary = "verify, export and keep what was recorded",

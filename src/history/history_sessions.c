@@ -294,7 +294,9 @@ int history_sessions(const struct invocation *i)
 			json_close(&j, ']');
 			json_close(&j, '}');
 		} else {
+			buf_put_str(&l->out, "bawn keeps ");
 			room_put(&l->out, &room);
+			buf_put_str(&l->out, "; 'bawn prune' makes room\n");
 		}
 		text_write(&l->text, &l->out);
 	}

@@ -598,6 +598,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 	for (unsigned int i = 0; i < PLAN_LIMIT_COUNT; i++)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);
+	p.keep_days = merge_number(&v[GRAMMAR_KEEP_DAYS]);
+	p.keep_size = merge_number(&v[GRAMMAR_KEEP_SIZE]);
 	int r = merge_copy_lists(m, &p);
 
 	if (r < 0)

@@ -107,7 +107,6 @@ void room_put_size(struct buf *into, uint64_t bytes)
 
 void room_put(struct buf *into, const struct room *room)
 {
-	buf_put_str(into, "bawn keeps ");
 	if (room->more)
 		buf_put_str(into, "more than ");
 	room_put_size(into, room->all);
@@ -119,7 +118,6 @@ void room_put(struct buf *into, const struct room *room)
 		buf_put_str(into, ", systems ");
 		room_put_size(into, room->systems);
 	}
-	buf_put_char(into, '\n');
 }
 
 void room_json(struct json *j, const struct room *room)

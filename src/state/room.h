@@ -25,7 +25,7 @@ uint64_t room_beneath(int folder);
 /* "474.1 MB". */
 void room_put_size(struct buf *into, uint64_t bytes);
 
-/* One line: all of it, and its parts. */
+/* "474.1 MB: records 12.0 MB, ...": all of it, and its parts. */
 void room_put(struct buf *into, const struct room *room);
 void room_json(struct json *j, const struct room *room);
 
