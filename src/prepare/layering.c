@@ -2,6 +2,7 @@
 #include "layering.h"
 
 #include "clock.h"
+#include "elsewhere.h"
 #include "fd.h"
 #include "helper.h"
 #include "landed.h"
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAYERING_HOLD_MS = 2000 };
+enum { LAYERING_HOLD_MS = 2000, LAYERING_FIRST_MAX = 1 << 20, LAYERING_SAID_MAX = 32 << 20 };
 
 /* --- which session -------------------------------------------------------------------- */
 
@@ -666,16 +667,53 @@ void layering_print_held(const struct layering *g)
 		continue;
 }
 
+/* How many paths a direct session left changed, which bawn-review knows; -1: not known.  Of a
+ * session that changed very many nobody waits to hear it. */
+static int layering_count_landed(const struct layering *g)
+{
+	_cleanup_buf_ struct buf said = BUF_INIT(LAYERING_SAID_MAX);
+	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, false);
+	const char *const words[] = {"bawn",
+				     "diff",
+				     "--json",
+				     "--session",
+				     g->session.name,
+				     "--workspace",
+				     g->layers->workspace,
+				     NULL};
+	struct stat st;
+	int count = 0;
+
+	if (dir < 0 || fstatat(dir, "first/index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    st.st_size > LAYERING_FIRST_MAX ||
+	    elsewhere_read("bawn-review", words, true, &said) != EXIT_OK)
+		return -1;
+	/* In a name every quote is escaped. */
+	for (const char *at = buf_str(&said); (at = strstr(at, "\"path\": ")); at++)
+		count++;
+	return count;
+}
+
+static void layering_print_landed(const struct layering *g, const struct text *t)
+{
+	int count = layering_count_landed(g);
+
+	if (count < 0)
+		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
+			    g->session.name);
+	if (count > 0)
+		text_printf(
+			t, "bawn: %s changed %d path%s, which landed; 'bawn undo' takes %s back\n",
+			g->session.name, count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
 void layering_print_kept(const struct layering *g, const struct text *t)
 {
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
-		/* Nothing waits, so a script has nothing to read. */
-		if (t->tty && layers_session_has_first(g->layers, &g->session))
-			text_printf(t,
-				    "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
-				    name);
+		if (layers_session_has_first(g->layers, &g->session))
+			layering_print_landed(g, t);
 		return;
 	}
 	if (g->session.branch[0]) {

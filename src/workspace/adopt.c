@@ -70,7 +70,10 @@ static int adopt_take(int all, const char *from, int entry, const char *workspac
 {
 	_cleanup_fd_ int lock = open_beneath(entry, "lock", O_RDWR | O_CREAT, 0600);
 
-	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || adopt_runs(entry))
+	while (lock >= 0 && flock(lock, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (lock < 0 || adopt_runs(entry))
 		return -EBUSY;
 	int r = layers_replace(entry, "path", span_of_str(workspace));
 
