@@ -154,14 +154,21 @@ const struct verb verbs[] = {
 			"it has been running, its workspace and its command; and those that have "
 			"ended and whose changes wait, or can be undone. The name is what "
 			"--session takes. A run without a box (--backend host) is no session.\n\n"
+			"With --all every run that is recorded has a line, the newest first: when "
+			"it began, its name, how it ended, how many paths it left changed and how "
+			"often something was refused (a dash: not known), its folder, and the "
+			"preset or the command. At the end stands how much room all that bawn "
+			"keeps takes on the disk. A session that was gone on with has a line for "
+			"each run.\n\n"
 			"What a killed session has left in the folder of sockets is removed. "
 			"'bawn ls' is the same verb.",
 		.examples = "bawn sessions\twhat runs, and what waits\n"
+			    "bawn sessions --all\twhat ran, and how it ended\n"
 			    "bawn sessions --json\tfor programs: pid, backend, all",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
-		.options = BIT(HELP) | BIT(JSON),
+		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
 	},
 	{
 		.name = "allow",
@@ -223,15 +230,16 @@ const struct verb verbs[] = {
 			"Without --session it is the session of this folder, or the only one that "
 			"is running; when there is none, the policy files answer. Nothing is "
 			"looked up.\n\n"
-			"An EVENT is a number that 'bawn log' shows, of the last session, or "
-			"SESSION:NUMBER: who did it, the verdict, the rule with its file and "
+			"An EVENT is a number that 'bawn log' shows, of the last session of this "
+			"folder, or SESSION:NUMBER: who did it, the verdict, the rule with its "
+			"file and "
 			"line, what would allow it, and how it is known.\n\n"
-			"A PATH has a slash in it, begins with a dot, or is there in this folder: "
-			"what a command in the box can do with it, which entry of the plan says "
-			"so, and what the record of the last session (or --session) says about "
-			"it.",
+			"A PATH has a slash in it, begins with a dot, is there in this folder, or "
+			"was made by its last session: what a command in the box can do with it, "
+			"which entry of the plan says so, and what the record of the last session "
+			"of this folder (or --session) says about it.",
 		.examples = "bawn why example.org\tin the session of this folder\n"
-			    "bawn why 417\tan event of the last session\n"
+			    "bawn why 417\tan event of the last session here\n"
 			    "bawn why ~/.ssh/id_ed25519\ta path\n"
 			    "bawn why --session calm-otter db.test:5432\tby its name\n"
 			    "bawn why --json example.org\tfor programs",
@@ -605,9 +613,13 @@ const struct verb verbs[] = {
 		.description =
 			"Prints the record of a session, one line for each event: its number, "
 			"when, which program and execution, what, and to what. A SESSION is a "
-			"name (the newest of that name), the beginning of one, or 'last', which "
-			"is meant when none is given; 'all' goes through every record. What "
-			"apply, undo, snapshot and the like did is recorded by their own names, "
+			"name (the newest of that name), the beginning of one, or 'last', the "
+			"newest of any folder. Without one it is the last session of this folder, "
+			"or of the nearest folder above that has one. A day (2026-11-17, today, "
+			"yesterday) means the session of that day, of this folder where it has "
+			"one; several are named. 'all' goes through every "
+			"record. What apply, undo, snapshot and the like did is recorded by their "
+			"own names, "
 			"as in 'bawn log apply'. 'bawn why NUMBER' says more about one event.\n\n"
 			"Options narrow it down; several of one kind are alternatives. --path "
 			"takes a file, a folder or a pattern as '*.c'; --host a name or a "
@@ -620,7 +632,7 @@ const struct verb verbs[] = {
 			"Names that the box chose are shown escaped. Filters are answered with "
 			"the help of an index beside the records, which is made as it is needed "
 			"and can be deleted at any time.",
-		.examples = "bawn log\tthe last session, from its start\n"
+		.examples = "bawn log\tthe last session of this folder\n"
 			    "bawn log -f\tand go on while it runs\n"
 			    "bawn log --verdict refused\twhat was refused\n"
 			    "bawn log --process git --path src\twhat git did beneath src\n"
@@ -644,12 +656,15 @@ const struct verb verbs[] = {
 			"files it changed and where, what it read outside of its workspace, the "
 			"hosts it reached, the secrets that were used, what was refused, how "
 			"often, and the line of policy that would allow it, alarms, and how "
-			"complete the record is. A SESSION is meant as in 'bawn log'; without one "
-			"it is the last.\n\n"
+			"complete the record is. All runs of the session are summed up, and "
+			"listed; the name of a record, as 20261115-084532-calm-otter, is about "
+			"that one run. A SESSION is meant as in 'bawn log'; without one "
+			"it is the last of this folder.\n\n"
 			"'whole' means that the record goes on to the session's end; whether it "
 			"is as it was written is what 'bawn record verify' says.",
-		.examples = "bawn show\tthe last session\n"
+		.examples = "bawn show\tthe last session of this folder\n"
 			    "bawn show calm-otter\tanother one\n"
+			    "bawn show yesterday\tthe one of that day\n"
 			    "bawn show --json\tfor programs, with more of each list",
 		.exits = "0\tdone\n"
 			 "1\tthe record could not be read to its end\n"
@@ -658,6 +673,33 @@ const struct verb verbs[] = {
 		.options = BIT(HELP) | BIT(JSON),
 		.arguments_max = 1,
 		.program = "bawn-history",
+	},
+	{
+		.name = "prune",
+		.usage = "[OPTIONS]",
+		.summary = "make room: let go of what is old",
+		.description =
+			"Removes what bawn keeps and nobody needs by your rule: records of "
+			"sessions that are over, what undo of an apply or of a direct session "
+			"would bring back, and snapshots that bawn made by itself of sessions "
+			"that are gone. The rule is 'keep.days' and 'keep.size' of your "
+			"configuration, or --older-than and --keep-size in their place. With a "
+			"size the oldest goes first, whatever it is, until all that bawn keeps "
+			"fits. Nothing is removed by itself: only this command does.\n\n"
+			"What waits to be applied stays, and so do sessions that run, forks, "
+			"snapshots to which you gave a name, private homes, and the records of "
+			"sessions that stay. That a record was removed is entered in the ledger: "
+			"'bawn record verify' says then that you removed it, and when.\n\n"
+			"It shows first what would go and how much room comes back, and asks.",
+		.examples = "bawn prune -n\twhat would go, by your configuration\n"
+			    "bawn prune --older-than 90d\tby age\n"
+			    "bawn prune --keep-size 10G --yes\tby size, without a question",
+		.exits = "0\tdone\n"
+			 "1\tnothing was removed: you said no\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no rule, or something could not be removed",
+		.options = BIT(HELP) | BIT(JSON) | BIT(YES) | BIT(OLDER_THAN) | BIT(KEEP_SIZE) |
+			   BIT(DRY_RUN),
 	},
 	{
 		.name = "record",
@@ -681,8 +723,9 @@ const struct verb verbs[] = {
 			"its session's tree, or a session's end part of the ledger's.\n\n"
 			"'bawn record key' shows the verification key, once, and removes it from "
 			"this machine: who has it can tell sealed events from forged ones.\n\n"
-			"'bawn record export' prints the events of one session, the last unless "
-			"one is named, in the words of others: jsonl (as they were recorded), "
+			"'bawn record export' prints the events of one session, the last of any "
+			"folder unless one is named, in the words of others: jsonl (as they were "
+			"recorded), "
 			"otlp (OpenTelemetry's logs as JSON) or ocsf. docs/EXPORT.md says what "
 			"becomes what.\n\n"
 			"Where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, sessions are sent "
@@ -790,7 +833,7 @@ const struct verb verbs[] = {
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",
-		.options = BIT(HELP) | BIT(JSON),
+		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
 		.hidden = true,
 	},
 };

@@ -75,6 +75,7 @@ enum option_id {
 	OPTION_OLDER_THAN,
 	OPTION_KEEP_SIZE,
 	OPTION_DRY_RUN,
+	OPTION_ALL,
 	/* the workspace */
 	OPTION_DIRECT,
 	OPTION_REVIEW,

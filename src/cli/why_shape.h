@@ -2,7 +2,7 @@
 /*
  * What `bawn why` is asked about, by its shape:
  *
- *	417			an event of the last session
+ *	417			an event of the last session of this folder
  *	calm-otter:417		an event of that session; its name, or its folder's
  *	/etc/passwd, ./a, a/b	a path: it has a slash, and no scheme
  *	.env, Makefile		a path: it begins with a dot, or there is such a file here

@@ -134,6 +134,7 @@ static int export_run(const struct history *ask, const struct store_session *ses
 	_cleanup_otlp_settings_ struct otlp_settings settings = OTLP_SETTINGS_INIT;
 	_cleanup_store_cursor_ struct store_cursor cursor = STORE_CURSOR_INIT;
 	_cleanup_export_ struct export *x = NULL;
+	_cleanup_audit_ struct audit ledger = {.count = 0};
 	char host[256] = "";
 	int r = otlp_settings_read_resource(&settings, environ, e);
 
@@ -154,7 +155,7 @@ static int export_run(const struct history *ask, const struct store_session *ses
 
 	r = export_session(&a, format, &cursor, &number, e);
 	if (r == 0 && over)
-		r = audit_vouch(&ask->store, session, number, cursor.seq, cursor.head, e);
+		r = audit_vouch(&ledger, &ask->store, session, number, cursor.seq, cursor.head, e);
 	buf_fini(&a.out);
 	return history_output_close(r, e);
 }

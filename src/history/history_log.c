@@ -59,6 +59,7 @@ struct log {
 	bool json, follow, all, count_only, begun; /* begun: something was written */
 	struct event event;
 	struct event_words words;
+	struct audit ledger; /* as it was last read (audit_vouch) */
 	struct error e;
 };
 
@@ -366,8 +367,8 @@ static int log_follow(struct log *l)
 /* The record was read to its end: that is the end which the ledger has. */
 static int log_vouch(struct log *l)
 {
-	int r = audit_vouch(&l->ask.store, l->session, l->number, l->cursor.seq, l->cursor.head,
-			    &l->e);
+	int r = audit_vouch(&l->ledger, &l->ask.store, l->session, l->number, l->cursor.seq,
+			    l->cursor.head, &l->e);
 
 	if (r < 0)
 		error_next(&l->e, "'bawn record verify %s' says what is wrong.",
@@ -488,7 +489,7 @@ static int log_sessions(struct log *l, const char *wanted)
 {
 	int r = 0;
 
-	l->all = str_equal(wanted, "all");
+	l->all = wanted && str_equal(wanted, "all");
 	if (l->all && (l->follow || l->last))
 		return error_set(&l->e, -EINVAL, "--follow and -n are for one session");
 	for (size_t n = 0; l->all && n < l->ask.store.count; n++) {
@@ -504,7 +505,7 @@ static int log_sessions(struct log *l, const char *wanted)
 	}
 	if (l->all)
 		return r;
-	l->session = store_find(&l->ask.store, wanted, &l->e);
+	l->session = history_find(&l->ask, wanted, &l->e);
 	return l->session ? log_session(l) : l->e.code;
 }
 
@@ -528,10 +529,11 @@ int history_log(const struct invocation *i)
 	usage = log_options(l, i);
 	r = usage < 0 ? usage : history_open(&l->ask, &l->e);
 	if (r == 0)
-		r = log_sessions(l, i->argument_count ? i->arguments[0] : named ? named : "last");
+		r = log_sessions(l, i->argument_count ? i->arguments[0] : named);
 	if (r < 0 && l->e.code != 0)
 		verb_complain(&l->e);
 	index_close(&l->index);
+	audit_fini(&l->ledger);
 	free(l->programs.names);
 	buf_fini(&l->out);
 	history_close(&l->ask);

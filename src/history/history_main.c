@@ -13,10 +13,9 @@
 #include "elsewhere.h"
 
 static const struct verb_act history_verbs[] = {
-	{"log", history_log},
-	{"show", history_show},
-	{"why", history_why},
-	{"record", history_record},
+	{"log", history_log},       {"show", history_show},         {"why", history_why},
+	{"record", history_record}, {"sessions", history_sessions}, /* --all */
+	{"ls", history_sessions},
 };
 
 int main(int argc, char **argv)

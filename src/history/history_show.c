@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn show`: the story of a session on one screen.  What was run and how it ended, what it
+ * `bawn show`: the story of a session on one screen, over all its runs.  What was run and how it ended, what it
  * changed, reached and was refused, with the line that would allow it, what gives cause for
  * alarm, and how complete all this is.  Sums come from the index; what the session says about
  * itself from its own events.
  */
 #include "event_words.h"
-#include "inquiry.h"
+#include "show_runs.h"
 
 #include "help.h"
 #include "json.h"
@@ -23,6 +23,7 @@ enum {
 	SHOW_NAMES = 6,   /* in a row */
 	SHOW_REFUSED = 4, /* of each kind */
 	SHOW_JSON = 1000,
+	SHOW_EARLIER = 8, /* runs */
 	SHOW_GROUPS = 128,
 	SHOW_GROUP_MAX = 64,
 	SHOW_BYTES_MAX = 4 << 20,
@@ -35,7 +36,8 @@ struct show_group {
 };
 
 struct show {
-	struct inquiry q;
+	struct inquiry q; /* of the last run */
+	struct show_runs runs;
 	struct text text;
 	struct json *json;
 	struct buf row;         /* that is being put together */
@@ -48,6 +50,12 @@ struct show {
 	uint64_t count;   /* of refusals, alarms */
 	struct error e;
 };
+
+static int show_sum(struct show *s, enum index_what what, size_t most,
+		    int (*found)(void *context, const struct index_deed *deed))
+{
+	return show_runs_sum(&s->q, &s->runs, what, most, found, s, &s->e);
+}
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -91,7 +99,7 @@ static int show_names(struct show *s, const char *label, enum index_what what, c
 
 	buf_clear(&s->row);
 	s->names = s->events = s->named = 0;
-	int r = index_sum(s->q.index, &s->q.place, what, SHOW_NAMES, show_on_name, s, &s->e);
+	int r = show_sum(s, what, SHOW_NAMES, show_on_name);
 
 	if (r < 0 || s->names == 0)
 		return r;
@@ -161,7 +169,7 @@ static int show_changes(struct show *s)
 	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
 
 	s->names = 0;
-	int r = index_sum(s->q.index, &s->q.place, INDEX_DID_CHANGE, 0, show_on_change, s, &s->e);
+	int r = show_sum(s, INDEX_DID_CHANGE, 0, show_on_change);
 
 	if (r < 0)
 		return r;
@@ -225,8 +233,7 @@ static int show_refusals(struct show *s)
 	s->count = 0;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(kinds) && r == 0; i++) {
 		s->names = 0;
-		r = index_sum(s->q.index, &s->q.place, kinds[i], SHOW_REFUSED, show_on_refusal, s,
-			      &s->e);
+		r = show_sum(s, kinds[i], SHOW_REFUSED, show_on_refusal);
 		left_out += s->names > SHOW_REFUSED ? s->names - SHOW_REFUSED : 0;
 	}
 	if (r == 0 && s->count == 0)
@@ -253,20 +260,26 @@ static void show_home(const struct show *s, struct span path, struct buf *into)
 	text_escape(into, path);
 }
 
+static void show_clock(struct buf *into, int64_t seconds)
+{
+	time_t at = (time_t)seconds;
+	char clock[40] = "";
+	struct tm t;
+
+	memset(&t, 0, sizeof(t));
+	(void)localtime_r(&at, &t);
+	(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &t);
+	buf_put_str(into, clock);
+}
+
 static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
 {
 	uint32_t nanoseconds;
-	char clock[40] = "at no known time";
 
-	if (event_wall_seconds(wall, ret_seconds, &nanoseconds) == 0) {
-		time_t at = (time_t)*ret_seconds;
-		struct tm t;
-
-		memset(&t, 0, sizeof(t));
-		(void)localtime_r(&at, &t);
-		(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &t);
-	}
-	buf_put_str(into, clock);
+	if (event_wall_seconds(wall, ret_seconds, &nanoseconds) == 0)
+		show_clock(into, *ret_seconds);
+	else
+		buf_put_str(into, "at no known time");
 }
 
 /* How it ended, in words; and whether anything can still come. */
@@ -293,6 +306,37 @@ static void show_ending(struct show *s, struct buf *into, int64_t begin)
 			 event_number(&q->event, NOTE_FIELD_SIGNAL));
 	else if (event_has(&q->event, NOTE_FIELD_EXIT))
 		buf_putf(into, ", exit %" PRIu64, event_number(&q->event, NOTE_FIELD_EXIT));
+}
+
+/* Those before the one that the head is about, the newest first. */
+static void show_earlier(struct show *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
+	size_t earlier = s->runs.count - 1 + s->runs.left_out;
+
+	for (size_t i = 1; i < s->runs.count && i <= SHOW_EARLIER; i++) {
+		const struct show_run *run = &s->runs.items[i];
+
+		buf_clear(&line);
+		show_clock(&line, run->began);
+		if (run->finished >= run->began && run->finished > 0) {
+			buf_put_str(&line, ", ");
+			words_duration(&line, (uint64_t)(run->finished - run->began));
+		}
+		if (run->has_signal)
+			buf_putf(&line, ", ended by signal %" PRIu64, run->signal);
+		else if (run->has_exit)
+			buf_putf(&line, ", exit %" PRIu64, run->exit);
+		else
+			buf_put_str(&line, run->running ? ", still running"
+					   : run->ended ? ""
+							: ", INTERRUPTED: it has no end");
+		buf_putf(&line, "  (%s)", run->session->folder);
+		show_row(s, i == 1 ? "before" : "", TEXT_PLAIN, buf_str(&line));
+	}
+	if (earlier > SHOW_EARLIER)
+		text_printf(&s->text, "%*sand %zu runs before: bawn sessions --all\n", SHOW_LABEL,
+			    "", earlier - SHOW_EARLIER);
 }
 
 static void show_head(struct show *s)
@@ -329,6 +373,7 @@ static void show_head(struct show *s)
 	show_time(q->event.wall, &when, &begin);
 	show_ending(s, &when, begin);
 	show_row(s, "began", TEXT_PLAIN, buf_str(&when));
+	show_earlier(s);
 }
 
 /* --- how complete it is ----------------------------------------------------------------- */
@@ -344,7 +389,7 @@ static int show_on_count(void *context, const struct index_deed *deed)
 static uint64_t show_count(struct show *s, enum index_what what)
 {
 	s->count = 0;
-	(void)index_sum(s->q.index, &s->q.place, what, 0, show_on_count, s, &s->e);
+	(void)show_sum(s, what, 0, show_on_count);
 	return s->count;
 }
 
@@ -353,9 +398,13 @@ static void show_record(struct show *s)
 	struct inquiry *q = &s->q;
 	_cleanup_buf_ struct buf line = BUF_INIT(SHOW_BYTES_MAX);
 	uint64_t gaps = show_count(s, INDEX_DID_GAP);
-	bool good = !q->unread && gaps == 0 && (q->place.end_segment > 0 || q->running);
+	const char *unread = q->unread ? q->unread : s->runs.unread[0] ? s->runs.unread : NULL;
+	bool good = !unread && gaps == 0 && (q->place.end_segment > 0 || q->running);
+	uint64_t events = 0;
 
-	buf_putf(&line, "%" PRIu64 " events, ", q->place.seq);
+	for (size_t i = 0; i < s->runs.count; i++)
+		events += s->runs.items[i].place.seq;
+	buf_putf(&line, "%" PRIu64 " events, ", events);
 	if (q->place.ready_segment > 0 &&
 	    inquiry_read_at(q, q->place.ready_segment, q->place.ready_offset) == 0 &&
 	    event_has(&q->event, NOTE_FIELD_WATCHED)) {
@@ -367,9 +416,9 @@ static void show_record(struct show *s)
 		buf_putf(&line, "%" PRIu64 " events MISSING, ", gaps);
 	else
 		buf_put_str(&line, "no gaps, ");
-	if (q->unread) {
+	if (unread) {
 		buf_put_str(&line, "UNREADABLE: ");
-		text_escape(&line, span_of_str(q->unread));
+		text_escape(&line, span_of_str(unread));
 	} else {
 		buf_put_str(&line, q->place.end_segment > 0 ? "whole"
 				   : q->running             ? "still growing"
@@ -431,8 +480,11 @@ static int show_on_json(void *context, const struct index_deed *deed)
 	json_key(s->json, "name");
 	json_span(s->json, deed->name);
 	json_key_u64(s->json, "count", deed->count);
-	json_key_u64(s->json, "first", deed->first);
-	json_key_u64(s->json, "last", deed->last);
+	/* Numbers of events are of one record. */
+	if (s->runs.count == 1) {
+		json_key_u64(s->json, "first", deed->first);
+		json_key_u64(s->json, "last", deed->last);
+	}
 	if (deed->reason.len > 0) {
 		json_key(s->json, "reason");
 		json_span(s->json, deed->reason);
@@ -453,6 +505,30 @@ static void show_json_fields(struct show *s, const char *key, int read)
 	inquiry_json_event(&s->q, s->json);
 }
 
+static void show_json_runs(struct show *s)
+{
+	struct json *j = s->json;
+
+	json_key(j, "runs");
+	json_open(j, '[');
+	for (size_t i = 0; i < s->runs.count; i++) {
+		const struct show_run *run = &s->runs.items[i];
+
+		json_open(j, '{');
+		json_key_str(j, "record", run->session->folder);
+		json_key_u64(j, "began", (uint64_t)run->began);
+		if (run->finished > 0)
+			json_key_u64(j, "finished", (uint64_t)run->finished);
+		if (run->has_exit)
+			json_key_u64(j, "exit", run->exit);
+		if (run->has_signal)
+			json_key_u64(j, "signal", run->signal);
+		json_key_u64(j, "events", run->place.seq);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static int show_json(struct show *s)
 {
 	struct inquiry *q = &s->q;
@@ -467,8 +543,8 @@ static int show_json(struct show *s)
 		     : q->place.end_segment > 0 ? "whole"
 		     : q->running               ? "running"
 						: "interrupted");
-	if (q->unread)
-		json_key_str(j, "why", q->unread);
+	if (q->unread || s->runs.unread[0])
+		json_key_str(j, "why", q->unread ? q->unread : s->runs.unread);
 	json_key_u64(j, "events", q->place.seq);
 	json_key_bool(j, "indexed", q->whole);
 	show_json_fields(s, "begin", inquiry_read_at(q, 0, 0));
@@ -478,11 +554,11 @@ static int show_json(struct show *s)
 	if (q->place.end_segment > 0)
 		show_json_fields(s, "end",
 				 inquiry_read_at(q, q->place.end_segment, q->place.end_offset));
+	show_json_runs(s);
 	for (unsigned int what = INDEX_DID_CHANGE; r == 0 && what <= INDEX_DID_DECISION; what++) {
 		json_key(j, index_what_word((enum index_what)what));
 		json_open(j, '[');
-		r = index_sum(q->index, &q->place, (enum index_what)what, SHOW_JSON, show_on_json,
-			      s, &s->e);
+		r = show_sum(s, (enum index_what)what, SHOW_JSON, show_on_json);
 		json_close(j, ']');
 	}
 	json_close(j, '}');
@@ -500,15 +576,20 @@ int history_show(const struct invocation *i)
 	s->text = text_open(STDOUT_FILENO);
 	s->row = BUF_INIT(SHOW_BYTES_MAX);
 	s->json = &j;
-	int r = inquiry_open(&s->q, i->argument_count ? i->arguments[0] : NULL, &s->e);
+	const char *wanted = i->argument_count ? i->arguments[0] : NULL;
+	int r = inquiry_open(&s->q, wanted, &s->e);
 
+	/* Who names a record means that one run. */
+	if (r == 0)
+		r = show_runs_find(&s->q, wanted && str_equal(wanted, s->q.session->folder),
+				   &s->runs, &s->e);
 	if (r == 0 && invocation_has(i, OPTION_JSON)) {
 		r = show_json(s);
 		text_write(&s->text, &out);
 	} else if (r == 0) {
 		r = show_screen(s);
 	}
-	bool unread = s->q.unread != NULL;
+	bool unread = s->q.unread != NULL || s->runs.unread[0];
 
 	if (r < 0)
 		verb_complain(&s->e);

@@ -7,6 +7,7 @@
  */
 #include "event_words.h"
 #include "inquiry.h"
+#include "past.h"
 
 #include "help.h"
 #include "json.h"
@@ -236,6 +237,33 @@ static int why_on_deed(void *context, const struct index_deed *deed)
 	return 0;
 }
 
+/* The last session of the folder that the path lies in: the one of this folder was looked for. */
+static int why_open_of(struct why *w, const char *path)
+{
+	const struct store_session *found = past_here(&w->q.ask.store, path);
+	char folder[STORE_FOLDER_SIZE];
+
+	if (!found)
+		return -ENOENT;
+	(void)snprintf(folder, sizeof(folder), "%s", found->folder);
+	inquiry_close(&w->q);
+	w->e = ERROR_INIT;
+	return inquiry_open(&w->q, folder, &w->e);
+}
+
+static int why_no_record(struct why *w)
+{
+	bool none = w->q.ask.store.count == 0;
+
+	if (!w->json)
+		text_printf(&w->text, "          %s\n",
+			    none ? "nothing has been recorded yet" : w->e.text);
+	if (!w->json && !none)
+		text_printf(&w->text, "          %s\n", w->e.next);
+	w->e = ERROR_INIT;
+	return 0;
+}
+
 static int why_path(struct why *w, const char *typed, const char *session)
 {
 	static const enum index_what kinds[] = {INDEX_DID_CHANGE, INDEX_DID_READ,
@@ -250,12 +278,10 @@ static int why_path(struct why *w, const char *typed, const char *session)
 	w->path = path;
 	w->count = 0;
 	r = inquiry_open(&w->q, session, &w->e);
-	if (r == -ENOENT && !session) {
-		w->e = ERROR_INIT;
-		if (!w->json)
-			text_printf(&w->text, "          nothing has been recorded yet\n");
-		return 0;
-	}
+	if (r == -ENOENT && !session)
+		r = why_open_of(w, path);
+	if (r == -ENOENT && !session)
+		return why_no_record(w);
 	if (r < 0)
 		return r;
 	if (w->json) {

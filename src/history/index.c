@@ -594,6 +594,30 @@ int index_sum(struct index *x, const struct index_place *place, enum index_what 
 	return index_deed_rows(x, st, (int)what, found, context, e);
 }
 
+int index_sum_of(struct index *x, const int64_t *ids, size_t count, enum index_what what,
+		 size_t most, int (*found)(void *context, const struct index_deed *deed),
+		 void *context, struct error *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(64 << 10);
+	sqlite3_stmt *st = NULL;
+
+	buf_put_str(&text, "SELECT 0, sum(count), min(first), max(last), name, reason, allow,"
+			   " count(*) OVER (), 0 FROM fact WHERE what=?1 AND session IN (");
+	for (size_t i = 0; i < count && i < INDEX_SUM_MAX; i++)
+		buf_putf(&text, "%s%" PRId64, i ? "," : "", ids[i]);
+	buf_put_str(&text, ") GROUP BY name ORDER BY 2 DESC, name LIMIT ?2");
+	int r = buf_error(&text) ? SQLITE_NOMEM
+				 : sqlite3_prepare_v2(x->db, buf_str(&text), -1, &st, NULL);
+
+	if (r != SQLITE_OK)
+		return index_fail(x, r, e);
+	(void)sqlite3_bind_int64(st, 1, what);
+	(void)sqlite3_bind_int64(st, 2, most ? (int64_t)most : -1);
+	r = index_deed_rows(x, st, (int)what, found, context, e);
+	(void)sqlite3_finalize(st);
+	return r;
+}
+
 int index_deeds(struct index *x, const struct index_place *place,
 		int (*found)(void *context, const struct index_deed *deed), void *context,
 		struct error *e)

@@ -139,6 +139,13 @@ int index_sum(struct index *x, const struct index_place *place, enum index_what 
 	      int (*found)(void *context, const struct index_deed *deed), void *context,
 	      struct error *e);
 
+/* The same over several records, by the ids of their places, at most INDEX_SUM_MAX.  `first` and
+ * `last` are of no one of them. */
+enum { INDEX_SUM_MAX = 64 };
+int index_sum_of(struct index *x, const int64_t *ids, size_t count, enum index_what what,
+		 size_t most, int (*found)(void *context, const struct index_deed *deed),
+		 void *context, struct error *e);
+
 /* Everything that each execution did, one execution after the other. */
 int index_deeds(struct index *x, const struct index_place *place,
 		int (*found)(void *context, const struct index_deed *deed), void *context,

@@ -125,12 +125,13 @@ int inquiry_read_at(struct inquiry *q, uint64_t segment, uint64_t offset)
 /* What was indexed is what the ledger has; and the events that are shown are still those. */
 static void inquiry_check(struct inquiry *q, uint64_t number)
 {
+	_cleanup_audit_ struct audit ledger = {.count = 0};
 	struct error why = ERROR_INIT;
 	char head[HASH_HEX];
 
 	hash_format(&q->place.head, head);
 	if (!q->running && q->whole && !q->unread &&
-	    audit_vouch(&q->ask.store, q->session, number, q->place.seq, head, &why) < 0)
+	    audit_vouch(&ledger, &q->ask.store, q->session, number, q->place.seq, head, &why) < 0)
 		inquiry_doubt(q, why.text);
 	if (q->place.ready_segment > 0)
 		(void)inquiry_read_at(q, q->place.ready_segment, q->place.ready_offset);
@@ -182,7 +183,7 @@ int inquiry_open(struct inquiry *q, const char *wanted, struct error *e)
 
 	if (r < 0)
 		return r;
-	q->session = store_find(&q->ask.store, wanted ? wanted : "last", e);
+	q->session = history_find(&q->ask, wanted, e);
 	if (!q->session)
 		return e->code;
 	q->running = store_is_running(&q->ask.store, q->session);

@@ -23,7 +23,7 @@ struct inquiry {
 	struct event event; /* that was last read */
 };
 
-/* wanted: NULL for the last session. */
+/* wanted: NULL for the last session of this folder. */
 int inquiry_open(struct inquiry *q, const char *wanted, struct error *e);
 void inquiry_close(struct inquiry *q);
 

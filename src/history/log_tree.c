@@ -197,14 +197,27 @@ static void tree_put_deeds(struct tree *t, const struct tree_run *run, size_t in
 	}
 }
 
-static void tree_put_ending(struct tree *t, const struct index_run *run)
+/* The execution that the same process became (exec), or 0: the end is that one's. */
+static uint64_t tree_became(const struct tree *t, const struct tree_run *own)
 {
+	for (size_t at = own->child; own->run.pid && at; at = t->runs[at].next)
+		if (t->runs[at].run.pid == own->run.pid)
+			return t->runs[at].run.exec;
+	return 0;
+}
+
+static void tree_put_ending(struct tree *t, const struct tree_run *own)
+{
+	const struct index_run *run = &own->run;
+	uint64_t became = run->finish == 0 ? tree_became(t, own) : 0;
 	int64_t ms = run->finish > run->begin ? (run->finish - run->begin) / 1000000 : 0;
 
 	if (run->signal >= 0)
 		buf_putf(&t->out, "  signal %" PRId64, run->signal);
 	else if (run->exit > 0)
 		buf_putf(&t->out, "  exit %" PRId64, run->exit);
+	else if (became)
+		buf_putf(&t->out, "  became [%" PRIu64 "]", became);
 	else if (run->finish == 0)
 		buf_put_str(&t->out, t->q.running ? "  running" : "  no end seen");
 	if (ms >= 1000)
@@ -232,7 +245,7 @@ static size_t tree_put_run(struct tree *t, size_t at, size_t depth)
 	buf_putf(&t->out, "%*s%s [%" PRIu64 "]", (int)indent, "", run->command, run->run.exec);
 	if (alike > 1)
 		buf_putf(&t->out, "  x%" PRIu64, alike);
-	tree_put_ending(t, &run->run);
+	tree_put_ending(t, run);
 	tree_end_line(t, from, 0);
 	tree_put_deeds(t, run, indent + 4);
 	return at;
@@ -276,6 +289,8 @@ static void tree_put_json(struct tree *t)
 		json_key_u64(&j, "pid", run->run.pid);
 		json_key_u64(&j, "seq", run->run.seq);
 		json_key_str(&j, "command", run->command);
+		if (run->run.finish == 0 && tree_became(t, run))
+			json_key_u64(&j, "became", tree_became(t, run));
 		if (run->run.exit >= 0)
 			json_key_u64(&j, "exit", (uint64_t)run->run.exit);
 		if (run->run.signal >= 0)

@@ -3,10 +3,16 @@
 #include "history_record.h"
 #include "keep.h"
 
+#include "dir.h"
+#include "fd.h"
+#include "str.h"
 #include "text.h"
 #include "value.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +43,7 @@ int record_compress(const struct history *a, const struct invocation *i, struct 
 struct keep_rule {
 	bool has_age, has_size, dry;
 	uint64_t age, size;
+	int64_t before; /* `bawn prune` says a moment, @SECONDS since 1970, in the place of an age */
 };
 
 /* As the policy's limits are written. */
@@ -68,6 +75,12 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 	if (!age && !size)
 		return error_set(e, -EINVAL,
 				 "say what may go: --older-than AGE, --keep-size SIZE, or both");
+	uint64_t moment = 0;
+
+	if (age && age[0] == '@' && str_parse_u64(age + 1, &moment) == 0 && moment <= INT64_MAX) {
+		ret->before = (int64_t)moment;
+		age = NULL;
+	}
 	int r = keep_read_value("--older-than", GRAMMAR_DURATION, age, &arena, &ret->age, e);
 
 	return r < 0 ? r
@@ -80,9 +93,28 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 {
 	int64_t now = (int64_t)time(NULL);
 
-	if (rule->has_age && s->start < now && (uint64_t)(now - s->start) > rule->age)
+	if (rule->before > 0 && s->start < rule->before)
+		return "age";
+	if (rule->has_age && rule->before == 0 && s->start < now &&
+	    (uint64_t)(now - s->start) > rule->age)
 		return "age";
 	return rule->has_size && total > rule->size ? "size" : NULL;
+}
+
+/* A session that waits, runs or can be undone is there still, and so is its record: the folders of
+ * workspaces have one of its name. */
+static bool keep_is_there(const struct history *a, const char *name)
+{
+	_cleanup_fd_ int all = open(a->host.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_dir_ DIR *dir = all < 0 ? NULL : dir_open(all, "workspaces", NULL);
+	char path[STORE_FOLDER_SIZE + 2 * NAME_MAX];
+
+	for (const struct dirent *d; (d = dir_next(dir, NULL));) {
+		(void)snprintf(path, sizeof(path), "%s/sessions/%s", d->d_name, name);
+		if (faccessat(dirfd(dir), path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	}
+	return false;
 }
 
 static int keep_prune(const struct history *a, const struct keep_rule *rule,
@@ -104,7 +136,8 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 		uint64_t size = keep_size(&a->store, s);
 
 		/* One that the ledger does not know is for verify to tell of, not to be lost. */
-		if (!reason || (!entered && size > 0) || store_is_running(&a->store, s))
+		if (!reason || (!entered && size > 0) || store_is_running(&a->store, s) ||
+		    (!left && keep_is_there(a, s->name)))
 			continue;
 		int r = rule->dry ? 0 : keep_remove(&a->store, s, entered, reason, e);
 

@@ -64,6 +64,7 @@ const struct note_field_info note_fields[NOTE_FIELD_COUNT] = {
 	[NOTE_FIELD_UNATTRIBUTED] = {"unattributed", NOTE_TYPE_NUMBER},
 	[NOTE_FIELD_CONFIRMED] = {"confirmed", NOTE_TYPE_NUMBER},
 	[NOTE_FIELD_TIMES] = {"times", NOTE_TYPE_NUMBER},
+	[NOTE_FIELD_REFUSED] = {"refused", NOTE_TYPE_NUMBER},
 };
 
 static const struct schema_field note_item_fields[] = {

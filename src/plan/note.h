@@ -104,6 +104,7 @@ enum note_field {
 	NOTE_FIELD_UNATTRIBUTED, /* number: of changes, at the end */
 	NOTE_FIELD_CONFIRMED,    /* number: of changes on disk that events explain, at the end */
 	NOTE_FIELD_TIMES,        /* number: of files whose times alone changed, at the end */
+	NOTE_FIELD_REFUSED,      /* number: how often something was refused, at the end */
 	NOTE_FIELD_COUNT,
 };
 

@@ -210,6 +210,18 @@ const struct grammar_row grammar_rows[GRAMMAR_KEY_COUNT] = {
 		.standard = "false",
 		.help = "whether what it changes of its system (--system) stays, for this workspace",
 	},
+	[GRAMMAR_KEEP_DAYS] = {
+		.name = "keep.days", .type = GRAMMAR_NUMBER,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.standard = "unlimited", .least = 1, .most = 36500,
+		.help = "for how many days 'bawn prune' keeps records and what undo needs",
+	},
+	[GRAMMAR_KEEP_SIZE] = {
+		.name = "keep.size", .type = GRAMMAR_SIZE,
+		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_NO,
+		.standard = "unlimited", .least = 1 << 20, .most = GRAMMAR_SIZE_MOST,
+		.help = "how much of all that 'bawn prune' keeps; the oldest goes first",
+	},
 	[GRAMMAR_WITHOUT] = {
 		.name = "without", .type = GRAMMAR_WORDS, .words = grammar_without_words,
 		.narrow = GRAMMAR_NARROW_NEVER, .ceiling = GRAMMAR_CEILING_ONLY,

@@ -601,6 +601,8 @@ static int merge_copy(struct merge *m, struct policy *ret_policy)
 		p.limits[i] = merge_number(&v[GRAMMAR_LIMITS + i]);
 	p.tmp_size = merge_number(&v[GRAMMAR_TMP_SIZE]);
 	p.secrets_bounded = m->secrets_bounded;
+	p.keep_days = merge_number(&v[GRAMMAR_KEEP_DAYS]);
+	p.keep_size = merge_number(&v[GRAMMAR_KEEP_SIZE]);
 	int r = merge_copy_lists(m, &p);
 
 	if (r < 0)

@@ -119,7 +119,8 @@ struct policy {
 	bool debug;
 	const char *debug_origin;
 	bool system_keep;
-	unsigned int record_reads; /* enum plan_reads */
+	struct policy_number keep_days, keep_size; /* for `bawn prune` */
+	unsigned int record_reads;                 /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(struct policy_path) record_mark; /* whose reading is recorded, wherever they are */
 	LIST_OF(struct policy_env_set) hold_rules; /* a rule's name and level (holds.h) */

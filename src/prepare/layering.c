@@ -3,6 +3,7 @@
 
 #include "branch_left.h"
 #include "clock.h"
+#include "elsewhere.h"
 #include "fd.h"
 #include "helper.h"
 #include "landed.h"
@@ -21,7 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAYERING_HOLD_MS = 2000, LAYERING_WORDS_MAX = 4096 };
+enum {
+	LAYERING_HOLD_MS = 2000,
+	LAYERING_WORDS_MAX = 4096,
+	LAYERING_FIRST_MAX = 1 << 20,
+	LAYERING_SAID_MAX = 32 << 20,
+};
 
 /* --- which session -------------------------------------------------------------------- */
 
@@ -30,7 +36,7 @@ static int layering_consider(void *context, const struct layers_session *s)
 	struct layering *g = context;
 
 	if (s->mode != LAYERS_REVIEW || layers_session_runs(g->layers, s->name) ||
-	    !layers_session_has_changes(g->layers, s))
+	    !layers_session_waits(g->layers, s))
 		return 0;
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
@@ -59,7 +65,7 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 	if (r == -ENOENT) {
 		(void)error_set(e, r, "there is no session '%s' with changes in %s", name,
 				plan->workspace);
-		error_next(e, "'bawn sessions' lists them.");
+		error_next(e, "'bawn sessions' lists them, and the folder of each.");
 		return r;
 	}
 	if (r == 0 && layers_session_runs(g->layers, name))
@@ -152,7 +158,7 @@ static int layering_leave(void *context, const struct layers_session *s)
 	/* What cannot be taken out stays: the next apply still knows that it landed. */
 	if (r < 0)
 		verb_complain(&e);
-	return r < 0 || layers_session_has_changes(g->layers, &copy)
+	return r < 0 || layers_session_stays(g->layers, &copy)
 		       ? 0
 		       : layers_session_remove(g->layers, s->name, &e);
 }
@@ -165,6 +171,7 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 	if (p->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;
+	layering_say_renamed(g->layers);
 	g->branch = invocation_value(i, OPTION_WORKTREE);
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
@@ -626,6 +633,15 @@ void layering_fini(struct layering *g)
 	fd_close(&g->tree);
 }
 
+void layering_say_renamed(const struct layers *l)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	if (l->was[0])
+		text_printf(&err, "bawn: this folder was %s, and its sessions go on here\n",
+			    l->was);
+}
+
 void layering_say_recovered(const struct layers *l, const struct land_found *found)
 {
 	struct text err = text_open(STDERR_FILENO);
@@ -695,17 +711,53 @@ void layering_print_held(const struct layering *g)
 		continue;
 }
 
+/* How many paths a direct session left changed, which bawn-review knows; -1: not known.  Of a
+ * session that changed very many nobody waits to hear it. */
+static int layering_count_landed(const struct layering *g)
+{
+	_cleanup_buf_ struct buf said = BUF_INIT(LAYERING_SAID_MAX);
+	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, false);
+	const char *const words[] = {"bawn",
+				     "diff",
+				     "--json",
+				     "--session",
+				     g->session.name,
+				     "--workspace",
+				     g->layers->workspace,
+				     NULL};
+	struct stat st;
+	int count = 0;
+
+	if (dir < 0 || fstatat(dir, "first/index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    st.st_size > LAYERING_FIRST_MAX ||
+	    elsewhere_read("bawn-review", words, true, &said) != EXIT_OK)
+		return -1;
+	/* In a name every quote is escaped. */
+	for (const char *at = buf_str(&said); (at = strstr(at, "\"path\": ")); at++)
+		count++;
+	return count;
+}
+
+static void layering_print_landed(const struct layering *g, const struct text *t)
+{
+	int count = layering_count_landed(g);
+
+	if (count < 0)
+		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
+			    g->session.name);
+	if (count > 0)
+		text_printf(
+			t, "bawn: %s changed %d path%s, which landed; 'bawn undo' takes %s back\n",
+			g->session.name, count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
-		/* Nothing waits, so a script has nothing to read. */
-		if (t->tty && layers_session_has_first(g->layers, &g->session))
-			text_printf(t,
-				    "bawn: session %s changed files in place\n"
-				    "  review: bawn diff   take back: bawn undo\n",
-				    name);
+		if (layers_session_has_first(g->layers, &g->session))
+			layering_print_landed(g, t);
 		return;
 	}
 	if (g->session.branch[0] && ran) {

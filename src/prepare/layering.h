@@ -46,6 +46,9 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
  * direct mode with a snapshot of the workspace, where there can be one. */
 int layering_first(const struct layering *g, const struct plan *plan, struct error *e);
 
+/* Where the workspace was renamed since its last session: says so, to standard error. */
+void layering_say_renamed(const struct layers *l);
+
 /* What became of a landing that somebody's end had cut short, to standard error; nothing where
  * there was none. */
 void layering_say_recovered(const struct layers *l, const struct land_found *found);

@@ -783,6 +783,8 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	draft->notes.items = policy.notes.items;
 	draft->notes.count = policy.notes.count;
 	made.plan = draft;
+	made.keep_days = policy.keep_days;
+	made.keep_size = policy.keep_size;
 	made.sources.secrets.items = policy.secrets.items;
 	made.sources.secrets.count = policy.secrets.count;
 	if (prepare_places(&p, &made) < 0)

@@ -18,6 +18,7 @@ struct prepared {
 	struct session_places places;
 	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
+	struct policy_number keep_days, keep_size; /* of prepare_rules: for `bawn prune` */
 };
 
 #define PREPARED_INIT ((struct prepared){.plan = &plan_none, .layers = LAYERS_INIT})

@@ -90,10 +90,11 @@ int audit_check(struct audit *a, const struct store *store, const struct store_s
  * For who tells of a record without a verify: a session that is over and was read to its end, the
  * events of which follow one another, has that end in the ledger.  number is what its first event
  * says, seq and head are of its last.  0, or -EBADMSG and why it is not what was written.  Of one
- * that was interrupted the ledger knows no end.
+ * that was interrupted the ledger knows no end.  `held` (zeros at first; audit_fini) is the ledger as
+ * it was last read: it is read again when it has grown since, not for each record.
  */
-int audit_vouch(const struct store *store, const struct store_session *session, uint64_t number,
-		uint64_t seq, const char head[HASH_HEX], struct error *e);
+int audit_vouch(struct audit *held, const struct store *store, const struct store_session *session,
+		uint64_t number, uint64_t seq, const char head[HASH_HEX], struct error *e);
 
 /* A session that the ledger has and the folder has not. */
 void audit_missing(const struct audit *a, const struct audit_session *s, struct audit_finding *ret);

@@ -155,15 +155,22 @@ static int64_t store_birth(const struct store *s, const struct store_session *se
 	return CLOCK_NS(st.stx_btime);
 }
 
-/* What apply, undo, snapshot and the like did has a record by the verb's name: one word.  A session
- * is called by two. */
-static bool store_is_session(const struct store_session *at)
+bool store_is_session(const struct store_session *session)
 {
-	return strchr(at->name, '-') != NULL;
+	return strchr(session->name, '-') != NULL;
 }
 
-/* The newest session, or where there is none, the newest record.  Names say only the second: of
- * those that began in the same one, the one made last.  Of one name the number behind it tells. */
+bool store_is_newer(const struct store *s, const struct store_session *one,
+		    const struct store_session *other)
+{
+	if (one->start != other->start)
+		return one->start > other->start;
+	/* They stand in the order of their numbers. */
+	return str_equal(one->name, other->name) ? one > other
+						 : store_birth(s, one) > store_birth(s, other);
+}
+
+/* The newest session, or where there is none, the newest record. */
 static const struct store_session *store_last(const struct store *s)
 {
 	size_t at = s->count;
@@ -173,16 +180,12 @@ static const struct store_session *store_last(const struct store *s)
 	if (at == 0)
 		return &s->sessions[s->count - 1];
 	const struct store_session *last = &s->sessions[--at];
-	int64_t birth = store_birth(s, last);
 
 	while (at-- > 0 && s->sessions[at].start == last->start) {
 		const struct store_session *other = &s->sessions[at];
-		int64_t born = store_is_session(other) ? store_birth(s, other) : 0;
 
-		if (born > birth && !str_equal(other->name, last->name)) {
-			birth = born;
+		if (store_is_session(other) && store_is_newer(s, other, last))
 			last = other;
-		}
 	}
 	return last;
 }

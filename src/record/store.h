@@ -54,6 +54,15 @@ bool store_parse_folder(const char *folder, struct store_session *ret);
  */
 const struct store_session *store_find(const struct store *s, const char *typed, struct error *e);
 
+/* What apply, undo, snapshot and the like did has a record by the verb's name: one word.  A session
+ * is called by two. */
+bool store_is_session(const struct store_session *session);
+
+/* Of two sessions, whether the first is the newer one.  Names say only the second: of those that
+ * began in the same one, the one made last.  Of one name the number behind it tells. */
+bool store_is_newer(const struct store *s, const struct store_session *one,
+		    const struct store_session *other);
+
 /* Its folder, for reading; a descriptor, or -errno. */
 int store_open_session(const struct store *s, const struct store_session *session, struct error *e);
 

@@ -49,12 +49,33 @@ static int writer_add(struct writer *w)
 	return 0;
 }
 
+/* How often the event says that something was refused.  In a text of it every quote is escaped, so
+ * that these bytes are the field. */
+static uint64_t writer_refused(struct span event)
+{
+	static const char refused[] = ",\"verdict\":\"refused\"", times[] = ",\"count\":";
+	const uint8_t *at = memmem(event.ptr, event.len, refused, sizeof(refused) - 1);
+	uint64_t count = 0;
+
+	if (!at)
+		return 0;
+	struct span rest = span_skip(event, (size_t)(at - event.ptr) + sizeof(refused) - 1);
+
+	if (rest.len < sizeof(times) || memcmp(rest.ptr, times, sizeof(times) - 1) != 0)
+		return 1;
+	for (size_t i = sizeof(times) - 1;
+	     i < rest.len && rest.ptr[i] >= '0' && rest.ptr[i] <= '9' && count < UINT32_MAX; i++)
+		count = count * 10 + (uint64_t)(rest.ptr[i] - '0');
+	return count;
+}
+
 int writer_end(struct writer *w)
 {
 	int r = writer_add(w);
 
 	if (r < 0)
 		return r;
+	w->refused += writer_refused(buf_span(&w->event));
 	if (++w->waiting < WRITER_BATCH)
 		return 0;
 	return w->deferred ? writer_flush(w) : writer_commit(w);

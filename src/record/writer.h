@@ -30,6 +30,7 @@ struct writer {
 	uint64_t durable; /* of the last that the disk has */
 	uint64_t waiting; /* events since the last commit */
 	uint64_t bytes;   /* written to fd */
+	uint64_t refused; /* what events say was refused, and how often */
 	int failed;       /* 0 or -errno */
 	bool deferred;    /* the owner syncs: a full batch is only written (writer_flush) */
 };

@@ -751,6 +751,7 @@ static int recorder_write_end(struct recorder *r)
 		event_put_number(event, NOTE_FIELD_CONFIRMED, r->compared.confirmed);
 		event_put_number(event, NOTE_FIELD_TIMES, r->compared.times);
 	}
+	event_put_number(event, NOTE_FIELD_REFUSED, r->writer.refused);
 	int ret = writer_end(&r->writer);
 
 	return ret < 0 ? ret : writer_commit(&r->writer);

@@ -25,6 +25,7 @@ struct review_choice {
 	struct layers_session newest;
 	struct layers_session stray;  /* the newest that worked on another folder of this path */
 	struct layers_session idle;   /* the newest that has nothing, and does not run */
+	struct layers_session quiet;  /* the newest that has nothing, and runs */
 	struct layers_session landed; /* the newest whose writes have landed */
 	size_t count;
 	struct { /* the newest of them, newest first */
@@ -57,10 +58,12 @@ static int review_consider(void *context, const struct layers_session *s)
 			c->landed = *s;
 		return 0;
 	}
-	if (!layers_session_has_changes(&c->review->layers, s) &&
-	    !layers_session_runs(&c->review->layers, s->name)) {
-		if (c->idle.name[0] == '\0' || s->began > c->idle.began)
-			c->idle = *s;
+	if (!layers_session_waits(&c->review->layers, s)) {
+		struct layers_session *of =
+			layers_session_runs(&c->review->layers, s->name) ? &c->quiet : &c->idle;
+
+		if (of->name[0] == '\0' || s->began > of->began)
+			*of = *s;
 		return 0;
 	}
 	/* It is meant by its name, or when there is no other. */
@@ -100,6 +103,9 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 				 r->layers.workspace);
 	} else if (choice.count == 1) {
 		r->session = choice.newest;
+		return 0;
+	} else if (choice.count == 0 && choice.quiet.name[0]) {
+		r->session = choice.quiet;
 		return 0;
 	} else if (choice.count == 0 && choice.stray.name[0]) {
 		r->session = choice.stray;
@@ -166,11 +172,59 @@ static int review_recover(const struct review *r, struct error *e)
 	return code;
 }
 
-int review_open(const struct invocation *i, enum review_want want, struct review *ret,
-		struct error *e)
+/* A session of that name worked elsewhere: says where, and what can be done.  0: it is to be let go,
+ * and its folder is gone. */
+static int review_elsewhere(const struct invocation *i, enum review_want want, struct review *r,
+			    int code, struct error *e)
 {
-	*ret = (struct review){
-		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
+	const char *name = invocation_value(i, OPTION_SESSION);
+	struct layers found = LAYERS_INIT;
+	struct error own = ERROR_INIT;
+	_cleanup_fd_ int state = name && r->host.state_dir
+					 ? home_store_state(&r->host, false, &r->arena, &own)
+					 : -ENOENT;
+
+	if (state < 0 || layers_find_session(state, r->host.state_dir, name, &found, &own) != 1)
+		return code;
+	code = layers_session_read(&found, name, &r->session, e);
+	if (code < 0) {
+		layers_close(&found);
+		return code;
+	}
+	/* It was this folder, which has layers of its own by this path: both are its. */
+	if (r->tree >= 0 && layers_session_is_of(&r->session, r->tree)) {
+		memcpy(found.was, found.workspace, sizeof(found.was));
+		memcpy(found.workspace, r->layers.workspace, sizeof(found.workspace));
+		layers_close(&r->layers);
+		r->layers = found;
+		*e = ERROR_INIT;
+		return 0;
+	}
+	bool gone = faccessat(AT_FDCWD, found.workspace, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+
+	if (gone && want == REVIEW_STRAY) {
+		layers_close(&r->layers);
+		r->layers = found;
+		r->gone = true;
+		*e = ERROR_INIT;
+		return 0;
+	}
+	layers_close(&found);
+	code = error_set(e, -ENOENT, "the session %s worked on %s%s", name, found.workspace,
+			 gone ? ", which is gone" : ", which is not this folder");
+	if (gone)
+		error_next(e,
+			   "If it was moved, say this there, or move it back. 'bawn discard "
+			   "--session %s' forgets its changes.",
+			   name);
+	else
+		error_next(e, "Say this there, or with --workspace %s.", found.workspace);
+	return code;
+}
+
+static int review_open_here(const struct invocation *i, enum review_want want, struct review *ret,
+			    struct error *e)
+{
 	int code = host_gather_user(&ret->arena, &ret->host, e);
 
 	if (code == 0)
@@ -182,6 +236,7 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 	code = review_find(i, ret, e);
 	if (code < 0)
 		return code;
+	layering_say_renamed(&ret->layers);
 	ret->tree = open_no_links(ret->layers.workspace, O_RDONLY | O_DIRECTORY);
 	code = ret->tree < 0                                       ? ret->tree
 	       : faccessat(ret->tree, "", X_OK, AT_EMPTY_PATH) < 0 ? -errno
@@ -207,8 +262,21 @@ int review_open(const struct invocation *i, enum review_want want, struct review
 			      "move the old one back, or forget them with 'bawn discard'.");
 		return code;
 	}
-	ret->runs = layers_session_runs(&ret->layers, ret->session.name);
 	return 0;
+}
+
+int review_open(const struct invocation *i, enum review_want want, struct review *ret,
+		struct error *e)
+{
+	*ret = (struct review){
+		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
+	int code = review_open_here(i, want, ret, e);
+
+	if (code < 0 && code != -ESTALE && want != REVIEW_NOTHING)
+		code = review_elsewhere(i, want, ret, code, e);
+	if (code == 0 && want != REVIEW_NOTHING)
+		ret->runs = layers_session_runs(&ret->layers, ret->session.name);
+	return code;
 }
 
 void review_close(struct review *r)

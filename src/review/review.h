@@ -22,6 +22,7 @@ struct review {
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
 	bool runs;
+	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */
 };
 
 #define REVIEW_INIT ((struct review){.layers = LAYERS_INIT, .tree = -1})
@@ -30,7 +31,8 @@ struct review {
 enum review_want {
 	REVIEW_NOTHING, /* the workspace alone */
 	REVIEW_SESSION, /* --session, or the only one with changes, or the newest that is stopped */
-	REVIEW_STRAY,   /* as SESSION, be it of another folder that had this path */
+	REVIEW_STRAY,   /* as SESSION, be it of another folder that had this path, or of one that is
+			 * gone */
 };
 
 /* Finds workspace (--workspace or the current folder), layers and session.  An interrupted landing

@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { DISCARD_SHOWN = 20 };
+
 struct discard {
 	const struct invocation *i;
 	struct review review;
@@ -315,9 +317,10 @@ static void discard_say(const struct discard *d)
 
 	if (!d->json) {
 		if (d->done)
-			text_printf(&d->out, "Discarded %s of %s. %s stays as it is.\n",
+			text_printf(&d->out, "Discarded %s of %s. %s %s.\n",
 				    d->tally.len ? buf_str(&d->tally) : "nothing",
-				    d->review.session.name, d->review.layers.workspace);
+				    d->review.session.name, d->review.layers.workspace,
+				    d->review.gone ? "is gone" : "stays as it is");
 		if (d->home)
 			text_printf(&d->out, "Its private home is as it was before that run.\n");
 		return;
@@ -361,6 +364,28 @@ static int discard_only_home(struct discard *d, struct error *e)
 	return r;
 }
 
+/* Without its folder nobody can tell what it changed of that: names are shown, the first of them. */
+static int discard_look(struct discard *d, struct error *e)
+{
+	_cleanup_view_ struct view v = VIEW_INIT;
+	_cleanup_changes_ struct changes c = {.count = 0};
+	char shown[REVIEW_PATH_SHOWN];
+	int r = view_open(&d->review.layers, &d->review.session.project, -1, &v, e);
+
+	if (r == 0)
+		r = changes_read(&v, &(struct changes_how){.hash = false}, &c, e);
+	d->count = c.count;
+	if (r < 0 || d->json)
+		return r;
+	text_printf(&d->out, "%s worked on %s, which is gone. It wrote:\n", d->review.session.name,
+		    d->review.layers.workspace);
+	for (size_t n = 0; n < c.count && n < DISCARD_SHOWN; n++)
+		text_printf(&d->out, "  %s\n", review_shown_path(c.items[n].path, shown));
+	if (c.count > DISCARD_SHOWN)
+		text_printf(&d->out, "  and %zu more\n", c.count - DISCARD_SHOWN);
+	return 0;
+}
+
 static int discard_run(struct discard *d, struct error *e)
 {
 	/* All of it can be forgotten when its folder is gone; a part wants the folder's version. */
@@ -377,13 +402,15 @@ static int discard_run(struct discard *d, struct error *e)
 	r = prompt_open_for(d->i, &d->prompt, e);
 	if (r == 0)
 		r = still_begin(&d->review, &d->still, e);
-	if (r == 0)
+	if (r == 0 && d->review.gone)
+		r = discard_look(d, e);
+	if (r == 0 && !d->review.gone)
 		r = choices_read(&d->review, &d->choices, e);
-	if (r == 0)
+	if (r == 0 && !d->review.gone)
 		r = discard_pick(d, e);
 	if (r < 0)
 		return r;
-	if (!d->json)
+	if (!d->json && !d->review.gone)
 		choices_show(&d->out, &d->choices, false);
 	if (!d->dry && !discard_confirm(d)) {
 		text_printf(&d->out, "Nothing was forgotten.\n");

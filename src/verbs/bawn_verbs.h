@@ -17,6 +17,7 @@ int verb_allow(const struct invocation *i);
 int verb_deny(const struct invocation *i);
 int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
+int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
 
 #endif

@@ -17,13 +17,13 @@
 #include "json.h"
 #include "landlock.h"
 #include "overlay.h"
+#include "room.h"
 #include "str.h"
 #include "system_make.h"
 #include "system_run.h"
 #include "text.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ struct doctor_row {
 	char next[sizeof(((struct error *)0)->next)];
 };
 
-enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20, DOCTOR_FILES_MAX = 500000 };
+enum { DOCTOR_ROWS_MAX = 48, DOCTOR_HOME_MAX = 4 << 20 };
 
 struct doctor {
 	struct feature_facts facts;
@@ -271,29 +271,16 @@ static void doctor_layers(struct doctor *d, const char *at)
 	}
 }
 
-/* nftw has no context. */
-static uint64_t doctor_state_bytes;
-static size_t doctor_state_files;
-
-static int doctor_on_file(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)path;
-	(void)kind;
-	(void)at;
-	doctor_state_bytes += (uint64_t)st->st_blocks * 512;
-	return ++doctor_state_files >= DOCTOR_FILES_MAX;
-}
-
 /* Homes of boxes, layers, snapshots and records grow without a word. */
 static void doctor_state_size(struct doctor *d, const char *state)
 {
-	doctor_state_bytes = 0;
-	doctor_state_files = 0;
-	int r = nftw(state, doctor_on_file, 16, FTW_PHYS | FTW_MOUNT);
+	_cleanup_buf_ struct buf words = BUF_INIT(4096);
+	struct room room;
 
-	doctor_add(d, "kept there", DOCTOR_OK, NULL,
-		   "%s%" PRIu64 " MB: homes of boxes, changes that wait, snapshots, records",
-		   r > 0 ? "more than " : "", doctor_state_bytes >> 20);
+	room_measure(state, &room);
+	room_put(&words, &room);
+	doctor_add(d, "kept there", DOCTOR_OK, NULL, "%s; 'bawn prune' makes room",
+		   buf_str(&words));
 }
 
 static void doctor_state_dir(struct doctor *d)

@@ -2,6 +2,7 @@
 /* `bawn sessions`: what is running, and what has ended and left changes.  Also tidies up after
  * sessions that were killed. */
 #include "bawn_verbs.h"
+#include "elsewhere.h"
 #include "fd.h"
 #include "home_store.h"
 #include "host.h"
@@ -13,6 +14,7 @@
 #include "words.h"
 #include "worktree.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -99,6 +101,24 @@ struct sessions_stopped {
 	size_t count;
 };
 
+static bool sessions_is_gone(const struct sessions_stopped *s)
+{
+	return faccessat(AT_FDCWD, s->layers->workspace, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/* What there is to do about one that has ended. */
+static const char *sessions_left(const struct sessions_stopped *s,
+				 const struct layers_session *session)
+{
+	if (sessions_is_gone(s))
+		return session->mode == LAYERS_REVIEW ? "its folder is gone, its changes are kept"
+						      : "its folder is gone";
+	if (session->mode == LAYERS_REVIEW)
+		return layers_session_waits(s->layers, session) ? "its changes wait"
+								: "it differs in nothing";
+	return layers_session_has_first(s->layers, session) ? "can be undone" : "changes unseen";
+}
+
 static void sessions_print_stopped(const struct sessions_stopped *s,
 				   const struct layers_session *session)
 {
@@ -111,10 +131,7 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
-	text_printf(s->t, "%s  %s\n", buf_str(&line),
-		    session->mode == LAYERS_REVIEW                 ? "ended; its changes wait"
-		    : layers_session_has_first(s->layers, session) ? "ended; can be undone"
-								   : "ended; changes unseen");
+	text_printf(s->t, "%s  ended; %s\n", buf_str(&line), sessions_left(s, session));
 }
 
 static void sessions_json_stopped(const struct sessions_stopped *s,
@@ -127,6 +144,9 @@ static void sessions_json_stopped(const struct sessions_stopped *s,
 	json_key_str(s->j, "mode", layers_mode_words[session->mode]);
 	json_key_u64(s->j, "since", (uint64_t)(session->began / 1000000000));
 	json_key_u64(s->j, "ended", (uint64_t)(session->ended / 1000000000));
+	json_key_bool(s->j, "gone", sessions_is_gone(s));
+	json_key_bool(s->j, "waits",
+		      session->mode == LAYERS_REVIEW && layers_session_waits(s->layers, session));
 	json_close(s->j, '}');
 }
 
@@ -197,6 +217,9 @@ int verb_sessions(const struct invocation *i)
 	struct text t = text_open(STDOUT_FILENO);
 	struct error e = ERROR_INIT;
 	struct host host;
+
+	if (invocation_has(i, OPTION_ALL))
+		return elsewhere_run(i, "bawn-history");
 	int r = host_gather_user(&arena, &host, &e);
 
 	if (r == 0) {

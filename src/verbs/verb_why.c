@@ -341,7 +341,7 @@ static void why_print_paths(const struct invocation *i)
 	int r = why_find_plan(w, where, sizeof(where));
 
 	for (int n = 0; r == 0 && n < i->argument_count; n++) {
-		if (why_shape(i->arguments[n]) != WHY_PATH)
+		if (why_shape(i->arguments[n]) == WHY_EVENT)
 			continue;
 		r = why_shape_path(i->arguments[n], path, sizeof(path));
 		if (r == 0)
@@ -393,7 +393,7 @@ static int why_json_elsewhere(const struct invocation *i)
 	json_open(&j, '[');
 	for (int n = 0; r == 0 && status == EXIT_OK && n < i->argument_count; n++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(WHY_JSON_MAX);
-		bool is_path = why_shape(i->arguments[n]) == WHY_PATH;
+		bool is_path = why_shape(i->arguments[n]) != WHY_EVENT;
 		struct span said;
 		int code = why_ask_record(i, i->arguments[n], is_path, &text, &said);
 
@@ -420,14 +420,37 @@ static int why_json_elsewhere(const struct invocation *i)
 	return r < 0 ? EXIT_BAWN : status;
 }
 
+/* A word that has the shape of a host, and that the last session of this folder made as a file: the
+ * file is meant.  Nobody but its record knows of it while it has not landed. */
+static bool why_is_made(const struct invocation *i, const char *typed)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(WHY_JSON_MAX);
+	char path[PATH_MAX];
+	struct span said;
+
+	if (strpbrk(typed, "/:*[") || snprintf(path, sizeof(path), "./%s", typed) >= PATH_MAX)
+		return false;
+	return why_ask_record(i, path, true, &text, &said) == 0 &&
+	       strstr(buf_str(&text), "\"what\": \"changed\"");
+}
+
+static enum why_shape why_shape_here(const struct invocation *i, const char *typed)
+{
+	enum why_shape shape = why_shape(typed);
+
+	return shape == WHY_HOST && why_is_made(i, typed) ? WHY_PATH : shape;
+}
+
 /* Events and paths; -1 when these are hosts. */
 static int why_elsewhere(const struct invocation *i)
 {
 	int hosts = 0, paths = 0;
 
 	for (int n = 0; n < i->argument_count; n++) {
-		hosts += why_shape(i->arguments[n]) == WHY_HOST;
-		paths += why_shape(i->arguments[n]) == WHY_PATH;
+		enum why_shape shape = why_shape_here(i, i->arguments[n]);
+
+		hosts += shape == WHY_HOST;
+		paths += shape == WHY_PATH;
 	}
 	if (hosts == i->argument_count)
 		return -1;

@@ -14,6 +14,7 @@
 #include "changes_parts.h"
 #include "dir.h"
 #include "fd.h"
+#include "git_index.h"
 #include "open.h"
 #include "str.h"
 
@@ -62,6 +63,8 @@ struct walk {
 	int base;
 	char **names; /* of `at`, in all layers */
 	size_t name_count, names_all;
+	bool one; /* one change is enough, and the walk ends there: */
+	bool found;
 };
 
 static bool walk_has_moved(int code)
@@ -265,6 +268,14 @@ static int walk_wait(struct walk *w, const char *path, const struct walk_found *
 	return 0;
 }
 
+/* It is a change whatever is in it.  An index of git's may mean the same with other bytes. */
+static bool walk_is_certain(const struct change *one)
+{
+	return one->before.type != OBJECT_FILE || one->after.type != OBJECT_FILE ||
+	       one->before.mode != one->after.mode ||
+	       (one->before.size != one->after.size && !git_index_is_path(one->path));
+}
+
 static int walk_name(struct walk *w, const char *name)
 {
 	struct view_entry before = {.object = {.type = OBJECT_ABSENT}};
@@ -313,6 +324,7 @@ static int walk_name(struct walk *w, const char *name)
 	if (differs) {
 		changes_judge(w->changes, &one, f.dir, name);
 		r = changes_add(w->changes, &one, w->error);
+		w->found = w->one && walk_is_certain(&one);
 	}
 	if (r == 0 && enters)
 		r = walk_wait(w, one.path, &f, &before,
@@ -456,31 +468,32 @@ static int walk_directory(struct walk *w)
 	}
 	if (r == 0)
 		r = walk_gather(w);
-	for (size_t i = 0; r == 0 && i < w->name_count; i++)
+	for (size_t i = 0; r == 0 && !w->found && i < w->name_count; i++)
 		if (i == 0 || !str_equal(w->names[i], w->names[i - 1]))
 			r = walk_name(w, w->names[i]);
 	walk_close(w);
 	return r;
 }
 
-static int changes_walk(const struct view *v, struct changes *c, struct error *e)
+/* `one`: up to the first that is certainly a change; 1 then. */
+static int changes_walk(const struct view *v, bool one, struct changes *c, struct error *e)
 {
 	static const struct walk_dir top = {.path = ""};
 	struct walk_dir first = top;
-	struct walk w = {.view = v, .changes = c, .error = e, .base = -1};
+	struct walk w = {.view = v, .changes = c, .error = e, .base = -1, .one = one};
 
 	first.layers = v->count == 64 ? UINT64_MAX : (UINT64_C(1) << v->count) - 1;
 	first.base = first.visible = v->base >= 0;
 	w.waiting = &first;
 	int r = 0;
 
-	while (r == 0 && w.waiting) {
+	while (r == 0 && !w.found && w.waiting) {
 		w.at = w.waiting;
 		w.waiting = w.waiting->next;
 		r = walk_directory(&w);
 	}
 	free(w.names);
-	return r;
+	return r < 0 ? r : w.found;
 }
 
 /* --- the list ------------------------------------------------------------------------- */
@@ -500,7 +513,7 @@ int changes_read(const struct view *v, const struct changes_how *how, struct cha
 		e = &own;
 	*e = ERROR_INIT;
 	*ret = (struct changes){.arena = ARENA_INIT(0)};
-	int r = changes_walk(v, &c, e);
+	int r = changes_walk(v, false, &c, e);
 
 	if (r == 0 && changes_tie(&c) < 0)
 		r = error_set(e, -ENOMEM, "no memory");
@@ -518,6 +531,23 @@ int changes_read(const struct view *v, const struct changes_how *how, struct cha
 	*ret = c;
 	c = (struct changes){.arena = ARENA_INIT(0)};
 	return 0;
+}
+
+int changes_any(const struct view *v)
+{
+	_cleanup_changes_ struct changes c = {.arena = ARENA_INIT(CHANGES_BYTES_MAX)};
+	struct error e = ERROR_INIT;
+	uint64_t bytes = 0;
+	int r = changes_walk(v, true, &c, &e);
+
+	/* What changed while it was read is a change, for all that is known. */
+	if (r != 0 || c.moved || c.count > CHANGES_ANY_FILES)
+		return r < 0 ? r : 1;
+	for (size_t i = 0; r == 0 && i < c.count; i++) {
+		bytes += c.items[i].after.size;
+		r = bytes > CHANGES_ANY_BYTES ? 1 : changes_differs(v, &c.items[i]);
+	}
+	return r;
 }
 
 void changes_fini(struct changes *c)

@@ -180,6 +180,15 @@ struct changes_how {
 int changes_read(const struct view *v, const struct changes_how *how, struct changes *ret,
 		 struct error *e);
 void changes_fini(struct changes *c);
+
+/*
+ * Whether anything is changed at all: 1, 0 or -errno.  As changes_read has it, but that an index of
+ * git's which a `git status` wrote anew is none.  It ends at the first change.  Of more equal files
+ * than these it says 1 without reading them all: who asks does not wait for long.
+ */
+enum { CHANGES_ANY_FILES = 4096, CHANGES_ANY_BYTES = 256 << 20 };
+int changes_any(const struct view *v);
+
 #define _cleanup_changes_ _cleanup_(changes_fini)
 
 /* The change at this very path, or NULL. */

@@ -9,6 +9,7 @@
  */
 #include "changes_parts.h"
 #include "fd.h"
+#include "git_index.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ enum {
 	CONTENT_CHUNK = 128 << 10,
 	CONTENT_BLOCK = 4096, /* of a large file: what is all zeros is left out */
 	CONTENT_PROGRESS = 64,
+	CONTENT_INDEX_MAX = 64 << 20,
 };
 
 /* What is read of the two sides.  Nothing of it is kept from one call to the next. */
@@ -174,6 +176,34 @@ static int changes_same(int a, int b)
 		at += (size_t)n;
 	}
 	return 1;
+}
+
+/* Of the same entries. */
+static bool content_is_index(int a, int b)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(CONTENT_INDEX_MAX),
+				 other = BUF_INIT(CONTENT_INDEX_MAX);
+	uint8_t first[SHA256_SIZE], second[SHA256_SIZE];
+
+	return lseek(a, 0, SEEK_SET) == 0 && lseek(b, 0, SEEK_SET) == 0 &&
+	       fd_read_all(a, &one) == 0 && fd_read_all(b, &other) == 0 &&
+	       git_index_digest(buf_span(&one), first) == 0 &&
+	       git_index_digest(buf_span(&other), second) == 0 &&
+	       memcmp(first, second, sizeof(first)) == 0;
+}
+
+int changes_differs(const struct view *v, const struct change *one)
+{
+	_cleanup_fd_ int before = changes_open(v, one, CHANGE_BEFORE);
+	_cleanup_fd_ int after = changes_open(v, one, CHANGE_AFTER);
+
+	if (before < 0 || after < 0)
+		return before < 0 ? before : after;
+	int r = changes_same(before, after);
+
+	if (r == 0 && git_index_is_path(one->path))
+		r = content_is_index(before, after);
+	return r < 0 ? r : !r;
 }
 
 static void hash_link(struct object *o)

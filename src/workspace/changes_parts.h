@@ -39,6 +39,10 @@ static inline bool changes_is_out(const struct change *one)
 int changes_pair(const struct view *v, const struct changes_how *how, struct changes *c,
 		 struct error *e);
 
+/* Whether the two sides of a file say something else: 1, 0, or -errno.  Two indexes of git's are
+ * compared by their entries. */
+int changes_differs(const struct view *v, const struct change *one);
+
 /* Fills a file's digest; 0, -ESTALE, -EACCES or another -errno. */
 int changes_digest(const struct view *v, struct change *one, enum change_side side);
 

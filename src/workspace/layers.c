@@ -5,6 +5,7 @@
 #include "fnv.h"
 #include "layers_parts.h"
 
+#include "adopt.h"
 #include "afar.h"
 #include "fd.h"
 #include "leftover.h"
@@ -50,7 +51,7 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 
 /* Whole or not at all, also when the power goes: a name never comes to the disk before its bytes,
  * and one name after the other. */
-static int layers_replace(int dir, const char *name, struct span text)
+int layers_replace(int dir, const char *name, struct span text)
 {
 	char new_name[LAYERS_NAME_MAX + 16];
 	int n = snprintf(new_name, sizeof(new_name), "%s.new", name);
@@ -60,7 +61,7 @@ static int layers_replace(int dir, const char *name, struct span text)
 	return fd_replace_at(dir, name, new_name, text, 0600);
 }
 
-static int layers_read_text(int dir, const char *name, struct buf *into)
+int layers_read_text(int dir, const char *name, struct buf *into)
 {
 	_cleanup_fd_ int fd = open_beneath(dir, name, O_RDONLY | O_NONBLOCK, 0);
 
@@ -122,7 +123,13 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 	*ret = LAYERS_INIT;
 	for (int number = 1; r == 0 && number <= LAYERS_SAME_HASH; number++) {
 		r = layers_name(workspace, number, name, sizeof(name));
-		_cleanup_fd_ int entry = r < 0 ? r : layers_dir(all, name, create);
+		_cleanup_fd_ int entry = r < 0 ? r : layers_dir(all, name, false);
+
+		/* It may have had another path. */
+		if (entry == -ENOENT && number == 1)
+			(void)adopt_entry(all, workspace, name, ret->was);
+		if (entry == -ENOENT)
+			entry = layers_dir(all, name, create);
 
 		r = entry < 0 ? entry : layers_claim(entry, workspace, create);
 		if (r <= 0)
@@ -130,6 +137,8 @@ int layers_open(int state, const char *state_path, const char *workspace, bool c
 		if (layers_say_place(state_path, workspace, name, ret) < 0)
 			return error_sys(e, -ENAMETOOLONG, "cannot open the layers of %s",
 					 workspace);
+		if (create)
+			adopt_note(entry, workspace);
 		ret->dir = TAKE_FD(entry);
 		r = afar_find(ret, create, e);
 		if (r < 0)
@@ -652,6 +661,37 @@ int layers_each_workspace(int state, const char *state_path,
 			r = 0;
 	}
 	return r;
+}
+
+struct layers_sought {
+	const char *name;
+	struct layers *ret;
+};
+
+static int layers_on_workspace(void *context, const struct layers *l)
+{
+	struct layers_sought *sought = context;
+	struct layers_session s;
+	struct error ignored = ERROR_INIT;
+
+	if (sought->ret->dir >= 0 || layers_session_read(l, sought->name, &s, &ignored) < 0)
+		return 0;
+	*sought->ret = *l;
+	sought->ret->dir = fcntl(l->dir, F_DUPFD_CLOEXEC, 3);
+	return sought->ret->dir < 0 ? -errno : 0;
+}
+
+int layers_find_session(int state, const char *state_path, const char *name, struct layers *ret,
+			struct error *e)
+{
+	struct layers_sought sought = {name, ret};
+
+	*ret = LAYERS_INIT;
+	if (!layers_is_name(name))
+		return 0;
+	int r = layers_each_workspace(state, state_path, layers_on_workspace, &sought, e);
+
+	return r < 0 ? r : ret->dir >= 0;
 }
 
 int layers_hold(const struct layers *l, const char *id)

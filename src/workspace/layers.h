@@ -5,6 +5,7 @@
  *
  *	STATE/workspaces/NAME-HASH/
  *	    path		the workspace it belongs to
+ *	    folder		which folder that is, whatever its path (adopt.h)
  *	    lock		flock: held while anything named here is made, changed or removed
  *	    home/		the private home's lowest part
  *	    home.stack		the layers upon it that sessions have left, lowest first
@@ -61,6 +62,7 @@ struct layers {
 	char path[PATH_MAX];      /* of the folder */
 	char all_path[PATH_MAX];  /* where the layers stand */
 	char workspace[PATH_MAX]; /* that it belongs to */
+	char was[PATH_MAX];       /* its path until now, where it was renamed (adopt.h); or "" */
 };
 
 #define LAYERS_INIT ((struct layers){.dir = -1})
@@ -203,6 +205,10 @@ int layers_kept_write(const struct layers *l, const char *name, const struct sta
 int layers_each_workspace(int state, const char *state_path,
 			  int (*found)(void *context, const struct layers *l), void *context,
 			  struct error *e);
+
+/* The workspace that has a session of this name, opened; 1, 0: there is none, or -errno. */
+int layers_find_session(int state, const char *state_path, const char *name, struct layers *ret,
+			struct error *e);
 
 bool stack_has(const struct stack *s, const char *id);
 int stack_push(struct stack *s, const char *id); /* -E2BIG */

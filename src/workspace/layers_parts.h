@@ -12,6 +12,11 @@ enum { LAYERS_TEXT_MAX = 16 << 10 };
 /* A folder in another one, made when it is missing and create says so. */
 int layers_dir(int dir, const char *name, bool create);
 
+/* A small file of ours, whole. */
+int layers_read_text(int dir, const char *name, struct buf *into);
+/* Writes one, whole or not at all, also when the power goes. */
+int layers_replace(int dir, const char *name, struct span text);
+
 bool layers_is_id(const char *id);
 int layers_random(char ret_id[LAYER_ID_LEN + 1]);
 

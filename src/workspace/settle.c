@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settle.h"
 
+#include "changes.h"
 #include "clock.h"
 #include "fd.h"
 #include "open.h"
@@ -11,6 +12,27 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+bool layers_session_waits(const struct layers *l, const struct layers_session *s)
+{
+	if (!layers_session_has_changes(l, s))
+		return false;
+	if (s->mode == LAYERS_DIRECT)
+		return true;
+	_cleanup_fd_ int tree = open_no_links(l->workspace, O_RDONLY | O_DIRECTORY);
+	_cleanup_view_ struct view v = VIEW_INIT;
+	struct error e = ERROR_INIT;
+
+	if (tree < 0 || !layers_session_is_of(s, tree) ||
+	    view_open(l, &s->project, tree, &v, &e) < 0)
+		return true;
+	return changes_any(&v) != 0;
+}
+
+bool layers_session_stays(const struct layers *l, const struct layers_session *s)
+{
+	return s->from[0] ? layers_session_has_changes(l, s) : layers_session_waits(l, s);
+}
 
 /* The box's own layer of the home: the last one.  *ret_kept: something was written to it. */
 static int settle_home(const struct layers *l, struct layers_session *s, bool forget,
@@ -137,7 +159,7 @@ static int settle(const struct layers *l, struct layers_session *s, int64_t ende
 
 	if (r == 0)
 		r = settle_root(l, s, forget, e);
-	*ret_kept = !forget && layers_session_has_changes(l, s);
+	*ret_kept = !forget && layers_session_stays(l, s);
 	if (r < 0)
 		return r;
 	s->ended = ended;

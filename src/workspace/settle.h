@@ -7,6 +7,17 @@
 #include "layers.h"
 
 /*
+ * Whether the session has changes that wait for a decision.  A layer that is not empty need not have
+ * any: a file that was touched, one that was made and removed, a version that was put back or has
+ * landed by another session, an index that `git status` wrote anew.  Where that cannot be told (the
+ * folder is gone or another, something cannot be read, there is too much to compare) it has.
+ */
+bool layers_session_waits(const struct layers *l, const struct layers_session *s);
+
+/* Whether it is kept when no box of it runs: it waits, or it is a fork, which has its own home. */
+bool layers_session_stays(const struct layers *l, const struct layers_session *s);
+
+/*
  * The box is gone, and the caller holds the lock.  What was written to the home joins home.stack;
  * what was written to the workspace stays with the session, and a session that has nothing to keep
  * is removed.  `forget`: so is everything else of it.

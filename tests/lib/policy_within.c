@@ -309,8 +309,11 @@ bool policy_is_within(const struct policy *a, const struct policy *b)
 	       a->record_reads <= b->record_reads &&
 	       WITHIN(b->record_mark, a->record_mark, within_path) && within_holds(a, b) &&
 	       WITHIN(b->hold_paths, a->hold_paths, str_equal) &&
-	       within_number(&a->tmp_size, &b->tmp_size) && WITHIN(a->read, b->read, within_path) &&
-	       WITHIN(a->write, b->write, within_path) && WITHIN(b->hide, a->hide, within_path) &&
+	       within_number(&a->tmp_size, &b->tmp_size) &&
+	       within_number(&a->keep_days, &b->keep_days) &&
+	       within_number(&a->keep_size, &b->keep_size) &&
+	       WITHIN(a->read, b->read, within_path) && WITHIN(a->write, b->write, within_path) &&
+	       WITHIN(b->hide, a->hide, within_path) &&
 	       WITHIN(a->env_pass, b->env_pass, policy_name_matches) &&
 	       WITHIN(b->env_drop, a->env_drop, policy_name_matches) && within_env_set(a, b) &&
 	       within_without(a, b) && within_secrets(a, b) && within_network(a, b);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `bawn sessions --all`: every run that is recorded, one line each, the newest first: when, its name,
+ * how it ended, how much it changed and was refused, its folder, its command.  It is read from the two
+ * ends of each record (past.h).
+ */
+#include "event_words.h"
+#include "history.h"
+#include "keep.h"
+#include "past.h"
+#include "room.h"
+
+#include "json.h"
+#include "text.h"
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAST_OUT_MAX = 256 << 20, PAST_FLUSH = 64 << 10, PAST_NAME = 16, PAST_COMMAND = 200 };
+
+/* One record, as it is told of. */
+struct past_line {
+	const struct store_session *session;
+	struct buf command, workspace, agent; /* raw bytes but for the command, which is escaped */
+	bool known;                           /* its first event could be read */
+	bool running, ended, has_exit, has_signal, has_refused, compared;
+	uint64_t exit, signal, changes, refused;
+	int64_t began, finished; /* seconds since 1970; finished 0: not known */
+};
+
+struct past_list {
+	struct history ask;
+	struct past *past;
+	struct text text;
+	struct buf out;
+	struct json *json;
+	uint8_t scratch[FRAME_EVENT_MAX];
+	struct error e;
+};
+
+/* --- reading ---------------------------------------------------------------------------- */
+
+static void past_take_begin(struct past_list *l, struct past_line *line)
+{
+	const struct event *ev = &l->past->event;
+	struct span workspace = event_text(ev, NOTE_FIELD_WORKSPACE);
+	struct span agent = event_text(ev, NOTE_FIELD_AGENT);
+	uint32_t nanoseconds;
+
+	line->known = true;
+	buf_put(&line->workspace, workspace.ptr, workspace.len);
+	buf_put(&line->agent, agent.ptr, agent.len);
+	event_words_command(&line->command, ev, NOTE_FIELD_ARGV, l->scratch, PAST_COMMAND);
+	(void)!event_wall_seconds(ev->wall, &line->began, &nanoseconds);
+}
+
+static void past_take_end(struct past_list *l, struct past_line *line)
+{
+	const struct event *ev = &l->past->event;
+	uint32_t nanoseconds;
+
+	line->ended = true;
+	line->has_exit = event_has(ev, NOTE_FIELD_EXIT);
+	line->exit = event_number(ev, NOTE_FIELD_EXIT);
+	line->has_signal = event_has(ev, NOTE_FIELD_SIGNAL);
+	line->signal = event_number(ev, NOTE_FIELD_SIGNAL);
+	line->compared = event_has(ev, NOTE_FIELD_CONFIRMED);
+	line->changes =
+		event_number(ev, NOTE_FIELD_CONFIRMED) + event_number(ev, NOTE_FIELD_UNATTRIBUTED);
+	line->has_refused = event_has(ev, NOTE_FIELD_REFUSED);
+	line->refused = event_number(ev, NOTE_FIELD_REFUSED);
+	(void)!event_wall_seconds(ev->wall, &line->finished, &nanoseconds);
+}
+
+static void past_read(struct past_list *l, const struct store_session *session,
+		      struct past_line *line)
+{
+	buf_clear(&line->command);
+	buf_clear(&line->workspace);
+	buf_clear(&line->agent);
+	*line = (struct past_line){.session = session,
+				   .command = line->command,
+				   .workspace = line->workspace,
+				   .agent = line->agent,
+				   .began = session->start};
+	if (past_open(l->past, &l->ask.store, session) == 0) {
+		past_take_begin(l, line);
+		if (past_to_end(l->past) == 0)
+			past_take_end(l, line);
+	}
+	past_close(l->past);
+	line->running = !line->ended && store_is_running(&l->ask.store, session);
+}
+
+/* --- words ------------------------------------------------------------------------------ */
+
+/* "exit 3". */
+static void past_put_ending(struct buf *into, const struct past_line *line)
+{
+	if (line->has_signal)
+		buf_putf(into, "signal %" PRIu64, line->signal);
+	else if (line->has_exit)
+		buf_putf(into, "exit %" PRIu64, line->exit);
+	else
+		buf_put_str(into, line->running ? "running"
+				  : line->ended ? "ended"
+				  : line->known ? "interrupted"
+						: "unreadable");
+}
+
+static void past_put_when(struct buf *into, int64_t seconds)
+{
+	time_t at = (time_t)seconds;
+	char clock[32] = "";
+	struct tm t;
+
+	memset(&t, 0, sizeof(t));
+	(void)localtime_r(&at, &t);
+	(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M", &t);
+	buf_put_str(into, clock);
+}
+
+/* "12 changed", in so many columns. */
+static void past_put_count(struct buf *into, bool known, uint64_t count, const char *word,
+			   int width)
+{
+	char text[48] = "-";
+
+	if (known)
+		(void)snprintf(text, sizeof(text), "%" PRIu64 " %s", count, word);
+	buf_putf(into, "%-*s", width, text);
+}
+
+static void past_put_home(const struct past_list *l, struct span path, struct buf *into)
+{
+	const char *home = l->ask.host.home;
+	size_t len = home ? strlen(home) : 0;
+
+	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
+	    (path.len == len || path.ptr[len] == '/')) {
+		buf_put_char(into, '~');
+		path = span_skip(path, len);
+	}
+	text_escape(into, path);
+}
+
+static void past_put_line(struct past_list *l, const struct past_line *line)
+{
+	_cleanup_buf_ struct buf row = BUF_INIT(PAST_OUT_MAX), ending = BUF_INIT(64);
+	bool bad = line->has_signal || line->exit != 0 || (!line->ended && !line->running);
+
+	past_put_when(&row, line->began);
+	buf_putf(&row, "  %-*s", PAST_NAME, line->session->name);
+	past_put_ending(&ending, line);
+	text_put(&l->text, &row, bad ? TEXT_WARN : TEXT_PLAIN, buf_span(&ending));
+	buf_putf(&row, "%*s", ending.len < 13 ? 13 - (int)ending.len : 1, "");
+	past_put_count(&row, line->compared, line->changes, "changed", 13);
+	past_put_count(&row, line->has_refused, line->refused, "refused", 13);
+	size_t from = row.len;
+
+	past_put_home(l, buf_span(&line->workspace), &row);
+	buf_put_str(&row, "  ");
+	if (line->agent.len > 0)
+		text_escape(&row, buf_span(&line->agent));
+	else
+		buf_put(&row, line->command.ptr, line->command.len);
+	/* What stands before has 74 columns. */
+	if (l->text.tty && l->text.width > 100)
+		event_words_cut(&row, from, (size_t)l->text.width - 74);
+	else if (l->text.tty)
+		event_words_cut(&row, from, 26);
+	buf_put(&l->out, row.ptr, row.len);
+	buf_put_char(&l->out, '\n');
+}
+
+static void past_put_json(struct past_list *l, const struct past_line *line)
+{
+	struct json *j = l->json;
+
+	json_open(j, '{');
+	json_key_str(j, "name", line->session->name);
+	json_key_str(j, "record", line->session->folder);
+	json_key_u64(j, "began", (uint64_t)line->began);
+	if (line->finished > 0)
+		json_key_u64(j, "finished", (uint64_t)line->finished);
+	json_key_bool(j, "running", line->running);
+	json_key_bool(j, "ended", line->ended);
+	json_key(j, "workspace");
+	json_span(j, buf_span(&line->workspace));
+	json_key(j, "agent");
+	json_span(j, buf_span(&line->agent));
+	json_key(j, "command");
+	json_span(j, buf_span(&line->command));
+	if (line->has_exit)
+		json_key_u64(j, "exit", line->exit);
+	if (line->has_signal)
+		json_key_u64(j, "signal", line->signal);
+	if (line->compared)
+		json_key_u64(j, "changes", line->changes);
+	if (line->has_refused)
+		json_key_u64(j, "refused", line->refused);
+	json_close(j, '}');
+}
+
+/* --- the verb --------------------------------------------------------------------------- */
+
+static void past_put(struct past_list *l, const struct past_line *line)
+{
+	if (l->json) {
+		past_put_json(l, line);
+		return;
+	}
+	past_put_line(l, line);
+	if (l->out.len < PAST_FLUSH)
+		return;
+	text_write(&l->text, &l->out);
+	buf_clear(&l->out);
+}
+
+/* The newest first.  Folders' names say only the second. */
+static const struct store_session **past_order(const struct store *s)
+{
+	const struct store_session **order = calloc(s->count + 1, sizeof(*order));
+	size_t count = 0;
+
+	for (size_t n = s->count; order && n-- > 0;) {
+		const struct store_session *at = &s->sessions[n];
+		size_t place = count;
+
+		if (!store_is_session(at))
+			continue;
+		while (place > 0 && order[place - 1]->start == at->start &&
+		       store_is_newer(s, at, order[place - 1]))
+			place--;
+		memmove(&order[place + 1], &order[place], (count - place) * sizeof(*order));
+		order[place] = at;
+		count++;
+	}
+	return order;
+}
+
+static int past_list_all(struct past_list *l)
+{
+	_cleanup_free_ const struct store_session **order = past_order(&l->ask.store);
+	struct past_line line = {.command = BUF_INIT(PAST_OUT_MAX),
+				 .workspace = BUF_INIT(PAST_OUT_MAX),
+				 .agent = BUF_INIT(PAST_OUT_MAX)};
+
+	if (!order)
+		return error_set(&l->e, -ENOMEM, "no memory");
+	for (size_t n = 0; order[n]; n++) {
+		past_read(l, order[n], &line);
+		past_put(l, &line);
+	}
+	if (!l->json && !order[0])
+		buf_put_str(&l->out, "no session is recorded\n");
+	buf_fini(&line.command);
+	buf_fini(&line.workspace);
+	buf_fini(&line.agent);
+	return 0;
+}
+
+int history_sessions(const struct invocation *i)
+{
+	_cleanup_free_ struct past_list *l = calloc(1, sizeof(*l));
+	_cleanup_free_ struct past *past = malloc(sizeof(*past));
+
+	if (!l || !past)
+		return EXIT_BAWN;
+	l->past = past;
+	l->text = text_open(STDOUT_FILENO);
+	l->out = BUF_INIT(PAST_OUT_MAX);
+	struct json j = JSON_INIT(&l->out, true);
+	int r = history_open(&l->ask, &l->e);
+
+	l->json = invocation_has(i, OPTION_JSON) ? &j : NULL;
+	if (r == 0) {
+		struct room room = {.all = 0};
+
+		room_measure(l->ask.host.state_dir, &room);
+		if (l->json) {
+			json_open(&j, '{');
+			json_key(&j, "room");
+			room_json(&j, &room);
+			json_key(&j, "sessions");
+			json_open(&j, '[');
+		}
+		r = past_list_all(l);
+		if (l->json) {
+			json_close(&j, ']');
+			json_close(&j, '}');
+		} else {
+			buf_put_str(&l->out, "bawn keeps ");
+			room_put(&l->out, &room);
+			buf_put_str(&l->out, "; 'bawn prune' makes room\n");
+		}
+		text_write(&l->text, &l->out);
+	}
+	if (r < 0)
+		verb_complain(&l->e);
+	buf_fini(&l->out);
+	history_close(&l->ask);
+	return r < 0 ? EXIT_BAWN : EXIT_OK;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "past.h"
+
+#include "str.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The end stands in front of its seal, and little else comes behind it. */
+enum { PAST_BACK = 16 };
+
+int past_open(struct past *p, const struct store *s, const struct store_session *session)
+{
+	struct frame f;
+
+	p->cursor = STORE_CURSOR_INIT;
+	int r = store_cursor_open(s, session, &p->cursor, NULL);
+
+	if (r < 0)
+		return r;
+	enum feed said = store_next(&p->cursor, &f);
+
+	return said == FEED_MORE  ? -ENOENT
+	       : said == FEED_BAD ? -EBADMSG
+				  : event_read(&f, &p->event, NULL);
+}
+
+void past_close(struct past *p)
+{
+	store_cursor_close(&p->cursor);
+}
+
+/* The line before the one that begins at `at`; false: there is none. */
+static bool past_line_before(struct span bytes, size_t *at)
+{
+	if (*at == 0)
+		return false;
+	const uint8_t *newline = *at > 1 ? memrchr(bytes.ptr, '\n', *at - 1) : NULL;
+
+	*at = newline ? (size_t)(newline - bytes.ptr) + 1 : 0;
+	return true;
+}
+
+int past_to_end(struct past *p)
+{
+	uint32_t behind = 0;
+	uint32_t count = store_count_segments(p->cursor.folder, &behind);
+
+	if (count == 0 || store_seek(&p->cursor, count, 0) != FEED_DONE)
+		return -ENOENT;
+	struct span bytes = p->cursor.segment.bytes;
+	const uint8_t *last = bytes.len ? memrchr(bytes.ptr, '\n', bytes.len) : NULL;
+	size_t at = last ? (size_t)(last - bytes.ptr) + 1 : 0;
+
+	for (int i = 0; i < PAST_BACK && past_line_before(bytes, &at); i++) {
+		struct frame f;
+
+		if (store_seek(&p->cursor, count, at) != FEED_DONE ||
+		    store_next(&p->cursor, &f) != FEED_DONE)
+			return -ENOENT;
+		if (event_read(&f, &p->event, NULL) == 0 && p->event.kind == NOTE_SESSION &&
+		    event_is(&p->event, NOTE_FIELD_OP, "end"))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+void past_workspace(const struct past *p, char *into, size_t size)
+{
+	struct span text = event_text(&p->event, NOTE_FIELD_WORKSPACE);
+
+	into[0] = '\0';
+	if (text.len > 0 && text.len < size && !memchr(text.ptr, '\0', text.len)) {
+		memcpy(into, text.ptr, text.len);
+		into[text.len] = '\0';
+	}
+}
+
+const struct store_session *past_here(const struct store *s, const char *here)
+{
+	_cleanup_free_ struct past *p = malloc(sizeof(*p));
+	const struct store_session *best = NULL;
+	char workspace[PATH_MAX];
+	size_t depth = 0;
+
+	for (size_t i = s->count; p && i-- > 0;) {
+		const struct store_session *at = &s->sessions[i];
+
+		/* What is older than one of this very folder is not meant. */
+		if (best && depth == strlen(here) && at->start < best->start)
+			break;
+		if (!store_is_session(at))
+			continue;
+		workspace[0] = '\0';
+		if (past_open(p, s, at) == 0)
+			past_workspace(p, workspace, sizeof(workspace));
+		past_close(p);
+		size_t len = strlen(workspace);
+
+		if (len == 0 || len < depth || !str_path_beneath(here, workspace))
+			continue;
+		if (!best || len > depth || store_is_newer(s, at, best)) {
+			best = at;
+			depth = len;
+		}
+	}
+	return best;
+}

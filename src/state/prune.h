@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What may go of what bawn keeps, when the user asks for room by a rule (`keep` of the policy):
+ *
+ *	apply		what an apply or undo replaced, kept so that it can be undone (land.h)
+ *	direct		first versions of a session whose writes have landed, likewise
+ *	snapshot	one that bawn made by itself, of a session that is no more
+ *	record		of a session, or of a verb (src/record)
+ *
+ * Nothing else ever does: not what waits to be applied, nor what runs, a fork, a snapshot that has a
+ * name of the user's, or a private home.  The record of a session that is still there stays, too.
+ */
+#ifndef BAWN_PRUNE_H
+#define BAWN_PRUNE_H
+
+#include "layers.h"
+
+enum prune_kind { PRUNE_APPLY, PRUNE_DIRECT, PRUNE_SNAPSHOT, PRUNE_RECORD, PRUNE_KIND_COUNT };
+
+struct prune_item {
+	unsigned int kind; /* enum prune_kind */
+	int64_t when;      /* seconds since 1970: when it landed, ended, was made, began */
+	uint64_t bytes;    /* on the disk */
+};
+
+struct prune_list {
+	struct prune_item *items;
+	size_t count;
+	size_t waiting, running;           /* sessions, which stay */
+	char (*held)[LAYERS_NAME_MAX + 1]; /* names of sessions that stay, sorted */
+	size_t held_count;
+};
+
+void prune_list_fini(struct prune_list *l);
+#define _cleanup_prune_list_ _cleanup_(prune_list_fini)
+
+/*
+ * All that may go, of whatever age, of every workspace and of the records.  Direct sessions that
+ * ended before `before` do not hold their records.
+ */
+int prune_look(int state, const char *state_path, int64_t before, struct prune_list *ret,
+	       struct error *e);
+
+/* Whether a session of this name stays, and so its record. */
+bool prune_is_held(const struct prune_list *l, const char *name);
+
+/* Removes what may go and is older than `before`, of all workspaces; records are bawn-history's. */
+int prune_workspaces(int state, const char *state_path, int64_t before, struct error *e);
+
+#endif
