@@ -84,7 +84,8 @@ static int layering_named(struct layering *g, const char *name, const struct pla
 		r = error_set(e, -EINVAL, "the session %s works on %s%s, not on %s", name,
 			      g->session.branch[0] ? "the branch " : "no branch of its own",
 			      g->session.branch, g->branch);
-		error_next(e, "Leave --worktree out to go on with it, or --continue to begin anew.");
+		error_next(e,
+			   "Leave --worktree out to go on with it, or --continue to begin anew.");
 	}
 	g->goes_on = r == 0;
 	return r;

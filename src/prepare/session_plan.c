@@ -153,8 +153,8 @@ static int draft_begin(struct session_draft *d, const struct plan *command)
 	draft_count(d, command);
 	size_t count = command->mounts.count;
 	struct plan *plan = arena_alloc(d->arena, sizeof(*plan));
-	struct plan_mount *mounts = arena_alloc(
-		d->arena, (count + d->room + WORKTREE_MOUNTS + 1) * sizeof(*mounts));
+	struct plan_mount *mounts =
+		arena_alloc(d->arena, (count + d->room + WORKTREE_MOUNTS + 1) * sizeof(*mounts));
 	struct plan_mount *root = arena_alloc(d->arena, (command->root.count + 1) * sizeof(*root));
 
 	if (!plan || !mounts || !root)

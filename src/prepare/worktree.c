@@ -191,11 +191,11 @@ int worktree_enter(struct plan *draft, struct plan_mount *mounts, const struct w
 		   struct arena *arena, struct error *e)
 {
 	const struct plan_mount *work = plan_mount_of(draft, "workspace");
-	const char *const before[] = {"/bin/sh", WORKTREE_SCRIPT, w->branch, work->target,
-				      w->start,  w->last,         w->mine,   w->fresh ? "fresh" : "again"};
+	const char *const before[] = {
+		"/bin/sh", WORKTREE_SCRIPT, w->branch, work->target,
+		w->start,  w->last,         w->mine,   w->fresh ? "fresh" : "again"};
 	enum { BEFORE = BAWN_ARRAY_SIZE(before) };
-	struct plan_string *argv =
-		arena_alloc(arena, (BEFORE + draft->argv.count) * sizeof(*argv));
+	struct plan_string *argv = arena_alloc(arena, (BEFORE + draft->argv.count) * sizeof(*argv));
 
 	_Static_assert((int)BEFORE == (int)WORKTREE_BEFORE, "worktree_before counts them");
 	if (!argv)

@@ -67,9 +67,8 @@ index() {
 # Every path that is not the session's is what the commit has.
 files() {
 	if [ -s /run/bawn/worktree/gone ]; then
-		git update-index -z --index-info </run/bawn/worktree/held &&
-			git update-index -z --index-info </run/bawn/worktree/gone ||
-			fail "tell the session's files"
+		git update-index -z --index-info </run/bawn/worktree/held || fail "tell the session's files"
+		git update-index -z --index-info </run/bawn/worktree/gone || fail "tell the session's files"
 	fi
 	git ls-files -z -d >"$list" || fail "list the files of the branch $branch"
 	if [ -s "$list" ]; then
@@ -132,5 +131,5 @@ enter() (
 )
 
 enter "$@" || exit 125
-cd "$PWD" 2>/dev/null
+cd "$PWD" 2>/dev/null || :
 exec "$@"

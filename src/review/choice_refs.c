@@ -171,6 +171,12 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 	(void)snprintf(path, sizeof(path), "%s%s",
 		       git_is_in(ref, "refs/heads") ? g->common : g->path, ref);
 	const struct basis_entry *known = basis_find(&c->basis, path);
+
+	/* The session's own branch (--worktree): it began there, whatever the user had made of it when
+	 * the session first wrote it. */
+	if (!known && g->branch[0] && str_equal(ref, g->branch) &&
+	    git_name_parse(span_of_str(c->review->session.start), &ret->object))
+		return GIT_KNOWN;
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
 	bool file = known ? known->object.type == OBJECT_FILE : at >= 0 && entry.kind == FIRST_FILE;
 

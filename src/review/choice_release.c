@@ -376,12 +376,12 @@ int choices_tell_committed(struct choices *c, struct error *e)
 	_cleanup_branch_left_ struct branch_left *b = NULL;
 	int r = branch_left_open(&c->view, &c->review->session, &b);
 
-	for (size_t i = 0; r == 0 && b && i < c->count; i++)
-	{
+	for (size_t i = 0; r == 0 && b && i < c->count; i++) {
 		c->items[i].committed = branch_is_committed(b, c->items[i].change);
 		c->items[i].old = c->items[i].committed && branch_is_old(b, c->items[i].change);
 	}
-	return r < 0 ? error_sys(e, r, "cannot tell what %s committed", c->review->session.name) : 0;
+	return r < 0 ? error_sys(e, r, "cannot tell what %s committed", c->review->session.name)
+		     : 0;
 }
 
 /* The branch lands, by its name or beside, or has landed. */

@@ -255,9 +255,10 @@ static void show_left(const struct text *t, const struct choices *c)
 	if (left > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",
 			 left - SHOWN_MAX);
-	text_styled(t, TEXT_WARN,
-		    "Not on the branch %s, and stays with the session; 'bawn apply PATH' lands it:\n",
-		    c->review->session.branch);
+	text_styled(
+		t, TEXT_WARN,
+		"Not on the branch %s, and stays with the session; 'bawn apply PATH' lands it:\n",
+		c->review->session.branch);
 	text_write(t, &out);
 }
 

@@ -111,8 +111,8 @@ static void run_settle(struct layering *layering, int status, const struct text 
 	if (kept)
 		layering_print_held(layering);
 	if (kept && err)
-		layering_print_kept(layering, !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAWN),
-				    err);
+		layering_print_kept(layering,
+				    !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAWN), err);
 }
 
 static void run_fini(struct run *run)

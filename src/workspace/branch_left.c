@@ -18,7 +18,8 @@
 enum {
 	LEFT_MS = 20000,
 	LEFT_ARENA = 256 << 20,
-	LEFT_FILE_MAX = 64 << 20,   /* of which the name is made; larger ones count as not committed */
+	LEFT_FILE_MAX =
+		64 << 20, /* of which the name is made; larger ones count as not committed */
 	LEFT_INDEX_MAX = 256 << 20,
 };
 
@@ -41,12 +42,12 @@ struct branch_left {
 	struct view base;
 	struct git_walk walk;
 	char ref[LAYERS_BRANCH_MAX + sizeof("refs/heads/")];
-	struct left_list files;          /* of the commit */
-	struct left_list since, ahead;   /* that differ from where it began, from the user's */
+	struct left_list files;        /* of the commit */
+	struct left_list since, ahead; /* that differ from where it began, from the user's */
 	bool on_branch, has_mine;
-	bool refs_asked, refs_are;       /* the user has the commits of all its other refs */
-	bool index_is;                   /* as the commit */
-	struct buf index;                /* its bytes */
+	bool refs_asked, refs_are; /* the user has the commits of all its other refs */
+	bool index_is;             /* as the commit */
+	struct buf index;          /* its bytes */
 	int64_t index_time;
 };
 
@@ -247,10 +248,10 @@ static bool left_refs_are(struct branch_left *b)
 	b->refs_asked = true;
 	char hex[GIT_HEX_MAX + 1];
 
-	b->refs_are = branch_commit(b->view, b->ref, hex) == 0 &&
-		      git_name_parse(span_of_str(hex), &tip) &&
-		      git_walk_know(&b->walk, &tip) == 0 && left_each_ref(b, &b->base, false) == 0 &&
-		      left_each_ref(b, b->view, true) == 0;
+	b->refs_are =
+		branch_commit(b->view, b->ref, hex) == 0 &&
+		git_name_parse(span_of_str(hex), &tip) && git_walk_know(&b->walk, &tip) == 0 &&
+		left_each_ref(b, &b->base, false) == 0 && left_each_ref(b, b->view, true) == 0;
 	return b->refs_are;
 }
 
@@ -258,12 +259,14 @@ static bool left_refs_are(struct branch_left *b)
 static bool left_git_is(struct branch_left *b, const struct change *c, const char *rest)
 {
 	/* What git writes with each commit, or keeps beside. */
-	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD", "gc.log",
-					     "info/refs", BRANCH_BROUGHT + sizeof(".git")};
+	static const char *const beside[] = {"ORIG_HEAD",  "COMMIT_EDITMSG",
+					     "FETCH_HEAD", "gc.log",
+					     "info/refs",  BRANCH_BROUGHT + sizeof(".git")};
 
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
 		return true;
-	if (str_equal(rest, "packed-refs") || (str_after(rest, "refs/") && !str_equal(rest, b->ref)))
+	if (str_equal(rest, "packed-refs") ||
+	    (str_after(rest, "refs/") && !str_equal(rest, b->ref)))
 		return left_refs_are(b);
 	if (str_equal(rest, "HEAD"))
 		return b->on_branch;
@@ -327,8 +330,8 @@ static int left_fill(struct branch_left *b, const char *start, const char *commi
 {
 	struct git_name tree, began, mine, none = {.len = 0};
 	char own[GIT_HEX_MAX + 1];
-	int r = git_store_open(b->view, &b->base, ".git/objects", clock_ms(CLOCK_MONOTONIC) + LEFT_MS,
-			       &b->walk.store);
+	int r = git_store_open(b->view, &b->base, ".git/objects",
+			       clock_ms(CLOCK_MONOTONIC) + LEFT_MS, &b->walk.store);
 
 	if (r == 0)
 		r = branch_commit(&b->base, b->ref, own);
@@ -418,7 +421,8 @@ bool branch_waits(const struct layers *l, const struct layers_session *s, int tr
 	if (view_open(l, &s->project, tree, &v, &e) < 0 || !left_has_landed(&v, s))
 		return true;
 	_cleanup_branch_left_ struct branch_left *b = NULL;
-	bool waits = branch_left_open(&v, s, &b) < 0 || !b || changes_read(&v, &how, &changes, &e) < 0;
+	bool waits =
+		branch_left_open(&v, s, &b) < 0 || !b || changes_read(&v, &how, &changes, &e) < 0;
 
 	for (size_t i = 0; !waits && i < changes.count; i++)
 		waits = !str_equal(changes.items[i].path, own) &&

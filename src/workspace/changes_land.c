@@ -204,9 +204,8 @@ int changes_tie(struct changes *c)
 		    !((i > 0 && land_is_tied(one, ties[i - 1])) ||
 		      (i + 1 < count && land_is_tied(one, ties[i + 1]))))
 			continue;
-		one->without = one->without
-				       ? arena_printf(&c->arena, "%s, %s", one->without, words)
-				       : words;
+		one->without = one->without ? arena_printf(&c->arena, "%s, %s", one->without, words)
+					    : words;
 		if (!one->without)
 			return -ENOMEM;
 	}

@@ -18,6 +18,8 @@
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
  *				first/tree: the whole workspace, where btrfs could (subvolume.h)
  *		basis, basis.d/	what landed of it (basis.h)
+ *		worktree/	of one with a branch of its own: which paths are its own
+ *				(branch_held.h), as its last start had them
  *	    snapshots/NAME	a snapshot (struct layers_snapshot)
  *
  * A stack is a list of layers.  The last one of a session's stack is the upper directory of its
