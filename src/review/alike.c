@@ -97,7 +97,7 @@ static bool alike_is_asked(const struct folding *f, const struct change *c, size
 	const struct object *o = kind == CHANGE_ADDED ? &c->after : &c->before;
 
 	return f->fates[i] == DIFF_SHOWN && c->kind == kind && o->type == OBJECT_FILE && !c->git &&
-	       c->group != CHANGE_DROPPED && o->size >= ALIKE_SMALL && o->size <= ALIKE_FILE_MAX;
+	       c->group <= CHANGE_FLAGGED && o->size >= ALIKE_SMALL && o->size <= ALIKE_FILE_MAX;
 }
 
 static const char *alike_name(const char *path)

@@ -9,7 +9,7 @@
  *	renames		a file that is gone, and one that came and is much like it: one change
  *
  * Only what is ordinary folds, and in a heap what is flagged: that is told by its rules.  What is
- * held or dropped keeps its own line wherever it is.  `bawn diff`, `bawn apply` and `bawn discard`
+ * held or dropped keeps its own line wherever it is, and is no half of a rename.  `bawn diff`, `bawn apply` and `bawn discard`
  * fold and count by this alone, so that all of them show the same.
  */
 #ifndef BAWN_FOLDING_H

@@ -35,6 +35,7 @@ struct apply {
 	struct decision decision;
 	struct prompt prompt; /* tty -1: nobody is asked */
 	struct text out;
+	struct buf sum;  /* what lands, in words: afterwards nobody can tell any more */
 	uint64_t number; /* of the landing */
 	bool json, dry, applied;
 	bool over; /* nothing of the session is left */
@@ -44,6 +45,7 @@ static void apply_fini(struct apply *a)
 {
 	decision_fini(&a->decision);
 	prompt_close(&a->prompt);
+	buf_fini(&a->sum);
 	choices_fini(&a->choices);
 	still_end(&a->still);
 	review_close(&a->review);
@@ -191,10 +193,10 @@ static int apply_confirm(struct apply *a, struct error *e)
 	static const char help[] = "y  apply them\nn  change nothing\nd  show the difference\n"
 				   "p  choose by file and hunk\n"
 				   "r  choose by rule, of what is flagged";
-	char question[PATH_MAX + 256];
+	char question[2 * PATH_MAX + 256];
 
 	while (a->prompt.tty >= 0) {
-		_cleanup_buf_ struct buf sum = BUF_INIT(128);
+		_cleanup_buf_ struct buf sum = BUF_INIT(64 << 10);
 
 		if (choices_in(&a->choices, CHOICE_LANDS) == 0)
 			return 0;
@@ -471,12 +473,11 @@ static void apply_say_beside(const struct apply *a, const struct choice_beside *
 
 static void apply_say_done(const struct apply *a)
 {
-	_cleanup_buf_ struct buf sum = BUF_INIT(256), folder = BUF_INIT(4 * PATH_MAX + 1);
+	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
 	size_t held = choices_held(&a->choices);
 
-	choices_put_sum(&sum, &a->choices);
 	text_styled(&a->out, TEXT_GOOD, "Applied");
-	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&sum),
+	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&a->sum),
 		    review_folder(&a->review, &folder));
 	for (size_t i = 0; i < a->choices.beside_count; i++) {
 		const struct choice_beside *b = &a->choices.beside[i];
@@ -549,6 +550,7 @@ static int apply_go_on(struct apply *a, struct error *e)
 		text_printf(&a->out, "Nothing was changed.\n");
 		return EXIT_FOUND;
 	}
+	choices_put_sum(&a->sum, &a->choices);
 	r = apply_do(a, e);
 	if (r == 0 && !a->json)
 		apply_say_done(a);
@@ -593,6 +595,7 @@ int review_apply(const struct invocation *i)
 			  .decision = DECISION_INIT,
 			  .prompt = PROMPT_INIT,
 			  .out = text_open(STDOUT_FILENO),
+			  .sum = BUF_INIT(64 << 10),
 			  .json = invocation_has(i, OPTION_JSON),
 			  .dry = invocation_has(i, OPTION_DRY_RUN)};
 	int r = apply_run(&a, &e);

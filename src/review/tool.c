@@ -287,6 +287,13 @@ void tool_end(void)
 	while (tool_own.pid > 0 && waitpid(tool_own.pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	fd_close(&tool_own.folder);
-	if (tool_own.path[0])
-		(void)tree_remove(AT_FDCWD, tool_own.path);
+	char *name = strrchr(tool_own.path, '/');
+
+	if (!name)
+		return;
+	*name++ = '\0';
+	_cleanup_fd_ int dir = open(tool_own.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir >= 0)
+		(void)tree_remove(dir, name);
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which folders of PATH a pager may come from: none that is relative, or may lie in the workspace. */
+#include "cmocka_lead.h"
+
+#include "fd.h"
+#include "pager.h"
+#include "tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char top[] = "/var/tmp/bawn-test-pager-XXXXXX";
+
+static int setup(void **state)
+{
+	static const char *const folders[] = {"home",         "home/bin",      "home/src",
+					      "home/src/a",   "home/src/a/in", "home/src/a/in/bin",
+					      "home/src/bin", "opt",           "opt/bin"};
+	char path[256], link[256];
+
+	(void)state;
+	if (!mkdtemp(top))
+		return -1;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(folders); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", top, folders[i]);
+		if (mkdir(path, 0700) < 0)
+			return -1;
+	}
+	(void)snprintf(path, sizeof(path), "%s/home/src/a/in/bin", top);
+	(void)snprintf(link, sizeof(link), "%s/home/link", top);
+	return symlink(path, link);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	_cleanup_fd_ int dir = open("/var/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return dir < 0 ? -1 : tree_remove(dir, top + strlen("/var/tmp/"));
+}
+
+static void folders_of_the_workspace_do_not_count(void **state)
+{
+	static const struct {
+		const char *folder;
+		bool counts;
+	} rows[] = {
+		{"/home/bin", true},       {"/home/src/a/in/bin", false},
+		{"/home/src/a/in", false}, {"/home/src/bin", false},
+		{"/home/src/a", false},    {"/home/link", false},
+		{"/home/missing", false},  {"/opt/bin", true},
+	};
+	char here[256], home[256], path[512], clean[512];
+
+	(void)state;
+	(void)snprintf(here, sizeof(here), "%s/home/src/a/in", top);
+	(void)snprintf(home, sizeof(home), "%s/home", top);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		(void)snprintf(path, sizeof(path), "%s%s:/usr/bin", top, rows[i].folder);
+		pager_clean_path(path, here, home, clean);
+		if (strcmp(clean, rows[i].counts ? path : "/usr/bin") != 0)
+			fail_msg("%s: %s", rows[i].folder, clean);
+	}
+}
+
+static void relative_folders_do_not_count(void **state)
+{
+	char clean[64];
+
+	(void)state;
+	pager_clean_path(".:bin::/usr/bin:./x:", "/srv/a/b", "/root", clean);
+	assert_string_equal(clean, "/usr/bin");
+	pager_clean_path("", "/srv/a/b", "/root", clean);
+	assert_string_equal(clean, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folders_of_the_workspace_do_not_count),
+		cmocka_unit_test(relative_folders_do_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
