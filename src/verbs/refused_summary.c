@@ -134,6 +134,12 @@ static void summary_flag(const struct refused_item *item, char *text, size_t siz
 	(void)snprintf(text, size, "%.*s", (int)len, len ? host : "");
 }
 
+/* A bare address: nobody knows by looking at it whose it is, so nothing offers to allow it. */
+static bool summary_is_address(const char *host)
+{
+	return strchr(host, ':') || host[strspn(host, "0123456789.")] == '\0';
+}
+
 static const char *summary_bundle(const struct summary *s, const struct refused_item *item)
 {
 	bool host = item->kind == MESSAGE_EVENT_DNS || item->kind == MESSAGE_EVENT_CONNECT;
@@ -172,7 +178,8 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 		words_text(&words, s->plan, item->origin);
 		buf_put_char(&words, ')');
 	}
-	if (!bundle && flag[0] && (item->count > 1 || programs > 1)) {
+	if (!bundle && flag[0] && !summary_is_address(item->host) &&
+	    (item->count > 1 || programs > 1)) {
 		buf_put_str(&words, "; --allow ");
 		text_escape(&words, span_of_str(flag));
 	}
