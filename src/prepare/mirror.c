@@ -228,6 +228,15 @@ void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable
 		*t = (struct policy_secret_text){variable, text};
 }
 
+void mirror_secret_file(struct mirror *m, struct policy_secret *s, const char *path,
+			const char *text)
+{
+	struct policy_secret_file *file = mirror_grow(m, MIRROR_LIST(s->files));
+
+	if (file)
+		*file = (struct policy_secret_file){path, text};
+}
+
 /* --- all of them ---------------------------------------------------------------------- */
 
 int mirrors_apply(struct policy *policy, const struct host *host, struct arena *arena,
@@ -238,7 +247,7 @@ int mirrors_apply(struct policy *policy, const struct host *host, struct arena *
 		void (*read)(struct mirror *m);
 	} all[] = {
 		{"npm", mirror_npm},       {"pypi", mirror_pypi}, {"go", mirror_go},
-		{"crates", mirror_crates}, {"apt", mirror_apt},
+		{"crates", mirror_crates}, {"apt", mirror_apt},   {"maven", mirror_maven},
 	};
 
 	memset(ret, 0, sizeof(*ret));
