@@ -66,27 +66,31 @@ static bool mirror_is_used(struct mirror *m)
 	return false;
 }
 
-/* Takes the bundle's own rules away, and puts this one where they stood; or behind them. */
+static bool mirror_is_own(const struct mirror *m, const struct plan_rule *rule)
+{
+	return !rule->ceiling && str_equal(rule->bundle, m->bundle);
+}
+
+/* Puts a rule behind the bundle's own; `instead`: the first time these are taken away. */
 static void mirror_put_rule(struct mirror *m, const struct plan_rule *rule, bool instead)
 {
-	size_t count = m->policy->network.count, kept = 0;
+	size_t count = m->policy->network.count, kept = 0, last = 0;
 	struct plan_rule *rules = arena_alloc(m->arena, (count + 1) * sizeof(*rules));
-	bool put = false;
 
 	if (!rules) {
 		m->no_memory = true;
 		return;
 	}
+	for (size_t i = 0; i < count; i++)
+		if (mirror_is_own(m, &m->policy->network.items[i]))
+			last = i;
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_rule *r = &m->policy->network.items[i];
-		bool own = !r->ceiling && str_equal(r->bundle, m->bundle);
 
-		if (own && !put) {
-			rules[kept++] = *rule;
-			put = true;
-		}
-		if (!own || !instead || m->replaced)
+		if (!mirror_is_own(m, r) || !instead || m->replaced)
 			rules[kept++] = *r;
+		if (i == last)
+			rules[kept++] = *rule;
 	}
 	m->replaced = m->replaced || instead;
 	m->policy->network.items = rules;
@@ -228,6 +232,15 @@ void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable
 		*t = (struct policy_secret_text){variable, text};
 }
 
+void mirror_secret_file(struct mirror *m, struct policy_secret *s, const char *path,
+			const char *text)
+{
+	struct policy_secret_file *file = mirror_grow(m, MIRROR_LIST(s->files));
+
+	if (file)
+		*file = (struct policy_secret_file){path, text};
+}
+
 /* --- all of them ---------------------------------------------------------------------- */
 
 int mirrors_apply(struct policy *policy, const struct host *host, struct arena *arena,
@@ -238,7 +251,7 @@ int mirrors_apply(struct policy *policy, const struct host *host, struct arena *
 		void (*read)(struct mirror *m);
 	} all[] = {
 		{"npm", mirror_npm},       {"pypi", mirror_pypi}, {"go", mirror_go},
-		{"crates", mirror_crates}, {"apt", mirror_apt},
+		{"crates", mirror_crates}, {"apt", mirror_apt},   {"maven", mirror_maven},
 	};
 
 	memset(ret, 0, sizeof(*ret));

@@ -8,6 +8,7 @@
  *	pypi	PIP_INDEX_URL, UV_DEFAULT_INDEX, UV_INDEX_URL, pip.conf, uv.toml
  *	go	GOPROXY and its kin, go/env
  *	crates	~/.cargo/config.toml and credentials.toml
+ *	maven	~/.m2/settings.xml: a mirror of central, or of all
  *	apt	/etc/apt/sources.list, sources.list.d: no settings are carried
  *
  * Of a mirror

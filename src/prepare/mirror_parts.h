@@ -57,11 +57,16 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 void mirror_variable(struct mirror *m, struct policy_secret *s, const char *variable);
 void mirror_text(struct mirror *m, struct policy_secret *s, const char *variable, const char *text);
 
-/* mirror_read.c: one for each ecosystem */
+/* A made-up file that has the placeholder, as "{}". */
+void mirror_secret_file(struct mirror *m, struct policy_secret *s, const char *path,
+			const char *text);
+
+/* mirror_read.c, mirror_maven.c: one for each ecosystem */
 void mirror_npm(struct mirror *m);
 void mirror_pypi(struct mirror *m);
 void mirror_go(struct mirror *m);
 void mirror_crates(struct mirror *m);
 void mirror_apt(struct mirror *m);
+void mirror_maven(struct mirror *m);
 
 #endif

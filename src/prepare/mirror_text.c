@@ -171,7 +171,7 @@ bool mirror_url_parse(struct mirror *m, const char *text, struct mirror_url *ret
 	}
 	/* Nothing that a file or a variable would take for something else. */
 	for (const char *c = rest; *c; c++)
-		if (*c <= ' ' || *c > '~' || strchr("\"'\\`${}?#=@;,|", *c))
+		if (*c <= ' ' || *c > '~' || strchr("\"'\\`${}?#=@;,|<>&", *c))
 			return false;
 	if (authority_parse((struct span){(const uint8_t *)rest, len}, &ret->at) < 0 ||
 	    ret->at.is_address || mirror_path_tells(m, rest + len))

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Maven's settings are XML, and of it only this is looked for: a <mirror> of central or of all, and
+ * the <server> of the same id.  It stands alone for that: nothing else here is XML.
+ */
+#include "mirror_parts.h"
+
+#include "str.h"
+
+#define MIRROR_MAVEN "~/.m2/settings.xml"
+
+/* What stands between <name> and </name>, from *at on, which goes behind it; NULL: no more. */
+static const char *maven_element(struct mirror *m, const char **at, const char *name)
+{
+	const char *open = mirror_printf(m, "<%s>", name), *close = mirror_printf(m, "</%s>", name);
+	const char *begin = strstr(*at, open);
+	const char *end = begin ? strstr(begin, close) : NULL;
+
+	if (!end)
+		return NULL;
+	begin += strlen(open);
+	*at = end + strlen(close);
+	while (begin < end && strchr(" \t\r\n", *begin))
+		begin++;
+	while (end > begin && strchr(" \t\r\n", end[-1]))
+		end--;
+	const char *text = arena_strn(m->arena, begin, (size_t)(end - begin));
+
+	m->no_memory = m->no_memory || !text;
+	return text;
+}
+
+/* The first of that name within an element; "" for none. */
+static const char *maven_child(struct mirror *m, const char *element, const char *name)
+{
+	const char *text = maven_element(m, &element, name);
+
+	return text ? text : "";
+}
+
+/* Without what is commented out. */
+static const char *maven_read(struct mirror *m)
+{
+	const char *text = mirror_read(m, MIRROR_MAVEN);
+	char *kept = text ? arena_str(m->arena, text) : NULL;
+
+	for (char *at = kept; at && (at = strstr(at, "<!--"));) {
+		char *end = strstr(at, "-->");
+
+		if (!end) {
+			*at = '\0';
+			break;
+		}
+		memset(at, ' ', (size_t)(end + 3 - at));
+	}
+	return kept;
+}
+
+/* Nothing that XML, or a placeholder's text, would take for something else. */
+static bool maven_is_plain(const char *text)
+{
+	return *text && !strpbrk(text, "<>&\"'{}\\");
+}
+
+static bool maven_is_of_all(const char *of)
+{
+	while (*of) {
+		size_t len = strcspn(of, ", ");
+
+		if ((len == 1 && *of == '*') || (len == 7 && strncmp(of, "central", 7) == 0) ||
+		    (len == 10 && strncmp(of, "external:*", 10) == 0))
+			return true;
+		of += len;
+		of += strspn(of, ", ");
+	}
+	return false;
+}
+
+/* The login that the user has for this id: its user, and *ret_password; NULL: none. */
+static const char *maven_login(struct mirror *m, const char *text, const char *id,
+			       const char **ret_password)
+{
+	for (const char *server; (server = maven_element(m, &text, "server"));) {
+		const char *user = maven_child(m, server, "username");
+
+		*ret_password = mirror_expand(m, maven_child(m, server, "password"));
+		if (str_equal(maven_child(m, server, "id"), id) && maven_is_plain(user) &&
+		    **ret_password)
+			return user;
+	}
+	return NULL;
+}
+
+static void maven_carry(struct mirror *m, const char *text, const char *mirror, const char *id)
+{
+	const char *of = maven_child(m, mirror, "mirrorOf"), *password = NULL;
+	struct mirror_url url;
+
+	if (!mirror_url_parse(m, maven_child(m, mirror, "url"), &url) || !maven_is_plain(of) ||
+	    !maven_is_plain(id)) {
+		mirror_note(m, "the mirror of maven", "its address cannot be carried",
+			    MIRROR_MAVEN);
+		return;
+	}
+	const char *user = maven_login(m, text, id, &password);
+	struct policy_secret *s =
+		user ? mirror_secret(m, &url, password, true, MIRROR_MAVEN) : NULL;
+	const char *server = s ? mirror_printf(m,
+					       "<servers><server><id>%s</id><username>%s</username>"
+					       "<password>{}</password></server></servers>",
+					       id, user)
+			       : "";
+	const char *made = mirror_printf(m,
+					 "<settings>%s<mirrors><mirror><id>%s</id><url>%s</url>"
+					 "<mirrorOf>%s</mirrorOf></mirror></mirrors></settings>",
+					 server, id, url.clean, of);
+
+	mirror_allow(m, &url, MIRROR_MAVEN, true);
+	if (s)
+		mirror_secret_file(m, s, MIRROR_MAVEN, made);
+	else
+		mirror_file(m, mirror_printf(m, "%s/.m2/settings.xml", m->host->home), made);
+}
+
+void mirror_maven(struct mirror *m)
+{
+	const char *text = maven_read(m);
+	const char *at = text;
+
+	for (const char *mirror; at && (mirror = maven_element(m, &at, "mirror"));)
+		if (maven_is_of_all(maven_child(m, mirror, "mirrorOf"))) {
+			maven_carry(m, text, mirror, maven_child(m, mirror, "id"));
+			return;
+		}
+}
