@@ -3,13 +3,27 @@
  * `bawn completion SHELL`.  Each script is a fixed frame, which knows how a
  * command line is built (parse.h), and lists made from the tables.  How a value
  * is completed follows from its name in the table: DIR is a folder, PATH any
- * file, NAME[=VALUE] a variable, and words are words.
+ * file, NAME[=VALUE] a variable, and words are words; --release is completed by what is held.
  *
  * tests/scenario/completion.sh drives the bash and fish scripts as their shells do.
  */
 #include "help.h"
 #include "parse.h"
 #include "str.h"
+
+/* What is held, each with its rule and its outermost folder; not what goes with another one, nor
+ * names that a shell takes apart.  A list (--stat) does not count as shown. */
+#define COMPLETION_HELD                                                         \
+	"bawn diff --held --stat --json 2>/dev/null |\n"                        \
+	"		awk -F'\"' '/^ *\"path\":/ { p = $4 } /^ *\"rule\":/ { r = $4 } /^ " \
+	"*\"with\":/ { p = \"\" }\n"                                            \
+	"			/^ *\"before\":/ { if (p ~ /^[A-Za-z0-9._\\/@+-]+$/) { print p; "   \
+	"print "                                                                \
+	"r;\n"                                                                  \
+	"				if (i = index(p, \"/\")) print substr(p, 1, i) }; p = r "          \
+	"= "                                                                    \
+	"\"\" }' |\n"                                                           \
+	"		sort -u\n"
 
 /* ---- bash: needs nothing of the bash-completion package, and uses it for the command if there
  * ---- */
@@ -129,6 +143,10 @@ static const char bash_frame[] =
 	"		grep -Ev '^(apply|discard|undo)(-[0-9]+)?$' | sort -u\n"
 	"}\n"
 	"\n"
+	"_bawn_held()\n"
+	"{\n"
+	"	" COMPLETION_HELD "}\n"
+	"\n"
 	"_bawn_paths()\n"
 	"{\n"
 	"	compopt -o filenames 2>/dev/null\n"
@@ -161,6 +179,7 @@ enum completion_kind {
 	VALUE_PATH,
 	VALUE_VARIABLE,
 	VALUE_SESSION,
+	VALUE_HELD,
 	VALUE_FREE,
 };
 
@@ -168,6 +187,8 @@ static enum completion_kind completion_kind(const struct option *o)
 {
 	const char *words[OPTION_WORDS_MAX];
 
+	if (o->id == OPTION_RELEASE)
+		return VALUE_HELD;
 	if (str_equal(o->value, "DIR"))
 		return VALUE_DIR;
 	if (str_equal(o->value, "PATH"))
@@ -343,6 +364,9 @@ static void bash_value(struct buf *into, const struct option *o)
 	case VALUE_SESSION:
 		buf_put_str(into, "_bawn_words \"$(_bawn_sessions)\" \"$2\"");
 		break;
+	case VALUE_HELD:
+		buf_put_str(into, "_bawn_words \"$(_bawn_held)\" \"$2\"");
+		break;
 	case VALUE_FREE:
 		buf_put_char(into, ':');
 		break;
@@ -405,6 +429,9 @@ static void zsh_value(struct buf *into, const struct option *o)
 	case VALUE_SESSION:
 		buf_put_str(into, "{compadd - ${(f)\"$(_bawn_sessions)\"}}");
 		break;
+	case VALUE_HELD:
+		buf_put_str(into, "{compadd - ${(f)\"$(_bawn_held)\"}}");
+		break;
 	case VALUE_FREE:
 		break;
 	}
@@ -459,7 +486,8 @@ static void zsh_write(struct buf *into)
 {
 	buf_put_str(into, "#compdef bawn\n# made by 'bawn completion zsh'\n\n_bawn_sessions()\n{\n"
 			  "\tls ${XDG_STATE_HOME:-$HOME/.local/state}/bawn/record 2>/dev/null |\n"
-			  "\t\tsed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n}\n\n_bawn()\n{\n"
+			  "\t\tsed -n 's/^[0-9]*-[0-9]*-//p' | sort -u\n}\n\n_bawn_held()\n{\n"
+			  "\t" COMPLETION_HELD "}\n\n_bawn()\n{\n"
 			  "\tlocal curcontext=$curcontext state line ret=1\n"
 			  "\tlocal -A opt_args\n\tlocal -a bawn_verbs\n\n\tbawn_verbs=(\n");
 	for (size_t i = 0; i < verb_count; i++) {
@@ -496,6 +524,9 @@ static const char fish_frame[] =
 	"	command ls $state/bawn/record 2>/dev/null | sed -n 's/^[0-9]*-[0-9]*-//p' | sort "
 	"-u\n"
 	"end\n"
+	"\n"
+	"function __bawn_held\n"
+	"	" COMPLETION_HELD "end\n"
 	"\n"
 	"function __bawn_verb\n"
 	"	set -l words (commandline -opc)\n"
@@ -564,6 +595,9 @@ static void fish_value(struct buf *into, const struct option *o)
 		break;
 	case VALUE_SESSION:
 		buf_put_str(into, " -x -a '(__bawn_sessions)'");
+		break;
+	case VALUE_HELD:
+		buf_put_str(into, " -x -a '(__bawn_held)'");
 		break;
 	case VALUE_FREE:
 		buf_put_str(into, " -x");

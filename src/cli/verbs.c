@@ -408,9 +408,10 @@ const struct verb verbs[] = {
 			"that the session worked on, and nothing lands. With --anyway it does: "
 			"where the new folder is not what the session found, it is a conflict.\n\n"
 			"Held changes would make one of your own programs run something later. "
-			"Each is released by its own path, or asked about at the terminal, where "
-			"'v' shows it and 'a' takes all of its rule; --yes never releases any. A "
-			"version of a file that only a "
+			"Each is released by its own path, its folder or its rule, or asked about "
+			"at the terminal, where 'v' shows it and 'a' takes all of its rule; --yes "
+			"never releases any. A folder or a rule releases what 'bawn diff' has "
+			"shown. A version of a file that only a "
 			"commit has is released by PATH@OBJECT, as 'bawn diff' shows it. Who "
 			"decided what is written to "
 			"the record first, "
@@ -420,7 +421,8 @@ const struct verb verbs[] = {
 			    "bawn apply -n\tonly say what would land\n"
 			    "bawn apply -p\tchoose by file and hunk\n"
 			    "bawn apply --merge '*'\tput both sides together\n"
-			    "bawn apply --release .envrc\tthis held file too",
+			    "bawn apply --release .envrc\tthis held file too\n"
+			    "bawn apply --release .venv/\tall that is held there",
 		.exits = EXITS_OF_REVIEW,
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(YES) |
 			   BIT(DRY_RUN) | BIT(THEIRS) | BIT(OURS) | BIT(MERGE) | BIT(MARKERS) |

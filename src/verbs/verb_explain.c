@@ -227,6 +227,8 @@ static void explain_holds(struct explain *x)
 				  : "Held back, because your own commands would run it");
 	explain_level(x, rules, HOLD_HOLD, direct ? "at the end" : "held",
 		      direct ? "it has landed by then: " : "until you release it by name: ");
+	explain_level(x, rules, HOLD_LEAVE, direct ? "by bawn diff" : "left out",
+		      direct ? "also: " : "does not land, and nothing waits for it: ");
 	explain_level(x, rules, HOLD_FLAG, direct ? "by bawn diff" : "flagged",
 		      direct ? "also: " : "lands, and is pointed out: ");
 	explain_level(x, rules, HOLD_NOT, "not looked for", "by your policy: ");
