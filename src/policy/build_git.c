@@ -13,7 +13,7 @@
 #define BUILD_GIT_SYSTEM "/etc/gitconfig"
 #define BUILD_GIT_OWN "/run/bawn/gitconfig"
 
-enum { BUILD_GIT_MAX = 256 << 10 };
+enum { BUILD_GIT_MAX = 256 << 10, BUILD_GIT_PASSWORDS_MAX = 64 << 10 };
 
 static const struct {
 	const char *section, *key, *name, *variable; /* variable: of git's own, wins */
@@ -161,7 +161,7 @@ static bool build_git_may_be_at(const struct plan_binding *at)
 
 const char *build_git_password(struct build *b, const struct plan_secret *s)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(BUILD_GIT_MAX);
+	_cleanup_buf_ struct buf text = BUF_INIT(BUILD_GIT_PASSWORDS_MAX);
 
 	if (s->kind == PLAN_SECRET_AWS || !s->in_authorization || s->parts.count != 1 ||
 	    !build_git_is_word(s->parts.items[0].placeholder))
@@ -173,7 +173,10 @@ const char *build_git_password(struct build *b, const struct plan_secret *s)
 			if (ports->from == ports->to && build_git_may_be_at(&s->bindings.items[i]))
 				build_git_helper(b, s, &s->bindings.items[i], ports->from, &text);
 		}
-	if (text.len == 0)
+	size_t before = b->git_passwords ? strlen(b->git_passwords) : 0;
+
+	/* So many places that no file can say them all: git asks, as without. */
+	if (text.len == 0 || buf_error(&text) || before + text.len > BUILD_GIT_PASSWORDS_MAX)
 		return NULL;
 	b->git_passwords =
 		build_printf(b, "%s%s", b->git_passwords ? b->git_passwords : "", buf_str(&text));
@@ -199,6 +202,7 @@ void build_git(struct build *b)
 	build_git_settings(b, &text);
 	if (b->git_passwords)
 		buf_put_str(&text, b->git_passwords);
+	b->no_memory |= buf_error(&text) != 0;
 	if (text.len == 0)
 		return;
 	bool taken = build_git_is_taken(b);

@@ -102,6 +102,77 @@ static void the_environment_wins(void **state)
 	assert_null(world_value(w, "GIT_CONFIG_SYSTEM"));
 }
 
+/* A secret at this many places, of which the names have this length. */
+static void has_secret(struct world *w, const char *host, size_t places, const char *shape)
+{
+	static struct plan_ports https[] = {{443, 443}};
+	static struct plan_binding bindings[PLAN_BINDINGS_MAX];
+	static struct plan_string shapes[1];
+	static struct policy_secret secret;
+	static struct plan_rule rule;
+
+	for (size_t i = 0; i < places; i++)
+		bindings[i] = (struct plan_binding){
+			.host = host, .ports = {https, 1}, .scheme = PLAN_SCHEME_TLS};
+	shapes[0].text = shape;
+	secret = (struct policy_secret){.name = "TOKEN",
+					.bindings = {bindings, places},
+					.in_authorization = true,
+					.shapes = {shapes, 1},
+					.from = POLICY_FROM_ENV,
+					.from_text = "TOKEN",
+					.origin = "test"};
+	rule = (struct plan_rule){.action = PLAN_ACTION_ALLOW,
+				  .host = host,
+				  .ports = {https, 1},
+				  .scheme = PLAN_SCHEME_TLS,
+				  .origin = "test"};
+	w->policy.secrets.items = &secret;
+	w->policy.secrets.count = 1;
+	w->policy.network.items = &rule;
+	w->policy.network.count = 1;
+	w->host.placeholder_key = SPAN_LITERAL("a key of thirty-two bytes, more ");
+	if (w->host.trust.count == 0)
+		world_add(w, &w->host.trust, "/etc/ssl/certs/ca-certificates.crt")->origin =
+			"bundle";
+	world_build(w);
+	assert_int_equal(w->plan.secrets.count, 1);
+}
+
+static void a_token_is_a_password_at_its_host(void **state)
+{
+	static const struct {
+		const char *host, *user;
+	} hosts[] = {{"git.example", "x-access-token"},
+		     {"gitlab.example", "oauth2"},
+		     {"bitbucket.example", "x-token-auth"},
+		     {"*.git.example", "x-access-token"}};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hosts); i++) {
+		has_secret(w, hosts[i].host, 1, "ghp_{20:n}");
+		const char *want =
+			arena_printf(&w->arena,
+				     "[credential \"https://%s\"]\n\thelper = \"!f() { test "
+				     "\\\"$1\\\" != get || "
+				     "printf 'username=%s\\\\npassword=%s\\\\n'; }; f\"\n",
+				     hosts[i].host, hosts[i].user,
+				     w->plan.secrets.items[0].parts.items[0].placeholder);
+
+		if (!strstr(content(w, SYSTEM), want))
+			fail_msg("%s\nhas no\n%s", content(w, SYSTEM), want);
+		assert_string_equal(w->plan.secrets.items[0].files.items[0].text, SYSTEM);
+	}
+	/* Hosts of an API have no repositories; what a shell would read is not written. */
+	has_secret(w, "api.example", 1, "ghp_{20:n}");
+	assert_null(world_at(w, SYSTEM));
+	has_secret(w, "git.example", 1, "{40:p}");
+	assert_null(world_at(w, SYSTEM));
+	/* So much that it would not fit: none, and the box starts. */
+	has_secret(w, "git.example", PLAN_BINDINGS_MAX, "ghp_{999:n}{999:n}");
+	assert_null(world_at(w, SYSTEM));
+}
+
 static void without_a_box_nothing_is_carried(void **state)
 {
 	struct world *w = *state;
@@ -121,6 +192,7 @@ int main(void)
 		PROMISE(the_hosts_own_is_shown_and_comes_first),
 		PROMISE(what_would_begin_a_line_is_refused),
 		PROMISE(the_environment_wins),
+		PROMISE(a_token_is_a_password_at_its_host),
 		PROMISE(without_a_box_nothing_is_carried),
 	};
 
