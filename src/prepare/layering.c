@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layering.h"
 
-#include "branch_left.h"
 #include "clock.h"
 #include "elsewhere.h"
 #include "fd.h"
@@ -24,9 +23,10 @@
 
 enum {
 	LAYERING_HOLD_MS = 2000,
-	LAYERING_WORDS_MAX = 4096,
+	LAYERING_LIST_MAX = 64 << 10,
 	LAYERING_FIRST_MAX = 1 << 20,
 	LAYERING_SAID_MAX = 32 << 20,
+	LAYERING_WORDS_MAX = 4096,
 };
 
 /* --- which session -------------------------------------------------------------------- */
@@ -595,11 +595,56 @@ int layering_first(const struct layering *g, const struct plan *plan, struct err
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
 }
 
+/* bawn-review knows whether there is any change, and is confined: objects that the agent wrote are
+ * read for that.  It writes to `out`. */
+static void layering_list_changes(const struct layering *g, const char *path, int out)
+{
+	_cleanup_fd_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null >= 0)
+		(void)dup2(null, STDERR_FILENO);
+	(void)dup2(out, STDOUT_FILENO);
+	(void)execl(path, "bawn", "diff", "--json", "--stat", "--session", g->session.name,
+		    "--workspace", g->layers->workspace, (char *)NULL);
+}
+
+/*
+ * A session with a branch of its own did not come there, or has nothing that the user's branch and
+ * folder do not have (branch_left.h): HEAD, the index and the like are always in its layer.
+ */
+static bool layering_left_nothing(const struct layering *g)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(LAYERING_LIST_MAX);
+	char path[PATH_MAX];
+	int ends[2], status = -1;
+
+	if (!g->goes_on && worktree_is_missing(g->layers, &g->session))
+		return true;
+	if (helper_path("bawn-review", path, sizeof(path)) < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		layering_list_changes(g, path, ends[1]);
+		_exit(EXIT_BAWN);
+	}
+	(void)close(ends[1]);
+	int r = pid < 0 ? -errno : fd_read_all(ends[0], &list);
+
+	(void)close(ends[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	/* In a text of its own the quotes would be escaped. */
+	return r == 0 && status == 0 && strstr(buf_str(&list), "\"changes\": []");
+}
+
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)
 {
 	*ret_kept = false;
 	if (g->hold < 0)
 		return 0;
+	bool nothing = !forget && g->session.branch[0] && layering_left_nothing(g);
+
 	fd_close(&g->lock);
 	g->lock = layers_lock(g->layers, e);
 	if (g->lock < 0)
@@ -613,10 +658,7 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 	if (r < 0)
 		verb_complain(e);
 	*e = r < 0 ? ERROR_INIT : *e;
-	/* It did not come to its branch, or left nothing there that the user does not have. */
-	if (!forget && g->branch && g->session.branch[0] &&
-	    ((!g->goes_on && worktree_is_missing(g->layers, &g->session)) ||
-	     !branch_waits(g->layers, &g->session, g->tree)))
+	if (nothing)
 		g->session.project.count = 0;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);

@@ -106,15 +106,6 @@ static bool settled_is(const struct settled *s, struct change *c)
 	return false;
 }
 
-/* Of a session with a branch of its own: what it found so, or the user's branch has by now; and what
- * git keeps about the branch that it is on. */
-static bool settled_is_of_branch(struct branch_left *b, const struct change *c)
-{
-	const char *rest = git_rest(c->path);
-
-	return branch_is_old(b, c) && !(rest && git_is_in_objects(c->path));
-}
-
 int settled_drop(const struct review *r, const struct layers_session *session, const struct view *v,
 		 struct changes *c, struct error *e)
 {
@@ -135,8 +126,7 @@ int settled_drop(const struct review *r, const struct layers_session *session, c
 	if (code == 0 && branch_left_open(v, session, &left) < 0)
 		code = error_sys(e, -ENOMEM, "cannot read the branch of %s", session->name);
 	for (size_t i = 0; code == 0 && i < c->count; i++)
-		if (!settled_is(&s, &c->items[i]) &&
-		    !(left && settled_is_of_branch(left, &c->items[i]))) {
+		if (!settled_is(&s, &c->items[i]) && !(left && branch_is_old(left, &c->items[i]))) {
 			builds = builds || settled_builds(&c->items[i]);
 			c->items[count++] = c->items[i];
 		}

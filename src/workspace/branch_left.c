@@ -45,6 +45,7 @@ struct branch_left {
 	struct left_list files;        /* of the commit */
 	struct left_list since, ahead; /* that differ from where it began, from the user's */
 	bool on_branch, has_mine;
+	bool has_landed;           /* the branch is where it began, or where the user has it */
 	bool refs_asked, refs_are; /* the user has the commits of all its other refs */
 	bool index_is;             /* as the commit */
 	struct buf index;          /* its bytes */
@@ -305,6 +306,10 @@ bool branch_is_committed(struct branch_left *b, const struct change *c)
 bool branch_is_old(struct branch_left *b, const struct change *c)
 {
 	const char *paths[] = {c->path, c->from ? c->from : c->path};
+	const char *rest = str_after(c->path, ".git/");
+
+	if (rest && (str_equal(rest, b->ref) || git_is_in_objects(c->path)))
+		return b->has_landed;
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++)
 		if (left_find(&b->since, paths[i]) &&
@@ -341,6 +346,7 @@ static int left_fill(struct branch_left *b, const char *start, const char *commi
 		r = left_compare(b, &none, &tree, &b->files);
 	if (r < 0)
 		return r;
+	b->has_landed = str_equal(commit, start) || str_equal(commit, own);
 	left_read_head(b);
 	b->index_is = left_index_is(b);
 	r = left_tree(b, start, &began);
@@ -395,38 +401,4 @@ void branch_left_close(struct branch_left **b)
 	arena_fini(&(*b)->arena);
 	free(*b);
 	*b = NULL;
-}
-
-/* The session's branch is where it began, or where the user has it. */
-static bool left_has_landed(const struct view *v, const struct layers_session *s)
-{
-	const struct view base = {.base = v->base};
-	char ref[LAYERS_BRANCH_MAX + sizeof("refs/heads/")];
-	char own[GIT_HEX_MAX + 1], mine[GIT_HEX_MAX + 1];
-
-	(void)snprintf(ref, sizeof(ref), "refs/heads/%s", s->branch);
-	return branch_commit(v, ref, own) == 0 && branch_commit(&base, ref, mine) == 0 && own[0] &&
-	       (str_equal(own, s->start) || str_equal(own, mine));
-}
-
-bool branch_waits(const struct layers *l, const struct layers_session *s, int tree)
-{
-	_cleanup_view_ struct view v = VIEW_INIT;
-	struct changes_how how = {.lazy = true};
-	struct changes changes = {.count = 0};
-	struct error e = ERROR_INIT;
-	char own[LAYERS_BRANCH_MAX + sizeof(".git/refs/heads/")];
-
-	(void)snprintf(own, sizeof(own), ".git/refs/heads/%s", s->branch);
-	if (view_open(l, &s->project, tree, &v, &e) < 0 || !left_has_landed(&v, s))
-		return true;
-	_cleanup_branch_left_ struct branch_left *b = NULL;
-	bool waits =
-		branch_left_open(&v, s, &b) < 0 || !b || changes_read(&v, &how, &changes, &e) < 0;
-
-	for (size_t i = 0; !waits && i < changes.count; i++)
-		waits = !str_equal(changes.items[i].path, own) &&
-			!branch_is_committed(b, &changes.items[i]);
-	changes_fini(&changes);
-	return waits;
 }

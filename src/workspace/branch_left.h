@@ -24,11 +24,7 @@ void branch_left_close(struct branch_left **b);
 bool branch_is_committed(struct branch_left *b, const struct change *c);
 
 /* And there is nothing new in it: the session found it so where it began, or the user's own branch
- * of that name has it. */
+ * of that name has it.  Of the branch itself, and of objects: it is at that commit. */
 bool branch_is_old(struct branch_left *b, const struct change *c);
-
-/* Whether a session that has ended has something that the user does not have: commits, or what is
- * not committed. */
-bool branch_waits(const struct layers *l, const struct layers_session *s, int tree);
 
 #endif

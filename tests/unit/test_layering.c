@@ -337,12 +337,25 @@ static void a_branch_has_a_session_of_its_own(void **state)
 	/* The branch comes before the command, and is a word of its own. */
 	const struct plan_string *argv = t.plan->argv.items;
 
-	if (!argv || t.plan->argv.count != 6) {
+	if (!argv || t.plan->argv.count != 9) {
 		fail_msg("the command has %zu words", t.plan->argv.count);
 		return;
 	}
-	assert_string_equal(argv[4].text, "feat/x");
-	assert_string_equal(argv[5].text, "true");
+	assert_string_equal(argv[2].text, "feat/x");
+	assert_string_equal(argv[4].text, "unborn");
+	assert_string_equal(argv[7].text, "fresh");
+	assert_string_equal(argv[8].text, "true");
+	assert_non_null(plan_mount_of(t.plan, "worktree"));
+	/* It never came to the branch: nothing of it is kept. */
+	try_write(&t, "workspace", "new");
+	assert_false(try_finish(&t, false));
+	try_init(&t);
+	try_option(&t, OPTION_WORKTREE, "feat/x");
+	expect_start(&t, "other-name");
+	char path[PATH_MAX], git[PATH_MAX];
+
+	fake_dir(fake_path(path, plan_mount_of(t.plan, "workspace")->upper, "up"), ".git");
+	fake_file(fake_path(git, path, ".git"), "HEAD", "ref: refs/heads/feat/x\n");
 	try_write(&t, "workspace", "new");
 	assert_true(try_finish(&t, false));
 	try_init(&t);
