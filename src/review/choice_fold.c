@@ -227,19 +227,6 @@ static void fold_put_files(const struct text *t, struct buf *into, struct choice
 			 count - FOLD_FILES);
 }
 
-static void fold_put_heaps(struct buf *into, const struct choices_shown *s)
-{
-	for (size_t n = 0; n < s->folding.heap_count; n++) {
-		const struct heap *h = &s->folding.heaps[n];
-
-		if (!heap_is_one(h))
-			continue;
-		fold_put_word(into, heap_word(h));
-		heap_put(into, h);
-		buf_put_char(into, '\n');
-	}
-}
-
 /* --- by rule ------------------------------------------------------------------------------ */
 
 struct fold_rule {
@@ -327,6 +314,6 @@ void choices_put_landing(const struct text *t, struct buf *into, const struct ch
 	fold_put_commits(into, &s);
 	fold_put_files(t, into, &s);
 	fold_put_git(t, into, &s);
-	fold_put_heaps(into, &s);
+	(void)heaps_put(into, &s.folding, "  ");
 	fold_put_flagged(t, into, &s);
 }

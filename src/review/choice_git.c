@@ -76,7 +76,9 @@ static void git_keep(struct choice *x, const char *why)
 {
 	x->both_changed = x->both_changed || x->state == CHOICE_CONFLICT;
 	x->state = CHOICE_KEPT;
-	x->why = why;
+	x->why = x->change->before.type == OBJECT_ABSENT && str_equal(why, "yours stays")
+			 ? "you have none, and none lands"
+			 : why;
 	x->decided = NULL;
 }
 

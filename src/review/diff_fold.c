@@ -321,30 +321,14 @@ int diff_put_git(struct diff *d, struct error *e)
 
 void diff_put_heaps(struct diff *d)
 {
-	size_t told = 0;
-	const struct heap *first = NULL;
+	_cleanup_buf_ struct buf lines = BUF_INIT(DIFF_OUT_MAX);
+	size_t told = heaps_put(&lines, &d->folding, "");
 
-	for (size_t n = 0; n < d->folding.heap_count; n++) {
-		const struct heap *h = &d->folding.heaps[n];
-		_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
-
-		if (!heap_is_one(h))
-			continue;
-		first = first ? first : h;
-		told++;
-		heap_put(&words, h);
-		diff_put(d, TEXT_PLAIN, "%-*s", DIFF_STATUS, heap_word(h));
-		buf_put(&d->out, words.ptr, words.len);
-		diff_end_line(d);
-	}
 	if (told == 0)
 		return;
-	if (told == 1)
-		diff_put(d, TEXT_FAINT, "%*s'bawn diff %.*s' looks into it", DIFF_STATUS, "",
-			 (int)first->len, first->path);
-	else
-		diff_put(d, TEXT_FAINT, "%*s'bawn diff FOLDER' looks into one of them", DIFF_STATUS,
-			 "");
+	buf_put(&d->out, lines.ptr, lines.len);
+	diff_put(d, TEXT_FAINT, "%*s'bawn diff FOLDER' looks into %s", DIFF_STATUS, "",
+		 told == 1 ? "it" : "one of them");
 	diff_end_line(d);
 }
 

@@ -453,13 +453,7 @@ static void direct_put_folded(const struct text *t, const struct changes *c,
 		show_objects_put(&out, &objects);
 		buf_put_char(&out, '\n');
 	}
-	for (size_t n = 0; n < f->heap_count; n++) {
-		if (!heap_is_one(&f->heaps[n]))
-			continue;
-		buf_putf(&out, "%-8s ", heap_word(&f->heaps[n]));
-		heap_put(&out, &f->heaps[n]);
-		buf_put_char(&out, '\n');
-	}
+	(void)heaps_put(&out, f, "");
 	text_write(t, &out);
 }
 

@@ -299,7 +299,8 @@ static void folding_heaps(const struct folding_how *how, struct folding *f)
 	}
 }
 
-const char *heap_word(const struct heap *h)
+/* The word for what happened to all of it: "added", or "changed". */
+static const char *heap_word(const struct heap *h)
 {
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
 		if (h->kinds[i] == h->files)
@@ -307,12 +308,62 @@ const char *heap_word(const struct heap *h)
 	return change_kind_words[CHANGE_CHANGED];
 }
 
-void heap_put(struct buf *into, const struct heap *h)
+static struct span heap_name(const struct heap *h)
+{
+	size_t at = h->len;
+
+	while (at > 0 && h->path[at - 1] != '/')
+		at--;
+	return (struct span){(const uint8_t *)h->path + at, h->len - at};
+}
+
+static bool heap_is_called(const struct heap *h, struct span name)
+{
+	struct span own = heap_name(h);
+
+	return own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
+}
+
+/* All of one name as one; how many they are. */
+static size_t heap_join(const struct folding *f, struct heap *ret, struct span name)
+{
+	size_t count = 0;
+
+	*ret = (struct heap){.ignored = true};
+	for (size_t n = 0; n < f->heap_count; n++) {
+		const struct heap *h = &f->heaps[n];
+
+		if (!heap_is_one(h) || !heap_is_called(h, name))
+			continue;
+		count++;
+		ret->files += h->files;
+		ret->bytes += h->bytes;
+		ret->ignored = ret->ignored && h->ignored;
+		for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
+			ret->kinds[i] += h->kinds[i];
+	}
+	return count;
+}
+
+/* One of this name has been told already. */
+static bool heap_is_told(const struct folding *f, size_t at)
+{
+	for (size_t n = 0; n < at; n++)
+		if (heap_is_one(&f->heaps[n]) &&
+		    heap_is_called(&f->heaps[n], heap_name(&f->heaps[at])))
+			return true;
+	return false;
+}
+
+static void heap_put(struct buf *into, const struct heap *h, struct span name, size_t folders)
 {
 	const char *between = ": ";
 
-	text_escape(into, (struct span){(const uint8_t *)h->path, h->len});
-	buf_putf(into, "/ (%zu file%s, ", h->files, h->files == 1 ? "" : "s");
+	text_escape(into, name);
+	buf_put_char(into, '/');
+	if (folders > 1)
+		buf_putf(into, " in %zu folders", folders);
+	buf_putf(into, " (%zu file%s, ", h->files, h->files == 1 ? "" : "s");
 	words_size(into, h->bytes);
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
 		if (h->kinds[i] == 0 || h->kinds[i] == h->files)
@@ -321,7 +372,32 @@ void heap_put(struct buf *into, const struct heap *h)
 			 i == CHANGE_MODE ? "of mode" : change_kind_words[i]);
 		between = ", ";
 	}
-	buf_putf(into, "%s)", h->ignored ? "; git ignores it" : "");
+	buf_putf(into, "%s)\n", h->ignored ? "; git ignores it" : "");
+}
+
+size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
+{
+	size_t told = 0;
+
+	for (size_t n = 0; n < f->heap_count; n++) {
+		const struct heap *h = &f->heaps[n];
+		struct heap all;
+
+		if (!heap_is_one(h))
+			continue;
+		told++;
+		size_t count = heap_join(f, &all, heap_name(h));
+		bool joined = count > FOLDING_FEW;
+
+		if (joined && heap_is_told(f, n))
+			continue;
+		buf_putf(into, "%s%-8s ", lead, heap_word(joined ? &all : h));
+		if (joined)
+			heap_put(into, &all, heap_name(h), count);
+		else
+			heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
+	}
+	return told;
 }
 
 /* --- all of it ------------------------------------------------------------------------ */

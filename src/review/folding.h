@@ -88,10 +88,10 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
 
 /* There is so much in it that it is one line. */
 bool heap_is_one(const struct heap *h);
-/* "node_modules/ (632 files, 4 MiB; git ignores it)", with how many were only changed. */
-void heap_put(struct buf *into, const struct heap *h);
-/* The word for what happened to all of it: "added", or "changed". */
-const char *heap_word(const struct heap *h);
+/* A line for each of them, the word for what happened in a column of its own behind `lead`:
+ * "added    node_modules/ (632 files, 4 MiB; git ignores it)".  More than a few of one name are one
+ * line.  Returns how many heaps these are. */
+size_t heaps_put(struct buf *into, const struct folding *f, const char *lead);
 
 /* A change that stands for both halves of a rename; `ret` borrows. */
 struct change folding_joined(const struct folding *f, const struct changes *c, size_t i);

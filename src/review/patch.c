@@ -231,7 +231,9 @@ static int patch_ask(struct patch *p, struct choice *x)
 		return r;
 	if (patch_has_hunks(x, &content))
 		return patch_ask_hunks(p, x, &content);
-	patch_ask_whole(p, x);
+	/* Who released it has said so. */
+	if (!x->released)
+		patch_ask_whole(p, x);
 	return 0;
 }
 

@@ -341,6 +341,27 @@ static void a_package_managers_tree_is_one_line(void **state)
 	assert_string_equal(buf_str(&words), "2 files, and 7 files in node_modules/");
 }
 
+/* Many of one name are one line. */
+static void heaps_of_one_name_are_one_line(void **state)
+{
+	static char paths[4][4][64], folders[4][64];
+	struct world *w = *state;
+	_cleanup_buf_ struct buf lines = BUF_INIT(1024);
+
+	for (int f = 0; f < 4; f++) {
+		(void)snprintf(folders[f], sizeof(folders[f]), "p%d/__pycache__", f);
+		add(w, CHANGE_ADDED, folders[f], true);
+		for (int i = 0; i < 4; i++) {
+			(void)snprintf(paths[f][i], sizeof(paths[f][i]), "%s/%d", folders[f], i);
+			add(w, CHANGE_ADDED, paths[f][i], false);
+		}
+	}
+	fold(w);
+	assert_int_equal(heaps_put(&lines, &w->diff.folding, ""), 4);
+	assert_string_equal(buf_str(&lines),
+			    "added    __pycache__/ in 4 folders (16 files, 0 bytes)\n");
+}
+
 /* A name that a person may give is no heap by itself. */
 static void a_small_folder_that_was_made_is_shown(void **state)
 {
@@ -368,6 +389,7 @@ int main(void)
 		ONE(gits_files_that_are_asked_for_are_shown),
 		ONE(each_repository_is_told_apart),
 		ONE(a_package_managers_tree_is_one_line),
+		ONE(heaps_of_one_name_are_one_line),
 		ONE(a_small_folder_that_was_made_is_shown),
 	};
 #undef ONE
