@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * What tools make, and make again.
+ *
+ * Compiled Python is left out.
+ *
  * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
@@ -15,6 +19,7 @@
  */
 #include "hold_parts.h"
 
+#include "compiled.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -45,6 +50,33 @@ struct whole {
 	struct whole_list start, install, odd;
 	const char *why;
 };
+
+/* --- compiled Python ------------------------------------------------------------------------ */
+
+/* Whether its bytes come from the source beside it nobody can see, and Python runs them instead of
+ * that.  So it never lands: it is left out, and Python makes it again from the text that was read.
+ * What has no source beside it is not made again: where Python would load it by itself it is held. */
+int hold_by_compiled(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	char source[PATH_MAX];
+
+	/* A commit that brings one was made to bring it. */
+	if (j->brought || !compiled_source(c->path, source))
+		return 0;
+	unsigned int type = hold_type(j->view, source);
+
+	if (type == OBJECT_FILE || type == OBJECT_LINK) {
+		v->most = HOLD_LEAVE;
+		v->why = "compiled from the source beside it; Python makes it again";
+		return 0;
+	}
+	if (!compiled_is_cached(c->path))
+		return hold_say(j, v, "python3 would run it, and there is no source %.200s",
+				source);
+	v->most = HOLD_LEAVE;
+	v->why = "compiled from a source that is not here; Python would not load it";
+	return 0;
+}
 
 /* --- where -------------------------------------------------------------------------------- */
 

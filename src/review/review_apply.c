@@ -443,10 +443,10 @@ static void apply_say_done(const struct apply *a)
  * back, or it has landed. */
 static int apply_nothing(struct apply *a, struct error *e)
 {
-	bool over = !a->dry && !a->still.live && !a->i->argument_count &&
-		    choices_in(&a->choices, CHOICE_SETTLED) +
-				    choices_in(&a->choices, CHOICE_LEAVE) ==
-			    a->choices.count;
+	bool over =
+		!a->dry && !a->still.live && !a->i->argument_count &&
+		choices_in(&a->choices, CHOICE_SETTLED) + choices_in(&a->choices, CHOICE_LEAVE) ==
+			a->choices.count;
 	_cleanup_fd_ int lock = over ? layers_lock(&a->review.layers, e) : -1;
 	int r = over && lock < 0 ? lock : 0;
 
