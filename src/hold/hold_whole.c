@@ -97,6 +97,14 @@ bool hold_is_in_modules(const char *path)
 	return whole_modules(path) > 0;
 }
 
+static bool whole_looks_like_venv(struct hold_judge *j, const struct view *v, const char *dir)
+{
+	return hold_type(v, hold_join(j, dir, "pyvenv.cfg")) == OBJECT_FILE &&
+	       (hold_type(v, hold_join(j, dir, "bin")) == OBJECT_DIR ||
+		hold_type(v, hold_join(j, dir, "Scripts")) == OBJECT_DIR);
+}
+
+/* It is one, or was: what is left of one is run as well. */
 static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 {
 	/* Only we write to it. */
@@ -105,9 +113,8 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 	if (!d || d->venv_read)
 		return d && d->venv;
 	d->venv_read = true;
-	d->venv = hold_type(j->view, hold_join(j, d->path, "pyvenv.cfg")) == OBJECT_FILE &&
-		  (hold_type(j->view, hold_join(j, d->path, "bin")) == OBJECT_DIR ||
-		   hold_type(j->view, hold_join(j, d->path, "Scripts")) == OBJECT_DIR);
+	d->venv = whole_looks_like_venv(j, j->view, d->path) ||
+		  whole_looks_like_venv(j, &j->before, d->path);
 	return d->venv;
 }
 
@@ -130,7 +137,8 @@ static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_
 {
 	size_t modules = whole_modules(c->path);
 
-	if (c->git)
+	/* What is no folder is judged by itself. */
+	if (c->git || (modules && !c->path[modules] && c->after.type != OBJECT_DIR))
 		return 0;
 	for (const char *slash = strchr(c->path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		size_t len = (size_t)(slash - c->path);
@@ -241,7 +249,7 @@ static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 	if (c->group == CHANGE_FLAGGED && c->rule && !whole_is_python(c, rest) &&
 	    (str_equal(c->rule, "link-outside") || str_equal(c->rule, "invisible")))
 		whole_tell(&w->odd, rest, strlen(rest));
-	if (lead || (!w->lead && c->after.type != OBJECT_DIR))
+	if (lead || (!w->lead && c->after.type != OBJECT_DIR && c->after.type != OBJECT_ABSENT))
 		w->lead = c;
 }
 
