@@ -317,7 +317,8 @@ int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const 
 	enum hold_level level = j->rules->levels[row];
 	struct hold_verdict v = {.most = most, .why = why ? why : h->why};
 
-	if (hold_less(level, most) <= said->level || !(j->kinds[h->content].about >> c->after.type & 1) ||
+	if (hold_less(level, most) <= said->level ||
+	    !(j->kinds[h->content].about >> c->after.type & 1) ||
 	    (c->kind == CHANGE_MODE && !j->kinds[h->content].mode))
 		return 0;
 	/* A repository within the files that a commit or an index brings is held as it is: in those

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * What tools make, and make again.
+ *
+ * Compiled Python is left out.
+ *
  * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
@@ -15,6 +19,7 @@
  */
 #include "hold_parts.h"
 
+#include "compiled.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -46,6 +51,33 @@ struct whole {
 	const char *why;
 };
 
+/* --- compiled Python ------------------------------------------------------------------------ */
+
+/* Whether its bytes come from the source beside it nobody can see, and Python runs them instead of
+ * that.  So it never lands: it is left out, and Python makes it again from the text that was read.
+ * What has no source beside it is not made again: where Python would load it by itself it is held. */
+int hold_by_compiled(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
+{
+	char source[PATH_MAX];
+
+	/* A commit that brings one was made to bring it. */
+	if (j->brought || !compiled_source(c->path, source))
+		return 0;
+	unsigned int type = hold_type(j->view, source);
+
+	if (type == OBJECT_FILE || type == OBJECT_LINK) {
+		v->most = HOLD_LEAVE;
+		v->why = "compiled from the source beside it; Python makes it again";
+		return 0;
+	}
+	if (!compiled_is_cached(c->path))
+		return hold_say(j, v, "python3 would run it, and there is no source %.200s",
+				source);
+	v->most = HOLD_LEAVE;
+	v->why = "compiled from a source that is not here; Python would not load it";
+	return 0;
+}
+
 /* --- where -------------------------------------------------------------------------------- */
 
 /* The path of the outermost folder node_modules that it is in, up to its end; 0: it is in none. */
@@ -65,6 +97,14 @@ bool hold_is_in_modules(const char *path)
 	return whole_modules(path) > 0;
 }
 
+static bool whole_looks_like_venv(struct hold_judge *j, const struct view *v, const char *dir)
+{
+	return hold_type(v, hold_join(j, dir, "pyvenv.cfg")) == OBJECT_FILE &&
+	       (hold_type(v, hold_join(j, dir, "bin")) == OBJECT_DIR ||
+		hold_type(v, hold_join(j, dir, "Scripts")) == OBJECT_DIR);
+}
+
+/* It is one, or was: what is left of one is run as well. */
 static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 {
 	/* Only we write to it. */
@@ -73,9 +113,8 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 	if (!d || d->venv_read)
 		return d && d->venv;
 	d->venv_read = true;
-	d->venv = hold_type(j->view, hold_join(j, d->path, "pyvenv.cfg")) == OBJECT_FILE &&
-		  (hold_type(j->view, hold_join(j, d->path, "bin")) == OBJECT_DIR ||
-		   hold_type(j->view, hold_join(j, d->path, "Scripts")) == OBJECT_DIR);
+	d->venv = whole_looks_like_venv(j, j->view, d->path) ||
+		  whole_looks_like_venv(j, &j->before, d->path);
 	return d->venv;
 }
 
@@ -98,7 +137,8 @@ static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_
 {
 	size_t modules = whole_modules(c->path);
 
-	if (c->git)
+	/* What is no folder is judged by itself. */
+	if (c->git || (modules && !c->path[modules] && c->after.type != OBJECT_DIR))
 		return 0;
 	for (const char *slash = strchr(c->path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		size_t len = (size_t)(slash - c->path);
@@ -209,7 +249,7 @@ static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 	if (c->group == CHANGE_FLAGGED && c->rule && !whole_is_python(c, rest) &&
 	    (str_equal(c->rule, "link-outside") || str_equal(c->rule, "invisible")))
 		whole_tell(&w->odd, rest, strlen(rest));
-	if (lead || (!w->lead && c->after.type != OBJECT_DIR))
+	if (lead || (!w->lead && c->after.type != OBJECT_DIR && c->after.type != OBJECT_ABSENT))
 		w->lead = c;
 }
 

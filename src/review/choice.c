@@ -298,10 +298,8 @@ static void choice_judge_sides(const struct choices *c, struct choice *x)
 static void choice_judge(const struct choices *c, struct choice *x)
 {
 	static const enum choice_state of_group[CHANGE_GROUP_COUNT] = {
-		[CHANGE_ORDINARY] = CHOICE_LANDS,
-		[CHANGE_FLAGGED] = CHOICE_LANDS,
-		[CHANGE_LEAVE] = CHOICE_LEAVE,
-		[CHANGE_HELD] = CHOICE_HELD,
+		[CHANGE_ORDINARY] = CHOICE_LANDS,  [CHANGE_FLAGGED] = CHOICE_LANDS,
+		[CHANGE_LEAVE] = CHOICE_LEAVE,     [CHANGE_HELD] = CHOICE_HELD,
 		[CHANGE_DROPPED] = CHOICE_DROPPED,
 	};
 

@@ -36,7 +36,7 @@ enum choice_state {
 	CHOICE_HELD,
 	CHOICE_DROPPED,
 	CHOICE_LEAVE, /* left out: nothing waits for it, and its tool makes it again */
-	CHOICE_KEPT, /* git's own: the workspace's stays, and nothing is pending (choice_git.c) */
+	CHOICE_KEPT,  /* git's own: the workspace's stays, and nothing is pending (choice_git.c) */
 };
 
 struct choice {

@@ -219,10 +219,7 @@ static void release_all(struct choices *c, struct release_many *m)
 			continue;
 		}
 		m->released++;
-		if (x->state == CHOICE_LEAVE)
-			choice_release(c, x);
-		else
-			(void)release_file(c, x->change->path);
+		(void)release_file(c, x->change->path);
 	}
 }
 

@@ -29,11 +29,8 @@ const char *const change_kind_words[CHANGE_KIND_COUNT] = {
 };
 
 const char *const change_group_words[CHANGE_GROUP_COUNT] = {
-	[CHANGE_ORDINARY] = "ordinary",
-	[CHANGE_FLAGGED] = "flagged",
-	[CHANGE_LEAVE] = "left-out",
-	[CHANGE_HELD] = "held",
-	[CHANGE_DROPPED] = "dropped",
+	[CHANGE_ORDINARY] = "ordinary", [CHANGE_FLAGGED] = "flagged", [CHANGE_LEAVE] = "left-out",
+	[CHANGE_HELD] = "held",         [CHANGE_DROPPED] = "dropped",
 };
 
 _Static_assert(STACK_MAX <= 64, "a set of layers is 64 bits");

@@ -63,8 +63,9 @@ static void a_file_is_released_by_its_own_path(void **state)
 	hold_all(w, NULL, 0);
 	assert_int_equal(release(w, "plain"), -ENOENT);
 	assert_int_equal(release(w, "nothing"), -ENOENT);
-	/* One by one: a pattern or a directory would release what was not seen. */
-	assert_int_equal(release(w, "dir"), -ENOENT);
+	/* A folder releases what was shown, and nothing was. */
+	assert_int_equal(release(w, "dir"), -ENODATA);
+	assert_int_equal(release(w, "."), -ENOENT);
 	assert_int_equal(release(w, "ru*"), -ENOENT);
 	assert_true(is_held(w, "run") && is_held(w, "dir/run") && is_held(w, REF));
 	assert_int_equal(release(w, "run"), 0);
@@ -74,6 +75,72 @@ static void a_file_is_released_by_its_own_path(void **state)
 }
 
 /* With it what goes with it. */
+/* Written down as shown, as it is now. */
+static void show(struct world *w, const char *path)
+{
+	_cleanup_basis_ struct basis seen = BASIS_INIT;
+	struct error e = ERROR_INIT;
+
+	assert_int_equal(basis_read_seen(w->choices.session, &seen, &e), 0);
+	assert_int_equal(basis_set(&seen, path, &choice_at(w, path)->change->after), 0);
+	assert_int_equal(basis_write_seen(w->choices.session, &seen, &e), 0);
+}
+
+static void a_folder_and_a_rule_release_what_was_shown(void **state)
+{
+	struct world *w = *state;
+
+	hold_all(w, NULL, 0);
+	choice_at(w, "run")->change->rule = "some";
+	choice_at(w, "dir/run")->change->rule = "some";
+	assert_int_equal(release(w, "some"), -ENODATA);
+	show(w, "dir/run");
+	assert_int_equal(release(w, "some"), 0);
+	assert_true(is_held(w, "run") && !is_held(w, "dir/run"));
+	/* A rule's name that is a path of the session's means neither. */
+	choice_at(w, "run")->change->rule = "plain";
+	show(w, "run");
+	assert_int_equal(release(w, "plain"), -EINVAL);
+	assert_true(is_held(w, "run"));
+	/* What changed since it was shown stays. */
+	choice_at(w, "run")->change->rule = "other";
+	choice_at(w, "run")->change->after.digest[0] ^= 1;
+	assert_int_equal(release(w, "other"), -ENODATA);
+	choice_at(w, "run")->change->after.digest[0] ^= 1;
+	assert_int_equal(release(w, "other"), 0);
+	assert_false(is_held(w, "run"));
+}
+
+/* What lands as one thing: no part by itself, and all of it only where all of it was shown. */
+static void one_thing_is_released_as_one(void **state)
+{
+	struct world *w = *state;
+
+	hold_all(w, NULL, 0);
+	choice_at(w, "run")->change->rule = "some";
+	choice_at(w, "dir/run")->change->with = "run";
+	choice_at(w, "dir/run")->change->part = true;
+	assert_int_equal(release(w, "dir/run"), -ENOENT);
+	assert_int_equal(release(w, "dir"), -ENOENT);
+	show(w, "run");
+	assert_int_equal(release(w, "some"), -ENODATA);
+	show(w, "dir/run");
+	assert_int_equal(release(w, "some"), 0);
+	assert_true(!is_held(w, "run") && !is_held(w, "dir/run") && is_held(w, REF));
+}
+
+/* What is left out lands when it is named. */
+static void what_is_left_out_is_released_by_its_path(void **state)
+{
+	struct world *w = *state;
+
+	hold_all(w, NULL, 0);
+	choice_at(w, "plain")->state = CHOICE_LEAVE;
+	choice_at(w, "plain")->change->group = CHANGE_LEAVE;
+	assert_int_equal(release(w, "plain"), 0);
+	assert_int_equal(choice_at(w, "plain")->state, CHOICE_LANDS);
+}
+
 static void a_ref_is_released_by_its_own_path(void **state)
 {
 	struct brought brings[] = {{.path = "run", .object = FIRST}};
@@ -274,6 +341,9 @@ int main(void)
 #define ONE(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		ONE(a_file_is_released_by_its_own_path),
+		ONE(a_folder_and_a_rule_release_what_was_shown),
+		ONE(one_thing_is_released_as_one),
+		ONE(what_is_left_out_is_released_by_its_path),
 		ONE(a_ref_is_released_by_its_own_path),
 		ONE(a_ref_lands_once_all_that_it_brings_is_released),
 		ONE(a_ref_waits_for_the_first_of_what_it_brings),

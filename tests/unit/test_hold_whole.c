@@ -205,6 +205,34 @@ static void test_venv_more(void **state)
 	assert_string_equal(at(w, "v v/lib/b.py")->with, "v v/bin/tool");
 }
 
+/* What is removed runs nothing; what is changed in one that was there is held, also where it is none
+ * afterwards. */
+static void test_venv_gone(void **state)
+{
+	struct world *w = *state;
+
+	put_venv(w->base, "v");
+	put_venv(w->base, "u");
+	assert_int_equal(mknodat(w->up, "v", S_IFCHR, 0), 0);
+	put(w->up, "u/bin/activate", "evil");
+	assert_int_equal(mknodat(w->up, "u/pyvenv.cfg", S_IFCHR, 0), 0);
+	judge(w, NULL);
+	found(w, "v/bin/activate", ORDINARY, NULL, NULL);
+	found(w, "v/pyvenv.cfg", FLAGGED, "python-start", "removed");
+	found(w, "u/bin/activate", HELD, "python-venv", "u is one thing, 2 files");
+	assert_string_equal(at(w, "u/pyvenv.cfg")->with, "u/bin/activate");
+}
+
+/* A link in the place of such a folder is judged as a link. */
+static void test_modules_link(void **state)
+{
+	struct world *w = *state;
+
+	put_link(w->up, "node_modules", "/etc");
+	judge(w, NULL);
+	found(w, "node_modules", FLAGGED, "link-outside", NULL);
+}
+
 /* --- node_modules ------------------------------------------------------------------------ */
 
 static void test_modules(void **state)
@@ -318,6 +346,7 @@ int main(void)
 		IN_WORLD(test_venv),           IN_WORLD(test_venv_poisoned),
 		IN_WORLD(test_venv_is_none),   IN_WORLD(test_venv_more),
 		IN_WORLD(test_modules),        IN_WORLD(test_modules_held),
+		IN_WORLD(test_venv_gone),      IN_WORLD(test_modules_link),
 		IN_WORLD(test_lock),           IN_WORLD(test_ignored_line),
 	};
 
