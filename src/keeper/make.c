@@ -182,7 +182,8 @@ static bool make_needs_resolver(const struct plan *plan)
 		if (plan->network.items[i].action == PLAN_ACTION_ALLOW &&
 		    plan->network.items[i].address.len == 0)
 			return true;
-	return plan->proxies.count > 0 && plan->proxies.items[0].address.len == 0;
+	return plan->network.count > 0 && plan->proxies.count > 0 &&
+	       plan->proxies.items[0].address.len == 0;
 }
 
 int make_gate(const struct plan *plan, int programs, const struct make_gate_fds *given,

@@ -667,21 +667,26 @@ static struct plan *prepare_draft(struct prepare *p)
 	return draft;
 }
 
-/* The proxy of the user's network, where something can be reached at all.  Its login stays here. */
+/* The proxy of the user's network; what is allowed later goes by it, too.  Its login stays here. */
 static int prepare_proxy(struct prepare *p, const struct policy *policy, struct prepared *made,
 			 struct plan *draft)
 {
 	struct upstream_proxy *found = arena_alloc(p->arena, sizeof(*found));
+	struct error why = ERROR_INIT;
 	bool there = false;
 
 	if (!found)
 		return error_sys(p->e, -ENOMEM, "cannot read your proxy");
-	if (policy->backend == PLAN_BACKEND_HOST || policy->network.count == 0 ||
-	    prepare_chose_without(draft, PLAN_LAYER_NET_NS))
+	if (policy->backend == PLAN_BACKEND_HOST || prepare_chose_without(draft, PLAN_LAYER_NET_NS))
 		return 0;
 	int r = upstream_proxy_find(policy->proxy, policy->proxy_origin, p->host.environ, p->arena,
-				    found, &there, p->e);
+				    found, &there, &why);
 
+	/* While nothing can be reached, nobody needs it. */
+	if (r < 0 && policy->network.count == 0)
+		return 0;
+	if (r < 0)
+		*p->e = why;
 	if (r < 0 || !there)
 		return r;
 	draft->proxies.items = &found->proxy;

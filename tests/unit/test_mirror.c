@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a user's settings make of a bundle: the mirror's rules in place of its own, and no login in
+ * anything but the list of values.
+ */
+#include "cmocka_lead.h"
+
+#include "fd.h"
+#include "mirror.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char home[64];
+
+static void put(const char *name, const char *text)
+{
+	char path[128], folder[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", home, name);
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	(void)mkdir(folder, 0700);
+	(void)unlink(path);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+struct tried {
+	struct arena arena;
+	struct policy policy;
+	struct mirrors mirrors;
+};
+
+static void tried_fini(struct tried *t)
+{
+	arena_fini(&t->arena);
+}
+
+/* One rule for each bundle, as if all were used; the ceiling's stands last. */
+static void apply(struct tried *t, const char *const *environ)
+{
+	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven", ""};
+	static const struct plan_ports port[] = {{443, 443}};
+	static struct plan_rule rules[BAWN_ARRAY_SIZE(bundles) + 1];
+	struct error e = ERROR_INIT;
+	struct host host;
+
+	memset(t, 0, sizeof(*t));
+	memset(&host, 0, sizeof(host));
+	t->arena = ARENA_INIT(4 << 20);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rules); i++)
+		rules[i] =
+			(struct plan_rule){.action = PLAN_ACTION_ALLOW,
+					   .host = "*.public.test",
+					   .ports = {port, 1},
+					   .ceiling = i == BAWN_ARRAY_SIZE(bundles),
+					   .key = "",
+					   .bundle = i < BAWN_ARRAY_SIZE(bundles) ? bundles[i] : "",
+					   .origin = "--use"};
+	t->policy.network.items = rules;
+	t->policy.network.count = BAWN_ARRAY_SIZE(rules);
+	host.home = home;
+	host.uid = getuid();
+	host.workspace.path = "/nonexistent";
+	host.environ = (char *const *)(uintptr_t)environ;
+	assert_int_equal(mirrors_apply(&t->policy, &host, &t->arena, &t->mirrors, &e), 0);
+	assert_true(t->policy.network.items[t->policy.network.count - 1].ceiling);
+}
+
+static const struct plan_rule *rule_of(const struct tried *t, const char *host)
+{
+	for (size_t i = 0; i < t->policy.network.count; i++)
+		if (str_equal(t->policy.network.items[i].host, host))
+			return &t->policy.network.items[i];
+	fail_msg("there is no rule for %s", host);
+	return &t->policy.network.items[0];
+}
+
+static size_t count_public(const struct tried *t, const char *bundle)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->policy.network.count; i++)
+		count += str_equal(t->policy.network.items[i].bundle, bundle) &&
+			 str_equal(t->policy.network.items[i].host, "*.public.test");
+	return count;
+}
+
+/* No word of the policy has one of the values in it. */
+static void see_no_value(const struct tried *t)
+{
+	const struct policy *p = &t->policy;
+
+	for (size_t v = 0; v < t->mirrors.values.count; v++) {
+		const char *value = t->mirrors.values.items[v].value;
+
+		for (size_t i = 0; i < p->env_set.count; i++)
+			assert_null(strstr(p->env_set.items[i].value, value));
+		for (size_t i = 0; i < p->made_up.count; i++)
+			assert_null(strstr(p->made_up.items[i].text, value));
+		for (size_t i = 0; i < p->notes.count; i++)
+			assert_null(strstr(p->notes.items[i].what, value));
+		for (size_t i = 0; i < p->secrets.count; i++) {
+			const struct policy_secret *s = &p->secrets.items[i];
+
+			assert_int_equal(s->bindings.count, 1);
+			for (size_t n = 0; n < s->texts.count; n++)
+				assert_null(strstr(s->texts.items[n].text, value));
+			for (size_t n = 0; n < s->files.count; n++)
+				assert_null(strstr(s->files.items[n].text, value));
+		}
+	}
+}
+
+static void test_none(void **state)
+{
+	const char *const environ[] = {"GOPROXY=direct", "PIP_CONFIG_FILE=/dev/null", NULL};
+	_cleanup_(tried_fini) struct tried t;
+
+	(void)state;
+	put(".npmrc", "registry=https://registry.public.test/\n//registry.public.test/"
+		      ":_authToken=abcdefgh1\n");
+	apply(&t, environ);
+	assert_int_equal(count_public(&t, "npm"), 1);
+	assert_int_equal(t.policy.secrets.count, 0);
+	assert_int_equal(t.policy.env_set.count, 0);
+}
+
+static void test_all(void **state)
+{
+	const char *const environ[] = {
+		"TOK=token-of-npm-1", "PIP_INDEX_URL=https://ada:pass-of-pip@pip.test:8443/simple",
+		"GOPROXY=https://token-of-go-1:x-oauth-basic@go.test|direct", NULL};
+	_cleanup_(tried_fini) struct tried t;
+
+	(void)state;
+	put(".npmrc", "registry = \"https://npm.test/npm/\"\n//npm.test/npm/:_authToken=${TOK}\n"
+		      "@a:registry=http://a.test/\n//a.test/:username=ada\n"
+		      "//a.test/:_password=cGFzcy1vZi1ucG0=\n");
+	put(".cargo/config.toml", "[source.crates-io]\nreplace-with = \"corp\" # ours\n"
+				  "[source.corp]\nregistry = \"sparse+https://crates.test/i/\"\n");
+	put(".cargo/credentials.toml", "[registries.corp]\ntoken = \"token-of-cargo\"\n");
+	put(".m2/settings.xml",
+	    "<settings><servers><server><id>x</id><username>ada</username><password>pass-of-mvn"
+	    "</password></server></servers><mirrors><mirror><id>x</id><mirrorOf>*</mirrorOf>"
+	    "<url>https://mvn.test/m2</url></mirror></mirrors></settings>");
+	apply(&t, environ);
+	static const char *const hosts[] = {"npm.test", "a.test",      "pip.test",
+					    "go.test",  "crates.test", "mvn.test"};
+	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven"};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hosts); i++) {
+		const struct plan_rule *r = rule_of(&t, hosts[i]);
+
+		assert_string_equal(r->methods.items[0].text, "GET");
+		/* It lasts as long as the option that asked for the bundle. */
+		assert_non_null(str_after(r->origin, "--use"));
+	}
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(bundles); i++)
+		assert_int_equal(count_public(&t, bundles[i]), 0);
+	assert_int_equal(rule_of(&t, "a.test")->scheme, PLAN_SCHEME_HTTP);
+	assert_int_equal(rule_of(&t, "pip.test")->ports.items[0].from, 8443);
+	assert_int_equal(t.mirrors.values.count, 6);
+	assert_int_equal(t.policy.secrets.count, 6);
+	see_no_value(&t);
+}
+
+/* Where the ceiling says which secrets there may be, none is added; and a broken file stops nothing. */
+static void test_broken(void **state)
+{
+	static const char *const texts[] = {
+		"registry",
+		"registry=",
+		"=",
+		"//:_authToken=x",
+		"registry=https://",
+		"registry=\"",
+		"@:registry=https://a.test/\n//a.test/:_auth=====",
+		"registry=https://a.test/${",
+		"[source.crates-io]\nreplace-with = \"\n",
+		"<mirror>",
+		"<!--",
+		"machine",
+		"\377\376\n\t \r",
+		"registry=https://a@b@c.test/",
+		"registry=https://%zz:x@a.test/",
+	};
+	static const char *const files[] = {
+		".npmrc",           ".netrc",       ".cargo/config.toml", ".cargo/credentials.toml",
+		".m2/settings.xml", ".pip/pip.conf"};
+	const char *const environ[] = {"GOPROXY=,|,https://,https://:@/,https://go.test", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(texts) * BAWN_ARRAY_SIZE(files); i++) {
+		_cleanup_(tried_fini) struct tried t;
+
+		put(files[i % BAWN_ARRAY_SIZE(files)], texts[i / BAWN_ARRAY_SIZE(files)]);
+		apply(&t, environ);
+		see_no_value(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_broken),
+	};
+
+	(void)snprintf(home, sizeof(home), "/tmp/bawn-mirror-XXXXXX");
+	if (!mkdtemp(home))
+		return 1;
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+	static const char *const made[] = {".npmrc",
+					   ".netrc",
+					   ".cargo/config.toml",
+					   ".cargo/credentials.toml",
+					   ".m2/settings.xml",
+					   ".pip/pip.conf",
+					   ".cargo",
+					   ".m2",
+					   ".pip",
+					   ""};
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(made); i++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "%s/%s", home, made[i]);
+		(void)remove(path);
+	}
+	return r;
+}
