@@ -438,7 +438,8 @@ const struct verb verbs[] = {
 			"Forgets what a session changed, or what it changed at the named PATHs. "
 			"The folder itself is not touched, because nothing of it was there. It "
 			"cannot be taken back; 'bawn snapshot' keeps a session before that. The "
-			"session must have ended; its folder may have been replaced since.\n\n"
+			"session must have ended; its folder may have been replaced since. Where "
+			"its folder is gone, --session names it from anywhere.\n\n"
 			"The private home stays: it is kept from run to run. With --home it "
 			"becomes what it was before the session's last run, or, when no session "
 			"has changes, before the last run that wrote in it.",

@@ -101,8 +101,8 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 	return rule->has_size && total > rule->size ? "size" : NULL;
 }
 
-/* A session that waits, runs or can be undone is there still, and so is its record: the folders of
- * workspaces have one of its name. */
+/* For `bawn prune`: a session that waits, runs or can be undone is there still, and so is its record.
+ * The folders of workspaces have one of its name. */
 static bool keep_is_there(const struct history *a, const char *name)
 {
 	_cleanup_fd_ int all = open(a->host.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,7 +137,7 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 
 		/* One that the ledger does not know is for verify to tell of, not to be lost. */
 		if (!reason || (!entered && size > 0) || store_is_running(&a->store, s) ||
-		    (!left && keep_is_there(a, s->name)))
+		    (rule->before > 0 && !left && keep_is_there(a, s->name)))
 			continue;
 		int r = rule->dry ? 0 : keep_remove(&a->store, s, entered, reason, e);
 
