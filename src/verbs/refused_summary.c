@@ -65,7 +65,9 @@ static void summary_row(struct summary *s, const char *label, const char *words)
 	} else {
 		(void)snprintf(s->label, sizeof(s->label), "%s", label);
 	}
-	help_wrap(&line, words, SUMMARY_LABEL + 2, (size_t)s->text->width);
+	/* Where nobody looks on, a row is a line, for whoever searches it. */
+	help_wrap(&line, words, SUMMARY_LABEL + 2,
+		  s->text->tty ? (size_t)s->text->width : SUMMARY_BYTES);
 	if (len > SUMMARY_LABEL - 2)
 		text_printf(s->text, "  %s\n  %*s%s\n", label, SUMMARY_LABEL, "", buf_str(&line));
 	else
