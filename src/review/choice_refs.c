@@ -172,9 +172,13 @@ int git_found(struct git_repository *g, const char *ref, struct git_ref_value *r
 		       git_is_in(ref, "refs/heads") ? g->common : g->path, ref);
 	const struct basis_entry *known = basis_find(&c->basis, path);
 
-	/* The session's own branch (--worktree): it began there, whatever the user had made of it when
-	 * the session first wrote it. */
-	if (!known && g->branch[0] && str_equal(ref, g->branch) &&
+	struct git_ref_value mine = GIT_REF_NONE;
+
+	if (g->has_refs)
+		git_value(g, &g->mine, ref, &mine);
+	/* The session's own branch (--worktree), which the user has as well: it began there, whatever
+	 * the user had made of it when the session first wrote it. */
+	if (!known && g->branch[0] && str_equal(ref, g->branch) && git_ref_is_there(&mine) &&
 	    git_name_parse(span_of_str(c->review->session.start), &ret->object))
 		return GIT_KNOWN;
 	ssize_t at = known ? GIT_THEN_BASIS : first_find(&c->first, path, &entry);
