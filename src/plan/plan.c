@@ -48,7 +48,7 @@ static const char *const plan_reads_words[PLAN_READS_COUNT] = {"all", "outside",
 
 const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT] = {"plain", "basic", "aws"};
 
-const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT] = {"connect", "socks5"};
+static const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT] = {"connect", "socks5"};
 
 static const char *const plan_mount_words[] = {"bind", "tmpfs", "proc", "dev",   "dir",
 					       "file", "link",  "hide", "trust", "socket"};

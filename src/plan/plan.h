@@ -376,7 +376,6 @@ extern const char *const plan_backend_words[2];
 extern const char *const plan_access_words[3];
 extern const char *const plan_action_words[3];
 extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
-extern const char *const plan_proxy_words[PLAN_PROXY_KIND_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
 
