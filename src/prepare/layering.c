@@ -712,7 +712,8 @@ void layering_print_kept(const struct layering *g, const struct text *t)
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
-		if (layers_session_has_first(g->layers, &g->session))
+		/* Nothing waits, so a script has nothing to read. */
+		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			layering_print_landed(g, t);
 		return;
 	}
