@@ -799,7 +799,8 @@ void layering_print_kept(const struct layering *g, bool ran, const struct text *
 	const char *name = g->session.name;
 
 	if (g->session.mode == LAYERS_DIRECT) {
-		if (layers_session_has_first(g->layers, &g->session))
+		/* Nothing waits, so a script has nothing to read. */
+		if (t->tty && layers_session_has_first(g->layers, &g->session))
 			layering_print_landed(g, t);
 		return;
 	}

@@ -788,8 +788,6 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	draft->notes.items = policy.notes.items;
 	draft->notes.count = policy.notes.count;
 	made.plan = draft;
-	made.keep_days = policy.keep_days;
-	made.keep_size = policy.keep_size;
 	made.sources.secrets.items = policy.secrets.items;
 	made.sources.secrets.count = policy.secrets.count;
 	if (prepare_places(&p, &made) < 0)
@@ -798,6 +796,28 @@ int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, str
 	made.arena = ARENA_INIT(0);
 	made.layers = LAYERS_INIT;
 	return 0;
+}
+
+int prepare_keep(struct arena *arena, struct prepare_keep *ret, struct error *e)
+{
+	struct prepare p = {.arena = arena, .e = e};
+	struct policy policy;
+
+	memset(&policy, 0, sizeof(policy));
+	int r = host_gather_user(arena, &p.host, e);
+
+	if (r == 0)
+		r = prepare_read_user(&p);
+	if (r == 0)
+		r = policy_merge(p.sources, p.source_count, NULL, 0, arena, &policy, e);
+	if (r < 0)
+		return r;
+	*ret = (struct prepare_keep){
+		.days = policy.keep_days,
+		.size = policy.keep_size,
+		.config = arena_printf(arena, "%s/config.yaml", p.host.config_dir),
+	};
+	return ret->config ? 0 : error_sys(e, -ENOMEM, "cannot read your configuration");
 }
 
 int prepare_plan(const struct invocation *i, char *const *argv, bool create,

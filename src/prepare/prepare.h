@@ -18,7 +18,6 @@ struct prepared {
 	struct session_places places;
 	struct layers layers;          /* of the workspace; dir -1 where there are none yet */
 	struct secret_sources sources; /* where the values of the plan's secrets are */
-	struct policy_number keep_days, keep_size; /* of prepare_rules: for `bawn prune` */
 };
 
 #define PREPARED_INIT ((struct prepared){.plan = &plan_none, .layers = LAYERS_INIT})
@@ -39,6 +38,14 @@ int prepare_plan(const struct invocation *i, char *const *argv, bool create,
  * what the verdicts need is there: backend, workspace, home, without, network, holds, notes.
  */
 int prepare_rules(const struct invocation *i, struct prepared *ret_prepared, struct error *e);
+
+/* The user's own rule for what is kept (`keep`), and the file that it would stand in.  No workspace is
+ * needed: no other file says anything of it. */
+struct prepare_keep {
+	struct policy_number days, size;
+	const char *config;
+};
+int prepare_keep(struct arena *arena, struct prepare_keep *ret, struct error *e);
 
 /* The list of holds as a plan has it tuned; paths of its own are copied. */
 int prepare_holds(const struct plan *plan, struct hold_rules **ret, struct error *e);

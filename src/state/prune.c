@@ -57,7 +57,8 @@ static int prune_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-bool prune_is_held(const struct prune_list *l, const char *name)
+/* Whether a session of this name stays, and so its record. */
+static bool prune_is_held(const struct prune_list *l, const char *name)
 {
 	char key[LAYERS_NAME_MAX + 1];
 

@@ -41,9 +41,6 @@ void prune_list_fini(struct prune_list *l);
 int prune_look(int state, const char *state_path, int64_t before, struct prune_list *ret,
 	       struct error *e);
 
-/* Whether a session of this name stays, and so its record. */
-bool prune_is_held(const struct prune_list *l, const char *name);
-
 /* Removes what may go and is older than `before`, of all workspaces; records are bawn-history's. */
 int prune_workspaces(int state, const char *state_path, int64_t before, struct error *e);
 

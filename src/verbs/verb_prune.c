@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRUNE_ARENA_MAX = 1 << 20, PRUNE_OUT_MAX = 4 << 20, PRUNE_DAY = 86400 };
+enum { PRUNE_ARENA_MAX = 8 << 20, PRUNE_OUT_MAX = 4 << 20, PRUNE_DAY = 86400 };
 
 /* One and many of each kind. */
 static const char *const prune_words[PRUNE_KIND_COUNT][2] = {
@@ -91,7 +91,7 @@ static int prune_read_option(struct prune_verb *p, enum option_id id, enum gramm
 /* The options, or else the user's file. */
 static int prune_read_rule(struct prune_verb *p)
 {
-	_cleanup_prepared_ struct prepared made = PREPARED_INIT;
+	struct prepare_keep keep;
 	int r = prune_read_option(p, OPTION_OLDER_THAN, GRAMMAR_DURATION, &p->has_age, &p->age);
 
 	if (r == 0)
@@ -99,23 +99,21 @@ static int prune_read_rule(struct prune_verb *p)
 	p->origin = "the command line";
 	if (r < 0 || p->has_age || p->has_size)
 		return r;
-	r = prepare_rules(p->i, &made, &p->e);
+	r = prepare_keep(&p->arena, &keep, &p->e);
 	if (r < 0)
 		return r;
-	p->has_age = made.keep_days.set;
-	p->age = made.keep_days.value * PRUNE_DAY;
-	p->has_size = made.keep_size.set;
-	p->size = made.keep_size.value;
-	p->origin = arena_str(&p->arena, p->has_age    ? made.keep_days.origin
-					 : p->has_size ? made.keep_size.origin
-						       : "");
+	p->has_age = keep.days.set;
+	p->age = keep.days.value * PRUNE_DAY;
+	p->has_size = keep.size.set;
+	p->size = keep.size.value;
+	p->origin = p->has_age ? keep.days.origin : p->has_size ? keep.size.origin : "";
 	if (p->has_age || p->has_size)
 		return 0;
 	r = error_set(&p->e, -EINVAL, "nothing says how long, or how much, bawn shall keep");
 	error_next(&p->e,
 		   "Put 'keep:' with 'days: 90' or 'size: 10G' beneath it into %s, or say "
 		   "--older-than 90d or --keep-size 10G.",
-		   made.config);
+		   keep.config);
 	return r;
 }
 
