@@ -103,7 +103,7 @@ static int held_removed(const struct held *h)
 	_cleanup_buf_ struct buf list = BUF_INIT(HELD_BROUGHT_MAX);
 
 	layers.base = -1;
-	_cleanup_fd_ int fd = view_openat(&layers, BRANCH_BROUGHT, O_RDONLY);
+	_cleanup_fd_ int fd = view_openat(&layers, ".git/" BRANCH_BROUGHT, O_RDONLY);
 	int r = fd == -ENOENT ? 0 : fd < 0 ? fd : fd_read_all(fd, &list);
 
 	/* The last one ends in a NUL as well: buf.h. */

@@ -21,7 +21,7 @@
  * at the path, and was removed by the session, leaves no whiteout.  So git in the box writes down
  * what it put there, in the layer; what is on that list, and not in the layers, was removed.
  */
-#define BRANCH_BROUGHT ".git/bawn-brought" /* paths, each with a NUL behind it */
+#define BRANCH_BROUGHT "bawn-brought" /* in .git: paths, each with a NUL behind it */
 
 /* As `start`: the repository had no commit. */
 #define BRANCH_UNBORN "unborn"

@@ -260,9 +260,8 @@ static bool left_refs_are(struct branch_left *b)
 static bool left_git_is(struct branch_left *b, const struct change *c, const char *rest)
 {
 	/* What git writes with each commit, or keeps beside. */
-	static const char *const beside[] = {"ORIG_HEAD",  "COMMIT_EDITMSG",
-					     "FETCH_HEAD", "gc.log",
-					     "info/refs",  BRANCH_BROUGHT + sizeof(".git")};
+	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD",
+					     "gc.log",    "info/refs",      BRANCH_BROUGHT};
 
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
 		return true;
