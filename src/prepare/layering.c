@@ -746,8 +746,8 @@ void layering_print_held(const struct layering *g)
 
 	if (pid == 0) {
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
-		(void)execl(path, "bawn", "diff", "--held", "--session", g->session.name,
-			    "--workspace", g->layers->workspace, (char *)NULL);
+		(void)execl(path, "bawn", "diff", "--held", "--no-pager", "--session",
+			    g->session.name, "--workspace", g->layers->workspace, (char *)NULL);
 		_exit(EXIT_BAWN);
 	}
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -785,13 +785,14 @@ static void layering_print_landed(const struct layering *g, const struct text *t
 {
 	int count = layering_count_landed(g);
 
+	if (count == 0)
+		return;
 	if (count < 0)
-		text_printf(t, "bawn: what %s wrote has landed; 'bawn undo' takes it back\n",
-			    g->session.name);
-	if (count > 0)
-		text_printf(
-			t, "bawn: %s changed %d path%s, which landed; 'bawn undo' takes %s back\n",
-			g->session.name, count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+		text_printf(t, "bawn: files changed in place (session %s)\n", g->session.name);
+	else
+		text_printf(t, "bawn: %d path%s changed in place (session %s)\n", count,
+			    count == 1 ? "" : "s", g->session.name);
+	text_printf(t, "  review: bawn diff   take back: bawn undo\n");
 }
 
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t)

@@ -13,6 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct choices_shown {
+	const struct choices *choices;
+	enum choice_state state;
+	struct folding folding;
+	struct new_commits commits;
+	struct tally tally;
+	size_t added, removed; /* lines of the files that have lines of their own */
+};
+
 enum { FOLD_FILES = 40, FOLD_FLAGGED = 8, FOLD_COMMITS = 10, FOLD_COLUMN = 8 };
 
 /* --- what is meant ---------------------------------------------------------------------- */
@@ -56,7 +65,17 @@ static int shown_count(struct choices_shown *s, size_t i, size_t *ret_added, siz
 	return r;
 }
 
-int choices_shown_read(const struct choices *c, enum choice_state state, struct choices_shown *ret)
+static void choices_shown_fini(struct choices_shown *s)
+{
+	folding_fini(&s->folding);
+	new_commits_fini(&s->commits);
+}
+
+#define _cleanup_choices_shown_ _cleanup_(choices_shown_fini)
+
+/* 0 or -ENOMEM. */
+static int choices_shown_read(const struct choices *c, enum choice_state state,
+			      struct choices_shown *ret)
 {
 	*ret = (struct choices_shown){.choices = c, .state = state};
 	const struct folding_how how = {
@@ -82,12 +101,6 @@ int choices_shown_read(const struct choices *c, enum choice_state state, struct 
 		choices_shown_fini(ret);
 	}
 	return r;
-}
-
-void choices_shown_fini(struct choices_shown *s)
-{
-	folding_fini(&s->folding);
-	new_commits_fini(&s->commits);
 }
 
 /* --- how many --------------------------------------------------------------------------- */

@@ -15,20 +15,6 @@ void choices_show(const struct text *t, const struct choices *c, bool asks);
 
 /* --- choice_fold.c: changes of one state, as `bawn diff` folds and counts them --- */
 
-struct choices_shown {
-	const struct choices *choices;
-	enum choice_state state;
-	struct folding folding;
-	struct new_commits commits;
-	struct tally tally;
-	size_t added, removed; /* lines of the files that have lines of their own */
-};
-
-/* 0 or -ENOMEM. */
-int choices_shown_read(const struct choices *c, enum choice_state state, struct choices_shown *ret);
-void choices_shown_fini(struct choices_shown *s);
-#define _cleanup_choices_shown_ _cleanup_(choices_shown_fini)
-
 /* "2 files, 1 commit (+40 -3 lines)", of what lands. */
 void choices_put_sum(struct buf *into, const struct choices *c);
 /* "2 files", of those in a state. */

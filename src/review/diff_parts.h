@@ -103,7 +103,6 @@ int diff_put_at(struct diff *d, size_t i, struct error *e);
 
 int diff_put_stat(struct diff *d, struct error *e);
 int diff_put_patch(struct diff *d, struct error *e);
-void diff_put_names(struct diff *d);
 /* --- diff_word.c: the lines of a region, once, with what went and came marked in them --- */
 int diff_put_words(struct diff *d, const struct content *content, const struct hunk *h);
 int diff_put_json(struct diff *d, struct error *e);

@@ -271,7 +271,7 @@ static int diff_show(struct diff *d, const struct invocation *i, struct error *e
 	return 0;
 }
 
-void diff_put_names(struct diff *d)
+static void diff_put_names(struct diff *d)
 {
 	for (size_t i = 0; i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
