@@ -365,10 +365,10 @@ static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 }
 
 /* Written, as its times tell, but there is an event that says that these were set; linked: also by
- * another of its names. */
+ * another of its names.  origin: where it stood before, if it came with a folder above it. */
 static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct compare_change *change,
-				     const struct manifest_entry *e, bool linked)
+				     const struct manifest_entry *e, uint32_t origin, bool linked)
 {
 	if (!touched_explains(&k->r->touched, buf_span(&k->path), TOUCHED_TIMES) &&
 	    !(linked && reconcile_has(&k->timed, e)))
@@ -376,8 +376,9 @@ static bool reconcile_is_times_event(const struct reconcile_work *k,
 	/* The walk of the start had not come there: what it was is not known. */
 	if (change->before == MANIFEST_NONE)
 		return true;
-	return !reconcile_is_elsewhere(k, change) &&
-	       k->t->before.entries[change->before].size == e->size;
+	uint32_t was = reconcile_is_elsewhere(k, change) ? origin : change->before;
+
+	return was != MANIFEST_NONE && k->t->before.entries[was].size == e->size;
 }
 
 /* --- what a layer has ----------------------------------------------------------------- */
@@ -507,7 +508,7 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	case COMPARE_DELETED:
 		return k->c.to_after[change->before] != MANIFEST_NONE;
 	case COMPARE_CHANGED:
-		if (reconcile_is_times_event(k, change, e, false)) {
+		if (reconcile_is_times_event(k, change, e, origin, false)) {
 			change->kind = COMPARE_TIMES;
 			change->settled = true;
 			return false;
@@ -572,7 +573,8 @@ static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_ch
 		    !(k->after.entries[change->after].flags & MANIFEST_BORN);
 
 	/* Only its times were set, as an event says. */
-	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after], true))
+	if (same && reconcile_is_times_event(k, change, &k->after.entries[change->after],
+					     MANIFEST_NONE, true))
 		return true;
 	return !same && reconcile_is_there(k, e->inode);
 }
