@@ -259,11 +259,11 @@ bool upstream_proxy_leads(const struct plan_proxy *proxy, const struct authority
 /* --- which ---------------------------------------------------------------------------- */
 
 /* The first of the names that is set, and not empty; or NULL. */
-static const char *upstream_said(char *const *environ, const char *const *names, size_t count,
+static const char *upstream_said(char *const *variables, const char *const *names, size_t count,
 				 const char **ret_name)
 {
 	for (size_t i = 0; i < count; i++) {
-		const char *value = host_env(environ, names[i]);
+		const char *value = host_env(variables, names[i]);
 
 		if (value && *value) {
 			*ret_name = names[i];
@@ -273,18 +273,18 @@ static const char *upstream_said(char *const *environ, const char *const *names,
 	return NULL;
 }
 
-static int upstream_of_environment(char *const *environ, struct arena *arena,
+static int upstream_of_environment(char *const *variables, struct arena *arena,
 				   struct upstream_proxy *ret, bool *ret_there, struct error *e)
 {
 	static const char *const all[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
 	static const char *const plain[] = {"http_proxy"};
 	static const char *const direct[] = {"no_proxy", "NO_PROXY"};
 	const char *name = NULL;
-	const char *url = upstream_said(environ, all, BAWN_ARRAY_SIZE(all), &name);
+	const char *url = upstream_said(variables, all, BAWN_ARRAY_SIZE(all), &name);
 	bool only_plain = !url;
 
 	if (!url)
-		url = upstream_said(environ, plain, BAWN_ARRAY_SIZE(plain), &name);
+		url = upstream_said(variables, plain, BAWN_ARRAY_SIZE(plain), &name);
 	*ret_there = url != NULL;
 	if (!url)
 		return 0;
@@ -293,13 +293,13 @@ static int upstream_of_environment(char *const *environ, struct arena *arena,
 	if (r < 0)
 		return r;
 	ret->proxy.plain = only_plain;
-	const char *not_by_it = upstream_said(environ, direct, BAWN_ARRAY_SIZE(direct), &name);
+	const char *not_by_it = upstream_said(variables, direct, BAWN_ARRAY_SIZE(direct), &name);
 
 	r = upstream_proxy_direct(not_by_it ? not_by_it : "", arena, &ret->proxy);
 	return r < 0 ? error_sys(e, r, "cannot read no_proxy") : 0;
 }
 
-int upstream_proxy_find(const char *written, const char *written_origin, char *const *environ,
+int upstream_proxy_find(const char *written, const char *written_origin, char *const *variables,
 			struct arena *arena, struct upstream_proxy *ret, bool *ret_there,
 			struct error *e)
 {
@@ -311,7 +311,7 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 	if (str_equal(written, "none"))
 		return 0;
 	if (str_equal(written, "environment"))
-		return upstream_of_environment(environ, arena, ret, ret_there, e);
+		return upstream_of_environment(variables, arena, ret, ret_there, e);
 	int r = upstream_proxy_parse(written, written_origin, arena, &own, e);
 
 	if (r == 0 && own.login)
@@ -320,7 +320,7 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 	if (r < 0)
 		return r;
 	/* What the environment says of the same proxy: its login, and what goes without it. */
-	if (upstream_of_environment(environ, arena, &around, &there, &ignored) == 0 && there &&
+	if (upstream_of_environment(variables, arena, &around, &there, &ignored) == 0 && there &&
 	    around.proxy.port == own.proxy.port && str_equal(around.proxy.host, own.proxy.host)) {
 		own.login = around.login;
 		own.proxy.login = own.login != NULL;

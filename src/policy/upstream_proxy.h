@@ -36,7 +36,7 @@ int upstream_proxy_direct(const char *no_proxy, struct arena *arena, struct plan
  * without login; for that the login of the environment's is taken where it is the same proxy.
  * *ret_there: whether there is one.
  */
-int upstream_proxy_find(const char *written, const char *written_origin, char *const *environ,
+int upstream_proxy_find(const char *written, const char *written_origin, char *const *variables,
 			struct arena *arena, struct upstream_proxy *ret, bool *ret_there,
 			struct error *e);
 

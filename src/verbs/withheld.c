@@ -28,18 +28,18 @@ static bool withheld_is_shells(const char *name, size_t len)
 	return false;
 }
 
-size_t withheld_names(const struct plan *plan, char *const *environ, struct buf *into)
+size_t withheld_names(const struct plan *plan, char *const *variables, struct buf *into)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; environ && environ[i]; i++) {
-		size_t len = strcspn(environ[i], "=");
+	for (size_t i = 0; variables && variables[i]; i++) {
+		size_t len = strcspn(variables[i], "=");
 
-		if (environ[i][len] != '=' || len == 0 || withheld_has(plan, environ[i], len) ||
-		    withheld_is_shells(environ[i], len))
+		if (variables[i][len] != '=' || len == 0 || withheld_has(plan, variables[i], len) ||
+		    withheld_is_shells(variables[i], len))
 			continue;
 		buf_put_str(into, count++ ? " " : "");
-		text_escape(into, (struct span){(const uint8_t *)environ[i], len});
+		text_escape(into, (struct span){(const uint8_t *)variables[i], len});
 	}
 	return count;
 }
@@ -78,25 +78,25 @@ static bool withheld_would_help(const struct plan *plan, const char *name)
 	       policy.secrets.count == 1 && withheld_leads(plan, &policy.secrets.items[0]);
 }
 
-static bool withheld_is_set(char *const *environ, const char *name)
+static bool withheld_is_set(char *const *variables, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (size_t i = 0; environ && environ[i]; i++)
-		if (strncmp(environ[i], name, len) == 0 && environ[i][len] == '=' &&
-		    environ[i][len + 1])
+	for (size_t i = 0; variables && variables[i]; i++)
+		if (strncmp(variables[i], name, len) == 0 && variables[i][len] == '=' &&
+		    variables[i][len + 1])
 			return true;
 	return false;
 }
 
-void withheld_summary(const struct plan *plan, char *const *environ, const struct text *t)
+void withheld_summary(const struct plan *plan, char *const *variables, const struct text *t)
 {
 	size_t lines = 0;
 
 	if (plan->backend == PLAN_BACKEND_HOST)
 		return;
 	for (const char *const *name = policy_known_secret_names(); *name; name++) {
-		if (lines == WITHHELD_LINES || !withheld_is_set(environ, *name) ||
+		if (lines == WITHHELD_LINES || !withheld_is_set(variables, *name) ||
 		    withheld_has(plan, *name, strlen(*name)) || !withheld_would_help(plan, *name))
 			continue;
 		lines++;

@@ -42,7 +42,7 @@ static void tried_fini(struct tried *t)
 }
 
 /* One rule for each bundle, as if all were used; the ceiling's stands last. */
-static void apply(struct tried *t, const char *const *environ)
+static void apply(struct tried *t, const char *const *variables)
 {
 	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven", ""};
 	static const struct plan_ports port[] = {{443, 443}};
@@ -67,7 +67,7 @@ static void apply(struct tried *t, const char *const *environ)
 	host.home = home;
 	host.uid = getuid();
 	host.workspace.path = "/nonexistent";
-	host.environ = (char *const *)(uintptr_t)environ;
+	host.environ = (char *const *)(uintptr_t)variables;
 	assert_int_equal(mirrors_apply(&t->policy, &host, &t->arena, &t->mirrors, &e), 0);
 	assert_true(t->policy.network.items[t->policy.network.count - 1].ceiling);
 }
@@ -119,13 +119,13 @@ static void see_no_value(const struct tried *t)
 
 static void test_none(void **state)
 {
-	const char *const environ[] = {"GOPROXY=direct", "PIP_CONFIG_FILE=/dev/null", NULL};
+	const char *const variables[] = {"GOPROXY=direct", "PIP_CONFIG_FILE=/dev/null", NULL};
 	_cleanup_(tried_fini) struct tried t;
 
 	(void)state;
 	put(".npmrc", "registry=https://registry.public.test/\n//registry.public.test/"
 		      ":_authToken=abcdefgh1\n");
-	apply(&t, environ);
+	apply(&t, variables);
 	assert_int_equal(count_public(&t, "npm"), 1);
 	assert_int_equal(t.policy.secrets.count, 0);
 	assert_int_equal(t.policy.env_set.count, 0);
@@ -133,7 +133,7 @@ static void test_none(void **state)
 
 static void test_all(void **state)
 {
-	const char *const environ[] = {
+	const char *const variables[] = {
 		"TOK=token-of-npm-1", "PIP_INDEX_URL=https://ada:pass-of-pip@pip.test:8443/simple",
 		"GOPROXY=https://token-of-go-1:x-oauth-basic@go.test|direct", NULL};
 	_cleanup_(tried_fini) struct tried t;
@@ -149,7 +149,7 @@ static void test_all(void **state)
 	    "<settings><servers><server><id>x</id><username>ada</username><password>pass-of-mvn"
 	    "</password></server></servers><mirrors><mirror><id>x</id><mirrorOf>*</mirrorOf>"
 	    "<url>https://mvn.test/m2</url></mirror></mirrors></settings>");
-	apply(&t, environ);
+	apply(&t, variables);
 	static const char *const hosts[] = {"npm.test", "a.test",      "pip.test",
 					    "go.test",  "crates.test", "mvn.test"};
 	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven"};
@@ -193,14 +193,14 @@ static void test_broken(void **state)
 	static const char *const files[] = {
 		".npmrc",           ".netrc",       ".cargo/config.toml", ".cargo/credentials.toml",
 		".m2/settings.xml", ".pip/pip.conf"};
-	const char *const environ[] = {"GOPROXY=,|,https://,https://:@/,https://go.test", NULL};
+	const char *const variables[] = {"GOPROXY=,|,https://,https://:@/,https://go.test", NULL};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(texts) * BAWN_ARRAY_SIZE(files); i++) {
 		_cleanup_(tried_fini) struct tried t;
 
 		put(files[i % BAWN_ARRAY_SIZE(files)], texts[i / BAWN_ARRAY_SIZE(files)]);
-		apply(&t, environ);
+		apply(&t, variables);
 		see_no_value(&t);
 	}
 }

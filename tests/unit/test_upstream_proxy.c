@@ -10,10 +10,11 @@ static struct upstream_proxy found(const char *written, const char *const *words
 {
 	struct upstream_proxy p = {.login = NULL};
 	struct error e = ERROR_INIT;
-	char *const *environ = (char *const *)(uintptr_t)words;
+	char *const *variables = (char *const *)(uintptr_t)words;
 	bool is = false;
 
-	assert_int_equal(upstream_proxy_find(written, "x.yaml:1", environ, arena, &p, &is, &e), 0);
+	assert_int_equal(upstream_proxy_find(written, "x.yaml:1", variables, arena, &p, &is, &e),
+			 0);
 	assert_int_equal(is, there);
 	return p;
 }
@@ -22,7 +23,7 @@ static struct upstream_proxy found(const char *written, const char *const *words
 static void test_which(void **state)
 {
 	static const struct {
-		const char *environ[5];
+		const char *variables[5];
 		const char *host, *login;
 		bool plain;
 	} rows[] = {
@@ -46,7 +47,7 @@ static void test_which(void **state)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
 		_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 		struct upstream_proxy p =
-			found("environment", rows[i].environ, &arena, rows[i].host != NULL);
+			found("environment", rows[i].variables, &arena, rows[i].host != NULL);
 
 		if (!rows[i].host)
 			continue;
@@ -60,20 +61,20 @@ static void test_which(void **state)
 
 static void test_written(void **state)
 {
-	const char *const environ[] = {"https_proxy=http://u:p@a.test:8080", "no_proxy=x.test",
-				       NULL};
+	const char *const variables[] = {"https_proxy=http://u:p@a.test:8080", "no_proxy=x.test",
+					 NULL};
 	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 
 	(void)state;
-	struct upstream_proxy p = found("http://a.test:8080", environ, &arena, true);
+	struct upstream_proxy p = found("http://a.test:8080", variables, &arena, true);
 
 	assert_string_equal(p.login, "u:p");
 	assert_int_equal(p.proxy.direct.count, 1);
 	/* Another proxy has neither. */
-	p = found("http://b.test:8080", environ, &arena, true);
+	p = found("http://b.test:8080", variables, &arena, true);
 	assert_null(p.login);
 	assert_int_equal(p.proxy.direct.count, 0);
-	(void)found("none", environ, &arena, false);
+	(void)found("none", variables, &arena, false);
 }
 
 static void test_errors(void **state)
