@@ -44,7 +44,7 @@ static const char *maven_read(struct mirror *m)
 	const char *text = mirror_read(m, MIRROR_MAVEN);
 	char *kept = text ? arena_str(m->arena, text) : NULL;
 
-	for (char *at = kept; at && (at = strstr(at, "<!--"));) {
+	for (char *at = kept ? strstr(kept, "<!--") : NULL; at; at = strstr(at, "<!--")) {
 		char *end = strstr(at, "-->");
 
 		if (!end) {

@@ -453,7 +453,7 @@ static const char *mirror_cargo_variable(struct mirror *m, const char *name)
 	char upper[128];
 	size_t len = 0;
 
-	for (; name[len] && len < sizeof(upper) - 1; len++)
+	for (; len < sizeof(upper) - 1 && name[len]; len++)
 		upper[len] = name[len] >= 'a' && name[len] <= 'z' ? (char)(name[len] - 32)
 			     : name[len] == '-'                   ? '_'
 								  : name[len];
