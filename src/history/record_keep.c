@@ -106,15 +106,19 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 static bool keep_is_there(const struct history *a, const char *name)
 {
 	_cleanup_fd_ int all = open(a->host.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_dir_ DIR *dir = all < 0 ? NULL : dir_open(all, "workspaces", NULL);
+	int r = 0;
+	_cleanup_dir_ DIR *dir = all < 0 ? NULL : dir_open(all, "workspaces", &r);
 	char path[STORE_FOLDER_SIZE + 2 * NAME_MAX];
 
-	for (const struct dirent *d; (d = dir_next(dir, NULL));) {
+	/* Who cannot be asked may have it. */
+	if (!dir)
+		return all < 0 || r != -ENOENT;
+	for (const struct dirent *d; (d = dir_next(dir, &r));) {
 		(void)snprintf(path, sizeof(path), "%s/sessions/%s", d->d_name, name);
 		if (faccessat(dirfd(dir), path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			return true;
 	}
-	return false;
+	return r < 0;
 }
 
 static int keep_prune(const struct history *a, const struct keep_rule *rule,

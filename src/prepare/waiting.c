@@ -21,9 +21,8 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 {
 	struct stat st;
 
-	_cleanup_fd_ int fd = open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0);
 	int r = 0;
-	_cleanup_dir_ DIR *all = fd < 0 ? NULL : dir_read(fd, &r);
+	_cleanup_dir_ DIR *all = dir_read(open_beneath(dir, "", O_RDONLY | O_DIRECTORY, 0), &r);
 
 	if (!all || depth > WAITING_DEPTH_MAX)
 		return -ENOENT;
@@ -32,12 +31,12 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 			return 0;
 		if (d->d_type != DT_DIR) {
 			if (d->d_type == DT_REG &&
-			    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			    fstatat(dirfd(all), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 				*bytes += (uint64_t)st.st_size;
 			r = *bytes > WAITING_BYTES ? -EFBIG : 0;
 			continue;
 		}
-		_cleanup_fd_ int sub = open_beneath(fd, d->d_name, O_PATH | O_DIRECTORY, 0);
+		_cleanup_fd_ int sub = open_beneath(dirfd(all), d->d_name, O_PATH | O_DIRECTORY, 0);
 
 		r = sub < 0 ? sub : waiting_measure(sub, depth + 1, count, bytes);
 	}

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,9 @@ int tool_begin(const struct invocation *i, struct error *e)
 		(void)close(ends[1]);
 		tool_wait(&c, clean, ends[0]);
 	}
+	/* A key for the tool is not for us: the folder goes when it has ended. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
 	(void)close(ends[0]);
 	tool_own.go = ends[1];
 	return tool_own.pid < 0 ? error_sys(e, -errno, "cannot start the tool") : 0;

@@ -230,9 +230,12 @@ static void prune_show(const struct prune_verb *p)
 	if (p->list.waiting || p->list.running)
 		buf_putf(&out, "What waits (%zu) and what runs (%zu) stays, with its records.\n",
 			 p->list.waiting, p->list.running);
-	if (p->has_size && p->total - p->freed > p->size) {
+	/* What lies afar is in what goes, and not in the total. */
+	uint64_t left = p->total - (p->freed < p->total ? p->freed : p->total);
+
+	if (p->has_size && left > p->size) {
 		buf_put_str(&out, "That leaves ");
-		room_put_size(&out, p->total - p->freed);
+		room_put_size(&out, left);
 		buf_put_str(&out, ": the rest is what waits, runs or has a name, and private "
 				  "homes.\n");
 	}
@@ -307,7 +310,10 @@ static int prune_run(struct prune_verb *p)
 	_cleanup_fd_ int state = home_store_state(&p->host, false, &p->arena, &p->e);
 
 	if (state == -ENOENT) {
-		text_printf(&p->out, "bawn keeps nothing.\n");
+		if (invocation_has(p->i, OPTION_JSON))
+			prune_json(p);
+		else
+			text_printf(&p->out, "bawn keeps nothing.\n");
 		return EXIT_OK;
 	}
 	r = state < 0 ? state : prompt_open_for(p->i, &p->prompt, &p->e);

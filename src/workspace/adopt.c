@@ -11,15 +11,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* "INODE MARK\n" of a folder; "" where that cannot be told. */
+/* "INODE MARK\n" of a folder; "" where that cannot be told: without the time of its birth a number
+ * may be another folder's by now. */
 static void adopt_say(int tree, char into[64])
 {
 	struct layers_session s = {.name = ""};
+	struct stat st;
 
 	into[0] = '\0';
-	if (tree >= 0 && layers_session_mark(&s, tree) == 0)
+	if (tree >= 0 && layers_session_mark(&s, tree) == 0 && fstat(tree, &st) == 0 &&
+	    s.dev != st.st_dev)
 		(void)snprintf(into, 64, "%" PRIu64 " %" PRIu64 "\n", s.ino, s.dev);
 }
 
@@ -75,9 +79,17 @@ static int adopt_take(int all, const char *from, int entry, const char *workspac
 			return -errno;
 	if (lock < 0 || adopt_runs(entry))
 		return -EBUSY;
-	int r = layers_replace(entry, "path", span_of_str(workspace));
+	_cleanup_buf_ struct buf was = BUF_INIT(PATH_MAX);
+	int r = layers_read_text(entry, "path", &was);
 
-	return r == 0 && renameat2(all, from, all, name, RENAME_NOREPLACE) < 0 ? -errno : r;
+	if (r == 0)
+		r = layers_replace(entry, "path", span_of_str(workspace));
+	if (r == 0 && renameat2(all, from, all, name, RENAME_NOREPLACE) < 0) {
+		r = -errno;
+		/* As it was, so that it is found by its old path. */
+		(void)layers_replace(entry, "path", buf_span(&was));
+	}
+	return r;
 }
 
 int adopt_entry(int all, const char *workspace, const char *name, char ret_was[PATH_MAX])

@@ -203,7 +203,8 @@ static bool left_is_note(const char *rest)
 
 struct left_refs {
 	struct branch_left *b;
-	bool own; /* the session's are asked for, the user's are known */
+	const struct git_refs
+		*users; /* the session's are asked for, and the user's known; or NULL */
 };
 
 static int left_on_ref(void *context, const char *name, const struct git_ref_value *value)
@@ -213,10 +214,17 @@ static int left_on_ref(void *context, const char *name, const struct git_ref_val
 
 	if (!value->object.len || value->symbolic[0])
 		return 0;
-	if (!r->own)
+	if (!r->users)
 		return git_walk_know(&r->b->walk, &value->object);
 	if (str_equal(name, r->b->ref))
 		return 0;
+	struct git_ref_value users;
+
+	/* A name is work, too: a new tag or branch of a commit that the user has; and a tag is its
+	 * own object. */
+	if (git_refs_look(r->users, "", name, &users) < 0 || !git_ref_is_there(&users) ||
+	    (!str_after(name, "refs/heads/") && !git_ref_same(&users, value)))
+		return -ENODATA;
 	int code = git_walk_news(&r->b->walk, &value->object, &news);
 
 	if (code < 0)
@@ -226,20 +234,26 @@ static int left_on_ref(void *context, const char *name, const struct git_ref_val
 	return code;
 }
 
-static int left_each_ref(struct branch_left *b, const struct view *v, bool own)
+static int left_each_ref(struct branch_left *b)
 {
-	struct left_refs of = {b, own};
-	struct git_refs refs = GIT_REFS_INIT;
-	int r = git_refs_open(v, ".git", &refs);
+	struct git_refs users = GIT_REFS_INIT, own = GIT_REFS_INIT;
+	struct left_refs of = {b, NULL};
+	int r = git_refs_open(&b->base, ".git", &users);
 
 	if (r == 0)
-		r = git_refs_each(&refs, left_on_ref, &of);
-	git_refs_close(&refs);
+		r = git_refs_each(&users, left_on_ref, &of);
+	of.users = &users;
+	if (r == 0)
+		r = git_refs_open(b->view, ".git", &own);
+	if (r == 0)
+		r = git_refs_each(&own, left_on_ref, &of);
+	git_refs_close(&own);
+	git_refs_close(&users);
 	return r;
 }
 
-/* The session's refs, but for its branch, name no commit that the user's refs and that branch do not
- * lead to: it packed them, or the user went on since. */
+/* The session's refs, but for its branch, have names of the user's, and name no commit that the
+ * user's refs and that branch do not lead to: it packed them, or the user went on since. */
 static bool left_refs_are(struct branch_left *b)
 {
 	struct git_name tip;
@@ -249,10 +263,9 @@ static bool left_refs_are(struct branch_left *b)
 	b->refs_asked = true;
 	char hex[GIT_HEX_MAX + 1];
 
-	b->refs_are =
-		branch_commit(b->view, b->ref, hex) == 0 &&
-		git_name_parse(span_of_str(hex), &tip) && git_walk_know(&b->walk, &tip) == 0 &&
-		left_each_ref(b, &b->base, false) == 0 && left_each_ref(b, b->view, true) == 0;
+	b->refs_are = branch_commit(b->view, b->ref, hex) == 0 &&
+		      git_name_parse(span_of_str(hex), &tip) &&
+		      git_walk_know(&b->walk, &tip) == 0 && left_each_ref(b) == 0;
 	return b->refs_are;
 }
 
