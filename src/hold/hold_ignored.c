@@ -300,14 +300,21 @@ static bool ignored_is_program(const struct change *c)
 
 int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
+	unsigned int row = hold_row_of("ignored-programs");
+	bool lines = row < hold_row_count && j->rules->levels[row] == HOLD_FLAG;
 	char folder[PATH_MAX];
 
 	v->most = HOLD_NOT;
 	if (!ignored_is_program(c) ||
-	    (j->ignored && str_after(c->path, j->ignored) &&
+	    (lines && j->ignored && str_after(c->path, j->ignored) &&
 	     (!*j->ignored || str_after(c->path, j->ignored)[0] == '/')) ||
 	    !ignored_folder(j, c->path, folder))
 		return 0;
+	/* The user wants each of them held, or left out. */
+	if (!lines) {
+		v->most = HOLD_HOLD;
+		return 0;
+	}
 	/* The changes are in the order of their paths: the rest of the folder follows. */
 	j->ignored = arena_str(&j->arena, folder);
 	if (!j->ignored)
@@ -341,11 +348,10 @@ static bool ignored_is_usual(const struct change *c)
 static struct ignored_line *ignored_line_of(struct hold_judge *j, struct ignored_line **all,
 					    const char *folder, struct change *lead)
 {
+	/* All that is in a folder stands together: the last one is this one, or there is none. */
 	struct ignored_line *l = *all;
 
-	while (l && !str_equal(l->folder, folder))
-		l = l->next;
-	if (l)
+	if (l && str_equal(l->folder, folder))
 		return l;
 	l = arena_alloc(&j->arena, sizeof(*l));
 	if (!l)
@@ -416,9 +422,13 @@ int hold_ignored_end(struct hold_judge *j)
 		told->rule = told->why = NULL;
 	}
 	for (struct ignored_line *l = all; r == 0 && l; l = l->next) {
-		for (size_t i = 0; i < j->changes->count; i++)
-			l->programs += ignored_is_in(j->changes->items[i].path, l->folder) &&
-				       ignored_is_program(&j->changes->items[i]);
+		size_t i = (size_t)(l->lead - j->changes->items);
+
+		while (i > 0 && ignored_is_in(j->changes->items[i - 1].path, l->folder))
+			i--;
+		for (; i < j->changes->count && ignored_is_in(j->changes->items[i].path, l->folder);
+		     i++)
+			l->programs += ignored_is_program(&j->changes->items[i]);
 		r = ignored_say(j, l);
 	}
 	return r;

@@ -403,11 +403,17 @@ static bool hold_is_lock(const char *name)
 static const struct change *hold_package_of(const struct hold_judge *j, const struct change *lock)
 {
 	size_t len = (size_t)(hold_last(lock->path) - lock->path);
+	size_t i = (size_t)(lock - j->changes->items);
 
-	for (size_t i = 0; i < j->changes->count; i++) {
+	/* What is in a folder stands together. */
+	while (i > 0 && strncmp(j->changes->items[i - 1].path, lock->path, len) == 0)
+		i--;
+	for (; i < j->changes->count; i++) {
 		const struct change *c = &j->changes->items[i];
 
-		if (c->group == CHANGE_HELD && !c->with && strncmp(c->path, lock->path, len) == 0 &&
+		if (strncmp(c->path, lock->path, len) != 0)
+			break;
+		if (c->group == CHANGE_HELD && !c->with &&
 		    str_equal(hold_last(c->path), "package.json") &&
 		    !hold_is_in_modules(c->path + len))
 			return c;

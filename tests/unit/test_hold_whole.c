@@ -337,6 +337,10 @@ static void test_ignored_line(void **state)
 	found(w, "out/Makefile", FLAGGED, "ignored-programs",
 	      "(1 file that a build or a check reads)");
 	found(w, "Makefile", FLAGGED, "build-files", NULL);
+	tuned(w, "ignored-programs=hold");
+	found(w, "build/app", HELD, "ignored-programs", NULL);
+	found(w, "build/lib.so", HELD, "ignored-programs", NULL);
+	found(w, "build/Makefile", FLAGGED, "build-files", NULL);
 }
 
 int main(void)
