@@ -276,6 +276,34 @@ static bool patch_is_of(const struct choice *x, const char *rule)
 	       str_equal(x->change->rule, rule);
 }
 
+/* Some rules have one line for a folder: how long its path is; 0: the change alone is told. */
+static size_t patch_folder(const struct change *c)
+{
+	const char *at =
+		str_equal(c->rule, "node-modules") ? strstr(c->path, "node_modules/") : NULL;
+
+	if (at)
+		return (size_t)(at - c->path) + strlen("node_modules");
+	if (!str_equal(c->rule, "ignored-programs"))
+		return 0;
+	return c->ignored ? c->ignored : strcspn(c->path, "/");
+}
+
+/* The change, and all that its line tells of. */
+static void patch_leave_told(struct choices *c, struct choice *lead)
+{
+	size_t len = patch_folder(lead->change);
+
+	for (size_t i = 0; len && i < c->count; i++) {
+		const char *path = c->items[i].change->path;
+
+		if (c->items[i].state == CHOICE_LANDS &&
+		    strncmp(path, lead->change->path, len) == 0 && path[len] == '/')
+			patch_leave(&c->items[i]);
+	}
+	patch_leave(lead);
+}
+
 /* Asks about all that one rule flagged; false: the person has had enough. */
 static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char *rule)
 {
@@ -306,7 +334,7 @@ static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char
 				patch_show(p, c, &c->items[i]);
 	for (size_t i = 0; key == 'n' && i < c->count; i++)
 		if (patch_is_of(&c->items[i], rule))
-			patch_leave(&c->items[i]);
+			patch_leave_told(c, &c->items[i]);
 	return key != 'q';
 }
 
