@@ -224,6 +224,7 @@ static void past_put(struct past_list *l, const struct past_line *line)
 /* The newest first.  Folders' names say only the second. */
 static const struct store_session **past_order(const struct store *s)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are meant. */
 	const struct store_session **order = calloc(s->count + 1, sizeof(*order));
 	size_t count = 0;
 
@@ -236,7 +237,8 @@ static const struct store_session **past_order(const struct store *s)
 		while (place > 0 && order[place - 1]->start == at->start &&
 		       store_is_newer(s, at, order[place - 1]))
 			place--;
-		memmove(&order[place + 1], &order[place], (count - place) * sizeof(*order));
+		for (size_t k = count; k > place; k--)
+			order[k] = order[k - 1];
 		order[place] = at;
 		count++;
 	}

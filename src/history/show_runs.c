@@ -73,7 +73,7 @@ int show_runs_find(struct inquiry *q, bool alone, struct show_runs *ret, struct 
 	int r = p ? 0 : error_set(e, -ENOMEM, "no memory");
 
 	*ret = (struct show_runs){.count = 0};
-	for (size_t i = s->count; r == 0 && i-- > 0;) {
+	for (size_t i = s->count; p && r == 0 && i-- > 0;) {
 		const struct store_session *at = &s->sessions[i];
 		bool own = at == q->session;
 

@@ -318,10 +318,10 @@ static bool commits_is_changed(struct hold_judge *j, const char *path)
 		for (size_t i = 0; j->froms && i < j->changes->count; i++)
 			if (j->changes->items[i].from)
 				j->froms[j->from_count++] = j->changes->items[i].from;
-		if (j->from_count > 1)
+		if (j->froms && j->from_count > 1)
 			qsort(j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
 	}
-	return j->from_count &&
+	return j->froms && j->from_count &&
 	       bsearch(&path, j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
 }
 

@@ -94,6 +94,9 @@ const char *host_git_top(const struct host *h, const char *path, uint64_t dev, s
 		struct error ignored = ERROR_INIT;
 		struct stat st;
 
+		/* A folder with a policy of its own is a workspace of its own: it is read there. */
+		if (git_has(top, ".bawn.yaml"))
+			return NULL;
 		*slash = '\0';
 		if (stat(top, &st) < 0 || st.st_dev != dev ||
 		    host_check_workspace(h, top, &ignored) < 0)

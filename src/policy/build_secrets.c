@@ -232,7 +232,7 @@ static void build_secret_file(struct build *b, const struct policy_secret *s,
 static const char *build_text(struct build *b, const struct plan_secret *secret, const char *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(BUILD_FILE_MAX);
-	const char *placeholder = secret->parts.items[0].placeholder;
+	const char *placeholder = secret->parts.count ? secret->parts.items[0].placeholder : "";
 
 	while (*text) {
 		const char *user = str_after(text, "{basic:");

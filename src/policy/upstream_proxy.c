@@ -89,7 +89,7 @@ int upstream_proxy_parse(const char *url, const char *origin, struct arena *aren
 		return upstream_bad(origin, "it is too long", e);
 	int r = upstream_kind(url, origin, &rest, &made.proxy.kind, e);
 
-	if (r < 0)
+	if (r < 0 || !rest)
 		return r;
 	size_t len = strcspn(rest, "/?#");
 	const char *at = memrchr(rest, '@', len);
@@ -303,7 +303,7 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 			struct arena *arena, struct upstream_proxy *ret, bool *ret_there,
 			struct error *e)
 {
-	struct upstream_proxy own, around = {.login = NULL};
+	struct upstream_proxy own = {.login = NULL}, around = own;
 	struct error ignored = ERROR_INIT;
 	bool there = false;
 
@@ -321,7 +321,8 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 		return r;
 	/* What the environment says of the same proxy: its login, and what goes without it. */
 	if (upstream_of_environment(variables, arena, &around, &there, &ignored) == 0 && there &&
-	    around.proxy.port == own.proxy.port && str_equal(around.proxy.host, own.proxy.host)) {
+	    around.proxy.host && own.proxy.host && around.proxy.port == own.proxy.port &&
+	    str_equal(around.proxy.host, own.proxy.host)) {
 		own.login = around.login;
 		own.proxy.login = own.login != NULL;
 		own.proxy.direct.items = around.proxy.direct.items;

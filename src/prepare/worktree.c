@@ -107,7 +107,7 @@ static int worktree_list(const struct layers *l, const struct layers_session *s,
 {
 	_cleanup_buf_ struct buf held = BUF_INIT(1 << 30), gone = BUF_INIT(1 << 30);
 	struct branch_covers covers;
-	struct stat st;
+	struct stat st = {.st_ino = 0};
 	int r = worktree_covers(command, arena, &covers);
 
 	if (r == 0)

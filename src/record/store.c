@@ -182,10 +182,10 @@ static const struct store_session *store_last(const struct store *s)
 	const struct store_session *last = &s->sessions[--at];
 
 	while (at-- > 0 && s->sessions[at].start == last->start) {
-		const struct store_session *other = &s->sessions[at];
+		const struct store_session *beside = &s->sessions[at];
 
-		if (store_is_session(other) && store_is_newer(s, other, last))
-			last = other;
+		if (store_is_session(beside) && store_is_newer(s, beside, last))
+			last = beside;
 	}
 	return last;
 }

@@ -339,14 +339,15 @@ static int git_weigh_ref(struct git_repository *g, const struct git_item *item)
 	}
 	/* The session's own branch (--worktree), which the user merged and removed, or took back by an
 	 * undo: there is none in its way, and it comes again by its name. */
-	bool again = str_equal(item->rest, g->branch) && !git_ref_is_there(&mine);
-	int moved = again ? 0 : git_user_moved(g, item, &mine);
+	bool own = str_equal(item->rest, g->branch);
+	bool again = own && !git_ref_is_there(&mine);
+	/* Nor is it moved under the user who has it checked out, and not the session's files. */
+	bool under = own && !again && str_equal(item->rest, g->on_mine);
+	int moved = under ? 1 : again ? 0 : git_user_moved(g, item, &mine);
 
 	if (moved > 0)
 		x->state = CHOICE_CONFLICT;
-	else if (again && x->state == CHOICE_CONFLICT)
-		x->state = CHOICE_LANDS;
-	else if (moved == 0 && git_ref_is_there(&mine))
+	else if ((again && x->state == CHOICE_CONFLICT) || (moved == 0 && git_ref_is_there(&mine)))
 		x->state = CHOICE_LANDS;
 	return moved < 0 ? moved : 0;
 }

@@ -94,7 +94,7 @@ static int word_put_region(struct diff *d, const struct content *content,
 	_cleanup_arena_ struct arena arena = ARENA_INIT(LINEDIFF_ARENA);
 	struct word_state w = {.diff = d, .open = ' ', .begins = true};
 	struct lines was, is;
-	struct linediff diff;
+	struct linediff diff = {.count = 0};
 	int code = word_cut(&content->lines[0], r->before, r->before_count, &arena, &was);
 	size_t at = 0;
 

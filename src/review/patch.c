@@ -67,7 +67,7 @@ int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 			 .out = BUF_INIT(DIFF_OUT_MAX)};
 	int r = instead ? 0 : error_sys(e, -ENOMEM, "cannot show the changes");
 
-	for (size_t i = 0; r == 0 && i < c->count; i++)
+	for (size_t i = 0; instead && i < c->count; i++)
 		instead[i] = c->items[i].content;
 	if (r == 0)
 		r = diff_fold_by(&d, &how, e);

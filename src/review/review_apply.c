@@ -157,7 +157,8 @@ static bool apply_ask_held(struct apply *a)
 	char key = 0;
 
 	for (size_t i = 0; key != 'q' && i < 2 * a->choices.count; i++) {
-		struct choice *x = &a->choices.items[i % a->choices.count];
+		struct choice *x =
+			&a->choices.items[i < a->choices.count ? i : i - a->choices.count];
 
 		if (i == a->choices.count) {
 			refs = true;

@@ -153,7 +153,7 @@ static int diff_put_flagged(struct diff *d, struct error *e)
 	size_t count = 0;
 	int r = flags ? 0 : error_sys(e, -ENOMEM, "cannot sort what is flagged");
 
-	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
+	for (size_t i = 0; flags && i < d->changes.count; i++)
 		if (d->folding.fates[i] == DIFF_SHOWN &&
 		    d->changes.items[i].group == CHANGE_FLAGGED)
 			flags[count++] = (struct diff_flag){

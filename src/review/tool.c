@@ -197,7 +197,7 @@ int tool_begin(const struct invocation *i, struct error *e)
 		r = error_set(e, -ENOENT, "there is no PATH to find the tool by");
 	if (r == 0)
 		r = tool_make_folder(e);
-	if (r < 0)
+	if (r < 0 || !path)
 		return r;
 	_cleanup_free_ char *clean = malloc(strlen(path) + 1);
 

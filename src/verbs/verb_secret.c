@@ -372,13 +372,13 @@ static void secret_say_no_rule(const struct text *t, const char *lead, const str
 			       const struct policy_secret *s)
 {
 	_cleanup_(refused_hosts_fini) struct refused_hosts known = REFUSED_HOSTS_INIT;
-	const struct plan_binding *at = &s->bindings.items[0];
+	const struct plan_binding *at = s->bindings.count ? &s->bindings.items[0] : NULL;
 	_cleanup_buf_ struct buf host = BUF_INIT(SECRET_TEXT_MAX);
 
-	if (p && plan_rule_to(p->plan->network.items, p->plan->network.count, s))
+	if (!at || (p && plan_rule_to(p->plan->network.items, p->plan->network.count, s)))
 		return;
 	refused_hosts_read(&known);
-	uint64_t port = at->ports.items[0].from;
+	uint64_t port = at->ports.count ? at->ports.items[0].from : 443;
 	const char *bundle = refused_hosts_bundle(&known, at->host, port);
 	const char *quote = !bundle && at->host[0] == '*' ? "'" : "";
 

@@ -121,7 +121,7 @@ int branch_held(const struct view *v, const struct branch_covers *covers, const 
 		struct buf *held, struct buf *gone)
 {
 	struct held h = {.view = v, .path = BUF_INIT(2 * PATH_MAX), .held = held, .gone = gone};
-	size_t digits = strlen(start) == GIT_HEX_MAX ? GIT_HEX_MAX : GIT_HEX_MAX * 5 / 8;
+	size_t digits = strlen(start) == GIT_HEX_MAX ? GIT_HEX_MAX : (size_t)GIT_HEX_MAX * 5 / 8;
 	int r = 0;
 
 	memset(h.object, '1', digits);

@@ -346,7 +346,7 @@ static void left_read_head(struct branch_left *b)
 static int left_fill(struct branch_left *b, const char *start, const char *commit)
 {
 	struct git_name tree, began, mine, none = {.len = 0};
-	char own[GIT_HEX_MAX + 1];
+	char own[GIT_HEX_MAX + 1] = "";
 	int r = git_store_open(b->view, &b->base, ".git/objects",
 			       clock_ms(CLOCK_MONOTONIC) + LEFT_MS, &b->walk.store);
 
