@@ -120,7 +120,8 @@ static int held_removed(const struct held *h)
 int branch_held(const struct view *v, const struct branch_covers *covers, const char *start,
 		struct buf *held, struct buf *gone)
 {
-	struct held h = {.view = v, .path = BUF_INIT(2 * PATH_MAX), .held = held, .gone = gone};
+	struct held h = {
+		.view = v, .path = BUF_INIT((size_t)2 * PATH_MAX), .held = held, .gone = gone};
 	size_t digits = strlen(start) == GIT_HEX_MAX ? GIT_HEX_MAX : (size_t)GIT_HEX_MAX * 5 / 8;
 	int r = 0;
 
