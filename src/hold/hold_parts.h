@@ -432,6 +432,9 @@ int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
 int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
 		   unsigned int is);
 
+/* What the hooks in a folder of the workspace name ("": the top), in the repository at `root`. */
+int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *dir);
+
 /* It is in a place beyond those that are kept, or may be. */
 bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c);
 
@@ -507,6 +510,7 @@ struct hold_naming {
 	const char *rule, *what;
 	bool plain;
 	bool flag; /* what is named is flagged, not held */
+	bool node; /* its words can be programs of node_modules/.bin */
 	char lead; /* of words that count; 0: all do */
 	enum hold_words_of of;
 	const char *const *files; /* whose words; NULL: the rule's own files */
@@ -577,7 +581,7 @@ int hold_look_user(struct hold_judge *j, const char *root);
 int hold_look_outside(struct hold_judge *j);
 
 /* core.hooksPath of `file` names this folder of the workspace. */
-int hold_place_hooks(struct hold_judge *j, const char *path, const char *file);
+int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, const char *file);
 
 /* --- hold_home.c ------------------------------------------------------------------------ */
 
@@ -589,6 +593,18 @@ int hold_look_home(struct hold_judge *j);
 /* Programs that come into a folder that this text of the user's puts in PATH. */
 int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
 		       const char *by);
+
+#define HOLD_MODULES_BIN "node_modules/.bin"
+
+struct hold_naming;
+
+/* The same of a hook, and of the files that it sources, whose words count too. */
+int hold_look_run(struct hold_judge *j, const char *root, const char *file, struct span text,
+		  const struct hold_naming *naming);
+
+/* npx, npm and their like run programs of node_modules/.bin, and these have it in PATH: so a text
+ * that speaks of them does. */
+bool hold_says_node(struct span text, const char *file);
 
 /* --- the user's settings: hold_user.c -------------------------------------------------- */
 
