@@ -30,18 +30,18 @@ static int around_no_memory(struct hold_judge *j)
 
 /* --- settings ----------------------------------------------------------------------------- */
 
-int hold_place_hooks(struct hold_judge *j, const char *path, const char *file)
+int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, const char *file)
 {
 	static const char why[] = "git would run it: core.hooksPath of %.150s names its folder";
 	const char *name;
 	int r = 0;
 
 	if (*path)
-		return hold_place_add(j, path, "git-hooks", why, file);
+		r = hold_place_add(j, path, "git-hooks", why, file);
 	/* The workspace itself: not all that is in it is a hook. */
-	for (size_t i = 0; r == 0 && (name = hold_hook_at(i)); i++)
+	for (size_t i = 0; !*path && r == 0 && (name = hold_hook_at(i)); i++)
 		r = hold_place_add(j, name, "git-hooks", why, file);
-	return r;
+	return r < 0 ? r : hold_look_hook_folder(j, root, path);
 }
 
 /* What git init and git clone copy into a new repository. */
@@ -86,7 +86,7 @@ static int around_setting(struct hold_judge *j, const char *root, const struct h
 		return !hold_user_path(home, NULL, s->value, path) ||
 				       hold_resolve(j, root, path, at) < 0
 			       ? 0
-			       : hold_place_hooks(j, at, s->file);
+			       : hold_place_hooks(j, root, at, s->file);
 	if (str_equal(s->section, "init") && str_equal(s->key, "templatedir"))
 		return !hold_user_path(home, NULL, s->value, path) ||
 				       hold_resolve(j, root, path, at) < 0

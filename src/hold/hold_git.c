@@ -544,6 +544,31 @@ int hold_by_pointer(struct hold_judge *j, const struct change *c, struct hold_ve
 			2 * HOLD_WORD_MAX, *path ? path : ".");
 }
 
+bool hold_is_own_git(const char *path)
+{
+	return str_equal(path, ".git");
+}
+
+/*
+ * Without a .git of its own the folder belongs to the repository around it: git works there, and so
+ * does the next session.  A folder with the objects in it has a word of its own: hold_late.c.
+ */
+int hold_gone_pointer(struct hold_judge *j, const char *path, struct hold_verdict *v)
+{
+	unsigned int was = hold_type(&j->before, path);
+
+	if (!hold_is_own_git(path))
+		return 0;
+	if (was == OBJECT_ABSENT ||
+	    (was == OBJECT_DIR && hold_type(&j->before, ".git/objects") == OBJECT_DIR)) {
+		v->most = HOLD_NOT;
+		return 0;
+	}
+	return hold_say(j, v,
+			"without it this folder belongs to the repository around it, if there is "
+			"one: your git, and the next session here, would have all of that");
+}
+
 /* --- worktrees ------------------------------------------------------------------------ */
 
 /* The folder in which git keeps what it knows of a worktree, which the path lies in; false: none.

@@ -44,7 +44,7 @@ static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 	[HOLD_BY_BARE] = {NULL, 0, HOLD_OF_ALL, true, NULL},
 	[HOLD_BY_SUBMODULES] = {hold_by_submodules, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_POINTER] = {hold_by_pointer, HOLD_OF_FILES | HOLD_OF_LINKS, HOLD_OF_ALL, false,
-			     NULL},
+			     hold_gone_pointer},
 	[HOLD_BY_PACKAGE] = {hold_by_package, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
 	[HOLD_BY_HOSTS] = {hold_by_hosts, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
 	[HOLD_BY_SCHEMA] = {hold_by_schema, HOLD_OF_FILES, HOLD_OF_FILES, false, NULL},
@@ -62,7 +62,7 @@ static const struct hold_kind hold_kinds[HOLD_CONTENT_COUNT] = {
 	[HOLD_BY_WORKTREES] = {NULL, 0, 0, false, hold_gone_worktree},
 	[HOLD_BY_KEPT] = {NULL, 0, 0, false, hold_gone_kept},
 	[HOLD_BY_COMPILED] = {hold_by_compiled, HOLD_OF_FILES, HOLD_OF_ALL, false, NULL},
-	[HOLD_BY_WHOLE] = {NULL, 0, 0, false, NULL},
+	[HOLD_BY_WHOLE] = {NULL, 0, HOLD_OF_ALL, true, NULL},
 };
 
 static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, const char *why,
@@ -202,6 +202,8 @@ static int hold_ask_gone_at(struct hold_judge *j, const char *path, bool moved, 
 	struct hold_verdict v = {.most = HOLD_HOLD};
 	int r = 0;
 
+	if (h->content == HOLD_BY_POINTER && hold_is_own_git(path))
+		level = j->rules->levels[row];
 	v.why = level == HOLD_HOLD ? "without it, what it forbade or asked for counts no more"
 		: moved            ? "it was one that your commands run, where it stood before"
 				   : "it is removed";
@@ -240,7 +242,9 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 	int r = 0;
 
 	if (c->after.type == OBJECT_ABSENT)
-		return c->before.type == OBJECT_DIR ? 0 : hold_ask_gone(j, c->path, false, said);
+		return c->before.type == OBJECT_DIR && !hold_is_own_git(c->path)
+			       ? 0
+			       : hold_ask_gone(j, c->path, false, said);
 	bool dir = c->after.type == OBJECT_DIR;
 
 	/* A folder in the place of a file: that is gone. */
@@ -263,6 +267,8 @@ static int hold_judge_said(struct hold_judge *j, const struct change *c, struct 
 		r = hold_ask_names(j, c, said);
 	if (r == 0 && !dir && !hold_is_in_modules(c->path))
 		r = hold_ask_tools(j, c, said);
+	if (r == 0 && j->brought)
+		r = hold_ask_whole(j, c, said);
 	if (r == 0 && c->from)
 		r = hold_ask_gone(j, c->from, true, said);
 	return r;

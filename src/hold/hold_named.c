@@ -167,6 +167,9 @@ static int named_file(void *context, const char *name)
 			r = named_uses(f, buf_span(&text), path);
 		if (r == 0 && (enters || str_equal(naming->rule, "tool-versions")))
 			r = hold_look_programs(f->j, f->root, buf_span(&text), naming->rule, path);
+		if (r == 0 && !naming->flag && naming->of == HOLD_WORDS &&
+		    str_equal(naming->rule, "git-hook-folders"))
+			r = hold_look_run(f->j, f->root, path, buf_span(&text), naming);
 	}
 	return r;
 }

@@ -9,7 +9,9 @@
  *	a tail		paths that end with it: what is run in a folder that is not known
  *	a tool		no path: a word of a hook, for hold_tools.c
  *	programs	what is in a folder of PATH.  A program under the name of one that the user
- *			has is what that name means from then on, and is held; others are flagged
+ *			has is what that name means from then on, and is held; others are flagged.
+ *			Where a hook puts the folder there all are held; of node_modules/.bin, which
+ *			npx and its like put there, only the first
  *
  * Of more paths than anybody names only a sum is kept.  A change whose path has such a sum may be
  * one of them, and is held.
@@ -195,8 +197,10 @@ static int names_ask_program(struct hold_judge *j, const struct change *c,
 {
 	/* A hook puts it in PATH to run what is there. */
 	bool hook = hold_rows[n->row].hook;
-	bool held = !program || hook || names_has_program(j, program);
+	bool held = !program || (hook && !n->plain) || names_has_program(j, program);
 
+	if (!held && n->plain)
+		return 0;
 	if (said->level >= (held ? HOLD_HOLD : HOLD_FLAG))
 		return 0;
 	const char *why =

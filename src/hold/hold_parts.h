@@ -31,7 +31,7 @@ enum hold_content {
 	HOLD_BY_WORKTREES, /* removals alone */
 	HOLD_BY_KEPT,      /* likewise */
 	HOLD_BY_COMPILED,
-	HOLD_BY_WHOLE, /* nobody asks it: hold_whole.c, once all are judged */
+	HOLD_BY_WHOLE, /* hold_whole.c asks it, once all are judged, and of what commits bring */
 	HOLD_CONTENT_COUNT,
 };
 
@@ -215,7 +215,13 @@ struct hold_parts {
 	struct hold_part *buckets[HOLD_PART_BUCKETS];
 };
 
-enum { HOLD_DIR_BUCKETS = 4096, HOLD_ROOTS_MAX = 256, HOLD_PLACES_MAX = 4096 };
+enum { HOLD_DIR_BUCKETS = 4096, HOLD_ROOTS_MAX = 256, HOLD_PLACES_MAX = 4096, HOLD_VENVS = 64 };
+
+/* A folder without a change, and whether it is a virtual environment: hold_whole.c. */
+struct hold_venv {
+	const char *path;
+	bool is;
+};
 
 struct hold_judge {
 	const struct hold_rules *rules;
@@ -252,6 +258,7 @@ struct hold_judge {
 	const struct git_difference *brought;
 	struct hold_repo *brought_by;
 	struct hold_parts *parts; /* of all that it brings; NULL: not known */
+	struct hold_venv venvs[HOLD_VENVS];
 	/* hold_late.c */
 	int64_t deadline;
 	bool late;
@@ -277,7 +284,10 @@ const char *hold_hook_at(size_t i);
 /* The same of what is gone from a path, which a repository may have had. */
 typedef int hold_gone(struct hold_judge *j, const char *path, struct hold_verdict *v);
 
-hold_gone hold_gone_ref, hold_gone_worktree, hold_gone_kept;
+hold_gone hold_gone_ref, hold_gone_worktree, hold_gone_kept, hold_gone_pointer;
+
+/* It is the .git of the workspace itself. */
+bool hold_is_own_git(const char *path);
 
 /*
  * A kind of content: the analyser, what it is asked about, what the rule is about at all (the rest
@@ -324,6 +334,10 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 /* What a path of the workspace leads to by links of the user's, in it or on the way; false: by
  * none. */
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX]);
+
+/* The same by the links of a view. */
+bool hold_leads_in(const struct hold_judge *j, const struct view *v, const char *path,
+		   char into[PATH_MAX]);
 
 /* The folder that a path is in; "" for the top. */
 int hold_parent(const char *path, char into[PATH_MAX]);
@@ -378,6 +392,9 @@ bool hold_is_in_modules(const char *path);
 /* At most this is said by a rule of a path in node_modules. */
 enum hold_level hold_whole_most(const char *path, size_t row);
 
+/* A file that a commit or an index brings into a virtual environment. */
+int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_said *said);
+
 /* Once all are judged: what is one thing lands as one. */
 int hold_whole_end(struct hold_judge *j);
 
@@ -414,6 +431,9 @@ int hold_brought_dir(struct hold_judge *j, const char *path, size_t len,
 /* The folder at this path has these parts of a repository (git_place.h); -ENOMEM. */
 int hold_part_note(struct hold_parts *p, const char *path, size_t len, unsigned int was,
 		   unsigned int is);
+
+/* What the hooks in a folder of the workspace name ("": the top), in the repository at `root`. */
+int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *dir);
 
 /* It is in a place beyond those that are kept, or may be. */
 bool hold_is_place_beyond(const struct hold_judge *j, const struct change *c);
@@ -490,6 +510,7 @@ struct hold_naming {
 	const char *rule, *what;
 	bool plain;
 	bool flag; /* what is named is flagged, not held */
+	bool node; /* its words can be programs of node_modules/.bin */
 	char lead; /* of words that count; 0: all do */
 	enum hold_words_of of;
 	const char *const *files; /* whose words; NULL: the rule's own files */
@@ -560,7 +581,7 @@ int hold_look_user(struct hold_judge *j, const char *root);
 int hold_look_outside(struct hold_judge *j);
 
 /* core.hooksPath of `file` names this folder of the workspace. */
-int hold_place_hooks(struct hold_judge *j, const char *path, const char *file);
+int hold_place_hooks(struct hold_judge *j, const char *root, const char *path, const char *file);
 
 /* --- hold_home.c ------------------------------------------------------------------------ */
 
@@ -572,6 +593,18 @@ int hold_look_home(struct hold_judge *j);
 /* Programs that come into a folder that this text of the user's puts in PATH. */
 int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
 		       const char *by);
+
+#define HOLD_MODULES_BIN "node_modules/.bin"
+
+struct hold_naming;
+
+/* The same of a hook, and of the files that it sources, whose words count too. */
+int hold_look_run(struct hold_judge *j, const char *root, const char *file, struct span text,
+		  const struct hold_naming *naming);
+
+/* npx, npm and their like run programs of node_modules/.bin, and these have it in PATH: so a text
+ * that speaks of them does. */
+bool hold_says_node(struct span text, const char *file);
 
 /* --- the user's settings: hold_user.c -------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folders that a file of the user's puts in PATH: on entering (`PATH_add bin` of direnv, `_.path` of
- * mise), or a hook.  What comes there: hold_names.c.
+ * mise), or a hook, itself or by a file that it sources.  What comes there: hold_names.c.
  */
 #include "hold_parts.h"
 
@@ -11,6 +11,18 @@
 
 static const char path_between[] = " \t\r\n\"'`;|&()<>${}=,:[]";
 
+/* git runs it by its name. */
+static bool path_is_hook(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *name;
+
+	for (size_t i = 0; (name = hold_hook_at(i)); i++)
+		if (str_equal(slash ? slash + 1 : file, name))
+			return true;
+	return false;
+}
+
 /* A folder of the workspace, and where it is by links of the user's. */
 static int path_folder(struct hold_judge *j, const char *folder, const char *rule, const char *by)
 {
@@ -19,7 +31,9 @@ static int path_folder(struct hold_judge *j, const char *folder, const char *rul
 			      .path = folder,
 			      .by = by,
 			      .row = hold_row_of(rule),
-			      .most = HOLD_HOLD};
+			      .most = HOLD_HOLD,
+			      .plain =
+				      str_ends_with(folder, HOLD_MODULES_BIN) && !path_is_hook(by)};
 	int r = hold_name_add(j, &n);
 
 	if (r != 0 || !hold_leads(j, folder, leads))
@@ -110,4 +124,127 @@ int hold_look_programs(struct hold_judge *j, const char *root, struct span text,
 		}
 	}
 	return r;
+}
+
+/* --- files that a hook sources ------------------------------------------------------------------ */
+
+/* The argument of `.` or `source` in a line, as a path: of "$(dirname "$0")/h" and "$A/h" it is what
+ * is behind the substitution.  False: there is none. */
+static bool path_sources(struct span line, char into[PATH_MAX])
+{
+	size_t at = 0, len = 0;
+
+	while (at < line.len && strchr(" \t", line.ptr[at]) && line.ptr[at])
+		at++;
+	/* [ -f x ] && . x */
+	for (size_t i = at; i + 2 < line.len; i++)
+		if (strchr("&|;", line.ptr[i]) && line.ptr[i] && line.ptr[i + 1] == ' ' &&
+		    (line.ptr[i + 2] == '.' || line.ptr[i + 2] == 's'))
+			at = i + 2;
+	struct span rest = span_skip(line, at);
+
+	if (rest.len > 2 && rest.ptr[0] == '.' && strchr(" \t", rest.ptr[1]))
+		rest = span_skip(rest, 2);
+	else if (rest.len > 7 && memcmp(rest.ptr, "source ", 7) == 0)
+		rest = span_skip(rest, 7);
+	else
+		return false;
+	const uint8_t *behind = memrchr(rest.ptr, ')', rest.len);
+
+	if (!behind)
+		behind = memrchr(rest.ptr, '}', rest.len);
+	if (behind)
+		rest = span_skip(rest, (size_t)(behind - rest.ptr) + 1);
+	while (rest.len > 0 && rest.ptr[0] && strchr(" \t\"'", rest.ptr[0]))
+		rest = span_skip(rest, 1);
+	if (rest.len > 0 && rest.ptr[0] == '$') {
+		behind = memchr(rest.ptr, '/', rest.len);
+		rest = behind ? span_skip(rest, (size_t)(behind - rest.ptr)) : (struct span){0};
+	}
+	while ((behind || (rest.len > 1 && rest.ptr[1] == '/')) && rest.len > 0 &&
+	       strchr("\"'/", rest.ptr[0]) && rest.ptr[0])
+		rest = span_skip(rest, 1);
+	while (len < rest.len && rest.ptr[len] && !strchr(" \t\r\"';&|", rest.ptr[len]))
+		len++;
+	if (len == 0 || len >= PATH_MAX)
+		return false;
+	memcpy(into, rest.ptr, len);
+	into[len] = '\0';
+	return true;
+}
+
+struct path_run {
+	struct hold_judge *j;
+	const char *root;
+	const struct hold_naming *naming;
+	struct hold_includes files;
+};
+
+static int path_source(struct path_run *run, const char *file, const char *said)
+{
+	const char *dirs[2] = {run->root, NULL};
+	char own[PATH_MAX], path[PATH_MAX];
+	int r = 0;
+
+	dirs[1] = hold_parent(file, own) == 0 ? own : NULL;
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(dirs) && dirs[i]; i++)
+		if (hold_resolve(run->j, dirs[i], said, path) == 0 && *path &&
+		    hold_type(&run->j->before, path) == OBJECT_FILE)
+			r = hold_includes_add(run->j, &run->files, path);
+	return r;
+}
+
+static int path_sourced(struct path_run *run, const char *file, struct span text)
+{
+	char said[PATH_MAX];
+	int r = hold_look_programs(run->j, run->root, text, run->naming->rule, file);
+
+	while (r == 0 && text.len > 0 && !hold_is_late_soon(run->j)) {
+		const uint8_t *end = memchr(text.ptr, '\n', text.len);
+		struct span line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
+
+		text = span_skip(text, line.len + (end != NULL));
+		if (path_sources(line, said))
+			r = path_source(run, file, said);
+	}
+	return r;
+}
+
+int hold_look_run(struct hold_judge *j, const char *root, const char *file, struct span text,
+		  const struct hold_naming *naming)
+{
+	struct path_run run = {.j = j, .root = root, .naming = naming};
+
+	run.files = (struct hold_includes){.files = {arena_str(&j->arena, file)}, .count = 1};
+	int r = run.files.files[0] ? path_sourced(&run, file, text) : hold_no_memory(j);
+
+	struct hold_naming with_node = *naming;
+
+	for (size_t i = 1; r == 0 && i < run.files.count; i++) {
+		_cleanup_buf_ struct buf more = BUF_INIT(HOLD_READ_MAX);
+		const char *path = run.files.files[i];
+
+		if (hold_read_path(&j->before, path, HOLD_READ_MAX, &more) < 0)
+			continue;
+		with_node.node = with_node.node || hold_says_node(buf_span(&more), path);
+		r = hold_follow_file(j, root, path, buf_span(&more), &with_node, NULL);
+		if (r == 0)
+			r = path_sourced(&run, path, buf_span(&more));
+	}
+	/* What it sources can put node_modules/.bin in PATH for the hook's own words. */
+	return r < 0 || !with_node.node || naming->node
+		       ? r
+		       : hold_follow_file(j, root, file, text, &with_node, NULL);
+}
+
+bool hold_says_node(struct span text, const char *file)
+{
+	static const char *const words[] = {"npx",  "npm",          "yarn",
+					    "pnp",  "bunx",         "corepack",
+					    "bun ", "node_modules", "lint-staged"};
+	bool says = file && (strstr(file, ".husky/") || strstr(file, ".lintstagedrc"));
+
+	for (size_t i = 0; !says && text.len > 0 && i < BAWN_ARRAY_SIZE(words); i++)
+		says = memmem(text.ptr, text.len, words[i], strlen(words[i])) != NULL;
+	return says;
 }

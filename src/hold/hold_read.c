@@ -248,6 +248,12 @@ int hold_resolve(const struct hold_judge *j, const char *dir, const char *target
 
 bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX])
 {
+	return hold_leads_in(j, &j->before, path, into);
+}
+
+bool hold_leads_in(const struct hold_judge *j, const struct view *v, const char *path,
+		   char into[PATH_MAX])
+{
 	char link[PATH_MAX], next[PATH_MAX], at[PATH_MAX];
 	size_t hops = 0, len = 0;
 
@@ -259,7 +265,7 @@ bool hold_leads(const struct hold_judge *j, const char *path, char into[PATH_MAX
 		len += into[len] == '/';
 		len += strcspn(into + len, "/");
 		(void)snprintf(at, sizeof(at), "%.*s", (int)len, into);
-		int r = hold_read_link(&j->before, at, link);
+		int r = hold_read_link(v, at, link);
 
 		/* Beneath what is not there, nothing is. */
 		if (r == -ENOENT)

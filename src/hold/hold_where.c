@@ -34,6 +34,7 @@ enum {
 	HOLD_POINTER_MAX = 8 << 10,
 	HOLD_HOPS_MAX = 40,   /* of links that lead to links: the kernel follows no more */
 	HOLD_LINK_DIRS = 256, /* folders that are looked through for links */
+	HOLD_HOOKS_MAX = 256, /* files of a folder of hooks that are read */
 };
 
 /* A link of the user's that stands where a rule's file does: what it leads to is one as well. */
@@ -79,10 +80,10 @@ static int hold_look_setting(struct hold_judge *j, const char *root, const char 
 	const char *by;
 	bool core = str_equal(g->section, "core") && !g->has_subsection;
 
-	if (core && str_equal(g->key, "hookspath")) {
-		return hold_resolve(j, root, g->value, path) < 0 ? 0
-								 : hold_place_hooks(j, path, file);
-	}
+	if (core && str_equal(g->key, "hookspath"))
+		return hold_resolve(j, root, g->value, path) < 0
+			       ? 0
+			       : hold_place_hooks(j, root, path, file);
 	if (core && str_equal(g->key, "attributesfile")) {
 		if (hold_resolve(j, root, g->value, path) < 0 || !*path)
 			return 0;
@@ -135,17 +136,17 @@ static int hold_look_settings(struct hold_judge *j, const struct hold_root *root
 
 struct hold_hooks {
 	struct hold_judge *j;
-	const struct hold_root *root;
-	const char *dir;
+	const char *root, *dir;
+	size_t count;
 };
 
 static int hold_look_hook(void *context, const char *name)
 {
-	const struct hold_hooks *h = context;
+	struct hold_hooks *h = context;
 	struct hold_judge *j = h->j;
 	_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
 
-	if (str_ends_with(name, ".sample"))
+	if (str_ends_with(name, ".sample") || ++h->count > HOLD_HOOKS_MAX)
 		return 0;
 	const char *path = hold_join(j, h->dir, name);
 
@@ -159,8 +160,22 @@ static int hold_look_hook(void *context, const char *name)
 	const struct hold_naming naming = {.rule = "git-hook-folders",
 					   .what = "git would run it through a hook"};
 
-	r = hold_follow_file(j, h->root->path, path, buf_span(&text), &naming, NULL);
-	return r < 0 ? r : hold_look_programs(j, h->root->path, buf_span(&text), naming.rule, path);
+	r = hold_follow_file(j, h->root, path, buf_span(&text), &naming, NULL);
+	return r < 0 ? r : hold_look_run(j, h->root, path, buf_span(&text), &naming);
+}
+
+int hold_look_hook_folder(struct hold_judge *j, const char *root, const char *dir)
+{
+	struct hold_hooks h = {j, root, dir, 0};
+	const char *name;
+	int r = 0;
+
+	/* The workspace itself: not all that is in it is a hook. */
+	for (size_t i = 0; !*dir && r == 0 && (name = hold_hook_at(i)); i++)
+		r = hold_look_hook(&h, name);
+	if (*dir && hold_type(&j->before, dir) == OBJECT_DIR)
+		r = view_list(&j->before, dir, hold_look_hook, &h);
+	return r < 0 && j->error->code == 0 ? 0 : r;
 }
 
 static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)
@@ -171,12 +186,7 @@ static int hold_look_hooks(struct hold_judge *j, const struct hold_root *root)
 		return hold_no_memory(j);
 	int r = hold_follow(j, dir, "git-hooks");
 
-	if (r < 0 || hold_type(&j->before, dir) != OBJECT_DIR)
-		return r;
-	struct hold_hooks h = {j, root, dir};
-
-	r = view_list(&j->before, dir, hold_look_hook, &h);
-	return r < 0 && j->error->code == 0 ? 0 : r;
+	return r < 0 ? r : hold_look_hook_folder(j, root->path, dir);
 }
 
 /* Links that stand where a rule's own files do. */

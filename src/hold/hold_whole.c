@@ -10,7 +10,9 @@
  *	venv		a folder with pyvenv.cfg and bin: held, by one change that stands for it
  *			(pyvenv.cfg, where that is new), and told what is rare in it.  Only what such
  *			a folder has by itself belongs to it, and nothing that is held for another
- *			reason does: a file pyvenv.cfg makes no other folder one thing.
+ *			reason does: a file pyvenv.cfg makes no other folder one thing.  It may lie in
+ *			node_modules.  A link that leads into it goes with it, and so does what was
+ *			moved out of it.  What a commit brings beneath one is held there.
  *	node_modules	flagged by one line.  There only what really runs counts (hold_whole_most):
  *			install scripts, programs in .bin, git's own files, what your files name.
  *			Where something of it is held, all the rest waits for that.
@@ -20,6 +22,7 @@
 #include "hold_parts.h"
 
 #include "compiled.h"
+#include "fnv.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -99,9 +102,15 @@ bool hold_is_in_modules(const char *path)
 
 static bool whole_looks_like_venv(struct hold_judge *j, const struct view *v, const char *dir)
 {
-	return hold_type(v, hold_join(j, dir, "pyvenv.cfg")) == OBJECT_FILE &&
-	       (hold_type(v, hold_join(j, dir, "bin")) == OBJECT_DIR ||
-		hold_type(v, hold_join(j, dir, "Scripts")) == OBJECT_DIR);
+	static const char *const programs[] = {"bin", "Scripts"};
+	unsigned int type = hold_type(v, hold_join(j, dir, "pyvenv.cfg"));
+	bool is = type == OBJECT_FILE || type == OBJECT_LINK, has = false;
+
+	for (size_t i = 0; is && !has && i < BAWN_ARRAY_SIZE(programs); i++) {
+		type = hold_type(v, hold_join(j, dir, programs[i]));
+		has = type == OBJECT_DIR || type == OBJECT_LINK;
+	}
+	return has;
 }
 
 /* It is one, or was: what is left of one is run as well. */
@@ -132,26 +141,36 @@ static bool whole_is_venvs(const char *rest)
 	return len == 0;
 }
 
-/* How long the path of the thing is that it belongs to; 0: to none. */
+/* How long the path of the thing is that a path belongs to; 0: to none. */
+static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_kind *ret)
+{
+	size_t modules = whole_modules(path);
+
+	*ret = WHOLE_VENV;
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t len = (size_t)(slash - path);
+
+		if (whole_is_venvs(slash + 1) && whole_is_venv(j, path, len))
+			return len;
+	}
+	if (whole_is_venv(j, path, strlen(path)))
+		return strlen(path);
+	*ret = WHOLE_MODULES;
+	return modules;
+}
+
 static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_kind *ret)
 {
 	size_t modules = whole_modules(c->path);
 
 	/* What is no folder is judged by itself. */
-	if (c->git || (modules && !c->path[modules] && c->after.type != OBJECT_DIR))
+	if (modules && !c->path[modules] && c->after.type != OBJECT_DIR)
 		return 0;
-	for (const char *slash = strchr(c->path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		size_t len = (size_t)(slash - c->path);
-
-		if (modules && modules <= len)
-			break;
-		if (whole_is_venvs(slash + 1) && whole_is_venv(j, c->path, len)) {
-			*ret = WHOLE_VENV;
-			return len;
-		}
-	}
-	*ret = modules ? WHOLE_MODULES : WHOLE_VENV;
-	return modules ? modules : whole_is_venv(j, c->path, strlen(c->path)) ? strlen(c->path) : 0;
+	if (!c->git)
+		return whole_of_path(j, c->path, ret);
+	/* git's own, in a folder node_modules. */
+	*ret = WHOLE_MODULES;
+	return modules && c->path + modules < c->git ? modules : 0;
 }
 
 /* --- what counts in node_modules ---------------------------------------------------------- */
@@ -240,11 +259,20 @@ static bool whole_is_python(const struct change *c, const char *rest)
 	       str_after(name, "/python");
 }
 
+/* A link in the place of one of its parts: bin that leads to bin2. */
+static bool whole_is_part_link(const struct whole *w, const struct change *c)
+{
+	return c->after.type == OBJECT_LINK && strlen(c->path) > w->len &&
+	       !strchr(c->path + w->len + 1, '/');
+}
+
 static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 {
 	bool lead = str_equal(rest, "pyvenv.cfg") && c->after.type == OBJECT_FILE;
 
-	if (c->group == CHANGE_HELD && !lead)
+	if (c->group == CHANGE_HELD && !lead && whole_is_part_link(w, c))
+		whole_tell(&w->odd, rest, strlen(rest));
+	else if (c->group == CHANGE_HELD && !lead)
 		whole_tell(&w->start, rest, strlen(rest));
 	if (c->group == CHANGE_FLAGGED && c->rule && !whole_is_python(c, rest) &&
 	    (str_equal(c->rule, "link-outside") || str_equal(c->rule, "invisible")))
@@ -256,9 +284,13 @@ static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 static void whole_look_modules(struct whole *w, struct change *c, const char *rest)
 {
 	if (c->group == CHANGE_HELD) {
-		w->held = w->held ? w->held : c;
+		/* One that goes with another is none that others go with. */
+		if (!w->held || (w->held->with && !c->with))
+			w->held = c;
 		return;
 	}
+	if (c->git)
+		return;
 	if (c->group == CHANGE_FLAGGED && c->rule) {
 		if (str_after(c->rule, "package-"))
 			whole_tell_package(&w->install, rest);
@@ -266,15 +298,18 @@ static void whole_look_modules(struct whole *w, struct change *c, const char *re
 			whole_tell(&w->odd, rest, strlen(rest));
 	}
 	w->programs += str_after(rest, ".bin/") != NULL || strstr(rest, "/.bin/") != NULL;
-	if (!w->lead && c->after.type != OBJECT_DIR && c->after.type != OBJECT_ABSENT)
+	/* What was moved there may go with another thing. */
+	if ((!w->lead || (w->lead->from && !c->from)) && c->after.type != OBJECT_DIR &&
+	    c->after.type != OBJECT_ABSENT)
 		w->lead = c;
 }
 
 /* It is held, and not because of what such a folder has by itself. */
 static bool whole_is_apart(const struct whole *w, const struct change *c)
 {
-	return c->group == CHANGE_DROPPED || (w->kind == WHOLE_VENV && c->group == CHANGE_HELD &&
-					      c->rule && !str_after(c->rule, "python-"));
+	return c->group == CHANGE_DROPPED ||
+	       (w->kind == WHOLE_VENV && c->group == CHANGE_HELD && c->rule &&
+		!str_after(c->rule, "python-") && !whole_is_part_link(w, c));
 }
 
 static void whole_look(struct whole *w, struct change *c)
@@ -284,7 +319,7 @@ static void whole_look(struct whole *w, struct change *c)
 	rest += *rest == '/';
 	if (whole_is_apart(w, c) || c->group == CHANGE_LEAVE)
 		return;
-	w->files += c->after.type != OBJECT_DIR;
+	w->files += c->after.type != OBJECT_DIR && (!c->git || c->group == CHANGE_HELD);
 	if (w->kind == WHOLE_VENV)
 		whole_look_venv(w, c, rest);
 	else
@@ -406,9 +441,10 @@ static void whole_with(struct change *c, const struct change *lead, const char *
 	c->part = true;
 }
 
+static const char whole_part[] = "it is a part of what lands as one thing";
+
 static void whole_set(const struct whole *w, enum hold_level level, struct change *c)
 {
-	static const char part[] = "it is a part of what lands as one thing";
 	const char *rule = whole_rules[w->kind];
 	bool held = w->held != NULL;
 
@@ -417,10 +453,12 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		return;
 	if (held || level == HOLD_HOLD) {
 		if (held || c != w->lead) {
-			whole_with(c, held ? w->held : w->lead, rule, part);
+			whole_with(c, held ? w->held : w->lead, rule, whole_part);
 			return;
 		}
 	}
+	if (c->git)
+		return;
 	c->with = NULL;
 	c->group = level == HOLD_LEAVE  ? CHANGE_LEAVE
 		   : c != w->lead       ? CHANGE_ORDINARY
@@ -429,6 +467,114 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 	c->part = c != w->lead;
 	c->rule = c->group == CHANGE_ORDINARY ? NULL : rule;
 	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
+}
+
+/* --- what goes with it from elsewhere ------------------------------------------------------------ */
+
+/* The one that a path belongs to, of those that have a change; NULL: none. */
+static struct whole *whole_at(struct hold_judge *j, struct whole *all, const char *path)
+{
+	enum whole_kind kind;
+	size_t len = whole_of_path(j, path, &kind);
+
+	while (len > 0 && all && !(all->len == len && memcmp(all->path, path, len) == 0))
+		all = all->next;
+	return len > 0 ? all : NULL;
+}
+
+/* What all of it goes with, where it is held; NULL: it lands. */
+static struct change *whole_waits(const struct hold_judge *j, const struct whole *w)
+{
+	return !w || !w->lead                   ? NULL
+	       : w->held                        ? w->held
+	       : whole_level(j, w) == HOLD_HOLD ? w->lead
+						: NULL;
+}
+
+/* What people call their virtual environment. */
+static bool whole_is_usual(const char *path)
+{
+	static const char *const names[] = {".venv", "venv", "env"};
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		if (str_equal(slash ? slash + 1 : path, names[i]))
+			return true;
+	return false;
+}
+
+/* A link under such a name to a folder that would be taken for one. */
+static void whole_set_link(struct hold_judge *j, struct change *c, const char *leads)
+{
+	unsigned int row = hold_row_of(whole_rules[WHOLE_VENV]);
+	const char *bin = hold_join(j, leads, "bin");
+
+	if (row == hold_row_count || j->rules->levels[row] != HOLD_HOLD ||
+	    !whole_is_usual(c->path) || hold_is_in_modules(c->path) ||
+	    (hold_type(j->view, bin) == OBJECT_ABSENT && !whole_looks_like_venv(j, j->view, leads)))
+		return;
+	c->group = CHANGE_HELD;
+	c->rule = whole_rules[WHOLE_VENV];
+	c->why = "a link in the place of a virtual environment: your shell would run python3, pip "
+		 "and activate of the folder that it leads to";
+	c->with = NULL;
+}
+
+/* What was moved out of one, and a link outside that leads into one, lands with it. */
+static void whole_set_other(struct hold_judge *j, struct whole *all, bool outside, struct change *c)
+{
+	struct change *lead = c->from ? whole_waits(j, whole_at(j, all, c->from)) : NULL;
+	const char *rule = whole_rules[WHOLE_VENV];
+	char leads[PATH_MAX];
+
+	if (c->group == CHANGE_HELD || c->group == CHANGE_DROPPED || c->group == CHANGE_LEAVE)
+		return;
+	bool link = !lead && outside && c->after.type == OBJECT_LINK &&
+		    hold_leads_in(j, j->view, c->path, leads);
+	const struct whole *to = link ? whole_at(j, all, leads) : NULL;
+
+	if (to && to->kind == WHOLE_VENV)
+		lead = whole_waits(j, to);
+	if (lead && lead != c)
+		whole_with(c, lead, lead->rule ? lead->rule : rule, whole_part);
+	else if (link)
+		whole_set_link(j, c, leads);
+}
+
+/* --- what a commit brings -------------------------------------------------------------------------- */
+
+/* Whether a folder is one, which has no change of its own. */
+static bool whole_is_venv_there(struct hold_judge *j, const char *path, size_t len)
+{
+	if (hold_dir_find(j, path, len))
+		return whole_is_venv(j, path, len);
+	struct hold_venv *v = &j->venvs[fnv_bytes(FNV_START, path, len) % HOLD_VENVS];
+
+	if (v->path && strlen(v->path) == len && memcmp(v->path, path, len) == 0)
+		return v->is;
+	v->path = arena_strn(&j->arena, path, len);
+	v->is = v->path && (whole_looks_like_venv(j, j->view, v->path) ||
+			    whole_looks_like_venv(j, &j->before, v->path));
+	return v->is;
+}
+
+int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_said *said)
+{
+	unsigned int row = hold_row_of(whole_rules[WHOLE_VENV]);
+
+	for (const char *at = strchrnul(c->path, '/'); row < hold_row_count;
+	     at = strchrnul(at + 1, '/')) {
+		size_t len = (size_t)(at - c->path);
+
+		if ((!*at || whole_is_venvs(at + 1)) && whole_is_venv_there(j, c->path, len))
+			return hold_ask_at(j, c, row,
+					   "it comes into a virtual environment, which is one "
+					   "thing: your shell would run what is in it",
+					   HOLD_HOLD, said);
+		if (!*at)
+			break;
+	}
+	return 0;
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -472,12 +618,13 @@ int hold_whole_end(struct hold_judge *j)
 		if (level != HOLD_NOT && !w->why)
 			return hold_no_memory(j);
 	}
-	for (size_t i = 0; all && i < j->changes->count; i++) {
+	for (size_t i = 0; i < j->changes->count; i++) {
 		struct whole *w = whole_find(j, &all, &j->changes->items[i]);
 
 		/* Where there is no lead nothing comes: it is removed. */
 		if (w && w->lead && whole_level(j, w) != HOLD_NOT)
 			whole_set(w, whole_level(j, w), &j->changes->items[i]);
+		whole_set_other(j, all, !w, &j->changes->items[i]);
 	}
 	return 0;
 }

@@ -64,6 +64,7 @@ struct following {
 	bool programs;                          /* a folder of PATH is not known */
 	const char *endings[WORDS_ENDINGS_MAX]; /* of names that begin with a variable */
 	size_t ending_count;
+	bool node;                  /* its words can be programs of node_modules/.bin */
 	bool tails;                 /* so is that of the word that is looked at */
 	const char *script;         /* of package.json, in which it stands; NULL: in none */
 	struct hold_includes *more; /* NULL: settings that are named are not read */
@@ -632,6 +633,59 @@ static int words_tool(struct following *f, const struct words *w)
 	return r < 0 ? r : 0;
 }
 
+/* The word as a program of node_modules/.bin, and what that leads to: a hook runs it, or a script
+ * that a hook may run. */
+static int words_node(struct following *f, const struct words *w)
+{
+	char name[PATH_MAX + sizeof(HOLD_MODULES_BIN) + 1], path[PATH_MAX], leads[PATH_MAX];
+	struct hold_name n = {.kind = HOLD_NAME_FILE,
+			      .path = path,
+			      .what = f->naming->what,
+			      .by = f->by,
+			      .script = f->script,
+			      .row = f->row,
+			      .most = f->script ? HOLD_NOT : HOLD_HOLD};
+	int r = 0;
+
+	if (!(f->node || f->script) || !words_is_program(w))
+		return 0;
+	(void)snprintf(name, sizeof(name), HOLD_MODULES_BIN "/%s", w->bare);
+	for (size_t i = 0; r >= 0 && i < f->dir_count; i++) {
+		if (hold_resolve(f->j, f->dirs[i], name, path) < 0)
+			continue;
+		/* Of scripts there are many, and most words of theirs are no program. */
+		if (f->script && hold_type(f->j->view, path) == OBJECT_ABSENT &&
+		    hold_type(&f->j->before, path) == OBJECT_ABSENT)
+			continue;
+		n.path = path;
+		r = hold_name_add(f->j, &n);
+		n.path = leads;
+		if (r == 0 && hold_leads(f->j, path, leads))
+			r = hold_name_add(f->j, &n);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* npx and its like put the folder in PATH for what they run. */
+static int words_node_path(struct following *f)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; f->node && r >= 0 && i < f->dir_count; i++) {
+		const struct hold_name n = {.kind = HOLD_NAME_PROGRAMS,
+					    .path = path,
+					    .by = f->by,
+					    .row = f->row,
+					    .most = HOLD_HOLD,
+					    .plain = true};
+
+		if (hold_resolve(f->j, f->dirs[i], HOLD_MODULES_BIN, path) == 0)
+			r = hold_name_add(f->j, &n);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* The words that follow are a script's. */
 static int words_script(struct following *f, const struct words *w)
 {
@@ -673,6 +727,8 @@ static int words_spell(struct following *f, struct words *w)
 	}
 	if (r == 0)
 		r = words_tool(f, w);
+	if (r == 0)
+		r = words_node(f, w);
 	/* The first path behind `go run` is what it runs; flags and their values are none. */
 	w->go = w->go && !(w->bare[0] != '-' && strchr(w->bare, '/'));
 	return r;
@@ -881,6 +937,13 @@ static int words_follow(struct following *f, struct span text)
 			}
 	}
 	f->anywhere = f->anywhere || (f->code && f->unquoted);
+	f->node =
+		!f->naming->flag && !f->naming->keys && !f->naming->lead &&
+		f->row < hold_row_count && hold_rows[f->row].hook &&
+		(f->naming->node ||
+		 (f->naming->of == HOLD_WORDS_HOOKS ? text.len > 0 : hold_says_node(text, f->by)));
+	if (r == 0)
+		r = words_node_path(f);
 	for (size_t i = 0; i < 1 + (size_t)joins; i++) {
 		f->words = (struct words){.text = texts[i]};
 		while (r == 0 && words_next(&f->words) && !hold_is_late_soon(f->j))

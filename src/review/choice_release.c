@@ -93,6 +93,19 @@ static bool release_is_part(const struct change *c)
 	return c->part && c->with;
 }
 
+/* It stands for what lands as one thing, of which something was not picked. */
+static bool release_is_cut(const struct choices *c, const struct choice *x)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *y = &c->items[i];
+
+		if (y->state == CHOICE_LEFT && release_is_part(y->change) &&
+		    str_equal(y->change->with, x->change->path))
+			return true;
+	}
+	return false;
+}
+
 /* The file of this very path, and what refs bring of it that is the same; how many that were. */
 static size_t release_file(struct choices *c, const char *path)
 {
@@ -106,7 +119,8 @@ static size_t release_file(struct choices *c, const char *path)
 		    !str_equal(path, x->change->path) || release_is_part(x->change))
 			continue;
 		/* Of a session with a branch of its own no file lands, unless it was picked. */
-		if (!c->review->session.branch[0] || x->state != CHOICE_LEFT)
+		if ((!c->review->session.branch[0] || x->state != CHOICE_LEFT) &&
+		    !release_is_cut(c, x))
 			choice_release(c, x);
 		found++;
 	}
@@ -263,6 +277,30 @@ static int release_check_rule(const struct choices *c, const struct pathspec *sp
 	return -EINVAL;
 }
 
+/* By paths the half of one thing can be picked: then none of it is released. */
+static int release_check_whole(const struct choices *c, const struct pathspec *spec,
+			       struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+		const struct change *change = x->change;
+		const char *rest = spec->path[0] ? str_after(change->path, spec->path) : NULL;
+		bool named = (rest && (!*rest || *rest == '/')) ||
+			     (change->rule && str_equal(change->rule, spec->typed));
+
+		if (!named || change->group != CHANGE_HELD || release_is_part(change) ||
+		    (x->state == CHOICE_LEFT && c->review->session.branch[0]) ||
+		    !release_is_cut(c, x))
+			continue;
+		(void)error_set(e, -EINVAL,
+				"'%s' lands as one thing, and only a part of it is among the paths",
+				spec->typed);
+		error_next(e, "Nothing is released. Give all of it as a path as well, or no path.");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* What was named is none of what is held. */
 static int release_nothing(const struct choices *c, const struct pathspec *spec, struct error *e)
 {
@@ -299,6 +337,8 @@ static int release_one(struct choices *c, const struct pathspec *spec, struct er
 
 	if (r == 0)
 		r = release_check_rule(c, spec, e);
+	if (r == 0)
+		r = release_check_whole(c, spec, e);
 	if (r < 0)
 		return r;
 	if (release_file(c, spec->path) + release_version(c, spec->path) > 0)

@@ -276,6 +276,37 @@ static void test_pointers(void **state)
 	found(w, ".git/worktrees/v/commondir", HELD, "git-pointer", NULL);
 }
 
+/* Without its own .git the folder belongs to the repository around it. */
+static void test_pointer_gone(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git", "gitdir: /tmp/elsewhere\n");
+	put(w->base, "s/.git", "gitdir: ../x\n");
+	assert_int_equal(mknodat(w->up, ".git", S_IFCHR, 0), 0);
+	assert_int_equal(mkdirat(w->up, "s", 0700), 0);
+	assert_int_equal(mknodat(w->up, "s/.git", S_IFCHR, 0), 0);
+	judge(w, NULL);
+	found(w, ".git", HELD, "git-pointer", "belongs to the repository around it");
+	found(w, "s/.git", FLAGGED, "git-pointer", "it is removed");
+	/* A folder in its place, too. */
+	assert_int_equal(unlinkat(w->up, ".git", 0), 0);
+	put(w->up, ".git/HEAD", "ref: refs/heads/main\n");
+	judge(w, NULL);
+	found(w, ".git", HELD, "git-pointer", "belongs to the repository around it");
+}
+
+/* So does one whose .git was a folder without objects of its own. */
+static void test_pointer_folder_gone(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, ".git/commondir", "/tmp/elsewhere\n");
+	assert_int_equal(mknodat(w->up, ".git", S_IFCHR, 0), 0);
+	judge(w, NULL);
+	found(w, ".git", HELD, "git-pointer", "belongs to the repository around it");
+}
+
 /* --- places that the user's own settings, hooks and links name ------------------------- */
 
 static void test_places(void **state)
@@ -1050,6 +1081,8 @@ int main(void)
 		IN_WORLD(test_bare),
 		IN_WORLD(test_submodules),
 		IN_WORLD(test_pointers),
+		IN_WORLD(test_pointer_gone),
+		IN_WORLD(test_pointer_folder_gone),
 		IN_WORLD(test_places),
 		IN_WORLD(test_named),
 		IN_WORLD(test_words),

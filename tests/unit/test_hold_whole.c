@@ -285,6 +285,90 @@ static void test_modules_held(void **state)
 	found(w, "q/node_modules/a/.git/hooks/pre-commit", HELD, "git-hooks", NULL);
 }
 
+/* All the rest waits for git's own too: a hook, a repository without a .git. */
+static void test_modules_git(void **state)
+{
+	struct world *w = *state;
+
+	put(w->up, "q/node_modules/a/.git/hooks/pre-commit", "x");
+	put(w->up, "q/node_modules/a/.git/description", "x");
+	put(w->up, "q/node_modules/a/x.js", "x");
+	put(w->up, "r/node_modules/b/HEAD", "ref: refs/heads/main\n");
+	put(w->up, "r/node_modules/b/objects/x", "x");
+	put(w->up, "r/node_modules/b/refs/x", "x");
+	put(w->up, "r/node_modules/a/x.js", "x");
+	/* A submodule of that name is none of it. */
+	put(w->up, ".git/modules/node_modules/x/description", "x");
+	judge(w, NULL);
+	for (size_t i = 0; i < w->changes.count; i++) {
+		const struct change *c = &w->changes.items[i];
+
+		if (strstr(c->path, "/node_modules/") && !str_after(c->path, ".git/") &&
+		    c->group != CHANGE_HELD)
+			fail_msg("%s lands", c->path);
+	}
+	found(w, "q/node_modules/a/x.js", HELD, "node-modules", NULL);
+	found(w, "r/node_modules/a/x.js", HELD, "node-modules", NULL);
+	assert_string_equal(at(w, "q/node_modules/a/x.js")->with,
+			    "q/node_modules/a/.git/hooks/pre-commit");
+}
+
+/* --- a virtual environment elsewhere, and by links ------------------------------------------ */
+
+static void test_venv_in_modules(void **state)
+{
+	struct world *w = *state;
+
+	put_venv(w->up, "node_modules/v");
+	put(w->up, "node_modules/a/x.js", "x");
+	put_link(w->up, ".venv", "by");
+	put_link(w->up, "by", "node_modules/v");
+	put_link(w->up, "node_modules/.bin/py", "../v/bin/python3");
+	put_link(w->up, "elsewhere", "node_modules/a");
+	judge(w, NULL);
+	found(w, "node_modules/v/pyvenv.cfg", HELD, "python-venv", "node_modules/v is one thing");
+	found(w, "node_modules/v/bin/activate", HELD, "python-venv", NULL);
+	found(w, ".venv", HELD, "python-venv", NULL);
+	found(w, "by", HELD, "python-venv", NULL);
+	assert_string_equal(at(w, ".venv")->with, "node_modules/v/pyvenv.cfg");
+	assert_string_equal(at(w, "by")->with, "node_modules/v/pyvenv.cfg");
+	found(w, "node_modules/.bin/py", FLAGGED, "node-modules", NULL);
+	found(w, "elsewhere", ORDINARY, NULL, NULL);
+}
+
+/* A link under a name that people use, to what would be taken for one. */
+static void test_venv_link(void **state)
+{
+	struct world *w = *state;
+
+	put(w->up, "tools/v/bin/activate", "evil");
+	put_link(w->up, "a/.venv", "../tools/v");
+	put_link(w->up, "a/other", "../tools/v");
+	put_link(w->up, "env", "a");
+	judge(w, NULL);
+	found(w, "a/.venv", HELD, "python-venv", "a link in the place of a virtual environment");
+	found(w, "a/other", ORDINARY, NULL, NULL);
+	found(w, "env", ORDINARY, NULL, NULL);
+	tuned(w, "python-venv=flag");
+	found(w, "a/.venv", ORDINARY, NULL, NULL);
+}
+
+/* A link in the place of a part belongs to the whole. */
+static void test_venv_part_link(void **state)
+{
+	struct world *w = *state;
+
+	put_venv(w->base, "v");
+	assert_int_equal(mkdirat(w->up, "v", 0700), 0);
+	put_link(w->up, "v/bin", "bin2");
+	put(w->up, "v/bin2/activate", "evil");
+	put(w->up, "v/lib/a.py", "x");
+	judge(w, NULL);
+	found(w, "v/bin", HELD, "python-venv", "v is one thing");
+	found(w, "v/lib/a.py", HELD, "python-venv", NULL);
+	assert_string_equal(at(w, "v/lib/a.py")->with, "v/bin");
+}
+
 /* --- a lock file, and what git ignores ----------------------------------------------------- */
 
 static void test_lock(void **state)
@@ -351,6 +435,8 @@ int main(void)
 		IN_WORLD(test_venv_is_none),   IN_WORLD(test_venv_more),
 		IN_WORLD(test_modules),        IN_WORLD(test_modules_held),
 		IN_WORLD(test_venv_gone),      IN_WORLD(test_modules_link),
+		IN_WORLD(test_modules_git),    IN_WORLD(test_venv_in_modules),
+		IN_WORLD(test_venv_link),      IN_WORLD(test_venv_part_link),
 		IN_WORLD(test_lock),           IN_WORLD(test_ignored_line),
 	};
 
