@@ -26,6 +26,14 @@ static void *mirror_grow(struct mirror *m, void **items, size_t *count, size_t s
 
 void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin)
 {
+	/* A file may be read for several of its words. */
+	for (size_t i = 0; i < m->policy->notes.count; i++) {
+		const struct plan_note *n = &m->policy->notes.items[i];
+
+		if (str_equal(n->what, what) && str_equal(n->why, why) &&
+		    str_equal(n->origin, origin))
+			return;
+	}
 	struct plan_note *note = mirror_grow(m, MIRROR_LIST(m->policy->notes));
 
 	if (note)

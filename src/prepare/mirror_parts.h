@@ -31,7 +31,8 @@ struct mirror {
 };
 
 /* mirror_text.c */
-/* The file, whole, or NULL.  ~/ is the user's home; what lies in the workspace is not read. */
+/* The file, whole, or NULL.  ~/ is the user's home; what an agent may have
+ * written is not read. */
 const char *mirror_read(struct mirror *m, const char *path);
 /* The next line from *at on, without blanks around it; NULL at the end. */
 const char *mirror_line(struct mirror *m, const char **at);

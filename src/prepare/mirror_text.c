@@ -5,6 +5,7 @@
  */
 #include "mirror_parts.h"
 
+#include "agents_file.h"
 #include "credential.h"
 #include "encode.h"
 #include "fd.h"
@@ -41,9 +42,14 @@ const char *mirror_read(struct mirror *m, const char *path)
 	_cleanup_free_ char *real = realpath(full, NULL);
 	struct stat st;
 
-	/* What an agent may have written says nothing. */
-	if (!real || str_path_beneath(real, m->host->workspace.path))
+	if (!real)
 		return NULL;
+	/* What an agent may have written says nothing. */
+	if (agents_file(m->host, m->policy, real)) {
+		mirror_note(m, mirror_printf(m, "a mirror that %s names", path),
+			    "the session can write that file", path);
+		return NULL;
+	}
 	_cleanup_fd_ int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||

@@ -41,8 +41,10 @@ static void tried_fini(struct tried *t)
 	arena_fini(&t->arena);
 }
 
-/* One rule for each bundle, as if all were used; the ceiling's stands last. */
-static void apply(struct tried *t, const char *const *variables)
+/* One rule for each bundle, as if all were used; the ceiling's stands last.  What is named may be
+ * written, and has another name. */
+static void apply_write(struct tried *t, const char *const *variables, const char *written,
+			const char *again)
 {
 	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven", ""};
 	static const struct plan_ports port[] = {{443, 443}};
@@ -68,8 +70,23 @@ static void apply(struct tried *t, const char *const *variables)
 	host.uid = getuid();
 	host.workspace.path = "/nonexistent";
 	host.environ = (char *const *)(uintptr_t)variables;
+	struct policy_path path = {.path = "given"};
+	struct host_object named = {.path = written, .origin = "given"};
+	struct host_object more = {.path = again, .origin = "given"};
+
+	t->policy.write.items = &path;
+	t->policy.write.count = written ? 1 : 0;
+	host.named = (struct host_list){&named, written ? 1 : 0};
+	host.again = (struct host_list){&more, again ? 1 : 0};
 	assert_int_equal(mirrors_apply(&t->policy, &host, &t->arena, &t->mirrors, &e), 0);
 	assert_true(t->policy.network.items[t->policy.network.count - 1].ceiling);
+	t->policy.write.count = 0;
+	t->policy.write.items = NULL;
+}
+
+static void apply(struct tried *t, const char *const *variables)
+{
+	apply_write(t, variables, NULL, NULL);
 }
 
 static const struct plan_rule *rule_of(const struct tried *t, const char *host)
@@ -170,6 +187,38 @@ static void test_all(void **state)
 	see_no_value(&t);
 }
 
+/* What the session may write says nothing, by whichever name it may. */
+static void test_agents_file(void **state)
+{
+	const char *const variables[] = {"CARGO_REGISTRIES_M_TOKEN=token-of-cargo", NULL};
+	char cargo[128];
+
+	(void)state;
+	(void)snprintf(cargo, sizeof(cargo), "%s/.cargo", home);
+	put(".npmrc", "");
+	put(".m2/settings.xml", "");
+	put(".cargo/credentials.toml", "");
+	put(".cargo/config.toml", "[source.crates-io]\nreplace-with = \"m\"\n"
+				  "[source.m]\nregistry = \"https://evil.test/\"\n");
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(tried_fini) struct tried t;
+		size_t notes = 0;
+
+		apply_write(&t, variables,
+			    i == 0   ? NULL
+			    : i == 1 ? cargo
+				     : "/elsewhere",
+			    i == 2 ? home : NULL);
+		/* Without, it is the user's word. */
+		assert_int_equal(count_public(&t, "crates"), i == 0 ? 0 : 1);
+		assert_int_equal(t.policy.secrets.count, i == 0 ? 1 : 0);
+		for (size_t n = 0; n < t.policy.notes.count; n++)
+			notes += strstr(t.policy.notes.items[n].what, "config.toml") != NULL;
+		assert_int_equal(notes, i == 0 ? 0 : 1);
+	}
+	put(".cargo/config.toml", "");
+}
+
 /* Where the ceiling says which secrets there may be, none is added; and a broken file stops nothing. */
 static void test_broken(void **state)
 {
@@ -210,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_agents_file),
 		cmocka_unit_test(test_broken),
 	};
 
