@@ -347,6 +347,32 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 
 /* --- pip and uv ------------------------------------------------------------------------- */
 
+/* The url of that [[index]] of uv.toml which is the default one; NULL: none is. */
+static const char *mirror_uv_default(struct mirror *m, const char *text)
+{
+	const char *found = NULL, *url = NULL;
+	bool index = false, chosen = false;
+
+	for (const char *line; (line = mirror_line(m, &text));) {
+		const char *k = NULL, *v = NULL;
+		const char *section = mirror_section(m, line);
+
+		if (section) {
+			index = str_equal(section, "[index]");
+			url = NULL;
+			chosen = false;
+		} else if (index && mirror_pair(m, line, &k, &v)) {
+			if (str_equal(k, "url"))
+				url = v;
+			else if (str_equal(k, "default"))
+				chosen = strcspn(v, " \t#") == 4 && str_after(v, "true");
+		}
+		if (url && chosen)
+			found = url;
+	}
+	return found;
+}
+
 /* The first place that says it; *ret_origin is which. */
 static const char *mirror_python(struct mirror *m, bool extra, const char **ret_origin)
 {
@@ -382,12 +408,8 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 	*ret_origin = mirror_config(m, "uv/uv.toml");
 	const char *text = extra ? NULL : mirror_read(m, *ret_origin);
 	const char *found = text ? mirror_find(m, text, uv, key) : NULL;
-	static const char *const index[] = {"[index]", NULL};
 
-	/* [[index]], of which one may be the default. */
-	if (text && !found && mirror_find(m, text, index, "default"))
-		found = mirror_find(m, text, index, "url");
-	return found;
+	return text && !found ? mirror_uv_default(m, text) : found;
 }
 
 void mirror_pypi(struct mirror *m)

@@ -21,13 +21,25 @@ static void put(const char *name, const char *text)
 	char path[128], folder[128];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", home, name);
-	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
-	(void)mkdir(folder, 0700);
+	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		(void)mkdir(folder, 0700);
+	}
 	(void)unlink(path);
 	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static const char *const all_files[] = {
+	".npmrc",           ".netrc",        ".cargo/config.toml", ".cargo/credentials.toml",
+	".m2/settings.xml", ".pip/pip.conf", ".config/uv/uv.toml"};
+
+static void empty_all(void)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all_files); i++)
+		put(all_files[i], "");
 }
 
 struct tried {
@@ -195,9 +207,7 @@ static void test_agents_file(void **state)
 
 	(void)state;
 	(void)snprintf(cargo, sizeof(cargo), "%s/.cargo", home);
-	put(".npmrc", "");
-	put(".m2/settings.xml", "");
-	put(".cargo/credentials.toml", "");
+	empty_all();
 	put(".cargo/config.toml", "[source.crates-io]\nreplace-with = \"m\"\n"
 				  "[source.m]\nregistry = \"https://evil.test/\"\n");
 	for (int i = 0; i < 3; i++) {
@@ -217,6 +227,41 @@ static void test_agents_file(void **state)
 		assert_int_equal(notes, i == 0 ? 0 : 1);
 	}
 	put(".cargo/config.toml", "");
+}
+
+static void uv_says(const char *text, const char *host)
+{
+	const char *const variables[] = {NULL};
+	_cleanup_(tried_fini) struct tried t;
+
+	put(".config/uv/uv.toml", text);
+	apply(&t, variables);
+	assert_int_equal(count_public(&t, "pypi"), host ? 0 : 1);
+	if (host)
+		assert_true(rule_of(&t, host)->private);
+	for (size_t i = 0; i < t.policy.network.count; i++)
+		if (str_equal(t.policy.network.items[i].bundle, "pypi") && host)
+			assert_string_equal(t.policy.network.items[i].host, host);
+	put(".config/uv/uv.toml", "");
+}
+
+/* Of several indexes that one counts which is the default. */
+static void test_uv_default(void **state)
+{
+	(void)state;
+	empty_all();
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\ndefault = true\n"
+		"[[index]]\nname = \"torch\"\nurl = \"https://b.test/whl\"\n",
+		"a.test");
+	uv_says("[[index]]\nurl = \"https://b.test/whl\"\n"
+		"[[index]]\ndefault = true # ours\nurl = \"https://a.test/simple\"\n"
+		"[tool]\nurl = \"https://c.test/\"\n",
+		"a.test");
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\ndefault = false\n", NULL);
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\n[x]\ndefault = true\n", NULL);
+	uv_says("index-url = \"https://a.test/simple\"\n[[index]]\n"
+		"url = \"https://b.test/\"\ndefault = true\n",
+		"a.test");
 }
 
 /* Where the ceiling says which secrets there may be, none is added; and a broken file stops nothing. */
@@ -257,9 +302,8 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_agents_file),
+		cmocka_unit_test(test_none),        cmocka_unit_test(test_all),
+		cmocka_unit_test(test_agents_file), cmocka_unit_test(test_uv_default),
 		cmocka_unit_test(test_broken),
 	};
 
@@ -267,21 +311,15 @@ int main(void)
 	if (!mkdtemp(home))
 		return 1;
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
-	static const char *const made[] = {".npmrc",
-					   ".netrc",
-					   ".cargo/config.toml",
-					   ".cargo/credentials.toml",
-					   ".m2/settings.xml",
-					   ".pip/pip.conf",
-					   ".cargo",
-					   ".m2",
-					   ".pip",
-					   ""};
+	static const char *const folders[] = {".cargo", ".m2", ".pip", ".config/uv", ".config", ""};
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(made); i++) {
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all_files) + BAWN_ARRAY_SIZE(folders); i++) {
 		char path[128];
 
-		(void)snprintf(path, sizeof(path), "%s/%s", home, made[i]);
+		(void)snprintf(path, sizeof(path), "%s/%s", home,
+			       i < BAWN_ARRAY_SIZE(all_files)
+				       ? all_files[i]
+				       : folders[i - BAWN_ARRAY_SIZE(all_files)]);
 		(void)remove(path);
 	}
 	return r;
