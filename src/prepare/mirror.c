@@ -41,6 +41,15 @@ void mirror_note(struct mirror *m, const char *what, const char *why, const char
 			.kind = PLAN_NOTE_NOT_GIVEN, .what = what, .why = why, .origin = origin};
 }
 
+const char mirror_in_address[] = "it stands in the address, where no placeholder can";
+
+void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
+		       const char *origin)
+{
+	mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text), why,
+		    origin);
+}
+
 void mirror_set(struct mirror *m, const char *variable, const char *value, const char *origin)
 {
 	struct policy_env_set *set = mirror_grow(m, MIRROR_LIST(m->policy->env_set));
@@ -190,8 +199,7 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 	if (!wrong && m->policy->secrets.count >= PLAN_SECRETS_MAX)
 		wrong = "there are too many secrets";
 	if (wrong) {
-		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
-			    wrong, origin);
+		mirror_note_login(m, url, wrong, origin);
 		return NULL;
 	}
 	struct plan_binding *binding = arena_alloc(m->arena, sizeof(*binding));

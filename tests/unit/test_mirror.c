@@ -264,6 +264,145 @@ static void test_uv_default(void **state)
 		"a.test");
 }
 
+static size_t count_notes(const struct tried *t, const char *what, const char *why)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->policy.notes.count; i++)
+		count += strstr(t->policy.notes.items[i].what, what) &&
+			 strstr(t->policy.notes.items[i].why, why);
+	return count;
+}
+
+static const char *value_of(const struct tried *t, const char *variable)
+{
+	for (size_t i = 0; i < t->policy.env_set.count; i++)
+		if (str_equal(t->policy.env_set.items[i].name, variable))
+			return t->policy.env_set.items[i].value;
+	fail_msg("%s is not set", variable);
+	return "";
+}
+
+/* What Maven has for a login is given, or it is said why not; and no token is in the plan. */
+static void test_maven_login(void **state)
+{
+	static const char token[] = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+	static const struct {
+		const char *user, *password, *value, *why;
+	} all[] = {
+		{"ada", "pass-of-mvn", "pass-of-mvn", ""},
+		{"${env.WHO}", "${env.MVN}", "pass-of-env", ""},
+		{token, "pass-of-mvn", NULL, "looks like a credential"},
+		{"${env.TOK}", "pass-of-mvn", NULL, "looks like a credential"},
+		{"ada", "{COQLCE6DU6GtcS5P=}", NULL, "encrypted"},
+		{"ada", "${env.UNSET}", NULL, "no password"},
+		{"a&amp;b", "pass-of-mvn", NULL, "XML"},
+	};
+	const char *const variables[] = {"WHO=ada", "MVN=pass-of-env",
+					 "TOK=ghp_abcdefghijklmnopqrstuvwxyz0123456789", NULL};
+
+	(void)state;
+	empty_all();
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all); i++) {
+		_cleanup_(tried_fini) struct tried t;
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text),
+			       "<servers><server><id>x</id><username>%s</username><password>%s"
+			       "</password></server></servers><mirror><id>x</id><mirrorOf>*"
+			       "</mirrorOf><url>https://mvn.test/m2</url></mirror>",
+			       all[i].user, all[i].password);
+		put(".m2/settings.xml", text);
+		apply(&t, variables);
+		see_no_value(&t);
+		assert_int_equal(t.mirrors.values.count, all[i].value ? 1 : 0);
+		if (all[i].value)
+			assert_string_equal(t.mirrors.values.items[0].value, all[i].value);
+		else
+			assert_int_equal(count_notes(&t, "mvn.test", all[i].why), 1);
+		for (size_t n = 0; n < t.policy.made_up.count; n++)
+			assert_null(strstr(t.policy.made_up.items[n].text, token));
+	}
+	empty_all();
+}
+
+/* Long texts stop no session, and nothing of them is cut. */
+static void test_long(void **state)
+{
+	static char npmrc[64 << 10], pip[16 << 10], section[8 << 10], netrc[4096], word[2001];
+	const char *const variables[] = {pip, "GOPROXY=https://go.test/", NULL};
+	_cleanup_(tried_fini) struct tried t;
+	size_t len = 0;
+
+	(void)state;
+	memset(word, 'w', sizeof(word) - 1);
+	for (int i = 0; i < 16; i++)
+		len += (size_t)snprintf(
+			npmrc + len, sizeof(npmrc) - len,
+			"@scope%d:registry=https://npm%d.test/%.200s/\n//npm%d.test/%.200s/"
+			":_authToken=token-of-npm-%d\n",
+			i, i, word, i, word, i);
+	put(".npmrc", npmrc);
+	len = (size_t)snprintf(pip, sizeof(pip), "PIP_EXTRA_INDEX_URL=");
+	for (int i = 0; i < 50; i++)
+		len += (size_t)snprintf(pip + len, sizeof(pip) - len, "https://pip%d.test/%.100s ",
+					i, word);
+	(void)snprintf(section, sizeof(section), "[%.2000s%.2000s%.2000s]\n", word, word, word);
+	put(".cargo/config.toml", section);
+	(void)snprintf(netrc, sizeof(netrc), "machine go.test login ada password %s\n", word);
+	put(".netrc", netrc);
+	apply(&t, variables);
+	see_no_value(&t);
+	assert_true(rule_of(&t, "npm15.test")->private);
+	assert_true(rule_of(&t, "pip49.test")->private);
+	assert_non_null(strstr(value_of(&t, "PIP_EXTRA_INDEX_URL"), "pip49.test"));
+	assert_int_equal(t.mirrors.values.count, 17);
+	assert_string_equal(t.mirrors.values.items[16].value, word);
+	empty_all();
+}
+
+/* What cannot be carried is said. */
+static void test_left_out(void **state)
+{
+	const char *const variables[] = {NULL};
+	_cleanup_(tried_fini) struct tried t, more;
+	static char text[8192];
+	char word[2001];
+
+	(void)state;
+	empty_all();
+	memset(word, 'Q', sizeof(word) - 1);
+	word[2000] = '\0';
+	/* "ada:" and 1500 bytes; and a password as long. */
+	(void)snprintf(text, sizeof(text),
+		       "@a:registry=https://a.test/\n//a.test/:_auth=YWRhOnBh%s\n"
+		       "@b:registry=https://b.test/\n//b.test/:_password=%s\n"
+		       "//b.test/:username=ada\n"
+		       "@c:registry=https://c.test/\n//c.test/:_auth=%%%%\n"
+		       "@d:registry=https://d.test/\n//d.test/:_password=cGFzcy1vZi1ucG0=\n"
+		       "@e:registry=https://ada:pass-of-e@e.test/\n",
+		       word, word);
+	put(".npmrc", text);
+	apply(&t, variables);
+	assert_int_equal(t.mirrors.values.count + count_notes(&t, "the login of", ""), 5);
+	assert_int_equal(count_notes(&t, "c.test", "no user and password"), 1);
+	assert_int_equal(count_notes(&t, "d.test", "no user and password"), 1);
+	assert_int_equal(count_notes(&t, "e.test", "address"), 1);
+	see_no_value(&t);
+	empty_all();
+	/* pip's usual form of several lines. */
+	put(".pip/pip.conf", "[global]\n  index-url = https://one.test/simple\n"
+			     "extra-index-url =\n    https://two.test/simple\n\n"
+			     "    # theirs\n\thttps://three.test/simple\ntimeout = 5\n"
+			     "    https://four.test/simple\n");
+	apply(&more, variables);
+	assert_string_equal(value_of(&more, "PIP_INDEX_URL"), "https://one.test/simple");
+	assert_true(rule_of(&more, "two.test")->private);
+	assert_true(rule_of(&more, "three.test")->private);
+	assert_null(strstr(value_of(&more, "PIP_EXTRA_INDEX_URL"), "four.test"));
+	empty_all();
+}
+
 /* Where the ceiling says which secrets there may be, none is added; and a broken file stops nothing. */
 static void test_broken(void **state)
 {
@@ -304,7 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_none),        cmocka_unit_test(test_all),
 		cmocka_unit_test(test_agents_file), cmocka_unit_test(test_uv_default),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_maven_login), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_left_out),    cmocka_unit_test(test_broken),
 	};
 
 	(void)snprintf(home, sizeof(home), "/tmp/bawn-mirror-XXXXXX");
