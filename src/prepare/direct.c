@@ -414,11 +414,34 @@ static int direct_keep(struct plan *plan, struct arena *arena, size_t behind, co
 							  : 0;
 }
 
+/* The repositories of submodules, whole: settings and hooks are in each, and git goes into them by
+ * itself.  But for the one that is the workspace's own, and what lies on the way to it. */
+static int direct_keep_modules(struct plan *plan, struct arena *arena, size_t behind,
+			       const char *dir, const char *own)
+{
+	int r = 0;
+	_cleanup_dir_ DIR *list = dir_read(open_no_links(dir, O_RDONLY | O_DIRECTORY), &r);
+
+	for (const struct dirent *entry; r == 0 && (entry = dir_next(list, &r));) {
+		const char *path = arena_printf(arena, "%s/%s", dir, entry->d_name);
+
+		if (!path)
+			r = -ENOMEM;
+		else if (!str_path_beneath(own, path))
+			r = direct_keep(plan, arena, behind, dir, entry->d_name);
+		else if (!str_equal(own, path))
+			r = direct_keep_modules(plan, arena, behind, path, own);
+		if (plan->mounts.count > PLAN_MOUNTS_MAX)
+			r = -E2BIG;
+	}
+	return r;
+}
+
 /* Of each worktree what says where its repository is. */
 static int direct_keep_worktrees(struct plan *plan, struct arena *arena, size_t behind,
 				 const char *git)
 {
-	static const char *const names[] = {"commondir", "gitdir", "config.worktree"};
+	static const char *const names[] = {"commondir", "gitdir", "config.worktree", "modules"};
 	const char *all = arena_printf(arena, "%s/worktrees", git);
 	int r = all ? 0 : -ENOMEM;
 	_cleanup_fd_ int dir = all ? open_no_links(all, O_RDONLY | O_DIRECTORY) : -ENOMEM;
@@ -436,31 +459,65 @@ static int direct_keep_worktrees(struct plan *plan, struct arena *arena, size_t 
 	return r;
 }
 
-int direct_protect_repository(struct plan *plan, const struct host *host, struct arena *arena,
-			      struct error *e)
+static int direct_keep_repository(struct plan *plan, struct arena *arena, size_t behind,
+				  const char *git, const char *own)
 {
 	static const char *const names[] = {"config", "config.worktree", "hooks", "info/attributes",
 					    "objects/info/alternates"};
-	size_t behind = plan->mounts.count;
-	int r = 0;
+	const char *modules = arena_printf(arena, "%s/modules", git);
+	int r = modules ? 0 : -ENOMEM;
 
-	for (size_t i = 0; host->git_dir && i < plan->mounts.count; i++) {
+	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++)
+		r = direct_keep(plan, arena, behind, git, names[i]);
+	if (r == 0)
+		r = direct_keep_worktrees(plan, arena, behind, git);
+	if (r < 0)
+		return r;
+	return str_path_beneath(own, modules)
+		       ? direct_keep_modules(plan, arena, behind, modules, own)
+		       : direct_keep(plan, arena, behind, git, "modules");
+}
+
+/* The repository that a submodule's one lies in, where that can be written too; or itself. */
+static const char *direct_outermost(const char *target, const char *own, struct arena *arena)
+{
+	for (size_t len = strlen(target); own[len] == '/'; len += 1 + strcspn(own + len + 1, "/")) {
+		const char *dir = arena_strn(arena, own, len);
+		const char *head = dir ? arena_printf(arena, "%s/HEAD", dir) : NULL;
+		struct stat st;
+
+		if (!head)
+			return NULL;
+		if (lstat(head, &st) == 0)
+			return dir;
+	}
+	return own;
+}
+
+int direct_protect_repository(struct plan *plan, const struct host *host, struct arena *arena,
+			      struct error *e)
+{
+	const char *own = host->git_dir;
+	size_t behind = plan->mounts.count;
+
+	for (size_t i = 0; own && i < plan->mounts.count; i++) {
 		const struct plan_mount *m = &plan->mounts.items[i];
 
 		if (str_equal(m->role, "named") && m->kind == PLAN_MOUNT_BIND &&
 		    m->access == PLAN_ACCESS_WRITE && str_equal(m->target, m->source) &&
-		    str_path_beneath(host->git_dir, m->target) &&
+		    str_path_beneath(own, m->target) &&
 		    (behind == plan->mounts.count ||
 		     strlen(m->target) >= strlen(plan->mounts.items[behind].target)))
 			behind = i;
 	}
 	if (behind == plan->mounts.count)
 		return 0;
-	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(names); i++)
-		r = direct_keep(plan, arena, behind, host->git_dir, names[i]);
-	if (r == 0)
-		r = direct_keep_worktrees(plan, arena, behind, host->git_dir);
-	return r < 0 ? error_sys(e, r, "cannot protect the settings of %s", host->git_dir) : 0;
+	const char *top = direct_outermost(plan->mounts.items[behind].target, own, arena);
+	int r = top ? direct_keep_repository(plan, arena, behind, own, own) : -ENOMEM;
+
+	if (r == 0 && !str_equal(top, own))
+		r = direct_keep_repository(plan, arena, behind, top, own);
+	return r < 0 ? error_sys(e, r, "cannot protect the settings of %s", own) : 0;
 }
 
 /* --- what lies above ------------------------------------------------------------------ */

@@ -29,7 +29,8 @@ int direct_refuse_aliases(const struct plan *plan, const struct host *host, stru
 
 /*
  * In whichever mode: where the user gives the workspace's own repository, which lies elsewhere, for
- * writing, what his git obeys in it (settings, hooks, where the parts are) stays read-only.
+ * writing, what his git obeys in it (settings, hooks, where the parts are) stays read-only, and so
+ * do the repositories of submodules in it.
  */
 int direct_protect_repository(struct plan *plan, const struct host *host, struct arena *arena,
 			      struct error *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git_identity.h"
 
+#include "agents_file.h"
 #include "fd.h"
 #include "git_config.h"
 #include "str.h"
@@ -198,27 +199,6 @@ static void identity_take(const struct identity *id, const struct git_config *g,
 				(struct host_git_value){arena_str(id->arena, g->value), file};
 }
 
-/* Whether a session can write the file: it lies in the workspace, by whichever name, or in a folder
- * that is given for writing. */
-static bool identity_is_agents(const struct identity *id, const char *real)
-{
-	const struct host *h = id->h;
-
-	if (str_path_beneath(real, h->workspace.path))
-		return true;
-	for (size_t i = 0; i < h->again.count; i++)
-		if (str_equal(h->again.items[i].origin, "workspace") && h->again.items[i].path &&
-		    str_path_beneath(real, h->again.items[i].path))
-			return true;
-	for (size_t i = 0; i < id->policy->write.count; i++) {
-		const struct host_object *o = host_named(h, id->policy->write.items[i].path);
-
-		if (o && o->path && str_path_beneath(real, o->path))
-			return true;
-	}
-	return false;
-}
-
 static int identity_read(struct identity *id, const char *path, int depth);
 
 static int identity_follow(struct identity *id, const struct git_config *g, const char *file,
@@ -247,7 +227,7 @@ static int identity_read(struct identity *id, const char *path, int depth)
 	if (fd < 0)
 		return 0;
 	id->files++;
-	bool written = identity_is_agents(id, real);
+	bool written = agents_file(id->h, id->policy, real);
 	const char *file = arena_str(id->arena, real);
 	struct git_config *g = arena_alloc(id->arena, sizeof(*g));
 	int r = fd_read_all(fd, &text);

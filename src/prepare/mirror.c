@@ -26,11 +26,28 @@ static void *mirror_grow(struct mirror *m, void **items, size_t *count, size_t s
 
 void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin)
 {
+	/* A file may be read for several of its words. */
+	for (size_t i = 0; i < m->policy->notes.count; i++) {
+		const struct plan_note *n = &m->policy->notes.items[i];
+
+		if (str_equal(n->what, what) && str_equal(n->why, why) &&
+		    str_equal(n->origin, origin))
+			return;
+	}
 	struct plan_note *note = mirror_grow(m, MIRROR_LIST(m->policy->notes));
 
 	if (note)
 		*note = (struct plan_note){
 			.kind = PLAN_NOTE_NOT_GIVEN, .what = what, .why = why, .origin = origin};
+}
+
+const char mirror_in_address[] = "it stands in the address, where no placeholder can";
+
+void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
+		       const char *origin)
+{
+	mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text), why,
+		    origin);
 }
 
 void mirror_set(struct mirror *m, const char *variable, const char *value, const char *origin)
@@ -182,8 +199,7 @@ struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *u
 	if (!wrong && m->policy->secrets.count >= PLAN_SECRETS_MAX)
 		wrong = "there are too many secrets";
 	if (wrong) {
-		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
-			    wrong, origin);
+		mirror_note_login(m, url, wrong, origin);
 		return NULL;
 	}
 	struct plan_binding *binding = arena_alloc(m->arena, sizeof(*binding));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mirrors: where the user's package managers fetch from.  Only for a bundle that is used
- * (`use: npm`), and only from the user's own settings outside; what the workspace has is the
- * agent's to write, and is seen inside as it is.
+ * (`use: npm`), and only from the user's own settings outside; what lies in the workspace or in a
+ * folder that is given for writing is the agent's to write (agents_file.h), and is seen inside as it
+ * is.
  *
  *	npm	npm_config_registry, ~/.npmrc		npm, pnpm, yarn, bun
  *	pypi	PIP_INDEX_URL, UV_DEFAULT_INDEX, UV_INDEX_URL, pip.conf, uv.toml
@@ -32,7 +33,8 @@ struct mirrors {
 	LIST_OF(struct mirror_value) values;
 };
 
-/* Changes the policy where the user has mirrors for a bundle of it. */
+/* Changes the policy where the user has mirrors for a bundle of it; what it gives for writing was
+ * looked up. */
 int mirrors_apply(struct policy *policy, const struct host *host, struct arena *arena,
 		  struct mirrors *ret, struct error *e);
 

@@ -5,6 +5,7 @@
  */
 #include "mirror_parts.h"
 
+#include "credential.h"
 #include "str.h"
 
 #define MIRROR_MAVEN "~/.m2/settings.xml"
@@ -76,18 +77,55 @@ static bool maven_is_of_all(const char *of)
 	return false;
 }
 
+/* ${env.NAME} by the user's environment. */
+static const char *maven_expand(struct mirror *m, const char *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(MIRROR_FILE_MAX);
+
+	for (const char *name; *text;) {
+		name = str_after(text, "${env.");
+		if (name)
+			buf_put_str(&out, "${");
+		else
+			buf_put_char(&out, *text);
+		text = name ? name : text + 1;
+	}
+	return buf_error(&out) ? "" : mirror_expand(m, buf_str(&out));
+}
+
+/* Why a login cannot be carried; NULL: it can. */
+static const char *maven_refuses(const char *user, const char *password)
+{
+	const char *open = strchr(password, '{');
+
+	if (open && strchr(open, '}'))
+		return "its password is encrypted by Maven";
+	if (!maven_is_plain(user))
+		return "its user has a letter that XML or a placeholder means otherwise";
+	if (credential_in_value(user))
+		return "its user looks like a credential";
+	return *password ? NULL : "it has no password";
+}
+
 /* The login that the user has for this id: its user, and *ret_password; NULL: none. */
-static const char *maven_login(struct mirror *m, const char *text, const char *id,
-			       const char **ret_password)
+static const char *maven_login(struct mirror *m, const struct mirror_url *url, const char *text,
+			       const char *id, const char **ret_password)
 {
 	for (const char *server; (server = maven_element(m, &text, "server"));) {
-		const char *user = maven_child(m, server, "username");
+		const char *user = maven_expand(m, maven_child(m, server, "username"));
 
-		*ret_password = mirror_expand(m, maven_child(m, server, "password"));
-		if (str_equal(maven_child(m, server, "id"), id) && maven_is_plain(user) &&
-		    **ret_password)
+		*ret_password = maven_expand(m, maven_child(m, server, "password"));
+		if (!str_equal(maven_child(m, server, "id"), id) || (!*user && !**ret_password))
+			continue;
+		const char *why = maven_refuses(user, *ret_password);
+
+		if (!why)
 			return user;
+		mirror_note_login(m, url, why, MIRROR_MAVEN);
+		return NULL;
 	}
+	if (url->user)
+		mirror_note_login(m, url, mirror_in_address, MIRROR_MAVEN);
 	return NULL;
 }
 
@@ -102,7 +140,7 @@ static void maven_carry(struct mirror *m, const char *text, const char *mirror, 
 			    MIRROR_MAVEN);
 		return;
 	}
-	const char *user = maven_login(m, text, id, &password);
+	const char *user = maven_login(m, &url, text, id, &password);
 	struct policy_secret *s =
 		user ? mirror_secret(m, &url, password, true, MIRROR_MAVEN) : NULL;
 	const char *server = s ? mirror_printf(m,

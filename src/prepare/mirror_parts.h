@@ -6,6 +6,8 @@
 #include "authority.h"
 #include "mirror.h"
 
+enum { MIRROR_FILE_MAX = 256 << 10 }; /* of the user's, and of what is made of it */
+
 /* One address of a mirror, taken apart.  Words are of the arena. */
 struct mirror_url {
 	const char *clean;           /* without its login */
@@ -31,13 +33,14 @@ struct mirror {
 };
 
 /* mirror_text.c */
-/* The file, whole, or NULL.  ~/ is the user's home; what lies in the workspace is not read. */
+/* The file, whole, or NULL.  ~/ is the user's home; what an agent may have
+ * written is not read. */
 const char *mirror_read(struct mirror *m, const char *path);
 /* The next line from *at on, without blanks around it; NULL at the end. */
 const char *mirror_line(struct mirror *m, const char **at);
 /* "key = value" of one line, without quotes around the value; false: it is none. */
 bool mirror_pair(struct mirror *m, const char *line, const char **ret_key, const char **ret_value);
-/* ${NAME} by the user's environment. */
+/* ${NAME} by the user's environment; "" when that is too long. */
 const char *mirror_expand(struct mirror *m, const char *text);
 /* The login of a host in ~/.netrc, put into url where it has none. */
 void mirror_netrc(struct mirror *m, struct mirror_url *url);
@@ -51,6 +54,10 @@ void mirror_allow(struct mirror *m, const struct mirror_url *url, const char *or
 void mirror_set(struct mirror *m, const char *variable, const char *value, const char *origin);
 void mirror_file(struct mirror *m, const char *path, const char *text);
 void mirror_note(struct mirror *m, const char *what, const char *why, const char *origin);
+/* The login of this mirror is not given. */
+void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
+		       const char *origin);
+extern const char mirror_in_address[]; /* why: it stands in an address that has no room for it */
 /* A secret for a login, bound to that host; NULL: it cannot be one, which is noted. */
 struct policy_secret *mirror_secret(struct mirror *m, const struct mirror_url *url,
 				    const char *value, bool basic, const char *origin);

@@ -17,6 +17,8 @@ enum { MIRROR_MADE_MAX = 64 << 10, MIRROR_URLS_MAX = 16 };
 static const char mirror_not_carried[] =
 	"its address cannot be carried: http:// or https://, a name, and a path without a token";
 
+static const char mirror_no_basic[] = "it is no user and password that can be carried";
+
 /* Whether the bundle's own rules lead there already: then it is no mirror.  (Those of mirrors are
  * `private`, a bundle's own never are.) */
 static bool mirror_is_public(const struct mirror *m, const struct mirror_url *url)
@@ -63,16 +65,33 @@ static const char *mirror_section(struct mirror *m, const char *line)
 		       : NULL;
 }
 
-/* The value of key in one of the sections (comma-separated words) of a file; NULL: none. */
-static const char *mirror_find(struct mirror *m, const char *text, const char *const *sections,
-			       const char *key)
+/* The value of key in one of the sections of a file; NULL: none.  go_on: lines that stand further
+ * right than the key above them belong to its value. */
+static const char *mirror_find_lines(struct mirror *m, const char *text,
+				     const char *const *sections, const char *key, bool go_on)
 {
 	const char *found = NULL, *section = "";
+	size_t right = SIZE_MAX; /* where the key above stands; SIZE_MAX: there is none */
+	bool here = false;       /* that is the key */
 
-	for (const char *line; (line = mirror_line(m, &text));) {
+	while (text) {
 		const char *k = NULL, *v = NULL;
+		size_t at = strspn(text, " \t");
+		const char *line = mirror_line(m, &text);
+
+		if (!line)
+			break;
+		if (!*line || *line == '#' || *line == ';')
+			continue;
+		if (go_on && right != SIZE_MAX && at > right) {
+			if (here)
+				found = mirror_printf(m, "%s %s", found, line);
+			continue;
+		}
 		const char *begins = mirror_section(m, line);
 
+		right = begins ? SIZE_MAX : at;
+		here = false;
 		if (begins) {
 			section = begins;
 			continue;
@@ -81,10 +100,18 @@ static const char *mirror_find(struct mirror *m, const char *text, const char *c
 
 		for (size_t i = 0; sections[i]; i++)
 			mine = mine || str_equal(sections[i], section);
-		if (mine && mirror_pair(m, line, &k, &v) && str_equal(k, key))
+		if (mine && mirror_pair(m, line, &k, &v) && str_equal(k, key)) {
 			found = v;
+			here = true;
+		}
 	}
 	return found;
+}
+
+static const char *mirror_find(struct mirror *m, const char *text, const char *const *sections,
+			       const char *key)
+{
+	return mirror_find_lines(m, text, sections, key, false);
 }
 
 /* --- npm -------------------------------------------------------------------------------- */
@@ -113,6 +140,8 @@ static void mirror_npm_add(struct mirror *m, struct mirror_npmrc *n, const char 
 	}
 	if (mirror_is_public(m, &url))
 		return;
+	if (url.user)
+		mirror_note_login(m, &url, mirror_in_address, origin);
 	bool all = str_equal(key, "registry");
 
 	mirror_allow(m, &url, origin, all);
@@ -137,8 +166,7 @@ static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const cha
 			     const struct mirror_url *url, const char *user, const char *value)
 {
 	if (user && credential_in_value(user)) {
-		mirror_note(m, mirror_printf(m, "the login of the mirror %s", url->at.name.text),
-			    "its user looks like a credential", n->origin);
+		mirror_note_login(m, url, "its user looks like a credential", n->origin);
 		return;
 	}
 	struct policy_secret *s = mirror_secret(m, url, value, user != NULL, n->origin);
@@ -157,18 +185,31 @@ static void mirror_npm_login(struct mirror *m, struct mirror_npmrc *n, const cha
 	buf_putf(&n->made, "%s:_authToken=${%s}\n", place, variable);
 }
 
+/* What base64 says, of the arena; NULL: it says no text. */
+static const char *mirror_base64(struct mirror *m, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *bytes = arena_alloc(m->arena, len);
+	ssize_t n = bytes ? decode_base64(span_of_str(text), (uint8_t *)bytes, len - 1) : -ENOMEM;
+
+	m->no_memory = m->no_memory || !bytes;
+	if (n < 0 || memchr(bytes, '\0', (size_t)n))
+		return NULL;
+	bytes[n] = '\0';
+	return bytes;
+}
+
 /* user:password in base64; both of the arena. */
 static bool mirror_basic(struct mirror *m, const char *text, const char **ret_user,
 			 const char **ret_password)
 {
-	uint8_t bytes[1024];
-	ssize_t n = decode_base64(span_of_str(text), bytes, sizeof(bytes));
-	const uint8_t *colon = n > 0 ? memchr(bytes, ':', (size_t)n) : NULL;
+	const char *said = mirror_base64(m, text);
+	const char *colon = said ? strchr(said, ':') : NULL;
 
-	if (!colon || memchr(bytes, '\0', (size_t)n) || memchr(bytes, '}', (size_t)n))
+	if (!colon || strchr(said, '}'))
 		return false;
-	*ret_user = mirror_printf(m, "%.*s", (int)(colon - bytes), bytes);
-	*ret_password = mirror_printf(m, "%.*s", (int)(bytes + n - colon - 1), colon + 1);
+	*ret_user = mirror_printf(m, "%.*s", (int)(colon - said), said);
+	*ret_password = colon + 1;
 	return true;
 }
 
@@ -200,17 +241,18 @@ static void mirror_npm_logins(struct mirror *m, struct mirror_npmrc *n)
 		value = mirror_expand(m, value);
 		if (str_equal(colon, ":_authToken")) {
 			mirror_npm_login(m, n, place, url, NULL, value);
-		} else if (str_equal(colon, ":_auth") && mirror_basic(m, value, &user, &password)) {
-			mirror_npm_login(m, n, place, url, user, password);
+		} else if (str_equal(colon, ":_auth")) {
+			if (!mirror_basic(m, value, &user, &password))
+				mirror_note_login(m, url, mirror_no_basic, n->origin);
+			else
+				mirror_npm_login(m, n, place, url, user, password);
 		} else if (str_equal(colon, ":_password")) {
-			uint8_t bytes[1024];
-			ssize_t len = decode_base64(span_of_str(value), bytes, sizeof(bytes));
-
+			password = mirror_base64(m, value);
 			user = mirror_npm_value(m, n, mirror_printf(m, "%s:username", place));
-			if (user && !strchr(user, '}') && len > 0 &&
-			    !memchr(bytes, '\0', (size_t)len))
-				mirror_npm_login(m, n, place, url, user,
-						 mirror_printf(m, "%.*s", (int)len, bytes));
+			if (!user || strchr(user, '}') || !password)
+				mirror_note_login(m, url, mirror_no_basic, n->origin);
+			else
+				mirror_npm_login(m, n, place, url, user, password);
 		}
 	}
 }
@@ -298,10 +340,8 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 				login = url;
 				login_kind = kind;
 			} else if (kind != MIRROR_NO_LOGIN) {
-				mirror_note(
-					m,
-					mirror_printf(m, "the login of the mirror %s",
-						      url.at.name.text),
+				mirror_note_login(
+					m, &url,
 					kind == MIRROR_BOTH
 						? "its user looks like a credential, and so does "
 						  "its password"
@@ -347,6 +387,32 @@ static void mirror_list(struct mirror *m, const char *value, const char *between
 
 /* --- pip and uv ------------------------------------------------------------------------- */
 
+/* The url of that [[index]] of uv.toml which is the default one; NULL: none is. */
+static const char *mirror_uv_default(struct mirror *m, const char *text)
+{
+	const char *found = NULL, *url = NULL;
+	bool index = false, chosen = false;
+
+	for (const char *line; (line = mirror_line(m, &text));) {
+		const char *k = NULL, *v = NULL;
+		const char *section = mirror_section(m, line);
+
+		if (section) {
+			index = str_equal(section, "[index]");
+			url = NULL;
+			chosen = false;
+		} else if (index && mirror_pair(m, line, &k, &v)) {
+			if (str_equal(k, "url"))
+				url = v;
+			else if (str_equal(k, "default"))
+				chosen = strcspn(v, " \t#") == 4 && str_after(v, "true");
+		}
+		if (url && chosen)
+			found = url;
+	}
+	return found;
+}
+
 /* The first place that says it; *ret_origin is which. */
 static const char *mirror_python(struct mirror *m, bool extra, const char **ret_origin)
 {
@@ -373,7 +439,7 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 		const char *text = files[i] && (files[i][0] == '/' || files[i][0] == '~')
 					   ? mirror_read(m, files[i])
 					   : NULL;
-		const char *found = text ? mirror_find(m, text, pip, key) : NULL;
+		const char *found = text ? mirror_find_lines(m, text, pip, key, true) : NULL;
 
 		*ret_origin = files[i];
 		if (found)
@@ -382,12 +448,8 @@ static const char *mirror_python(struct mirror *m, bool extra, const char **ret_
 	*ret_origin = mirror_config(m, "uv/uv.toml");
 	const char *text = extra ? NULL : mirror_read(m, *ret_origin);
 	const char *found = text ? mirror_find(m, text, uv, key) : NULL;
-	static const char *const index[] = {"[index]", NULL};
 
-	/* [[index]], of which one may be the default. */
-	if (text && !found && mirror_find(m, text, index, "default"))
-		found = mirror_find(m, text, index, "url");
-	return found;
+	return text && !found ? mirror_uv_default(m, text) : found;
 }
 
 void mirror_pypi(struct mirror *m)
@@ -486,6 +548,8 @@ void mirror_crates(struct mirror *m)
 	}
 	if (mirror_is_public(m, &url))
 		return;
+	if (url.user)
+		mirror_note_login(m, &url, mirror_in_address, path);
 	mirror_allow(m, &url, path, true);
 	mirror_file(m, MIRROR_CARGO,
 		    mirror_printf(m,
@@ -515,16 +579,19 @@ static void mirror_apt_words(struct mirror *m, const char *line, const char *ori
 {
 	while (*(line += strspn(line, " \t"))) {
 		size_t len = strcspn(line, " \t");
-		const char *word = mirror_printf(m, "%.*s", (int)(len < 1024 ? len : 1024), line);
+		const char *word = mirror_printf(m, "%.*s", (int)len, line);
 		struct mirror_url url;
 
 		line += len;
 		if (!mirror_url_parse(m, word, &url))
 			continue;
-		if (mirror_is_public(m, &url))
+		if (mirror_is_public(m, &url)) {
 			*public = true;
-		else
-			mirror_allow(m, &url, origin, false);
+			continue;
+		}
+		if (url.user)
+			mirror_note_login(m, &url, "no login is carried for apt", origin);
+		mirror_allow(m, &url, origin, false);
 	}
 }
 

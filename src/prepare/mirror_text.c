@@ -5,6 +5,7 @@
  */
 #include "mirror_parts.h"
 
+#include "agents_file.h"
 #include "credential.h"
 #include "encode.h"
 #include "fd.h"
@@ -16,19 +17,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MIRROR_FILE_MAX = 256 << 10, MIRROR_TEXT_MAX = 4096 };
+enum { MIRROR_PART_MAX = 4096 }; /* of an address */
 
 const char *mirror_printf(struct mirror *m, const char *fmt, ...)
 {
-	char text[MIRROR_TEXT_MAX];
-	va_list args;
+	va_list args, again;
 
 	va_start(args, fmt);
-	int n = vsnprintf(text, sizeof(text), fmt, args);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, fmt, args);
+	char *kept = n < 0 ? NULL : arena_alloc(m->arena, (size_t)n + 1);
 
+	if (kept)
+		(void)vsnprintf(kept, (size_t)n + 1, fmt, again);
+	va_end(again);
 	va_end(args);
-	const char *kept = n < 0 || (size_t)n >= sizeof(text) ? NULL : arena_str(m->arena, text);
-
 	m->no_memory = m->no_memory || !kept;
 	return kept ? kept : "";
 }
@@ -41,9 +44,14 @@ const char *mirror_read(struct mirror *m, const char *path)
 	_cleanup_free_ char *real = realpath(full, NULL);
 	struct stat st;
 
-	/* What an agent may have written says nothing. */
-	if (!real || str_path_beneath(real, m->host->workspace.path))
+	if (!real)
 		return NULL;
+	/* What an agent may have written says nothing. */
+	if (agents_file(m->host, m->policy, real)) {
+		mirror_note(m, mirror_printf(m, "a mirror that %s names", path),
+			    "the session can write that file", path);
+		return NULL;
+	}
 	_cleanup_fd_ int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
@@ -104,7 +112,7 @@ bool mirror_pair(struct mirror *m, const char *line, const char **ret_key, const
 
 const char *mirror_expand(struct mirror *m, const char *text)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(MIRROR_TEXT_MAX);
+	_cleanup_buf_ struct buf out = BUF_INIT(MIRROR_FILE_MAX);
 
 	while (*text) {
 		const char *name = str_after(text, "${");
@@ -120,12 +128,12 @@ const char *mirror_expand(struct mirror *m, const char *text)
 		buf_put_str(&out, value ? value : "");
 		text = end + 1;
 	}
-	return mirror_printf(m, "%s", buf_str(&out));
+	return buf_error(&out) ? "" : mirror_printf(m, "%s", buf_str(&out));
 }
 
 static const char *mirror_decode(struct mirror *m, const char *text, size_t len)
 {
-	uint8_t bytes[MIRROR_TEXT_MAX];
+	uint8_t bytes[MIRROR_PART_MAX];
 	ssize_t n = len < sizeof(bytes) ? decode_percent((struct span){(const uint8_t *)text, len},
 							 bytes, sizeof(bytes))
 					: -E2BIG;
@@ -193,7 +201,7 @@ void mirror_netrc(struct mirror *m, struct mirror_url *url)
 
 	while (text && *(text += strspn(text, " \t\r\n"))) {
 		size_t len = strcspn(text, " \t\r\n");
-		const char *word = mirror_printf(m, "%.*s", (int)(len < 1024 ? len : 1024), text);
+		const char *word = mirror_printf(m, "%.*s", (int)len, text);
 
 		text += len;
 		if (key && str_equal(key, "machine")) {

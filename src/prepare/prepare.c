@@ -400,6 +400,17 @@ static int prepare_worked(struct prepare *p)
 						 p->e);
 }
 
+/* What is given for writing an agent may have written: that has to be known of the user's own files
+ * that are read outside. */
+static int prepare_look_write(struct prepare *p, const struct policy *policy)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policy->write.count; i++)
+		r = host_name(&p->host, policy->write.items[i].path, p->arena, p->e);
+	return r;
+}
+
 /* Looks up what the policy's paths lead to, once, for the plan to be pure. */
 static int prepare_look(struct prepare *p, const struct policy *policy)
 {
@@ -407,8 +418,8 @@ static int prepare_look(struct prepare *p, const struct policy *policy)
 
 	for (size_t i = 0; r == 0 && i < policy->read.count; i++)
 		r = host_name(&p->host, policy->read.items[i].path, p->arena, p->e);
-	for (size_t i = 0; r == 0 && i < policy->write.count; i++)
-		r = host_name(&p->host, policy->write.items[i].path, p->arena, p->e);
+	if (r == 0)
+		r = prepare_look_write(p, policy);
 	/* What a repository names is not asked for where the user shows nothing: a name that is
 	 * looked up is told to whoever serves the place. */
 	for (size_t i = 0; r == 0 && i < policy->hide.count; i++)
@@ -744,8 +755,11 @@ static int prepare_policy(struct prepare *p, struct policy *ret_policy)
 		r = policy_merge(p->sources, p->source_count, p->flags, p->flag_count, p->arena,
 				 ret_policy, p->e);
 	/* Without a box every tool has its own settings. */
-	if (r == 0 && ret_policy->backend != PLAN_BACKEND_HOST)
-		r = mirrors_apply(ret_policy, &p->host, p->arena, &p->mirrors, p->e);
+	if (r == 0 && ret_policy->backend != PLAN_BACKEND_HOST) {
+		r = prepare_look_write(p, ret_policy);
+		if (r == 0)
+			r = mirrors_apply(ret_policy, &p->host, p->arena, &p->mirrors, p->e);
+	}
 	return r;
 }
 

@@ -11,8 +11,17 @@
 
 #include "str.h"
 
-/* around: or a folder that such a thing is in, with which it would come. */
-static bool held_is_obeyed(const char *rest, bool around)
+/* Where submodules have their repositories, or one of these. */
+static bool held_is_module(const char *rest)
+{
+	const char *more = str_after(rest, "modules");
+
+	return more && (*more == '\0' || (*more == '/' && !strchr(more + 1, '/')));
+}
+
+/* around: or a folder that such a thing is in, with which it would come.  given: in a repository
+ * that lies elsewhere, and of which nobody reviews what the box made in it. */
+static bool held_is_obeyed(const char *rest, bool around, bool given)
 {
 	static const char *const names[] = {"commondir", "config.worktree", "hooks",
 					    "info/attributes", "objects/info/alternates"};
@@ -20,7 +29,10 @@ static bool held_is_obeyed(const char *rest, bool around)
 	const char *worktree = str_after(rest, "worktrees/");
 
 	worktree = worktree ? strchr(worktree, '/') : NULL;
-	if (worktree && str_equal(worktree + 1, "config.worktree"))
+	if (worktree &&
+	    (str_equal(worktree + 1, "config.worktree") || (given && held_is_module(worktree + 1))))
+		return true;
+	if (given && held_is_module(rest))
 		return true;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++) {
 		const char *more = str_after(rest, names[i]);
@@ -32,20 +44,34 @@ static bool held_is_obeyed(const char *rest, bool around)
 	return false;
 }
 
-static bool held_is(const struct watch *w, const char *path, bool around)
+/* Whether the repository at path[..len] is one of the user's, and obeys what is made in it. */
+static bool held_is_in(const struct watch *w, const char *path, size_t len, bool around)
 {
-	static const char git[] = "/.git/";
 	char place[WATCH_PATH_MAX];
 
-	for (const char *at = strstr(path, git); at; at = strstr(at + 1, git)) {
-		size_t len = (size_t)(at - path) + sizeof(git) - 2;
+	if (len >= sizeof(place))
+		return false;
+	memcpy(place, path, len);
+	place[len] = '\0';
+	return held_is_obeyed(path + len + 1, around,
+			      !str_path_beneath(place, w->map.plan->workspace)) &&
+	       watch_map_is_mount(&w->map, place);
+}
 
-		if (len >= sizeof(place) || !held_is_obeyed(path + len + 1, around))
-			continue;
-		memcpy(place, path, len);
-		place[len] = '\0';
-		if (watch_map_is_mount(&w->map, place))
+static bool held_is(const struct watch *w, const char *path, bool around)
+{
+	static const char git[] = "/.git/", modules[] = "modules/";
+
+	for (const char *at = strstr(path, git); at; at = strstr(at + 1, git)) {
+		const char *rest = at + sizeof(git) - 1;
+
+		if (held_is_in(w, path, (size_t)(rest - path) - 1, around))
 			return true;
+		/* That of a submodule, whose workspace it is. */
+		rest = str_after(rest, modules);
+		for (rest = rest ? strchr(rest, '/') : NULL; rest; rest = strchr(rest + 1, '/'))
+			if (held_is_in(w, path, (size_t)(rest - path), around))
+				return true;
 	}
 	return false;
 }

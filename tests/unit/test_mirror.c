@@ -21,13 +21,25 @@ static void put(const char *name, const char *text)
 	char path[128], folder[128];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", home, name);
-	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
-	(void)mkdir(folder, 0700);
+	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		(void)mkdir(folder, 0700);
+	}
 	(void)unlink(path);
 	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static const char *const all_files[] = {
+	".npmrc",           ".netrc",        ".cargo/config.toml", ".cargo/credentials.toml",
+	".m2/settings.xml", ".pip/pip.conf", ".config/uv/uv.toml"};
+
+static void empty_all(void)
+{
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all_files); i++)
+		put(all_files[i], "");
 }
 
 struct tried {
@@ -41,8 +53,10 @@ static void tried_fini(struct tried *t)
 	arena_fini(&t->arena);
 }
 
-/* One rule for each bundle, as if all were used; the ceiling's stands last. */
-static void apply(struct tried *t, const char *const *variables)
+/* One rule for each bundle, as if all were used; the ceiling's stands last.  What is named may be
+ * written, and has another name. */
+static void apply_write(struct tried *t, const char *const *variables, const char *written,
+			const char *again)
 {
 	static const char *const bundles[] = {"npm", "pypi", "go", "crates", "maven", ""};
 	static const struct plan_ports port[] = {{443, 443}};
@@ -68,8 +82,23 @@ static void apply(struct tried *t, const char *const *variables)
 	host.uid = getuid();
 	host.workspace.path = "/nonexistent";
 	host.environ = (char *const *)(uintptr_t)variables;
+	struct policy_path path = {.path = "given"};
+	struct host_object named = {.path = written, .origin = "given"};
+	struct host_object more = {.path = again, .origin = "given"};
+
+	t->policy.write.items = &path;
+	t->policy.write.count = written ? 1 : 0;
+	host.named = (struct host_list){&named, written ? 1 : 0};
+	host.again = (struct host_list){&more, again ? 1 : 0};
 	assert_int_equal(mirrors_apply(&t->policy, &host, &t->arena, &t->mirrors, &e), 0);
 	assert_true(t->policy.network.items[t->policy.network.count - 1].ceiling);
+	t->policy.write.count = 0;
+	t->policy.write.items = NULL;
+}
+
+static void apply(struct tried *t, const char *const *variables)
+{
+	apply_write(t, variables, NULL, NULL);
 }
 
 static const struct plan_rule *rule_of(const struct tried *t, const char *host)
@@ -170,6 +199,210 @@ static void test_all(void **state)
 	see_no_value(&t);
 }
 
+/* What the session may write says nothing, by whichever name it may. */
+static void test_agents_file(void **state)
+{
+	const char *const variables[] = {"CARGO_REGISTRIES_M_TOKEN=token-of-cargo", NULL};
+	char cargo[128];
+
+	(void)state;
+	(void)snprintf(cargo, sizeof(cargo), "%s/.cargo", home);
+	empty_all();
+	put(".cargo/config.toml", "[source.crates-io]\nreplace-with = \"m\"\n"
+				  "[source.m]\nregistry = \"https://evil.test/\"\n");
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(tried_fini) struct tried t;
+		size_t notes = 0;
+
+		apply_write(&t, variables,
+			    i == 0   ? NULL
+			    : i == 1 ? cargo
+				     : "/elsewhere",
+			    i == 2 ? home : NULL);
+		/* Without, it is the user's word. */
+		assert_int_equal(count_public(&t, "crates"), i == 0 ? 0 : 1);
+		assert_int_equal(t.policy.secrets.count, i == 0 ? 1 : 0);
+		for (size_t n = 0; n < t.policy.notes.count; n++)
+			notes += strstr(t.policy.notes.items[n].what, "config.toml") != NULL;
+		assert_int_equal(notes, i == 0 ? 0 : 1);
+	}
+	put(".cargo/config.toml", "");
+}
+
+static void uv_says(const char *text, const char *host)
+{
+	const char *const variables[] = {NULL};
+	_cleanup_(tried_fini) struct tried t;
+
+	put(".config/uv/uv.toml", text);
+	apply(&t, variables);
+	assert_int_equal(count_public(&t, "pypi"), host ? 0 : 1);
+	if (host)
+		assert_true(rule_of(&t, host)->private);
+	for (size_t i = 0; i < t.policy.network.count; i++)
+		if (str_equal(t.policy.network.items[i].bundle, "pypi") && host)
+			assert_string_equal(t.policy.network.items[i].host, host);
+	put(".config/uv/uv.toml", "");
+}
+
+/* Of several indexes that one counts which is the default. */
+static void test_uv_default(void **state)
+{
+	(void)state;
+	empty_all();
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\ndefault = true\n"
+		"[[index]]\nname = \"torch\"\nurl = \"https://b.test/whl\"\n",
+		"a.test");
+	uv_says("[[index]]\nurl = \"https://b.test/whl\"\n"
+		"[[index]]\ndefault = true # ours\nurl = \"https://a.test/simple\"\n"
+		"[tool]\nurl = \"https://c.test/\"\n",
+		"a.test");
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\ndefault = false\n", NULL);
+	uv_says("[[index]]\nurl = \"https://a.test/simple\"\n[x]\ndefault = true\n", NULL);
+	uv_says("index-url = \"https://a.test/simple\"\n[[index]]\n"
+		"url = \"https://b.test/\"\ndefault = true\n",
+		"a.test");
+}
+
+static size_t count_notes(const struct tried *t, const char *what, const char *why)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->policy.notes.count; i++)
+		count += strstr(t->policy.notes.items[i].what, what) &&
+			 strstr(t->policy.notes.items[i].why, why);
+	return count;
+}
+
+static const char *value_of(const struct tried *t, const char *variable)
+{
+	for (size_t i = 0; i < t->policy.env_set.count; i++)
+		if (str_equal(t->policy.env_set.items[i].name, variable))
+			return t->policy.env_set.items[i].value;
+	fail_msg("%s is not set", variable);
+	return "";
+}
+
+/* What Maven has for a login is given, or it is said why not; and no token is in the plan. */
+static void test_maven_login(void **state)
+{
+	static const char token[] = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+	static const struct {
+		const char *user, *password, *value, *why;
+	} all[] = {
+		{"ada", "pass-of-mvn", "pass-of-mvn", ""},
+		{"${env.WHO}", "${env.MVN}", "pass-of-env", ""},
+		{token, "pass-of-mvn", NULL, "looks like a credential"},
+		{"${env.TOK}", "pass-of-mvn", NULL, "looks like a credential"},
+		{"ada", "{COQLCE6DU6GtcS5P=}", NULL, "encrypted"},
+		{"ada", "${env.UNSET}", NULL, "no password"},
+		{"a&amp;b", "pass-of-mvn", NULL, "XML"},
+	};
+	const char *const variables[] = {"WHO=ada", "MVN=pass-of-env",
+					 "TOK=ghp_abcdefghijklmnopqrstuvwxyz0123456789", NULL};
+
+	(void)state;
+	empty_all();
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all); i++) {
+		_cleanup_(tried_fini) struct tried t;
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text),
+			       "<servers><server><id>x</id><username>%s</username><password>%s"
+			       "</password></server></servers><mirror><id>x</id><mirrorOf>*"
+			       "</mirrorOf><url>https://mvn.test/m2</url></mirror>",
+			       all[i].user, all[i].password);
+		put(".m2/settings.xml", text);
+		apply(&t, variables);
+		see_no_value(&t);
+		assert_int_equal(t.mirrors.values.count, all[i].value ? 1 : 0);
+		if (all[i].value)
+			assert_string_equal(t.mirrors.values.items[0].value, all[i].value);
+		else
+			assert_int_equal(count_notes(&t, "mvn.test", all[i].why), 1);
+		for (size_t n = 0; n < t.policy.made_up.count; n++)
+			assert_null(strstr(t.policy.made_up.items[n].text, token));
+	}
+	empty_all();
+}
+
+/* Long texts stop no session, and nothing of them is cut. */
+static void test_long(void **state)
+{
+	static char npmrc[64 << 10], pip[16 << 10], section[8 << 10], netrc[4096], word[2001];
+	const char *const variables[] = {pip, "GOPROXY=https://go.test/", NULL};
+	_cleanup_(tried_fini) struct tried t;
+	size_t len = 0;
+
+	(void)state;
+	memset(word, 'w', sizeof(word) - 1);
+	for (int i = 0; i < 16; i++)
+		len += (size_t)snprintf(
+			npmrc + len, sizeof(npmrc) - len,
+			"@scope%d:registry=https://npm%d.test/%.200s/\n//npm%d.test/%.200s/"
+			":_authToken=token-of-npm-%d\n",
+			i, i, word, i, word, i);
+	put(".npmrc", npmrc);
+	len = (size_t)snprintf(pip, sizeof(pip), "PIP_EXTRA_INDEX_URL=");
+	for (int i = 0; i < 50; i++)
+		len += (size_t)snprintf(pip + len, sizeof(pip) - len, "https://pip%d.test/%.100s ",
+					i, word);
+	(void)snprintf(section, sizeof(section), "[%.2000s%.2000s%.2000s]\n", word, word, word);
+	put(".cargo/config.toml", section);
+	(void)snprintf(netrc, sizeof(netrc), "machine go.test login ada password %s\n", word);
+	put(".netrc", netrc);
+	apply(&t, variables);
+	see_no_value(&t);
+	assert_true(rule_of(&t, "npm15.test")->private);
+	assert_true(rule_of(&t, "pip49.test")->private);
+	assert_non_null(strstr(value_of(&t, "PIP_EXTRA_INDEX_URL"), "pip49.test"));
+	assert_int_equal(t.mirrors.values.count, 17);
+	assert_string_equal(t.mirrors.values.items[16].value, word);
+	empty_all();
+}
+
+/* What cannot be carried is said. */
+static void test_left_out(void **state)
+{
+	const char *const variables[] = {NULL};
+	_cleanup_(tried_fini) struct tried t, more;
+	static char text[8192];
+	char word[2001];
+
+	(void)state;
+	empty_all();
+	memset(word, 'Q', sizeof(word) - 1);
+	word[2000] = '\0';
+	/* "ada:" and 1500 bytes; and a password as long. */
+	(void)snprintf(text, sizeof(text),
+		       "@a:registry=https://a.test/\n//a.test/:_auth=YWRhOnBh%s\n"
+		       "@b:registry=https://b.test/\n//b.test/:_password=%s\n"
+		       "//b.test/:username=ada\n"
+		       "@c:registry=https://c.test/\n//c.test/:_auth=%%%%\n"
+		       "@d:registry=https://d.test/\n//d.test/:_password=cGFzcy1vZi1ucG0=\n"
+		       "@e:registry=https://ada:pass-of-e@e.test/\n",
+		       word, word);
+	put(".npmrc", text);
+	apply(&t, variables);
+	assert_int_equal(t.mirrors.values.count + count_notes(&t, "the login of", ""), 5);
+	assert_int_equal(count_notes(&t, "c.test", "no user and password"), 1);
+	assert_int_equal(count_notes(&t, "d.test", "no user and password"), 1);
+	assert_int_equal(count_notes(&t, "e.test", "address"), 1);
+	see_no_value(&t);
+	empty_all();
+	/* pip's usual form of several lines. */
+	put(".pip/pip.conf", "[global]\n  index-url = https://one.test/simple\n"
+			     "extra-index-url =\n    https://two.test/simple\n\n"
+			     "    # theirs\n\thttps://three.test/simple\ntimeout = 5\n"
+			     "    https://four.test/simple\n");
+	apply(&more, variables);
+	assert_string_equal(value_of(&more, "PIP_INDEX_URL"), "https://one.test/simple");
+	assert_true(rule_of(&more, "two.test")->private);
+	assert_true(rule_of(&more, "three.test")->private);
+	assert_null(strstr(value_of(&more, "PIP_EXTRA_INDEX_URL"), "four.test"));
+	empty_all();
+}
+
 /* Where the ceiling says which secrets there may be, none is added; and a broken file stops nothing. */
 static void test_broken(void **state)
 {
@@ -208,30 +441,25 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_none),        cmocka_unit_test(test_all),
+		cmocka_unit_test(test_agents_file), cmocka_unit_test(test_uv_default),
+		cmocka_unit_test(test_maven_login), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_left_out),    cmocka_unit_test(test_broken),
 	};
 
 	(void)snprintf(home, sizeof(home), "/tmp/bawn-mirror-XXXXXX");
 	if (!mkdtemp(home))
 		return 1;
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
-	static const char *const made[] = {".npmrc",
-					   ".netrc",
-					   ".cargo/config.toml",
-					   ".cargo/credentials.toml",
-					   ".m2/settings.xml",
-					   ".pip/pip.conf",
-					   ".cargo",
-					   ".m2",
-					   ".pip",
-					   ""};
+	static const char *const folders[] = {".cargo", ".m2", ".pip", ".config/uv", ".config", ""};
 
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(made); i++) {
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all_files) + BAWN_ARRAY_SIZE(folders); i++) {
 		char path[128];
 
-		(void)snprintf(path, sizeof(path), "%s/%s", home, made[i]);
+		(void)snprintf(path, sizeof(path), "%s/%s", home,
+			       i < BAWN_ARRAY_SIZE(all_files)
+				       ? all_files[i]
+				       : folders[i - BAWN_ARRAY_SIZE(all_files)]);
 		(void)remove(path);
 	}
 	return r;

@@ -610,6 +610,31 @@ static void an_error_gives_no_plan_and_its_own_code(void **state)
 	assert_int_equal(out.len, 0);
 }
 
+/* A folder of settings that is given for writing: what lies in it opens no host. */
+static void settings_that_the_box_may_write_open_nothing(void **state)
+{
+	const struct fake_home *f = *state;
+
+	fake_file(f->home, ".cargo/config.toml",
+		  "[source.crates-io]\nreplace-with = \"m\"\n[source.m]\n"
+		  "registry = \"https://evil.test/\"\n");
+	for (int i = 0; i < 2; i++) {
+		char path[PATH_MAX];
+		size_t found = 0;
+		struct try t;
+
+		try_init(&t);
+		try_option(&t, OPTION_USE, "crates");
+		if (i == 1)
+			try_option(&t, OPTION_WRITE, fake_path(path, f->home, ".cargo"));
+		expect_plan(&t, false);
+		for (size_t n = 0; n < t.prepared.plan->network.count; n++)
+			found += str_equal(t.prepared.plan->network.items[n].host, "evil.test");
+		assert_int_equal(found, i == 0 ? 1 : 0);
+		try_end(&t);
+	}
+}
+
 #define PROMISE(f) cmocka_unit_test_setup_teardown(f, fake_home_setup, fake_home_teardown)
 
 int main(void)
@@ -618,6 +643,7 @@ int main(void)
 		PROMISE(a_plan_without_any_file),
 		PROMISE(explaining_leaves_no_trace),
 		PROMISE(options_become_policy),
+		PROMISE(settings_that_the_box_may_write_open_nothing),
 		PROMISE(the_users_file_is_read_when_it_is_only_his),
 		PROMISE(a_large_file_is_refused),
 		PROMISE(the_repositorys_file_only_narrows),
