@@ -396,19 +396,20 @@ static const char *whole_words(struct hold_judge *j, const struct whole *w, enum
 }
 
 /* All of it goes with one change that is held. */
-static void whole_with(struct change *c, const struct change *lead, const char *rule,
-		       const char *why)
+static void whole_with(const struct whole *w, struct change *c, const struct change *lead)
 {
 	c->group = CHANGE_HELD;
-	c->rule = rule;
-	c->why = why;
+	c->rule = whole_rules[w->kind];
+	/* Where another change stands for it, one of its parts says what is in it. */
+	c->tells = c == w->lead && w->why != NULL;
+	c->why = c->tells ? w->why : "it is a part of what lands as one thing";
 	c->with = lead->path;
 	c->part = true;
+	c->whole = w->len;
 }
 
 static void whole_set(const struct whole *w, enum hold_level level, struct change *c)
 {
-	static const char part[] = "it is a part of what lands as one thing";
 	const char *rule = whole_rules[w->kind];
 	bool held = w->held != NULL;
 
@@ -417,7 +418,7 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		return;
 	if (held || level == HOLD_HOLD) {
 		if (held || c != w->lead) {
-			whole_with(c, held ? w->held : w->lead, rule, part);
+			whole_with(w, c, held ? w->held : w->lead);
 			return;
 		}
 	}
@@ -427,6 +428,7 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		   : level == HOLD_FLAG ? CHANGE_FLAGGED
 					: CHANGE_HELD;
 	c->part = c != w->lead;
+	c->whole = c->part ? w->len : 0;
 	c->rule = c->group == CHANGE_ORDINARY ? NULL : rule;
 	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
 }

@@ -187,8 +187,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 	for (size_t i = 0; i < c->count; i++) {
 		const struct choice *x = &c->items[i];
 
-		if (x->state != state || x->change->part ||
-		    (state == CHOICE_HELD && choice_goes_with(x)))
+		if (x->state != state || (state == CHOICE_HELD && choice_goes_with(x)))
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (state == CHOICE_KEPT && choice_is_git_object(x->change->path)) {
@@ -203,6 +202,8 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 		choice_put_line(&out, x);
 		buf_put_char(&out, '\n');
 		choice_put_reason(t, &out, x);
+		if (state == CHOICE_HELD)
+			choices_put_with(&out, c, x);
 	}
 	if (count > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",

@@ -98,12 +98,13 @@ static char apply_ask_one(struct apply *a, struct choice *x)
 				   "a  let all land that this rule holds\n"
 				   "r  leave out the rest that this rule holds\n"
 				   "q  leave out all that are held";
-	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 	char key = 0;
 
 	choice_put_line(&line, x);
 	buf_put_char(&line, '\n');
 	choice_put_reason(&a->prompt.text, &line, x);
+	choices_put_with(&line, &a->choices, x);
 	text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
 	text_write(&a->prompt.text, &line);
 	while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/a/r/q/?]", "nyvarq", help)) == 'v')
@@ -127,7 +128,7 @@ static void apply_release_rule(struct apply *a, const char *rule)
 	size_t count = 0;
 
 	for (size_t i = 0; i < a->choices.count; i++) {
-		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+		_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 
 		if (!apply_is_held_by(&a->choices.items[i], rule))
 			continue;
@@ -135,6 +136,7 @@ static void apply_release_rule(struct apply *a, const char *rule)
 		buf_put_str(&line, "  ");
 		choice_put_line(&line, &a->choices.items[i]);
 		buf_put_char(&line, '\n');
+		choices_put_with(&line, &a->choices, &a->choices.items[i]);
 		text_write(&a->prompt.text, &line);
 	}
 	if (count == 0 ||
