@@ -115,12 +115,22 @@ bool choice_goes_with(const struct choice *x)
 	return x->change->with && !x->change->moved;
 }
 
-size_t choices_held(const struct choices *c)
+size_t choices_held(const struct choices *c, size_t *ret_with)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < c->count; i++)
-		count += c->items[i].state == CHOICE_HELD && !choice_goes_with(&c->items[i]);
+	*ret_with = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+
+		if (x->state != CHOICE_HELD)
+			continue;
+		if (!choice_goes_with(x))
+			count++;
+		else if (folding_is_file(x->change) &&
+			 (x->change->part || !folding_is_gits(x->change)))
+			++*ret_with;
+	}
 	return count;
 }
 

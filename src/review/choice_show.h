@@ -42,8 +42,9 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 void brought_put(struct buf *into, const struct brought *b);
 void brought_put_json(struct json *j, const struct change *c);
 
-/* How many are held for themselves. */
-size_t choices_held(const struct choices *c);
+/* How many are held for themselves; *ret_with: how many files, which are none of git's, go with
+ * them. */
+size_t choices_held(const struct choices *c, size_t *ret_with);
 
 /* Objects of git's, which nobody reads one by one: how many, and where. */
 struct show_objects {

@@ -476,7 +476,7 @@ static void apply_say_beside(const struct apply *a, const struct choice_beside *
 static void apply_say_done(const struct apply *a)
 {
 	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
-	size_t held = choices_held(&a->choices);
+	size_t with = 0, held = choices_held(&a->choices, &with);
 
 	text_styled(&a->out, TEXT_GOOD, "Applied");
 	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&a->sum),
@@ -488,8 +488,13 @@ static void apply_say_done(const struct apply *a)
 			apply_say_beside(a, b);
 	}
 	if (held)
-		text_printf(&a->out, "%zu held change%s stay%s with the session.\n", held,
+		text_printf(&a->out, "%zu held change%s stay%s with the session", held,
 			    held == 1 ? "" : "s", held == 1 ? "s" : "");
+	if (held && with)
+		text_printf(&a->out, ", and %zu file%s with %s", with, with == 1 ? "" : "s",
+			    held == 1 ? "it" : "them");
+	if (held)
+		text_printf(&a->out, ".\n");
 }
 
 /* A session that has ended, and of which nothing is left, is removed: what it changed it changed

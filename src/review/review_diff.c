@@ -309,6 +309,14 @@ static bool diff_is_shown(const void *context, size_t i)
 	return d->folding.fates[i] != DIFF_AWAY;
 }
 
+/* A tool gets what has a line of its own, and nothing of what is folded. */
+static bool diff_is_in_tool(const void *context, size_t i)
+{
+	const struct diff *d = context;
+
+	return d->folding.fates[i] == DIFF_SHOWN || d->folding.fates[i] == DIFF_SILENT;
+}
+
 /* What goes to a file is for `git apply`; what goes to a pipe a person may read. */
 static bool diff_is_patch(const struct invocation *i)
 {
@@ -350,7 +358,9 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */
 	if (r == 0 && !names && !invocation_has(i, OPTION_STAT))
-		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
+		r = seen_keep(review, &d.view, &d.changes,
+			      invocation_has(i, OPTION_TOOL) ? diff_is_in_tool : diff_is_shown, &d,
+			      e);
 	diff_flush(&d, true);
 	if (r < 0)
 		return r;
