@@ -431,17 +431,17 @@ static const char *whole_words(struct hold_judge *j, const struct whole *w, enum
 }
 
 /* All of it goes with one change that is held. */
-static void whole_with(struct change *c, const struct change *lead, const char *rule,
-		       const char *why)
+static void whole_with(const struct whole *w, struct change *c, const struct change *lead)
 {
 	c->group = CHANGE_HELD;
-	c->rule = rule;
-	c->why = why;
+	c->rule = whole_rules[w->kind];
+	/* Where another change stands for it, one of its parts says what is in it. */
+	c->tells = c == w->lead && w->why != NULL;
+	c->why = c->tells ? w->why : "it is a part of what lands as one thing";
 	c->with = lead->path;
 	c->part = true;
+	c->whole = w->len;
 }
-
-static const char whole_part[] = "it is a part of what lands as one thing";
 
 static void whole_set(const struct whole *w, enum hold_level level, struct change *c)
 {
@@ -453,7 +453,7 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		return;
 	if (held || level == HOLD_HOLD) {
 		if (held || c != w->lead) {
-			whole_with(c, held ? w->held : w->lead, rule, whole_part);
+			whole_with(w, c, held ? w->held : w->lead);
 			return;
 		}
 	}
@@ -465,6 +465,7 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 		   : level == HOLD_FLAG ? CHANGE_FLAGGED
 					: CHANGE_HELD;
 	c->part = c != w->lead;
+	c->whole = c->part ? w->len : 0;
 	c->rule = c->group == CHANGE_ORDINARY ? NULL : rule;
 	c->why = c->group == CHANGE_ORDINARY ? NULL : w->why;
 }
@@ -524,7 +525,6 @@ static void whole_set_link(struct hold_judge *j, struct change *c, const char *l
 static void whole_set_other(struct hold_judge *j, struct whole *all, bool outside, struct change *c)
 {
 	struct change *lead = c->from ? whole_waits(j, whole_at(j, all, c->from)) : NULL;
-	const char *rule = whole_rules[WHOLE_VENV];
 	char leads[PATH_MAX];
 
 	if (c->group == CHANGE_HELD || c->group == CHANGE_DROPPED || c->group == CHANGE_LEAVE)
@@ -535,10 +535,15 @@ static void whole_set_other(struct hold_judge *j, struct whole *all, bool outsid
 
 	if (to && to->kind == WHOLE_VENV)
 		lead = whole_waits(j, to);
-	if (lead && lead != c)
-		whole_with(c, lead, lead->rule ? lead->rule : rule, whole_part);
-	else if (link)
+	if (lead && lead != c) {
+		c->group = CHANGE_HELD;
+		c->rule = lead->rule ? lead->rule : whole_rules[WHOLE_VENV];
+		c->why = "it lands with what is one thing, and does not lie in it";
+		c->with = lead->path;
+		c->moved = true; /* it is named by itself */
+	} else if (link) {
 		whole_set_link(j, c, leads);
+	}
 }
 
 /* --- what a commit brings -------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ static bool shown_is_meant(const void *context, size_t i)
 	const struct choices_shown *s = context;
 	const struct choice *x = &s->choices->items[i];
 
-	return x->state == s->state && !(s->state == CHOICE_HELD && choice_goes_with(x));
+	return x->state == s->state &&
+	       !(s->state == CHOICE_HELD && choice_goes_with(x) && folding_is_gits(x->change));
 }
 
 /* A commit comes with its ref, by that name or beside. */
@@ -78,8 +79,11 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 			      struct choices_shown *ret)
 {
 	*ret = (struct choices_shown){.choices = c, .state = state};
-	const struct folding_how how = {
-		.changes = &c->changes, .view = &c->view, .meant = shown_is_meant, .context = ret};
+	const struct folding_how how = {.changes = &c->changes,
+					.view = &c->view,
+					.meant = shown_is_meant,
+					.lands = state != CHOICE_HELD,
+					.context = ret};
 	int r = folding_read(&how, &ret->folding);
 
 	if (r == 0)
@@ -314,6 +318,64 @@ static void fold_put_flagged(const struct text *t, struct buf *into, struct choi
 		qsort(rules, count, sizeof(*rules), fold_rule_order);
 	for (size_t n = 0; n < count; n++)
 		fold_put_rule(t, into, s, &rules[n]);
+}
+
+/* --- what goes with a held change ----------------------------------------------------------- */
+
+struct fold_with {
+	const struct choices *choices;
+	const char *lead;
+};
+
+static bool fold_goes(const void *context, size_t i)
+{
+	const struct fold_with *w = context;
+	const struct choice *x = &w->choices->items[i];
+
+	return x->state == CHOICE_HELD && choice_goes_with(x) &&
+	       (x->change->part || !folding_is_gits(x->change)) &&
+	       str_equal(x->change->with, w->lead);
+}
+
+bool choices_go_with(const struct choices *c, const struct choice *lead, size_t i)
+{
+	const struct fold_with w = {c, lead->change->path};
+
+	return fold_goes(&w, i);
+}
+
+void choices_put_with(struct buf *into, const struct choices *c, const struct choice *lead)
+{
+	const struct fold_with w = {c, lead->change->path};
+	const struct folding_how how = {.changes = &c->changes,
+					.view = &c->view,
+					.meant = fold_goes,
+					.apart = true,
+					.context = &w};
+	_cleanup_folding_ struct folding f = {.fates = NULL};
+	size_t any = 0, count = 0;
+
+	while (any < c->count && !fold_goes(&w, any))
+		any++;
+	if (any == c->count)
+		return;
+	if (folding_read(&how, &f) < 0) {
+		buf_put_str(into, "  there is no memory to list what goes with it\n");
+		return;
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		if (f.fates[i] != DIFF_SHOWN || ++count > FOLD_FILES)
+			continue;
+		buf_put_str(into, "  ");
+		choice_put_line(into, &c->items[i]);
+		buf_put_str(into, "  (with ");
+		text_escape(into, span_of_str(w.lead));
+		buf_put_str(into, ")\n");
+	}
+	if (count > FOLD_FILES)
+		buf_putf(into, "  ... and %zu more with it; 'bawn diff --stat' lists them all\n",
+			 count - FOLD_FILES);
+	(void)heaps_put_waiting(into, &f, "  ", NULL);
 }
 
 void choices_put_landing(const struct text *t, struct buf *into, const struct choices *c)

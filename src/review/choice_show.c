@@ -115,12 +115,22 @@ bool choice_goes_with(const struct choice *x)
 	return x->change->with && !x->change->moved;
 }
 
-size_t choices_held(const struct choices *c)
+size_t choices_held(const struct choices *c, size_t *ret_with)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < c->count; i++)
-		count += c->items[i].state == CHOICE_HELD && !choice_goes_with(&c->items[i]);
+	*ret_with = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		const struct choice *x = &c->items[i];
+
+		if (x->state != CHOICE_HELD)
+			continue;
+		if (!choice_goes_with(x))
+			count++;
+		else if (folding_is_file(x->change) &&
+			 (x->change->part || !folding_is_gits(x->change)))
+			++*ret_with;
+	}
 	return count;
 }
 
@@ -187,8 +197,7 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 	for (size_t i = 0; i < c->count; i++) {
 		const struct choice *x = &c->items[i];
 
-		if (x->state != state || x->change->part ||
-		    (state == CHOICE_HELD && choice_goes_with(x)))
+		if (x->state != state || (state == CHOICE_HELD && choice_goes_with(x)))
 			continue;
 		/* Names of content: nobody reads them one by one. */
 		if (state == CHOICE_KEPT && choice_is_git_object(x->change->path)) {
@@ -203,6 +212,8 @@ static void show_group(const struct text *t, const struct choices *c, enum choic
 		choice_put_line(&out, x);
 		buf_put_char(&out, '\n');
 		choice_put_reason(t, &out, x);
+		if (state == CHOICE_HELD)
+			choices_put_with(&out, c, x);
 	}
 	if (count > SHOWN_MAX)
 		buf_putf(&out, "  ... and %zu more; 'bawn diff --stat' lists them all\n",

@@ -22,6 +22,11 @@ void choices_put_tally(struct buf *into, const struct choices *c, enum choice_st
 /* All that lands: commits, files, heaps, and what is flagged, by its rules. */
 void choices_put_landing(const struct text *t, struct buf *into, const struct choices *c);
 
+/* What goes with a held change, which is no file of git's: lines, and one for a folder of it. */
+void choices_put_with(struct buf *into, const struct choices *c, const struct choice *lead);
+/* The change at i is one of these. */
+bool choices_go_with(const struct choices *c, const struct choice *lead, size_t i);
+
 /* The array of all that is not settled. */
 void choices_put_json(struct json *j, const struct choices *c);
 
@@ -37,8 +42,9 @@ void choice_put_reason(const struct text *t, struct buf *into, const struct choi
 void brought_put(struct buf *into, const struct brought *b);
 void brought_put_json(struct json *j, const struct change *c);
 
-/* How many are held for themselves. */
-size_t choices_held(const struct choices *c);
+/* How many are held for themselves; *ret_with: how many files, which are none of git's, go with
+ * them. */
+size_t choices_held(const struct choices *c, size_t *ret_with);
 
 /* Objects of git's, which nobody reads one by one: how many, and where. */
 struct show_objects {

@@ -332,6 +332,14 @@ void diff_put_heaps(struct diff *d)
 	diff_end_line(d);
 }
 
+void diff_put_waiting(struct diff *d)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT(DIFF_OUT_MAX);
+
+	(void)heaps_put_waiting(&lines, &d->folding, "", NULL);
+	buf_put(&d->out, lines.ptr, lines.len);
+}
+
 struct fold_rule {
 	const char *rule, *why;
 	size_t count;

@@ -84,6 +84,8 @@ int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e)
 int diff_put_moves(struct diff *d, struct error *e);
 int diff_put_git(struct diff *d, struct error *e);
 void diff_put_heaps(struct diff *d);
+/* And for heaps that wait for what is held. */
+void diff_put_waiting(struct diff *d);
 /* What is flagged in heaps: a line for each rule. */
 void diff_put_heaped_rules(struct diff *d);
 

@@ -149,7 +149,9 @@ int diff_put_stat(struct diff *d, struct error *e)
 		r = diff_put_moves(d, e);
 	for (size_t i = 0; r == 0 && i < count; i++)
 		stat_line(d, &rows[i], width, most);
-	if (r == 0)
+	if (r == 0) {
 		diff_put_heaps(d);
+		diff_put_waiting(d);
+	}
 	return r;
 }

@@ -2,7 +2,6 @@
 #include "folding.h"
 
 #include "fd.h"
-#include "git_index.h"
 #include "open.h"
 #include "str.h"
 #include "words.h"
@@ -11,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	FOLDING_MANY = 20, /* files of a new folder whose name alone says that it was made */
-	FOLDING_INDEX_MAX = 64 << 20,
 };
 
 bool folding_is_file(const struct change *c)
@@ -61,6 +60,11 @@ static int folding_directories(const struct changes *all, struct folding *f)
 			r = folding_ancestors(all, f, c->from, true);
 	}
 	return r;
+}
+
+bool folding_is_gits(const struct change *c)
+{
+	return c->git || git_rest(c->path);
 }
 
 /* --- git ------------------------------------------------------------------------------ */
@@ -110,8 +114,9 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 	for (size_t i = 0; !how->opens_git && i < how->changes->count; i++) {
 		const struct change *c = &how->changes->items[i];
 
-		/* What goes with another change is told by that. */
-		if (f->fates[i] == DIFF_SHOWN && c->with && !c->moved)
+		/* What of git's own goes with another change is told by that. */
+		if (f->fates[i] == DIFF_SHOWN && c->with && !c->moved && !c->part &&
+		    folding_is_gits(c))
 			f->fates[i] = DIFF_SILENT;
 		else if (f->fates[i] == DIFF_SHOWN && c->group == CHANGE_ORDINARY &&
 			 folding_git_of(c, &len) != FOLDED_NOT)
@@ -140,20 +145,6 @@ static bool folding_is_named(const char *const *names, size_t count, const char 
 	return false;
 }
 
-/* A file that only its maker puts at the top of such a folder. */
-static bool folding_has(const struct changes *all, const char *path, size_t len, const char *name)
-{
-	_cleanup_free_ char *file = NULL;
-
-	if (asprintf(&file, "%.*s/%s", (int)len, path, name) < 0) {
-		file = NULL;
-		return false;
-	}
-	const struct change *c = changes_find(all, file);
-
-	return c && c->after.type == OBJECT_FILE;
-}
-
 /* Nothing of the user's was there. */
 static bool folding_is_new(const struct changes *all, const char *path, size_t len)
 {
@@ -163,25 +154,111 @@ static bool folding_is_new(const struct changes *all, const char *path, size_t l
 	return c && c->kind == CHANGE_ADDED && c->after.type == OBJECT_DIR;
 }
 
+/* Did a file stand there before the session that only the maker of such a folder puts at its top? */
+static bool folding_stood(const struct folding_how *how, const char *path, size_t len,
+			  const char *name)
+{
+	_cleanup_free_ char *file = NULL;
+
+	if (asprintf(&file, "%.*s/%s", (int)len, path, name) < 0) {
+		file = NULL;
+		return false;
+	}
+	_cleanup_fd_ int fd = open_beneath(how->view->base, file, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Does the session have it there? */
+static bool folding_comes(const struct folding_how *how, const char *path, size_t len,
+			  const char *name)
+{
+	_cleanup_free_ char *file = NULL;
+
+	if (asprintf(&file, "%.*s/%s", (int)len, path, name) < 0) {
+		file = NULL;
+		return false;
+	}
+	const struct change *c = changes_find(how->changes, file);
+
+	return c && c->after.type == OBJECT_FILE;
+}
+
+enum folding_mark { FOLDING_UNMARKED, FOLDING_MARKED_NEW, FOLDING_MARKED };
+
+static enum folding_mark folding_look(const struct folding_how *how, const char *path, size_t len,
+				      size_t name)
+{
+	static const char *const marks[] = {"pyvenv.cfg", "modules.txt", "autoload.php"};
+	bool vendor = name == strlen("vendor") && memcmp(path + len - name, "vendor", name) == 0;
+	bool is_new = folding_is_new(how->changes, path, len);
+
+	/* The first counts in any folder. */
+	for (size_t i = 0; i < (vendor ? BAWN_ARRAY_SIZE(marks) : 1); i++) {
+		if (is_new && folding_comes(how, path, len, marks[i]))
+			return FOLDING_MARKED_NEW;
+		if (!is_new && folding_stood(how, path, len, marks[i]))
+			return FOLDING_MARKED;
+	}
+	return FOLDING_UNMARKED;
+}
+
+/* Folders that were looked at, one for each depth: paths are in order. */
+enum { FOLDING_DEPTH = 32 };
+
+struct folding_known {
+	struct {
+		const char *path; /* begins with the folder's */
+		size_t len;
+		enum folding_mark mark;
+	} at[FOLDING_DEPTH];
+};
+
+static enum folding_mark folding_mark_of(const struct folding_how *how, struct folding_known *k,
+					 size_t depth, const char *path, size_t len, size_t name)
+{
+	if (depth >= FOLDING_DEPTH)
+		return folding_look(how, path, len, name);
+	if (!k->at[depth].path || k->at[depth].len != len ||
+	    memcmp(k->at[depth].path, path, len) != 0) {
+		k->at[depth].path = path;
+		k->at[depth].len = len;
+		k->at[depth].mark = folding_look(how, path, len, name);
+	}
+	return k->at[depth].mark;
+}
+
 /* The outermost folder around a path that is a heap; false: there is none. */
-static bool folding_heap(const struct changes *all, const struct change *c, struct heap *ret)
+static bool folding_heap(const struct folding_how *how, struct folding_known *k,
+			 const struct change *c, struct heap *ret)
 {
 	const char *path = c->path;
+	size_t depth = 0;
 
 	for (const char *part = path, *end; (end = strchr(part, '/')); part = end + 1) {
 		size_t len = (size_t)(end - path), name = (size_t)(end - part);
-		bool owned = folding_is_named(folding_owned, BAWN_ARRAY_SIZE(folding_owned), part,
-					      name) ||
-			     folding_has(all, path, len, "pyvenv.cfg") ||
-			     (name == strlen("vendor") && memcmp(part, "vendor", name) == 0 &&
-			      (folding_has(all, path, len, "modules.txt") ||
-			       folding_has(all, path, len, "autoload.php")));
+		bool waits = c->part && c->with && !how->lands;
+		bool named =
+			folding_is_named(folding_owned, BAWN_ARRAY_SIZE(folding_owned), part, name);
+		enum folding_mark mark =
+			named ? FOLDING_UNMARKED : folding_mark_of(how, k, depth, path, len, name);
 		bool ignored = c->ignored == len;
 
-		*ret = (struct heap){.path = path, .len = len, .ignored = ignored, .owned = owned};
-		if (owned || ignored ||
+		depth++;
+		*ret = (struct heap){.path = path,
+				     .len = len,
+				     .ignored = ignored,
+				     .owned = named || mark != FOLDING_UNMARKED,
+				     .was = named || ignored || mark == FOLDING_MARKED,
+				     .made = !named && !ignored && mark != FOLDING_MARKED,
+				     .with = waits ? c->with : NULL};
+		/* What waits is told by the thing that it is a part of. */
+		if (waits && len != c->whole)
+			continue;
+		if (waits || ret->owned || ignored ||
 		    (folding_is_named(folding_made, BAWN_ARRAY_SIZE(folding_made), part, name) &&
-		     folding_is_new(all, path, len)))
+		     folding_is_new(how->changes, path, len)))
 			return true;
 	}
 	return false;
@@ -189,6 +266,8 @@ static bool folding_heap(const struct changes *all, const struct change *c, stru
 
 static void heap_count_in(struct heap *h, const struct change *c)
 {
+	if (c->tells)
+		h->why = c->why;
 	if (!folding_is_file(c))
 		return;
 	h->files++;
@@ -201,36 +280,28 @@ static bool heap_has(const struct heap *h, const struct change *c)
 	return strncmp(c->path, h->path, h->len) == 0 && c->path[h->len] == '/';
 }
 
-/* May it be told by the heap that it is in? */
+/* May it be told by a heap that it is in? */
 static bool folding_may_heap(const struct folding *f, const struct change *c, size_t i)
 {
-	return f->fates[i] == DIFF_SHOWN && c->group <= CHANGE_FLAGGED && !c->git && !c->with;
+	return f->fates[i] == DIFF_SHOWN && !c->git &&
+	       (c->part ? c->group <= CHANGE_HELD && c->group != CHANGE_LEAVE
+			: c->group <= CHANGE_FLAGGED && !c->with);
 }
 
-/* What git has in its index is the user's, in whatever folder. */
-static void folding_keep_tracked(const struct folding_how *how, struct folding *f)
+/* Is it told by this one?  What was elsewhere before, or was the user's in what was no heap, is
+ * not. */
+static bool heap_tells(const struct heap *h, const struct change *c)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(FOLDING_INDEX_MAX);
-	struct git_index x = GIT_INDEX_INIT;
-	_cleanup_fd_ int fd = open_beneath(how->view->base, ".git/index", O_RDONLY, 0);
-
-	if (fd < 0 || fd_read_all(fd, &text) < 0 || git_index_open(&x, buf_span(&text)) < 0) {
-		git_index_close(&x);
-		return;
-	}
-	while (git_index_next(&x)) {
-		const struct change *c = changes_find(how->changes, buf_str(&x.path));
-		size_t i = c ? (size_t)(c - how->changes->items) : 0;
-
-		if (c && f->fates[i] == DIFF_HEAP && !f->heaps[f->heap_of[i]].owned)
-			f->fates[i] = DIFF_SHOWN;
-	}
-	git_index_close(&x);
+	if (c->from && !(strncmp(c->from, h->path, h->len) == 0 && c->from[h->len] == '/'))
+		return false;
+	return h->was || (c->before.type == OBJECT_ABSENT && !c->from);
 }
 
 bool heap_is_one(const struct heap *h)
 {
-	return h->files > (h->owned || h->ignored ? FOLDING_FEW : FOLDING_MANY);
+	size_t few = h->with ? 0 : h->owned || h->ignored ? FOLDING_FEW : FOLDING_MANY;
+
+	return h->files > few;
 }
 
 static void folding_weigh(const struct changes *all, struct folding *f)
@@ -244,17 +315,23 @@ static void folding_weigh(const struct changes *all, struct folding *f)
 	}
 }
 
+/* Both wait for the same, or for nothing. */
+static bool heap_waits_so(const struct heap *h, const char *with)
+{
+	return h->with ? with && str_equal(h->with, with) : !with;
+}
+
 /* The heap that a change is in, one that is known or a new one; NULL: none, or no memory. */
-static struct heap *folding_find_heap(const struct changes *all, const struct change *c,
-				      struct folding *f)
+static struct heap *folding_find_heap(const struct folding_how *how, struct folding_known *k,
+				      const struct change *c, struct folding *f)
 {
 	struct heap h;
 
-	if (!folding_heap(all, c, &h))
+	if (!folding_heap(how, k, c, &h))
 		return NULL;
 	/* Paths are in order, but "a-b" comes between "a" and "a/b". */
 	for (size_t n = f->heap_count; n-- > 0;)
-		if (heap_has(&f->heaps[n], c))
+		if (heap_has(&f->heaps[n], c) && heap_waits_so(&f->heaps[n], h.with))
 			return &f->heaps[n];
 	struct heap *more = reallocarray(f->heaps, f->heap_count + 1, sizeof(*more));
 
@@ -275,26 +352,31 @@ static size_t folding_parent(const char *path)
 static void folding_heaps(const struct folding_how *how, struct folding *f)
 {
 	const struct changes *all = how->changes;
+	struct folding_known known = {.at = {{NULL, 0, FOLDING_UNMARKED}}};
 	const struct heap *last = NULL;
 	const char *plain = NULL; /* a path that is in none; the next one is beside it, mostly */
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct change *c = &all->items[i];
 		size_t len = folding_parent(c->path);
+		const char *with = c->part && !how->lands ? c->with : NULL;
 
 		if (!folding_may_heap(f, c, i) || len == 0 ||
-		    (plain && folding_parent(plain) == len && memcmp(plain, c->path, len) == 0))
+		    (plain && !with && folding_parent(plain) == len &&
+		     memcmp(plain, c->path, len) == 0))
 			continue;
-		if (!last || !heap_has(last, c))
-			last = folding_find_heap(all, c, f);
-		plain = last ? NULL : c->path;
-		if (!last || (how->opens && how->opens(how->context, last->path, last->len)))
+		if (!last || !heap_has(last, c) || !heap_waits_so(last, with))
+			last = folding_find_heap(how, &known, c, f);
+		plain = last || with ? NULL : c->path;
+		if (!last || !heap_tells(last, c) ||
+		    (how->opens && how->opens(how->context, last->path, last->len)))
 			continue;
 		f->fates[i] = DIFF_HEAP;
 		f->heap_of[i] = (uint32_t)(last - f->heaps);
 	}
 	if (f->heap_count) {
 		folding_keep_tracked(how, f);
+		folding_keep_moved(how, f);
 		folding_weigh(all, f);
 	}
 }
@@ -333,7 +415,7 @@ static size_t heap_join(const struct folding *f, struct heap *ret, struct span n
 	for (size_t n = 0; n < f->heap_count; n++) {
 		const struct heap *h = &f->heaps[n];
 
-		if (!heap_is_one(h) || !heap_is_called(h, name))
+		if (h->with || !heap_is_one(h) || !heap_is_called(h, name))
 			continue;
 		count++;
 		ret->files += h->files;
@@ -349,7 +431,7 @@ static size_t heap_join(const struct folding *f, struct heap *ret, struct span n
 static bool heap_is_told(const struct folding *f, size_t at)
 {
 	for (size_t n = 0; n < at; n++)
-		if (heap_is_one(&f->heaps[n]) &&
+		if (!f->heaps[n].with && heap_is_one(&f->heaps[n]) &&
 		    heap_is_called(&f->heaps[n], heap_name(&f->heaps[at])))
 			return true;
 	return false;
@@ -372,7 +454,12 @@ static void heap_put(struct buf *into, const struct heap *h, struct span name, s
 			 i == CHANGE_MODE ? "of mode" : change_kind_words[i]);
 		between = ", ";
 	}
-	buf_putf(into, "%s)\n", h->ignored ? "; git ignores it" : "");
+	buf_put_str(into, h->ignored ? "; git ignores it" : "");
+	if (h->with) {
+		buf_put_str(into, "; with ");
+		text_escape(into, span_of_str(h->with));
+	}
+	buf_put_str(into, ")\n");
 }
 
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
@@ -383,7 +470,7 @@ size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
 		const struct heap *h = &f->heaps[n];
 		struct heap all;
 
-		if (!heap_is_one(h))
+		if (h->with || !heap_is_one(h))
 			continue;
 		told++;
 		size_t count = heap_join(f, &all, heap_name(h));
@@ -396,6 +483,28 @@ size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
 			heap_put(into, &all, heap_name(h), count);
 		else
 			heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
+	}
+	return told;
+}
+
+size_t heaps_put_waiting(struct buf *into, const struct folding *f, const char *lead,
+			 const char *with)
+{
+	size_t told = 0;
+
+	for (size_t n = 0; n < f->heap_count; n++) {
+		const struct heap *h = &f->heaps[n];
+
+		if (!h->with || !heap_is_one(h) || (with && !str_equal(h->with, with)))
+			continue;
+		told++;
+		buf_putf(into, "%s%-8s ", lead, heap_word(h));
+		heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
+		if (!h->why)
+			continue;
+		buf_putf(into, "%s  ", lead);
+		text_escape(into, span_of_str(h->why));
+		buf_put_char(into, '\n');
 	}
 	return told;
 }
@@ -468,6 +577,7 @@ void tally_add(struct tally *t, const struct folding *f, const struct changes *c
 			break;
 		case DIFF_HEAP:
 			t->heaped += file;
+			t->waiting += file && f->heaps[f->heap_of[i]].with;
 			break;
 		case DIFF_GIT:
 			t->git += file;

@@ -8,9 +8,17 @@
  *			folders that git ignored before the session: one line each
  *	renames		a file that is gone, and one that came and is much like it: one change
  *
- * Only what is ordinary folds, and in a heap what is flagged: that is told by its rules.  What is
- * held or dropped keeps its own line wherever it is, and is no half of a rename.  `bawn diff`, `bawn apply` and `bawn discard`
- * fold and count by this alone, so that all of them show the same.
+ * Only what is ordinary folds, in a heap what is flagged (that is told by its rules), and what is a
+ * part of one thing that is held: that is a heap of its own, which says what it waits for.  What is
+ * held for itself or dropped keeps its own line wherever it is, and is no half of a rename.
+ *
+ * The session has no say in what folds.  What the user's git tracks has its own line in whatever
+ * folder, and so has what was moved into a heap from outside: its old name is gone.  A file that
+ * marks a heap counts where it stood before the session, or where all of the folder is new; and what
+ * the user had in a folder that was no heap before is shown.
+ *
+ * `bawn diff`, `bawn apply` and `bawn discard` fold and count by this alone, so that all of them show
+ * the same.
  */
 #ifndef BAWN_FOLDING_H
 #define BAWN_FOLDING_H
@@ -34,7 +42,11 @@ struct heap {
 	const char *path; /* begins with the folder's */
 	size_t len;
 	bool ignored; /* by git */
-	bool owned;   /* by a package manager, whatever git knows of it */
+	bool owned;   /* by a package manager */
+	bool was;     /* such a tree before the session */
+	bool made;    /* only a file or a name of the session's says that it is one */
+	/* It waits for this held change; NULL: it lands.  And what is said of all of it, or NULL. */
+	const char *with, *why;
 	size_t files;
 	size_t kinds[CHANGE_KIND_COUNT];
 	uint64_t bytes; /* as they are after, or were */
@@ -60,6 +72,7 @@ struct folding_how {
 	bool (*opens)(const void *context, const char *path, size_t len);
 	bool opens_git; /* and at each of git's own files */
 	bool apart;     /* a removal and an addition are never one rename */
+	bool lands;     /* all that is meant lands: nothing of it waits */
 	const void *context;
 };
 
@@ -69,6 +82,9 @@ void folding_fini(struct folding *f);
 
 /* Each is a file, a link or the like; else a directory is in it. */
 bool folding_is_file(const struct change *c);
+
+/* It is a file of a repository's own, whatever that is called. */
+bool folding_is_gits(const struct change *c);
 
 /* Whether it is one of git's own files that are told together; *ret_len: of the path up to ".git"
  * and with it. */
@@ -92,9 +108,19 @@ bool heap_is_one(const struct heap *h);
  * "added    node_modules/ (632 files, 4 MiB; git ignores it)".  More than a few of one name are one
  * line.  Returns how many heaps these are. */
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead);
+/* The same of those that wait for a held change, which they name; `with`: for this one, NULL: any. */
+size_t heaps_put_waiting(struct buf *into, const struct folding *f, const char *lead,
+			 const char *with);
 
 /* A change that stands for both halves of a rename; `ret` borrows. */
 struct change folding_joined(const struct folding *f, const struct changes *c, size_t i);
+
+/* --- folding_own.c --- */
+
+/* What the user's git tracks is in no heap, by its name now or before. */
+void folding_keep_tracked(const struct folding_how *how, struct folding *f);
+/* Nor what a folder that the session made may have from one that it emptied: names say so. */
+void folding_keep_moved(const struct folding_how *how, struct folding *f);
 
 /* --- alike.c --- */
 
@@ -107,6 +133,7 @@ int alike_find(const struct changes *c, const struct view *v, struct folding *f)
 struct tally {
 	size_t files, folders, commits;
 	size_t heaped, heaps;    /* files in so many heaps */
+	size_t waiting;          /* of those, in what waits for a held change */
 	const struct heap *heap; /* the first of them */
 	size_t git;              /* files of git's own; said where there is nothing else */
 };

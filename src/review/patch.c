@@ -43,6 +43,15 @@ void patch_show(const struct prompt *p, const struct choices *c, const struct ch
 	if (diff_put_change(&d, x->change, &e) < 0)
 		diff_put(&d, TEXT_WARN, "%s", e.text);
 	diff_end_line(&d);
+	d.instead = NULL;
+	for (size_t i = 0; x->state == CHOICE_HELD && i < c->count; i++) {
+		if (!choices_go_with(c, x, i) || !folding_is_file(c->items[i].change))
+			continue;
+		if (diff_put_change(&d, c->items[i].change, &e) < 0)
+			diff_put(&d, TEXT_WARN, "%s", e.text);
+		diff_end_line(&d);
+		diff_flush(&d, false);
+	}
 	diff_flush(&d, true);
 	buf_fini(&d.out);
 }
@@ -56,8 +65,11 @@ static bool patch_lands(const void *context, size_t i)
 
 int patch_show_all(const struct prompt *p, struct choices *c, struct error *e)
 {
-	const struct folding_how how = {
-		.changes = &c->changes, .view = &c->view, .meant = patch_lands, .context = c};
+	const struct folding_how how = {.changes = &c->changes,
+					.view = &c->view,
+					.meant = patch_lands,
+					.lands = true,
+					.context = c};
 	_cleanup_free_ int *instead = calloc(c->count + 1, sizeof(*instead));
 	/* Both lists stay the choices'. */
 	struct diff d = {.view = c->view,

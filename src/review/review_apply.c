@@ -98,12 +98,13 @@ static char apply_ask_one(struct apply *a, struct choice *x)
 				   "a  let all land that this rule holds\n"
 				   "r  leave out the rest that this rule holds\n"
 				   "q  leave out all that are held";
-	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 	char key = 0;
 
 	choice_put_line(&line, x);
 	buf_put_char(&line, '\n');
 	choice_put_reason(&a->prompt.text, &line, x);
+	choices_put_with(&line, &a->choices, x);
 	text_styled(&a->prompt.text, TEXT_WARN, "Held: ");
 	text_write(&a->prompt.text, &line);
 	while ((key = prompt_key(&a->prompt, "Release it? [y/N/v/a/r/q/?]", "nyvarq", help)) == 'v')
@@ -127,7 +128,7 @@ static void apply_release_rule(struct apply *a, const char *rule)
 	size_t count = 0;
 
 	for (size_t i = 0; i < a->choices.count; i++) {
-		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
+		_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 
 		if (!apply_is_held_by(&a->choices.items[i], rule))
 			continue;
@@ -135,6 +136,7 @@ static void apply_release_rule(struct apply *a, const char *rule)
 		buf_put_str(&line, "  ");
 		choice_put_line(&line, &a->choices.items[i]);
 		buf_put_char(&line, '\n');
+		choices_put_with(&line, &a->choices, &a->choices.items[i]);
 		text_write(&a->prompt.text, &line);
 	}
 	if (count == 0 ||
@@ -475,7 +477,7 @@ static void apply_say_beside(const struct apply *a, const struct choice_beside *
 static void apply_say_done(const struct apply *a)
 {
 	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
-	size_t held = choices_held(&a->choices);
+	size_t with = 0, held = choices_held(&a->choices, &with);
 
 	text_styled(&a->out, TEXT_GOOD, "Applied");
 	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&a->sum),
@@ -487,8 +489,13 @@ static void apply_say_done(const struct apply *a)
 			apply_say_beside(a, b);
 	}
 	if (held)
-		text_printf(&a->out, "%zu held change%s stay%s with the session.\n", held,
+		text_printf(&a->out, "%zu held change%s stay%s with the session", held,
 			    held == 1 ? "" : "s", held == 1 ? "s" : "");
+	if (held && with)
+		text_printf(&a->out, ", and %zu file%s with %s", with, with == 1 ? "" : "s",
+			    held == 1 ? "it" : "them");
+	if (held)
+		text_printf(&a->out, ".\n");
 }
 
 /* A session that has ended, and of which nothing is left, is removed: what it changed it changed

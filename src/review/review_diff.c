@@ -32,20 +32,21 @@ static void diff_count(struct diff *d)
 		/* git's own are told by what they say, heaps by their lines. */
 		if (fate != DIFF_GIT && fate != DIFF_HEAP)
 			d->totals.kinds[d->folding.from[i] ? CHANGE_RENAMED : c->kind]++;
+		/* What waits is not released by itself. */
+		if (fate == DIFF_HEAP && d->folding.heaps[d->folding.heap_of[i]].with)
+			continue;
 		if (c->group != CHANGE_ORDINARY || (fate != DIFF_GIT && fate != DIFF_HEAP))
 			d->totals.groups[c->group]++;
 	}
 }
 
-/* What is left out has one line; what lands as one thing is told by its first change, and is shown
- * to who names it. */
-static void diff_fold_wholes(struct diff *d)
+/* What is left out has one line. */
+static void diff_fold_leave(struct diff *d)
 {
 	for (size_t i = 0; i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
 
-		if (d->folding.fates[i] == DIFF_SHOWN &&
-		    (c->group == CHANGE_LEAVE || (c->part && d->picks.count == 0)))
+		if (d->folding.fates[i] == DIFF_SHOWN && c->group == CHANGE_LEAVE)
 			d->folding.fates[i] = DIFF_SILENT;
 	}
 }
@@ -100,6 +101,9 @@ static void diff_put_summary(struct diff *d)
 		diff_put(d, TEXT_WARN, "%s%zu %s", between, t->groups[i], change_group_words[i]);
 		between = ", ";
 	}
+	if (t->tally.waiting)
+		diff_put(d, TEXT_WARN, "%s%zu file%s with what is held", between, t->tally.waiting,
+			 t->tally.waiting == 1 ? "" : "s");
 	diff_end_line(d);
 	if (d->changes.moved) {
 		diff_put(d, TEXT_WARN, "Something changed while it was read; look again.");
@@ -217,7 +221,8 @@ static int diff_put_groups(struct diff *d, struct error *e)
 
 	for (unsigned int group = 0; r == 0 && group < CHANGE_GROUP_COUNT; group++) {
 		/* A heap has lines among what is ordinary, also where all of it is flagged. */
-		if (d->totals.groups[group] == 0 && group != CHANGE_ORDINARY)
+		if (d->totals.groups[group] == 0 && group != CHANGE_ORDINARY &&
+		    (group != CHANGE_HELD || d->totals.tally.waiting == 0))
 			continue;
 		if (other && d->totals.groups[group])
 			diff_put_group_head(d, group);
@@ -232,6 +237,12 @@ static int diff_put_groups(struct diff *d, struct error *e)
 			r = diff_put_at(d, i, e);
 			diff_end_line(d);
 		}
+		size_t before = d->out.len;
+
+		if (r == 0 && group == CHANGE_HELD)
+			diff_put_waiting(d);
+		if (d->out.len != before)
+			diff_end_line(d);
 	}
 	return r;
 }
@@ -249,7 +260,7 @@ int diff_put_all(struct diff *d, struct error *e)
 /* What can be done with it. */
 static void diff_put_next(struct diff *d)
 {
-	if (d->totals.groups[CHANGE_HELD]) {
+	if (d->totals.groups[CHANGE_HELD] + d->totals.tally.waiting) {
 		diff_put(d, TEXT_PLAIN,
 			 "Held changes land with: bawn apply --release PATH (or a folder, or a "
 			 "rule)");
@@ -298,6 +309,14 @@ static bool diff_is_shown(const void *context, size_t i)
 	return d->folding.fates[i] != DIFF_AWAY;
 }
 
+/* A tool gets what has a line of its own, and nothing of what is folded. */
+static bool diff_is_in_tool(const void *context, size_t i)
+{
+	const struct diff *d = context;
+
+	return d->folding.fates[i] == DIFF_SHOWN || d->folding.fates[i] == DIFF_SILENT;
+}
+
 /* What goes to a file is for `git apply`; what goes to a pipe a person may read. */
 static bool diff_is_patch(const struct invocation *i)
 {
@@ -327,7 +346,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	if (r < 0)
 		return r;
 	r = diff_fold(&d, e);
-	diff_fold_wholes(&d);
+	diff_fold_leave(&d);
 	diff_count(&d);
 	if (r == 0)
 		r = json                             ? diff_put_json(&d, e)
@@ -339,11 +358,13 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */
 	if (r == 0 && !names && !invocation_has(i, OPTION_STAT))
-		r = seen_keep(review, &d.view, &d.changes, diff_is_shown, &d, e);
+		r = seen_keep(review, &d.view, &d.changes,
+			      invocation_has(i, OPTION_TOOL) ? diff_is_in_tool : diff_is_shown, &d,
+			      e);
 	diff_flush(&d, true);
 	if (r < 0)
 		return r;
-	return d.totals.groups[CHANGE_HELD] ? EXIT_FOUND : EXIT_OK;
+	return d.totals.groups[CHANGE_HELD] + d.totals.tally.waiting ? EXIT_FOUND : EXIT_OK;
 }
 
 int review_diff(const struct invocation *i)

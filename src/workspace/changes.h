@@ -126,6 +126,9 @@ struct change {
 	const char *with;
 	bool moved; /* the session moved it there, and it is named by itself */
 	bool part;  /* of what lands as one thing, and is told by what it goes with (hold.h) */
+	/* Of a part: so many bytes of the path are the thing; and its `why` is about all of it. */
+	size_t whole;
+	bool tells;
 	/* A branch whose commits take back what the user committed meanwhile. */
 	bool takes_back;
 	/* Lands only with the change at this path: without that, a ref would be gone.  NULL: alone.

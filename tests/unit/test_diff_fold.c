@@ -263,6 +263,72 @@ static void what_is_held_is_not_folded(void **state)
 	assert_int_equal(w->diff.folding.fates[1], DIFF_SHOWN);
 }
 
+/* Parts of one thing that is held are one line, which says what they wait for; but what was elsewhere
+ * before, or was the user's in what was no such thing, has its own. */
+static void parts_of_one_thing_are_told_together(void **state)
+{
+	struct world *w = *state;
+	_cleanup_buf_ struct buf lines = BUF_INIT(1 << 16);
+	struct tally t = {.files = 0};
+
+	add(w, CHANGE_CHANGED, "app/bin/mine", false);
+	add(w, CHANGE_ADDED, "app/bin/python3", false);
+	add(w, CHANGE_ADDED, "app/lib/x", false);
+	moved(w, "src/y", "app/lib/y");
+	for (size_t i = 0; i < w->diff.changes.count; i++) {
+		w->items[i].group = CHANGE_HELD;
+		w->items[i].part = true;
+		w->items[i].whole = strlen("app");
+		w->items[i].with = "app/pyvenv.cfg";
+	}
+	add(w, CHANGE_ADDED, "app/pyvenv.cfg", false)->group = CHANGE_HELD;
+	fold(w);
+	expect(w, "app/bin/mine", DIFF_SHOWN);
+	expect(w, "app/bin/python3", DIFF_HEAP);
+	expect(w, "app/lib/x", DIFF_HEAP);
+	expect(w, "app/lib/y", DIFF_SHOWN);
+	expect(w, "app/pyvenv.cfg", DIFF_SHOWN);
+	assert_int_equal(heaps_put(&lines, &w->diff.folding, ""), 0);
+	assert_int_equal(heaps_put_waiting(&lines, &w->diff.folding, "", NULL), 1);
+	assert_string_equal(buf_str(&lines),
+			    "added    app/ (2 files, 0 bytes; with app/pyvenv.cfg)\n");
+	tally_add(&t, &w->diff.folding, &w->diff.changes);
+	assert_int_equal(t.files + t.heaped, 5);
+	assert_int_equal(t.waiting, 2);
+}
+
+/* A file that the session puts at the top of a folder of the user's folds nothing in it. */
+static void a_mark_of_the_sessions_folds_nothing(void **state)
+{
+	static const char *const names[] = {"vendor/m/1", "vendor/m/2", "vendor/m/3", "vendor/m/4",
+					    "vendor/m/5"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		add(w, CHANGE_CHANGED, names[i], false);
+	add(w, CHANGE_ADDED, "vendor/modules.txt", false);
+	fold(w);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		expect(w, names[i], DIFF_SHOWN);
+}
+
+/* What is moved into a heap is gone from where it was: it has its own line. */
+static void what_is_moved_into_a_heap_is_shown(void **state)
+{
+	static const char *const names[] = {"node_modules/a/1", "node_modules/a/2",
+					    "node_modules/a/3", "node_modules/a/4"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
+		add(w, CHANGE_ADDED, names[i], false);
+	moved(w, "node_modules/old", "node_modules/a/5");
+	moved(w, "src/mine", "node_modules/a/6");
+	fold(w);
+	expect(w, names[0], DIFF_HEAP);
+	expect(w, "node_modules/a/5", DIFF_HEAP);
+	expect(w, "node_modules/a/6", DIFF_SHOWN);
+}
+
 /* Who names them sees them. */
 static void gits_files_that_are_asked_for_are_shown(void **state)
 {
@@ -386,6 +452,9 @@ int main(void)
 		ONE(a_directory_that_moved_in_part_is_many_lines),
 		ONE(gits_own_files_are_a_group),
 		ONE(what_is_held_is_not_folded),
+		ONE(parts_of_one_thing_are_told_together),
+		ONE(a_mark_of_the_sessions_folds_nothing),
+		ONE(what_is_moved_into_a_heap_is_shown),
 		ONE(gits_files_that_are_asked_for_are_shown),
 		ONE(each_repository_is_told_apart),
 		ONE(a_package_managers_tree_is_one_line),
