@@ -47,8 +47,9 @@ struct whole {
 	enum whole_kind kind;
 	const char *path; /* begins with the folder */
 	size_t len;
-	struct change *lead; /* stands for it */
-	struct change *held; /* the first that is held for itself, in node_modules */
+	struct change *lead;         /* stands for it */
+	struct change *held;         /* one that is held for itself, in node_modules */
+	struct change *first, *last; /* of those */
 	size_t files, programs;
 	struct whole_list start, install, odd;
 	const char *why;
@@ -287,6 +288,13 @@ static void whole_look_modules(struct whole *w, struct change *c, const char *re
 		/* One that goes with another is none that others go with. */
 		if (!w->held || (w->held->with && !c->with))
 			w->held = c;
+		/* They land together: each needs the next one, and the last the first. */
+		if (!c->with && !c->needs) {
+			if (w->last)
+				w->last->needs = c->path;
+			w->first = w->first ? w->first : c;
+			w->last = c;
+		}
 		return;
 	}
 	if (c->git)
@@ -454,6 +462,8 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 	if (held || level == HOLD_HOLD) {
 		if (held || c != w->lead) {
 			whole_with(w, c, held ? w->held : w->lead);
+			if (w->first != w->last && !c->needs)
+				c->needs = w->first->path;
 			return;
 		}
 	}
@@ -620,6 +630,8 @@ int hold_whole_end(struct hold_judge *j)
 		enum hold_level level = whole_level(j, w);
 
 		w->why = level == HOLD_NOT ? NULL : whole_words(j, w, level);
+		if (w->last != w->first)
+			w->last->needs = w->first->path;
 		if (level != HOLD_NOT && !w->why)
 			return hold_no_memory(j);
 	}

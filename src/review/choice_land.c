@@ -163,15 +163,17 @@ static void choices_leave_empty(struct choices *c)
 	}
 }
 
-/* The change that it needs does not land: then it stays as well. */
-static void choice_need(const struct choices *c, struct choice *x)
+/* The change that it needs does not land: then it stays as well, and this is true. */
+static bool choice_need(const struct choices *c, struct choice *x)
 {
 	const struct change *needs =
 		x->change->needs ? changes_find(&c->changes, x->change->needs) : NULL;
 	enum choice_state state = needs ? c->items[needs - c->changes.items].state : CHOICE_LANDS;
 
-	if (x->state == CHOICE_LANDS && state != CHOICE_LANDS && state != CHOICE_SETTLED)
-		choice_follow(x, CHOICE_LEFT, "it needs a change that does not land");
+	if (x->state != CHOICE_LANDS || state == CHOICE_LANDS || state == CHOICE_SETTLED)
+		return false;
+	choice_follow(x, CHOICE_LEFT, "it needs a change that does not land");
+	return true;
 }
 
 int choices_settle(struct choices *c, struct error *e)
@@ -183,8 +185,12 @@ int choices_settle(struct choices *c, struct error *e)
 		return r;
 	for (size_t i = 0; i < c->count; i++)
 		choice_unfollow(&c->items[i]);
-	for (size_t i = 0; i < c->count; i++)
-		choice_need(c, &c->items[i]);
+	/* One that stays can be what others need: in most orders they are found from behind. */
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = c->count; i-- > 0;)
+			more = choice_need(c, &c->items[i]) || more;
+	}
 	choices_leave_empty(c);
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].state == CHOICE_LANDS)
