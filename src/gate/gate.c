@@ -365,5 +365,6 @@ int gate_run(int keeper, int resolver, int recorder, int plan_fd)
 		return 1;
 	process_forget_start();
 	(void)loop_run(&g.loop);
+	upstream_forget(&g.upstream);
 	return 0;
 }

@@ -145,7 +145,8 @@ static void tell_flow(struct note *n, const struct flow *f, const char *op,
 {
 	tell_begin(n, NOTE_NETWORK, op, false);
 	tell_where(n, flow_host(f, texts[0]), f->port);
-	if (f->connected_at != 0) {
+	/* By the proxy, its address is no word about the host. */
+	if (f->connected_at != 0 && !f->via) {
 		address_format(&f->dialled, texts[1]);
 		note_word(n, NOTE_FIELD_ADDRESS, texts[1]);
 	}

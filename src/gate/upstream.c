@@ -26,7 +26,6 @@ int upstream_init(struct upstream_link *l, const struct plan *plan, struct made_
 		if (!l->name)
 			return -ENOMEM;
 	}
-	l->login = BUF_INIT(UPSTREAM_LOGIN_MAX + 1);
 	l->proxy = proxy;
 	return 0;
 }
@@ -35,9 +34,11 @@ static void upstream_on_login(void *context, const struct key_ask_answer *answer
 {
 	struct upstream_link *l = context;
 
-	if (!answer->refused) {
-		buf_put(&l->login, answer->value->value.ptr, answer->value->value.len);
-		l->known = buf_error(&l->login) == 0 && tunnel_login_is_good(buf_span(&l->login));
+	if (!answer->refused && answer->value->value.len <= sizeof(l->login) &&
+	    tunnel_login_is_good(answer->value->value)) {
+		l->login_len = answer->value->value.len;
+		memcpy(l->login, answer->value->value.ptr, l->login_len);
+		l->known = true;
 	}
 	l->refused = !l->known;
 }
@@ -77,10 +78,11 @@ struct upstream *upstream_new(const struct upstream_link *l, const struct flow *
 
 	if (!u)
 		return NULL;
-	u->out = BUF_INIT(TUNNEL_ASK_MAX);
+	/* Its room is as large as it can become: it is never moved. */
+	u->out = (struct buf){u->room, 0, sizeof(u->room), TUNNEL_ASK_MAX, 0};
 	tunnel_begin(&u->tunnel,
 		     l->proxy->kind == PLAN_PROXY_SOCKS5 ? TUNNEL_SOCKS5 : TUNNEL_CONNECT, &to,
-		     buf_span(&l->login), &u->out);
+		     (struct span){l->login, l->login_len}, &u->out);
 	return u;
 }
 
@@ -89,10 +91,15 @@ void upstream_free(struct upstream *u)
 	if (!u)
 		return;
 	/* It may hold the login. */
-	if (u->out.ptr)
-		explicit_bzero(u->out.ptr, u->out.len);
-	buf_fini(&u->out);
+	explicit_bzero(u, sizeof(*u));
 	free(u);
+}
+
+void upstream_forget(struct upstream_link *l)
+{
+	explicit_bzero(l->login, sizeof(l->login));
+	l->login_len = 0;
+	l->known = false;
 }
 
 /* --- words ---------------------------------------------------------------------------- */

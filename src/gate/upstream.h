@@ -8,6 +8,7 @@
  * `direct` names, which is dialled as ever.  The proxy's own address is the user's choice.
  *
  * Its login is asked for at keys once and stays in this process; it is in no note and no message.
+ * What holds it never grows by realloc, which would leave a copy behind, and is wiped when it goes.
  */
 #ifndef BAWN_UPSTREAM_H
 #define BAWN_UPSTREAM_H
@@ -28,19 +29,24 @@ struct upstream_link {
 	struct address address;
 	struct key_ask asked;
 	bool known, refused; /* the login: it is here; it cannot be had */
-	struct buf login;
+	uint8_t login[UPSTREAM_LOGIN_MAX];
+	size_t login_len;
 };
 
 /* One talk with it, until there is a way through. */
 struct upstream {
 	struct tunnel tunnel;
-	struct buf out;
+	struct buf out; /* lies in room */
+	char room[TUNNEL_ASK_MAX + 1];
 };
 
 int upstream_init(struct upstream_link *l, const struct plan *plan, struct made_up *names);
 
 /* Asks for the login, where there is one; once keys can be asked. */
 void upstream_ask(struct upstream_link *l, struct key_ask_link *keys);
+
+/* Wipes the login. */
+void upstream_forget(struct upstream_link *l);
 
 /* Whether this connection goes by it. */
 bool upstream_leads(const struct upstream_link *l, const struct flow *f);
