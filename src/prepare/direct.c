@@ -423,14 +423,14 @@ static int direct_keep_modules(struct plan *plan, struct arena *arena, size_t be
 	_cleanup_dir_ DIR *list = dir_read(open_no_links(dir, O_RDONLY | O_DIRECTORY), &r);
 
 	for (const struct dirent *entry; r == 0 && (entry = dir_next(list, &r));) {
-		const char *path = arena_printf(arena, "%s/%s", dir, entry->d_name);
+		const char *module = arena_printf(arena, "%s/%s", dir, entry->d_name);
 
-		if (!path)
+		if (!module)
 			r = -ENOMEM;
-		else if (!str_path_beneath(own, path))
+		else if (!str_path_beneath(own, module))
 			r = direct_keep(plan, arena, behind, dir, entry->d_name);
-		else if (!str_equal(own, path))
-			r = direct_keep_modules(plan, arena, behind, path, own);
+		else if (!str_equal(own, module))
+			r = direct_keep_modules(plan, arena, behind, module, own);
 		if (plan->mounts.count > PLAN_MOUNTS_MAX)
 			r = -E2BIG;
 	}
