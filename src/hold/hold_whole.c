@@ -594,23 +594,29 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-static struct whole *whole_find(struct hold_judge *j, struct whole **all, const struct change *c)
+/* The thing that a change belongs to, one that is known or a new one; NULL: none. */
+static int whole_find(struct hold_judge *j, struct whole **all, const struct change *c,
+		      struct whole **ret)
 {
 	enum whole_kind kind;
 	size_t len = c->group == CHANGE_DROPPED ? 0 : whole_of(j, c, &kind);
+	struct whole *w = *all;
 
+	*ret = NULL;
 	if (len == 0)
-		return NULL;
-	for (struct whole *w = *all; w; w = w->next)
-		if (w->len == len && memcmp(w->path, c->path, len) == 0)
-			return w;
-	struct whole *w = arena_alloc(&j->arena, sizeof(*w));
-
-	if (w) {
+		return 0;
+	while (w && !(w->len == len && memcmp(w->path, c->path, len) == 0))
+		w = w->next;
+	if (!w) {
+		w = arena_alloc(&j->arena, sizeof(*w));
+		/* What is part of nothing would land without its rules. */
+		if (!w)
+			return hold_no_memory(j);
 		*w = (struct whole){.next = *all, .kind = kind, .path = c->path, .len = len};
 		*all = w;
 	}
-	return w;
+	*ret = w;
+	return 0;
 }
 
 int hold_whole_end(struct hold_judge *j)
@@ -621,8 +627,11 @@ int hold_whole_end(struct hold_judge *j)
 	if (j->late)
 		return 0;
 	for (size_t i = 0; i < j->changes->count; i++) {
-		struct whole *w = whole_find(j, &all, &j->changes->items[i]);
+		struct whole *w = NULL;
+		int r = whole_find(j, &all, &j->changes->items[i], &w);
 
+		if (r < 0)
+			return r;
 		if (w)
 			whole_look(w, &j->changes->items[i]);
 	}
@@ -636,8 +645,11 @@ int hold_whole_end(struct hold_judge *j)
 			return hold_no_memory(j);
 	}
 	for (size_t i = 0; i < j->changes->count; i++) {
-		struct whole *w = whole_find(j, &all, &j->changes->items[i]);
+		struct whole *w = NULL;
+		int r = whole_find(j, &all, &j->changes->items[i], &w);
 
+		if (r < 0)
+			return r;
 		/* Where there is no lead nothing comes: it is removed. */
 		if (w && w->lead && whole_level(j, w) != HOLD_NOT)
 			whole_set(w, whole_level(j, w), &j->changes->items[i]);
