@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 static const char *const words_of_layer[PLAN_LAYER_COUNT] = {
@@ -68,6 +69,18 @@ void words_size(struct buf *into, uint64_t bytes)
 		unit++;
 	}
 	buf_putf(into, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+void words_when(struct buf *into, int64_t at, bool second)
+{
+	time_t seconds = (time_t)at;
+	char clock[40] = "";
+	struct tm t;
+
+	memset(&t, 0, sizeof(t));
+	(void)localtime_r(&seconds, &t);
+	(void)strftime(clock, sizeof(clock), second ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &t);
+	buf_put_str(into, clock);
 }
 
 void words_duration(struct buf *into, uint64_t seconds)

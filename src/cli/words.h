@@ -15,6 +15,9 @@ void words_text(struct buf *into, const struct plan *plan, const char *text);
 /* "2 GiB", "512 MiB", "300 bytes". */
 void words_size(struct buf *into, uint64_t bytes);
 
+/* A moment as the user's clock has it: "2026-11-15 08:45", and its second where that is wanted. */
+void words_when(struct buf *into, int64_t at, bool second);
+
 /* "2 hours", "90 seconds". */
 void words_duration(struct buf *into, uint64_t seconds);
 

@@ -112,18 +112,6 @@ static void past_put_ending(struct buf *into, const struct past_line *line)
 						: "unreadable");
 }
 
-static void past_put_when(struct buf *into, int64_t seconds)
-{
-	time_t at = (time_t)seconds;
-	char clock[32] = "";
-	struct tm t;
-
-	memset(&t, 0, sizeof(t));
-	(void)localtime_r(&at, &t);
-	(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M", &t);
-	buf_put_str(into, clock);
-}
-
 /* "12 changed", in so many columns. */
 static void past_put_count(struct buf *into, bool known, uint64_t count, const char *word,
 			   int width)
@@ -153,7 +141,7 @@ static void past_put_line(struct past_list *l, const struct past_line *line)
 	_cleanup_buf_ struct buf row = BUF_INIT(PAST_OUT_MAX), ending = BUF_INIT(64);
 	bool bad = line->has_signal || line->exit != 0 || (!line->ended && !line->running);
 
-	past_put_when(&row, line->began);
+	words_when(&row, line->began, false);
 	buf_putf(&row, "  %-*s", PAST_NAME, line->session->name);
 	past_put_ending(&ending, line);
 	text_put(&l->text, &row, bad ? TEXT_WARN : TEXT_PLAIN, buf_span(&ending));

@@ -260,24 +260,12 @@ static void show_home(const struct show *s, struct span path, struct buf *into)
 	text_escape(into, path);
 }
 
-static void show_clock(struct buf *into, int64_t seconds)
-{
-	time_t at = (time_t)seconds;
-	char clock[40] = "";
-	struct tm t;
-
-	memset(&t, 0, sizeof(t));
-	(void)localtime_r(&at, &t);
-	(void)strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &t);
-	buf_put_str(into, clock);
-}
-
 static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
 {
 	uint32_t nanoseconds;
 
 	if (event_wall_seconds(wall, ret_seconds, &nanoseconds) == 0)
-		show_clock(into, *ret_seconds);
+		words_when(into, *ret_seconds, true);
 	else
 		buf_put_str(into, "at no known time");
 }
@@ -318,7 +306,7 @@ static void show_earlier(struct show *s)
 		const struct show_run *run = &s->runs.items[i];
 
 		buf_clear(&line);
-		show_clock(&line, run->began);
+		words_when(&line, run->began, true);
 		if (run->finished >= run->began && run->finished > 0) {
 			buf_put_str(&line, ", ");
 			words_duration(&line, (uint64_t)(run->finished - run->began));

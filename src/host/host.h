@@ -30,6 +30,11 @@ enum host_git_key {
 	HOST_GIT_KEY_COUNT,
 };
 
+/* How git calls them; variable: of git's own, which wins; NULL: there is none. */
+extern const struct host_git_name {
+	const char *section, *key, *name, *variable;
+} host_git_keys[HOST_GIT_KEY_COUNT];
+
 struct host_git {
 	struct host_git_value {
 		const char *text, *origin; /* NULL: it is not set; origin: a file, or EMAIL */

@@ -19,6 +19,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+const struct host_git_name host_git_keys[HOST_GIT_KEY_COUNT] = {
+	[HOST_GIT_NAME] = {"user", "name", "user.name", NULL},
+	[HOST_GIT_EMAIL] = {"user", "email", "user.email", NULL},
+	[HOST_GIT_AUTHOR_NAME] = {"author", "name", "author.name", "GIT_AUTHOR_NAME"},
+	[HOST_GIT_AUTHOR_EMAIL] = {"author", "email", "author.email", "GIT_AUTHOR_EMAIL"},
+	[HOST_GIT_COMMITTER_NAME] = {"committer", "name", "committer.name", "GIT_COMMITTER_NAME"},
+	[HOST_GIT_COMMITTER_EMAIL] = {"committer", "email", "committer.email",
+				      "GIT_COMMITTER_EMAIL"},
+};
+
 /* The path that a small file of git's says behind `lead`, resolved; NULL: it says none. */
 static const char *git_leads(const char *dir, const char *file, const char *lead,
 			     struct arena *arena)

@@ -15,18 +15,6 @@
 
 enum { BUILD_GIT_MAX = 256 << 10, BUILD_GIT_PASSWORDS_MAX = 64 << 10 };
 
-static const struct {
-	const char *section, *key, *name, *variable; /* variable: of git's own, wins */
-} build_git_keys[HOST_GIT_KEY_COUNT] = {
-	[HOST_GIT_NAME] = {"user", "name", "user.name", NULL},
-	[HOST_GIT_EMAIL] = {"user", "email", "user.email", NULL},
-	[HOST_GIT_AUTHOR_NAME] = {"author", "name", "author.name", "GIT_AUTHOR_NAME"},
-	[HOST_GIT_AUTHOR_EMAIL] = {"author", "email", "author.email", "GIT_AUTHOR_EMAIL"},
-	[HOST_GIT_COMMITTER_NAME] = {"committer", "name", "committer.name", "GIT_COMMITTER_NAME"},
-	[HOST_GIT_COMMITTER_EMAIL] = {"committer", "email", "committer.email",
-				      "GIT_COMMITTER_EMAIL"},
-};
-
 static bool build_git_is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -63,7 +51,7 @@ static const char *build_git_value(const struct build *b, enum host_git_key key)
 /* What the user has set in his environment, and can be carried; NULL for none. */
 static const char *build_git_variable(const struct build *b, enum host_git_key key)
 {
-	const char *name = build_git_keys[key].variable;
+	const char *name = host_git_keys[key].variable;
 	const char *text = name ? host_env(b->host->environ, name) : NULL;
 
 	return text && *text && build_git_is_plain(text) ? text : NULL;
@@ -77,12 +65,11 @@ static void build_git_settings(struct build *b, struct buf *into)
 
 		if (v->text && !build_git_is_plain(v->text))
 			build_git_refuse(
-				b, build_printf(b, "the git setting %s", build_git_keys[key].name),
+				b, build_printf(b, "the git setting %s", host_git_keys[key].name),
 				v->origin);
 		if (!text)
 			continue;
-		buf_putf(into, "[%s]\n\t%s = ", build_git_keys[key].section,
-			 build_git_keys[key].key);
+		buf_putf(into, "[%s]\n\t%s = ", host_git_keys[key].section, host_git_keys[key].key);
 		build_git_quote(into, text);
 		buf_put_char(into, '\n');
 	}
@@ -94,7 +81,7 @@ static const char *build_git_first(struct build *b, enum host_git_key own, enum 
 	const char *text = build_git_variable(b, own);
 
 	if (text) {
-		b->plan.git_origin = build_git_keys[own].variable;
+		b->plan.git_origin = host_git_keys[own].variable;
 		return text;
 	}
 	text = build_git_value(b, own);
@@ -217,7 +204,7 @@ void build_git(struct build *b)
 void build_git_env(struct build *b)
 {
 	for (unsigned int key = 0; key < HOST_GIT_KEY_COUNT; key++) {
-		const char *name = build_git_keys[key].variable;
+		const char *name = host_git_keys[key].variable;
 		const char *own = name ? host_env(b->host->environ, name) : NULL;
 
 		if (own && !build_git_is_plain(own))

@@ -29,17 +29,6 @@ struct identity {
 	int files;           /* that were read */
 };
 
-static const struct {
-	const char *section, *key;
-} identity_keys[HOST_GIT_KEY_COUNT] = {
-	[HOST_GIT_NAME] = {"user", "name"},
-	[HOST_GIT_EMAIL] = {"user", "email"},
-	[HOST_GIT_AUTHOR_NAME] = {"author", "name"},
-	[HOST_GIT_AUTHOR_EMAIL] = {"author", "email"},
-	[HOST_GIT_COMMITTER_NAME] = {"committer", "name"},
-	[HOST_GIT_COMMITTER_EMAIL] = {"committer", "email"},
-};
-
 /* --- patterns --------------------------------------------------------------------------- */
 
 struct identity_match {
@@ -193,8 +182,8 @@ static int identity_open(const char *path, char real[PATH_MAX])
 static void identity_take(const struct identity *id, const struct git_config *g, const char *file)
 {
 	for (size_t i = 0; i < HOST_GIT_KEY_COUNT && !g->has_subsection; i++)
-		if (str_equal(g->section, identity_keys[i].section) &&
-		    str_equal(g->key, identity_keys[i].key) && g->has_value)
+		if (str_equal(g->section, host_git_keys[i].section) &&
+		    str_equal(g->key, host_git_keys[i].key) && g->has_value)
 			id->h->git.values[i] =
 				(struct host_git_value){arena_str(id->arena, g->value), file};
 }

@@ -595,47 +595,24 @@ int layering_first(const struct layering *g, const struct plan *plan, struct err
 	return r < 0 ? error_sys(e, r, "keeping first versions of files") : r;
 }
 
-/* bawn-review knows whether there is any change, and is confined: objects that the agent wrote are
- * read for that.  It writes to `out`. */
-static void layering_list_changes(const struct layering *g, const char *path, int out)
-{
-	_cleanup_fd_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	if (null >= 0)
-		(void)dup2(null, STDERR_FILENO);
-	(void)dup2(out, STDOUT_FILENO);
-	(void)execl(path, "bawn", "diff", "--json", "--stat", "--session", g->session.name,
-		    "--workspace", g->layers->workspace, (char *)NULL);
-}
-
 /*
  * A session with a branch of its own did not come there, or has nothing that the user's branch and
  * folder do not have (branch_left.h): HEAD, the index and the like are always in its layer.
+ * bawn-review knows, and is confined: objects that the agent wrote are read for that.
  */
 static bool layering_left_nothing(const struct layering *g)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(LAYERING_LIST_MAX);
-	char path[PATH_MAX];
-	int ends[2], status = -1;
+	const char *const words[] = {
+		"bawn",      "diff",          "--json",      "--stat",
+		"--session", g->session.name, "--workspace", g->layers->workspace,
+		NULL};
 
 	if (!g->goes_on && worktree_is_missing(g->layers, &g->session))
 		return true;
-	if (helper_path("bawn-review", path, sizeof(path)) < 0 || pipe2(ends, O_CLOEXEC) < 0)
-		return false;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		layering_list_changes(g, path, ends[1]);
-		_exit(EXIT_BAWN);
-	}
-	(void)close(ends[1]);
-	int r = pid < 0 ? -errno : fd_read_all(ends[0], &list);
-
-	(void)close(ends[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
 	/* In a text of its own the quotes would be escaped. */
-	return r == 0 && status == 0 && strstr(buf_str(&list), "\"changes\": []");
+	return elsewhere_read("bawn-review", words, true, &list) == EXIT_OK &&
+	       strstr(buf_str(&list), "\"changes\": []");
 }
 
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)

@@ -17,6 +17,7 @@
 #include "text.h"
 #include "value.h"
 #include "verbs.h"
+#include "words.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -187,18 +188,6 @@ static int prune_find(struct prune_verb *p, int state)
 
 /* --- words -------------------------------------------------------------------------------- */
 
-static void prune_put_day(struct buf *into, int64_t seconds)
-{
-	time_t at = (time_t)seconds;
-	char day[32] = "";
-	struct tm t;
-
-	memset(&t, 0, sizeof(t));
-	(void)localtime_r(&at, &t);
-	(void)strftime(day, sizeof(day), "%Y-%m-%d %H:%M", &t);
-	buf_put_str(into, day);
-}
-
 static void prune_show(const struct prune_verb *p)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(PRUNE_OUT_MAX);
@@ -208,7 +197,7 @@ static void prune_show(const struct prune_verb *p)
 	buf_put_str(&out, ".");
 	if (p->freed > 0 || p->list.count > 0) {
 		buf_put_str(&out, " Older than ");
-		prune_put_day(&out, p->before);
+		words_when(&out, p->before, false);
 		buf_put_str(&out, ", by ");
 		text_escape(&out, span_of_str(p->origin));
 		buf_put_str(&out, ":");
