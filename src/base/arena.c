@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * Under AddressSanitizer only what was asked for can be touched: the rest of a block is
- * poisoned, and a strip lies between one piece and the next.
+ * Under AddressSanitizer a program may touch only the bytes it asked for: the arena poisons the
+ * rest of each block, and leaves a gap between two pieces.
  */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrays on the heap that grow at their end.  Such an array doubles when its count is a power of
- * two, so nobody writes down how much room it has.  It may become shorter in between.
+ * two, so its owner need not store how much room it has.  It may become shorter in between.
  */
 #ifndef BAWN_ARRAY_H
 #define BAWN_ARRAY_H

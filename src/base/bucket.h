@@ -10,7 +10,7 @@ struct bucket {
 	int64_t tokens;
 };
 
-/* Takes one; false: there is none.  now: ms, not 0, of a clock that does not go back. */
+/* Takes one token; false: there is none.  now: ms, not 0, of a clock that does not go back. */
 static inline bool bucket_take(struct bucket *b, int64_t now, int64_t rate, int64_t burst)
 {
 	int64_t more = (now - b->at) * rate / 1000;
@@ -19,7 +19,7 @@ static inline bool bucket_take(struct bucket *b, int64_t now, int64_t rate, int6
 		b->tokens = burst;
 		b->at = now;
 	} else {
-		/* Time that made no whole token yet still counts the next time. */
+		/* The rest of the time, too short for one more token, counts the next time. */
 		b->tokens += more;
 		b->at += more * 1000 / rate;
 	}

@@ -9,8 +9,8 @@
 
 enum { CLOCK_SECOND = 1000000000 };
 
-/* As nanoseconds.  Whoever owns a file gives it any time: what is too far from 1970 for that is the
- * farthest that there is, in the year 1677 or 2262. */
+/* As nanoseconds.  The owner of a file can set any time on it.  A time too far from 1970 for 64
+ * bits becomes the farthest that fits, in the year 1677 or 2262. */
 static inline int64_t clock_join(int64_t seconds, int64_t nanoseconds)
 {
 	int64_t ret;
@@ -27,7 +27,7 @@ static inline int64_t clock_join(int64_t seconds, int64_t nanoseconds)
 static inline struct timespec clock_split(int64_t ns)
 {
 	int64_t rest = ns % CLOCK_SECOND;
-	int64_t before = rest < 0; /* the nanoseconds of a time count from the second before it */
+	int64_t before = rest < 0; /* nanoseconds count up, also in negative seconds */
 
 	return (struct timespec){(time_t)(ns / CLOCK_SECOND - before),
 				 (long)(rest + before * CLOCK_SECOND)};
@@ -53,7 +53,7 @@ static inline int64_t clock_now(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
-/* Nanoseconds since 1970, or since the start, as the clock has it. */
+/* Nanoseconds since 1970, or since the machine's start: the clock decides which. */
 static inline int64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;

@@ -8,8 +8,9 @@
  *	for (const struct dirent *d; r == 0 && (d = dir_next(dir, &r));)
  *		r = take(dirfd(dir), d->d_name);
  *
- * A folder that cannot be opened has no names, and *ret says why, as it does where reading fails:
- * else what follows would look as if it were not there.  Who does not mind gives NULL.
+ * A folder that cannot be opened has no names.  *ret gets the -errno of opening or of reading,
+ * so that the caller can tell "no more names" from "could not read".  A caller that does not
+ * care gives NULL.
  */
 #ifndef BAWN_DIR_H
 #define BAWN_DIR_H
@@ -21,16 +22,17 @@
 void dir_close(DIR **dir); /* keeps errno */
 #define _cleanup_dir_ _cleanup_(dir_close)
 
-/* Takes the descriptor, also where it fails; a negative one is the -errno of who opened it. */
+/* Takes the descriptor, also when it fails.  A negative fd is the caller's -errno from opening. */
 DIR *dir_read(int fd, int *ret);
 
-/* By a name that nobody else has shaped: links are followed.  ".": dir again, from its start. */
+/* Follows links, so `name` must not come from outside.  ".": the folder `dir` again, from its
+ * start. */
 DIR *dir_open(int dir, const char *name, int *ret);
 
 /* NULL at the end, where reading fails, and of a DIR that is NULL. */
 const struct dirent *dir_next(DIR *dir, int *ret);
 
-/* 1 when no name is in it, 0, or -errno.  Takes the descriptor, as dir_read does. */
+/* 1 when no name is in it, 0 when there is one, or -errno.  Takes and closes the descriptor. */
 int dir_is_empty(int fd);
 
 static inline bool dir_is_dots(const char *name)

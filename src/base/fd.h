@@ -13,19 +13,20 @@ int fd_write_all(int fd, const void *ptr, size_t len);            /* 0 or -errno
 int fd_read_all(int fd, struct buf *into);                        /* to the end; 0 or -errno */
 int fd_read_file_at(int dir, const char *path, struct buf *into); /* regular files only */
 /*
- * The file `name` has these bytes from now on, or is as it was, also when the power goes: they are
- * on the disk before the name is theirs.  Until then they are at `beside`, which goes first if it
- * is there: whoever calls this holds a lock.  That the new name is on the disk is the caller's to
- * see to, by fsync(dir).  0 or -errno.
+ * Replaces the file `name` whole.  When the power fails, the file has the old bytes or the new
+ * ones: the new bytes are on the disk before the rename.  Until then they are in the file
+ * `beside`; an old one of that name is removed first, so the caller holds a lock.  The caller
+ * calls fsync(dir) when the rename itself has to be on the disk.  0 or -errno.
  */
 int fd_replace_at(int dir, const char *name, const char *beside, struct span bytes, mode_t mode);
-/* Into one that is there, as the kernel's own that take a word.  0 or -errno. */
+/* Writes into a file that exists, such as a switch in /proc/sys.  0 or -errno. */
 int fd_write_file_at(int dir, const char *path, const char *text);
 
 int fd_set_nonblock(int fd, bool on);
 int fd_set_cloexec(int fd, bool on);
 
-/* Moves fd to a number at or above `least`, close-on-exec; the old one is closed. */
+/* Moves fd to a number at or above `least`, close-on-exec, and closes the old one.  The new
+ * number, or -errno. */
 int fd_move_up(int fd, int least);
 
 #endif

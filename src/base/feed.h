@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader of bytes from the wire says after each piece.  The pieces are
- * whatever arrived: every reader here gives the same outcome for the same bytes
- * however they were cut, and once it said DONE or BAD it says nothing else.
+ * What a reader of bytes from the wire says after each piece.  A piece is
+ * what arrived at once.  Every reader gives the same outcome for the same bytes,
+ * however they were cut into pieces.  After DONE or BAD it says nothing else.
  *
  * A reader is a plain struct that starts as all zeros, owns nothing and never
  * allocates; each has its maximum in its header.  `why` of a reader that said BAD

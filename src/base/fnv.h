@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a, for tables whose owner does not mind that names can be made to collide. */
+/* FNV-1a.  Anyone can make two names with the same hash, so use it only where that does no harm. */
 #ifndef BAWN_FNV_H
 #define BAWN_FNV_H
 

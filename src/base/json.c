@@ -14,7 +14,7 @@ static void json_newline(struct json *j)
 		buf_put_str(j->out, "  ");
 }
 
-/* What stands in front of any value or key: a comma where one is due. */
+/* Writes what comes before a value or key: a comma where one is needed. */
 static void json_lead(struct json *j)
 {
 	if (j->after_key) {
@@ -70,7 +70,7 @@ static void json_code_point(struct buf *out, uint32_t cp)
 	buf_putf(out, "\\u%04x", cp);
 }
 
-/* How much of the beginning leaves as it is: most of what is ever written. */
+/* How many bytes at the start need no escape.  Nearly all bytes need none. */
 static size_t json_plain(struct span s)
 {
 	size_t len = 0;

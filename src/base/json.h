@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes JSON into a buf.  Commas and indentation are the writer's.  Controls
- * and invisible characters leave as \u escapes, so that the output is safe on
- * a terminal; a byte that is no UTF-8 leaves as the text \xNN.
+ * Writes JSON into a buf, with the commas and the indentation.  It writes controls
+ * and invisible characters as \u escapes, so that the output is safe on
+ * a terminal, and a byte that is no UTF-8 as the text \xNN.
  */
 #ifndef BAWN_JSON_H
 #define BAWN_JSON_H
@@ -32,7 +32,7 @@ void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_bool(struct json *j, bool v);
 
-/* A whole value that is written already, by this writer elsewhere. */
+/* Adds a whole value that this writer wrote into another buf. */
 void json_raw(struct json *j, struct span value);
 
 /* A key and its value in one go. */

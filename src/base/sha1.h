@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SHA-1 (FIPS 180-4), because git names its objects by it.  For nothing else: who can make two
- * texts of one sum can also give two objects of git one name.
+ * SHA-1 (FIPS 180-4), because git names its objects by it.  Use it for nothing else: two different
+ * texts can be made to have the same SHA-1.
  */
 #ifndef BAWN_SHA1_H
 #define BAWN_SHA1_H

@@ -38,7 +38,7 @@ static void sha256_schedule(const uint8_t *block, uint32_t w[64])
 	}
 }
 
-/* What `d` and `h` become; the others only change their names from round to round. */
+/* One round.  Only `d` and `h` get new values; the caller renames the others for the next round. */
 static inline void sha256_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
 				uint32_t f, uint32_t g, uint32_t *h, uint32_t added)
 {

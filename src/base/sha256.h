@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for names, placeholders and the record, in programs
- * that link no cryptographic library: OpenSSL's would be most of what the recorder's start costs.
- * Not for signatures and not for secrets: those are keys', by OpenSSL.
+ * that link no cryptographic library: loading OpenSSL would be most of the cost of the
+ * recorder's start. Not for signatures and not for secrets: the process keys does those, with
+ * OpenSSL.
  */
 #ifndef BAWN_SHA256_H
 #define BAWN_SHA256_H

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <sys/platform/x86.h>
 
-/* As libc found out when the program started: to ask the processor again is slow in a VM. */
+/* libc asked the processor when the program started.  Asking it again is slow in a VM. */
 bool sha256_x86_is_there(void)
 {
 	return CPU_FEATURE_ACTIVE(SHA) && CPU_FEATURE_ACTIVE(SSE4_1) && CPU_FEATURE_ACTIVE(SSSE3);
@@ -44,7 +44,7 @@ SHA256_X86 static void sha256_x86_block(__m128i *abef, __m128i *cdgh, const uint
 		w[i] = _mm_shuffle_epi8(
 			_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i)),
 			big_endian);
-		/* In registers, all of it. */
+		/* Unrolled, so that all words stay in registers. */
 #pragma GCC unroll 16
 	for (size_t i = 0; i < 16; i++) {
 		sha256_x86_rounds(abef, cdgh, w[i & 3], k + 4 * i);

@@ -26,7 +26,7 @@ static inline bool span_equal(struct span a, struct span b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* All but the first count bytes, which there are; of no bytes at all as well. */
+/* All but the first `count` bytes.  The span has at least so many; both may be 0. */
 static inline struct span span_skip(struct span s, size_t count)
 {
 	return (struct span){count ? s.ptr + count : s.ptr, s.len - count};

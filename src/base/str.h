@@ -23,7 +23,8 @@ bool str_ends_with(const char *s, const char *suffix);
 /* path is dir itself or lies below it; both absolute and normal. */
 bool str_path_beneath(const char *path, const char *dir);
 
-/* Relative, no empty, "." or ".." component: a place beneath the folder that it is named in. */
+/* Relative, without an empty, "." or ".." component: it cannot lead out of the folder it starts
+ * in. */
 bool str_path_is_plain(const char *path);
 
 /* Absolute, no empty, "." or ".." component, no trailing slash (but "/" itself). */

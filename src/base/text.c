@@ -130,14 +130,14 @@ struct text text_open(int fd)
 	return t;
 }
 
-/* Why standard output could not be written; the first time counts. */
+/* The -errno of the first write to standard output that failed; 0: none has. */
 static int text_lost;
 
 void text_write(const struct text *t, const struct buf *b)
 {
 	int r = fd_write_all(t->fd, buf_str(b), b->len);
 
-	/* A reader that went away is not our error to report: there is nobody to tell. */
+	/* EPIPE: the reader of our output has gone, which is no error of ours. */
 	if (r < 0 && r != -EPIPE && t->fd == STDOUT_FILENO && text_lost == 0)
 		text_lost = r;
 }

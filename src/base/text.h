@@ -15,8 +15,8 @@
 void text_escape(struct buf *into, struct span s);
 
 /*
- * The same for a name among other words: one with a space, a quote or a backslash in it stands
- * in double quotes, so that it ends where it ends and is no other name's escape.
+ * The same for a name among other words.  A name with a space, a quote or a backslash in it gets
+ * double quotes, so that a reader sees where it ends, and no two names look the same.
  */
 void text_name(struct buf *into, struct span s);
 
@@ -44,16 +44,15 @@ void text_printf(const struct text *t, const char *fmt, ...) BAWN_PRINTF(2, 3);
 void text_styled(const struct text *t, enum text_style style, const char *fmt, ...)
 	BAWN_PRINTF(3, 4);
 
-/* Appends s in a style, escaped but for tabs: for who writes many lines and flushes them at once.
- */
+/* Appends s in a style and escapes all but tabs, for callers that write many lines in one go. */
 void text_put(const struct text *t, struct buf *into, enum text_style style, struct span s);
 
 /* Writes a buffer that holds only what text_escape or our own tables made. */
 void text_write(const struct text *t, const struct buf *b);
 
 /*
- * For the end of a program: its exit status.  When something of the above could not be written to
- * standard output that is said, and a status of 0 becomes failed.
+ * Call this last: returns the program's exit status.  When a write to standard output failed, it
+ * says so, and a status of 0 becomes `failed`.
  */
 int text_end(int status, int failed);
 
