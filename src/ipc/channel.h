@@ -23,7 +23,7 @@ enum {
 	CHANNEL_FDS_MAX = 8,
 };
 
-/* What came, as a handler sees it.  The descriptors are closed after the handler, unless it
+/* A message that arrived.  The channel closes the descriptors after the handler, unless the handler
  * takes them (TAKE_FD on the array's entries). */
 struct channel_packet {
 	struct span body;
@@ -48,7 +48,7 @@ struct channel {
 	size_t rule_count;
 	unsigned int state;
 	void *context;
-	bool secret; /* nothing of a packet stays in memory when it has been handled */
+	bool secret; /* the packet's bytes are wiped after the handler */
 };
 
 int channel_pair(int ret_fds[2]); /* both close-on-exec */
@@ -56,8 +56,8 @@ int channel_pair(int ret_fds[2]); /* both close-on-exec */
 /* 0 or -errno; -EAGAIN when the socket is non-blocking and full. */
 int channel_send(int fd, uint32_t type, struct span body, const int *fds, size_t fd_count);
 
-/* What a send returned to a peer that may have ended a moment ago, which its end of the channel
- * tells: 0 then. */
+/* Turns the result of a send into 0 when the peer has ended.  For peers whose end the caller learns
+ * from the channel itself. */
 static inline int channel_if_there(int r)
 {
 	return r == -EPIPE || r == -ECONNRESET ? 0 : r;
@@ -67,8 +67,8 @@ static inline int channel_if_there(int r)
  * else negative errno. */
 int channel_receive(struct channel *c, struct error *e);
 
-/* The same for who serves a peer and need not know why it is over.  False: it is gone, or not to be
- * understood, which is the same. */
+/* The same for a caller that does not care why a peer ended.  False: the peer is gone, or sent
+ * something that the table does not permit. */
 bool channel_serve(struct channel *c);
 
 #endif

@@ -11,9 +11,9 @@ enum {
 	LOOP_FIRST = 16,
 	LOOP_MAX = 1 << 20,
 	LOOP_EVENTS = 64,
-	LOOP_HOPE = 4,     /* looks in vain before it sleeps at once again */
-	LOOP_REST = 64,    /* waits until then, at least */
-	LOOP_TICK_MS = 20, /* so often an edge is looked for without a set */
+	LOOP_HOPE = 4,     /* after so many empty looks the loop stops looking first */
+	LOOP_REST = 64,    /* and so many waits later it tries again, at the earliest */
+	LOOP_TICK_MS = 20, /* how often it looks for edges of sources in no set */
 };
 
 int loop_init(struct loop *l)
@@ -51,7 +51,7 @@ static uint64_t loop_data(uint32_t slot, uint32_t generation)
 	return (uint64_t)generation << 32 | slot;
 }
 
-/* The lowest free slot, made where there is none. */
+/* Finds the lowest free slot, or makes one. */
 static int loop_free_slot(struct loop *l, uint32_t *ret_slot)
 {
 	while (l->free_hint < l->capacity && l->sources[l->free_hint].fn)
@@ -205,13 +205,14 @@ static int64_t loop_now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* epoll_pwait: the only wait call that the keeper's filter has. */
+/* epoll_pwait, because the filter of the keeper and of others has no epoll_wait. */
 static int loop_poll(const struct loop *l, struct epoll_event *events, int timeout)
 {
 	return epoll_pwait(l->held ? l->kept : l->epoll, events, LOOP_EVENTS, timeout, NULL);
 }
 
-/* As loop_poll does, until there is something; the nearest source is heard first. */
+/* Waits as loop_poll does, without a timeout, for the nearest source too, and reports that one
+ * first. */
 static int loop_poll_near(const struct loop *l, struct epoll_event *events)
 {
 	uint32_t slot = l->nearest - 1;
@@ -255,8 +256,8 @@ static int loop_poll_room(struct loop *l)
 	return 0;
 }
 
-/* Lists the sources in no set that are to be heard, from `count` on; edge: those that want edges.
- */
+/* Puts the sources that are in no set into the list, from `count` on; edge: only those that want
+ * edges. */
 static uint32_t loop_list_plain(const struct loop *l, bool edge, uint32_t count)
 {
 	for (uint32_t i = 0; i < l->capacity; i++) {
@@ -284,8 +285,8 @@ static int loop_take_plain(const struct loop *l, uint32_t from, uint32_t count,
 }
 
 /*
- * As loop_poll does, for a loop with sources in no set.  Edges are not told by poll: who wants them
- * is looked at whenever something else woke us, and every so often.
+ * Waits as loop_poll does, for a loop with sources in no set.  poll reports no edges, so the loop
+ * looks at sources that want them whenever something else woke it, and every LOOP_TICK_MS.
  */
 static int loop_poll_plain(struct loop *l, struct epoll_event *events)
 {
@@ -320,9 +321,9 @@ static int loop_poll_plain(struct loop *l, struct epoll_event *events)
 }
 
 /*
- * Waits as loop_poll does.  An eager loop looks for a while before it sleeps, as long as that
- * finds something: where a sleep would have been shorter than such a look, and until a few of
- * them were in vain.
+ * Waits as loop_poll does.  An eager loop first looks again and again for a while, and sleeps only
+ * when nothing came.  It does so while sleeps would be shorter than such a look, and stops after a
+ * few looks that found nothing.
  */
 static int loop_wait(struct loop *l, struct epoll_event *events)
 {
@@ -348,7 +349,7 @@ static int loop_wait(struct loop *l, struct epoll_event *events)
 		n = loop_poll(l, events, -1);
 	if (l->rest > 0)
 		l->rest--;
-	else if (!looks && loop_now() - from < 2 * l->eager_ns) /* the waking is in it */
+	else if (!looks && loop_now() - from < 2 * l->eager_ns) /* twice: waking up takes time */
 		l->hope = LOOP_HOPE;
 	return n;
 }

@@ -2,14 +2,14 @@
 /*
  * One epoll loop.  A source is a descriptor, the events it waits for and a
  * function.  What epoll hands back is {slot, generation}, never a pointer, so
- * an event for a source that was removed a moment ago finds nobody at home.
+ * an event for a source that was removed a moment ago does nothing.
  *
- * The kernel counts what a user's epoll sets have together, and any process of that user, one in a
- * box as well, can use up what there is.  A source that finds no room any more is waited for by
- * poll instead: slower, and nobody is locked out.
+ * The kernel limits how many descriptors all epoll sets of a user hold together.  Any process of
+ * that user, also one in a box, can use that up.  The loop waits by poll for a source that finds
+ * no room: slower, but no source is lost.
  *
- * A loop can be held: then only the sources that were kept are heard, and all others wait in
- * the kernel, each with what it has to say.
+ * A loop can be held: then it calls only the sources that loop_keep named.  The events of all
+ * others wait in the kernel.
  */
 #ifndef BAWN_LOOP_H
 #define BAWN_LOOP_H
@@ -30,7 +30,7 @@ struct loop_source {
 	uint32_t generation;
 	loop_fn fn; /* NULL: the slot is free */
 	void *context;
-	bool kept;  /* heard while the loop is held */
+	bool kept;  /* called also while the loop is held */
 	bool plain; /* in no set: waited for by poll */
 };
 
@@ -39,7 +39,7 @@ struct loop {
 	int kept; /* a second set, of the sources that are kept; -1: there are none */
 	bool held;
 	bool stop;
-	int64_t eager_ns; /* so long it looks for events before it sleeps, if that pays; 0: never */
+	int64_t eager_ns; /* how long it looks before it sleeps, where that pays; 0: not at all */
 	int hope, rest;
 	struct loop_source *sources;
 	uint32_t capacity;
@@ -65,22 +65,22 @@ int loop_add(struct loop *l, int fd, uint32_t events, loop_fn fn, void *context,
 int loop_set_events(struct loop *l, struct loop_handle h, uint32_t events);
 void loop_remove(struct loop *l, struct loop_handle *h); /* does not close the descriptor */
 
-/* Closes the descriptor too, which spares the call that takes it out of the set: it must be
- * the only one of its file, or the set would keep it. */
+/* Closes the descriptor too, which saves the call that takes it out of the set.  No other
+ * descriptor may refer to the same open file, or it would stay in the set. */
 void loop_close(struct loop *l, struct loop_handle *h, int *fd);
 
-/* The same descriptor, and from now on another function for it. */
+/* From now on the loop calls this function for the same descriptor. */
 void loop_rebind(struct loop *l, struct loop_handle h, loop_fn fn, void *context);
 
-/* This source is heard also while the loop is held. */
+/* The loop calls this source also while it is held. */
 int loop_keep(struct loop *l, struct loop_handle h);
 void loop_hold(struct loop *l, bool held);
 
 /*
- * This source, one of a loop, is waited for by poll and not in the set.  Who wakes a poll can do
- * it on its own processor (seccomp notifications ask for that, and are answered so): through a set
- * that wish is lost, and each question wakes another processor.  It is not heard while the loop is
- * held.
+ * The loop waits for this source by poll, not in the set; at most one source of a loop.  The
+ * kernel can wake a poll on the processor that the event came from, and seccomp notifications
+ * ask for that.  Through an epoll set that wish is lost, and each question wakes another
+ * processor.  The loop does not call this source while it is held.
  */
 int loop_near(struct loop *l, struct loop_handle h);
 
