@@ -54,7 +54,7 @@ int message_send(int fd, enum message_type type, const struct schema *s, const v
 
 int message_send_secret(int fd, enum message_type type, const struct schema *s, const void *object)
 {
-	/* Never grown, so never moved: what is wiped is all there was. */
+	/* The buf never grows, so it never moves: wiping it wipes the only copy. */
 	static char bytes[CHANNEL_BYTES_MAX + 1];
 	struct buf b = {bytes, 0, sizeof(bytes), CHANNEL_BYTES_MAX, 0};
 

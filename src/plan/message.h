@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The messages of a session: between bawn (the client) and the keeper, and
- * between the keeper and init.  Bodies are schema.h structs, but for INPUT and
- * OUTPUT, whose body is the bytes.  They stand with their channel: message_box.h, message_gate.h, message_keys.h,
- * message_control.h.
+ * The messages between the processes of a session.  Bodies are schema.h structs, but for INPUT
+ * and OUTPUT, whose body is the bytes, and NOTES (note.h).  The structs are in one header for
+ * each group: message_box.h, message_gate.h, message_keys.h, message_control.h.
  *
  *	client -> keeper   START     plan memfd; keys' end of the channel for values, where the
  *	                             plan needs keys; then the given descriptors
@@ -16,7 +15,7 @@
  *	                   TERMINAL (the pty's master), STOPPED, EXITED
  *
  *	keeper -> gate     CAPTURE   the sockets
- *	                   FLUSH     tell the rest, then DONE
+ *	                   FLUSH     send the events that are left, then DONE
  *	gate -> keeper     EVENT, DONE
  *	gate -> resolver   RESOLVE
  *	resolver -> gate   RESOLVED
@@ -30,15 +29,16 @@
  *	                   RELEASE   back VALUE | REFUSED
  *	                   AGAIN     a value that was released before; back VALUE | REFUSED
  *	                   SIGN      back SIGNATURE | REFUSED
+ *	                   LOGIN     the login of the user's proxy; back VALUE | REFUSED
  *	client -> keys     VALUE     each secret of the plan, then whenever asked
- *	                   REFUSED   there is none
+ *	                   REFUSED   there is no value
  *	keys -> client     NEED      a value that has expired
  *
  *	init -> keeper     SSH_SOCKET	 the box's socket of the ssh agent
  *	keeper -> signer   the same, and SSH_CONNECTED
- *	signer -> keeper   EVENT, SSH_CONNECT	 a connection to the user's agent is wanted, for...
+ *	signer -> keeper   EVENT, SSH_CONNECT	 the signer wants a connection to the user's agent
  *	keeper -> client   SSH_CONNECT
- *	client -> keeper   SSH_CONNECTED	 ...this one; no descriptor: there is none to be had
+ *	client -> keeper   SSH_CONNECTED	 the connection; no descriptor: the client could not connect
  *
  * VALUE carries a secret: it is sent by message_send_secret, and its channels are `secret`, so
  * that neither end keeps a copy of the packet.
@@ -49,29 +49,30 @@
  *	keeper -> gate     RULES (that plan), COUNT
  *	gate -> keeper     CHANGED, COUNTED
  *
- *	peer -> keeper     PAUSE     every process of the box is held still, or (0) goes on.  It
- *	                             holds until the peer says so or is gone, or has not said
- *	                             PAUSE again for a while
+ *	peer -> keeper     PAUSE     (1) stops every process of the box, (0) lets them go on.  The
+ *	                             pause also ends when the peer is gone, or has not said PAUSE
+ *	                             again for a while
  *	keeper -> peer     PAUSED, FAILED
- *	keeper -> init     PAUSE     back PAUSED; (0) has no answer; (2) asks whether it has held
+ *	keeper -> init     PAUSE     back PAUSED; (0) has no answer; (2) asks whether nothing ran
+ *	                             since
  *
  *	init -> keeper     ASK_SOCKET  where programs of the box ask for a snapshot (asked.h)
- *	keeper -> client   ASK       one is wanted, of this name
- *	client -> keeper   ASKED     what came of it
+ *	keeper -> client   ASK       make a snapshot of this name
+ *	client -> keeper   ASKED     whether it is made
  *
- *	keeper -> client   RESOLVER  start one, with this channel: the rules now allow names
+ *	keeper -> client   RESOLVER  start a resolver with this channel: the rules now allow names
  *
  *	client -> keeper   RECORD    before START: the session's name in the records; the folder of
  *	                             all records, that of this one
  *	keeper -> recorder RECORD    the same
  *	init -> keeper     WATCH     the listener of the box's filter; passed on to the recorder
  *	keeper, gate -> recorder   NOTES     what happened (note.h)
- *	recorder -> keeper, gate   RECORDED  up to this note the disk has it
- *	keeper -> recorder FLUSH     the box has ended: reconcile, seal; back DONE
- *	recorder -> keeper EVENT     to be shown; passed on to the client
- *	recorder -> keeper UNCOVERED the box has to end, and why: it got hold of what is hidden from
- *	                             it or protected.  A body as of FAILED
- *	recorder -> keeper READY     the session's begin is in the record
+ *	recorder -> keeper, gate   RECORDED  the disk has the notes up to this one
+ *	keeper -> recorder FLUSH     the box has ended: compare with the disk, seal; back DONE
+ *	recorder -> keeper EVENT     the keeper passes it on to the client, which shows it
+ *	recorder -> keeper UNCOVERED end the box: it reached something that is hidden from it or
+ *	                             protected.  The body is that of FAILED
+ *	recorder -> keeper READY     the event that begins the session is in the record
  *	                   FAILED    there is no record
  *
  * A peer is any command of the same user, at the socket of a session.
@@ -146,7 +147,7 @@ struct message_failed {
 
 extern const struct schema message_failed_schema;
 
-/* Whole body, nothing after it. */
+/* Decodes the whole body; bytes after it are an error. */
 int message_decode(struct span body, const struct schema *s, void *object, struct arena *arena,
 		   struct error *e);
 
@@ -160,7 +161,7 @@ int message_take_failed(struct span body, struct error *e);
 int message_send(int fd, enum message_type type, const struct schema *s, const void *object,
 		 const int *fds, size_t fd_count);
 
-/* The same for something that must leave no copy behind: encoded in one place, which is wiped. */
+/* The same for a secret: encodes it in one place and wipes that, so that no copy stays. */
 int message_send_secret(int fd, enum message_type type, const struct schema *s, const void *object);
 
 #endif

@@ -13,12 +13,12 @@ enum {
 /* Something to run: START (the plan's own command) and SPAWN (that, or another). */
 struct message_spawn {
 	uint64_t job;
-	uint64_t gives;  /* bit N: a descriptor for N (0, 1, 2) comes along, in this order */
+	uint64_t gives;  /* bit N: the message has a descriptor for N (0, 1, 2), in this order */
 	uint64_t nulls;  /* bit N: N is /dev/null */
-	bool terminal;   /* what is neither is the job's own terminal; else /dev/null too */
-	bool foreground; /* of that terminal, from the start */
+	bool terminal;   /* N in neither set is the job's own terminal; without it /dev/null */
+	bool foreground; /* the job starts in the foreground of that terminal */
 	uint64_t rows, columns;
-	struct span modes; /* of the user's terminal: struct termios; empty for the kernel's own */
+	struct span modes; /* struct termios of the user's terminal; empty: the kernel's default */
 	const char *cwd;   /* "" for the plan's */
 	LIST_OF(struct plan_string) argv; /* empty for the plan's */
 };
@@ -26,7 +26,7 @@ struct message_spawn {
 /* About a job: SIGNAL (number), CONTINUE (1: in the foreground), STOPPED (the signal),
  * EXITED (the wait status), READY (how many probes held) and TERMINAL (0).  RULES: `job` is the
  * number of the change.  PAUSE: `job` is the number of the pause, 0 from a peer; value 1 pauses. */
-enum { MESSAGE_PAUSE_HELD = 2 }; /* of PAUSE: has it held? */
+enum { MESSAGE_PAUSE_HELD = 2 }; /* value of PAUSE: has nothing run since? */
 
 struct message_job {
 	uint64_t job;

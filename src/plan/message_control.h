@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a session that runs: what it is called, and what its peers, the client and the gate are asked. */
+/* Messages about a session that runs: its name, and questions to and from peers, client and
+ * gate. */
 #ifndef BAWN_MESSAGE_CONTROL_H
 #define BAWN_MESSAGE_CONTROL_H
 
@@ -10,25 +11,25 @@ struct message_session {
 	const char *name;
 	uint64_t since;      /* CLOCK_REALTIME, seconds */
 	uint64_t pid;        /* of the bawn that started it */
-	uint64_t generation; /* of its rules: how often they were changed */
-	bool gate;           /* there is one, and it lives */
+	uint64_t generation; /* how often its rules were changed */
+	bool gate;           /* it has a gate, which is alive */
 	bool plain;          /* without nf_tables: only the ports of its first rules are open */
 };
 
-/* A change of the rules: "allowed web.test", and by what, for a person. */
+/* A change of the rules, in words for a person: "allowed web.test", and which command made it. */
 struct message_change {
-	uint64_t generation; /* of the rules that it was made from */
+	uint64_t generation; /* of the rules that the sender changed */
 	bool allowed;
 	const char *what;
 	const char *reason;
 };
 
-/* What came of RULES: failure is 0, or an errno and its sentence. */
+/* The outcome of RULES: failure is 0, or an errno with its sentence. */
 struct message_changed {
 	uint64_t id;
 	uint64_t failure;
 	const char *text;
-	uint64_t ended; /* connections that are no longer allowed */
+	uint64_t ended; /* connections that the gate ended: the new rules do not allow them */
 };
 
 /* How often was this refused?  Port 0: at any. */
@@ -46,7 +47,7 @@ struct message_counted {
 	const char *reason; /* of the last */
 };
 
-/* What came of PAUSE: failure is 0, or an errno, its sentence and what to do. */
+/* The outcome of PAUSE: failure is 0, or an errno, with its sentence and what to do. */
 struct message_paused {
 	uint64_t id;
 	uint64_t failure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the gate asks its resolver, and what it tells of. */
+/* What the gate asks its resolver, and the events that gate, signer and recorder show the user. */
 #ifndef BAWN_MESSAGE_GATE_H
 #define BAWN_MESSAGE_GATE_H
 
@@ -18,17 +18,17 @@ struct message_resolved {
 	uint64_t near; /* bit i: address i is this machine's, or of a network that it is in */
 };
 
-/* Something the gate decided.  What the record will keep; until then it is shown. */
+/* Events that the client shows the user while the session runs.  The record gets notes (note.h). */
 enum message_event_kind {
 	MESSAGE_EVENT_DNS,     /* a question for a name */
 	MESSAGE_EVENT_CONNECT, /* a connection */
 	MESSAGE_EVENT_LIMIT,   /* a limit of the session was reached */
 	MESSAGE_EVENT_LOST,    /* `host`, a part of bawn, is gone: `reason` says what is closed */
-	MESSAGE_EVENT_MORE,    /* so many refusals, at the end, that were not told one by one */
+	MESSAGE_EVENT_MORE,    /* at the end: how many refusals were not shown one by one */
 	MESSAGE_EVENT_SIGN,    /* the user's ssh agent was asked for a signature */
 	MESSAGE_EVENT_REQUEST, /* a request: `host` is its method, host and path */
 	MESSAGE_EVENT_SECRET,  /* a secret was put in, or not: `host` is where, `origin` which */
-	MESSAGE_EVENT_CERTIFICATE,  /* of an origin, or ours that a program did not take */
+	MESSAGE_EVENT_CERTIFICATE,  /* an origin's is not good, or a program did not accept ours */
 	MESSAGE_EVENT_POLICY,       /* the rules were changed: `host` says how, `reason` by what */
 	MESSAGE_EVENT_COMPARING,    /* the workspace with the record: `count` files so far */
 	MESSAGE_EVENT_UNATTRIBUTED, /* `count` changes without an event; `host` is one, `reason`
@@ -39,7 +39,7 @@ enum message_event_kind {
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
-/* Reasons of things that are no refusals; who sums up tells them apart. */
+/* Reasons of failures that are no refusals; the summary at the end counts them apart. */
 #define MESSAGE_REASON_NO_ADDRESS "it has no address"
 #define MESSAGE_REASON_MASKED "a placeholder in the body was blotted out; the rest of it went"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between gate, keys and client.  An answer has the id of its question; questions are numbered by
- * who asks, and several may be open.  `index` is the secret's in the plan, or PLAN_PROXY_LOGIN. */
+/* Between gate, keys and client.  An answer has the id of its question.  The asker numbers its
+ * questions and may have several open.  `index` is the secret's in the plan, or
+ * PLAN_PROXY_LOGIN. */
 #ifndef BAWN_MESSAGE_KEYS_H
 #define BAWN_MESSAGE_KEYS_H
 
@@ -40,7 +41,8 @@ struct message_release {
 	const char *unclear; /* "", or why the path can be read in two ways */
 };
 
-/* Of a value that was released before in this session: it is to be looked for in answers. */
+/* The gate asks for a value that keys released before in this session, to look for it in
+ * answers. */
 struct message_again {
 	uint64_t id;
 	uint64_t index;
@@ -53,15 +55,15 @@ struct message_login {
 };
 
 /*
- * A secret's value, in the form of secrets.h.  Of kind aws the gate is given the lines with an
- * empty one in place of the secret key, which never leaves keys.
+ * A secret's value, in the form of secrets.h.  For kind aws keys sends the gate an empty line in
+ * place of the secret key, which never leaves keys.
  */
 struct message_value {
 	uint64_t id; /* of RELEASE or AGAIN; 0 from the client */
 	uint64_t index;
 	uint64_t expires; /* seconds since 1970; 0: does not */
 	uint64_t
-		formers; /* to AGAIN: how many the secret had before, of those that are still known */
+		formers; /* answer to AGAIN: how many earlier values of the secret keys still has */
 	struct span value;
 };
 

@@ -95,7 +95,8 @@ void note_begin(struct note *n, enum note_kind kind, const char *op)
 	note_word(n, NOTE_FIELD_OP, op);
 }
 
-/* One that does not fit is a mistake of ours, and is seen in the record as missing. */
+/* The next free item; NULL when the note is full.  That is our mistake: the field is then
+ * missing. */
 static struct note_item *note_next(struct note *n, enum note_field field)
 {
 	if (n->m.items.count == NOTE_ITEMS_MAX)

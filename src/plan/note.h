@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is recorded: kinds of events, their operations and their fields, in one table each.  The
- * recorder writes them (src/record/event.h), `bawn log`, `bawn show`, the index and the exports
- * read them, and a note is one of them on its way to the recorder.
+ * What the record has: kinds of events, their operations and their fields, in one table each.  The
+ * recorder writes events (src/record/event.h); `bawn log`, `bawn show`, the index and the exports
+ * read them.  A note is an event that another process sends to the recorder.
  *
  * In the record an event is {"seq","prev","boot","wall","kind", then its fields in the order of
- * enum note_field; those that it does not have are left out.  Words (op, how, verdict) are plain
- * words.  Text of the box's is a string or {"b64"} (frame.h).
+ * enum note_field; fields that it does not have are left out.  Words (op, how, verdict) are plain
+ * letters.  Text that the box chose is a string or {"b64"} (frame.h).
  *
- * The body of MESSAGE_NOTES is one or more notes, each as message_note_fields says (note.c).  A
- * note with an id waits for the disk: RECORDED comes back, with the highest id of this sender that
- * is durable.  Ids grow.  What has none is written in its turn.
+ * The body of MESSAGE_NOTES is one or more notes, each as message_note_fields says (note.c).  The
+ * sender of a note with an id waits for the disk: the recorder answers RECORDED with the highest id
+ * of this sender that is on the disk.  Ids grow.  For a note without an id nobody waits.
  */
 #ifndef BAWN_NOTE_H
 #define BAWN_NOTE_H
@@ -24,7 +24,7 @@ enum note_kind {
 	NOTE_CALL,    /* a system call that was refused */
 	NOTE_NETWORK, /* decision, connect, close, request, certificate (src/gate/tell.h) */
 	NOTE_DNS,     /* question */
-	NOTE_SECRET,  /* decision, use, sign, leak (a placeholder where it has no business) */
+	NOTE_SECRET,  /* decision, use, sign, leak (a placeholder in a wrong place) */
 	NOTE_GRANT,   /* the user let something happen */
 	NOTE_POLICY,  /* the rules were changed */
 	NOTE_LIMIT,   /* a limit was reached */
@@ -46,7 +46,7 @@ enum note_type {
 
 enum note_field {
 	NOTE_FIELD_OP,       /* word */
-	NOTE_FIELD_HOW,      /* word: kernel | reported */
+	NOTE_FIELD_HOW,      /* word: kernel | reported | remembered */
 	NOTE_FIELD_VERDICT,  /* word: allowed | refused | failed */
 	NOTE_FIELD_COUNT_OF, /* how often, when more than once */
 	/* who */

@@ -250,7 +250,7 @@ bool plan_rule_opens(const struct plan_rule *rule)
 
 bool plan_needs_keys(const struct plan *p)
 {
-	/* Without a gate nobody opens anything. */
+	/* A box without a gate has nobody who opens TLS. */
 	if (p->backend == PLAN_BACKEND_HOST || plan_goes_without(p, PLAN_LAYER_NET_NS))
 		return false;
 	for (size_t i = 0; i < p->network.count; i++)
@@ -371,7 +371,7 @@ static int plan_check_source(const struct plan_mount *m, struct error *e)
 	return 0;
 }
 
-/* A system's: it is written to a layer, and to nothing else. */
+/* The root of a system: the box writes to its layer only. */
 static int plan_check_root(const struct plan *p, struct error *e)
 {
 	if (p->root.count == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan: what a box is, as data.  Made once from policy, facts and flags,
- * then never changed.  `bawn explain` shows it, the launcher applies it, the
- * record will hash it.  Nothing is enforced that is not here; nothing is here
+ * The plan: what a box is, as data.  bawn makes it once from policy, facts and
+ * flags; no process changes it.  `bawn explain` shows it, the launcher applies it, the
+ * record has its hash.  Nothing is enforced that is not here; nothing is here
  * that is not enforced or refused.
  *
  * It travels as PLAN_MAGIC and the bytes of plan_schema (schema.h) in a sealed
- * memfd.  The launcher needs libc and this file to read it, nothing else.
+ * memfd.  The launcher needs libc, schema.c and plan.c to read it, no library.
  */
 #ifndef BAWN_PLAN_H
 #define BAWN_PLAN_H
@@ -29,15 +29,15 @@ enum {
 	PLAN_BINDINGS_MAX = 64,    /* of one secret */
 	PLAN_SECRET_PARTS_MAX = 3, /* of one secret */
 	PLAN_PROXY_LOGIN =
-		PLAN_SECRETS_MAX, /* stands for the proxy's login where secrets have a place */
-	PLAN_DIRECT_MAX = 256,    /* what is not reached by the proxy */
-	PLAN_PLACEHOLDER_MIN = 8, /* bytes; what is shorter cannot be told from other text */
+		PLAN_SECRETS_MAX, /* instead of a secret's index in messages: the proxy's login */
+	PLAN_DIRECT_MAX = 256,    /* hosts that the gate reaches without the proxy */
+	PLAN_PLACEHOLDER_MIN = 8, /* bytes; a shorter one looks like other text */
 	PLAN_PLACEHOLDER_MAX = 8192,
 };
 
 /*
- * Whether this build opens what the rules for the network allow.  Until the gate is part of a
- * box, the rules are read, checked and shown, and the network stays closed.
+ * Whether this build has a gate, which opens what the rules for the network allow.  Without one
+ * bawn reads, checks and shows the rules, and the network stays closed.
  */
 #define PLAN_GATE_PRESENT 1
 
@@ -51,9 +51,9 @@ enum {
 enum plan_backend { PLAN_BACKEND_NAMESPACE, PLAN_BACKEND_HOST };
 
 /*
- * The layers that stand between the agent and the machine.  Each is checked
- * before the start; one that is missing stops it, unless the user chose by name
- * to go without (`without`).  In an ablation build any may be switched off.
+ * The layers of protection between the agent and the machine (a layer of a workspace is something
+ * else: overlayfs).  bawn checks each before the start.  A missing one stops the start, unless the
+ * user named it to go without (`without`).  An ablation build can switch off any.
  */
 enum plan_layer {
 	PLAN_LAYER_USER_NS,   /* own user namespace: no authority over the host's objects */
@@ -63,7 +63,7 @@ enum plan_layer {
 	PLAN_LAYER_IPC_NS,    /* own System V and POSIX queues */
 	PLAN_LAYER_UTS_NS,    /* own host name */
 	PLAN_LAYER_CGROUP_NS, /* own view of cgroups */
-	PLAN_LAYER_LANDLOCK,  /* the file view said again, by object */
+	PLAN_LAYER_LANDLOCK,  /* the same files as the mounts show, checked again by object */
 	PLAN_LAYER_SECCOMP,   /* system calls by allow list */
 	PLAN_LAYER_CAPS,      /* no capabilities, empty bounding set */
 	PLAN_LAYER_NO_NEW_PRIVS,
@@ -77,12 +77,13 @@ enum plan_layer {
 	PLAN_LAYER_COUNT,
 };
 
-/* Where a box whose plan has it can ask for a snapshot of itself, and sees earlier ones. */
+/* Where programs of the box ask for a snapshot, and where they see earlier ones, if the plan has
+ * it. */
 #define PLAN_ASK_SOCKET "/run/bawn/ask"
 #define PLAN_SNAPSHOTS "/run/bawn/snapshots"
 
 enum plan_mount_kind {
-	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target; with layers upon it
+	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target; with layers above it
 			    * where the mount names some (plan_mount_has_layers) */
 	PLAN_MOUNT_TMPFS,  /* empty, private, at most size bytes */
 	PLAN_MOUNT_PROC,   /* the box's own processes */
@@ -123,15 +124,15 @@ struct plan_mount {
 	uint64_t ino;        /*   ino 0 means not checked (system directories) */
 	uint64_t size;       /* tmpfs: bytes */
 	struct span data;    /* file: its content */
-	/* bind: overlayfs.  Sealed layers upon the source, lowest first (absolute paths, outside),
-	 * and the folder with up/ and work/ that keeps what is written; "": nothing can be. */
+	/* bind: overlayfs.  Sealed layers above the source, lowest first (absolute paths, outside),
+	 * and the folder with up/ and work/ that gets what the box writes; "": read-only. */
 	LIST_OF(const struct plan_string) layers;
 	const char *upper;
 	const char *role;   /* "system", "tool", "home", "workspace", "named", "exposed"... */
 	const char *origin; /* file:line, flag or "default" that asked for it */
 };
 
-/* What becomes of what is written to the workspace; in the order of what it gives. */
+/* Where the box's writes to the workspace go.  A later mode gives the box more. */
 enum plan_mode {
 	PLAN_MODE_REVIEW, /* it is kept apart until applied */
 	PLAN_MODE_DIRECT, /* it lands at once */
@@ -166,10 +167,10 @@ struct plan_without {
 	const char *origin;
 };
 
-/* In the order of what they give. */
+/* A later action gives the box more. */
 enum plan_action {
 	PLAN_ACTION_DENY,
-	PLAN_ACTION_ASK, /* denied until there is someone to ask */
+	PLAN_ACTION_ASK, /* refused until the user answers */
 	PLAN_ACTION_ALLOW,
 };
 
@@ -196,7 +197,7 @@ struct plan_rule {
 	struct span address; /* 16 bytes, v4 mapped; empty when the host is a name */
 	LIST_OF(const struct plan_ports)
 	ports;               /* never empty; all of them for a deny without ports */
-	bool ports_named;    /* by who wrote it, not by default or by a bundle */
+	bool ports_named;    /* the rule itself names them: no default, not a bundle's */
 	unsigned int scheme; /* enum plan_scheme */
 	bool private;        /* its addresses may lie in refused ranges */
 	LIST_OF(const struct plan_string)
@@ -207,16 +208,16 @@ struct plan_rule {
 	bool credentials;   /* credentials that are no secret of the plan may be sent there */
 	bool mask;          /* a placeholder in a body is blotted out there, not refused */
 	bool sign;          /* the user's ssh agent signs logins there */
-	bool unbound;       /* also logins that do not name the host in what is signed */
+	bool unbound;       /* also logins whose signed data does not name the host */
 	const char *key;    /* fingerprint of the one key to sign with; "": any */
-	bool ceiling;       /* the administrator's: what is allowed must be so by these too */
-	const char *bundle; /* it came with, "" for none */
+	bool ceiling;       /* the administrator's: another rule allows only what these allow too */
+	const char *bundle; /* the bundle that it came with, "" for none */
 	const char *origin;
 };
 
 /*
- * A secret: a value that works at the places it is bound to and is never in the plan.  What the
- * box has instead is a placeholder for each part of the value.
+ * A secret: a value that works only at the hosts it is bound to, and that is never in the plan.
+ * The box has a placeholder for each part of the value instead.
  */
 enum plan_secret_kind {
 	PLAN_SECRET_PLAIN, /* one part */
@@ -230,10 +231,10 @@ enum plan_secret_aws_part { PLAN_SECRET_AWS_ID, PLAN_SECRET_AWS_KEY, PLAN_SECRET
 
 struct plan_secret_part {
 	const char *placeholder;
-	LIST_OF(const struct plan_string) variables; /* inside, that have it */
+	LIST_OF(const struct plan_string) variables; /* inside, with its placeholder */
 };
 
-/* All of it must fit: host, port, scheme, method and path. */
+/* Where a secret may go.  Host, port, scheme, method and path must all match. */
 struct plan_binding {
 	const char *host;                       /* a canonical name, or "*." and one; no address */
 	LIST_OF(const struct plan_ports) ports; /* never empty */
@@ -260,8 +261,8 @@ struct plan_secret {
 };
 
 /*
- * A key of a host where the user's ssh agent may be asked to sign a login.  There are some:
- * the box has a socket that leads to the signer.
+ * A key of a host for which the user's ssh agent may sign a login.  A plan with such keys gives the
+ * box a socket that leads to the signer.
  */
 struct plan_ssh_key {
 	const char *host;
@@ -291,7 +292,7 @@ struct plan_proxy {
 	const char *origin;
 };
 
-/* Of what is read, what the record has; in the order of what it does not tell. */
+/* Which reads are in the record.  A later word records fewer. */
 enum plan_reads {
 	PLAN_READS_ALL,
 	PLAN_READS_OUTSIDE, /* files that were granted, marked, or are not shown */
@@ -307,12 +308,12 @@ struct plan_note {
 	const char *what;
 	const char *why;
 	const char *origin;
-	bool said;   /* on every screen, before the command starts; no message carries it */
+	bool said;   /* bawn prints it before the command starts; it is not in the plan's bytes */
 	bool softly; /* likewise, but not with --quiet */
 };
 
-/* Its makers (src/policy, src/prepare) fill it; all others have it as `const struct plan *`, and the
- * items of its lists are const for everybody. */
+/* Its makers (src/policy, src/prepare) fill it; all others have it as `const struct plan *`, and
+ * the items of its lists are const for everybody. */
 struct plan {
 	unsigned int backend; /* enum plan_backend */
 	const char *backend_origin;
@@ -350,23 +351,24 @@ struct plan {
 	LIST_OF(const struct plan_ssh_key)
 	ssh_keys;              /* of all hosts that rules name for ssh, as known outside */
 	const char *ssh_agent; /* outside: the socket of the user's agent; "" for none */
-	/* Whom git in the box commits as; "": it does not know.  The made-up settings say it. */
+	/* Name and address for commits of git in the box; "": none.  The made-up settings have
+	 * them. */
 	const char *git_name, *git_email;
 	const char *git_origin;
 	unsigned int record_reads; /* enum plan_reads */
 	const char *record_origin;
 	LIST_OF(const struct plan_string) record_marks; /* paths inside whose reading is recorded */
-	/* Of the workspace, absolute: what direct mode protects and is not there yet.  Made outside
-	 * while the session runs it is protected, too. */
+	/* Absolute paths in the workspace that direct mode protects and that do not exist yet.
+	 * When somebody outside makes one while the session runs, it is protected, too. */
 	LIST_OF(const struct plan_string) direct_late;
-	LIST_OF(const struct plan_string) hold_rules; /* RULE=LEVEL, where it is not the list's */
+	LIST_OF(const struct plan_string) hold_rules; /* RULE=LEVEL, where the user changed it */
 	LIST_OF(const struct plan_string) hold_paths; /* patterns of paths that are held as well */
 	LIST_OF(const struct plan_note) notes;
 	const char *seccomp_profile;
 	struct span seccomp; /* BPF: array of struct sock_filter */
 };
 
-/* Where there is no plan yet: nothing is in it. */
+/* An empty plan, for code that runs before there is one. */
 extern const struct plan plan_none;
 
 extern const struct schema plan_schema;
@@ -379,10 +381,10 @@ extern const char *const plan_scheme_words[PLAN_SCHEME_COUNT];
 extern const char *const plan_secret_words[PLAN_SECRET_KIND_COUNT];
 extern const struct schema plan_rule_schema;
 
-/* What PLAN_SCHEME_BY_PORT stands for at a port: never itself. */
+/* The scheme that PLAN_SCHEME_BY_PORT means at a port; never PLAN_SCHEME_BY_PORT itself. */
 enum plan_scheme plan_scheme_of_port(uint64_t port);
 
-/* The ports at which that is not TLS. */
+/* The ports at which plan_scheme_of_port does not say TLS. */
 struct plan_usual_port {
 	uint16_t port;
 	unsigned int scheme;
@@ -390,14 +392,14 @@ struct plan_usual_port {
 enum { PLAN_USUAL_PORT_COUNT = 5 };
 extern const struct plan_usual_port plan_usual_ports[PLAN_USUAL_PORT_COUNT];
 
-/* The rule speaks of requests, so that what it is about has to be opened to be decided. */
+/* Whether the rule is about requests, so that the gate has to open TLS to decide. */
 bool plan_rule_opens(const struct plan_rule *rule);
 
-/* Some connection may have to be opened, or there is a secret or the login of a proxy: the session
- * has a process keys. */
+/* Whether the session needs the process keys: the gate may have to open TLS, or there is a
+ * secret or the login of a proxy. */
 bool plan_needs_keys(const struct plan *p);
 
-/* The proxy that has a login, or none. */
+/* Whether the plan has a proxy with a login. */
 bool plan_has_login(const struct plan *p);
 
 /* The format that a TRUST mount names: enum plan_trust, or -1. */
@@ -412,8 +414,8 @@ const struct plan_mount *plan_writable_workspace(const struct plan *p);
 /* The mount that has this role ("workspace", "home"), or NULL. */
 const struct plan_mount *plan_mount_of(const struct plan *p, const char *role);
 
-/* The deepest mount above one of the plan's; of two at one place the later.  NULL: it stands in our
- * own root. */
+/* The mount in which m's mount point lies: the deepest; of two at one place the later.  NULL:
+ * our own root. */
 const struct plan_mount *plan_mount_above(const struct plan *p, const struct plan_mount *m);
 
 /* Whether some mount of the plan is of this format. */
@@ -423,7 +425,7 @@ bool plan_goes_without(const struct plan *p, enum plan_layer layer); /* without 
 
 int plan_encode(const struct plan *p, struct buf *into);
 
-/* The plan stands in the arena and points into bytes and arena; both must outlive it.  Checks
+/* Makes the plan in the arena.  It points into bytes and arena; both must outlive it.  Checks
  * everything that a launcher relies on: magic, types, normal absolute targets, order of mounts. */
 int plan_decode(struct span bytes, const struct plan **ret_plan, struct arena *arena,
 		struct error *e);

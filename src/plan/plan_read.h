@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan, as every process of a session is handed it: its bytes in a memfd that cannot change. */
+/* The plan as every process of a session gets it: its bytes in a memfd that cannot change. */
 #ifndef BAWN_PLAN_READ_H
 #define BAWN_PLAN_READ_H
 
@@ -12,7 +12,7 @@ int plan_seal(const struct plan *plan, struct error *e);
  * points into a mapping that lasts as long as the process; fd may be closed. */
 int plan_read(int fd, const struct plan **ret_plan, struct arena *arena, struct error *e);
 
-/* The same checks, and its bytes alone, which the caller unmaps (munmap). */
+/* Maps the bytes after the same checks, without decoding them.  The caller calls munmap. */
 int plan_map(int fd, struct span *ret_bytes, struct error *e);
 
 #endif
