@@ -24,7 +24,7 @@ static void asked_drop(struct asked_peer *p)
 	p->waits = false;
 }
 
-/* One line, if there is room for it, and the end. */
+/* Sends one line, if the socket has room for it, and closes the connection. */
 static void asked_say(struct asked_peer *p, const char *word, const char *text)
 {
 	char line[256];
@@ -101,7 +101,7 @@ static int asked_on_peer(void *context, uint32_t events)
 	return 0;
 }
 
-/* The oldest that does not wait for an answer makes room. */
+/* A free place; else that of the oldest peer that does not wait for an answer; or NULL. */
 static struct asked_peer *asked_place(struct asked *a)
 {
 	struct asked_peer *oldest = NULL;

@@ -2,12 +2,12 @@
 /*
  * What a program of the box may ask of its session: a snapshot of it, and nothing else.
  *
- * The socket stands in the box (PLAN_ASK_SOCKET), where the plan has one.  A connection brings one
- * line, "snapshot" or "snapshot NAME", and gets one: "made NAME" or "no WHY".  Everything that
- * comes is hostile: lines are short, a name is letters, digits and "._-" and only ever a part of
- * the snapshot's, connections are few and the oldest makes room, and snapshots are not to be had
- * often: each copies what the session has changed.  It cannot name a path, a session or another
- * snapshot, and there is no word for going back.
+ * The socket stands in the box (PLAN_ASK_SOCKET), where the plan has one.  A connection brings
+ * one line, "snapshot" or "snapshot NAME", and gets one: "made NAME" or "no WHY".  Everything
+ * that comes is hostile.  Lines are short.  A name is letters, digits and "._-", and only the
+ * end of the snapshot's name.  Connections are few, and the oldest makes room.  Snapshots are
+ * rare, because each copies what the session has changed.  The box cannot name a path, a session
+ * or another snapshot, and it cannot go back to one.
  */
 #ifndef BAWN_ASKED_H
 #define BAWN_ASKED_H
@@ -19,8 +19,8 @@ enum {
 	ASKED_PEERS = 4,
 	ASKED_LINE = 80,
 	ASKED_NAME = 40,
-	ASKED_EVERY_MS = 10000, /* between two */
-	ASKED_MOST = 50,        /* in one session */
+	ASKED_EVERY_MS = 10000, /* between two snapshots */
+	ASKED_MOST = 50,        /* snapshots in one session */
 };
 
 struct asked;
@@ -37,7 +37,7 @@ struct asked_peer {
 
 struct asked {
 	struct loop *loop;
-	/* Have one made, of a name that ends like this ("": any): asked_answer follows. */
+	/* Has a snapshot made whose name ends like this ("": any); asked_answer follows. */
 	int (*make)(void *context, uint64_t id, const char *name);
 	void *context;
 	int listener; /* -1: none */
@@ -51,7 +51,7 @@ struct asked {
 void asked_init(struct asked *a, struct loop *loop,
 		int (*make)(void *context, uint64_t id, const char *name), void *context);
 
-/* Serves that socket from now on; it becomes ours. */
+/* Serves that socket from now on, and owns it. */
 int asked_open(struct asked *a, int listener, struct error *e);
 
 void asked_answer(struct asked *a, uint64_t id, bool made, const char *text);

@@ -34,7 +34,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 
 static void control_mind_pause(struct control *c);
 
-/* Who connects is heard again. */
+/* Accepts new peers again. */
 static void control_hear(struct control *c)
 {
 	if (c->full)
@@ -56,7 +56,7 @@ static void control_drop(struct control_peer *p)
 		control_mind_pause(p->control);
 }
 
-/* A peer that has no room for its answer is not waited for. */
+/* Answers a peer.  The keeper does not wait for a peer whose socket is full. */
 static void control_answer(struct control_peer *p, enum message_type type, const struct schema *s,
 			   const void *object, const int *fds, size_t fd_count)
 {
@@ -65,7 +65,7 @@ static void control_answer(struct control_peer *p, enum message_type type, const
 		"End a session that you do not need."};
 	int r = message_send(p->channel.fd, type, s, object, fds, fd_count);
 
-	/* That we are here must not depend on what a box does. */
+	/* The box can use up the user's descriptors in flight.  Answer without ours then. */
 	if (r == -ETOOMANYREFS && fd_count > 0)
 		r = message_send(p->channel.fd, MESSAGE_FAILED, &message_failed_schema, &too_many,
 				 NULL, 0);
@@ -93,7 +93,7 @@ static struct control_peer *control_waiting(struct control *c, uint64_t id)
 	return NULL;
 }
 
-/* To the gate, which may be gone or too busy to be written to. */
+/* Sends to the gate, which may be gone, or whose socket may be full. */
 static int control_ask_gate(struct control *c, enum message_type type, const struct schema *s,
 			    const void *object, const int *fds, size_t fd_count)
 {
@@ -121,8 +121,8 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 
 /* --- pausing -------------------------------------------------------------------------- */
 
-/* When nobody wants the box still any more it goes on; else the clock is set for the next who has
- * not been heard of. */
+/* Lets the box go on when no peer pauses it any more.  Else sets the clock to when the next pause
+ * ends by itself. */
 static void control_mind_pause(struct control *c)
 {
 	struct itimerspec when = {.it_value.tv_sec = 0};
@@ -132,7 +132,7 @@ static void control_mind_pause(struct control *c)
 		if (c->peers[i].pauses && (first == 0 || c->peers[i].pauses < first))
 			first = c->peers[i].pauses;
 	if (first == 0 && c->pause_state != CONTROL_GOES) {
-		/* An answer that is on its way is to a number that is no longer asked for. */
+		/* An answer that is still on its way has an old number, and is dropped. */
 		c->pause_state = CONTROL_GOES;
 		c->pause_id = 0;
 		(void)c->pause(c->context, 0, 0);
@@ -172,7 +172,7 @@ static void control_say_paused(struct control_peer *p, uint64_t count)
 	control_answer(p, MESSAGE_PAUSED, &message_paused_schema, &m, NULL, 0);
 }
 
-/* Only init can say whether it has held; until it does the box stays as it is. */
+/* Asks init whether nothing ran during the pause.  Until init answers the box stays paused. */
 static int control_resume(struct control_peer *p)
 {
 	struct control *c = p->control;
@@ -220,7 +220,7 @@ static void control_tell_paused(struct control_peer *p, const struct message_pau
 		control_say_paused(p, m->count);
 }
 
-/* It has held, or (a failure) not: then for nobody who paused. */
+/* Init says whether nothing ran during the pause.  If something ran, that counts for every peer. */
 static void control_on_held(struct control *c, const struct message_paused *m)
 {
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
@@ -440,8 +440,7 @@ static int control_on_peer(void *context, uint32_t events)
 	return 0;
 }
 
-/* A free place, if need be that of the peer which has had nothing to say for the longest time; or
- * NULL. */
+/* A free place; else that of the peer that has been silent for the longest time; or NULL. */
 static struct control_peer *control_place(struct control *c)
 {
 	int64_t now = clock_ms(CLOCK_BOOTTIME);
@@ -472,7 +471,7 @@ static int control_on_room_timer(void *context, uint32_t events)
 	return 0;
 }
 
-/* All places are taken by peers that are being served: who comes now waits in the socket. */
+/* Peers that are being served have all places: new ones wait in the socket. */
 static void control_wait_for_room(struct control *c)
 {
 	const struct itimerspec when = {.it_value.tv_nsec = CONTROL_ROOM_MS * 1000000L};

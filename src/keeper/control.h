@@ -9,18 +9,18 @@
  *
  *	STATUS	    answered with STATE and the plan as it is now
  *	CHANGE	    brings a plan, sealed; its rules go to the gate, and CHANGED
- *		    follows when they hold there.  One at a time, and only from the
- *		    generation that is in force: who was overtaken asks again
+ *		    follows when the gate applies them.  One at a time, and only made from
+ *		    the rules in force: a peer that was too slow asks again
  *	COUNT	    how often the gate refused something
- *	PAUSE	    holds every process of the box still (src/box/pause.h), until the peer says
- *		    otherwise, is gone, or has not said PAUSE again for CONTROL_PAUSE_MS: who
- *		    cannot go on cannot stop a session for good.  Several may ask at once, and
- *		    the box goes on with the last of them.  Who lets go is told whether it
- *		    has held
+ *	PAUSE	    stops every process of the box (src/box/pause.h), until the peer says
+ *		    otherwise, is gone, or has not said PAUSE again for CONTROL_PAUSE_MS, so that
+ *		    a peer that hangs cannot stop a session for good.  Several peers may pause; the
+ *		    box goes on when the last one lets go.  A peer that lets go learns whether
+ *		    nothing ran during its pause
  *
- * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
- * one, nothing waits for a peer to read, and one that does not is gone.  Nobody is sent away
- * while he is served: then who comes waits.
+ * No peer can block the keeper.  Peers are few, and a silent one makes room for a new one.  The
+ * keeper never waits for a peer to read: it drops a peer that does not.  It drops no peer that
+ * it is serving: then new ones wait.
  */
 #ifndef BAWN_CONTROL_H
 #define BAWN_CONTROL_H
@@ -33,8 +33,8 @@
 
 enum {
 	CONTROL_PEERS = 64,
-	CONTROL_SILENT_MS = 250,  /* a peer keeps its place: one that has never said anything */
-	CONTROL_SPOKEN_MS = 5000, /* and one that has, after its last word */
+	CONTROL_SILENT_MS = 250,  /* how long a peer keeps its place that has said nothing */
+	CONTROL_SPOKEN_MS = 5000, /* and one that has, after its last message */
 	CONTROL_ROOM_MS = 50,     /* until we look for room again */
 	CONTROL_NAME_MAX = 64,
 	CONTROL_ADDRESSES_MAX = 256,
@@ -53,11 +53,11 @@ struct control_peer {
 	struct control *control;
 	struct channel channel; /* fd -1: nobody */
 	struct loop_handle handle;
-	int64_t stays;    /* until then it keeps its place (clock_ms) */
-	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
-	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
-	bool pause_waits; /* for the box to be still */
-	bool pause_ends;  /* waits to be told that it was */
+	int64_t stays;    /* it keeps its place until then (clock_ms) */
+	uint64_t waiting; /* id of the gate's answer that it waits for; 0: none */
+	int64_t pauses;   /* it pauses the box until then (clock_ms); 0: it does not */
+	bool pause_waits; /* it waits until the box has stopped */
+	bool pause_ends;  /* it waits to learn whether nothing ran */
 };
 
 struct control {
@@ -65,17 +65,18 @@ struct control {
 	const struct channel *gate; /* its fd is -1 when there is none */
 	/* Shows an event in the session itself. */
 	void (*tell)(void *context, const struct message_event *event);
-	/* Keeps a change that is about to be made, with its plan: what is not kept is not made. */
+	/* Records a change with its plan, before it is made.  If that fails, the change is not
+	 * made. */
 	int (*decide)(void *context, const struct message_change *change, int plan,
 		      struct error *e);
-	/* To init: PAUSE with this value, as the pause of that number. */
+	/* Sends init PAUSE with this value, for the pause of that number. */
 	int (*pause)(void *context, uint64_t id, unsigned int value);
 	void *context;
 	uid_t uid; /* ours */
 
 	struct message_session session;
 	char name[CONTROL_NAME_MAX];
-	int listener, folder; /* -1: the session cannot be reached; the folder is a lock */
+	int listener, folder; /* -1: no other command can reach the session; the folder is a lock */
 	int layers;           /* the lock of its layers, held as long as we live; or -1 */
 	struct loop_handle listener_handle;
 	int plan;    /* in force, sealed */
@@ -103,11 +104,12 @@ struct control {
 	} change;
 };
 
-/* All closed; before anything else. */
+/* Call this first.  Nothing is open yet. */
 void control_init(struct control *c, struct loop *loop, const struct channel *gate,
 		  void (*tell)(void *context, const struct message_event *event), void *context);
 
-/* CONTROL came: takes its two descriptors. */
+/* CONTROL came: takes its descriptors: listener, folder, and the lock of the layers if it is
+ * there. */
 int control_open(struct control *c, struct channel_packet *packet, struct error *e);
 
 /*
@@ -116,10 +118,10 @@ int control_open(struct control *c, struct channel_packet *packet, struct error 
  */
 void control_take_capture(struct control *c, int netlink);
 
-/* There is no nf_tables: whoever asks is told, and the session when its rules open something. */
+/* There is no nf_tables: tells peers that ask, and (opens) shows it in the session. */
 void control_say_plain(struct control *c, bool opens);
 
-/* From now on peers are served; the plan becomes ours. */
+/* Serves peers from now on, and owns the plan. */
 int control_start(struct control *c, int plan, struct error *e);
 
 /* The gate's answers. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper stands outside the box and keeps one session: it makes the box,
- * holds the terminal's master (master.h), passes bytes and signals between the client
- * and init, watches the clock, and cleans up.  Its sides of the other processes are
- * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h.
+ * The keeper stands outside the box and keeps one session: it makes the box, holds the
+ * terminal's master (master.h), passes bytes and signals between the client and init, watches
+ * the clock, and cleans up.  It talks to keys, signer and recorder by keyring.h, signing.h and
+ * recording.h; it answers other commands by control.h, and the box by asked.h.
  *
  *	state NEW	waits for START from the client; CONTROL may come before
  *	state RUNNING	the box is being made or is there; messages go both ways
@@ -61,16 +61,16 @@ struct keeper {
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
 	bool gate_done;
-	struct keyring keyring; /* where the plan needs keys */
-	struct signing signing; /* where it has keys of ssh */
+	struct keyring keyring; /* if the plan needs keys */
+	struct signing signing; /* if the plan has ssh keys */
 	struct recording recording;
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
 	struct asked asked; /* for snapshots, by the box */
 	int parent;         /* the client's process, a pidfd */
-	bool stopped;       /* it was once: the client stopped, too */
+	bool stopped;       /* the command stopped once, and the client with it */
 	bool ended;         /* the job has ended, status is its own */
-	bool called;        /* a signal for the command came: once that has ended, it is for us */
+	bool called;        /* a signal came; after the command's end signals are for the keeper */
 	uint64_t status;
 	struct arena arena;
 	const struct plan *plan; /* START brings it */
@@ -178,7 +178,8 @@ static int keeper_on_stopped(void *context, struct channel_packet *packet, struc
 
 	(void)e;
 	k->stopped = true;
-	/* What it wrote before comes before: the client leaves the terminal as it should be. */
+	/* Its earlier output goes first, so that the client leaves the terminal in the right
+	 * state. */
 	int r = master_settle(&k->master);
 
 	return r < 0 ? r : keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
@@ -267,7 +268,7 @@ static const struct channel_rule keeper_gate_rules[] = {
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_counted},
 };
 
-/* A part of bawn ended that should not have. */
+/* Shows that a part of bawn ended too early. */
 static void keeper_tell_lost(struct keeper *k, const char *part, const char *what)
 {
 	const struct message_event m = {
@@ -279,7 +280,7 @@ static void keeper_tell_lost(struct keeper *k, const char *part, const char *wha
 	(void)keeper_tell_client(k, MESSAGE_EVENT, buf_span(&b));
 }
 
-/* A gate that is gone is a network that is gone; the session goes on without. */
+/* The gate has ended: the box has no network any more.  The session goes on. */
 static void keeper_lose_gate(struct keeper *k)
 {
 	loop_remove(&k->loop, &k->gate_handle);
@@ -301,7 +302,7 @@ static int keeper_on_gate(void *context, uint32_t events)
 
 static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 {
-	/* Closed here also where there is no gate: the recorder waits for its end. */
+	/* Close our copy also when there is no gate: the recorder waits until it is closed. */
 	_cleanup_fd_ int record = TAKE_FD(k->recording.gate);
 	int channel = -1;
 
@@ -318,18 +319,18 @@ static int keeper_make_gate(struct keeper *k, int plan_fd, struct error *e)
 				   .rule_count = BAWN_ARRAY_SIZE(keeper_gate_rules),
 				   .state = KEEPER_RUNNING,
 				   .context = k};
-	/* A gate that does not read its messages does not hold us up. */
+	/* A gate that does not read its messages must not block the keeper. */
 	r = fd_set_nonblock(channel, true);
 	if (r == 0)
 		r = loop_add(&k->loop, channel, EPOLLIN, keeper_on_gate, k, &k->gate_handle);
 	return r < 0 ? error_sys(e, r, "watching the gate") : 0;
 }
 
-/* Lets the gate tell what it still has to tell, and ends it. */
+/* Lets the gate send its last events, and ends it. */
 static void keeper_end_gate(struct keeper *k)
 {
 	struct error e = ERROR_INIT;
-	/* What it has counted is part of the record. */
+	/* Its last counts belong into the record. */
 	struct timespec patience = {.tv_sec = 5};
 
 	if (k->gate.fd >= 0 &&
@@ -350,13 +351,14 @@ static void keeper_end_gate(struct keeper *k)
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* The gate sees it by itself and closes what would have to be opened; here it is said. */
+/* The gate sees by itself that keys is gone, and refuses what it would have to open.  Tell the
+ * user. */
 static void keeper_on_keys_gone(void *context)
 {
 	keeper_tell_lost(context, "keys", "hosts that have to be opened are closed from now on");
 }
 
-/* First of all, so that it makes its CA while the box and the gate start. */
+/* Starts keys first, so that it makes its CA while the box and the gate start. */
 static int keeper_make_keys(struct keeper *k, struct channel_packet *packet, struct error *e)
 {
 	if (packet->fd_count < 2)
@@ -367,7 +369,8 @@ static int keeper_make_keys(struct keeper *k, struct channel_packet *packet, str
 	return r;
 }
 
-/* When both are there: keys and gate know each other, and the box has its trust files. */
+/* When keys and gate run: gives each the channel to the other, and gives the box its trust
+ * files. */
 static int keeper_introduce_keys(struct keeper *k, struct error *e)
 {
 	int r = keyring_meet(&k->keyring, k->gate.fd, e);
@@ -407,7 +410,7 @@ static int keeper_on_ssh_connected(void *context, struct channel_packet *packet,
 	return signing_pass(&k->signing, MESSAGE_SSH_CONNECTED, packet);
 }
 
-/* The gate sends its notes itself; the signer's are made from what it has to show. */
+/* The gate sends its notes itself.  The keeper makes the signer's notes from its events. */
 static int keeper_on_signer_event(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -452,7 +455,7 @@ static int keeper_on_continue(void *context, struct channel_packet *packet, stru
 	return keeper_forward(context, MESSAGE_CONTINUE, packet->body);
 }
 
-/* Another command of the user holds the box still, asks whether it was, or lets it go on. */
+/* Another command pauses the box, asks whether nothing ran, or lets it go on. */
 static int keeper_pause(void *context, uint64_t id, unsigned int value)
 {
 	struct keeper *k = context;
@@ -469,7 +472,7 @@ static int keeper_on_paused(void *context, struct channel_packet *packet, struct
 	return control_on_paused(&k->control, packet->body, e);
 }
 
-/* The box asks for a snapshot of itself: it is not for us to write files, so the client does. */
+/* The box asks for a snapshot.  The keeper may not write files, so the client makes it. */
 static int keeper_make_asked(void *context, uint64_t id, const char *name)
 {
 	struct keeper *k = context;
@@ -552,7 +555,7 @@ static const struct channel_rule keeper_init_rules[] = {
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << KEEPER_RUNNING, keeper_on_paused},
 };
 
-/* What the recorder found when the workspace was compared with the record. */
+/* Shows what the recorder found when it compared the workspace with the record. */
 static void keeper_show(void *context, struct span event)
 {
 	(void)keeper_tell_client(context, MESSAGE_EVENT, event);
@@ -589,7 +592,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	struct keeper *k = context;
 	int r = plan_read(packet->fds[0], &k->plan, &k->arena, e);
 	bool keys = r == 0 && plan_needs_keys(k->plan);
-	size_t first = keys ? 2 : 1; /* of the descriptors for the command */
+	size_t first = keys ? 2 : 1; /* index of the first descriptor for the command */
 
 	if (r == 0 && !plan_goes_without(k->plan, PLAN_LAYER_RECORD))
 		r = recording_start(&k->recording, k->programs, packet->fds[0], e);
@@ -607,8 +610,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = recording_wait(&k->recording, e);
 	if (r < 0)
 		return r;
-	/* Waits in the socket until init is there to read it.  One that could not go on has said
-	 * why, and that is read next. */
+	/* The message waits in the socket until init reads it.  An init that has failed has sent
+	 * the reason, which we read next. */
 	r = channel_if_there(channel_send(k->init.fd, MESSAGE_SPAWN, packet->body,
 					  packet->fds + first, packet->fd_count - first));
 	if (r == 0)
@@ -625,7 +628,7 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 	fd_close(&k->programs);
 	if (plan_goes_without(k->plan, PLAN_LAYER_HIDE_INIT))
 		return 0;
-	/* Where the user chose to go without filters, there may be none to have. */
+	/* When the user goes without filters, the kernel may have none. */
 	r = process_confine(plan_goes_without(k->plan, PLAN_LAYER_SECCOMP)
 				    ? (struct span){NULL, 0}
 				    : profile_bpf(PROFILE_KEEPER));
@@ -668,12 +671,11 @@ static int keeper_on_client(void *context, uint32_t events)
 		return master_on_room(&k->master);
 	int r = channel_receive(&k->client, &e);
 
-	/* Without a sentence: nothing to read.  With one it is a handler's, as a clone that failed.
-	 */
+	/* -EAGAIN without words in e: nothing to read.  With words it is a handler's error. */
 	if (r == -EAGAIN && e.code == 0)
 		return 0;
 	if (r == 0)
-		return keeper_end(k); /* the client is gone: nobody to keep it for */
+		return keeper_end(k); /* the client is gone: end the session */
 	if (r < 0) {
 		e.code = r;
 		return keeper_fail(k, &e);
@@ -689,7 +691,7 @@ static void keeper_end_box(struct keeper *k)
 	/* Two ways to end init: its channel closes, and it is killed. */
 	fd_close(&k->init.fd);
 	if (plan_goes_without(k->plan, PLAN_LAYER_PID_NS)) {
-		/* It has children to end itself. */
+		/* Without a pid namespace it has children to end first. */
 		struct pollfd wait_for = {.fd = k->made.pidfd, .events = POLLIN};
 
 		(void)ppoll(&wait_for, 1, &(struct timespec){.tv_sec = 5}, NULL);
@@ -710,12 +712,13 @@ static void keeper_report_end(struct keeper *k)
 		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
 				   0);
 	}
-	/* It stopped when the command did, and nobody else may be there to let it go on. */
+	/* The client stopped when the command did.  Continue it: perhaps nobody else does. */
 	if (k->stopped)
 		(void)syscall(SYS_pidfd_send_signal, k->parent, SIGCONT, NULL, 0);
 }
 
-/* While the record ends.  Its key counts as the signal: the terminal is still the box's. */
+/* A message of the client while the record ends.  Ctrl-C counts as a signal: the terminal is
+ * raw. */
 static enum recording_haste keeper_on_word(void *context)
 {
 	struct keeper *k = context;
@@ -729,7 +732,7 @@ static enum recording_haste keeper_on_word(void *context)
 	return r > 0 || (r == -EAGAIN && e.code == 0) ? RECORDING_WAITS : RECORDING_GONE;
 }
 
-/* A session whose record could not be ended has failed, however its command did. */
+/* Ends the record.  If that fails, the session fails, whatever the command's status. */
 static void keeper_end_record(struct keeper *k)
 {
 	const struct recording_waiter waiter = {k->client.fd, keeper_on_word, k};
@@ -742,7 +745,8 @@ static void keeper_end_record(struct keeper *k)
 	}
 }
 
-/* The rules allow a name for the first time.  We start no more programs; the client can. */
+/* The rules allow a name for the first time.  The keeper can start no programs now; the client
+ * can. */
 static void keeper_want_resolver(struct keeper *k)
 {
 	if (k->lookups >= 0)
@@ -751,7 +755,7 @@ static void keeper_want_resolver(struct keeper *k)
 	fd_close(&k->lookups);
 }
 
-/* What other commands do to the session is seen in it. */
+/* Shows in the session what another command did to it. */
 static void keeper_tell_event(void *context, const struct message_event *event)
 {
 	struct keeper *k = context;

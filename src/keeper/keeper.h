@@ -4,7 +4,7 @@
 #define BAWN_KEEPER_H
 
 /* Serves the client at the other end of `channel` until the session ends; `programs` is
- * the folder of bawn-box and bawn-gate, opened.  Returns the exit code. */
+ * the open folder of bawn's other programs.  Returns the exit code. */
 int keeper_run(int channel, int programs);
 
 #endif

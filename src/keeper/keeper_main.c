@@ -39,7 +39,8 @@ int main(void)
 
 	if (programs < 0 || fd_set_cloexec(KEEPER_CHANNEL, true) < 0)
 		return 1;
-	/* No terminal's signals reach us: they are for the client, which passes them on. */
+	/* A session of our own, so that no terminal signals us: the client gets those and passes
+	 * them on. */
 	(void)setsid();
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (process_not_dumpable() < 0)

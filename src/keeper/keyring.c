@@ -47,7 +47,7 @@ static int keyring_open(const char *path, struct error *e)
 	return TAKE_FD(fd);
 }
 
-/* Opened for each of the two that read them: what they share would be the place in it. */
+/* Opens the files once for each of the two readers: a shared open file has one shared offset. */
 static int keyring_open_all(const struct plan *plan, int *fds, size_t *count, struct error *e)
 {
 	for (size_t i = 0; i < plan->authorities.count; i++) {
@@ -94,7 +94,7 @@ int keyring_meet(struct keyring *k, int gate, struct error *e)
 
 	fd_close(&k->gate);
 	keyring_close(k->authorities, &k->authority_count);
-	/* A gate that ended already is a network that is closed; its own channel tells. */
+	/* A gate that has ended is no error here: we learn it from its channel. */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET
 		       ? error_sys(e, r, "making gate and keys known to each other")
 		       : 0;
@@ -123,7 +123,7 @@ static int keyring_on_channel(void *context, uint32_t events)
 	struct keyring *k = context;
 
 	(void)events;
-	/* Gone, or it says something, which it no longer may. */
+	/* Keys is gone, or sent a message that is not permitted any more. */
 	loop_remove(k->loop, &k->handle);
 	keyring_end(k);
 	k->on_gone(k->context);

@@ -2,10 +2,10 @@
 /*
  * The keeper's side of the process keys, for a plan that needs it:
  *
- *	keyring_start	 starts it, first of all: it makes its CA while others start
+ *	keyring_start	 starts it first: it makes its CA while others start
  *	keyring_meet	 hands the gate its end of the channel to keys, and the authorities
- *	keyring_trust	 waits for the files that the box is to trust by
- *	keyring_watch	 says once when keys is gone
+ *	keyring_trust	 waits for the trust files of the box
+ *	keyring_watch	 tells the keeper once when keys is gone
  *
  * The keeper holds no key and no value: the channels from the gate and from the client
  * lead to keys itself, and the ends pass through here unread.
@@ -22,7 +22,7 @@ struct keyring {
 	struct channel channel; /* fd -1: there is none */
 	struct loop *loop;
 	struct loop_handle handle;
-	int gate; /* the gate's end, until it has it */
+	int gate; /* the gate's end, until the gate has it */
 	int authorities[PLAN_AUTHORITIES_MAX];
 	size_t authority_count;
 	int trust[PLAN_TRUST_COUNT];

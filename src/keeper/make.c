@@ -40,8 +40,8 @@ static const struct {
 	{PLAN_LAYER_CGROUP_NS, FEATURE_CGROUP_NS, CLONE_NEWCGROUP},
 };
 
-/* mounts and pivot_root; loopback and capture; DNS's port; bounding set; the counters of further
- * namespaces; the scratch folder of overlayfs, which it makes for nobody to enter */
+/* In this order: mounts and pivot_root; loopback and capture; port 53; the bounding set; the
+ * counters of further namespaces; the work folder of overlayfs, which has mode 0 */
 static const int make_capabilities[] = {CAP_SYS_ADMIN, CAP_NET_ADMIN,    CAP_NET_BIND_SERVICE,
 					CAP_SETPCAP,   CAP_SYS_RESOURCE, CAP_DAC_OVERRIDE};
 
@@ -63,7 +63,7 @@ static int make_ambient(void)
 	return 0;
 }
 
-/* Copies of these, out of the way first so that none is overwritten, at 3, 4, 5... */
+/* Puts copies of these at 3, 4, 5...  Moves them up first, so that none overwrites another. */
 static int make_place_fds(const int *fds, size_t count)
 {
 	int moved[MAKE_FDS_MAX];
@@ -91,7 +91,7 @@ static _Noreturn void make_child(const struct plan *plan, int programs, int chan
 
 	if (box >= 0)
 		box = fd_move_up(box, MAKE_OUT_OF_THE_WAY);
-	/* Ablation, root only: an exec leaves the real root what it has. */
+	/* Ablation, root only: an exec does not take capabilities from the real root. */
 	bool keeps = plan_goes_without(plan, PLAN_LAYER_USER_NS);
 
 	if ((!keeps && make_ambient() < 0) || box < 0 ||
@@ -108,7 +108,7 @@ static _Noreturn void make_child(const struct plan *plan, int programs, int chan
 
 static int make_explain(const struct plan *plan, int code, struct error *e)
 {
-	/* Which one was it?  Asked only when the whole was refused. */
+	/* The clone was refused: find out which namespace the kernel refuses. */
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(make_namespaces); i++) {
 		enum plan_layer layer = make_namespaces[i].layer;
 
@@ -234,7 +234,8 @@ static int make_channels(int keeper[2], int gate[2])
 	return r;
 }
 
-/* The program has its ends, or was not started: what stays here is what the caller is given. */
+/* Closes the program's ends.  Gives our ends to the caller, or closes them when the start
+ * failed. */
 static void make_keep_ends(int r, const int keeper[2], const int gate[2], int *ret_channel,
 			   int *ret_gate)
 {

@@ -20,21 +20,21 @@ struct make_result {
 int make_box(const struct plan *plan, int programs, int channel, int plan_fd,
 	     struct make_result *ret_result, struct error *e);
 
-/* What the gate is given besides its channels to us and to the resolver: 4, and 6 or -1. */
+/* Descriptors for the gate besides its channels to us and to the resolver: 4, and 6 or -1. */
 struct make_gate_fds {
 	int plan, record;
 };
 
 /*
  * Starts bawn-gate with a channel to us (ret_channel), and bawn-resolver with a channel to the
- * gate.  Where no rule allows a name there is no resolver yet, and its end of that channel is
- * *ret_lookups (else -1), for when the rules change.
+ * gate.  When no rule allows a name, it starts no resolver; *ret_lookups (else -1) is then the
+ * resolver's end of that channel, for a change of the rules.
  */
 int make_gate(const struct plan *plan, int programs, const struct make_gate_fds *given,
 	      struct make_result *ret_gate, struct make_result *ret_resolver, int *ret_channel,
 	      int *ret_lookups, struct error *e);
 
-/* What keys is given besides its channels to us and to the gate: 4, 6, and from 7 on. */
+/* Descriptors for keys besides its channels to us and to the gate: 4, 6, and from 7 on. */
 struct make_keys_fds {
 	int plan, values;
 	int authorities[PLAN_AUTHORITIES_MAX];
@@ -53,7 +53,7 @@ int make_recorder(int programs, int plan_fd, struct make_result *ret_recorder, i
 int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,
 		struct error *e);
 
-/* Ends a process and waits for it; nothing happens to one that was never made. */
+/* Ends a process and waits for it; does nothing when it was never made. */
 void make_end(struct make_result *made);
 
 #endif

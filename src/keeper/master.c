@@ -32,7 +32,7 @@ static int master_flush(struct master *m)
 	return r;
 }
 
-/* Reads once and sends it on; 0 when there was something, else negative errno. */
+/* Reads once and sends it on; 0 when it read something, else -errno. */
 static int master_pass(struct master *m)
 {
 	ssize_t n = read(m->fd, m->output, sizeof(m->output));
@@ -78,8 +78,8 @@ static int master_on_event(void *context, uint32_t events)
 	if (!(events & (EPOLLIN | EPOLLHUP)))
 		return 0;
 	if (m->output_len > 0) {
-		/* Hung up (which epoll tells unasked) while the client is slow: what is left is
-		 * read at the end. */
+		/* The terminal hung up (epoll always reports that) while the client is slow.  The
+		 * rest is read at the end. */
 		loop_remove(m->loop, &m->handle);
 		return 0;
 	}
@@ -90,7 +90,7 @@ static int master_on_event(void *context, uint32_t events)
 		loop_remove(m->loop, &m->handle);
 		fd_close(&m->fd);
 	} else if (r == -EPIPE || r == -ECONNRESET) {
-		loop_stop(m->loop); /* the client is gone: nobody to keep it for */
+		loop_stop(m->loop); /* the client is gone: end the session */
 		return 0;
 	}
 	return master_mind_pace(m);
@@ -116,7 +116,7 @@ void master_type(struct master *m, struct span bytes)
 	if (m->fd < 0 && m->had_one)
 		return;
 	buf_put(&m->input, bytes.ptr, bytes.len);
-	m->input.error = 0; /* what is past the end is lost */
+	m->input.error = 0; /* the buffer is full: the rest is lost */
 	if (m->fd >= 0)
 		(void)master_write(m);
 }

@@ -18,7 +18,7 @@ enum { RECORDING_SERVING };
 enum {
 	RECORDING_PATIENCE = 20,      /* seconds, for a machine that is very busy */
 	RECORDING_END_PATIENCE = 600, /* a large workspace is compared with the record */
-	RECORDING_HASTE = 5,          /* once a signal has come; with the second there is no more */
+	RECORDING_HASTE = 5,          /* seconds after a first signal; after a second one none */
 };
 
 static int recording_on_ready(void *context, struct channel_packet *packet, struct error *e)
@@ -65,7 +65,7 @@ static int recording_on_failed(void *context, struct channel_packet *packet, str
 	return failure.code;
 }
 
-/* The recorder is well; the box has to end. */
+/* The recorder says that the box has to end.  The recorder itself goes on. */
 static int recording_on_uncovered(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct recording *r = context;
@@ -130,7 +130,7 @@ int recording_start(struct recording *r, int programs, int plan_fd, struct error
 	return ret < 0 ? error_sys(e, ret, "starting the recorder") : 0;
 }
 
-/* One message, or a sentence about why there is none. */
+/* Receives one message; else e says why there is none. */
 static int recording_receive(struct recording *r, int64_t deadline, struct error *e)
 {
 	struct pollfd answer = {.fd = r->channel.fd, .events = POLLIN};
@@ -192,7 +192,7 @@ int recording_serve(struct recording *r, struct loop *loop,
 	return loop_add(loop, r->channel.fd, EPOLLIN, recording_on_channel, r, &r->handle);
 }
 
-/* To a recorder that may have ended a moment ago: its own channel tells. */
+/* Sends to the recorder.  One that has ended is no error here: we learn it from its channel. */
 static int recording_send(struct recording *r, uint32_t type, struct span body, const int *fds,
 			  size_t fd_count)
 {
@@ -322,7 +322,7 @@ void recording_event(struct recording *r, const struct message_event *event)
 	recording_note(r, &n);
 }
 
-/* What the waiter says may leave less time. */
+/* The waiter may say that there is less time. */
 static void recording_hear(const struct recording_waiter *waiter, enum recording_haste *haste,
 			   int64_t *deadline)
 {
@@ -337,7 +337,7 @@ static void recording_hear(const struct recording_waiter *waiter, enum recording
 	*deadline = until < *deadline ? until : *deadline;
 }
 
-/* Until the record has ended, or nobody has the time for it. */
+/* Waits until the record has ended, or the time is over. */
 static int recording_wait_end(struct recording *r, const struct recording_waiter *waiter,
 			      struct error *e)
 {
@@ -351,7 +351,7 @@ static int recording_wait_end(struct recording *r, const struct recording_waiter
 		int64_t left = deadline - recording_deadline(0);
 
 		if (haste == RECORDING_GONE)
-			fds[1].fd = -1; /* it says so again and again */
+			fds[1].fd = -1; /* it would be readable again and again */
 		if (left < 0 ||
 		    ppoll(fds, BAWN_ARRAY_SIZE(fds), &(struct timespec){.tv_sec = left}, NULL) == 0)
 			return haste == RECORDING_CALLED

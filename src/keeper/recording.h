@@ -3,13 +3,13 @@
  * The keeper's side of the recorder:
  *
  *	recording_take	 RECORD came from the client: the folders
- *	recording_start	 starts the recorder, first of all: it begins the record while the box
- *			 is made
- *	recording_wait	 until the session's begin is written: nothing runs before
- *	recording_serve	 from now on its end is ours: no box without a record
- *	recording_end	 the box has ended: waits until the record has, too
+ *	recording_start	 starts the recorder first: it begins the record while the keeper
+ *			 makes the box
+ *	recording_wait	 waits until the record has the session's begin: nothing runs before
+ *	recording_serve	 from now on the box ends when the recorder ends
+ *	recording_end	 the box has ended: waits until the record is complete
  *
- * A session that goes without a record has none of it, and every call here does nothing.
+ * In a session without a record every call here does nothing.
  */
 #ifndef BAWN_RECORDING_H
 #define BAWN_RECORDING_H
@@ -35,7 +35,7 @@ struct recording {
 	uint64_t asked, recorded; /* ids of notes */
 	struct error failure;
 	void (*on_gone)(void *context, const struct error *why);
-	void (*on_event)(void *context, struct span event); /* to be shown: message_event */
+	void (*on_event)(void *context, struct span event); /* shows a message_event */
 	void *context;
 };
 
@@ -52,39 +52,40 @@ int recording_wait(struct recording *r, struct error *e);
 int recording_serve(struct recording *r, struct loop *loop,
 		    void (*on_gone)(void *context, const struct error *why), void *context);
 
-/* The listener of the box's filter goes on to the recorder. */
+/* Passes the listener of the box's filter on to the recorder. */
 int recording_watch(struct recording *r, struct channel_packet *packet);
 
-/* The box stands: so many probes of its start failed as they should. */
+/* Notes that the box is made, and how many probes held. */
 void recording_ready(struct recording *r, const struct plan *plan, uint64_t probes);
 
-/* Something that the keeper knows, or that was told to it to be shown. */
+/* Sends a note of the keeper, or one made from an event of another process. */
 void recording_note(struct recording *r, const struct note *n);
 void recording_event(struct recording *r, const struct message_event *event);
 
-/* Other rules, and who wanted them: on the disk when this returns 0. */
+/* Records other rules and who wanted them; on the disk when this returns 0. */
 int recording_change(struct recording *r, const struct message_change *change, int plan,
 		     struct error *e);
 
 /* A note that is on the disk when this returns 0. */
 int recording_decide(struct recording *r, struct note *n, struct error *e);
 
-/* What whoever waits for the end has said. */
+/* What the one who waits for the end has said. */
 enum recording_haste {
 	RECORDING_WAITS,
 	RECORDING_GONE,   /* nobody waits any more */
 	RECORDING_CALLED, /* it was told to end: a signal */
 };
 
-/* Who waits for the end: a descriptor that is readable when there is something to know. */
+/* Who waits for the end: its descriptor is readable when it says something. */
 struct recording_waiter {
 	int fd;
 	enum recording_haste (*on_word)(void *context);
 	void *context;
 };
 
-/* status: of the command, as wait(2) says it; NULL when it was ended.  waiter: or NULL; who says so
- * is not held up: the record has a moment to end, and else is left as it is. */
+/* status: of the command, as wait(2) says it; NULL when bawn ended it.  waiter: may be NULL.
+ * When the waiter is in haste, the record gets RECORDING_HASTE seconds to end, and is then left
+ * as it is. */
 void recording_end(struct recording *r, const uint64_t *status,
 		   const struct recording_waiter *waiter, struct error *e);
 

@@ -2,8 +2,9 @@
 /*
  * The keeper's side of the signer of ssh logins, for a plan that has keys of ssh.
  *
- * What it needs passes through here unread: the box's socket, and connections to the user's agent,
- * which the client makes.  A signer that has ended signs no more, and nothing else is lost.
+ * The keeper passes on, unread, what the signer needs: the box's socket, and connections to the
+ * user's agent, which the client makes.  When the signer ends, logins are not signed; all else
+ * goes on.
  */
 #ifndef BAWN_SIGNING_H
 #define BAWN_SIGNING_H
@@ -32,7 +33,7 @@ struct signing {
 int signing_start(struct signing *s, int programs, int plan_fd, struct loop *loop,
 		  const struct signing_to *to, struct error *e);
 
-/* A packet for it goes on as it came. */
+/* Passes a packet on to the signer as it came. */
 int signing_pass(struct signing *s, uint32_t type, const struct channel_packet *packet);
 
 void signing_end(struct signing *s);
