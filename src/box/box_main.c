@@ -32,7 +32,7 @@ int main(void)
 	const struct plan *plan = NULL;
 	int processes = -1;
 
-	/* From the first moment: when the keeper dies, so do we. */
+	/* Do this first: when the keeper dies, so do we. */
 	int r = process_die_with_parent();
 
 	if (r == 0)

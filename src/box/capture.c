@@ -21,7 +21,7 @@
  *	all else (UDP, ICMP, SCTP)	unreachable
  *
  * Of what is refused so, the gate gets a copy of the packet's beginning (nfnetlink_log), to
- * tell the user; where the kernel has no such log it is refused untold.
+ * tell the user; where the kernel has no such log the user does not learn of it.
  *
  * Where the kernel has no nf_tables (or no tproxy) the same is done with less: only
  * the addresses that can lead to the gate are local, and the rest of the world is
@@ -54,8 +54,8 @@ enum {
 	CAPTURE_LO = 1,
 };
 
-/* The addresses of loopback that are ours beside 127.0.0.1 and ::1: programs need one to come
- * from, and getaddrinfo one to believe that the family is there. */
+/* Further addresses of loopback besides 127.0.0.1 and ::1: programs need one as their own address,
+ * and getaddrinfo needs one to answer with that family. */
 static const uint8_t capture_own4[4] = {10, 255, 255, 1};
 static const uint8_t capture_own6[16] = {0xfd, 0x5a, 0xff, 0xff, [15] = 1};
 
@@ -74,7 +74,7 @@ static void capture_address(struct netlink *n, int family, const uint8_t *addres
 	netlink_end(n);
 }
 
-/* What begins with these bits is local; without bits, everything. */
+/* Makes addresses that begin with these bits local; 0 bits: all addresses. */
 static void capture_route(struct netlink *n, bool v4, const uint8_t *prefix, unsigned int bits)
 {
 	struct rtmsg header = {.rtm_family = v4 ? AF_INET : AF_INET6,
@@ -180,7 +180,7 @@ static int capture_rules(const struct plan *plan, bool log)
 {
 	int fd = capture_send_rules(plan, log);
 
-	/* A batch is taken whole or not at all; without the log it may be. */
+	/* The kernel takes a batch whole or not at all.  Try again without the log. */
 	return fd < 0 && log ? capture_send_rules(plan, false) : fd;
 }
 
@@ -193,7 +193,7 @@ static int capture_option(int fd, int level, int name)
 	return setsockopt(fd, level, name, &on, sizeof(on)) < 0 ? -errno : 0;
 }
 
-/* plain: answers at its port of every address, without nf_tables. */
+/* plain: without nf_tables, at this port of every address. */
 static int capture_socket(int type, uint16_t port, bool plain, struct error *e)
 {
 	struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
@@ -211,7 +211,7 @@ static int capture_socket(int type, uint16_t port, bool plain, struct error *e)
 		r = capture_option(fd, IPPROTO_IPV6, tcp ? IPV6_TRANSPARENT : IPV6_RECVPKTINFO);
 	if (r == 0 && !tcp)
 		r = capture_option(fd, IPPROTO_IPV6, IPV6_FREEBIND);
-	/* Those that are accepted have it from the listener. */
+	/* Accepted sockets inherit this from the listener. */
 	if (r == 0 && tcp)
 		r = capture_option(fd, IPPROTO_TCP, TCP_NODELAY);
 	if (!tcp)
@@ -234,7 +234,7 @@ static void capture_add_port(uint16_t ports[CAPTURE_LISTENERS_MAX], size_t *coun
 		ports[(*count)++] = (uint16_t)port;
 }
 
-/* The gate's own services, the web's two, and what the rules name: as many as there is room for. */
+/* The ports of the gate's own services, 80 and 443, and those that rules name, as many as fit. */
 static size_t capture_ports(const struct plan *plan, uint16_t ports[CAPTURE_LISTENERS_MAX])
 {
 	static const uint16_t always[] = {53, 80, 443, 1080, 3128};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The box's network, such as it is: every TCP connection, to any address and
- * port, and every DNS question arrives at two sockets, which the gate holds; a third
- * tells it what was refused on the way.
+ * The box's network.  Every TCP connection, to any address and port, arrives at a listener, and
+ * every DNS question at a UDP socket.  The gate has both, and a third socket that tells it what
+ * the kernel refused.  Without nf_tables there is one listener for each port.
  */
 #ifndef BAWN_CAPTURE_H
 #define BAWN_CAPTURE_H
@@ -15,7 +15,7 @@ enum { CAPTURE_LISTENERS_MAX = 48 };
 struct capture {
 	int dns;    /* UDP port 53 of every address */
 	int log;    /* netlink: what is refused here; -1 where the kernel cannot tell */
-	int rules;  /* netlink of nf_tables: whose holder can add addresses; -1: there are none */
+	int rules;  /* netlink of nf_tables, to add addresses later; -1: there is no nf_tables */
 	bool plain; /* without nf_tables: a listener for each port, and other ports are refused */
 	/* They listen; an accepted socket's own address is where the program wanted to go. */
 	int listeners[CAPTURE_LISTENERS_MAX];

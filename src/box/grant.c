@@ -60,7 +60,7 @@ static bool grant_is_system_folder(const struct plan *plan, const char *name)
 	for (size_t i = 0; i < plan->mounts.count; i++) {
 		const char *rest = str_after(plan->mounts.items[i].target + 1, name);
 
-		/* What is mounted there has a grant of its own, or none. */
+		/* A mount there has a Landlock rule of its own, or none. */
 		if (rest && (*rest == '\0' || (*rest == '/' && !usual)))
 			return false;
 	}
@@ -68,8 +68,8 @@ static bool grant_is_system_folder(const struct plan *plan, const char *name)
 }
 
 /*
- * A system is written to a layer of the session, so all of it can be; folder by folder, because a
- * grant of "/" would be one of everything that is mounted beneath.
+ * The box may write all of a system, because the writes go to a layer.  Landlock gets a rule for
+ * each folder, because a rule for "/" would also allow everything that is mounted below it.
  */
 static int grant_system(const struct plan *plan, int ruleset, int abi, struct error *e)
 {
@@ -98,7 +98,7 @@ int grant_root(const struct plan *plan, int processes, struct error *e)
 
 	if (ruleset < 0)
 		return error_sys(e, ruleset, "asking for Landlock");
-	/* Listing "/" shows mount points; what lies beneath needs its own grant to be read. */
+	/* Listing "/" shows mount points; to read below them needs a rule of its own. */
 	int r = grant_path(ruleset, abi, "/", LANDLOCK_GRANT_LIST, e);
 
 	/* No path leads there; only init has the descriptor. */
@@ -125,11 +125,11 @@ int grant_root(const struct plan *plan, int processes, struct error *e)
 			break;
 		case PLAN_MOUNT_DIR:
 		case PLAN_MOUNT_LINK:
-		case PLAN_MOUNT_SOCKET: /* connecting is not for Landlock to say */
+		case PLAN_MOUNT_SOCKET: /* Landlock does not decide about connecting */
 		case PLAN_MOUNT_HIDE:
 			break;
 		}
-		/* Ablation: in the host's tree not everything of the plan is there. */
+		/* Ablation: the host's tree does not have every target of the plan. */
 		if (r == -ENOENT && plan_goes_without(plan, PLAN_LAYER_MOUNT_NS))
 			r = 0;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pid 1 of the box: it reaps, starts what the keeper names, passes signals on
- * reports ends, and holds the others still when asked (pause.h).  It does nothing else, and it has
- * no more rights than the agent.  When the keeper is gone, so is it, and with it, by the kernel's
- * hand, every process of the box.
+ * Pid 1 of the box: it reaps, starts what the keeper names, passes signals on,
+ * reports ends, and pauses the others when asked (pause.h).  It does nothing else, and it has
+ * no more rights than the agent.  When the keeper is gone, init ends, and the kernel ends every
+ * process of the box with it.
  */
 #include "init.h"
 
@@ -47,7 +47,7 @@ struct init {
 	struct init_job jobs[INIT_JOBS_MAX];
 	struct pause pause;
 	uint64_t pause_id;
-	/* SIGNAL and CONTINUE that came while the others were held still. */
+	/* SIGNAL and CONTINUE that came during a pause. */
 	struct {
 		enum message_type type;
 		struct message_job message;
@@ -95,7 +95,7 @@ static int init_on_report(void *context, uint32_t events)
 	ssize_t n = read(job->report, &report, sizeof(report));
 
 	if (n != (ssize_t)sizeof(report)) {
-		/* The leader is gone; SIGCHLD tells the rest. */
+		/* The leader is gone; init learns its status after SIGCHLD. */
 		loop_remove(&job->init->loop, &job->report_handle);
 		return 0;
 	}
@@ -216,8 +216,8 @@ static void init_continue(struct init *in, const struct message_job *m)
 
 /* --- holding still -------------------------------------------------------------------- */
 
-/* A stop or a continuation would get lost, or worse, set somebody going: it waits.  The same twice
- * is once, as with signals. */
+/* Keeps a stop or a continuation until the end of the pause: now it would get lost, or wake a
+ * process.  The same one twice counts once, as with signals. */
 static bool init_keep_for_later(struct init *in, enum message_type type,
 				const struct message_job *m)
 {
@@ -247,7 +247,7 @@ static int init_go_on(struct init *in)
 			init_continue(in, &in->later[i].message);
 	}
 	in->later_count = 0;
-	/* What stopped by itself a moment before has not been told yet. */
+	/* Report the processes that stopped by themselves a moment before. */
 	return init_reap(in);
 }
 
@@ -325,7 +325,7 @@ static const struct channel_rule init_rules[] = {
 
 static int init_reap(struct init *in)
 {
-	/* A job that we hold still has not stopped, as far as anybody else is concerned. */
+	/* Do not report a job as stopped that only our pause has stopped. */
 	int how = WNOHANG | (in->pause.state == PAUSE_OFF ? WUNTRACED : 0);
 	int status = 0;
 	pid_t pid;
@@ -372,7 +372,7 @@ static int init_on_channel(void *context, uint32_t events)
 	int r = channel_receive(&in->channel, &e);
 
 	(void)events;
-	/* Gone, or not to be understood: either way this box has no keeper any more. */
+	/* The keeper is gone, or sent something wrong: this box has no keeper any more. */
 	return r <= 0 ? -ECONNRESET : 0;
 }
 
@@ -383,7 +383,7 @@ void init_report_failure(int channel, const struct error *e)
 	(void)message_send(channel, MESSAGE_FAILED, &message_failed_schema, &m, NULL, 0);
 }
 
-/* Without a pid namespace nobody else ends what we leave behind. */
+/* Without a pid namespace the kernel does not end our children with us. */
 static void init_end_all(const struct plan *plan)
 {
 	if (!plan_goes_without(plan, PLAN_LAYER_PID_NS))
@@ -438,7 +438,7 @@ static int init_make_pause(void *context, struct error *e)
 	return pause_init(&in->pause, &in->loop, in->processes, init_on_paused, in);
 }
 
-/* In a pid namespace whoever is left is ours already. */
+/* In a pid namespace the kernel makes orphans our children anyway. */
 static int init_be_reaper(void *context, struct error *e)
 {
 	const struct init *in = context;

@@ -47,7 +47,7 @@ int job_open_terminal(const struct message_spawn *spawn, int *ret_master, int *r
 		return error_sys(e, -errno, "opening the other end of the terminal");
 	if (spawn->rows && spawn->columns)
 		(void)ioctl(master, TIOCSWINSZ, &size);
-	/* As with any terminal program: modes that the kernel does not take are left alone. */
+	/* Modes that the kernel does not take stay as they are. */
 	if (spawn->modes.len == sizeof(modes)) {
 		memcpy(&modes, spawn->modes.ptr, sizeof(modes));
 		(void)tcsetattr(slave, TCSANOW, &modes);
@@ -156,8 +156,8 @@ static int job_terminal(void *context, struct error *e)
 	return slave >= 0 && (dup2(slave, 0) < 0 || ioctl(0, TIOCSCTTY, 0) < 0) ? -errno : 0;
 }
 
-/* With a terminal: the leader stays behind in its own life, and its child goes on.  Both sides set
- * the group; whoever is first, it is done before exec. */
+/* With a terminal: forks.  The parent is the leader and never returns; the child goes on as the
+ * command.  Both set the child's process group, so that it is set before exec. */
 static int job_leader(void *context, struct error *e)
 {
 	const struct job *j = context;
@@ -216,7 +216,7 @@ static int job_words(void *context, struct error *e)
 	return 0;
 }
 
-/* 0, 1 and 2 from what was given, the terminal, or /dev/null. */
+/* Makes 0, 1 and 2 of the given descriptors, the terminal, or /dev/null. */
 static int job_streams(void *context, struct error *e)
 {
 	const struct job *j = context;
@@ -254,7 +254,7 @@ static int job_signals(void *context, struct error *e)
 	return 0;
 }
 
-/* Nothing above 2 is left, but a program to execute, which closes itself. */
+/* Closes everything above 2 but the program to execute, which is close-on-exec. */
 static int job_descriptors(void *context, struct error *e)
 {
 	const struct job *j = context;

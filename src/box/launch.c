@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From new namespaces to a finished box: launch_steps, at the end of this file, is the order, and
- * says why it is so.
+ * From new namespaces to a finished box.  launch_steps, at the end of this file, has the order
+ * and the reasons for it.
  *
  * Should: apply the plan.  Must not: read anything else, or go on after a
  * failure.
@@ -61,7 +61,7 @@ static int launch_nested_off(void *context, struct error *e)
 {
 	const struct launch *l = context;
 	const struct plan *plan = l->plan;
-	/* Without users of our own the counters would be the host's. */
+	/* Without a user namespace of our own these counters would be the host's. */
 	if (plan_goes_without(plan, PLAN_LAYER_USER_NS))
 		return 0;
 	int r = mounts_set_switch("user/max_user_namespaces", "0");
@@ -93,7 +93,7 @@ static int launch_host_name(void *context, struct error *e)
 
 /* --- limits --------------------------------------------------------------------------- */
 
-/* -1: kept by someone else. */
+/* -1: another process keeps this limit. */
 static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_PROCESSES] = RLIMIT_NPROC,
 	[PLAN_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
@@ -104,8 +104,8 @@ static const int launch_rlimits[PLAN_LIMIT_COUNT] = {
 	[PLAN_LIMIT_NETWORK] = -1,
 };
 
-/* Counted for the user as a whole, one way or another: open files are, while they are on their way
- * through a socket. */
+/* Limits that the kernel counts for all processes of a user together; open files only while they
+ * are on their way through a socket. */
 static const int launch_shared[] = {RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE,
 				    RLIMIT_MEMLOCK};
 
@@ -154,8 +154,8 @@ static int launch_root_processes(uint64_t value, struct error *e)
 	return r;
 }
 
-/* Half of what a file of /proc/sys says, into another switch; a kernel without it has no such
- * counter. */
+/* Writes half of the number in one file of /proc/sys into another.  A kernel without the file
+ * has no such counter. */
 static int launch_half(const char *whole, const char *into)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(64);
@@ -169,10 +169,11 @@ static int launch_half(const char *whole, const char *into)
 }
 
 /*
- * System V memory, semaphores and queues live on when their maker ends, and no limit of a process
- * counts them: all that the box may have is as much as a private tmpfs.  The kernel lets only the
- * namespace's own id 0 say so, and the box of an ordinary user has none: there the filter refuses
- * large ones (PROFILE_SEGMENT in profile_table.h), and a new namespace has room for so many.
+ * System V memory, semaphores and queues outlive their maker, and no limit of a process counts
+ * them.  So this limits all of the box's together to the size of a private tmpfs.  Only id 0 of
+ * the namespace may set that, and the box of an ordinary user has no id 0.  There the filter
+ * refuses large ones (PROFILE_SEGMENT in profile_table.h), and a new namespace has room for a
+ * limited number.
  */
 static int launch_own_ipc(const struct plan *plan)
 {
@@ -218,9 +219,9 @@ static int launch_oom_first(void)
 }
 
 /*
- * What the kernel counts for a user as a whole: of each the box has half at most, so that the other
- * programs of the same user go on.  Those that are limits of processes are in launch_limits.
- * Without users of our own the counters would be the host's.
+ * Of each thing that the kernel counts for a whole user the box gets half at most, so that other
+ * programs of the same user go on.  launch_limits sets those that are limits of processes.
+ * Without a user namespace of our own these counters would be the host's.
  */
 static int launch_shares(const struct plan *plan, struct error *e)
 {
@@ -240,7 +241,7 @@ static int launch_shares(const struct plan *plan, struct error *e)
 	return r < 0 ? error_sys(e, r, "dividing what the kernel counts for a user") : 0;
 }
 
-/* The part that needs the host's /proc, so before the new root. */
+/* The part that needs the host's /proc, so it comes before the new root. */
 static int launch_early_limits(void *context, struct error *e)
 {
 	const struct launch *l = context;
@@ -310,8 +311,9 @@ static int launch_landlock(void *context, struct error *e)
 	return r == -ENOSYS || r == -EOPNOTSUPP ? advice_missing(PLAN_LAYER_LANDLOCK, r, e) : r;
 }
 
-/* Of a watched box the filter asks the recorder, who gets the listener by way of the keeper.
- * From here on nothing that is watched or refused returns before it serves. */
+/* Sets the filter.  In a watched box the filter asks the recorder, which gets the listener
+ * through the keeper.  From here on a watched or refused call returns only after the recorder
+ * has answered. */
 static int launch_seccomp(void *context, struct error *e)
 {
 	const struct launch *l = context;
@@ -319,7 +321,7 @@ static int launch_seccomp(void *context, struct error *e)
 	enum profile_kind kind;
 	enum profile_watch watch = PROFILE_WATCH_NOTHING;
 
-	/* Whoever started bawn may have turned the randomness of addresses off: profile_table.h. */
+	/* The caller of bawn may have switched off random addresses: profile_table.h. */
 	if (!plan->debug && personality(PER_LINUX) < 0)
 		return error_sys(e, -errno, "setting the personality of the box");
 	if (profile_by_name(plan->seccomp_profile, &kind, &watch) < 0 || !watch) {
@@ -327,7 +329,7 @@ static int launch_seccomp(void *context, struct error *e)
 
 		return r < 0 ? advice_missing(PLAN_LAYER_SECCOMP, r, e) : 0;
 	}
-	/* In the box's network namespace: it tells the box's own sockets from all others. */
+	/* Opened in the box's network namespace: by it the recorder knows the box's own sockets. */
 	_cleanup_fd_ int bound = unix_bound_open();
 	_cleanup_fd_ int listener = notify_listen(plan->seccomp);
 
@@ -369,7 +371,7 @@ static int launch_hide(void *context, struct error *e)
 	return r < 0 ? error_sys(e, r, "hiding pid 1") : 0;
 }
 
-/* What init has of /proc comes right behind the channel. */
+/* Closes all descriptors but the channel and, right after it, init's /proc. */
 static int launch_descriptors(void *context, struct error *e)
 {
 	struct launch *l = context;
@@ -386,7 +388,7 @@ static int launch_descriptors(void *context, struct error *e)
 	return 0;
 }
 
-/* As many messages as it takes: the first has the socket of DNS and the one of the rules. */
+/* Sends as many messages as needed.  The first has the sockets of DNS and of the rules. */
 static int launch_send_capture(int channel, const struct capture *c)
 {
 	size_t at = 0;
@@ -415,7 +417,7 @@ static int launch_send_capture(int channel, const struct capture *c)
 	return r;
 }
 
-/* The sockets are the gate's; nothing of them stays here. */
+/* Sends the sockets to the gate and closes them here. */
 static int launch_capture(void *context, struct error *e)
 {
 	const struct launch *l = context;
@@ -440,7 +442,7 @@ static int launch_on_trust(void *context, struct channel_packet *packet, struct 
 	return 0;
 }
 
-/* The files of keys, which is started when we are: the root is what they are needed for. */
+/* Waits for the trust files.  keys started when we did; the new root needs them. */
 static int launch_trust(void *context, struct error *e)
 {
 	struct launch *l = context;
@@ -506,7 +508,7 @@ static int launch_enter(void *context, struct error *e)
 	return root_enter(l->root, e);
 }
 
-/* As launch_capture, for the sockets that the root has. */
+/* Sends the sockets in the new root to the keeper and closes them here. */
 static int launch_sockets(void *context, struct error *e)
 {
 	const struct launch *l = context;
@@ -523,7 +525,7 @@ static int launch_sockets(void *context, struct error *e)
 
 /* --- the order ------------------------------------------------------------------------ */
 
-/* What we make has the modes we say. */
+/* Clears the umask, so that files get exactly the modes that we name. */
 static int launch_own_mask(void *context, struct error *e)
 {
 	struct launch *l = context;
@@ -546,7 +548,7 @@ static int launch_user_mask(void *context, struct error *e)
 const struct step launch_steps[] = {
 	/* the user's own mask is for the command */
 	{"own-mask", STEP_ALWAYS, launch_own_mask, {NULL}},
-	/* who we are in our own user namespace: until then every file belongs to nobody */
+	/* sets our ids in the user namespace: before, every file belongs to nobody */
 	{"ids", PLAN_LAYER_USER_NS, launch_ids, {NULL}},
 	/* the kernel's counters of further namespaces at 0 */
 	{"nested-off", PLAN_LAYER_NESTED_OFF, launch_nested_off, {"ids"}},
@@ -560,41 +562,42 @@ const struct step launch_steps[] = {
 	/* from keys, which makes them while we do all that is above */
 	{"trust", STEP_ALWAYS, launch_trust, {NULL}},
 
-	/* first apart: a copy of a mount would hear of what the host mounts later */
+	/* first: else a copy of a mount would get what the host mounts later */
 	{"apart", PLAN_LAYER_MOUNT_NS, launch_part, {"ids"}},
-	/* a source is opened where the host's tree is in view, and read-only before it stands anywhere */
+	/* a source is opened where the host's tree is in view, and read-only before it stands
+	 * anywhere */
 	{"sources", PLAN_LAYER_MOUNT_NS, launch_sources, {"apart"}},
-	/* laid over the host's tree: its /proc, where counters are written, must be done with */
+	/* covers the host's tree: all writes to its /proc must be done */
 	{"new-root", PLAN_LAYER_MOUNT_NS, launch_new_root,
 	 {"own-mask", "sources", "nested-off", "shares"}},
 	/* the trust files are among them */
 	{"mounts", PLAN_LAYER_MOUNT_NS, launch_mounts, {"new-root", "trust"}},
-	/* laid upon the box's /proc, with a device of its /dev */
+	/* covers files in the box's /proc with a device of its /dev */
 	{"proc-masks", PLAN_LAYER_MOUNT_NS, launch_mask_proc, {"mounts"}},
 	/* the host's tree is gone, and our own becomes read-only: nothing more is made */
 	{"enter", PLAN_LAYER_MOUNT_NS, launch_enter, {"mounts", "proc-masks"}},
 	/* the mounts made them; they are the signer's and the keeper's */
 	{"sockets", PLAN_LAYER_MOUNT_NS, launch_sockets, {"mounts"}},
 
-	/* a limit of file sizes or memory would stop who still makes the root */
+	/* a limit of file sizes or memory would disturb the steps that make the root */
 	{"limits", PLAN_LAYER_LIMITS, launch_limits, {"enter"}},
 	{"user-mask", STEP_ALWAYS, launch_user_mask, {"own-mask", "enter"}},
-	/* only the channel stays, and a /proc for init: what had to go out is out */
+	/* only the channel stays, and a /proc for init: all sockets have been sent */
 	{"descriptors", PLAN_LAYER_FDS, launch_descriptors, {"capture", "enter", "sockets"}},
-	/* from here on no exec gains anything; who has no rights needs it for the next two */
+	/* from here on no exec gains rights; without capabilities the next two steps need this */
 	{"no-new-privs", PLAN_LAYER_NO_NEW_PRIVS, launch_no_new_privs, {NULL}},
-	/* on a system alone: the filter pretends there that they go, so they go before it */
+	/* only on a system: the filter there only pretends to drop them, so drop them first */
 	{"capabilities-first", PLAN_LAYER_CAPS, launch_capabilities_first,
 	 {"enter", "no-new-privs"}},
 	/* by objects, which are opened in the finished root: grant.c */
 	{"landlock", PLAN_LAYER_LANDLOCK, launch_landlock, {"enter", "no-new-privs"}},
-	/* from here on what is watched waits for the recorder: no mount, no open, no new socket */
+	/* from here on a watched call waits for the recorder: no mount, no open, no new socket */
 	{"seccomp", PLAN_LAYER_SECCOMP, launch_seccomp,
 	 {"capture", "enter", "descriptors", "no-new-privs", "capabilities-first", "landlock"}},
 	/* a plan that goes without no-new-privs needs them for Landlock and the filter */
 	{"capabilities", PLAN_LAYER_CAPS, launch_capabilities,
 	 {"enter", "landlock", "seccomp"}},
-	/* nobody inside looks into pid 1; last, for who hides does not own its /proc/self any more */
+	/* nobody inside may look into pid 1; last, because then /proc/self is not ours any more */
 	{"hide", PLAN_LAYER_HIDE_INIT, launch_hide,
 	 {"shares", "landlock", "seccomp", "capabilities-first", "capabilities"}},
 };

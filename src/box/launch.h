@@ -14,15 +14,15 @@ extern const size_t launch_step_count;
 /*
  * Runs in the new namespaces, with capabilities over them, and ends with none: the caller is
  * then pid 1 of a finished box.  Only two descriptors stay open: `keep`, the channel to the keeper,
- * and *ret_processes, a /proc for init alone (root.h), where there is one.  A layer that cannot be
- * applied ends it: there is no way on.
+ * and *ret_processes, a /proc for init alone (root.h), or -1.  When a layer cannot be applied, the
+ * launch fails.
  */
 int launch(const struct plan *plan, int keep, int *ret_processes, struct error *e);
 
 /*
- * For a command of the box, before it is executed: its limit of open files.  Init keeps the user's
- * own, which is twice as high, so that it can pass a descriptor out whatever other boxes have on
- * their way.
+ * Sets the limit of open files for a command of the box, before its exec.  Init keeps the user's
+ * own limit, which is twice as high, so that it can send a descriptor also when other boxes have
+ * many on their way.
  */
 int launch_files(const struct plan *plan);
 

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 enum {
-	PAUSE_MS = 5000, /* a large write ends first; what takes longer is not waited for */
+	PAUSE_MS = 5000, /* how long we wait for a process to stop, for example in a large write */
 	PAUSE_QUICK_LOOKS = 20,
 	PAUSE_QUICK_NS = 500000, /* between the first looks */
 	PAUSE_SLOW_NS = 10000000,
-	PAUSE_PARENTS_MS = 100, /* at most, for all that have children */
+	PAUSE_PARENTS_MS = 100, /* at most, for all processes that have children */
 	PAUSE_PARENT_NS = 20000,
 	PAUSE_PROCESSES_MAX = 1 << 16,
 	PAUSE_NAME = 24,
@@ -46,7 +46,7 @@ static int pause_read(int dir, const char *name, char *into, size_t size)
 	return 0;
 }
 
-/* "7 (a name) S 1 ...": a name may have anything in it. */
+/* Reads "7 (a name) S 1 ...".  The name may have any byte in it. */
 static int pause_read_stat(int dir, struct pause_stat *ret)
 {
 	enum { FIELD_STATE = 3, FIELD_PARENT = 4, FIELD_THREADS = 20 };
@@ -76,7 +76,7 @@ static int pause_read_stat(int dir, struct pause_stat *ret)
 	return 0;
 }
 
-/* In the middle of making a process: nothing else can be going on, and it stops when that ends. */
+/* Whether the thread is in clone or vfork.  It does nothing else, and stops when that ends. */
 static bool pause_is_cloning(int dir)
 {
 	static const long calls[] = {
@@ -137,7 +137,7 @@ static int pause_each_number(int dir, const char *name, int (*found)(void *conte
 	return r;
 }
 
-/* How often a thread has given way to another, by itself or not. */
+/* How many context switches a thread has made, voluntary or not. */
 static uint64_t pause_switches(int dir)
 {
 	static const char *const lines[] = {"\nvoluntary_ctxt_switches:",
@@ -156,9 +156,10 @@ static uint64_t pause_switches(int dir)
 }
 
 /*
- * How often a thread has been given a processor: "ns-on-it ns-waiting times".  A thread is called
- * stopped a moment before it gives way for the last time, and where the processor itself is taken
- * away just then that moment is long; being given one again is what tells that it went on.
+ * How often a thread got a processor: the third number of "ns-on-it ns-waiting times".  /proc
+ * says "stopped" a moment before the thread's last context switch.  On a virtual machine that
+ * moment can be long.  So a new context switch does not prove that the thread ran on; getting a
+ * processor does.  A kernel without schedstat has only the context switches.
  */
 static uint64_t pause_turns(int dir)
 {
@@ -172,7 +173,7 @@ static uint64_t pause_turns(int dir)
 /* One look over all processes. */
 struct pause_look {
 	struct pause_list *list;
-	bool still; /* all of them, so far */
+	bool still; /* all processes so far have stopped */
 	uint64_t turns;
 	pid_t moving;
 	char moving_name[PAUSE_NAME];
@@ -216,7 +217,7 @@ static int pause_look_process(void *context, int dir, pid_t pid)
 	if (r < 0)
 		return r;
 	own.still = pause_is_still(dir, &st);
-	/* A first thread that has ended says nothing about the others. */
+	/* The first thread may have ended while others run. */
 	if (own.still && st.threads > 1)
 		r = pause_each_number(dir, "task", pause_look_thread, &own);
 	else if (own.still && !pause_has_ended(&st))
@@ -237,7 +238,7 @@ static int pause_look_process(void *context, int dir, pid_t pid)
 	return pause_list_add(look->list, &p);
 }
 
-/* How many were ever made here, processes and threads: the last word of loadavg. */
+/* The last pid that was given to a process or thread here: the last word of loadavg. */
 static int pause_last_made(const struct pause *p, long *ret)
 {
 	char text[256];
@@ -286,7 +287,7 @@ static int pause_by_depth(const void *a, const void *b)
 	return (x->depth < y->depth) - (x->depth > y->depth);
 }
 
-/* While they are in the order of their pids; the greatest depth. */
+/* Sets the depth of each process and returns the greatest.  The list must be in order of pids. */
 static uint32_t pause_measure(struct pause_list *l)
 {
 	uint32_t most = 0;
@@ -304,7 +305,7 @@ static uint32_t pause_measure(struct pause_list *l)
 	return most;
 }
 
-/* Deepest first. */
+/* Continues the processes that we stopped, deepest first. */
 static void pause_continue(struct pause_list *l)
 {
 	(void)pause_measure(l);
@@ -329,7 +330,7 @@ void pause_end(struct pause *p)
 	if (p->state == PAUSE_OFF)
 		return;
 	pause_wake_in(p, 0);
-	/* In the middle of stopping nobody knows who has been hit: look again. */
+	/* While stopping we do not know yet which processes got the signal: look again. */
 	if (p->state == PAUSE_STOPPING)
 		(void)pause_look(p, &look);
 	for (size_t i = 0; i < p->found.count; i++) {
@@ -361,7 +362,8 @@ static bool pause_has_stopped(const struct pause *p, pid_t pid)
 	return dir < 0 || pause_read_stat(dir, &st) < 0 || pause_is_still(dir, &st);
 }
 
-/* For the sake of shells alone: that all are still is seen to afterwards. */
+/* Stops parents first, only so that shells do not see their jobs stop.  Whether all have stopped is
+ * checked later. */
 static void pause_stop_parents(struct pause *p)
 {
 	const struct timespec moment = {.tv_nsec = PAUSE_PARENT_NS};
@@ -395,7 +397,7 @@ static int pause_step(struct pause *p)
 		(void)error_sys(&e, r, "cannot see whether the box has stopped");
 		return pause_give_up(p, &e);
 	}
-	/* Looked at once more nothing has changed. */
+	/* Done when two looks in a row find all stopped, and nothing ran or was made in between. */
 	bool still = look.still && first == last;
 	bool again = still && !(p->was_still && p->turns == look.turns);
 
@@ -412,7 +414,7 @@ static int pause_step(struct pause *p)
 		error_next(&e, "It may wait for a slow disk: try again, or end the session.");
 		return pause_give_up(p, &e);
 	}
-	/* Somebody was faster, and continued what we had stopped; or was made meanwhile. */
+	/* Somebody continued a process that we had stopped, or made a new one. */
 	if (!again)
 		(void)kill(-1, SIGSTOP);
 	pause_wake_in(p, p->looks++ < PAUSE_QUICK_LOOKS ? PAUSE_QUICK_NS : PAUSE_SLOW_NS);

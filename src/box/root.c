@@ -47,7 +47,7 @@ int mount(const char *source, const char *target, const char *type, unsigned lon
 const char *const root_devices[ROOT_DEVICE_COUNT] = {"null",   "zero",    "full",
 						     "random", "urandom", "tty"};
 
-/* What a read-only /proc of our own still tells and should not: keys, memory, timers. */
+/* Files of a read-only /proc that still tell too much about the host: keys, memory, timers. */
 static const struct {
 	const char *path;
 	bool only_root; /* the kernel shows it to nobody else */
@@ -78,28 +78,28 @@ enum {
 struct root {
 	const struct plan *plan;
 	int fd;    /* the new root */
-	dev_t dev; /* its filesystem; in it and in the private ones alone do we create anything */
+	dev_t dev; /* its filesystem; we create things only in it and in private_devs */
 	dev_t private_devs[ROOT_PRIVATE_MAX]; /* the plan's own tmpfs, such as /tmp */
 	size_t private_count;
 	int parent; /* the directory of the last mount point; -1 none */
 	bool parent_is_ours;
 	char parent_path[PATH_MAX];
-	int proc; /* the host's, where there is no pid namespace to have one of our own; else -1 */
+	int proc; /* the host's /proc, when there is no pid namespace; else -1 */
 	int devices[ROOT_DEVICE_COUNT];
 	const struct root_trust *trust;
 	bool trust_made[PLAN_TRUST_COUNT];
 	struct root_made *made;
-	int scratch;                  /* .bawn: what we make up and show elsewhere */
+	int scratch;                  /* .bawn: files that we make and then show at other places */
 	bool given;                   /* the root is a system, of the plan */
 	int sources[PLAN_MOUNTS_MAX]; /* detached copies, by index in the plan; -1 none */
 };
 
-/* What cannot be laid, and the way out, as far as it can be told. */
+/* Says which overlay failed, and what to do, if we know it. */
 static int root_layers_failed(const struct plan_mount *m, int layer, int r, struct error *e)
 {
 	_cleanup_buf_ struct buf mounted = BUF_INIT(PATH_MAX);
 
-	/* The kernel lets nobody look beneath mounts that are not his own. */
+	/* The kernel does not show what is below mounts of another user namespace. */
 	if (r == -EINVAL)
 		mountinfo_beneath(m->source, &mounted);
 	if (mounted.len > 0) {
@@ -114,8 +114,8 @@ static int root_layers_failed(const struct plan_mount *m, int layer, int r, stru
 	return r;
 }
 
-/* A source of the plan with layers upon it: its detached mount, or -errno.  base: the source, opened
- * and checked. */
+/* Makes the overlay of a source and its layers: its detached mount, or -errno.  base: the source,
+ * open and checked. */
 static int root_open_layers(const struct plan_mount *m, int base, struct error *e)
 {
 	_cleanup_fd_ int layer = *m->upper ? open_no_links(m->upper, O_PATH | O_DIRECTORY) : -1;
@@ -185,7 +185,7 @@ int root_open_sources(struct root *root, struct error *e)
 		const struct plan_mount *m = &root->plan->mounts.items[i];
 
 		root->sources[i] = -1;
-		/* Ablation: without processes of its own the box can have no /proc of its own. */
+		/* Ablation: without a pid namespace the box cannot have a /proc of its own. */
 		bool host_proc = m->kind == PLAN_MOUNT_PROC &&
 				 plan_goes_without(root->plan, PLAN_LAYER_PID_NS);
 
@@ -214,8 +214,8 @@ int root_open_sources(struct root *root, struct error *e)
 
 		if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
 			return error_set(e, -ENODEV, "%s is not a device on this machine", path);
-		/* The inode is the host's: its mode, owner and times are not to be changed.  A
-		 * device is written to on a read-only mount as well. */
+		/* The inode is the host's.  Read-only, so that the box cannot change its mode,
+		 * owner and times.  Writing to the device itself still works. */
 		root->devices[i] =
 			mounts_clone(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 		if (root->devices[i] < 0)
@@ -232,7 +232,7 @@ static bool root_made(const struct root *root, dev_t dev)
 	return dev == root->dev;
 }
 
-/* Is this directory of a tmpfs that we made? */
+/* Whether this directory is in a tmpfs that we made. */
 static bool root_owns(const struct root *root, int dir)
 {
 	struct stat st;
@@ -240,7 +240,7 @@ static bool root_owns(const struct root *root, int dir)
 	return fstat(dir, &st) == 0 && root_made(root, st.st_dev);
 }
 
-/* Opens the directory name in dir, made first where it is missing and the place is ours: its
+/* Opens the directory name in dir.  Makes it when it is missing and dir is in a tmpfs of ours.  Its
  * descriptor, or -errno. */
 static int root_step(const struct root *root, int dir, const char *name)
 {
@@ -297,7 +297,7 @@ static int root_parent(struct root *root, const char *target, const char **ret_n
 	return root->parent;
 }
 
-/* Something is mounted at target: what was known of it and beneath is no longer so. */
+/* A mount now covers target: forgets the kept parent if it lies there. */
 static void root_forget_parent(struct root *root, const char *target)
 {
 	if (root->parent >= 0 && str_path_beneath(root->parent_path, target))
@@ -343,7 +343,7 @@ static int root_bind(struct root *root, size_t index, struct error *e)
 
 static int root_tmpfs(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	/* Shared scratch space like /tmp is sticky; a directory with a user's name on it is his. */
+	/* Shared space like /tmp is sticky; a folder below /run is the user's alone. */
 	const char *mode = str_after(m->target, "/run/") ? "0700" : "1777";
 	_cleanup_fd_ int fd = mounts_new_tmpfs(mode, m->size, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 
@@ -351,13 +351,13 @@ static int root_tmpfs(struct root *root, const struct plan_mount *m, struct erro
 		return error_sys(e, fd, "making the private %s", m->target);
 	struct stat st;
 
-	/* What the plan shows below it gets its mount point there. */
+	/* We may make mount points in it. */
 	if (root->private_count < ROOT_PRIVATE_MAX && fstat(fd, &st) == 0)
 		root->private_devs[root->private_count++] = st.st_dev;
 	return root_attach_at(root, fd, m->target, true, e);
 }
 
-/* The parent of something that we make up, as root_parent: it must be ours. */
+/* As root_parent, for a file that we make: the parent must be in a tmpfs of ours. */
 static int root_own_parent(struct root *root, const char *target, const char **ret_name,
 			   struct error *e)
 {
@@ -371,8 +371,8 @@ static int root_own_parent(struct root *root, const char *target, const char **r
 }
 
 /*
- * In a system there may be a file of that name, and its packages are free to change the folder.  In
- * the private home it stands on a mount point that was made for it.
+ * Mounts a made-up file over an existing one.  A system may have a file of that name, and its
+ * packages may change the folder.  In the private home bawn has made a mount point for it.
  */
 static int root_file_over(struct root *root, const struct plan_mount *m, struct error *e)
 {
@@ -438,7 +438,7 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	_cleanup_fd_ int target = open_beneath(root->fd, m->target + 1, O_PATH, 0);
 	struct stat st;
 
-	/* It may come to be; then it is covered from outside (recorder/covers.h). */
+	/* It does not exist yet.  When it appears, the recorder covers it (recorder/covers.h). */
 	if (target == -ENOENT || target == -ENOTDIR)
 		return 0;
 	if (target < 0 || fstat(target, &st) < 0)
@@ -456,7 +456,7 @@ static int root_hide(const struct root *root, const struct plan_mount *m, struct
 	return r < 0 ? error_sys(e, r, "hiding %s", m->target) : 0;
 }
 
-/* The session's own file of a format, once, in our own root; shown wherever the plan says. */
+/* Copies a trust file into our own root once; the plan's mounts then show it at each target. */
 static int root_copy_trust(const struct root *root, const char *name, int from)
 {
 	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -507,7 +507,8 @@ static int root_trust(struct root *root, const struct plan_mount *m, struct erro
 			: root_attach_at(root, tree, m->target, false, e);
 }
 
-/* Bound by its name alone, from its own directory: the path may be long. */
+/* Makes a socket.  Binds it by its bare name from its own directory, because the path may be
+ * long. */
 static int root_socket(struct root *root, const struct plan_mount *m, struct error *e)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -593,11 +594,11 @@ static int root_private_dev(struct root *root, const struct plan_mount *m, struc
 
 static int root_dev(struct root *root, const struct plan_mount *m, struct error *e)
 {
-	/* All terminals of the machine are counted together, and there are 4,096. */
+	/* The kernel counts the terminals of the whole machine together, and has 4,096. */
 	static const struct mounts_option pts_options[] = {
 		{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", ROOT_TERMINALS}};
 	char target[64];
-	/* A system's own folder is not the place for what we make. */
+	/* On a system we do not make devices in its own folder. */
 	_cleanup_fd_ int own = root->given ? root_private_dev(root, m, e) : -1;
 
 	if (root->given && own < 0)
@@ -684,7 +685,7 @@ int root_enter(struct root *root, struct error *e)
 	return r < 0 ? error_sys(e, r, "making the root read-only") : 0;
 }
 
-/* What is made up stands in .bawn: of our own root a folder, on a system a tmpfs. */
+/* Makes .bawn for the files that we make: a folder of our own root, or a tmpfs on a system. */
 static int root_make_scratch(struct root *root, struct error *e)
 {
 	int r = mkdirat(root->fd, ".bawn", 0755) < 0 && errno != EEXIST ? -errno : 0;
@@ -738,7 +739,7 @@ struct root *root_begin(const struct plan *plan, const struct root_trust *trust,
 
 int root_part(struct error *e)
 {
-	/* What we mount is ours, and what the host mounts later does not appear here. */
+	/* Our mounts do not appear on the host, and its later mounts do not appear here. */
 	if (mount(NULL, "/", NULL, 0x4000 /* MS_REC */ | ROOT_PRIVATE, NULL) < 0)
 		return error_sys(e, -errno, "parting from the host's mounts");
 	return 0;

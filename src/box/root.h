@@ -17,8 +17,8 @@ struct root_trust {
 };
 
 /*
- * The second /proc is attached nowhere: for init alone, to see
- * also the processes that hide from the first.  -1 without processes of the box's own.
+ * The second /proc is mounted nowhere.  Only init has it, to see
+ * also the processes that hide from the first.  -1 without a pid namespace.
  */
 struct root_made {
 	int ssh;       /* the box's listening socket of the ssh agent; -1 none */
@@ -29,13 +29,12 @@ struct root_made {
 #define ROOT_MADE_INIT ((struct root_made){.ssh = -1, .ask = -1, .processes = -1})
 
 /*
- * In a mount namespace of our own, with CAP_SYS_ADMIN over it, the steps that make the root, in this
- * order (launch.c says why).  On an error the caller ends; nothing was changed outside.
+ * In a mount namespace of our own, with CAP_SYS_ADMIN over it, the steps that make the root, in
+ * this order (launch.c says why).  On an error the caller ends; nothing was changed outside.
  */
 struct root;
 
-/* There is one, and it begins anew.  The trust files are looked at by root_mount, and what is made
- * is told to `made`. */
+/* Resets and returns the one struct root.  root_mount reads the trust files and fills `made`. */
 struct root *root_begin(const struct plan *plan, const struct root_trust *trust,
 			struct root_made *made);
 int root_part(struct error *e);                               /* from the host's mounts */
@@ -43,6 +42,6 @@ int root_open_sources(struct root *root, struct error *e);    /* while they are 
 int root_make(struct root *root, struct error *e);            /* empty, or a system's */
 int root_mount(struct root *root, struct error *e);           /* all that the plan names */
 int root_mask_proc(const struct root *root, struct error *e); /* what /proc should not tell */
-int root_enter(struct root *root, struct error *e);           /* and lets go of the old one */
+int root_enter(struct root *root, struct error *e);           /* and detaches the old one */
 
 #endif
