@@ -32,7 +32,7 @@ static int asked_snapshot_wait(struct asked_snapshot *a)
 	return status;
 }
 
-/* It prints the name, and ends. */
+/* 'bawn snapshot' prints the name of the snapshot and ends. */
 static int asked_snapshot_on_answer(void *context, uint32_t events)
 {
 	struct asked_snapshot *a = context;

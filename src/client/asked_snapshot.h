@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot that the box asked for itself: 'bawn snapshot' for this session, by a process of its
- * own, so that the terminal goes on meanwhile.  Its name begins with "agent-".
+ * A snapshot that the box asked for.  The client starts 'bawn snapshot' for this session as a
+ * process, so that the terminal goes on meanwhile.  The snapshot's name begins with "agent-".
  */
 #ifndef BAWN_ASKED_SNAPSHOT_H
 #define BAWN_ASKED_SNAPSHOT_H
@@ -26,11 +26,11 @@ void asked_snapshot_init(struct asked_snapshot *a, struct loop *loop,
 			 void (*done)(void *context, uint64_t id, bool made, const char *text),
 			 void *context);
 
-/* `done` is called when it is made or is not.  -EBUSY: one is being made. */
+/* Calls `done` when the snapshot is made or has failed.  -EBUSY: another one is being made. */
 int asked_snapshot_start(struct asked_snapshot *a, const char *session, const char *workspace,
 			 uint64_t id, const char *name);
 
-/* The session is over: one that is being made ends. */
+/* The session is over: ends the process that makes a snapshot. */
 void asked_snapshot_end(struct asked_snapshot *a);
 
 #endif

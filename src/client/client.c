@@ -2,17 +2,17 @@
 /*
  * How the command inside gets its 0, 1 and 2.
  *
- *	/dev/null	is the box's own /dev/null, and so is one that is closed
- *	a terminal	is a terminal of the box's own; the keeper holds its master
+ *	/dev/null	becomes the box's own /dev/null, and so does a closed one
+ *	a terminal	becomes a terminal of the box's own; the keeper holds its master
  *			and we carry the bytes (with --stdio: as the next line)
- *	anything else	(a pipe, a file, a socket, a device) stays outside: a pipe of the
- *			box's own goes in and we pump, one way (pump.h), because a
- *			descriptor that is open for reading can be opened again for
- *			writing through /proc, and its flags are everybody's who has it
+ *	anything else	(a pipe, a file, a socket, a device) stays outside.  The box gets a
+ *			pipe of its own, and we copy the bytes one way (pump.h).  Else the box
+ *			could open a descriptor for reading again for writing through /proc,
+ *			and change flags that all its holders share
  *
- * Where 1 and 2 are one outside, they are one pipe inside, which keeps the order of what is
- * written.  At the end of the box what its pipes hold still goes out, for as long as somebody
- * reads it and no signal ends us.
+ * When 1 and 2 are the same thing outside, they are one pipe inside, which keeps the order of
+ * writes.  After the end of the box we still copy what its pipes hold, as long as somebody reads
+ * it and no signal ends us.
  *
  * When both ends of the command are our terminal we go raw at once and every key
  * belongs to the box.  In a pipeline (`bawn run -- ls | less`) somebody else may
@@ -69,12 +69,12 @@ struct client {
 	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
-	struct terminal_state shown; /* what the box's output may have done there */
+	struct terminal_state shown; /* what the box's output may have changed there */
 	int output;                  /* where the box's terminal is shown; -1 without one */
 	bool reading;                /* keys go to the box */
-	bool input_waits;            /* epoll has the terminal */
+	bool input_waits;            /* the loop waits for the terminal */
 	bool asked_to_stop;          /* a stop signal was passed on; the job's stop is ours too */
-	bool asked_to_end;           /* one that ends most commands was passed on */
+	bool asked_to_end;           /* a signal that ends most commands was passed on */
 	int signals;
 	int grace; /* a clock, once the terminal is gone; else -1 */
 	struct pump pumps[3];
@@ -103,7 +103,7 @@ static int client_send_job(struct client *c, enum message_type type, uint64_t va
 
 /* --- the terminal --------------------------------------------------------------------- */
 
-/* The grace is over: nobody can reach the command any more, so it does not go on. */
+/* The grace is over: nobody can reach the command any more, so we end it. */
 static int client_on_grace(void *context, uint32_t events)
 {
 	struct client *c = context;
@@ -167,7 +167,7 @@ static int client_resize(struct client *c)
 	return channel_if_there(r);
 }
 
-/* The keys are the box's from here on. */
+/* From here on the keyboard belongs to the box. */
 static int client_take_terminal(struct client *c)
 {
 	int r = terminal_make_raw(&c->terminal);
@@ -190,7 +190,7 @@ static void client_leave_terminal(struct client *c)
 		terminal_restore(&c->terminal);
 }
 
-/* The box is gone or stopped, and does not turn off what it turned on. */
+/* Sets the terminal right: the box is gone or stopped and cannot undo what it switched on. */
 static void client_end_terminal(struct client *c)
 {
 	_cleanup_buf_ struct buf undo = BUF_INIT(2048);
@@ -202,16 +202,16 @@ static void client_end_terminal(struct client *c)
 }
 
 /*
- * Stops as the job did, so that the user's shell takes over; returns when continued.  all: outside
- * it would have been for the whole pipeline, by Ctrl-Z or for want of the terminal.  A command that
- * stops itself stops nobody else.
+ * Stops as the job did, so that the user's shell takes over; returns when continued.  all: the
+ * stop is for the whole pipeline (Ctrl-Z, or a read of the terminal in the background).  A
+ * command that stops itself stops nobody else.
  */
 static void client_stop_too(struct client *c, bool all)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	sigset_t tstp;
 
-	/* Whoever has the input now finds it as the command left it. */
+	/* The next reader of the input starts where the command stopped reading. */
 	if (c->pumped[0])
 		pump_settle(&c->pumps[0]);
 	if (c->asked_to_stop || !all) {
@@ -269,7 +269,7 @@ static int client_on_event(void *context, struct channel_packet *packet, struct 
 	struct message_event m;
 	int r = message_decode(packet->body, &message_event_schema, &m, NULL, e);
 
-	/* The box is gone, and with it whatever the terminal was raw for. */
+	/* The box is gone, so the terminal need not be raw any more. */
 	if (r == 0 && (m.kind == MESSAGE_EVENT_COMPARING || m.kind == MESSAGE_EVENT_UNATTRIBUTED))
 		client_end_terminal(c);
 	if (r == 0 && c->options->on_event)
@@ -277,7 +277,7 @@ static int client_on_event(void *context, struct channel_packet *packet, struct 
 	return r;
 }
 
-/* The signer wants a connection to the user's agent; it is not for it to open one. */
+/* The signer may not open sockets: the client connects to the user's agent for it. */
 static int client_on_ssh_connect(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -301,7 +301,7 @@ static int client_on_ssh_connect(void *context, struct channel_packet *packet, s
 static int client_spawn_at(const char *path, const char *name, int channel, bool close_others,
 			   pid_t *ret_pid);
 
-/* Without one names stay closed; the session goes on as it was. */
+/* Starts a resolver.  If that fails, names stay refused and the session goes on. */
 static int client_on_resolver(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct client *c = context;
@@ -382,7 +382,7 @@ static const struct channel_rule client_rules[] = {
 	{MESSAGE_READY, "READY", 16, 0, 0, 1u << CLIENT_STARTING, client_on_ready},
 	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, CLIENT_IN_ANY, client_on_failed},
 	{MESSAGE_EVENT, "EVENT", 4096, 0, 0, CLIENT_IN_ANY, client_on_event},
-	/* What others ask of the keeper may come before its word that the box is there. */
+	/* Other commands may cause these before the keeper says READY. */
 	{MESSAGE_RESOLVER, "RESOLVER", 0, 1, 1, CLIENT_IN_ANY, client_on_resolver},
 	{MESSAGE_SSH_CONNECT, "SSH_CONNECT", 16, 0, 0, CLIENT_IN_ANY, client_on_ssh_connect},
 	{MESSAGE_OUTPUT, "OUTPUT", MESSAGE_DATA_MAX, 0, 0, CLIENT_IN_RUNNING, client_on_output},
@@ -403,7 +403,7 @@ static int client_on_keeper(void *context, uint32_t events)
 	return r < 0 ? r : 0;
 }
 
-/* Nobody is left to pass it on to: it is ours, as it would have been the command's. */
+/* The command has ended, so the signal is for us. */
 static int client_on_late_signal(struct client *c, int number)
 {
 	if (number == SIGTSTP) {
@@ -432,7 +432,8 @@ static int client_on_signal(void *context, uint32_t events)
 
 	if (info.ssi_signo == SIGTSTP) {
 		c->asked_to_stop = true;
-		/* Without a terminal the group has no parent in its session: only SIGSTOP stops. */
+		/* Without a terminal the command's group has no parent in its session: only
+		 * SIGSTOP stops it. */
 		return client_send_job(c, MESSAGE_SIGNAL,
 				       0x100 | (c->spawn.terminal ? SIGTSTP : SIGSTOP));
 	}
@@ -459,9 +460,8 @@ static int client_give(struct client *c, int number, int fd)
 }
 
 /*
- * A stream is over.  Our own copy of the caller's descriptor must not keep it open: who writes to a
- * command that reads no more is told so, and who reads from it sees the end.  2 stays, for our own
- * words.
+ * A stream is over.  Closes our own copy of the caller's descriptor: then a writer gets EPIPE
+ * when the command reads no more, and a reader sees the end.  2 stays open for our own messages.
  */
 static void client_release(struct client *c, int number)
 {
@@ -512,7 +512,7 @@ static int client_give_pumped(struct client *c, int number, int fd)
 	return r;
 }
 
-/* Two descriptors of one thing that is written in the order of the writes. */
+/* Whether two descriptors lead to one thing that keeps the order of writes. */
 static bool client_is_same(int a, int b, const struct stat *st)
 {
 	struct stat other;
@@ -522,7 +522,7 @@ static bool client_is_same(int a, int b, const struct stat *st)
 		return false;
 	if (!S_ISREG(st->st_mode))
 		return true;
-	/* Opened twice, each writes from its own place. */
+	/* A file that was opened twice has two offsets. */
 	long apart = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
 
 	return apart == 0 || (fcntl(a, F_GETFL) & fcntl(b, F_GETFL) & O_APPEND) ||
@@ -536,7 +536,7 @@ static int client_give_stdio(struct client *c, const struct client_options *opti
 		struct stat st;
 		int r = 0;
 
-		/* One that cannot be looked at is an error. */
+		/* A descriptor that fstat refuses is an error. */
 		int looked = fd < 0 ? -EBADF : fstat(fd, &st) < 0 ? -errno : 0;
 
 		if (looked < 0 && looked != -EBADF)
@@ -601,7 +601,7 @@ static int client_watch_signals(struct client *c)
 			(void)sigaddset(&set, passed[i]);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, and is told */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a write past the limit is an error that we report */
 	c->signals = process_signalfd(&set);
 	if (c->signals < 0)
 		return c->signals;
@@ -678,8 +678,7 @@ static int client_start(struct client *c, const struct plan *plan,
 	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
 	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
 	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	/* In the background they are those of whoever has the terminal: a shell that edits lines.
-	 */
+	/* In the background the terminal has the modes of another program, for example a shell. */
 	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
 	    tcgetattr(c->terminal.fd, &modes) == 0)
 		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
@@ -691,7 +690,7 @@ static int client_start(struct client *c, const struct plan *plan,
 				 c->given, c->given_count);
 	for (size_t i = 0; i < c->given_count; i++)
 		fd_close(&c->given[i]);
-	/* A keeper that could not go on has said why, and that is read first. */
+	/* A keeper that failed has sent the reason; we read that first. */
 	r = channel_if_there(r);
 	if (r == 0 && handover_send(&c->handover, true, e) < 0)
 		return e->code;
@@ -705,12 +704,12 @@ static int client_start(struct client *c, const struct plan *plan,
 	return r < 0 ? error_sys(e, r, "starting the session") : 0;
 }
 
-/* The box is gone, so what its pipes still hold is all there will be. */
+/* The box is gone: copies the rest from its pipes. */
 static void client_drain(struct client *c)
 {
 	loop_remove(&c->loop, &c->keeper_handle);
 	c->draining = true;
-	/* Who ended the command does not wait long for somebody who reads nothing. */
+	/* A user who ended the command does not want to wait for a reader that does not read. */
 	if (c->asked_to_end || WIFSIGNALED(c->status))
 		(void)client_start_grace(c);
 	c->loop.stop = client_is_drained(c);
@@ -721,7 +720,7 @@ static void client_drain(struct client *c)
 		if (c->pumped[i] && c->pumps[i].error < 0)
 			text_printf(&err, "bawn: writing the command's output: %s\n",
 				    error_words(c->pumps[i].error));
-	/* The command could not know: it had written to a pipe, and gone. */
+	/* The command could not see this error: it wrote to our pipe and ended. */
 	if (c->pumped[1] && c->pumps[1].error < 0 && c->status == 0)
 		c->status = W_EXITCODE(CLIENT_UNWRITTEN, 0);
 }
@@ -740,7 +739,7 @@ static void client_end(struct client *c)
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
-	/* It would end with the gate, once its own lookups are over. */
+	/* By itself it ends only after its last lookup. */
 	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
 		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;

@@ -19,17 +19,17 @@ struct client_options {
 	bool stdio;  /* never a terminal inside, whatever ours are */
 	int exec_fd; /* a sealed memfd to execute instead of looking argv[0] up; -1 for none */
 	int fds[3];  /* what becomes 0, 1 and 2 inside: 0, 1, 2 for our own */
-	/* Told of each thing that the gate decided, as it comes; NULL for nobody.  `quiet`: the
-	 * terminal is the box's now, and nothing should be written to it. */
+	/* Called for each event that the keeper sends; may be NULL.  `quiet`: the
+	 * box has the terminal now, so do not write to it. */
 	void (*on_event)(void *context, const struct message_event *event, bool quiet);
 	void *event_context;
 	handover_fn read_value; /* of the plan's secrets; NULL when there are none */
 	void *value_context;
-	const struct session_store *session; /* where it can be found; NULL: nowhere */
+	const struct session_store *session; /* where other commands find it; NULL: nowhere */
 	int layers;                          /* the lock of its layers; -1: it has none */
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
-	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	struct outward *outward;             /* started with the box; NULL: no collector is named */
 };
 
 #define CLIENT_OPTIONS_INIT \

@@ -8,7 +8,7 @@
 
 enum { HANDOVER_SERVING };
 
-/* One value on its way: never grown, so never moved, and wiped. */
+/* Reads one value and sends it.  The buf never grows, so it never moves; it is wiped. */
 static int handover_send_one(struct handover *v, uint64_t index, struct error *e)
 {
 	static char bytes[MESSAGE_VALUE_MAX + 1];
@@ -24,7 +24,7 @@ static int handover_send_one(struct handover *v, uint64_t index, struct error *e
 	m.value = buf_span(&b);
 	if (r == 0) {
 		r = message_send_secret(v->channel.fd, MESSAGE_VALUE, &message_value_schema, &m);
-		/* Keys may have ended a moment ago; that is told elsewhere. */
+		/* Keys may have ended a moment ago; the keeper reports that. */
 		r = channel_if_there(r);
 		if (r < 0 && r != -EAGAIN)
 			(void)error_sys(e, r, "sending it");

@@ -13,8 +13,9 @@
 #include "plan.h"
 
 /*
- * Reads one value, or with `secret` NULL the login of the proxy: whoever made the plan knows where it is.  `into` has room for MESSAGE_VALUE_MAX
- * and does not grow; it is wiped by the caller.  *ret_expires is 0 where it does not.
+ * Reads one value, or with `secret` NULL the login of the proxy.  The maker of the plan provides
+ * this function.  `into` has room for MESSAGE_VALUE_MAX and does not grow; the caller wipes it.
+ * *ret_expires is 0 when the value does not expire.
  */
 typedef int (*handover_fn)(void *context, const struct plan_secret *secret, struct buf *into,
 			   uint64_t *ret_expires, struct error *e);
@@ -37,13 +38,13 @@ int handover_open(struct handover *v, const struct plan *plan, handover_fn read,
 		  int *ret_keys, struct error *e);
 
 /*
- * Sends each value; one that cannot be read ends the start, with the reason.  Called before the
- * session is started, so that nothing runs when one is missing: what finds no room in the
- * channel then is sent by the second call, after it, which waits.
+ * Sends each value.  When one cannot be read, the start fails with the reason.  The first call
+ * comes before the session starts, so that nothing runs when a value is missing.  Values that
+ * find no room in the channel wait for the second call, after the start, which waits for room.
  */
 int handover_send(struct handover *v, bool wait, struct error *e);
 
-/* From here on answers what keys asks for. */
+/* From here on sends keys each value that it asks for. */
 int handover_watch(struct handover *v, struct loop *loop);
 void handover_close(struct handover *v);
 

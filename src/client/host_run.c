@@ -76,12 +76,12 @@ static int host_begin_record(struct recording *recording, const struct plan *pla
 
 	if (r == 0)
 		r = recording_start(recording, programs, sealed, e);
-	/* There is no gate to have it. */
+	/* There is no gate that could use it. */
 	fd_close(&recording->gate);
 	return r < 0 ? r : recording_wait(recording, e);
 }
 
-/* UNSAFE, and said so. */
+/* Runs the command without a box.  bawn calls this UNSAFE everywhere. */
 static int host_wait(const struct plan *plan, int *ret_status, struct error *e)
 {
 	pid_t pid = fork();

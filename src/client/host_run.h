@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The backend `host`: no box.  The command runs as the user's shell would start it; what it does
- * is not held and not seen, and the record says so: when it began and ended, what it was, and that
- * nothing was watched.
+ * The backend `host`: no box.  The command runs as the user's shell would start it.  bawn
+ * neither limits nor sees what it does.  The record says when it began and ended, what it was,
+ * and that nothing was watched.
  */
 #ifndef BAWN_HOST_RUN_H
 #define BAWN_HOST_RUN_H

@@ -17,7 +17,7 @@
 
 enum {
 	OUTWARD_VARIABLES = 64,
-	OUTWARD_LAST_MS = 2300, /* a little more than it takes for itself */
+	OUTWARD_LAST_MS = 2300, /* a little more than bawn-otlp allows itself */
 	OUTWARD_LINE = 700,
 };
 
@@ -69,7 +69,7 @@ void outward_end(struct outward *o, const struct text *t)
 	}
 	line[len] = '\0';
 	fd_close(&o->fd);
-	/* It keeps its place by replacing a file whole: it can be ended at any time. */
+	/* It replaces the file with its position whole, so we can end it at any time. */
 	(void)kill(o->pid, SIGKILL);
 	while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The process beside a session that sends its record outward, bawn-otlp, where the user's
- * environment names a collector (src/wire/otlp_settings.h).  Nothing waits for it: it is started
- * when the box runs already, and at the session's end it gets a bounded time, which a collector
- * that answers never uses up.
+ * environment names a collector (src/wire/otlp_settings.h).  The client starts it when the box
+ * already runs, so nothing waits for it.  At the session's end it gets a bounded time; a
+ * collector that answers needs less.
  *
  * It has the variables of OpenTelemetry and no others; the box has none of them.
  */
@@ -24,10 +24,11 @@ struct outward {
 
 bool outward_is_wanted(void);
 
-/* Without it the session goes on, and its record waits to be sent. */
+/* Starts it.  If that fails, the session goes on, and a later one sends the record. */
 void outward_start(struct outward *o);
 
-/* Waits until all is sent, at most two seconds; t gets what is left. */
+/* Waits until all is sent, at most OUTWARD_LAST_MS, ends the process, and prints to t what is
+ * left. */
 void outward_end(struct outward *o, const struct text *t);
 
 #endif

@@ -33,7 +33,7 @@ static size_t pump_unread(const struct pump *p)
 {
 	int n = 0;
 
-	/* Either end of a pipe says it, also when all readers are gone. */
+	/* Either end of a pipe knows it, also when all readers are gone. */
 	if (ioctl(p->to >= 0 ? p->to : p->meter, FIONREAD, &n) < 0 || n < 0)
 		return 0;
 	return (size_t)n;
@@ -92,7 +92,8 @@ void pump_stop(struct pump *p)
 		p->on_done(p->context);
 }
 
-/* The box reads what is left and then an end; we go on counting what it has read. */
+/* Closes the box's pipe for writing: the box reads the rest, then the end.  We go on counting
+ * what it has read. */
 static void pump_end_inward(struct pump *p)
 {
 	char path[32];
@@ -110,10 +111,10 @@ static void pump_end_inward(struct pump *p)
 /* --- a pipe inward ---------------------------------------------------------------------- */
 
 /*
- * Shows the box what is in the caller's pipe and not yet in its own.  tee always begins at the
- * front, so where something is shown already, a copy goes through a pipe of ours and loses its
- * front there.  Returns how much was shown, 0 when the caller's pipe is empty and has no writer,
- * or -errno; *ret_all: nothing is left to show.
+ * Copies with tee(2) what is in the caller's pipe and not yet in the box's.  tee always begins
+ * at the front.  When the box has some of it already, the copy goes through a pipe of ours,
+ * where we drop that front.  Returns how many bytes it copied, 0 when the caller's pipe is empty
+ * and has no writer, or -errno; *ret_all: nothing is left to copy.
  */
 static ssize_t pump_show(struct pump *p, bool *ret_all)
 {
@@ -142,14 +143,14 @@ static ssize_t pump_show(struct pump *p, bool *ret_all)
 }
 
 /*
- * A pipe tells its writer of a read only when it was full, and its reader of a write that blocks
- * midway only when it was empty.  What the box was shown stays in the caller's pipe, so a writer
- * there can block unheard.  Therefore
+ * A pipe wakes its writer after a read only when it was full, and its reader, when a writer
+ * blocks midway, only when it was empty.  The bytes that the box can see stay in the caller's
+ * pipe, so a writer there can block without waking us.  Therefore
  *
- *	little comes	the box's pipe has room for one buffer: whatever is shown fills it, and
- *			its read wakes us.
- *	much comes	it has as much room as the caller's, and while it is neither full nor
- *			empty a clock looks after it, ever more slowly while nothing is read.
+ *	little comes	the box's pipe has room for one buffer: any byte fills it, and the box's
+ *			read wakes us.
+ *	much comes	it has as much room as the caller's.  While it is neither full nor empty,
+ *			we look at it by a clock, more and more slowly while nothing is read.
  */
 static void pump_choose_room(struct pump *p)
 {
@@ -162,7 +163,7 @@ static void pump_choose_room(struct pump *p)
 
 	if (is_bulk == p->bulk)
 		return;
-	/* One that cannot grow stays as it is, which is slower and right. */
+	/* A pipe that cannot grow stays as it is: slower, but correct. */
 	p->bulk = fcntl(p->to, F_SETPIPE_SZ, want) < 0 ? p->bulk : is_bulk;
 }
 
@@ -185,7 +186,7 @@ static void pump_step_show(struct pump *p)
 
 		pump_settle(p);
 		pump_choose_room(p);
-		/* First: what came before the last writer went must be shown. */
+		/* Ask this first, so that we copy all that came before the last writer went. */
 		bool hung_up = poll(&caller, 1, 0) == 1 && (caller.revents & POLLHUP);
 		ssize_t n = pump_show(p, &all);
 
@@ -206,7 +207,7 @@ static void pump_step_show(struct pump *p)
 		pump_end_inward(p);
 		return;
 	}
-	/* Others want their turn; this brings the next event at once. */
+	/* Let other sources have their turn; this brings the next event at once. */
 	(void)loop_set_events(p->loop, p->reader, EPOLLIN);
 }
 
@@ -301,8 +302,8 @@ static void pump_fail(struct pump *p, ssize_t code)
 }
 
 /*
- * Where epoll tells nothing of who is written to, no event would bring what a write left over (a
- * disk that is nearly full takes a part): it goes on until all is written or one fails.
+ * epoll reports nothing for a regular file, so no event would come after a short write (a disk
+ * that is nearly full takes a part).  So it writes on until all is written or a write fails.
  */
 static ssize_t pump_write_some(struct pump *p)
 {
@@ -318,11 +319,11 @@ static ssize_t pump_write_some(struct pump *p)
 			(void)poll(&room, 1, -1);
 		}
 	} while (!p->to_waits && p->len > 0 && (n > 0 || pump_is_passing((int)n)));
-	/* One that takes nothing and says nothing will never take the rest. */
+	/* A target that takes nothing and gives no error will never take the rest. */
 	return n == 0 && p->len > 0 && !p->to_waits ? -EIO : n;
 }
 
-/* One read when there is room; what there is to write is written. */
+/* Reads once when there is room, and writes what it has. */
 static void pump_step_copy(struct pump *p, bool can_read, bool can_write)
 {
 	ssize_t n = 0;
@@ -365,11 +366,11 @@ static void pump_mind(struct pump *p)
 {
 	if (p->done || (p->inward && p->to < 0))
 		return;
-	/* That a writer is gone is always told: by an edge, once and not again and again. */
+	/* epoll always reports that a writer is gone.  As an edge it does so only once. */
 	if (p->from_waits)
 		(void)loop_set_events(p->loop, p->reader, p->len == 0 ? EPOLLIN : EPOLLET);
 	if (p->to_waits)
-		/* A file to read is always ready: then the pace is set by who writes. */
+		/* A file is always ready to read: wait for the target instead. */
 		(void)loop_set_events(p->loop, p->writer,
 				      p->len > 0 || !p->from_waits ? EPOLLOUT : 0u);
 }
@@ -409,7 +410,7 @@ static int pump_start_copy(struct pump *p)
 		if (!p->bytes)
 			return -ENOMEM;
 	}
-	/* More room, fewer turns; a user who has too many pipes already gets no more. */
+	/* A larger pipe needs fewer turns.  The kernel refuses it to a user with too many pipes. */
 	if (!p->inward)
 		(void)fcntl(p->from, F_SETPIPE_SZ, PUMP_ROOM);
 	int r = loop_add(p->loop, p->from, EPOLLIN, pump_on_reader, p, &p->reader);
@@ -418,7 +419,7 @@ static int pump_start_copy(struct pump *p)
 		return r;
 	p->from_waits = r == 0;
 	r = loop_add(p->loop, p->to, 0, pump_on_writer, p, &p->writer);
-	/* EEXIST: one terminal for both directions; writing it is quick enough. */
+	/* EEXIST: one terminal for both directions; we need not wait to write it. */
 	if (r < 0 && r != -EPERM && r != -EEXIST)
 		return r;
 	p->to_waits = r == 0;

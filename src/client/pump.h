@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Carries bytes between a descriptor of our caller's and a pipe of the box's own, one way, until
- * the first ends.  The box never holds the caller's descriptor: what it could do with it beyond
- * reading or writing (open it again for the other direction through /proc, change its flags, cut
- * it) it does to its own pipe.
+ * Carries bytes between a descriptor of our caller and a pipe of the box, one way, until
+ * the first ends.  The box never has the caller's descriptor: it cannot open it again for the other
+ * direction through /proc, change its flags, or cut the file.
  *
- * Inward no byte is lost that the command does not read, where that can be had: in
- * `producer | while read x; do bawn run -- command; done` the loop goes on behind the last byte
- * that the command took.
+ * Inward, where possible, no byte is lost that the command does not read: in
+ * `producer | while read x; do bawn run -- command; done` the loop goes on after the last byte
+ * that the command read.
  *
  *	a pipe		its buffers are shown to the box with tee(2), and stay where they are.  What
  *			the box has read is taken out of the caller's pipe afterwards.  Nothing is
@@ -32,7 +31,7 @@ struct pump {
 	bool inward;
 	enum pump_kind kind; /* of the caller's descriptor */
 	int from, to;        /* one is the caller's; the other is our end of the box's pipe */
-	bool from_waits;     /* epoll takes them; regular files are always ready */
+	bool from_waits;     /* epoll can wait for them; regular files are always ready */
 	bool to_waits;
 	bool eof;  /* from has ended */
 	bool done; /* nothing goes through any more, and our end is closed */
@@ -46,7 +45,7 @@ struct pump {
 
 	/* Inward: what the box has not read yet. */
 	off_t offset;   /* PUMP_FILE: where we read next */
-	off_t began;    /* and where we began: it is never set back behind that */
+	off_t began;    /* and where we began: we never set it back before that */
 	size_t shown;   /* PUMP_PIPE: bytes that are in the box's pipe and still in the caller's */
 	int scratch[2]; /* a pipe of ours */
 	int null;       /* /dev/null */
@@ -66,7 +65,7 @@ struct pump {
  * becomes the pump's also when this fails. */
 int pump_start(struct pump *p, struct loop *loop, int theirs, int own, bool inward);
 
-/* Inward: what the box has read is gone from the caller's descriptor, and nothing else is. */
+/* Inward: takes out of the caller's descriptor what the box has read, and no more. */
 void pump_settle(struct pump *p);
 void pump_stop(struct pump *p);
 

@@ -18,7 +18,7 @@
 enum {
 	TALK_MS = 2000,        /* for an answer */
 	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
-	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
+	TALK_AGAIN_MS = 15000, /* while other commands change the rules at the same time */
 	TALK_MOMENT_MS = 32,
 	TALK_SESSIONS_MAX = 4096,
 };
@@ -128,7 +128,7 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 				  .context = t};
 	struct pollfd answer = {.fd = channel.fd, .events = POLLIN};
 
-	/* What all of the user's programs have on their way is compared with our own limit. */
+	/* The kernel compares all descriptors of the user on their way with our own limit. */
 	if (plan)
 		process_raise_files();
 	int r = s ? message_send(channel.fd, type, s, object, plan, plan ? 1 : 0)
@@ -151,7 +151,7 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 	return 0;
 }
 
-/* What it is now. */
+/* Asks the session for its state. */
 static int session_ask(struct session *s, struct error *e)
 {
 	struct talk t = {.session = s, .failure = ERROR_INIT};
@@ -186,7 +186,7 @@ int session_again(struct session *s, int64_t *began, struct error *e)
 	if (now - *began > TALK_AGAIN_MS)
 		return error_set(e, -EAGAIN, "the rules of the session %s never stand still",
 				 s->name);
-	/* Not all at the same time again. */
+	/* A random wait, so that several commands do not ask again at the same time. */
 	if (getrandom(&dice, sizeof(dice), 0) < 0)
 		dice = 0;
 	const struct timespec moment = {.tv_nsec = (1 + dice % TALK_MOMENT_MS) * 1000000L};
@@ -278,7 +278,7 @@ int session_list_get(const struct session_places *places, struct session_list *r
 		struct error why = ERROR_INIT;
 		struct session *s = &list.items[list.count];
 
-		/* One that has just ended is none. */
+		/* A session that has just ended does not count. */
 		r = talk_open(places, found.names[i], s, &why);
 		if (r == -ENOENT || r == -ECONNRESET)
 			session_fini(s);
@@ -304,7 +304,7 @@ static void talk_say_which(const struct session_list *l, struct error *e)
 	error_next(e, "Choose one with --session NAME: %s.", buf_str(&names));
 }
 
-/* The one that is meant; *ret is set when 0 is returned. */
+/* Picks the session that the user means; sets *ret when it returns 0. */
 static int talk_pick(struct session_list *l, const char *at, struct session **ret, struct error *e)
 {
 	struct session *here = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Talking to a live session: what it is, as its keeper tells (STATE and the plan),
- * and what can be asked of it.  Nothing here waits longer than a second or so for a
- * keeper that does not answer.
+ * Talks to a live session: asks its keeper for STATE and the plan, and for changes.
+ * A keeper gets two seconds to answer, and ten to pause the box.
  */
 #ifndef BAWN_SESSION_TALK_H
 #define BAWN_SESSION_TALK_H
@@ -62,7 +61,7 @@ int session_count(struct session *s, const char *host, uint16_t port,
 /*
  * Holds every process of the session still, or lets them go on.  It ends by itself when s is
  * closed, and when it was not asked for again within SESSION_PAUSE_MS; then letting go answers
- * -ESTALE, and what was read meanwhile may have moved.  -EBUSY: some process does not stop.
+ * -ESTALE, and files may have changed during the pause.  -EBUSY: some process does not stop.
  */
 enum { SESSION_PAUSE_MS = 30000 };
 int session_pause(struct session *s, bool pause, struct error *e);

@@ -37,7 +37,7 @@ static void terminal_restore_how(struct terminal *t, int how)
 {
 	if (!t->raw)
 		return;
-	/* From the background it must not stop us. */
+	/* In the background, writing the modes must not stop us. */
 	void (*before)(int) = signal(SIGTTOU, SIG_IGN);
 
 	(void)tcsetattr(t->fd, how, &t->before);
@@ -50,7 +50,8 @@ void terminal_restore(struct terminal *t)
 	terminal_restore_how(t, TCSADRAIN); /* lets the last output through */
 }
 
-/* Reads and forgets until what ends in "c", the answer to our own question, or for so long. */
+/* Reads and drops bytes until the answer to our own question, which ends in "c", or until the
+ * time is over. */
 static void terminal_forget_answers(const struct terminal *t, int64_t until)
 {
 	bool answered = false;
@@ -61,7 +62,8 @@ static void terminal_forget_answers(const struct terminal *t, int64_t until)
 		struct pollfd keys = {.fd = t->fd, .events = POLLIN};
 		uint8_t bytes[512];
 
-		/* Ours came last, but the box may have asked the same: a moment for others. */
+		/* Our answer comes last, but the box may have asked the same: wait a moment
+		 * longer. */
 		if (answered && left > TERMINAL_QUIET_MS)
 			left = TERMINAL_QUIET_MS;
 		if (left <= 0 || poll(&keys, 1, (int)left) != 1)
@@ -82,7 +84,7 @@ static void terminal_forget_answers(const struct terminal *t, int64_t until)
 void terminal_restore_asked(struct terminal *t, int output)
 {
 	static const char who[] =
-		"\033[c"; /* every terminal answers, and in the order of questions */
+		"\033[c"; /* every terminal answers this, in the order of questions */
 
 	if (t->raw && terminal_is_ours(t) && output >= 0 &&
 	    fd_write_all(output, who, sizeof(who) - 1) == 0)

@@ -18,10 +18,9 @@ int terminal_make_raw(struct terminal *t);
 void terminal_restore(struct terminal *t);
 
 /*
- * As terminal_restore, where the terminal may still have to answer a question of the box's: waits
- * for the answers, and throws away what was typed until then, since nobody can tell keys from
- * answers.  What is lost is what a person typed in this moment, a round trip to the terminal or
- * half a second; what came earlier went to the box already.
+ * As terminal_restore, when the terminal may still answer a question of the box: waits for the
+ * answers and drops all input until then, because keys and answers look the same.  So keys are
+ * lost that the user types in this moment: a round trip to the terminal, or half a second.
  */
 void terminal_restore_asked(struct terminal *t, int output);
 void terminal_size(const struct terminal *t, uint64_t *ret_rows, uint64_t *ret_columns);

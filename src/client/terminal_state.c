@@ -13,16 +13,16 @@ enum { STATE_ANSWER_MS = 2000, STATE_CAN = 0x18, STATE_SUB = 0x1a, STATE_DEL = 0
 
 #define ST "\033\\"
 
-/* Our words are read as words again. */
+/* After these the terminal shows our text as text. */
 static const char state_words[] =
 	"\033\003"     /* from the window for drawings (xterm) */
-	"\030" ST ST   /* whatever was begun is over; CAN also parts an ESC from what comes */
+	"\030" ST ST   /* ends any open sequence; CAN also parts an ESC from the next byte */
 	"\033[4i"      /* to the screen, not to a printer */
 	"\033<\033 F"  /* from VT52 to ANSI, controls of 7 bits */
 	"\033[0$}"     /* not into the status line */
 	"\033[?2026l"; /* shown at once */
 
-/* Between saving the cursor and restoring it: these move it, here or where they are not known. */
+/* These move the cursor in some terminals, so we save and restore it around them. */
 static const char state_still[] = "\0337\033[<99u\0338" /* keys, of the screen that is shown */
 				  "\033[?47l"
 				  "\033[!p" /* origin; it leaves the cursor where it is */
@@ -43,7 +43,7 @@ static const char state_modes[] =
 /* ASCII in every place, lines of one height, no colours, nothing concealed. */
 static const char state_look[] = "\033#5\033(B\033)B\033*B\033+B\017\033[0m";
 
-/* Those of the palette, of text, background and cursor, and of the Linux console. */
+/* Resets the colours of the palette, of text, background and cursor, and of the Linux console. */
 static const char state_colours[] = "\033]104" ST "\033]110" ST "\033]111" ST "\033]112" ST
 				    "\033]117" ST "\033]119" ST "\033]R" ST;
 
@@ -67,7 +67,7 @@ static void state_set_modes(struct terminal_state *s, bool on)
 	}
 }
 
-/* Nothing is answered to it, in any terminal. */
+/* Whether no terminal answers this sequence. */
 static bool state_is_silent(const struct terminal_state *s, char final)
 {
 	char first = s->words[0], last = s->len ? s->words[s->len - 1] : '\0';
@@ -106,7 +106,7 @@ static void state_on_osc(struct terminal_state *s)
 		if (number == silent[i])
 			return;
 	s->colours = true;
-	/* Those that only set a colour ask with a question mark. */
+	/* Sequences that set a colour ask for it when they have a question mark. */
 	if (end == s->words || number > 119 || number == 21 || number == 99)
 		state_ask(s);
 }
@@ -119,7 +119,7 @@ static unsigned char state_begin(struct terminal_state *s, uint8_t byte)
 		return STATE_CSI;
 	case ']':
 		return STATE_OSC;
-	case 'P': /* strings to the terminal's own commands: what they ask we do not look at */
+	case 'P': /* strings to the terminal itself: we do not look at what they ask */
 	case '_':
 		state_ask(s);
 		return STATE_OTHER;
@@ -162,7 +162,7 @@ static void state_in_csi(struct terminal_state *s, uint8_t byte)
 	} else if (s->len < sizeof(s->words) - 1) {
 		s->words[s->len++] = (char)byte;
 	} else {
-		/* Too long for us, not for every terminal: the last ones count. */
+		/* Too long for our buffer, but a terminal may take it: keep the last bytes. */
 		memmove(s->words + 1, s->words + 2, s->len - 2);
 		s->words[s->len - 1] = (char)byte;
 	}
@@ -187,7 +187,7 @@ static void state_byte(struct terminal_state *s, uint8_t byte)
 	else if (byte == 0x05)
 		state_ask(s);
 	else if (byte < 0x20 || byte == STATE_DEL)
-		; /* done, or passed over, in the middle of anything */
+		; /* a control that terminals obey or skip inside any sequence */
 	else if (s->state == STATE_ESC)
 		s->state = state_begin(s, byte);
 	else if (s->state == STATE_CSI)
@@ -195,7 +195,7 @@ static void state_byte(struct terminal_state *s, uint8_t byte)
 	s->before = byte;
 }
 
-/* That only moves on, as paper does. */
+/* Whether a byte only prints or moves on, as on paper. */
 static bool state_is_plain(uint8_t byte)
 {
 	return (byte >= 0x20 && byte < 0x7f) || (byte >= '\a' && byte <= '\r');
@@ -219,7 +219,7 @@ void terminal_state_undo(struct terminal_state *s, bool whole, struct buf *into)
 	if (!s->more)
 		return;
 	if (s->state == STATE_OSC)
-		state_on_osc(s); /* some terminals take it for ended by what ends it here */
+		state_on_osc(s); /* some terminals take this byte as the string's end */
 	buf_put_str(into, state_words);
 	if (whole && s->other)
 		buf_put_str(into, "\033[<99u\033[?1049l");
