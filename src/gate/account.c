@@ -33,8 +33,8 @@ struct account {
 	struct account_packet *first, *last; /* to be sent */
 	struct account_packet *spare;
 	size_t packets;
-	uint64_t dropped;     /* notes that found no place, since the last gap was told */
-	uint64_t id, durable; /* of the last note that somebody waits for; that the disk has */
+	uint64_t dropped;     /* notes that found no place since the last gap note */
+	uint64_t id, durable; /* of the last note with a number; of the last that the disk has */
 	struct account_wait *waits;
 	size_t known_count;
 	struct account_known *known[ACCOUNT_DECIDED_BUCKETS];
@@ -76,7 +76,7 @@ static bool account_append(struct account *a, const struct note *n)
 	return true;
 }
 
-/* What is missing is said where it is missing. */
+/* Adds a gap note at the place where notes are missing. */
 static bool account_append_gap(struct account *a)
 {
 	struct note n;
@@ -236,7 +236,8 @@ uint64_t account_decide(struct account *a, const struct account_decision *d, str
 	if (!a)
 		return 0;
 	n->m.id = ++a->id;
-	/* Numbers stand for all before them, so one that was not sent must not be waited for. */
+	/* RECORDED with a number covers all lower ones.  So nobody may wait for a number that
+	 * was not sent. */
 	if (!account_write(a, n))
 		return ACCOUNT_NEVER;
 	account_remember(a, d, a->id);
@@ -279,12 +280,13 @@ void account_wait(struct account *a, struct account_wait *w, uint64_t id, int64_
 	account_link(&a->waits, w);
 }
 
-/* Those whose note is there, or (recorded is false) whose time is over. */
+/* Calls those whose note is on the disk, or (recorded is false) whose time is over. */
 static void account_tell(struct account *a, bool recorded, int64_t now)
 {
 	struct account_wait *due = NULL, *next = NULL;
 
-	/* Apart first: who is told may begin to wait again, or make others drop their wait. */
+	/* Move them to a list of their own first: a callback may begin a new wait or drop
+	 * another's. */
 	for (struct account_wait *w = a->waits; w; w = next) {
 		next = w->next;
 		if (recorded ? w->id > a->durable : now < w->until)

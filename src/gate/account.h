@@ -3,14 +3,13 @@
  * The gate's end of the channel to the recorder: what it decided and what came of it, as notes
  * (note.h).
  *
- * Notes of one turn of the loop go in as few messages as they fit into.  The gate never waits
- * for the recorder's socket: when it is full, the loop is held, so that nothing of the box is
- * read (keeper, clock and recorder are still heard), until all notes are out.  What one turn
- * makes is bounded, so that is room enough; should it not be, the rest is counted, and a gap
- * says so.
+ * The notes of one turn of the loop go into as few messages as possible.  The gate never waits
+ * for the recorder's socket.  When it is full, the gate holds the loop until all notes are out: it
+ * reads nothing of the box, but serves keeper, clock and recorder.  One turn makes a bounded number
+ * of notes, so there is room for them.  If not, the rest is counted, and a gap note has the count.
  *
- * Some decisions take effect only when the disk has them: account_decide gives such a note its
- * number, account_wait tells when it is there, or after ACCOUNT_WAIT_MS that it is not.
+ * Some decisions take effect only when the disk has them.  account_decide gives such a note its
+ * number.  account_wait calls back when the disk has it, or after ACCOUNT_WAIT_MS when it has not.
  *
  * Without a recorder there is no network: when the channel closes, the loop ends with an error.
  * A session whose plan goes without record has no account; with NULL these functions do
@@ -42,19 +41,19 @@ struct account_wait {
 
 struct account;
 
-/* fd is non-blocking from here on, and the loop's turn is the owner's to set.  NULL: no memory. */
+/* Makes fd non-blocking.  The owner sets the loop's turn to account_turn.  NULL: no memory. */
 struct account *account_new(int fd, struct loop *loop);
 void account_free(struct account *a); /* does not close fd */
 
-/* fold.h; more may be NULL. */
+/* Sends a note, or counts it (fold.h).  more may be NULL. */
 void account_put(struct account *a, const struct note *n, const struct fold_more *more,
 		 int64_t now);
 bool account_again(struct account *a, const struct note *n, const struct fold_more *more);
 
 /*
- * Has this been decided before?  Its number; 0: it is new, and account_decide has to tell it.
- * generation: what was decided under another does not count.  The table forgets all when it is
- * full, which costs a wait.
+ * account_decided: the number of the same earlier decision; 0: it is new, call account_decide.
+ * generation: of the rules; a decision under another one does not count.  When the table is full it
+ * forgets all, which costs a wait.
  */
 struct account_decision {
 	uint64_t generation;
@@ -65,18 +64,18 @@ struct account_decision {
 uint64_t account_decided(const struct account *a, const struct account_decision *d);
 uint64_t account_decide(struct account *a, const struct account_decision *d, struct note *n);
 
-bool account_has(const struct account *a, uint64_t id); /* the disk has it */
+bool account_has(const struct account *a, uint64_t id); /* whether the disk has it */
 
-/* fn is called once, not before this returns, unless w is dropped first. */
+/* Calls fn once, after this has returned, unless the caller drops w first. */
 void account_wait(struct account *a, struct account_wait *w, uint64_t id, int64_t now,
 		  void (*fn)(void *context, bool recorded), void *context);
 void account_drop(struct account_wait *w);
 
-/* At the end of each turn of the loop: 0, or -errno when there is no recorder any more. */
+/* Call this at the end of each turn of the loop: 0, or -errno when the recorder is gone. */
 int account_turn(struct account *a);
 bool account_is_out(const struct account *a); /* the socket has all notes */
 
 bool account_on_time(struct account *a, int64_t now); /* whether time still matters */
-void account_flush(struct account *a);                /* tells what was only counted */
+void account_flush(struct account *a);                /* sends the counts that are left */
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DNS inside the box.  An allowed name gets its made-up address; a refused one
- * is said not to exist, at once, and no question for it leaves the machine.
+ * DNS inside the box.  For an allowed name the gate answers its made-up address; for a refused
+ * one it answers at once that it does not exist, and no question for it leaves the machine.
  * Types other than A and AAAA have no answer (so no HTTPS or SVCB records, and
  * with them no encrypted ClientHello and no other ports).  The real lookup is
  * made when a connection comes, outside.
  *
- * All programs of the box share one queue of questions, and the kernel drops what
- * finds it full.  So it is emptied many at a time, those of one who asks too much are
- * dropped before anything of them is read, and then he is muted (mute.c).
+ * All programs of the box share one queue of questions, and the kernel drops questions when
+ * it is full.  So the gate takes many at a time.  It drops the questions of an asker that asks too
+ * much before it parses them, and then mutes that asker (mute.c).
  */
 #include "answer.h"
 
@@ -23,9 +23,9 @@
 enum {
 	ANSWER_TTL = 60,
 	ANSWER_BATCH = 32,
-	ANSWER_WORK = 512,     /* in one turn of the loop; then connections have theirs */
-	ANSWER_WORK_SAID = 12, /* what an answer costs, where a dropped question costs 1 */
-	ANSWER_FEW = 16,       /* questions in a row, of one who asks now and then */
+	ANSWER_WORK = 512,     /* units in one turn of the loop; then connections have their turn */
+	ANSWER_WORK_SAID = 12, /* units of an answer; a dropped question costs 1 */
+	ANSWER_FEW = 16,       /* questions in a row of an asker that rarely asks */
 };
 
 /* What one call receives, and what the next sends. */
@@ -47,7 +47,7 @@ bool answer_may_ask(struct gate *g, uint16_t asker, int64_t now)
 	struct bucket *b = &g->questions[asker % GATE_ASKERS];
 	bool may = bucket_take(b, now, GATE_QUESTIONS_PER_SECOND, GATE_QUESTIONS_BURST);
 
-	/* When the box as a whole asks too much, those who ask little are still heard. */
+	/* When the whole box asks too much, askers that ask little still get answers. */
 	if (may && !bucket_take(&g->answers, now, GATE_ANSWERS_PER_SECOND, GATE_ANSWERS_BURST))
 		may = b->tokens >= GATE_QUESTIONS_BURST - ANSWER_FEW;
 	if (!may)
@@ -89,7 +89,7 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 			a.count = 2;
 		}
 	} else {
-		allowed = true; /* that there is nothing of this type */
+		allowed = true; /* the answer is that there is nothing of this type */
 	}
 	if (allowed)
 		tell_question(g, &q, false);
@@ -97,7 +97,7 @@ size_t answer_question(struct gate *g, struct span question, uint8_t *into, size
 				 size < q.udp_size || q.udp_size == 0 ? size : q.udp_size);
 }
 
-/* The address that was asked, whichever it was: the answer has to come from there. */
+/* Finds the address that the question went to: the answer has to come from there. */
 static bool answer_asked_address(struct msghdr *msg, struct in6_pktinfo *ret)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
@@ -133,7 +133,7 @@ static bool answer_one(struct gate *g, struct answer_batch *b, int in, int out)
 
 	if (len == 0 || !answer_asked_address(msg, &from))
 		return false;
-	/* Over what was received: it has been read. */
+	/* Reuse the buffer: the question has been read. */
 	msg->msg_controllen = CMSG_SPACE(sizeof(from));
 	memset(&b->control[in], 0, sizeof(b->control[in]));
 	struct cmsghdr *c = &b->control[in].header;
@@ -169,7 +169,7 @@ int answer_on_dns(void *context, uint32_t events)
 				out++;
 		}
 		mute_apply(g, now);
-		/* Who does not read his answers loses them; the others have theirs. */
+		/* An asker that does not read its answers loses them; the others get theirs. */
 		for (int sent = 0; sent < out;) {
 			int n = sendmmsg(g->dns, b.out + sent, (unsigned int)(out - sent),
 					 MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other rules while the session runs.  The keeper hands on a whole plan, sealed; of it only
- * the rules for the network are taken.  A set of rules is never changed in place: a new one is
- * made, takes the old one's place and every connection is held against it.  What cannot
- * be read changes nothing.
+ * Other rules while the session runs.  The keeper passes on a whole plan, sealed; the gate takes
+ * only the rules for the network from it.  It never changes a set of rules in place: it makes a
+ * new set, replaces the old one and checks every connection against it.  A plan that it cannot
+ * read changes nothing.
  *
- * Questions of DNS follow at once, because they are answered by the set that is there.
+ * DNS uses the new rules at once, because it always asks the current set.
  */
 #include "change.h"
 
@@ -33,7 +33,7 @@ static int change_read(int fd, struct rules **ret_rules, struct error *e)
 	return r;
 }
 
-/* Holds every connection against the rules; how many have ended by it. */
+/* Checks every connection against the rules and ends those that they refuse.  Returns how many. */
 static uint64_t change_flows(struct gate *g)
 {
 	uint64_t ended = 0;

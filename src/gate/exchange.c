@@ -4,20 +4,20 @@
  *
  *	(head)	  it must be for the host that was dialled; then the rules decide, then the
  *		  secrets are looked at
- *	RECORD	  a secret goes there for the first time; its value is not asked for before the
- *		  record has that on disk
- *	ASKING	  keys was asked for a value or a signature
+ *	RECORD	  a secret goes there for the first time; the gate asks for its value only when
+ *		  the record has that on disk
+ *	ASKING	  the gate has asked keys for a value or a signature
  *	WAITING	  for a leg to the origin
- *	PASSING	  its head is with the origin; what follows passes both ways
+ *	PASSING	  the origin has its head; bodies pass both ways
  *
- * Until PASSING the head is kept, and so is what has come of its body, which is no more than
- * the box's side lets itself be fed.  A body is never gathered, but for one whose hash is part
- * of a signature (exchange_secret.c): what one side gives the other takes, and the first is told
- * when it has gone (side.h).
+ * Until PASSING the exchange keeps the head, and the part of the body that has come; the box's
+ * side limits how much that is.  It gathers a whole body only when a signature needs its hash
+ * (exchange_secret.c).  Else one side gives bytes to the other, and learns when they have gone
+ * (side.h).
  *
- * What is refused is answered on the box's side, in its own protocol, with a page that says
- * why.  When an answer had begun it is cut instead, so that nobody takes half of it for the
- * whole.
+ * The gate answers a refused request itself, in the box's protocol, with a page that says why.
+ * When the origin's answer has begun, the gate cuts it instead, so that nobody takes half of it
+ * for the whole.
  */
 #include "exchange_parts.h"
 
@@ -60,7 +60,7 @@ static void exchange_forget_head(struct exchange *x)
 
 /* --- what the record is told ---------------------------------------------------------- */
 
-/* As the record is told of it. */
+/* The request as the note has it. */
 static struct tell_request exchange_told(const struct exchange *x, char text[ADDRESS_TEXT_SIZE])
 {
 	const struct intercept *i = x->intercept;
@@ -80,7 +80,7 @@ static struct tell_request exchange_told(const struct exchange *x, char text[ADD
 		.taken = i->gate->taken};
 }
 
-/* Once: when it was refused, has become a WebSocket, or is over. */
+/* Sends the note of this request, once: when it was refused, became a WebSocket, or is over. */
 static void exchange_tell(struct exchange *x, const struct rules_verdict *refused)
 {
 	char text[ADDRESS_TEXT_SIZE];
@@ -102,7 +102,7 @@ static void exchange_tell_secret(const struct exchange *x, const char *op, const
 	tell_secret(x->intercept->gate, op, &r, secret, refused);
 }
 
-/* Its streams are released, which ends what has not ended. */
+/* Frees the exchange.  Releases its streams, which resets those that have not ended. */
 static void exchange_finish(struct exchange *x)
 {
 	exchange_tell(x, NULL);
@@ -128,7 +128,7 @@ void exchange_free_all(struct intercept *i)
 		exchange_finish(i->exchanges);
 }
 
-/* The answer is not whole, and must not look so. */
+/* Resets the answer, so that the program sees that it is not whole. */
 static void exchange_cut(struct exchange *x, enum side_why why)
 {
 	side_reset(x->box, why);
@@ -144,7 +144,7 @@ static const char *exchange_what(const struct exchange *x)
 	return x->what ? x->what : "";
 }
 
-/* The whole answer, and the end of the exchange. */
+/* Sends a whole answer of our own, and ends the exchange. */
 static void exchange_answer(struct exchange *x, unsigned int status, const struct rules_verdict *v)
 {
 	struct intercept *i = x->intercept;
@@ -175,7 +175,7 @@ static void exchange_answer(struct exchange *x, unsigned int status, const struc
 		exchange_finish(x);
 }
 
-/* Refused, and told to the user too. */
+/* Answers that it is refused, and tells the user. */
 static void exchange_refuse(struct exchange *x, unsigned int status, enum message_event_kind kind,
 			    const struct rules_verdict *v)
 {
@@ -201,7 +201,7 @@ static void exchange_refuse_for(struct exchange *x, unsigned int status,
 	exchange_refuse(x, status, kind, &v);
 }
 
-/* The origin's fault or absence: no refusal, and already told where it was found. */
+/* Answers why the origin cannot be reached.  That is no refusal, and is noted elsewhere. */
 static void exchange_fail(struct exchange *x, const char *reason)
 {
 	struct rules_verdict v;
@@ -213,8 +213,9 @@ static void exchange_fail(struct exchange *x, const char *reason)
 }
 
 /*
- * Other rules hold.  An answer that has begun is cut, and a WebSocket with it; else there is one that
- * says why.  Only who changed the rules is told how many: they are no refusals of what was asked.
+ * The rules have changed: ends one exchange that they do not allow.  Cuts an answer that has
+ * begun, or a WebSocket; else answers why.  Only the command that changed the rules learns how
+ * many ended: they do not count as refusals.
  */
 static bool exchange_end_one(struct intercept *i, bool passing)
 {
@@ -232,8 +233,8 @@ static bool exchange_end_one(struct intercept *i, bool passing)
 	return true;
 }
 
-/* One after the other, because the end of one may begin or end others; first those that have not
- * gone, which would take the place of one that ends. */
+/* One after the other, because the end of one may begin or end others.  First those that have
+ * not been sent: else they would take the leg of one that ends. */
 bool exchange_decide_again(struct intercept *i)
 {
 	bool ended = false;
@@ -245,7 +246,7 @@ bool exchange_decide_again(struct intercept *i)
 
 /* --- back-pressure -------------------------------------------------------------------- */
 
-/* What the source may give again, now that so much has gone. */
+/* So many bytes have gone: tells the source's side that it may give more. */
 static void exchange_consume(struct exchange *x, int way, size_t gone)
 {
 	struct side_stream *from = way == EXCHANGE_UP ? x->box : x->out;
@@ -283,8 +284,8 @@ static int exchange_give_down(void *context, struct span bytes, bool end)
 }
 
 /*
- * The answer is whole.  In HTTP/2 many can be on their way to a box that takes none of them,
- * so each counts as held until it has gone.
+ * The answer is whole.  In HTTP/2 a box that reads nothing can have many answers on their way,
+ * so the exchange stays until its bytes have gone.
  */
 static void exchange_end(struct exchange *x)
 {
@@ -301,7 +302,7 @@ static void exchange_on_sent(struct exchange *x, int way, size_t count)
 
 /* --- the request ---------------------------------------------------------------------- */
 
-/* Once for a request: what the program wrote is not what went out. */
+/* Tells the user, once for a request, that the gate has blotted out something in it. */
 static void exchange_tell_masked(struct exchange *x)
 {
 	struct rules_verdict v;
@@ -316,7 +317,7 @@ static void exchange_tell_masked(struct exchange *x)
 	exchange_tell_secret(x, "leak", "", &v);
 }
 
-/* What the origin is sent of a body.  False: the exchange is over. */
+/* Sends a piece of the body to the origin.  False: the exchange is over. */
 static bool exchange_send_up(struct exchange *x, struct span bytes, bool end)
 {
 	const struct put_in_sink sink = {exchange_give_up, x};
@@ -368,7 +369,7 @@ static bool exchange_keep(struct exchange *x, const struct http_message *m)
 	return x->kept && x->kept_bytes;
 }
 
-/* From here on what is put in is also taken out, of every answer that is still to come. */
+/* From here on the gate takes the values that it puts in out of every answer. */
 static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 {
 	struct intercept *i = x->intercept;
@@ -393,7 +394,7 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 		refusal_use(i->gate, names, exchange_what(x), i->flow->port);
 		exchange_tell_secret(x, put_in_signs(x->put_in) ? "sign" : "use", names, NULL);
 	}
-	/* Where a secret is bound it may be put in elsewhere while this answer is under way. */
+	/* Another request may put in a secret of this host while this answer is on its way. */
 	bool plain = take_out_looks(g->taken) ||
 		     (i->flow->name && secrets_bound(g->plan->secrets.items, g->plan->secrets.count,
 						     &i->flow->name->name, i->flow->port));
@@ -403,7 +404,7 @@ static int exchange_prepare_answer(struct exchange *x, struct http_message *m)
 	return r < 0 ? r : take_out_begin(g->taken, plain, &x->answer);
 }
 
-/* It may go, with all that had to be put in: to the origin, or to wait for a leg. */
+/* Sends the request to the origin, with all values put in; or lets it wait for a leg. */
 static void exchange_forward(struct exchange *x, struct http_message *m)
 {
 	struct intercept *i = x->intercept;
@@ -483,7 +484,8 @@ static void exchange_on_recorded(void *context, bool recorded)
 	intercept_leave(i);
 }
 
-/* Whether the record has that this secret goes there; if not, exchange_on_recorded is told. */
+/* Whether the record has on disk that this secret goes there.  If not, notes it, and
+ * exchange_on_recorded is called later. */
 static bool exchange_is_recorded(struct exchange *x, size_t secret)
 {
 	struct gate *g = x->intercept->gate;
@@ -532,8 +534,8 @@ static void exchange_ask_signature(struct exchange *x)
 }
 
 /*
- * A service signs its body's hash: then the body is there before the head goes.  It is bounded
- * (PUT_IN_GATHER_MAX), and the box's side is told at once that it may give more.
+ * Gathers the whole body before the head goes, for a service that signs the body's hash.  At most
+ * PUT_IN_GATHER_MAX; the box's side may give more at once.
  */
 static void exchange_gather(struct exchange *x)
 {
@@ -563,7 +565,7 @@ static void exchange_put_in(struct exchange *x)
 	exchange_act(x, x->kept, &step);
 }
 
-/* The exchange may be over behind it: nothing of it is touched then. */
+/* May free x: callers do not touch x after it. */
 static void exchange_act(struct exchange *x, struct http_message *m,
 			 const struct exchange_step *step)
 {
@@ -618,7 +620,7 @@ void exchange_on_leg(struct intercept *i)
 		if (x->state == EXCHANGE_WAITING)
 			exchange_forward(x, x->kept);
 	}
-	/* The next request tries again, where the origin could be had before. */
+	/* The origin was reached before, so the next request tries again. */
 	if (i->served && i->reached)
 		i->failure[0] = '\0';
 }
@@ -652,7 +654,8 @@ static void exchange_on_box_body(void *owner, struct side_stream *s, struct span
 	if (!x->gathering)
 		x->taken[EXCHANGE_UP] += bytes.len;
 	if (x->state == EXCHANGE_PASSING) {
-		/* A WebSocket has its own way to close; who ends the connection ends it whole. */
+		/* A WebSocket closes by its own frames.  When the box ends the connection, both
+		 * ways end. */
 		if (exchange_send_up(x, bytes, end) && x->raw && end)
 			exchange_finish(x);
 		return;
@@ -771,7 +774,7 @@ static void exchange_take_out_failed(struct exchange *x, int r)
 		exchange_fail(x, "the answer cannot be passed on");
 }
 
-/* Interim, or the one that counts. */
+/* The head of an answer, interim or final. */
 static void exchange_on_out_head(void *owner, struct side_stream *s, struct http_message *m,
 				 bool end)
 {
@@ -783,7 +786,7 @@ static void exchange_on_out_head(void *owner, struct side_stream *s, struct http
 		exchange_fail(x, "the origin sends interim answers without end");
 		return;
 	}
-	/* It would lead to QUIC, which is closed, and cost the program its time. */
+	/* Alt-Svc would send the program to QUIC, which the gate refuses. */
 	http_message_remove(m, "alt-svc");
 	int r = take_out_head(x->answer, m, !end && !interim);
 
@@ -853,13 +856,12 @@ static void exchange_on_out_reset(void *owner, struct side_stream *s, enum side_
 	char reason[160];
 
 	(void)owner;
-	/* It has answered and wants no more of the request. */
+	/* The origin has answered and does not want the rest of the request. */
 	if (x->answer_ended)
 		return;
 	/*
-	 * A connection that had served before was closed under this request, as may happen: the
-	 * program sees the same and sends it again, if it may be sent twice.  HTTP/2 says when
-	 * it may.
+	 * The origin closed a connection that it had used before.  The program sees the same,
+	 * and sends the request again if that is safe.  HTTP/2 says when it is.
 	 */
 	bool again = x->intercept->box_h2 ? why == SIDE_REFUSED : why == SIDE_CUT && !x->fresh;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a request may go: it must be for the host that was dialled, its path must be one that
- * everybody reads alike, and a rule must allow it.  What it says is a value; nothing is sent,
- * answered or freed here.
+ * all servers read alike, and a rule must allow it.  These functions only return a verdict; they
+ * send, answer and free nothing.
  */
 #include "exchange_parts.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-/* SNI was checked against the name that was dialled; so must be what the request says. */
+/* Whether the request names the host that was dialled.  CHECK has compared the SNI before. */
 static bool exchange_agrees(const struct intercept *i, struct span authority)
 {
 	const struct flow *f = i->flow;
@@ -43,15 +43,16 @@ static bool exchange_describe(struct exchange *x, const struct http_message *m, 
 
 /* --- what it asks to be taken for ------------------------------------------------------ */
 
-/* Another method or target than its line says; some origins take such a word. */
+/* Fields and parameters that name another method or target than the request line.  Some origins
+ * obey them. */
 struct exchange_other {
 	size_t methods, targets; /* how often it says so */
 	struct span method, target;
 };
 
 /*
- * Equal but for the case, and what is neither a letter nor a digit is '-': behind CGI nobody can
- * tell '_' and '-' apart, and some servers make '_' of all of them.
+ * Whether two names are equal, without case, and with '-' for everything that is neither letter nor
+ * digit: CGI makes '_' and '-' the same, and some servers make '_' of all such characters.
  */
 static bool exchange_same_name(struct span name, const char *word)
 {
@@ -108,8 +109,8 @@ static int exchange_hex(uint8_t c)
 }
 
 /*
- * The name of a parameter as the laxest of servers read it: blanks before it are nothing, a list
- * ([]) has the name before it, and so has what a zero byte ends.  How much of it there is room for.
+ * The name of a parameter as the most lenient servers read it: without leading blanks, and cut
+ * at "[" or at a zero byte.  At most `size` bytes of it.
  */
 static struct span exchange_parameter_name(struct span raw, uint8_t *into, size_t size)
 {
@@ -132,7 +133,7 @@ static struct span exchange_parameter_name(struct span raw, uint8_t *into, size_
 	return (struct span){into, len};
 }
 
-/* In the query, whatever parts its parameters. */
+/* Looks through the query, with every separator that some server uses. */
 static void exchange_find_parameters(struct span query, struct exchange_other *other)
 {
 	while (query.len > 0) {
@@ -191,14 +192,14 @@ static void exchange_deny(struct rules_verdict *v, const char *reason)
 	(void)snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-/* What it asks to be taken for, kept with it; false: it cannot be said, or there is no memory. */
+/* Keeps the other method or path.  False: it is unclear, or there is no memory. */
 static bool exchange_keep_other(struct exchange *x, const struct exchange_other *other)
 {
 	static uint8_t bytes[HTTP_PATH_MAX];
 	struct http_path path;
 	const char *why = NULL;
 
-	/* Said twice it is read in two ways; said without a word, in any. */
+	/* Servers read two of them in two ways, and an empty one in any. */
 	if (other->methods > 1 || other->targets > 1)
 		return false;
 	(void)snprintf(x->other.method, sizeof(x->other.method), "%s", x->method);
@@ -225,7 +226,7 @@ static bool exchange_keep_other(struct exchange *x, const struct exchange_other 
 	return x->other.path != NULL;
 }
 
-/* What of the message counts for the rules besides method and path. */
+/* Keeps what else of the message the rules need besides method and path. */
 static void exchange_keep_asked(struct exchange *x, const struct http_message *m)
 {
 	const struct exchange_other found = exchange_find_other(m);
@@ -240,7 +241,7 @@ static void exchange_keep_asked(struct exchange *x, const struct http_message *m
 		      strcmp(x->other.path, x->path) != 0;
 }
 
-/* Then it must be allowed as both, and is no place for a secret. */
+/* The rules must allow both readings, and no secret is put into such a request. */
 static void exchange_decide_other(const struct exchange *x, const struct rules_question *q,
 				  struct rules_verdict *v)
 {
@@ -272,8 +273,8 @@ bool exchange_trailers_ask(const struct http_message *m)
 }
 
 /*
- * A body where the method has none: some origins do not read it, and take it for the next
- * request; to the others it is an upload under the name of a download.
+ * Whether a request has a body although its method has none.  Some origins do not read it, and
+ * take it for the next request; for others it is an upload that looks like a download.
  */
 static bool exchange_hides_body(const struct exchange *x, const struct rules_verdict *v)
 {
@@ -301,7 +302,7 @@ static struct rules_question exchange_question(const struct exchange *x)
 	return q;
 }
 
-/* What the rules say of it, and which of them. */
+/* Asks the rules, and keeps the rule that decided. */
 static void exchange_judge(struct exchange *x, const struct rules_question *q,
 			   struct rules_verdict *v)
 {
@@ -321,7 +322,7 @@ static void exchange_judge(struct exchange *x, const struct rules_question *q,
 
 bool exchange_is_allowed_still(struct exchange *x, struct rules_verdict *ret_verdict)
 {
-	/* What is answered without a rule is over in a moment. */
+	/* The gate itself answers such a request at once. */
 	if (!x->judged)
 		return true;
 	const struct rules_question q = exchange_question(x);

@@ -6,7 +6,7 @@
  *	exchange_decide.c  whether it may go: host, path, rules
  *	exchange_secret.c  the values and signatures that are put into it
  *
- * The latter two return what is to be done next; exchange.c alone does it: asks, sends, answers,
+ * The last two return what to do next.  Only exchange.c does it: asks, sends, answers,
  * frees.
  */
 #ifndef BAWN_EXCHANGE_PARTS_H
@@ -19,20 +19,20 @@
 
 enum { EXCHANGE_UP, EXCHANGE_DOWN }; /* to the origin, to the box */
 
-enum { EXCHANGE_INTERIMS = 32 }; /* passed on of one request; nobody has use for more */
+enum { EXCHANGE_INTERIMS = 32 }; /* interim answers to one request that are passed on */
 
 enum exchange_state { EXCHANGE_RECORD, EXCHANGE_ASKING, EXCHANGE_WAITING, EXCHANGE_PASSING };
 
-/* What is to be done next. */
+/* What to do next. */
 enum exchange_act {
-	EXCHANGE_GO,     /* all is in: to the origin, or to wait for a leg */
-	EXCHANGE_BEGIN,  /* there is something to put in: the head is kept, exchange_secret_next */
-	EXCHANGE_VALUE,  /* keys is asked for the value of `secret`, once that is on record */
-	EXCHANGE_AGAIN,  /* keys is asked for that of one that went out before */
-	EXCHANGE_SIGN,   /* keys is asked for a signature */
-	EXCHANGE_GATHER, /* the whole body is waited for; then exchange_secret_put_in */
-	EXCHANGE_REFUSE, /* answered with `status` and why; the user is told, as `kind` */
-	EXCHANGE_FAIL,   /* answered with why: the origin's fault or absence, or our own */
+	EXCHANGE_GO,     /* all values are in: send it, or let it wait for a leg */
+	EXCHANGE_BEGIN,  /* there are values to put in: keep the head, call exchange_secret_next */
+	EXCHANGE_VALUE,  /* ask keys for the value of `secret`, once the record has that */
+	EXCHANGE_AGAIN,  /* ask keys for a value that went out before */
+	EXCHANGE_SIGN,   /* ask keys for a signature */
+	EXCHANGE_GATHER, /* wait for the whole body, then call exchange_secret_put_in */
+	EXCHANGE_REFUSE, /* answer with `status` and why; tell the user, as `kind` */
+	EXCHANGE_FAIL,   /* answer with why: the origin's fault or absence, or our own */
 };
 
 struct exchange_step {
@@ -43,10 +43,10 @@ struct exchange_step {
 	struct rules_verdict why;
 };
 
-/* Another method or path that it asks to be taken for; some origins take its word. */
+/* Another method or path that the request names in fields or parameters; some origins obey it. */
 struct exchange_as {
 	bool is;
-	bool unclear_what; /* it cannot be said */
+	bool unclear_what; /* servers may read it in different ways */
 	char method[33];
 	char *path;
 	const char *unclear;
@@ -58,14 +58,14 @@ struct exchange {
 	enum exchange_state state;
 	struct side_stream *box, *out;
 	bool head;          /* its method is HEAD */
-	bool told_masked;   /* that something of it was blotted out */
-	bool request_ended; /* the box has said all */
+	bool told_masked;   /* the user knows that something of it was blotted out */
+	bool request_ended; /* the box has sent all */
 	bool answer_begun;
-	bool answer_ended;    /* the origin has said all; the box has not yet taken it */
+	bool answer_ended;    /* the origin has sent all; the box has not yet taken it */
 	bool raw;             /* a WebSocket from here on */
 	bool fresh;           /* the leg had carried no request before */
-	bool trailers_follow; /* what ends now is the body, not the message */
-	bool gathering;       /* the body is hashed before the head goes */
+	bool trailers_follow; /* the body ends, trailers come */
+	bool gathering;       /* it gathers the body, to hash it before the head goes */
 	size_t taken[2], queued[2];
 	struct http_message *kept, *kept_trailers;
 	void *kept_bytes, *kept_trailer_bytes;
@@ -113,28 +113,29 @@ static inline struct exchange_step exchange_failure(const char *reason)
 
 /* --- exchange_decide.c ---------------------------------------------------------------- */
 
-/* A head has come: GO, BEGIN, AGAIN, REFUSE or FAIL. */
+/* Decides about a head that has come: GO, BEGIN, AGAIN, REFUSE or FAIL. */
 struct exchange_step exchange_decide(struct exchange *x, struct http_message *m);
-/* Of one that was let go: whether the rules that hold now allow it as well; if not, why. */
+/* Whether the current rules still allow a request that was sent; if not, *ret_verdict says why.
+ * Also keeps the rule that decided in x. */
 bool exchange_is_allowed_still(struct exchange *x, struct rules_verdict *ret_verdict);
-/* Whether trailers have a field by which some origins take another method or path. */
+/* Whether trailers have a field that names another method or path. */
 bool exchange_trailers_ask(const struct http_message *m);
 
 /* --- exchange_secret.c ---------------------------------------------------------------- */
 
-/* What was found in the head: nothing, so that it goes on; or what has to be asked for first. */
+/* What to do after put_in_look: go on, or ask keys first. */
 struct exchange_step exchange_secret_outcome(struct exchange *x, enum put_in_outcome outcome);
 
-/* The value that is to be asked for next; when all are there, puts them in. */
+/* The next value to ask for; when all are there, puts them in. */
 struct exchange_step exchange_secret_next(struct exchange *x);
 
-/* What keys said to x->asked. */
+/* Takes the answer of keys to x->asked. */
 struct exchange_step exchange_secret_take(struct exchange *x, const struct key_ask_answer *answer);
 
-/* All values are there, or the body that was waited for: puts them in. */
+/* Puts the values in: all are there, and the body if it was gathered. */
 struct exchange_step exchange_secret_put_in(struct exchange *x);
 
-/* Takes out of the head what would have the answer come in parts, where a value could be in it. */
+/* Removes fields that ask for a part of the answer, when the answer could have a value in it. */
 void exchange_secret_ask_whole(const struct exchange *x, struct http_message *m);
 
 #endif

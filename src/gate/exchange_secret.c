@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The secrets of one request: which the head asks for (put_in.h), each released by keys or made
- * into a signature, and put in where they belong.
+ * The secrets of one request.  put_in.h finds which ones the head needs; keys releases each or
+ * makes a signature with it; then they are put in.
  *
- * No value is asked for before the record has, on disk, that it goes there (exchange_is_recorded
- * in exchange.c).
+ * The gate asks for no value before the record has on disk that it goes there
+ * (exchange_is_recorded in exchange.c).
  */
 #include "exchange_parts.h"
 #include "message_gate.h"
@@ -13,8 +13,8 @@
 static const char exchange_cannot[] = "the secret's value cannot be put in";
 
 /*
- * Values that went out before, over connections that have ended, are got again: the answer may
- * have them.  Of a secret that was read anew these are several, the newest first.  Then the request
+ * Asks keys again for values that went out over connections that have ended: the answer may have
+ * them in it.  A secret that was read anew has several values, newest first.  Then the request
  * goes.
  */
 static struct exchange_step exchange_recall(struct exchange *x)
@@ -84,7 +84,7 @@ static struct exchange_step exchange_take_again(struct exchange *x, const struct
 	    take_out_add_value(g->taken, &g->plan->secrets.items[v->index], v->value) < 0)
 		return exchange_failure(
 			"what was put in before cannot be looked for in the answer");
-	/* One that has come meanwhile moves the others on by one: none is left out by that. */
+	/* A new value in the meantime moves the older ones on by one; none is left out. */
 	if (x->former < v->formers) {
 		x->former++;
 		return (struct exchange_step){.act = EXCHANGE_AGAIN, .secret = v->index};
@@ -112,9 +112,10 @@ struct exchange_step exchange_secret_take(struct exchange *x, const struct key_a
 /* --- answers in parts ------------------------------------------------------------------ */
 
 /*
- * An answer in ranges of the box's choice could have a value piece by piece, none of which is it:
- * to a request with a value that goes anywhere at the host, and where values go into what a host
- * may keep.  A signature covers the field, or may.
+ * Whether the answer must come whole.  If the box could choose the ranges of an answer, it could
+ * get a value in pieces, and the gate would not know the pieces.  This holds for a request with
+ * a value that may go anywhere at the host, and for hosts that may store values.  Not for signed
+ * requests: the signature may cover the field.
  */
 static bool exchange_is_read_whole(const struct exchange *x)
 {
@@ -142,8 +143,8 @@ static bool exchange_is_letter(uint8_t c)
 	return c >= 'a' && c <= 'z';
 }
 
-/* "range" is a word of it: range, if-range, x-ms-range and their like.  content-range says where
- * what is sent belongs, and asks for nothing. */
+/* Whether a field's name has the word "range": range, if-range, x-ms-range.  Not content-range,
+ * which describes the body that is sent. */
 static bool exchange_asks_for_part(struct span name)
 {
 	static const char word[] = "range";
@@ -156,11 +157,11 @@ static bool exchange_asks_for_part(struct span name)
 		    (i == 0 || !exchange_is_letter(name.ptr[i - 1])) &&
 		    (i + len == name.len || !exchange_is_letter(name.ptr[i + len])))
 			return true;
-	/* What has changed since (RFC 3229) is a part as well. */
+	/* A-IM asks only for what has changed (RFC 3229), which is a part too. */
 	return span_equal(name, span_of_str("a-im"));
 }
 
-/* In parts of a letter each a value would not be known: the host answers with the whole. */
+/* The gate would not know a value that comes letter by letter, so it asks for the whole. */
 void exchange_secret_ask_whole(const struct exchange *x, struct http_message *m)
 {
 	size_t kept = 0;

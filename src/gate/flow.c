@@ -17,7 +17,7 @@
 
 enum { FLOW_PENDING_MAX = 1 << 20, FLOW_DNS_PORT = 53 };
 
-/* Where programs that insist on a proxy find one, and where DNS is, inside. */
+/* The address inside at which the gate answers DNS, CONNECT and SOCKS5. */
 static const uint8_t flow_service[16] = {[10] = 0xff, [11] = 0xff, 10, 255, 255, 53};
 enum { FLOW_PORT_CONNECT = 3128, FLOW_PORT_SOCKS = 1080 };
 
@@ -177,7 +177,7 @@ bool flow_spend(struct gate *g, size_t count)
 static void flow_start_dial(struct flow *f, const struct address *addresses, size_t count);
 static void flow_record(struct flow *f);
 
-/* Why a name's address i is dialled only with `private`; NULL when it is of the public network. */
+/* Why the gate dials a name's address i only with `private`; NULL for a public address. */
 static const char *flow_why_private(const struct made_up_name *n, size_t i)
 {
 	const char *why = NULL;
@@ -187,7 +187,8 @@ static const char *flow_why_private(const struct made_up_name *n, size_t i)
 	return n->near >> i & 1 ? "of this machine, or of a network that it is in" : NULL;
 }
 
-/* The addresses that may be dialled: those in refused ranges are not, unless the rule says so. */
+/* Dials the addresses of a name; leaves out those in refused ranges, unless the rule allows
+ * them. */
 static void flow_dial_checked(struct flow *f)
 {
 	const struct made_up_name *n = f->name;
@@ -226,8 +227,8 @@ void flow_decide(struct flow *f)
 	struct rules_verdict v;
 	char text[ADDRESS_TEXT_SIZE];
 
-	/* Until it is connected nothing more is read.  Most are connected in no time, so its end is
-	 * noticed from the next tick on (flow_on_time). */
+	/* The gate does not read from the box until the dial is done.  Most dials are quick, so it
+	 * watches for the box's end only from the next tick on (flow_on_time). */
 	if (f->ends[FLOW_BOX].handle.generation != 0)
 		(void)relay_watch(f, FLOW_BOX, 0);
 	if (f->name) {
@@ -250,7 +251,7 @@ void flow_decide(struct flow *f)
 	flow_record(f);
 }
 
-/* The user's proxy, which is in the way, says no or cannot be had. */
+/* The user's proxy refuses or cannot be reached. */
 static void flow_no_proxy(struct flow *f, const char *what, const char *more)
 {
 	struct rules_verdict v = {.action = PLAN_ACTION_DENY};
@@ -264,7 +265,7 @@ static void flow_no_proxy(struct flow *f, const char *what, const char *more)
 	flow_refuse(f, flow_host(f, text), &v);
 }
 
-/* To the proxy.  Wherever it lies, it is the user's choice. */
+/* Dials the proxy.  Its address may be private: the user chose it. */
 static void flow_go_upstream(struct flow *f)
 {
 	const struct upstream_link *l = &f->gate->upstream;
@@ -279,7 +280,7 @@ static void flow_go_upstream(struct flow *f)
 		flow_set_state(f, FLOW_LOOKUP, GATE_DIAL_MS);
 }
 
-/* Allowed, and on record. */
+/* The flow is allowed, and the record has that. */
 static void flow_go(struct flow *f)
 {
 	f->via = upstream_leads(&f->gate->upstream, f);
@@ -287,7 +288,7 @@ static void flow_go(struct flow *f)
 	if (f->via) {
 		flow_go_upstream(f);
 	} else if (!f->name) {
-		/* Named in the plan as this very address, so it is meant, wherever it lies. */
+		/* The plan names this very address, so it may be private. */
 		flow_start_dial(f, &f->address, 1);
 	} else if (f->name->address_count > 0 &&
 		   clock_now() - f->name->resolved_at < GATE_CACHE_MS) {
@@ -327,7 +328,7 @@ static void flow_record(struct flow *f)
 	account_wait(a, &f->record, id, clock_now(), flow_on_recorded, f);
 }
 
-/* What is spoken on a connection that was let through: one of the schemes that it might speak. */
+/* The scheme of a connection that passed CHECK. */
 static unsigned int flow_spoken(const struct flow *f)
 {
 	if (f->schemes & 1u << PLAN_SCHEME_TCP)
@@ -335,7 +336,7 @@ static unsigned int flow_spoken(const struct flow *f)
 	return f->http ? PLAN_SCHEME_HTTP : PLAN_SCHEME_TLS;
 }
 
-/* Whether it stands with an address that a name may lead to only with `private`. */
+/* Whether it is connected to an address that needs `private`. */
 static bool flow_is_private(const struct flow *f)
 {
 	struct sockaddr_in6 to = {.sin6_family = AF_UNSPEC};
@@ -346,7 +347,7 @@ static bool flow_is_private(const struct flow *f)
 
 	if (f->near)
 		return true;
-	/* Where it is, the proxy alone knows. */
+	/* Only the proxy knows the address. */
 	if (f->via)
 		return false;
 	if (f->name && f->intercept)
@@ -396,9 +397,9 @@ bool flow_decide_again(struct flow *f)
 	q.address = f->address;
 	rules_decide(f->gate->rules, &q, &v);
 	/*
-	 * In CHECK it has still to show what it speaks, and is held to what may be spoken now. What
-	 * passes unread cannot be held to a rule that speaks of requests; what is read is, with
-	 * the requests that are under way and with its next one.
+	 * In CHECK the flow has not shown its scheme yet; the new rules apply then.  A flow that
+	 * passes unread cannot be checked against a rule about requests, so it ends.  For an opened
+	 * flow the gate checks the requests under way and each next one.
 	 */
 	if (v.action != PLAN_ACTION_ALLOW || (f->state == FLOW_RELAY && v.open) ||
 	    (f->state != FLOW_CHECK && !(v.schemes & 1u << flow_spoken(f))) ||
@@ -455,7 +456,7 @@ static void flow_dial_failed(struct flow *f)
 		proxy_answer(f, false, f->dial->last_error);
 		return;
 	}
-	/* The program is connected to us already; a reset is the nearest to what happened. */
+	/* The program is connected to us already, so a reset is the best that we can show it. */
 	flow_reset(f);
 }
 
@@ -469,7 +470,7 @@ static bool flow_dialling(const struct flow_dial *d)
 
 static int flow_on_attempt(void *context, uint32_t events);
 
-/* What is near is connected when connect() returns, whatever that says. */
+/* Whether the socket is connected: a near one often is when connect() returns EINPROGRESS. */
 static bool flow_is_connected(int fd)
 {
 	struct sockaddr_in6 peer;
@@ -493,7 +494,7 @@ void flow_on_tunnel(struct flow *f)
 	char why[UPSTREAM_WHY_SIZE];
 	uint32_t wanted = 0;
 
-	/* It waits for the login, and the proxy has gone. */
+	/* The flow waits for the login, and the proxy has closed. */
 	if (!f->upstream) {
 		flow_no_proxy(f, "ended the connection", " without a word");
 		return;
@@ -515,7 +516,7 @@ void flow_on_tunnel(struct flow *f)
 	flow_reached(f);
 }
 
-/* Connected to the proxy: the talk with it begins, once its login is here. */
+/* Connected to the proxy: begins to talk to it, once its login is here. */
 static void flow_tunnel(struct flow *f)
 {
 	struct upstream_link *l = &f->gate->upstream;
@@ -556,8 +557,8 @@ static uint16_t flow_dial_port(const struct flow *f)
 	return f->via ? (uint16_t)f->gate->upstream.proxy->port : f->port;
 }
 
-/* Starts the next address, if there is one and a place for it; when none is under way then, the
- * dial has failed.  The flow may be connected after it, or at its end. */
+/* Dials the next address, if there is one and a place for it.  When no dial is under way then,
+ * the flow has failed.  After this call the flow may be connected, or gone. */
 static void flow_dial_next(struct flow *f)
 {
 	struct flow_dial *d = f->dial;

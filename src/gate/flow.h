@@ -6,18 +6,18 @@
  *	PROXY	  it speaks CONNECT or SOCKS5 to us; what it asks for is still to come
  *	DNS	  it asks DNS questions over TCP
  *	CRL	  it asks for the list of revoked certificates of the session's CA
- *	RECORD	  allowed, for the first time; nothing leaves before the record has that on disk
+ *	RECORD	  allowed for the first time; nothing goes out before the record has that on disk
  *	LOOKUP	  the resolver was asked for the name
  *	DIAL	  connecting outside, to one address after the other
  *	TUNNEL	  connected to the user's proxy, which is asked for a way through (upstream.h)
  *	CHECK	  connected; the first bytes must show that it is what it was allowed for:
  *		  TLS for the same name, or HTTP for the same host
  *	RELAY	  bytes go both ways; plain HTTP is checked request by request
- *	OPEN	  its rules speak of requests: it is opened, and intercept.h has it
+ *	OPEN	  its rules are about requests: the gate opens it (intercept.h)
  *	(end)	  closed, or reset as the other side was
  *
- * Box bytes are read only in PROXY, DNS, CRL, CHECK, RELAY and OPEN; nothing of them is sent on
- * before CHECK is passed.
+ * The gate reads the box's bytes only in PROXY, DNS, CRL, CHECK, RELAY and OPEN.  It sends none
+ * of them out before CHECK is passed.
  */
 #ifndef BAWN_FLOW_H
 #define BAWN_FLOW_H
@@ -57,7 +57,7 @@ struct flow_end {
 	int fd;
 	struct loop_handle handle; /* none until there is something to wait for */
 	uint32_t events;
-	bool over;          /* both ways: there is nothing to wait for any more */
+	bool over;          /* both ways have ended: nothing to wait for any more */
 	bool eof;           /* it will send no more */
 	bool shut;          /* we told it that we will send no more */
 	bool large;         /* its bytes come in large pieces */
@@ -85,7 +85,7 @@ struct flow_check {
 	bool in_body;
 	bool passed;    /* a request went out, or a ClientHello */
 	bool upgrading; /* it asked for a WebSocket; the box is not read until the origin said */
-	bool refused;   /* a later one was: `first` is its answer, due when the origin has ended */
+	bool refused;   /* a later request was: `first` is our answer, due when the origin ended */
 	uint8_t reply_len;
 	char reply[12]; /* the origin's first bytes, "HTTP/1.1 101" */
 	struct socks5_greeting greeting;
@@ -116,7 +116,7 @@ struct flow {
 	bool private_allowed;
 	bool near;    /* among what was dialled are addresses of this machine or its networks */
 	bool open;    /* its requests must be read */
-	bool via;     /* by the user's proxy, which was dialled in its place */
+	bool via;     /* by the user's proxy, which the gate dialled instead */
 	bool proxied; /* by CONNECT or SOCKS5: an answer is due once dialled */
 	bool socks;
 	bool http;        /* what the first byte said: plain HTTP, not TLS */
@@ -144,9 +144,9 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 /* Decides about host and port (name or literal) and goes on to look up and dial, or refuses. */
 void flow_decide(struct flow *f);
 
-/* The rules have changed: what is pending is decided anew, and a connection that is no longer
- * allowed is reset; of one that is opened, the requests under way that are not.  Then true, and
- * the flow may be gone. */
+/* The rules have changed: decides again about a pending flow, and resets one that is no longer
+ * allowed; of an opened one it ends the requests that are not.  True: something ended, and the
+ * flow may be gone. */
 bool flow_decide_again(struct flow *f);
 void flow_set_state(struct flow *f, enum flow_state state, int64_t deadline_ms);
 void flow_set_deadline(struct flow *f, int64_t at); /* ms; 0: none */
@@ -155,9 +155,8 @@ void flow_on_tunnel(struct flow *f); /* of TUNNEL: its socket has something */
 void flow_on_time(struct flow *f, int64_t now);
 
 /*
- * So many bytes of a connection are about to pass.  False: that is more than the session may
- * have, and all of its connections have ended, the caller's too.  Who reads asks gate_room
- * first how many.
+ * Counts bytes that are about to pass.  False: the session has reached its limit, and all of its
+ * connections have ended, the caller's too.  A reader asks gate_room first how many it may read.
  */
 bool flow_spend(struct gate *g, size_t count);
 

@@ -6,8 +6,8 @@
 struct fold_entry {
 	struct fold_entry *next; /* in its bucket */
 	uint32_t hash;
-	unsigned int half; /* whose other is still to come; 0: none */
-	int64_t since;     /* ms: when it was told last */
+	unsigned int half; /* the half that came, while the other is still to come; 0: none */
+	int64_t since;     /* ms: when it was last sent */
 	uint64_t count;    /* since then */
 	struct fold_more more;
 	struct message_note note; /* its items and their bytes follow the entry */
@@ -88,7 +88,7 @@ static void fold_tell_counted(const struct fold *f, struct fold_entry *e, int64_
 
 /* --- what is the same ----------------------------------------------------------------- */
 
-/* Whether a field tells notes apart; those from RULE on are explanations. */
+/* Whether a field makes two notes different.  Fields from RULE on only explain. */
 static bool fold_tells(const struct note_item *item, bool half)
 {
 	return item->field < NOTE_FIELD_RULE && !(half && item->field == NOTE_FIELD_TYPE);
@@ -109,7 +109,7 @@ static uint32_t fold_hash(const struct message_note *m, bool half)
 	return h;
 }
 
-/* Items before `stop`, which come in order, are the same. */
+/* Whether the items before `stop` are the same.  Items are in order. */
 static bool fold_is_same(const struct message_note *a, const struct message_note *b, uint64_t stop,
 			 bool half)
 {

@@ -25,7 +25,7 @@
 enum { GATE_WAITING, GATE_SERVING, GATE_IN_ANY = 1u << GATE_WAITING | 1u << GATE_SERVING };
 enum { GATE_EAGER_NS = 25000 };
 enum { GATE_REJECTED_TURNS = 32 };
-enum { GATE_ACCEPTS = 32 }; /* in a row at most; then others have their turn */
+enum { GATE_ACCEPTS = 32 }; /* connections in a row at most; then other sources have their turn */
 
 static void gate_watch_doors(struct gate *g, uint32_t events)
 {
@@ -62,9 +62,9 @@ static int gate_on_timer(void *context, uint32_t events)
 /* --- what the kernel refused ----------------------------------------------------------- */
 
 /*
- * A connection to an address that no rule can allow does not reach the gate, so that connect()
- * fails as it should.  A copy of the beginning of each such packet comes here, so that the user
- * hears of it all the same.  Nothing is decided here; it is decided already.
+ * The kernel refuses a connection to an address that no rule can allow, so that connect() fails.
+ * It sends the gate a copy of the beginning of each such packet, so that the gate can tell the
+ * user.  Nothing is decided here.
  */
 static void gate_note_rejected(struct gate *g, const struct nflog_packet *p)
 {
@@ -133,7 +133,7 @@ static int gate_on_resolver(void *context, uint32_t events)
 
 	(void)events;
 	if (!channel_serve(&g->resolver)) {
-		/* No resolver, no new connections to names; those that stand go on. */
+		/* Without a resolver there are no new connections to names; existing ones go on. */
 		loop_remove(&g->loop, &g->resolver_handle);
 		fd_close(&g->resolver.fd);
 	}
@@ -148,7 +148,8 @@ static int gate_on_tcp(void *context, uint32_t events)
 	struct gate *g = door->gate;
 
 	(void)events;
-	/* Mostly there is one.  Where there were as many as were tried, twice as many are. */
+	/* Mostly one connection waits.  When all tries found one, try twice as many the next
+	 * time. */
 	int turns = door->accepts > 0 ? door->accepts : 1;
 
 	door->accepts = 1;
@@ -157,7 +158,8 @@ static int gate_on_tcp(void *context, uint32_t events)
 
 		if (fd < 0 &&
 		    (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
-			/* They wait in the queue until the next tick, and we do not spin. */
+			/* New connections wait in the queue until the next tick, so that we do
+			 * not spin. */
 			g->full = true;
 			gate_watch_doors(g, 0);
 			return gate_tick(g);
@@ -221,7 +223,7 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 	(void)e;
 	(void)gate_on_rejected(g, 0);
 	refusal_flush(g);
-	/* The box is gone; what it left under way is told by its end. */
+	/* The box is gone.  Ending its flows sends their notes. */
 	while (g->flows)
 		flow_end(g->flows);
 	account_flush(g->account);
@@ -229,7 +231,7 @@ static int gate_on_flush(void *context, struct channel_packet *packet, struct er
 	return 0;
 }
 
-/* The end of a round of events: the record is told, and who waits for that is. */
+/* The end of a round of events: sends the notes, and calls those whose notes are on the disk. */
 static int gate_on_turn(void *context, uint32_t events)
 {
 	struct gate *g = context;
@@ -266,7 +268,7 @@ static int gate_on_keeper(void *context, uint32_t events)
 	struct gate *g = context;
 
 	(void)events;
-	/* Without a keeper there is no session: the network is gone with us. */
+	/* Without a keeper there is no session: the gate ends, and the network with it. */
 	return channel_serve(&g->keeper) ? 0 : -ECONNRESET;
 }
 
@@ -298,8 +300,9 @@ static int gate_read_plan(struct gate *g, int plan_fd, struct error *e)
 }
 
 /*
- * Being woken costs ten times what passing a small message on does: a loop that is busy looks
- * for the next one before it sleeps.  With one processor that would keep the sender from it.
+ * To wake up costs ten times as much as to pass on a small message.  So a busy loop looks for
+ * the next one before it sleeps.  Not with one processor: there the sender could not run
+ * meanwhile.
  */
 static void gate_be_eager(struct gate *g)
 {
@@ -311,7 +314,7 @@ static void gate_be_eager(struct gate *g)
 		g->loop.eager_ns = GATE_EAGER_NS;
 }
 
-/* While the record is behind, these are heard all the same. */
+/* Keeper, clock and recorder are served also while the loop is held. */
 static int gate_open_account(struct gate *g, int recorder)
 {
 	if (recorder < 0)
@@ -358,7 +361,7 @@ int gate_run(int keeper, int resolver, int recorder, int plan_fd)
 	g.loop.turn = gate_on_turn;
 	g.loop.turn_context = &g;
 	gate_be_eager(&g);
-	/* From here on hostile bytes: no files, no programs, sockets only. */
+	/* From here on the gate reads hostile bytes: no files, no programs, sockets only. */
 	if (process_confine(plan_goes_without(g.plan, PLAN_LAYER_SECCOMP)
 				    ? (struct span){NULL, 0}
 				    : profile_bpf(PROFILE_GATE)) < 0)

@@ -4,20 +4,20 @@
  *
  *	gate.c	    accepts connections, keeps time, talks to keeper and resolver, tells what the
  *		    kernel refused at connect
- *	gate_core.c what the others have of it
+ *	gate_core.c its clock, dialling, lookups and byte limit, which the other files call
  *	answer.c    DNS inside
  *	flow.c	    one connection: who decides, dialling, ending
  *	relay.c	    its bytes
  *	proxy.c	    CONNECT and SOCKS5, for programs that insist
  *	intercept.c a connection that is opened, with leg.c, exchange.c, side.h, tls.c
- *	upstream.c  the proxy of the user's network, by which all this is reached where there is one
+ *	upstream.c  the proxy of the user's network, if there is one
  *	key_ask.c   what keys is asked for
  *	refusal.c   what a refused program is told, and the count of refusals
  *	mute.c	    askers that flood, silenced by the kernel
  *	made_up.c   addresses that stand for names
  *	change.c    other rules, while the session runs
- *	tell.c	    what the record is told of all this; account.c takes it there, fold.c counts
- *		    what comes again
+ *	tell.c	    the notes for the record; account.c sends them, fold.c counts
+ *		    notes that repeat
  */
 #ifndef BAWN_GATE_H
 #define BAWN_GATE_H
@@ -47,10 +47,10 @@ enum {
 	GATE_QUESTIONS_BURST = 2000,
 	GATE_ANSWERS_PER_SECOND = 20000, /* to all of them */
 	GATE_ANSWERS_BURST = 4000,
-	GATE_ASKERS = 16384,   /* told apart by the port they ask from */
-	GATE_CHECK_MS = 15000, /* to say what a connection is for */
+	GATE_ASKERS = 16384,   /* an asker is known by the port that it asks from */
+	GATE_CHECK_MS = 15000, /* time for a connection to pass CHECK */
 	GATE_DIAL_MS = 20000,
-	GATE_CACHE_MS = 3000, /* an answer of the resolver is used again this long */
+	GATE_CACHE_MS = 3000, /* how long the gate uses an answer of the resolver again */
 	GATE_TICK_MS = 50,
 	GATE_DOORS_MAX = 48,
 };
@@ -60,7 +60,7 @@ struct gate_door {
 	struct gate *gate;
 	int fd;
 	struct loop_handle handle;
-	int accepts; /* to try the next time */
+	int accepts; /* how many to try the next time */
 };
 
 struct gate {
@@ -69,7 +69,7 @@ struct gate {
 	struct key_ask_link keys;
 	struct upstream_link upstream;
 	struct put_in_book *book;        /* the plan's placeholders; NULL: it has no secrets */
-	struct take_out *taken;          /* while connections are opened, and there are secrets */
+	struct take_out *taken;          /* NULL while no connection is opened, or no secret */
 	size_t opened;                   /* connections */
 	bool released[PLAN_SECRETS_MAX]; /* the value went out in this session */
 	struct loop_handle keeper_handle, resolver_handle, dns_handle, timer_handle;
@@ -77,12 +77,12 @@ struct gate {
 	int dns, timer;
 	struct gate_door doors[GATE_DOORS_MAX];
 	size_t door_count;
-	int log; /* -1: this kernel does not tell what it refuses */
+	int log; /* -1: this kernel does not report what it refuses */
 	bool ticking;
 	bool full; /* no descriptors left: nothing is accepted until the next tick */
 	const struct plan *plan;
 	struct rules *rules;
-	uint64_t changes; /* of the rules, so far */
+	uint64_t changes; /* how often the rules were changed */
 	struct made_up made_up;
 	struct refusals *refusals;
 	struct account *account; /* NULL: the session goes without record */
@@ -103,11 +103,11 @@ int gate_run(int keeper, int resolver, int recorder, int plan_fd);
 
 /* gate_core.c */
 int gate_tick(struct gate *g); /* starts the clock when something has a deadline */
-/* A socket to outside that is connected or about to be; -errno. */
+/* A socket to outside that is connected or connecting; -errno. */
 int gate_dial(const struct address *to, uint16_t port);
-/* Asks for a name's addresses, unless that was done already; flow_resolved is told. */
+/* Asks the resolver for a name's addresses, unless it was asked already; flow_resolved follows. */
 int gate_ask(struct gate *g, struct made_up_name *name);
-/* How many bytes of a connection may be read: at least one, so that an end is still noticed. */
+/* How many bytes may be read from a connection: at least one, so that a reader notices its end. */
 size_t gate_room(const struct gate *g, size_t most);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the gate have of it: its clock, its sockets, its resolver, its bytes. */
+/* What all files of the gate use: its clock, dialling, the resolver, the limit of bytes. */
 #include "clock.h"
 #include "fd.h"
 #include "gate.h"
@@ -43,7 +43,7 @@ int gate_dial(const struct address *a, uint16_t port)
 
 int gate_ask(struct gate *g, struct made_up_name *name)
 {
-	/* The number in it leads back to the name, whoever is still waiting then. */
+	/* The low half of the id is the number of the name, so that the answer finds it. */
 	struct message_resolve m = {.id = ++g->next_lookup << 32 | name->number,
 				    .name = name->name.text};
 	int64_t now = clock_now();

@@ -13,7 +13,7 @@ struct h2_head *h2_head_new(void)
 {
 	struct h2_head *head = malloc(sizeof(*head));
 
-	/* The fields and the bytes are written before they are read. */
+	/* The arrays of fields and bytes need no zeros: they are written before they are read. */
 	if (head) {
 		memset(head, 0, offsetof(struct h2_head, message.fields));
 		head->status = 0;
@@ -78,7 +78,7 @@ static void add_pseudo(struct h2_head *head, struct span name, struct span value
 	}
 }
 
-/* nghttp2 has seen that it is a number, and the only one. */
+/* nghttp2 has checked that it is a number, and the only one. */
 static void add_length(struct h2_head *head, struct span value)
 {
 	struct http_message *m = &head->message;
@@ -154,12 +154,12 @@ int h2_head_add(struct h2_head *head, struct span name, struct span value, bool 
 	}
 	if (is(name, "expect"))
 		add_expect(head, value);
-	else if (!is(name, "proxy-authorization")) /* for a proxy, and that is us */
+	else if (!is(name, "proxy-authorization")) /* it is for a proxy, and we are the proxy */
 		add_field(head, name, value, never_indexed);
 	return 0;
 }
 
-/* HTTP/2 sends a cookie in pieces; whoever reads one wants it whole (RFC 9113, 8.2.3). */
+/* Joins the pieces of a cookie: HTTP/2 sends them apart (RFC 9113, 8.2.3). */
 static void join_cookie(struct h2_head *head)
 {
 	struct http_message *m = &head->message;
@@ -184,7 +184,7 @@ static void join_cookie(struct h2_head *head)
 			continue;
 		}
 		if (f == first) {
-			kept++; /* all before it were kept: it stays where it is */
+			kept++; /* all fields before it were kept: it stays where it is */
 		} else {
 			memcpy(head->cookie + at, "; ", 2);
 			at += 2;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fields of HTTP/2, as nghttp2 decodes them one by one, and a message (http_message.h):
- * each becomes the other.  nghttp2 has seen to the form (RFC 9113, section 8: known
+ * each becomes the other.  nghttp2 checks the form (RFC 9113, section 8: known
  * pseudo-fields, once and first; lower case; nothing that belongs to a connection; one
- * Content-Length).  What is seen to here is what the gate decides on, as strictly as for
- * HTTP/1 (http_head.h): method, scheme, host and target, and that no field could be taken
- * for one of those.
+ * Content-Length).  This file checks what the gate decides on, as strictly as for
+ * HTTP/1 (http_head.h): method, scheme, host and target, and that no other field could be
+ * taken for one of those.
  *
- * A head that has too many fields or bytes is read to its end and not kept: it has its
- * answer, 431, like any other.
+ * A head with too many fields or bytes is read to its end but not kept, and answered with 431.
  */
 #ifndef BAWN_H2_HEAD_H
 #define BAWN_H2_HEAD_H
@@ -19,7 +18,7 @@
 
 enum {
 	H2_HEAD_MAX = 64 << 10, /* decoded; every field counts 32 bytes more, as RFC 9113 has it */
-	H2_HEAD_GIVE_UP = 1 << 20, /* decoded: nobody sends this by mistake */
+	H2_HEAD_GIVE_UP = 1 << 20, /* decoded: past this the connection ends */
 	H2_FIELD_EXTRA = 32,
 	H2_PSEUDO_MAX = 4,
 };
@@ -46,10 +45,10 @@ struct h2_head {
 struct h2_head *h2_head_new(void);
 void h2_head_free(struct h2_head *head); /* wiped: it may hold a secret */
 
-/* One field.  -E2BIG: the connection is not worth going on with. */
+/* Adds one field.  -E2BIG: more than H2_HEAD_GIVE_UP, end the connection. */
 int h2_head_add(struct h2_head *head, struct span name, struct span value, bool never_indexed);
 
-/* The first reason stays. */
+/* Says what is wrong with the head.  The first reason stays. */
 void h2_head_bad(struct h2_head *head, unsigned int status, const char *why);
 
 /*

@@ -140,7 +140,7 @@ void h2_stream_drop(struct h2 *h, struct h2_stream *st, uint32_t code)
 		return;
 	st->dropped = true;
 	if (st->id == 0)
-		h2_close_stream(h, st); /* nghttp2 never heard of it */
+		h2_close_stream(h, st); /* nghttp2 does not know it */
 	else if (!h->dead)
 		(void)nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, st->id, code);
 }
@@ -197,7 +197,7 @@ static int on_header(nghttp2_session *session BAWN_UNUSED, const nghttp2_frame *
 	return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-/* nghttp2 would pass such a field over. */
+/* nghttp2 would skip such a field. */
 static int on_invalid_header(nghttp2_session *session BAWN_UNUSED,
 			     const nghttp2_frame *frame BAWN_UNUSED,
 			     const uint8_t *name BAWN_UNUSED, size_t name_len BAWN_UNUSED,
@@ -240,13 +240,13 @@ static int on_data_chunk(nghttp2_session *session BAWN_UNUSED, uint8_t flags BAW
 	struct h2 *h = user_data;
 
 	if (h->data_of)
-		return NGHTTP2_ERR_CALLBACK_FAILURE; /* one at a time, because frames are cut */
+		return NGHTTP2_ERR_CALLBACK_FAILURE; /* cannot be: frames are fed one at a time */
 	h->data_of = h2_find(h, id);
 	h->data = (struct span){bytes, len};
 	return h->data_of ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-/* One more stream that came to nothing. */
+/* Counts a stream that failed against the budget. */
 static void h2_count_failed(struct h2 *h)
 {
 	if (h->side.role == SIDE_SERVER &&
@@ -279,7 +279,7 @@ static int on_stream_close(nghttp2_session *session BAWN_UNUSED, int32_t id, uin
 	struct h2 *h = user_data;
 	struct h2_stream *st = h2_find(h, id);
 
-	if (!st) /* refused before we heard of it */
+	if (!st) /* refused before we had a stream for it */
 		return 0;
 	st->code = code;
 	st->next_closed = h->closed;
@@ -293,7 +293,7 @@ static int on_stream_close(nghttp2_session *session BAWN_UNUSED, int32_t id, uin
 	return 0;
 }
 
-/* nghttp2's own: the connection is over. */
+/* nghttp2 sent GOAWAY by itself: the connection is over. */
 static void h2_on_goaway(struct h2 *h, uint32_t code)
 {
 	switch (code) {

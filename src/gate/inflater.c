@@ -73,11 +73,11 @@ void inflater_free(struct inflater *i)
 
 void inflater_input(struct inflater *i, struct span in)
 {
-	/* zlib reads it and does not write. */
+	/* zlib does not write to its input. */
 	i->z.next_in = (z_const Bytef *)(uintptr_t)in.ptr;
 	i->z.avail_in = (uInt)in.len;
 	i->in += in.len;
-	/* Whether "deflate" has its wrapper shows in the first byte: method 8, a window size. */
+	/* The first byte shows whether "deflate" has the zlib wrapper: method 8, a window size. */
 	if (in.len > 0 && !i->begun && i->kind == INFLATER_DEFLATE &&
 	    ((in.ptr[0] & 15) != 8 || in.ptr[0] >> 4 > 7))
 		i->bare = inflateReset2(&i->z, BARE_BITS) == Z_OK;
@@ -88,7 +88,7 @@ void inflater_input(struct inflater *i, struct span in)
 static ssize_t inflate_once(struct inflater *i)
 {
 	if (i->ended) {
-		/* Another member follows; behind anything but gzip there is none. */
+		/* Only gzip may have another member. */
 		if (i->kind != INFLATER_GZIP || inflateReset(&i->z) != Z_OK)
 			return -EPROTO;
 		i->ended = false;

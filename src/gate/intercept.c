@@ -22,7 +22,7 @@ static void intercept_note(struct intercept *i, const char *reason)
 
 /* --- opening -------------------------------------------------------------------------- */
 
-/* There is no leaf to speak TLS with: the box gets an alert, in the clear. */
+/* Without a leaf we cannot speak TLS: sends the box a plain alert. */
 static void intercept_alert(struct intercept *i, const char *reason)
 {
 	/* fatal, access_denied */
@@ -51,7 +51,7 @@ static enum tls_alpn intercept_alpn(const struct intercept *i)
 	return i->offers_http11 ? TLS_ALPN_HTTP11 : TLS_ALPN_NONE;
 }
 
-/* The box's turn, once the origin has answered (or cannot) and the leaf is there. */
+/* Starts the box's handshake, once the origin's is done or has failed and the leaf is there. */
 static void intercept_open_box(struct intercept *i)
 {
 	bool origin = i->failure[0] != '\0' || i->out[0].state == LEG_SERVING;
@@ -103,8 +103,9 @@ static void intercept_on_ready(struct leg *l)
 	}
 }
 
-/* An origin that has nothing but HTTP/2, for a box that does not offer it, is dialled again. */
-static bool intercept_insist(struct leg *l)
+/* The origin has only HTTP/2 and the box does not offer it: dials again, with HTTP/2.  Whether it
+ * did. */
+static bool intercept_dial_h2(struct leg *l)
 {
 	struct intercept *i = l->intercept;
 
@@ -131,7 +132,7 @@ static void intercept_on_failed(struct leg *l, const char *why)
 		i->doomed = true;
 		return;
 	}
-	if (handshake && intercept_insist(l))
+	if (handshake && intercept_dial_h2(l))
 		return;
 	(void)snprintf(i->failure, sizeof(i->failure), "%s: %s",
 		       certificate ? "the certificate of the origin is not good"
@@ -171,7 +172,7 @@ static void intercept_on_lost(struct leg *l)
 		i->doomed = true;
 		return;
 	}
-	/* Its streams are told; then it is closed like any that is over. */
+	/* Its side resets the streams; then we close it like any leg that is over. */
 	l->eof = true;
 	side_end(l->side, false);
 	leg_close(l, true);
@@ -205,7 +206,7 @@ static void intercept_close_done(struct intercept *i)
 		i->doomed = true;
 }
 
-/* When a leg will have taken too long; 0: it has time. */
+/* When a leg has taken too long, in ms; 0: it has no deadline. */
 static int64_t intercept_deadline_of(struct leg *l)
 {
 	bool begins = l->state == LEG_SERVING && l == &l->intercept->box && l->side &&
@@ -434,7 +435,7 @@ void intercept_free(struct intercept *i)
 	leg_close(&i->box, i->cut && !i->tls);
 	for (size_t n = 0; n < INTERCEPT_LEGS; n++)
 		leg_close(&i->out[n], false);
-	/* Nothing is opened any more: what was put in is with keys alone. */
+	/* No connection is opened any more: forget the values.  Keys still has them. */
 	if (--i->gate->opened == 0) {
 		take_out_free(i->gate->taken);
 		i->gate->taken = NULL;

@@ -10,20 +10,20 @@
  *	intercept.c  what belongs to the whole: opening, dialling again, ending, time
  *	exchange.c   one request: verdict, secrets, its answer (exchange_parts.h)
  *
- * How it opens: the origin's handshake comes first and offers what the box offered; a leaf
- * for the name is got from keys meanwhile; then the box's handshake, with the protocol that
- * the origin chose.  So both sides normally speak the same.  When the origin cannot be had (no
- * good certificate, no connection) the box's handshake is done all the same, and each
- * request is answered with the reason.  Plain HTTP takes the same road without TLS.
+ * How it opens: first comes the origin's handshake, which offers what the box offered.
+ * Meanwhile the gate asks keys for a leaf for the name.  Then comes the box's handshake, with
+ * the protocol that the origin chose, so that both sides normally speak the same.  When the
+ * origin cannot be reached (no good certificate, no connection), the gate still does the box's
+ * handshake, and answers each request with the reason.  Plain HTTP goes the same way without
+ * TLS.
  *
  * One leg leads to the box, several may lead to the origin: HTTP/2 from the box to an origin
- * that has only HTTP/1 needs one for each request under way.  A leg to the origin that was
- * closed between requests is dialled again, to the address that was checked and dialled
- * before.
+ * that has only HTTP/1 needs one for each request under way.  When the origin closes a leg
+ * between requests, the gate dials again, to the same checked address.
  *
- * Nothing here is released while a side or TLS is at work.  What happens is entered and left
- * (intercept_enter, intercept_leave); with the last leave everything is brought in order:
- * output is sent, legs that are over are closed, who waits is watched.
+ * Nothing here is freed while a side or TLS is at work: every handler calls intercept_enter
+ * first and intercept_leave last.  The last leave sends output, closes legs that are over, and
+ * watches the sockets of the others.
  */
 #ifndef BAWN_INTERCEPT_H
 #define BAWN_INTERCEPT_H
@@ -42,7 +42,7 @@ enum {
 	INTERCEPT_LINGER_MS = 2000, /* for the box to read the last answer while it still sends */
 };
 
-/* What it wants of the flow that it is of, which it does not end itself. */
+/* What it asks its flow to do. */
 struct intercept_events {
 	void (*on_over)(struct flow *f); /* ends the flow, and with it the intercept */
 	void (*on_deadline)(struct flow *f, int64_t at); /* ms; 0: none */
@@ -63,7 +63,7 @@ struct intercept {
 	bool box_h2;                   /* and so does the box */
 	bool insists;    /* on HTTP/2, the origin: the box's requests are translated */
 	int64_t tick_at; /* ms: side_tick is due; 0: nobody needs it */
-	bool reached;    /* the origin could be had, once */
+	bool reached;    /* the origin was reached once */
 	bool served;     /* the box's side is there */
 	struct leg box;
 	struct leg out[INTERCEPT_LEGS];
@@ -71,22 +71,22 @@ struct intercept {
 	struct buf first;       /* the box's ClientHello, or the first of its requests */
 	struct key_ask leaf_asked;
 	const struct tls_leaf *leaf;
-	char failure[200]; /* why the origin cannot be had; "": it can */
+	char failure[200]; /* why the origin cannot be reached; "": it can */
 	struct exchange *exchanges;
 };
 
-/* CHECK is passed and the connection is to be opened: takes the flow's sockets and f->first.  0,
- * and the flow may be gone; or -ENOMEM, and nothing was taken. */
+/* Opens a flow that has passed CHECK: takes its sockets and f->first.  0: the flow may be gone.
+ * -ENOMEM: nothing was taken. */
 int intercept_begin(struct flow *f, const struct client_hello *hello,
 		    const struct intercept_events *events);
 void intercept_free(struct intercept *i);
 void intercept_late(struct intercept *i);
-/* Other rules hold: ends what they do not allow of what is under way.  Whether there was any; i may
- * be gone then. */
+/* The rules have changed: ends the exchanges that they do not allow.  True: some have ended, and
+ * i may be gone. */
 bool intercept_decide_again(struct intercept *i);
 
 void intercept_enter(struct intercept *i);
-void intercept_leave(struct intercept *i); /* i may be gone behind it */
+void intercept_leave(struct intercept *i); /* i may be gone after it */
 
 /* exchange.c */
 extern const struct side_events exchange_box_events, exchange_out_events; /* owner: struct leg */

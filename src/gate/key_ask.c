@@ -10,7 +10,7 @@
 enum {
 	KEY_ASK_CRL_MAX = 64 << 10,
 	KEY_ASK_AUTHORITIES_MAX = 8 << 20, /* bytes of PEM */
-	KEY_ASK_LEAF_SPARE = 3600, /* seconds before its end that a leaf is not used any more */
+	KEY_ASK_LEAF_SPARE = 3600, /* seconds before its end when a leaf is not used any more */
 };
 
 static const char key_ask_gone[] = "the process that keeps the keys is gone";
@@ -136,7 +136,7 @@ static int key_ask_on_authority(void *context, struct channel_packet *packet, st
 	return buf_error(&l->crl);
 }
 
-/* Nobody waits any more: not an error, the asker has gone in the meantime. */
+/* An answer that nobody waits for is no error: the asker has gone. */
 static int key_ask_on_certificate(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct key_ask_link *l = context;
@@ -215,7 +215,7 @@ static int key_ask_on_channel(void *context, uint32_t events)
 	(void)events;
 	if (channel_serve(&l->channel))
 		return 0;
-	/* No keys: nothing that needs them goes on.  Leaves that are here serve to say so. */
+	/* Keys is gone: refuse all that needs it.  The leaves that we have serve to answer so. */
 	loop_remove(l->loop, &l->handle);
 	fd_close(&l->channel.fd);
 	while (l->asked)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gate's end of the channel to keys: leaves for names, values for one verdict each,
- * signatures.  A question is a struct of the asker's own, which is told once, or takes it
- * back (key_ask_drop).  Without keys every question is refused at once.
+ * signatures.  The asker owns the struct of its question.  It gets one answer, unless it drops the
+ * question (key_ask_drop).  Without keys every question is refused at once.
  *
  * Leaves are kept until they expire.  Values are not: an answer's bytes are good until its
  * function returns, and are wiped then.
@@ -64,7 +64,7 @@ int key_ask_open(struct key_ask_link *l, struct loop *loop, int *fds, size_t cou
 /* What all TLS of this gate shares, made at the first call; NULL: it cannot be. */
 struct tls_world *key_ask_world(struct key_ask_link *l);
 
-/* A leaf for a name that is at hand; NULL: it has to be asked for. */
+/* A leaf for a name that we already have; NULL: ask for it. */
 const struct tls_leaf *key_ask_cached(struct key_ask_link *l, const char *name);
 
 /* fn is called once, perhaps before these return.  a must stay until then, or be dropped. */

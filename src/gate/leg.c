@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One socket of an opened connection.  What is read is decrypted and fed to the side at once,
- * all of it; what the side has to say is encrypted into one buffer that all legs share and
- * sent; only what the socket does not take is kept.  So an idle leg has no buffer, and
- * whoever does not read is not read from: its side stops asking for input.
+ * One socket of an opened connection.  A leg decrypts all that it reads and feeds it to its side
+ * at once.  It encrypts the side's output into one buffer that all legs share, and sends it; it
+ * keeps only what the socket does not take.  So an idle leg has no buffer.  When the other end
+ * does not read, the side asks for no more input.
  */
 #include "intercept.h"
 
@@ -15,7 +15,7 @@
 
 enum {
 	LEG_PLAIN = 64 << 10,
-	LEG_WIRE = 256 << 10, /* is sent when there is so much */
+	LEG_WIRE = 256 << 10, /* it sends when there is so much */
 	LEG_LAST_READS = 8,
 };
 
@@ -99,7 +99,7 @@ static int leg_encrypt(struct leg *l, struct span bytes)
 static void leg_take_bytes(struct leg *l, struct span bytes);
 
 /*
- * It takes no more.  What it said before that still counts: an origin that answers early and
+ * The socket takes no more.  What came before still counts: an origin that answers early and
  * closes has answered.
  */
 static void leg_refused(struct leg *l)
@@ -114,7 +114,7 @@ static void leg_refused(struct leg *l)
 
 		if (n <= 0)
 			break;
-		(void)l->events->on_bytes(l, (size_t)n); /* there is room for it */
+		(void)l->events->on_bytes(l, (size_t)n); /* cannot fail: gate_room was asked */
 		leg_take_bytes(l, (struct span){leg_in, (size_t)n});
 	}
 	if (l->state == LEG_SERVING)
@@ -154,7 +154,7 @@ bool leg_send(struct leg *l)
 
 static void leg_feed(struct leg *l, struct span bytes)
 {
-	/* A side that cannot go on has said all it has to; it is over then. */
+	/* A side that cannot go on is over; its output is still sent. */
 	if (bytes.len > 0 && l->side)
 		(void)side_feed(l->side, bytes, clock_now());
 }
@@ -163,7 +163,8 @@ static void leg_feed(struct leg *l, struct span bytes)
 static void leg_end(struct leg *l, bool clean)
 {
 	l->eof = true;
-	/* In TLS nobody closes half of a connection: who waited for an answer is gone. */
+	/* Nobody closes only half of a TLS connection: the box does not wait for its answer any
+	 * more. */
 	if (l->tls && leg_is_box(l) && l->side && side_phase(l->side) == SIDE_BUSY)
 		l->intercept->doomed = true;
 	else if (l->state == LEG_SERVING && l->side)
@@ -308,7 +309,7 @@ static void leg_talk(struct leg *l)
 	l->events->on_connected(l);
 }
 
-/* The proxy's login is here: the flow itself has gone by it before. */
+/* Asks the user's proxy for a way.  The login is here: the flow itself has used it before. */
 static void leg_tunnel(struct leg *l)
 {
 	l->upstream = upstream_new(&l->intercept->gate->upstream, l->intercept->flow);
@@ -345,13 +346,13 @@ bool leg_serve(struct leg *l, uint32_t events)
 		return true;
 	}
 	if (l->state == LEG_NONE) {
-		/* The box, not yet read from: so this is its end. */
+		/* We do not read from the box yet, so this event is its end. */
 		l->intercept->doomed = true;
 		return true;
 	}
 	if ((events & EPOLLOUT) && leg_flush(l) < 0 && l->state == LEG_SERVING)
 		leg_refused(l);
-	/* Its end may have been read already; that it broke epoll tells unasked, and again. */
+	/* epoll always reports a broken socket, also after we have read its end. */
 	bool in = l->fd >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR));
 
 	if (in && !l->eof && (l->watched & EPOLLIN))
@@ -398,7 +399,8 @@ bool leg_is_done(const struct leg *l)
 	       l->pending.len == 0;
 }
 
-/* Says that it was all.  The box may still be sending: to close now would take the answer away. */
+/* Closes our direction.  The box may still be sending: to close the socket now would destroy the
+ * answer. */
 void leg_finish(struct leg *l)
 {
 	bool cut = leg_is_box(l) && l->intercept->cut;
@@ -434,7 +436,7 @@ struct leg *leg_open(struct intercept *i, void *context, struct side_stream **re
 		*ret_stream = side_open(l->side, context);
 		if (*ret_stream)
 			return l;
-		/* HTTP/2 takes the next when it has room; on_free will say. */
+		/* An HTTP/2 leg takes the request when it has room; on_free follows. */
 		coming = coming || (i->h2 && side_may_open(l->side));
 	}
 	if (coming || !unused)

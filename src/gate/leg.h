@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One socket of an opened connection (intercept.h), TLS on it where there is any, and its side.
- * It tells its owner what becomes of it, and ends nothing but itself.
+ * It reports to its owner, and closes nothing but itself.
  */
 #ifndef BAWN_LEG_H
 #define BAWN_LEG_H
@@ -14,7 +14,7 @@ struct intercept;
 struct leg;
 
 struct leg_events {
-	/* The loop's function for its socket, with the leg; it has leg_serve do the work. */
+	/* The loop calls this for the socket; it calls leg_serve. */
 	int (*on_socket)(void *leg, uint32_t events);
 	/* So many bytes were read.  False: they may not pass, and the leg is gone. */
 	bool (*on_bytes)(struct leg *l, size_t count);
@@ -30,7 +30,7 @@ enum leg_state {
 	LEG_TUNNEL, /* the user's proxy is asked for a way through */
 	LEG_HANDSHAKE,
 	LEG_SERVING,
-	LEG_LINGERING, /* all is said; what still comes is thrown away */
+	LEG_LINGERING, /* we have sent all; input is thrown away */
 };
 
 struct leg {
@@ -55,18 +55,18 @@ void leg_init(struct leg *l, struct intercept *i, const struct leg_events *event
 int leg_take(struct leg *l, int *fd, struct loop_handle *handle); /* both are the leg's now */
 void leg_close(struct leg *l, bool reset);
 int leg_dial(struct leg *l); /* to the address that was checked, or by the user's proxy */
-/* With the handshake's first flight, where there is TLS.  Towards the box also what it said. */
+/* Starts, with the handshake if there is TLS.  first: bytes that the box has already sent. */
 void leg_start(struct leg *l, struct span first);
-bool leg_send(struct leg *l);          /* what the side has to say; true: something went */
+bool leg_send(struct leg *l);          /* sends the side's output; true: something went */
 bool leg_is_done(const struct leg *l); /* its side is over and all is out */
-void leg_finish(struct leg *l);        /* says good bye and lingers */
+void leg_finish(struct leg *l);        /* closes our direction and lingers */
 void leg_watch(struct leg *l);
-/* What the loop told of the socket.  False: the flow, and with it the leg, is gone. */
+/* Handles events of the socket.  False: the flow, and with it the leg, is gone. */
 bool leg_serve(struct leg *l, uint32_t events);
 
 /*
- * A leg to the origin that can take a request now, with its stream; NULL: one is on its way
- * (exchange_on_leg will be told), or, with i->failure set, there will be none.
+ * A leg to the origin that can take a request now, with its stream.  NULL: one is on its way
+ * (exchange_on_leg follows), or, with i->failure set, there will be none.
  */
 struct leg *leg_open(struct intercept *i, void *context, struct side_stream **ret_stream);
 

@@ -7,7 +7,7 @@ enum { MADE_UP_FIRST = 64 };
 
 static const uint8_t made_up_mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-/* The names were allowed by a rule, so nobody gains by making them collide. */
+/* A rule allowed these names, so the box cannot choose names that collide. */
 static uint32_t made_up_hash(const struct name *name)
 {
 	return fnv_bytes(FNV_START, name->text, name->len);
@@ -85,7 +85,7 @@ struct address made_up_v6(const struct made_up_name *n)
 	return a;
 }
 
-/* Is this one of ours to give out, given out or not? */
+/* Whether the address is in our range, given out or not. */
 static bool made_up_is_one(const struct address *a)
 {
 	if (memcmp(a->bytes, made_up_mapped, sizeof(made_up_mapped)) == 0)

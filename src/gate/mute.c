@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Askers who flood are muted by the kernel: a filter of the DNS socket drops what comes
- * from their ports, in the time of who sends it and before it takes a place in the queue
- * that all askers share.  Reading and dropping it here would cost the gate what a flood
+ * The kernel mutes askers that flood: a filter of the DNS socket drops what comes
+ * from their ports.  That costs the sender's time, and happens before a question takes a place in
+ * the queue that all askers share.  To read and drop it here would cost the gate as much as a flood
  * costs its sender, and on a busy machine the gate would lose.
  *
  * The filter is classic BPF, which needs no rights.  It sees a datagram from its UDP header
@@ -15,7 +15,7 @@
  *		drop:	drop
  *	accept
  *
- * All are heard again after a while; who goes on is muted again, for twice as long.
+ * After a while all are unmuted.  An asker that goes on is muted again, for twice as long.
  */
 #include "mute.h"
 
@@ -30,7 +30,7 @@ enum {
 	MUTE_APPLY_MS = 5, /* between two filters */
 	MUTE_FIRST_MS = 500,
 	MUTE_LAST_MS = 8000,
-	MUTE_AGAIN_MS = 2000, /* after a silence: who is muted within this has gone on */
+	MUTE_AGAIN_MS = 2000, /* an asker that floods within this time after its mute has gone on */
 };
 
 static int mute_by_port(const void *a, const void *b)
@@ -68,7 +68,7 @@ static void mute_install(struct gate *g)
 
 	qsort(m->ports, m->count, sizeof(m->ports[0]), mute_by_port);
 	program.len = (unsigned short)mute_program(m->ports, m->count, code);
-	/* Where it cannot be, floods are read and dropped, as before. */
+	/* If this fails, the gate reads and drops floods itself. */
 	(void)setsockopt(g->dns, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 	m->applied = m->count;
 }

@@ -10,7 +10,7 @@ struct sock_filter;
 
 enum { MUTE_PORTS = 512 };
 
-/* The ports that are not heard for a while. */
+/* The ports that are muted. */
 struct mute {
 	size_t count, applied;
 	int64_t until, applied_at, ms;
@@ -19,7 +19,7 @@ struct mute {
 };
 
 void mute_add(struct gate *g, uint16_t port, int64_t now);
-void mute_apply(struct gate *g, int64_t now);   /* what was added since */
+void mute_apply(struct gate *g, int64_t now);   /* sets the filter if ports were added */
 bool mute_on_time(struct gate *g, int64_t now); /* whether time still matters */
 /* The filter for these ports, which are in order; into has room for MUTE_PORTS of them. */
 size_t mute_program(const uint16_t *ports, size_t count, struct sock_filter *into);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For programs that insist on a proxy: CONNECT at port 3128 and SOCKS5 at port
- * 1080 of the address that also answers DNS.  They name a host and a port, and
- * from there on are decided, dialled and checked like any other connection.
+ * For programs that want a proxy: CONNECT at port 3128 and SOCKS5 at port
+ * 1080 of the address that also answers DNS.  They name a host and a port; from there
+ * on the gate decides, dials and checks as for any other connection.
  *
- * And DNS over TCP and the session's CRL, which are the same kind of thing: little
- * protocols that we answer ourselves.
+ * Also DNS over TCP and the session's CRL, two more small protocols that the gate answers
+ * itself.
  */
 #include "proxy.h"
 
@@ -18,7 +18,7 @@
 
 static bool proxy_send(struct flow *f, const void *bytes, size_t len)
 {
-	/* A few bytes on a connection that has sent nothing yet: there is room, or it is broken. */
+	/* Nothing was sent before on this connection, so the socket has room, or it is broken. */
 	if (send(f->ends[FLOW_BOX].fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len)
 		return true;
 	flow_reset(f);
@@ -33,7 +33,7 @@ static void proxy_go_to(struct flow *f, const struct authority *target)
 		f->name = NULL;
 		f->address = target->address;
 	} else {
-		/* A name that no rule allows gets no address of its own. */
+		/* A name that no rule allows gets no made-up address. */
 		struct rules_question q = {.name = target->name, .port = target->port};
 		struct rules_verdict v;
 
@@ -96,7 +96,7 @@ static void proxy_feed_connect(struct flow *f, struct span bytes)
 	bool early = head->len != f->first.len;
 
 	buf_clear(&f->first);
-	/* Only tunnels, and nothing behind the head before we said yes. */
+	/* Only CONNECT, and no bytes after the head before our answer. */
 	if (head->form != HTTP_TARGET_AUTHORITY || early || head->authority.port == 0) {
 		static const char not_here[] =
 			"HTTP/1.1 405 Method Not Allowed\r\nAllow: CONNECT\r\n"
@@ -149,7 +149,7 @@ static void proxy_feed_socks(struct flow *f, struct span bytes)
 		break;
 	}
 	if (used != bytes.len)
-		flow_reset(f); /* talks before it was answered */
+		flow_reset(f); /* it sent bytes before our answer */
 	else
 		proxy_go_to(f, &c->request.target);
 }

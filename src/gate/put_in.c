@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking: every part of a head is searched for every placeholder of the plan, in every form.
- * Each that is found is judged by where it stands, how it is written and what its secret is
- * bound to; one that may not be replaced refuses the request.
+ * Looking: the gate searches every part of a head for every placeholder of the plan, in every form.
+ * It judges each one that it finds by its place, its form and the hosts that its secret is
+ * bound to.  If one may not be replaced, the request is refused.
  */
 #include "put_in_parts.h"
 
@@ -172,7 +172,7 @@ int put_in_give(struct put_in *p, const struct message_value *value)
 
 	if (!v || v->value.len > 0 || value->value.len == 0)
 		return -EINVAL;
-	/* It goes into fields and lines: nothing in it may end one. */
+	/* A value goes into fields and lines, so it may have no byte that ends one. */
 	for (size_t i = 0; i < value->value.len; i++) {
 		uint8_t c = value->value.ptr[i];
 		bool parts = p->book->secrets[v->secret].kind == PLAN_SECRET_AWS && c == '\n';
@@ -218,7 +218,7 @@ static bool signs_with(const struct put_in *p, const struct plan_secret *s)
 	return p->signs && &p->book->secrets[p->signer] == s;
 }
 
-/* Whether the secret says that it goes there. */
+/* Whether the secret may go to this spot. */
 static bool goes_there(const struct put_in *p, const struct plan_secret *s, enum put_in_spot spot,
 		       struct span field)
 {
@@ -288,7 +288,7 @@ void put_in_refuse_part(struct put_in *p, const struct finder_hit *hit, enum put
 		      field.len > 32 ? 32 : (int)field.len, (const char *)field.ptr, wanted);
 }
 
-/* As what it must stand there; one that may stand in a part of the head at all. */
+/* What a placeholder must be there: the whole of what. */
 static enum put_in_as as_what(const struct put_in *p, const struct finder_hit *hit,
 			      enum put_in_spot spot, struct span field)
 {
@@ -325,7 +325,7 @@ static int need(struct put_in *p, size_t secret)
 	return 0;
 }
 
-/* What stands before and behind it. */
+/* Checks the text before and after a placeholder. */
 static int look_beside(struct put_in *p, const struct finder_hit *hit, struct span text,
 		       enum put_in_spot spot, struct span field)
 {
@@ -348,7 +348,7 @@ static int look_beside(struct put_in *p, const struct finder_hit *hit, struct sp
 	return wanted ? -EPERM : 0;
 }
 
-/* Everything that is found in text. */
+/* Judges every placeholder in text. */
 static int look_at(const struct look *l, struct span text, enum put_in_spot spot, struct span field)
 {
 	struct finder_hit hit;
@@ -395,7 +395,7 @@ static int look_at_field(const struct look *l, const struct http_message_field *
 	r = put_in_decode_basic(l->p, rest, &text);
 	if (r == -ENOMEM)
 		return r;
-	/* What is no Basic is looked at as it stands; what is, only as it decodes. */
+	/* A Basic credential is searched only after decoding; all else as it is. */
 	return r < 0 ? look_at(l, f->value, PUT_IN_AT_FIELD, f->name)
 		     : look_at(l, text, PUT_IN_AT_BASIC,
 			       authorization ? SPAN_LITERAL("authorization") : f->name);
@@ -424,7 +424,7 @@ static int look_ahead(const struct look *l, const struct http_message *m)
 	return 0;
 }
 
-/* A field, and that no other one of its name goes with a placeholder. */
+/* Looks at one field.  A field with a placeholder must be the only one of its name. */
 static int look_at_one(const struct look *l, const struct http_message *m, size_t i)
 {
 	size_t found = l->p->found;

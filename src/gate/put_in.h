@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts secrets into requests.  The box writes a placeholder; where the plan binds its secret
- * to this host, port, scheme, method and path, and the placeholder stands where the secret
- * says, the value takes its place:
+ * Puts secrets into requests.  The box writes a placeholder.  When the plan binds its secret
+ * to this host, port, scheme, method and path, and the placeholder is at a place that the secret
+ * names, the gate replaces it with the value:
  *
  *	authorization	"Bearer P", "token P" and the like, and Basic, decoded and encoded again
  *	named fields	alone, or behind such a word
  *	query, body, WebSocket text		only where the secret says so
  *	AWS		id and token in their places, and the request signed anew
  *
- * with nothing beside it (put_in_whole.c).
+ * with no other text beside it (put_in_whole.c).
  *
- * Anywhere else, for another host, in another encoding: refused, and never sent on.  On a
- * host where a secret is bound, a request with a credential that no secret put there is
- * refused too, unless the rule says `credentials: true`: an attacker's own key on an allowed
- * host is a way out.
+ * A placeholder anywhere else, for another host or in another encoding: the gate refuses the
+ * request.  At a host where a secret is bound, it also refuses a request with a credential that
+ * is no secret of the plan, unless the rule says `credentials: true`: with a key of his own an
+ * attacker could send data to his own account at an allowed host.
  *
  * How one request goes:
  *
  *	put_in_look	reads the head	-> NOTHING, NEEDS, REFUSED
  *	  NEEDS:	put_in_needs lists the secrets; each value comes by put_in_give
  *	put_in_apply	changes the head -> NOTHING (ready to be sent), SIGN, REFUSED
- *	  SIGN:		put_in_signing says what keys is to sign; then put_in_signed
+ *	  SIGN:		put_in_signing has the text that keys signs; then put_in_signed
  *	  put_in_gathers:	before put_in_apply the whole body is gathered, put_in_gathered
  *	put_in_body	each piece of the body, whether or not the head needed anything
  *	put_in_trailers
@@ -47,16 +47,17 @@ int put_in_book_new(const struct plan_secret *secrets, size_t count, struct put_
 void put_in_book_free(struct put_in_book *book);
 
 /*
- * The head of an answer, after take_out_head, of a host where a secret is bound: cookies that
- * it sets may come back; any other is a foreign credential.
+ * Takes the head of an answer, after take_out_head, of a host where a secret is bound.
+ * Remembers the cookies that it sets: the box may send them back.  Any other cookie is a foreign
+ * credential.
  */
 void put_in_note_cookies(struct put_in_book *book, const struct name *host,
 			 const struct http_message *m);
 
-/* Stars over every placeholder in text about a request: for the record. */
+/* Writes stars over every placeholder in text about a request, for the record. */
 void put_in_blot(const struct put_in_book *book, uint8_t *bytes, size_t len);
 
-/* Where bytes go on to.  0 or -errno, which ends the stream; `end` comes once. */
+/* Where the bytes go next.  0 or -errno, which ends the stream; `end` comes once. */
 struct put_in_sink {
 	int (*give)(void *context, struct span bytes, bool end);
 	void *context;
@@ -72,8 +73,8 @@ enum put_in_outcome {
 /* One request. */
 struct put_in;
 
-/* NULL: no memory.  `at` is looked at in put_in_look only.  credentials: foreign ones may pass.
- * mask: a placeholder in the body that is not put in is blotted out, and the request goes on. */
+/* NULL: no memory.  Only put_in_look uses `at`.  credentials: foreign ones may pass.
+ * mask: blots out a placeholder in the body that may not be replaced, and the request goes on. */
 struct put_in *put_in_new(const struct put_in_book *book);
 void put_in_free(struct put_in *p);
 
@@ -83,40 +84,40 @@ enum put_in_outcome put_in_look(struct put_in *p, const struct http_message *m,
 /* Indices of secrets; *ret_count of them. */
 const size_t *put_in_needs(const struct put_in *p, size_t *ret_count);
 
-/* The value that keys released; copied.  -EINVAL: not one that was needed, or not as it must be. */
+/* Copies a value that keys released.  -EINVAL: it was not needed, or it is malformed. */
 int put_in_give(struct put_in *p, const struct message_value *value);
 
 /*
- * After look: the body must be there before put_in_apply, which signs its hash.  At most
- * PUT_IN_GATHER_MAX; it is still sent by put_in_body.
+ * After look: whether put_in_apply needs the whole body, because it signs its hash.  At most
+ * PUT_IN_GATHER_MAX bytes; put_in_body still sends them.
  */
 bool put_in_gathers(const struct put_in *p);
 void put_in_gathered(struct put_in *p, struct span body);
 
 enum put_in_outcome put_in_apply(struct put_in *p, struct http_message *m);
 
-/* After SIGN: index, date, region, service and text are filled in; the rest is the caller's. */
+/* After SIGN: fills in index, date, region, service and text; the caller fills in the rest. */
 void put_in_signing(const struct put_in *p, struct message_sign *ret_sign);
 enum put_in_outcome put_in_signed(struct put_in *p, struct http_message *m, struct span signature);
 
-/* -EPERM: refused (put_in_why); what was given to the sink so far has no whole placeholder. */
+/* -EPERM: refused (put_in_why); the sink has got no whole placeholder so far. */
 int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
 int put_in_trailers(struct put_in *p, struct http_message *m);
 
 /*
- * Bytes from the box after 101: messages are looked through, and changed where a secret says
- * so.  The same errors, and -EPROTO for what is no frame.
+ * Bytes from the box after 101: looks through messages, and puts values in where a secret says so.
+ * The same errors, and -EPROTO for what is no frame.
  */
 int put_in_websocket(struct put_in *p, struct span in, bool end, const struct put_in_sink *sink);
 
-/* Of REFUSED and of errors: a reason for a person, without any value.  Its secret's name or "". */
+/* Why it was refused or failed, for a person, without any value; and the secret's name or "". */
 const char *put_in_why(const struct put_in *p);
 const char *put_in_secret(const struct put_in *p);
 
 /* Whether something of the body was blotted out so far. */
 bool put_in_masked(const struct put_in *p);
 
-bool put_in_signs(const struct put_in *p); /* the request was signed anew */
+bool put_in_signs(const struct put_in *p); /* whether the gate signed the request anew */
 
 /* Names of the secrets that went in, "a, b"; "" for none: for the event. */
 const char *put_in_names(const struct put_in *p);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows a head.  Bytes that hold no placeholder go on as they came, without a copy.
- * Where a value goes in, or would be refused, what may be the beginning of a placeholder is
- * kept until more has come; but when nothing is put in, the first few bytes of it go on, as
- * in scrub.h, and never a whole one.
+ * What follows a head.  Bytes without a placeholder go on as they came, without a copy.
+ * Bytes that may be the beginning of a placeholder wait until more has come.  When nothing is put
+ * in, the first few of them go on, as in scrub.h, but never a whole placeholder.
  */
 #include "put_in_parts.h"
 
@@ -11,14 +10,14 @@
 #include "reframe.h"
 #include "scrub.h"
 
-/* One value into the stream, as its surroundings want it. */
+/* Sends one value, escaped as its place needs it. */
 static int give_value(struct put_in *p, struct span value, const struct put_in_sink *sink)
 {
 	struct buf text = {.max = 6 * value.len};
 
 	if (p->how == PUT_IN_RAW)
 		return sink->give(sink->context, value, false);
-	/* Measured generously and held apart, so that it never moves. */
+	/* Large enough from the start, so that the buf never moves. */
 	text.cap = 6 * value.len + 1;
 	text.ptr = (char *)put_in_alloc(p, 6 * value.len);
 	if (!text.ptr)
@@ -38,7 +37,7 @@ static int keep(struct put_in *p, struct span bytes)
 		p->kept.len = 0;
 		return 0;
 	}
-	/* bytes may lie in what was kept before. */
+	/* `bytes` may point into p->kept, so copy before freeing. */
 	buf_put(&larger, bytes.ptr, bytes.len);
 	buf_fini(&p->kept);
 	p->kept = larger;
@@ -54,7 +53,7 @@ static bool goes_in(struct put_in *p, const struct finder_hit *hit, enum put_in_
 	return spot == PUT_IN_AT_BODY ? v->in_body : spot == PUT_IN_AT_WEBSOCKET && v->in_websocket;
 }
 
-/* The last bytes before it, of those that have gone and of these. */
+/* The last bytes before `at`, from those that have gone and from these. */
 static struct span before_of(const struct put_in *p, size_t at, struct span bytes,
 			     uint8_t room[2 * PUT_IN_BEHIND])
 {
@@ -67,7 +66,7 @@ static struct span before_of(const struct put_in *p, size_t at, struct span byte
 	return (struct span){room, p->behind_len + near};
 }
 
-/* How one that would go in stands among what is beside it. */
+/* What is beside a placeholder that would be replaced. */
 struct stand {
 	bool named;         /* in a parameter that its secret names, if it names any */
 	const char *wanted; /* NULL, or put_in_unless_whole */
@@ -88,7 +87,7 @@ static struct stand stand_of(const struct put_in *p, const struct finder_hit *hi
 							    span_skip(bytes, hit->at + hit->len))};
 }
 
-/* These bytes have gone; the last of them are remembered. */
+/* These bytes have gone: remembers the last of them. */
 static void note_behind(struct put_in *p, struct span bytes)
 {
 	size_t n = bytes.len < PUT_IN_BEHIND ? bytes.len : PUT_IN_BEHIND;
@@ -101,7 +100,7 @@ static void note_behind(struct put_in *p, struct span bytes)
 	p->behind_len = stay + n;
 }
 
-/* Says why not, for a placeholder in what follows a head that needed no value for it. */
+/* Refuses a placeholder in a body, and says why. */
 static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
 		  const struct stand *stand)
 {
@@ -124,7 +123,7 @@ static int refuse(struct put_in *p, const struct finder_hit *hit, enum put_in_sp
 	return -EPERM;
 }
 
-/* As long as what it covers, so that the body keeps its length. */
+/* Sends stars, as many as the placeholder is long, so that the body keeps its length. */
 static int give_mask(struct put_in *p, size_t len, const struct put_in_sink *sink)
 {
 	static const uint8_t blots[] = "********************************";
@@ -146,7 +145,7 @@ static bool is_masked(const struct put_in *p, const struct finder_hit *hit, enum
 	       (hit->form == FINDER_PLAIN || hit->form == FINDER_ESCAPED);
 }
 
-/* All of bytes that can go: what was found is replaced; *ret_stays is where the rest begins. */
+/* Sends all bytes that can go, with placeholders replaced.  *ret_stays is where the rest begins. */
 static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot spot,
 		const struct put_in_sink *sink, size_t *out, size_t *ret_stays)
 {
@@ -159,7 +158,7 @@ static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot 
 		bool goes = goes_in(p, &hit, spot) && hit.form == FINDER_PLAIN;
 		size_t behind = hit.at + hit.len;
 
-		/* The next byte says whether it is all of something. */
+		/* The next byte decides whether the placeholder is whole. */
 		if (goes && behind == bytes.len && !end) {
 			o = FINDER_BEGUN;
 			break;
@@ -175,7 +174,7 @@ static int pass(struct put_in *p, struct span bytes, bool end, enum put_in_spot 
 					     (struct span){bytes.ptr + *out, hit.at - *out}, false)
 				: 0;
 
-		/* Of what is blotted out the first few bytes may be gone already. */
+		/* The first few bytes of a blotted-out placeholder may have gone already. */
 		if (r == 0)
 			r = goes ? give_value(p, put_in_part(p, &hit), sink)
 				 : give_mask(p, behind - (*out > hit.at ? *out : hit.at), sink);
@@ -228,7 +227,7 @@ int put_in_body(struct put_in *p, struct span in, bool end, const struct put_in_
 		if (r < 0)
 			return r;
 	}
-	/* What was gathered comes at once. */
+	/* A gathered body comes in one piece. */
 	while (in.len > SCRUB_PIECE_MAX) {
 		int r = put_in_stream(p, (struct span){in.ptr, SCRUB_PIECE_MAX}, false,
 				      PUT_IN_AT_BODY, sink);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Foreign credentials: what a request carries to a host where a secret is bound, and no
- * secret put there.  Best effort, by three signs:
+ * Foreign credentials: credentials in a request to a host where a secret is bound that are no
+ * secret of the plan.  Best effort, by three signs:
  *
  *	- a name that credentials are known to travel under, in fields, the query and forms;
  *	- a name that says key, token, secret and the like, with a value that looks like one;
  *	- in any field, and in the path, a word that begins as known keys do.
  *
- * Names are compared as the laxest of servers do: case, '-' and '.' are all one, and what
- * makes a list of a parameter ([]) is cut off.
+ * Names are compared as the most lenient servers do: without case, with '-' and '.' as '_', and
+ * without the "[]" of a list.
  *
- * A cookie is one too, unless the host set it itself in this session: then it says nothing
- * that the host did not know.
+ * A cookie is one too, unless the host set it itself in this session: then the host knows it
+ * already.
  */
 #include "put_in_parts.h"
 
@@ -89,7 +89,7 @@ static const char *const parameters[] = {
 	"jwt",
 };
 
-/* Where a name with one of these stands for something else. */
+/* A name with one of these parts is no credential. */
 static const char *const harmless[] = {"page",  "next",  "continu",   "cursor",    "sync",
 				       "csrf",  "xsrf",  "idempoten", "cache",     "max",
 				       "limit", "count", "upload",    "surrogate", "websocket"};
@@ -100,7 +100,7 @@ static const char *const telling_parts[] = {"token",   "secret",     "passw",   
 static const char *const telling_words[] = {"key", "auth", "pass",   "pwd",          "jwt",
 					    "sig", "pat",  "bearer", "authorization"};
 
-/* A name as it is compared: at most so long, lower case, with '_' for what parts its words. */
+/* A name as it is compared: cut to this length, lower case, with '_' between words. */
 struct plain_name {
 	char text[64];
 };
@@ -158,7 +158,7 @@ static bool is_telling(const struct plain_name *name)
 	return has_one_of(name, telling_parts, BAWN_ARRAY_SIZE(telling_parts));
 }
 
-/* A field that some secret of this host goes into. */
+/* Whether some secret of this host goes into this field. */
 static bool is_bound_field(const struct put_in *p, const struct secrets_place *at, struct span name)
 {
 	for (size_t i = 0; i < p->book->count; i++) {
@@ -188,7 +188,7 @@ static bool looks_like_one(struct span word)
 	return looks;
 }
 
-/* One that begins as known keys do, and not as any JSON in base64. */
+/* Whether a word begins as known keys do.  "eyJ" does not count: any JSON in base64 begins so. */
 static bool begins_as_one(struct span word)
 {
 	return shape_known(word) > 0 && memcmp(word.ptr, "eyJ", 3) != 0 && looks_like_one(word);
@@ -240,7 +240,7 @@ static void digest(struct span host, struct span cookie, uint8_t into[16])
 	uint8_t text[512], full[SHA256_DIGEST_LENGTH];
 	size_t len = 0;
 
-	/* host, NUL, cookie; a long cookie by its own digest first. */
+	/* host, NUL, cookie; of a long cookie its digest. */
 	memcpy(text, host.ptr, host.len);
 	len += host.len;
 	text[len++] = '\0';
@@ -260,7 +260,7 @@ static struct span take_until(struct span *s, uint8_t c)
 	return part;
 }
 
-/* host is domain, or lies beneath it; a domain of one label holds nobody. */
+/* Whether host is domain or below it.  A domain of one label has no hosts. */
 static bool is_beneath(struct span host, struct span domain)
 {
 	if (domain.len == 0 || domain.len > host.len || !memchr(domain.ptr, '.', domain.len))
@@ -271,7 +271,7 @@ static bool is_beneath(struct span host, struct span domain)
 	return domain.len == host.len || host.ptr[host.len - domain.len - 1] == '.';
 }
 
-/* The Domain of a Set-Cookie, as far as this host may speak for it; else the host. */
+/* The Domain of a Set-Cookie if this host may set it; else the host. */
 static struct span cookie_domain(struct span attributes, struct span host)
 {
 	while (attributes.len > 0) {
@@ -340,7 +340,7 @@ static int check_cookies(struct put_in *p, const struct secrets_place *at, struc
 
 static const char separators[] = " ,;=:\t\"";
 
-/* A field by which only credentials travel; what is in it is ours, and nothing else. */
+/* Checks a field that only carries credentials: it may have a value of ours and nothing else. */
 static int check_known_field(struct put_in *p, const struct http_message_field *f)
 {
 	struct span rest, text;
@@ -378,18 +378,18 @@ static int check_field(struct put_in *p, const struct secrets_place *at,
 		       : 0;
 }
 
-/* Of a query or a form: whether the value may stand under that name. */
+/* Checks a parameter of a query or a form: whether this value may have this name. */
 static int check_parameter(struct put_in *p, struct span written, struct span value)
 {
 	uint8_t decoded[64];
 	ssize_t n = decode_percent(written, decoded, sizeof(decoded));
 
-	/* A long name is none of ours; a broken escape is not for us to mend. */
+	/* A name that is too long is no known one; a broken escape passes as it is. */
 	if (n < 0 || value.len == 0 || has_placeholder(p, value))
 		return 0;
 	const struct plain_name name = plain_name((struct span){decoded, (size_t)n});
 
-	/* Those of a presigned request are part of what is signed anew. */
+	/* The parameters of a presigned request are signed anew. */
 	if (p->signs && strncmp(name.text, "x_amz_", 6) == 0)
 		return 0;
 	if (is_one_of(&name, parameters, BAWN_ARRAY_SIZE(parameters)) ||
@@ -398,7 +398,7 @@ static int check_parameter(struct put_in *p, struct span written, struct span va
 	return 0;
 }
 
-/* What parts two parameters, for some reader. */
+/* Whether some server takes this as a separator of parameters. */
 static bool is_parting(uint8_t c)
 {
 	return c == '&' || c == ';' || c == '?';
@@ -422,7 +422,7 @@ static int check_query(struct put_in *p, struct span query)
 	return r;
 }
 
-/* A form, wherever it is cut: what of a parameter's value is kept is enough to judge it. */
+/* Checks a form that comes in pieces.  Keeps as much of a parameter as it needs to judge it. */
 int put_in_check_form(struct put_in *p, struct span in, bool end)
 {
 	struct put_in_form *f = &p->form;

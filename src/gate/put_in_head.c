@@ -95,7 +95,7 @@ static int replace_basic(struct put_in *p, struct http_message_field *f, struct 
 	int r = put_in_decode_basic(p, rest, &text);
 
 	if (r < 0)
-		return r == -EINVAL ? 0 : r; /* looked at, and there was nothing in it */
+		return r == -EINVAL ? 0 : r; /* put_in_look found no placeholder in it */
 	r = replace(p, text, PUT_IN_RAW, &changed);
 	if (r < 0 || changed.ptr == text.ptr)
 		return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A secret may name the parameters that it goes into: then it cannot be made part of a text that
- * a host keeps and shows.  What stands right before the placeholder says which one it is in:
+ * A secret may name the parameters that it goes into.  Then the box cannot make it part of a
+ * text that a host keeps and shows.  The text right before the placeholder tells which parameter
+ * it is in:
  *
  *	query, form	NAME=		behind an ampersand or nothing
  *	JSON		"NAME": "	a string of an object, and all of it so far
@@ -31,7 +32,8 @@ static bool take_back(struct span *before, uint8_t c)
 	return true;
 }
 
-/* The last bytes up to one of `marks`; false: there is none in sight, and it is no beginning. */
+/* The last bytes back to one of `marks`.  False: there is none in what we have, and what we have
+ * is not the beginning. */
 static bool last_word(struct span before, const char *marks, bool begins, struct span *ret_word)
 {
 	size_t at = before.len;
@@ -64,7 +66,7 @@ bool put_in_is_named(const struct plan_secret *s, struct span before, enum put_i
 		return true;
 	if (!name_before(before, how, &written))
 		return false;
-	/* In JSON a name with an escape is none that was said. */
+	/* A JSON name with an escape does not count as the name in the policy. */
 	ssize_t n = how == PUT_IN_JSON && written.len <= sizeof(name)
 			    ? (ssize_t)written.len
 			    : decode_percent(written, name, sizeof(name));

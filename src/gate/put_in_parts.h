@@ -11,7 +11,7 @@
 enum {
 	PUT_IN_WORDS_MAX = PLAN_SECRETS_MAX * PLAN_SECRET_PARTS_MAX,
 	PUT_IN_WHY_SIZE = 240,
-	PUT_IN_BEHIND = 256,   /* bytes by which a parameter's name is known */
+	PUT_IN_BEHIND = 256,   /* bytes before a placeholder, where we look for a name */
 	PUT_IN_COOKIES = 1024, /* remembered; the oldest are forgotten */
 };
 
@@ -49,7 +49,7 @@ enum put_in_writing { PUT_IN_RAW, PUT_IN_PERCENT, PUT_IN_JSON };
 
 /* A parameter of a form, as far as it has come. */
 struct put_in_form {
-	bool looked_at; /* the body is one, to a place where other credentials are refused */
+	bool looked_at; /* the body is a form, and foreign credentials are refused there */
 	bool in_value;
 	size_t name_len, value_len;
 	uint8_t name[200], value[600]; /* what is longer is cut off */
@@ -81,7 +81,7 @@ struct put_in {
 	enum put_in_writing how; /* it is written there */
 	bool ended;
 	struct put_in_form form;
-	/* What stands before `kept`, or before what comes next: the last of it. */
+	/* The last bytes before `kept`, or before what comes next. */
 	size_t behind_len;
 	uint8_t behind[PUT_IN_BEHIND];
 	struct buf kept;
@@ -108,20 +108,20 @@ enum put_in_spot {
 uint8_t *put_in_alloc(struct put_in *p, size_t len);
 enum put_in_outcome put_in_refuse(struct put_in *p, const char *secret, const char *fmt, ...)
 	BAWN_PRINTF(3, 4);
-/* May this placeholder be replaced there?  -EPERM with the reason. */
+/* 0: this placeholder may be replaced there.  -EPERM with the reason. */
 int put_in_judge(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
 		 struct span field);
-/* Of one that could be: other text stands beside it; wanted as put_in_unless_whole says it. */
+/* Refuses a placeholder because other text is beside it; wanted: what put_in_unless_whole said. */
 void put_in_refuse_part(struct put_in *p, const struct finder_hit *hit, enum put_in_spot spot,
 			struct span field, const char *wanted);
 struct put_in_value *put_in_value_of(struct put_in *p, size_t secret);
-/* What takes the place of a hit; empty: the value has no such part. */
+/* The part of the value that replaces a hit; empty: the value has no such part. */
 struct span put_in_part(struct put_in *p, const struct finder_hit *hit);
 
-/* put_in_named.c: whether what stands before a placeholder names a parameter of its secret. */
+/* put_in_named.c: whether the text before a placeholder names a parameter of its secret. */
 bool put_in_is_named(const struct plan_secret *s, struct span before, enum put_in_writing how);
 
-/* put_in_whole.c: as what a placeholder stands somewhere. */
+/* put_in_whole.c: what a placeholder must be the whole of. */
 enum put_in_as {
 	PUT_IN_AS_FIELD,
 	PUT_IN_AS_COOKIE,
@@ -131,7 +131,7 @@ enum put_in_as {
 	PUT_IN_AS_WORD,
 	PUT_IN_AS_CREDENTIAL, /* of a request that is signed */
 };
-/* By what stands before it and behind it: NULL when it is all of that, else what it should be. */
+/* Looks at the text before and after it.  NULL: it is whole; else words for what it should be. */
 const char *put_in_unless_whole(enum put_in_as as, struct span before, struct span behind);
 /* Whether no other field has the name of this one; cookies may stand in several. */
 bool put_in_is_once(const struct http_message *m, size_t field);
@@ -149,7 +149,7 @@ int put_in_decode_basic(struct put_in *p, struct span rest, struct span *ret_tex
 int put_in_look_signed(struct put_in *p, const struct http_message *m);
 enum put_in_outcome put_in_begin_signing(struct put_in *p, struct http_message *m);
 
-/* put_in_foreign.c: -EPERM with the reason when the request has a credential of its own. */
+/* put_in_foreign.c: -EPERM with the reason when the request has a foreign credential. */
 int put_in_check_foreign(struct put_in *p, const struct http_message *m,
 			 const struct secrets_place *at);
 /* The same for a piece of a form, before it goes on. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signing anew.  The box signs with a placeholder key; what it signed tells which fields,
- * region and service it meant.  Id and token are put in like any other value, then the texts
- * of a new signature are written from the changed head (sigv4.h) and keys signs them.  The
- * secret key itself never comes here.
+ * Signing anew.  The box signs with a placeholder key; its signature tells which fields, region
+ * and service it meant.  The gate puts in id and token like any other value, writes the text of
+ * a new signature from the changed head (sigv4.h), and keys signs it.  The secret key itself
+ * never comes here.
  *
- * The body's hash: S3 says it in a field, or says that it is not signed.  Other services sign
- * the hash of the body without saying it, so that body is gathered first, up to
- * PUT_IN_GATHER_MAX.  Chunks that are signed one by one would need a signature for each; they
- * are refused with the setting that turns them off.
+ * The body's hash: S3 requests have it in a field, or say that it is not signed.  Other services
+ * sign the hash without a field, so the gate gathers the body first, up to PUT_IN_GATHER_MAX.
+ * Chunks that are signed one by one would need a signature each; the gate refuses them and names
+ * the setting that switches them off.
  */
 #include "message_keys.h"
 #include "put_in_parts.h"
@@ -51,7 +51,7 @@ int put_in_look_signed(struct put_in *p, const struct http_message *m)
 	int r = sigv4_read(m, &s, &why);
 
 	/*
-	 * What is not signed, or not readably, or not by one of ours, is not ours to sign: a
+	 * A request without a readable signature of one of our secrets is not signed anew: a
 	 * placeholder in it is judged as anywhere, and a credential is a foreign one.
 	 */
 	ssize_t secret = r == 0 ? signed_by(p, s.id) : -1;
@@ -91,7 +91,7 @@ void put_in_gathered(struct put_in *p, struct span body)
 	p->gathers = false;
 }
 
-/* What stands for the body's hash. */
+/* The text that the signature has for the body's hash. */
 static struct span payload_of(const struct put_in *p)
 {
 	static const char unsigned_payload[] = "UNSIGNED-PAYLOAD";
@@ -103,8 +103,8 @@ static struct span payload_of(const struct put_in *p)
 }
 
 /*
- * A key that is for some hours only goes with a token, of which the box need not know: when the
- * value has one and the request has none, it is added, and signed as well.
+ * A temporary key needs a session token, which the box need not know: when the
+ * value has one and the request has none, the gate adds it and signs it too.
  */
 static int add_token(struct put_in *p, struct http_message *m)
 {
@@ -139,7 +139,7 @@ static int add_token(struct put_in *p, struct http_message *m)
 	return 0;
 }
 
-/* Of a head that has its id and token: the text that keys signs. */
+/* The head has its id and token: writes the text that keys signs. */
 enum put_in_outcome put_in_begin_signing(struct put_in *p, struct http_message *m)
 {
 	const char *name = p->book->secrets[p->signer].name, *why = "";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A value goes in only where its placeholder is all of something that a reader takes as one:
- * a field, a parameter, a string.  Else the box could write letters of its own before it, and
- * an honest host that shortens what it returns ("bad key: AAAAsk-an...") would tell of the value
- * as many letters as the box likes.  The whole value is known in an answer, a part of it is not,
- * and must not be: who sees that a guess is taken out can guess letter by letter (finder.h).
+ * A value goes in only where its placeholder is the whole of something: a field, a parameter, a
+ * string.  Else the box could write letters of its own before it, and an honest host that
+ * shortens what it returns ("bad key: AAAAsk-an...") would show as many letters of the value as
+ * the box likes.  The gate finds a whole value in an answer, but not a part of it.  It must not
+ * look for parts: a box that sees its guess taken out can guess letter by letter (finder.h).
  *
  *	field		all of it, alone or behind one of `schemes`: a scheme that the box chooses
  *			would be such letters too
@@ -14,11 +14,11 @@
  *	JSON		"P"		a string, behind what a string can follow
  *	other text	no letter, digit, '_' or '-' on either side
  *
- * Of a body only the last bytes before it are known (PUT_IN_BEHIND): where its beginning is not
- * among them, it is not whole.
+ * In a body the gate knows only the last bytes before a placeholder (PUT_IN_BEHIND).  When the
+ * beginning of the field or string is not among them, it counts as not whole.
  *
- * Other fields, other parameters, other text of a body are the box's own all the same:
- * docs/THREAT-MODEL.md says what remains.
+ * The box still chooses all other fields, parameters and text: docs/THREAT-MODEL.md says
+ * what remains.
  */
 #include "put_in_parts.h"
 
@@ -78,7 +78,7 @@ static bool is_field(struct span before, struct span behind)
 	return before.len == 0;
 }
 
-/* NAME= from `mark`, or from the beginning, on; and behind it `mark` or nothing. */
+/* Whether NAME= comes before it, from `mark` or the beginning, and `mark` or nothing after it. */
 static bool is_between(struct span before, struct span behind, uint8_t mark)
 {
 	size_t seen = before.len;
@@ -107,12 +107,12 @@ static bool is_basic(struct span before, struct span behind)
 {
 	if (before.len == 0)
 		return behind.len == 0 || behind.ptr[0] == ':';
-	/* The first colon parts them. */
+	/* The first colon separates user and password. */
 	return behind.len == 0 &&
 	       memchr(before.ptr, ':', before.len) == before.ptr + before.len - 1;
 }
 
-/* A quote that another letter could stand before is the end of a string, or within one. */
+/* The quote before it must begin a string: only certain bytes may come before that quote. */
 static bool is_string(struct span before, struct span behind)
 {
 	size_t seen = before.len;
@@ -175,7 +175,7 @@ const char *put_in_unless_whole(enum put_in_as as, struct span before, struct sp
 	return whole ? NULL : words[as];
 }
 
-/* Readers take some of these for one name, and join what stands under it. */
+/* Whether some server takes two names as one, and joins their values. */
 static bool same_name(struct span a, struct span b)
 {
 	for (size_t i = 0; i < a.len && a.len == b.len; i++) {

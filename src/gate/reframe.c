@@ -3,7 +3,7 @@
 
 enum { SCRATCH = 4096, ROOM = 64 << 10 };
 
-/* Large enough from the start that it hardly ever moves and leaves a value behind. */
+/* Large enough from the start, so that it rarely moves and leaves a copy of a value. */
 static struct buf roomy(size_t max)
 {
 	struct buf b = BUF_INIT(max);
@@ -43,7 +43,7 @@ void reframe_free(struct reframe *r)
 	free(r);
 }
 
-/* A frame with these bytes, masked as the one they came in was. */
+/* Writes a frame with these bytes, masked if the original was. */
 static void put_frame(struct reframe *r, bool fin, uint8_t reserved, uint8_t opcode,
 		      struct span bytes)
 {
@@ -57,7 +57,7 @@ static void put_frame(struct reframe *r, bool fin, uint8_t reserved, uint8_t opc
 		websocket_mask(mask, 0, (uint8_t *)r->frames.ptr + at, bytes.len);
 }
 
-/* What there is of the message goes out. */
+/* Sends the part of the message that we have. */
 static void put_piece(struct reframe *r, bool fin)
 {
 	uint8_t opcode = r->begun  ? WEBSOCKET_CONTINUATION

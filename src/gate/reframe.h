@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One direction of a WebSocket whose messages are looked through or changed on the way.
- * Frames are read strictly and written anew: a message goes on in as many pieces as it can
- * go in without waiting, whole when it came whole, and control frames in between as they came.
+ * It reads frames strictly and writes new ones.  A message goes on in pieces, without waiting for
+ * its end; one that came whole goes on whole.  Control frames go in between as they came.
  */
 #ifndef BAWN_REFRAME_H
 #define BAWN_REFRAME_H
@@ -22,8 +22,8 @@ struct reframe_ops {
 
 struct reframe {
 	struct websocket in;
-	bool packed;      /* the message at hand is compressed: it passes as it is */
-	bool text, begun; /* of the message at hand: its kind; a piece of it went out */
+	bool packed;      /* the current message is compressed: it passes unchanged */
+	bool text, begun; /* of the current message: its kind; a piece of it went out */
 	uint8_t reserved; /* bits of its first frame */
 	uint8_t control[WEBSOCKET_CONTROL_MAX];
 	size_t control_len;

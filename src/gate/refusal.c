@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refusals that teach: each says what was refused, by which rule or for want of
- * one, and the line that would allow it; to the program in its own protocol,
- * and once to the user.  The same refusal again is counted, and told again only
- * when the count has grown tenfold and at the end.
+ * Each refusal says what was refused, by which rule or because there is none, and the
+ * line that would allow it: to the program in its own protocol, and once to the user.
+ * The gate counts the same refusal, and shows it again only when the count has grown
+ * tenfold, and at the end.
  *
- * The table is bounded, for the box chooses the names: what finds no place in it is
- * counted, and that number is told at the end.  A box that makes names collide gains
- * nothing: whole hashes are compared, at most REFUSALS_MAX of them.
+ * The table is bounded, because the box chooses the names.  Refusals that find no place in
+ * it are only counted, and that count is shown at the end.  A box that makes names collide
+ * gains nothing: whole hashes are compared, at most REFUSALS_MAX of them.
  */
 #include "refusal.h"
 
@@ -36,7 +36,7 @@ struct refusal {
 	uint16_t next;    /* in its bucket: index + 1; 0 for the last */
 	int64_t asked_at; /* ms */
 	uint64_t count, told;
-	uint64_t rules; /* the change of rules since which its words hold */
+	uint64_t rules; /* number of the change of the rules that its words come from */
 	uint64_t last;  /* CLOCK_REALTIME, seconds */
 	char host[256];
 	char reason[160];
@@ -46,7 +46,7 @@ struct refusal {
 
 struct refusals {
 	size_t count;
-	uint64_t beyond; /* what found no place */
+	uint64_t beyond; /* refusals that found no place */
 	uint16_t buckets[REFUSALS_BUCKETS];
 	struct refusal items[REFUSALS_MAX];
 };
@@ -73,8 +73,8 @@ static uint32_t refusal_hash(unsigned int kind, bool allowed, const char *host, 
 	return fnv_bytes(h, host, strlen(host));
 }
 
-/* The refusal that was there already, or one without a count; NULL: there is no place.  reason: only
- * one for this; NULL: whatever the rules say of it. */
+/* The entry of this refusal, made with a count of 0 when it is new; NULL: there is no place. 
+ * reason: only an entry with this reason; NULL: the reason of the rules. */
 static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allowed,
 				   const char *host, uint16_t port, const char *reason)
 {
@@ -112,7 +112,7 @@ static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allow
 	return r;
 }
 
-/* The first of its kind, or the first since the rules have changed. */
+/* Whether it is the first of its kind, or the first since the rules changed. */
 static bool refusal_is_new(const struct gate *g, const struct refusal *r)
 {
 	return r->count == 0 || r->rules != g->changes;
@@ -138,7 +138,7 @@ static void refusal_count(struct gate *g, struct refusal *r)
 void refusal_note(struct gate *g, enum message_event_kind kind, const char *host, uint16_t port,
 		  const struct rules_verdict *v)
 {
-	/* Two requests for the same can be refused for what else they say. */
+	/* Two requests for the same thing can be refused for different reasons. */
 	bool request = kind == MESSAGE_EVENT_REQUEST || kind == MESSAGE_EVENT_SECRET;
 	struct refusal *r = refusal_get(g, kind, false, host, port, request ? v->reason : NULL);
 
@@ -163,7 +163,8 @@ void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t
 	refusal_count(g, r);
 }
 
-/* A lookup is two questions, and was refused once. */
+/* Whether this is the second question of one lookup, which counts as one refusal.  Remembers the
+ * question in r. */
 static bool refusal_is_second(struct refusal *r, uint16_t type)
 {
 	int64_t now = clock_now();

@@ -20,7 +20,7 @@ void refusal_sum(const struct gate *g, const char *host, uint64_t port,
 		 struct message_counted *ret_sum);
 void refusal_limit(struct gate *g, const char *what);
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
-/* A secret was put in: told like a refusal, once and in numbers. */
+/* A secret was put in: shown once and then counted, like a refusal. */
 void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port);
 /* what: the request, "" for a connection. */
 void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a flow.  One scratch buffer serves all flows: what is read is
- * written to the other end at once, and only what that does not take is kept,
- * and then the reader waits.  So an idle connection costs its two sockets and
+ * The bytes of a flow.  One scratch buffer serves all flows.  The gate writes what it
+ * reads to the other end at once.  It keeps only what that end does not take, and then
+ * reads no more.  So an idle connection costs its two sockets and
  * its struct, and a slow reader slows its own writer and nobody else.
  *
- * Bytes that nobody looks at and that come in large pieces are spliced, which moves
+ * Bytes that the gate need not look at and that come in large pieces are spliced, which moves
  * pages instead of copying them: measured, half the gate's time for each byte.
- * One pipe serves all flows.  It is empty between turns, whatever happens: what the
- * other end did not take is read back and kept like any other bytes, and a pipe
- * that cannot be emptied ends the gate, for it would mix two connections.
+ * One pipe serves all flows.  It is always empty between turns: the gate reads back what
+ * the other end did not take, and keeps it like any other bytes.  A pipe
+ * that cannot be emptied ends the gate, because it would mix two connections.
  */
 #include "relay.h"
 
@@ -33,7 +33,7 @@ enum {
 	RELAY_LARGE = 64 << 10, /* a piece of this size: the next one is spliced */
 	RELAY_PIPE = 256 << 10,
 	RELAY_SPLICE = 512 << 10, /* a piece of a pipe may be larger than a page */
-	RELAY_LAST_MS = 1000,     /* of silence, before what was asked earlier counts as answered */
+	RELAY_LAST_MS = 1000,     /* of silence, after which earlier requests count as answered */
 };
 
 static uint8_t relay_scratch[RELAY_SCRATCH];
@@ -90,7 +90,7 @@ static int relay_write(struct flow *f, int end, struct span bytes)
 	return buf_error(&to->pending);
 }
 
-/* The origin has ended: now comes the answer to what was refused. */
+/* When the origin has ended, sends our answer to the refused request. */
 static int relay_answer_refused(struct flow *f)
 {
 	if (!f->ends[FLOW_OUT].eof || !f->check || !f->check->refused || f->first.len == 0)
@@ -101,8 +101,8 @@ static int relay_answer_refused(struct flow *f)
 	return r;
 }
 
-/* After each step: who waits for what, and is it over? */
-static void relay_mind(struct flow *f)
+/* After each step: ends the flow if it is over, and sets the events that each end waits for. */
+static void relay_update(struct flow *f)
 {
 	const struct flow_end *box = &f->ends[FLOW_BOX], *out = &f->ends[FLOW_OUT];
 
@@ -150,8 +150,8 @@ static int relay_flush(struct flow_end *to)
 /* --- what the bytes must show --------------------------------------------------------- */
 
 /*
- * Requests before this one went out, and their answers come first: the origin is told that
- * there will be no more, and when it has ended, ours follows.
+ * Earlier requests went out, and their answers come first.  So the gate closes its direction to the
+ * origin, and sends its own answer when the origin has ended.
  */
 static void relay_refuse_in_turn(struct flow *f, const char *host, const struct rules_verdict *v)
 {
@@ -163,7 +163,7 @@ static void relay_refuse_in_turn(struct flow *f, const char *host, const struct 
 	f->check->refused = true;
 	f->ends[FLOW_BOX].eof = true;
 	flow_set_state(f, FLOW_RELAY, RELAY_LAST_MS);
-	relay_mind(f);
+	relay_update(f);
 }
 
 static void relay_refuse(struct flow *f, const char *host, const char *reason)
@@ -215,7 +215,7 @@ static bool relay_hold(struct flow *f, struct span bytes)
 	return false;
 }
 
-/* Its rules speak of requests: it is opened, and from here on intercept.c has it. */
+/* Its rules are about requests: opens it, and intercept.c takes over. */
 static void relay_open(struct flow *f, const struct client_hello *hello)
 {
 	static const struct intercept_events events = {
@@ -226,7 +226,7 @@ static void relay_open(struct flow *f, const struct client_hello *hello)
 		flow_reset(f);
 }
 
-/* A ClientHello with all that came behind it.  False as below. */
+/* Handles a ClientHello and all bytes after it.  False as below. */
 static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 {
 	struct client_start *start = &f->check->start;
@@ -254,7 +254,7 @@ static bool relay_take_hello(struct flow *f, struct span bytes, size_t used)
 }
 
 /*
- * TLS: what its start must show.  False: the flow has ended, or is opened and no longer ours.
+ * TLS: checks the first bytes.  False: the flow has ended, or intercept.c has it now.
  */
 static bool relay_check_tls(struct flow *f, struct span bytes)
 {
@@ -301,7 +301,8 @@ static void relay_see_answer(struct flow *f, struct span bytes)
 		relay_stop_checking(f);
 }
 
-/* Whether there is a WebSocket is for the origin to say; until then nothing is read. */
+/* The origin decides whether there is a WebSocket.  Until then the gate does not read from the
+ * box. */
 static void relay_see_reply(struct flow *f, struct span bytes)
 {
 	static const char switching[] = "HTTP/1.1 101";
@@ -319,7 +320,7 @@ static void relay_see_reply(struct flow *f, struct span bytes)
 
 /* --- what the record is told of plain requests ---------------------------------------- */
 
-/* 0: its answer was not seen to begin. */
+/* status 0: we have not seen the beginning of its answer. */
 void relay_tell_request(struct flow *f, unsigned int status)
 {
 	struct flow_request *asked = f->request;
@@ -343,7 +344,7 @@ void relay_tell_request(struct flow *f, unsigned int status)
 	f->request = NULL;
 }
 
-/* Of the head that is about to go.  -ENOMEM. */
+/* Keeps what the note needs of the head that is about to go.  -ENOMEM. */
 static int relay_keep_request(struct flow *f)
 {
 	static uint8_t bytes[HTTP_PATH_MAX];
@@ -353,7 +354,7 @@ static int relay_keep_request(struct flow *f)
 
 	if (!f->gate->account)
 		return 0;
-	/* The one before, which was not answered yet. */
+	/* First send the note of the request before, which has no answer yet. */
 	relay_tell_request(f, 0);
 	struct span path = tell_path(target, bytes);
 
@@ -368,8 +369,9 @@ static int relay_keep_request(struct flow *f)
 }
 
 /*
- * The first bytes of an answer.  Those that follow are not read, so of requests that came at
- * once only the last has a status, and its bytes are in the connection's.
+ * Reads the status from the first bytes of an answer.  The gate does not parse the rest.  So of
+ * several requests at once only the last gets a status, and their bytes count for the connection
+ * only.
  */
 static void relay_see_status(struct flow *f, struct span bytes)
 {
@@ -385,7 +387,7 @@ static void relay_see_status(struct flow *f, struct span bytes)
 	relay_tell_request(f, status >= 100 ? status : 0);
 }
 
-/* A whole head is there: is it for the host that was asked for?  Then it goes out. */
+/* A whole head is there: checks that it names the host of the flow, and sends it. */
 static bool relay_pass_head(struct flow *f)
 {
 	struct flow_check *c = f->check;
@@ -430,7 +432,7 @@ static bool relay_take_head(struct flow *f, struct span *bytes)
 	struct http_head *head = &f->check->head;
 	char text[ADDRESS_TEXT_SIZE];
 
-	/* A body may have come with it: no more is looked at than a head can have. */
+	/* A body may have come with it: look at no more bytes than a head can have. */
 	size_t room = FLOW_FIRST_MAX - f->first.len;
 	size_t took = bytes->len < room ? bytes->len : room;
 
@@ -471,7 +473,7 @@ static bool relay_take_body(struct flow *f, struct span *bytes)
 	return true;
 }
 
-/* Plain HTTP: every request on the connection is looked at, its body is passed over. */
+/* Plain HTTP: checks the head of every request, and passes its body unread. */
 static bool relay_check_http(struct flow *f, struct span bytes)
 {
 	while (bytes.len > 0 && f->check) {
@@ -488,7 +490,7 @@ static bool relay_check_http(struct flow *f, struct span bytes)
 	return bytes.len == 0 || relay_send(f, bytes);
 }
 
-/* What the first bytes are taken for: a method begins with a letter, and so does ssh. */
+/* The scheme that the first bytes look like.  A method begins with a letter, and so does ssh. */
 static unsigned int relay_scheme(struct span bytes)
 {
 	uint8_t first = bytes.ptr[0] | 0x20;
@@ -500,7 +502,7 @@ static unsigned int relay_scheme(struct span bytes)
 	return PLAN_SCHEME_HTTP;
 }
 
-/* Said in the rules' own words, with the line that would allow it. */
+/* Refuses the scheme in the words of the rules, with the line that would allow it. */
 static void relay_refuse_scheme(struct flow *f, unsigned int scheme)
 {
 	struct rules_question q = {.port = f->port, .scheme = scheme};
@@ -517,7 +519,7 @@ static void relay_refuse_scheme(struct flow *f, unsigned int scheme)
 		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}
-	/* Neither a page nor an alert is anything to it. */
+	/* Such a program reads neither a page nor an alert. */
 	refusal_note(f->gate, MESSAGE_EVENT_CONNECT, flow_host(f, text), f->port, &v);
 	flow_reset(f);
 }
@@ -544,7 +546,7 @@ static bool relay_check(struct flow *f, struct span bytes)
 	}
 	bool alive = f->http ? relay_check_http(f, bytes) : relay_check_tls(f, bytes);
 
-	/* Said in time what it is for: no deadline from here on. */
+	/* It has passed CHECK in time: no deadline from here on. */
 	if (alive && (!f->check || f->check->passed))
 		flow_set_state(f, FLOW_RELAY, 0);
 	return alive;
@@ -602,7 +604,7 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 		from->eof = true;
 		return 0;
 	}
-	(void)flow_spend(f->gate, (size_t)n); /* no more was asked for than there is room */
+	(void)flow_spend(f->gate, (size_t)n); /* cannot fail: gate_room was asked */
 	f->passed[end] += (uint64_t)n;
 	if (end == FLOW_BOX && f->check)
 		http_body_skip(&f->check->body, (uint64_t)n);
@@ -619,7 +621,7 @@ static int relay_turn_spliced(struct flow *f, int end, size_t count)
 	return 0;
 }
 
-/* One read from an end, passed on; then others have their turn.  -1: the flow has ended. */
+/* Reads once from an end and passes it on; then others have their turn.  -1: the flow has ended. */
 static int relay_turn(struct flow *f, int end)
 {
 	struct flow_end *from = &f->ends[end];
@@ -671,7 +673,7 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 		flow_reset(f);
 		return 0;
 	}
-	/* Its end was read already; that it is over both ways epoll tells unasked, and again. */
+	/* We have read its end already.  epoll always reports that both ways are over. */
 	if (mine->eof && (events & (EPOLLERR | EPOLLHUP))) {
 		if ((events & EPOLLERR) || !mine->shut) {
 			flow_reset(f);
@@ -680,8 +682,8 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 		loop_remove(&f->gate->loop, &mine->handle);
 		mine->over = true;
 	}
-	/* It has ended, and what it sent before has no room yet: epoll would tell it all the while,
-	 * until that is asked for again. */
+	/* It has ended, and its last bytes have no room yet.  epoll would report that again and
+	 * again, so watch no events until there is room. */
 	if (!mine->eof && f->ends[!end].pending.len > 0) {
 		if (events & (EPOLLHUP | EPOLLERR))
 			loop_remove(&f->gate->loop, &mine->handle);
@@ -689,7 +691,7 @@ static int relay_on_end(struct flow *f, int end, uint32_t events)
 		   relay_turn(f, end) < 0) {
 		return 0;
 	}
-	relay_mind(f);
+	relay_update(f);
 	return 0;
 }
 
@@ -718,7 +720,7 @@ static int relay_on_box(void *context, uint32_t events)
 	case FLOW_OPEN:
 		break;
 	}
-	/* Nothing is read yet, so this is its end: nobody waits for the answer. */
+	/* We do not read from the box yet, so this is its end: nobody waits for the answer. */
 	flow_reset(f);
 	return 0;
 }
@@ -746,7 +748,7 @@ void relay_late(struct flow *f)
 		return;
 	}
 	f->ends[FLOW_OUT].eof = true;
-	relay_mind(f);
+	relay_update(f);
 }
 
 void relay_begin(struct flow *f)
@@ -761,5 +763,5 @@ void relay_begin(struct flow *f)
 		}
 		flow_set_state(f, FLOW_CHECK, GATE_CHECK_MS);
 	}
-	relay_mind(f);
+	relay_update(f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a flow, and whom they name. */
+/* The bytes of a flow, and the hosts that they name. */
 #ifndef BAWN_RELAY_H
 #define BAWN_RELAY_H
 
@@ -15,12 +15,13 @@ void relay_tell_request(struct flow *f, unsigned int status); /* f->request, if 
 /* --- relay_name.c --------------------------------------------------------------------- */
 
 #define RELAY_NO_WEBSOCKET "the rule for it does not say `websocket: true`"
-/* What a ClientHello names ("": nothing); false: ret_v says why not. */
+/* Whether a ClientHello may name this ("": nothing); false: ret_v says why not. */
 bool relay_name_fits(const struct flow *f, const struct name *name, struct rules_verdict *ret_v);
 bool relay_keep_name(struct flow *f, const struct name *name); /* false: no memory */
 bool relay_same_host(const struct flow *f, const struct http_head *head);
 bool relay_wants_websocket(const struct http_head *head, struct span bytes);
-/* Whether any reader could take it for one that does; and whether a rule says that it may. */
+/* Whether some server could take the head as a request for a WebSocket; whether a rule allows
+ * it. */
 bool relay_says_websocket(const struct http_head *head, struct span bytes);
 bool relay_may_websocket(const struct flow *f, struct span method);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whom the bytes of a flow name.  Where a name was asked for, a handshake and every request must
- * name it.  Where an address was, a request must name that address; a handshake names nobody, or
- * a name that the rules allow on its own: behind one address there may be many sites, and which
- * of them is meant is all that this name says.
+ * The host that the bytes of a flow name.  When the box connected to a name, the handshake and
+ * every request must name it.  When it connected to an address, a request must name that
+ * address; the handshake names nothing, or a name that the rules allow by itself: one address
+ * may have many sites, and this name only picks one of them.
  */
 #include "relay.h"
 
@@ -19,7 +19,7 @@ static bool relay_deny(struct rules_verdict *v, const char *reason)
 	return false;
 }
 
-/* Of an address that is allowed: may the handshake with it name this one? */
+/* Whether the handshake with an allowed address may name this host. */
 static bool relay_may_name(const struct flow *f, const struct name *name, struct rules_verdict *v)
 {
 	const struct rules_question q = {.name = *name, .port = f->port, .scheme = PLAN_SCHEME_TLS};
@@ -27,7 +27,7 @@ static bool relay_may_name(const struct flow *f, const struct name *name, struct
 	rules_decide(f->gate->rules, &q, v);
 	if (v->action != PLAN_ACTION_ALLOW)
 		return false;
-	/* What passes unread cannot be held to a rule that speaks of requests. */
+	/* A flow that passes unread cannot be checked against a rule about requests. */
 	if (v->open && !f->open)
 		return relay_deny(v, "its requests must be read: it is reached by its name, not by"
 				     " an address");
@@ -70,8 +70,8 @@ static bool relay_is_upgrade(const struct http_head *head, size_t field, struct 
 }
 
 /*
- * Behind an upgrade the bytes cannot be checked, so only that to a WebSocket counts, which
- * names no other host; HTTP/2 would.
+ * The gate cannot check the bytes after an upgrade.  So only an upgrade to a WebSocket is allowed,
+ * which names no other host; HTTP/2 could.
  */
 bool relay_wants_websocket(const struct http_head *head, struct span bytes)
 {
@@ -100,7 +100,7 @@ bool relay_says_websocket(const struct http_head *head, struct span bytes)
 
 bool relay_may_websocket(const struct flow *f, struct span method)
 {
-	/* A rule that speaks of paths has the connection opened; here one is as good as another. */
+	/* With a rule about paths the connection would be opened, so any path will do here. */
 	struct rules_question q = {.port = f->port,
 				   .literal = !f->name,
 				   .address = f->address,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bawn-resolver: looks names up, as the user's machine does (his resolver, his
- * VPN, his hosts file), and nothing else.  The gate asks on descriptor 3.
+ * bawn-resolver: looks names up, as the user's machine does (its resolver, its
+ * VPN, its hosts file), and nothing else.  The gate asks on descriptor 3.
  *
  * getaddrinfo blocks, so each name has a child of its own, a few at a time; a
  * child answers on the same channel (a message is one packet, so answers never
@@ -11,8 +11,8 @@
  *
  * May: read what name services read, and talk to them.  Must not: write a file,
  * start a program, look into another process, gain rights, see what the names are for.
- * Name services are foreign code, so its filter lists what such code does anywhere: files
- * to read, sockets, children; and not what would make it more than a reader.
+ * Name services are foreign code, so its filter allows what such code usually does: read files,
+ * use sockets, make children; and nothing more.
  */
 #include "channel.h"
 #include "fd.h"
@@ -44,7 +44,8 @@ struct resolver {
 	int children;
 };
 
-/* 16 bytes, v4 as v4-mapped; with a mask's `fill` 0xff in front of a v4 one.  False: neither. */
+/* The address as 16 bytes, v4 as v4-mapped.  fill: the bytes before a v4 one, 0xff for a mask.
+ * False: neither v4 nor v6. */
 static bool resolver_bytes(const struct sockaddr *a, uint8_t fill, uint8_t ret[16])
 {
 	struct sockaddr_in in;
@@ -71,8 +72,8 @@ static void resolver_add(struct buf *into, const struct addrinfo *a)
 }
 
 /*
- * Whether an address is the interface's own, or of the network that it is in.  The network of a
- * tunnel between two points says nothing about who is near.
+ * Whether an address is the interface's own or in its network.  The network of a
+ * point-to-point tunnel does not count: it says nothing about what is near.
  */
 static bool resolver_is_near(const struct ifaddrs *i, const uint8_t address[16])
 {
@@ -91,13 +92,13 @@ static bool resolver_is_near(const struct ifaddrs *i, const uint8_t address[16])
 	return all || network;
 }
 
-/* Bit i: of the ith address. */
+/* Bit i: whether the ith address is near. */
 static uint64_t resolver_near(struct span addresses)
 {
 	struct ifaddrs *all = NULL;
 	uint64_t near = 0;
 
-	/* Nothing is known: then all count as near. */
+	/* We know nothing, so all count as near. */
 	if (getifaddrs(&all) < 0)
 		return UINT64_MAX;
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next)
@@ -109,9 +110,9 @@ static uint64_t resolver_near(struct span addresses)
 }
 
 /*
- * The name is looked up as it stands.  With a search domain of this machine behind it, it is
- * another name, which no rule allows and another name server would be told of.  (A dot at its
- * end would say the same to DNS, but hosts files and other name services do not know it then.)
+ * Switches search domains off.  A name with a search domain of this machine added is
+ * another name, which no rule allows and which a name server would see.  (A dot at its
+ * end would do the same for DNS, but hosts files and other name services would not find it.)
  */
 static void resolver_no_search(void)
 {
@@ -171,7 +172,7 @@ static const struct channel_rule resolver_rules[] = {
 	{MESSAGE_RESOLVE, "RESOLVE", 512, 0, 0, 1u << 0, resolver_on_resolve},
 };
 
-/* Reading what name services read; writing nothing, anywhere. */
+/* Allows reading what name services read, and no writing anywhere. */
 static int resolver_confine_files(void)
 {
 	static const char *const readable[] = {"/etc", "/usr", "/lib", "/lib64", "/run",
@@ -208,7 +209,7 @@ static int resolver_confine(void)
 		r = resolver_confine_files();
 	if (r == 0)
 		r = process_filter(profile_bpf(PROFILE_RESOLVER));
-	/* On a kernel without filters the gate ends, unless that was asked for by name. */
+	/* Without filters in the kernel the gate ends anyway, unless the user goes without them. */
 	return r == -ENOSYS || r == -EINVAL ? 0 : r;
 }
 

@@ -11,12 +11,12 @@
  *	side -> owner	struct side_events
  *
  * Streams.  A stream is one request and its answer.  At a SERVER it begins with on_head
- * (or on_bad); at a CLIENT with side_open.  The owner has it until side_release, exactly
- * once, and the pointer is good until then; nothing is told about a stream that was
- * released.  To release one that is not over resets it.  Each direction is head, body,
- * perhaps trailers; `end` comes once, with the last of them.  A CLIENT may give interim
- * answers (http_message_is_interim) before the head; they are no end.  A SERVER may be
- * sent them.
+ * (or on_bad); at a CLIENT with side_open.  The owner calls side_release exactly once; the
+ * pointer is good until then, and no event comes for a stream after it.
+ * To release one that is not over resets it.  Each direction is head, body,
+ * perhaps trailers; `end` comes once, with the last of them.  A CLIENT may report interim
+ * answers (http_message_is_interim) before the head; they are no end.  The owner may send
+ * them at a SERVER.
  *
  * Bodies and back-pressure.  on_body gives bytes that the owner takes, all of them, and that
  * count as held until it says side_consumed; a side that holds too much says no to
@@ -35,10 +35,10 @@
  * bytes as they come: on_body and side_send_body, until `end`.  Only HTTP/1 has it; an
  * HTTP/2 side refuses extended CONNECT at once.
  *
- * Bad bytes.  What a box sends that is no message comes as on_bad at a SERVER: with a stream
- * the owner answers it as it would any request (that answer is the connection's last, where
- * the side cannot go on behind it); with NULL it is only to be told.  What an origin sends
- * that is none resets the streams it was for, with the reason.
+ * Bad bytes.  A SERVER reports bytes of the box that are no message by on_bad.  With a stream
+ * the owner answers as it would any request (the connection ends after that answer, when
+ * the side cannot go on); with NULL the owner only notes it.  Bad bytes of an origin reset
+ * the streams that they were for, with the reason.
  */
 #ifndef BAWN_SIDE_H
 #define BAWN_SIDE_H
@@ -68,7 +68,7 @@ enum side_phase {
 
 struct side;
 
-/* The head of a side's own struct for it. */
+/* The first member of each side's own struct of a stream. */
 struct side_stream {
 	struct side *side;
 	void *context; /* the owner's; NULL when it begins at a SERVER */
@@ -125,7 +125,7 @@ struct side *side_h1_new(enum side_role role, bool tls, const struct side_events
 struct side *side_h2_new(enum side_role role, bool tls, const struct side_events *events,
 			 void *owner);
 
-/* With all its streams, released or not, and no event. */
+/* Frees the side and all its streams, released or not, without an event. */
 static inline void side_free(struct side *side)
 {
 	if (side)
@@ -133,9 +133,9 @@ static inline void side_free(struct side *side)
 }
 
 /*
- * What was read, all of it taken.  0, or -errno: the connection cannot go on; every stream
- * was reset, and what is still in the output (GOAWAY, an answer) is to be sent before it is
- * closed.  now: ms, not 0, of a clock that does not go back; budgets are by the second.
+ * Takes all of the bytes that were read.  0, or -errno: the connection cannot go on; every stream
+ * was reset, and the owner sends what is still in the output (GOAWAY, an answer) before it
+ * closes.  now: ms, not 0, of a clock that does not go back; budgets are by the second.
  */
 static inline int side_feed(struct side *side, struct span bytes, int64_t now)
 {
@@ -160,7 +160,7 @@ static inline struct span side_output(struct side *side)
 	return side->ops->output(side);
 }
 
-/* So much of it was written: wiped and forgotten. */
+/* The owner has written so much of it: wipes and drops that. */
 static inline void side_sent(struct side *side, size_t count)
 {
 	side->ops->sent(side, count);
@@ -172,9 +172,9 @@ static inline enum side_phase side_phase(const struct side *side)
 }
 
 /*
- * Now and then, by the clock of side_feed.  HTTP/2 resets the streams (SIDE_TOO_MUCH) of which
- * the other end has taken nothing for SIDE_STALL_MS although there was something to take.  What
- * was taken since the last tick counts from this one.
+ * The owner calls this now and then, with the clock of side_feed.  HTTP/2 resets the streams
+ * (SIDE_TOO_MUCH) of which the other end has taken nothing for SIDE_STALL_MS although there was
+ * something to take.  What was taken since the last tick counts from this one.
  */
 static inline void side_tick(struct side *side, int64_t now)
 {
@@ -182,7 +182,7 @@ static inline void side_tick(struct side *side, int64_t now)
 		side->ops->tick(side, now);
 }
 
-/* No more streams after those that are: Connection: close, GOAWAY. */
+/* Allows no new streams: Connection: close, GOAWAY. */
 static inline void side_close(struct side *side)
 {
 	side->ops->close(side);
@@ -212,7 +212,8 @@ static inline int side_send_body(struct side_stream *s, struct span bytes, bool 
 	return s->side->ops->send_body(s, bytes, end);
 }
 
-/* The end of a message.  Dropped, but for the end, where the framing has no place for them. */
+/* Sends trailers and ends the message.  Drops the trailers when the framing has no place for
+ * them. */
 static inline int side_send_trailers(struct side_stream *s, const struct http_message *m)
 {
 	return s->side->ops->send_trailers(s, m);
@@ -223,7 +224,7 @@ static inline void side_consumed(struct side_stream *s, size_t count)
 	s->side->ops->consumed(s, count);
 }
 
-/* No event follows for it; it is still to be released. */
+/* No event follows for it; the owner still has to release it. */
 static inline void side_reset(struct side_stream *s, enum side_why why)
 {
 	s->side->ops->reset(s, why);

@@ -3,8 +3,8 @@
  * HTTP/1 as one side of an opened connection (side.h).
  *
  * One stream at a time.  A SERVER that has a request does not read the next one before the
- * owner has released it, so answers leave in the order of the requests however many of
- * those came at once; what came early is kept, and then nothing more is read.  A CLIENT
+ * owner has released it, so answers leave in the order of the requests.  It keeps what came
+ * early, and then wants no more input.  A CLIENT
  * sends the next request when the last answer has ended.
  *
  * What is read goes HEAD -> BODY -> REST; REST waits for the release.  What is written goes
@@ -20,7 +20,7 @@
 #include "http_body.h"
 
 enum {
-	H1_HELD_MAX = 256 << 10, /* of a body, before nothing more is read */
+	H1_HELD_MAX = 256 << 10, /* of a body, before it wants no more input */
 	H1_EARLY_MAX = 1 << 20,  /* bytes that came before their turn: one read of the owner's */
 	H1_OUT_MAX = 64 << 20,   /* never reached: the owner stops reading long before */
 	H1_OUT_STEP = 16 << 10,
@@ -148,7 +148,7 @@ static int h1_send_request(struct h1 *h, const struct http_message *m, bool end)
 static int h1_send_answer(struct h1 *h, const struct http_message *m, bool end)
 {
 	bool interim = http_message_is_interim(m);
-	/* Unknown to HTTP/1.0: such a body ends with the connection. */
+	/* HTTP/1.0 has no chunks: such a body ends with the connection. */
 	bool until_close = m->body == HTTP_MESSAGE_UNKNOWN && h->old;
 
 	if (interim && h->old)
@@ -157,7 +157,7 @@ static int h1_send_answer(struct h1 *h, const struct http_message *m, bool end)
 		return -EPIPE;
 	if (!interim && until_close && !end)
 		h->last = true;
-	/* The rest of its request will not be read to the end, unless it comes along. */
+	/* The answer ends before the request does, so the connection cannot be used again. */
 	if (!interim && end && h->in != H1_REST && h->in != H1_RAW)
 		h->last = true;
 	http1_write_answer(&h->output, m, until_close ? HTTP1_UNTIL_CLOSE : HTTP1_AS_SAID,
@@ -208,7 +208,8 @@ static int h1_send_body(struct side_stream *s, struct span bytes, bool end)
 
 	if ((h->out != H1_BODY && !raw) || h->reset)
 		return -EPIPE;
-	/* Neither more nor less than was said, or the other end would take the next for it. */
+	/* Exactly as many bytes as Content-Length says, or the other end would misread the next
+	 * message. */
 	bool counted = !raw && !h->chunked && h->left != UINT64_MAX;
 
 	if (counted && (bytes.len > h->left || (end && bytes.len < h->left)))
@@ -266,7 +267,7 @@ static void h1_begin(struct h1 *h, void *context)
 	h->held = h->queued = 0;
 }
 
-/* Of the box.  There is an answer to it as long as none has begun. */
+/* Bad bytes of the box.  The owner can answer them if no answer has begun. */
 static void h1_bad(struct h1 *h, unsigned int status, const char *words)
 {
 	h1_drop_reader(h);
@@ -462,7 +463,7 @@ static void h1_take_raw(struct h1 *h, struct span *in)
 	h->side.events->on_body(h->side.owner, &h->stream, all, false);
 }
 
-/* Whether what comes next has its turn. */
+/* Whether the next input may be read now. */
 static bool h1_may_read(const struct h1 *h)
 {
 	if (h->dead)
@@ -495,7 +496,7 @@ static int h1_feed(struct side *side, struct span bytes, int64_t now BAWN_UNUSED
 
 	if (h->dead)
 		return 0;
-	/* What came earlier waits for its turn, and this behind it. */
+	/* Earlier bytes still wait, and these wait after them. */
 	int r = h->early.len == 0 ? h1_read(h, &bytes) : 0;
 
 	if (r < 0 || bytes.len == 0 || h->dead)
@@ -511,7 +512,7 @@ static int h1_feed(struct side *side, struct span bytes, int64_t now BAWN_UNUSED
 	return buf_error(&h->early);
 }
 
-/* What came early and has its turn now. */
+/* Reads the bytes that came early, as far as they may be read now. */
 static void h1_read_early(struct h1 *h)
 {
 	if (h->early.len == 0 || !h1_may_read(h))
@@ -535,7 +536,7 @@ static void h1_end(struct side *side, bool clean)
 		return;
 	h1_read_early(h);
 	if (h->early.len > 0)
-		return; /* its turn is still to come; then its end will be found */
+		return; /* early bytes wait; the end is handled after them */
 	if (!h->taken || h->reset) {
 		h->last = h->dead = true;
 	} else if (h->in == H1_RAW && clean) {
@@ -563,7 +564,7 @@ static bool h1_wants_input(const struct side *side)
 {
 	const struct h1 *h = (const struct h1 *)side;
 
-	/* To the end it is worth knowing whether the other one is still there. */
+	/* Keep reading until the end, to notice when the other end is gone. */
 	return !h->ended && h->early.len == 0 && h->held < H1_HELD_MAX;
 }
 

@@ -2,9 +2,9 @@
 /*
  * HTTP/2 as one side of an opened connection (side.h), through nghttp2.
  *
- * What comes is cut at the ends of frames and shown to nghttp2 frame by frame.  Its callbacks
- * only note what they were told (h2_session.h), and that is told to the owner when nghttp2
- * has returned; so the owner may answer at once, from the event itself.
+ * Input is cut at the ends of frames, and nghttp2 gets one frame at a time.  Its callbacks
+ * only note what happened (h2_session.h).  The owner gets the events when nghttp2
+ * has returned, so it may answer at once, from the event itself.
  *
  * Budgets of a connection.  The other end is held to them whatever it is:
  *
@@ -141,7 +141,7 @@ static void h2_tell_data(struct h2 *h)
 		return;
 	st->in_end = st->in_end || end;
 	if (st->released || st->over || st->deaf) {
-		/* Its own window stays shut: who sends on sends not much more. */
+		/* The stream's own window stays closed, so not much more can come. */
 		if (bytes.len > 0)
 			(void)nghttp2_session_consume_connection(h->session, bytes.len);
 		return;
@@ -163,7 +163,7 @@ static void h2_tell_sent(struct h2 *h)
 		st->sent = 0;
 		if (!st->released && !st->over && sent > 0)
 			side->events->on_sent(side->owner, &st->side, sent);
-		/* All was answered, and the rest of the request is not wanted. */
+		/* The answer is complete, and nobody wants the rest of the request. */
 		if (st->released && st->out_done && !st->in_end)
 			h2_stream_drop(h, st, NGHTTP2_NO_ERROR);
 	}
@@ -254,7 +254,7 @@ static bool h2_is_last(const struct h2 *h)
 	return h->dead || h->closing || h->left;
 }
 
-/* After nghttp2 was called. */
+/* Reports to the owner, after each call of nghttp2. */
 static void h2_tell(struct h2 *h)
 {
 	const struct side *side = &h->side;
@@ -276,7 +276,7 @@ static void h2_tell(struct h2 *h)
 
 /* --- bytes ------------------------------------------------------------------------------ */
 
-/* Its head has come: is it one more without content? */
+/* A frame's head has come: counts the frame if it is one without content. */
 static void h2_count_frame(struct h2 *h)
 {
 	uint8_t type = h->frame[3], flags = h->frame[4];
@@ -289,7 +289,7 @@ static void h2_count_frame(struct h2 *h)
 		h2_session_break(h, SIDE_TOO_MUCH, "too many frames without content");
 }
 
-/* How much of the bytes belongs to the frame at hand. */
+/* How many of the bytes belong to the current frame. */
 static size_t h2_cut(struct h2 *h, struct span in)
 {
 	size_t len = 0;
@@ -338,7 +338,7 @@ static void h2_on_error(struct h2 *h, ssize_t error)
 	}
 }
 
-/* The trailers whose turn has come. */
+/* Sends the trailers that are due. */
 static bool h2_send_due(struct h2 *h)
 {
 	bool any = false;
@@ -378,8 +378,8 @@ static void h2_write(struct h2 *h)
 }
 
 /*
- * Has something to write ready, when there is something.  What the owner is told may make it
- * say more, or us; if that is all there is to write, it must not wait for the next occasion.
+ * Fills the output if there is something to write.  Events may make the owner, or us, send
+ * more; that must not wait for the next call.
  */
 static void h2_fill(struct h2 *h)
 {
@@ -413,7 +413,7 @@ static int h2_feed(struct side *side, struct span bytes, int64_t now)
 		bytes.len -= len;
 		h2_tell(h);
 	}
-	/* Whether nghttp2 gave the connection up shows in what it writes. */
+	/* Only its output shows whether nghttp2 has given up the connection. */
 	h2_fill(h);
 	return h->dead ? -EPROTO : 0;
 }
@@ -597,7 +597,7 @@ static int h2_send_body(struct side_stream *s, struct span bytes, bool end)
 		st->last = piece;
 	}
 	st->out_end = end;
-	/* It says no when the stream waits for nothing. */
+	/* It returns an error when the stream does not wait. */
 	(void)nghttp2_session_resume_data(h->session, st->id);
 	return 0;
 }
@@ -661,7 +661,7 @@ static void h2_release(struct side_stream *s)
 	bool answered = h->side.role == SIDE_SERVER && st->out_end && !st->over;
 
 	h2_consumed(s, st->held);
-	/* What was answered goes out; what is not wanted any more ends. */
+	/* A complete answer still goes out; the rest of the request is not wanted. */
 	if (answered && st->out_done && !st->in_end)
 		h2_stream_drop(h, st, NGHTTP2_NO_ERROR);
 	else if (!answered && !h2_stream_is_complete(st))

@@ -13,7 +13,7 @@
 
 /* ---- what a connection knows ---- */
 
-/* Values are read anew and change; keys knows so many of each secret.  The oldest goes. */
+/* Values change while the session runs, so a secret can have many.  The oldest goes. */
 enum { WORDS_MAX = FINDER_WORDS_MAX };
 
 /* One value and its placeholder; the value is wiped. */
@@ -23,7 +23,7 @@ struct word {
 	const char *placeholder; /* of the plan */
 };
 
-/* Finders that several answers look through; they go with the last of them. */
+/* Finders that several answers share; the last answer frees them. */
 struct words {
 	unsigned int users;
 	struct finder *finder;
@@ -32,7 +32,7 @@ struct words {
 
 struct take_out {
 	bool knows[PLAN_SECRETS_MAX];
-	bool bodies; /* the box chooses what stands around some value */
+	bool bodies; /* the box chooses the text around some value */
 	size_t count;
 	struct word words[WORDS_MAX];
 	struct words *made; /* of all words; NULL: none, or to be made */
@@ -68,7 +68,7 @@ void take_out_free(struct take_out *t)
 	free(t);
 }
 
-/* Which one goes where there are too many: an older one of the same secret before any other's. */
+/* Drops one of too many: the oldest of the same secret, or else the oldest of all. */
 static void drop_word(struct take_out *t, const char *placeholder)
 {
 	size_t at = 0;
@@ -81,13 +81,13 @@ static void drop_word(struct take_out *t, const char *placeholder)
 	memmove(t->words + at, t->words + at + 1, (--t->count - at) * sizeof(t->words[0]));
 }
 
-/* before: one that is older than those that are there. */
+/* before: the value is older than those that are there. */
 static int add_word(struct take_out *t, struct span value, const char *placeholder, bool before)
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (span_equal(value, (struct span){t->words[i].value, t->words[i].len}))
 			return 0;
-	/* Too short to be told from other text; such values are refused when they are added. */
+	/* Too short: it looks like other text.  `bawn secret` refuses such values. */
 	if (value.len < FINDER_WORD_MIN || (before && t->count == WORDS_MAX))
 		return 0;
 	uint8_t *copy = malloc(value.len);
@@ -111,7 +111,7 @@ static int add_parts(struct take_out *t, const struct plan_secret *s, struct spa
 {
 	int r = 0;
 
-	/* A token may be there of which the plan has no placeholder. */
+	/* The value may have a token for which the plan has no placeholder. */
 	for (size_t k = 0; r == 0 && k < PLAN_SECRET_PARTS_MAX; k++)
 		r = add_word(t, secrets_part(s, value, k),
 			     k < s->parts.count ? s->parts.items[k].placeholder : "", before);
@@ -130,7 +130,7 @@ int take_out_add(struct take_out *t, const struct put_in *p)
 
 	for (size_t i = 0; r == 0 && i < p->need_count; i++) {
 		r = add_parts(t, &p->book->secrets[p->values[i].secret], p->values[i].value, false);
-		/* Those before it were got again before the request went. */
+		/* The gate got the earlier ones again before this request went. */
 		if (r == 0)
 			take_out_know(t, p->values[i].secret);
 	}
@@ -152,7 +152,7 @@ bool take_out_looks(const struct take_out *t)
 	return t->count > 0;
 }
 
-/* How much of the value everybody may know: the beginning that its placeholder has as well. */
+/* How many bytes at the start of the value are no secret: the placeholder has them too. */
 static size_t known_of(const struct word *w)
 {
 	struct span placeholder = span_of_str(w->placeholder);
@@ -226,7 +226,7 @@ void take_out_blot(const struct take_out *t, uint8_t *bytes, size_t len)
 int take_out_ask_plain(struct http_message *request)
 {
 	http_message_remove(request, "accept-encoding");
-	/* A WebSocket's own compression would hide its text as well. */
+	/* Also refuse the compression of WebSockets. */
 	http_message_remove(request, "sec-websocket-extensions");
 	return http_message_add(request, SPAN_LITERAL("accept-encoding"), SPAN_LITERAL("identity"));
 }
@@ -234,9 +234,9 @@ int take_out_ask_plain(struct http_message *request)
 /* ---- one answer ---- */
 
 /*
- * gRPC: a body of messages, each with its length before it.  The end of one must not wait for the
- * next, which may be an answer to it; and nothing of a value goes on behind it, unless the box
- * put the value between lengths of its own.
+ * gRPC: a body of messages, each with its length before it.  The end of a message must not wait
+ * for the next one, which may be an answer to it.  A value does not go on after the end of a
+ * message, unless the box put the value between lengths of its own.
  */
 struct messages {
 	bool are;
@@ -245,7 +245,7 @@ struct messages {
 	uint64_t left;
 };
 
-/* How many of these bytes there are up to the end of the last message that ends in them. */
+/* How many of these bytes come before the end of the last message that ends in them. */
 static size_t messages_whole(struct messages *m, struct span in)
 {
 	size_t whole = 0;
@@ -295,7 +295,7 @@ struct take_out_answer {
 	struct take_out *of;
 	struct words *words; /* NULL: none yet */
 	bool plain;          /* was asked for */
-	bool unread;         /* frames of a WebSocket that began before there was a word */
+	bool unread;         /* a WebSocket that began before there was a value to look for */
 	struct changed *changed;
 	struct scrub scrub;
 	struct inflater *inflater; /* NULL: it came plain */
@@ -317,7 +317,7 @@ int take_out_begin(struct take_out *t, bool plain, struct take_out_answer **ret_
 	return 0;
 }
 
-/* The words as they are now: another request may have added one since the last look. */
+/* Gets the current words: another request may have added one since the last look. */
 static int look_up(struct take_out_answer *a)
 {
 	struct take_out *t = a->of;
@@ -380,7 +380,7 @@ static int scrub_field(struct take_out_answer *a, struct http_message_field *f)
 	return 0;
 }
 
-/* A name that holds a value is none that a program could want. */
+/* Drops fields with a value in their name: no program needs them. */
 static void drop_names(struct take_out_answer *a, struct http_message *m)
 {
 	size_t kept = 0;
@@ -389,7 +389,7 @@ static void drop_names(struct take_out_answer *a, struct http_message *m)
 		struct span name = m->fields[i].name;
 		struct finder_hit hit;
 
-		/* Names are in lower case, whatever they were; of hex that changes nothing. */
+		/* Names are in lower case here; hex looks the same then. */
 		if (finder_next(a->words->lower, name, 0, true, &hit) == FINDER_FOUND ||
 		    finder_next(a->words->finder, name, 0, true, &hit) == FINDER_FOUND)
 			a->in_fields++;
@@ -415,7 +415,7 @@ static const struct http_message_field *find_encoding(struct http_message *m, bo
 	return found;
 }
 
-/* What was compressed goes on plain, when we can read it. */
+/* Prepares to pass a compressed body on plain, if we can read it. */
 static int open_encoding(struct take_out_answer *a, struct http_message *m)
 {
 	bool several = false;
@@ -461,7 +461,7 @@ int take_out_head(struct take_out_answer *a, struct http_message *m, bool has_bo
 	return r == 0 && has_body ? open_encoding(a, m) : r;
 }
 
-/* whole: nothing that has begun goes on behind these bytes. */
+/* whole: no value that has begun goes on after these bytes. */
 static int give_part(struct take_out_answer *a, struct span in, bool whole, bool end,
 		     const struct put_in_sink *sink)
 {
@@ -558,7 +558,7 @@ int take_out_websocket(struct take_out_answer *a, struct span in, bool end,
 
 	if (r < 0)
 		return r;
-	/* What was not asked for plain may be packed, and has no beginning to read from. */
+	/* It was not asked for plain, so it may be compressed, and we did not see its beginning. */
 	if (a && !a->plain && !a->frames && !a->words)
 		a->unread = true;
 	if (!a || a->unread)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes values out of answers.  What was put in anywhere is taken out of all that comes from
- * then on, over every connection that is opened: of fields, interim answers, trailers, bodies
- * and WebSocket messages, in all the forms of finder.h, replaced by the placeholder.  Best
- * effort: an origin that wants to tell a value can write it in a way of its own.
+ * Takes values out of answers.  Once a value was put in anywhere, the gate replaces it with its
+ * placeholder in all answers on every opened connection: in fields, interim answers, trailers,
+ * bodies and WebSocket messages, in all the forms of finder.h.  Best effort: an origin that
+ * wants to tell a value can write it in another form.
  *
- * Lengths stay true.  A body that came compressed although plain was asked for is inflated,
- * within TAKE_OUT_RATIO, and goes on plain and without a length; an encoding we cannot read
- * is refused.
+ * Lengths stay true.  When a body comes compressed although the gate asked for plain, the gate
+ * inflates it, within TAKE_OUT_RATIO, and passes it on plain and without a length.  It refuses
+ * an encoding that it cannot read.
  *
- * While nothing was put in, everything passes as it is, and with NULL for an answer as well.
+ * Before the first value was put in everything passes unchanged; so it does with NULL for an
+ * answer.
  */
 #ifndef BAWN_TAKE_OUT_H
 #define BAWN_TAKE_OUT_H
@@ -33,21 +34,22 @@ int take_out_add(struct take_out *t, const struct put_in *p) BAWN_MUST_USE;
 /* The same for one value, which keys gave again: it is older than those that are here. */
 int take_out_add_value(struct take_out *t, const struct plan_secret *s,
 		       struct span value) BAWN_MUST_USE;
-/* Of the secret at `index` of the plan all values that went out are here. */
+/* Notes that all values of the secret at `index` that went out are here. */
 void take_out_know(struct take_out *t, size_t index);
 bool take_out_knows(const struct take_out *t, size_t index);
 bool take_out_looks(const struct take_out *t); /* there is something to look for */
 
-/* Stars over every value in text about a request: for the record. */
+/* Writes stars over every value in text about a request, for the record. */
 void take_out_blot(const struct take_out *t, uint8_t *bytes, size_t len);
 
-/* One answer, from its first interim answer to its trailers.  plain: it was asked for so. */
+/* One answer, from its first interim answer to its trailers.  plain: the gate asked for it
+ * plain. */
 struct take_out_answer;
 int take_out_begin(struct take_out *t, bool plain,
 		   struct take_out_answer **ret_answer) BAWN_MUST_USE;
 void take_out_end(struct take_out_answer *a);
 
-/* A request whose answer will be looked through: asks for no compression. */
+/* Changes a request so that it asks for no compression. */
 int take_out_ask_plain(struct http_message *request) BAWN_MUST_USE;
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacks a body that came compressed, piece by piece, within TAKE_OUT_RATIO: zlib behind one
- * small door.  Its memory may hold what an origin echoed, and is wiped.
+ * Inflates a compressed body piece by piece, within TAKE_OUT_RATIO.  Only this file uses zlib.
+ * Its memory may have a value that an origin echoed, so it is wiped.
  */
 #ifndef BAWN_TAKE_OUT_PARTS_H
 #define BAWN_TAKE_OUT_PARTS_H
@@ -18,11 +18,11 @@ void inflater_free(struct inflater *i);
 /* The next bytes of the body; they stay until inflater_next has said 0. */
 void inflater_input(struct inflater *i, struct span in);
 
-/* 1: a piece, good until the next call.  0: more input is needed.  -EPROTO: it is not what it
- * said; -EMSGSIZE: too much comes out of it; -ENOMEM. */
+/* 1: a piece, good until the next call.  0: more input is needed.  -EPROTO: it is not in this
+ * encoding; -EMSGSIZE: over TAKE_OUT_RATIO; -ENOMEM. */
 int inflater_next(struct inflater *i, struct span *ret_piece) BAWN_MUST_USE;
 
-/* The body may end here. */
+/* Whether the body may end here. */
 bool inflater_is_whole(const struct inflater *i);
 
 #endif

@@ -13,7 +13,7 @@
 enum {
 	TELL_CONNECTION,
 	TELL_SECRET_FIRST
-}; /* what a decision is about; the latter and its index */
+}; /* what a decision is about; for a secret its index is added */
 
 static void tell_begin(struct note *n, enum note_kind kind, const char *op, bool refused)
 {
@@ -29,7 +29,7 @@ static void tell_where(struct note *n, const char *host, uint16_t port)
 		note_number(n, NOTE_FIELD_PORT, port);
 }
 
-/* By which rule, why, and what would allow it. */
+/* Adds the rule, the reason, and the line that would allow it. */
 static void tell_why(struct note *n, const struct rules_verdict *v)
 {
 	note_word(n, NOTE_FIELD_RULE, v->rule ? v->rule->origin : "");
@@ -139,13 +139,13 @@ static void tell_inside(struct note *n, const struct flow *f, uint8_t inside[NOT
 	n->m.inside = (struct span){inside, NOTE_INSIDE};
 }
 
-/* As far as connect and close are alike. */
+/* The fields that connect and close have in common. */
 static void tell_flow(struct note *n, const struct flow *f, const char *op,
 		      char texts[2][ADDRESS_TEXT_SIZE])
 {
 	tell_begin(n, NOTE_NETWORK, op, false);
 	tell_where(n, flow_host(f, texts[0]), f->port);
-	/* By the proxy, its address is no word about the host. */
+	/* With a proxy we only know the proxy's address. */
 	if (f->connected_at != 0 && !f->via) {
 		address_format(&f->dialled, texts[1]);
 		note_word(n, NOTE_FIELD_ADDRESS, texts[1]);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the gate has to say to the record, as notes; account.h takes them there.
+ * The notes that the gate sends to the record; account.h sends them.
  *
  *	dns	 question	one lookup, whether it asked for A, for AAAA or for both
  *	network	 decision	connections to this host and port are allowed, by this rule; on
  *				disk before the first of them is looked up or dialled
- *		 connect	one that stands, or (with a reason) that was not to be had; or one
- *				that is refused
+ *		 connect	a connection that was made, that failed (with a reason), or that is
+ *				refused
  *		 close		its bytes and its time
  *		 request	one that was read: its path without the query
  *		 certificate	of an origin, or ours that a program did not take
  *	secret	 decision	its value may go to this host and port; on disk before it does
  *		 use, sign	it went into a request, or signed one
- *		 leak		a placeholder was where it has no business
+ *		 leak		a placeholder was in a wrong place
  *	limit	 reached
- *	policy	 applied	other rules hold from here on
+ *	policy	 applied	the rules have changed
  *
- * No value and no placeholder of a secret is in a note: what the box wrote is blotted out first
+ * No note has a value or a placeholder of a secret: the gate blots them out of the box's text first
  * (tell_request).
  */
 #ifndef BAWN_TELL_H
@@ -28,7 +28,7 @@
 void tell_question(struct gate *g, const struct dns_question *q, bool refused);
 void tell_no_question(struct gate *g, const struct dns_question *q, const char *why);
 
-/* network.  The number of the decision that covers this flow; account_has knows of it. */
+/* network.  The number of the decision that covers this flow, for account_has. */
 uint64_t tell_decision(struct flow *f);
 void tell_connected(struct flow *f);
 void tell_not_connected(struct flow *f, const char *why);

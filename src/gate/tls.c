@@ -92,9 +92,9 @@ static long tls_bio_ctrl(BIO *bio, int command, long number, void *pointer)
 /* --- what all share ------------------------------------------------------------------- */
 
 /*
- * What X509_STRICT finds beyond the chain, the dates and the purpose.  Without an authority
- * key identifier, many companies' own authorities could not be used, and nothing is won;
- * and an authority in the plan is the user's word, however it was made.
+ * Allows two things that X509_STRICT refuses.  A missing authority key identifier: many
+ * companies' own authorities have none, and refusing it gains nothing.  Faults of an authority
+ * in the plan: the user trusts it, however it was made.
  */
 static int tls_on_verify(int good, X509_STORE_CTX *store)
 {
@@ -194,7 +194,7 @@ static void tls_set_up_client(struct tls_world *w)
 	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(w->client);
 
 	SSL_CTX_set_verify(w->client, SSL_VERIFY_PEER, tls_on_verify);
-	/* An authority may be one that another one signed: it was named, so it is believed. */
+	/* An authority of the plan may be an intermediate one: the user named it, so trust it. */
 	(void)X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_X509_STRICT |
 							 X509_V_FLAG_PARTIAL_CHAIN |
 							 X509_V_FLAG_TRUSTED_FIRST);
@@ -218,7 +218,7 @@ int tls_world_new(const struct span *authorities, size_t count, struct tls_world
 {
 	struct tls_world *w = calloc(1, sizeof(*w));
 
-	/* No file of the host's says how OpenSSL behaves here. */
+	/* Do not load the host's openssl.cnf. */
 	if (!w || OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1) {
 		free(w);
 		return -ENOMEM;
@@ -325,7 +325,7 @@ struct tls *tls_new_server(struct tls_world *w, const struct tls_leaf *leaf, enu
 	return t;
 }
 
-/* The session that was left by the last connection to the same place, which is used once. */
+/* Resumes the session of the last connection to the same name and port; each is used once. */
 static void tls_resume(struct tls *t)
 {
 	struct tls_world *w = t->world;
@@ -368,7 +368,7 @@ struct tls *tls_new_client(struct tls_world *w, const struct name *name,
 	t->resumable = name != NULL;
 	if (name)
 		t->name = *name;
-	/* Both stand one behind the other; either alone is a part of it. */
+	/* One array has both names; one name alone is a part of it. */
 	unsigned int from = offer_h2 ? 0 : 3;
 	unsigned int len = (offer_h2 ? 3u : 0) + (offer_http11 ? 9u : 0);
 
@@ -412,7 +412,7 @@ static enum tls_state tls_fail(struct tls *t)
 	return TLS_FAILED;
 }
 
-/* What OpenSSL says after a step that did not do all. */
+/* The state after a call of OpenSSL that did not complete. */
 static enum tls_state tls_state_of(struct tls *t, int result)
 {
 	switch (SSL_get_error(t->ssl, result)) {

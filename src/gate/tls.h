@@ -12,8 +12,8 @@
  * A session towards an origin is resumed only for the same name and port; its certificate was
  * verified when it began.
  *
- * Buffers: what was read is shown whole (tls_feed) and taken whole before the next call of
- * the owner's returns; what is to be sent is put at the end of the caller's buffer.  So an
+ * Buffers: the owner passes all that it read to tls_feed, and calls tls_read or tls_handshake until
+ * all is taken.  Output goes to the end of the caller's buffer.  So an
  * idle connection has no buffer of its own.
  */
 #ifndef BAWN_TLS_H
@@ -37,12 +37,12 @@ struct tls;
 struct tls_world; /* what all connections of a gate share */
 struct tls_leaf;
 
-/* authorities: PEM, several may follow one another; what is none in there is passed over. */
+/* authorities: PEM, one or more in each; skips what is no certificate. */
 int tls_world_new(const struct span *authorities, size_t count, struct tls_world **ret_world);
 void tls_world_free(struct tls_world *w);
 size_t tls_world_authorities(const struct tls_world *w); /* how many were found */
 
-/* Of DER, as keys sends it; NULL when it is none. */
+/* Makes a leaf from DER, as keys sends it; NULL when it is malformed. */
 struct tls_leaf *tls_leaf_new(struct span certificate, struct span key);
 void tls_leaf_free(struct tls_leaf *leaf);
 
@@ -63,7 +63,7 @@ void tls_feed(struct tls *t, struct span bytes);
 
 /* Goes on with the handshake; what it has to say is put into out. */
 enum tls_state tls_handshake(struct tls *t, struct buf *out);
-/* Of one that failed: the other end speaks none of what was offered. */
+/* Whether the handshake failed because the other end speaks none of the offered protocols. */
 bool tls_wants_other_alpn(const struct tls *t);
 
 enum tls_alpn tls_alpn(const struct tls *t); /* what both ends agreed on */

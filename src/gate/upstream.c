@@ -78,7 +78,7 @@ struct upstream *upstream_new(const struct upstream_link *l, const struct flow *
 
 	if (!u)
 		return NULL;
-	/* Its room is as large as it can become: it is never moved. */
+	/* The buf has its full size from the start, so it never moves. */
 	u->out = (struct buf){u->room, 0, sizeof(u->room), TUNNEL_ASK_MAX, 0};
 	tunnel_begin(&u->tunnel,
 		     l->proxy->kind == PLAN_PROXY_SOCKS5 ? TUNNEL_SOCKS5 : TUNNEL_CONNECT, &to,
@@ -174,7 +174,7 @@ enum feed upstream_talk(const struct upstream_link *l, struct upstream *u, int f
 	while (said == FEED_MORE) {
 		size_t used = 0;
 		int r = upstream_say(u, fd);
-		/* Looked at first: what is behind the answer stays in the socket. */
+		/* Peek first: bytes after the answer stay in the socket. */
 		ssize_t n = r < 0 ? r : recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
 
 		if (r == 0 && n < 0 && errno == EAGAIN) {

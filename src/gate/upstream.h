@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The proxy of the user's network, where the plan has one: by it the gate reaches what rules allow.
+ * The proxy of the user's network, if the plan has one.  The gate reaches allowed hosts through
+ * it.
  *
- * What is decided is decided before, by the name, as without a proxy.  A name that goes by the proxy
- * is not looked up here: often only the proxy knows it, and only the proxy sees its addresses.  So
- * the checks of addresses (flow_why_private) are not made for it; they are for what the plan's
- * `direct` names, which is dialled as ever.  The proxy's own address is the user's choice.
+ * The rules decide first, by the name, as without a proxy.  The gate does not look up a name
+ * that goes through the proxy: often only the proxy knows it, and only the proxy sees its
+ * addresses.  So the checks of addresses (flow_why_private) do not apply to it; they apply to
+ * hosts that the plan's `direct` names, which the gate dials itself.  The user chose the proxy's
+ * own address.
  *
- * Its login is asked for at keys once and stays in this process; it is in no note and no message.
- * What holds it never grows by realloc, which would leave a copy behind, and is wiped when it goes.
+ * The gate asks keys once for the login and keeps it in memory; it is in no note and no other
+ * message.  Its buffer never grows by realloc, which would leave a copy behind, and is wiped at
+ * the end.
  */
 #ifndef BAWN_UPSTREAM_H
 #define BAWN_UPSTREAM_H
@@ -33,7 +36,7 @@ struct upstream_link {
 	size_t login_len;
 };
 
-/* One talk with it, until there is a way through. */
+/* One conversation with the proxy, until there is a way through. */
 struct upstream {
 	struct tunnel tunnel;
 	struct buf out; /* lies in room */
@@ -42,25 +45,25 @@ struct upstream {
 
 int upstream_init(struct upstream_link *l, const struct plan *plan, struct made_up *names);
 
-/* Asks for the login, where there is one; once keys can be asked. */
+/* Asks keys for the login, if the proxy has one.  Call it when keys can be asked. */
 void upstream_ask(struct upstream_link *l, struct key_ask_link *keys);
 
 /* Wipes the login. */
 void upstream_forget(struct upstream_link *l);
 
-/* Whether this connection goes by it. */
+/* Whether this connection goes through the proxy. */
 bool upstream_leads(const struct upstream_link *l, const struct flow *f);
 
-/* The login is here, or none is needed, or there will be none. */
+/* Whether the login is here, or none is needed, or it was refused. */
 bool upstream_is_ready(const struct upstream_link *l);
 
-/* The talk about one connection begins; NULL: no memory. */
+/* Begins the conversation for one connection; NULL: no memory. */
 struct upstream *upstream_new(const struct upstream_link *l, const struct flow *f);
 void upstream_free(struct upstream *u);
 
 /*
- * Says and hears what there is on the socket, and takes nothing that is behind the proxy's answer.
- * MORE: *ret_events are to be waited for.  BAD: why.
+ * Writes and reads on the socket, and reads nothing after the proxy's answer.
+ * MORE: wait for *ret_events.  BAD: `why` has the reason.
  */
 enum feed upstream_talk(const struct upstream_link *l, struct upstream *u, int fd,
 			uint32_t *ret_events, char why[UPSTREAM_WHY_SIZE]);
