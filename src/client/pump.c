@@ -362,7 +362,8 @@ static void pump_step_splice(struct pump *p)
 			n < 0 && errno == EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
 }
 
-static void pump_mind(struct pump *p)
+/* After each step: ends the pump if it is over, and sets the events that each end waits for. */
+static void pump_update(struct pump *p)
 {
 	if (p->done || (p->inward && p->to < 0))
 		return;
@@ -384,7 +385,7 @@ static int pump_on_reader(void *context, uint32_t events)
 		pump_step_splice(p);
 	else
 		pump_step_copy(p, true, !p->to_waits);
-	pump_mind(p);
+	pump_update(p);
 	return 0;
 }
 
@@ -399,7 +400,7 @@ static int pump_on_writer(void *context, uint32_t events)
 		pump_step_splice(p);
 	else
 		pump_step_copy(p, !p->from_waits, true);
-	pump_mind(p);
+	pump_update(p);
 	return 0;
 }
 
@@ -423,7 +424,7 @@ static int pump_start_copy(struct pump *p)
 	if (r < 0 && r != -EPERM && r != -EEXIST)
 		return r;
 	p->to_waits = r == 0;
-	pump_mind(p);
+	pump_update(p);
 	return 0;
 }
 

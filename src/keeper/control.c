@@ -32,7 +32,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 
 /* --- peers ---------------------------------------------------------------------------- */
 
-static void control_mind_pause(struct control *c);
+static void control_update_pause(struct control *c);
 
 /* Accepts new peers again. */
 static void control_hear(struct control *c)
@@ -53,7 +53,7 @@ static void control_drop(struct control_peer *p)
 	p->pauses = 0;
 	p->pause_waits = p->pause_ends = false;
 	if (paused)
-		control_mind_pause(p->control);
+		control_update_pause(p->control);
 }
 
 /* Answers a peer.  The keeper does not wait for a peer whose socket is full. */
@@ -123,7 +123,7 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 
 /* Lets the box go on when no peer pauses it any more.  Else sets the clock to when the next pause
  * ends by itself. */
-static void control_mind_pause(struct control *c)
+static void control_update_pause(struct control *c)
 {
 	struct itimerspec when = {.it_value.tv_sec = 0};
 	int64_t first = 0, now = clock_ms(CLOCK_BOOTTIME);
@@ -160,7 +160,7 @@ static int control_on_pause_timer(void *context, uint32_t events)
 			c->peers[i].pauses = 0;
 			c->peers[i].pause_waits = c->peers[i].pause_ends = false;
 		}
-	control_mind_pause(c);
+	control_update_pause(c);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int control_resume(struct control_peer *p)
 	}
 	p->pauses = 0;
 	p->pause_waits = false;
-	control_mind_pause(c);
+	control_update_pause(c);
 	control_fail(p, -ESTALE, "the session went on before this: the pause was too long");
 	return 0;
 }
@@ -201,7 +201,7 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 		return control_resume(p);
 	p->pauses = clock_ms(CLOCK_BOOTTIME) + CONTROL_PAUSE_MS;
 	p->pause_waits = true;
-	control_mind_pause(c);
+	control_update_pause(c);
 	if (c->pause_state == CONTROL_PAUSED) {
 		control_say_paused(p, c->pause_count);
 	} else if (c->pause_state == CONTROL_GOES) {
@@ -233,7 +233,7 @@ static void control_on_held(struct control *c, const struct message_paused *m)
 		p->pause_ends = false;
 		control_tell_paused(p, m);
 	}
-	control_mind_pause(c);
+	control_update_pause(c);
 }
 
 int control_on_paused(struct control *c, struct span body, struct error *e)
@@ -262,7 +262,7 @@ int control_on_paused(struct control *c, struct span body, struct error *e)
 		p->pause_waits = false;
 		control_tell_paused(p, &m);
 	}
-	control_mind_pause(c);
+	control_update_pause(c);
 	return 0;
 }
 

@@ -387,7 +387,7 @@ static bool grammar_level_word(const struct grammar_row *row, const char *prefix
 }
 
 /* A row that is meant, but stands elsewhere: "read" at the top, "files.read" in one word. */
-static const char *grammar_elsewhere(const char *key)
+static const char *grammar_misplaced(const char *key)
 {
 	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
 		const char *name = grammar_rows[i].name;
@@ -403,7 +403,7 @@ static int grammar_unknown_key(const struct grammar_file *f, const char *prefix,
 			       const struct tree_node *n)
 {
 	const struct value_place at = grammar_place_key(f, n);
-	const char *elsewhere = grammar_elsewhere(n->key);
+	const char *elsewhere = grammar_misplaced(n->key);
 	const char *dot = elsewhere ? strchr(elsewhere, '.') : NULL;
 	char words[GRAMMAR_KEY_COUNT][64];
 	const char *list[GRAMMAR_KEY_COUNT];

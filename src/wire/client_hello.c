@@ -163,7 +163,8 @@ static void on_extensions_size(struct client_hello *h)
 		go_extension(h);
 }
 
-static bool extension_is_new(struct client_hello *h, uint16_t type)
+/* Remembers the type of an extension; false: the ClientHello had it before. */
+static bool extension_add(struct client_hello *h, uint16_t type)
 {
 	for (size_t i = 0; i < h->extension_count; i++)
 		if (h->extensions[i] == type)
@@ -180,7 +181,7 @@ static void on_extension(struct client_hello *h)
 		bad(h, "the ClientHello has more than 128 extensions");
 		return;
 	}
-	if (!extension_is_new(h, type)) {
+	if (!extension_add(h, type)) {
 		bad(h, "an extension of the ClientHello stands twice");
 		return;
 	}
