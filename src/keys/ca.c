@@ -122,7 +122,7 @@ static void ca_put_public_key(struct buf *b, const uint8_t point[CRYPTO_POINT])
 	der_close(b, at);
 }
 
-/* Positive, and always as long. */
+/* A random serial number, positive and of fixed length. */
 static int ca_put_serial(struct buf *b)
 {
 	uint8_t bytes[CA_SERIAL_BYTES];
@@ -133,7 +133,7 @@ static int ca_put_serial(struct buf *b)
 	return r;
 }
 
-/* An extension; its content is written between the two. */
+/* An open extension: the caller writes its content between begin and end. */
 struct ca_extension {
 	size_t whole, content;
 };
@@ -156,7 +156,7 @@ static void ca_close_extension(struct buf *b, struct ca_extension x)
 	der_close(b, x.whole);
 }
 
-/* One whose content is always the same. */
+/* Writes an extension with constant content. */
 static void ca_put_extension(struct buf *b, uint8_t kind, bool critical, const char *der,
 			     size_t len)
 {
@@ -196,7 +196,7 @@ static void ca_put_authority_key(struct buf *b, const struct ca *ca)
 	ca_close_extension(b, x);
 }
 
-/* What was to be signed, the algorithm, and the signature, as one. */
+/* Writes the signed part, the algorithm and the signature as one sequence. */
 static int ca_put_signed(struct buf *b, const struct ca *ca, struct span signed_part)
 {
 	uint8_t unused_bits = 0;
@@ -249,13 +249,14 @@ static void ca_put_limits(struct buf *b, const struct limit *l)
 
 	for (size_t i = 0; i < l->names.count; i++)
 		ca_put_subtree(b, CA_NAME_DNS, span_of_str(l->names.items[i].text));
-	/* Only addresses are opened: no name at all, said as one that cannot be looked up. */
+	/* The plan opens only addresses.  So permit one name that nobody can look up. */
 	if (l->names.count == 0)
 		ca_put_subtree(b, CA_NAME_DNS, SPAN_LITERAL("none.invalid"));
 	for (size_t i = 0; i < l->addresses.count; i++)
 		ca_put_address_subtree(b, &l->addresses.items[i]);
 	der_close(b, permitted);
-	/* A form that is not named is not limited: where no address is opened, all are excluded. */
+	/* A kind of name that is not listed is not limited.  So when no address is opened,
+	 * exclude all addresses. */
 	if (l->addresses.count == 0) {
 		size_t excluded = der_open(b, DER_CONTEXT_SEQ + 1);
 
@@ -267,7 +268,7 @@ static void ca_put_limits(struct buf *b, const struct limit *l)
 	ca_close_extension(b, x);
 }
 
-/* How each certificate begins: version, serial, and by whom it is. */
+/* The beginning of each certificate: version, serial number, issuer. */
 static int ca_put_head(struct buf *b, const struct ca *ca)
 {
 	size_t version = der_open(b, DER_CONTEXT_SEQ);
@@ -440,8 +441,9 @@ bool ca_may_sign(const struct ca *ca, const char *host)
 /* --- leaves --------------------------------------------------------------------------- */
 
 /*
- * What is no name, or too long for a common name, is in subjectAltName alone, which is critical
- * then: OpenSSL holds a common name against the limits for names even when it is an address.
+ * An address, or a name too long for a common name, goes only into subjectAltName, which is
+ * critical then: OpenSSL checks a common name against the limits for names even when it is an
+ * address.
  */
 static void ca_put_subject(struct buf *b, const char *host, bool named)
 {
@@ -533,7 +535,7 @@ static const struct ca_kept *ca_make_leaf(struct ca *ca, const char *host)
 	*kept = (struct ca_kept){
 		.host = TAKE_PTR(copy),
 		.der = der,
-		/* An hour before its end, so that nobody is given one that ends on the way. */
+		/* An hour early, so that a leaf does not expire while it is in use. */
 		.expires = (uint64_t)time(NULL) + CA_LEAF_DAYS * (uint64_t)CA_DAY - 3600,
 	};
 	der = BUF_INIT(0);

@@ -148,8 +148,8 @@ int crypto_key_sign(const struct crypto_key *key, struct span bytes, struct buf 
 	uint8_t *at = text;
 
 	crypto_sha256(bytes, digest);
-	/* Set up apart: the nonce is then random as such, and not by way of a digest that would
-	 * have to be looked for. */
+	/* ECDSA_sign_setup makes the nonce directly from random bytes.  Else OpenSSL would first
+	 * look for a digest. */
 	ECDSA_SIG *signature =
 		ECDSA_sign_setup(key->key, NULL, &inverse, &r) == 1
 			? ECDSA_do_sign_ex(digest, sizeof(digest), inverse, r, key->key)

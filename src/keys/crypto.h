@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What keys needs of libcrypto, and no more: P-256, SHA-256, SHA-1, HMAC, locked
- * memory.  By its low-level functions: the others first build tables of every
- * algorithm that there is, which takes 2 ms and 1.3 MB of each session.
+ * memory.  It uses the low-level functions: the others first build tables of all
+ * algorithms, which costs each session 2 ms and 1.3 MB.
  * Random numbers are the kernel's.  Nothing is read from the machine's openssl.cnf.
  */
 #ifndef BAWN_CRYPTO_H
@@ -22,7 +22,7 @@ int crypto_random(void *into, size_t len);
 void crypto_sha256(struct span bytes, uint8_t ret_digest[CRYPTO_SHA256]);
 void crypto_hmac_sha256(struct span key, struct span bytes, uint8_t ret_mac[CRYPTO_SHA256]);
 
-/* Of pieces, one after the other. */
+/* The digest of several pieces, one after the other. */
 void crypto_sha1(const struct span *pieces, size_t count, uint8_t ret_digest[CRYPTO_SHA1]);
 
 /* A key pair; the secret half lies in locked memory. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes DER, the encoding of certificates: tag, length, content, one inside the
- * other.  A thing with parts is opened, its parts are written, it is closed; its
- * length is known then and put in its place.  The buffer's error tells.
+ * other.  To write a thing with parts, the caller opens it, writes its parts and closes
+ * it; der_close then fills in its length.  Check buf_error at the end.
  */
 #ifndef BAWN_DER_H
 #define BAWN_DER_H
@@ -25,7 +25,7 @@ enum der_tag {
 	DER_CONTEXT_SEQ = 0xa0, /* the same, with parts */
 };
 
-/* Where its content begins: for der_close. */
+/* Returns where the content begins, for der_close. */
 size_t der_open(struct buf *b, unsigned int tag);
 void der_close(struct buf *b, size_t content);
 

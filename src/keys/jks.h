@@ -11,8 +11,8 @@
  *			u32 length, the certificate in DER
  *	20 bytes	SHA-1 of the password in UTF-16BE, "Mighty Aphrodite", and all above
  *
- * The sum keeps nothing secret and protects from nobody; Java asks for it when a
- * password is given, and the password of a cacerts is "changeit" everywhere.
+ * The sum protects nothing.  Java checks it when a password is given, and the password
+ * of a cacerts is "changeit" everywhere.
  */
 #ifndef BAWN_JKS_H
 #define BAWN_JKS_H
@@ -29,6 +29,6 @@ struct jks {
 
 void jks_begin(struct jks *j, struct buf *into, uint64_t now_ms);
 void jks_add(struct jks *j, const char *alias, struct span der);
-void jks_commit(struct jks *j); /* the buffer's error tells */
+void jks_commit(struct jks *j); /* check buf_error after it */
 
 #endif

@@ -28,7 +28,7 @@ static int keys_refuse(const struct keys *k, uint64_t id, uint64_t index, const 
 
 /* --- questions of the gate ------------------------------------------------------------ */
 
-/* RELEASE and SIGN begin alike; what RELEASE has not is empty. */
+/* RELEASE and SIGN begin alike; fields that RELEASE lacks are empty. */
 static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 		       struct message_sign *ret_question, struct error *e)
 {
@@ -66,7 +66,7 @@ static int keys_decode(const struct keys *k, uint32_t type, struct span body,
 	return 0;
 }
 
-/* Bound to this very name, not to all that lie beneath one. */
+/* Whether the secret is bound to this very name, not by a wildcard. */
 static bool keys_names(const struct plan_secret *secret, const struct name *host)
 {
 	for (size_t i = 0; i < secret->bindings.count; i++)
@@ -75,10 +75,10 @@ static bool keys_names(const struct plan_secret *secret, const struct name *host
 	return false;
 }
 
-/* NULL: the plan binds it there. */
+/* NULL: the plan allows it.  Else why not. */
 static const char *keys_judge(const struct keys *k, uint32_t type, const struct message_sign *m)
 {
-	/* It is for the gate itself, which dials nobody else with it. */
+	/* The login is for the gate itself, which sends it only to the proxy. */
 	if (type == MESSAGE_LOGIN)
 		return NULL;
 	const struct plan_secret *secret = &k->plan->secrets.items[m->index];
@@ -103,7 +103,7 @@ static const char *keys_judge(const struct keys *k, uint32_t type, const struct 
 	return why;
 }
 
-/* What the gate is given of a value: all of it, but never what only signs. */
+/* Sends the gate a value, without the part that only signs. */
 static int keys_give_one(struct keys *k, const struct message_sign *question,
 			 const struct locked_value *value)
 {
@@ -123,7 +123,7 @@ static int keys_give_one(struct keys *k, const struct message_sign *question,
 		struct span token =
 			secrets_part(secret, locked_value_span(value), PLAN_SECRET_AWS_TOKEN);
 
-		/* As long as the whole, so that there is room for both and the line ends. */
+		/* As large as the whole value, so that the other parts fit. */
 		r = locked_value_set(&shown, locked_value_span(value), 0);
 		if (r == 0) {
 			memcpy(shown.ptr, id.ptr, id.len);
@@ -178,7 +178,7 @@ static void keys_lose_client(struct keys *k)
 	fd_close(&k->client.fd);
 }
 
-/* Asks the client, once for as many as want it. */
+/* Asks the client for a value, once for all questions that wait for it. */
 static int keys_need(struct keys *k, uint64_t index)
 {
 	const struct message_need m = {.index = index};
@@ -236,7 +236,7 @@ static int keys_answer(struct keys *k, uint32_t type, struct span body, struct e
 	return type == MESSAGE_SIGN ? keys_give_signature(k, &m) : keys_give_value(k, &m);
 }
 
-/* One that waited: answered by what has come, or refused with a reason. */
+/* Ends a question that waited: answers it with the new value, or refuses it with a reason. */
 static int keys_end_waiting(struct keys *k, struct keys_waiting *w, const char *reason)
 {
 	_cleanup_free_ uint8_t *body = w->body;
@@ -253,7 +253,7 @@ static int keys_end_waiting(struct keys *k, struct keys_waiting *w, const char *
 	return r < 0 ? r : keys_refuse(k, m.id, m.index, reason);
 }
 
-/* All that wait for this secret; UINT64_MAX: for any. */
+/* Ends all questions that wait for this secret; UINT64_MAX: for any. */
 static int keys_end_all(struct keys *k, uint64_t index, const char *reason)
 {
 	int r = 0;
@@ -306,7 +306,7 @@ static int keys_on_release(void *context, struct channel_packet *packet, struct 
 	return keys_answer(context, MESSAGE_RELEASE, packet->body, e);
 }
 
-/* The gate has had it, for a place that was judged then; an expired one may still be good there. */
+/* The gate has had this value; keys checked the place then.  The value may have expired since. */
 static int keys_on_again(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keys *k = context;
@@ -335,7 +335,7 @@ static int keys_on_sign(void *context, struct channel_packet *packet, struct err
 	return keys_answer(context, MESSAGE_SIGN, packet->body, e);
 }
 
-/* What the client was asked for, and nothing else. */
+/* The client may only answer what it was asked for. */
 static int keys_take_turn(struct keys *k, uint64_t index, struct error *e)
 {
 	bool there = index < k->plan->secrets.count ||
@@ -347,7 +347,8 @@ static int keys_take_turn(struct keys *k, uint64_t index, struct error *e)
 	return 0;
 }
 
-/* The oldest of one secret; of any, where it has none.  false: nothing is there to forget. */
+/* Forgets the oldest earlier value of one secret, or of any if it has none.  False: there is
+ * none. */
 static bool keys_forget_former(struct keys *k, uint64_t index)
 {
 	for (size_t i = 0; k->former_count[index] == 0 && i <= PLAN_SECRETS_MAX; i++)
@@ -360,9 +361,9 @@ static bool keys_forget_former(struct keys *k, uint64_t index)
 }
 
 /*
- * Another value takes the place of the one that is there.  What the gate has had may come back in
- * an answer as long as the session lives, so it stays known (KEYS_FORMERS_MAX), as far as there is
- * room: the value that is needed now goes first.
+ * Replaces a value.  A value that the gate has had may come back in an answer later, so keys
+ * keeps up to KEYS_FORMERS_MAX earlier values of a secret, as far as there is room.  The current
+ * value comes first.
  */
 static int keys_change_value(struct keys *k, const struct message_value *m)
 {
@@ -400,7 +401,8 @@ static int keys_on_value(void *context, struct channel_packet *packet, struct er
 	if (login ? !tunnel_login_is_good(m.value)
 		  : secrets_check_value(k->plan->secrets.items[m.index].kind, m.value) != NULL)
 		return keys_end_all(k, m.index, "its value is none that it can have");
-	/* Expired already: the next question asks again, and this one is not asked for ever. */
+	/* The new value has expired already.  Refuse this question, so that it does not ask for
+	 * ever. */
 	if (m.expires != 0 && m.expires <= keys_now())
 		return keys_end_all(k, m.index, "its value has expired");
 	if (keys_change_value(k, &m) < 0)
@@ -443,7 +445,7 @@ int keys_receive_client(struct keys *k, struct error *e)
 {
 	int r = channel_receive(&k->client, e);
 
-	/* Without a client there is nobody to ask; what is here stays in use. */
+	/* Without a client keys cannot ask for values; those that it has stay in use. */
 	if (r == 0) {
 		keys_lose_client(k);
 		r = keys_end_all(k, UINT64_MAX,
@@ -459,7 +461,7 @@ void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keepe
 	k->timer = -1;
 	k->plan = plan;
 	k->ca = ca;
-	/* The keeper says nothing, so there is nothing that it may say. */
+	/* The keeper sends no messages, so the table is empty. */
 	k->keeper = (struct channel){.fd = keeper, .state = KEYS_SERVING, .context = k};
 	k->gate = (struct channel){.fd = gate,
 				   .rules = keys_gate_rules,

@@ -3,20 +3,20 @@
  * keys: the process that holds the session's CA key and the real values of its
  * secrets, and nothing else.  It has no network, opens no file, and reads no HTTP.
  *
- *	keeper	says nothing; when it is gone, so are we
+ *	keeper	sends nothing; when it is gone, keys ends
  *	client	VALUE | REFUSED, once for each secret and for the proxy's login, and again after
  *		each NEED
  *	gate	LEAF -> CERTIFICATE, RELEASE, AGAIN and LOGIN -> VALUE, SIGN -> SIGNATURE; each may be
  *		REFUSED
  *
- * Whether a secret may go where the gate wants it is decided here once more, by the same
- * function (secrets.h): a gate that is somebody else's gets a value only for a place that the
- * plan binds it to, and the secret key of AWS not even then.
+ * keys decides once more whether a secret may go where the gate wants it, by the same function
+ * (secrets.h).  So even a gate under an attacker's control gets a value only for a place that
+ * the plan binds it to, and never the secret key of AWS.
  *
- * A question for a value that has not come yet, or has expired, waits for the client's
- * answer, KEYS_PATIENCE at most.  A value that the gate has had stays known when another takes
- * its place: answers may still have it.  A message that the tables do not permit ends the process:
- * what was opened is closed then, not open.
+ * A question for a value that has not come yet, or has expired, waits for the client's answer,
+ * KEYS_PATIENCE at most.  keys keeps a value that the gate has had when a new one replaces it:
+ * answers may still have it.  A message that the tables do not permit ends the process; then the
+ * gate opens no more connections.
  */
 #ifndef BAWN_KEYS_H
 #define BAWN_KEYS_H
@@ -57,7 +57,7 @@ struct keys {
 	struct keys_waiting waiting[KEYS_WAITING_MAX];
 };
 
-/* Ready to be told and asked; descriptors are the caller's. */
+/* The caller owns the descriptors. */
 void keys_init(struct keys *k, const struct plan *plan, struct ca *ca, int keeper, int gate,
 	       int client);
 void keys_fini(struct keys *k); /* wipes; the authority is the caller's */
@@ -66,7 +66,7 @@ void keys_fini(struct keys *k); /* wipes; the authority is the caller's */
 int keys_receive_gate(struct keys *k, struct error *e);
 int keys_receive_client(struct keys *k, struct error *e);
 
-/* Refuses what has waited too long at `now`. */
+/* Refuses the questions that have waited too long at `now`. */
 void keys_expire(struct keys *k, uint64_t now);
 
 /* The whole process, from its descriptors on: its exit code. */

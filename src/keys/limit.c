@@ -78,7 +78,7 @@ bool limit_has(const struct limit *l, const char *host)
 
 	if (r == -EADDRNOTAVAIL)
 		return limit_has_address(l, host);
-	/* Canonical only: what is signed is what was decided on, byte for byte. */
+	/* Only a canonical name: keys signs exactly the name that the rules decided on. */
 	if (r < 0 || !str_equal(name.text, host))
 		return false;
 	for (size_t i = 0; !l->any && i < l->names.count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which hosts of a plan can be opened at all: what the session's CA is limited
- * to.  Wider than any single verdict (it knows no ports and no actions), never
- * narrower: a connection is opened only by a rule that speaks of requests, or by
- * a secret, and each of these names its host.
+ * The hosts of a plan that the gate can open: the session's CA is limited to them.
+ * The limit is wider than any single verdict (it knows no ports and no actions), never
+ * narrower: the gate opens a connection only because of a rule about requests or because
+ * of a secret, and each of these names its host.
  */
 #ifndef BAWN_LIMIT_H
 #define BAWN_LIMIT_H

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 enum {
-	LOCKED_VALUE_LEAST = 4 << 20, /* what the process needs, locked, to work at all */
+	LOCKED_VALUE_LEAST = 4 << 20, /* how much the whole process needs to lock */
 	LOCKED_VALUE_STACK = 64 << 10,
 	LOCKED_VALUE_PIECE = 64, /* the smallest that is given out */
 };
@@ -24,7 +24,7 @@ static bool locked_value_lock_range(uintptr_t from, uintptr_t to)
 	return mlock2((void *)from, ((to + page - 1) & ~(page - 1)) - from, MLOCK_ONFAULT) == 0;
 }
 
-/* Whether as much as we need may be locked: asked by doing it, on pages that nobody touches. */
+/* Whether we may lock as much as we need: tries it, on pages that nobody touches. */
 static bool locked_value_has_room(void)
 {
 	void *try = mmap(NULL, LOCKED_VALUE_LEAST, PROT_NONE,
@@ -42,7 +42,7 @@ static bool locked_value_lock_all(void)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
-	/* What is mapped from here on, by whomever; then what is there already. */
+	/* First lock all future mappings, then those that exist. */
 	return locked_value_has_room() && mlockall(MCL_FUTURE | MCL_ONFAULT) == 0 &&
 	       locked_value_lock_range((uintptr_t)__data_start, (uintptr_t)_end) &&
 	       locked_value_lock_range(here - LOCKED_VALUE_STACK, here);

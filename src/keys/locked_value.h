@@ -4,11 +4,11 @@
  * between guard pages, and wiped when given back.  There is no function that
  * prints one, and no message that carries one but VALUE.
  *
- * locked_value_init comes first in the process, before anything is read.  Where the
- * machine's limit (RLIMIT_MEMLOCK) leaves room, everything that the process can
- * write to is locked: stack, data and heap too, so that a copy that a library
- * makes on its way is not swapped either.  Where it does not (64 KiB on older
- * systems), the values' own pages are, and the process cannot run without that.
+ * The process calls locked_value_init first, before it reads anything.  If the
+ * machine's limit (RLIMIT_MEMLOCK) allows it, that locks everything that the process can
+ * write to: stack, data and heap too, so that a copy that a library
+ * makes is not swapped either.  If not (64 KiB on older
+ * systems), it locks only the values' own pages; without that the process does not run.
  */
 #ifndef BAWN_LOCKED_VALUE_H
 #define BAWN_LOCKED_VALUE_H
@@ -40,7 +40,7 @@ static inline struct span locked_value_span(const struct locked_value *v)
 	return (struct span){v->ptr, v->len};
 }
 
-/* There is one, and it has not expired at `now`. */
+/* Whether there is a value that has not expired at `now`. */
 bool locked_value_is_good(const struct locked_value *v, uint64_t now);
 
 #endif

@@ -7,7 +7,7 @@ static const char pem_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 
 enum { PEM_BLANK = 64, PEM_BAD = 255 };
 
-/* What each byte stands for; made at the first use. */
+/* The six bits of each base64 character; made at the first use. */
 static const uint8_t *pem_table(void)
 {
 	static uint8_t table[256];
@@ -21,8 +21,8 @@ static const uint8_t *pem_table(void)
 	return table;
 }
 
-/* A group's bytes, given up to two '='.  Bits that no byte takes must be 0: one certificate, one
- * text. */
+/* Appends the bytes of a group with up to two '='.  Unused bits must be 0, so that a certificate
+ * has only one text. */
 static bool pem_put_group(struct buf *into, uint32_t group, unsigned int pads)
 {
 	const uint8_t bytes[3] = {(uint8_t)(group >> 16), (uint8_t)(group >> 8), (uint8_t)group};
@@ -36,7 +36,7 @@ static bool pem_put_group(struct buf *into, uint32_t group, unsigned int pads)
 static int pem_decode(struct span text, struct buf *into)
 {
 	const uint8_t *table = pem_table();
-	uint8_t piece[192] = {0}; /* many groups at a time, so that the buffer is asked seldom */
+	uint8_t piece[192] = {0}; /* many groups at a time: fewer calls of buf_put */
 	size_t piece_len = 0, before = into->len;
 	uint32_t group = 0;
 	unsigned int digits = 0, pads = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The certificates of a PEM file, one after another.  Strict in what stands
- * between the lines BEGIN CERTIFICATE and END CERTIFICATE (base64 of whole
- * groups, in lines), deaf to everything else in the file.
+ * The certificates of a PEM file, one after another.  The reader is strict between the
+ * lines BEGIN CERTIFICATE and END CERTIFICATE (base64 of whole groups, in lines), and
+ * ignores everything else in the file.
  */
 #ifndef BAWN_PEM_H
 #define BAWN_PEM_H

@@ -43,7 +43,7 @@ static int serve_open_files(const struct plan *plan, struct serve_files *files)
 	return 0;
 }
 
-/* Whom the host believes, one PEM file after the other. */
+/* Reads the plan's authorities, one PEM file after the other. */
 static int serve_read_authorities(const struct plan *plan, struct buf *into)
 {
 	int r = 0;
@@ -51,7 +51,7 @@ static int serve_read_authorities(const struct plan *plan, struct buf *into)
 	for (size_t i = 0; r == 0 && i < plan->authorities.count; i++) {
 		int fd = SERVE_AUTHORITIES + (int)i;
 
-		/* Shared with the gate, so its offset is not ours to rely on. */
+		/* The offset may be anywhere: start at the beginning. */
 		if (lseek(fd, 0, SEEK_SET) < 0)
 			r = -errno;
 		if (r == 0)
@@ -101,7 +101,7 @@ static int serve_on_keeper(void *context, uint32_t events)
 {
 	(void)context;
 	(void)events;
-	return -ECONNRESET; /* gone, or it says something, which it never does */
+	return -ECONNRESET; /* the keeper is gone, or sent something, which it never does */
 }
 
 static int serve_on_gate(void *context, uint32_t events)
@@ -110,7 +110,7 @@ static int serve_on_gate(void *context, uint32_t events)
 	int r = keys_receive_gate(context, &e);
 
 	(void)events;
-	/* Gone or broken: there is nobody to serve, and nothing more is given out. */
+	/* The gate is gone or broken: end, and give out nothing more. */
 	return r <= 0 && r != -EAGAIN ? -ECONNRESET : 0;
 }
 
@@ -147,7 +147,7 @@ static int serve_watch(struct keys *k, int timer)
 	return r < 0 ? r : loop_add(&k->loop, timer, EPOLLIN, serve_on_timer, k, &k->timer_handle);
 }
 
-/* The first thing that the gate hears. */
+/* Sends AUTHORITY, the first message to the gate. */
 static int serve_introduce(const struct ca *a)
 {
 	const struct message_authority m = {.certificate = ca_certificate(a), .crl = ca_crl(a)};
@@ -192,7 +192,7 @@ int keys_run(void)
 
 	if (r == 0)
 		r = timer < 0 ? -errno : loop_init(&loop);
-	/* From here on no files, and not a byte has come that matters. */
+	/* Give up files now, before any secret byte has come. */
 	if (r == 0)
 		r = process_confine(plan_goes_without(plan, PLAN_LAYER_SECCOMP)
 					    ? (struct span){NULL, 0}

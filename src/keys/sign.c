@@ -10,7 +10,7 @@
 
 enum { SIGN_DAY = 24 * 60 * 60, SIGN_SCOPE_MAX = 200 };
 
-/* Today by UTC, yesterday or tomorrow: near midnight, and for clocks that differ. */
+/* Whether the date is today in UTC, yesterday or tomorrow: clocks differ. */
 static bool sign_is_near(const char *date, int64_t now)
 {
 	for (int64_t off = -SIGN_DAY; off <= SIGN_DAY; off += SIGN_DAY) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AWS Signature Version 4, the part that needs the secret key: the key of one
- * day, region and service, and the signature of a string.  The string itself is
- * the gate's.
+ * day, region and service, and the signature of a string.  The gate makes the
+ * string.
  */
 #ifndef BAWN_SIGN_H
 #define BAWN_SIGN_H
@@ -16,7 +16,7 @@ enum { SIGN_BYTES = 32 };
  * scope that is not that of the text. */
 const char *sign_refuse(const struct message_sign *m, int64_t now);
 
-/* Whether its answers have keys of the same account that are no placeholders. */
+/* Whether answers of this service have real keys of the same account. */
 bool sign_gives_keys(const char *service);
 
 /* 0 or -EIO. */

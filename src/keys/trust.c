@@ -25,7 +25,7 @@ static void trust_write_java(struct span host, struct span certificate, uint64_t
 
 	jks_begin(&j, into, now_ms);
 	jks_add(&j, "bawn-session", certificate);
-	/* One that is not well-formed is what Java itself would leave out. */
+	/* Skip a malformed certificate, as Java does. */
 	while (buf_clear(&der), (r = pem_next(&host, &der)) != 0) {
 		if (r < 0)
 			continue;

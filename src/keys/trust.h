@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files by which programs in the box come to trust the session's CA: the
- * host's own authorities with one more, in each form that something reads.  They
- * are merged, never the CA alone: a variable that replaces a program's list would
- * else break every host that is not opened.
+ * The files that make programs in the box trust the session's CA: the
+ * host's own authorities and the CA, in each form that some program reads.  Never
+ * the CA alone: a variable that replaces a program's list would
+ * then break every host that is not opened.
  */
 #ifndef BAWN_TRUST_H
 #define BAWN_TRUST_H
