@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Did the host with this key sign these bytes?  The kinds of key that sshd makes: Ed25519,
- * ECDSA on the three NIST curves, RSA with SHA-2 (2048 bits or more).
+ * Checks whether the host with this key signed these bytes.  It knows the kinds of key that sshd
+ * makes: Ed25519, ECDSA on the three NIST curves, RSA with SHA-2 (2048 bits or more).
  */
 #ifndef BAWN_HOST_KEY_H
 #define BAWN_HOST_KEY_H

@@ -20,12 +20,12 @@ enum { SIGNER_WAITING, SIGNER_SERVING };
 enum { SIGNER_PEERS_MAX = 16, SIGNER_REFUSALS_MAX = 64 };
 
 /*
- * One program inside, and its own connection to the agent: what the agent is told about a
- * session holds for that connection alone.
+ * One program inside, with its own connection to the agent: a session that is bound at the agent is
+ * bound for that connection only.
  *
- *	READ	 the next request is read from the box
- *	CONNECT	 it is to be passed on, and the keeper was asked for a connection
- *	ANSWER	 it was passed on; the box is not read until the answer is there
+ *	READ	 the signer reads the next request from the box
+ *	CONNECT	 it has asked the keeper for a connection, to pass the request on
+ *	ANSWER	 it has passed it on, and does not read from the box until the answer is there
  */
 enum signer_state { SIGNER_READ, SIGNER_CONNECT, SIGNER_ANSWER };
 
@@ -35,14 +35,14 @@ struct signer_peer {
 	enum signer_state state;
 	int box, agent;
 	struct loop_handle box_handle, agent_handle;
-	struct buf request, answer; /* bytes of one message, as far as they are there */
+	struct buf request, answer; /* bytes of one message so far */
 	enum ssh_agent_kind asked;
-	const struct plan_ssh_key *host; /* bound to; NULL: not yet */
+	const struct plan_ssh_key *host; /* the host it is bound to; NULL: none yet */
 	size_t session_len;
 	uint8_t session[SSH_AGENT_SESSION_MAX];
 };
 
-/* Hosts and reasons are told apart by their place in memory: both are ours and stay. */
+/* Hosts and reasons are compared by address: both are ours and do not move. */
 struct signer_refusal {
 	const struct plan_ssh_key *host;
 	const char *why;
@@ -72,7 +72,8 @@ static void signer_end_peer(struct signer_peer *p)
 
 /* --- what was decided ----------------------------------------------------------------- */
 
-/* The same refusal again is counted, and told when the count has grown tenfold. */
+/* Counts a refusal.  Returns the count when it is to be shown (the first, then each tenfold),
+ * else 0. */
 static uint64_t signer_count(struct signer *s, const struct plan_ssh_key *host, const char *why)
 {
 	for (size_t i = 0; i < SIGNER_REFUSALS_MAX; i++) {
@@ -108,7 +109,8 @@ static void signer_tell(struct signer *s, const struct plan_ssh_key *host, const
 
 /* --- to the box ----------------------------------------------------------------------- */
 
-/* A message of ours is small and the box waits for it: it takes it whole, or is broken. */
+/* Answers the box.  The message is small and the box waits for it, so the socket takes it whole
+ * or is broken. */
 static void signer_reply(struct signer_peer *p, struct span message)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT(SSH_AGENT_MESSAGE_MAX + 4);
@@ -136,7 +138,7 @@ static void signer_refuse(struct signer_peer *p, const struct plan_ssh_key *host
 
 /* --- the rules of the host that a connection is bound to ------------------------------ */
 
-/* The entry of the plan behind `last` (NULL: the first) for the key of the bound host. */
+/* The entry of the plan after `last` (NULL: the first) for the key of the bound host. */
 static const struct plan_ssh_key *signer_next_rule(const struct signer_peer *p,
 						   const struct plan_ssh_key *last)
 {
@@ -160,7 +162,7 @@ static void signer_send(struct signer_peer *p)
 		buf_clear(&p->request);
 }
 
-/* Passes the request on, over a connection that is asked for when the first one needs it. */
+/* Passes the request on to the agent.  The first request asks for the connection. */
 static void signer_pass(struct signer_peer *p, enum ssh_agent_kind asked)
 {
 	struct message_job m = {.job = p->id};
@@ -178,7 +180,7 @@ static void signer_pass(struct signer_peer *p, enum ssh_agent_kind asked)
 	}
 }
 
-/* Some rule for the bound host lets this key be used. */
+/* Whether some rule for the bound host allows this key. */
 static bool signer_may_use(const void *context, struct span key)
 {
 	const struct signer_peer *p = context;
@@ -195,7 +197,7 @@ static void signer_answered(struct signer_peer *p, struct span message)
 
 	switch (p->asked) {
 	case SSH_AGENT_BIND:
-		/* We checked it ourselves; an agent that is too old to know of it says no. */
+		/* We checked the binding ourselves.  An agent that is too old for it refuses it. */
 		signer_reply_type(p, SSH_AGENT_SUCCESS);
 		return;
 	case SSH_AGENT_LIST:
@@ -232,7 +234,7 @@ static int signer_on_agent(void *context, uint32_t events)
 	enum feed said = signer_receive(p->agent, &p->answer, &len);
 
 	(void)events;
-	/* It says nothing unasked, and one thing at a time. */
+	/* The agent may only answer, one message at a time. */
 	if (said == FEED_BAD || p->state != SIGNER_ANSWER ||
 	    (said == FEED_DONE && p->answer.len != len)) {
 		signer_end_peer(p);
@@ -254,7 +256,7 @@ static struct signer_peer *signer_peer_by_id(struct signer *s, uint64_t id)
 	return NULL;
 }
 
-/* The keeper brings a connection to the agent; none when there is no agent to be had. */
+/* The keeper sends a connection to the agent; without a descriptor there is no agent. */
 static int signer_on_connected(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct signer *s = context;
@@ -313,8 +315,8 @@ static void signer_bind(struct signer_peer *p, const struct ssh_agent_request *q
 }
 
 /*
- * Why no rule lets this login be signed; NULL: one does.  A host that signs whatever it is shown
- * can bind a session that it only relays, so that signature alone says nothing about where the
+ * Why no rule allows to sign this login; NULL: one does.  A host can sign a session that it only
+ * relays, so the host's signature alone does not show where the
  * login goes.  The login itself has to name the host's key: then every other host refuses it.
  */
 static const char *signer_why_not(const struct signer_peer *p, const struct ssh_login *login)
@@ -365,7 +367,7 @@ static void signer_asked(struct signer_peer *p, struct span message)
 		signer_end_peer(p);
 		return;
 	}
-	/* What is passed on is the whole frame, in `request`; otherwise it is done with. */
+	/* signer_pass sends the whole frame in `request`; the other cases are done with it. */
 	switch (q.kind) {
 	case SSH_AGENT_BIND:
 		signer_bind(p, &q);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The signer: an ssh agent inside the box that holds no key.  It stands outside, between a
- * socket in the box and the user's own agent, and passes on only what serves a login at a host
- * that a rule names for ssh.
+ * The signer: for the box it looks like an ssh agent, but it holds no key.  The process runs
+ * outside, between a socket in the box and the user's own agent.  It passes on only requests for
+ * a login at a host that a rule names for ssh.
  *
- *	list	only on a connection that is bound to such a host; comments are taken out, and
- *		so are keys that its rule does not name, when it names one
+ *	list	only on a connection that is bound to such a host; without comments, and
+ *		without keys that its rule does not name, when it names one
  *	bind	ssh says which host it talks to, and shows that host's signature over the
  *		session; the key must be one that the plan has for a named host, the
  *		signature good, and the connection for a login, not for forwarding
@@ -14,12 +14,12 @@
  *		the rule says `unbound`: the host's signature over the session alone does not
  *		show where the login goes, for a host can sign a session that it only relays
  *
- * Everything else is answered with a failure, as an agent that does not know it would.  What
- * counts is the host's key, not its name: who reaches another host by a named one's address
- * cannot show its signature.
+ * The signer answers everything else with a failure, as an agent does for unknown requests.  The
+ * host's key counts, not its name: another host at the address of a named one
+ * cannot show the right signature.
  *
- * May: the box's socket, connections to the agent that it is given.  Must not: open files,
- * make connections itself, hold a private key.
+ * May: serve the box's socket, use connections to the agent that the keeper passes on.  Must
+ * not: open files, make connections itself, hold a private key.
  */
 #ifndef BAWN_SIGNER_H
 #define BAWN_SIGNER_H
