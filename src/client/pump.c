@@ -362,7 +362,7 @@ static void pump_step_splice(struct pump *p)
 			n < 0 && errno == EAGAIN && poll(&box, 1, 0) == 1 && (box.revents & POLLIN);
 }
 
-/* After each step: ends the pump if it is over, and sets the events that each end waits for. */
+/* Sets the events that each end waits for. */
 static void pump_update(struct pump *p)
 {
 	if (p->done || (p->inward && p->to < 0))
