@@ -21,7 +21,7 @@ static bool amend_same_ports(const struct plan_rule *a, const struct plan_rule *
 		       0;
 }
 
-/* What is left of a rule that was said before, when `later` is said; false: nothing. */
+/* Reduces an earlier rule to what is left of it after `later`; false: nothing is left. */
 static bool amend_keeps(struct plan_rule *before, const struct plan_rule *later)
 {
 	bool said = str_equal(before->origin, AMEND_ALLOW) || str_equal(before->origin, AMEND_DENY);
@@ -32,7 +32,7 @@ static bool amend_keeps(struct plan_rule *before, const struct plan_rule *later)
 		return !amend_same_ports(before, later);
 	if (later->action == PLAN_ACTION_DENY)
 		return !amend_is_every_port(later) && !amend_same_ports(before, later);
-	/* Of a host that was closed one port is opened: the others stay as they are. */
+	/* `later` opens one port of a closed host: the other ports stay closed. */
 	if (later->ports_named && amend_is_every_port(before)) {
 		before->ports_named = false;
 		return true;
@@ -58,7 +58,7 @@ int amend_add(struct amend_list *list, const struct plan_rule *said, struct aren
 
 		if (!amend_keeps(&before, &rule))
 			continue;
-		/* The ceiling's stand last. */
+		/* The ceiling's rules come last. */
 		if (before.ceiling && !added) {
 			items[count++] = rule;
 			added = true;
@@ -71,7 +71,7 @@ int amend_add(struct amend_list *list, const struct plan_rule *said, struct aren
 	return 0;
 }
 
-/* Said for this session: by an option, or while it ran. */
+/* Whether the rule is for this session only: from an option, or made while it ran. */
 static bool amend_is_own(const struct plan_rule *rule)
 {
 	return !rule->ceiling &&

@@ -3,10 +3,10 @@
  * The rules of a live session, amended: by `bawn allow` and `bawn deny`, or by reading
  * the policy files again.  Pure: a list in, another list out; a plan in, another plan out.
  *
- * What the user says last holds.  So a rule of `bawn deny` is one of named ports, whether or not
- * it names one, and with that stands above every rule for the same host; a later `bawn allow` takes
- * it back, as far as it goes, and the other way round.  Rules that came from elsewhere are never
- * taken out: an allow that one of them stands against has no effect, and the verdict says so
+ * The user's last word counts.  So a rule of `bawn deny` counts as one with named ports, also when
+ * it names none, and so wins over every rule for the same host.  A later `bawn allow` takes
+ * it back as far as it reaches, and the other way round.  Other rules are never
+ * removed: when one of them wins over an allow, the allow has no effect, and the verdict says so
  * (rules.h).
  */
 #ifndef BAWN_AMEND_H
@@ -15,7 +15,7 @@
 #include "arena.h"
 #include "plan.h"
 
-/* The origins of what was said while the session ran. */
+/* The origins of rules that were made while the session ran. */
 #define AMEND_ALLOW "bawn allow"
 #define AMEND_DENY "bawn deny"
 

@@ -168,7 +168,7 @@ static void build_notes(struct build *b)
 	}
 }
 
-/* What lies on PATH and can be written from inside runs outside, later, by its name. */
+/* Warns of folders on PATH that the box can write: the user would later run what is in them. */
 static void build_warn_path(struct build *b)
 {
 	for (size_t i = 0; i < b->host->search.count; i++) {
@@ -184,7 +184,7 @@ static void build_warn_path(struct build *b)
 	}
 }
 
-/* git inside finds no repository, and says so in words that do not help. */
+/* Explains why git inside finds no repository: git's own message does not help. */
 static void build_note_git(struct build *b)
 {
 	const struct host *h = b->host;

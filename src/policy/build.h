@@ -5,8 +5,8 @@
  *
  * What must hold of every plan, and is tested as a property:
  *
- *	a mount beneath another stands after it; none stands on top of one that
- *	was meant to be seen
+ *	a mount beneath another comes after it; none covers one that the box is meant
+ *	to see
  *	nothing private and none of bawn's own folders can be reached through a
  *	tool folder, and none can be written through anything
  *	a hide wins over everything
@@ -31,7 +31,7 @@ int plan_build(const struct policy *policy, const struct host *host, const char 
 /* What the policy says of holds, as the plan has it; 0 or -ENOMEM. */
 int plan_holds(const struct policy *policy, struct arena *arena, struct plan *plan);
 
-/* A rule that leads to some place of the secret; NULL when there is none, and so no box has it. */
+/* A rule that allows some place of the secret; NULL: none does, and so no box has the secret. */
 const struct plan_rule *plan_rule_to(const struct plan_rule *rules, size_t count,
 				     const struct policy_secret *s);
 

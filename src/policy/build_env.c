@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of the box: what is made for it, what of the user's own is on
- * the list, what the policy passes or sets.  Everything else stays outside.
+ * The environment of the box: variables that bawn makes, variables of the user that are on
+ * the list, and those that the policy passes or sets.  Everything else stays outside.
  *
- *	env.drop	takes a name away, whoever gave it
- *	env.set		wins over every other value, but for the variables that name
- *			whom to trust, where connections are opened (build_trust.c)
+ *	env.drop	removes a name, whoever gave it
+ *	env.set		wins over every other value, except for the variables that name
+ *			trusted authorities, when connections are opened (build_trust.c)
  *	an exact name in the user's own file or on the command line passes, with a
  *		warning when it looks like a credential
  *	the list, a preset, a pattern: pass what does not look like a credential
@@ -15,7 +15,7 @@
 #include "credential.h"
 #include "str.h"
 
-/* Taste and language: values that name nobody and lead nowhere. */
+/* Taste and language: values that name no person and no place. */
 static const char *const build_env_plain[] = {
 	"CLICOLOR*",
 	"COLORTERM",
@@ -39,8 +39,8 @@ static const char *const build_env_plain[] = {
 	"VISUAL",
 };
 
-/* What builds and tests go by.  They pass while their value is a few plain words: nothing that could
- * be a place, an account or a program's text. */
+/* Variables that builds and tests read.  They pass when the value is a few plain words: nothing
+ * that could be a place, an account or a program's text. */
 static const char *const build_env_words[] = {
 	"APP_ENV",           "CC",      "CFLAGS",   "CI",        "CXX",
 	"CXXFLAGS",          "DEBUG",   "GOARCH",   "GOOS",      "LOG_LEVEL",
@@ -155,7 +155,7 @@ static bool build_env_is_words(const char *value)
 	return len <= BUILD_ENV_WORDS_MAX && value[len] == '\0';
 }
 
-/* Each place of a list with colons is one that the box shows. */
+/* Whether the box shows each place of a list with colons. */
 static bool build_env_is_shown(struct build *b, const char *value)
 {
 	const struct host *h = b->host;
@@ -232,7 +232,8 @@ static bool build_is_users_word(const struct policy_path *pass)
 	       !str_after(pass->origin, "preset ");
 }
 
-/* Who lets name pass: the user by its name, then the policy, then our own lists; or NULL. */
+/* The origin that lets name pass: the user's exact name, then the policy, then our own lists; or
+ * NULL. */
 static const char *build_env_allowed(struct build *b, const char *name, const char *value,
 				     bool *ret_users_word)
 {
@@ -252,7 +253,7 @@ static const char *build_env_allowed(struct build *b, const char *name, const ch
 	}
 	if (origin)
 		return origin;
-	/* The first letter settles most of it: this is done for every variable at every start. */
+	/* Compare the first letter first: this runs for every variable at every start. */
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(build_env_plain); i++)
 		if (build_env_plain[i][0] == name[0] &&
 		    policy_name_matches(build_env_plain[i], name))
@@ -347,7 +348,7 @@ void build_env(struct build *b)
 		const char *entry = b->host->environ[i];
 		size_t len = strcspn(entry, "=");
 
-		/* No box: the command has what it would have without bawn. */
+		/* No box: the command gets the environment that it would have without bawn. */
 		if (host && entry[len] == '=')
 			build_env_put(b, build_printf(b, "%.*s", (int)len, entry), entry + len + 1,
 				      "host");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What git in the box is told of the user: his name and his e-mail address, and for hosts at which
- * a secret works, its placeholder as the password.  It stands in a made-up file that git takes for
+ * What git in the box knows of the user: the name and e-mail address, and for hosts at which
+ * a secret works, its placeholder as the password.  They are in a made-up file that git reads as
  * the system's settings, so that those of the repository and of the box's own home win over it.
  *
- * Of the user's own settings nothing else is carried: no signing, no helpers, no aliases.
+ * No other setting of the user goes into the box: no signing, no helpers, no aliases.
  */
 #include "build_parts.h"
 
@@ -40,7 +40,7 @@ static void build_git_quote(struct buf *into, const char *text)
 	buf_put_char(into, '"');
 }
 
-/* The value of a setting that can be carried; NULL for none. */
+/* The value of a setting that may go into the box; NULL for none. */
 static const char *build_git_value(const struct build *b, enum host_git_key key)
 {
 	const char *text = b->host->git.values[key].text;
@@ -48,7 +48,7 @@ static const char *build_git_value(const struct build *b, enum host_git_key key)
 	return text && *text && build_git_is_plain(text) ? text : NULL;
 }
 
-/* What the user has set in his environment, and can be carried; NULL for none. */
+/* The value of the user's environment that may go into the box; NULL for none. */
 static const char *build_git_variable(const struct build *b, enum host_git_key key)
 {
 	const char *name = host_git_keys[key].variable;
@@ -75,7 +75,7 @@ static void build_git_settings(struct build *b, struct buf *into)
 	}
 }
 
-/* The first of several that says something; its origin too. */
+/* The first of several values that is set; its origin too. */
 static const char *build_git_first(struct build *b, enum host_git_key own, enum host_git_key user)
 {
 	const char *text = build_git_variable(b, own);
@@ -94,7 +94,8 @@ static const char *build_git_first(struct build *b, enum host_git_key own, enum 
 	return text ? text : "";
 }
 
-/* The host's own are shown, or may be: ours stand elsewhere, and begin with them. */
+/* Whether the box shows the host's own settings, or may: then ours are in another file, which
+ * includes them. */
 static bool build_git_is_taken(const struct build *b)
 {
 	const struct plan_mount *over = build_mount_over(b, BUILD_GIT_SYSTEM);
@@ -112,7 +113,7 @@ static const char *build_git_user(const struct plan_secret *s, const char *host)
 	return strstr(host, "bitbucket") ? "x-token-auth" : "x-access-token";
 }
 
-/* Fit for a word of a shell, between quotes. */
+/* Whether the text is safe between a shell's quotes. */
 static bool build_git_is_word(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -121,7 +122,7 @@ static bool build_git_is_word(const char *text)
 	return *text && text[strspn(text, plain)] == '\0';
 }
 
-/* A helper that answers for one place, and says nothing when git wants to keep or forget. */
+/* Writes a helper that answers "get" for one place, and ignores "store" and "erase". */
 static void build_git_helper(struct build *b, const struct plan_secret *s,
 			     const struct plan_binding *at, uint64_t port, struct buf *into)
 {
@@ -162,7 +163,7 @@ const char *build_git_password(struct build *b, const struct plan_secret *s)
 		}
 	size_t before = b->git_passwords ? strlen(b->git_passwords) : 0;
 
-	/* So many places that no file can say them all: git asks, as without. */
+	/* Too many places for one file: git asks for the password, as it does without bawn. */
 	if (text.len == 0 || buf_error(&text) || before + text.len > BUILD_GIT_PASSWORDS_MAX)
 		return NULL;
 	b->git_passwords =
@@ -212,7 +213,7 @@ void build_git_env(struct build *b)
 		else if (own)
 			build_env_put(b, name, own, "default");
 	}
-	/* For a git that was built to look for the system's settings elsewhere. */
+	/* Some builds of git look for the system's settings at another path. */
 	if (b->git_config)
 		build_env_put(b, "GIT_CONFIG_SYSTEM", b->git_config, "default");
 }

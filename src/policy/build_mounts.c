@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The box's own frame, in the order it is made: programs, a small /etc, /proc,
- * /dev, private /tmp and /run, the private home.  What the user has on top of
- * it comes from build_named.c.
+ * The mounts that every box has, in order: programs, a small /etc, /proc,
+ * /dev, private /tmp and /run, the private home.  build_named.c adds what the user
+ * gives.
  */
 #include "build_parts.h"
 
@@ -43,7 +43,7 @@ static struct plan_mount *build_own(struct build *b, enum plan_mount_kind kind,
 	return m;
 }
 
-/* Something of the user's is to be mounted beneath path. */
+/* Whether something of the user will be mounted beneath path. */
 static bool build_is_wanted_beneath(const struct build *b, const char *path)
 {
 	const struct host_list *const lists[] = {&b->host->tools, &b->host->named};
@@ -62,7 +62,7 @@ static bool build_is_wanted_beneath(const struct build *b, const char *path)
 	return false;
 }
 
-/* The box's own root, with its own /etc, /usr and /var: the layers upon it are named later. */
+/* The root of a system, with its own /etc, /usr and /var.  Its layers are named later. */
 static void build_root(struct build *b)
 {
 	struct plan_mount *m = build_grow(b, BUILD_LIST(b->plan.root));
@@ -168,7 +168,8 @@ static const char *build_group(struct build *b)
 			    p->gid != 65534 ? "nogroup:x:65534:\n" : "");
 }
 
-/* The same for each run in a workspace, and nobody else's: from the name of its home store. */
+/* The same id for each run in a workspace, and for no other: made from the name of its home
+ * store. */
 static const char *build_machine_id(struct build *b)
 {
 	const char *name = b->home_store->path;
@@ -179,7 +180,7 @@ static const char *build_machine_id(struct build *b)
 		(unsigned long long)fnv64_bytes(0x9ae16a3b2f90404full, name, strlen(name)));
 }
 
-/* What a system has of its own, and its packages change. */
+/* The files of /etc that a system has itself and that its packages change. */
 static void build_etc_of_system(struct build *b)
 {
 	build_file(b, "/etc/passwd", build_passwd(b));

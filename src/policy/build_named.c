@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user has in the box: tool folders, the paths the policy names, the
- * workspace; and on top of all, what is hidden.
+ * What the user gives the box: tool folders, the paths that the policy names, the
+ * workspace; and on top of all, hides.
  *
- * A grant only adds.  Each is mounted at its own place, outer ones first, and
- * left out where what lies above it gives as much already.  Two things never
- * give way: the workspace has the access the policy gives it whatever lies
+ * A grant only adds.  Each is mounted at its own place, outer ones first.  It is
+ * left out when a mount above it gives as much already.  Two things always
+ * win: the workspace has the access that the policy gives it, whatever is
  * around it, and a hide wins over everything.
  */
 #include "build_parts.h"
 
 #include "str.h"
 
-/* Ranks of what wants the same place: the first wins. */
+/* When several grants want the same place, the first rank wins. */
 enum build_rank { BUILD_WORKSPACE, BUILD_WRITE, BUILD_READ, BUILD_TOOL };
 
 struct build_item {
@@ -25,7 +25,7 @@ struct build_items {
 	size_t count;
 };
 
-/* Nothing of these is shown, whoever asks: kernel interfaces, devices, sockets of the host. */
+/* No box shows these: kernel interfaces, devices, sockets of the host. */
 static const char *const build_never[] = {"/proc", "/sys", "/dev", "/run", "/var/run"};
 
 static int build_refuse(struct build *b, const char *origin, const char *what, const char *path,
@@ -43,7 +43,7 @@ static bool build_overlap(const char *a, const char *c)
 	return str_path_beneath(a, c) || str_path_beneath(c, a);
 }
 
-/* Of a private place p: path is it or lies in it. */
+/* Whether path is the private place p or in it. */
 static bool build_is_in(const struct host_object *p, const char *path)
 {
 	return str_path_beneath(path, p->name) || str_path_beneath(path, p->path);
@@ -54,7 +54,7 @@ static bool build_holds(const struct host_object *p, const char *path)
 	return str_path_beneath(p->name, path) || str_path_beneath(p->path, path);
 }
 
-/* What is written at once must not be bawn itself. */
+/* In direct mode the box must not write bawn itself. */
 static int build_check_self(struct build *b, const char *path, const char *origin)
 {
 	const struct host_list *self = &b->host->self;
@@ -68,7 +68,7 @@ static int build_check_self(struct build *b, const char *path, const char *origi
 	return 0;
 }
 
-/* Whatever is written must be neither bawn's own nor private. */
+/* The box may write neither bawn's own files nor private ones. */
 static int build_check_write(struct build *b, const char *path, const char *origin)
 {
 	const struct host *h = b->host;
@@ -79,7 +79,7 @@ static int build_check_write(struct build *b, const char *path, const char *orig
 					    build_printf(b, "bawn's own %s would be in reach",
 							 h->guarded.items[i].path),
 					    "Give only reading, or name a folder without it.");
-	/* Who replaces a link on the way to them decides what they are. */
+	/* Nor the folders that the links to them are in: a new link would replace them. */
 	for (size_t i = 0; i < h->ways.count; i++)
 		if (str_path_beneath(h->ways.items[i].path, path))
 			return build_refuse(
@@ -119,7 +119,7 @@ static int build_check_read(struct build *b, const char *path, const char *origi
 	return 0;
 }
 
-/* The places that the box makes itself, and what no plan shows. */
+/* Refuses places that the box makes itself, and those that no box shows. */
 static int build_check_place(struct build *b, const char *path, bool write, const char *what,
 			     const char *origin)
 {
@@ -151,7 +151,7 @@ static int build_check_place(struct build *b, const char *path, bool write, cons
 	return 0;
 }
 
-/* A warning that stands at the start of every session. */
+/* A warning that bawn prints at the start of every session. */
 static void build_say(struct build *b, const char *what, const char *why, const char *origin)
 {
 	*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) =
@@ -162,7 +162,7 @@ static void build_say(struct build *b, const char *what, const char *why, const 
 				   .said = true};
 }
 
-/* Under whichever of its names. */
+/* Whether path is in the workspace, by any of its names. */
 static bool build_in_workspace(const struct host *h, const char *path)
 {
 	for (size_t i = 0; i < h->again.count; i++)
@@ -172,8 +172,8 @@ static bool build_in_workspace(const struct host *h, const char *path)
 	return str_path_beneath(path, h->workspace.path);
 }
 
-/* A folder that an agent could write to, and which the name lies in and what it leads to does not.
- */
+/* A folder that an agent could write to, with the name in it and its target outside of it; or
+ * NULL. */
 static const char *build_left(const struct host *h, const char *name, const char *path)
 {
 	if (build_in_workspace(h, name) && !build_in_workspace(h, path))
@@ -186,8 +186,8 @@ static const char *build_left(const struct host *h, const char *name, const char
 }
 
 /*
- * A name that leads elsewhere.  What is in this workspace or another may be an agent's doing: a
- * link there must not choose what the next box shows.  Elsewhere it is the user's, and is said.
+ * A name that is a link.  An agent may have made a link in this workspace or another one: it
+ * must not choose what the next box shows.  A link elsewhere is the user's; bawn mentions it.
  */
 static int build_check_link(struct build *b, const struct host_object *o, const char *what,
 			    const char *origin)
@@ -214,7 +214,7 @@ static void build_put(struct build *b, struct build_items *list, enum build_rank
 {
 	struct build_item *item = build_grow(b, BUILD_LIST(*list));
 
-	/* Where memory is gone, what came back is too small for an item. */
+	/* Without memory the returned item is `spare`, which is too small. */
 	if (b->no_memory)
 		return;
 	item->rank = rank;
@@ -230,7 +230,7 @@ static void build_put(struct build *b, struct build_items *list, enum build_rank
 	};
 }
 
-/* The box has something of its own at or beneath path. */
+/* Whether the box has a mount of its own at or beneath path. */
 static bool build_is_frame(const struct build *b, const char *path)
 {
 	for (size_t i = 0; i < b->plan.mounts.count; i++)
@@ -239,7 +239,7 @@ static bool build_is_frame(const struct build *b, const char *path)
 	return false;
 }
 
-/* At its own place, and where a link leads there, under the name as well. */
+/* Adds a mount at its own place, and at the name of the link that leads there, if there is one. */
 static void build_put_both(struct build *b, struct build_items *list, enum build_rank rank,
 			   const struct host_object *o, enum plan_access access, const char *role,
 			   const char *origin)
@@ -292,13 +292,13 @@ static int build_compare(const void *x, const void *y)
 {
 	const struct build_item *a = x;
 	const struct build_item *c = y;
-	/* What lies above is a prefix, and so comes first. */
+	/* The folder above is a prefix, so it comes first. */
 	int order = strcmp(a->mount.target, c->mount.target);
 
 	return order ? order : (int)a->rank - (int)c->rank;
 }
 
-/* over shows at the item's place the very thing, with as much access. */
+/* Whether `over` already shows the same thing at the item's place, with as much access. */
 static bool build_is_given(const struct plan_mount *over, const struct plan_mount *m)
 {
 	if (!over || over->kind != PLAN_MOUNT_BIND || over->access < m->access)
@@ -313,10 +313,10 @@ static bool build_is_needless(const struct plan_mount *over, const struct build_
 {
 	const struct plan_mount *m = &item->mount;
 
-	/* What was named itself is not to vanish among what is hidden around it. */
+	/* A named place keeps its own mount, so that a hide around it does not cover it. */
 	if (item->rank == BUILD_WORKSPACE || str_equal(m->role, "exposed"))
 		return false;
-	/* The link itself is in sight there, and leads to the place. */
+	/* The box sees the link itself there, and it leads to the place. */
 	if (!str_equal(m->target, m->source) && over && over->kind == PLAN_MOUNT_BIND &&
 	    !str_equal(over->role, "home"))
 		return true;
@@ -351,7 +351,7 @@ int build_named(struct build *b)
 	struct build_items list = {NULL, 0};
 	int r = 0;
 
-	/* Of tools outside the home a system has its own. */
+	/* A system has its own tools, except for those in the home. */
 	for (size_t i = 0; p->tools && i < h->tools.count; i++)
 		if ((b->plan.root.count == 0 ||
 		     str_path_beneath(h->tools.items[i].path, h->home)) &&
@@ -379,10 +379,10 @@ int build_named(struct build *b)
 	return 0;
 }
 
-/* Takes away what is mounted at or beneath path for the user's sake. */
+/* Removes the user's mounts at or beneath path. */
 static void build_drop_beneath(struct build *b, const char *path)
 {
-	/* The draft's own: build_grow made it. */
+	/* Not const here: build_grow made the list. */
 	struct plan_mount *mounts = (struct plan_mount *)(uintptr_t)b->plan.mounts.items;
 	size_t kept = 0;
 
@@ -397,8 +397,9 @@ static void build_drop_beneath(struct build *b, const char *path)
 	b->plan.mounts.count = kept;
 }
 
-/* Covers path wherever the box would show it; true: it would somewhere.  What is not there yet may
- * be made outside while a session runs, and is covered then (recorder/covers.h). */
+/* Covers path wherever the box would show it.  True: it would show it somewhere.  A path that
+ * does not exist yet may be made outside while a session runs; the recorder covers it then
+ * (recorder/covers.h). */
 static bool build_cover(struct build *b, const char *path, const char *origin)
 {
 	size_t count = b->plan.mounts.count;
@@ -439,7 +440,7 @@ static int build_hide_object(struct build *b, const struct host_object *o, const
 	return 0;
 }
 
-/* Hides what is not there yet, and says what that means. */
+/* Hides a path that does not exist yet, and says what that means. */
 static const char *build_hide_late(struct build *b, const struct policy_path *p,
 				   const struct host_object *o)
 {
@@ -473,8 +474,7 @@ static int build_hide(struct build *b, const struct policy_path *p)
 	const struct host_object *o = host_named(b->host, p->path);
 	const struct host_list *again = &b->host->again;
 
-	/* Typed now, it is meant for something that is there; a file is written for many folders.
-	 */
+	/* A --hide of the command line must exist; a path in a file may be for other folders. */
 	if ((!o || !o->path) && str_equal(p->origin, "--hide")) {
 		int r = error_set(b->e, -ENOENT,
 				  "--hide: there is no %s, so nothing would be hidden", p->path);
@@ -497,7 +497,7 @@ static int build_hide(struct build *b, const struct policy_path *p)
 	return r;
 }
 
-/* A folder that was named shows what is in it, but not the private places among that. */
+/* Hides the private places inside of folders that the user named. */
 static void build_cover_private(struct build *b)
 {
 	const struct host_list *list = &b->host->private_places;
@@ -512,7 +512,7 @@ static void build_cover_private(struct build *b)
 	}
 }
 
-/* Covers it, and says so where the box would have been shown it. */
+/* Covers it, and says so if the box would have shown it. */
 static void build_cover_told(struct build *b, const struct host_object *o, const char *why,
 			     const char *origin)
 {
@@ -533,8 +533,8 @@ static void build_cover_sockets(struct build *b)
 				 "a socket of the host: its server is not for the box", "default");
 }
 
-/* The file that a secret's value is read from, where a folder that the box is given has it, by
- * whatever name. */
+/* Hides the file that a secret's value is read from, under any name, when it is in a folder that
+ * the box gets. */
 static void build_cover_values(struct build *b)
 {
 	const struct host_list *again = &b->host->again;

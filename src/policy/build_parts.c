@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every part of a plan is made with: lists that grow, text, notes, made-up files; and what the
- * box shows by the mounts that are in the plan so far.
+ * Helpers of all build_*.c: lists that grow, text, notes, made-up files; and what the
+ * box shows with the mounts that are in the plan so far.
  */
 #include "build_parts.h"
 
@@ -70,7 +70,7 @@ const struct plan_mount *build_mount_over(const struct build *b, const char *pat
 	for (size_t i = 0; i < b->plan.mounts.count; i++) {
 		const struct plan_mount *m = &b->plan.mounts.items[i];
 
-		/* Asked many times at every start: one letter settles most of it. */
+		/* This runs many times at every start: compare one letter first. */
 		if (m->target[1] != path[1] || !str_path_beneath(path, m->target))
 			continue;
 		size_t len = strlen(m->target);
@@ -87,7 +87,7 @@ bool build_shows(const struct build *b, const char *path)
 {
 	if (b->plan.backend == PLAN_BACKEND_HOST)
 		return true;
-	/* Anything hidden on the way hides it, whatever was mounted beneath before. */
+	/* A hide above the path hides it, whatever was mounted beneath before. */
 	for (size_t i = 0; i < b->plan.mounts.count; i++)
 		if (b->plan.mounts.items[i].kind == PLAN_MOUNT_HIDE &&
 		    str_path_beneath(path, b->plan.mounts.items[i].target))
@@ -110,7 +110,7 @@ void build_file(struct build *b, const char *target, const char *content)
 {
 	const struct plan_mount *over = build_mount_over(b, target);
 
-	/* The user named the host's own: that one is shown, and nothing is written over it. */
+	/* The user named the host's own file: show that one instead. */
 	if (over && str_equal(over->target, target))
 		return;
 	*build_add_mount(b) = (struct plan_mount){

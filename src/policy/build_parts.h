@@ -15,7 +15,7 @@ struct build {
 	const char
 		*trust_bundle;  /* inside: the authorities to trust; NULL where nothing is opened */
 	const char *git_config; /* inside: git's settings of the box's own; NULL: none */
-	const char *git_passwords; /* of these, what build_git_password made; NULL: none */
+	const char *git_passwords; /* the part of them that build_git_password made; NULL: none */
 	bool no_memory;            /* sticks; what is added after it goes to `spare` */
 	union {
 		struct plan_mount mount;
@@ -53,10 +53,10 @@ void build_note(struct build *b, enum plan_note_kind kind, const char *what, con
 /* The innermost mount at or above path, as the box will have it; NULL when there is none. */
 const struct plan_mount *build_mount_over(const struct build *b, const char *path);
 
-/* The box sees at path what the host has there. */
+/* Whether the box sees at path what the host has there. */
 bool build_shows(const struct build *b, const char *path);
 
-/* A shell that is there inside. */
+/* A shell that the box has. */
 const char *build_shell(const struct build *b);
 
 /* build_mounts makes the frame and /etc and calls the two after it. */
@@ -68,19 +68,19 @@ void build_env(struct build *b);
 
 /* The secret of the policy that has this variable, inside or as its source; NULL for none. */
 const char *build_secret_of(const struct build *b, const char *variable);
-/* The first to put a name has it, unless env.drop takes it away. */
+/* Sets a variable, unless it is set already or env.drop names it. */
 void build_env_put(struct build *b, const char *name, const char *value, const char *origin);
 
 int build_trust(struct build *b);      /* mounts, when rules and secrets are known */
 void build_trust_env(struct build *b); /* variables, before all others */
-void build_ssh(struct build *b);       /* behind build_env and the rules */
+void build_ssh(struct build *b);       /* after build_env and the rules */
 
-/* git's settings of the box's own: who the user is, and placeholders as passwords; behind
+/* Makes git's settings for the box: who the user is, and placeholders as passwords; after
  * build_secrets.  build_git_env: its variables. */
 void build_git(struct build *b);
 void build_git_env(struct build *b);
 
-/* Has git use the secret's placeholder at its hosts; the file inside that says so, or NULL. */
+/* Has git use the secret's placeholder at its hosts; returns the file inside, or NULL. */
 const char *build_git_password(struct build *b, const struct plan_secret *s);
 
 /* A made-up file, unless the user named the host's own there. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secrets in the plan: where each may be put in, and what the box has of it instead, in the
- * variables and files that programs read.  The value is not known here and is not looked for.
+ * Secrets in the plan: where the gate may put each in, and the placeholders that the box has
+ * instead, in the variables and files that programs read.  This file does not know the value.
  *
- * A secret is in the plan only when a rule for the network leads to a place of it: without one
- * it could not be used, and what cannot be used is not there.
+ * A secret is in the plan only when a rule for the network allows one of its places: without one
+ * nothing could use it.
  */
 #include "build_parts.h"
 
@@ -55,7 +55,7 @@ static bool build_leads(const struct plan_rule *rule, const struct plan_binding 
 	return false;
 }
 
-/* One that opens comes first. */
+/* A rule that opens is preferred. */
 const struct plan_rule *plan_rule_to(const struct plan_rule *rules, size_t count,
 				     const struct policy_secret *s)
 {

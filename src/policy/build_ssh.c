@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logins by ssh: the rules that say `ssh`, the keys by which the user knows those hosts, and
- * what a program in the box needs: a socket that it takes for an agent, and a list of hosts
- * that it need not ask about.
+ * Logins by ssh: the rules that say `ssh`, the keys of those hosts that the user knows, and
+ * what a program in the box needs: a socket that looks like an agent, and a list of known
+ * hosts.
  */
 #include "build_parts.h"
 
@@ -19,7 +19,7 @@ static void build_ssh_not_given(struct build *b, const struct plan_rule *rule, c
 		   rule->origin);
 }
 
-/* The keys of one rule's host that are known, added to the plan; how many. */
+/* Adds the known keys of one rule's host to the plan.  Returns how many. */
 static size_t build_ssh_keys(struct build *b, const struct plan_rule *rule)
 {
 	size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How programs in the box come to trust the session's CA, which is what makes an
- * opened connection look to them like any other.  There is no one place where
- * programs look, so all known ones are served:
+ * How programs in the box come to trust the session's CA, so that an opened connection
+ * looks to them like any other.  Programs look at different places, so bawn serves all
+ * known ones:
  *
  *	the system's own bundle, over the file that is there: curl, git, wget, Go, Rust's
  *	native roots, OpenSSL, GnuTLS, .NET
@@ -11,8 +11,8 @@
  *	Java's key store, over the one that is there
  *	a policy of Chromium and Chrome
  *
- * It is always the host's list and one more, never less.  Only for a plan that opens
- * something: in any other box nothing of this is there.
+ * The files always have the host's list and the CA.  They exist only in a box whose plan
+ * opens something.
  */
 #include "build_parts.h"
 
@@ -62,7 +62,7 @@ static void build_trust_authority(struct build *b, const char *path)
 	authority->text = path;
 }
 
-/* Over the files that are there: the first bundle is the one that the gate believes. */
+/* Mounts over the existing files.  The gate itself trusts the first bundle. */
 static void build_trust_places(struct build *b)
 {
 	for (size_t i = 0; i < b->host->trust.count; i++) {
@@ -102,7 +102,7 @@ int build_trust(struct build *b)
 		error_next(b->e, "Install it; the package is called ca-certificates everywhere.");
 		return -ENOENT;
 	}
-	/* A list that is nowhere that the box shows: at the name OpenSSL has for it, where free. */
+	/* The box shows no list: put one at OpenSSL's default path, if that is free. */
 	if (!b->trust_bundle) {
 		bool own_root = b->plan.root.count > 0;
 
@@ -110,7 +110,7 @@ int build_trust(struct build *b)
 					  ? "/run/bawn/authorities.pem"
 					  : "/etc/ssl/cert.pem";
 		build_trust_mount(b, b->trust_bundle, "bundle");
-		/* The list of a system is its packages' to write; apt knows no variable. */
+		/* Packages of a system write its list, and apt reads no variable. */
 		if (own_root)
 			build_file(b, "/etc/apt/apt.conf.d/99bawn",
 				   build_printf(b, "Acquire::https::CAInfo \"%s\";\n",
@@ -119,7 +119,7 @@ int build_trust(struct build *b)
 	return 0;
 }
 
-/* What the user wanted there is said, since it is not what he gets. */
+/* Tells the user that a variable has another value than the user's. */
 static void build_trust_note(struct build *b, const char *name, const char *value)
 {
 	const char *why = "connections are opened, so programs must trust this session's "

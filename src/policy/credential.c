@@ -79,7 +79,7 @@ bool credential_in_name(const char *name)
 		word += n;
 		word += strspn(word, "_");
 	}
-	/* The words run together, so that API_KEY and apiKey read the same. */
+	/* Without separators, so that API_KEY and apiKey are the same. */
 	for (const char *c = name; *c && len + 1 < sizeof(joined); c++)
 		if (*c != '_')
 			joined[len++] = *c;
@@ -116,8 +116,8 @@ static enum credential_kind credential_kind(char c)
 	return c >= '0' && c <= '9' ? CREDENTIAL_DIGIT : CREDENTIAL_OTHER;
 }
 
-/* Between a letter and a digit, or from a small letter to a capital: at a seam of words, or at
- * random. */
+/* Whether the kind of character changes: letter to digit, or lower case to upper case.  That
+ * happens between words, and everywhere in random text. */
 static bool credential_is_seam(enum credential_kind before, enum credential_kind now)
 {
 	if (before == CREDENTIAL_OTHER || now == CREDENTIAL_OTHER)
@@ -127,8 +127,8 @@ static bool credential_is_seam(enum credential_kind before, enum credential_kind
 }
 
 /*
- * One word of letters and digits that is all seams: names and versions have few
- * of them, random text has one at every second or third letter.
+ * Whether one word of letters and digits looks random: names and versions have few such
+ * changes, random text has one at every second or third character.
  */
 static bool credential_is_random(const char *value)
 {

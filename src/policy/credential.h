@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What looks like a credential, by its name and by its value.  Rules that err
- * on the safe side: a variable held back wrongly costs the user one --env NAME,
- * one let through wrongly is a key in the hands of the agent.
+ * Whether something looks like a credential, by its name and by its value.  In doubt
+ * the answer is yes: a variable that is wrongly kept out costs the user one --env NAME;
+ * one that is wrongly passed gives the agent a key.
  */
 #ifndef BAWN_CREDENTIAL_H
 #define BAWN_CREDENTIAL_H

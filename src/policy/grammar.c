@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of keys, and the one reader that follows it for files and for the
- * command line.  A value is checked whole when it is read, in every layer, also
- * where the layer may not use it: a file is understood or it is an error, and
- * only then is asked who may say what (merge.c).
+ * command line.  The reader checks a value whole, in every layer of policy, also
+ * when the layer may not use it: a file is right or it is an error.
+ * Only then merge.c decides which layer may say what.
  */
 #include "grammar.h"
 
@@ -287,7 +287,7 @@ static struct value_place grammar_place_key(const struct grammar_file *f, const 
 	return (struct value_place){f->source->name, n->key_line, n->key_column, f->source->layer};
 }
 
-/* A scalar that was written, not left out. */
+/* Refuses a scalar that was left out. */
 static int grammar_need_scalar(const struct value_site *s, const struct tree_node *n)
 {
 	if (n->kind != TREE_SCALAR)
@@ -373,7 +373,7 @@ static enum grammar_key grammar_find(const char *name)
 	return key;
 }
 
-/* What of a row's name stands at this level: "read" of files.read beneath "files.". */
+/* The part of a row's name at this level: "read" of files.read beneath "files.". */
 static bool grammar_level_word(const struct grammar_row *row, const char *prefix, char *word,
 			       size_t size)
 {
@@ -386,7 +386,8 @@ static bool grammar_level_word(const struct grammar_row *row, const char *prefix
 	return true;
 }
 
-/* A row that is meant, but stands elsewhere: "read" at the top, "files.read" in one word. */
+/* The key that the user probably meant, at its right place: for "read" at the top, or
+ * "files.read" in one word; or NULL. */
 static const char *grammar_misplaced(const char *key)
 {
 	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {

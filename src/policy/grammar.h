@@ -67,7 +67,7 @@ enum grammar_type {
 
 /* What a repository's own file may do with a key. */
 enum grammar_narrow {
-	GRAMMAR_NARROW_UNSAID, /* a row that says nothing is a bug, and a failing test */
+	GRAMMAR_NARROW_UNSAID, /* a row without this is a bug: a test fails */
 	GRAMMAR_NARROW_LESS,   /* a smaller value counts; a larger one is not given */
 	GRAMMAR_NARROW_ADD,    /* more of it gives the agent less: items are added */
 	GRAMMAR_NARROW_DENY,   /* of rules only those that deny count */
@@ -78,7 +78,7 @@ enum grammar_narrow {
 
 /* What a key means in the administrator's ceiling. */
 enum grammar_ceiling {
-	GRAMMAR_CEILING_UNSAID, /* a row that says nothing is a bug, and a failing test */
+	GRAMMAR_CEILING_UNSAID, /* a row without this is a bug: a test fails */
 	GRAMMAR_CEILING_MOST,   /* the largest value */
 	GRAMMAR_CEILING_WITHIN, /* only these, and what is beneath, may be asked for; absent = any
 				 */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From layers to one policy.  What stands so far is a struct grammar_values;
- * each layer is read whole by the grammar and then laid upon it:
+ * From layers of policy to one policy.  The outcome so far is a struct grammar_values.
+ * The grammar reads each layer whole; then the layer is merged into it:
  *
  *	default, preset, user, flags	replace a value, add to a list
  *	repository			by the row's `narrow`: less, more hidden, or a note
  *	ceiling				by the row's `ceiling`, last, over the outcome
  *
- * Who may do what stands in the table of grammar.c.  A single key is named here
- * only where two keys meet (who may write may read; env.drop wins) and where the
- * outcome is copied into struct policy.
+ * The table of grammar.c says what each layer may do.  This file names a single key
+ * only where two keys meet (write implies read; env.drop wins) and where it copies the
+ * outcome into struct policy.
  *
- * Invariants: a repository's file never makes the outcome wider, and a ceiling
- * never does (tests/lib/policy_within.c says so in other words, tested and fuzzed); ret_policy is written only
- * on success; every value names its origin.
+ * Invariants: a repository's file never makes the outcome wider, and a ceiling never does
+ * (tests/lib/policy_within.c says so in other words, tested and fuzzed); ret_policy is written
+ * only on success; every value names its origin.
  */
 #include "merge_parts.h"
 
@@ -37,7 +37,7 @@ int merge_no_memory(struct error *e)
 	return error_set(e, -ENOMEM, "no memory to merge the policy");
 }
 
-/* Something asked for and not given; what and why are in the arena already. */
+/* Notes something that was asked for and not given; what and why are in the arena already. */
 int merge_note(struct merge *m, const char *what, const char *why, const char *origin)
 {
 	if (!what || !why)
@@ -75,7 +75,7 @@ static int merge_append_all(struct merge *m, enum grammar_key key, const struct 
 	return 0;
 }
 
-/* A layer that may widen. */
+/* Merges a layer that may widen. */
 static int merge_lay(struct merge *m, const struct grammar_values *from)
 {
 	for (unsigned int key = 0; key < GRAMMAR_KEY_COUNT; key++) {
@@ -128,7 +128,7 @@ static int merge_narrow_never(struct merge *m, enum grammar_key key, const struc
 	return 0;
 }
 
-/* Rules that deny only ever take away; a host that is denied may be one that nobody allowed. */
+/* Takes the rules that deny: they only take away.  Nobody need have allowed the host. */
 static int merge_narrow_deny(struct merge *m, enum grammar_key key, const struct grammar_value *v)
 {
 	const struct grammar_row *row = &grammar_rows[key];
@@ -235,9 +235,8 @@ static bool merge_list_covers(enum grammar_type type, const struct grammar_value
 }
 
 /*
- * Who may write may read.  So a folder beneath the ceiling's files.write may be
- * asked for in files.read too; and where the ceiling speaks only of reading, it
- * holds for writing as well.
+ * Write implies read.  So files.read may also name a folder beneath the ceiling's
+ * files.write; and a ceiling that has only files.read bounds writing as well.
  */
 static bool merge_is_under_ceiling(const struct grammar_values *ceiling, enum grammar_key key,
 				   const struct grammar_item *item)
@@ -288,7 +287,7 @@ static int merge_ceiling_list(struct merge *m, enum grammar_key key,
 	return 0;
 }
 
-/* The ceiling's own rules, in one list; an empty one says so with a rule: nothing. */
+/* Makes one list of the ceiling's rules.  An empty ceiling becomes a rule that denies all. */
 static int merge_ceiling_flatten(struct merge *m, const struct grammar_value *c,
 				 struct grammar_item *ret_item)
 {
@@ -319,9 +318,9 @@ static int merge_ceiling_flatten(struct merge *m, const struct grammar_value *c,
 }
 
 /*
- * What of the ceiling stands against a rule; NULL when nothing does.  The rule must lie within
- * what the ceiling allows, and not wholly within what it denies: what it denies in part is
- * denied when it is asked for.
+ * Why the ceiling does not permit a rule; NULL when it does.  The rule must be within what the
+ * ceiling allows, and not wholly within what it denies.  What the ceiling denies in part is
+ * refused later, at each verdict.
  */
 static const char *merge_against(const struct grammar_item *most, const struct rules *ceiling,
 				 const struct plan_rule *rule)
@@ -348,7 +347,7 @@ static const char *merge_against(const struct grammar_item *most, const struct r
 	return by;
 }
 
-/* The rules of one item that the ceiling lets stand. */
+/* Keeps the rules of one item that the ceiling permits. */
 static int merge_ceiling_item(struct merge *m, const struct grammar_item *most,
 			      const struct rules *ceiling, struct grammar_item *item)
 {
@@ -450,9 +449,9 @@ static int merge_ceiling(struct merge *m, const struct grammar_values *ceiling, 
 /* --- the outcome --- */
 
 /*
- * What env.drop names is neither set nor passed, whoever asked.  A pattern of
- * env.pass that it covers only in part stays: which names it stands for is known
- * only where the environment is.
+ * Removes what env.drop names, whoever set or passed it.  A pattern of
+ * env.pass that it covers only in part stays: which names it matches is known
+ * only with the environment.
  */
 static int merge_drop(struct merge *m, enum grammar_key key)
 {

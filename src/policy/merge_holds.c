@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Levels of holds.  More is stricter: a repository's own file, and the administrator's, can only
- * raise them above what stands, which for a rule that nobody spoke of is the list's own level.
+ * Levels of holds.  Higher is stricter.  A repository's own file, and the administrator's, can only
+ * raise the level so far, which for a rule that nobody named is the list's own level.
  */
 #include "merge_parts.h"
 
 #include "holds.h"
 #include "str.h"
 
-/* The item that speaks of a rule so far, or NULL; *ret_level: what stands. */
+/* The item that names a rule so far, or NULL; *ret_level: the level so far. */
 static const struct grammar_item *merge_hold_now(const struct merge *m, const char *rule,
 						 int *ret_level)
 {
@@ -80,7 +80,7 @@ int merge_ceiling_holds(struct merge *m, const struct grammar_value *c)
 	return r;
 }
 
-/* The outcome: levels as they were said, the last word on each rule. */
+/* Copies the outcome: the last level of each rule. */
 int merge_copy_holds(struct merge *m, struct policy *p)
 {
 	const struct grammar_value *v = &m->values.of[GRAMMAR_HOLDS_RULES];

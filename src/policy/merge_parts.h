@@ -9,7 +9,7 @@
 struct merge {
 	struct arena *arena;
 	struct error *e;
-	struct grammar_values values; /* what stands so far */
+	struct grammar_values values; /* the outcome so far */
 	bool secrets_bounded;
 	const char *preset; /* its name, "" for none */
 	LIST_OF(struct plan_note) notes;
@@ -20,7 +20,7 @@ extern const char *const merge_only_narrow;
 
 int merge_no_memory(struct error *e);
 
-/* Something asked for and not given; what and why are in the arena already. */
+/* Notes something that was asked for and not given; what and why are in the arena already. */
 int merge_note(struct merge *m, const char *what, const char *why, const char *origin);
 
 /* Somebody chose it, as opposed to what comes without being asked for. */

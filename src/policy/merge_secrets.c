@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secrets among the layers.  A repository's file brings none and can name fewer places for
+ * Secrets in the layers of policy.  A repository's file adds none, and can take places from
  * those that are there; a ceiling bounds names and places.
  */
 #include "merge_parts.h"
@@ -8,7 +8,7 @@
 #include "secret.h"
 #include "str.h"
 
-/* A copy of an item's secret with other places, put in its stead. */
+/* Replaces an item's secret with a copy that has other places. */
 static int merge_put_bindings(struct merge *m, struct grammar_item *item,
 			      struct plan_binding *bindings, size_t count)
 {
@@ -31,7 +31,7 @@ static struct grammar_item *merge_find_secret(struct grammar_value *v, const cha
 	return NULL;
 }
 
-/* Secrets without a place are none. */
+/* Removes secrets that have no place left. */
 static void merge_drop_placeless(struct grammar_value *v)
 {
 	size_t kept = 0;
@@ -77,7 +77,7 @@ int merge_narrow_secrets(struct merge *m, const struct grammar_value *v)
 	return r;
 }
 
-/* What the ceiling says of a name: its own section, or that of "*"; NULL: nothing. */
+/* The ceiling's section for a name: its own, or that of "*"; NULL: none. */
 static const struct grammar_item *merge_ceiling_of(const struct grammar_value *c, const char *name)
 {
 	const struct grammar_item *every = NULL;
@@ -91,7 +91,8 @@ static const struct grammar_item *merge_ceiling_of(const struct grammar_value *c
 	return every;
 }
 
-/* A section without hosts bounds the name alone; its methods and paths hold everywhere. */
+/* Whether the ceiling permits a place.  A section without hosts permits any host; its methods and
+ * paths still apply. */
 static bool merge_place_is_given(const struct grammar_item *most, const struct plan_binding *b)
 {
 	const struct secret_said *said = most ? most->secret : NULL;

@@ -5,7 +5,7 @@
  * it came from ("default", "preset claude", "/path/file.yaml:12", "--write").
  * Pure data and pure decisions: nothing here opens a file or asks the kernel.
  *
- * Layers, in the order they are merged:
+ * Layers of policy, in the order they are merged:
  *
  *	default		built in
  *	preset		for one agent, shipped as data
@@ -38,7 +38,7 @@ enum policy_layer {
 struct policy_path {
 	const char *path;
 	const char *origin;
-	bool repository; /* a repository's file says so, whoever wrote that */
+	bool repository; /* from a repository's file */
 };
 
 struct policy_env_set {
@@ -60,7 +60,7 @@ enum policy_from {
 	POLICY_FROM_ENV,     /* a variable */
 	POLICY_FROM_FILE,    /* a file, whole */
 	POLICY_FROM_COMMAND, /* what a command prints */
-	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); nobody writes it */
+	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); in no file */
 	POLICY_FROM_COUNT,
 };
 
@@ -77,7 +77,7 @@ struct policy_secret_text {
 	const char *text;
 };
 
-/* A secret as it was asked for.  The value is not here, and nothing here tells it. */
+/* A secret as the policy asks for it, without its value. */
 struct policy_secret {
 	const char *name;
 	unsigned int kind; /* enum plan_secret_kind */
@@ -122,11 +122,11 @@ struct policy {
 	struct policy_number keep_days, keep_size; /* for `bawn prune` */
 	unsigned int record_reads;                 /* enum plan_reads */
 	const char *record_origin;
-	LIST_OF(struct policy_path) record_mark; /* whose reading is recorded, wherever they are */
+	LIST_OF(struct policy_path) record_mark; /* their reads are recorded, wherever they are */
 	LIST_OF(struct policy_env_set) hold_rules; /* a rule's name and level (holds.h) */
 	LIST_OF(struct policy_path) hold_paths;    /* patterns, held as well */
 	LIST_OF(struct plan_rule)
-	network; /* what no rule allows is closed; the ceiling's stand last */
+	network; /* what no rule allows is refused; the ceiling's come last */
 	LIST_OF(struct policy_secret) secrets;
 	const char *proxy; /* "environment", "none" or an address (upstream_proxy.h) */
 	const char *proxy_origin;
@@ -157,7 +157,7 @@ struct policy_flag {
  * The preset is the source given for that layer; without one, the built-in preset that
  * the flags, or else the user's file, name by the key "preset".  A verb with a preset of
  * its own (bawn shell) passes it as its first flag.  Paths in flags are absolute or
- * begin with "~/": who knows the current directory completes them before.
+ * begin with "~/": the caller makes relative ones absolute.
  */
 int policy_merge(const struct policy_source *sources, size_t source_count,
 		 const struct policy_flag *flags, size_t flag_count, struct arena *arena,

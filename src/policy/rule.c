@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rule is a small section: one word that says what it does with which host, and
- * what narrows that.  Names are read by the one parser of names (wire/name.h), so
- * what is compared here is what the gate compares.
+ * A rule is a small section: one word with a host that says what it does, and keys that
+ * narrow it.  The one parser of names (wire/name.h) reads the host, so this file compares
+ * the same names as the gate.
  *
  * Invariants: a rule that leaves here has a canonical host and between 1 and
- * PLAN_RULE_PORTS_MAX ranges of ports; one written in the ceiling says so; one out of
+ * PLAN_RULE_PORTS_MAX ranges of ports; a rule of the ceiling is marked; a rule of
  * a bundle names its bundle and the place of the `use`, and counts as one that names
- * no ports, so that who denies the same host is obeyed.
+ * no ports, so that a deny of the same host wins.
  */
 #include "rule.h"
 
@@ -72,7 +72,7 @@ struct rule_draft {
 	struct plan_rule rule;
 	struct plan_ports ports[PLAN_RULE_PORTS_MAX];
 	bool apex;
-	bool flag; /* said as an option or to a verb, not in a file */
+	bool flag; /* from an option or a verb, not from a file */
 };
 
 static struct value_place rule_place(const struct value_site *s, const struct tree_node *n)
@@ -87,7 +87,7 @@ static struct value_place rule_place_key(const struct value_site *s, const struc
 
 /* --- the host --- */
 
-/* Why it is no host, in words that lead to one. */
+/* Says why the text is no host, and how to write it. */
 static int rule_bad_host(const struct value_site *s, const char *text)
 {
 	struct address address;
@@ -343,7 +343,7 @@ int rule_read_paths(const struct value_site *s, const struct tree_node *n,
 	return r;
 }
 
-/* Among the ports is one where, when no scheme is said, something else than requests is sent. */
+/* Whether the rule covers a port at which, without a scheme, no HTTP requests are sent. */
 static bool rule_is_mute(const struct plan_rule *rule)
 {
 	if (rule->scheme != PLAN_SCHEME_BY_PORT || rule->action == PLAN_ACTION_DENY)
@@ -381,7 +381,7 @@ static int rule_read_requests(struct rule_draft *d)
 	return 0;
 }
 
-/* true or false of a key that belongs to some rules only; `why` not, or NULL. */
+/* Reads true or false for a key that only some rules may have; `why` not, or NULL. */
 static int rule_read_switch(struct rule_draft *d, enum rule_key key, const char *why, bool *ret_on)
 {
 	const struct tree_node *n = d->of[key];
@@ -503,7 +503,7 @@ static void rule_default_ports(struct rule_draft *d)
 		d->ports[rule->ports.count++] = (struct plan_ports){80, 80};
 }
 
-/* Adds what the draft has become to value: one rule, or with its apex two. */
+/* Adds the rule to value; with `apex` it adds two. */
 static int rule_append(struct rule_draft *d, struct grammar_value *value)
 {
 	const struct value_site *s = d->s;
@@ -512,7 +512,7 @@ static int rule_append(struct rule_draft *d, struct grammar_value *value)
 	struct plan_ports *ports = NULL;
 
 	rule_default_ports(d);
-	/* Who says "deny HOST" now means all of it, whatever ports other rules name. */
+	/* A "deny HOST" of a verb or an option means all ports, whatever ports other rules name. */
 	if (d->flag && d->rule.action == PLAN_ACTION_DENY)
 		d->rule.ports_named = true;
 	ports = arena_alloc(s->arena, d->rule.ports.count * sizeof(d->ports[0]));
@@ -537,7 +537,7 @@ static int rule_append(struct rule_draft *d, struct grammar_value *value)
 	return 0;
 }
 
-/* A login is signed for one host, known by its key: a name, and nothing but ssh. */
+/* A rule for ssh names one host, because its key decides; and it allows only ssh. */
 static int rule_check_ssh(struct rule_draft *d)
 {
 	const struct value_site *s = d->s;
@@ -614,7 +614,7 @@ static int rule_use(const struct value_site *s, const char *name, struct grammar
 				    *name ? name : "without a name");
 		return value_suggest(s->e, r, name, names, count);
 	}
-	/* One within another would need an order, and an end. */
+	/* A bundle may not use another bundle: then they could use each other. */
 	if (str_after(s->at.name, "bundle "))
 		return value_error(&s->at, s->e, "a bundle uses no other");
 	int r = rule_read_bundle(s, bundle, &read);
@@ -653,7 +653,7 @@ static int rule_unknown_key(const struct value_site *s, const struct tree_node *
 	return value_suggest(s->e, r, n->key, rule_keys, RULE_KEY_COUNT);
 }
 
-/* Finds the keys of the rule; the one of the first five comes back. */
+/* Finds the keys of the rule; *ret_word is the one of the first five. */
 static int rule_collect(struct rule_draft *d, const struct tree_node *n, enum rule_key *ret_word)
 {
 	const struct value_site *s = d->s;
@@ -701,7 +701,8 @@ static bool rule_is_own_loopback(const struct plan_rule *r)
 	return memcmp(a, zero, sizeof(zero)) == 0 && a[15] <= 1;
 }
 
-/* A rule that opens it would have no effect, but through the gate's proxy, where nobody means it. */
+/* Refuses a rule that allows the loopback: it would only work through the gate's proxy, and nobody
+ * means that. */
 static int rule_refuse_loopback(const struct value_site *s, const char *text)
 {
 	int r = value_error(&s->at, s->e,
@@ -737,7 +738,8 @@ int rule_read(const struct value_site *s, const struct tree_node *n, struct gram
 	if (word == RULE_USE)
 		return rule_use(&site, host->text, value);
 	r = rule_read_draft(&d, word, host->text, value);
-	/* A ceiling bounds what others say, and a repository opens nothing. */
+	/* Not for a ceiling, which only bounds others, nor for a repository, which opens
+	 * nothing. */
 	return r == 0 && word != RULE_DENY && s->at.layer != POLICY_CEILING &&
 			       s->at.layer != POLICY_REPOSITORY && rule_is_own_loopback(&d.rule)
 		       ? rule_refuse_loopback(&site, host->text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One rule of `network:`, from what somebody wrote to struct plan_rule: the host in
- * its one spelling, the ports and the scheme written out.  And the two questions that
- * a ceiling asks of rules.
+ * One rule of `network:`, from the text to struct plan_rule: the host in
+ * its one spelling, the ports and the scheme written out.  And comparisons of rules,
+ * which a ceiling needs.
  */
 #ifndef BAWN_RULE_H
 #define BAWN_RULE_H
@@ -11,13 +11,13 @@
 #include "yaml_tree.h"
 #include "value.h"
 
-/* What may stand in a rule: one of the first four, and the others beside it. */
+/* The keys of a rule: one of the first five, and the others beside it. */
 extern const char *const rule_keys[]; /* NULL-terminated */
 
 /* One item of the list in a file; added to value. */
 int rule_read(const struct value_site *s, const struct tree_node *n, struct grammar_value *value);
 
-/* The same from the command line: word is allow, deny, ask or use. */
+/* The same from the command line: word is allow, deny, ask, ssh or use. */
 int rule_read_flag(const struct value_site *s, const char *word, const char *text,
 		   struct grammar_value *value);
 
@@ -30,15 +30,15 @@ int rule_read_paths(const struct value_site *s, const struct tree_node *n,
 /* "allow *.example.org ports 443, 8443 scheme tls": as a person would write it in one line. */
 const char *rule_show(const struct plan_rule *rule, struct arena *arena);
 
-/* Everything that inner gives is given by rules of list too. */
+/* Whether rules of list give everything that inner gives. */
 bool rule_is_given(const struct plan_rule *list, size_t count, const struct plan_rule *inner);
 
 /* A name that the rule is about and that, of a wildcard, no other rule names.  False: none fits. */
 bool rule_example(const struct plan_rule *rule, struct name *ret_name);
 
 /*
- * Of a rule that opens names beneath one where anyone can have a name, as *.com: that it does so,
- * in words; else NULL.  It knows the usual ones, not all.
+ * Words of warning for a rule that opens all names beneath one where anyone can get a name, such as
+ * *.com; else NULL.  It knows the usual ones, not all.
  */
 const char *rule_is_wide(const struct plan_rule *rule);
 

@@ -55,7 +55,7 @@ const char *rule_show(const struct plan_rule *rule, struct arena *arena)
 	return buf_error(&out) ? NULL : arena_str(arena, buf_str(&out));
 }
 
-/* Among them is a port at which, when nothing is said, something else than TLS is spoken. */
+/* Whether the range has a port at which the default scheme is not TLS. */
 static bool rule_has_usual_port(const struct plan_ports *p, bool http_only)
 {
 	for (size_t i = 0; i < PLAN_USUAL_PORT_COUNT; i++)
@@ -65,7 +65,7 @@ static bool rule_has_usual_port(const struct plan_ports *p, bool http_only)
 	return false;
 }
 
-/* Whatever inner lets be spoken at these ports, outer lets too. */
+/* Whether outer allows every scheme that inner allows at these ports. */
 static bool rule_covers_scheme(unsigned int outer, unsigned int inner, const struct plan_ports *p)
 {
 	bool one = p->from == p->to;
@@ -128,7 +128,7 @@ static bool rule_covers_logins(const struct plan_rule *outer, const struct plan_
 				(!outer->key[0] || str_equal(outer->key, inner->key)));
 }
 
-/* Of one range of ports, one method and one glob of inner; NULL stands for any. */
+/* Whether list gives one range of ports, one method and one glob of inner; NULL means any. */
 static bool rule_gives(const struct plan_rule *list, size_t count, const struct plan_rule *inner,
 		       const struct plan_ports *p, const char *method, const char *glob)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verdict, out of what the table has for a host.  For a connection the rows of the
- * nearest host are weighed; for a request first those, and then, among the same rows,
- * those that match its method and path.
+ * Makes the verdict from the table's rows for a host.  For a connection it weighs the rows of
+ * the nearest host.  For a request it weighs these first, and then those of
+ * them that match its method and path.
  */
 #include "rules_parts.h"
 
@@ -12,7 +12,7 @@
 	(RULES_SCHEME(PLAN_SCHEME_TLS) | RULES_SCHEME(PLAN_SCHEME_HTTP) | \
 	 RULES_SCHEME(PLAN_SCHEME_TCP))
 
-/* Who may send any bytes may send those of TLS and HTTP. */
+/* A rule that allows any bytes allows TLS and HTTP too. */
 static unsigned int rules_schemes(unsigned int scheme, uint16_t port)
 {
 	if (scheme == PLAN_SCHEME_BY_PORT)
@@ -20,7 +20,7 @@ static unsigned int rules_schemes(unsigned int scheme, uint16_t port)
 	return scheme == PLAN_SCHEME_TCP ? RULES_EVERY_SCHEME : RULES_SCHEME(scheme);
 }
 
-/* "*" gives names; a bare address is given by nothing but its own rule. */
+/* Whether a row applies.  "*" matches names; only its own rule matches a bare address. */
 static bool rules_counts(const struct rules_host *host, const struct rules_row *row, uint16_t port,
 			 bool literal)
 {
@@ -28,7 +28,7 @@ static bool rules_counts(const struct rules_host *host, const struct rules_row *
 	       !(literal && host->kind == RULES_ANY && row->action != PLAN_ACTION_DENY);
 }
 
-/* What a row that says the same as the one that decides gives besides. */
+/* Adds what a row gives that says the same as the row that decides. */
 static void rules_add(struct rules_pick *p, const struct rules_row *row, uint16_t port)
 {
 	if (row->action != p->action || row->action == PLAN_ACTION_DENY)
@@ -51,8 +51,8 @@ static void rules_weigh(struct rules_pick *p, const struct rules_row *row, uint1
 }
 
 /*
- * Of the rows of one host; false when none decides.  A deny that names requests only takes some
- * away, and an ask that does so comes in only where nothing else is said.
+ * Picks from the rows of one host; false when none decides.  A deny that names requests refuses
+ * only those, and an ask that names requests counts only when no other row does.
  */
 static bool rules_pick_host(const struct rules_host *host, uint16_t port, bool literal,
 			    bool *limited, struct rules_pick *ret_pick)
@@ -80,7 +80,7 @@ static bool rules_pick_host(const struct rules_host *host, uint16_t port, bool l
 		p->host = host;
 		p->named = order[i] == 1;
 		p->limited = *limited;
-		/* Bytes that are no request cannot be judged as one. */
+		/* Rules about requests cannot judge bytes that are no request. */
 		if (p->limited)
 			p->schemes &= ~RULES_SCHEME(PLAN_SCHEME_TCP);
 		*ret_pick = *p;
@@ -174,7 +174,7 @@ static struct rules_pick rules_pick_request(const struct rules_match *m,
 		}
 		best.host = host;
 		best.others = !best.rule;
-		/* A host with rules that only take away leaves the rest to the next. */
+		/* A host whose rules only deny leaves the rest to the next host. */
 		if (best.rule || others)
 			return best;
 	}
@@ -189,7 +189,7 @@ bool rules_is_mute(const struct rules_pick *p, unsigned int scheme)
 	       !(p->schemes & RULES_SCHEME(scheme));
 }
 
-/* Of a connection that may be made and a request within it, the one that gives less. */
+/* The lesser of two verdicts: on the connection, and on the request in it. */
 static struct rules_pick rules_lesser(const struct rules_question *q,
 				      const struct rules_pick *connection,
 				      const struct rules_pick *request)
@@ -238,7 +238,7 @@ static bool rules_is_bound(const struct rules *r, const struct rules_question *q
 	return false;
 }
 
-/* What an allow brings with it, besides the schemes. */
+/* Fills in what an allow gives besides the schemes. */
 static void rules_extras(const struct rules *r, const struct rules_question *q,
 			 const struct rules_answer *a, struct rules_verdict *v)
 {
@@ -247,7 +247,7 @@ static void rules_extras(const struct rules *r, const struct rules_question *q,
 
 	v->open = v->action == PLAN_ACTION_ALLOW && (limited || (!closed && rules_is_bound(r, q)));
 	v->passthrough = v->action == PLAN_ACTION_ALLOW && closed && !v->open;
-	/* A ceiling that says nothing of requests says nothing of what they become. */
+	/* A ceiling without rules about requests says nothing about WebSockets. */
 	v->websocket =
 		q->request && a->asked.websocket && (a->ceiling.websocket || !a->ceiling.limited);
 	v->credentials = q->request && a->asked.credentials && a->ceiling.credentials;
@@ -264,7 +264,7 @@ void rules_decide(const struct rules *r, const struct rules_question *q,
 	unsigned int schemes = a.asked.schemes & a.ceiling.schemes;
 	bool mute = rules_is_mute(&a.asked, q->scheme);
 	bool ceiling_mute = rules_is_mute(&a.ceiling, q->scheme);
-	/* What the rules refuse by themselves is said in their words. */
+	/* When the rules refuse by themselves, their words are used, not the ceiling's. */
 	bool by_ceiling = !mute && a.asked.action != PLAN_ACTION_DENY &&
 			  (a.ceiling.action < a.asked.action || schemes == 0 || ceiling_mute);
 	const struct rules_pick *p = by_ceiling ? &a.ceiling : &a.asked;
@@ -298,7 +298,7 @@ static bool rules_allows_at(const struct rules_match match[2], size_t sets, uint
 	return true;
 }
 
-/* A verdict changes with the port only where a range begins, or behind its end. */
+/* A verdict changes only at the start of a range of ports, or after its end: ask at these ports. */
 bool rules_may_resolve(const struct rules *r, const struct name *name)
 {
 	const struct rules_question q = {.name = *name};

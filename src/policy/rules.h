@@ -11,10 +11,10 @@
  *		at one host and port: deny, then ask, then allow
  *	no rule: deny
  *
- * A rule may speak of requests: of their methods, of their paths.  A deny that does so
- * takes requests away and closes no host.  Where any rule at a host and port does, or a
- * secret is bound there, a connection that is allowed is `open`: what is in it has to be
- * read, and each request in it decided on its own.  Of the rules at that host and port
+ * A rule may be about requests: about methods and paths.  A deny about requests
+ * refuses these requests and does not close the host.  When any rule at a host and port is about
+ * requests, or a secret is bound there, an allowed connection is `open`: the gate has to
+ * read it, and decide about each request in it.  Of the rules at that host and port
  * that match a request:
  *
  *	the path with the longest beginning without a *; a method that was named; a port
@@ -22,11 +22,11 @@
  *	no rule: deny, when a rule there allows other requests; where rules there only
  *	deny, the next wildcard decides
  *
- * So the order in which rules were written says nothing.  The scheme takes no part in
- * the choice; it is what the rule that was chosen lets be spoken there.
+ * So the order of the rules does not matter.  The scheme does not matter for
+ * the choice either; the chosen rule says which schemes are allowed.
  *
- * Rules of the administrator's ceiling are a set of their own.  Where there are any,
- * a question is put to both sets and the answer that gives less holds.
+ * The rules of the administrator's ceiling are a set of their own.  If there are any,
+ * both sets answer, and the answer that gives less counts.
  *
  * A set never changes.  To change the rules of a session, make another and free the old.
  */
@@ -45,8 +45,7 @@ int rules_new(const struct plan_rule *items, size_t count, struct rules **ret_ru
 	      struct error *e);
 void rules_free(struct rules *r);
 
-/* The rules of a plan, that know where its secrets are bound.  Nothing of the plan need outlive it.
- */
+/* The rules of a plan, with the places of its secrets.  Takes copies, as rules_new does. */
 int rules_of_plan(const struct plan *plan, struct rules **ret_rules, struct error *e);
 
 static inline void rules_free_ptr(struct rules **r)

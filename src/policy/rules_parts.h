@@ -62,7 +62,8 @@ struct rules_match {
 
 void rules_match(const struct rules_set *s, const struct rules_question *q, struct rules_match *m);
 
-/* How near a rule comes to a request; of two, the one that is larger in the first that differs. */
+/* How well a rule fits a request.  Of two, the first member that differs decides: larger is
+ * better. */
 struct rules_fit {
 	size_t path;
 	bool method, port;
@@ -92,7 +93,7 @@ struct rules_answer {
 
 #define RULES_SCHEME(scheme) (1u << (scheme))
 
-/* It may be reached, but not by what is spoken, if that is known. */
+/* Whether the pick allows the host, but not this scheme.  False while the scheme is not known. */
 bool rules_is_mute(const struct rules_pick *p, unsigned int scheme);
 
 /* Fills reason and allow_line; by_ceiling: it is the ceiling that refuses. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why, and the line of policy that would turn a refusal into an allow.  Words are put together
+ * Why something is refused, and the line of policy that would allow it.  It makes the words
  * without printf: a refusal must cost no more than a verdict.
  */
 #include "rules_parts.h"
@@ -166,7 +166,7 @@ static void rules_put_question(struct rules_words *w, const struct rules_questio
 		rules_put(w, "\"");
 }
 
-/* What the line would let be spoken: what is asked for, or what the ceiling has. */
+/* The scheme for the line: the one that was asked for, or the ceiling's. */
 static unsigned int rules_line_scheme(const struct rules_question *q, const struct rules_answer *a)
 {
 	if (q->scheme != PLAN_SCHEME_BY_PORT)
@@ -233,7 +233,7 @@ static void rules_put_map(struct rules_words *w, const struct rules_question *q,
 		rules_put(w, "]");
 	}
 	rules_put(w, "}");
-	/* Half a line is none. */
+	/* Drop a line that does not fit whole. */
 	if (w->len + 1 == w->size)
 		w->text[0] = '\0';
 }
@@ -244,10 +244,10 @@ static bool rules_usual_port(uint16_t port)
 }
 
 /*
- * A line for one request, where rules speak of requests.  It names the path and the method
- * whole, and so stands above every rule but one that does the same and denies.  It is for the
- * host that the rules in the way are for: one for a single name would close that name to all
- * that a wildcard gives it.
+ * A line for one request, when rules are about requests.  It names the whole path and the method,
+ * and so wins over every rule except a deny that does the same.  It has the same
+ * host pattern as the rules in the way: a rule for a single name would take away from that name
+ * what a wildcard gives it.
  */
 static void rules_put_request_line(struct rules_words *w, const struct rules_question *q,
 				   const struct rules_answer *a, bool bounded, unsigned int scheme)
@@ -268,9 +268,9 @@ static void rules_put_request_line(struct rules_words *w, const struct rules_que
 }
 
 /*
- * The line that would turn a refusal into an allow.  It names the very host, and so
- * stands above every wildcard; where a rule for that host is in the way, or a ceiling
- * above, it names the port too.  Where that is not enough, the rule itself has to go.
+ * The line that would turn a refusal into an allow.  It names the exact host, and so
+ * wins over every wildcard.  When a rule for that host is in the way, or there is a ceiling,
+ * it names the port too.  If that is not enough, the user has to remove the rule.
  */
 static void rules_put_line(struct rules_words *w, const struct rules_question *q,
 			   const struct rules_answer *a, bool bounded)

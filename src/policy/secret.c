@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A secret is a section beneath its name.  What its name is known for (share/secrets) stands for
- * every key that was left out, so that the usual ones are a name and nothing else.
+ * A secret is a section beneath its name.  For a known name (share/secrets) the keys that are left
+ * out have known values, so that the usual secrets need only a name.
  *
  * Invariants: a secret that leaves here for the user has at least one binding, each to a
  * canonical name, a port and one scheme; a way to be put in; and a shape for each part.
@@ -312,7 +312,7 @@ static int secret_read_in(struct secret_draft *d)
 		for (size_t n = 0; n < SECRET_IN_COUNT; n++)
 			if (str_equal(words[i].text, secret_in_words[n]))
 				*in[n] = true;
-	/* Where nothing is said it is what most programs do. */
+	/* The default is what most programs do. */
 	if (!d->of[SECRET_IN] && secret->headers.count == 0)
 		secret->in_authorization = true;
 	return r;
@@ -500,7 +500,7 @@ static int secret_collect(struct secret_draft *d, const struct tree_node *n, boo
 	return 0;
 }
 
-/* What the name is known for, where the section is somebody's who brings secrets. */
+/* Fills in the known values of the name, in a layer of policy that may add secrets. */
 static int secret_recall(struct secret_draft *d)
 {
 	const struct policy_source *known = policy_known_secret(d->said.secret.name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One secret of `secrets:`, from what somebody wrote to struct policy_secret; and the two
- * questions that a repository and a ceiling ask of its places (secret_places.c).
+ * One secret of `secrets:`, from the text to struct policy_secret; and the two
+ * comparisons of its places that a repository and a ceiling need (secret_places.c).
  */
 #ifndef BAWN_SECRET_H
 #define BAWN_SECRET_H
@@ -60,7 +60,7 @@ int secret_read(const struct value_site *s, const struct tree_node *n, struct gr
 int secret_narrow(const struct policy_secret *secret, const struct secret_said *by,
 		  struct arena *arena, struct plan_binding **ret_bindings, bool *ret_beyond);
 
-/* Every place of inner is a place of one of the outer ones. */
+/* Whether every place of inner is a place of one of the outer ones. */
 bool secret_is_given(const struct plan_binding *outer, size_t count,
 		     const struct plan_binding *inner);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The places of secrets, compared.  A repository's file can take places away; a ceiling says
- * which there may be.  Both questions come down to one: does this host, port, scheme, method
- * and path lie within that one?
+ * Compares the places of secrets.  A repository's file can take places away; a ceiling says
+ * which there may be.  Both need the same comparison: are this host, port, scheme, method
+ * and path within those of the other?
  */
 #include "secret.h"
 

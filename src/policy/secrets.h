@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a secret may be put in.  Pure, and the same function in the gate, which asks, and in
- * keys, which asks again before it lets a value go.
+ * Where a secret may be put in.  Pure.  The gate calls it before it asks for a value, and
+ * keys calls it again before it releases the value.
  */
 #ifndef BAWN_SECRETS_H
 #define BAWN_SECRETS_H
@@ -19,11 +19,11 @@ struct secrets_place {
 	const char *unclear; /* of the path; a binding that names paths does not fit then */
 };
 
-/* Some secret is bound at this host and port, for some scheme, method and path. */
+/* Whether some secret is bound at this host and port, for some scheme, method and path. */
 bool secrets_bound(const struct plan_secret *items, size_t count, const struct name *host,
 		   uint16_t port);
 
-/* This one is, whatever the scheme, method and path. */
+/* Whether this secret is, for some scheme, method and path. */
 bool secrets_is_bound(const struct plan_secret *secret, const struct name *host, uint16_t port);
 
 /* The same, and some binding there names no paths. */

@@ -6,14 +6,14 @@
 
 enum {
 	SHAPE_SEPARATORS_MAX = 4, /* of - and _ that count as such; more are of the alphabet */
-	SHAPE_SEPARATED_MIN = 20, /* length of a value whose separators may be told */
+	SHAPE_SEPARATED_MIN = 20, /* the least length of a value whose shape shows its separators */
 };
 
 #define DIGITS "0123456789"
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* From the smallest to the largest: the first that has all of a run is its alphabet. */
+/* From the smallest to the largest.  The first that has all characters of a run is its alphabet. */
 static const struct {
 	char name;
 	const char *has;
@@ -219,7 +219,7 @@ void shape_of(struct span value, struct buf *into)
 
 /* --- a placeholder --- */
 
-/* Bytes that only who has the key can foresee. */
+/* Bytes that nobody can predict without the key. */
 struct shape_stream {
 	struct span key;
 	const char *context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of a secret: what can be said of it without giving it away, so that a placeholder
+ * The shape of a secret: what bawn may show of it without giving it away, so that a placeholder
  * passes the checks that programs make of a key's prefix, length and alphabet.
  *
  *	sk-ant-api03-{95:s}	a beginning as it is, and 95 characters of one alphabet
@@ -35,13 +35,14 @@ const char *shape_check(struct span shape);
 /* The shape of a value that secrets_check_value took. */
 void shape_of(struct span value, struct buf *into);
 
-/* How many bytes of a value, or of a placeholder, are the beginning that all keys of its sort have.
- */
+/* How many bytes at the start of a value, or of a placeholder, all keys of its sort have in
+ * common. */
 size_t shape_known(struct span value);
 
 /*
- * The placeholder: the shape filled from HMAC(key, context), so the same for the same context and
- * not to be guessed without the key.  context is text without a NUL that nobody else uses.
+ * Makes the placeholder: fills the shape from HMAC(key, context).  It is the same for the same
+ * context, and nobody can guess it without the key.  context is text without a NUL that no other
+ * secret uses.
  */
 void shape_fill(struct span shape, struct span key, const char *context, struct buf *into);
 

@@ -37,7 +37,7 @@ static int upstream_kind(const char *url, const char *origin, const char **ret_r
 		*ret_kind = PLAN_PROXY_CONNECT;
 		return 0;
 	}
-	/* What is no scheme may be a part of the login. */
+	/* Do not show it: what looks like a wrong scheme may be a part of the login. */
 	size_t len = strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
 	bool scheme = url + len == colon && len <= 16;
 	int r = error_set(e, -EINVAL,
@@ -230,7 +230,7 @@ static bool upstream_fits(const struct upstream_entry *entry, const struct autho
 	       (whole == len || to->name.text[whole - len - 1] == '.');
 }
 
-/* This machine: who is meant by it, a proxy would take for itself. */
+/* Whether the host is this machine.  A proxy would take such a name for itself. */
 static bool upstream_is_here(const struct authority *to)
 {
 	struct upstream_entry loopback;
@@ -319,7 +319,7 @@ int upstream_proxy_find(const char *written, const char *written_origin, char *c
 				 "the login of a proxy stands in https_proxy, not in a policy", e);
 	if (r < 0)
 		return r;
-	/* What the environment says of the same proxy: its login, and what goes without it. */
+	/* If the environment names the same proxy, use its login and its exceptions. */
 	if (upstream_of_environment(variables, arena, &around, &there, &ignored) == 0 && there &&
 	    around.proxy.host && own.proxy.host && around.proxy.port == own.proxy.port &&
 	    str_equal(around.proxy.host, own.proxy.host)) {

@@ -15,7 +15,7 @@
 #include "authority.h"
 #include "plan.h"
 
-/* A proxy as a plan has it, and its login, which never gets there. */
+/* A proxy as a plan has it, and its login, which is never in a plan. */
 struct upstream_proxy {
 	struct plan_proxy proxy;
 	const char *login; /* user:password, decoded; NULL: none */
@@ -28,13 +28,13 @@ struct upstream_proxy {
 int upstream_proxy_parse(const char *url, const char *origin, struct arena *arena,
 			 struct upstream_proxy *ret, struct error *e);
 
-/* Commas and blanks between: what cannot be read is left out. */
+/* Reads a list with commas and blanks; leaves out entries that it cannot read. */
 int upstream_proxy_direct(const char *no_proxy, struct arena *arena, struct plan_proxy *into);
 
 /*
- * What `written`, the policy's key, and the environment say.  "environment", "none", or an address
- * without login; for that the login of the environment's is taken where it is the same proxy.
- * *ret_there: whether there is one.
+ * Finds the proxy from `written`, the policy's key, and the environment.  `written` is
+ * "environment", "none", or an address without login; then the login of the environment counts
+ * if it names the same proxy.  *ret_there: whether there is one.
  */
 int upstream_proxy_find(const char *written, const char *written_origin, char *const *variables,
 			struct arena *arena, struct upstream_proxy *ret, bool *ret_there,

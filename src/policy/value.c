@@ -169,7 +169,7 @@ static int value_read_name(const struct value_site *s, const char *text)
 	return 0;
 }
 
-/* What it says is read later, when it is known whether it is needed (upstream_proxy.h). */
+/* Only a first check.  upstream_proxy.h reads it later, if the box needs it. */
 static int value_read_url(const struct value_site *s, const char *text)
 {
 	if (strchr(text, '@'))
@@ -232,7 +232,7 @@ static int value_path_components(const struct value_site *s, const char *text, s
 	return 0;
 }
 
-/* Where a path begins; what follows is returned, NULL when it may not begin so. */
+/* Writes the beginning of a path to out and returns the rest; NULL when it may not begin so. */
 static const char *value_path_start(const struct value_site *s, const char *text, struct buf *out)
 {
 	if (text[0] == '/') {
@@ -304,7 +304,7 @@ static int value_read_pattern(const struct value_site *s, const char *text,
 				   "%s takes names of letters, digits and _, with at most one * at "
 				   "the end, not %.64s",
 				   s->row->name, *text ? text : "an empty text");
-	/* All of the environment is no list of what may pass. */
+	/* A bare "*" would pass the whole environment: only a ceiling may say that. */
 	if (len == 0 && s->row->ceiling == GRAMMAR_CEILING_WITHIN && s->at.layer != POLICY_CEILING)
 		return value_error(&s->at, s->e, "%s cannot be everything; name what may pass",
 				   s->row->name);

@@ -75,8 +75,8 @@ bool tree_text_is_plain(struct span s)
 }
 
 /*
- * What libyaml would end a line at (NEL, LS, PS, a lone CR) and most editors
- * would not makes a comment for the eye and a key for us: refused with the
+ * libyaml ends a line at NEL, LS, PS and a lone CR; most editors do not.  So what a person sees
+ * as part of a comment could be a key for us.  These are refused with the
  * other control characters.
  */
 static bool tree_character_is_allowed(uint32_t cp, struct span rest)
@@ -317,7 +317,7 @@ static int tree_read_events(struct tree_reader *t)
 	memset(&parser, 0, sizeof(parser));
 	if (!yaml_parser_initialize(&parser))
 		return tree_no_memory(t);
-	/* Said, not guessed: libyaml would also try UTF-16. */
+	/* Set the encoding: else libyaml would also accept UTF-16. */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, t->text.ptr, t->text.len);
 	for (bool more = true; more;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A policy file as a small tree.  Only as much of YAML as can be read in one
- * way is taken: mappings, lists and one-line scalars.  Nothing is typed here:
- * every scalar is its characters, and the grammar says what they mean.
+ * A policy file as a small tree.  It accepts only the part of YAML that can be read in
+ * one way: mappings, lists and one-line scalars.  Scalars have no types here:
+ * each is its characters, and the grammar says what they mean.
  */
 #ifndef BAWN_YAML_TREE_H
 #define BAWN_YAML_TREE_H
