@@ -60,7 +60,7 @@ enum policy_from {
 	POLICY_FROM_ENV,     /* a variable */
 	POLICY_FROM_FILE,    /* a file, whole */
 	POLICY_FROM_COMMAND, /* what a command prints */
-	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); in no file */
+	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); nobody writes it */
 	POLICY_FROM_COUNT,
 };
 
