@@ -17,8 +17,8 @@
  *
  * A tree node is `if number >= middle goto right`, the left half follows it.
  *
- * Of a watched box (profile_watch.h) the same program: what it refuses, and what is watched,
- * becomes a notification.
+ * A watched box (profile_watch.h) has the same program, but each refused or watched call becomes a
+ * notification.
  *
  * With the argument "numbers" it prints what profile_judge.c needs of the same table instead: the
  * calls by their number, since only libseccomp knows those.
@@ -41,11 +41,11 @@ enum {
 	LEAF_REFUSE = -1,
 	LEAF_ALLOW = -2, /* else: index of the call's first rule */
 	LEAF_NOTIFY = -3,
-	LEAF_QUIET = -4, /* ENOSYS also where it is watched */
+	LEAF_QUIET = -4, /* ENOSYS at once, also in a watched box */
 	LEAF_PRETEND = -5,
 	/* and above: an open, its row among the watched */
 	LEAF_OPEN = sizeof(profile_rules) / sizeof(profile_rules[0]),
-	/* and above: watched where this argument is NULL */
+	/* and above: watched if this argument is NULL */
 	LEAF_TIMES = LEAF_OPEN + sizeof(profile_watched) / sizeof(profile_watched[0]),
 	FAR = 255, /* the longest conditional jump */
 };
@@ -73,7 +73,7 @@ struct program {
 	int in;
 	enum profile_watch watch;
 	bool pretends; /* profile_pretended */
-	bool open;     /* what no table names is allowed */
+	bool open;     /* calls that no table names are allowed */
 };
 
 static _Noreturn void die(const char *what)
@@ -117,12 +117,13 @@ static void emit_load(struct program *p, int argument)
 	emit_load_half(p, argument, 0);
 }
 
-/* What can change something is watched; what reads, where that is; no folder, no bare handle. */
+/* An open that can change something is watched; one that reads, if reads are watched; an open of a
+ * folder or with O_PATH is not. */
 static void emit_open(struct program *p, const struct profile_watched *w)
 {
 	bool names = p->watch == PROFILE_WATCH_NAMES;
 	bool beneath = names && w->dir >= 0;
-	unsigned int skip = beneath ? 3 : 1; /* to the answers */
+	unsigned int skip = beneath ? 3 : 1; /* instructions to skip, to the answers */
 
 	emit_load(p, w->flags);
 	if (p->watch == PROFILE_WATCH_CHANGES) {
@@ -140,7 +141,8 @@ static void emit_open(struct program *p, const struct profile_watched *w)
 	emit_answer(p, SECCOMP_RET_ALLOW);
 }
 
-/* The lower half of a pointer is enough: one that has nothing there is asked about in vain. */
+/* The lower half of the pointer is enough: for a pointer with a lower half of 0 the filter only
+ * asks without need. */
 static void emit_times(struct program *p, int times)
 {
 	emit_load(p, times);
@@ -169,7 +171,7 @@ static void emit_rule(struct program *p, const struct profile_rule *rule)
 		p->code[misses[i]].jf = (unsigned char)(p->len - misses[i] - 1);
 }
 
-/* The rule of the same call that comes next in this program; NULL: none, or it is not reached. */
+/* The next rule of the same call in this program; NULL: none, or the program never reaches it. */
 static const struct profile_rule *next_rule(const struct program *p,
 					    const struct profile_rule *first,
 					    const struct profile_rule *last)
@@ -178,7 +180,7 @@ static const struct profile_rule *next_rule(const struct program *p,
 		profile_rules + sizeof(profile_rules) / sizeof(profile_rules[0]);
 
 	if (last && last->when[0].mask == 0)
-		return NULL; /* it always fits */
+		return NULL; /* this rule always matches */
 	for (const struct profile_rule *r = last ? last + 1 : first;
 	     r < end && strcmp(r->call, first->call) == 0; r++)
 		if ((r->in & p->in) && (r->action != PROFILE_ASK || p->watch))
@@ -192,7 +194,7 @@ static void emit_rules(struct program *p, const struct profile_rule *first)
 
 	for (const struct profile_rule *r = NULL; asks && (r = next_rule(p, first, r));)
 		asks = r->action != 0;
-	/* What is refused and what is seen are both for the recorder, who knows the rules. */
+	/* The recorder gets both refused and watched calls, and applies the rules. */
 	if (asks) {
 		emit_answer(p, SECCOMP_RET_USER_NOTIF);
 		return;
@@ -239,7 +241,7 @@ static void emit_tree(struct program *p, unsigned int low, unsigned int high)
 	unsigned int distance = p->len - far - 1;
 
 	if (distance + 1 <= FAR) {
-		/* Near enough for the conditional jump itself: close the gap. */
+		/* The conditional jump reaches far enough: remove the long jump. */
 		memmove(&p->code[far], &p->code[far + 1], (p->len - far - 1) * sizeof(p->code[0]));
 		p->len--;
 		p->code[node].jt = (unsigned char)distance;
@@ -257,7 +259,7 @@ static int number_of(const char *name, int fallback)
 	return n >= 0 ? n : fallback;
 }
 
-/* Of the calls that are allowed, and of the refused. */
+/* Marks the watched calls, among the allowed and the refused. */
 static void find_watched(int leaf[NUMBERS])
 {
 	for (size_t i = 0; i < sizeof(profile_watched) / sizeof(profile_watched[0]); i++) {
@@ -267,7 +269,7 @@ static void find_watched(int leaf[NUMBERS])
 		if (n >= NUMBERS)
 			die(w->call);
 		if (n < 0 || leaf[n] >= 0)
-			continue; /* its rules say when: PROFILE_ASK */
+			continue; /* PROFILE_ASK in its rules says when */
 		if (leaf[n] != LEAF_ALLOW)
 			die(w->call);
 		leaf[n] = w->seen == PROFILE_SEEN_OPEN && w->flags >= 0 ? LEAF_OPEN + (int)i
@@ -319,7 +321,7 @@ static void find_ranges(struct program *p)
 			continue;
 		if (n >= NUMBERS || leaf[n] == LEAF_ALLOW)
 			die(profile_rules[i].call);
-		leaf[n] = i; /* going backwards: ends at the call's first rule */
+		leaf[n] = i; /* the loop goes backwards, so this ends at the call's first rule */
 	}
 	if (p->watch)
 		find_watched(leaf);

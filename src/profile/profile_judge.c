@@ -8,7 +8,7 @@
 
 #include "base.h"
 
-/* Where a call stands in the tables; -1: nowhere. */
+/* The index of a call in each table; -1: not in it. */
 struct profile_number {
 	const char *name;
 	short call, rule, watched;
@@ -64,7 +64,7 @@ static bool profile_is_seen(const struct profile_watched *w, enum profile_watch 
 			    const uint64_t args[6])
 {
 	if (w->seen == PROFILE_SEEN_DATAGRAM)
-		return false; /* only where a rule asks */
+		return false; /* only if a rule asks */
 	if (w->seen == PROFILE_SEEN_TIMES)
 		return (uint32_t)args[w->mode] == 0;
 	if (w->seen != PROFILE_SEEN_OPEN || w->flags < 0)

@@ -4,16 +4,16 @@
  * filters are assembled at build time (profile_gen.c) and against which a test
  * runs them, number by number (tests/probe/test_bpf.c).
  *
- * It is an allow list.  What is not here answers ENOSYS, as a kernel without
- * that call would: programs have a fallback for that, and nobody mistakes it
- * for the kernel's own EPERM.  A call that is here with conditions is decided
- * by its rules, first match wins.  Another architecture's calls (i386 and x32
- * on x86-64) end the process.
+ * It is an allow list.  A call that is not here fails with ENOSYS, as in a kernel without
+ * that call: programs have a fallback for that, and nobody mistakes it
+ * for the kernel's own EPERM.  For a call with rules the first rule that matches
+ * decides.  A call of another architecture (i386 and x32
+ * on x86-64) ends the process.
  *
- * Only the low 32 bits of an argument are compared, because that is all the
- * kernel looks at in these (int, unsigned int; clone takes lower_32_bits): a
- * filter that looked at 64 could be passed by garbage in the upper half.  A
- * size has 64, and says so (upper).
+ * Rules compare only the low 32 bits of an argument, because the kernel looks at no
+ * more in these (int, unsigned int; clone takes lower_32_bits).  A filter that
+ * compared 64 bits could be deceived by garbage in the upper half.  A
+ * size has 64 bits; its rules say so (upper).
  *
  * Includers define nothing; the tables are static so that each gets its own.
  */
@@ -36,17 +36,17 @@ enum {
 	IN_KEYS = 1 << 5,   /* keys, before it makes its first key: messages, memory, the clock */
 	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
 	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
-	IN_SENDER = 1 << 9,   /* who sends records: as the resolver, and it keeps how far it came */
-	IN_COVERS = 1 << 10,  /* who keeps covers on, once it is in the box: it looks and mounts */
-	IN_SYNCER = 1 << 11,  /* who syncs the recorder's files: messages, and the one call */
+	IN_SENDER = 1 << 9,   /* bawn-otlp: as the resolver, and it writes its position */
+	IN_COVERS = 1 << 10,  /* it covers hidden paths, once it is in the box: it looks and mounts */
+	IN_SYNCER = 1 << 11,  /* it syncs the recorder's files: messages, and that one call */
 	IN_READER = 1 << 12,  /* bawn-history: files, and no sockets, children or signals */
 	IN_REVIEW = 1 << 13,  /* bawn-review: files, children of its own, the sessions' sockets */
 	IN_NAMES = IN_RESOLVER | IN_SENDER, /* both look names up */
-	IN_VERBS = IN_READER | IN_REVIEW,   /* both are started by the user, and start nothing */
+	IN_VERBS = IN_READER | IN_REVIEW,   /* the user starts both, and they start no program */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
 	IN_ANY_BOX = IN_OPEN_BOX | IN_CLOSED,
 	IN_ALL = IN_ANY_BOX | IN_KEEPER | IN_GATE | IN_SIGNER | IN_NAMES | IN_RECORDER | IN_VERBS,
-	/* what may call fcntl and is no box */
+	/* all that may call fcntl, except boxes */
 	IN_OWN = (IN_ALL & ~IN_ANY_BOX) | IN_KEYS | IN_COVERS,
 };
 
@@ -94,11 +94,11 @@ static const struct profile_call profile_calls[] = {
 	CALL_REVIEW(syncfs), CALL(sync_file_range), CALL(sendfile), CALL_GATE(splice), CALL(tee),
 	CALL(vmsplice), CALL_STORE(copy_file_range), CALL_FILES(fadvise64), CALL(readahead), CALL_STORE(fallocate),
 	CALL_STORE(ftruncate), CALL(truncate),
-	/* native AIO reads and writes what is open already; unlike io_uring it opens nothing */
+	/* native AIO reads and writes open descriptors; unlike io_uring it opens nothing */
 	CALL(io_setup), CALL(io_destroy), CALL(io_submit), CALL(io_cancel), CALL(io_getevents),
 	CALL(io_pgetevents),
 
-	/* files by name: what they reach is the mount namespace's and Landlock's to say */
+	/* files by name: the mount namespace and Landlock limit what they reach */
 	CALL_NAMES(open), CALL_FILES(openat), {"openat2", -1, IN_ANY_BOX | IN_RECORDER | IN_SENDER | IN_COVERS | IN_VERBS}, CALL(creat), CALL_NAMES(stat), CALL_NAMES(lstat),
 	CALL_KEYS(fstat), {"newfstatat", -1, IN_ALL | IN_COVERS}, CALL_LOOK(statx), CALL_NAMES(statfs), CALL_FILES(fstatfs),
 	CALL_PLAIN(access), CALL_PLAIN(faccessat), CALL_PLAIN(faccessat2), CALL(getdents), CALL_LOOK(getdents64),
@@ -168,7 +168,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_DEBUG(kcmp), {"pidfd_getfd", -1, IN_DEBUG | IN_RECORDER},
 };
 
-/* action: 0 allows, else the errno that is answered. */
+/* A rule.  action: 0 allows, else the errno of the refusal. */
 struct profile_condition {
 	int argument;	/* 0 to 5; -1 ends the list */
 	uint32_t mask;	/* applied to the low 32 bits; 0 ends the list */
@@ -207,7 +207,8 @@ enum {
 	PROFILE_DGRAM = 2,
 	PROFILE_TYPE = 0xf, /* the rest are SOCK_CLOEXEC and SOCK_NONBLOCK */
 	PROFILE_TYPE_PAIR = 0xe, /* SOCK_RAW is 3, and of unix sockets the same as PROFILE_DGRAM */
-	/* Of an open, it can change something: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, __O_TMPFILE */
+	/* flags of an open that can change something: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC,
+	 * __O_TMPFILE */
 	PROFILE_OPEN_CHANGES = 01 | 02 | 0100 | 01000 | 020000000,
 	/* AT_EMPTY_PATH, AT_RECURSIVE; and OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC */
 	PROFILE_TREE_WHOLE = 0x9000,
@@ -226,7 +227,7 @@ enum {
 	PROFILE_SEMAPHORES = 1 << 8,
 };
 
-/* As an action: the recorder decides, by the plan; without one the next rule does. */
+/* As an action: the recorder decides, by the plan.  Without a recorder the next rule does. */
 enum { PROFILE_ASK = 1 << 16 };
 
 #define SOCKET_RULE(family, type, protocol)                                                       \
@@ -236,41 +237,44 @@ enum { PROFILE_ASK = 1 << 16 };
 			0                                                                          \
 	}
 
-/* Rows of one call stand together, in the order they are tried. */
+/* The rows of one call are together, in the order in which they are tried. */
 static const struct profile_rule profile_rules[] = {
 	{"clone", IN_ANY_BOX | IN_NAMES, {ANY(0, PROFILE_CLONE_NEW)}, EPERM},
-	/* A thread has the descriptors and the folder of its process: the recorder looks at those. */
+	/* A thread must share descriptors and folder with its process: the recorder looks at the
+	 * process's. */
 	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FILES, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {EQ_MASKED(0, PROFILE_THREAD_FS, PROFILE_THREAD)}, EPERM},
 	{"clone", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
-	/* fork, as the C library does it, for children of their own; no program is ever started */
+	/* fork, as the C library does it, for children of their own; they start no program */
 	{"clone", IN_RECORDER | IN_REVIEW, {EQ(0, PROFILE_FORK)}, 0},
 	{"clone", IN_RECORDER | IN_REVIEW, {{0}}, EPERM},
-	/* For a child that works on layers whose modes keep their owner out (workspace/apart.h).  With
-	 * the rights over that namespace it can do nothing else: there is no mount in this profile. */
+	/* For a child that works on layers whose modes keep even their owner out
+	 * (workspace/apart.h).  Its rights in that namespace give it nothing else: this profile
+	 * has no mount. */
 	{"unshare", IN_REVIEW, {EQ(0, PROFILE_NEW_USER)}, 0},
 	{"unshare", IN_REVIEW, {{0}}, EPERM},
-	/* That child, where its session is over: a filter cannot tell whose number it is, but that it is
-	 * one process. */
+	/* To end that child.  A filter cannot know whose pid it is, only that it is one process. */
 	{"kill", IN_REVIEW, {ANY(0, 0x80000000u)}, EPERM},
 	{"kill", IN_REVIEW, {EQ(0, 0)}, EPERM},
 	{"kill", IN_REVIEW, {EQ(1, 9)}, 0},
 	{"kill", IN_REVIEW, {{0}}, EPERM},
 
 	/*
-	 * Keeper and recorder end their children and the box; the keeper also wakes who started it.
-	 * Nobody else signals: a folder of /proc is as good as a pidfd to this call, so who opens
-	 * files (resolver, sender) could reach every process of the user's with it.
+	 * Keeper and recorder end their children and the box; the keeper also continues its
+	 * client.  No other process may signal: this call takes a folder of /proc as well as a
+	 * pidfd, so a process that opens files (resolver, sender) could signal every process of
+	 * the user.
 	 */
 	{"pidfd_send_signal", IN_KEEPER | IN_RECORDER, {EQ(1, 9)}, 0}, /* SIGKILL */
 	{"pidfd_send_signal", IN_KEEPER, {EQ(1, 18)}, 0},		/* SIGCONT */
 	{"pidfd_send_signal", IN_KEEPER | IN_RECORDER, {{0}}, EPERM},
 
-	/* Nor may it get its own later (CLOSE_RANGE_UNSHARE): as a kernel before 5.9 answers. */
+	/* A thread may not get descriptors of its own later either (CLOSE_RANGE_UNSHARE):
+	 * ENOSYS, as before Linux 5.9. */
 	{"close_range", IN_ANY_BOX, {ANY(2, 1u << 1)}, ENOSYS},
 	{"close_range", IN_ANY_BOX | IN_RECORDER | IN_REVIEW, {{0}}, 0},
 
-	/* A datagram names where it goes, each its own path: no connect is there to look at. */
+	/* Each datagram may name another path, and there is no connect to look at. */
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_UNIX), EQ_MASKED(1, PROFILE_TYPE_PAIR, PROFILE_DGRAM)}, PROFILE_ASK},
 	{"socket", IN_ANY_BOX | IN_NAMES | IN_REVIEW, {EQ(0, PROFILE_UNIX)}, 0},
 	SOCKET_RULE(PROFILE_INET, PROFILE_STREAM, 0),
@@ -288,7 +292,7 @@ static const struct profile_rule profile_rules[] = {
 	{"socket", IN_GATE, {{0}}, EAFNOSUPPORT},
 	/* NETLINK_ROUTE: getifaddrs and the like; there is only loopback to see */
 	{"socket", IN_OPEN_BOX | IN_NAMES, {EQ(0, PROFILE_NETLINK), EQ(2, 0)}, 0},
-	/* as a kernel without an audit system says it: who makes users and groups then goes on */
+	/* as a kernel without audit answers: programs that make users and groups then go on */
 	{"socket", IN_OPEN_BOX, {EQ(0, PROFILE_NETLINK), EQ(2, 9)}, EPROTONOSUPPORT},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET)}, EPERM},
 	{"socket", IN_ANY_BOX, {EQ(0, PROFILE_INET6)}, EPERM},
@@ -299,7 +303,7 @@ static const struct profile_rule profile_rules[] = {
 	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {EQ(0, PROFILE_UNIX)}, 0},
 	{"socketpair", IN_ANY_BOX | IN_NAMES | IN_RECORDER, {{0}}, EAFNOSUPPORT},
 
-	/* keystrokes for someone else's shell, console and keyboard maps, line disciplines */
+	/* typing into another shell's terminal, console and keyboard maps, line disciplines */
 	{"ioctl", IN_ALL, {EQ(1, 0x5412)}, EPERM},			/* TIOCSTI */
 	{"ioctl", IN_ALL, {EQ(1, 0x541c)}, EPERM},			/* TIOCLINUX */
 	{"ioctl", IN_ALL, {EQ(1, 0x541d)}, EPERM},			/* TIOCCONS */
@@ -308,10 +312,11 @@ static const struct profile_rule profile_rules[] = {
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x4b00)}, EPERM}, /* KD* */
 	{"ioctl", IN_ALL, {EQ_MASKED(1, 0xffffff00u, 0x5600)}, EPERM}, /* VT_* */
 	/*
-	 * Of the others a box has those that ordinary programs need; what is not here is answered as
-	 * by a file that does not know the request.  Filesystems have many that change a file, a
-	 * folder or all of a disk by a descriptor that was opened to read, where nobody would see
-	 * it: flags and project numbers, snapshots, freezing, verity, keys.
+	 * Of the other requests a box gets those that ordinary programs need; the rest fail as
+	 * for a file that does not know the request.  Filesystems have many requests that change
+	 * a file, a folder or a whole disk through a descriptor that was opened to read, which
+	 * the recorder would not see: flags and project numbers, snapshots, freezing, verity,
+	 * keys.
 	 */
 	{"ioctl", IN_ANY_BOX, {EQ_MASKED(1, 0xff00u, 0x5400)}, 0}, /* terminals; FIONREAD and its kind */
 	{"ioctl", IN_ANY_BOX, {EQ_MASKED(1, 0xff00u, 0x8900)}, 0}, /* sockets and interfaces */
@@ -328,7 +333,8 @@ static const struct profile_rule profile_rules[] = {
 	{"ioctl", IN_ANY_BOX, {EQ(1, 0x801c581f)}, 0}, /* FS_IOC_FSGETXATTR */
 	{"ioctl", IN_ANY_BOX, {EQ(1, 0x81009431)}, 0}, /* FS_IOC_GETFSLABEL */
 	{"ioctl", IN_ANY_BOX, {{0}}, ENOTTY},
-	/* How wide the terminal is; and of files, to share blocks and to keep trees as subvolumes. */
+	/* To ask for the terminal's width; to share blocks of files; to keep trees as
+	 * subvolumes. */
 	{"ioctl", IN_VERBS, {EQ(1, 0x5401)}, 0},      /* TCGETS */
 	{"ioctl", IN_VERBS, {EQ(1, 0x802c542a)}, 0},  /* TCGETS2, of newer C libraries */
 	{"ioctl", IN_VERBS, {EQ(1, 0x5413)}, 0},      /* TIOCGWINSZ */
@@ -340,14 +346,14 @@ static const struct profile_rule profile_rules[] = {
 	{"ioctl", IN_ALL & ~IN_ANY_BOX, {EQ(1, 0x8902)}, EPERM}, /* SIOCSPGRP */
 	{"ioctl", IN_ALL & ~IN_ANY_BOX, {{0}}, 0},
 
-	/* A program says with it where its stack and its arguments are: the recorder looks there. */
+	/* With it a program could move what the recorder takes for its stack and arguments. */
 	{"prctl", IN_ANY_BOX, {EQ(0, 35)}, EPERM}, /* PR_SET_MM */
 	{"prctl", IN_ANY_BOX | IN_NAMES, {{0}}, 0},
 	{"prctl", IN_REVIEW, {EQ(0, 1)}, 0}, /* PR_SET_PDEATHSIG */
 	{"prctl", IN_REVIEW, {{0}}, EPERM},
 
-	/* Process 1 is bawn's own: its limits and its turns are not for those inside to set, nor for
-	 * who names all of a user's processes at once. */
+	/* Process 1 is bawn's own: programs inside may not set its limits or priority, nor those
+	 * of all processes of a user at once. */
 	{"prlimit64", IN_ANY_BOX, {EQ(0, 1)}, EPERM},
 	{"prlimit64", IN_VERBS, {ANY(0, 0xffffffffu)}, EPERM}, /* another process's */
 	{"prlimit64", IN_ALL, {{0}}, 0},
@@ -366,28 +372,28 @@ static const struct profile_rule profile_rules[] = {
 	{"ioprio_set", IN_ANY_BOX, {EQ(0, 3)}, EPERM}, /* IOPRIO_WHO_USER */
 	{"ioprio_set", IN_ANY_BOX | IN_RECORDER, {{0}}, 0},
 
-	/* Whoever opens a file with a lease on it, or works in a folder with one, waits for the
-	 * process that has it, up to 45 s, and a watch of the old kind sends signals: as a kernel
-	 * without them answers. */
+	/* A process that opens a file with a lease, or works in a folder with one, waits for the
+	 * holder, up to 45 s; and F_NOTIFY sends signals.  EINVAL, as in a kernel without them. */
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1024)}, EINVAL}, /* F_SETLEASE */
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1026)}, EINVAL}, /* F_NOTIFY */
 	{"fcntl", IN_ANY_BOX, {EQ(1, 1040)}, EINVAL}, /* F_SETDELEG, since Linux 6.19 */
-	/* A file or a socket of which another process is the owner sends it signals, any there is. */
+	/* The kernel sends the owner of a file or socket signals, any signal.  So no process may
+	 * make another one the owner. */
 	{"fcntl", IN_OWN, {EQ(1, 8)}, EPERM},  /* F_SETOWN */
 	{"fcntl", IN_OWN, {EQ(1, 10)}, EPERM}, /* F_SETSIG */
 	{"fcntl", IN_OWN, {EQ(1, 15)}, EPERM}, /* F_SETOWN_EX */
 	{"fcntl", IN_ANY_BOX | IN_OWN, {{0}}, 0},
 
-	/* A device is nothing that a box has to make.  Of one kind the kernel lets everybody make it,
-	 * 0:0, which says to overlayfs that nothing is there: in a real folder it would hide from
-	 * later boxes what is there, and look to everything else like a broken file. */
+	/* A box need not make devices.  The kernel lets everybody make one, 0:0, which means
+	 * "deleted" to overlayfs: in a real folder it would hide files from later boxes, and
+	 * look like a broken file to all else. */
 	{"mknod", IN_ANY_BOX, {EQ_MASKED(1, 0xf000u, 0x2000)}, EACCES}, /* S_IFCHR */
 	{"mknod", IN_ANY_BOX, {{0}}, PROFILE_ASK},
 	{"mknod", IN_ANY_BOX, {{0}}, 0},
 	{"mknodat", IN_ANY_BOX, {EQ_MASKED(2, 0xf000u, 0x2000)}, EACCES},
 	{"mknodat", IN_ANY_BOX, {{0}}, PROFILE_ASK},
 	{"mknodat", IN_ANY_BOX, {{0}}, 0},
-	/* Who reviews makes that one kind in layers, pipes and sockets, and no device. */
+	/* bawn-review makes 0:0 in layers, pipes and sockets, and no other device. */
 	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x2000), EQ(3, 0)}, 0},
 	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x2000)}, EPERM},
 	{"mknodat", IN_REVIEW, {EQ_MASKED(2, 0xf000u, 0x6000)}, EPERM}, /* S_IFBLK */
@@ -397,20 +403,21 @@ static const struct profile_rule profile_rules[] = {
 	{"renameat2", IN_ANY_BOX | IN_RECORDER | IN_VERBS, {{0}}, 0},
 
 	{"personality", IN_ANY_BOX, {EQ(0, 0)}, 0},
-	/* ADDR_NO_RANDOMIZE, for debuggers: the start of the stack, which every exec moves, is what the
-	 * recorder tells executions by. */
+	/* ADDR_NO_RANDOMIZE, only for debuggers: the recorder knows executions by the start of
+	 * the stack, which every exec moves. */
 	{"personality", IN_DEBUG, {EQ(0, 0x0040000)}, 0},
 	{"personality", IN_ANY_BOX, {EQ(0, 0xffffffffu)}, 0}, /* to ask */
 	{"personality", IN_ANY_BOX, {{0}}, EPERM},
 
-	/* what a kernel with lower limits of its own would answer */
+	/* the errno of a kernel with lower limits */
 	{"shmget", IN_ANY_BOX, {ANY_UPPER(1)}, EINVAL},
 	{"shmget", IN_ANY_BOX, {ANY(1, ~(PROFILE_SEGMENT - 1u))}, EINVAL},
 	{"shmget", IN_ANY_BOX, {{0}}, 0},
 	{"semget", IN_ANY_BOX, {ANY(1, ~(PROFILE_SEMAPHORES - 1u))}, EINVAL},
 	{"semget", IN_ANY_BOX, {{0}}, 0},
 
-	/* Who keeps covers on reads, and mounts what is there upon itself or something empty upon it. */
+	/* The process that covers hidden paths reads, and mounts a path on itself or something
+	 * empty on it. */
 	{"openat", IN_COVERS, {ANY(2, PROFILE_OPEN_CHANGES)}, EACCES},
 	{"openat", IN_COVERS, {{0}}, 0},
 	{"open_tree", IN_COVERS, {EQ(2, PROFILE_TREE_CLONE)}, 0},
@@ -419,13 +426,13 @@ static const struct profile_rule profile_rules[] = {
 	{"mount_setattr", IN_COVERS, {{0}}, EPERM},
 	{"move_mount", IN_COVERS, {EQ(4, PROFILE_MOVE_HANDLES)}, 0},
 	{"move_mount", IN_COVERS, {{0}}, EPERM},
-	/* An overlay has to look again where it found nothing; no option is set with it. */
+	/* To make an overlay look again where it found nothing; it sets no option. */
 	{"fspick", IN_COVERS, {EQ(2, PROFILE_PICK_HANDLE)}, 0},
 	{"fspick", IN_COVERS, {{0}}, EPERM},
 	{"fsconfig", IN_COVERS, {EQ(1, 7)}, 0}, /* FSCONFIG_CMD_RECONFIGURE */
 	{"fsconfig", IN_COVERS, {{0}}, EPERM},
 
-	/* a nested filter is welcome, a nested listener would take over our own */
+	/* a further filter is welcome; a further listener would replace ours */
 	{"seccomp", IN_ANY_BOX, {ANY(1, 1u << 3)}, EPERM},
 	{"seccomp", IN_ANY_BOX, {{0}}, 0},
 };
@@ -434,16 +441,16 @@ static const struct profile_rule profile_rules[] = {
 
 #define SEEN(name, number, seen, dir, path, to_dir, to, flags, mode)                               \
 	{#name, (number), PROFILE_SEEN_##seen, (dir), (path), (to_dir), (to), (flags), (mode)}
-/* On one path, at the start of the arguments; below a folder; of a descriptor. */
+/* A call on a path in its first argument; on a path below a folder; on a descriptor. */
 #define SEEN_PATH(name, seen, flags, mode) SEEN(name, -1, seen, -1, 0, -1, -1, flags, mode)
 #define SEEN_AT(name, seen, flags, mode) SEEN(name, -1, seen, 0, 1, -1, -1, flags, mode)
 #define SEEN_FD(name, seen, mode) SEEN(name, -1, seen, 0, -1, -1, -1, -1, mode)
 
 /*
- * Not here: utimensat and its kind with times of the caller's own (a time is no content, and
- * untar sets one for each file; set to now it looks as if the file were written, and is seen);
- * ftruncate, write and mmap (what they change was opened to be written, and that is seen).
- * set_tid_address is what every program's C library calls once, just after exec.
+ * Not watched: utimensat and the like with a chosen time (a time is no content, and
+ * untar sets one for each file; "now" looks like a write, and is watched);
+ * ftruncate, write and mmap (the open for writing before them is watched).
+ * set_tid_address: every program's C library calls it once, just after exec.
  */
 static const struct profile_watched profile_watched[] = {
 	SEEN_PATH(execve, EXEC, -1, -1), SEEN_AT(execveat, EXEC, 4, -1),
@@ -488,8 +495,8 @@ static const struct profile_watched profile_watched[] = {
 
 enum { PROFILE_AT_FDCWD = -100 };
 
-/* Of the flags of an open: it may look for a header, as compilers do in each folder they know, most
- * of the time in vain (O_NOCTTY); it shows no content. */
+/* Flags of an open: O_NOCTTY, with which compilers look for a header in each folder that they know,
+ * mostly without success; and flags of an open that shows no content. */
 enum {
 	PROFILE_OPEN_SEEKS = 0400,
 #if defined(__aarch64__)
@@ -500,15 +507,15 @@ enum {
 };
 
 /*
- * Refused calls that are so ordinary that each would cost a program time and tell nobody
- * anything: every new thread tries clone3 before it uses clone.  They answer at once.
+ * Refused calls that every program makes: every new thread tries clone3 before clone.  To notify
+ * the recorder of them would cost time and tell nothing, so the filter answers at once.
  */
 static const char *const profile_quiet[] = {"clone3"};
 
 /*
- * What a box on a system of its own (--system), and what makes such a system, is told that it did:
- * success, and nothing is done.  Only one user is there, who owns every file and is everybody;
- * package managers give files to others all the same, and end when they cannot.
+ * Calls that do nothing and succeed, in a box on a system of its own (--system) and while such a
+ * system is made.  There is only one user, who owns every file.  Package managers give files to
+ * other users, and fail when they cannot.
  */
 static const char *const profile_pretended[] = {
 	"chown", "fchown", "lchown", "fchownat", "setuid", "setgid", "setreuid", "setregid",

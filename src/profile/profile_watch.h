@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a watched box asks the recorder about.  A call of such a box is let through by the filter
- * as it was, or waits for the recorder (SECCOMP_RET_USER_NOTIF), which answers it:
+ * The calls of a watched box that the recorder answers.  The filter of such a box lets a call
+ * through, or the call waits for the recorder (SECCOMP_RET_USER_NOTIF), which answers:
  *
  *	refused	the call's rules refuse it, or it has none: exactly the errno that the filter
  *		without a watch would have given, never anything else
- *	watched	it goes on, when the recorder has seen what is asked for
+ *	watched	it goes on, after the recorder has looked at its arguments
  *
  * profile_judge decides which, from the same table as the filter.
  */
@@ -25,7 +25,7 @@ enum profile_watch {
 
 enum profile_seen {
 	PROFILE_SEEN_EXEC,
-	PROFILE_SEEN_STARTED,  /* a program's first steps: what exec became can be looked at */
+	PROFILE_SEEN_STARTED,  /* a program has started: the recorder can see what exec ran */
 	PROFILE_SEEN_OPEN,     /* flags say what for */
 	PROFILE_SEEN_OPEN_HOW, /* flags are in memory: struct open_how */
 	PROFILE_SEEN_TRUNCATE,
@@ -41,10 +41,10 @@ enum profile_seen {
 	PROFILE_SEEN_XATTR,
 	PROFILE_SEEN_TIMES,    /* set to now: the argument `mode`, the times, is NULL */
 	PROFILE_SEEN_BIND,     /* of a socket that becomes a file */
-	PROFILE_SEEN_RULES,    /* of Landlock's are made: `path` are they, `mode` their size */
-	PROFILE_SEEN_CONFINE,  /* by itself, with Landlock: nothing more is done for it */
+	PROFILE_SEEN_RULES,    /* a Landlock ruleset: `path` points to it, `mode` is its size */
+	PROFILE_SEEN_CONFINE,  /* by itself, with Landlock: the recorder does nothing more for it */
 	PROFILE_SEEN_CONNECT,  /* `path` is a socket address, `mode` its length */
-	PROFILE_SEEN_DATAGRAM, /* a unix socket is made that names a path with each message */
+	PROFILE_SEEN_DATAGRAM, /* a unix socket that names a path with each message */
 };
 
 /* A watched call, and which of its arguments are what; -1: it has no such argument. */
