@@ -28,7 +28,7 @@ void audit_fini(struct audit *a)
 	explicit_bzero(a, sizeof(*a));
 }
 
-/* The user's key as it was before the session of that number; they are mostly asked in order. */
+/* The user's key as it was before the session of that number.  Callers mostly ask in order. */
 static const struct hash *audit_user_key(struct audit *a, uint64_t number)
 {
 	if (number < a->at) {
@@ -49,7 +49,7 @@ static int audit_compare_folder(const void *x, const void *y)
 	return strcmp(a->folder, b->folder);
 }
 
-/* For the list: of one name, the newest last. */
+/* Order of the list: by name; of one name, the newest last. */
 static int audit_compare(const void *x, const void *y)
 {
 	const struct audit_session *a = x, *b = y;
@@ -58,7 +58,7 @@ static int audit_compare(const void *x, const void *y)
 	return r ? r : a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* A name that was removed can be given again: the newest of it is meant. */
+/* The name of a removed session can be used again: this returns the newest. */
 const struct audit_session *audit_find(const struct audit *a, const char *folder)
 {
 	struct audit_session key = {.number = 0};
@@ -73,7 +73,7 @@ const struct audit_session *audit_find(const struct audit *a, const char *folder
 	return found;
 }
 
-/* While it is read, sessions stand in the order of their numbers. */
+/* While the ledger is read, sessions are in the order of their numbers. */
 static struct audit_session *audit_by_number(struct audit *a, uint64_t number)
 {
 	size_t low = 0, high = a->count;
@@ -157,15 +157,15 @@ static int audit_read(struct audit *a, struct span bytes)
 	return 0;
 }
 
-/* `seal`, as it stands. */
+/* What the file `seal` says. */
 struct audit_seal {
 	int state; /* 0, or -errno: then nothing else is known */
 	uint64_t next;
 	struct hash key;
 };
 
-/* Says what is wrong with it.  An entry is there before the seal moves on, and no entry before the
- * first seal. */
+/* Says what is wrong with the seal.  A writer adds an entry before it moves the seal on, and
+ * makes the first seal before the first entry. */
 static void audit_judge_seal(struct audit *a, const struct audit_seal *s)
 {
 	uint64_t last = a->count ? a->sessions[a->count - 1].number : 0;
@@ -194,13 +194,12 @@ static void audit_judge_seal(struct audit *a, const struct audit_seal *s)
 	explicit_bzero(&made, sizeof(made));
 }
 
-/* How long it is, and the seal: both of one moment, with no entry half written.
- */
+/* Reads the ledger's length and the seal under the lock, so that no entry is half written. */
 static int audit_look(int dir, int ledger, struct stat *ret_st, struct audit_seal *ret)
 {
 	while (flock(ledger, LOCK_SH) < 0)
 		if (errno != EINTR)
-			break; /* where there are no locks nobody writes, either */
+			break; /* a filesystem without locks has no writers either */
 	int r = fstat(ledger, ret_st) < 0 ? -errno : 0;
 
 	ret->state = ledger_read_seal(dir, &ret->next, &ret->key);
@@ -208,7 +207,7 @@ static int audit_look(int dir, int ledger, struct stat *ret_st, struct audit_sea
 	return r;
 }
 
-/* Why there is none to read. */
+/* Says why there is no ledger to read. */
 static void audit_no_ledger(struct audit *a, int dir, int code)
 {
 	bool seal = faccessat(dir, "seal", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -218,8 +217,8 @@ static void audit_no_ledger(struct audit *a, int dir, int code)
 	else if (code != ENOENT)
 		(void)snprintf(a->why, sizeof(a->why), "the ledger cannot be read: %s",
 			       error_words(-code));
-	/* Without a seal nobody has begun yet: the first one makes the ledger before it, and
-	 * gives the key. */
+	/* Without a seal no session has begun: the first one makes the ledger before the seal, and
+	 * then the user gets the key. */
 	else if (seal || a->has_key)
 		(void)snprintf(a->why, sizeof(a->why), "the ledger is gone%s",
 			       seal ? "" : ", and the seal");
@@ -300,7 +299,7 @@ static void audit_say(struct audit_finding *f, enum audit_state state, const cha
 	(void)snprintf(f->why, sizeof(f->why), "%.300s", why);
 }
 
-/* All its segments. */
+/* Verifies all segments of a session. */
 static int audit_read_session(const struct audit *a, const char *name, int folder, struct verify *v,
 			      struct audit_finding *f, struct error *e)
 {
@@ -338,7 +337,7 @@ static int audit_read_session(const struct audit *a, const char *name, int folde
 	return 0;
 }
 
-/* The record as it stands, beside what the ledger says of its end. */
+/* Compares the record with what the ledger says of its end. */
 static void audit_hold_against(const struct audit_session *s, struct audit_finding *f)
 {
 	const struct verify_result *v = &f->record;
@@ -370,7 +369,7 @@ static void audit_hold_against(const struct audit_session *s, struct audit_findi
 	}
 }
 
-/* Its own checkpoints; true when one covers all of it. */
+/* Compares the session's own checkpoints; true when one covers all of it. */
 static bool audit_own_anchors(const struct verify *v, struct audit_finding *f)
 {
 	bool covered = false;
@@ -397,8 +396,9 @@ static bool audit_own_anchors(const struct verify *v, struct audit_finding *f)
 	return covered;
 }
 
-/* The user let it go, and its folder is there: nothing is in it, or `bawn record prune` was ended
- * before it came to it, and it is the record that the ledger knows. */
+/* The ledger says that the session was removed, but its folder is there.  That is right when it
+ * is empty, or when `bawn record prune` was stopped too early and the record is the one in the
+ * ledger. */
 static void audit_left(const struct audit *a, const struct audit_session *s,
 		       struct audit_finding *f)
 {
@@ -431,7 +431,7 @@ static int audit_check_once(struct audit *a, const struct store *store,
 		return folder;
 	if (s)
 		a->sessions[s - a->sessions].seen = true;
-	/* What is wrong with one keeps nobody from looking at the others. */
+	/* An error with one session is a finding; the caller goes on with the others. */
 	if (folder < 0) {
 		(void)snprintf(ret->why, sizeof(ret->why), "its folder cannot be opened: %s",
 			       error_words(folder));
@@ -457,7 +457,7 @@ static int audit_check_once(struct audit *a, const struct store *store,
 		audit_left(a, s, ret);
 		return 0;
 	}
-	/* Its folder is there a moment before its begin is entered. */
+	/* A session makes its folder a moment before its entry `begin`. */
 	if (ret->state != AUDIT_WRONG && !s && (running || ret->bytes == 0))
 		audit_say(ret, AUDIT_INTERRUPTED, "nothing was recorded");
 	else if (ret->state != AUDIT_WRONG && !s)
@@ -476,7 +476,7 @@ static int audit_check_once(struct audit *a, const struct store *store,
 	return 0;
 }
 
-/* Reads the ledger anew if it has grown; 1 when it had. */
+/* Reads the ledger again if it has grown; 1 when it had, 0 or -errno. */
 static int audit_again(struct audit *a, int dir, struct error *e)
 {
 	struct audit fresh;
@@ -531,7 +531,7 @@ int audit_check(struct audit *a, const struct store *store, const struct store_s
 	return grown ? audit_check_once(a, store, session, anchors, anchor_count, ret, e) : 0;
 }
 
-/* NULL, or what the ledger has against it. */
+/* NULL, or why the ledger contradicts the record. */
 static const char *audit_against(const struct audit *a, const struct audit_session *s,
 				 uint64_t number, uint64_t seq, const char head[HASH_HEX])
 {
@@ -539,7 +539,7 @@ static const char *audit_against(const struct audit *a, const struct audit_sessi
 
 	if (!s && a->why[0])
 		return a->why;
-	/* One that recorded nothing tells of nothing. */
+	/* A session without an event need not be in the ledger. */
 	if (!s)
 		return seq > 0 ? "the ledger does not know it" : NULL;
 	if (s->removed)
@@ -555,7 +555,7 @@ static const char *audit_against(const struct audit *a, const struct audit_sessi
 		       : NULL;
 }
 
-/* It only grows: one of the same length is the one that was read. */
+/* Reads the ledger if it has grown.  It only grows, so one of the same length has not changed. */
 static int audit_hold(struct audit *held, int dir, struct error *e)
 {
 	struct stat st;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be said of the records, with what lies outside of them: the ledger (ledger.h), the
- * verification key that the user kept, and checkpoints that were exported (checkpoint.h).
+ * Checks records against things outside of them: the ledger (ledger.h), the
+ * verification key that the user kept, and exported checkpoints (checkpoint.h).
  *
  *	valid		a checkpoint covers it and agrees, or the key proves every seal
- *	unanchored	it agrees with itself and with the ledger; nothing from elsewhere was asked
- *	running		its recorder lives
- *	interrupted	it has no end.  What was sealed stands; how much came after it, nobody knows
- *	removed		the user let it go, and the ledger says when
+ *	unanchored	it agrees with itself and with the ledger; no key or checkpoint was given
+ *	running		its recorder is alive
+ *	interrupted	it has no end.  The sealed part is right; what came after it is unknown
+ *	removed		the user removed it, and the ledger says when
  *	wrong		it is not what was written: why, and where
  */
 #ifndef BAWN_AUDIT_H
@@ -34,7 +34,7 @@ extern const char *const audit_words[AUDIT_STATE_COUNT];
 struct audit_session {
 	char folder[STORE_FOLDER_SIZE];
 	uint64_t number;
-	bool ended, removed, seen; /* seen: audit_check came by */
+	bool ended, removed, seen; /* seen: audit_check has looked at it */
 	uint64_t events;           /* at its end */
 	struct hash head, root;
 	uint64_t entry;                             /* the index of the entry `end` in the ledger */
@@ -49,7 +49,7 @@ struct audit {
 	uint64_t entries;
 	uint64_t bytes;   /* how long it was when it was read */
 	uint64_t covered; /* entries that a checkpoint covers */
-	uint64_t torn;    /* bytes behind its last whole entry, which the next writer takes away */
+	uint64_t torn;    /* bytes after its last whole entry, which the next writer removes */
 	bool is_there;
 	char why[256]; /* what is wrong with it; "" when nothing */
 	/* called after each segment of a session, with how much of it was read; or NULL */
@@ -67,7 +67,8 @@ void audit_fini(struct audit *a);
 /* Reads the ledger; key may be NULL. */
 int audit_ledger(int dir, const struct hash *key, struct audit *ret, struct error *e);
 
-/* A checkpoint of the ledger that was kept elsewhere: it covers what it agrees with. */
+/* Takes a checkpoint of the ledger that was kept elsewhere.  It covers the entries that it agrees
+ * with. */
 void audit_anchor(struct audit *a, const struct checkpoint *c);
 
 const struct audit_session *audit_find(const struct audit *a, const char *folder);
@@ -80,18 +81,18 @@ struct audit_finding {
 	uint64_t bytes;
 };
 
-/* anchors: checkpoints of this session's own tree.  What seems wrong or interrupted is held against
- * the ledger as it is now: sessions begin, end and are removed while others are read. */
+/* anchors: checkpoints of this session's own tree.  A session that seems wrong or interrupted is
+ * compared again with the current ledger: sessions begin, end and go while others are read. */
 int audit_check(struct audit *a, const struct store *store, const struct store_session *session,
 		const struct checkpoint *anchors, size_t anchor_count, struct audit_finding *ret,
 		struct error *e);
 
 /*
- * For who tells of a record without a verify: a session that is over and was read to its end, the
- * events of which follow one another, has that end in the ledger.  number is what its first event
- * says, seq and head are of its last.  0, or -EBADMSG and why it is not what was written.  Of one
- * that was interrupted the ledger knows no end.  `held` (zeros at first; audit_fini) is the ledger as
- * it was last read: it is read again when it has grown since, not for each record.
+ * For a caller that has read a record to its end without verify, and checked that its events
+ * follow one another: compares that end with the ledger.  number is from its first event, seq
+ * and head are from its last.  0, or -EBADMSG and why it is not what was written.  For an
+ * interrupted session the ledger has no end.  `held` (zeros at first; audit_fini) is the ledger
+ * as it was last read; it is read again only when it has grown.
  */
 int audit_vouch(struct audit *held, const struct store *store, const struct store_session *session,
 		uint64_t number, uint64_t seq, const char head[HASH_HEX], struct error *e);

@@ -55,7 +55,8 @@ static bool checkpoint_base64(struct span text, uint8_t *into, size_t size)
 	       decode_base64(text, into, size) == (ssize_t)size;
 }
 
-/* Whether a signature of this name speaks for the log: it is its origin, or lies above it. */
+/* Whether a signature of this name counts for the log: the name is the origin or a prefix of its
+ * path. */
 static bool checkpoint_speaks_for(struct span name, struct span origin)
 {
 	return name.len <= origin.len && memcmp(name.ptr, origin.ptr, name.len) == 0 &&
@@ -79,7 +80,7 @@ static const char *checkpoint_signature(struct span line, struct checkpoint *c)
 
 	if (!checkpoint_is_name(name))
 		return "a signature with a name that is none";
-	/* Others' signatures are theirs: of any kind, and not looked at. */
+	/* Skip the signatures of others, for example witnesses. */
 	if (!checkpoint_speaks_for(name, c->origin))
 		return NULL;
 	if (c->is_signed)
@@ -162,7 +163,7 @@ int checkpoint_key_make(const char *name, struct checkpoint_key *ret)
 	return checkpoint_key_fill(ret);
 }
 
-/* ID+base64(kind, key) behind a name. */
+/* Appends ID+base64(kind, key), after a name. */
 static void checkpoint_key_put(struct buf *into, const struct checkpoint_key *k, const uint8_t *key)
 {
 	uint8_t typed[1 + CHECKPOINT_KEY_SIZE] = {CHECKPOINT_ED25519};
@@ -215,7 +216,7 @@ int checkpoint_key_parse(struct span line, struct checkpoint_key *ret)
 	explicit_bzero(typed, sizeof(typed));
 	int r = checkpoint_key_fill(ret);
 
-	/* One spelling, and an id that is its own. */
+	/* Accept one spelling only, and the right id. */
 	if (r == 0)
 		checkpoint_key_format(&again, ret);
 	if (r == 0 && (buf_error(&again) || !span_equal(buf_span(&again), line)))

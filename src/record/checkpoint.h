@@ -5,7 +5,7 @@
  * c2sp.org/tlog-checkpoint, and proofs as c2sp.org/tlog-proof has them.
  *
  *	ORIGIN\n			which log: bawn/USER@HOST for the ledger, with /FOLDER
- *					behind it for one session
+ *					after it for one session
  *	SIZE\n				how many leaves, in decimal
  *	ROOT\n				the root of the tree, in base64
  *	\n				an empty line
@@ -35,13 +35,13 @@ struct checkpoint {
 	struct span origin;
 	uint64_t size;
 	struct hash root;
-	bool is_signed; /* by the name that is its origin, or that it lies below */
+	bool is_signed; /* by the origin's name, or by a prefix of its path */
 	struct span signer;
 	uint8_t id[CHECKPOINT_ID_SIZE];
 	uint8_t signature[CHECKPOINT_SIGNATURE_SIZE];
 };
 
-/* NULL, or why it is none.  Strict: one spelling of each, nothing before or behind. */
+/* NULL, or why it is no checkpoint.  Strict: one spelling of each, nothing before or after. */
 const char *checkpoint_parse(struct span note, struct checkpoint *ret);
 
 /* A name that may stand for a log and a key: no spaces, no plus sign, plain characters. */

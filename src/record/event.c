@@ -41,7 +41,7 @@ void event_put_list_end(struct buf *event)
 	buf_put_char(event, ']');
 }
 
-/* How many items of a list stand here, which is written whole. */
+/* Writes a whole list; returns how many items it has. */
 static size_t event_put_list(struct buf *event, const struct note_item *items, size_t left)
 {
 	size_t count = 0;

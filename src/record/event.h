@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events by the table of note.h: fields are put in the table's order and with its names, from a
- * note of another process or one by one.
+ * Writes events by the table of note.h: fields have the table's order and names.  They come from a
+ * note of another process, or one by one.
  */
 #ifndef BAWN_EVENT_H
 #define BAWN_EVENT_H
@@ -9,7 +9,7 @@
 #include "note.h"
 #include "writer.h"
 
-/* One by one, for who writes many: event_begin, event_put_*, then writer_end. */
+/* One by one: event_begin, event_put_*, then writer_end. */
 struct buf *event_begin(struct writer *w, enum note_kind kind);
 void event_put_word(struct buf *event, enum note_field field, const char *word);
 void event_put_text(struct buf *event, enum note_field field, struct span text);

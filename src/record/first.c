@@ -262,7 +262,7 @@ static int first_load(struct first *f, const char *name)
 	return 0;
 }
 
-/* Behind `at`, where an entry may begin. */
+/* The next place after `at` where an entry may begin. */
 static size_t first_next(const struct first *f, size_t at)
 {
 	const char *found = memmem(f->bytes + at + 1, f->len - at - 1, "BFV", 3);
@@ -436,8 +436,9 @@ ssize_t first_find(const struct first *f, const char *path, struct first_entry *
 		}
 		whole = whole || !(ret->flags & FIRST_META);
 		if (whole)
-			continue; /* unless it is entered again */
-		/* Its mode was changed first, and its content later: that is from here. */
+			continue; /* unless the path is entered AGAIN */
+		/* The session changed its mode first and its content later: this entry has the
+		 * content. */
 		if (e.flags & FIRST_META || e.ino != ret->ino || e.kind != ret->kind ||
 		    (e.born && ret->born && e.born != ret->born))
 			continue;
@@ -556,7 +557,7 @@ int first_content(const struct first *f, const struct first_entry *e)
 
 	if (fd < 0)
 		return fd;
-	/* One that was being copied when everything ended. */
+	/* The recorder ended while it copied this file. */
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
 		return -ESTALE;
 	return TAKE_FD(fd);

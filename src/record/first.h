@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First versions: what files of the workspace were before a session first changed them.  The
- * recorder writes them (first_keep.h) while the call that is about to change something waits; apply
- * reads them as the base of a three-way merge, and undo of a direct session to put everything back.
+ * First versions: files of the workspace as they were before a session first changed them.  The
+ * recorder writes them (first_keep.h) while the call that is about to change something waits.
+ * apply reads them as the base of a three-way merge; undo of a direct session puts them back.
  *
- * A folder, sessions/NAME/first, of three kinds of files:
+ * The folder sessions/NAME/first has these files:
  *
  *	index	entries, one after the other, only ever appended to
  *	data	contents of small files, likewise
  *	HEX	the content of a larger file; HEX is its number, 16 digits
- *	tree	where there can be one, a snapshot of the workspace from before the session
- *		(subvolume.h); then few files have to be kept by themselves
- *	unseen	direct: entries, of what was changed while the session ran though no call was seen
- *		that did it (reconcile.h): ABSENT where it is new, else what it was, with UNSEEN
+ *	tree	if the filesystem can, a snapshot of the workspace from before the session
+ *		(subvolume.h); then the recorder keeps few files by themselves
+ *	unseen	direct: entries of what changed while the session ran although the recorder saw no
+ *		call that did it (reconcile.h): ABSENT for a new file, else what it was, with UNSEEN
  *
  * An entry, numbers little endian:
  *
@@ -42,35 +42,37 @@
  *	then		path and text
  *	end-4	4	check: FNV-1a of all before
  *
- * Whoever writes one that does not fit cuts it off again.  Whoever reads passes over what is no
- * whole entry, and goes on with the next one that is; how much that was is known (`unread`), and
- * has to be said.  The numbers of a head have bytes that are 0, and paths have none: no name can
- * pass for an entry.
+ * A writer cuts off an entry that does not fit.  A reader skips what is no whole entry, goes on
+ * with the next whole one, and counts the skipped bytes (`unread`); its caller tells the user.
+ * The numbers of a head have bytes that are 0, and paths have none: so no name can look like an
+ * entry.
  *
- * LISTED says that the attributes are known, of BFV1 and BFV2 that there are none: in direct mode, of
+ * LISTED: the attributes are known; in BFV1 and BFV2 there are none.  Set in direct mode, for
  * files and folders that can be read.
  *
- * A file has a time of birth (in review mode one with several names) where the filesystem knows it:
- * numbers of inodes are used again, and two entries are of one file when both are the same.  One
- * that was made in the moment in which it was looked at has none: another may get number and moment
- * after it.
+ * An entry has the file's time of birth if the filesystem knows it (in review mode only for a
+ * file with several names).  Inode numbers are used again, so two entries are of one file when
+ * number and birth are the same.  A file that was made in the very moment in which the recorder
+ * looked gets no time of birth: another file could get the same number and moment after it.
  *
- * The entries are a journal: each says what stood at a path at that moment.  Whoever undoes goes
- * through them backwards: at the end each path is as its earliest entry says.  MOVED says that a
- * folder was renamed, so that paths of earlier entries beneath it have other names now; then a path
- * may be entered again.  It was asked for, and may have failed: the inode says which folder it was,
- * and so whether that has the new name.  A path is entered a second time as well where first only
- * its mode changed and later its content.
+ * The entries are a journal: each says what was at a path at that moment.  undo goes through
+ * them backwards: at the end each path is as its earliest entry says.  MOVED says that the
+ * session asked to rename a folder, so that paths of earlier entries beneath it may have other
+ * names now; then a path may have a further entry.  The rename may have failed: the inode says
+ * which folder it was, and so whether that folder has the new name.  A path also has a second
+ * entry when first only its mode changed and later its content.
  *
- * In review mode a path may leave the session: it landed, or was discarded, and its layers have it
- * no more.  When it is changed once more it is entered AGAIN: what stood there then is its first
- * version.  There MOVED is also entered for a file of the user's, so that it is known where it
- * went.  And before a ref of git's that has no file is made, the packed-refs that may have it is
- * entered, which the session need not change ever.
+ * In review mode a path may leave the session: it landed or was discarded, and the layers do not
+ * have it any more.  When the session changes it once more, it gets an entry with AGAIN: what
+ * was there then is its first version.  In review mode MOVED also has entries for the user's
+ * files, so that it is known where they went.  And before the session makes a ref of git that
+ * has no file, the recorder enters the packed-refs that may have it, even if the session never
+ * changes packed-refs.
  *
- * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".." part;
- * the workspace's own folder is ".".  In direct mode a folder is entered (META) before a name in it
- * or what stands there first changes, for its time; the workspace's own also before its mode does.
+ * Paths are below the workspace, relative, of any bytes but NUL, and have no "", "." or ".."
+ * part; the workspace's own folder is ".".  In direct mode the recorder enters a folder (META)
+ * before a name in it first changes, to keep its time; the workspace's own folder also before
+ * its mode changes.
  */
 #ifndef BAWN_FIRST_H
 #define BAWN_FIRST_H
@@ -88,7 +90,7 @@ enum {
 };
 
 enum first_kind {
-	FIRST_ABSENT, /* nothing stood there */
+	FIRST_ABSENT, /* nothing was there */
 	FIRST_FILE,
 	FIRST_DIR,
 	FIRST_LINK,  /* text: what it says */
@@ -104,21 +106,21 @@ enum first_flag {
 	FIRST_META = 1 << 3,      /* only mode, owner or times were about to change */
 	FIRST_END = 1 << 4,       /* not a first version: how the session left it */
 	FIRST_DIRECT = 1 << 5,    /* of a session in direct mode */
-	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what stood at `text` came to `path` */
-	FIRST_IN_TREE = 1 << 7,   /* the content is what has this path in the snapshot */
-	FIRST_AGAIN = 1 << 8,     /* review: what earlier entries say of the path counts no more */
+	FIRST_EXCHANGED = 1 << 6, /* of MOVED: what was at `text` went to `path` */
+	FIRST_IN_TREE = 1 << 7,   /* the content is at this path in the snapshot */
+	FIRST_AGAIN = 1 << 8,     /* review: earlier entries of the path do not count any more */
 	FIRST_LISTED = 1 << 9,    /* direct: the attributes are known */
 	FIRST_FLAGS = (1 << 10) - 1,
 };
 
 /* Why the content is not there. */
 enum first_why {
-	FIRST_WHY_NOT,        /* it is, or there is none to have */
+	FIRST_WHY_NOT,        /* it is there, or the thing has no content */
 	FIRST_WHY_LARGE,      /* larger than what is kept for a merge */
 	FIRST_WHY_LIMIT,      /* the session's limit was reached */
-	FIRST_WHY_UNREADABLE, /* it could not be read, or is another one than was meant */
+	FIRST_WHY_UNREADABLE, /* it could not be read, or another file was at the path */
 	FIRST_WHY_FAILED,     /* it could not be written: no room */
-	FIRST_WHY_UNSEEN,     /* it was changed, and no call was seen that did it */
+	FIRST_WHY_UNSEEN,     /* it was changed, and the recorder saw no call that did it */
 	FIRST_WHY_COUNT,
 };
 
@@ -139,16 +141,16 @@ struct first_entry {
 	const char *text; /* of LINK and MOVED; else "" */
 };
 
-/* When what has this name in a folder was made, or ("") what the descriptor is of; 0: the
- * filesystem does not say. */
+/* When the file of this name in a folder was made; name "": the file of the descriptor.  0: the
+ * filesystem does not know. */
 int64_t first_born(int dir, const char *name);
 
 /* Appends an entry. */
 void first_entry_put(struct buf *into, const struct first_entry *e);
 
 /*
- * Takes one from the start of bytes: its length, 0 at the end of the whole ones, or -EPROTO for one
- * that nobody wrote.  path and text are put into scratch, which is cleared.
+ * Reads an entry at the start of bytes.  Its length; 0: the bytes end before the entry does;
+ * -EPROTO: it is no entry.  Clears scratch and puts path and text there.
  */
 ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf *scratch);
 
@@ -158,7 +160,7 @@ ssize_t first_entry_take(struct span bytes, struct first_entry *ret, struct buf 
 struct first_index {
 	int fd;
 	uint64_t len;
-	bool torn; /* behind that is a part of an entry, which could not be cut off */
+	bool torn; /* after that is a part of an entry, which could not be cut off */
 	struct buf out;
 };
 
@@ -169,8 +171,8 @@ int first_index_open(struct first_index *x, int dir);
 int first_index_open_unseen(struct first_index *x, int dir);
 void first_index_close(struct first_index *x);
 
-/* Appends an entry whole, or nothing: what was written of one that does not fit is cut off, and as
- * long as that cannot be done nothing follows it.  Why it was not, or FIRST_WHY_NOT. */
+/* Appends an entry whole, or nothing: cuts off a part that was written.  As long as that fails, it
+ * appends nothing more.  FIRST_WHY_NOT, or why there is no entry. */
 enum first_why first_index_put(struct first_index *x, const struct first_entry *e, uint64_t limit);
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -190,8 +192,8 @@ struct first {
 
 #define FIRST_INIT ((struct first){.dir = -1})
 
-/* Of a folder first/, which is copied.  One that is empty has no entries; one that is damaged has
- * those that are whole, and `unread`.  0 or -errno, and a sentence. */
+/* Reads a folder first/, and keeps a copy of the descriptor.  An empty one has no entries; of a
+ * damaged one it gets the whole entries, and `unread`.  0 or -errno, and a sentence. */
 int first_open(int dir, struct first *ret, struct error *e);
 /* The same of `unseen`. */
 int first_open_unseen(int dir, struct first *ret, struct error *e);
@@ -205,32 +207,32 @@ void first_at(const struct first *f, size_t i, struct first_entry *ret);
 int first_each(const struct first *f,
 	       int (*found)(void *context, size_t i, const struct first_entry *e), void *context);
 
-/* Once for each path of which something was kept, in the order of paths: what a session does again
- * and again has as many entries.  A negative answer ends it. */
+/* Calls found once for each path, in the order of paths: one path may have many entries.  A
+ * negative answer ends it. */
 int first_each_path(const struct first *f, int (*found)(void *context, const char *path),
 		    void *context);
 
 /*
- * What stood at this path before the session: of its first entry, with the content and digest of
- * the first that has them.  The entry's number, or -ENOENT.
+ * What was at this path before the session: its first entry, with the content and digest of
+ * the first entry that has them.  The entry's number, or -ENOENT.
  */
 ssize_t first_find(const struct first *f, const char *path, struct first_entry *ret);
 
-/* What stood at this path last when entry `before` was made.  Its number, or -ENOENT. */
+/* The last entry of this path before entry number `before`.  Its number, or -ENOENT. */
 ssize_t first_find_before(const struct first *f, const char *path, size_t before,
 			  struct first_entry *ret);
 
-/* For each entry that says what stood at this path, earliest first; a negative answer ends it. */
+/* Calls found for each entry of this path, earliest first; a negative answer ends it. */
 int first_each_of(const struct first *f, const char *path,
 		  int (*found)(void *context, const struct first_entry *e), void *context);
 
-/* How the session left it: its last END entry. */
+/* How the session left it: its last END entry.  Its number, or -ENOENT. */
 ssize_t first_find_end(const struct first *f, const char *path, struct first_entry *ret);
 
 /* The content of an entry, at its start: a descriptor, or -ENOENT; -ESTALE: damaged. */
 int first_content(const struct first *f, const struct first_entry *e);
 
-/* Its attributes are appended.  0, or -errno; -ENODATA: they are not known. */
+/* Appends its attributes.  0, or -errno; -ENODATA: they are not known. */
 int first_attributes(const struct first *f, const struct first_entry *e, struct buf *into);
 
 #endif

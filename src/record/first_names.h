@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All files of a tree by all their names, for who looks for further names of a file (hard links).
- * What cannot be looked into has no names that could be found.  Apart from first_keep.c because
- * undo looks likewise (undo_links.h).
+ * All files of a tree by all their names, to find further names of a file (hard links).
+ * Folders that cannot be opened are left out.  Not in first_keep.c, because undo uses it
+ * too (undo_links.h).
  */
 #ifndef BAWN_FIRST_NAMES_H
 #define BAWN_FIRST_NAMES_H

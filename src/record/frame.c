@@ -11,7 +11,7 @@
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Eight digits; 0 is no length, and so says that they are none. */
+/* The length in eight digits; 0: they are no length. */
 static uint32_t frame_length(const uint8_t *at)
 {
 	uint32_t value = 0;
@@ -26,7 +26,7 @@ static uint32_t frame_length(const uint8_t *at)
 	return value;
 }
 
-/* Where the length is known beforehand it costs a comparison or two: verify reads gigabytes. */
+/* Inline, so that a constant length costs a comparison or two: verify reads gigabytes. */
 static inline bool frame_take_text(struct reader *r, struct span text)
 {
 	if (reader_left(r) < text.len || memcmp(r->at, text.ptr, text.len) != 0)
@@ -72,7 +72,7 @@ static bool frame_is_kind(struct span kind)
 	return true;
 }
 
-/* The time on the wall and the `",` behind it: 32 bytes, compared at once. */
+/* The wall time and the `",` after it: 32 bytes, compared at once. */
 static bool frame_take_wall(struct reader *r, struct span *ret)
 {
 	static const uint8_t low[] = "0000-00-00T00:00:00.000000000Z\",";
@@ -98,7 +98,7 @@ static const char *frame_read_event(struct frame *f)
 		return "the event does not begin with its number";
 	if (!frame_take_text(&r, SPAN_LITERAL(",\"prev\":\"")))
 		return "the event does not name the one before";
-	/* That it is a hash shows when it is compared with one. */
+	/* Its digits are checked when it is compared with a hash. */
 	if (reader_left(&r) < HASH_HEX)
 		return "the event does not name the one before";
 	f->prev = (struct span){r.at, HASH_HEX};
@@ -118,8 +118,8 @@ static const char *frame_read_event(struct frame *f)
 	return memchr(f->rest.ptr, '\n', f->rest.len) ? "the event has more than one line" : NULL;
 }
 
-/* The bytes end before the frame does.  It is one line: where they have the end of one, a length
- * was changed, and what follows is not to be taken for a torn end. */
+/* The bytes end before the frame does.  A frame is one line.  So if the bytes have the end of a
+ * line, the length is wrong, and this is BAD, not a torn end. */
 static enum feed frame_is_torn(struct span bytes, struct frame *ret)
 {
 	if (bytes.len == 0 || !memchr(bytes.ptr, '\n', bytes.len))
@@ -168,7 +168,7 @@ const char *frame_follows(const struct frame *f, uint64_t seq, const char head[H
 
 /* --- members that we wrote ------------------------------------------------------------ */
 
-/* Behind `,"key":`.  Only at the event's own level, where our members without braces stand. */
+/* A reader after `,"key":`.  Only for members of the event itself, without braces. */
 static struct reader frame_member(const struct frame *f, const char *key)
 {
 	char name[40];
@@ -226,7 +226,7 @@ int frame_number_member(const struct frame *f, const char *key, uint64_t *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* The calendar is asked once a second. */
+/* Computes the calendar only once a second. */
 static void frame_set_wall(struct frame_clock *c, int64_t seconds, uint32_t nanoseconds)
 {
 	time_t at = (time_t)seconds;
@@ -344,7 +344,8 @@ void frame_put_value(struct buf *event, struct span bytes)
 	}
 }
 
-/* Bytes that one becomes at most in text: controls and what is not seen are written as \uXXXX. */
+/* How many bytes of text one byte becomes at most: controls and invisible characters become
+ * \uXXXX. */
 static size_t frame_escaped(uint8_t byte)
 {
 	if (byte < 0x20 || byte == 0x7f)
@@ -355,7 +356,8 @@ static size_t frame_escaped(uint8_t byte)
 size_t frame_value_fits(struct span bytes, size_t room)
 {
 	static const size_t around = sizeof("{\"b64\":\"\"}") - 1;
-	/* The beginning of text may be none, and the other way round: it fits as both. */
+	/* A part of valid UTF-8 may be invalid, and the other way round: it must fit in both
+	 * forms. */
 	size_t left = room > around ? room - around : 0, most = left / 4 * 3, n = 0;
 
 	for (; n < bytes.len && n < most && frame_escaped(bytes.ptr[n]) <= left; n++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The format of a record, byte by byte.  docs/RECORD.md says the same for readers elsewhere.
+ * The format of a record, byte by byte.  docs/RECORD.md says the same for users.
  *
- * A file of frames, nothing before, between or behind them.  A frame is one line:
+ * A file of frames, with nothing before, between or after them.  A frame is one line:
  *
  *	offset	bytes	what
  *	0	8	length of the event in bytes, hexadecimal, lower case: 00000002 to 0000ffff
@@ -24,12 +24,12 @@
  *	wall	the clock on the wall, UTC, as 2026-11-15T05:52:20.123456789Z
  *	kind	a word of lower-case letters and '-'
  *
- * and then what the kind has.  Text of the agent's (a path, an argument) that is valid UTF-8 is
- * a string, with controls and invisible characters escaped; other bytes are
- * {"b64":"..."}: either way they come back as they were.
+ * and then the members of the kind.  Text that the agent chose (a path, an argument) is a string
+ * if it is valid UTF-8, with controls and invisible characters escaped; other bytes are
+ * {"b64":"..."}.  A reader gets the original bytes from both.
  *
- * A reader of frames is strict: each of these has one spelling.  Where a file ends within
- * a frame, everything before that frame stands.
+ * A reader of frames is strict: each of these has one spelling.  When a file ends within
+ * a frame, everything before that frame is still good.
  */
 #ifndef BAWN_FRAME_H
 #define BAWN_FRAME_H
@@ -51,20 +51,20 @@ enum {
 struct frame {
 	size_t len;        /* of the whole frame */
 	struct span event; /* JSON */
-	struct hash hash;  /* of it, and the head says so too */
+	struct hash hash;  /* of the event; the head has the same */
 	struct span hex;   /* the same, as it is written there */
 	uint64_t seq;
 	struct span prev; /* hexadecimal, as it is written */
 	uint64_t boot;
 	struct span wall, kind;
-	struct span rest; /* of the event behind its kind: ",..." and the last brace */
+	struct span rest; /* of the event after its kind: ",..." and the last brace */
 	const char *why;  /* when BAD */
 };
 
 /* DONE, MORE (the bytes end within a frame) or BAD. */
 enum feed frame_read(struct span bytes, struct frame *ret);
 
-/* NULL, or why it cannot stand behind the event of that number and hash. */
+/* NULL, or why it cannot follow the event of that number and hash. */
 const char *frame_follows(const struct frame *f, uint64_t seq, const char head[HASH_HEX]);
 
 /* The text of the second that was last written; all zeros to begin with. */
@@ -73,8 +73,8 @@ struct frame_clock {
 	char wall[FRAME_WALL_SIZE];
 };
 
-/* The event's first members, as of now, up to the kind; the caller puts the others and the last
- * brace. */
+/* Writes the event's first members with the current time, up to the kind.  The caller writes the
+ * others and the last brace. */
 void frame_begin(struct buf *event, struct frame_clock *clock, uint64_t seq,
 		 const struct hash *prev, const char *kind);
 
@@ -85,7 +85,7 @@ void frame_put(struct buf *into, struct span event, struct hash *ret_hash);
 void frame_put_bytes(struct buf *event, const char *key, struct span bytes);
 /* The value alone. */
 void frame_put_value(struct buf *event, struct span bytes);
-/* How long a beginning of it takes at most `room` bytes as a value; no character of it is cut. */
+/* How many bytes from the start fit into `room` as a value, without cutting a character. */
 size_t frame_value_fits(struct span bytes, size_t room);
 void frame_put_u64(struct buf *event, const char *key, uint64_t value);
 void frame_put_hash(struct buf *event, const char *key, const struct hash *hash);
@@ -95,7 +95,7 @@ void frame_put_hash(struct buf *event, const char *key, const struct hash *hash)
 struct span frame_plain_member(const struct frame *f, const char *key);
 /* A hash likewise. */
 bool frame_hash_member(const struct frame *f, const char *key, struct hash *ret);
-/* The mac that an event ends with, and the bytes in front of it, which it is over. */
+/* The mac at the end of an event, and the bytes before it, which it covers. */
 bool frame_split_mac(const struct frame *f, struct span *ret_covered, struct hash *ret_mac);
 /* Digits likewise; -ENOENT. */
 int frame_number_member(const struct frame *f, const char *key, uint64_t *ret) BAWN_MUST_USE;

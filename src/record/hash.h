@@ -23,9 +23,9 @@ void hash_node(const struct hash *left, const struct hash *right, /* 0x01 in fro
 void hash_mac(const struct hash *key, struct span bytes, struct hash *ret); /* HMAC */
 
 /*
- * Of a whole file, from its beginning, wherever the descriptor stands.  0; -EFBIG: it has more than
- * `most` bytes, holes counted; -ETIME: it is later than deadline (clock_ms of CLOCK_BOOTTIME; 0:
- * there is none); or another -errno.
+ * The hash of a whole file from its beginning, whatever the descriptor's offset.  0; -EFBIG: it
+ * has more than `most` bytes, with holes; -ETIME: the deadline has passed (clock_ms of
+ * CLOCK_BOOTTIME; 0: there is none); or another -errno.
  */
 int hash_file(int fd, uint64_t most, int64_t deadline, struct hash *ret) BAWN_MUST_USE;
 

@@ -15,7 +15,7 @@
 enum {
 	KEEP_LEVEL = 3,
 	KEEP_TIDY_SESSIONS = 64,
-	KEEP_TIDY_LEAST = 64 << 10, /* less than that saves next to nothing */
+	KEEP_TIDY_LEAST = 64 << 10, /* compressing less than that saves nearly nothing */
 	KEEP_TIDY_BYTES = 32 << 20, /* a segment at most, which is half a second */
 };
 
@@ -92,7 +92,7 @@ static int keep_write(int folder, const char *name, struct span bytes)
 	return r == 0 && fsync(fd) < 0 ? -errno : r;
 }
 
-/* What the disk has now unpacks to the same bytes. */
+/* Checks that the file on the disk unpacks to the same bytes. */
 static int keep_read_back(int folder, const char *name, struct span plain, struct error *e)
 {
 	_cleanup_buf_ struct buf file = BUF_INIT(SEGMENT_MAX);
@@ -180,7 +180,7 @@ void keep_tidy(const struct store *s)
 	for (size_t i = first; i < s->count; i++) {
 		struct error e = ERROR_INIT;
 
-		/* What cannot be compressed stays as it is, and can be read. */
+		/* If compressing fails, the segment stays as it is and can be read. */
 		if (keep_size(s, &s->sessions[i]) >= KEEP_TIDY_LEAST &&
 		    keep_compress(s, &s->sessions[i], KEEP_TIDY_BYTES, &e) > 0)
 			return;
@@ -195,7 +195,7 @@ static int keep_unlink(void *context, int folder, const char *name)
 	return unlinkat(folder, name, 0) < 0 ? -errno : 0;
 }
 
-/* A folder that was moved out of sight to be removed. */
+/* Removes a folder that was renamed to be removed. */
 static int keep_remove_gone(int dir, const char *name)
 {
 	_cleanup_fd_ int folder =
@@ -238,7 +238,7 @@ int keep_remove(const struct store *s, const struct store_session *session,
 		if (r < 0)
 			return r;
 	}
-	/* Out of sight at once: nobody finds a part of it in its place. */
+	/* Rename it first, so that nobody finds a half-removed session. */
 	(void)snprintf(gone, sizeof(gone), KEEP_GONE "%s", session->folder);
 	r = renameat(s->dir, session->folder, s->dir, gone) < 0 ? -errno
 								: keep_remove_gone(s->dir, gone);

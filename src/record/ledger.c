@@ -14,14 +14,14 @@
 
 /* --- the file ------------------------------------------------------------------------- */
 
-enum { LEDGER_ENTRY_MAX = 1024 }; /* of one entry's bytes; there is never more than one unsynced */
+enum { LEDGER_ENTRY_MAX = 1024 }; /* bytes of one entry; at most one is not synced */
 
-/* Where the ledger ends: behind its last whole frame. */
+/* The end of the ledger: after its last whole frame. */
 struct ledger_tail {
 	uint64_t seq, begun;
 	struct hash hash;
 	off_t size; /* of all whole frames */
-	off_t torn; /* bytes behind them */
+	off_t torn; /* bytes after them */
 };
 
 enum { LEDGER_KEY_TEXT = 32 + HASH_HEX };
@@ -40,7 +40,7 @@ int ledger_open(int dir, struct error *e)
 	return fd;
 }
 
-/* Waits for other sessions that are writing; the lock goes with the descriptor's last copy. */
+/* Takes the lock, and waits for other sessions that write.  Closing the descriptor frees it. */
 static int ledger_lock(int fd, bool on)
 {
 	while (flock(fd, on ? LOCK_EX : LOCK_UN) < 0)
@@ -49,7 +49,8 @@ static int ledger_lock(int fd, bool on)
 	return 0;
 }
 
-/* The last whole frame stands in the last two frames' worth of bytes; lines end where frames do. */
+/* Finds the last whole frame: it is in the last bytes, at most two frames long.  Frames end with a
+ * newline. */
 static int ledger_find_tail(int fd, struct ledger_tail *ret)
 {
 	static uint8_t bytes[2 * FRAME_MAX];
@@ -65,8 +66,8 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 		return -errno;
 	size_t len = (size_t)n;
 	size_t last = len > LEDGER_ENTRY_MAX ? len - LEDGER_ENTRY_MAX : 0;
-	/* A page that power did not let through reads as zeros, also before one that came through.
-	 */
+	/* After a loss of power a page that was not written reads as zeros, also before one that
+	 * was. */
 	const uint8_t *zero = memchr(bytes + last, '\0', len - last);
 
 	if (zero)
@@ -86,7 +87,7 @@ static int ledger_find_tail(int fd, struct ledger_tail *ret)
 		return -EBADMSG;
 	ret->seq = f.seq;
 	ret->hash = f.hash;
-	/* Without it the seal knows; and verify says what is wrong with the entry. */
+	/* Then the seal has the number, and verify says what is wrong with the entry. */
 	if (frame_number_member(&f, "begun", &ret->begun) < 0)
 		ret->begun = 0;
 	return 0;
@@ -124,7 +125,7 @@ static int ledger_write_entry(int fd, struct buf *event, struct ledger_tail *tai
 	return r;
 }
 
-/* A torn end is taken away, and that it was is entered. */
+/* Cuts off a torn end, and adds the entry `cut`. */
 static int ledger_mend(int fd, struct ledger_tail *tail)
 {
 	_cleanup_buf_ struct buf event = BUF_INIT(FRAME_EVENT_MAX);
@@ -162,7 +163,7 @@ static int ledger_explain(int r, struct error *e)
 
 /* --- the user's key ------------------------------------------------------------------- */
 
-/* A file of ours, whole or not at all. */
+/* Writes a file of ours, whole or not at all. */
 static int ledger_put_file(int dir, const char *name, struct span text)
 {
 	char temporary[40];
@@ -195,7 +196,8 @@ static int ledger_put_key(int dir, const char *name, uint64_t number, const stru
 	return r;
 }
 
-/* In place: it never gets shorter, it is within one sector, and nobody finds it half moved. */
+/* Writes the seal in place.  It never gets shorter and is within one sector, so no reader finds it
+ * half written. */
 static int ledger_move_key(int dir, uint64_t number, const struct hash *key, int *ret_fd)
 {
 	char text[LEDGER_KEY_TEXT];
@@ -221,7 +223,7 @@ int ledger_parse_key(struct span text, uint64_t *ret_number, struct hash *ret_ke
 
 	(void)snprintf(number, sizeof(number), "%.*s", (int)(space - text.ptr),
 		       (const char *)text.ptr);
-	/* Where the number grew by a digit and power went, the last newline may be missing. */
+	/* If the number grew by a digit and power failed, the last newline may be missing. */
 	if (hex.len < HASH_HEX || hex.len > HASH_HEX + 1 ||
 	    (hex.len > HASH_HEX && hex.ptr[HASH_HEX] != '\n') ||
 	    str_parse_u64(number, ret_number) < 0 || hash_parse((const char *)hex.ptr, ret_key) < 0)
@@ -234,7 +236,7 @@ int ledger_read_seal(int dir, uint64_t *ret_number, struct hash *ret_key)
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
 	int r = fd_read_file_at(dir, "seal", &text);
 
-	/* Where it grew by a digit and power went, a zero stands in the last place. */
+	/* If it grew by a digit and power failed, the last byte is a zero. */
 	if (r == 0)
 		text.len = strnlen(buf_str(&text), text.len);
 	if (r == 0)
@@ -244,7 +246,7 @@ int ledger_read_seal(int dir, uint64_t *ret_number, struct hash *ret_key)
 	return r;
 }
 
-/* The first session of all: a key is made, and kept twice until the user took his copy. */
+/* The first session of all: makes a key, and keeps it twice until the user has taken a copy. */
 static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 {
 	if (getrandom(ret_key->bytes, HASH_SIZE, 0) != HASH_SIZE)
@@ -258,8 +260,8 @@ static int ledger_make_key(int dir, uint64_t *ret_number, struct hash *ret_key)
 /* --- entries -------------------------------------------------------------------------- */
 
 /*
- * The user's key for the next session, and its number.  Where power was lost before the seal had
- * moved on, the last entry knows better: a number is never taken twice.
+ * The user's key for the next session, and its number.  If power failed before the seal
+ * moved on, the last entry has the right number: no number is used twice.
  */
 static int ledger_take_key(int dir, uint64_t begun, uint64_t *ret_number, struct hash *ret_user)
 {
@@ -294,7 +296,7 @@ int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledge
 		frame_put_hash(&event, "mac", &mac);
 		r = ledger_write_entry(ledger, &event, &tail);
 	}
-	/* Entered first, moved on then: a seal that is ahead says that the ledger was cut. */
+	/* The entry first, then the seal: a seal that is ahead proves that the ledger was cut. */
 	if (r == 0)
 		r = ledger_move_key(dir, tail.begun, &user, &ret->seal);
 	explicit_bzero(&user, sizeof(user));
@@ -370,7 +372,7 @@ static const char *const ledger_kinds[LEDGER_KIND_COUNT] = {
 	[LEDGER_REMOVED] = "removed",
 };
 
-/* What an entry has besides its session. */
+/* Reads what an entry has besides its session; NULL, or what is wrong. */
 static const char *ledger_read_more(struct ledger_entry *entry)
 {
 	const struct frame *f = &entry->frame;

@@ -2,20 +2,20 @@
 /*
  * The user's ledger: one chain of frames (frame.h) over all sessions, in the record's folder.
  *
- *	ledger		frames: `begin` and `end` of each session, `removed` when the user let its
- *			record go, `cut` when bytes behind the last whole frame were taken away
- *			(a write that power or a kill tore)
+ *	ledger		frames: `begin` and `end` of each session, `removed` when the user removed its
+ *			record, `cut` when bytes after the last whole frame were cut off
+ *			(a write that a loss of power or a kill tore)
  *	seal		the number of the next session and the user's key at that point
  *	verification	the first key, until the user took it away to keep elsewhere
  *
- * Every entry says how many sessions were begun so far.  An entry is there before `seal` moves
- * on: a seal that is behind (power) is moved after it, and one that is ahead says that the ledger
- * was cut.  A begin has a mac by the user's key of that moment (seal.h), over all before it.
+ * Every entry says how many sessions were begun so far.  A writer adds the entry before it moves
+ * `seal` on.  A seal that is behind (a loss of power) is moved on later; a seal that is ahead
+ * proves that the ledger was cut.  A begin has a mac by the user's key of that moment (seal.h),
+ * over all before it.
  *
- * Written under a lock on `ledger`; each entry is durable before the call returns, but for
- * ledger_begin_unsynced.  A session
- * that is gone from its folder still stands here; one that was cut does not have the head that
- * stands here.
+ * Writers hold a lock on `ledger`; each entry is durable before the call returns, except with
+ * ledger_begin_unsynced.  The ledger still has a session whose folder is gone; and a record that
+ * was cut does not have the head that the ledger has.
  */
 #ifndef BAWN_LEDGER_H
 #define BAWN_LEDGER_H
@@ -41,11 +41,10 @@ struct ledger_removed {
 	const char *reason; /* a word: age, size */
 };
 
-/* A descriptor that keeps working without the folder: what `end` needs. */
+/* A descriptor of the ledger; `end` needs it when the folder cannot be opened any more. */
 int ledger_open(int dir, struct error *e);
 
-/* A session that was entered, and whose entry is durable when first the ledger, then `seal` has
- * been synced. */
+/* A session whose entry is durable after the caller has synced first the ledger, then `seal`. */
 struct ledger_begun {
 	uint64_t number;
 	struct hash key;
@@ -54,14 +53,14 @@ struct ledger_begun {
 int ledger_begin_unsynced(int dir, int ledger, const char *session, struct ledger_begun *ret,
 			  struct error *e);
 
-/* Takes the next number and key, and enters the session: `number` and `key` are its. */
+/* Takes the next number and key, and enters the session with them. */
 int ledger_begin(int dir, int ledger, const char *session, uint64_t *ret_number,
 		 struct hash *ret_key, struct error *e);
 int ledger_enter_end(int ledger, const struct ledger_end *end, struct error *e);
 
 int ledger_enter_removed(int ledger, const struct ledger_removed *removed, struct error *e);
 
-/* What the seal says: the number of the next session, and the user's key at that point; -ENOENT when
+/* Reads the seal: the number of the next session, and the user's key at that point; -ENOENT:
  * there is none. */
 int ledger_read_seal(int dir, uint64_t *ret_number, struct hash *ret_key) BAWN_MUST_USE;
 

@@ -23,7 +23,7 @@ static int logfile_make(int dir, uint64_t number, bool reserved)
 
 	if (fd < 0)
 		return -errno;
-	/* Not every file system can; one that is full says so. */
+	/* Not every filesystem can reserve room; a full one answers ENOSPC. */
 	if (reserved && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, LOGFILE_RESERVE) < 0 &&
 	    errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
@@ -61,7 +61,7 @@ int logfile_next(struct logfile *s, int dir, struct writer *w)
 
 void logfile_last(struct logfile *s, const struct writer *w)
 {
-	/* To the size that it has; it is only room that goes, and if it stays nothing is lost. */
+	/* Gives back the reserved room.  If that fails, nothing is lost. */
 	if (ftruncate(s->fd, (off_t)(w->bytes - s->from)) < 0)
 		return;
 }

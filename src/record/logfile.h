@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that a session's record is written to: 000001.log, 000002.log and so on, in its
- * folder.  Chain and seals go on from one to the next.  Room on the disk is taken ahead of what
- * is written, so that a disk that fills up stops the session while its end can still be written.
+ * folder.  Chain and seals go on from one to the next.  The writer reserves room on the disk ahead,
+ * so that on a full disk the session stops while its end can still be written.
  */
 #ifndef BAWN_LOGFILE_H
 #define BAWN_LOGFILE_H
@@ -24,15 +24,15 @@ struct logfile {
 
 void logfile_name(uint64_t number, char ret[LOGFILE_NAME_SIZE]);
 
-/* reserved: with room for what a box does before somebody sees that the disk is full. */
+/* reserved: reserve room for events that come before the recorder sees that the disk is full. */
 int logfile_first(struct logfile *s, int dir, bool reserved) BAWN_MUST_USE;
 bool logfile_is_full(const struct logfile *s, const struct writer *w);
 
-/* The next one, durable in its folder, is the writer's from now on; everything so far must be
- * committed. */
+/* Makes the next file, durable in its folder, and gives it to the writer.  Everything so far
+ * must be committed. */
 int logfile_next(struct logfile *s, int dir, struct writer *w) BAWN_MUST_USE;
 
-/* The record has ended: room that was taken and not needed is given back. */
+/* The record has ended: gives back reserved room. */
 void logfile_last(struct logfile *s, const struct writer *w);
 
 #endif

@@ -11,7 +11,7 @@ void merkle_add(struct merkle *m, const struct hash *leaf)
 	int at = merkle_edge_count(m->size);
 	struct hash h = *leaf;
 
-	/* As a carry: each bit that was set joins its subtree with the one on its right. */
+	/* Like a carry: for each set bit, joins its subtree with the one on its right. */
 	for (uint64_t bits = m->size; bits & 1; bits >>= 1)
 		hash_node(&m->edge[--at], &h, &h);
 	m->edge[at] = h;
@@ -54,7 +54,7 @@ size_t merkle_inclusion(const struct hash *leaves, uint64_t count, uint64_t inde
 	struct hash down[MERKLE_PROOF_MAX];
 	size_t depth = 0;
 
-	/* From the root down, and given from the leaf up. */
+	/* We walk from the root down, but the proof goes from the leaf up. */
 	while (count > 1) {
 		uint64_t k = merkle_split(count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Merkle tree of RFC 6962 over the frames of a record: its root says everything in one
- * hash, and a proof of a few hashes shows that a frame is in it (inclusion).  Any verifier of
+ * The Merkle tree of RFC 6962 over the frames of a record: its root is one hash over everything,
+ * and a proof of a few hashes shows that a frame is in it (inclusion).  Any verifier of
  * transparency logs reads both.
  *
  * While frames are written only the roots of the perfect subtrees on the right edge are
@@ -22,7 +22,7 @@ struct merkle {
 void merkle_add(struct merkle *m, const struct hash *leaf);
 void merkle_root(const struct merkle *m, struct hash *ret); /* of an empty one: the hash of "" */
 
-/* The root over leaves of which all are at hand. */
+/* The root over an array of all leaves. */
 void merkle_root_of(const struct hash *leaves, uint64_t count, struct hash *ret);
 
 /* The proof that a leaf is in the tree; how many hashes, at most MERKLE_PROOF_MAX. */

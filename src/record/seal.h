@@ -7,8 +7,8 @@
  *		its begin in the ledger has a mac with HMAC(S, "ledger")
  *	session	each seal uses K for its mac and leaves HMAC(K, "next") behind
  *
- * What is left behind takes the place of what was used, which is wiped: whoever has the
- * machine now can seal what comes, and not what has been.  Who kept S0 elsewhere (the
+ * The new key replaces the used one, which is wiped: an attacker who takes over the
+ * machine can seal what comes, but not change what was sealed.  A user who kept S0 elsewhere (the
  * verification key) can make every key again, and so check every seal.
  */
 #ifndef BAWN_SEAL_H
@@ -19,10 +19,10 @@
 /* The key of the session with this number, the first being 0. */
 void seal_session_key(const struct hash *verification, uint64_t number, struct hash *ret);
 
-/* Takes a session's key out of the user's and moves that on. */
+/* Derives a session's key from the user's, and moves the user's on. */
 void seal_take_session(struct hash *user, struct hash *ret);
 
-/* Leaves `count` sessions' keys behind. */
+/* Moves the user's key on by `count` sessions. */
 void seal_skip(struct hash *user, uint64_t count);
 
 /* The mac of a session's begin in the ledger, by the user's key before the session takes its own:

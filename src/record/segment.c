@@ -12,7 +12,7 @@
 
 static void segment_unmap(struct span *bytes)
 {
-	/* The pages are ours to give back, although nobody may write them. */
+	/* munmap wants a pointer without const. */
 	if (bytes->len > 0)
 		(void)munmap((void *)(uintptr_t)bytes->ptr, bytes->len);
 	*bytes = (struct span){NULL, 0};
@@ -105,7 +105,7 @@ int segment_open(int folder, uint32_t number, struct segment *ret, struct error 
 	char name[SEGMENT_NAME_SIZE];
 	int r = -ENOENT;
 
-	/* The plain one may be replaced by the other just now: so it is asked for twice. */
+	/* The compressed form may replace the plain one at this moment: so try again. */
 	for (int i = 0; i < 3; i++) {
 		segment_name(name, number, i == 1);
 		_cleanup_fd_ int fd =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A segment of a record: one file of frames, plain (000001.log) or compressed with zstd
- * (000001.log.zst), as bytes in memory.  A plain one is mapped, and can be looked at again when
- * it grew; a compressed one is one zstd frame that says its size, unpacked whole.
+ * (000001.log.zst), as bytes in memory.  A plain one is mapped, and can be mapped again when
+ * it grew; a compressed one is one zstd frame that states its size, and is unpacked whole.
  */
 #ifndef BAWN_SEGMENT_H
 #define BAWN_SEGMENT_H

@@ -57,7 +57,7 @@ bool store_parse_folder(const char *folder, struct store_session *ret)
 	ret->start = start;
 	memcpy(ret->folder, folder, len);
 	memcpy(ret->name, folder + STORE_STAMP + 1, len - STORE_STAMP - 1);
-	/* The number that tells two of one second apart is no part of the name. */
+	/* The number after two sessions of one second is no part of the name. */
 	char *dash = strrchr(ret->name, '-');
 
 	if (dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1))
@@ -121,7 +121,7 @@ void store_fini(struct store *s)
 
 /* --- which one ------------------------------------------------------------------------ */
 
-/* Newest first: the first that fits is taken, unless another name fits as well. */
+/* Newest first: takes the first match, unless another name matches as well. */
 static const struct store_session *store_find_prefix(const struct store *s, const char *typed,
 						     struct error *e)
 {
@@ -165,7 +165,7 @@ bool store_is_newer(const struct store *s, const struct store_session *one,
 {
 	if (one->start != other->start)
 		return one->start > other->start;
-	/* They stand in the order of their numbers. */
+	/* The list is in the order of their numbers. */
 	return str_equal(one->name, other->name) ? one > other
 						 : store_birth(s, one) > store_birth(s, other);
 }
@@ -223,7 +223,7 @@ bool store_is_running(const struct store *s, const struct store_session *session
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* Of a name that begins with one; else 0. */
+/* The number of a segment's file name; else 0. */
 static uint32_t store_segment_number(const char *name)
 {
 	uint32_t number = 0;
@@ -268,7 +268,7 @@ void store_link(struct store_cursor *c, uint64_t seq, const char head[HASH_HEX])
 	memcpy(c->head, head, HASH_HEX);
 }
 
-/* The first event follows none: its `prev` is zeros. */
+/* No event comes before the first: its `prev` is zeros. */
 static void store_link_first(struct store_cursor *c)
 {
 	static const struct hash none;
@@ -324,7 +324,7 @@ static enum feed store_open_segment(struct store_cursor *c, uint32_t number)
 	return FEED_DONE;
 }
 
-/* What is there at this moment. */
+/* Reads the next frame of what is there now. */
 static enum feed store_read(struct store_cursor *c, struct frame *ret)
 {
 	if (c->offset > c->segment.bytes.len)
@@ -357,7 +357,7 @@ enum feed store_next(struct store_cursor *c, struct frame *ret)
 
 		if (said != FEED_MORE)
 			return said;
-		/* The next one is there before anything is added to it, and this one whole. */
+		/* The recorder makes the next segment only when this one is whole. */
 		uint32_t number = c->number;
 		uint64_t offset = c->offset;
 		char name[2][SEGMENT_NAME_SIZE];

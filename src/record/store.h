@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of a user, for who reads them:
+ * The records of a user, for readers:
  *
  *	RECORD/ledger, seal, verification	ledger.h
  *	RECORD/20261115-084532-calm-otter/	one session: its start (UTC) and name; with -2, -3
- *						behind it when that was taken
+ *						after it when that exists already
  *		000001.log, 000002.log...	its segments (segment.h); the chain goes on from
  *						one to the next
  *
- * The recorder holds a lock (flock) on the session's folder for as long as it lives.  Who only
- * looks takes a shared one for a moment: the recorder waits for its own.
+ * The recorder holds a lock (flock) on the session's folder while it is alive.  A reader that asks
+ * whether it is alive takes a shared lock for a moment; a recorder that starts waits for it.
  */
 #ifndef BAWN_STORE_H
 #define BAWN_STORE_H
@@ -49,28 +49,29 @@ bool store_parse_folder(const char *folder, struct store_session *ret);
 /*
  * The session that a person means: `last`, a whole folder name, a name (the newest of it), or
  * the beginning of one of these that fits one session only.  NULL and an error when there is
- * none, or more than one.  The last is no record of a verb's (apply, undo, ...) where there is one
- * of a session.
+ * none, or more than one.  `last` is a session if there is one, not the record of a verb (apply,
+ * undo, ...).
  */
 const struct store_session *store_find(const struct store *s, const char *typed, struct error *e);
 
-/* What apply, undo, snapshot and the like did has a record by the verb's name: one word.  A session
- * is called by two. */
+/* Whether it is a session's record.  A session has a name of two words; the record of a verb
+ * (apply, undo, snapshot) has the verb's name, one word. */
 bool store_is_session(const struct store_session *session);
 
-/* Of two sessions, whether the first is the newer one.  Names say only the second: of those that
- * began in the same one, the one made last.  Of one name the number behind it tells. */
+/* Whether `one` is newer.  Folder names have the start in whole seconds; of two that started in
+ * the same second, the folder made last is newer.  Of two with one name, the number after it
+ * decides. */
 bool store_is_newer(const struct store *s, const struct store_session *one,
 		    const struct store_session *other);
 
 /* Its folder, for reading; a descriptor, or -errno. */
 int store_open_session(const struct store *s, const struct store_session *session, struct error *e);
 
-/* Whether its recorder lives. */
+/* Whether its recorder is alive. */
 bool store_is_running(const struct store *s, const struct store_session *session);
 
-/* How many segments there are, from 1 on without a hole; and 0 or the number of one that stands
- * behind the hole. */
+/* How many segments there are, from 1 on without a gap; and 0 or the number of one after the
+ * gap. */
 uint32_t store_count_segments(int folder, uint32_t *ret_behind);
 
 /* --- frame by frame ------------------------------------------------------------------- */
@@ -81,7 +82,7 @@ struct store_cursor {
 	uint32_t number; /* of the segment, from 1; 0: none is open yet */
 	uint64_t offset; /* in its frames, of the next one */
 	/* The event that was read last, which the next has to follow: number and hash, in
-	 * hexadecimal.  Behind a store_seek none was, and any may come. */
+	 * hexadecimal.  After store_seek there is none, and any event may come. */
 	bool linked;
 	uint64_t seq;
 	char head[HASH_HEX];
@@ -96,17 +97,17 @@ void store_cursor_close(struct store_cursor *c);
 #define _cleanup_store_cursor_ _cleanup_(store_cursor_close)
 
 /*
- * DONE: a frame, whose spans are good until the next call.  MORE: nothing further at present; of
- * a session that lives more may come, and the call can be made again at any time.  BAD: these
- * are no frames, they cannot be read, or one does not follow the one before it (why).  Seals are
- * verify.h's.
+ * DONE: a frame, whose spans are good until the next call.  MORE: no further frame now; a running
+ * session may add some, so the caller may call again at any time.  BAD: these
+ * are no frames, they cannot be read, or one does not follow the one before it (why).  verify.h
+ * checks seals.
  */
 enum feed store_next(struct store_cursor *c, struct frame *ret);
 
-/* To a frame's place, as number and offset were before it was read; 0, 0 is the first event's. */
+/* Goes to a frame's place: number and offset as they were before it was read; 0, 0 is the first. */
 enum feed store_seek(struct store_cursor *c, uint32_t number, uint64_t offset);
 
-/* What comes next follows this event. */
+/* Says that the next event must follow this one. */
 void store_link(struct store_cursor *c, uint64_t seq, const char head[HASH_HEX]);
 
 #endif

@@ -65,7 +65,7 @@ static const char *verify_frame(struct verify *v, const struct frame *f)
 		if (why || !session)
 			return why ? why : "the record does not begin with its session";
 	}
-	/* They are written with their seal: a kill leaves less than what is written at once. */
+	/* Events are written together with their seal, so a kill leaves few events without one. */
 	if (!seal && f->seq - v->ret->sealed > VERIFY_UNSEALED_MAX)
 		return "more events stand behind the last seal than are written without one";
 	return seal ? verify_seal(v, f) : NULL;

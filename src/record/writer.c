@@ -49,8 +49,8 @@ static int writer_add(struct writer *w)
 	return 0;
 }
 
-/* How often the event says that something was refused.  In a text of it every quote is escaped, so
- * that these bytes are the field. */
+/* How many refusals the event counts.  Texts have every quote escaped, so these bytes can only
+ * be the field. */
 static uint64_t writer_refused(struct span event)
 {
 	static const char refused[] = ",\"verdict\":\"refused\"", times[] = ",\"count\":";

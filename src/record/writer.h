@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a record: events become frames (frame.h), frames a chain and a tree, and a commit
- * seals all so far (seal.h) and waits until the disk has it.  What a commit covered is
- * acknowledged; what was not, a kill may lose.
+ * Writes a record: events become frames (frame.h), frames become a chain and a tree.  A commit
+ * seals all so far (seal.h) and waits until the disk has it.  Only then are events
+ * acknowledged; a kill may lose events without a commit.
  *
- * An event is begun, filled with frame_put_*, and ended.  A commit comes by itself with the
- * WRITER_BATCH-th event since the last; the owner sees to it that none waits longer than
+ * The owner begins an event, fills it with frame_put_* and ends it.  The writer commits by
+ * itself after WRITER_BATCH events; the owner makes sure that none waits longer than
  * WRITER_WAIT_MS.
  *
  * The first failure to write sticks: nothing is acknowledged any more, and the owner stops the
@@ -21,7 +21,7 @@
 enum { WRITER_BATCH = 100, WRITER_WAIT_MS = 1000 };
 
 struct writer {
-	int fd; /* opened for appending; not the writer's to close */
+	int fd; /* opened for appending; the owner closes it */
 	struct buf event, frames;
 	struct merkle tree;
 	struct hash prev, key;
@@ -30,7 +30,7 @@ struct writer {
 	uint64_t durable; /* of the last that the disk has */
 	uint64_t waiting; /* events since the last commit */
 	uint64_t bytes;   /* written to fd */
-	uint64_t refused; /* what events say was refused, and how often */
+	uint64_t refused; /* how many refusals the events count */
 	int failed;       /* 0 or -errno */
 	bool deferred;    /* the owner syncs: a full batch is only written (writer_flush) */
 };
@@ -42,15 +42,15 @@ void writer_fini(struct writer *w); /* wipes the key */
 /* The next event, up to its kind. */
 struct buf *writer_begin(struct writer *w, const char *kind);
 
-/* 0 or -errno; -EMSGSIZE: too large for an event, which is then left out, and the owner says
- * what is missing. */
+/* 0 or -errno; -EMSGSIZE: the event is too large and is left out; the owner records that it is
+ * missing. */
 int writer_end(struct writer *w) BAWN_MUST_USE;
 
 /* 0: everything so far is durable. */
 int writer_commit(struct writer *w) BAWN_MUST_USE;
 
-/* Its two halves, for an owner that has somebody else wait for the disk: everything so far is
- * sealed and written; and, later, the disk has what was written up to seq. */
+/* The two halves of a commit, for an owner with another process that syncs: seals and writes
+ * everything so far; and, later, notes that the disk has what was written up to seq. */
 int writer_flush(struct writer *w) BAWN_MUST_USE;
 void writer_synced(struct writer *w, uint64_t seq);
 
