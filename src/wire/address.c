@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-/* s in text, if it fits and has only these bytes. */
+/* Copies s to text; false: it does not fit, or has other bytes than these. */
 static bool copy_text(struct span s, const char *allowed, char *text, size_t size)
 {
 	if (s.len == 0 || s.len >= size)
@@ -22,7 +22,7 @@ static int parse_v4(struct span s, struct address *ret)
 	char text[ADDRESS_PARSE_MAX + 1];
 	struct in_addr v4;
 
-	/* inet_aton stops at white space; what is behind it would go unread. */
+	/* inet_aton stops at white space and ignores what follows, so refuse white space here. */
 	if (!copy_text(s, "0123456789abcdefABCDEFxX.", text, sizeof(text)) ||
 	    inet_aton(text, &v4) == 0)
 		return -EINVAL;
@@ -88,7 +88,7 @@ struct range {
 	const char *why;
 };
 
-/* The narrower one first: its word says more. */
+/* Narrower ranges first: their words say more. */
 static const struct range refused[] = {
 	{V4(169, 254, 169, 254), 128, "metadata"},
 	{V4(169, 254, 170, 2), 128, "metadata"}, /* of a container's credentials */
@@ -117,7 +117,7 @@ static const struct range refused[] = {
 	{{0xff}, 8, "multicast"},
 };
 
-/* Where a v4 address stands inside a v6 one. */
+/* The place of a v4 address inside a v6 one. */
 struct embedding {
 	uint8_t prefix[16];
 	uint8_t bits;
@@ -131,9 +131,9 @@ static const struct embedding embeddings[] = {
 	{{[8] = 0xff, [9] = 0xff}, 96, {12, 13, 14, 15}, 0, true}, /* v4-translated */
 	{{0x00, 0x64, 0xff, 0x9b}, 96, {12, 13, 14, 15}, 0, true}, /* NAT64 */
 	/*
-	 * NAT64 of the local network's own (RFC 8215).  Its prefix is 48, 56, 64 or 96 bits
-	 * long and the address does not say which: none of the four readings may be
-	 * refused.  With nothing between prefix and end the short ones read 0.0.0.x.
+	 * NAT64 with a prefix of the local network (RFC 8215).  The prefix is 48, 56, 64 or 96
+	 * bits long and the address does not say which: all four readings must be
+	 * allowed.  With zeros between prefix and end the short ones read 0.0.0.x.
 	 */
 	{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 96, {12, 13, 14, 15}, 0, true},
 	{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, {6, 7, 9, 10}, 0, false},

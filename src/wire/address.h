@@ -24,7 +24,7 @@ enum address_flags {
 
 /*
  * Every spelling of v4 that glibc's inet_aton takes (1 to 4 parts, decimal, octal,
- * hex) and v6 as inet_pton does; nothing in front, nothing behind, no zone.  0 or -EINVAL.
+ * hex) and v6 as inet_pton does; nothing before, nothing after, no zone.  0 or -EINVAL.
  */
 int address_parse(struct span raw, unsigned int flags, struct address *ret) BAWN_MUST_USE;
 
@@ -42,8 +42,8 @@ static inline bool address_equal(const struct address *a, const struct address *
 /*
  * Whether a name must not lead there: the machine itself, its network, link-local and
  * metadata services, multicast, and what is reserved.  A v4 address inside a v6 one
- * (mapped, compatible, translated, NAT64, 6to4, Teredo) is taken out and asked about
- * again.  ret_why (NULL is allowed) gets a word or two, such as "loopback".
+ * (mapped, compatible, translated, NAT64, 6to4, Teredo) is checked too.
+ * ret_why (NULL is allowed) gets a word or two, such as "loopback".
  *
  * The ranges of documentation (192.0.2.0/24, 2001:db8::/32 and so on) lead nowhere
  * and are not refused.

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of steps.  Each step wants a number of bytes and treats them in one way;
- * when it has them its function looks at them and names the next step.  Nothing is
- * looked at before a step is whole, so it cannot matter how the bytes were cut.  No
- * step may want more than is left of what holds it: go() is the one place that
- * checks it.
+ * A table of steps.  Each step wants a number of bytes.  When it has them all, its
+ * function reads them and names the next step.  So it does not matter how the bytes
+ * were cut.  No step may want more than is left of the message or extension that it is
+ * in: only go() checks that.
  */
 #include "client_hello.h"
 
@@ -54,7 +53,7 @@ static void bad(struct client_hello *h, const char *why)
 	h->why = why;
 }
 
-/* Enters a step, if what holds it has that many bytes left. */
+/* Enters a step, if the message or extension that it is in has so many bytes left. */
 static void go(struct client_hello *h, enum step step, uint32_t want)
 {
 	bool in_extension = step > STEP_EXTENSION;
@@ -69,7 +68,7 @@ static void go(struct client_hello *h, enum step step, uint32_t want)
 	h->number = 0;
 }
 
-/* Behind an extension: the next one, or the end. */
+/* After an extension: the next one, or the end. */
 static void go_extension(struct client_hello *h)
 {
 	if (h->body_left == 0)
@@ -149,7 +148,7 @@ static void on_compressions_size(struct client_hello *h)
 
 static void on_compressions(struct client_hello *h)
 {
-	if (h->body_left == 0) /* of before extensions: no server is named */
+	if (h->body_left == 0) /* an old client without extensions: it names no server */
 		h->state = FEED_DONE;
 	else
 		go(h, STEP_EXTENSIONS_SIZE, 2);
@@ -302,7 +301,7 @@ static const struct {
 	[STEP_ECH_TYPE] = {NUMBER, on_ech_type},
 };
 
-/* Bytes of the message for the step at hand, at most what it still wants; how many. */
+/* Takes bytes of the message for the current step, at most what it still wants.  How many. */
 static size_t take(struct client_hello *h, struct span in)
 {
 	size_t n = in.len < h->want - h->got ? in.len : h->want - h->got;
@@ -319,7 +318,7 @@ static size_t take(struct client_hello *h, struct span in)
 	return n;
 }
 
-/* Bytes of one record's body; how many were the message's. */
+/* Feeds bytes of one record's body; returns how many belong to the message. */
 static size_t feed_message(struct client_hello *h, struct span in)
 {
 	size_t used = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first message of TLS, read as it passes: which server the client names and
- * which protocols it offers.  Nothing is decrypted and nothing is kept but the
- * outcome; the caller holds the bytes until it knows whether they may go on.
+ * which protocols it offers.  The reader decrypts nothing and keeps only the
+ * outcome; the caller keeps the bytes until it knows whether they may go on.
  *
  *	record		type 22, version 3.x, u16 length 1..16384, that many bytes of ...
  *	handshake	type 1, u24 length, then
@@ -10,17 +10,17 @@
  *			u8 compressions, u16 extensions
  *	extension	u16 type, u16 length, body
  *
- * The message may be cut over records and the records over pieces anywhere.  What a
- * server might read in another way than we do is refused: an extension or a server
- * name that stands twice, lengths that do not meet, other records in between, other
- * messages behind it in its record.
+ * The message may be cut over records and the records over pieces anywhere.  The reader
+ * refuses what a server might read in another way: an extension or a server
+ * name twice, lengths that do not agree, other records in between, other
+ * messages after it in its record.
  *
  * ECH: the `encrypted_client_hello` extension may carry a second, hidden ClientHello,
- * or noise of the same shape (GREASE); without the server's key nobody can tell.
- * The outer server name is therefore what counts: the caller decides on `name` alone,
- * connects to that name's own address alone, and may refuse `ech` where a rule wants
- * certainty, at the price of browsers that always send the noise.  The agent has no
- * ECH key of a server to begin with, because DNS inside has no HTTPS records.
+ * or noise of the same shape (GREASE); only the server's key can tell which.
+ * So the outer server name counts: the caller decides on `name` alone,
+ * and connects to that name's own address alone.  It may refuse `ech` when a rule wants
+ * certainty; then browsers that always send the noise fail.  The agent gets no
+ * ECH key of a server anyway, because DNS inside has no HTTPS records.
  *
  * After a HelloRetryRequest the client sends a second ClientHello, in the clear, and the
  * server takes what that one names: client_start.h reads both.
@@ -67,7 +67,7 @@ struct client_hello {
 
 /*
  * Takes the next piece.  ret_used (NULL is allowed) gets how much of it belongs to the
- * ClientHello; behind DONE there may be more, which is the client's next record.
+ * ClientHello; after DONE there may be more, which is the client's next record.
  */
 enum feed client_hello_feed(struct client_hello *h, struct span in, size_t *ret_used);
 

@@ -37,7 +37,7 @@ static bool start_take_head(struct client_start_record *r, struct span in, size_
 	return true;
 }
 
-/* How much of `in`, which is a record's body, belongs to it; behind its end the next begins. */
+/* How many bytes of `in` belong to the body of the current record; then the next begins. */
 static size_t start_take_body(struct client_start_record *r, struct span in)
 {
 	size_t n = in.len < r->left ? in.len : r->left;
@@ -71,7 +71,7 @@ static enum client_start_said start_hello(struct client_start *s, struct span in
 	return CLIENT_START_WHOLE;
 }
 
-/* A record that is no message of the handshake, or the part of it that is there. */
+/* Passes a record that is no message of the handshake, or the part of it that has come. */
 static enum client_start_said start_pass(struct client_start *s, struct span in, size_t *used)
 {
 	if (s->client.left == 0 && !start_take_head(&s->client, in, used))
@@ -128,7 +128,8 @@ void client_start_answer(struct client_start *s, struct span in)
 	while (s->phase == CLIENT_START_ANSWER && used < in.len) {
 		struct client_start_record *r = &s->server;
 
-		/* Not TLS: no TLS server goes on from there, whatever the client says. */
+		/* The server does not speak TLS: nothing that the client says next can be a
+		 * handshake. */
 		if (r->left == 0 && !start_take_head(r, in, &used)) {
 			s->phase = CLIENT_START_OVER;
 			return;

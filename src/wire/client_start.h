@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The start of a TLS connection that stays closed: every ClientHello that a server could take,
- * read as it passes.  There can be two.  A server may answer the first with a
- * HelloRetryRequest, and then takes what the second one names:
+ * The start of a TLS connection that the gate does not open: reads every ClientHello that a
+ * server could accept, as it passes.  There can be two.  A server may answer the first with a
+ * HelloRetryRequest, and then uses the name in the second one:
  *
- *	HELLO	the first ClientHello; its bytes are held until it is whole
+ *	HELLO	the first ClientHello; the caller keeps its bytes until it is whole
  *	ANSWER	it went out, and the server has not answered.  What a client may send meanwhile
  *		(early data, an alert, a change of cipher that means nothing) passes; another
- *		message of the handshake is refused, for no client has one to send yet
- *	AGAIN	the server asked for a second one.  It is held until it is whole, and must name
- *		the same host; what is no message of the handshake passes before it
- *	OVER	the server has said anything else, or the second one is there: from here on
- *		there is no ClientHello that it would take
+ *		message of the handshake is refused, because no client has one to send yet
+ *	AGAIN	the server asked for a second one.  The caller keeps it until it is whole; it must
+ *		name the same host.  Before it, what is no message of the handshake passes
+ *	OVER	the server has said anything else, or the second one has come: from here on
+ *		the server accepts no ClientHello
  *
- * The server's answer decides because the client's own bytes cannot: behind its hello, and
- * behind early data, a second ClientHello of TLS 1.3 has the look of an encrypted message of
- * TLS 1.2.  A client cannot answer before the answer has passed, so no byte is judged too late.
+ * The server's answer decides, because the client's own bytes cannot: after its hello and
+ * early data, a second ClientHello of TLS 1.3 looks like an encrypted message of
+ * TLS 1.2.  A client cannot react before the answer has passed, so no byte is judged too late.
  */
 #ifndef BAWN_CLIENT_START_H
 #define BAWN_CLIENT_START_H
@@ -30,8 +30,8 @@ enum client_start_phase {
 };
 
 enum client_start_said {
-	CLIENT_START_HOLD,  /* they are a part of a ClientHello: not to be sent on yet */
-	CLIENT_START_WHOLE, /* with them, and those that were held, a ClientHello is whole */
+	CLIENT_START_HOLD,  /* they are a part of a ClientHello: do not send them yet */
+	CLIENT_START_WHOLE, /* with them and the kept ones a ClientHello is whole */
 	CLIENT_START_PASS,  /* they may go on */
 	CLIENT_START_BAD,
 };
@@ -55,8 +55,8 @@ struct client_start {
 };
 
 /*
- * The next bytes of the client; *ret_used gets of how many of them the outcome speaks, which is
- * at least one.  Not to be called when OVER.
+ * Takes the next bytes of the client; *ret_used: for how many of them the outcome holds, at
+ * least one.  Do not call it when OVER.
  */
 enum client_start_said client_start_feed(struct client_start *s, struct span in, size_t *ret_used);
 

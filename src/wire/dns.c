@@ -36,12 +36,13 @@ static struct span read_label(struct reader *r)
 {
 	uint16_t len = read_u8(r);
 
-	if (len > NAME_LABEL_MAX) /* a pointer, or a kind of label that never came to be */
+	if (len > NAME_LABEL_MAX) /* a pointer, or a reserved kind of label */
 		r->bad = true;
 	return reader_take(r, len);
 }
 
-/* Labels to dots.  A dot or a NUL inside a label would read as something else. */
+/* Labels to text with dots.  Refuses a dot or a NUL inside a label: the text would mean another
+ * name. */
 static int parse_name(struct reader *r, struct name *ret)
 {
 	uint8_t text[DNS_NAME_WIRE_MAX];
@@ -66,7 +67,7 @@ static int parse_name(struct reader *r, struct name *ret)
 	return name_parse((struct span){text, len}, ret);
 }
 
-/* EDNS options say nothing that matters here, but their lengths must meet. */
+/* EDNS options do not matter here, but their lengths must agree. */
 static void parse_opt(struct reader *r, struct dns_question *q)
 {
 	uint16_t root = read_u8(r), type = read_u16(r), size = read_u16(r);
@@ -88,7 +89,7 @@ static void parse_opt(struct reader *r, struct dns_question *q)
 		q->udp_size = size < DNS_MESSAGE_MAX ? size : DNS_MESSAGE_MAX;
 }
 
-/* The rest behind the header; 0 or an rcode. */
+/* Parses the rest after the header; 0 or an rcode. */
 static int parse_body(struct reader *r, uint16_t additional, struct dns_question *q)
 {
 	const uint8_t *start = r->at;
@@ -170,7 +171,8 @@ static void put_record(struct out *o, uint16_t type, uint32_t ttl, struct span d
 	put(o, data.ptr, data.len);
 }
 
-/* Those of the asked type that leave `reserve` bytes free; false when one did not fit. */
+/* Writes the addresses of the asked type, and leaves `reserve` bytes free; false: one did not
+ * fit. */
 static bool put_addresses(struct out *o, const struct dns_question *q, const struct dns_answer *a,
 			  size_t reserve, uint16_t *ret_count)
 {
@@ -256,7 +258,7 @@ void dns_format_name(const struct dns_question *q, char ret[DNS_NAME_TEXT_SIZE])
 	if (at == ret)
 		*at++ = '.';
 	else
-		at--; /* the root's dot goes without saying */
+		at--; /* without the dot of the root */
 	*at = '\0';
 }
 

@@ -7,12 +7,12 @@
  *	OPT (EDNS)	u8 0, u16 41, u16 size, u32 flags, u16 length, options
  *	over TCP	u16 length in front of each message
  *
- * A message is read strictly: exactly one question, of class IN, without compression,
- * nothing but an OPT record behind it and nothing behind that.  An answer repeats the
+ * The reader is strict: exactly one question, of class IN, without compression,
+ * nothing after it but an OPT record, and nothing after that.  An answer repeats the
  * question byte for byte, with the asker's spelling, and says "recursion available":
  * without that Go takes an empty answer for a broken server.  A negative answer
- * has no SOA record; resolvers then take it as final and do not keep it.  To refuse a
- * name say NXDOMAIN: glibc, musl, c-ares and Go stop there, while REFUSED and SERVFAIL make
+ * has no SOA record; resolvers then take it as final and do not cache it.  To refuse a
+ * name, answer NXDOMAIN: glibc, musl, c-ares and Go stop there, while REFUSED and SERVFAIL make
  * them ask again (musl for five seconds).
  */
 #ifndef BAWN_DNS_H
@@ -65,9 +65,9 @@ struct dns_answer {
 };
 
 /*
- * 0: a question.  Its name may be none of a host (_service._tcp, the root): see name_error.
- * Above 0: an enum dns_rcode to answer with, no more is known.  -EBADMSG: not to be
- * answered at all (too short, or itself an answer).
+ * 0: a question.  Its name may be no host name (_service._tcp, the root): see name_error.
+ * Above 0: answer with this enum dns_rcode; nothing else of *ret is known.  -EBADMSG: do not
+ * answer (too short, or itself an answer).
  */
 int dns_parse_question(struct span message, struct dns_question *ret) BAWN_MUST_USE;
 

@@ -10,9 +10,9 @@
  * A word with letters that have to be escaped somewhere has more (finder_writing.h): BASE64 and HEX
  * of what JSON and a form make of it, and TEXT that is compared below several layers of escapes.
  *
- * A family says which bytes count as one symbol (`normal`) and which may stand between two
- * (`between`).  The inner loop looks at no needle, only at tables of the bytes with which some
- * needle can begin, in any spelling.
+ * A family says which bytes count as one symbol (`normal`) and which may come between two
+ * (`between`).  The inner loop looks only at tables of the bytes with which some
+ * needle can begin, in any spelling, not at the needles.
  */
 #include "finder_parts.h"
 
@@ -29,7 +29,7 @@ enum { BETWEEN_MAX = 4 };
 
 enum match { MATCH_NO, MATCH_BEGUN, MATCH_WHOLE };
 
-/* Whether this may be symbol k, as far as everybody may know. */
+/* Whether this byte may be symbol k, judged only by what is no secret. */
 static bool fits(const struct needle *n, size_t k, uint8_t byte)
 {
 	uint8_t symbol = normal(n->family, byte);
@@ -37,7 +37,8 @@ static bool fits(const struct needle *n, size_t k, uint8_t byte)
 	return k < n->known ? symbol == n->symbols[k] : has_bit(n->alphabet, symbol);
 }
 
-/* The character at `at`, by the escapes that this needle knows; false: more bytes would tell. */
+/* Reads the character at `at`, with the escapes that this needle knows; false: more bytes are
+ * needed. */
 static bool read_unit(const struct needle *n, struct span at, bool end, struct unit *ret_unit)
 {
 	*ret_unit = (struct unit){at.ptr[0], 1, UNIT_ITSELF, 0, 0};
@@ -47,7 +48,7 @@ static bool read_unit(const struct needle *n, struct span at, bool end, struct u
 			: unit_read(at, end, n->once, ret_unit);
 }
 
-/* One symbol at *at, behind what may stand before it; *ret_unit is it, at *at. */
+/* Skips what may come before a symbol, and reads one; *at and *ret_unit are its place and form. */
 static enum match read_symbol(const struct needle *n, size_t k, struct span bytes, size_t *at,
 			      bool end, struct unit *ret_unit)
 {
@@ -62,7 +63,7 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 			return MATCH_WHOLE;
 		if (k == 0 || !between(n->family, k, ret_unit->byte))
 			return MATCH_NO;
-		/* An empty line ends everything: an event that ends in one need not wait. */
+		/* No word goes on after an empty line, so that an event stream need not wait. */
 		if (bytes.ptr[*at] == '\n' && ++lines > 1)
 			return MATCH_NO;
 		*at += ret_unit->len;
@@ -71,8 +72,9 @@ static enum match read_symbol(const struct needle *n, size_t k, struct span byte
 }
 
 /*
- * The last symbol of a needle that peels: where it is a backslash, what follows the word must not be
- * taken for what it escapes.  So below as many layers as it is there, the longest.
+ * Reads the last symbol of a needle that peels.  When it is a backslash, the text after the word
+ * must not be taken as the thing that it escapes.  So it tries all layers and takes the longest
+ * match.
  */
 static bool read_last(const struct needle *n, struct span bytes, size_t at, struct unit *u)
 {
@@ -91,8 +93,8 @@ static bool read_last(const struct needle *n, struct span bytes, size_t at, stru
 }
 
 /*
- * Whether the needle is there.  It is read to its end however early a symbol is wrong, so that
- * the time this takes tells nothing but what everybody may know.
+ * Whether the needle is there.  It compares all symbols, also after a wrong one, so that
+ * the time it takes depends only on what is no secret.
  */
 static bool match(const struct needle *n, struct span bytes, size_t from, struct finder_hit *hit)
 {
@@ -110,7 +112,7 @@ static bool match(const struct needle *n, struct span bytes, size_t from, struct
 		escaped |= u.kind != UNIT_ITSELF;
 		at += u.len;
 	}
-	/* At one place the longest counts. */
+	/* The longest match at a place counts. */
 	if (wrong || at - from <= hit->len)
 		return false;
 	hit->at = from;
@@ -124,8 +126,8 @@ static bool match(const struct needle *n, struct span bytes, size_t from, struct
 }
 
 /*
- * Whether the needle may have begun there and go on behind the bytes.  Of a secret neither its
- * symbols nor their number count.
+ * Whether the needle may have begun there and go on after the bytes.  This must not depend on the
+ * symbols of a secret, nor on their number.
  */
 static bool goes_on(const struct needle *n, struct span bytes, size_t at)
 {
@@ -140,10 +142,10 @@ static bool goes_on(const struct needle *n, struct span bytes, size_t at)
 	return false;
 }
 
-/* What the first byte is for a needle: itself, or the beginning of an escape. */
+/* How the first byte of a needle is read: as itself, or as the beginning of an escape. */
 enum reading { AS_BYTE, AS_ESCAPE, PEELED };
 
-/* NULL for hit: whether something goes on behind the bytes; else whether something is there. */
+/* With hit NULL: whether a word may go on after the bytes; else whether a word is there. */
 static bool try_starting(const struct finder *f, uint8_t symbol, uint8_t lead, enum reading how,
 			 struct span bytes, size_t at, struct finder_hit *hit)
 {
@@ -176,7 +178,7 @@ static bool try_at(const struct finder *f, struct span bytes, size_t at, struct 
 
 		is |= !unit_read(from, hit != NULL, false, &u);
 		is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
-		/* The word of which the first byte is a percent. */
+		/* A word whose first byte is a percent. */
 		if (u.byte != '%' && unit_read(from, hit != NULL, true, &u) && u.byte == '%')
 			is |= try_starting(f, u.byte, c, AS_ESCAPE, bytes, at, hit);
 		if (f->peels) {
@@ -187,7 +189,7 @@ static bool try_at(const struct finder *f, struct span bytes, size_t at, struct 
 	return is;
 }
 
-/* Whether c, at `at`, may stand between two symbols, by what stands before it. */
+/* Whether c at `at` may come between two symbols, judged by the bytes before it. */
 static bool is_gap(struct span bytes, size_t at, size_t low, uint8_t c)
 {
 	bool line = c == '\r' || c == '\n';
@@ -200,15 +202,16 @@ static bool is_gap(struct span bytes, size_t at, size_t low, uint8_t c)
 	if (before == '\0' || strchr(" :-\r\n;", before) ||
 	    (first == '\\' && strchr("nrt", before)))
 		return true;
-	/* Lines part base64 and hex; spaces part hex, behind the second digit of a byte. */
+	/* Line ends may be inside base64 and hex; spaces inside hex, after the second digit of a
+	 * byte. */
 	return line ? encode_is_base64(before)
 		    : decode_hex_digit(before) >= 0 &&
 			       (decode_hex_digit(first) >= 0 || first == ';' || first == '\0');
 }
 
 /*
- * Where a word may begin that goes on behind the bytes: at the first of the last bytes without
- * one that can be in none.  What the words are does not count, only what they are made of.
+ * Where a word may begin that goes on after the bytes: at the start of the last run of bytes
+ * that can be in a word.  This does not depend on the words, only on their alphabets.
  */
 static size_t run_at_end(const struct finder *f, struct span bytes, size_t from)
 {
@@ -226,13 +229,13 @@ static size_t run_at_end(const struct finder *f, struct span bytes, size_t from)
 		if (lines > 1 || !is_gap(bytes, at - 1, low, c))
 			break;
 	}
-	/* A gap is no beginning. */
+	/* A word does not begin with a gap. */
 	while (at < bytes.len && !has_bit(f->inside, bytes.ptr[at]))
 		at++;
 	return at;
 }
 
-/* Of a place with two bytes behind it. */
+/* Whether a word may begin here; two more bytes must follow. */
 static bool may_begin(const struct finder *f, const uint8_t *at)
 {
 	return has_bit(f->triples, triple_of(at[0], at[1], at[2])) ||
@@ -249,7 +252,7 @@ static size_t next_place_plain(const struct finder *f, struct span bytes, size_t
 }
 
 #ifdef __x86_64__
-/* Bytes that are as much as all of a needle's beginnings, as second bytes: is_special. */
+/* Second bytes that may follow any first byte: is_special. */
 __attribute__((target("ssse3"))) static __m128i special_16(__m128i b)
 {
 	__m128i a = _mm_or_si128(_mm_cmpeq_epi8(b, _mm_set1_epi8('%')),
@@ -275,10 +278,10 @@ __attribute__((target("ssse3"))) static __m128i groups_16(const uint8_t sieve[2]
 }
 
 /*
- * Sixteen places at once.  The pairs are sorted into eight groups by their first byte.  A
- * byte's low and its high half each look up in which groups it may be first, or second.  A
- * group that all four agree on, or a first byte and a special second one, makes a place worth
- * a look into the tables.
+ * Looks at sixteen places at once.  The pairs are in eight groups by their first byte.  The
+ * low and the high half of a byte each select the groups in which it may be first, or second.  When
+ * all four agree on a group, or a special second byte follows a first byte, the place is
+ * looked up in the tables.
  */
 __attribute__((target("ssse3"))) static size_t next_place_16(const struct finder *f,
 							     struct span bytes, size_t at)
@@ -302,7 +305,7 @@ __attribute__((target("ssse3"))) static size_t next_place_16(const struct finder
 }
 #endif
 
-/* The first place at or behind `at` where a pair of the table is; bytes.len - 1: none. */
+/* The first place from `at` on with a pair of the table; bytes.len - 1: none. */
 static size_t next_place(const struct finder *f, struct span bytes, size_t at)
 {
 #ifdef __x86_64__
@@ -313,9 +316,10 @@ static size_t next_place(const struct finder *f, struct span bytes, size_t at)
 }
 
 /*
- * Whether bytes from there on have to be kept until more have come.  It must not depend on what
- * only the secrets say: whoever sees how much was kept would learn by it whether a guess at the
- * end was right.  Where all words are known by their beginnings, so are the tables that lead here.
+ * Whether bytes from there on have to be kept until more have come.  It must not depend on the
+ * secret part of a word: else a sender who sees how much was kept would learn whether its guess
+ * at the end was right.  When the beginnings of all words are no secret, the tables that lead
+ * here are none either.
  */
 static bool stays(const struct finder *f, struct span bytes, size_t at, bool end)
 {
@@ -353,7 +357,7 @@ size_t finder_known(const struct finder *f)
 	return f->unknown ? 0 : FINDER_KNOWN_MIN;
 }
 
-/* The letter before `at` ends with the word's first bits. */
+/* Masks the base64 letter before `at`, which ends with the word's first bits. */
 static void mask_before(const struct needle *n, size_t at, uint8_t *bytes)
 {
 	while (at > 0 && between(BASE64, 1, bytes[at - 1]))
@@ -365,7 +369,7 @@ static void mask_before(const struct needle *n, size_t at, uint8_t *bytes)
 			((unsigned int)v >> n->before_bits << n->before_bits) | n->before);
 }
 
-/* The letter at `at` begins with its last ones. */
+/* Masks the base64 letter at `at`, which begins with the word's last bits. */
 static void mask_behind(const struct needle *n, size_t at, uint8_t *bytes, size_t len)
 {
 	unsigned int keeps = 6u - n->behind_bits;
@@ -379,9 +383,9 @@ static void mask_behind(const struct needle *n, size_t at, uint8_t *bytes, size_
 		   (uint8_t)encode_base64_letter((unsigned int)n->behind << keeps | v));
 }
 
-/* How the letters of a hit that nobody may know are written. */
+/* How the secret letters of a hit are written. */
 struct letters {
-	bool alike;   /* all in one way, in which others can be written as well */
+	bool alike;   /* all in one form, in which the mask can be written too */
 	bool percent; /* some as %XX, the others as they are */
 	size_t room;  /* bytes of all of them together */
 };
@@ -406,13 +410,13 @@ static struct letters letters_of(const struct needle *n, struct span in, size_t 
 }
 
 /*
- * Letters of which some are escaped: which they were would tell what they were.  So the mask goes
- * over the bytes of all of them as it fits; what stands between letters stays.
+ * Some letters are escaped and others are not, and that would show which letters they were.  So
+ * the mask goes over the bytes of all of them together; bytes between letters stay.
  */
 static size_t mask_unlike(const struct needle *n, const struct letters *l, struct span in,
 			  uint8_t *bytes, size_t at, size_t from)
 {
-	enum { MARK = 1 }; /* a byte that stands between no letters */
+	enum { MARK = 1 }; /* a byte that is never between letters */
 	struct span mask = {n->mask + from, n->mask_len - from};
 	size_t begin = at, i = 0;
 
@@ -436,7 +440,7 @@ void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *
 	struct span in = {bytes, hit->at + hit->len};
 	size_t at = hit->at;
 
-	/* Where its first bytes are known to everybody the letter before may have gone already. */
+	/* If the word's first bytes are no secret, the letter before it may have gone already. */
 	if (n->before_bits > 0 && f->unknown)
 		mask_before(n, at, bytes);
 
@@ -454,15 +458,15 @@ void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *
 		if (read_symbol(n, k, in, &at, true, &u) != MATCH_WHOLE)
 			return;
 		/*
-		 * Also where the two are the same: what is left as it was would tell that.  But the
-		 * first letters that everybody knows may have gone (scrub.h), and stay as they are
-		 * where they cannot be written in their own way.
+		 * Write also where mask and word are the same: a difference in form would show
+		 * that.  But the first letters, which are no secret, may have gone (scrub.h),
+		 * and stay if the mask cannot be written in their form.
 		 */
 		if (u.kind != UNIT_FIXED || k >= FINDER_KNOWN_MIN || k >= n->known)
 			unit_write(&u, bytes + at, n->mask[k]);
 		at += u.len;
 	}
-	/* A word that is no secret is not waited for behind its end. */
+	/* For a word that is no secret the letter after it may have gone. */
 	if (n->behind_bits > 0 && n->known < n->len)
 		mask_behind(n, at, bytes, len);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds a few known words (values of secrets, placeholders) in bytes, however they are
- * written there:
+ * Finds a few known words (values of secrets, placeholders) in bytes, in many forms:
  *
  *	text	each byte as itself, or escaped in any of the usual ways, in any mixture:
  *		%XX (again and again: %25XX), \uXXXX, \xXX, \NNN (octal), a backslash before itself,
@@ -11,27 +10,27 @@
  *		letters escaped as above.  So the Basic of "user:word" is found as well
  *	hex	in either case, with or without a separator between the bytes
  *
- * A word with letters that have to be escaped is found as well below up to UNIT_LAYERS layers of
- * escapes (JSON in JSON, JSON in HTML or in a URL), and in base64 and in hex as JSON and a form
- * write it.  Not found are two layers of which both are base64 or hex, and escapes in UTF-16.
+ * A word with letters that need escapes is also found under up to UNIT_LAYERS layers of
+ * escapes (JSON in JSON, JSON in HTML or in a URL), and in base64 and in hex of its JSON and form
+ * spelling.  Not found: two layers that are both base64 or hex, and escapes in UTF-16.
  *
- * A finder is made once and never changes.  It looks at each pair of bytes in a table of
- * all pairs that a word can begin with, and reads on only where one is; what it reads on is
- * read in one way (an escape that is well formed is an escape), plus once more as plain
- * bytes for words that hold such characters themselves.  Work is bounded by the length of
- * the words for each place that looks like a beginning.
+ * A finder is made once and never changes.  It looks up each pair of bytes in a table of
+ * all pairs that a word can begin with, and reads on only where one is.  There it reads
+ * in one way (a well-formed escape is an escape), and once more as plain
+ * bytes for words that have such characters themselves.  For each place that looks like a
+ * beginning the work is bounded by the length of the words.
  *
- * The caller keeps the bytes together and shows those it has; when a word may have begun
- * before their end, it is told from where on to keep them.
+ * The caller keeps the bytes together and passes all that it has.  When a word may have begun
+ * before their end, the finder says from where on to keep them.
  *
- * Words may be secrets.  Who chooses the bytes and sees how much is kept of them must not learn
- * by it whether they are the beginning of a secret: then a secret could be guessed letter by
- * letter.  So what is kept, and how long the search takes, depends on what everybody may know of
- * a word: its first bytes, where they are the same for all keys of that sort ("ghp_"), and what it
- * is made of (letters, digits and what else stands in keys; or anything printable).  A word of
- * which less than FINDER_KNOWN_MIN bytes are known may begin anywhere: then the last run of such
- * bytes is kept, whatever they are, and how long the search takes tells no more than the first
- * three.  What remains is a guess of the whole word at once.
+ * Words may be secrets.  A sender that chooses the bytes and sees how many are kept must not learn
+ * whether they are the beginning of a secret: else it could guess a secret letter by
+ * letter.  So what is kept, and the time of the search, depend only on the known part of
+ * a word: its first bytes, if they are the same for all keys of that sort ("ghp_"), and its
+ * alphabet (letters, digits and what else keys have; or anything printable).  A word with
+ * less than FINDER_KNOWN_MIN known bytes may begin anywhere: then the finder keeps the last run of
+ * bytes of that alphabet, and the time of the search shows at most the first
+ * three bytes.  So an attacker can only guess the whole word at once.
  *
  * A finder is wiped when it is freed.
  */
@@ -41,11 +40,11 @@
 #include "span.h"
 
 enum {
-	FINDER_WORD_MIN = 8, /* bytes; less is found everywhere */
+	FINDER_WORD_MIN = 8, /* bytes; a shorter word would be found everywhere */
 	FINDER_WORD_MAX = 8192,
 	FINDER_WORDS_MAX = 512,
 	FINDER_KNOWN_MIN = 3,
-	/* What is kept of a beginning: longer ones, which no program writes, are let go. */
+	/* How much of a beginning is kept.  No program writes longer ones; they go on. */
 	FINDER_KEPT_MAX = 64 << 10,
 };
 
@@ -75,9 +74,9 @@ struct finder_hit {
 struct finder;
 
 /*
- * masks: what finder_mask writes in place of each word; NULL when it is not called.  A mask
- * is brought to its word's length.  known: how many bytes of each word, from the first on,
- * everybody may know; NULL: all of every word, for words that are no secrets.  -EINVAL: a word is
+ * masks: what finder_mask writes over each word; NULL when the caller does not call it.  A mask
+ * gets its word's length.  known: how many bytes at the start of each word
+ * are no secret; NULL: all of every word.  -EINVAL: a word is
  * too short or too long, or there are too many; -ENOMEM.
  */
 int finder_new(const struct span *words, const struct span *masks, const size_t *known,
@@ -97,14 +96,14 @@ static inline void finder_free_ptr(struct finder **f)
 enum finder_outcome finder_next(const struct finder *f, struct span bytes, size_t from, bool end,
 				struct finder_hit *ret_hit);
 
-/* How many bytes at the beginning of any word, however it is written, everybody may know. */
+/* How many bytes at the beginning of every word are no secret, in any form. */
 size_t finder_known(const struct finder *f);
 
 /*
- * Writes the mask over a hit, in the same form and of the same length.  Of base64 also over what
- * the letters before and behind it have of the word.  Where some letters are escaped and others
- * are not, the mask is written without regard to which.  So what is written depends on the word in
- * nothing but its length, and the length that all its escapes have together.
+ * Writes the mask over a hit, in the same form and of the same length.  In base64 also over the
+ * bits of the word in the letters before and after it.  When only some letters are escaped, the
+ * mask does not show which.  So what is written depends only on the word's length and on the
+ * total length of its escapes.
  */
 void finder_mask(const struct finder *f, const struct finder_hit *hit, uint8_t *bytes, size_t len);
 

@@ -7,12 +7,12 @@
 
 enum {
 	REACH_MIN = 4096, /* of bytes; a power of two */
-	REACH_TIMES = 24, /* so much longer than itself a word is written by no program */
+	REACH_TIMES = 24, /* no program writes a word in more than so many times its length */
 };
 
 /* ---- needles ---- */
 
-/* Letters of base64 that depend on the word alone when `skew` bytes stand before it. */
+/* The base64 letters that depend only on the word, when `skew` bytes come before it. */
 static size_t put_base64(struct span word, size_t skew, uint8_t *into)
 {
 	size_t first = (8 * skew + 5) / 6, end = 8 * (skew + word.len) / 6;
@@ -46,7 +46,7 @@ static size_t put_text(struct span word, uint8_t *into)
 	return word.len;
 }
 
-/* The symbols of a needle; how many, with NULL only that. */
+/* Writes the symbols of a needle (not with NULL), and returns how many. */
 static size_t put_symbols(struct span word, enum family family, size_t skew, uint8_t *into)
 {
 	if (family == BASE64)
@@ -76,7 +76,7 @@ static const struct kind kinds[] = {
 	{WRITING_ITSELF, BASE64, 1, LEADS},
 	{WRITING_ITSELF, BASE64, 2, LEADS},
 	{WRITING_ITSELF, TEXT, 0, LEADS},
-	/* Only of a word that holds one of these itself. */
+	/* Only for a word that has one of these characters itself. */
 	{WRITING_ITSELF, TEXT, 0, 0},
 	{WRITING_ITSELF, TEXT, 0, PERCENT},
 	{WRITING_ITSELF, TEXT, 0, BACKSLASH},
@@ -121,7 +121,7 @@ static void fill_alphabets(struct finder *f)
 	set_bit(f->inside, '\0');
 }
 
-/* ALPHABETS: it has a byte that no secret has. */
+/* The alphabet of a word; ALPHABETS: it has a byte that no secret has. */
 static enum alphabet alphabet_of(const struct finder *f, struct span word)
 {
 	enum alphabet least = TOKEN;
@@ -135,7 +135,7 @@ static enum alphabet alphabet_of(const struct finder *f, struct span word)
 	return least;
 }
 
-/* How many of a needle's symbols stand for nothing but the word's first `known` bytes. */
+/* How many of a needle's symbols depend only on the word's first `known` bytes. */
 static size_t known_symbols(const struct kind *k, size_t known)
 {
 	if (k->family == BASE64) {
@@ -146,7 +146,7 @@ static size_t known_symbols(const struct kind *k, size_t known)
 	return k->family == HEX ? 2 * known : known;
 }
 
-/* What a finder knows of the words as a whole: of a word of `known` first bytes. */
+/* Adds a word, with `known` first bytes, to what the finder knows of all words. */
 static void note_word(struct finder *f, struct span word, size_t known, enum alphabet a)
 {
 	size_t reach = known < word.len ? REACH_MIN : FINDER_KEPT_MAX;
@@ -161,7 +161,7 @@ static void note_word(struct finder *f, struct span word, size_t known, enum alp
 		set_bit(f->inside, word.ptr[i]);
 }
 
-/* A mask brought to its word's length, and written as the word is.  How long it is. */
+/* Writes a mask with its word's length and in the word's form.  Returns its length. */
 static size_t put_mask(struct span word, struct span mask, enum writing how, size_t len,
 		       uint8_t *into)
 {
@@ -172,7 +172,7 @@ static size_t put_mask(struct span word, struct span mask, enum writing how, siz
 	return len;
 }
 
-/* How much of a writing stands for nothing but the word's first `known` bytes. */
+/* How many bytes of a spelling depend only on the word's first `known` bytes. */
 static size_t known_of(struct span text, struct span word, size_t known)
 {
 	size_t same = 0;
@@ -313,7 +313,7 @@ static void add_escaped_first(struct finder *f, uint8_t byte)
 		add_wild(f, '&', unit_entity(byte));
 }
 
-/* Behind a first symbol, the second begins with an escape for this byte. */
+/* After a first symbol the second begins with an escape for this byte. */
 static void add_escaped_second(struct finder *f, uint8_t first, uint8_t byte)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -332,7 +332,7 @@ static void add_escaped_second(struct finder *f, uint8_t first, uint8_t byte)
 		add_triple(f, first, '&', unit_entity(byte));
 }
 
-/* Behind a first letter of base64 a line ends, escaped. */
+/* After a first letter of base64 comes an escaped line end. */
 static void add_escaped_line(struct finder *f, uint8_t first)
 {
 	add_triple(f, first, '%', '0');
@@ -340,7 +340,7 @@ static void add_escaped_line(struct finder *f, uint8_t first)
 	add_triple(f, first, '\\', 'r');
 }
 
-/* What a needle that peels may begin with besides: a lead that is escaped in its turn. */
+/* A needle that peels may also begin with a lead that is escaped itself. */
 static void add_peeled(struct finder *f, uint8_t first)
 {
 	static const char leads[] = "%\\&=";
@@ -354,13 +354,13 @@ static void add_peeled(struct finder *f, uint8_t first)
 	add_wild(f, '&', unit_entity('&'));
 }
 
-/* What may stand at the place of symbol k but for the symbol itself. */
+/* Whether c may come before symbol k. */
 static bool is_other(const struct needle *n, size_t k, uint8_t c)
 {
 	return between(n->family, k, c) || is_lead(n, c);
 }
 
-/* first and second are there; the third byte is symbol k, or what may stand before it. */
+/* Adds triples after these two bytes: the third is symbol k, or what may come before it. */
 static void add_third(struct finder *f, const struct needle *n, size_t k, uint8_t first,
 		      uint8_t second)
 {
@@ -413,7 +413,7 @@ static void add_to_sieve(struct finder *f)
 	for (unsigned int a = 0; a < 256; a++) {
 		if (!has_bit(f->first, a))
 			continue;
-		/* Neighbours have the same high half: in one group they let little else in. */
+		/* Neighbours share the high half: in one group they match few other bytes. */
 		uint8_t bit = (uint8_t)(1 << seen++ * 8 / total);
 
 		f->sieve[0][a & 15] |= bit;
@@ -461,8 +461,8 @@ static int check_words(const struct span *words, size_t count)
 }
 
 /*
- * All that a word needs, counted before it is made; so that nothing of it is ever copied by a growing
- * buffer.  How many needles it has.
+ * Counts the memory that a word needs before it is made, so that no growing buffer copies a part of
+ * it.  Returns how many needles it has.
  */
 static size_t count_word(struct span word, bool masks, size_t *memory)
 {

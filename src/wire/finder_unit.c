@@ -3,12 +3,12 @@
 
 #include "encode.h"
 
-/* An escape at hand: how far it was read, and whether the bytes ended first. */
+/* Reads an escape: how far it is, and whether the bytes ended first. */
 struct unit_reader {
 	struct span in;
 	size_t at;
 	bool end;
-	bool short_of; /* more bytes would tell */
+	bool short_of; /* more bytes are needed */
 };
 
 static int peek(struct unit_reader *r, size_t ahead)
@@ -77,7 +77,7 @@ static bool take_octal(struct unit_reader *r, struct unit *u)
 	return true;
 }
 
-/* Backslashes, and what they are for. */
+/* Reads backslashes and what they escape. */
 static bool read_backslash(struct unit_reader *r, struct unit *u)
 {
 	size_t run = 1;
@@ -86,7 +86,7 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 		run++;
 	int c = peek(r, run);
 
-	/* At the end of all bytes a pair of them is one: a value can end so. */
+	/* At the end of all bytes a pair is one backslash: a value can end with it. */
 	if (c < 0 && run % 2 == 0)
 		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
 	if (c < 0)
@@ -99,10 +99,10 @@ static bool read_backslash(struct unit_reader *r, struct unit *u)
 	}
 	if (c == 'x')
 		return take_hex(r, 1, u);
-	/* Of an even number the last one is no escape: a value can have a backslash before digits. */
+	/* In an even run the last one is no escape: a value can have a backslash before digits. */
 	if (run % 2 == 1 && c >= '0' && c <= '3' && take_octal(r, u))
 		return true;
-	if (run % 2 == 0) /* of JSON: backslashes themselves */
+	if (run % 2 == 0) /* in JSON: escaped backslashes */
 		*u = (struct unit){'\\', 2, UNIT_FIXED, 0, 0};
 	else if (c == 'n' || c == 'r' || c == 't')
 		*u = (struct unit){'\n', (uint8_t)(run + 1), UNIT_FIXED, 0, 0};
@@ -192,10 +192,10 @@ bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit)
 
 struct peel {
 	struct span in;
-	bool short_of; /* more bytes would tell */
+	bool short_of; /* more bytes are needed */
 };
 
-/* What stands at a place below some layers; byte -1: the bytes have ended. */
+/* The letter at a place after some layers of escapes are removed; byte -1: the bytes have ended. */
 struct letter {
 	int byte;
 	size_t len;
@@ -218,7 +218,7 @@ static int peel_next(struct peel_reader *r)
 	return l.byte;
 }
 
-/* So many hex digits; -1: they are none, or more than a byte. */
+/* Reads so many hex digits; -1: they are no digits, or more than a byte. */
 static int peel_hex(struct peel_reader *r, int count)
 {
 	int v = 0;
@@ -291,7 +291,7 @@ static int peel_entity(struct peel_reader *r)
 	return -1;
 }
 
-/* Of no layer: the byte that is there. */
+/* With 0 layers: the byte that is there. */
 static struct letter peel_letter(struct peel *p, size_t at, int layers)
 {
 	if (layers == 0) {
@@ -307,7 +307,7 @@ static struct letter peel_letter(struct peel *p, size_t at, int layers)
 		   : first.byte == '&'                    ? peel_entity(&r)
 							  : -1;
 
-	/* What stands for no printable character is no escape here: no value has any other. */
+	/* An escape of an unprintable character does not count: values have only printable ones. */
 	return byte <= 0x20 || byte >= 0x7f || r.at - at > UINT8_MAX
 		       ? first
 		       : (struct letter){byte, r.at - at};
@@ -325,7 +325,7 @@ bool unit_peel(struct span at, bool end, int layers, struct unit *ret_unit)
 
 /* ---- writing ---- */
 
-/* In lower case whatever was there: a digit's case would tell that it was a letter. */
+/* Always in lower case: the case of a digit would show that it was a letter. */
 static void write_hex(uint8_t *digits, uint8_t byte)
 {
 	for (int i = 0; i < 2; i++) {
@@ -359,6 +359,6 @@ void unit_write(const struct unit *u, uint8_t *bytes, uint8_t byte)
 		write_octal(bytes + u->len - 3, byte);
 	else if (u->kind == UNIT_DECIMAL)
 		write_decimal(bytes + u->len - u->tail - u->count, u->count, byte);
-	else /* it stands for one byte alone, and would tell it */
+	else /* this form exists for one byte only, so it would show the byte */
 		memset(bytes, '*', u->len);
 }

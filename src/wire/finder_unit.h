@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One character of text as it may be written: itself, or an escape that stands for it.
- * Read in one way: what is a well-formed escape is an escape.  For the finder only.
+ * One character of text in any form: itself, or an escape for it.
+ * Read in one way: a well-formed escape is an escape.  For the finder only.
  */
 #ifndef BAWN_FINDER_UNIT_H
 #define BAWN_FINDER_UNIT_H
@@ -36,7 +36,7 @@ static inline bool unit_is_lead(uint8_t c)
 	return c == '%' || c == '\\' || c == '&' || c == '=';
 }
 
-/* One that a backslash may stand before to mean just it. */
+/* Whether a backslash before this character means the character itself. */
 static inline bool unit_is_punctuation(uint8_t c)
 {
 	return c > 0x20 && c < 0x7f &&
@@ -47,14 +47,14 @@ static inline bool unit_is_punctuation(uint8_t c)
 uint8_t unit_entity(uint8_t byte);
 
 /*
- * at: 1 byte or more.  once: %25XX is a percent and two letters.  false: more bytes would
- * tell (never with end).
+ * at: 1 byte or more.  once: %25XX is a percent and two letters.  false: more bytes are
+ * needed (never with end).
  */
 bool unit_read(struct span at, bool end, bool once, struct unit *ret_unit);
 
 /*
- * The same with so many layers of escapes taken off, one by one, whatever each of them is: of a
- * string of JSON in a string of JSON, in HTML, in a URL.  What is longer than one byte is
+ * The same after it has removed so many layers of escapes, one by one, of any kind: a
+ * string of JSON in a string of JSON, in HTML, in a URL.  A unit of more than one byte is
  * UNIT_FIXED.
  */
 bool unit_peel(struct span at, bool end, int layers, struct unit *ret_unit);

@@ -49,7 +49,7 @@ static size_t put_form(struct span word, uint8_t *into)
 	return len > word.len ? len : 0;
 }
 
-/* One that has in it what is no printable character then is looked for only as it is. */
+/* A word that has unprintable characters after this is only looked for as it is. */
 static size_t put_peeled(struct span word, uint8_t *into)
 {
 	size_t len = 0;

@@ -14,7 +14,7 @@ static void lower(uint8_t *bytes, struct http_piece p)
 			bytes[i] = (uint8_t)(bytes[i] - 'A' + 'a');
 }
 
-/* What is about this connection alone, or said by the message's own members. */
+/* Whether a field is about this connection only, or is a member of the message. */
 static bool is_hop(struct span name)
 {
 	static const char *const names[] = {
@@ -29,7 +29,7 @@ static bool is_hop(struct span name)
 	return false;
 }
 
-/* Whether a list of words, as Connection is one, has this one. */
+/* Whether a list of words, such as Connection, has this word. */
 static bool has_word(struct span list, struct span word)
 {
 	while (list.len > 0) {
@@ -56,7 +56,7 @@ static bool is_named(const struct http_message *m, struct span word)
 	return false;
 }
 
-/* All fields are in m; those that are not for the other side go. */
+/* Removes the fields that are not for the other side. */
 static void drop_hops(struct http_message *m)
 {
 	size_t kept = 0;
@@ -108,7 +108,7 @@ unsigned int http1_of_request(const struct http_head *h, uint8_t *bytes, struct 
 	struct span head = {bytes, h->len};
 	struct http_message *m = ret;
 
-	/* Not the table: only as much of it as is used. */
+	/* Do not clear the table of fields: only the used part is read. */
 	memset(m, 0, offsetof(struct http_message, fields));
 	m->scheme = scheme;
 	m->method = http_piece_of(head, h->method);
@@ -155,7 +155,7 @@ void http1_of_answer(const struct http_reply *r, uint8_t *bytes, bool head,
 				       http_piece_of(all, r->fields[i].value));
 	}
 	m->websocket = r->status == 101 && wants_websocket(m);
-	/* What it says of a length holds for the answer to HEAD as well; 204 and 1xx have none. */
+	/* The answer to HEAD has a length too; 204 and 1xx have none. */
 	if (body == HTTP_REPLY_CHUNKED || body == HTTP_REPLY_UNTIL_CLOSE)
 		m->body = HTTP_MESSAGE_UNKNOWN;
 	else if (r->has_length && r->status >= 200 && r->status != 204)
@@ -189,7 +189,7 @@ void http1_of_trailers(uint8_t *bytes, size_t len, struct http_message *ret)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* The words behind a status, "" when there are none. */
+/* The reason words after a status, "" when there are none. */
 static const char *http1_words(unsigned int status)
 {
 	static const struct {

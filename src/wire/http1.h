@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP/1 heads and messages (http_message.h): from the one to the other and back.  What is
- * written is what was read into the message and nothing else: no byte of the wire is
- * passed on as it came, so whatever another reader might have made of it is gone.
+ * HTTP/1 heads and messages (http_message.h): makes one from the other.  The writer writes
+ * only what the reader put into the message.  No byte of the wire
+ * passes on as it came, so nothing is left that another reader could read in another way.
  *
  * Names are written with capitals at their beginning, as most of HTTP/1 has them.
  */
@@ -32,7 +32,7 @@ enum http1_framing {
 	HTTP1_UNTIL_CLOSE,
 };
 
-/* last: Connection: close.  kept: says that it is not the last, which HTTP/1.0 wants to hear. */
+/* last: adds Connection: close.  kept: adds Connection: keep-alive, which HTTP/1.0 needs. */
 void http1_write_request(struct buf *out, const struct http_message *m);
 void http1_write_answer(struct buf *out, const struct http_message *m, enum http1_framing framing,
 			bool last, bool kept);

@@ -76,7 +76,7 @@ static enum feed on_size(struct http_body *b, uint8_t c)
 	return FEED_MORE;
 }
 
-/* Of an answer; counted in name_len, which no trailer needs yet. */
+/* An extension of an answer's chunk.  Its length is in name_len, which no trailer uses yet. */
 static enum feed on_extension(struct http_body *b, uint8_t c)
 {
 	if (c == '\r')
@@ -115,7 +115,7 @@ static enum feed on_value(struct http_body *b, uint8_t c)
 	return FEED_MORE;
 }
 
-/* A byte that must be this one, and the step behind it. */
+/* Expects this byte, and goes to the next step. */
 static enum feed expect(struct http_body *b, uint8_t c, uint8_t wanted, enum step next)
 {
 	if (c != wanted)
@@ -124,7 +124,7 @@ static enum feed expect(struct http_body *b, uint8_t c, uint8_t wanted, enum ste
 	return FEED_MORE;
 }
 
-/* Every byte but those that are passed over. */
+/* Handles every byte except skipped data. */
 static enum feed on_byte(struct http_body *b, uint8_t c)
 {
 	if (b->step >= STEP_LINE && ++b->trailer > HTTP_TRAILER_MAX)

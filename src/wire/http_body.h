@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passes over the body of a request or an answer, to find where the next one begins, and
- * takes its data out of its framing where that is wanted.
+ * Skips the body of a request or an answer, to find where the next one begins, or
+ * takes its data out of its framing.
  *
  *	length		that many bytes
  *	chunked		chunks, "0" CRLF, trailers, CRLF
@@ -11,9 +11,9 @@
  * Strict as the head is: CRLF only, no chunk extensions, no trailer that would change
  * how the request is read.  Nothing is kept.
  *
- * An origin's answer may have what RFC 9112 allows and servers do: zeros in front of a
- * chunk's size, blanks and extensions behind it.  They go no further: the data is framed
- * anew for the box.
+ * An origin's answer may have what RFC 9112 allows and servers do: zeros before a
+ * chunk's size, blanks and extensions after it.  The box does not get them: the gate
+ * frames the data anew.
  */
 #ifndef BAWN_HTTP_BODY_H
 #define BAWN_HTTP_BODY_H
@@ -50,15 +50,15 @@ struct http_body http_body_of(const struct http_head *h);
 enum feed http_body_feed(struct http_body *b, struct span in, size_t *ret_used);
 
 /*
- * As http_body_feed, to the next piece of data: what it gives is part of *in, which goes on
- * behind it.  Empty: all of *in was taken, or the body is over.  The bytes of trailers are
- * put into trailers (NULL is allowed), each line with its CRLF and the empty one too.
+ * As http_body_feed, up to the next piece of data, which it returns; *in then begins
+ * after it.  Empty: all of *in was taken, or the body is over.  Puts the bytes of trailers
+ * into `trailers` (NULL is allowed), each line with its CRLF, and the empty line too.
  */
 struct span http_body_take(struct http_body *b, struct span *in, struct buf *trailers);
 
 /*
- * So many of the next bytes are body whatever they are, and not its last: they need not be
- * fed, when http_body_skip is told how many of them went by.
+ * How many of the next bytes are data, and not the last of it.  The caller need not feed
+ * them; it calls http_body_skip with how many passed.
  */
 uint64_t http_body_unseen(const struct http_body *b);
 void http_body_skip(struct http_body *b, uint64_t count);

@@ -14,7 +14,7 @@ enum http_field_kind {
 	HTTP_FIELD_TRANSFER_ENCODING,
 	HTTP_FIELD_CONNECTION,
 	HTTP_FIELD_UPGRADE,
-	HTTP_FIELD_NOT_IN_TRAILER, /* says how to read, route or allow a message */
+	HTTP_FIELD_NOT_IN_TRAILER, /* it controls how a message is read, routed or allowed */
 	HTTP_FIELD_DISGUISED, /* content_length, transfer_encoding: some servers see no difference
 			       */
 };
@@ -31,7 +31,7 @@ static inline bool http_is_value_byte(uint8_t c)
 	return c == '\t' || (c >= 0x20 && c != 0x7f);
 }
 
-/* Of a method.  Upper case only: a server that folds it would read another than we do. */
+/* A byte of a method.  Upper case only: a server that ignores case would read another method. */
 static inline bool http_is_method_byte(uint8_t c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';

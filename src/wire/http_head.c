@@ -15,7 +15,7 @@ static struct http_piece piece_of(struct span head, struct span part)
 	return (struct http_piece){(uint16_t)(part.ptr - head.ptr), (uint16_t)part.len};
 }
 
-/* What stands before the first c, which is taken away with it; all of it when there is none. */
+/* Removes and returns what comes before the first c, and removes c; all of s when there is no c. */
 static struct span take_until(struct span *s, uint8_t c)
 {
 	const uint8_t *at = s->len > 0 ? memchr(s->ptr, c, s->len) : NULL;
@@ -89,7 +89,7 @@ static enum feed parse_version(struct http_head *h, struct span version)
 	return FEED_MORE;
 }
 
-/* The method's bytes were looked at as they came. */
+/* The method's bytes were checked as they came. */
 static enum feed on_request_line(struct http_head *h, struct span head, struct span line)
 {
 	struct span method = take_until(&line, ' ');
@@ -152,7 +152,8 @@ static enum feed on_connection_word(struct http_head *h, struct span word)
 		h->close = true;
 	else if (http_same_word(word, "keep-alive"))
 		h->persist = true;
-	/* A server that drops what is named here would be left with another request. */
+	/* A server drops the fields that Connection names; without these it would read another
+	 * request. */
 	if (http_same_word(word, "host") || http_same_word(word, "content-length") ||
 	    http_same_word(word, "transfer-encoding"))
 		return bad(h, 400, "the Connection field names Host or the body's length");
@@ -194,7 +195,7 @@ static enum feed on_field(struct http_head *h, struct span name, struct span val
 	return FEED_MORE;
 }
 
-/* Spaces before the value are common; a tab, or anything behind it, is read in two ways. */
+/* Spaces before the value are common; servers differ on a tab, or on blanks after the value. */
 static bool is_padded(struct span raw)
 {
 	while (raw.len > 0 && raw.ptr[0] == ' ') {
@@ -241,7 +242,7 @@ static uint16_t port_of(const struct authority *a)
 	return a->port ? a->port : HTTP_PORT;
 }
 
-/* The Host and the target name one place; h->authority has it then. */
+/* Checks that Host and target name the same place, and sets h->authority. */
 static enum feed check_authority(struct http_head *h)
 {
 	bool connect = h->form == HTTP_TARGET_AUTHORITY;
@@ -294,7 +295,7 @@ static enum feed on_line(struct http_head *h, struct span head, struct span line
 	return line.len > 0 ? on_field_line(h, head, line) : on_end(h);
 }
 
-/* One byte that ends no line: junk is refused before the line is whole. */
+/* Checks one byte within a line, so that junk is refused before the line is whole. */
 static enum feed on_byte(struct http_head *h, uint8_t c)
 {
 	if (c == '\n')

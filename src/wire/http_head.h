@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head of an HTTP/1 request: the request line, the fields, the empty line.  It is
- * read for what the gate decides on (method, where to, how the body is framed) and
- * refused whenever two readers could disagree about one of these (RFC 9112, the
+ * The head of an HTTP/1 request: the request line, the fields, the empty line.  The reader
+ * takes what the gate decides on (method, where to, how the body is framed), and
+ * refuses a head when two servers could disagree about one of these (RFC 9112, the
  * strict reading):
  *
  *	- lines end in CRLF; no CR or LF alone, no other control byte, no folded line;
@@ -14,8 +14,8 @@
  *	  the letter, never both; neither disguised with '_', padded behind its value or
  *	  with tabs, nor named by Connection.
  *
- * The caller keeps the request's bytes together from the first on and shows all it has
- * each time; they may move between calls.  Reading goes on where it stopped.
+ * The caller keeps the request's bytes together from the first on and passes all it has
+ * each time; they may move between calls.  The reader goes on where it stopped.
  */
 #ifndef BAWN_HTTP_HEAD_H
 #define BAWN_HTTP_HEAD_H
@@ -77,7 +77,7 @@ struct http_head {
 	struct authority host;
 };
 
-/* so_far: every byte of this request that has arrived, and whatever came behind them. */
+/* so_far: every byte of this request that has arrived, and whatever came after them. */
 enum feed http_head_read(struct http_head *h, struct span so_far);
 
 static inline struct span http_piece_of(struct span head, struct http_piece p)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request, an answer or the trailers of one, whichever HTTP it came in: what the gate
- * decides on and changes, and what it writes again in the other side's own way.  Bytes of
- * the wire are never passed on as a head; they are read into this and written from it.
+ * A request, an answer or the trailers of one, from HTTP/1 or HTTP/2.  The gate
+ * decides on it, changes it, and writes it in the other side's protocol.  It never passes bytes of
+ * the wire on as a head: it reads them into this and writes from this.
  *
  *	- Names of fields are lower case; values have no blanks around them and no control
  *	  byte but the tab.  Order and repetition are those of the wire.
- *	- What says how a message travels is not among the fields, but told by the members:
+ *	- Fields about how a message travels are not in the list; these members have them:
  *	  host and :authority (`authority`), content-length and transfer-encoding (`body`),
  *	  connection and all it names, keep-alive, proxy-connection, upgrade (`websocket`),
  *	  expect (`expect_continue`).  `te` is there only as "trailers".
- *	- Nothing here owns memory.  The spans point into bytes of whoever made the message,
- *	  which says how long they stay; http_message_keep makes a copy that stays longer.  To
- *	  change a value is to point it at other bytes.
+ *	- Nothing here owns memory.  The spans point into bytes of the maker of the message,
+ *	  which says how long they are good; http_message_keep makes a copy that stays longer.  To
+ *	  change a value, point it at other bytes.
  */
 #ifndef BAWN_HTTP_MESSAGE_H
 #define BAWN_HTTP_MESSAGE_H
@@ -22,8 +22,8 @@
 enum { HTTP_MESSAGE_FIELDS_MAX = 200 };
 
 enum http_message_body {
-	HTTP_MESSAGE_NONE,    /* no body and no word about one */
-	HTTP_MESSAGE_LENGTH,  /* `length` bytes; the answer to HEAD has the word and no body */
+	HTTP_MESSAGE_NONE,    /* no body and no length */
+	HTTP_MESSAGE_LENGTH,  /* `length` bytes; the answer to HEAD has the length and no body */
 	HTTP_MESSAGE_UNKNOWN, /* as it comes: chunks, frames, or until the end of a connection */
 };
 
@@ -65,9 +65,9 @@ int http_message_add(struct http_message *m, struct span name, struct span value
 void http_message_remove(struct http_message *m, const char *name);
 
 /*
- * Copies every byte that the message points to and points it there.  The block is the
- * caller's to free, and ret_len (NULL is allowed) bytes long; NULL: no memory, and the
- * message is as it was.
+ * Copies every byte that the message points to, and points the message at the copy.  The caller
+ * frees the returned block; *ret_len (NULL is allowed) is its length.  NULL: no memory, and the
+ * message is unchanged.
  */
 void *http_message_keep(struct http_message *m, size_t *ret_len);
 

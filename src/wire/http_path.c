@@ -33,7 +33,7 @@ static bool path_is_control(int c)
 	return c < 0x20 || c == 0x7f;
 }
 
-/* ".", "..", or more of them, which some systems take for folders further up. */
+/* ".", "..", or more dots, which some systems take as folders further up. */
 static bool path_is_dots(const uint8_t *segment, size_t len)
 {
 	size_t dots = 0;
@@ -43,7 +43,7 @@ static bool path_is_dots(const uint8_t *segment, size_t len)
 	return len > 0 && dots == len;
 }
 
-/* What in decoded bytes some servers take for something else; NULL when there is nothing. */
+/* Why some servers would read these decoded bytes in another way; NULL: none would. */
 static const char *path_unclear(struct span path)
 {
 	size_t start = 1;
@@ -143,9 +143,9 @@ static int glob_next(struct span s, bool is_glob, size_t *at)
 }
 
 /*
- * Walks both at once.  On a mismatch the last star takes one more token; when it may not, which
- * is at a slash, the last ** does.  Earlier ones never need to: what stands between two of them
- * was matched as early as it can be, and a later match leaves less to the rest.
+ * Walks both at once.  On a mismatch the last star takes one more token; when it may not,
+ * because of a slash, the last ** does.  Earlier stars never need to: the text between two stars
+ * was matched as early as possible, and a later match would leave less for the rest.
  */
 static bool glob_match(struct span outer, struct span inner, bool inner_is_glob)
 {
@@ -255,7 +255,7 @@ const char *http_glob_check(struct span glob)
 		       : NULL;
 }
 
-/* Methods have a case, and some servers do not see it: here it never makes a difference. */
+/* Compares methods without case: some servers ignore it. */
 static bool path_same_method(const char *listed, struct span method)
 {
 	return strlen(listed) == method.len &&

@@ -2,20 +2,20 @@
 /*
  * The path of a request in the one form that rules compare, and the globs they compare it with.
  *
- * A path is decoded once, byte by byte.  What servers are known to read in two ways is not
- * mended but named (`unclear`): an encoded slash or backslash, a backslash, a dot segment, an
- * empty segment, an escape that decodes to another escape, bytes that are no UTF-8, a
- * parameter (;) in a segment of dots.  Such a path may be sent on as it is where no rule speaks
- * of paths; no rule that does will match it.  What no server should see (a control byte, a
- * NUL, a broken escape) is refused whole.
+ * The reader decodes a path once, byte by byte.  When servers are known to read it in two ways,
+ * the reader does not change it but says why (`unclear`): an encoded slash or backslash, a
+ * backslash, a dot segment, an empty segment, an escape that decodes to another escape, bytes
+ * that are no UTF-8, a parameter (;) in a segment of dots.  Such a path may be sent on when no
+ * rule is about paths; no rule about paths matches it.  A path with what no server should see (a
+ * control byte, a NUL, a broken escape) is refused.
  *
  * A glob is a path of the same kind, with two words of its own:
  *
  *	*	any bytes within a segment, also none
  *	**	any bytes at all; "/a/" and "**" is all beneath /a, and "/a" itself is not
  *
- * A star that is meant is written %2A.  A match takes time in proportion to the lengths of
- * glob and path multiplied at worst, in practice to their sum; it never backtracks twice.
+ * A literal star is written %2A.  A match takes time in proportion to the product of the lengths
+ * of glob and path at worst, in practice to their sum.
  */
 #ifndef BAWN_HTTP_PATH_H
 #define BAWN_HTTP_PATH_H
@@ -41,17 +41,17 @@ struct http_path {
 int http_path_read(struct span target, uint8_t *bytes, struct http_path *ret,
 		   const char **ret_why) BAWN_MUST_USE;
 
-/* NULL when it is a glob; else what is wrong, in words that lead to one. */
+/* NULL when it is a glob; else what is wrong and how to write it. */
 const char *http_glob_check(struct span glob);
 
 /* Of a glob that was checked and a path without `unclear`. */
 bool http_glob_matches(struct span glob, struct span path);
 
-/* Bytes of a path that the glob settles before its first star; without one, all and one more. */
+/* How many bytes come before the first star of a glob; without a star its length and one more. */
 size_t http_glob_weight(struct span glob);
 
-/* Every path that inner matches is matched by outer.  May say no where it is true, never yes
- * where it is not. */
+/* Whether outer matches every path that inner matches.  It may say no when that is true, but
+ * never yes when it is not. */
 bool http_glob_covers(struct span outer, struct span inner);
 
 /* Whether a list of methods has this one.  GET stands for HEAD too. */

@@ -33,7 +33,8 @@ static enum feed on_status_line(struct http_reply *r, struct span line)
 	return FEED_MORE;
 }
 
-/* In one sentence: who has a host say a value there learns by none which digits it begins with. */
+/* One sentence for all errors.  A box that makes a host send a value there must not learn from the
+ * sentence whether it begins with digits. */
 static enum feed on_content_length(struct http_reply *r, struct span value)
 {
 	static const char wrong[] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The head of an HTTP/1 answer: the status line, the fields, the empty line.  As strict as
- * http_head where two readers could disagree about where the answer ends, for then the next
- * one would be somebody else's:
+ * The head of an HTTP/1 answer: the status line, the fields, the empty line.  The reader is as
+ * strict as http_head when two readers could disagree about where the answer ends, because then
+ * the next answer would go to the wrong request:
  *
  *	- lines end in CRLF; no CR or LF alone, no other control byte, no folded line;
  *	- HTTP/1.1 or HTTP/1.0, one space, three digits, then nothing or a space and words;

@@ -59,7 +59,7 @@ int name_parse(struct span raw, struct name *ret)
 	struct name n = {0};
 	struct address address;
 
-	/* v6 has bytes that no name has; the caller is told what it was all the same. */
+	/* v6 has bytes that no name has, but the caller gets -EADDRNOTAVAIL for it too. */
 	if (address_parse(raw, ADDRESS_BRACKETS, &address) == 0)
 		return -EADDRNOTAVAIL;
 	if (raw.len > 0 && raw.ptr[raw.len - 1] == '.')

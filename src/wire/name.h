@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one form of a host name, for DNS questions, SNI, Host, CONNECT and SOCKS
- * alike: what is compared with a rule is what was parsed here, and what is looked
- * up and dialled is that same text.
+ * The one form of a host name, for DNS questions, SNI, Host, CONNECT and SOCKS.
+ * The rules compare the text that is parsed here, and the gate looks up and dials that
+ * same text.
  *
  * A name is labels of 1 to 63 of [a-z0-9-] that neither begin nor end with '-',
  * joined by dots, 253 bytes at most.  Case is folded and one trailing dot dropped;

@@ -8,7 +8,7 @@
  *	attribute	u16 length (with this), u16 type, bytes; each begins at a multiple of 4
  *	packet		IPv4 or IPv6, the attribute NFULA_PAYLOAD; cut off anywhere
  *
- * The frame is the kernel's, the packet a program's.
+ * The kernel makes the frame; a program in the box made the packet.
  */
 #ifndef BAWN_NFLOG_H
 #define BAWN_NFLOG_H
@@ -24,8 +24,8 @@ struct nflog_packet {
 };
 
 /*
- * The next packet of what one receive gave; *messages shrinks to what is behind it.  1: there was
- * one, 0: there are no more.  What cannot be read is passed over.
+ * Takes the next packet out of the bytes of one receive; *messages is then the rest.  1: there was
+ * one, 0: there are no more.  Skips what it cannot read.
  */
 int nflog_next(struct span *messages, struct nflog_packet *ret);
 

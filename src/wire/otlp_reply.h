@@ -5,7 +5,7 @@
  *	{"partialSuccess":{"rejectedLogRecords":"3","errorMessage":"..."}}	with 200
  *	{"code":3,"message":"..."}						with an error
  *
- * Everything else in it is passed over.  A body that is no such JSON says nothing.
+ * The reader skips everything else.  A body that is no such JSON says nothing.
  */
 #ifndef BAWN_OTLP_REPLY_H
 #define BAWN_OTLP_REPLY_H

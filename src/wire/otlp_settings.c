@@ -25,7 +25,7 @@ static const char *otlp_variable(char *const *environment, const char *name)
 	return NULL;
 }
 
-/* Of OTEL_EXPORTER_OTLP_LOGS_X and OTEL_EXPORTER_OTLP_X; ret_name is the one that spoke. */
+/* The value of OTEL_EXPORTER_OTLP_LOGS_X or else OTEL_EXPORTER_OTLP_X; ret_name is which. */
 static const char *otlp_setting(char *const *environment, const char *what,
 				char ret_name[OTLP_NAME_SIZE])
 {
@@ -79,7 +79,7 @@ static bool otlp_set_host(struct otlp_settings *s, const char *text, size_t len)
 	return s->host && s->authority;
 }
 
-/* whole: the address is not only the beginning of one. */
+/* whole: the address is complete, not only its beginning. */
 static int otlp_set_endpoint(struct otlp_settings *s, const char *name, const char *url, bool whole,
 			     struct error *e)
 {

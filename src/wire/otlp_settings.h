@@ -14,9 +14,9 @@
  *	OTEL_SDK_DISABLED			true: nothing is sent
  *	OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES	what the records are said to be of
  *
- * The one with LOGS_ goes before the other.  An empty variable is none.  What cannot be done as
- * it is written is refused with the variable's name, never guessed: these say where the account
- * of a session goes.
+ * The one with LOGS_ wins over the other.  An empty variable counts as unset.  A value that
+ * cannot be used as it is written is refused with the variable's name, never guessed: these
+ * variables say where the record of a session goes.
  */
 #ifndef BAWN_OTLP_SETTINGS_H
 #define BAWN_OTLP_SETTINGS_H

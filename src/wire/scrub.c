@@ -24,14 +24,14 @@ void scrub_whole(const struct finder *f, uint8_t *bytes, size_t len, bool *ret_c
 		*ret_changed = changed;
 }
 
-/* Room for so many more in one piece, without a copy of the old left behind. */
+/* Makes room for so many more bytes, and wipes the old buffer. */
 static int reserve(struct scrub *s, size_t more)
 {
 	struct buf larger = BUF_INIT(FINDER_KEPT_MAX + SCRUB_PIECE_MAX + 64);
 
 	if (s->kept.ptr && s->kept.cap - s->kept.len > more)
 		return 0;
-	/* Grown to its size at once: putting into it does not move it again. */
+	/* It has its full size at once, so that it does not move again. */
 	larger.ptr = malloc(s->kept.len + more + 1);
 	if (!larger.ptr)
 		return -ENOMEM;
@@ -44,7 +44,7 @@ static int reserve(struct scrub *s, size_t more)
 	return 0;
 }
 
-/* What the last call gave out is forgotten. */
+/* Wipes and drops what the last call gave out. */
 static void forget(struct scrub *s)
 {
 	size_t left = s->kept.len - s->begin;
@@ -57,7 +57,7 @@ static void forget(struct scrub *s)
 	s->begin = 0;
 }
 
-/* How much of what is kept goes at once: all of so short a tail, or nothing. */
+/* How much of a kept tail may go at once: all of a tail that is short enough, or nothing. */
 static size_t let(const struct scrub *s, size_t tail)
 {
 	return tail <= SCRUB_LET && tail <= finder_known(s->finder) ? tail : 0;

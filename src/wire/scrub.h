@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes words out of a stream of bytes, in every form that finder.h finds, wherever it is
- * cut.  What is taken out is replaced by its mask in the same form and of the same length,
- * so a length that was told before stays true.
+ * Takes words out of a stream of bytes, in every form that finder.h finds, wherever the stream
+ * is cut.  It replaces a word with its mask in the same form and of the same length, so that a
+ * length that was sent before stays true.
  *
- * Bytes that may be the beginning of a word are kept back until more have come, except for so many
- * (SCRUB_LET at most) as everybody may know of every word: they go at once, or every piece that
+ * It keeps bytes that may be the beginning of a word until more have come, except for the first
+ * bytes of words that are no secret (SCRUB_LET at most).  They go at once: else every piece that
  * ends in the first letter of a key would wait.  The placeholder has the same beginning.
  *
- * Which bytes may be one does not depend on the words where they are secrets (finder.h): how
- * much is given out, and when, is the same for every word of the same sort, until the whole of
- * one is there.
+ * Which bytes are kept does not depend on the secret part of the words (finder.h): how
+ * much is given out, and when, is the same for every word of the same sort, until a whole word
+ * is there.
  */
 #ifndef BAWN_SCRUB_H
 #define BAWN_SCRUB_H
@@ -43,10 +43,10 @@ void scrub_fini(struct scrub *s);
  */
 int scrub_feed(struct scrub *s, struct span in, bool end, struct span *ret_out) BAWN_MUST_USE;
 
-/* One whole piece, such as the value of a field: ret_changed (NULL is allowed). */
+/* Masks the words in one whole piece, such as the value of a field; ret_changed may be NULL. */
 void scrub_whole(const struct finder *f, uint8_t *bytes, size_t len, bool *ret_changed);
 
-/* The same, with stars in place of what was found: for text about what passed. */
+/* The same, with stars instead of masks, for text about a request. */
 void scrub_blot(const struct finder *f, uint8_t *bytes, size_t len);
 
 #endif

@@ -4,7 +4,7 @@
 #include "encode.h"
 #include "http_field.h"
 
-/* Of an array of ours, which is never NULL. */
+/* The span of a string that is never NULL. */
 static struct span text_of(const char *s)
 {
 	return (struct span){(const uint8_t *)s, strlen(s)};
@@ -262,7 +262,7 @@ int sigv4_read(const struct http_message *m, struct sigv4 *ret, const char **ret
 	return read_time(ret, time, ret_why);
 }
 
-/* S3 and what speaks as it does: paths are signed as they are sent. */
+/* Whether the service signs paths as they are sent: S3 and services like it. */
 bool sigv4_is_s3(const struct sigv4 *s)
 {
 	static const char *const names[] = {"s3", "s3express", "s3-outposts", "s3-object-lambda"};
@@ -361,7 +361,7 @@ int sigv4_sign_also(struct sigv4 *s, const char *name)
 	return 0;
 }
 
-/* Dot segments and empty ones gone, then each byte escaped that is not plain. */
+/* Writes a path without dot segments and empty ones, and escapes each byte that is not plain. */
 static int put_general_path(struct span path, struct buf *into)
 {
 	struct span segments[1024];
@@ -411,7 +411,7 @@ static bool is_before(const char *text, const struct parameter *a, const struct 
 				      b->len - b->name_len)) < 0;
 }
 
-/* A part of a parameter, decoded and escaped in the one way. */
+/* Writes a part of a parameter, decoded and escaped again in the one way. */
 static int put_again(struct span part, struct buf *into)
 {
 	_cleanup_free_ uint8_t *text = malloc(part.len + 1);
@@ -466,7 +466,7 @@ static int put_query(struct span query, bool presigned, struct buf *into)
 	return 0;
 }
 
-/* Blanks around it gone, runs of them within it one. */
+/* Writes a value without blanks around it, and with one blank for each run of blanks. */
 static void put_value(struct span value, struct buf *into)
 {
 	bool blank = false;

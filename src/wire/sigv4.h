@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AWS Signature Version 4: reads how a request was signed, and writes the texts that a new
- * signature is made of.  No hash is computed here; the caller hashes what is written.
+ * AWS Signature Version 4: reads how a request was signed, and writes the texts for a new
+ * signature.  It computes no hash; the caller hashes the texts.
  *
  *	Authorization: AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request,
  *		SignedHeaders=a;b, Signature=HEX
@@ -43,14 +43,14 @@ struct sigv4 {
 
 /* What the body's hash is, by what the request says. */
 enum sigv4_payload {
-	SIGV4_PAYLOAD_SAID,     /* x-amz-content-sha256 is it: a hash, or UNSIGNED-PAYLOAD */
+	SIGV4_PAYLOAD_SAID,     /* it is in x-amz-content-sha256: a hash, or UNSIGNED-PAYLOAD */
 	SIGV4_PAYLOAD_HASH,     /* of the bytes of the body, which have to be known first */
 	SIGV4_PAYLOAD_CHUNKS,   /* STREAMING-AWS4-HMAC-SHA256-PAYLOAD: each chunk is signed */
 	SIGV4_PAYLOAD_TRAILER,  /* the same with a signed trailer */
 	SIGV4_PAYLOAD_UNSIGNED, /* STREAMING-UNSIGNED-PAYLOAD-TRAILER: chunks without signatures */
 };
 
-/* -ENOENT: it is not signed so.  -EINVAL: it is, and wrongly; ret_why says how. */
+/* -ENOENT: it has no such signature.  -EINVAL: the signature is malformed; ret_why says how. */
 int sigv4_read(const struct http_message *m, struct sigv4 *ret, const char **ret_why) BAWN_MUST_USE;
 
 enum sigv4_payload sigv4_payload_of(const struct sigv4 *s);

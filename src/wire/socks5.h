@@ -8,8 +8,8 @@
  *	we		5, reply, 0, 1, 0.0.0.0, 0		socks5_format_reply
  *
  * The host is four bytes (kind 1), sixteen (kind 4), or u8 length and a name (kind 3).
- * A name passes name_parse like any other, so there is no NUL in it; an address
- * spelled where a name belongs is that address.
+ * name_parse reads a name like any other, so there is no NUL in it; an address
+ * in the place of a name is that address.
  */
 #ifndef BAWN_SOCKS5_H
 #define BAWN_SOCKS5_H
@@ -37,8 +37,8 @@ enum {
 struct socks5_greeting {
 	enum feed state;
 	const char *why; /* when BAD */
-	bool speaks;     /* the client is one of SOCKS5: a refusal in its language will reach it */
-	bool plain;      /* it goes without authentication */
+	bool speaks;     /* the client speaks SOCKS5, so it can read a refusal */
+	bool plain;      /* it accepts no authentication */
 	uint16_t have;
 	uint8_t count;
 };

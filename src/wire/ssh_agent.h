@@ -57,8 +57,8 @@ struct ssh_login {
 };
 
 /*
- * How long the message is that these bytes begin with, its length field included.  FEED_MORE:
- * not all of it is there (*ret_len is 0 while even the length is not).  FEED_BAD: too long.
+ * *ret_len: how long the first message in these bytes is, with its length field.  FEED_MORE:
+ * not all of it is there (*ret_len is 0 until the length is there).  FEED_BAD: too long.
  */
 enum feed ssh_agent_frame(struct span bytes, size_t *ret_len);
 
@@ -72,9 +72,9 @@ int ssh_login_parse(struct span data, struct ssh_login *ret) BAWN_MUST_USE;
 bool ssh_key_is(struct span key, const char *fingerprint);
 
 /*
- * The agent's list of keys, for the box: those that `keep` says yes to (NULL: all), without the
- * comments, which often name people and machines.  message and what is put into `into`: without
- * the length.
+ * Copies the agent's list of keys for the box: the keys for which `keep` is true (NULL: all),
+ * without the comments, which often name people and machines.  Neither message nor `into` has
+ * the length field.
  */
 int ssh_agent_copy_list(struct span message, bool (*keep)(const void *context, struct span key),
 			const void *context, struct buf *into) BAWN_MUST_USE;

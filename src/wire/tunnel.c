@@ -197,7 +197,7 @@ static enum feed tunnel_feed_connect(struct tunnel *t, uint8_t byte)
 		return tunnel_fail(t, TUNNEL_NOT_A_PROXY);
 	if (t->have < TUNNEL_LINE_MAX)
 		t->line[t->have++] = byte;
-	/* Who does not begin like HTTP/1 is not waited for. */
+	/* Do not wait for a peer that does not begin like HTTP/1. */
 	if (t->step == TUNNEL_STATUS_LINE && t->have <= 7 &&
 	    memcmp(t->line, "HTTP/1.", t->have) != 0)
 		return tunnel_fail(t, TUNNEL_NOT_A_PROXY);
@@ -244,7 +244,7 @@ static enum feed tunnel_take_reply(struct tunnel *t)
 	default:
 		return tunnel_fail(t, TUNNEL_REFUSED);
 	}
-	/* Of what follows one byte is here already. */
+	/* One byte of what follows is here already. */
 	switch (t->line[3]) {
 	case 1:
 		return tunnel_next(t, TUNNEL_BOUND, 3 + 2);

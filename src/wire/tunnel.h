@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How we ask a proxy for a way through it, as its client: by CONNECT of HTTP/1.1, or by SOCKS5
- * (RFC 1928, with the login of RFC 1929).  The proxy is given the name, never an address of ours
- * for it.
+ * How the gate, as a client, asks a proxy for a way through: by CONNECT of HTTP/1.1, or by SOCKS5
+ * (RFC 1928, with the login of RFC 1929).  The proxy gets the name, never a made-up address.
  *
  *	CONNECT	we	CONNECT host:port, Host, perhaps Proxy-Authorization: Basic
  *		it	a status line, fields, an empty line; 2xx is yes, and then the way begins
@@ -13,8 +12,8 @@
  *		we	5, 1, 0, kind, host, u16 port
  *		it	5, reply, 0, kind, address, u16 port
  *
- * What the proxy says is read byte by byte and not kept, but for the beginning of a line; it is at
- * most TUNNEL_ANSWER_MAX long.  Not one byte behind the answer is taken: it is the origin's.
+ * The gate reads the proxy's answer byte by byte and keeps only the beginning of a line; it is at
+ * most TUNNEL_ANSWER_MAX long.  It takes no byte after the answer: that is the origin's.
  */
 #ifndef BAWN_TUNNEL_H
 #define BAWN_TUNNEL_H
@@ -57,14 +56,14 @@ struct tunnel {
 	uint8_t line[TUNNEL_LINE_MAX];
 };
 
-/* `to` has a port.  What is to be said first goes into `out`. */
+/* `to` has a port.  Puts the first bytes to send into `out`. */
 void tunnel_begin(struct tunnel *t, enum tunnel_kind kind, const struct authority *to,
 		  struct span login, struct buf *out);
 
-/* What the proxy said; *ret_used of it was taken.  What is to be said next goes into `out`. */
+/* Takes *ret_used bytes of the proxy's answer.  Puts the next bytes to send into `out`. */
 enum feed tunnel_feed(struct tunnel *t, struct span in, size_t *ret_used, struct buf *out);
 
-/* A login can be sent so: a user and a password, neither too long, without control bytes. */
+/* Whether a login can be sent: a user and a password, neither too long, without control bytes. */
 bool tunnel_login_is_good(struct span login);
 
 #endif

@@ -7,10 +7,10 @@
  *	mask	four bytes, from a client only
  *	payload
  *
- * Refused: a known opcode's rules broken (a control frame that is long or in pieces, a
- * message begun within another, a continuation of none), an unknown opcode, a length that is
- * longer than it need be or has its top bit set, a mask where none belongs or none where one
- * does, reserved bits unless an extension was agreed on, and anything behind a close.
+ * Refused: a broken rule of a known opcode (a control frame that is long or in pieces, a
+ * message begun within another, a continuation of none), an unknown opcode, a length in
+ * more bytes than needed or with its top bit set, a mask from a server or no mask from a
+ * client, reserved bits without an extension, and anything after a close.
  */
 #ifndef BAWN_WEBSOCKET_H
 #define BAWN_WEBSOCKET_H
@@ -42,7 +42,7 @@ struct websocket {
 	bool from_client; /* its frames are masked */
 	bool extended;    /* reserved bits may be set: an extension was agreed on */
 
-	/* The frame at hand, after HEAD. */
+	/* The current frame, after HEAD. */
 	uint8_t opcode;
 	uint8_t reserved; /* its three bits, as they stand in byte 0 */
 	bool fin;
