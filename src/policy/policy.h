@@ -60,7 +60,7 @@ enum policy_from {
 	POLICY_FROM_ENV,     /* a variable */
 	POLICY_FROM_FILE,    /* a file, whole */
 	POLICY_FROM_COMMAND, /* what a command prints */
-	POLICY_FROM_SETTINGS, /* settings of a package manager (src/prepare/mirror.h); nobody writes it */
+	POLICY_FROM_SETTINGS, /* settings of a package manager (prepare/mirror.h); nobody writes it */
 	POLICY_FROM_COUNT,
 };
 
@@ -122,7 +122,7 @@ struct policy {
 	struct policy_number keep_days, keep_size; /* for `bawn prune` */
 	unsigned int record_reads;                 /* enum plan_reads */
 	const char *record_origin;
-	LIST_OF(struct policy_path) record_mark; /* their reads are recorded, wherever they are */
+	LIST_OF(struct policy_path) record_mark;   /* their reads are recorded, wherever they are */
 	LIST_OF(struct policy_env_set) hold_rules; /* a rule's name and level (holds.h) */
 	LIST_OF(struct policy_path) hold_paths;    /* patterns, held as well */
 	LIST_OF(struct plan_rule)

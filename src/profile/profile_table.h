@@ -37,7 +37,7 @@ enum {
 	IN_RESOLVER = 1 << 7, /* the resolver: what name services do, and no program is started */
 	IN_RECORDER = 1 << 8, /* the recorder: it opens the record's files and looks into /proc */
 	IN_SENDER = 1 << 9,   /* bawn-otlp: as the resolver, and it writes its position */
-	IN_COVERS = 1 << 10,  /* it covers hidden paths, once it is in the box: it looks and mounts */
+	IN_COVERS = 1 << 10,  /* it covers hidden paths, from inside the box: it looks and mounts */
 	IN_SYNCER = 1 << 11,  /* it syncs the recorder's files: messages, and that one call */
 	IN_READER = 1 << 12,  /* bawn-history: files, and no sockets, children or signals */
 	IN_REVIEW = 1 << 13,  /* bawn-review: files, children of its own, the sessions' sockets */
