@@ -23,7 +23,7 @@ static int attributes_compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names that matter, sorted: how many, or -errno. */
+/* Lists the names that we keep, sorted.  How many, or -errno. */
 static ssize_t attributes_names(int fd, char bytes[ATTRIBUTES_NAMES],
 				const char *names[ATTRIBUTES_COUNT])
 {
@@ -54,7 +54,7 @@ int attributes_read(int fd, struct buf *into)
 		ssize_t n = fgetxattr(fd, names[i], value, sizeof(value));
 
 		if (n < 0 && errno == ENODATA)
-			continue; /* gone since */
+			continue; /* removed in the meantime */
 		if (n < 0)
 			return -errno;
 		buf_put_u32(into, (uint32_t)strlen(names[i]));
@@ -65,7 +65,7 @@ int attributes_read(int fd, struct buf *into)
 	return count < 0 ? (int)count : buf_error(into) ? -EMSGSIZE : 0;
 }
 
-/* The next of a list: 1, 0 at the end, or -EBADMSG. */
+/* Reads the next attribute of a list: 1, 0 at the end, or -EBADMSG. */
 static int attributes_next(struct reader *in, char name[XATTR_NAME_MAX + 1], struct span *ret)
 {
 	if (reader_left(in) == 0)
@@ -81,7 +81,7 @@ static int attributes_next(struct reader *in, char name[XATTR_NAME_MAX + 1], str
 	return attributes_is_own(name) ? 1 : -EBADMSG;
 }
 
-/* 1, 0, or -EBADMSG. */
+/* 1: the list has this name, 0: it has not, or -EBADMSG. */
 static int attributes_has(struct span list, const char *name)
 {
 	struct reader in = reader_of(list);
@@ -95,7 +95,7 @@ static int attributes_has(struct span list, const char *name)
 	return r;
 }
 
-/* Not here, or not by us. */
+/* Whether the error means: not on this filesystem, or we may not. */
 static bool attributes_is_refused(int code)
 {
 	return code == EOPNOTSUPP || code == EPERM || code == EACCES;

@@ -32,7 +32,7 @@ enum {
 	CREATE_RULESET_VERSION = 1,
 	RULE_PATH_BENEATH = 1,
 
-	/* What means something on a file; the rest needs a directory. */
+	/* Rights that apply to a file; the others need a directory. */
 	RIGHTS_OF_FILE = RIGHT_EXECUTE | RIGHT_WRITE_FILE | RIGHT_READ_FILE | RIGHT_TRUNCATE |
 			 RIGHT_IOCTL_DEV,
 };

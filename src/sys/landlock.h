@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Landlock: the file view said a second time, by object and not by name.  Every
- * right that this kernel's ABI knows is handled, so what no rule gives is
- * refused.  TCP ports are not handled: Landlock cannot tell loopback from the
- * rest, servers inside must work, and the network namespace holds that promise.
+ * Landlock limits access to files a second time, by object and not by name.  A ruleset handles
+ * every right that this kernel's ABI knows, so Landlock refuses what no rule allows.  It does
+ * not handle TCP ports: Landlock cannot tell loopback from the rest, servers inside must work,
+ * and the network namespace keeps that promise.
  */
 #ifndef BAWN_LANDLOCK_H
 #define BAWN_LANDLOCK_H

@@ -50,7 +50,7 @@ int mounts_attach(int mount_fd, int target_fd)
 	return 0;
 }
 
-/* Setting options anew, and there are none, drops every name that nobody uses. */
+/* Setting options again, even none, makes the filesystem drop every unused name. */
 int mounts_forget_names(int fd)
 {
 	_cleanup_fd_ int context = (int)syscall(SYS_fspick, fd, "", MOUNTS_PICK);
@@ -111,7 +111,7 @@ int mounts_new(const char *type, const struct mounts_option *options, size_t cou
 
 int mounts_new_by_page(const char *type, const char *options, uint64_t attributes)
 {
-	static const char place[] = "/proc"; /* which everybody has */
+	static const char place[] = "/proc"; /* a folder that every root has */
 
 	if (mount(type, place, type, 0, options) < 0)
 		return -errno;

@@ -119,7 +119,8 @@ static void netlink_read_answers(struct netlink *n, const char *bytes, size_t le
 			continue;
 		memcpy(&answer, bytes + at + NLMSG_HDRLEN, sizeof(answer));
 		if (answer.error < 0) {
-			/* A batch that fails is answered by one error, not by all its messages. */
+			/* The kernel answers a failed batch with one error, not one for each
+			 * message. */
 			n->answers = 0;
 			if (*first == 0)
 				*first = answer.error;
@@ -136,7 +137,7 @@ int netlink_send(struct netlink *n)
 
 	if (buf_error(&n->out))
 		return buf_error(&n->out);
-	/* write and read: calls that the keeper has as well. */
+	/* write and read, because the keeper's filter has them. */
 	if (write(n->fd, n->out.ptr, n->out.len) < 0)
 		return -errno;
 	while (n->answers > 0) {

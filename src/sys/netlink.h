@@ -2,8 +2,8 @@
 /*
  * Just enough netlink to write requests: a message is built in a buffer,
  * attributes nest, the answer is an error code.  The launcher needs a few
- * messages at every start and links nothing but libc, so there is no library
- * behind this; libnftables alone would cost six times what the kernel does.
+ * messages at every start and links nothing but libc, so this uses no library;
+ * libnftables alone would take six times as long as the kernel.
  */
 #ifndef BAWN_NETLINK_H
 #define BAWN_NETLINK_H

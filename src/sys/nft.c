@@ -16,7 +16,7 @@ enum {
 	PORT_DESTINATION = 2, /* in the transport header */
 	NFT_LOG_GROUP = 1,
 	NFT_LOG_BYTES = 64,  /* of a packet: the ports are within */
-	NFT_LOG_RATE = 1000, /* a second; beyond it packets are refused untold */
+	NFT_LOG_RATE = 1000, /* a second; packets beyond it are refused without a log entry */
 };
 
 static void nft_begin(struct netlink *n, uint16_t type, uint16_t flags)
@@ -143,7 +143,7 @@ static void nft_rule_end(struct netlink *n, struct nft_made_rule rule)
 	netlink_end(n);
 }
 
-/* `chain`: a destination whose first bits are those of prefix is accepted. */
+/* Adds a rule to `chain` that accepts a destination with this prefix. */
 static void nft_accept_flagged(struct netlink *n, const char *chain, const struct nft_prefix *to,
 			       uint16_t flags)
 {
@@ -176,7 +176,7 @@ static void nft_protocol(struct netlink *n, uint8_t protocol)
 	nft_compare(n, &protocol, sizeof(protocol));
 }
 
-/* Port 53 of anywhere is the gate's to answer. */
+/* Accepts port 53 of any address: the gate answers it. */
 static void nft_accept_dns(struct netlink *n, uint8_t protocol)
 {
 	const uint8_t port[2] = {0, 53};
@@ -214,7 +214,7 @@ static void nft_put_be64(struct netlink *n, uint16_t attribute, uint64_t v)
 	netlink_put(n, attribute, bytes, sizeof(bytes));
 }
 
-/* What comes this far is refused next: the gate may tell of it. */
+/* Logs packets that reach this rule: the next rules refuse them, and the gate reports them. */
 static void nft_log(struct netlink *n)
 {
 	const uint8_t group[2] = {0, NFT_LOG_GROUP};
@@ -309,7 +309,7 @@ int nft_capture_more(int fd, const struct nft_prefix *to)
 
 	netlink_use(&n, fd);
 	nft_batch(&n, NFNL_MSG_BATCH_BEGIN);
-	/* Not appended: in front of the rules that refuse. */
+	/* Without NLM_F_APPEND: the rule comes before the rules that refuse. */
 	nft_accept_flagged(&n, "out", to, NLM_F_ACK);
 	nft_batch(&n, NFNL_MSG_BATCH_END);
 	int r = netlink_send(&n);

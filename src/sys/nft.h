@@ -7,7 +7,7 @@
  *	out	accepts loopback, the prefixes that are named and DNS; logs the rest, resets
  *		other TCP and refuses all else
  *
- * No library: libnftables alone would cost six times what the kernel does.
+ * No library: libnftables alone would take six times as long as the kernel.
  */
 #ifndef BAWN_NFT_H
 #define BAWN_NFT_H
@@ -17,22 +17,22 @@
 struct nft_prefix {
 	bool v4;
 	unsigned int bits;
-	uint8_t bytes[16]; /* of a v4 one the first four */
+	uint8_t bytes[16]; /* v4: only the first four */
 };
 
 /* Writes the batch, up to its prefixes. */
 void nft_capture_begin(struct netlink *n, uint16_t port);
 void nft_capture_accept(struct netlink *n, const struct nft_prefix *to);
-/* Ends the batch and sends it: all of it holds, or nothing.  With a log, what is refused is told.
- */
+/* Ends the batch and sends it: the kernel takes all of it, or nothing.  log: log what is
+ * refused. */
 int nft_capture_end(struct netlink *n, bool log);
 
 /* A socket that gets that log, each packet at once; -errno where the kernel has none. */
 int nft_open_log(void);
 
 /*
- * One more prefix, later, through a netlink socket that was opened in the namespace.  The kernel
- * asks for CAP_NET_ADMIN over it, which the namespace's owner has from outside.
+ * Adds one more prefix later, through a netlink socket that was opened in the namespace.  The
+ * kernel wants CAP_NET_ADMIN over the namespace, which its owner has from outside.
  */
 int nft_capture_more(int fd, const struct nft_prefix *to);
 

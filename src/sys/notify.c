@@ -17,7 +17,7 @@
 #endif
 
 enum {
-	NOTIFY_PAGE = 4096, /* a string is read to the end of a page: the next may not be there */
+	NOTIFY_PAGE = 4096, /* read a string to the end of a page: the next may be missing */
 	NOTIFY_FIRST = 256, /* most paths end here */
 };
 
@@ -36,7 +36,7 @@ int notify_listen(struct span bpf)
 {
 	if (bpf.len == 0 || bpf.len % sizeof(struct sock_filter) != 0)
 		return -EINVAL;
-	/* Linux 5.19: a call that was received is not called off by a signal and made again. */
+	/* Linux 5.19: a signal does not interrupt and restart a call that was received. */
 	int fd = notify_install(bpf, SECCOMP_FILTER_FLAG_NEW_LISTENER |
 					     SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 
@@ -52,7 +52,7 @@ int notify_receive(int listener, struct notify_call *ret_call)
 {
 	struct seccomp_notif n;
 
-	memset(&n, 0, sizeof(n)); /* the kernel insists */
+	memset(&n, 0, sizeof(n)); /* the kernel wants zeros */
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
 		return -errno;
 	ret_call->id = n.id;
@@ -67,7 +67,7 @@ static int notify_answer(int listener, struct seccomp_notif_resp *answer)
 {
 	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, answer) == 0)
 		return 0;
-	/* Still waiting, and for good: whoever holds the listener must let go of it. */
+	/* The call waits for ever: the holder of the listener must close it. */
 	return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &answer->id) == 0 ? -EIO : -ENOENT;
 }
 

@@ -87,8 +87,8 @@ int open_in_root_plain(int root, const char *path, int flags)
 
 int open_in_root_look(int root, const char *path)
 {
-	/* No folder can be opened to write, and nothing else as a folder: this always fails, but
-	 * only when the way to it has been gone. */
+	/* A folder cannot be opened to write, and nothing else can be opened as a folder.  So
+	 * this always fails, but only after the kernel has walked the whole path. */
 	int r = open_resolve(root, path, O_WRONLY | O_DIRECTORY, 0,
 			     RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 

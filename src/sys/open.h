@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one way to open a path that somebody else may have shaped.  No symbolic
- * link is followed, no magic link, and nothing above `dir` is reached.
+ * The one way to open a path that may come from outside.  The kernel follows no symbolic
+ * link and no magic link, and reaches nothing above `dir`, except where a function says so.
  */
 #ifndef BAWN_OPEN_H
 #define BAWN_OPEN_H
@@ -16,27 +16,27 @@ int open_beneath(int dir, const char *path, int flags, mode_t mode);
 /* The same without O_CREAT; the path may be longer than the kernel takes at once. */
 int open_deep(int dir, const char *path, int flags);
 
-/* As open_beneath, but links are followed that stay beneath dir: -EXDEV. */
+/* As open_beneath, but follows links that stay beneath dir; -EXDEV for others. */
 int open_inside(int dir, const char *path, int flags);
 
-/* As open_beneath, and nothing that is mounted beneath dir is entered: -EXDEV. */
+/* As open_beneath, but does not cross mounts beneath dir: -EXDEV. */
 int open_within(int dir, const char *path, int flags);
 
 /*
- * As a process whose root is `root` opens it: links are followed, and none leads out.  For who has
- * to find what another process means; whether that is what may be touched is the caller's to check
- * on the descriptor.
+ * Opens as a process with the root `root` does: follows links, and none leads out.  For a caller
+ * that has to find what another process means; the caller checks on the descriptor whether it
+ * may use it.
  */
 int open_in_root(int root, const char *path, int flags);
 
-/* The same, where no link is on the way: -ELOOP. */
+/* The same, but follows no link: -ELOOP. */
 int open_in_root_plain(int root, const char *path, int flags);
 
-/* Whether it could be opened so, and nothing is opened, which is quicker: 0, -ELOOP, -ENOENT as
- * soon as a part is not there, or another -errno. */
+/* Whether open_in_root_plain would succeed.  Opens nothing, which is quicker.  0, -ELOOP,
+ * -ENOENT when a part is missing, or another -errno. */
 int open_in_root_look(int root, const char *path);
 
-/* An absolute path none of whose components is a link.  The descriptor, or -errno. */
+/* Opens an absolute path without links in it.  The descriptor, or -errno. */
 int open_no_links(const char *path, int flags);
 int open_no_links_at(int dir, const char *path, int flags);
 

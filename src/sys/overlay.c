@@ -22,7 +22,7 @@ enum {
 	OVERLAY_SMB2 = 0xfe534d42,
 };
 
-/* What is written, opened; -1 none. */
+/* The open folders of the writable layer; -1 none. */
 struct overlay_top {
 	int up, work;
 };
@@ -34,8 +34,8 @@ static void overlay_top_close(struct overlay_top *t)
 }
 #define _cleanup_overlay_top_ _cleanup_(overlay_top_close)
 
-/* Without attributes of this kind (a tmpfs before Linux 6.6) overlayfs mounts, and then a folder
- * cannot be made where another was, nor renamed: the mount would be a broken one. */
+/* Without such attributes (a tmpfs before Linux 6.6) overlayfs can be mounted, but a program cannot
+ * make a folder where another was, nor rename one: the mount would be broken. */
 static bool overlay_has_attributes(int folder)
 {
 	return fgetxattr(folder, "user.overlay.opaque", NULL, 0) >= 0 || errno != EOPNOTSUPP;
@@ -63,8 +63,9 @@ static int overlay_number(int context, const char *key, int fd)
 }
 
 /*
- * 1: this kernel wants one string.  One that takes any option as it comes, and complains when the
- * filesystem is made (before 6.5), also takes one that does not exist.
+ * Names the lower folders one by one.  0 or -errno; 1: this kernel wants one string.  A kernel
+ * before 6.5 takes any option and complains only when the filesystem is made; we see that
+ * because it also takes an option that does not exist.
  */
 static int overlay_name_beneath(int context, const int *beneath, size_t count)
 {
@@ -125,7 +126,7 @@ int overlay_new(const int *beneath, size_t count, int layer, uint64_t attributes
 
 	if (r < 0)
 		return r;
-	/* The names are looked up when the filesystem is made. */
+	/* The kernel looks the names up when it makes the filesystem. */
 	if (chdir("/proc/self/fd") < 0)
 		return -errno;
 	r = overlay_one_by_one(beneath, count, &top, attributes);
@@ -140,7 +141,7 @@ int overlay_new(const int *beneath, size_t count, int layer, uint64_t attributes
 	return r;
 }
 
-/* Known to hold none; about others only trying tells. */
+/* Whether we know that this filesystem cannot hold layers.  For others only trying helps. */
 static bool overlay_is_known_not_to(const struct statfs *fs)
 {
 	switch (fs->f_type) {

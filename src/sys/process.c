@@ -126,7 +126,7 @@ void process_reset_signals(void)
 {
 	sigset_t none;
 
-	/* An exec resets handlers by itself; only what we ignore would stay ignored. */
+	/* An exec resets handlers by itself, but an ignored signal stays ignored. */
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGTTOU, SIG_DFL);
 	(void)signal(SIGXFSZ, SIG_DFL);
@@ -155,7 +155,7 @@ void process_forget_start(void)
 	uintptr_t first = ((uintptr_t)__executable_start + page - 1) & ~(page - 1);
 	uintptr_t end = (uintptr_t)etext & ~(page - 1);
 
-	/* Code is a clean, private mapping of the file: nothing can be lost by dropping it. */
+	/* Code is a clean, private mapping of the file: the kernel can read it again. */
 	if (end > first)
 		(void)madvise((void *)first, end - first, MADV_DONTNEED);
 }
@@ -168,7 +168,7 @@ int process_confine(struct span bpf)
 		r = process_not_dumpable();
 	if (r < 0)
 		return r;
-	/* No Landlock here is no reason to stop: the filter has no call that opens a file. */
+	/* Go on without Landlock: the filter has no call that opens a file. */
 	int abi = landlock_abi();
 	if (abi > 0) {
 		/* Not scoped: the keeper must be able to end its box. */

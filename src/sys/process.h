@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process can give up about itself, and how it is told of signals. */
+/* What a process can give up about itself, and how it receives signals. */
 #ifndef BAWN_PROCESS_H
 #define BAWN_PROCESS_H
 
@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* What the kernel puts behind the name that a link of /proc says, when that name is gone.  A file
- * can be called so as well. */
+/* What the kernel adds to the text of a link in /proc when that name is gone.  A file's real
+ * name can end so as well. */
 #define PROCESS_GONE " (deleted)"
 
 int process_no_new_privs(void);
@@ -27,29 +27,29 @@ bool process_is_filtered(void);
  * secure bits, so that being uid 0 means nothing. */
 int process_drop_capabilities(void);
 
-/* Those that it has, and nothing else: enough for who starts no program. */
+/* Drops only the capabilities that it has: enough for a process that starts no program. */
 int process_lose_capabilities(void);
 
-/* Of those that it has these alone: a set of 1 << CAP_*. */
+/* Keeps only these of the capabilities that it has: a set of 1 << CAP_*. */
 int process_keep_capabilities(uint64_t kept);
 
-/* One user and one group of a user namespace, each by its name there and outside. */
+/* One user and one group of a user namespace, each with its number there and outside. */
 struct process_ids {
 	uid_t uid, outside_uid;
 	gid_t gid, outside_gid;
 };
 
-/* Of the namespace that was just entered.  self: /proc/self, for who could not open it for writing
- * any more; -1: it is opened. */
+/* Maps the ids of the namespace that we just entered.  self: /proc/self, for a caller that
+ * cannot open it any more; -1: this opens it. */
 int process_map_ids(int self, const struct process_ids *ids);
 
 /* Blocks every signal of set and returns a signalfd for it, or -errno. */
 int process_signalfd(const sigset_t *set);
 
 /*
- * As many open files as this user may have.  Also what our messages need: descriptors that are on
- * their way through sockets are counted for the user as a whole, and compared with the limit of
- * who sends one more.  How many there may be then; 0: that is not known.
+ * Raises our limit of open files to the hard limit.  Messages need that too: the kernel counts
+ * descriptors on their way through sockets for the whole user, and compares the count with the
+ * limit of the sender.  Returns the new limit; 0: unknown.
  */
 size_t process_raise_files(void);
 
@@ -57,9 +57,9 @@ size_t process_raise_files(void);
 void process_reset_signals(void);
 
 /*
- * For a process that has done its start and will mostly wait: unmaps the pages of its own code.
- * They stay in the page cache, which all sessions share, and the few that are needed come back
- * by themselves; the rest no longer counts as this process's memory.
+ * For a process that has started and will mostly wait: drops the pages of its own code.  They
+ * stay in the page cache, which all sessions share, and the kernel maps the few that are needed
+ * again; the rest no longer counts as this process's memory.
  */
 void process_forget_start(void);
 

@@ -32,7 +32,7 @@ int subvolume_remove(int dir, const char *name)
 
 bool subvolume_can_go(int dir, const char *folder)
 {
-	/* "It is no subvolume" is said after "you may not". */
+	/* The kernel checks first whether we may, then whether it is a subvolume (-EINVAL). */
 	return subvolume_remove(dir, folder) == -EINVAL;
 }
 

@@ -71,8 +71,8 @@ int unix_bound_has(int netlink, uint32_t dev, uint32_t inode)
 	int r = unix_bound_ask(netlink);
 	bool found = false;
 
-	/* To the end, also when it was found: the next question has a socket without old answers.
-	 */
+	/* Read to the end, also when it was found, so that no old answer is left for the next
+	 * question. */
 	while (r == 0) {
 		struct iovec part = {bytes, sizeof(bytes)};
 		struct msghdr in = {.msg_iov = &part, .msg_iovlen = 1};
