@@ -44,8 +44,8 @@ const char *facts_nth(const struct facts *f, const char *key, size_t n);
 int facts_u64(const struct facts *f, const char *key, uint64_t *ret_value);
 
 /*
- * Where a row's `text` leads on this machine: "~/x" lies in the fact `home`, "@key" is the value of
- * that fact, all else is absolute as it stands.  False when the fact is missing.
+ * The path that a row's `text` means on this machine: "~/x" is in the fact `home`, "@key" is the
+ * value of that fact, all else is absolute.  False when the fact is missing.
  */
 bool facts_path(const struct facts *facts, const char *text, char into[PATH_MAX]);
 

@@ -33,7 +33,7 @@
 
 enum { FIXTURE_LISTENERS = 16, FIXTURE_FILES = 8, FIXTURE_DEPTH = 8, FIXTURE_TMP_MAX = 40 };
 
-/* What the fixture's own process holds. */
+/* What the fixture's process owns. */
 struct fixture_state {
 	char dir[FIXTURE_TMP_MAX + 40];
 	char id[24]; /* a name nobody else has */
@@ -86,7 +86,7 @@ static int fixture_tree(const struct fixture_state *s, const char *name)
 		return r;
 	_cleanup_fd_ int marked = open_beneath(dir, "marked", O_RDONLY, 0);
 
-	/* Where there are no attributes, the rows about them have no control. */
+	/* Without attributes the rows about them have no control. */
 	if (marked >= 0)
 		(void)fsetxattr(marked, "user.bawn", "x", 1, 0);
 	return 0;
@@ -121,7 +121,8 @@ static int fixture_trees(struct fixture_state *s)
 	return 0;
 }
 
-/* A file with a name of its own in a directory that is not ours; none there is no error. */
+/* Makes a file with a unique name in a directory that is not ours.  A missing directory is no
+ * error. */
 static void fixture_canary(struct fixture_state *s, const char *key, const char *dir)
 {
 	char *path = s->files[s->file_count];
@@ -248,7 +249,7 @@ static void fixture_servers(struct fixture_state *s)
 	fixture_server(s, "port.tcp6", AF_INET6, SOCK_STREAM, 0);
 }
 
-/* The first address of each family that is neither loopback's nor of one link only. */
+/* The first address of each family that is neither loopback nor link-local. */
 static void fixture_addresses(struct fixture_state *s)
 {
 	struct ifaddrs *all = NULL;
@@ -366,7 +367,7 @@ static void fixture_service(struct fixture_state *s, const char *key, const char
 		facts_putf(s->facts, key, "%s%s%s", dir, name[0] ? "/" : "", name);
 }
 
-/* Where this user's own services would be. */
+/* The places of this user's own services. */
 static void fixture_services(struct fixture_state *s, const char *runtime)
 {
 	char text[PATH_MAX];
@@ -439,7 +440,7 @@ static int fixture_make(struct fixture_state *s, const char *home, const char *r
 		return r;
 	const char *tmp = getenv("TMPDIR");
 
-	/* Names of sockets are short, so a long one is not for us. */
+	/* The names of sockets must be short, so a long TMPDIR is not used. */
 	if (!tmp || tmp[0] != '/' || strlen(tmp) > FIXTURE_TMP_MAX || access(tmp, W_OK) < 0)
 		tmp = "/tmp";
 	(void)snprintf(s->dir, sizeof(s->dir), "%s/bawn-verify-%s", tmp, s->id);
@@ -495,7 +496,8 @@ static void fixture_serve(int listener)
 	}
 }
 
-/* `go` appeared in the folder that is shown: exchange it, and tell in the one that moved. */
+/* `go` appeared in the shown folder: exchanges it with other/, and writes `done` into the moved
+ * one. */
 static void fixture_move(struct fixture_state *s)
 {
 	char events[4096];
@@ -530,14 +532,14 @@ static void fixture_live(struct fixture_state *s, int hold)
 	}
 }
 
-/* The fixture's own process: an answer of "-errno" or the facts, then life until `hold` ends. */
+/* The fixture's process: answers "-errno" or the facts, then lives until `hold` is closed. */
 static _Noreturn void fixture_main(int hold, int answer, const char *home, const char *runtime)
 {
 	static struct fixture_state s;
 	_cleanup_buf_ struct buf facts = BUF_INIT(FACTS_BYTES_MAX);
 	sigset_t all;
 
-	/* Ctrl-C is for verify; we end with it, having cleaned up. */
+	/* Ctrl-C is for verify.  When verify ends, we clean up and end. */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	s = (struct fixture_state){.dir_fd = -1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the probes are tried on: files, sockets, servers, queues and a terminal
- * of our own, outside the box.  A process of its own holds them and takes them
- * away when its end of a pipe closes, so that nothing is left behind even when
+ * What the probes work on: files, sockets, servers, queues and a terminal
+ * of our own, outside the box.  A separate process owns them and removes them
+ * when its pipe closes, so that nothing is left even when
  * `bawn verify` is killed.
  *
  * Below a new folder in $TMPDIR or /tmp:

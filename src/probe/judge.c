@@ -9,7 +9,7 @@ const char *const judge_words[JUDGE_VERDICT_COUNT] = {
 	[JUDGE_OPEN] = "open",
 };
 
-/* What the control tells: that it works, that this machine lacks it, or that it is broken. */
+/* The outcome of a control: it works, this machine lacks it, or it is broken. */
 enum judge_control { CONTROL_WORKS, CONTROL_LACKS, CONTROL_FAILS };
 
 static enum judge_control judge_control(const struct judge_case *c)
@@ -94,7 +94,7 @@ enum judge_verdict judge(const struct judge_case *c, char *why, size_t size)
 			       c->inside.note[0] ? ": " : "", c->inside.note);
 		return JUDGE_UNPROVEN;
 	}
-	/* That it took too long says neither that it was refused nor that it was not. */
+	/* A timeout shows neither that it was refused nor that it was not. */
 	if (outcome == PROBE_HUNG && !probe_in_set(p->want, outcome)) {
 		(void)snprintf(why, size,
 			       "it did not come back in time, tried twice; on a slow "

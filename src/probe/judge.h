@@ -7,10 +7,10 @@
 
 enum judge_verdict {
 	JUDGE_CLOSED,     /* refused as expected, and the control succeeded */
-	JUDGE_NO_CONTROL, /* refused as expected; what would show more is not on this machine */
+	JUDGE_NO_CONTROL, /* refused as expected; this machine has no control for it */
 	JUDGE_GIVEN,      /* the plan openly gives this */
-	JUDGE_UNPROVEN,   /* the attempt or a control that should work did not */
-	JUDGE_OPEN,       /* not refused, or not in the way that is expected */
+	JUDGE_UNPROVEN,   /* the attempt could not run, or a control that should work did not */
+	JUDGE_OPEN,       /* not refused, or not in the expected way */
 	JUDGE_VERDICT_COUNT,
 };
 

@@ -6,9 +6,8 @@
  *
  *	name TAB outcome TAB note NEWLINE
  *
- * and last "end TAB count".  Everything it says is judged outside: a box that
- * could change this program could only make itself look open or broken, or
- * would have to pass the very refusals that it is asked about.
+ * and last "end TAB count".  verify judges outside: a box that could change this program could only
+ * make itself look open or broken.  To look closed it would have to know each expected refusal.
  */
 #include "fd.h"
 #include "run.h"
@@ -18,7 +17,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What can only be seen before anything else happens in this process. */
+/* Notes what can only be seen before this process does anything else. */
 static void main_look(struct buf *facts)
 {
 	char list[PROBE_NOTE_MAX];

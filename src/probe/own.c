@@ -54,7 +54,7 @@ int own_terminal(int *ret_master, int *ret_slave)
 	if (slave < 0)
 		return -errno;
 	(void)setsid();
-	/* Closing the master hangs up its session, which is ours alone. */
+	/* Closing the master sends SIGHUP to its session, and only we are in it. */
 	(void)signal(SIGHUP, SIG_IGN);
 	if (ioctl(slave, TIOCSCTTY, 0) < 0)
 		return -errno;

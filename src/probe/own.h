@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Things of one's own to try an action on: namespaces, a terminal, files of the fixture. */
+/* Objects of our own to try an action on: namespaces, a terminal, files of the fixture. */
 #ifndef BAWN_OWN_H
 #define BAWN_OWN_H
 
@@ -21,8 +21,8 @@ int own_open_in(const struct probe_run *run, const char *key, const char *name, 
 
 /*
  * The control of rows about sockets: the same call is not refused outside.  text is the
- * protocol's name in /proc/net/protocols, or NULL for a netlink protocol, number args[2]: one
- * that is not there is not tried, because trying would make the kernel load a module for it.
+ * protocol's name in /proc/net/protocols, or NULL for the netlink protocol args[2].  A protocol
+ * that is not there is not tried, because that would make the kernel load a module.
  */
 probe_fn own_control_socket;
 

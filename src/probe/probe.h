@@ -4,7 +4,7 @@
  * same action outside, where nothing forbids it, must succeed.  Without the
  * control a refusal proves nothing; it could be a broken attempt.
  *
- * One row of a table is one probe.  The rows stand in rows_*.c, grouped as the
+ * One row of a table is one probe.  The rows are in rows_*.c, grouped as the
  * threat corpus is; table.c lists them all.  The same row serves three
  * readers: bawn-probe runs its attempt inside the box, `bawn verify` runs its
  * control outside and compares, and init runs the few rows of rows_start.c
@@ -36,7 +36,7 @@ enum probe_promise {
 };
 
 /*
- * What an attempt came to.  A negative outcome is the kernel's own errno; 0 and
+ * The outcome of an attempt.  A negative one is the kernel's own errno; 0 and
  * above is one of these.
  */
 enum probe_outcome {
@@ -85,7 +85,7 @@ enum {
 
 struct probe;
 
-/* What an attempt is given, and where it may say what it saw. */
+/* The input of an attempt, and its note about what it saw. */
 struct probe_run {
 	const struct probe *probe;
 	const struct facts *facts; /* NULL at start-up */
@@ -107,7 +107,7 @@ struct probe {
 	enum probe_promise promise;
 	enum probe_control control;
 	unsigned int flags;
-	unsigned int layers; /* set of PROBE_LAYER(): what it rests on, alone or together */
+	unsigned int layers; /* set of PROBE_LAYER(): layers that refuse it, alone or together */
 	probe_fn *attempt;
 	int want[PROBE_WANT_MAX]; /* the exact refusals with every layer on; 0 ends */
 	int also[PROBE_WANT_MAX]; /* still a refusal when a layer is off; 0 ends */

@@ -63,7 +63,7 @@ static const struct {
 	{                                                                                        \
 		ROW("KS-03", #call, SYS_##call, 0, what, __VA_ARGS__), .flags = PROBE_RETURNS_FD \
 	}
-/* Its control runs in a user namespace, so that root outside harms nothing either. */
+/* Its control runs in a user namespace, so that it does no harm even when root runs it. */
 #define ROOT(call, what, ...)                                                          \
 	{                                                                              \
 		ROW("KS-03", #call, SYS_##call, PROBE_LAYER(CAPS), what, __VA_ARGS__), \
@@ -73,7 +73,8 @@ static const struct {
 	{                                                     \
 		ROW("KS-03", #call, nr, 0, what, __VA_ARGS__) \
 	}
-/* Of the mount family: tried, as the control, where it has authority and harms nobody. */
+/* The mount family.  The control tries it in a namespace where it has authority and does no
+ * harm. */
 #define MOUNT(label, nr, what, ...)                                            \
 	{                                                                      \
 		ROW("KS-02", label, nr, PROBE_LAYER(CAPS), what, __VA_ARGS__), \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices: /dev holds a short list and no more, and none can be made.  The
- * control opens a device by name only (O_PATH), which every user may and which
- * wakes no driver.
+ * Devices: /dev has a short list and no more, and none can be made.  The
+ * control opens a device with O_PATH, which every user may do and which
+ * calls no driver.
  */
 #include "attempt.h"
 #include "dir.h"
@@ -55,7 +55,7 @@ static int devices_make(struct probe_run *run)
 
 enum { DEVICES_MODE, DEVICES_TIMES, DEVICES_OWNER };
 
-/* Sets what is there already: where it succeeds nothing but the time of change is another. */
+/* Sets the value that is there already: if it succeeds, only the ctime changes. */
 static int devices_set(int what, const char *path)
 {
 	struct stat st;
@@ -74,7 +74,7 @@ static int devices_set(int what, const char *path)
 	}
 }
 
-/* The devices are the host's own, so what is changed here would be changed there. */
+/* The devices are the host's own, so a change inside would be a change outside. */
 static int devices_change(struct probe_run *run)
 {
 	static const char *const shown[] = {"/dev/null",   "/dev/zero",    "/dev/full",
@@ -174,7 +174,7 @@ static const struct probe rows[] = {
 	ABSENT("ppp", "/dev/ppp", "There is no PPP device in the box."),
 	CHANGE("mode", DEVICES_MODE, 0, "The mode of a device cannot be changed."),
 	CHANGE("times", DEVICES_TIMES, 0, "The times of a device cannot be changed."),
-	/* On a system it is pretended. */
+	/* On a system the filter pretends it. */
 	CHANGE("owner", DEVICES_OWNER, PROBE_SYSTEM, "The owner of a device cannot be changed."),
 	MAKE("mem", S_IFCHR, 1, 1, "A device for the machine's memory cannot be made."),
 	MAKE("kmsg", S_IFCHR, 1, 11, "A device for the kernel's log cannot be made."),

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way out: there is none but the gate, and the gate knows no name that the
- * policy does not.  In the box every address is local and a rule sends each
- * connection to the gate or refuses it (src/box/capture.c), so these attempts
- * do send, and what they send ends in the box's own loopback.
+ * The only way out is the gate, and the gate knows only names that the policy
+ * allows.  In the box every address is local and a rule sends each
+ * connection to the gate or refuses it (src/box/capture.c).  So these attempts
+ * may send: the packets end in the box's own loopback.
  *
- * Nothing may be sent from the host's own network, not even to see that it
- * would arrive.  So
- *   - an attempt that finds itself there (a test has switched the namespace off)
+ * Nothing may be sent from the host's own network, not even for a control.  So
+ *   - an attempt in the host's network (a test has switched the namespace off)
  *     only asks for a route, which sends nothing;
  *   - a control runs in a network of its own, puts the address on its loopback
  *     and listens there.
@@ -29,7 +28,7 @@
 
 enum {
 	GATE_PATIENCE_MS = 1000, /* a refusal comes at once; later than this is a time-out */
-	GATE_QUIET_MS = 20,      /* a datagram that is refused, is refused within this */
+	GATE_QUIET_MS = 20,      /* a refusal of a datagram comes within this time */
 	GATE_LO = 1,
 	GATE_NO_INTERFACE = 0x7ffffff0,
 	GATE_TALK_MAX = 128,
@@ -65,7 +64,7 @@ static socklen_t gate_address(const struct probe_run *run, union gate_address *a
 	return 0;
 }
 
-/* Whether this process is in the network that the fixture was made in.  If in doubt, it is. */
+/* Whether this process is in the fixture's network.  In doubt the answer is yes. */
 static bool gate_is_host(const struct probe_run *run)
 {
 	const char *host = facts_get(run->facts, "ns.net");
@@ -125,7 +124,7 @@ static int gate_connect(struct probe_run *run)
 		probe_note(run, "there is no such address");
 		return PROBE_UNABLE;
 	}
-	/* What the plan allows would really be dialled. */
+	/* The gate would really dial what the plan allows, so skip that. */
 	for (size_t n = 0; facts_nth(run->facts, "given", n); n++)
 		if (str_equal(facts_nth(run->facts, "given", n), run->probe->name))
 			return PROBE_UNABLE;
@@ -183,13 +182,13 @@ static const struct gate_talk gate_socks_proxy = {
 	SOCK_STREAM, GATE_BYTES("\5\1\0\5\1\0\3\30never-named.bawn.invalid\1\273"), 3, 0, 2};
 static const struct gate_talk gate_socks_address = {
 	SOCK_STREAM, GATE_BYTES("\5\1\0\5\1\0\1\177\0\0\1\0\11"), 3, 0, 2};
-/* Whoever answers anything has served us. */
+/* Any answer at all is a yes. */
 static const struct gate_talk gate_bytes = {SOCK_STREAM, GATE_BYTES("GET / HTTP/1.0\r\n\r\n"), 0, 2,
 					    0};
 
 _Static_assert(sizeof(GATE_DNS) - 1 == 052, "the length in front of a question over TCP");
 
-/* Reads until the byte that tells; PROBE_DONE for a yes, PROBE_HELD for a no. */
+/* Reads up to the byte with the answer; PROBE_DONE for a yes, PROBE_HELD for a no. */
 static int gate_read_answer(struct probe_run *run, int fd, const struct gate_talk *talk)
 {
 	uint8_t bytes[GATE_TALK_MAX];
@@ -247,7 +246,7 @@ static int gate_ask(struct probe_run *run)
 
 /* --- the control's own little network ------------------------------------------------- */
 
-/* The address, on the loopback of a namespace that is ours alone. */
+/* Puts the address on the loopback of our own namespace. */
 static int gate_take_address(const union gate_address *a)
 {
 	bool v4 = a->any.sa_family == AF_INET;
@@ -280,7 +279,7 @@ static int gate_take_address(const union gate_address *a)
 		r = netlink_send(&n);
 	}
 	netlink_close(&n);
-	/* Loopback's own are there already. */
+	/* Loopback has its own addresses already. */
 	return r == -EEXIST ? 0 : r;
 }
 
@@ -301,7 +300,7 @@ static int gate_listen(const union gate_address *at, int type)
 	return TAKE_FD(fd);
 }
 
-/* Says yes to the one who asks, in a process of its own. */
+/* Answers one question with yes, in a process of its own. */
 static void gate_serve(int listener, const struct gate_talk *talk)
 {
 	char bytes[GATE_TALK_MAX] = {0};
@@ -351,8 +350,8 @@ static int gate_control(struct probe_run *run)
 /* --- changing it ---------------------------------------------------------------------- */
 
 /*
- * A request that the kernel looks at only after it asked for the authority, and that then comes
- * to nothing: there is no such interface, route or address.
+ * A request for which the kernel checks the authority first, and that then does
+ * nothing: there is no such interface, route or address.
  */
 static int gate_change(struct probe_run *run)
 {
@@ -399,7 +398,7 @@ static int gate_bind(struct probe_run *run)
 
 /* --- the rows ------------------------------------------------------------------------- */
 
-/* Without nf_tables most of the world is unreachable, which is as good a refusal. */
+/* Without nf_tables most addresses are unreachable, which counts as a refusal too. */
 #define GATE_ROW(corpus, label, what, fn)                                                        \
 	.id = (corpus), .name = (label), .sentence = (what), .promise = PROBE_NETWORK,           \
 	.layers = PROBE_LAYER(NET_NS), .attempt = (fn), .also = {-EPERM, -EACCES, -ENETUNREACH}, \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No namespaces inside the box: a user namespace of one's own gives back, inside
- * it, every capability that the box took away.  clone() is refused by its flags,
- * clone3() and unshare() wholly (clone3's flags lie in memory, where a filter
- * cannot see them); and under the filter the kernel's own counters stand at 0.
+ * No namespaces inside the box: a new user namespace would give a program
+ * every capability inside it that the box took away.  The filter refuses clone() by its flags,
+ * and clone3() and unshare() always (clone3's flags are in memory, where a filter
+ * cannot see them).  Behind the filter the kernel's own counters are 0.
  */
 #include "attempt.h"
 #include "own.h"
@@ -46,7 +46,7 @@ static int namespaces_clone3(struct probe_run *run)
 	return namespaces_child(syscall(SYS_clone3, &args, sizeof(args)));
 }
 
-/* Entering a namespace one is in already: nothing changes even where it is allowed. */
+/* Enters a namespace that we are in already: nothing changes even if it is allowed. */
 static int namespaces_enter(struct probe_run *run)
 {
 	int fd = open(run->probe->text, O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static int namespaces_count(struct probe_run *run)
 	return str_equal(text, "0\n") ? PROBE_HELD : PROBE_DONE;
 }
 
-/* What stands behind the filter: the kernel's counters, or that CAP_SYS_ADMIN is gone. */
+/* A second layer behind the filter: the kernel's counters, or the lack of CAP_SYS_ADMIN. */
 #define COUNTED (PROBE_LAYER(SECCOMP) | PROBE_LAYER(NESTED_OFF))
 #define PRIVILEGED (PROBE_LAYER(SECCOMP) | PROBE_LAYER(CAPS))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The box's loopback is its own: nothing of the host's is there, and its kernel
- * takes no orders about it.  What these attempts say, they say to loopback.  The
+ * The box's loopback is its own: nothing of the host is there, and the kernel
+ * lets nobody inside change it.  These attempts send to loopback only.  The
  * way out is in rows_gate.c.  A box without a network namespace has no internet
- * sockets at all: there the refusal is of the socket itself.
+ * sockets at all: there the filter refuses the socket itself.
  */
 #include "attempt.h"
 #include "fd.h"

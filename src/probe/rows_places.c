@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The usual places in which people keep what must not be read, and the files
- * that their own tools run later.  A name may well exist in the box: its home is
- * a real one, only not the user's.  So what counts is the object, by device and
- * inode: the control outside finds it and hands its identity to the attempt.
+ * that their own tools run later.  A name may exist in the box, which has a
+ * home of its own.  So the object counts, by device and
+ * inode: the control outside finds it and gives its identity to the attempt.
  *
  * A place that this machine does not have cannot be proven here; the fixture
  * adds canaries of its own in a few places that every machine has.
@@ -50,11 +50,12 @@ static int places_attempt(struct probe_run *run)
 
 	if (r != PROBE_DONE)
 		return r;
-	/* Without a control there is no identity to compare: finding something proves nothing. */
+	/* Without a control there is no identity to compare, so finding something proves
+	 * nothing. */
 	return theirs && str_equal(theirs, found) ? PROBE_DONE : PROBE_OWN;
 }
 
-/* Leaves the identity in the note: verify hands it in. */
+/* Puts the identity into the note; verify passes it to the attempt. */
 static int places_control(struct probe_run *run)
 {
 	char found[64] = "";

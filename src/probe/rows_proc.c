@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc and /sys: what of the machine shows in them, and what of it could be
- * changed through them.
+ * /proc and /sys: what they show of the machine, and what a program could
+ * change through them.
  */
 #include "attempt.h"
 #include "dir.h"
@@ -38,8 +38,8 @@ static int proc_own_only(struct probe_run *run)
 }
 
 /*
- * The canary travels with every bit turned, and is compared turned, so that this process never
- * holds it: else the search would find itself.
+ * The canary comes with every bit inverted, and is compared inverted, so that this process never
+ * has it in memory: else the search would find itself.
  */
 struct proc_canary {
 	const char *turned;
@@ -68,7 +68,8 @@ static bool proc_search(const char *path, void *data)
 	struct proc_canary *c = data;
 	const char *name = strrchr(path, '/') + 1;
 
-	/* Images of memory that do not read from their beginning, and one that waits. */
+	/* Skip images of memory, which cannot be read from their beginning, and a file that
+	 * blocks. */
 	if (str_equal(name, "mem") || str_equal(name, "pagemap") || str_equal(name, "kcore") ||
 	    str_equal(name, "kmsg") || str_after(name, "kpage"))
 		return true;
@@ -112,7 +113,7 @@ static int proc_control_canary(struct probe_run *run)
 	return proc_find_canary(run, path);
 }
 
-/* What a process may set about itself; everything else in /proc is to be read at most. */
+/* Files that a process may write about itself; everything else in /proc must be read-only. */
 static const char *const proc_settable[] = {
 	"autogroup",      "clear_refs",    "comm",       "coredump_filter", "fail-nth",
 	"gid_map",        "latency",       "loginuid",   "make-it-fail",    "mem",
@@ -161,7 +162,7 @@ static int proc_writable(struct probe_run *run)
 	return files > 0 ? PROBE_HELD : PROBE_UNABLE;
 }
 
-/* The control looks where a namespace of one's own makes some writable: user and net. */
+/* The control looks in a user and network namespace of its own, where some are writable. */
 static int proc_control_writable(struct probe_run *run)
 {
 	char found[PROBE_NOTE_MAX] = "";
@@ -171,7 +172,7 @@ static int proc_control_writable(struct probe_run *run)
 	return found[0] ? PROBE_DONE : PROBE_ABSENT;
 }
 
-/* A name that is covered by the box's own /dev/null opens, and is nothing. */
+/* A file that the box covers with its own /dev/null can be opened, but is empty. */
 static int proc_open(struct probe_run *run)
 {
 	struct stat st;
@@ -185,7 +186,7 @@ static int proc_open(struct probe_run *run)
 	return PROBE_DONE;
 }
 
-/* The whole of it through another name: the verdict must be the same. */
+/* The same through another name: the outcome must be the same. */
 static int proc_self_root(struct probe_run *run)
 {
 	const char *canary = facts_get(run->facts, "private.file");
@@ -196,7 +197,7 @@ static int proc_self_root(struct probe_run *run)
 	return attempt_fd(open(path, O_RDONLY | O_CLOEXEC));
 }
 
-/* text is a file of /proc/self, args[0] what to write: once set, a map is set for good. */
+/* text is a file of /proc/self, args[0] what to write.  A map can be written only once. */
 static int proc_write_self(struct probe_run *run)
 {
 	const char *text = run->probe->args[0].pointer;
@@ -224,7 +225,7 @@ static int proc_control_map(struct probe_run *run)
 		.number = O_RDONLY                                                      \
 	}
 #define WRITE(label, path, what) WRITE_AS(label, path, 0, what)
-/* What a namespace of one's own lets one write: there the control works. */
+/* A file that is writable in a namespace of our own: there the control works. */
 #define WRITE_OWN(label, path, what) WRITE_AS(label, path, PROBE_IN_NAMESPACES, what)
 #define WRITE_AS(label, path, where, what)                                                      \
 	{                                                                                       \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes and descriptors of the outside.  The facts name a process of
- * `bawn verify` itself; inside, that number belongs to nobody.  These rows run
- * first, while the box holds no more than init, bawn-probe and one attempt.
+ * `bawn verify` itself; inside, no process has that number.  These rows run
+ * first, while the box has only init, bawn-probe and one attempt.
  */
 #include "attempt.h"
 #include "dir.h"
@@ -115,7 +115,8 @@ static int process_memory(struct probe_run *run)
 			      process_vm_readv((pid_t)process_number(run), &here, 1, &there, 1, 0));
 }
 
-/* The names of a directory may show; what counts is whether one of them can be followed. */
+/* The names in a directory may show; the attempt succeeds only if one of the links can be
+ * followed. */
 static int process_proc_directory(int fd)
 {
 	int outcome = PROBE_ABSENT;
@@ -178,7 +179,7 @@ static int process_write_program(struct probe_run *run)
 	return attempt_fd(open("/proc/self/exe", O_WRONLY | O_CLOEXEC));
 }
 
-/* The control: a program of one's own that is not running can be opened through a link. */
+/* The control: a program of our own that does not run can be opened through a link. */
 static int process_control_program(struct probe_run *run)
 {
 	char link[64];
@@ -202,7 +203,7 @@ static int process_write_bawn(struct probe_run *run)
 	return attempt_fd(open(path, O_WRONLY | O_CLOEXEC));
 }
 
-/* The control opens for reading: nobody can write to a program that runs, as it does now. */
+/* The control opens for reading: no process can write to a program that runs, as this one does. */
 static int process_control_bawn(struct probe_run *run)
 {
 	const char *path = facts_get(run->facts, run->probe->text + 1);
@@ -229,7 +230,8 @@ static int process_descriptors(struct probe_run *run)
 	return PROBE_DONE;
 }
 
-/* What verify lent as 0, 1 and 2 is known by its object: "lent.0" is its device and inode. */
+/* Whether a descriptor is the object that verify lent as 0, 1 or 2: the fact "lent.0" has device
+ * and inode.  *ret_lent is the answer; false: it cannot be found out. */
 static bool process_is_lent(const struct probe_run *run, int number, int fd, bool *ret_lent)
 {
 	char key[16];
@@ -255,7 +257,7 @@ static int process_open_again(int fd, int mode)
 	return open(link, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* number: 0, 1 or 2; args[0]: how it is opened, which is how it was not lent. */
+/* number: 0, 1 or 2; args[0]: the access for which it was not lent. */
 static int process_reopen(struct probe_run *run)
 {
 	bool lent = false;
@@ -269,7 +271,7 @@ static int process_reopen(struct probe_run *run)
 	return lent ? PROBE_DONE : PROBE_OWN;
 }
 
-/* A flag that is set on the box's own pipe is set on nothing else. */
+/* Sets a flag: on the box's own pipe nobody outside sees it. */
 static int process_set_flags(struct probe_run *run)
 {
 	int number = (int)run->probe->number;
@@ -279,7 +281,7 @@ static int process_set_flags(struct probe_run *run)
 	if (!process_is_lent(run, number, number, &lent))
 		return PROBE_UNABLE;
 	if (lent)
-		return PROBE_DONE; /* whoever has it would see the flag */
+		return PROBE_DONE; /* other holders would see the flag */
 	if (flags < 0 || fcntl(number, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
 	return fcntl(number, F_SETFL, flags) < 0 ? PROBE_UNABLE : PROBE_OWN;
@@ -316,7 +318,7 @@ static int process_control_flags(struct probe_run *run)
 	_cleanup_fd_ int reads = ends[0];
 	_cleanup_fd_ int writes = ends[1];
 	int fd = run->probe->number == 0 ? reads : writes;
-	_cleanup_fd_ int other = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* as somebody else has it */
+	_cleanup_fd_ int other = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* like another process's */
 
 	if (other < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
 		return -errno;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is shown read-only stays read-only.  verify asks for one folder of its
- * own to be shown (`exhibit`, as `--read` would) with a hidden folder in it, and
- * keeps a copy beside it that is not shown (`twin`): every way of changing a
+ * What the box shows read-only stays read-only.  verify shows one folder of its
+ * own (`exhibit`, as with `--read`) with a hidden folder in it, and
+ * keeps a copy beside it that is not shown (`twin`).  Each way of changing a
  * file is tried on the exhibit inside, and on the twin outside, where it works.
  */
 #include "attempt.h"
@@ -154,7 +154,7 @@ static int readonly_removexattr(void)
 	return attempt_result(removexattr("marked", "user.bawn"));
 }
 
-/* Inode flags, set to what they are: the kernel asks for write access all the same. */
+/* Sets inode flags to their current value: the kernel still checks write access. */
 static int readonly_flags(void)
 {
 	_cleanup_fd_ int fd = open("file", O_RDONLY | O_CLOEXEC);
@@ -165,7 +165,7 @@ static int readonly_flags(void)
 	return attempt_result(ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
 
-/* The same of a file that this attempt made, which may be written. */
+/* The same on a file that this attempt made and may write. */
 static int readonly_own_flags(struct probe_run *run)
 {
 	_cleanup_fd_ int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -276,7 +276,7 @@ static int readonly_control(struct probe_run *run)
 	return readonly_in(run, "twin");
 }
 
-/* A second name for a shown file, elsewhere in the box, would outlive the read-only view. */
+/* A second name for a shown file, in a writable place of the box, would make it writable. */
 static int readonly_link_across(struct probe_run *run)
 {
 	char path[64];
@@ -304,9 +304,9 @@ static int readonly_control_across(struct probe_run *run)
 enum { MOVING_TRIES = 150, MOVING_PAUSE_NS = 10 * 1000 * 1000 };
 
 /*
- * The folder `moving` is shown writable.  A file `go` asks the fixture outside to move it away
- * and to put another in its place; `done` appears in the one that moved.  Seeing `done` shows
- * that we still hold the folder that was meant; seeing `stranger` that we were given the other.
+ * The box shows the folder `moving` writable.  A file `go` asks the fixture outside to move it away
+ * and to put another in its place; `done` appears in the moved one.  If we see `done`,
+ * we still have the right folder; if we see `stranger`, we got the other.
  */
 static int readonly_moved(struct probe_run *run)
 {
@@ -331,7 +331,7 @@ static int readonly_moved(struct probe_run *run)
 	return access(path, F_OK) == 0 ? PROBE_DONE : PROBE_UNABLE;
 }
 
-/* Outside, after the box: the name now leads to the stranger. */
+/* Outside, after the box: the name now leads to the other folder. */
 static int readonly_control_moved(struct probe_run *run)
 {
 	return attempt_fd(own_open_in(run, "moving", "stranger", O_RDONLY));
@@ -345,7 +345,7 @@ static int readonly_control_moved(struct probe_run *run)
 		.control = PROBE_CONTROL_OWN, .control_fn = readonly_control,             \
 		.flags = PROBE_EXHIBIT, .number = (way)                                   \
 	}
-/* On a system it is pretended. */
+/* On a system the filter pretends it. */
 #define STAYS_OWNED(label, way, what)                                                     \
 	{                                                                                 \
 		.id = "FS-12", .name = "readonly-" label, .sentence = (what),             \
@@ -435,7 +435,7 @@ static const struct probe rows[] = {
 	ACROSS("link", 0, "A shown file gets no second name elsewhere in the box."),
 	ACROSS("rename", 1, "A shown file cannot be moved elsewhere in the box."),
 	HIDDEN("read", READ_HIDDEN, 0, "What the policy hides cannot be read."),
-	/* An empty folder of mode 0 stands there, which a capability would open. */
+	/* An empty folder of mode 0 covers it, which a capability would open. */
 	HIDDEN("list", LIST_HIDDEN, PROBE_LAYER(CAPS), "What the policy hides cannot be listed."),
 	{
 		.id = "FS-14",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Services of the host: sockets by path and by abstract name, System V and
- * POSIX objects.  A read-only view does not help here: connect() works through
+ * POSIX objects.  A read-only mount does not help here: connect() works on
  * it, so a socket must not be there at all.
  *
- * The control of a well-known socket is that its name is there outside; it is
- * not connected to, so that no service notices.
+ * The control of a well-known socket is that its name exists outside; the control does
+ * not connect to it, so that no service notices.
  */
 #include "attempt.h"
 #include "fd.h"
@@ -41,7 +41,7 @@ static socklen_t services_address(const char *name, struct sockaddr_un *a)
 	return sizeof(*a);
 }
 
-/* Whatever kind of socket it is. */
+/* Tries all types of socket. */
 static int services_connect(const char *name)
 {
 	static const int types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
@@ -53,20 +53,20 @@ static int services_connect(const char *name)
 		_cleanup_fd_ int fd = socket(AF_UNIX, types[i] | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 		if (fd < 0 && errno == ESOCKTNOSUPPORT)
-			continue; /* the box has none for datagrams, where folders are shown */
+			continue; /* a box that shows folders has no datagram sockets */
 		if (fd < 0)
 			return PROBE_UNABLE;
 		r = attempt_result(connect(fd, (const struct sockaddr *)&a, len));
 		if (r == PROBE_DONE || r == -EAGAIN) /* a full queue is a server too */
 			return PROBE_DONE;
-		/* Of another type: by path it is told so, an abstract one is just not there. */
+		/* Another type: a path gives EPROTOTYPE, an abstract name ECONNREFUSED. */
 		if (r != -EPROTOTYPE && r != -ECONNREFUSED)
 			return r;
 	}
 	return r;
 }
 
-/* text as place_path has it; an abstract name only as a fact. */
+/* text as in facts_path; an abstract name only as a fact. */
 static int services_attempt(struct probe_run *run)
 {
 	char path[PATH_MAX];
@@ -105,7 +105,7 @@ static int services_every(struct probe_run *run)
 	return tried > 0 ? PROBE_HELD : PROBE_UNABLE;
 }
 
-/* Only the fixture's own is connected to. */
+/* Connects only to the fixture's own socket. */
 static int services_control_every(struct probe_run *run)
 {
 	const char *own = facts_get(run->facts, "socket.path");

@@ -5,7 +5,7 @@
  * type and protocol is kernel code that the agent has no use for.
  *
  * Many families are built as modules or not at all.  The control never makes the
- * kernel load one: what is not there already counts as without a control here.
+ * kernel load one: a family that is not loaded has no control here.
  */
 #include "attempt.h"
 #include "own.h"
@@ -25,8 +25,8 @@ static int sockets_pair(struct probe_run *run)
 }
 
 /*
- * Only seccomp is named as holding a family: whether a capability stands behind it too differs
- * from one to the next.
+ * Only seccomp is named as the layer of a family: whether a capability protects it too differs
+ * from one family to the next.
  */
 #define FAMILY(nr, title, protocol, type)                                                      \
 	{                                                                                      \
@@ -41,7 +41,7 @@ static int sockets_pair(struct probe_run *run)
 			PROBE_ARG(0)                                                           \
 		}                                                                              \
 	}
-/* EPROTONOSUPPORT: a filter around bawn's own, or a kernel without it, is asked first. */
+/* EPROTONOSUPPORT: a filter outside of bawn's, or a kernel without the protocol, answers first. */
 #define NETLINK(protocol, title)                                                         \
 	{                                                                                \
 		.id = "KS-04", .name = "netlink-" #protocol,                             \

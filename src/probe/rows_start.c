@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cheapest probes: init runs exactly these, inside the finished box, before
- * the first command of every session (start.c).  So here more than elsewhere an
- * attempt that would succeed must do nothing: it asks for what changes nothing.
+ * the first command of every session (start.c).  So an attempt here that succeeds
+ * must change nothing.
  */
 #include "attempt.h"
 #include "own.h"

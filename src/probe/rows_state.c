@@ -87,8 +87,8 @@ enum { STATE_DOMAINS_MOST = 64 };
 /* --- layers that show only by what they refuse ---------------------------------------- */
 
 /*
- * A process can be in 16 Landlock domains at most (64 before Linux 5.19).  Who can enter fewer
- * is in one already.  The rules added here are real, but bind only this attempt, which ends.
+ * A process can be in 16 Landlock domains at most (64 before Linux 5.19).  One that can enter fewer
+ * is in one already.  The rules added here are real, but apply only to this attempt, which ends.
  */
 static int state_landlock(struct probe_run *run)
 {
@@ -112,7 +112,7 @@ static int state_landlock(struct probe_run *run)
 	return entered == 16 || entered == STATE_DOMAINS_MOST ? PROBE_DONE : PROBE_HELD;
 }
 
-/* A listener of one's own would be asked instead of the filter. */
+/* A new listener would be asked before bawn's filter. */
 static int state_listener(struct probe_run *run)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -125,7 +125,7 @@ static int state_listener(struct probe_run *run)
 }
 
 #ifdef __x86_64__
-/* getpid of i386, by its own door. */
+/* getpid of i386, by int 0x80. */
 static int state_i386(struct probe_run *run)
 {
 	long r = 20;
@@ -165,8 +165,8 @@ static const char *state_find_suid(mode_t bit)
 }
 
 /*
- * The loader tells its caller's rights when LD_SHOW_AUXV is set, but only while it has gained
- * none: a program that did gain ignores the variable.  So a line with AT_SECURE: 0 is proof.
+ * The loader shows the rights of the process when LD_SHOW_AUXV is set, but a program that has
+ * gained rights ignores the variable.  So a line with AT_SECURE: 0 proves that it gained none.
  */
 static int state_run_suid(struct probe_run *run)
 {
@@ -209,7 +209,7 @@ static int state_run_suid(struct probe_run *run)
 	return secure[strspn(secure, " \t")] == '0' ? PROBE_HELD : PROBE_DONE;
 }
 
-/* The control, where one has something to gain: root has not. */
+/* The control works for users who can gain rights; root cannot. */
 static int state_control_suid(struct probe_run *run)
 {
 	int r = state_run_suid(run);
@@ -217,7 +217,7 @@ static int state_control_suid(struct probe_run *run)
 	return r == PROBE_HELD ? PROBE_ABSENT : r;
 }
 
-/* text is an option that every mount but those of the kernel's own must have. */
+/* text is an option that every mount must have, except mounts of the kernel's own filesystems. */
 static int state_mount_options(struct probe_run *run)
 {
 	_cleanup_buf_ struct buf table = BUF_INIT(1u << 20);
@@ -256,8 +256,8 @@ static int state_wait(void *unused)
 }
 
 /*
- * Threads count as processes do and all end with this one.  One more than the limit is tried;
- * a limit that is too large to be tried in the time there is, is not.
+ * Threads count as processes and all end with this one.  The attempt makes one more than the limit;
+ * it does not try a limit that is too large for the time.
  */
 static int state_processes(struct probe_run *run)
 {
@@ -318,7 +318,7 @@ static int state_priority(struct probe_run *run)
 
 enum state_steer { STEER_LIMIT, STEER_PROCESSOR, STEER_PRIORITY, STEER_IO };
 
-/* Sets what is there already. */
+/* Sets the values that are there already. */
 static int state_steer_process(pid_t pid, long how)
 {
 	struct rlimit limit = {0, 0};
@@ -346,7 +346,7 @@ static int state_steer_init(struct probe_run *run)
 	return state_steer_process(1, run->probe->number);
 }
 
-/* Outside process 1 is the machine's: a process of the same user, which this one is. */
+/* Outside, process 1 is the machine's, so the control uses itself: a process of the same user. */
 static int state_steer_control(struct probe_run *run)
 {
 	return state_steer_process(getpid(), run->probe->number);
@@ -354,7 +354,7 @@ static int state_steer_control(struct probe_run *run)
 
 /* --- what outlives its maker, or is counted for the whole machine ---------------------- */
 
-/* One of number bytes, taken away again. */
+/* Makes a segment of `number` bytes and removes it. */
 static int state_segment(struct probe_run *run)
 {
 	int id = shmget(IPC_PRIVATE, (size_t)run->probe->number, IPC_CREAT | 0600);
@@ -362,7 +362,7 @@ static int state_segment(struct probe_run *run)
 	return id < 0 ? -errno : attempt_result(shmctl(id, IPC_RMID, NULL));
 }
 
-/* One set of number semaphores, taken away again. */
+/* Makes a set of `number` semaphores and removes it. */
 static int state_semaphores(struct probe_run *run)
 {
 	int id = semget(IPC_PRIVATE, (int)run->probe->number, IPC_CREAT | 0600);
@@ -370,7 +370,7 @@ static int state_semaphores(struct probe_run *run)
 	return id < 0 ? -errno : attempt_result(semctl(id, 0, IPC_RMID));
 }
 
-/* As many as number; they go with this attempt. */
+/* Opens `number` terminals; they end with this attempt. */
 static int state_terminals(struct probe_run *run)
 {
 	for (long i = 0; i < run->probe->number; i++)
@@ -385,7 +385,7 @@ static int state_terminals(struct probe_run *run)
 
 /* --- leases --------------------------------------------------------------------------- */
 
-/* On a file of its own: nobody waits for it.  number is the command. */
+/* Takes a lease on a file of its own, for which nobody waits.  number is the command. */
 static int state_lease(struct probe_run *run)
 {
 	_cleanup_fd_ int fd = memfd_create("bawn-probe", MFD_CLOEXEC);
@@ -393,7 +393,7 @@ static int state_lease(struct probe_run *run)
 	return fd < 0 ? PROBE_UNABLE : attempt_result(fcntl(fd, (int)run->probe->number, F_WRLCK));
 }
 
-/* Of a folder; what is asked for ends with the descriptor. */
+/* The same on a folder; it ends with the descriptor. */
 static int state_lease_folder(struct probe_run *run)
 {
 	/* struct delegation of Linux 6.19: flags, and the type in the lower half of the second. */
@@ -523,11 +523,12 @@ static const struct probe rows[] = {
 	{STATE("KS-05", "every-mount-nosuid", PROBE_WEAKENING, PROBE_LAYER(MOUNT_NS),
 	       state_mount_options, PROBE_HELD, "Every mount of the box is nosuid."),
 	 .text = "nosuid"},
-	/* RLIMIT_NPROC does not count for the machine's root: then it is the pid namespace's. */
+	/* RLIMIT_NPROC does not count for the machine's root: then the pid namespace has the
+	 * limit. */
 	{STATE("RX-01", "processes", PROBE_MACHINE, PROBE_LAYER(LIMITS) | PROBE_LAYER(PID_NS),
 	       state_processes, -EAGAIN, "The box cannot have more processes than the plan says."),
 	 .flags = PROBE_MAY_LACK},
-	/* As root the namespace has limits of its own. */
+	/* For root the namespace sets limits of its own. */
 	{STATE("RX-05", "shared-memory", PROBE_MACHINE, PROBE_LAYER(SECCOMP), state_segment,
 	       -EINVAL, "Shared memory that no limit of a process counts is small."),
 	 .number = 1 << 19, .flags = PROBE_MAY_LACK},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Terminals.  The requests go to a pseudo terminal that the attempt made for
- * itself, so that one that passes moves nobody's keyboard: what is shown is that
- * the filter knows them, whatever they are sent to.
+ * itself, so that one that passes does no harm.  They show that
+ * the filter refuses them, for any terminal.
  */
 #include "attempt.h"
 #include "own.h"
@@ -19,7 +19,7 @@ static char terminal_byte = 'x';
 static int terminal_discipline;    /* N_TTY, which it has already */
 static char terminal_question = 6; /* TIOCL_GETSHIFTSTATE */
 
-/* The request as the kernel gets it: glibc's ioctl would drop nothing, but let us be sure. */
+/* Makes the system call itself, without glibc's ioctl. */
 static int terminal_request(struct probe_run *run)
 {
 	int master = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variables of the user's shell.  verify gives itself a made-up value for each
- * one that is not set, so that there is something to be kept out.
+ * Variables of the user's shell.  verify sets a made-up value for each
+ * one that is not set, so that there is something to keep out.
  */
 #include "attempt.h"
 

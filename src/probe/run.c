@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the child sends: small enough for one write to a pipe to be whole. */
+/* What the child sends: small enough for one atomic write to a pipe. */
 struct run_message {
 	int outcome;
 	char note[PROBE_NOTE_MAX];
@@ -28,7 +28,7 @@ static void run_child(int fd, const struct probe *p, const struct facts *facts, 
 	struct run_message message;
 
 	memset(&message, 0, sizeof(message));
-	/* A session of its own: what hangs up or signals a terminal has none to reach. */
+	/* A session of its own, so that it has no terminal. */
 	(void)setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int r = namespaces ? own_namespaces() : 0;
@@ -45,7 +45,7 @@ static void run_child(int fd, const struct probe *p, const struct facts *facts, 
 	_exit(0);
 }
 
-/* The message, or nothing when the child ended or the time ran out first. */
+/* Receives the message; false: the child ended or the time ran out first. */
 static bool run_receive(int fd, int milliseconds, struct run_message *message, bool *ret_hung)
 {
 	int64_t end = clock_now() + milliseconds;
@@ -126,7 +126,7 @@ static void run_once(const struct probe *p, const struct facts *facts, probe_fn 
 	memcpy(ret->note, message.note, sizeof(ret->note));
 }
 
-/* The machine may be slow: what ran out of time is tried again, with more of it. */
+/* The machine may be slow: after a timeout it tries again with more time. */
 static void run_in_child(const struct probe *p, const struct facts *facts, probe_fn *fn,
 			 bool namespaces, struct run_result *ret)
 {

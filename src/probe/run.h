@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs one attempt or control in a child of its own, in a session of its own,
- * with a deadline: a kill and a hang are outcomes, not accidents.  What ran out of time is tried
- * once more with ten times as much.
+ * with a deadline: a kill and a hang are outcomes, not accidents.  After a timeout it tries
+ * once more with more time.
  */
 #ifndef BAWN_RUN_H
 #define BAWN_RUN_H
@@ -14,7 +14,7 @@ struct run_result {
 	char note[PROBE_NOTE_MAX];
 };
 
-/* Never fails: what goes wrong is an outcome (PROBE_UNABLE with a note). */
+/* Never fails: an error is an outcome (PROBE_UNABLE with a note). */
 void run_attempt(const struct probe *p, const struct facts *facts, struct run_result *ret);
 
 /* As the row asks: the same attempt or control_fn, plainly or in namespaces of its own. */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Descriptors are asked for one by one: a list in /proc is only as good as that /proc, and one
- * scan of it that silently did nothing is in the corpus.
+ * Asks the kernel for each descriptor by number: a list in /proc is only as good as that /proc, and
+ * the threat corpus has a scan of /proc that silently did nothing.
  */
 enum { SCAN_DESCRIPTORS = 8192, SCAN_DEPTH = 12 };
 
