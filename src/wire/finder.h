@@ -59,7 +59,7 @@ extern const char *const finder_form_words[4];
 
 enum finder_outcome {
 	FINDER_NOTHING, /* and nothing begun */
-	FINDER_BEGUN,   /* a word may begin at `at`; more bytes would tell */
+	FINDER_BEGUN,   /* a word may begin at `at`; more bytes are needed */
 	FINDER_FOUND,
 };
 
