@@ -73,7 +73,7 @@ static uint32_t refusal_hash(unsigned int kind, bool allowed, const char *host, 
 	return fnv_bytes(h, host, strlen(host));
 }
 
-/* The entry of this refusal, made with a count of 0 when it is new; NULL: there is no place. 
+/* The entry of this refusal, made with a count of 0 when it is new; NULL: there is no place.
  * reason: only an entry with this reason; NULL: the reason of the rules. */
 static struct refusal *refusal_get(struct gate *g, unsigned int kind, bool allowed,
 				   const char *host, uint16_t port, const char *reason)

@@ -11,8 +11,8 @@ enum {
 	LOOP_FIRST = 16,
 	LOOP_MAX = 1 << 20,
 	LOOP_EVENTS = 64,
-	LOOP_HOPE = 4,     /* after so many empty looks the loop stops looking first */
-	LOOP_REST = 64,    /* and so many waits later it tries again, at the earliest */
+	LOOP_LOOKS = 4,    /* after so many empty looks the loop stops looking first */
+	LOOP_WAITS = 64,   /* and so many waits later it tries again, at the earliest */
 	LOOP_TICK_MS = 20, /* how often it looks for edges of sources in no set */
 };
 
@@ -334,23 +334,23 @@ static int loop_wait(struct loop *l, struct epoll_event *events)
 	if (l->eager_ns == 0 || l->held)
 		return loop_poll(l, events, -1);
 	int64_t from = loop_now();
-	bool looks = l->hope > 0;
+	bool looks = l->looks_left > 0;
 	int n = 0;
 
 	if (looks) {
 		do
 			n = loop_poll(l, events, 0);
 		while (n == 0 && loop_now() - from < l->eager_ns);
-		l->hope = n > 0 ? LOOP_HOPE : l->hope - 1;
-		if (l->hope == 0)
-			l->rest = LOOP_REST;
+		l->looks_left = n > 0 ? LOOP_LOOKS : l->looks_left - 1;
+		if (l->looks_left == 0)
+			l->waits_left = LOOP_WAITS;
 	}
 	if (n == 0)
 		n = loop_poll(l, events, -1);
-	if (l->rest > 0)
-		l->rest--;
+	if (l->waits_left > 0)
+		l->waits_left--;
 	else if (!looks && loop_now() - from < 2 * l->eager_ns) /* twice: waking up takes time */
-		l->hope = LOOP_HOPE;
+		l->looks_left = LOOP_LOOKS;
 	return n;
 }
 

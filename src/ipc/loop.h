@@ -40,7 +40,7 @@ struct loop {
 	bool held;
 	bool stop;
 	int64_t eager_ns; /* how long it looks before it sleeps, where that pays; 0: not at all */
-	int hope, rest;
+	int looks_left, waits_left; /* of an eager loop: see loop_wait */
 	struct loop_source *sources;
 	uint32_t capacity;
 	uint32_t free_hint; /* no slot below is free */

@@ -404,8 +404,8 @@ static int grammar_unknown_key(const struct grammar_file *f, const char *prefix,
 			       const struct tree_node *n)
 {
 	const struct value_place at = grammar_place_key(f, n);
-	const char *elsewhere = grammar_misplaced(n->key);
-	const char *dot = elsewhere ? strchr(elsewhere, '.') : NULL;
+	const char *misplaced = grammar_misplaced(n->key);
+	const char *dot = misplaced ? strchr(misplaced, '.') : NULL;
 	char words[GRAMMAR_KEY_COUNT][64];
 	const char *list[GRAMMAR_KEY_COUNT];
 	size_t count = 0;
@@ -413,10 +413,10 @@ static int grammar_unknown_key(const struct grammar_file *f, const char *prefix,
 	if (dot)
 		return value_error(
 			&at, f->e, "unknown key %s%.64s; %s stands in the section %.*s, as its %s",
-			prefix, n->key, elsewhere, (int)(dot - elsewhere), elsewhere, dot + 1);
-	if (elsewhere)
+			prefix, n->key, misplaced, (int)(dot - misplaced), misplaced, dot + 1);
+	if (misplaced)
 		return value_error(&at, f->e, "unknown key %s%.64s; %s stands in no section",
-				   prefix, n->key, elsewhere);
+				   prefix, n->key, misplaced);
 	for (size_t i = 0; i < GRAMMAR_KEY_COUNT; i++) {
 		if (!grammar_level_word(&grammar_rows[i], prefix, words[count], sizeof(words[0])))
 			continue;

@@ -344,7 +344,7 @@ int rule_read_paths(const struct value_site *s, const struct tree_node *n,
 }
 
 /* Whether the rule covers a port at which, without a scheme, no HTTP requests are sent. */
-static bool rule_is_mute(const struct plan_rule *rule)
+static bool rule_has_no_requests(const struct plan_rule *rule)
 {
 	if (rule->scheme != PLAN_SCHEME_BY_PORT || rule->action == PLAN_ACTION_DENY)
 		return rule->scheme == PLAN_SCHEME_TCP;
@@ -373,7 +373,7 @@ static int rule_read_requests(struct rule_draft *d)
 	const struct value_place at = rule_place_key(d->s, n);
 
 	rule->ports.items = d->ports;
-	if (rule_is_mute(rule))
+	if (rule_has_no_requests(rule))
 		return value_error(&at, d->s->e,
 				   "%s is about HTTP, and there bytes of any kind are spoken; "
 				   "say scheme: tls or scheme: http",

@@ -183,7 +183,7 @@ static struct rules_pick rules_pick_request(const struct rules_match *m,
 
 /* --- both sets --- */
 
-bool rules_is_mute(const struct rules_pick *p, unsigned int scheme)
+bool rules_bars_scheme(const struct rules_pick *p, unsigned int scheme)
 {
 	return p->action == PLAN_ACTION_ALLOW && scheme != PLAN_SCHEME_BY_PORT &&
 	       !(p->schemes & RULES_SCHEME(scheme));
@@ -262,15 +262,15 @@ void rules_decide(const struct rules *r, const struct rules_question *q,
 
 	rules_answer(r, q, &a);
 	unsigned int schemes = a.asked.schemes & a.ceiling.schemes;
-	bool mute = rules_is_mute(&a.asked, q->scheme);
-	bool ceiling_mute = rules_is_mute(&a.ceiling, q->scheme);
+	bool barred = rules_bars_scheme(&a.asked, q->scheme);
+	bool ceiling_barred = rules_bars_scheme(&a.ceiling, q->scheme);
 	/* When the rules refuse by themselves, their words are used, not the ceiling's. */
-	bool by_ceiling = !mute && a.asked.action != PLAN_ACTION_DENY &&
-			  (a.ceiling.action < a.asked.action || schemes == 0 || ceiling_mute);
+	bool by_ceiling = !barred && a.asked.action != PLAN_ACTION_DENY &&
+			  (a.ceiling.action < a.asked.action || schemes == 0 || ceiling_barred);
 	const struct rules_pick *p = by_ceiling ? &a.ceiling : &a.asked;
 
-	v->action = mute || (by_ceiling && p->action == PLAN_ACTION_ALLOW) ? PLAN_ACTION_DENY
-									   : p->action;
+	v->action = barred || (by_ceiling && p->action == PLAN_ACTION_ALLOW) ? PLAN_ACTION_DENY
+									     : p->action;
 	v->rule = p->rule;
 	v->private = a.asked.private && a.ceiling.private;
 	v->schemes = v->action == PLAN_ACTION_DENY ? 0 : schemes;

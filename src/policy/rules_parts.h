@@ -94,7 +94,7 @@ struct rules_answer {
 #define RULES_SCHEME(scheme) (1u << (scheme))
 
 /* Whether the pick allows the host, but not this scheme.  False while the scheme is not known. */
-bool rules_is_mute(const struct rules_pick *p, unsigned int scheme);
+bool rules_bars_scheme(const struct rules_pick *p, unsigned int scheme);
 
 /* Fills reason and allow_line; by_ceiling: it is the ceiling that refuses. */
 void rules_words(const struct rules *r, const struct rules_question *q,

@@ -135,7 +135,7 @@ static void rules_put_reason(struct rules_words *w, const struct rules_question 
 		rules_put_request(w, q, &a->asked);
 	} else if (!a->asked.rule) {
 		rules_put_unnamed(w, q, a->asked_match.count > 0);
-	} else if (rules_is_mute(&a->asked, q->scheme)) {
+	} else if (rules_bars_scheme(&a->asked, q->scheme)) {
 		rules_put(w, "the rule for ");
 		rules_put_host(w, a->asked.rule);
 		rules_put(w, " allows only ");
@@ -304,6 +304,6 @@ void rules_words(const struct rules *r, const struct rules_question *q,
 	v->allow_line[0] = '\0';
 	rules_put_reason(&reason, q, a, by_ceiling);
 	if (v->action != PLAN_ACTION_ALLOW && a->ceiling.action == PLAN_ACTION_ALLOW &&
-	    !rules_is_mute(&a->ceiling, q->scheme))
+	    !rules_bars_scheme(&a->ceiling, q->scheme))
 		rules_put_line(&line, q, a, r->bounded);
 }

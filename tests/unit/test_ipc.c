@@ -334,14 +334,14 @@ static void test_eager_loop(void **state)
 
 		assert_int_equal(loop_init(&loop), 0);
 		loop.eager_ns = 200000;
-		loop.hope = 4;
+		loop.looks_left = 4;
 		s.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		assert_true(s.timer >= 0);
 		assert_int_equal(loop_add(&loop, s.timer, EPOLLIN, on_soon, &s, &handle), 0);
 		assert_int_equal(timerfd_settime(s.timer, 0, &first, NULL), 0);
 		assert_int_equal(loop_run(&loop), 0);
 		assert_int_equal(s.left, 0);
-		assert_int_equal(loop.hope > 0, cases[i].looks);
+		assert_int_equal(loop.looks_left > 0, cases[i].looks);
 		(void)close(s.timer);
 		loop_fini(&loop);
 	}
