@@ -122,8 +122,6 @@ void flow_reset(struct flow *f)
 
 void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v)
 {
-	/* fatal, access_denied */
-	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
 	char page[8192];
 	int fd = f->ends[FLOW_BOX].fd;
 
@@ -150,7 +148,7 @@ void flow_refuse(struct flow *f, const char *host, const struct rules_verdict *v
 		return;
 	}
 	if (f->check && !f->http) {
-		(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
+		refusal_alert(fd);
 		flow_end(f);
 		return;
 	}

@@ -7,7 +7,6 @@
 
 #include <netinet/in.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 static void intercept_note(struct intercept *i, const char *reason)
 {
@@ -25,10 +24,7 @@ static void intercept_note(struct intercept *i, const char *reason)
 /* Without a leaf we cannot speak TLS: sends the box a plain alert. */
 static void intercept_alert(struct intercept *i, const char *reason)
 {
-	/* fatal, access_denied */
-	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
-
-	(void)send(i->box.fd, alert, sizeof(alert), MSG_NOSIGNAL);
+	refusal_alert(i->box.fd);
 	intercept_note(i, reason);
 	i->doomed = true;
 }

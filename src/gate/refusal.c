@@ -19,6 +19,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <time.h>
 
 enum {
@@ -259,6 +260,14 @@ void refusal_flush(struct gate *g)
 }
 
 /* --- what the program is told --------------------------------------------------------- */
+
+void refusal_alert(int fd)
+{
+	/* fatal, access_denied */
+	static const uint8_t alert[] = {0x15, 3, 3, 0, 2, 2, 49};
+
+	(void)send(fd, alert, sizeof(alert), MSG_NOSIGNAL);
+}
 
 /* Plain text that is also easy to read by machine: one JSON line at its end. */
 void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,

@@ -22,9 +22,12 @@ void refusal_limit(struct gate *g, const char *what);
 void refusal_spent(const struct gate *g, struct rules_verdict *ret_verdict);
 /* A secret was put in: shown once and then counted, like a refusal. */
 void refusal_use(struct gate *g, const char *secret, const char *where, uint16_t port);
-/* what: the request, "" for a connection. */
+/* Appends the words for the program.  what: the request, "" for a connection. */
 void refusal_text(struct buf *body, const struct rules_verdict *v, const char *what,
 		  const char *host, uint16_t port);
+/* Sends a program that speaks TLS a plain alert. */
+void refusal_alert(int fd);
+/* Writes an answer of HTTP/1 with that text.  Returns its length; 0: it does not fit. */
 size_t refusal_page(const struct rules_verdict *v, const char *host, uint16_t port, char *into,
 		    size_t size);
 
