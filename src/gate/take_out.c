@@ -87,7 +87,7 @@ static int add_word(struct take_out *t, struct span value, const char *placehold
 	for (size_t i = 0; i < t->count; i++)
 		if (span_equal(value, (struct span){t->words[i].value, t->words[i].len}))
 			return 0;
-	/* Too short: it looks like other text.  `bawn secret` refuses such values. */
+	/* Too short: it looks like other text.  secrets_check_value refuses such values. */
 	if (value.len < FINDER_WORD_MIN || (before && t->count == WORDS_MAX))
 		return 0;
 	uint8_t *copy = malloc(value.len);

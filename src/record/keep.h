@@ -28,8 +28,8 @@ int keep_compress(const struct store *s, const struct store_session *session, ui
 /* Compresses all that are not yet compressed.  Returns how many. */
 int keep_compress_all(const struct store *s, struct error *e);
 
-/* Compresses one segment of one large session among the newest.  Other verbs call this on the
- * way. */
+/* Compresses one segment of one large session among the newest.  `bawn record` calls this
+ * after its work. */
 void keep_tidy(const struct store *s);
 
 /* Removes a session.  -EBUSY when its recorder is alive. */
