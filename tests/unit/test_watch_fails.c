@@ -54,16 +54,16 @@ static int put(int at, const char *name, mode_t type)
 
 static int plant(void **state)
 {
-	struct stat root, mounts;
+	struct stat root;
 
 	(void)state;
-	if (!mkdtemp(place) || stat("/proc/self/root", &root) < 0 ||
-	    stat("/proc/self/ns/mnt", &mounts) < 0)
+	if (!mkdtemp(place) || stat("/proc/self/root", &root) < 0)
 		return -1;
 	watch.root = (struct watch_root){.fd = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC),
 					 .looked = true,
-					 .inode = root.st_ino,
-					 .mounts = mounts.st_ino};
+					 .inode = root.st_ino};
+	if (!watch_root_mounts(getpid(), watch.root.mounts))
+		return -1;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(things); i++)
 		if (put(watch.root.fd, things[i].name, things[i].type) < 0)
 			return -1;
