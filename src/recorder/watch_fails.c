@@ -41,6 +41,16 @@ static struct fails_thing fails_look(struct watch *w, const char *path, bool mou
 	return t;
 }
 
+/* The same by its name in a folder that is open. */
+static struct fails_thing fails_look_in(int folder, const char *name)
+{
+	struct fails_thing t = {.error = 0};
+
+	if (fstatat(folder, name, &t.st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		t.error = -errno;
+	return t;
+}
+
 static bool fails_is_nothing(const struct fails_thing *t)
 {
 	return t->error == -ENOENT || t->error == -ENOTDIR;
@@ -82,25 +92,42 @@ static enum fails_end fails_end(const char *raw)
  * The way to a name, gone as the kernel goes it, with its links and dots: the error that it ends
  * in; 0: it can be gone, or nobody knows.  `room` is to work in.  A link on the way may lead to
  * /proc/self, which is nothing for us: what is not there behind a link is not believed.
+ * *ret_folder: where the way ends; -1: nobody knows.
  */
-static int fails_way(struct watch *w, const char *raw, char *room)
+static int fails_way(struct watch *w, const char *raw, char *room, int *ret_folder)
 {
+	*ret_folder = -1;
 	int root = watch_root_open(&w->root, &w->processes);
 	size_t end, last = watch_real_last(raw, &end);
 	size_t len = last == WATCH_REAL_NO_LAST ? end : last;
 
 	memcpy(room, raw, len);
 	memcpy(room + len, len ? "" : "/", len ? 1 : 2);
-	_cleanup_fd_ int fd = root < 0 ? -EIO : open_in_root(root, room, O_PATH | O_DIRECTORY);
+	int fd = root < 0 ? -EIO : open_in_root(root, room, O_PATH | O_DIRECTORY);
 
 	if (fd == -ENOENT) {
 		_cleanup_fd_ int plain = open_in_root_plain(root, room, O_PATH | O_DIRECTORY);
 
 		return plain == -ENOENT ? ENOENT : 0;
 	}
-	if (fd == -ENOTDIR)
-		return ENOTDIR;
-	return fd >= 0 && last != WATCH_REAL_NO_LAST && end - last > NAME_MAX ? ENAMETOOLONG : 0;
+	if (fd < 0)
+		return fd == -ENOTDIR ? ENOTDIR : 0;
+	*ret_folder = fd;
+	return last != WATCH_REAL_NO_LAST && end - last > NAME_MAX ? ENAMETOOLONG : 0;
+}
+
+/* The name that the path has in the folder where its way ends; NULL: it has none, or a link leads
+ * from there to another. */
+static const char *fails_name(const struct watch_call *c)
+{
+	size_t end, last = watch_real_last(c->raw, &end);
+	const char *slash = strrchr(c->path, '/');
+
+	if (!slash || c->said_len || last == WATCH_REAL_NO_LAST)
+		return NULL;
+	return strlen(slash + 1) == end - last && memcmp(slash + 1, c->raw + last, end - last) == 0
+		       ? slash + 1
+		       : NULL;
 }
 
 /* Something is in a folder; false: nothing is, or nobody knows. */
@@ -165,11 +192,15 @@ static int fails_make(const char *raw, const struct fails_thing *t, const struct
 	return end == FAILS_END_SLASH && !folder && fails_is_nothing(t) ? ENOENT : 0;
 }
 
+/* folder: where the way to it ends, or -1.  From there one look tells what a path from the root
+ * would be gone once more for, and the folder above it is that one. */
 static int fails_one(struct watch *w, const struct profile_watched *what,
-		     const struct watch_file *f)
+		     const struct watch_file *f, int folder)
 {
 	struct watch_call *c = &w->call;
-	const struct fails_thing t = fails_look(w, c->path, false);
+	const char *name = folder >= 0 ? fails_name(c) : NULL;
+	const struct fails_thing t =
+		name ? fails_look_in(folder, name) : fails_look(w, c->path, false);
 	enum fails_end end = fails_end(c->raw);
 	bool creates = f->has_flags && c->flags & O_CREAT;
 	bool binds = what->seen == PROFILE_SEEN_BIND;
@@ -177,7 +208,8 @@ static int fails_one(struct watch *w, const struct profile_watched *what,
 	if (creates && end != FAILS_END_NAME)
 		return EISDIR;
 	if (watch_makes_new(c, f) || binds || (creates && fails_is_nothing(&t))) {
-		const struct fails_thing above = fails_look_above(w, c->path, c->room);
+		const struct fails_thing above = name ? (struct fails_thing){.error = 0}
+						      : fails_look_above(w, c->path, c->room);
 		int error = fails_make(c->raw, &t, &above, what->seen == PROFILE_SEEN_MKDIR);
 
 		return error == EEXIST && binds ? EADDRINUSE : error;
@@ -286,10 +318,11 @@ static int fails_two(struct watch *w, const struct watch_file *f)
 	if (!linked && (c->flags & ~(uint64_t)known ||
 			(c->flags & RENAME_EXCHANGE && c->flags & (known & ~RENAME_EXCHANGE))))
 		return EINVAL;
-	int error = fails_way(w, c->raw, c->room);
+	_cleanup_fd_ int out = -1, in = -1;
+	int error = fails_way(w, c->raw, c->room, &out);
 
 	if (error == 0)
-		error = fails_way(w, c->raw_to, c->room);
+		error = fails_way(w, c->raw_to, c->room, &in);
 	if (error)
 		return error;
 	const struct fails_thing from = fails_look(w, c->path, true);
@@ -317,13 +350,14 @@ int watch_fails(struct watch *w, const struct profile_watched *what, const struc
 	bool two = f->touch == WATCH_TOUCH_LINKED || f->touch == WATCH_TOUCH_RENAMED;
 	bool negative =
 		what->seen == PROFILE_SEEN_TRUNCATE && (int64_t)call->args[what->path + 1] < 0;
+	_cleanup_fd_ int folder = -1;
 	int error = two          ? fails_two(w, f)
 		    : negative   ? EINVAL
 		    : c->resolve ? 0
-				 : fails_way(w, c->raw, c->room);
+				 : fails_way(w, c->raw, c->room, &folder);
 
 	if (error == 0 && !two)
-		error = fails_one(w, what, f);
+		error = fails_one(w, what, f, folder);
 	if (error == 0 || !watch_root_is_of(&w->root, call->thread))
 		return 0;
 	f->failed = true;

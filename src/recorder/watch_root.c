@@ -2,6 +2,7 @@
 #include "watch_root.h"
 
 #include "fd.h"
+#include "str.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -9,25 +10,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The link is read, not followed: for who follows it the kernel makes a file each time. */
+bool watch_root_mounts(pid_t pid, char into[WATCH_ROOT_MOUNTS])
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	ssize_t n = readlinkat(AT_FDCWD, path, into, WATCH_ROOT_MOUNTS);
+
+	if (n <= 0 || n == WATCH_ROOT_MOUNTS)
+		return false;
+	into[n] = '\0';
+	return true;
+}
+
 int watch_root_open(struct watch_root *r, const struct watch_processes *all)
 {
 	char path[64];
-	struct stat root, mounts;
+	struct stat root;
 
 	if (r->looked || all->first == 0)
 		return r->fd;
 	r->looked = true;
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)all->first);
-	if (stat(path, &mounts) < 0)
+	if (!watch_root_mounts(all->first, r->mounts))
 		return -1;
 	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)all->first);
 	r->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (r->fd >= 0 && fstat(r->fd, &root) < 0)
 		fd_close(&r->fd);
-	if (r->fd >= 0) {
+	if (r->fd >= 0)
 		r->inode = root.st_ino;
-		r->mounts = mounts.st_ino;
-	}
 	return r->fd;
 }
 
@@ -38,14 +50,13 @@ void watch_root_close(struct watch_root *r)
 
 bool watch_root_is_of(const struct watch_root *r, pid_t thread)
 {
-	char path[64];
-	struct stat root, mounts;
+	char path[64], mounts[WATCH_ROOT_MOUNTS];
+	struct stat root;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/root", (int)thread);
 	if (stat(path, &root) < 0 || root.st_ino != r->inode)
 		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)thread);
-	return stat(path, &mounts) == 0 && mounts.st_ino == r->mounts;
+	return watch_root_mounts(thread, mounts) && str_equal(mounts, r->mounts);
 }
 
 uint64_t watch_root_mount(int fd, bool *ret_is_root)

@@ -5,10 +5,13 @@
 
 #include "watch_process.h"
 
+enum { WATCH_ROOT_MOUNTS = 32 };
+
 struct watch_root {
-	int fd;                 /* -1: it was not looked for, or is not to be had */
-	bool looked;            /* once */
-	uint64_t inode, mounts; /* of the root, and of the mount namespace */
+	int fd;      /* -1: it was not looked for, or is not to be had */
+	bool looked; /* once */
+	uint64_t inode;
+	char mounts[WATCH_ROOT_MOUNTS]; /* the mount namespace, as /proc says it */
 };
 
 #define WATCH_ROOT_INIT ((struct watch_root){.fd = -1})
@@ -16,6 +19,9 @@ struct watch_root {
 /* Once the box has started.  The descriptor, or -1. */
 int watch_root_open(struct watch_root *r, const struct watch_processes *all);
 void watch_root_close(struct watch_root *r);
+
+/* What /proc says of a process's mount namespace; false: nothing. */
+bool watch_root_mounts(pid_t pid, char into[WATCH_ROOT_MOUNTS]);
 
 /* This thread has the same root, and sees the same mounts. */
 bool watch_root_is_of(const struct watch_root *r, pid_t thread);
