@@ -115,7 +115,7 @@ static const struct store_session *history_find_day(const struct history *a, con
 	char here[PATH_MAX], workspace[PATH_MAX] = "";
 	struct history_day day;
 	const struct store_session *own =
-		p && getcwd(here, sizeof(here)) ? past_here(&a->store, here) : NULL;
+		p && getcwd(here, sizeof(here)) ? past_here(&a->store, here, NULL) : NULL;
 
 	if (own && past_open(p, &a->store, own) == 0)
 		past_workspace(p, workspace, sizeof(workspace));
@@ -141,11 +141,23 @@ static const struct store_session *history_find_day(const struct history *a, con
 
 /* --- which one --------------------------------------------------------------------------- */
 
+/* Else the one before it would pass for the newest. */
+static void history_say_unread(const struct store_session *unread)
+{
+	struct error e = ERROR_INIT;
+
+	(void)error_set(&e, -EBADMSG,
+			"the newer record %s cannot be read, and may be of this folder",
+			unread->folder);
+	error_next(&e, "'bawn record verify %s' says more.", unread->folder);
+	verb_complain(&e);
+}
+
 const struct store_session *history_find(const struct history *a, const char *wanted,
 					 struct error *e)
 {
 	char here[PATH_MAX];
-	const struct store_session *found = NULL;
+	const struct store_session *found = NULL, *unread = NULL;
 	int64_t from, until;
 
 	if (wanted && history_is_day(wanted, &from, &until))
@@ -155,7 +167,9 @@ const struct store_session *history_find(const struct history *a, const char *wa
 	/* Who stands nowhere, or has records of verbs alone, means the newest. */
 	if (wanted || !last || !store_is_session(last) || !getcwd(here, sizeof(here)))
 		return last;
-	found = past_here(&a->store, here);
+	found = past_here(&a->store, here, &unread);
+	if (unread)
+		history_say_unread(unread);
 	if (!found) {
 		(void)error_set(e, -ENOENT, "no session of %s is recorded", here);
 		error_next(e, "The newest of any folder is %s: 'bawn show %s'.", last->name,

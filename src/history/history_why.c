@@ -240,7 +240,7 @@ static int why_on_deed(void *context, const struct index_deed *deed)
 /* The last session of the folder that the path lies in: the one of this folder was looked for. */
 static int why_open_of(struct why *w, const char *path)
 {
-	const struct store_session *found = past_here(&w->q.ask.store, path);
+	const struct store_session *found = past_here(&w->q.ask.store, path, NULL);
 	char folder[STORE_FOLDER_SIZE];
 
 	if (!found)

@@ -2,6 +2,7 @@
 #include "index_parts.h"
 
 #include "fd.h"
+#include "open.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -246,8 +247,7 @@ int index_open(const struct store *s, struct index **ret, struct error *e)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d/index.sqlite", s->dir);
 	for (int round = 0; round < 2 && r != SQLITE_OK && s->dir >= 0; round++) {
 		/* SQLite gives its other files the mode of this one. */
-		_cleanup_fd_ int fd = openat(s->dir, "index.sqlite",
-					     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		_cleanup_fd_ int fd = open_file(s->dir, "index.sqlite", O_RDWR | O_CREAT, 0600);
 
 		r = fd < 0 ? SQLITE_CANTOPEN : index_open_file(path, ret);
 		if (r == SQLITE_OK)

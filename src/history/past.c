@@ -78,10 +78,17 @@ void past_workspace(const struct past *p, char *into, size_t size)
 	}
 }
 
-const struct store_session *past_here(const struct store *s, const char *here)
+/* One that has only just begun has no event yet. */
+static bool past_is_unread(const struct store *s, const struct store_session *at, int r)
+{
+	return r < 0 && (r != -ENOENT || !store_is_running(s, at));
+}
+
+const struct store_session *past_here(const struct store *s, const char *here,
+				      const struct store_session **ret_unread)
 {
 	_cleanup_free_ struct past *p = malloc(sizeof(*p));
-	const struct store_session *best = NULL;
+	const struct store_session *best = NULL, *unread = NULL;
 	char workspace[PATH_MAX];
 	size_t depth = 0;
 
@@ -94,9 +101,13 @@ const struct store_session *past_here(const struct store *s, const char *here)
 		if (!store_is_session(at))
 			continue;
 		workspace[0] = '\0';
-		if (past_open(p, s, at) == 0)
+		int r = past_open(p, s, at);
+
+		if (r == 0)
 			past_workspace(p, workspace, sizeof(workspace));
 		past_close(p);
+		if (!unread && past_is_unread(s, at, r))
+			unread = at;
 		size_t len = strlen(workspace);
 
 		if (len == 0 || len < depth || !str_path_beneath(here, workspace))
@@ -106,5 +117,7 @@ const struct store_session *past_here(const struct store *s, const char *here)
 			depth = len;
 		}
 	}
+	if (ret_unread)
+		*ret_unread = unread && (!best || store_is_newer(s, unread, best)) ? unread : NULL;
 	return best;
 }

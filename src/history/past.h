@@ -28,8 +28,10 @@ void past_workspace(const struct past *p, char *into, size_t size);
 
 /*
  * The newest session of the folder `here` (absolute), or of the nearest folder above it that has
- * one; NULL: there is none.
+ * one; NULL: there is none.  *ret_unread, which may be NULL: a newer one that cannot be read, and so
+ * may be of this folder as well, or NULL.
  */
-const struct store_session *past_here(const struct store *s, const char *here);
+const struct store_session *past_here(const struct store *s, const char *here,
+				      const struct store_session **ret_unread);
 
 #endif

@@ -7,6 +7,7 @@
 #include "audit.h"
 
 #include "clock.h"
+#include "dir.h"
 #include "fd.h"
 #include "json.h"
 #include "str.h"
@@ -14,6 +15,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -229,6 +231,28 @@ static void record_found(struct record_run *run, const char *name, const struct 
 		record_show_line(run, name, f);
 }
 
+/* --- other names ------------------------------------------------------------------------ */
+
+/*
+ * A hard link is no change: what is there is what was written.  But who has the other name can change
+ * it, in a folder that bawn does not look at; a backup made of links is such a one.
+ */
+static void record_say_links(int folder, struct audit_finding *f)
+{
+	_cleanup_dir_ DIR *dir = dir_read(folder, NULL);
+	size_t linked = 0;
+	struct stat st;
+
+	for (const struct dirent *d; (d = dir_next(dir, NULL));)
+		if (fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_nlink > 1)
+			linked++;
+	if (linked > 0 && !f->why[0])
+		(void)snprintf(f->why, sizeof(f->why),
+			       "%zu of its files %s another name elsewhere (a hard link)", linked,
+			       linked == 1 ? "has" : "have");
+}
+
 /* --- the run -------------------------------------------------------------------------- */
 
 static int record_check_session(struct record_run *run, const struct store_session *s,
@@ -245,8 +269,10 @@ static int record_check_session(struct record_run *run, const struct store_sessi
 	record_progress(run, s->folder, 0);
 	int r = audit_check(&run->audit, &run->ask->store, s, own, count, &f, e);
 
-	if (r == 0)
+	if (r == 0) {
+		record_say_links(store_open_session(&run->ask->store, s, NULL), &f);
 		record_found(run, s->folder, &f);
+	}
 	return r;
 }
 
@@ -339,6 +365,7 @@ static void record_check_ledger(struct record_run *run)
 		(void)snprintf(f.why, sizeof(f.why),
 			       "%" PRIu64 " bytes behind its last entry are none", run->audit.torn);
 	f.record.events = run->audit.entries;
+	record_say_links(openat(run->ask->store.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &f);
 	record_found(run, RECORD_LEDGER, &f);
 }
 

@@ -24,7 +24,7 @@ static void hold_pass_hole(int fd, struct invisible *v)
 		(void)lseek(fd, at, SEEK_SET);
 }
 
-/* Looks through one side; what is too long is looked through so far. */
+/* Looks through one side.  1: it is longer, and was looked through so far; 0 or -errno. */
 static int hold_scan(struct hold_judge *j, const struct change *c, enum change_side side,
 		     struct invisible *ret)
 {
@@ -52,7 +52,7 @@ static int hold_scan(struct hold_judge *j, const struct change *c, enum change_s
 			break;
 	}
 	invisible_end(ret);
-	return fd < 0 ? fd : 0;
+	return fd < 0 ? fd : all >= HOLD_SCAN_MAX && o->size > all;
 }
 
 static int hold_say_invisible(struct hold_judge *j, struct hold_verdict *v, const char *what,
@@ -85,9 +85,11 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 		return 0;
 	}
 	int r = hold_scan(j, c, CHANGE_AFTER, &found);
+	bool cut = r > 0;
 
+	r = cut ? 0 : r;
 	if (r == 0 && found.nul && c->after.type == OBJECT_FILE &&
-	    hold_scan(j, c, CHANGE_BEFORE, &old) == 0 && old.begun && !old.nul)
+	    hold_scan(j, c, CHANGE_BEFORE, &old) >= 0 && old.begun && !old.nul)
 		return hold_say(j, v,
 				"it was text, and has bytes now that are none: a shell runs it "
 				"all the same, and most tools do not show it");
@@ -98,6 +100,11 @@ int hold_by_invisible(struct hold_judge *j, const struct change *c, struct hold_
 		    !invisible_is_text(&old))
 			return hold_say_invisible(j, v, "it", &found, true);
 	}
+	if (r >= 0 && cut && invisible_is_text(&found))
+		return hold_say(j, v,
+				"it is so long that characters that are not seen were looked for "
+				"in its first %d MiB only",
+				HOLD_SCAN_MAX >> 20);
 	v->most = HOLD_NOT;
 	return 0;
 }

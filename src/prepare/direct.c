@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "direct.h"
 
+#include "buf.h"
 #include "dir.h"
 #include "fd.h"
 #include "open.h"
@@ -128,6 +129,60 @@ static int direct_look(struct direct *d, int dir, const char *above, const char 
 	for (const struct dirent *entry; r == 0 && (entry = dir_next(list, &r));)
 		r = direct_take(d, dir, above, entry->d_name, paths, path_count, depth);
 	return r;
+}
+
+/*
+ * The repository that a file .git at the top names, where it lies in the workspace (`.bare`, with
+ * worktrees beside it): the path in the workspace, or NULL.
+ */
+static const char *direct_pointed(const struct direct *d, int dir)
+{
+	_cleanup_fd_ int fd = open_file(dir, ".git", O_RDONLY, 0);
+	_cleanup_buf_ struct buf text = BUF_INIT(PATH_MAX);
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
+		return NULL;
+	const char *to = str_after(buf_str(&text), "gitdir:");
+
+	if (!to)
+		return NULL;
+	to += strspn(to, " ");
+	if (*to == '/') {
+		to = str_after(to, d->plan->workspace);
+		if (!to || *to != '/')
+			return NULL;
+	}
+	while (*to == '/' || str_after(to, "./"))
+		to++;
+	size_t len = strcspn(to, "\r\n");
+
+	while (len > 0 && to[len - 1] == '/')
+		len--;
+	const char *path = len > 0 ? arena_strn(d->arena, to, len) : NULL;
+	/* One that climbs out is not beneath, and not opened. */
+	_cleanup_fd_ int there = path ? open_beneath(dir, path, O_PATH | O_DIRECTORY, 0) : -ENOENT;
+
+	return there < 0 ? NULL : path;
+}
+
+/* What is read-only in .git is so in that one. */
+static int direct_add_pointed(struct direct *d, int dir)
+{
+	const char *to = direct_pointed(d, dir);
+	size_t count = to ? d->path_count : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *rest = str_after(d->paths[i], ".git/");
+
+		if (!rest)
+			continue;
+		if (d->path_count == DIRECT_PATHS_MAX)
+			return -E2BIG;
+		d->paths[d->path_count] = arena_printf(d->arena, "%s/%s", to, rest);
+		if (!d->paths[d->path_count++])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* After the workspace's own mount, before whatever else is mounted in it. */
@@ -283,8 +338,10 @@ int direct_protect(struct plan *plan, const struct host *host, const struct hold
 
 	d = (struct direct){.plan = plan, .host = host, .arena = arena};
 	d.path_count = hold_direct_paths(rules, d.paths, DIRECT_PATHS_MAX);
-	int r = dir < 0 ? dir : direct_look(&d, dir, plan->workspace, d.paths, d.path_count, 0);
+	int r = dir < 0 ? dir : direct_add_pointed(&d, dir);
 
+	if (r == 0)
+		r = direct_look(&d, dir, plan->workspace, d.paths, d.path_count, 0);
 	if (r == 0)
 		r = direct_add_names(&d, dir);
 	if (r == 0 && d.count > 0)

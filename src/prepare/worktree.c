@@ -95,7 +95,7 @@ static int worktree_covers(const struct plan *command, struct arena *arena,
 
 static int worktree_write(int dir, const char *name, const struct buf *text)
 {
-	_cleanup_fd_ int fd = open_beneath(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	_cleanup_fd_ int fd = open_file(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	return fd < 0 ? fd : fd_write_all(fd, text->ptr, text->len);
 }

@@ -186,8 +186,10 @@ static int first_index_open_file(struct first_index *x, int dir, const char *nam
 	struct stat st;
 
 	x->out = BUF_INIT(FIRST_OUT_MAX);
-	x->fd = openat(dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (x->fd < 0 || fstat(x->fd, &st) < 0)
+	x->fd = open_file(dir, name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (x->fd < 0)
+		return x->fd;
+	if (fstat(x->fd, &st) < 0)
 		return -errno;
 	x->len = (uint64_t)st.st_size;
 	return 0;
@@ -237,7 +239,7 @@ enum first_why first_index_put(struct first_index *x, const struct first_entry *
 
 static int first_load(struct first *f, const char *name)
 {
-	_cleanup_fd_ int fd = open_beneath(f->dir, name, O_RDONLY | O_NOFOLLOW, 0);
+	_cleanup_fd_ int fd = open_file(f->dir, name, O_RDONLY, 0);
 	struct stat st;
 
 	if (fd == -ENOENT)
@@ -505,7 +507,7 @@ ssize_t first_find_end(const struct first *f, const char *path, struct first_ent
 
 static int first_unpack(const struct first *f, const struct first_entry *e)
 {
-	_cleanup_fd_ int data = open_beneath(f->dir, "data", O_RDONLY | O_NOFOLLOW, 0);
+	_cleanup_fd_ int data = open_file(f->dir, "data", O_RDONLY, 0);
 	_cleanup_fd_ int file = data < 0 ? -1 : memfd_create("first", MFD_CLOEXEC);
 
 	if (data < 0 || file < 0)
@@ -553,7 +555,7 @@ int first_content(const struct first *f, const struct first_entry *e)
 	if (!(e->flags & FIRST_APART))
 		return -ENOENT;
 	(void)snprintf(name, sizeof(name), "%016llx", (unsigned long long)e->at);
-	_cleanup_fd_ int fd = open_beneath(f->dir, name, O_RDONLY | O_NOFOLLOW, 0);
+	_cleanup_fd_ int fd = open_file(f->dir, name, O_RDONLY, 0);
 
 	if (fd < 0)
 		return fd;
@@ -572,7 +574,7 @@ int first_attributes(const struct first *f, const struct first_entry *e, struct 
 		return -ENODATA;
 	if (e->has_len == 0)
 		return 0;
-	data = open_beneath(f->dir, "data", O_RDONLY | O_NOFOLLOW, 0);
+	data = open_file(f->dir, "data", O_RDONLY, 0);
 	bytes = malloc(e->has_len);
 	if (data < 0 || !bytes)
 		return data < 0 ? data : -ENOMEM;

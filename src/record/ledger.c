@@ -2,6 +2,7 @@
 #include "ledger.h"
 
 #include "fd.h"
+#include "open.h"
 #include "seal.h"
 #include "str.h"
 
@@ -28,16 +29,16 @@ enum { LEDGER_KEY_TEXT = 32 + HASH_HEX };
 
 int ledger_open(int dir, struct error *e)
 {
-	int fd = openat(dir, "ledger", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_fd_ int fd = open_file(dir, "ledger", O_RDWR | O_CREAT | O_APPEND, 0600);
 	struct stat st;
 
-	if (fd < 0)
-		return error_sys(e, -errno, "opening the ledger of your records");
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LEDGER_MAX) {
-		(void)close(fd);
+	if (fd == -ENXIO || fd == -EISDIR || fd == -ELOOP)
 		return error_set(e, -EINVAL, "the ledger of your records is no plain file");
-	}
-	return fd;
+	if (fd < 0)
+		return error_sys(e, fd, "opening the ledger of your records");
+	if (fstat(fd, &st) < 0 || st.st_size > LEDGER_MAX)
+		return error_set(e, -EINVAL, "the ledger of your records is too large");
+	return TAKE_FD(fd);
 }
 
 /* Takes the lock, and waits for other sessions that write.  Closing the descriptor frees it. */
@@ -201,10 +202,10 @@ static int ledger_put_key(int dir, const char *name, uint64_t number, const stru
 static int ledger_move_key(int dir, uint64_t number, const struct hash *key, int *ret_fd)
 {
 	char text[LEDGER_KEY_TEXT];
-	_cleanup_fd_ int fd = openat(dir, "seal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_fd_ int fd = open_file(dir, "seal", O_WRONLY, 0);
 	int len = ledger_format_key(number, key, text);
-	ssize_t n = fd < 0 ? -1 : pwrite(fd, text, (size_t)len, 0);
-	int r = n < 0 ? -errno : n == len ? 0 : -EIO;
+	ssize_t n = fd < 0 ? 0 : pwrite(fd, text, (size_t)len, 0);
+	int r = fd < 0 ? fd : n < 0 ? -errno : n == len ? 0 : -EIO;
 
 	explicit_bzero(text, sizeof(text));
 	if (r == 0)

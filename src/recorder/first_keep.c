@@ -36,8 +36,10 @@ static int first_keep_open_files(struct first_keep *k)
 {
 	struct stat st;
 
-	k->data = openat(k->dir, "data", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (k->data < 0 || fstat(k->data, &st) < 0)
+	k->data = open_file(k->dir, "data", O_WRONLY | O_CREAT, 0600);
+	if (k->data < 0)
+		return k->data;
+	if (fstat(k->data, &st) < 0)
 		return -errno;
 	k->packed = (uint64_t)st.st_size;
 	return first_index_open(&k->index, k->dir);

@@ -462,6 +462,25 @@ static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_chang
 	return true;
 }
 
+/*
+ * It was in a folder that an event moved, and which nobody can look into now: it is where that is, as
+ * far as anybody knows.  That the folder was not read is told (reconcile_tell_unread).
+ */
+static bool reconcile_is_shut(const struct reconcile_work *k, const struct compare_change *change)
+{
+	if (change->kind != COMPARE_DELETED)
+		return false;
+	for (uint32_t at = change->before; at != 0;) {
+		at = k->t->before.entries[at].parent;
+		uint32_t now = k->c.to_after[at];
+
+		if (now != MANIFEST_NONE)
+			return S_ISDIR(k->after.entries[now].mode) &&
+			       !(k->after.entries[now].flags & MANIFEST_READ);
+	}
+	return false;
+}
+
 static bool reconcile_is_explained(struct reconcile_work *k, struct compare_change *change)
 {
 	bool gone = change->after == MANIFEST_NONE;
@@ -506,7 +525,8 @@ static bool reconcile_is_explained(struct reconcile_work *k, struct compare_chan
 	case COMPARE_CREATED:
 		return reconcile_is_moved(k, change, origin);
 	case COMPARE_DELETED:
-		return k->c.to_after[change->before] != MANIFEST_NONE;
+		return k->c.to_after[change->before] != MANIFEST_NONE ||
+		       reconcile_is_shut(k, change);
 	case COMPARE_CHANGED:
 		if (reconcile_is_times_event(k, change, e, origin, false)) {
 			change->kind = COMPARE_TIMES;
@@ -561,7 +581,8 @@ static bool reconcile_was_kept(struct reconcile_work *k, const struct compare_ch
 		return true;
 	const struct manifest_entry *e = &k->t->before.entries[change->before];
 
-	if (!S_ISREG(e->mode) || !k->c.clock || compare_is_fresh(&k->c, e))
+	if (!S_ISREG(e->mode) || !k->c.clock || compare_is_fresh(&k->c, e) ||
+	    reconcile_is_shut(k, change))
 		return true;
 	reconcile_put_path(k, &k->t->before, change->before);
 	if (first_kept_is_other(k->r->kept, buf_str(&k->path) + strlen(k->t->target) + 1, e->inode))

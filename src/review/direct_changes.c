@@ -209,6 +209,15 @@ static bool direct_has_other_rights(const struct direct_changes *d, const char *
 	       (was->has_rights && !undo_has_as_entry(d->first, d->view->base, path, &was->rights));
 }
 
+/* Of a folder: an access list says who may enter it, or, as its default, who may read what the user
+ * makes in it later. */
+static bool direct_has_other_list(const struct direct_changes *d, const char *path,
+				  const struct direct_was *was)
+{
+	return was->has_rights && was->o.type == OBJECT_DIR &&
+	       !undo_has_as_entry(d->first, d->view->base, path, &was->rights);
+}
+
 /* Its mode has bits less, and nothing else is another. */
 static bool direct_has_less(const struct direct_changes *d, const char *path,
 			    const struct direct_was *was, const struct object *now)
@@ -257,6 +266,8 @@ static void direct_look(struct direct_changes *d, const struct former *f)
 		direct_put(d, f->path, CHANGE_MODE, &now);
 		if (d->failed == 0 && direct_has_less(d, f->path, &was, &now))
 			d->changes->items[d->changes->count - 1].before.mode = was.o.mode;
+	} else if (now.type == OBJECT_DIR && direct_has_other_list(d, f->path, &was)) {
+		direct_put(d, f->path, CHANGE_MODE, &now);
 	}
 	/* Another folder by the same name came with what is in it. */
 	bool other = now.type == OBJECT_DIR &&
@@ -264,6 +275,17 @@ static void direct_look(struct direct_changes *d, const struct former *f)
 
 	if (other && direct_new_above(d, f->path) % DIRECT_DEPTH_MAX == 0)
 		direct_walk(d, f->path, 0);
+}
+
+/* The workspace's own folder, which no rule of holds is about. */
+static void direct_look_top(struct direct_changes *d)
+{
+	struct first_entry was;
+	struct object now;
+
+	if (first_find(d->first, ".", &was) >= 0 && view_look(d->view, "", &now) == 0 &&
+	    now.type == OBJECT_DIR && !undo_has_as_entry(d->first, d->view->base, ".", &was))
+		direct_put(d, ".", CHANGE_MODE, &now);
 }
 
 /* --- by another name -------------------------------------------------------------------- */
@@ -380,7 +402,11 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		code = hold_judge(rules, ret_view, ret, e);
 	hold_rules_free(&rules);
 	direct_release(ret);
-	return code;
+	if (code == 0)
+		direct_look_top(&d);
+	return code == 0 && d.failed < 0
+		       ? error_sys(e, d.failed, "cannot look at what %s changed", r->session.name)
+		       : code;
 }
 
 static void direct_put_json(const struct review *r, const struct changes *c, bool held)

@@ -77,7 +77,7 @@ static int own_open_index(const struct own *o, const char *dir)
 	char path[2 * PATH_MAX];
 
 	(void)snprintf(path, sizeof(path), "%s.git/index", dir);
-	int fd = open_beneath(o->how->view->base, path, O_RDONLY, 0);
+	int fd = open_file(o->how->view->base, path, O_RDONLY, 0);
 
 	/* A link of the user's leads where git follows it. */
 	if (fd == -ELOOP) {
@@ -87,7 +87,7 @@ static int own_open_index(const struct own *o, const char *dir)
 	if (fd != -ENOTDIR)
 		return fd;
 	(void)snprintf(path, sizeof(path), "%s.git", dir);
-	_cleanup_fd_ int pointer = open_beneath(o->how->view->base, path, O_RDONLY, 0);
+	_cleanup_fd_ int pointer = open_file(o->how->view->base, path, O_RDONLY, 0);
 
 	if (pointer < 0 || fd_read_all(pointer, &text) < 0)
 		return -ENOENT;

@@ -70,7 +70,7 @@ static int undo_on_open(void *context, size_t i)
 		return undo_open_added(&l->u->refs.added[l->u->from[i] - l->u->all_count]);
 	/* One that stays is its own copy. */
 	if (!l->u->is_direct && git_is_in_objects(s->path) && s->before.type == OBJECT_FILE)
-		return open_beneath(l->u->review.tree, s->path, O_RDONLY | O_NOFOLLOW, 0);
+		return open_file(l->u->review.tree, s->path, O_RDONLY, 0);
 	return l->u->is_direct ? undo_direct_content(&l->u->direct, l->u->from[i])
 			       : land_undo_content(l->u->kept, l->u->from[i]);
 }

@@ -125,8 +125,7 @@ int home_store_state(const struct host *h, bool create, struct arena *arena, str
 /* As much as there is room for; without it nothing else is in the way. */
 static void store_reserve(int state)
 {
-	_cleanup_fd_ int fd =
-		openat(state, STORE_RESERVE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	_cleanup_fd_ int fd = open_file(state, STORE_RESERVE, O_WRONLY | O_CREAT, 0600);
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_blocks < HOME_STORE_RESERVE / 512)

@@ -37,6 +37,23 @@ int open_beneath(int dir, const char *path, int flags, mode_t mode)
 			    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
+int open_file(int dir, const char *path, int flags, mode_t mode)
+{
+	_cleanup_fd_ int fd = open_beneath(
+		dir, path, (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, mode);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
+	if ((flags & O_TRUNC) && ftruncate(fd, 0) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
 int open_deep(int dir, const char *path, int flags)
 {
 	_cleanup_fd_ int held = -1;

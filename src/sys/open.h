@@ -13,7 +13,14 @@
 /* Below dir; path is relative ("" or "." for dir itself).  The descriptor, or -errno. */
 int open_beneath(int dir, const char *path, int flags, mode_t mode);
 
-/* The same without O_CREAT; the path may be longer than the kernel takes at once. */
+/*
+ * A plain file of bawn's own beneath dir: in its place may stand whatever somebody put there.  Opening
+ * waits for nobody at the other end of a pipe.  The descriptor; -ENXIO for a pipe, a socket or a device,
+ * -EISDIR for a folder, -ELOOP for a link, or another -errno.
+ */
+int open_file(int dir, const char *path, int flags, mode_t mode);
+
+/* As open_beneath without O_CREAT; the path may be longer than the kernel takes at once. */
 int open_deep(int dir, const char *path, int flags);
 
 /* As open_beneath, but follows links that stay beneath dir; -EXDEV for others. */

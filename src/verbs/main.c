@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* With 0, 1 or 2 closed, the next file opened would become a standard stream. */
@@ -68,6 +69,8 @@ int main(int argc, char **argv)
 	int status = EXIT_OK;
 
 	main_fill_standard_streams();
+	/* What bawn writes for itself, and the box's command for the user, its owner can read again. */
+	(void)umask(umask(0) & 077);
 	/* Who started us may ignore it, and then no child of ours could be waited for. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {

@@ -72,7 +72,7 @@ static bool adopt_leads_there(const char *path, const char *said)
 /* The path first: one that was cut off here is found by it, and gets its name. */
 static int adopt_take(int all, const char *from, int entry, const char *workspace, const char *name)
 {
-	_cleanup_fd_ int lock = open_beneath(entry, "lock", O_RDWR | O_CREAT, 0600);
+	_cleanup_fd_ int lock = open_file(entry, "lock", O_RDWR | O_CREAT, 0600);
 
 	while (lock >= 0 && flock(lock, LOCK_EX) < 0)
 		if (errno != EINTR)

@@ -47,7 +47,7 @@ static int afar_own(char *ret_path, size_t size)
 static int afar_name(int dir, bool create, char ret[LAYER_ID_LEN + 1])
 {
 	for (int i = 0; i < 2; i++) {
-		_cleanup_fd_ int fd = open_beneath(dir, "afar", O_RDONLY, 0);
+		_cleanup_fd_ int fd = open_file(dir, "afar", O_RDONLY, 0);
 		_cleanup_buf_ struct buf text = BUF_INIT(LAYERS_TEXT_MAX);
 		int r = fd < 0 ? fd : fd_read_all(fd, &text);
 

@@ -286,7 +286,7 @@ int basis_write_stayed(int session, const struct basis *b, struct error *e)
 
 int basis_lock_seen(int session)
 {
-	_cleanup_fd_ int fd = open_beneath(session, BASIS_SEEN ".lock", O_RDWR | O_CREAT, 0600);
+	_cleanup_fd_ int fd = open_file(session, BASIS_SEEN ".lock", O_RDWR | O_CREAT, 0600);
 
 	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
@@ -319,7 +319,7 @@ int basis_content(int session, const struct object *object)
 	if (object->type != OBJECT_FILE || !object->hashed)
 		return -ENOENT;
 	basis_name(object, name);
-	_cleanup_fd_ int fd = open_beneath(session, name, O_RDONLY | O_NONBLOCK, 0);
+	_cleanup_fd_ int fd = open_file(session, name, O_RDONLY, 0);
 	uint8_t digest[SHA256_SIZE];
 	uint64_t size = 0;
 

@@ -65,8 +65,7 @@ static int forget_copy_file(int from, const struct object *o, int parent, const 
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
 	struct stat st;
 	bool shared = false;
-	_cleanup_fd_ int to =
-		open_beneath(parent, FORGET_TEMPORARY, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	_cleanup_fd_ int to = open_file(parent, FORGET_TEMPORARY, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
 	if (to < 0)
 		return to;

@@ -442,8 +442,8 @@ static int begin_log(struct landing *l)
 	int r = buf_error(&l->text);
 
 	l->log = r < 0 ? r
-		       : open_beneath(l->journal, LAND_LOG ".new",
-				      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
+		       : open_file(l->journal, LAND_LOG ".new",
+				   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
 	if (l->log < 0)
 		return l->log;
 	r = fd_write_all(l->log, l->text.ptr, l->text.len);

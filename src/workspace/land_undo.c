@@ -214,10 +214,9 @@ bool land_undo_is_passed(const struct land_undo *u)
 
 int land_undo_pass(const struct land_undo *u)
 {
-	_cleanup_fd_ int fd =
-		openat(u->dir, LAND_PASSED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_fd_ int fd = open_file(u->dir, LAND_PASSED, O_WRONLY | O_CREAT, 0600);
 
-	return fd < 0 ? -errno : 0;
+	return fd < 0 ? fd : 0;
 }
 
 const struct land_step *land_undo_steps(const struct land_undo *u, size_t *ret_count)

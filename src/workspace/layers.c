@@ -38,6 +38,9 @@ static int layers_name(const char *workspace, int number, char *into, size_t siz
 	char suffix[16] = "";
 	size_t len = 0;
 
+	/* Only whole paths have an entry; what a damaged file says may be anything. */
+	if (*workspace != '/')
+		return -EBADMSG;
 	for (const char *c = strrchr(workspace, '/') + 1; *c && len < LAYERS_SHOWN_MAX; c++, len++)
 		name[len] = strchr(plain, *c) && !(len == 0 && *c == '.') ? *c : '_';
 	name[len] = '\0';
@@ -63,7 +66,7 @@ int layers_replace(int dir, const char *name, struct span text)
 
 int layers_read_text(int dir, const char *name, struct buf *into)
 {
-	_cleanup_fd_ int fd = open_beneath(dir, name, O_RDONLY | O_NONBLOCK, 0);
+	_cleanup_fd_ int fd = open_file(dir, name, O_RDONLY, 0);
 
 	return fd < 0 ? fd : fd_read_all(fd, into);
 }
@@ -75,7 +78,7 @@ static int layers_claim(int entry, const char *workspace, bool create)
 	int r = layers_read_text(entry, "path", &text);
 
 	if (r == 0)
-		return str_equal(buf_str(&text), workspace);
+		return *buf_str(&text) == '/' ? str_equal(buf_str(&text), workspace) : -EBADMSG;
 	if (r != -ENOENT || !create)
 		return r;
 	/* Whoever starts in a new workspace at the same moment finds it as we leave it. */
@@ -158,7 +161,7 @@ void layers_close(struct layers *l)
 
 int layers_lock(const struct layers *l, struct error *e)
 {
-	_cleanup_fd_ int fd = open_beneath(l->dir, "lock", O_RDWR | O_CREAT, 0600);
+	_cleanup_fd_ int fd = open_file(l->dir, "lock", O_RDWR | O_CREAT, 0600);
 	int r = fd < 0 ? fd : 0;
 
 	while (r == 0 && flock(fd, LOCK_EX) < 0)
@@ -332,7 +335,7 @@ bool layers_session_has_first(const struct layers *l, const struct layers_sessio
 	struct stat st;
 	int r = layers_stat_first(l, s->name, "first/index", &st);
 
-	return r < 0 ? r != -ENOENT : st.st_size > 0;
+	return r < 0 ? r != -ENOENT : !S_ISREG(st.st_mode) || st.st_size > 0;
 }
 
 /* Or something was changed that was not seen. */
@@ -641,8 +644,9 @@ int layers_each_workspace(int state, const char *state_path,
 			  struct error *e)
 {
 	int fd = layers_dir(state, "workspaces", false);
-	int r = 0;
+	int r = 0, damaged = 0;
 	_cleanup_dir_ DIR *dir = dir_read(fd, &r);
+	char which[NAME_MAX + 1] = "";
 
 	if (!dir)
 		return r == -ENOENT ? 0 : error_sys(e, r, "cannot list %s/workspaces", state_path);
@@ -652,15 +656,27 @@ int layers_each_workspace(int state, const char *state_path,
 		_cleanup_fd_ int entry =
 			d->d_name[0] == '.' ? -ENOENT : layers_dir(fd, d->d_name, false);
 
-		if (entry < 0 || layers_read_text(entry, "path", &path) < 0)
+		int read = entry < 0 ? -ENOENT : layers_read_text(entry, "path", &path);
+
+		/* It is being made, or removed. */
+		if (read == -ENOENT)
 			continue;
+		/* What cannot be read of one hides nothing of the others, and is said in the end. */
+		if (read < 0 || *buf_str(&path) != '/') {
+			damaged = read < 0 ? read : -EBADMSG;
+			(void)snprintf(which, sizeof(which), "%s", d->d_name);
+			continue;
+		}
 		r = layers_open(state, state_path, buf_str(&path), false, &l, e);
 		if (r == 0)
 			r = found(context, &l);
 		else if (r == -ENOENT)
 			r = 0;
 	}
-	return r;
+	if (r < 0 || damaged == 0)
+		return r;
+	return error_sys(e, damaged, "cannot read %s/workspaces/%s/path, which says whose it is",
+			 state_path, which);
 }
 
 struct layers_sought {
@@ -691,7 +707,8 @@ int layers_find_session(int state, const char *state_path, const char *name, str
 		return 0;
 	int r = layers_each_workspace(state, state_path, layers_on_workspace, &sought, e);
 
-	return r < 0 ? r : ret->dir >= 0;
+	/* Found is found, whatever is damaged elsewhere. */
+	return ret->dir >= 0 ? 1 : r < 0 ? r : 0;
 }
 
 int layers_hold(const struct layers *l, const char *id)

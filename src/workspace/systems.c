@@ -113,7 +113,7 @@ int systems_read(const struct systems *s, const char *name, struct system_about 
 	if (!layers_is_name(name))
 		return -ENOENT;
 	_cleanup_fd_ int dir = open_beneath(s->dir, name, O_PATH | O_DIRECTORY, 0);
-	_cleanup_fd_ int fd = dir < 0 ? dir : open_beneath(dir, "about", O_RDONLY | O_NONBLOCK, 0);
+	_cleanup_fd_ int fd = dir < 0 ? dir : open_file(dir, "about", O_RDONLY, 0);
 	int r = fd < 0 ? fd : fd_read_all(fd, &text);
 
 	if (r == -ENOENT)
@@ -160,7 +160,7 @@ static int systems_take(const struct systems *s, const char *aside)
 		return dir;
 	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	_cleanup_fd_ int making = open_beneath(dir, "making", O_RDONLY | O_NONBLOCK, 0);
+	_cleanup_fd_ int making = open_file(dir, "making", O_RDONLY, 0);
 
 	if (making >= 0 && flock(making, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
@@ -251,8 +251,7 @@ static int systems_claim(const struct systems *s, const char *aside, struct syst
 		if (dir < 0)
 			return dir;
 		if (mkdirat(dir, "root", 0755) == 0) {
-			_cleanup_fd_ int lock =
-				open_beneath(dir, "making", O_RDONLY | O_CREAT | O_NONBLOCK, 0600);
+			_cleanup_fd_ int lock = open_file(dir, "making", O_RDONLY | O_CREAT, 0600);
 
 			if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
 				return lock < 0 ? lock : -errno;
@@ -396,7 +395,7 @@ static int systems_write_about(int dir, const struct system_about *about)
 	/* What cannot be read again is not written: a name with a new line, say. */
 	if (r == 0)
 		r = systems_parse(buf_span(&text), &again);
-	_cleanup_fd_ int fd = r < 0 ? r : open_beneath(dir, "about", O_WRONLY | O_CREAT, 0600);
+	_cleanup_fd_ int fd = r < 0 ? r : open_file(dir, "about", O_WRONLY | O_CREAT, 0600);
 
 	return fd < 0 ? fd : fd_write_all(fd, text.ptr, text.len);
 }

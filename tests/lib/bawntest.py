@@ -7,6 +7,9 @@ The environment says what is tested:
     BAWN            the program (default: bawn from PATH)
     BAWN_TEST_BIN   the folder of our own test programs (hide); default: those of the checkout's build
     BAWN_TEST_SLOW  how many times as long everything may take (an emulated processor); default: 1
+    BAWN_TEST_PATIENCE
+                    what is waited for is waited for at least so many seconds, whatever the test says: a busy machine is
+                    no fault of bawn's, and who is quick ends the wait at once; default: 30
 
 Every process that a test starts stays a descendant of the test (subreaper), so
 "nothing is left" is a statement about a process tree, not about names.
@@ -32,6 +35,7 @@ import time
 BAWN = os.environ.get("BAWN") or shutil.which("bawn") or "bawn"
 TEST_BIN = os.environ.get("BAWN_TEST_BIN") or os.path.dirname(BAWN)
 SLOW = int(os.environ.get("BAWN_TEST_SLOW", "1"))
+PATIENCE = int(os.environ.get("BAWN_TEST_PATIENCE", "30"))
 
 
 def test_program(name):
@@ -121,6 +125,11 @@ class Result:
                 f"{self.seconds:.2f} s\nstdout: {self.out!r}\nstderr: {self.err!r}")
 
 
+def deadline(seconds):
+    """When to stop waiting for what should happen.  Not for what should not: that is looked at after a time of the test's own."""
+    return time.monotonic() + max(seconds, PATIENCE) * SLOW
+
+
 def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more):
     """Runs a command to its end; kills its whole group at the deadline."""
     started = time.monotonic()
@@ -132,7 +141,7 @@ def run(*argv, input=None, timeout=20, env=None, cwd=None, binary=False, **more)
         input = input.encode()
     timed_out = False
     try:
-        out, err = child.communicate(input, timeout=timeout * SLOW)
+        out, err = child.communicate(input, timeout=max(timeout, PATIENCE) * SLOW)
     except subprocess.TimeoutExpired:
         timed_out = True
         kill_tree(child.pid)
@@ -316,7 +325,7 @@ def reap():
 
 def left_processes(seconds=6.0):
     """What still runs below us after at most this long."""
-    end = time.monotonic() + seconds * SLOW
+    end = deadline(seconds) if seconds else 0
     while True:
         reap()
         left = descendants()
@@ -326,7 +335,7 @@ def left_processes(seconds=6.0):
 
 
 def wait_for(condition, seconds=5.0, step=0.01):
-    end = time.monotonic() + seconds * SLOW
+    end = deadline(seconds)
     while time.monotonic() < end:
         value = condition()
         if value:
@@ -473,7 +482,7 @@ class Terminal:
     def expect(self, pattern, seconds=10):
         """The text up to and with the pattern, which is then taken away; None at the deadline."""
         compiled = re.compile(pattern.encode() if isinstance(pattern, str) else pattern, re.S)
-        end = time.monotonic() + seconds * SLOW
+        end = deadline(seconds)
         while True:
             m = compiled.search(self.seen)
             if m:
@@ -486,7 +495,7 @@ class Terminal:
 
     def wait(self, seconds=10):
         """The status as a shell sees it, or None when it still runs."""
-        end = time.monotonic() + seconds * SLOW
+        end = deadline(seconds)
         while self.status is None and time.monotonic() < end:
             self.pump(0.02)
             pid, raw = os.waitpid(self.pid, os.WNOHANG)

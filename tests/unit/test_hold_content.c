@@ -809,6 +809,28 @@ static void test_invisible(void **state)
 	found(w, "Makefile", FLAGGED, NULL, NULL);
 }
 
+/* A text is looked through so far; what was not looked through does not pass for looked through. */
+static void test_invisible_beyond(void **state)
+{
+	static char piece[1 << 20];
+	struct world *w = *state;
+
+	memset(piece, 'a', sizeof(piece));
+	for (size_t i = 63; i < sizeof(piece); i += 64)
+		piece[i] = '\n';
+	put(w->up, "long.txt", "");
+	put(w->up, "short.txt", "a\n");
+	int fd = openat(w->up, "long.txt", O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	for (int i = 0; i < 257; i++)
+		assert_int_equal(write(fd, piece, sizeof(piece)), sizeof(piece));
+	(void)close(fd);
+	judge(w, NULL);
+	found(w, "long.txt", FLAGGED, "invisible", "in its first 256 MiB only");
+	found(w, "short.txt", ORDINARY, NULL, NULL);
+}
+
 static void test_links(void **state)
 {
 	struct world *w = *state;
@@ -1095,6 +1117,7 @@ int main(void)
 		IN_WORLD(test_lockfiles),
 		IN_WORLD(test_schema),
 		IN_WORLD(test_invisible),
+		IN_WORLD(test_invisible_beyond),
 		IN_WORLD(test_links),
 		IN_WORLD(test_links_of_rules),
 		IN_WORLD(test_objects),
