@@ -11,6 +11,7 @@
 #include "host_parts.h"
 
 #include "fd.h"
+#include "folder_notes.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -76,8 +77,7 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 		h->git_dir = h->git_top ? gitdir : common;
 }
 
-/* Whether the folder has a repository of the user's own in it, as git would find it. */
-static bool git_is_top(const struct host *h, const char *top, struct arena *arena)
+bool host_has_repository(const struct host *h, const char *top, struct arena *arena)
 {
 	struct stat folder, git;
 	char path[PATH_MAX];
@@ -93,8 +93,14 @@ static bool git_is_top(const struct host *h, const char *top, struct arena *aren
 	return linked && git_has(linked, "HEAD");
 }
 
-const char *host_git_top(const struct host *h, const char *path, uint64_t dev, struct arena *arena)
+/*
+ * What a session did makes no later one wider.  The repository is taken where it is the user's own,
+ * or lies in one that is, and no folder between was a workspace by itself.
+ */
+const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct arena *arena)
 {
+	const char *found = NULL;
+	unsigned int notes = 0;
 	char top[PATH_MAX];
 	int n = snprintf(top, sizeof(top), "%s", path);
 
@@ -106,14 +112,27 @@ const char *host_git_top(const struct host *h, const char *path, uint64_t dev, s
 
 		/* A folder with a policy of its own is a workspace of its own: it is read there. */
 		if (git_has(top, ".bawn.yaml"))
-			return NULL;
+			break;
+		notes |= folder_notes(h->state_dir, top) & (FOLDER_OWN | FOLDER_ALONE);
 		*slash = '\0';
 		if (stat(top, &st) < 0 || st.st_dev != dev ||
 		    host_check_workspace(h, top, &ignored) < 0)
-			return NULL;
-		if (git_has(top, ".git"))
-			return git_is_top(h, top, arena) ? arena_str(arena, top) : NULL;
+			break;
+		if (!git_has(top, ".git"))
+			continue;
+		bool is = host_has_repository(h, top, arena);
+
+		if (!found && !is)
+			break;
+		if (!found)
+			found = arena_str(arena, top);
+		if (is && !notes && folder_is_users(h->state_dir, top))
+			return found;
+		if (notes)
+			break;
 	}
+	h->wider = found;
+	h->wider_said = notes & FOLDER_ALONE;
 	return NULL;
 }
 

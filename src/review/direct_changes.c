@@ -12,6 +12,7 @@
 #include "json.h"
 #include "open.h"
 #include "pager.h"
+#include "parted.h"
 #include "str.h"
 #include "text.h"
 #include "undo_attributes.h"
@@ -380,6 +381,9 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		code = hold_judge(rules, ret_view, ret, e);
 	hold_rules_free(&rules);
 	direct_release(ret);
+	for (size_t i = 0; i < ret->count; i++)
+		if (ret->items[i].kind == CHANGE_DELETED)
+			parted_note(r, ret->items[i].path);
 	return code;
 }
 

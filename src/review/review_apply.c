@@ -15,6 +15,7 @@
 #include "choice_show.h"
 #include "decision.h"
 #include "fd.h"
+#include "parted.h"
 #include "patch.h"
 #include "prompt.h"
 #include "seen.h"
@@ -345,6 +346,9 @@ static int apply_land(struct apply *a, struct error *e)
 				 a->review.layers.path);
 	int r = land(&how, a->steps.items, a->steps.count, &result, e);
 
+	for (size_t i = 0; r == 0 && i < a->steps.count; i++)
+		if (a->steps.items[i].after.type == OBJECT_ABSENT)
+			parted_note(&a->review, a->steps.items[i].path);
 	a->number = result.number;
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "around.h"
+
+#include "fd.h"
+#include "folder_notes.h"
+#include "home_store.h"
+#include "prompt.h"
+#include "str.h"
+
+#include <sys/stat.h>
+
+enum { AROUND_QUESTION_MAX = 32 << 10 };
+
+/* Whether what the box writes there is, or comes to be, outside. */
+static bool around_is_written(const struct plan_mount *m)
+{
+	return m->kind == PLAN_MOUNT_BIND && m->access == PLAN_ACCESS_WRITE &&
+	       (str_equal(m->role, "workspace") || str_equal(m->role, "named") ||
+		str_equal(m->role, "exposed"));
+}
+
+int around_note(const struct prepared *p, bool by_hand, struct error *e)
+{
+	const struct host *h = &p->sources.host;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
+	_cleanup_fd_ int state = home_store_state(h, true, &arena, e);
+	int r = state < 0 ? state : 0;
+
+	for (size_t i = 0; r == 0 && i < p->plan->mounts.count; i++) {
+		const struct plan_mount *m = &p->plan->mounts.items[i];
+		struct stat st;
+
+		if (around_is_written(m) && stat(m->source, &st) == 0 && S_ISDIR(st.st_mode))
+			r = folder_note_written(h->state_dir, m->source,
+						host_has_repository(h, m->source, &arena), e);
+	}
+	if (r == 0 && !by_hand)
+		r = folder_note_add(h->state_dir, h->workspace.path, FOLDER_OWN, e);
+	return r;
+}
+
+int around_ask(const struct prepared *p, bool *ret_taken, struct error *e)
+{
+	const struct host *h = &p->sources.host;
+	_cleanup_prompt_ struct prompt prompt = PROMPT_INIT;
+	_cleanup_buf_ struct buf question = BUF_INIT(AROUND_QUESTION_MAX);
+	struct error nobody = ERROR_INIT;
+
+	*ret_taken = false;
+	if (!h->wider || h->wider_said || prompt_open(&prompt, &nobody) < 0)
+		return 0;
+	buf_put_str(&question, "This folder lies in a repository that a session may have made, or "
+			       "was a workspace by itself before.\nWork on all of ");
+	text_escape(&question, span_of_str(h->wider));
+	buf_put_str(&question, ", here and from now on? [y/N]");
+	char key = prompt_key(&prompt, buf_str(&question), "ny",
+			      "y: the repository is the workspace in this folder, always\n"
+			      "n: this folder alone is; --workspace takes the other one\n");
+
+	if (key != 'y')
+		return folder_note_add(h->state_dir, h->workspace.path, FOLDER_ALONE, e);
+	*ret_taken = true;
+	return folder_note_taken(h->state_dir, h->wider, h->workspace.path, e);
+}
