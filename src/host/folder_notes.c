@@ -20,9 +20,8 @@ static const struct {
 	unsigned int note;
 	const char *word;
 } notes_words[] = {
-	{FOLDER_WRITTEN, "written"},
-	{FOLDER_OWN, "own"},
-	{FOLDER_ALONE, "alone"},
+	{FOLDER_WRITTEN, "written"}, {FOLDER_OWN, "own"},     {FOLDER_ALONE, "alone"},
+	{FOLDER_UNSEEN, "unseen"},   {FOLDER_TAKEN, "taken"},
 };
 
 /* STATE/folders; -ENOENT where there is none, and it may not be made. */
@@ -88,8 +87,8 @@ unsigned int folder_notes(const char *state, const char *path)
 	return notes;
 }
 
-/* Whether sessions could write in a folder around it. */
-static bool notes_written_around(int dir, const char *path)
+/* Whether the word is said of a folder around it. */
+static bool notes_has_around(int dir, const char *path, const char *word)
 {
 	char above[PATH_MAX];
 	int n = snprintf(above, sizeof(above), "%s", path);
@@ -98,10 +97,21 @@ static bool notes_written_around(int dir, const char *path)
 		return true;
 	for (char *slash; (slash = strrchr(above, '/')) && slash > above;) {
 		*slash = '\0';
-		if (notes_has(dir, above, "written"))
+		if (notes_has(dir, above, word))
 			return true;
 	}
 	return false;
+}
+
+unsigned int folder_notes_around(const char *state, const char *path)
+{
+	_cleanup_fd_ int dir = notes_open(state, false);
+	unsigned int notes = 0;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes_words); i++)
+		if (notes_has_around(dir, path, notes_words[i].word))
+			notes |= notes_words[i].note;
+	return notes;
 }
 
 /* "INODE MARK PATH" of a folder's .git. */
@@ -121,7 +131,7 @@ static bool notes_is_users(int dir, const char *top)
 	_cleanup_buf_ struct buf said = BUF_INIT((size_t)2 * PATH_MAX);
 	_cleanup_buf_ struct buf is = BUF_INIT((size_t)2 * PATH_MAX);
 	char name[NOTES_NAME_MAX];
-	bool around = notes_written_around(dir, top);
+	bool around = notes_has_around(dir, top, "written");
 
 	if (!around && !notes_has(dir, top, "written"))
 		return true;
@@ -236,5 +246,7 @@ int folder_note_taken(const char *state, const char *top, const char *path, stru
 		notes_drop(dir, at, "alone");
 		*strrchr(at, '/') = '\0';
 	}
+	if (r == 0)
+		r = notes_put(dir, path, "taken");
 	return r < 0 ? notes_complain(top, r, e) : 0;
 }

@@ -7,7 +7,9 @@
  *	written	sessions could write in it
  *	own	it was a workspace by itself, or had a .git or a .bawn.yaml that a session took away:
  *		no repository around takes its place
+ *	unseen	and nobody looks afterwards at what they took away there (--write)
  *	alone	the user was asked about the repository around it, and said no
+ *	taken	the user took it
  *	git	"INODE MARK PATH": its .git is the user's own, which was there before any session
  *		could write in the folder, or which the user took.  PATH: the folder's own then
  *
@@ -24,10 +26,15 @@ enum folder_note {
 	FOLDER_WRITTEN = 1 << 0,
 	FOLDER_OWN = 1 << 1,
 	FOLDER_ALONE = 1 << 2,
+	FOLDER_UNSEEN = 1 << 3,
+	FOLDER_TAKEN = 1 << 4,
 };
 
 /* What is known of a folder: bits of enum folder_note; 0 also where nothing can be read. */
 unsigned int folder_notes(const char *state, const char *path);
+
+/* What is known of any folder around it. */
+unsigned int folder_notes_around(const char *state, const char *path);
 
 /* Whether the .git of the folder `top` is the user's own. */
 bool folder_is_users(const char *state, const char *top);

@@ -72,13 +72,14 @@ struct host {
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */
-	const char *wider; /* the repository around the current folder, where it is the user's to say
+	const char
+		*wider;  /* the repository around the current folder, where it is the user's to say
 			    * that it is the workspace (folder_notes.h); or NULL */
-	bool wider_said;   /* he said no */
-	const char *git_dir;     /* its git repository, where that lies outside of it; or NULL */
-	const char *git_top;     /* the folder of that one's files, where it is around; or NULL */
-	struct host_git git;     /* what git would say of the user, by git_identity_read */
-	const char *cwd;         /* the current directory when it lies in the workspace, or that */
+	bool wider_said; /* he said no */
+	const char *git_dir; /* its git repository, where that lies outside of it; or NULL */
+	const char *git_top; /* the folder of that one's files, where it is around; or NULL */
+	struct host_git git; /* what git would say of the user, by git_identity_read */
+	const char *cwd;     /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
 	struct host_list etc;      /* the small set of /etc that is shown */

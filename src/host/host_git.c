@@ -95,12 +95,13 @@ bool host_has_repository(const struct host *h, const char *top, struct arena *ar
 
 /*
  * What a session did makes no later one wider.  The repository is taken where it is the user's own,
- * or lies in one that is, and no folder between was a workspace by itself.
+ * or lies in one that is, and no folder between was a workspace by itself, as far as anybody saw.
  */
 const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct arena *arena)
 {
 	const char *found = NULL;
 	unsigned int notes = 0;
+	unsigned int own = folder_notes(h->state_dir, path);
 	char top[PATH_MAX];
 	int n = snprintf(top, sizeof(top), "%s", path);
 
@@ -126,7 +127,9 @@ const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct 
 			break;
 		if (!found)
 			found = arena_str(arena, top);
-		if (is && !notes && folder_is_users(h->state_dir, top))
+		if (is && !notes && folder_is_users(h->state_dir, top) &&
+		    (own & FOLDER_TAKEN ||
+		     !((own | folder_notes_around(h->state_dir, path)) & FOLDER_UNSEEN)))
 			return found;
 		if (notes)
 			break;

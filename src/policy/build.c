@@ -194,22 +194,24 @@ static void build_note_git(struct build *b)
 	*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) = (struct plan_note){
 		.kind = PLAN_NOTE_NOT_GIVEN,
 		.what = build_printf(b, "the git repository %s", h->git_dir),
-		.why = h->wider ? build_printf(b,
-					       "it may be a session's doing, or this folder was a "
-					       "workspace by itself, so git does not work inside; "
-					       "--workspace %s brings it along",
-					       h->wider)
-		       : h->git_top ? build_printf(
-					    b,
-					    "it lies outside of this folder, so git does not work "
-					    "inside; --workspace %s brings it along",
-					    h->git_top)
-				  : build_printf(
-					    b,
-					    "it lies outside of this folder, so git does not work "
-					    "inside; with --read %s it can look, with --write "
-					    "commit",
-					    h->git_dir),
+		.why = h->wider && !h->wider_said
+			       ? build_printf(b,
+					      "it may be a session's doing, or this folder was a "
+					      "workspace by itself, so git does not work inside; "
+					      "--workspace %s brings it along",
+					      h->wider)
+		       : h->git_top
+			       ? build_printf(
+					 b,
+					 "it lies outside of this folder, so git does not work "
+					 "inside; --workspace %s brings it along",
+					 h->git_top)
+			       : build_printf(
+					 b,
+					 "it lies outside of this folder, so git does not work "
+					 "inside; with --read %s it can look, with --write "
+					 "commit",
+					 h->git_dir),
 		.origin = h->workspace.origin,
 		.softly = true,
 	};

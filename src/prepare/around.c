@@ -30,9 +30,12 @@ int around_note(const struct prepared *p, bool by_hand, struct error *e)
 		const struct plan_mount *m = &p->plan->mounts.items[i];
 		struct stat st;
 
-		if (around_is_written(m) && stat(m->source, &st) == 0 && S_ISDIR(st.st_mode))
-			r = folder_note_written(h->state_dir, m->source,
-						host_has_repository(h, m->source, &arena), e);
+		if (!around_is_written(m) || stat(m->source, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		r = folder_note_written(h->state_dir, m->source,
+					host_has_repository(h, m->source, &arena), e);
+		if (r == 0 && !str_equal(m->role, "workspace"))
+			r = folder_note_add(h->state_dir, m->source, FOLDER_UNSEEN, e);
 	}
 	if (r == 0 && !by_hand)
 		r = folder_note_add(h->state_dir, h->workspace.path, FOLDER_OWN, e);

@@ -12,7 +12,6 @@
 #include "json.h"
 #include "open.h"
 #include "pager.h"
-#include "parted.h"
 #include "str.h"
 #include "text.h"
 #include "undo_attributes.h"
@@ -383,7 +382,7 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 	direct_release(ret);
 	for (size_t i = 0; i < ret->count; i++)
 		if (ret->items[i].kind == CHANGE_DELETED)
-			parted_note(r, ret->items[i].path);
+			review_note_gone(r, ret->items[i].path);
 	return code;
 }
 

@@ -3,6 +3,7 @@
 
 #include "dir.h"
 #include "fd.h"
+#include "folder_notes.h"
 #include "hold.h"
 #include "home_store.h"
 #include "layering.h"
@@ -151,8 +152,8 @@ static int review_look(void *context, const struct layers_session *s)
 	if (h->name)
 		h->found = h->found || str_equal(h->name, s->name);
 	else if (h->landed)
-		h->found = h->found || (s->mode == LAYERS_DIRECT &&
-					layers_session_has_changes(h->layers, s));
+		h->found = h->found ||
+			   (s->mode == LAYERS_DIRECT && layers_session_has_changes(h->layers, s));
 	else
 		h->found = h->found ||
 			   (s->mode != LAYERS_DIRECT && layers_session_waits(h->layers, s));
@@ -362,6 +363,31 @@ void review_close(struct review *r)
 	fd_close(&r->tree);
 	layers_close(&r->layers);
 	arena_fini(&r->arena);
+}
+
+void review_note_gone(const struct review *r, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct error e = ERROR_INIT;
+	char folder[PATH_MAX];
+
+	if (!str_equal(name, ".git") && !str_equal(name, ".bawn.yaml"))
+		return;
+	int n = snprintf(folder, sizeof(folder), "%s/%.*s", r->layers.workspace,
+			 slash ? (int)(slash - path) : 0, path);
+
+	if (n < 0 || (size_t)n >= sizeof(folder))
+		return;
+	if (!slash)
+		folder[n - 1] = '\0';
+	/* It went with the folder, or something else stands there. */
+	_cleanup_fd_ int there = open_no_links(folder, O_PATH | O_DIRECTORY);
+
+	if (there < 0 || folder_note_add(r->host.state_dir, folder, FOLDER_OWN, &e) == 0)
+		return;
+	struct text err = text_open(STDERR_FILENO);
+
+	text_printf(&err, "bawn: %s\n", e.text);
 }
 
 const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN])

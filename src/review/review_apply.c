@@ -16,7 +16,6 @@
 #include "decision.h"
 #include "fd.h"
 #include "folder_notes.h"
-#include "parted.h"
 #include "patch.h"
 #include "prompt.h"
 #include "seen.h"
@@ -356,7 +355,7 @@ static int apply_land(struct apply *a, struct error *e)
 
 	for (size_t i = 0; r == 0 && i < a->steps.count; i++)
 		if (a->steps.items[i].after.type == OBJECT_ABSENT)
-			parted_note(&a->review, a->steps.items[i].path);
+			review_note_gone(&a->review, a->steps.items[i].path);
 	a->number = result.number;
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;
