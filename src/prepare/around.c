@@ -4,9 +4,12 @@
 #include "fd.h"
 #include "folder_notes.h"
 #include "home_store.h"
+#include "layering.h"
 #include "prompt.h"
+#include "settle.h"
 #include "str.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 enum { AROUND_QUESTION_MAX = 32 << 10 };
@@ -40,6 +43,66 @@ int around_note(const struct prepared *p, bool by_hand, struct error *e)
 	if (r == 0 && !by_hand)
 		r = folder_note_add(h->state_dir, h->workspace.path, FOLDER_OWN, e);
 	return r;
+}
+
+struct around_look {
+	const struct layers *layers;
+	bool any;
+};
+
+static int around_look_at(void *context, const struct layers_session *s)
+{
+	struct around_look *a = context;
+	struct layering of = LAYERING_INIT;
+
+	if (s->mode != LAYERS_DIRECT || s->ended != 0 || layers_session_runs(a->layers, s->name))
+		return 0;
+	of.layers = a->layers;
+	of.session = *s;
+	layering_print_held(&of);
+	a->any = true;
+	return 0;
+}
+
+/* Who looked once need not look again: it has ended then. */
+static bool around_look_in(const struct layers *l)
+{
+	struct around_look a = {.layers = l};
+	struct error ignored = ERROR_INIT;
+
+	(void)layers_each_session(l, around_look_at, &a, &ignored);
+	if (a.any) {
+		_cleanup_fd_ int lock = layers_lock(l, &ignored);
+
+		if (lock >= 0)
+			(void)layers_settle_all(l, &ignored);
+	}
+	return a.any;
+}
+
+bool around_look(const struct prepared *p)
+{
+	const struct host *h = &p->sources.host;
+	_cleanup_arena_ struct arena arena = ARENA_INIT(PLAN_ARENA_MAX);
+	struct error ignored = ERROR_INIT;
+	bool any = p->layers.dir >= 0 && around_look_in(&p->layers);
+	char path[PATH_MAX];
+
+	/* Only the repository around the current folder depends on what others did. */
+	if (str_equal(h->cwd, h->workspace.path))
+		return any;
+	_cleanup_fd_ int state = home_store_state(h, false, &arena, &ignored);
+
+	(void)snprintf(path, sizeof(path), "%s", h->workspace.path);
+	for (char *slash; state >= 0 && (slash = strrchr(path, '/')) && slash > path;) {
+		_cleanup_layers_ struct layers l = LAYERS_INIT;
+
+		*slash = '\0';
+		if (folder_notes(h->state_dir, path) & FOLDER_WRITTEN &&
+		    layers_open(state, h->state_dir, path, false, &l, &ignored) == 0)
+			any = around_look_in(&l) || any;
+	}
+	return any;
 }
 
 int around_ask(const struct prepared *p, bool *ret_taken, struct error *e)

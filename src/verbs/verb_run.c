@@ -215,20 +215,27 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 	return r;
 }
 
-/* The plan; once more where the person takes the repository around the folder. */
+static int run_prepare_again(struct run *run, const struct invocation *i, char *const *argv,
+			     struct error *e)
+{
+	prepared_fini(&run->prepared);
+	run->prepared = PREPARED_INIT;
+	return prepare_plan(i, argv, true, &run->prepared, e);
+}
+
+/* The plan; once more where a session that was killed took away what made a folder a workspace by
+ * itself, and where the person takes the repository around the folder. */
 static int run_prepare(struct run *run, const struct invocation *i, char *const *argv,
 		       struct error *e)
 {
 	bool taken = false;
 	int r = prepare_plan(i, argv, true, &run->prepared, e);
 
+	if (r == 0 && around_look(&run->prepared))
+		r = run_prepare_again(run, i, argv, e);
 	if (r == 0 && run->err.tty && !run->quiet)
 		r = around_ask(&run->prepared, &taken, e);
-	if (r < 0 || !taken)
-		return r;
-	prepared_fini(&run->prepared);
-	run->prepared = PREPARED_INIT;
-	return prepare_plan(i, argv, true, &run->prepared, e);
+	return r == 0 && taken ? run_prepare_again(run, i, argv, e) : r;
 }
 
 static int run_in_box(const struct invocation *i, char *const *argv)
