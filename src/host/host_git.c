@@ -77,6 +77,16 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 		h->git_dir = h->git_top ? gitdir : common;
 }
 
+/* Whether anything is there by this name, wherever it leads: then the folder is one by itself. */
+static bool git_names(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/%s", dir, name);
+
+	return n < 0 || (size_t)n >= sizeof(path) || lstat(path, &st) == 0 || errno != ENOENT;
+}
+
 bool host_has_repository(const struct host *h, const char *top, struct arena *arena)
 {
 	struct stat folder, git;
@@ -105,21 +115,21 @@ const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct 
 	char top[PATH_MAX];
 	int n = snprintf(top, sizeof(top), "%s", path);
 
-	if (n < 0 || (size_t)n >= sizeof(top) || git_has(top, ".git"))
+	if (n < 0 || (size_t)n >= sizeof(top) || git_names(top, ".git"))
 		return NULL;
 	for (char *slash; (slash = strrchr(top, '/')) && slash > top;) {
 		struct error ignored = ERROR_INIT;
 		struct stat st;
 
 		/* A folder with a policy of its own is a workspace of its own: it is read there. */
-		if (git_has(top, ".bawn.yaml"))
+		if (git_names(top, ".bawn.yaml"))
 			break;
 		notes |= folder_notes(h->state_dir, top) & (FOLDER_OWN | FOLDER_ALONE);
 		*slash = '\0';
 		if (stat(top, &st) < 0 || st.st_dev != dev ||
 		    host_check_workspace(h, top, &ignored) < 0)
 			break;
-		if (!git_has(top, ".git"))
+		if (!git_names(top, ".git"))
 			continue;
 		bool is = host_has_repository(h, top, arena);
 
