@@ -72,10 +72,14 @@ struct host {
 	struct host_object workspace;
 	uint64_t workspace_owner;
 	bool workspace_writable; /* the user owns it and may write it */
-	const char *git_dir;     /* its git repository, where that lies outside of it; or NULL */
-	const char *git_top;     /* the folder of that one's files, where it is around; or NULL */
-	struct host_git git;     /* what git would say of the user, by git_identity_read */
-	const char *cwd;         /* the current directory when it lies in the workspace, or that */
+	const char
+		*wider;  /* the repository around the current folder, where it is the user's to say
+			    * that it is the workspace (folder_notes.h); or NULL */
+	bool wider_said; /* he said no */
+	const char *git_dir; /* its git repository, where that lies outside of it; or NULL */
+	const char *git_top; /* the folder of that one's files, where it is around; or NULL */
+	struct host_git git; /* what git would say of the user, by git_identity_read */
+	const char *cwd;     /* the current directory when it lies in the workspace, or that */
 	char *const *environ;
 	struct host_list programs; /* top-level directories and links: /usr /bin /lib ... */
 	struct host_list etc;      /* the small set of /etc that is shown */
@@ -118,6 +122,9 @@ int host_gather_user(struct arena *arena, struct host *ret_host, struct error *e
 /* Besides: the workspace; wanted NULL is the current directory, or the top of the user's own
  * repository around it. */
 int host_find_workspace(struct host *h, const char *wanted, struct arena *arena, struct error *e);
+
+/* Whether the folder has a repository of the user's own in it, as git would find it. */
+bool host_has_repository(const struct host *h, const char *top, struct arena *arena);
 
 /* Says what to do about a folder that is closed to its own user. */
 void host_advise_closed(struct error *e);

@@ -11,6 +11,7 @@
 #include "host_parts.h"
 
 #include "fd.h"
+#include "folder_notes.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -76,8 +77,17 @@ static void git_find_linked(struct host *h, const char *gitdir, struct arena *ar
 		h->git_dir = h->git_top ? gitdir : common;
 }
 
-/* Whether the folder has a repository of the user's own in it, as git would find it. */
-static bool git_is_top(const struct host *h, const char *top, struct arena *arena)
+/* Whether anything is there by this name, wherever it leads: then the folder is one by itself. */
+static bool git_names(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/%s", dir, name);
+
+	return n < 0 || (size_t)n >= sizeof(path) || lstat(path, &st) == 0 || errno != ENOENT;
+}
+
+bool host_has_repository(const struct host *h, const char *top, struct arena *arena)
 {
 	struct stat folder, git;
 	char path[PATH_MAX];
@@ -93,27 +103,49 @@ static bool git_is_top(const struct host *h, const char *top, struct arena *aren
 	return linked && git_has(linked, "HEAD");
 }
 
-const char *host_git_top(const struct host *h, const char *path, uint64_t dev, struct arena *arena)
+/*
+ * What a session did makes no later one wider.  The repository is taken where it is the user's own,
+ * or lies in one that is, and no folder between was a workspace by itself, as far as anybody saw.
+ */
+const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct arena *arena)
 {
+	const char *found = NULL;
+	unsigned int notes = 0;
+	unsigned int own = folder_notes(h->state_dir, path);
 	char top[PATH_MAX];
 	int n = snprintf(top, sizeof(top), "%s", path);
 
-	if (n < 0 || (size_t)n >= sizeof(top) || git_has(top, ".git"))
+	if (n < 0 || (size_t)n >= sizeof(top) || git_names(top, ".git"))
 		return NULL;
 	for (char *slash; (slash = strrchr(top, '/')) && slash > top;) {
 		struct error ignored = ERROR_INIT;
 		struct stat st;
 
 		/* A folder with a policy of its own is a workspace of its own: it is read there. */
-		if (git_has(top, ".bawn.yaml"))
-			return NULL;
+		if (git_names(top, ".bawn.yaml"))
+			break;
+		notes |= folder_notes(h->state_dir, top) & (FOLDER_OWN | FOLDER_ALONE);
 		*slash = '\0';
 		if (stat(top, &st) < 0 || st.st_dev != dev ||
 		    host_check_workspace(h, top, &ignored) < 0)
-			return NULL;
-		if (git_has(top, ".git"))
-			return git_is_top(h, top, arena) ? arena_str(arena, top) : NULL;
+			break;
+		if (!git_names(top, ".git"))
+			continue;
+		bool is = host_has_repository(h, top, arena);
+
+		if (!found && !is)
+			break;
+		if (!found)
+			found = arena_str(arena, top);
+		if (is && !notes && folder_is_users(h->state_dir, top) &&
+		    (own & FOLDER_TAKEN ||
+		     !((own | folder_notes_around(h->state_dir, path)) & FOLDER_UNSEEN)))
+			return found;
+		if (notes)
+			break;
 	}
+	h->wider = found;
+	h->wider_said = notes & FOLDER_ALONE;
 	return NULL;
 }
 

@@ -96,7 +96,7 @@ int host_check_workspace(const struct host *h, const char *path, struct error *e
 void host_find_git(struct host *h, struct arena *arena);
 /* The top of the repository of the user's own around a folder of this device, where it can be a
  * workspace; NULL: there is none, or path is it. */
-const char *host_git_top(const struct host *h, const char *path, uint64_t dev, struct arena *arena);
+const char *host_git_top(struct host *h, const char *path, uint64_t dev, struct arena *arena);
 int host_find_system(struct host *h, struct arena *arena);
 int host_find_tools(struct host *h, const struct host_home_names *names, struct arena *arena);
 int host_find_sockets(struct host *h, struct arena *arena);

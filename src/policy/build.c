@@ -188,23 +188,22 @@ static void build_warn_path(struct build *b)
 static void build_note_git(struct build *b)
 {
 	const struct host *h = b->host;
+	const char *why = "it lies outside of this folder";
+	const char *way;
 
 	if (!h->git_dir || build_shows(b, h->git_dir))
 		return;
+	if (h->wider && !h->wider_said)
+		why = "it may be a session's doing, or this folder was a workspace by itself";
+	if (h->git_top)
+		way = build_printf(b, "--workspace %s brings it along", h->git_top);
+	else
+		way = build_printf(b, "with --read %s it can look, with --write commit",
+				   h->git_dir);
 	*(struct plan_note *)build_grow(b, BUILD_LIST(b->plan.notes)) = (struct plan_note){
 		.kind = PLAN_NOTE_NOT_GIVEN,
 		.what = build_printf(b, "the git repository %s", h->git_dir),
-		.why = h->git_top ? build_printf(
-					    b,
-					    "it lies outside of this folder, so git does not work "
-					    "inside; --workspace %s brings it along",
-					    h->git_top)
-				  : build_printf(
-					    b,
-					    "it lies outside of this folder, so git does not work "
-					    "inside; with --read %s it can look, with --write "
-					    "commit",
-					    h->git_dir),
+		.why = build_printf(b, "%s, so git does not work inside; %s", why, way),
 		.origin = h->workspace.origin,
 		.softly = true,
 	};

@@ -402,6 +402,9 @@ int direct_changes_read(const struct review *r, struct view *ret_view, struct ch
 		code = hold_judge(rules, ret_view, ret, e);
 	hold_rules_free(&rules);
 	direct_release(ret);
+	for (size_t i = 0; i < ret->count; i++)
+		if (ret->items[i].kind == CHANGE_DELETED)
+			review_note_gone(r, ret->items[i].path);
 	if (code == 0)
 		direct_look_top(&d);
 	return code == 0 && d.failed < 0

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "review.h"
 
+#include "dir.h"
 #include "fd.h"
+#include "folder_notes.h"
 #include "hold.h"
 #include "home_store.h"
 #include "layering.h"
@@ -135,11 +137,87 @@ static int review_choose(struct review *r, const char *name, struct error *e)
 	return code;
 }
 
+/* Whether there is something in a workspace that a verb could be about. */
+struct review_has {
+	const struct layers *layers;
+	const char *name; /* --session, or NULL */
+	bool landed;      /* what landed counts, and what waits does not */
+	bool found;
+};
+
+static int review_look(void *context, const struct layers_session *s)
+{
+	struct review_has *h = context;
+
+	if (h->name)
+		h->found = h->found || str_equal(h->name, s->name);
+	else if (h->landed)
+		h->found = h->found ||
+			   (s->mode == LAYERS_DIRECT && layers_session_has_changes(h->layers, s));
+	else
+		h->found = h->found ||
+			   (s->mode != LAYERS_DIRECT && layers_session_waits(h->layers, s));
+	return 0;
+}
+
+static bool review_has_any(const struct invocation *i, enum review_want want,
+			   const struct layers *l)
+{
+	struct review_has h = {.layers = l,
+			       .name = invocation_value(i, OPTION_SESSION),
+			       .landed = want == REVIEW_NOTHING};
+	struct error ignored = ERROR_INIT;
+
+	(void)layers_each_session(l, review_look, &h, &ignored);
+	if (!h.found && h.landed && !h.name) {
+		_cleanup_dir_ DIR *journal = dir_read(layers_journal(l, false), NULL);
+
+		h.found = dir_next(journal, NULL);
+	}
+	return h.found;
+}
+
+/*
+ * In a folder of a repository the person may have had sessions of the folder alone, by
+ * --workspace; and of the repository, where that is not the workspace by itself.  Where only the
+ * other one has something, that is meant; where both have, it is said.
+ */
+static int review_find_other(const struct invocation *i, enum review_want want, int state,
+			     struct review *r, struct error *e)
+{
+	const char *other = r->host.wider ? r->host.wider : r->host.cwd;
+	struct layers found = LAYERS_INIT;
+	struct text err = text_open(STDERR_FILENO);
+
+	if (str_equal(other, r->host.workspace.path))
+		return 0;
+	int code = layers_open(state, r->host.state_dir, other, false, &found, e);
+
+	if (code < 0 || !review_has_any(i, want, &found)) {
+		layers_close(&found);
+		return code == -ENOENT ? 0 : code;
+	}
+	if (review_has_any(i, want, &r->layers)) {
+		_cleanup_buf_ struct buf name = BUF_INIT((size_t)8 * PATH_MAX);
+
+		layers_close(&found);
+		text_name(&name, span_of_str(other));
+		text_printf(&err, "bawn: there is something of %s by itself, too: --workspace %s\n",
+			    buf_str(&name), r->host.wider ? buf_str(&name) : ".");
+		return 0;
+	}
+	layers_close(&r->layers);
+	r->layers = found;
+	return 0;
+}
+
 /* The workspace is the folder that was asked for, as `bawn run` would have it, or the nearest one
  * above this with layers. */
-static int review_find(const struct invocation *i, struct review *r, struct error *e)
+static int review_find(const struct invocation *i, enum review_want want, struct review *r,
+		       struct error *e)
 {
 	_cleanup_fd_ int state = home_store_state(&r->host, false, &r->arena, e);
+	bool by_hand = invocation_value(i, OPTION_WORKSPACE);
 	char path[PATH_MAX];
 	int code = -ENOENT;
 
@@ -148,9 +226,10 @@ static int review_find(const struct invocation *i, struct review *r, struct erro
 	if (state >= 0)
 		code = layers_open(state, r->host.state_dir, r->host.workspace.path, false,
 				   &r->layers, e);
+	if (code == 0 && !by_hand)
+		code = review_find_other(i, want, state, r, e);
 	(void)snprintf(path, sizeof(path), "%s", r->host.cwd);
-	while (state >= 0 && code == -ENOENT && !invocation_value(i, OPTION_WORKSPACE) &&
-	       path[0] == '/' && path[1]) {
+	while (state >= 0 && code == -ENOENT && !by_hand && path[0] == '/' && path[1]) {
 		code = layers_open(state, r->host.state_dir, path, false, &r->layers, e);
 		*strrchr(path, '/') = '\0';
 	}
@@ -233,7 +312,7 @@ static int review_open_here(const struct invocation *i, enum review_want want, s
 	if (code < 0)
 		return code;
 	ret->places = session_places_of(&ret->host);
-	code = review_find(i, ret, e);
+	code = review_find(i, want, ret, e);
 	if (code < 0)
 		return code;
 	layering_say_renamed(&ret->layers);
@@ -284,6 +363,31 @@ void review_close(struct review *r)
 	fd_close(&r->tree);
 	layers_close(&r->layers);
 	arena_fini(&r->arena);
+}
+
+void review_note_gone(const struct review *r, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct error e = ERROR_INIT;
+	char folder[PATH_MAX];
+
+	if (!str_equal(name, ".git") && !str_equal(name, ".bawn.yaml"))
+		return;
+	int n = snprintf(folder, sizeof(folder), "%s/%.*s", r->layers.workspace,
+			 slash ? (int)(slash - path) : 0, path);
+
+	if (n < 0 || (size_t)n >= sizeof(folder))
+		return;
+	if (!slash)
+		folder[n - 1] = '\0';
+	/* It went with the folder, or something else stands there. */
+	_cleanup_fd_ int there = open_no_links(folder, O_PATH | O_DIRECTORY);
+
+	if (there < 0 || folder_note_add(r->host.state_dir, folder, FOLDER_OWN, &e) == 0)
+		return;
+	struct text err = text_open(STDERR_FILENO);
+
+	text_printf(&err, "bawn: %s\n", e.text);
 }
 
 const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN])

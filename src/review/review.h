@@ -46,6 +46,14 @@ void review_close(struct review *r);
 int review_changes(const struct review *r, const struct changes_how *how, struct view *ret_view,
 		   struct changes *ret_changes, struct error *e);
 
+/*
+ * Something that stood at a path below the workspace is gone.  A folder with a .git or a .bawn.yaml is
+ * a workspace by itself; where a session takes that away it stays one (src/host/folder_notes.h), so
+ * that the next session there does not have the repository around.  What cannot be written down is
+ * no reason to say that nothing landed: it is said.
+ */
+void review_note_gone(const struct review *r, const char *path);
+
 /* The path itself; of one that is longer than any call takes its two ends, put into `into`. */
 enum { REVIEW_PATH_END = 120, REVIEW_PATH_SHOWN = 2 * REVIEW_PATH_END + 40 };
 const char *review_shown_path(const char *path, char into[REVIEW_PATH_SHOWN]);

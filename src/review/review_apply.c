@@ -15,6 +15,7 @@
 #include "choice_show.h"
 #include "decision.h"
 #include "fd.h"
+#include "folder_notes.h"
 #include "patch.h"
 #include "prompt.h"
 #include "seen.h"
@@ -343,8 +344,18 @@ static int apply_land(struct apply *a, struct error *e)
 	if (journal < 0)
 		return error_sys(e, journal, "cannot open the journal in %s",
 				 a->review.layers.path);
-	int r = land(&how, a->steps.items, a->steps.count, &result, e);
+	/* With --anyway that may be a folder which no session has written yet. */
+	int r = folder_note_written(
+		a->review.host.state_dir, a->review.layers.workspace,
+		host_has_repository(&a->review.host, a->review.layers.workspace, &a->review.arena),
+		e);
 
+	if (r == 0)
+		r = land(&how, a->steps.items, a->steps.count, &result, e);
+
+	for (size_t i = 0; r == 0 && i < a->steps.count; i++)
+		if (a->steps.items[i].after.type == OBJECT_ABSENT)
+			review_note_gone(&a->review, a->steps.items[i].path);
 	a->number = result.number;
 	if (r < 0 && context.e.code < 0)
 		*e = context.e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn run` and `bawn shell`: a command, or a shell, in a box. */
+#include "around.h"
 #include "bawn_verbs.h"
 #include "banner.h"
 #include "client.h"
@@ -214,6 +215,29 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 	return r;
 }
 
+static int run_prepare_again(struct run *run, const struct invocation *i, char *const *argv,
+			     struct error *e)
+{
+	prepared_fini(&run->prepared);
+	run->prepared = PREPARED_INIT;
+	return prepare_plan(i, argv, true, &run->prepared, e);
+}
+
+/* The plan; once more where a session that was killed took away what made a folder a workspace by
+ * itself, and where the person takes the repository around the folder. */
+static int run_prepare(struct run *run, const struct invocation *i, char *const *argv,
+		       struct error *e)
+{
+	bool taken = false;
+	int r = prepare_plan(i, argv, true, &run->prepared, e);
+
+	if (r == 0 && around_look(&run->prepared))
+		r = run_prepare_again(run, i, argv, e);
+	if (r == 0 && run->err.tty && !run->quiet)
+		r = around_ask(&run->prepared, &taken, e);
+	return r == 0 && taken ? run_prepare_again(run, i, argv, e) : r;
+}
+
 static int run_in_box(const struct invocation *i, char *const *argv)
 {
 	_cleanup_(run_fini) struct run run = RUN_INIT;
@@ -224,8 +248,10 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
 	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
 	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
-	int r = prepare_plan(i, argv, true, &run.prepared, &e);
+	int r = run_prepare(&run, i, argv, &e);
 
+	if (r == 0)
+		r = around_note(&run.prepared, invocation_has(i, OPTION_WORKSPACE), &e);
 	if (r == 0)
 		r = run_begin(&run, i, &e);
 	if (r == 0)

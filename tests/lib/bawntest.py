@@ -393,8 +393,8 @@ class Leftovers:
     @staticmethod
     def look():
         runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.geteuid()}")
-        # A private home, the records, and the room that is kept for a full disk, are there to stay.
-        stays = tuple(os.path.join(state_dir(), name) for name in ("home", "placeholder.key", "record", "reserve", "workspaces"))
+        # What is known of folders, a private home, the records, and the room that is kept for a full disk, are there to stay.
+        stays = tuple(os.path.join(state_dir(), name) for name in ("folders", "home", "placeholder.key", "record", "reserve", "workspaces"))
         # Others mount and unmount as they like: what is in our own folders, or speaks of bawn, is ours.
         ours = tuple(os.path.realpath(p) for p in (os.environ.get("HOME", "/var/tmp"), state_dir(), runtime, "/tmp/", "/dev/shm/"))
         namespaces = set()
