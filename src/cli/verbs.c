@@ -107,6 +107,47 @@ const struct verb verbs[] = {
 			   BIT(WORKTREE),
 	},
 	{
+		.name = "exec",
+		.usage = "[OPTIONS] -- COMMAND [ARGUMENT...]",
+		.summary = "run another command in the box of a running session",
+		.description =
+			"Runs the command in the box of a session that is running: it has the "
+			"same files, the same network, the same placeholders of secrets and the "
+			"same limits as what runs there already, and the session's record has "
+			"what it does. Without --session it is the session of this folder, or "
+			"the only one that is running.\n\n"
+			"It starts in this folder where that is in the session's workspace, else "
+			"in the folder in which the session began. The terminal, signals, job "
+			"control and pipes work as with 'bawn run'.\n\n"
+			"The command ends with the session: when the session's own command ends, "
+			"the box does, too. When your terminal is closed, the command is told "
+			"(SIGHUP).",
+		.examples = "bawn exec -- git status\tin the session of this folder\n"
+			    "bawn exec --session calm-otter -- npm test\tby its name\n"
+			    "bawn exec -- cat log | less\twhat a pipe brings and takes",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(SESSION) | BIT(STDIO),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.command = true,
+	},
+	{
+		.name = "enter",
+		.usage = "[OPTIONS] [SESSION]",
+		.summary = "open a shell in the box of a running session",
+		.description =
+			"Opens your shell in the box of a session that is running, to look at "
+			"what it does: its files as it has them, its processes, its network. "
+			"Without a name it is the session of this folder, or the only one that "
+			"is running. What you do there the session could do, too, and it is in "
+			"its record. 'exit' leaves; the session goes on.",
+		.examples = "bawn enter\tthe session of this folder\n"
+			    "bawn enter calm-otter\tby its name",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
 		.name = "explain",
 		.usage = "[OPTIONS] [--] [COMMAND [ARGUMENT...]]",
 		.summary = "say what the box may do, and why",

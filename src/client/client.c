@@ -639,6 +639,22 @@ static int client_send_record(struct client *c)
 			    first >= 0 ? 3 : 2);
 }
 
+/* What the box's terminal is to be like: as ours.  *modes is the caller's, and lives until the message
+ * is sent. */
+static void client_describe_terminal(struct client *c, struct termios *modes)
+{
+	const int *fds = c->options->fds;
+	bool whole = c->terminal.fd == fds[0] && c->output == fds[1];
+
+	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
+	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
+	/* In the background they are those of whoever has the terminal: a shell that edits lines.
+	 */
+	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
+	    tcgetattr(c->terminal.fd, modes) == 0)
+		c->spawn.modes = (struct span){(const uint8_t *)modes, sizeof(*modes)};
+}
+
 static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
@@ -675,14 +691,7 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (r < 0)
 		return r;
 
-	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
-	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
-	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	/* In the background they are those of whoever has the terminal: a shell that edits lines.
-	 */
-	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
-	    tcgetattr(c->terminal.fd, &modes) == 0)
-		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
+	client_describe_terminal(c, &modes);
 	r = client_send_control(c);
 	if (r == 0)
 		r = client_send_record(c);
@@ -749,6 +758,35 @@ static void client_end(struct client *c)
 	loop_fini(&c->loop);
 }
 
+static struct client *client_new(const struct client_options *options, struct error *e)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		(void)error_set(e, -ENOMEM, "no memory");
+		return NULL;
+	}
+	c->error = e;
+	c->options = options;
+	c->ssh_agent = c->workspace = "";
+	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
+	c->handover = HANDOVER_INIT;
+	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
+	return c;
+}
+
+/* From the start, which came out as r, to the command's end. */
+static int client_live(struct client *c, int r, int *ret_status)
+{
+	if (r == 0)
+		r = loop_run(&c->loop);
+	client_end(c);
+	if (r < 0 && c->error->code == 0)
+		(void)error_sys(c->error, r, "the session");
+	*ret_status = c->status;
+	return r;
+}
+
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e)
 {
@@ -757,30 +795,62 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	if (plan->backend == PLAN_BACKEND_HOST)
 		return host_run(plan, options->record, ret_status, e);
 
-	_cleanup_free_ struct client *c = calloc(1, sizeof(*c));
+	_cleanup_free_ struct client *c = client_new(options, e);
 
 	if (!c)
-		return error_set(e, -ENOMEM, "no memory");
+		return e->code;
 	(void)process_raise_files(); /* keeper, recorder, gate and keys have it from us */
-	c->error = e;
-	c->options = options;
 	c->ssh_agent = plan->ssh_agent;
 	c->workspace = plan->workspace;
-	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
-	c->handover = HANDOVER_INIT;
-	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);
 
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = client_start(c, plan, options, e);
-	if (r == 0)
-		r = loop_run(&c->loop);
-	client_end(c);
-	if (r < 0 && e->code == 0)
-		(void)error_sys(e, r, "the session");
+	r = client_live(c, client_start(c, plan, options, e), ret_status);
 	if (r < 0)
 		(void)advice_diagnose(plan, e);
-	*ret_status = c->status;
 	return r;
+}
+
+static int client_start_joined(struct client *c, int fd, const struct message_spawn *what)
+{
+	struct termios modes;
+	int r = client_watch_signals(c);
+
+	c->spawn = *what;
+	c->keeper = (struct channel){.fd = fd,
+				     .rules = client_rules,
+				     .rule_count = BAWN_ARRAY_SIZE(client_rules),
+				     .state = CLIENT_RUNNING,
+				     .context = c};
+	if (r == 0)
+		r = client_give_stdio(c, c->options);
+	if (r == 0) {
+		client_describe_terminal(c, &modes);
+		r = message_send(fd, MESSAGE_SPAWN, &message_spawn_schema, &c->spawn, c->given,
+				 c->given_count);
+	}
+	for (size_t i = 0; i < c->given_count; i++)
+		fd_close(&c->given[i]);
+	if (r == 0)
+		r = loop_add(&c->loop, fd, EPOLLIN, client_on_keeper, c, &c->keeper_handle);
+	if (r == 0 && c->spawn.foreground)
+		r = client_take_terminal(c);
+	return r < 0 ? error_sys(c->error, r, "starting the command") : 0;
+}
+
+int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
+		int *ret_status, struct error *e)
+{
+	_cleanup_free_ struct client *c = client_new(options, e);
+
+	if (!c) {
+		fd_close(&fd);
+		return e->code;
+	}
+	int r = loop_init(&c->loop);
+
+	if (r < 0)
+		return error_sys(e, r, "starting the command");
+	return client_live(c, client_start_joined(c, fd, what), ret_status);
 }

@@ -11,6 +11,7 @@
 #include "handover.h"
 
 struct message_event;
+struct message_spawn;
 struct outward;
 struct record_folder;
 struct session_store;
@@ -41,5 +42,13 @@ struct client_options {
  */
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e);
+
+/*
+ * Runs another command in the box of a session, whose keeper is at the other end of `fd`.  `what` has
+ * the words of the command and its folder; of the options only the streams count.  Returns as
+ * client_run does.
+ */
+int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
+		int *ret_status, struct error *e);
 
 #endif

@@ -3,7 +3,8 @@
  * The keeper stands outside the box and keeps one session: it makes the box,
  * holds the terminal's master (master.h), passes bytes and signals between the client
  * and init, watches the clock, and cleans up.  Its sides of the other processes are
- * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h.
+ * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h,
+ * and what else runs in the box in joined.h.
  *
  *	state NEW	waits for START from the client; CONTROL may come before
  *	state RUNNING	the box is being made or is there; messages go both ways
@@ -25,6 +26,7 @@
 #include "channel.h"
 #include "control.h"
 #include "fd.h"
+#include "joined.h"
 #include "keyring.h"
 #include "loop.h"
 #include "make.h"
@@ -66,7 +68,8 @@ struct keeper {
 	struct recording recording;
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
-	struct asked asked; /* for snapshots, by the box */
+	struct joined joined; /* other commands in the box */
+	struct asked asked;   /* for snapshots, by the box */
 	int parent;         /* the client's process, a pidfd */
 	bool stopped;       /* it was once: the client stopped, too */
 	bool ended;         /* the job has ended, status is its own */
@@ -116,7 +119,11 @@ static int keeper_on_terminal(void *context, struct channel_packet *packet, stru
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	return r < 0 ? r : master_take(&k->master, TAKE_FD(packet->fds[0]), e);
+	if (r < 0)
+		return r;
+	return m.job == KEEPER_JOB
+		       ? master_take(&k->master, TAKE_FD(packet->fds[0]), e)
+		       : joined_on_terminal(&k->joined, m.job, TAKE_FD(packet->fds[0]), e);
 }
 
 static int keeper_on_input(void *context, struct channel_packet *packet, struct error *e)
@@ -175,12 +182,18 @@ static int keeper_on_failed(void *context, struct channel_packet *packet, struct
 static int keeper_on_stopped(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)e;
+	if (r < 0)
+		return r;
+	if (m.job != KEEPER_JOB) {
+		joined_on_stopped(&k->joined, m.job, packet->body);
+		return 0;
+	}
 	k->stopped = true;
 	/* What it wrote before comes before: the client leaves the terminal as it should be. */
-	int r = master_settle(&k->master);
-
+	r = master_settle(&k->master);
 	return r < 0 ? r : keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
 }
 
@@ -190,8 +203,12 @@ static int keeper_on_exited(void *context, struct channel_packet *packet, struct
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	if (r < 0 || m.job != KEEPER_JOB)
+	if (r < 0)
 		return r;
+	if (m.job != KEEPER_JOB) {
+		joined_on_exited(&k->joined, m.job, m.value);
+		return 0;
+	}
 	if (m.value > 0xffff) {
 		struct error failure = ERROR_INIT;
 
@@ -462,6 +479,23 @@ static int keeper_pause(void *context, uint64_t id, unsigned int value)
 		message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0));
 }
 
+static int keeper_to_init(void *context, uint32_t type, struct span body, const int *fds,
+			  size_t fd_count)
+{
+	struct keeper *k = context;
+
+	return k->init.fd < 0 ? -ENOTCONN : channel_send(k->init.fd, type, body, fds, fd_count);
+}
+
+/* Another command of the user has one more for the box. */
+static int keeper_join(void *context, int fd, struct loop_handle handle,
+		       const struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return joined_start(&k->joined, fd, handle, packet, e);
+}
+
 static int keeper_on_paused(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -659,12 +693,19 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
 };
 
+/* There is nobody to keep the session for. */
+static void keeper_on_client_gone(void *context)
+{
+	(void)keeper_end(context);
+}
+
 static int keeper_on_client(void *context, uint32_t events)
 {
 	struct keeper *k = context;
 	struct error e = ERROR_INIT;
 
-	if (events & EPOLLOUT)
+	/* One that is gone takes nothing: what it said last is read, and then its end. */
+	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR)))
 		return master_on_room(&k->master);
 	int r = channel_receive(&k->client, &e);
 
@@ -785,6 +826,8 @@ int keeper_run(int channel, int programs)
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
+	k.control.join = keeper_join;
+	joined_init(&k.joined, &k.loop, keeper_to_init, &k);
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
 	k.signing = SIGNING_INIT;
@@ -798,15 +841,16 @@ int keeper_run(int channel, int programs)
 	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
 	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_handle) < 0)
 		return 1;
-	master_init(&k.master, &k.loop, channel, k.client_handle);
+	master_init(&k.master, &k.loop, channel, k.client_handle, keeper_on_client_gone, &k);
 	int r = loop_run(&k.loop);
 
 	if (r < 0 && k.failure.code == 0)
 		(void)error_sys(&k.failure, r, "keeping the session");
 	keeper_end_box(&k);
+	joined_end(&k.joined);
 	(void)fd_set_nonblock(channel, false);
 	keeper_end_gate(&k);
-	master_drain(&k.master);
+	(void)master_drain(&k.master);
 	keeper_end_record(&k);
 	keeper_report_end(&k);
 	return 0;

@@ -10,13 +10,16 @@
 
 enum { MASTER_TYPED_MAX = 1 << 20, MASTER_SETTLE = 64 };
 
-void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle)
+void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle,
+		 void (*on_gone)(void *context), void *context)
 {
 	m->loop = loop;
 	m->client = client;
 	m->client_handle = client_handle;
 	m->fd = -1;
 	m->input = BUF_INIT(MASTER_TYPED_MAX);
+	m->on_gone = on_gone;
+	m->context = context;
 }
 
 /* Sends what was read; -EAGAIN while the client is slow. */
@@ -90,7 +93,7 @@ static int master_on_event(void *context, uint32_t events)
 		loop_remove(m->loop, &m->handle);
 		fd_close(&m->fd);
 	} else if (r == -EPIPE || r == -ECONNRESET) {
-		loop_stop(m->loop); /* the client is gone: nobody to keep it for */
+		m->on_gone(m->context);
 		return 0;
 	}
 	return master_mind_pace(m);
@@ -144,9 +147,10 @@ int master_settle(struct master *m)
 	return master_mind_pace(m);
 }
 
-void master_drain(struct master *m)
+bool master_drain(struct master *m)
 {
 	(void)master_flush(m);
-	while (m->fd >= 0 && master_pass(m) == 0)
+	while (m->fd >= 0 && m->output_len == 0 && master_pass(m) == 0)
 		continue;
+	return m->output_len == 0;
 }

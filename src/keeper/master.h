@@ -24,10 +24,13 @@ struct master {
 	bool had_one;
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by the client */
 	size_t output_len;
-	struct buf input; /* for the terminal, not yet taken by it */
+	struct buf input;               /* for the terminal, not yet taken by it */
+	void (*on_gone)(void *context); /* the client is gone: nobody takes the output any more */
+	void *context;
 };
 
-void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle);
+void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle,
+		 void (*on_gone)(void *context), void *context);
 
 /* The box's terminal; the descriptor is taken in any case. */
 int master_take(struct master *m, int fd, struct error *e);
@@ -41,7 +44,8 @@ int master_on_room(struct master *m);
 /* What was written until now is on its way to the client, as far as the client takes it. */
 int master_settle(struct master *m);
 
-/* The box is gone: what is left in the terminal is the end of its output. */
-void master_drain(struct master *m);
+/* The job has ended: takes what is left in the terminal, as far as the client takes it.  True when
+ * nothing is left. */
+bool master_drain(struct master *m);
 
 #endif

@@ -2,14 +2,24 @@
 #include "bawn_verbs.h"
 
 static const struct verb_act bawn_verbs[] = {
-	{"allow", verb_allow},       {"completion", verb_completion},
-	{"deny", verb_deny},         {"doctor", verb_doctor},
-	{"explain", verb_explain},   {"help", verb_help},
-	{"ls", verb_sessions},       {"man", verb_man},
-	{"policy", verb_policy},     {"prune", verb_prune},
-	{"run", verb_run},           {"secret", verb_secret},
-	{"sessions", verb_sessions}, {"shell", verb_shell},
-	{"verify", verb_verify},     {"version", verb_version},
+	{"allow", verb_allow},
+	{"completion", verb_completion},
+	{"deny", verb_deny},
+	{"doctor", verb_doctor},
+	{"enter", verb_enter},
+	{"exec", verb_exec},
+	{"explain", verb_explain},
+	{"help", verb_help},
+	{"ls", verb_sessions},
+	{"man", verb_man},
+	{"policy", verb_policy},
+	{"prune", verb_prune},
+	{"run", verb_run},
+	{"secret", verb_secret},
+	{"sessions", verb_sessions},
+	{"shell", verb_shell},
+	{"verify", verb_verify},
+	{"version", verb_version},
 	{"why", verb_why},
 };
 

@@ -9,6 +9,8 @@ extern const struct elsewhere_program bawn_program;
 
 int verb_run(const struct invocation *i);
 int verb_shell(const struct invocation *i);
+int verb_exec(const struct invocation *i);
+int verb_enter(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);
@@ -19,5 +21,8 @@ int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
+
+/* Ends as a command did whose wait status this is: by its signal, or returns its exit code. */
+int verb_end_like(int status);
 
 #endif

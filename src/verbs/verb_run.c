@@ -61,8 +61,7 @@ static void run_warn(const struct text *err, const struct plan *plan, bool quiet
 	}
 }
 
-/* Ends as the command did: its exit code, or its signal. */
-static int run_end_like(int status)
+int verb_end_like(int status)
 {
 	if (WIFSIGNALED(status)) {
 		process_reset_signals();
@@ -244,7 +243,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(run.plan))
 		banner_summary(&run.err, run.plan);
-	return run_end_like(status);
+	return verb_end_like(status);
 }
 
 int verb_run(const struct invocation *i)
