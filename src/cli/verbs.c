@@ -87,7 +87,7 @@ const struct verb verbs[] = {
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
-			   BIT(FRESH) | BIT(WORKTREE),
+			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY),
 		.command = true,
 		.arguments_min = 1,
 		.arguments_max = -1,
@@ -104,7 +104,27 @@ const struct verb verbs[] = {
 			    "bawn shell -w ~/project\twith another folder as the workspace",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(CONTINUE) | BIT(FRESH) |
-			   BIT(WORKTREE),
+			   BIT(WORKTREE) | BIT(DETACH_KEY),
+	},
+	{
+		.name = "attach",
+		.usage = "[OPTIONS] [SESSION]",
+		.summary = "see the terminal of a running session, and type there",
+		.description =
+			"Shows the terminal of a session that is running, as it is now, and types "
+			"there what you type. Without a name it is the session of this folder, or "
+			"the only one that is running.\n\n"
+			"A session goes on without a terminal when it was started with 'bawn run "
+			"--detach', when you press Ctrl-\\ (--detach-key chooses another), and "
+			"when its terminal is closed. Several can be attached at once. Who typed "
+			"last decides how large the terminal is. With --watch you only look.\n\n"
+			"When the session ends, so does attach, with the exit code of the "
+			"session's command.",
+		.examples = "bawn attach\tthe session of this folder\n"
+			    "bawn attach --watch calm-otter\tlook on",
+		.exits = "0\tyou detached; the session goes on\n" EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(DETACH_KEY) | BIT(WATCH),
+		.arguments_max = 1,
 	},
 	{
 		.name = "exec",

@@ -31,14 +31,27 @@ struct client_options {
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
 	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	bool detach;    /* the session goes on by itself from the start */
+	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
 
 #define CLIENT_OPTIONS_INIT \
-	((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}, .layers = -1, .first = -1})
+	((struct client_options){.exec_fd = -1,                 \
+				 .fds = {0, 1, 2},              \
+				 .layers = -1,                  \
+				 .first = -1,                   \
+				 .detach_key = CLIENT_DETACH_KEY})
+
+enum { CLIENT_DETACH_KEY = '\\' - 64 }; /* Ctrl-\ */
 
 /*
  * Runs the plan's command in a new box.  Returns 0 and the command's wait status (as waitpid
  * gives it), or a negative errno when the box was not started or was lost.
+ *
+ * When the user detaches, the process that he started says so and ends, and this returns in a child of
+ * it that has no terminal: the session's tender, which brings it what only a program of the user's can
+ * (values of secrets, a resolver, snapshots) and keeps its locks.  When the terminal is closed the
+ * process itself goes on as tender.
  */
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e);
@@ -50,5 +63,12 @@ int client_run(const struct plan *plan, const struct client_options *options, in
  */
 int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
 		int *ret_status, struct error *e);
+
+/*
+ * Shows the terminal of the session whose keeper is at the other end of `fd`, and types there, until
+ * the session ends or the user detaches (*ret_left).  watches: types nothing.
+ */
+int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
+		  int *ret_status, struct error *e);
 
 #endif

@@ -422,25 +422,41 @@ static int control_on_count(void *context, struct channel_packet *packet, struct
 	return 0;
 }
 
+/* Hands the peer on: from now on it is somebody else's. */
+static void control_hand_on(struct control_peer *p, const struct channel_packet *packet,
+			    int (*to)(void *context, int fd, struct loop_handle handle,
+				      const struct channel_packet *packet, struct error *e))
+{
+	struct error why = ERROR_INIT;
+
+	if (to(p->control->context, p->channel.fd, p->handle, packet, &why) < 0) {
+		control_fail_as(p, why.code, why.text, why.next);
+		return;
+	}
+	p->channel.fd = -1;
+	p->handle = (struct loop_handle){0, 0};
+	control_hear(p->control);
+}
+
 /* Nothing starts in a box that is held still: who looks at it would see it move. */
 static int control_on_spawn(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
-	struct control *c = p->control;
-	struct error why = ERROR_INIT;
 
 	(void)e;
-	if (c->pause_state != CONTROL_GOES) {
+	if (p->control->pause_state != CONTROL_GOES)
 		control_fail(p, -EAGAIN, "the session is held still for a moment");
-		return 0;
-	}
-	if (c->join(c->context, p->channel.fd, p->handle, packet, &why) < 0) {
-		control_fail_as(p, why.code, why.text, why.next);
-		return 0;
-	}
-	p->channel.fd = -1;
-	p->handle = (struct loop_handle){0, 0};
-	control_hear(c);
+	else
+		control_hand_on(p, packet, p->control->join);
+	return 0;
+}
+
+static int control_on_attach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+
+	(void)e;
+	control_hand_on(p, packet, p->control->attach);
 	return 0;
 }
 
@@ -450,6 +466,7 @@ static const struct channel_rule control_rules[] = {
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, 1u << CONTROL_SERVING, control_on_count},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << CONTROL_SERVING, control_on_pause},
 	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 3, 1u << CONTROL_SERVING, control_on_spawn},
+	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
 };
 
 static int control_on_peer(void *context, uint32_t events)

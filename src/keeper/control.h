@@ -20,6 +20,7 @@
  *
  *	SPAWN	    starts another command in the box, which is this peer's from then on
  *		    (joined.h); then the peer is no longer one of ours
+ *	ATTACH	    shows the peer the session's terminal (viewers.h); likewise
  *
  * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
  * one, nothing waits for a peer to read, and one that does not is gone.  Nobody is sent away
@@ -73,10 +74,12 @@ struct control {
 		      struct error *e);
 	/* To init: PAUSE with this value, as the pause of that number. */
 	int (*pause)(void *context, uint64_t id, unsigned int value);
-	/* Another command for the box: 0, and the peer's descriptor and its place in the loop are
-	 * the receiver's; or -errno. */
+	/* Another command for the box, somebody who attaches: 0, and the peer's descriptor and its
+	 * place in the loop are the receiver's; or -errno. */
 	int (*join)(void *context, int fd, struct loop_handle handle,
 		    const struct channel_packet *packet, struct error *e);
+	int (*attach)(void *context, int fd, struct loop_handle handle,
+		      const struct channel_packet *packet, struct error *e);
 	void *context;
 	uid_t uid; /* ours */
 

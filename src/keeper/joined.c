@@ -33,7 +33,7 @@ static void joined_free(struct joined_job *job)
 	loop_remove(j->loop, &job->master.handle);
 	fd_close(&job->master.fd);
 	buf_fini(&job->master.input);
-	loop_remove(j->loop, &job->handle);
+	loop_remove(j->loop, &job->view.handle);
 	fd_close(&job->peer.fd);
 	for (size_t i = 0; i < JOINED_MAX; i++)
 		if (j->jobs[i] == job)
@@ -58,8 +58,9 @@ static void joined_lose_peer(struct joined_job *job)
 	joined_free(job);
 }
 
-static void joined_on_gone(void *context)
+static void joined_on_gone(void *context, struct master_view *view)
 {
+	(void)view;
 	joined_lose_peer(context);
 }
 
@@ -74,7 +75,7 @@ static void joined_mind_end(struct joined_job *job)
 	if (master_drain(&job->master))
 		r = message_send(job->peer.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
 	if (r == -EAGAIN)
-		r = loop_set_events(job->all->loop, job->handle, EPOLLIN | EPOLLOUT);
+		r = loop_set_events(job->all->loop, job->view.handle, EPOLLIN | EPOLLOUT);
 	else
 		r = -ESHUTDOWN;
 	if (r < 0)
@@ -88,7 +89,7 @@ static int joined_on_input(void *context, struct channel_packet *packet, struct 
 	struct joined_job *job = context;
 
 	(void)e;
-	master_type(&job->master, packet->body);
+	master_type(&job->master, &job->view, packet->body);
 	return 0;
 }
 
@@ -99,7 +100,7 @@ static int joined_on_resize(void *context, struct channel_packet *packet, struct
 	int r = message_decode(packet->body, &message_resize_schema, &m, NULL, e);
 
 	if (r == 0)
-		master_resize(&job->master, m.rows, m.columns);
+		master_resize(&job->master, &job->view, m.rows, m.columns);
 	return r;
 }
 
@@ -134,9 +135,10 @@ static int joined_on_peer(void *context, uint32_t events)
 {
 	struct joined_job *job = context;
 
-	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
-		(void)master_on_room(&job->master);
+	if ((events & EPOLLOUT) && job->ended && !(events & (EPOLLHUP | EPOLLERR))) {
 		joined_mind_end(job);
+	} else if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
+		master_on_room(&job->master, &job->view);
 	} else if (!channel_serve(&job->peer)) {
 		joined_lose_peer(job);
 	}
@@ -163,13 +165,15 @@ static struct joined_job *joined_make(struct joined *j, int fd, struct loop_hand
 			return NULL;
 		job->all = j;
 		job->id = ++j->last;
-		job->handle = handle;
 		job->peer = (struct channel){.fd = fd,
 					     .rules = joined_rules,
 					     .rule_count = BAWN_ARRAY_SIZE(joined_rules),
 					     .state = JOINED_SERVING,
 					     .context = job};
-		master_init(&job->master, j->loop, fd, handle, joined_on_gone, job);
+		job->view = (struct master_view){.fd = fd, .handle = handle};
+		master_init(&job->master, j->loop,
+			    &(struct master_to){.on_gone = joined_on_gone, .context = job});
+		(void)master_show(&job->master, &job->view, false);
 		return job;
 	}
 	return NULL;
@@ -199,7 +203,7 @@ int joined_start(struct joined *j, int fd, struct loop_handle handle,
 				    packet->fd_count);
 	if (r < 0) {
 		/* The descriptor and its place in the loop stay the caller's. */
-		job->handle = (struct loop_handle){0, 0};
+		job->view.handle = (struct loop_handle){0, 0};
 		job->peer.fd = -1;
 		joined_free(job);
 		return error_sys(e, r, "starting the command in the box");
@@ -227,7 +231,7 @@ void joined_on_stopped(struct joined *j, uint64_t job, struct span body)
 
 	if (!found)
 		return;
-	(void)master_settle(&found->master);
+	master_settle(&found->master);
 	if (channel_send(found->peer.fd, MESSAGE_STOPPED, body, NULL, 0) < 0)
 		joined_lose_peer(found);
 }

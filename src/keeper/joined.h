@@ -25,8 +25,8 @@ struct joined_job {
 	struct joined *all;
 	uint64_t id; /* of the job, as init knows it */
 	struct channel peer;
-	struct loop_handle handle;
 	struct master master; /* without a terminal: of none */
+	struct master_view view;
 	bool ended;
 	uint64_t status;
 };

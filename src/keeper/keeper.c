@@ -38,7 +38,9 @@
 #include "profile.h"
 #include "master.h"
 #include "recording.h"
+#include "screening.h"
 #include "signing.h"
+#include "viewers.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -55,10 +57,14 @@ enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 struct keeper {
 	struct loop loop;
 	struct channel client, init;
-	struct loop_handle init_handle, timer_handle, client_handle;
+	struct loop_handle init_handle, timer_handle;
 	int programs; /* the folder of the programs that we start */
 	int timer;
 	struct master master;
+	struct master_view client_view;
+	struct screening screening; /* where the command has a terminal */
+	struct viewers viewers;     /* who attached */
+	bool detached;              /* the client sees the terminal no more */
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
@@ -132,7 +138,7 @@ static int keeper_on_input(void *context, struct channel_packet *packet, struct 
 
 	(void)e;
 	k->called = k->called || memchr(packet->body.ptr, KEEPER_INTERRUPT, packet->body.len);
-	master_type(&k->master, packet->body);
+	master_type(&k->master, &k->client_view, packet->body);
 	return 0;
 }
 
@@ -143,7 +149,7 @@ static int keeper_on_resize(void *context, struct channel_packet *packet, struct
 	int r = message_decode(packet->body, &message_resize_schema, &m, NULL, e);
 
 	if (r == 0)
-		master_resize(&k->master, m.rows, m.columns);
+		master_resize(&k->master, &k->client_view, m.rows, m.columns);
 	return r;
 }
 
@@ -179,6 +185,16 @@ static int keeper_on_failed(void *context, struct channel_packet *packet, struct
 	return r < 0 ? r : keeper_fail(k, &failure);
 }
 
+static int keeper_go_on(void *context, uint64_t foreground)
+{
+	struct keeper *k = context;
+	const struct message_job m = {KEEPER_JOB, foreground};
+
+	return k->init.fd < 0 ? 0
+			      : channel_if_there(message_send(k->init.fd, MESSAGE_CONTINUE,
+							      &message_job_schema, &m, NULL, 0));
+}
+
 static int keeper_on_stopped(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -191,10 +207,18 @@ static int keeper_on_stopped(void *context, struct channel_packet *packet, struc
 		joined_on_stopped(&k->joined, m.job, packet->body);
 		return 0;
 	}
-	k->stopped = true;
-	/* What it wrote before comes before: the client leaves the terminal as it should be. */
-	r = master_settle(&k->master);
-	return r < 0 ? r : keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
+	/* What it wrote before comes before: who sees the terminal leaves it as it should be. */
+	master_settle(&k->master);
+	const struct master_view *who = master_viewer(&k->master);
+
+	if (!k->detached && (!who || who == &k->client_view)) {
+		k->stopped = true;
+		return keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
+	}
+	/* Nobody is there who could let it go on. */
+	if (!viewers_on_stopped(&k->viewers, who, packet->body))
+		return keeper_go_on(k, 1);
+	return 0;
 }
 
 static int keeper_on_exited(void *context, struct channel_packet *packet, struct error *e)
@@ -362,6 +386,7 @@ static void keeper_end_gate(struct keeper *k)
 	make_end(&k->gate_made);
 	make_end(&k->resolver_made);
 	signing_end(&k->signing);
+	screening_end(&k->screening);
 	keyring_end(&k->keyring);
 }
 
@@ -496,6 +521,30 @@ static int keeper_join(void *context, int fd, struct loop_handle handle,
 	return joined_start(&k->joined, fd, handle, packet, e);
 }
 
+static int keeper_attach(void *context, int fd, struct loop_handle handle,
+			 const struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return viewers_add(&k->viewers, fd, handle, packet->body, e);
+}
+
+/* The client lives on without its terminal. */
+static int keeper_on_detach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	k->control.session.pid = m.value;
+	if (!k->detached)
+		master_forget(&k->master, &k->client_view);
+	k->detached = true;
+	return loop_set_events(&k->loop, k->client_view.handle, EPOLLIN);
+}
+
 static int keeper_on_paused(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -618,6 +667,23 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 	return r < 0 ? error_sys(e, r, "watching the box") : 0;
 }
 
+/* Where the command has a terminal and the session can be reached, somebody may attach. */
+static int keeper_make_screen(struct keeper *k, struct span start, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(CHANNEL_BYTES_MAX * 4);
+	struct message_spawn m;
+	int r = message_decode(start, &message_spawn_schema, &m, &arena, e);
+
+	if (r < 0 || !m.terminal || k->control.listener < 0)
+		return r;
+	k->client_view.rows = m.rows;
+	k->client_view.columns = m.columns;
+	r = screening_start(&k->screening, k->programs, &k->loop, &k->master, e);
+	if (r == 0)
+		screening_resize(&k->screening, m.rows, m.columns);
+	return r;
+}
+
 static int keeper_on_start(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -637,6 +703,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_introduce_keys(k, e);
 	if (r == 0)
 		r = keeper_make_signer(k, packet->fds[0], e);
+	if (r == 0)
+		r = keeper_make_screen(k, packet->body, e);
 	if (r == 0)
 		r = recording_wait(&k->recording, e);
 	if (r < 0)
@@ -691,12 +759,35 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_ASKED, "ASKED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_asked},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
+	{MESSAGE_DETACH, "DETACH", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_detach},
 };
 
-/* There is nobody to keep the session for. */
-static void keeper_on_client_gone(void *context)
+/* Somebody does not take the terminal's output any more.  When it is the client, there is nobody to
+ * keep the session for. */
+static void keeper_on_view_gone(void *context, struct master_view *view)
 {
-	(void)keeper_end(context);
+	struct keeper *k = context;
+
+	if (view == &k->client_view)
+		(void)keeper_end(k);
+	else if (view == &k->screening.view)
+		screening_lose(&k->screening);
+	else
+		(void)viewers_lose(&k->viewers, view);
+}
+
+static void keeper_on_size(void *context, uint64_t rows, uint64_t columns)
+{
+	struct keeper *k = context;
+
+	screening_resize(&k->screening, rows, columns);
+}
+
+static int keeper_paint(void *context)
+{
+	struct keeper *k = context;
+
+	return screening_paint(&k->screening);
 }
 
 static int keeper_on_client(void *context, uint32_t events)
@@ -705,8 +796,10 @@ static int keeper_on_client(void *context, uint32_t events)
 	struct error e = ERROR_INIT;
 
 	/* One that is gone takes nothing: what it said last is read, and then its end. */
-	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR)))
-		return master_on_room(&k->master);
+	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
+		master_on_room(&k->master, &k->client_view);
+		return 0;
+	}
 	int r = channel_receive(&k->client, &e);
 
 	/* Without a sentence: nothing to read.  With one it is a handler's, as a clone that failed.
@@ -740,16 +833,19 @@ static void keeper_end_box(struct keeper *k)
 
 static void keeper_report_end(struct keeper *k)
 {
-	if (k->ended) {
-		struct message_job m = {KEEPER_JOB, k->status};
+	const struct message_job exited = {KEEPER_JOB, k->status};
+	const struct message_failed failed = {(uint64_t)-k->failure.code, k->failure.text,
+					      k->failure.next};
+	uint32_t type = k->ended ? MESSAGE_EXITED : MESSAGE_FAILED;
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 
-		(void)message_send(k->client.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
-	} else if (k->failure.code != 0) {
-		struct message_failed m = {(uint64_t)-k->failure.code, k->failure.text,
-					   k->failure.next};
-
-		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
-				   0);
+	if (k->ended)
+		schema_encode(&b, &message_job_schema, &exited);
+	else
+		schema_encode(&b, &message_failed_schema, &failed);
+	if (k->ended || k->failure.code != 0) {
+		(void)channel_send(k->client.fd, type, buf_span(&b), NULL, 0);
+		viewers_end(&k->viewers, type, buf_span(&b));
 	}
 	/* It stopped when the command did, and nobody else may be there to let it go on. */
 	if (k->stopped)
@@ -827,6 +923,8 @@ int keeper_run(int channel, int programs)
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
 	k.control.join = keeper_join;
+	k.control.attach = keeper_attach;
+	k.screening = SCREENING_INIT;
 	joined_init(&k.joined, &k.loop, keeper_to_init, &k);
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
@@ -839,9 +937,13 @@ int keeper_run(int channel, int programs)
 				    .state = KEEPER_NEW,
 				    .context = &k};
 	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
-	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_handle) < 0)
+	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_view.handle) < 0)
 		return 1;
-	master_init(&k.master, &k.loop, channel, k.client_handle, keeper_on_client_gone, &k);
+	k.client_view.fd = channel;
+	master_init(&k.master, &k.loop,
+		    &(struct master_to){keeper_on_view_gone, keeper_on_size, keeper_paint, &k});
+	(void)master_show(&k.master, &k.client_view, false);
+	viewers_init(&k.viewers, &k.loop, &k.master, keeper_go_on, &k);
 	int r = loop_run(&k.loop);
 
 	if (r < 0 && k.failure.code == 0)

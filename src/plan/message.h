@@ -74,6 +74,15 @@
  *	recorder -> keeper READY     the session's begin is in the record
  *	                   FAILED    there is no record
  *
+ *	peer -> keeper     SPAWN     another command for the box; from then on as between client and
+ *	                             keeper (joined.h)
+ *	                   ATTACH    the peer sees the session's terminal, and may type there
+ *	                             (viewers.h)
+ *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
+ *	keeper -> screen   OUTPUT, RESIZE, PAINT
+ *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
+ *	                             terminal would answer
+ *
  * A peer is any command of the same user, at the socket of a session.
  */
 #ifndef BAWN_MESSAGE_H
@@ -136,6 +145,10 @@ enum message_type {
 	MESSAGE_AGAIN,
 	MESSAGE_UNCOVERED,
 	MESSAGE_LOGIN,
+	MESSAGE_ATTACH,
+	MESSAGE_DETACH,
+	MESSAGE_PAINT,
+	MESSAGE_PAINTED,
 };
 
 struct message_failed {

@@ -21,6 +21,7 @@ enum profile_kind {
 	PROFILE_SENDER,
 	PROFILE_COVERS, /* who keeps covers on (recorder/covers.h) */
 	PROFILE_SYNCER, /* of the recorder's files (recorder/syncer.h) */
+	PROFILE_SCREEN, /* of a session's terminal (screen/screen.h) */
 	PROFILE_READER, /* bawn-history */
 	PROFILE_REVIEW, /* bawn-review, but for `bawn system`, which starts makers */
 	PROFILE_MAKER,  /* of a system: pretended as in a box on one, all else is allowed */

@@ -3,6 +3,7 @@
 
 static const struct verb_act bawn_verbs[] = {
 	{"allow", verb_allow},
+	{"attach", verb_attach},
 	{"completion", verb_completion},
 	{"deny", verb_deny},
 	{"doctor", verb_doctor},

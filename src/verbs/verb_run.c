@@ -221,9 +221,13 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
+	run.how.detach = invocation_has(i, OPTION_DETACH);
 	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
 	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
-	int r = prepare_plan(i, argv, true, &run.prepared, &e);
+	int r = verb_detach_key(i, &run.how.detach_key, &e);
+
+	if (r == 0)
+		r = prepare_plan(i, argv, true, &run.prepared, &e);
 
 	if (r == 0)
 		r = run_begin(&run, i, &e);
