@@ -20,6 +20,10 @@
  *
  *	SPAWN	    starts another command in the box, which is this peer's from then on
  *		    (joined.h); then the peer is no longer one of ours
+ *	END	    the session ends
+ *	INPUT	    is typed into its terminal
+ *	WAIT	    is told how it ended
+ *	HOLD	    as PAUSE, and it holds whether the peer stays or goes
  *	ATTACH	    shows the peer the session's terminal (viewers.h); likewise
  *
  * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
@@ -62,6 +66,7 @@ struct control_peer {
 	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
 	bool pause_waits; /* for the box to be still */
 	bool pause_ends;  /* waits to be told that it was */
+	bool waits;       /* for the session's end */
 };
 
 struct control {
@@ -80,6 +85,12 @@ struct control {
 		    const struct channel_packet *packet, struct error *e);
 	int (*attach)(void *context, int fd, struct loop_handle handle,
 		      const struct channel_packet *packet, struct error *e);
+	/* The session ends, now or when its command has had a moment. */
+	int (*end)(void *context, bool now);
+	/* Somebody types without seeing the terminal. */
+	int (*type)(void *context, struct span bytes);
+	/* What a peer is told of who sees the terminal. */
+	void (*look)(void *context, struct message_session *session);
 	void *context;
 	uid_t uid; /* ours */
 
@@ -138,6 +149,9 @@ int control_on_counted(struct control *c, struct span body, struct error *e);
 
 /* Init's answer. */
 int control_on_paused(struct control *c, struct span body, struct error *e);
+
+/* The session is over: EXITED or FAILED, for those who wait for it. */
+void control_end(struct control *c, uint32_t type, struct span body);
 
 /* The gate is gone: nobody waits for it any more. */
 void control_lose_gate(struct control *c);

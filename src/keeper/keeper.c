@@ -51,7 +51,7 @@
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
-enum { KEEPER_JOB = 1 };              /* the session's own command */
+enum { KEEPER_JOB = 1, KEEPER_GRACE_SECONDS = 10 }; /* the session's own command */
 enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 
 struct keeper {
@@ -65,6 +65,8 @@ struct keeper {
 	struct screening screening; /* where the command has a terminal */
 	struct viewers viewers;     /* who attached */
 	bool detached;              /* the client sees the terminal no more */
+	int grace;                  /* a clock: the command was asked to end; or -1 */
+	struct loop_handle grace_handle;
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
@@ -529,6 +531,59 @@ static int keeper_attach(void *context, int fd, struct loop_handle handle,
 	return viewers_add(&k->viewers, fd, handle, packet->body, e);
 }
 
+/* The session is over, and its command with it. */
+static int keeper_kill(struct keeper *k)
+{
+	k->ended = true;
+	k->status = SIGKILL;
+	return keeper_end(k);
+}
+
+static int keeper_on_grace(void *context, uint32_t events)
+{
+	(void)events;
+	return keeper_kill(context);
+}
+
+/* `bawn stop` and `bawn kill`.  A shell at its terminal takes no SIGTERM: it is told that its terminal
+ * is gone, too.  Who was stopped goes on to hear of it. */
+static int keeper_stop(void *context, bool now)
+{
+	static const int told[] = {SIGTERM, SIGHUP};
+	const struct itimerspec grace = {.it_value.tv_sec = KEEPER_GRACE_SECONDS};
+	struct keeper *k = context;
+
+	if (now || k->init.fd < 0)
+		return keeper_kill(k);
+	for (size_t i = 0; i < (k->master.had_one ? 2u : 1u); i++) {
+		const struct message_job m = {KEEPER_JOB, 0x100u | (unsigned int)told[i]};
+
+		(void)message_send(k->init.fd, MESSAGE_SIGNAL, &message_job_schema, &m, NULL, 0);
+	}
+	(void)keeper_go_on(k, 1);
+	if (k->grace >= 0)
+		return 0;
+	k->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (k->grace < 0 || timerfd_settime(k->grace, 0, &grace, NULL) < 0)
+		return keeper_kill(k);
+	return loop_add(&k->loop, k->grace, EPOLLIN, keeper_on_grace, k, &k->grace_handle);
+}
+
+static int keeper_type(void *context, struct span bytes)
+{
+	struct keeper *k = context;
+
+	return k->master.fd < 0 ? -ENOTTY : (master_put(&k->master, bytes), 0);
+}
+
+static void keeper_look(void *context, struct message_session *session)
+{
+	struct keeper *k = context;
+
+	session->terminal = k->master.had_one;
+	session->viewers = viewers_count(&k->viewers) + (k->master.had_one && !k->detached);
+}
+
 /* The client lives on without its terminal. */
 static int keeper_on_detach(void *context, struct channel_packet *packet, struct error *e)
 {
@@ -846,6 +901,7 @@ static void keeper_report_end(struct keeper *k)
 	if (k->ended || k->failure.code != 0) {
 		(void)channel_send(k->client.fd, type, buf_span(&b), NULL, 0);
 		viewers_end(&k->viewers, type, buf_span(&b));
+		control_end(&k->control, type, buf_span(&b));
 	}
 	/* It stopped when the command did, and nobody else may be there to let it go on. */
 	if (k->stopped)
@@ -916,7 +972,7 @@ int keeper_run(int channel, int programs)
 
 	k.programs = programs;
 	k.parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
-	k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
+	k.timer = k.grace = k.made.pidfd = k.init.fd = k.gate.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
@@ -924,6 +980,9 @@ int keeper_run(int channel, int programs)
 	k.control.pause = keeper_pause;
 	k.control.join = keeper_join;
 	k.control.attach = keeper_attach;
+	k.control.end = keeper_stop;
+	k.control.type = keeper_type;
+	k.control.look = keeper_look;
 	k.screening = SCREENING_INIT;
 	joined_init(&k.joined, &k.loop, keeper_to_init, &k);
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);

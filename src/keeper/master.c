@@ -206,7 +206,7 @@ int master_take(struct master *m, int fd, struct error *e)
 	return r < 0 ? r : master_write(m);
 }
 
-static void master_put(struct master *m, struct span bytes)
+void master_put(struct master *m, struct span bytes)
 {
 	if (m->fd < 0 && m->had_one)
 		return;

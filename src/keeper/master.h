@@ -80,6 +80,9 @@ int master_take(struct master *m, int fd, struct error *e);
 void master_type(struct master *m, struct master_view *view, struct span bytes);
 void master_resize(struct master *m, struct master_view *view, uint64_t rows, uint64_t columns);
 
+/* Typed by somebody who does not see the terminal. */
+void master_put(struct master *m, struct span bytes);
+
 /* What a terminal answers to a question of the box: typed when nobody else is there to answer. */
 void master_answer(struct master *m, struct span bytes);
 

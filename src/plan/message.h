@@ -78,6 +78,10 @@
  *	                             keeper (joined.h)
  *	                   ATTACH    the peer sees the session's terminal, and may type there
  *	                             (viewers.h)
+ *	                   END       the session ends: 0 it is asked to, 1 at once
+ *	                   INPUT     typed into its terminal, by somebody who does not see it
+ *	                   WAIT      answered with EXITED or FAILED when it has ended
+ *	                   HOLD      as PAUSE, until HOLD 0 says otherwise; back PAUSED or FAILED
  *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
  *	keeper -> screen   OUTPUT, RESIZE, PAINT
  *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
@@ -149,6 +153,9 @@ enum message_type {
 	MESSAGE_DETACH,
 	MESSAGE_PAINT,
 	MESSAGE_PAINTED,
+	MESSAGE_END,
+	MESSAGE_WAIT,
+	MESSAGE_HOLD,
 };
 
 struct message_failed {

@@ -13,6 +13,9 @@ struct message_session {
 	uint64_t generation; /* of its rules: how often they were changed */
 	bool gate;           /* there is one, and it lives */
 	bool plain;          /* without nf_tables: only the ports of its first rules are open */
+	bool held;           /* `bawn pause` */
+	bool terminal;       /* its command has one */
+	uint64_t viewers;    /* who see it */
 };
 
 /* A change of the rules: "allowed web.test", and by what, for a person. */
