@@ -135,7 +135,8 @@ static int client_start_grace(struct client *c)
 
 static bool client_can_detach(const struct client *c)
 {
-	return c->attached || (c->options->session && c->spawn.terminal && !c->pumped[0] &&
+	return c->attached || (c->options->session && c->options->detach_key >= 0 &&
+			       c->spawn.terminal && !c->pumped[0] &&
 			       !c->pumped[1] && !c->pumped[2]);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <vterm.h>
 
-enum { SCREEN_SERVING, SCREEN_ROWS = 24, SCREEN_COLUMNS = 80, SCREEN_WIDE = -1 };
+enum { SCREEN_SERVING, SCREEN_ROWS = 24, SCREEN_COLUMNS = 80 };
 
 struct screen {
 	VTerm *vt;
@@ -20,7 +20,6 @@ struct screen {
 	struct modes modes;
 	bool other;  /* the other screen, as full-screen programs use */
 	bool hidden; /* the cursor */
-	bool reversed;
 };
 
 static int screen_on_property(VTermProp prop, VTermValue *value, void *user)
@@ -31,16 +30,15 @@ static int screen_on_property(VTermProp prop, VTermValue *value, void *user)
 		s->other = value->boolean;
 	else if (prop == VTERM_PROP_CURSORVISIBLE)
 		s->hidden = !value->boolean;
-	else if (prop == VTERM_PROP_REVERSE)
-		s->reversed = value->boolean;
 	return 1;
 }
 
 static const VTermScreenCallbacks screen_callbacks = {.settermprop = screen_on_property};
 
+/* libvterm cannot put a wide letter on a screen of one column. */
 static int screen_bounded(uint64_t n, int if_none, int most)
 {
-	return n == 0 ? if_none : n > (uint64_t)most ? most : (int)n;
+	return n == 0 ? if_none : n < 2 ? 2 : n > (uint64_t)most ? most : (int)n;
 }
 
 struct screen *screen_new(uint64_t rows, uint64_t columns)
@@ -150,11 +148,19 @@ static void screen_put_pen(struct buf *into, const struct screen_pen *p)
 	buf_put_char(into, 'm');
 }
 
-static void screen_put_letter(struct buf *into, uint32_t c)
+/* No byte of a picture is a control that a cell had. */
+static uint32_t screen_letter(uint32_t c)
 {
-	/* No byte of a picture is a control that a cell had. */
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = ' ';
+	bool shown = c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c <= 0x10ffff &&
+		     !(c >= 0xd800 && c < 0xe000);
+
+	return shown ? c : ' ';
+}
+
+static void screen_put_letter(struct buf *into, uint32_t letter)
+{
+	uint32_t c = screen_letter(letter);
+
 	if (c < 0x80) {
 		buf_put_char(into, (char)c);
 	} else if (c < 0x800) {
@@ -191,13 +197,49 @@ static int screen_row_end(const struct screen *s, int row)
 	return 0;
 }
 
+/* Letters that take two columns, and those that take none, roughly as all terminals have it.  Where
+ * one of them has it otherwise, a neighbour of the letter is a space too much. */
+static bool screen_is_in(uint32_t c, const uint32_t (*ranges)[2], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return false;
+}
+
+static bool screen_is_wide(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+		{0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60},   {0xffe0, 0xffe6},
+		{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
+
+	return screen_is_in(c, ranges, BAWN_ARRAY_SIZE(ranges));
+}
+
+static bool screen_is_mark(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd},
+					     {0x0610, 0x061a}, {0x064b, 0x065f}, {0x200b, 0x200f},
+					     {0x202a, 0x202e}, {0x2060, 0x2064}, {0x20d0, 0x20f0},
+					     {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
+					     {0xe0000, 0xe01ef}};
+
+	return screen_is_in(c, ranges, BAWN_ARRAY_SIZE(ranges));
+}
+
+/* A letter that is as wide on every terminal; after any other the place is said again. */
+static bool screen_is_sure(const VTermScreenCell *c)
+{
+	return c->chars[0] < 0x7f && c->chars[1] == 0;
+}
+
 static void screen_paint_row(const struct screen *s, int row, struct screen_pen *pen,
 			     struct buf *into)
 {
 	int end = screen_row_end(s, row);
+	int at = -1; /* where the other terminal writes next, if that is sure */
 
-	if (end > 0)
-		buf_putf(into, "\x1b[%d;1H", row + 1);
 	for (int column = 0; column < end; column++) {
 		VTermScreenCell c;
 
@@ -205,16 +247,24 @@ static void screen_paint_row(const struct screen *s, int row, struct screen_pen 
 			continue;
 		const struct screen_pen wanted = {c.attrs, c.fg, c.bg};
 
+		if (at != column)
+			buf_putf(into, "\x1b[%d;%dH", row + 1, column + 1);
 		if (!screen_is_pen(&wanted, pen)) {
 			screen_put_pen(into, &wanted);
 			*pen = wanted;
 		}
-		if (c.chars[0] == (uint32_t)SCREEN_WIDE)
-			continue;
-		screen_put_letter(into, c.chars[0] ? c.chars[0] : ' ');
+		/* So is the second half of a wide letter whose first is gone: it is a space. */
+		c.chars[0] = screen_letter(c.chars[0]);
+		/* And the first half, where there is no room for the second. */
+		if (screen_is_wide(c.chars[0]) && column + 1 == s->columns)
+			c.chars[0] = ' ';
+		if (screen_is_mark(c.chars[0]))
+			buf_put_char(into, ' '); /* or it would go to the letter before */
+		screen_put_letter(into, c.chars[0]);
 		for (int i = 1; i < VTERM_MAX_CHARS_PER_CELL && c.chars[i]; i++)
 			screen_put_letter(into, c.chars[i]);
-		if (c.width == 2)
+		at = screen_is_sure(&c) ? column + 1 : -1;
+		if (c.width == 2 && screen_is_wide(c.chars[0]))
 			column++;
 	}
 }
@@ -226,19 +276,16 @@ void screen_paint(struct screen *s, struct buf *into)
 	VTermPos at;
 
 	vterm_screen_flush_damage(s->cells);
-	/* What the viewer's terminal shows scrolls away and is not lost; then a screen of our own,
-	 * without wrapping while it is laid out. */
+	/* What the viewer's terminal shows scrolls away and is not lost. */
 	if (s->other)
 		buf_put_str(into, "\x1b[?1049h");
 	else
 		for (int i = 0; i < s->rows; i++)
 			buf_put_str(into, "\r\n");
-	buf_put_str(into, "\x1b[r\x1b[?6l\x1b[4l\x1b[?7l\x1b(B\x0f\x1b[0m\x1b[H\x1b[2J");
-	if (s->reversed)
-		buf_put_str(into, "\x1b[?5h");
+	buf_put_str(into, "\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x0f\x1b[0m\x1b[H\x1b[2J");
 	for (int row = 0; row < s->rows; row++)
 		screen_paint_row(s, row, &pen, into);
-	buf_put_str(into, "\x1b[0m\x1b[?7h");
+	buf_put_str(into, "\x1b[0m");
 	modes_say(&s->modes, into);
 	vterm_state_get_cursorpos(s->state, &at);
 	buf_putf(into, "\x1b[%d;%dH", at.row + 1,

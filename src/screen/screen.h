@@ -20,7 +20,7 @@ enum {
 
 struct screen;
 
-/* NULL when there is no memory.  Sizes are brought into 1 to MAX; 0 is 24 rows or 80 columns. */
+/* NULL when there is no memory.  Sizes are brought into 2 to MAX; 0 is 24 rows or 80 columns. */
 struct screen *screen_new(uint64_t rows, uint64_t columns);
 void screen_free(struct screen *s);
 
