@@ -172,8 +172,9 @@ const struct verb verbs[] = {
 		.usage = "[SESSION]",
 		.summary = "end a running session",
 		.description =
-			"Asks the session's command to end (SIGTERM, and SIGHUP where it has a "
-			"terminal). When it has not ended after 10 seconds, the box and all that "
+			"Asks the session's command to end (SIGTERM, and after a second SIGHUP "
+			"where it has a terminal). When it has not ended after 10 seconds, the box "
+			"and all that "
 			"runs in it is killed. Its changes and its record stay. Without a name it "
 			"is the session of this folder, or the only one that is running.",
 		.examples = "bawn stop\tthe session of this folder\n"
@@ -188,9 +189,8 @@ const struct verb verbs[] = {
 		.name = "kill",
 		.usage = "[SESSION]",
 		.summary = "end a running session at once",
-		.description =
-			"Kills every process of the session's box, without asking them. Its "
-			"changes and its record stay.",
+		.description = "Kills every process of the session's box, without asking them. Its "
+			       "changes and its record stay.",
 		.examples = "bawn kill calm-otter\tby its name",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
@@ -202,9 +202,8 @@ const struct verb verbs[] = {
 		.name = "wait",
 		.usage = "[SESSION]",
 		.summary = "wait until a session has ended",
-		.description =
-			"Waits until the session ends, and ends with the exit code of its "
-			"command.",
+		.description = "Waits until the session ends, and ends with the exit code of its "
+			       "command.",
 		.examples = "bawn wait calm-otter\tin a script, after 'bawn run --detach'",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP),
@@ -214,9 +213,8 @@ const struct verb verbs[] = {
 		.name = "pause",
 		.usage = "[SESSION]",
 		.summary = "hold a running session still",
-		.description =
-			"Stops every process of the session's box, until 'bawn resume'. Its "
-			"connections stay open as far as the other side keeps them.",
+		.description = "Stops every process of the session's box, until 'bawn resume'. Its "
+			       "connections stay open as far as the other side keeps them.",
 		.examples = "bawn pause calm-otter\tby its name",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
@@ -228,8 +226,7 @@ const struct verb verbs[] = {
 		.name = "resume",
 		.usage = "[SESSION]",
 		.summary = "let a paused session go on",
-		.description =
-			"Lets a session go on that 'bawn pause' holds still.",
+		.description = "Lets a session go on that 'bawn pause' holds still.",
 		.examples = "bawn resume calm-otter\tby its name",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
@@ -244,8 +241,9 @@ const struct verb verbs[] = {
 		.description =
 			"Types the text into the session's terminal, and Enter after it. With - "
 			"it types what comes on standard input, as it is and without Enter.",
-		.examples = "bawn send --session calm-otter -- run the tests\ta line for the agent\n"
-			    "printf '\\003' | bawn send -\tCtrl-C",
+		.examples =
+			"bawn send --session calm-otter -- run the tests\ta line for the agent\n"
+			"printf '\\003' | bawn send -\tCtrl-C",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthere is no such session, or it does not answer",

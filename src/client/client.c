@@ -68,7 +68,7 @@ struct client {
 	struct loop loop;
 	struct channel keeper;
 	pid_t keeper_pid;
-	int keeper_ends; /* a pidfd of it, where it is not our child any more; or -1 */
+	int keeper_ends;    /* a pidfd of it, where it is not our child any more; or -1 */
 	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
@@ -135,9 +135,9 @@ static int client_start_grace(struct client *c)
 
 static bool client_can_detach(const struct client *c)
 {
-	return c->attached || (c->options->session && c->options->detach_key >= 0 &&
-			       c->spawn.terminal && !c->pumped[0] &&
-			       !c->pumped[1] && !c->pumped[2]);
+	return c->attached ||
+	       (c->options->session && c->options->detach_key >= 0 && c->spawn.terminal &&
+		!c->pumped[0] && !c->pumped[1] && !c->pumped[2]);
 }
 
 static int client_watch_signals(struct client *c);
@@ -195,7 +195,8 @@ static int client_detach(struct client *c)
 
 		text_printf(&out, "%s\n", c->options->session->name);
 	} else {
-		text_printf(&err, "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
+		text_printf(&err,
+			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
 			    c->options->session->name, c->options->session->name);
 	}
 	_exit(0);
@@ -520,7 +521,10 @@ static int client_on_signal(void *context, uint32_t events)
 		return client_on_late_signal(c, (int)info.ssi_signo);
 	if (info.ssi_signo == SIGWINCH)
 		return client_resize(c);
-	if (info.ssi_signo == SIGHUP && client_can_detach(c) && !c->detached)
+	/* That the terminal is gone may be told twice. */
+	if (info.ssi_signo == SIGHUP && c->detached)
+		return 0;
+	if (info.ssi_signo == SIGHUP && client_can_detach(c))
 		return client_hang_up(c);
 	if (c->attached && info.ssi_signo != SIGTSTP) {
 		c->status = (int)info.ssi_signo;

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 enum {
-	TALK_MS = 2000,        /* for an answer */
-	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
-	TALK_END_MS = 60000,   /* the command has a moment, and its record has to end */
+	TALK_MS = 2000,         /* for an answer */
+	TALK_PAUSE_MS = 10000,  /* a process may be in a long write */
+	TALK_END_MS = 60000,    /* the command has a moment, and its record has to end */
 	TALK_TENDER_MS = 30000, /* for it to put the changes in order */
-	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
+	TALK_AGAIN_MS = 15000,  /* for others who change the rules at the same time */
 	TALK_MOMENT_MS = 32,
 	TALK_SESSIONS_MAX = 4096,
 };
@@ -174,8 +174,7 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 		process_raise_files();
 	if (!s)
 		return talk_bytes(t, type, (struct span){NULL, 0}, e);
-	return talk_answer(t, message_send(t->session->fd, type, s, object, plan, plan ? 1 : 0),
-			   e);
+	return talk_answer(t, message_send(t->session->fd, type, s, object, plan, plan ? 1 : 0), e);
 }
 
 /* What it is now. */

@@ -474,8 +474,7 @@ static int control_on_spawn(void *context, struct channel_packet *packet, struct
 
 	(void)e;
 	if (p->control->session.held)
-		control_fail_as(p, -EBUSY, "the session is paused",
-				"'bawn resume' lets it go on.");
+		control_fail_as(p, -EBUSY, "the session is paused", "'bawn resume' lets it go on.");
 	else if (p->control->pause_state != CONTROL_GOES)
 		control_fail(p, -EAGAIN, "the session is held still for a moment");
 	else

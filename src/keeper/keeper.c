@@ -51,7 +51,11 @@
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
-enum { KEEPER_JOB = 1, KEEPER_GRACE_SECONDS = 10 }; /* the session's own command */
+enum {
+	KEEPER_JOB = 1,
+	KEEPER_GRACE_SECONDS = 10,
+	KEEPER_HANG_UP_SECONDS = 1
+};                                    /* the session's own command */
 enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 
 struct keeper {
@@ -67,6 +71,7 @@ struct keeper {
 	bool detached;              /* the client sees the terminal no more */
 	int grace;                  /* a clock: the command was asked to end; or -1 */
 	struct loop_handle grace_handle;
+	bool hung_up; /* and was told that its terminal is gone */
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
@@ -78,10 +83,10 @@ struct keeper {
 	struct control control;
 	struct joined joined; /* other commands in the box */
 	struct asked asked;   /* for snapshots, by the box */
-	int parent;         /* the client's process, a pidfd */
-	bool stopped;       /* it was once: the client stopped, too */
-	bool ended;         /* the job has ended, status is its own */
-	bool called;        /* a signal for the command came: once that has ended, it is for us */
+	int parent;           /* the client's process, a pidfd */
+	bool stopped;         /* it was once: the client stopped, too */
+	bool ended;           /* the job has ended, status is its own */
+	bool called;          /* a signal for the command came: once that has ended, it is for us */
 	uint64_t status;
 	struct arena arena;
 	const struct plan *plan; /* START brings it */
@@ -539,32 +544,51 @@ static int keeper_kill(struct keeper *k)
 	return keeper_end(k);
 }
 
-static int keeper_on_grace(void *context, uint32_t events)
+static void keeper_tell_command(struct keeper *k, unsigned int number)
 {
-	(void)events;
-	return keeper_kill(context);
+	const struct message_job m = {KEEPER_JOB, 0x100u | number};
+
+	(void)message_send(k->init.fd, MESSAGE_SIGNAL, &message_job_schema, &m, NULL, 0);
+	/* Who was stopped goes on to hear of it. */
+	(void)keeper_go_on(k, 1);
 }
 
-/* `bawn stop` and `bawn kill`.  A shell at its terminal takes no SIGTERM: it is told that its terminal
- * is gone, too.  Who was stopped goes on to hear of it. */
+static int keeper_set_grace(struct keeper *k, time_t seconds)
+{
+	const struct itimerspec when = {.it_value.tv_sec = seconds};
+
+	return timerfd_settime(k->grace, 0, &when, NULL) < 0 ? -errno : 0;
+}
+
+/* A shell at its terminal takes no SIGTERM: it is told that its terminal is gone, too. */
+static int keeper_on_grace(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	uint64_t times;
+
+	(void)events;
+	if (read(k->grace, &times, sizeof(times)) < 0)
+		return 0;
+	if (!k->master.had_one || k->hung_up)
+		return keeper_kill(k);
+	k->hung_up = true;
+	keeper_tell_command(k, SIGHUP);
+	return keeper_set_grace(k, KEEPER_GRACE_SECONDS - KEEPER_HANG_UP_SECONDS);
+}
+
+/* `bawn stop` and `bawn kill`. */
 static int keeper_stop(void *context, bool now)
 {
-	static const int told[] = {SIGTERM, SIGHUP};
-	const struct itimerspec grace = {.it_value.tv_sec = KEEPER_GRACE_SECONDS};
 	struct keeper *k = context;
 
 	if (now || k->init.fd < 0)
 		return keeper_kill(k);
-	for (size_t i = 0; i < (k->master.had_one ? 2u : 1u); i++) {
-		const struct message_job m = {KEEPER_JOB, 0x100u | (unsigned int)told[i]};
-
-		(void)message_send(k->init.fd, MESSAGE_SIGNAL, &message_job_schema, &m, NULL, 0);
-	}
-	(void)keeper_go_on(k, 1);
+	keeper_tell_command(k, SIGTERM);
 	if (k->grace >= 0)
 		return 0;
 	k->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (k->grace < 0 || timerfd_settime(k->grace, 0, &grace, NULL) < 0)
+	if (k->grace < 0 || keeper_set_grace(k, k->master.had_one ? KEEPER_HANG_UP_SECONDS
+								  : KEEPER_GRACE_SECONDS) < 0)
 		return keeper_kill(k);
 	return loop_add(&k->loop, k->grace, EPOLLIN, keeper_on_grace, k, &k->grace_handle);
 }

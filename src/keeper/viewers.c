@@ -102,7 +102,8 @@ int viewers_add(struct viewers *v, int fd, struct loop_handle handle, struct spa
 	if (r < 0)
 		return r;
 	if (!v->master->had_one)
-		return error_set(e, -ENOTTY, "this session has no terminal: there is nothing to see");
+		return error_set(e, -ENOTTY,
+				 "this session has no terminal: there is nothing to see");
 	for (size_t i = 0; !free_one && i < VIEWERS_MAX; i++)
 		if (v->viewers[i].channel.fd < 0)
 			free_one = &v->viewers[i];
@@ -133,7 +134,8 @@ bool viewers_on_stopped(struct viewers *v, const struct master_view *view, struc
 
 		if (&viewer->view != view || viewer->channel.fd < 0)
 			continue;
-		viewer->told = channel_send(viewer->channel.fd, MESSAGE_STOPPED, body, NULL, 0) == 0;
+		viewer->told =
+			channel_send(viewer->channel.fd, MESSAGE_STOPPED, body, NULL, 0) == 0;
 		return viewer->told;
 	}
 	return false;

@@ -82,7 +82,8 @@ int verb_attach(const struct invocation *i)
 		return EXIT_BAWN;
 	}
 	if (left) {
-		text_printf(&err, "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
+		text_printf(&err,
+			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
 			    session.name, session.name);
 		return EXIT_OK;
 	}

@@ -41,8 +41,7 @@ static const char *exec_folder(struct exec *x)
 {
 	char here[PATH_MAX];
 
-	if (!getcwd(here, sizeof(here)) ||
-	    !str_path_beneath(here, x->session.plan->workspace))
+	if (!getcwd(here, sizeof(here)) || !str_path_beneath(here, x->session.plan->workspace))
 		return "";
 	const char *kept = arena_str(&x->arena, here);
 

@@ -42,11 +42,13 @@ static void assert_same_again(struct span bytes, uint64_t rows, uint64_t columns
 			at++;
 		print_message("# %d x %d, from byte %zu\n# first:  ", (int)rows, (int)columns, at);
 		for (size_t i = at < 40 ? 0 : at - 40; i < at + 40 && i < first.len; i++)
-			print_message(first.ptr[i] >= 0x20 && first.ptr[i] < 0x7f ? "%c" : "\\x%02x",
+			print_message(first.ptr[i] >= 0x20 && first.ptr[i] < 0x7f ? "%c"
+										  : "\\x%02x",
 				      (unsigned char)first.ptr[i]);
 		print_message("\n# second: ");
 		for (size_t i = at < 40 ? 0 : at - 40; i < at + 40 && i < second.len; i++)
-			print_message(second.ptr[i] >= 0x20 && second.ptr[i] < 0x7f ? "%c" : "\\x%02x",
+			print_message(second.ptr[i] >= 0x20 && second.ptr[i] < 0x7f ? "%c"
+										    : "\\x%02x",
 				      (unsigned char)second.ptr[i]);
 		print_message("\n");
 	}
@@ -99,8 +101,9 @@ static void test_modes_are_said_again(void **state)
 		char reset[64];
 
 		assert_true(shows(on[i], on[i]));
-		(void)snprintf(reset, sizeof(reset), "%s\x1b"
-						     "c",
+		(void)snprintf(reset, sizeof(reset),
+			       "%s\x1b"
+			       "c",
 			       on[i]);
 		/* The picture itself turns wrapping off and on. */
 		if (i != 7)
@@ -120,9 +123,10 @@ static void test_no_controls_in_cells(void **state)
 	const char *left = NULL;
 
 	(void)state;
-	paint_after(text_span("\xc2\x9b"
-			      "31m\x1b]52;c;aGVsbG8=\x07\x1b]0;title\x07\x1b[21t\x05\x1bP$q\"p\x1b\\"),
-		    24, 80, &b);
+	paint_after(
+		text_span("\xc2\x9b"
+			  "31m\x1b]52;c;aGVsbG8=\x07\x1b]0;title\x07\x1b[21t\x05\x1bP$q\"p\x1b\\"),
+		24, 80, &b);
 	for (left = b.ptr; left < b.ptr + b.len; left++)
 		assert_false((*left == 0x1b && left[1] == ']') || *left == 0x07 || *left == 0x05 ||
 			     (*left == 0x1b && left[1] == 'P'));
@@ -146,7 +150,8 @@ static void test_answers(void **state)
 
 static void test_sizes_are_bounded(void **state)
 {
-	static const uint64_t sizes[][2] = {{0, 0}, {1, 1}, {1, 500}, {100000, 3}, {UINT64_MAX, UINT64_MAX}};
+	static const uint64_t sizes[][2] = {
+		{0, 0}, {1, 1}, {1, 500}, {100000, 3}, {UINT64_MAX, UINT64_MAX}};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(sizes); i++) {
@@ -165,15 +170,52 @@ static void test_sizes_are_bounded(void **state)
 
 /* Pieces of what programs write, in any order. */
 static const char *const pieces[] = {
-	"hello ",        "\r\n",           "\x1b[H",        "\x1b[2J",      "\x1b[K",
-	"\x1b[1;31m",    "\x1b[0m",        "\x1b[38;5;99m", "\x1b[48;2;9;8;7m", "\x1b[7m",
-	"\x1b[12;40H",   "\x1b[3;9r",      "\x1b[r",        "\x1bM",        "\x1b[2L",
-	"\x1b[3M",       "\x1b[4P",        "\x1b[5@",       "\x1b[?1049h",  "\x1b[?1049l",
-	"\x1b[?25l",     "\x1b[?25h",      "\x1b[?2004h",   "\x1b[?1006h",  "\xc3\xa9",
-	"\xe6\x97\xa5",  "\xf0\x9f\x98\x80", "\t",           "\b",
-	"\x1b[4 q",      "\x1b(0lqk\x1b(B", "\x1b[?7l",     "\x1b[?7h",     "0123456789",
-	"\x1b[5X",       "\x1b[2S",        "\x1b[2T",       "\x1b" "7",     "\x1b" "8",
-	"\x1b[99C",      "\x1b[4m",        "\x1b[9m",       "\x1b[21m",     "\x1b[?5h",
+	"hello ",
+	"\r\n",
+	"\x1b[H",
+	"\x1b[2J",
+	"\x1b[K",
+	"\x1b[1;31m",
+	"\x1b[0m",
+	"\x1b[38;5;99m",
+	"\x1b[48;2;9;8;7m",
+	"\x1b[7m",
+	"\x1b[12;40H",
+	"\x1b[3;9r",
+	"\x1b[r",
+	"\x1bM",
+	"\x1b[2L",
+	"\x1b[3M",
+	"\x1b[4P",
+	"\x1b[5@",
+	"\x1b[?1049h",
+	"\x1b[?1049l",
+	"\x1b[?25l",
+	"\x1b[?25h",
+	"\x1b[?2004h",
+	"\x1b[?1006h",
+	"\xc3\xa9",
+	"\xe6\x97\xa5",
+	"\xf0\x9f\x98\x80",
+	"\t",
+	"\b",
+	"\x1b[4 q",
+	"\x1b(0lqk\x1b(B",
+	"\x1b[?7l",
+	"\x1b[?7h",
+	"0123456789",
+	"\x1b[5X",
+	"\x1b[2S",
+	"\x1b[2T",
+	"\x1b"
+	"7",
+	"\x1b"
+	"8",
+	"\x1b[99C",
+	"\x1b[4m",
+	"\x1b[9m",
+	"\x1b[21m",
+	"\x1b[?5h",
 };
 
 static void test_any_screen(void **state)
