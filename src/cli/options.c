@@ -352,13 +352,11 @@ const struct option options[OPTION_COUNT] = {
 			     .help = "straight to the terminal"},
 	[OPTION_DETACH] = {.id = OPTION_DETACH,
 			   .name = "detach",
-			   .help = "start it, print its name and return; 'bawn attach' shows it"},
-	[OPTION_DETACH_KEY] =
-		{.id = OPTION_DETACH_KEY,
-		 .name = "detach-key",
-		 .value = "KEY",
-		 .help = "the key that leaves the session running: ctrl-\\ unless you "
-			 "say another, or none"},
+			   .help = "start it, print its name, and return"},
+	[OPTION_DETACH_KEY] = {.id = OPTION_DETACH_KEY,
+			       .name = "detach-key",
+			       .value = "KEY",
+			       .help = "leaves it running: ctrl-LETTER, or none"},
 	[OPTION_WATCH] = {.id = OPTION_WATCH,
 			  .name = "watch",
 			  .help = "only look: what you type is not sent"},
