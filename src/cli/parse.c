@@ -38,7 +38,7 @@ void invocation_fini(struct invocation *i)
 
 const struct verb *verb_find(const char *name, struct error *e)
 {
-	const char *shown[32];
+	const char *shown[64];
 	size_t count = 0;
 
 	for (size_t i = 0; i < verb_count; i++) {

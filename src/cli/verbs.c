@@ -87,7 +87,7 @@ const struct verb verbs[] = {
 			    "bawn run --worktree feat/x -- claude\ton a branch of its own",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(STDIO) | BIT(CONTINUE) |
-			   BIT(FRESH) | BIT(WORKTREE),
+			   BIT(FRESH) | BIT(WORKTREE) | BIT(DETACH) | BIT(DETACH_KEY),
 		.command = true,
 		.arguments_min = 1,
 		.arguments_max = -1,
@@ -104,7 +104,153 @@ const struct verb verbs[] = {
 			    "bawn shell -w ~/project\twith another folder as the workspace",
 		.exits = EXITS_OF_COMMAND,
 		.options = BIT(HELP) | BIT(QUIET) | OPTIONS_OF_PLAN | BIT(CONTINUE) | BIT(FRESH) |
-			   BIT(WORKTREE),
+			   BIT(WORKTREE) | BIT(DETACH_KEY),
+	},
+	{
+		.name = "attach",
+		.usage = "[OPTIONS] [SESSION]",
+		.summary = "see the terminal of a running session, and type there",
+		.description =
+			"Shows the terminal of a session that is running, as it is now, and types "
+			"there what you type. Without a name it is the session of this folder, or "
+			"the only one that is running.\n\n"
+			"A session goes on without a terminal when it was started with 'bawn run "
+			"--detach', when you press Ctrl-\\ (--detach-key chooses another), and "
+			"when its terminal is closed. Several can be attached at once. Who typed "
+			"last decides how large the terminal is. With --watch you only look.\n\n"
+			"When the session ends, so does attach, with the exit code of the "
+			"session's command.",
+		.examples = "bawn attach\tthe session of this folder\n"
+			    "bawn attach --watch calm-otter\tlook on",
+		.exits = "0\tyou detached; the session goes on\n" EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(DETACH_KEY) | BIT(WATCH),
+		.arguments_max = 1,
+	},
+	{
+		.name = "exec",
+		.usage = "[OPTIONS] -- COMMAND [ARGUMENT...]",
+		.summary = "run another command in the box of a running session",
+		.description =
+			"Runs the command in the box of a session that is running: it has the "
+			"same files, the same network, the same placeholders of secrets and the "
+			"same limits as what runs there already, and the session's record has "
+			"what it does. Without --session it is the session of this folder, or "
+			"the only one that is running.\n\n"
+			"It starts in this folder where that is in the session's workspace, else "
+			"in the folder in which the session began. The terminal, signals, job "
+			"control and pipes work as with 'bawn run'.\n\n"
+			"The command ends with the session: when the session's own command ends, "
+			"the box does, too. When your terminal is closed, the command is told "
+			"(SIGHUP).",
+		.examples = "bawn exec -- git status\tin the session of this folder\n"
+			    "bawn exec --session calm-otter -- npm test\tby its name\n"
+			    "bawn exec -- cat log | less\twhat a pipe brings and takes",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP) | BIT(SESSION) | BIT(STDIO),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.command = true,
+	},
+	{
+		.name = "enter",
+		.usage = "[OPTIONS] [SESSION]",
+		.summary = "open a shell in the box of a running session",
+		.description =
+			"Opens your shell in the box of a session that is running, to look at "
+			"what it does: its files as it has them, its processes, its network. "
+			"Without a name it is the session of this folder, or the only one that "
+			"is running. What you do there the session could do, too, and it is in "
+			"its record. 'exit' leaves; the session goes on.",
+		.examples = "bawn enter\tthe session of this folder\n"
+			    "bawn enter calm-otter\tby its name",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "stop",
+		.usage = "[SESSION]",
+		.summary = "end a running session",
+		.description =
+			"Asks the session's command to end (SIGTERM, and after a second SIGHUP "
+			"where it has a terminal). When it has not ended after 10 seconds, the box "
+			"and all that "
+			"runs in it is killed. Its changes and its record stay. Without a name it "
+			"is the session of this folder, or the only one that is running.",
+		.examples = "bawn stop\tthe session of this folder\n"
+			    "bawn stop calm-otter\tby its name",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it does not answer",
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "kill",
+		.usage = "[SESSION]",
+		.summary = "end a running session at once",
+		.description = "Kills every process of the session's box, without asking them. Its "
+			       "changes and its record stay.",
+		.examples = "bawn kill calm-otter\tby its name",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it does not answer",
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "wait",
+		.usage = "[SESSION]",
+		.summary = "wait until a session has ended",
+		.description = "Waits until the session ends, and ends with the exit code of its "
+			       "command.",
+		.examples = "bawn wait calm-otter\tin a script, after 'bawn run --detach'",
+		.exits = EXITS_OF_COMMAND,
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "pause",
+		.usage = "[SESSION]",
+		.summary = "hold a running session still",
+		.description = "Stops every process of the session's box, until 'bawn resume'. Its "
+			       "connections stay open as far as the other side keeps them.",
+		.examples = "bawn pause calm-otter\tby its name",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it does not answer",
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "resume",
+		.usage = "[SESSION]",
+		.summary = "let a paused session go on",
+		.description = "Lets a session go on that 'bawn pause' holds still.",
+		.examples = "bawn resume calm-otter\tby its name",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it does not answer",
+		.options = BIT(HELP),
+		.arguments_max = 1,
+	},
+	{
+		.name = "send",
+		.usage = "[OPTIONS] -- TEXT...",
+		.summary = "type into the terminal of a running session",
+		.description =
+			"Types the text into the session's terminal, and Enter after it. With - "
+			"it types what comes on standard input, as it is and without Enter.",
+		.examples =
+			"bawn send --session calm-otter -- run the tests\ta line for the agent\n"
+			"printf '\\003' | bawn send -\tCtrl-C",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthere is no such session, or it does not answer",
+		.options = BIT(HELP) | BIT(SESSION),
+		.arguments_min = 1,
+		.arguments_max = -1,
+		.command = true,
 	},
 	{
 		.name = "explain",
@@ -835,6 +981,18 @@ const struct verb verbs[] = {
 		.summary = "another name for sessions",
 		.description = "The same as 'bawn sessions'.",
 		.examples = "bawn ls\twhat is running",
+		.exits = "0\tdone\n"
+			 "2\tthe command line makes no sense\n"
+			 "125\tthe sessions could not be looked for",
+		.options = BIT(HELP) | BIT(JSON) | BIT(ALL),
+		.hidden = true,
+	},
+	{
+		.name = "ps",
+		.usage = "[OPTIONS]",
+		.summary = "another name for sessions",
+		.description = "The same as 'bawn sessions'.",
+		.examples = "bawn ps\twhat is running",
 		.exits = "0\tdone\n"
 			 "2\tthe command line makes no sense\n"
 			 "125\tthe sessions could not be looked for",

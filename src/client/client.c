@@ -46,6 +46,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
@@ -60,12 +61,14 @@
 #include <unistd.h>
 
 enum { CLIENT_STARTING, CLIENT_RUNNING };
+enum { CLIENT_ROWS = 24, CLIENT_COLUMNS = 80 }; /* of a terminal that nobody sees yet */
 enum { CLIENT_JOB = 1, CLIENT_GRACE_SECONDS = 2, CLIENT_UNWRITTEN = 125 }; /* the last: EXIT_BAWN */
 
 struct client {
 	struct loop loop;
 	struct channel keeper;
 	pid_t keeper_pid;
+	int keeper_ends;    /* a pidfd of it, where it is not our child any more; or -1 */
 	pid_t resolver_pid; /* 0: not ours */
 	struct loop_handle keeper_handle, signal_handle, input_handle, grace_handle;
 	struct terminal terminal;
@@ -85,6 +88,9 @@ struct client {
 	int given[6]; /* plan, keys' end, 0, 1, 2, program: as many as there are */
 	size_t given_count;
 	bool ended;
+	bool attached; /* to a session of somebody else's */
+	bool detached; /* the tender: nobody sees the terminal here */
+	bool left;     /* the user detached */
 	int status;
 	struct error *error;
 	const struct client_options *options;
@@ -127,12 +133,97 @@ static int client_start_grace(struct client *c)
 	return loop_add(&c->loop, c->grace, EPOLLIN, client_on_grace, c, &c->grace_handle);
 }
 
-/* The terminal is gone: the command is told, and has a moment to put its things in order. */
+static bool client_can_detach(const struct client *c)
+{
+	return c->attached ||
+	       (c->options->session && c->options->detach_key >= 0 && c->spawn.terminal &&
+		!c->pumped[0] && !c->pumped[1] && !c->pumped[2]);
+}
+
+static int client_watch_signals(struct client *c);
+static int client_take_terminal(struct client *c);
+static void client_end_terminal(struct client *c);
+
+/* From here on this process tends the session and has no terminal. */
+static int client_become_tender(struct client *c)
+{
+	const struct message_job m = {CLIENT_JOB, (uint64_t)getpid()};
+	_cleanup_fd_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)setsid();
+	for (int i = 0; null >= 0 && i < 3; i++)
+		(void)dup2(null, i);
+	c->terminal.fd = c->output = -1;
+	c->detached = true;
+	/* Those of a descriptor that was made before a fork are the parent's. */
+	loop_remove(&c->loop, &c->signal_handle);
+	fd_close(&c->signals);
+	int r = client_watch_signals(c);
+
+	return r < 0 ? r
+		     : channel_if_there(message_send(c->keeper.fd, MESSAGE_DETACH,
+						     &message_job_schema, &m, NULL, 0));
+}
+
+/*
+ * The user goes, the session stays.  Who was attached just leaves.  Who started it leaves a child
+ * behind, since the shell waits for this process; the keeper is not the child's to wait for.
+ */
+static int client_detach(struct client *c)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	client_end_terminal(c);
+	if (c->attached) {
+		c->left = true;
+		loop_stop(&c->loop);
+		return 0;
+	}
+	c->keeper_ends = (int)syscall(SYS_pidfd_open, c->keeper_pid, 0);
+	pid_t child = c->keeper_ends < 0 ? -1 : fork();
+
+	if (child < 0) {
+		text_printf(&err, "bawn: detaching: %s\n", error_words(-errno));
+		return client_take_terminal(c);
+	}
+	if (child == 0) {
+		c->keeper_pid = c->resolver_pid = 0;
+		return client_become_tender(c);
+	}
+	if (c->options->detach) {
+		struct text out = text_open(STDOUT_FILENO);
+
+		text_printf(&out, "%s\n", c->options->session->name);
+	} else {
+		text_printf(&err,
+			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
+			    c->options->session->name, c->options->session->name);
+	}
+	_exit(0);
+}
+
+/* The terminal is gone.  A session that can be reached by another goes on; else the command is told,
+ * and has a moment to put its things in order. */
 static int client_hang_up(struct client *c)
 {
+	if (c->attached) {
+		loop_stop(&c->loop);
+		return 0;
+	}
+	if (client_can_detach(c)) {
+		c->terminal.raw = false;
+		return client_become_tender(c);
+	}
 	int r = client_start_grace(c);
 
 	return r < 0 ? r : client_send_job(c, MESSAGE_SIGNAL, 0x100 | SIGHUP);
+}
+
+static int client_type(struct client *c, const uint8_t *keys, size_t len)
+{
+	return len == 0 ? 0
+			: channel_if_there(channel_send(c->keeper.fd, MESSAGE_INPUT,
+							(struct span){keys, len}, NULL, 0));
 }
 
 static int client_on_key(void *context, uint32_t events)
@@ -149,9 +240,12 @@ static int client_on_key(void *context, uint32_t events)
 		c->reading = false;
 		return gone ? client_hang_up(c) : 0;
 	}
-	int r = channel_send(c->keeper.fd, MESSAGE_INPUT, (struct span){keys, (size_t)n}, NULL, 0);
+	const uint8_t *detach = c->options->detach_key >= 0 && client_can_detach(c)
+					? memchr(keys, c->options->detach_key, (size_t)n)
+					: NULL;
+	int r = client_type(c, keys, detach ? (size_t)(detach - keys) : (size_t)n);
 
-	return channel_if_there(r);
+	return r < 0 || !detach ? r : client_detach(c);
 }
 
 static int client_resize(struct client *c)
@@ -350,7 +444,7 @@ static int client_on_ready(void *context, struct channel_packet *packet, struct 
 	if (c->options->outward)
 		outward_start(c->options->outward);
 	process_forget_start();
-	return 0;
+	return c->options->detach ? client_detach(c) : 0;
 }
 
 static int client_on_failed(void *context, struct channel_packet *packet, struct error *e)
@@ -427,6 +521,16 @@ static int client_on_signal(void *context, uint32_t events)
 		return client_on_late_signal(c, (int)info.ssi_signo);
 	if (info.ssi_signo == SIGWINCH)
 		return client_resize(c);
+	/* That the terminal is gone may be told twice. */
+	if (info.ssi_signo == SIGHUP && c->detached)
+		return 0;
+	if (info.ssi_signo == SIGHUP && client_can_detach(c))
+		return client_hang_up(c);
+	if (c->attached && info.ssi_signo != SIGTSTP) {
+		c->status = (int)info.ssi_signo;
+		loop_stop(&c->loop);
+		return 0;
+	}
 	/* From the keyboard it is for the whole group, from kill(1) for one process. */
 	uint64_t group = info.ssi_code == SI_KERNEL ? 0x100 : 0;
 
@@ -531,6 +635,11 @@ static bool client_is_same(int a, int b, const struct stat *st)
 
 static int client_give_stdio(struct client *c, const struct client_options *options)
 {
+	/* Nobody is there: a terminal of its own, for whoever attaches. */
+	if (options->detach) {
+		c->spawn.terminal = true;
+		return 0;
+	}
 	for (int i = 0; i < 3; i++) {
 		int fd = options->fds[i];
 		struct stat st;
@@ -639,6 +748,28 @@ static int client_send_record(struct client *c)
 			    first >= 0 ? 3 : 2);
 }
 
+/* What the box's terminal is to be like: as ours.  *modes is the caller's, and lives until the message
+ * is sent. */
+static void client_describe_terminal(struct client *c, struct termios *modes)
+{
+	const int *fds = c->options->fds;
+	bool whole = c->terminal.fd == fds[0] && c->output == fds[1];
+
+	if (c->options->detach) {
+		c->spawn.foreground = true;
+		c->spawn.rows = CLIENT_ROWS;
+		c->spawn.columns = CLIENT_COLUMNS;
+		return;
+	}
+	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
+	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
+	/* In the background they are those of whoever has the terminal: a shell that edits lines.
+	 */
+	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
+	    tcgetattr(c->terminal.fd, modes) == 0)
+		c->spawn.modes = (struct span){(const uint8_t *)modes, sizeof(*modes)};
+}
+
 static int client_start(struct client *c, const struct plan *plan,
 			const struct client_options *options, struct error *e)
 {
@@ -675,13 +806,7 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (r < 0)
 		return r;
 
-	bool whole = c->terminal.fd == options->fds[0] && c->output == options->fds[1];
-	c->spawn.foreground = c->spawn.terminal && whole && terminal_is_ours(&c->terminal);
-	terminal_size(&c->terminal, &c->spawn.rows, &c->spawn.columns);
-	/* In the background the terminal has the modes of another program, for example a shell. */
-	if (c->spawn.terminal && terminal_is_ours(&c->terminal) &&
-	    tcgetattr(c->terminal.fd, &modes) == 0)
-		c->spawn.modes = (struct span){(const uint8_t *)&modes, sizeof(modes)};
+	client_describe_terminal(c, &modes);
 	r = client_send_control(c);
 	if (r == 0)
 		r = client_send_record(c);
@@ -699,7 +824,7 @@ static int client_start(struct client *c, const struct plan *plan,
 	if (r == 0)
 		r = loop_add(&c->loop, c->keeper.fd, EPOLLIN, client_on_keeper, c,
 			     &c->keeper_handle);
-	if (r == 0 && c->spawn.foreground)
+	if (r == 0 && c->spawn.foreground && c->terminal.fd >= 0)
 		r = client_take_terminal(c);
 	return r < 0 ? error_sys(e, r, "starting the session") : 0;
 }
@@ -739,13 +864,49 @@ static void client_end(struct client *c)
 	if (c->keeper_pid > 0)
 		while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
-	/* By itself it ends only after its last lookup. */
+	if (c->keeper_ends >= 0) {
+		struct pollfd end = {.fd = c->keeper_ends, .events = POLLIN};
+
+		while (poll(&end, 1, -1) < 0 && errno == EINTR)
+			continue;
+	}
+	fd_close(&c->keeper_ends);
+	/* It would end with the gate, once its own lookups are over. */
 	if (c->resolver_pid > 0 && kill(c->resolver_pid, SIGKILL) == 0)
 		while (waitpid(c->resolver_pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	fd_close(&c->signals);
 	fd_close(&c->grace);
 	loop_fini(&c->loop);
+}
+
+static struct client *client_new(const struct client_options *options, struct error *e)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		(void)error_set(e, -ENOMEM, "no memory");
+		return NULL;
+	}
+	c->error = e;
+	c->options = options;
+	c->ssh_agent = c->workspace = "";
+	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
+	c->handover = HANDOVER_INIT;
+	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = c->keeper_ends = -1;
+	return c;
+}
+
+/* From the start, which came out as r, to the command's end. */
+static int client_live(struct client *c, int r, int *ret_status)
+{
+	if (r == 0)
+		r = loop_run(&c->loop);
+	client_end(c);
+	if (r < 0 && c->error->code == 0)
+		(void)error_sys(c->error, r, "the session");
+	*ret_status = c->status;
+	return r;
 }
 
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
@@ -756,30 +917,100 @@ int client_run(const struct plan *plan, const struct client_options *options, in
 	if (plan->backend == PLAN_BACKEND_HOST)
 		return host_run(plan, options->record, ret_status, e);
 
-	_cleanup_free_ struct client *c = calloc(1, sizeof(*c));
+	_cleanup_free_ struct client *c = client_new(options, e);
 
 	if (!c)
-		return error_set(e, -ENOMEM, "no memory");
+		return e->code;
 	(void)process_raise_files(); /* keeper, recorder, gate and keys have it from us */
-	c->error = e;
-	c->options = options;
 	c->ssh_agent = plan->ssh_agent;
 	c->workspace = plan->workspace;
-	asked_snapshot_init(&c->asked_snapshot, &c->loop, client_on_asked_snapshot, c);
-	c->handover = HANDOVER_INIT;
-	c->terminal.fd = c->output = c->signals = c->keeper.fd = c->grace = -1;
 	int r = loop_init(&c->loop);
 
 	if (r < 0)
 		return error_sys(e, r, "starting the session");
-	r = client_start(c, plan, options, e);
-	if (r == 0)
-		r = loop_run(&c->loop);
-	client_end(c);
-	if (r < 0 && e->code == 0)
-		(void)error_sys(e, r, "the session");
+	r = client_live(c, client_start(c, plan, options, e), ret_status);
 	if (r < 0)
 		(void)advice_diagnose(plan, e);
-	*ret_status = c->status;
+	return r;
+}
+
+static int client_start_joined(struct client *c, int fd, const struct message_spawn *what)
+{
+	struct termios modes;
+	int r = client_watch_signals(c);
+
+	c->spawn = *what;
+	c->keeper = (struct channel){.fd = fd,
+				     .rules = client_rules,
+				     .rule_count = BAWN_ARRAY_SIZE(client_rules),
+				     .state = CLIENT_RUNNING,
+				     .context = c};
+	if (r == 0)
+		r = client_give_stdio(c, c->options);
+	if (r == 0) {
+		client_describe_terminal(c, &modes);
+		r = message_send(fd, MESSAGE_SPAWN, &message_spawn_schema, &c->spawn, c->given,
+				 c->given_count);
+	}
+	for (size_t i = 0; i < c->given_count; i++)
+		fd_close(&c->given[i]);
+	if (r == 0)
+		r = loop_add(&c->loop, fd, EPOLLIN, client_on_keeper, c, &c->keeper_handle);
+	if (r == 0 && c->spawn.foreground)
+		r = client_take_terminal(c);
+	return r < 0 ? error_sys(c->error, r, "starting the command") : 0;
+}
+
+int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
+		int *ret_status, struct error *e)
+{
+	_cleanup_free_ struct client *c = client_new(options, e);
+
+	if (!c) {
+		fd_close(&fd);
+		return e->code;
+	}
+	int r = loop_init(&c->loop);
+
+	if (r < 0)
+		return error_sys(e, r, "starting the command");
+	return client_live(c, client_start_joined(c, fd, what), ret_status);
+}
+
+static int client_start_attached(struct client *c, int fd, bool watches)
+{
+	struct message_attach m = {.watches = watches};
+	int r = client_watch_signals(c);
+
+	c->attached = true;
+	c->keeper = (struct channel){.fd = fd,
+				     .rules = client_rules,
+				     .rule_count = BAWN_ARRAY_SIZE(client_rules),
+				     .state = CLIENT_RUNNING,
+				     .context = c};
+	c->terminal.fd = c->options->fds[0];
+	c->output = c->options->fds[1];
+	terminal_size(&c->terminal, &m.rows, &m.columns);
+	if (r == 0)
+		r = message_send(fd, MESSAGE_ATTACH, &message_attach_schema, &m, NULL, 0);
+	if (r == 0)
+		r = loop_add(&c->loop, fd, EPOLLIN, client_on_keeper, c, &c->keeper_handle);
+	if (r == 0)
+		r = client_take_terminal(c);
+	return r < 0 ? error_sys(c->error, r, "attaching") : 0;
+}
+
+int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
+		  int *ret_status, struct error *e)
+{
+	_cleanup_free_ struct client *c = client_new(options, e);
+	int r = c ? loop_init(&c->loop) : e->code;
+
+	if (r < 0) {
+		fd_close(&fd);
+		return error_sys(e, r, "attaching");
+	}
+	r = client_live(c, client_start_attached(c, fd, watches), ret_status);
+	*ret_left = c->left;
 	return r;
 }

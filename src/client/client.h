@@ -11,6 +11,7 @@
 #include "handover.h"
 
 struct message_event;
+struct message_spawn;
 struct outward;
 struct record_folder;
 struct session_store;
@@ -29,17 +30,45 @@ struct client_options {
 	int layers;                          /* the lock of its layers; -1: it has none */
 	int first;                           /* folder of its first versions; -1: none are kept */
 	const struct record_folder *record;  /* NULL: the plan goes without */
-	struct outward *outward;             /* started with the box; NULL: no collector is named */
+	struct outward *outward;             /* started when the box runs; NULL: nobody asked */
+	bool detach;                         /* the session goes on by itself from the start */
+	int detach_key; /* this byte, typed, lets it go on by itself; -1: none does */
 };
 
-#define CLIENT_OPTIONS_INIT \
-	((struct client_options){.exec_fd = -1, .fds = {0, 1, 2}, .layers = -1, .first = -1})
+#define CLIENT_OPTIONS_INIT                        \
+	((struct client_options){.exec_fd = -1,    \
+				 .fds = {0, 1, 2}, \
+				 .layers = -1,     \
+				 .first = -1,      \
+				 .detach_key = CLIENT_DETACH_KEY})
+
+enum { CLIENT_DETACH_KEY = '\\' - 64 }; /* Ctrl-\ */
 
 /*
  * Runs the plan's command in a new box.  Returns 0 and the command's wait status (as waitpid
  * gives it), or a negative errno when the box was not started or was lost.
+ *
+ * When the user detaches, the process that he started says so and ends, and this returns in a child of
+ * it that has no terminal: the session's tender, which brings it what only a program of the user's can
+ * (values of secrets, a resolver, snapshots) and keeps its locks.  When the terminal is closed the
+ * process itself goes on as tender.
  */
 int client_run(const struct plan *plan, const struct client_options *options, int *ret_status,
 	       struct error *e);
+
+/*
+ * Runs another command in the box of a session, whose keeper is at the other end of `fd`.  `what` has
+ * the words of the command and its folder; of the options only the streams count.  Returns as
+ * client_run does.
+ */
+int client_join(int fd, const struct message_spawn *what, const struct client_options *options,
+		int *ret_status, struct error *e);
+
+/*
+ * Shows the terminal of the session whose keeper is at the other end of `fd`, and types there, until
+ * the session ends or the user detaches (*ret_left).  watches: types nothing.
+ */
+int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
+		  int *ret_status, struct error *e);
 
 #endif

@@ -9,16 +9,20 @@
 #include "process.h"
 #include "str.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-	TALK_MS = 2000,        /* for an answer */
-	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
-	TALK_AGAIN_MS = 15000, /* while other commands change the rules at the same time */
+	TALK_MS = 2000,         /* for an answer */
+	TALK_PAUSE_MS = 10000,  /* a process may be in a long write */
+	TALK_END_MS = 60000,    /* the command has a moment, and its record has to end */
+	TALK_TENDER_MS = 30000, /* for it to put the changes in order */
+	TALK_AGAIN_MS = 15000,  /* for others who change the rules at the same time */
 	TALK_MOMENT_MS = 32,
 	TALK_SESSIONS_MAX = 4096,
 };
@@ -29,7 +33,8 @@ struct talk {
 	struct message_changed changed;
 	struct message_counted counted;
 	struct error failure; /* what the keeper says went wrong */
-	int ms;               /* to wait; 0: TALK_MS */
+	int status;           /* of the session's command */
+	int ms;               /* to wait; 0: TALK_MS; -1: for ever */
 };
 
 void session_fini(struct session *s)
@@ -110,29 +115,33 @@ static int talk_on_paused(void *context, struct channel_packet *packet, struct e
 	return message_decode(packet->body, &message_paused_schema, &m, NULL, e);
 }
 
+static int talk_on_exited(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct talk *t = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	t->status = r < 0 ? 0 : (int)m.value;
+	return r;
+}
+
 static const struct channel_rule talk_rules[] = {
 	{MESSAGE_STATE, "STATE", 512, 1, 1, 1u << 0, talk_on_state},
 	{MESSAGE_CHANGED, "CHANGED", 1024, 0, 0, 1u << 0, talk_on_changed},
 	{MESSAGE_COUNTED, "COUNTED", 1024, 0, 0, 1u << 0, talk_on_counted},
 	{MESSAGE_PAUSED, "PAUSED", 2048, 0, 0, 1u << 0, talk_on_paused},
-	{MESSAGE_FAILED, "FAILED", 2048, 0, 0, 1u << 0, talk_on_failed},
+	{MESSAGE_EXITED, "EXITED", 16, 0, 0, 1u << 0, talk_on_exited},
+	{MESSAGE_FAILED, "FAILED", 4096, 0, 0, 1u << 0, talk_on_failed},
 };
 
-/* One message out, one back. */
-static int talk_once(struct talk *t, enum message_type type, const struct schema *s,
-		     const void *object, const int *plan, struct error *e)
+/* What came of a message that was sent with r: the one that comes back. */
+static int talk_answer(struct talk *t, int r, struct error *e)
 {
 	struct channel channel = {.fd = t->session->fd,
 				  .rules = talk_rules,
 				  .rule_count = BAWN_ARRAY_SIZE(talk_rules),
 				  .context = t};
 	struct pollfd answer = {.fd = channel.fd, .events = POLLIN};
-
-	/* The kernel compares all descriptors of the user on their way with our own limit. */
-	if (plan)
-		process_raise_files();
-	int r = s ? message_send(channel.fd, type, s, object, plan, plan ? 1 : 0)
-		  : channel_send(channel.fd, (uint32_t)type, (struct span){NULL, 0}, NULL, 0);
 
 	if (r == 0 && poll(&answer, 1, t->ms ? t->ms : TALK_MS) <= 0)
 		r = -ETIME;
@@ -151,7 +160,24 @@ static int talk_once(struct talk *t, enum message_type type, const struct schema
 	return 0;
 }
 
-/* Asks the session for its state. */
+static int talk_bytes(struct talk *t, enum message_type type, struct span bytes, struct error *e)
+{
+	return talk_answer(t, channel_send(t->session->fd, (uint32_t)type, bytes, NULL, 0), e);
+}
+
+/* One message out, one back. */
+static int talk_once(struct talk *t, enum message_type type, const struct schema *s,
+		     const void *object, const int *plan, struct error *e)
+{
+	/* What all of the user's programs have on their way is compared with our own limit. */
+	if (plan)
+		process_raise_files();
+	if (!s)
+		return talk_bytes(t, type, (struct span){NULL, 0}, e);
+	return talk_answer(t, message_send(t->session->fd, type, s, object, plan, plan ? 1 : 0), e);
+}
+
+/* What it is now. */
 static int session_ask(struct session *s, struct error *e)
 {
 	struct talk t = {.session = s, .failure = ERROR_INIT};
@@ -216,6 +242,63 @@ int session_pause(struct session *s, bool pause, struct error *e)
 	return talk_once(&t, MESSAGE_PAUSE, &message_job_schema, &m, NULL, e);
 }
 
+/* The bawn that tends a session puts its changes in order after it: only then is all of it over. */
+static int talk_tender(const struct session *s)
+{
+	return s->state.pid > 0 && s->state.pid <= INT_MAX
+		       ? (int)syscall(SYS_pidfd_open, (pid_t)s->state.pid, 0)
+		       : -1;
+}
+
+static int talk_until_end(struct talk *t, enum message_type type, const struct schema *s,
+			  const void *object, int *ret_status, struct error *e)
+{
+	_cleanup_fd_ int tender = talk_tender(t->session);
+	struct pollfd end = {.fd = tender, .events = POLLIN};
+	int r = talk_once(t, type, s, object, NULL, e);
+
+	*ret_status = t->status;
+	if (r == 0 && tender >= 0)
+		(void)poll(&end, 1, TALK_TENDER_MS);
+	return r;
+}
+
+int session_end(struct session *s, bool now, int *ret_status, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT, .ms = TALK_END_MS};
+	const struct message_job m = {.value = now};
+
+	return talk_until_end(&t, MESSAGE_END, &message_job_schema, &m, ret_status, e);
+}
+
+int session_wait(struct session *s, int *ret_status, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT, .ms = -1};
+
+	return talk_until_end(&t, MESSAGE_WAIT, NULL, NULL, ret_status, e);
+}
+
+int session_type(struct session *s, struct span bytes, struct error *e)
+{
+	int r = 0;
+
+	for (size_t at = 0; r == 0 && at < bytes.len; at += MESSAGE_DATA_MAX) {
+		struct talk t = {.session = s, .failure = ERROR_INIT, .ms = TALK_MS};
+		size_t len = bytes.len - at < MESSAGE_DATA_MAX ? bytes.len - at : MESSAGE_DATA_MAX;
+
+		r = talk_bytes(&t, MESSAGE_INPUT, (struct span){bytes.ptr + at, len}, e);
+	}
+	return r;
+}
+
+int session_hold(struct session *s, bool hold, struct error *e)
+{
+	struct talk t = {.session = s, .failure = ERROR_INIT, .ms = TALK_PAUSE_MS};
+	const struct message_job m = {.value = hold};
+
+	return talk_once(&t, MESSAGE_HOLD, &message_job_schema, &m, NULL, e);
+}
+
 /* --- finding -------------------------------------------------------------------------- */
 
 static int talk_open(const struct session_places *places, const char *name,
@@ -232,6 +315,11 @@ static int talk_open(const struct session_places *places, const char *name,
 	}
 	s->code = s->fd < 0 ? error_sys(e, s->fd, "reaching the session %s", name)
 			    : session_ask(s, e);
+	if (s->code == -EPROTO) {
+		(void)error_set(e, -EPROTO, "the session %s was started by another version of bawn",
+				name);
+		error_next(e, "Use that version, or end the session where it was started.");
+	}
 	if (s->code < 0)
 		fd_close(&s->fd);
 	return s->code;

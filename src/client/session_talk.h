@@ -66,4 +66,16 @@ int session_count(struct session *s, const char *host, uint16_t port,
 enum { SESSION_PAUSE_MS = 30000 };
 int session_pause(struct session *s, bool pause, struct error *e);
 
+/* Ends the session: asks its command to, or (now) at once.  *ret_status: how the command ended. */
+int session_end(struct session *s, bool now, int *ret_status, struct error *e);
+
+/* Waits for its end, however long that takes. */
+int session_wait(struct session *s, int *ret_status, struct error *e);
+
+/* Types into its terminal. */
+int session_type(struct session *s, struct span bytes, struct error *e);
+
+/* Holds it still until it is let go on, whatever becomes of us. */
+int session_hold(struct session *s, bool hold, struct error *e);
+
 #endif

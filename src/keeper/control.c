@@ -51,7 +51,7 @@ static void control_drop(struct control_peer *p)
 	fd_close(&p->channel.fd);
 	p->waiting = 0;
 	p->pauses = 0;
-	p->pause_waits = p->pause_ends = false;
+	p->pause_waits = p->pause_ends = p->waits = false;
 	if (paused)
 		control_update_pause(p->control);
 }
@@ -115,6 +115,7 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	(void)packet;
 	(void)e;
 	c->session.gate = c->gate->fd >= 0;
+	c->look(c->context, &c->session);
 	control_answer(p, MESSAGE_STATE, &message_session_schema, &c->session, &c->plan, 1);
 	return 0;
 }
@@ -131,8 +132,8 @@ static void control_update_pause(struct control *c)
 	for (size_t i = 0; i < CONTROL_PEERS; i++)
 		if (c->peers[i].pauses && (first == 0 || c->peers[i].pauses < first))
 			first = c->peers[i].pauses;
-	if (first == 0 && c->pause_state != CONTROL_GOES) {
-		/* An answer that is still on its way has an old number, and is dropped. */
+	if (first == 0 && !c->session.held && c->pause_state != CONTROL_GOES) {
+		/* An answer that is on its way is to a number that is no longer asked for. */
 		c->pause_state = CONTROL_GOES;
 		c->pause_id = 0;
 		(void)c->pause(c->context, 0, 0);
@@ -212,6 +213,33 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 	return r;
 }
 
+/* Whoever paused for a moment lets go by himself; this is for good. */
+static int control_on_hold(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct control *c = p->control;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	c->session.held = m.value != 0;
+	if (!c->session.held) {
+		control_update_pause(c);
+		control_say_paused(p, 0);
+	} else if (c->pause_state == CONTROL_PAUSED) {
+		control_say_paused(p, c->pause_count);
+	} else {
+		p->pause_waits = true;
+		if (c->pause_state == CONTROL_GOES) {
+			c->pause_state = CONTROL_STOPPING;
+			c->pause_id = ++c->next;
+			r = c->pause(c->context, c->pause_id, 1);
+		}
+	}
+	return r;
+}
+
 static void control_tell_paused(struct control_peer *p, const struct message_paused *m)
 {
 	if (m->failure)
@@ -251,6 +279,7 @@ int control_on_paused(struct control *c, struct span body, struct error *e)
 		return 0;
 	}
 	c->pause_state = m.failure ? CONTROL_GOES : CONTROL_PAUSED;
+	c->session.held = c->session.held && !m.failure;
 	c->pause_count = m.count;
 	for (size_t i = 0; i < CONTROL_PEERS; i++) {
 		struct control_peer *p = &c->peers[i];
@@ -422,11 +451,97 @@ static int control_on_count(void *context, struct channel_packet *packet, struct
 	return 0;
 }
 
+/* Hands the peer on: from now on it is somebody else's. */
+static void control_hand_on(struct control_peer *p, const struct channel_packet *packet,
+			    int (*to)(void *context, int fd, struct loop_handle handle,
+				      const struct channel_packet *packet, struct error *e))
+{
+	struct error why = ERROR_INIT;
+
+	if (to(p->control->context, p->channel.fd, p->handle, packet, &why) < 0) {
+		control_fail_as(p, why.code, why.text, why.next);
+		return;
+	}
+	p->channel.fd = -1;
+	p->handle = (struct loop_handle){0, 0};
+	control_hear(p->control);
+}
+
+/* Nothing starts in a box that is held still: who looks at it would see it move. */
+static int control_on_spawn(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+
+	(void)e;
+	if (p->control->session.held)
+		control_fail_as(p, -EBUSY, "the session is paused", "'bawn resume' lets it go on.");
+	else if (p->control->pause_state != CONTROL_GOES)
+		control_fail(p, -EAGAIN, "the session is held still for a moment");
+	else
+		control_hand_on(p, packet, p->control->join);
+	return 0;
+}
+
+static int control_on_attach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+
+	(void)e;
+	control_hand_on(p, packet, p->control->attach);
+	return 0;
+}
+
+static int control_on_end(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	p->waits = true;
+	/* Who is held still cannot end by himself. */
+	if (p->control->session.held) {
+		p->control->session.held = false;
+		control_update_pause(p->control);
+	}
+	return p->control->end(p->control->context, m.value != 0);
+}
+
+static int control_on_input(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+	const struct message_changed done = {.text = ""};
+
+	(void)e;
+	if (p->control->type(p->control->context, packet->body) < 0)
+		control_fail(p, -ENOTTY, "this session has no terminal to type into");
+	else
+		control_answer(p, MESSAGE_CHANGED, &message_changed_schema, &done, NULL, 0);
+	return 0;
+}
+
+static int control_on_wait(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct control_peer *p = context;
+
+	(void)packet;
+	(void)e;
+	p->waits = true;
+	return 0;
+}
+
 static const struct channel_rule control_rules[] = {
 	{MESSAGE_STATUS, "STATUS", 0, 0, 0, 1u << CONTROL_SERVING, control_on_status},
 	{MESSAGE_CHANGE, "CHANGE", 1024, 1, 1, 1u << CONTROL_SERVING, control_on_change},
 	{MESSAGE_COUNT, "COUNT", 512, 0, 0, 1u << CONTROL_SERVING, control_on_count},
 	{MESSAGE_PAUSE, "PAUSE", 16, 0, 0, 1u << CONTROL_SERVING, control_on_pause},
+	{MESSAGE_SPAWN, "SPAWN", CHANNEL_BYTES_MAX, 0, 3, 1u << CONTROL_SERVING, control_on_spawn},
+	{MESSAGE_END, "END", 16, 0, 0, 1u << CONTROL_SERVING, control_on_end},
+	{MESSAGE_INPUT, "INPUT", MESSAGE_DATA_MAX, 0, 0, 1u << CONTROL_SERVING, control_on_input},
+	{MESSAGE_WAIT, "WAIT", 0, 0, 0, 1u << CONTROL_SERVING, control_on_wait},
+	{MESSAGE_HOLD, "HOLD", 16, 0, 0, 1u << CONTROL_SERVING, control_on_hold},
+	{MESSAGE_ATTACH, "ATTACH", 32, 0, 0, 1u << CONTROL_SERVING, control_on_attach},
 };
 
 static int control_on_peer(void *context, uint32_t events)
@@ -451,7 +566,7 @@ static struct control_peer *control_place(struct control *c)
 
 		if (p->channel.fd < 0)
 			return p;
-		if (p->waiting == 0 && p->pauses == 0 && p->stays <= now &&
+		if (p->waiting == 0 && p->pauses == 0 && !p->waits && p->stays <= now &&
 		    (!first || p->stays < first->stays))
 			first = p;
 	}
@@ -629,4 +744,11 @@ void control_lose_gate(struct control *c)
 		p->waiting = 0;
 		control_fail(p, -ENOTCONN, control_no_gate(-ENOTCONN));
 	}
+}
+
+void control_end(struct control *c, uint32_t type, struct span body)
+{
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		if (c->peers[i].channel.fd >= 0 && c->peers[i].waits)
+			(void)channel_send(c->peers[i].channel.fd, type, body, NULL, 0);
 }

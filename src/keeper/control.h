@@ -18,9 +18,17 @@
  *		    box goes on when the last one lets go.  A peer that lets go learns whether
  *		    nothing ran during its pause
  *
- * No peer can block the keeper.  Peers are few, and a silent one makes room for a new one.  The
- * keeper never waits for a peer to read: it drops a peer that does not.  It drops no peer that
- * it is serving: then new ones wait.
+ *	SPAWN	    starts another command in the box, which is this peer's from then on
+ *		    (joined.h); then the peer is no longer one of ours
+ *	END	    the session ends
+ *	INPUT	    is typed into its terminal
+ *	WAIT	    is told how it ended
+ *	HOLD	    as PAUSE, and it holds whether the peer stays or goes
+ *	ATTACH	    shows the peer the session's terminal (viewers.h); likewise
+ *
+ * Nobody can hold the keeper up: peers are few, one that has been silent makes room for a new
+ * one, nothing waits for a peer to read, and one that does not is gone.  Nobody is sent away
+ * while he is served: then who comes waits.
  */
 #ifndef BAWN_CONTROL_H
 #define BAWN_CONTROL_H
@@ -53,11 +61,12 @@ struct control_peer {
 	struct control *control;
 	struct channel channel; /* fd -1: nobody */
 	struct loop_handle handle;
-	int64_t stays;    /* it keeps its place until then (clock_ms) */
-	uint64_t waiting; /* id of the gate's answer that it waits for; 0: none */
-	int64_t pauses;   /* it pauses the box until then (clock_ms); 0: it does not */
-	bool pause_waits; /* it waits until the box has stopped */
-	bool pause_ends;  /* it waits to learn whether nothing ran */
+	int64_t stays;    /* until then it keeps its place (clock_ms) */
+	uint64_t waiting; /* for the gate's answer of this id; 0: for none */
+	int64_t pauses;   /* the box, until then (clock_ms); 0: does not */
+	bool pause_waits; /* for the box to be still */
+	bool pause_ends;  /* waits to be told that it was */
+	bool waits;       /* for the session's end */
 };
 
 struct control {
@@ -71,6 +80,18 @@ struct control {
 		      struct error *e);
 	/* Sends init PAUSE with this value, for the pause of that number. */
 	int (*pause)(void *context, uint64_t id, unsigned int value);
+	/* Another command for the box, somebody who attaches: 0, and the peer's descriptor and its
+	 * place in the loop are the receiver's; or -errno. */
+	int (*join)(void *context, int fd, struct loop_handle handle,
+		    const struct channel_packet *packet, struct error *e);
+	int (*attach)(void *context, int fd, struct loop_handle handle,
+		      const struct channel_packet *packet, struct error *e);
+	/* The session ends, now or when its command has had a moment. */
+	int (*end)(void *context, bool now);
+	/* Somebody types without seeing the terminal. */
+	int (*type)(void *context, struct span bytes);
+	/* What a peer is told of who sees the terminal. */
+	void (*look)(void *context, struct message_session *session);
 	void *context;
 	uid_t uid; /* ours */
 
@@ -130,6 +151,9 @@ int control_on_counted(struct control *c, struct span body, struct error *e);
 
 /* Init's answer. */
 int control_on_paused(struct control *c, struct span body, struct error *e);
+
+/* The session is over: EXITED or FAILED, for those who wait for it. */
+void control_end(struct control *c, uint32_t type, struct span body);
 
 /* The gate is gone: nobody waits for it any more. */
 void control_lose_gate(struct control *c);

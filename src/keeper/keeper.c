@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper stands outside the box and keeps one session: it makes the box, holds the
- * terminal's master (master.h), passes bytes and signals between the client and init, watches
- * the clock, and cleans up.  It talks to keys, signer and recorder by keyring.h, signing.h and
- * recording.h; it answers other commands by control.h, and the box by asked.h.
+ * The keeper stands outside the box and keeps one session: it makes the box,
+ * holds the terminal's master (master.h), passes bytes and signals between the client
+ * and init, watches the clock, and cleans up.  Its sides of the other processes are
+ * keyring.h, signing.h and recording.h; who asks it later is in control.h and asked.h,
+ * and what else runs in the box in joined.h.
  *
  *	state NEW	waits for START from the client; CONTROL may come before
  *	state RUNNING	the box is being made or is there; messages go both ways
@@ -25,6 +26,7 @@
 #include "channel.h"
 #include "control.h"
 #include "fd.h"
+#include "joined.h"
 #include "keyring.h"
 #include "loop.h"
 #include "make.h"
@@ -36,7 +38,9 @@
 #include "profile.h"
 #include "master.h"
 #include "recording.h"
+#include "screening.h"
 #include "signing.h"
+#include "viewers.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -47,16 +51,27 @@
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
-enum { KEEPER_JOB = 1 };              /* the session's own command */
+enum {
+	KEEPER_JOB = 1,
+	KEEPER_GRACE_SECONDS = 10,
+	KEEPER_HANG_UP_SECONDS = 1
+};                                    /* the session's own command */
 enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 
 struct keeper {
 	struct loop loop;
 	struct channel client, init;
-	struct loop_handle init_handle, timer_handle, client_handle;
+	struct loop_handle init_handle, timer_handle;
 	int programs; /* the folder of the programs that we start */
 	int timer;
 	struct master master;
+	struct master_view client_view;
+	struct screening screening; /* where the command has a terminal */
+	struct viewers viewers;     /* who attached */
+	bool detached;              /* the client sees the terminal no more */
+	int grace;                  /* a clock: the command was asked to end; or -1 */
+	struct loop_handle grace_handle;
+	bool hung_up; /* and was told that its terminal is gone */
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
 	struct loop_handle gate_handle;
@@ -66,11 +81,12 @@ struct keeper {
 	struct recording recording;
 	int lookups; /* the resolver's end, while there is none; or -1 */
 	struct control control;
-	struct asked asked; /* for snapshots, by the box */
-	int parent;         /* the client's process, a pidfd */
-	bool stopped;       /* the command stopped once, and the client with it */
-	bool ended;         /* the job has ended, status is its own */
-	bool called;        /* a signal came; after the command's end signals are for the keeper */
+	struct joined joined; /* other commands in the box */
+	struct asked asked;   /* for snapshots, by the box */
+	int parent;           /* the client's process, a pidfd */
+	bool stopped;         /* it was once: the client stopped, too */
+	bool ended;           /* the job has ended, status is its own */
+	bool called;          /* a signal for the command came: once that has ended, it is for us */
 	uint64_t status;
 	struct arena arena;
 	const struct plan *plan; /* START brings it */
@@ -116,7 +132,11 @@ static int keeper_on_terminal(void *context, struct channel_packet *packet, stru
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	return r < 0 ? r : master_take(&k->master, TAKE_FD(packet->fds[0]), e);
+	if (r < 0)
+		return r;
+	return m.job == KEEPER_JOB
+		       ? master_take(&k->master, TAKE_FD(packet->fds[0]), e)
+		       : joined_on_terminal(&k->joined, m.job, TAKE_FD(packet->fds[0]), e);
 }
 
 static int keeper_on_input(void *context, struct channel_packet *packet, struct error *e)
@@ -125,7 +145,7 @@ static int keeper_on_input(void *context, struct channel_packet *packet, struct 
 
 	(void)e;
 	k->called = k->called || memchr(packet->body.ptr, KEEPER_INTERRUPT, packet->body.len);
-	master_type(&k->master, packet->body);
+	master_type(&k->master, &k->client_view, packet->body);
 	return 0;
 }
 
@@ -136,7 +156,7 @@ static int keeper_on_resize(void *context, struct channel_packet *packet, struct
 	int r = message_decode(packet->body, &message_resize_schema, &m, NULL, e);
 
 	if (r == 0)
-		master_resize(&k->master, m.rows, m.columns);
+		master_resize(&k->master, &k->client_view, m.rows, m.columns);
 	return r;
 }
 
@@ -172,17 +192,40 @@ static int keeper_on_failed(void *context, struct channel_packet *packet, struct
 	return r < 0 ? r : keeper_fail(k, &failure);
 }
 
+static int keeper_go_on(void *context, uint64_t foreground)
+{
+	struct keeper *k = context;
+	const struct message_job m = {KEEPER_JOB, foreground};
+
+	return k->init.fd < 0 ? 0
+			      : channel_if_there(message_send(k->init.fd, MESSAGE_CONTINUE,
+							      &message_job_schema, &m, NULL, 0));
+}
+
 static int keeper_on_stopped(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	(void)e;
-	k->stopped = true;
-	/* Its earlier output goes first, so that the client leaves the terminal in the right
-	 * state. */
-	int r = master_settle(&k->master);
+	if (r < 0)
+		return r;
+	if (m.job != KEEPER_JOB) {
+		joined_on_stopped(&k->joined, m.job, packet->body);
+		return 0;
+	}
+	/* What it wrote before comes before: who sees the terminal leaves it as it should be. */
+	master_settle(&k->master);
+	const struct master_view *who = master_viewer(&k->master);
 
-	return r < 0 ? r : keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
+	if (!k->detached && (!who || who == &k->client_view)) {
+		k->stopped = true;
+		return keeper_tell_client(k, MESSAGE_STOPPED, packet->body);
+	}
+	/* Nobody is there who could let it go on. */
+	if (!viewers_on_stopped(&k->viewers, who, packet->body))
+		return keeper_go_on(k, 1);
+	return 0;
 }
 
 static int keeper_on_exited(void *context, struct channel_packet *packet, struct error *e)
@@ -191,8 +234,12 @@ static int keeper_on_exited(void *context, struct channel_packet *packet, struct
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
-	if (r < 0 || m.job != KEEPER_JOB)
+	if (r < 0)
 		return r;
+	if (m.job != KEEPER_JOB) {
+		joined_on_exited(&k->joined, m.job, m.value);
+		return 0;
+	}
 	if (m.value > 0xffff) {
 		struct error failure = ERROR_INIT;
 
@@ -346,6 +393,7 @@ static void keeper_end_gate(struct keeper *k)
 	make_end(&k->gate_made);
 	make_end(&k->resolver_made);
 	signing_end(&k->signing);
+	screening_end(&k->screening);
 	keyring_end(&k->keyring);
 }
 
@@ -463,6 +511,119 @@ static int keeper_pause(void *context, uint64_t id, unsigned int value)
 
 	return channel_if_there(
 		message_send(k->init.fd, MESSAGE_PAUSE, &message_job_schema, &m, NULL, 0));
+}
+
+static int keeper_to_init(void *context, uint32_t type, struct span body, const int *fds,
+			  size_t fd_count)
+{
+	struct keeper *k = context;
+
+	return k->init.fd < 0 ? -ENOTCONN : channel_send(k->init.fd, type, body, fds, fd_count);
+}
+
+/* Another command of the user has one more for the box. */
+static int keeper_join(void *context, int fd, struct loop_handle handle,
+		       const struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return joined_start(&k->joined, fd, handle, packet, e);
+}
+
+static int keeper_attach(void *context, int fd, struct loop_handle handle,
+			 const struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+
+	return viewers_add(&k->viewers, fd, handle, packet->body, e);
+}
+
+/* The session is over, and its command with it. */
+static int keeper_kill(struct keeper *k)
+{
+	k->ended = true;
+	k->status = SIGKILL;
+	return keeper_end(k);
+}
+
+static void keeper_tell_command(struct keeper *k, unsigned int number)
+{
+	const struct message_job m = {KEEPER_JOB, 0x100u | number};
+
+	(void)message_send(k->init.fd, MESSAGE_SIGNAL, &message_job_schema, &m, NULL, 0);
+	/* Who was stopped goes on to hear of it. */
+	(void)keeper_go_on(k, 1);
+}
+
+static int keeper_set_grace(struct keeper *k, time_t seconds)
+{
+	const struct itimerspec when = {.it_value.tv_sec = seconds};
+
+	return timerfd_settime(k->grace, 0, &when, NULL) < 0 ? -errno : 0;
+}
+
+/* A shell at its terminal takes no SIGTERM: it is told that its terminal is gone, too. */
+static int keeper_on_grace(void *context, uint32_t events)
+{
+	struct keeper *k = context;
+	uint64_t times;
+
+	(void)events;
+	if (read(k->grace, &times, sizeof(times)) < 0)
+		return 0;
+	if (!k->master.had_one || k->hung_up)
+		return keeper_kill(k);
+	k->hung_up = true;
+	keeper_tell_command(k, SIGHUP);
+	return keeper_set_grace(k, KEEPER_GRACE_SECONDS - KEEPER_HANG_UP_SECONDS);
+}
+
+/* `bawn stop` and `bawn kill`. */
+static int keeper_stop(void *context, bool now)
+{
+	struct keeper *k = context;
+
+	if (now || k->init.fd < 0)
+		return keeper_kill(k);
+	keeper_tell_command(k, SIGTERM);
+	if (k->grace >= 0)
+		return 0;
+	k->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (k->grace < 0 || keeper_set_grace(k, k->master.had_one ? KEEPER_HANG_UP_SECONDS
+								  : KEEPER_GRACE_SECONDS) < 0)
+		return keeper_kill(k);
+	return loop_add(&k->loop, k->grace, EPOLLIN, keeper_on_grace, k, &k->grace_handle);
+}
+
+static int keeper_type(void *context, struct span bytes)
+{
+	struct keeper *k = context;
+
+	return k->master.fd < 0 ? -ENOTTY : (master_put(&k->master, bytes), 0);
+}
+
+static void keeper_look(void *context, struct message_session *session)
+{
+	struct keeper *k = context;
+
+	session->terminal = k->master.had_one;
+	session->viewers = viewers_count(&k->viewers) + (k->master.had_one && !k->detached);
+}
+
+/* The client lives on without its terminal. */
+static int keeper_on_detach(void *context, struct channel_packet *packet, struct error *e)
+{
+	struct keeper *k = context;
+	struct message_job m;
+	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
+
+	if (r < 0)
+		return r;
+	k->control.session.pid = m.value;
+	if (!k->detached)
+		master_forget(&k->master, &k->client_view);
+	k->detached = true;
+	return loop_set_events(&k->loop, k->client_view.handle, EPOLLIN);
 }
 
 static int keeper_on_paused(void *context, struct channel_packet *packet, struct error *e)
@@ -587,6 +748,23 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 	return r < 0 ? error_sys(e, r, "watching the box") : 0;
 }
 
+/* Where the command has a terminal and the session can be reached, somebody may attach. */
+static int keeper_make_screen(struct keeper *k, struct span start, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(CHANNEL_BYTES_MAX * 4);
+	struct message_spawn m;
+	int r = message_decode(start, &message_spawn_schema, &m, &arena, e);
+
+	if (r < 0 || !m.terminal || k->control.listener < 0)
+		return r;
+	k->client_view.rows = m.rows;
+	k->client_view.columns = m.columns;
+	r = screening_start(&k->screening, k->programs, &k->loop, &k->master, e);
+	if (r == 0)
+		screening_resize(&k->screening, m.rows, m.columns);
+	return r;
+}
+
 static int keeper_on_start(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct keeper *k = context;
@@ -606,6 +784,8 @@ static int keeper_on_start(void *context, struct channel_packet *packet, struct 
 		r = keeper_introduce_keys(k, e);
 	if (r == 0)
 		r = keeper_make_signer(k, packet->fds[0], e);
+	if (r == 0)
+		r = keeper_make_screen(k, packet->body, e);
 	if (r == 0)
 		r = recording_wait(&k->recording, e);
 	if (r < 0)
@@ -660,15 +840,47 @@ static const struct channel_rule keeper_client_rules[] = {
 	{MESSAGE_ASKED, "ASKED", 1024, 0, 0, 1u << KEEPER_RUNNING, keeper_on_asked},
 	{MESSAGE_SIGNAL, "SIGNAL", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_signal},
 	{MESSAGE_CONTINUE, "CONTINUE", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_continue},
+	{MESSAGE_DETACH, "DETACH", 16, 0, 0, 1u << KEEPER_RUNNING, keeper_on_detach},
 };
+
+/* Somebody does not take the terminal's output any more.  When it is the client, there is nobody to
+ * keep the session for. */
+static void keeper_on_view_gone(void *context, struct master_view *view)
+{
+	struct keeper *k = context;
+
+	if (view == &k->client_view)
+		(void)keeper_end(k);
+	else if (view == &k->screening.view)
+		screening_lose(&k->screening);
+	else
+		(void)viewers_lose(&k->viewers, view);
+}
+
+static void keeper_on_size(void *context, uint64_t rows, uint64_t columns)
+{
+	struct keeper *k = context;
+
+	screening_resize(&k->screening, rows, columns);
+}
+
+static int keeper_paint(void *context)
+{
+	struct keeper *k = context;
+
+	return screening_paint(&k->screening);
+}
 
 static int keeper_on_client(void *context, uint32_t events)
 {
 	struct keeper *k = context;
 	struct error e = ERROR_INIT;
 
-	if (events & EPOLLOUT)
-		return master_on_room(&k->master);
+	/* One that is gone takes nothing: what it said last is read, and then its end. */
+	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
+		master_on_room(&k->master, &k->client_view);
+		return 0;
+	}
 	int r = channel_receive(&k->client, &e);
 
 	/* -EAGAIN without words in e: nothing to read.  With words it is a handler's error. */
@@ -701,16 +913,20 @@ static void keeper_end_box(struct keeper *k)
 
 static void keeper_report_end(struct keeper *k)
 {
-	if (k->ended) {
-		struct message_job m = {KEEPER_JOB, k->status};
+	const struct message_job exited = {KEEPER_JOB, k->status};
+	const struct message_failed failed = {(uint64_t)-k->failure.code, k->failure.text,
+					      k->failure.next};
+	uint32_t type = k->ended ? MESSAGE_EXITED : MESSAGE_FAILED;
+	_cleanup_buf_ struct buf b = BUF_INIT(4096);
 
-		(void)message_send(k->client.fd, MESSAGE_EXITED, &message_job_schema, &m, NULL, 0);
-	} else if (k->failure.code != 0) {
-		struct message_failed m = {(uint64_t)-k->failure.code, k->failure.text,
-					   k->failure.next};
-
-		(void)message_send(k->client.fd, MESSAGE_FAILED, &message_failed_schema, &m, NULL,
-				   0);
+	if (k->ended)
+		schema_encode(&b, &message_job_schema, &exited);
+	else
+		schema_encode(&b, &message_failed_schema, &failed);
+	if (k->ended || k->failure.code != 0) {
+		(void)channel_send(k->client.fd, type, buf_span(&b), NULL, 0);
+		viewers_end(&k->viewers, type, buf_span(&b));
+		control_end(&k->control, type, buf_span(&b));
 	}
 	/* The client stopped when the command did.  Continue it: perhaps nobody else does. */
 	if (k->stopped)
@@ -783,12 +999,19 @@ int keeper_run(int channel, int programs)
 
 	k.programs = programs;
 	k.parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
-	k.timer = k.made.pidfd = k.init.fd = k.gate.fd = -1;
+	k.timer = k.grace = k.made.pidfd = k.init.fd = k.gate.fd = -1;
 	k.gate_made.pidfd = k.resolver_made.pidfd = -1;
 	k.lookups = -1;
 	control_init(&k.control, &k.loop, &k.gate, keeper_tell_event, &k);
 	k.control.decide = keeper_decide;
 	k.control.pause = keeper_pause;
+	k.control.join = keeper_join;
+	k.control.attach = keeper_attach;
+	k.control.end = keeper_stop;
+	k.control.type = keeper_type;
+	k.control.look = keeper_look;
+	k.screening = SCREENING_INIT;
+	joined_init(&k.joined, &k.loop, keeper_to_init, &k);
 	asked_init(&k.asked, &k.loop, keeper_make_asked, &k);
 	k.keyring = KEYRING_INIT;
 	k.signing = SIGNING_INIT;
@@ -800,17 +1023,22 @@ int keeper_run(int channel, int programs)
 				    .state = KEEPER_NEW,
 				    .context = &k};
 	if (fd_set_nonblock(channel, true) < 0 || loop_init(&k.loop) < 0 ||
-	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_handle) < 0)
+	    loop_add(&k.loop, channel, EPOLLIN, keeper_on_client, &k, &k.client_view.handle) < 0)
 		return 1;
-	master_init(&k.master, &k.loop, channel, k.client_handle);
+	k.client_view.fd = channel;
+	master_init(&k.master, &k.loop,
+		    &(struct master_to){keeper_on_view_gone, keeper_on_size, keeper_paint, &k});
+	(void)master_show(&k.master, &k.client_view, false);
+	viewers_init(&k.viewers, &k.loop, &k.master, keeper_go_on, &k);
 	int r = loop_run(&k.loop);
 
 	if (r < 0 && k.failure.code == 0)
 		(void)error_sys(&k.failure, r, "keeping the session");
 	keeper_end_box(&k);
+	joined_end(&k.joined);
 	(void)fd_set_nonblock(channel, false);
 	keeper_end_gate(&k);
-	master_drain(&k.master);
+	(void)master_drain(&k.master);
 	keeper_end_record(&k);
 	keeper_report_end(&k);
 	return 0;

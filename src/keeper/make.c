@@ -301,6 +301,23 @@ int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *
 	return 0;
 }
 
+int make_screen(int programs, struct make_result *ret_screen, int *ret_channel, struct error *e)
+{
+	int keeper[2];
+	int r = channel_pair(keeper);
+
+	if (r < 0)
+		return error_sys(e, r, "making a channel to the screen");
+	r = make_program(programs, "bawn-screen", &keeper[1], 1, ret_screen);
+	(void)close(keeper[1]);
+	if (r < 0) {
+		(void)close(keeper[0]);
+		return error_sys(e, r, "starting the screen");
+	}
+	*ret_channel = keeper[0];
+	return 0;
+}
+
 void make_end(struct make_result *made)
 {
 	siginfo_t info;

@@ -53,7 +53,10 @@ int make_recorder(int programs, int plan_fd, struct make_result *ret_recorder, i
 int make_signer(int programs, int plan_fd, struct make_result *ret_signer, int *ret_channel,
 		struct error *e);
 
-/* Ends a process and waits for it; does nothing when it was never made. */
+/* Starts bawn-screen with a channel to us. */
+int make_screen(int programs, struct make_result *ret_screen, int *ret_channel, struct error *e);
+
+/* Ends a process and waits for it; nothing happens to one that was never made. */
 void make_end(struct make_result *made);
 
 #endif

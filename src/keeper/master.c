@@ -10,26 +10,62 @@
 
 enum { MASTER_TYPED_MAX = 1 << 20, MASTER_SETTLE = 64 };
 
-void master_init(struct master *m, struct loop *loop, int client, struct loop_handle client_handle)
+void master_init(struct master *m, struct loop *loop, const struct master_to *to)
 {
 	m->loop = loop;
-	m->client = client;
-	m->client_handle = client_handle;
 	m->fd = -1;
 	m->input = BUF_INIT(MASTER_TYPED_MAX);
+	m->to = *to;
 }
 
-/* Sends what was read; -EAGAIN while the client is slow. */
-static int master_flush(struct master *m)
-{
-	if (m->output_len == 0)
-		return 0;
-	int r = channel_send(m->client, MESSAGE_OUTPUT,
-			     (struct span){(uint8_t *)m->output, m->output_len}, NULL, 0);
+/* --- who sees it ------------------------------------------------------------------------ */
 
-	if (r == 0)
+struct master_view *master_viewer(const struct master *m)
+{
+	if (m->driver)
+		return m->driver;
+	for (size_t i = 0; i < m->view_count; i++)
+		if (!m->views[i]->screen)
+			return m->views[i];
+	return NULL;
+}
+
+static bool master_is_alone(const struct master *m)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->view_count; i++)
+		count += !m->views[i]->screen;
+	return count == 1;
+}
+
+/* Sends what was read to those who have not taken it.  Who is gone is marked. */
+static void master_flush(struct master *m)
+{
+	bool left = false;
+
+	for (size_t i = 0; m->output_len > 0 && i < m->view_count; i++) {
+		struct master_view *v = m->views[i];
+
+		if (!v->pending || v->lost)
+			continue;
+		/* What comes after a picture waits for it. */
+		int r = v == m->painting
+				? -EAGAIN
+				: channel_send(v->fd, MESSAGE_OUTPUT,
+					       (struct span){(uint8_t *)m->output, m->output_len},
+					       NULL, 0);
+
+		if (r == -EAGAIN && (v->screen || v == m->painting || master_is_alone(m))) {
+			left = true;
+			continue;
+		}
+		v->behind = v->behind || r == -EAGAIN;
+		v->lost = r < 0 && r != -EAGAIN;
+		v->pending = false;
+	}
+	if (!left)
 		m->output_len = 0;
-	return r;
 }
 
 /* Reads once and sends it on; 0 when it read something, else -errno. */
@@ -40,19 +76,69 @@ static int master_pass(struct master *m)
 	if (n <= 0)
 		return n < 0 ? -errno : -EIO;
 	m->output_len = (size_t)n;
-	return master_flush(m);
+	for (size_t i = 0; i < m->view_count; i++)
+		m->views[i]->pending = !m->views[i]->behind;
+	master_flush(m);
+	return 0;
 }
 
-static int master_mind_pace(struct master *m)
+static void master_mind_pace(struct master *m)
 {
-	bool slow = m->output_len > 0;
-	uint32_t events = (slow ? 0u : EPOLLIN) | (m->input.len ? EPOLLOUT : 0u);
-	int r = loop_set_events(m->loop, m->client_handle, EPOLLIN | (slow ? EPOLLOUT : 0u));
+	bool waits = m->output_len > 0 || m->painting;
 
-	if (r < 0 || m->handle.generation == 0)
-		return r;
-	return loop_set_events(m->loop, m->handle, events);
+	for (size_t i = 0; i < m->view_count; i++) {
+		const struct master_view *v = m->views[i];
+		bool wants = v != m->painting && (v->pending || v->behind);
+
+		(void)loop_set_events(m->loop, v->handle, EPOLLIN | (wants ? EPOLLOUT : 0u));
+	}
+	if (m->handle.generation != 0)
+		(void)loop_set_events(m->loop, m->handle,
+				      (waits ? 0u : EPOLLIN) | (m->input.len ? EPOLLOUT : 0u));
 }
+
+/* The last thing that is done: owners forget those who are gone, and the master may be one's own. */
+static void master_end_turn(struct master *m)
+{
+	const struct master_to to = m->to;
+	struct master_view *lost[MASTER_VIEWS];
+	size_t count = 0;
+
+	master_mind_pace(m);
+	for (size_t i = 0; i < m->view_count; i++)
+		if (m->views[i]->lost)
+			lost[count++] = m->views[i];
+	for (size_t i = 0; i < count; i++)
+		to.on_gone(to.context, lost[i]);
+}
+
+int master_show(struct master *m, struct master_view *view, bool late)
+{
+	if (m->view_count == MASTER_VIEWS)
+		return -EUSERS;
+	view->pending = view->lost = false;
+	view->behind = late;
+	m->views[m->view_count++] = view;
+	if (late)
+		master_on_room(m, view);
+	return 0;
+}
+
+void master_forget(struct master *m, struct master_view *view)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->view_count; i++)
+		if (m->views[i] != view)
+			m->views[kept++] = m->views[i];
+	m->view_count = kept;
+	m->driver = m->driver == view ? NULL : m->driver;
+	m->painting = m->painting == view ? NULL : m->painting;
+	master_flush(m);
+	master_mind_pace(m);
+}
+
+/* --- the terminal ----------------------------------------------------------------------- */
 
 static int master_write(struct master *m)
 {
@@ -66,7 +152,8 @@ static int master_write(struct master *m)
 		memmove(m->input.ptr, m->input.ptr + n, m->input.len - (size_t)n);
 		m->input.len -= (size_t)n;
 	}
-	return master_mind_pace(m);
+	master_mind_pace(m);
+	return 0;
 }
 
 static int master_on_event(void *context, uint32_t events)
@@ -77,23 +164,31 @@ static int master_on_event(void *context, uint32_t events)
 		(void)master_write(m);
 	if (!(events & (EPOLLIN | EPOLLHUP)))
 		return 0;
-	if (m->output_len > 0) {
-		/* The terminal hung up (epoll always reports that) while the client is slow.  The
-		 * rest is read at the end. */
+	if (m->output_len > 0 || m->painting) {
+		/* Hung up (which epoll tells unasked) while somebody is slow: what is left is read
+		 * at the end. */
 		loop_remove(m->loop, &m->handle);
 		return 0;
 	}
-	int r = master_pass(m);
-
 	/* EIO: the last user of the other end is gone, for now or for good. */
-	if (r == -EIO) {
+	if (master_pass(m) == -EIO) {
 		loop_remove(m->loop, &m->handle);
 		fd_close(&m->fd);
-	} else if (r == -EPIPE || r == -ECONNRESET) {
-		loop_stop(m->loop); /* the client is gone: end the session */
-		return 0;
 	}
-	return master_mind_pace(m);
+	master_end_turn(m);
+	return 0;
+}
+
+static void master_set_size(struct master *m, uint64_t rows, uint64_t columns)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
+
+	if (rows == 0 || columns == 0)
+		return;
+	if (m->fd >= 0)
+		(void)ioctl(m->fd, TIOCSWINSZ, &size);
+	if (m->to.on_size)
+		m->to.on_size(m->to.context, rows, columns);
 }
 
 int master_take(struct master *m, int fd, struct error *e)
@@ -111,7 +206,7 @@ int master_take(struct master *m, int fd, struct error *e)
 	return r < 0 ? r : master_write(m);
 }
 
-void master_type(struct master *m, struct span bytes)
+void master_put(struct master *m, struct span bytes)
 {
 	if (m->fd < 0 && m->had_one)
 		return;
@@ -121,32 +216,100 @@ void master_type(struct master *m, struct span bytes)
 		(void)master_write(m);
 }
 
-void master_resize(struct master *m, uint64_t rows, uint64_t columns)
+void master_type(struct master *m, struct master_view *view, struct span bytes)
 {
-	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)columns};
-
-	if (m->fd >= 0)
-		(void)ioctl(m->fd, TIOCSWINSZ, &size);
+	if (view->watches)
+		return;
+	if (m->driver != view) {
+		m->driver = view;
+		master_set_size(m, view->rows, view->columns);
+	}
+	master_put(m, bytes);
 }
 
-int master_on_room(struct master *m)
+void master_resize(struct master *m, struct master_view *view, uint64_t rows, uint64_t columns)
 {
-	(void)master_flush(m);
-	return master_mind_pace(m);
+	view->rows = rows;
+	view->columns = columns;
+	if (!m->driver && !view->watches)
+		m->driver = view;
+	if (m->driver == view)
+		master_set_size(m, rows, columns);
 }
 
-int master_settle(struct master *m)
+void master_answer(struct master *m, struct span bytes)
 {
-	(void)master_flush(m);
-	for (int i = 0; i < MASTER_SETTLE && m->fd >= 0 && m->output_len == 0; i++)
+	if (!master_viewer(m))
+		master_put(m, bytes);
+}
+
+/* --- pictures --------------------------------------------------------------------------- */
+
+/* The picture has what the screen has taken; what was read and is on its way there comes after it. */
+static void master_begin_picture(struct master *m, struct master_view *view)
+{
+	bool after = false;
+
+	for (size_t i = 0; i < m->view_count; i++)
+		after = after || (m->views[i]->screen && m->views[i]->pending);
+	view->behind = false;
+	if (m->to.paint && m->to.paint(m->to.context) == 0) {
+		m->painting = view;
+		m->cut = false;
+		view->pending = after;
+		return;
+	}
+	/* There is no screen: who runs in the box is asked to draw it again. */
+	if (view->rows > 1)
+		master_set_size(m, view->rows - 1, view->columns);
+	master_set_size(m, view->rows, view->columns);
+}
+
+void master_on_room(struct master *m, struct master_view *view)
+{
+	if (view->behind && !m->painting)
+		master_begin_picture(m, view);
+	master_flush(m);
+	master_end_turn(m);
+}
+
+void master_on_painted(struct master *m, struct span piece)
+{
+	struct master_view *v = m->painting;
+
+	if (!v)
+		return;
+	if (piece.len > 0 && !m->cut && !v->lost) {
+		int r = channel_send(v->fd, MESSAGE_OUTPUT, piece, NULL, 0);
+
+		m->cut = r == -EAGAIN;
+		v->lost = r < 0 && r != -EAGAIN;
+	}
+	if (piece.len == 0) {
+		m->painting = NULL;
+		v->behind = m->cut;
+		v->pending = v->pending && !m->cut;
+		master_flush(m);
+	}
+	master_end_turn(m);
+}
+
+/* --- the end ---------------------------------------------------------------------------- */
+
+void master_settle(struct master *m)
+{
+	master_flush(m);
+	for (int i = 0; i < MASTER_SETTLE && m->fd >= 0 && m->output_len == 0 && !m->painting; i++)
 		if (master_pass(m) < 0)
 			break;
-	return master_mind_pace(m);
+	master_mind_pace(m);
 }
 
-void master_drain(struct master *m)
+bool master_drain(struct master *m)
 {
-	(void)master_flush(m);
-	while (m->fd >= 0 && master_pass(m) == 0)
+	m->painting = NULL;
+	master_flush(m);
+	while (m->fd >= 0 && m->output_len == 0 && master_pass(m) == 0)
 		continue;
+	return m->output_len == 0;
 }

@@ -75,6 +75,19 @@
  *	recorder -> keeper READY     the event that begins the session is in the record
  *	                   FAILED    there is no record
  *
+ *	peer -> keeper     SPAWN     another command for the box; from then on as between client and
+ *	                             keeper (joined.h)
+ *	                   ATTACH    the peer sees the session's terminal, and may type there
+ *	                             (viewers.h)
+ *	                   END       the session ends: 0 it is asked to, 1 at once
+ *	                   INPUT     typed into its terminal, by somebody who does not see it
+ *	                   WAIT      answered with EXITED or FAILED when it has ended
+ *	                   HOLD      as PAUSE, until HOLD 0 says otherwise; back PAUSED or FAILED
+ *	client -> keeper   DETACH    it sees the terminal no more, and goes on as process `value`
+ *	keeper -> screen   OUTPUT, RESIZE, PAINT
+ *	screen -> keeper   PAINTED   the picture, in pieces, the last of which is empty; INPUT: what a
+ *	                             terminal would answer
+ *
  * A peer is any command of the same user, at the socket of a session.
  */
 #ifndef BAWN_MESSAGE_H
@@ -137,6 +150,13 @@ enum message_type {
 	MESSAGE_AGAIN,
 	MESSAGE_UNCOVERED,
 	MESSAGE_LOGIN,
+	MESSAGE_ATTACH,
+	MESSAGE_DETACH,
+	MESSAGE_PAINT,
+	MESSAGE_PAINTED,
+	MESSAGE_END,
+	MESSAGE_WAIT,
+	MESSAGE_HOLD,
 };
 
 struct message_failed {

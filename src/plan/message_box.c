@@ -34,6 +34,13 @@ static const struct schema_field message_resize_fields[] = {
 };
 const struct schema message_resize_schema = SCHEMA_OF(struct message_resize, message_resize_fields);
 
+static const struct schema_field message_attach_fields[] = {
+	SCHEMA_FIELD_U64(struct message_attach, rows),
+	SCHEMA_FIELD_U64(struct message_attach, columns),
+	SCHEMA_FIELD_BOOL(struct message_attach, watches),
+};
+const struct schema message_attach_schema = SCHEMA_OF(struct message_attach, message_attach_fields);
+
 static const struct schema_field message_capture_fields[] = {
 	SCHEMA_FIELD_U64(struct message_capture, listeners),
 	SCHEMA_FIELD_BOOL(struct message_capture, dns),

@@ -38,6 +38,11 @@ struct message_resize {
 	uint64_t rows, columns;
 };
 
+struct message_attach {
+	uint64_t rows, columns;
+	bool watches; /* and types nothing */
+};
+
 /* CAPTURE: the descriptors are the socket of DNS, the log, listeners, and the netlink of nf_tables,
  * those that there are, in this order.  The first has DNS; more may follow with listeners alone. */
 struct message_capture {
@@ -49,6 +54,7 @@ struct message_capture {
 extern const struct schema message_spawn_schema;
 extern const struct schema message_job_schema;
 extern const struct schema message_resize_schema;
+extern const struct schema message_attach_schema;
 extern const struct schema message_capture_schema;
 
 #endif

@@ -8,6 +8,9 @@ static const struct schema_field message_session_fields[] = {
 	SCHEMA_FIELD_U64(struct message_session, generation),
 	SCHEMA_FIELD_BOOL(struct message_session, gate),
 	SCHEMA_FIELD_BOOL(struct message_session, plain),
+	SCHEMA_FIELD_BOOL(struct message_session, held),
+	SCHEMA_FIELD_BOOL(struct message_session, terminal),
+	SCHEMA_FIELD_U64(struct message_session, viewers),
 };
 const struct schema message_session_schema =
 	SCHEMA_OF(struct message_session, message_session_fields);

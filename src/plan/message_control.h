@@ -14,6 +14,9 @@ struct message_session {
 	uint64_t generation; /* how often its rules were changed */
 	bool gate;           /* it has a gate, which is alive */
 	bool plain;          /* without nf_tables: only the ports of its first rules are open */
+	bool held;           /* `bawn pause` */
+	bool terminal;       /* its command has one */
+	uint64_t viewers;    /* who see it */
 };
 
 /* A change of the rules, in words for a person: "allowed web.test", and which command made it. */

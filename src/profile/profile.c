@@ -76,6 +76,8 @@ struct span profile_bpf(enum profile_kind kind)
 		return PROFILE_SPAN(profile_covers_bpf);
 	case PROFILE_SYNCER:
 		return PROFILE_SPAN(profile_syncer_bpf);
+	case PROFILE_SCREEN:
+		return PROFILE_SPAN(profile_screen_bpf);
 	case PROFILE_READER:
 		return PROFILE_SPAN(profile_reader_bpf);
 	case PROFILE_REVIEW:

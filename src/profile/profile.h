@@ -19,8 +19,9 @@ enum profile_kind {
 	PROFILE_RESOLVER,
 	PROFILE_RECORDER,
 	PROFILE_SENDER,
-	PROFILE_COVERS, /* the process that covers hidden paths (recorder/covers.h) */
-	PROFILE_SYNCER, /* syncs the recorder's files (recorder/syncer.h) */
+	PROFILE_COVERS, /* who keeps covers on (recorder/covers.h) */
+	PROFILE_SYNCER, /* of the recorder's files (recorder/syncer.h) */
+	PROFILE_SCREEN, /* of a session's terminal (screen/screen.h) */
 	PROFILE_READER, /* bawn-history */
 	PROFILE_REVIEW, /* bawn-review, but for `bawn system`, which starts makers */
 	PROFILE_MAKER,  /* makes a system: pretends as in a box on one, and allows all else */

@@ -428,6 +428,7 @@ int main(int argc, char **argv)
 	assemble("profile_sender_bpf", IN_SENDER);
 	assemble("profile_covers_bpf", IN_COVERS);
 	assemble("profile_syncer_bpf", IN_SYNCER);
+	assemble("profile_screen_bpf", IN_SCREEN);
 	assemble("profile_reader_bpf", IN_READER);
 	assemble("profile_review_bpf", IN_REVIEW);
 	assemble_watched("profile_maker_bpf", 0, PROFILE_WATCH_NOTHING, true);

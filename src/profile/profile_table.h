@@ -41,6 +41,7 @@ enum {
 	IN_SYNCER = 1 << 11,  /* it syncs the recorder's files: messages, and that one call */
 	IN_READER = 1 << 12,  /* bawn-history: files, and no sockets, children or signals */
 	IN_REVIEW = 1 << 13,  /* bawn-review: files, children of its own, the sessions' sockets */
+	IN_SCREEN = 1 << 14,  /* who knows what a session's terminal shows: messages and memory */
 	IN_NAMES = IN_RESOLVER | IN_SENDER, /* both look names up */
 	IN_VERBS = IN_READER | IN_REVIEW,   /* the user starts both, and they start no program */
 	IN_OPEN_BOX = IN_BOX | IN_DEBUG,
@@ -63,7 +64,8 @@ struct profile_call {
 #define CALL_NEW(name, number) {#name, (number), IN_ANY_BOX}
 #define CALL_ALL(name) {#name, -1, IN_ALL}
 #define CALL_KEYS(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS}
-#define CALL_SYNCER(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS | IN_SYNCER}
+#define CALL_MEMORY(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS | IN_SCREEN}
+#define CALL_SYNCER(name) {#name, -1, IN_ALL | IN_KEYS | IN_COVERS | IN_SYNCER | IN_SCREEN}
 #define CALL_LOOK(name) {#name, -1, IN_ANY_BOX | IN_NAMES | IN_RECORDER | IN_COVERS | IN_VERBS}
 #define CALL_GATE(name) {#name, -1, IN_ANY_BOX | IN_GATE}
 #define CALL_NAMES(name) {#name, -1, IN_ANY_BOX | IN_NAMES}
@@ -80,8 +82,8 @@ struct profile_call {
 
 static const struct profile_call profile_calls[] = {
 	/* memory */
-	CALL_KEYS(brk), CALL_KEYS(mmap), CALL_KEYS(munmap), CALL_FILES(mprotect), CALL_KEYS(mremap),
-	CALL_KEYS(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
+	CALL_MEMORY(brk), CALL_MEMORY(mmap), CALL_MEMORY(munmap), CALL_FILES(mprotect), CALL_MEMORY(mremap),
+	CALL_MEMORY(madvise), CALL(msync), CALL(mincore), CALL(mlock), CALL(mlock2), CALL(munlock),
 	CALL(mlockall), CALL(munlockall), CALL(membarrier), CALL(pkey_mprotect), CALL(pkey_alloc),
 	CALL(pkey_free), CALL_REVIEW(memfd_create), CALL_NEW(cachestat, 451),
 	CALL_NEW(map_shadow_stack, 453), CALL_NEW(mseal, 462),
@@ -161,7 +163,7 @@ static const struct profile_call profile_calls[] = {
 	/* more confinement is always welcome */
 	CALL(landlock_create_ruleset), CALL(landlock_add_rule), CALL(landlock_restrict_self),
 
-	CALL_KEYS(getrandom),
+	CALL_MEMORY(getrandom),
 
 	/* only with `debug: true`: looking into one's own processes */
 	CALL_DEBUG(ptrace), {"process_vm_readv", -1, IN_DEBUG | IN_RECORDER}, CALL_DEBUG(process_vm_writev),

@@ -2,15 +2,15 @@
 #include "bawn_verbs.h"
 
 static const struct verb_act bawn_verbs[] = {
-	{"allow", verb_allow},       {"completion", verb_completion},
-	{"deny", verb_deny},         {"doctor", verb_doctor},
-	{"explain", verb_explain},   {"help", verb_help},
-	{"ls", verb_sessions},       {"man", verb_man},
-	{"policy", verb_policy},     {"prune", verb_prune},
-	{"run", verb_run},           {"secret", verb_secret},
-	{"sessions", verb_sessions}, {"shell", verb_shell},
-	{"verify", verb_verify},     {"version", verb_version},
-	{"why", verb_why},
+	{"allow", verb_allow},     {"attach", verb_attach},   {"completion", verb_completion},
+	{"deny", verb_deny},       {"doctor", verb_doctor},   {"enter", verb_enter},
+	{"exec", verb_exec},       {"explain", verb_explain}, {"help", verb_help},
+	{"kill", verb_stop},       {"ls", verb_sessions},     {"man", verb_man},
+	{"pause", verb_pause},     {"policy", verb_policy},   {"prune", verb_prune},
+	{"ps", verb_sessions},     {"resume", verb_pause},    {"run", verb_run},
+	{"secret", verb_secret},   {"send", verb_send},       {"sessions", verb_sessions},
+	{"shell", verb_shell},     {"stop", verb_stop},       {"verify", verb_verify},
+	{"version", verb_version}, {"wait", verb_wait},       {"why", verb_why},
 };
 
 const struct elsewhere_program bawn_program = {"bawn", NULL, bawn_verbs,

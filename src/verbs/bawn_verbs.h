@@ -9,6 +9,13 @@ extern const struct elsewhere_program bawn_program;
 
 int verb_run(const struct invocation *i);
 int verb_shell(const struct invocation *i);
+int verb_exec(const struct invocation *i);
+int verb_enter(const struct invocation *i);
+int verb_attach(const struct invocation *i);
+int verb_stop(const struct invocation *i); /* and kill */
+int verb_wait(const struct invocation *i);
+int verb_pause(const struct invocation *i); /* and resume */
+int verb_send(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);
 int verb_doctor(const struct invocation *i);
@@ -19,5 +26,11 @@ int verb_why(const struct invocation *i);
 int verb_policy(const struct invocation *i);
 int verb_prune(const struct invocation *i);
 int verb_secret(const struct invocation *i);
+
+/* Ends as a command did whose wait status this is: by its signal, or returns its exit code. */
+int verb_end_like(int status);
+
+/* The byte of --detach-key in *ret_key: -1 for none. */
+int verb_detach_key(const struct invocation *i, int *ret_key, struct error *e);
 
 #endif

@@ -62,8 +62,7 @@ static void run_warn(const struct text *err, const struct plan *plan, bool quiet
 	}
 }
 
-/* Ends as the command did: its exit code, or its signal. */
-static int run_end_like(int status)
+int verb_end_like(int status)
 {
 	if (WIFSIGNALED(status)) {
 		process_reset_signals();
@@ -246,9 +245,13 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 
 	run.err = text_open(STDERR_FILENO);
 	run.how.stdio = invocation_has(i, OPTION_STDIO);
+	run.how.detach = invocation_has(i, OPTION_DETACH);
 	run.quiet = run.how.stdio || invocation_has(i, OPTION_QUIET);
 	run.refused.live = run.unattributed.live = run.err.tty && !run.quiet ? &run.err : NULL;
-	int r = run_prepare(&run, i, argv, &e);
+	int r = verb_detach_key(i, &run.how.detach_key, &e);
+
+	if (r == 0)
+		r = run_prepare(&run, i, argv, &e);
 
 	if (r == 0)
 		r = around_note(&run.prepared, invocation_has(i, OPTION_WORKSPACE), &e);
@@ -270,7 +273,7 @@ static int run_in_box(const struct invocation *i, char *const *argv)
 	unattributed_summary(&run.unattributed, &run.err, run.session.name);
 	if (run_is_weaker(run.plan))
 		banner_summary(&run.err, run.plan);
-	return run_end_like(status);
+	return verb_end_like(status);
 }
 
 int verb_run(const struct invocation *i)

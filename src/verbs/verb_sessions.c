@@ -62,6 +62,9 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 	size_t used = line.len + SESSIONS_NAME;
 	size_t width = (size_t)t->width;
 
+	if (s->state.held || (s->state.terminal && s->state.viewers == 0))
+		buf_put_str(&line, s->state.held ? "paused  " : "detached  ");
+	used = line.len + SESSIONS_NAME;
 	sessions_command(&line, s->plan, width > used + 20 ? width - used : 20);
 	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
@@ -85,6 +88,9 @@ static void sessions_json_one(struct json *j, const struct session *s)
 		json_key_str(j, "backend", plan_backend_words[s->plan->backend]);
 		json_key_str(j, "preset", s->plan->preset);
 		json_key_bool(j, "gate", s->state.gate);
+		json_key_bool(j, "paused", s->state.held);
+		json_key_bool(j, "terminal", s->state.terminal);
+		json_key_u64(j, "viewers", s->state.viewers);
 		json_key_u64(j, "changes", s->state.generation);
 	}
 	json_close(j, '}');

@@ -85,6 +85,13 @@ static int on_pause(void *context, uint64_t id, unsigned int value)
 	return 0;
 }
 
+static void on_look(void *context, struct message_session *session)
+{
+	(void)context;
+	session->terminal = true;
+	session->viewers = 3;
+}
+
 /* --- the world ------------------------------------------------------------------------- */
 
 static struct plan_ports any_port[] = {{1, UINT16_MAX}};
@@ -113,6 +120,7 @@ static int setup(void **state)
 	control_init(&w->c, &w->loop, &w->gate, on_tell, w);
 	w->c.decide = on_decide;
 	w->c.pause = on_pause;
+	w->c.look = on_look;
 	_cleanup_buf_ struct buf body = BUF_INIT(4096);
 	const struct message_session m = {.name = "fox", .since = 5, .pid = 6, .generation = 9};
 	int listener = lead_listen("control", SOCK_SEQPACKET);

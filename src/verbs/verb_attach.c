@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `bawn attach`: the terminal of a session that runs, as it is now. */
+#include "bawn_verbs.h"
+#include "client.h"
+#include "fd.h"
+#include "host.h"
+#include "session_talk.h"
+#include "str.h"
+#include "text.h"
+#include "verbs.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <strings.h>
+#include <unistd.h>
+
+int verb_detach_key(const struct invocation *i, int *ret_key, struct error *e)
+{
+	const char *word = invocation_value(i, OPTION_DETACH_KEY);
+
+	*ret_key = CLIENT_DETACH_KEY;
+	if (!word)
+		return 0;
+	if (str_equal(word, "none")) {
+		*ret_key = -1;
+		return 0;
+	}
+	/* ctrl-a, C-a or ^A */
+	const char *letter = strncasecmp(word, "ctrl-", 5) == 0 ? word + 5
+			     : strncasecmp(word, "c-", 2) == 0  ? word + 2
+			     : word[0] == '^'                   ? word + 1
+								: "";
+	int key = toupper((unsigned char)letter[0]);
+
+	if (key < '@' || key > '_' || letter[1]) {
+		(void)error_set(e, -EINVAL, "--detach-key is ctrl-LETTER or none, not %s", word);
+		error_next(e, "For example: --detach-key ctrl-q");
+		return e->code;
+	}
+	*ret_key = key - 64;
+	return 0;
+}
+
+/* What attach needs: a terminal that shows and one that types, which is the same. */
+static int attach_check(struct error *e)
+{
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return 0;
+	(void)error_set(e, -ENOTTY, "bawn attach needs a terminal");
+	error_next(e, "'bawn log --follow' shows what a session does, without one.");
+	return e->code;
+}
+
+int verb_attach(const struct invocation *i)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	_cleanup_session_ struct session session = {.fd = -1};
+	struct client_options how = CLIENT_OPTIONS_INIT;
+	struct text err = text_open(STDERR_FILENO);
+	struct error e = ERROR_INIT;
+	char here[PATH_MAX];
+	struct host host;
+	bool left = false;
+	int status = 0;
+	int r = verb_detach_key(i, &how.detach_key, &e);
+
+	if (r == 0)
+		r = attach_check(&e);
+	if (r == 0)
+		r = host_gather_user(&arena, &host, &e);
+	if (r == 0) {
+		const struct session_places places = session_places_of(&host);
+
+		r = session_choose(&places, i->argument_count ? i->arguments[0] : NULL,
+				   getcwd(here, sizeof(here)), &session, &e);
+	}
+	if (r == 0)
+		r = client_attach(TAKE_FD(session.fd), invocation_has(i, OPTION_WATCH), &how, &left,
+				  &status, &e);
+	if (r < 0) {
+		verb_complain(&e);
+		return EXIT_BAWN;
+	}
+	if (left) {
+		text_printf(&err,
+			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
+			    session.name, session.name);
+		return EXIT_OK;
+	}
+	text_printf(&err, "bawn: the session %s has ended. What it changed: bawn diff %s\n",
+		    session.name, session.name);
+	return verb_end_like(status);
+}
