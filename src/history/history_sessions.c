@@ -279,6 +279,17 @@ static int past_list_all(struct past_list *l)
 	return 0;
 }
 
+static void past_put_room(struct past_list *l, const struct room *room)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(PAST_COMMAND * 4);
+
+	buf_put_str(&words, "bawn keeps ");
+	room_put(&words, room);
+	buf_put_str(&words, "; 'bawn prune' makes room");
+	help_wrap(&l->out, buf_str(&words), 2, l->text.tty ? (size_t)l->text.width : PAST_OUT_MAX);
+	buf_put_char(&l->out, '\n');
+}
+
 int history_sessions(const struct invocation *i)
 {
 	_cleanup_free_ struct past_list *l = calloc(1, sizeof(*l));
@@ -309,9 +320,7 @@ int history_sessions(const struct invocation *i)
 			json_close(&j, ']');
 			json_close(&j, '}');
 		} else {
-			buf_put_str(&l->out, "bawn keeps ");
-			room_put(&l->out, &room);
-			buf_put_str(&l->out, "; 'bawn prune' makes room\n");
+			past_put_room(l, &room);
 		}
 		text_write(&l->text, &l->out);
 	}

@@ -4,6 +4,7 @@
 #include "bawn_verbs.h"
 #include "elsewhere.h"
 #include "fd.h"
+#include "help.h"
 #include "home_store.h"
 #include "host.h"
 #include "json.h"
@@ -120,12 +121,19 @@ static void sessions_print_stopped(const struct sessions_stopped *s,
 	words_path(&line, &shown, s->layers->workspace);
 	sessions_left(s, session, &left);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
+	/* What does not fit beside the rest stands below it. */
 	if (s->t->tty &&
-	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width)
-		text_printf(s->t, "%s\n%*sended; %s\n", buf_str(&line), SESSIONS_NAME, "",
-			    buf_str(&left));
-	else
+	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width) {
+		_cleanup_buf_ struct buf words = BUF_INIT(SESSIONS_BYTES_MAX),
+					 wrapped = BUF_INIT(SESSIONS_BYTES_MAX);
+
+		buf_putf(&words, "ended; %s", buf_str(&left));
+		help_wrap(&wrapped, buf_str(&words), SESSIONS_NAME, (size_t)s->t->width);
+		text_printf(s->t, "%s\n%*s%s\n", buf_str(&line), SESSIONS_NAME, "",
+			    buf_str(&wrapped));
+	} else {
 		text_printf(s->t, "%s  ended; %s\n", buf_str(&line), buf_str(&left));
+	}
 }
 
 static void sessions_json_stopped(const struct sessions_stopped *s,
