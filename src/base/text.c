@@ -207,3 +207,37 @@ void text_styled(const struct text *t, enum text_style style, const char *fmt, .
 	text_vprint(t, style, fmt, ap);
 	va_end(ap);
 }
+
+size_t text_columns(uint32_t cp)
+{
+	bool wide = cp >= 0x1100 &&
+		    (cp <= 0x115f || (cp >= 0x2e80 && cp <= 0xa4cf) ||
+		     (cp >= 0xac00 && cp <= 0xd7a3) || (cp >= 0xf900 && cp <= 0xfaff) ||
+		     (cp >= 0xfe30 && cp <= 0xfe6f) || (cp >= 0xff00 && cp <= 0xff60) ||
+		     (cp >= 0x1f300 && cp <= 0x1faff) || (cp >= 0x20000 && cp <= 0x3fffd));
+
+	return wide ? 2 : 1;
+}
+
+void text_cut(struct buf *b, size_t from, size_t columns)
+{
+	size_t at = from, used = 0, fits = from;
+
+	while (at < b->len) {
+		uint32_t cp = 0;
+		size_t len =
+			text_utf8((struct span){(const uint8_t *)b->ptr + at, b->len - at}, &cp);
+
+		len = len ? len : 1;
+		used += text_columns(cp);
+		if (used > columns) {
+			b->len = columns > 3 ? fits : from;
+			b->ptr[b->len] = '\0';
+			buf_put_str(b, columns > 3 ? "..." : "");
+			return;
+		}
+		at += len;
+		if (used + 3 <= columns)
+			fits = at;
+	}
+}

@@ -20,6 +20,12 @@ void text_escape(struct buf *into, struct span s);
  */
 void text_name(struct buf *into, struct span s);
 
+/* Columns that a character takes on a terminal: 2 of a wide one. */
+size_t text_columns(uint32_t code_point);
+
+/* Cuts what stands in b from `from` on to that many columns, with "..." where it was cut. */
+void text_cut(struct buf *b, size_t from, size_t columns);
+
 /* Length of the well-formed UTF-8 sequence at the start of s (not empty), 0 when it is none. */
 size_t text_utf8(struct span s, uint32_t *ret_code_point);
 

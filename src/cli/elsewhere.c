@@ -88,14 +88,18 @@ int elsewhere_filter(struct span bpf, struct error *e)
 	return r < 0 && r != -ENOSYS && r != -EINVAL ? error_sys(e, r, "cannot confine myself") : 0;
 }
 
-int elsewhere_or_here(const struct invocation *i, const struct elsewhere_program *own)
+int elsewhere_or_here(struct invocation *i, const struct elsewhere_program *own)
 {
 	struct error e = ERROR_INIT;
 
 	for (size_t n = 0; n < own->count; n++)
 		if (str_equal(own->verbs[n].name, i->verb->name)) {
-			if (!own->confine || own->confine(i, &e) == 0)
+			int r = own->confine ? own->confine(i, &e) : 0;
+
+			if (r == 0)
 				return own->verbs[n].run(i);
+			if (r == -ECANCELED)
+				return EXIT_FOUND;
 			verb_complain(&e);
 			return EXIT_BAWN;
 		}

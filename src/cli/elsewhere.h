@@ -18,16 +18,17 @@ int elsewhere_run(const struct invocation *i, const char *program);
 int elsewhere_read(const char *program, const char *const *words, bool quiet, struct buf *into);
 
 /* A program, and its verbs.  `confine` takes from the process what the verb does not need, before the
- * verb runs; NULL: nothing. */
+ * verb runs, and may ask what was left open in the command line; -ECANCELED: the person wants nothing.
+ * NULL: nothing. */
 struct elsewhere_program {
 	const char *name;
-	int (*confine)(const struct invocation *i, struct error *e);
+	int (*confine)(struct invocation *i, struct error *e);
 	const struct verb_act *verbs;
 	size_t count;
 };
 
 /* Does the verb, or becomes the program whose verb it is.  Returns the exit code. */
-int elsewhere_or_here(const struct invocation *i, const struct elsewhere_program *own);
+int elsewhere_or_here(struct invocation *i, const struct elsewhere_program *own);
 
 /* The main of such a program. */
 int elsewhere_main(int argc, char **argv, const struct elsewhere_program *own);

@@ -2,9 +2,14 @@
 #include "parse.h"
 
 #include "buf.h"
+#include "grammar.h"
 #include "str.h"
+#include "value.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+enum { PARSE_AMOUNT_MAX = 64 << 10 };
 
 struct parser {
 	int argc;
@@ -27,6 +32,32 @@ const char *invocation_value(const struct invocation *i, enum option_id id)
 		if (i->values[n].id == id)
 			value = i->values[n].value;
 	return value;
+}
+
+int invocation_amount(const struct invocation *i, enum option_id id, enum amount what,
+		      bool *ret_has, uint64_t *ret, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(PARSE_AMOUNT_MAX);
+	const char *text = invocation_value(i, id);
+	char name[32];
+
+	*ret_has = false;
+	*ret = 0;
+	if (!text)
+		return 0;
+	(void)snprintf(name, sizeof(name), "--%s", options[id].name);
+	const struct grammar_row row = {.name = what == AMOUNT_SIZE ? "SIZE" : "AGE",
+					.type = what == AMOUNT_SIZE ? GRAMMAR_SIZE
+								    : GRAMMAR_DURATION,
+					.least = what == AMOUNT_SIZE ? 1 : 0,
+					.most = INT64_MAX / 2};
+	const struct value_site site = {.row = &row, .at = {.name = name}, .arena = &arena, .e = e};
+	struct grammar_value value = {.set = false};
+	int r = value_read_scalar(&site, text, &value);
+
+	*ret_has = r == 0 && value.number != GRAMMAR_UNLIMITED;
+	*ret = value.number;
+	return r;
 }
 
 void invocation_fini(struct invocation *i)

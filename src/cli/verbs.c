@@ -515,6 +515,7 @@ const struct verb verbs[] = {
 		.examples =
 			"bawn diff\tall of it\n"
 			"bawn diff --stat\thow much in each file\n"
+			"bawn diff --count\thow many files and commits\n"
 			"bawn diff src '*.md'\tonly these\n"
 			"bawn diff node_modules\tlook into what is one line\n"
 			"bawn diff > x.patch\tfor git apply\n"
@@ -527,7 +528,7 @@ const struct verb verbs[] = {
 			 "125\tthere is no such session, or it could not be read",
 		.options = BIT(HELP) | BIT(JSON) | BIT(SESSION) | BIT(WORKSPACE) | BIT(STAT) |
 			   BIT(HELD) | BIT(BETWEEN) | BIT(ANYWAY) | BIT(PATCH) | BIT(NAME_ONLY) |
-			   BIT(TEXT) | BIT(WORD) | BIT(TOOL) | BIT(NO_PAGER),
+			   BIT(HOW_MANY) | BIT(TEXT) | BIT(WORD) | BIT(TOOL) | BIT(NO_PAGER),
 		.arguments_max = -1,
 		.program = "bawn-review",
 	},

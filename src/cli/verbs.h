@@ -100,6 +100,7 @@ enum option_id {
 	OPTION_FROM,
 	OPTION_KEEP_SYSTEM,
 	OPTION_NAME_ONLY,
+	OPTION_HOW_MANY,
 	OPTION_TEXT,
 	OPTION_WORD,
 	OPTION_TOOL,
@@ -179,6 +180,12 @@ size_t option_words(const struct option *o, const char *ret_words[OPTION_WORDS_M
 
 bool invocation_has(const struct invocation *i, enum option_id id);
 const char *invocation_value(const struct invocation *i, enum option_id id); /* last, or NULL */
+
+/* The AGE (in seconds) or SIZE (in bytes) of an option, as the policy's limits are written; *ret_has:
+ * it was given, and is not "unlimited". */
+enum amount { AMOUNT_AGE, AMOUNT_SIZE };
+int invocation_amount(const struct invocation *i, enum option_id id, enum amount what,
+		      bool *ret_has, uint64_t *ret, struct error *e);
 
 int verb_completion(const struct invocation *i);
 int verb_help(const struct invocation *i);

@@ -408,40 +408,6 @@ static void words_clock(struct event_words *w, struct span wall, struct buf *int
 	buf_put_str(into, w->clock);
 }
 
-static size_t words_columns(uint32_t cp)
-{
-	bool wide = cp >= 0x1100 &&
-		    (cp <= 0x115f || (cp >= 0x2e80 && cp <= 0xa4cf) ||
-		     (cp >= 0xac00 && cp <= 0xd7a3) || (cp >= 0xf900 && cp <= 0xfaff) ||
-		     (cp >= 0xfe30 && cp <= 0xfe6f) || (cp >= 0xff00 && cp <= 0xff60) ||
-		     (cp >= 0x1f300 && cp <= 0x1faff) || (cp >= 0x20000 && cp <= 0x3fffd));
-
-	return wide ? 2 : 1;
-}
-
-void event_words_cut(struct buf *b, size_t from, size_t columns)
-{
-	size_t at = from, used = 0, fits = from;
-
-	while (at < b->len) {
-		uint32_t cp = 0;
-		size_t len =
-			text_utf8((struct span){(const uint8_t *)b->ptr + at, b->len - at}, &cp);
-
-		len = len ? len : 1;
-		used += words_columns(cp);
-		if (used > columns) {
-			b->len = columns > 3 ? fits : from;
-			b->ptr[b->len] = '\0';
-			buf_put_str(b, columns > 3 ? "..." : "");
-			return;
-		}
-		at += len;
-		if (used + 3 <= columns)
-			fits = at;
-	}
-}
-
 /* Fills up with blanks to so many columns since `from`; our own columns and escaped names. */
 static void words_pad(struct buf *b, size_t from, size_t columns)
 {
@@ -452,7 +418,7 @@ static void words_pad(struct buf *b, size_t from, size_t columns)
 		size_t len =
 			text_utf8((struct span){(const uint8_t *)b->ptr + at, b->len - at}, &cp);
 
-		used += words_columns(cp);
+		used += text_columns(cp);
 		at += len ? len : 1;
 	}
 	do
@@ -473,7 +439,7 @@ static void words_who(struct event_words *w, const struct event *ev, struct buf 
 	}
 	if (w->program && w->program(w->context, event_number(ev, NOTE_FIELD_EXEC), &program) == 0)
 		text_escape(into, buf_span(&program));
-	event_words_cut(into, from, WORDS_WHO - 5);
+	text_cut(into, from, WORDS_WHO - 5);
 	buf_putf(into, "[%" PRIu64 "]", event_number(ev, NOTE_FIELD_EXEC));
 	words_pad(into, from, WORDS_WHO);
 }
@@ -523,7 +489,7 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 	else
 		text_escape(into, event_has(ev, NOTE_FIELD_OP) ? event_text(ev, NOTE_FIELD_OP)
 							       : ev->word);
-	event_words_cut(into, did_from + strlen(style), (size_t)WORDS_DID * 2);
+	text_cut(into, did_from + strlen(style), (size_t)WORDS_DID * 2);
 	buf_put_str(into, style[0] ? "\033[0m" : "");
 	words_pad(into, did_from + strlen(style) + (style[0] ? 4 : 0), WORDS_DID);
 	used += into->len - did_from - strlen(style) - (style[0] ? 4 : 0);
@@ -540,8 +506,7 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 		buf_putf(into, "  x%" PRIu64, event_number(ev, NOTE_FIELD_COUNT_OF));
 	words_text(into, ev, NOTE_FIELD_REASON, "  ");
 	if (w->width > 0)
-		event_words_cut(into, from,
-				(size_t)w->width > used + 16 ? (size_t)w->width - used : 16);
+		text_cut(into, from, (size_t)w->width > used + 16 ? (size_t)w->width - used : 16);
 	buf_put_char(into, '\n');
 }
 

@@ -51,7 +51,4 @@ void event_words_command(struct buf *into, const struct event *ev, enum note_fie
 /* " ... (15,023 bytes more)"; nothing where none are. */
 void event_words_missing(struct buf *into, uint64_t bytes);
 
-/* Cuts what stands in b from `from` on to that many columns, with "..." where it was cut. */
-void event_words_cut(struct buf *b, size_t from, size_t columns);
-
 #endif

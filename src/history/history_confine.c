@@ -59,7 +59,7 @@ static int confine_files(void)
 	return r < 0 ? r : landlock_restrict(ruleset);
 }
 
-int history_confine(const struct invocation *i, struct error *e)
+int history_confine(struct invocation *i, struct error *e)
 {
 	if (str_equal(i->verb->name, "record") && str_equal(i->arguments[0], "send"))
 		return 0;

@@ -12,6 +12,6 @@
 
 /* Does nothing for `bawn record send`, which reads no record: it becomes bawn-otlp, which confines
  * itself (otlp_main.c). */
-int history_confine(const struct invocation *i, struct error *e);
+int history_confine(struct invocation *i, struct error *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn sessions --all`: every run that is recorded, one line each, the newest first: when, its name,
- * how it ended, how much it changed and was refused, its folder, its command.  It is read from the two
+ * `bawn sessions --all`: every run that is recorded, the newest first: when, its name, how it ended,
+ * its folder, its command; and on a second line how much it changed and was refused.  It is read from the two
  * ends of each record (past.h).
  */
 #include "event_words.h"
@@ -10,7 +10,9 @@
 #include "past.h"
 #include "room.h"
 
+#include "help.h"
 #include "json.h"
+#include "str.h"
 #include "text.h"
 #include "words.h"
 
@@ -20,12 +22,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAST_OUT_MAX = 256 << 20, PAST_FLUSH = 64 << 10, PAST_NAME = 16, PAST_COMMAND = 200 };
+enum {
+	PAST_OUT_MAX = 256 << 20,
+	PAST_FLUSH = 64 << 10,
+	PAST_NAME = 16,
+	PAST_COMMAND = 200,
+	PAST_INDENT = 18, /* when, and two blanks */
+	PAST_BEFORE = 47, /* columns before the folder */
+};
 
 /* One record, as it is told of. */
 struct past_line {
 	const struct store_session *session;
 	struct buf command, workspace, agent; /* raw bytes but for the command, which is escaped */
+	struct buf changed;                   /* in words, escaped; empty: not known */
 	bool known;                           /* its first event could be read */
 	bool running, ended, has_exit, has_signal, has_refused, compared;
 	uint64_t exit, signal, changes, refused;
@@ -82,10 +92,12 @@ static void past_read(struct past_list *l, const struct store_session *session,
 	buf_clear(&line->command);
 	buf_clear(&line->workspace);
 	buf_clear(&line->agent);
+	buf_clear(&line->changed);
 	*line = (struct past_line){.session = session,
 				   .command = line->command,
 				   .workspace = line->workspace,
 				   .agent = line->agent,
+				   .changed = line->changed,
 				   .began = session->start};
 	if (past_open(l->past, &l->ask.store, session) == 0) {
 		past_take_begin(l, line);
@@ -93,6 +105,7 @@ static void past_read(struct past_list *l, const struct store_session *session,
 			past_take_end(l, line);
 	}
 	past_close(l->past);
+	past_changed(&l->ask.store, session, &line->changed);
 	line->running = !line->ended && store_is_running(&l->ask.store, session);
 }
 
@@ -112,15 +125,25 @@ static void past_put_ending(struct buf *into, const struct past_line *line)
 						: "unreadable");
 }
 
-/* "12 changed", in so many columns. */
-static void past_put_count(struct buf *into, bool known, uint64_t count, const char *word,
-			   int width)
+/* "changed 2 files, 1 commit; 3 refused", on a line of its own; nothing where nothing was.  Of a run
+ * whose end nobody counted, how many paths it wrote. */
+static void past_put_counts(const struct past_list *l, struct buf *into,
+			    const struct past_line *line)
 {
-	char text[48] = "-";
+	_cleanup_buf_ struct buf words = BUF_INIT(PAST_OUT_MAX), wrapped = BUF_INIT(PAST_OUT_MAX);
 
-	if (known)
-		(void)snprintf(text, sizeof(text), "%" PRIu64 " %s", count, word);
-	buf_putf(into, "%-*s", width, text);
+	if (line->changed.len > 0 && !str_equal(buf_str(&line->changed), "nothing"))
+		buf_putf(&words, "changed %s", buf_str(&line->changed));
+	else if (line->changed.len == 0 && line->compared && line->changes > 0)
+		buf_putf(&words, "%" PRIu64 " path%s written", line->changes,
+			 line->changes == 1 ? "" : "s");
+	if (line->has_refused && line->refused > 0)
+		buf_putf(&words, "%s%" PRIu64 " refused", words.len ? "; " : "", line->refused);
+	if (words.len == 0)
+		return;
+	help_wrap(&wrapped, buf_str(&words), PAST_INDENT,
+		  l->text.tty ? (size_t)l->text.width : PAST_OUT_MAX);
+	buf_putf(into, "%*s%s\n", PAST_INDENT, "", buf_str(&wrapped));
 }
 
 static void past_put_home(const struct past_list *l, struct span path, struct buf *into)
@@ -146,8 +169,6 @@ static void past_put_line(struct past_list *l, const struct past_line *line)
 	past_put_ending(&ending, line);
 	text_put(&l->text, &row, bad ? TEXT_WARN : TEXT_PLAIN, buf_span(&ending));
 	buf_putf(&row, "%*s", ending.len < 13 ? 13 - (int)ending.len : 1, "");
-	past_put_count(&row, line->compared, line->changes, "changed", 13);
-	past_put_count(&row, line->has_refused, line->refused, "refused", 13);
 	size_t from = row.len;
 
 	past_put_home(l, buf_span(&line->workspace), &row);
@@ -156,13 +177,13 @@ static void past_put_line(struct past_list *l, const struct past_line *line)
 		text_escape(&row, buf_span(&line->agent));
 	else
 		buf_put(&row, line->command.ptr, line->command.len);
-	/* What stands before has 74 columns. */
-	if (l->text.tty && l->text.width > 100)
-		event_words_cut(&row, from, (size_t)l->text.width - 74);
-	else if (l->text.tty)
-		event_words_cut(&row, from, 26);
+	if (l->text.tty)
+		text_cut(&row, from,
+			 l->text.width > PAST_BEFORE + 20 ? (size_t)l->text.width - PAST_BEFORE
+							  : 20);
+	buf_put_char(&row, '\n');
+	past_put_counts(l, &row, line);
 	buf_put(&l->out, row.ptr, row.len);
-	buf_put_char(&l->out, '\n');
 }
 
 static void past_put_json(struct past_list *l, const struct past_line *line)
@@ -187,6 +208,8 @@ static void past_put_json(struct past_list *l, const struct past_line *line)
 		json_key_u64(j, "exit", line->exit);
 	if (line->has_signal)
 		json_key_u64(j, "signal", line->signal);
+	if (line->changed.len > 0)
+		json_key_str(j, "changed", buf_str(&line->changed));
 	if (line->compared)
 		json_key_u64(j, "changes", line->changes);
 	if (line->has_refused)
@@ -238,7 +261,8 @@ static int past_list_all(struct past_list *l)
 	_cleanup_free_ const struct store_session **order = past_order(&l->ask.store);
 	struct past_line line = {.command = BUF_INIT(PAST_OUT_MAX),
 				 .workspace = BUF_INIT(PAST_OUT_MAX),
-				 .agent = BUF_INIT(PAST_OUT_MAX)};
+				 .agent = BUF_INIT(PAST_OUT_MAX),
+				 .changed = BUF_INIT(PAST_OUT_MAX)};
 
 	if (!order)
 		return error_set(&l->e, -ENOMEM, "no memory");
@@ -251,7 +275,19 @@ static int past_list_all(struct past_list *l)
 	buf_fini(&line.command);
 	buf_fini(&line.workspace);
 	buf_fini(&line.agent);
+	buf_fini(&line.changed);
 	return 0;
+}
+
+static void past_put_room(struct past_list *l, const struct room *room)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(PAST_COMMAND * 4);
+
+	buf_put_str(&words, "bawn keeps ");
+	room_put(&words, room);
+	buf_put_str(&words, "; 'bawn prune' makes room");
+	help_wrap(&l->out, buf_str(&words), 2, l->text.tty ? (size_t)l->text.width : PAST_OUT_MAX);
+	buf_put_char(&l->out, '\n');
 }
 
 int history_sessions(const struct invocation *i)
@@ -284,9 +320,7 @@ int history_sessions(const struct invocation *i)
 			json_close(&j, ']');
 			json_close(&j, '}');
 		} else {
-			buf_put_str(&l->out, "bawn keeps ");
-			room_put(&l->out, &room);
-			buf_put_str(&l->out, "; 'bawn prune' makes room\n");
+			past_put_room(l, &room);
 		}
 		text_write(&l->text, &l->out);
 	}

@@ -85,7 +85,7 @@ static int show_on_name(void *context, const struct index_deed *deed)
 	if (s->named++ > 0)
 		buf_put_str(&s->row, ", ");
 	event_words_path(&s->row, inquiry_workspace(&s->q), deed->name);
-	event_words_cut(&s->row, from, 60);
+	text_cut(&s->row, from, 60);
 	if (deed->count > 1)
 		buf_putf(&s->row, " %" PRIu64, deed->count);
 	return 0;
@@ -129,7 +129,7 @@ static void show_group_name(const struct show *s, struct span path, struct buf *
 	if (slash)
 		path.len = (size_t)(slash - path.ptr) + (inside ? 1 : 0);
 	text_escape(into, path);
-	event_words_cut(into, 0, SHOW_GROUP_MAX / 2);
+	text_cut(into, 0, SHOW_GROUP_MAX / 2);
 }
 
 static int show_on_change(void *context, const struct index_deed *deed)
@@ -173,12 +173,17 @@ static int show_changes(struct show *s)
 
 	if (r < 0)
 		return r;
+	/* As every screen counts it; and below, all that was written on the way, by path. */
+	past_changed(&s->q.ask.store, s->q.session, &line);
+	if (line.len > 0)
+		show_row(s, "changed", TEXT_PLAIN, buf_str(&line));
+	buf_clear(&line);
 	if (s->names == 0) {
-		show_row(s, "changed", TEXT_PLAIN, "no file");
+		show_row(s, "wrote", TEXT_PLAIN, "nothing");
 		return 0;
 	}
 	qsort(s->groups, s->group_count, sizeof(*s->groups), show_compare);
-	buf_putf(&line, "%" PRIu64 " file%s: ", s->names, show_plural(s->names));
+	buf_putf(&line, "%" PRIu64 " path%s: ", s->names, show_plural(s->names));
 	for (size_t i = 0; i < s->group_count && i < SHOW_NAMES; i++) {
 		buf_putf(&line, "%s%s", i ? ", " : "", s->groups[i].name);
 		if (s->groups[i].files > 1)
@@ -186,7 +191,7 @@ static int show_changes(struct show *s)
 	}
 	if (s->group_count > SHOW_NAMES || s->grouped)
 		buf_put_str(&line, " and elsewhere");
-	show_row(s, "changed", TEXT_PLAIN, buf_str(&line));
+	show_row(s, "wrote", TEXT_PLAIN, buf_str(&line));
 	return 0;
 }
 
@@ -204,7 +209,7 @@ static int show_on_refusal(void *context, const struct index_deed *deed)
 								  : "");
 	from = line.len;
 	event_words_path(&line, inquiry_workspace(&s->q), deed->name);
-	event_words_cut(&line, from, 48);
+	text_cut(&line, from, 48);
 	buf_putf(&line, " x%" PRIu64, deed->count);
 	if (deed->reason.len > 0) {
 		buf_put_str(&line, ", ");
@@ -341,7 +346,7 @@ static void show_head(struct show *s)
 	text_styled(&s->text, TEXT_STRONG, "%s  ", q->session->name);
 	size_t used = strlen(q->session->name) + 2, width = (size_t)s->text.width;
 
-	event_words_cut(&command, 0, width > used + 20 ? width - used : 20);
+	text_cut(&command, 0, width > used + 20 ? width - used : 20);
 	text_printf(&s->text, "%s\n", buf_str(&command));
 	show_home(s, inquiry_workspace(q), &where);
 	if (event_has(&q->event, NOTE_FIELD_ACCESS)) {
@@ -543,6 +548,9 @@ static int show_json(struct show *s)
 		show_json_fields(s, "end",
 				 inquiry_read_at(q, q->place.end_segment, q->place.end_offset));
 	show_json_runs(s);
+	past_changed(&q->ask.store, q->session, &s->row);
+	if (s->row.len > 0)
+		json_key_str(j, "left_changed", buf_str(&s->row));
 	for (unsigned int what = INDEX_DID_CHANGE; r == 0 && what <= INDEX_DID_DECISION; what++) {
 		json_key(j, index_what_word((enum index_what)what));
 		json_open(j, '[');

@@ -169,7 +169,7 @@ static void tree_put_style(struct tree *t, const char *style)
 static void tree_end_line(struct tree *t, size_t from, size_t styles)
 {
 	if (t->text.tty && t->text.width > 20)
-		event_words_cut(&t->out, from, (size_t)t->text.width + styles);
+		text_cut(&t->out, from, (size_t)t->text.width + styles);
 	tree_put_style(t, "\033[0m");
 	buf_put_char(&t->out, '\n');
 	if (t->out.len >= TREE_FLUSH) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "past.h"
 
+#include "fd.h"
+#include "record_folder.h"
 #include "str.h"
+#include "text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +12,7 @@
 #include <stdlib.h>
 
 /* The end stands in front of its seal, and little else comes behind it. */
-enum { PAST_BACK = 16 };
+enum { PAST_BACK = 16, PAST_CHANGED_MAX = 64 << 10 };
 
 int past_open(struct past *p, const struct store *s, const struct store_session *session)
 {
@@ -76,6 +79,15 @@ void past_workspace(const struct past *p, char *into, size_t size)
 		memcpy(into, text.ptr, text.len);
 		into[text.len] = '\0';
 	}
+}
+
+void past_changed(const struct store *s, const struct store_session *session, struct buf *into)
+{
+	_cleanup_fd_ int folder = store_open_session(s, session, NULL);
+	_cleanup_buf_ struct buf words = BUF_INIT(PAST_CHANGED_MAX);
+
+	if (folder >= 0 && fd_read_file_at(folder, RECORD_FOLDER_CHANGED, &words) == 0)
+		text_escape(into, buf_span(&words));
 }
 
 /* One that has only just begun has no event yet. */

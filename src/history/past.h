@@ -26,6 +26,10 @@ int past_to_end(struct past *p);
 /* The workspace that the first event names, as a string; "" where it names none that fits. */
 void past_workspace(const struct past *p, char *into, size_t size);
 
+/* What stands beside the record: how many files and commits the session had changed when this run
+ * ended, in words, escaped; nothing where nobody wrote it down. */
+void past_changed(const struct store *s, const struct store_session *session, struct buf *into);
+
 /*
  * The newest session of the folder `here` (absolute), or of the nearest folder above it that has
  * one; NULL: there is none.  *ret_unread, which may be NULL: a newer one that cannot be read, and so

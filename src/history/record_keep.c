@@ -7,7 +7,6 @@
 #include "fd.h"
 #include "str.h"
 #include "text.h"
-#include "value.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -41,50 +40,30 @@ int record_compress(const struct history *a, const struct invocation *i, struct 
 
 /* What is to stay. */
 struct keep_rule {
-	bool has_age, has_size, dry;
+	bool has_age, has_size, has_before, dry;
 	uint64_t age, size;
 	int64_t before; /* `bawn prune` says a moment, @SECONDS since 1970, in the place of an age */
 };
 
-/* As the policy's limits are written. */
-static int keep_read_value(const char *option, enum grammar_type type, const char *text,
-			   struct arena *arena, uint64_t *ret, struct error *e)
-{
-	const struct grammar_row row = {.name = type == GRAMMAR_SIZE ? "SIZE" : "AGE",
-					.type = type,
-					.least = 1,
-					.most = UINT64_MAX / 2};
-	const struct value_site site = {
-		.row = &row, .at = {.name = option}, .arena = arena, .e = e};
-	struct grammar_value value = {.set = false};
-	int r = text ? value_read_scalar(&site, text, &value) : 0;
-
-	*ret = value.number;
-	return r;
-}
-
 static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, struct error *e)
 {
-	_cleanup_arena_ struct arena arena = ARENA_INIT(64 << 10);
 	const char *age = invocation_value(i, OPTION_OLDER_THAN);
-	const char *size = invocation_value(i, OPTION_KEEP_SIZE);
+	uint64_t moment = 0;
+	int r = 0;
 
-	*ret = (struct keep_rule){.has_age = age != NULL,
-				  .has_size = size != NULL,
-				  .dry = invocation_has(i, OPTION_DRY_RUN)};
-	if (!age && !size)
+	*ret = (struct keep_rule){.dry = invocation_has(i, OPTION_DRY_RUN)};
+	if (!age && !invocation_has(i, OPTION_KEEP_SIZE))
 		return error_set(e, -EINVAL,
 				 "say what may go: --older-than AGE, --keep-size SIZE, or both");
-	uint64_t moment = 0;
-
-	if (age && age[0] == '@' && str_parse_u64(age + 1, &moment) == 0 && moment <= INT64_MAX) {
-		ret->before = (int64_t)moment;
-		age = NULL;
-	}
-	int r = keep_read_value("--older-than", GRAMMAR_DURATION, age, &arena, &ret->age, e);
-
+	ret->has_before =
+		age && age[0] == '@' && str_parse_u64(age + 1, &moment) == 0 && moment <= INT64_MAX;
+	ret->before = (int64_t)moment;
+	if (!ret->has_before)
+		r = invocation_amount(i, OPTION_OLDER_THAN, AMOUNT_AGE, &ret->has_age, &ret->age,
+				      e);
 	return r < 0 ? r
-		     : keep_read_value("--keep-size", GRAMMAR_SIZE, size, &arena, &ret->size, e);
+		     : invocation_amount(i, OPTION_KEEP_SIZE, AMOUNT_SIZE, &ret->has_size,
+					 &ret->size, e);
 }
 
 /* Why it goes; NULL when it stays.  total: of all that still stand, this one and newer. */
@@ -93,10 +72,9 @@ static const char *keep_reason(const struct keep_rule *rule, const struct store_
 {
 	int64_t now = (int64_t)time(NULL);
 
-	if (rule->before > 0 && s->start < rule->before)
+	if (rule->has_before && s->start < rule->before)
 		return "age";
-	if (rule->has_age && rule->before == 0 && s->start < now &&
-	    (uint64_t)(now - s->start) > rule->age)
+	if (rule->has_age && s->start < now && (uint64_t)(now - s->start) > rule->age)
 		return "age";
 	return rule->has_size && total > rule->size ? "size" : NULL;
 }

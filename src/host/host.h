@@ -182,4 +182,7 @@ static inline const char *host_env(char *const *env, const char *name)
 	return NULL;
 }
 
+/* A place of the system that is never a workspace nor, when named by PATH, a tool. */
+bool host_is_system_place(const char *path);
+
 #endif

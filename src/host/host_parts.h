@@ -69,9 +69,6 @@ bool host_holds_home(const struct host *h, const char *path);
 bool host_is_private(const struct host *h, const char *path);    /* is one, or lies in one */
 bool host_holds_private(const struct host *h, const char *path); /* has one beneath it */
 
-/* A place of the system that is never a workspace nor, when named by PATH, a tool. */
-bool host_is_system_place(const char *path);
-
 /*
  * Which names three folders of the home have, as bits: a lookup of what is surely not there
  * costs no system call.  May say yes wrongly, never no.

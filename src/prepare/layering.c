@@ -4,7 +4,7 @@
 #include "clock.h"
 #include "elsewhere.h"
 #include "fd.h"
-#include "helper.h"
+#include "help.h"
 #include "landed.h"
 #include "open.h"
 #include "overlay.h"
@@ -13,20 +13,19 @@
 #include "snapshot.h"
 #include "str.h"
 #include "subvolume.h"
+#include "worktree.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
 	LAYERING_HOLD_MS = 2000,
 	LAYERING_LIST_MAX = 64 << 10,
-	LAYERING_FIRST_MAX = 1 << 20,
-	LAYERING_SAID_MAX = 32 << 20,
-	LAYERING_WORDS_MAX = 4096,
+	LAYERING_COMMAND = 200, /* columns of it that are kept */
 };
 
 /* --- which session -------------------------------------------------------------------- */
@@ -541,6 +540,37 @@ static int layering_hold(const struct layering *g)
 	return hold;
 }
 
+/* What was run stands beside the session, for who chooses among several (src/review/which.h).  A
+ * session without it is chosen by its name alone. */
+static void layering_keep_command(const struct layering *g, const struct plan *plan)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
+
+	worktree_put_command(&words, plan);
+	text_cut(&words, 0, LAYERING_COMMAND);
+	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, false);
+	_cleanup_fd_ int fd =
+		dir < 0 ? dir
+			: openat(dir, "command",
+				 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && !buf_error(&words))
+		(void)fd_write_all(fd, buf_str(&words), words.len);
+}
+
+void layering_command(const struct layers *l, const char *session, char *into, size_t size)
+{
+	_cleanup_fd_ int dir = layers_session_dir(l, session, false);
+	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX), shown = BUF_INIT(size - 1);
+
+	into[0] = '\0';
+	if (dir < 0 || fd_read_file_at(dir, "command", &words) < 0)
+		return;
+	text_escape(&shown, buf_span(&words));
+	if (!buf_error(&shown))
+		(void)snprintf(into, size, "%s", buf_str(&shown));
+}
+
 int layering_begin(struct layering *g, const char *name, struct prepared *p,
 		   const struct plan **ret_plan, struct error *e)
 {
@@ -564,6 +594,8 @@ int layering_begin(struct layering *g, const char *name, struct prepared *p,
 	if (g->hold < 0)
 		return error_sys(e, g->hold, "cannot hold the session %s", g->session.name);
 	fd_close(&g->lock);
+	if (g->session.mode == LAYERS_REVIEW)
+		layering_keep_command(g, *ret_plan);
 	return 0;
 }
 
@@ -615,6 +647,13 @@ static bool layering_left_nothing(const struct layering *g)
 	       strstr(buf_str(&list), "\"changes\": []");
 }
 
+static void layering_let_go(struct layering *g)
+{
+	fd_close(&g->hold);
+	fd_close(&g->lock);
+	fd_close(&g->tree);
+}
+
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e)
 {
 	*ret_kept = false;
@@ -639,18 +678,14 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 		g->session.project.count = 0;
 	r = layering_go_on(layers_settle(g->layers, &g->session, forget, ret_kept, e), e);
 	(void)umask(mask);
-	g->has = (struct waiting){.known = false};
-	if (r == 0 && *ret_kept && g->session.mode == LAYERS_REVIEW)
-		waiting_read(g->layers, &g->session, g->tree, &g->has);
-	layering_fini(g);
+	layering_let_go(g);
 	return r;
 }
 
 void layering_fini(struct layering *g)
 {
-	fd_close(&g->hold);
-	fd_close(&g->lock);
-	fd_close(&g->tree);
+	layering_let_go(g);
+	buf_fini(&g->counted);
 }
 
 void layering_say_renamed(const struct layers *l)
@@ -680,16 +715,34 @@ void layering_say_recovered(const struct layers *l, const struct land_found *fou
 
 /* --- for a person ---------------------------------------------------------------------- */
 
+/* At a terminal no line is wider than that. */
+static void layering_say(const struct text *t, const char *fmt, ...) BAWN_PRINTF(2, 3);
+static void layering_say(const struct text *t, const char *fmt, ...)
+{
+	_cleanup_buf_ struct buf wrapped = BUF_INIT(LAYERING_WORDS_MAX);
+	_cleanup_free_ char *words = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&words, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		words = NULL;
+		return;
+	}
+	help_wrap(&wrapped, words, 2, t->tty ? (size_t)t->width : LAYERING_WORDS_MAX);
+	text_printf(t, "%s\n", buf_str(&wrapped));
+}
+
 void layering_print_choice(const struct layering *g, const struct text *t)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
 
 	if (g->goes_on) {
-		waiting_words(&g->has, &words);
-		text_printf(t,
-			    "bawn: continues session %s (%s, not applied)\n"
-			    "  start clean: bawn run --fresh\n",
-			    g->session.name, buf_str(&words));
+		(void)waiting_count(g->layers, &g->session, &words);
+		layering_say(t, "bawn: continues session %s (%s changed, not applied)",
+			     g->session.name, buf_str(&words));
+		text_printf(t, "  start clean: bawn run --fresh\n");
 	}
 	if (g->goes_on && g->has.outside > 0) {
 		buf_clear(&words);
@@ -712,89 +765,37 @@ void layering_print_choice(const struct layering *g, const struct text *t)
 	text_printf(t, "%s (--continue NAME)\n", g->waiting > LAYERING_LISTED ? ", ..." : "");
 }
 
-/* bawn-review knows.  It writes to our standard error, and nothing where there is nothing. */
-void layering_print_held(const struct layering *g)
+void layering_count(struct layering *g)
 {
-	char path[PATH_MAX];
+	const bool direct = g->session.mode == LAYERS_DIRECT;
 
-	if (g->session.mode != LAYERS_DIRECT)
-		return;
-	pid_t pid = helper_path("bawn-review", path, sizeof(path)) == 0 ? fork() : -1;
-
-	if (pid == 0) {
-		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
-		(void)execl(path, "bawn", "diff", "--held", "--no-pager", "--session",
-			    g->session.name, "--workspace", g->layers->workspace, (char *)NULL);
-		_exit(EXIT_BAWN);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-}
-
-/* How many paths a direct session left changed, which bawn-review knows; -1: not known.  Of a
- * session that changed very many nobody waits to hear it. */
-static int layering_count_landed(const struct layering *g)
-{
-	_cleanup_buf_ struct buf said = BUF_INIT(LAYERING_SAID_MAX);
-	_cleanup_fd_ int dir = layers_session_dir(g->layers, g->session.name, false);
-	const char *const words[] = {"bawn",
-				     "diff",
-				     "--json",
-				     "--session",
-				     g->session.name,
-				     "--workspace",
-				     g->layers->workspace,
-				     NULL};
-	struct stat st;
-	int count = 0;
-
-	if (dir < 0 || fstatat(dir, "first/index", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_size > LAYERING_FIRST_MAX ||
-	    elsewhere_read("bawn-review", words, true, &said) != EXIT_OK)
-		return -1;
-	/* In a name every quote is escaped. */
-	for (const char *at = buf_str(&said); (at = strstr(at, "\"path\": ")); at++)
-		count++;
-	return count;
-}
-
-static void layering_print_landed(const struct layering *g, const struct text *t)
-{
-	int count = layering_count_landed(g);
-
-	if (count == 0)
-		return;
-	if (count < 0)
-		text_printf(t, "bawn: files changed in place (session %s)\n", g->session.name);
-	else
-		text_printf(t, "bawn: %d path%s changed in place (session %s)\n", count,
-			    count == 1 ? "" : "s", g->session.name);
-	text_printf(t, "  review: bawn diff   take back: bawn undo\n");
+	buf_clear(&g->counted);
+	g->left = direct ? waiting_count_landed(g->layers, &g->session, &g->counted)
+			 : waiting_count(g->layers, &g->session, &g->counted);
 }
 
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t)
 {
 	const char *name = g->session.name;
 
+	/* The layer is not empty, and yet all is as it was: a file that was touched. */
+	if (g->left == WAITING_NOTHING)
+		return;
 	if (g->session.mode == LAYERS_DIRECT) {
 		/* Nothing waits, so a script has nothing to read. */
 		if (t->tty && layers_session_has_first(g->layers, &g->session))
-			layering_print_landed(g, t);
+			layering_say(t, "bawn: %s changed in place (session %s)",
+				     buf_str(&g->counted), name);
+		if (t->tty && layers_session_has_first(g->layers, &g->session))
+			text_printf(t, "  review: bawn diff   take back: bawn undo\n");
 		return;
 	}
 	if (g->session.branch[0] && ran) {
-		text_printf(t,
-			    "bawn: %s worked on the branch %s: 'bawn diff' shows its changes, "
-			    "'bawn apply' brings its commits to your repository\n",
-			    name, g->session.branch);
+		layering_say(t, "bawn: %s changed on the branch %s (session %s)",
+			     buf_str(&g->counted), g->session.branch, name);
+		text_printf(t, "  review: bawn diff   to your repository: bawn apply\n");
 		return;
 	}
-	_cleanup_buf_ struct buf words = BUF_INIT(LAYERING_WORDS_MAX);
-
-	/* The layer is not empty, and yet all is as it was: a file that was touched. */
-	if (g->has.known && !g->has.many && !g->has.git && g->has.files == 0)
-		return;
-	waiting_words(&g->has, &words);
-	text_printf(t, "bawn: %s, not applied (session %s)\n", buf_str(&words), name);
+	layering_say(t, "bawn: %s changed, not applied (session %s)", buf_str(&g->counted), name);
 	text_printf(t, "  review: bawn diff   accept: bawn apply   drop: bawn discard\n");
 }

@@ -24,16 +24,22 @@ struct layering {
 	const struct layers *layers;
 	struct layers_session session;
 	int lock, hold;
-	int tree;           /* the workspace's folder; -1: it has none */
-	const char *branch; /* of --worktree, or NULL */
-	bool goes_on;       /* with an earlier session, whose name is session.name */
-	struct waiting has; /* what that had changed; at the end: what there is now */
-	size_t waiting;     /* sessions that have changes and are not this one */
+	int tree;                /* the workspace's folder; -1: it has none */
+	const char *branch;      /* of --worktree, or NULL */
+	bool goes_on;            /* with an earlier session, whose name is session.name */
+	struct waiting has;      /* what of that was changed outside meanwhile */
+	enum waiting_count left; /* after layering_count, and how many they are in words */
+	struct buf counted;
+	size_t waiting; /* sessions that have changes and are not this one */
 	char names[LAYERING_LISTED][LAYERS_NAME_MAX + 1]; /* of the first of them */
 	char stray[LAYERS_NAME_MAX + 1]; /* one that worked on another folder of this path, or "" */
 };
 
-#define LAYERING_INIT ((struct layering){.lock = -1, .hold = -1, .tree = -1})
+enum { LAYERING_WORDS_MAX = 64 << 10 };
+
+#define LAYERING_INIT       \
+	((struct layering){ \
+		.lock = -1, .hold = -1, .tree = -1, .counted = BUF_INIT(LAYERING_WORDS_MAX)})
 
 /* Nothing is done for the host backend, and nothing is to be ended then. */
 int layering_choose(struct layering *g, const struct invocation *i, const struct prepared *p,
@@ -53,6 +59,9 @@ void layering_say_renamed(const struct layers *l);
  * there was none. */
 void layering_say_recovered(const struct layers *l, const struct land_found *found);
 
+/* The command that a session last ran, escaped; "" where nobody knows. */
+void layering_command(const struct layers *l, const char *session, char *into, size_t size);
+
 /* Whether a session of this name has changes, so that a new one takes another name. */
 bool layering_is_taken(const struct layering *g, const char *name);
 
@@ -62,11 +71,11 @@ int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *
 /* One or two lines each, for a person: which session it goes on with, and which others wait; and,
  * after the end, what is kept and how to see and land it. */
 void layering_print_choice(const struct layering *g, const struct text *t);
+/* After the end of one that was kept: how much it changed.  Of a direct session what it wrote that
+ * would run later is said, whatever is quiet. */
+void layering_count(struct layering *g);
 /* `ran`: false where nobody knows whether the command ran, so that it is not said to have. */
 void layering_print_kept(const struct layering *g, bool ran, const struct text *t);
-
-/* What a direct session wrote that would run later: a warning, said whatever is quiet. */
-void layering_print_held(const struct layering *g);
 
 void layering_fini(struct layering *g);
 #define _cleanup_layering_ _cleanup_(layering_fini)

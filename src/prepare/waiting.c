@@ -3,6 +3,7 @@
 
 #include "changes.h"
 #include "dir.h"
+#include "elsewhere.h"
 #include "fd.h"
 #include "open.h"
 #include "str.h"
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WAITING_DEPTH_MAX = 64 };
+enum { WAITING_DEPTH_MAX = 64, WAITING_SAID_MAX = 64 << 10 };
 
 /* How many names are in it, up to WAITING_MOST and one more.  -EFBIG: there is too much to read. */
 static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
@@ -43,9 +44,19 @@ static int waiting_measure(int dir, int depth, size_t *count, uint64_t *bytes)
 	return r;
 }
 
-static bool waiting_is_git(const char *path)
+/* How much there is in its layers: 0, -EFBIG where that is too much to read, -E2BIG where there are
+ * too many names, or why that is not known. */
+static int waiting_size(const struct layers *l, const struct layers_session *s)
 {
-	return str_equal(path, ".git") || str_after(path, ".git/") || strstr(path, "/.git/");
+	_cleanup_view_ struct view view = VIEW_INIT;
+	struct error e = ERROR_INIT;
+	uint64_t bytes = 0;
+	size_t names = 0;
+	int r = view_open(l, &s->project, -1, &view, &e);
+
+	for (size_t i = 0; r == 0 && i < view.count && names <= WAITING_MOST; i++)
+		r = waiting_measure(view.layers[i], 0, &names, &bytes);
+	return r == 0 && names > WAITING_MOST ? -E2BIG : r;
 }
 
 /* When the session made its own version; where the filesystem does not say, when it ended. */
@@ -68,16 +79,6 @@ static int64_t waiting_since(const struct view *v, const struct layers_session *
 static void waiting_take(struct waiting *w, const struct view *v, const struct layers_session *s,
 			 const struct change *c)
 {
-	const bool dir = (c->after.type == OBJECT_DIR || c->after.type == OBJECT_ABSENT) &&
-			 (c->before.type == OBJECT_DIR || c->before.type == OBJECT_ABSENT);
-
-	if (waiting_is_git(c->path)) {
-		w->git = true;
-		return;
-	}
-	if (dir)
-		return;
-	w->files++;
 	if (c->before.type != OBJECT_FILE || c->before.layer != -1 ||
 	    c->before.mtime <= waiting_since(v, s, c))
 		return;
@@ -93,39 +94,51 @@ void waiting_read(const struct layers *l, const struct layers_session *s, int tr
 	_cleanup_changes_ struct changes changes = {.count = 0};
 	const struct changes_how how = {.hash = true, .lazy = true};
 	struct error e = ERROR_INIT;
-	uint64_t bytes = 0;
-	size_t names = 0;
 
-	*ret = (struct waiting){.known = false};
-	if (view_open(l, &s->project, tree, &view, &e) < 0)
+	*ret = (struct waiting){.outside = 0};
+	if (waiting_size(l, s) < 0 || view_open(l, &s->project, tree, &view, &e) < 0 ||
+	    changes_read(&view, &how, &changes, &e) < 0)
 		return;
-	for (size_t i = 0; i < view.count && names <= WAITING_MOST; i++)
-		if (waiting_measure(view.layers[i], 0, &names, &bytes) < 0)
-			return;
-	if (names > WAITING_MOST) {
-		ret->known = ret->many = true;
-		return;
-	}
-	if (changes_read(&view, &how, &changes, &e) < 0)
-		return;
-	ret->known = true;
 	for (size_t i = 0; i < changes.count; i++)
 		waiting_take(ret, &view, s, &changes.items[i]);
 }
 
-void waiting_words(const struct waiting *w, struct buf *into)
+/* --- how many --------------------------------------------------------------------------- */
+
+static enum waiting_count waiting_ask(const struct layers *l, const struct layers_session *s,
+				      bool held, struct buf *into)
 {
-	if (!w->known)
-		buf_put_str(into, "files changed");
-	else if (w->many)
-		buf_put_str(into, "very many files changed");
-	else if (w->files == 0 && w->git)
-		buf_put_str(into, "git's own files changed");
-	else if (w->files == 0)
-		buf_put_str(into, "no file changed");
-	else
-		buf_putf(into, "%zu file%s%s changed", w->files, w->files == 1 ? "" : "s",
-			 w->git ? " and git's own" : "");
+	const char *const words[] = {
+		"bawn",      "diff",  "--count",     "--no-pager", "--anyway",
+		"--session", s->name, "--workspace", l->workspace, held ? "--held" : NULL,
+		NULL};
+	_cleanup_buf_ struct buf said = BUF_INIT(WAITING_SAID_MAX);
+	int status = elsewhere_read("bawn-review", words, !held, &said);
+	const char *end = strchr(buf_str(&said), '\n');
+
+	if ((status != EXIT_OK && status != EXIT_FOUND) || !end) {
+		buf_put_str(into, "files");
+		return WAITING_UNKNOWN;
+	}
+	buf_put(into, buf_str(&said), (size_t)(end - buf_str(&said)));
+	return str_equal(buf_str(into), "nothing") ? WAITING_NOTHING : WAITING_COUNTED;
+}
+
+enum waiting_count waiting_count(const struct layers *l, const struct layers_session *s,
+				 struct buf *into)
+{
+	int r = waiting_size(l, s);
+
+	if (r == 0)
+		return waiting_ask(l, s, false, into);
+	buf_put_str(into, r == -E2BIG ? "very many files" : "files");
+	return WAITING_UNKNOWN;
+}
+
+enum waiting_count waiting_count_landed(const struct layers *l, const struct layers_session *s,
+					struct buf *into)
+{
+	return waiting_ask(l, s, true, into);
 }
 
 void waiting_outside(const struct waiting *w, struct buf *into)

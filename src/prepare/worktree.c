@@ -6,6 +6,7 @@
 #include "layers.h"
 #include "open.h"
 #include "str.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,6 +46,16 @@ size_t worktree_before(const struct plan *plan)
 			       str_equal(plan->argv.items[1].text, WORKTREE_SCRIPT)
 		       ? WORKTREE_BEFORE
 		       : 0;
+}
+
+void worktree_put_command(struct buf *into, const struct plan *plan)
+{
+	const size_t first = worktree_before(plan);
+
+	for (size_t i = first; i < plan->argv.count; i++) {
+		buf_put_str(into, i > first ? " " : "");
+		text_escape(into, span_of_str(plan->argv.items[i].text));
+	}
 }
 
 int worktree_check(const struct plan *command, const char *branch, struct error *e)

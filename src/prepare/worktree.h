@@ -41,6 +41,9 @@ bool worktree_is_branch(const char *name);
 /* How many words of the plan's command are ours, in front of the user's own. */
 size_t worktree_before(const struct plan *plan);
 
+/* "make -j4": the command that the user gave, escaped. */
+void worktree_put_command(struct buf *into, const struct plan *plan);
+
 /* Whether a session by this plan can have such a branch.  An error says what is missing. */
 int worktree_check(const struct plan *command, const char *branch, struct error *e);
 

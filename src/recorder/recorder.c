@@ -68,8 +68,8 @@ struct recorder {
 	bool timer_set, begun, ended;
 	uint64_t status; /* of the session's command; as wait(2) */
 	bool has_status;
-	struct watch *watch; /* NULL: the box is not watched */
-	struct tally *tally; /* NULL: nobody asks */
+	struct watch *watch;   /* NULL: the box is not watched */
+	struct wishes *wishes; /* NULL: nobody asks */
 	struct first_keep first;
 	struct reconcile reconcile;
 	struct reconcile_result compared;
@@ -274,7 +274,7 @@ static struct recorder_refusal recorder_refusal_of(const struct message_note *no
 static uint64_t recorder_who_tried(const struct recorder *r, const struct message_note *note,
 				   const struct recorder_refusal *tried)
 {
-	if (!tried->refused || tally_has(r->tally, MESSAGE_WANTED_HOST, tried->host))
+	if (!tried->refused || wishes_has(r->wishes, MESSAGE_WANTED_HOST, tried->host))
 		return 0;
 	if (note->kind == NOTE_DNS)
 		return watch_who_asked(r->watch);
@@ -335,7 +335,7 @@ static int recorder_take_notes(struct recorder *r, struct recorder_sender *s, st
 		uint64_t exec = recorder_attribute(r, &note, &refusal, room);
 
 		if (refusal.refused && refusal.host.len > 0)
-			tally_add(r->tally, MESSAGE_WANTED_HOST, exec, refusal.host);
+			wishes_add(r->wishes, MESSAGE_WANTED_HOST, exec, refusal.host);
 		ret = recorder_write(r, &note);
 		if (note.id > s->asked) {
 			s->asked = note.id;
@@ -500,13 +500,13 @@ static void recorder_end_box(void *context, const struct error *why)
 
 static int recorder_make_watch(struct recorder *r, struct error *e)
 {
-	r->tally = tally_new();
+	r->wishes = wishes_new();
 	const struct watch_to to = {.loop = &r->loop,
 				    .writer = &r->writer,
 				    .plan = r->plan,
 				    .touched = r->reconcile.count ? &r->reconcile.touched : NULL,
 				    .first = &r->first,
-				    .tally = r->tally,
+				    .wishes = r->wishes,
 				    .since = r->reconcile.count ? r->reconcile.since : 0,
 				    .wrote = recorder_on_watched,
 				    .ran = recorder_on_ran,
@@ -784,7 +784,7 @@ static int recorder_finish(struct recorder *r)
 		ret = result;
 	if (ret == 0 && r->watch)
 		ret = watch_finish(r->watch);
-	tally_tell(r->tally, recorder_on_wanted, r);
+	wishes_tell(r->wishes, recorder_on_wanted, r);
 	if (ret == 0)
 		ret = recorder_end_first(r);
 	if (ret == 0 && r->watch)
@@ -900,7 +900,7 @@ int recorder_run(int keeper, int plan, int gate)
 	recorder_report(&r);
 	syncer_end(&r.syncer);
 	watch_free(r.watch);
-	tally_free(r.tally);
+	wishes_free(r.wishes);
 	reconcile_fini(&r.reconcile);
 	first_keep_fini(&r.first);
 	writer_fini(&r.writer);

@@ -28,7 +28,7 @@
 #include "first_keep.h"
 #include "loop.h"
 #include "plan.h"
-#include "tally.h"
+#include "wishes.h"
 #include "touched.h"
 #include "writer.h"
 
@@ -40,7 +40,7 @@ struct watch_to {
 	const struct plan *plan;
 	struct first_keep *first; /* NULL: none are kept */
 	struct touched *touched;  /* NULL: nobody keeps the paths */
-	struct tally *tally;      /* of what is refused, by program; NULL: nobody asks */
+	struct wishes *wishes;    /* of what is refused, by program; NULL: nobody asks */
 	int64_t since;            /* CLOCK_REALTIME: what the box does has a later time, 0: any */
 	int (*wrote)(void *context); /* events were written: 0, or negative to end the loop */
 	/* A program runs, and its file can be opened as /proc/PID/exe until this returns. */

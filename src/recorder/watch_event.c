@@ -170,8 +170,8 @@ int watch_event_file(struct watch *w, const struct watch_process *p, const struc
 	if (!f->refused && !f->failed)
 		watch_touch(w, f->touch);
 	if (f->refused)
-		tally_add(w->to.tally, MESSAGE_WANTED_FILE, p->exec,
-			  (struct span){(const uint8_t *)c->path, c->path_len});
+		wishes_add(w->to.wishes, MESSAGE_WANTED_FILE, p->exec,
+			   (struct span){(const uint8_t *)c->path, c->path_len});
 	int r = watch_begin_file(w, p, f, (struct span){(const uint8_t *)c->path, c->path_len},
 				 (struct span){(const uint8_t *)c->to, c->to_len}, &event);
 
@@ -232,7 +232,7 @@ int watch_event_call(struct watch *w, const struct watch_process *p, const char 
 		(void)snprintf(text, sizeof(text), "%d", number);
 	else
 		(void)snprintf(text, sizeof(text), "%s", name);
-	tally_add(w->to.tally, MESSAGE_WANTED_CALL, what.exec, span_of_str(text));
+	wishes_add(w->to.wishes, MESSAGE_WANTED_CALL, what.exec, span_of_str(text));
 	int r = watch_fold_add(&w->fold, &what, span_of_str(text), (struct span){NULL, 0});
 
 	return r != 0 ? (r < 0 ? r : 0) : watch_write_call(w, &what, text, 0);
@@ -366,8 +366,8 @@ int watch_event_exec(struct watch *w, struct watch_process *p)
 	uint64_t parent = watch_process_execed(&w->processes, p);
 	int r = watch_write_exec(w, p, "exec", parent);
 
-	tally_name(w->to.tally, p->exec,
-		   (struct span){(const uint8_t *)buf_str(&p->asked->path), p->asked->path.len});
+	wishes_name(w->to.wishes, p->exec,
+		    (struct span){(const uint8_t *)buf_str(&p->asked->path), p->asked->path.len});
 
 	if (r == 0)
 		r = watch_named(w, p, p->asked);

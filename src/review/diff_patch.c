@@ -3,12 +3,13 @@
  * `bawn diff --patch`, and `bawn diff > FILE`: a patch that `git apply` takes, and that makes of the
  * workspace byte for byte what the session made of it.  So nothing is escaped, folded or left out
  * that has a form in a patch.  What has none is named on standard error: what is git's own, fifos and
- * their like, empty folders, modes that git does not know.
+ * their like, empty folders, modes that git does not know, and what git's attributes make other bytes of.
  *
  * A file with a NUL in it, or too long to be compared, is a binary patch: both contents, compressed,
  * in git's base 85.
  */
 #include "diff_parts.h"
+#include "patch_attributes.h"
 
 #include "fd.h"
 #include "git_object.h"
@@ -36,6 +37,7 @@ enum {
 struct patch_notes {
 	size_t count;
 	mode_t umask;
+	struct patch_settings settings;
 	struct text err;
 };
 
@@ -370,6 +372,22 @@ static const char *patch_why_not(const struct change *c)
 	return NULL;
 }
 
+/* Whether git would make other bytes of it, by its name before or after. */
+static const char *patch_why_other(const struct diff *d, const struct patch_notes *n,
+				   const struct patch_names *names, const struct patch_side *was,
+				   const struct patch_side *is, bool *ret_apart)
+{
+	struct span texts[2] = {buf_span(&was->text), buf_span(&is->text)};
+	const struct span *const sides[2] = {
+		was->there && was->mode != PATCH_LINK ? &texts[0] : NULL,
+		is->there && is->mode != PATCH_LINK ? &texts[1] : NULL};
+	const char *why = patch_converts(d, &n->settings, names->to, sides, ret_apart);
+
+	if (!why && !str_equal(names->from, names->to))
+		why = patch_converts(d, &n->settings, names->from, sides, ret_apart);
+	return why;
+}
+
 static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, char emptied[PATH_MAX])
 {
 	const struct change c = folding_joined(&d->folding, &d->changes, i);
@@ -397,13 +415,25 @@ static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, cha
 		return 0;
 	if (r < 0)
 		return r == -ENOMEM ? r : (patch_note(n, c.path, "it cannot be read now"), 0);
+	bool apart = false;
+
+	why = patch_why_other(d, n, &names, &was, &is, &apart);
+	if (why) {
+		patch_note(n, c.path, why);
+		return 0;
+	}
+	/* In an edit of one place git sees an end of a line anyway. */
+	apart = apart && (c.from || str_equal(was.name, is.name));
 	if (c.from)
 		names.alike = d->folding.alike[i] ? d->folding.alike[i] : 100;
 	/* What becomes another kind of thing goes, and comes anew. */
-	if (was.there && is.there && (was.mode ^ is.mode) & 0170000 & ~0U) {
-		r = patch_put_entry(&d->out, &names, &was, &none);
+	if (was.there && is.there && (apart || ((was.mode ^ is.mode) & 0170000 & ~0U))) {
+		const struct patch_names goes = {.from = names.from, .to = names.from},
+					 comes = {.from = names.to, .to = names.to};
+
+		r = patch_put_entry(&d->out, &goes, &was, &none);
 		if (r == 0)
-			r = patch_put_entry(&d->out, &names, &none, &is);
+			r = patch_put_entry(&d->out, &comes, &none, &is);
 	} else {
 		r = patch_put_entry(&d->out, &names, &was, &is);
 	}
@@ -453,6 +483,7 @@ int diff_put_patch(struct diff *d, struct error *e)
 
 	notes.umask = umask(0);
 	(void)umask(notes.umask);
+	patch_settings_read(d, &notes.settings);
 	for (size_t i = 0; r == 0 && i < d->changes.count; i++) {
 		const struct change *c = &d->changes.items[i];
 

@@ -486,8 +486,9 @@ static void direct_put_folded(const struct text *t, const struct changes *c,
 	text_write(t, &out);
 }
 
-/* All that it changed, and how many files that are. */
-static int direct_put_all(const struct text *t, const struct view *v, const struct changes *c)
+/* All that it changed, and how many files that are; `count`: that alone. */
+static int direct_put_all(const struct text *t, const struct view *v, const struct changes *c,
+			  bool count)
 {
 	const struct folding_how how = {.changes = c, .view = v, .apart = true};
 	_cleanup_folding_ struct folding f = {.fates = NULL};
@@ -497,10 +498,13 @@ static int direct_put_all(const struct text *t, const struct view *v, const stru
 
 	if (r < 0)
 		return r;
-	direct_put_folded(t, c, &f);
+	if (!count)
+		direct_put_folded(t, c, &f);
 	tally_add(&tally, &f, c);
 	tally_put(&words, &tally);
-	if (c->count == 0)
+	if (count)
+		text_printf(t, "%s\n", buf_str(&words));
+	else if (c->count == 0)
 		text_printf(t, "\nnothing has changed\n");
 	else
 		text_printf(t, "\n%s; 'bawn undo' takes %s back\n", buf_str(&words),
@@ -508,37 +512,53 @@ static int direct_put_all(const struct text *t, const struct view *v, const stru
 	return 0;
 }
 
-static int direct_put_lines(const struct review *r, const struct view *v, const struct changes *c,
-			    bool held)
+static void direct_put_unknown(const struct text *t, const struct review *r,
+			       const struct changes *c)
 {
-	struct text t = pager_text();
-	size_t shown = 0;
-
 	if (c->unread)
-		text_styled(&t, TEXT_WARN,
+		text_styled(t, TEXT_WARN,
 			    "bawn: some of what was kept of %s cannot be read: not all that it "
 			    "changed is known\n",
 			    r->session.name);
+}
+
+static void direct_put_held(const struct text *t, const struct review *r, const struct changes *c)
+{
+	size_t held = 0;
+
 	for (size_t i = 0; i < c->count; i++)
-		shown += !held || c->items[i].group == CHANGE_HELD;
-	if (shown == 0 && held)
-		return 0;
-	if (!held) {
-		text_printf(&t, "session %s in %s: its writes have landed\n\n", r->session.name,
-			    r->layers.workspace);
-		return direct_put_all(&t, v, c);
-	}
-	text_styled(&t, TEXT_WARN, "bawn: %s wrote what your own commands would run later:\n",
+		held += c->items[i].group == CHANGE_HELD;
+	if (held == 0)
+		return;
+	text_styled(t, TEXT_WARN, "bawn: %s wrote what your own commands would run later:\n",
 		    r->session.name);
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].group == CHANGE_HELD)
-			direct_put_line(&t, &c->items[i]);
-	text_printf(&t, "Look at them before you run anything here.\n");
-	return 0;
+			direct_put_line(t, &c->items[i]);
+	text_printf(t, "Look at %s before you run anything here.\n", held == 1 ? "it" : "them");
 }
 
-int direct_changes_show(const struct review *r, bool held, bool json, struct error *e)
+static int direct_put_lines(const struct review *r, const struct view *v, const struct changes *c,
+			    bool held, bool count)
 {
+	struct text t = pager_text(), err = text_open(STDERR_FILENO);
+	const struct text *beside = count ? &err : &t;
+
+	direct_put_unknown(beside, r, c);
+	if (held)
+		direct_put_held(beside, r, c);
+	if (held && !count)
+		return 0;
+	if (!count)
+		text_printf(&t, "session %s in %s: its writes have landed\n\n", r->session.name,
+			    r->layers.workspace);
+	return direct_put_all(&t, v, c, count);
+}
+
+int direct_changes_show(const struct review *r, unsigned int how, struct error *e)
+{
+	const bool held = how & DIRECT_SHOW_HELD;
+
 	_cleanup_changes_ struct changes changes = {.count = 0};
 	_cleanup_view_ struct view view = VIEW_INIT;
 	bool found = false;
@@ -546,13 +566,13 @@ int direct_changes_show(const struct review *r, bool held, bool json, struct err
 
 	if (code < 0)
 		return code;
-	if (json)
+	if (how & DIRECT_SHOW_JSON)
 		direct_put_json(r, &changes, held);
 	else
-		code = direct_put_lines(r, &view, &changes, held);
+		code = direct_put_lines(r, &view, &changes, held, how & DIRECT_SHOW_COUNT);
 	if (code < 0)
 		return error_sys(e, code, "cannot show the changes");
-	for (size_t i = 0; i < changes.count; i++)
-		found = found || changes.items[i].group == CHANGE_HELD;
+	for (size_t n = 0; n < changes.count; n++)
+		found = found || changes.items[n].group == CHANGE_HELD;
 	return found ? EXIT_FOUND : EXIT_OK;
 }

@@ -16,8 +16,14 @@
 int direct_changes_read(const struct review *r, struct view *ret_view, struct changes *ret,
 			struct error *e);
 
-/* `bawn diff` of a direct session: a line for each; with `held` those that would run later alone.
- */
-int direct_changes_show(const struct review *r, bool held, bool json, struct error *e);
+/* `bawn diff` of a direct session: a line for each. */
+enum direct_show {
+	DIRECT_SHOW_HELD = 1 << 0, /* those alone that would run later */
+	DIRECT_SHOW_JSON = 1 << 1,
+	/* How many they are.  What is held goes to standard error then: the end of a session asks for
+	 * both at once. */
+	DIRECT_SHOW_COUNT = 1 << 2,
+};
+int direct_changes_show(const struct review *r, unsigned int how, struct error *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pager.h"
 
+#include "host.h"
 #include "fd.h"
 #include "str.h"
 
@@ -36,8 +37,8 @@ static size_t pager_common(const char *a, const char *b)
 	}
 }
 
-/* The workspace is `here` or a folder above it, and nobody has looked yet which.  A home, or what
- * lies at the top of the filesystem, is none. */
+/* The workspace is `here` or a folder above it, and nobody has looked yet which.  A home is none, nor is
+ * a place of the system. */
 static bool pager_may_be_agents(const char *folder, const char *here, const char *home)
 {
 	size_t common = pager_common(folder, here);
@@ -50,7 +51,12 @@ static bool pager_may_be_agents(const char *folder, const char *here, const char
 		return true;
 	if (own > 1 && strncmp(here, home, own) == 0 && (here[own] == '/' || !here[own]))
 		return common > own;
-	return memchr(folder + 1, '/', common - 1) != NULL;
+	if (memchr(folder + 1, '/', common - 1))
+		return true;
+	char top[PATH_MAX];
+
+	(void)snprintf(top, sizeof(top), "%.*s", (int)common, folder);
+	return !host_is_system_place(top);
 }
 
 void pager_clean_path(const char *path, const char *here, const char *home, char *ret)

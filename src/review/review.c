@@ -301,8 +301,8 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 	return code;
 }
 
-static int review_open_here(const struct invocation *i, enum review_want want, struct review *ret,
-			    struct error *e)
+/* The workspace's layers and its folder. */
+static int review_open_folder(const struct invocation *i, struct review *ret, struct error *e)
 {
 	int code = host_gather_user(&ret->arena, &ret->host, e);
 
@@ -324,9 +324,17 @@ static int review_open_here(const struct invocation *i, enum review_want want, s
 		(void)error_sys(e, code, "cannot look into %s", ret->layers.workspace);
 		if (code == -EACCES)
 			host_advise_closed(e);
-		return code;
 	}
-	code = review_recover(ret, e);
+	return code;
+}
+
+static int review_open_here(const struct invocation *i, enum review_want want, struct review *ret,
+			    struct error *e)
+{
+	int code = review_open_folder(i, ret, e);
+
+	if (code == 0)
+		code = review_recover(ret, e);
 	if (code < 0 || want == REVIEW_NOTHING)
 		return code;
 	code = review_choose(ret, invocation_value(i, OPTION_SESSION), e);
@@ -342,6 +350,13 @@ static int review_open_here(const struct invocation *i, enum review_want want, s
 		return code;
 	}
 	return 0;
+}
+
+int review_look(const struct invocation *i, struct review *ret, struct error *e)
+{
+	*ret = (struct review){
+		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
+	return review_open_folder(i, ret, e);
 }
 
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,

@@ -39,6 +39,8 @@ enum review_want {
  * is rolled back or finished first, and said. */
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
 		struct error *e);
+/* The same without a session, and nothing more: no landing is finished and nothing is said. */
+int review_look(const struct invocation *i, struct review *ret, struct error *e);
 void review_close(struct review *r);
 #define _cleanup_review_ _cleanup_(review_close)
 

@@ -317,6 +317,16 @@ static bool diff_is_in_tool(const void *context, size_t i)
 	return d->folding.fates[i] == DIFF_SHOWN || d->folding.fates[i] == DIFF_SILENT;
 }
 
+/* "2 files, 1 commit", as every other screen says it. */
+static void diff_put_how_many(struct diff *d)
+{
+	_cleanup_buf_ struct buf words = BUF_INIT(64 << 10);
+
+	tally_put(&words, &d->totals.tally);
+	diff_put(d, TEXT_PLAIN, "%s", buf_str(&words));
+	diff_end_line(d);
+}
+
 /* What goes to a file is for `git apply`; what goes to a pipe a person may read. */
 static bool diff_is_patch(const struct invocation *i)
 {
@@ -339,6 +349,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 		.out = BUF_INIT(DIFF_OUT_MAX),
 	};
 	bool json = invocation_has(i, OPTION_JSON), names = invocation_has(i, OPTION_NAME_ONLY);
+	bool count = invocation_has(i, OPTION_HOW_MANY) && !json;
 	int r = picks_read(review, i->arguments, (size_t)i->argument_count, &d.picks, e);
 
 	if (r == 0)
@@ -350,6 +361,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	diff_count(&d);
 	if (r == 0)
 		r = json                             ? diff_put_json(&d, e)
+		    : count                          ? (diff_put_how_many(&d), 0)
 		    : invocation_has(i, OPTION_TOOL) ? tool_show(&d, e)
 		    : names                          ? (diff_put_names(&d), 0)
 		    : diff_is_patch(i)               ? diff_put_patch(&d, e)
@@ -357,7 +369,7 @@ static int diff_run(const struct invocation *i, struct review *review, struct er
 	if (r == 0 && buf_error(&d.out))
 		r = error_sys(e, buf_error(&d.out), "cannot show the changes");
 	/* A list of names shows nobody what is in them. */
-	if (r == 0 && !names && !invocation_has(i, OPTION_STAT))
+	if (r == 0 && !names && !count && !invocation_has(i, OPTION_STAT))
 		r = seen_keep(review, &d.view, &d.changes,
 			      invocation_has(i, OPTION_TOOL) ? diff_is_in_tool : diff_is_shown, &d,
 			      e);
@@ -378,8 +390,15 @@ int review_diff(const struct invocation *i)
 
 	if (r == 0)
 		r = review.session.mode == LAYERS_DIRECT
-			    ? direct_changes_show(&review, invocation_has(i, OPTION_HELD),
-						  invocation_has(i, OPTION_JSON), &e)
+			    ? direct_changes_show(
+				      &review,
+				      (invocation_has(i, OPTION_HELD) ? DIRECT_SHOW_HELD : 0) |
+					      (invocation_has(i, OPTION_JSON) ? DIRECT_SHOW_JSON
+									      : 0) |
+					      (invocation_has(i, OPTION_HOW_MANY)
+						       ? DIRECT_SHOW_COUNT
+						       : 0),
+				      &e)
 			    : diff_run(i, &review, &e);
 	if (r < 0) {
 		verb_complain(&e);

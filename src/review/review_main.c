@@ -6,7 +6,7 @@
  * May read the layers and the workspace, land changes there, and ask a session to pause.  Must not
  * run anything in a tree that an agent can write.
  *
- * What it reads was written by agents, so it has a filter before it reads any of it: it starts no
+ * Which session is meant is asked first (which.h).  What it reads then was written by agents, so it has a filter before it reads any of it: it starts no
  * program (a pager or a tool was started before), has no sockets but unix ones, makes no mounts, and traces no process.  It has no
  * Landlock: which folders a landing writes is known only from what it reads (worktrees, git folders
  * elsewhere), and it has to be able to write them all.
@@ -18,6 +18,7 @@
 #include "profile.h"
 #include "str.h"
 #include "tool.h"
+#include "which.h"
 
 static const struct verb_act review_verbs[] = {
 	{"diff", review_diff},       {"apply", review_apply},       {"discard", review_discard},
@@ -27,11 +28,11 @@ static const struct verb_act review_verbs[] = {
 
 /* A maker of systems is a program of the user's, which a filter of ours would be handed on to.  So are
  * a pager and a tool for differences, which are started before. */
-static int review_confine(const struct invocation *i, struct error *e)
+static int review_confine(struct invocation *i, struct error *e)
 {
 	if (str_equal(i->verb->name, "system"))
 		return 0;
-	int r = tool_begin(i, e);
+	int r = which_ask(i) ? tool_begin(i, e) : -ECANCELED;
 
 	if (r < 0)
 		return r;

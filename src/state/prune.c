@@ -9,6 +9,7 @@
 #include "room.h"
 #include "settle.h"
 #include "snapshot.h"
+#include "store.h"
 #include "str.h"
 #include "tree.h"
 
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRUNE_STAMP = 15 /* "20261115-084532" */, PRUNE_NS = 1000000000 };
+enum { PRUNE_NS = 1000000000 };
 
 struct prune {
 	const struct layers *layers;
@@ -232,24 +233,6 @@ int prune_workspaces(int state, const char *state_path, int64_t before, struct e
 
 /* --- records ------------------------------------------------------------------------------ */
 
-/* "20261115-084532-calm-otter-2": when, and the name. */
-static bool prune_is_record(const char *folder, int64_t *ret_when, char name[LAYERS_NAME_MAX + 1])
-{
-	struct tm t;
-
-	memset(&t, 0, sizeof(t));
-	if (strlen(folder) < PRUNE_STAMP + 2 ||
-	    strptime(folder, "%Y%m%d-%H%M%S-", &t) != folder + PRUNE_STAMP + 1)
-		return false;
-	(void)snprintf(name, LAYERS_NAME_MAX + 1, "%s", folder + PRUNE_STAMP + 1);
-	char *dash = strrchr(name, '-');
-
-	if (dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1))
-		*dash = '\0';
-	*ret_when = (int64_t)timegm(&t);
-	return true;
-}
-
 static int prune_records(int state, struct prune_list *list)
 {
 	int r = 0;
@@ -257,14 +240,14 @@ static int prune_records(int state, struct prune_list *list)
 		dir_read(open_beneath(state, "record", O_RDONLY | O_DIRECTORY, 0), &r);
 
 	for (const struct dirent *d; r == 0 && (d = dir_next(dir, &r));) {
-		char name[LAYERS_NAME_MAX + 1];
-		int64_t when = 0;
+		struct store_session session;
 
-		if (!prune_is_record(d->d_name, &when, name) || prune_is_held(list, name))
+		if (!store_parse_folder(d->d_name, &session) || prune_is_held(list, session.name))
 			continue;
 		int folder = open_beneath(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY, 0);
 
-		r = folder < 0 ? 0 : prune_add(list, PRUNE_RECORD, when, room_beneath(folder));
+		r = folder < 0 ? 0
+			       : prune_add(list, PRUNE_RECORD, session.start, room_beneath(folder));
 	}
 	return r == -ENOENT ? 0 : r;
 }

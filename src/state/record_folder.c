@@ -126,6 +126,18 @@ int record_folder_make(const char *state_dir, const char *session, struct record
 	return r < 0 ? r : 0;
 }
 
+int record_folder_say_changed(const char *state_dir, const char *name, struct span words)
+{
+	struct error e = ERROR_INIT;
+	_cleanup_fd_ int state = open(state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int all = state < 0 ? -errno : record_folder_in(state, state_dir, false, &e);
+	_cleanup_fd_ int own =
+		all < 0 ? all : openat(all, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return own < 0 ? -errno
+		       : fd_replace_at(own, RECORD_FOLDER_CHANGED, ".changed", words, 0600);
+}
+
 void record_folder_fini(struct record_folder *f)
 {
 	fd_close(&f->own);

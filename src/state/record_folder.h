@@ -29,6 +29,10 @@ int record_folder_open(const struct host *h, bool create, struct arena *arena, s
 
 int record_folder_make(const char *state_dir, const char *session, struct record_folder *ret,
 		       struct error *e);
+/* Writes down, beside the record of a session that has ended, how many files and commits it left
+ * changed, in words: `bawn sessions --all` and `bawn show` say it.  It is no part of what is sealed. */
+#define RECORD_FOLDER_CHANGED "changed"
+int record_folder_say_changed(const char *state_dir, const char *name, struct span words);
 void record_folder_fini(struct record_folder *f);
 #define _cleanup_record_folder_ _cleanup_(record_folder_fini)
 

@@ -15,7 +15,6 @@
 #include "prune.h"
 #include "room.h"
 #include "text.h"
-#include "value.h"
 #include "verbs.h"
 #include "words.h"
 
@@ -65,38 +64,15 @@ struct prune_verb {
 
 /* --- the rule ----------------------------------------------------------------------------- */
 
-/* As the policy's limits are written. */
-static int prune_read_option(struct prune_verb *p, enum option_id id, enum grammar_type type,
-			     bool *ret_has, uint64_t *ret)
-{
-	const char *text = invocation_value(p->i, id);
-	char name[32];
-
-	if (!text)
-		return 0;
-	(void)snprintf(name, sizeof(name), "--%s", options[id].name);
-	const struct grammar_row row = {.name = type == GRAMMAR_SIZE ? "SIZE" : "AGE",
-					.type = type,
-					.least = type == GRAMMAR_SIZE ? 1 : 0,
-					.most = INT64_MAX / 2};
-	const struct value_site site = {
-		.row = &row, .at = {.name = name}, .arena = &p->arena, .e = &p->e};
-	struct grammar_value value = {.set = false};
-	int r = value_read_scalar(&site, text, &value);
-
-	*ret = value.number;
-	*ret_has = r == 0 && value.number != GRAMMAR_UNLIMITED;
-	return r;
-}
-
 /* The options, or else the user's file. */
 static int prune_read_rule(struct prune_verb *p)
 {
 	struct prepare_keep keep;
-	int r = prune_read_option(p, OPTION_OLDER_THAN, GRAMMAR_DURATION, &p->has_age, &p->age);
+	int r = invocation_amount(p->i, OPTION_OLDER_THAN, AMOUNT_AGE, &p->has_age, &p->age, &p->e);
 
 	if (r == 0)
-		r = prune_read_option(p, OPTION_KEEP_SIZE, GRAMMAR_SIZE, &p->has_size, &p->size);
+		r = invocation_amount(p->i, OPTION_KEEP_SIZE, AMOUNT_SIZE, &p->has_size, &p->size,
+				      &p->e);
 	p->origin = "the command line";
 	if (r < 0 || p->has_age || p->has_size)
 		return r;

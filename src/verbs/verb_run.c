@@ -109,10 +109,20 @@ static void run_settle(struct layering *layering, int status, const struct text 
 		return;
 	}
 	if (kept)
-		layering_print_held(layering);
+		layering_count(layering);
 	if (kept && err)
 		layering_print_kept(layering,
 				    !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAWN), err);
+}
+
+/* How much it changed stands beside its record, for who looks later.  Without it they say less. */
+static void run_keep_count(const struct run *run)
+{
+	const struct layering *g = &run->layering;
+
+	if (run->record.name[0] && g->counted.len > 0 && g->left != WAITING_UNKNOWN)
+		(void)record_folder_say_changed(run->prepared.places.state, run->record.name,
+						buf_span(&g->counted));
 }
 
 static void run_fini(struct run *run)
@@ -211,6 +221,7 @@ static int run_client(struct run *run, int *ret_status, struct error *e)
 	/* Before we end as the command did, which may be by a signal. */
 	session_store_fini(&run->session);
 	run_settle(&run->layering, *ret_status, run->quiet ? NULL : &run->err);
+	run_keep_count(run);
 	return r;
 }
 

@@ -4,6 +4,7 @@
 #include "bawn_verbs.h"
 #include "elsewhere.h"
 #include "fd.h"
+#include "help.h"
 #include "home_store.h"
 #include "host.h"
 #include "json.h"
@@ -11,6 +12,7 @@
 #include "session_talk.h"
 #include "text.h"
 #include "verbs.h"
+#include "waiting.h"
 #include "words.h"
 #include "worktree.h"
 
@@ -21,29 +23,6 @@
 #include <unistd.h>
 
 enum { SESSIONS_BYTES_MAX = 4 << 20, SESSIONS_NAME = 16, SESSIONS_SINCE = 12 };
-
-/* "make -j4", escaped; at most so many bytes of it. */
-static void sessions_command(struct buf *into, const struct plan *plan, size_t most)
-{
-	_cleanup_buf_ struct buf all = BUF_INIT(SESSIONS_BYTES_MAX);
-
-	for (size_t i = worktree_before(plan); i < plan->argv.count; i++) {
-		if (all.len > 0)
-			buf_put_char(&all, ' ');
-		text_escape(&all, span_of_str(plan->argv.items[i].text));
-	}
-	size_t len = all.len;
-
-	if (len <= most) {
-		buf_put(into, buf_str(&all), len);
-		return;
-	}
-	len = most > 3 ? most - 3 : 0;
-	while (len > 0 && ((unsigned char)all.ptr[len] & 0xc0) == 0x80)
-		len--; /* not in the middle of a letter */
-	buf_put(into, buf_str(&all), len);
-	buf_put_str(into, "...");
-}
 
 static void sessions_print_one(const struct text *t, const struct session *s)
 {
@@ -65,7 +44,10 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 	if (s->state.held || (s->state.terminal && s->state.viewers == 0))
 		buf_put_str(&line, s->state.held ? "paused  " : "detached  ");
 	used = line.len + SESSIONS_NAME;
-	sessions_command(&line, s->plan, width > used + 20 ? width - used : 20);
+	size_t from = line.len;
+
+	worktree_put_command(&line, s->plan);
+	text_cut(&line, from, width > used + 20 ? width - used : 20);
 	text_styled(t, TEXT_STRONG, "%-*s", SESSIONS_NAME, s->name);
 	text_printf(t, "%s\n", buf_str(&line));
 }
@@ -113,31 +95,51 @@ static bool sessions_is_gone(const struct sessions_stopped *s)
 }
 
 /* What there is to do about one that has ended. */
-static const char *sessions_left(const struct sessions_stopped *s,
-				 const struct layers_session *session)
+static void sessions_left(const struct sessions_stopped *s, const struct layers_session *session,
+			  struct buf *into)
 {
-	if (sessions_is_gone(s))
-		return session->mode == LAYERS_REVIEW ? "its folder is gone, its changes are kept"
-						      : "its folder is gone";
-	if (session->mode == LAYERS_REVIEW)
-		return layers_session_waits(s->layers, session) ? "its changes wait"
-								: "it differs in nothing";
-	return layers_session_has_first(s->layers, session) ? "can be undone" : "changes unseen";
+	const bool review = session->mode == LAYERS_REVIEW;
+
+	if (sessions_is_gone(s)) {
+		buf_put_str(into, review ? "its folder is gone, its changes are kept"
+					 : "its folder is gone");
+	} else if (!review) {
+		buf_put_str(into, layers_session_has_first(s->layers, session) ? "can be undone"
+									       : "changes unseen");
+	} else if (!layers_session_waits(s->layers, session)) {
+		buf_put_str(into, "it changed nothing");
+	} else {
+		(void)waiting_count(s->layers, session, into);
+		buf_put_str(into, " changed, not applied");
+	}
 }
 
 static void sessions_print_stopped(const struct sessions_stopped *s,
 				   const struct layers_session *session)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
-	_cleanup_buf_ struct buf age = BUF_INIT(64);
+	_cleanup_buf_ struct buf age = BUF_INIT(64), left = BUF_INIT(SESSIONS_BYTES_MAX);
 	int64_t ended = session->ended ? session->ended : session->began;
 	const struct plan shown = {.home = s->home}; /* as far as words_path needs one */
 
 	words_age(&age, (uint64_t)(ended / 1000000000));
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, &shown, s->layers->workspace);
+	sessions_left(s, session, &left);
 	text_styled(s->t, TEXT_STRONG, "%-*s", SESSIONS_NAME, session->name);
-	text_printf(s->t, "%s  ended; %s\n", buf_str(&line), sessions_left(s, session));
+	/* What does not fit beside the rest stands below it. */
+	if (s->t->tty &&
+	    SESSIONS_NAME + line.len + strlen("  ended; ") + left.len > (size_t)s->t->width) {
+		_cleanup_buf_ struct buf words = BUF_INIT(SESSIONS_BYTES_MAX),
+					 wrapped = BUF_INIT(SESSIONS_BYTES_MAX);
+
+		buf_putf(&words, "ended; %s", buf_str(&left));
+		help_wrap(&wrapped, buf_str(&words), SESSIONS_NAME, (size_t)s->t->width);
+		text_printf(s->t, "%s\n%*s%s\n", buf_str(&line), SESSIONS_NAME, "",
+			    buf_str(&wrapped));
+	} else {
+		text_printf(s->t, "%s  ended; %s\n", buf_str(&line), buf_str(&left));
+	}
 }
 
 static void sessions_json_stopped(const struct sessions_stopped *s,

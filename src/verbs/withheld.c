@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "withheld.h"
 
+#include "build.h"
 #include "policy.h"
 #include "str.h"
 
@@ -44,25 +45,6 @@ size_t withheld_names(const struct plan *plan, char *const *variables, struct bu
 	return count;
 }
 
-/* A host of the secret's is one that some rule leads to. */
-static bool withheld_leads(const struct plan *plan, const struct policy_secret *secret)
-{
-	for (size_t i = 0; i < plan->network.count; i++) {
-		const struct plan_rule *rule = &plan->network.items[i];
-		const char *beneath = str_after(rule->host, "*");
-
-		for (size_t n = 0; n < secret->bindings.count; n++) {
-			const char *host = secret->bindings.items[n].host;
-
-			if (rule->action == PLAN_ACTION_ALLOW &&
-			    (str_equal(rule->host, host) ||
-			     (beneath && str_ends_with(host, beneath))))
-				return true;
-		}
-	}
-	return false;
-}
-
 /* What is known of a secret by its name: where it is used. */
 static bool withheld_would_help(const struct plan *plan, const char *name)
 {
@@ -74,8 +56,12 @@ static bool withheld_would_help(const struct plan *plan, const char *name)
 	(void)snprintf(text, sizeof(text), "secrets:\n  %s:\n    from: {env: %s}\n", name, name);
 	const struct policy_source source = {POLICY_USER, "known", span_of_str(text)};
 
-	return policy_merge(&source, 1, NULL, 0, &arena, &policy, &e) == 0 &&
-	       policy.secrets.count == 1 && withheld_leads(plan, &policy.secrets.items[0]);
+	if (policy_merge(&source, 1, NULL, 0, &arena, &policy, &e) < 0 || policy.secrets.count != 1)
+		return false;
+	const struct plan_rule *rule =
+		plan_rule_to(plan->network.items, plan->network.count, &policy.secrets.items[0]);
+
+	return rule && !rule->passthrough;
 }
 
 static bool withheld_is_set(char *const *variables, const char *name)

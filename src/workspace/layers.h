@@ -15,6 +15,7 @@
  *				points/: what this box's mounts in the home stand on
  *	    sessions/NAME/	a session that has changes, or runs; flock of this folder: it runs
  *		session		what it is (struct layers_session), replaced whole
+ *		command		that it last ran, escaped: for who chooses (src/review/which.h)
  *		first/		first versions of files, kept by the recorder (src/record/first.h);
  *				first/tree: the whole workspace, where btrfs could (subvolume.h)
  *		basis, basis.d/	what landed of it (basis.h)

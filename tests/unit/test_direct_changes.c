@@ -198,22 +198,24 @@ static void the_status_says_whether_something_is_held(void **state)
 	struct error e = ERROR_INIT;
 	_cleanup_fd_ int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	_cleanup_fd_ int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int said[3], held[3];
+	static const unsigned int ways[] = {0, DIRECT_SHOW_HELD, DIRECT_SHOW_JSON,
+					    DIRECT_SHOW_COUNT};
+	int said[BAWN_ARRAY_SIZE(ways)], held[BAWN_ARRAY_SIZE(ways)];
 
 	lead_keep(&w->lead.lead, "plain");
 	lead_keep(&w->lead.lead, ".vscode");
 	put_at(tree(w), "plain", "x\n");
 	assert_int_equal(fflush(stdout), 0);
 	assert_true(dup2(nowhere, STDOUT_FILENO) >= 0);
-	for (int i = 0; i < 3; i++)
-		said[i] = direct_changes_show(&w->lead.review, i == 1, i == 2, &e);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ways); i++)
+		said[i] = direct_changes_show(&w->lead.review, ways[i], &e);
 	file_at(tree(w), ".vscode/tasks.json",
 		"{\"tasks\": [{\"command\": \"x\", \"runOptions\": {\"runOn\": "
 		"\"folderOpen\"}}]}\n");
-	for (int i = 0; i < 3; i++)
-		held[i] = direct_changes_show(&w->lead.review, i == 1, i == 2, &e);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ways); i++)
+		held[i] = direct_changes_show(&w->lead.review, ways[i], &e);
 	assert_true(dup2(out, STDOUT_FILENO) >= 0);
-	for (int i = 0; i < 3; i++) {
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ways); i++) {
 		assert_int_equal(said[i], EXIT_OK);
 		assert_int_equal(held[i], EXIT_FOUND);
 	}

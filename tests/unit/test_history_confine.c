@@ -68,11 +68,11 @@ static int confined(const char *output, bool files)
 	struct invocation_value value = {.id = OPTION_TO, .value = output};
 	char word[] = "export";
 	char *arguments[] = {word, NULL};
-	const struct invocation i = {.verb = verb_named("record"),
-				     .values = &value,
-				     .value_count = output ? 1 : 0,
-				     .arguments = arguments,
-				     .argument_count = 1};
+	struct invocation i = {.verb = verb_named("record"),
+			       .values = &value,
+			       .value_count = output ? 1 : 0,
+			       .arguments = arguments,
+			       .argument_count = 1};
 	struct error e = ERROR_INIT;
 	char record[PATH_MAX], outside[PATH_MAX], state[PATH_MAX];
 

@@ -66,6 +66,22 @@ static void folders_of_the_workspace_do_not_count(void **state)
 	}
 }
 
+/* A workspace may be a folder at the top, as /app in a container.  Who may not make one there has
+ * nothing to try. */
+static void a_workspace_at_the_top(void **state)
+{
+	char app[] = "/bawn-test-pager-XXXXXX", path[128], here[64], clean[128];
+
+	(void)state;
+	if (!mkdtemp(app))
+		return;
+	(void)snprintf(path, sizeof(path), "%s:/usr/bin", app);
+	(void)snprintf(here, sizeof(here), "%s/src", app);
+	pager_clean_path(path, here, "/root", clean);
+	(void)rmdir(app);
+	assert_string_equal(clean, "/usr/bin");
+}
+
 static void relative_folders_do_not_count(void **state)
 {
 	char clean[64];
@@ -82,6 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folders_of_the_workspace_do_not_count),
 		cmocka_unit_test(relative_folders_do_not_count),
+		cmocka_unit_test(a_workspace_at_the_top),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -577,7 +577,7 @@ static void test_ceiling(void **state)
 		{"[allow: 203.0.113.7]", "[allow: 203.0.113.7]", NULL},
 		{"[use: openrouter]", "[use: openrouter]", NULL},
 		{"[use: openrouter]", "[use: openai]",
-		 "allow api.openai.com port 443 (use openai)"},
+		 "allow api.openai.com port 443 websocket (use openai)"},
 	};
 
 	(void)state;
@@ -638,8 +638,9 @@ static void test_ceiling_over_preset(void **state)
 
 	(void)state;
 	try_good(&o);
-	assert_string_equal(shown(&o), "allow api.openai.com port 443 of openai\nallow a.test\n"
-				       "allow a.test at most\nallow api.openai.com at most");
+	assert_string_equal(shown(&o),
+			    "allow api.openai.com port 443 websocket of openai\nallow a.test\n"
+			    "allow a.test at most\nallow api.openai.com at most");
 	assert_int_equal(o.policy.notes.count, 2);
 	assert_string_equal(o.policy.notes.items[0].what,
 			    "network: allow auth.openai.com port 443 (use openai)");

@@ -172,7 +172,8 @@ static void test_check_shows_the_rules(void **state)
 		    "*.example.org             443, 8000-8010 (~/.config/bawn/config.yaml:3)\n",
 		    "gist.github.com           denied (~", "443, 80: asks first",
 		    "db.test                   7000, any bytes, private addresses too",
-		    "use openai                api.openai.com (443), auth.openai.com (443),",
+		    "use openai                api.openai.com (443, WebSocket too), "
+		    "auth.openai.com",
 		    "Nothing else can be reached."));
 	fake_file(f->home, ".config/bawn/config.yaml", "network: [allw: x]\n");
 	expect("policy check", EXIT_BAWN, SAYS("config.yaml:1:11: unknown key allw in a rule"));

@@ -2,7 +2,7 @@
 /* Promises about the sums of what was refused: by program, cut to their room, and never without a count. */
 #include "cmocka_lead.h"
 
-#include "tally.h"
+#include "wishes.h"
 
 #include <stdio.h>
 
@@ -23,30 +23,30 @@ static void on_told(void *context, const struct message_event *event)
 	t->events[t->count++] = *event;
 }
 
-static struct told *tell(const struct tally *t)
+static struct told *tell(const struct wishes *t)
 {
 	struct told *ret = calloc(1, sizeof(*ret));
 
 	assert_non_null(ret);
-	tally_tell(t, on_told, ret);
+	wishes_tell(t, on_told, ret);
 	return ret;
 }
 
 static void test_by_program(void **state)
 {
-	struct tally *t = tally_new();
+	struct wishes *t = wishes_new();
 
 	(void)state;
-	tally_name(t, 1, SPAN_LITERAL("/usr/bin/curl"));
-	tally_name(t, 2, SPAN_LITERAL("wget"));
+	wishes_name(t, 1, SPAN_LITERAL("/usr/bin/curl"));
+	wishes_name(t, 2, SPAN_LITERAL("wget"));
 	for (int i = 0; i < 3; i++)
-		tally_add(t, MESSAGE_WANTED_HOST, 1, SPAN_LITERAL("a.test"));
-	tally_add(t, MESSAGE_WANTED_HOST, 2, SPAN_LITERAL("a.test"));
-	tally_add(t, MESSAGE_WANTED_CALL, 1, SPAN_LITERAL("a.test"));
-	tally_add(t, MESSAGE_WANTED_HOST, 3, SPAN_LITERAL("b.test"));
-	tally_add(t, MESSAGE_WANTED_HOST, 0, SPAN_LITERAL("b.test"));
-	assert_true(tally_has(t, MESSAGE_WANTED_HOST, SPAN_LITERAL("a.test")));
-	assert_false(tally_has(t, MESSAGE_WANTED_FILE, SPAN_LITERAL("a.test")));
+		wishes_add(t, MESSAGE_WANTED_HOST, 1, SPAN_LITERAL("a.test"));
+	wishes_add(t, MESSAGE_WANTED_HOST, 2, SPAN_LITERAL("a.test"));
+	wishes_add(t, MESSAGE_WANTED_CALL, 1, SPAN_LITERAL("a.test"));
+	wishes_add(t, MESSAGE_WANTED_HOST, 3, SPAN_LITERAL("b.test"));
+	wishes_add(t, MESSAGE_WANTED_HOST, 0, SPAN_LITERAL("b.test"));
+	assert_true(wishes_has(t, MESSAGE_WANTED_HOST, SPAN_LITERAL("a.test")));
+	assert_false(wishes_has(t, MESSAGE_WANTED_FILE, SPAN_LITERAL("a.test")));
 	struct told *got = tell(t);
 	static const struct {
 		const char *name, *program, *what;
@@ -64,32 +64,32 @@ static void test_by_program(void **state)
 		assert_int_equal(got->events[i].count, want[i].count);
 	}
 	free(got);
-	tally_free(t);
+	wishes_free(t);
 }
 
 /* A number that is given to another execution later names nobody wrongly. */
 static void test_old_executions(void **state)
 {
-	struct tally *t = tally_new();
+	struct wishes *t = wishes_new();
 
 	(void)state;
-	tally_name(t, 1, SPAN_LITERAL("first"));
-	tally_name(t, 1 + 4096, SPAN_LITERAL("second"));
-	tally_add(t, MESSAGE_WANTED_FILE, 1, SPAN_LITERAL("/x"));
-	tally_add(t, MESSAGE_WANTED_FILE, 1 + 4096, SPAN_LITERAL("/x"));
+	wishes_name(t, 1, SPAN_LITERAL("first"));
+	wishes_name(t, 1 + 4096, SPAN_LITERAL("second"));
+	wishes_add(t, MESSAGE_WANTED_FILE, 1, SPAN_LITERAL("/x"));
+	wishes_add(t, MESSAGE_WANTED_FILE, 1 + 4096, SPAN_LITERAL("/x"));
 	struct told *got = tell(t);
 
 	assert_int_equal(got->count, 2);
 	assert_string_equal(got->texts[0][1], "");
 	assert_string_equal(got->texts[1][1], "second");
 	free(got);
-	tally_free(t);
+	wishes_free(t);
 }
 
 /* However many, all are counted; and long names are cut. */
 static void test_many(void **state)
 {
-	struct tally *t = tally_new();
+	struct wishes *t = wishes_new();
 	uint64_t sum = 0;
 	char name[2000];
 
@@ -97,8 +97,8 @@ static void test_many(void **state)
 	for (unsigned int i = 0; i < 5000; i++) {
 		memset(name, 'x', sizeof(name));
 		(void)snprintf(name, sizeof(name), "%u", i % 700);
-		tally_name(t, i + 1, (struct span){(const uint8_t *)name, sizeof(name)});
-		tally_add(
+		wishes_name(t, i + 1, (struct span){(const uint8_t *)name, sizeof(name)});
+		wishes_add(
 			t, (enum message_wanted)(i % MESSAGE_WANTED_COUNT), i + 1,
 			(struct span){(const uint8_t *)name, i % 2 ? strlen(name) : sizeof(name)});
 	}
@@ -109,17 +109,17 @@ static void test_many(void **state)
 	assert_int_equal(sum, 5000);
 	assert_string_equal(got->texts[got->count - 1][0], "");
 	free(got);
-	tally_free(t);
+	wishes_free(t);
 }
 
 static void test_nobody_asks(void **state)
 {
 	(void)state;
-	tally_name(NULL, 1, SPAN_LITERAL("x"));
-	tally_add(NULL, MESSAGE_WANTED_HOST, 1, SPAN_LITERAL("x"));
-	assert_false(tally_has(NULL, MESSAGE_WANTED_HOST, SPAN_LITERAL("x")));
-	tally_tell(NULL, on_told, NULL);
-	tally_free(NULL);
+	wishes_name(NULL, 1, SPAN_LITERAL("x"));
+	wishes_add(NULL, MESSAGE_WANTED_HOST, 1, SPAN_LITERAL("x"));
+	assert_false(wishes_has(NULL, MESSAGE_WANTED_HOST, SPAN_LITERAL("x")));
+	wishes_tell(NULL, on_told, NULL);
+	wishes_free(NULL);
 }
 
 int main(void)

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tally.h"
+#include "wishes.h"
 
 #include <stdio.h>
 
 enum {
-	TALLY_MAX = 256,
-	TALLY_NAMES = 4096, /* executions that are remembered, by their number */
-	TALLY_PROGRAM = 32,
-	TALLY_TEXT = 256,
+	WISHES_MAX = 256,
+	WISHES_NAMES = 4096, /* executions that are remembered, by their number */
+	WISHES_PROGRAM = 32,
+	WISHES_TEXT = 256,
 };
 
-struct tally_entry {
+struct wishes_entry {
 	enum message_wanted what;
-	char program[TALLY_PROGRAM];
-	char name[TALLY_TEXT];
+	char program[WISHES_PROGRAM];
+	char name[WISHES_TEXT];
 	uint64_t count;
 };
 
-struct tally_name {
+struct wishes_name {
 	uint64_t exec;
-	char program[TALLY_PROGRAM];
+	char program[WISHES_PROGRAM];
 };
 
-struct tally {
-	struct tally_entry entries[TALLY_MAX];
+struct wishes {
+	struct wishes_entry entries[WISHES_MAX];
 	size_t count;
 	uint64_t beyond[MESSAGE_WANTED_COUNT];
-	struct tally_name names[TALLY_NAMES];
+	struct wishes_name names[WISHES_NAMES];
 };
 
-struct tally *tally_new(void)
+struct wishes *wishes_new(void)
 {
-	return calloc(1, sizeof(struct tally));
+	return calloc(1, sizeof(struct wishes));
 }
 
-void tally_free(struct tally *t)
+void wishes_free(struct wishes *t)
 {
 	free(t);
 }
 
-static void tally_text(char *into, size_t size, struct span text)
+static void wishes_text(char *into, size_t size, struct span text)
 {
 	size_t len = text.len < size - 1 ? text.len : size - 1;
 	const void *end = len ? memchr(text.ptr, '\0', len) : NULL;
@@ -51,37 +51,37 @@ static void tally_text(char *into, size_t size, struct span text)
 	into[len] = '\0';
 }
 
-void tally_name(struct tally *t, uint64_t exec, struct span path)
+void wishes_name(struct wishes *t, uint64_t exec, struct span path)
 {
 	if (!t || exec == 0)
 		return;
-	struct tally_name *n = &t->names[exec % TALLY_NAMES];
+	struct wishes_name *n = &t->names[exec % WISHES_NAMES];
 	size_t from = path.len;
 
 	while (from > 0 && path.ptr[from - 1] != '/')
 		from--;
 	n->exec = exec;
-	tally_text(n->program, sizeof(n->program), span_skip(path, from));
+	wishes_text(n->program, sizeof(n->program), span_skip(path, from));
 }
 
-static const char *tally_program(const struct tally *t, uint64_t exec)
+static const char *wishes_program(const struct wishes *t, uint64_t exec)
 {
-	const struct tally_name *n = &t->names[exec % TALLY_NAMES];
+	const struct wishes_name *n = &t->names[exec % WISHES_NAMES];
 
 	return exec && n->exec == exec ? n->program : "";
 }
 
-void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct span name)
+void wishes_add(struct wishes *t, enum message_wanted what, uint64_t exec, struct span name)
 {
-	char text[TALLY_TEXT];
+	char text[WISHES_TEXT];
 
 	if (!t)
 		return;
-	const char *program = tally_program(t, exec);
+	const char *program = wishes_program(t, exec);
 
-	tally_text(text, sizeof(text), name);
+	wishes_text(text, sizeof(text), name);
 	for (size_t i = 0; i < t->count; i++) {
-		struct tally_entry *e = &t->entries[i];
+		struct wishes_entry *e = &t->entries[i];
 
 		if (e->what == what && strcmp(e->name, text) == 0 &&
 		    strcmp(e->program, program) == 0) {
@@ -89,11 +89,11 @@ void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct 
 			return;
 		}
 	}
-	if (t->count == TALLY_MAX) {
+	if (t->count == WISHES_MAX) {
 		t->beyond[what]++;
 		return;
 	}
-	struct tally_entry *e = &t->entries[t->count++];
+	struct wishes_entry *e = &t->entries[t->count++];
 
 	e->what = what;
 	e->count = 1;
@@ -101,19 +101,19 @@ void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct 
 	(void)snprintf(e->program, sizeof(e->program), "%s", program);
 }
 
-bool tally_has(const struct tally *t, enum message_wanted what, struct span name)
+bool wishes_has(const struct wishes *t, enum message_wanted what, struct span name)
 {
-	char text[TALLY_TEXT];
+	char text[WISHES_TEXT];
 
-	tally_text(text, sizeof(text), name);
+	wishes_text(text, sizeof(text), name);
 	for (size_t i = 0; t && i < t->count; i++)
 		if (t->entries[i].what == what && strcmp(t->entries[i].name, text) == 0)
 			return true;
 	return false;
 }
 
-void tally_tell(const struct tally *t,
-		void (*tell)(void *context, const struct message_event *event), void *context)
+void wishes_tell(const struct wishes *t,
+		 void (*tell)(void *context, const struct message_event *event), void *context)
 {
 	struct message_event m = {.kind = MESSAGE_EVENT_WANTED, .line = ""};
 

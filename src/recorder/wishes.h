@@ -7,28 +7,28 @@
  * A program is called by the last part of the path that it was executed by, which is the box's own
  * word.  What finds no place any more is counted.
  */
-#ifndef BAWN_TALLY_H
-#define BAWN_TALLY_H
+#ifndef BAWN_WISHES_H
+#define BAWN_WISHES_H
 
 #include "message_gate.h"
 #include "span.h"
 
-struct tally;
+struct wishes;
 
-struct tally *tally_new(void); /* NULL: no memory; all below take that for "nobody asks" */
-void tally_free(struct tally *t);
+struct wishes *wishes_new(void); /* NULL: no memory; all below take that for "nobody asks" */
+void wishes_free(struct wishes *t);
 
 /* The execution is this program. */
-void tally_name(struct tally *t, uint64_t exec, struct span path);
+void wishes_name(struct wishes *t, uint64_t exec, struct span path);
 
 /* The execution (0: nobody knows which) was refused it. */
-void tally_add(struct tally *t, enum message_wanted what, uint64_t exec, struct span name);
+void wishes_add(struct wishes *t, enum message_wanted what, uint64_t exec, struct span name);
 
 /* It is there already, whoever wanted it. */
-bool tally_has(const struct tally *t, enum message_wanted what, struct span name);
+bool wishes_has(const struct wishes *t, enum message_wanted what, struct span name);
 
 /* One event for each program and thing, as MESSAGE_EVENT_WANTED has it. */
-void tally_tell(const struct tally *t,
-		void (*tell)(void *context, const struct message_event *event), void *context);
+void wishes_tell(const struct wishes *t,
+		 void (*tell)(void *context, const struct message_event *event), void *context);
 
 #endif
