@@ -8,6 +8,7 @@
 #include "prompt.h"
 #include "settle.h"
 #include "str.h"
+#include "waiting.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -53,13 +54,12 @@ struct around_look {
 static int around_look_at(void *context, const struct layers_session *s)
 {
 	struct around_look *a = context;
-	struct layering of = LAYERING_INIT;
+	_cleanup_buf_ struct buf counted = BUF_INIT(LAYERING_WORDS_MAX);
 
 	if (s->mode != LAYERS_DIRECT || s->ended != 0 || layers_session_runs(a->layers, s->name))
 		return 0;
-	of.layers = a->layers;
-	of.session = *s;
-	layering_print_held(&of);
+	/* bawn-review looks, and notes what is gone; how much it is nobody asked. */
+	(void)waiting_count_landed(a->layers, s, &counted);
 	a->any = true;
 	return 0;
 }

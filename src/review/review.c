@@ -145,7 +145,7 @@ struct review_has {
 	bool found;
 };
 
-static int review_look(void *context, const struct layers_session *s)
+static int review_has_one(void *context, const struct layers_session *s)
 {
 	struct review_has *h = context;
 
@@ -168,7 +168,7 @@ static bool review_has_any(const struct invocation *i, enum review_want want,
 			       .landed = want == REVIEW_NOTHING};
 	struct error ignored = ERROR_INIT;
 
-	(void)layers_each_session(l, review_look, &h, &ignored);
+	(void)layers_each_session(l, review_has_one, &h, &ignored);
 	if (!h.found && h.landed && !h.name) {
 		_cleanup_dir_ DIR *journal = dir_read(layers_journal(l, false), NULL);
 
@@ -302,7 +302,8 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 }
 
 /* The workspace's layers and its folder. */
-static int review_open_folder(const struct invocation *i, struct review *ret, struct error *e)
+static int review_open_folder(const struct invocation *i, enum review_want want,
+			      struct review *ret, struct error *e)
 {
 	int code = host_gather_user(&ret->arena, &ret->host, e);
 
@@ -331,7 +332,7 @@ static int review_open_folder(const struct invocation *i, struct review *ret, st
 static int review_open_here(const struct invocation *i, enum review_want want, struct review *ret,
 			    struct error *e)
 {
-	int code = review_open_folder(i, ret, e);
+	int code = review_open_folder(i, want, ret, e);
 
 	if (code == 0)
 		code = review_recover(ret, e);
@@ -356,7 +357,7 @@ int review_look(const struct invocation *i, struct review *ret, struct error *e)
 {
 	*ret = (struct review){
 		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
-	return review_open_folder(i, ret, e);
+	return review_open_folder(i, REVIEW_SESSION, ret, e);
 }
 
 int review_open(const struct invocation *i, enum review_want want, struct review *ret,
