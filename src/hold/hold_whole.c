@@ -7,8 +7,9 @@
  * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
- *	venv		a folder with pyvenv.cfg and bin: held, by one change that stands for it
- *			(pyvenv.cfg, where that is new), and told what is rare in it.  Only what such
+ *	venv		a folder with pyvenv.cfg and bin, or with a name of one (made.h): held, by one
+ *			change that stands for it (pyvenv.cfg, where that is new), and told what is
+ *			rare in it.  Only what such
  *			a folder has by itself belongs to it, and nothing that is held for another
  *			reason does: a file pyvenv.cfg makes no other folder one thing.  It may lie in
  *			node_modules.  A link that leads into it goes with it, and so does what was
@@ -23,11 +24,16 @@
 
 #include "compiled.h"
 #include "fnv.h"
+#include "made.h"
 #include "str.h"
 
 #include <stdio.h>
 
 enum { WHOLE_TOLD = 4, WHOLE_LIST = 512 };
+
+#define WHOLE_DOOR                                                                                \
+	"it leads into node_modules: by its name npm install, your shell or an editor would run " \
+	"what is passed over there"
 
 enum whole_kind { WHOLE_VENV, WHOLE_MODULES };
 
@@ -50,6 +56,7 @@ struct whole {
 	struct change *lead;         /* stands for it */
 	struct change *held;         /* one that is held for itself, in node_modules */
 	struct change *first, *last; /* of those */
+	const char *linked; /* the first package.json that is held as that of a linked one */
 	size_t files, programs;
 	struct whole_list start, install, odd;
 	const char *why;
@@ -84,8 +91,7 @@ int hold_by_compiled(struct hold_judge *j, const struct change *c, struct hold_v
 
 /* --- where -------------------------------------------------------------------------------- */
 
-/* The path of the outermost folder node_modules that it is in, up to its end; 0: it is in none. */
-static size_t whole_modules(const char *path)
+size_t hold_modules_len(const char *path)
 {
 	static const char name[] = "node_modules";
 	const size_t len = sizeof(name) - 1;
@@ -98,20 +104,7 @@ static size_t whole_modules(const char *path)
 
 bool hold_is_in_modules(const char *path)
 {
-	return whole_modules(path) > 0;
-}
-
-static bool whole_looks_like_venv(struct hold_judge *j, const struct view *v, const char *dir)
-{
-	static const char *const programs[] = {"bin", "Scripts"};
-	unsigned int type = hold_type(v, hold_join(j, dir, "pyvenv.cfg"));
-	bool is = type == OBJECT_FILE || type == OBJECT_LINK, has = false;
-
-	for (size_t i = 0; is && !has && i < BAWN_ARRAY_SIZE(programs); i++) {
-		type = hold_type(v, hold_join(j, dir, programs[i]));
-		has = type == OBJECT_DIR || type == OBJECT_LINK;
-	}
-	return has;
+	return hold_modules_len(path) > 0;
 }
 
 /* It is one, or was: what is left of one is run as well. */
@@ -123,35 +116,20 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 	if (!d || d->venv_read)
 		return d && d->venv;
 	d->venv_read = true;
-	d->venv = whole_looks_like_venv(j, j->view, d->path) ||
-		  whole_looks_like_venv(j, &j->before, d->path);
+	d->venv = made_is_venv(j->view, d->path) || made_is_venv(&j->before, d->path);
 	return d->venv;
-}
-
-/* What a virtual environment has at its top. */
-static bool whole_is_venvs(const char *rest)
-{
-	static const char *const names[] = {
-		"bin", "lib",     "lib64",      "include",    "share",        "Scripts", "Lib",
-		"etc", "Include", "pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"};
-	size_t len = strcspn(rest, "/");
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && memcmp(names[i], rest, len) == 0)
-			return true;
-	return len == 0;
 }
 
 /* How long the path of the thing is that a path belongs to; 0: to none. */
 static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_kind *ret)
 {
-	size_t modules = whole_modules(path);
+	size_t modules = hold_modules_len(path);
 
 	*ret = WHOLE_VENV;
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		size_t len = (size_t)(slash - path);
 
-		if (whole_is_venvs(slash + 1) && whole_is_venv(j, path, len))
+		if (made_is_venvs(slash + 1) && whole_is_venv(j, path, len))
 			return len;
 	}
 	if (whole_is_venv(j, path, strlen(path)))
@@ -162,7 +140,7 @@ static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_k
 
 static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_kind *ret)
 {
-	size_t modules = whole_modules(c->path);
+	size_t modules = hold_modules_len(c->path);
 
 	/* What is no folder is judged by itself. */
 	if (modules && !c->path[modules] && c->after.type != OBJECT_DIR)
@@ -282,9 +260,15 @@ static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 		w->lead = c;
 }
 
-static void whole_look_modules(struct whole *w, struct change *c, const char *rest)
+static void whole_look_modules(struct hold_judge *j, struct whole *w, struct change *c,
+			       const char *rest)
 {
 	if (c->group == CHANGE_HELD) {
+		/* Of packages that are linked there may be hundreds: one question is asked. */
+		if (!c->with && hold_is_linked(j, c->path)) {
+			c->with = w->linked;
+			w->linked = w->linked ? w->linked : c->path;
+		}
 		/* One that goes with another is none that others go with. */
 		if (!w->held || (w->held->with && !c->with))
 			w->held = c;
@@ -320,7 +304,7 @@ static bool whole_is_apart(const struct whole *w, const struct change *c)
 		!str_after(c->rule, "python-") && !whole_is_part_link(w, c));
 }
 
-static void whole_look(struct whole *w, struct change *c)
+static void whole_look(struct hold_judge *j, struct whole *w, struct change *c)
 {
 	const char *rest = c->path + w->len;
 
@@ -331,7 +315,7 @@ static void whole_look(struct whole *w, struct change *c)
 	if (w->kind == WHOLE_VENV)
 		whole_look_venv(w, c, rest);
 	else
-		whole_look_modules(w, c, rest);
+		whole_look_modules(j, w, c, rest);
 }
 
 /* --- how it is made again -------------------------------------------------------------------- */
@@ -502,18 +486,6 @@ static struct change *whole_waits(const struct hold_judge *j, const struct whole
 						: NULL;
 }
 
-/* What people call their virtual environment. */
-static bool whole_is_usual(const char *path)
-{
-	static const char *const names[] = {".venv", "venv", "env"};
-	const char *slash = strrchr(path, '/');
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
-		if (str_equal(slash ? slash + 1 : path, names[i]))
-			return true;
-	return false;
-}
-
 /* A link under such a name to a folder that would be taken for one. */
 static void whole_set_link(struct hold_judge *j, struct change *c, const char *leads)
 {
@@ -521,14 +493,32 @@ static void whole_set_link(struct hold_judge *j, struct change *c, const char *l
 	const char *bin = hold_join(j, leads, "bin");
 
 	if (row == hold_row_count || j->rules->levels[row] != HOLD_HOLD ||
-	    !whole_is_usual(c->path) || hold_is_in_modules(c->path) ||
-	    (hold_type(j->view, bin) == OBJECT_ABSENT && !whole_looks_like_venv(j, j->view, leads)))
+	    !made_is_venv_name(c->path, strlen(c->path)) || hold_is_in_modules(c->path) ||
+	    (hold_type(j->view, bin) == OBJECT_ABSENT && !made_is_venv(j->view, leads)))
 		return;
 	c->group = CHANGE_HELD;
 	c->rule = whole_rules[WHOLE_VENV];
 	c->why = "a link in the place of a virtual environment: your shell would run python3, pip "
 		 "and activate of the folder that it leads to";
 	c->with = NULL;
+}
+
+/* A link from elsewhere into node_modules: by its name all that counts which is passed over there. */
+static bool whole_set_door(struct hold_judge *j, struct change *c, const char *leads)
+{
+	static const char rule[] = "node-modules-links";
+	unsigned int row = hold_row_of(rule);
+	enum hold_level level = row < hold_row_count ? j->rules->levels[row] : HOLD_NOT;
+
+	if (level == HOLD_NOT || hold_is_in_modules(c->path) || !hold_is_in_modules(leads))
+		return false;
+	c->group = level == HOLD_HOLD    ? CHANGE_HELD
+		   : level == HOLD_LEAVE ? CHANGE_LEAVE
+					 : CHANGE_FLAGGED;
+	c->rule = rule;
+	c->why = WHOLE_DOOR;
+	c->with = NULL;
+	return true;
 }
 
 /* What was moved out of one, and a link outside that leads into one, lands with it. */
@@ -551,7 +541,7 @@ static void whole_set_other(struct hold_judge *j, struct whole *all, bool outsid
 		c->why = "it lands with what is one thing, and does not lie in it";
 		c->with = lead->path;
 		c->moved = true; /* it is named by itself */
-	} else if (link) {
+	} else if (link && !whole_set_door(j, c, leads)) {
 		whole_set_link(j, c, leads);
 	}
 }
@@ -568,20 +558,34 @@ static bool whole_is_venv_there(struct hold_judge *j, const char *path, size_t l
 	if (v->path && strlen(v->path) == len && memcmp(v->path, path, len) == 0)
 		return v->is;
 	v->path = arena_strn(&j->arena, path, len);
-	v->is = v->path && (whole_looks_like_venv(j, j->view, v->path) ||
-			    whole_looks_like_venv(j, &j->before, v->path));
+	v->is = v->path && (made_is_venv(j->view, v->path) || made_is_venv(&j->before, v->path));
 	return v->is;
+}
+
+/* A link that a commit brings: by its own words. */
+static bool whole_is_door(struct hold_judge *j, const struct change *c)
+{
+	char dir[PATH_MAX], to[PATH_MAX], leads[PATH_MAX];
+
+	if (c->after.type != OBJECT_LINK || !c->after.link || hold_is_in_modules(c->path) ||
+	    hold_parent(c->path, dir) < 0 || hold_resolve(j, dir, c->after.link, to) < 0)
+		return false;
+	return hold_is_in_modules(hold_leads_in(j, j->view, to, leads) ? leads : to);
 }
 
 int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	unsigned int row = hold_row_of(whole_rules[WHOLE_VENV]);
 
+	if (whole_is_door(j, c) && hold_row_of("node-modules-links") < hold_row_count)
+		return hold_ask_at(j, c, hold_row_of("node-modules-links"), WHOLE_DOOR, HOLD_HOLD,
+				   said);
+
 	for (const char *at = strchrnul(c->path, '/'); row < hold_row_count;
 	     at = strchrnul(at + 1, '/')) {
 		size_t len = (size_t)(at - c->path);
 
-		if ((!*at || whole_is_venvs(at + 1)) && whole_is_venv_there(j, c->path, len))
+		if ((!*at || made_is_venvs(at + 1)) && whole_is_venv_there(j, c->path, len))
 			return hold_ask_at(j, c, row,
 					   "it comes into a virtual environment, which is one "
 					   "thing: your shell would run what is in it",
@@ -633,7 +637,7 @@ int hold_whole_end(struct hold_judge *j)
 		if (r < 0)
 			return r;
 		if (w)
-			whole_look(w, &j->changes->items[i]);
+			whole_look(j, w, &j->changes->items[i]);
 	}
 	for (struct whole *w = all; w; w = w->next) {
 		enum hold_level level = whole_level(j, w);

@@ -2,7 +2,9 @@
 #include "folding.h"
 
 #include "fd.h"
+#include "made.h"
 #include "open.h"
+#include "room.h"
 #include "str.h"
 #include "words.h"
 
@@ -13,7 +15,8 @@
 #include <sys/stat.h>
 
 enum {
-	FOLDING_MANY = 20, /* files of a new folder whose name alone says that it was made */
+	FOLDING_MANY = 20,    /* files of a new folder whose name alone says that it was made */
+	FOLDING_SMALL = 1000, /* bytes that are told one by one */
 };
 
 bool folding_is_file(const struct change *c)
@@ -126,25 +129,6 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 
 /* --- heaps ---------------------------------------------------------------------------- */
 
-/* Folders that no person writes to. */
-static const char *const folding_owned[] = {
-	"node_modules", "bower_components", ".venv",         ".tox",        ".nox",
-	"__pycache__",  ".mypy_cache",      ".pytest_cache", ".ruff_cache", ".pnpm-store",
-	".yarn/cache",  ".gradle",          ".next",         ".nuxt",       ".svelte-kit",
-	".terraform",   ".bundle",          ".eggs",
-};
-/* And those that one may. */
-static const char *const folding_made[] = {"target", "build", "dist", "vendor",
-					   "out",    "venv",  "env"};
-
-static bool folding_is_named(const char *const *names, size_t count, const char *part, size_t len)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strlen(names[i]) == len && memcmp(names[i], part, len) == 0)
-			return true;
-	return false;
-}
-
 /* Nothing of the user's was there. */
 static bool folding_is_new(const struct changes *all, const char *path, size_t len)
 {
@@ -190,12 +174,15 @@ enum folding_mark { FOLDING_UNMARKED, FOLDING_MARKED_NEW, FOLDING_MARKED };
 static enum folding_mark folding_look(const struct folding_how *how, const char *path, size_t len,
 				      size_t name)
 {
-	static const char *const marks[] = {"pyvenv.cfg", "modules.txt", "autoload.php"};
+	static const char *const marks[] = {"modules.txt", "autoload.php"};
+	const struct view before = {.base = how->view->base};
 	bool vendor = name == strlen("vendor") && memcmp(path + len - name, "vendor", name) == 0;
 	bool is_new = folding_is_new(how->changes, path, len);
+	_cleanup_free_ char *dir = strndup(path, len);
 
-	/* The first counts in any folder. */
-	for (size_t i = 0; i < (vendor ? BAWN_ARRAY_SIZE(marks) : 1); i++) {
+	if (dir && made_is_venv(is_new ? how->view : &before, dir))
+		return is_new ? FOLDING_MARKED_NEW : FOLDING_MARKED;
+	for (size_t i = 0; vendor && i < BAWN_ARRAY_SIZE(marks); i++) {
 		if (is_new && folding_comes(how, path, len, marks[i]))
 			return FOLDING_MARKED_NEW;
 		if (!is_new && folding_stood(how, path, len, marks[i]))
@@ -239,8 +226,8 @@ static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 	for (const char *part = path, *end; (end = strchr(part, '/')); part = end + 1) {
 		size_t len = (size_t)(end - path), name = (size_t)(end - part);
 		bool waits = c->part && c->with && !how->lands;
-		bool named =
-			folding_is_named(folding_owned, BAWN_ARRAY_SIZE(folding_owned), part, name);
+		enum made_kind made = made_by_name(part, name);
+		bool named = made == MADE_CACHE || made == MADE_LOADED;
 		enum folding_mark mark =
 			named ? FOLDING_UNMARKED : folding_mark_of(how, k, depth, path, len, name);
 		bool ignored = c->ignored == len;
@@ -257,8 +244,7 @@ static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 		if (waits && len != c->whole)
 			continue;
 		if (waits || ret->owned || ignored ||
-		    (folding_is_named(folding_made, BAWN_ARRAY_SIZE(folding_made), part, name) &&
-		     folding_is_new(how->changes, path, len)))
+		    (made == MADE_OFTEN && folding_is_new(how->changes, path, len)))
 			return true;
 	}
 	return false;
@@ -446,7 +432,10 @@ static void heap_put(struct buf *into, const struct heap *h, struct span name, s
 	if (folders > 1)
 		buf_putf(into, " in %zu folders", folders);
 	buf_putf(into, " (%zu file%s, ", h->files, h->files == 1 ? "" : "s");
-	words_size(into, h->bytes);
+	if (h->bytes < FOLDING_SMALL)
+		words_size(into, h->bytes);
+	else
+		room_put_size(into, h->bytes);
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
 		if (h->kinds[i] == 0 || h->kinds[i] == h->files)
 			continue;
