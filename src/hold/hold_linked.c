@@ -35,25 +35,34 @@ struct linked_package {
 
 struct hold_linked {
 	struct linked_package *buckets[LINKED_BUCKETS];
+	struct linked_package *folders[LINKED_BUCKETS]; /* whose files were read */
 	const char *seen; /* the folder node_modules whose surroundings were read last */
 	size_t listed;
 };
 
 /* --- which are ------------------------------------------------------------------------------ */
 
-static struct linked_package **linked_bucket(const struct hold_judge *j, const char *path,
-					     size_t len)
+static bool linked_set_has(struct linked_package *const *set, const char *path, size_t len)
 {
-	return &j->linked->buckets[fnv_bytes(FNV_START, path, len) % LINKED_BUCKETS];
-}
-
-static bool linked_has(const struct hold_judge *j, const char *path, size_t len)
-{
-	for (const struct linked_package *p = j->linked ? *linked_bucket(j, path, len) : NULL; p;
-	     p = p->next)
+	for (const struct linked_package *p = set[fnv_bytes(FNV_START, path, len) % LINKED_BUCKETS];
+	     p; p = p->next)
 		if (strlen(p->path) == len && memcmp(p->path, path, len) == 0)
 			return true;
 	return false;
+}
+
+static int linked_set_put(struct hold_judge *j, struct linked_package **set, const char *path)
+{
+	size_t bucket = fnv_bytes(FNV_START, path, strlen(path)) % LINKED_BUCKETS;
+	struct linked_package *p = arena_alloc(&j->arena, sizeof(*p));
+
+	if (p)
+		p->path = arena_str(&j->arena, path);
+	if (!p || !p->path)
+		return hold_no_memory(j);
+	p->next = set[bucket];
+	set[bucket] = p;
+	return 0;
 }
 
 /* The user has pnpm, which makes such links by the thousand and runs nothing by them. */
@@ -70,19 +79,10 @@ static bool linked_is_pnpms(struct hold_judge *j, const char *path)
 
 static int linked_add(struct hold_judge *j, const char *path)
 {
-	size_t len = strlen(path);
-	struct linked_package *p;
-
-	if (!hold_is_in_modules(path) || linked_has(j, path, len) || linked_is_pnpms(j, path))
+	if (!hold_is_in_modules(path) || linked_set_has(j->linked->buckets, path, strlen(path)) ||
+	    linked_is_pnpms(j, path))
 		return 0;
-	p = arena_alloc(&j->arena, sizeof(*p));
-	if (p)
-		p->path = arena_strn(&j->arena, path, len);
-	if (!p || !p->path)
-		return hold_no_memory(j);
-	p->next = *linked_bucket(j, path, len);
-	*linked_bucket(j, path, len) = p;
-	return 0;
+	return linked_set_put(j, j->linked->buckets, path);
 }
 
 /* What a file in the folder `dir` says is a path: what that leads to. */
@@ -264,8 +264,11 @@ static int linked_look_around(struct hold_judge *j, const char *modules)
 	if (r < 0 || hold_parent(modules, dir) < 0)
 		return r;
 	r = linked_read(j, hold_join(j, modules, ".package-lock.json"), dir);
-	for (bool top = false; r == 0 && !top;) {
+	/* Where a folder was read, those above it were. */
+	for (bool top = false;
+	     r == 0 && !top && !linked_set_has(j->linked->folders, dir, strlen(dir));) {
 		top = !*dir;
+		r = linked_set_put(j, j->linked->folders, dir);
 		for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(files); i++)
 			r = linked_read(j, hold_join(j, dir, files[i]), dir);
 		if (!top && hold_parent(arena_str(&j->arena, dir), dir) < 0)
@@ -324,7 +327,7 @@ bool hold_is_linked(const struct hold_judge *j, const char *path)
 
 	return slash &&
 	       (str_equal(slash + 1, "package.json") || str_equal(slash + 1, "binding.gyp")) &&
-	       linked_has(j, path, (size_t)(slash - path));
+	       j->linked && linked_set_has(j->linked->buckets, path, (size_t)(slash - path));
 }
 
 bool hold_is_lax(const struct hold_judge *j, const char *path)

@@ -251,8 +251,8 @@ struct hold_judge {
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
 	struct hold_linked *linked; /* hold_linked.c; NULL: there is no node_modules */
-	const char *ignored; /* the folder that was told last: hold_ignored.c */
-	const char *made;    /* the folder that was looked for last, and whether it is new: likewise */
+	const char *ignored;        /* the folder that was told last: hold_ignored.c */
+	const char *made; /* the folder that was looked for last, and whether it is new: likewise */
 	bool made_new;
 	bool ignored_before; /* patterns are read as they were before the session */
 	const char **froms;  /* old names of what was renamed, sorted: hold_commits.c */

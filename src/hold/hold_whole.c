@@ -29,7 +29,7 @@
 
 #include <stdio.h>
 
-enum { WHOLE_TOLD = 4, WHOLE_LIST = 512 };
+enum { WHOLE_TOLD = 4, WHOLE_LIST = 512, WHOLE_BUCKETS = 1 << 12 };
 
 #define WHOLE_DOOR                                                                                \
 	"it leads into node_modules: by its name npm install, your shell or an editor would run " \
@@ -49,7 +49,8 @@ struct whole_list {
 };
 
 struct whole {
-	struct whole *next;
+	struct whole *next;   /* of all */
+	struct whole *beside; /* in its bucket */
 	enum whole_kind kind;
 	const char *path; /* begins with the folder */
 	size_t len;
@@ -60,6 +61,11 @@ struct whole {
 	size_t files, programs;
 	struct whole_list start, install, odd;
 	const char *why;
+};
+
+struct wholes {
+	struct whole *first;
+	struct whole *buckets[WHOLE_BUCKETS]; /* by their paths */
 };
 
 /* --- compiled Python ------------------------------------------------------------------------ */
@@ -466,22 +472,31 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 
 /* --- what goes with it from elsewhere ------------------------------------------------------------ */
 
+/* The one with this path; NULL: none. */
+static struct whole *whole_known(const struct wholes *all, const char *path, size_t len)
+{
+	struct whole *w = all->buckets[fnv_bytes(FNV_START, path, len) % WHOLE_BUCKETS];
+
+	while (w && !(w->len == len && memcmp(w->path, path, len) == 0))
+		w = w->beside;
+	return w;
+}
+
 /* The one that a path belongs to, of those that have a change; NULL: none. */
-static struct whole *whole_at(struct hold_judge *j, struct whole *all, const char *path)
+static struct whole *whole_at(struct hold_judge *j, const struct wholes *all, const char *path)
 {
 	enum whole_kind kind;
 	size_t len = whole_of_path(j, path, &kind);
 
-	while (len > 0 && all && !(all->len == len && memcmp(all->path, path, len) == 0))
-		all = all->next;
-	return len > 0 ? all : NULL;
+	return len > 0 ? whole_known(all, path, len) : NULL;
 }
 
 /* What all of it goes with, where it is held; NULL: it lands. */
 static struct change *whole_waits(const struct hold_judge *j, const struct whole *w)
 {
-	return !w || !w->lead                   ? NULL
+	return !w                               ? NULL
 	       : w->held                        ? w->held
+	       : !w->lead                       ? NULL
 	       : whole_level(j, w) == HOLD_HOLD ? w->lead
 						: NULL;
 }
@@ -522,7 +537,8 @@ static bool whole_set_door(struct hold_judge *j, struct change *c, const char *l
 }
 
 /* What was moved out of one, and a link outside that leads into one, lands with it. */
-static void whole_set_other(struct hold_judge *j, struct whole *all, bool outside, struct change *c)
+static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool outside,
+			    struct change *c)
 {
 	struct change *lead = c->from ? whole_waits(j, whole_at(j, all, c->from)) : NULL;
 	char leads[PATH_MAX];
@@ -599,25 +615,30 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 /* --- all of them -------------------------------------------------------------------------------- */
 
 /* The thing that a change belongs to, one that is known or a new one; NULL: none. */
-static int whole_find(struct hold_judge *j, struct whole **all, const struct change *c,
+static int whole_find(struct hold_judge *j, struct wholes *all, const struct change *c,
 		      struct whole **ret)
 {
 	enum whole_kind kind;
 	size_t len = c->group == CHANGE_DROPPED ? 0 : whole_of(j, c, &kind);
-	struct whole *w = *all;
+	struct whole *w = len > 0 ? whole_known(all, c->path, len) : NULL;
 
 	*ret = NULL;
 	if (len == 0)
 		return 0;
-	while (w && !(w->len == len && memcmp(w->path, c->path, len) == 0))
-		w = w->next;
 	if (!w) {
+		struct whole **bucket =
+			&all->buckets[fnv_bytes(FNV_START, c->path, len) % WHOLE_BUCKETS];
+
 		w = arena_alloc(&j->arena, sizeof(*w));
 		/* What is part of nothing would land without its rules. */
 		if (!w)
 			return hold_no_memory(j);
-		*w = (struct whole){.next = *all, .kind = kind, .path = c->path, .len = len};
-		*all = w;
+		*w = (struct whole){.next = all->first,
+				    .beside = *bucket,
+				    .kind = kind,
+				    .path = c->path,
+				    .len = len};
+		all->first = *bucket = w;
 	}
 	*ret = w;
 	return 0;
@@ -625,21 +646,23 @@ static int whole_find(struct hold_judge *j, struct whole **all, const struct cha
 
 int hold_whole_end(struct hold_judge *j)
 {
-	struct whole *all = NULL;
+	struct wholes *all = arena_alloc(&j->arena, sizeof(*all));
 
+	if (!all)
+		return hold_no_memory(j);
 	/* What was not looked at is held, one by one. */
 	if (j->late)
 		return 0;
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct whole *w = NULL;
-		int r = whole_find(j, &all, &j->changes->items[i], &w);
+		int r = whole_find(j, all, &j->changes->items[i], &w);
 
 		if (r < 0)
 			return r;
 		if (w)
 			whole_look(j, w, &j->changes->items[i]);
 	}
-	for (struct whole *w = all; w; w = w->next) {
+	for (struct whole *w = all->first; w; w = w->next) {
 		enum hold_level level = whole_level(j, w);
 
 		w->why = level == HOLD_NOT ? NULL : whole_words(j, w, level);
@@ -650,12 +673,12 @@ int hold_whole_end(struct hold_judge *j)
 	}
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct whole *w = NULL;
-		int r = whole_find(j, &all, &j->changes->items[i], &w);
+		int r = whole_find(j, all, &j->changes->items[i], &w);
 
 		if (r < 0)
 			return r;
 		/* Where there is no lead nothing comes: it is removed. */
-		if (w && w->lead && whole_level(j, w) != HOLD_NOT)
+		if (w && (w->lead || w->held) && whole_level(j, w) != HOLD_NOT)
 			whole_set(w, whole_level(j, w), &j->changes->items[i]);
 		whole_set_other(j, all, !w, &j->changes->items[i]);
 	}

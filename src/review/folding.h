@@ -50,6 +50,7 @@ struct heap {
 	size_t files;
 	size_t kinds[CHANGE_KIND_COUNT];
 	uint64_t bytes; /* as they are after, or were */
+	uint32_t next;  /* in its bucket: counted from 1 */
 };
 
 struct folding {

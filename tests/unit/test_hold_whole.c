@@ -435,6 +435,21 @@ static void test_linked(void **state)
 	      "the install scripts of a package that lies in node_modules");
 }
 
+/* A removal waits too, where nothing else comes. */
+static void test_modules_removal_waits(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "node_modules/b/x.js", "x");
+	put(w->up, "node_modules/a/.git/hooks/pre-commit", "x");
+	make_parents(w->up, "node_modules/b/x.js");
+	assert_int_equal(mknodat(w->up, "node_modules/b/x.js", S_IFCHR, 0), 0);
+	judge(w, NULL);
+	found(w, "node_modules/b/x.js", HELD, "node-modules", NULL);
+	assert_string_equal(at(w, "node_modules/b/x.js")->with,
+			    "node_modules/a/.git/hooks/pre-commit");
+}
+
 /* A link that pnpm makes, where the user has pnpm. */
 static void test_linked_pnpm(void **state)
 {
@@ -543,16 +558,27 @@ static void test_ignored_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source), IN_WORLD(test_compiled),
-		IN_WORLD(test_venv),           IN_WORLD(test_venv_poisoned),
-		IN_WORLD(test_venv_is_none),   IN_WORLD(test_venv_more),
-		IN_WORLD(test_modules),        IN_WORLD(test_modules_held),
-		IN_WORLD(test_venv_gone),      IN_WORLD(test_modules_link),
-		IN_WORLD(test_modules_git),    IN_WORLD(test_venv_in_modules),
-		IN_WORLD(test_venv_link),      IN_WORLD(test_venv_part_link),
-		IN_WORLD(test_lock),           IN_WORLD(test_ignored_line),
-		IN_WORLD(test_venv_named),     IN_WORLD(test_made),
-		IN_WORLD(test_linked),         IN_WORLD(test_linked_pnpm),
+		cmocka_unit_test(test_source),
+		IN_WORLD(test_compiled),
+		IN_WORLD(test_venv),
+		IN_WORLD(test_venv_poisoned),
+		IN_WORLD(test_venv_is_none),
+		IN_WORLD(test_venv_more),
+		IN_WORLD(test_modules),
+		IN_WORLD(test_modules_held),
+		IN_WORLD(test_venv_gone),
+		IN_WORLD(test_modules_link),
+		IN_WORLD(test_modules_git),
+		IN_WORLD(test_venv_in_modules),
+		IN_WORLD(test_venv_link),
+		IN_WORLD(test_venv_part_link),
+		IN_WORLD(test_lock),
+		IN_WORLD(test_ignored_line),
+		IN_WORLD(test_venv_named),
+		IN_WORLD(test_made),
+		IN_WORLD(test_linked),
+		IN_WORLD(test_linked_pnpm),
+		IN_WORLD(test_modules_removal_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
