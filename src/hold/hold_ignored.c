@@ -3,7 +3,8 @@
  * Programs where git does not look: what .gitignore leaves out is in no `git status` and in no
  * review of a commit, and .venv/bin, node_modules/.bin and build are full of what commands run.
  * They are told by one line for each folder that is ignored, however many there are, together with
- * what a build, a test or a check would take from there.
+ * what a build, a test or a check would take from there.  So are those in a folder that tools make
+ * (made.h), which is one line on the screens whether git ignores it or not.
  *
  * Patterns are those of .gitignore files, of .git/info/exclude and of what core.excludesFile names,
  * as gitignore(5) has them; the last one that matches decides, and of files the deepest.  What
@@ -13,6 +14,7 @@
 
 #include "fd.h"
 #include "git_config.h"
+#include "made.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -280,6 +282,51 @@ static bool ignored_folder(struct hold_judge *j, const char *path, char into[PAT
 
 /* --- programs ------------------------------------------------------------------------------ */
 
+/* The user had nothing there.  Paths are in order: the folder of the last one is asked again. */
+static bool ignored_is_new(struct hold_judge *j, const char *folder)
+{
+	if (!j->made || !str_equal(j->made, folder)) {
+		j->made = arena_str(&j->arena, folder);
+		j->made_new = hold_type(&j->before, folder) == OBJECT_ABSENT;
+	}
+	return j->made_new;
+}
+
+/* The outermost folder around a path that tools make, by its name; one that a person may write to
+ * as well counts where the user had none.  node_modules has a line of its own. */
+static bool ignored_made(struct hold_judge *j, const char *path, char into[PATH_MAX],
+			 enum made_kind *ret)
+{
+	const char *part = path;
+
+	for (const char *end; (end = strchr(part, '/')); part = end + 1) {
+		enum made_kind kind = made_by_name(part, (size_t)(end - part));
+		size_t len = (size_t)(end - path);
+
+		if (kind == MADE_NOT || len >= PATH_MAX)
+			continue;
+		memcpy(into, path, len);
+		into[len] = '\0';
+		if (hold_is_in_modules(into))
+			return false;
+		if (kind == MADE_OFTEN && !ignored_is_new(j, into))
+			continue;
+		*ret = kind;
+		return true;
+	}
+	return false;
+}
+
+/* It is in a folder whose files tools load, whatever they are. */
+static bool ignored_is_loaded(struct hold_judge *j, const struct change *c)
+{
+	enum made_kind kind = MADE_NOT;
+	char folder[PATH_MAX];
+
+	return c->after.type == OBJECT_FILE && !c->git && ignored_made(j, c->path, folder, &kind) &&
+	       kind == MADE_LOADED;
+}
+
 static bool ignored_is_program(const struct change *c)
 {
 	static const char *const endings[] = {".so", ".jar", ".node", ".dll", ".exe", ".wasm"};
@@ -302,13 +349,14 @@ int hold_by_ignored(struct hold_judge *j, const struct change *c, struct hold_ve
 {
 	unsigned int row = hold_row_of("ignored-programs");
 	bool lines = row < hold_row_count && j->rules->levels[row] == HOLD_FLAG;
+	enum made_kind kind = MADE_NOT;
 	char folder[PATH_MAX];
 
 	v->most = HOLD_NOT;
-	if (!ignored_is_program(c) ||
-	    (lines && j->ignored && str_after(c->path, j->ignored) &&
+	if ((lines && j->ignored && str_after(c->path, j->ignored) &&
 	     (!*j->ignored || str_after(c->path, j->ignored)[0] == '/')) ||
-	    !ignored_folder(j, c->path, folder))
+	    (!ignored_is_program(c) && !ignored_is_loaded(j, c)) ||
+	    (!ignored_folder(j, c->path, folder) && !ignored_made(j, c->path, folder, &kind)))
 		return 0;
 	/* The user wants each of them held, or left out. */
 	if (!lines) {
@@ -329,6 +377,7 @@ struct ignored_line {
 	struct ignored_line *next;
 	const char *folder;
 	struct change *lead; /* which is told */
+	bool made;           /* by tools; git does not ignore it */
 	size_t programs, others;
 };
 
@@ -382,13 +431,24 @@ static int ignored_say(struct hold_judge *j, const struct ignored_line *l)
 		(void)snprintf(others, sizeof(others), "%s%zu file%s that a build or a check reads",
 			       l->programs ? ", " : "", l->others, l->others == 1 ? "" : "s");
 	l->lead->rule = "ignored-programs";
-	l->lead->why = arena_printf(&j->changes->arena,
-				    "git ignores %.200s%s: no git status and no commit shows what "
-				    "your commands would run from there (%s%s)",
-				    *l->folder ? l->folder : "it", *l->folder ? "/" : "", programs,
-				    others);
+	l->lead->why = arena_printf(&j->changes->arena, "%s%.200s%s: %s (%s%s)",
+				    l->made ? "" : "git ignores ", *l->folder ? l->folder : "it",
+				    *l->folder ? "/" : "",
+				    l->made ? "tools make such a folder, and your commands would "
+					      "run what is in it"
+					    : "no git status and no commit shows what your "
+					      "commands would run from there",
+				    programs, others);
 	return l->lead->why ? 0
 			    : error_set(j->error, -ENOMEM, "no memory to look at what git ignores");
+}
+
+static void ignored_count(struct hold_judge *j, struct ignored_line *l, const struct change *c)
+{
+	bool program = ignored_is_program(c);
+
+	l->programs += program;
+	l->others += !program && ignored_is_loaded(j, c);
 }
 
 int hold_ignored_end(struct hold_judge *j)
@@ -404,14 +464,20 @@ int hold_ignored_end(struct hold_judge *j)
 		struct change *c = &j->changes->items[i];
 		bool first = c->rule && str_equal(c->rule, hold_rows[row].name);
 
+		enum made_kind kind = MADE_NOT;
+
+		/* A build's own files have their lines where git does not ignore them. */
 		if (c->group != CHANGE_FLAGGED || (!first && !ignored_is_usual(c)) ||
-		    !ignored_folder(j, c->path, folder))
+		    (!ignored_folder(j, c->path, folder) &&
+		     !(first && ignored_made(j, c->path, folder, &kind))))
 			continue;
 		struct ignored_line *l = ignored_line_of(j, &all, folder, c);
 
 		if (!l)
 			return hold_no_memory(j);
-		l->others += !first;
+		l->made = kind != MADE_NOT;
+		/* One that a rule flags and a tool loads is counted below. */
+		l->others += !first && !ignored_is_loaded(j, c);
 		if (l->lead == c)
 			continue;
 		/* A program says more than a file that a build reads. */
@@ -428,7 +494,7 @@ int hold_ignored_end(struct hold_judge *j)
 			i--;
 		for (; i < j->changes->count && ignored_is_in(j->changes->items[i].path, l->folder);
 		     i++)
-			l->programs += ignored_is_program(&j->changes->items[i]);
+			ignored_count(j, l, &j->changes->items[i]);
 		r = ignored_say(j, l);
 	}
 	return r;

@@ -69,7 +69,7 @@ static int hold_ask(struct hold_judge *j, const struct change *c, size_t row, co
 		    struct hold_said *said)
 {
 	return hold_ask_at(j, c, row, why,
-			   hold_is_in_modules(c->path) ? hold_whole_most(c->path, row) : HOLD_HOLD,
+			   hold_is_lax(j, c->path) ? hold_whole_most(c->path, row) : HOLD_HOLD,
 			   said);
 }
 
@@ -364,6 +364,8 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 	hold_late_begin(j);
 	int code = hold_look_around(j);
 
+	if (code == 0)
+		code = hold_look_linked(j);
 	if (code == 0)
 		code = hold_judge_all(j);
 	if (code == 0)

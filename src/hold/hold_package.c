@@ -274,9 +274,18 @@ static bool hold_runs_by_itself(struct hold_judge *j, const struct hold_package 
 	return hold_would_run_script(j, name);
 }
 
+/* A dependency, or a workspace, whose folder is in node_modules: npm install would run its install
+ * scripts, and there they are passed over. */
+static bool hold_is_from_modules(struct hold_judge *j, const struct change *c,
+				 const struct hold_field *f)
+{
+	return hold_fields[f->row].kind == HOLD_FIELD_FETCHES && !hold_is_in_modules(c->path) &&
+	       hold_takes_from_modules(j, c->path, f->value);
+}
+
 /* Of two new fields the one that is told: what runs without being asked for comes first. */
-static int hold_field_weight(struct hold_judge *j, const struct hold_package *p,
-			     const struct hold_field *f)
+static int hold_field_weight(struct hold_judge *j, const struct change *c,
+			     const struct hold_package *p, const struct hold_field *f)
 {
 	static const int of[] = {[HOLD_FIELD_SCRIPT] = 2,
 				 [HOLD_FIELD_RUNS] = 3,
@@ -285,6 +294,7 @@ static int hold_field_weight(struct hold_judge *j, const struct hold_package *p,
 	const enum hold_field_kind kind = hold_fields[f->row].kind;
 
 	return hold_is_at_install(f)                                       ? 4
+	       : hold_is_from_modules(j, c, f)                             ? 4
 	       : kind == HOLD_FIELD_SCRIPT && hold_runs_by_itself(j, p, f) ? 3
 									   : of[kind];
 }
@@ -326,21 +336,32 @@ static bool hold_is_at_rebuild(const struct hold_field *f)
 		json_walk_is(f->key, "postinstall"));
 }
 
+/* Of one that is linked npm install runs these. */
+static bool hold_is_at_link(const struct hold_field *f)
+{
+	return hold_is_at_rebuild(f) || json_walk_is(f->key, "prepare") ||
+	       json_walk_is(f->key, "preprepare") || json_walk_is(f->key, "postprepare") ||
+	       str_equal(hold_fields[f->row].name, "gypfile");
+}
+
 static int hold_package_compare(struct hold_judge *j, const struct change *c,
 				const struct hold_package *before, const struct hold_package *after,
 				struct hold_verdict *v)
 {
 	const struct hold_field *told = NULL;
-	bool installed = hold_is_in_modules(c->path);
+	bool linked = hold_is_linked(j, c->path) && hold_is_in_modules(c->path);
+	bool installed = hold_is_lax(j, c->path);
 	size_t more = 0;
 
 	for (size_t i = 0; i < after->count; i++) {
 		const struct hold_field *f = &after->items[i];
 
-		if (hold_package_has(before, f) || (installed && !hold_is_at_rebuild(f)))
+		if (hold_package_has(before, f) || (installed && !hold_is_at_rebuild(f)) ||
+		    (linked && !hold_is_at_link(f)))
 			continue;
 		more += told != NULL;
-		if (!told || hold_field_weight(j, after, f) > hold_field_weight(j, after, told))
+		if (!told ||
+		    hold_field_weight(j, c, after, f) > hold_field_weight(j, c, after, told))
 			told = f;
 	}
 	if (!told) {
@@ -349,6 +370,13 @@ static int hold_package_compare(struct hold_judge *j, const struct change *c,
 	}
 	bool script = hold_fields[told->row].kind == HOLD_FIELD_SCRIPT;
 
+	if (hold_is_from_modules(j, c, told))
+		return hold_say(j, v,
+				"npm install would run the install scripts of a package that lies "
+				"in node_modules: %.*s",
+				told->value.len < HOLD_WORD_MAX ? (int)told->value.len
+								: HOLD_WORD_MAX,
+				(const char *)told->value.ptr);
 	if (hold_fields[told->row].kind >= HOLD_FIELD_LOADS || installed ||
 	    (script && !hold_runs_by_itself(j, after, told)))
 		v->most = HOLD_FLAG;

@@ -250,7 +250,10 @@ struct hold_judge {
 	struct hold_tools *tools;              /* hold_tools.c, once it was asked */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
-	const char *ignored; /* the folder that was told last: hold_ignored.c */
+	struct hold_linked *linked; /* hold_linked.c; NULL: there is no node_modules */
+	const char *ignored;        /* the folder that was told last: hold_ignored.c */
+	const char *made; /* the folder that was looked for last, and whether it is new: likewise */
+	bool made_new;
 	bool ignored_before; /* patterns are read as they were before the session */
 	const char **froms;  /* old names of what was renamed, sorted: hold_commits.c */
 	size_t from_count;
@@ -387,7 +390,22 @@ int hold_ignored_end(struct hold_judge *j);
 
 #define HOLD_MODULES "node-modules"
 
+/* How long the path of the outermost folder node_modules is that it is in; 0: it is in none. */
+size_t hold_modules_len(const char *path);
 bool hold_is_in_modules(const char *path);
+
+/* --- hold_linked.c --- */
+
+/* Finds the packages in node_modules whose install scripts npm runs by itself. */
+int hold_look_linked(struct hold_judge *j);
+/* It is package.json or binding.gyp of one of them. */
+bool hold_is_linked(const struct hold_judge *j, const char *path);
+/* A value of the package.json at `path`, as it is written, is a path into node_modules. */
+bool hold_takes_from_modules(struct hold_judge *j, const char *path, struct span written);
+/* It is in node_modules, where only what really runs counts, and of none of them. */
+bool hold_is_lax(const struct hold_judge *j, const char *path);
+
+/* --- */
 
 /* At most this is said by a rule of a path in node_modules. */
 enum hold_level hold_whole_most(const char *path, size_t row);

@@ -7,8 +7,9 @@
  * What is one thing: a virtual environment of Python and a folder node_modules.  A tool made all of
  * it, half of it is of no use, and nobody reads it file by file.  So it lands whole, or not at all.
  *
- *	venv		a folder with pyvenv.cfg and bin: held, by one change that stands for it
- *			(pyvenv.cfg, where that is new), and told what is rare in it.  Only what such
+ *	venv		a folder with pyvenv.cfg and bin, or with a name of one (made.h): held, by one
+ *			change that stands for it (pyvenv.cfg, where that is new), and told what is
+ *			rare in it.  Only what such
  *			a folder has by itself belongs to it, and nothing that is held for another
  *			reason does: a file pyvenv.cfg makes no other folder one thing.  It may lie in
  *			node_modules.  A link that leads into it goes with it, and so does what was
@@ -23,11 +24,16 @@
 
 #include "compiled.h"
 #include "fnv.h"
+#include "made.h"
 #include "str.h"
 
 #include <stdio.h>
 
-enum { WHOLE_TOLD = 4, WHOLE_LIST = 512 };
+enum { WHOLE_TOLD = 4, WHOLE_LIST = 512, WHOLE_BUCKETS = 1 << 12 };
+
+#define WHOLE_DOOR                                                                                \
+	"it leads into node_modules: by its name npm install, your shell or an editor would run " \
+	"what is passed over there"
 
 enum whole_kind { WHOLE_VENV, WHOLE_MODULES };
 
@@ -43,16 +49,23 @@ struct whole_list {
 };
 
 struct whole {
-	struct whole *next;
+	struct whole *next;   /* of all */
+	struct whole *beside; /* in its bucket */
 	enum whole_kind kind;
 	const char *path; /* begins with the folder */
 	size_t len;
 	struct change *lead;         /* stands for it */
 	struct change *held;         /* one that is held for itself, in node_modules */
 	struct change *first, *last; /* of those */
+	const char *linked; /* the first package.json that is held as that of a linked one */
 	size_t files, programs;
 	struct whole_list start, install, odd;
 	const char *why;
+};
+
+struct wholes {
+	struct whole *first;
+	struct whole *buckets[WHOLE_BUCKETS]; /* by their paths */
 };
 
 /* --- compiled Python ------------------------------------------------------------------------ */
@@ -84,8 +97,7 @@ int hold_by_compiled(struct hold_judge *j, const struct change *c, struct hold_v
 
 /* --- where -------------------------------------------------------------------------------- */
 
-/* The path of the outermost folder node_modules that it is in, up to its end; 0: it is in none. */
-static size_t whole_modules(const char *path)
+size_t hold_modules_len(const char *path)
 {
 	static const char name[] = "node_modules";
 	const size_t len = sizeof(name) - 1;
@@ -98,20 +110,7 @@ static size_t whole_modules(const char *path)
 
 bool hold_is_in_modules(const char *path)
 {
-	return whole_modules(path) > 0;
-}
-
-static bool whole_looks_like_venv(struct hold_judge *j, const struct view *v, const char *dir)
-{
-	static const char *const programs[] = {"bin", "Scripts"};
-	unsigned int type = hold_type(v, hold_join(j, dir, "pyvenv.cfg"));
-	bool is = type == OBJECT_FILE || type == OBJECT_LINK, has = false;
-
-	for (size_t i = 0; is && !has && i < BAWN_ARRAY_SIZE(programs); i++) {
-		type = hold_type(v, hold_join(j, dir, programs[i]));
-		has = type == OBJECT_DIR || type == OBJECT_LINK;
-	}
-	return has;
+	return hold_modules_len(path) > 0;
 }
 
 /* It is one, or was: what is left of one is run as well. */
@@ -123,35 +122,20 @@ static bool whole_is_venv(struct hold_judge *j, const char *path, size_t len)
 	if (!d || d->venv_read)
 		return d && d->venv;
 	d->venv_read = true;
-	d->venv = whole_looks_like_venv(j, j->view, d->path) ||
-		  whole_looks_like_venv(j, &j->before, d->path);
+	d->venv = made_is_venv(j->view, d->path) || made_is_venv(&j->before, d->path);
 	return d->venv;
-}
-
-/* What a virtual environment has at its top. */
-static bool whole_is_venvs(const char *rest)
-{
-	static const char *const names[] = {
-		"bin", "lib",     "lib64",      "include",    "share",        "Scripts", "Lib",
-		"etc", "Include", "pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"};
-	size_t len = strcspn(rest, "/");
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && memcmp(names[i], rest, len) == 0)
-			return true;
-	return len == 0;
 }
 
 /* How long the path of the thing is that a path belongs to; 0: to none. */
 static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_kind *ret)
 {
-	size_t modules = whole_modules(path);
+	size_t modules = hold_modules_len(path);
 
 	*ret = WHOLE_VENV;
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		size_t len = (size_t)(slash - path);
 
-		if (whole_is_venvs(slash + 1) && whole_is_venv(j, path, len))
+		if (made_is_venvs(slash + 1) && whole_is_venv(j, path, len))
 			return len;
 	}
 	if (whole_is_venv(j, path, strlen(path)))
@@ -162,7 +146,7 @@ static size_t whole_of_path(struct hold_judge *j, const char *path, enum whole_k
 
 static size_t whole_of(struct hold_judge *j, const struct change *c, enum whole_kind *ret)
 {
-	size_t modules = whole_modules(c->path);
+	size_t modules = hold_modules_len(c->path);
 
 	/* What is no folder is judged by itself. */
 	if (modules && !c->path[modules] && c->after.type != OBJECT_DIR)
@@ -282,9 +266,15 @@ static void whole_look_venv(struct whole *w, struct change *c, const char *rest)
 		w->lead = c;
 }
 
-static void whole_look_modules(struct whole *w, struct change *c, const char *rest)
+static void whole_look_modules(struct hold_judge *j, struct whole *w, struct change *c,
+			       const char *rest)
 {
 	if (c->group == CHANGE_HELD) {
+		/* Of packages that are linked there may be hundreds: one question is asked. */
+		if (!c->with && hold_is_linked(j, c->path)) {
+			c->with = w->linked;
+			w->linked = w->linked ? w->linked : c->path;
+		}
 		/* One that goes with another is none that others go with. */
 		if (!w->held || (w->held->with && !c->with))
 			w->held = c;
@@ -320,7 +310,7 @@ static bool whole_is_apart(const struct whole *w, const struct change *c)
 		!str_after(c->rule, "python-") && !whole_is_part_link(w, c));
 }
 
-static void whole_look(struct whole *w, struct change *c)
+static void whole_look(struct hold_judge *j, struct whole *w, struct change *c)
 {
 	const char *rest = c->path + w->len;
 
@@ -331,7 +321,7 @@ static void whole_look(struct whole *w, struct change *c)
 	if (w->kind == WHOLE_VENV)
 		whole_look_venv(w, c, rest);
 	else
-		whole_look_modules(w, c, rest);
+		whole_look_modules(j, w, c, rest);
 }
 
 /* --- how it is made again -------------------------------------------------------------------- */
@@ -482,36 +472,33 @@ static void whole_set(const struct whole *w, enum hold_level level, struct chang
 
 /* --- what goes with it from elsewhere ------------------------------------------------------------ */
 
+/* The one with this path; NULL: none. */
+static struct whole *whole_known(const struct wholes *all, const char *path, size_t len)
+{
+	struct whole *w = all->buckets[fnv_bytes(FNV_START, path, len) % WHOLE_BUCKETS];
+
+	while (w && !(w->len == len && memcmp(w->path, path, len) == 0))
+		w = w->beside;
+	return w;
+}
+
 /* The one that a path belongs to, of those that have a change; NULL: none. */
-static struct whole *whole_at(struct hold_judge *j, struct whole *all, const char *path)
+static struct whole *whole_at(struct hold_judge *j, const struct wholes *all, const char *path)
 {
 	enum whole_kind kind;
 	size_t len = whole_of_path(j, path, &kind);
 
-	while (len > 0 && all && !(all->len == len && memcmp(all->path, path, len) == 0))
-		all = all->next;
-	return len > 0 ? all : NULL;
+	return len > 0 ? whole_known(all, path, len) : NULL;
 }
 
 /* What all of it goes with, where it is held; NULL: it lands. */
 static struct change *whole_waits(const struct hold_judge *j, const struct whole *w)
 {
-	return !w || !w->lead                   ? NULL
+	return !w                               ? NULL
 	       : w->held                        ? w->held
+	       : !w->lead                       ? NULL
 	       : whole_level(j, w) == HOLD_HOLD ? w->lead
 						: NULL;
-}
-
-/* What people call their virtual environment. */
-static bool whole_is_usual(const char *path)
-{
-	static const char *const names[] = {".venv", "venv", "env"};
-	const char *slash = strrchr(path, '/');
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(names); i++)
-		if (str_equal(slash ? slash + 1 : path, names[i]))
-			return true;
-	return false;
 }
 
 /* A link under such a name to a folder that would be taken for one. */
@@ -521,8 +508,8 @@ static void whole_set_link(struct hold_judge *j, struct change *c, const char *l
 	const char *bin = hold_join(j, leads, "bin");
 
 	if (row == hold_row_count || j->rules->levels[row] != HOLD_HOLD ||
-	    !whole_is_usual(c->path) || hold_is_in_modules(c->path) ||
-	    (hold_type(j->view, bin) == OBJECT_ABSENT && !whole_looks_like_venv(j, j->view, leads)))
+	    !made_is_venv_name(c->path, strlen(c->path)) || hold_is_in_modules(c->path) ||
+	    (hold_type(j->view, bin) == OBJECT_ABSENT && !made_is_venv(j->view, leads)))
 		return;
 	c->group = CHANGE_HELD;
 	c->rule = whole_rules[WHOLE_VENV];
@@ -531,8 +518,27 @@ static void whole_set_link(struct hold_judge *j, struct change *c, const char *l
 	c->with = NULL;
 }
 
+/* A link from elsewhere into node_modules: by its name all that counts which is passed over there. */
+static bool whole_set_door(struct hold_judge *j, struct change *c, const char *leads)
+{
+	static const char rule[] = "node-modules-links";
+	unsigned int row = hold_row_of(rule);
+	enum hold_level level = row < hold_row_count ? j->rules->levels[row] : HOLD_NOT;
+
+	if (level == HOLD_NOT || hold_is_in_modules(c->path) || !hold_is_in_modules(leads))
+		return false;
+	c->group = level == HOLD_HOLD    ? CHANGE_HELD
+		   : level == HOLD_LEAVE ? CHANGE_LEAVE
+					 : CHANGE_FLAGGED;
+	c->rule = rule;
+	c->why = WHOLE_DOOR;
+	c->with = NULL;
+	return true;
+}
+
 /* What was moved out of one, and a link outside that leads into one, lands with it. */
-static void whole_set_other(struct hold_judge *j, struct whole *all, bool outside, struct change *c)
+static void whole_set_other(struct hold_judge *j, const struct wholes *all, bool outside,
+			    struct change *c)
 {
 	struct change *lead = c->from ? whole_waits(j, whole_at(j, all, c->from)) : NULL;
 	char leads[PATH_MAX];
@@ -551,7 +557,7 @@ static void whole_set_other(struct hold_judge *j, struct whole *all, bool outsid
 		c->why = "it lands with what is one thing, and does not lie in it";
 		c->with = lead->path;
 		c->moved = true; /* it is named by itself */
-	} else if (link) {
+	} else if (link && !whole_set_door(j, c, leads)) {
 		whole_set_link(j, c, leads);
 	}
 }
@@ -568,20 +574,34 @@ static bool whole_is_venv_there(struct hold_judge *j, const char *path, size_t l
 	if (v->path && strlen(v->path) == len && memcmp(v->path, path, len) == 0)
 		return v->is;
 	v->path = arena_strn(&j->arena, path, len);
-	v->is = v->path && (whole_looks_like_venv(j, j->view, v->path) ||
-			    whole_looks_like_venv(j, &j->before, v->path));
+	v->is = v->path && (made_is_venv(j->view, v->path) || made_is_venv(&j->before, v->path));
 	return v->is;
+}
+
+/* A link that a commit brings: by its own words. */
+static bool whole_is_door(struct hold_judge *j, const struct change *c)
+{
+	char dir[PATH_MAX], to[PATH_MAX], leads[PATH_MAX];
+
+	if (c->after.type != OBJECT_LINK || !c->after.link || hold_is_in_modules(c->path) ||
+	    hold_parent(c->path, dir) < 0 || hold_resolve(j, dir, c->after.link, to) < 0)
+		return false;
+	return hold_is_in_modules(hold_leads_in(j, j->view, to, leads) ? leads : to);
 }
 
 int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_said *said)
 {
 	unsigned int row = hold_row_of(whole_rules[WHOLE_VENV]);
 
+	if (whole_is_door(j, c) && hold_row_of("node-modules-links") < hold_row_count)
+		return hold_ask_at(j, c, hold_row_of("node-modules-links"), WHOLE_DOOR, HOLD_HOLD,
+				   said);
+
 	for (const char *at = strchrnul(c->path, '/'); row < hold_row_count;
 	     at = strchrnul(at + 1, '/')) {
 		size_t len = (size_t)(at - c->path);
 
-		if ((!*at || whole_is_venvs(at + 1)) && whole_is_venv_there(j, c->path, len))
+		if ((!*at || made_is_venvs(at + 1)) && whole_is_venv_there(j, c->path, len))
 			return hold_ask_at(j, c, row,
 					   "it comes into a virtual environment, which is one "
 					   "thing: your shell would run what is in it",
@@ -595,25 +615,30 @@ int hold_ask_whole(struct hold_judge *j, const struct change *c, struct hold_sai
 /* --- all of them -------------------------------------------------------------------------------- */
 
 /* The thing that a change belongs to, one that is known or a new one; NULL: none. */
-static int whole_find(struct hold_judge *j, struct whole **all, const struct change *c,
+static int whole_find(struct hold_judge *j, struct wholes *all, const struct change *c,
 		      struct whole **ret)
 {
 	enum whole_kind kind;
 	size_t len = c->group == CHANGE_DROPPED ? 0 : whole_of(j, c, &kind);
-	struct whole *w = *all;
+	struct whole *w = len > 0 ? whole_known(all, c->path, len) : NULL;
 
 	*ret = NULL;
 	if (len == 0)
 		return 0;
-	while (w && !(w->len == len && memcmp(w->path, c->path, len) == 0))
-		w = w->next;
 	if (!w) {
+		struct whole **bucket =
+			&all->buckets[fnv_bytes(FNV_START, c->path, len) % WHOLE_BUCKETS];
+
 		w = arena_alloc(&j->arena, sizeof(*w));
 		/* What is part of nothing would land without its rules. */
 		if (!w)
 			return hold_no_memory(j);
-		*w = (struct whole){.next = *all, .kind = kind, .path = c->path, .len = len};
-		*all = w;
+		*w = (struct whole){.next = all->first,
+				    .beside = *bucket,
+				    .kind = kind,
+				    .path = c->path,
+				    .len = len};
+		all->first = *bucket = w;
 	}
 	*ret = w;
 	return 0;
@@ -621,21 +646,23 @@ static int whole_find(struct hold_judge *j, struct whole **all, const struct cha
 
 int hold_whole_end(struct hold_judge *j)
 {
-	struct whole *all = NULL;
+	struct wholes *all = arena_alloc(&j->arena, sizeof(*all));
 
+	if (!all)
+		return hold_no_memory(j);
 	/* What was not looked at is held, one by one. */
 	if (j->late)
 		return 0;
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct whole *w = NULL;
-		int r = whole_find(j, &all, &j->changes->items[i], &w);
+		int r = whole_find(j, all, &j->changes->items[i], &w);
 
 		if (r < 0)
 			return r;
 		if (w)
-			whole_look(w, &j->changes->items[i]);
+			whole_look(j, w, &j->changes->items[i]);
 	}
-	for (struct whole *w = all; w; w = w->next) {
+	for (struct whole *w = all->first; w; w = w->next) {
 		enum hold_level level = whole_level(j, w);
 
 		w->why = level == HOLD_NOT ? NULL : whole_words(j, w, level);
@@ -646,12 +673,12 @@ int hold_whole_end(struct hold_judge *j)
 	}
 	for (size_t i = 0; i < j->changes->count; i++) {
 		struct whole *w = NULL;
-		int r = whole_find(j, &all, &j->changes->items[i], &w);
+		int r = whole_find(j, all, &j->changes->items[i], &w);
 
 		if (r < 0)
 			return r;
 		/* Where there is no lead nothing comes: it is removed. */
-		if (w && w->lead && whole_level(j, w) != HOLD_NOT)
+		if (w && (w->lead || w->held) && whole_level(j, w) != HOLD_NOT)
 			whole_set(w, whole_level(j, w), &j->changes->items[i]);
 		whole_set_other(j, all, !w, &j->changes->items[i]);
 	}

@@ -2,7 +2,10 @@
 #include "folding.h"
 
 #include "fd.h"
+#include "fnv.h"
+#include "made.h"
 #include "open.h"
+#include "room.h"
 #include "str.h"
 #include "words.h"
 
@@ -13,7 +16,8 @@
 #include <sys/stat.h>
 
 enum {
-	FOLDING_MANY = 20, /* files of a new folder whose name alone says that it was made */
+	FOLDING_MANY = 20,    /* files of a new folder whose name alone says that it was made */
+	FOLDING_SMALL = 1000, /* bytes that are told one by one */
 };
 
 bool folding_is_file(const struct change *c)
@@ -126,25 +130,6 @@ static void folding_git(const struct folding_how *how, struct folding *f)
 
 /* --- heaps ---------------------------------------------------------------------------- */
 
-/* Folders that no person writes to. */
-static const char *const folding_owned[] = {
-	"node_modules", "bower_components", ".venv",         ".tox",        ".nox",
-	"__pycache__",  ".mypy_cache",      ".pytest_cache", ".ruff_cache", ".pnpm-store",
-	".yarn/cache",  ".gradle",          ".next",         ".nuxt",       ".svelte-kit",
-	".terraform",   ".bundle",          ".eggs",
-};
-/* And those that one may. */
-static const char *const folding_made[] = {"target", "build", "dist", "vendor",
-					   "out",    "venv",  "env"};
-
-static bool folding_is_named(const char *const *names, size_t count, const char *part, size_t len)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strlen(names[i]) == len && memcmp(names[i], part, len) == 0)
-			return true;
-	return false;
-}
-
 /* Nothing of the user's was there. */
 static bool folding_is_new(const struct changes *all, const char *path, size_t len)
 {
@@ -190,12 +175,15 @@ enum folding_mark { FOLDING_UNMARKED, FOLDING_MARKED_NEW, FOLDING_MARKED };
 static enum folding_mark folding_look(const struct folding_how *how, const char *path, size_t len,
 				      size_t name)
 {
-	static const char *const marks[] = {"pyvenv.cfg", "modules.txt", "autoload.php"};
+	static const char *const marks[] = {"modules.txt", "autoload.php"};
+	const struct view before = {.base = how->view->base};
 	bool vendor = name == strlen("vendor") && memcmp(path + len - name, "vendor", name) == 0;
 	bool is_new = folding_is_new(how->changes, path, len);
+	_cleanup_free_ char *dir = strndup(path, len);
 
-	/* The first counts in any folder. */
-	for (size_t i = 0; i < (vendor ? BAWN_ARRAY_SIZE(marks) : 1); i++) {
+	if (dir && made_is_venv(is_new ? how->view : &before, dir))
+		return is_new ? FOLDING_MARKED_NEW : FOLDING_MARKED;
+	for (size_t i = 0; vendor && i < BAWN_ARRAY_SIZE(marks); i++) {
 		if (is_new && folding_comes(how, path, len, marks[i]))
 			return FOLDING_MARKED_NEW;
 		if (!is_new && folding_stood(how, path, len, marks[i]))
@@ -205,7 +193,7 @@ static enum folding_mark folding_look(const struct folding_how *how, const char 
 }
 
 /* Folders that were looked at, one for each depth: paths are in order. */
-enum { FOLDING_DEPTH = 32 };
+enum { FOLDING_DEPTH = 32, FOLDING_BUCKETS = 1 << 12 };
 
 struct folding_known {
 	struct {
@@ -213,6 +201,7 @@ struct folding_known {
 		size_t len;
 		enum folding_mark mark;
 	} at[FOLDING_DEPTH];
+	uint32_t heaps[FOLDING_BUCKETS]; /* by their paths: counted from 1 */
 };
 
 static enum folding_mark folding_mark_of(const struct folding_how *how, struct folding_known *k,
@@ -239,8 +228,8 @@ static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 	for (const char *part = path, *end; (end = strchr(part, '/')); part = end + 1) {
 		size_t len = (size_t)(end - path), name = (size_t)(end - part);
 		bool waits = c->part && c->with && !how->lands;
-		bool named =
-			folding_is_named(folding_owned, BAWN_ARRAY_SIZE(folding_owned), part, name);
+		enum made_kind made = made_by_name(part, name);
+		bool named = made == MADE_CACHE || made == MADE_LOADED;
 		enum folding_mark mark =
 			named ? FOLDING_UNMARKED : folding_mark_of(how, k, depth, path, len, name);
 		bool ignored = c->ignored == len;
@@ -257,8 +246,7 @@ static bool folding_heap(const struct folding_how *how, struct folding_known *k,
 		if (waits && len != c->whole)
 			continue;
 		if (waits || ret->owned || ignored ||
-		    (folding_is_named(folding_made, BAWN_ARRAY_SIZE(folding_made), part, name) &&
-		     folding_is_new(how->changes, path, len)))
+		    (made == MADE_OFTEN && folding_is_new(how->changes, path, len)))
 			return true;
 	}
 	return false;
@@ -329,17 +317,22 @@ static struct heap *folding_find_heap(const struct folding_how *how, struct fold
 
 	if (!folding_heap(how, k, c, &h))
 		return NULL;
+	uint32_t *bucket = &k->heaps[fnv_bytes(FNV_START, h.path, h.len) % FOLDING_BUCKETS];
+
 	/* Paths are in order, but "a-b" comes between "a" and "a/b". */
-	for (size_t n = f->heap_count; n-- > 0;)
-		if (heap_has(&f->heaps[n], c) && heap_waits_so(&f->heaps[n], h.with))
-			return &f->heaps[n];
+	for (uint32_t n = *bucket; n > 0; n = f->heaps[n - 1].next)
+		if (f->heaps[n - 1].len == h.len && heap_has(&f->heaps[n - 1], c) &&
+		    heap_waits_so(&f->heaps[n - 1], h.with))
+			return &f->heaps[n - 1];
 	struct heap *more = reallocarray(f->heaps, f->heap_count + 1, sizeof(*more));
 
 	if (!more)
 		return NULL;
 	f->heaps = more;
-	f->heaps[f->heap_count] = h;
-	return &f->heaps[f->heap_count++];
+	h.next = *bucket;
+	f->heaps[f->heap_count++] = h;
+	*bucket = (uint32_t)f->heap_count;
+	return &f->heaps[f->heap_count - 1];
 }
 
 static size_t folding_parent(const char *path)
@@ -352,7 +345,7 @@ static size_t folding_parent(const char *path)
 static void folding_heaps(const struct folding_how *how, struct folding *f)
 {
 	const struct changes *all = how->changes;
-	struct folding_known known = {.at = {{NULL, 0, FOLDING_UNMARKED}}};
+	struct folding_known known = {.at = {{NULL, 0, FOLDING_UNMARKED}}, .heaps = {0}};
 	const struct heap *last = NULL;
 	const char *plain = NULL; /* a path that is in none; the next one is beside it, mostly */
 
@@ -406,35 +399,51 @@ static bool heap_is_called(const struct heap *h, struct span name)
 	return own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
 }
 
-/* All of one name as one; how many they are. */
-static size_t heap_join(const struct folding *f, struct heap *ret, struct span name)
+/* All of one name as one. */
+struct heap_sum {
+	struct heap all;
+	size_t count; /* how many they are */
+	size_t first;
+	uint32_t next; /* in its bucket: counted from 1 */
+};
+
+static void heap_sum_add(struct heap_sum *s, const struct heap *h)
 {
-	size_t count = 0;
-
-	*ret = (struct heap){.ignored = true};
-	for (size_t n = 0; n < f->heap_count; n++) {
-		const struct heap *h = &f->heaps[n];
-
-		if (h->with || !heap_is_one(h) || !heap_is_called(h, name))
-			continue;
-		count++;
-		ret->files += h->files;
-		ret->bytes += h->bytes;
-		ret->ignored = ret->ignored && h->ignored;
-		for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
-			ret->kinds[i] += h->kinds[i];
-	}
-	return count;
+	s->count++;
+	s->all.files += h->files;
+	s->all.bytes += h->bytes;
+	s->all.ignored = s->all.ignored && h->ignored;
+	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++)
+		s->all.kinds[i] += h->kinds[i];
 }
 
-/* One of this name has been told already. */
-static bool heap_is_told(const struct folding *f, size_t at)
+/* `of`: which one each heap is in.  NULL: there is no memory. */
+static struct heap_sum *heap_sums(const struct folding *f, uint32_t *of)
 {
-	for (size_t n = 0; n < at; n++)
-		if (!f->heaps[n].with && heap_is_one(&f->heaps[n]) &&
-		    heap_is_called(&f->heaps[n], heap_name(&f->heaps[at])))
-			return true;
-	return false;
+	struct heap_sum *sums = calloc(f->heap_count + 1, sizeof(*sums));
+	uint32_t buckets[FOLDING_BUCKETS] = {0};
+	uint32_t count = 0;
+
+	for (size_t n = 0; sums && n < f->heap_count; n++) {
+		const struct heap *h = &f->heaps[n];
+		struct span name = heap_name(h);
+		uint32_t *bucket =
+			&buckets[fnv_bytes(FNV_START, name.ptr, name.len) % FOLDING_BUCKETS];
+		uint32_t at = *bucket;
+
+		if (h->with || !heap_is_one(h))
+			continue;
+		while (at > 0 && !heap_is_called(&f->heaps[sums[at - 1].first], name))
+			at = sums[at - 1].next;
+		if (at == 0) {
+			sums[count] = (struct heap_sum){
+				.all = {.ignored = true}, .first = n, .next = *bucket};
+			*bucket = at = ++count;
+		}
+		heap_sum_add(&sums[at - 1], h);
+		of[n] = at - 1;
+	}
+	return sums;
 }
 
 static void heap_put(struct buf *into, const struct heap *h, struct span name, size_t folders)
@@ -446,7 +455,10 @@ static void heap_put(struct buf *into, const struct heap *h, struct span name, s
 	if (folders > 1)
 		buf_putf(into, " in %zu folders", folders);
 	buf_putf(into, " (%zu file%s, ", h->files, h->files == 1 ? "" : "s");
-	words_size(into, h->bytes);
+	if (h->bytes < FOLDING_SMALL)
+		words_size(into, h->bytes);
+	else
+		room_put_size(into, h->bytes);
 	for (size_t i = 0; i < CHANGE_KIND_COUNT; i++) {
 		if (h->kinds[i] == 0 || h->kinds[i] == h->files)
 			continue;
@@ -464,23 +476,24 @@ static void heap_put(struct buf *into, const struct heap *h, struct span name, s
 
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead)
 {
+	_cleanup_free_ uint32_t *of = calloc(f->heap_count + 1, sizeof(*of));
+	_cleanup_free_ struct heap_sum *sums = of ? heap_sums(f, of) : NULL;
 	size_t told = 0;
 
 	for (size_t n = 0; n < f->heap_count; n++) {
 		const struct heap *h = &f->heaps[n];
-		struct heap all;
 
 		if (h->with || !heap_is_one(h))
 			continue;
 		told++;
-		size_t count = heap_join(f, &all, heap_name(h));
-		bool joined = count > FOLDING_FEW;
+		const struct heap_sum *s = sums ? &sums[of[n]] : NULL;
+		bool joined = s && s->count > FOLDING_FEW;
 
-		if (joined && heap_is_told(f, n))
+		if (joined && s->first != n)
 			continue;
-		buf_putf(into, "%s%-8s ", lead, heap_word(joined ? &all : h));
+		buf_putf(into, "%s%-8s ", lead, heap_word(joined ? &s->all : h));
 		if (joined)
-			heap_put(into, &all, heap_name(h), count);
+			heap_put(into, &s->all, heap_name(h), s->count);
 		else
 			heap_put(into, h, (struct span){(const uint8_t *)h->path, h->len}, 1);
 	}

@@ -50,6 +50,7 @@ struct heap {
 	size_t files;
 	size_t kinds[CHANGE_KIND_COUNT];
 	uint64_t bytes; /* as they are after, or were */
+	uint32_t next;  /* in its bucket: counted from 1 */
 };
 
 struct folding {
@@ -105,7 +106,7 @@ enum folding_git folding_git_of(const struct change *c, size_t *ret_len);
 /* There is so much in it that it is one line. */
 bool heap_is_one(const struct heap *h);
 /* A line for each of them, the word for what happened in a column of its own behind `lead`:
- * "added    node_modules/ (632 files, 4 MiB; git ignores it)".  More than a few of one name are one
+ * "added    node_modules/ (632 files, 4.2 MB; git ignores it)".  More than a few of one name are one
  * line.  Returns how many heaps these are. */
 size_t heaps_put(struct buf *into, const struct folding *f, const char *lead);
 /* The same of those that wait for a held change, which they name; `with`: for this one, NULL: any. */

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { HELD_FILE = 0100644, HELD_REPOSITORY = 0160000, HELD_BROUGHT_MAX = 256 << 20 };
+enum { HELD_FILE = 0100644, HELD_REPOSITORY = 0160000, HELD_BROUGHT_MAX = 64 << 20 };
 
 struct held {
 	const struct view *view;
@@ -106,9 +106,14 @@ static int held_removed(const struct held *h)
 	_cleanup_fd_ int fd = view_openat(&layers, ".git/" BRANCH_BROUGHT, O_RDONLY);
 	int r = fd == -ENOENT ? 0 : fd < 0 ? fd : fd_read_all(fd, &list);
 
-	/* The last one ends in a NUL as well: buf.h. */
+	size_t words = 0;
+
+	/* The last one ends in a NUL as well: buf.h.  How many there are the session decides. */
 	for (const char *at = list.ptr; r == 0 && at && at < list.ptr + list.len;
 	     at += strlen(at) + 1) {
+		r = ++words > CHANGES_MAX ? -E2BIG : buf_error(h->gone);
+		if (r < 0)
+			break;
 		if (!*at || git_dir_of(at) > 0 || branch_holds(h->view, at))
 			continue;
 		buf_putf(h->gone, "0 %s\t%s", h->object, at);

@@ -145,7 +145,67 @@ static void test_venv(void **state)
 	      NULL);
 	tuned(w, "python-venv=off");
 	found(w, ".venv/pyvenv.cfg", HELD, "python-start", NULL);
-	found(w, ".venv/bin/activate", ORDINARY, NULL, NULL);
+	found(w, ".venv/bin/activate", FLAGGED, "ignored-programs", "tools make such a folder");
+}
+
+/* Its name, or its place, says what your shell and your tools take it for. */
+static void test_venv_named(void **state)
+{
+	static const char *const rows[] = {".venv",  "a/.venv",  "b/.tox/py311", ".nox/t",
+					   "venv",   "c/env",    "d/virtualenv", "e/.conda",
+					   "f/.env", ".tox/.pkg"};
+	struct world *w = *state;
+	char path[256];
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		(void)snprintf(path, sizeof(path), "%s/bin/activate", rows[i]);
+		put(w->up, path, "evil");
+		(void)snprintf(path, sizeof(path), "%s/lib/x.py", rows[i]);
+		put(w->up, path, "x");
+	}
+	/* Without a Python it is anything. */
+	put(w->up, "g/env/bin/deploy", "x");
+	put(w->up, "g/env/prod.yaml", "x");
+	put(w->up, "h/.tox/log/1", "x");
+	/* By what conda makes. */
+	put(w->up, "i/envs/default/conda-meta/history", "x");
+	put(w->up, "i/envs/default/bin/python", "x");
+	judge(w, NULL);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		(void)snprintf(path, sizeof(path), "%s/bin/activate", rows[i]);
+		found(w, path, HELD, "python-venv", "is one thing, 2 files");
+		(void)snprintf(path, sizeof(path), "%s/lib/x.py", rows[i]);
+		found(w, path, HELD, "python-venv", NULL);
+	}
+	found(w, "g/env/bin/deploy", ORDINARY, NULL, NULL);
+	found(w, "g/env/prod.yaml", ORDINARY, NULL, NULL);
+	found(w, "h/.tox/log/1", FLAGGED, "ignored-programs", "tools make such a folder");
+	found(w, "i/envs/default/bin/python", HELD, "python-venv", NULL);
+}
+
+/* What is one line on a screen has a rule where something in it is run or loaded. */
+static void test_made(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "dist/x", "x");
+	put(w->up, ".eggs/a.egg/a.py", "x");
+	put(w->up, ".eggs/a.egg/b.py", "x");
+	put(w->up, ".mypy_cache/3.11/a.json", "x");
+	put(w->up, "build/bin/app", "x");
+	put(w->up, "build/notes", "x");
+	put(w->up, "dist/bin/app", "x");
+	put(w->up, "p/bower_components/j/j.js", "x");
+	judge(w, NULL);
+	found(w, ".eggs/a.egg/a.py", FLAGGED, "ignored-programs",
+	      ".eggs/: tools make such a folder, and your commands would run what is in it "
+	      "(2 files that a build or a check reads)");
+	found(w, ".eggs/a.egg/b.py", ORDINARY, NULL, NULL);
+	found(w, ".mypy_cache/3.11/a.json", ORDINARY, NULL, NULL);
+	found(w, "build/bin/app", FLAGGED, "ignored-programs", "(1 program changed)");
+	found(w, "build/notes", ORDINARY, NULL, NULL);
+	found(w, "dist/bin/app", ORDINARY, NULL, NULL);
+	found(w, "p/bower_components/j/j.js", FLAGGED, "ignored-programs", NULL);
 }
 
 /* What is poisoned in it is told; what is held for another reason is not a part of it. */
@@ -333,7 +393,75 @@ static void test_venv_in_modules(void **state)
 	assert_string_equal(at(w, ".venv")->with, "node_modules/v/pyvenv.cfg");
 	assert_string_equal(at(w, "by")->with, "node_modules/v/pyvenv.cfg");
 	found(w, "node_modules/.bin/py", FLAGGED, "node-modules", NULL);
-	found(w, "elsewhere", ORDINARY, NULL, NULL);
+	found(w, "elsewhere", HELD, "node-modules-links", "it leads into node_modules");
+}
+
+/* What npm install runs by itself of what lies in node_modules: a package that is linked. */
+static void test_linked(void **state)
+{
+	static const char script[] = "{\"scripts\": {\"prepare\": \"evil\"}, \"bin\": \"x\"}";
+	struct world *w = *state;
+
+	put(w->base, "package.json", "{\"dependencies\": {\"q\": \"file:./node_modules/.x/q\"}}");
+	put(w->base, "package-lock.json",
+	    "{\"packages\": {\"node_modules/r\": {\"resolved\": \"node_modules/.x/r\", "
+	    "\"link\": true}, \"node_modules/z\": {\"resolved\": \"https://x.test/z.tgz\"}}}");
+	put(w->base, "yarn.lock", "\"s@link:node_modules/.x/s\":\n  version \"0\"\n");
+	make_parents(w->base, "node_modules/@o/t");
+	put_link(w->base, "node_modules/@o/t", "../.x/t");
+	put(w->up, "node_modules/.x/p/package.json", script);
+	put(w->up, "node_modules/.x/q/package.json", script);
+	put(w->up, "node_modules/.x/r/package.json", script);
+	put(w->up, "node_modules/.x/s/package.json", script);
+	put(w->up, "node_modules/.x/t/package.json", script);
+	put(w->up, "node_modules/.x/u/package.json", script);
+	put(w->up, "node_modules/.x/v/binding.gyp", "x");
+	put_link(w->up, "node_modules/p", ".x/p");
+	put(w->up, "node_modules/a/package.json",
+	    "{\"dependencies\": {\"u\": \"file:..\\/.\\u0078/u\"}}");
+	put(w->up, "b/package.json", "{\"dependencies\": {\"v\": \"../node_modules/.x/v\"}}");
+	put(w->up, "node_modules/.x/plain/package.json", script);
+	judge(w, NULL);
+	for (char name = 'p'; name <= 'u'; name++) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), "node_modules/.x/%c/package.json", name);
+		found(w, path, HELD, "package-scripts", "would run its script prepare");
+	}
+	found(w, "node_modules/.x/v/binding.gyp", HELD, "package-settings", NULL);
+	found(w, "node_modules/.x/plain/package.json", HELD, "node-modules", NULL);
+	assert_non_null(at(w, "node_modules/.x/plain/package.json")->with);
+	found(w, "b/package.json", HELD, "package-scripts",
+	      "the install scripts of a package that lies in node_modules");
+}
+
+/* A removal waits too, where nothing else comes. */
+static void test_modules_removal_waits(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "node_modules/b/x.js", "x");
+	put(w->up, "node_modules/a/.git/hooks/pre-commit", "x");
+	make_parents(w->up, "node_modules/b/x.js");
+	assert_int_equal(mknodat(w->up, "node_modules/b/x.js", S_IFCHR, 0), 0);
+	judge(w, NULL);
+	found(w, "node_modules/b/x.js", HELD, "node-modules", NULL);
+	assert_string_equal(at(w, "node_modules/b/x.js")->with,
+			    "node_modules/a/.git/hooks/pre-commit");
+}
+
+/* A link that pnpm makes, where the user has pnpm. */
+static void test_linked_pnpm(void **state)
+{
+	struct world *w = *state;
+
+	put(w->base, "pnpm-lock.yaml", "lockfileVersion: '9.0'\n");
+	put(w->up, "node_modules/.pnpm/a@1/node_modules/a/package.json",
+	    "{\"scripts\": {\"prepare\": \"x\"}}");
+	put_link(w->up, "node_modules/a", ".pnpm/a@1/node_modules/a");
+	judge(w, NULL);
+	found(w, "node_modules/.pnpm/a@1/node_modules/a/package.json", FLAGGED, "node-modules",
+	      NULL);
 }
 
 /* A link under a name that people use, to what would be taken for one. */
@@ -430,14 +558,27 @@ static void test_ignored_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source), IN_WORLD(test_compiled),
-		IN_WORLD(test_venv),           IN_WORLD(test_venv_poisoned),
-		IN_WORLD(test_venv_is_none),   IN_WORLD(test_venv_more),
-		IN_WORLD(test_modules),        IN_WORLD(test_modules_held),
-		IN_WORLD(test_venv_gone),      IN_WORLD(test_modules_link),
-		IN_WORLD(test_modules_git),    IN_WORLD(test_venv_in_modules),
-		IN_WORLD(test_venv_link),      IN_WORLD(test_venv_part_link),
-		IN_WORLD(test_lock),           IN_WORLD(test_ignored_line),
+		cmocka_unit_test(test_source),
+		IN_WORLD(test_compiled),
+		IN_WORLD(test_venv),
+		IN_WORLD(test_venv_poisoned),
+		IN_WORLD(test_venv_is_none),
+		IN_WORLD(test_venv_more),
+		IN_WORLD(test_modules),
+		IN_WORLD(test_modules_held),
+		IN_WORLD(test_venv_gone),
+		IN_WORLD(test_modules_link),
+		IN_WORLD(test_modules_git),
+		IN_WORLD(test_venv_in_modules),
+		IN_WORLD(test_venv_link),
+		IN_WORLD(test_venv_part_link),
+		IN_WORLD(test_lock),
+		IN_WORLD(test_ignored_line),
+		IN_WORLD(test_venv_named),
+		IN_WORLD(test_made),
+		IN_WORLD(test_linked),
+		IN_WORLD(test_linked_pnpm),
+		IN_WORLD(test_modules_removal_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

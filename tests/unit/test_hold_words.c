@@ -311,16 +311,16 @@ static void test_many_ignored(void **state)
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 
 	put(w->base, ".git/HEAD", "ref: refs/heads/main\n");
-	put(w->up, "out/bin/run", "x\n");
+	put(w->up, "put/bin/run", "x\n");
 	put(w->up, ".gitignore", "a\n");
 	judge_within(w, NULL, 600000);
-	found(w, "out/bin/run", ORDINARY, NULL, NULL);
+	found(w, "put/bin/run", ORDINARY, NULL, NULL);
 	for (size_t i = 0; i < 5000; i++)
 		buf_put_str(&text, "a\n");
-	buf_put_str(&text, "out/\n");
+	buf_put_str(&text, "put/\n");
 	put(w->up, ".gitignore", buf_str(&text));
 	judge_within(w, NULL, 600000);
-	found(w, "out/bin/run", FLAGGED, NULL, "git ignores");
+	found(w, "put/bin/run", FLAGGED, NULL, "git ignores");
 }
 
 /* --- tools ---------------------------------------------------------------------------- */
