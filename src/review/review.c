@@ -302,8 +302,8 @@ static int review_elsewhere(const struct invocation *i, enum review_want want, s
 }
 
 /* The workspace's layers and its folder. */
-static int review_open_folder(const struct invocation *i, enum review_want want,
-			      struct review *ret, struct error *e)
+static int review_open_folder(const struct invocation *i, enum review_want want, struct review *ret,
+			      struct error *e)
 {
 	int code = host_gather_user(&ret->arena, &ret->host, e);
 

@@ -273,7 +273,7 @@ static const struct line lines[] = {
 	 "explain, verify, sessions, why, policy, secret, "},
 	{"doctor -w /a", NULL, "does not take -w (--workspace)",
 	 "run, shell, explain, verify, policy, "},
-	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run, exec."},
+	{"shell --stdio", NULL, "'bawn shell' does not take --stdio", "It belongs to: run and exec."},
 	{"policy", NULL, "'bawn policy' needs", "'bawn policy --help' shows examples."},
 	{"policy tset a.test", NULL, "'bawn policy' does not know 'tset'", "Did you mean 'test'?"},
 	{"run --use nmp ls", NULL, "there is no 'nmp'", "Did you mean 'npm'?"},
