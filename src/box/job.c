@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -243,6 +244,8 @@ static int job_folder(void *context, struct error *e)
 	(void)e;
 	if (chdir(cwd) < 0)
 		job_fail(cwd, -errno, JOB_OURS);
+	if (j->start->spawn->mask > 0)
+		(void)umask((mode_t)(j->start->spawn->mask - 1) & 0777);
 	return 0;
 }
 

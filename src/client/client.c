@@ -755,6 +755,7 @@ static void client_describe_terminal(struct client *c, struct termios *modes)
 	const int *fds = c->options->fds;
 	bool whole = c->terminal.fd == fds[0] && c->output == fds[1];
 
+	c->spawn.mask = 1u + process_user_mask();
 	if (c->options->detach) {
 		c->spawn.foreground = true;
 		c->spawn.rows = CLIENT_ROWS;

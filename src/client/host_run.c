@@ -6,6 +6,7 @@
 #include "helper.h"
 #include "message_control.h"
 #include "plan_read.h"
+#include "process.h"
 #include "record_folder.h"
 #include "recording.h"
 #include "text.h"
@@ -14,6 +15,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ static _Noreturn void host_become_command(const struct plan *plan)
 		_exit(125);
 	for (size_t i = 0; i < plan->argv.count; i++)
 		argv[i] = (char *)(uintptr_t)plan->argv.items[i].text;
+	(void)umask(process_user_mask());
 	if (chdir(plan->cwd) == 0)
 		(void)execvp(plan->argv.items[0].text, argv);
 	int code = errno;

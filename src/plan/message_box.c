@@ -16,6 +16,7 @@ static const struct schema_field message_spawn_fields[] = {
 	SCHEMA_FIELD_U64(struct message_spawn, rows),
 	SCHEMA_FIELD_U64(struct message_spawn, columns),
 	SCHEMA_FIELD_BYTES(struct message_spawn, modes),
+	SCHEMA_FIELD_U64(struct message_spawn, mask),
 	SCHEMA_FIELD_STR(struct message_spawn, cwd),
 	SCHEMA_FIELD_LIST(struct message_spawn, argv, &message_string_schema),
 };

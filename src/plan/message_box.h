@@ -19,6 +19,7 @@ struct message_spawn {
 	bool foreground; /* the job starts in the foreground of that terminal */
 	uint64_t rows, columns;
 	struct span modes; /* struct termios of the user's terminal; empty: the kernel's default */
+	uint64_t mask;     /* the command's umask and 1; 0: init's own */
 	const char *cwd;   /* "" for the plan's */
 	LIST_OF(struct plan_string) argv; /* empty for the plan's */
 };

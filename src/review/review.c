@@ -202,8 +202,11 @@ static int review_find_other(const struct invocation *i, enum review_want want, 
 
 		layers_close(&found);
 		text_name(&name, span_of_str(other));
-		text_printf(&err, "bawn: there is something of %s by itself, too: --workspace %s\n",
-			    buf_str(&name), r->host.wider ? buf_str(&name) : ".");
+		if (!r->silent)
+			text_printf(
+				&err,
+				"bawn: there is something of %s by itself, too: --workspace %s\n",
+				buf_str(&name), r->host.wider ? buf_str(&name) : ".");
 		return 0;
 	}
 	layers_close(&r->layers);
@@ -355,8 +358,10 @@ static int review_open_here(const struct invocation *i, enum review_want want, s
 
 int review_look(const struct invocation *i, struct review *ret, struct error *e)
 {
-	*ret = (struct review){
-		.arena = ARENA_INIT(REVIEW_BYTES_MAX), .layers = LAYERS_INIT, .tree = -1};
+	*ret = (struct review){.arena = ARENA_INIT(REVIEW_BYTES_MAX),
+			       .layers = LAYERS_INIT,
+			       .tree = -1,
+			       .silent = true};
 	return review_open_folder(i, REVIEW_SESSION, ret, e);
 }
 

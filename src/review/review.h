@@ -22,6 +22,7 @@ struct review {
 	int tree;                      /* the workspace's own folder */
 	struct layers_session session; /* name "": none was asked for, and there is none */
 	bool runs;
+	bool silent; /* says nothing of what it finds */
 	bool gone; /* of REVIEW_STRAY: the folder that the session worked on is not there; no tree */
 };
 

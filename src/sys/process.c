@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -147,6 +148,19 @@ size_t process_raise_files(void)
 	files.rlim_cur = files.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	return getrlimit(RLIMIT_NOFILE, &files) < 0 ? 0 : (size_t)files.rlim_cur;
+}
+
+static mode_t process_mask = 022;
+
+void process_take_mask(void)
+{
+	process_mask = umask(0);
+	(void)umask(process_mask & 077);
+}
+
+mode_t process_user_mask(void)
+{
+	return process_mask;
 }
 
 void process_forget_start(void)

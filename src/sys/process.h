@@ -63,6 +63,11 @@ void process_reset_signals(void);
  */
 void process_forget_start(void);
 
+/* Takes the owner's bits out of the umask, so that what we write our owner can read again; and what
+ * the umask was before, for a command that is started for the user. */
+void process_take_mask(void);
+mode_t process_user_mask(void);
+
 /* Allow-nothing Landlock and the keeper's kind of confinement: no files, no new privileges,
  * not dumpable, filtered. */
 int process_confine(struct span bpf);

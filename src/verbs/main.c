@@ -9,6 +9,7 @@
 #include "bawn_verbs.h"
 #include "feature.h"
 #include "help.h"
+#include "process.h"
 #include "parse.h"
 #include "plan.h"
 #include "str.h"
@@ -69,8 +70,7 @@ int main(int argc, char **argv)
 	int status = EXIT_OK;
 
 	main_fill_standard_streams();
-	/* What bawn writes for itself, and the box's command for the user, its owner can read again. */
-	(void)umask(umask(0) & 077);
+	process_take_mask();
 	/* Who started us may ignore it, and then no child of ours could be waited for. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
