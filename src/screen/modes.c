@@ -3,11 +3,14 @@
 
 #include <stdlib.h>
 
+enum { MODES_NUMBERS = 15 }; /* of one sequence */
+
 enum modes_state {
 	MODES_TEXT,
 	MODES_ESCAPE,
-	MODES_SEQUENCE, /* CSI ... */
-	MODES_STRING,   /* OSC, DCS, APC, PM, SOS ... until ST or BEL */
+	MODES_DESIGNATE, /* ESC ( ... */
+	MODES_SEQUENCE,  /* CSI ... */
+	MODES_STRING,    /* OSC, DCS, APC, PM, SOS ... until ST or BEL */
 	MODES_STRING_ESCAPE,
 };
 
@@ -74,21 +77,53 @@ static void modes_end_sequence(struct modes *m, char last)
 		modes_init(m);
 }
 
-static void modes_escape(struct modes *m, uint8_t byte)
+/* "31;9999999" as "31;1024": no screen is larger, and libvterm does a thing as often as it is told. */
+static void modes_pass_words(const struct modes *m, struct buf *pass)
+{
+	for (size_t i = 0; i < m->len;) {
+		char *end = NULL;
+		unsigned long number = strtoul(m->words + i, &end, 10);
+		bool is_number = m->words[i] >= '0' && m->words[i] <= '9';
+
+		/* Of modes the numbers are names. */
+		if (is_number && number > MODES_NUMBER_MAX && m->words[0] != '?')
+			buf_putf(pass, "%d", MODES_NUMBER_MAX);
+		else if (is_number)
+			buf_putf(pass, "%lu", number > 65535 ? 65535 : number);
+		else
+			buf_put_char(pass, m->words[i]);
+		i = is_number ? (size_t)(end - m->words) : i + 1;
+	}
+}
+
+/* The last letter once more, so often.  libvterm never ends where that is more than fits in a row. */
+static void modes_repeat(const struct modes *m, struct buf *pass)
+{
+	unsigned long count = strtoul(m->words, NULL, 10);
+
+	count = count == 0 ? 1 : count > MODES_NUMBER_MAX ? MODES_NUMBER_MAX : count;
+	for (unsigned long i = 0; m->last && i < count; i++)
+		buf_put_char(pass, m->last);
+}
+
+static void modes_escape(struct modes *m, uint8_t byte, struct buf *pass)
 {
 	m->state = MODES_TEXT;
 	switch (byte) {
 	case '[':
 		m->state = MODES_SEQUENCE;
 		m->len = 0;
-		break;
+		return;
 	case ']':
 	case 'P':
 	case 'X':
 	case '^':
 	case '_':
 		m->state = MODES_STRING;
-		break;
+		return;
+	case 0x1b:
+		m->state = MODES_ESCAPE;
+		return;
 	case '=':
 	case '>':
 		m->keypad = byte == '=';
@@ -96,26 +131,58 @@ static void modes_escape(struct modes *m, uint8_t byte)
 	case 'c':
 		modes_init(m);
 		break;
-	case 0x1b:
-		m->state = MODES_ESCAPE;
-		break;
 	default:
 		break;
 	}
+	if (byte >= 0x20 && byte < 0x30) {
+		m->state = MODES_DESIGNATE;
+		m->words[0] = (char)byte;
+	} else if (byte >= 0x30 && byte < 0x7f) {
+		buf_put_char(pass, 0x1b);
+		buf_put_char(pass, (char)byte);
+	}
 }
 
-static void modes_sequence(struct modes *m, uint8_t byte)
+static void modes_designate(struct modes *m, uint8_t byte, struct buf *pass)
+{
+	m->state = byte == 0x1b ? MODES_ESCAPE : MODES_TEXT;
+	if (byte < 0x30 || byte > 0x7e)
+		return;
+	buf_put_char(pass, 0x1b);
+	buf_put_char(pass, m->words[0]);
+	buf_put_char(pass, (char)byte);
+}
+
+/* libvterm has room for so many numbers, and does not look. */
+static bool modes_is_crowded(const struct modes *m)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < m->len; i++)
+		count += m->words[i] == ';' || m->words[i] == ':';
+	return count >= MODES_NUMBERS;
+}
+
+static void modes_sequence(struct modes *m, uint8_t byte, struct buf *pass)
 {
 	if (byte >= 0x40 && byte <= 0x7e) {
-		/* One that was cut says nothing that could be said again. */
-		if (m->len < MODES_WORDS - 1)
-			modes_end_sequence(m, (char)byte);
 		m->state = MODES_TEXT;
+		if (m->len == MODES_WORDS - 1 || modes_is_crowded(m))
+			return;
+		m->words[m->len] = '\0';
+		if (byte == 'b') {
+			modes_repeat(m, pass);
+			return;
+		}
+		buf_put_str(pass, "\x1b[");
+		modes_pass_words(m, pass);
+		buf_put_char(pass, (char)byte);
+		modes_end_sequence(m, (char)byte);
 	} else if (byte == 0x1b) {
 		m->state = MODES_ESCAPE;
 	} else if (byte == 0x18 || byte == 0x1a) {
 		m->state = MODES_TEXT;
-	} else if (byte >= 0x20 && m->len < MODES_WORDS - 1) {
+	} else if (byte >= 0x20 && byte < 0x7f && m->len < MODES_WORDS - 1) {
 		m->words[m->len++] = (char)byte;
 	}
 }
@@ -126,22 +193,27 @@ static void modes_string(struct modes *m, uint8_t byte)
 		m->state = MODES_TEXT;
 	else if (byte == 0x1b)
 		m->state = MODES_STRING_ESCAPE;
-	else
-		m->state = MODES_STRING;
 }
 
-void modes_feed(struct modes *m, const uint8_t *bytes, size_t len)
+void modes_feed(struct modes *m, const uint8_t *bytes, size_t len, struct buf *pass)
 {
 	for (size_t i = 0; i < len; i++) {
 		switch (m->state) {
 		case MODES_TEXT:
 			m->state = bytes[i] == 0x1b ? MODES_ESCAPE : MODES_TEXT;
+			if (bytes[i] == 0x1b)
+				break;
+			buf_put_char(pass, (char)bytes[i]);
+			m->last = bytes[i] >= 0x20 && bytes[i] < 0x7f ? (char)bytes[i] : 0;
 			break;
 		case MODES_ESCAPE:
-			modes_escape(m, bytes[i]);
+			modes_escape(m, bytes[i], pass);
+			break;
+		case MODES_DESIGNATE:
+			modes_designate(m, bytes[i], pass);
 			break;
 		case MODES_SEQUENCE:
-			modes_sequence(m, bytes[i]);
+			modes_sequence(m, bytes[i], pass);
 			break;
 		case MODES_STRING:
 			modes_string(m, bytes[i]);
@@ -150,7 +222,7 @@ void modes_feed(struct modes *m, const uint8_t *bytes, size_t len)
 			if (bytes[i] == '\\')
 				m->state = MODES_TEXT;
 			else
-				modes_escape(m, bytes[i]);
+				modes_escape(m, bytes[i], pass);
 			break;
 		}
 	}

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <vterm.h>
 
-enum { SCREEN_SERVING, SCREEN_ROWS = 24, SCREEN_COLUMNS = 80 };
+enum { SCREEN_SERVING, SCREEN_ROWS = 24, SCREEN_COLUMNS = 80, SCREEN_PIECE = 4096 };
+enum { SCREEN_PASS_MAX = SCREEN_PIECE / 4 * MODES_NUMBER_MAX + SCREEN_PIECE + MODES_WORDS };
 
 struct screen {
 	VTerm *vt;
@@ -18,8 +19,9 @@ struct screen {
 	VTermState *state;
 	int rows, columns;
 	struct modes modes;
-	bool other;  /* the other screen, as full-screen programs use */
-	bool hidden; /* the cursor */
+	struct buf pass; /* what libvterm is given next */
+	bool other;      /* the other screen, as full-screen programs use */
+	bool hidden;     /* the cursor */
 };
 
 static int screen_on_property(VTermProp prop, VTermValue *value, void *user)
@@ -61,20 +63,29 @@ struct screen *screen_new(uint64_t rows, uint64_t columns)
 	vterm_screen_set_callbacks(s->cells, &screen_callbacks, s);
 	vterm_screen_reset(s->cells, 1);
 	modes_init(&s->modes);
+	s->pass = BUF_INIT(SCREEN_PASS_MAX);
 	return s;
 }
 
 void screen_free(struct screen *s)
 {
-	if (s)
+	if (s) {
 		vterm_free(s->vt);
+		buf_fini(&s->pass);
+	}
 	free(s);
 }
 
 void screen_feed(struct screen *s, struct span bytes)
 {
-	modes_feed(&s->modes, bytes.ptr, bytes.len);
-	(void)vterm_input_write(s->vt, (const char *)bytes.ptr, bytes.len);
+	while (bytes.len > 0) {
+		size_t len = bytes.len < SCREEN_PIECE ? bytes.len : SCREEN_PIECE;
+
+		buf_clear(&s->pass);
+		modes_feed(&s->modes, bytes.ptr, len, &s->pass);
+		(void)vterm_input_write(s->vt, buf_str(&s->pass), s->pass.len);
+		bytes = (struct span){bytes.ptr + len, bytes.len - len};
+	}
 }
 
 void screen_resize(struct screen *s, uint64_t rows, uint64_t columns)

@@ -9,9 +9,9 @@
 #include "bawn_verbs.h"
 #include "feature.h"
 #include "help.h"
-#include "process.h"
 #include "parse.h"
 #include "plan.h"
+#include "process.h"
 #include "str.h"
 #include "text.h"
 

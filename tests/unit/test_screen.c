@@ -72,6 +72,8 @@ static void test_what_is_there_is_shown(void **state)
 	assert_false(shows("hello\x1b[2J\x1b[Hgone", "hello"));
 	assert_true(shows("a\r\nb", "\x1b[2;1Hb"));
 	assert_true(shows("\x1b[31mred", ";31m"));
+	assert_true(shows("ab\x1b[4bc", "abbbbbc"));
+	assert_true(shows("\x1b[999999999bx", "x"));
 	assert_true(shows("\x1b[38;2;1;2;3mrgb", ";38;2;1;2;3m"));
 	assert_true(shows("\x1b[48;5;200mi", ";48;5;200m"));
 	assert_true(shows("\x1b[1;3;4;7mx", "\x1b[0;1;3;4;7m"));
