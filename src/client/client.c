@@ -150,6 +150,9 @@ static int client_become_tender(struct client *c)
 	const struct message_job m = {CLIENT_JOB, (uint64_t)getpid()};
 	_cleanup_fd_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	if (c->reading)
+		loop_remove(&c->loop, &c->input_handle);
+	c->reading = false;
 	(void)setsid();
 	for (int i = 0; null >= 0 && i < 3; i++)
 		(void)dup2(null, i);
@@ -180,16 +183,29 @@ static int client_detach(struct client *c)
 		return 0;
 	}
 	c->keeper_ends = (int)syscall(SYS_pidfd_open, c->keeper_pid, 0);
-	pid_t child = c->keeper_ends < 0 ? -1 : fork();
+	int ready[2] = {-1, -1};
+	pid_t child = c->keeper_ends < 0 || pipe2(ready, O_CLOEXEC) < 0 ? -1 : fork();
+	uint8_t byte = 0;
 
 	if (child < 0) {
 		text_printf(&err, "bawn: detaching: %s\n", error_words(-errno));
+		fd_close(&c->keeper_ends);
+		fd_close(&ready[0]);
+		fd_close(&ready[1]);
 		return client_take_terminal(c);
 	}
 	if (child == 0) {
 		c->keeper_pid = c->resolver_pid = 0;
-		return client_become_tender(c);
+		int r = client_become_tender(c);
+
+		fd_close(&ready[0]);
+		fd_close(&ready[1]);
+		return r;
 	}
+	/* Until the child has it: the pipe ends. */
+	fd_close(&ready[1]);
+	while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
+		continue;
 	if (c->options->detach) {
 		struct text out = text_open(STDOUT_FILENO);
 
@@ -492,8 +508,9 @@ static int client_on_keeper(void *context, uint32_t events)
 
 	(void)events;
 	if (r == 0)
-		return error_set(c->error, -ECONNRESET,
-				 "the session's keeper is gone, and the box with it");
+		return error_set(c->error, -ECONNRESET, "%s",
+				 c->attached ? "the session does not show its terminal any more"
+					     : "the session's keeper is gone, and the box with it");
 	return r < 0 ? r : 0;
 }
 
@@ -534,6 +551,11 @@ static int client_on_signal(void *context, uint32_t events)
 	/* From the keyboard it is for the whole group, from kill(1) for one process. */
 	uint64_t group = info.ssi_code == SI_KERNEL ? 0x100 : 0;
 
+	if (info.ssi_signo == SIGTSTP && c->attached) {
+		client_end_terminal(c);
+		(void)kill(getpid(), SIGSTOP);
+		return client_take_terminal(c);
+	}
 	if (info.ssi_signo == SIGTSTP) {
 		c->asked_to_stop = true;
 		/* Without a terminal the command's group has no parent in its session: only
@@ -973,8 +995,10 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
 	}
 	int r = loop_init(&c->loop);
 
-	if (r < 0)
+	if (r < 0) {
+		fd_close(&fd);
 		return error_sys(e, r, "starting the command");
+	}
 	return client_live(c, client_start_joined(c, fd, what), ret_status);
 }
 
@@ -1012,6 +1036,6 @@ int client_attach(int fd, bool watches, const struct client_options *options, bo
 		return error_sys(e, r, "attaching");
 	}
 	r = client_live(c, client_start_attached(c, fd, watches), ret_status);
-	*ret_left = c->left;
+	*ret_left = !c->ended;
 	return r;
 }

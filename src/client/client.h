@@ -66,7 +66,7 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
 
 /*
  * Shows the terminal of the session whose keeper is at the other end of `fd`, and types there, until
- * the session ends or the user detaches (*ret_left).  watches: types nothing.
+ * the session ends, or the user detaches or ends us by a signal (*ret_left).  watches: types nothing.
  */
 int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
 		  int *ret_status, struct error *e);

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 enum {
-	TALK_MS = 2000,         /* for an answer */
-	TALK_PAUSE_MS = 10000,  /* a process may be in a long write */
-	TALK_END_MS = 60000,    /* the command has a moment, and its record has to end */
-	TALK_TENDER_MS = 30000, /* for it to put the changes in order */
-	TALK_AGAIN_MS = 15000,  /* for others who change the rules at the same time */
+	TALK_MS = 2000,        /* for an answer */
+	TALK_PAUSE_MS = 10000, /* a process may be in a long write */
+	TALK_END_MS = 700000,  /* the command has a moment, and its record has to end */
+	TALK_TENDER_MS = 3000, /* for it to put the changes in order; its terminal may be frozen */
+	TALK_AGAIN_MS = 15000, /* for others who change the rules at the same time */
 	TALK_MOMENT_MS = 32,
 	TALK_SESSIONS_MAX = 4096,
 };

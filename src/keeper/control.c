@@ -33,6 +33,7 @@ void control_init(struct control *c, struct loop *loop, const struct channel *ga
 /* --- peers ---------------------------------------------------------------------------- */
 
 static void control_update_pause(struct control *c);
+static void control_drop_spawn(struct control_peer *p);
 
 /* Accepts new peers again. */
 static void control_hear(struct control *c)
@@ -49,6 +50,7 @@ static void control_drop(struct control_peer *p)
 	control_hear(p->control);
 	loop_remove(p->control->loop, &p->handle);
 	fd_close(&p->channel.fd);
+	control_drop_spawn(p);
 	p->waiting = 0;
 	p->pauses = 0;
 	p->pause_waits = p->pause_ends = p->waits = false;
@@ -120,6 +122,63 @@ static int control_on_status(void *context, struct channel_packet *packet, struc
 	return 0;
 }
 
+/* --- handing on ----------------------------------------------------------------------- */
+
+/* Hands the peer on: from now on it is somebody else's. */
+static void control_hand_on(struct control_peer *p, const struct channel_packet *packet,
+			    int (*to)(void *context, int fd, struct loop_handle handle,
+				      const struct channel_packet *packet, struct error *e))
+{
+	struct error why = ERROR_INIT;
+
+	if (to(p->control->context, p->channel.fd, p->handle, packet, &why) < 0) {
+		control_fail_as(p, why.code, why.text, why.next);
+		return;
+	}
+	p->channel.fd = -1;
+	p->handle = (struct loop_handle){0, 0};
+	control_hear(p->control);
+}
+
+static void control_drop_spawn(struct control_peer *p)
+{
+	for (size_t i = 0; i < p->spawn_fd_count; i++)
+		fd_close(&p->spawn_fds[i]);
+	buf_fini(&p->spawn);
+	p->spawn_fd_count = 0;
+	p->spawn_waits = false;
+}
+
+static void control_keep_spawn(struct control_peer *p, struct channel_packet *packet)
+{
+	if (p->spawn_waits) {
+		control_fail(p, -EPROTO, "two commands at once");
+		return;
+	}
+	p->spawn = BUF_INIT(CHANNEL_BYTES_MAX);
+	buf_put(&p->spawn, packet->body.ptr, packet->body.len);
+	for (size_t i = 0; i < packet->fd_count; i++)
+		p->spawn_fds[i] = TAKE_FD(packet->fds[i]);
+	p->spawn_fd_count = packet->fd_count;
+	p->spawn_waits = true;
+}
+
+/* The box goes on: commands that waited for that start. */
+static void control_start_kept(struct control *c)
+{
+	for (size_t i = 0; i < CONTROL_PEERS; i++) {
+		struct control_peer *p = &c->peers[i];
+		struct channel_packet packet = {.body = buf_span(&p->spawn),
+						.fd_count = p->spawn_fd_count};
+
+		if (p->channel.fd < 0 || !p->spawn_waits)
+			continue;
+		memcpy(packet.fds, p->spawn_fds, sizeof(p->spawn_fds));
+		control_hand_on(p, &packet, c->join);
+		control_drop_spawn(p);
+	}
+}
+
 /* --- pausing -------------------------------------------------------------------------- */
 
 /* Lets the box go on when no peer pauses it any more.  Else sets the clock to when the next pause
@@ -137,6 +196,7 @@ static void control_update_pause(struct control *c)
 		c->pause_state = CONTROL_GOES;
 		c->pause_id = 0;
 		(void)c->pause(c->context, 0, 0);
+		control_start_kept(c);
 	}
 	if (first != 0) {
 		int64_t ms = first > now ? first - now : 1;
@@ -451,22 +511,6 @@ static int control_on_count(void *context, struct channel_packet *packet, struct
 	return 0;
 }
 
-/* Hands the peer on: from now on it is somebody else's. */
-static void control_hand_on(struct control_peer *p, const struct channel_packet *packet,
-			    int (*to)(void *context, int fd, struct loop_handle handle,
-				      const struct channel_packet *packet, struct error *e))
-{
-	struct error why = ERROR_INIT;
-
-	if (to(p->control->context, p->channel.fd, p->handle, packet, &why) < 0) {
-		control_fail_as(p, why.code, why.text, why.next);
-		return;
-	}
-	p->channel.fd = -1;
-	p->handle = (struct loop_handle){0, 0};
-	control_hear(p->control);
-}
-
 /* Nothing starts in a box that is held still: who looks at it would see it move. */
 static int control_on_spawn(void *context, struct channel_packet *packet, struct error *e)
 {
@@ -476,7 +520,7 @@ static int control_on_spawn(void *context, struct channel_packet *packet, struct
 	if (p->control->session.held)
 		control_fail_as(p, -EBUSY, "the session is paused", "'bawn resume' lets it go on.");
 	else if (p->control->pause_state != CONTROL_GOES)
-		control_fail(p, -EAGAIN, "the session is held still for a moment");
+		control_keep_spawn(p, packet);
 	else
 		control_hand_on(p, packet, p->control->join);
 	return 0;
@@ -525,9 +569,16 @@ static int control_on_wait(void *context, struct channel_packet *packet, struct 
 {
 	struct control_peer *p = context;
 
+	size_t count = 0;
+
 	(void)packet;
 	(void)e;
-	p->waits = true;
+	for (size_t i = 0; i < CONTROL_PEERS; i++)
+		count += p->control->peers[i].channel.fd >= 0 && p->control->peers[i].waits;
+	if (count >= CONTROL_PEERS / 2)
+		control_fail(p, -EUSERS, "too many wait for this session's end already");
+	else
+		p->waits = true;
 	return 0;
 }
 
@@ -566,8 +617,8 @@ static struct control_peer *control_place(struct control *c)
 
 		if (p->channel.fd < 0)
 			return p;
-		if (p->waiting == 0 && p->pauses == 0 && !p->waits && p->stays <= now &&
-		    (!first || p->stays < first->stays))
+		if (p->waiting == 0 && p->pauses == 0 && !p->waits && !p->spawn_waits &&
+		    p->stays <= now && (!first || p->stays < first->stays))
 			first = p;
 	}
 	if (first)

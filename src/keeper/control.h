@@ -67,6 +67,11 @@ struct control_peer {
 	bool pause_waits; /* for the box to be still */
 	bool pause_ends;  /* waits to be told that it was */
 	bool waits;       /* for the session's end */
+	/* SPAWN, which came while the box was held still: it is served when that goes on. */
+	struct buf spawn;
+	int spawn_fds[3];
+	size_t spawn_fd_count;
+	bool spawn_waits;
 };
 
 struct control {

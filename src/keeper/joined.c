@@ -170,7 +170,7 @@ static struct joined_job *joined_make(struct joined *j, int fd, struct loop_hand
 					     .rule_count = BAWN_ARRAY_SIZE(joined_rules),
 					     .state = JOINED_SERVING,
 					     .context = job};
-		job->view = (struct master_view){.fd = fd, .handle = handle};
+		job->view = (struct master_view){.fd = fd, .handle = handle, .waited = true};
 		master_init(&job->master, j->loop,
 			    &(struct master_to){.on_gone = joined_on_gone, .context = job});
 		(void)master_show(&job->master, &job->view, false);
@@ -194,7 +194,7 @@ int joined_start(struct joined *j, int fd, struct loop_handle handle,
 	struct joined_job *job = joined_make(j, fd, handle);
 
 	if (!job)
-		return error_set(e, -EAGAIN, "%d other commands were started in this session",
+		return error_set(e, -EUSERS, "%d other commands were started in this session",
 				 JOINED_MAX);
 	m.job = job->id;
 	schema_encode(&b, &message_spawn_schema, &m);
@@ -232,7 +232,12 @@ void joined_on_stopped(struct joined *j, uint64_t job, struct span body)
 	if (!found)
 		return;
 	master_settle(&found->master);
-	if (channel_send(found->peer.fd, MESSAGE_STOPPED, body, NULL, 0) < 0)
+	int r = channel_send(found->peer.fd, MESSAGE_STOPPED, body, NULL, 0);
+
+	/* A peer that has no room to hear of it has nobody who could let the command go on. */
+	if (r == -EAGAIN)
+		(void)joined_send_job(found, MESSAGE_CONTINUE, 1);
+	else if (r < 0)
 		joined_lose_peer(found);
 }
 

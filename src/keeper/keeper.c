@@ -51,11 +51,14 @@
 #include <unistd.h>
 
 enum { KEEPER_NEW, KEEPER_RUNNING };
+enum { KEEPER_JOB = 1 }; /* the session's own command */
 enum {
-	KEEPER_JOB = 1,
-	KEEPER_GRACE_SECONDS = 10,
-	KEEPER_HANG_UP_SECONDS = 1
-};                                    /* the session's own command */
+	KEEPER_GRACE_SECONDS = 10, /* to end in, when asked to */
+	KEEPER_HANG_UP_SECONDS = 1,
+	KEEPER_QUEUE_MAX = 256 << 10,
+	KEEPER_END_MS = 10000, /* a client that takes nothing is waited for */
+	KEEPER_KILLED_MS = 500,
+};
 enum { KEEPER_INTERRUPT = 'C' - 64 }; /* as a terminal types it */
 
 struct keeper {
@@ -68,9 +71,12 @@ struct keeper {
 	struct master_view client_view;
 	struct screening screening; /* where the command has a terminal */
 	struct viewers viewers;     /* who attached */
+	struct buf queue;           /* for the client, who has no room */
+	bool resolver_waits;        /* for that, too */
 	bool detached;              /* the client sees the terminal no more */
 	int grace;                  /* a clock: the command was asked to end; or -1 */
 	struct loop_handle grace_handle;
+	bool killed;
 	bool hung_up; /* and was told that its terminal is gone */
 	struct make_result made, gate_made, resolver_made;
 	struct channel gate; /* fd -1: the box has no gate */
@@ -93,23 +99,60 @@ struct keeper {
 	struct error failure;
 };
 
-/* A small message that must arrive: waits for room. */
-static int keeper_tell_client_fds(struct keeper *k, uint32_t type, struct span body, const int *fds,
-				  size_t fd_count)
-{
-	for (;;) {
-		int r = channel_send(k->client.fd, type, body, fds, fd_count);
-		struct pollfd room = {.fd = k->client.fd, .events = POLLOUT};
+/*
+ * A small message to the client.  One whose terminal is not read (a hung ssh, Ctrl-S) does not read us
+ * either, and must hold nobody up: what has no room waits in a queue.  When that is full, too, events are
+ * left out, which are only shown; the record has them.
+ */
+struct keeper_queued {
+	uint32_t type, len;
+};
 
-		if (r != -EAGAIN)
-			return r;
-		(void)ppoll(&room, 1, NULL, NULL);
+/* Sends what waits.  -EAGAIN: not all of it. */
+static int keeper_flush_client(struct keeper *k)
+{
+	int r = 0;
+
+	while (k->queue.len > 0) {
+		struct keeper_queued q;
+
+		memcpy(&q, k->queue.ptr, sizeof(q));
+		r = channel_send(k->client.fd, q.type,
+				 (struct span){(uint8_t *)k->queue.ptr + sizeof(q), q.len}, NULL,
+				 0);
+		if (r == -EAGAIN)
+			break;
+		size_t used = sizeof(q) + q.len;
+
+		memmove(k->queue.ptr, k->queue.ptr + used, k->queue.len - used);
+		k->queue.len -= used;
 	}
+	if (k->queue.len == 0 && k->resolver_waits) {
+		r = channel_send(k->client.fd, MESSAGE_RESOLVER, (struct span){NULL, 0},
+				 &k->lookups, 1);
+		k->resolver_waits = r == -EAGAIN;
+		if (r != -EAGAIN)
+			fd_close(&k->lookups);
+	}
+	k->client_view.more = k->queue.len > 0 || k->resolver_waits;
+	return r;
 }
 
 static int keeper_tell_client(struct keeper *k, uint32_t type, struct span body)
 {
-	return keeper_tell_client_fds(k, type, body, NULL, 0);
+	const struct keeper_queued q = {type, (uint32_t)body.len};
+	int r = k->queue.len > 0 ? -EAGAIN : channel_send(k->client.fd, type, body, NULL, 0);
+
+	if (r != -EAGAIN)
+		return r;
+	if (type == MESSAGE_EVENT && k->queue.len > KEEPER_QUEUE_MAX / 2)
+		return 0;
+	buf_put(&k->queue, &q, sizeof(q));
+	buf_put(&k->queue, body.ptr, body.len);
+	k->client_view.more = true;
+	return buf_error(&k->queue)
+		       ? -ENOBUFS
+		       : loop_set_events(&k->loop, k->client_view.handle, EPOLLIN | EPOLLOUT);
 }
 
 static int keeper_end(struct keeper *k)
@@ -541,7 +584,7 @@ static int keeper_attach(void *context, int fd, struct loop_handle handle,
 /* The session is over, and its command with it. */
 static int keeper_kill(struct keeper *k)
 {
-	k->ended = true;
+	k->ended = k->killed = true;
 	k->status = SIGKILL;
 	return keeper_end(k);
 }
@@ -599,15 +642,18 @@ static int keeper_type(void *context, struct span bytes)
 {
 	struct keeper *k = context;
 
-	return k->master.fd < 0 ? -ENOTTY : (master_put(&k->master, bytes), 0);
+	if (!k->master.expected || (k->master.had_one && k->master.fd < 0))
+		return -ENOTTY;
+	master_put(&k->master, bytes);
+	return 0;
 }
 
 static void keeper_look(void *context, struct message_session *session)
 {
 	struct keeper *k = context;
 
-	session->terminal = k->master.had_one;
-	session->viewers = viewers_count(&k->viewers) + (k->master.had_one && !k->detached);
+	session->terminal = k->master.expected;
+	session->viewers = viewers_count(&k->viewers) + (k->master.expected && !k->detached);
 }
 
 /* The client lives on without its terminal. */
@@ -757,6 +803,7 @@ static int keeper_make_screen(struct keeper *k, struct span start, struct error 
 
 	if (r < 0 || !m.terminal || k->control.listener < 0)
 		return r;
+	k->master.expected = true;
 	k->client_view.rows = m.rows;
 	k->client_view.columns = m.columns;
 	r = screening_start(&k->screening, k->programs, &k->loop, &k->master, e);
@@ -864,6 +911,13 @@ static void keeper_on_size(void *context, uint64_t rows, uint64_t columns)
 	screening_resize(&k->screening, rows, columns);
 }
 
+static void keeper_hush(void *context, bool hush)
+{
+	struct keeper *k = context;
+
+	screening_hush(&k->screening, hush);
+}
+
 static int keeper_paint(void *context)
 {
 	struct keeper *k = context;
@@ -878,6 +932,7 @@ static int keeper_on_client(void *context, uint32_t events)
 
 	/* One that is gone takes nothing: what it said last is read, and then its end. */
 	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR))) {
+		(void)keeper_flush_client(k);
 		master_on_room(&k->master, &k->client_view);
 		return 0;
 	}
@@ -911,6 +966,25 @@ static void keeper_end_box(struct keeper *k)
 	make_end(&k->made);
 }
 
+/* The last of the terminal's output and of what the client is told, for as long as the client takes
+ * some of it.  One who takes nothing is not waited for long. */
+static void keeper_drain(struct keeper *k)
+{
+	int ms = k->killed ? KEEPER_KILLED_MS : KEEPER_END_MS;
+
+	for (;;) {
+		bool done = master_drain(&k->master);
+		struct pollfd room = {.fd = k->client.fd, .events = POLLOUT};
+		struct timespec patience = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+		int r = keeper_flush_client(k);
+
+		if ((done && r != -EAGAIN) || ppoll(&room, 1, &patience, NULL) <= 0 ||
+		    (room.revents & (POLLHUP | POLLERR)))
+			return;
+	}
+}
+
 static void keeper_report_end(struct keeper *k)
 {
 	const struct message_job exited = {KEEPER_JOB, k->status};
@@ -924,9 +998,10 @@ static void keeper_report_end(struct keeper *k)
 	else
 		schema_encode(&b, &message_failed_schema, &failed);
 	if (k->ended || k->failure.code != 0) {
-		(void)channel_send(k->client.fd, type, buf_span(&b), NULL, 0);
 		viewers_end(&k->viewers, type, buf_span(&b));
 		control_end(&k->control, type, buf_span(&b));
+		(void)keeper_tell_client(k, type, buf_span(&b));
+		keeper_drain(k);
 	}
 	/* The client stopped when the command did.  Continue it: perhaps nobody else does. */
 	if (k->stopped)
@@ -965,10 +1040,11 @@ static void keeper_end_record(struct keeper *k)
  * can. */
 static void keeper_want_resolver(struct keeper *k)
 {
-	if (k->lookups >= 0)
-		(void)keeper_tell_client_fds(k, MESSAGE_RESOLVER, (struct span){NULL, 0},
-					     &k->lookups, 1);
-	fd_close(&k->lookups);
+	if (k->lookups < 0)
+		return;
+	k->resolver_waits = true;
+	if (keeper_flush_client(k) == -EAGAIN)
+		(void)loop_set_events(&k->loop, k->client_view.handle, EPOLLIN | EPOLLOUT);
 }
 
 /* Shows in the session what another command did to it. */
@@ -1027,7 +1103,10 @@ int keeper_run(int channel, int programs)
 		return 1;
 	k.client_view.fd = channel;
 	master_init(&k.master, &k.loop,
-		    &(struct master_to){keeper_on_view_gone, keeper_on_size, keeper_paint, &k});
+		    &(struct master_to){keeper_on_view_gone, keeper_on_size, keeper_paint,
+					keeper_hush, &k});
+	k.client_view.waited = true;
+	k.queue = BUF_INIT(KEEPER_QUEUE_MAX);
 	(void)master_show(&k.master, &k.client_view, false);
 	viewers_init(&k.viewers, &k.loop, &k.master, keeper_go_on, &k);
 	int r = loop_run(&k.loop);
@@ -1036,10 +1115,10 @@ int keeper_run(int channel, int programs)
 		(void)error_sys(&k.failure, r, "keeping the session");
 	keeper_end_box(&k);
 	joined_end(&k.joined);
-	(void)fd_set_nonblock(channel, false);
 	keeper_end_gate(&k);
-	(void)master_drain(&k.master);
+	keeper_drain(&k);
 	keeper_end_record(&k);
+	keeper_drain(&k);
 	keeper_report_end(&k);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { MASTER_TYPED_MAX = 1 << 20, MASTER_SETTLE = 64 };
+enum { MASTER_TYPED_MAX = 1 << 20, MASTER_SETTLE = 64, MASTER_DRAIN = 4096 };
 
 void master_init(struct master *m, struct loop *loop, const struct master_to *to)
 {
@@ -25,7 +25,7 @@ struct master_view *master_viewer(const struct master *m)
 	if (m->driver)
 		return m->driver;
 	for (size_t i = 0; i < m->view_count; i++)
-		if (!m->views[i]->screen)
+		if (!m->views[i]->screen && !m->views[i]->watches)
 			return m->views[i];
 	return NULL;
 }
@@ -37,6 +37,16 @@ static bool master_is_alone(const struct master *m)
 	for (size_t i = 0; i < m->view_count; i++)
 		count += !m->views[i]->screen;
 	return count == 1;
+}
+
+/* The picture that is on its way is for nobody any more. */
+static void master_abandon(struct master *m)
+{
+	if (m->piece_len > 0)
+		m->to.hush(m->to.context, false);
+	m->piece_len = 0;
+	m->owed += m->painting != NULL;
+	m->painting = NULL;
 }
 
 /* Sends what was read to those who have not taken it.  Who is gone is marked. */
@@ -56,7 +66,8 @@ static void master_flush(struct master *m)
 					       (struct span){(uint8_t *)m->output, m->output_len},
 					       NULL, 0);
 
-		if (r == -EAGAIN && (v->screen || v == m->painting || master_is_alone(m))) {
+		if (r == -EAGAIN &&
+		    (v->screen || v == m->painting || (v->waited && master_is_alone(m)))) {
 			left = true;
 			continue;
 		}
@@ -76,19 +87,38 @@ static int master_pass(struct master *m)
 	if (n <= 0)
 		return n < 0 ? -errno : -EIO;
 	m->output_len = (size_t)n;
+	/* A picture that waits for room is no longer what is shown. */
+	if (m->painting) {
+		m->painting->behind = true;
+		master_abandon(m);
+	}
 	for (size_t i = 0; i < m->view_count; i++)
 		m->views[i]->pending = !m->views[i]->behind;
 	master_flush(m);
 	return 0;
 }
 
+/* The terminal is not read: somebody has not taken what was read last, or a picture is being made. */
+static bool master_is_busy(const struct master *m)
+{
+	return m->output_len > 0 || (m->painting && m->piece_len == 0);
+}
+
+/* No picture is under way, or one for somebody who has no room for it. */
+static bool master_can_paint(const struct master *m)
+{
+	return !m->painting || m->piece_len > 0;
+}
+
 static void master_mind_pace(struct master *m)
 {
-	bool waits = m->output_len > 0 || m->painting;
+	bool waits = master_is_busy(m);
 
 	for (size_t i = 0; i < m->view_count; i++) {
 		const struct master_view *v = m->views[i];
-		bool wants = v != m->painting && (v->pending || v->behind);
+		bool wants = v->more || (v == m->painting ? m->piece_len > 0 : v->pending) ||
+			     (v->screen && m->paint_waits) ||
+			     (v->behind && !m->paint_waits && master_can_paint(m));
 
 		(void)loop_set_events(m->loop, v->handle, EPOLLIN | (wants ? EPOLLOUT : 0u));
 	}
@@ -133,7 +163,8 @@ void master_forget(struct master *m, struct master_view *view)
 			m->views[kept++] = m->views[i];
 	m->view_count = kept;
 	m->driver = m->driver == view ? NULL : m->driver;
-	m->painting = m->painting == view ? NULL : m->painting;
+	if (m->painting == view)
+		master_abandon(m);
 	master_flush(m);
 	master_mind_pace(m);
 }
@@ -164,7 +195,7 @@ static int master_on_event(void *context, uint32_t events)
 		(void)master_write(m);
 	if (!(events & (EPOLLIN | EPOLLHUP)))
 		return 0;
-	if (m->output_len > 0 || m->painting) {
+	if (master_is_busy(m)) {
 		/* Hung up (which epoll tells unasked) while somebody is slow: what is left is read
 		 * at the end. */
 		loop_remove(m->loop, &m->handle);
@@ -248,27 +279,56 @@ void master_answer(struct master *m, struct span bytes)
 /* The picture has what the screen has taken; what was read and is on its way there comes after it. */
 static void master_begin_picture(struct master *m, struct master_view *view)
 {
+	const struct master_view *like = m->driver ? m->driver : view;
 	bool after = false;
 
 	for (size_t i = 0; i < m->view_count; i++)
 		after = after || (m->views[i]->screen && m->views[i]->pending);
+	int r = m->to.paint ? m->to.paint(m->to.context) : -ENOTCONN;
+
+	m->paint_waits = r == -EAGAIN;
+	if (r == -EAGAIN)
+		return;
 	view->behind = false;
-	if (m->to.paint && m->to.paint(m->to.context) == 0) {
+	if (r == 0) {
 		m->painting = view;
-		m->cut = false;
 		view->pending = after;
 		return;
 	}
 	/* There is no screen: who runs in the box is asked to draw it again. */
-	if (view->rows > 1)
-		master_set_size(m, view->rows - 1, view->columns);
-	master_set_size(m, view->rows, view->columns);
+	if (like->rows > 1 && !like->watches) {
+		master_set_size(m, like->rows - 1, like->columns);
+		master_set_size(m, like->rows, like->columns);
+	}
+}
+
+/* A piece that had no room before has it now. */
+static void master_send_piece(struct master *m)
+{
+	struct master_view *v = m->painting;
+	int r = channel_send(v->fd, MESSAGE_OUTPUT,
+			     (struct span){(uint8_t *)m->piece, m->piece_len}, NULL, 0);
+
+	if (r == -EAGAIN)
+		return;
+	v->lost = r < 0;
+	m->piece_len = 0;
+	m->to.hush(m->to.context, false);
 }
 
 void master_on_room(struct master *m, struct master_view *view)
 {
-	if (view->behind && !m->painting)
+	if (view->screen && m->paint_waits)
+		m->paint_waits = false;
+	if (view == m->painting && m->piece_len > 0)
+		master_send_piece(m);
+	if (view->behind && view != m->painting && !m->paint_waits && master_can_paint(m)) {
+		if (m->painting) {
+			m->painting->behind = true;
+			master_abandon(m);
+		}
 		master_begin_picture(m, view);
+	}
 	master_flush(m);
 	master_end_turn(m);
 }
@@ -277,20 +337,35 @@ void master_on_painted(struct master *m, struct span piece)
 {
 	struct master_view *v = m->painting;
 
-	if (!v)
+	if (m->owed > 0) {
+		m->owed -= piece.len == 0;
 		return;
-	if (piece.len > 0 && !m->cut && !v->lost) {
+	}
+	if (!v || piece.len > sizeof(m->piece))
+		return;
+	if (piece.len > 0 && !v->lost) {
 		int r = channel_send(v->fd, MESSAGE_OUTPUT, piece, NULL, 0);
 
-		m->cut = r == -EAGAIN;
 		v->lost = r < 0 && r != -EAGAIN;
+		if (r == -EAGAIN) {
+			memcpy(m->piece, piece.ptr, piece.len);
+			m->piece_len = piece.len;
+			m->to.hush(m->to.context, true);
+		}
 	}
 	if (piece.len == 0) {
 		m->painting = NULL;
-		v->behind = m->cut;
-		v->pending = v->pending && !m->cut;
 		master_flush(m);
 	}
+	master_end_turn(m);
+}
+
+void master_lose_screen(struct master *m)
+{
+	m->owed = m->piece_len = 0;
+	m->paint_waits = false;
+	m->painting = NULL;
+	master_flush(m);
 	master_end_turn(m);
 }
 
@@ -299,7 +374,7 @@ void master_on_painted(struct master *m, struct span piece)
 void master_settle(struct master *m)
 {
 	master_flush(m);
-	for (int i = 0; i < MASTER_SETTLE && m->fd >= 0 && m->output_len == 0 && !m->painting; i++)
+	for (int i = 0; i < MASTER_SETTLE && m->fd >= 0 && !master_is_busy(m); i++)
 		if (master_pass(m) < 0)
 			break;
 	master_mind_pace(m);
@@ -307,9 +382,11 @@ void master_settle(struct master *m)
 
 bool master_drain(struct master *m)
 {
-	m->painting = NULL;
+	if (m->painting)
+		master_abandon(m);
 	master_flush(m);
-	while (m->fd >= 0 && m->output_len == 0 && master_pass(m) == 0)
-		continue;
+	for (int i = 0; i < MASTER_DRAIN && m->fd >= 0 && m->output_len == 0; i++)
+		if (master_pass(m) < 0)
+			break;
 	return m->output_len == 0;
 }

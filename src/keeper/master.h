@@ -3,9 +3,9 @@
  * The master of a job's terminal, which stands outside the box: what the box writes goes as OUTPUT to
  * everybody who sees the terminal, and what they send is typed.
  *
- *	one view	while it is slow the terminal is not read, so its writers wait and nothing
- *			is lost
- *	several		who is slow misses output, and is given a picture of the screen when he has
+ *	who started it	is waited for while nobody else sees the terminal: while he is slow it is not
+ *			read, so its writers wait and nothing is lost
+ *	anybody else	who is slow misses output, and is given a picture of the screen when he has
  *			room again: nobody holds the others up
  *	the screen	(bawn-screen) has every byte, and is always waited for
  *	none		the terminal is read for the screen alone
@@ -30,6 +30,8 @@ struct master_view {
 	struct loop_handle handle; /* who watches that, with EPOLLIN */
 	bool screen;               /* bawn-screen: it is given every byte */
 	bool watches;              /* types nothing */
+	bool waited;               /* for, while nobody else is there */
+	bool more;                 /* its owner has something to send, too */
 	bool pending;              /* has not taken the output that was read last */
 	bool behind;               /* has missed output, and wants a picture */
 	bool lost;
@@ -43,8 +45,11 @@ struct master_to {
 	void (*on_gone)(void *context, struct master_view *view);
 	/* The terminal has another size now; or NULL. */
 	void (*on_size)(void *context, uint64_t rows, uint64_t columns);
-	/* A picture is wanted: master_on_painted brings it.  Negative: there is none. */
+	/* A picture is wanted: master_on_painted brings it.  -EAGAIN: not now, and the screen's room is
+	 * told; any other: there is none. */
 	int (*paint)(void *context);
+	/* No more pieces of a picture, or go on. */
+	void (*hush)(void *context, bool hush);
 	void *context;
 };
 
@@ -53,6 +58,7 @@ struct master {
 	int fd; /* -1: none, or none any more */
 	struct loop_handle handle;
 	bool had_one;
+	bool expected;                 /* the job has a terminal, here already or not */
 	char output[MESSAGE_DATA_MAX]; /* read from the terminal, not yet taken by all */
 	size_t output_len;
 	struct buf input; /* for the terminal, not yet taken by it */
@@ -60,7 +66,10 @@ struct master {
 	size_t view_count;
 	struct master_view *driver;   /* who typed last; or NULL */
 	struct master_view *painting; /* its picture is being made: the terminal is not read */
-	bool cut;                     /* that picture did not fit */
+	bool paint_waits;             /* the screen has no room to be asked */
+	size_t owed;                  /* pictures on their way for nobody any more */
+	char piece[MESSAGE_DATA_MAX]; /* of a picture, which had no room */
+	size_t piece_len;
 	struct master_to to;
 };
 
@@ -70,7 +79,7 @@ void master_init(struct master *m, struct loop *loop, const struct master_to *to
 int master_show(struct master *m, struct master_view *view, bool late);
 void master_forget(struct master *m, struct master_view *view);
 
-/* Who is there besides the screen; NULL: nobody.  The driver comes first. */
+/* Who is there and can type; NULL: nobody.  The driver comes first. */
 struct master_view *master_viewer(const struct master *m);
 
 /* Takes the box's terminal, the descriptor also when this fails. */
@@ -89,8 +98,11 @@ void master_answer(struct master *m, struct span bytes);
 /* A view can take more.  It may be gone then. */
 void master_on_room(struct master *m, struct master_view *view);
 
-/* A piece of the picture; the last is empty.  With no screen any more: empty, too. */
+/* A piece of the picture; the last is empty. */
 void master_on_painted(struct master *m, struct span piece);
+
+/* There is no screen any more: who waits for a picture does not get one. */
+void master_lose_screen(struct master *m);
 
 /* What was written until now is on its way, as far as it is taken. */
 void master_settle(struct master *m);

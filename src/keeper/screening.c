@@ -36,14 +36,20 @@ void screening_lose(struct screening *s)
 	master_forget(s->master, &s->view);
 	loop_remove(s->loop, &s->view.handle);
 	fd_close(&s->channel.fd);
-	/* Whoever waits for a picture does not get one. */
-	master_on_painted(s->master, (struct span){NULL, 0});
+	master_lose_screen(s->master);
 }
 
 static int screening_on_channel(void *context, uint32_t events)
 {
 	struct screening *s = context;
 
+	/* What master.c wants to hear of is EPOLLIN and more; a piece that has no room yet comes first. */
+	if (s->hushed && !(events & (EPOLLHUP | EPOLLERR))) {
+		(void)loop_set_events(s->loop, s->view.handle, 0);
+		return 0;
+	}
+	if (s->resize_waits && (events & EPOLLOUT))
+		screening_resize(s, s->rows, s->columns);
 	if ((events & EPOLLOUT) && !(events & (EPOLLHUP | EPOLLERR | EPOLLIN)))
 		master_on_room(s->master, &s->view);
 	else if (!channel_serve(&s->channel))
@@ -78,9 +84,20 @@ void screening_resize(struct screening *s, uint64_t rows, uint64_t columns)
 {
 	const struct message_resize m = {.rows = rows, .columns = columns};
 
-	if (s->channel.fd >= 0)
-		(void)message_send(s->channel.fd, MESSAGE_RESIZE, &message_resize_schema, &m, NULL,
-				   0);
+	s->rows = rows;
+	s->columns = columns;
+	if (s->channel.fd < 0)
+		return;
+	int r = message_send(s->channel.fd, MESSAGE_RESIZE, &message_resize_schema, &m, NULL, 0);
+
+	s->resize_waits = s->view.more = r == -EAGAIN;
+}
+
+void screening_hush(struct screening *s, bool hush)
+{
+	s->hushed = hush;
+	if (s->channel.fd >= 0 && hush)
+		(void)loop_set_events(s->loop, s->view.handle, 0);
 }
 
 int screening_paint(struct screening *s)

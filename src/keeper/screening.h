@@ -19,6 +19,9 @@ struct screening {
 	struct loop *loop;
 	struct master *master;
 	struct master_view view;
+	bool hushed;       /* it is not heard until a piece of its picture has room */
+	bool resize_waits; /* for room */
+	uint64_t rows, columns;
 };
 
 #define SCREENING_INIT ((struct screening){.made = {0, -1}, .channel = {.fd = -1}})
@@ -28,7 +31,10 @@ int screening_start(struct screening *s, int programs, struct loop *loop, struct
 
 void screening_resize(struct screening *s, uint64_t rows, uint64_t columns);
 
-/* Asks for a picture; negative: there is none. */
+/* The master has no room for more of a picture, or has it again. */
+void screening_hush(struct screening *s, bool hush);
+
+/* Asks for a picture; -EAGAIN: not now; any other: there is none. */
 int screening_paint(struct screening *s);
 
 /* The master's: the screen does not take its messages any more. */

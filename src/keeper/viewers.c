@@ -101,7 +101,7 @@ int viewers_add(struct viewers *v, int fd, struct loop_handle handle, struct spa
 
 	if (r < 0)
 		return r;
-	if (!v->master->had_one)
+	if (!v->master->expected)
 		return error_set(e, -ENOTTY,
 				 "this session has no terminal: there is nothing to see");
 	for (size_t i = 0; !free_one && i < VIEWERS_MAX; i++)

@@ -66,6 +66,18 @@ static void modes_set_listed(struct modes *m, bool on)
 	}
 }
 
+/* "2;23": these rows scroll, and no others. */
+static void modes_set_region(struct modes *m)
+{
+	char *end = NULL;
+	unsigned long top = strtoul(m->words, &end, 10);
+	unsigned long bottom = *end == ';' ? strtoul(end + 1, NULL, 10) : 0;
+	bool some = bottom > (top ? top : 1) && bottom <= MODES_NUMBER_MAX;
+
+	m->top = some ? (unsigned int)(top ? top : 1) : 0;
+	m->bottom = some ? (unsigned int)bottom : 0;
+}
+
 static void modes_end_sequence(struct modes *m, char last)
 {
 	m->words[m->len] = '\0';
@@ -75,6 +87,8 @@ static void modes_end_sequence(struct modes *m, char last)
 		m->shape = (int)strtol(m->words, NULL, 10) & 7;
 	else if (last == 'p' && m->len == 1 && m->words[0] == '!')
 		modes_init(m);
+	else if (last == 'r' && strspn(m->words, "0123456789;") == m->len)
+		modes_set_region(m);
 }
 
 /* "31;9999999" as "31;1024": no screen is larger, and libvterm does a thing as often as it is told. */
@@ -236,6 +250,8 @@ void modes_say(const struct modes *m, struct buf *into)
 		if (on != modes_table[i].normal)
 			buf_putf(into, "\x1b[?%d%c", modes_table[i].number, on ? 'h' : 'l');
 	}
+	if (m->bottom > 0)
+		buf_putf(into, "\x1b[%u;%ur", m->top, m->bottom);
 	if (m->keypad)
 		buf_put_str(into, "\x1b=");
 	if (m->shape != MODES_SHAPE_NONE)

@@ -20,10 +20,11 @@ struct modes {
 	unsigned char state; /* enum, in the .c */
 	char words[MODES_WORDS];
 	size_t len;
-	uint32_t on; /* bit: row of the table */
-	bool keypad; /* ESC = */
-	char last;   /* letter that was written, where it is a plain one; else 0 */
-	int shape;   /* of the cursor, as DECSCUSR has it; MODES_SHAPE_NONE: never said */
+	uint32_t on;              /* bit: row of the table */
+	bool keypad;              /* ESC = */
+	char last;                /* letter that was written, where it is a plain one; else 0 */
+	unsigned int top, bottom; /* rows that scroll, from 1; 0: all */
+	int shape; /* of the cursor, as DECSCUSR has it; MODES_SHAPE_NONE: never said */
 };
 
 void modes_init(struct modes *m);

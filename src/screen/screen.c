@@ -92,6 +92,7 @@ void screen_resize(struct screen *s, uint64_t rows, uint64_t columns)
 {
 	s->rows = screen_bounded(rows, s->rows, SCREEN_ROWS_MAX);
 	s->columns = screen_bounded(columns, s->columns, SCREEN_COLUMNS_MAX);
+	s->modes.top = s->modes.bottom = 0; /* as libvterm has it */
 	vterm_set_size(s->vt, s->rows, s->columns);
 }
 
@@ -199,7 +200,7 @@ static bool screen_is_blank(const VTermScreenCell *c)
 static int screen_row_end(const struct screen *s, int row)
 {
 	for (int column = s->columns; column > 0; column--) {
-		VTermScreenCell c;
+		VTermScreenCell c = {.chars = {0}};
 
 		if (vterm_screen_get_cell(s->cells, (VTermPos){row, column - 1}, &c) &&
 		    !screen_is_blank(&c))
@@ -252,7 +253,7 @@ static void screen_paint_row(const struct screen *s, int row, struct screen_pen 
 	int at = -1; /* where the other terminal writes next, if that is sure */
 
 	for (int column = 0; column < end; column++) {
-		VTermScreenCell c;
+		VTermScreenCell c = {.chars = {0}};
 
 		if (!vterm_screen_get_cell(s->cells, (VTermPos){row, column}, &c))
 			continue;
@@ -319,11 +320,15 @@ static int screen_on_output(void *context, struct channel_packet *packet, struct
 
 	(void)e;
 	screen_feed(side->screen, packet->body);
-	size_t len = screen_take_answers(side->screen, answers, sizeof(answers));
+	for (;;) {
+		size_t len = screen_take_answers(side->screen, answers, sizeof(answers));
+		int r = len == 0 ? 0
+				 : channel_send(side->channel.fd, MESSAGE_INPUT,
+						(struct span){(uint8_t *)answers, len}, NULL, 0);
 
-	return len == 0 ? 0
-			: channel_send(side->channel.fd, MESSAGE_INPUT,
-				       (struct span){(uint8_t *)answers, len}, NULL, 0);
+		if (len == 0 || r < 0)
+			return r;
+	}
 }
 
 static int screen_on_resize(void *context, struct channel_packet *packet, struct error *e)

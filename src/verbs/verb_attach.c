@@ -85,7 +85,7 @@ int verb_attach(const struct invocation *i)
 		text_printf(&err,
 			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
 			    session.name, session.name);
-		return EXIT_OK;
+		return verb_end_like(status);
 	}
 	text_printf(&err, "bawn: the session %s has ended. What it changed: bawn diff %s\n",
 		    session.name, session.name);

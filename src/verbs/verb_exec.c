@@ -7,7 +7,6 @@
  */
 #include "bawn_verbs.h"
 #include "client.h"
-#include "clock.h"
 #include "fd.h"
 #include "host.h"
 #include "message_box.h"
@@ -16,10 +15,7 @@
 #include "verbs.h"
 
 #include <limits.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { EXEC_PATIENCE_MS = 15000, EXEC_MOMENT_NS = 20 * 1000 * 1000 };
 
 struct exec {
 	struct arena arena;
@@ -90,26 +86,6 @@ static int exec_find(struct exec *x, const char *name)
 	return 0;
 }
 
-/* Another verb may hold the box still for a moment: then the command starts after it. */
-static int exec_run(struct exec *x, int *ret_status)
-{
-	const struct timespec moment = {.tv_nsec = EXEC_MOMENT_NS};
-	int64_t until = clock_ms(CLOCK_BOOTTIME) + EXEC_PATIENCE_MS;
-
-	for (;;) {
-		int r = client_join(TAKE_FD(x->session.fd), &x->what, &x->how, ret_status, &x->e);
-
-		if (r != -EAGAIN || clock_ms(CLOCK_BOOTTIME) > until)
-			return r;
-		x->e = ERROR_INIT;
-		(void)nanosleep(&moment, NULL);
-		x->session.fd = session_store_connect(&x->places, x->session.name);
-		if (x->session.fd < 0)
-			return error_set(&x->e, -ENOENT, "the session %s has ended",
-					 x->session.name);
-	}
-}
-
 static int exec_in(const struct invocation *i, const char *name, char *const *argv)
 {
 	_cleanup_(exec_fini) struct exec x = {
@@ -125,7 +101,7 @@ static int exec_in(const struct invocation *i, const char *name, char *const *ar
 
 		r = exec_words(&x, argv ? argv : (char *const *)(uintptr_t)shell);
 		if (r == 0)
-			r = exec_run(&x, &status);
+			r = client_join(TAKE_FD(x.session.fd), &x.what, &x.how, &status, &x.e);
 	}
 	if (r < 0) {
 		verb_complain(&x.e);
