@@ -149,8 +149,9 @@ struct hold_repo;
 /* A folder with a repository: where its files are, and where git keeps its own. */
 struct hold_root {
 	struct hold_root *next;
-	const char *path;   /* "": the top */
-	const char *gitdir; /* within the workspace; NULL: elsewhere */
+	const char *path; /* "": the top */
+	/* Within the workspace; NULL: elsewhere.  Where the session took its .git away, as it was. */
+	const char *gitdir;
 };
 
 /* A path, and all beneath it, that a setting or a link makes one of a rule's. */
@@ -237,6 +238,7 @@ struct hold_judge {
 	dev_t device;
 	ino_t inode;
 	struct hold_outside around; /* settings of the repository around the workspace */
+	struct hold_outside here;   /* drivers that the user's own repositories here set up */
 	struct buf folded, after, old;
 	struct hold_dir *dirs[HOLD_DIR_BUCKETS];
 	struct hold_root *roots;
@@ -419,8 +421,8 @@ const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *pat
 /* One that is looked at now; NULL: there is no memory. */
 struct hold_dir *hold_dir_new(struct hold_judge *j, const char *path, size_t len);
 
-/* A change is called like a part of a repository: whether the folder is one, and was.  had, has: the
- * parts that are known to be there (git_place.h). */
+/* A change is called like a part of a repository: whether the folder is one, or could be when not all
+ * lands, and was.  had, has: the parts that are known to be there (git_place.h). */
 void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had, unsigned int has);
 
 /* A folder of a path that a commit or an index brings (NULL: nothing is known of it): what it
