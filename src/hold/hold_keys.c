@@ -95,7 +95,6 @@ static const struct hold_key_row hold_keys_run[] = {
 /* By the exact key, or all of a section whose other keys are above. */
 static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "repositoryformatversion", NULL},
-	{"core", false, "filemode", NULL},
 	{"core", false, "ignorecase", NULL},
 	{"core", false, "precomposeunicode", NULL},
 	{"core", false, "symlinks", NULL},
@@ -114,7 +113,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "multipackindex", NULL},
 	{"core", false, "sparsecheckoutcone", NULL},
 	{"core", false, "longpaths", NULL},
-	{"core", false, "excludesfile", NULL},
 	{"extensions", false, "objectformat", NULL},
 	{"extensions", false, "relativeworktrees", NULL},
 	{"user", false, "name", NULL},
@@ -132,7 +130,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"remote", true, "tagopt", NULL},
 	{"remote", true, "partialclonefilter", NULL},
 	{"submodule", true, "active", NULL},
-	{"submodule", false, "recurse", NULL},
 	{"submodule", false, "active", NULL},
 	{"pull", false, "rebase", NULL},
 	{"pull", false, "ff", NULL},
@@ -167,9 +164,7 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"diff", false, "submodule", NULL},
 	{"commit", false, "verbose", NULL},
 	{"commit", false, "cleanup", NULL},
-	{"commit", false, "gpgsign", NULL},
 	{"tag", false, "sort", NULL},
-	{"tag", false, "gpgsign", NULL},
 	{"color", false, "*", NULL},
 	{"color", true, "*", NULL},
 	{"column", false, "*", NULL},
@@ -213,6 +208,18 @@ static const struct {
 	const char *harmless;
 	enum hold_key key;
 } hold_keys_lose[] = {
+	{{"submodule", false, "recurse",
+	  "git switch, git checkout and git pull would write the files of submodules, too"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+	{{"commit", false, "gpgsign", "git commit would not sign any more"},
+	 "true",
+	 HOLD_KEY_SHOWN},
+	{{"tag", false, "gpgsign", "git tag would not sign any more"}, "true", HOLD_KEY_SHOWN},
+	{{"core", false, "filemode", "git would not see which files can be run"},
+	 "true",
+	 HOLD_KEY_SHOWN},
+	{{"core", false, "excludesfile", HOLD_HIDES}, "", HOLD_KEY_SHOWN},
 	{{"gc", false, "pruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpireunreachable", HOLD_GC}, "never", HOLD_KEY_RUNS},

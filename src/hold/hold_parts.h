@@ -144,6 +144,9 @@ struct hold_said {
 };
 
 struct git_difference;
+struct git_name;
+struct hold_modules;
+struct hold_news;
 struct hold_repo;
 
 /* A folder with a repository: where its files are, and where git keeps its own. */
@@ -252,6 +255,11 @@ struct hold_judge {
 	struct hold_tools *tools;              /* hold_tools.c, once it was asked */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
+	/* hold_module.c: where submodules of a repository have their own, once it was asked. */
+	struct hold_modules *modules;
+	int (*judge_commit)(struct hold_judge *j, struct hold_repo *repo,
+			    const struct git_name *old, const struct git_name *new,
+			    struct hold_news *n);
 	const char *ignored; /* the folder that was told last: hold_ignored.c */
 	bool ignored_before; /* patterns are read as they were before the session */
 	const char **froms;  /* old names of what was renamed, sorted: hold_commits.c */
@@ -405,6 +413,12 @@ int hold_whole_end(struct hold_judge *j);
 /* Looks at every folder that has a change: repositories, and what they and links name.  Sets `git`
  * of each change. */
 int hold_look_around(struct hold_judge *j);
+
+/* The folder at this path as well, where nothing is changed: its repository, and what that names. */
+int hold_look_at(struct hold_judge *j, const char *path);
+
+/* Where git keeps its own for a folder, as a view has it; NULL: it is no repository, or elsewhere. */
+const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const char *root);
 
 /* Says that there is no memory to look. */
 int hold_no_memory(struct hold_judge *j);

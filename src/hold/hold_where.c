@@ -414,6 +414,20 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 	}
 }
 
+int hold_look_at(struct hold_judge *j, const char *path)
+{
+	const char *below = hold_join(j, path, "x");
+
+	return below ? hold_look_path(j, below) : hold_no_memory(j);
+}
+
+const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const char *root)
+{
+	unsigned int type = hold_type(v, hold_join(j, root, ".git"));
+
+	return type == OBJECT_ABSENT ? NULL : hold_dotgit_leads(j, v, root, type);
+}
+
 /* A folder of the user's: its links, and the folders in it that wait for their turn. */
 static int hold_look_below(struct hold_judge *j, const char *dir, const char **waiting,
 			   size_t *count)
