@@ -133,7 +133,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"submodule", false, "active", NULL},
 	{"pull", false, "rebase", NULL},
 	{"pull", false, "ff", NULL},
-	{"push", false, "default", NULL},
 	{"push", false, "autosetupremote", NULL},
 	{"push", false, "followtags", NULL},
 	{"fetch", false, "fsckobjects", NULL},
@@ -202,7 +201,7 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	"git gc, which many commands start, would remove commits that only logs and stashes have"
 #define HOLD_HIDES "git status would not say all that has changed"
 
-/* Those that can lose or hide work, or lead somewhere, unless they say what stands there. */
+/* Those that can lose or hide work, or lead somewhere, unless they say one of what stands there. */
 static const struct {
 	struct hold_key_row row;
 	const char *harmless;
@@ -220,6 +219,9 @@ static const struct {
 	 "true",
 	 HOLD_KEY_SHOWN},
 	{{"core", false, "excludesfile", HOLD_HIDES}, "", HOLD_KEY_SHOWN},
+	{{"push", false, "default", "git push would push all branches of the same names"},
+	 "simple|current|upstream|tracking|nothing",
+	 HOLD_KEY_SHOWN},
 	{{"gc", false, "pruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpireunreachable", HOLD_GC}, "never", HOLD_KEY_RUNS},
@@ -283,6 +285,22 @@ static bool hold_key_is_afar(const char *value)
 	return !colon || str_after(colon + 1, "refs/remotes/");
 }
 
+/* One of the words that stand there with a bar between. */
+static bool hold_key_is_among(const char *value, const char *words)
+{
+	size_t len = strlen(value);
+
+	for (;; words++) {
+		size_t word = strcspn(words, "|");
+
+		if (word == len && strncasecmp(words, value, len) == 0)
+			return true;
+		words += word;
+		if (!*words)
+			return false;
+	}
+}
+
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 {
 	*ret_by = "";
@@ -293,7 +311,7 @@ enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_keys_lose); i++)
 		if (hold_key_is(&hold_keys_lose[i].row, g)) {
 			*ret_by = hold_keys_lose[i].row.by;
-			return strcasecmp(g->value, hold_keys_lose[i].harmless) == 0
+			return hold_key_is_among(g->value, hold_keys_lose[i].harmless)
 				       ? HOLD_KEY_HARMLESS
 				       : hold_keys_lose[i].key;
 		}
