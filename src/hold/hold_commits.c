@@ -345,9 +345,9 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 	c.after.type = commits_type(d->mode);
 	c.before.mode = d->old_mode & 0777;
 	c.after.mode = d->mode & 0777;
-	/* A submodule is a name of a commit elsewhere: .gitmodules is judged. */
+	/* A submodule is a name of a commit elsewhere. */
 	if (c.after.type == OBJECT_DIR || (!d->mode && c.before.type == OBJECT_DIR))
-		return 0;
+		return d->mode ? hold_judge_module(j, repo, path, d, n) : 0;
 	if (c.after.type == OBJECT_LINK) {
 		int r = hold_read_blob(repo, &d->object, PATH_MAX, &link);
 

@@ -70,6 +70,7 @@ struct hold_repo {
 	bool refs_asked;       /* about all that moved */
 	bool refs_held;        /* one of them is */
 	int trouble;           /* of its objects */
+	bool busy;             /* it is looked at because of a submodule */
 	bool knows;            /* what the user had is marked in the walk */
 	/* hold_refs.c: what the refs reach once the changes have landed, once it was asked. */
 	struct hold_reach {
@@ -113,6 +114,13 @@ int hold_follow_head(struct hold_judge *j, const char *gitdir, const struct hold
 /* The change without which this one must not land: packed-refs, for a ref that lost its file; a new
  * ref, for the HEAD that names it.  NULL: none. */
 const char *hold_needs(struct hold_judge *j, const struct change *c);
+
+/* --- hold_module.c --- */
+
+/* The commit that is named for a submodule at `path` of the workspace, `below` its repository's top:
+ * what it brings, where a repository here has it. */
+int hold_judge_module(struct hold_judge *j, struct hold_repo *repo, const char *path,
+		      const struct git_difference *d, struct hold_news *n);
 
 /* --- hold_known.c --- */
 

@@ -334,16 +334,18 @@ static struct span hold_macro_of(struct span macros, struct span text)
 static int hold_by_macros(struct hold_judge *j, const struct change *c, struct hold_verdict *v)
 {
 	static const char *const files[] = {".gitattributes", ".git/info/attributes"};
+	/* What the session took out of them may stay. */
+	const struct view *const views[] = {j->view, &j->before};
 	char path[PATH_MAX];
 
 	for (const struct hold_root *root = j->roots; root; root = root->next)
-		for (size_t i = 0; i < BAWN_ARRAY_SIZE(files); i++) {
+		for (size_t i = 0; i < BAWN_ARRAY_SIZE(files) * BAWN_ARRAY_SIZE(views); i++) {
 			_cleanup_buf_ struct buf text = BUF_INIT(HOLD_READ_MAX);
 
 			if (snprintf(path, sizeof(path), "%s%s%s", root->path,
-				     *root->path ? "/" : "", files[i]) >= (int)sizeof(path) ||
+				     *root->path ? "/" : "", files[i / 2]) >= (int)sizeof(path) ||
 			    str_equal(path, c->path) ||
-			    hold_read_path(j->view, path, HOLD_READ_MAX, &text) < 0)
+			    hold_read_path(views[i % 2], path, HOLD_READ_MAX, &text) < 0)
 				continue;
 			struct span line = hold_macro_of(buf_span(&text), buf_span(&j->after));
 
@@ -385,6 +387,9 @@ int hold_by_attributes(struct hold_judge *j, const struct change *c, struct hold
 
 		if (!root && !user)
 			user = hold_user_driver(&j->around, word, a.name);
+		/* As the user's folder has it: the session may have taken it out of its own. */
+		if (!root && !user)
+			user = hold_user_driver(&j->here, word, a.name);
 		if (user) {
 			v->most = HOLD_HOLD;
 			return hold_say(j, v, "%s would run the driver %s.%.*s that %.200s sets up",

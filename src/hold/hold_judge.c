@@ -354,6 +354,7 @@ int hold_judge(const struct hold_rules *r, const struct view *v, struct changes 
 	j->rules = r;
 	j->kinds = hold_kinds;
 	j->judge = hold_judge_said;
+	j->judge_commit = hold_judge_commit;
 	j->view = v;
 	j->before = (struct view){.base = v->base};
 	j->changes = c;

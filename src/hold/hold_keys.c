@@ -95,7 +95,6 @@ static const struct hold_key_row hold_keys_run[] = {
 /* By the exact key, or all of a section whose other keys are above. */
 static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "repositoryformatversion", NULL},
-	{"core", false, "filemode", NULL},
 	{"core", false, "ignorecase", NULL},
 	{"core", false, "precomposeunicode", NULL},
 	{"core", false, "symlinks", NULL},
@@ -114,7 +113,6 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"core", false, "multipackindex", NULL},
 	{"core", false, "sparsecheckoutcone", NULL},
 	{"core", false, "longpaths", NULL},
-	{"core", false, "excludesfile", NULL},
 	{"extensions", false, "objectformat", NULL},
 	{"extensions", false, "relativeworktrees", NULL},
 	{"user", false, "name", NULL},
@@ -132,11 +130,9 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"remote", true, "tagopt", NULL},
 	{"remote", true, "partialclonefilter", NULL},
 	{"submodule", true, "active", NULL},
-	{"submodule", false, "recurse", NULL},
 	{"submodule", false, "active", NULL},
 	{"pull", false, "rebase", NULL},
 	{"pull", false, "ff", NULL},
-	{"push", false, "default", NULL},
 	{"push", false, "autosetupremote", NULL},
 	{"push", false, "followtags", NULL},
 	{"fetch", false, "fsckobjects", NULL},
@@ -167,9 +163,7 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	{"diff", false, "submodule", NULL},
 	{"commit", false, "verbose", NULL},
 	{"commit", false, "cleanup", NULL},
-	{"commit", false, "gpgsign", NULL},
 	{"tag", false, "sort", NULL},
-	{"tag", false, "gpgsign", NULL},
 	{"color", false, "*", NULL},
 	{"color", true, "*", NULL},
 	{"column", false, "*", NULL},
@@ -207,12 +201,27 @@ static const struct hold_key_row hold_keys_harmless[] = {
 	"git gc, which many commands start, would remove commits that only logs and stashes have"
 #define HOLD_HIDES "git status would not say all that has changed"
 
-/* Those that can lose or hide work, or lead somewhere, unless they say what stands there. */
+/* Those that can lose or hide work, or lead somewhere, unless they say one of what stands there. */
 static const struct {
 	struct hold_key_row row;
 	const char *harmless;
 	enum hold_key key;
 } hold_keys_lose[] = {
+	{{"submodule", false, "recurse",
+	  "git switch, git checkout and git pull would write the files of submodules, too"},
+	 "false",
+	 HOLD_KEY_SHOWN},
+	{{"commit", false, "gpgsign", "git commit would not sign any more"},
+	 "true",
+	 HOLD_KEY_SHOWN},
+	{{"tag", false, "gpgsign", "git tag would not sign any more"}, "true", HOLD_KEY_SHOWN},
+	{{"core", false, "filemode", "git would not see which files can be run"},
+	 "true",
+	 HOLD_KEY_SHOWN},
+	{{"core", false, "excludesfile", HOLD_HIDES}, "", HOLD_KEY_SHOWN},
+	{{"push", false, "default", "git push would push all branches of the same names"},
+	 "simple|current|upstream|tracking|nothing",
+	 HOLD_KEY_SHOWN},
 	{{"gc", false, "pruneexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpire", HOLD_GC}, "never", HOLD_KEY_RUNS},
 	{{"gc", false, "reflogexpireunreachable", HOLD_GC}, "never", HOLD_KEY_RUNS},
@@ -276,6 +285,22 @@ static bool hold_key_is_afar(const char *value)
 	return !colon || str_after(colon + 1, "refs/remotes/");
 }
 
+/* One of the words that stand there with a bar between. */
+static bool hold_key_is_among(const char *value, const char *words)
+{
+	size_t len = strlen(value);
+
+	for (;; words++) {
+		size_t word = strcspn(words, "|");
+
+		if (word == len && strncasecmp(words, value, len) == 0)
+			return true;
+		words += word;
+		if (!*words)
+			return false;
+	}
+}
+
 enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 {
 	*ret_by = "";
@@ -286,7 +311,7 @@ enum hold_key hold_key_of(const struct git_config *g, const char **ret_by)
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(hold_keys_lose); i++)
 		if (hold_key_is(&hold_keys_lose[i].row, g)) {
 			*ret_by = hold_keys_lose[i].row.by;
-			return strcasecmp(g->value, hold_keys_lose[i].harmless) == 0
+			return hold_key_is_among(g->value, hold_keys_lose[i].harmless)
 				       ? HOLD_KEY_HARMLESS
 				       : hold_keys_lose[i].key;
 		}

@@ -144,13 +144,17 @@ struct hold_said {
 };
 
 struct git_difference;
+struct git_name;
+struct hold_modules;
+struct hold_news;
 struct hold_repo;
 
 /* A folder with a repository: where its files are, and where git keeps its own. */
 struct hold_root {
 	struct hold_root *next;
-	const char *path;   /* "": the top */
-	const char *gitdir; /* within the workspace; NULL: elsewhere */
+	const char *path; /* "": the top */
+	/* Within the workspace; NULL: elsewhere.  Where the session took its .git away, as it was. */
+	const char *gitdir;
 };
 
 /* A path, and all beneath it, that a setting or a link makes one of a rule's. */
@@ -237,6 +241,7 @@ struct hold_judge {
 	dev_t device;
 	ino_t inode;
 	struct hold_outside around; /* settings of the repository around the workspace */
+	struct hold_outside here;   /* drivers that the user's own repositories here set up */
 	struct buf folded, after, old;
 	struct hold_dir *dirs[HOLD_DIR_BUCKETS];
 	struct hold_root *roots;
@@ -250,6 +255,11 @@ struct hold_judge {
 	struct hold_tools *tools;              /* hold_tools.c, once it was asked */
 	uint8_t name_more[HOLD_NAME_BITS / 8]; /* by their sums, those beyond that are kept */
 	struct hold_repo *repos;
+	/* hold_module.c: where submodules of a repository have their own, once it was asked. */
+	struct hold_modules *modules;
+	int (*judge_commit)(struct hold_judge *j, struct hold_repo *repo,
+			    const struct git_name *old, const struct git_name *new,
+			    struct hold_news *n);
 	struct hold_linked *linked; /* hold_linked.c; NULL: there is no node_modules */
 	const char *ignored;        /* the folder that was told last: hold_ignored.c */
 	const char *made; /* the folder that was looked for last, and whether it is new: likewise */
@@ -422,6 +432,12 @@ int hold_whole_end(struct hold_judge *j);
  * of each change. */
 int hold_look_around(struct hold_judge *j);
 
+/* The folder at this path as well, where nothing is changed: its repository, and what that names. */
+int hold_look_at(struct hold_judge *j, const char *path);
+
+/* Where git keeps its own for a folder, as a view has it; NULL: it is no repository, or elsewhere. */
+const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const char *root);
+
 /* Says that there is no memory to look. */
 int hold_no_memory(struct hold_judge *j);
 
@@ -437,8 +453,8 @@ const struct hold_dir *hold_dir_find(const struct hold_judge *j, const char *pat
 /* One that is looked at now; NULL: there is no memory. */
 struct hold_dir *hold_dir_new(struct hold_judge *j, const char *path, size_t len);
 
-/* A change is called like a part of a repository: whether the folder is one, and was.  had, has: the
- * parts that are known to be there (git_place.h). */
+/* A change is called like a part of a repository: whether the folder is one, or could be when not all
+ * lands, and was.  had, has: the parts that are known to be there (git_place.h). */
 void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had, unsigned int has);
 
 /* A folder of a path that a commit or an index brings (NULL: nothing is known of it): what it

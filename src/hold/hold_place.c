@@ -54,14 +54,16 @@ unsigned int hold_type(const struct view *v, const char *path)
 
 /* --- gitdirs -------------------------------------------------------------------------- */
 
-/* With the parts that it has beside those of the view. */
-static bool hold_is_gitdir(const struct view *v, const char *dir, unsigned int parts)
+/* With the parts that it has beside those of one view, or of the other (NULL: of no other). */
+static bool hold_is_gitdir(const struct view *v, const struct view *other, const char *dir,
+			   unsigned int parts)
 {
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < GIT_HAS_COUNT; i++) {
 		if (!(parts >> i & 1) && git_join(path, dir, git_parts[i]) &&
-		    hold_type(v, path) != OBJECT_ABSENT)
+		    (hold_type(v, path) != OBJECT_ABSENT ||
+		     (other && hold_type(other, path) != OBJECT_ABSENT)))
 			parts |= 1u << i;
 		/* Most folders have none, and are known at the first look. */
 		if (!(parts & GIT_HAS_HEAD))
@@ -75,9 +77,10 @@ void hold_look_member(struct hold_judge *j, struct hold_dir *d, unsigned int had
 	if (d->member)
 		return;
 	d->member = true;
-	d->is_gitdir = hold_is_gitdir(j->view, d->path, has);
-	d->was_gitdir =
-		d->is_gitdir && (git_is_repository(had) || hold_is_gitdir(&j->before, d->path, 0));
+	/* A part that the session took away stays where its removal does not land. */
+	d->is_gitdir = hold_is_gitdir(j->view, &j->before, d->path, had | has);
+	d->was_gitdir = d->is_gitdir &&
+			(git_is_repository(had) || hold_is_gitdir(&j->before, NULL, d->path, 0));
 }
 
 /* --- and in what a commit or an index brings ------------------------------------------- */

@@ -21,6 +21,7 @@
 
 #include "dir.h"
 #include "fnv.h"
+#include "git_attributes.h"
 #include "git_config.h"
 #include "git_refs.h"
 #include "open.h"
@@ -73,6 +74,31 @@ static int hold_look_include(struct hold_judge *j, const char *file, const char 
 	return r < 0 ? r : hold_includes_add(j, more, path);
 }
 
+/* A driver that is set up here, which attributes may name. */
+static int hold_look_driver(struct hold_judge *j, const char *file, const struct git_config *g)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < GIT_DRIVER_COUNT; i++)
+		is = is || str_equal(g->section, git_driver_words[i]);
+	if (!is || !g->has_subsection ||
+	    hold_user_driver(&j->here, g->section, span_of_str(g->subsection)))
+		return 0;
+	struct hold_setting *s = arena_alloc(&j->arena, sizeof(*s));
+
+	if (!s)
+		return hold_no_memory(j);
+	*s = (struct hold_setting){.next = j->here.settings,
+				   .file = arena_str(&j->arena, file),
+				   .section = arena_str(&j->arena, g->section),
+				   .subsection = arena_str(&j->arena, g->subsection),
+				   .has_subsection = true};
+	if (!s->file || !s->section || !s->subsection)
+		return hold_no_memory(j);
+	j->here.settings = s;
+	return 0;
+}
+
 static int hold_look_setting(struct hold_judge *j, const char *root, const char *file,
 			     const struct git_config *g, struct hold_includes *more)
 {
@@ -121,8 +147,11 @@ int hold_look_files(struct hold_judge *j, const char *root, const char *file)
 		}
 		struct git_config g = {.left = buf_span(&text)};
 
-		while (r == 0 && git_config_next(&g) > 0)
-			r = hold_look_setting(j, root, more.files[i], &g, &more);
+		while (r == 0 && git_config_next(&g) > 0) {
+			r = hold_look_driver(j, more.files[i], &g);
+			if (r == 0)
+				r = hold_look_setting(j, root, more.files[i], &g, &more);
+		}
 	}
 	return r;
 }
@@ -304,11 +333,13 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 
 	if (!dotgit)
 		return hold_no_memory(j);
-	if (type == OBJECT_ABSENT)
-		return 0;
-	/* The user's own are never too many: an agent that makes hundreds hides none of them. */
 	unsigned int was = hold_type(&j->before, dotgit);
 
+	/* One that the session took away is the user's all the same: its removal is held, or not
+	 * meant, and then its hooks and settings stand. */
+	if (type == OBJECT_ABSENT && was == OBJECT_ABSENT)
+		return 0;
+	/* The user's own are never too many: an agent that makes hundreds hides none of them. */
 	if (was == OBJECT_ABSENT && ++j->root_count > HOLD_ROOTS_MAX)
 		return hold_place_add(j, d->path, "git-hook-folders",
 				      "more repositories are new than can be looked into (%d): "
@@ -319,15 +350,17 @@ static int hold_look_root(struct hold_judge *j, struct hold_dir *d)
 
 	if (!root)
 		return hold_no_memory(j);
-	*root = (struct hold_root){.next = j->roots,
-				   .path = d->path,
-				   .gitdir = hold_dotgit_leads(j, j->view, d->path, type)};
-	d->root = j->roots = root;
 	/* What the user had there before. */
 	struct hold_root old = {.path = d->path};
 
 	if (was != OBJECT_ABSENT)
 		old.gitdir = hold_dotgit_leads(j, &j->before, d->path, was);
+	*root = (struct hold_root){
+		.next = j->roots,
+		.path = d->path,
+		.gitdir = type == OBJECT_ABSENT ? old.gitdir
+						: hold_dotgit_leads(j, j->view, d->path, type)};
+	d->root = j->roots = root;
 	int r = hold_look_user(j, d->path);
 
 	if (r == 0 && old.gitdir)
@@ -379,6 +412,20 @@ static int hold_look_path(struct hold_judge *j, const char *path)
 		len = (size_t)(at - path) + part;
 		at += part + 1;
 	}
+}
+
+int hold_look_at(struct hold_judge *j, const char *path)
+{
+	const char *below = hold_join(j, path, "x");
+
+	return below ? hold_look_path(j, below) : hold_no_memory(j);
+}
+
+const char *hold_gitdir_at(struct hold_judge *j, const struct view *v, const char *root)
+{
+	unsigned int type = hold_type(v, hold_join(j, root, ".git"));
+
+	return type == OBJECT_ABSENT ? NULL : hold_dotgit_leads(j, v, root, type);
 }
 
 /* A folder of the user's: its links, and the folders in it that wait for their turn. */

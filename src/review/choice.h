@@ -59,6 +59,11 @@ struct choice {
 	const char *meant_why;
 	enum choice_state passed; /* LEFT: what it would be, had it not been passed over */
 	const char *passed_why;
+	/* Held, or pointed out, because of what lands and what does not (choice_judge.c): what was said
+	 * of it before, and what it was.  NULL: it is as it was judged at first. */
+	const struct change *was;
+	enum choice_state was_state;
+	const char *ahead;   /* it was released by this word though it is not held yet */
 	bool committed, old; /* of a session with a branch of its own: branch_left.h */
 	bool counted;        /* as text */
 	size_t added, removed;
@@ -151,6 +156,17 @@ bool choices_can_merge(const struct choices *c);
 /* Directories follow what is in them: a new one lands with the first thing in it, and a removed one
  * stays while something in it does.  May be called again after other choices. */
 int choices_settle(struct choices *c, struct error *e);
+
+/* --- choice_judge.c ---
+ * Settles, and judges the user's folder as it will be with what lands: what is held then stays as
+ * well, until nothing more is.  -ELOOP and a sentence when that has no end. */
+int choices_settle_judged(struct choices *c, struct error *e);
+
+/* Not all lands, or not as the session has it: then what was held at first need not be all. */
+bool choices_land_in_part(const struct choices *c);
+
+/* What was released though nothing holds it; -ENOENT and a sentence. */
+int choices_check_ahead(const struct choices *c, struct error *e);
 
 /* What becomes of git's inner files that both sides changed; after judging, and again after
  * choices.

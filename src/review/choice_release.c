@@ -323,6 +323,14 @@ static int release_nothing(const struct choices *c, const struct pathspec *spec,
 					      "shows it.");
 				return -ENOENT;
 			}
+	struct choice *x = at ? &c->items[at - c->changes.items] : NULL;
+
+	/* What lands is not known yet: it may be held then. */
+	if (x && at->after.type != OBJECT_DIR &&
+	    (x->state == CHOICE_LANDS || x->state == CHOICE_CONFLICT) && choices_land_in_part(c)) {
+		x->ahead = spec->typed;
+		return 0;
+	}
 	(void)error_set(e, -ENOENT, "'%s' is not held", spec->typed);
 	error_next(e, "A held change is released by its own path, its folder or its rule, as "
 		      "'bawn diff' shows them.");

@@ -6,6 +6,7 @@
  *	2  its changes are read and hashed, judged by the list of holds, and compared with what
  *	   stands in the workspace and what the session departed from (choice.h)
  *	3  they are shown; what is in conflict must be decided, what is held released by name
+ *	   what lands then, with what stays, is judged once more (choice_judge.c)
  *	4  the user says yes, at the terminal or by --yes
  *	5  the decision goes to the record and to its disk (decision.h)
  *	6  everything is hashed again as it lands (land.h): what is not what was shown ends it
@@ -186,8 +187,11 @@ static bool apply_ask_held(struct apply *a)
 /* What was chosen is final for now. */
 static int apply_settle(struct apply *a, struct error *e)
 {
-	int r = choices_settle(&a->choices, e);
+	int r = choices_settle_judged(&a->choices, e);
 
+	/* Hunks are not chosen yet. */
+	if (r == 0 && !invocation_has(a->i, OPTION_PATCH))
+		r = choices_check_ahead(&a->choices, e);
 	return r < 0 ? r : choices_count_lines(&a->choices, e);
 }
 

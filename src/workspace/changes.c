@@ -583,6 +583,8 @@ int changes_open(const struct view *v, const struct change *c, enum change_side 
 
 	if (o->type != OBJECT_FILE)
 		return -EINVAL;
+	if (v->part && side == CHANGE_AFTER)
+		return view_openat(v, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	/* Whatever has taken its place meanwhile does not make us wait. */
 	int fd = open_deep(view_root(v, o->layer), path,
 			   O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);

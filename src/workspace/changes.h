@@ -29,10 +29,24 @@ enum {
 	CHANGES_HASH_PLAIN_MAX = 256 << 20,
 };
 
+/* Of a view that is a part of one: whose version stands at a path. */
+enum view_side {
+	VIEW_OF_LAYERS,
+	VIEW_OF_BASE,
+	VIEW_OF_NOBODY, /* nothing stands there */
+	VIEW_OF_FILE,   /* another one: *ret_fd, which is borrowed */
+};
+
+struct view_part {
+	enum view_side (*says)(const void *context, const char *path, int *ret_fd);
+	const void *context;
+};
+
 struct view {
 	int base; /* the workspace's own folder; -1: nothing is beneath */
 	int layers[STACK_MAX];
-	size_t count; /* lowest first */
+	size_t count;                 /* lowest first */
+	const struct view_part *part; /* NULL: all that the layers have counts */
 };
 
 #define VIEW_INIT ((struct view){.base = -1})

@@ -230,8 +230,61 @@ static int view_copy_path(const char *path, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* The view that knows of the path, whole: 0, or -ENOENT when nothing is there; *ret_fd: >= 0 when it
+ * is that file. */
+static int view_whole(const struct view *v, const char *path, struct view *ret, int *ret_fd)
+{
+	enum view_side side =
+		v->part ? v->part->says(v->part->context, path, ret_fd) : VIEW_OF_LAYERS;
+
+	*ret = side == VIEW_OF_BASE ? (struct view){.base = v->base} : *v;
+	ret->part = NULL;
+	return side == VIEW_OF_NOBODY ? -ENOENT : 0;
+}
+
+static int view_look_part(const struct view *v, const char *path, struct object *ret)
+{
+	struct view whole;
+	struct view_entry entry = {.object = {.type = OBJECT_ABSENT}};
+	int fd = -1;
+
+	if (view_whole(v, path, &whole, &fd) < 0) {
+		*ret = (struct object){.layer = -1};
+		return 0;
+	}
+	if (fd < 0)
+		return view_look(&whole, path, ret);
+	int r = view_entry_read(fd, "", &entry);
+
+	*ret = entry.object;
+	ret->layer = -1;
+	return r;
+}
+
+static int view_openat_part(const struct view *v, const char *path, int flags)
+{
+	struct view whole;
+	int fd = -1;
+
+	if (view_whole(v, path, &whole, &fd) < 0)
+		return -ENOENT;
+	if (fd < 0)
+		return view_openat(&whole, path, flags);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (copy >= 0 && lseek(copy, 0, SEEK_SET) < 0) {
+		int r = -errno;
+
+		fd_close(&copy);
+		return r;
+	}
+	return copy < 0 ? -errno : copy;
+}
+
 int view_look(const struct view *v, const char *path, struct object *ret)
 {
+	if (v->part)
+		return view_look_part(v, path, ret);
 	struct view_walk w = {.parent = -1};
 	_cleanup_free_ char *copy = NULL;
 	int layer = -1;
@@ -249,6 +302,8 @@ int view_look(const struct view *v, const char *path, struct object *ret)
 
 int view_openat(const struct view *v, const char *path, int flags)
 {
+	if (v->part)
+		return view_openat_part(v, path, flags);
 	struct view_walk w = {.parent = -1};
 	_cleanup_free_ char *copy = NULL;
 	struct view_entry again;
@@ -307,9 +362,56 @@ static int view_list_name(const struct view_listing *l, const char *name)
 	return l->found(l->context, name);
 }
 
+/* Of a part: the names that one side has, of which the part has something. */
+struct view_names {
+	const struct view *part;
+	const struct view *other; /* whose names were told already; NULL: none were */
+	const char *path;
+	int (*found)(void *context, const char *name);
+	void *context;
+};
+
+static int view_list_of(void *context, const char *name)
+{
+	const struct view_names *n = context;
+	size_t len = strlen(n->path) + strlen(name) + 2;
+	_cleanup_free_ char *path = malloc(len);
+	struct object o;
+
+	if (!path)
+		return -ENOMEM;
+	(void)snprintf(path, len, "%s%s%s", n->path, *n->path ? "/" : "", name);
+	if (n->other && view_look(n->other, path, &o) == 0 && o.type != OBJECT_ABSENT)
+		return 0;
+	int r = view_look(n->part, path, &o);
+
+	return r < 0 || o.type == OBJECT_ABSENT ? r : n->found(n->context, name);
+}
+
+static int view_list_part(const struct view *v, const char *path,
+			  int (*found)(void *context, const char *name), void *context)
+{
+	struct view whole = *v, base = {.base = v->base};
+	struct view_names n = {v, NULL, path, found, context};
+	struct object o;
+	int r = view_look(v, path, &o);
+
+	if (r < 0 || o.type != OBJECT_DIR)
+		return r < 0 ? r : o.type == OBJECT_ABSENT ? -ENOENT : -ENOTDIR;
+	whole.part = NULL;
+	r = view_list(&whole, path, view_list_of, &n);
+	n.other = &whole;
+	/* It may be a folder on one side alone. */
+	if (r == 0 || r == -ENOENT || r == -ENOTDIR)
+		r = view_list(&base, path, view_list_of, &n);
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+}
+
 int view_list(const struct view *v, const char *path, int (*found)(void *context, const char *name),
 	      void *context)
 {
+	if (v->part)
+		return view_list_part(v, path, found, context);
 	_cleanup_free_ char *copy = NULL;
 	bool any = false;
 	int r = view_copy_path(path, &copy);

@@ -482,6 +482,73 @@ static void test_the_view_is_what_the_box_sees(void **state)
 	assert_int_equal(o.type, OBJECT_ABSENT);
 }
 
+/* Of these names the side is told; all others are the base's. */
+static enum view_side part_says(const void *context, const char *path, int *ret_fd)
+{
+	const int *fd = context;
+
+	if (str_equal(path, "d/none"))
+		return VIEW_OF_NOBODY;
+	if (!str_equal(path, "d/other"))
+		return str_equal(path, "d/new") || str_equal(path, "e") || str_equal(path, "e/f")
+			       ? VIEW_OF_LAYERS
+			       : VIEW_OF_BASE;
+	*ret_fd = *fd;
+	return VIEW_OF_FILE;
+}
+
+static void test_a_part_of_the_view(void **state)
+{
+	struct world *w = *state;
+	int top = w->view.layers[0];
+	char text[8] = "", names[256] = "";
+	struct object o;
+
+	folder_at(w->view.base, "d");
+	put_at(w->view.base, "d/gone", "1");
+	put_at(w->view.base, "d/none", "1");
+	put_at(w->view.base, "d/other", "1");
+	put_at(w->view.base, "e", "1");
+	folder_at(top, "d");
+	whiteout_at(top, "d/gone");
+	put_at(top, "d/new", "22");
+	put_at(top, "d/left", "22");
+	put_at(top, "d/file", "333");
+	folder_at(top, "e");
+	put_at(top, "e/f", "22");
+	_cleanup_fd_ int other = openat(top, "d/file", O_RDONLY | O_CLOEXEC);
+
+	assert_true(other >= 0);
+	const struct view_part part = {.says = part_says, .context = &other};
+	struct view v = w->view;
+
+	v.part = &part;
+	assert_int_equal(view_look(&v, "d/none", &o), 0);
+	assert_int_equal(o.type, OBJECT_ABSENT);
+	assert_int_equal(view_look(&v, "d/left", &o), 0);
+	assert_int_equal(o.type, OBJECT_ABSENT);
+	assert_int_equal(view_look(&v, "d/other", &o), 0);
+	assert_int_equal(o.size, 3);
+	/* Twice: from its start each time. */
+	for (size_t i = 0; i < 2; i++) {
+		_cleanup_fd_ int fd = view_openat(&v, "d/other", O_RDONLY);
+
+		assert_int_equal(read(fd, text, sizeof(text)), 3);
+	}
+	assert_int_equal(view_openat(&v, "d/none", O_RDONLY), -ENOENT);
+	assert_int_equal(view_list(&v, "d", collect, names), 0);
+	assert_non_null(strstr(names, "gone;"));
+	assert_non_null(strstr(names, "new;"));
+	assert_non_null(strstr(names, "other;"));
+	assert_int_equal(strlen(names), strlen("gone;new;other;"));
+	/* A folder on one side alone. */
+	names[0] = '\0';
+	assert_int_equal(view_list(&v, "e", collect, names), 0);
+	assert_string_equal(names, "f;");
+	assert_int_equal(view_list(&v, "d/left", collect, names), -ENOENT);
+	assert_int_equal(view_list(&v, "d/gone", collect, names), -ENOTDIR);
+}
+
 #define world_test(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -507,6 +574,7 @@ int main(void)
 		world_test(test_what_cannot_be_read_is_dropped),
 		world_test(test_another_object_is_not_opened),
 		world_test(test_the_view_is_what_the_box_sees),
+		world_test(test_a_part_of_the_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
