@@ -122,10 +122,12 @@ enter() (
 	if [ "$how" = fresh ]; then
 		git symbolic-ref -m "bawn: on the branch $branch" HEAD "$ref" || fail "go to the branch $branch"
 	elif [ "$(git symbolic-ref -q HEAD)" != "$ref" ]; then
+		# As in a worktree: what it left checked out stays so.
+		at=$(git symbolic-ref -q --short HEAD) || at="no branch, at $(git rev-parse -q --short HEAD)"
 		if [ -e .git/rebase-merge ] || [ -e .git/rebase-apply ] || [ -e .git/BISECT_START ]; then
 			say "the session is in the middle of something, and not on the branch $branch"
 		else
-			git switch -q --ignore-other-worktrees "$branch" || fail "switch to the branch $branch"
+			say "the session left $branch, and goes on where it is: on $at ('git switch $branch' goes back)"
 		fi
 	fi
 )

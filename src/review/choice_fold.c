@@ -87,7 +87,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	int r = folding_read(&how, &ret->folding);
 
 	if (r == 0)
-		r = new_commits_read(&c->view, &c->changes, shown_brings_commits, ret,
+		r = new_commits_read(&c->view, &c->changes, shown_brings_commits, ret, &c->strays,
 				     &ret->commits);
 	for (size_t i = 0; r == 0 && i < c->count; i++) {
 		size_t added = 0, removed = 0;

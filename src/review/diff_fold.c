@@ -443,7 +443,8 @@ int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e)
 	int r = folding_read(how, &d->folding);
 
 	if (r == 0)
-		r = new_commits_read(&d->view, &d->changes, how->meant, how->context, &d->commits);
+		r = new_commits_read(&d->view, &d->changes, how->meant, how->context, &d->strays,
+				     &d->commits);
 	if (r < 0)
 		return error_sys(e, r, "cannot sort %zu changes", d->changes.count);
 	fold_moves(d);

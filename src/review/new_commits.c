@@ -26,6 +26,7 @@ struct commits_repo {
 	struct git_refs before, after;
 	struct git_walk walk;
 	struct new_commits *into;
+	const struct branch_strays *strays;
 	size_t tips;
 };
 
@@ -114,6 +115,21 @@ static bool commits_is_about(const char *name)
 	return str_after(name, "refs/heads/") || str_after(name, "refs/tags/");
 }
 
+/* Of a session with a branch of its own: what is on no branch. */
+static bool commits_is_stray_log(const struct change *c)
+{
+	return str_equal(c->path, ".git/logs/HEAD");
+}
+
+static int commits_add_strays(struct commits_repo *r)
+{
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < r->strays->count; i++)
+		code = commits_add(r, &r->strays->items[i]);
+	return code;
+}
+
 static int commits_on_packed(void *context, const char *name, const struct git_ref_value *value)
 {
 	struct commits_repo *r = context;
@@ -163,6 +179,8 @@ static int commits_of(struct commits_repo *r, const struct changes *c, size_t i,
 		else if ((commits_is_about(x->git) || str_equal(x->git, "HEAD")) &&
 			 git_refs_value(&r->after, "", x->git, &tip) == 0)
 			code = commits_add(r, &tip);
+		else if (commits_is_stray_log(x))
+			code = commits_add_strays(r);
 	}
 	return code;
 }
@@ -172,7 +190,7 @@ static bool commits_is_next(struct new_commits *n, const struct change *c, const
 			    size_t *seen_count, const char **ret)
 {
 	if (!c->git || !(commits_is_about(c->git) || str_equal(c->git, "HEAD") ||
-			 str_equal(c->git, "packed-refs")))
+			 str_equal(c->git, "packed-refs") || commits_is_stray_log(c)))
 		return false;
 	size_t len = (size_t)(c->git - c->path);
 
@@ -188,7 +206,7 @@ static bool commits_is_next(struct new_commits *n, const struct change *c, const
 
 int new_commits_read(const struct view *v, const struct changes *c,
 		     bool (*meant)(const void *context, size_t i), const void *context,
-		     struct new_commits *ret)
+		     const struct branch_strays *strays, struct new_commits *ret)
 {
 	const struct view before = {.base = v->base};
 	_cleanup_free_ const char **seen = calloc(NEW_COMMITS_TIPS_MAX, sizeof(*seen));
@@ -197,7 +215,8 @@ int new_commits_read(const struct view *v, const struct changes *c,
 
 	*ret = (struct new_commits){.arena = ARENA_INIT(NEW_COMMITS_ARENA)};
 	for (size_t i = 0; code == 0 && i < c->count; i++) {
-		_cleanup_(commits_repo_fini) struct commits_repo r = {.into = ret};
+		_cleanup_(commits_repo_fini) struct commits_repo r = {.into = ret,
+								      .strays = strays};
 
 		if (!commits_is_next(ret, &c->items[i], seen, &seen_count, &r.gitdir))
 			continue;

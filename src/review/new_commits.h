@@ -6,6 +6,7 @@
 #ifndef BAWN_NEW_COMMITS_H
 #define BAWN_NEW_COMMITS_H
 
+#include "branch_stray.h"
 #include "changes.h"
 
 enum { NEW_COMMITS_MAX = 1000 };
@@ -24,11 +25,11 @@ struct new_commits {
 	bool cut; /* there may be more */
 };
 
-/* `meant` says which changes of refs count; NULL: all do.  0 or -ENOMEM: what cannot be read is
+/* `meant` says which changes of refs count; NULL: all do.  `strays` count with the log of HEAD.  0 or -ENOMEM: what cannot be read is
  * left out. */
 int new_commits_read(const struct view *v, const struct changes *c,
 		     bool (*meant)(const void *context, size_t i), const void *context,
-		     struct new_commits *ret);
+		     const struct branch_strays *strays, struct new_commits *ret);
 void new_commits_fini(struct new_commits *n);
 #define _cleanup_new_commits_ _cleanup_(new_commits_fini)
 
