@@ -381,6 +381,11 @@ static int left_fill(struct branch_left *b, const char *start, const char *commi
 	left_read_head(b);
 	b->index_is = left_index_is(b);
 	r = left_tree(b, start, &began);
+	/* The user's `git gc` took it: nothing is as it was there. */
+	if (r == -ENOENT) {
+		began = none;
+		r = 0;
+	}
 	if (r == 0)
 		r = left_compare(b, &began, &tree, &b->since);
 	b->has_mine = r == 0 && own[0] && left_tree(b, own, &mine) == 0;
