@@ -123,13 +123,15 @@ static bool stray_is_passing(struct span words)
 	return false;
 }
 
-/* The lines of a log, the last one first. */
+/* The lines of a log, the last one first, but for those at its head that the user's has as well. */
 static int stray_ask_log(struct stray *s, const struct buf *log)
 {
-	size_t end = log->len, lines = 0;
+	size_t end = log->len, lines = 0, same = 0;
 	int r = 0;
 
-	while (r == 0 && end > 0) {
+	for (size_t i = 0; i < log->len && i < s->mine.len && log->ptr[i] == s->mine.ptr[i]; i++)
+		same = log->ptr[i] == '\n' ? i + 1 : same;
+	while (r == 0 && end > same) {
 		const char *text = log->ptr;
 		size_t from = end - 1;
 		struct git_log_line line;
