@@ -325,6 +325,26 @@ static bool commits_is_changed(struct hold_judge *j, const char *path)
 	       bsearch(&path, j->froms, j->from_count, sizeof(*j->froms), commits_from_order);
 }
 
+/* What git would take from there is on the screens: it stands in the tree.  Of commits on the way a
+ * change at that path is enough. */
+static bool commits_is_shown(struct hold_judge *j, struct hold_repo *repo,
+			     const struct hold_news *n, const char *path)
+{
+	const struct git_difference *d = j->brought;
+	struct git_name object;
+
+	if (!n->last &&
+	    (d->mode ? changes_find(j->changes, path) != NULL : commits_is_changed(j, path)))
+		return true;
+	if ((n->last || d->mode) && commits_is_seen(j, path, d->mode, &d->object))
+		return true;
+	/* The branch has it, and says so. */
+	int mode = n->told.len ? git_walk_lookup(&repo->walk, &n->told, d->path, &object) : -1;
+
+	return mode >= 0 && (uint32_t)mode == d->mode &&
+	       (!mode || git_name_equal(&object, &d->object));
+}
+
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d)
 {
@@ -372,13 +392,25 @@ int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold
 		r = commits_add(j, n, path, &said);
 	else if (r == 0 && said.level == HOLD_FLAG && !changes_find(j->changes, path))
 		r = commits_note_once(j, &n->flagged, path);
-	if (r == 0 && n->checked_out &&
-	    !(d->mode ? changes_find(j->changes, path) ||
-				commits_is_seen(j, path, d->mode, &d->object)
-		      : commits_is_changed(j, path)))
-		r = commits_note_once(j, &n->hidden, path);
+	if (r == 0 && n->checked_out && !commits_is_shown(j, repo, n, path))
+		r = commits_note_once(j, d->mode ? &n->hidden : &n->gone, path);
 	j->brought = NULL;
 	return r;
+}
+
+int hold_note_gone(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
+		   const struct git_difference *d)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s", repo->prefix, d->path) >= (int)sizeof(path) ||
+	    commits_type(d->old_mode) == OBJECT_DIR)
+		return 0;
+	j->brought = d;
+	bool shown = commits_is_shown(j, repo, n, path);
+
+	j->brought = NULL;
+	return shown ? 0 : commits_note_once(j, &n->gone, path);
 }
 
 struct commits_context {
@@ -502,6 +534,7 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 		bool fallback = old->len == 0 && news.base_count == 0 && news.cut &&
 				git_refs_value(&c->repo->before, "", "HEAD", &head) == 0;
 
+		c->news->last = true;
 		r = commits_compare(c, &tip.tree,
 				    old->len   ? old
 				    : fallback ? &head
@@ -509,6 +542,7 @@ static int commits_look(struct commits_context *c, const struct git_name *old,
 				    old->len   ? 1
 				    : fallback ? 1
 					       : news.base_count);
+		c->news->last = false;
 	}
 	for (size_t i = 0; r == 0 && i < news.count; i++) {
 		const struct git_news_commit *one = &news.items[i];
@@ -565,8 +599,16 @@ static int commits_say_words(struct hold_judge *j, struct hold_verdict *v, const
 int hold_say_hidden(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
 		    const char *who)
 {
+	char both[HOLD_WORDS_LIST + 96];
+
+	if (!n->hidden.count)
+		return commits_say_words(j, v, who, &n->gone, "is without files that stay here");
+	(void)snprintf(both, sizeof(both),
+		       "is without %s%s, and has files in versions that no change here shows",
+		       n->gone.list, n->gone.count > HOLD_WORDS_TOLD ? " and more" : "");
 	return commits_say_words(j, v, who, &n->hidden,
-				 "has files in versions that no change here shows");
+				 n->gone.count ? both
+					       : "has files in versions that no change here shows");
 }
 
 int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,
@@ -577,7 +619,7 @@ int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_v
 		return hold_say(j, v, "%s brings more commits than can be looked into", who);
 	if (n->count)
 		return commits_say_brought(j, n, v, who);
-	if (n->hidden.count)
+	if (n->hidden.count || n->gone.count)
 		return hold_say_hidden(j, n, v, who);
 	if (n->flagged.count)
 		return commits_say_words(j, v, who, &n->flagged,
@@ -928,7 +970,8 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 		if (!commits_have(into, &from->items[i]) && !commits_put(j, into, &from->items[i]))
 			*r = commits_no_memory(j);
 	/* The one that is named: rather of what is held than of what is only flagged. */
-	if (from->count || (into->commit.len == 0 && (from->hidden.count || from->flagged.count))) {
+	if (from->count || (into->commit.len == 0 &&
+			    (from->hidden.count || from->gone.count || from->flagged.count))) {
 		into->commit = from->commit;
 		into->is_tree = from->is_tree;
 	}
@@ -937,6 +980,8 @@ static void commits_join(struct hold_news *into, const struct hold_news *from, s
 		hold_words_note(&into->flagged, from->flagged.list);
 	for (size_t i = 0; i < from->hidden.count && i == 0; i++)
 		hold_words_note(&into->hidden, from->hidden.list);
+	for (size_t i = 0; i < from->gone.count && i == 0; i++)
+		hold_words_note(&into->gone, from->gone.list);
 	into->cut = into->cut || from->cut;
 }
 

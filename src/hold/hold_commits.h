@@ -25,6 +25,9 @@ struct hold_news {
 	struct brought *items; /* held; in the arena of the changes */
 	size_t count;
 	struct hold_words flagged, hidden;
+	struct hold_words gone; /* it is without these, and they stay in the tree */
+	bool last;            /* what is looked at is what git would take: the tip, or the index */
+	struct git_name told; /* of an index: the tree of the branch, by which it is told */
 	struct git_name commit; /* that is looked at, and at its end the tip */
 	bool is_tree;           /* it is none, but a tree that a ref names */
 	bool checked_out;       /* its files are those of the tree */
@@ -91,6 +94,10 @@ int hold_read_blob(struct hold_repo *repo, const struct git_name *name, size_t m
 /* Judges a file that a commit or an index has. */
 int hold_judge_brought(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
 		       const struct git_difference *d);
+
+/* An entry that is there no more, while its file may stay: that alone, and nothing is held by it. */
+int hold_note_gone(struct hold_judge *j, struct hold_repo *repo, struct hold_news *n,
+		   const struct git_difference *d);
 
 /* `who` brings what is in it; else the verdict is that it may land. */
 int hold_say_news(struct hold_judge *j, const struct hold_news *n, struct hold_verdict *v,

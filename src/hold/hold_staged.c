@@ -120,6 +120,19 @@ static int staged_entry(struct hold_staged *s, const struct git_index *was,
 	return staged_file(s, &d);
 }
 
+/* An entry of the user's that the session's index is without (`git rm --cached`).  `next` is the
+ * entry behind it: another stage of a path is no loss of it. */
+static int staged_gone(struct hold_staged *s, const struct git_index *was,
+		       const struct git_index *next)
+{
+	struct git_difference d = {.path = buf_str(&was->path)};
+
+	if ((was->kept[0] & STAGED_STAGE) != 0 || (next && str_equal(d.path, buf_str(&next->path))))
+		return 0;
+	staged_side(was, &d.old_mode, &d.old);
+	return hold_note_gone(s->j, s->repo, &s->news, &d);
+}
+
 /* --- sparse ones ------------------------------------------------------------------------- */
 
 /* An entry of the user's. */
@@ -341,11 +354,18 @@ static int staged_walk(struct hold_staged *s, struct git_index *before, struct g
 	int r = 0;
 
 	while (r == 0 && git_index_next(after)) {
-		while (had && staged_compare(before, after) < 0)
+		while (r == 0 && had && staged_compare(before, after) < 0) {
+			r = staged_gone(s, before, after);
 			had = git_index_next(before);
-		r = staged_entry(s, had && staged_compare(before, after) == 0 ? before : NULL,
-				 after);
+		}
+		bool same = had && staged_compare(before, after) == 0;
+
+		if (r == 0)
+			r = staged_entry(s, same ? before : NULL, after);
+		had = same ? git_index_next(before) : had;
 	}
+	for (; r == 0 && had; had = git_index_next(before))
+		r = staged_gone(s, before, NULL);
 	return r;
 }
 
@@ -404,6 +424,8 @@ static int staged_all(struct hold_staged *s, struct git_index *before, struct gi
 	s->j->parts = &parts;
 	if (r == 0)
 		r = staged_walk(s, before, after);
+	/* What git resolved is not what it would take. */
+	s->news.last = false;
 	if (r == 0)
 		r = staged_believed(s, after, ret_folder);
 	s->j->parts = NULL;
@@ -429,7 +451,7 @@ static int staged_say(struct hold_judge *j, const struct hold_staged *s, const c
 
 	if (r < 0 || v->most == HOLD_HOLD)
 		return r;
-	if (s->news.hidden.count && s->hidden.count == 0)
+	if ((s->news.hidden.count || s->news.gone.count) && s->hidden.count == 0)
 		return hold_say_hidden(j, &s->news, v, "git's index");
 	if (s->hidden.count == 0)
 		return 0;
@@ -506,6 +528,11 @@ int hold_by_staged(struct hold_judge *j, const struct change *c, struct hold_ver
 	if (r == 0 && after.name != s.repo->len)
 		r = -EPROTO;
 	bool had = hold_read_path(&j->before, c->path, STAGED_INDEX_MAX, &was) == 0;
+	struct git_name head;
+
+	s.news.last = true;
+	if (git_refs_value(&s.repo->after, gitdir, "HEAD", &head) == 0)
+		(void)git_walk_tree(&s.repo->walk, &head, &s.news.told);
 
 	/* Its shared part is another file, which is judged for itself. */
 	bool same = r == -ENOTSUP && had &&

@@ -162,6 +162,7 @@ int worktree_prepare(const struct layers *l, struct layers_session *s, int tree,
 	struct view base = {.base = tree};
 	char ref[LAYERS_BRANCH_MAX + sizeof("refs/heads/")];
 	char has[GIT_HEX_MAX + 1] = "", mine[GIT_HEX_MAX + 1] = "", last[GIT_HEX_MAX + 1] = "";
+	char yours[GIT_HEX_MAX + 1] = "";
 	int r = view_open(l, &s->project, tree, &v, e);
 
 	if (r < 0)
@@ -179,7 +180,9 @@ int worktree_prepare(const struct layers *l, struct layers_session *s, int tree,
 	if (r == 0)
 		r = worktree_list(l, s, &v, command, arena, ret);
 	ret->start = s->start;
-	ret->mine = arena_str(arena, mine);
+	if (r == 0)
+		r = branch_commit(&base, ref, yours);
+	ret->mine = yours[0] ? arena_printf(arena, "%s:branch", yours) : arena_str(arena, mine);
 	ret->last = arena_str(arena, last);
 	if (r == 0 && (!ret->mine || !ret->last))
 		r = -ENOMEM;

@@ -24,7 +24,7 @@
 struct worktree {
 	const char *branch; /* NULL: there is none */
 	const char *start;  /* a commit, BRANCH_UNBORN, or "": not known, of sessions of old */
-	const char *mine;   /* the user's commit; "": none */
+	const char *mine;   /* the user's commit, "COMMIT:branch" of this branch; "": none */
 	const char *lists;  /* a folder outside, with what branch_held gives */
 	uint64_t dev, ino;  /* of it */
 	const char *last;   /* the commit at which its layers have the branch; "": they do not */

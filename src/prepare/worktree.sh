@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # bawn: the session's files are its branch's own.  Nothing here runs a hook.
 # The branch; the workspace; the commits at which the session began, at which it has the branch, and
-# at which the user is; and whether it was on the branch before.
-branch=$1 top=$2 start=$3 last=$4 mine=$5 how=$6 ref=refs/heads/$1
+# at which the user is, on that branch (COMMIT:branch) or else by HEAD; and whether it was on the
+# branch before.
+branch=$1 top=$2 start=$3 last=$4 mine=${5%:branch} at=$5 how=$6 ref=refs/heads/$1
 shift 6
 
 git() {
@@ -15,6 +16,13 @@ say() { echo "bawn: $*" >&2; }
 fail() { say "git in the box cannot $*, and the command does not run"; exit 125; }
 has() { git cat-file -e "$1^{tree}" 2>/dev/null; }
 short() { git rev-parse --short "$1"; }
+# All that a commit has is there.  Asked only where the one at which the session began is gone: what
+# the session built on it may have gone with it.
+whole() {
+	has "$1" || return
+	case $start in unborn | '') return ;; esac
+	has "$start" || git rev-list --objects --quiet --no-walk "$1^{tree}" 2>/dev/null
+}
 move() { git update-ref -m "bawn: $2" "$ref" "$1" || fail "make the branch $branch"; }
 
 # What the session's branch is now: what it left, whatever became of it outside.
@@ -22,7 +30,7 @@ branch() {
 	now=$(git rev-parse -q --verify "$ref")
 	own=${last:-$start}
 	case $own in unborn | '') return ;; esac
-	if has "$own"; then
+	if whole "$own"; then
 		[ "$own" = "$now" ] && return
 		move "$own" "as the session left it"
 		if [ "$how" = fresh ]; then
@@ -38,7 +46,12 @@ branch() {
 	elif [ -n "$mine" ] && has "$mine"; then
 		start=$mine how=fresh
 		move "$mine" "the session's commit is gone"
-		say "the session's commit on $branch is gone: the branch is made again at your HEAD, $(short "$mine")"
+		case $at in
+		*:branch) say "the session's commit on $branch is gone: it goes on at your branch, $(short "$mine")" ;;
+		*) say "the session's commit on $branch is gone: the branch is made again at your HEAD, $(short "$mine")" ;;
+		esac
+		[ "$own" = "$start" ] ||
+			say "what it committed is gone in part, with what it built on; its files are as it left them"
 	else
 		fail "find the commit of the branch $branch"
 	fi
@@ -72,9 +85,13 @@ files() {
 	fi
 	git ls-files -z -d >"$list" || fail "list the files of the branch $branch"
 	if [ -s "$list" ]; then
+		cp -p .git/bawn-brought "$folder/brought" 2>/dev/null
 		cat "$list" >>.git/bawn-brought || fail "write in .git"
 	fi
-	git checkout-index -q -f -u -a || fail "write the files of the branch $branch"
+	if ! git checkout-index -q -f -u -a; then
+		[ ! -s "$list" ] || mv "$folder/brought" .git/bawn-brought 2>/dev/null || rm -f .git/bawn-brought
+		fail "write the files of the branch $branch"
+	fi
 	if [ -s /run/bawn/worktree/held ]; then
 		git update-index -z --index-info </run/bawn/worktree/held || fail "tell the session's files"
 	fi
@@ -122,10 +139,12 @@ enter() (
 	if [ "$how" = fresh ]; then
 		git symbolic-ref -m "bawn: on the branch $branch" HEAD "$ref" || fail "go to the branch $branch"
 	elif [ "$(git symbolic-ref -q HEAD)" != "$ref" ]; then
+		# As in a worktree: what it left checked out stays so.
+		at=$(git symbolic-ref -q --short HEAD) || at="no branch, at $(git rev-parse -q --short HEAD)"
 		if [ -e .git/rebase-merge ] || [ -e .git/rebase-apply ] || [ -e .git/BISECT_START ]; then
 			say "the session is in the middle of something, and not on the branch $branch"
 		else
-			git switch -q --ignore-other-worktrees "$branch" || fail "switch to the branch $branch"
+			say "the session left $branch, and goes on where it is: on $at ('git switch $branch' goes back)"
 		fi
 	fi
 )

@@ -128,7 +128,7 @@ static const struct profile_call profile_calls[] = {
 	CALL_NAMES(fork), CALL(vfork), CALL(execve), CALL(execveat), CALL_SYNCER(exit), CALL_SYNCER(exit_group),
 	CALL_ALL(wait4), CALL_ALL(waitid), CALL(kill), CALL(tkill), CALL(tgkill),
 	CALL_RECORD(pidfd_open), CALL(pidfd_send_signal), CALL_ALL(rt_sigaction),
-	CALL_KEYS(rt_sigprocmask), CALL_SYNCER(rt_sigreturn), CALL(rt_sigpending),
+	CALL_KEYS(rt_sigprocmask), CALL_SYNCER(rt_sigreturn), CALL_REVIEW(rt_sigpending),
 	CALL(rt_sigtimedwait), CALL(rt_sigsuspend), CALL(rt_sigqueueinfo), CALL(rt_tgsigqueueinfo),
 	CALL_NAMES(sigaltstack), CALL(pause), CALL_NAMES(alarm), CALL_SYNCER(restart_syscall),
 	CALL_NAMES(arch_prctl), CALL_NAMES(set_tid_address), CALL_KEYS(getpid), CALL_FILES(gettid), CALL_FILES(getppid),

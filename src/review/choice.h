@@ -20,6 +20,7 @@
 #define BAWN_CHOICE_H
 
 #include "basis.h"
+#include "branch_stray.h"
 #include "first.h"
 #include "git_object.h"
 #include "land.h"
@@ -92,6 +93,7 @@ struct choices {
 	size_t count;
 	struct choice_beside *beside;
 	size_t beside_count;
+	struct branch_strays strays; /* of a session with a branch of its own */
 	const char *busy; /* what the user is in the middle of, in the repository at the top */
 };
 
@@ -172,6 +174,8 @@ int choices_check_ahead(const struct choices *c, struct error *e);
  * choices.
  */
 int choices_git(struct choices *c, struct error *e);
+/* After choices_tell_committed: what is on no branch lands beside. */
+int choices_git_strays(struct choices *c, struct error *e);
 void choices_git_fini(struct choices *c);
 bool choice_is_git_object(const char *path); /* or the folder of objects, or one in it */
 bool choice_beside_lands(const struct choices *c, const struct choice_beside *b);
@@ -226,6 +230,10 @@ int choices_pin(struct choices *c, struct error *e);
 
 /* After it landed: what the session departs from now. */
 int choices_rebase(struct choices *c, uint64_t number, struct error *e);
+
+/* It never lands as it is, and has content of the session's that nobody else has: it cannot be read,
+ * for one.  The session stays for it. */
+bool choice_is_stranded(const struct choice *x);
 
 /* Whether anything is pending behind what lands. */
 bool choices_leave_something(const struct choices *c);

@@ -22,7 +22,13 @@ struct choices_shown {
 	size_t added, removed; /* lines of the files that have lines of their own */
 };
 
-enum { FOLD_FILES = 40, FOLD_FLAGGED = 8, FOLD_COMMITS = 10, FOLD_COLUMN = 8 };
+enum {
+	FOLD_FILES = 40,
+	FOLD_FLAGGED = 8,
+	FOLD_COMMITS = 10,
+	FOLD_COLUMN = 8,
+	FOLD_LINE_MAX = 64 << 10,
+};
 
 /* --- what is meant ---------------------------------------------------------------------- */
 
@@ -87,7 +93,7 @@ static int choices_shown_read(const struct choices *c, enum choice_state state,
 	int r = folding_read(&how, &ret->folding);
 
 	if (r == 0)
-		r = new_commits_read(&c->view, &c->changes, shown_brings_commits, ret,
+		r = new_commits_read(&c->view, &c->changes, shown_brings_commits, ret, &c->strays,
 				     &ret->commits);
 	for (size_t i = 0; r == 0 && i < c->count; i++) {
 		size_t added = 0, removed = 0;
@@ -156,6 +162,17 @@ static void fold_put_commits(struct buf *into, const struct choices_shown *s)
 		fold_put_word(into, "commit");
 		buf_putf(into, "%s ", c->name);
 		text_escape(into, span_of_str(c->subject));
+		buf_put_char(into, '\n');
+	}
+	for (size_t i = 0; i < s->commits.lost_count; i++) {
+		_cleanup_buf_ struct buf line = BUF_INIT(FOLD_LINE_MAX);
+
+		/* What lands beside takes nothing off. */
+		if (s->choices->items[s->commits.lost[i].change].state != CHOICE_LANDS)
+			continue;
+		lost_commits_put(&line, &s->commits.lost[i]);
+		fold_put_word(into, "back");
+		text_escape(into, buf_span(&line));
 		buf_put_char(into, '\n');
 	}
 	if (s->commits.count > FOLD_COMMITS)

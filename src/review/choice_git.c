@@ -61,8 +61,7 @@ bool choice_is_git_object(const char *path)
 	return git_is_in(git_rest(path), "objects");
 }
 
-/* The choice about a path of the repository; NULL: the session did not change it. */
-static struct choice *git_choice(const struct git_repository *g, const char *rest)
+struct choice *git_choice(const struct git_repository *g, const char *rest)
 {
 	char path[2ul * PATH_MAX + sizeof("logs/")];
 
@@ -72,7 +71,7 @@ static struct choice *git_choice(const struct git_repository *g, const char *res
 	return change ? &g->c->items[change - g->c->changes.items] : NULL;
 }
 
-static void git_keep(struct choice *x, const char *why)
+void git_keep(struct choice *x, const char *why)
 {
 	x->both_changed = x->both_changed || x->state == CHOICE_CONFLICT;
 	x->state = CHOICE_KEPT;
@@ -101,8 +100,7 @@ static bool git_pack_is_held(const struct git_repository *g)
 	return x && x->change->group == CHANGE_HELD && !x->released;
 }
 
-/* The session's value stays with the session, and is pending. */
-static int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref)
+int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref)
 {
 	x->rest = true;
 	x->why = g->c->beside_count >= GIT_BESIDE_MAX
@@ -1157,14 +1155,14 @@ static int git_each(struct choices *c, const struct git_item *items, size_t coun
 	return 0;
 }
 
-int choices_git(struct choices *c, struct error *e)
+int git_each_repository(struct choices *c, git_judging *const *judges, size_t many, struct error *e)
 {
 	_cleanup_free_ struct git_item *items = calloc(c->count + 1, sizeof(*items));
 	size_t count = 0;
+	int r = 0;
 
 	if (!items)
 		return error_set(e, -ENOMEM, "no memory");
-	c->busy = git_busy(c, ".git/");
 	for (size_t i = 0; i < c->count; i++) {
 		struct git_item *item = &items[count];
 
@@ -1173,12 +1171,18 @@ int choices_git(struct choices *c, struct error *e)
 		count += item->rest != NULL;
 	}
 	qsort(items, count, sizeof(*items), git_order);
-	int r = git_each(c, items, count, git_judge_whole, e);
+	for (size_t i = 0; r == 0 && i < many; i++)
+		r = git_each(c, items, count, judges[i], e);
+	return r;
+}
 
-	/* Which HEADs land is known by now, those of worktrees as well. */
-	if (r == 0)
-		r = git_each(c, items, count, git_keep_heads, e);
-	return r < 0 ? r : git_each(c, items, count, git_keep_room, e);
+int choices_git(struct choices *c, struct error *e)
+{
+	/* Which HEADs land is known behind the first, those of worktrees as well. */
+	static git_judging *const judges[] = {git_judge_whole, git_keep_heads, git_keep_room};
+
+	c->busy = git_busy(c, ".git/");
+	return git_each_repository(c, judges, BAWN_ARRAY_SIZE(judges), e);
 }
 
 void choices_git_fini(struct choices *c)

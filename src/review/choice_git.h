@@ -61,6 +61,20 @@ static inline bool git_is_in(const char *rest, const char *folder)
 	return more && (*more == '/' || *more == '\0');
 }
 
+/* The choice about a path of the repository; NULL: the session did not change it. */
+struct choice *git_choice(const struct git_repository *g, const char *rest);
+
+/* What the user has stays; `why` in words. */
+void git_keep(struct choice *x, const char *why);
+
+/* The session's value stays with the session, and is pending. */
+int git_leave_rest(const struct git_repository *g, struct choice *x, const char *ref);
+
+/* Each repository with all that the session changed of it, judged in as many rounds. */
+typedef int git_judging(struct git_repository *g);
+int git_each_repository(struct choices *c, git_judging *const *judges, size_t many,
+			struct error *e);
+
 /* --- choice_refs.c --- */
 
 int git_open_refs(struct git_repository *g);

@@ -4,6 +4,7 @@
 #include "choice_show.h"
 
 #include "fd.h"
+#include "git_place.h"
 #include "stayed.h"
 #include "str.h"
 
@@ -451,10 +452,22 @@ int choices_rebase(struct choices *c, uint64_t number, struct error *e)
 	return r < 0 ? r : basis_write(c->session, &c->basis, e);
 }
 
+bool choice_is_stranded(const struct choice *x)
+{
+	const struct object *before = &x->change->before, *after = &x->change->after;
+
+	if (x->state != CHOICE_DROPPED || git_place_of(x->change->path) == GIT_PLACE_CACHE ||
+	    (x->change->kind == CHANGE_MODE && ((before->mode ^ after->mode) & 0777) == 0))
+		return false;
+	return after->type == OBJECT_FILE || after->type == OBJECT_LINK ||
+	       after->type == OBJECT_DIR;
+}
+
 bool choices_leave_something(const struct choices *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (c->items[i].partial || choice_is_pending(c, &c->items[i]) ||
+		if (c->items[i].partial || choice_is_stranded(&c->items[i]) ||
+		    choice_is_pending(c, &c->items[i]) ||
 		    (c->items[i].state != CHOICE_LANDS && c->items[i].state != CHOICE_SETTLED &&
 		     c->items[i].state != CHOICE_DROPPED && c->items[i].state != CHOICE_LEFT &&
 		     c->items[i].state != CHOICE_LEAVE &&

@@ -557,3 +557,44 @@ int git_add_beside(struct git_repository *g, const struct choice *of, const char
 	c->beside[c->beside_count++] = b;
 	return 0;
 }
+
+/* --- on no branch ----------------------------------------------------------------------- */
+
+/* Commits of the session's that are on no branch land beside, while what knows them stays: HEAD, or
+ * its log. */
+static int git_judge_strays(struct git_repository *g)
+{
+	const struct branch_strays *strays = &g->c->strays;
+	const struct git_name none = {.len = 0};
+	struct choice *head = git_choice(g, "HEAD"), *log = git_choice(g, "logs/HEAD");
+	int r = g->branch[0] && strays->count ? git_open_refs(g) : 0;
+
+	for (size_t i = 0; r == 0 && g->branch[0] && i < strays->count; i++) {
+		struct choice *x = i == 0 && strays->at_head && head ? head : log;
+		char name[PATH_MAX];
+
+		/* One that is held has commits that are. */
+		if (!x || (x->state != CHOICE_LEFT && x->state != CHOICE_KEPT) ||
+		    (x->change->group == CHANGE_HELD && !x->released))
+			continue;
+		enum git_found found =
+			git_find_beside(g, "refs/heads/detached", &none, &strays->items[i], name);
+
+		git_keep(x, "yours stays");
+		if (found == GIT_FOUND_NONE)
+			r = git_leave_rest(g, x, "commits on no branch");
+		if (found != GIT_FOUND)
+			continue;
+		x->why = arena_printf(&g->c->arena,
+				      "yours stays; a commit on no branch lands as %s", name);
+		r = x->why ? git_add_beside(g, x, name, &strays->items[i], true, false) : -ENOMEM;
+	}
+	return r;
+}
+
+int choices_git_strays(struct choices *c, struct error *e)
+{
+	static git_judging *const judge = git_judge_strays;
+
+	return c->strays.count ? git_each_repository(c, &judge, 1, e) : 0;
+}

@@ -425,6 +425,8 @@ int choices_tell_committed(struct choices *c, struct error *e)
 		c->items[i].committed = branch_is_committed(b, c->items[i].change);
 		c->items[i].old = c->items[i].committed && branch_is_old(b, c->items[i].change);
 	}
+	if (r == 0 && b)
+		c->strays = *branch_strays(b);
 	return r < 0 ? error_sys(e, r, "cannot tell what %s committed", c->review->session.name)
 		     : 0;
 }

@@ -17,6 +17,7 @@ enum {
 	FOLD_SCAN_MAX = 8 << 20, /* steps in search of moved directories, in all */
 	FOLD_SHORT = 10,         /* digits of an object's name */
 	FOLD_COMMITS = 20,       /* of a repository that are named */
+	FOLD_LINE_MAX = 64 << 10,
 };
 
 /* The first change at or behind this path. */
@@ -303,6 +304,18 @@ static int fold_put_repository(struct diff *d, size_t i, bool *told, struct erro
 	return counts[FOLDED_REF] + counts[FOLDED_PACKED] ? diff_put_refs(d, gitdir, e) : 0;
 }
 
+/* Branches that go back. */
+static void fold_put_lost(struct diff *d)
+{
+	for (size_t i = 0; i < d->commits.lost_count; i++) {
+		_cleanup_buf_ struct buf line = BUF_INIT(FOLD_LINE_MAX);
+
+		lost_commits_put(&line, &d->commits.lost[i]);
+		diff_put(d, TEXT_WARN, "%-*s%s", DIFF_STATUS, "back", buf_str(&line));
+		diff_end_line(d);
+	}
+}
+
 int diff_put_git(struct diff *d, struct error *e)
 {
 	_cleanup_free_ bool *told = calloc(d->changes.count + 1, sizeof(*told));
@@ -310,6 +323,7 @@ int diff_put_git(struct diff *d, struct error *e)
 
 	if (!told)
 		return error_sys(e, -ENOMEM, "cannot show the repositories");
+	fold_put_lost(d);
 	for (size_t i = 0; r == 0 && i < d->changes.count; i++)
 		if (d->folding.fates[i] == DIFF_GIT && !told[i] &&
 		    folding_is_file(&d->changes.items[i]))
@@ -443,7 +457,8 @@ int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e)
 	int r = folding_read(how, &d->folding);
 
 	if (r == 0)
-		r = new_commits_read(&d->view, &d->changes, how->meant, how->context, &d->commits);
+		r = new_commits_read(&d->view, &d->changes, how->meant, how->context, &d->strays,
+				     &d->commits);
 	if (r < 0)
 		return error_sys(e, r, "cannot sort %zu changes", d->changes.count);
 	fold_moves(d);

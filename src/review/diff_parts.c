@@ -62,7 +62,7 @@ int diff_read(struct diff *d, const struct layers_session *s, bool hash_all, str
 	if (r == 0)
 		r = changes_read(&d->view, &how, &d->changes, e);
 	if (r == 0)
-		r = settled_drop(d->review, s, &d->view, &d->changes, e);
+		r = settled_drop(d->review, s, &d->view, &d->changes, &d->strays, e);
 	if (r == 0)
 		r = diff_judge(d, e);
 	_cleanup_fd_ int dir = layers_session_dir(&d->review->layers, s->name, false);

@@ -45,6 +45,7 @@ struct diff {
 	struct changes changes;
 	struct folding folding;
 	struct new_commits commits;
+	struct branch_strays strays;
 	struct picks picks;
 	struct text text;
 	struct buf out;

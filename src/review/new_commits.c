@@ -26,6 +26,7 @@ struct commits_repo {
 	struct git_refs before, after;
 	struct git_walk walk;
 	struct new_commits *into;
+	const struct branch_strays *strays;
 	size_t tips;
 };
 
@@ -109,9 +110,70 @@ static int commits_add(struct commits_repo *r, const struct git_name *tip)
 	return code == -ENOMEM ? code : 0;
 }
 
+/* What a branch had of the user's, and the session's does not lead to. */
+static int commits_lose(struct commits_repo *r, const char *name, size_t change,
+			const struct git_name *tip)
+{
+	_cleanup_git_news_ struct git_news news = {.count = 0};
+	struct git_walk walk = {.store = r->walk.store};
+	struct new_commits *into = r->into;
+	const char *branch = str_after(name, "refs/heads/");
+	struct lost_commits one = {.gitdir = r->gitdir, .change = change};
+	struct git_name was;
+	char hex[GIT_HEX_MAX + 1];
+
+	if (!branch || git_refs_value(&r->before, "", name, &was) < 0 || git_name_equal(&was, tip))
+		return 0;
+	int code = git_walk_know(&walk, tip);
+
+	if (code == 0)
+		code = git_walk_news(&walk, &was, &news);
+	git_walk_fini(&walk);
+	if (code < 0 || (news.count == 0 && !news.cut))
+		return code == -ENOMEM ? code : 0;
+	one.branch = arena_str(&into->arena, branch);
+	one.count = news.count;
+	one.cut = news.cut;
+	git_name_hex(&was, hex);
+	(void)snprintf(one.first.name, sizeof(one.first.name), "%.*s", NEW_COMMITS_SHORT, hex);
+	commits_read_words(r, &was, &one.first);
+	if (!one.branch || !ARRAY_GROW(into->lost, into->lost_count))
+		return -ENOMEM;
+	into->lost[into->lost_count++] = one;
+	return 0;
+}
+
+void lost_commits_put(struct buf *into, const struct lost_commits *l)
+{
+	bool one = l->count == 1 && !l->cut;
+
+	buf_putf(into, "%s%zu commit%s of yours come%s off %s", l->cut ? "more than " : "",
+		 l->count, one ? "" : "s", one ? "s" : "", l->branch);
+	if (!str_equal(l->gitdir, ".git"))
+		buf_putf(into, " of %s", l->gitdir);
+	buf_putf(into, ": %s %s", l->first.name, l->first.subject);
+	if (l->count > 1)
+		buf_putf(into, ", and %zu more", l->count - 1);
+}
+
 static bool commits_is_about(const char *name)
 {
 	return str_after(name, "refs/heads/") || str_after(name, "refs/tags/");
+}
+
+/* Of a session with a branch of its own: what is on no branch. */
+static bool commits_is_stray_log(const struct change *c)
+{
+	return str_equal(c->path, ".git/logs/HEAD");
+}
+
+static int commits_add_strays(struct commits_repo *r)
+{
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < r->strays->count; i++)
+		code = commits_add(r, &r->strays->items[i]);
+	return code;
 }
 
 static int commits_on_packed(void *context, const char *name, const struct git_ref_value *value)
@@ -143,6 +205,14 @@ static int commits_repo_open(struct commits_repo *r, const struct view *v,
 	return git_refs_each(&r->before, commits_on_known, r);
 }
 
+static int commits_add_moved(struct commits_repo *r, const char *name, size_t change,
+			     const struct git_name *tip)
+{
+	int code = commits_add(r, tip);
+
+	return code < 0 ? code : commits_lose(r, name, change, tip);
+}
+
 /* Each ref of this repository that changed, from change i on. */
 static int commits_of(struct commits_repo *r, const struct changes *c, size_t i,
 		      bool (*meant)(const void *context, size_t i), const void *context)
@@ -162,7 +232,9 @@ static int commits_of(struct commits_repo *r, const struct changes *c, size_t i,
 			code = git_refs_each(&r->after, commits_on_packed, r);
 		else if ((commits_is_about(x->git) || str_equal(x->git, "HEAD")) &&
 			 git_refs_value(&r->after, "", x->git, &tip) == 0)
-			code = commits_add(r, &tip);
+			code = commits_add_moved(r, x->git, i, &tip);
+		else if (commits_is_stray_log(x))
+			code = commits_add_strays(r);
 	}
 	return code;
 }
@@ -172,7 +244,7 @@ static bool commits_is_next(struct new_commits *n, const struct change *c, const
 			    size_t *seen_count, const char **ret)
 {
 	if (!c->git || !(commits_is_about(c->git) || str_equal(c->git, "HEAD") ||
-			 str_equal(c->git, "packed-refs")))
+			 str_equal(c->git, "packed-refs") || commits_is_stray_log(c)))
 		return false;
 	size_t len = (size_t)(c->git - c->path);
 
@@ -188,7 +260,7 @@ static bool commits_is_next(struct new_commits *n, const struct change *c, const
 
 int new_commits_read(const struct view *v, const struct changes *c,
 		     bool (*meant)(const void *context, size_t i), const void *context,
-		     struct new_commits *ret)
+		     const struct branch_strays *strays, struct new_commits *ret)
 {
 	const struct view before = {.base = v->base};
 	_cleanup_free_ const char **seen = calloc(NEW_COMMITS_TIPS_MAX, sizeof(*seen));
@@ -197,7 +269,8 @@ int new_commits_read(const struct view *v, const struct changes *c,
 
 	*ret = (struct new_commits){.arena = ARENA_INIT(NEW_COMMITS_ARENA)};
 	for (size_t i = 0; code == 0 && i < c->count; i++) {
-		_cleanup_(commits_repo_fini) struct commits_repo r = {.into = ret};
+		_cleanup_(commits_repo_fini) struct commits_repo r = {.into = ret,
+								      .strays = strays};
 
 		if (!commits_is_next(ret, &c->items[i], seen, &seen_count, &r.gitdir))
 			continue;
@@ -213,6 +286,7 @@ int new_commits_read(const struct view *v, const struct changes *c,
 void new_commits_fini(struct new_commits *n)
 {
 	free(n->items);
+	free(n->lost);
 	arena_fini(&n->arena);
 	*n = (struct new_commits){.count = 0};
 }

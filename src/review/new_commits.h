@@ -6,6 +6,7 @@
 #ifndef BAWN_NEW_COMMITS_H
 #define BAWN_NEW_COMMITS_H
 
+#include "branch_stray.h"
 #include "changes.h"
 
 enum { NEW_COMMITS_MAX = 1000 };
@@ -17,18 +18,31 @@ struct new_commit {
 	const char *author;
 };
 
+/* Commits of the user's that a branch had and would not have any more. */
+struct lost_commits {
+	const char *gitdir, *branch;
+	size_t change; /* the ref's */
+	size_t count;
+	bool cut;
+	struct new_commit first; /* the newest */
+};
+
 struct new_commits {
 	struct arena arena;
+	struct lost_commits *lost;
+	size_t lost_count;
 	struct new_commit *items; /* of a repository the newest first */
 	size_t count;
 	bool cut; /* there may be more */
 };
 
-/* `meant` says which changes of refs count; NULL: all do.  0 or -ENOMEM: what cannot be read is
+/* `meant` says which changes of refs count; NULL: all do.  `strays` count with the log of HEAD.  0 or -ENOMEM: what cannot be read is
  * left out. */
 int new_commits_read(const struct view *v, const struct changes *c,
 		     bool (*meant)(const void *context, size_t i), const void *context,
-		     struct new_commits *ret);
+		     const struct branch_strays *strays, struct new_commits *ret);
+/* "2 commits of yours come off main: 1234567 subject, and 1 more", not yet escaped. */
+void lost_commits_put(struct buf *into, const struct lost_commits *l);
 void new_commits_fini(struct new_commits *n);
 #define _cleanup_new_commits_ _cleanup_(new_commits_fini)
 

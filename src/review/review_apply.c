@@ -64,18 +64,23 @@ static int apply_decide(struct apply *a, struct error *e)
 		     {OPTION_THEIRS, CHOICE_THEIRS_SIDE},
 		     {OPTION_MERGE, CHOICE_MERGE}};
 	struct pathspecs specs;
+	bool all = false;
 	int r = choices_specs(&a->choices, a->i, OPTION_COUNT, &specs, e);
 
 	if (r == 0)
 		r = choices_pick(&a->choices, &specs, e);
-	if (r == 0 && specs.count == 0)
+	if (r == 0 && specs.count == 0) {
+		all = true;
 		choices_pick_branch(&a->choices);
+	}
 	if (r == 0)
 		r = choices_tell_committed(&a->choices, e);
 	if (r == 0)
 		r = choices_specs(&a->choices, a->i, OPTION_RELEASE, &specs, e);
 	if (r == 0)
 		r = choices_release(&a->choices, &specs, e);
+	if (r == 0 && all)
+		r = choices_git_strays(&a->choices, e);
 	for (size_t n = 0; r == 0 && n < BAWN_ARRAY_SIZE(sides); n++) {
 		r = choices_specs(&a->choices, a->i, sides[n].option, &specs, e);
 		if (r == 0)
@@ -492,7 +497,7 @@ static void apply_say_beside(const struct apply *a, const struct choice_beside *
 static void apply_say_done(const struct apply *a)
 {
 	_cleanup_buf_ struct buf folder = BUF_INIT(4 * PATH_MAX + 1);
-	size_t with = 0, held = choices_held(&a->choices, &with);
+	size_t with = 0, held = choices_held(&a->choices, &with), stranded = 0;
 
 	text_styled(&a->out, TEXT_GOOD, "Applied");
 	text_printf(&a->out, " %s to %s. 'bawn undo' takes it back.\n", buf_str(&a->sum),
@@ -511,6 +516,16 @@ static void apply_say_done(const struct apply *a)
 			    held == 1 ? "it" : "them");
 	if (held)
 		text_printf(&a->out, ".\n");
+	for (size_t i = 0; i < a->choices.count; i++)
+		stranded += choice_is_stranded(&a->choices.items[i]);
+	if (stranded)
+		text_printf(&a->out,
+			    "%zu that cannot land stay%s with the session. 'bawn run -- chmod u+rw "
+			    "FILE' "
+			    "lets a file land that cannot be read, a copy of it ('bawn run -- cp "
+			    "-r') a "
+			    "folder; 'bawn discard' drops them.\n",
+			    stranded, stranded == 1 ? "s" : "");
 }
 
 /* A session that has ended, and of which nothing is left, is removed: what it changed it changed

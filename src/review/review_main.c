@@ -14,6 +14,7 @@
 #include "review.h"
 
 #include "elsewhere.h"
+#include "land.h"
 #include "pager.h"
 #include "profile.h"
 #include "str.h"
@@ -49,5 +50,7 @@ int main(int argc, char **argv)
 
 	pager_end();
 	tool_end();
+	/* What came during a landing ends us now: what there is to say is said. */
+	land_let_signals();
 	return status;
 }

@@ -107,7 +107,7 @@ static bool settled_is(const struct settled *s, struct change *c)
 }
 
 int settled_drop(const struct review *r, const struct layers_session *session, const struct view *v,
-		 struct changes *c, struct error *e)
+		 struct changes *c, struct branch_strays *ret_strays, struct error *e)
 {
 	_cleanup_fd_ int dir = layers_session_dir(&r->layers, session->name, false);
 	_cleanup_fd_ int first =
@@ -125,6 +125,7 @@ int settled_drop(const struct review *r, const struct layers_session *session, c
 		code = first_open(first, &s.first, e);
 	if (code == 0 && branch_left_open(v, session, &left) < 0)
 		code = error_sys(e, -ENOMEM, "cannot read the branch of %s", session->name);
+	*ret_strays = left ? *branch_strays(left) : (struct branch_strays){.count = 0};
 	for (size_t i = 0; code == 0 && i < c->count; i++)
 		if (!settled_is(&s, &c->items[i]) && !(left && branch_is_old(left, &c->items[i]))) {
 			builds = builds || settled_builds(&c->items[i]);

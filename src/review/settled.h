@@ -2,13 +2,15 @@
 #ifndef BAWN_SETTLED_H
 #define BAWN_SETTLED_H
 
+#include "branch_stray.h"
 #include "first.h"
 #include "review.h"
 
 /* Takes out of the list what is not the session's doing: what landed before and only the user has
- * changed since, and what the session left as it found it (choice.h: SETTLED). */
+ * changed since, and what the session left as it found it (choice.h: SETTLED).  *ret_strays: its
+ * commits that are on no branch. */
 int settled_drop(const struct review *r, const struct layers_session *s, const struct view *v,
-		 struct changes *c, struct error *e);
+		 struct changes *c, struct branch_strays *ret_strays, struct error *e);
 
 /*
  * What stood at a path when the session first changed it, by an entry of which only size and times

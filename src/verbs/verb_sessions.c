@@ -8,6 +8,7 @@
 #include "home_store.h"
 #include "host.h"
 #include "json.h"
+#include "land.h"
 #include "settle.h"
 #include "session_talk.h"
 #include "text.h"
@@ -173,6 +174,26 @@ static int sessions_on_session(void *context, const struct layers_session *sessi
 	return 0;
 }
 
+/* Nobody has run a command there since. */
+static bool sessions_is_cut_short(const struct sessions_stopped *s)
+{
+	_cleanup_fd_ int journal = layers_journal(s->layers, false);
+
+	return journal >= 0 && land_is_cut_short(journal);
+}
+
+static void sessions_print_cut(const struct sessions_stopped *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(SESSIONS_BYTES_MAX);
+	const struct plan shown = {.home = s->home};
+
+	words_path(&line, &shown, s->layers->workspace);
+	text_styled(s->t, TEXT_WARN, "%s", buf_str(&line));
+	text_printf(s->t,
+		    "  an apply or undo was cut short: the next command there, 'bawn diff' for "
+		    "one, takes it back or finishes it\n");
+}
+
 static int sessions_on_workspace(void *context, const struct layers *l)
 {
 	struct sessions_stopped *s = context;
@@ -183,6 +204,8 @@ static int sessions_on_workspace(void *context, const struct layers *l)
 		verb_complain(s->e);
 		*s->e = ERROR_INIT;
 	}
+	if (s->t && sessions_is_cut_short(s))
+		sessions_print_cut(s);
 	return 0;
 }
 

@@ -48,7 +48,9 @@ struct branch_left {
 	bool has_landed;           /* the branch is where it began, or where the user has it */
 	bool refs_asked, refs_are; /* the user has the commits of all its other refs */
 	bool index_is;             /* as the commit */
-	struct buf index;          /* its bytes */
+	bool strays_asked;
+	struct branch_strays strays;
+	struct buf index; /* its bytes */
 	int64_t index_time;
 };
 
@@ -269,13 +271,26 @@ static bool left_refs_are(struct branch_left *b)
 	return b->refs_are;
 }
 
+const struct branch_strays *branch_strays(struct branch_left *b)
+{
+	if (!b->strays_asked &&
+	    branch_strays_read(b->view, &b->base, b->walk.store, b->ref, &b->strays) < 0)
+		b->strays = (struct branch_strays){.waits = true, .unknown = true};
+	b->strays_asked = true;
+	return &b->strays;
+}
+
 /* Of the repository's own files: what follows .git/. */
 static bool left_git_is(struct branch_left *b, const struct change *c, const char *rest)
 {
 	/* What git writes with each commit, or keeps beside. */
-	static const char *const beside[] = {"ORIG_HEAD", "COMMIT_EDITMSG", "FETCH_HEAD",
-					     "gc.log",    "info/refs",      BRANCH_BROUGHT};
+	static const char *const beside[] = {"ORIG_HEAD",   "COMMIT_EDITMSG", "FETCH_HEAD",
+					     "AUTO_MERGE",  "gc.log",         "info/refs",
+					     BRANCH_BROUGHT};
 
+	/* The log of HEAD is all that knows commits on no branch. */
+	if (str_equal(rest, "logs/HEAD"))
+		return branch_strays(b)->count == 0 && !b->strays.unknown;
 	if (c->after.type == OBJECT_DIR || str_after(rest, "logs/") || str_after(rest, "objects/"))
 		return true;
 	if (str_equal(rest, "packed-refs") ||
@@ -320,8 +335,12 @@ bool branch_is_old(struct branch_left *b, const struct change *c)
 	const char *paths[] = {c->path, c->from ? c->from : c->path};
 	const char *rest = str_after(c->path, ".git/");
 
-	if (rest && (str_equal(rest, b->ref) || git_is_in_objects(c->path)))
+	if (rest && str_equal(rest, b->ref))
 		return b->has_landed;
+	if (rest && git_is_in_objects(c->path))
+		return b->has_landed && !branch_strays(b)->waits;
+	if (rest && str_equal(rest, "logs/HEAD"))
+		return !branch_strays(b)->waits;
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(paths); i++)
 		if (left_find(&b->since, paths[i]) &&
@@ -362,6 +381,11 @@ static int left_fill(struct branch_left *b, const char *start, const char *commi
 	left_read_head(b);
 	b->index_is = left_index_is(b);
 	r = left_tree(b, start, &began);
+	/* The user's `git gc` took it: nothing is as it was there. */
+	if (r == -ENOENT) {
+		began = none;
+		r = 0;
+	}
 	if (r == 0)
 		r = left_compare(b, &began, &tree, &b->since);
 	b->has_mine = r == 0 && own[0] && left_tree(b, own, &mine) == 0;

@@ -9,6 +9,7 @@
 #ifndef BAWN_BRANCH_LEFT_H
 #define BAWN_BRANCH_LEFT_H
 
+#include "branch_stray.h"
 #include "changes.h"
 
 struct branch_left;
@@ -26,5 +27,8 @@ bool branch_is_committed(struct branch_left *b, const struct change *c);
 /* And there is nothing new in it: the session found it so where it began, or the user's own branch
  * of that name has it.  Of the branch itself, and of objects: it is at that commit. */
 bool branch_is_old(struct branch_left *b, const struct change *c);
+
+/* Commits that the session made and that are on no branch. */
+const struct branch_strays *branch_strays(struct branch_left *b);
 
 #endif

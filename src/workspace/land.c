@@ -24,6 +24,7 @@
 #include "tree.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -642,6 +643,60 @@ static int land_give_up(struct landing *l, int code, struct land_result *ret, st
 	return code;
 }
 
+/* --- signals ---------------------------------------------------------------------------- */
+
+/* Those that would end us: who has them ignored (nohup) goes on as ever. */
+static void land_signals(sigset_t *ret)
+{
+	static const int all[] = {SIGINT, SIGHUP, SIGTERM};
+
+	(void)sigemptyset(ret);
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(all); i++) {
+		struct sigaction act;
+
+		if (sigaction(all[i], NULL, &act) == 0 && act.sa_handler == SIG_DFL)
+			(void)sigaddset(ret, all[i]);
+	}
+}
+
+static void land_hold_signals(void)
+{
+	sigset_t set;
+
+	land_signals(&set);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void land_let_signals(void)
+{
+	sigset_t set;
+
+	land_signals(&set);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool land_is_called_off(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGHUP) ||
+		sigismember(&pending, SIGTERM));
+}
+
+bool land_is_cut_short(int journal)
+{
+	_cleanup_landing_ struct landing l = LANDING_INIT;
+	struct land_seen left;
+	struct error e = ERROR_INIT;
+
+	l.journal = journal;
+	/* The lock is somebody's while it is under way, and is not taken without need. */
+	return land_look(journal, LAND_LOG, &left) == 0 && left.o.type != OBJECT_ABSENT &&
+	       land_lock(&l, &e) == 0 && land_look(journal, LAND_LOG, &left) == 0 &&
+	       left.o.type != OBJECT_ABSENT;
+}
+
 int land(const struct land_how *how, const struct land_step *steps, size_t count,
 	 struct land_result *ret, struct error *e)
 {
@@ -654,6 +709,7 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	l.how = how;
 	l.j.at = how->at ? how->at : "";
 	l.given = steps;
+	land_hold_signals();
 	int r = land_lock(&l, e);
 
 	if (r < 0)
@@ -665,6 +721,8 @@ int land(const struct land_how *how, const struct land_step *steps, size_t count
 	r = land_prepare(&l, count, ret, e);
 	if (r == 0)
 		r = land_stage(&l, ret, e);
+	if (r == 0 && land_is_called_off())
+		r = error_set(e, -EINTR, LAND_CALLED_OFF);
 	if (r == 0)
 		r = land_swap_all(&l, ret, e);
 	if (r < 0)

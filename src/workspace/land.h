@@ -87,6 +87,11 @@ struct land_result {
 int land(const struct land_how *how, const struct land_step *steps, size_t count,
 	 struct land_result *ret, struct error *e);
 
+/* From the beginning of a landing on, SIGINT, SIGHUP and SIGTERM wait: half of it in the tree is worse
+ * than a moment more.  One that comes before anything is swapped calls the landing off (-EINTR); from
+ * then on it is finished.  Who landed does the rest, says what came of it and lets them come. */
+void land_let_signals(void);
+
 /* What a landing can rename lies on one mount.  The folder where that of this path is mounted: "" is
  * the tree's own; of what is not there, that of its folder.  0 or -errno. */
 int land_at(int tree, const char *path, char ret[PATH_MAX]);
@@ -97,6 +102,9 @@ struct land_found {
 	enum land_way way;
 	char aside[PATH_MAX]; /* the folder, in the tree, of what somebody was in the way of */
 };
+
+/* One was cut short, and nobody has settled it yet; one that is under way is not. */
+bool land_is_cut_short(int journal);
 
 /* Whoever opens a workspace calls this first: an interrupted landing is rolled back, or finished.
  */

@@ -30,6 +30,10 @@ enum {
 #define LAND_RACY 20000000 /* ns: what changed as lately as this may have changed again unseen */
 #define LAND_ASIDE_PREFIX "bawn-set-aside-"
 #define LAND_IGNORE ".gitignore" /* in the stage */
+/* A signal waits that calls the landing off. */
+bool land_is_called_off(void);
+#define LAND_CALLED_OFF "it was interrupted, and nothing was changed"
+
 #define LAND_LOG "landing"
 #define LAND_LOG_KEPT "steps"
 #define LAND_REFS "refs"     /* beside it: land_refs.c */

@@ -306,6 +306,8 @@ int land_stage_all(struct landing *l, struct land_result *ret, struct error *e)
 	for (size_t i = 0; i < l->j.count; i++) {
 		struct journal_step *s = &l->j.steps[i];
 
+		if (land_is_called_off())
+			return error_set(e, -EINTR, LAND_CALLED_OFF);
 		if (is_staged(s))
 			r = stage_step(l, i, !many);
 		else if (s->after.type == OBJECT_DIR && l->given[l->minds[i].origin].has)

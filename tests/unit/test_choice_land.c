@@ -534,16 +534,21 @@ static void what_leaves_something(void **state)
 {
 	static const struct {
 		enum choice_state state;
+		enum object_type type;
 		bool leaves;
 	} rows[] = {
-		{CHOICE_LANDS, false}, {CHOICE_SETTLED, false}, {CHOICE_LEFT, true},
-		{CHOICE_OURS, true},   {CHOICE_CONFLICT, true}, {CHOICE_HELD, true},
-		{CHOICE_KEPT, false},  {CHOICE_DROPPED, false},
+		{CHOICE_LANDS, OBJECT_FILE, false},   {CHOICE_SETTLED, OBJECT_FILE, false},
+		{CHOICE_LEFT, OBJECT_FILE, true},     {CHOICE_OURS, OBJECT_FILE, true},
+		{CHOICE_CONFLICT, OBJECT_FILE, true}, {CHOICE_HELD, OBJECT_FILE, true},
+		{CHOICE_KEPT, OBJECT_FILE, false},    {CHOICE_DROPPED, OBJECT_FIFO, false},
+		{CHOICE_DROPPED, OBJECT_FILE, true},  {CHOICE_DROPPED, OBJECT_DIR, true},
+		{CHOICE_DROPPED, OBJECT_LINK, true},  {CHOICE_DROPPED, OBJECT_ABSENT, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
-		struct choice x = {.state = rows[i].state};
+		struct change change = {.path = "p", .after.type = rows[i].type};
+		struct choice x = {.state = rows[i].state, .change = &change};
 		const struct choices c = {.items = &x, .count = 1};
 
 		assert_int_equal(choices_leave_something(&c), rows[i].leaves);

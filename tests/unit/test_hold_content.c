@@ -647,9 +647,14 @@ static void test_staged(void **state)
 	put_index(w->up, ".git/index", was, "13");
 	judge(w, NULL);
 	found(w, ".git/index", FLAGGED, "git-staged", "in versions that no change here shows: a.c");
+	/* Nor does a change at that path, of another version. */
 	put(w->up, "a.c", "x");
 	judge(w, NULL);
-	found(w, ".git/index", ORDINARY, NULL, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "in versions that no change here shows: a.c");
+	put_index(w->up, ".git/index", was + 1, "1");
+	put(w->up, ".envrc", "x");
+	judge(w, NULL);
+	found(w, ".git/index", FLAGGED, "git-staged", "is without .envrc, and has");
 	put_index(w->up, ".git/index", was, "22");
 	judge(w, NULL);
 	found(w, ".git/index", HELD, "git-staged", "git's index brings .envrc, which is held");

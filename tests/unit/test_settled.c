@@ -73,10 +73,11 @@ static size_t drop(struct world *w, struct change *items, size_t count)
 	struct changes c = {.items = items, .count = count};
 	struct review r = REVIEW_INIT;
 	struct error e = ERROR_INIT;
+	struct branch_strays strays;
 
 	r.layers = w->lead.layers;
 	r.tree = w->lead.tree;
-	if (settled_drop(&r, &session, &view, &c, &e) < 0)
+	if (settled_drop(&r, &session, &view, &c, &strays, &e) < 0)
 		fail_msg("%s", e.text);
 	return c.count;
 }
@@ -246,9 +247,10 @@ static void test_no_session(void **state)
 	struct review r = REVIEW_INIT;
 	struct error e = ERROR_INIT;
 	const struct view view = VIEW_INIT;
+	struct branch_strays strays;
 
 	r.layers = w->lead.layers;
-	assert_int_equal(settled_drop(&r, &session, &view, &c, &e), -ENOENT);
+	assert_int_equal(settled_drop(&r, &session, &view, &c, &strays, &e), -ENOENT);
 }
 
 int main(void)
