@@ -58,6 +58,8 @@ struct following {
 	const char *by;
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
+	size_t own_count;                       /* of those that it does not go to */
+	bool lists;                             /* its code lists a folder */
 	bool anywhere;                          /* one of its folders is not known */
 	bool code;                              /* for its code computes it */
 	bool unquoted;                          /* one of them may be a variable of it */
@@ -865,7 +867,8 @@ static int words_code(struct following *f, const struct words *w, size_t from)
 	for (size_t i = 0; r == 0 && i < from && words_is_started(w) && !f->naming->flag &&
 			   !f->naming->keys && !f->naming->lead;
 	     i++)
-		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path && !git_rest(path))
+		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path && !git_rest(path) &&
+		    !str_equal(path, f->dirs[i]))
 			r = words_place(f, path);
 	return r < 0 ? r : words_runs_in(f, name, true, from);
 }
@@ -918,9 +921,59 @@ static bool words_is_behind(char *bare)
 	return true;
 }
 
+/* What is run of which the text says a pattern or a folder: from each of the folders. */
+static int words_all(void *context, const char *name, enum hold_all_kind kind, bool moved)
+{
+	struct following *f = context;
+	size_t count = f->dir_count;
+	int r = 0;
+
+	if (kind == HOLD_ALL_GOES)
+		return strchr(name, '*') ? 0 : words_runs_in(f, name, true, count);
+	/* cd a && for h in *: not what lies elsewhere. */
+	const char *plain = str_after(name, "./") ? name + 2 : name;
+	bool near = moved && !strchr(plain, '/') && count > f->own_count;
+
+	for (size_t i = near ? f->own_count : 0; r == 0 && i < count; i++) {
+		char path[PATH_MAX];
+
+		if (hold_is_late_soon(f->j) || hold_resolve(f->j, f->dirs[i], name, path) < 0 ||
+		    !*path || git_rest(path))
+			continue;
+		if (kind == HOLD_ALL_FILE)
+			r = words_try(f, f->dirs[i], name, false);
+		else if (kind == HOLD_ALL_FILES || strchr(path, '*'))
+			r = words_match(f, path);
+		else if (hold_type(&f->j->before, path) != OBJECT_FILE)
+			r = words_place(f, path);
+	}
+	return r;
+}
+
+/* The strings of code that lists a folder: patterns, and folders that are there. */
+static int words_listed(struct following *f, const struct words *w)
+{
+	int r = 0;
+
+	if (!f->lists || !hold_code_is_string(w->text, w->start, w->start + strlen(w->word)))
+		return 0;
+	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
+		char path[PATH_MAX];
+
+		if (hold_resolve(f->j, f->dirs[i], w->bare, path) < 0 || !*path || git_rest(path))
+			continue;
+		if (strpbrk(w->bare, "*?[") && strchr(w->bare, '/'))
+			r = words_match(f, path);
+		else if (words_is_folder(f->j, path))
+			r = words_place(f, path);
+	}
+	return r;
+}
+
 static int words_follow(struct following *f, struct span text)
 {
 	size_t from = f->dir_count;
+	bool runs = !f->naming->flag && !f->naming->keys && !f->naming->lead;
 	bool joins = words_join(text, &f->joined);
 	const struct span texts[] = {text, buf_span(&f->joined)};
 	int r = 0;
@@ -937,9 +990,13 @@ static int words_follow(struct following *f, struct span text)
 			}
 	}
 	f->anywhere = f->anywhere || (f->code && f->unquoted);
+	f->own_count = from;
+	f->lists = runs && hold_code_lists(text);
+	f->tails = false;
+	if (r == 0 && runs)
+		r = hold_all_look(text, words_all, f);
 	f->node =
-		!f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		f->row < hold_row_count && hold_rows[f->row].hook &&
+		runs && f->row < hold_row_count && hold_rows[f->row].hook &&
 		(f->naming->node ||
 		 (f->naming->of == HOLD_WORDS_HOOKS ? text.len > 0 : hold_says_node(text, f->by)));
 	if (r == 0)
@@ -952,8 +1009,9 @@ static int words_follow(struct following *f, struct span text)
 				r = words_script(f, &f->words);
 			else if (i == 0 || f->words.blank) {
 				r = words_spell(f, &f->words);
-				if (r == 0 && !f->naming->flag && !f->naming->keys &&
-				    !f->naming->lead)
+				if (r == 0)
+					r = words_listed(f, &f->words);
+				if (r == 0 && runs)
 					r = words_begins(f, &f->words);
 				if (r == 0 && words_is_behind(f->words.bare))
 					r = words_spell(f, &f->words);
