@@ -167,9 +167,10 @@ struct hold_place {
 enum hold_name_kind {
 	HOLD_NAME_FILE,
 	HOLD_NAME_PATTERN,
-	HOLD_NAME_PROGRAMS, /* a folder of PATH */
-	HOLD_NAME_TAIL,     /* the end of a path: in a folder that is not known */
-	HOLD_NAME_TOOL,     /* no path, but a word of a hook that may be a tool */
+	HOLD_NAME_PROGRAMS,      /* a folder of PATH */
+	HOLD_NAME_TAIL,          /* the end of a path: in a folder that is not known */
+	HOLD_NAME_PROGRAMS_TAIL, /* of the path of a folder of PATH */
+	HOLD_NAME_TOOL,          /* no path, but a word of a hook that may be a tool */
 	/* Of these there are sums alone: hold_place.c. */
 	HOLD_NAME_PLACE, /* a place */
 	HOLD_NAME_ABOVE, /* a folder above one */

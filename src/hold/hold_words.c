@@ -44,12 +44,13 @@ struct words {
 	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
 	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
 	char from[WORDS_NAME_MAX]; /* Python's: "from a import b" */
-	bool variable;             /* behind a $ */
-	bool blank;                /* it has a quoted one */
-	bool python;               /* that was said before */
-	bool go;                   /* "go run" was, and not yet what it runs */
-	bool glued;                /* to a substitution in front of it: $(x)/y */
-	bool known;                /* and that is a folder that words are looked for in anyway */
+	bool is_key;
+	bool variable; /* behind a $ */
+	bool blank;    /* it has a quoted one */
+	bool python;   /* that was said before */
+	bool go;       /* "go run" was, and not yet what it runs */
+	bool glued;    /* to a substitution in front of it: $(x)/y */
+	bool known;    /* and that is a folder that words are looked for in anyway */
 };
 
 struct following {
@@ -164,7 +165,10 @@ static void words_mark(struct words *w)
 	const char *program = slash ? slash + 1 : w->bare;
 
 	w->python = w->python || str_after(program, "python") || str_after(program, "pypy");
-	if (str_equal(w->before, "go") && str_equal(w->bare, "run"))
+	/* Arguments can stand before their command. */
+	if (str_equal(w->bare, "run") &&
+	    (str_equal(w->before, "go") || (str_equal(w->key, "args") && w->text.len > 0 &&
+					    memmem(w->text.ptr, w->text.len, "\"go\"", 4))))
 		w->go = true;
 	if (str_equal(w->before, "from"))
 		words_name(w->from, w->bare, strlen(w->bare), false);
@@ -193,6 +197,15 @@ static bool words_is_listed(struct span text, size_t at)
 	return at > 0 && text.ptr[at - 1] == ',';
 }
 
+/* Signs of JSON alone: "a":["b"]. */
+static bool words_is_signs(struct span text, size_t at, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("[]:", text.ptr[at + i]))
+			return false;
+	return true;
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -207,9 +220,10 @@ static bool words_next(struct words *w)
 		       !strchr(between, w->text.ptr[at + len]))
 			len++;
 		w->at = at + len + 1;
-	} while (len < 2 || len >= sizeof(w->word));
-	/* import a, b */
-	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)))
+	} while (len < 2 || len >= sizeof(w->word) || words_is_signs(w->text, at, len));
+	/* import a, b; "command": "go", "args": ["run"] */
+	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)) &&
+	    !(w->is_key && (str_equal(w->key, "args") || str_equal(w->key, "arguments"))))
 		words_name(w->before, w->bare, strlen(w->bare), false);
 	memcpy(w->word, w->text.ptr + at, len);
 	w->word[len] = '\0';
@@ -227,6 +241,7 @@ static bool words_next(struct words *w)
 	len -= skip;
 	while (len > 0 && strchr("]:", w->bare[len - 1]))
 		w->bare[--len] = '\0';
+	w->is_key = key;
 	if (key)
 		words_name(w->key, w->bare, len, true);
 	w->variable = at > 0 && w->text.ptr[at - 1] == '$';
@@ -902,8 +917,8 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
-/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules) becomes the
- * word.  False: there is no such sign. */
+/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
+ * -javaagent:a.jar) becomes the word.  False: there is no such sign. */
 static bool words_is_behind(char *bare)
 {
 	static const char *const signs[] = {":-", ":=", ":+"};
@@ -913,6 +928,8 @@ static bool words_is_behind(char *bare)
 		from = strstr(bare, signs[i]);
 	if (from)
 		from += 2;
+	else if (bare[0] == '-' && strchr(bare, ':'))
+		from = strchr(bare, ':') + 1;
 	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
 		from = bare + 2;
 	if (!from || !*from)
