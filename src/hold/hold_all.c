@@ -26,7 +26,8 @@ enum {
 	ALL_DEPTH = 6,
 	ALL_VALUES = 8, /* of a variable that are tried */
 	ALL_NESTED = 4, /* variables in variables */
-	ALL_ASKED = 4096,
+	ALL_ASKED = 512,
+	ALL_STEPS = 1 << 26, /* more than anybody's hook takes */
 };
 
 struct all_word {
@@ -62,7 +63,7 @@ struct all {
 	size_t text_count, text_room;
 	struct all_value *values;
 	size_t value_count, value_room;
-	size_t asked;
+	size_t asked, steps;
 	bool no_memory;
 	hold_all_found *found;
 	void *context;
@@ -374,6 +375,8 @@ static void all_cut(struct all *a, struct all_text t)
 				buf_put_char(&word, (char)c);
 				at++;
 			}
+			/* What is not closed ends with the text. */
+			at = at < t.text.len ? at : t.text.len;
 			continue;
 		}
 		if (c == '#') {
@@ -451,8 +454,9 @@ static size_t all_program(const struct all *a, size_t from, size_t to, bool *ret
 	return from;
 }
 
-static bool all_is_function(const struct all *a, const char *word)
+static bool all_is_function(struct all *a, const char *word)
 {
+	a->steps += a->value_count;
 	for (size_t i = 0; i < a->value_count; i++)
 		if (a->values[i].name[0] == '(' && str_equal(a->values[i].name + 1, word))
 			return true;
@@ -580,6 +584,7 @@ static bool all_runs_variable(struct all *a, const char *name, unsigned int dept
 {
 	if (depth > ALL_DEPTH || a->asked++ > ALL_ASKED)
 		return true;
+	a->steps += a->word_count;
 	for (size_t i = 0; i < a->line_count; i++) {
 		const struct all_line *l = a->lines + i;
 		bool led, says = false;
@@ -611,10 +616,12 @@ static bool all_runs_variable(struct all *a, const char *name, unsigned int dept
 /* --- what its words stand for -------------------------------------------------------------- */
 
 /* The nth value of a variable; NULL: it has none. */
-static const char *all_value(const struct all *a, const char *name, size_t len, size_t nth)
+static const char *all_value(struct all *a, const char *name, size_t len, size_t nth)
 {
 	const char *found = NULL;
 	size_t seen = 0;
+
+	a->steps += a->value_count;
 
 	for (size_t i = 0; i < a->value_count && seen <= nth; i++)
 		if (strncmp(a->values[i].name, name, len) == 0 && !a->values[i].name[len]) {
@@ -624,8 +631,9 @@ static const char *all_value(const struct all *a, const char *name, size_t len, 
 	return found;
 }
 
-static void all_expand(const struct all *a, const char *word, size_t nth, unsigned int depth,
-		       struct buf *into)
+/* The first variable has its nth value, and the others theirs: nth counts both. */
+static void all_expand(struct all *a, const char *word, size_t nth, unsigned int depth,
+		       size_t *variables, struct buf *into) /* NOLINT(misc-no-recursion) */
 {
 	for (; *word; word++) {
 		const char *end = *word == ALL_NAME ? strchr(word, ALL_END) : NULL;
@@ -634,12 +642,13 @@ static void all_expand(const struct all *a, const char *word, size_t nth, unsign
 			buf_put_char(into, *word);
 			continue;
 		}
-		const char *value = depth < ALL_NESTED
-					    ? all_value(a, word + 1, (size_t)(end - word - 1), nth)
-					    : NULL;
+		size_t which = (*variables)++ ? nth / ALL_VALUES : nth % ALL_VALUES;
+		const char *value =
+			depth < ALL_NESTED ? all_value(a, word + 1, (size_t)(end - word - 1), which)
+					   : NULL;
 
 		if (value)
-			all_expand(a, value, nth, depth + 1, into);
+			all_expand(a, value, nth, depth + 1, variables, into);
 		else
 			buf_put_char(into, ALL_ANY);
 		word = end;
@@ -675,21 +684,29 @@ static bool all_pattern(char *path)
 
 static int all_say(struct all *a, const char *word, enum hold_all_kind kind, bool moved)
 {
-	int r = 0;
 	char before[PATH_MAX] = "";
+	int r = 0;
 
-	for (size_t nth = 0; r == 0 && nth < ALL_VALUES; nth++) {
+	for (size_t nth = 0; r == 0 && nth < (size_t)ALL_VALUES * ALL_VALUES; nth++) {
+		if (a->steps > ALL_STEPS)
+			return -E2BIG;
 		_cleanup_buf_ struct buf path = BUF_INIT(PATH_MAX - 1);
+		size_t variables = 0;
 
-		all_expand(a, word, nth, 0, &path);
+		all_expand(a, word, nth, 0, &variables, &path);
 		if (buf_error(&path) || path.len == 0)
 			return 0;
 		char *text = path.ptr;
 		bool behind = text[0] == ALL_ANY;
 		bool open = strpbrk(text + behind, "*?[{\1");
 
-		if (str_equal(text, before))
+		/* One variable is through, and then all are. */
+		if (variables < 2 && nth >= ALL_VALUES)
 			break;
+		if (str_equal(text, before) && variables < 2)
+			break;
+		if (str_equal(text, before))
+			continue;
 		memcpy(before, text, path.len + 1);
 		if (!all_pattern(text) || text[0] == '-')
 			continue;
@@ -753,7 +770,7 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 			const char *word = a->words[i].text;
 			const char *value = all_is_assignment(word) ? strchr(word, '=') + 1 : word;
 
-			if (strpbrk(value, "*?[\1\2") && !str_ends_with(word, ":"))
+			if (strpbrk(value, "/*?[\1\2") && !str_ends_with(word, ":"))
 				r = all_say(a, value, HOLD_ALL_FILES, moved);
 			if (r == 0 && lists && i > program && word[0] != '-')
 				r = all_say(a, word, HOLD_ALL_FOLDER, moved);
@@ -763,7 +780,7 @@ static int all_say_line(struct all *a, const struct all_line *l, bool moved)
 	return r;
 }
 
-/* What stands in the place of a command, and is not wholly known. */
+/* What stands in the place of a command. */
 static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 {
 	int r = 0;
@@ -774,9 +791,7 @@ static int all_say_commands(struct all *a, const struct all_line *l, bool moved)
 		size_t program = all_program(a, from, to, &led);
 		const char *word = program < to ? a->words[program].text : "";
 
-		if (!led && strchr(word, '/') && strpbrk(word, "*?[\1\2"))
-			r = all_say(a, word, HOLD_ALL_FILES, moved);
-		else if (!led && all_is_open(word) && strpbrk(word, "\2"))
+		if (!led && strpbrk(word, "/\2"))
 			r = all_say(a, word, HOLD_ALL_FILES, moved);
 		from = to + 1;
 	}
@@ -870,6 +885,8 @@ static int all_say_all(struct all *a)
 	for (size_t i = 0; r == 0 && i < a->line_count; i++) {
 		const struct all_line *l = a->lines + i;
 
+		if (a->steps > ALL_STEPS)
+			return -E2BIG;
 		moved = moved && !l->ends;
 		if (l->called)
 			continue;

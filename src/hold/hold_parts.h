@@ -547,7 +547,7 @@ bool hold_goes_is_known(struct span text, size_t at);
 /* --- hold_all.c ------------------------------------------------------------------------- */
 
 enum hold_all_kind {
-	HOLD_ALL_FILE,   /* one file, by a variable that is known */
+	HOLD_ALL_FILE,   /* one file */
 	HOLD_ALL_FILES,  /* what matches a pattern */
 	HOLD_ALL_FOLDER, /* all that is in it */
 	HOLD_ALL_GOES,   /* a folder that is gone to */
@@ -557,7 +557,7 @@ enum hold_all_kind {
 typedef int hold_all_found(void *context, const char *path, enum hold_all_kind kind, bool moved);
 
 /* What a text of a shell's, or one that has such texts in quotes, runs by a pattern or by its folder.
- * The first answer that is not 0 stops it, and is returned. */
+ * The first answer that is not 0 stops it, and is returned.  -E2BIG: it says more than can be told. */
 int hold_all_look(struct span text, hold_all_found *found, void *context);
 
 /* --- hold_code.c: of the word from `at` to `end` of a text ------------------------------- */

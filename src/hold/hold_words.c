@@ -1012,6 +1012,11 @@ static int words_follow(struct following *f, struct span text)
 	f->tails = false;
 	if (r == 0 && runs)
 		r = hold_all_look(text, words_all, f);
+	if (r == -E2BIG)
+		r = hold_give_up(f->j, "%.150s puts together more names than bawn keeps apart",
+				 f->by);
+	if (r == -ENOMEM)
+		r = hold_no_memory(f->j);
 	f->node =
 		runs && f->row < hold_row_count && hold_rows[f->row].hook &&
 		(f->naming->node ||

@@ -489,6 +489,8 @@ static void test_all(void **state)
 		{"R=$(x)\nfor h in \"$R\"/parts/*; do \"$h\"; done\n", ALL},
 		{"for h in \"par\"ts/*.sh; do sh $h; done\n", SCRIPTS},
 		{"D=parts; run-parts \"$D\"\n", ALL},
+		{"a=ne; sh \"par\"ts/'n'ew.sh\n", SCRIPTS},
+		{"a=ne; b=${a}w; sh \"parts\"/$b.sh\n", SCRIPTS},
 		{"run-parts ${D:-parts}\n", ALL},
 		{"cd parts && for h in *; do ./$h; done\n", ALL},
 		{"A=par\ncd \"$A\"ts\nfor h in *.sh; do sh ./$h; done\n", SCRIPTS},
