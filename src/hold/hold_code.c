@@ -172,6 +172,63 @@ bool hold_code_loads(struct span text, size_t at)
 	return false;
 }
 
+/* A call that starts a program or loads a file: not one that is written out, and runs no file. */
+static bool code_starts_any(struct span text, const char *call)
+{
+	static const char *const runners[] = {"sh",   "bash", "zsh",  "/bin/", "python",
+					      "node", "ruby", "perl", "env",   "exec"};
+	size_t len = strlen(call);
+
+	for (struct span at = text; at.len > len;) {
+		const uint8_t *found = memmem(at.ptr, at.len, call, len);
+
+		if (!found)
+			return false;
+		at = span_skip(at, (size_t)(found - at.ptr) + len);
+		size_t i = 0;
+
+		while (i < at.len && strchr(" \t\n([", at.ptr[i]) && at.ptr[i])
+			i++;
+		if (!code_is_quote(at, i))
+			return true;
+		for (size_t r = 0; r < BAWN_ARRAY_SIZE(runners); r++)
+			if (at.len - i > strlen(runners[r]) + 1 &&
+			    memcmp(at.ptr + i + 1, runners[r], strlen(runners[r])) == 0)
+				return true;
+		/* "a/" + name */
+		const uint8_t *end = memchr(at.ptr + i + 1, at.ptr[i], at.len - i - 1);
+
+		if (end && end > at.ptr &&
+		    (end[-1] == '/' || memchr(at.ptr + i, '{', (size_t)(end - at.ptr) - i)))
+			return true;
+	}
+	return false;
+}
+
+bool hold_code_lists(struct span text)
+{
+	static const char *const lists[] = {"listdir(", "iterdir(", "scandir(", "os.walk(",
+					    "glob(",    "readdir",  "opendir",  "Dir[",
+					    "Dir.",     "globSync("};
+	static const char *const starts[] = {
+		"run(",      "call(",          "check_output(", "Popen(",
+		"system(",   "popen(",         "execv(",        "execvp(",
+		"execl(",    "spawn(",         "spawnl(",       "spawnSync(",
+		"execSync(", "execFile(",      "execFileSync(", "exec(",
+		"fork(",     "run_path(",      "exec_file(",    "require(",
+		"import(",   "import_module(", "exec_module(",  "system ",
+		"exec ",     "load ",          "do ",
+	};
+	bool has = false;
+
+	for (size_t i = 0; !has && text.len > 0 && i < BAWN_ARRAY_SIZE(lists); i++)
+		has = memmem(text.ptr, text.len, lists[i], strlen(lists[i]));
+	for (size_t i = 0; has && i < BAWN_ARRAY_SIZE(starts); i++)
+		if (code_starts_any(text, starts[i]))
+			return true;
+	return false;
+}
+
 const char *hold_code_ending(struct span text, size_t at, const char *word)
 {
 	const char *dot = strrchr(word, '.');

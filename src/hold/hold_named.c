@@ -7,6 +7,8 @@
 
 #include "str.h"
 
+#include <stdio.h>
+
 static const char *const named_packages[] = {"package.json", NULL};
 static const char *const named_instructions[] = {"CLAUDE.md", "AGENTS.md", "GEMINI.md", NULL};
 static const char *const named_extends[] = {"extends", NULL};
@@ -110,7 +112,10 @@ static const struct {
 	{"use flake", "flake.nix"},    {"use_flake", "flake.nix"},    {"use nix", "shell.nix"},
 	{"use_nix", "shell.nix"},      {"use nix", "default.nix"},    {"use_nix", "default.nix"},
 	{"use devenv", "devenv.nix"},  {"use_devenv", "devenv.nix"},  {"devbox", "devbox.json"},
-	{"use devenv", "devenv.yaml"}, {"use_devenv", "devenv.yaml"},
+	{"use devenv", "devenv.yaml"}, {"use_devenv", "devenv.yaml"}, {"use flake", "flake.lock"},
+	{"use_flake", "flake.lock"},   {"use devenv", "devenv.lock"}, {"use_devenv", "devenv.lock"},
+	{"devbox", "devbox.lock"},     {"use guix", "guix.scm"},      {"use guix", "manifest.scm"},
+	{"use_guix", "guix.scm"},      {"use_guix", "manifest.scm"},
 };
 
 struct named_folder {
@@ -119,19 +124,57 @@ struct named_folder {
 	const struct hold_naming *naming;
 };
 
+/* The file at the top, or in the folder that stands behind the word: use flake ./a, path:a#b. */
+static int named_use(const struct named_folder *f, struct span behind, size_t row, const char *by)
+{
+	char name[PATH_MAX], path[PATH_MAX];
+	size_t from = 0, len = 0;
+
+	while (from < behind.len && strchr(" \t\"'", behind.ptr[from]) && behind.ptr[from])
+		from++;
+	if (behind.len - from > 5 && memcmp(behind.ptr + from, "path:", 5) == 0)
+		from += 5;
+	/* $PWD/a */
+	while (from < behind.len && behind.ptr[from] == '$')
+		while (from < behind.len && behind.ptr[from] && !strchr("/\n", behind.ptr[from]))
+			from++;
+	while (from < behind.len && behind.ptr[from] == '/')
+		from++;
+	while (from + len < behind.len && behind.ptr[from + len] &&
+	       !strchr(" \t\r\n\"'#?;&|)", behind.ptr[from + len]))
+		len++;
+	if (len + strlen(named_words[row].file) + 2 > sizeof(name))
+		return 0;
+	(void)snprintf(name, sizeof(name), "%.*s%s%s", (int)len, behind.ptr + from, len ? "/" : "",
+		       named_words[row].file);
+	const char *top = hold_join(f->j, f->root, named_words[row].file);
+
+	if (!top)
+		return hold_no_memory(f->j);
+	int r = hold_place_add(f->j, top, f->naming->rule, "%s: %.150s says %s", f->naming->what,
+			       by, named_words[row].word);
+
+	return r < 0 || len == 0 || hold_resolve(f->j, f->root, name, path) < 0 || !*path
+		       ? r
+		       : hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
+					f->naming->what, by, named_words[row].word);
+}
+
 static int named_uses(const struct named_folder *f, struct span text, const char *by)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < BAWN_ARRAY_SIZE(named_words); i++) {
 		const char *word = named_words[i].word;
-		const char *path = hold_join(f->j, f->root, named_words[i].file);
 
-		if (!path)
-			return hold_no_memory(f->j);
-		if (text.len > 0 && memmem(text.ptr, text.len, word, strlen(word)))
-			r = hold_place_add(f->j, path, f->naming->rule, "%s: %.150s says %s",
-					   f->naming->what, by, word);
+		for (struct span at = text; r == 0 && at.len > 0;) {
+			const uint8_t *said = memmem(at.ptr, at.len, word, strlen(word));
+
+			if (!said)
+				break;
+			at = span_skip(at, (size_t)(said - at.ptr) + strlen(word));
+			r = named_use(f, at, i, by);
+		}
 	}
 	return r;
 }

@@ -7,6 +7,7 @@
  *	a file		the path itself
  *	a pattern	paths that match it: settings that settings name
  *	a tail		paths that end with it: what is run in a folder that is not known
+ *	programs' tail	what is in a folder of PATH whose path ends so
  *	a tool		no path: a word of a hook, for hold_tools.c
  *	programs	what is in a folder of PATH.  A program under the name of one that the user
  *			has is what that name means from then on, and is held; others are flagged.
@@ -105,7 +106,7 @@ static struct hold_name **names_bucket_of(struct hold_judge *j, const struct hol
 {
 	uint32_t sum = fnv_bytes(FNV_START, name->path, len);
 
-	if (name->kind == HOLD_NAME_TAIL)
+	if (name->kind == HOLD_NAME_TAIL || name->kind == HOLD_NAME_PROGRAMS_TAIL)
 		return names_bucket_tail(j, name->path, len);
 	if (name->kind != HOLD_NAME_TOOL || !name->script)
 		return names_bucket(j, name->path, len);
@@ -183,12 +184,18 @@ static bool names_has_program(const struct hold_judge *j, const char *name)
 	return false;
 }
 
-/* Another rule knows it by its name. */
-static bool names_is_known(struct hold_judge *j, const char *path)
+/* Another rule knows it by its name: not by its end alone (*.yml of json-schema, *.so). */
+static bool names_is_known(struct hold_judge *j, const struct hold_name *n, const char *path)
 {
+	uint64_t by_end = 0;
+
+	if (n->most == HOLD_HOLD)
+		by_end |= 1ull << hold_row_of("json-schema");
+	if (n->most == HOLD_HOLD && str_ends_with(path, ".so"))
+		by_end |= 1ull << hold_row_of("python-names");
 	hold_fold(path, &j->folded);
 	return buf_error(&j->folded) == 0 &&
-	       hold_find(j->rules, buf_str(&j->folded)) & ~j->rules->every;
+	       hold_find(j->rules, buf_str(&j->folded)) & ~(j->rules->every | by_end);
 }
 
 /* A program of this name in the folder; NULL: the folder itself is another one. */
@@ -225,7 +232,7 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 	if (n->kind == HOLD_NAME_PROGRAMS)
 		return names_ask_program(j, c, n, NULL, said);
 	/* What a script names counts like what the hook names that runs it. */
-	if (n->script && said->level < HOLD_HOLD && !(n->plain && names_is_known(j, c->path)) &&
+	if (n->script && said->level < HOLD_HOLD && !(n->plain && names_is_known(j, n, c->path)) &&
 	    hold_runs_script(j, n->script)) {
 		const char *why = arena_printf(
 			&j->changes->arena,
@@ -236,7 +243,7 @@ static int names_ask(struct hold_judge *j, const struct change *c, const struct 
 					 said)
 			   : hold_no_memory(j);
 	}
-	if (n->most <= said->level || (n->plain && names_is_known(j, c->path)))
+	if (n->most <= said->level || (n->plain && names_is_known(j, n, c->path)))
 		return 0;
 	const char *why = arena_printf(&j->changes->arena,
 				       n->kind == HOLD_NAME_TAIL
@@ -284,6 +291,10 @@ int hold_ask_names(struct hold_judge *j, const struct change *c, struct hold_sai
 			r = names_ask(j, c, n, said);
 	for (const struct hold_name *n = *names_bucket(j, c->path, above); r == 0 && n; n = n->next)
 		if (names_is(n, HOLD_NAME_PROGRAMS, c->path, above))
+			r = names_ask_program(j, c, n, program, said);
+	for (const struct hold_name *n = *names_bucket_tail(j, c->path, above); r == 0 && n;
+	     n = n->next)
+		if (n->kind == HOLD_NAME_PROGRAMS_TAIL && names_ends(c->path, above, n->path))
 			r = names_ask_program(j, c, n, program, said);
 	for (const struct hold_name *n = *names_bucket_tail(j, c->path, len); r == 0 && n;
 	     n = n->next)

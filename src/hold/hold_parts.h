@@ -171,9 +171,10 @@ struct hold_place {
 enum hold_name_kind {
 	HOLD_NAME_FILE,
 	HOLD_NAME_PATTERN,
-	HOLD_NAME_PROGRAMS, /* a folder of PATH */
-	HOLD_NAME_TAIL,     /* the end of a path: in a folder that is not known */
-	HOLD_NAME_TOOL,     /* no path, but a word of a hook that may be a tool */
+	HOLD_NAME_PROGRAMS,      /* a folder of PATH */
+	HOLD_NAME_TAIL,          /* the end of a path: in a folder that is not known */
+	HOLD_NAME_PROGRAMS_TAIL, /* of the path of a folder of PATH */
+	HOLD_NAME_TOOL,          /* no path, but a word of a hook that may be a tool */
 	/* Of these there are sums alone: hold_place.c. */
 	HOLD_NAME_PLACE, /* a place */
 	HOLD_NAME_ABOVE, /* a folder above one */
@@ -577,6 +578,22 @@ enum hold_goes hold_goes_to(struct span text, size_t at, char into[PATH_MAX]);
 /* What stands at `at` is behind a substitution that is such a folder: $(dirname "$0")/x. */
 bool hold_goes_is_known(struct span text, size_t at);
 
+/* --- hold_all.c ------------------------------------------------------------------------- */
+
+enum hold_all_kind {
+	HOLD_ALL_FILE,   /* one file */
+	HOLD_ALL_FILES,  /* what matches a pattern */
+	HOLD_ALL_FOLDER, /* all that is in it */
+	HOLD_ALL_GOES,   /* a folder that is gone to */
+};
+
+/* `moved`: it was said in a folder that was gone to. */
+typedef int hold_all_found(void *context, const char *path, enum hold_all_kind kind, bool moved);
+
+/* What a text of a shell's, or one that has such texts in quotes, runs by a pattern or by its folder.
+ * The first answer that is not 0 stops it, and is returned.  -E2BIG: it says more than can be told. */
+int hold_all_look(struct span text, hold_all_found *found, void *context);
+
 /* --- hold_code.c: of the word from `at` to `end` of a text ------------------------------- */
 
 /* By it the code comes to a folder that is not told here. */
@@ -593,6 +610,9 @@ bool hold_code_is_string(struct span text, size_t at, size_t end);
 
 /* Its line loads something: require(path.join(a, "b")). */
 bool hold_code_loads(struct span text, size_t at);
+
+/* The code lists a folder, and runs something that it does not write out. */
+bool hold_code_lists(struct span text);
 
 /* The end of a name whose beginning is a variable: $n.sh; NULL: it is none. */
 const char *hold_code_ending(struct span text, size_t at, const char *word);

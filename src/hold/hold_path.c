@@ -98,11 +98,151 @@ static bool path_is_set(struct span line)
 	return false;
 }
 
+/* What direnv's own words put there. */
+static const struct {
+	const char *word, *folder;
+} path_layouts[] = {
+	{"layout go", "bin"},
+	{"layout_go", "bin"},
+	{"layout php", "vendor/bin"},
+	{"layout_php", "vendor/bin"},
+	{"layout node", HOLD_MODULES_BIN},
+	{"layout_node", HOLD_MODULES_BIN},
+	{"layout ruby", "bin"},
+	{"layout_ruby", "bin"},
+};
+
+struct path_look {
+	struct hold_judge *j;
+	const char *root, *rule, *by;
+	struct span text;
+	bool hook;
+};
+
+/* The folder that a variable of the text is set to, and what stands behind it: each of these.  One
+ * that is set elsewhere can be any folder. */
+static int path_variable(const struct path_look *p, struct span name, struct span behind)
+{
+	bool set = span_equal(name, SPAN_LITERAL("PWD")) ||
+		   span_equal(name, SPAN_LITERAL("HOME")) || span_equal(name, SPAN_LITERAL("PATH"));
+	char word[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && name.len > 0 && i + name.len < p->text.len; i++) {
+		const uint8_t *at = p->text.ptr + i;
+
+		if (memcmp(at, name.ptr, name.len) != 0 || at[name.len] != '=' ||
+		    (i > 0 && path_is_of_name(p->text, i - 1)))
+			continue;
+		size_t from = i + name.len + 1, len = 0;
+
+		set = true;
+		while (from < p->text.len && strchr("\"'", p->text.ptr[from]) && p->text.ptr[from])
+			from++;
+		/* $PWD/a */
+		if (from < p->text.len && p->text.ptr[from] == '$')
+			while (from < p->text.len && p->text.ptr[from] &&
+			       !strchr("/\n ;", p->text.ptr[from]))
+				from++;
+		while (from + len < p->text.len && p->text.ptr[from + len] &&
+		       !strchr(" \t\r\n\"';&|", p->text.ptr[from + len]))
+			len++;
+		if (len > 0 && len + behind.len < sizeof(word)) {
+			memcpy(word, p->text.ptr + from, len);
+			memcpy(word + len, behind.ptr, behind.len);
+			r = path_word(p->j, p->root,
+				      (struct span){(const uint8_t *)word, len + behind.len},
+				      p->rule, p->by);
+		}
+	}
+	while (behind.len > 0 && behind.ptr[0] == '/')
+		behind = span_skip(behind, 1);
+	if (r < 0 || set || p->hook || behind.len == 0 || behind.len >= sizeof(word))
+		return r;
+	memcpy(word, behind.ptr, behind.len);
+	word[behind.len] = '\0';
+	const struct hold_name n = {.kind = HOLD_NAME_PROGRAMS_TAIL,
+				    .path = word,
+				    .by = p->by,
+				    .row = hold_row_of(p->rule),
+				    .most = HOLD_HOLD,
+				    .plain = true};
+
+	r = hold_name_add(p->j, &n);
+	return r < 0 ? r : 0;
+}
+
+/* The word of a line that begins at `at`. */
+static int path_said(const struct path_look *p, struct span line, size_t at, size_t len)
+{
+	struct span word = {line.ptr + at, len};
+	int r = path_word(p->j, p->root, word, p->rule, p->by);
+	char bin[PATH_MAX];
+
+	/* load_prefix a: a/bin */
+	if (r == 0 && !p->hook && len + sizeof("/bin") < sizeof(bin) &&
+	    memmem(line.ptr, line.len, "load_prefix", 11)) {
+		memcpy(bin, word.ptr, len);
+		memcpy(bin + len, "/bin", 4);
+		r = path_word(p->j, p->root, (struct span){(const uint8_t *)bin, len + 4}, p->rule,
+			      p->by);
+	}
+	bool brace = at > 0 && line.ptr[at - 1] == '{';
+
+	if (r < 0 || at < 1u + brace || line.ptr[at - 1 - brace] != '$')
+		return r;
+	/* $A/bin, ${A}/bin, ${A:-b}/bin */
+	size_t name = 0;
+
+	while (name < len && path_is_of_name(word, name))
+		name++;
+	struct span behind = span_skip(word, name);
+
+	if (brace) {
+		const uint8_t *end = memchr(line.ptr + at, '}', line.len - at);
+		size_t from = end ? (size_t)(end - line.ptr) + 1 : line.len, to = from;
+
+		while (to < line.len && line.ptr[to] && !strchr(path_between, line.ptr[to]))
+			to++;
+		behind = (struct span){line.ptr + from, to - from};
+	}
+	return path_variable(p, (struct span){word.ptr, name}, behind);
+}
+
+static int path_line(const struct path_look *p, struct span line)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && !p->hook && line.len > 0 && i < BAWN_ARRAY_SIZE(path_layouts);
+	     i++)
+		if (memmem(line.ptr, line.len, path_layouts[i].word, strlen(path_layouts[i].word)))
+			r = path_word(p->j, p->root, span_of_str(path_layouts[i].folder), p->rule,
+				      p->by);
+	if (!(p->hook ? path_is_set(line) : path_is_said(line)))
+		return r;
+	for (size_t at = 0; r == 0 && at < line.len;) {
+		size_t len = 0;
+
+		while (at + len < line.len && line.ptr[at + len] &&
+		       !strchr(path_between, line.ptr[at + len]))
+			len++;
+		if (len)
+			r = path_said(p, line, at, len);
+		at += len + 1;
+	}
+	return r;
+}
+
 int hold_look_programs(struct hold_judge *j, const char *root, struct span text, const char *rule,
 		       const char *by)
 {
 	unsigned int row = hold_row_of(rule);
-	bool hook = row < hold_row_count && hold_rows[row].hook;
+	const struct path_look p = {.j = j,
+				    .root = root,
+				    .rule = rule,
+				    .by = by,
+				    .text = text,
+				    .hook = row < hold_row_count && hold_rows[row].hook};
 	int r = 0;
 
 	while (r == 0 && text.len > 0 && !hold_is_late(j)) {
@@ -110,18 +250,7 @@ int hold_look_programs(struct hold_judge *j, const char *root, struct span text,
 		struct span line = {text.ptr, end ? (size_t)(end - text.ptr) : text.len};
 
 		text = span_skip(text, line.len + (end != NULL));
-		if (!(hook ? path_is_set(line) : path_is_said(line)))
-			continue;
-		while (r == 0 && line.len > 0) {
-			size_t len = 0;
-
-			while (len < line.len && line.ptr[len] &&
-			       !strchr(path_between, line.ptr[len]))
-				len++;
-			if (len)
-				r = path_word(j, root, (struct span){line.ptr, len}, rule, by);
-			line = span_skip(line, len < line.len ? len + 1 : len);
-		}
+		r = path_line(&p, line);
 	}
 	return r;
 }

@@ -44,12 +44,13 @@ struct words {
 	char bare[PATH_MAX]; /* without the brackets of a list around it, and without its colon */
 	char key[WORDS_NAME_MAX], before[WORDS_NAME_MAX];
 	char from[WORDS_NAME_MAX]; /* Python's: "from a import b" */
-	bool variable;             /* behind a $ */
-	bool blank;                /* it has a quoted one */
-	bool python;               /* that was said before */
-	bool go;                   /* "go run" was, and not yet what it runs */
-	bool glued;                /* to a substitution in front of it: $(x)/y */
-	bool known;                /* and that is a folder that words are looked for in anyway */
+	bool is_key;
+	bool variable; /* behind a $ */
+	bool blank;    /* it has a quoted one */
+	bool python;   /* that was said before */
+	bool go;       /* "go run" was, and not yet what it runs */
+	bool glued;    /* to a substitution in front of it: $(x)/y */
+	bool known;    /* and that is a folder that words are looked for in anyway */
 };
 
 struct following {
@@ -58,6 +59,8 @@ struct following {
 	const char *by;
 	const char *dirs[WORDS_DIRS_MAX];
 	size_t dir_count;
+	size_t own_count;                       /* of those that it does not go to */
+	bool lists;                             /* its code lists a folder */
 	bool anywhere;                          /* one of its folders is not known */
 	bool code;                              /* for its code computes it */
 	bool unquoted;                          /* one of them may be a variable of it */
@@ -162,7 +165,10 @@ static void words_mark(struct words *w)
 	const char *program = slash ? slash + 1 : w->bare;
 
 	w->python = w->python || str_after(program, "python") || str_after(program, "pypy");
-	if (str_equal(w->before, "go") && str_equal(w->bare, "run"))
+	/* Arguments can stand before their command. */
+	if (str_equal(w->bare, "run") &&
+	    (str_equal(w->before, "go") || (str_equal(w->key, "args") && w->text.len > 0 &&
+					    memmem(w->text.ptr, w->text.len, "\"go\"", 4))))
 		w->go = true;
 	if (str_equal(w->before, "from"))
 		words_name(w->from, w->bare, strlen(w->bare), false);
@@ -191,6 +197,15 @@ static bool words_is_listed(struct span text, size_t at)
 	return at > 0 && text.ptr[at - 1] == ',';
 }
 
+/* Signs of JSON alone: "a":["b"]. */
+static bool words_is_signs(struct span text, size_t at, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("[]:", text.ptr[at + i]))
+			return false;
+	return true;
+}
+
 static bool words_next(struct words *w)
 {
 	static const char between[] = " \t\r\n\"'`;|&()<>${}=,!";
@@ -205,9 +220,10 @@ static bool words_next(struct words *w)
 		       !strchr(between, w->text.ptr[at + len]))
 			len++;
 		w->at = at + len + 1;
-	} while (len < 2 || len >= sizeof(w->word));
-	/* import a, b */
-	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)))
+	} while (len < 2 || len >= sizeof(w->word) || words_is_signs(w->text, at, len));
+	/* import a, b; "command": "go", "args": ["run"] */
+	if (!(str_equal(w->before, "import") && words_is_listed(w->text, at)) &&
+	    !(w->is_key && (str_equal(w->key, "args") || str_equal(w->key, "arguments"))))
 		words_name(w->before, w->bare, strlen(w->bare), false);
 	memcpy(w->word, w->text.ptr + at, len);
 	w->word[len] = '\0';
@@ -225,6 +241,7 @@ static bool words_next(struct words *w)
 	len -= skip;
 	while (len > 0 && strchr("]:", w->bare[len - 1]))
 		w->bare[--len] = '\0';
+	w->is_key = key;
 	if (key)
 		words_name(w->key, w->bare, len, true);
 	w->variable = at > 0 && w->text.ptr[at - 1] == '$';
@@ -865,7 +882,8 @@ static int words_code(struct following *f, const struct words *w, size_t from)
 	for (size_t i = 0; r == 0 && i < from && words_is_started(w) && !f->naming->flag &&
 			   !f->naming->keys && !f->naming->lead;
 	     i++)
-		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path && !git_rest(path))
+		if (hold_resolve(f->j, f->dirs[i], name, path) == 0 && *path && !git_rest(path) &&
+		    !str_equal(path, f->dirs[i]))
 			r = words_place(f, path);
 	return r < 0 ? r : words_runs_in(f, name, true, from);
 }
@@ -899,8 +917,8 @@ static int words_folders(struct following *f, const struct words *w, size_t from
 	return r;
 }
 
-/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules) becomes the
- * word.  False: there is no such sign. */
+/* What stands behind the sign of a default (${X:-tools/x.sh}) or an option (-fci/rules,
+ * -javaagent:a.jar) becomes the word.  False: there is no such sign. */
 static bool words_is_behind(char *bare)
 {
 	static const char *const signs[] = {":-", ":=", ":+"};
@@ -910,6 +928,8 @@ static bool words_is_behind(char *bare)
 		from = strstr(bare, signs[i]);
 	if (from)
 		from += 2;
+	else if (bare[0] == '-' && strchr(bare, ':'))
+		from = strchr(bare, ':') + 1;
 	else if (bare[0] == '-' && bare[1] && bare[1] != '-' && strpbrk(bare + 2, "/."))
 		from = bare + 2;
 	if (!from || !*from)
@@ -918,9 +938,59 @@ static bool words_is_behind(char *bare)
 	return true;
 }
 
+/* What is run of which the text says a pattern or a folder: from each of the folders. */
+static int words_all(void *context, const char *name, enum hold_all_kind kind, bool moved)
+{
+	struct following *f = context;
+	size_t count = f->dir_count;
+	int r = 0;
+
+	if (kind == HOLD_ALL_GOES)
+		return strchr(name, '*') ? 0 : words_runs_in(f, name, true, count);
+	/* cd a && for h in *: not what lies elsewhere. */
+	const char *plain = str_after(name, "./") ? name + 2 : name;
+	bool near = moved && !strchr(plain, '/') && count > f->own_count;
+
+	for (size_t i = near ? f->own_count : 0; r == 0 && i < count; i++) {
+		char path[PATH_MAX];
+
+		if (hold_is_late_soon(f->j) || hold_resolve(f->j, f->dirs[i], name, path) < 0 ||
+		    !*path || git_rest(path))
+			continue;
+		if (kind == HOLD_ALL_FILE)
+			r = words_try(f, f->dirs[i], name, false);
+		else if (kind == HOLD_ALL_FILES || strchr(path, '*'))
+			r = words_match(f, path);
+		else if (hold_type(&f->j->before, path) != OBJECT_FILE)
+			r = words_place(f, path);
+	}
+	return r;
+}
+
+/* The strings of code that lists a folder: patterns, and folders that are there. */
+static int words_listed(struct following *f, const struct words *w)
+{
+	int r = 0;
+
+	if (!f->lists || !hold_code_is_string(w->text, w->start, w->start + strlen(w->word)))
+		return 0;
+	for (size_t i = 0; r == 0 && i < f->dir_count; i++) {
+		char path[PATH_MAX];
+
+		if (hold_resolve(f->j, f->dirs[i], w->bare, path) < 0 || !*path || git_rest(path))
+			continue;
+		if (strpbrk(w->bare, "*?[") && strchr(w->bare, '/'))
+			r = words_match(f, path);
+		else if (words_is_folder(f->j, path))
+			r = words_place(f, path);
+	}
+	return r;
+}
+
 static int words_follow(struct following *f, struct span text)
 {
 	size_t from = f->dir_count;
+	bool runs = !f->naming->flag && !f->naming->keys && !f->naming->lead;
 	bool joins = words_join(text, &f->joined);
 	const struct span texts[] = {text, buf_span(&f->joined)};
 	int r = 0;
@@ -937,9 +1007,18 @@ static int words_follow(struct following *f, struct span text)
 			}
 	}
 	f->anywhere = f->anywhere || (f->code && f->unquoted);
+	f->own_count = from;
+	f->lists = runs && hold_code_lists(text);
+	f->tails = false;
+	if (r == 0 && runs)
+		r = hold_all_look(text, words_all, f);
+	if (r == -E2BIG)
+		r = hold_give_up(f->j, "%.150s puts together more names than bawn keeps apart",
+				 f->by);
+	if (r == -ENOMEM)
+		r = hold_no_memory(f->j);
 	f->node =
-		!f->naming->flag && !f->naming->keys && !f->naming->lead &&
-		f->row < hold_row_count && hold_rows[f->row].hook &&
+		runs && f->row < hold_row_count && hold_rows[f->row].hook &&
 		(f->naming->node ||
 		 (f->naming->of == HOLD_WORDS_HOOKS ? text.len > 0 : hold_says_node(text, f->by)));
 	if (r == 0)
@@ -952,8 +1031,9 @@ static int words_follow(struct following *f, struct span text)
 				r = words_script(f, &f->words);
 			else if (i == 0 || f->words.blank) {
 				r = words_spell(f, &f->words);
-				if (r == 0 && !f->naming->flag && !f->naming->keys &&
-				    !f->naming->lead)
+				if (r == 0)
+					r = words_listed(f, &f->words);
+				if (r == 0 && runs)
 					r = words_begins(f, &f->words);
 				if (r == 0 && words_is_behind(f->words.bare))
 					r = words_spell(f, &f->words);

@@ -21,6 +21,7 @@
 #include "fd.h"
 #include "direct.h"
 #include "git_identity.h"
+#include "hidden_git.h"
 #include "hidden_names.h"
 #include "home_store.h"
 #include "host.h"
@@ -727,6 +728,8 @@ static int prepare_build(struct prepare *p, const struct policy *policy, char *c
 			       p->e);
 	if (r == 0 && boxed)
 		r = hidden_names(draft, policy, &p->host, p->arena, p->e);
+	if (r == 0 && boxed && hidden_git(draft, p->arena) < 0)
+		r = error_set(p->e, -ENOMEM, "no memory to look at git's index");
 	if (r == 0 && boxed)
 		r = prepare_direct(p, draft);
 	if (r == 0)

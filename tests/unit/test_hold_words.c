@@ -474,9 +474,127 @@ static void test_many_scripts(void **state)
 	found(w, "m1/justfile", FLAGGED, "build-files", NULL);
 }
 
+/* --- all that is in a folder ---------------------------------------------------------------- */
+
+static void test_all(void **state)
+{
+	static const char *const paths[] = {"parts/new", "parts/new.sh", "other/new",
+					    "src/a.c",   "top.sh",       NULL};
+	/* 1: all of parts is run, or what ends in .sh; none: it is only read. */
+	static const struct {
+		const char *text;
+		enum { NONE, SCRIPTS, ALL } held;
+	} rows[] = {
+		{"for h in \"$(git rev-parse --show-toplevel)\"/parts/*; do \"$h\"; done\n", ALL},
+		{"R=$(x)\nfor h in \"$R\"/parts/*; do \"$h\"; done\n", ALL},
+		{"for h in \"par\"ts/*.sh; do sh $h; done\n", SCRIPTS},
+		{"D=parts; run-parts \"$D\"\n", ALL},
+		{"a=ne; sh \"par\"ts/'n'ew.sh\n", SCRIPTS},
+		{"a=ne; b=${a}w; sh \"parts\"/$b.sh\n", SCRIPTS},
+		{"run-parts ${D:-parts}\n", ALL},
+		{"cd parts && for h in *; do ./$h; done\n", ALL},
+		{"A=par\ncd \"$A\"ts\nfor h in *.sh; do sh ./$h; done\n", SCRIPTS},
+		{"find parts -type f -exec {} \\;\n", ALL},
+		{"find parts -name '*.sh' -exec nice sh {} \\;\n", SCRIPTS},
+		{"find parts -type f | xargs -n 1 sh\n", ALL},
+		{"f=$(ls parts)\nfor x in $f; do sh parts/$x; done\n", ALL},
+		{"while read -r h; do sh \"$h\"; done < <(find parts)\n", ALL},
+		{"cat parts/*.sh | sh\n", SCRIPTS},
+		{"go() { for h in \"$1\"/*; do sh \"$h\"; done; }\ngo parts\n", ALL},
+		{"sh -c 'for h in parts/*; do . \"$h\"; done'\n", ALL},
+		{"import os, subprocess\nfor f in os.listdir('parts'): subprocess.run([f])\n", ALL},
+		{"import glob, subprocess\nfor f in glob.glob('parts/*.sh'): "
+		 "subprocess.run([f])\n",
+		 SCRIPTS},
+		{"find parts -type f -exec cat {} \\;\n", NONE},
+		{"find parts -type f | xargs wc\n", NONE},
+		{"shellcheck parts/*.sh \"$PWD\"/parts/*\n", NONE},
+		{"n=$(ls parts | wc -l); [ $n -gt 0 ] && echo $n\n", NONE},
+		{"find src -name '*.c' | while read -r f; do clang-format -i \"$f\"; done\n", NONE},
+		{"import os, subprocess\nfor f in os.listdir('parts'): subprocess.run(['ruff', "
+		 "f])\n",
+		 NONE},
+		{"git add parts/*; rm -f parts/x*\n", NONE},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(rows); i++) {
+		print_message("%s", rows[i].text);
+		hook_says(w, rows[i].text, paths);
+		found(w, "parts/new", rows[i].held == ALL ? HELD : ORDINARY, NULL, NULL);
+		found(w, "parts/new.sh", rows[i].held ? HELD : ORDINARY, NULL, NULL);
+		found(w, "other/new", ORDINARY, NULL, NULL);
+		found(w, "src/a.c", ORDINARY, NULL, NULL);
+		found(w, "top.sh", ORDINARY, NULL, NULL);
+	}
+}
+
+/* --- on entering a folder, and by an agent --------------------------------------------------- */
+
+/* The file of the user's says this, and the layer changes the path. */
+static void says(struct world *w, const char *file, const char *text, const char *path,
+		 enum change_group group)
+{
+	print_message("%s: %s: %s\n", file, text, path);
+	put(w->base, file, text);
+	put(w->up, path, "evil\n");
+	judge_within(w, NULL, 600000);
+	found(w, path, group, NULL, NULL);
+	(void)tree_remove(w->base, file);
+	(void)tree_remove(w->up, path);
+}
+
+static void test_entered(void **state)
+{
+	struct world *w = *state;
+
+	says(w, ".envrc", "layout go\n", "bin/sh", HELD);
+	says(w, ".envrc", "layout php\n", "vendor/bin/sh", HELD);
+	says(w, ".envrc", "load_prefix opt\n", "opt/bin/sh", HELD);
+	says(w, ".envrc", "A=mine; PATH_add \"$A/bin\"\n", "mine/bin/sh", HELD);
+	says(w, ".envrc", "A=\"$PWD/mine\"\nexport PATH=\"${A}/bin:$PATH\"\n", "mine/bin/sh", HELD);
+	says(w, ".envrc", "PATH_add \"$ELSEWHERE/bin\"\n", "any/bin/sh", HELD);
+	says(w, ".envrc", "PATH_add \"$ELSEWHERE/bin\"\n", "any/bin/no-such-program", ORDINARY);
+	says(w, ".envrc", "PATH_add \"$HOME/bin\"\n", "any/bin/sh", ORDINARY);
+	says(w, ".envrc", "use flake\n", "flake.lock", HELD);
+	says(w, ".envrc", "use flake ./nix#dev\n", "nix/flake.nix", HELD);
+	says(w, ".envrc", "use flake \"path:nix\"\n", "nix/flake.lock", HELD);
+	says(w, ".envrc", "export LD_PRELOAD=$PWD/libx.so\n", "libx.so", HELD);
+	says(w, ".envrc", "export JAVA_TOOL_OPTIONS=-javaagent:tools/a.jar\n", "tools/a.jar", HELD);
+	says(w, ".mcp.json", "{\"a\":{\"command\":\"go\",\"args\":[\"run\",\"./cmd/m\"]}}",
+	     "cmd/m/main.go", HELD);
+	says(w, ".mcp.json", "{\"a\":{\"args\":[\"run\",\"./cmd/m\"],\"command\":\"go\"}}",
+	     "cmd/m/main.go", HELD);
+	says(w, ".mcp.json", "{\"a\":{\"command\":\"bun\",\"args\":[\"mcp\"]}}", "mcp.ts", HELD);
+	says(w, ".mcp.json",
+	     "{\"a\":{\"command\":\"docker\",\"args\":[\"compose\",\"-f\",\"m/c.yml\"]}}",
+	     "m/c.yml", HELD);
+	says(w, ".mcp.json", "{\"a\":{\"command\":\"npx\",\"args\":[\"x\"]}}", "m/c.yml", ORDINARY);
+}
+
+/* Files of tools that do not bear their names. */
+static void test_more_tools(void **state)
+{
+	static const char *const paths[] = {
+		"build/Makefile", "b/build.ninja", "shell.nix", ".formatter.exs",
+		"Rakefile",       "dune-project",  NULL};
+	struct world *w = *state;
+
+	hook_says(
+		w,
+		"cmake --build build\nmeson test\nnix-shell\nmix format\nrails test\ndune build\n",
+		paths);
+	for (size_t i = 0; paths[i]; i++)
+		found(w, paths[i], HELD, "git-hook-folders", NULL);
+	hook_says(w, "true\n", paths);
+	for (size_t i = 0; paths[i]; i++)
+		assert_int_not_equal(changes_find(&w->changes, paths[i])->group, HELD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_WORLD(test_all),          IN_WORLD(test_entered),    IN_WORLD(test_more_tools),
 		IN_WORLD(test_goes),         IN_WORLD(test_code),       IN_WORLD(test_loaded),
 		IN_WORLD(test_many_folders), IN_WORLD(test_many_names), IN_WORLD(test_many_places),
 		IN_WORLD(test_not_read),     IN_WORLD(test_padded),     IN_WORLD(test_many_roots),
