@@ -72,10 +72,10 @@ static void patch_end_notes(struct patch_notes *n, const struct diff *d)
 		text_printf(&n->err, "and %zu more that are not in the patch\n",
 			    n->count - PATCH_NAMED);
 	if (n->both > PATCH_NAMED)
-		text_printf(&n->err, "and %zu more that you changed, too\n",
-			    n->both - PATCH_NAMED);
+		text_printf(&n->err, "and %zu more that you changed, too\n", n->both - PATCH_NAMED);
 	if (n->both)
-		text_printf(&n->err, "'bawn apply' shows these as conflicts; --merge puts both together\n");
+		text_printf(&n->err,
+			    "'bawn apply' shows these as conflicts; --merge puts both together\n");
 	if (d->commits.count)
 		text_printf(&n->err,
 			    "not in the patch: %zu commit%s, but what changed by %s; 'bawn apply' "
