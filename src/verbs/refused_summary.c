@@ -230,9 +230,18 @@ static void summary_items(struct summary *s)
 
 /* --- files ----------------------------------------------------------------------------- */
 
-/* Of the user's own files, and not one that programs look for at each start. */
-static bool summary_file_matters(const struct summary *s, const char *path)
+/* "vim", also as vim.basic; "python3", also as python3.11. */
+static bool summary_is_program(const char *program, const char *whose)
 {
+	const char *rest = str_after(program, whose);
+
+	return rest && (*rest == '\0' || *rest == '.');
+}
+
+/* Of the user's own files, and not one that programs look for at each start. */
+static bool summary_file_matters(const struct summary *s, const struct refused_wanted *w)
+{
+	const char *path = w->name;
 	const char *home = s->plan->home;
 	size_t len = strlen(home);
 
@@ -243,8 +252,10 @@ static bool summary_file_matters(const struct summary *s, const char *path)
 		const char *name = str_after(usual[i].name, "~/");
 		size_t n = name ? strlen(name) : 0;
 
-		if (usual[i].kind == USUAL_FILE && name && path[len] == '/' &&
-		    strncmp(path + len + 1, name, n) == 0 &&
+		if (usual[i].kind == USUAL_OWN && !summary_is_program(w->program, usual[i].whose))
+			continue;
+		if ((usual[i].kind == USUAL_FILE || usual[i].kind == USUAL_OWN) && name &&
+		    path[len] == '/' && strncmp(path + len + 1, name, n) == 0 &&
 		    (path[len + 1 + n] == '/' || path[len + 1 + n] == '\0'))
 			return false;
 	}
@@ -264,7 +275,7 @@ static void summary_files_of(struct summary *s, size_t first, bool *done)
 		const struct refused_wanted *w = &r->wanted[i];
 
 		if (done[i] || w->what != MESSAGE_WANTED_FILE || !str_equal(w->program, program) ||
-		    !summary_file_matters(s, w->name) ||
+		    !summary_file_matters(s, w) ||
 		    why_path_is_readable(s->plan, w->name) != readable)
 			continue;
 		done[i] = true;
@@ -340,7 +351,7 @@ static void summary_wanted(struct summary *s)
 
 		if (done[i] || w->what == MESSAGE_WANTED_HOST)
 			continue;
-		if (w->what == MESSAGE_WANTED_FILE && summary_file_matters(s, w->name))
+		if (w->what == MESSAGE_WANTED_FILE && summary_file_matters(s, w))
 			summary_files_of(s, i, done);
 		else if (w->what == MESSAGE_WANTED_FILE)
 			s->files++;
