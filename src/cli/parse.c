@@ -140,8 +140,12 @@ static int parse_refuse_option(struct parser *p, const char *name, size_t len)
 static int parse_refuse_letter(struct parser *p, char letter)
 {
 	const struct verb *v = p->into->verb;
+	size_t count = 0;
 
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		count += options[i].letter == letter;
+	/* Of a letter that means several things, who knows which was meant. */
+	for (size_t i = 0; count == 1 && i < OPTION_COUNT; i++) {
 		if (options[i].letter != letter)
 			continue;
 		int r = error_set(p->e, -EINVAL, "'bawn %s' does not take -%c (--%s)", v->name,

@@ -393,7 +393,8 @@ static void talk_say_which(const struct session_list *l, struct error *e)
 }
 
 /* Picks the session that the user means; sets *ret when it returns 0. */
-static int talk_pick(struct session_list *l, const char *at, struct session **ret, struct error *e)
+static int talk_pick(struct session_list *l, const char *at, bool only_here, struct session **ret,
+		     struct error *e)
 {
 	struct session *here = NULL;
 	size_t count = 0;
@@ -404,14 +405,15 @@ static int talk_pick(struct session_list *l, const char *at, struct session **re
 			here = &l->items[i];
 			count++;
 		}
-	if (count == 0 && l->count == 1 && l->items[0].fd >= 0)
+	if (count == 0 && !only_here && l->count == 1 && l->items[0].fd >= 0)
 		here = &l->items[0];
 	if (here && count <= 1) {
 		*ret = here;
 		return 0;
 	}
-	if (l->count == 0) {
-		(void)error_set(e, -ENOENT, "no session is running");
+	if (l->count == 0 || (only_here && count == 0)) {
+		(void)error_set(e, -ENOENT, "no session is running%s",
+				l->count ? " in this folder" : "");
 		error_next(e, "'bawn run' and 'bawn shell' start one.");
 		return -ENOENT;
 	}
@@ -422,24 +424,15 @@ static int talk_pick(struct session_list *l, const char *at, struct session **re
 	return -ENOTUNIQ;
 }
 
-int session_choose(const struct session_places *places, const char *name, const char *at,
-		   struct session *ret_session, struct error *e)
+static int talk_choose(const struct session_places *places, const char *at, bool only_here,
+		       struct session *ret_session, struct error *e)
 {
 	_cleanup_session_list_ struct session_list list = {NULL, 0};
 	struct session *picked = NULL;
-	int r;
+	int r = session_list_get(places, &list, e);
 
-	if (name) {
-		r = talk_open(places, name, ret_session, e);
-		if (r < 0)
-			session_fini(ret_session);
-		if (r == -ENOENT)
-			error_next(e, "'bawn sessions' lists those that run.");
-		return r;
-	}
-	r = session_list_get(places, &list, e);
 	if (r == 0)
-		r = talk_pick(&list, at, &picked, e);
+		r = talk_pick(&list, at, only_here, &picked, e);
 	if (r < 0 || !picked)
 		return r;
 	*ret_session = *picked;
@@ -447,4 +440,24 @@ int session_choose(const struct session_places *places, const char *name, const 
 	picked->arena = ARENA_INIT(0);
 	ret_session->state.name = ret_session->name;
 	return 0;
+}
+
+int session_choose(const struct session_places *places, const char *name, const char *at,
+		   struct session *ret_session, struct error *e)
+{
+	if (!name)
+		return talk_choose(places, at, false, ret_session, e);
+	int r = talk_open(places, name, ret_session, e);
+
+	if (r < 0)
+		session_fini(ret_session);
+	if (r == -ENOENT)
+		error_next(e, "'bawn sessions' lists those that run.");
+	return r;
+}
+
+int session_choose_at(const struct session_places *places, const char *at,
+		      struct session *ret_session, struct error *e)
+{
+	return talk_choose(places, at, true, ret_session, e);
 }

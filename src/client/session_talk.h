@@ -39,6 +39,9 @@ int session_list_get(const struct session_places *places, struct session_list *r
  */
 int session_choose(const struct session_places *places, const char *name, const char *at,
 		   struct session *ret_session, struct error *e);
+/* The one whose workspace holds `at`, and no other: -ENOENT when there is none. */
+int session_choose_at(const struct session_places *places, const char *at,
+		      struct session *ret_session, struct error *e);
 
 /*
  * Gives the session the rules of plan, which is its own with another `network`; its text and

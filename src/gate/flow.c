@@ -185,6 +185,22 @@ static const char *flow_why_private(const struct made_up_name *n, size_t i)
 	return n->near >> i & 1 ? "of this machine, or of a network that it is in" : NULL;
 }
 
+/* A rule allows the name, and none its addresses. */
+static void flow_refuse_private(struct flow *f, const char *why)
+{
+	const struct rules_question q = {.name = f->name->name, .port = f->port};
+	struct rules_verdict v;
+	char text[ADDRESS_TEXT_SIZE];
+
+	rules_decide(f->gate->rules, &q, &v);
+	v.action = PLAN_ACTION_DENY;
+	v.rule = NULL;
+	/* What would allow it. */
+	memcpy(v.allow_line, v.private_line, sizeof(v.allow_line));
+	(void)snprintf(v.reason, sizeof(v.reason), MESSAGE_REASON_PRIVATE "%s", why);
+	flow_refuse(f, flow_host(f, text), &v);
+}
+
 /* Dials the addresses of a name; leaves out those in refused ranges, unless the rule allows
  * them. */
 static void flow_dial_checked(struct flow *f)
@@ -192,7 +208,7 @@ static void flow_dial_checked(struct flow *f)
 	const struct made_up_name *n = f->name;
 	struct address good[MADE_UP_ADDRESSES];
 	size_t good_count = 0;
-	const char *why = "no address";
+	const char *why = "";
 
 	f->near = false;
 	for (size_t i = 0; i < n->address_count; i++) {
@@ -205,14 +221,15 @@ static void flow_dial_checked(struct flow *f)
 		f->near = f->near || (n->near >> i & 1);
 		good[good_count++] = n->addresses[i];
 	}
+	if (good_count == 0 && n->address_count > 0) {
+		flow_refuse_private(f, why);
+		return;
+	}
 	if (good_count == 0) {
-		struct rules_verdict v = {.action = PLAN_ACTION_DENY};
+		struct rules_verdict v = {.action = PLAN_ACTION_DENY,
+					  .reason = MESSAGE_REASON_NO_ADDRESS};
 		char text[ADDRESS_TEXT_SIZE];
 
-		(void)snprintf(v.reason, sizeof(v.reason),
-			       n->address_count ? "its addresses are not of the public network: %s"
-						: MESSAGE_REASON_NO_ADDRESS "%.0s",
-			       why);
 		flow_refuse(f, flow_host(f, text), &v);
 		return;
 	}

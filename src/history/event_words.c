@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "event_words.h"
 
+#include "plan.h"
 #include "str.h"
 
 #include <inttypes.h>
@@ -113,9 +114,26 @@ static bool words_wants_quotes(struct span s)
 	return s.len == 0;
 }
 
+/* How many words stand before the user's command: those of the script that makes a worktree. */
+static size_t words_before_command(const struct event *ev, enum note_field field, uint8_t *scratch)
+{
+	struct event_items items = event_items_of(ev, field, scratch);
+	struct span item;
+	bool script = false;
+	size_t count = 0;
+
+	if (ev->kind != NOTE_SESSION || field != NOTE_FIELD_ARGV)
+		return 0;
+	for (; event_items_next(&items, &item); count++)
+		script = script ||
+			 (count == 1 && span_equal(item, span_of_str(PLAN_WORKTREE_SCRIPT)));
+	return script && count > PLAN_WORKTREE_BEFORE ? PLAN_WORKTREE_BEFORE : 0;
+}
+
 void event_words_command(struct buf *into, const struct event *ev, enum note_field field,
 			 uint8_t *scratch, size_t most)
 {
+	size_t before = words_before_command(ev, field, scratch);
 	struct event_items items = event_items_of(ev, field, scratch);
 	uint64_t missing = field == NOTE_FIELD_ARGV ? event_number(ev, NOTE_FIELD_CUT) : 0;
 	size_t from = into->len;
@@ -124,6 +142,10 @@ void event_words_command(struct buf *into, const struct event *ev, enum note_fie
 	while (event_items_next(&items, &item)) {
 		const char *quote = words_wants_quotes(item) ? "'" : "";
 
+		if (before > 0) {
+			before--;
+			continue;
+		}
 		if (into->len - from >= most) {
 			missing += item.len + 1;
 			continue;

@@ -285,7 +285,7 @@ static void past_put_room(struct past_list *l, const struct room *room)
 
 	buf_put_str(&words, "bawn keeps ");
 	room_put(&words, room);
-	buf_put_str(&words, "; 'bawn prune' makes room");
+	buf_put_str(&words, "; 'bawn prune --older-than 90d' makes room");
 	help_wrap(&l->out, buf_str(&words), 2, l->text.tty ? (size_t)l->text.width : PAST_OUT_MAX);
 	buf_put_char(&l->out, '\n');
 }

@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { INDEX_VERSION = 4 };
+enum { INDEX_VERSION = 5 };
 
 static const char index_tables[] =
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, folder TEXT NOT NULL UNIQUE,"

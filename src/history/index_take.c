@@ -311,7 +311,8 @@ static void index_take_kind(struct index_taking *t, const struct event *ev, uint
 		index_take_host(t, ev);
 	else if (ev->kind == NOTE_SESSION)
 		index_take_session(t, ev, segment, offset);
-	else if (ev->kind == NOTE_SECRET)
+	else if (ev->kind == NOTE_SECRET && !event_is(ev, NOTE_FIELD_OP, "decision"))
+		/* A decision stands for the uses that follow it: these are counted. */
 		index_add(t, ev,
 			  event_is(ev, NOTE_FIELD_OP, "leak") ? INDEX_DID_LEAK : INDEX_DID_SECRET,
 			  index_words(ev, NOTE_FIELD_SECRET, NOTE_FIELD_HOST));

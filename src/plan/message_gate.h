@@ -39,6 +39,9 @@ enum message_event_kind {
 	MESSAGE_EVENT_KIND_COUNT,
 };
 
+/* A rule allows the name, and none such addresses: which ones stands behind it. */
+#define MESSAGE_REASON_PRIVATE "its addresses are not of the public network: "
+
 /* Reasons of failures that are no refusals; the summary at the end counts them apart. */
 #define MESSAGE_REASON_NO_ADDRESS "it has no address"
 #define MESSAGE_REASON_MASKED "a placeholder in the body was blotted out; the rest of it went"

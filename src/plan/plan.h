@@ -82,6 +82,11 @@ enum plan_layer {
 #define PLAN_ASK_SOCKET "/run/bawn/ask"
 #define PLAN_SNAPSHOTS "/run/bawn/snapshots"
 
+/* With --worktree a script goes to the worktree before the user's command: /bin/sh, the script, and
+ * what it needs, so many words in all. */
+#define PLAN_WORKTREE_SCRIPT "/run/bawn/enter"
+enum { PLAN_WORKTREE_BEFORE = 8 };
+
 enum plan_mount_kind {
 	PLAN_MOUNT_BIND,   /* source, as it is on the host, mounted at target; with layers above it
 			    * where the mount names some (plan_mount_has_layers) */

@@ -79,6 +79,8 @@ struct rules_verdict {
 	const struct plan_rule *rule; /* lives with the rules; NULL: none matched */
 	char reason[160];             /* in words, without a full stop */
 	char allow_line[320];         /* of `network:`; "" when allowed, and when none would do */
+	char private_line[320]; /* of a name: the one that it needs where its addresses are of this
+				   machine and its networks; "" when none would do, or none is needed */
 };
 
 void rules_decide(const struct rules *r, const struct rules_question *q,

@@ -203,6 +203,7 @@ struct rules_line {
 	bool port, scheme_said; /* whether these stand in it */
 	unsigned int scheme;
 	bool request;
+	bool private;
 };
 
 static void rules_put_map(struct rules_words *w, const struct rules_question *q,
@@ -232,6 +233,8 @@ static void rules_put_map(struct rules_words *w, const struct rules_question *q,
 		rules_put_path(w, q->path);
 		rules_put(w, "]");
 	}
+	if (l->private)
+		rules_put(w, ", private: true");
 	rules_put(w, "}");
 	/* Drop a line that does not fit whole. */
 	if (w->len + 1 == w->size)
@@ -294,16 +297,41 @@ static void rules_put_line(struct rules_words *w, const struct rules_question *q
 		      &(struct rules_line){.port = true, .scheme_said = true, .scheme = scheme});
 }
 
+/* Where rules are about requests, one without them would give more: then there is no line. */
+static void rules_put_private_line(struct rules_words *w, const struct rules_question *q,
+				   const struct rules_answer *a, const struct rules_verdict *v)
+{
+	bool allowed = v->action == PLAN_ACTION_ALLOW;
+	unsigned int usual = plan_scheme_of_port(q->port), scheme = rules_line_scheme(q, a);
+
+	if (q->literal || q->request || v->private || !a->ceiling.private ||
+	    a->asked_connection.limited || (!allowed && !v->allow_line[0]))
+		return;
+	if (allowed && !(v->schemes & RULES_SCHEME(scheme)))
+		scheme = v->schemes & RULES_SCHEME(PLAN_SCHEME_HTTP) ? PLAN_SCHEME_HTTP
+								     : PLAN_SCHEME_TLS;
+	if (allowed && v->schemes & RULES_SCHEME(PLAN_SCHEME_TCP))
+		scheme = PLAN_SCHEME_TCP;
+	rules_put_map(w, q,
+		      &(struct rules_line){.port = true,
+					   .scheme_said = scheme != usual,
+					   .scheme = scheme,
+					   .private = true});
+}
+
 void rules_words(const struct rules *r, const struct rules_question *q,
 		 const struct rules_answer *a, bool by_ceiling, struct rules_verdict *v)
 {
 	struct rules_words reason = {v->reason, sizeof(v->reason), 0};
 	struct rules_words line = {v->allow_line, sizeof(v->allow_line), 0};
+	struct rules_words private_line = {v->private_line, sizeof(v->private_line), 0};
 
 	v->reason[0] = '\0';
 	v->allow_line[0] = '\0';
+	v->private_line[0] = '\0';
 	rules_put_reason(&reason, q, a, by_ceiling);
 	if (v->action != PLAN_ACTION_ALLOW && a->ceiling.action == PLAN_ACTION_ALLOW &&
 	    !rules_bars_scheme(&a->ceiling, q->scheme))
 		rules_put_line(&line, q, a, r->bounded);
+	rules_put_private_line(&private_line, q, a, v);
 }

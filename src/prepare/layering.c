@@ -168,6 +168,9 @@ int layering_choose(struct layering *g, const struct invocation *i, const struct
 {
 	const char *named = invocation_value(i, OPTION_CONTINUE);
 
+	if (named && invocation_has(i, OPTION_FRESH))
+		return error_set(e, -EINVAL,
+				 "--fresh starts clean, and --continue goes on: say one");
 	if (p->plan->backend == PLAN_BACKEND_HOST)
 		return 0;
 	g->layers = &p->layers;

@@ -35,10 +35,10 @@ bool worktree_is_branch(const char *name)
 	return true;
 }
 
-#define WORKTREE_SCRIPT "/run/bawn/enter"
+#define WORKTREE_SCRIPT PLAN_WORKTREE_SCRIPT
 #define WORKTREE_LISTS "/run/bawn/worktree"
 
-enum { WORKTREE_BEFORE = 8 };
+enum { WORKTREE_BEFORE = PLAN_WORKTREE_BEFORE };
 
 size_t worktree_before(const struct plan *plan)
 {

@@ -20,8 +20,7 @@ enum {
 	FOLD_LINE_MAX = 64 << 10,
 };
 
-/* The first change at or behind this path. */
-static size_t fold_first(const struct diff *d, const char *path)
+size_t diff_first(const struct diff *d, const char *path)
 {
 	size_t low = 0;
 	size_t high = d->changes.count;
@@ -90,7 +89,7 @@ static bool fold_is_whole(struct diff *d, struct fold_move *m, size_t *budget)
 		if (!beneath)
 			return false;
 		(void)snprintf(beneath, len + 2, "%.*s/", (int)len, dir);
-		for (size_t i = fold_first(d, beneath);
+		for (size_t i = diff_first(d, beneath);
 		     i < d->changes.count && fold_is_beneath(d->changes.items[i].path, dir, len);
 		     i++) {
 			const struct change *c = &d->changes.items[i];

@@ -79,6 +79,8 @@ static int json_change(struct diff *d, struct json *j, const struct change *c)
 	brought_put_json(j, c);
 	if (c->without)
 		json_key_str(j, "without", c->without);
+	if (c->both)
+		json_key_bool(j, "you_changed_it", true);
 	json_object(j, "before", &c->before);
 	json_object(j, "after", &c->after);
 	if (content.kind == CONTENT_TEXT) {

@@ -82,6 +82,8 @@ void diff_put_session(struct diff *d, const struct layers_session *s, bool runs)
 int diff_fold(struct diff *d, struct error *e);
 int diff_fold_by(struct diff *d, const struct folding_how *how, struct error *e);
 /* The lines for directories that moved, for commits and git's own files, and for heaps. */
+/* The first change at or behind this path. */
+size_t diff_first(const struct diff *d, const char *path);
 int diff_put_moves(struct diff *d, struct error *e);
 int diff_put_git(struct diff *d, struct error *e);
 void diff_put_heaps(struct diff *d);

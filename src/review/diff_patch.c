@@ -36,6 +36,7 @@ enum {
 
 struct patch_notes {
 	size_t count;
+	size_t both; /* that the user changed, too */
 	mode_t umask;
 	struct patch_settings settings;
 	struct text err;
@@ -70,6 +71,11 @@ static void patch_end_notes(struct patch_notes *n, const struct diff *d)
 	if (n->count > PATCH_NAMED)
 		text_printf(&n->err, "and %zu more that are not in the patch\n",
 			    n->count - PATCH_NAMED);
+	if (n->both > PATCH_NAMED)
+		text_printf(&n->err, "and %zu more that you changed, too\n", n->both - PATCH_NAMED);
+	if (n->both)
+		text_printf(&n->err,
+			    "'bawn apply' shows these as conflicts; --merge puts both together\n");
 	if (d->commits.count)
 		text_printf(&n->err,
 			    "not in the patch: %zu commit%s, but what changed by %s; 'bawn apply' "
@@ -125,6 +131,29 @@ static void patch_note_emptied(struct patch_notes *n, const struct diff *d, cons
 	(void)view_list(&d->view, folder, patch_on_name, &any);
 	if (!any)
 		patch_note(n, folder, "a folder that is empty now");
+}
+
+/* A folder that came or went, and nothing in it did. */
+static bool patch_is_hollow(const struct diff *d, const struct change *c)
+{
+	char beneath[PATH_MAX + 1];
+	int len = snprintf(beneath, sizeof(beneath), "%s/", c->path);
+	size_t i = diff_first(d, beneath);
+
+	return i == d->changes.count ||
+	       strncmp(d->changes.items[i].path, beneath, (size_t)len) != 0;
+}
+
+/* The patch is against what the user has now: git apply takes back what the user wrote since. */
+static void patch_note_both(struct patch_notes *n, const struct change *c)
+{
+	char shown[REVIEW_PATH_SHOWN];
+
+	if (!c->both || n->both++ >= PATCH_NAMED)
+		return;
+	text_styled(&n->err, TEXT_WARN, "you changed it, too: ");
+	text_printf(&n->err, "%s (the patch puts the session's version in the place of yours)\n",
+		    review_shown_path(c->path, shown));
 }
 
 /* --- names, as git quotes them ---------------------------------------------------------- */
@@ -437,6 +466,7 @@ static int patch_put_change(struct diff *d, struct patch_notes *n, size_t i, cha
 	} else {
 		r = patch_put_entry(&d->out, &names, &was, &is);
 	}
+	patch_note_both(n, &c);
 	patch_note_mode(n, &c);
 	if (c.kind == CHANGE_DELETED || c.from)
 		patch_note_emptied(n, d, names.from, emptied);
@@ -494,10 +524,10 @@ int diff_put_patch(struct diff *d, struct error *e)
 
 		size_t from = d->out.len;
 
-		if (made || went)
+		if ((made || went) && patch_is_hollow(d, c))
 			patch_note(&notes, c->path,
 				   made ? "an empty folder" : "an empty folder that is gone");
-		else
+		else if (!made && !went)
 			r = patch_put_change(d, &notes, i, emptied);
 		if (r == 0 && buf_error(&d->out))
 			r = buf_error(&d->out);

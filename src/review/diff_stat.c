@@ -88,6 +88,8 @@ static void stat_line(struct diff *d, const struct stat_row *row, size_t width, 
 	}
 	if (row->change->group != CHANGE_ORDINARY)
 		diff_put(d, TEXT_WARN, " %s", change_group_words[row->change->group]);
+	if (row->change->both)
+		diff_put(d, TEXT_WARN, " (you changed it, too)");
 	diff_end_line(d);
 	diff_flush(d, false);
 }

@@ -316,11 +316,18 @@ static void patch_leave_told(struct choices *c, struct choice *lead)
 	patch_leave(lead);
 }
 
+static void patch_leave_rule(struct choices *c, const char *rule)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (patch_is_of(&c->items[i], rule))
+			patch_leave_told(c, &c->items[i]);
+}
+
 /* Asks about all that one rule flagged; false: the person has had enough. */
 static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char *rule)
 {
 	static const char help[] = "y  take them\nn  leave them\nv  show them first\n"
-				   "q  take them, and all that follows";
+				   "q  leave them, and all that the rules that follow flagged";
 	size_t count = 0;
 	char question[160], key = 0;
 
@@ -344,15 +351,15 @@ static bool patch_ask_rule(const struct prompt *p, struct choices *c, const char
 		for (size_t i = 0; i < c->count; i++)
 			if (patch_is_of(&c->items[i], rule))
 				patch_show(p, c, &c->items[i]);
-	for (size_t i = 0; key == 'n' && i < c->count; i++)
-		if (patch_is_of(&c->items[i], rule))
-			patch_leave_told(c, &c->items[i]);
+	if (key != 'y')
+		patch_leave_rule(c, rule);
 	return key != 'q';
 }
 
 void patch_choose_rules(const struct prompt *p, struct choices *c)
 {
 	size_t asked = 0;
+	bool quit = false;
 
 	for (size_t i = 0; i < c->count; i++) {
 		const struct choice *x = &c->items[i];
@@ -367,8 +374,10 @@ void patch_choose_rules(const struct prompt *p, struct choices *c)
 		if (!first)
 			continue;
 		asked++;
-		if (!patch_ask_rule(p, c, x->change->rule))
-			break;
+		if (quit)
+			patch_leave_rule(c, x->change->rule);
+		else
+			quit = !patch_ask_rule(p, c, x->change->rule);
 	}
 	if (asked == 0)
 		text_printf(&p->text, "Nothing that would land is flagged.\n");

@@ -21,6 +21,7 @@
 #include "refused_hosts.h"
 #include "str.h"
 #include "usual.h"
+#include "why_path.h"
 #include "words.h"
 
 #include <inttypes.h>
@@ -142,13 +143,20 @@ static bool summary_is_address(const char *host)
 	return strchr(host, ':') || host[strspn(host, "0123456789.")] == '\0';
 }
 
+/* A rule names it, and it leads to this machine or its networks. */
+static bool summary_is_private(const struct refused_item *item)
+{
+	return str_after(item->reason, MESSAGE_REASON_PRIVATE) != NULL;
+}
+
 static const char *summary_bundle(const struct summary *s, const struct refused_item *item)
 {
 	bool host = item->kind == MESSAGE_EVENT_DNS || item->kind == MESSAGE_EVENT_CONNECT;
 
 	/* It is named by no rule, so a bundle or a rule would open it. */
-	return host && item->line[0] ? refused_hosts_bundle(&s->known, item->host, item->port)
-				     : NULL;
+	return host && item->line[0] && !summary_is_private(item)
+		       ? refused_hosts_bundle(&s->known, item->host, item->port)
+		       : NULL;
 }
 
 /* It was not refused: nobody could reach it, or it went on without what was masked. */
@@ -180,6 +188,9 @@ static void summary_item(struct summary *s, const struct refused_item *item)
 		words_text(&words, s->plan, item->origin);
 		buf_put_char(&words, ')');
 	}
+	/* What it reaches then is the user's own: the line is the user's to ask for. */
+	if (summary_is_private(item))
+		buf_put_str(&words, "; a rule with private: true opens it");
 	if (!bundle && flag[0] && !summary_is_address(item->host) &&
 	    (item->count > 1 || programs > 1)) {
 		buf_put_str(&words, "; --allow ");
@@ -219,9 +230,18 @@ static void summary_items(struct summary *s)
 
 /* --- files ----------------------------------------------------------------------------- */
 
-/* Of the user's own files, and not one that programs look for at each start. */
-static bool summary_file_matters(const struct summary *s, const char *path)
+/* "vim", also as vim.basic; "python3", also as python3.11. */
+static bool summary_is_program(const char *program, const char *whose)
 {
+	const char *rest = str_after(program, whose);
+
+	return rest && (*rest == '\0' || *rest == '.');
+}
+
+/* Of the user's own files, and not one that programs look for at each start. */
+static bool summary_file_matters(const struct summary *s, const struct refused_wanted *w)
+{
+	const char *path = w->name;
 	const char *home = s->plan->home;
 	size_t len = strlen(home);
 
@@ -232,8 +252,10 @@ static bool summary_file_matters(const struct summary *s, const char *path)
 		const char *name = str_after(usual[i].name, "~/");
 		size_t n = name ? strlen(name) : 0;
 
-		if (usual[i].kind == USUAL_FILE && name && path[len] == '/' &&
-		    strncmp(path + len + 1, name, n) == 0 &&
+		if (usual[i].kind == USUAL_OWN && !summary_is_program(w->program, usual[i].whose))
+			continue;
+		if ((usual[i].kind == USUAL_FILE || usual[i].kind == USUAL_OWN) && name &&
+		    path[len] == '/' && strncmp(path + len + 1, name, n) == 0 &&
 		    (path[len + 1 + n] == '/' || path[len + 1 + n] == '\0'))
 			return false;
 	}
@@ -246,13 +268,15 @@ static void summary_files_of(struct summary *s, size_t first, bool *done)
 	_cleanup_buf_ struct buf words = BUF_INIT(SUMMARY_BYTES);
 	const char *program = r->wanted[first].program;
 	char label[SUMMARY_LABEL_MAX + 1];
+	bool readable = why_path_is_readable(s->plan, r->wanted[first].name);
 	size_t count = 0;
 
 	for (size_t i = first; i < r->wanted_count; i++) {
 		const struct refused_wanted *w = &r->wanted[i];
 
 		if (done[i] || w->what != MESSAGE_WANTED_FILE || !str_equal(w->program, program) ||
-		    !summary_file_matters(s, w->name))
+		    !summary_file_matters(s, w) ||
+		    why_path_is_readable(s->plan, w->name) != readable)
 			continue;
 		done[i] = true;
 		if (count++ < SUMMARY_FILES) {
@@ -262,8 +286,9 @@ static void summary_files_of(struct summary *s, size_t first, bool *done)
 	}
 	if (count > SUMMARY_FILES)
 		buf_putf(&words, " and %zu more", count - SUMMARY_FILES);
-	buf_put_str(&words, count == 1 ? ": a file that the box is not shown"
-				       : ": files that the box is not shown");
+	buf_put_str(&words, readable     ? ": read-only here"
+			    : count == 1 ? ": a file that the box is not shown"
+					 : ": files that the box is not shown");
 	summary_label(program, label);
 	summary_row(s, label, buf_str(&words));
 }
@@ -326,7 +351,7 @@ static void summary_wanted(struct summary *s)
 
 		if (done[i] || w->what == MESSAGE_WANTED_HOST)
 			continue;
-		if (w->what == MESSAGE_WANTED_FILE && summary_file_matters(s, w->name))
+		if (w->what == MESSAGE_WANTED_FILE && summary_file_matters(s, w))
 			summary_files_of(s, i, done);
 		else if (w->what == MESSAGE_WANTED_FILE)
 			s->files++;

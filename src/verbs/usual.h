@@ -5,11 +5,12 @@
 
 #include "base.h"
 
-enum usual_kind { USUAL_TELEMETRY, USUAL_FILE, USUAL_DEBUG, USUAL_NAMESPACE };
+enum usual_kind { USUAL_TELEMETRY, USUAL_FILE, USUAL_OWN, USUAL_DEBUG, USUAL_NAMESPACE };
 
 struct usual {
 	enum usual_kind kind;
 	const char *name;
+	const char *whose; /* of USUAL_OWN: the program, and no other */
 };
 
 extern const struct usual usual[];

@@ -5,7 +5,7 @@
 import pathlib
 import sys
 
-KINDS = ("telemetry", "file", "debug", "namespace")
+KINDS = ("telemetry", "file", "own", "debug", "namespace")
 
 output, source = sys.argv[1:]
 lines = ["/* Made by usual.py from share/usual.tsv. */", '#include "usual.h"', "", "const struct usual usual[] = {"]
@@ -16,7 +16,7 @@ for number, line in enumerate(pathlib.Path(source).read_text().splitlines(), 1):
     kind, name, *rest = line.split("\t")
     if kind not in KINDS or len(rest) != 1 or set(name) & set('"\\'):
         sys.exit(f"{source}:{number}: not a kind, a name and whose it is")
-    lines.append(f'\t{{USUAL_{kind.upper()}, "{name}"}},')
+    lines.append(f'\t{{USUAL_{kind.upper()}, "{name}", "{rest[0]}"}},')
     count += 1
 lines += ["};", f"const size_t usual_count = {count};", ""]
 pathlib.Path(output).write_text("\n".join(lines))

@@ -279,7 +279,7 @@ static void doctor_state_size(struct doctor *d, const char *state)
 
 	room_measure(state, &room);
 	room_put(&words, &room);
-	doctor_add(d, "kept there", DOCTOR_OK, NULL, "%s; 'bawn prune' makes room",
+	doctor_add(d, "kept there", DOCTOR_OK, NULL, "%s; 'bawn prune --older-than 90d' makes room",
 		   buf_str(&words));
 }
 

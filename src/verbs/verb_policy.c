@@ -229,6 +229,10 @@ static void policy_print(const struct policy_show *s, const struct policy_answer
 	policy_print_rule(s, v);
 	if (!allowed)
 		policy_print_way(s, v);
+	if (v->private_line[0]) {
+		policy_print_line(s, "where it is on this machine or its networks, only with:");
+		text_printf(s->text, "             %s\n", v->private_line);
+	}
 }
 
 /* --- JSON --- */
@@ -253,6 +257,7 @@ static void policy_json(struct json *j, const struct policy_answer *a)
 	json_key_bool(j, "credentials", v->credentials);
 	json_key_bool(j, "mask", v->mask);
 	json_key_str(j, "allow_line", v->allow_line);
+	json_key_str(j, "private_line", v->private_line);
 	json_close(j, '}');
 }
 

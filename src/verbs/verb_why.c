@@ -114,7 +114,7 @@ static void why_line(const struct why *w, const char *words)
 	text_printf(&w->out, "%*s%s\n", WHY_INDENT, "", buf_str(&line));
 }
 
-static void why_print_rule(const struct why *w, const struct rules_verdict *v)
+static void why_print_rule(const struct why *w, const struct rules_verdict *v, bool literal)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT(WHY_BYTES_MAX);
 
@@ -131,6 +131,8 @@ static void why_print_rule(const struct why *w, const struct rules_verdict *v)
 			 v->private ? ", private addresses too" : "");
 	if (v->action == PLAN_ACTION_ALLOW && v->open)
 		buf_put_str(&words, ", each request decided on its own");
+	if (v->action == PLAN_ACTION_ALLOW && !v->private && !literal)
+		buf_put_str(&words, ", at addresses of the public network");
 	why_line(w, buf_str(&words));
 }
 
@@ -196,6 +198,17 @@ static void why_print_way(const struct why *w, const struct why_answer *a)
 	}
 }
 
+/* Where a name leads is known when a program connects to it, not here. */
+static void why_print_private(const struct why *w, const struct rules_verdict *v)
+{
+	if (!v->private_line[0])
+		return;
+	why_line(w, v->action == PLAN_ACTION_ALLOW
+			    ? "where it is on this machine or its networks, it is refused without:"
+			    : "where it is on this machine or its networks, only this allows it:");
+	text_printf(&w->out, "%*s%s\n", WHY_INDENT + 4, "", v->private_line);
+}
+
 static void why_print(const struct why *w, const struct why_answer *a)
 {
 	bool allowed = a->verdict.action == PLAN_ACTION_ALLOW;
@@ -208,10 +221,11 @@ static void why_print(const struct why *w, const struct why_answer *a)
 		text_printf(&w->out, "  (session %s)\n", w->session.name);
 	else
 		text_printf(&w->out, "  (by your files; no session is running)\n");
-	why_print_rule(w, &a->verdict);
+	why_print_rule(w, &a->verdict, a->authority.is_address);
 	why_print_count(w, a);
 	if (!allowed)
 		why_print_way(w, a);
+	why_print_private(w, &a->verdict);
 }
 
 static void why_json(struct json *j, const struct why *w, const struct why_answer *a)
@@ -224,6 +238,8 @@ static void why_json(struct json *j, const struct why *w, const struct why_answe
 	json_key_str(j, "session", w->live ? w->session.name : "");
 	words_verdict(j, v);
 	json_key_str(j, "allow_line", v->allow_line);
+	json_key_bool(j, "private", v->private);
+	json_key_str(j, "private_line", v->private_line);
 	json_key(j, "allow_command");
 	json_open(j, '[');
 	for (size_t i = 0; a->command[0] && i < 3; i++)
@@ -293,10 +309,36 @@ static int why_each(struct why *w, bool *ret_all)
 
 /* --- paths --- */
 
+/* The session that runs in this folder, or in the one that the first path is in; -ENOENT: none. */
+static int why_choose_here(struct why *w)
+{
+	char at[PATH_MAX];
+
+	if (invocation_has(w->invocation, OPTION_SESSION))
+		return why_choose(w);
+	int r = host_gather_user(&w->arena, &w->host, &w->e);
+
+	if (r < 0)
+		return r;
+	struct session_places places = session_places_of(&w->host);
+
+	r = getcwd(at, sizeof(at)) ? session_choose_at(&places, at, &w->session, &w->e) : -ENOENT;
+	for (int n = 0; r == -ENOENT && n < w->invocation->argument_count; n++) {
+		if (why_shape(w->invocation->arguments[n]) == WHY_EVENT ||
+		    why_shape_path(w->invocation->arguments[n], at, sizeof(at)) < 0)
+			continue;
+		w->e = ERROR_INIT;
+		r = session_choose_at(&places, at, &w->session, &w->e);
+		break;
+	}
+	w->plan = w->session.plan;
+	return r;
+}
+
 /* The plan of the session that is running; without one, what the files would make. */
 static int why_find_plan(struct why *w, char *ret_where, size_t size)
 {
-	int r = why_choose(w);
+	int r = why_choose_here(w);
 
 	(void)snprintf(ret_where, size, "session %s", r == 0 ? w->session.name : "");
 	if (r == -ENOENT) {

@@ -243,6 +243,16 @@ static void why_path_look(const struct plan *p, const char *path, struct why_vie
 	why_look_frame(p, ret);
 }
 
+bool why_path_is_readable(const struct plan *p, const char *path)
+{
+	struct why_view v;
+
+	why_path_look(p, path, &v);
+	return why_is_shown(v.mount) &&
+	       (v.mount->access == PLAN_ACCESS_READ || v.mount->access == PLAN_ACCESS_WRITE) &&
+	       v.seen != WHY_CLOSED;
+}
+
 /* --- words ---------------------------------------------------------------------------- */
 
 /* It is one of the places that the notes of the plan call private. */

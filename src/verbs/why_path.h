@@ -10,6 +10,9 @@
 /* The mount that path is in, as the box sees it: the last that covers it.  NULL: none does. */
 const struct plan_mount *why_path_mount(const struct plan *p, const char *path);
 
+/* Whether the box sees what the user has there: then a command was refused to write it. */
+bool why_path_is_readable(const struct plan *p, const char *path);
+
 /* where: "session calm-otter", "your files". */
 void why_path_print(const struct text *t, const struct plan *p, const char *path,
 		    const char *where);

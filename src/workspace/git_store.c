@@ -76,6 +76,8 @@ const char *git_store_words(int code)
 		return "it is not what its name says";
 	case -E2BIG:
 		return "it is too large";
+	case -EDQUOT:
+		return "and of those before it there are too many";
 	case -ETIME:
 		return "that takes too long";
 	default:

@@ -152,7 +152,7 @@ static int walk_pair(struct walk_trees *t,
 	    (old && new && old->mode == new->mode &&git_name_equal(&old->object, &new->object)))
 		return 0;
 	if (++t->walk->files > GIT_WALK_FILES_MAX)
-		return -E2BIG;
+		return -EDQUOT;
 	if (git_store_is_late(t->walk->store))
 		return -ETIME;
 	const struct span name = (new ? new : old)->name;

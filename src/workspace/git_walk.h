@@ -12,7 +12,9 @@ enum {
 	GIT_WALK_COMMITS_MAX = 20000, /* read in search of what is new */
 	GIT_WALK_NEW_MAX = 1000,      /* of those that are new */
 	GIT_WALK_BASES_MAX = 8,
-	GIT_WALK_FILES_MAX = 200000, /* differences, over one opening of the store */
+	/* Differences, over one opening of the store: each ref and each log looks for its own.  The
+	 * store's deadline comes first on a slow machine. */
+	GIT_WALK_FILES_MAX = 1000000,
 	GIT_WALK_DEPTH_MAX = 400,
 };
 

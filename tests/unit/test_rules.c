@@ -237,6 +237,49 @@ static void test_words(void **state)
 	}
 }
 
+/* The line for a name that is of this machine or its networks makes the verdict say so. */
+static void test_private_line(void **state)
+{
+	static const struct {
+		const char *network, *host, *line;
+	} cases[] = {
+		{"allow: a.test", "a.test:80", "- {allow: a.test, ports: [80], private: true}"},
+		{"allow: 'a.test:8080'", "a.test:8080",
+		 "- {allow: a.test, ports: [8080], private: true}"},
+		{"{allow: a.test, ports: [8080], scheme: http}", "a.test:8080",
+		 "- {allow: a.test, ports: [8080], scheme: http, private: true}"},
+		{"{allow: a.test, ports: [7100], scheme: tcp}", "a.test:7100",
+		 "- {allow: a.test, ports: [7100], scheme: tcp, private: true}"},
+		{"allow: '*.test'", "a.test", "- {allow: a.test, ports: [443], private: true}"},
+		{"", "a.test", "- {allow: a.test, ports: [443], private: true}"},
+		{"{allow: a.test, private: true}", "a.test", ""},
+		{"{allow: a.test, methods: [GET]}", "a.test", ""},
+		{"deny: 'a.test:443'", "a.test", ""},
+		{"allow: 203.0.113.7", "203.0.113.7", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(cases); i++) {
+		_cleanup_try_ struct try_outcome o = try_network(cases[i].network);
+		_cleanup_rules_ struct rules *r = ask_rules(&o.policy);
+		const struct rules_verdict v = ask(r, cases[i].host, PLAN_SCHEME_BY_PORT);
+		char both[512];
+
+		assert_string_equal(v.private_line, cases[i].line);
+		if (!*v.private_line)
+			continue;
+		(void)snprintf(both, sizeof(both), "%s%s%s", cases[i].network,
+			       *cases[i].network ? ", " : "", v.private_line + 2);
+		_cleanup_try_ struct try_outcome opened = try_network(both);
+		_cleanup_rules_ struct rules *with = ask_rules(&opened.policy);
+		const struct rules_verdict now = ask(with, cases[i].host, PLAN_SCHEME_BY_PORT);
+
+		assert_int_equal(now.action, PLAN_ACTION_ALLOW);
+		assert_true(now.private);
+		assert_string_equal(now.private_line, "");
+	}
+}
+
 /* The longest names there are, with the longest rules: cut in the reason, whole in the line. */
 static void test_words_fit(void **state)
 {
@@ -900,6 +943,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_decisions),
 		cmocka_unit_test(test_schemes),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_private_line),
 		cmocka_unit_test(test_words_fit),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_ceiling),
