@@ -281,7 +281,7 @@ static int past_list_all(struct past_list *l)
 
 static void past_put_room(struct past_list *l, const struct room *room)
 {
-	_cleanup_buf_ struct buf words = BUF_INIT(PAST_COMMAND * 4);
+	_cleanup_buf_ struct buf words = BUF_INIT((size_t)PAST_COMMAND * 4);
 
 	buf_put_str(&words, "bawn keeps ");
 	room_put(&words, room);

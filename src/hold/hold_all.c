@@ -186,9 +186,9 @@ static size_t all_close(struct span text, size_t at, char open, char close)
 	for (; at < text.len; at++) {
 		if (text.ptr[at] == '\\')
 			at++;
-		else if (text.ptr[at] == open && open != close)
+		else if (text.ptr[at] == (uint8_t)open && open != close)
 			depth++;
-		else if (text.ptr[at] == close && (open == close || --depth == 0))
+		else if (text.ptr[at] == (uint8_t)close && (open == close || --depth == 0))
 			return at;
 	}
 	return text.len;
@@ -224,7 +224,7 @@ static void all_quoted(struct all *a, struct span inside, const struct all_text 
 static size_t all_dollar(struct all *a, const struct all_text *t, size_t at, struct buf *word)
 {
 	struct span text = t->text;
-	size_t from = at + 1, end = from;
+	size_t from = at + 1, end;
 
 	if (from >= text.len) {
 		buf_put_char(word, '$');

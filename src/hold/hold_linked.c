@@ -110,7 +110,7 @@ static void linked_decode(struct span written, struct buf *into)
 			c = (char)written.ptr[++i];
 			code = 0;
 			for (size_t n = 0; c == 'u' && n < 4 && i + 1 < written.len; n++) {
-				const char *d = memchr(digits, written.ptr[++i] | 0x20, 16);
+				const char *d = strchr(digits, written.ptr[++i] | 0x20);
 
 				code = code << 4 | (d ? (unsigned int)(d - digits) : 0);
 			}

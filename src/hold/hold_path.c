@@ -183,7 +183,7 @@ static int path_said(const struct path_look *p, struct span line, size_t at, siz
 	if (r == 0 && !p->hook && len + sizeof("/bin") < sizeof(bin) &&
 	    memmem(line.ptr, line.len, "load_prefix", 11)) {
 		memcpy(bin, word.ptr, len);
-		memcpy(bin + len, "/bin", 4);
+		memcpy(bin + len, "/bin", sizeof("/bin"));
 		r = path_word(p->j, p->root, (struct span){(const uint8_t *)bin, len + 4}, p->rule,
 			      p->by);
 	}

@@ -182,7 +182,7 @@ static struct joined_job *joined_make(struct joined *j, int fd, struct loop_hand
 int joined_start(struct joined *j, int fd, struct loop_handle handle,
 		 const struct channel_packet *packet, struct error *e)
 {
-	_cleanup_arena_ struct arena arena = ARENA_INIT(CHANNEL_BYTES_MAX * 4);
+	_cleanup_arena_ struct arena arena = ARENA_INIT((size_t)CHANNEL_BYTES_MAX * 4);
 	_cleanup_buf_ struct buf b = BUF_INIT(CHANNEL_BYTES_MAX);
 	struct message_spawn m;
 	int r = message_decode(packet->body, &message_spawn_schema, &m, &arena, e);

@@ -797,7 +797,7 @@ static int keeper_make(struct keeper *k, int plan_fd, struct error *e)
 /* Where the command has a terminal and the session can be reached, somebody may attach. */
 static int keeper_make_screen(struct keeper *k, struct span start, struct error *e)
 {
-	_cleanup_arena_ struct arena arena = ARENA_INIT(CHANNEL_BYTES_MAX * 4);
+	_cleanup_arena_ struct arena arena = ARENA_INIT((size_t)CHANNEL_BYTES_MAX * 4);
 	struct message_spawn m;
 	int r = message_decode(start, &message_spawn_schema, &m, &arena, e);
 

@@ -46,10 +46,9 @@ static void judging_beside(struct judging *j)
 
 static int judging_begin(struct choices *c, struct judging *ret)
 {
-	*ret = (struct judging){
-		.c = c,
-		.lands = arena_alloc(&c->arena, c->count + 1),
-		.froms = arena_alloc(&c->arena, (c->count + 1) * sizeof(*ret->froms))};
+	*ret = (struct judging){.c = c,
+				.lands = arena_alloc(&c->arena, c->count + 1),
+				.froms = arena_alloc(&c->arena, (c->count + 1) * sizeof(void *))};
 	if (!ret->lands || !ret->froms)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->count; i++) {
@@ -58,7 +57,7 @@ static int judging_begin(struct choices *c, struct judging *ret)
 			ret->froms[ret->from_count++] = &c->items[i];
 	}
 	judging_beside(ret);
-	qsort(ret->froms, ret->from_count, sizeof(*ret->froms), judging_order);
+	qsort(ret->froms, ret->from_count, sizeof(void *), judging_order);
 	return 0;
 }
 

@@ -320,7 +320,7 @@ static struct heap *folding_find_heap(const struct folding_how *how, struct fold
 	uint32_t *bucket = &k->heaps[fnv_bytes(FNV_START, h.path, h.len) % FOLDING_BUCKETS];
 
 	/* Paths are in order, but "a-b" comes between "a" and "a/b". */
-	for (uint32_t n = *bucket; n > 0; n = f->heaps[n - 1].next)
+	for (uint32_t n = f->heaps ? *bucket : 0; n > 0; n = f->heaps[n - 1].next)
 		if (f->heaps[n - 1].len == h.len && heap_has(&f->heaps[n - 1], c) &&
 		    heap_waits_so(&f->heaps[n - 1], h.with))
 			return &f->heaps[n - 1];

@@ -16,9 +16,8 @@
 
 enum { SEND_BYTES_MAX = 1 << 20 };
 
-/* What is done with one session; 0, or -errno and e. */
-typedef int (*session_act)(struct session *s, const struct invocation *i, int *ret_code,
-			   struct error *e);
+/* What is done with one session: the exit code, or -errno and e. */
+typedef int (*session_act)(struct session *s, const struct invocation *i, struct error *e);
 
 static int session_with(const struct invocation *i, const char *name, session_act act)
 {
@@ -27,7 +26,6 @@ static int session_with(const struct invocation *i, const char *name, session_ac
 	struct error e = ERROR_INIT;
 	char here[PATH_MAX];
 	struct host host;
-	int code = EXIT_OK;
 	int r = host_gather_user(&arena, &host, &e);
 
 	if (r == 0) {
@@ -36,12 +34,12 @@ static int session_with(const struct invocation *i, const char *name, session_ac
 		r = session_choose(&places, name, getcwd(here, sizeof(here)), &session, &e);
 	}
 	if (r == 0)
-		r = act(&session, i, &code, &e);
+		r = act(&session, i, &e);
 	if (r < 0) {
 		verb_complain(&e);
 		return EXIT_BAWN;
 	}
-	return code;
+	return r;
 }
 
 static const char *session_named(const struct invocation *i)
@@ -61,13 +59,11 @@ static void session_say_end(const struct session *s, const char *how, int status
 		text_printf(&out, "%s  %s  (exit code %d)\n", how, s->name, WEXITSTATUS(status));
 }
 
-static int session_stop(struct session *s, const struct invocation *i, int *ret_code,
-			struct error *e)
+static int session_stop(struct session *s, const struct invocation *i, struct error *e)
 {
 	int status = 0;
 	int r = session_end(s, str_equal(i->verb->name, "kill"), &status, e);
 
-	(void)ret_code;
 	if (r == 0)
 		session_say_end(s, "ended", status);
 	return r;
@@ -78,16 +74,13 @@ int verb_stop(const struct invocation *i)
 	return session_with(i, session_named(i), session_stop);
 }
 
-static int session_await(struct session *s, const struct invocation *i, int *ret_code,
-			 struct error *e)
+static int session_await(struct session *s, const struct invocation *i, struct error *e)
 {
 	int status = 0;
 	int r = session_wait(s, &status, e);
 
 	(void)i;
-	if (r == 0)
-		*ret_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return r;
+	return r < 0 ? r : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int verb_wait(const struct invocation *i)
@@ -97,14 +90,12 @@ int verb_wait(const struct invocation *i)
 
 /* --- standing still --------------------------------------------------------------------- */
 
-static int session_hold_or_go(struct session *s, const struct invocation *i, int *ret_code,
-			      struct error *e)
+static int session_hold_or_go(struct session *s, const struct invocation *i, struct error *e)
 {
 	bool hold = str_equal(i->verb->name, "pause");
 	struct text out = text_open(STDOUT_FILENO);
 	int r = session_hold(s, hold, e);
 
-	(void)ret_code;
 	if (r == 0 && hold)
 		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->name, s->name);
 	else if (r == 0)
@@ -142,13 +133,11 @@ static int send_read(const struct invocation *i, struct buf *into, struct error 
 			       : 0;
 }
 
-static int session_send(struct session *s, const struct invocation *i, int *ret_code,
-			struct error *e)
+static int session_send(struct session *s, const struct invocation *i, struct error *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(SEND_BYTES_MAX);
 	int r = send_read(i, &text, e);
 
-	(void)ret_code;
 	return r < 0 ? r : session_type(s, buf_span(&text), e);
 }
 

@@ -39,12 +39,11 @@ static void sessions_print_one(const struct text *t, const struct session *s)
 	buf_putf(&line, "%-*s", SESSIONS_SINCE, buf_str(&age));
 	words_path(&line, s->plan, s->plan->workspace);
 	buf_put_str(&line, "  ");
-	size_t used = line.len + SESSIONS_NAME;
 	size_t width = (size_t)t->width;
 
 	if (s->state.held || (s->state.terminal && s->state.viewers == 0))
 		buf_put_str(&line, s->state.held ? "paused  " : "detached  ");
-	used = line.len + SESSIONS_NAME;
+	size_t used = line.len + SESSIONS_NAME;
 	size_t from = line.len;
 
 	worktree_put_command(&line, s->plan);

@@ -174,7 +174,7 @@ int branch_strays_read(const struct view *v, const struct view *base, struct git
 			  .base = base,
 			  .users = {.store = store},
 			  .all = {.store = store},
-			  .mine = BUF_INIT(2 * STRAY_LOG_MAX),
+			  .mine = BUF_INIT((size_t)2 * STRAY_LOG_MAX),
 			  .own = BUF_INIT(STRAY_LOG_MAX),
 			  .into = ret};
 	char log[PATH_MAX];

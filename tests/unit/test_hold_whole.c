@@ -422,7 +422,7 @@ static void test_linked(void **state)
 	put(w->up, "b/package.json", "{\"dependencies\": {\"v\": \"../node_modules/.x/v\"}}");
 	put(w->up, "node_modules/.x/plain/package.json", script);
 	judge(w, NULL);
-	for (char name = 'p'; name <= 'u'; name++) {
+	for (int name = 'p'; name <= 'u'; name++) {
 		char path[64];
 
 		(void)snprintf(path, sizeof(path), "node_modules/.x/%c/package.json", name);
