@@ -84,7 +84,7 @@ static void test_git_config(void **state)
 		{"[commit] gpgSign = true\n", ORDINARY, NULL},
 		{"[tag] gpgSign = false\n", FLAGGED, "would not sign"},
 		{"[core] excludesFile = x\n", FLAGGED, "git status would not say"},
-		{"[core] fileMode = false\n", FLAGGED, "git status would not say"},
+		{"[core] fileMode = false\n", FLAGGED, "which files can be run"},
 		{"[submodule] recurse = true\n", FLAGGED, "files of submodules"},
 		{"[submodule] recurse = false\n", ORDINARY, NULL},
 		{"[core]\nnonsense\n[x", HELD, "cannot be read"},
