@@ -23,9 +23,13 @@ void asked_snapshot_init(struct asked_snapshot *a, struct loop *loop,
 static int asked_snapshot_wait(struct asked_snapshot *a)
 {
 	int status = -1;
+	pid_t r;
 
-	while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
+	while ((r = waitpid(a->pid, &status, 0)) < 0 && errno == EINTR)
 		continue;
+	/* After a detach it is not our child; then the name that it printed tells. */
+	if (r < 0 && errno == ECHILD && a->len > 0)
+		status = 0;
 	a->pid = 0;
 	loop_remove(a->loop, &a->handle);
 	fd_close(&a->answer);
@@ -123,6 +127,7 @@ void asked_snapshot_end(struct asked_snapshot *a)
 {
 	if (a->pid <= 0)
 		return;
-	(void)kill(a->pid, SIGKILL);
+	if (waitpid(a->pid, NULL, WNOHANG) == 0)
+		(void)kill(a->pid, SIGKILL);
 	(void)asked_snapshot_wait(a);
 }

@@ -69,10 +69,13 @@ void outward_end(struct outward *o, const struct text *t)
 	}
 	line[len] = '\0';
 	fd_close(&o->fd);
-	/* It replaces the file with its position whole, so we can end it at any time. */
-	(void)kill(o->pid, SIGKILL);
-	while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	/* It replaces the file with its position whole, so we can end it at any time.  After a detach it
+	 * is not our child, its number may be somebody else's, and it ends by itself: the socket has. */
+	if (waitpid(o->pid, NULL, WNOHANG) == 0) {
+		(void)kill(o->pid, SIGKILL);
+		while (waitpid(o->pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
 	if (len > 0)
 		text_printf(t, "bawn: %s\n", line);
 	else if (!over)
