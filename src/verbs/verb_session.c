@@ -11,10 +11,11 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SEND_BYTES_MAX = 1 << 20 };
+enum { SEND_BYTES_MAX = 1 << 20, WAIT_BYTES_MAX = 64 << 20 };
 
 /* What is done with one session: the exit code, or -errno and e. */
 typedef int (*session_act)(struct session *s, const struct invocation *i, struct error *e);
@@ -47,6 +48,21 @@ static const char *session_named(const struct invocation *i)
 	return i->argument_count ? i->arguments[0] : NULL;
 }
 
+/* Whether there is a session of that name to be asked. */
+static bool session_runs(const char *name)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	struct error e = ERROR_INIT;
+	struct host host;
+
+	if (host_gather_user(&arena, &host, &e) < 0)
+		return false;
+	const struct session_places places = session_places_of(&host);
+	_cleanup_fd_ int fd = session_store_connect(&places, name);
+
+	return fd >= 0;
+}
+
 /* --- its end ---------------------------------------------------------------------------- */
 
 static void session_say_end(const struct session *s, const char *how, int status)
@@ -74,18 +90,60 @@ int verb_stop(const struct invocation *i)
 	return session_with(i, session_named(i), session_stop);
 }
 
+/* A number of the session's object in what bawn-history says; -1: it has none. */
+static int wait_number(const char *from, const char *until, const char *key)
+{
+	const char *at = memmem(from, (size_t)(until - from), key, strlen(key));
+
+	return at ? (int)strtol(at + strlen(key), NULL, 10) : -1;
+}
+
+/* How the newest session of that name ended, by its record: an exit code, or -1 when nobody knows. */
+static int wait_recorded(const char *name)
+{
+	static const char *const words[] = {"bawn", "sessions", "--all", "--json", NULL};
+	_cleanup_buf_ struct buf said = BUF_INIT(WAIT_BYTES_MAX);
+	char key[64];
+
+	/* In a name of JSON every quote is escaped. */
+	(void)snprintf(key, sizeof(key), "\"name\": \"%s\",", name);
+	if (elsewhere_read("bawn-history", words, true, &said) != EXIT_OK)
+		return -1;
+	const char *from = strstr(buf_str(&said), key);
+
+	if (!from)
+		return -1;
+	const char *until = strchr(from, '}');
+
+	if (!until)
+		return -1;
+	int code = wait_number(from, until, "\"exit\": ");
+	int number = wait_number(from, until, "\"signal\": ");
+
+	return code >= 0 ? code : number >= 0 ? 128 + number : -1;
+}
+
 static int session_await(struct session *s, const struct invocation *i, struct error *e)
 {
 	int status = 0;
 	int r = session_wait(s, &status, e);
 
 	(void)i;
+	if (r == -ECONNRESET || r == -EPROTO) {
+		int code = wait_recorded(s->name);
+
+		return code >= 0 ? code : r;
+	}
 	return r < 0 ? r : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* A session that is over before anybody waits for it has an end all the same. */
 int verb_wait(const struct invocation *i)
 {
-	return session_with(i, session_named(i), session_await);
+	const char *name = session_named(i);
+	int code = name && !session_runs(name) ? wait_recorded(name) : -1;
+
+	return code >= 0 ? code : session_with(i, name, session_await);
 }
 
 /* --- standing still --------------------------------------------------------------------- */
