@@ -242,7 +242,7 @@ static const char *convert_side(unsigned int is, const struct span *s,
 		return "a filter of git's attributes is for it";
 	if (is & CONVERT_ENCODING)
 		return "git's attributes give it another encoding";
-	if (is & CONVERT_IDENT && memmem(s->ptr, s->len, "$Id", 3))
+	if (is & CONVERT_IDENT && s->len > 0 && memmem(s->ptr, s->len, "$Id", 3))
 		return "git's attribute ident rewrites its $Id$";
 	/* git takes what has a NUL for no text, unless it is told that it is one. */
 	if (!(is & CONVERT_TEXT) && (!(is & CONVERT_AUTO) || ends.nul))
