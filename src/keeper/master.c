@@ -46,6 +46,8 @@ static void master_abandon(struct master *m)
 		m->to.hush(m->to.context, false);
 	m->piece_len = 0;
 	m->owed += m->painting != NULL;
+	if (m->painting)
+		m->painting->pending = false;
 	m->painting = NULL;
 }
 
@@ -196,9 +198,10 @@ static int master_on_event(void *context, uint32_t events)
 	if (!(events & (EPOLLIN | EPOLLHUP)))
 		return 0;
 	if (master_is_busy(m)) {
-		/* Hung up (which epoll tells unasked) while somebody is slow: what is left is read
-		 * at the end. */
-		loop_remove(m->loop, &m->handle);
+		/* Hung up (which epoll tells unasked): what is left is read at the end.  Otherwise it is
+		 * of the same round of events in which we became busy, and comes again. */
+		if (events & EPOLLHUP)
+			loop_remove(m->loop, &m->handle);
 		return 0;
 	}
 	/* EIO: the last user of the other end is gone, for now or for good. */
@@ -347,7 +350,12 @@ void master_on_painted(struct master *m, struct span piece)
 		int r = channel_send(v->fd, MESSAGE_OUTPUT, piece, NULL, 0);
 
 		v->lost = r < 0 && r != -EAGAIN;
-		if (r == -EAGAIN) {
+		if (r == -EAGAIN && m->output_len > 0) {
+			/* The screen is to take what was read, and cannot while it waits for him. */
+			v->behind = true;
+			master_abandon(m);
+			master_flush(m);
+		} else if (r == -EAGAIN) {
 			memcpy(m->piece, piece.ptr, piece.len);
 			m->piece_len = piece.len;
 			m->to.hush(m->to.context, true);
