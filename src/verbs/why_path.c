@@ -245,12 +245,10 @@ static void why_path_look(const struct plan *p, const char *path, struct why_vie
 
 bool why_path_is_readable(const struct plan *p, const char *path)
 {
-	struct why_view v;
+	const struct plan_mount *m = why_path_mount(p, path);
 
-	why_path_look(p, path, &v);
-	return why_is_shown(v.mount) &&
-	       (v.mount->access == PLAN_ACCESS_READ || v.mount->access == PLAN_ACCESS_WRITE) &&
-	       v.seen != WHY_CLOSED;
+	return p->backend != PLAN_BACKEND_HOST && why_is_shown(m) &&
+	       (m->access == PLAN_ACCESS_READ || m->access == PLAN_ACCESS_WRITE);
 }
 
 /* --- words ---------------------------------------------------------------------------- */

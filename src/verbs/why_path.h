@@ -10,7 +10,8 @@
 /* The mount that path is in, as the box sees it: the last that covers it.  NULL: none does. */
 const struct plan_mount *why_path_mount(const struct plan *p, const char *path);
 
-/* Whether the box sees what the user has there: then a command was refused to write it. */
+/* Whether the box sees what the user has there: then a command was refused to write it.  By the plan
+ * alone: no name of the box is looked up outside. */
 bool why_path_is_readable(const struct plan *p, const char *path);
 
 /* where: "session calm-otter", "your files". */
