@@ -21,7 +21,6 @@
 #include "hold_commits.h"
 
 #include "fnv.h"
-#include "sha1.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -42,40 +41,11 @@ enum {
 	COMMITS_TYPE = 0170000,
 };
 
-/* --- repositories ----------------------------------------------------------------------- */
+/* --- what the user had ------------------------------------------------------------------ */
 
 static int commits_no_memory(struct hold_judge *j)
 {
 	return error_set(j->error, -ENOMEM, "no memory to look into commits");
-}
-
-/* The folder that worktrees share. */
-static void commits_common(struct hold_judge *j, const char *gitdir, char into[PATH_MAX])
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(0);
-	char path[PATH_MAX];
-
-	(void)snprintf(into, PATH_MAX, "%s", gitdir);
-	if (!git_join(path, gitdir, "commondir") ||
-	    hold_read_path(j->view, path, PATH_MAX, &text) < 0)
-		return;
-	for (size_t n = text.len; n > 0 && text.ptr[n - 1] == '\n'; n--)
-		text.ptr[n - 1] = '\0';
-	if (hold_resolve(j, gitdir, buf_str(&text), path) == 0)
-		memcpy(into, path, sizeof(path));
-}
-
-/* Where the files of a repository stand: "" or "sub/". */
-static const char *commits_prefix(struct hold_judge *j, const char *gitdir)
-{
-	const char *at = NULL;
-
-	for (const struct hold_root *root = j->roots; root && !at; root = root->next)
-		if (root->gitdir && str_equal(root->gitdir, gitdir))
-			at = root->path;
-	if (!at)
-		at = str_equal(gitdir, ".git") ? "" : gitdir;
-	return *at ? arena_printf(&j->arena, "%s/", at) : "";
 }
 
 struct commits_tips {
@@ -106,64 +76,6 @@ static int commits_know(struct hold_repo *repo)
 	if (git_refs_value(&repo->before, "", "HEAD", &head) == 0)
 		r = git_walk_know(&repo->walk, &head);
 	return r < 0 ? r : git_refs_each(&repo->before, commits_on_tip, &tips);
-}
-
-/* By the settings alone: how long names are, as git knows it, and whether objects may be missing.
- * False: there are none. */
-static bool commits_settings(const struct view *v, const char *gitdir, uint8_t *ret, bool *partial)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(0);
-	char path[PATH_MAX];
-
-	if (!git_join(path, gitdir, "config") ||
-	    hold_read_path(v, path, COMMITS_FILE_MAX, &text) < 0)
-		return false;
-	*ret = hold_name_len(buf_span(&text));
-	*partial = hold_is_partial(buf_span(&text));
-	return true;
-}
-
-static struct hold_repo *commits_repo(struct hold_judge *j, const char *gitdir)
-{
-	char common[PATH_MAX], objects[PATH_MAX];
-	bool now; /* what the session says of that does not count */
-
-	commits_common(j, gitdir, common);
-	for (struct hold_repo *r = j->repos; r; r = r->next)
-		if (str_equal(r->gitdir, common))
-			return r;
-	struct hold_repo *repo = arena_alloc(&j->arena, sizeof(*repo));
-
-	if (!repo)
-		return NULL;
-	repo->gitdir = arena_str(&j->arena, common);
-	repo->prefix = repo->gitdir ? commits_prefix(j, repo->gitdir) : NULL;
-	if (!repo->prefix || !git_join(objects, common, "objects") ||
-	    git_refs_open(&j->before, common, &repo->before) < 0 ||
-	    git_refs_open(j->view, common, &repo->after) < 0)
-		return NULL;
-	if (!commits_settings(&j->before, common, &repo->len, &repo->partial) &&
-	    !commits_settings(j->view, common, &repo->len, &now))
-		repo->len = SHA1_SIZE;
-	/* Without objects every look-up says that. */
-	repo->trouble =
-		git_store_open(j->view, &j->before, objects, j->deadline, &repo->walk.store);
-	repo->next = j->repos;
-	j->repos = repo;
-	return repo;
-}
-
-void hold_commits_end(struct hold_judge *j)
-{
-	for (struct hold_repo *r = j->repos; r; r = r->next) {
-		git_walk_fini(&r->walk);
-		git_walk_fini(&r->reach.walk);
-		git_walk_fini(&r->reach_unstashed.walk);
-		git_store_close(&r->walk.store);
-		git_refs_close(&r->before);
-		git_refs_close(&r->after);
-	}
-	j->repos = NULL;
 }
 
 /* --- what one of them brings -------------------------------------------------------------- */
@@ -800,7 +712,7 @@ static int commits_follow(struct hold_judge *j, struct hold_repo *repo, const ch
 int hold_follow_head(struct hold_judge *j, const char *gitdir, const struct hold_news *news,
 		     struct hold_verdict *v)
 {
-	struct hold_repo *repo = commits_repo(j, gitdir);
+	struct hold_repo *repo = hold_repo_of(j, gitdir);
 	_cleanup_buf_ struct buf text = BUF_INIT(0);
 	char path[PATH_MAX], name[GIT_REF_NAME_MAX];
 	struct git_name object;
@@ -812,11 +724,6 @@ int hold_follow_head(struct hold_judge *j, const char *gitdir, const struct hold
 	int kind = git_ref_parse(buf_span(&text), &object, name);
 
 	return kind < 0 ? 0 : commits_follow(j, repo, gitdir, kind == 1 ? name : "HEAD", news, v);
-}
-
-struct hold_repo *hold_repo_of(struct hold_judge *j, const char *gitdir)
-{
-	return commits_repo(j, gitdir);
 }
 
 int hold_ref_is_held(struct hold_judge *j, struct hold_repo *repo, const char *own,
@@ -1085,7 +992,7 @@ int hold_by_commits(struct hold_judge *j, const struct change *c, struct hold_ve
 		v->most = HOLD_NOT;
 		return 0;
 	}
-	struct hold_repo *repo = commits_repo(j, gitdir);
+	struct hold_repo *repo = hold_repo_of(j, gitdir);
 	int r = repo ? commits_brings(j, repo, gitdir, name, c, v) : commits_no_memory(j);
 
 	if (r < 0 || v->most == HOLD_HOLD)
@@ -1111,7 +1018,7 @@ const char *hold_needs(struct hold_judge *j, const struct change *c)
 		    strstr(c->path, "refs/");
 
 	if ((!head && !gone && !ref) || !hold_gitdir_of(j, c->path, gitdir, &name) ||
-	    !(repo = commits_repo(j, gitdir)))
+	    !(repo = hold_repo_of(j, gitdir)))
 		return NULL;
 	if (ref)
 		return hold_bad_pack(j, repo);

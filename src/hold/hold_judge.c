@@ -323,7 +323,7 @@ static void hold_judge_free(struct hold_judge **j)
 {
 	if (!*j)
 		return;
-	hold_commits_end(*j);
+	hold_repos_end(*j);
 	hold_tools_end(*j);
 	buf_fini(&(*j)->folded);
 	buf_fini(&(*j)->after);

@@ -372,7 +372,9 @@ int hold_ask_at(struct hold_judge *j, const struct change *c, size_t row, const 
 
 /* A side of the file that a commit brings. */
 int hold_read_brought(struct hold_judge *j, enum change_side side, size_t max, struct buf *into);
-void hold_commits_end(struct hold_judge *j);
+
+/* Closes the repositories that were looked into: hold_repo.c. */
+void hold_repos_end(struct hold_judge *j);
 
 /* --- time: hold_late.c ------------------------------------------------------------------ */
 
