@@ -2,6 +2,7 @@
 #include "modes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MODES_NUMBERS = 15 }; /* of one sequence */
 
@@ -159,8 +160,12 @@ static void modes_escape(struct modes *m, uint8_t byte, struct buf *pass)
 
 static void modes_designate(struct modes *m, uint8_t byte, struct buf *pass)
 {
+	bool is_set = strchr("()*+", m->words[0]) && byte &&
+		      strchr("0AB", byte); /* lines, British, plain */
+
 	m->state = byte == 0x1b ? MODES_ESCAPE : MODES_TEXT;
-	if (byte < 0x30 || byte > 0x7e)
+	/* libvterm reads "ESC - [" as the start of a sequence: only what a picture needs gets there. */
+	if (!is_set && !(m->words[0] == '#' && byte == '8'))
 		return;
 	buf_put_char(pass, 0x1b);
 	buf_put_char(pass, m->words[0]);

@@ -6,6 +6,7 @@
 #include "modes.h"
 #include "process.h"
 #include "profile.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <vterm.h>
@@ -88,11 +89,24 @@ void screen_feed(struct screen *s, struct span bytes)
 	}
 }
 
+/* All rows and columns scroll again, as terminals have it after a change of size: a region that begins below the last
+   row is more than libvterm can bear. */
+static void screen_end_region(struct screen *s)
+{
+	char words[64];
+	VTermPos at;
+
+	vterm_state_get_cursorpos(s->state, &at);
+	(void)snprintf(words, sizeof(words), "\x1b[?69l\x1b[r\x1b[%d;%dH", at.row + 1, at.col + 1);
+	(void)vterm_input_write(s->vt, words, strlen(words));
+	s->modes.top = s->modes.bottom = 0;
+}
+
 void screen_resize(struct screen *s, uint64_t rows, uint64_t columns)
 {
 	s->rows = screen_bounded(rows, s->rows, SCREEN_ROWS_MAX);
 	s->columns = screen_bounded(columns, s->columns, SCREEN_COLUMNS_MAX);
-	s->modes.top = s->modes.bottom = 0; /* as libvterm has it */
+	screen_end_region(s);
 	vterm_set_size(s->vt, s->rows, s->columns);
 }
 
@@ -209,26 +223,7 @@ static int screen_row_end(const struct screen *s, int row)
 	return 0;
 }
 
-/* Letters that take two columns, and those that take none, roughly as all terminals have it.  Where
- * one of them has it otherwise, a neighbour of the letter is a space too much. */
-static bool screen_is_in(uint32_t c, const uint32_t (*ranges)[2], size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (c >= ranges[i][0] && c <= ranges[i][1])
-			return true;
-	return false;
-}
-
-static bool screen_is_wide(uint32_t c)
-{
-	static const uint32_t ranges[][2] = {
-		{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
-		{0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
-		{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
-
-	return screen_is_in(c, ranges, BAWN_ARRAY_SIZE(ranges));
-}
-
+/* A letter that takes no column, roughly as all terminals have it. */
 static bool screen_is_mark(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {{0x0300, 0x036f},  {0x0483, 0x0489}, {0x0591, 0x05bd},
@@ -237,7 +232,10 @@ static bool screen_is_mark(uint32_t c)
 					     {0xfe00, 0xfe0f},  {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
 					     {0xe0000, 0xe01ef}};
 
-	return screen_is_in(c, ranges, BAWN_ARRAY_SIZE(ranges));
+	for (size_t i = 0; i < BAWN_ARRAY_SIZE(ranges); i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return false;
 }
 
 /* A letter that is as wide on every terminal; after any other the place is said again. */
@@ -268,7 +266,7 @@ static void screen_paint_row(const struct screen *s, int row, struct screen_pen 
 		/* So is the second half of a wide letter whose first is gone: it is a space. */
 		c.chars[0] = screen_letter(c.chars[0]);
 		/* And the first half, where there is no room for the second. */
-		if (screen_is_wide(c.chars[0]) && column + 1 == s->columns)
+		if (text_columns(c.chars[0]) == 2 && column + 1 == s->columns)
 			c.chars[0] = ' ';
 		if (screen_is_mark(c.chars[0]))
 			buf_put_char(into, ' '); /* or it would go to the letter before */
@@ -276,7 +274,7 @@ static void screen_paint_row(const struct screen *s, int row, struct screen_pen 
 		for (int i = 1; i < VTERM_MAX_CHARS_PER_CELL && c.chars[i]; i++)
 			screen_put_letter(into, c.chars[i]);
 		at = screen_is_sure(&c) ? column + 1 : -1;
-		if (c.width == 2 && screen_is_wide(c.chars[0]))
+		if (c.width == 2 && text_columns(c.chars[0]) == 2)
 			column++;
 	}
 }

@@ -5,10 +5,12 @@
 #include "landlock.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -135,9 +137,8 @@ void process_reset_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The linker's names for where the program's code begins and ends. */
+/* The linker's name for where the program begins, with its ELF header. */
 extern const char __executable_start[];
-extern const char etext[];
 
 size_t process_raise_files(void)
 {
@@ -166,12 +167,19 @@ mode_t process_user_mask(void)
 void process_forget_start(void)
 {
 	const uintptr_t page = 4096;
-	uintptr_t first = ((uintptr_t)__executable_start + page - 1) & ~(page - 1);
-	uintptr_t end = (uintptr_t)etext & ~(page - 1);
+	const uintptr_t base = (uintptr_t)__executable_start;
+	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)base;
+	const ElfW(Phdr) *part = (const ElfW(Phdr) *)(base + head->e_phoff);
 
-	/* Code is a clean, private mapping of the file: the kernel can read it again. */
-	if (end > first)
-		(void)madvise((void *)first, end - first, MADV_DONTNEED);
+	(void)malloc_trim(0);
+	/* Code and constants are clean, private mappings of the file: the kernel can read them again. */
+	for (size_t i = 0; i < head->e_phnum; i++) {
+		uintptr_t first = (base + part[i].p_vaddr + page - 1) & ~(page - 1);
+		uintptr_t end = (base + part[i].p_vaddr + part[i].p_memsz) & ~(page - 1);
+
+		if (part[i].p_type == PT_LOAD && !(part[i].p_flags & PF_W) && end > first)
+			(void)madvise((void *)first, end - first, MADV_DONTNEED);
+	}
 }
 
 int process_confine(struct span bpf)

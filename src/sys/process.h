@@ -57,9 +57,10 @@ size_t process_raise_files(void);
 void process_reset_signals(void);
 
 /*
- * For a process that has started and will mostly wait: drops the pages of its own code.  They
- * stay in the page cache, which all sessions share, and the kernel maps the few that are needed
- * again; the rest no longer counts as this process's memory.
+ * For a process that has started and will mostly wait: gives back what it has freed, and drops
+ * the pages of its own code and constants.  Those stay in the page cache, which all sessions
+ * share, and the kernel maps the few that are needed again; the rest no longer counts as this
+ * process's memory.
  */
 void process_forget_start(void);
 
