@@ -168,6 +168,14 @@ static int client_become_tender(struct client *c)
 						     &message_job_schema, &m, NULL, 0));
 }
 
+void client_say_detached(const char *session)
+{
+	struct text err = text_open(STDERR_FILENO);
+
+	text_printf(&err, "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
+		    session, session);
+}
+
 /*
  * The user goes, the session stays.  Who was attached just leaves.  Who started it leaves a child
  * behind, since the shell waits for this process; the keeper is not the child's to wait for.
@@ -211,9 +219,7 @@ static int client_detach(struct client *c)
 
 		text_printf(&out, "%s\n", c->options->session->name);
 	} else {
-		text_printf(&err,
-			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
-			    c->options->session->name, c->options->session->name);
+		client_say_detached(c->options->session->name);
 	}
 	_exit(0);
 }

@@ -71,4 +71,7 @@ int client_join(int fd, const struct message_spawn *what, const struct client_op
 int client_attach(int fd, bool watches, const struct client_options *options, bool *ret_left,
 		  int *ret_status, struct error *e);
 
+/* That the user left the session, and how to come back. */
+void client_say_detached(const char *session);
+
 #endif

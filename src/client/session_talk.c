@@ -461,3 +461,17 @@ int session_choose_at(const struct session_places *places, const char *at,
 {
 	return talk_choose(places, at, true, ret_session, e);
 }
+
+int session_find(const char *name, struct session *ret_session, struct error *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
+	char here[PATH_MAX];
+	struct host host;
+	int r = host_gather_user(&arena, &host, e);
+
+	if (r < 0)
+		return r;
+	const struct session_places places = session_places_of(&host);
+
+	return session_choose(&places, name, getcwd(here, sizeof(here)), ret_session, e);
+}

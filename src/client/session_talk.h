@@ -43,6 +43,9 @@ int session_choose(const struct session_places *places, const char *name, const 
 int session_choose_at(const struct session_places *places, const char *at,
 		      struct session *ret_session, struct error *e);
 
+/* The same for the user of this process, from the folder that it is in. */
+int session_find(const char *name, struct session *ret_session, struct error *e);
+
 /*
  * Gives the session the rules of plan, which is its own with another `network`; its text and
  * flag say what changed.  -EAGAIN: somebody else was first, ask again.  *ret_ended: connections

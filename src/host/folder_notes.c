@@ -76,17 +76,6 @@ static bool notes_has(int dir, const char *path, const char *word)
 	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-unsigned int folder_notes(const char *state, const char *path)
-{
-	_cleanup_fd_ int dir = notes_open(state, false);
-	unsigned int notes = 0;
-
-	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes_words); i++)
-		if (notes_has(dir, path, notes_words[i].word))
-			notes |= notes_words[i].note;
-	return notes;
-}
-
 /* Whether the word is said of a folder around it. */
 static bool notes_has_around(int dir, const char *path, const char *word)
 {
@@ -103,15 +92,27 @@ static bool notes_has_around(int dir, const char *path, const char *word)
 	return false;
 }
 
-unsigned int folder_notes_around(const char *state, const char *path)
+/* Those of the words that `has` finds. */
+static unsigned int notes_all(const char *state, const char *path,
+			      bool (*has)(int dir, const char *path, const char *word))
 {
 	_cleanup_fd_ int dir = notes_open(state, false);
 	unsigned int notes = 0;
 
 	for (size_t i = 0; i < BAWN_ARRAY_SIZE(notes_words); i++)
-		if (notes_has_around(dir, path, notes_words[i].word))
+		if (has(dir, path, notes_words[i].word))
 			notes |= notes_words[i].note;
 	return notes;
+}
+
+unsigned int folder_notes(const char *state, const char *path)
+{
+	return notes_all(state, path, notes_has);
+}
+
+unsigned int folder_notes_around(const char *state, const char *path)
+{
+	return notes_all(state, path, notes_has_around);
 }
 
 /* "INODE MARK PATH" of a folder's .git. */

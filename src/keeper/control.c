@@ -249,10 +249,26 @@ static int control_resume(struct control_peer *p)
 	return 0;
 }
 
+/* The peer is told when the box stands still; init is asked where nobody else has. */
+static int control_hold_still(struct control_peer *p)
+{
+	struct control *c = p->control;
+
+	if (c->pause_state == CONTROL_PAUSED) {
+		control_say_paused(p, c->pause_count);
+		return 0;
+	}
+	p->pause_waits = true;
+	if (c->pause_state != CONTROL_GOES)
+		return 0;
+	c->pause_state = CONTROL_STOPPING;
+	c->pause_id = ++c->next;
+	return c->pause(c->context, c->pause_id, 1);
+}
+
 static int control_on_pause(void *context, struct channel_packet *packet, struct error *e)
 {
 	struct control_peer *p = context;
-	struct control *c = p->control;
 	struct message_job m;
 	int r = message_decode(packet->body, &message_job_schema, &m, NULL, e);
 
@@ -261,16 +277,8 @@ static int control_on_pause(void *context, struct channel_packet *packet, struct
 	if (m.value == 0)
 		return control_resume(p);
 	p->pauses = clock_ms(CLOCK_BOOTTIME) + CONTROL_PAUSE_MS;
-	p->pause_waits = true;
-	control_update_pause(c);
-	if (c->pause_state == CONTROL_PAUSED) {
-		control_say_paused(p, c->pause_count);
-	} else if (c->pause_state == CONTROL_GOES) {
-		c->pause_state = CONTROL_STOPPING;
-		c->pause_id = ++c->next;
-		r = c->pause(c->context, c->pause_id, 1);
-	}
-	return r;
+	control_update_pause(p->control);
+	return control_hold_still(p);
 }
 
 /* Whoever paused for a moment lets go by himself; this is for good. */
@@ -287,17 +295,9 @@ static int control_on_hold(void *context, struct channel_packet *packet, struct 
 	if (!c->session.held) {
 		control_update_pause(c);
 		control_say_paused(p, 0);
-	} else if (c->pause_state == CONTROL_PAUSED) {
-		control_say_paused(p, c->pause_count);
-	} else {
-		p->pause_waits = true;
-		if (c->pause_state == CONTROL_GOES) {
-			c->pause_state = CONTROL_STOPPING;
-			c->pause_id = ++c->next;
-			r = c->pause(c->context, c->pause_id, 1);
-		}
+		return 0;
 	}
-	return r;
+	return control_hold_still(p);
 }
 
 static void control_tell_paused(struct control_peer *p, const struct message_paused *m)

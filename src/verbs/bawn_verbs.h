@@ -12,9 +12,11 @@ int verb_shell(const struct invocation *i);
 int verb_exec(const struct invocation *i);
 int verb_enter(const struct invocation *i);
 int verb_attach(const struct invocation *i);
-int verb_stop(const struct invocation *i); /* and kill */
+int verb_stop(const struct invocation *i);
+int verb_kill(const struct invocation *i);
 int verb_wait(const struct invocation *i);
-int verb_pause(const struct invocation *i); /* and resume */
+int verb_pause(const struct invocation *i);
+int verb_resume(const struct invocation *i);
 int verb_send(const struct invocation *i);
 int verb_explain(const struct invocation *i);
 int verb_verify(const struct invocation *i);

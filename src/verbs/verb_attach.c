@@ -3,14 +3,12 @@
 #include "bawn_verbs.h"
 #include "client.h"
 #include "fd.h"
-#include "host.h"
 #include "session_talk.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -53,13 +51,10 @@ static int attach_check(struct error *e)
 
 int verb_attach(const struct invocation *i)
 {
-	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_ struct session session = {.fd = -1};
 	struct client_options how = CLIENT_OPTIONS_INIT;
 	struct text err = text_open(STDERR_FILENO);
 	struct error e = ERROR_INIT;
-	char here[PATH_MAX];
-	struct host host;
 	bool left = false;
 	int status = 0;
 	int r = verb_detach_key(i, &how.detach_key, &e);
@@ -67,13 +62,7 @@ int verb_attach(const struct invocation *i)
 	if (r == 0)
 		r = attach_check(&e);
 	if (r == 0)
-		r = host_gather_user(&arena, &host, &e);
-	if (r == 0) {
-		const struct session_places places = session_places_of(&host);
-
-		r = session_choose(&places, i->argument_count ? i->arguments[0] : NULL,
-				   getcwd(here, sizeof(here)), &session, &e);
-	}
+		r = session_find(i->argument_count ? i->arguments[0] : NULL, &session, &e);
 	if (r == 0)
 		r = client_attach(TAKE_FD(session.fd), invocation_has(i, OPTION_WATCH), &how, &left,
 				  &status, &e);
@@ -82,9 +71,7 @@ int verb_attach(const struct invocation *i)
 		return EXIT_BAWN;
 	}
 	if (left) {
-		text_printf(&err,
-			    "\nbawn: detached from %s, which goes on. Back to it: bawn attach %s\n",
-			    session.name, session.name);
+		client_say_detached(session.name);
 		return verb_end_like(status);
 	}
 	text_printf(&err, "bawn: the session %s has ended. What it changed: bawn diff %s\n",

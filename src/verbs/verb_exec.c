@@ -8,7 +8,6 @@
 #include "bawn_verbs.h"
 #include "client.h"
 #include "fd.h"
-#include "host.h"
 #include "message_box.h"
 #include "session_talk.h"
 #include "str.h"
@@ -19,7 +18,6 @@
 
 struct exec {
 	struct arena arena;
-	struct session_places places;
 	struct session session;
 	struct message_spawn what;
 	struct client_options how;
@@ -70,22 +68,6 @@ static const char *exec_shell(const struct plan *plan)
 	return "/bin/sh";
 }
 
-static int exec_find(struct exec *x, const char *name)
-{
-	char here[PATH_MAX];
-	struct host host;
-	int r = host_gather_user(&x->arena, &host, &x->e);
-
-	if (r < 0)
-		return r;
-	x->places = session_places_of(&host);
-	r = session_choose(&x->places, name, getcwd(here, sizeof(here)), &x->session, &x->e);
-	if (r < 0)
-		return r;
-	x->what.cwd = exec_folder(x);
-	return 0;
-}
-
 static int exec_in(const struct invocation *i, const char *name, char *const *argv)
 {
 	_cleanup_(exec_fini) struct exec x = {
@@ -94,9 +76,10 @@ static int exec_in(const struct invocation *i, const char *name, char *const *ar
 
 	x.how = CLIENT_OPTIONS_INIT;
 	x.how.stdio = invocation_has(i, OPTION_STDIO);
-	int r = exec_find(&x, name);
+	int r = session_find(name, &x.session, &x.e);
 
 	if (r == 0) {
+		x.what.cwd = exec_folder(&x);
 		const char *const shell[] = {exec_shell(x.session.plan), NULL};
 
 		r = exec_words(&x, argv ? argv : (char *const *)(uintptr_t)shell);

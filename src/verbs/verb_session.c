@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn stop`, `kill`, `wait`, `pause`, `resume` and `send`: a session that runs, from outside. */
 #include "bawn_verbs.h"
-#include "fd.h"
-#include "host.h"
 #include "session_talk.h"
 #include "str.h"
 #include "text.h"
 #include "verbs.h"
 
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -22,18 +18,10 @@ typedef int (*session_act)(struct session *s, const struct invocation *i, struct
 
 static int session_with(const struct invocation *i, const char *name, session_act act)
 {
-	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
 	_cleanup_session_ struct session session = {.fd = -1};
 	struct error e = ERROR_INIT;
-	char here[PATH_MAX];
-	struct host host;
-	int r = host_gather_user(&arena, &host, &e);
+	int r = session_find(name, &session, &e);
 
-	if (r == 0) {
-		const struct session_places places = session_places_of(&host);
-
-		r = session_choose(&places, name, getcwd(here, sizeof(here)), &session, &e);
-	}
 	if (r == 0)
 		r = act(&session, i, &e);
 	if (r < 0) {
@@ -48,46 +36,48 @@ static const char *session_named(const struct invocation *i)
 	return i->argument_count ? i->arguments[0] : NULL;
 }
 
-/* Whether there is a session of that name to be asked. */
-static bool session_runs(const char *name)
-{
-	_cleanup_arena_ struct arena arena = ARENA_INIT(1 << 20);
-	struct error e = ERROR_INIT;
-	struct host host;
-
-	if (host_gather_user(&arena, &host, &e) < 0)
-		return false;
-	const struct session_places places = session_places_of(&host);
-	_cleanup_fd_ int fd = session_store_connect(&places, name);
-
-	return fd >= 0;
-}
-
 /* --- its end ---------------------------------------------------------------------------- */
 
-static void session_say_end(const struct session *s, const char *how, int status)
+static void session_say_end(const struct session *s, int status)
 {
 	struct text out = text_open(STDOUT_FILENO);
 
 	if (WIFSIGNALED(status))
-		text_printf(&out, "%s  %s  (signal %d)\n", how, s->name, WTERMSIG(status));
+		text_printf(&out, "ended  %s  (signal %d)\n", s->name, WTERMSIG(status));
 	else
-		text_printf(&out, "%s  %s  (exit code %d)\n", how, s->name, WEXITSTATUS(status));
+		text_printf(&out, "ended  %s  (exit code %d)\n", s->name, WEXITSTATUS(status));
+}
+
+static int session_end_it(struct session *s, bool now, struct error *e)
+{
+	int status = 0;
+	int r = session_end(s, now, &status, e);
+
+	if (r == 0)
+		session_say_end(s, status);
+	return r;
 }
 
 static int session_stop(struct session *s, const struct invocation *i, struct error *e)
 {
-	int status = 0;
-	int r = session_end(s, str_equal(i->verb->name, "kill"), &status, e);
+	(void)i;
+	return session_end_it(s, false, e);
+}
 
-	if (r == 0)
-		session_say_end(s, "ended", status);
-	return r;
+static int session_kill(struct session *s, const struct invocation *i, struct error *e)
+{
+	(void)i;
+	return session_end_it(s, true, e);
 }
 
 int verb_stop(const struct invocation *i)
 {
 	return session_with(i, session_named(i), session_stop);
+}
+
+int verb_kill(const struct invocation *i)
+{
+	return session_with(i, session_named(i), session_kill);
 }
 
 /* A number of the session's object in what bawn-history says; -1: it has none. */
@@ -123,47 +113,62 @@ static int wait_recorded(const char *name)
 	return code >= 0 ? code : number >= 0 ? 128 + number : -1;
 }
 
-static int session_await(struct session *s, const struct invocation *i, struct error *e)
-{
-	int status = 0;
-	int r = session_wait(s, &status, e);
-
-	(void)i;
-	if (r == -ECONNRESET || r == -EPROTO) {
-		int code = wait_recorded(s->name);
-
-		return code >= 0 ? code : r;
-	}
-	return r < 0 ? r : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* A session that is over before anybody waits for it has an end all the same. */
+/* A session that is over, or ends before it has answered, has an end all the same. */
 int verb_wait(const struct invocation *i)
 {
+	_cleanup_session_ struct session session = {.fd = -1};
 	const char *name = session_named(i);
-	int code = name && !session_runs(name) ? wait_recorded(name) : -1;
+	struct error e = ERROR_INIT;
+	int status = 0;
+	int r = session_find(name, &session, &e);
 
-	return code >= 0 ? code : session_with(i, name, session_await);
+	if (r == 0) {
+		name = session.name;
+		r = session_wait(&session, &status, &e);
+	}
+	if (r == 0)
+		return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	int code = name && (r == -ENOENT || r == -ECONNRESET || r == -EPROTO) ? wait_recorded(name)
+									      : -1;
+
+	if (code >= 0)
+		return code;
+	verb_complain(&e);
+	return EXIT_BAWN;
 }
 
 /* --- standing still --------------------------------------------------------------------- */
 
-static int session_hold_or_go(struct session *s, const struct invocation *i, struct error *e)
+static int session_pause_it(struct session *s, const struct invocation *i, struct error *e)
 {
-	bool hold = str_equal(i->verb->name, "pause");
 	struct text out = text_open(STDOUT_FILENO);
-	int r = session_hold(s, hold, e);
+	int r = session_hold(s, true, e);
 
-	if (r == 0 && hold)
+	(void)i;
+	if (r == 0)
 		text_printf(&out, "paused  %s  (bawn resume %s lets it go on)\n", s->name, s->name);
-	else if (r == 0)
+	return r;
+}
+
+static int session_resume(struct session *s, const struct invocation *i, struct error *e)
+{
+	struct text out = text_open(STDOUT_FILENO);
+	int r = session_hold(s, false, e);
+
+	(void)i;
+	if (r == 0)
 		text_printf(&out, "goes on  %s\n", s->name);
 	return r;
 }
 
 int verb_pause(const struct invocation *i)
 {
-	return session_with(i, session_named(i), session_hold_or_go);
+	return session_with(i, session_named(i), session_pause_it);
+}
+
+int verb_resume(const struct invocation *i)
+{
+	return session_with(i, session_named(i), session_resume);
 }
 
 /* --- typing ----------------------------------------------------------------------------- */
