@@ -71,7 +71,7 @@ int elsewhere_read(const char *program, const char *const *words, bool quiet, st
 	if (r < 0)
 		return r;
 	r = fd_read_all(from, into);
-	/* It writes to nobody when we have not read all. */
+	/* If we have not read all, its writes then fail. */
 	fd_close(&from);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)

@@ -47,7 +47,7 @@ void words_text(struct buf *into, const struct plan *plan, const char *text)
 	for (;;) {
 		const char *home = len ? strstr(text, plan->home) : NULL;
 
-		/* A path that only begins like the home is another. */
+		/* A path that only begins like the home is another one. */
 		while (home && home[len] != '/' && home[len] != '\0' && home[len] != ' ')
 			home = strstr(home + 1, plan->home);
 		if (!home)
