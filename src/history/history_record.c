@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `bawn record`: are the records what was written, and what is kept of them. */
+/* `bawn record`: checks whether the records are what was written, and decides what is kept. */
 #include "history_record.h"
 
 #include "fd.h"
@@ -52,7 +52,7 @@ int record_read_file(const char *path, struct buf *into, struct error *e)
 	return r < 0 ? error_sys(e, r, "cannot read %s", path) : 0;
 }
 
-/* An option or argument that this word has no use for is refused, not passed over. */
+/* Refuses, and does not ignore, an option or argument that this word does not use. */
 static int record_check(const struct record_word *w, const struct invocation *i, struct error *e)
 {
 	int count = i->argument_count - 1;

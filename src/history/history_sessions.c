@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `bawn sessions --all`: every run that is recorded, the newest first: when, its name, how it ended,
- * its folder, its command; and on a second line how much it changed and was refused.  It is read from the two
- * ends of each record (past.h).
+ * `bawn sessions --all`: every recorded run, the newest first: when, its name, how it ended, its
+ * folder, its command; and on a second line how much it changed and was refused.  It reads this
+ * from the two ends of each record (past.h).
  */
 #include "event_words.h"
 #include "history.h"
@@ -31,12 +31,12 @@ enum {
 	PAST_BEFORE = 47, /* columns before the folder */
 };
 
-/* One record, as it is told of. */
+/* One record, as we print it. */
 struct past_line {
 	const struct store_session *session;
-	struct buf command, workspace, agent; /* raw bytes but for the command, which is escaped */
+	struct buf command, workspace, agent; /* raw bytes, except the command, which is escaped */
 	struct buf changed;                   /* in words, escaped; empty: not known */
-	bool known;                           /* its first event could be read */
+	bool known;                           /* we could read its first event */
 	bool running, ended, has_exit, has_signal, has_refused, compared;
 	uint64_t exit, signal, changes, refused;
 	int64_t began, finished; /* seconds since 1970; finished 0: not known */
@@ -125,8 +125,8 @@ static void past_put_ending(struct buf *into, const struct past_line *line)
 						: "unreadable");
 }
 
-/* "changed 2 files, 1 commit; 3 refused", on a line of its own; nothing where nothing was.  Of a run
- * whose end nobody counted, how many paths it wrote. */
+/* Puts "changed 2 files, 1 commit; 3 refused", on a line of its own; nothing if there was nothing.
+ * For a run whose end nobody counted: how many paths it wrote. */
 static void past_put_counts(const struct past_list *l, struct buf *into,
 			    const struct past_line *line)
 {
@@ -232,7 +232,7 @@ static void past_put(struct past_list *l, const struct past_line *line)
 	buf_clear(&l->out);
 }
 
-/* The newest first.  Folders' names say only the second. */
+/* Sorts them, the newest first.  The names of folders tell only the second. */
 static const struct store_session **past_order(const struct store *s)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are meant. */

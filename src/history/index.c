@@ -71,7 +71,7 @@ static const char *const index_sql[INDEX_STATEMENT_COUNT] = {
 	[INDEX_ASK_PROGRAM] = "SELECT program FROM run WHERE session=?1 AND exec=?2",
 	[INDEX_ASK_RUNS] = "SELECT exec, parent, pid, seq, begin, finish, exit, signal, program,"
 			   " command FROM run WHERE session=?1 ORDER BY exec",
-	/* With max() the other columns are of the row that has it. */
+	/* SQLite takes the other columns from a row that has the minimum or the maximum. */
 	[INDEX_ASK_SUM] = "SELECT 0, sum(count), min(first), max(last), name, reason, allow,"
 			  " count(*) OVER (), 0 FROM fact WHERE session=?1 AND what=?2"
 			  " GROUP BY name ORDER BY 2 DESC, 3 LIMIT ?3",
@@ -180,7 +180,7 @@ static int index_make_tables(struct index *x)
 
 	if (r == SQLITE_OK)
 		r = index_get_version(x, &made);
-	/* Somebody else may have been quicker. */
+	/* Another process may have made them meanwhile. */
 	if (r == SQLITE_OK && made != INDEX_VERSION)
 		r = sqlite3_exec(x->db, index_tables, NULL, NULL, NULL);
 	if (r == SQLITE_OK && made != INDEX_VERSION)
@@ -200,7 +200,7 @@ static int index_prepare(struct index *x)
 	return r;
 }
 
-/* NORMAL and a write-ahead log: power loss may cost the last batches, never the file. */
+/* NORMAL and a write-ahead log: a power loss may cost the last batches, never the file. */
 static int index_open_file(const char *path, struct index **ret)
 {
 	_cleanup_index_ struct index *x = calloc(1, sizeof(*x));
@@ -333,7 +333,7 @@ static struct span index_column(sqlite3_stmt *st, int column)
 	return (struct span){ptr, ptr ? (size_t)sqlite3_column_bytes(st, column) : 0};
 }
 
-/* Zeros where it is none. */
+/* All zeros when there is none. */
 static struct hash index_column_hash(sqlite3_stmt *st, int column)
 {
 	struct span bytes = index_column(st, column);
@@ -400,14 +400,14 @@ int index_program(struct index *x, const struct index_place *place, uint64_t exe
 
 /* --- blocks ------------------------------------------------------------------------------- */
 
-/* One question about one chunk; text is bound as its fourth. */
+/* Asks one question about one chunk; the caller binds a text as its fourth. */
 static sqlite3_stmt *index_ask_chunk(struct index *x, enum index_statement s, int64_t session,
 				     enum index_what what, uint64_t chunk)
 {
 	return index_ask(x, s, (int64_t[]){session, what, (int64_t)chunk}, 3);
 }
 
-/* After the last row: where that was no end but a failure, every block may have it. */
+/* Ends the rows.  If the last step was a failure and not the end, every block may have it. */
 static uint64_t index_rows_end(sqlite3_stmt *st, int step, uint64_t mask)
 {
 	(void)sqlite3_reset(st);
@@ -439,7 +439,7 @@ static uint64_t index_chunk_words(struct index *x, int64_t session, uint64_t chu
 	return mask;
 }
 
-/* A path without a pattern that is absolute: it, and what lies beneath. */
+/* For an absolute path without a pattern: it, and what is beneath it. */
 static uint64_t index_chunk_beneath(struct index *x, int64_t session, uint64_t chunk,
 				    const char *path)
 {
@@ -453,7 +453,7 @@ static uint64_t index_chunk_beneath(struct index *x, int64_t session, uint64_t c
 	uint64_t mask = index_chunk_words(x, session, chunk, INDEX_USED_PATH, &one);
 	sqlite3_stmt *st = index_ask_chunk(x, INDEX_ASK_BENEATH, session, INDEX_USED_PATH, chunk);
 
-	/* '0' is what follows '/'. */
+	/* '0' is the character after '/'. */
 	(void)snprintf(low, sizeof(low), "%.*s/", (int)len, path);
 	(void)snprintf(high, sizeof(high), "%.*s0", (int)len, path);
 	(void)sqlite3_bind_blob(st, 4, low, (int)len + 1, SQLITE_STATIC);
@@ -487,7 +487,7 @@ static uint64_t index_chunk_names(struct index *x, int64_t session, uint64_t chu
 		struct span text = index_column(st, 1);
 		bool fits = false;
 
-		/* A port is the event's own matter. */
+		/* The event itself decides about the port. */
 		for (size_t i = 0; i < l->count && !fits; i++)
 			fits = what == INDEX_USED_PATH ? filter_path(l->items[i], text)
 						       : filter_host_anywhere(l->items[i], text);
