@@ -106,6 +106,18 @@ void event_words_path(struct buf *into, struct span workspace, struct span path)
 	text_name(into, path);
 }
 
+void event_words_home(struct buf *into, const char *home, struct span path)
+{
+	size_t len = home ? strlen(home) : 0;
+
+	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
+	    (path.len == len || path.ptr[len] == '/')) {
+		buf_put_char(into, '~');
+		path = span_skip(path, len);
+	}
+	text_escape(into, path);
+}
+
 static bool words_wants_quotes(struct span s)
 {
 	for (size_t i = 0; i < s.len; i++)

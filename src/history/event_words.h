@@ -43,6 +43,9 @@ bool event_words_is_quiet(const struct event *ev);
 /* Appends a path, escaped; from the workspace on if it is in there. */
 void event_words_path(struct buf *into, struct span workspace, struct span path);
 
+/* Appends a path, escaped, with "~" in place of the home. */
+void event_words_home(struct buf *into, const char *home, struct span path);
+
 /* Appends argv, escaped, words with blanks in quotes; about `most` bytes at most, and how many are
  * missing here or in the record. */
 void event_words_command(struct buf *into, const struct event *ev, enum note_field field,

@@ -28,23 +28,6 @@ static const struct record_word {
 		 OPTION_BIT(OPTION_YES)},
 };
 
-void record_put_size(struct buf *into, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	size_t unit = 0;
-	uint64_t tenths = bytes * 10;
-
-	while (tenths >= 10000 && unit + 1 < BAWN_ARRAY_SIZE(units)) {
-		tenths /= 1000;
-		unit++;
-	}
-	if (unit == 0)
-		buf_putf(into, "%llu B", (unsigned long long)bytes);
-	else
-		buf_putf(into, "%llu.%llu %s", (unsigned long long)tenths / 10,
-			 (unsigned long long)tenths % 10, units[unit]);
-}
-
 int record_read_file(const char *path, struct buf *into, struct error *e)
 {
 	int r = fd_read_file_at(AT_FDCWD, path, into);

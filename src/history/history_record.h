@@ -17,9 +17,6 @@ int record_key(const struct history *a, const struct invocation *i, struct error
 int record_compress(const struct history *a, const struct invocation *i, struct error *e);
 int record_prune(const struct history *a, const struct invocation *i, struct error *e);
 
-/* "3.2 MB"; for a person. */
-void record_put_size(struct buf *into, uint64_t bytes);
-
 /* Reads the whole of a file that the user names, up to a few pages. */
 int record_read_file(const char *path, struct buf *into, struct error *e);
 

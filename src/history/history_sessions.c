@@ -146,19 +146,6 @@ static void past_put_counts(const struct past_list *l, struct buf *into,
 	buf_putf(into, "%*s%s\n", PAST_INDENT, "", buf_str(&wrapped));
 }
 
-static void past_put_home(const struct past_list *l, struct span path, struct buf *into)
-{
-	const char *home = l->ask.host.home;
-	size_t len = home ? strlen(home) : 0;
-
-	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
-	    (path.len == len || path.ptr[len] == '/')) {
-		buf_put_char(into, '~');
-		path = span_skip(path, len);
-	}
-	text_escape(into, path);
-}
-
 static void past_put_line(struct past_list *l, const struct past_line *line)
 {
 	_cleanup_buf_ struct buf row = BUF_INIT(PAST_OUT_MAX), ending = BUF_INIT(64);
@@ -171,7 +158,7 @@ static void past_put_line(struct past_list *l, const struct past_line *line)
 	buf_putf(&row, "%*s", ending.len < 13 ? 13 - (int)ending.len : 1, "");
 	size_t from = row.len;
 
-	past_put_home(l, buf_span(&line->workspace), &row);
+	event_words_home(&row, l->ask.host.home, buf_span(&line->workspace));
 	buf_put_str(&row, "  ");
 	if (line->agent.len > 0)
 		text_escape(&row, buf_span(&line->agent));

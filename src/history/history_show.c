@@ -252,20 +252,6 @@ static int show_refusals(struct show *s)
 
 /* --- the session itself --------------------------------------------------------------- */
 
-/* Appends a path, escaped, with "~" in place of the home. */
-static void show_home(const struct show *s, struct span path, struct buf *into)
-{
-	const char *home = s->q.ask.host.home;
-	size_t len = home ? strlen(home) : 0;
-
-	if (len > 1 && path.len >= len && memcmp(path.ptr, home, len) == 0 &&
-	    (path.len == len || path.ptr[len] == '/')) {
-		buf_put_char(into, '~');
-		path = span_skip(path, len);
-	}
-	text_escape(into, path);
-}
-
 static void show_time(struct span wall, struct buf *into, int64_t *ret_seconds)
 {
 	uint32_t nanoseconds;
@@ -349,7 +335,7 @@ static void show_head(struct show *s)
 
 	text_cut(&command, 0, width > used + 20 ? width - used : 20);
 	text_printf(&s->text, "%s\n", buf_str(&command));
-	show_home(s, inquiry_workspace(q), &where);
+	event_words_home(&where, s->q.ask.host.home, inquiry_workspace(q));
 	if (event_has(&q->event, NOTE_FIELD_ACCESS)) {
 		buf_put_str(&where, " (");
 		text_escape(&where, event_text(&q->event, NOTE_FIELD_ACCESS));

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum { INDEX_VERSION = 5 };
@@ -212,8 +211,7 @@ static int index_open_file(const char *path, struct index **ret)
 	x->facts = calloc(INDEX_FACTS, sizeof(*x->facts));
 	x->order = calloc(INDEX_FACTS, sizeof(*x->order));
 	x->texts = BUF_INIT(INDEX_TEXTS);
-	bool there = x->facts && x->order &&
-		     getrandom(x->key, sizeof(x->key), 0) == (ssize_t)sizeof(x->key);
+	bool there = x->facts && x->order && keyed_init(&x->key) == 0;
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 	int r = there ? sqlite3_open_v2(path, &x->db, flags, NULL) : SQLITE_NOMEM;
 
@@ -276,41 +274,6 @@ void index_run_statement(struct index *x, enum index_statement s, const int64_t 
 	if (r != SQLITE_DONE && r != SQLITE_ROW && x->failed == SQLITE_OK)
 		x->failed = r;
 	(void)sqlite3_reset(st);
-}
-
-/* SipHash-2-4 (Aumasson and Bernstein), 64 bits. */
-static void index_sip_round(uint64_t v[4])
-{
-#define ROTATE(a, n) ((a) << (n) | (a) >> (64 - (n)))
-	v[0] += v[1], v[1] = ROTATE(v[1], 13) ^ v[0], v[0] = ROTATE(v[0], 32);
-	v[2] += v[3], v[3] = ROTATE(v[3], 16) ^ v[2];
-	v[0] += v[3], v[3] = ROTATE(v[3], 21) ^ v[0];
-	v[2] += v[1], v[1] = ROTATE(v[1], 17) ^ v[2], v[2] = ROTATE(v[2], 32);
-#undef ROTATE
-}
-
-uint64_t index_hash(const struct index *x, struct span text)
-{
-	uint64_t v[4] = {x->key[0] ^ 0x736f6d6570736575u, x->key[1] ^ 0x646f72616e646f6du,
-			 x->key[0] ^ 0x6c7967656e657261u, x->key[1] ^ 0x7465646279746573u};
-
-	for (size_t at = 0; at <= text.len; at += 8) {
-		size_t n = text.len - at < 8 ? text.len - at : 8;
-		uint64_t m = 0;
-
-		if (n > 0)
-			memcpy(&m, text.ptr + at, n);
-		if (n < 8)
-			m |= (uint64_t)(text.len & 0xff) << 56;
-		v[3] ^= m;
-		index_sip_round(v);
-		index_sip_round(v);
-		v[0] ^= m;
-	}
-	v[2] ^= 0xff;
-	for (int i = 0; i < 4; i++)
-		index_sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 /* --- questions ---------------------------------------------------------------------------- */

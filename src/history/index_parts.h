@@ -4,6 +4,7 @@
 #define BAWN_INDEX_PARTS_H
 
 #include "index.h"
+#include "keyed.h"
 
 #include <sqlite3.h>
 
@@ -59,7 +60,7 @@ struct index {
 	int dir; /* the folder of all records; -1: it is in memory */
 	sqlite3_stmt *statements[INDEX_STATEMENT_COUNT];
 	/* While a record is taken: */
-	uint64_t key[2]; /* of the table's hash: the box cannot choose where its names go */
+	struct keyed key; /* of the table's hash: the box cannot choose where its names go */
 	struct index_fact *facts; /* open addressing */
 	uint32_t *order;          /* the used places, to be sorted */
 	size_t fact_count;
@@ -68,9 +69,6 @@ struct index {
 	uint8_t scratch[FRAME_EVENT_MAX];
 	int failed; /* the first error of SQLite */
 };
-
-/* SipHash with the table's key. */
-uint64_t index_hash(const struct index *x, struct span text);
 
 /* Runs a statement with these numbers to its end; texts are bound before. */
 void index_run_statement(struct index *x, enum index_statement s, const int64_t *numbers,

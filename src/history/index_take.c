@@ -104,7 +104,7 @@ static struct index_fact *index_fact(struct index_taking *t, enum index_what wha
 	if (x->fact_count >= INDEX_FACTS / 2 || x->texts.len > INDEX_TEXTS / 2)
 		index_flush(t);
 	uint64_t hash =
-		index_hash(x, name) ^ (exec + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)what << 32;
+		keyed_hash(&x->key, name) ^ (exec + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)what << 32;
 	size_t at = (size_t)(hash % INDEX_FACTS);
 
 	hash |= 1;

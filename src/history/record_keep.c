@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn record compress` and `prune`: how records are kept, and removed when the user asks. */
 #include "history_record.h"
+#include "room.h"
 #include "keep.h"
 
 #include "dir.h"
@@ -133,7 +134,7 @@ static int keep_prune(const struct history *a, const struct keep_rule *rule,
 		text_printf(&t, "%s  %s, for its %s\n", s->folder,
 			    rule->dry ? "would be removed" : "removed", reason);
 	}
-	record_put_size(&freed, gone);
+	room_put_size(&freed, gone);
 	text_printf(&t, "%" PRIu64 " record%s, %s\n", count, count == 1 ? "" : "s",
 		    buf_str(&freed));
 	return EXIT_OK;

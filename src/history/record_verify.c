@@ -4,6 +4,7 @@
  * user kept (audit.h), one line each.
  */
 #include "history_record.h"
+#include "room.h"
 #include "audit.h"
 
 #include "clock.h"
@@ -156,7 +157,7 @@ static void record_progress(void *context, const char *folder, uint64_t bytes)
 		return;
 	run->shown = now;
 	run->progress = true;
-	record_put_size(&size, bytes);
+	room_put_size(&size, bytes);
 	text_printf(&run->text, "%zu of %zu: %s, %s", run->done, run->total, folder,
 		    buf_str(&size));
 	(void)fd_write_all(run->text.fd, "\033[K\r", 4);
