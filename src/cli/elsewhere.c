@@ -27,7 +27,7 @@ int elsewhere_run(const struct invocation *i, const char *program)
 		(void)execv(path, i->words);
 		r = -errno;
 	}
-	(void)error_sys(&e, r, "cannot start %s, whose verb that is", program);
+	(void)error_sys(&e, r, "cannot start %s, which does this verb", program);
 	error_next(&e, "It belongs beside bawn, or in libexec/bawn; 'bawn doctor' says more.");
 	verb_complain(&e);
 	return EXIT_BAWN;

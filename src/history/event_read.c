@@ -308,7 +308,7 @@ int event_read(const struct frame *f, struct event *ret, struct error *e)
 	if (event_read_members(&r, ret))
 		return 0;
 	ret->has = 0;
-	return error_set(e, -EBADMSG, "event %llu is not written as events are",
+	return error_set(e, -EBADMSG, "event %llu does not have the form of an event",
 			 (unsigned long long)f->seq);
 }
 

@@ -548,5 +548,5 @@ void event_words_line(struct event_words *w, const struct event *ev, struct buf 
 void event_words_unreadable(struct event_words *w, const struct event *ev, struct buf *into)
 {
 	(void)words_begin(w, ev, into);
-	buf_put_str(into, "UNREADABLE  an event that is not written as events are\n");
+	buf_put_str(into, "UNREADABLE  it does not have the form of an event\n");
 }

@@ -67,7 +67,7 @@ const struct export_row export_rows[] = {
 	{"dns", NULL, 4003, 1, INFO, "ask for the name {host}"},
 	{"secret", "use", 6003, 2, INFO, "use the secret {secret}[ at {host}]"},
 	{"secret", "sign", 6003, 2, INFO, "sign with the secret {secret}[ for {host}]"},
-	{"secret", "leak", 2004, 1, WARN, "the placeholder of {secret} stood where it has no business[: {host}]"},
+	{"secret", "leak", 2004, 1, WARN, "the placeholder of {secret} was where it must not be[: {host}]"},
 	{"secret", NULL, 6003, OTHER, INFO, "secret {secret}[: {op}]"},
 	{"grant", NULL, 3003, 1, INFO, "[{origin} ]allowed[ {host}][:{port}][ {path}]"},
 	{"policy", NULL, 3004, 3, INFO, "the rules were changed[ by {origin}]"},

@@ -479,7 +479,7 @@ static int log_options(struct log *l, const struct invocation *i)
 	if (r == 0 && until)
 		r = filter_time(until, now, &f->until, &l->e);
 	if (r == 0 && last && (str_parse_u64(last, &l->last) < 0 || l->last == 0))
-		r = error_set(&l->e, -EINVAL, "-n %s: that is no number of events", last);
+		r = error_set(&l->e, -EINVAL, "-n %s: this is not a number of events", last);
 	l->json = invocation_has(i, OPTION_JSON);
 	l->follow = invocation_has(i, OPTION_FOLLOW);
 	return r;

@@ -102,7 +102,7 @@ static void why_who(struct why *w)
 static const char *why_known(const struct event *ev)
 {
 	if (event_is(ev, NOTE_FIELD_HOW, "kernel"))
-		return "kernel: bawn did or measured it; the box had no hand in what stands here";
+		return "kernel: bawn did or measured it; the box cannot have changed what is here";
 	if (event_is(ev, NOTE_FIELD_HOW, "reported"))
 		return "reported: read from the memory of the process, which may have changed it "
 		       "in the same moment";

@@ -540,7 +540,7 @@ static int index_step(struct index_taking *t, const struct store_session *sessio
 	 * that one. */
 	if (!first && (index_find(x, session, &now) < 0 || now.seq != t->place.seq)) {
 		index_run_statement(x, INDEX_ROLLBACK, NULL, 0);
-		return error_set(e, -EBUSY, "somebody else keeps the index");
+		return error_set(e, -EBUSY, "another process writes the index");
 	}
 	if (said == FEED_DONE) {
 		done = index_take_batch(t, &bad);

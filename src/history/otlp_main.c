@@ -136,7 +136,7 @@ static int main_open(struct main *m, const char *state, int owner, struct error 
 	r = main_confine(m->sent, records, m->settings.certificate);
 	if (r < 0) {
 		fd_close(&records);
-		return error_sys(e, r, "confining what sends the record");
+		return error_sys(e, r, "confining bawn-otlp");
 	}
 	if (gethostname(m->host, sizeof(m->host) - 1) < 0 || m->host[0] == '\0')
 		(void)snprintf(m->host, sizeof(m->host), "localhost");

@@ -237,7 +237,7 @@ static int wire_connect(struct otlp_wire *w, int64_t deadline, struct error *e)
 	int failure = getaddrinfo(w->settings->host, port, &hints, &found);
 
 	if (failure != 0)
-		return error_set(e, -EHOSTUNREACH, "looking %s up: %s", w->settings->host,
+		return error_set(e, -EHOSTUNREACH, "looking up %s: %s", w->settings->host,
 				 gai_strerror(failure));
 	for (struct addrinfo *a = found; a && r < 0 && r != -ECANCELED; a = a->ai_next) {
 		fd_close(&w->fd);
@@ -436,7 +436,7 @@ int otlp_wire_post(struct otlp_wire *w, struct span body, struct otlp_answer *re
 		int r = wire_pack(w, body);
 
 		if (r < 0)
-			return error_sys(e, r, "compressing what is to be sent");
+			return error_sys(e, r, "compressing the events");
 		body = buf_span(&w->packed);
 	}
 	int r = wire_try(w, body, ret, e);

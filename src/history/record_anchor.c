@@ -325,12 +325,12 @@ int record_key(const struct history *a, const struct invocation *i, struct error
 	if (r == 0)
 		r = fd_read_file_at(a->store.dir, ANCHOR_KEY, &line);
 	if (r == -ENOENT && e->code == 0)
-		(void)error_set(e, r,
-				"the verification key was taken away before, and is not here");
+		(void)error_set(e, r, "the verification key was removed before, and is not here");
 	if (r < 0)
 		return e->code ? r : error_sys(e, r, "reading the verification key");
 	if (!ask && !invocation_has(i, OPTION_YES)) {
-		r = error_set(e, -EPERM, "nobody is here to say that the key was kept");
+		r = error_set(e, -EPERM,
+			      "there is no terminal on which to confirm that you kept the key");
 		error_next(e, "With --yes it is printed, and removed from this machine.");
 		return r;
 	}

@@ -153,7 +153,8 @@ int record_prune(const struct history *a, const struct invocation *i, struct err
 	r = audit_ledger(a->store.dir, NULL, &audit, e);
 	if (r == 0 && audit.why[0]) {
 		r = error_set(e, -EBADMSG, "the ledger is not what was written: %s", audit.why);
-		error_next(e, "Nothing is removed while that is so; 'bawn record verify'.");
+		error_next(e,
+			   "Nothing is removed while that is so. 'bawn record verify' says more.");
 	}
 	return r < 0 ? r : keep_prune(a, &rule, &audit, e);
 }

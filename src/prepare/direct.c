@@ -636,5 +636,5 @@ int direct_fix(struct plan *plan, struct arena *arena, struct error *e)
 		r = covers ? direct_fix_one(plan, arena, i) : 0;
 		i++;
 	}
-	return r < 0 ? error_sys(e, r, "cannot keep what is hidden where it is") : 0;
+	return r < 0 ? error_sys(e, r, "cannot fix the folders above hidden files") : 0;
 }

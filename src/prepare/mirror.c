@@ -41,7 +41,7 @@ void mirror_note(struct mirror *m, const char *what, const char *why, const char
 			.kind = PLAN_NOTE_NOT_GIVEN, .what = what, .why = why, .origin = origin};
 }
 
-const char mirror_in_address[] = "it stands in the address, where no placeholder can";
+const char mirror_in_address[] = "it is in the address, where a placeholder cannot be";
 
 void mirror_note_login(struct mirror *m, const struct mirror_url *url, const char *why,
 		       const char *origin)

@@ -248,7 +248,7 @@ static int source_fetch(const struct host *h, const struct policy_secret *s, str
 	case POLICY_FROM_COMMAND:
 		return source_command(h, s->from_text, into, e);
 	case POLICY_FROM_SETTINGS:
-		return error_set(e, -ENOENT, "it stands in %s", s->from_text);
+		return error_set(e, -ENOENT, "it is in %s", s->from_text);
 	default:
 		r = secret_value_get(h, s->from, s->name, into, &arena, e);
 		if (r < 0)

@@ -261,7 +261,7 @@ static int store_change(const struct host *h, const struct policy_secret *put, c
 
 	if (r < 0)
 		return r;
-	buf_put_str(&out, "# Written by bawn secret.  No values stand here.\n");
+	buf_put_str(&out, "# Written by bawn secret.  There are no values here.\n");
 	json_open(&j, '{');
 	json_key(&j, "secrets");
 	json_open(&j, '{');

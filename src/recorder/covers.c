@@ -163,13 +163,13 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	struct covers_report report;
 
 	if (packet->body.len != sizeof(report))
-		return error_set(e, -EPROTO, "a report that is none");
+		return error_set(e, -EPROTO, "this is not a report");
 	memcpy(&report, packet->body.ptr, sizeof(report));
 	report.name[sizeof(report.name) - 1] = '\0';
 	if (report.word == COVERS_ALSO && (report.index != c->count || covers_also(c) < 0))
-		return error_set(e, -EPROTO, "a report of no name");
+		return error_set(e, -EPROTO, "a report without a name");
 	if (report.index >= c->count && report.word > COVERS_SYNCED)
-		return error_set(e, -EPROTO, "a report of no cover");
+		return error_set(e, -EPROTO, "a report about an unknown cover");
 	switch ((enum covers_word)report.word) {
 	case COVERS_READY:
 		c->ready = true;
@@ -187,7 +187,7 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	case COVERS_LOST:
 		return c->to.report(c->to.context, &report);
 	}
-	return error_set(e, -EPROTO, "a report that is none");
+	return error_set(e, -EPROTO, "this is not a report");
 }
 
 /* 1: a report came. 0: the child is gone.  -EAGAIN: none yet.  Or another -errno with a
@@ -352,15 +352,20 @@ int covers_wait(struct covers *c, struct error *e)
 
 	while (c->channel >= 0 && !c->ready && r > 0) {
 		if (poll(&answer, 1, COVERS_PATIENCE_MS) <= 0)
-			return error_set(e, -ETIMEDOUT, "who keeps covers on does not answer");
+			return error_set(e, -ETIMEDOUT,
+					 "the process that covers hidden and protected files does "
+					 "not answer");
 		r = covers_receive(c, e);
 		r = r == -EAGAIN ? 1 : r;
 	}
 	if (r < 0)
 		error_next(e,
-			   "Without it the box does not start. Nothing of the kind is needed where "
-			   "nothing is hidden, and --direct, --read and --write are left away.");
-	return r < 0 ? r : r == 0 ? error_set(e, -EPIPE, "who keeps covers on has ended") : 0;
+			   "Without it the box does not start. It is needed only when something is "
+			   "hidden, and with --direct, --read or --write.");
+	return r < 0    ? r
+	       : r == 0 ? error_set(e, -EPIPE,
+				    "the process that covers hidden and protected files has ended")
+			: 0;
 }
 
 void covers_end(struct covers *c)

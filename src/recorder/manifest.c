@@ -17,8 +17,8 @@ const char *const manifest_reason_words[MANIFEST_REASON_COUNT] = {
 	[MANIFEST_DENIED] = "may not be read",
 	[MANIFEST_VANISHED] = "changed while it was looked at",
 	[MANIFEST_MOUNT] = "has another filesystem mounted on it",
-	[MANIFEST_DEEP] = "lies too deep",
-	[MANIFEST_FULL] = "is more than is compared",
+	[MANIFEST_DEEP] = "is too deep",
+	[MANIFEST_FULL] = "has more than can be compared",
 	[MANIFEST_FAILED] = "could not be read",
 };
 

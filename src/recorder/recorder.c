@@ -102,7 +102,7 @@ static void recorder_answer(struct recorder *r, struct recorder_sender *s)
 	if (ret == 0)
 		s->answered = s->promised;
 	else if (ret != -EAGAIN && ret != -EPIPE && ret != -ECONNRESET)
-		(void)recorder_fail(r, ret, "answering who waits for the record");
+		(void)recorder_fail(r, ret, "answering a process that waits for the record");
 }
 
 /* Notes what will be on the disk when the running sync is done. */

@@ -190,7 +190,7 @@ static int scanner_on_answer(void *context, struct channel_packet *packet, struc
 	struct scanner_answer answer;
 
 	if (packet->body.len != sizeof(answer))
-		return error_set(e, -EPROTO, "a digest that is none");
+		return error_set(e, -EPROTO, "this is not a digest");
 	memcpy(&answer, packet->body.ptr, sizeof(answer));
 	if (answer.index != s->answered || s->answered == s->sent)
 		return error_set(e, -EPROTO, "a digest that nobody asked for");

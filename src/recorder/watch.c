@@ -564,7 +564,7 @@ static int watch_on_connect(struct watch *w, const struct profile_watched *what,
 	memset(&w->call, 0, sizeof(w->call));
 	w->call.path_len = watch_path_join("", to.path, w->call.path, sizeof(w->call.path));
 	w->call.missing = to.missing;
-	w->call.reason = to.refused ? "it is no socket of the box's" : NULL;
+	w->call.reason = to.refused ? "it is not a socket of the box" : NULL;
 	watch_wake_in(w, WATCH_FOLD_MS);
 	(void)watch_vain_judge(w, p, &f, &counted); /* the caller has its answer already */
 	return counted ? 0 : watch_event_file(w, p, &f);

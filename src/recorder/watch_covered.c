@@ -32,7 +32,8 @@ static void covered_unanswered(struct watch *w, int error)
 {
 	struct error e = ERROR_INIT;
 
-	(void)error_sys(&e, error, "who keeps covers on does not answer");
+	(void)error_sys(&e, error,
+			"the process that covers hidden and protected files does not answer");
 	covered_end(w, &e);
 }
 
@@ -344,7 +345,8 @@ static int covered_on_report(void *context, const struct covers_report *report)
 	case COVERS_READY:
 	case COVERS_SYNCED:
 	case COVERS_FAILED:
-		(void)error_set(&why, -EPIPE, "who keeps covers on has ended");
+		(void)error_set(&why, -EPIPE,
+				"the process that covers hidden and protected files has ended");
 		r = covered_event(w, "unkept", "", why.text);
 		break;
 	}
