@@ -12,7 +12,7 @@ int elsewhere_run(const struct invocation *i, const char *program);
 
 /*
  * Runs that program with these words and reads what it prints, up to the buffer's limit.  Returns
- * its exit status, or -errno. quiet: its complaints are not shown.
+ * its exit status, or -errno.  quiet: its complaints are not shown.
  */
 int elsewhere_read(const char *program, const char *const *words, bool quiet, struct buf *into);
 

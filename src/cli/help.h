@@ -29,7 +29,7 @@ int completion_write(struct buf *into, const char *shell);
 void help_wrap(struct buf *into, const char *text, size_t indent, size_t width);
 
 /* Reads a command line.  False when there is nothing to run: it was not understood, or asked for
- * the verb's help, which was printed. *ret_status is then the exit code. */
+ * the verb's help, which was printed.  *ret_status is then the exit code. */
 bool help_or_run(int argc, char **argv, struct invocation *ret, int *ret_status);
 
 /* Prints what one of the above made; EXIT_OK, or EXIT_BAWN when that failed. */

@@ -245,7 +245,7 @@ static void export_put_list(struct export *x, const struct event *ev, enum note_
 	}
 }
 
-/* Puts {field} at s; false: the event does not have it. *ret_len: its length in the row's text. */
+/* Puts {field} at s; false: the event does not have it.  *ret_len: its length in the row's text. */
 static bool export_put_field(struct export *x, const struct event *ev, const char *s,
 			     size_t *ret_len)
 {

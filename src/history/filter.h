@@ -47,7 +47,7 @@ bool filter_program(const struct filter_list *l, struct span program);
 /* 0 and the number; -EINVAL: it is a program's name. */
 int filter_process(const char *wanted, uint64_t *ret_exec);
 
-/* Whether the filter wants the event. program: of its execution, as far as it is known. */
+/* Whether the filter wants the event.  program: of its execution, as far as it is known. */
 bool filter_lets(const struct filter *f, const struct event *ev, struct span program);
 
 /* Reads the time of --since and --until: 2026-11-15, 2026-11-15T08:45[:32] (local), 08:45, 10m, 2h,

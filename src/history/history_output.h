@@ -21,7 +21,7 @@ int history_output_prepare(const struct invocation *i, struct error *e);
 /* The descriptor to write to: the file, or standard output. */
 int history_output_fd(void);
 
-/* Ends it. 0 when r is 0 and the file has its name, synced; else r, or -errno, and nothing is left
+/* Ends it.  0 when r is 0 and the file has its name, synced; else r, or -errno, and nothing is left
  * of it.  Standard output stays open. */
 int history_output_close(int r, struct error *e);
 

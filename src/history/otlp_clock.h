@@ -23,7 +23,7 @@ static inline bool otlp_clock_is_ending(const struct otlp_clock *c)
 }
 
 /*
- * Waits until fd (-1: none) has one of the events of poll(2), or the deadline has come. 1; or
+ * Waits until fd (-1: none) has one of the events of poll(2), or the deadline has come.  1; or
  * -ETIMEDOUT; or -ECANCELED: the time after the session's end is over.  With fd -1 the session's
  * end ends the wait too: 0.
  */

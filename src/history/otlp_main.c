@@ -91,7 +91,7 @@ static int confine_files(int sent, int records, const char *certificate)
 	return r < 0 ? r : landlock_restrict(ruleset);
 }
 
-/* certificate: one more file to read; NULL: none. 0 or -errno. */
+/* certificate: one more file to read; NULL: none.  0 or -errno. */
 static int main_confine(int sent, int records, const char *certificate)
 {
 	int r = process_no_new_privs();
@@ -262,7 +262,7 @@ static void follow_wait(struct follow *f)
 		continue;
 }
 
-/* 1: go on. 0: all is sent and the session is over.  -errno: it makes no sense to go on. */
+/* 1: go on.  0: all is sent and the session is over.  -errno: it makes no sense to go on. */
 static int follow_step(struct follow *f, bool *tried_at_end, struct error *e)
 {
 	struct otlp_sender *s = &f->main->sender;

@@ -124,7 +124,7 @@ static int stream_go_back(struct otlp_stream *s, struct error *e)
 	return stream_find_place(s, e);
 }
 
-/* The collector has these, or will never have them: moves the cursor. 1 or -errno. */
+/* The collector has these, or will never have them: moves the cursor.  1 or -errno. */
 static int stream_pass(struct otlp_stream *s, uint64_t refused, struct error *e)
 {
 	if (refused > s->count)

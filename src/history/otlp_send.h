@@ -69,7 +69,7 @@ int otlp_stream_open(struct otlp_stream *s, struct otlp_sender *sender, const st
 void otlp_stream_close(struct otlp_stream *s);
 
 /*
- * Sends the next batch. 1: something was acknowledged or refused. 0: there is nothing to send at
+ * Sends the next batch.  1: something was acknowledged or refused.  0: there is nothing to send at
  * present.  -EAGAIN: not before sender->not_before.  Another -errno: it makes no sense to go on.
  */
 int otlp_send(struct otlp_sender *sender, struct otlp_stream *s, struct error *e);

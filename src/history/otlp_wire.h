@@ -41,7 +41,7 @@ void otlp_wire_init(struct otlp_wire *w, const struct otlp_settings *settings,
 void otlp_wire_fini(struct otlp_wire *w);
 
 /*
- * Sends one body and reads the answer. 0: it answered, with whatever status.  Else we could not
+ * Sends one body and reads the answer.  0: it answered, with whatever status.  Else we could not
  * reach it, or it did not answer in time: -errno and why; -EBADMSG: what answers there is no
  * collector; -EKEYREJECTED: it is not who it should be.
  */

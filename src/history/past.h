@@ -32,7 +32,7 @@ void past_changed(const struct store *s, const struct store_session *session, st
 
 /*
  * The newest session of the folder `here` (absolute), or of the nearest folder above it that has
- * one; NULL: there is none. *ret_unread (may be NULL): a newer one that cannot be read, and so may
+ * one; NULL: there is none.  *ret_unread (may be NULL): a newer one that cannot be read, and so may
  * be of this folder as well; or NULL.
  */
 const struct store_session *past_here(const struct store *s, const char *here,

@@ -67,7 +67,7 @@ static int keep_read_rule(const struct invocation *i, struct keep_rule *ret, str
 					 &ret->size, e);
 }
 
-/* Why it goes; NULL when it stays. total: bytes of this one and all newer ones. */
+/* Why it goes; NULL when it stays.  total: bytes of this one and all newer ones. */
 static const char *keep_reason(const struct keep_rule *rule, const struct store_session *s,
 			       uint64_t total)
 {

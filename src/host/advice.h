@@ -4,8 +4,8 @@
  * table, so that the launcher's refusal, `bawn doctor` and `bawn explain` say the same thing in the
  * same words.
  *
- * It uses libc only. advice_about is pure; advice_missing first reads the switches under /proc that
- * tell one cause from another.
+ * It uses libc only.  advice_about is pure; advice_missing first reads the switches under /proc
+ * that tell one cause from another.
  */
 #ifndef BAWN_ADVICE_H
 #define BAWN_ADVICE_H
@@ -26,7 +26,7 @@ extern const struct advice advice_table[PLAN_LAYER_COUNT];
 
 /*
  * Fills e for a layer that we could not have: the sentence, what to do about the cause that the
- * facts tell, and the weaker choice by name. code is what the kernel answered, -errno.  Returns
+ * facts tell, and the weaker choice by name.  code is what the kernel answered, -errno.  Returns
  * code.
  */
 int advice_about(enum plan_layer layer, int code, const struct feature_facts *facts,

@@ -65,7 +65,7 @@ struct feature_facts {
 void feature_read_facts(struct feature_facts *ret_facts);
 
 /* Whether layers can be in this folder: makes them with the code that makes a box's layers
- * (overlay.h), and writes as agents do.  Forks, and removes what it makes. 0, -errno or
+ * (overlay.h), and writes as agents do.  Forks, and removes what it makes.  0, -errno or
  * FEATURE_NO_EFFECT; then *ret_advice says what to do. */
 int feature_layers(const char *folder, const char **ret_advice);
 

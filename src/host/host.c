@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gathers the facts, in the order in which they build on one another: the user, what is private,
- * what is bawn's own, the workspace, the system, tools, sockets. host_user.c, host_private.c,
+ * what is bawn's own, the workspace, the system, tools, sockets.  host_user.c, host_private.c,
  * host_workspace.c, host_system.c, host_tools.c and host_sockets.c know where to look; this file
  * looks up bawn's own folders and what a policy names.
  */

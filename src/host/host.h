@@ -108,7 +108,7 @@ struct host {
 };
 
 /*
- * Gathers all of it. workspace NULL: the current directory, or the top of the repository around
+ * Gathers all of it.  workspace NULL: the current directory, or the top of the repository around
  * it.  Everything is in the arena.  An error says what is wrong with the workspace or the home, and
  * what to do.
  */

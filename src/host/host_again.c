@@ -3,7 +3,7 @@
  * Where mounts show a thing a second time: a bind mount of it, of a folder above it, or of a part
  * of it.  We judge by name what is private, so we list each such thing under every name that the
  * table of mounts gives it.  A mount of a part is as private as the whole; except of a home, whose
- * parts we judge one by one. host_known.c knows the rest, except second names of files, which
+ * parts we judge one by one.  host_known.c knows the rest, except second names of files, which
  * host_private.c looks for.
  */
 #include "host_parts.h"

@@ -22,8 +22,8 @@
 enum { HOST_TOOLS_MAX = 128, HOST_BIN_MAX = 512 };
 
 /*
- * variable: where the user says it is. place: where it is otherwise, in the home unless it begins
- * with '/'. part: the folder of it that the box sees, when it must not see the rest.
+ * variable: where the user says it is.  place: where it is otherwise, in the home unless it begins
+ * with '/'.  part: the folder of it that the box sees, when it must not see the rest.
  */
 static const struct host_manager {
 	const char *variable, *place, *part;

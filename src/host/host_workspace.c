@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the workspace: resolves it once, by descriptor, and knows it from then on by device and
- * inode. host_places.c says which folders are never one.
+ * inode.  host_places.c says which folders are never one.
  */
 #include "host_parts.h"
 

@@ -11,9 +11,9 @@
 
 /*
  * Whether this session can write the file: it is in the workspace or in a folder that is granted
- * for writing, by whichever name. real has no links in it.  Call it when the workspace is known and
- * the folders that the policy grants for writing were looked up.  Nobody can tell what an earlier
- * session could write.
+ * for writing, by whichever name.  real has no links in it.  Call it when the workspace is known
+ * and the folders that the policy grants for writing were looked up.  Nobody can tell what an
+ * earlier session could write.
  */
 bool agents_file(const struct host *h, const struct policy *policy, const char *real);
 

@@ -9,7 +9,7 @@
 
 #include "prepare.h"
 
-/* Writes that down. by_hand: the user named the workspace. */
+/* Writes that down.  by_hand: the user named the workspace. */
 int around_note(const struct prepared *p, bool by_hand, struct error *e) BAWN_MUST_USE;
 
 /* Nobody saw the end of a direct session that was killed: looks now at what it removed, and prints
@@ -17,7 +17,7 @@ int around_note(const struct prepared *p, bool by_hand, struct error *e) BAWN_MU
  * now. */
 bool around_look(const struct prepared *p);
 
-/* Asks at a terminal, if there is something to ask. *ret_taken: the repository is the workspace
+/* Asks at a terminal, if there is something to ask.  *ret_taken: the repository is the workspace
  * from now on, so that the plan is another one.  It asks for an answer once. */
 int around_ask(const struct prepared *p, bool *ret_taken, struct error *e) BAWN_MUST_USE;
 

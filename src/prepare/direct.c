@@ -582,8 +582,8 @@ int direct_protect_repository(struct plan *plan, const struct host *host, struct
 
 /* --- what lies above ------------------------------------------------------------------ */
 
-/* Adds the uppermost folder between a cover and the mount that it is in. 1: added, so the cover
- * moved one place up in the plan. 0: there is none. */
+/* Adds the uppermost folder between a cover and the mount that it is in.  1: added, so the cover
+ * is one place further in the plan.  0: there is none. */
 static int direct_fix_one(struct plan *plan, struct arena *arena, size_t index)
 {
 	const struct plan_mount *m = &plan->mounts.items[index];

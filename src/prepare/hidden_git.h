@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-/* Adds a warning for each hidden file that is in the index of its repository. 0 or -ENOMEM. */
+/* Adds a warning for each hidden file that is in the index of its repository.  0 or -ENOMEM. */
 int hidden_git(struct plan *plan, struct arena *arena);
 
 #endif

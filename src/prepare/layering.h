@@ -64,7 +64,7 @@ void layering_command(const struct layers *l, const char *session, char *into, s
 /* Whether a session of this name has changes: then a new one takes another name. */
 bool layering_is_taken(const struct layering *g, const char *name);
 
-/* `forget`: nothing of it is kept, as for a verification. *ret_kept: there are changes. */
+/* `forget`: nothing of it is kept, as for a verification.  *ret_kept: there are changes. */
 int layering_end(struct layering *g, bool forget, bool *ret_kept, struct error *e);
 
 /* Prints one or two lines for a person: which session it goes on with, and which others wait. */

@@ -65,7 +65,7 @@ static const char *mirror_section(struct mirror *m, const char *line)
 		       : NULL;
 }
 
-/* The value of key in one of the sections of a file; NULL: none. go_on: lines that are further to
+/* The value of key in one of the sections of a file; NULL: none.  go_on: lines that are further to
  * the right than the key above them belong to its value. */
 static const char *mirror_find_lines(struct mirror *m, const char *text,
 				     const char *const *sections, const char *key, bool go_on)

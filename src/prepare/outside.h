@@ -12,7 +12,7 @@
 #include "error.h"
 
 /*
- * Looks for argv[0] on PATH. 0 and *ret_status its exit code; -ENOENT: there is no such program;
+ * Looks for argv[0] on PATH.  0 and *ret_status its exit code; -ENOENT: there is no such program;
  * -ETIME: we ended it at the deadline; -EMSGSIZE: it printed more than `into` takes.
  */
 int outside_run(const char *const *argv, int milliseconds, struct buf *into, int *ret_status,

@@ -26,7 +26,7 @@ const char *secret_store_path(const struct host *h, struct arena *arena);
 int secret_store_list(const struct host *h, struct arena *arena, struct policy *ret_policy,
 		      struct error *e);
 
-/* secret_store_put adds a section, or replaces one of the same name. secret_store_remove removes
+/* secret_store_put adds a section, or replaces one of the same name.  secret_store_remove removes
  * one; -ENOENT: there is none. */
 int secret_store_put(const struct host *h, const struct policy_secret *secret, struct arena *arena,
 		     struct error *e);

@@ -190,7 +190,7 @@ static int covers_on_report(void *context, struct channel_packet *packet, struct
 	return error_set(e, -EPROTO, "this is not a report");
 }
 
-/* 1: a report came. 0: the child is gone.  -EAGAIN: none yet.  Or another -errno with a
+/* 1: a report came.  0: the child is gone.  -EAGAIN: none yet.  Or another -errno with a
  * sentence. */
 static int covers_receive(struct covers *c, struct error *e)
 {

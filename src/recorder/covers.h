@@ -5,7 +5,7 @@
  * Some files in a folder that the box sees as it is must not be read (PLAN_MOUNT_HIDE) or written
  * (role "held", or a folder that is shown read-only within one that is not).  A mount on that very
  * file covers it.  (The folders above it are mounts too, prepare/direct.h: the box cannot move it
- * to another name.) When a program outside replaces or removes the file, the kernel removes the
+ * to another name.)  When a program outside replaces or removes the file, the kernel removes the
  * mount with it, and the box can open what is there now.
  *
  * An overlay has its own names, and a cover stays.  But the box sees a name that a program outside
@@ -114,8 +114,7 @@ enum covers_word {
 /* What the child sends. */
 struct covers_report {
 	uint32_t word;  /* enum covers_word */
-	uint32_t index; /* of the cover; ALSO: of the new cover; SYNCED: the number of the question
-			   * */
+	uint32_t index; /* of the cover; ALSO: of the new one; SYNCED: the question's number */
 	int32_t error;  /* FAILED and LOST: -errno */
 	int32_t pid;    /* HELD: the pid as the box sees it */
 	char name[16];  /* HELD: the name of that process */
@@ -160,7 +159,7 @@ int covers_enter(struct covers *c, pid_t first);
 int covers_wait(struct covers *c, struct error *e);
 
 /* Before a call of the box goes on: waits until the child has seen to what happened to the covers'
- * names. 0, or -errno when the child does not do that any more. */
+ * names.  0, or -errno when the child does not do that any more. */
 int covers_sync(struct covers *c);
 
 /* Whether an inotify event is about one of the names in the cover's path. */
@@ -176,7 +175,7 @@ const struct plan_mount *covers_shown_by(const struct covers *c, const char *pat
  * not see it. */
 int covers_also(struct covers *c);
 
-/* Tells the child that the box did not make what is there: it must be covered. 0 or -errno. */
+/* Tells the child that the box did not make what is there: it must be covered.  0 or -errno. */
 int covers_look(struct covers *c, size_t index);
 
 /* The box has ended: ends the child. */

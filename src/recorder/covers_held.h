@@ -24,7 +24,7 @@ struct covers_held {
 };
 
 /* The pid of a process that has it, or something in it, open, mapped or as its folder, and not
- * through the cover; 0: none.  Writes the process's name into ret_name. proc: the box's /proc. */
+ * through the cover; 0: none.  Writes the process's name into ret_name.  proc: the box's /proc. */
 pid_t covers_held(int proc, const struct covers_held *what, char ret_name[COVERS_NAME]);
 
 #endif

@@ -179,7 +179,7 @@ static bool keep_is_laid(const struct keep *k, const struct cover *c, const stru
 }
 
 /*
- * Lays the cover. 1: it had to. 0: the cover was there, or there is nothing to cover.  Or -errno.
+ * Lays the cover.  1: it had to.  0: the cover was there, or there is nothing to cover.  Or -errno.
  * It looks again until the name leads to the cover: a program may replace the thing at that moment.
  */
 static int keep_settle(struct keep *k, size_t index)

@@ -68,8 +68,8 @@ int keep_part(const char **at, char into[NAME_MAX + 1]);
 /* Opens what each mount shows; must run before we enter the box's mount namespace. */
 int keep_outside_start(struct keep *k);
 
-/* Listens to the folders on the way to something hidden, and follows what is there now. 1:
- * something is there. 0: nothing.  Or -errno. */
+/* Listens to the folders on the way to something hidden, and follows what is there now.  1:
+ * something is there.  0: nothing.  Or -errno. */
 int keep_outside_find(struct keep *k, size_t index);
 
 /* Handles an event: something may have been renamed away from a hidden name. */

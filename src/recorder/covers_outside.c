@@ -116,7 +116,7 @@ static bool outside_is_followed(const struct keep *k, const struct stat *st)
 	return false;
 }
 
-/* Follows a thing. 1: it keeps the descriptor. 0: we follow the thing already.  Or -errno. */
+/* Follows a thing.  1: it keeps the descriptor.  0: we follow the thing already.  Or -errno. */
 static int outside_follow(struct keep *k, size_t index, int fd)
 {
 	char name[16];
@@ -345,8 +345,8 @@ static int outside_beside(struct keep *k, const struct keep_object *object, ino_
 	return r < 0 ? r : count;
 }
 
-/* Looks where a hidden thing is now. 1: nowhere. 0: we know all its names.  Or -errno; -EMLINK: it
- * has a name that we do not know. */
+/* Looks where a hidden thing is now.  1: nowhere.  0: we know all its names.  Or -errno; -EMLINK:
+ * it has a name that we do not know. */
 static int outside_look_at(struct keep *k, struct keep_object *object)
 {
 	char path[PATH_MAX];

@@ -48,7 +48,7 @@ static inline bool digests_is(const struct digests_key *a, const struct digests_
 	       a->mtime == b->mtime && a->ctime == b->ctime;
 }
 
-/* Finds the digest. 1: the first time that somebody asks for it. 0: a later time.  -ENOENT: not
+/* Finds the digest.  1: the first time that somebody asks for it.  0: a later time.  -ENOENT: not
  * known. */
 int digests_take(struct digests *d, const struct digests_key *key, struct hash *ret);
 

@@ -293,7 +293,7 @@ static int first_keep_copy(struct first_keep *k, int from, int to, uint64_t size
 }
 
 /* Keeps the content as a file of its own.  It shares the blocks if the filesystem can, else it is a
- * copy. blocks: their bytes. */
+ * copy.  blocks: their bytes. */
 static void first_keep_apart(struct first_keep *k, struct first_entry *e, int fd, uint64_t blocks)
 {
 	char name[17];
@@ -459,7 +459,7 @@ static int64_t first_keep_born(const struct first_keep *k, const struct first_en
 	return born < now ? born : 0;
 }
 
-/* What is there, without its content. 0; -ELOOP: there is a link on the way; or another -errno.
+/* What is there, without its content.  0; -ELOOP: there is a link on the way; or another -errno.
  * text gets what a link says. */
 static int first_keep_look(const struct first_keep *k, int side, const char *path,
 			   struct first_entry *ret, char text[FIRST_PATH_MAX])
@@ -586,7 +586,7 @@ static bool first_keep_look_beneath(const struct first_keep *k, const char *path
 	return r == 0 && (ret->kind == FIRST_DIR || ret->kind == FIRST_ABSENT);
 }
 
-/* The change is refused: removes the content that was kept for it. entered: where the index ended
+/* The change is refused: removes the content that was kept for it.  entered: where the index ended
  * before.  If the folder's own attributes were written after the content, it stays. */
 static void first_keep_drop(struct first_keep *k, const struct first_entry *e, uint64_t entered)
 {

@@ -38,7 +38,7 @@ enum {
 	/* Direct: bytes of entries, without those of the end.  `bawn undo` can read this many: a
 	 * session could rename a folder back and forth until undo cannot. */
 	FIRST_KEEP_INDEX = FIRST_INDEX_MAX / 2,
-	FIRST_KEEP_UNSEEN = 16 << 20, /* bytes of entries about changes that no call was seen for */
+	FIRST_KEEP_UNSEEN = 16 << 20, /* bytes of entries about changes whose call we did not see */
 };
 #define FIRST_KEEP_LIMIT (2ull << 30) /* direct: bytes that a session keeps */
 
@@ -82,7 +82,7 @@ struct first_keep {
 			     .twice = TWICE_INIT,        \
 			     .attributes = BUF_INIT(ATTRIBUTES_MAX)})
 
-/* Takes `dir`; -1: nothing is kept.  The plan must outlive it. 0, or -errno and a sentence. */
+/* Takes `dir`; -1: nothing is kept.  The plan must outlive it.  0, or -errno and a sentence. */
 int first_keep_begin(struct first_keep *k, int dir, const struct plan *plan, struct error *e);
 void first_keep_fini(struct first_keep *k);
 
@@ -102,7 +102,7 @@ enum first_change {
  *
  * Direct: when it cannot be kept or entered (we cannot read the content, no room, too many
  * entries), sets `refused`, and the path stays unknown.  The change must not go on, because nothing
- * could bring the file back. first_keep_moved does the same.
+ * could bring the file back.  first_keep_moved does the same.
  */
 bool first_keep_path(struct first_keep *k, struct span path, enum first_change change);
 
@@ -113,7 +113,7 @@ void first_keep_moved(struct first_keep *k, struct span from, struct span to, bo
 void first_keep_moved_file(struct first_keep *k, struct span from, struct span to);
 
 /*
- * Direct: the box is about to remove something, or to put something there (first_taken.h). fails:
+ * Direct: the box is about to remove something, or to put something there (first_taken.h).  fails:
  * the call fails if something is there.
  */
 void first_keep_gone(struct first_keep *k, struct span path);
@@ -124,11 +124,11 @@ bool first_keep_is_folder(const struct first_keep *k, struct span path);
 /* Whether anything of the workspace is there, as far as we can see. */
 bool first_keep_is_there(const struct first_keep *k, struct span path);
 
-/* The box is gone.  Direct: enters how each path was left. 0 or -errno. */
+/* The box is gone.  Direct: enters how each path was left.  0 or -errno. */
 int first_keep_end(struct first_keep *k) BAWN_MUST_USE;
 
 /* Direct, after first_keep_end: a path below the workspace changed while the session ran, and we
- * saw no call that did it; enters that, so that undo says so. mode: what was there; 0: nothing. 0
+ * saw no call that did it; enters that, so that undo says so.  mode: what was there; 0: nothing.  0
  * or -errno. */
 int first_keep_unseen(struct first_keep *k, const char *path, uint32_t mode);
 

@@ -32,7 +32,7 @@ struct first_kept {
 
 #define FIRST_KEPT_INIT ((struct first_kept){.first = FIRST_INIT})
 
-/* dir: the folder of the first versions; since: when the session began (CLOCK_REALTIME). 0 or
+/* dir: the folder of the first versions; since: when the session began (CLOCK_REALTIME).  0 or
  * -errno. */
 int first_kept_open(struct first_kept *k, int dir, int64_t since);
 void first_kept_close(struct first_kept *k);

@@ -68,10 +68,10 @@ struct first_place {
 int first_taken_init(struct first_taken *t); /* 0, or -errno: there is no key */
 void first_taken_fini(struct first_taken *t);
 
-/* Describes what fd is open on; fd < 0: nothing. 0 or -errno. */
+/* Describes what fd is open on; fd < 0: nothing.  0 or -errno. */
 int first_taken_look(const struct first_taken *t, int fd, struct first_thing *ret);
 
-/* The place of a path beneath a folder. 0, or -errno: there is a link on the way, or no folder. */
+/* The place of a path beneath a folder.  0, or -errno: there is a link on the way, or no folder. */
 int first_taken_find(const struct first_taken *t, int top, const char *path,
 		     struct first_place *ret);
 

@@ -105,7 +105,7 @@ static int mover_look(int dir, const char *name)
 
 static int mover_move(int from_dir, const char *from, int to_dir, const char *to, int depth);
 
-/* Moves one entry. again: all had been moved once before, so this one is newer than what was
+/* Moves one entry.  again: all had been moved once before, so this one is newer than what was
  * moved. */
 static int mover_move_entry(const struct mover_pair *p, const char *name, bool again, int depth)
 {

@@ -31,12 +31,12 @@ enum {
 
 /*
  * Does what renameat2(from_dir, from, to_dir, to, flags) does: first by that very call, and if that
- * says EXDEV about a directory, as above. 0 or -errno; -EXDEV also when this cannot be done, so
+ * says EXDEV about a directory, as above.  0 or -errno; -EXDEV also when this cannot be done, so
  * that the caller copies by itself.
  */
 int mover_rename(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags);
 
-/* Makes only that one call. 0 or -errno; 1: the directory must be moved in pieces, which may take
+/* Makes only that one call.  0 or -errno; 1: the directory must be moved in pieces, which may take
  * long. */
 int mover_try(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags);
 

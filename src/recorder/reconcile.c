@@ -367,8 +367,8 @@ static bool reconcile_is_elsewhere(const struct reconcile_work *k,
 							   k->after.entries[change->after].inode);
 }
 
-/* Whether an event says that the times were set, so that they do not prove a write. linked: an
- * event on another of its names counts too. origin: where it was before, if it came with a folder
+/* Whether an event says that the times were set, so that they do not prove a write.  linked: an
+ * event on another of its names counts too.  origin: where it was before, if it came with a folder
  * above it. */
 static bool reconcile_is_times_event(const struct reconcile_work *k,
 				     const struct compare_change *change,
@@ -469,7 +469,7 @@ static bool reconcile_is_of_layer(struct reconcile_work *k, struct compare_chang
 
 /*
  * Whether it was in a folder that we cannot read now: as far as anybody knows, it is still in
- * there. reconcile_tell_unread says that the folder was not read.
+ * there.  reconcile_tell_unread says that the folder was not read.
  */
 static bool reconcile_is_shut(const struct reconcile_work *k, const struct compare_change *change)
 {

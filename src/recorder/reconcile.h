@@ -108,12 +108,12 @@ int reconcile_begin(struct reconcile *r, const struct plan *plan, struct error *
 /* From now on digests can be asked for; records is the folder of all records. */
 void reconcile_serve(struct reconcile *r, int records, const struct scanner_to *to);
 
-/* Forks the scanner. 0 or -errno: then digests and what was removed are not known, and the end says
- * so. */
+/* Forks the scanner.  0 or -errno: then digests and what was removed are not known, and the end
+ * says so. */
 int reconcile_scan(struct reconcile *r);
 
-/* Call it when every process of the box is gone. 0, or -errno when events could not be written; all
- * other failures are in the result and in the record. */
+/* Call it when every process of the box is gone.  0, or -errno when events could not be written;
+ * all other failures are in the result and in the record. */
 int reconcile_end(struct reconcile *r, struct writer *w,
 		  struct reconcile_result *ret) BAWN_MUST_USE;
 

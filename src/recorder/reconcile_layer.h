@@ -20,7 +20,7 @@ struct reconcile_layer {
 	size_t count;
 };
 
-/* Opens what is beneath; the mount must have layers. 0 or -errno. */
+/* Opens what is beneath; the mount must have layers.  0 or -errno. */
 int reconcile_layer_open(struct reconcile_layer *l, const struct plan_mount *m);
 void reconcile_layer_close(struct reconcile_layer *l);
 

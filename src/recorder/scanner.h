@@ -88,7 +88,7 @@ struct scanner {
 /* From now on questions can come; records: the folder of `digests`, or -1. */
 void scanner_init(struct scanner *s, int records, const struct scanner_to *to);
 
-/* Forks.  The child walks `before` and those after it; NULL: none. 0 or -errno. */
+/* Forks.  The child walks `before` and those after it; NULL: none.  0 or -errno. */
 int scanner_start(struct scanner *s, struct manifest *before);
 
 /* Asks for the digest of the program behind fd: an open file, not O_PATH.  Takes fd, and copies the

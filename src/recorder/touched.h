@@ -71,7 +71,7 @@ void touched_renamed(struct touched *t, struct span from, struct span to);
 /* Adds a symbolic link and its text, which may be relative to its folder. */
 void touched_linked(struct touched *t, struct span link, struct span says);
 
-/* Call it when nothing more is added; then touched_explains works. 0 or -errno. */
+/* Call it when nothing more is added; then touched_explains works.  0 or -errno. */
 int touched_settle(struct touched *t);
 
 /* What was done to this very path: a set of enum touched_effect. */

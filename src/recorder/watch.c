@@ -50,7 +50,7 @@ static void watch_wake_in(struct watch *w, int64_t ms)
 	(void)timerfd_settime(w->timer, 0, &when, NULL);
 }
 
-/* 1: the call goes on. 0: its process was killed meanwhile, and the call does not happen.  Or
+/* 1: the call goes on.  0: its process was killed meanwhile, and the call does not happen.  Or
  * -errno. */
 static int watch_let_go(struct watch *w, const struct notify_call *call)
 {
@@ -70,7 +70,7 @@ static int watch_unreadable(struct watch *w, const struct notify_call *call)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Refuses a call. 1: done. 0: the caller is gone.  Or -errno. */
+/* Refuses a call.  1: done.  0: the caller is gone.  Or -errno. */
 static int watch_hold_back(struct watch *w, const struct notify_call *call, int error)
 {
 	int r = notify_refuse(w->listener, call->id, error);
@@ -411,7 +411,7 @@ static bool watch_makes_link(struct watch *w, const struct watch_file *f)
 	       (watch_leads_on(w, c->path, c->path_len, &st) && S_ISLNK(st.st_mode));
 }
 
-/* Whether the call changes the names of other files (watch_order.h). *ret: what is at its path. */
+/* Whether the call changes the names of other files (watch_order.h).  *ret: what is at its path. */
 static bool watch_turns_names(struct watch *w, const struct watch_file *f, struct stat *ret)
 {
 	const struct watch_call *c = &w->call;

@@ -30,7 +30,7 @@ static void watch_call_name(int fd, char into[24])
 		(void)snprintf(into, 24, "fd/%d", fd);
 }
 
-/* The path of the folder or file behind a descriptor of the caller. 0 or -errno; -ENXIO: it is no
+/* The path of the folder or file behind a descriptor of the caller.  0 or -errno; -ENXIO: it is no
  * file; -ESTALE: it is adrift. */
 static int watch_call_folder(pid_t thread, int fd, char *into, size_t size)
 {
@@ -145,7 +145,7 @@ static int watch_call_deep(pid_t thread, int dir, char said[WATCH_PATH_MAX],
 	return -ENAMETOOLONG;
 }
 
-/* Reads a path, and its folder if it needs one. 0; 1: *ret says why it is not known; -EFAULT: we
+/* Reads a path, and its folder if it needs one.  0; 1: *ret says why it is not known; -EFAULT: we
  * cannot read it. */
 static int watch_call_words(const struct notify_call *call, const struct watch_words *w,
 			    char said[WATCH_PATH_MAX], char folder[WATCH_PATH_MAX],

@@ -42,9 +42,9 @@ struct watch_call {
 };
 
 /*
- * Reads path and to of the call, and flags and mode if it has them. 0; -ENOENT: it is about no file
- * (a socket address of another kind); -EFAULT: we cannot read it.  The kernel might (the page that
- * the kernel shares with a process): so the call must not go on.
+ * Reads path and to of the call, and flags and mode if it has them.  0; -ENOENT: it is about no
+ * file (a socket address of another kind); -EFAULT: we cannot read it.  The kernel might (the page
+ * that the kernel shares with a process): so the call must not go on.
  */
 int watch_call_read(const struct profile_watched *w, const struct notify_call *call,
 		    struct watch_call *ret);

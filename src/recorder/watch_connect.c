@@ -120,8 +120,8 @@ static int watch_connect_path(pid_t thread, const struct sockaddr_un *to, char i
 	return n < 0 || (size_t)n >= WATCH_PATH_MAX - len ? -ENAMETOOLONG : 0;
 }
 
-/* Follows links as the caller would: in /proc the kernel would take us for the caller. 0, or -errno
- * for the caller. */
+/* Follows links as the caller would: in /proc the kernel would take us for the caller.  0, or
+ * -errno for the caller. */
 static int watch_connect_follow(int root, pid_t thread, struct watch_connected *ret)
 {
 	char found[WATCH_CALL_PATH];
@@ -345,7 +345,7 @@ static int watch_connect_wait(struct watch_connects *c, struct watch_connecting 
 	return 0;
 }
 
-/* Copies the address, once; the kernel too looks at it before the socket. 0, or -errno for the
+/* Copies the address, once; the kernel too looks at it before the socket.  0, or -errno for the
  * caller. */
 static int watch_connect_read(const struct profile_watched *what, const struct notify_call *call,
 			      struct watch_connecting *w)

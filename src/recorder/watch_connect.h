@@ -88,7 +88,7 @@ int watch_connects_init(struct watch_connects *c, struct loop *loop, const struc
 			struct watch_root *root);
 void watch_connects_fini(struct watch_connects *c);
 
-/* Answers the call, now or later. 0 or -errno. */
+/* Answers the call, now or later.  0 or -errno. */
 int watch_connects_take(struct watch_connects *c, const struct watch_processes *all,
 			const struct profile_watched *what, const struct notify_call *call,
 			const struct watch_process *p, struct watch_connected *ret);

@@ -58,7 +58,7 @@ static bool covered_makes(const struct watch_call *c, const struct watch_file *f
 	       (f->touch == WATCH_TOUCH_MADE && f->has_flags && (c->flags & O_CREAT));
 }
 
-/* The errno for a call on this path; 0: it may go on. made: the call may make something at this
+/* The errno for a call on this path; 0: it may go on.  made: the call may make something at this
  * path. */
 static int covered_judge(struct watch *w, const struct watch_file *f, const char *path, bool made)
 {

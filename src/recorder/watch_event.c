@@ -141,7 +141,7 @@ int watch_event_vain(struct watch *w)
 	return r;
 }
 
-/* Begins an event about a path, up to who did it. 1: it is a repeat, and was counted.  Or
+/* Begins an event about a path, up to who did it.  1: it is a repeat, and was counted.  Or
  * -errno. */
 static int watch_begin_file(struct watch *w, const struct watch_process *p,
 			    const struct watch_file *f, struct span path, struct span to,

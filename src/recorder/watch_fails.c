@@ -91,7 +91,7 @@ static enum fails_end fails_end(const char *raw)
 /*
  * Goes the way to a name as the kernel does, with its links and dots: the error that it ends in; 0:
  * none, or nobody knows.  `room` is to work in.  A link on the way may lead to /proc/self, which is
- * nothing for us: so we do not believe that something behind a link is missing. *ret_folder: the
+ * nothing for us: so we do not believe that something behind a link is missing.  *ret_folder: the
  * folder at the end, opened; -1: nobody knows.
  */
 static int fails_way(struct watch *w, const char *raw, char *room, int *ret_folder)
@@ -193,7 +193,7 @@ static int fails_make(const char *raw, const struct fails_thing *t, const struct
 	return end == FAILS_END_SLASH && !folder && fails_is_nothing(t) ? ENOENT : 0;
 }
 
-/* The error of a call with one path. folder: the one at the end of the way, or -1.  From there one
+/* The error of a call with one path.  folder: the one at the end of the way, or -1.  From there one
  * look is enough, without going the way from the root again, and the folder above is that one. */
 static int fails_one(struct watch *w, const struct profile_watched *what,
 		     const struct watch_file *f, int folder)

@@ -42,7 +42,7 @@ struct watch_fold {
 int watch_fold_init(struct watch_fold *f, watch_fold_fn write, void *context);
 void watch_fold_fini(struct watch_fold *f);
 
-/* 1: it is a repeat, and counted. 0: it is new, and the caller writes it now.  Or -errno. */
+/* 1: it is a repeat, and counted.  0: it is new, and the caller writes it now.  Or -errno. */
 int watch_fold_add(struct watch_fold *f, const struct watch_fold_entry *what, struct span path,
 		   struct span to);
 

@@ -20,7 +20,7 @@ static bool held_is_module(const char *rest)
 	return more && (*more == '\0' || (*more == '/' && !strchr(more + 1, '/')));
 }
 
-/* Whether git obeys this file. around: also for a folder that has such a file in it. given: the
+/* Whether git obeys this file.  around: also for a folder that has such a file in it.  given: the
  * repository is outside of the workspace, and nobody reviews what the box made in it. */
 static bool held_is_obeyed(const char *rest, bool around, bool given)
 {

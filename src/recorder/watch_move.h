@@ -54,8 +54,8 @@ struct watch_moves {
 void watch_moves_init(struct watch_moves *m, struct loop *loop, const struct plan *plan,
 		      struct watch_root *root, void (*forget)(void *context), void *context);
 
-/* 1: it is answered, or will be. 0: it is not for us and has to go on.  Or -errno. *ret_failed: the
- * -errno that it was answered with; 0: it was done, or may be. */
+/* 1: it is answered, or will be.  0: it is not for us and has to go on.  Or -errno.  *ret_failed:
+ * the -errno that it was answered with; 0: it was done, or may be. */
 int watch_moves_take(struct watch_moves *m, const struct watch_processes *all,
 		     const struct profile_watched *what, const struct notify_call *call,
 		     const struct watch_process *p, int *ret_failed);

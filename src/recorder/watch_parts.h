@@ -100,7 +100,7 @@ bool watch_is_held(const struct watch *w, enum watch_touch touch);
 /* Whether the call makes something, and fails if something is there. */
 bool watch_makes_new(const struct watch_call *c, const struct watch_file *f);
 
-/* Starts the child that keeps the plan's covers. watch_covers_wait then waits until all are on;
+/* Starts the child that keeps the plan's covers.  watch_covers_wait then waits until all are on;
  * false: they are not, and the box ends. */
 int watch_covers_start(struct watch *w, struct error *e);
 bool watch_covers_wait(struct watch *w);
@@ -129,12 +129,12 @@ bool watch_is_mount(struct watch *w, const char *path);
 /* Whether a read of this path is of interest; *ret_refused: the box cannot have it. */
 bool watch_is_of_interest(struct watch *w, const char *path, bool *ret_refused);
 
-/* The errno that the call at hand is certain to end in: the caller has to answer with it. 0: nobody
- * knows. */
+/* The errno that the call at hand is certain to end in: the caller has to answer with it.  0:
+ * nobody knows. */
 int watch_fails(struct watch *w, const struct profile_watched *what, const struct notify_call *call,
 		struct watch_file *f);
 
-/* Keeps what the call at hand is about to change (first_keep.h), if we can reach it. 0, or the
+/* Keeps what the call at hand is about to change (first_keep.h), if we can reach it.  0, or the
  * errno that the call has to be answered with. */
 int watch_first(struct watch *w, const struct profile_watched *what, struct watch_file *f);
 
@@ -153,7 +153,7 @@ int watch_event_repeats(void *context, const struct watch_fold_entry *entry);
 int watch_event_vain(struct watch *w);
 
 /*
- * Whether the call at hand is one of too many that lead to nothing. 0: it is not.  Else the errno
+ * Whether the call at hand is one of too many that lead to nothing.  0: it is not.  Else the errno
  * that it has to be answered with; *ret_counted: it was counted, and gets no event.
  */
 int watch_vain_judge(struct watch *w, const struct watch_process *p, struct watch_file *f,

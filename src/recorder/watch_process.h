@@ -146,12 +146,12 @@ int watch_process_stat(const struct watch_process *p, const char *name, struct s
 /* Sets the mark of its execution; file: the program's, or NULL. */
 void watch_process_mark(struct watch_process *p, uint64_t stack, const struct stat *file);
 
-/* Finds the ends of processes without a pidfd. 0, or what `on_exit` returns. */
+/* Finds the ends of processes without a pidfd.  0, or what `on_exit` returns. */
 int watch_processes_sweep(struct watch_processes *all);
 
 /*
  * Whether an open file was moved out of what the box sees, while a process had it open or as its
- * folder.  Then nothing leads to it from the root, and the kernel says that its name is "/". says:
+ * folder.  Then nothing leads to it from the root, and the kernel says that its name is "/".  says:
  * the name that the kernel says.
  */
 bool watch_is_adrift(const char *says, int fd);

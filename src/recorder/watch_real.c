@@ -68,7 +68,7 @@ size_t watch_real_name(int fd, char *into, size_t size)
 	return watch_is_adrift(into, fd) ? 0 : (size_t)n;
 }
 
-/* Lets the kernel find it, which works unless /proc is on the way. 0 or -errno. */
+/* Lets the kernel find it, which works unless /proc is on the way.  0 or -errno. */
 static int watch_real_by_kernel(int root, char *raw, bool follow, char into[WATCH_CALL_PATH])
 {
 	size_t end, last = watch_real_last(raw, &end), n;

@@ -27,9 +27,9 @@ enum watch_real {
 };
 
 /*
- * raw: absolute, as it was said, after its folder; it is the same again afterwards. follow: also
- * follow a link at its end.  It does not matter whether something is at the end. into: its name,
- * for NAME and REMOVED. *ret_missing becomes true when a part is not there: with follow also the
+ * raw: absolute, as it was said, after its folder; it is the same again afterwards.  follow: also
+ * follow a link at its end.  It does not matter whether something is at the end.  into: its name,
+ * for NAME and REMOVED.  *ret_missing becomes true when a part is not there: with follow also the
  * end, else only its folder.
  */
 enum watch_real watch_real_find(int root, pid_t thread, char *raw, bool follow,

@@ -126,7 +126,7 @@ static void store_remove(int above, int folder, const char *name)
 	(void)unlinkat(above, name, AT_REMOVEDIR);
 }
 
-/* 1: the session lives. 0: it does not, and its folder is removed.  Or -errno. */
+/* 1: the session lives.  0: it does not, and its folder is removed.  Or -errno. */
 static int store_look(int above, const char *name)
 {
 	_cleanup_fd_ int folder = open_beneath(above, name, O_RDONLY | O_DIRECTORY, 0);
