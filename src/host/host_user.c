@@ -179,7 +179,7 @@ bool host_others_replace(const struct host *h, const char *folder)
 
 	if (stat(folder, &st) < 0 || (st.st_mode & S_ISVTX))
 		return false;
-	/* A group with the user's own number has nobody else in it. */
+	/* We assume that nobody else is in the user's own group. */
 	return (st.st_mode & 02) != 0 || ((st.st_mode & 020) != 0 && st.st_gid != h->gid);
 }
 

@@ -40,7 +40,7 @@ static int layering_consider(void *context, const struct layers_session *s)
 	/* Who asks for a branch goes on with that branch only. */
 	if (g->branch && !str_equal(s->branch, g->branch))
 		return 0;
-	/* Somebody made the folder anew since: the session's layer does not fit to it. */
+	/* Somebody made the folder anew since: the session's layer does not fit it. */
 	if (!layers_session_is_of(s, g->tree)) {
 		memcpy(g->stray, s->name, sizeof(g->stray));
 		return 0;

@@ -343,8 +343,8 @@ static const char *prepare_ssh_agent(const struct host *h)
 		       : NULL;
 }
 
-/* Looks up the keys of the hosts at which the user's agent may sign, for each rule with a single
- * port. */
+/* Looks up the keys of the hosts at which the user's agent may sign: for each single port that a
+ * rule names. */
 static int prepare_ssh(struct prepare *p, const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->network.count; i++) {

@@ -48,7 +48,7 @@ struct compare_change {
 	uint32_t before, after; /* indexes of entries, or MANIFEST_NONE */
 	enum compare_kind kind;
 	bool settled; /* for the caller: this change is decided */
-	bool copied;  /* for the caller: it is in the layer, but the same as below */
+	bool copied;  /* for the caller: it is in the layer, and no difference */
 };
 
 struct compare {

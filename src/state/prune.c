@@ -70,7 +70,8 @@ static bool prune_is_held(const struct prune_list *l, const char *name)
 
 /* --- what is kept for undo ---------------------------------------------------------------- */
 
-/* Removes from the oldest on and stops at the first that stays: so those that stay have no gap. */
+/* Lists all applies; or removes from the oldest on and stops at the first that stays, so that those
+ * that stay have no gap. */
 static int prune_applies(struct prune *p)
 {
 	_cleanup_fd_ int journal = layers_journal(p->layers, false);
